@@ -1,0 +1,77 @@
+import type { Network } from '../registry/network.js'
+import type { Confirmations } from '../registry/status.js'
+
+/** A hex string with 0x prefix. */
+export type Hex = `0x${string}`
+
+/** The token in which a chain's gas is paid. */
+export interface GasToken {
+  symbol: string
+  /** Decimals of the smallest unit; Solana answers its unit by name (`lamports`). */
+  decimals: number
+}
+
+/** What a chain answers now for a transaction hash. */
+export type ChainTx =
+  | { state: 'unknown' }
+  | { state: 'mempool'; sender: Hex; nonce: number }
+  | {
+      state: 'mined'
+      sender: Hex
+      nonce: number
+      block: number
+      succeeded: boolean
+      /** Our contracts logged in it. */
+      isRegistration: boolean
+      confirmations: Confirmations
+      isConfirmed: boolean
+    }
+
+/** What a registration asks of a chain. Names are canonical, amounts what each bid is worth on the hub in ETH wei. */
+export interface RegistrationRequest {
+  sender: string
+  names: readonly { name: string; amountWei: bigint }[]
+  /** 32 bytes that name who is credited, null for nobody. */
+  referral: Uint8Array | null
+}
+
+/** Transaction data for a registration on an EVM chain; amounts in the smallest unit of the chain's gas token. */
+export interface EvmQuote {
+  gasToken: GasToken
+  transactionData: { to: Hex; data: Hex; value: bigint }
+  registrationFee: bigint
+  bridgeFee: bigint
+  /** The same order as asked. `amount` is the bid in the gas token. */
+  names: readonly { name: string; amountWei: bigint; amount: bigint }[]
+}
+
+/** The bridge can't quote now (502 `bridge_failure`). */
+export class BridgeError extends Error {
+  override name = 'BridgeError'
+}
+
+/** A chain could not be asked: every RPC URL failed (503 `unavailable`). */
+export class ChainUnavailableError extends Error {
+  override name = 'ChainUnavailableError'
+}
+
+/** How a chain shows itself to the API: what it says of a transaction, and what a registration on it takes. */
+export interface ChainPort {
+  readonly network: Network
+  /** The number of the chain in the database. */
+  readonly chain: number
+  /** Network label of the interface: "1", "8453", ... */
+  readonly label: string
+  readonly role: 'hub' | 'spoke'
+  readonly gasToken: GasToken
+  /** The contracts are somebody else's and quotes are off. */
+  readonly isWatchOnly: boolean
+  /** @throws ChainUnavailableError */
+  transaction(hash: Hex): Promise<ChainTx>
+  /** The transaction that took this nonce, once it is confirmed; null while it is unused or unconfirmed. @throws ChainUnavailableError */
+  replacement(sender: Hex, nonce: number): Promise<Hex | null>
+  /** Latest block, and the newest block that counts as confirmed. @throws ChainUnavailableError */
+  head(): Promise<{ latest: number; confirmed: number }>
+  /** @throws ChainUnavailableError, BridgeError */
+  quote(request: RegistrationRequest): Promise<EvmQuote>
+}

@@ -1,0 +1,201 @@
+import { existsSync, readFileSync } from 'node:fs'
+import { resolve } from 'node:path'
+import { z } from 'zod'
+import { NETWORK_LABELS } from './registry/network.js'
+
+/** Everything that runs from the environment and the chains file, checked and frozen. The only reader of process.env. */
+
+const hex = (bytes: number) =>
+  z
+    .string()
+    .regex(new RegExp(`^0x[0-9a-fA-F]{${bytes * 2}}$`), `must be 0x and ${bytes * 2} hex digits`)
+    .transform((text) => text.toLowerCase() as `0x${string}`)
+const rpcUrl = z.url({ protocol: /^https?$/, error: 'must be an http(s) URL' })
+const wei = z.string().regex(/^(0|[1-9][0-9]{0,77})$/, 'must be a decimal amount of wei')
+
+const evmChain = z.strictObject({
+  kind: z.literal('evm').default('evm'),
+  network: z.enum(['mainnet', 'testnet']),
+  label: z.string().refine((label) => label in NETWORK_LABELS, 'is not a network label of the interface'),
+  role: z.enum(['hub', 'spoke']),
+  chainId: z.int().positive(),
+  /** Hash of block 0: tells a chain from another one under the same id. */
+  genesisHash: hex(32).optional(),
+  rpcUrls: z.array(rpcUrl).min(1),
+  wsUrl: z.url({ protocol: /^wss?$/, error: 'must be a ws(s) URL' }).optional(),
+  /** The hub or spoke contract, and LayerZero's endpoint on that chain. */
+  contract: hex(20),
+  endpoint: hex(20).optional(),
+  /** LayerZero's endpoint id. */
+  eid: z.int().positive().optional(),
+  startBlock: z.int().nonnegative().default(0),
+  confirmation: z.union([z.literal('finalized'), z.strictObject({ blocks: z.int().nonnegative() })]).optional(),
+  pollMs: z.int().positive().default(2_000),
+  gasToken: z
+    .strictObject({ symbol: z.string().min(1), decimals: z.literal(18).default(18) })
+    .default({ symbol: 'ETH', decimals: 18 }),
+  /** A chain of local tests: its launcher may restore an older state. */
+  local: z.boolean().default(false),
+  /** The contracts are somebody else's: indexed under our rules, no copy of anybody's registry. */
+  watchOnly: z
+    .strictObject({
+      minimum: z.array(z.strictObject({ fromBlock: z.int().nonnegative(), wei })).default([]),
+      quotes: z.boolean().default(false),
+    })
+    .optional(),
+})
+
+const chainsFile = z.strictObject({ chains: z.array(evmChain).min(1) }).superRefine(({ chains }, ctx) => {
+  const seen = new Set<string>()
+  chains.forEach((chain, i) => {
+    if (NETWORK_LABELS[chain.label] !== chain.network) {
+      ctx.addIssue({
+        code: 'custom',
+        path: ['chains', i, 'network'],
+        message: `label "${chain.label}" belongs to the other network`,
+      })
+    }
+    if (seen.has(chain.label))
+      ctx.addIssue({ code: 'custom', path: ['chains', i, 'label'], message: `"${chain.label}" is listed twice` })
+    seen.add(chain.label)
+  })
+  for (const network of ['mainnet', 'testnet'] as const) {
+    const of = chains.filter((chain) => chain.network === network)
+    const hubs = of.filter((chain) => chain.role === 'hub').length
+    if (of.length > 0 && hubs !== 1)
+      ctx.addIssue({ code: 'custom', path: ['chains'], message: `${network} needs exactly one hub, has ${hubs}` })
+  }
+})
+
+export type ChainConfig = Omit<z.infer<typeof evmChain>, 'confirmation'> & {
+  confirmation: 'finalized' | { blocks: number }
+}
+
+const port = z.coerce.number().int().min(0).max(65_535)
+const environment = z.object({
+  CLUSTERD_HOME: z.string().min(1).default('.clusterd'),
+  CLUSTERD_CHAINS: z.string().min(1).optional(),
+  DATABASE_URL: z.url({ protocol: /^postgres(ql)?$/, error: 'must be a postgresql:// URL' }).optional(),
+  PORT: port.optional(),
+  OPS_PORT: port.optional(),
+  HOST: z.string().min(1).default('127.0.0.1'),
+  LOG_LEVEL: z.enum(['fatal', 'error', 'warn', 'info', 'debug', 'trace', 'silent']).default('info'),
+  LOG_FORMAT: z.enum(['json', 'pretty']).optional(),
+  SERVICE_DOMAIN: z.string().min(1).default('localhost'),
+  DATABASE_POOL: z.coerce.number().int().min(2).max(1_000).default(10),
+  CLUSTERD_PARENT_PID: z.coerce.number().int().positive().optional(),
+  CLUSTERD_FAILPOINT: z
+    .string()
+    .regex(/^[a-z_.]+(:[1-9][0-9]*)?$/, 'must be name or name:count')
+    .optional(),
+})
+
+export const DEFAULT_PORT = 3000
+export const DEFAULT_OPS_PORT = 3001
+
+export interface Environment {
+  /** Absolute path of the data folder. */
+  home: string
+  chainsFile: string
+  databaseUrl: string | undefined
+  /** undefined: not set, the caller picks. */
+  port: number | undefined
+  opsPort: number | undefined
+  host: string
+  logLevel: string
+  logFormat: 'json' | 'pretty' | undefined
+  /** Names the service in the signing message; never taken from a header. */
+  serviceDomain: string
+  databasePool: number
+  /** The daemon ends when this process is gone. */
+  parentPid: number | undefined
+  /** `name:count`: the process kills itself at the count-th pass of that point (tests). */
+  failpoint: string | undefined
+}
+
+export interface Config extends Environment {
+  databaseUrl: string
+  port: number
+  opsPort: number
+  chains: readonly ChainConfig[]
+}
+
+/** A configuration that can't be used: one sentence that names the field. */
+export class ConfigError extends Error {
+  override name = 'ConfigError'
+}
+
+/** Reads the environment alone (for commands that need no chain). Throws ConfigError. */
+export function readEnvironment(env: NodeJS.ProcessEnv = process.env): Environment {
+  const set = Object.fromEntries(Object.entries(env).filter(([, value]) => value !== ''))
+  const parsed = environment.safeParse(set)
+  if (!parsed.success) throw new ConfigError(sentence('the environment', parsed.error))
+  const e = parsed.data
+  const home = resolve(e.CLUSTERD_HOME)
+  return Object.freeze({
+    home,
+    chainsFile: resolve(e.CLUSTERD_CHAINS ?? `${home}/chains.json`),
+    databaseUrl: e.DATABASE_URL,
+    port: e.PORT,
+    opsPort: e.OPS_PORT,
+    host: e.HOST,
+    logLevel: e.LOG_LEVEL,
+    logFormat: e.LOG_FORMAT,
+    serviceDomain: e.SERVICE_DOMAIN,
+    databasePool: e.DATABASE_POOL,
+    parentPid: e.CLUSTERD_PARENT_PID,
+    failpoint: e.CLUSTERD_FAILPOINT,
+  })
+}
+
+/** Reads the environment and the chains file: what `clusterd start` runs from. Throws ConfigError. */
+export function readConfig(env: NodeJS.ProcessEnv = process.env): Config {
+  const base = readEnvironment(env)
+  if (!base.databaseUrl)
+    throw new ConfigError(
+      'DATABASE_URL is not set: `clusterd start` needs a PostgreSQL from 14 on (`clusterd dev` brings its own).',
+    )
+  return Object.freeze({
+    ...base,
+    databaseUrl: base.databaseUrl,
+    port: base.port ?? DEFAULT_PORT,
+    opsPort: base.opsPort ?? DEFAULT_OPS_PORT,
+    chains: readChains(base.chainsFile),
+  })
+}
+
+/** Reads and checks a chains file. Throws ConfigError. */
+export function readChains(file: string): readonly ChainConfig[] {
+  if (!existsSync(file))
+    throw new ConfigError(
+      `The chains file ${file} does not exist: set CLUSTERD_CHAINS to one (docs/configuration.md shows its form).`,
+    )
+  let json: unknown
+  try {
+    json = JSON.parse(readFileSync(file, 'utf8'))
+  } catch (error) {
+    throw new ConfigError(`The chains file ${file} is not JSON: ${(error as Error).message}.`)
+  }
+  return parseChains(json, file)
+}
+
+/** Checks the content of a chains file. Throws ConfigError. */
+export function parseChains(json: unknown, file: string): readonly ChainConfig[] {
+  const parsed = chainsFile.safeParse(json)
+  if (!parsed.success) throw new ConfigError(sentence(`the chains file ${file}`, parsed.error))
+  return Object.freeze(
+    parsed.data.chains.map((chain) =>
+      Object.freeze({
+        ...chain,
+        confirmation: chain.confirmation ?? (chain.role === 'hub' ? 'finalized' : { blocks: 10 }),
+      }),
+    ),
+  )
+}
+
+function sentence(where: string, error: z.ZodError): string {
+  const issue = error.issues[0]!
+  const path = issue.path.map((part) => (typeof part === 'number' ? `[${part}]` : `.${String(part)}`)).join('')
+  const more = error.issues.length > 1 ? ` (and ${error.issues.length - 1} more)` : ''
+  return `In ${where}, ${path.replace(/^\./, '') || 'the content'}: ${issue.message}${more}.`
+}

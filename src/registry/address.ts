@@ -1,0 +1,78 @@
+import bs58 from 'bs58'
+import { getAddress } from 'viem'
+import { fromHex, toHex } from './bytes.js'
+
+/**
+ * Addresses of wallets. Stored as one type byte and the raw address (EVM: 20 bytes, Solana: 32 bytes), so that a stored
+ * address names its type and two types can never collide.
+ */
+export const ADDRESS_TYPE_CODE = { evm: 1, solana: 2 } as const
+export type AddressType = keyof typeof ADDRESS_TYPE_CODE
+
+export interface Address {
+  type: AddressType
+  /** The answer form: EVM in lower case, Solana in base58. */
+  text: string
+  /** Type byte and raw address: the form of the database and the journal. */
+  bytes: Buffer
+}
+
+const EVM = /^0x[0-9a-fA-F]{40}$/
+// 32 bytes are 32 to 44 base58 characters; the length is checked before decoding because decoding is quadratic
+const BASE58 = /^[1-9A-HJ-NP-Za-km-z]{32,44}$/
+
+const stored = (type: AddressType, raw: Uint8Array): Buffer => Buffer.concat([Buffer.of(ADDRESS_TYPE_CODE[type]), raw])
+
+export type AddressProblem = 'unsupported_address' | 'bad_checksum'
+
+/**
+ * Reads an address by its form. A mixed-case EVM address has to carry a right checksum (EIP-55).
+ * @returns the address, or why it is none.
+ */
+export function parseAddress(input: string): Address | AddressProblem {
+  if (EVM.test(input)) {
+    const digits = input.slice(2)
+    const lower = `0x${digits.toLowerCase()}` as const
+    const mixed = digits !== digits.toLowerCase() && digits !== digits.toUpperCase()
+    if (mixed && getAddress(lower).slice(2) !== digits) return 'bad_checksum'
+    return { type: 'evm', text: lower, bytes: stored('evm', fromHex(lower)) }
+  }
+  if (BASE58.test(input)) {
+    const raw = bs58.decode(input)
+    if (raw.length === 32) return { type: 'solana', text: input, bytes: stored('solana', raw) }
+  }
+  return 'unsupported_address'
+}
+
+/** Reads an address where an unknown or wrong one is simply unknown (look-ups). */
+export function lookupAddress(input: string): Address | null {
+  const address = parseAddress(input)
+  return typeof address === 'string' ? null : address
+}
+
+/** The address in its stored form. Throws RangeError for bytes that no writer of ours made. */
+export function decodeAddress(bytes: Uint8Array): Address {
+  const raw = Buffer.from(bytes)
+  if (raw[0] === ADDRESS_TYPE_CODE.evm && raw.length === 21)
+    return { type: 'evm', text: toHex(raw.subarray(1)), bytes: raw }
+  if (raw[0] === ADDRESS_TYPE_CODE.solana && raw.length === 33) {
+    return { type: 'solana', text: bs58.encode(raw.subarray(1)), bytes: raw }
+  }
+  throw new RangeError(`${toHex(raw)} is not a stored address`)
+}
+
+/**
+ * The address in the `from` word of a bid: EVM when the first 12 bytes are zero, else a Solana key.
+ * @returns the stored form, without the text: this runs once a log.
+ */
+export function addressOfWord(word: Buffer): Buffer {
+  for (let i = 0; i < 12; i++) if (word[i] !== 0) return stored('solana', word)
+  return stored('evm', word.subarray(12))
+}
+
+/** The address as a bytes32: EVM left-padded with zeros, Solana its raw key. */
+export function addressToWord(bytes: Uint8Array): Buffer {
+  const word = Buffer.alloc(32)
+  word.set(bytes.subarray(1), 33 - bytes.length)
+  return word
+}

@@ -1,0 +1,25 @@
+/** Small byte helpers shared by the rules. Byte strings are Node Buffers; a key for a Map is their latin1 text. */
+
+/** A Map key for a byte string: latin1 keeps one character a byte and is the cheapest exact text. */
+export const keyOf = (bytes: Uint8Array): string =>
+  Buffer.isBuffer(bytes)
+    ? bytes.toString('latin1')
+    : Buffer.from(bytes.buffer, bytes.byteOffset, bytes.length).toString('latin1')
+
+/** The bytes of a `0x` hex string. The caller has checked its form. */
+export const fromHex = (hex: string): Buffer => Buffer.from(hex.slice(2), 'hex')
+
+/** `0x` hex of bytes, lower case. */
+export const toHex = (bytes: Uint8Array): `0x${string}` => `0x${Buffer.from(bytes).toString('hex')}`
+
+/** A big-endian 32-byte word as an unsigned integer. */
+export const wordToBigInt = (word: Uint8Array): bigint => BigInt(toHex(word))
+
+/** An unsigned integer below 2^256 as a big-endian 32-byte word. Throws RangeError outside that range. */
+export function bigIntToWord(value: bigint): Buffer {
+  if (value < 0n || value >> 256n !== 0n) throw new RangeError(`${value} does not fit an unsigned 256-bit word`)
+  return Buffer.from(value.toString(16).padStart(64, '0'), 'hex')
+}
+
+/** The first 8 bytes of a transaction hash as a signed integer: it only finds, the whole hash decides. */
+export const txKey = (hash: Buffer): bigint => hash.readBigInt64BE(0)

@@ -1,0 +1,16 @@
+import { keccak_256 } from '@noble/hashes/sha3'
+import { addressToWord } from './address.js'
+import { NETWORK_CODE, type Network } from './network.js'
+
+/**
+ * The id of the n-th cluster that a wallet creates: keccak256(network u8 ‖ creator bytes32 ‖ n u64). Clusters are never
+ * deleted and n counts from 0, so the ids taken by one creator are those of 0 … k-1 and a rebuild gives the same ones.
+ * @param creator the creator's stored address (see address.ts)
+ */
+export function clusterId(network: Network, creator: Uint8Array, n: number): Buffer {
+  const input = Buffer.alloc(41)
+  input[0] = NETWORK_CODE[network]
+  input.set(addressToWord(creator), 1)
+  input.writeBigUInt64BE(BigInt(n), 33)
+  return Buffer.from(keccak_256(input))
+}

@@ -1,0 +1,30 @@
+/** Kinds of journal entries. Stored; never renumber. Signed changes count from 16. */
+export const ENTRY_KIND = { bid: 1, minimum: 2 } as const
+export type EntryKind = keyof typeof ENTRY_KIND
+
+const KIND_OF_CODE = new Map<number, EntryKind>(
+  Object.entries(ENTRY_KIND).map(([kind, code]) => [code, kind as EntryKind]),
+)
+
+/** The kind of a stored code. Throws RangeError for one that this version does not know. */
+export function entryKind(code: number): EntryKind {
+  const kind = KIND_OF_CODE.get(code)
+  if (!kind) throw new RangeError(`journal entry kind ${code} is unknown: was the journal written by a newer version?`)
+  return kind
+}
+
+/**
+ * What goes into the journal, before the fold gives it a number: a confirmed log of the hub chain, or (later) a change
+ * signed by a wallet. It carries everything the fold needs; the fold never calls out.
+ */
+export interface Entry {
+  kind: EntryKind
+  /** Position on the chain, null for a signed change. Chains are numbered a network. */
+  position: { chain: number; block: number; logIndex: number } | null
+  /** First 8 bytes of the transaction hash, null where there is no transaction. */
+  txKey: bigint | null
+  /** The cause's own time (block time, request time) in milliseconds; the journal's timestamp never falls behind the entry before. */
+  causeMs: number
+  /** bid: see bid.ts. minimum: one word, wei. */
+  body: Buffer
+}

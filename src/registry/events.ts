@@ -1,0 +1,80 @@
+import { decodeAddress } from './address.js'
+import { BID_WORDS, decodeBid } from './bid.js'
+import { toHex, wordToBigInt } from './bytes.js'
+import { decodeBidEffects } from './effects.js'
+import type { EntryKind } from './entry.js'
+import { DEFAULT_WALLET_NAME, wordToName } from './name.js'
+import { NETWORK_LETTER, type Network } from './network.js'
+
+/** What the feed needs of a journal row. Both feed versions are a pure function of it. */
+export interface FeedRow {
+  kind: EntryKind
+  seq: number
+  atMs: number
+  publicFirst: number
+  publicCount: number
+  actor: Buffer | null
+  body: Buffer
+  effects: Buffer
+}
+
+/** A public event before it takes the form of a version of the interface. */
+export type PublicEvent =
+  | { type: 'CREATE_CLUSTER'; cluster: number }
+  | { type: 'ADD_WALLET'; cluster: number; name: string; wallet: Buffer; isVerified: boolean; isBackedUp: boolean }
+  | { type: 'REGISTER_NAME'; cluster: number; name: string; amountWei: bigint }
+
+/** The public events of a journal row, in their order; as many as the row's public count. */
+export function publicEvents(row: FeedRow): PublicEvent[] {
+  if (row.publicCount === 0) return []
+  if (row.kind === 'bid') return bidEvents(row)
+  return []
+}
+
+function bidEvents(row: FeedRow): PublicEvent[] {
+  const effects = decodeBidEffects(row.effects)
+  if (effects.outcome !== 'won') return []
+  const bid = decodeBid(row.body)
+  const { cluster } = effects
+  const wallet = row.actor!
+  const events: PublicEvent[] = []
+  if (effects.created) {
+    events.push({ type: 'CREATE_CLUSTER', cluster })
+    events.push({ type: 'ADD_WALLET', cluster, name: DEFAULT_WALLET_NAME, wallet, isVerified: true, isBackedUp: false })
+  } else if (effects.published) {
+    const { walletName, isBackedUp } = effects.published
+    events.push({ type: 'ADD_WALLET', cluster, name: walletName, wallet, isVerified: true, isBackedUp })
+  }
+  events.push({ type: 'REGISTER_NAME', cluster, name: wordToName(bid.nameWord)!, amountWei: bid.amountWei })
+  return events
+}
+
+/** `<network>-<generation>-<number>`, e.g. `m-1-42`. */
+export const eventId = (network: Network, generation: number, number: number): string =>
+  `${NETWORK_LETTER[network]}-${generation}-${number}`
+
+/** The actor that the feed shows: the zero address where no public wallet may be named. */
+export const ZERO_ADDRESS = `0x${'0'.repeat(40)}`
+export const actorText = (actor: Buffer | null): string => (actor ? decodeAddress(actor).text : ZERO_ADDRESS)
+
+/** A v1 event's `data` (snake_case). `idOf` gives a cluster's public id by its serial. */
+export function eventData(event: PublicEvent, idOf: (serial: number) => Buffer): Record<string, string | boolean> {
+  const cluster_id = toHex(idOf(event.cluster))
+  switch (event.type) {
+    case 'CREATE_CLUSTER':
+      return { cluster_id }
+    case 'ADD_WALLET':
+      return {
+        name: event.name,
+        address: decodeAddress(event.wallet).text,
+        cluster_id,
+        is_verified: event.isVerified,
+        is_backed_up: event.isBackedUp,
+      }
+    case 'REGISTER_NAME':
+      return { name: event.name, wei_amount: event.amountWei.toString(), cluster_id }
+  }
+}
+
+/** The amount of a journalled bid in wei, without taking the rest apart. */
+export const bidAmountWei = (body: Buffer): bigint => wordToBigInt(body.subarray(BID_WORDS.amount, BID_WORDS.name))

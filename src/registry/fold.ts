@@ -1,0 +1,228 @@
+import { addressOfWord } from './address.js'
+import { BID_WORDS, decodeBid, judgeBid } from './bid.js'
+import { keyOf, wordToBigInt } from './bytes.js'
+import { clusterId } from './clusterId.js'
+import { type BidEffects, encodeBidEffects, NO_EFFECTS } from './effects.js'
+import type { Entry } from './entry.js'
+import { DEFAULT_WALLET_NAME, wordToName } from './name.js'
+import type { Network } from './network.js'
+
+/**
+ * The registry is a pure fold of the journal. `keysOf(entries)` says which rows a batch touches, the writer loads them
+ * into a `Slice`, `fold` gives the rows to write. The same code serves one signed change and 5,000 logs.
+ */
+
+/** Where a network's journal stands: the row that orders all writers (`journal_heads`). */
+export interface Head {
+  generation: number
+  seq: number
+  publicSeq: number
+  atMs: number
+  /** Serial of the newest cluster. */
+  serial: number
+  minimumWei: bigint
+}
+
+/** The keys of the rows that a batch may read. Byte strings as `keyOf` texts. */
+export interface Keys {
+  names: Set<string>
+  /** Wallets whose verified entry counts; each may also create a cluster. */
+  wallets: Set<string>
+}
+
+/** A wallet's verified entry. */
+export interface VerifiedWallet {
+  cluster: number
+  name: string
+  isPrivate: boolean
+  isBackedUp: boolean
+}
+
+/** The rows that a batch reads, as they stand before it. `fold` changes its own overlay only. */
+export interface Slice {
+  network: Network
+  head: Head
+  /** Names that are owned, with the serial of the holder's cluster. */
+  owners: Map<string, number>
+  verified: Map<string, VerifiedWallet>
+  /** The smallest number whose cluster id is free, for wallets that are verified nowhere. */
+  nextClusterNumber: Map<string, number>
+}
+
+export interface JournalRow extends Entry {
+  seq: number
+  atMs: number
+  publicFirst: number
+  publicCount: number
+  /** The public actor's stored address, null where there is none. */
+  actor: Buffer | null
+  effects: Buffer
+}
+
+export interface NameRow {
+  seq: number
+  txKey: bigint | null
+  /** null when malformed: the raw word stays in the journal. */
+  name: string | null
+  /** The holder's cluster; null where the bid did not win. */
+  cluster: number | null
+  outcome: 'won' | 'lost' | 'refused'
+}
+
+export interface ClusterRow {
+  serial: number
+  id: Buffer
+  createdSeq: number
+}
+
+export interface WalletRow {
+  cluster: number
+  address: Buffer
+  name: string
+  isVerified: boolean
+  isPrivate: boolean
+  isBackedUp: boolean
+  createdSeq: number
+  updatedSeq: number
+}
+
+/** What a batch changes. Inserts go by COPY, updates are rare. */
+export interface Changes {
+  head: Head
+  journal: JournalRow[]
+  names: NameRow[]
+  clusters: ClusterRow[]
+  wallets: WalletRow[]
+  /** Entries of wallets that change in place. */
+  walletUpdates: WalletRow[]
+}
+
+/** The keys of the rows a batch reads. */
+export function keysOf(entries: readonly Entry[]): Keys {
+  const keys: Keys = { names: new Set(), wallets: new Set() }
+  for (const entry of entries) {
+    if (entry.kind !== 'bid') continue
+    const name = wordToName(entry.body.subarray(BID_WORDS.name, BID_WORDS.referral))
+    if (name === null) continue
+    keys.names.add(name)
+    keys.wallets.add(keyOf(addressOfWord(entry.body.subarray(BID_WORDS.from, BID_WORDS.amount))))
+  }
+  return keys
+}
+
+/**
+ * Folds a batch of entries, in order, into the rows to write.
+ * @param writerMs the writer's clock in milliseconds: a journal timestamp is max(previous, min(cause, writer)). A rebuild
+ *   passes Infinity and each entry's journalled timestamp as its cause, so that timestamps are copied.
+ */
+export function fold(slice: Slice, entries: readonly Entry[], writerMs: number): Changes {
+  const changes: Changes = {
+    head: { ...slice.head },
+    journal: [],
+    names: [],
+    clusters: [],
+    wallets: [],
+    walletUpdates: [],
+  }
+  for (const entry of entries) {
+    const head = changes.head
+    head.seq += 1
+    head.atMs = Math.max(head.atMs, Math.min(entry.causeMs, writerMs))
+    const row: JournalRow = {
+      ...entry,
+      seq: head.seq,
+      atMs: head.atMs,
+      publicFirst: head.publicSeq + 1,
+      publicCount: 0,
+      actor: null,
+      effects: NO_EFFECTS,
+    }
+    apply(slice, changes, row)
+    head.publicSeq += row.publicCount
+    changes.journal.push(row)
+  }
+  return changes
+}
+
+function apply(slice: Slice, changes: Changes, row: JournalRow): void {
+  switch (row.kind) {
+    case 'bid':
+      return applyBid(slice, changes, row)
+    case 'minimum':
+      changes.head.minimumWei = wordToBigInt(row.body)
+  }
+}
+
+function applyBid(slice: Slice, changes: Changes, row: JournalRow): void {
+  const bid = decodeBid(row.body)
+  const actor = addressOfWord(bid.from)
+  row.actor = actor
+  const verdict = judgeBid(bid, changes.head.minimumWei, (name) => slice.owners.has(name))
+  const nameRow: NameRow = {
+    seq: row.seq,
+    txKey: row.txKey,
+    name: verdict.name,
+    cluster: null,
+    outcome: verdict.outcome,
+  }
+  changes.names.push(nameRow)
+  if (verdict.outcome === 'refused') {
+    row.effects = encodeBidEffects({ outcome: 'refused', reason: verdict.reason })
+    return
+  }
+  if (verdict.outcome === 'lost') {
+    row.effects = encodeBidEffects({ outcome: 'lost' })
+    return
+  }
+  const effects = settleInCluster(slice, changes, row.seq, actor)
+  nameRow.cluster = effects.cluster
+  slice.owners.set(verdict.name, effects.cluster)
+  row.effects = encodeBidEffects(effects)
+  row.publicCount = effects.created ? 3 : effects.published ? 2 : 1
+}
+
+/** A winning wallet's cluster: the one it is verified in (its entry becomes public), else a new one with it verified as `main`. */
+function settleInCluster(
+  slice: Slice,
+  changes: Changes,
+  seq: number,
+  wallet: Buffer,
+): Extract<BidEffects, { outcome: 'won' }> {
+  const key = keyOf(wallet)
+  const entry = slice.verified.get(key)
+  if (entry) {
+    const { cluster } = entry
+    if (!entry.isPrivate) return { outcome: 'won', cluster, created: false, published: null }
+    // createdSeq is kept by the writer: an update never changes it
+    changes.walletUpdates.push({
+      ...entry,
+      address: wallet,
+      isVerified: true,
+      isPrivate: false,
+      createdSeq: 0,
+      updatedSeq: seq,
+    })
+    slice.verified.set(key, { ...entry, isPrivate: false })
+    return {
+      outcome: 'won',
+      cluster,
+      created: false,
+      published: { walletName: entry.name, isBackedUp: entry.isBackedUp },
+    }
+  }
+  const cluster = createCluster(slice, changes, seq, wallet, key)
+  return { outcome: 'won', cluster, created: true, published: null }
+}
+
+function createCluster(slice: Slice, changes: Changes, seq: number, creator: Buffer, key: string): number {
+  const n = slice.nextClusterNumber.get(key)
+  if (n === undefined) throw new Error(`the slice lacks the cluster number of wallet 0x${creator.toString('hex')}`)
+  slice.nextClusterNumber.set(key, n + 1)
+  changes.head.serial += 1
+  const cluster = changes.head.serial
+  changes.clusters.push({ serial: cluster, id: clusterId(slice.network, creator, n), createdSeq: seq })
+  const entry = { cluster, name: DEFAULT_WALLET_NAME, isPrivate: false, isBackedUp: false }
+  changes.wallets.push({ ...entry, address: creator, isVerified: true, createdSeq: seq, updatedSeq: seq })
+  slice.verified.set(key, entry)
+  return cluster
+}

@@ -1,0 +1,25 @@
+/** The two partitions of the service. Each has its own journal, locks, checkpoints and hub chain. */
+export const NETWORKS = ['mainnet', 'testnet'] as const
+export type Network = (typeof NETWORKS)[number]
+
+/** The first column of every key in the database. Never renumber. */
+export const NETWORK_CODE: Record<Network, number> = { mainnet: 0, testnet: 1 }
+
+/** The first letter of an event id (`m-1-42`). */
+export const NETWORK_LETTER: Record<Network, string> = { mainnet: 'm', testnet: 't' }
+
+/** Labels of public networks that a request may name, and the partition each belongs to (interface: `network`). */
+export const NETWORK_LABELS: Readonly<Record<string, Network>> = {
+  '1': 'mainnet',
+  '10': 'mainnet',
+  '56': 'mainnet',
+  '137': 'mainnet',
+  '8453': 'mainnet',
+  '81457': 'mainnet',
+  '42161': 'mainnet',
+  '43114': 'mainnet',
+  '98866': 'mainnet',
+  solana: 'mainnet',
+  '11155111': 'testnet',
+  '17000': 'testnet',
+}
