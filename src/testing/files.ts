@@ -1,0 +1,92 @@
+import fs from 'node:fs'
+import path from 'node:path'
+import { identifyProcess, sleep } from './processes.js'
+
+const LOCK_POLL_MS = 20
+
+/** Writes `content` so that a reader, or a crash at any instant, sees the old file or the new one, never a half. */
+export function writeAtomically(file: string, content: string | Buffer, mode = 0o644): void {
+  fs.mkdirSync(path.dirname(file), { recursive: true })
+  const temporary = `${file}.${process.pid}.tmp`
+  fs.writeFileSync(temporary, content, { mode })
+  fs.renameSync(temporary, file)
+}
+
+/** A lock held by this process through a file; a holder that died (even by kill -9) holds nothing. */
+export interface FileLock {
+  release(): void
+}
+
+/** Takes the lock at `file`; answers undefined and the holder's pid when a live process has it. */
+export function tryLock(file: string): { lock: FileLock } | { heldBy: number } {
+  fs.mkdirSync(path.dirname(file), { recursive: true })
+  const own = `${process.pid} ${identifyProcess(process.pid)?.startedAt ?? '-'} ${Math.random().toString(36).slice(2)}`
+  const mine = `${file}.${process.pid}.${Math.random().toString(36).slice(2)}`
+  fs.writeFileSync(mine, own)
+  try {
+    for (;;) {
+      // link() is the one step that either creates the lock with its content or fails because it exists.
+      if (linked(mine, file)) return { lock: { release: () => releaseOwn(file, own) } }
+      const holder = readOrUndefined(file)
+      if (holder === undefined) continue
+      if (isLiveHolder(holder)) return { heldBy: Number(holder.split(' ')[0]) }
+      takeAway(file, holder)
+    }
+  } finally {
+    fs.rmSync(mine, { force: true })
+  }
+}
+
+/**
+ * Waits for the lock at `file`.
+ * @throws when a live process still holds it after `deadlineMs`.
+ */
+export async function lockFile(file: string, deadlineMs: number): Promise<FileLock> {
+  const end = performance.now() + deadlineMs
+  for (;;) {
+    const result = tryLock(file)
+    if ('lock' in result) return result.lock
+    if (performance.now() > end) throw new Error(`waiting for ${file}: process ${result.heldBy} holds it`)
+    await sleep(LOCK_POLL_MS)
+  }
+}
+
+function linked(from: string, to: string): boolean {
+  try {
+    fs.linkSync(from, to)
+    return true
+  } catch (error) {
+    if ((error as NodeJS.ErrnoException).code === 'EEXIST') return false
+    throw error
+  }
+}
+
+function isLiveHolder(content: string): boolean {
+  const [pid, startedAt] = content.split(' ')
+  const identity = identifyProcess(Number(pid))
+  return identity !== undefined && (startedAt === '-' || identity.startedAt === startedAt)
+}
+
+/** Removes a dead holder's lock. Renaming first shows whether somebody was quicker; theirs is then put back. */
+function takeAway(file: string, expected: string): void {
+  const aside = `${file}.stale.${process.pid}.${Math.random().toString(36).slice(2)}`
+  try {
+    fs.renameSync(file, aside)
+  } catch {
+    return // somebody else took it away
+  }
+  if (readOrUndefined(aside) !== expected) linked(aside, file)
+  fs.rmSync(aside, { force: true })
+}
+
+function releaseOwn(file: string, own: string): void {
+  if (readOrUndefined(file) === own) fs.rmSync(file, { force: true })
+}
+
+function readOrUndefined(file: string): string | undefined {
+  try {
+    return fs.readFileSync(file, 'utf8')
+  } catch {
+    return undefined
+  }
+}

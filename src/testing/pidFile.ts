@@ -1,0 +1,80 @@
+import fs from 'node:fs'
+import path from 'node:path'
+import { writeAtomically } from './files.js'
+import { endProcess, identifyProcess } from './processes.js'
+
+/** One process of a world, as `<home>/pids.json` remembers it. */
+export interface PidEntry {
+  pid: number
+  kind: string
+  /** A piece of the command line that tells this process from a stranger with the same id. */
+  marker: string
+  /** As `identifyProcess` told it when the entry was written; null where the system doesn't tell. */
+  startedAt: string | null
+}
+
+const GRACE_MS = 5_000
+
+/**
+ * Remembers the processes of a world in `<home>/pids.json`, so that after a kill -9 of the launcher the next one finds
+ * what it left behind and ends it.
+ */
+export class PidFile {
+  readonly #file: string
+  #entries: PidEntry[]
+
+  constructor(home: string) {
+    this.#file = path.join(home, 'pids.json')
+    this.#entries = readEntries(this.#file)
+  }
+
+  /** Adds a live process. `marker` has to be part of its command line. */
+  add(pid: number, kind: string, marker: string): void {
+    this.#entries.push({ pid, kind, marker, startedAt: identifyProcess(pid)?.startedAt ?? null })
+    writeAtomically(this.#file, `${JSON.stringify(this.#entries, null, 2)}\n`)
+  }
+
+  remove(pid: number): void {
+    this.#entries = this.#entries.filter((entry) => entry.pid !== pid)
+    writeAtomically(this.#file, `${JSON.stringify(this.#entries, null, 2)}\n`)
+  }
+
+  /** Entries whose process still runs: same id, same start, marker in the command line. */
+  leftovers(): PidEntry[] {
+    return this.#entries.filter(isSameProcess)
+  }
+
+  /**
+   * Ends what an earlier launcher left behind (SIGINT, after 5 s SIGKILL) and forgets all entries; processes whose id now
+   * belongs to somebody else are left alone. Kinds named in `keep` go on running and stay listed.
+   * @returns the entries that were ended
+   */
+  async endLeftovers(keep: readonly string[] = []): Promise<PidEntry[]> {
+    const live = this.leftovers()
+    const ended = live.filter((entry) => !keep.includes(entry.kind))
+    await Promise.all(ended.map((entry) => endProcess(entry.pid, 'SIGINT', GRACE_MS)))
+    this.#entries = live.filter((entry) => keep.includes(entry.kind))
+    writeAtomically(this.#file, `${JSON.stringify(this.#entries, null, 2)}\n`)
+    return ended
+  }
+}
+
+function isSameProcess(entry: PidEntry): boolean {
+  const now = identifyProcess(entry.pid)
+  if (!now?.commandLine.includes(entry.marker)) return false
+  return entry.startedAt === null || now.startedAt === null || entry.startedAt === now.startedAt
+}
+
+function readEntries(file: string): PidEntry[] {
+  try {
+    const parsed: unknown = JSON.parse(fs.readFileSync(file, 'utf8'))
+    return Array.isArray(parsed) ? parsed.filter(isEntry) : []
+  } catch {
+    return [] // absent, or a file nobody can use: nothing to find
+  }
+}
+
+function isEntry(value: unknown): value is PidEntry {
+  const entry = value as Partial<PidEntry> | null
+  return typeof entry?.pid === 'number' && typeof entry.kind === 'string' && typeof entry.marker === 'string'
+}

@@ -1,0 +1,224 @@
+import { type ChildProcess, execFileSync, spawn } from 'node:child_process'
+import fs from 'node:fs'
+import path from 'node:path'
+
+const POLL_MS = 10
+const TAIL_BYTES = 4_096
+
+/** Who a process id stands for: ids are reused, a start time or command line is not. */
+export interface ProcessIdentity {
+  /** Opaque and stable while the process lives (Linux: clock ticks since boot); null where the system doesn't tell. */
+  startedAt: string | null
+  commandLine: string
+}
+
+/** Looks at a running process. Undefined when it is gone (or a zombie, which can't do anything any more). */
+export function identifyProcess(pid: number): ProcessIdentity | undefined {
+  if (!Number.isInteger(pid) || pid <= 1) return undefined
+  return process.platform === 'linux' ? identifyByProc(pid) : identifyByPs(pid)
+}
+
+function identifyByProc(pid: number): ProcessIdentity | undefined {
+  try {
+    const stat = fs.readFileSync(`/proc/${pid}/stat`, 'utf8')
+    // The second field is the name in parentheses and may hold spaces: count the others from its end.
+    const fields = stat.slice(stat.lastIndexOf(')') + 2).split(' ')
+    if (fields[0] === 'Z' || fields[0] === 'X') return undefined
+    const commandLine = fs.readFileSync(`/proc/${pid}/cmdline`, 'utf8').replaceAll('\0', ' ').trim()
+    return { startedAt: fields[19] ?? null, commandLine }
+  } catch {
+    return undefined
+  }
+}
+
+function identifyByPs(pid: number): ProcessIdentity | undefined {
+  try {
+    const out = execFileSync('ps', ['-o', 'lstart=,stat=,command=', '-p', String(pid)], { encoding: 'utf8' }).trim()
+    const match = /^(\w+ +\w+ +\d+ +[\d:]+ +\d+) +(\S+) +(.*)$/s.exec(out)
+    if (!match || match[2]?.startsWith('Z')) return undefined
+    return { startedAt: match[1] ?? null, commandLine: match[3] ?? '' }
+  } catch {
+    return undefined
+  }
+}
+
+/** True while `pid` is a live process. */
+export function isAlive(pid: number): boolean {
+  return identifyProcess(pid) !== undefined
+}
+
+export interface SpawnOptions {
+  command: string
+  args: string[]
+  /** stdout and stderr are appended here. A file, not a pipe: a killed launcher leaves no child that dies of EPIPE. */
+  logFile: string
+  env?: NodeJS.ProcessEnv
+  cwd?: string
+  uid?: number
+  gid?: number
+  /** `pipe` keeps stdin open, so that the child can see its launcher end. */
+  stdin?: 'ignore' | 'pipe'
+  /** Sent to the child when this process ends without having ended it. Default SIGKILL. */
+  exitSignal?: NodeJS.Signals
+}
+
+export interface Child {
+  readonly pid: number
+  readonly process: ChildProcess
+  readonly logFile: string
+  /** Settles when the child has ended, however it ended; never rejects. */
+  readonly exited: Promise<{ code: number | null; signal: NodeJS.Signals | null }>
+  hasExited(): boolean
+  /** Sends a signal; a child that is gone already is no error. */
+  kill(signal: NodeJS.Signals): void
+  /** Sends `signal`, waits `graceMs`, then SIGKILL; resolves when the child is gone. */
+  end(signal: NodeJS.Signals, graceMs: number): Promise<void>
+  /** What the child wrote since it was spawned (the last 4 KiB of it). */
+  logTail(): string
+}
+
+/** Children that must not outlive this process, each with the signal that it gets then. */
+const atExit = new Map<Child, NodeJS.Signals>()
+let exitHooksInstalled = false
+const ENDING_SIGNALS = ['SIGINT', 'SIGTERM', 'SIGHUP'] as const
+
+/**
+ * Starts a program in a process group of its own (a Ctrl-C in the terminal reaches the launcher only, which then ends
+ * its children in order), its output appended to a log file. When this process ends, children still running get
+ * `exitSignal`; only a kill -9 of this process leaves them behind.
+ * @throws when the program can't be started (missing, not executable).
+ */
+export async function spawnChild(options: SpawnOptions): Promise<Child> {
+  fs.mkdirSync(path.dirname(options.logFile), { recursive: true })
+  const log = fs.openSync(options.logFile, 'a')
+  const logStart = fs.fstatSync(log).size
+  const child = spawn(options.command, options.args, {
+    stdio: [options.stdin ?? 'ignore', log, log],
+    detached: true,
+    ...(options.env && { env: options.env }),
+    ...(options.cwd !== undefined && { cwd: options.cwd }),
+    ...(options.uid !== undefined && { uid: options.uid }),
+    ...(options.gid !== undefined && { gid: options.gid }),
+  })
+  fs.closeSync(log)
+  await new Promise<void>((resolve, reject) => {
+    child.once('spawn', resolve)
+    child.once('error', (error) => reject(new Error(`starting ${options.command}: ${error.message}`)))
+  })
+  const handle = watchChild(child, options.logFile, logStart)
+  if (!handle.hasExited()) signalAtExit(handle, options.exitSignal ?? 'SIGKILL')
+  return handle
+}
+
+function watchChild(child: ChildProcess, logFile: string, logStart: number): Child {
+  const pid = child.pid as number
+  let ended = child.exitCode !== null || child.signalCode !== null
+  const exited = new Promise<{ code: number | null; signal: NodeJS.Signals | null }>((resolve) => {
+    if (ended) resolve({ code: child.exitCode, signal: child.signalCode })
+    child.once('exit', (code, signal) => {
+      ended = true
+      atExit.delete(handle)
+      resolve({ code, signal })
+    })
+  })
+  const handle: Child = {
+    pid,
+    process: child,
+    logFile,
+    exited,
+    hasExited: () => ended,
+    kill(signal) {
+      if (!ended) child.kill(signal)
+    },
+    async end(signal, graceMs) {
+      handle.kill(signal)
+      const timer = setTimeout(() => handle.kill('SIGKILL'), graceMs)
+      await exited
+      clearTimeout(timer)
+    },
+    logTail: () => readTail(logFile, logStart),
+  }
+  child.stdin?.on('error', () => {}) // the child may be gone before us
+  return handle
+}
+
+function signalAtExit(child: Child, signal: NodeJS.Signals): void {
+  atExit.set(child, signal)
+  if (exitHooksInstalled) return
+  exitHooksInstalled = true
+  process.on('exit', endLeftChildren)
+  for (const name of ENDING_SIGNALS) process.on(name, () => endUnlessHandled(name))
+}
+
+function endLeftChildren(): void {
+  for (const [child, signal] of atExit) child.kill(signal)
+}
+
+/**
+ * A signal without a listener ends Node without its exit event. Our listener would keep the process alive, so it sends
+ * the signal again once it is the last one; where the application listens too, the application decides.
+ */
+function endUnlessHandled(name: NodeJS.Signals): void {
+  if (process.listenerCount(name) > 1) return
+  endLeftChildren()
+  process.removeAllListeners(name)
+  process.kill(process.pid, name)
+}
+
+function readTail(file: string, from: number): string {
+  const fd = fs.openSync(file, 'r')
+  try {
+    const size = fs.fstatSync(fd).size
+    const start = Math.max(from, size - TAIL_BYTES)
+    const buffer = Buffer.alloc(Math.max(0, size - start))
+    fs.readSync(fd, buffer, 0, buffer.length, start)
+    return buffer.toString('utf8')
+  } finally {
+    fs.closeSync(fd)
+  }
+}
+
+/**
+ * Ends a process that isn't a child of ours: `signal`, then SIGKILL after `graceMs`; resolves when it is gone.
+ * @throws when it still lives 5 s after SIGKILL, or isn't ours to signal.
+ */
+export async function endProcess(pid: number, signal: NodeJS.Signals, graceMs: number): Promise<void> {
+  const identity = identifyProcess(pid)
+  if (!identity) return
+  const stillThere = () => identifyProcess(pid)?.startedAt === identity.startedAt && isAlive(pid)
+  for (const [what, waitMs] of [
+    [signal, graceMs],
+    ['SIGKILL', 5_000],
+  ] as const) {
+    if (!sendSignal(pid, what)) return
+    if (await waitFor(() => !stillThere(), waitMs)) return
+  }
+  throw new Error(`ending process ${pid}: it still runs after SIGKILL`)
+}
+
+function sendSignal(pid: number, signal: NodeJS.Signals): boolean {
+  try {
+    return process.kill(pid, signal)
+  } catch (error) {
+    if ((error as NodeJS.ErrnoException).code === 'ESRCH') return false
+    throw new Error(`ending process ${pid}: ${(error as Error).message}`)
+  }
+}
+
+/** Polls `condition` until it holds or `deadlineMs` have passed; tells which. */
+export async function waitFor(
+  condition: () => boolean | Promise<boolean>,
+  deadlineMs: number,
+  pollMs = POLL_MS,
+): Promise<boolean> {
+  const end = performance.now() + deadlineMs
+  for (;;) {
+    if (await condition()) return true
+    if (performance.now() >= end) return false
+    await sleep(pollMs)
+  }
+}
+
+export function sleep(ms: number): Promise<void> {
+  return new Promise((resolve) => setTimeout(resolve, ms))
+}
