@@ -1,0 +1,45 @@
+import type { Account, Address, Chain, Hex, PublicClient, TransactionReceipt, Transport, WalletClient } from 'viem'
+
+const RECEIPT_POLL_MS = 20
+
+/** A funded account on a local chain. */
+export interface DeployClient {
+  readonly walletClient: WalletClient<Transport, Chain | undefined, Account>
+  readonly publicClient: PublicClient
+}
+
+/** A transaction to send; without `to` it creates a contract. */
+export interface Step {
+  readonly label: string
+  readonly to?: Address
+  readonly data: Hex
+  readonly gas: bigint
+  readonly value?: bigint
+}
+
+/**
+ * Sends transactions of one account at once, with consecutive nonces, and waits for all: on a chain that mines by the
+ * clock a whole deployment takes a block or two instead of a block a step. A later step may rely on an earlier one
+ * (nothing is estimated, so gas is given). Throws, naming the step, if one reverts.
+ */
+export async function sendInOrder(client: DeployClient, steps: readonly Step[]): Promise<TransactionReceipt[]> {
+  const { walletClient, publicClient } = client
+  const firstNonce = await nextNonce(client)
+  const hashes: Hex[] = []
+  for (const [index, { to, data, gas, value }] of steps.entries()) {
+    const nonce = firstNonce + index
+    hashes.push(await walletClient.sendTransaction({ chain: walletClient.chain ?? null, to, data, gas, value, nonce }))
+  }
+  return Promise.all(
+    hashes.map(async (hash, index) => {
+      const receipt = await publicClient.waitForTransactionReceipt({ hash, pollingInterval: RECEIPT_POLL_MS })
+      if (receipt.status !== 'success') throw new Error(`${steps[index]!.label}: transaction ${hash} reverted`)
+      return receipt
+    }),
+  )
+}
+
+/** The nonce that the account's next transaction gets, counting those not mined yet. */
+export function nextNonce({ walletClient, publicClient }: DeployClient): Promise<number> {
+  return publicClient.getTransactionCount({ address: walletClient.account.address, blockTag: 'pending' })
+}
