@@ -1,0 +1,119 @@
+import type pg from 'pg'
+import { OUTCOME } from '../registry/bid.js'
+import { ENTRY_KIND, type Entry } from '../registry/entry.js'
+import { type Changes, fold, keysOf, type WalletRow } from '../registry/fold.js'
+import { NETWORK_CODE, type Network } from '../registry/network.js'
+import { CopyBuffer, copyRows } from './copy.js'
+import { LostLeadershipError, lockHead, writeHead } from './head.js'
+import { loadSlice } from './slice.js'
+import { leaf } from './tables.js'
+
+/** What an append did: sequence numbers after it. */
+export interface Appended {
+  entries: number
+  seq: number
+  publicSeq: number
+}
+
+/**
+ * Appends entries to a network's journal and writes what they change, in the caller's transaction: lock the head, load
+ * the slice, fold, write. Everyone who writes the journal goes through here.
+ * @param options.epoch the leader epoch of the index role; undefined for writers that are no leader (signed changes)
+ * @throws LostLeadershipError when another process leads
+ */
+export async function appendEntries(
+  client: pg.ClientBase,
+  network: Network,
+  entries: readonly Entry[],
+  options: { epoch?: number; writerMs: number },
+): Promise<Appended> {
+  const head = await lockHead(client, network)
+  if (options.epoch !== undefined && head.indexEpoch !== options.epoch) throw new LostLeadershipError(network)
+  if (entries.length === 0) return { entries: 0, seq: head.seq, publicSeq: head.publicSeq }
+  const slice = await loadSlice(client, network, head, keysOf(entries))
+  const changes = fold(slice, entries, options.writerMs)
+  await writeChanges(client, network, changes)
+  return { entries: entries.length, seq: changes.head.seq, publicSeq: changes.head.publicSeq }
+}
+
+async function writeChanges(client: pg.ClientBase, network: Network, changes: Changes): Promise<void> {
+  const code = NETWORK_CODE[network]
+  await copyRows(client, `${leaf('journal', network)} (${JOURNAL})`, journalRows(code, changes))
+  await copyRows(client, `${leaf('names', network)} (${NAMES})`, nameRows(code, changes))
+  await copyRows(client, `${leaf('clusters', network)} (${CLUSTERS})`, clusterRows(code, changes))
+  await copyRows(client, `${leaf('wallets', network)} (${WALLETS})`, walletRows(code, changes))
+  if (changes.walletUpdates.length > 0) await updateWallets(client, network, changes.walletUpdates)
+  await writeHead(client, network, changes.head)
+}
+
+const JOURNAL =
+  'network, generation, seq, kind, chain, block, log_index, tx_key, at_ms, public_first, public_count, actor, body, effects'
+const NAMES = 'network, seq, tx_key, name, cluster, outcome, updated_seq'
+const CLUSTERS = 'network, serial, id, created_seq'
+const WALLETS = 'network, cluster, address, name, verified, private, backed_up, created_seq, updated_seq'
+
+function journalRows(code: number, { journal, head }: Changes): CopyBuffer {
+  const rows = new CopyBuffer()
+  for (const row of journal) {
+    rows.row(14).int2(code).int4(head.generation).int8(row.seq).int2(ENTRY_KIND[row.kind])
+    rows
+      .int2(row.position?.chain ?? null)
+      .int8(row.position?.block ?? null)
+      .int4(row.position?.logIndex ?? null)
+    rows.bigint(row.txKey).int8(row.atMs).int8(row.publicFirst).int4(row.publicCount)
+    rows.bytes(row.actor).bytes(row.body).bytes(row.effects)
+  }
+  return rows
+}
+
+function nameRows(code: number, { names }: Changes): CopyBuffer {
+  const rows = new CopyBuffer()
+  for (const row of names) {
+    rows
+      .row(7)
+      .int2(code)
+      .int8(row.seq)
+      .bigint(row.txKey)
+      .ascii(row.name)
+      .int8(row.cluster)
+      .int2(OUTCOME[row.outcome])
+      .int8(row.seq)
+  }
+  return rows
+}
+
+function clusterRows(code: number, { clusters }: Changes): CopyBuffer {
+  const rows = new CopyBuffer()
+  for (const row of clusters) rows.row(4).int2(code).int8(row.serial).bytes(row.id).int8(row.createdSeq)
+  return rows
+}
+
+function walletRows(code: number, { wallets }: Changes): CopyBuffer {
+  const rows = new CopyBuffer()
+  for (const row of wallets) {
+    rows.row(9).int2(code).int8(row.cluster).bytes(row.address).ascii(row.name)
+    rows.bool(row.isVerified).bool(row.isPrivate).bool(row.isBackedUp).int8(row.createdSeq).int8(row.updatedSeq)
+  }
+  return rows
+}
+
+async function updateWallets(client: pg.ClientBase, network: Network, updates: readonly WalletRow[]): Promise<void> {
+  const text = `UPDATE ${leaf('wallets', network)} w
+    SET name = u.name, verified = u.verified, private = u.private, backed_up = u.backed_up, updated_seq = u.updated_seq
+    FROM unnest($2::int8[], $3::bytea[], $4::text[], $5::bool[], $6::bool[], $7::bool[], $8::int8[])
+      AS u(cluster, address, name, verified, private, backed_up, updated_seq)
+    WHERE w.network = $1 AND w.cluster = u.cluster AND w.address = u.address`
+  // the newest change of an entry wins: a batch may touch it twice
+  const newest = [...new Map(updates.map((row) => [`${row.cluster}:${row.address.toString('hex')}`, row])).values()]
+  const { rowCount } = await client.query(text, [
+    NETWORK_CODE[network],
+    newest.map((row) => row.cluster),
+    newest.map((row) => row.address),
+    newest.map((row) => row.name),
+    newest.map((row) => row.isVerified),
+    newest.map((row) => row.isPrivate),
+    newest.map((row) => row.isBackedUp),
+    newest.map((row) => row.updatedSeq),
+  ])
+  if (rowCount !== newest.length) throw new Error(`updating wallets: ${rowCount} of ${newest.length} rows were there`)
+}

@@ -1,0 +1,91 @@
+import type pg from 'pg'
+import { BID_WORDS, decodeBid, judgeBid } from '../registry/bid.js'
+import { ENTRY_KIND, type Entry } from '../registry/entry.js'
+import { NETWORK_CODE, type Network } from '../registry/network.js'
+import { CopyBuffer, copyRows } from './copy.js'
+
+/** An unconfirmed block and what our contract logged in it. */
+export interface TailBlock {
+  block: number
+  hash: Buffer
+  parentHash: Buffer
+  timestampMs: number
+  /** In log order; each has a position. */
+  entries: readonly Entry[]
+}
+
+/**
+ * Makes the stored tail of a chain what the chain says: drops blocks from `dropFrom` on (reorged out, or not held since a
+ * restart), then adds the new ones.
+ * @param minimumWei the minimum in force, which decides whether a bid can lead
+ */
+export async function writeTail(
+  client: pg.ClientBase,
+  network: Network,
+  chain: number,
+  tail: { dropFrom: number; blocks: readonly TailBlock[]; minimumWei: bigint },
+): Promise<void> {
+  const code = NETWORK_CODE[network]
+  const range = [code, chain, tail.dropFrom]
+  await client.query({
+    name: 'drop_facts',
+    text: 'DELETE FROM facts WHERE network = $1 AND chain = $2 AND block >= $3',
+    values: range,
+  })
+  await client.query({
+    name: 'drop_tail',
+    text: 'DELETE FROM tail_blocks WHERE network = $1 AND chain = $2 AND block >= $3',
+    values: range,
+  })
+  const blocks = new CopyBuffer()
+  const facts = new CopyBuffer()
+  for (const { block, hash, parentHash, timestampMs, entries } of tail.blocks) {
+    blocks.row(6).int2(code).int2(chain).int8(block).bytes(hash).bytes(parentHash).int8(timestampMs)
+    for (const entry of entries) {
+      facts
+        .row(10)
+        .int2(code)
+        .int2(chain)
+        .bytes(hash)
+        .int4(entry.position!.logIndex)
+        .int8(block)
+        .int2(ENTRY_KIND[entry.kind])
+      facts.bytes(txHashOf(entry)).ascii(nameThatMayLead(entry, tail.minimumWei)).int8(entry.causeMs).bytes(entry.body)
+    }
+  }
+  await copyRows(client, 'tail_blocks (network, chain, block, hash, parent_hash, timestamp_ms)', blocks)
+  await copyRows(
+    client,
+    'facts (network, chain, block_hash, log_index, block, kind, tx_hash, name, cause_ms, body)',
+    facts,
+  )
+}
+
+/** Drops the tail below a block, which has become journal. */
+export async function forgetConfirmedTail(
+  client: pg.ClientBase,
+  network: Network,
+  chain: number,
+  below: number,
+): Promise<void> {
+  const values = [NETWORK_CODE[network], chain, below]
+  await client.query({
+    name: 'forget_facts',
+    text: 'DELETE FROM facts WHERE network = $1 AND chain = $2 AND block < $3',
+    values,
+  })
+  await client.query({
+    name: 'forget_tail',
+    text: 'DELETE FROM tail_blocks WHERE network = $1 AND chain = $2 AND block < $3',
+    values,
+  })
+}
+
+const NO_HASH = Buffer.alloc(32)
+const txHashOf = (entry: Entry): Buffer => (entry.kind === 'bid' ? entry.body.subarray(0, BID_WORDS.from) : NO_HASH)
+
+function nameThatMayLead(entry: Entry, minimumWei: bigint): string | null {
+  if (entry.kind !== 'bid') return null
+  const verdict = judgeBid(decodeBid(entry.body), minimumWei, () => false)
+  return verdict.outcome === 'won' ? verdict.name : null
+}

@@ -1,0 +1,64 @@
+import pg from 'pg'
+
+/** int8 columns count blocks, entries and milliseconds: they stay below 2^53 for good, so they are read as numbers. */
+function parseInt8(text: string): number {
+  const value = Number(text)
+  if (!Number.isSafeInteger(value)) throw new RangeError(`the database holds ${text} where a number below 2^53 belongs`)
+  return value
+}
+
+const INT8_OID = 20
+const types: pg.CustomTypesConfig = {
+  getTypeParser: ((oid: number, format?: 'text' | 'binary') =>
+    oid === INT8_OID && format !== 'binary'
+      ? parseInt8
+      : pg.types.getTypeParser(oid, format as 'text')) as pg.CustomTypesConfig['getTypeParser'],
+}
+
+export interface PoolOptions {
+  url: string
+  max: number
+  /** Shown in pg_stat_activity. */
+  applicationName: string
+  /** Longest a statement may run; 0 for none (catch-up, replay). */
+  statementTimeoutMs?: number
+}
+
+/**
+ * A pool of connections. Broken idle connections are dropped by the pool and replaced at the next use, so an outage of
+ * PostgreSQL shows as failing queries, never as a crash.
+ * @param onError told of idle connections that broke
+ */
+export function createPool(options: PoolOptions, onError: (error: Error) => void = () => {}): pg.Pool {
+  const pool = new pg.Pool({
+    connectionString: options.url,
+    max: options.max,
+    application_name: options.applicationName,
+    connectionTimeoutMillis: 5_000,
+    idleTimeoutMillis: 30_000,
+    statement_timeout: options.statementTimeoutMs ?? 0,
+    keepAlive: true,
+    types,
+  })
+  pool.on('error', onError)
+  return pool
+}
+
+/** Runs `work` in one READ COMMITTED transaction and gives its connection back, destroyed if it broke. */
+export async function inTransaction<T>(pool: pg.Pool, work: (client: pg.PoolClient) => Promise<T>): Promise<T> {
+  const client = await pool.connect()
+  let broken: Error | undefined
+  try {
+    await client.query('BEGIN')
+    const result = await work(client)
+    await client.query('COMMIT')
+    return result
+  } catch (error) {
+    await client.query('ROLLBACK').catch((rollback: Error) => {
+      broken = rollback
+    })
+    throw error
+  } finally {
+    client.release(broken)
+  }
+}

@@ -1,0 +1,7 @@
+import type { Network } from '../registry/network.js'
+
+/** The tables that are partitioned by network. */
+export type PartitionedTable = 'journal' | 'names' | 'clusters' | 'wallets'
+
+/** A network's partition of a table. Writers name the leaf, so that COPY and plans need no routing; a replay has leaves of the same names in a schema of its own. */
+export const leaf = (table: PartitionedTable, network: Network): string => `${table}_${network}`
