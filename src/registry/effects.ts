@@ -17,8 +17,8 @@ const REFUSAL_OF = new Map<number, Refusal>(Object.entries(REFUSAL).map(([k, v])
 export const NO_EFFECTS = Buffer.alloc(0)
 const LOST = Buffer.of(OUTCOME.lost)
 const REFUSED = {
-  malformed_name: Buffer.of(OUTCOME.refused, 1),
-  below_minimum: Buffer.of(OUTCOME.refused, 2),
+  malformed_name: Buffer.of(OUTCOME.refused, REFUSAL.malformed_name),
+  below_minimum: Buffer.of(OUTCOME.refused, REFUSAL.below_minimum),
 } satisfies Record<Refusal, Buffer>
 
 /** Bytes of a bid's effects. */
@@ -43,19 +43,37 @@ export function encodeBidEffects(effects: BidEffects): Buffer {
 
 /** The effects in a bid's bytes. Throws RangeError for bytes that the encoder does not make. */
 export function decodeBidEffects(bytes: Buffer): BidEffects {
-  const outcome = OUTCOME_OF.get(bytes[0] ?? 0)
-  if (outcome === 'lost' && bytes.length === 1) return { outcome }
-  if (outcome === 'refused' && bytes.length === 2) {
-    const reason = REFUSAL_OF.get(bytes[1]!)
-    if (reason) return { outcome, reason }
+  const effects = readBidEffects(bytes)
+  if (!effects) throw new RangeError(`0x${bytes.toString('hex')} are not the effects of a bid`)
+  return effects
+}
+
+function readBidEffects(bytes: Buffer): BidEffects | null {
+  switch (OUTCOME_OF.get(bytes[0] ?? 0)) {
+    case 'lost':
+      return bytes.length === 1 ? { outcome: 'lost' } : null
+    case 'refused': {
+      const reason = REFUSAL_OF.get(bytes[1] ?? 0)
+      return reason && bytes.length === 2 ? { outcome: 'refused', reason } : null
+    }
+    case 'won':
+      return bytes.length < 10 ? null : readWon(bytes)
+    default:
+      return null
   }
-  if (outcome === 'won' && bytes.length >= 10) {
-    const flags = bytes[1]!
-    const published =
-      flags & FLAG.published
-        ? { walletName: bytes.toString('latin1', 11, 11 + (bytes[10] ?? 0)), isBackedUp: (flags & FLAG.backedUp) !== 0 }
-        : null
-    return { outcome, cluster: Number(bytes.readBigUInt64BE(2)), created: (flags & FLAG.created) !== 0, published }
+}
+
+function readWon(bytes: Buffer): BidEffects | null {
+  const flags = bytes[1]!
+  const cluster = Number(bytes.readBigUInt64BE(2))
+  const created = (flags & FLAG.created) !== 0
+  if (!Number.isSafeInteger(cluster) || flags > (FLAG.created | FLAG.published | FLAG.backedUp)) return null
+  if (!(flags & FLAG.published)) {
+    return bytes.length === 10 && !(flags & FLAG.backedUp)
+      ? { outcome: 'won', cluster, created, published: null }
+      : null
   }
-  throw new RangeError(`0x${bytes.toString('hex')} are not the effects of a bid`)
+  if (bytes.length !== 11 + (bytes[10] ?? 0)) return null
+  const published = { walletName: bytes.toString('latin1', 11), isBackedUp: (flags & FLAG.backedUp) !== 0 }
+  return { outcome: 'won', cluster, created, published }
 }

@@ -38,7 +38,7 @@ export interface VerifiedWallet {
   isBackedUp: boolean
 }
 
-/** The rows that a batch reads, as they stand before it. `fold` changes its own overlay only. */
+/** The rows that a batch reads, as they stand before it. `fold` works on copies, so a slice may be folded again. */
 export interface Slice {
   network: Network
   head: Head
@@ -112,10 +112,18 @@ export function keysOf(entries: readonly Entry[]): Keys {
 
 /**
  * Folds a batch of entries, in order, into the rows to write.
+ * Throws RangeError for a body of wrong length, Error for a slice that lacks a key of `keysOf`.
  * @param writerMs the writer's clock in milliseconds: a journal timestamp is max(previous, min(cause, writer)). A rebuild
  *   passes Infinity and each entry's journalled timestamp as its cause, so that timestamps are copied.
  */
-export function fold(slice: Slice, entries: readonly Entry[], writerMs: number): Changes {
+export function fold(before: Slice, entries: readonly Entry[], writerMs: number): Changes {
+  const slice: Slice = {
+    network: before.network,
+    head: before.head,
+    owners: new Map(before.owners),
+    verified: new Map(before.verified),
+    nextClusterNumber: new Map(before.nextClusterNumber),
+  }
   const changes: Changes = {
     head: { ...slice.head },
     journal: [],
@@ -147,8 +155,11 @@ export function fold(slice: Slice, entries: readonly Entry[], writerMs: number):
 function apply(slice: Slice, changes: Changes, row: JournalRow): void {
   switch (row.kind) {
     case 'bid':
-      return applyBid(slice, changes, row)
+      applyBid(slice, changes, row)
+      break
     case 'minimum':
+      if (row.body.length !== 32)
+        throw new RangeError(`the body of a minimum is one word, not ${row.body.length} bytes`)
       changes.head.minimumWei = wordToBigInt(row.body)
   }
 }
