@@ -1,0 +1,65 @@
+import fc from 'fast-check'
+import { describe, expect, it } from 'vitest'
+import { DEFAULT_AMOUNT_WEI, parseAmountWei } from './amount.js'
+
+const MAX = 2n ** 256n - 1n
+
+describe('parseAmountWei', () => {
+  it('has 0.01 ETH as the default', () => {
+    expect(DEFAULT_AMOUNT_WEI).toBe(10n ** 16n)
+  })
+
+  it('reads every unsigned 256-bit integer in its one decimal form', () => {
+    fc.assert(
+      fc.property(fc.bigInt({ min: 0n, max: MAX }), (wei) => {
+        expect(parseAmountWei(String(wei))).toBe(wei)
+      }),
+    )
+    expect(parseAmountWei('0')).toBe(0n)
+    expect(parseAmountWei(String(MAX))).toBe(MAX)
+  })
+
+  it.each([
+    '',
+    ' ',
+    ' 12',
+    '12 ',
+    '12\n',
+    '\t12',
+    '+1',
+    '-1',
+    '-0',
+    '00',
+    '01',
+    '1.0',
+    '1.',
+    '.5',
+    '1e18',
+    '1E3',
+    '0x10',
+    '0b1',
+    '0o7',
+    '1n',
+    '1_000',
+    '1,000',
+    'NaN',
+    'Infinity',
+    '١٢', // Arabic digits, which \d with the u flag of other languages takes
+    '１',
+    'null',
+    'undefined',
+    String(MAX + 1n),
+    '9'.repeat(78),
+    '1'.repeat(79),
+    '1'.repeat(100_000),
+  ])('refuses %j', (input) => {
+    expect(parseAmountWei(input)).toBeNull()
+  })
+
+  it.each([0, 1, 1n, 1e18, true, null, undefined, [], ['1'], {}, { toString: () => '1' }])(
+    'refuses what is no string: %s',
+    (input) => {
+      expect(parseAmountWei(input)).toBeNull()
+    },
+  )
+})

@@ -1,0 +1,40 @@
+import fc from 'fast-check'
+import { describe, expect, it } from 'vitest'
+import { bigIntToWord, fromHex, keyOf, toHex, txKey, wordToBigInt } from './bytes.js'
+
+const bytes = fc.uint8Array({ maxLength: 64 })
+
+describe('bytes', () => {
+  it('have a Map key that no other bytes have', () => {
+    fc.assert(
+      fc.property(bytes, bytes, (a, b) => {
+        expect(keyOf(a) === keyOf(b)).toBe(Buffer.compare(a, b) === 0)
+        expect(keyOf(a)).toBe(keyOf(Buffer.from(a)))
+        expect(keyOf(Uint8Array.of(0, ...a).subarray(1))).toBe(keyOf(a))
+      }),
+    )
+  })
+
+  it('go to hex and back', () => {
+    fc.assert(
+      fc.property(bytes, (a) => {
+        expect(fromHex(toHex(a)).equals(a)).toBe(true)
+      }),
+    )
+  })
+
+  it('of a word go to an integer and back', () => {
+    fc.assert(
+      fc.property(fc.bigInt({ min: 0n, max: 2n ** 256n - 1n }), (value) => {
+        expect(bigIntToWord(value)).toHaveLength(32)
+        expect(wordToBigInt(bigIntToWord(value))).toBe(value)
+      }),
+    )
+    for (const value of [-1n, 2n ** 256n, 2n ** 300n]) expect(() => bigIntToWord(value)).toThrow(RangeError)
+  })
+
+  it('of a hash give a signed 64-bit key of its first eight', () => {
+    expect(txKey(Buffer.from('ff'.repeat(8).padEnd(64, '0'), 'hex'))).toBe(-1n)
+    expect(txKey(Buffer.from(`0000000000000001${'ff'.repeat(24)}`, 'hex'))).toBe(1n)
+  })
+})
