@@ -1,0 +1,121 @@
+import { type ChildProcess, spawn } from 'node:child_process'
+import { createRequire } from 'node:module'
+import { dirname, join } from 'node:path'
+import {
+  type Abi,
+  type Address,
+  BaseError,
+  createPublicClient,
+  createTestClient,
+  createWalletClient,
+  decodeErrorResult,
+  defineChain,
+  type Hex,
+  http,
+  isHex,
+  type TransactionReceipt,
+} from 'viem'
+import { expect } from 'vitest'
+import { freePort } from '../../../src/testing/ports.js'
+
+/** Enough for any call of these tests, a message of 100 names included. */
+const CALL_GAS = 12_000_000n
+
+export type Chain = Awaited<ReturnType<typeof startChain>>
+
+/** An anvil that mines each transaction at once, with clients that use its ten unlocked accounts. */
+export async function startChain(chainId = 31_337) {
+  const port = await freePort()
+  const process = spawn(anvilBinary(), ['--port', `${port}`, '--chain-id', `${chainId}`, '--silent'], {
+    stdio: 'ignore',
+  })
+  const chain = defineChain({
+    id: chainId,
+    name: 'local',
+    nativeCurrency: { name: 'Ether', symbol: 'ETH', decimals: 18 },
+    rpcUrls: { default: { http: [`http://127.0.0.1:${port}`] } },
+  })
+  const transport = http(undefined, { retryCount: 0, timeout: 30_000 })
+  const publicClient = createPublicClient({ chain, transport, pollingInterval: 10, cacheTime: 0 })
+  const testClient = createTestClient({ chain, mode: 'anvil', transport })
+  await untilAnswering(process, () => publicClient.getChainId())
+  const unlocked = createWalletClient({ chain, transport })
+  const accounts = await unlocked.getAddresses()
+
+  /** Sends a transaction, reverted or not, and gives its receipt. */
+  async function send(tx: { from: Address; to?: Address; data?: Hex; value?: bigint; gas?: bigint }) {
+    const { from: account, gas = CALL_GAS, ...rest } = tx
+    const hash = await unlocked.sendTransaction({ account, chain: null, gas, ...rest })
+    return publicClient.waitForTransactionReceipt({ hash })
+  }
+
+  /** The same, and fails the test if it reverted. */
+  async function succeed(tx: Parameters<typeof send>[0]): Promise<TransactionReceipt> {
+    const receipt = await send(tx)
+    expect(receipt.status, `transaction ${receipt.transactionHash}`).toBe('success')
+    return receipt
+  }
+
+  /** The name of the error that a transaction would revert with; undefined if it would go through. */
+  async function revertOf(tx: Parameters<typeof send>[0], abi: Abi): Promise<string | undefined> {
+    const { from: account, gas = CALL_GAS, ...rest } = tx
+    try {
+      await publicClient.call({ account, gas, ...rest })
+      return undefined
+    } catch (error) {
+      const data = error instanceof BaseError && revertData(error)
+      if (!data) throw error
+      return decodeErrorResult({ abi, data }).errorName
+    }
+  }
+
+  async function deploy(data: Hex, from: Address = accounts[0]!): Promise<Address> {
+    return (await succeed({ from, data })).contractAddress!
+  }
+
+  /** Lets a contract's address send transactions, with money for them. */
+  async function impersonate(address: Address) {
+    await testClient.impersonateAccount({ address })
+    await testClient.setBalance({ address, value: 10n ** 24n })
+  }
+
+  return {
+    chain,
+    accounts,
+    publicClient,
+    testClient,
+    deployer: createWalletClient({ account: accounts[0]!, chain, transport }),
+    send,
+    succeed,
+    revertOf,
+    deploy,
+    impersonate,
+    balance: (address: Address) => publicClient.getBalance({ address }),
+    stop: () => void process.kill(),
+  }
+}
+
+function revertData(error: BaseError): Hex | undefined {
+  const found = error.walk(
+    (cause) => typeof cause === 'object' && cause !== null && 'data' in cause && isHex(cause.data),
+  )
+  return found && 'data' in found && isHex(found.data) ? found.data : undefined
+}
+
+function anvilBinary(): string {
+  return join(
+    dirname(createRequire(import.meta.url).resolve('@foundry-rs/anvil-linux-amd64/package.json')),
+    'bin/anvil',
+  )
+}
+
+async function untilAnswering(process: ChildProcess, ask: () => Promise<unknown>) {
+  for (;;) {
+    try {
+      return await ask()
+    } catch (error) {
+      if (process.exitCode !== null) throw error
+      await new Promise((resolve) => setTimeout(resolve, 20))
+    }
+  }
+}

@@ -1,0 +1,145 @@
+import {
+  type Abi,
+  type AbiStateMutability,
+  type Address,
+  type ContractEventArgs,
+  type ContractFunctionArgs,
+  type ContractFunctionName,
+  encodeAbiParameters,
+  encodeFunctionData,
+  type Hex,
+  keccak256,
+  pad,
+  parseEventLogs,
+  stringToHex,
+  type TransactionReceipt,
+  toHex,
+} from 'viem'
+import { hubAbi } from '../../../src/chains/evm/contracts/index.js'
+import { deployHub } from '../../../src/testing/deploy.js'
+import { startChain } from './chain.js'
+
+export const MINIMUM_WEI = 10n ** 16n
+export const DELIVER_LIMIT_WEI = 10n ** 18n
+export const HUB_EID = 30_101
+export const SPOKE_EID = 30_184
+/** The peer of the hub in tests that play the endpoint. */
+export const PEER = pad('0x5b0c', { size: 32 })
+
+export type HubWorld = Awaited<ReturnType<typeof startHubWorld>>
+
+/** A hub on a chain of its own, roles on the first accounts, and helpers bound to it. */
+export async function startHubWorld() {
+  const chain = await startChain()
+  const [owner, relayer, pauser, alice, bob, carol] = chain.accounts as [
+    Address,
+    Address,
+    Address,
+    Address,
+    Address,
+    Address,
+  ]
+  const { hub, endpoint } = await deployHub({
+    walletClient: chain.deployer,
+    publicClient: chain.publicClient,
+    eid: HUB_EID,
+    minimumWei: MINIMUM_WEI,
+    deliverLimitWei: DELIVER_LIMIT_WEI,
+    owner,
+    relayer,
+    pauser,
+  })
+  await chain.impersonate(endpoint)
+  await chain.succeed({ from: owner, to: hub, data: hubCall('setPeer', [SPOKE_EID, PEER]) })
+
+  let messages = 0
+
+  /** The transaction by which the endpoint gives the hub a message. */
+  function receiving(message: Hex, value = 0n, guid = nextGuid()) {
+    const origin = { srcEid: SPOKE_EID, sender: PEER, nonce: 1n }
+    const data = encodeFunctionData({
+      abi: hubAbi,
+      functionName: 'lzReceive',
+      args: [origin, guid, message, carol, '0x'],
+    })
+    return { guid, tx: { from: endpoint, to: hub, data, value } }
+  }
+
+  function nextGuid(): Hex {
+    messages += 1
+    return keccak256(toHex(messages))
+  }
+
+  async function receive(message: Hex, value = 0n) {
+    const { guid, tx } = receiving(message, value)
+    return { guid, receipt: await chain.succeed(tx) }
+  }
+
+  /** The name of the error that a call of the hub reverts with; undefined if it goes through. */
+  const reasonOf = (from: Address, data: Hex, value = 0n) => chain.revertOf({ from, to: hub, data, value }, hubAbi)
+
+  async function money() {
+    const [balance, kept, owed] = await Promise.all([
+      chain.balance(hub),
+      chain.publicClient.readContract({ address: hub, abi: hubAbi, functionName: 'kept' }),
+      chain.publicClient.readContract({ address: hub, abi: hubAbi, functionName: 'owed' }),
+    ])
+    return { balance, kept, owed }
+  }
+
+  return {
+    ...chain,
+    hub,
+    endpoint,
+    owner,
+    relayer,
+    pauser,
+    alice,
+    bob,
+    carol,
+    receiving,
+    receive,
+    reasonOf,
+    abi: hubAbi,
+    nextGuid,
+    money,
+    ownerOf: (name: Hex) =>
+      chain.publicClient.readContract({ address: hub, abi: hubAbi, functionName: 'ownerOf', args: [name] }),
+    refundOf: (from: Hex) =>
+      chain.publicClient.readContract({ address: hub, abi: hubAbi, functionName: 'refundOf', args: [from] }),
+  }
+}
+
+type HubFunction = ContractFunctionName<typeof hubAbi>
+type HubArguments<name extends HubFunction> = ContractFunctionArgs<typeof hubAbi, AbiStateMutability, name>
+
+/** Calldata of a hub function; the arguments tell the overload. */
+export function hubCall<const name extends HubFunction>(
+  functionName: name,
+  args: HubArguments<name> & readonly unknown[],
+): Hex {
+  const call: { abi: Abi; functionName: string; args: readonly unknown[] } = { abi: hubAbi, functionName, args }
+  return encodeFunctionData(call)
+}
+
+export const nameOf = (text: string): Hex => pad(stringToHex(text), { size: 32, dir: 'right' })
+export const word = (address: Address): Hex => pad(address, { size: 32 }).toLowerCase() as Hex
+export const sumOf = (amounts: readonly bigint[]): bigint => amounts.reduce((sum, amount) => sum + amount, 0n)
+
+/** Calldata of `placeBids`, in the form that the referral asks for. */
+export function placeBids(amounts: readonly bigint[], names: readonly Hex[], referral?: Hex): Hex {
+  return hubCall('placeBids', referral === undefined ? [amounts, names] : [amounts, names, referral])
+}
+
+export const withdrawRefund = (to: Address): Hex => hubCall('withdrawRefund', [to])
+
+/** A message as a spoke writes it. */
+export const messageOf = (sender: Hex, hubCalldata: Hex): Hex =>
+  encodeAbiParameters([{ type: 'bytes32' }, { type: 'bytes' }], [sender, hubCalldata])
+
+/** The hub's logs of a transaction, in order, as `[name, ...values]`. */
+export function eventsOf(receipt: TransactionReceipt) {
+  return parseEventLogs({ abi: hubAbi, logs: receipt.logs }).map(
+    ({ eventName, args }) => [eventName, ...Object.values(args as ContractEventArgs<typeof hubAbi>)] as const,
+  )
+}
