@@ -1,0 +1,8 @@
+process.env.PRISMA_SCHEMA_ENGINE_BINARY ??= process.execPath // any existing file: keeps the CLI from downloading its engine
+
+import { defineConfig } from 'prisma/config'
+
+export default defineConfig({
+  schema: 'prisma/schema.prisma',
+  migrations: { path: 'prisma/migrations' },
+})
