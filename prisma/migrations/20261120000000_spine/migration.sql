@@ -75,7 +75,7 @@ CREATE TABLE "names" (
 ) PARTITION BY LIST ("network");
 CREATE INDEX "names_network_tx_key_idx" ON "names" ("network", "tx_key");
 CREATE UNIQUE INDEX "names_won_key" ON "names" ("network", "name") WHERE "outcome" = 1;
-CREATE INDEX "names_network_cluster_idx" ON "names" ("network", "cluster");
+CREATE INDEX "names_network_cluster_seq_idx" ON "names" ("network", "cluster", "seq");
 CREATE TABLE "names_mainnet" PARTITION OF "names" FOR VALUES IN (0);
 CREATE TABLE "names_testnet" PARTITION OF "names" FOR VALUES IN (1);
 
