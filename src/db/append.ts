@@ -13,6 +13,8 @@ export interface Appended {
   entries: number
   seq: number
   publicSeq: number
+  /** The minimum in force after them. */
+  minimumWei: bigint
 }
 
 /**
@@ -29,11 +31,12 @@ export async function appendEntries(
 ): Promise<Appended> {
   const head = await lockHead(client, network)
   if (options.epoch !== undefined && head.indexEpoch !== options.epoch) throw new LostLeadershipError(network)
-  if (entries.length === 0) return { entries: 0, seq: head.seq, publicSeq: head.publicSeq }
+  if (entries.length === 0) return { entries: 0, seq: head.seq, publicSeq: head.publicSeq, minimumWei: head.minimumWei }
   const slice = await loadSlice(client, network, head, keysOf(entries))
   const changes = fold(slice, entries, options.writerMs)
   await writeChanges(client, network, changes)
-  return { entries: entries.length, seq: changes.head.seq, publicSeq: changes.head.publicSeq }
+  const { seq, publicSeq, minimumWei } = changes.head
+  return { entries: entries.length, seq, publicSeq, minimumWei }
 }
 
 async function writeChanges(client: pg.ClientBase, network: Network, changes: Changes): Promise<void> {

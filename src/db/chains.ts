@@ -117,3 +117,9 @@ export async function newestJournalledBlock(pool: pg.Pool, row: ChainRow): Promi
   )
   return rows[0]?.block ?? null
 }
+
+/** Puts a checkpoint back to an earlier block above which the journal holds nothing of this chain. */
+export async function rewindCheckpoint(pool: pg.Pool, row: ChainRow, to: Checkpoint): Promise<void> {
+  const sql = 'UPDATE chains SET next_block = $3, parent_hash = $4 WHERE network = $1 AND chain = $2'
+  await pool.query(sql, [NETWORK_CODE[row.network], row.chain, to.nextBlock, to.parentHash])
+}

@@ -61,7 +61,10 @@ export async function writeTail(
   )
 }
 
-/** Drops the tail below a block, which has become journal. */
+/** Hashes of this many confirmed blocks stay known, to find where a chain forked below its checkpoint. */
+export const KEPT_HASHES_BLOCKS = 128
+
+/** Drops the facts below a block, which have become journal, and hashes far below it. */
 export async function forgetConfirmedTail(
   client: pg.ClientBase,
   network: Network,
@@ -88,4 +91,14 @@ function nameThatMayLead(entry: Entry, minimumWei: bigint): string | null {
   if (entry.kind !== 'bid') return null
   const verdict = judgeBid(decodeBid(entry.body), minimumWei, () => false)
   return verdict.outcome === 'won' ? verdict.name : null
+}
+
+/** The hashes we hold of a chain's blocks, newest first. */
+export async function readHashes(
+  pool: pg.Pool,
+  network: Network,
+  chain: number,
+): Promise<{ block: number; hash: Buffer }[]> {
+  const sql = 'SELECT block, hash FROM tail_blocks WHERE network = $1 AND chain = $2 ORDER BY block DESC'
+  return (await pool.query<{ block: number; hash: Buffer }>(sql, [NETWORK_CODE[network], chain])).rows
 }

@@ -1,0 +1,120 @@
+import type { ChainConfig } from '../../config.js'
+import type { Network } from '../../registry/network.js'
+import {
+  type ChainPort,
+  type ChainTx,
+  ChainUnavailableError,
+  type EvmQuote,
+  type Hex,
+  type RegistrationRequest,
+} from '../chain.js'
+import { encodePlaceBids } from './calldata.js'
+import { BID_TOPIC, BID_WITH_REFERRAL_TOPIC, getHeader, type Header } from './logs.js'
+import { createRpc, type Rpc } from './rpc.js'
+import { RpcError } from './rpcErrors.js'
+import { type ChainHead, findByNonce, readTransaction } from './transactions.js'
+
+/** An EVM chain: the API's port, and what the indexer reads from it. */
+export interface EvmChain extends ChainPort {
+  readonly config: ChainConfig
+  readonly rpc: Rpc
+  /** The newest block, and the newest that the confirmation policy believes. @throws ChainUnavailableError */
+  heads(): Promise<{ latest: Header; confirmed: number }>
+}
+
+/** A few status polls within this time share one question for the head. */
+const HEAD_CACHE_MS = 250
+
+export interface EvmChainOptions {
+  config: ChainConfig
+  chain: number
+  rpc: Rpc
+}
+
+export function createEvmChain({ config, chain, rpc }: EvmChainOptions): EvmChain {
+  const { network, label, role, contract } = config
+  let cached: { atMs: number; head: Promise<ChainHead> } | null = null
+  const heads = () => asking(() => readHeads(rpc, config))
+  const head = (): Promise<ChainHead> => {
+    if (!cached || Date.now() - cached.atMs > HEAD_CACHE_MS) {
+      cached = {
+        atMs: Date.now(),
+        head: heads().then(({ latest, confirmed }) => ({ latest: latest.number, confirmed })),
+      }
+      cached.head.catch(() => {
+        cached = null
+      })
+    }
+    return cached.head
+  }
+  return {
+    config,
+    rpc,
+    network: network as Network,
+    chain,
+    label,
+    role,
+    gasToken: config.gasToken,
+    isWatchOnly: config.watchOnly !== undefined && !config.watchOnly.quotes,
+    heads,
+    head,
+    transaction: (hash): Promise<ChainTx> =>
+      asking(() =>
+        rpc.onOneNode((call) => readTransaction(call, hash, contract, [BID_TOPIC, BID_WITH_REFERRAL_TOPIC], head)),
+      ),
+    replacement: (sender, nonce) =>
+      asking(async () => {
+        const { confirmed } = await head()
+        return rpc.onOneNode((call) => findByNonce(call, sender, nonce, confirmed))
+      }),
+    quote: async (request) => quoteOnHub(config, request),
+  }
+}
+
+/** Makes the RPC pool of a configured chain. */
+export function createChainRpc(config: ChainConfig, onFault?: (url: string, error: RpcError) => void): Rpc {
+  return createRpc({
+    label: config.label,
+    urls: config.rpcUrls,
+    chainId: config.chainId,
+    ...(config.genesisHash ? { genesisHash: config.genesisHash } : {}),
+    ...(onFault ? { onFault } : {}),
+  })
+}
+
+async function readHeads(rpc: Rpc, config: ChainConfig): Promise<{ latest: Header; confirmed: number }> {
+  return rpc.onOneNode(async (call) => {
+    const { confirmation } = config
+    const [latest, finalized] = await Promise.all([
+      getHeader(call, 'latest'),
+      confirmation === 'finalized' ? getHeader(call, 'finalized') : null,
+    ])
+    if (!latest) throw new RpcError('transient', 'eth_getBlockByNumber: the node has no latest block')
+    return {
+      latest,
+      confirmed: confirmation === 'finalized' ? (finalized?.number ?? -1) : latest.number - confirmation.blocks,
+    }
+  })
+}
+
+/** A node's refusal of a plain question is as good as no answer. */
+async function asking<T>(work: () => Promise<T>): Promise<T> {
+  try {
+    return await work()
+  } catch (error) {
+    if (error instanceof ChainUnavailableError) throw error
+    throw new ChainUnavailableError((error as Error).message, { cause: error })
+  }
+}
+
+/** On the hub a bid is the transaction's value and there is no bridge. */
+function quoteOnHub(config: ChainConfig, { names, referral }: RegistrationRequest): EvmQuote {
+  const value = names.reduce((sum, { amountWei }) => sum + amountWei, 0n)
+  return {
+    gasToken: config.gasToken,
+    transactionData: { to: config.contract as Hex, data: encodePlaceBids(names, referral), value },
+    registrationFee: value,
+    bridgeFee: 0n,
+    names: names.map(({ name, amountWei }) => ({ name, amountWei, amount: amountWei })),
+  }
+}

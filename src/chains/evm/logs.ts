@@ -1,0 +1,170 @@
+import { encodeEventTopics, keccak256, toBytes } from 'viem'
+import { txKey } from '../../registry/bytes.js'
+import type { Entry } from '../../registry/entry.js'
+import type { Hex } from '../chain.js'
+import type { Call } from './rpc.js'
+import { RpcError } from './rpcErrors.js'
+
+/** Topics of the hub's logs that enter the journal. Nothing is indexed: every argument is a data word. */
+export const BID_TOPIC = keccak256(toBytes('Bid(bytes32,uint256,bytes32)'))
+export const BID_WITH_REFERRAL_TOPIC = keccak256(toBytes('Bid(bytes32,uint256,bytes32,bytes32)'))
+export const MINIMUM_TOPIC = encodeEventTopics({
+  abi: [{ type: 'event', name: 'MinimumSet', inputs: [{ type: 'uint256', name: 'minimum', indexed: false }] }],
+})[0]!
+
+/** A log as a node answers it (execution API, `eth_getLogs`). */
+export interface RawLog {
+  address: Hex
+  topics: Hex[]
+  data: Hex
+  blockNumber: Hex
+  blockHash: Hex
+  transactionHash: Hex
+  logIndex: Hex
+  /** Not of every node; seconds, hex. */
+  blockTimestamp?: Hex
+  removed?: boolean
+}
+
+const WORD_CHARS = 64
+/** Data length of each topic in characters of hex. */
+const DATA_CHARS: Readonly<Record<string, number>> = {
+  [BID_TOPIC]: 2 + 3 * WORD_CHARS,
+  [BID_WITH_REFERRAL_TOPIC]: 2 + 4 * WORD_CHARS,
+  [MINIMUM_TOPIC]: 2 + WORD_CHARS,
+}
+
+export const HUB_TOPICS = [BID_TOPIC, BID_WITH_REFERRAL_TOPIC, MINIMUM_TOPIC] as const
+
+/** Logs of the hub that were found, before they are given a time. */
+export interface LogRange {
+  logs: RawLog[]
+  /** Hash and time of the range's last block, by the node that gave the logs. */
+  last: Header
+}
+
+/** What we read of a block's header. */
+export interface Header {
+  number: number
+  hash: Hex
+  parentHash: Hex
+  timestampMs: number
+  logsBloom: Hex
+}
+
+interface RawHeader {
+  number: Hex
+  hash: Hex
+  parentHash: Hex
+  timestamp: Hex
+  logsBloom: Hex
+}
+
+const quantity = (value: number): Hex => `0x${value.toString(16)}`
+
+/** A block's header, null when the node does not have it. */
+export async function getHeader(call: Call, block: number | 'latest' | 'finalized' | Hex): Promise<Header | null> {
+  const byHash = typeof block === 'string' && block.startsWith('0x')
+  const raw = byHash
+    ? await call<RawHeader | null>('eth_getBlockByHash', [block, false])
+    : await call<RawHeader | null>('eth_getBlockByNumber', [typeof block === 'number' ? quantity(block) : block, false])
+  if (!raw) return null
+  const header = {
+    number: Number(raw.number),
+    hash: raw.hash,
+    parentHash: raw.parentHash,
+    timestampMs: Number(raw.timestamp) * 1_000,
+    logsBloom: raw.logsBloom,
+  }
+  if (typeof block === 'number' && header.number !== block) {
+    throw new RpcError('transient', `eth_getBlockByNumber: asked for block ${block}, got ${header.number}`)
+  }
+  return header
+}
+
+/**
+ * The hub's logs of blocks `from` to `to`, in order, and the last block's header, from one node: a node that does not have
+ * the last block yet would answer an empty list instead of an error.
+ */
+export async function getLogRange(call: Call, address: Hex, from: number, to: number): Promise<LogRange> {
+  const filter = { address, topics: [HUB_TOPICS], fromBlock: quantity(from), toBlock: quantity(to) }
+  const [logs, last] = await Promise.all([call<RawLog[]>('eth_getLogs', [filter]), getHeader(call, to)])
+  if (!last) throw new RpcError('transient', `eth_getLogs: the node does not have block ${to} yet`)
+  return { logs: ordered(logs, address, from, to), last }
+}
+
+/**
+ * The hub's logs of one block, asked for by its hash (EIP-234): another fork can't answer. Where the header's bloom filter
+ * says that the hub logged and the list is empty, the receipts decide, since nodes have been seen to announce a block
+ * before they index its logs.
+ */
+export async function getBlockLogs(call: Call, address: Hex, header: Header): Promise<RawLog[]> {
+  if (!bloomMayHold(header.logsBloom, address)) return []
+  const logs = await call<RawLog[]>('eth_getLogs', [{ address, topics: [HUB_TOPICS], blockHash: header.hash }])
+  if (logs.length > 0) return ordered(logs, address, header.number, header.number, header.hash)
+  const receipts = await call<{ logs: RawLog[] }[] | null>('eth_getBlockReceipts', [quantity(header.number)]).catch(
+    (error) => {
+      if (error instanceof RpcError && error.fault === 'refused') return []
+      throw error
+    },
+  )
+  const wanted = (receipts ?? [])
+    .flatMap((receipt) => receipt.logs)
+    .filter(
+      (log) =>
+        log.blockHash === header.hash &&
+        log.address.toLowerCase() === address &&
+        HUB_TOPICS.some((topic) => topic === log.topics[0]),
+    )
+  return ordered(wanted, address, header.number, header.number, header.hash)
+}
+
+/** Checks what a node answered and brings it into order: a log of another place is a fault of the node, a repeated one is dropped. */
+function ordered(logs: RawLog[], address: Hex, from: number, to: number, hash?: Hex): RawLog[] {
+  let isSorted = true
+  let previous = -1
+  for (const log of logs) {
+    const block = Number(log.blockNumber)
+    if (log.removed || block < from || block > to || (hash && log.blockHash !== hash)) {
+      throw new RpcError(
+        'transient',
+        `eth_getLogs: got a log of block ${block} (${log.blockHash}) for blocks ${from}-${to}`,
+      )
+    }
+    if (log.address !== address && log.address.toLowerCase() !== address) {
+      throw new RpcError('transient', `eth_getLogs: got a log of contract ${log.address}`)
+    }
+    const place = block * 1e6 + Number(log.logIndex)
+    if (place <= previous) isSorted = false
+    previous = place
+  }
+  if (isSorted) return logs
+  const byPlace = new Map(logs.map((log) => [Number(log.blockNumber) * 1e6 + Number(log.logIndex), log]))
+  return [...byPlace.entries()].sort(([a], [b]) => a - b).map(([, log]) => log)
+}
+
+/**
+ * A hub log as a journal entry: the words are cut from the hex itself, since this runs once a registration.
+ * @returns null for a log whose data has another length than its event (a contract that is not ours)
+ */
+export function entryOfLog(chain: number, log: RawLog, timestampMs: number): Entry | null {
+  const topic = log.topics[0]!
+  if (log.data.length !== DATA_CHARS[topic]) return null
+  const position = { chain, block: Number(log.blockNumber), logIndex: Number(log.logIndex) }
+  if (topic === MINIMUM_TOPIC) {
+    return { kind: 'minimum', position, txKey: null, causeMs: timestampMs, body: Buffer.from(log.data.slice(2), 'hex') }
+  }
+  const body = Buffer.from(log.transactionHash.slice(2) + log.data.slice(2), 'hex')
+  return { kind: 'bid', position, txKey: txKey(body), causeMs: timestampMs, body }
+}
+
+/** Whether a header's bloom filter may hold an address (Yellow Paper, section 4.4.3: three bits out of 2048 of its hash). */
+export function bloomMayHold(bloom: Hex, address: Hex): boolean {
+  const hash = keccak256(address, 'bytes')
+  for (let i = 0; i < 6; i += 2) {
+    const bit = ((hash[i]! << 8) | hash[i + 1]!) & 2047
+    const nibble = Number.parseInt(bloom[2 + 511 - (bit >> 2)]!, 16)
+    if ((nibble & (1 << (bit & 3))) === 0) return false
+  }
+  return true
+}

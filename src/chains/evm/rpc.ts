@@ -1,0 +1,144 @@
+import { http } from 'viem'
+import { ChainUnavailableError, type Hex } from '../chain.js'
+import { RpcError, sortRpcError } from './rpcErrors.js'
+
+/** One JSON-RPC call: the node's `result`, as it came. */
+export type Call = <T>(method: string, params: readonly unknown[]) => Promise<T>
+
+export interface RpcOptions {
+  label: string
+  urls: readonly string[]
+  chainId: number
+  /** Checked against block 0 of every node; learned from the first node where it is not given. */
+  genesisHash?: Hex
+  timeoutMs?: number
+  onFault?: (url: string, error: RpcError) => void
+}
+
+/** A node that answers for another chain: it is never asked again, whatever it says. */
+export class WrongChainError extends Error {
+  override name = 'WrongChainError'
+}
+
+interface Node {
+  url: string
+  call: Call
+  /** Not asked before this time (milliseconds). */
+  restUntilMs: number
+  faultsInARow: number
+  isChecked: boolean
+  wrong: WrongChainError | null
+}
+
+const DEFAULT_TIMEOUT_MS = 20_000
+const REST_BASE_MS = 250
+const REST_MAX_MS = 30_000
+
+/**
+ * Several nodes of one chain. Calls go to the first one that is well; a node that fails rests, longer each time, and is
+ * preferred again once it answers. A node on another chain id or genesis is refused.
+ */
+export interface Rpc {
+  readonly label: string
+  /** @throws RpcError of kind too_much or refused as the node said it; ChainUnavailableError when no node answers */
+  call: Call
+  /**
+   * Several calls to one node, so that what they say fits together: a fault of any of them starts all over on another node.
+   * @throws as `call`
+   */
+  onOneNode<T>(work: (call: Call) => Promise<T>): Promise<T>
+  /** Hash of block 0. @throws ChainUnavailableError, WrongChainError */
+  genesisHash(): Promise<Hex>
+}
+
+export function createRpc(options: RpcOptions): Rpc {
+  let genesis = options.genesisHash ?? null
+  const nodes: Node[] = options.urls.map((url) => ({
+    url,
+    call: transport(url, options.timeoutMs ?? DEFAULT_TIMEOUT_MS),
+    restUntilMs: 0,
+    faultsInARow: 0,
+    isChecked: false,
+    wrong: null,
+  }))
+
+  const check = async (node: Node): Promise<void> => {
+    if (node.wrong) throw node.wrong
+    if (node.isChecked) return
+    const chainId = Number(await node.call<Hex>('eth_chainId', []))
+    const block = await node.call<{ hash: Hex } | null>('eth_getBlockByNumber', ['0x0', false])
+    if (chainId !== options.chainId) {
+      node.wrong = new WrongChainError(
+        `${node.url} is on chain id ${chainId}, not ${options.chainId} (chain "${options.label}")`,
+      )
+      throw node.wrong
+    }
+    if (!block) throw new RpcError('transient', `${node.url} has no block 0`)
+    genesis ??= block.hash.toLowerCase() as Hex
+    if (block.hash.toLowerCase() !== genesis) {
+      node.wrong = new WrongChainError(
+        `${node.url} has genesis ${block.hash}, not ${genesis} (chain "${options.label}")`,
+      )
+      throw node.wrong
+    }
+    node.isChecked = true
+  }
+
+  const rest = (node: Node, error: RpcError): void => {
+    node.faultsInARow += 1
+    // after an outage the node may be another one under the same address (a restarted local chain)
+    node.isChecked = false
+    const backOffMs = Math.min(REST_MAX_MS, REST_BASE_MS * 2 ** Math.min(node.faultsInARow - 1, 10))
+    node.restUntilMs = Date.now() + (error.retryAfterMs ?? backOffMs)
+    options.onFault?.(node.url, error)
+  }
+
+  const onOneNode = async <T>(work: (call: Call) => Promise<T>): Promise<T> => {
+    let last: Error | null = null
+    // rested nodes first, in the order of the configuration; then those that rest, the soonest awake first
+    const now = Date.now()
+    const order = [...nodes].sort((a, b) => Math.max(0, a.restUntilMs - now) - Math.max(0, b.restUntilMs - now))
+    for (const node of order) {
+      try {
+        await check(node)
+        const result = await work(node.call)
+        node.faultsInARow = 0
+        node.restUntilMs = 0
+        return result
+      } catch (error) {
+        if (error instanceof WrongChainError) {
+          last = error
+          continue
+        }
+        if (!(error instanceof RpcError)) throw error
+        if (error.fault === 'too_much' || error.fault === 'refused') throw error
+        rest(node, error)
+        last = error
+      }
+    }
+    if (nodes.every((node) => node.wrong)) throw nodes[0]!.wrong!
+    throw new ChainUnavailableError(
+      `chain "${options.label}": no RPC URL answers (${last?.message ?? 'none is configured'})`,
+      { cause: last },
+    )
+  }
+
+  return {
+    label: options.label,
+    call: (method, params) => onOneNode((call) => call(method, params)),
+    onOneNode,
+    genesisHash: () => onOneNode(async () => genesis!),
+  }
+}
+
+/** A node's call through viem's HTTP transport: raw results, no retries of its own, faults sorted. */
+function transport(url: string, timeoutMs: number): Call {
+  const { request } = http(url, { retryCount: 0, timeout: timeoutMs })({})
+  return async <T>(method: string, params: readonly unknown[]): Promise<T> => {
+    try {
+      return (await request({ method, params } as Parameters<typeof request>[0])) as T
+    } catch (error) {
+      throw sortRpcError(error, method)
+    }
+  }
+}

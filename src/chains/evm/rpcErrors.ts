@@ -1,0 +1,76 @@
+/** What to do about a failing RPC call, told from its error. */
+export type RpcFault =
+  /** The range or the answer is too large: ask for less. */
+  | 'too_much'
+  /** Asked too often: wait. */
+  | 'rate_limited'
+  /** The node refuses or reverts the call itself: another node would say the same. */
+  | 'refused'
+  /** Anything else: try another node, or later. */
+  | 'transient'
+
+// Wordings of geth, erigon, nethermind, besu, reth, anvil and of the large providers for a range or an answer too large
+const TOO_MUCH =
+  /query returned more than|more than \d+ (results|logs)|block range|range (is )?too (large|wide)|too many (results|logs|blocks)|exceed(s|ed)? (the )?(max|limit|range)|max(imum)? (block )?range|limited to (a )?\d|response (body |size )?(is )?too (large|big)|response size (should|exceed)|log response size|query timeout|body size|maximum size|up to a \d+ block/i
+const RATE = /rate limit|too many requests|429|request limit|capacity|throttl/i
+const REFUSED =
+  /revert|invalid opcode|out of gas|insufficient funds|nonce too|underpriced|already known|intrinsic gas|unknown block|header not found|method not found|not supported/i
+
+/** An error of a node, as we keep it: what to do about it, and what it said. */
+export class RpcError extends Error {
+  override name = 'RpcError'
+  constructor(
+    readonly fault: RpcFault,
+    message: string,
+    /** Wait this long before asking that node again, when it said so (Retry-After). */
+    readonly retryAfterMs: number | null = null,
+    options?: ErrorOptions,
+  ) {
+    super(message, options)
+  }
+}
+
+interface ErrorShape {
+  name?: string
+  message?: string
+  details?: string
+  status?: number
+  code?: number
+  headers?: Headers
+  cause?: unknown
+}
+
+/** Sorts an error thrown by a transport into what to do about it. */
+export function sortRpcError(error: unknown, method: string): RpcError {
+  if (error instanceof RpcError) return error
+  const chain = causes(error)
+  const text = chain.map((e) => `${e.details ?? ''} ${e.message ?? ''}`).join(' ')
+  const first = chain[0]
+  const said = (first?.details || first?.message || String(error)).split('\n')[0]!
+  const message = `${method}: ${said}`
+  const http = chain.find((e) => typeof e.status === 'number')
+  if (http?.status === 429 || RATE.test(said))
+    return new RpcError('rate_limited', message, retryAfterMs(http), { cause: error })
+  if (http?.status === 413 || TOO_MUCH.test(text) || chain.some((e) => e.name?.includes('TooLarge'))) {
+    return new RpcError('too_much', message, null, { cause: error })
+  }
+  const hasCode = chain.some((e) => typeof e.code === 'number')
+  if (hasCode && REFUSED.test(text)) return new RpcError('refused', message, null, { cause: error })
+  return new RpcError('transient', message, null, { cause: error })
+}
+
+function causes(error: unknown): ErrorShape[] {
+  const chain: ErrorShape[] = []
+  for (let e = error; e && typeof e === 'object' && chain.length < 8; e = (e as ErrorShape).cause)
+    chain.push(e as ErrorShape)
+  return chain
+}
+
+/** Retry-After in seconds or as a date (RFC 9110, section 10.2.3). */
+function retryAfterMs(http: ErrorShape | undefined): number | null {
+  const value = http?.headers?.get('retry-after')
+  if (!value) return null
+  const seconds = Number(value)
+  const ms = Number.isFinite(seconds) ? seconds * 1_000 : Date.parse(value) - Date.now()
+  return Number.isFinite(ms) && ms > 0 ? Math.min(ms, 300_000) : null
+}

@@ -1,0 +1,87 @@
+import type { ChainTx, Hex } from '../chain.js'
+import type { Call } from './rpc.js'
+
+interface RawTransaction {
+  hash: Hex
+  from: Hex
+  nonce: Hex
+  blockNumber: Hex | null
+}
+
+interface RawReceipt {
+  status: Hex
+  blockNumber: Hex
+  logs: { address: Hex; topics: Hex[] }[]
+}
+
+/** Where a chain stands: its newest block, and the newest that its confirmation policy believes. */
+export interface ChainHead {
+  latest: number
+  confirmed: number
+}
+
+/**
+ * What a node says of a transaction hash now.
+ * @param contract our contract, lower case; logs of it with one of `topics` make the transaction a registration
+ */
+export async function readTransaction(
+  call: Call,
+  hash: Hex,
+  contract: Hex,
+  topics: readonly Hex[],
+  head: () => Promise<ChainHead>,
+): Promise<ChainTx> {
+  const tx = await call<RawTransaction | null>('eth_getTransactionByHash', [hash])
+  if (!tx) return { state: 'unknown' }
+  const sender = tx.from.toLowerCase() as Hex
+  const nonce = Number(tx.nonce)
+  if (tx.blockNumber === null) return { state: 'mempool', sender, nonce }
+  const receipt = await call<RawReceipt | null>('eth_getTransactionReceipt', [hash])
+  // mined a moment ago and the node has not got to its receipt: as good as in the mempool
+  if (!receipt) return { state: 'mempool', sender, nonce }
+  const block = Number(receipt.blockNumber)
+  const { latest, confirmed } = await head()
+  return {
+    state: 'mined',
+    sender,
+    nonce,
+    block,
+    succeeded: receipt.status === '0x1',
+    isRegistration: receipt.logs.some(
+      (log) => log.address.toLowerCase() === contract && topics.some((topic) => topic === log.topics[0]),
+    ),
+    confirmations: { have: Math.max(0, latest - block), need: Math.max(0, latest - confirmed) },
+    isConfirmed: block <= confirmed,
+  }
+}
+
+/**
+ * The confirmed transaction that took a nonce: its block is found by bisecting the sender's transaction count, which a node
+ * answers for any recent block.
+ * @returns null while the nonce is unused up to `confirmed`, or where the nodes no longer hold the state to tell
+ */
+export async function findByNonce(call: Call, sender: Hex, nonce: number, confirmed: number): Promise<Hex | null> {
+  const count = async (block: number): Promise<number> =>
+    Number(await call<Hex>('eth_getTransactionCount', [sender, `0x${block.toString(16)}`]))
+  if ((await count(confirmed)) <= nonce) return null
+  // gallop back from the head: a replacement is mostly recent, and old state may be pruned
+  let used = confirmed
+  let step = 16
+  let unused = confirmed - step
+  while (unused > 0 && (await count(unused)) > nonce) {
+    used = unused
+    step *= 2
+    unused = used - step
+  }
+  unused = Math.max(unused, -1)
+  while (used - unused > 1) {
+    const middle = Math.floor((used + unused) / 2)
+    if ((await count(middle)) > nonce) used = middle
+    else unused = middle
+  }
+  const block = await call<{ transactions: RawTransaction[] } | null>('eth_getBlockByNumber', [
+    `0x${used.toString(16)}`,
+    true,
+  ])
+  return block?.transactions.find((tx) => tx.from.toLowerCase() === sender && Number(tx.nonce) === nonce)?.hash ?? null
+}

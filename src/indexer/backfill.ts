@@ -1,0 +1,134 @@
+import PQueue from 'p-queue'
+import type pg from 'pg'
+import type { EvmChain } from '../chains/evm/chain.js'
+import { appendEntries } from '../db/append.js'
+import { type ChainRow, moveCheckpoint } from '../db/chains.js'
+import { forgetConfirmedTail, writeTail } from '../db/facts.js'
+import { inTransaction } from '../db/pool.js'
+import { failpoint } from '../ops/failpoint.js'
+import type { Entry } from '../registry/entry.js'
+import { fetchRange } from './fetchRange.js'
+import type { ConfirmedRange, Progress } from './types.js'
+import type { RangeWidth } from './width.js'
+
+/** Ranges fetched ahead of the writer: bounds memory, hides the round trips. */
+const RANGES_AHEAD = 4
+/** During the first catch-up nobody else writes, so the lock may be held longer. */
+const CATCH_UP_BATCH = 5_000
+/** About 50 ms under the lock: signed changes never wait longer. */
+const LIVE_BATCH = 1_000
+
+export interface BackfillOptions {
+  pool: pg.Pool
+  chain: EvmChain
+  /** The chain's row; its checkpoint is moved in place after each commit. */
+  row: ChainRow
+  epoch: number
+  to: number
+  width: RangeWidth
+  isCaughtUp: boolean
+  signal: AbortSignal
+  onProgress?: (progress: Progress) => void
+}
+
+/** The checkpoint's block is no longer on the chain. */
+export class DeepReorgError extends Error {
+  override name = 'DeepReorgError'
+}
+
+/**
+ * Takes confirmed blocks up to `to` into the journal: parallel ranges, one ordered writer, the checkpoint in the rows' own
+ * transaction. Killed anywhere, it goes on from the checkpoint.
+ * @returns blocks and entries taken; fewer than asked when the signal fired
+ * @throws ChainUnavailableError, DeepReorgError, LostLeadershipError
+ */
+export async function backfill(options: BackfillOptions): Promise<{ blocks: number; entries: number }> {
+  const { chain, row, width, to, signal } = options
+  const queue = new PQueue({ concurrency: RANGES_AHEAD })
+  const ahead: Promise<ConfirmedRange>[] = []
+  const first = row.nextBlock
+  const startedMs = Date.now()
+  let asked = first
+  let entries = 0
+  while (row.nextBlock <= to && !signal.aborted) {
+    while (ahead.length < RANGES_AHEAD && asked <= to) {
+      const from = asked
+      const end = Math.min(to, from + width.blocks - 1)
+      const range = queue.add(() => fetchRange(chain, width, from, end))
+      // it is awaited below in its turn; until then its failure is not unhandled
+      range.catch(() => {})
+      ahead.push(range)
+      asked = end + 1
+    }
+    const range = await ahead.shift()!
+    if (row.parentHash && !range.parentHash.equals(row.parentHash)) {
+      throw new DeepReorgError(`block ${row.nextBlock - 1} has been replaced`)
+    }
+    await writeRange(options, range)
+    entries += range.entries.length
+    options.onProgress?.(progressOf(options, first, entries, startedMs))
+  }
+  return { blocks: row.nextBlock - first, entries }
+}
+
+async function writeRange(options: BackfillOptions, range: ConfirmedRange): Promise<void> {
+  const limit = options.isCaughtUp ? LIVE_BATCH : CATCH_UP_BATCH
+  let start = 0
+  // cut behind a block's last log, so that the checkpoint always stands between blocks
+  while (range.entries.length - start > limit) {
+    const end = endOfBatch(range.entries, start, limit)
+    if (end === range.entries.length) break
+    const block = range.entries[end - 1]!.position!.block
+    const hash = range.hashOfBlock.get(block)
+    // a block with a configured entry alone has no known hash: take it along with the next
+    if (!hash) break
+    await commit(options, range.entries.slice(start, end), block, hash)
+    start = end
+  }
+  await commit(options, start === 0 ? range.entries : range.entries.slice(start), range.to, range.lastHash)
+}
+
+function endOfBatch(entries: readonly Entry[], start: number, limit: number): number {
+  let end = start + limit
+  const block = entries[end - 1]!.position!.block
+  while (end < entries.length && entries[end]!.position!.block === block) end += 1
+  return end
+}
+
+async function commit(options: BackfillOptions, entries: readonly Entry[], block: number, hash: Buffer): Promise<void> {
+  const { pool, row, epoch } = options
+  const { network, chain } = row
+  failpoint('backfill.before_transaction')
+  await inTransaction(pool, async (client) => {
+    const appended = await appendEntries(client, network, entries, { epoch, writerMs: Date.now() })
+    failpoint('backfill.after_append')
+    await moveCheckpoint(client, row, { nextBlock: block + 1, parentHash: hash })
+    await forgetConfirmedTail(client, network, chain, block + 1)
+    // the hash stays known for a while: a local chain may come back from an older state
+    const checkpointBlock = { block, hash, parentHash: Buffer.alloc(32), timestampMs: 0, entries: [] }
+    await writeTail(client, network, chain, {
+      dropFrom: block,
+      blocks: [checkpointBlock],
+      minimumWei: appended.minimumWei,
+    })
+    if (entries.length > 0) await client.query(`SELECT pg_notify('clusterd', $1)`, [network])
+    failpoint('backfill.before_commit')
+  })
+  row.nextBlock = block + 1
+  row.parentHash = hash
+  failpoint('backfill.after_commit')
+}
+
+function progressOf({ row, to }: BackfillOptions, first: number, registrations: number, startedMs: number): Progress {
+  const seconds = Math.max(0.001, (Date.now() - startedMs) / 1_000)
+  const doneBlocks = row.nextBlock - first
+  return {
+    network: row.network,
+    label: row.label,
+    doneBlocks,
+    totalBlocks: to - first + 1,
+    registrations,
+    registrationsPerS: Math.round(registrations / seconds),
+    secondsLeft: doneBlocks > 0 ? Math.round(((to + 1 - row.nextBlock) * seconds) / doneBlocks) : null,
+  }
+}

@@ -1,0 +1,106 @@
+import type { EvmChain } from '../chains/evm/chain.js'
+import { entryOfLog, getHeader, getLogRange, type LogRange, type RawLog } from '../chains/evm/logs.js'
+import type { Call } from '../chains/evm/rpc.js'
+import { RpcError } from '../chains/evm/rpcErrors.js'
+import { bigIntToWord, fromHex } from '../registry/bytes.js'
+import type { Entry } from '../registry/entry.js'
+import type { ConfirmedRange } from './types.js'
+import type { RangeWidth } from './width.js'
+
+/**
+ * The confirmed entries of blocks `from` to `to`. A range that a node finds too large is halved and asked for in two parts.
+ * @throws ChainUnavailableError
+ */
+export async function fetchRange(
+  chain: EvmChain,
+  width: RangeWidth,
+  from: number,
+  to: number,
+): Promise<ConfirmedRange> {
+  try {
+    const range = await chain.rpc.onOneNode((call) => readRange(call, chain, from, to))
+    width.answered(to - from + 1, range.entries.length)
+    return range
+  } catch (error) {
+    if (!(error instanceof RpcError) || error.fault !== 'too_much' || from === to) {
+      throw new Error(`getting logs of blocks ${from}-${to}: ${(error as Error).message}`, { cause: error })
+    }
+    width.tooMuch(to - from + 1)
+    const middle = Math.floor((from + to) / 2)
+    const low = await fetchRange(chain, width, from, middle)
+    const high = await fetchRange(chain, width, middle + 1, to)
+    return {
+      from,
+      to,
+      entries: low.entries.concat(high.entries),
+      parentHash: low.parentHash,
+      lastHash: high.lastHash,
+      hashOfBlock: new Map([...low.hashOfBlock, ...high.hashOfBlock]),
+    }
+  }
+}
+
+async function readRange(call: Call, chain: EvmChain, from: number, to: number): Promise<ConfirmedRange> {
+  const [range, first] = await Promise.all([
+    getLogRange(call, chain.config.contract, from, to),
+    from === to ? null : getHeader(call, from),
+  ])
+  const firstHeader = first ?? range.last
+  const times = await timesOf(call, range)
+  const hashOfBlock = new Map<number, Buffer>()
+  const entries: Entry[] = minimumEntries(chain, from, to, firstHeader.timestampMs)
+  const hasMinimum = entries.length > 0
+  let lastBlockText = ''
+  for (const log of range.logs) {
+    const entry = entryOfLog(chain.chain, log, times(log))
+    if (!entry) continue
+    entries.push(entry)
+    if (log.blockNumber !== lastBlockText) {
+      lastBlockText = log.blockNumber
+      hashOfBlock.set(Number(log.blockNumber), fromHex(log.blockHash))
+    }
+  }
+  if (hasMinimum)
+    entries.sort((a, b) => a.position!.block - b.position!.block || a.position!.logIndex - b.position!.logIndex)
+  return {
+    from,
+    to,
+    entries,
+    parentHash: fromHex(firstHeader.parentHash),
+    lastHash: fromHex(range.last.hash),
+    hashOfBlock,
+  }
+}
+
+/** Times of the logs' blocks: many nodes put them into the log, for others the headers are asked for. */
+async function timesOf(call: Call, { logs, last }: LogRange): Promise<(log: RawLog) => number> {
+  if (logs.every((log) => log.blockTimestamp !== undefined)) return (log) => Number(log.blockTimestamp) * 1_000
+  const blocks = [...new Set(logs.map((log) => Number(log.blockNumber)))]
+  const times = new Map<number, number>([[last.number, last.timestampMs]])
+  const CHUNK_BLOCKS = 32
+  for (let i = 0; i < blocks.length; i += CHUNK_BLOCKS) {
+    const headers = await Promise.all(blocks.slice(i, i + CHUNK_BLOCKS).map((block) => getHeader(call, block)))
+    for (const header of headers) {
+      if (!header) throw new RpcError('transient', 'eth_getBlockByNumber: a block whose logs were given is missing')
+      times.set(header.number, header.timestampMs)
+    }
+  }
+  return (log) => times.get(Number(log.blockNumber))!
+}
+
+/** Before every log of its block: contracts that are not ours announce no minimum, so it is configured and journalled. */
+export const CONFIGURED_LOG_INDEX = -1
+
+function minimumEntries(chain: EvmChain, from: number, to: number, timestampMs: number): Entry[] {
+  const { watchOnly, startBlock } = chain.config
+  return (watchOnly?.minimum ?? [])
+    .map(({ fromBlock, wei }) => ({ block: Math.max(fromBlock, startBlock), wei }))
+    .filter(({ block }) => block >= from && block <= to)
+    .map(({ block, wei }) => ({
+      kind: 'minimum' as const,
+      position: { chain: chain.chain, block, logIndex: CONFIGURED_LOG_INDEX },
+      txKey: null,
+      causeMs: timestampMs,
+      body: bigIntToWord(BigInt(wei)),
+    }))
+}

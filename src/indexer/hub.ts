@@ -1,0 +1,209 @@
+import type pg from 'pg'
+import type { EvmChain } from '../chains/evm/chain.js'
+import { getHeader, type Header } from '../chains/evm/logs.js'
+import { appendEntries } from '../db/append.js'
+import { type ChainRow, haltChain, moveCheckpoint } from '../db/chains.js'
+import { forgetConfirmedTail, type TailBlock, writeTail } from '../db/facts.js'
+import { assertLeader, markCaughtUp, readHead } from '../db/head.js'
+import { inTransaction } from '../db/pool.js'
+import { failpoint } from '../ops/failpoint.js'
+import { toHex } from '../registry/bytes.js'
+import { backfill, DeepReorgError } from './backfill.js'
+import { restoreLocalCheckpoint } from './restore.js'
+import { type Extension, extendTail } from './tail.js'
+import type { IndexerState, Outcome, Progress } from './types.js'
+import { createRangeWidth } from './width.js'
+
+/** A gap of more blocks than this is taken in ranges; a smaller one block by block, as facts first. */
+const FOLLOW_MAX_BLOCKS = 64
+
+export interface HubIndexerOptions {
+  pool: pg.Pool
+  chain: EvmChain
+  row: ChainRow
+  epoch: number
+  signal: AbortSignal
+  onProgress?: (progress: Progress) => void
+}
+
+/** Indexes a network's hub. One writer a network: its epoch is checked in every write. */
+export interface HubIndexer {
+  readonly state: IndexerState
+  /**
+   * One step towards the chain's head, without timers: does what there is to do now and says what that was.
+   * @throws ChainUnavailableError, LostLeadershipError, or an error of the database; the next step goes on
+   */
+  converge(): Promise<Outcome>
+}
+
+export async function createHubIndexer(options: HubIndexerOptions): Promise<HubIndexer> {
+  const { pool, chain, row } = options
+  const width = createRangeWidth()
+  const head = await readHead(pool, row.network)
+  let minimumWei = head.minimumWei
+  /** Our unconfirmed blocks, from the checkpoint up. Memory is the truth, the tables show it: a restart reads the tail anew. */
+  let held: TailBlock[] = []
+  let isTailStored = false
+  let isCheckpointChecked = false
+  let catchUpTarget: number | null = null
+
+  const state: IndexerState = {
+    network: row.network,
+    label: row.label,
+    chain: row.chain,
+    latest: null,
+    confirmed: null,
+    nextBlock: row.nextBlock,
+    tailBlock: null,
+    isCaughtUp: head.caughtUp,
+    halted: row.halted,
+    lastStepMs: null,
+    lastError: null,
+  }
+
+  const step = async (): Promise<Outcome> => {
+    if (row.halted) return { kind: 'halted', reason: row.halted }
+    const { latest, confirmed } = await chain.heads()
+    state.latest = latest.number
+    state.confirmed = confirmed
+    // the first catch-up is done when the confirmed head that was found at start is folded
+    catchUpTarget ??= confirmed
+    if (latest.number < row.nextBlock - 1) return { kind: 'behind', latest: latest.number }
+    if (!isCheckpointChecked) {
+      await checkCheckpoint(options)
+      isCheckpointChecked = true
+    }
+    const top = row.nextBlock + held.length - 1
+    if (latest.number - top > FOLLOW_MAX_BLOCKS && confirmed >= row.nextBlock) {
+      held = []
+      isTailStored = false
+      const done = await backfill({ ...options, to: confirmed, width, isCaughtUp: state.isCaughtUp })
+      minimumWei = (await readHead(pool, row.network)).minimumWei
+      return { kind: 'backfilled', ...done }
+    }
+    return follow(latest, confirmed)
+  }
+
+  const follow = async (latest: Header, confirmed: number): Promise<Outcome> => {
+    const extension = await extendTail(chain, row, held, latest)
+    const kept = extension ? held.filter(({ block }) => block < extension.dropFrom) : held
+    const tail = extension ? [...kept, ...extension.blocks] : held
+    const confirming = tail.filter(({ block }) => block <= confirmed)
+    if (!extension && confirming.length === 0) {
+      return latest.number < row.nextBlock + held.length - 1
+        ? { kind: 'behind', latest: latest.number }
+        : { kind: 'idle' }
+    }
+    const entries = confirming.flatMap((block) => block.entries)
+    failpoint('follow.before_transaction')
+    minimumWei = await writeStep(options, { extension, entries, isTailStored, minimumWei, confirming })
+    const last = confirming.at(-1)
+    if (last) {
+      row.nextBlock = last.block + 1
+      row.parentHash = last.hash
+    }
+    const dropped = held.length - kept.length
+    held = tail.slice(confirming.length)
+    if (extension) isTailStored = true
+    failpoint('follow.after_commit')
+    const facts = extension?.blocks.reduce((sum, block) => sum + block.entries.length, 0) ?? 0
+    return {
+      kind: 'followed',
+      blocks: extension?.blocks.length ?? 0,
+      facts,
+      confirmedBlocks: confirming.length,
+      entries: entries.length,
+      dropped,
+    }
+  }
+
+  const settle = async (): Promise<void> => {
+    state.nextBlock = row.nextBlock
+    state.tailBlock = row.nextBlock + held.length - 1
+    state.lastStepMs = Date.now()
+    if (!state.isCaughtUp && catchUpTarget !== null && row.nextBlock > catchUpTarget) {
+      await markCaughtUp(pool, row.network)
+      state.isCaughtUp = true
+    }
+  }
+
+  return {
+    state,
+    async converge() {
+      try {
+        const outcome = await step()
+        await settle()
+        state.lastError = null
+        return outcome
+      } catch (error) {
+        if (error instanceof DeepReorgError)
+          return halt(
+            `${error.message}, which was confirmed: run \`clusterd rewind\` after you have looked at the chain`,
+          )
+        // what the transaction left is not known: the tail is read anew
+        held = []
+        isTailStored = false
+        state.lastError = (error as Error).message
+        throw error
+      }
+    },
+  }
+
+  async function halt(reason: string): Promise<Outcome> {
+    await haltChain(pool, row, reason)
+    row.halted = reason
+    state.halted = reason
+    return { kind: 'halted', reason }
+  }
+}
+
+interface Step {
+  extension: Extension | null
+  entries: Parameters<typeof appendEntries>[2]
+  isTailStored: boolean
+  minimumWei: bigint
+  confirming: readonly TailBlock[]
+}
+
+/** One transaction: the new tail, the confirmed blocks' entries, the checkpoint. */
+async function writeStep(options: HubIndexerOptions, step: Step): Promise<bigint> {
+  const { pool, row, epoch } = options
+  const { network, chain } = row
+  const last = step.confirming.at(-1)
+  return inTransaction(pool, async (client) => {
+    // the head is locked exclusively at once where rows follow: raising a shared lock later could deadlock with another writer
+    let { minimumWei } = step
+    if (step.entries.length > 0)
+      ({ minimumWei } = await appendEntries(client, network, step.entries, { epoch, writerMs: Date.now() }))
+    else await assertLeader(client, network, epoch)
+    failpoint('follow.after_append')
+    if (step.extension) {
+      const dropFrom = step.isTailStored ? step.extension.dropFrom : row.nextBlock
+      await writeTail(client, network, chain, { dropFrom, blocks: step.extension.blocks, minimumWei })
+    }
+    if (last) {
+      await moveCheckpoint(client, row, { nextBlock: last.block + 1, parentHash: last.hash })
+      await forgetConfirmedTail(client, network, chain, last.block + 1)
+    }
+    await client.query(`SELECT pg_notify('clusterd', $1)`, [network])
+    failpoint('follow.before_commit')
+    return minimumWei
+  })
+}
+
+/**
+ * The checkpoint's block has to be on the chain still. A local chain that its launcher restored from an older state may have
+ * lost it: then the checkpoint goes back as far as no entry of the journal is touched.
+ */
+async function checkCheckpoint({ pool, chain, row }: HubIndexerOptions): Promise<void> {
+  const { parentHash } = row
+  if (!parentHash) return
+  const header = await chain.rpc.onOneNode((call) => getHeader(call, row.nextBlock - 1))
+  if (header?.hash === toHex(parentHash)) return
+  if (chain.config.local && (await restoreLocalCheckpoint(pool, chain, row))) return
+  throw new DeepReorgError(
+    chain.config.local
+      ? `the local chain "${row.label}" is behind the journal (it came back from an older state): delete the world's data folder and start again; block ${row.nextBlock - 1} has been replaced`
+      : `block ${row.nextBlock - 1} has been replaced`,
+  )
+}
