@@ -78,6 +78,21 @@ export async function registerChain(pool: pg.Pool, identity: ChainIdentity): Pro
   }
 }
 
+/** A chain's row as it stands now. */
+export async function readChain(pool: pg.Pool, row: ChainRow): Promise<ChainRow> {
+  const sql = 'SELECT next_block, parent_hash, halted FROM chains WHERE network = $1 AND chain = $2'
+  const { rows } = await pool.query<Columns>(sql, [NETWORK_CODE[row.network], row.chain])
+  const now = rows[0]!
+  return { ...row, nextBlock: now.next_block, parentHash: now.parent_hash, halted: now.halted }
+}
+
+/** The genesis hash under which a chain was first registered, null before that. */
+export async function knownGenesis(pool: pg.Pool, network: Network, label: string): Promise<Buffer | null> {
+  const sql = 'SELECT genesis_hash FROM chains WHERE network = $1 AND label = $2'
+  const { rows } = await pool.query<Columns>(sql, [NETWORK_CODE[network], label])
+  return rows[0]?.genesis_hash ?? null
+}
+
 /** A chain's place in the journal: everything before `nextBlock` is in it. */
 export interface Checkpoint {
   nextBlock: number

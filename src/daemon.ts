@@ -1,0 +1,203 @@
+import { createServer } from 'node:http'
+import type pg from 'pg'
+import { createApi } from './api/server.js'
+import { createChainRpc, createEvmChain, type EvmChain } from './chains/evm/chain.js'
+import type { ChainConfig, Config } from './config.js'
+import { type ChainRow, knownGenesis, registerChain } from './db/chains.js'
+import { migrate } from './db/migrate.js'
+import { createPool } from './db/pool.js'
+import { createPrisma } from './db/prisma.js'
+import { createProgressLog } from './indexer/progress.js'
+import { readiness } from './indexer/readiness.js'
+import { type IndexRun, runHubIndexer } from './indexer/run.js'
+import { armFailpoint } from './ops/failpoint.js'
+import type { Logger } from './ops/log.js'
+import { createMetrics, type Metrics } from './ops/metrics.js'
+import { listen, startOpsServer } from './ops/server.js'
+import { fromHex, toHex } from './registry/bytes.js'
+
+/** Reads of the API give up after this long. */
+const READ_TIMEOUT_MS = 10_000
+/** A stop waits this long for requests and steps under way. */
+const STOP_TIMEOUT_MS = 8_000
+/** The indexers hold one connection each while they write. */
+const WRITE_CONNECTIONS = 6
+
+export interface Daemon {
+  apiPort: number
+  opsPort: number
+  /** Finishes requests and steps under way, releases locks. Safe to call twice. */
+  stop(): Promise<void>
+}
+
+interface OpenChain {
+  chain: EvmChain
+  row: ChainRow
+}
+
+/**
+ * Starts the daemon: migrations, chains, indexers, API, operator's port.
+ * @throws Error with one sentence when the database or a chain can't be used (ChainMismatchError, WrongChainError)
+ */
+export async function startDaemon(config: Config, log: Logger): Promise<Daemon> {
+  armFailpoint(config.failpoint)
+  const applied = await migrate(config.databaseUrl)
+  if (applied.length > 0) log.info({ migrations: applied }, 'migrated the database')
+  const onPoolError = (err: Error) => log.warn({ err }, 'a database connection broke')
+  const writePool = createPool(
+    { url: config.databaseUrl, max: WRITE_CONNECTIONS, applicationName: 'clusterd write' },
+    onPoolError,
+  )
+  const readPool = createPool(
+    {
+      url: config.databaseUrl,
+      max: config.databasePool,
+      applicationName: 'clusterd read',
+      statementTimeoutMs: READ_TIMEOUT_MS,
+    },
+    onPoolError,
+  )
+  const prisma = createPrisma(config.databaseUrl, onPoolError)
+  const stopping = new AbortController()
+  const closers: (() => Promise<unknown>)[] = [() => readPool.end(), () => writePool.end(), () => prisma.$disconnect()]
+  try {
+    let runs: { chain: EvmChain; run: IndexRun }[] = []
+    const metrics = createMetrics((m) => showChains(m, runs))
+    const open: OpenChain[] = []
+    for (const chain of config.chains) open.push(await openChain(writePool, chain, log, metrics))
+
+    const api = createApi({
+      pool: readPool,
+      prisma,
+      chains: open.map(({ chain }) => chain),
+      config: { serviceDomain: config.serviceDomain },
+      log,
+      metrics,
+    })
+    const server = createServer(api.limits, api.app)
+    api.protect(server)
+    await listen(server, config.port, config.host)
+    closers.unshift(
+      () =>
+        new Promise<void>((resolve) => {
+          server.close(() => resolve())
+          server.closeIdleConnections()
+        }),
+    )
+    runs = open
+      .filter(({ chain }) => chain.role === 'hub')
+      .map(({ chain, row }) => ({
+        chain,
+        run: startIndexer(config, writePool, chain, row, log, metrics, stopping.signal),
+      }))
+    closers.unshift(() => Promise.all(runs.map(({ run }) => run.done)))
+
+    const ops = await startOpsServer({
+      port: config.opsPort,
+      metrics,
+      ready: async () => {
+        const isDatabaseUp = await readPool.query('SELECT 1').then(
+          () => true,
+          () => false,
+        )
+        const states = runs.map(({ chain, run }) => ({
+          label: chain.label,
+          network: chain.network,
+          state: run.state(),
+        }))
+        const watchOnly = open.filter(({ chain }) => chain.config.watchOnly).map(({ chain }) => chain.label)
+        return { ...readiness(states, isDatabaseUp, Date.now()), chains: states.map(({ state }) => state), watchOnly }
+      },
+    })
+    closers.push(ops.close)
+
+    const address = server.address()
+    const apiPort = typeof address === 'object' && address ? address.port : config.port
+    log.info({ api: `http://${config.host}:${apiPort}`, ops: `http://127.0.0.1:${ops.port}` }, 'clusterd is up')
+    return { apiPort, opsPort: ops.port, stop: stopper(stopping, closers, log) }
+  } catch (error) {
+    stopping.abort()
+    await Promise.allSettled(closers.map((close) => close()))
+    throw error
+  }
+}
+
+function stopper(stopping: AbortController, closers: (() => Promise<unknown>)[], log: Logger): () => Promise<void> {
+  let stopped: Promise<void> | null = null
+  const stop = async (): Promise<void> => {
+    stopping.abort()
+    const closing = (async () => {
+      for (const close of closers) await close().catch((err: Error) => log.warn({ err }, 'closing'))
+    })()
+    const timeout = new Promise<void>((resolve) => setTimeout(resolve, STOP_TIMEOUT_MS).unref())
+    await Promise.race([closing, timeout])
+    log.info('clusterd has stopped')
+  }
+  return () => {
+    stopped ??= stop()
+    return stopped
+  }
+}
+
+/** Opens a configured chain under the genesis that the database knows, or learns it at the first start. */
+async function openChain(pool: pg.Pool, config: ChainConfig, log: Logger, metrics: Metrics): Promise<OpenChain> {
+  const known = config.genesisHash
+    ? fromHex(config.genesisHash)
+    : await knownGenesis(pool, config.network, config.label)
+  const rpc = createChainRpc(known ? { ...config, genesisHash: toHex(known) } : config, (url, error) => {
+    metrics.rpcFaults.inc({ chain: config.label, fault: error.fault })
+    log.debug({ chain: config.label, url: new URL(url).host, fault: error.fault, err: error }, 'an RPC URL failed')
+  })
+  // asked even when known: a node of another chain stops the start, one that is away only when nothing is known yet
+  const genesis = await rpc.genesisHash().catch((error: Error) => {
+    if (known && error.name === 'ChainUnavailableError') return toHex(known)
+    throw error
+  })
+  const row = await registerChain(pool, {
+    network: config.network,
+    label: config.label,
+    instance: '',
+    chainId: config.chainId,
+    genesisHash: fromHex(genesis),
+    contract: fromHex(config.contract),
+    startBlock: config.startBlock,
+  })
+  if (row.halted) log.error({ chain: row.label, reason: row.halted }, 'the chain is halted')
+  return { row, chain: createEvmChain({ config, chain: row.chain, rpc }) }
+}
+
+function startIndexer(
+  config: Config,
+  pool: pg.Pool,
+  chain: EvmChain,
+  row: ChainRow,
+  log: Logger,
+  metrics: Metrics,
+  signal: AbortSignal,
+): IndexRun {
+  return runHubIndexer({
+    pool,
+    databaseUrl: config.databaseUrl,
+    chain,
+    row,
+    log,
+    signal,
+    onProgress: createProgressLog(log),
+    onOutcome: (outcome) => {
+      metrics.steps.inc({ network: row.network, chain: row.label, outcome: outcome.kind })
+      if ('entries' in outcome) metrics.entries.inc({ network: row.network }, outcome.entries)
+    },
+  })
+}
+
+function showChains(metrics: Metrics, runs: readonly { chain: EvmChain; run: IndexRun }[]): void {
+  for (const { run } of runs) {
+    const state = run.state()
+    if (!state) continue
+    const labels = { network: state.network, chain: state.label }
+    if (state.latest !== null) metrics.headBlock.set(labels, state.latest)
+    if (state.confirmed !== null) metrics.confirmedBlock.set(labels, state.confirmed)
+    metrics.nextBlock.set(labels, state.nextBlock)
+    metrics.halted.set(labels, state.halted ? 1 : 0)
+  }
+}

@@ -1,0 +1,70 @@
+import { createServer, type Server } from 'node:http'
+import type { Metrics } from './metrics.js'
+/** What /ready answers: one sentence for each thing that is not as it should be. */
+export interface Readiness {
+  ready: boolean
+  problems: string[]
+}
+
+export interface OpsOptions {
+  port: number
+  metrics: Metrics
+  /** Adds what an operator wants to see beside `ready` and `problems`. */
+  ready: () => Promise<Readiness & Record<string, unknown>>
+}
+
+/** Health, readiness and metrics on a port of their own that answers on loopback only. */
+export async function startOpsServer({
+  port,
+  metrics,
+  ready,
+}: OpsOptions): Promise<{ port: number; close: () => Promise<void> }> {
+  const server = createServer((request, response) => {
+    const json = (status: number, body: unknown) => {
+      response
+        .writeHead(status, { 'content-type': 'application/json', 'cache-control': 'no-store' })
+        .end(`${JSON.stringify(body)}\n`)
+    }
+    const path = (request.url ?? '/').split('?')[0]
+    const answer = async (): Promise<void> => {
+      if (path === '/health') return json(200, { status: 'ok' })
+      if (path === '/ready') {
+        const state = await ready()
+        return json(state.ready ? 200 : 503, state)
+      }
+      if (path === '/metrics') {
+        const text = await metrics.registry.metrics()
+        response.writeHead(200, { 'content-type': metrics.registry.contentType }).end(text)
+        return
+      }
+      json(404, { status: 404, error: 'not_found', message: 'Operator routes: /health, /ready, /metrics.' })
+    }
+    answer().catch((error: Error) => json(500, { status: 500, error: 'internal', message: error.message }))
+  })
+  server.requestTimeout = 10_000
+  server.headersTimeout = 5_000
+  await listen(server, port, '127.0.0.1')
+  const address = server.address()
+  return {
+    port: typeof address === 'object' && address ? address.port : port,
+    close: () =>
+      new Promise((resolve) => {
+        server.close(() => resolve())
+        server.closeAllConnections()
+      }),
+  }
+}
+
+/** Listens, or fails with one sentence that names the port. */
+export function listen(server: Server, port: number, host: string): Promise<void> {
+  return new Promise((resolve, reject) => {
+    server.once('error', (error: NodeJS.ErrnoException) =>
+      reject(
+        error.code === 'EADDRINUSE'
+          ? new Error(`Port ${port} on ${host} is taken: set PORT and OPS_PORT to free ones.`)
+          : error,
+      ),
+    )
+    server.listen(port, host, () => resolve())
+  })
+}
