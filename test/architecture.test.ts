@@ -1,0 +1,184 @@
+import { readdirSync, readFileSync } from 'node:fs'
+import { dirname, relative, resolve, sep } from 'node:path'
+import { fileURLToPath } from 'node:url'
+import ts from 'typescript'
+import { describe, expect, it } from 'vitest'
+
+/**
+ * Holds the import directions of docs/architecture.md: imports point downwards only. A room is a folder of src; a file that
+ * lies in src itself is a room of its own.
+ */
+const SRC = fileURLToPath(new URL('../src/', import.meta.url))
+
+/**
+ * What each room may import besides itself. `types:` allows `import type` alone; a path with `.ts` allows that file alone.
+ * Files of src itself and the commands (cli) put the house together and may import every room but `testing`.
+ */
+const MAY_IMPORT: Record<string, readonly string[]> = {
+  registry: [],
+  'config.ts': ['registry'],
+  ops: ['registry', 'types:config.ts'],
+  chains: ['registry', 'ops', 'types:config.ts'],
+  db: ['registry', 'ops', 'types:config.ts'],
+  indexer: ['registry', 'chains', 'db', 'ops', 'types:config.ts'],
+  relayer: ['registry', 'chains', 'db', 'ops', 'types:config.ts'],
+  push: ['registry', 'db', 'ops', 'types:config.ts'],
+  web: ['registry'],
+  api: ['registry', 'db', 'push', 'web', 'ops', 'chains/chain.ts', 'types:config.ts'],
+}
+/** The commands start the local world; nothing else of the product may load it, and they only when asked to. */
+const MAY_LOAD_TESTING = /^cli(\.ts$|\/)/
+
+interface Import {
+  /** Path in src of what is imported. */
+  target: string
+  isTypeOnly: boolean
+  isDynamic: boolean
+}
+
+interface Source {
+  path: string
+  imports: Import[]
+  readsEnvironment: boolean
+}
+
+function read(path: string, text: string): Source {
+  const source: Source = { path, imports: [], readsEnvironment: false }
+  const add = (node: ts.Node | undefined, isTypeOnly: boolean, isDynamic = false) => {
+    if (!node || !ts.isStringLiteralLike(node)) return
+    if (/^(node:)?process$/.test(node.text)) source.readsEnvironment = true
+    if (!node.text.startsWith('.')) return
+    const target = relative(SRC, resolve(SRC, dirname(path), node.text))
+      .replace(/\.js$/, '.ts')
+      .replaceAll(sep, '/')
+    source.imports.push({ target, isTypeOnly, isDynamic })
+  }
+  const visit = (node: ts.Node): void => {
+    if (ts.isImportDeclaration(node)) add(node.moduleSpecifier, importsTypesOnly(node.importClause))
+    else if (ts.isExportDeclaration(node)) add(node.moduleSpecifier, node.isTypeOnly)
+    else if (ts.isImportTypeNode(node) && ts.isLiteralTypeNode(node.argument)) add(node.argument.literal, true)
+    else if (ts.isCallExpression(node) && node.expression.kind === ts.SyntaxKind.ImportKeyword) {
+      add(node.arguments[0], false, true)
+    } else if (ts.isIdentifier(node) && node.text === 'process' && !isTypeOrOther(node)) source.readsEnvironment = true
+    ts.forEachChild(node, visit)
+  }
+  visit(ts.createSourceFile(path, text, ts.ScriptTarget.ES2022, true))
+  return source
+}
+
+function importsTypesOnly(clause: ts.ImportClause | undefined): boolean {
+  if (!clause) return false
+  if (clause.phaseModifier === ts.SyntaxKind.TypeKeyword) return true
+  const bindings = clause.namedBindings
+  if (clause.name || !bindings || !ts.isNamedImports(bindings)) return false
+  return bindings.elements.length > 0 && bindings.elements.every((element) => element.isTypeOnly)
+}
+
+/** `process` in any use but one that reaches its environment: `process.pid`, `{ process: … }`, a name of somebody else. */
+function isTypeOrOther(node: ts.Identifier): boolean {
+  const { parent } = node
+  if (ts.isPropertyAccessExpression(parent)) return parent.name === node || parent.name.text !== 'env'
+  if (ts.isElementAccessExpression(parent) && parent.expression === node) {
+    return !ts.isStringLiteralLike(parent.argumentExpression) || parent.argumentExpression.text !== 'env'
+  }
+  // `const { env } = process` and `f(process)` hand the whole object on
+  return !(ts.isVariableDeclaration(parent) && parent.initializer === node) && !ts.isCallExpression(parent)
+}
+
+const roomOf = (path: string): string => path.split('/')[0]!
+const isTest = (path: string): boolean => /\.test\.ts$/.test(path)
+
+function problemsOf(source: Source): string[] {
+  const problems: string[] = []
+  const room = roomOf(source.path)
+  if (isTest(source.path)) return problems
+  if (source.readsEnvironment && source.path !== 'config.ts') problems.push(`${source.path} reads process.env`)
+  if (room === 'testing') return problems
+  for (const { target, isTypeOnly, isDynamic } of source.imports) {
+    const to = roomOf(target)
+    const arrow = `${source.path} imports ${target}`
+    if (isTest(target)) problems.push(`${arrow}, a test`)
+    else if (to === 'testing') {
+      if (!MAY_LOAD_TESTING.test(source.path) || !(isDynamic || isTypeOnly)) problems.push(arrow)
+    } else if (to !== room && !isAllowed(room, target, isTypeOnly)) problems.push(arrow)
+  }
+  return problems
+}
+
+function isAllowed(room: string, target: string, isTypeOnly: boolean): boolean {
+  const rules = MAY_IMPORT[room]
+  // a file of src itself, or a command
+  if (!rules) return room.endsWith('.ts') || room === 'cli'
+  const to = roomOf(target)
+  return rules.some((rule) =>
+    rule.startsWith('types:') ? isTypeOnly && rule.slice(6) === to : rule === to || rule === target,
+  )
+}
+
+const paths = readdirSync(SRC, { recursive: true, withFileTypes: true })
+  .filter((entry) => entry.isFile() && entry.name.endsWith('.ts'))
+  .map((entry) => relative(SRC, resolve(entry.parentPath, entry.name)).replaceAll(sep, '/'))
+  .filter((path) => !path.includes('generated/'))
+
+describe('the house', () => {
+  const sources = paths.map((path) => read(path, readFileSync(resolve(SRC, path), 'utf8')))
+
+  it('has only rooms whose imports are ruled here', () => {
+    const rooms = new Set(paths.map(roomOf).filter((room) => !room.endsWith('.ts')))
+    expect([...rooms].filter((room) => !(room in MAY_IMPORT) && room !== 'cli' && room !== 'testing')).toEqual([])
+  })
+
+  it('has imports that point downwards, a registry that stands alone, and one reader of process.env', () => {
+    expect(sources.flatMap(problemsOf)).toEqual([])
+  })
+
+  it('has code to judge', () => {
+    expect(sources.filter(({ path }) => path.startsWith('registry/')).length).toBeGreaterThan(5)
+    expect(sources.find(({ path }) => path === 'config.ts')?.readsEnvironment).toBe(true)
+    expect(sources.find(({ path }) => path === 'registry/fold.ts')?.imports.map(({ target }) => target)).toContain(
+      'registry/bid.ts',
+    )
+  })
+})
+
+describe('the rules of this test', () => {
+  const problems = (path: string, text: string) => problemsOf(read(path, text))
+
+  it.each([
+    ['registry/a.ts', "import { x } from '../db/b.js'"],
+    ['registry/a.ts', "import type { Config } from '../config.js'"],
+    ['chains/a.ts', "import { readConfig } from '../config.js'"],
+    ['chains/evm/a.ts', "import { readConfig, type Config } from '../../config.js'"],
+    ['chains/a.ts', "import '../db/b.js'"],
+    ['db/a.ts', "export * from '../chains/chain.js'"],
+    ['indexer/a.ts', "import { x } from '../relayer/b.js'"],
+    ['api/a.ts', "import type { x } from '../chains/evm/b.js'"],
+    ['api/a.ts', "const b = await import('../indexer/b.js')"],
+    ['api/v1/a.ts', "type T = import('../../relayer/b.js').T"],
+    ['ops/a.ts', "import { x } from '../db/b.js'"],
+    ['cli/dev.ts', "import { startStack } from '../testing/index.js'"],
+    ['daemon.ts', "const t = await import('./testing/index.js')"],
+    ['relayer/a.ts', "import type { x } from '../testing/index.js'"],
+    ['db/a.ts', "import { x } from './b.test.js'"],
+    ['db/a.ts', 'const url = process.env.DATABASE_URL'],
+    ['db/a.ts', "const url = process['env'].DATABASE_URL"],
+    ['db/a.ts', 'const { env } = process'],
+    ['db/a.ts', "import { env } from 'node:process'"],
+    ['testing/a.ts', 'const env = { ...process.env }'],
+  ])('find the problem in %s: %s', (path, text) => {
+    expect(problems(path, text)).toHaveLength(1)
+  })
+
+  it.each([
+    ['registry/a.ts', "import { x } from './b.js'\nimport { y } from 'viem'"],
+    ['chains/a.ts', "import type { Config } from '../config.js'\nimport { x } from '../registry/b.js'"],
+    ['api/a.ts', "import type { ChainPort } from '../chains/chain.js'\nimport { q } from '../db/q.js'"],
+    ['cli/dev.ts', "const { startStack } = await import('../testing/index.js')"],
+    ['cli.ts', "import { readConfig } from './config.js'\nimport { start } from './daemon.js'"],
+    ['testing/a.ts', "import { x } from '../api/b.js'\nimport { y } from '../config.js'"],
+    ['db/a.test.ts', "import { x } from '../testing/b.js'\nconst e = process.env"],
+    ['db/a.ts', "process.on('exit', f)\nconst { pid } = { pid: process.pid }\nchild.process.env"],
+  ])('find none in %s: %s', (path, text) => {
+    expect(problems(path, text)).toEqual([])
+  })
+})
