@@ -1,0 +1,145 @@
+import { afterAll, beforeAll, describe, expect, it } from 'vitest'
+import { appendEntries } from '../../src/db/append.js'
+import { inTransaction } from '../../src/db/pool.js'
+import { replay } from '../../src/db/replay.js'
+import { type HubWorld, startHubWorld } from '../support/hubWorld.js'
+
+let world: HubWorld
+beforeAll(async () => {
+  world = await startHubWorld()
+})
+afterAll(() => world.stop())
+
+const owners = async () =>
+  Object.fromEntries(
+    (
+      await world.pool.query<{ name: string; actor: Buffer }>(
+        `SELECT n.name, j.actor FROM names n JOIN journal j USING (network, seq) WHERE n.outcome = 1 ORDER BY n.seq`,
+      )
+    ).rows.map(({ name, actor }) => [name, `0x${actor.subarray(1).toString('hex')}`]),
+  )
+const facts = async () =>
+  (
+    await world.pool.query<{ name: string }>('SELECT name FROM facts WHERE kind = 1 ORDER BY block, log_index')
+  ).rows.map((r) => r.name)
+const address = (i: number) => world.wallet(i).address.toLowerCase()
+
+describe('a hub, block by block', () => {
+  it('believes a bid at two blocks on top of it, not before', async () => {
+    const indexer = await world.restart()
+    await world.test.mine({ blocks: 2 })
+    await indexer.converge()
+    await world.bid(0, ['first'])
+    expect(await indexer.converge()).toMatchObject({ kind: 'followed', blocks: 1, facts: 1, entries: 0 })
+    expect(await facts()).toEqual(['first'])
+    expect(await owners()).toEqual({})
+    expect(await indexer.converge()).toEqual({ kind: 'idle' })
+    await world.test.mine({ blocks: 2 })
+    expect(await indexer.converge()).toMatchObject({ kind: 'followed', blocks: 2, entries: 1 })
+    expect(await owners()).toEqual({ first: address(0) })
+    expect(await facts()).toEqual([])
+  })
+
+  it('drops what a reorg took back and takes what it brought', async () => {
+    const indexer = await world.restart()
+    await indexer.converge()
+    const snapshot = await world.test.snapshot()
+    await world.bid(1, ['fork'])
+    await indexer.converge()
+    expect(await facts()).toEqual(['fork'])
+    await world.test.revert({ id: snapshot })
+    await world.bid(2, ['fork'])
+    expect(await indexer.converge()).toMatchObject({ kind: 'followed', dropped: 1, facts: 1 })
+    await world.test.mine({ blocks: 2 })
+    await indexer.converge()
+    expect((await owners()).fork).toBe(address(2))
+  })
+
+  it('reads the tail anew after a restart and loses nothing', async () => {
+    await world.bid(3, ['before-restart'])
+    await (await world.restart()).converge()
+    const again = await world.restart()
+    await again.converge()
+    expect(await facts()).toEqual(['before-restart'])
+    await world.test.mine({ blocks: 2 })
+    await again.converge()
+    expect((await owners())['before-restart']).toBe(address(3))
+  })
+
+  it('a node with a lower head is slow, not reorged', async () => {
+    const indexer = await world.restart()
+    await indexer.converge()
+    const snapshot = await world.test.snapshot()
+    await world.test.mine({ blocks: 1 })
+    await indexer.converge()
+    await world.test.revert({ id: snapshot })
+    expect((await indexer.converge()).kind).toBe('behind')
+  })
+})
+
+describe('a gap', () => {
+  it('is taken in ranges, then followed; the rebuilt state is the same', async () => {
+    for (let i = 0; i < 30; i++) {
+      await world.bid(
+        i % 8,
+        Array.from({ length: 10 }, (_, k) => `gap-${i}-${k}`),
+      )
+      await world.test.mine({ blocks: 4 })
+    }
+    await world.test.mine({ blocks: 2 })
+    const seen: number[] = []
+    const indexer = await world.restart({ onProgress: ({ registrations }) => seen.push(registrations) })
+    expect(await indexer.converge()).toMatchObject({ kind: 'backfilled', entries: 300 })
+    expect(seen.at(-1)).toBe(300)
+    expect(indexer.state.isCaughtUp).toBe(true)
+    const { live, rebuilt } = await replay(world.pool, 'mainnet')
+    expect(rebuilt).toBe(live)
+  })
+
+  it('goes on through another node when the first is away', async () => {
+    await world.bid(0, ['second-url'])
+    await world.test.mine({ blocks: 2 })
+    const indexer = await world.restart({ config: { rpcUrls: ['http://127.0.0.1:9', world.anvil.rpcUrl] } })
+    await indexer.converge()
+    expect((await owners())['second-url']).toBe(address(0))
+  })
+
+  it('fails with one sentence when no node answers, and a wrong chain id is refused', async () => {
+    const rpcUrls = ['http://127.0.0.1:9']
+    const away = await world.restart()
+    await away.converge()
+    await expect(world.open({ rpcUrls })).rejects.toThrow(/chain "1": no RPC URL answers/)
+    await expect(world.open({ chainId: 5 })).rejects.toThrow(/is on chain id 900000001, not 5/)
+    await expect(world.open({ genesisHash: `0x${'11'.repeat(32)}` })).rejects.toThrow(/has genesis 0x/)
+  })
+})
+
+describe('writers', () => {
+  it('a leader that lost its epoch writes no more', async () => {
+    const old = await world.restart()
+    await old.converge()
+    await world.restart()
+    await world.bid(4, ['after-leader'])
+    await expect(old.converge()).rejects.toThrow(/another process leads/)
+    await expect(
+      inTransaction(world.pool, (client) => appendEntries(client, 'mainnet', [], { epoch: 1, writerMs: Date.now() })),
+    ).rejects.toThrow(/another process leads/)
+  })
+
+  it('a confirmed block that is replaced halts the chain, and it stays halted', async () => {
+    const snapshot = await world.test.snapshot()
+    await world.bid(5, ['deep'])
+    await world.test.mine({ blocks: 3 })
+    const indexer = await world.restart()
+    while ((await indexer.converge()).kind !== 'idle');
+    expect((await owners()).deep).toBe(address(5))
+    await world.test.revert({ id: snapshot })
+    await world.test.mine({ blocks: 8 })
+    expect(await indexer.converge()).toMatchObject({
+      kind: 'halted',
+      reason: expect.stringContaining('has been replaced'),
+    })
+    expect((await (await world.restart()).converge()).kind).toBe('halted')
+    expect((await owners()).deep).toBe(address(5))
+  })
+})

@@ -1,0 +1,144 @@
+import { mkdtempSync, rmSync } from 'node:fs'
+import { tmpdir } from 'node:os'
+import { join } from 'node:path'
+import type pg from 'pg'
+import { createPublicClient, createTestClient, createWalletClient, type Hex, http, toHex } from 'viem'
+import { mnemonicToAccount } from 'viem/accounts'
+import { foundry } from 'viem/chains'
+import { createChainRpc, createEvmChain, type EvmChain } from '../../src/chains/evm/chain.js'
+import { hubAbi } from '../../src/chains/evm/contracts/index.js'
+import { type ChainConfig, parseChains } from '../../src/config.js'
+import { type ChainRow, registerChain } from '../../src/db/chains.js'
+import { type Leadership, tryLead } from '../../src/db/leader.js'
+import { migrate } from '../../src/db/migrate.js'
+import { createPool } from '../../src/db/pool.js'
+import { createHubIndexer, type HubIndexer } from '../../src/indexer/hub.js'
+import type { Progress } from '../../src/indexer/types.js'
+import { fromHex } from '../../src/registry/bytes.js'
+import { nameToWord } from '../../src/registry/name.js'
+import { type Anvil, startAnvil, TEST_MNEMONIC } from '../../src/testing/anvil.js'
+import { deployHub } from '../../src/testing/deploy.js'
+import { type Postgres, startPostgres } from '../../src/testing/postgres.js'
+
+export const MINIMUM_WEI = 10n ** 16n
+
+/** One anvil with a hub (automine), one PostgreSQL, no daemon: tests drive the indexer's steps by hand. */
+export interface HubWorld {
+  anvil: Anvil
+  postgres: Postgres
+  pool: pg.Pool
+  hub: Hex
+  config: ChainConfig
+  public: ReturnType<typeof publicClient>
+  test: ReturnType<typeof testClient>
+  wallet(index: number): ReturnType<typeof mnemonicToAccount>
+  /** Sends bids in one transaction. */
+  bid(index: number, names: readonly string[], options?: { amountWei?: bigint; nonce?: number }): Promise<Hex>
+  open(config?: Partial<ChainConfig>): Promise<{ chain: EvmChain; row: ChainRow }>
+  /** A fresh indexer that leads, as after a restart. */
+  restart(options?: { config?: Partial<ChainConfig>; onProgress?: (progress: Progress) => void }): Promise<HubIndexer>
+  stop(): Promise<void>
+}
+
+const publicClient = (url: string) => createPublicClient({ chain: foundry, transport: http(url), pollingInterval: 20 })
+const testClient = (url: string) => createTestClient({ chain: foundry, mode: 'anvil', transport: http(url) })
+
+export async function startHubWorld(): Promise<HubWorld> {
+  const home = mkdtempSync(join(tmpdir(), 'clusterd-hub-'))
+  const chainId = 900_000_001
+  const [postgres, anvil] = await Promise.all([startPostgres({ dataDir: join(home, 'pg') }), startAnvil({ chainId })])
+  const chain = { ...foundry, id: chainId }
+  const client = publicClient(anvil.rpcUrl)
+  const wallet = (index: number) => mnemonicToAccount(TEST_MNEMONIC, { addressIndex: index })
+  const walletClient = (index: number) =>
+    createWalletClient({ chain, account: wallet(index), transport: http(anvil.rpcUrl) })
+  const owner = wallet(9).address
+  const { hub, endpoint, block } = await deployHub({
+    walletClient: walletClient(9),
+    publicClient: client,
+    eid: 30101,
+    minimumWei: MINIMUM_WEI,
+    owner,
+    relayer: owner,
+    pauser: owner,
+  })
+  await migrate(postgres.url)
+  const pool = createPool({ url: postgres.url, max: 4, applicationName: 'test' })
+  const [config] = parseChains(
+    {
+      chains: [
+        {
+          network: 'mainnet',
+          label: '1',
+          role: 'hub',
+          chainId,
+          rpcUrls: [anvil.rpcUrl],
+          contract: hub,
+          endpoint,
+          startBlock: Number(block),
+          confirmation: { blocks: 2 },
+        },
+      ],
+    },
+    'test',
+  ) as [ChainConfig]
+  let leadership: Leadership | null = null
+
+  const world: HubWorld = {
+    anvil,
+    postgres,
+    pool,
+    hub: hub.toLowerCase() as Hex,
+    config,
+    public: client,
+    test: testClient(anvil.rpcUrl),
+    wallet,
+    async bid(index, names, { amountWei = MINIMUM_WEI, nonce } = {}) {
+      const words = names.map((name) => toHex(nameToWord(name)))
+      return walletClient(index).writeContract({
+        address: hub,
+        abi: hubAbi,
+        functionName: 'placeBids',
+        args: [names.map(() => amountWei), words],
+        value: amountWei * BigInt(names.length),
+        gas: 300_000n + 100_000n * BigInt(names.length),
+        ...(nonce === undefined ? {} : { nonce }),
+      })
+    },
+    async open(changes = {}) {
+      const used = { ...config, ...changes }
+      const rpc = createChainRpc(used)
+      const row = await registerChain(pool, {
+        network: used.network,
+        label: used.label,
+        instance: '',
+        chainId,
+        genesisHash: fromHex(await rpc.genesisHash()),
+        contract: fromHex(used.contract),
+        startBlock: used.startBlock,
+      })
+      return { chain: createEvmChain({ config: used, chain: row.chain, rpc }), row }
+    },
+    async restart({ config: changes = {}, onProgress } = {}) {
+      await leadership?.release()
+      leadership = await tryLead(postgres.url, 'mainnet', 'index')
+      if (!leadership) throw new Error('another leader holds the test network')
+      const opened = await world.open(changes)
+      const progress = onProgress ? { onProgress } : {}
+      return createHubIndexer({
+        pool,
+        ...opened,
+        ...progress,
+        epoch: leadership.epoch,
+        signal: new AbortController().signal,
+      })
+    },
+    async stop() {
+      await leadership?.release()
+      await pool.end()
+      await Promise.all([anvil.stop(), postgres.stop()])
+      rmSync(home, { recursive: true, force: true })
+    },
+  }
+  return world
+}
