@@ -25,6 +25,8 @@ interface Target {
 
 const TARGETS: readonly Target[] = [
   { contract: 'Hub', file: 'src/Hub.sol', output: `${GENERATED}/hub.ts` },
+  { contract: 'Spoke', file: 'src/Spoke.sol', output: `${GENERATED}/spoke.ts` },
+  { contract: 'LocalMessageLib', file: 'local/LocalMessageLib.sol', output: `${GENERATED}/local-message-lib.ts` },
   { contract: 'BidEmitter', file: 'local/BidEmitter.sol', output: `${GENERATED}/bid-emitter.ts`, runtime: true },
   { contract: 'TestWallet', file: 'test-doubles/TestWallet.sol', output: `${GENERATED_TESTS}/test-wallet.ts` },
 ]

@@ -3,20 +3,20 @@ pragma solidity ^0.8.28;
 
 import { OAppCore } from "@layerzerolabs/oapp-evm/contracts/oapp/OAppCore.sol";
 import { OAppReceiver, Origin } from "@layerzerolabs/oapp-evm/contracts/oapp/OAppReceiver.sol";
-import { Ownable, Ownable2Step } from "@openzeppelin/contracts/access/Ownable2Step.sol";
+import { Ownable } from "@openzeppelin/contracts/access/Ownable.sol";
 import { Address } from "@openzeppelin/contracts/utils/Address.sol";
-import { Pausable } from "@openzeppelin/contracts/utils/Pausable.sol";
+import { Guarded } from "./Guarded.sol";
 import { IHub } from "./interfaces/IHub.sol";
 import { HubMessage } from "./libraries/HubMessage.sol";
 import { Names } from "./libraries/Names.sol";
 
 /// @title The hub of a network; see IHub for what it does
-/// @notice Three roles, held apart: the owner (two-step) sets the minimum, peers and roles, withdraws what is kept and
-/// unpauses; the relayer delivers what was paid on other chains; the pauser can stop bids, and nothing else.
+/// @notice Three roles, held apart: the owner sets the minimum, peers and roles, withdraws what is kept and unpauses;
+/// the relayer delivers what was paid on other chains; the pauser can stop bids, messages and deliveries, nothing else.
 /// @dev A direct call reverts for its caller's mistake. A bridged message never does: each bid is judged alone, what
 /// cannot count is credited, and what remains to revert is what a retry mends (paused, another value than the sum, too
 /// little gas). State is written before money leaves; balance >= kept + owed holds after every call and during each.
-contract Hub is IHub, OAppReceiver, Ownable2Step, Pausable {
+contract Hub is IHub, OAppReceiver, Guarded {
     using HubMessage for bytes;
 
     /// Why a bid was refused; the `reason` of `BidRefused`.
@@ -40,7 +40,6 @@ contract Hub is IHub, OAppReceiver, Ownable2Step, Pausable {
     uint256 public override minimum;
     uint256 public override deliverLimit;
     address public relayer;
-    address public pauser;
 
     /// @param endpoint_ LayerZero's EndpointV2 of this chain; the owner becomes the hub's delegate there
     /// @param minimum_ least bid, wei
@@ -52,11 +51,10 @@ contract Hub is IHub, OAppReceiver, Ownable2Step, Pausable {
         address pauser_,
         uint256 minimum_,
         uint256 deliverLimit_
-    ) OAppCore(endpoint_, owner_) Ownable(owner_) {
+    ) OAppCore(endpoint_, owner_) Ownable(owner_) Guarded(pauser_) {
         _setMinimum(minimum_);
         _setDeliverLimit(deliverLimit_);
         _setRelayer(relayer_);
-        _setPauser(pauser_);
     }
 
     // ---- bids paid here
@@ -269,18 +267,7 @@ contract Hub is IHub, OAppReceiver, Ownable2Step, Pausable {
         Address.sendValue(payable(to), amount);
     }
 
-    // ---- roles
-
-    /// @notice Stops bids, messages and deliveries; the pauser or the owner may.
-    function pause() external {
-        if (msg.sender != pauser && msg.sender != owner()) revert NotPauser(msg.sender);
-        _pause();
-    }
-
-    /// @notice Only the owner: a pauser gone astray can then be replaced before bids go on.
-    function unpause() external onlyOwner {
-        _unpause();
-    }
+    // ---- settings
 
     function setMinimum(uint256 minimum_) external onlyOwner {
         _setMinimum(minimum_);
@@ -294,31 +281,6 @@ contract Hub is IHub, OAppReceiver, Ownable2Step, Pausable {
     /// @notice The zero address leaves the role empty.
     function setRelayer(address relayer_) external onlyOwner {
         _setRelayer(relayer_);
-    }
-
-    /// @notice The zero address leaves the role empty; the owner can pause all the same.
-    function setPauser(address pauser_) external onlyOwner {
-        _setPauser(pauser_);
-    }
-
-    /// @notice The new owner is the hub's delegate at the endpoint from here on: the old one could otherwise go on
-    /// skipping and clearing messages.
-    function acceptOwnership() public override {
-        super.acceptOwnership();
-        endpoint.setDelegate(msg.sender);
-    }
-
-    /// @notice Refused: nobody could withdraw what is kept, or unpause.
-    function renounceOwnership() public view override onlyOwner {
-        revert OwnerRequired();
-    }
-
-    function transferOwnership(address newOwner) public override(Ownable, Ownable2Step) {
-        super.transferOwnership(newOwner);
-    }
-
-    function _transferOwnership(address newOwner) internal override(Ownable, Ownable2Step) {
-        super._transferOwnership(newOwner);
     }
 
     function _setMinimum(uint256 minimum_) private {
@@ -336,12 +298,21 @@ contract Hub is IHub, OAppReceiver, Ownable2Step, Pausable {
         emit RelayerSet(relayer_);
     }
 
-    function _setPauser(address pauser_) private {
-        pauser = pauser_;
-        emit PauserSet(pauser_);
-    }
-
     function _toBytes32(address account) private pure returns (bytes32) {
         return bytes32(uint256(uint160(account)));
+    }
+
+    // ---- ownership, as Guarded has it
+
+    function renounceOwnership() public view override(Ownable, Guarded) {
+        super.renounceOwnership();
+    }
+
+    function transferOwnership(address newOwner) public override(Ownable, Guarded) {
+        super.transferOwnership(newOwner);
+    }
+
+    function _transferOwnership(address newOwner) internal override(Ownable, Guarded) {
+        super._transferOwnership(newOwner);
     }
 }

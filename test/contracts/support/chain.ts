@@ -1,6 +1,3 @@
-import { type ChildProcess, spawn } from 'node:child_process'
-import { createRequire } from 'node:module'
-import { dirname, join } from 'node:path'
 import {
   type Abi,
   type Address,
@@ -16,7 +13,7 @@ import {
   type TransactionReceipt,
 } from 'viem'
 import { expect } from 'vitest'
-import { freePort } from '../../../src/testing/ports.js'
+import { startAnvil } from '../../../src/testing/anvil.js'
 
 /** Enough for any call of these tests, a message of 100 names included. */
 const CALL_GAS = 12_000_000n
@@ -25,20 +22,16 @@ export type Chain = Awaited<ReturnType<typeof startChain>>
 
 /** An anvil that mines each transaction at once, with clients that use its ten unlocked accounts. */
 export async function startChain(chainId = 31_337) {
-  const port = await freePort()
-  const process = spawn(anvilBinary(), ['--port', `${port}`, '--chain-id', `${chainId}`, '--silent'], {
-    stdio: 'ignore',
-  })
+  const anvil = await startAnvil({ chainId })
   const chain = defineChain({
     id: chainId,
     name: 'local',
     nativeCurrency: { name: 'Ether', symbol: 'ETH', decimals: 18 },
-    rpcUrls: { default: { http: [`http://127.0.0.1:${port}`] } },
+    rpcUrls: { default: { http: [anvil.rpcUrl] } },
   })
   const transport = http(undefined, { retryCount: 0, timeout: 30_000 })
   const publicClient = createPublicClient({ chain, transport, pollingInterval: 10, cacheTime: 0 })
   const testClient = createTestClient({ chain, mode: 'anvil', transport })
-  await untilAnswering(process, () => publicClient.getChainId())
   const unlocked = createWalletClient({ chain, transport })
   const accounts = await unlocked.getAddresses()
 
@@ -91,7 +84,7 @@ export async function startChain(chainId = 31_337) {
     deploy,
     impersonate,
     balance: (address: Address) => publicClient.getBalance({ address }),
-    stop: () => void process.kill(),
+    stop: anvil.stop,
   }
 }
 
@@ -100,22 +93,4 @@ function revertData(error: BaseError): Hex | undefined {
     (cause) => typeof cause === 'object' && cause !== null && 'data' in cause && isHex(cause.data),
   )
   return found && 'data' in found && isHex(found.data) ? found.data : undefined
-}
-
-function anvilBinary(): string {
-  return join(
-    dirname(createRequire(import.meta.url).resolve('@foundry-rs/anvil-linux-amd64/package.json')),
-    'bin/anvil',
-  )
-}
-
-async function untilAnswering(process: ChildProcess, ask: () => Promise<unknown>) {
-  for (;;) {
-    try {
-      return await ask()
-    } catch (error) {
-      if (process.exitCode !== null) throw error
-      await new Promise((resolve) => setTimeout(resolve, 20))
-    }
-  }
 }

@@ -31,7 +31,6 @@ interface IHub {
     event MinimumSet(uint256 minimum);
     event DeliverLimitSet(uint256 weiPerDay);
     event RelayerSet(address relayer);
-    event PauserSet(address pauser);
 
     error MalformedName(bytes32 name);
     error BelowMinimum(uint256 amount, uint256 minimum);
@@ -48,10 +47,8 @@ interface IHub {
     error ZeroAddress();
     error NothingOwed();
     error NotRelayer(address caller);
-    error NotPauser(address caller);
     error AlreadyDelivered(bytes32 messageId);
     error DeliverLimitExceeded(uint256 wouldBe, uint256 limit);
-    error OwnerRequired();
 
     /// @notice Bids msg.value for a name in the caller's own name; a bid that comes too late is credited.
     function placeBid(bytes32 name) external payable;

@@ -1,3 +1,5 @@
 export { endpointAbi } from './endpoint-abi.js'
 export { bidEmitterAbi, bidEmitterBytecode, bidEmitterRuntimeBytecode } from './generated/bid-emitter.js'
 export { hubAbi, hubBytecode } from './generated/hub.js'
+export { localMessageLibAbi, localMessageLibBytecode } from './generated/local-message-lib.js'
+export { spokeAbi, spokeBytecode } from './generated/spoke.js'
