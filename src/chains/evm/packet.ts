@@ -1,0 +1,67 @@
+import { concatHex, encodePacked, type Hex, keccak256 } from 'viem'
+
+/**
+ * Packets of LayerZero V2 (PacketV1Codec): version u8, nonce u64, srcEid u32, sender bytes32, dstEid u32, receiver bytes32,
+ * guid bytes32, message. The first 81 bytes are the header that verifiers sign for.
+ */
+export interface Packet {
+  /** Counts from 1 a (sender, dstEid, receiver). */
+  nonce: bigint
+  srcEid: number
+  /** Address in 32 bytes, lower-case hex. */
+  sender: Hex
+  dstEid: number
+  receiver: Hex
+  guid: Hex
+  message: Hex
+}
+
+/** Where a packet goes and which it is there: what its guid is made of. */
+export type PacketPath = Pick<Packet, 'nonce' | 'srcEid' | 'sender' | 'dstEid' | 'receiver'>
+
+const VERSION = 1
+const HEADER_BYTES = 81
+const GUID_BYTES = 32
+
+/** keccak256 of nonce u64, srcEid u32, sender bytes32, dstEid u32, receiver bytes32, packed (LayerZero's GUID.sol). */
+export const packetGuid = (path: PacketPath): Hex =>
+  keccak256(
+    encodePacked(
+      ['uint64', 'uint32', 'bytes32', 'uint32', 'bytes32'],
+      [path.nonce, path.srcEid, path.sender, path.dstEid, path.receiver],
+    ),
+  )
+
+/** The 81 bytes of a packet's header. */
+export const packetHeader = (path: PacketPath): Hex =>
+  encodePacked(
+    ['uint8', 'uint64', 'uint32', 'bytes32', 'uint32', 'bytes32'],
+    [VERSION, path.nonce, path.srcEid, path.sender, path.dstEid, path.receiver],
+  )
+
+/** What an endpoint keeps of a verified packet: keccak256(guid ‖ message). */
+export const payloadHash = (packet: Pick<Packet, 'guid' | 'message'>): Hex =>
+  keccak256(concatHex([packet.guid, packet.message]))
+
+/** The `encodedPayload` of `PacketSent`. */
+export const encodePacket = (packet: Packet): Hex => concatHex([packetHeader(packet), packet.guid, packet.message])
+
+/**
+ * A packet from the `encodedPayload` of `PacketSent`, or null for bytes that are no packet: too short, another version, or a
+ * guid that is not the hash of its path.
+ */
+export function decodePacket(encodedPayload: Hex): Packet | null {
+  const bytes = Buffer.from(encodedPayload.slice(2), 'hex')
+  if (bytes.length * 2 !== encodedPayload.length - 2) return null
+  if (bytes.length < HEADER_BYTES + GUID_BYTES || bytes[0] !== VERSION) return null
+  const hex = (start: number, end?: number): Hex => `0x${bytes.toString('hex', start, end)}`
+  const path: PacketPath = {
+    nonce: bytes.readBigUInt64BE(1),
+    srcEid: bytes.readUInt32BE(9),
+    sender: hex(13, 45),
+    dstEid: bytes.readUInt32BE(45),
+    receiver: hex(49, HEADER_BYTES),
+  }
+  const guid = hex(HEADER_BYTES, HEADER_BYTES + GUID_BYTES)
+  return guid === packetGuid(path) ? { ...path, guid, message: hex(HEADER_BYTES + GUID_BYTES) } : null
+}

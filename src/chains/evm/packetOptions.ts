@@ -1,0 +1,48 @@
+import { concatHex, encodePacked, type Hex, size } from 'viem'
+
+/**
+ * A packet's options of type 3 (LayerZero's OptionsBuilder, ExecutorOptions): u16 type, then for each option its worker u8,
+ * size u16 (of what follows), kind u8 and data. What we build and execute is one `lzReceive` option of the executor:
+ * gas u128, and value u128 unless it is zero.
+ */
+export interface LzReceiveOption {
+  /** Gas for the receiver. */
+  gas: bigint
+  /** Value delivered with the message, wei of the destination. */
+  value: bigint
+}
+
+const TYPE_3 = 3
+const EXECUTOR = 1
+const LZ_RECEIVE = 1
+const GAS_BYTES = 16
+const MAX_UINT128 = (1n << 128n) - 1n
+
+/** Options with one lzReceive option. Throws RangeError for what does not fit 128 bits. */
+export function encodeLzReceiveOption({ gas, value }: LzReceiveOption): Hex {
+  for (const field of [gas, value]) {
+    if (field < 0n || field > MAX_UINT128) throw new RangeError(`${field} does not fit an option's unsigned 128 bits`)
+  }
+  const data = value === 0n ? encodePacked(['uint128'], [gas]) : encodePacked(['uint128', 'uint128'], [gas, value])
+  const head = encodePacked(['uint16', 'uint8', 'uint16', 'uint8'], [TYPE_3, EXECUTOR, size(data) + 1, LZ_RECEIVE])
+  return concatHex([head, data])
+}
+
+/**
+ * The one lzReceive option in a packet's options, or null for anything else: another type, other workers or kinds, several
+ * options (an executor would add them up), wrong sizes, trailing bytes. Whoever sends chooses the options, so what is not
+ * exactly understood is never paid for.
+ */
+export function decodeLzReceiveOption(options: Hex): LzReceiveOption | null {
+  const bytes = Buffer.from(options.slice(2), 'hex')
+  if (bytes.length * 2 !== options.length - 2 || bytes.length < 6) return null
+  const data = bytes.subarray(6)
+  const isOne =
+    bytes.readUInt16BE(0) === TYPE_3 &&
+    bytes[2] === EXECUTOR &&
+    bytes.readUInt16BE(3) === data.length + 1 &&
+    bytes[5] === LZ_RECEIVE
+  if (!isOne || (data.length !== GAS_BYTES && data.length !== 2 * GAS_BYTES)) return null
+  const uint = (part: Buffer): bigint => (part.length === 0 ? 0n : BigInt(`0x${part.toString('hex')}`))
+  return { gas: uint(data.subarray(0, GAS_BYTES)), value: uint(data.subarray(GAS_BYTES)) }
+}
