@@ -1,0 +1,70 @@
+import { type ClusterView, findClusterById, findClusterByName, findClusterId } from '../../db/read/clusters.js'
+import { decodeAddress, lookupAddress } from '../../registry/address.js'
+import { fromHex, toHex } from '../../registry/bytes.js'
+import { actorText } from '../../registry/events.js'
+import type { Network } from '../../registry/network.js'
+import type { Context } from '../context.js'
+import { ApiError } from '../errors.js'
+import { requireName } from './names.js'
+import { secondsText } from './timestamps.js'
+
+/** A cluster as it is answered. */
+export interface ClusterAnswer {
+  id: string
+  createdBy: string
+  createdAt: string
+  wallets: {
+    address: string
+    name: string
+    isVerified: boolean
+    isPrivate: boolean
+    isBackedUp: boolean
+    updatedAt: string
+    updatedBy: string
+    createdAt: string
+  }[]
+  isTestnet: boolean
+}
+
+/** The bytes of a cluster id, null when the text is not 0x and 64 hex digits. */
+export const parseClusterId = (input: string): Buffer | null =>
+  /^0x[0-9a-fA-F]{64}$/.test(input) ? fromHex(input) : null
+
+/** The public view of a cluster by its id. @throws ApiError invalid_request, not_found */
+export async function clusterById(context: Context, network: Network, input: string): Promise<ClusterAnswer> {
+  const id = parseClusterId(input)
+  if (!id) throw new ApiError('invalid_request', 'A cluster id is 0x and 64 hex digits.')
+  return answer(network, await findClusterById(context.pool, network, id))
+}
+
+/** The public view of the cluster that holds a name. @throws ApiError invalid_name, not_found */
+export async function clusterByName(context: Context, network: Network, input: string): Promise<ClusterAnswer> {
+  return answer(network, await findClusterByName(context.pool, network, requireName(input)))
+}
+
+/** The id of the cluster in which an address is publicly verified, null when there is none. */
+export async function clusterIdOfAddress(context: Context, network: Network, input: string): Promise<string | null> {
+  const address = lookupAddress(input)
+  const id = address && (await findClusterId(context.pool, network, address.bytes))
+  return id && toHex(id)
+}
+
+function answer(network: Network, cluster: ClusterView | null): ClusterAnswer {
+  if (!cluster) throw new ApiError('not_found', 'There is no such cluster.')
+  return {
+    id: toHex(cluster.id),
+    createdBy: actorText(cluster.createdBy),
+    createdAt: secondsText(cluster.createdMs),
+    wallets: cluster.wallets.map((wallet) => ({
+      address: decodeAddress(wallet.address).text,
+      name: wallet.name,
+      isVerified: wallet.isVerified,
+      isPrivate: wallet.isPrivate,
+      isBackedUp: wallet.isBackedUp,
+      updatedAt: secondsText(wallet.updatedMs),
+      updatedBy: actorText(wallet.updatedBy),
+      createdAt: secondsText(wallet.createdMs),
+    })),
+    isTestnet: network === 'testnet',
+  }
+}

@@ -1,0 +1,202 @@
+import { type ChainPort, type ChainTx, ChainUnavailableError, type Hex } from '../../chains/chain.js'
+import {
+  findInTail,
+  findJournalled,
+  findTracked,
+  type JournalledTx,
+  keepReplacement,
+  keepVerdict,
+  rememberSighting,
+  type TailTx,
+  type TrackedTx,
+} from '../../db/read/transactions.js'
+import { fromHex, toHex } from '../../registry/bytes.js'
+import type { Network } from '../../registry/network.js'
+import {
+  type InvalidReason,
+  isTerminal,
+  type Seen,
+  type StatusAnswer,
+  type StatusInput,
+  status,
+  type Tracked,
+} from '../../registry/status.js'
+import { type Context, chainsOf } from '../context.js'
+import { millisecondsText } from './timestamps.js'
+
+/** The status of a transaction as it is answered after `tx`. */
+export interface TxStatus extends StatusAnswer {
+  /** The transaction on the hub that decides or decided, where it is known. */
+  hubTx?: string
+  /** The transaction that took this one's nonce and whose status this is. */
+  replacedBy?: string
+  updatedAt?: string
+}
+
+/** A replacement may itself have been unknown to us; more links than this are no honest chain. */
+const MAX_REPLACEMENTS = 4
+const REASONS = new Set<string>([
+  'reverted',
+  'not_a_registration',
+  'replaced',
+  'malformed_name',
+  'below_minimum',
+] satisfies InvalidReason[])
+
+/**
+ * The status of a registration transaction, from our records and, where they don't decide, from the network's chains.
+ * @throws ChainUnavailableError when no record decides and a chain that may have it can't be asked
+ */
+export async function txStatus(context: Context, network: Network, hash: Hex): Promise<TxStatus> {
+  return follow(context, network, fromHex(hash), MAX_REPLACEMENTS)
+}
+
+async function follow(context: Context, network: Network, hash: Buffer, left: number): Promise<TxStatus> {
+  const { pool } = context
+  const hub = chainsOf(context, network)[0]
+  const journalled = await findJournalled(pool, network, hash)
+  if (journalled) return ofJournal(context, hash, journalled)
+  const [tail, tracked] = await Promise.all([
+    hub ? findInTail(pool, network, hub.chain, hash) : null,
+    findTracked(pool, network, hash),
+  ])
+  if (tail && !tracked?.verdict) return ofTail(context, network, hash, tail, tracked)
+  // the bid may have moved from the tail into the journal between those two questions
+  const late = await findJournalled(pool, network, hash)
+  if (late) return ofJournal(context, hash, late)
+  if (tracked?.verdict) return { ...decide(context, { tracked }), updatedAt: millisecondsText(tracked.lastSeenMs) }
+  if (tracked?.replacedBy) return ofReplacement(context, network, hash, tracked.replacedBy, left)
+  return ofChains(context, network, hash, tracked, left)
+}
+
+function ofJournal(context: Context, hash: Buffer, { bids, atMs }: JournalledTx): TxStatus {
+  return { ...decide(context, { journal: bids }), hubTx: toHex(hash), updatedAt: millisecondsText(atMs) }
+}
+
+function ofTail(context: Context, network: Network, hash: Buffer, tail: TailTx, tracked: TrackedTx | null): TxStatus {
+  // a reorg may take it out of the tail: remember it now, as the chain shows it, without keeping the caller waiting
+  if (!tracked?.sender) void rememberFromHub(context, network, hash)
+  const answer = decide(context, { tail: tail.bids, tailConfirmations: tail.confirmations })
+  return { ...answer, hubTx: toHex(hash), updatedAt: millisecondsText(tail.atMs) }
+}
+
+async function rememberFromHub(context: Context, network: Network, hash: Buffer): Promise<void> {
+  const hub = chainsOf(context, network)[0]
+  if (!hub) return
+  try {
+    const seen = await hub.transaction(toHex(hash))
+    if (seen.state !== 'unknown') await remember(context, network, hash, hub, seen)
+  } catch {
+    // the next poll tries again
+  }
+}
+
+const remember = (
+  context: Context,
+  network: Network,
+  hash: Buffer,
+  { chain }: ChainPort,
+  seen: Exclude<ChainTx, { state: 'unknown' }>,
+): Promise<void> =>
+  rememberSighting(context.pool, network, hash, {
+    chain,
+    sender: fromHex(seen.sender),
+    nonce: seen.nonce,
+    seenMs: context.now(),
+  })
+
+/** Asks the chains: all of the network, or the one that had it before. */
+async function ofChains(
+  context: Context,
+  network: Network,
+  hash: Buffer,
+  tracked: TrackedTx | null,
+  left: number,
+): Promise<TxStatus> {
+  const all = chainsOf(context, network)
+  const home = all.filter(({ chain }) => chain === tracked?.chain)
+  const { chain, tx } = await askChains(home.length > 0 ? home : all, toHex(hash))
+  if (tx.state === 'unknown') {
+    if (!tracked) return { status: 'not_found' }
+    const by = await replacementOf(chain, hash, tracked)
+    if (by) {
+      await keepReplacement(context.pool, network, hash, by)
+      return ofReplacement(context, network, hash, by, left)
+    }
+    return { ...decide(context, { tracked, seen: tx }), updatedAt: millisecondsText(tracked.lastSeenMs) }
+  }
+  await remember(context, network, hash, chain, tx)
+  const answer = decide(context, { tracked, seen: tx })
+  if (isTerminal(answer.status) && answer.reason) await keepVerdict(context.pool, network, hash, answer.reason)
+  return chain.role === 'hub' && tx.state === 'mined' ? { ...answer, hubTx: toHex(hash) } : answer
+}
+
+/**
+ * Asks chains at once for a hash; the first in their order that has it counts. Only when all of them say no is it unknown.
+ * @throws ChainUnavailableError when none has it and one could not be asked
+ */
+async function askChains(chains: readonly ChainPort[], hash: Hex): Promise<{ chain: ChainPort; tx: ChainTx }> {
+  const answers = await Promise.allSettled(chains.map((chain) => chain.transaction(hash)))
+  const known = answers.findIndex((answer) => answer.status === 'fulfilled' && answer.value.state !== 'unknown')
+  const chain = chains[Math.max(known, 0)]
+  if (!chain) throw new ChainUnavailableError('no chain of this network is configured')
+  const failed = answers.find((answer) => answer.status === 'rejected')
+  const answer = answers[known]
+  if (answer?.status === 'fulfilled') return { chain, tx: answer.value }
+  if (failed) throw failed.reason
+  return { chain, tx: { state: 'unknown' } }
+}
+
+async function replacementOf(chain: ChainPort, hash: Buffer, { sender, nonce }: TrackedTx): Promise<Buffer | null> {
+  if (!sender || nonce === null) return null
+  const by = await chain.replacement(toHex(sender), nonce)
+  const taken = by && fromHex(by)
+  return taken && !taken.equals(hash) ? taken : null
+}
+
+/** The status of the transaction that took the nonce stands for the replaced one; a cancel makes it invalid. */
+async function ofReplacement(
+  context: Context,
+  network: Network,
+  hash: Buffer,
+  by: Buffer,
+  left: number,
+): Promise<TxStatus> {
+  const replacedBy = toHex(by)
+  // it is confirmed, so it is known to its chain: an answer of "unknown" is a node that lags
+  const answer: TxStatus = left > 0 ? await follow(context, network, by, left - 1) : { status: 'pending' }
+  if (answer.status === 'not_found') return { status: 'pending', reason: 'replaced', replacedBy }
+  if (answer.status === 'invalid') await keepVerdict(context.pool, network, hash, 'replaced')
+  return { ...answer, reason: 'replaced', replacedBy }
+}
+
+/** The one function that decides, with everything that is not known left empty. */
+function decide(
+  context: Context,
+  known: Partial<Omit<StatusInput, 'tracked' | 'seen'>> & { tracked?: TrackedTx | null; seen?: ChainTx },
+): StatusAnswer {
+  const { tracked = null, seen = { state: 'unknown' }, ...rest } = known
+  return status({
+    nowMs: context.now(),
+    journal: [],
+    tail: [],
+    tailConfirmations: null,
+    ...rest,
+    seen: asSeen(seen),
+    tracked: tracked && asTracked(tracked),
+  })
+}
+
+function asSeen(tx: ChainTx): Seen {
+  if (tx.state !== 'mined') return { state: tx.state }
+  const { succeeded, isRegistration, confirmations, isConfirmed } = tx
+  return { state: 'mined', succeeded, isRegistration, confirmations, isConfirmed }
+}
+
+function asTracked({ lastSeenMs, verdict }: TrackedTx): Tracked {
+  if (verdict !== null && !isReason(verdict))
+    throw new Error(`tracked_txs holds the verdict "${verdict}", unknown to this version`)
+  return { lastSeenMs, verdict }
+}
+
+const isReason = (text: string): text is InvalidReason => REASONS.has(text)

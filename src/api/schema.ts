@@ -1,0 +1,38 @@
+import { extendZodWithOpenApi } from '@asteasolutions/zod-to-openapi'
+import { z } from 'zod'
+import { ApiError, type ErrorDetail } from './errors.js'
+
+extendZodWithOpenApi(z)
+
+export { z }
+
+const MAX_DETAILS = 20
+
+/** At most this many elements in a look-up, a change. */
+export const MAX_LOOKUPS = 1_000
+export const MAX_CHANGES = 100
+
+/**
+ * Checks a body against its schema.
+ * @throws ApiError too_many for an array over its limit, else invalid_request, with what is wrong where
+ */
+export function parse<Schema extends z.ZodType>(schema: Schema, value: unknown): z.output<Schema> {
+  const parsed = schema.safeParse(value)
+  if (parsed.success) return parsed.data
+  const { issues } = parsed.error
+  const tooMany = issues.find((issue) => issue.code === 'too_big' && issue.origin === 'array')
+  if (tooMany?.code === 'too_big')
+    throw new ApiError('too_many', `At most ${tooMany.maximum} elements are taken at once.`)
+  const details: ErrorDetail[] = issues
+    .slice(0, MAX_DETAILS)
+    .map((issue) => ({ path: pathText(issue.path), message: issue.message }))
+  const message = value === undefined ? 'The request has no body.' : 'The body is not of the form that is asked for.'
+  throw new ApiError('invalid_request', message, { details })
+}
+
+/** `names[0].amountWei` */
+export const pathText = (path: readonly PropertyKey[]): string =>
+  path
+    .map((part) => (typeof part === 'number' ? `[${part}]` : `.${String(part)}`))
+    .join('')
+    .replace(/^\./, '')

@@ -1,0 +1,127 @@
+import { randomBytes } from 'node:crypto'
+import type { IncomingMessage, Server, ServerOptions, ServerResponse } from 'node:http'
+import express, { type Express, type NextFunction, type Request, type Response } from 'express'
+import type { Logger } from 'pino'
+import { type Answer, ok, send } from './answer.js'
+import { readBody } from './body.js'
+import { type Context, createContext } from './context.js'
+import { ApiError, errorAnswer, toApiError } from './errors.js'
+import { PREFLIGHT_HEADERS } from './headers.js'
+import { protectServer, SERVER_LIMITS } from './limits.js'
+import { openApiDocument } from './openapi.js'
+import { isTestnet, parseQuery } from './query.js'
+import type { Route } from './route.js'
+import { v1Routes } from './v1/index.js'
+import { VERSION } from './version.js'
+
+/** A request that is not answered by then gets 503; what it began ends by its own limits. */
+const REQUEST_DEADLINE_MS = 15_000
+const URL_LIMIT_CHARS = 4_096
+
+export interface ApiDeps extends Pick<Context, 'pool' | 'prisma' | 'chains'> {
+  config: {
+    /** Names the service in the signing message. */
+    serviceDomain: string
+  }
+  log: Logger
+  metrics?: {
+    requests: { observe(labels: { method: string; route: string; status: string }, seconds: number): void }
+  }
+}
+
+export interface Api {
+  /** The request listener. */
+  app: Express
+  /** Options for `http.createServer(api.limits, api.app)`. */
+  limits: ServerOptions
+  /** Sets the limits that `createServer` does not take; called once with the server. */
+  protect(server: Server): void
+}
+
+/** Every route there is, in the order in which they are tried. */
+export const routes: readonly Route[] = v1Routes
+
+/** Makes the API over a database and the chains' ports. It holds no state but the page key. */
+export function createApi(deps: ApiDeps): Api {
+  const context = createContext(deps)
+  const finish = answerer(deps)
+  const app = express()
+  app.disable('x-powered-by')
+  app.disable('etag')
+  app.set('query parser', false)
+  for (const route of routes) {
+    const serve = server(route, context, finish)
+    for (const path of [route.path, ...(route.aliases ?? [])]) app[route.method](path, serve)
+  }
+  const document = ok(openApiDocument(routes, VERSION))
+  app.get('/openapi.json', (req, res) => finish(req, res, '/openapi.json', performance.now(), document))
+  app.get('/', (req, res) => finish(req, res, '/', performance.now(), INDEX))
+  app.use((req: Request, res: Response) => {
+    if (req.method === 'OPTIONS') return void res.writeHead(204, [...PREFLIGHT_HEADERS]).end()
+    const error = new ApiError('not_found', 'There is no such route; /openapi.json lists them.')
+    finish(req, res, 'none', performance.now(), errorAnswer(error))
+  })
+  // four parameters tell Express that this takes errors: what it refuses itself, such as a path that can't be decoded
+  app.use((error: unknown, req: Request, res: Response, _next: NextFunction) => {
+    finish(req, res, 'none', performance.now(), errorAnswer(toApiError(error)), error)
+  })
+  return { app, limits: SERVER_LIMITS, protect: protectServer }
+}
+
+const INDEX = ok({ service: 'clusterd', version: VERSION, openapi: '/openapi.json' })
+
+type Finish = (
+  req: IncomingMessage,
+  res: ServerResponse,
+  route: string,
+  startedMs: number,
+  answer: Answer,
+  error?: unknown,
+) => void
+
+/** Sends an answer, counts it and logs it, by the route's pattern: a path or a query may hold what no log should. */
+function answerer({ log, metrics }: ApiDeps): Finish {
+  const process = randomBytes(6).toString('base64url')
+  let count = 0
+  return (req, res, route, startedMs, answer, error) => {
+    const id = `${process}-${(++count).toString(36)}`
+    send(res, id, answer)
+    const ms = performance.now() - startedMs
+    const { status } = answer
+    const method = KNOWN_METHODS.has(req.method ?? '') ? (req.method ?? '') : 'other'
+    metrics?.requests.observe({ method, route, status: String(status) }, ms / 1_000)
+    if (status === 500) log.error({ id, method, route, status, err: causeOf(error) }, 'a request failed')
+    else if (status > 500) log.warn({ id, method, route, status, err: causeOf(error) }, 'a request could not be served')
+    else if (log.isLevelEnabled('debug'))
+      log.debug({ id, method, route, status, ms: Math.round(ms * 10) / 10 }, 'request')
+  }
+}
+
+const KNOWN_METHODS = new Set(['GET', 'HEAD', 'POST', 'PUT', 'DELETE', 'OPTIONS', 'PATCH'])
+const causeOf = (error: unknown): unknown => (error instanceof ApiError ? (error.cause ?? error) : error)
+
+/** The Express handler of a route. */
+function server(route: Route, context: Context, finish: Finish) {
+  return (req: Request, res: Response): void => {
+    const startedMs = performance.now()
+    const deadline = new Promise<never>((_, reject) => {
+      const timer = setTimeout(() => reject(new ApiError('unavailable', 'This took too long.')), REQUEST_DEADLINE_MS)
+      res.once('close', () => clearTimeout(timer))
+    })
+    Promise.race([run(route, req, context), deadline]).then(
+      (answer) => finish(req, res, route.path, startedMs, answer),
+      (error: unknown) => finish(req, res, route.path, startedMs, errorAnswer(toApiError(error)), toApiError(error)),
+    )
+  }
+}
+
+async function run(route: Route, req: Request, context: Context): Promise<Answer> {
+  if (req.url.length > URL_LIMIT_CHARS)
+    throw new ApiError('invalid_request', `The URL is longer than ${URL_LIMIT_CHARS} characters.`)
+  const query = parseQuery(req.url)
+  const onTestnet = isTestnet(query)
+  const body = route.body ? await readBody(req) : undefined
+  const network = onTestnet ? 'testnet' : 'mainnet'
+  const params = req.params as Readonly<Record<string, string>>
+  return route.handle({ params, query, isTestnet: onTestnet, network, body }, context)
+}

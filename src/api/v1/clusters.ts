@@ -1,0 +1,77 @@
+import { ok } from '../answer.js'
+import { clusterById, clusterByName, clusterIdOfAddress } from '../answers/clusters.js'
+import { route } from '../route.js'
+import { z } from '../schema.js'
+import { addressText, clusterIdText, nameText } from './schemas.js'
+
+const tag = 'Clusters'
+const timestamp = z.string().openapi({ example: '2026-11-20 08:00:00+00' })
+
+const ClusterSchema = z
+  .object({
+    id: clusterIdText,
+    createdBy: addressText,
+    createdAt: timestamp,
+    wallets: z.array(
+      z
+        .object({
+          address: addressText,
+          name: z.string(),
+          isVerified: z.boolean(),
+          isPrivate: z.boolean(),
+          isBackedUp: z.boolean(),
+          updatedAt: timestamp,
+          updatedBy: addressText,
+          createdAt: timestamp,
+        })
+        .openapi('Wallet'),
+    ),
+    isTestnet: z.boolean(),
+  })
+  .openapi('Cluster')
+
+const responses = { 200: { description: 'The cluster with its public wallets', schema: ClusterSchema } }
+
+const byId = route({
+  method: 'get',
+  path: '/v1/clusters/id/:id',
+  tag,
+  summary: 'A cluster by its id',
+  params: z.object({ id: clusterIdText }),
+  responses,
+  errors: ['not_found'],
+  async handle({ params, network }, context) {
+    return ok(await clusterById(context, network, params.id!))
+  },
+})
+
+const byName = route({
+  method: 'get',
+  path: '/v1/clusters/name/:name',
+  tag,
+  summary: 'The cluster that holds a name',
+  params: z.object({ name: nameText }),
+  responses,
+  errors: ['invalid_name', 'not_found'],
+  async handle({ params, network }, context) {
+    return ok(await clusterByName(context, network, params.name!))
+  },
+})
+
+const byAddress = route({
+  method: 'get',
+  path: '/v1/clusters/address/:address',
+  tag,
+  summary: 'The id of the cluster in which an address is verified',
+  params: z.object({ address: addressText }),
+  responses: {
+    200: { description: 'Its id', schema: z.object({ clusterId: clusterIdText }) },
+    404: { description: 'The address is verified in no cluster', schema: z.object({ clusterId: z.null() }) },
+  },
+  async handle({ params, network }, context) {
+    const clusterId = await clusterIdOfAddress(context, network, params.address!)
+    return { status: clusterId ? 200 : 404, body: { clusterId } }
+  },
+})
+
+export const clusterRoutes = [byId, byName, byAddress]

@@ -1,0 +1,44 @@
+import { NO_STORE, ok } from '../answer.js'
+import { type TxStatus, txStatus } from '../answers/status.js'
+import { parseTxId } from '../answers/txId.js'
+import { ApiError } from '../errors.js'
+import { route } from '../route.js'
+import { z } from '../schema.js'
+
+const StatusSchema = z
+  .object({
+    tx: z.string(),
+    status: z.enum(['not_found', 'pending', 'bridging', 'invalid', 'lost_bid', 'finalized']),
+    step: z.enum(['leading', 'behind', 'delivery_failed']).optional(),
+    reason: z.string().optional(),
+    confirmations: z.object({ have: z.int(), need: z.int() }).optional(),
+    names: z
+      .array(z.object({ name: z.string(), outcome: z.enum(['won', 'lost', 'refused', 'leading', 'behind']) }))
+      .optional()
+      .openapi({ description: 'Every name of the transaction; the status is that of the first' }),
+    hubTx: z.string().optional(),
+    replacedBy: z.string().optional(),
+    updatedAt: z.string().optional(),
+  })
+  .openapi('TransactionStatus')
+
+const status = route({
+  method: 'get',
+  path: '/v1/names/register/tx/:tx',
+  tag: 'Registration',
+  summary: 'The status of a registration transaction',
+  description: 'finalized, lost_bid and invalid never change. 200 for every well-formed hash or signature.',
+  params: z.object({
+    tx: z.string().openapi({ description: 'Transaction hash, or signature of a Solana transaction' }),
+  }),
+  responses: { 200: { description: 'Its status', schema: StatusSchema } },
+  async handle({ params, network }, context) {
+    const tx = params.tx!
+    const id = parseTxId(tx)
+    if (!id) throw new ApiError('invalid_request', 'This is neither a transaction hash nor a Solana signature.')
+    const known: TxStatus = id.type === 'evm' ? await txStatus(context, network, id.hash) : { status: 'not_found' }
+    return ok({ tx, ...known }, NO_STORE)
+  },
+})
+
+export const statusRoutes = [status]

@@ -1,0 +1,115 @@
+import type { Network } from '../../registry/network.js'
+import { type Leaves, prepare, type Queryable } from './prepared.js'
+
+/** A cluster as the public sees it. Times in milliseconds; actors as stored addresses, null where none may be named. */
+export interface ClusterView {
+  id: Buffer
+  createdMs: number
+  createdBy: Buffer | null
+  wallets: ClusterWallet[]
+}
+
+export interface ClusterWallet {
+  address: Buffer
+  name: string
+  isVerified: boolean
+  isPrivate: boolean
+  isBackedUp: boolean
+  createdMs: number
+  updatedMs: number
+  updatedBy: Buffer | null
+}
+
+interface Columns {
+  id: Buffer
+  cluster_ms: number
+  cluster_by: Buffer | null
+  address: Buffer | null
+  name: string
+  verified: boolean
+  private: boolean
+  backed_up: boolean
+  created_ms: number
+  updated_ms: number
+  updated_by: Buffer | null
+}
+
+/** A cluster with its public wallets, oldest first; one row without an address when it has none. */
+const publicCluster = (l: Leaves, serial: string): string => `
+  SELECT c.id, cj.at_ms AS cluster_ms, cj.actor AS cluster_by,
+    w.address, w.name, w.verified, w.private, w.backed_up, w.created_ms, w.updated_ms, w.updated_by
+  FROM journal_heads h
+  JOIN ${l.clusters} c ON c.network = ${l.network} AND c.serial = ${serial}
+  JOIN ${l.journal} cj ON cj.network = ${l.network} AND cj.generation = h.generation AND cj.seq = c.created_seq
+  LEFT JOIN LATERAL (
+    SELECT w.address, w.name, w.verified, w.private, w.backed_up, w.created_seq,
+      created.at_ms AS created_ms, updated.at_ms AS updated_ms, updated.actor AS updated_by
+    FROM ${l.wallets} w
+    JOIN ${l.journal} created ON created.network = ${l.network} AND created.generation = h.generation AND created.seq = w.created_seq
+    JOIN ${l.journal} updated ON updated.network = ${l.network} AND updated.generation = h.generation AND updated.seq = w.updated_seq
+    WHERE w.network = ${l.network} AND w.cluster = c.serial AND NOT w.private
+  ) w ON true
+  WHERE h.network = ${l.network}
+  ORDER BY w.created_seq, w.address`
+
+const byId = prepare<Columns>('cluster_by_id', (l) =>
+  publicCluster(l, `(SELECT serial FROM ${l.clusters} WHERE network = ${l.network} AND id = $1)`),
+)
+
+/** The public view of the cluster with this id, null when there is none. */
+export async function findClusterById(db: Queryable, network: Network, id: Buffer): Promise<ClusterView | null> {
+  return view(await byId(db, network, [id]))
+}
+
+const byName = prepare<Columns>('cluster_by_name', (l) =>
+  publicCluster(l, `(SELECT cluster FROM ${l.names} WHERE network = ${l.network} AND name = $1 AND outcome = 1)`),
+)
+
+/** The public view of the cluster that holds this (canonical) name, null when nobody does. */
+export async function findClusterByName(db: Queryable, network: Network, name: string): Promise<ClusterView | null> {
+  return view(await byName(db, network, [name]))
+}
+
+const idByAddress = prepare<{ id: Buffer }>(
+  'cluster_id_by_address',
+  (l) => `SELECT c.id FROM ${l.wallets} w JOIN ${l.clusters} c ON c.network = ${l.network} AND c.serial = w.cluster
+    WHERE w.network = ${l.network} AND w.address = $1 AND w.verified AND NOT w.private`,
+)
+
+/** The id of the cluster in which this address is publicly verified, null when there is none. */
+export async function findClusterId(db: Queryable, network: Network, address: Buffer): Promise<Buffer | null> {
+  const rows = await idByAddress(db, network, [address])
+  return rows[0]?.id ?? null
+}
+
+const clusterExists = prepare<{ id: Buffer }>(
+  'cluster_exists',
+  (l) => `SELECT id FROM ${l.clusters} WHERE network = ${l.network} AND id = $1`,
+)
+
+/** Whether a cluster has this id. */
+export async function isCluster(db: Queryable, network: Network, id: Buffer): Promise<boolean> {
+  return (await clusterExists(db, network, [id])).length > 0
+}
+
+function view(rows: readonly Columns[]): ClusterView | null {
+  const first = rows[0]
+  if (!first) return null
+  return {
+    id: first.id,
+    createdMs: first.cluster_ms,
+    createdBy: first.cluster_by,
+    wallets: rows.flatMap((row) => (row.address === null ? [] : [wallet(row, row.address)])),
+  }
+}
+
+const wallet = (row: Columns, address: Buffer): ClusterWallet => ({
+  address,
+  name: row.name,
+  isVerified: row.verified,
+  isPrivate: row.private,
+  isBackedUp: row.backed_up,
+  createdMs: row.created_ms,
+  updatedMs: row.updated_ms,
+  updatedBy: row.updated_by,
+})

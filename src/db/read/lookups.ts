@@ -1,0 +1,110 @@
+import type { Network } from '../../registry/network.js'
+import { type Leaves, prepare, type Queryable } from './prepared.js'
+
+/** A wallet entry that an address resolves to. */
+export interface AddressHit {
+  /** The default name of its cluster: the oldest it holds. */
+  clusterName: string | null
+  walletName: string
+  isVerified: boolean
+}
+
+interface AddressColumns {
+  cluster_name: string | null
+  wallet_name: string
+  verified: boolean
+}
+
+/** The entry an address resolves to in public: where it is verified, else its oldest unverified mention. */
+const publicEntry = (l: Leaves, address: string): string => `
+  WITH own AS MATERIALIZED (
+    SELECT cluster, name, verified FROM ${l.wallets}
+    WHERE network = ${l.network} AND address = ${address} AND verified AND NOT private
+  ), mention AS (
+    SELECT cluster, name, verified FROM ${l.wallets}
+    WHERE network = ${l.network} AND address = ${address} AND NOT verified AND NOT private AND NOT EXISTS (SELECT FROM own)
+    ORDER BY created_seq, cluster LIMIT 1
+  )
+  SELECT w.name AS wallet_name, w.verified,
+    (SELECT n.name FROM ${l.names} n WHERE n.network = ${l.network} AND n.cluster = w.cluster ORDER BY n.seq LIMIT 1)
+      AS cluster_name
+  FROM (SELECT * FROM own UNION ALL SELECT * FROM mention) w`
+
+const byAddress = prepare<AddressColumns>('by_address', (l) => publicEntry(l, '$1'))
+
+/** The public name of an address, null when no public entry has it. One round trip. */
+export async function findByAddress(db: Queryable, network: Network, address: Buffer): Promise<AddressHit | null> {
+  const rows = await byAddress(db, network, [address])
+  return rows[0] ? hit(rows[0]) : null
+}
+
+const byAddresses = prepare<AddressColumns & { ord: number }>(
+  'by_addresses',
+  (l) => `SELECT i.ord, e.* FROM unnest($1::bytea[]) WITH ORDINALITY AS i(address, ord)
+    CROSS JOIN LATERAL (${publicEntry(l, 'i.address')}) e`,
+)
+
+/** The public names of many addresses: one element per input, in its order. */
+export async function findByAddresses(
+  db: Queryable,
+  network: Network,
+  addresses: readonly Buffer[],
+): Promise<(AddressHit | null)[]> {
+  const found: (AddressHit | null)[] = addresses.map(() => null)
+  if (addresses.length === 0) return found
+  for (const row of await byAddresses(db, network, [addresses])) found[row.ord - 1] = hit(row)
+  return found
+}
+
+const hit = (row: AddressColumns): AddressHit => ({
+  clusterName: row.cluster_name,
+  walletName: row.wallet_name,
+  isVerified: row.verified,
+})
+
+/** The wallet that a name resolves to. */
+export interface NameHit {
+  address: Buffer
+  walletName: string
+  isVerified: boolean
+}
+
+interface NameColumns {
+  ord: number
+  address: Buffer
+  wallet_name: string
+  verified: boolean
+}
+
+const byNames = prepare<NameColumns>(
+  'by_names',
+  (l) => `SELECT i.ord, w.address, w.name AS wallet_name, w.verified
+    FROM unnest($1::text[], $2::text[]) WITH ORDINALITY AS i(cluster, wallet, ord)
+    CROSS JOIN LATERAL (
+      SELECT n.cluster FROM ${l.names} n WHERE n.network = ${l.network} AND n.name = i.cluster AND n.outcome = 1
+    ) n
+    CROSS JOIN LATERAL (
+      SELECT w.address, w.name, w.verified FROM ${l.wallets} w
+      WHERE w.network = ${l.network} AND w.cluster = n.cluster AND NOT w.private
+        AND (w.name = i.wallet OR i.wallet IS NULL AND (w.verified OR w.name = 'main'))
+      ORDER BY w.name = 'main' DESC, w.created_seq, w.address LIMIT 1
+    ) w`,
+)
+
+/**
+ * The wallets that names resolve to in public: `cluster/wallet` to that wallet; a cluster alone to its wallet `main`, else
+ * to its oldest verified one. One element per input, in its order; names are canonical.
+ */
+export async function findByNames(
+  db: Queryable,
+  network: Network,
+  names: readonly { cluster: string; wallet: string | null }[],
+): Promise<(NameHit | null)[]> {
+  const found: (NameHit | null)[] = names.map(() => null)
+  if (names.length === 0) return found
+  const rows = await byNames(db, network, [names.map((name) => name.cluster), names.map((name) => name.wallet)])
+  for (const row of rows) {
+    found[row.ord - 1] = { address: row.address, walletName: row.wallet_name, isVerified: row.verified }
+  }
+  return found
+}
