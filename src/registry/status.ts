@@ -9,7 +9,16 @@ export type Status = 'not_found' | 'pending' | 'bridging' | 'invalid' | 'lost_bi
 /** After this long unseen, a transaction that was in a mempool counts as unknown. */
 export const MEMPOOL_MEMORY_MS = 30 * 60_000
 
-export type InvalidReason = 'reverted' | 'not_a_registration' | 'replaced' | 'malformed_name' | 'below_minimum'
+export const INVALID_REASONS = [
+  'reverted',
+  'not_a_registration',
+  'replaced',
+  'malformed_name',
+  'below_minimum',
+  /** The hub could not read the message that the transaction sent. */
+  'message_refused',
+] as const
+export type InvalidReason = (typeof INVALID_REASONS)[number]
 
 /** A bid of the transaction in the journal. */
 export interface JournalledBid {
@@ -50,19 +59,45 @@ export interface Tracked {
   verdict: InvalidReason | null
 }
 
+/** A message that the transaction sent to the hub from another chain. */
+export interface SentPacket {
+  /** Its place in the transaction that sent it. */
+  logIndex: number
+  /** How far the chain it was sent on believes it. */
+  source: { isConfirmed: boolean; confirmations: Confirmations }
+  /**
+   * The names it asks for, in order, canonical or as raw words in hex. Empty when the hub will refuse it as a whole, null when
+   * it asks for no name at all (a withdrawal).
+   */
+  names: readonly string[] | null
+  hub: PacketOutcome
+}
+
+/** What the hub made of a message. */
+export type PacketOutcome =
+  /** Not there yet. `failure`: why it could not be delivered so far. */
+  | { state: 'under_way'; failure: string | null }
+  /** Executed, unconfirmed: the bids that are linked to it, none when it was refused. */
+  | { state: 'tail'; bids: readonly TailBid[]; confirmations: Confirmations; hubTx: string }
+  /** Executed and confirmed: the bids that are linked to it, none when it was refused. */
+  | { state: 'journal'; bids: readonly JournalledBid[]; hubTx: string }
+
 export interface StatusInput {
   nowMs: number
+  /** Its bids on the hub, where it was made on the hub. */
   journal: readonly JournalledBid[]
   tail: readonly TailBid[]
   /** Blocks on top of the tail's first bid, against those asked for. */
   tailConfirmations: Confirmations | null
+  /** The messages it sent, where it was made on another chain. */
+  packets?: readonly SentPacket[]
   seen: Seen
   tracked: Tracked | null
 }
 
 export interface NameStatus {
   name: string
-  outcome: Outcome | 'leading' | 'behind'
+  outcome: Outcome | 'leading' | 'behind' | 'pending' | 'bridging'
 }
 
 export interface StatusAnswer {
@@ -71,34 +106,98 @@ export interface StatusAnswer {
   reason?: string
   confirmations?: Confirmations
   names?: NameStatus[]
+  /** The hub's transaction that executed the message with the first name. */
+  hubTx?: string
 }
 
 const OF_OUTCOME: Record<Outcome, Status> = { won: 'finalized', lost: 'lost_bid', refused: 'invalid' }
 
-/** The status of a hub transaction. The first name is the one with the lowest log index. */
+/**
+ * The status of a registration transaction, on the hub or on another chain. The first name decides: the one with the lowest
+ * log index, on another chain that of the first message that asks for a name. The hub's confirmed outcome is the answer even
+ * while the source is unconfirmed.
+ *
+ * An `invalid` that rests on `seen` alone holds only as long as the node remembers: the caller stores it as the verdict.
+ */
 export function status(input: StatusInput): StatusAnswer {
+  const packets = input.packets ?? []
+  const first = decidingPacket(packets)
   if (input.journal.length > 0) return journalled(input.journal)
+  if (first?.hub.state === 'journal') return bridged(first.hub, packets)
   if (input.tracked?.verdict) return { status: 'invalid', reason: input.tracked.verdict }
   if (input.tail.length > 0) return inTail(input.tail, input.tailConfirmations)
+  if (first) return underWay(first, packets)
   return unlogged(input)
 }
 
+/** The first message that asks for a name; else the first that was meant to and will be refused; else the first. */
+function decidingPacket(packets: readonly SentPacket[]): SentPacket | null {
+  const sorted = byLogIndex(packets)
+  const named = sorted.find(({ names }) => names !== null && names.length > 0)
+  return named ?? sorted.find(({ names }) => names !== null) ?? sorted[0] ?? null
+}
+
+function bridged(hub: Extract<PacketOutcome, { state: 'journal' }>, packets: readonly SentPacket[]): StatusAnswer {
+  const names = packetNames(packets)
+  const answer: StatusAnswer = hub.bids.length > 0 ? journalled(hub.bids) : unregistered(packets)
+  if (names.length > 0) answer.names = names
+  return { ...answer, hubTx: hub.hubTx }
+}
+
+/** A transaction whose messages are through and registered nothing: refused by the hub, or never meant to. */
+const unregistered = (packets: readonly SentPacket[]): StatusAnswer => ({
+  status: 'invalid',
+  reason: packets.some(({ names }) => names !== null) ? 'message_refused' : 'not_a_registration',
+})
+
+function underWay(first: SentPacket, packets: readonly SentPacket[]): StatusAnswer {
+  const { source, hub } = first
+  // only withdrawals: known from the source alone
+  if (first.names === null && source.isConfirmed) return unregistered(packets)
+  const answer: StatusAnswer = { status: source.isConfirmed ? 'bridging' : 'pending' }
+  const names = packetNames(packets)
+  if (names.length > 0) answer.names = names
+  if (!source.isConfirmed) answer.confirmations = source.confirmations
+  if (hub.state === 'tail') {
+    if (hub.bids.length > 0) answer.step = byLogIndex(hub.bids)[0]!.leads ? 'leading' : 'behind'
+    if (source.isConfirmed) answer.confirmations = hub.confirmations
+    answer.hubTx = hub.hubTx
+  } else if (hub.state === 'under_way' && hub.failure !== null && source.isConfirmed) {
+    answer.step = 'delivery_failed'
+    answer.reason = hub.failure
+  }
+  return answer
+}
+
+/** Every name of every message, in order, with what is known of each. */
+function packetNames(packets: readonly SentPacket[]): NameStatus[] {
+  return byLogIndex(packets).flatMap(({ names, hub, source }): NameStatus[] => {
+    if (hub.state === 'journal' && hub.bids.length > 0) return outcomesOf(hub.bids)
+    if (hub.state === 'tail' && hub.bids.length > 0) return leadsOf(hub.bids)
+    const outcome = source.isConfirmed ? 'bridging' : 'pending'
+    return (names ?? []).map((name) => ({ name, outcome: hub.state === 'journal' ? 'refused' : outcome }))
+  })
+}
+
 function journalled(bids: readonly JournalledBid[]): StatusAnswer {
-  const sorted = byLogIndex(bids)
-  const first = sorted[0]!
-  const names = sorted.map(({ name, outcome }) => ({ name, outcome }))
-  const answer: StatusAnswer = { status: OF_OUTCOME[first.outcome], names }
+  const first = byLogIndex(bids)[0]!
+  const answer: StatusAnswer = { status: OF_OUTCOME[first.outcome], names: outcomesOf(bids) }
   if (first.outcome === 'refused' && first.reason) answer.reason = first.reason
   return answer
 }
 
 function inTail(bids: readonly TailBid[], confirmations: Confirmations | null): StatusAnswer {
-  const sorted = byLogIndex(bids)
-  const names = sorted.map(({ name, leads }) => ({ name, outcome: leads ? ('leading' as const) : ('behind' as const) }))
-  const answer: StatusAnswer = { status: 'pending', step: names[0]!.outcome, names }
+  const step = byLogIndex(bids)[0]!.leads ? 'leading' : 'behind'
+  const answer: StatusAnswer = { status: 'pending', step, names: leadsOf(bids) }
   if (confirmations) answer.confirmations = confirmations
   return answer
 }
+
+const outcomesOf = (bids: readonly JournalledBid[]): NameStatus[] =>
+  byLogIndex(bids).map(({ name, outcome }) => ({ name, outcome }))
+
+const leadsOf = (bids: readonly TailBid[]): NameStatus[] =>
+  byLogIndex(bids).map(({ name, leads }) => ({ name, outcome: leads ? 'leading' : 'behind' }))
 
 function unlogged({ seen, tracked, nowMs }: StatusInput): StatusAnswer {
   switch (seen.state) {

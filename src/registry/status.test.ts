@@ -1,0 +1,407 @@
+import fc from 'fast-check'
+import { describe, expect, it } from 'vitest'
+import {
+  type Confirmations,
+  isTerminal,
+  type JournalledBid,
+  MEMPOOL_MEMORY_MS,
+  type PacketOutcome,
+  type Seen,
+  type SentPacket,
+  type StatusAnswer,
+  type StatusInput,
+  status,
+  type TailBid,
+  type Tracked,
+} from './status.js'
+
+const NOW = 1_000_000_000
+const FEW: Confirmations = { have: 1, need: 2 }
+const ENOUGH: Confirmations = { have: 5, need: 2 }
+
+const input = (change: Partial<StatusInput> = {}): StatusInput => ({
+  nowMs: NOW,
+  journal: [],
+  tail: [],
+  tailConfirmations: null,
+  seen: { state: 'unknown' },
+  tracked: null,
+  ...change,
+})
+const won = (logIndex: number, name = `n${logIndex}`): JournalledBid => ({ logIndex, name, outcome: 'won' })
+const lost = (logIndex: number, name = `n${logIndex}`): JournalledBid => ({ logIndex, name, outcome: 'lost' })
+const tail = (logIndex: number, leads: boolean): TailBid => ({ logIndex, block: 7, name: `n${logIndex}`, leads })
+const mined = (change: Partial<Extract<Seen, { state: 'mined' }>>): Seen => ({
+  state: 'mined',
+  succeeded: true,
+  isRegistration: true,
+  confirmations: FEW,
+  isConfirmed: false,
+  ...change,
+})
+const tracked = (change: Partial<Tracked> = {}): Tracked => ({ lastSeenMs: NOW, verdict: null, ...change })
+
+describe('status of a hub transaction', () => {
+  it.each<[string, Partial<StatusInput>, StatusAnswer]>([
+    ['nobody knows the hash', {}, { status: 'not_found' }],
+    [
+      'was in a mempool, unseen for less than 30 min',
+      { tracked: tracked({ lastSeenMs: NOW - MEMPOOL_MEMORY_MS + 1 }) },
+      { status: 'pending' },
+    ],
+    [
+      'was in a mempool, unseen for 30 min',
+      { tracked: tracked({ lastSeenMs: NOW - MEMPOOL_MEMORY_MS }) },
+      { status: 'not_found' },
+    ],
+    ['in a mempool', { seen: { state: 'mempool' } }, { status: 'pending' }],
+    [
+      'in a mempool again after long',
+      { seen: { state: 'mempool' }, tracked: tracked({ lastSeenMs: 0 }) },
+      { status: 'pending' },
+    ],
+    ['mined, too few confirmations', { seen: mined({}) }, { status: 'pending', confirmations: FEW }],
+    [
+      'mined and confirmed, the indexer not there yet',
+      { seen: mined({ isConfirmed: true, confirmations: ENOUGH }) },
+      { status: 'pending', confirmations: ENOUGH },
+    ],
+    [
+      'in the tail, its first name leading',
+      { tail: [tail(9, false), tail(4, true)], tailConfirmations: FEW },
+      {
+        status: 'pending',
+        step: 'leading',
+        confirmations: FEW,
+        names: [
+          { name: 'n4', outcome: 'leading' },
+          { name: 'n9', outcome: 'behind' },
+        ],
+      },
+    ],
+    [
+      'in the tail, its first name behind',
+      { tail: [tail(4, false), tail(9, true)] },
+      {
+        status: 'pending',
+        step: 'behind',
+        names: [
+          { name: 'n4', outcome: 'behind' },
+          { name: 'n9', outcome: 'leading' },
+        ],
+      },
+    ],
+    ['confirmed, won', { journal: [won(4)] }, { status: 'finalized', names: [{ name: 'n4', outcome: 'won' }] }],
+    ['confirmed, lost', { journal: [lost(4)] }, { status: 'lost_bid', names: [{ name: 'n4', outcome: 'lost' }] }],
+    [
+      'confirmed, the lowest log index decides',
+      { journal: [won(12), lost(4), won(7)] },
+      {
+        status: 'lost_bid',
+        names: [
+          { name: 'n4', outcome: 'lost' },
+          { name: 'n7', outcome: 'won' },
+          { name: 'n12', outcome: 'won' },
+        ],
+      },
+    ],
+    [
+      'confirmed, refused',
+      { journal: [{ logIndex: 4, name: '0x00', outcome: 'refused', reason: 'malformed_name' }] },
+      { status: 'invalid', reason: 'malformed_name', names: [{ name: '0x00', outcome: 'refused' }] },
+    ],
+    [
+      'reverted, unconfirmed',
+      { seen: mined({ succeeded: false, isRegistration: false }) },
+      { status: 'pending', confirmations: FEW },
+    ],
+    [
+      'reverted',
+      { seen: mined({ succeeded: false, isRegistration: false, isConfirmed: true }) },
+      { status: 'invalid', reason: 'reverted' },
+    ],
+    [
+      'not a registration, unconfirmed',
+      { seen: mined({ isRegistration: false }) },
+      { status: 'pending', confirmations: FEW },
+    ],
+    [
+      'not a registration',
+      { seen: mined({ isRegistration: false, isConfirmed: true }) },
+      { status: 'invalid', reason: 'not_a_registration' },
+    ],
+    ['replaced by a cancel', { tracked: tracked({ verdict: 'replaced' }) }, { status: 'invalid', reason: 'replaced' }],
+    [
+      'invalid long ago and forgotten by the node',
+      { nowMs: NOW * 9, tracked: tracked({ verdict: 'reverted' }) },
+      { status: 'invalid', reason: 'reverted' },
+    ],
+  ])('%s', (_, change, answer) => {
+    expect(status(input(change))).toEqual(answer)
+  })
+})
+
+describe('status of a transaction on another chain', () => {
+  const HUB_TX = '0xhub'
+  const waiting: PacketOutcome = { state: 'under_way', failure: null }
+  const packet = (change: Partial<SentPacket> = {}): SentPacket => ({
+    logIndex: 2,
+    source: { isConfirmed: true, confirmations: ENOUGH },
+    names: ['n4', 'n5'],
+    hub: waiting,
+    ...change,
+  })
+  const unconfirmed = { isConfirmed: false, confirmations: FEW }
+  const inTail = (...bids: TailBid[]): PacketOutcome => ({ state: 'tail', bids, confirmations: FEW, hubTx: HUB_TX })
+  const inJournal = (...bids: JournalledBid[]): PacketOutcome => ({ state: 'journal', bids, hubTx: HUB_TX })
+  const names = (...outcomes: string[]) => outcomes.map((outcome, i) => ({ name: `n${i + 4}`, outcome }))
+
+  it.each<[string, SentPacket[], Record<string, unknown>]>([
+    [
+      'unconfirmed on its chain',
+      [packet({ source: unconfirmed })],
+      { status: 'pending', confirmations: FEW, names: names('pending', 'pending') },
+    ],
+    [
+      'unconfirmed on its chain, already failing to be delivered',
+      [packet({ source: unconfirmed, hub: { state: 'under_way', failure: 'paused' } })],
+      { status: 'pending', confirmations: FEW, names: names('pending', 'pending') },
+    ],
+    ['confirmed on its chain', [packet()], { status: 'bridging', names: names('bridging', 'bridging') }],
+    [
+      'its delivery fails',
+      [packet({ hub: { state: 'under_way', failure: 'the hub is paused' } })],
+      {
+        status: 'bridging',
+        step: 'delivery_failed',
+        reason: 'the hub is paused',
+        names: names('bridging', 'bridging'),
+      },
+    ],
+    [
+      'executed on the hub, unconfirmed',
+      [packet({ hub: inTail(tail(5, false), tail(4, true)) })],
+      { status: 'bridging', step: 'leading', confirmations: FEW, names: names('leading', 'behind'), hubTx: HUB_TX },
+    ],
+    [
+      'executed on the hub by somebody quick, unconfirmed on both',
+      [packet({ source: unconfirmed, hub: inTail(tail(4, false), tail(5, true)) })],
+      { status: 'pending', step: 'behind', confirmations: FEW, names: names('behind', 'leading'), hubTx: HUB_TX },
+    ],
+    [
+      'refused on the hub, unconfirmed',
+      [packet({ names: [], hub: inTail() })],
+      { status: 'bridging', confirmations: FEW, hubTx: HUB_TX },
+    ],
+    [
+      'won',
+      [packet({ hub: inJournal(won(4), lost(5)) })],
+      { status: 'finalized', names: names('won', 'lost'), hubTx: HUB_TX },
+    ],
+    [
+      'lost its first name',
+      [packet({ hub: inJournal(won(5), lost(4)) })],
+      { status: 'lost_bid', names: names('lost', 'won'), hubTx: HUB_TX },
+    ],
+    [
+      'decided on the hub while unconfirmed on its chain',
+      [packet({ source: unconfirmed, hub: inJournal(won(4), won(5)) })],
+      { status: 'finalized', names: names('won', 'won'), hubTx: HUB_TX },
+    ],
+    [
+      'its first bid refused by the hub',
+      [packet({ hub: inJournal({ logIndex: 4, name: 'n4', outcome: 'refused', reason: 'below_minimum' }, won(5)) })],
+      { status: 'invalid', reason: 'below_minimum', names: names('refused', 'won'), hubTx: HUB_TX },
+    ],
+    [
+      'refused by the hub as a whole',
+      [packet({ names: [], hub: inJournal() })],
+      { status: 'invalid', reason: 'message_refused', hubTx: HUB_TX },
+    ],
+    [
+      'a withdrawal, unconfirmed',
+      [packet({ names: null, source: unconfirmed })],
+      { status: 'pending', confirmations: FEW },
+    ],
+    ['a withdrawal', [packet({ names: null })], { status: 'invalid', reason: 'not_a_registration' }],
+    [
+      'a withdrawal, executed',
+      [packet({ names: null, hub: inJournal() })],
+      { status: 'invalid', reason: 'not_a_registration', hubTx: HUB_TX },
+    ],
+    [
+      'several messages: the first that asks for a name decides, all names are told',
+      [
+        packet({ logIndex: 9, names: ['n5'], hub: inJournal(won(31, 'n5')) }),
+        packet({ logIndex: 6, names: ['n4'] }),
+        packet({ logIndex: 1, names: null, hub: inJournal() }),
+        packet({ logIndex: 3, names: [], hub: inJournal() }),
+      ],
+      { status: 'bridging', names: names('bridging', 'won') },
+    ],
+    [
+      'several messages in one hub transaction: the lowest log index of its own message decides',
+      [
+        packet({ logIndex: 6, names: ['n4'], hub: inJournal(lost(40, 'n4')) }),
+        packet({ logIndex: 9, names: ['n5'], hub: inJournal(won(31, 'n5')) }),
+      ],
+      { status: 'lost_bid', names: names('lost', 'won'), hubTx: HUB_TX },
+    ],
+    [
+      'a name that the hub refused with its message, beside one under way',
+      [packet({ names: ['n4'], hub: inJournal() }), packet({ logIndex: 9, names: ['n5'] })],
+      { status: 'invalid', reason: 'message_refused', names: names('refused', 'bridging'), hubTx: HUB_TX },
+    ],
+  ])('%s', (_, packets, answer) => {
+    expect(status(input({ packets }))).toEqual(answer)
+    expect(status(input({ packets: [...packets].reverse() }))).toEqual(answer)
+  })
+
+  it('goes by its logs, not by what the node says of it', () => {
+    for (const seen of [mined({ succeeded: false, isConfirmed: true }), { state: 'mempool' } as const]) {
+      expect(status(input({ packets: [packet()], seen })).status).toBe('bridging')
+    }
+  })
+})
+
+/**
+ * A transaction's life as the daemon may see it. Each step adds to what is known; what a chain has not confirmed may be taken
+ * back (reorgs, a node that forgets), what it has confirmed may not.
+ */
+type Step =
+  | 'see'
+  | 'forget'
+  | 'mine'
+  | 'reorg'
+  | 'confirm'
+  | 'index'
+  | 'wait'
+  | 'deliver'
+  | 'fail'
+  | 'hubReorg'
+  | 'hubConfirm'
+const STEPS: Step[] = [
+  'see',
+  'forget',
+  'mine',
+  'reorg',
+  'confirm',
+  'index',
+  'wait',
+  'deliver',
+  'fail',
+  'hubReorg',
+  'hubConfirm',
+]
+
+interface Life {
+  nature: 'hub' | 'spoke' | 'withdrawal' | 'refused' | 'foreign' | 'reverted'
+  outcomes: ('won' | 'lost')[]
+}
+
+function live({ nature, outcomes }: Life, steps: readonly Step[]): StatusAnswer[] {
+  let nowMs = NOW
+  let seen: Seen['state'] = 'unknown'
+  let isConfirmed = false
+  let isIndexed = false
+  let hub: 'none' | 'failed' | 'tail' | 'journal' = 'none'
+  let known: Tracked | null = null
+  const bids = outcomes.map((outcome, i) => ({ logIndex: i, name: `n${i}`, outcome }))
+  const isOurs = nature !== 'foreign' && nature !== 'reverted'
+  const isSpoke = nature === 'spoke' || nature === 'withdrawal' || nature === 'refused'
+
+  const act = (step: Step): void => {
+    if (step === 'wait') nowMs += MEMPOOL_MEMORY_MS / 2
+    if (step === 'see' && seen === 'unknown' && !isConfirmed) seen = 'mempool'
+    if (step === 'forget') seen = 'unknown'
+    if (step === 'mine') seen = 'mined'
+    if (step === 'reorg' && !isConfirmed && seen === 'mined') [seen, isIndexed] = ['mempool', false]
+    if (step === 'confirm' && seen === 'mined') isConfirmed = true
+    if (step === 'index' && isOurs && (seen === 'mined' || isConfirmed)) isIndexed = true
+    if (step === 'fail' && isIndexed && hub === 'none') hub = 'failed'
+    if (step === 'deliver' && isIndexed && isSpoke && hub !== 'journal') hub = 'tail'
+    if (step === 'hubReorg' && hub === 'tail') hub = 'none'
+    if (step === 'hubConfirm' && hub === 'tail') hub = 'journal'
+    if (seen !== 'unknown') known = { lastSeenMs: nowMs, verdict: known?.verdict ?? null }
+  }
+  const tailBids = bids.map(({ logIndex, name, outcome }) => ({ logIndex, name, block: 1, leads: outcome === 'won' }))
+  const outcome = (): PacketOutcome => {
+    const hubTx = '0xhub'
+    const own = nature === 'spoke'
+    if (hub === 'journal') return { state: 'journal', bids: own ? bids : [], hubTx }
+    if (hub === 'tail') return { state: 'tail', bids: own ? tailBids : [], confirmations: FEW, hubTx }
+    return { state: 'under_way', failure: hub === 'failed' ? 'paused' : null }
+  }
+  const packets = (): SentPacket[] => {
+    if (!isSpoke || !isIndexed) return []
+    const names = nature === 'spoke' ? bids.map(({ name }) => name) : nature === 'refused' ? [] : null
+    return [{ logIndex: 0, source: { isConfirmed, confirmations: FEW }, names, hub: outcome() }]
+  }
+  const ask = (): StatusAnswer => {
+    const onHub = nature === 'hub' && isIndexed
+    const answer = status({
+      nowMs,
+      journal: onHub && isConfirmed ? bids : [],
+      tail: onHub && !isConfirmed ? tailBids : [],
+      tailConfirmations: FEW,
+      packets: packets(),
+      seen:
+        seen === 'mined'
+          ? { state: seen, succeeded: nature !== 'reverted', isRegistration: isOurs, confirmations: FEW, isConfirmed }
+          : { state: seen },
+      tracked: known,
+    })
+    // the caller's part: a verdict outlives the node's memory
+    if (answer.status === 'invalid' && known && (nature === 'foreign' || nature === 'reverted')) {
+      known = { ...known, verdict: nature === 'reverted' ? 'reverted' : 'not_a_registration' }
+    }
+    return answer
+  }
+  return steps.map((step) => {
+    act(step)
+    return ask()
+  })
+}
+
+describe('over a transaction’s life', () => {
+  const life: fc.Arbitrary<Life> = fc.record({
+    nature: fc.constantFrom<Life['nature']>('hub', 'spoke', 'withdrawal', 'refused', 'foreign', 'reverted'),
+    outcomes: fc.array(fc.constantFrom('won' as const, 'lost' as const), { minLength: 1, maxLength: 3 }),
+  })
+  const steps = fc.array(fc.constantFrom(...STEPS), { maxLength: 40 })
+
+  it('a terminal status never changes when more becomes known or is forgotten', () => {
+    fc.assert(
+      fc.property(life, steps, (tx, list) => {
+        const answers = live(tx, list).map(({ status }) => status)
+        const end = answers.findIndex(isTerminal)
+        if (end !== -1) expect(new Set(answers.slice(end))).toEqual(new Set([answers[end]]))
+      }),
+      { numRuns: 2_000 },
+    )
+  })
+
+  it('ends as its chain and the hub decided, once all is confirmed', () => {
+    fc.assert(
+      fc.property(life, steps, (tx, list) => {
+        const last = live(tx, [...list, 'mine', 'confirm', 'index', 'deliver', 'hubConfirm']).at(-1)!
+        const decided = tx.outcomes[0] === 'won' ? 'finalized' : 'lost_bid'
+        expect(last.status).toBe(tx.nature === 'hub' || tx.nature === 'spoke' ? decided : 'invalid')
+      }),
+      { numRuns: 500 },
+    )
+  })
+
+  it('is bridging on no hub transaction, and terminal on no unconfirmed one', () => {
+    fc.assert(
+      fc.property(life, steps, (tx, list) => {
+        const answers = live(tx, list)
+        if (tx.nature === 'hub') expect(answers.map(({ status }) => status)).not.toContain('bridging')
+        if (!list.includes('confirm') && !list.includes('hubConfirm')) {
+          expect(answers.filter(({ status }) => isTerminal(status))).toEqual([])
+        }
+      }),
+      { numRuns: 500 },
+    )
+  })
+})
