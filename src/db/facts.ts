@@ -4,8 +4,8 @@ import { ENTRY_KIND, type Entry } from '../registry/entry.js'
 import { NETWORK_CODE, type Network } from '../registry/network.js'
 import { CopyBuffer, copyRows } from './copy.js'
 
-/** An unconfirmed block and what our contract logged in it. */
-export interface TailBlock {
+/** An unconfirmed block and the journal entries that it would bring. */
+export interface StoredTailBlock {
   block: number
   hash: Buffer
   parentHash: Buffer
@@ -23,7 +23,7 @@ export async function writeTail(
   client: pg.ClientBase,
   network: Network,
   chain: number,
-  tail: { dropFrom: number; blocks: readonly TailBlock[]; minimumWei: bigint },
+  tail: { dropFrom: number; blocks: readonly StoredTailBlock[]; minimumWei: bigint },
 ): Promise<void> {
   const code = NETWORK_CODE[network]
   const range = [code, chain, tail.dropFrom]

@@ -1,15 +1,16 @@
 import PQueue from 'p-queue'
 import type pg from 'pg'
 import type { EvmChain } from '../chains/evm/chain.js'
-import { appendEntries } from '../db/append.js'
-import { type ChainRow, moveCheckpoint } from '../db/chains.js'
-import { forgetConfirmedTail, writeTail } from '../db/facts.js'
+import type { Harvest } from '../chains/evm/harvest.js'
+import type { ChainRow } from '../db/chains.js'
+import { writeTail } from '../db/facts.js'
 import { inTransaction } from '../db/pool.js'
 import { failpoint } from '../ops/failpoint.js'
 import type { Entry } from '../registry/entry.js'
 import { fetchRange } from './fetchRange.js'
 import type { ConfirmedRange, Progress } from './types.js'
 import type { RangeWidth } from './width.js'
+import { writeConfirmed } from './write.js'
 
 /** Ranges fetched ahead of the writer: bounds memory, hides the round trips. */
 const RANGES_AHEAD = 4
@@ -65,7 +66,7 @@ export async function backfill(options: BackfillOptions): Promise<{ blocks: numb
       throw new DeepReorgError(`block ${row.nextBlock - 1} has been replaced`)
     }
     await writeRange(options, range)
-    entries += range.entries.length
+    entries += range.harvest.entries.length
     options.onProgress?.(progressOf(options, first, entries, startedMs))
   }
   return { blocks: row.nextBlock - first, entries }
@@ -73,19 +74,27 @@ export async function backfill(options: BackfillOptions): Promise<{ blocks: numb
 
 async function writeRange(options: BackfillOptions, range: ConfirmedRange): Promise<void> {
   const limit = options.isCaughtUp ? LIVE_BATCH : CATCH_UP_BATCH
+  const { entries, received, sent } = range.harvest
   let start = 0
+  let from = range.from
   // cut behind a block's last log, so that the checkpoint always stands between blocks
-  while (range.entries.length - start > limit) {
-    const end = endOfBatch(range.entries, start, limit)
-    if (end === range.entries.length) break
-    const block = range.entries[end - 1]!.position!.block
+  while (entries.length - start > limit) {
+    const end = endOfBatch(entries, start, limit)
+    if (end === entries.length) break
+    const block = entries[end - 1]!.position!.block
     const hash = range.hashOfBlock.get(block)
     // a block with a configured entry alone has no known hash: take it along with the next
     if (!hash) break
-    await commit(options, range.entries.slice(start, end), block, hash)
+    await commit(options, cut(entries.slice(start, end), from, block), block, hash)
     start = end
+    from = block + 1
   }
-  await commit(options, start === 0 ? range.entries : range.entries.slice(start), range.to, range.lastHash)
+  await commit(options, cut(start === 0 ? entries : entries.slice(start), from, range.to), range.to, range.lastHash)
+
+  function cut(batch: Entry[], first: number, last: number): Harvest {
+    const isInside = ({ block }: { block: number }) => block >= first && block <= last
+    return { entries: batch, received: received.filter(isInside), sent: sent.filter(isInside) }
+  }
 }
 
 function endOfBatch(entries: readonly Entry[], start: number, limit: number): number {
@@ -95,23 +104,15 @@ function endOfBatch(entries: readonly Entry[], start: number, limit: number): nu
   return end
 }
 
-async function commit(options: BackfillOptions, entries: readonly Entry[], block: number, hash: Buffer): Promise<void> {
+async function commit(options: BackfillOptions, harvest: Harvest, block: number, hash: Buffer): Promise<void> {
   const { pool, row, epoch } = options
   const { network, chain } = row
   failpoint('backfill.before_transaction')
   await inTransaction(pool, async (client) => {
-    const appended = await appendEntries(client, network, entries, { epoch, writerMs: Date.now() })
-    failpoint('backfill.after_append')
-    await moveCheckpoint(client, row, { nextBlock: block + 1, parentHash: hash })
-    await forgetConfirmedTail(client, network, chain, block + 1)
+    const minimumWei = await writeConfirmed(client, row, epoch, harvest, { nextBlock: block + 1, parentHash: hash })
     // the hash stays known for a while: a local chain may come back from an older state
     const checkpointBlock = { block, hash, parentHash: Buffer.alloc(32), timestampMs: 0, entries: [] }
-    await writeTail(client, network, chain, {
-      dropFrom: block,
-      blocks: [checkpointBlock],
-      minimumWei: appended.minimumWei,
-    })
-    if (entries.length > 0) await client.query(`SELECT pg_notify('clusterd', $1)`, [network])
+    await writeTail(client, network, chain, { dropFrom: block, blocks: [checkpointBlock], minimumWei })
     failpoint('backfill.before_commit')
   })
   row.nextBlock = block + 1

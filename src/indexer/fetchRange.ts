@@ -1,5 +1,6 @@
 import type { EvmChain } from '../chains/evm/chain.js'
-import { entryOfLog, getHeader, getLogRange, type LogRange, type RawLog } from '../chains/evm/logs.js'
+import { filterOf, harvest } from '../chains/evm/harvest.js'
+import { getHeader, getLogRange, type LogRange, type RawLog } from '../chains/evm/logs.js'
 import type { Call } from '../chains/evm/rpc.js'
 import { RpcError } from '../chains/evm/rpcErrors.js'
 import { bigIntToWord, fromHex } from '../registry/bytes.js'
@@ -19,7 +20,7 @@ export async function fetchRange(
 ): Promise<ConfirmedRange> {
   try {
     const range = await chain.rpc.onOneNode((call) => readRange(call, chain, from, to))
-    width.answered(to - from + 1, range.entries.length)
+    width.answered(to - from + 1, range.harvest.entries.length + range.harvest.sent.length)
     return range
   } catch (error) {
     if (!(error instanceof RpcError) || error.fault !== 'too_much' || from === to) {
@@ -32,7 +33,11 @@ export async function fetchRange(
     return {
       from,
       to,
-      entries: low.entries.concat(high.entries),
+      harvest: {
+        entries: low.harvest.entries.concat(high.harvest.entries),
+        received: low.harvest.received.concat(high.harvest.received),
+        sent: low.harvest.sent.concat(high.harvest.sent),
+      },
       parentHash: low.parentHash,
       lastHash: high.lastHash,
       hashOfBlock: new Map([...low.hashOfBlock, ...high.hashOfBlock]),
@@ -41,35 +46,37 @@ export async function fetchRange(
 }
 
 async function readRange(call: Call, chain: EvmChain, from: number, to: number): Promise<ConfirmedRange> {
+  const { role, contract, endpoint } = chain.config
   const [range, first] = await Promise.all([
-    getLogRange(call, chain.config.contract, from, to),
+    getLogRange(call, filterOf(role, contract), from, to),
     from === to ? null : getHeader(call, from),
   ])
   const firstHeader = first ?? range.last
-  const times = await timesOf(call, range)
-  const hashOfBlock = new Map<number, Buffer>()
-  const entries: Entry[] = minimumEntries(chain, from, to, firstHeader.timestampMs)
-  const hasMinimum = entries.length > 0
-  let lastBlockText = ''
-  for (const log of range.logs) {
-    const entry = entryOfLog(chain.chain, log, times(log))
-    if (!entry) continue
-    entries.push(entry)
-    if (log.blockNumber !== lastBlockText) {
-      lastBlockText = log.blockNumber
-      hashOfBlock.set(Number(log.blockNumber), fromHex(log.blockHash))
-    }
-  }
-  if (hasMinimum)
-    entries.sort((a, b) => a.position!.block - b.position!.block || a.position!.logIndex - b.position!.logIndex)
+  const found = await harvest(call, { chain: chain.chain, endpoint }, range.logs, await timesOf(call, range))
+  const configured = role === 'hub' ? minimumEntries(chain, from, to, firstHeader.timestampMs) : []
+  if (configured.length > 0) found.entries = [...configured, ...found.entries].sort(byPosition)
   return {
     from,
     to,
-    entries,
+    harvest: found,
     parentHash: fromHex(firstHeader.parentHash),
     lastHash: fromHex(range.last.hash),
-    hashOfBlock,
+    hashOfBlock: hashesOf(range.logs),
   }
+}
+
+const byPosition = (a: Entry, b: Entry): number =>
+  a.position!.block - b.position!.block || a.position!.logIndex - b.position!.logIndex
+
+function hashesOf(logs: readonly RawLog[]): Map<number, Buffer> {
+  const hashOfBlock = new Map<number, Buffer>()
+  let last = ''
+  for (const { blockNumber, blockHash } of logs) {
+    if (blockNumber === last) continue
+    last = blockNumber
+    hashOfBlock.set(Number(blockNumber), fromHex(blockHash))
+  }
+  return hashOfBlock
 }
 
 /** Times of the logs' blocks: many nodes put them into the log, for others the headers are asked for. */

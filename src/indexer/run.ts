@@ -6,7 +6,7 @@ import { type ChainRow, readChain } from '../db/chains.js'
 import { LostLeadershipError } from '../db/head.js'
 import { type Leadership, tryLead } from '../db/leader.js'
 import type { Logger } from '../ops/log.js'
-import { createHubIndexer, type HubIndexer } from './hub.js'
+import { type ChainIndexer, createChainIndexer } from './chainIndexer.js'
 import type { IndexerState, Outcome, Progress } from './types.js'
 
 const LEADER_POLL_MS = 1_000
@@ -33,7 +33,7 @@ export interface IndexRun {
 
 /** Runs a hub's indexer while this process leads its network, until the signal. Timers live here and nowhere below. */
 export function runHubIndexer(options: IndexRunOptions): IndexRun {
-  let indexer: HubIndexer | null = null
+  let indexer: ChainIndexer | null = null
   const { log, signal, row } = options
 
   const lead = async (leadership: Leadership): Promise<void> => {
@@ -44,7 +44,7 @@ export function runHubIndexer(options: IndexRunOptions): IndexRun {
     try {
       // another leader may have moved the checkpoint since we last looked
       Object.assign(row, await readChain(options.pool, row))
-      indexer = await createHubIndexer({ ...options, epoch: leadership.epoch, signal: stopped.signal })
+      indexer = await createChainIndexer({ ...options, epoch: leadership.epoch, signal: stopped.signal })
       log.info(
         { network: row.network, chain: row.label, block: row.nextBlock, epoch: leadership.epoch },
         'leading the indexing',
@@ -71,7 +71,7 @@ export function runHubIndexer(options: IndexRunOptions): IndexRun {
   return { state: () => indexer?.state ?? null, done: run() }
 }
 
-async function loop(options: IndexRunOptions, indexer: HubIndexer, signal: AbortSignal): Promise<void> {
+async function loop(options: IndexRunOptions, indexer: ChainIndexer, signal: AbortSignal): Promise<void> {
   const { chain, row, log } = options
   const bell = createBell()
   const unwatch = chain.config.wsUrl

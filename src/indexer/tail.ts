@@ -1,12 +1,12 @@
 import type { EvmChain } from '../chains/evm/chain.js'
-import { entryOfLog, getBlockLogs, getHeader, type Header } from '../chains/evm/logs.js'
+import { filterOf, harvest } from '../chains/evm/harvest.js'
+import { getBlockLogs, getHeader, type Header } from '../chains/evm/logs.js'
 import type { Call } from '../chains/evm/rpc.js'
 import { RpcError } from '../chains/evm/rpcErrors.js'
 import type { ChainRow } from '../db/chains.js'
-import type { TailBlock } from '../db/facts.js'
 import { fromHex } from '../registry/bytes.js'
-import type { Entry } from '../registry/entry.js'
 import { DeepReorgError } from './backfill.js'
+import type { TailBlock } from './types.js'
 
 /** How the chain continues what we hold. */
 export interface Extension {
@@ -81,15 +81,13 @@ async function newHeaders(call: Call, row: ChainRow, held: readonly TailBlock[],
 }
 
 async function readBlock(call: Call, chain: EvmChain, header: Header): Promise<TailBlock> {
-  const logs = await getBlockLogs(call, chain.config.contract, header)
-  const entries = logs
-    .map((log) => entryOfLog(chain.chain, log, header.timestampMs))
-    .filter((entry): entry is Entry => entry !== null)
+  const { role, contract, endpoint } = chain.config
+  const logs = await getBlockLogs(call, filterOf(role, contract), header)
   return {
     block: header.number,
     hash: fromHex(header.hash),
     parentHash: fromHex(header.parentHash),
     timestampMs: header.timestampMs,
-    entries,
+    harvest: await harvest(call, { chain: chain.chain, endpoint }, logs, () => header.timestampMs),
   }
 }

@@ -1,4 +1,4 @@
-import type { Entry } from '../registry/entry.js'
+import type { Harvest } from '../chains/evm/harvest.js'
 import type { Network } from '../registry/network.js'
 
 /** What one step of the indexer came to. */
@@ -35,7 +35,7 @@ export interface IndexerState {
 export interface ConfirmedRange {
   from: number
   to: number
-  entries: Entry[]
+  harvest: Harvest
   /** Hash of block `from` - 1 as the range's first block names it. */
   parentHash: Buffer
   lastHash: Buffer
@@ -52,4 +52,13 @@ export interface Progress {
   registrationsPerS: number
   /** null until it can be told. */
   secondsLeft: number | null
+}
+
+/** An unconfirmed block and what our contract logged in it. */
+export interface TailBlock {
+  block: number
+  hash: Buffer
+  parentHash: Buffer
+  timestampMs: number
+  harvest: Harvest
 }

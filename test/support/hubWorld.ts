@@ -12,7 +12,7 @@ import { type ChainRow, registerChain } from '../../src/db/chains.js'
 import { type Leadership, tryLead } from '../../src/db/leader.js'
 import { migrate } from '../../src/db/migrate.js'
 import { createPool } from '../../src/db/pool.js'
-import { createHubIndexer, type HubIndexer } from '../../src/indexer/hub.js'
+import { type ChainIndexer, createChainIndexer } from '../../src/indexer/chainIndexer.js'
 import type { Progress } from '../../src/indexer/types.js'
 import { fromHex } from '../../src/registry/bytes.js'
 import { nameToWord } from '../../src/registry/name.js'
@@ -36,7 +36,7 @@ export interface HubWorld {
   bid(index: number, names: readonly string[], options?: { amountWei?: bigint; nonce?: number }): Promise<Hex>
   open(config?: Partial<ChainConfig>): Promise<{ chain: EvmChain; row: ChainRow }>
   /** A fresh indexer that leads, as after a restart. */
-  restart(options?: { config?: Partial<ChainConfig>; onProgress?: (progress: Progress) => void }): Promise<HubIndexer>
+  restart(options?: { config?: Partial<ChainConfig>; onProgress?: (progress: Progress) => void }): Promise<ChainIndexer>
   stop(): Promise<void>
 }
 
@@ -125,7 +125,7 @@ export async function startHubWorld(): Promise<HubWorld> {
       if (!leadership) throw new Error('another leader holds the test network')
       const opened = await world.open(changes)
       const progress = onProgress ? { onProgress } : {}
-      return createHubIndexer({
+      return createChainIndexer({
         pool,
         ...opened,
         ...progress,

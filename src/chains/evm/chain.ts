@@ -9,7 +9,8 @@ import {
   type RegistrationRequest,
 } from '../chain.js'
 import { encodePlaceBids } from './calldata.js'
-import { BID_TOPIC, BID_WITH_REFERRAL_TOPIC, getHeader, type Header } from './logs.js'
+import { REGISTRATION_TOPICS } from './harvest.js'
+import { getHeader, type Header } from './logs.js'
 import { createRpc, type Rpc } from './rpc.js'
 import { RpcError } from './rpcErrors.js'
 import { type ChainHead, findByNonce, readTransaction } from './transactions.js'
@@ -59,9 +60,7 @@ export function createEvmChain({ config, chain, rpc }: EvmChainOptions): EvmChai
     heads,
     head,
     transaction: (hash): Promise<ChainTx> =>
-      asking(() =>
-        rpc.onOneNode((call) => readTransaction(call, hash, contract, [BID_TOPIC, BID_WITH_REFERRAL_TOPIC], head)),
-      ),
+      asking(() => rpc.onOneNode((call) => readTransaction(call, hash, contract, REGISTRATION_TOPICS[role], head))),
     replacement: (sender, nonce) =>
       asking(async () => {
         const { confirmed } = await head()

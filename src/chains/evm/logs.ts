@@ -1,16 +1,7 @@
-import { encodeEventTopics, keccak256, toBytes } from 'viem'
-import { txKey } from '../../registry/bytes.js'
-import type { Entry } from '../../registry/entry.js'
+import { keccak256 } from 'viem'
 import type { Hex } from '../chain.js'
 import type { Call } from './rpc.js'
 import { RpcError } from './rpcErrors.js'
-
-/** Topics of the hub's logs that enter the journal. Nothing is indexed: every argument is a data word. */
-export const BID_TOPIC = keccak256(toBytes('Bid(bytes32,uint256,bytes32)'))
-export const BID_WITH_REFERRAL_TOPIC = keccak256(toBytes('Bid(bytes32,uint256,bytes32,bytes32)'))
-export const MINIMUM_TOPIC = encodeEventTopics({
-  abi: [{ type: 'event', name: 'MinimumSet', inputs: [{ type: 'uint256', name: 'minimum', indexed: false }] }],
-})[0]!
 
 /** A log as a node answers it (execution API, `eth_getLogs`). */
 export interface RawLog {
@@ -26,17 +17,7 @@ export interface RawLog {
   removed?: boolean
 }
 
-const WORD_CHARS = 64
-/** Data length of each topic in characters of hex. */
-const DATA_CHARS: Readonly<Record<string, number>> = {
-  [BID_TOPIC]: 2 + 3 * WORD_CHARS,
-  [BID_WITH_REFERRAL_TOPIC]: 2 + 4 * WORD_CHARS,
-  [MINIMUM_TOPIC]: 2 + WORD_CHARS,
-}
-
-export const HUB_TOPICS = [BID_TOPIC, BID_WITH_REFERRAL_TOPIC, MINIMUM_TOPIC] as const
-
-/** Logs of the hub that were found, before they are given a time. */
+/** Our contracts' logs as they were found, before they are given a time. */
 export interface LogRange {
   logs: RawLog[]
   /** Hash and time of the range's last block, by the node that gave the logs. */
@@ -82,25 +63,37 @@ export async function getHeader(call: Call, block: number | 'latest' | 'finalize
   return header
 }
 
+/** What is asked for: the logs of one contract with one of these first topics. */
+export interface LogFilter {
+  /** Lower case. */
+  address: Hex
+  topics: readonly Hex[]
+}
+
 /**
- * The hub's logs of blocks `from` to `to`, in order, and the last block's header, from one node: a node that does not have
- * the last block yet would answer an empty list instead of an error.
+ * The logs of blocks `from` to `to`, in order, and the last block's header, from one node: a node that does not have the
+ * last block yet would answer an empty list instead of an error.
  */
-export async function getLogRange(call: Call, address: Hex, from: number, to: number): Promise<LogRange> {
-  const filter = { address, topics: [HUB_TOPICS], fromBlock: quantity(from), toBlock: quantity(to) }
+export async function getLogRange(
+  call: Call,
+  { address, topics }: LogFilter,
+  from: number,
+  to: number,
+): Promise<LogRange> {
+  const filter = { address, topics: [topics], fromBlock: quantity(from), toBlock: quantity(to) }
   const [logs, last] = await Promise.all([call<RawLog[]>('eth_getLogs', [filter]), getHeader(call, to)])
   if (!last) throw new RpcError('transient', `eth_getLogs: the node does not have block ${to} yet`)
   return { logs: ordered(logs, address, from, to), last }
 }
 
 /**
- * The hub's logs of one block, asked for by its hash (EIP-234): another fork can't answer. Where the header's bloom filter
- * says that the hub logged and the list is empty, the receipts decide, since nodes have been seen to announce a block
+ * The logs of one block, asked for by its hash (EIP-234): another fork can't answer. Where the header's bloom filter
+ * says that the contract logged and the list is empty, the receipts decide, since nodes have been seen to announce a block
  * before they index its logs.
  */
-export async function getBlockLogs(call: Call, address: Hex, header: Header): Promise<RawLog[]> {
+export async function getBlockLogs(call: Call, { address, topics }: LogFilter, header: Header): Promise<RawLog[]> {
   if (!bloomMayHold(header.logsBloom, address)) return []
-  const logs = await call<RawLog[]>('eth_getLogs', [{ address, topics: [HUB_TOPICS], blockHash: header.hash }])
+  const logs = await call<RawLog[]>('eth_getLogs', [{ address, topics: [topics], blockHash: header.hash }])
   if (logs.length > 0) return ordered(logs, address, header.number, header.number, header.hash)
   const receipts = await call<{ logs: RawLog[] }[] | null>('eth_getBlockReceipts', [quantity(header.number)]).catch(
     (error) => {
@@ -114,7 +107,7 @@ export async function getBlockLogs(call: Call, address: Hex, header: Header): Pr
       (log) =>
         log.blockHash === header.hash &&
         log.address.toLowerCase() === address &&
-        HUB_TOPICS.some((topic) => topic === log.topics[0]),
+        topics.some((topic) => topic === log.topics[0]),
     )
   return ordered(wanted, address, header.number, header.number, header.hash)
 }
@@ -141,21 +134,6 @@ function ordered(logs: RawLog[], address: Hex, from: number, to: number, hash?: 
   if (isSorted) return logs
   const byPlace = new Map(logs.map((log) => [Number(log.blockNumber) * 1e6 + Number(log.logIndex), log]))
   return [...byPlace.entries()].sort(([a], [b]) => a - b).map(([, log]) => log)
-}
-
-/**
- * A hub log as a journal entry: the words are cut from the hex itself, since this runs once a registration.
- * @returns null for a log whose data has another length than its event (a contract that is not ours)
- */
-export function entryOfLog(chain: number, log: RawLog, timestampMs: number): Entry | null {
-  const topic = log.topics[0]!
-  if (log.data.length !== DATA_CHARS[topic]) return null
-  const position = { chain, block: Number(log.blockNumber), logIndex: Number(log.logIndex) }
-  if (topic === MINIMUM_TOPIC) {
-    return { kind: 'minimum', position, txKey: null, causeMs: timestampMs, body: Buffer.from(log.data.slice(2), 'hex') }
-  }
-  const body = Buffer.from(log.transactionHash.slice(2) + log.data.slice(2), 'hex')
-  return { kind: 'bid', position, txKey: txKey(body), causeMs: timestampMs, body }
 }
 
 /** Whether a header's bloom filter may hold an address (Yellow Paper, section 4.4.3: three bits out of 2048 of its hash). */

@@ -67,3 +67,13 @@ export type TailBlock = Prisma.TailBlockModel
  * Transactions that a chain really had when a status was asked for and of which no log is held.
  */
 export type TrackedTx = Prisma.TrackedTxModel
+/**
+ * Model Message
+ * A message that left a spoke, with its packet.
+ */
+export type Message = Prisma.MessageModel
+/**
+ * Model Received
+ * A message that the hub has taken in a confirmed block: its bids are that many Bid logs right before log_index.
+ */
+export type Received = Prisma.ReceivedModel

@@ -406,7 +406,9 @@ export const ModelName = {
   Wallet: 'Wallet',
   Fact: 'Fact',
   TailBlock: 'TailBlock',
-  TrackedTx: 'TrackedTx'
+  TrackedTx: 'TrackedTx',
+  Message: 'Message',
+  Received: 'Received'
 } as const
 
 export type ModelName = (typeof ModelName)[keyof typeof ModelName]
@@ -422,7 +424,7 @@ export type TypeMap<ExtArgs extends runtime.Types.Extensions.InternalArgs = runt
     omit: GlobalOmitOptions
   }
   meta: {
-    modelProps: "deployment" | "chain" | "journalHead" | "journal" | "name" | "cluster" | "wallet" | "fact" | "tailBlock" | "trackedTx"
+    modelProps: "deployment" | "chain" | "journalHead" | "journal" | "name" | "cluster" | "wallet" | "fact" | "tailBlock" | "trackedTx" | "message" | "received"
     txIsolationLevel: TransactionIsolationLevel
   }
   model: {
@@ -1166,6 +1168,154 @@ export type TypeMap<ExtArgs extends runtime.Types.Extensions.InternalArgs = runt
         }
       }
     }
+    Message: {
+      payload: Prisma.$MessagePayload<ExtArgs>
+      fields: Prisma.MessageFieldRefs
+      operations: {
+        findUnique: {
+          args: Prisma.MessageFindUniqueArgs<ExtArgs>
+          result: runtime.Types.Utils.PayloadToResult<Prisma.$MessagePayload> | null
+        }
+        findUniqueOrThrow: {
+          args: Prisma.MessageFindUniqueOrThrowArgs<ExtArgs>
+          result: runtime.Types.Utils.PayloadToResult<Prisma.$MessagePayload>
+        }
+        findFirst: {
+          args: Prisma.MessageFindFirstArgs<ExtArgs>
+          result: runtime.Types.Utils.PayloadToResult<Prisma.$MessagePayload> | null
+        }
+        findFirstOrThrow: {
+          args: Prisma.MessageFindFirstOrThrowArgs<ExtArgs>
+          result: runtime.Types.Utils.PayloadToResult<Prisma.$MessagePayload>
+        }
+        findMany: {
+          args: Prisma.MessageFindManyArgs<ExtArgs>
+          result: runtime.Types.Utils.PayloadToResult<Prisma.$MessagePayload>[]
+        }
+        create: {
+          args: Prisma.MessageCreateArgs<ExtArgs>
+          result: runtime.Types.Utils.PayloadToResult<Prisma.$MessagePayload>
+        }
+        createMany: {
+          args: Prisma.MessageCreateManyArgs<ExtArgs>
+          result: BatchPayload
+        }
+        createManyAndReturn: {
+          args: Prisma.MessageCreateManyAndReturnArgs<ExtArgs>
+          result: runtime.Types.Utils.PayloadToResult<Prisma.$MessagePayload>[]
+        }
+        delete: {
+          args: Prisma.MessageDeleteArgs<ExtArgs>
+          result: runtime.Types.Utils.PayloadToResult<Prisma.$MessagePayload>
+        }
+        update: {
+          args: Prisma.MessageUpdateArgs<ExtArgs>
+          result: runtime.Types.Utils.PayloadToResult<Prisma.$MessagePayload>
+        }
+        deleteMany: {
+          args: Prisma.MessageDeleteManyArgs<ExtArgs>
+          result: BatchPayload
+        }
+        updateMany: {
+          args: Prisma.MessageUpdateManyArgs<ExtArgs>
+          result: BatchPayload
+        }
+        updateManyAndReturn: {
+          args: Prisma.MessageUpdateManyAndReturnArgs<ExtArgs>
+          result: runtime.Types.Utils.PayloadToResult<Prisma.$MessagePayload>[]
+        }
+        upsert: {
+          args: Prisma.MessageUpsertArgs<ExtArgs>
+          result: runtime.Types.Utils.PayloadToResult<Prisma.$MessagePayload>
+        }
+        aggregate: {
+          args: Prisma.MessageAggregateArgs<ExtArgs>
+          result: runtime.Types.Utils.Optional<Prisma.AggregateMessage>
+        }
+        groupBy: {
+          args: Prisma.MessageGroupByArgs<ExtArgs>
+          result: runtime.Types.Utils.Optional<Prisma.MessageGroupByOutputType>[]
+        }
+        count: {
+          args: Prisma.MessageCountArgs<ExtArgs>
+          result: runtime.Types.Utils.Optional<Prisma.MessageCountAggregateOutputType> | number
+        }
+      }
+    }
+    Received: {
+      payload: Prisma.$ReceivedPayload<ExtArgs>
+      fields: Prisma.ReceivedFieldRefs
+      operations: {
+        findUnique: {
+          args: Prisma.ReceivedFindUniqueArgs<ExtArgs>
+          result: runtime.Types.Utils.PayloadToResult<Prisma.$ReceivedPayload> | null
+        }
+        findUniqueOrThrow: {
+          args: Prisma.ReceivedFindUniqueOrThrowArgs<ExtArgs>
+          result: runtime.Types.Utils.PayloadToResult<Prisma.$ReceivedPayload>
+        }
+        findFirst: {
+          args: Prisma.ReceivedFindFirstArgs<ExtArgs>
+          result: runtime.Types.Utils.PayloadToResult<Prisma.$ReceivedPayload> | null
+        }
+        findFirstOrThrow: {
+          args: Prisma.ReceivedFindFirstOrThrowArgs<ExtArgs>
+          result: runtime.Types.Utils.PayloadToResult<Prisma.$ReceivedPayload>
+        }
+        findMany: {
+          args: Prisma.ReceivedFindManyArgs<ExtArgs>
+          result: runtime.Types.Utils.PayloadToResult<Prisma.$ReceivedPayload>[]
+        }
+        create: {
+          args: Prisma.ReceivedCreateArgs<ExtArgs>
+          result: runtime.Types.Utils.PayloadToResult<Prisma.$ReceivedPayload>
+        }
+        createMany: {
+          args: Prisma.ReceivedCreateManyArgs<ExtArgs>
+          result: BatchPayload
+        }
+        createManyAndReturn: {
+          args: Prisma.ReceivedCreateManyAndReturnArgs<ExtArgs>
+          result: runtime.Types.Utils.PayloadToResult<Prisma.$ReceivedPayload>[]
+        }
+        delete: {
+          args: Prisma.ReceivedDeleteArgs<ExtArgs>
+          result: runtime.Types.Utils.PayloadToResult<Prisma.$ReceivedPayload>
+        }
+        update: {
+          args: Prisma.ReceivedUpdateArgs<ExtArgs>
+          result: runtime.Types.Utils.PayloadToResult<Prisma.$ReceivedPayload>
+        }
+        deleteMany: {
+          args: Prisma.ReceivedDeleteManyArgs<ExtArgs>
+          result: BatchPayload
+        }
+        updateMany: {
+          args: Prisma.ReceivedUpdateManyArgs<ExtArgs>
+          result: BatchPayload
+        }
+        updateManyAndReturn: {
+          args: Prisma.ReceivedUpdateManyAndReturnArgs<ExtArgs>
+          result: runtime.Types.Utils.PayloadToResult<Prisma.$ReceivedPayload>[]
+        }
+        upsert: {
+          args: Prisma.ReceivedUpsertArgs<ExtArgs>
+          result: runtime.Types.Utils.PayloadToResult<Prisma.$ReceivedPayload>
+        }
+        aggregate: {
+          args: Prisma.ReceivedAggregateArgs<ExtArgs>
+          result: runtime.Types.Utils.Optional<Prisma.AggregateReceived>
+        }
+        groupBy: {
+          args: Prisma.ReceivedGroupByArgs<ExtArgs>
+          result: runtime.Types.Utils.Optional<Prisma.ReceivedGroupByOutputType>[]
+        }
+        count: {
+          args: Prisma.ReceivedCountArgs<ExtArgs>
+          result: runtime.Types.Utils.Optional<Prisma.ReceivedCountAggregateOutputType> | number
+        }
+      }
+    }
   }
 } & {
   other: {
@@ -1344,6 +1494,37 @@ export const TrackedTxScalarFieldEnum = {
 } as const
 
 export type TrackedTxScalarFieldEnum = (typeof TrackedTxScalarFieldEnum)[keyof typeof TrackedTxScalarFieldEnum]
+
+
+export const MessageScalarFieldEnum = {
+  network: 'network',
+  guid: 'guid',
+  chain: 'chain',
+  block: 'block',
+  blockHash: 'blockHash',
+  logIndex: 'logIndex',
+  txHash: 'txHash',
+  sender: 'sender',
+  sentMs: 'sentMs',
+  packet: 'packet',
+  options: 'options',
+  confirmed: 'confirmed'
+} as const
+
+export type MessageScalarFieldEnum = (typeof MessageScalarFieldEnum)[keyof typeof MessageScalarFieldEnum]
+
+
+export const ReceivedScalarFieldEnum = {
+  network: 'network',
+  guid: 'guid',
+  txHash: 'txHash',
+  block: 'block',
+  logIndex: 'logIndex',
+  bids: 'bids',
+  refused: 'refused'
+} as const
+
+export type ReceivedScalarFieldEnum = (typeof ReceivedScalarFieldEnum)[keyof typeof ReceivedScalarFieldEnum]
 
 
 export const SortOrder = {
@@ -1627,6 +1808,8 @@ export type GlobalOmitConfig = {
   fact?: Prisma.FactOmit
   tailBlock?: Prisma.TailBlockOmit
   trackedTx?: Prisma.TrackedTxOmit
+  message?: Prisma.MessageOmit
+  received?: Prisma.ReceivedOmit
 }
 
 /* Types for Logging */

@@ -60,7 +60,9 @@ export const ModelName = {
   Wallet: 'Wallet',
   Fact: 'Fact',
   TailBlock: 'TailBlock',
-  TrackedTx: 'TrackedTx'
+  TrackedTx: 'TrackedTx',
+  Message: 'Message',
+  Received: 'Received'
 } as const
 
 export type ModelName = (typeof ModelName)[keyof typeof ModelName]
@@ -218,6 +220,37 @@ export const TrackedTxScalarFieldEnum = {
 } as const
 
 export type TrackedTxScalarFieldEnum = (typeof TrackedTxScalarFieldEnum)[keyof typeof TrackedTxScalarFieldEnum]
+
+
+export const MessageScalarFieldEnum = {
+  network: 'network',
+  guid: 'guid',
+  chain: 'chain',
+  block: 'block',
+  blockHash: 'blockHash',
+  logIndex: 'logIndex',
+  txHash: 'txHash',
+  sender: 'sender',
+  sentMs: 'sentMs',
+  packet: 'packet',
+  options: 'options',
+  confirmed: 'confirmed'
+} as const
+
+export type MessageScalarFieldEnum = (typeof MessageScalarFieldEnum)[keyof typeof MessageScalarFieldEnum]
+
+
+export const ReceivedScalarFieldEnum = {
+  network: 'network',
+  guid: 'guid',
+  txHash: 'txHash',
+  block: 'block',
+  logIndex: 'logIndex',
+  bids: 'bids',
+  refused: 'refused'
+} as const
+
+export type ReceivedScalarFieldEnum = (typeof ReceivedScalarFieldEnum)[keyof typeof ReceivedScalarFieldEnum]
 
 
 export const SortOrder = {

@@ -1,23 +1,25 @@
 import type pg from 'pg'
 import type { EvmChain } from '../chains/evm/chain.js'
+import type { Harvest } from '../chains/evm/harvest.js'
 import { getHeader, type Header } from '../chains/evm/logs.js'
-import { appendEntries } from '../db/append.js'
-import { type ChainRow, haltChain, moveCheckpoint } from '../db/chains.js'
-import { forgetConfirmedTail, type TailBlock, writeTail } from '../db/facts.js'
+import { type ChainRow, haltChain } from '../db/chains.js'
+import { writeTail } from '../db/facts.js'
 import { assertLeader, markCaughtUp, readHead } from '../db/head.js'
+import { writeTailMessages } from '../db/messages.js'
 import { inTransaction } from '../db/pool.js'
 import { failpoint } from '../ops/failpoint.js'
 import { toHex } from '../registry/bytes.js'
 import { backfill, DeepReorgError } from './backfill.js'
 import { restoreLocalCheckpoint } from './restore.js'
 import { type Extension, extendTail } from './tail.js'
-import type { IndexerState, Outcome, Progress } from './types.js'
+import type { IndexerState, Outcome, Progress, TailBlock } from './types.js'
 import { createRangeWidth } from './width.js'
+import { writeConfirmed } from './write.js'
 
 /** A gap of more blocks than this is taken in ranges; a smaller one block by block, as facts first. */
 const FOLLOW_MAX_BLOCKS = 64
 
-export interface HubIndexerOptions {
+export interface ChainIndexerOptions {
   pool: pg.Pool
   chain: EvmChain
   row: ChainRow
@@ -26,8 +28,11 @@ export interface HubIndexerOptions {
   onProgress?: (progress: Progress) => void
 }
 
-/** Indexes a network's hub. One writer a network: its epoch is checked in every write. */
-export interface HubIndexer {
+/**
+ * Indexes one chain: a hub's logs go through the tail into the journal, a spoke's messages into their table. One writer a
+ * network: its epoch is checked in every write.
+ */
+export interface ChainIndexer {
   readonly state: IndexerState
   /**
    * One step towards the chain's head, without timers: does what there is to do now and says what that was.
@@ -36,7 +41,7 @@ export interface HubIndexer {
   converge(): Promise<Outcome>
 }
 
-export async function createHubIndexer(options: HubIndexerOptions): Promise<HubIndexer> {
+export async function createChainIndexer(options: ChainIndexerOptions): Promise<ChainIndexer> {
   const { pool, chain, row } = options
   const width = createRangeWidth()
   const head = await readHead(pool, row.network)
@@ -94,9 +99,8 @@ export async function createHubIndexer(options: HubIndexerOptions): Promise<HubI
         ? { kind: 'behind', latest: latest.number }
         : { kind: 'idle' }
     }
-    const entries = confirming.flatMap((block) => block.entries)
     failpoint('follow.before_transaction')
-    minimumWei = await writeStep(options, { extension, entries, isTailStored, minimumWei, confirming })
+    minimumWei = await writeStep(options, { extension, isTailStored, minimumWei, confirming })
     const last = confirming.at(-1)
     if (last) {
       row.nextBlock = last.block + 1
@@ -106,13 +110,14 @@ export async function createHubIndexer(options: HubIndexerOptions): Promise<HubI
     held = tail.slice(confirming.length)
     if (extension) isTailStored = true
     failpoint('follow.after_commit')
-    const facts = extension?.blocks.reduce((sum, block) => sum + block.entries.length, 0) ?? 0
+    const facts = count(extension?.blocks ?? [])
+    const entries = count(confirming)
     return {
       kind: 'followed',
       blocks: extension?.blocks.length ?? 0,
       facts,
       confirmedBlocks: confirming.length,
-      entries: entries.length,
+      entries,
       dropped,
     }
   }
@@ -122,7 +127,8 @@ export async function createHubIndexer(options: HubIndexerOptions): Promise<HubI
     state.tailBlock = row.nextBlock + held.length - 1
     state.lastStepMs = Date.now()
     if (!state.isCaughtUp && catchUpTarget !== null && row.nextBlock > catchUpTarget) {
-      await markCaughtUp(pool, row.network)
+      // a spoke added later never brings catching up back
+      if (chain.role === 'hub') await markCaughtUp(pool, row.network)
       state.isCaughtUp = true
     }
   }
@@ -157,33 +163,42 @@ export async function createHubIndexer(options: HubIndexerOptions): Promise<HubI
   }
 }
 
+/** Logs that count for somebody: entries of a hub, messages of a spoke. */
+const count = (blocks: readonly TailBlock[]): number =>
+  blocks.reduce((sum, { harvest }) => sum + harvest.entries.length + harvest.sent.length, 0)
+
 interface Step {
   extension: Extension | null
-  entries: Parameters<typeof appendEntries>[2]
   isTailStored: boolean
   minimumWei: bigint
   confirming: readonly TailBlock[]
 }
 
-/** One transaction: the new tail, the confirmed blocks' entries, the checkpoint. */
-async function writeStep(options: HubIndexerOptions, step: Step): Promise<bigint> {
+/** One transaction: the confirmed blocks with their checkpoint, and the new tail. */
+async function writeStep(options: ChainIndexerOptions, step: Step): Promise<bigint> {
   const { pool, row, epoch } = options
   const { network, chain } = row
   const last = step.confirming.at(-1)
   return inTransaction(pool, async (client) => {
-    // the head is locked exclusively at once where rows follow: raising a shared lock later could deadlock with another writer
     let { minimumWei } = step
-    if (step.entries.length > 0)
-      ({ minimumWei } = await appendEntries(client, network, step.entries, { epoch, writerMs: Date.now() }))
-    else await assertLeader(client, network, epoch)
-    failpoint('follow.after_append')
+    if (last) {
+      minimumWei = await writeConfirmed(client, row, epoch, together(step.confirming), {
+        nextBlock: last.block + 1,
+        parentHash: last.hash,
+      })
+    } else await assertLeader(client, network, epoch)
     if (step.extension) {
       const dropFrom = step.isTailStored ? step.extension.dropFrom : row.nextBlock
-      await writeTail(client, network, chain, { dropFrom, blocks: step.extension.blocks, minimumWei })
-    }
-    if (last) {
-      await moveCheckpoint(client, row, { nextBlock: last.block + 1, parentHash: last.hash })
-      await forgetConfirmedTail(client, network, chain, last.block + 1)
+      // a block that is confirmed as soon as it is seen has no facts any more, but its hash stays known
+      const blocks = step.extension.blocks.map(({ harvest, ...block }) => ({
+        ...block,
+        entries: last && block.block <= last.block ? [] : harvest.entries,
+      }))
+      const messages = step.extension.blocks
+        .filter(({ block }) => !last || block > last.block)
+        .flatMap(({ harvest }) => harvest.sent)
+      await writeTail(client, network, chain, { dropFrom, blocks, minimumWei })
+      if (options.chain.role === 'spoke') await writeTailMessages(client, network, chain, { dropFrom, messages })
     }
     await client.query(`SELECT pg_notify('clusterd', $1)`, [network])
     failpoint('follow.before_commit')
@@ -191,11 +206,17 @@ async function writeStep(options: HubIndexerOptions, step: Step): Promise<bigint
   })
 }
 
+const together = (blocks: readonly TailBlock[]): Harvest => ({
+  entries: blocks.flatMap(({ harvest }) => harvest.entries),
+  received: blocks.flatMap(({ harvest }) => harvest.received),
+  sent: blocks.flatMap(({ harvest }) => harvest.sent),
+})
+
 /**
  * The checkpoint's block has to be on the chain still. A local chain that its launcher restored from an older state may have
  * lost it: then the checkpoint goes back as far as no entry of the journal is touched.
  */
-async function checkCheckpoint({ pool, chain, row }: HubIndexerOptions): Promise<void> {
+async function checkCheckpoint({ pool, chain, row }: ChainIndexerOptions): Promise<void> {
   const { parentHash } = row
   if (!parentHash) return
   const header = await chain.rpc.onOneNode((call) => getHeader(call, row.nextBlock - 1))

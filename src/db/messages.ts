@@ -1,0 +1,100 @@
+import type pg from 'pg'
+import { NETWORK_CODE, type Network } from '../registry/network.js'
+
+/** A message that left a spoke. */
+export interface StoredMessage {
+  guid: Buffer
+  from: Buffer
+  txHash: Buffer
+  block: number
+  blockHash: Buffer
+  logIndex: number
+  sentMs: number
+  packet: Buffer
+  options: Buffer
+}
+
+/** A message that the hub has taken, in a confirmed block. */
+export interface StoredReceipt {
+  guid: Buffer
+  txHash: Buffer
+  block: number
+  logIndex: number
+  bids: number
+  isRefused: boolean
+}
+
+/** Makes the unconfirmed messages of a spoke what its tail says, from a block on. A reorged spoke may use a guid again. */
+export async function writeTailMessages(
+  client: pg.ClientBase,
+  network: Network,
+  chain: number,
+  tail: { dropFrom: number; messages: readonly StoredMessage[] },
+): Promise<void> {
+  await client.query({
+    name: 'drop_messages',
+    text: 'DELETE FROM messages WHERE network = $1 AND chain = $2 AND block >= $3 AND NOT confirmed',
+    values: [NETWORK_CODE[network], chain, tail.dropFrom],
+  })
+  await upsertMessages(client, network, chain, tail.messages, false)
+}
+
+/** Writes messages of confirmed blocks. */
+export const confirmMessages = (
+  client: pg.ClientBase,
+  network: Network,
+  chain: number,
+  messages: readonly StoredMessage[],
+): Promise<void> => upsertMessages(client, network, chain, messages, true)
+
+async function upsertMessages(
+  client: pg.ClientBase,
+  network: Network,
+  chain: number,
+  messages: readonly StoredMessage[],
+  isConfirmed: boolean,
+): Promise<void> {
+  if (messages.length === 0) return
+  // a confirmed message is never changed again: only an unconfirmed one gives way
+  const text = `INSERT INTO messages (network, chain, confirmed, guid, sender, tx_hash, block, block_hash, log_index, sent_ms, packet, options)
+    SELECT $1, $2, $3, * FROM unnest($4::bytea[], $5::bytea[], $6::bytea[], $7::int8[], $8::bytea[], $9::int4[], $10::int8[], $11::bytea[], $12::bytea[])
+    ON CONFLICT (network, guid) DO UPDATE SET
+      chain = excluded.chain, confirmed = excluded.confirmed, sender = excluded.sender, tx_hash = excluded.tx_hash, block = excluded.block,
+      block_hash = excluded.block_hash, log_index = excluded.log_index, sent_ms = excluded.sent_ms, packet = excluded.packet, options = excluded.options
+    WHERE NOT messages.confirmed`
+  await client.query(text, [
+    NETWORK_CODE[network],
+    chain,
+    isConfirmed,
+    messages.map((m) => m.guid),
+    messages.map((m) => m.from),
+    messages.map((m) => m.txHash),
+    messages.map((m) => m.block),
+    messages.map((m) => m.blockHash),
+    messages.map((m) => m.logIndex),
+    messages.map((m) => m.sentMs),
+    messages.map((m) => m.packet),
+    messages.map((m) => m.options),
+  ])
+}
+
+/** Writes what the hub has taken in confirmed blocks. A repeated row is the same one read again. */
+export async function recordReceived(
+  client: pg.ClientBase,
+  network: Network,
+  receipts: readonly StoredReceipt[],
+): Promise<void> {
+  if (receipts.length === 0) return
+  const text = `INSERT INTO received (network, guid, tx_hash, block, log_index, bids, refused)
+    SELECT $1, * FROM unnest($2::bytea[], $3::bytea[], $4::int8[], $5::int4[], $6::int4[], $7::bool[])
+    ON CONFLICT (network, guid) DO NOTHING`
+  await client.query(text, [
+    NETWORK_CODE[network],
+    receipts.map((r) => r.guid),
+    receipts.map((r) => r.txHash),
+    receipts.map((r) => r.block),
+    receipts.map((r) => r.logIndex),
+    receipts.map((r) => r.bids),
+    receipts.map((r) => r.isRefused),
+  ])
+}

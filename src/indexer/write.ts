@@ -1,0 +1,33 @@
+import type pg from 'pg'
+import type { Harvest } from '../chains/evm/harvest.js'
+import { appendEntries } from '../db/append.js'
+import { type ChainRow, type Checkpoint, moveCheckpoint } from '../db/chains.js'
+import { forgetConfirmedTail } from '../db/facts.js'
+import { confirmMessages, recordReceived } from '../db/messages.js'
+import { failpoint } from '../ops/failpoint.js'
+
+/**
+ * Writes what confirmed blocks brought, with the checkpoint behind them, in the caller's transaction: entries into the
+ * journal, messages into their tables. The head is locked first, exclusively: raising a shared lock later could deadlock
+ * with another writer.
+ * @returns the minimum in force afterwards
+ * @throws LostLeadershipError
+ */
+export async function writeConfirmed(
+  client: pg.ClientBase,
+  row: ChainRow,
+  epoch: number,
+  { entries, received, sent }: Harvest,
+  to: Checkpoint,
+): Promise<bigint> {
+  const { network, chain } = row
+  const { minimumWei } = await appendEntries(client, network, entries, { epoch, writerMs: Date.now() })
+  failpoint('index.after_append')
+  await recordReceived(client, network, received)
+  await confirmMessages(client, network, chain, sent)
+  await moveCheckpoint(client, row, to)
+  await forgetConfirmedTail(client, network, chain, to.nextBlock)
+  if (entries.length + received.length + sent.length > 0)
+    await client.query(`SELECT pg_notify('clusterd', $1)`, [network])
+  return minimumWei
+}
