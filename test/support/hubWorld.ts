@@ -32,7 +32,7 @@ export interface HubWorld {
   public: ReturnType<typeof publicClient>
   test: ReturnType<typeof testClient>
   wallet(index: number): ReturnType<typeof mnemonicToAccount>
-  /** Sends bids in one transaction. */
+  /** Sends bids in one transaction and waits until it is mined. */
   bid(index: number, names: readonly string[], options?: { amountWei?: bigint; nonce?: number }): Promise<Hex>
   open(config?: Partial<ChainConfig>): Promise<{ chain: EvmChain; row: ChainRow }>
   /** A fresh indexer that leads, as after a restart. */
@@ -95,7 +95,7 @@ export async function startHubWorld(): Promise<HubWorld> {
     wallet,
     async bid(index, names, { amountWei = MINIMUM_WEI, nonce } = {}) {
       const words = names.map((name) => toHex(nameToWord(name)))
-      return walletClient(index).writeContract({
+      const hash = await walletClient(index).writeContract({
         address: hub,
         abi: hubAbi,
         functionName: 'placeBids',
@@ -104,6 +104,8 @@ export async function startHubWorld(): Promise<HubWorld> {
         gas: 300_000n + 100_000n * BigInt(names.length),
         ...(nonce === undefined ? {} : { nonce }),
       })
+      await client.waitForTransactionReceipt({ hash })
+      return hash
     },
     async open(changes = {}) {
       const used = { ...config, ...changes }
