@@ -1,0 +1,126 @@
+/**
+ * `npm run bench:index -- 50000`: registrations a second from nothing, and the daemon's peak memory, beside two bare loops
+ * over the same chain in the same run. docs/benchmarks.md says what is measured.
+ */
+import { resolve } from 'node:path'
+import { parseArgs } from 'node:util'
+import pg from 'pg'
+import { createDatabase, dropDatabase, startPostgres } from '../src/testing/postgres.js'
+import { type Bench, describeMachine, median, peakMemoryKib, printTable, runBench, thousands } from './bench/bench.js'
+import { type BenchChain, fillChain } from './bench/chain.js'
+import type { LoopKind } from './bench/loop.js'
+import { buildDaemon, countRegistrations, runLoop, startDaemonProcess, waitUntilIndexed } from './bench/programs.js'
+
+const DEFAULT_REGISTRATIONS = 50_000
+const DEFAULT_RUNS = 3
+const USAGE = `usage: npm run bench:index -- [registrations] [options]
+  --runs <n>      rounds of which the median counts (default ${DEFAULT_RUNS})
+  --no-floor      the daemon alone
+  --cli <file>    another build's command line (.js or .ts) instead of a fresh dist/cli.js
+  --profile <dir> CPU profiles of the daemon go there`
+
+type Phase = 'daemon' | LoopKind
+interface Result {
+  perS: number
+  peakKib: number
+}
+
+const { values, positionals } = parseArgs({
+  allowPositionals: true,
+  options: {
+    runs: { type: 'string', default: String(DEFAULT_RUNS) },
+    'no-floor': { type: 'boolean', default: false },
+    cli: { type: 'string' },
+    profile: { type: 'string' },
+    help: { type: 'boolean', default: false },
+  },
+})
+const registrations = Number(positionals[0] ?? DEFAULT_REGISTRATIONS)
+const runs = Number(values.runs)
+if (values.help || ![registrations, runs].every((n) => Number.isSafeInteger(n) && n > 0)) {
+  console.log(USAGE)
+  process.exit(values.help ? 0 : 2)
+}
+
+async function main({ home, onEnd }: Bench): Promise<void> {
+  const cli = values.cli ? resolve(values.cli) : buildDaemon()
+  const postgres = await startPostgres({ dataDir: `${home}/pg` })
+  onEnd(() => postgres.stop())
+  console.log(await describeMachine(postgres.url))
+  const chain = await fillChain(home, registrations)
+  onEnd(() => chain.anvil.stop())
+  console.log(`${thousands(registrations)} registrations in blocks ${chain.startBlock} to ${chain.lastBlock}, counted`)
+
+  const results: Record<Phase, Result[]> = { daemon: [], viem: [], hand: [] }
+  const profiling = values.profile ? { profileDir: resolve(values.profile) } : {}
+  const phases: Phase[] = values['no-floor'] ? ['daemon'] : ['daemon', 'viem', 'hand']
+  for (let run = 1; run <= runs; run++) {
+    for (const phase of phases) {
+      const database = `${phase}_${run}`
+      const databaseUrl = await createDatabase(postgres.url, database)
+      await settle(postgres.url)
+      const result =
+        phase === 'daemon'
+          ? await measureDaemon({ cli, home, chain, databaseUrl, ...profiling })
+          : await measureLoop(phase, chain, databaseUrl, home)
+      results[phase].push(result)
+      console.log(`run ${run}, ${TITLE[phase]}: ${thousands(result.perS)}/s, peak ${mib(result)} MiB`)
+      await dropDatabase(postgres.url, database)
+    }
+  }
+  report(results, phases)
+}
+
+/** What an earlier phase left to be written goes to disk before the next one starts. */
+async function settle(url: string): Promise<void> {
+  const client = new pg.Client({ connectionString: url })
+  await client.connect()
+  await client.query('CHECKPOINT')
+  await client.end()
+}
+
+async function measureDaemon(options: Parameters<typeof startDaemonProcess>[0]): Promise<Result> {
+  const { chain, databaseUrl } = options
+  const daemon = await startDaemonProcess(options)
+  try {
+    const ms = (await waitUntilIndexed(daemon, chain, databaseUrl)) - daemon.leadingMs
+    const peakKib = peakMemoryKib(daemon.child.pid)
+    checkCount('the daemon', await countRegistrations(databaseUrl))
+    return { perS: (registrations * 1_000) / ms, peakKib }
+  } finally {
+    await daemon.stop()
+  }
+}
+
+async function measureLoop(kind: LoopKind, chain: BenchChain, databaseUrl: string, home: string): Promise<Result> {
+  const { rpcUrl, hub, startBlock, lastBlock } = chain
+  const { rows, ms, peakKib } = await runLoop({ kind, rpcUrl, hub, startBlock, lastBlock, databaseUrl }, home)
+  checkCount(`the ${kind} loop`, rows)
+  return { perS: (rows * 1_000) / ms, peakKib }
+}
+
+function checkCount(who: string, rows: number): void {
+  if (rows !== registrations) throw new Error(`counting registrations: ${who} has ${rows} of ${registrations}`)
+}
+
+const TITLE: Record<Phase, string> = {
+  daemon: 'clusterd start',
+  viem: 'viem getLogs + COPY',
+  hand: 'words cut by hand + COPY',
+}
+const mib = ({ peakKib }: { peakKib: number }): string => (peakKib / 1_024).toFixed(0)
+
+function report(results: Record<Phase, Result[]>, phases: readonly Phase[]): void {
+  const speed = (phase: Phase) => median(results[phase].map(({ perS }) => perS))
+  const peak = (phase: Phase) => Math.max(...results[phase].map(({ peakKib }) => peakKib))
+  console.log(`\nmedian of ${runs}, ${thousands(registrations)} registrations from nothing`)
+  printTable([
+    ['', 'registrations/s', 'peak MiB'],
+    ...phases.map((phase) => [TITLE[phase], thousands(speed(phase)), mib({ peakKib: peak(phase) })]),
+  ])
+  if (phases.length === 1) return
+  const ratio = (phase: LoopKind) => (speed('daemon') / speed(phase)).toFixed(2)
+  console.log(`ratio of the daemon to the viem loop ${ratio('viem')}, to the loop by hand ${ratio('hand')}`)
+}
+
+await runBench(main)

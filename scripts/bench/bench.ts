@@ -1,0 +1,79 @@
+import { execFileSync } from 'node:child_process'
+import { mkdtempSync, readFileSync, rmSync } from 'node:fs'
+import { availableParallelism, constants, cpus, tmpdir, totalmem } from 'node:os'
+import { join } from 'node:path'
+import pg from 'pg'
+
+/** What a benchmark works in: everything it starts is ended with it. */
+export interface Bench {
+  /** A temporary folder, removed at the end. */
+  home: string
+  /** Called at the end, the last one first. */
+  onEnd(close: () => Promise<unknown>): void
+}
+
+/** Runs a benchmark and cleans up behind it, also after an error (exit code 1) or a signal (128 + its number). */
+export async function runBench(work: (bench: Bench) => Promise<void>): Promise<void> {
+  const home = mkdtempSync(join(tmpdir(), 'clusterd-bench-'))
+  const closers: (() => Promise<unknown>)[] = []
+  let ending: Promise<void> | null = null
+  const end = (): Promise<void> => {
+    ending ??= (async () => {
+      for (const close of closers.reverse()) await close().catch((error: Error) => console.error(error.message))
+      rmSync(home, { recursive: true, force: true })
+    })()
+    return ending
+  }
+  for (const signal of ['SIGINT', 'SIGTERM', 'SIGHUP'] as const) {
+    process.once(signal, () => {
+      end().finally(() => process.exit(128 + constants.signals[signal]))
+    })
+  }
+  try {
+    await work({ home, onEnd: (close) => closers.push(close) })
+  } catch (error) {
+    // what was cut by our own ending says nothing
+    if (!ending) console.error(error)
+    process.exitCode = 1
+  } finally {
+    await end()
+  }
+}
+
+/** One line about the machine: processor, cores, memory, versions of Node and PostgreSQL. */
+export async function describeMachine(databaseUrl: string): Promise<string> {
+  const client = new pg.Client({ connectionString: databaseUrl })
+  await client.connect()
+  const { rows } = await client.query<{ server_version: string }>('SHOW server_version')
+  await client.end()
+  const gib = Math.round(totalmem() / 2 ** 30)
+  const processor = cpus()[0]?.model.trim() ?? process.arch
+  const postgres = rows[0]!.server_version.split(' ')[0]
+  return `${processor}, ${availableParallelism()} cores, ${gib} GiB, Node ${process.version}, PostgreSQL ${postgres}`
+}
+
+/** Most memory that a process has held so far, in KiB: the kernel's own mark on Linux, its memory now elsewhere. */
+export function peakMemoryKib(pid: number): number {
+  if (process.platform === 'linux') {
+    const mark = /^VmHWM:\s+(\d+) kB$/m.exec(readFileSync(`/proc/${pid}/status`, 'utf8'))
+    return Number(mark?.[1] ?? 0)
+  }
+  return Number(execFileSync('ps', ['-o', 'rss=', '-p', String(pid)], { encoding: 'utf8' }).trim())
+}
+
+/** The middle value; of an even count the lower one of the two. */
+export function median(values: readonly number[]): number {
+  const sorted = [...values].sort((a, b) => a - b)
+  return sorted[Math.floor((sorted.length - 1) / 2)] ?? Number.NaN
+}
+
+export const thousands = (value: number): string => Math.round(value).toLocaleString('en-US')
+
+/** Prints rows in columns: the first flush left, the others flush right. */
+export function printTable(rows: readonly (readonly string[])[]): void {
+  const widths = rows[0]!.map((_, column) => Math.max(...rows.map((row) => row[column]!.length)))
+  for (const row of rows) {
+    const cells = row.map((cell, i) => (i === 0 ? cell.padEnd(widths[i]!) : cell.padStart(widths[i]!)))
+    console.log(`  ${cells.join('   ')}`)
+  }
+}

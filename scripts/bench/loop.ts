@@ -1,0 +1,105 @@
+/**
+ * A bare loop, in a process of its own: logs of a range, decoded, into one flat table by COPY, the next range being fetched
+ * while one is written. What anybody would write by hand, with no confirmation, order, outcome, clusters or events: the
+ * floor against which the daemon is measured.
+ */
+import { once } from 'node:events'
+import { finished } from 'node:stream/promises'
+import pg from 'pg'
+import { from as copyFrom } from 'pg-copy-streams'
+import { createPublicClient, type Hex, http, parseAbiItem } from 'viem'
+import { rawLogs } from './chain.js'
+
+/** 5,000 logs: as many as the daemon's batches hold, and below viem's limit of 10 MiB an answer. */
+const RANGE_BLOCKS = 10
+const CREATE_TABLE = `CREATE TABLE registrations (
+  block bigint, log_index int, sender bytea NOT NULL, amount numeric(78,0) NOT NULL, name text COLLATE "C" NOT NULL,
+  tx_hash bytea NOT NULL, PRIMARY KEY (block, log_index))`
+const COPY = 'COPY registrations (block, log_index, sender, amount, name, tx_hash) FROM STDIN'
+
+export type LoopKind = 'viem' | 'hand'
+
+export interface LoopJob {
+  kind: LoopKind
+  rpcUrl: string
+  hub: Hex
+  startBlock: number
+  lastBlock: number
+  databaseUrl: string
+}
+
+export interface LoopResult {
+  rows: number
+  ms: number
+  peakKib: number
+}
+
+/** The lines of a range in COPY's text format, and how many they are. */
+type ReadRange = (from: number, to: number) => Promise<{ text: string; rows: number }>
+
+const bidEvent = parseAbiItem('event Bid(bytes32 from, uint256 amount, bytes32 name)')
+
+/** The name in a word: its bytes up to the first zero. */
+const nameOf = (hex: string): string => {
+  const text = Buffer.from(hex, 'hex').toString('latin1')
+  const end = text.indexOf('\0')
+  return end < 0 ? text : text.slice(0, end)
+}
+
+function viemReader({ rpcUrl, hub }: LoopJob): ReadRange {
+  const client = createPublicClient({ transport: http(rpcUrl) })
+  return async (from, to) => {
+    const fromBlock = BigInt(from)
+    const logs = await client.getLogs({ address: hub, event: bidEvent, strict: true, fromBlock, toBlock: BigInt(to) })
+    let text = ''
+    for (const { blockNumber, logIndex, transactionHash, args } of logs) {
+      const name = nameOf(args.name.slice(2))
+      text += `${blockNumber}\t${logIndex}\t\\\\x${args.from.slice(2)}\t${args.amount}\t${name}\t\\\\x${transactionHash.slice(2)}\n`
+    }
+    return { text, rows: logs.length }
+  }
+}
+
+function handReader({ rpcUrl, hub }: LoopJob): ReadRange {
+  return async (from, to) => {
+    const logs = await rawLogs(rpcUrl, hub, from, to)
+    let text = ''
+    for (const { data, blockNumber, logIndex, transactionHash } of logs) {
+      const amount = BigInt(`0x${data.slice(66, 130)}`)
+      const name = nameOf(data.slice(130, 194))
+      text += `${Number(blockNumber)}\t${Number(logIndex)}\t\\\\x${data.slice(2, 66)}\t${amount}\t${name}\t\\\\x${transactionHash.slice(2)}\n`
+    }
+    return { text, rows: logs.length }
+  }
+}
+
+async function copy(client: pg.Client, text: string): Promise<void> {
+  const stream = client.query(copyFrom(COPY))
+  const done = finished(stream)
+  if (!stream.write(text)) await Promise.race([once(stream, 'drain'), done])
+  stream.end()
+  await done
+}
+
+async function run(job: LoopJob): Promise<LoopResult> {
+  const client = new pg.Client({ connectionString: job.databaseUrl })
+  await client.connect()
+  await client.query(CREATE_TABLE)
+  await client.query('CREATE INDEX ON registrations (name)')
+  const read = job.kind === 'viem' ? viemReader(job) : handReader(job)
+  const startedMs = performance.now()
+  let rows = 0
+  let next = read(job.startBlock, job.startBlock + RANGE_BLOCKS - 1)
+  for (let from = job.startBlock; from <= job.lastBlock; from += RANGE_BLOCKS) {
+    const range = await next
+    const following = from + RANGE_BLOCKS
+    if (following <= job.lastBlock) next = read(following, Math.min(job.lastBlock, following + RANGE_BLOCKS - 1))
+    await copy(client, range.text)
+    rows += range.rows
+  }
+  const ms = performance.now() - startedMs
+  await client.end()
+  return { rows, ms, peakKib: process.resourceUsage().maxRSS }
+}
+
+console.log(JSON.stringify(await run(JSON.parse(process.argv[2]!) as LoopJob)))

@@ -1,0 +1,129 @@
+import { execFileSync } from 'node:child_process'
+import { existsSync, readFileSync, writeFileSync } from 'node:fs'
+import { createRequire } from 'node:module'
+import { join } from 'node:path'
+import { fileURLToPath } from 'node:url'
+import pg from 'pg'
+import { type Child, spawnChild, waitFor } from '../../src/testing/processes.js'
+import type { BenchChain } from './chain.js'
+import type { LoopJob, LoopResult } from './loop.js'
+
+/** The programs that are measured, each a process of its own. */
+
+const ROOT = fileURLToPath(new URL('../..', import.meta.url))
+const START_DEADLINE_MS = 30_000
+const STOP_GRACE_MS = 12_000
+const POLL_MS = 10
+
+/** Compiles the daemon as it ships. @returns the path of its command line */
+export function buildDaemon(): string {
+  const tsc = createRequire(import.meta.url).resolve('typescript/bin/tsc')
+  execFileSync(process.execPath, [tsc, '-p', 'tsconfig.build.json'], { cwd: ROOT, stdio: 'inherit' })
+  return join(ROOT, 'dist', 'cli.js')
+}
+
+/** Node's arguments that run a file of ours, also one in TypeScript. */
+const nodeArgs = (file: string): string[] => (file.endsWith('.ts') ? ['--import', 'tsx', file] : [file])
+
+export interface DaemonOptions {
+  /** The daemon's command line, a .js or .ts file. */
+  cli: string
+  home: string
+  chain: BenchChain
+  databaseUrl: string
+  /** Folder for a CPU profile, written when it stops. */
+  profileDir?: string
+}
+
+export interface DaemonProcess {
+  child: Child
+  /** When it began to index (milliseconds of the clock), by its own log. */
+  leadingMs: number
+  api: string
+  stop(): Promise<void>
+}
+
+/** Runs `clusterd start` on a chain and a database until it leads the indexing. */
+export async function startDaemonProcess(options: DaemonOptions): Promise<DaemonProcess> {
+  const { cli, home, chain, databaseUrl, profileDir } = options
+  const chainsFile = join(home, 'chains.json')
+  writeFileSync(chainsFile, JSON.stringify(chain.chainsFile))
+  const profiling = profileDir ? ['--cpu-prof', '--cpu-prof-dir', profileDir] : []
+  const child = await spawnChild({
+    command: process.execPath,
+    args: [...profiling, ...nodeArgs(cli), 'start'],
+    logFile: join(home, `daemon-${Date.now()}.log`),
+    cwd: ROOT,
+    env: {
+      ...process.env,
+      ...{ CLUSTERD_HOME: home, CLUSTERD_CHAINS: chainsFile, DATABASE_URL: databaseUrl, PORT: '0', OPS_PORT: '0' },
+      ...{ LOG_FORMAT: 'json', LOG_LEVEL: 'info' },
+    },
+  })
+  const find = (msg: string) => readLog(child.logFile).find((line) => line.msg === msg)
+  const isUp = () => find('leading the indexing') !== undefined && find('clusterd is up') !== undefined
+  await waitFor(() => child.hasExited() || isUp(), START_DEADLINE_MS, POLL_MS)
+  const leading = find('leading the indexing')
+  const up = find('clusterd is up')
+  if (child.hasExited() || !leading || !up) throw new Error(`starting the daemon: ${child.logTail().trim()}`)
+  return {
+    child,
+    leadingMs: leading.time,
+    api: up.api ?? '',
+    stop: () => child.end('SIGTERM', STOP_GRACE_MS),
+  }
+}
+
+interface LogLine {
+  msg: string
+  time: number
+  api?: string
+}
+
+function readLog(file: string): LogLine[] {
+  if (!existsSync(file)) return []
+  const complete = readFileSync(file, 'utf8').split('\n').slice(0, -1)
+  return complete.filter((line) => line.startsWith('{')).map((line) => JSON.parse(line) as LogLine)
+}
+
+/**
+ * Waits until the daemon's checkpoint is behind the chain's last bid.
+ * @returns when that was seen (milliseconds of the clock)
+ */
+export async function waitUntilIndexed(daemon: DaemonProcess, chain: BenchChain, databaseUrl: string): Promise<number> {
+  const client = new pg.Client({ connectionString: databaseUrl })
+  await client.connect()
+  try {
+    for (;;) {
+      const { rows } = await client.query<{ next_block: string }>('SELECT next_block FROM chains')
+      if (Number(rows[0]?.next_block ?? 0) > chain.lastBlock) return Date.now()
+      if (daemon.child.hasExited()) throw new Error(`indexing: the daemon ended: ${daemon.child.logTail().trim()}`)
+      await new Promise((resolve) => setTimeout(resolve, POLL_MS))
+    }
+  } finally {
+    await client.end()
+  }
+}
+
+/** Registrations that the daemon's tables hold: names won, each with its cluster and verified wallet. */
+export async function countRegistrations(databaseUrl: string): Promise<number> {
+  const client = new pg.Client({ connectionString: databaseUrl })
+  await client.connect()
+  const { rows } = await client.query<{ count: string }>(
+    `SELECT count(*) FROM names n JOIN clusters c ON c.network = n.network AND c.serial = n.cluster
+     JOIN wallets w ON w.network = n.network AND w.cluster = n.cluster AND w.verified WHERE n.outcome = 1`,
+  )
+  await client.end()
+  return Number(rows[0]!.count)
+}
+
+/** Runs a bare loop to its end. */
+export async function runLoop(job: LoopJob, home: string): Promise<LoopResult> {
+  const file = fileURLToPath(new URL('./loop.ts', import.meta.url))
+  const logFile = join(home, `loop-${Date.now()}.log`)
+  const args = [...nodeArgs(file), JSON.stringify(job)]
+  const child = await spawnChild({ command: process.execPath, args, logFile, cwd: ROOT })
+  const { code } = await child.exited
+  if (code !== 0) throw new Error(`running the ${job.kind} loop: ${child.logTail().trim()}`)
+  return JSON.parse(child.logTail()) as LoopResult
+}
