@@ -9,12 +9,13 @@ import { createPool } from './db/pool.js'
 import { createPrisma } from './db/prisma.js'
 import { createProgressLog } from './indexer/progress.js'
 import { readiness } from './indexer/readiness.js'
-import { type IndexRun, runHubIndexer } from './indexer/run.js'
+import { type IndexRun, runIndexers } from './indexer/run.js'
 import { armFailpoint } from './ops/failpoint.js'
 import type { Logger } from './ops/log.js'
 import { createMetrics, type Metrics } from './ops/metrics.js'
 import { listen, startOpsServer } from './ops/server.js'
 import { fromHex, toHex } from './registry/bytes.js'
+import { NETWORKS, type Network } from './registry/network.js'
 
 /** Reads of the API give up after this long. */
 const READ_TIMEOUT_MS = 10_000
@@ -61,7 +62,7 @@ export async function startDaemon(config: Config, log: Logger): Promise<Daemon> 
   const stopping = new AbortController()
   const closers: (() => Promise<unknown>)[] = [() => readPool.end(), () => writePool.end(), () => prisma.$disconnect()]
   try {
-    let runs: { chain: EvmChain; run: IndexRun }[] = []
+    let runs: IndexRun[] = []
     const metrics = createMetrics((m) => showChains(m, runs))
     const open: OpenChain[] = []
     for (const chain of config.chains) open.push(await openChain(writePool, chain, log, metrics))
@@ -84,13 +85,11 @@ export async function startDaemon(config: Config, log: Logger): Promise<Daemon> 
           server.closeIdleConnections()
         }),
     )
-    runs = open
-      .filter(({ chain }) => chain.role === 'hub')
-      .map(({ chain, row }) => ({
-        chain,
-        run: startIndexer(config, writePool, chain, row, log, metrics, stopping.signal),
-      }))
-    closers.unshift(() => Promise.all(runs.map(({ run }) => run.done)))
+    runs = NETWORKS.flatMap((network) => {
+      const chains = open.filter(({ chain }) => chain.network === network)
+      return chains.length > 0 ? [startIndexers(config, writePool, network, chains, log, metrics, stopping.signal)] : []
+    })
+    closers.unshift(() => Promise.all(runs.map((run) => run.done)))
 
     const ops = await startOpsServer({
       port: config.opsPort,
@@ -100,11 +99,7 @@ export async function startDaemon(config: Config, log: Logger): Promise<Daemon> 
           () => true,
           () => false,
         )
-        const states = runs.map(({ chain, run }) => ({
-          label: chain.label,
-          network: chain.network,
-          state: run.state(),
-        }))
+        const states = runs.flatMap((run) => run.states())
         const watchOnly = open.filter(({ chain }) => chain.config.watchOnly).map(({ chain }) => chain.label)
         return { ...readiness(states, isDatabaseUp, Date.now()), chains: states.map(({ state }) => state), watchOnly }
       },
@@ -166,35 +161,34 @@ async function openChain(pool: pg.Pool, config: ChainConfig, log: Logger, metric
   return { row, chain: createEvmChain({ config, chain: row.chain, rpc }) }
 }
 
-function startIndexer(
+function startIndexers(
   config: Config,
   pool: pg.Pool,
-  chain: EvmChain,
-  row: ChainRow,
+  network: Network,
+  chains: readonly OpenChain[],
   log: Logger,
   metrics: Metrics,
   signal: AbortSignal,
 ): IndexRun {
-  return runHubIndexer({
+  return runIndexers({
     pool,
     databaseUrl: config.databaseUrl,
-    chain,
-    row,
+    network,
+    chains,
     log,
     signal,
     onProgress: createProgressLog(log),
-    onOutcome: (outcome) => {
-      metrics.steps.inc({ network: row.network, chain: row.label, outcome: outcome.kind })
-      if ('entries' in outcome) metrics.entries.inc({ network: row.network }, outcome.entries)
+    onOutcome: (row, outcome) => {
+      metrics.steps.inc({ network, chain: row.label, outcome: outcome.kind })
+      if ('entries' in outcome && outcome.entries > 0) metrics.entries.inc({ network }, outcome.entries)
     },
   })
 }
 
-function showChains(metrics: Metrics, runs: readonly { chain: EvmChain; run: IndexRun }[]): void {
-  for (const { run } of runs) {
-    const state = run.state()
+function showChains(metrics: Metrics, runs: readonly IndexRun[]): void {
+  for (const { network, label, state } of runs.flatMap((run) => run.states())) {
     if (!state) continue
-    const labels = { network: state.network, chain: state.label }
+    const labels = { network, chain: label }
     if (state.latest !== null) metrics.headBlock.set(labels, state.latest)
     if (state.confirmed !== null) metrics.confirmedBlock.set(labels, state.confirmed)
     metrics.nextBlock.set(labels, state.nextBlock)

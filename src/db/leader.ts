@@ -1,3 +1,4 @@
+import { setTimeout as sleep } from 'node:timers/promises'
 import pg from 'pg'
 import { NETWORK_CODE, type Network } from '../registry/network.js'
 
@@ -52,5 +53,49 @@ export async function tryLead(url: string, network: Network, role: LeaderRole): 
   } catch (error) {
     await client.end().catch(() => {})
     throw error
+  }
+}
+
+const LEADER_POLL_MS = 1_000
+
+export interface LeadOptions {
+  url: string
+  network: Network
+  role: LeaderRole
+  signal: AbortSignal
+  /** Told why the work, or the attempt to lead, failed; another attempt follows. */
+  onError: (error: Error) => void
+}
+
+/**
+ * Does the work of a role whenever this process leads, until the signal. The work's own signal fires when the lead is lost.
+ */
+export async function whileLeading(
+  options: LeadOptions,
+  work: (epoch: number, signal: AbortSignal) => Promise<void>,
+): Promise<void> {
+  const { url, network, role, signal } = options
+  while (!signal.aborted) {
+    try {
+      const leadership = await tryLead(url, network, role)
+      if (leadership) await workWhileHeld(leadership, signal, work)
+    } catch (error) {
+      options.onError(error as Error)
+    }
+    await sleep(LEADER_POLL_MS, undefined, { signal }).catch(() => {})
+  }
+}
+
+async function workWhileHeld(
+  leadership: Leadership,
+  signal: AbortSignal,
+  work: (epoch: number, signal: AbortSignal) => Promise<void>,
+): Promise<void> {
+  const lost = new AbortController()
+  leadership.lost.then(() => lost.abort())
+  try {
+    await work(leadership.epoch, AbortSignal.any([signal, lost.signal]))
+  } finally {
+    await leadership.release().catch(() => {})
   }
 }

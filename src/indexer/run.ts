@@ -4,75 +4,114 @@ import type { EvmChain } from '../chains/evm/chain.js'
 import { watchHeads } from '../chains/evm/headWatcher.js'
 import { type ChainRow, readChain } from '../db/chains.js'
 import { LostLeadershipError } from '../db/head.js'
-import { type Leadership, tryLead } from '../db/leader.js'
+import { whileLeading } from '../db/leader.js'
 import type { Logger } from '../ops/log.js'
+import type { Network } from '../registry/network.js'
 import { type ChainIndexer, createChainIndexer } from './chainIndexer.js'
 import type { IndexerState, Outcome, Progress } from './types.js'
 
-const LEADER_POLL_MS = 1_000
+const HALTED_POLL_MS = 1_000
 const ERROR_BACK_OFF_MS = [250, 500, 1_000, 2_000, 5_000]
 const IDLE_LOG_LEVEL = 'trace'
 
 export interface IndexRunOptions {
   pool: pg.Pool
   databaseUrl: string
-  chain: EvmChain
-  row: ChainRow
+  network: Network
+  /** The network's chains: its hub and its spokes. */
+  chains: readonly { chain: EvmChain; row: ChainRow }[]
   log: Logger
   signal: AbortSignal
-  onOutcome: (outcome: Outcome | { kind: 'failed' }) => void
+  onOutcome: (row: ChainRow, outcome: Outcome | { kind: 'failed' }) => void
   onProgress: (progress: Progress) => void
 }
 
 export interface IndexRun {
-  /** null while another process leads. */
-  state(): IndexerState | null
+  /** The chains as this process indexes them; null for each while another process leads. */
+  states(): { label: string; network: Network; state: IndexerState | null }[]
   /** Settles when the run has ended after its signal. */
   done: Promise<void>
 }
 
-/** Runs a hub's indexer while this process leads its network, until the signal. Timers live here and nowhere below. */
-export function runHubIndexer(options: IndexRunOptions): IndexRun {
-  let indexer: ChainIndexer | null = null
-  const { log, signal, row } = options
-
-  const lead = async (leadership: Leadership): Promise<void> => {
-    const stopped = new AbortController()
-    const stop = () => stopped.abort()
-    signal.addEventListener('abort', stop, { once: true })
-    leadership.lost.then(stop)
-    try {
-      // another leader may have moved the checkpoint since we last looked
-      Object.assign(row, await readChain(options.pool, row))
-      indexer = await createChainIndexer({ ...options, epoch: leadership.epoch, signal: stopped.signal })
-      log.info(
-        { network: row.network, chain: row.label, block: row.nextBlock, epoch: leadership.epoch },
-        'leading the indexing',
-      )
-      await loop(options, indexer, stopped.signal)
-    } finally {
-      indexer = null
-      signal.removeEventListener('abort', stop)
-      await leadership.release().catch(() => {})
-    }
-  }
-
-  const run = async (): Promise<void> => {
-    while (!signal.aborted) {
+/**
+ * Runs a network's indexers while this process leads it, until the signal: one loop a chain, so that a spoke that is away
+ * delays no other. Timers live here and nowhere below.
+ */
+export function runIndexers(options: IndexRunOptions): IndexRun {
+  const { network, chains, log, signal, databaseUrl } = options
+  const indexers = new Map<string, ChainIndexer>()
+  const done = whileLeading(
+    {
+      url: databaseUrl,
+      network,
+      role: 'index',
+      signal,
+      onError: (err) => log.error({ network, err }, 'indexing stopped; trying to lead again'),
+    },
+    async (epoch, stopped) => {
+      log.info({ network, chains: chains.map(({ row }) => row.label), epoch }, 'leading the indexing')
       try {
-        const leadership = await tryLead(options.databaseUrl, row.network, 'index')
-        if (leadership) await lead(leadership)
-      } catch (error) {
-        log.error({ network: row.network, chain: row.label, err: error }, 'indexing stopped; trying to lead again')
+        await together(
+          chains.map(
+            ({ chain, row }) =>
+              (stop) =>
+                runOne(chain, row, epoch, stop),
+          ),
+          stopped,
+        )
+      } finally {
+        indexers.clear()
       }
-      await pause(LEADER_POLL_MS, signal)
-    }
+    },
+  )
+  return {
+    states: () => chains.map(({ row: { label } }) => ({ label, network, state: indexers.get(label)?.state ?? null })),
+    done,
   }
-  return { state: () => indexer?.state ?? null, done: run() }
+
+  async function runOne(chain: EvmChain, row: ChainRow, epoch: number, stopped: AbortSignal): Promise<void> {
+    // another leader may have moved the checkpoint since we last looked
+    Object.assign(row, await readChain(options.pool, row))
+    const indexer = await createChainIndexer({
+      pool: options.pool,
+      chain,
+      row,
+      epoch,
+      signal: stopped,
+      onProgress: options.onProgress,
+    })
+    indexers.set(row.label, indexer)
+    await loop(options, chain, row, indexer, stopped)
+  }
 }
 
-async function loop(options: IndexRunOptions, indexer: ChainIndexer, signal: AbortSignal): Promise<void> {
-  const { chain, row, log } = options
+/** Runs all until one fails; then stops the others, waits for them and fails with its error. */
+async function together(
+  works: readonly ((signal: AbortSignal) => Promise<void>)[],
+  signal: AbortSignal,
+): Promise<void> {
+  const failed = new AbortController()
+  const either = AbortSignal.any([signal, failed.signal])
+  const results = await Promise.allSettled(
+    works.map((work) =>
+      work(either).catch((error) => {
+        failed.abort()
+        throw error
+      }),
+    ),
+  )
+  const failure = results.find((result) => result.status === 'rejected')
+  if (failure) throw failure.reason
+}
+
+async function loop(
+  options: IndexRunOptions,
+  chain: EvmChain,
+  row: ChainRow,
+  indexer: ChainIndexer,
+  signal: AbortSignal,
+): Promise<void> {
+  const { log } = options
   const bell = createBell()
   const unwatch = chain.config.wsUrl
     ? watchHeads(chain.config.wsUrl, bell.ring, (err) => log.debug({ chain: row.label, err }, 'watching heads'))
@@ -84,13 +123,13 @@ async function loop(options: IndexRunOptions, indexer: ChainIndexer, signal: Abo
       try {
         const outcome = await indexer.converge()
         failures = 0
-        options.onOutcome(outcome)
+        options.onOutcome(row, outcome)
         logOutcome(log, row, outcome, Date.now() - startedMs)
         if (outcome.kind === 'backfilled' || outcome.kind === 'followed') continue
-        await bell.wait(outcome.kind === 'halted' ? LEADER_POLL_MS : chain.config.pollMs, signal)
+        await bell.wait(outcome.kind === 'halted' ? HALTED_POLL_MS : chain.config.pollMs, signal)
       } catch (error) {
         if (error instanceof LostLeadershipError || signal.aborted) throw error
-        options.onOutcome({ kind: 'failed' })
+        options.onOutcome(row, { kind: 'failed' })
         if (failures === 0)
           log.warn({ network: row.network, chain: row.label, err: error }, 'a step failed; it will be tried again')
         else log.debug({ network: row.network, chain: row.label, err: error, failures }, 'a step failed again')
