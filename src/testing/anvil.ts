@@ -46,6 +46,8 @@ export interface Anvil {
   /** SIGKILL, as a power cut would; resolves when it is gone. */
   kill(): Promise<void>
   hasExited(): boolean
+  /** Settles when the process has ended, however it ended. */
+  exited: Promise<void>
 }
 
 /**
@@ -70,6 +72,7 @@ export async function startAnvil(options: AnvilOptions): Promise<Anvil> {
     stop: () => end(child, keeper, port, 'SIGINT'), // SIGINT makes anvil write its state
     kill: () => end(child, keeper, port, 'SIGKILL'),
     hasExited: () => child.hasExited(),
+    exited: child.exited.then(() => {}),
   }
 }
 

@@ -39,6 +39,12 @@ export class PidFile {
     writeAtomically(this.#file, `${JSON.stringify(this.#entries, null, 2)}\n`)
   }
 
+  /** Forgets all entries. */
+  clear(): void {
+    this.#entries = []
+    writeAtomically(this.#file, '[]\n')
+  }
+
   /** Entries whose process still runs: same id, same start, marker in the command line. */
   leftovers(): PidEntry[] {
     return this.#entries.filter(isSameProcess)

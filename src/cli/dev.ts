@@ -1,0 +1,110 @@
+import { DEFAULT_OPS_PORT, DEFAULT_PORT, type Environment, readEnvironment } from '../config.js'
+import type { Stack } from '../testing/index.js'
+import { paint } from './paint.js'
+
+/** npm hands the terminal's Ctrl-C on, so one press arrives twice: only a later one is a second press. */
+const SAME_PRESS_MS = 700
+const CHILD_GRACE_MS = 5_000
+const WRAPPER_POLL_MS = 500
+
+/** `clusterd dev`: a local world in the foreground until Ctrl-C. */
+export async function dev(): Promise<void> {
+  const startedMs = performance.now()
+  const env = readEnvironment()
+  const { startStack } = await import('../testing/index.js')
+  let stack: Stack | undefined
+  await endOnSignals(() => stack)
+  stack = await startStack({
+    home: env.home,
+    ...(await choosePorts(env)),
+    ...(env.databaseUrl !== undefined && { databaseUrl: env.databaseUrl }),
+    daemonEnv: daemonEnvOf(env),
+    log: (line) => console.log(paint('dim', line)),
+  })
+  printSummary(stack, (performance.now() - startedMs) / 1_000)
+  const reason = await stack.failed
+  console.error(`clusterd: ${reason}`)
+  await stack.stop()
+  process.exit(1)
+}
+
+function daemonEnvOf(env: Environment): Record<string, string | undefined> {
+  return {
+    HOST: env.host,
+    LOG_LEVEL: env.logLevel,
+    SERVICE_DOMAIN: env.serviceDomain,
+    DATABASE_POOL: String(env.databasePool),
+    CLUSTERD_FAILPOINT: env.failpoint,
+  }
+}
+
+/** PORT and OPS_PORT as they are set; else the defaults, or the next free ports, said aloud. */
+async function choosePorts(env: Environment): Promise<{ port: number; opsPort: number }> {
+  const { nextFreePort } = await import('../testing/ports.js')
+  const choose = async (set: number | undefined, preferred: number, name: string) => {
+    if (set !== undefined) return set
+    const port = await nextFreePort(preferred)
+    if (port !== preferred) console.log(`Port ${preferred} is taken, using ${port} (${name} sets another).`)
+    return port
+  }
+  const port = await choose(env.port, DEFAULT_PORT, 'PORT')
+  return { port, opsPort: await choose(env.opsPort, DEFAULT_OPS_PORT, 'OPS_PORT') }
+}
+
+/** The first Ctrl-C (or SIGTERM, or the end of the npm that runs this) ends all in order, a second one at once. */
+async function endOnSignals(current: () => Stack | undefined): Promise<void> {
+  const { endChildren, identifyProcess, killChildren } = await import('../testing/processes.js')
+  let askedAtMs: number | undefined
+  const ask = async () => {
+    if (askedAtMs !== undefined) {
+      if (performance.now() - askedAtMs < SAME_PRESS_MS) return
+      killChildren()
+      process.exit(1)
+    }
+    askedAtMs = performance.now()
+    console.log('\nEnding the world ...')
+    const stack = current()
+    await (stack ? stack.stop() : endChildren(CHILD_GRACE_MS))
+    process.exit(0)
+  }
+  for (const signal of ['SIGINT', 'SIGTERM', 'SIGHUP'] as const) process.on(signal, ask)
+
+  // `npm run` killed with SIGKILL can't tell us: a world nobody can reach any more would be left.
+  const wrapper = process.ppid
+  if (!/\b(npm|npx|tsx)\b/.test(identifyProcess(wrapper)?.commandLine ?? '')) return
+  setInterval(() => {
+    if (process.ppid !== wrapper && askedAtMs === undefined) void ask()
+  }, WRAPPER_POLL_MS).unref()
+}
+
+function printSummary(stack: Stack, seconds: number): void {
+  const { api, ops, networks, seeds, accounts } = stack
+  const seed = seeds.mainnet
+  const bold = (text: string) => paint('bold', text)
+  const lines = [
+    '',
+    `${paint('green', '●')} ${bold('The local world is up')} (${seconds.toFixed(1)} s)`,
+    '',
+    `  API        ${bold(api)}`,
+    `  Operator   ${ops}/ready  ${ops}/metrics`,
+    ...Object.entries(networks).map(
+      ([name, { hub }]) => `  ${name.padEnd(9)}  hub "${hub.network}" at ${hub.rpcUrl}, chain id ${hub.chainId}`,
+    ),
+    `  Database   ${stack.databaseUrl}`,
+    `  World      ${stack.home}/stack.json (${accounts.evm.length} funded accounts)`,
+    '',
+    ...(seed
+      ? [
+          `  curl -s ${api}/v1/names/address/${seed.owner}`,
+          `  curl -s ${api}/v1/names -d '[{"name":"${seed.name}"}]'`,
+          `  curl -s ${api}/v1/names/register/tx/${seed.tx.finalized}`,
+        ]
+      : []),
+    `  curl -s ${api}/v1/names/register/check -d '["alice","bob"]'`,
+    `  curl -s '${api}/v1/events?limit=3'`,
+    '',
+    '  Register a name as a wallet would: npm run demo (npx clusterd demo). Ctrl-C ends everything.',
+    '',
+  ]
+  console.log(lines.join('\n'))
+}

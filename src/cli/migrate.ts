@@ -1,0 +1,9 @@
+import { migrate } from '../db/migrate.js'
+import { withDatabase } from './database.js'
+
+/** `clusterd migrate`: applies the migrations the database lacks and names them. */
+export async function migrateDatabase(): Promise<void> {
+  const applied = await withDatabase((url) => migrate(url))
+  for (const name of applied) console.log(`applied ${name}`)
+  if (applied.length === 0) console.log('The database is up to date.')
+}

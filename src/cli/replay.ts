@@ -1,0 +1,32 @@
+import { createPool } from '../db/pool.js'
+import { type Replayed, replay } from '../db/replay.js'
+import { NETWORKS, type Network } from '../registry/network.js'
+import { withDatabase } from './database.js'
+
+/** `clusterd replay`: rebuilds each network from its journal and compares; exit code 1 when one differs. */
+export async function replayAll(): Promise<void> {
+  const results = await withDatabase(async (url) => {
+    const pool = createPool({ url, max: 2, applicationName: 'clusterd replay' })
+    try {
+      const done: Replayed[] = []
+      for (const network of NETWORKS) done.push(await replay(pool, network, progressOf(network)))
+      return done
+    } finally {
+      await pool.end()
+    }
+  })
+  for (const { network, generation, entries, live, rebuilt } of results) {
+    const verdict = live === rebuilt ? 'equal' : 'DIFFERENT'
+    console.log(`${network}: ${entries} entries of generation ${generation}, ${verdict}`)
+    console.log(`  live    ${live}\n  rebuilt ${rebuilt}`)
+  }
+  if (results.some(({ live, rebuilt }) => live !== rebuilt)) process.exitCode = 1
+}
+
+/** A line that counts up, on a terminal only. */
+function progressOf(network: Network): (done: number, total: number) => void {
+  return (done, total) => {
+    if (!process.stderr.isTTY) return
+    process.stderr.write(done < total ? `\r${network}: ${done} of ${total} entries` : '\r\x1b[K')
+  }
+}

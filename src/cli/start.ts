@@ -1,0 +1,39 @@
+import { readConfig } from '../config.js'
+import { startDaemon } from '../daemon.js'
+import { createLog } from '../ops/log.js'
+
+const PARENT_POLL_MS = 1_000
+
+/** `clusterd start`: the daemon in the foreground until SIGTERM or SIGINT, or until the launcher it belongs to is gone. */
+export async function start(): Promise<void> {
+  const config = readConfig()
+  const log = createLog({ level: config.logLevel, format: config.logFormat })
+  const isAskedToStop = untilAskedToStop(config.parentPid)
+  const starting = startDaemon(config, log)
+  starting.catch(() => {}) // thrown below, unless it was to stop anyway
+  await Promise.race([starting, isAskedToStop])
+  await isAskedToStop
+  const daemon = await starting
+  await daemon.stop()
+  process.exit(0)
+}
+
+function untilAskedToStop(parentPid: number | undefined): Promise<void> {
+  return new Promise((resolve) => {
+    for (const signal of ['SIGTERM', 'SIGINT'] as const) process.once(signal, () => resolve())
+    if (parentPid === undefined) return
+    // A launcher holds our stdin open: its end is told at once, and the poll sees it where stdin was closed before.
+    process.stdin.once('end', () => resolve()).resume()
+    setInterval(() => {
+      if (!exists(parentPid)) resolve()
+    }, PARENT_POLL_MS).unref()
+  })
+}
+
+function exists(pid: number): boolean {
+  try {
+    return process.kill(pid, 0)
+  } catch (error) {
+    return (error as NodeJS.ErrnoException).code === 'EPERM'
+  }
+}

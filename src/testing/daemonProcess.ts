@@ -1,0 +1,142 @@
+import fs from 'node:fs'
+import { createRequire } from 'node:module'
+import path from 'node:path'
+import { fileURLToPath, pathToFileURL } from 'node:url'
+import { type Child, spawnChild, waitFor } from './processes.js'
+
+const READY_DEADLINE_MS = 30_000
+const READY_POLL_MS = 30
+const STOP_GRACE_MS = 12_000
+
+export type DaemonEnvironment = Readonly<Record<string, string | undefined>>
+
+export interface DaemonProcess {
+  /** Of the newest run. */
+  readonly pid: number
+  /** Sends a signal and waits for the process to end. */
+  kill(signal: NodeJS.Signals): Promise<void>
+  /** Ends it (SIGTERM) if it runs, starts it again and waits until it is ready. `env` is added to what it had. */
+  restart(env?: DaemonEnvironment): Promise<void>
+  /** Starts it again without waiting for anything: for runs that are meant to die. */
+  spawn(env?: DaemonEnvironment): Promise<void>
+  /** @throws when it ends or isn't ready in time, with the reasons it gives. */
+  waitUntilReady(): Promise<void>
+  /** Settles when the newest run has ended. */
+  exited(): Promise<{ code: number | null; signal: NodeJS.Signals | null }>
+  isRunning(): boolean
+  /** Everything that all runs have logged. */
+  logs(): string
+}
+
+export interface DaemonOptions {
+  /** The whole environment of the process; nothing is inherited. */
+  env: DaemonEnvironment
+  /** Base address of its operator's routes. */
+  opsUrl: string
+  logFile: string
+  onSpawn: (pid: number, marker: string) => void
+  /** Called when it ends and nobody asked it to. */
+  onEnd: () => void
+}
+
+/** Starts `clusterd start` as a process of its own, which ends when this one does. */
+export async function startDaemonProcess(options: DaemonOptions): Promise<DaemonProcess> {
+  const { command, args, marker } = cliCommand()
+  let child: Child
+  let isAskedToEnd = false
+  const spawn = async (env: DaemonEnvironment = {}) => {
+    child = await spawnChild({
+      command,
+      args: [...args, 'start'],
+      logFile: options.logFile,
+      env: definedOnly({ ...options.env, ...env, CLUSTERD_PARENT_PID: String(process.pid) }),
+      stdin: 'pipe', // its end tells the daemon at once that this process is gone
+      exitSignal: 'SIGTERM',
+    })
+    isAskedToEnd = false
+    options.onSpawn(child.pid, marker)
+    child.exited.then(() => {
+      if (!isAskedToEnd) options.onEnd()
+    })
+  }
+  await spawn()
+  const kill = (signal: NodeJS.Signals) => {
+    isAskedToEnd = true
+    return child.end(signal, STOP_GRACE_MS)
+  }
+  const waitUntilReady = () => waitForReady(child, options.opsUrl)
+  return {
+    get pid() {
+      return child.pid
+    },
+    kill,
+    async restart(env) {
+      await kill('SIGTERM')
+      await spawn(env)
+      await waitUntilReady()
+    },
+    async spawn(env) {
+      await kill('SIGKILL')
+      await spawn(env)
+    },
+    waitUntilReady,
+    exited: () => child.exited,
+    isRunning: () => !child.hasExited(),
+    logs: () => fs.readFileSync(options.logFile, 'utf8'),
+  }
+}
+
+/** A chain the daemon will take nothing more from: no waiting mends that. */
+export class ChainHaltedError extends Error {
+  override name = 'ChainHaltedError'
+}
+
+/** How this package's command line is run: its sources through tsx in a checkout, else what was built from them. */
+export function cliCommand(): { command: string; args: string[]; marker: string } {
+  const isSource = import.meta.url.endsWith('.ts')
+  const entry = fileURLToPath(new URL(isSource ? '../cli.ts' : '../cli.js', import.meta.url))
+  if (!isSource) return { command: process.execPath, args: [entry], marker: path.basename(entry) }
+  const tsx = pathToFileURL(createRequire(import.meta.url).resolve('tsx')).href
+  return { command: process.execPath, args: ['--import', tsx, entry], marker: path.basename(entry) }
+}
+
+function definedOnly(env: DaemonEnvironment): NodeJS.ProcessEnv {
+  return Object.fromEntries(Object.entries(env).filter(([, value]) => value !== undefined))
+}
+
+async function waitForReady(child: Child, opsUrl: string): Promise<void> {
+  let problems: readonly string[] = []
+  const poll = async () => {
+    if (child.hasExited()) return true
+    const answer = await askReady(opsUrl)
+    problems = answer.problems
+    return answer.ready || problems.some(isHalted)
+  }
+  const isReady = await waitFor(poll, READY_DEADLINE_MS, READY_POLL_MS)
+  if (child.hasExited()) throw new Error(lastSentence(child))
+  const halted = problems.find(isHalted)
+  if (halted) throw new ChainHaltedError(halted)
+  if (!isReady) throw new Error(`the daemon is not ready: ${problems.join('; ') || 'no answer'}`)
+}
+
+function isHalted(problem: string): boolean {
+  return problem.includes(': halted: ')
+}
+
+/** What `/ready` says; an operator's port that doesn't answer is not ready. */
+export async function askReady(opsUrl: string): Promise<{ ready: boolean; problems: string[] }> {
+  try {
+    const response = await fetch(`${opsUrl}/ready`, { signal: AbortSignal.timeout(2_000) })
+    const body = (await response.json()) as { problems?: string[] }
+    return { ready: response.status === 200, problems: body.problems ?? [] }
+  } catch (error) {
+    return { ready: false, problems: [`${opsUrl}/ready: ${(error as Error).message}`] }
+  }
+}
+
+/** `clusterd` prints why it stops as its last line that is not JSON. */
+function lastSentence(child: Child): string {
+  const lines = child.logTail().trim().split('\n')
+  const said = lines.findLast((line) => line.startsWith('clusterd: '))
+  return said?.slice('clusterd: '.length) ?? `the daemon ended at its start: ${lines.at(-1)} (see ${child.logFile})`
+}

@@ -1,0 +1,107 @@
+import { askReady } from './daemonProcess.js'
+import { sleep } from './processes.js'
+
+const DEFAULT_DEADLINE_MS = 30_000
+const POLL_MS = 50
+
+export interface UntilOptions {
+  /** Ask for the testnet. */
+  testnet?: boolean
+  /** Default 30 s. */
+  deadlineMs?: number
+  /** Called with each status as it changes. */
+  onChange?: (status: StatusAnswer) => void
+}
+
+/** What `GET /v1/names/register/tx/:tx` answers; more fields beside. */
+export interface StatusAnswer {
+  tx: string
+  status: string
+  [field: string]: unknown
+}
+
+/** An item of `GET /v1/events`. */
+export interface EventItem {
+  id: string
+  type: string
+  from: string
+  timestamp: number
+  data: Record<string, unknown>
+  [field: string]: unknown
+}
+
+/** Statuses after which a transaction never changes. */
+const TERMINAL = ['finalized', 'lost_bid', 'invalid']
+
+/** Waits for something the API will say. Each throws at its deadline, or once it can't come true, with what it saw last. */
+export const until = {
+  /** Waits until a registration transaction has a status. A status that never changes and isn't the wanted one throws at once. */
+  async status(
+    at: { api: string },
+    tx: string,
+    wanted: string | readonly string[],
+    options: UntilOptions = {},
+  ): Promise<StatusAnswer> {
+    const names = typeof wanted === 'string' ? [wanted] : wanted
+    let last: StatusAnswer | undefined
+    return poll<StatusAnswer>(`${tx} to be ${names.join(' or ')}`, options, async () => {
+      const answer = await get<StatusAnswer>(at.api, `/v1/names/register/tx/${tx}`, options.testnet)
+      if (answer.status !== last?.status) options.onChange?.(answer)
+      last = answer
+      if (names.includes(answer.status)) return { done: answer }
+      if (TERMINAL.includes(answer.status)) throw new Error(`${tx} is ${answer.status}, not ${names.join(' or ')}`)
+      return { seen: answer }
+    })
+  },
+
+  /** Waits until `/ready` answers 200. */
+  async ready(at: { ops: string }, options: UntilOptions = {}): Promise<void> {
+    await poll('the daemon to be ready', options, async () => {
+      const answer = await askReady(at.ops)
+      return answer.ready ? { done: true } : { seen: answer.problems }
+    })
+  },
+
+  /** Waits for an event of the public feed, reading it from its start. */
+  async event(
+    at: { api: string },
+    matches: (event: EventItem) => boolean,
+    options: UntilOptions = {},
+  ): Promise<EventItem> {
+    let page: string | undefined
+    let last: EventItem | undefined
+    return poll<EventItem>('an event', options, async () => {
+      const query = page === undefined ? '?orderBy=oldest' : `?nextPage=${encodeURIComponent(page)}`
+      const answer = await get<{ items: EventItem[]; resume?: string }>(at.api, `/v1/events${query}`, options.testnet)
+      page = answer.resume ?? page
+      last = answer.items.at(-1) ?? last
+      const found = answer.items.find(matches)
+      return found ? { done: found } : { seen: last ?? 'an empty feed' }
+    })
+  },
+}
+
+async function poll<T>(
+  what: string,
+  options: UntilOptions,
+  look: () => Promise<{ done: T } | { seen: unknown }>,
+): Promise<T> {
+  const deadlineMs = options.deadlineMs ?? DEFAULT_DEADLINE_MS
+  const end = performance.now() + deadlineMs
+  for (;;) {
+    const result = await look()
+    if ('done' in result) return result.done
+    if (performance.now() > end) {
+      throw new Error(`waiting ${deadlineMs / 1_000} s for ${what}: last seen ${JSON.stringify(result.seen)}`)
+    }
+    await sleep(POLL_MS)
+  }
+}
+
+async function get<T>(api: string, path: string, testnet = false): Promise<T> {
+  const url = new URL(`${api}${path}`)
+  if (testnet) url.searchParams.set('testnet', 'true')
+  const response = await fetch(url)
+  if (!response.ok) throw new Error(`asking ${url}: ${response.status} ${await response.text()}`)
+  return (await response.json()) as T
+}
