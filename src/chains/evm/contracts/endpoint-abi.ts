@@ -25,6 +25,7 @@ export const endpointAbi = parseAbi([
   'function setDefaultSendLibrary(uint32 eid, address lib)',
   'function setDefaultReceiveLibrary(uint32 eid, address lib, uint256 gracePeriod)',
   'error LZ_PayloadHashNotFound(bytes32 expected, bytes32 actual)',
+  'error LZ_InvalidNonce(uint64 nonce)',
   'error LZ_PathNotInitializable()',
   'error LZ_PathNotVerifiable()',
   'error LZ_InsufficientFee(uint256 requiredNative, uint256 suppliedNative, uint256 requiredLzToken, uint256 suppliedLzToken)',

@@ -1,0 +1,144 @@
+import {
+  type Abi,
+  type Address,
+  type ContractFunctionArgs,
+  type ContractFunctionName,
+  concatHex,
+  encodeFunctionData,
+  encodePacked,
+  getAddress,
+  type Hex,
+  hexToBigInt,
+  hexToNumber,
+  parseEventLogs,
+  sliceHex,
+  type TransactionReceipt,
+} from 'viem'
+import { endpointAbi, hubAbi, localMessageLibAbi, spokeAbi } from '../../../src/chains/evm/contracts/index.js'
+import { type BridgePrice, connect, deployHub, deployMessageLibrary, deploySpoke } from '../../../src/testing/deploy.js'
+import { type Chain, startChain } from './chain.js'
+import { DELIVER_LIMIT_WEI, HUB_EID, MINIMUM_WEI, messageOf, SPOKE_EID, word } from './hub.js'
+
+export type BridgeWorld = Awaited<ReturnType<typeof startBridgeWorld>>
+
+/** A hub and a spoke on chains of their own, connected by LayerZero's endpoints and our local message library. */
+export async function startBridgeWorld(price?: BridgePrice) {
+  const [hubChain, spokeChain] = await Promise.all([startChain(31_337), startChain(31_338)])
+  // The accounts are the same on both chains.
+  const [owner, relayer, pauser, alice, bob, stranger] = hubChain.accounts as [
+    Address,
+    Address,
+    Address,
+    Address,
+    Address,
+    Address,
+  ]
+  const roles = { owner, pauser, minimumWei: MINIMUM_WEI }
+  const hubClient = { walletClient: hubChain.deployer, publicClient: hubChain.publicClient }
+  const spokeClient = { walletClient: spokeChain.deployer, publicClient: spokeChain.publicClient }
+  const [{ hub, endpoint: hubEndpoint }, { spoke, endpoint: spokeEndpoint }] = await Promise.all([
+    deployHub({ ...hubClient, ...roles, eid: HUB_EID, relayer, deliverLimitWei: DELIVER_LIMIT_WEI }),
+    deploySpoke({ ...spokeClient, ...roles, eid: SPOKE_EID, hubEid: HUB_EID }),
+  ])
+  const [hubLibrary, spokeLibrary] = await Promise.all([
+    deployMessageLibrary(hubClient, hubEndpoint, relayer),
+    deployMessageLibrary(spokeClient, spokeEndpoint, relayer),
+  ])
+  await connect(
+    { ...hubClient, eid: HUB_EID, endpoint: hubEndpoint, library: hubLibrary, app: hub },
+    { ...spokeClient, eid: SPOKE_EID, endpoint: spokeEndpoint, library: spokeLibrary, app: spoke },
+    price,
+  )
+
+  const quote = (from: Hex, hubCalldata: Hex, options: Hex) =>
+    spokeChain.publicClient.readContract({
+      address: spoke,
+      abi: spokeAbi,
+      functionName: 'quote',
+      args: [messageOf(from, hubCalldata), options],
+    })
+
+  /** The transaction that sends hub calldata over the bridge; pays the quoted fee unless told otherwise. */
+  async function sending(from: Address, hubCalldata: Hex, options: Hex, value?: bigint) {
+    const fee = value ?? (await quote(word(from), hubCalldata, options)).nativeFee
+    return { from, to: spoke, data: spokeCall('lzSend', [hubCalldata, options]), value: fee }
+  }
+
+  async function send(from: Address, hubCalldata: Hex, options: Hex) {
+    const receipt = await spokeChain.succeed(await sending(from, hubCalldata, options))
+    return { receipt, packet: packetOf(receipt) }
+  }
+
+  /** What the verifier does on the hub's chain. */
+  const verifying = ({ encoded }: Packet) => ({
+    from: relayer,
+    to: hubLibrary,
+    data: encodeFunctionData({ abi: localMessageLibAbi, functionName: 'validatePacket', args: [encoded] }),
+  })
+
+  /** What an executor, anybody, does on the hub's chain. */
+  function executing(packet: Packet, value: bigint, from: Address = relayer) {
+    const { origin, receiver, guid, message } = packet
+    const args = [origin, receiver, guid, message, '0x'] as const
+    const data = encodeFunctionData({ abi: endpointAbi, functionName: 'lzReceive', args })
+    return { from, to: hubEndpoint, data, value }
+  }
+
+  async function carry(packet: Packet, value: bigint) {
+    await hubChain.succeed(verifying(packet))
+    return hubChain.succeed(executing(packet, value))
+  }
+
+  return {
+    ...{ hubChain, spokeChain, hub, spoke, hubEndpoint, spokeEndpoint, hubLibrary, spokeLibrary },
+    ...{ owner, relayer, pauser, alice, bob, stranger },
+    ...{ quote, sending, send, verifying, executing, carry },
+    stop: () => Promise.all([hubChain.stop(), spokeChain.stop()]),
+  }
+}
+
+type SpokeFunction = ContractFunctionName<typeof spokeAbi>
+
+/** Calldata of a spoke function. */
+export function spokeCall<const name extends SpokeFunction>(
+  functionName: name,
+  args: ContractFunctionArgs<typeof spokeAbi, 'nonpayable' | 'payable' | 'view' | 'pure', name> & readonly unknown[],
+): Hex {
+  const call: { abi: Abi; functionName: string; args: readonly unknown[] } = { abi: spokeAbi, functionName, args }
+  return encodeFunctionData(call)
+}
+
+/** Type-3 options with one lzReceive option. */
+export const receiveOptions = (gasLimit: bigint, value: bigint): Hex =>
+  value === 0n
+    ? concatHex(['0x000301001101', encodePacked(['uint128'], [gasLimit])])
+    : concatHex(['0x000301002101', encodePacked(['uint128', 'uint128'], [gasLimit, value])])
+
+export type Packet = ReturnType<typeof packetOf>
+
+/** The one packet that a transaction sent, taken apart. */
+export function packetOf(receipt: TransactionReceipt) {
+  const sent = parseEventLogs({ abi: endpointAbi, logs: receipt.logs, eventName: 'PacketSent' })
+  if (sent.length !== 1) throw new Error(`${sent.length} packets in ${receipt.transactionHash}`)
+  const { encodedPayload: encoded, options } = sent[0]!.args
+  return {
+    encoded,
+    options,
+    origin: {
+      nonce: hexToBigInt(sliceHex(encoded, 1, 9)),
+      srcEid: hexToNumber(sliceHex(encoded, 9, 13)),
+      sender: sliceHex(encoded, 13, 45),
+    },
+    receiver: getAddress(sliceHex(encoded, 61, 81)),
+    guid: sliceHex(encoded, 81, 113),
+    message: sliceHex(encoded, 113),
+  }
+}
+
+/** What the hub holds, and what of it is whose. */
+export async function hubMoney(chain: Chain, hub: Address) {
+  const read = (functionName: 'kept' | 'owed') =>
+    chain.publicClient.readContract({ address: hub, abi: hubAbi, functionName })
+  const [balance, kept, owed] = await Promise.all([chain.balance(hub), read('kept'), read('owed')])
+  return { balance, kept, owed }
+}
