@@ -13,6 +13,7 @@ import {
 import { fromHex, toHex } from '../../registry/bytes.js'
 import type { Network } from '../../registry/network.js'
 import {
+  INVALID_REASONS,
   type InvalidReason,
   isTerminal,
   type Seen,
@@ -26,8 +27,6 @@ import { millisecondsText } from './timestamps.js'
 
 /** The status of a transaction as it is answered after `tx`. */
 export interface TxStatus extends StatusAnswer {
-  /** The transaction on the hub that decides or decided, where it is known. */
-  hubTx?: string
   /** The transaction that took this one's nonce and whose status this is. */
   replacedBy?: string
   updatedAt?: string
@@ -35,14 +34,6 @@ export interface TxStatus extends StatusAnswer {
 
 /** A replacement may itself have been unknown to us; more links than this are no honest chain. */
 const MAX_REPLACEMENTS = 4
-const REASONS = new Set<string>([
-  'reverted',
-  'not_a_registration',
-  'replaced',
-  'malformed_name',
-  'below_minimum',
-] satisfies InvalidReason[])
-
 /**
  * The status of a registration transaction, from our records and, where they don't decide, from the network's chains.
  * @throws ChainUnavailableError when no record decides and a chain that may have it can't be asked
@@ -199,4 +190,4 @@ function asTracked({ lastSeenMs, verdict }: TrackedTx): Tracked {
   return { lastSeenMs, verdict }
 }
 
-const isReason = (text: string): text is InvalidReason => REASONS.has(text)
+const isReason = (text: string): text is InvalidReason => INVALID_REASONS.some((reason) => reason === text)

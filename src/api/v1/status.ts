@@ -13,7 +13,12 @@ const StatusSchema = z
     reason: z.string().optional(),
     confirmations: z.object({ have: z.int(), need: z.int() }).optional(),
     names: z
-      .array(z.object({ name: z.string(), outcome: z.enum(['won', 'lost', 'refused', 'leading', 'behind']) }))
+      .array(
+        z.object({
+          name: z.string(),
+          outcome: z.enum(['won', 'lost', 'refused', 'leading', 'behind', 'pending', 'bridging']),
+        }),
+      )
       .optional()
       .openapi({ description: 'Every name of the transaction; the status is that of the first' }),
     hubTx: z.string().optional(),

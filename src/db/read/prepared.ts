@@ -22,11 +22,11 @@ export type Prepared<Row extends pg.QueryResultRow> = (
 
 /**
  * A named statement, written once a network with the leaves in its text, so that PostgreSQL parses and plans it once a
- * connection and has no partitions to route through.
+ * connection and has no partitions to route through. Names are prefixed, since writers may share the connection.
  */
 export function prepare<Row extends pg.QueryResultRow>(name: string, text: (leaves: Leaves) => string): Prepared<Row> {
   const statements = Object.fromEntries(
-    NETWORKS.map((network) => [network, { name: `${name}_${network}`, text: text(leavesOf(network)) }]),
+    NETWORKS.map((network) => [network, { name: `read_${name}_${network}`, text: text(leavesOf(network)) }]),
   ) as Record<Network, { name: string; text: string }>
   return async (db, network, values) => {
     const statement = statements[network]

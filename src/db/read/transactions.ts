@@ -146,7 +146,7 @@ const SIGHTING_STEP_MS = 10_000
 /** Remembers that a chain has this transaction. Sender and nonce, once known, stay. */
 export async function rememberSighting(db: Queryable, network: Network, hash: Buffer, seen: Sighting): Promise<void> {
   await db.query({
-    name: 'remember_tx',
+    name: 'status_remember_tx',
     text: `INSERT INTO tracked_txs AS t (network, hash, chain, sender, nonce, first_seen_ms, last_seen_ms)
       VALUES ($1, $2, $3, $4, $5, $6, $6)
       ON CONFLICT (network, hash) DO UPDATE SET
@@ -161,7 +161,7 @@ export async function rememberSighting(db: Queryable, network: Network, hash: Bu
 /** Keeps a confirmed `invalid` of a remembered transaction; the first verdict stands. */
 export async function keepVerdict(db: Queryable, network: Network, hash: Buffer, verdict: string): Promise<void> {
   await db.query({
-    name: 'keep_verdict',
+    name: 'status_keep_verdict',
     text: 'UPDATE tracked_txs SET verdict = $3 WHERE network = $1 AND hash = $2 AND verdict IS NULL',
     values: [NETWORK_CODE[network], hash, verdict],
   })
@@ -170,7 +170,7 @@ export async function keepVerdict(db: Queryable, network: Network, hash: Buffer,
 /** Keeps which confirmed transaction took a remembered one's nonce; the first answer stands. */
 export async function keepReplacement(db: Queryable, network: Network, hash: Buffer, by: Buffer): Promise<void> {
   await db.query({
-    name: 'keep_replacement',
+    name: 'status_keep_replacement',
     text: 'UPDATE tracked_txs SET replaced_by = $3 WHERE network = $1 AND hash = $2 AND replaced_by IS NULL',
     values: [NETWORK_CODE[network], hash, by],
   })

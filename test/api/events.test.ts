@@ -1,0 +1,228 @@
+import fc from 'fast-check'
+import { afterAll, beforeAll, describe, expect, it } from 'vitest'
+import { ZERO_ADDRESS } from '../../src/registry/events.js'
+import type { Network } from '../../src/registry/network.js'
+import { type ApiWorld, bid, freshName, MINIMUM_WEI, randomAddress, START_MS, startApi } from './support.js'
+
+interface Event {
+  id: string
+  type: string
+  from: string
+  data: Record<string, unknown>
+  isTestnet: boolean
+  timestamp: number
+}
+
+let world: ApiWorld
+const wallets = Array.from({ length: 5 }, randomAddress)
+let clock = START_MS
+let taken: string[] = []
+
+beforeAll(async () => {
+  world = await startApi()
+})
+afterAll(() => world.stop())
+
+/** Appends bids of a few wallets, some of them lost or refused (those bring no event). */
+async function grow(count: number, network: Network = 'mainnet'): Promise<void> {
+  const entries = Array.from({ length: count }, (_, i) => {
+    clock += (i % 3) * 10
+    const from = wallets[(clock + i * 7) % wallets.length]!
+    const isLost = i % 4 === 3 && taken.length > 0
+    const name = isLost ? taken[i % taken.length]! : freshName()
+    taken = [...taken.slice(-20), name]
+    return bid({ from, name, atMs: clock, ...(i % 9 === 5 ? { amountWei: 1n } : {}) })
+  })
+  await world.append(network, entries)
+}
+
+const events = (query: Record<string, string | number>) =>
+  world.get(
+    `/v1/events?${new URLSearchParams(Object.entries(query).map(([k, v]): [string, string] => [k, String(v)]))}`,
+  )
+
+/** Walks to the end, calling back between pages. */
+async function walk(
+  query: Record<string, string | number>,
+  limits: readonly number[] = [500],
+  between: () => Promise<void> = async () => {},
+): Promise<{ items: Event[]; resume: string }> {
+  const items: Event[] = []
+  let page: string | undefined
+  for (let i = 0; ; i++) {
+    const limit = limits[i % limits.length]!
+    const { status, body } = await events(page ? { nextPage: page, limit } : { ...query, limit })
+    expect(status, JSON.stringify(body)).toBe(200)
+    expect(body.items.length).toBeLessThanOrEqual(limit)
+    items.push(...body.items)
+    expect(body.resume).toEqual(expect.any(String))
+    if (!body.nextPage) return { items, resume: body.resume }
+    expect(body.items).toHaveLength(limit)
+    page = body.nextPage
+    await between()
+  }
+}
+
+describe('GET /v1/events', () => {
+  it('answers the events of a registration', async () => {
+    const [from, name] = [randomAddress(), freshName()]
+    const before = await walk({})
+    await world.append('mainnet', [bid({ from, name, amountWei: MINIMUM_WEI * 2n, atMs: clock })])
+    const { body } = await events({ nextPage: before.resume })
+    const { clusterId } = (await world.get(`/v1/clusters/address/${from}`)).body
+    const n = before.items.length
+    const common = { from, isTestnet: false, timestamp: clock }
+    const wallet = { name: 'main', address: from, cluster_id: clusterId, is_verified: true, is_backed_up: false }
+    const registered = { name, wei_amount: (MINIMUM_WEI * 2n).toString(), cluster_id: clusterId }
+    expect(body.items).toEqual([
+      { ...common, id: `m-1-${n + 1}`, type: 'CREATE_CLUSTER', data: { cluster_id: clusterId } },
+      { ...common, id: `m-1-${n + 2}`, type: 'ADD_WALLET', data: wallet },
+      { ...common, id: `m-1-${n + 3}`, type: 'REGISTER_NAME', data: registered },
+    ])
+    expect(body.nextPage).toBeUndefined()
+  })
+
+  it('numbers events without gaps, in both orders, split anywhere', async () => {
+    await grow(60)
+    const whole = (await walk({})).items
+    expect(whole.map(({ id }) => id)).toEqual(whole.map((_, i) => `m-1-${i + 1}`))
+    expect(whole.map(({ timestamp }) => timestamp)).toEqual(whole.map((e) => e.timestamp).sort((a, b) => a - b))
+    const check = async (limits: number[]): Promise<void> => {
+      expect((await walk({}, limits)).items).toEqual(whole)
+      expect((await walk({ orderBy: 'newest' }, limits)).items).toEqual([...whole].reverse())
+      expect((await walk({ sortBy: 'newest' }, limits)).items).toEqual([...whole].reverse())
+    }
+    await check([1, 2, 3])
+    const limits = fc.array(fc.integer({ min: 3, max: 60 }), { minLength: 1, maxLength: 4 })
+    await fc.assert(fc.asyncProperty(limits, check), { numRuns: 12 })
+  })
+
+  it('concatenates pages exactly while the feed grows', async () => {
+    const limits = fc.array(fc.integer({ min: 5, max: 40 }), { minLength: 1, maxLength: 3 })
+    const bursts = fc.array(fc.integer({ min: 0, max: 4 }), { minLength: 1, maxLength: 4 })
+    await fc.assert(
+      fc.asyncProperty(limits, bursts, async (sizes, growth) => {
+        let i = 0
+        const between = () => grow(growth[i++ % growth.length]!)
+        const start = (await walk({})).items
+        const newest = await walk({ orderBy: 'newest' }, sizes, between)
+        expect(newest.items).toEqual([...start].reverse())
+        const oldest = await walk({}, sizes, between)
+        const after = (await walk({})).items
+        expect(oldest.items).toEqual(after.slice(0, oldest.items.length))
+        expect(oldest.items.length).toBeGreaterThanOrEqual(start.length)
+        await grow(3)
+        const rest = await events({ nextPage: oldest.resume })
+        expect([...oldest.items, ...rest.body.items]).toEqual((await walk({})).items)
+        // a newest walk ends where the feed begins, whatever is added later
+        expect((await events({ nextPage: newest.resume })).body.items).toEqual([])
+      }),
+      { numRuns: 6 },
+    )
+  })
+
+  it('filters by actor', async () => {
+    const whole = (await walk({})).items
+    for (const from of wallets.slice(0, 2)) {
+      const own = whole.filter((event) => event.from === from)
+      expect(own.length).toBeGreaterThan(3)
+      expect((await walk({ from }, [1, 4])).items).toEqual(own)
+      expect((await walk({ from, orderBy: 'newest' }, [3])).items).toEqual([...own].reverse())
+    }
+    for (const from of [randomAddress(), ZERO_ADDRESS]) expect((await walk({ from })).items).toEqual([])
+    expect((await events({ from: 'junk' })).body.error).toBe('unsupported_address')
+  })
+
+  it('starts at a timestamp, inclusive, in both orders', async () => {
+    const whole = (await walk({})).items
+    const times = [...new Set(whole.map(({ timestamp }) => timestamp))]
+    const at = fc.oneof(fc.constantFrom(...times), fc.integer({ min: START_MS - 5, max: clock }))
+    await fc.assert(
+      fc.asyncProperty(at, fc.integer({ min: 5, max: 100 }), async (fromTimestamp, limit) => {
+        const late = whole.filter(({ timestamp }) => timestamp >= fromTimestamp)
+        expect((await walk({ fromTimestamp }, [limit])).items).toEqual(late)
+        expect((await walk({ fromTimestamp, orderBy: 'newest' }, [limit])).items).toEqual([...late].reverse())
+      }),
+      { numRuns: 15 },
+    )
+    expect((await walk({ fromTimestamp: 0 })).items).toEqual(whole)
+    // a token outranks the timestamp
+    const { body } = await events({ limit: 1 })
+    const next = await events({ nextPage: body.nextPage, fromTimestamp: clock + 1, limit: 1 })
+    expect(next.body.items).toEqual([whole[1]])
+  })
+
+  it('keeps a timestamp that is still to come', async () => {
+    const fromTimestamp = clock + 1_000
+    const oldest = (await events({ fromTimestamp })).body
+    const newest = (await events({ fromTimestamp, orderBy: 'newest' })).body
+    expect(oldest).toEqual({ items: [], resume: expect.any(String) })
+    expect(newest).toEqual({ items: [], resume: expect.any(String) })
+    await grow(2)
+    const still = (await events({ nextPage: oldest.resume })).body
+    expect(still.items).toEqual([])
+    clock = fromTimestamp
+    await world.append('mainnet', [bid({ from: randomAddress(), name: freshName(), atMs: clock })])
+    for (const { resume } of [oldest, newest, still]) {
+      const { body } = await events({ nextPage: resume })
+      expect(body.items).toHaveLength(3)
+      expect(body.items[0].timestamp).toBe(clock)
+    }
+  })
+
+  it('keeps networks apart and takes the network from the token', async () => {
+    await grow(4, 'testnet')
+    const { items } = await walk({ testnet: 'true' }, [2])
+    expect(items[0]).toMatchObject({ id: 't-1-1', isTestnet: true })
+    const testnet = (await events({ testnet: 'true', limit: 1 })).body.nextPage
+    expect((await events({ nextPage: testnet, limit: 1 })).body.items).toEqual([items[1]])
+    expect((await events({ nextPage: testnet, testnet: 'true', limit: 1 })).body.items).toEqual([items[1]])
+    const mainnet = (await events({ limit: 1 })).body.nextPage
+    expect((await events({ nextPage: mainnet, testnet: 'true' })).body.error).toBe('invalid_page')
+  })
+
+  it('refuses tokens that were altered or contradict the request', async () => {
+    const from = wallets[0]!
+    const { nextPage } = (await events({ limit: 1, from, orderBy: 'oldest' })).body
+    expect((await events({ nextPage, from, orderBy: 'oldest' })).status).toBe(200)
+    const refused = async (query: Record<string, string>) =>
+      expect(await events(query)).toMatchObject({ status: 400, body: { error: 'invalid_page' } })
+    await refused({ nextPage, orderBy: 'newest' })
+    await refused({ nextPage, from: wallets[1]! })
+    const everybodys = (await events({ limit: 1 })).body.nextPage
+    await refused({ nextPage: everybodys, from })
+    const alphabet = 'ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz0123456789-_'
+    await fc.assert(
+      fc.asyncProperty(fc.nat(nextPage.length - 1), fc.constantFrom(...alphabet), async (i, letter) => {
+        fc.pre(nextPage[i] !== letter)
+        await refused({ nextPage: nextPage.slice(0, i) + letter + nextPage.slice(i + 1) })
+      }),
+      { numRuns: 60 },
+    )
+    for (const token of [`${nextPage}=`, `${nextPage}A`, nextPage.slice(1), 'x', 'x'.repeat(3_000), '💥'])
+      await refused({ nextPage: token })
+  })
+
+  it('clamps a limit and refuses odd ones', async () => {
+    expect((await events({ limit: 5_000 })).body.items.length).toBeLessThanOrEqual(1_000)
+    expect((await events({ limit: '9'.repeat(100) })).status).toBe(200)
+    for (const limit of ['0', '-1', '1.5', '1e2', 'x', '0x10', ' 1'])
+      expect(await events({ limit }), limit).toMatchObject({ status: 400, body: { error: 'invalid_request' } })
+    for (const limit of ['', 'undefined']) expect((await events({ limit })).status).toBe(200)
+    for (const query of ['orderBy=up', 'orderBy=oldest&sortBy=newest', 'fromTimestamp=-1', 'limit=1&limit=2'])
+      expect((await world.get(`/v1/events?${query}`)).body.error).toBe('invalid_request')
+  })
+
+  it('answers feed_restarted for tokens of an earlier generation', async () => {
+    const tokens = [
+      (await events({ limit: 1 })).body.nextPage,
+      (await events({ fromTimestamp: clock + 9_999 })).body.resume,
+    ]
+    // what a rewind does: the network's rows move on to generation 2
+    await world.pool.query('UPDATE journal SET generation = 2 WHERE network = 0')
+    await world.pool.query('UPDATE journal_heads SET generation = 2 WHERE network = 0')
+    for (const nextPage of tokens)
+      expect(await events({ nextPage })).toMatchObject({ status: 409, body: { error: 'feed_restarted' } })
+    expect((await events({ limit: 1 })).body.items[0].id).toBe('m-2-1')
+  })
+})

@@ -1,0 +1,233 @@
+import bs58 from 'bs58'
+import { getAddress } from 'viem'
+import { afterAll, beforeAll, describe, expect, it } from 'vitest'
+import { type ApiWorld, bid, freshName, MINIMUM_WEI, randomAddress, START_MS, startApi } from './support.js'
+
+let world: ApiWorld
+const alice = randomAddress()
+const solana = bs58.encode(Buffer.alloc(32, 7))
+const [first, second, solName, testName] = [freshName(), freshName(), freshName(), freshName()]
+
+beforeAll(async () => {
+  world = await startApi()
+  await world.append('mainnet', [
+    bid({ from: alice, name: first, amountWei: MINIMUM_WEI * 3n }),
+    bid({ from: solana, name: solName, atMs: START_MS + 1_000 }),
+    bid({ from: alice, name: second, atMs: START_MS + 2_000 }),
+    bid({ from: randomAddress(), name: first }),
+    bid({ from: alice, name: 'x', word: Buffer.alloc(32, 0xff) }),
+  ])
+  await world.append('testnet', [bid({ from: alice, name: testName })])
+})
+
+afterAll(() => world.stop())
+
+const clusterIdOf = async (address: string): Promise<string> =>
+  (await world.get(`/v1/clusters/address/${address}`)).body.clusterId
+
+describe('GET /v1/names/address/:address', () => {
+  it('answers the cluster’s oldest name, in any case of the address', async () => {
+    const record = { address: alice, type: 'evm', clusterName: first, walletName: 'main', isVerified: true }
+    for (const form of [alice, getAddress(alice), `${alice}/`]) {
+      expect(await world.get(`/v1/names/address/${form}`)).toMatchObject({ status: 200, body: record })
+    }
+    expect((await world.get(`/v1/names/address/${solana}`)).body).toEqual({
+      address: solana,
+      type: 'solana',
+      clusterName: solName,
+      walletName: 'main',
+      isVerified: true,
+    })
+  })
+
+  it('answers 404 with the record of an unknown address', async () => {
+    const unknown = randomAddress()
+    expect(await world.get(`/v1/names/address/${unknown}`)).toMatchObject({
+      status: 404,
+      body: { address: unknown, type: 'evm', clusterName: null, walletName: null },
+    })
+    const wrong = flipCase(getAddress(alice))
+    expect((await world.get(`/v1/names/address/${wrong}`)).body).toEqual({
+      address: wrong,
+      type: 'evm',
+      clusterName: null,
+      walletName: null,
+    })
+    for (const junk of ['junk', '0x12', '%00', '..%2f', 'ü']) {
+      const { status, body } = await world.get(`/v1/names/address/${junk}`)
+      expect(status).toBe(404)
+      expect(body).toMatchObject({ type: null, clusterName: null, walletName: null })
+    }
+  })
+
+  it('selects the testnet by testnet=true, exactly', async () => {
+    const name = async (query: string) => (await world.get(`/v1/names/address/${alice}${query}`)).body.clusterName
+    expect(await name('?testnet=true')).toBe(testName)
+    for (const query of ['?testnet=1', '?testnet=TRUE', '?testnet=', '?testnet=undefined', '?other=1&other=2', '?'])
+      expect(await name(query)).toBe(first)
+    expect((await world.get(`/v1/names/address/${alice}?testnet=true&testnet=true`)).body.error).toBe('invalid_request')
+  })
+})
+
+describe('POST /v1/names/address', () => {
+  it('answers one record per input, in its order', async () => {
+    const unknown = randomAddress()
+    const { status, body } = await world.post('/v1/names/address', ['junk', solana, unknown, getAddress(alice), alice])
+    expect(status).toBe(200)
+    expect(body.map((record: { clusterName: string | null }) => record.clusterName)).toEqual([
+      null,
+      solName,
+      null,
+      first,
+      first,
+    ])
+    expect(body[0]).toEqual({ address: 'junk', type: null, clusterName: null, walletName: null })
+    expect(body[3].address).toBe(alice)
+  })
+
+  it('takes 0 to 1,000 addresses and nothing else', async () => {
+    expect((await world.post('/v1/names/address', [])).body).toEqual([])
+    const many = Array.from({ length: 1_000 }, randomAddress)
+    expect((await world.post('/v1/names/address', many)).body).toHaveLength(1_000)
+    expect(await world.post('/v1/names/address', [...many, alice])).toMatchObject({
+      status: 400,
+      body: { status: 400, error: 'too_many' },
+    })
+    for (const body of [undefined, null, {}, 'x', [1], [null], [[alice]]])
+      expect((await world.post('/v1/names/address', body)).body.error).toBe('invalid_request')
+  })
+})
+
+describe('POST /v1/names', () => {
+  it('resolves names, echoes them, leaves unknown ones out', async () => {
+    const asked = [first, `${first}/`, `${first.toUpperCase()}/MAIN`, `${first}/other`, freshName(), solName]
+    const { body } = await world.post(
+      '/v1/names',
+      asked.map((name) => ({ name })),
+    )
+    expect(body.map((record: { name: string }) => record.name)).toEqual([asked[0], asked[1], asked[2], solName])
+    expect(body[0]).toEqual({
+      name: first,
+      address: alice,
+      type: 'evm',
+      clusterName: first,
+      walletName: 'main',
+      isVerified: true,
+    })
+  })
+
+  it('refuses malformed names', async () => {
+    for (const name of ['', 'a b', 'a/b/c', 'é', 'x'.repeat(33), '/', 'a//']) {
+      const reply = await world.post('/v1/names', [{ name: first }, { name }])
+      expect(reply).toMatchObject({ status: 400, body: { error: 'invalid_name', details: [{ path: '[1].name' }] } })
+    }
+    expect((await world.post('/v1/names', [first])).body.error).toBe('invalid_request')
+  })
+})
+
+describe('private entries and unverified mentions', () => {
+  it('are absent from every public answer', async () => {
+    const [owner, hidden, mentioned] = [randomAddress(), randomAddress(), randomAddress()]
+    const [name, other] = [freshName(), freshName()]
+    await world.append('mainnet', [bid({ from: owner, name }), bid({ from: hidden, name: other })])
+    const cluster = 'SELECT cluster FROM names WHERE name = $1 AND network = 0'
+    // what part of the registry that changes wallets will write, written by hand
+    await world.pool.query(`UPDATE wallets SET private = true WHERE network = 0 AND cluster = (${cluster})`, [other])
+    await world.pool.query(
+      `INSERT INTO wallets SELECT network, cluster, $2, 'side', false, false, false, created_seq, updated_seq
+       FROM wallets WHERE network = 0 AND cluster = (${cluster})`,
+      [name, Buffer.concat([Buffer.of(1), Buffer.from(mentioned.slice(2), 'hex')])],
+    )
+    await world.pool.query(
+      `INSERT INTO wallets SELECT network, cluster, $2, 'secret', false, true, false, created_seq, updated_seq
+       FROM wallets WHERE network = 0 AND cluster = (${cluster}) LIMIT 1`,
+      [name, Buffer.concat([Buffer.of(1), Buffer.from(hidden.slice(2), 'hex')])],
+    )
+    expect(await world.get(`/v1/names/address/${hidden}`)).toMatchObject({ status: 404, body: { clusterName: null } })
+    expect((await world.get(`/v1/names/owner/address/${hidden}`)).body).toEqual([])
+    expect(await world.get(`/v1/clusters/address/${hidden}`)).toMatchObject({ status: 404, body: { clusterId: null } })
+    expect((await world.post('/v1/names', [{ name: other }, { name: `${name}/secret` }])).body).toEqual([])
+    expect((await world.get(`/v1/clusters/name/${other}`)).body.wallets).toEqual([])
+    const { body } = await world.get(`/v1/clusters/name/${name}`)
+    expect(body.wallets.map((wallet: { name: string }) => wallet.name).sort()).toEqual(['main', 'side'])
+    expect((await world.get(`/v1/names/address/${mentioned}`)).body).toMatchObject({
+      clusterName: name,
+      walletName: 'side',
+      isVerified: false,
+    })
+    // a mention proves nothing: the address is verified nowhere
+    expect((await world.get(`/v1/clusters/address/${mentioned}`)).status).toBe(404)
+  })
+})
+
+describe('GET /v1/names/owner/address/:address', () => {
+  it('answers every name of the cluster, oldest first', async () => {
+    const { status, body } = await world.get(`/v1/names/owner/address/${getAddress(alice)}`)
+    expect(status).toBe(200)
+    expect(body).toEqual([
+      {
+        name: first,
+        owner: alice,
+        totalWeiAmount: (MINIMUM_WEI * 3n).toString(),
+        createdAt: '2026-11-20 08:00:00.123+00',
+        updatedAt: '2026-11-20 08:00:00.123+00',
+        updatedBy: alice,
+        isTestnet: false,
+        clusterId: await clusterIdOf(alice),
+        expiresAt: null,
+      },
+      expect.objectContaining({ name: second, createdAt: '2026-11-20 08:00:02.123+00' }),
+    ])
+    for (const address of [randomAddress(), 'junk'])
+      expect(await world.get(`/v1/names/owner/address/${address}`)).toMatchObject({ status: 200, body: [] })
+  })
+})
+
+describe('GET /v1/clusters', () => {
+  it('answers one cluster by id, name and address', async () => {
+    const id = await clusterIdOf(alice)
+    expect(id).toMatch(/^0x[0-9a-f]{64}$/)
+    const cluster = {
+      id,
+      createdBy: alice,
+      createdAt: '2026-11-20 08:00:00+00',
+      wallets: [
+        {
+          address: alice,
+          name: 'main',
+          isVerified: true,
+          isPrivate: false,
+          isBackedUp: false,
+          updatedAt: '2026-11-20 08:00:00+00',
+          updatedBy: alice,
+          createdAt: '2026-11-20 08:00:00+00',
+        },
+      ],
+      isTestnet: false,
+    }
+    const paths = [`id/${id}`, `id/${id.toUpperCase().replace('0X', '0x')}`, `name/${first}`, `name/${second}/`]
+    paths.push(`name/${first}%2F`, `name/${first.toUpperCase()}`)
+    for (const path of paths) expect((await world.get(`/v1/clusters/${path}`)).body).toEqual(cluster)
+  })
+
+  it('answers 404 for unknown ones and 400 for malformed ids and names', async () => {
+    const expectError = async (path: string, status: number, error: string) =>
+      expect(await world.get(`/v1/clusters/${path}`)).toMatchObject({ status, body: { status, error } })
+    await expectError(`id/0x${'ab'.repeat(32)}`, 404, 'not_found')
+    await expectError(`name/${freshName()}`, 404, 'not_found')
+    await expectError('id/0x12', 400, 'invalid_request')
+    await expectError('name/a%20b', 400, 'invalid_name')
+    await expectError(`name/${'x'.repeat(33)}`, 400, 'invalid_name')
+    for (const address of [randomAddress(), 'junk', flipCase(getAddress(alice))]) {
+      const reply = await world.get(`/v1/clusters/address/${address}`)
+      expect(reply).toMatchObject({ status: 404, body: { clusterId: null } })
+    }
+  })
+})
+
+/** Breaks the checksum of an address. */
+function flipCase(address: string): string {
+  const i = address.slice(2).search(/[a-fA-F]/) + 2
+  const flipped = address[i]! === address[i]!.toLowerCase() ? address[i]!.toUpperCase() : address[i]!.toLowerCase()
+  return address.slice(0, i) + flipped + address.slice(i + 1)
+}

@@ -1,0 +1,206 @@
+import bs58 from 'bs58'
+import fc from 'fast-check'
+import { decodeFunctionData, getAddress, hexToString, parseAbi } from 'viem'
+import { afterAll, beforeAll, describe, expect, it } from 'vitest'
+import { type ApiWorld, bid, freshName, MINIMUM_WEI, randomAddress, startApi, tailBlock } from './support.js'
+
+const ABI = parseAbi([
+  'function placeBids(uint256[] amounts, bytes32[] names) payable',
+  'function placeBids(uint256[] amounts, bytes32[] names, bytes32 referral) payable',
+])
+
+let world: ApiWorld
+const sender = randomAddress()
+const [taken, pending] = [freshName(), freshName()]
+
+beforeAll(async () => {
+  world = await startApi()
+  await world.append('mainnet', [bid({ from: randomAddress(), name: taken })])
+  await world.tail('mainnet', [
+    tailBlock(5_000, [
+      bid({ from: randomAddress(), name: pending, block: 5_000 }),
+      bid({ from: randomAddress(), name: freshName(), block: 5_000, logIndex: 1, amountWei: 1n }),
+    ]),
+  ])
+})
+afterAll(() => world.stop())
+
+type Body = Record<string, unknown>
+const quote = (body: Body, query = '') => world.post(`/v1/names/register/evm${query}`, body)
+const valid = (change: Body = {}): Body => ({ network: '1', sender, names: [{ name: freshName() }], ...change })
+const expectError = async (body: Body, error: string, status = 400) => {
+  const reply = await quote(body)
+  expect(reply, JSON.stringify(body).slice(0, 300)).toMatchObject({ status, body: { status, error } })
+  return reply.body
+}
+
+describe('POST /v1/names/register/check', () => {
+  it('answers one element per input, in its order, echoing the name', async () => {
+    const free = freshName()
+    const asked = [free, taken, `${pending}/`, taken.toUpperCase(), free]
+    expect((await world.post('/v1/names/register/check', asked)).body).toEqual([
+      { name: free, isAvailable: true },
+      { name: taken, isAvailable: false },
+      { name: `${pending}/`, isAvailable: false, reason: 'pending' },
+      { name: taken.toUpperCase(), isAvailable: false },
+      { name: free, isAvailable: true },
+    ])
+    const onTestnet = await world.post('/v1/names/register/check?testnet=true', [taken, pending])
+    expect(onTestnet.body.map((element: { isAvailable: boolean }) => element.isAvailable)).toEqual([true, true])
+    expect((await world.post('/v1/names/register/check', [])).body).toEqual([])
+  })
+
+  it('refuses malformed names, other shapes, more than 1,000', async () => {
+    for (const name of ['', ' a', 'a/b', 'ä', 'x'.repeat(33), '\u0000']) {
+      const { status, body } = await world.post('/v1/names/register/check', [taken, name])
+      expect(status).toBe(400)
+      expect(body).toMatchObject({ error: 'invalid_name', details: [{ path: '[1]' }] })
+    }
+    for (const body of [undefined, {}, 'x', [1], [{ name: 'x' }]])
+      expect((await world.post('/v1/names/register/check', body)).body.error).toBe('invalid_request')
+    const many = Array.from({ length: 1_001 }, freshName)
+    expect((await world.post('/v1/names/register/check', many)).body.error).toBe('too_many')
+  })
+})
+
+describe('POST /v1/names/register/evm', () => {
+  it('answers a transaction that bids for the names', async () => {
+    const [one, two] = [freshName(), freshName()]
+    const names = [{ name: `${one}/` }, { name: two.toUpperCase(), amountWei: (MINIMUM_WEI * 3n).toString() }]
+    const value = MINIMUM_WEI * 4n
+    for (const path of ['/v1/names/register/evm', '/v1/register/evm']) {
+      const { status, body } = await world.post(path, { network: '1', sender: getAddress(sender), names })
+      expect(status).toBe(200)
+      expect(body).toEqual({
+        type: 'evm',
+        gasToken: { symbol: 'ETH', decimals: 18 },
+        transactionData: { to: `0x${'11'.repeat(20)}`, data: expect.any(String), value: value.toString() },
+        registrationFee: value.toString(),
+        bridgeFee: '0',
+        names: [
+          { name: one, amountWei: MINIMUM_WEI.toString(), amount: MINIMUM_WEI.toString() },
+          { name: two, amountWei: (MINIMUM_WEI * 3n).toString(), amount: (MINIMUM_WEI * 3n).toString() },
+        ],
+      })
+      const { args } = decodeFunctionData({ abi: ABI, data: body.transactionData.data })
+      expect(args[0]).toEqual([MINIMUM_WEI, MINIMUM_WEI * 3n])
+      expect(args[1].map((word) => hexToString(word, { size: 32 }))).toEqual([one, two])
+    }
+  })
+
+  it('understands each name of the amount, one at a time', async () => {
+    for (const key of ['amountWei', 'weiAmount', 'bidAmountWei', 'bidWeiAmount']) {
+      const { body } = await quote(valid({ names: [{ name: freshName(), [key]: '20000000000000000' }] }))
+      expect(body.names[0].amountWei).toBe('20000000000000000')
+    }
+    const both = [{ name: freshName(), amountWei: '20000000000000000', weiAmount: '20000000000000000' }]
+    await expectError(valid({ names: both }), 'invalid_amount')
+  })
+
+  it('refuses amounts in any odd form', async () => {
+    const odd = ['', ' ', '1e18', '0x10', '-1', '+1', '1.0', '010000000000000000', ' 10000000000000000', '٣', '1_0']
+    const large = [(2n ** 256n).toString(), '9'.repeat(78), '9'.repeat(1_000)]
+    const numbers = [1e18, 0, true, null, [], {}]
+    const small = ['0', '1', (MINIMUM_WEI - 1n).toString()]
+    for (const amountWei of [...odd, ...large, ...numbers, ...small]) {
+      const body = await expectError(valid({ names: [{ name: freshName(), amountWei }] }), 'invalid_amount')
+      expect(body.details[0].path).toBe('names[0].amountWei')
+    }
+    const max = (2n ** 256n - 1n).toString()
+    expect((await quote(valid({ names: [{ name: freshName(), amountWei: max }] }))).status).toBe(200)
+    const together = [freshName(), freshName()].map((name) => ({ name, amountWei: max }))
+    await expectError(valid({ names: together }), 'invalid_amount')
+  })
+
+  it('refuses malformed, repeated, too many, unavailable names', async () => {
+    for (const name of ['', 'a b', 'é', 'x'.repeat(33), 'a/b'])
+      await expectError(valid({ names: [{ name: freshName() }, { name }] }), 'invalid_name')
+    const name = freshName()
+    await expectError(valid({ names: [{ name }, { name: name.toUpperCase() }] }), 'invalid_request')
+    await expectError(valid({ names: [{ name }, { name: `${name}/` }] }), 'invalid_request')
+    await expectError(valid({ names: [] }), 'invalid_request')
+    const hundred = Array.from({ length: 100 }, () => ({ name: freshName() }))
+    expect((await quote(valid({ names: hundred }))).status).toBe(200)
+    await expectError(valid({ names: [...hundred, { name }] }), 'too_many')
+    const body = await expectError(
+      valid({ names: [{ name }, { name: taken }, { name: pending }] }),
+      'names_unavailable',
+      409,
+    )
+    expect(body).toMatchObject({ message: '1 or more names are unavailable', names: [taken, pending] })
+  })
+
+  it('refuses unknown networks, naming the enabled ones', async () => {
+    for (const network of ['8453', 'solana', '999', '', 'toString', '__proto__']) {
+      const body = await expectError(valid({ network }), 'unsupported_network')
+      expect(body.message).toContain('1, 11155111')
+    }
+    for (const network of [1, null, undefined, ['1']]) await expectError(valid({ network }), 'invalid_request')
+  })
+
+  it('selects the testnet by network; testnet=true leaves testnets only', async () => {
+    const names = [{ name: taken }]
+    expect((await quote(valid({ network: '11155111', names }))).status).toBe(200)
+    expect((await quote(valid({ network: '11155111', names }), '?testnet=true')).status).toBe(200)
+    const { body } = await quote(valid(), '?testnet=true')
+    expect(body).toMatchObject({ error: 'unsupported_network' })
+    expect(body.message).toContain('enabled are: 11155111')
+  })
+
+  it('refuses senders that are no EVM address', async () => {
+    await expectError(valid({ sender: bs58.encode(Buffer.alloc(32, 9)) }), 'invalid_sender')
+    const checksummed = getAddress('0xf39fd6e51aad88f6f4ce6ab8827279cfffb92266')
+    const wrong = checksummed.replace('F', 'f')
+    for (const bad of ['', '0x', 'junk', `${sender}0`, wrong, 'bc1qar0srrr7xfkvy5l643lydnw9re59gtzzwf5mdq'])
+      await expectError(valid({ sender: bad }), 'unsupported_address')
+    for (const bad of [undefined, null, 5, {}]) await expectError(valid({ sender: bad }), 'invalid_request')
+  })
+
+  it('carries the referring cluster', async () => {
+    const owner = randomAddress()
+    await world.append('mainnet', [bid({ from: owner, name: freshName() })])
+    const { clusterId } = (await world.get(`/v1/clusters/address/${owner}`)).body
+    const { body } = await quote(valid({ referralClusterId: clusterId }))
+    const { args } = decodeFunctionData({ abi: ABI, data: body.transactionData.data })
+    expect(args[2]).toBe(clusterId)
+    for (const referralClusterId of ['', '0x12', `0x${'ab'.repeat(32)}`, 7, null])
+      await expectError(valid({ referralClusterId }), 'invalid_request')
+  })
+
+  it('never breaks on any body', async () => {
+    await fc.assert(
+      fc.asyncProperty(fc.json({ maxDepth: 4 }), async (body) => {
+        const reply = await world.request('/v1/names/register/evm', { method: 'POST', body })
+        expect(reply).toMatchObject({ status: 400, body: { status: 400, error: expect.any(String) } })
+      }),
+      { numRuns: 60 },
+    )
+    const value = fc.anything({ maxDepth: 2, values: [fc.string(), fc.constantFrom('1', sender, '0x', 1)] })
+    const shape = fc.record({
+      network: value,
+      sender: value,
+      names: fc.array(fc.record({ name: value, amountWei: value })),
+    })
+    await fc.assert(
+      fc.asyncProperty(shape, async (body) => {
+        const { status } = await quote(body)
+        expect(status === 200 || (status >= 400 && status < 500)).toBe(true)
+      }),
+      { numRuns: 60 },
+    )
+  })
+})
+
+describe('a watched chain', () => {
+  it('gives no quotes', async () => {
+    const watching = await startApi({
+      configs: (configs) => configs.map((config) => ({ ...config, watchOnly: { minimum: [], quotes: false } })),
+    })
+    try {
+      const { status, body } = await watching.post('/v1/names/register/evm', valid())
+      expect([status, body.error]).toEqual([400, 'watch_only'])
+    } finally {
+      await watching.stop()
+    }
+  })
+})

@@ -1,0 +1,207 @@
+import { randomBytes } from 'node:crypto'
+import fs from 'node:fs'
+import { createServer, type Server } from 'node:http'
+import os from 'node:os'
+import path from 'node:path'
+import type pg from 'pg'
+import { pino } from 'pino'
+import { expect } from 'vitest'
+import { createApi } from '../../src/api/server.js'
+import type { ChainPort, Hex } from '../../src/chains/chain.js'
+import { createChainRpc, createEvmChain } from '../../src/chains/evm/chain.js'
+import { type ChainConfig, parseChains } from '../../src/config.js'
+import { appendEntries } from '../../src/db/append.js'
+import { registerChain } from '../../src/db/chains.js'
+import { type StoredTailBlock, writeTail } from '../../src/db/facts.js'
+import { migrate } from '../../src/db/migrate.js'
+import { createPool, inTransaction } from '../../src/db/pool.js'
+import { createPrisma } from '../../src/db/prisma.js'
+import { addressToWord, parseAddress } from '../../src/registry/address.js'
+import { bigIntToWord, fromHex, txKey } from '../../src/registry/bytes.js'
+import type { Entry } from '../../src/registry/entry.js'
+import { nameToWord } from '../../src/registry/name.js'
+import type { Network } from '../../src/registry/network.js'
+import { freePort } from '../../src/testing/ports.js'
+import { type Postgres, startPostgres } from '../../src/testing/postgres.js'
+
+export const MINIMUM_WEI = 10_000_000_000_000_000n
+/** Time of the first entry, milliseconds: 2026-11-20 08:00:00.123 UTC. */
+export const START_MS = Date.UTC(2026, 10, 20, 8, 0, 0, 123)
+
+/** A JSON answer. */
+export interface Reply {
+  status: number
+  // biome-ignore lint/suspicious/noExplicitAny: what a client sees before it knows the shape
+  body: any
+  headers: Headers
+}
+
+/** The API on a random port over a database of its own. */
+export interface ApiWorld {
+  url: string
+  pool: pg.Pool
+  postgres: Postgres
+  get(path: string): Promise<Reply>
+  post(path: string, body: unknown): Promise<Reply>
+  request(path: string, init: RequestInit): Promise<Reply>
+  /** Appends entries to a network's journal with the project's own writer. */
+  append(network: Network, entries: readonly Entry[]): Promise<void>
+  /** Makes these blocks the hub's whole unconfirmed tail. */
+  tail(network: Network, blocks: readonly StoredTailBlock[]): Promise<void>
+  stop(): Promise<void>
+}
+
+export interface ApiWorldOptions {
+  /** RPC URL of each chain by label; default: hubs "1" and "11155111" at ports where nobody listens. */
+  rpcUrls?: Readonly<Record<string, string>>
+  chainId?: number
+  contract?: Hex
+  configs?: (configs: readonly ChainConfig[]) => readonly ChainConfig[]
+}
+
+const LABELS: readonly { network: Network; label: string }[] = [
+  { network: 'mainnet', label: '1' },
+  { network: 'testnet', label: '11155111' },
+]
+
+export async function startApi(options: ApiWorldOptions = {}): Promise<ApiWorld> {
+  const home = fs.mkdtempSync(path.join(os.tmpdir(), 'clusterd-api-'))
+  const postgres = await startPostgres({ dataDir: path.join(home, 'pg') })
+  await migrate(postgres.url)
+  const pool = createPool({ url: postgres.url, max: 8, applicationName: 'test', statementTimeoutMs: 10_000 })
+  const prisma = createPrisma(postgres.url)
+  const chains = await openChains(pool, options)
+  for (const { network } of LABELS) await inTransaction(pool, (client) => append(client, network, [minimum()]))
+  const api = createApi({
+    pool,
+    prisma,
+    chains,
+    config: { serviceDomain: 'localhost' },
+    log: pino({ level: 'silent' }),
+  })
+  const server = createServer(api.limits, api.app)
+  api.protect(server)
+  await new Promise<void>((resolve) => server.listen(0, '127.0.0.1', resolve))
+  const url = `http://127.0.0.1:${portOf(server)}`
+  const request = (route: string, init: RequestInit) => call(`${url}${route}`, init)
+  return {
+    url,
+    pool,
+    postgres,
+    request,
+    get: (route) => request(route, {}),
+    post: (route, body) => request(route, { method: 'POST', body: JSON.stringify(body) }),
+    append: (network, entries) => inTransaction(pool, (client) => append(client, network, entries)),
+    tail: (network, blocks) =>
+      inTransaction(pool, (client) => writeTail(client, network, 1, { dropFrom: 0, blocks, minimumWei: MINIMUM_WEI })),
+    async stop() {
+      server.closeAllConnections()
+      await new Promise((resolve) => server.close(resolve))
+      await pool.end()
+      await prisma.$disconnect()
+      await postgres.stop()
+      fs.rmSync(home, { recursive: true, force: true })
+    },
+  }
+}
+
+async function openChains(pool: pg.Pool, options: ApiWorldOptions): Promise<ChainPort[]> {
+  const file = {
+    chains: await Promise.all(
+      LABELS.map(async ({ network, label }) => ({
+        network,
+        label,
+        role: 'hub',
+        chainId: options.chainId ?? 31_337,
+        rpcUrls: [options.rpcUrls?.[label] ?? `http://127.0.0.1:${await freePort()}`],
+        contract: options.contract ?? `0x${'11'.repeat(20)}`,
+        confirmation: { blocks: 2 },
+      })),
+    ),
+  }
+  const configs = parseChains(file, 'test')
+  return Promise.all(
+    (options.configs?.(configs) ?? configs).map(async (config) => {
+      const identity = { instance: '', chainId: config.chainId, genesisHash: Buffer.alloc(32), startBlock: 0 }
+      const { network, label } = config
+      const row = await registerChain(pool, { network, label, contract: fromHex(config.contract), ...identity })
+      return createEvmChain({ config, chain: row.chain, rpc: createChainRpc(config) })
+    }),
+  )
+}
+
+const append = async (client: pg.PoolClient, network: Network, entries: readonly Entry[]): Promise<void> => {
+  await appendEntries(client, network, entries, { writerMs: Number.MAX_SAFE_INTEGER })
+}
+
+function portOf(server: Server): number {
+  const address = server.address()
+  if (typeof address !== 'object' || !address) throw new Error('the server does not listen')
+  return address.port
+}
+
+/** Sends a request and holds what every answer has to hold: JSON, an id, and an envelope for errors. */
+async function call(url: string, init: RequestInit): Promise<Reply> {
+  const response = await fetch(url, init)
+  const text = await response.text()
+  expect(response.headers.get('content-type'), `${url} ${text}`).toBe('application/json; charset=utf-8')
+  expect(response.headers.get('x-request-id')).toMatch(/^\S+$/)
+  expect(response.headers.get('access-control-allow-origin')).toBe('*')
+  return { status: response.status, body: JSON.parse(text), headers: response.headers }
+}
+
+let block = 1_000
+
+const minimum = (): Entry => ({
+  kind: 'minimum',
+  position: { chain: 1, block: 1, logIndex: 0 },
+  txKey: null,
+  causeMs: START_MS - 1,
+  body: bigIntToWord(MINIMUM_WEI),
+})
+
+export interface BidOptions {
+  from: string
+  name: string
+  amountWei?: bigint
+  tx?: Hex
+  block?: number
+  logIndex?: number
+  atMs?: number
+  /** The raw word of the name, for one that is malformed. */
+  word?: Buffer
+}
+
+/** A bid as the indexer hands it to the journal. */
+export function bid(options: BidOptions): Entry {
+  const address = parseAddress(options.from)
+  if (typeof address === 'string') throw new Error(`${options.from}: ${address}`)
+  const body = Buffer.concat([
+    fromHex(options.tx ?? randomHash()),
+    addressToWord(address.bytes),
+    bigIntToWord(options.amountWei ?? MINIMUM_WEI),
+    options.word ?? nameToWord(options.name),
+  ])
+  return {
+    kind: 'bid',
+    position: { chain: 1, block: options.block ?? block++, logIndex: options.logIndex ?? 0 },
+    txKey: txKey(body),
+    causeMs: options.atMs ?? START_MS,
+    body,
+  }
+}
+
+/** A block of the tail with these entries. */
+export const tailBlock = (number: number, entries: readonly Entry[], timestampMs = START_MS): StoredTailBlock => ({
+  block: number,
+  hash: randomBytes(32),
+  parentHash: randomBytes(32),
+  timestampMs,
+  entries,
+})
+
+export const randomHash = (): Hex => `0x${randomBytes(32).toString('hex')}`
+export const randomAddress = (): Hex => `0x${randomBytes(20).toString('hex')}`
+let names = 0
+/** A name that no other test uses. */
+export const freshName = (): string => `name-${++names}-${randomBytes(4).toString('hex')}`
