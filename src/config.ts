@@ -34,6 +34,8 @@ const evmChain = z.strictObject({
   gasToken: z
     .strictObject({ symbol: z.string().min(1), decimals: z.literal(18).default(18) })
     .default({ symbol: 'ETH', decimals: 18 }),
+  /** Added to what the bridge takes beyond the delivered amount, percent; the endpoint pays the excess back. */
+  bridgeMarginPercent: z.int().min(0).max(100).default(5),
   /** A chain of local tests: its launcher may restore an older state. */
   local: z.boolean().default(false),
   /** The contracts are somebody else's: indexed under our rules, no copy of anybody's registry. */

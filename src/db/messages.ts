@@ -14,7 +14,7 @@ export interface StoredMessage {
   options: Buffer
 }
 
-/** A message that the hub has taken, in a confirmed block. */
+/** A message that the hub has taken. */
 export interface StoredReceipt {
   guid: Buffer
   txHash: Buffer
@@ -78,18 +78,40 @@ async function upsertMessages(
   ])
 }
 
-/** Writes what the hub has taken in confirmed blocks. A repeated row is the same one read again. */
-export async function recordReceived(
+/** Makes the unconfirmed receipts of a hub what its tail says, from a block on. */
+export async function writeTailReceipts(
+  client: pg.ClientBase,
+  network: Network,
+  tail: { dropFrom: number; receipts: readonly StoredReceipt[] },
+): Promise<void> {
+  const text = 'DELETE FROM received WHERE network = $1 AND block >= $2 AND NOT confirmed'
+  await client.query({ name: 'drop_received', text, values: [NETWORK_CODE[network], tail.dropFrom] })
+  await upsertReceipts(client, network, tail.receipts, false)
+}
+
+/** Writes what the hub has taken in confirmed blocks. */
+export const confirmReceipts = (
   client: pg.ClientBase,
   network: Network,
   receipts: readonly StoredReceipt[],
+): Promise<void> => upsertReceipts(client, network, receipts, true)
+
+async function upsertReceipts(
+  client: pg.ClientBase,
+  network: Network,
+  receipts: readonly StoredReceipt[],
+  isConfirmed: boolean,
 ): Promise<void> {
   if (receipts.length === 0) return
-  const text = `INSERT INTO received (network, guid, tx_hash, block, log_index, bids, refused)
-    SELECT $1, * FROM unnest($2::bytea[], $3::bytea[], $4::int8[], $5::int4[], $6::int4[], $7::bool[])
-    ON CONFLICT (network, guid) DO NOTHING`
+  const text = `INSERT INTO received (network, confirmed, guid, tx_hash, block, log_index, bids, refused)
+    SELECT $1, $2, * FROM unnest($3::bytea[], $4::bytea[], $5::int8[], $6::int4[], $7::int4[], $8::bool[])
+    ON CONFLICT (network, guid) DO UPDATE SET
+      confirmed = excluded.confirmed, tx_hash = excluded.tx_hash, block = excluded.block, log_index = excluded.log_index,
+      bids = excluded.bids, refused = excluded.refused
+    WHERE NOT received.confirmed`
   await client.query(text, [
     NETWORK_CODE[network],
+    isConfirmed,
     receipts.map((r) => r.guid),
     receipts.map((r) => r.txHash),
     receipts.map((r) => r.block),

@@ -5,7 +5,7 @@ import { getHeader, type Header } from '../chains/evm/logs.js'
 import { type ChainRow, haltChain } from '../db/chains.js'
 import { writeTail } from '../db/facts.js'
 import { assertLeader, markCaughtUp, readHead } from '../db/head.js'
-import { writeTailMessages } from '../db/messages.js'
+import { writeTailMessages, writeTailReceipts } from '../db/messages.js'
 import { inTransaction } from '../db/pool.js'
 import { failpoint } from '../ops/failpoint.js'
 import { toHex } from '../registry/bytes.js'
@@ -189,16 +189,16 @@ async function writeStep(options: ChainIndexerOptions, step: Step): Promise<bigi
     } else await assertLeader(client, network, epoch)
     if (step.extension) {
       const dropFrom = step.isTailStored ? step.extension.dropFrom : row.nextBlock
+      const isTail = ({ block }: { block: number }) => !last || block > last.block
       // a block that is confirmed as soon as it is seen has no facts any more, but its hash stays known
       const blocks = step.extension.blocks.map(({ harvest, ...block }) => ({
         ...block,
-        entries: last && block.block <= last.block ? [] : harvest.entries,
+        entries: isTail(block) ? harvest.entries : [],
       }))
-      const messages = step.extension.blocks
-        .filter(({ block }) => !last || block > last.block)
-        .flatMap(({ harvest }) => harvest.sent)
       await writeTail(client, network, chain, { dropFrom, blocks, minimumWei })
-      if (options.chain.role === 'spoke') await writeTailMessages(client, network, chain, { dropFrom, messages })
+      const { received, sent } = together(step.extension.blocks.filter(isTail))
+      if (options.chain.role === 'hub') await writeTailReceipts(client, network, { dropFrom, receipts: received })
+      else await writeTailMessages(client, network, chain, { dropFrom, messages: sent })
     }
     await client.query(`SELECT pg_notify('clusterd', $1)`, [network])
     failpoint('follow.before_commit')

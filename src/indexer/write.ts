@@ -3,7 +3,7 @@ import type { Harvest } from '../chains/evm/harvest.js'
 import { appendEntries } from '../db/append.js'
 import { type ChainRow, type Checkpoint, moveCheckpoint } from '../db/chains.js'
 import { forgetConfirmedTail } from '../db/facts.js'
-import { confirmMessages, recordReceived } from '../db/messages.js'
+import { confirmMessages, confirmReceipts } from '../db/messages.js'
 import { failpoint } from '../ops/failpoint.js'
 
 /**
@@ -23,7 +23,7 @@ export async function writeConfirmed(
   const { network, chain } = row
   const { minimumWei } = await appendEntries(client, network, entries, { epoch, writerMs: Date.now() })
   failpoint('index.after_append')
-  await recordReceived(client, network, received)
+  await confirmReceipts(client, network, received)
   await confirmMessages(client, network, chain, sent)
   await moveCheckpoint(client, row, to)
   await forgetConfirmedTail(client, network, chain, to.nextBlock)

@@ -27,5 +27,7 @@ CREATE TABLE "received" (
   "log_index" INTEGER NOT NULL,
   "bids" INTEGER NOT NULL,
   "refused" BOOLEAN NOT NULL,
+  "confirmed" BOOLEAN NOT NULL,
   CONSTRAINT "received_pkey" PRIMARY KEY ("network", "guid")
 );
+CREATE INDEX "received_unconfirmed_idx" ON "received" ("network", "block") WHERE NOT "confirmed";

@@ -1,6 +1,7 @@
 import type { ChainConfig } from '../../config.js'
 import type { Network } from '../../registry/network.js'
 import {
+  BridgeError,
   type ChainPort,
   type ChainTx,
   ChainUnavailableError,
@@ -13,6 +14,7 @@ import { REGISTRATION_TOPICS } from './harvest.js'
 import { getHeader, type Header } from './logs.js'
 import { createRpc, type Rpc } from './rpc.js'
 import { RpcError } from './rpcErrors.js'
+import { quoteOnSpoke } from './spokeQuote.js'
 import { type ChainHead, findByNonce, readTransaction } from './transactions.js'
 
 /** An EVM chain: the API's port, and what the indexer reads from it. */
@@ -66,7 +68,8 @@ export function createEvmChain({ config, chain, rpc }: EvmChainOptions): EvmChai
         const { confirmed } = await head()
         return rpc.onOneNode((call) => findByNonce(call, sender, nonce, confirmed))
       }),
-    quote: async (request) => quoteOnHub(config, request),
+    quote: (request) =>
+      asking(async () => (role === 'hub' ? quoteOnHub(config, request) : quoteOnSpoke(config, rpc, request))),
   }
 }
 
@@ -101,7 +104,7 @@ async function asking<T>(work: () => Promise<T>): Promise<T> {
   try {
     return await work()
   } catch (error) {
-    if (error instanceof ChainUnavailableError) throw error
+    if (error instanceof ChainUnavailableError || error instanceof BridgeError) throw error
     throw new ChainUnavailableError((error as Error).message, { cause: error })
   }
 }

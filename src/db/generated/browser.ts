@@ -74,6 +74,6 @@ export type TrackedTx = Prisma.TrackedTxModel
 export type Message = Prisma.MessageModel
 /**
  * Model Received
- * A message that the hub has taken in a confirmed block: its bids are that many Bid logs right before log_index.
+ * A message that the hub has taken: its bids are that many Bid logs right before log_index.
  */
 export type Received = Prisma.ReceivedModel

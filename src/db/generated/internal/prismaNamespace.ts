@@ -1521,7 +1521,8 @@ export const ReceivedScalarFieldEnum = {
   block: 'block',
   logIndex: 'logIndex',
   bids: 'bids',
-  refused: 'refused'
+  refused: 'refused',
+  confirmed: 'confirmed'
 } as const
 
 export type ReceivedScalarFieldEnum = (typeof ReceivedScalarFieldEnum)[keyof typeof ReceivedScalarFieldEnum]

@@ -14,7 +14,7 @@ import type * as Prisma from "../internal/prismaNamespace.js"
 
 /**
  * Model Received
- * A message that the hub has taken in a confirmed block: its bids are that many Bid logs right before log_index.
+ * A message that the hub has taken: its bids are that many Bid logs right before log_index.
  */
 export type ReceivedModel = runtime.Types.Result.DefaultSelection<Prisma.$ReceivedPayload>
 
@@ -48,6 +48,7 @@ export type ReceivedMinAggregateOutputType = {
   logIndex: number | null
   bids: number | null
   refused: boolean | null
+  confirmed: boolean | null
 }
 
 export type ReceivedMaxAggregateOutputType = {
@@ -58,6 +59,7 @@ export type ReceivedMaxAggregateOutputType = {
   logIndex: number | null
   bids: number | null
   refused: boolean | null
+  confirmed: boolean | null
 }
 
 export type ReceivedCountAggregateOutputType = {
@@ -68,6 +70,7 @@ export type ReceivedCountAggregateOutputType = {
   logIndex: number
   bids: number
   refused: number
+  confirmed: number
   _all: number
 }
 
@@ -94,6 +97,7 @@ export type ReceivedMinAggregateInputType = {
   logIndex?: true
   bids?: true
   refused?: true
+  confirmed?: true
 }
 
 export type ReceivedMaxAggregateInputType = {
@@ -104,6 +108,7 @@ export type ReceivedMaxAggregateInputType = {
   logIndex?: true
   bids?: true
   refused?: true
+  confirmed?: true
 }
 
 export type ReceivedCountAggregateInputType = {
@@ -114,6 +119,7 @@ export type ReceivedCountAggregateInputType = {
   logIndex?: true
   bids?: true
   refused?: true
+  confirmed?: true
   _all?: true
 }
 
@@ -211,6 +217,7 @@ export type ReceivedGroupByOutputType = {
   logIndex: number
   bids: number
   refused: boolean
+  confirmed: boolean
   _count: ReceivedCountAggregateOutputType | null
   _avg: ReceivedAvgAggregateOutputType | null
   _sum: ReceivedSumAggregateOutputType | null
@@ -244,6 +251,7 @@ export type ReceivedWhereInput = {
   logIndex?: Prisma.IntFilter<"Received"> | number
   bids?: Prisma.IntFilter<"Received"> | number
   refused?: Prisma.BoolFilter<"Received"> | boolean
+  confirmed?: Prisma.BoolFilter<"Received"> | boolean
 }
 
 export type ReceivedOrderByWithRelationInput = {
@@ -254,6 +262,7 @@ export type ReceivedOrderByWithRelationInput = {
   logIndex?: Prisma.SortOrder
   bids?: Prisma.SortOrder
   refused?: Prisma.SortOrder
+  confirmed?: Prisma.SortOrder
 }
 
 export type ReceivedWhereUniqueInput = Prisma.AtLeast<{
@@ -268,6 +277,7 @@ export type ReceivedWhereUniqueInput = Prisma.AtLeast<{
   logIndex?: Prisma.IntFilter<"Received"> | number
   bids?: Prisma.IntFilter<"Received"> | number
   refused?: Prisma.BoolFilter<"Received"> | boolean
+  confirmed?: Prisma.BoolFilter<"Received"> | boolean
 }, "network_guid">
 
 export type ReceivedOrderByWithAggregationInput = {
@@ -278,6 +288,7 @@ export type ReceivedOrderByWithAggregationInput = {
   logIndex?: Prisma.SortOrder
   bids?: Prisma.SortOrder
   refused?: Prisma.SortOrder
+  confirmed?: Prisma.SortOrder
   _count?: Prisma.ReceivedCountOrderByAggregateInput
   _avg?: Prisma.ReceivedAvgOrderByAggregateInput
   _max?: Prisma.ReceivedMaxOrderByAggregateInput
@@ -296,6 +307,7 @@ export type ReceivedScalarWhereWithAggregatesInput = {
   logIndex?: Prisma.IntWithAggregatesFilter<"Received"> | number
   bids?: Prisma.IntWithAggregatesFilter<"Received"> | number
   refused?: Prisma.BoolWithAggregatesFilter<"Received"> | boolean
+  confirmed?: Prisma.BoolWithAggregatesFilter<"Received"> | boolean
 }
 
 export type ReceivedCreateInput = {
@@ -306,6 +318,7 @@ export type ReceivedCreateInput = {
   logIndex: number
   bids: number
   refused: boolean
+  confirmed: boolean
 }
 
 export type ReceivedUncheckedCreateInput = {
@@ -316,6 +329,7 @@ export type ReceivedUncheckedCreateInput = {
   logIndex: number
   bids: number
   refused: boolean
+  confirmed: boolean
 }
 
 export type ReceivedUpdateInput = {
@@ -326,6 +340,7 @@ export type ReceivedUpdateInput = {
   logIndex?: Prisma.IntFieldUpdateOperationsInput | number
   bids?: Prisma.IntFieldUpdateOperationsInput | number
   refused?: Prisma.BoolFieldUpdateOperationsInput | boolean
+  confirmed?: Prisma.BoolFieldUpdateOperationsInput | boolean
 }
 
 export type ReceivedUncheckedUpdateInput = {
@@ -336,6 +351,7 @@ export type ReceivedUncheckedUpdateInput = {
   logIndex?: Prisma.IntFieldUpdateOperationsInput | number
   bids?: Prisma.IntFieldUpdateOperationsInput | number
   refused?: Prisma.BoolFieldUpdateOperationsInput | boolean
+  confirmed?: Prisma.BoolFieldUpdateOperationsInput | boolean
 }
 
 export type ReceivedCreateManyInput = {
@@ -346,6 +362,7 @@ export type ReceivedCreateManyInput = {
   logIndex: number
   bids: number
   refused: boolean
+  confirmed: boolean
 }
 
 export type ReceivedUpdateManyMutationInput = {
@@ -356,6 +373,7 @@ export type ReceivedUpdateManyMutationInput = {
   logIndex?: Prisma.IntFieldUpdateOperationsInput | number
   bids?: Prisma.IntFieldUpdateOperationsInput | number
   refused?: Prisma.BoolFieldUpdateOperationsInput | boolean
+  confirmed?: Prisma.BoolFieldUpdateOperationsInput | boolean
 }
 
 export type ReceivedUncheckedUpdateManyInput = {
@@ -366,6 +384,7 @@ export type ReceivedUncheckedUpdateManyInput = {
   logIndex?: Prisma.IntFieldUpdateOperationsInput | number
   bids?: Prisma.IntFieldUpdateOperationsInput | number
   refused?: Prisma.BoolFieldUpdateOperationsInput | boolean
+  confirmed?: Prisma.BoolFieldUpdateOperationsInput | boolean
 }
 
 export type ReceivedNetworkGuidCompoundUniqueInput = {
@@ -381,6 +400,7 @@ export type ReceivedCountOrderByAggregateInput = {
   logIndex?: Prisma.SortOrder
   bids?: Prisma.SortOrder
   refused?: Prisma.SortOrder
+  confirmed?: Prisma.SortOrder
 }
 
 export type ReceivedAvgOrderByAggregateInput = {
@@ -398,6 +418,7 @@ export type ReceivedMaxOrderByAggregateInput = {
   logIndex?: Prisma.SortOrder
   bids?: Prisma.SortOrder
   refused?: Prisma.SortOrder
+  confirmed?: Prisma.SortOrder
 }
 
 export type ReceivedMinOrderByAggregateInput = {
@@ -408,6 +429,7 @@ export type ReceivedMinOrderByAggregateInput = {
   logIndex?: Prisma.SortOrder
   bids?: Prisma.SortOrder
   refused?: Prisma.SortOrder
+  confirmed?: Prisma.SortOrder
 }
 
 export type ReceivedSumOrderByAggregateInput = {
@@ -427,6 +449,7 @@ export type ReceivedSelect<ExtArgs extends runtime.Types.Extensions.InternalArgs
   logIndex?: boolean
   bids?: boolean
   refused?: boolean
+  confirmed?: boolean
 }, ExtArgs["result"]["received"]>
 
 export type ReceivedSelectCreateManyAndReturn<ExtArgs extends runtime.Types.Extensions.InternalArgs = runtime.Types.Extensions.DefaultArgs> = runtime.Types.Extensions.GetSelect<{
@@ -437,6 +460,7 @@ export type ReceivedSelectCreateManyAndReturn<ExtArgs extends runtime.Types.Exte
   logIndex?: boolean
   bids?: boolean
   refused?: boolean
+  confirmed?: boolean
 }, ExtArgs["result"]["received"]>
 
 export type ReceivedSelectUpdateManyAndReturn<ExtArgs extends runtime.Types.Extensions.InternalArgs = runtime.Types.Extensions.DefaultArgs> = runtime.Types.Extensions.GetSelect<{
@@ -447,6 +471,7 @@ export type ReceivedSelectUpdateManyAndReturn<ExtArgs extends runtime.Types.Exte
   logIndex?: boolean
   bids?: boolean
   refused?: boolean
+  confirmed?: boolean
 }, ExtArgs["result"]["received"]>
 
 export type ReceivedSelectScalar = {
@@ -457,9 +482,10 @@ export type ReceivedSelectScalar = {
   logIndex?: boolean
   bids?: boolean
   refused?: boolean
+  confirmed?: boolean
 }
 
-export type ReceivedOmit<ExtArgs extends runtime.Types.Extensions.InternalArgs = runtime.Types.Extensions.DefaultArgs> = runtime.Types.Extensions.GetOmit<"network" | "guid" | "txHash" | "block" | "logIndex" | "bids" | "refused", ExtArgs["result"]["received"]>
+export type ReceivedOmit<ExtArgs extends runtime.Types.Extensions.InternalArgs = runtime.Types.Extensions.DefaultArgs> = runtime.Types.Extensions.GetOmit<"network" | "guid" | "txHash" | "block" | "logIndex" | "bids" | "refused" | "confirmed", ExtArgs["result"]["received"]>
 
 export type $ReceivedPayload<ExtArgs extends runtime.Types.Extensions.InternalArgs = runtime.Types.Extensions.DefaultArgs> = {
   name: "Received"
@@ -472,6 +498,7 @@ export type $ReceivedPayload<ExtArgs extends runtime.Types.Extensions.InternalAr
     logIndex: number
     bids: number
     refused: boolean
+    confirmed: boolean
   }, ExtArgs["result"]["received"]>
   composites: {}
 }
@@ -902,6 +929,7 @@ export interface ReceivedFieldRefs {
   readonly logIndex: Prisma.FieldRef<"Received", 'Int'>
   readonly bids: Prisma.FieldRef<"Received", 'Int'>
   readonly refused: Prisma.FieldRef<"Received", 'Boolean'>
+  readonly confirmed: Prisma.FieldRef<"Received", 'Boolean'>
 }
     
 
