@@ -1,11 +1,13 @@
 import { DEFAULT_OPS_PORT, DEFAULT_PORT, type Environment, readEnvironment } from '../config.js'
 import type { Stack } from '../testing/index.js'
+import type { ProcessIdentity } from '../testing/processes.js'
 import { paint } from './paint.js'
 
 /** npm hands the terminal's Ctrl-C on, so one press arrives twice: only a later one is a second press. */
 const SAME_PRESS_MS = 700
 const CHILD_GRACE_MS = 5_000
 const WRAPPER_POLL_MS = 500
+const WRAPPER = /(^|[\s/])(npm|npx|tsx)(\s|$)/
 
 /** `clusterd dev`: a local world in the foreground until Ctrl-C. */
 export async function dev(): Promise<void> {
@@ -69,12 +71,23 @@ async function endOnSignals(current: () => Stack | undefined): Promise<void> {
   }
   for (const signal of ['SIGINT', 'SIGTERM', 'SIGHUP'] as const) process.on(signal, ask)
 
-  // `npm run` killed with SIGKILL can't tell us: a world nobody can reach any more would be left.
-  const wrapper = process.ppid
-  if (!/\b(npm|npx|tsx)\b/.test(identifyProcess(wrapper)?.commandLine ?? '')) return
+  // `npm run` killed with SIGKILL can't tell us, and a world nobody can reach any more would be left.
+  const wrappers = wrappersAbove(process.ppid, identifyProcess)
+  if (wrappers.length === 0) return
   setInterval(() => {
-    if (process.ppid !== wrapper && askedAtMs === undefined) void ask()
+    const isGone = wrappers.some(({ pid, startedAt }) => identifyProcess(pid)?.startedAt !== startedAt)
+    if (isGone && askedAtMs === undefined) void ask()
   }, WRAPPER_POLL_MS).unref()
+}
+
+/** The npm, shell and tsx that stand between the terminal and us. */
+function wrappersAbove(
+  parent: number,
+  identify: (pid: number) => ProcessIdentity | undefined,
+): { pid: number; startedAt: string | null }[] {
+  const identity = identify(parent)
+  if (!identity || !WRAPPER.test(identity.commandLine)) return []
+  return [{ pid: parent, startedAt: identity.startedAt }, ...wrappersAbove(identity.parentPid, identify)]
 }
 
 function printSummary(stack: Stack, seconds: number): void {

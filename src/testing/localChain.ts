@@ -13,12 +13,11 @@ import {
   type Transport,
   type WalletClient,
 } from 'viem'
-import type { ChainConfig } from '../config.js'
 import type { Network } from '../registry/network.js'
 import { type Anvil, startAnvil } from './anvil.js'
 import { deployHub } from './deploy.js'
 import { freePort, isPortFree } from './ports.js'
-import { operatorAccount, operatorAddresses } from './world.js'
+import { lowerCase, operatorAccount, operatorAddresses } from './world.js'
 
 /** Least bid on a local hub, as the interface's default. */
 const MINIMUM_WEI = parseEther('0.01')
@@ -42,12 +41,31 @@ export const LOCAL_CHAINS: readonly ChainDefinition[] = [
   { network: 'testnet', label: '11155111', role: 'hub', chainId: 911_155_111, eid: 40_161 },
 ]
 
+/** A chain as the daemon's chains file lists it; what is left out has the file's defaults. */
+export interface ChainEntry {
+  network: Network
+  label: string
+  role: 'hub'
+  chainId: number
+  genesisHash: Hex
+  rpcUrls: [string]
+  wsUrl: string
+  contract: Hex
+  endpoint: Hex
+  eid: number
+  startBlock: number
+  confirmation: { blocks: number }
+  pollMs: number
+  gasToken: { symbol: string; decimals: 18 }
+  local: true
+}
+
 export interface LocalChain extends ChainDefinition {
   readonly rpcUrl: string
   readonly wsUrl: string
   readonly pid: number
   /** What the daemon's chains file says about it. */
-  readonly config: ChainConfig
+  readonly config: ChainEntry
   /** The newest run of its process; asked-for ends included. */
   readonly anvil: Anvil
   stop(): Promise<void>
@@ -63,7 +81,7 @@ export interface LocalChainOptions {
   /** Keep the chain in `<home>/anvil` over restarts. */
   keepState: boolean
   /** What the chains file said the last time. */
-  previous: ChainConfig | undefined
+  previous: ChainEntry | undefined
   onSpawn: (anvil: Anvil, marker: string) => void
   /** Called when anvil ends and nobody asked it to. */
   onEnd: () => void
@@ -92,8 +110,7 @@ export async function startLocalChain(options: LocalChainOptions): Promise<Local
   let isAskedToEnd = false
   let anvil = await start(await samePort(options.previous))
   const contracts = await ensureContracts(anvil, definition, options.previous)
-  const config: ChainConfig = {
-    kind: 'evm',
+  const config: ChainEntry = {
     network: definition.network,
     label: definition.label,
     role: definition.role,
@@ -104,6 +121,7 @@ export async function startLocalChain(options: LocalChainOptions): Promise<Local
     confirmation: { blocks: CONFIRMATION_BLOCKS },
     pollMs: Math.max(50, Math.round(options.blockMs / 2)),
     gasToken: { symbol: 'ETH', decimals: 18 },
+    bridgeMarginPercent: 5,
     local: true,
     ...contracts,
   }
@@ -136,17 +154,17 @@ export async function startLocalChain(options: LocalChainOptions): Promise<Local
 }
 
 /** The port of the last run where it is free, so that a wallet's settings go on working. */
-async function samePort(previous: ChainConfig | undefined): Promise<number> {
+async function samePort(previous: ChainEntry | undefined): Promise<number> {
   const port = Number(new URL(previous?.rpcUrls[0] ?? 'http://localhost').port)
   return port > 0 && (await isPortFree(port)) ? port : freePort()
 }
 
-type Contracts = Pick<ChainConfig, 'contract' | 'endpoint' | 'genesisHash' | 'startBlock'>
+type Contracts = Pick<ChainEntry, 'contract' | 'endpoint' | 'genesisHash' | 'startBlock'>
 
 async function ensureContracts(
   anvil: Anvil,
   definition: ChainDefinition,
-  previous: ChainConfig | undefined,
+  previous: ChainEntry | undefined,
 ): Promise<Contracts> {
   const { reader } = localClients(anvil, definition.chainId)
   const genesisHash = (await reader.getBlock({ blockNumber: 0n })).hash
@@ -166,7 +184,7 @@ async function ensureContracts(
       pauser: operatorAccount('pauser').address,
     }),
   )
-  return { contract: hub, endpoint, startBlock: Number(block), genesisHash }
+  return { contract: lowerCase(hub), endpoint: lowerCase(endpoint), startBlock: Number(block), genesisHash }
 }
 
 function viemChain(rpcUrl: string, chainId: number): Chain {
@@ -220,9 +238,9 @@ export async function mineQuickly<T>(at: { rpcUrl: string }, chainId: number, wo
 }
 
 /** What an earlier start wrote into the chains file about each label; nothing where there is no readable file. */
-export function previousChains(file: string): Map<string, ChainConfig> {
+export function previousChains(file: string): Map<string, ChainEntry> {
   try {
-    const { chains } = JSON.parse(fs.readFileSync(file, 'utf8')) as { chains: ChainConfig[] }
+    const { chains } = JSON.parse(fs.readFileSync(file, 'utf8')) as { chains: ChainEntry[] }
     return new Map(chains.map((chain) => [chain.label, chain]))
   } catch {
     return new Map()

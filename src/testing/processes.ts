@@ -10,6 +10,7 @@ export interface ProcessIdentity {
   /** Opaque and stable while the process lives (Linux: clock ticks since boot); null where the system doesn't tell. */
   startedAt: string | null
   commandLine: string
+  parentPid: number
 }
 
 /** Looks at a running process. Undefined when it is gone (or a zombie, which can't do anything any more). */
@@ -25,7 +26,7 @@ function identifyByProc(pid: number): ProcessIdentity | undefined {
     const fields = stat.slice(stat.lastIndexOf(')') + 2).split(' ')
     if (fields[0] === 'Z' || fields[0] === 'X') return undefined
     const commandLine = fs.readFileSync(`/proc/${pid}/cmdline`, 'utf8').replaceAll('\0', ' ').trim()
-    return { startedAt: fields[19] ?? null, commandLine }
+    return { startedAt: fields[19] ?? null, commandLine, parentPid: Number(fields[1]) }
   } catch {
     return undefined
   }
@@ -33,10 +34,11 @@ function identifyByProc(pid: number): ProcessIdentity | undefined {
 
 function identifyByPs(pid: number): ProcessIdentity | undefined {
   try {
-    const out = execFileSync('ps', ['-o', 'lstart=,stat=,command=', '-p', String(pid)], { encoding: 'utf8' }).trim()
-    const match = /^(\w+ +\w+ +\d+ +[\d:]+ +\d+) +(\S+) +(.*)$/s.exec(out)
-    if (!match || match[2]?.startsWith('Z')) return undefined
-    return { startedAt: match[1] ?? null, commandLine: match[3] ?? '' }
+    const columns = 'lstart=,ppid=,stat=,command='
+    const out = execFileSync('ps', ['-o', columns, '-p', String(pid)], { encoding: 'utf8' }).trim()
+    const match = /^(\w+ +\w+ +\d+ +[\d:]+ +\d+) +(\d+) +(\S+) +(.*)$/s.exec(out)
+    if (!match || match[3]?.startsWith('Z')) return undefined
+    return { startedAt: match[1] ?? null, commandLine: match[4] ?? '', parentPid: Number(match[2]) }
   } catch {
     return undefined
   }
