@@ -2,7 +2,7 @@ import type pg from 'pg'
 import { keyOf } from '../registry/bytes.js'
 import { clusterId } from '../registry/clusterId.js'
 import type { Head, Keys, Slice } from '../registry/fold.js'
-import type { Network } from '../registry/network.js'
+import { NETWORK_CODE, type Network } from '../registry/network.js'
 import { leaf } from './tables.js'
 
 interface WalletColumns {
@@ -19,8 +19,12 @@ const PROBE_WINDOW = 16
 /** Loads the rows that a batch reads, in a few statements whatever its size. The head has to be locked by then. */
 export async function loadSlice(client: pg.ClientBase, network: Network, head: Head, keys: Keys): Promise<Slice> {
   const slice: Slice = { network, head, owners: new Map(), verified: new Map(), nextClusterNumber: new Map() }
+  const code = NETWORK_CODE[network]
+  // every statement of this transaction finds its rows by key; while a young table has no statistics the planner would read
+  // all of it instead, once a batch, and keep that plan
+  await client.query('SET LOCAL enable_seqscan = off')
   if (keys.names.size > 0) {
-    const text = `SELECT name, cluster FROM ${leaf('names', network)} WHERE outcome = 1 AND name = ANY($1)`
+    const text = `SELECT name, cluster FROM ${leaf('names', network)} WHERE network = ${code} AND outcome = 1 AND name = ANY($1)`
     const { rows } = await client.query<{ name: string; cluster: number }>({
       name: `owners_${network}`,
       text,
@@ -29,7 +33,8 @@ export async function loadSlice(client: pg.ClientBase, network: Network, head: H
     for (const row of rows) slice.owners.set(row.name, row.cluster)
   }
   if (keys.wallets.size > 0) {
-    const text = `SELECT address, cluster, name, private, backed_up FROM ${leaf('wallets', network)} WHERE verified AND address = ANY($1)`
+    const text = `SELECT address, cluster, name, private, backed_up FROM ${leaf('wallets', network)}
+      WHERE network = ${code} AND verified AND address = ANY($1)`
     const addresses = [...keys.wallets].map((key) => Buffer.from(key, 'latin1'))
     const { rows } = await client.query<WalletColumns>({ name: `verified_${network}`, text, values: [addresses] })
     for (const row of rows) {
@@ -41,19 +46,19 @@ export async function loadSlice(client: pg.ClientBase, network: Network, head: H
       })
     }
     const creators = addresses.filter((address) => !slice.verified.has(keyOf(address)))
-    slice.nextClusterNumber = await nextClusterNumbers(client, network, creators)
+    await findFreeIds(client, slice, creators)
   }
   return slice
 }
 
-/** The smallest free cluster number of each wallet. The ids taken by a creator are those of 0 … k-1, so the first gap ends the search. */
-async function nextClusterNumbers(
-  client: pg.ClientBase,
-  network: Network,
-  creators: Buffer[],
-): Promise<Map<string, number>> {
-  const next = new Map<string, number>()
-  const text = `SELECT id FROM ${leaf('clusters', network)} WHERE id = ANY($1)`
+/**
+ * Finds the smallest free cluster number of each wallet, and its id. The ids taken by a creator are those of 0 … k-1, so
+ * the first gap ends the search.
+ */
+async function findFreeIds(client: pg.ClientBase, slice: Slice, creators: Buffer[]): Promise<void> {
+  const { network } = slice
+  slice.nextClusterId = new Map()
+  const text = `SELECT id FROM ${leaf('clusters', network)} WHERE network = ${NETWORK_CODE[network]} AND id = ANY($1)`
   let open = creators.map((creator) => ({ creator, from: 0, window: 1 }))
   while (open.length > 0) {
     const ids = open.map(({ creator, from, window }) =>
@@ -62,12 +67,16 @@ async function nextClusterNumbers(
     const { rows } = await client.query<{ id: Buffer }>({ name: `cluster_ids_${network}`, text, values: [ids.flat()] })
     const taken = new Set(rows.map((row) => keyOf(row.id)))
     const still: typeof open = []
-    open.forEach(({ creator, from, window }, i) => {
-      const free = ids[i]!.findIndex((id) => !taken.has(keyOf(id)))
-      if (free >= 0) next.set(keyOf(creator), from + free)
-      else still.push({ creator, from: from + window, window: PROBE_WINDOW })
-    })
+    for (const [i, { creator, from, window }] of open.entries()) {
+      const free = taken.size === 0 ? 0 : ids[i]!.findIndex((id) => !taken.has(keyOf(id)))
+      if (free < 0) {
+        still.push({ creator, from: from + window, window: PROBE_WINDOW })
+        continue
+      }
+      const key = keyOf(creator)
+      slice.nextClusterNumber.set(key, from + free)
+      slice.nextClusterId.set(key, ids[i]![free]!)
+    }
     open = still
   }
-  return next
 }

@@ -10,7 +10,8 @@ export interface RangeWidth {
   answered(blocks: number, logs: number): void
 }
 
-const FIRST_BLOCKS = 512
+/** Few, since several are asked for before the first answer; sparse blocks grow it fourfold an answer. */
+const FIRST_BLOCKS = 8
 const MAX_BLOCKS = 10_000
 /** About 1.5 MB of JSON: enough to hide the round trip, small enough to keep memory flat. */
 const TARGET_LOGS = 2_500

@@ -1,5 +1,5 @@
-import { keccak_256 } from '@noble/hashes/sha3'
 import { addressToWord } from './address.js'
+import { keccak256Short } from './keccak.js'
 import { NETWORK_CODE, type Network } from './network.js'
 
 /**
@@ -12,5 +12,5 @@ export function clusterId(network: Network, creator: Uint8Array, n: number): Buf
   input[0] = NETWORK_CODE[network]
   input.set(addressToWord(creator), 1)
   input.writeBigUInt64BE(BigInt(n), 33)
-  return Buffer.from(keccak_256(input))
+  return keccak256Short(input)
 }

@@ -47,6 +47,8 @@ export interface Slice {
   verified: Map<string, VerifiedWallet>
   /** The smallest number whose cluster id is free, for wallets that are verified nowhere. */
   nextClusterNumber: Map<string, number>
+  /** The ids of those numbers, from a loader that has computed them: they are costly. */
+  nextClusterId?: Map<string, Buffer>
 }
 
 export interface JournalRow extends Entry {
@@ -123,6 +125,7 @@ export function fold(before: Slice, entries: readonly Entry[], writerMs: number)
     owners: new Map(before.owners),
     verified: new Map(before.verified),
     nextClusterNumber: new Map(before.nextClusterNumber),
+    nextClusterId: new Map(before.nextClusterId),
   }
   const changes: Changes = {
     head: { ...slice.head },
@@ -228,10 +231,12 @@ function settleInCluster(
 function createCluster(slice: Slice, changes: Changes, seq: number, creator: Buffer, key: string): number {
   const n = slice.nextClusterNumber.get(key)
   if (n === undefined) throw new Error(`the slice lacks the cluster number of wallet 0x${creator.toString('hex')}`)
+  const id = slice.nextClusterId?.get(key) ?? clusterId(slice.network, creator, n)
   slice.nextClusterNumber.set(key, n + 1)
+  slice.nextClusterId?.delete(key)
   changes.head.serial += 1
   const cluster = changes.head.serial
-  changes.clusters.push({ serial: cluster, id: clusterId(slice.network, creator, n), createdSeq: seq })
+  changes.clusters.push({ serial: cluster, id, createdSeq: seq })
   const entry = { cluster, name: DEFAULT_WALLET_NAME, isPrivate: false, isBackedUp: false }
   changes.wallets.push({ ...entry, address: creator, isVerified: true, createdSeq: seq, updatedSeq: seq })
   slice.verified.set(key, entry)
