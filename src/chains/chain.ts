@@ -72,6 +72,11 @@ export interface ChainPort {
   replacement(sender: Hex, nonce: number): Promise<Hex | null>
   /** Latest block, and the newest block that counts as confirmed. @throws ChainUnavailableError */
   head(): Promise<{ latest: number; confirmed: number }>
+  /**
+   * The names that a packet sent from here asks the hub for, in order, canonical or as raw words in hex. Empty when the hub
+   * refuses it as a whole, null when it asks for no name (a withdrawal).
+   */
+  namesOfPacket(packet: Uint8Array): string[] | null
   /** @throws ChainUnavailableError, BridgeError */
   quote(request: RegistrationRequest): Promise<EvmQuote>
 }

@@ -23,6 +23,7 @@ import {
   type Tracked,
 } from '../../registry/status.js'
 import { type Context, chainsOf } from '../context.js'
+import { packetsOf } from './packets.js'
 import { millisecondsText } from './timestamps.js'
 
 /** The status of a transaction as it is answered after `tx`. */
@@ -47,10 +48,12 @@ async function follow(context: Context, network: Network, hash: Buffer, left: nu
   const hub = chainsOf(context, network)[0]
   const journalled = await findJournalled(pool, network, hash)
   if (journalled) return ofJournal(context, hash, journalled)
-  const [tail, tracked] = await Promise.all([
+  const [tail, tracked, sent] = await Promise.all([
     hub ? findInTail(pool, network, hub.chain, hash) : null,
     findTracked(pool, network, hash),
+    packetsOf(context, network, hash),
   ])
+  if (sent) return { ...decide(context, { packets: sent.packets, tracked }), updatedAt: millisecondsText(sent.sentMs) }
   if (tail && !tracked?.verdict) return ofTail(context, network, hash, tail, tracked)
   // the bid may have moved from the tail into the journal between those two questions
   const late = await findJournalled(pool, network, hash)

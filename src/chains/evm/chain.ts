@@ -1,4 +1,5 @@
 import type { ChainConfig } from '../../config.js'
+import { fromHex, toHex } from '../../registry/bytes.js'
 import type { Network } from '../../registry/network.js'
 import {
   BridgeError,
@@ -11,7 +12,9 @@ import {
 } from '../chain.js'
 import { encodePlaceBids } from './calldata.js'
 import { REGISTRATION_TOPICS } from './harvest.js'
+import { decodeMessage, messageNames } from './hubMessage.js'
 import { getHeader, type Header } from './logs.js'
+import { decodePacket } from './packet.js'
 import { createRpc, type Rpc } from './rpc.js'
 import { RpcError } from './rpcErrors.js'
 import { quoteOnSpoke } from './spokeQuote.js'
@@ -68,6 +71,10 @@ export function createEvmChain({ config, chain, rpc }: EvmChainOptions): EvmChai
         const { confirmed } = await head()
         return rpc.onOneNode((call) => findByNonce(call, sender, nonce, confirmed))
       }),
+    namesOfPacket: (packet) => {
+      const decoded = decodePacket(toHex(packet))
+      return decoded ? messageNames(decodeMessage(fromHex(decoded.message))) : []
+    },
     quote: (request) =>
       asking(async () => (role === 'hub' ? quoteOnHub(config, request) : quoteOnSpoke(config, rpc, request))),
   }

@@ -1,6 +1,7 @@
 import { encodeAbiParameters, type Hex, toFunctionSelector } from 'viem'
-import { wordToBigInt } from '../../registry/bytes.js'
+import { toHex, wordToBigInt } from '../../registry/bytes.js'
 import type { MessageBids } from '../../registry/link.js'
+import { wordToName } from '../../registry/name.js'
 
 /**
  * Bridge messages: `abi.encode(bytes32 sender, bytes hubCalldata)`, read as the hub contract reads them (HubMessage.sol), word
@@ -61,6 +62,15 @@ export function messageBids({ from, call }: BridgeMessage): MessageBids {
     case 'undecodable':
       return { from, bids: [], referral: null }
   }
+}
+
+/**
+ * The names that a message asks our hub for, in order, canonical or as raw words in hex. Empty when the hub refuses the
+ * message as a whole, null when it asks for no name (a withdrawal).
+ */
+export function messageNames({ call }: BridgeMessage): string[] | null {
+  if (call.kind === 'withdrawal') return null
+  return call.kind === 'bids' ? call.nameWords.map((word) => wordToName(word) ?? toHex(word)) : []
 }
 
 /** Reads a call to the hub. */

@@ -1,0 +1,53 @@
+import { findMessages, type TxMessage } from '../../db/read/packets.js'
+import { findInTail, findJournalled } from '../../db/read/transactions.js'
+import { toHex } from '../../registry/bytes.js'
+import type { Network } from '../../registry/network.js'
+import type { PacketOutcome, SentPacket } from '../../registry/status.js'
+import { type Context, chainsOf } from '../context.js'
+
+/** The messages that a transaction sent to the hub, as the status function takes them; and when the first was sent. */
+export async function packetsOf(
+  context: Context,
+  network: Network,
+  hash: Buffer,
+): Promise<{ packets: SentPacket[]; sentMs: number } | null> {
+  const messages = await findMessages(context.pool, network, hash)
+  const first = messages[0]
+  if (!first) return null
+  const packets = await Promise.all(messages.map((message) => packetOf(context, network, message)))
+  return { packets, sentMs: first.sentMs }
+}
+
+async function packetOf(context: Context, network: Network, message: TxMessage): Promise<SentPacket> {
+  const chains = chainsOf(context, network)
+  const home = chains.find(({ chain }) => chain === message.chain)
+  return {
+    logIndex: message.logIndex,
+    source: { isConfirmed: message.isConfirmed, confirmations: message.confirmations },
+    names: home ? home.namesOfPacket(message.packet) : [],
+    hub: await outcomeOf(context, network, message),
+  }
+}
+
+/** The message's own bids are the last ones before its `Received`. */
+async function outcomeOf(context: Context, network: Network, { received }: TxMessage): Promise<PacketOutcome> {
+  const hub = chainsOf(context, network)[0]
+  if (!received || !hub) return { state: 'under_way', failure: null }
+  const own = <T extends { logIndex: number }>(bids: readonly T[]): T[] => {
+    const before = bids.filter(({ logIndex }) => logIndex < received.logIndex)
+    return received.bids === 0 ? [] : before.slice(-received.bids)
+  }
+  const hubTx = toHex(received.txHash)
+  if (received.isConfirmed) {
+    const journalled = await findJournalled(context.pool, network, received.txHash)
+    return { state: 'journal', bids: own(journalled?.bids ?? []), hubTx }
+  }
+  const tail = await findInTail(context.pool, network, hub.chain, received.txHash)
+  // between two statements it may have moved into the journal; the next poll sees it there
+  return {
+    state: 'tail',
+    bids: own(tail?.bids ?? []),
+    confirmations: tail?.confirmations ?? { have: 0, need: 0 },
+    hubTx,
+  }
+}
