@@ -121,7 +121,6 @@ export async function startLocalChain(options: LocalChainOptions): Promise<Local
     confirmation: { blocks: CONFIRMATION_BLOCKS },
     pollMs: Math.max(50, Math.round(options.blockMs / 2)),
     gasToken: { symbol: 'ETH', decimals: 18 },
-    bridgeMarginPercent: 5,
     local: true,
     ...contracts,
   }

@@ -1,0 +1,98 @@
+import { execFile } from 'node:child_process'
+import fs from 'node:fs'
+import path from 'node:path'
+import { promisify } from 'node:util'
+import { privateKeyToAccount } from 'viem/accounts'
+import { describe, expect, inject, it } from 'vitest'
+import { until } from '../../src/testing/index.js'
+import { ask, freshName, freshWallet, hubOf, sendRegistration, world } from '../support/world.js'
+
+const run = promisify(execFile)
+
+/** Runs a command of ours on the shared world. */
+async function clusterd(...args: string[]): Promise<string> {
+  const { stdout } = await run(process.execPath, ['--import', 'tsx', 'src/cli.ts', ...args], {
+    env: { ...process.env, CLUSTERD_HOME: inject('home') },
+  })
+  return stdout
+}
+
+describe('the local world', () => {
+  it('describes itself in stack.json, for its owner’s eyes', () => {
+    const file = path.join(inject('home'), 'stack.json')
+    expect(fs.statSync(file).mode & 0o777).toBe(0o600)
+    const written = JSON.parse(fs.readFileSync(file, 'utf8'))
+    expect(written).toEqual(world())
+    expect(Object.keys(written).sort()).toEqual(['accounts', 'api', 'databaseUrl', 'networks', 'ops', 'seeds'])
+    expect(written.networks.mainnet.hub).toEqual({
+      network: '1',
+      chainId: expect.any(Number),
+      rpcUrl: expect.stringMatching(/^http:\/\/127\.0\.0\.1:\d+$/),
+      contracts: {
+        hub: expect.stringMatching(/^0x[0-9a-f]{40}$/),
+        endpoint: expect.stringMatching(/^0x[0-9a-f]{40}$/),
+      },
+    })
+    expect(written.networks.testnet.hub.network).toBe('11155111')
+    expect(written.networks.mainnet.spokes).toEqual([])
+  })
+
+  it.each(['mainnet', 'testnet'] as const)(
+    'has ten funded accounts and seeds on %s, under a chain id of its own',
+    async (network) => {
+      const { reader, chainId, contracts, network: label } = hubOf(network)
+      expect(await reader.getChainId()).toBe(chainId)
+      expect(chainId).not.toBe(Number(label))
+      expect(await reader.getCode({ address: contracts.hub })).toMatch(/^0x../)
+      expect(world().accounts.evm).toHaveLength(10)
+      for (const { address, privateKey } of world().accounts.evm) {
+        expect(privateKeyToAccount(privateKey).address.toLowerCase()).toBe(address)
+        expect(await reader.getBalance({ address })).toBeGreaterThan(10n ** 20n)
+      }
+      const seed = world().seeds[network]!
+      expect(world().accounts.evm.map(({ address }) => address)).not.toContain(seed.owner)
+      const query = network === 'testnet' ? '?testnet=true' : ''
+      const { body } = await ask('GET', `/v1/names/address/${seed.owner}${query}`)
+      expect(body).toMatchObject({ clusterName: seed.name, isVerified: true })
+      await until.status(world(), seed.tx.finalized, 'finalized', { testnet: network === 'testnet' })
+      await until.status(world(), seed.tx.lost, 'lost_bid', { testnet: network === 'testnet' })
+    },
+  )
+
+  it('registers a name from quote to event', async () => {
+    const [account, name] = [await freshWallet(), freshName()]
+    const tx = await sendRegistration(account, [{ name }])
+    const seen: string[] = []
+    await until.status(world(), tx, 'finalized', { onChange: ({ status }) => seen.push(status) })
+    expect(seen.at(-1)).toBe('finalized')
+    const event = await until.event(world(), ({ type, data }) => type === 'REGISTER_NAME' && data.name === name)
+    expect(event.from).toBe(account.address.toLowerCase())
+  })
+
+  it('says what was seen last when a wait ends in vain', async () => {
+    const unknown = `0x${'ab'.repeat(32)}`
+    await expect(until.status(world(), unknown, 'finalized', { deadlineMs: 200 })).rejects.toThrow(
+      '"status":"not_found"',
+    )
+    await expect(until.status(world(), world().seeds.mainnet!.tx.lost, 'finalized')).rejects.toThrow('is lost_bid')
+  })
+})
+
+describe('the commands', () => {
+  it('demo registers on the running world', async () => {
+    const name = freshName('demo')
+    const out = await clusterd('demo', '--name', name, '--testnet')
+    expect(out).toContain(name)
+    for (const step of ['quote', 'sent', 'pending', 'finalized', 'address', 'event'])
+      expect(out).toContain(`  ${step} `)
+    const { body } = await ask<{ isAvailable: boolean }[]>('POST', '/v1/names/register/check?testnet=true', [name])
+    expect(body[0]?.isAvailable).toBe(false)
+  })
+
+  it('replay rebuilds the same state, migrate finds nothing to do', async () => {
+    const out = await clusterd('replay')
+    expect(out).toMatch(/mainnet: [1-9]\d* entries of generation 1, equal/)
+    expect(out).toMatch(/testnet: [1-9]\d* entries of generation 1, equal/)
+    expect(await clusterd('migrate')).toBe('The database is up to date.\n')
+  })
+})

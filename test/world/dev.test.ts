@@ -1,0 +1,137 @@
+import { type ChildProcess, spawn } from 'node:child_process'
+import fs from 'node:fs'
+import os from 'node:os'
+import path from 'node:path'
+import { afterAll, beforeAll, describe, expect, it } from 'vitest'
+import { readWorld, type World } from '../../src/testing/index.js'
+import { identifyProcess, isAlive, waitFor } from '../../src/testing/processes.js'
+import { until } from '../../src/testing/until.js'
+import { ask, freshName, freshWallet, sendRegistration } from '../support/world.js'
+
+const READY_MS = 30_000
+
+let base: string
+const started: ChildProcess[] = []
+
+beforeAll(() => {
+  base = fs.mkdtempSync(path.join(os.tmpdir(), 'clusterd-dev-'))
+})
+
+afterAll(async () => {
+  for (const child of started) child.kill('SIGTERM')
+  await waitFor(() => started.every((child) => child.exitCode !== null || child.signalCode !== null), 10_000)
+  fs.rmSync(base, { recursive: true, force: true })
+})
+
+/** `npm run dev` (what npm runs) in a home folder. */
+function dev(home: string, env: Record<string, string> = {}): { child: ChildProcess; output: () => string } {
+  const { PORT, OPS_PORT, DATABASE_URL, ...rest } = process.env
+  const child = spawn(process.execPath, ['--import', 'tsx', 'src/cli.ts', 'dev'], {
+    env: { ...rest, CLUSTERD_HOME: home, ...env },
+    stdio: ['ignore', 'pipe', 'pipe'],
+  })
+  started.push(child)
+  let text = ''
+  for (const stream of [child.stdout, child.stderr]) stream?.on('data', (data) => (text += data))
+  return { child, output: () => text }
+}
+
+/** Waits for the summary; the world as the file describes it then. */
+async function ready({ child, output }: ReturnType<typeof dev>, home: string): Promise<World> {
+  const isUp = () => output().includes('Ctrl-C ends everything') || child.exitCode !== null
+  if (!(await waitFor(isUp, READY_MS)) || child.exitCode !== null) throw new Error(`no world: ${output()}`)
+  return readWorld(home)!
+}
+
+interface Entry {
+  pid: number
+  kind: string
+}
+
+/** Every process of a world, but its launcher. */
+function processesOf(home: string): Entry[] {
+  const entries = JSON.parse(fs.readFileSync(path.join(home, 'pids.json'), 'utf8')) as Entry[]
+  return entries.filter(({ pid }) => isAlive(pid))
+}
+
+async function ended(child: ChildProcess): Promise<{ code: number | null; signal: string | null }> {
+  if (child.exitCode === null && child.signalCode === null) await new Promise((resolve) => child.once('exit', resolve))
+  return { code: child.exitCode, signal: child.signalCode }
+}
+
+describe('clusterd dev', () => {
+  it('goes on with the same data after kill -9 of everything, and ends all with one Ctrl-C', async () => {
+    const home = path.join(base, 'killed')
+    const first = dev(home)
+    const before = await ready(first, home)
+    const [account, name] = [await freshWallet('testnet', before), freshName()]
+    const tx = await sendRegistration(account, [{ name }], 'testnet', before)
+    await until.status(before, tx, 'finalized', { testnet: true })
+
+    const children = processesOf(home)
+    expect(children.map(({ kind }) => kind).sort()).toEqual(['anvil 1', 'anvil 11155111', 'daemon', 'postgres'])
+    for (const pid of [first.child.pid!, ...children.map((child) => child.pid)]) process.kill(pid, 'SIGKILL')
+    await ended(first.child)
+
+    const second = dev(home)
+    const after = await ready(second, home)
+    expect(after.networks).toEqual(before.networks)
+    expect(after.seeds).toEqual(before.seeds)
+    await until.status(after, tx, 'finalized', { testnet: true })
+    const { body } = await ask('GET', `/v1/names/address/${account.address}?testnet=true`, undefined, after)
+    expect(body).toMatchObject({ clusterName: name })
+    const again = await sendRegistration(account, [{ name: freshName() }], 'testnet', after)
+    await until.status(after, again, 'finalized', { testnet: true })
+
+    const running = processesOf(home)
+    expect(running).toHaveLength(4)
+    second.child.kill('SIGINT')
+    expect(await ended(second.child)).toEqual({ code: 0, signal: null })
+    expect(running.filter(({ pid }) => isAlive(pid))).toEqual([])
+    expect(readWorld(home)).toBeUndefined()
+  })
+
+  it('ends what a killed launcher left, whose daemon ends by itself', async () => {
+    const home = path.join(base, 'orphans')
+    const first = dev(home)
+    await ready(first, home)
+    const orphans = processesOf(home)
+    const daemon = orphans.find(({ kind }) => kind === 'daemon')!
+    const anvils = orphans.filter(({ kind }) => kind.startsWith('anvil'))
+    first.child.kill('SIGKILL')
+    expect(await waitFor(() => identifyProcess(daemon.pid) === undefined, 10_000)).toBe(true)
+    expect(anvils.every(({ pid }) => isAlive(pid))).toBe(true)
+
+    const second = dev(home)
+    await ready(second, home)
+    expect(second.output()).toContain('ended what an earlier run had left: anvil')
+    expect(second.output()).toContain('PostgreSQL was still running')
+    expect(anvils.some(({ pid }) => isAlive(pid))).toBe(false)
+    const running = processesOf(home)
+    second.child.kill('SIGTERM')
+    expect(await ended(second.child)).toEqual({ code: 0, signal: null })
+    expect(running.filter(({ pid }) => isAlive(pid))).toEqual([])
+  })
+
+  it('runs beside another world, and refuses a home in use or a port that is taken with one sentence', async () => {
+    const [one, two] = [path.join(base, 'one'), path.join(base, 'two')]
+    const runs = [dev(one), dev(two)] as const
+    const worlds = [await ready(runs[0], one), await ready(runs[1], two)] as const
+    expect(worlds[0].api).not.toBe(worlds[1].api)
+    const name = freshName()
+    const tx = await sendRegistration(await freshWallet('mainnet', worlds[0]), [{ name }], 'mainnet', worlds[0])
+    await until.status(worlds[0], tx, 'finalized')
+    const { body } = await ask('POST', '/v1/names/register/check', [name], worlds[1])
+    expect(body).toEqual([{ name, isAvailable: true }])
+
+    const inUse = dev(one)
+    expect((await ended(inUse.child)).code).toBe(1)
+    expect(inUse.output()).toMatch(/^clusterd: A world already runs in .*: stop it, or set CLUSTERD_HOME/m)
+    const port = new URL(worlds[0].api).port
+    const taken = dev(path.join(base, 'three'), { PORT: port })
+    expect((await ended(taken.child)).code).toBe(1)
+    expect(taken.output()).toContain(`clusterd: Port ${port} is taken: set PORT to a free one.`)
+    for (const { child } of runs) child.kill('SIGINT')
+    for (const { child } of runs) expect((await ended(child)).code).toBe(0)
+  })
+})
