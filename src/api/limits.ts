@@ -40,7 +40,8 @@ export function protectServer(server: Server): void {
   })
   server.on('checkExpectation', (_req: IncomingMessage, res: ServerResponse) => {
     const body = envelope(417, 'The Expect header asks for something that is not done here.')
-    res.writeHead(417, [...PUBLIC_HEADERS, 'content-type', 'application/json; charset=utf-8', 'connection', 'close'])
+    const headers = ['content-type', 'application/json; charset=utf-8', 'content-length', Buffer.byteLength(body)]
+    res.writeHead(417, [...PUBLIC_HEADERS, ...headers, 'connection', 'close'])
     res.end(body)
   })
 }

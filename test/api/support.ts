@@ -4,7 +4,7 @@ import { createServer, type Server } from 'node:http'
 import os from 'node:os'
 import path from 'node:path'
 import type pg from 'pg'
-import { pino } from 'pino'
+import { type Logger, pino } from 'pino'
 import { expect } from 'vitest'
 import { createApi } from '../../src/api/server.js'
 import type { ChainPort, Hex } from '../../src/chains/chain.js'
@@ -57,6 +57,7 @@ export interface ApiWorldOptions {
   chainId?: number
   contract?: Hex
   configs?: (configs: readonly ChainConfig[]) => readonly ChainConfig[]
+  log?: Logger
 }
 
 const LABELS: readonly { network: Network; label: string }[] = [
@@ -77,7 +78,7 @@ export async function startApi(options: ApiWorldOptions = {}): Promise<ApiWorld>
     prisma,
     chains,
     config: { serviceDomain: 'localhost' },
-    log: pino({ level: 'silent' }),
+    log: options.log ?? pino({ level: 'silent' }),
   })
   const server = createServer(api.limits, api.app)
   api.protect(server)

@@ -1,0 +1,305 @@
+import { readFileSync } from 'node:fs'
+import http from 'node:http'
+import net from 'node:net'
+import { Writable } from 'node:stream'
+import { gzipSync } from 'node:zlib'
+import fc from 'fast-check'
+import { pino } from 'pino'
+import { afterAll, beforeAll, describe, expect, it } from 'vitest'
+import { openApiPath } from '../../src/api/openapi.js'
+import { createApi } from '../../src/api/server.js'
+import { createPrisma } from '../../src/db/prisma.js'
+import { type Postgres, startPostgres } from '../../src/testing/postgres.js'
+import { type ApiWorld, bid, freshName, randomAddress, randomHash, startApi } from './support.js'
+
+let world: ApiWorld
+const logged: string[] = []
+const alice = randomAddress()
+const name = freshName()
+
+beforeAll(async () => {
+  const sink = new Writable({
+    write(chunk, _encoding, done) {
+      logged.push(String(chunk))
+      done()
+    },
+  })
+  world = await startApi({ log: pino({ level: 'debug' }, sink) })
+  await world.append('mainnet', [bid({ from: alice, name })])
+})
+afterAll(() => world.stop())
+
+interface Raw {
+  status: number
+  headers: http.IncomingHttpHeaders
+  text: string
+}
+
+/** A request whose path goes out as it is written: fetch would tidy it up. */
+function raw(
+  method: string,
+  path: string,
+  body?: string | Buffer,
+  headers: http.OutgoingHttpHeaders = {},
+): Promise<Raw> {
+  const { hostname, port } = new URL(world.url)
+  return new Promise((resolve, reject) => {
+    const req = http.request({ hostname, port, method, path, headers, agent: false }, (res) => {
+      const chunks: Buffer[] = []
+      res.on('data', (chunk: Buffer) => chunks.push(chunk))
+      res.on('end', () =>
+        resolve({ status: res.statusCode!, headers: res.headers, text: Buffer.concat(chunks).toString() }),
+      )
+    })
+    req.on('error', reject)
+    req.end(body)
+  })
+}
+
+/** Bytes on a socket, and what comes back until it closes. */
+function onSocket(bytes: string | Buffer): Promise<string> {
+  const { hostname, port } = new URL(world.url)
+  return new Promise((resolve, reject) => {
+    let answer = ''
+    const socket = net.connect({ host: hostname, port: Number(port) }, () => socket.write(bytes))
+    socket.on('data', (chunk) => {
+      answer += chunk
+    })
+    socket.on('close', () => resolve(answer))
+    socket.on('error', reject)
+  })
+}
+
+const expectEnvelope = (reply: Raw, status: number, error: string) => {
+  expect(reply.status, reply.text).toBe(status)
+  expect(reply.headers['content-type']).toBe('application/json; charset=utf-8')
+  expect(JSON.parse(reply.text)).toMatchObject({ status, error, message: expect.stringMatching(/\.$/) })
+}
+
+describe('errors', () => {
+  it('are JSON for unknown routes, wrong methods and paths that can’t be decoded', async () => {
+    for (const path of ['/nope', '/v1', '/v1/names/address', '/v2/events', '/v1/names/address//x', '/v1/clusters/id/'])
+      expectEnvelope(await raw('GET', path), 404, 'not_found')
+    for (const method of ['PUT', 'DELETE', 'PATCH', 'TRACE', 'PROPFIND'])
+      expectEnvelope(await raw(method, `/v1/names/address/${alice}`), 404, 'not_found')
+    expectEnvelope(await raw('POST', '/v1/events'), 404, 'not_found')
+    for (const path of ['/v1/names/address/%', '/v1/names/address/%zz', '/v1/clusters/name/%c3%28'])
+      expectEnvelope(await raw('GET', path), 400, 'invalid_request')
+    expectEnvelope(await raw('GET', `/v1/events?x=${'a'.repeat(5_000)}`), 400, 'invalid_request')
+  })
+
+  it('are JSON for what is no HTTP and for too many headers', async () => {
+    const fault = async (bytes: string, status: number) => {
+      const answer = await onSocket(bytes)
+      expect(answer.startsWith(`HTTP/1.1 ${status} `), answer).toBe(true)
+      const [head, body] = answer.split('\r\n\r\n')
+      expect(head).toContain('content-type: application/json; charset=utf-8')
+      expect(JSON.parse(body!)).toMatchObject({ status, error: 'invalid_request' })
+    }
+    await fault('NOT HTTP\r\n\r\n', 400)
+    await fault(`GET / HTTP/1.1\r\nhost: x\r\nx-long: ${'a'.repeat(20_000)}\r\n\r\n`, 431)
+    await fault(`GET /${'a'.repeat(20_000)} HTTP/1.1\r\nhost: x\r\n\r\n`, 431)
+    await fault('POST /v1/names HTTP/1.1\r\nhost: x\r\ncontent-length: x\r\n\r\n', 400)
+    await fault('GET / HTTP/1.1\r\nhost: x\r\nexpect: magic\r\nconnection: close\r\n\r\n', 417)
+  })
+})
+
+describe('/openapi.json and /', () => {
+  it('are served as committed', async () => {
+    const committed = JSON.parse(readFileSync(new URL('../../docs/openapi.json', import.meta.url), 'utf8'))
+    expect((await world.get('/openapi.json')).body).toEqual(committed)
+    expect((await world.get('/')).body).toMatchObject({ service: 'clusterd', openapi: '/openapi.json' })
+  })
+
+  it('name every route that Express has, and no other', async () => {
+    const { app } = createApi({
+      pool: world.pool,
+      prisma: createPrisma(world.postgres.url),
+      chains: [],
+      config: { serviceDomain: 'localhost' },
+      log: pino({ level: 'silent' }),
+    })
+    const mounted = app.router.stack.flatMap(({ route }) =>
+      route ? route.stack.map(({ method }) => `${method} ${openApiPath(route.path)}`) : [],
+    )
+    const { paths } = (await world.get('/openapi.json')).body
+    const documented = Object.entries<object>(paths).flatMap(([path, methods]) =>
+      Object.keys(methods).map((method) => `${method} ${path}`),
+    )
+    expect(mounted.sort()).toEqual([...documented, 'get /', 'get /openapi.json'].sort())
+  })
+})
+
+describe('bodies', () => {
+  const asked = JSON.stringify([{ name }])
+  const post = (body: string | Buffer | undefined, headers?: http.OutgoingHttpHeaders) =>
+    raw('POST', '/v1/names', body, headers)
+
+  it('are read as JSON whatever their content type', async () => {
+    for (const type of ['application/json', 'text/plain;charset=UTF-8', 'application/x-www-form-urlencoded', 'x', ''])
+      expect((await post(asked, { 'content-type': type })).status, type).toBe(200)
+    expect((await post(asked)).status).toBe(200)
+    expect((await post(asked, { 'transfer-encoding': 'chunked' })).status).toBe(200)
+    expect((await post(` \n${asked}\n`, { 'content-encoding': 'identity' })).status).toBe(200)
+  })
+
+  it('that are empty, broken, deep, large or compressed get 400', async () => {
+    const deep = (levels: number) => '['.repeat(levels) + ']'.repeat(levels)
+    const bodies = [undefined, '', ' ', '{', 'nul', "{'a':1}", '[1,]', '\ufeff[]x', deep(33), deep(100_000)]
+    for (const body of bodies) expectEnvelope(await post(body), 400, 'invalid_request')
+    expectEnvelope(await post(Buffer.from([0x5b, 0x22, 0xff, 0x22, 0x5d])), 400, 'invalid_request')
+    const filler = 'x'.repeat(300 * 1024)
+    expectEnvelope(await post(JSON.stringify([{ name: filler }])), 400, 'invalid_request')
+    expectEnvelope(await post(Buffer.alloc(5 * 1024 * 1024, 32)), 400, 'invalid_request')
+    expectEnvelope(await post(gzipSync(asked), { 'content-encoding': 'gzip' }), 400, 'invalid_request')
+    // brackets inside strings nest nothing
+    expectEnvelope(await post(JSON.stringify([{ name: '["{'.repeat(100) }])), 400, 'invalid_name')
+  })
+
+  it('that are cut off don’t hold the server', async () => {
+    const { hostname, port } = new URL(world.url)
+    await new Promise<void>((resolve) => {
+      const socket = net.connect({ host: hostname, port: Number(port) }, () => {
+        socket.write('POST /v1/names HTTP/1.1\r\nhost: x\r\ncontent-length: 100\r\n\r\n[', () => socket.destroy())
+      })
+      socket.on('close', () => resolve())
+    })
+    expect((await post(asked)).status).toBe(200)
+  })
+})
+
+describe('headers', () => {
+  it('let any site call the API', async () => {
+    const preflight = await raw('OPTIONS', '/v1/names', undefined, { 'access-control-request-method': 'POST' })
+    expect(preflight.status).toBe(204)
+    expect(preflight.headers).toMatchObject({
+      'access-control-allow-origin': '*',
+      'access-control-allow-methods': 'GET, HEAD, POST',
+      'access-control-allow-headers': 'authorization, content-type, x-api-key, x-auth-key',
+    })
+    const { headers } = await raw('GET', '/v1/events')
+    expect(headers).toMatchObject({ 'access-control-allow-origin': '*', 'x-content-type-options': 'nosniff' })
+    expect(headers['content-security-policy']).toBe("default-src 'none';frame-ancestors 'none'")
+    expect(headers['x-powered-by']).toBeUndefined()
+    expect(headers.etag).toBeUndefined()
+  })
+
+  it('of any API key are no reason to refuse, and HEAD is answered', async () => {
+    for (const key of ['', 'undefined', 'x'.repeat(500)])
+      expect((await raw('GET', `/v1/names/address/${alice}`, undefined, { 'x-api-key': key })).status).toBe(200)
+    const head = await raw('HEAD', `/v1/names/address/${alice}`)
+    expect(head).toMatchObject({ status: 200, text: '' })
+    expect(Number(head.headers['content-length'])).toBeGreaterThan(50)
+  })
+
+  it('name each request, and the log tells routes but never what was asked', async () => {
+    logged.length = 0
+    const secret = 'secret-key-0123'
+    const headers = { authorization: `Bearer ${secret}`, 'x-auth-key': secret, 'x-api-key': secret }
+    const { headers: answered } = await raw('GET', `/v1/names/address/${alice}?key=${secret}`, undefined, headers)
+    await raw('GET', `/nope/${secret}`, undefined, headers)
+    await raw('POST', '/v1/names', `{"${secret}"`, headers)
+    const text = logged.join('')
+    expect(text).toContain(answered['x-request-id'])
+    expect(text).toContain('/v1/names/address/:address')
+    expect(text).not.toContain(secret)
+    expect(text).not.toContain(alice)
+  })
+})
+
+describe('any request', () => {
+  it('gets a JSON answer that is no failure of ours', async () => {
+    const segment = fc.oneof(
+      fc.constantFrom(
+        'v1',
+        'names',
+        'address',
+        'clusters',
+        'id',
+        'name',
+        'events',
+        'register',
+        'tx',
+        'owner',
+        '..',
+        '',
+      ),
+      fc.string({ unit: 'binary', maxLength: 40 }).map(encodeURIComponent),
+      fc.string({ unit: fc.constantFrom('%', '0', 'a', 'f', 'Z', '&', '=', '+', ';', '~', '*'), maxLength: 12 }),
+    )
+    const key = fc.constantFrom('testnet', 'limit', 'nextPage', 'from', 'orderBy', 'sortBy', 'fromTimestamp', 'x')
+    const value = fc.oneof(
+      fc.constantFrom('true', '1', '', 'undefined', 'oldest', alice, '9'.repeat(30), '-1', '%00'),
+      fc.string({ unit: 'binary', maxLength: 30 }).map(encodeURIComponent),
+    )
+    const path = fc.oneof(
+      fc.array(segment, { maxLength: 6 }),
+      fc.tuple(
+        fc.constantFrom(
+          'v1/names/address',
+          'v1/clusters/id',
+          'v1/clusters/name',
+          'v1/names/owner/address',
+          'v1/events',
+        ),
+        segment,
+      ),
+    )
+    const query = fc.array(
+      fc.tuple(key, value).map((pair) => pair.join('=')),
+      { maxLength: 4 },
+    )
+    const method = fc.constantFrom('GET', 'POST', 'PUT', 'DELETE', 'HEAD')
+    const body = fc.option(fc.oneof(fc.json(), fc.string({ unit: 'binary', maxLength: 100 })))
+    await fc.assert(
+      fc.asyncProperty(method, path, query, body, async (verb, parts, pairs, content) => {
+        const target = `/${parts.join('/')}${pairs.length > 0 ? `?${pairs.join('&')}` : ''}`
+        const reply = await raw(verb, target, verb === 'POST' ? (content ?? undefined) : undefined)
+        expect(reply.status, `${verb} ${target} ${reply.text}`).toBeLessThan(500)
+        expect(reply.headers['content-type']).toBe('application/json; charset=utf-8')
+        if (verb !== 'HEAD') {
+          const answer = JSON.parse(reply.text)
+          if (reply.status >= 400 && answer.clusterName !== null && answer.clusterId !== null)
+            expect(answer).toMatchObject({
+              status: reply.status,
+              error: expect.any(String),
+              message: expect.any(String),
+            })
+        }
+      }),
+      { numRuns: 400 },
+    )
+  })
+})
+
+describe('a database that is gone', () => {
+  it('makes answers 503 until it is back', async () => {
+    const own = await startApi()
+    let back: Postgres | undefined
+    try {
+      const { postgres } = own
+      const dataDir = (await own.pool.query(`SELECT current_setting('data_directory') AS dir`)).rows[0].dir
+      await own.get('/v1/events')
+      await postgres.stop()
+      const requests = [
+        own.get(`/v1/names/address/${alice}`),
+        own.get('/v1/events'),
+        own.get(`/v1/names/register/tx/${randomHash()}`),
+        own.post('/v1/names/register/check', [name]),
+        own.post('/v1/names/register/evm', { network: '1', sender: alice, names: [{ name: freshName() }] }),
+      ]
+      for (const reply of await Promise.all(requests)) {
+        expect(reply).toMatchObject({ status: 503, body: { status: 503, error: 'unavailable' } })
+        expect(reply.headers.get('retry-after')).toBeTruthy()
+      }
+      expect((await own.get('/nope')).status).toBe(404)
+      back = await startPostgres({ dataDir, port: postgres.port })
+      expect((await own.get('/v1/events')).status).toBe(200)
+      const quote = { network: '1', sender: alice, names: [{ name: freshName() }] }
+      expect((await own.post('/v1/names/register/evm', quote)).status).toBe(200)
+    } finally {
+      await back?.stop()
+      await own.stop()
+    }
+  })
+})

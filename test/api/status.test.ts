@@ -1,0 +1,304 @@
+import {
+  createPublicClient,
+  createTestClient,
+  createWalletClient,
+  type Hex,
+  http,
+  parseAbi,
+  parseEther,
+  type TransactionReceipt,
+} from 'viem'
+import { mnemonicToAccount } from 'viem/accounts'
+import { foundry } from 'viem/chains'
+import { afterAll, beforeAll, describe, expect, it } from 'vitest'
+import { toHex } from '../../src/registry/bytes.js'
+import type { Entry } from '../../src/registry/entry.js'
+import { nameToWord } from '../../src/registry/name.js'
+import { type Anvil, startAnvil, TEST_MNEMONIC } from '../../src/testing/anvil.js'
+import { deployHub } from '../../src/testing/deploy.js'
+import { type ApiWorld, bid, freshName, MINIMUM_WEI, randomHash, START_MS, startApi, tailBlock } from './support.js'
+
+const ABI = parseAbi(['function placeBids(uint256[] amounts, bytes32[] names) payable'])
+const MINUTE_MS = 60_000
+
+let world: ApiWorld
+let anvil: Anvil
+let hub: Hex
+const account = mnemonicToAccount(TEST_MNEMONIC)
+const clients = () => {
+  const transport = http(anvil.rpcUrl)
+  return {
+    walletClient: createWalletClient({ chain: foundry, transport, account }),
+    publicClient: createPublicClient({ chain: foundry, transport, cacheTime: 0 }),
+    test: createTestClient({ chain: foundry, mode: 'anvil', transport }),
+  }
+}
+
+beforeAll(async () => {
+  anvil = await startAnvil({ chainId: foundry.id })
+  const { address } = account
+  const roles = { owner: address, relayer: address, pauser: address }
+  hub = (await deployHub({ ...clients(), eid: 30_101, minimumWei: MINIMUM_WEI, ...roles })).hub
+  world = await startApi({ rpcUrls: { '1': anvil.rpcUrl }, contract: hub.toLowerCase() as Hex })
+})
+afterAll(async () => {
+  await world.stop()
+  await anvil.stop()
+})
+
+const statusOf = async (tx: string, query = '') => {
+  const { status, body, headers } = await world.get(`/v1/names/register/tx/${tx}${query}`)
+  if (status === 200) {
+    expect(Object.keys(body).slice(0, 2)).toEqual(['tx', 'status'])
+    expect(headers.get('cache-control')).toBe('no-store')
+  }
+  return { http: status, ...body }
+}
+
+interface Send {
+  nonce?: number
+  gasPrice?: bigint
+  amountWei?: bigint
+}
+
+/** Sends a registration as a wallet does; a given gas lets a reverting one through. */
+function register(names: readonly string[], { nonce, gasPrice, amountWei = MINIMUM_WEI }: Send = {}): Promise<Hex> {
+  return clients().walletClient.writeContract({
+    address: hub,
+    abi: ABI,
+    functionName: 'placeBids',
+    args: [names.map(() => amountWei), names.map((name) => toHex(nameToWord(name)))],
+    value: amountWei * BigInt(names.length),
+    gas: 500_000n,
+    ...(nonce === undefined ? {} : { nonce }),
+    ...(gasPrice === undefined ? {} : { gasPrice }),
+  })
+}
+
+const receiptOf = (hash: Hex): Promise<TransactionReceipt> =>
+  clients().publicClient.waitForTransactionReceipt({ hash, pollingInterval: 20 })
+const mine = (blocks: number) => clients().test.mine({ blocks })
+const rememberedRow = async (hash: Hex) =>
+  (await world.pool.query('SELECT * FROM tracked_txs WHERE hash = $1', [Buffer.from(hash.slice(2), 'hex')])).rows[0]
+
+async function bidsOf(hash: Hex, names: readonly string[]): Promise<{ block: number; entries: Entry[] }> {
+  const { blockNumber, logs } = await receiptOf(hash)
+  const block = Number(blockNumber)
+  const from = account.address.toLowerCase()
+  const entries = names.map((name, i) => bid({ from, name, tx: hash, block, logIndex: logs[i]!.logIndex }))
+  return { block, entries }
+}
+
+/** Runs `work` while transactions wait in the mempool. */
+async function withoutMining(work: () => Promise<void>): Promise<void> {
+  await clients().test.setAutomine(false)
+  try {
+    await work()
+  } finally {
+    await clients().test.setAutomine(true)
+  }
+}
+
+describe('GET /v1/names/register/tx/:tx', () => {
+  it('answers not_found for unknown hashes and leaves no row', async () => {
+    const hash = randomHash()
+    expect(await statusOf(hash)).toEqual({ http: 200, tx: hash, status: 'not_found' })
+    expect(await statusOf(hash.toUpperCase().replace('0X', '0x'))).toMatchObject({ http: 200, status: 'not_found' })
+    expect(await statusOf('5'.repeat(87))).toMatchObject({ http: 200, status: 'not_found' })
+    expect(await rememberedRow(hash)).toBeUndefined()
+  })
+
+  it('refuses what is no hash', async () => {
+    const zeros = '0'.repeat(64)
+    for (const junk of ['0x', '0x12', zeros, `0x${zeros}0`, `0x${'g'.repeat(64)}`, '5'.repeat(200), 'l'.repeat(88)])
+      expect(await statusOf(junk)).toMatchObject({ http: 400, error: 'invalid_request' })
+  })
+
+  it('answers 503 when no record decides and a chain is down; look-ups go on', async () => {
+    const reply = await world.get(`/v1/names/register/tx/${randomHash()}?testnet=true`)
+    expect(reply).toMatchObject({ status: 503, body: { status: 503, error: 'unavailable' } })
+    expect(Number(reply.headers.get('retry-after'))).toBeGreaterThan(0)
+    expect((await world.post('/v1/names/register/check?testnet=true', ['free'])).status).toBe(200)
+  })
+
+  it('follows a registration from the mempool into the journal', async () => {
+    const names = [freshName(), freshName()]
+    let hash: Hex = '0x'
+    await withoutMining(async () => {
+      hash = await register(names)
+      expect(await statusOf(hash)).toEqual({ http: 200, tx: hash, status: 'pending' })
+    })
+    await mine(1)
+    expect(await statusOf(hash)).toMatchObject({ status: 'pending', confirmations: { need: 2 } })
+    expect(await rememberedRow(hash)).toMatchObject({ chain: 1, verdict: null })
+
+    const { block, entries } = await bidsOf(hash, names)
+    await world.tail('mainnet', [tailBlock(block, entries), tailBlock(block + 1, [])])
+    expect(await statusOf(hash)).toEqual({
+      http: 200,
+      tx: hash,
+      status: 'pending',
+      step: 'leading',
+      names: names.map((name) => ({ name, outcome: 'leading' })),
+      confirmations: { have: 1, need: block + 2 },
+      hubTx: hash,
+      updatedAt: '2026-11-20 08:00:00.123+00',
+    })
+
+    await world.append('mainnet', entries)
+    expect(await statusOf(hash)).toMatchObject({
+      status: 'finalized',
+      names: names.map((name) => ({ name, outcome: 'won' })),
+      hubTx: hash,
+      updatedAt: expect.any(String),
+    })
+    await world.tail('mainnet', [])
+  })
+
+  it('tells who leads in the tail, and who won', async () => {
+    const name = freshName()
+    const [winner, loser, late] = [randomHash(), randomHash(), randomHash()]
+    const from = account.address
+    const entries = [
+      bid({ from, name, tx: loser, block: 91, logIndex: 3 }),
+      bid({ from, name, tx: winner, block: 91, logIndex: 2 }),
+      bid({ from, name: freshName(), tx: late, block: 92, logIndex: 1, amountWei: 1n }),
+      bid({ from, name, tx: late, block: 92, logIndex: 0 }),
+    ]
+    await world.tail('mainnet', [tailBlock(91, entries.slice(0, 2)), tailBlock(92, entries.slice(2))])
+    expect(await statusOf(winner)).toMatchObject({ status: 'pending', step: 'leading' })
+    expect(await statusOf(loser)).toMatchObject({ status: 'pending', step: 'behind' })
+    expect((await statusOf(late)).names.map((n: { outcome: string }) => n.outcome)).toEqual(['behind', 'behind'])
+    await world.append('mainnet', [entries[1]!])
+    await world.tail('mainnet', [tailBlock(92, entries.slice(2))])
+    expect(await statusOf(winner)).toMatchObject({ status: 'finalized' })
+    expect(await statusOf(late)).toMatchObject({ status: 'pending', step: 'behind' })
+    await world.tail('mainnet', [])
+    await world.append('mainnet', [entries[0]!, entries[3]!, entries[2]!])
+    expect(await statusOf(loser)).toMatchObject({ status: 'lost_bid', names: [{ name, outcome: 'lost' }] })
+    expect((await statusOf(late)).names.map((n: { outcome: string }) => n.outcome)).toEqual(['lost', 'refused'])
+  })
+
+  it('answers invalid for refused bids, with the reason and the raw word of a malformed name', async () => {
+    const [poor, malformed] = [randomHash(), randomHash()]
+    const word = Buffer.from(`${'ff'.repeat(31)}00`, 'hex')
+    await world.append('mainnet', [
+      bid({ from: account.address, name: freshName(), tx: poor, amountWei: 1n }),
+      bid({ from: account.address, name: 'x', tx: malformed, word }),
+    ])
+    expect(await statusOf(poor)).toMatchObject({ status: 'invalid', reason: 'below_minimum' })
+    expect(await statusOf(malformed)).toMatchObject({
+      status: 'invalid',
+      reason: 'malformed_name',
+      names: [{ name: toHex(word), outcome: 'refused' }],
+    })
+  })
+
+  it('lets the whole hash decide, not its first eight bytes', async () => {
+    const known = randomHash()
+    await world.append('mainnet', [bid({ from: account.address, name: freshName(), tx: known })])
+    const alike = known.slice(0, 18) + randomHash().slice(18)
+    expect(await statusOf(alike)).toMatchObject({ status: 'not_found' })
+    expect(await statusOf(known)).toMatchObject({ status: 'finalized' })
+    expect(await statusOf(known.toUpperCase().replace('0X', '0x'))).toMatchObject({ status: 'finalized' })
+  })
+
+  it('answers invalid for a reverted transaction once it is confirmed', async () => {
+    const hash = await register([freshName()], { amountWei: 1n })
+    expect((await receiptOf(hash)).status).toBe('reverted')
+    expect(await statusOf(hash)).toMatchObject({ status: 'pending', confirmations: { have: 0, need: 2 } })
+    await mine(3)
+    await new Promise((resolve) => setTimeout(resolve, 300)) // the head is asked for a few times a second at most
+    expect(await statusOf(hash)).toMatchObject({ status: 'invalid', reason: 'reverted' })
+    expect(await rememberedRow(hash)).toMatchObject({ verdict: 'reverted' })
+  })
+
+  it('answers invalid for a transaction that is no registration', async () => {
+    const hash = await clients().walletClient.sendTransaction({ to: account.address, value: 1n })
+    await receiptOf(hash)
+    await mine(3)
+    await new Promise((resolve) => setTimeout(resolve, 300))
+    for (let i = 0; i < 2; i++)
+      expect(await statusOf(hash)).toMatchObject({ status: 'invalid', reason: 'not_a_registration' })
+  })
+
+  it('follows a sped-up transaction to its replacement', async () => {
+    const name = freshName()
+    let first: Hex = '0x'
+    let second: Hex = '0x'
+    await withoutMining(async () => {
+      const nonce = await clients().publicClient.getTransactionCount({ address: account.address })
+      first = await register([name], { nonce, gasPrice: parseEther('0.000000005') })
+      expect(await statusOf(first)).toMatchObject({ status: 'pending' })
+      second = await register([name], { nonce, gasPrice: parseEther('0.00000005') })
+    })
+    await mine(4)
+    await new Promise((resolve) => setTimeout(resolve, 300))
+    expect(await statusOf(first)).toMatchObject({ status: 'pending', reason: 'replaced', replacedBy: second })
+    await world.append('mainnet', (await bidsOf(second, [name])).entries)
+    expect(await statusOf(first)).toMatchObject({
+      tx: first,
+      status: 'finalized',
+      reason: 'replaced',
+      replacedBy: second,
+      hubTx: second,
+      names: [{ name, outcome: 'won' }],
+    })
+  })
+
+  it('answers invalid for a cancelled transaction, for good', async () => {
+    let first: Hex = '0x'
+    await withoutMining(async () => {
+      const nonce = await clients().publicClient.getTransactionCount({ address: account.address })
+      first = await register([freshName()], { nonce, gasPrice: parseEther('0.000000005') })
+      expect(await statusOf(first)).toMatchObject({ status: 'pending' })
+      const cancel = { to: account.address, nonce, gasPrice: parseEther('0.00000005') }
+      await clients().walletClient.sendTransaction(cancel)
+    })
+    await mine(4)
+    await new Promise((resolve) => setTimeout(resolve, 300))
+    for (let i = 0; i < 2; i++) expect(await statusOf(first)).toMatchObject({ status: 'invalid', reason: 'replaced' })
+    expect(await rememberedRow(first)).toMatchObject({ verdict: 'replaced' })
+  })
+
+  it('forgets a dropped transaction after half an hour', async () => {
+    let hash: Hex = '0x'
+    await withoutMining(async () => {
+      hash = await register([freshName()])
+      expect(await statusOf(hash)).toMatchObject({ status: 'pending' })
+      await clients().test.dropTransaction({ hash })
+    })
+    expect(await statusOf(hash)).toMatchObject({ status: 'pending' })
+    const sql = 'UPDATE tracked_txs SET last_seen_ms = $1 WHERE hash = $2'
+    await world.pool.query(sql, [Date.now() - 31 * MINUTE_MS, Buffer.from(hash.slice(2), 'hex')])
+    expect(await statusOf(hash)).toMatchObject({ status: 'not_found' })
+  })
+
+  it('remembers a transaction of the tail that a reorg takes away', async () => {
+    const name = freshName()
+    const { test } = clients()
+    const snapshot = await test.snapshot()
+    const hash = await register([name])
+    const { block, entries } = await bidsOf(hash, [name])
+    await world.tail('mainnet', [tailBlock(block, entries)])
+    expect(await statusOf(hash)).toMatchObject({ status: 'pending', step: 'leading' })
+    await expect.poll(() => rememberedRow(hash)).toMatchObject({ chain: 1 })
+    await test.revert({ id: snapshot })
+    await world.tail('mainnet', [tailBlock(block, [])])
+    expect(await statusOf(hash)).toMatchObject({ status: 'pending' })
+    await world.tail('mainnet', [])
+  })
+
+  it('answers terminal statuses while the chain is down', async () => {
+    const known = randomHash()
+    const reverted = await register([freshName()], { amountWei: 1n })
+    await mine(3)
+    await new Promise((resolve) => setTimeout(resolve, 300))
+    expect(await statusOf(reverted)).toMatchObject({ status: 'invalid' })
+    await world.append('mainnet', [bid({ from: account.address, name: freshName(), tx: known, atMs: START_MS })])
+    await anvil.stop()
+    expect(await statusOf(known)).toMatchObject({ status: 'finalized' })
+    expect(await statusOf(reverted)).toMatchObject({ status: 'invalid', reason: 'reverted' })
+    expect(await statusOf(randomHash())).toMatchObject({ http: 503, error: 'unavailable' })
+  })
+})
