@@ -1,0 +1,356 @@
+import { describe, expect, it } from 'vitest'
+import { type Delivery, newDelivery, park, resume, retry, type SignedTx } from './delivery.js'
+import { type Action, apply, type Mined, type Policy, plan, type Seen } from './machine.js'
+
+const NOW = 1_000_000
+const policy: Policy = { spendCapWei: 10_000_000n, replaceAfterBlocks: 2, pollMs: 1_000 }
+const fees = { maxFeePerGas: 100n, maxPriorityFeePerGas: 10n }
+const prepared = { gas: 1_000n, fees }
+
+const seen = (change: Partial<Seen> = {}): Seen => ({
+  nowMs: NOW,
+  random: 0.5,
+  head: 50,
+  delivered: 'no',
+  nonce: 'next',
+  mined: null,
+  hasSearched: false,
+  prepared: null,
+  ...change,
+})
+const tx = (n: number, change: Partial<SignedTx> = {}): SignedTx => ({
+  hash: `0x${n}`,
+  raw: `0x${n}${n}`,
+  purpose: 'deliver',
+  gas: 1_000n,
+  valueWei: 7n,
+  ...fees,
+  sentBlock: null,
+  isRejected: false,
+  ...change,
+})
+const queued = newDelivery('d', 7n)
+const signed: Delivery = { ...queued, state: 'signed', nonce: 3, txs: [tx(1)] }
+const sent: Delivery = { ...signed, state: 'sent', txs: [tx(1, { sentBlock: 50 })] }
+const old: Delivery = { ...sent, txs: [tx(1, { sentBlock: 48 })] }
+const included: Delivery = { ...sent, state: 'included', included: { hash: '0x1', block: 50 } }
+const cancelling: Delivery = {
+  ...sent,
+  release: 'queue',
+  txs: [tx(1, { sentBlock: 40 }), tx(2, { purpose: 'cancel' })],
+}
+const mined = (change: Partial<Mined> = {}): Mined => ({
+  hash: '0x1',
+  block: 50,
+  succeeded: true,
+  isConfirmed: false,
+  feeWei: 500n,
+  ...change,
+})
+const record = (event: object) => ({ do: 'record', event })
+const wait = (why: string, untilMs = NOW + policy.pollMs) => ({ do: 'wait', untilMs, why })
+const failure = { class: 'revert', reason: 'hub_paused' } as const
+const bumped = { maxFeePerGas: 110n, maxPriorityFeePerGas: 11n }
+
+describe('plan', () => {
+  it.each<[string, Delivery, Partial<Seen>, unknown]>([
+    ['queued: looks whether it would go through', queued, {}, { do: 'prepare', purpose: 'deliver' }],
+    [
+      'queued: signs at the next nonce',
+      queued,
+      { prepared },
+      { do: 'sign', purpose: 'deliver', nonce: null, valueWei: 7n, ...prepared },
+    ],
+    ['queued: would fail', queued, { prepared: { failure } }, record({ is: 'failed', failure })],
+    ['queued: pauses', { ...queued, nextMs: NOW + 5 }, { prepared }, wait('backoff', NOW + 5)],
+    ['queued: executed by another, unconfirmed', queued, { delivered: 'unconfirmed' }, wait('executed_by_another')],
+    [
+      'queued: executed by another',
+      { ...queued, nextMs: NOW + 5 },
+      { delivered: 'confirmed' },
+      record({ is: 'delivered', feeWei: 0n }),
+    ],
+    [
+      'queued: fees above the cap are waited for',
+      queued,
+      { prepared: { gas: 1_000n, fees: { ...fees, maxFeePerGas: 10_000n } } },
+      record({ is: 'failed', failure: { class: 'transient', reason: 'fees_above_cap' } }),
+    ],
+    [
+      'queued: a value above the cap is not',
+      { ...queued, valueWei: 10_000_001n },
+      { prepared },
+      record({ is: 'parked', reason: 'spend_cap' }),
+    ],
+    [
+      'queued: too much burnt',
+      { ...queued, spentWei: 9_950_000n },
+      { prepared },
+      record({ is: 'parked', reason: 'spend_cap' }),
+    ],
+
+    ['signed: sends', signed, {}, { do: 'broadcast', tx: signed.txs[0] }],
+    [
+      'signed: sends, in whatever order the nonces come',
+      signed,
+      { nonce: 'later' },
+      { do: 'broadcast', tx: signed.txs[0] },
+    ],
+    ['signed: pauses', { ...signed, nextMs: NOW + 5 }, {}, wait('backoff', NOW + 5)],
+    ['signed: executed by another, unconfirmed', signed, { delivered: 'unconfirmed' }, wait('executed_by_another')],
+    [
+      'signed: executed by another: frees the nonce',
+      signed,
+      { delivered: 'confirmed' },
+      { do: 'prepare', purpose: 'cancel' },
+    ],
+    [
+      'signed: executed by another: cancels',
+      signed,
+      { delivered: 'confirmed', prepared },
+      { do: 'sign', purpose: 'cancel', nonce: 3, valueWei: 0n, gas: 1_000n, fees: bumped },
+    ],
+    [
+      'signed: a cancel pushes out what it replaces, whatever that offers',
+      { ...signed, txs: [tx(1, { maxFeePerGas: 5_000n, maxPriorityFeePerGas: 10n })] },
+      { delivered: 'confirmed', prepared },
+      { do: 'sign', purpose: 'cancel', nonce: 3, valueWei: 0n, gas: 1_000n, fees: { ...bumped, maxFeePerGas: 5_500n } },
+    ],
+
+    ['sent: waits for two blocks', sent, { head: 51 }, wait('inclusion')],
+    ['sent: then looks', old, {}, { do: 'prepare', purpose: 'deliver' }],
+    [
+      'sent: then replaces',
+      old,
+      { prepared },
+      { do: 'sign', purpose: 'deliver', nonce: 3, valueWei: 7n, gas: 1_000n, fees: bumped },
+    ],
+    ['sent: behind another nonce: the same again', old, { nonce: 'later' }, { do: 'broadcast', tx: old.txs[0] }],
+    [
+      'sent: fees at their bound: the same again',
+      { ...old, txs: [tx(1, { sentBlock: 48, maxFeePerGas: 299n })] },
+      { prepared },
+      { do: 'broadcast', tx: tx(1, { sentBlock: 48, maxFeePerGas: 299n }) },
+    ],
+    [
+      'sent: cap reached: the same again',
+      { ...old, spentWei: 9_900_000n },
+      { prepared },
+      { do: 'broadcast', tx: old.txs[0] },
+    ],
+    ['sent: would fail now', old, { prepared: { failure } }, record({ is: 'failed', failure })],
+    [
+      'sent: refused for its fees: replaced without waiting for blocks',
+      { ...sent, txs: [tx(1, { isRejected: true })] },
+      { prepared },
+      { do: 'sign', purpose: 'deliver', nonce: 3, valueWei: 7n, gas: 1_000n, fees: bumped },
+    ],
+    ['sent: to be parked: cancels', { ...old, release: 'operator' }, {}, { do: 'prepare', purpose: 'cancel' }],
+    ['cancelling: sends the cancel', cancelling, {}, { do: 'broadcast', tx: cancelling.txs[1] }],
+    [
+      'cancelling: even while somebody executes the message',
+      cancelling,
+      { delivered: 'unconfirmed' },
+      { do: 'broadcast', tx: cancelling.txs[1] },
+    ],
+    [
+      'cancelling: never goes back to delivering at this nonce',
+      { ...cancelling, release: null, txs: [tx(1), tx(2, { purpose: 'cancel', sentBlock: 40 })] },
+      {},
+      { do: 'prepare', purpose: 'cancel' },
+    ],
+
+    ['mined', sent, { mined: mined() }, record({ is: 'included', hash: '0x1', block: 50 })],
+    [
+      'mined: before any pause ends',
+      { ...sent, nextMs: NOW * 2 },
+      { mined: mined() },
+      record({ is: 'included', hash: '0x1', block: 50 }),
+    ],
+    ['included: waits', included, { mined: mined() }, wait('confirmations')],
+    [
+      'included: in another block after a reorg',
+      included,
+      { mined: mined({ block: 51 }) },
+      record({ is: 'included', hash: '0x1', block: 51 }),
+    ],
+    ['included: lost in a reorg', included, {}, record({ is: 'reorged' })],
+    [
+      'included: confirmed',
+      included,
+      { mined: mined({ isConfirmed: true }) },
+      record({ is: 'delivered', feeWei: 500n }),
+    ],
+    [
+      'included: confirmed as reverted',
+      included,
+      { mined: mined({ isConfirmed: true, succeeded: false }) },
+      record({ is: 'settled', feeWei: 500n, reason: 'reverted' }),
+    ],
+    [
+      'included: reverted because another was quicker',
+      included,
+      { mined: mined({ isConfirmed: true, succeeded: false }), delivered: 'confirmed' },
+      record({ is: 'delivered', feeWei: 500n }),
+    ],
+    [
+      'cancelling: the cancel is confirmed',
+      { ...cancelling, reason: 'hub_paused' },
+      { mined: mined({ hash: '0x2', isConfirmed: true }) },
+      record({ is: 'settled', feeWei: 500n, reason: 'hub_paused' }),
+    ],
+    [
+      'cancelling: the delivery was quicker',
+      cancelling,
+      { mined: mined({ isConfirmed: true }) },
+      record({ is: 'delivered', feeWei: 500n }),
+    ],
+
+    ['nonce used: looks for its own', sent, { nonce: 'unconfirmed' }, { do: 'search' }],
+    ['nonce used, confirmed: looks for its own', sent, { nonce: 'confirmed' }, { do: 'search' }],
+    ['nonce used, none of its own yet', sent, { nonce: 'unconfirmed', hasSearched: true }, wait('receipt')],
+    [
+      'nonce used for good, delivered',
+      sent,
+      { nonce: 'confirmed', hasSearched: true, delivered: 'confirmed' },
+      record({ is: 'delivered', feeWei: 0n }),
+    ],
+    [
+      'nonce used for good, perhaps delivered',
+      sent,
+      { nonce: 'confirmed', hasSearched: true, delivered: 'unconfirmed' },
+      wait('executed_by_another'),
+    ],
+    [
+      'nonce used for good by something else',
+      sent,
+      { nonce: 'confirmed', hasSearched: true },
+      record({ is: 'parked', reason: 'nonce_taken' }),
+    ],
+    [
+      'found',
+      sent,
+      { nonce: 'confirmed', hasSearched: true, mined: mined() },
+      record({ is: 'included', hash: '0x1', block: 50 }),
+    ],
+
+    ['confirmed', { ...sent, state: 'confirmed' }, { delivered: 'confirmed' }, { do: 'rest' }],
+    ['parked', { ...queued, state: 'parked' }, { prepared }, { do: 'rest' }],
+  ])('%s', (_, delivery, change, action) => {
+    expect(plan(delivery, seen(change), policy)).toEqual(action as Action)
+  })
+})
+
+describe('apply', () => {
+  const at = seen()
+
+  it('stores what is signed, then that it was sent', () => {
+    const once = apply(queued, { is: 'signed', nonce: 3, tx: tx(1) }, at)
+    expect(once).toEqual(signed)
+    expect(apply(once, { is: 'sent', hash: '0x1' }, at)).toEqual(sent)
+    expect(apply(sent, { is: 'signed', nonce: 3, tx: tx(2) }, at)).toMatchObject({
+      state: 'signed',
+      nonce: 3,
+      txs: [{}, {}],
+    })
+  })
+
+  it('pauses longer after each failure, and keeps its reason', () => {
+    const once = apply(queued, { is: 'failed', failure }, at)
+    expect(once).toMatchObject({ state: 'queued', failures: 1, nextMs: NOW + 5_000, reason: 'hub_paused' })
+    expect(apply(once, { is: 'failed', failure }, at)).toMatchObject({ failures: 2, nextMs: NOW + 10_000 })
+  })
+
+  it('parks at once what can never go through and holds no nonce', () => {
+    const permanent = { class: 'permanent', reason: 'gas_limit' } as const
+    expect(apply(queued, { is: 'failed', failure: permanent }, at)).toMatchObject({
+      state: 'parked',
+      reason: 'permanent_error',
+    })
+  })
+
+  it('frees the nonce of what fails now, and parks behind it what can never go through', () => {
+    expect(apply(old, { is: 'failed', failure }, at)).toMatchObject({ state: 'sent', release: 'queue', nextMs: NOW })
+    const permanent = { class: 'permanent', reason: 'gas_limit' } as const
+    const dead = apply(signed, { is: 'refused', hash: '0x1', failure: permanent }, at)
+    expect(dead).toMatchObject({ state: 'signed', nonce: 3, release: 'permanent_error' })
+    expect(apply(dead, { is: 'settled', feeWei: 5n, reason: 'x' }, at)).toMatchObject({
+      state: 'parked',
+      nonce: null,
+      txs: [],
+      reason: 'permanent_error',
+      spentWei: 5n,
+    })
+  })
+
+  it('keeps trying a cancel that a node refuses', () => {
+    const refused = apply(cancelling, { is: 'refused', hash: '0x2', failure: { class: 'permanent', reason: 'x' } }, at)
+    expect(refused).toMatchObject({ nonce: 3, release: 'queue', nextMs: NOW + 5_000 })
+  })
+
+  it('takes "already known" for sent, and never gives up a nonce for "nonce too low"', () => {
+    const known = { class: 'known', reason: 'already_known' } as const
+    expect(apply(signed, { is: 'refused', hash: '0x1', failure: known }, at)).toEqual(sent)
+    const used = { class: 'used', reason: 'nonce_too_low' } as const
+    expect(apply(signed, { is: 'refused', hash: '0x1', failure: used }, at)).toMatchObject({
+      state: 'signed',
+      nonce: 3,
+      txs: signed.txs,
+      nextMs: NOW + 5_000,
+    })
+  })
+
+  it('marks what was refused for its fees', () => {
+    const fee = { class: 'fee', reason: 'underpriced' } as const
+    expect(apply(signed, { is: 'refused', hash: '0x1', failure: fee }, at).txs[0]!.isRejected).toBe(true)
+  })
+
+  it('sends again what a reorg took back', () => {
+    const back = apply(included, { is: 'reorged' }, at)
+    expect(back).toEqual(signed)
+    expect(plan(back, seen(), policy)).toMatchObject({ do: 'broadcast' })
+  })
+
+  it('queues again, with a pause, what used its nonce up without delivering', () => {
+    expect(apply(included, { is: 'settled', feeWei: 500n, reason: 'reverted' }, at)).toEqual({
+      ...queued,
+      failures: 1,
+      nextMs: NOW + 5_000,
+      spentWei: 500n,
+      reason: 'reverted',
+    })
+  })
+
+  it('ends with what it cost', () => {
+    expect(apply({ ...included, reason: 'x', spentWei: 1n }, { is: 'delivered', feeWei: 500n }, at)).toMatchObject({
+      state: 'confirmed',
+      spentWei: 501n,
+      reason: null,
+    })
+  })
+})
+
+describe('the operator', () => {
+  it('parks what holds no nonce at once, the rest after a cancel', () => {
+    expect(park(queued)).toMatchObject({ state: 'parked', reason: 'operator' })
+    expect(park(sent)).toMatchObject({ state: 'sent', nonce: 3, release: 'operator' })
+    const done: Delivery = { ...sent, state: 'confirmed' }
+    expect(park(done)).toBe(done)
+    expect(park(park(queued))).toEqual(park(queued))
+  })
+
+  it('resumes with what was spent, retries without', () => {
+    const stopped = park({ ...queued, failures: 4, spentWei: 9n, nextMs: 5 })
+    expect(resume(stopped)).toMatchObject({ state: 'queued', failures: 4, spentWei: 9n, reason: null })
+    expect(retry(stopped)).toEqual(queued)
+    expect(retry({ ...sent, failures: 4, nextMs: 99 })).toEqual(sent)
+    const done: Delivery = { ...sent, state: 'confirmed' }
+    expect(retry(done)).toBe(done)
+  })
+
+  it('takes a park back as long as no cancel is out, else goes on at another nonce', () => {
+    expect(resume(park(sent)).release).toBeNull()
+    expect(resume({ ...cancelling, release: 'operator' }).release).toBe('queue')
+    expect(resume({ ...old, release: 'permanent_error' }).release).toBe('permanent_error')
+  })
+})
