@@ -11,19 +11,24 @@ export async function start(): Promise<void> {
   const isAskedToStop = untilAskedToStop(config.parentPid)
   const starting = startDaemon(config, log)
   starting.catch(() => {}) // thrown below, unless it was to stop anyway
-  await Promise.race([starting, isAskedToStop])
+  await Promise.race([starting.then(tellLauncher), isAskedToStop])
   await isAskedToStop
   const daemon = await starting
   await daemon.stop()
   process.exit(0)
 }
 
+/** The launcher of a local world waits for this: both ports are bound by us, not by a stranger. */
+function tellLauncher(): void {
+  process.send?.('up', () => {})
+}
+
 function untilAskedToStop(parentPid: number | undefined): Promise<void> {
   return new Promise((resolve) => {
     for (const signal of ['SIGTERM', 'SIGINT'] as const) process.once(signal, () => resolve())
     if (parentPid === undefined) return
-    // A launcher holds our stdin open: its end is told at once, and the poll sees it where stdin was closed before.
-    process.stdin.once('end', () => resolve()).resume()
+    // A launcher that has opened a channel to us is heard ending at once; the poll is for one that has not.
+    process.once('disconnect', () => resolve())
     setInterval(() => {
       if (!exists(parentPid)) resolve()
     }, PARENT_POLL_MS).unref()

@@ -44,16 +44,22 @@ export async function startDaemonProcess(options: DaemonOptions): Promise<Daemon
   const { command, args, marker } = cliCommand()
   let child: Child
   let isAskedToEnd = false
+  /** It has sent its message: the ports are its own, and what answers on them is no stranger. */
+  let isUp = false
   const spawn = async (env: DaemonEnvironment = {}) => {
     child = await spawnChild({
       command,
       args: [...args, 'start'],
       logFile: options.logFile,
       env: definedOnly({ ...options.env, ...env, CLUSTERD_PARENT_PID: String(process.pid) }),
-      stdin: 'pipe', // its end tells the daemon at once that this process is gone
+      ipc: true, // its end tells the daemon at once that this process is gone
       exitSignal: 'SIGTERM',
     })
     isAskedToEnd = false
+    isUp = false
+    child.process.once('message', () => {
+      isUp = true
+    })
     options.onSpawn(child.pid, marker)
     child.exited.then(() => {
       if (!isAskedToEnd) options.onEnd()
@@ -64,7 +70,7 @@ export async function startDaemonProcess(options: DaemonOptions): Promise<Daemon
     isAskedToEnd = true
     return child.end(signal, STOP_GRACE_MS)
   }
-  const waitUntilReady = () => waitForReady(child, options.opsUrl)
+  const waitUntilReady = () => waitForReady(child, options.opsUrl, () => isUp)
   return {
     get pid() {
       return child.pid
@@ -104,10 +110,11 @@ function definedOnly(env: DaemonEnvironment): NodeJS.ProcessEnv {
   return Object.fromEntries(Object.entries(env).filter(([, value]) => value !== undefined))
 }
 
-async function waitForReady(child: Child, opsUrl: string): Promise<void> {
+async function waitForReady(child: Child, opsUrl: string, isUp: () => boolean): Promise<void> {
   let problems: readonly string[] = []
   const poll = async () => {
     if (child.hasExited()) return true
+    if (!isUp()) return false
     const answer = await askReady(opsUrl)
     problems = answer.problems
     return answer.ready || problems.some(isHalted)

@@ -1,4 +1,7 @@
 import net from 'node:net'
+import os from 'node:os'
+import path from 'node:path'
+import { type FileLock, tryLock } from './files.js'
 
 const LOOPBACK = '127.0.0.1'
 const MAX_PORT = 65_535
@@ -24,14 +27,18 @@ export async function isPortFree(port: number): Promise<boolean> {
   return (await listenOnce(port)) !== undefined
 }
 
+/** Well-known ports this process has claimed, each with the lock that tells other launchers. */
+const claimed = new Map<number, FileLock>()
+
 /**
- * The first free port from `preferred` upwards (loopback).
+ * The first free port from `preferred` upwards (loopback), claimed for the life of this process: two launchers that start
+ * at once don't get the same one, though neither has bound it yet.
  * @throws when none of the next 200 ports is free.
  */
 export async function nextFreePort(preferred: number): Promise<number> {
   const last = Math.min(preferred + NEXT_PORT_TRIES, MAX_PORT)
   for (let port = preferred; port <= last; port++) {
-    if (!handedOut.has(port) && (await isPortFree(port))) {
+    if (!handedOut.has(port) && (await isPortFree(port)) && claim(port)) {
       handedOut.add(port)
       return port
     }
@@ -42,6 +49,19 @@ export async function nextFreePort(preferred: number): Promise<number> {
 /** Gives ports back that were handed out, once their listener has ended. */
 export function releasePort(port: number): void {
   handedOut.delete(port)
+  claimed.get(port)?.release()
+  claimed.delete(port)
+}
+
+function claim(port: number): boolean {
+  try {
+    const result = tryLock(path.join(os.tmpdir(), `clusterd-port-${port}.lock`))
+    if ('heldBy' in result) return false
+    claimed.set(port, result.lock)
+    return true
+  } catch {
+    return true // another user's file: then only the bind will tell
+  }
 }
 
 /** Binds and closes at once; answers the port, or undefined when it is taken or forbidden. */

@@ -58,8 +58,8 @@ export interface SpawnOptions {
   cwd?: string
   uid?: number
   gid?: number
-  /** `pipe` keeps stdin open, so that the child can see its launcher end. */
-  stdin?: 'ignore' | 'pipe'
+  /** Opens a channel to a Node child: it can send messages, and sees its launcher end. */
+  ipc?: boolean
   /** Sent to the child when this process ends without having ended it. Default SIGKILL. */
   exitSignal?: NodeJS.Signals
 }
@@ -95,7 +95,7 @@ export async function spawnChild(options: SpawnOptions): Promise<Child> {
   const log = fs.openSync(options.logFile, 'a')
   const logStart = fs.fstatSync(log).size
   const child = spawn(options.command, options.args, {
-    stdio: [options.stdin ?? 'ignore', log, log],
+    stdio: options.ipc ? ['ignore', log, log, 'ipc'] : ['ignore', log, log],
     detached: true,
     ...(options.env && { env: options.env }),
     ...(options.cwd !== undefined && { cwd: options.cwd }),
@@ -140,7 +140,6 @@ function watchChild(child: ChildProcess, logFile: string, logStart: number): Chi
     },
     logTail: () => readTail(logFile, logStart),
   }
-  child.stdin?.on('error', () => {}) // the child may be gone before us
   return handle
 }
 

@@ -187,11 +187,9 @@ async function together<T extends readonly unknown[]>(tasks: { [K in keyof T]: P
 }
 
 async function claimPort(ground: Ground, variable: string, wanted: number | undefined): Promise<number> {
-  if (wanted !== undefined && wanted !== 0) {
-    if (await isPortFree(wanted)) return wanted
-    throw new Error(`Port ${wanted} is taken: set ${variable} to a free one.`)
-  }
-  const port = await freePort()
+  const isGiven = wanted !== undefined && wanted !== 0
+  if (isGiven && !(await isPortFree(wanted))) throw new Error(`Port ${wanted} is taken: set ${variable} to a free one.`)
+  const port = isGiven ? wanted : await freePort()
   ground.closers.push(async () => releasePort(port))
   return port
 }

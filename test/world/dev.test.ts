@@ -59,7 +59,8 @@ async function ended(child: ChildProcess): Promise<{ code: number | null; signal
   return { code: child.exitCode, signal: child.signalCode }
 }
 
-describe('clusterd dev', () => {
+// Generous: each starts several worlds, perhaps beside other tests on a busy machine.
+describe('clusterd dev', { timeout: 180_000 }, () => {
   it('goes on with the same data after kill -9 of everything, and ends all with one Ctrl-C', async () => {
     const home = path.join(base, 'killed')
     const first = dev(home)
@@ -116,7 +117,7 @@ describe('clusterd dev', () => {
   it('runs beside another world, and refuses a home in use or a port that is taken with one sentence', async () => {
     const [one, two] = [path.join(base, 'one'), path.join(base, 'two')]
     const runs = [dev(one), dev(two)] as const
-    const worlds = [await ready(runs[0], one), await ready(runs[1], two)] as const
+    const worlds = await Promise.all([ready(runs[0], one), ready(runs[1], two)])
     expect(worlds[0].api).not.toBe(worlds[1].api)
     const name = freshName()
     const tx = await sendRegistration(await freshWallet('mainnet', worlds[0]), [{ name }], 'mainnet', worlds[0])
