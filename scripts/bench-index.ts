@@ -9,7 +9,14 @@ import { createDatabase, dropDatabase, startPostgres } from '../src/testing/post
 import { type Bench, describeMachine, median, peakMemoryKib, printTable, runBench, thousands } from './bench/bench.js'
 import { type BenchChain, fillChain } from './bench/chain.js'
 import type { LoopKind } from './bench/loop.js'
-import { buildDaemon, countRegistrations, runLoop, startDaemonProcess, waitUntilIndexed } from './bench/programs.js'
+import {
+  buildDaemon,
+  countRegistrations,
+  type Indexed,
+  runLoop,
+  startDaemonProcess,
+  waitUntilIndexed,
+} from './bench/programs.js'
 
 const DEFAULT_REGISTRATIONS = 50_000
 const DEFAULT_RUNS = 3
@@ -22,6 +29,9 @@ const USAGE = `usage: npm run bench:index -- [registrations] [options]
 type Phase = 'daemon' | LoopKind
 interface Result {
   perS: number
+  /** Processor time a registration, in microseconds: says what is left when other programs use the machine too. */
+  cpuUs: number
+  serverCpuUs: number
   peakKib: number
 }
 
@@ -64,7 +74,9 @@ async function main({ home, onEnd }: Bench): Promise<void> {
           ? await measureDaemon({ cli, home, chain, databaseUrl, ...profiling })
           : await measureLoop(phase, chain, databaseUrl, home)
       results[phase].push(result)
-      console.log(`run ${run}, ${TITLE[phase]}: ${thousands(result.perS)}/s, peak ${mib(result)} MiB`)
+      console.log(
+        `run ${run}, ${TITLE[phase]}: ${thousands(result.perS)}/s, ${result.cpuUs.toFixed(1)} + ${result.serverCpuUs.toFixed(1)} µs, peak ${mib(result)} MiB`,
+      )
       await dropDatabase(postgres.url, database)
     }
   }
@@ -83,10 +95,10 @@ async function measureDaemon(options: Parameters<typeof startDaemonProcess>[0]):
   const { chain, databaseUrl } = options
   const daemon = await startDaemonProcess(options)
   try {
-    const ms = (await waitUntilIndexed(daemon, chain, databaseUrl)) - daemon.leadingMs
+    const indexed = await waitUntilIndexed(daemon, chain, databaseUrl)
     const peakKib = peakMemoryKib(daemon.child.pid)
     checkCount('the daemon', await countRegistrations(databaseUrl))
-    return { perS: (registrations * 1_000) / ms, peakKib }
+    return { ...perRegistration(indexed), peakKib }
   } finally {
     await daemon.stop()
   }
@@ -94,9 +106,14 @@ async function measureDaemon(options: Parameters<typeof startDaemonProcess>[0]):
 
 async function measureLoop(kind: LoopKind, chain: BenchChain, databaseUrl: string, home: string): Promise<Result> {
   const { rpcUrl, hub, startBlock, lastBlock } = chain
-  const { rows, ms, peakKib } = await runLoop({ kind, rpcUrl, hub, startBlock, lastBlock, databaseUrl }, home)
+  const { rows, peakKib, ...took } = await runLoop({ kind, rpcUrl, hub, startBlock, lastBlock, databaseUrl }, home)
   checkCount(`the ${kind} loop`, rows)
-  return { perS: (rows * 1_000) / ms, peakKib }
+  return { ...perRegistration(took), peakKib }
+}
+
+function perRegistration(took: Indexed): Omit<Result, 'peakKib'> {
+  const us = (ms: number) => (ms * 1_000) / registrations
+  return { perS: (registrations * 1_000) / took.ms, cpuUs: us(took.cpuMs), serverCpuUs: us(took.serverCpuMs) }
 }
 
 function checkCount(who: string, rows: number): void {
@@ -112,11 +129,16 @@ const mib = ({ peakKib }: { peakKib: number }): string => (peakKib / 1_024).toFi
 
 function report(results: Record<Phase, Result[]>, phases: readonly Phase[]): void {
   const speed = (phase: Phase) => median(results[phase].map(({ perS }) => perS))
+  const cpu = (phase: Phase) => median(results[phase].map(({ cpuUs }) => cpuUs)).toFixed(1)
+  const serverCpu = (phase: Phase) => median(results[phase].map(({ serverCpuUs }) => serverCpuUs)).toFixed(1)
   const peak = (phase: Phase) => Math.max(...results[phase].map(({ peakKib }) => peakKib))
   console.log(`\nmedian of ${runs}, ${thousands(registrations)} registrations from nothing`)
   printTable([
-    ['', 'registrations/s', 'peak MiB'],
-    ...phases.map((phase) => [TITLE[phase], thousands(speed(phase)), mib({ peakKib: peak(phase) })]),
+    ['', 'registrations/s', 'CPU µs each', 'PostgreSQL CPU µs each', 'peak MiB'],
+    ...phases.map((phase) => [
+      ...[TITLE[phase], thousands(speed(phase)), cpu(phase), serverCpu(phase)],
+      mib({ peakKib: peak(phase) }),
+    ]),
   ])
   if (phases.length === 1) return
   const ratio = (phase: LoopKind) => (speed('daemon') / speed(phase)).toFixed(2)

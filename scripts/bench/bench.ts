@@ -61,6 +61,28 @@ export function peakMemoryKib(pid: number): number {
   return Number(execFileSync('ps', ['-o', 'rss=', '-p', String(pid)], { encoding: 'utf8' }).trim())
 }
 
+/** Clock ticks a second in /proc (USER_HZ): 100 on every Linux that Node runs on. */
+const TICKS_PER_S = 100
+
+/** Processor time that processes have used so far, user and system, in milliseconds. NaN where there is no /proc. */
+export function cpuMs(pids: readonly number[]): number {
+  if (process.platform !== 'linux') return Number.NaN
+  const ticks = pids.map((pid) => {
+    const stat = readFileSync(`/proc/${pid}/stat`, 'utf8')
+    const fields = stat.slice(stat.lastIndexOf(')') + 2).split(' ')
+    return Number(fields[11]) + Number(fields[12])
+  })
+  return (ticks.reduce((sum, n) => sum + n, 0) * 1_000) / TICKS_PER_S
+}
+
+/** Processor time of the server's processes that serve other clients of this client's database. */
+export async function serverCpuMs(client: pg.Client): Promise<number> {
+  const { rows } = await client.query<{ pid: number }>(
+    'SELECT pid FROM pg_stat_activity WHERE datname = current_database() AND pid <> pg_backend_pid()',
+  )
+  return cpuMs(rows.map(({ pid }) => pid))
+}
+
 /** The middle value; of an even count the lower one of the two. */
 export function median(values: readonly number[]): number {
   const sorted = [...values].sort((a, b) => a - b)

@@ -8,6 +8,7 @@ import { finished } from 'node:stream/promises'
 import pg from 'pg'
 import { from as copyFrom } from 'pg-copy-streams'
 import { createPublicClient, type Hex, http, parseAbiItem } from 'viem'
+import { cpuMs, serverCpuMs } from './bench.js'
 import { rawLogs } from './chain.js'
 
 /** 5,000 logs: as many as the daemon's batches hold, and below viem's limit of 10 MiB an answer. */
@@ -31,6 +32,9 @@ export interface LoopJob {
 export interface LoopResult {
   rows: number
   ms: number
+  /** Processor time of this process, and of the server for it. */
+  cpuMs: number
+  serverCpuMs: number
   peakKib: number
 }
 
@@ -87,6 +91,9 @@ async function run(job: LoopJob): Promise<LoopResult> {
   await client.query(CREATE_TABLE)
   await client.query('CREATE INDEX ON registrations (name)')
   const read = job.kind === 'viem' ? viemReader(job) : handReader(job)
+  const observer = new pg.Client({ connectionString: job.databaseUrl })
+  await observer.connect()
+  const startedCpuMs = cpuMs([process.pid])
   const startedMs = performance.now()
   let rows = 0
   let next = read(job.startBlock, job.startBlock + RANGE_BLOCKS - 1)
@@ -98,8 +105,13 @@ async function run(job: LoopJob): Promise<LoopResult> {
     rows += range.rows
   }
   const ms = performance.now() - startedMs
+  const result = {
+    ...{ rows, ms, cpuMs: cpuMs([process.pid]) - startedCpuMs },
+    ...{ serverCpuMs: await serverCpuMs(observer), peakKib: process.resourceUsage().maxRSS },
+  }
+  await observer.end()
   await client.end()
-  return { rows, ms, peakKib: process.resourceUsage().maxRSS }
+  return result
 }
 
 console.log(JSON.stringify(await run(JSON.parse(process.argv[2]!) as LoopJob)))

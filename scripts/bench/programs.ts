@@ -5,6 +5,7 @@ import { join } from 'node:path'
 import { fileURLToPath } from 'node:url'
 import pg from 'pg'
 import { type Child, spawnChild, waitFor } from '../../src/testing/processes.js'
+import { cpuMs, serverCpuMs } from './bench.js'
 import type { BenchChain } from './chain.js'
 import type { LoopJob, LoopResult } from './loop.js'
 
@@ -39,6 +40,8 @@ export interface DaemonProcess {
   child: Child
   /** When it began to index (milliseconds of the clock), by its own log. */
   leadingMs: number
+  /** Processor time it had used by then. */
+  leadingCpuMs: number
   api: string
   stop(): Promise<void>
 }
@@ -69,6 +72,7 @@ export async function startDaemonProcess(options: DaemonOptions): Promise<Daemon
   return {
     child,
     leadingMs: leading.time,
+    leadingCpuMs: cpuMs([child.pid]),
     api: up.api ?? '',
     stop: () => child.end('SIGTERM', STOP_GRACE_MS),
   }
@@ -86,17 +90,32 @@ function readLog(file: string): LogLine[] {
   return complete.filter((line) => line.startsWith('{')).map((line) => JSON.parse(line) as LogLine)
 }
 
-/**
- * Waits until the daemon's checkpoint is behind the chain's last bid.
- * @returns when that was seen (milliseconds of the clock)
- */
-export async function waitUntilIndexed(daemon: DaemonProcess, chain: BenchChain, databaseUrl: string): Promise<number> {
+/** What indexing took. */
+export interface Indexed {
+  ms: number
+  /** Processor time of the daemon, and of the server for it. */
+  cpuMs: number
+  serverCpuMs: number
+}
+
+/** Waits until the daemon's checkpoint is behind the chain's last bid. */
+export async function waitUntilIndexed(
+  daemon: DaemonProcess,
+  chain: BenchChain,
+  databaseUrl: string,
+): Promise<Indexed> {
   const client = new pg.Client({ connectionString: databaseUrl })
   await client.connect()
   try {
     for (;;) {
       const { rows } = await client.query<{ next_block: string }>('SELECT next_block FROM chains')
-      if (Number(rows[0]?.next_block ?? 0) > chain.lastBlock) return Date.now()
+      if (Number(rows[0]?.next_block ?? 0) > chain.lastBlock) {
+        return {
+          ms: Date.now() - daemon.leadingMs,
+          cpuMs: cpuMs([daemon.child.pid]) - daemon.leadingCpuMs,
+          serverCpuMs: await serverCpuMs(client),
+        }
+      }
       if (daemon.child.hasExited()) throw new Error(`indexing: the daemon ended: ${daemon.child.logTail().trim()}`)
       await new Promise((resolve) => setTimeout(resolve, POLL_MS))
     }
