@@ -28,6 +28,8 @@ const evmChain = z.strictObject({
   endpoint: hex(20).optional(),
   /** LayerZero's endpoint id. */
   eid: z.int().positive().optional(),
+  /** The message library of a local chain, which believes the relayer's word. */
+  messageLib: hex(20).optional(),
   startBlock: z.int().nonnegative().default(0),
   confirmation: z.union([z.literal('finalized'), z.strictObject({ blocks: z.int().nonnegative() })]).optional(),
   pollMs: z.int().positive().default(2_000),
