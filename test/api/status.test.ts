@@ -257,7 +257,10 @@ describe('GET /v1/names/register/tx/:tx', () => {
     })
     await mine(4)
     await new Promise((resolve) => setTimeout(resolve, 300))
-    for (let i = 0; i < 2; i++) expect(await statusOf(first)).toMatchObject({ status: 'invalid', reason: 'replaced' })
+    for (let i = 0; i < 2; i++) {
+      const replaced = { status: 'invalid', reason: 'replaced', replacedBy: expect.any(String) }
+      expect(await statusOf(first)).toMatchObject(replaced)
+    }
     expect(await rememberedRow(first)).toMatchObject({ verdict: 'replaced' })
   })
 

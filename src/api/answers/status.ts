@@ -58,7 +58,10 @@ async function follow(context: Context, network: Network, hash: Buffer, left: nu
   // the bid may have moved from the tail into the journal between those two questions
   const late = await findJournalled(pool, network, hash)
   if (late) return ofJournal(context, hash, late)
-  if (tracked?.verdict) return { ...decide(context, { tracked }), updatedAt: millisecondsText(tracked.lastSeenMs) }
+  if (tracked?.verdict) {
+    const replaced = tracked.replacedBy ? { replacedBy: toHex(tracked.replacedBy) } : {}
+    return { ...decide(context, { tracked }), ...replaced, updatedAt: millisecondsText(tracked.lastSeenMs) }
+  }
   if (tracked?.replacedBy) return ofReplacement(context, network, hash, tracked.replacedBy, left)
   return ofChains(context, network, hash, tracked, left)
 }

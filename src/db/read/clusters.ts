@@ -1,5 +1,5 @@
 import type { Network } from '../../registry/network.js'
-import { type Leaves, prepare, type Queryable } from './prepared.js'
+import { entryAt, type Leaves, prepare, type Queryable } from './prepared.js'
 
 /** A cluster as the public sees it. Times in milliseconds; actors as stored addresses, null where none may be named. */
 export interface ClusterView {
@@ -40,13 +40,13 @@ const publicCluster = (l: Leaves, serial: string): string => `
     w.address, w.name, w.verified, w.private, w.backed_up, w.created_ms, w.updated_ms, w.updated_by
   FROM journal_heads h
   JOIN ${l.clusters} c ON c.network = ${l.network} AND c.serial = ${serial}
-  JOIN ${l.journal} cj ON cj.network = ${l.network} AND cj.generation = h.generation AND cj.seq = c.created_seq
+  CROSS JOIN LATERAL (${entryAt(l, 'h.generation', 'c.created_seq')}) cj
   LEFT JOIN LATERAL (
     SELECT w.address, w.name, w.verified, w.private, w.backed_up, w.created_seq,
       created.at_ms AS created_ms, updated.at_ms AS updated_ms, updated.actor AS updated_by
     FROM ${l.wallets} w
-    JOIN ${l.journal} created ON created.network = ${l.network} AND created.generation = h.generation AND created.seq = w.created_seq
-    JOIN ${l.journal} updated ON updated.network = ${l.network} AND updated.generation = h.generation AND updated.seq = w.updated_seq
+    CROSS JOIN LATERAL (${entryAt(l, 'h.generation', 'w.created_seq')}) created
+    CROSS JOIN LATERAL (${entryAt(l, 'h.generation', 'w.updated_seq')}) updated
     WHERE w.network = ${l.network} AND w.cluster = c.serial AND NOT w.private
   ) w ON true
   WHERE h.network = ${l.network}
@@ -72,7 +72,8 @@ export async function findClusterByName(db: Queryable, network: Network, name: s
 
 const idByAddress = prepare<{ id: Buffer }>(
   'cluster_id_by_address',
-  (l) => `SELECT c.id FROM ${l.wallets} w JOIN ${l.clusters} c ON c.network = ${l.network} AND c.serial = w.cluster
+  (l) => `SELECT c.id FROM ${l.wallets} w
+    CROSS JOIN LATERAL (SELECT id FROM ${l.clusters} WHERE network = ${l.network} AND serial = w.cluster LIMIT 1) c
     WHERE w.network = ${l.network} AND w.address = $1 AND w.verified AND NOT w.private`,
 )
 

@@ -81,7 +81,7 @@ const byNames = prepare<NameColumns>(
   (l) => `SELECT i.ord, w.address, w.name AS wallet_name, w.verified
     FROM unnest($1::text[], $2::text[]) WITH ORDINALITY AS i(cluster, wallet, ord)
     CROSS JOIN LATERAL (
-      SELECT n.cluster FROM ${l.names} n WHERE n.network = ${l.network} AND n.name = i.cluster AND n.outcome = 1
+      SELECT n.cluster FROM ${l.names} n WHERE n.network = ${l.network} AND n.name = i.cluster AND n.outcome = 1 LIMIT 1
     ) n
     CROSS JOIN LATERAL (
       SELECT w.address, w.name, w.verified FROM ${l.wallets} w

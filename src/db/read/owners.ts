@@ -1,7 +1,7 @@
 import { BID_WORDS } from '../../registry/bid.js'
 import { wordToBigInt } from '../../registry/bytes.js'
 import type { Network } from '../../registry/network.js'
-import { prepare, type Queryable } from './prepared.js'
+import { entryAt, prepare, type Queryable } from './prepared.js'
 
 /** A name that an address owns, being verified in the cluster that holds it. Times in milliseconds. */
 export interface OwnedName {
@@ -32,8 +32,8 @@ const owned = prepare<Columns>(
     JOIN journal_heads h ON h.network = ${l.network}
     JOIN ${l.clusters} c ON c.network = ${l.network} AND c.serial = w.cluster
     JOIN ${l.names} n ON n.network = ${l.network} AND n.cluster = w.cluster AND n.outcome = 1
-    JOIN ${l.journal} created ON created.network = ${l.network} AND created.generation = h.generation AND created.seq = n.seq
-    JOIN ${l.journal} updated ON updated.network = ${l.network} AND updated.generation = h.generation AND updated.seq = n.updated_seq
+    CROSS JOIN LATERAL (${entryAt(l, 'h.generation', 'n.seq')}) created
+    CROSS JOIN LATERAL (${entryAt(l, 'h.generation', 'n.updated_seq')}) updated
     WHERE w.network = ${l.network} AND w.address = $1 AND w.verified AND NOT w.private
     ORDER BY n.seq`,
 )

@@ -42,3 +42,11 @@ const leavesOf = (network: Network): Leaves => ({
   clusters: leaf('clusters', network),
   wallets: leaf('wallets', network),
 })
+
+/**
+ * The journal entry with a sequence number, for a lateral join. The limit keeps the planner from turning it into a join of
+ * whole tables, which it does while a table was filled but not yet analyzed.
+ */
+export const entryAt = (l: Leaves, generation: string, seq: string): string =>
+  `SELECT log_index, at_ms, actor, body, effects FROM ${l.journal}
+   WHERE network = ${l.network} AND generation = ${generation} AND seq = ${seq} LIMIT 1`

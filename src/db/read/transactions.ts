@@ -5,7 +5,7 @@ import { ENTRY_KIND } from '../../registry/entry.js'
 import { wordToName } from '../../registry/name.js'
 import { NETWORK_CODE, type Network } from '../../registry/network.js'
 import type { Confirmations, JournalledBid, TailBid } from '../../registry/status.js'
-import { prepare, type Queryable } from './prepared.js'
+import { entryAt, prepare, type Queryable } from './prepared.js'
 
 /** The bids of a transaction that are in the journal, with the newest entry's timestamp. */
 export interface JournalledTx {
@@ -18,9 +18,9 @@ const journalled = prepare<{ log_index: number; at_ms: number; body: Buffer; eff
   (l) => `SELECT j.log_index, j.at_ms, j.body, j.effects
     FROM ${l.names} n
     JOIN journal_heads h ON h.network = ${l.network}
-    JOIN ${l.journal} j ON j.network = ${l.network} AND j.generation = h.generation AND j.seq = n.seq
+    CROSS JOIN LATERAL (${entryAt(l, 'h.generation', 'n.seq')}) j
     WHERE n.network = ${l.network} AND n.tx_key = $1 AND substring(j.body FROM 1 FOR 32) = $2
-    ORDER BY j.seq`,
+    ORDER BY n.seq`,
 )
 
 /** A transaction's journalled bids, null when the journal has none. The key finds, the whole hash decides. */
