@@ -1,0 +1,55 @@
+import { readFileSync } from 'node:fs'
+import { describe, expect, it } from 'vitest'
+import { parseChains, readConfig, readEnvironment } from './config.js'
+
+const example = (): { chains: Record<string, unknown>[] } => JSON.parse(readFileSync('examples/chains.json', 'utf8'))
+const withChain = (changes: Record<string, unknown>) => {
+  const file = example()
+  file.chains[0] = { ...file.chains[0], ...changes }
+  return () => parseChains(file, 'chains.json')
+}
+
+describe('the chains file', () => {
+  it('of the examples is good, with the decided defaults', () => {
+    const [hub, spoke] = parseChains(example(), 'examples/chains.json')
+    expect(hub).toMatchObject({ confirmation: 'finalized', pollMs: 2_000, bridgeMarginPercent: 5 })
+    expect(spoke).toMatchObject({ confirmation: { blocks: 10 }, gasToken: { symbol: 'ETH', decimals: 18 } })
+  })
+
+  it.each([
+    [{ label: '5' }, /chains\[0\]\.label: is not a network label/],
+    [{ label: '11155111' }, /chains\[0\]\.network: label "11155111" belongs to the other network/],
+    [{ label: '8453' }, /label: "8453" is listed twice/],
+    [{ role: 'spoke' }, /mainnet needs exactly one hub, has 0/],
+    [{ rpcUrls: [] }, /chains\[0\]\.rpcUrls/],
+    [{ rpcUrls: ['ftp://x'] }, /chains\[0\]\.rpcUrls\[0\]: must be an http\(s\) URL/],
+    [{ contract: '0x12' }, /chains\[0\]\.contract: must be 0x and 40 hex digits/],
+    [{ confirmation: { blocks: -1 } }, /chains\[0\]\.confirmation/],
+    [{ unknownField: 1 }, /chains\[0\]/],
+  ])('with %o stops with one sentence that names the field', (changes, sentence) => {
+    expect(withChain(changes)).toThrow(sentence)
+  })
+})
+
+describe('the environment', () => {
+  it('has defaults, and an empty variable counts as unset', () => {
+    expect(readEnvironment({ PORT: '' })).toMatchObject({ port: undefined, host: '127.0.0.1', logLevel: 'info' })
+  })
+
+  it.each([
+    [{ PORT: 'x' }, /PORT/],
+    [{ PORT: '65536' }, /PORT/],
+    [{ DATABASE_URL: 'mysql://x' }, /DATABASE_URL: must be a postgresql:\/\/ URL/],
+    [{ LOG_LEVEL: 'loud' }, /LOG_LEVEL/],
+    [{ CLUSTERD_FAILPOINT: 'A B' }, /CLUSTERD_FAILPOINT/],
+  ])('with %o stops with one sentence', (env, sentence) => {
+    expect(() => readEnvironment(env)).toThrow(sentence)
+  })
+
+  it('lacks what `clusterd start` needs', () => {
+    expect(() => readConfig({})).toThrow(/DATABASE_URL is not set/)
+    expect(() => readConfig({ DATABASE_URL: 'postgresql://x', CLUSTERD_CHAINS: '/nowhere.json' })).toThrow(
+      /chains file .* does not exist/,
+    )
+  })
+})
