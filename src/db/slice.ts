@@ -20,11 +20,13 @@ const PROBE_WINDOW = 16
 export async function loadSlice(client: pg.ClientBase, network: Network, head: Head, keys: Keys): Promise<Slice> {
   const slice: Slice = { network, head, owners: new Map(), verified: new Map(), nextClusterNumber: new Map() }
   const code = NETWORK_CODE[network]
-  // every statement of this transaction finds its rows by key; while a young table has no statistics the planner would read
-  // all of it instead, once a batch, and keep that plan
+  // While a young table has no statistics, the planner may read all of it, once a batch, and keep that plan. So every probe
+  // is one of a single key (LATERAL ... LIMIT 1), whose only cheap plan is the unique index, whatever the table's size.
   await client.query('SET LOCAL enable_seqscan = off')
   if (keys.names.size > 0) {
-    const text = `SELECT name, cluster FROM ${leaf('names', network)} WHERE network = ${code} AND outcome = 1 AND name = ANY($1)`
+    const text = `SELECT n.name, n.cluster FROM unnest($1::text[]) k(name) CROSS JOIN LATERAL (
+      SELECT name, cluster FROM ${leaf('names', network)}
+      WHERE network = ${code} AND outcome = 1 AND name = k.name COLLATE "C" LIMIT 1) n`
     const { rows } = await client.query<{ name: string; cluster: number }>({
       name: `owners_${network}`,
       text,
@@ -33,8 +35,9 @@ export async function loadSlice(client: pg.ClientBase, network: Network, head: H
     for (const row of rows) slice.owners.set(row.name, row.cluster)
   }
   if (keys.wallets.size > 0) {
-    const text = `SELECT address, cluster, name, private, backed_up FROM ${leaf('wallets', network)}
-      WHERE network = ${code} AND verified AND address = ANY($1)`
+    const text = `SELECT w.* FROM unnest($1::bytea[]) k(address) CROSS JOIN LATERAL (
+      SELECT address, cluster, name, private, backed_up FROM ${leaf('wallets', network)}
+      WHERE network = ${code} AND verified AND address = k.address LIMIT 1) w`
     const addresses = [...keys.wallets].map((key) => Buffer.from(key, 'latin1'))
     const { rows } = await client.query<WalletColumns>({ name: `verified_${network}`, text, values: [addresses] })
     for (const row of rows) {
@@ -58,7 +61,8 @@ export async function loadSlice(client: pg.ClientBase, network: Network, head: H
 async function findFreeIds(client: pg.ClientBase, slice: Slice, creators: Buffer[]): Promise<void> {
   const { network } = slice
   slice.nextClusterId = new Map()
-  const text = `SELECT id FROM ${leaf('clusters', network)} WHERE network = ${NETWORK_CODE[network]} AND id = ANY($1)`
+  const text = `SELECT c.id FROM unnest($1::bytea[]) k(id) CROSS JOIN LATERAL (
+    SELECT id FROM ${leaf('clusters', network)} WHERE network = ${NETWORK_CODE[network]} AND id = k.id LIMIT 1) c`
   let open = creators.map((creator) => ({ creator, from: 0, window: 1 }))
   while (open.length > 0) {
     const ids = open.map(({ creator, from, window }) =>

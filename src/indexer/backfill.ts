@@ -13,7 +13,7 @@ import type { RangeWidth } from './width.js'
 import { writeConfirmed } from './write.js'
 
 /** Ranges fetched ahead of the writer: bounds memory, hides the round trips. */
-const RANGES_AHEAD = 4
+const RANGES_AHEAD = 2
 /** During the first catch-up nobody else writes, so the lock may be held longer. */
 const CATCH_UP_BATCH = 5_000
 /** About 50 ms under the lock: signed changes never wait longer. */
@@ -109,6 +109,10 @@ async function commit(options: BackfillOptions, harvest: Harvest, block: number,
   const { network, chain } = row
   failpoint('backfill.before_transaction')
   await inTransaction(pool, async (client) => {
+    // Not waiting for the disk is safe in the first catch-up alone: a crash of the server loses the newest transactions
+    // whole, rows and checkpoint together, nobody else has written behind them, and the same blocks give the same rows
+    // again. The end of the catch-up is recorded by an ordinary commit, which brings everything before it to disk.
+    if (!options.isCaughtUp) await client.query('SET LOCAL synchronous_commit = off')
     const minimumWei = await writeConfirmed(client, row, epoch, harvest, { nextBlock: block + 1, parentHash: hash })
     // the hash stays known for a while: a local chain may come back from an older state
     const checkpointBlock = { block, hash, parentHash: Buffer.alloc(32), timestampMs: 0, entries: [] }

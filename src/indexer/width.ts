@@ -13,8 +13,8 @@ export interface RangeWidth {
 /** Few, since several are asked for before the first answer; sparse blocks grow it fourfold an answer. */
 const FIRST_BLOCKS = 8
 const MAX_BLOCKS = 10_000
-/** About 1.5 MB of JSON: enough to hide the round trip, small enough to keep memory flat. */
-const TARGET_LOGS = 2_500
+/** A batch of the first catch-up, about 3 MB of JSON: enough to hide the round trip, small enough to keep memory flat. */
+const TARGET_LOGS = 5_000
 
 export function createRangeWidth(first = FIRST_BLOCKS): RangeWidth {
   let blocks = first

@@ -21,7 +21,12 @@ const EVM = /^0x[0-9a-fA-F]{40}$/
 // 32 bytes are 32 to 44 base58 characters; the length is checked before decoding because decoding is quadratic
 const BASE58 = /^[1-9A-HJ-NP-Za-km-z]{32,44}$/
 
-const stored = (type: AddressType, raw: Uint8Array): Buffer => Buffer.concat([Buffer.of(ADDRESS_TYPE_CODE[type]), raw])
+function stored(type: AddressType, raw: Uint8Array): Buffer {
+  const bytes = Buffer.allocUnsafe(raw.length + 1)
+  bytes[0] = ADDRESS_TYPE_CODE[type]
+  bytes.set(raw, 1)
+  return bytes
+}
 
 export type AddressProblem = 'unsupported_address' | 'bad_checksum'
 

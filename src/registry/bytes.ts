@@ -13,7 +13,13 @@ export const fromHex = (hex: string): Buffer => Buffer.from(hex.slice(2), 'hex')
 export const toHex = (bytes: Uint8Array): `0x${string}` => `0x${Buffer.from(bytes).toString('hex')}`
 
 /** A big-endian 32-byte word as an unsigned integer. */
-export const wordToBigInt = (word: Uint8Array): bigint => BigInt(toHex(word))
+export function wordToBigInt(word: Uint8Array): bigint {
+  // amounts nearly always fit into the low half: then no text is made, since this runs once a log
+  for (let i = 0; i < word.length - 16; i++) if (word[i] !== 0) return BigInt(toHex(word))
+  if (word.length < 16) return BigInt(toHex(word))
+  const low = new DataView(word.buffer, word.byteOffset + word.length - 16, 16)
+  return (low.getBigUint64(0) << 64n) | low.getBigUint64(8)
+}
 
 /** An unsigned integer below 2^256 as a big-endian 32-byte word. Throws RangeError outside that range. */
 export function bigIntToWord(value: bigint): Buffer {

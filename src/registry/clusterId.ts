@@ -1,4 +1,3 @@
-import { addressToWord } from './address.js'
 import { keccak256Short } from './keccak.js'
 import { NETWORK_CODE, type Network } from './network.js'
 
@@ -10,7 +9,8 @@ import { NETWORK_CODE, type Network } from './network.js'
 export function clusterId(network: Network, creator: Uint8Array, n: number): Buffer {
   const input = Buffer.alloc(41)
   input[0] = NETWORK_CODE[network]
-  input.set(addressToWord(creator), 1)
+  // the creator as a word (addressToWord), without a buffer of its own: this runs once a registration
+  for (let i = 1; i < creator.length; i++) input[33 - creator.length + i] = creator[i]!
   input.writeBigUInt64BE(BigInt(n), 33)
   return keccak256Short(input)
 }

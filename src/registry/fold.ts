@@ -139,8 +139,13 @@ export function fold(before: Slice, entries: readonly Entry[], writerMs: number)
     const head = changes.head
     head.seq += 1
     head.atMs = Math.max(head.atMs, Math.min(entry.causeMs, writerMs))
+    // named one by one: a spread costs more than all the rest of the row
     const row: JournalRow = {
-      ...entry,
+      kind: entry.kind,
+      position: entry.position,
+      txKey: entry.txKey,
+      causeMs: entry.causeMs,
+      body: entry.body,
       seq: head.seq,
       atMs: head.atMs,
       publicFirst: head.publicSeq + 1,
@@ -238,7 +243,16 @@ function createCluster(slice: Slice, changes: Changes, seq: number, creator: Buf
   const cluster = changes.head.serial
   changes.clusters.push({ serial: cluster, id, createdSeq: seq })
   const entry = { cluster, name: DEFAULT_WALLET_NAME, isPrivate: false, isBackedUp: false }
-  changes.wallets.push({ ...entry, address: creator, isVerified: true, createdSeq: seq, updatedSeq: seq })
+  changes.wallets.push({
+    cluster,
+    address: creator,
+    name: DEFAULT_WALLET_NAME,
+    isVerified: true,
+    isPrivate: false,
+    isBackedUp: false,
+    createdSeq: seq,
+    updatedSeq: seq,
+  })
   slice.verified.set(key, entry)
   return cluster
 }
