@@ -18,11 +18,15 @@ declare module 'vitest' {
 /** Starts the shared world once a run, only when a test under test/e2e runs. */
 export default async function setup({ provide }: TestProject): Promise<() => Promise<void>> {
   const home = fs.mkdtempSync(path.join(os.tmpdir(), 'clusterd-shared-'))
-  const stack = await startStack({ home, blockMs: BLOCK_MS })
+  const removeHome = () => fs.rmSync(home, { recursive: true, force: true })
+  const stack = await startStack({ home, blockMs: BLOCK_MS }).catch((error) => {
+    removeHome()
+    throw error
+  })
   provide('world', stack.world)
   provide('home', home)
   return async () => {
     await stack.stop()
-    fs.rmSync(home, { recursive: true, force: true })
+    removeHome()
   }
 }

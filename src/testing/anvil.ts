@@ -2,7 +2,7 @@ import fs from 'node:fs'
 import { createRequire } from 'node:module'
 import os from 'node:os'
 import path from 'node:path'
-import { keepCheckedCopy, restoreState, type StateKeeper } from './anvilState.js'
+import { keepCheckedCopy, restoreState } from './anvilState.js'
 import { freePort, releasePort } from './ports.js'
 import { type Child, spawnChild, waitFor } from './processes.js'
 
@@ -63,23 +63,23 @@ export async function startAnvil(options: AnvilOptions): Promise<Anvil> {
   }
   const { child, port } = await launch(command, options)
   const keeper = options.statePath === undefined ? undefined : keepCheckedCopy(options.statePath)
+  const end = async (signal: NodeJS.Signals) => {
+    await child.end(signal, STOP_GRACE_MS)
+    await keeper?.stop()
+    releasePort(port)
+    removeTemporaryLog(options, child.logFile)
+  }
   return {
     rpcUrl: `http://${HOST}:${port}`,
     wsUrl: `ws://${HOST}:${port}`,
     port,
     pid: child.pid,
     chainId: options.chainId,
-    stop: () => end(child, keeper, port, 'SIGINT'), // SIGINT makes anvil write its state
-    kill: () => end(child, keeper, port, 'SIGKILL'),
+    stop: () => end('SIGINT'), // which makes anvil write its state
+    kill: () => end('SIGKILL'),
     hasExited: () => child.hasExited(),
     exited: child.exited.then(() => {}),
   }
-}
-
-async function end(child: Child, keeper: StateKeeper | undefined, port: number, signal: NodeJS.Signals): Promise<void> {
-  await child.end(signal, STOP_GRACE_MS)
-  await keeper?.stop()
-  releasePort(port)
 }
 
 /** The native binary itself: the package's `.bin` wrapper would leave an orphan when it is killed. */
@@ -110,6 +110,7 @@ async function launch(command: string, options: AnvilOptions): Promise<{ child: 
     } catch (error) {
       await child.end('SIGKILL', 0)
       const taken = child.logTail().includes('Address already in use')
+      removeTemporaryLog(options, logFile)
       if (taken && options.port === undefined && tries < PORT_TRIES) continue
       throw taken ? new Error(`starting anvil: port ${port} is taken`) : error
     } finally {
@@ -121,6 +122,10 @@ async function launch(command: string, options: AnvilOptions): Promise<{ child: 
 function defaultLogFile(options: AnvilOptions, port: number): string {
   if (options.statePath !== undefined) return `${options.statePath}.log`
   return path.join(os.tmpdir(), `clusterd-anvil-${process.pid}-${port}.log`)
+}
+
+function removeTemporaryLog(options: AnvilOptions, logFile: string): void {
+  if (options.logFile === undefined && options.statePath === undefined) fs.rmSync(logFile, { force: true })
 }
 
 function argsOf(options: AnvilOptions, port: number, boundFile: string): string[] {
