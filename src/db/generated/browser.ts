@@ -77,3 +77,13 @@ export type Message = Prisma.MessageModel
  * A message that the hub has taken: its bids are that many Bid logs right before log_index.
  */
 export type Received = Prisma.ReceivedModel
+/**
+ * Model Delivery
+ * What the relayer does for a message: verify (1) or execute (2) it, or use up a nonce that nothing holds (3).
+ */
+export type Delivery = Prisma.DeliveryModel
+/**
+ * Model RelaySigner
+ * The nonce that a signer of ours uses next on a chain.
+ */
+export type RelaySigner = Prisma.RelaySignerModel

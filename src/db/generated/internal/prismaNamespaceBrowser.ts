@@ -62,7 +62,9 @@ export const ModelName = {
   TailBlock: 'TailBlock',
   TrackedTx: 'TrackedTx',
   Message: 'Message',
-  Received: 'Received'
+  Received: 'Received',
+  Delivery: 'Delivery',
+  RelaySigner: 'RelaySigner'
 } as const
 
 export type ModelName = (typeof ModelName)[keyof typeof ModelName]
@@ -234,7 +236,8 @@ export const MessageScalarFieldEnum = {
   sentMs: 'sentMs',
   packet: 'packet',
   options: 'options',
-  confirmed: 'confirmed'
+  confirmed: 'confirmed',
+  settled: 'settled'
 } as const
 
 export type MessageScalarFieldEnum = (typeof MessageScalarFieldEnum)[keyof typeof MessageScalarFieldEnum]
@@ -254,12 +257,62 @@ export const ReceivedScalarFieldEnum = {
 export type ReceivedScalarFieldEnum = (typeof ReceivedScalarFieldEnum)[keyof typeof ReceivedScalarFieldEnum]
 
 
+export const DeliveryScalarFieldEnum = {
+  network: 'network',
+  id: 'id',
+  guid: 'guid',
+  kind: 'kind',
+  chain: 'chain',
+  signer: 'signer',
+  state: 'state',
+  valueWei: 'valueWei',
+  nonce: 'nonce',
+  txs: 'txs',
+  included: 'included',
+  failures: 'failures',
+  nextMs: 'nextMs',
+  spentWei: 'spentWei',
+  reason: 'reason',
+  release: 'release',
+  createdMs: 'createdMs',
+  updatedMs: 'updatedMs',
+  version: 'version'
+} as const
+
+export type DeliveryScalarFieldEnum = (typeof DeliveryScalarFieldEnum)[keyof typeof DeliveryScalarFieldEnum]
+
+
+export const RelaySignerScalarFieldEnum = {
+  network: 'network',
+  chain: 'chain',
+  signer: 'signer',
+  nextNonce: 'nextNonce'
+} as const
+
+export type RelaySignerScalarFieldEnum = (typeof RelaySignerScalarFieldEnum)[keyof typeof RelaySignerScalarFieldEnum]
+
+
 export const SortOrder = {
   asc: 'asc',
   desc: 'desc'
 } as const
 
 export type SortOrder = (typeof SortOrder)[keyof typeof SortOrder]
+
+
+export const JsonNullValueInput = {
+  JsonNull: JsonNull
+} as const
+
+export type JsonNullValueInput = (typeof JsonNullValueInput)[keyof typeof JsonNullValueInput]
+
+
+export const NullableJsonNullValueInput = {
+  DbNull: DbNull,
+  JsonNull: JsonNull
+} as const
+
+export type NullableJsonNullValueInput = (typeof NullableJsonNullValueInput)[keyof typeof NullableJsonNullValueInput]
 
 
 export const QueryMode = {
@@ -276,4 +329,13 @@ export const NullsOrder = {
 } as const
 
 export type NullsOrder = (typeof NullsOrder)[keyof typeof NullsOrder]
+
+
+export const JsonNullValueFilter = {
+  DbNull: DbNull,
+  JsonNull: JsonNull,
+  AnyNull: AnyNull
+} as const
+
+export type JsonNullValueFilter = (typeof JsonNullValueFilter)[keyof typeof JsonNullValueFilter]
 

@@ -55,6 +55,7 @@ export type MessageMinAggregateOutputType = {
   packet: runtime.Bytes | null
   options: runtime.Bytes | null
   confirmed: boolean | null
+  settled: boolean | null
 }
 
 export type MessageMaxAggregateOutputType = {
@@ -70,6 +71,7 @@ export type MessageMaxAggregateOutputType = {
   packet: runtime.Bytes | null
   options: runtime.Bytes | null
   confirmed: boolean | null
+  settled: boolean | null
 }
 
 export type MessageCountAggregateOutputType = {
@@ -85,6 +87,7 @@ export type MessageCountAggregateOutputType = {
   packet: number
   options: number
   confirmed: number
+  settled: number
   _all: number
 }
 
@@ -118,6 +121,7 @@ export type MessageMinAggregateInputType = {
   packet?: true
   options?: true
   confirmed?: true
+  settled?: true
 }
 
 export type MessageMaxAggregateInputType = {
@@ -133,6 +137,7 @@ export type MessageMaxAggregateInputType = {
   packet?: true
   options?: true
   confirmed?: true
+  settled?: true
 }
 
 export type MessageCountAggregateInputType = {
@@ -148,6 +153,7 @@ export type MessageCountAggregateInputType = {
   packet?: true
   options?: true
   confirmed?: true
+  settled?: true
   _all?: true
 }
 
@@ -250,6 +256,7 @@ export type MessageGroupByOutputType = {
   packet: runtime.Bytes
   options: runtime.Bytes
   confirmed: boolean
+  settled: boolean
   _count: MessageCountAggregateOutputType | null
   _avg: MessageAvgAggregateOutputType | null
   _sum: MessageSumAggregateOutputType | null
@@ -288,6 +295,7 @@ export type MessageWhereInput = {
   packet?: Prisma.BytesFilter<"Message"> | runtime.Bytes
   options?: Prisma.BytesFilter<"Message"> | runtime.Bytes
   confirmed?: Prisma.BoolFilter<"Message"> | boolean
+  settled?: Prisma.BoolFilter<"Message"> | boolean
 }
 
 export type MessageOrderByWithRelationInput = {
@@ -303,6 +311,7 @@ export type MessageOrderByWithRelationInput = {
   packet?: Prisma.SortOrder
   options?: Prisma.SortOrder
   confirmed?: Prisma.SortOrder
+  settled?: Prisma.SortOrder
 }
 
 export type MessageWhereUniqueInput = Prisma.AtLeast<{
@@ -322,6 +331,7 @@ export type MessageWhereUniqueInput = Prisma.AtLeast<{
   packet?: Prisma.BytesFilter<"Message"> | runtime.Bytes
   options?: Prisma.BytesFilter<"Message"> | runtime.Bytes
   confirmed?: Prisma.BoolFilter<"Message"> | boolean
+  settled?: Prisma.BoolFilter<"Message"> | boolean
 }, "network_guid">
 
 export type MessageOrderByWithAggregationInput = {
@@ -337,6 +347,7 @@ export type MessageOrderByWithAggregationInput = {
   packet?: Prisma.SortOrder
   options?: Prisma.SortOrder
   confirmed?: Prisma.SortOrder
+  settled?: Prisma.SortOrder
   _count?: Prisma.MessageCountOrderByAggregateInput
   _avg?: Prisma.MessageAvgOrderByAggregateInput
   _max?: Prisma.MessageMaxOrderByAggregateInput
@@ -360,6 +371,7 @@ export type MessageScalarWhereWithAggregatesInput = {
   packet?: Prisma.BytesWithAggregatesFilter<"Message"> | runtime.Bytes
   options?: Prisma.BytesWithAggregatesFilter<"Message"> | runtime.Bytes
   confirmed?: Prisma.BoolWithAggregatesFilter<"Message"> | boolean
+  settled?: Prisma.BoolWithAggregatesFilter<"Message"> | boolean
 }
 
 export type MessageCreateInput = {
@@ -375,6 +387,7 @@ export type MessageCreateInput = {
   packet: runtime.Bytes
   options: runtime.Bytes
   confirmed: boolean
+  settled?: boolean
 }
 
 export type MessageUncheckedCreateInput = {
@@ -390,6 +403,7 @@ export type MessageUncheckedCreateInput = {
   packet: runtime.Bytes
   options: runtime.Bytes
   confirmed: boolean
+  settled?: boolean
 }
 
 export type MessageUpdateInput = {
@@ -405,6 +419,7 @@ export type MessageUpdateInput = {
   packet?: Prisma.BytesFieldUpdateOperationsInput | runtime.Bytes
   options?: Prisma.BytesFieldUpdateOperationsInput | runtime.Bytes
   confirmed?: Prisma.BoolFieldUpdateOperationsInput | boolean
+  settled?: Prisma.BoolFieldUpdateOperationsInput | boolean
 }
 
 export type MessageUncheckedUpdateInput = {
@@ -420,6 +435,7 @@ export type MessageUncheckedUpdateInput = {
   packet?: Prisma.BytesFieldUpdateOperationsInput | runtime.Bytes
   options?: Prisma.BytesFieldUpdateOperationsInput | runtime.Bytes
   confirmed?: Prisma.BoolFieldUpdateOperationsInput | boolean
+  settled?: Prisma.BoolFieldUpdateOperationsInput | boolean
 }
 
 export type MessageCreateManyInput = {
@@ -435,6 +451,7 @@ export type MessageCreateManyInput = {
   packet: runtime.Bytes
   options: runtime.Bytes
   confirmed: boolean
+  settled?: boolean
 }
 
 export type MessageUpdateManyMutationInput = {
@@ -450,6 +467,7 @@ export type MessageUpdateManyMutationInput = {
   packet?: Prisma.BytesFieldUpdateOperationsInput | runtime.Bytes
   options?: Prisma.BytesFieldUpdateOperationsInput | runtime.Bytes
   confirmed?: Prisma.BoolFieldUpdateOperationsInput | boolean
+  settled?: Prisma.BoolFieldUpdateOperationsInput | boolean
 }
 
 export type MessageUncheckedUpdateManyInput = {
@@ -465,6 +483,7 @@ export type MessageUncheckedUpdateManyInput = {
   packet?: Prisma.BytesFieldUpdateOperationsInput | runtime.Bytes
   options?: Prisma.BytesFieldUpdateOperationsInput | runtime.Bytes
   confirmed?: Prisma.BoolFieldUpdateOperationsInput | boolean
+  settled?: Prisma.BoolFieldUpdateOperationsInput | boolean
 }
 
 export type MessageNetworkGuidCompoundUniqueInput = {
@@ -485,6 +504,7 @@ export type MessageCountOrderByAggregateInput = {
   packet?: Prisma.SortOrder
   options?: Prisma.SortOrder
   confirmed?: Prisma.SortOrder
+  settled?: Prisma.SortOrder
 }
 
 export type MessageAvgOrderByAggregateInput = {
@@ -508,6 +528,7 @@ export type MessageMaxOrderByAggregateInput = {
   packet?: Prisma.SortOrder
   options?: Prisma.SortOrder
   confirmed?: Prisma.SortOrder
+  settled?: Prisma.SortOrder
 }
 
 export type MessageMinOrderByAggregateInput = {
@@ -523,6 +544,7 @@ export type MessageMinOrderByAggregateInput = {
   packet?: Prisma.SortOrder
   options?: Prisma.SortOrder
   confirmed?: Prisma.SortOrder
+  settled?: Prisma.SortOrder
 }
 
 export type MessageSumOrderByAggregateInput = {
@@ -548,6 +570,7 @@ export type MessageSelect<ExtArgs extends runtime.Types.Extensions.InternalArgs 
   packet?: boolean
   options?: boolean
   confirmed?: boolean
+  settled?: boolean
 }, ExtArgs["result"]["message"]>
 
 export type MessageSelectCreateManyAndReturn<ExtArgs extends runtime.Types.Extensions.InternalArgs = runtime.Types.Extensions.DefaultArgs> = runtime.Types.Extensions.GetSelect<{
@@ -563,6 +586,7 @@ export type MessageSelectCreateManyAndReturn<ExtArgs extends runtime.Types.Exten
   packet?: boolean
   options?: boolean
   confirmed?: boolean
+  settled?: boolean
 }, ExtArgs["result"]["message"]>
 
 export type MessageSelectUpdateManyAndReturn<ExtArgs extends runtime.Types.Extensions.InternalArgs = runtime.Types.Extensions.DefaultArgs> = runtime.Types.Extensions.GetSelect<{
@@ -578,6 +602,7 @@ export type MessageSelectUpdateManyAndReturn<ExtArgs extends runtime.Types.Exten
   packet?: boolean
   options?: boolean
   confirmed?: boolean
+  settled?: boolean
 }, ExtArgs["result"]["message"]>
 
 export type MessageSelectScalar = {
@@ -593,9 +618,10 @@ export type MessageSelectScalar = {
   packet?: boolean
   options?: boolean
   confirmed?: boolean
+  settled?: boolean
 }
 
-export type MessageOmit<ExtArgs extends runtime.Types.Extensions.InternalArgs = runtime.Types.Extensions.DefaultArgs> = runtime.Types.Extensions.GetOmit<"network" | "guid" | "chain" | "block" | "blockHash" | "logIndex" | "txHash" | "sender" | "sentMs" | "packet" | "options" | "confirmed", ExtArgs["result"]["message"]>
+export type MessageOmit<ExtArgs extends runtime.Types.Extensions.InternalArgs = runtime.Types.Extensions.DefaultArgs> = runtime.Types.Extensions.GetOmit<"network" | "guid" | "chain" | "block" | "blockHash" | "logIndex" | "txHash" | "sender" | "sentMs" | "packet" | "options" | "confirmed" | "settled", ExtArgs["result"]["message"]>
 
 export type $MessagePayload<ExtArgs extends runtime.Types.Extensions.InternalArgs = runtime.Types.Extensions.DefaultArgs> = {
   name: "Message"
@@ -616,6 +642,10 @@ export type $MessagePayload<ExtArgs extends runtime.Types.Extensions.InternalArg
     packet: runtime.Bytes
     options: runtime.Bytes
     confirmed: boolean
+    /**
+     * The hub has taken it, confirmed: the relayer is done with it.
+     */
+    settled: boolean
   }, ExtArgs["result"]["message"]>
   composites: {}
 }
@@ -1051,6 +1081,7 @@ export interface MessageFieldRefs {
   readonly packet: Prisma.FieldRef<"Message", 'Bytes'>
   readonly options: Prisma.FieldRef<"Message", 'Bytes'>
   readonly confirmed: Prisma.FieldRef<"Message", 'Boolean'>
+  readonly settled: Prisma.FieldRef<"Message", 'Boolean'>
 }
     
 
