@@ -248,9 +248,14 @@ describe('status of a transaction on another chain', () => {
       { status: 'lost_bid', names: names('lost', 'won'), hubTx: HUB_TX },
     ],
     [
-      'a name that the hub refused with its message, beside one under way',
-      [packet({ names: ['n4'], hub: inJournal() }), packet({ logIndex: 9, names: ['n5'] })],
-      { status: 'invalid', reason: 'message_refused', names: names('refused', 'bridging'), hubTx: HUB_TX },
+      'executed and confirmed, but its bids not all in sight: nothing terminal is said',
+      [packet({ hub: inJournal() }), packet({ logIndex: 9, names: ['n6'], hub: inJournal(won(6)) })],
+      { status: 'bridging', names: names('bridging', 'bridging', 'won') },
+    ],
+    [
+      'one bid of two in sight',
+      [packet({ hub: inJournal(won(4)) })],
+      { status: 'bridging', names: names('bridging', 'bridging') },
     ],
   ])('%s', (_, packets, answer) => {
     expect(status(input({ packets }))).toEqual(answer)

@@ -123,7 +123,7 @@ export function status(input: StatusInput): StatusAnswer {
   const packets = input.packets ?? []
   const first = decidingPacket(packets)
   if (input.journal.length > 0) return journalled(input.journal)
-  if (first?.hub.state === 'journal') return bridged(first.hub, packets)
+  if (first && isDecided(first)) return bridged(first.hub, packets)
   if (input.tracked?.verdict) return { status: 'invalid', reason: input.tracked.verdict }
   if (input.tail.length > 0) return inTail(input.tail, input.tailConfirmations)
   if (first) return underWay(first, packets)
@@ -136,6 +136,13 @@ function decidingPacket(packets: readonly SentPacket[]): SentPacket | null {
   const named = sorted.find(({ names }) => names !== null && names.length > 0)
   return named ?? sorted.find(({ names }) => names !== null) ?? sorted[0] ?? null
 }
+
+/**
+ * Whether the hub's confirmed outcome is known whole. A message that asks for names has one bid a name; while a reader sees
+ * fewer (rows on their way, a link that raised an alarm), nothing terminal is answered.
+ */
+const isDecided = (packet: SentPacket): packet is SentPacket & { hub: Extract<PacketOutcome, { state: 'journal' }> } =>
+  packet.hub.state === 'journal' && packet.hub.bids.length === (packet.names?.length ?? 0)
 
 function bridged(hub: Extract<PacketOutcome, { state: 'journal' }>, packets: readonly SentPacket[]): StatusAnswer {
   const names = packetNames(packets)
@@ -171,11 +178,11 @@ function underWay(first: SentPacket, packets: readonly SentPacket[]): StatusAnsw
 
 /** Every name of every message, in order, with what is known of each. */
 function packetNames(packets: readonly SentPacket[]): NameStatus[] {
-  return byLogIndex(packets).flatMap(({ names, hub, source }): NameStatus[] => {
-    if (hub.state === 'journal' && hub.bids.length > 0) return outcomesOf(hub.bids)
+  return byLogIndex(packets).flatMap((packet): NameStatus[] => {
+    const { names, hub, source } = packet
+    if (isDecided(packet)) return outcomesOf(packet.hub.bids)
     if (hub.state === 'tail' && hub.bids.length > 0) return leadsOf(hub.bids)
-    const outcome = source.isConfirmed ? 'bridging' : 'pending'
-    return (names ?? []).map((name) => ({ name, outcome: hub.state === 'journal' ? 'refused' : outcome }))
+    return (names ?? []).map((name) => ({ name, outcome: source.isConfirmed ? 'bridging' : 'pending' }))
   })
 }
 
