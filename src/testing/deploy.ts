@@ -1,4 +1,12 @@
-import { type Address, encodeDeployData, encodeFunctionData, getContractAddress, pad } from 'viem'
+import {
+  type Address,
+  encodeDeployData,
+  encodeFunctionData,
+  getContractAddress,
+  type Hex,
+  isAddressEqual,
+  pad,
+} from 'viem'
 import {
   endpointAbi,
   hubAbi,
@@ -112,13 +120,15 @@ export async function deployMessageLibrary(
   return library
 }
 
-/** One end of a bridge. The client's account owns endpoint, library and application. */
+/** One end of a bridge. The client's account owns endpoint and library. */
 export interface BridgeEnd extends DeployClient {
   readonly eid: number
   readonly endpoint: Address
   readonly library: Address
   /** The hub or the spoke. */
   readonly app: Address
+  /** A client of the application's owner, where that isn't the same account. */
+  readonly owner?: DeployClient['walletClient']
 }
 
 /** What messages to a chain cost: `baseWei` of the sending chain, and for each delivered wei numerator / denominator. */
@@ -131,29 +141,68 @@ export interface BridgePrice {
 /** About what a bridge takes; both chains' gas is ETH. */
 export const ETH_PRICE: BridgePrice = { baseWei: 2n * 10n ** 14n, numerator: 1n, denominator: 1n }
 
+/** Where a bridge leads, and what messages there cost. */
+export interface BridgeTarget {
+  readonly eid: number
+  readonly app: Address
+  readonly price: BridgePrice
+}
+
 /**
  * Makes hub and spoke peers: default libraries, prices and peers, both ways. `price` is what the spoke's messages cost.
  * To be called for one spoke after the other, since each takes nonces of the hub's client.
  */
 export async function connect(hub: BridgeEnd, spoke: BridgeEnd, price: BridgePrice = ETH_PRICE): Promise<void> {
   await Promise.all([
-    sendInOrder(hub, connectingSteps(hub, spoke, ETH_PRICE)),
-    sendInOrder(spoke, connectingSteps(spoke, hub, price)),
+    connectEnd(hub, [{ eid: spoke.eid, app: spoke.app, price: ETH_PRICE }]),
+    connectEnd(spoke, [{ eid: hub.eid, app: hub.app, price }]),
   ])
 }
 
-function connectingSteps(
-  near: BridgeEnd,
-  far: BridgeEnd,
-  { baseWei: base, numerator, denominator }: BridgePrice,
-): Step[] {
-  const { endpoint, library, app } = near
-  const price = { base, numerator, denominator }
+/** Sets libraries, prices and peers of one end for all chains that it talks to, all at once; what is set already is left. */
+export async function connectEnd(near: BridgeEnd, targets: readonly BridgeTarget[]): Promise<void> {
+  const missing = await Promise.all(
+    targets.map(async (target) => {
+      const [library, peer] = await Promise.all([
+        near.publicClient.readContract({
+          address: near.endpoint,
+          abi: endpointAbi,
+          functionName: 'defaultSendLibrary',
+          args: [target.eid],
+        }),
+        near.publicClient.readContract({
+          address: near.app,
+          abi: hubAbi, // the hub's and the spoke's alike: OAppCore
+          functionName: 'peers',
+          args: [target.eid],
+        }),
+      ])
+      return {
+        library: isAddressEqual(library, near.library) ? [] : librarySteps(near, target),
+        peer: peer === peerWord(target.app) ? [] : [peerStep(near, target)],
+      }
+    }),
+  )
+  const librarySettings = missing.flatMap(({ library }) => library)
+  const peers = missing.flatMap(({ peer }) => peer)
+  if (!near.owner) await sendInOrder(near, [...librarySettings, ...peers])
+  else
+    await Promise.all([
+      sendInOrder(near, librarySettings),
+      sendInOrder({ walletClient: near.owner, publicClient: near.publicClient }, peers),
+    ])
+}
+
+/** An address as LayerZero names a peer. */
+const peerWord = (app: Address): Hex => pad(app).toLowerCase() as Hex
+
+function librarySteps({ endpoint, library }: BridgeEnd, { eid, price }: BridgeTarget): Step[] {
+  const { baseWei: base, numerator, denominator } = price
   return [
     {
       label: 'setting the send library',
       to: endpoint,
-      data: encodeFunctionData({ abi: endpointAbi, functionName: 'setDefaultSendLibrary', args: [far.eid, library] }),
+      data: encodeFunctionData({ abi: endpointAbi, functionName: 'setDefaultSendLibrary', args: [eid, library] }),
       gas: SETTING_GAS,
     },
     {
@@ -162,21 +211,28 @@ function connectingSteps(
       data: encodeFunctionData({
         abi: endpointAbi,
         functionName: 'setDefaultReceiveLibrary',
-        args: [far.eid, library, 0n],
+        args: [eid, library, 0n],
       }),
       gas: SETTING_GAS,
     },
     {
       label: 'setting the price of messages',
       to: library,
-      data: encodeFunctionData({ abi: localMessageLibAbi, functionName: 'setPrice', args: [far.eid, price] }),
-      gas: SETTING_GAS,
-    },
-    {
-      label: 'setting the peer',
-      to: app,
-      data: encodeFunctionData({ abi: hubAbi, functionName: 'setPeer', args: [far.eid, pad(far.app)] }),
+      data: encodeFunctionData({
+        abi: localMessageLibAbi,
+        functionName: 'setPrice',
+        args: [eid, { base, numerator, denominator }],
+      }),
       gas: SETTING_GAS,
     },
   ]
+}
+
+function peerStep({ app }: BridgeEnd, target: BridgeTarget): Step {
+  return {
+    label: 'setting the peer',
+    to: app,
+    data: encodeFunctionData({ abi: hubAbi, functionName: 'setPeer', args: [target.eid, peerWord(target.app)] }),
+    gas: SETTING_GAS,
+  }
 }

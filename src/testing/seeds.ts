@@ -3,44 +3,66 @@ import { encodePlaceBids } from '../chains/evm/calldata.js'
 import { hubAbi } from '../chains/evm/contracts/index.js'
 import { toHex } from '../registry/bytes.js'
 import { nameToWord } from '../registry/name.js'
+import { bridgeCall } from './bridgeCall.js'
 import { type LocalChain, localClients, mineQuickly, walletOf } from './localChain.js'
+import { LOCAL_SPEND_CAP_WEI } from './localChains.js'
 import { lowerCase, type Operator, operatorAccount, type Seed } from './world.js'
 
-/** The name two wallets bid for, and the one that a wallet holds beside it. */
+/** The name two wallets bid for, the one that a wallet holds beside it, and those that nobody gets. */
 const CONTESTED_NAME = 'seedling'
 const NEIGHBOUR_NAME = 'neighbour'
+const WAITING_NAME = 'latecomer'
+const TRAVELLING_NAME = 'traveller'
 const BID_WEI = parseEther('0.01')
 /** Fees order the bids of one block. */
 const FIRST_FEE_WEI = parseGwei('3')
 const SECOND_FEE_WEI = parseGwei('1')
+const MAX_FEE_WEI = parseGwei('100')
 const BID_GAS = 300_000n
+/** No block takes a transaction whose sender's earlier nonces are unused. */
+const UNREACHED_NONCE = 1_000
+/** Blocks that confirm what was mined, so that a start need not wait for the clock. */
+const CONFIRMING_BLOCKS = 2
 
 const bidEvent = parseAbiItem('event Bid(bytes32 from, uint256 amount, bytes32 name)')
+const sentEvent = parseAbiItem('event Sent(bytes32 guid, bytes32 from)')
 
 /**
- * A few registrations through the hub: one name won by one wallet and lost by another, and a second name. Found again on
- * a chain that already has them.
+ * What a network's chains come with: through the hub one name won by one wallet and lost by another, a second name, and a
+ * transaction that waits for ever; through the first spoke, if there is one, a message that is never delivered. Found
+ * again on chains that already have them.
  */
-export async function seedChain(chain: LocalChain): Promise<Seed> {
-  const found = await findSeed(chain)
+export async function seedNetwork(hub: LocalChain, spoke: LocalChain | undefined): Promise<Seed> {
+  const [{ finalized, lost }, pending, bridging] = await Promise.all([
+    seedBids(hub),
+    keepWaiting(hub),
+    spoke && seedMessage(spoke),
+  ])
+  const owner = lowerCase(operatorAccount('seedOwner').address)
+  return { name: CONTESTED_NAME, owner, tx: { finalized, lost, pending, ...(bridging && { bridging }) } }
+}
+
+// ---- bids on the hub
+
+type Bids = Pick<Seed['tx'], 'finalized' | 'lost'>
+
+async function seedBids(chain: LocalChain): Promise<Bids> {
+  const found = await findBids(chain)
   if (found) return found
   const finalized = await mineQuickly(chain, chain.chainId, () => placeSeedBids(chain))
-  const seed = await findSeed(chain)
-  if (!seed) throw new Error(`seeding chain ${chain.label}: ${finalized} is mined and its bids are not found`)
-  return seed
+  await confirm(chain)
+  const bids = await findBids(chain)
+  if (!bids) throw new Error(`seeding chain ${chain.label}: ${finalized} is mined and its bids are not found`)
+  return bids
 }
 
 async function placeSeedBids(chain: LocalChain): Promise<Hex> {
-  const { reader } = localClients(chain, chain.chainId)
   const won = await placeBid(chain, 'seedOwner', CONTESTED_NAME, FIRST_FEE_WEI)
   const others = [
     await placeBid(chain, 'seedLoser', CONTESTED_NAME, SECOND_FEE_WEI),
     await placeBid(chain, 'neighbour', NEIGHBOUR_NAME, SECOND_FEE_WEI),
   ]
-  for (const hash of [won, ...others]) {
-    const receipt = await reader.waitForTransactionReceipt({ hash })
-    if (receipt.status !== 'success') throw new Error(`seeding chain ${chain.label}: transaction ${hash} reverted`)
-  }
+  for (const hash of [won, ...others]) await succeeded(chain, hash)
   return won
 }
 
@@ -51,12 +73,12 @@ function placeBid(chain: LocalChain, operator: Operator, name: string, feeWei: b
     value: BID_WEI,
     gas: BID_GAS,
     maxPriorityFeePerGas: feeWei,
-    maxFeePerGas: parseGwei('100'),
+    maxFeePerGas: MAX_FEE_WEI,
   })
 }
 
 /** The contested name's first two bids, if both wallets of ours made them. */
-async function findSeed(chain: LocalChain): Promise<Seed | undefined> {
+async function findBids(chain: LocalChain): Promise<Bids | undefined> {
   const { reader } = localClients(chain, chain.chainId)
   const word = toHex(nameToWord(CONTESTED_NAME))
   const isTaken = await reader.call({
@@ -70,12 +92,72 @@ async function findSeed(chain: LocalChain): Promise<Seed | undefined> {
   const txOf = (operator: Operator) =>
     bids.find((log) => log.args.from === senderWord(operatorAccount(operator).address))?.transactionHash
   const [finalized, lost] = [txOf('seedOwner'), txOf('seedLoser')]
-  if (!finalized || !lost) return undefined
-  const owner = lowerCase(operatorAccount('seedOwner').address)
-  return { name: CONTESTED_NAME, owner, tx: { finalized, lost } }
+  return finalized && lost ? { finalized, lost } : undefined
 }
 
-/** An EVM address as the hub logs it: 32 bytes, left-padded. */
+// ---- one that stays in the hub's mempool
+
+/** Anvil forgets its mempool when it ends, so this is sent at every start: the same bytes, hence the same hash. */
+async function keepWaiting(chain: LocalChain): Promise<Hex> {
+  const { reader } = localClients(chain, chain.chainId)
+  const account = operatorAccount('seedWaiter')
+  const signed = await account.signTransaction({
+    type: 'eip1559',
+    chainId: chain.chainId,
+    to: chain.config.contract,
+    data: encodePlaceBids([{ name: WAITING_NAME, amountWei: BID_WEI }], null),
+    value: BID_WEI,
+    gas: BID_GAS,
+    nonce: UNREACHED_NONCE,
+    maxPriorityFeePerGas: SECOND_FEE_WEI,
+    maxFeePerGas: MAX_FEE_WEI,
+  })
+  return reader.sendRawTransaction({ serializedTransaction: signed })
+}
+
+// ---- one that stays on the bridge
+
+async function seedMessage(chain: LocalChain): Promise<Hex> {
+  const found = await findMessage(chain)
+  if (found) return found
+  const account = operatorAccount('seedTraveller')
+  const amountWei = LOCAL_SPEND_CAP_WEI + BID_WEI
+  const call = await bridgeCall(
+    { rpcUrl: chain.rpcUrl, chainId: chain.chainId, contracts: { spoke: chain.config.contract } },
+    {
+      from: account.address,
+      hubCalldata: encodePlaceBids([{ name: TRAVELLING_NAME, amountWei }], null),
+      valueWei: amountWei,
+    },
+  )
+  const hash = await mineQuickly(chain, chain.chainId, async () => {
+    const sent = await walletOf(chain, chain.chainId, account).sendTransaction(call)
+    await succeeded(chain, sent)
+    return sent
+  })
+  await confirm(chain)
+  return hash
+}
+
+async function findMessage(chain: LocalChain): Promise<Hex | undefined> {
+  const { reader } = localClients(chain, chain.chainId)
+  const fromBlock = BigInt(chain.config.startBlock)
+  const logs = await reader.getLogs({ address: chain.config.contract, event: sentEvent, fromBlock, toBlock: 'latest' })
+  const own = senderWord(operatorAccount('seedTraveller').address)
+  return logs.find((log) => log.args.from === own)?.transactionHash
+}
+
+// ---- shared
+
+async function succeeded(chain: LocalChain, hash: Hex): Promise<void> {
+  const receipt = await localClients(chain, chain.chainId).reader.waitForTransactionReceipt({ hash })
+  if (receipt.status !== 'success') throw new Error(`seeding chain ${chain.label}: transaction ${hash} reverted`)
+}
+
+const confirm = (chain: LocalChain): Promise<void> =>
+  localClients(chain, chain.chainId).test.mine({ blocks: CONFIRMING_BLOCKS })
+
+/** An EVM address as our contracts log it: 32 bytes, left-padded. */
 function senderWord(address: Address): Hex {
   return `0x${address.slice(2).toLowerCase().padStart(64, '0')}`
 }

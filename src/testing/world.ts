@@ -57,11 +57,19 @@ export interface SolanaAccount {
   secretKey: string
 }
 
-/** A name that the world came with, its owner's address, and two transactions that bid for it. */
+/** A name that the world came with, its owner's address, and a transaction of each kind that stays as it is. */
 export interface Seed {
   name: string
   owner: `0x${string}`
-  tx: { finalized: `0x${string}`; lost: `0x${string}` }
+  tx: {
+    /** Two bids for the name, on the hub. */
+    finalized: `0x${string}`
+    lost: `0x${string}`
+    /** On the hub; its sender's earlier nonces are unused, so no block takes it. */
+    pending: `0x${string}`
+    /** On a spoke, of a value above what the relayer may spend on a message: it is parked. Absent in a world without spokes. */
+    bridging?: `0x${string}`
+  }
 }
 
 const EVM_ACCOUNTS = 10
@@ -77,8 +85,8 @@ export function worldAccounts(): EvmAccount[] {
 }
 
 /** Who does the world's own work on the EVM chains. */
-export type Operator = 'deployer' | 'owner' | 'relayer' | 'pauser' | 'seedOwner' | 'seedLoser' | 'neighbour'
-const OPERATORS: readonly Operator[] = [
+export type Operator = (typeof OPERATORS)[number]
+const OPERATORS = [
   'deployer',
   'owner',
   'relayer',
@@ -86,6 +94,8 @@ const OPERATORS: readonly Operator[] = [
   'seedOwner',
   'seedLoser',
   'neighbour',
+  'seedWaiter',
+  'seedTraveller',
 ] as const
 
 /** The account of one of the world's own workers, none of which is among `worldAccounts`. */

@@ -33,8 +33,15 @@ describe('the local world', () => {
         endpoint: expect.stringMatching(/^0x[0-9a-f]{40}$/),
       },
     })
+    const spoke = (network: string) => ({
+      network,
+      chainId: expect.any(Number),
+      rpcUrl: expect.stringMatching(/^http:/),
+      contracts: { spoke: expect.stringMatching(/^0x/), endpoint: expect.stringMatching(/^0x/) },
+    })
+    expect(written.networks.mainnet.spokes).toEqual([spoke('8453'), spoke('10')])
     expect(written.networks.testnet.hub.network).toBe('11155111')
-    expect(written.networks.mainnet.spokes).toEqual([])
+    expect(written.networks.testnet.spokes).toEqual([spoke('17000')])
   })
 
   it.each(['mainnet', 'testnet'] as const)(
@@ -51,11 +58,13 @@ describe('the local world', () => {
       }
       const seed = world().seeds[network]!
       expect(world().accounts.evm.map(({ address }) => address)).not.toContain(seed.owner)
-      const query = network === 'testnet' ? '?testnet=true' : ''
-      const { body } = await ask('GET', `/v1/names/address/${seed.owner}${query}`)
+      const testnet = network === 'testnet'
+      const { body } = await ask('GET', `/v1/names/address/${seed.owner}${testnet ? '?testnet=true' : ''}`)
       expect(body).toMatchObject({ clusterName: seed.name, isVerified: true })
-      await until.status(world(), seed.tx.finalized, 'finalized', { testnet: network === 'testnet' })
-      await until.status(world(), seed.tx.lost, 'lost_bid', { testnet: network === 'testnet' })
+      await until.status(world(), seed.tx.finalized, 'finalized', { testnet })
+      await until.status(world(), seed.tx.lost, 'lost_bid', { testnet })
+      await until.status(world(), seed.tx.pending, 'pending', { testnet })
+      await until.status(world(), seed.tx.bridging!, 'bridging', { testnet })
     },
   )
 

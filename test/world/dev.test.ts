@@ -70,7 +70,10 @@ describe('clusterd dev', { timeout: 180_000 }, () => {
     await until.status(before, tx, 'finalized', { testnet: true })
 
     const children = processesOf(home)
-    expect(children.map(({ kind }) => kind).sort()).toEqual(['anvil 1', 'anvil 11155111', 'daemon', 'postgres'])
+    expect(children.map(({ kind }) => kind).sort()).toEqual([
+      ...['anvil 1', 'anvil 10', 'anvil 11155111', 'anvil 17000', 'anvil 8453'],
+      ...['daemon', 'postgres'],
+    ])
     for (const pid of [first.child.pid!, ...children.map((child) => child.pid)]) process.kill(pid, 'SIGKILL')
     await ended(first.child)
 
@@ -85,7 +88,7 @@ describe('clusterd dev', { timeout: 180_000 }, () => {
     await until.status(after, again, 'finalized', { testnet: true })
 
     const running = processesOf(home)
-    expect(running).toHaveLength(4)
+    expect(running).toHaveLength(children.length)
     second.child.kill('SIGINT')
     expect(await ended(second.child)).toEqual({ code: 0, signal: null })
     expect(running.filter(({ pid }) => isAlive(pid))).toEqual([])

@@ -1,0 +1,75 @@
+import {
+  type Account,
+  type Chain,
+  createPublicClient,
+  createTestClient,
+  createWalletClient,
+  type Hex,
+  type HttpTransport,
+  http,
+  type PublicClient,
+  parseEther,
+  type TestClient,
+  type Transport,
+  type WalletClient,
+} from 'viem'
+
+const FUNDS_WEI = parseEther('10000')
+const MINE_QUICKLY_MS = 40
+
+/** Clients of a local chain. */
+export interface LocalClients {
+  reader: PublicClient
+  /** Has anvil's own methods. */
+  test: TestClient<'anvil', HttpTransport, Chain>
+}
+
+function viemChain(rpcUrl: string, chainId: number): Chain {
+  return {
+    id: chainId,
+    name: `local ${chainId}`,
+    nativeCurrency: { name: 'Ether', symbol: 'ETH', decimals: 18 },
+    rpcUrls: { default: { http: [rpcUrl] } },
+  }
+}
+
+/** Clients of a local chain: one that reads, one with anvil's own methods. */
+export function localClients(at: { rpcUrl: string }, chainId: number): LocalClients {
+  const chain = viemChain(at.rpcUrl, chainId)
+  const transport = http(at.rpcUrl)
+  const reader: PublicClient = createPublicClient({ chain, transport, pollingInterval: MINE_QUICKLY_MS, cacheTime: 0 })
+  return { reader, test: createTestClient({ chain, transport, mode: 'anvil' }) }
+}
+
+/** A client that signs for `account` on a local chain. */
+export function walletOf(
+  at: { rpcUrl: string },
+  chainId: number,
+  account: Account,
+): WalletClient<Transport, Chain, Account> {
+  return createWalletClient({ account, chain: viemChain(at.rpcUrl, chainId), transport: http(at.rpcUrl) })
+}
+
+/** Gives addresses 10,000 ETH each. */
+export async function fund(at: { rpcUrl: string }, chainId: number, addresses: readonly Hex[]): Promise<void> {
+  const { test } = localClients(at, chainId)
+  await Promise.all(addresses.map((address) => test.setBalance({ address, value: FUNDS_WEI })))
+}
+
+/** Does `work` while blocks are mined one after the other: setting up a world need not wait for its clock. */
+export async function mineQuickly<T>(at: { rpcUrl: string }, chainId: number, work: () => Promise<T>): Promise<T> {
+  const { test } = localClients(at, chainId)
+  let isDone = false
+  const mining = (async () => {
+    while (!isDone) {
+      await new Promise((resolve) => setTimeout(resolve, MINE_QUICKLY_MS))
+      if (!isDone) await test.mine({ blocks: 1 })
+    }
+  })()
+  try {
+    return await work()
+  } finally {
+    isDone = true
+    await mining
+  }
+}

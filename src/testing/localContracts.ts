@@ -1,0 +1,116 @@
+import fs from 'node:fs'
+import path from 'node:path'
+import { parseEther } from 'viem'
+import { type BridgeEnd, type BridgePrice, connectEnd, deployHub, deployMessageLibrary, deploySpoke } from './deploy.js'
+import { writeAtomically } from './files.js'
+import type { LocalChain } from './localChain.js'
+import type { ChainDefinition, ChainEntry } from './localChains.js'
+import { fund, localClients, mineQuickly, walletOf } from './localClients.js'
+import { lowerCase, operatorAccount, operatorAddresses } from './world.js'
+
+/** Least bid on a local hub, as the interface's default. */
+const MINIMUM_WEI = parseEther('0.01')
+
+export type Contracts = Pick<ChainEntry, 'contract' | 'endpoint' | 'messageLib' | 'genesisHash' | 'startBlock'>
+
+interface At {
+  rpcUrl: string
+}
+
+/** The contracts of a chain: those of an earlier start where they still stand, else fresh ones. */
+export async function ensureContracts(
+  at: At,
+  definition: ChainDefinition,
+  hubEid: number,
+  previous: ChainEntry | undefined,
+): Promise<Contracts> {
+  const { reader } = localClients(at, definition.chainId)
+  const genesisHash = (await reader.getBlock({ blockNumber: 0n })).hash
+  if (previous?.genesisHash === genesisHash) {
+    const { contract, endpoint, messageLib, startBlock } = previous
+    const codes = await Promise.all([contract, endpoint, messageLib].map((address) => reader.getCode({ address })))
+    if (codes.every((code) => code !== undefined)) return { contract, endpoint, messageLib, startBlock, genesisHash }
+  }
+  await fund(at, definition.chainId, operatorAddresses())
+  const deployed = await mineQuickly(at, definition.chainId, () => deploy(at, definition, hubEid))
+  return { ...deployed, genesisHash }
+}
+
+async function deploy(
+  at: At,
+  { chainId, eid, role }: ChainDefinition,
+  hubEid: number,
+): Promise<Omit<Contracts, 'genesisHash'>> {
+  const client = { walletClient: walletOf(at, chainId, operatorAccount('deployer')), ...readerOf(at, chainId) }
+  const relayer = operatorAccount('relayer').address
+  const settings = {
+    ...client,
+    eid,
+    minimumWei: MINIMUM_WEI,
+    owner: operatorAccount('owner').address,
+    pauser: operatorAccount('pauser').address,
+  }
+  const { app, endpoint, block } =
+    role === 'hub'
+      ? await deployHub({ ...settings, relayer }).then(({ hub, ...rest }) => ({ app: hub, ...rest }))
+      : await deploySpoke({ ...settings, hubEid }).then(({ spoke, ...rest }) => ({ app: spoke, ...rest }))
+  const messageLib = await deployMessageLibrary(client, endpoint, relayer)
+  return {
+    contract: lowerCase(app),
+    endpoint: lowerCase(endpoint),
+    messageLib: lowerCase(messageLib),
+    startBlock: Number(block),
+  }
+}
+
+const readerOf = (at: At, chainId: number) => ({ publicClient: localClients(at, chainId).reader })
+
+/** Makes each network's hub and spokes peers, as far as they are not yet. */
+export async function connectChains(chains: readonly LocalChain[]): Promise<void> {
+  await Promise.all(
+    chains.map(async (near) => {
+      const others = chains.filter(({ network, role }) => network === near.network && role !== near.role)
+      if (others.length === 0) return
+      const end: BridgeEnd = {
+        walletClient: walletOf(near, near.chainId, operatorAccount('deployer')),
+        owner: walletOf(near, near.chainId, operatorAccount('owner')),
+        ...readerOf(near, near.chainId),
+        eid: near.eid,
+        endpoint: near.config.endpoint,
+        library: near.config.messageLib,
+        app: near.config.contract,
+      }
+      const targets = others.map((far) => ({ eid: far.eid, app: far.config.contract, price: priceOf(near, far) }))
+      await mineQuickly(near, near.chainId, () => connectEnd(end, targets))
+    }),
+  )
+}
+
+/** A spoke's own price; messages of the hub pay for the spoke's gas token at the inverse rate. */
+function priceOf(near: ChainDefinition, far: ChainDefinition): BridgePrice {
+  if (near.role === 'spoke') return near.price
+  return { baseWei: near.price.baseWei, numerator: far.price.denominator, denominator: far.price.numerator }
+}
+
+/** What earlier starts knew of each chain of a home folder, also of those that are not started now. */
+export function previousChains(home: string): Map<string, ChainEntry> {
+  try {
+    const { chains } = JSON.parse(fs.readFileSync(knownFile(home), 'utf8')) as { chains: ChainEntry[] }
+    return new Map(chains.map((chain) => [chain.label, chain]))
+  } catch {
+    return new Map()
+  }
+}
+
+/** Writes the daemon's chains file, and what has to be known when one of the others is started again. */
+export function writeChains(home: string, chains: readonly ChainEntry[]): void {
+  const known = new Map([...previousChains(home), ...chains.map((chain) => [chain.label, chain] as const)])
+  writeAtomically(knownFile(home), listOf([...known.values()]))
+  writeAtomically(chainsFile(home), listOf(chains))
+}
+
+const listOf = (chains: readonly ChainEntry[]): string => `${JSON.stringify({ chains }, null, 2)}\n`
+
+/** The file that `clusterd start` reads in a local world. */
+export const chainsFile = (home: string): string => path.join(home, 'chains.json')
+const knownFile = (home: string): string => path.join(home, 'anvil', 'chains.json')

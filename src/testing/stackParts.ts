@@ -1,0 +1,163 @@
+import fs from 'node:fs'
+import path from 'node:path'
+import { migrate } from '../db/migrate.js'
+import type { Network } from '../registry/network.js'
+import { ChainHaltedError, type DaemonEnvironment, startDaemonProcess } from './daemonProcess.js'
+import { writeAtomically } from './files.js'
+import type { Ground } from './ground.js'
+import { type LocalChain, startLocalChain } from './localChain.js'
+import type { ChainDefinition } from './localChains.js'
+import { chainsFile, connectChains, previousChains, writeChains } from './localContracts.js'
+import { freePort, isPortFree, releasePort } from './ports.js'
+import { createDatabase, type Postgres, startPostgres } from './postgres.js'
+import { endProcess } from './processes.js'
+import { operatorAccount, privateKeyOf } from './world.js'
+
+const DATABASE_NAME = 'clusterd'
+
+export interface PostgresHandle {
+  readonly pid: number
+  readonly port: number
+  stop(): Promise<void>
+  /** SIGKILL, as a power cut would. */
+  kill(): Promise<void>
+  /** Stops it if it runs and starts it again on the same port. */
+  restart(): Promise<void>
+}
+
+/** Waits for all, also when one fails: what still starts then has to be known before it can be ended. */
+export async function together<T extends readonly unknown[]>(tasks: { [K in keyof T]: Promise<T[K]> }): Promise<T> {
+  const results = await Promise.allSettled(tasks)
+  const rejected = results.find((result) => result.status === 'rejected')
+  if (rejected) throw rejected.reason
+  return Promise.all(tasks) as Promise<T>
+}
+
+/** A port for the API or the operator's routes. @throws when the wanted one is taken */
+export async function claimPort(ground: Ground, variable: string, wanted: number | undefined): Promise<number> {
+  const isGiven = wanted !== undefined && wanted !== 0
+  if (isGiven && !(await isPortFree(wanted))) throw new Error(`Port ${wanted} is taken: set ${variable} to a free one.`)
+  const port = isGiven ? wanted : await freePort()
+  ground.closers.push(async () => releasePort(port))
+  return port
+}
+
+/** The database that is given, or an embedded server; migrated. */
+export async function startDatabase(
+  ground: Ground,
+  given: string | undefined,
+): Promise<{ url: string; handle: PostgresHandle | undefined }> {
+  const handle = given === undefined ? await startEmbedded(ground) : undefined
+  const url = given ?? (await createDatabase(handle?.url ?? '', DATABASE_NAME))
+  const applied = await migrate(url)
+  if (applied.length > 0) ground.log(`migrated the database: ${applied.join(', ')}`)
+  return { url, handle }
+}
+
+async function startEmbedded(ground: Ground): Promise<PostgresHandle & { url: string }> {
+  const dataDir = path.join(ground.home, 'postgres')
+  const start = async (port: number): Promise<Postgres> => {
+    const server = await startPostgres({ dataDir, port, logFile: path.join(ground.home, 'logs', 'postgres.log') })
+    ground.closers.push(() => server.stop())
+    ground.pids.add(server.pid, 'postgres', 'postgres')
+    return server
+  }
+  let server = await start(await lastPort(path.join(ground.home, 'postgres.port')))
+  ground.log(`PostgreSQL ${server.reused ? 'was still running' : 'runs'} on port ${server.port}`)
+  return {
+    get pid() {
+      return server.pid
+    },
+    port: server.port,
+    url: server.url,
+    stop: () => server.stop(),
+    kill: () => endProcess(server.pid, 'SIGKILL', 1_000),
+    async restart() {
+      await server.stop()
+      server = await start(server.port)
+    },
+  }
+}
+
+/** The port of the last run where it is free, so that an open database client goes on working. */
+async function lastPort(file: string): Promise<number> {
+  const last = fs.existsSync(file) ? Number(fs.readFileSync(file, 'utf8')) : 0
+  const port = last > 0 && (await isPortFree(last)) ? last : await freePort()
+  writeAtomically(file, String(port))
+  return port
+}
+
+/** Starts the chains with all contracts, connected, and writes the daemon's chains file. */
+export async function startChains(
+  ground: Ground,
+  definitions: readonly ChainDefinition[],
+  blockMs: number,
+): Promise<LocalChain[]> {
+  const previous = previousChains(ground.home)
+  const hubEidOf = (network: Network) =>
+    definitions.find((one) => one.network === network && one.role === 'hub')?.eid ?? 0
+  const chains = await together(
+    definitions.map((definition) =>
+      startLocalChain({
+        definition,
+        hubEid: hubEidOf(definition.network),
+        home: ground.home,
+        blockMs,
+        keepState: ground.isKept,
+        previous: previous.get(definition.label),
+        onSpawn(anvil, marker) {
+          ground.closers.push(() => anvil.stop())
+          ground.pids.add(anvil.pid, `anvil ${definition.label}`, marker)
+        },
+        onEnd: () => ground.fail(`anvil of chain ${definition.label} has ended.`),
+      }),
+    ),
+  )
+  await connectChains(chains)
+  for (const { label, rpcUrl, chainId } of chains) ground.log(`chain ${label} runs on ${rpcUrl} (chain id ${chainId})`)
+  writeChains(
+    ground.home,
+    chains.map(({ config }) => config),
+  )
+  return chains
+}
+
+export interface DaemonAt {
+  ops: string
+  databaseUrl: string
+  port: number
+  opsPort: number
+  env: DaemonEnvironment
+}
+
+/** Starts the daemon and waits until it is ready. */
+export async function startDaemon(ground: Ground, at: DaemonAt): Promise<void> {
+  ground.daemon = await startDaemonProcess({
+    opsUrl: at.ops,
+    logFile: path.join(ground.home, 'logs', 'daemon.log'),
+    env: {
+      LOG_FORMAT: 'json',
+      RELAYER_PRIVATE_KEY: privateKeyOf(operatorAccount('relayer')),
+      ...at.env,
+      HOST: at.env.HOST ?? '127.0.0.1',
+      PORT: String(at.port),
+      OPS_PORT: String(at.opsPort),
+      DATABASE_URL: at.databaseUrl,
+      CLUSTERD_HOME: ground.home,
+      CLUSTERD_CHAINS: chainsFile(ground.home),
+    },
+    onSpawn: (pid, marker) => ground.pids.add(pid, 'daemon', marker),
+    onEnd: () => ground.fail(`the daemon has ended (see ${path.join(ground.home, 'logs', 'daemon.log')}).`),
+  })
+  await ground.daemon.waitUntilReady().catch((error: Error) => {
+    throw error instanceof ChainHaltedError ? new Error(behindJournal(ground, error.message)) : error
+  })
+  ground.log('the daemon is ready')
+}
+
+/** A kill can take a local chain's newest second with it; if a registration was in it, the journal knows more than the chain. */
+function behindJournal(ground: Ground, problem: string): string {
+  const database =
+    ground.closers.length > 0 && fs.existsSync(path.join(ground.home, 'postgres')) ? '' : ' and the database'
+  return `A local chain is behind the journal (${problem}): delete ${ground.home}${database} to begin a new world.`
+}
