@@ -49,7 +49,24 @@ const evmChain = z.strictObject({
     .optional(),
 })
 
-const chainsFile = z.strictObject({ chains: z.array(evmChain).min(1) }).superRefine(({ chains }, ctx) => {
+/** What the relayer may do on a network's hub. */
+const deliveries = z.strictObject({
+  /** Execute packets that the bridge's own executors left lying. A local network executes everything in any case. */
+  executeStranded: z.boolean().default(false),
+  /** The most that a message may cost, its value and gas together; default 1 ETH, on a local hub 100 ETH. */
+  spendCapWei: wei.transform(BigInt).optional(),
+  /** A packet counts as left lying when it was sent this long ago and the hub has not taken it. */
+  strandedAfterMs: z
+    .int()
+    .positive()
+    .default(30 * 60_000),
+})
+
+const chainsFileForm = z.strictObject({
+  chains: z.array(evmChain).min(1),
+  deliveries: z.strictObject({ mainnet: deliveries.prefault({}), testnet: deliveries.prefault({}) }).prefault({}),
+})
+const chainsFile = chainsFileForm.superRefine(({ chains }, ctx) => {
   const seen = new Set<string>()
   chains.forEach((chain, i) => {
     if (NETWORK_LABELS[chain.label] !== chain.network) {
@@ -71,9 +88,21 @@ const chainsFile = z.strictObject({ chains: z.array(evmChain).min(1) }).superRef
   }
 })
 
+const DEFAULT_SPEND_CAP_WEI = 10n ** 18n
+const LOCAL_SPEND_CAP_WEI = 100n * 10n ** 18n
+
+export type DeliverySettings = Required<z.infer<typeof deliveries>>
+
 export type ChainConfig = Omit<z.infer<typeof evmChain>, 'confirmation'> & {
   confirmation: 'finalized' | { blocks: number }
 }
+
+/** Order of the curve's group: a private key lies between. */
+const SECP256K1_ORDER = 0xfffffffffffffffffffffffffffffffebaaedce6af48a03bbfd25e8cd0364141n
+const privateKey = hex(32).refine(
+  (key) => BigInt(key) > 0n && BigInt(key) < SECP256K1_ORDER,
+  'is no private key of an EVM account',
+)
 
 const port = z.coerce.number().int().min(0).max(65_535)
 const environment = z.object({
@@ -87,6 +116,7 @@ const environment = z.object({
   LOG_FORMAT: z.enum(['json', 'pretty']).optional(),
   SERVICE_DOMAIN: z.string().min(1).default('localhost'),
   DATABASE_POOL: z.coerce.number().int().min(2).max(1_000).default(10),
+  RELAYER_PRIVATE_KEY: privateKey.optional(),
   CLUSTERD_PARENT_PID: z.coerce.number().int().positive().optional(),
   CLUSTERD_FAILPOINT: z
     .string()
@@ -111,6 +141,8 @@ export interface Environment {
   /** Names the service in the signing message; never taken from a header. */
   serviceDomain: string
   databasePool: number
+  /** The account that pays for deliveries; without it nothing is delivered. */
+  relayerPrivateKey: `0x${string}` | undefined
   /** The daemon ends when this process is gone. */
   parentPid: number | undefined
   /** `name:count`: the process kills itself at the count-th pass of that point (tests). */
@@ -122,6 +154,7 @@ export interface Config extends Environment {
   port: number
   opsPort: number
   chains: readonly ChainConfig[]
+  deliveries: Readonly<Record<'mainnet' | 'testnet', DeliverySettings>>
 }
 
 /** A configuration that can't be used: one sentence that names the field. */
@@ -147,6 +180,7 @@ export function readEnvironment(env: NodeJS.ProcessEnv = process.env): Environme
     logFormat: e.LOG_FORMAT,
     serviceDomain: e.SERVICE_DOMAIN,
     databasePool: e.DATABASE_POOL,
+    relayerPrivateKey: e.RELAYER_PRIVATE_KEY,
     parentPid: e.CLUSTERD_PARENT_PID,
     failpoint: e.CLUSTERD_FAILPOINT,
   })
@@ -164,12 +198,14 @@ export function readConfig(env: NodeJS.ProcessEnv = process.env): Config {
     databaseUrl: base.databaseUrl,
     port: base.port ?? DEFAULT_PORT,
     opsPort: base.opsPort ?? DEFAULT_OPS_PORT,
-    chains: readChains(base.chainsFile),
+    ...readChains(base.chainsFile),
   })
 }
 
+export type ChainsFile = Pick<Config, 'chains' | 'deliveries'>
+
 /** Reads and checks a chains file. Throws ConfigError. */
-export function readChains(file: string): readonly ChainConfig[] {
+export function readChains(file: string): ChainsFile {
   if (!existsSync(file))
     throw new ConfigError(
       `The chains file ${file} does not exist: set CLUSTERD_CHAINS to one (docs/configuration.md shows its form).`,
@@ -180,14 +216,17 @@ export function readChains(file: string): readonly ChainConfig[] {
   } catch (error) {
     throw new ConfigError(`The chains file ${file} is not JSON: ${(error as Error).message}.`)
   }
-  return parseChains(json, file)
+  return parseChainsFile(json, file)
 }
 
+/** Checks the content of a chains file and gives its chains. Throws ConfigError. */
+export const parseChains = (json: unknown, file: string): readonly ChainConfig[] => parseChainsFile(json, file).chains
+
 /** Checks the content of a chains file. Throws ConfigError. */
-export function parseChains(json: unknown, file: string): readonly ChainConfig[] {
+export function parseChainsFile(json: unknown, file: string): ChainsFile {
   const parsed = chainsFile.safeParse(json)
   if (!parsed.success) throw new ConfigError(sentence(`the chains file ${file}`, parsed.error))
-  return Object.freeze(
+  const chains = Object.freeze(
     parsed.data.chains.map((chain) =>
       Object.freeze({
         ...chain,
@@ -195,6 +234,12 @@ export function parseChains(json: unknown, file: string): readonly ChainConfig[]
       }),
     ),
   )
+  const settingsOf = (network: 'mainnet' | 'testnet'): DeliverySettings => {
+    const isLocal = chains.some((chain) => chain.network === network && chain.role === 'hub' && chain.local)
+    const settings = parsed.data.deliveries[network]
+    return { ...settings, spendCapWei: settings.spendCapWei ?? (isLocal ? LOCAL_SPEND_CAP_WEI : DEFAULT_SPEND_CAP_WEI) }
+  }
+  return { chains, deliveries: Object.freeze({ mainnet: settingsOf('mainnet'), testnet: settingsOf('testnet') }) }
 }
 
 function sentence(where: string, error: z.ZodError): string {

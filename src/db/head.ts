@@ -5,8 +5,8 @@ import { NETWORK_CODE, type Network } from '../registry/network.js'
 /** Another process has become this network's leader: stop writing. */
 export class LostLeadershipError extends Error {
   override name = 'LostLeadershipError'
-  constructor(network: Network) {
-    super(`another process leads the indexing of ${network} now`)
+  constructor(network: Network, role: 'index' | 'relay' = 'index') {
+    super(`another process leads the ${role === 'index' ? 'indexing' : 'deliveries'} of ${network} now`)
   }
 }
 
@@ -72,6 +72,16 @@ export async function assertLeader(client: pg.ClientBase, network: Network, epoc
   const sql = 'SELECT 1 FROM journal_heads WHERE network = $1 AND index_epoch = $2 FOR SHARE'
   const { rowCount } = await client.query({ name: 'assert_leader', text: sql, values: [NETWORK_CODE[network], epoch] })
   if (rowCount !== 1) throw new LostLeadershipError(network)
+}
+
+/**
+ * The same for the relayer.
+ * @throws LostLeadershipError
+ */
+export async function assertRelayer(client: pg.ClientBase, network: Network, epoch: number): Promise<void> {
+  const sql = 'SELECT 1 FROM journal_heads WHERE network = $1 AND relay_epoch = $2 FOR SHARE'
+  const { rowCount } = await client.query({ name: 'assert_relayer', text: sql, values: [NETWORK_CODE[network], epoch] })
+  if (rowCount !== 1) throw new LostLeadershipError(network, 'relay')
 }
 
 function headOf(result: pg.QueryResult<HeadColumns>, network: Network): StoredHead {

@@ -1,10 +1,10 @@
-import { setTimeout as sleep } from 'node:timers/promises'
 import type pg from 'pg'
 import type { EvmChain } from '../chains/evm/chain.js'
 import { watchHeads } from '../chains/evm/headWatcher.js'
 import { type ChainRow, readChain } from '../db/chains.js'
 import { LostLeadershipError } from '../db/head.js'
 import { whileLeading } from '../db/leader.js'
+import { createBell, pause } from '../ops/bell.js'
 import type { Logger } from '../ops/log.js'
 import type { Network } from '../registry/network.js'
 import { type ChainIndexer, createChainIndexer } from './chainIndexer.js'
@@ -156,29 +156,3 @@ function logOutcome(log: Logger, row: ChainRow, outcome: Outcome, ms: number): v
     log.info(fields, kind)
   else log[IDLE_LOG_LEVEL](fields, kind)
 }
-
-/** Waits for a time or until it is rung; a ring while nobody waits counts for the next wait. */
-function createBell(): { ring: () => void; wait: (ms: number, signal: AbortSignal) => Promise<void> } {
-  let isRung = false
-  let wake: (() => void) | null = null
-  return {
-    ring: () => {
-      isRung = true
-      wake?.()
-    },
-    wait: async (ms, signal) => {
-      if (!isRung) {
-        const ended = new AbortController()
-        const rung = new Promise<void>((resolve) => {
-          wake = resolve
-        })
-        await Promise.race([rung, pause(ms, AbortSignal.any([signal, ended.signal]))])
-        ended.abort()
-        wake = null
-      }
-      isRung = false
-    },
-  }
-}
-
-const pause = (ms: number, signal: AbortSignal): Promise<void> => sleep(ms, undefined, { signal }).catch(() => {})

@@ -10,6 +10,7 @@ const SECRET_PATHS = [
   'token',
   'share',
   'privateKey',
+  'relayerPrivateKey',
   'secretKey',
   'passphrase',
   'databaseUrl',
