@@ -26,10 +26,15 @@ program
 
 program
   .command('demo')
-  .description('register a name in the local world as a wallet would, and look it up (starts a world if none runs)')
+  .description(
+    'register names in the local world as a wallet would, on the hub and over the bridge, and look them up (starts a world if none runs)',
+  )
   .option('--name <name>', 'the name to register; default: a fresh one')
+  .option('--network <label>', 'the chain to register from; default: the hub, then the first spoke')
   .option('--testnet', 'use the testnet')
-  .action(async (options: { name?: string; testnet?: boolean }) => (await import('./cli/demo.js')).demo(options))
+  .action(async (options: { name?: string; network?: string; testnet?: boolean }) =>
+    (await import('./cli/demo.js')).demo(options),
+  )
 
 program
   .command('replay')
