@@ -4,7 +4,7 @@ import { parseEther } from 'viem'
 import { type BridgeEnd, type BridgePrice, connectEnd, deployHub, deployMessageLibrary, deploySpoke } from './deploy.js'
 import { writeAtomically } from './files.js'
 import type { LocalChain } from './localChain.js'
-import type { ChainDefinition, ChainEntry } from './localChains.js'
+import { type ChainDefinition, type ChainEntry, LOCAL_SPEND_CAP_WEI } from './localChains.js'
 import { fund, localClients, mineQuickly, walletOf } from './localClients.js'
 import { lowerCase, operatorAccount, operatorAddresses } from './world.js'
 
@@ -105,11 +105,13 @@ export function previousChains(home: string): Map<string, ChainEntry> {
 /** Writes the daemon's chains file, and what has to be known when one of the others is started again. */
 export function writeChains(home: string, chains: readonly ChainEntry[]): void {
   const known = new Map([...previousChains(home), ...chains.map((chain) => [chain.label, chain] as const)])
-  writeAtomically(knownFile(home), listOf([...known.values()]))
-  writeAtomically(chainsFile(home), listOf(chains))
+  const deliveries = { spendCapWei: String(LOCAL_SPEND_CAP_WEI) }
+  writeJson(knownFile(home), { chains: [...known.values()] })
+  writeJson(chainsFile(home), { chains, deliveries: { mainnet: deliveries, testnet: deliveries } })
 }
 
-const listOf = (chains: readonly ChainEntry[]): string => `${JSON.stringify({ chains }, null, 2)}\n`
+const writeJson = (file: string, content: object): void =>
+  writeAtomically(file, `${JSON.stringify(content, null, 2)}\n`)
 
 /** The file that `clusterd start` reads in a local world. */
 export const chainsFile = (home: string): string => path.join(home, 'chains.json')
