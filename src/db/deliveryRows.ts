@@ -1,0 +1,163 @@
+import type pg from 'pg'
+import { NETWORK_CODE, type Network } from '../registry/network.js'
+
+/** The relayer's rows. What they mean is the relayer's matter (src/relayer); here they are kept. */
+type Hex = `0x${string}`
+
+/** By number in the database; never renumber. */
+const STATES = ['queued', 'signed', 'sent', 'included', 'confirmed', 'parked'] as const
+export type DeliveryStateName = (typeof STATES)[number]
+const KINDS = ['verify', 'execute', 'fill'] as const
+/** `fill` uses up a nonce that nothing holds, so that those behind it can go on. */
+export type DeliveryKind = (typeof KINDS)[number]
+
+export const stateCode = (state: DeliveryStateName): number => STATES.indexOf(state)
+export const kindCode = (kind: DeliveryKind): number => KINDS.indexOf(kind) + 1
+
+export interface StoredTx {
+  hash: Hex
+  raw: Hex
+  purpose: 'deliver' | 'cancel'
+  gas: bigint
+  valueWei: bigint
+  maxFeePerGas: bigint
+  maxPriorityFeePerGas: bigint
+  sentBlock: number | null
+  isRejected: boolean
+}
+
+/** What a step of a delivery may change. */
+export interface DeliveryFields {
+  state: DeliveryStateName
+  valueWei: bigint
+  nonce: number | null
+  txs: readonly StoredTx[]
+  included: { hash: Hex; block: number } | null
+  failures: number
+  nextMs: number
+  spentWei: bigint
+  reason: string | null
+  release: string | null
+}
+
+export interface DeliveryRow extends DeliveryFields {
+  network: Network
+  id: string
+  kind: DeliveryKind
+  chain: number
+  signer: Buffer | null
+  createdMs: number
+  updatedMs: number
+  /** Counts its changes. */
+  version: number
+  /** The message it is for; null for a fill. */
+  message: { guid: Buffer; chain: number; txHash: Buffer; sentMs: number; packet: Buffer; options: Buffer } | null
+}
+
+/** A signer of ours on a chain. */
+export interface SignerKey {
+  network: Network
+  chain: number
+  signer: Buffer
+}
+
+interface Columns {
+  network: number
+  id: number
+  guid: Buffer | null
+  kind: number
+  chain: number
+  signer: Buffer | null
+  state: number
+  value_wei: string
+  nonce: number | null
+  txs: JsonTx[]
+  included: { hash: Hex; block: number } | null
+  failures: number
+  next_ms: number
+  spent_wei: string
+  reason: string | null
+  release: string | null
+  created_ms: number
+  updated_ms: number
+  version: number
+  m_chain: number
+  m_tx_hash: Buffer
+  m_sent_ms: number
+  packet: Buffer | null
+  options: Buffer
+}
+
+/** Numbers of any size as decimal text: JSON's own would lose digits. */
+interface JsonTx extends Omit<StoredTx, 'gas' | 'valueWei' | 'maxFeePerGas' | 'maxPriorityFeePerGas'> {
+  gas: string
+  valueWei: string
+  maxFeePerGas: string
+  maxPriorityFeePerGas: string
+}
+
+const SELECT = `SELECT d.network, d.id, d.guid, d.kind, d.chain, d.signer, d.state, d.value_wei, d.nonce, d.txs, d.included,
+    d.failures, d.next_ms, d.spent_wei, d.reason, d.release, d.created_ms, d.updated_ms, d.version,
+    m.chain AS m_chain, m.tx_hash AS m_tx_hash, m.sent_ms AS m_sent_ms, m.packet, m.options
+  FROM deliveries d LEFT JOIN messages m ON m.network = d.network AND m.guid = d.guid`
+
+/** Runs a question about deliveries: `where` is what follows SELECT ... FROM, with its own parameters. */
+export async function selectDeliveries(
+  db: pg.Pool | pg.ClientBase,
+  where: string,
+  values: readonly unknown[],
+): Promise<DeliveryRow[]> {
+  const { rows } = await db.query<Columns>(`${SELECT} ${where}`, values as unknown[])
+  return rows.map(rowOf)
+}
+
+/** A signed transaction as the database holds it. */
+export const jsonTx = (tx: StoredTx): JsonTx => ({
+  ...tx,
+  gas: tx.gas.toString(),
+  valueWei: tx.valueWei.toString(),
+  maxFeePerGas: tx.maxFeePerGas.toString(),
+  maxPriorityFeePerGas: tx.maxPriorityFeePerGas.toString(),
+})
+
+const storedTx = (tx: JsonTx): StoredTx => ({
+  ...tx,
+  gas: BigInt(tx.gas),
+  valueWei: BigInt(tx.valueWei),
+  maxFeePerGas: BigInt(tx.maxFeePerGas),
+  maxPriorityFeePerGas: BigInt(tx.maxPriorityFeePerGas),
+})
+
+function rowOf(row: Columns): DeliveryRow {
+  return {
+    network: row.network === NETWORK_CODE.mainnet ? 'mainnet' : 'testnet',
+    id: String(row.id),
+    kind: KINDS[row.kind - 1]!,
+    chain: row.chain,
+    signer: row.signer,
+    state: STATES[row.state]!,
+    valueWei: BigInt(row.value_wei),
+    nonce: row.nonce,
+    txs: row.txs.map(storedTx),
+    included: row.included,
+    failures: row.failures,
+    nextMs: row.next_ms,
+    spentWei: BigInt(row.spent_wei),
+    reason: row.reason,
+    release: row.release,
+    createdMs: row.created_ms,
+    updatedMs: row.updated_ms,
+    version: row.version,
+    message:
+      row.guid && row.packet
+        ? {
+            guid: row.guid,
+            chain: row.m_chain,
+            txHash: row.m_tx_hash,
+            sentMs: row.m_sent_ms,
+            packet: row.packet,
+            options: row.options,
+          }
+        : null,
+  }
+}
