@@ -25,7 +25,8 @@ export async function runBench(work: (bench: Bench) => Promise<void>): Promise<v
     return ending
   }
   for (const signal of ['SIGINT', 'SIGTERM', 'SIGHUP'] as const) {
-    process.once(signal, () => {
+    // for good, not once: while somebody listens, the processes we started are not ended behind our back
+    process.on(signal, () => {
       end().finally(() => process.exit(128 + constants.signals[signal]))
     })
   }

@@ -1,4 +1,13 @@
-import { createPublicClient, createTestClient, createWalletClient, encodeFunctionData, type Hex, http } from 'viem'
+import {
+  createPublicClient,
+  createTestClient,
+  createWalletClient,
+  encodeFunctionData,
+  type Hex,
+  http,
+  keccak256,
+  numberToHex,
+} from 'viem'
 import { mnemonicToAccount } from 'viem/accounts'
 import { foundry } from 'viem/chains'
 import { bidEmitterAbi, bidEmitterRuntimeBytecode } from '../../src/chains/evm/contracts/index.js'
@@ -7,6 +16,7 @@ import { type Anvil, startAnvil, TEST_MNEMONIC } from '../../src/testing/anvil.j
 import { deployHub } from '../../src/testing/deploy.js'
 
 const BIDS_A_TRANSACTION = 500
+const SINGLES_A_BLOCK = 100
 const EMIT_GAS = '0x3938700' // 60,000,000: more than 500 bids take
 const CHAIN_ID = 900_000_901
 const MINIMUM_WEI = 10n ** 16n
@@ -27,15 +37,20 @@ export interface BenchChain {
   registrations: number
   /** The content of the daemon's chains file. */
   chainsFile: object
-  /** Transaction hashes, one for each `BIDS_A_TRANSACTION` registrations. */
-  hashes: Hex[]
+  /** Hashes of the transactions that hold one registration each. */
+  singles: Hex[]
 }
 
+/** The name and the wallet of the n-th registration, as the emitter makes them. */
+export const nameOf = (n: number): string => `b${String(n).padStart(7, '0')}`
+export const walletOf = (n: number): Hex => `0x${keccak256(numberToHex(n, { size: 32 })).slice(-40)}`
+
 /**
- * Starts anvil, deploys the real hub, puts the emitter's code at its address and lets it log `registrations` winning bids,
+ * Starts anvil, deploys the real hub, puts the emitter's code at its address and lets it log `bulk` winning bids,
  * each with a wallet and a name of its own: 500 a transaction, one transaction a block. Counts the logs afterwards.
+ * @param singles this many more registrations, in a transaction each
  */
-export async function fillChain(home: string, registrations: number): Promise<BenchChain> {
+export async function fillChain(home: string, bulk: number, singles = 0): Promise<BenchChain> {
   const anvil = await startAnvil({
     chainId: CHAIN_ID,
     logFile: `${home}/anvil.log`,
@@ -53,22 +68,26 @@ export async function fillChain(home: string, registrations: number): Promise<Be
   const hub = deployed.hub.toLowerCase() as Hex
   await testClient.setCode({ address: hub, bytecode: bidEmitterRuntimeBytecode })
 
-  const hashes: Hex[] = []
-  await testClient.setAutomine(false)
-  for (let start = 0; start < registrations; start += BIDS_A_TRANSACTION) {
-    const count = Math.min(BIDS_A_TRANSACTION, registrations - start)
-    const data = encodeFunctionData({
-      abi: bidEmitterAbi,
-      functionName: 'emitBids',
-      args: [BigInt(start), BigInt(count)],
-    })
+  const emit = (start: number, count: number): Promise<Hex> => {
+    const args = [BigInt(start), BigInt(count)] as const
+    const data = encodeFunctionData({ abi: bidEmitterAbi, functionName: 'emitBids', args })
     const transaction = { from: account.address, to: hub, data, gas: EMIT_GAS } as const
-    hashes.push(await publicClient.request({ method: 'eth_sendTransaction' as never, params: [transaction] as never }))
+    return publicClient.request({ method: 'eth_sendTransaction' as never, params: [transaction] as never })
+  }
+  await testClient.setAutomine(false)
+  for (let start = 0; start < bulk; start += BIDS_A_TRANSACTION) {
+    await emit(start, Math.min(BIDS_A_TRANSACTION, bulk - start))
     await testClient.mine({ blocks: 1 })
+  }
+  const hashes: Hex[] = []
+  while (hashes.length < singles) {
+    hashes.push(await emit(bulk + hashes.length, 1))
+    if (hashes.length % SINGLES_A_BLOCK === 0 || hashes.length === singles) await testClient.mine({ blocks: 1 })
   }
   const lastBlock = Number(await publicClient.getBlockNumber({ cacheTime: 0 }))
   await testClient.mine({ blocks: TRAILING_BLOCKS })
   const startBlock = Number(deployed.block)
+  const registrations = bulk + singles
   const logged = await countBids(rpcUrl, hub, startBlock, lastBlock)
   if (logged !== registrations) throw new Error(`filling the chain: ${logged} bids were logged, not ${registrations}`)
   const config = {
@@ -81,7 +100,7 @@ export async function fillChain(home: string, registrations: number): Promise<Be
       pollMs: 500,
     },
   }
-  return { anvil, rpcUrl, hub, startBlock, lastBlock, registrations, chainsFile: { chains: [config] }, hashes }
+  return { anvil, rpcUrl, hub, startBlock, lastBlock, registrations, chainsFile: { chains: [config] }, singles: hashes }
 }
 
 async function countBids(rpcUrl: string, hub: Hex, from: number, to: number): Promise<number> {

@@ -63,7 +63,7 @@ export async function startDaemonProcess(options: DaemonOptions): Promise<Daemon
     env: {
       ...process.env,
       ...{ CLUSTERD_HOME: home, CLUSTERD_CHAINS: chainsFile, DATABASE_URL: databaseUrl, PORT: '0', OPS_PORT: '0' },
-      ...{ LOG_FORMAT: 'json', LOG_LEVEL: 'info' },
+      ...{ LOG_FORMAT: 'json', LOG_LEVEL: 'info', CLUSTERD_PARENT_PID: String(process.pid) },
     },
   })
   const find = (msg: string) => readLog(child.logFile).find((line) => line.msg === msg)
@@ -148,4 +148,16 @@ export async function runLoop(job: LoopJob, home: string): Promise<LoopResult> {
   const { code } = await child.exited
   if (code !== 0) throw new Error(`running the ${job.kind} loop: ${child.logTail().trim()}`)
   return JSON.parse(child.logTail()) as LoopResult
+}
+
+/** Runs a bare server (scripts/bench/server.ts) until it listens. */
+export async function startBareServer(kind: 'express' | 'http', home: string): Promise<{ url: string; child: Child }> {
+  const file = fileURLToPath(new URL('./server.ts', import.meta.url))
+  const logFile = join(home, `server-${kind}.log`)
+  const child = await spawnChild({ command: process.execPath, args: [...nodeArgs(file), kind], logFile, cwd: ROOT })
+  const address = /^http:\S+$/m
+  await waitFor(() => child.hasExited() || address.test(child.logTail()), START_DEADLINE_MS, POLL_MS)
+  const url = address.exec(child.logTail())?.[0]
+  if (!url) throw new Error(`starting the bare ${kind} server: ${child.logTail().trim()}`)
+  return { url, child }
 }

@@ -1,0 +1,150 @@
+/**
+ * `npm run bench:api`: look-ups and status polls against the daemon, beside a bare Express route and bare node:http, each
+ * a process of its own, in the same run. docs/benchmarks.md says what is measured.
+ */
+import { resolve } from 'node:path'
+import { parseArgs } from 'node:util'
+import autocannon from 'autocannon'
+import { createDatabase, startPostgres } from '../src/testing/postgres.js'
+import { type Bench, describeMachine, median, printTable, runBench, thousands } from './bench/bench.js'
+import { type BenchChain, fillChain, nameOf, walletOf } from './bench/chain.js'
+import { buildDaemon, startBareServer, startDaemonProcess, waitUntilIndexed } from './bench/programs.js'
+
+const SINGLES = 1_000
+/** Different requests of a kind, so that no single row is asked for over and over. */
+const VARIETY = 1_000
+const WARM_UP_S = 1
+const USAGE = `usage: npm run bench:api -- [options]
+  --registrations <n>  in the database (default 100000)
+  --connections <n>    kept open by the driver (default 16)
+  --seconds <n>        of each measurement (default 5)
+  --runs <n>           rounds of which the median counts (default 3)
+  --cli <file>         another build's command line (.js or .ts) instead of a fresh dist/cli.js`
+
+const { values } = parseArgs({
+  options: {
+    registrations: { type: 'string', default: '100000' },
+    connections: { type: 'string', default: '16' },
+    seconds: { type: 'string', default: '5' },
+    runs: { type: 'string', default: '3' },
+    cli: { type: 'string' },
+    help: { type: 'boolean', default: false },
+  },
+})
+const registrations = Number(values.registrations)
+const connections = Number(values.connections)
+const seconds = Number(values.seconds)
+const runs = Number(values.runs)
+if (values.help || ![registrations, connections, seconds, runs].every((n) => Number.isSafeInteger(n) && n > 0)) {
+  console.log(USAGE)
+  process.exit(values.help ? 0 : 2)
+}
+
+interface Target {
+  title: string
+  url: string
+  requests: autocannon.Request[]
+  /** What the answer to the first request has to hold. */
+  holds: string
+}
+
+interface Result {
+  perS: number
+  p50Ms: number
+  p99Ms: number
+}
+
+async function main({ home, onEnd }: Bench): Promise<void> {
+  const cli = values.cli ? resolve(values.cli) : buildDaemon()
+  const postgres = await startPostgres({ dataDir: `${home}/pg` })
+  onEnd(() => postgres.stop())
+  console.log(await describeMachine(postgres.url))
+  const chain = await fillChain(home, registrations, SINGLES)
+  onEnd(() => chain.anvil.stop())
+  const databaseUrl = await createDatabase(postgres.url, 'api')
+  const daemon = await startDaemonProcess({ cli, home, chain, databaseUrl })
+  onEnd(() => daemon.stop())
+  await waitUntilIndexed(daemon, chain, databaseUrl)
+  const bareExpress = await startBareServer('express', home)
+  onEnd(() => bareExpress.child.end('SIGTERM', 1_000))
+  const bareHttp = await startBareServer('http', home)
+  onEnd(() => bareHttp.child.end('SIGTERM', 1_000))
+  console.log(`${thousands(chain.registrations)} registrations, ${connections} connections, ${seconds} s a measurement`)
+
+  const constant = [{ method: 'GET', path: '/constant' } as const]
+  const targets: Target[] = [
+    { title: 'bare node:http', url: bareHttp.url, requests: constant, holds: '"main"' },
+    { title: 'bare Express', url: bareExpress.url, requests: constant, holds: '"main"' },
+    {
+      ...{ title: 'GET /v1/names/address/:address', url: daemon.api },
+      ...{ requests: addressRequests(chain), holds: `"${nameOf(0)}"` },
+    },
+    {
+      ...{ title: 'POST /v1/names (one name)', url: daemon.api },
+      ...{ requests: nameRequests(chain), holds: walletOf(0) },
+    },
+    {
+      ...{ title: 'GET /v1/names/register/tx/:tx', url: daemon.api },
+      ...{ requests: statusRequests(chain), holds: '"finalized"' },
+    },
+  ]
+  for (const target of targets) await checkAnswer(target)
+  const results = targets.map((): Result[] => [])
+  for (let run = 1; run <= runs; run++) {
+    for (const [i, target] of targets.entries()) {
+      await drive(target, WARM_UP_S)
+      results[i]!.push(await drive(target, seconds))
+    }
+  }
+  report(targets, results)
+}
+
+/** A wrong answer may be a quick one: the first request's is looked at. */
+async function checkAnswer({ title, url, requests, holds }: Target): Promise<void> {
+  const { method = 'GET', path = '/', headers, body } = requests[0]!
+  const init = { method, headers: headers as Record<string, string>, ...(body ? { body } : {}) }
+  const text = await (await fetch(`${url}${path}`, init)).text()
+  if (!text.includes(holds)) throw new Error(`checking ${title}: its answer lacks ${holds}: ${text}`)
+}
+
+/** Registrations spread over the whole table. */
+const spread = ({ registrations }: BenchChain): number[] =>
+  Array.from({ length: VARIETY }, (_, i) => Math.floor((i * registrations) / VARIETY))
+
+const addressRequests = (chain: BenchChain): autocannon.Request[] =>
+  spread(chain).map((n) => ({ method: 'GET', path: `/v1/names/address/${walletOf(n)}` }))
+
+const nameRequests = (chain: BenchChain): autocannon.Request[] =>
+  spread(chain).map((n) => ({
+    method: 'POST',
+    path: '/v1/names',
+    headers: { 'content-type': 'application/json' },
+    body: JSON.stringify([{ name: nameOf(n) }]),
+  }))
+
+const statusRequests = ({ singles }: BenchChain): autocannon.Request[] =>
+  singles.map((hash) => ({ method: 'GET', path: `/v1/names/register/tx/${hash}` }))
+
+async function drive({ title, url, requests }: Target, duration: number): Promise<Result> {
+  const result = await autocannon({ url, requests, connections, duration })
+  if (result.non2xx > 0 || result.errors > 0 || result.requests.total === 0)
+    throw new Error(`driving ${title}: ${result.non2xx} answers other than 200, ${result.errors} errors`)
+  return { perS: result.requests.total / result.duration, p50Ms: result.latency.p50, p99Ms: result.latency.p99 }
+}
+
+/** The driver counts whole milliseconds. */
+const ms = (value: number): string => (value < 1 ? '<1' : String(value))
+
+function report(targets: readonly Target[], results: readonly (readonly Result[])[]): void {
+  const of = (i: number, key: keyof Result) => median(results[i]!.map((result) => result[key]))
+  console.log(`\nmedian of ${runs}`)
+  printTable([
+    ['', 'requests/s', 'p50 ms', 'p99 ms', 'of node:http', 'of Express'],
+    ...targets.map(({ title }, i) => [
+      ...[title, thousands(of(i, 'perS')), ms(of(i, 'p50Ms')), ms(of(i, 'p99Ms'))],
+      ...[0, 1].map((floor) => (of(i, 'perS') / of(floor, 'perS')).toFixed(2)),
+    ]),
+  ])
+}
+
+await runBench(main)

@@ -1,0 +1,45 @@
+import { spawn } from 'node:child_process'
+import { existsSync, readdirSync } from 'node:fs'
+import { tmpdir } from 'node:os'
+import { fileURLToPath } from 'node:url'
+import { expect, test } from 'vitest'
+
+const ROOT = fileURLToPath(new URL('../..', import.meta.url))
+const REGISTRATIONS = 2_000
+
+/** Runs the benchmark from the sources, so that nothing has to be built. */
+function bench(args: readonly string[]): { pid: number; output: () => string; exited: Promise<number | null> } {
+  const all = ['--import', 'tsx', 'scripts/bench-index.ts', ...args, '--cli', 'src/cli.ts']
+  const child = spawn(process.execPath, all, { cwd: ROOT })
+  let output = ''
+  for (const stream of [child.stdout, child.stderr]) stream.on('data', (data) => (output += data))
+  const exited = new Promise<number | null>((resolve) => child.once('exit', resolve))
+  return { pid: child.pid!, output: () => output, exited }
+}
+
+const foldersOf = (): string[] => readdirSync(tmpdir()).filter((name) => name.startsWith('clusterd-bench-'))
+
+test('bench:index indexes every registration three ways and prints the ratios', async () => {
+  const run = bench([String(REGISTRATIONS), '--runs', '1'])
+  expect(await run.exited, run.output()).toBe(0)
+  // it compares the rows of each of the three with the logs on the chain, and fails where they differ
+  expect(run.output()).toContain('2,000 registrations in blocks')
+  for (const row of [
+    /clusterd start +[\d,]+ /,
+    /viem getLogs \+ COPY +[\d,]+ /,
+    /words cut by hand \+ COPY +[\d,]+ /,
+  ]) {
+    expect(run.output()).toMatch(row)
+  }
+  expect(run.output()).toMatch(/ratio of the daemon to the viem loop \d+\.\d\d, to the loop by hand \d+\.\d\d/)
+})
+
+test('an interrupted benchmark leaves nothing behind', async () => {
+  const before = new Set(foldersOf())
+  const run = bench([String(REGISTRATIONS), '--runs', '1'])
+  await expect.poll(() => run.output(), { timeout: 30_000 }).toContain('registrations in blocks')
+  const [folder] = foldersOf().filter((name) => !before.has(name))
+  process.kill(run.pid, 'SIGINT')
+  expect(await run.exited).toBe(130)
+  expect(folder && existsSync(`${tmpdir()}/${folder}`)).toBe(false)
+})
