@@ -13,11 +13,13 @@ const INITIAL_BYTES = 1 << 16
 
 /** One table's rows, grown in place. Call `row` with the column count, then each column in order. */
 export class CopyBuffer {
-  #buffer = Buffer.allocUnsafe(INITIAL_BYTES)
+  #buffer: Buffer
   #length = 0
   rows = 0
 
-  constructor() {
+  /** @param bytes what the rows will take, about: growing copies them */
+  constructor(bytes = INITIAL_BYTES) {
+    this.#buffer = Buffer.allocUnsafe(Math.max(INITIAL_BYTES, bytes))
     SIGNATURE.copy(this.#buffer)
     this.#length = SIGNATURE.length
   }
