@@ -53,7 +53,7 @@ const spokeAbi = [
 ] as const
 
 /** Gas for the hub where the spoke does not tell (contracts that are not ours); measured with EndpointV2, with a margin. */
-const DEFAULT_GAS = { bidsBase: 150_000n, perName: 40_000n }
+const DEFAULT_GAS = { bidsBase: 160_000n, perName: 35_000n }
 
 /**
  * A registration over the bridge. The message is delivered on the hub with the bids' sum in ETH; the bridge's fee contains

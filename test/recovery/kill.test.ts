@@ -1,0 +1,152 @@
+import { readFileSync, writeFileSync } from 'node:fs'
+import { join } from 'node:path'
+import { privateKeyToAccount } from 'viem/accounts'
+import { afterAll, beforeAll, describe, expect, it } from 'vitest'
+import { hubAbi } from '../../src/chains/evm/contracts/index.js'
+import { createPool } from '../../src/db/pool.js'
+import { replay } from '../../src/db/replay.js'
+import { toHex } from '../../src/registry/bytes.js'
+import { nameToWord } from '../../src/registry/name.js'
+import { createDatabase, type Stack, startStack, until } from '../../src/testing/index.js'
+import { localClients, walletOf } from '../../src/testing/localChain.js'
+
+const BATCHES = 40
+const NAMES_A_BATCH = 50
+const MINIMUM_WEI = 10n ** 16n
+
+let stack: Stack<'mainnet'>
+let baseline: { live: string; entries: number }
+/** The world's chains, indexed from the first registration on: what comes before would only make the first ranges empty. */
+let chainsFile: string
+
+beforeAll(async () => {
+  stack = await startStack({ networks: ['mainnet'], chains: ['1'], seeds: false, blockMs: 200 })
+  await stack.daemon.kill('SIGTERM')
+  chainsFile = await register()
+  baseline = await indexed('baseline', {})
+}, 120_000)
+afterAll(() => stack?.stop())
+
+/**
+ * Registrations spread over a gap of more blocks than the indexer follows one by one.
+ * @returns a chains file that starts at the first of them
+ */
+async function register(): Promise<string> {
+  const { hub } = stack.networks.mainnet
+  const { reader, test } = localClients(hub, hub.chainId)
+  const accounts = stack.accounts.evm.map(({ privateKey }) => privateKeyToAccount(privateKey))
+  const startBlock = Number(await reader.getBlockNumber())
+  for (let batch = 0; batch < BATCHES; batch++) {
+    const names = Array.from({ length: NAMES_A_BATCH }, (_, i) => toHex(nameToWord(`kill-${batch}-${i}`)))
+    const hash = await walletOf(hub, hub.chainId, accounts[batch % accounts.length]!).writeContract({
+      address: hub.contracts.hub,
+      abi: hubAbi,
+      functionName: 'placeBids',
+      args: [names.map(() => MINIMUM_WEI), names],
+      value: MINIMUM_WEI * BigInt(NAMES_A_BATCH),
+      gas: 6_000_000n,
+    })
+    await reader.waitForTransactionReceipt({ hash })
+    await test.mine({ blocks: 2 })
+  }
+  const file = JSON.parse(readFileSync(join(stack.home, 'chains.json'), 'utf8'))
+  const chains = file.chains.map((chain: object) => ({ ...chain, startBlock }))
+  const path = join(stack.home, 'chains-from-registrations.json')
+  writeFileSync(path, JSON.stringify({ ...file, chains }))
+  return path
+}
+
+/** Indexes the chain from nothing into a database of its own; `kills` are fail points at which the daemon dies on the way. */
+async function indexed(
+  name: string,
+  { kills = [] }: { kills?: readonly string[] },
+): Promise<{ live: string; entries: number; counts: number[] }> {
+  const databaseUrl = await createDatabase(stack.databaseUrl, `kill_${name}`)
+  const pool = createPool({ url: databaseUrl, max: 3, applicationName: 'test' })
+  const counts: number[] = []
+  try {
+    for (const CLUSTERD_FAILPOINT of kills) {
+      await stack.daemon.spawn({ DATABASE_URL: databaseUrl, CLUSTERD_CHAINS: chainsFile, CLUSTERD_FAILPOINT })
+      expect((await stack.daemon.exited()).signal).toBe('SIGKILL')
+      counts.push((await pool.query('SELECT 1 FROM journal')).rowCount!)
+    }
+    await stack.daemon.spawn({ DATABASE_URL: databaseUrl, CLUSTERD_CHAINS: chainsFile })
+    await stack.daemon.waitUntilReady()
+    const { live, rebuilt, entries } = await replay(pool, 'mainnet')
+    expect(rebuilt).toBe(live)
+    await stack.daemon.kill('SIGTERM')
+    return { live, entries, counts }
+  } finally {
+    await pool.end()
+  }
+}
+
+describe('a daemon that is killed in mid-backfill', () => {
+  it('has something to backfill', () => expect(baseline.entries).toBeGreaterThanOrEqual(BATCHES * NAMES_A_BATCH))
+
+  it.each(['backfill.before_transaction', 'index.after_append', 'backfill.before_commit', 'backfill.after_commit'])(
+    'goes on after SIGKILL at %s, to the same state hash',
+    async (point) => {
+      const { live, counts } = await indexed(point.replaceAll('.', '_'), { kills: [`${point}:3`] })
+      // work was under way: some of it had been committed, not all
+      expect(counts[0]).toBeGreaterThan(0)
+      expect(counts[0]).toBeLessThan(baseline.entries)
+      expect(live).toBe(baseline.live)
+    },
+  )
+})
+
+describe('a daemon that is killed while it follows the chain', () => {
+  it.each(['follow.before_transaction', 'index.after_append', 'follow.before_commit', 'follow.after_commit'])(
+    'loses nothing after SIGKILL at %s',
+    async (point) => {
+      await stack.daemon.spawn({ CLUSTERD_FAILPOINT: `${point}:4` })
+      const { hub } = stack.networks.mainnet
+      const name = `follow-${point.replaceAll(/[._]/g, '-')}`
+      const tx = await walletOf(hub, hub.chainId, privateKeyToAccount(stack.accounts.evm[0]!.privateKey)).writeContract(
+        {
+          address: hub.contracts.hub,
+          abi: hubAbi,
+          functionName: 'placeBids',
+          args: [[MINIMUM_WEI], [toHex(nameToWord(name))]],
+          value: MINIMUM_WEI,
+        },
+      )
+      expect((await stack.daemon.exited()).signal).toBe('SIGKILL')
+      await stack.daemon.spawn({})
+      await stack.daemon.waitUntilReady()
+      await until.status(stack, tx, 'finalized')
+    },
+  )
+
+  it('has the owners that the contract has, and the state that its journal gives', async () => {
+    const pool = createPool({ url: stack.databaseUrl, max: 2, applicationName: 'test' })
+    try {
+      const { hub } = stack.networks.mainnet
+      const { reader } = localClients(hub, hub.chainId)
+      const { rows } = await pool.query<{ name: string; actor: Buffer }>(
+        'SELECT n.name, j.actor FROM names n JOIN journal j USING (network, seq) WHERE n.outcome = 1',
+      )
+      expect(rows.length).toBeGreaterThan(BATCHES * NAMES_A_BATCH)
+      const wrong: string[] = []
+      for (let i = 0; i < rows.length; i += 200) {
+        await Promise.all(
+          rows.slice(i, i + 200).map(async ({ name, actor }) => {
+            const owner = await reader.readContract({
+              address: hub.contracts.hub,
+              abi: hubAbi,
+              functionName: 'ownerOf',
+              args: [toHex(nameToWord(name))],
+            })
+            if (owner !== `0x${'0'.repeat(24)}${actor.toString('hex', 1)}`) wrong.push(name)
+          }),
+        )
+      }
+      expect(wrong).toEqual([])
+      const { live, rebuilt } = await replay(pool, 'mainnet')
+      expect(rebuilt).toBe(live)
+    } finally {
+      await pool.end()
+    }
+  })
+})
