@@ -28,6 +28,7 @@ const TARGETS: readonly Target[] = [
   { contract: 'Spoke', file: 'src/Spoke.sol', output: `${GENERATED}/spoke.ts` },
   { contract: 'LocalMessageLib', file: 'local/LocalMessageLib.sol', output: `${GENERATED}/local-message-lib.ts` },
   { contract: 'BidEmitter', file: 'local/BidEmitter.sol', output: `${GENERATED}/bid-emitter.ts`, runtime: true },
+  { contract: 'TestBatch', file: 'test-doubles/TestBatch.sol', output: `${GENERATED_TESTS}/test-batch.ts` },
   { contract: 'TestWallet', file: 'test-doubles/TestWallet.sol', output: `${GENERATED_TESTS}/test-wallet.ts` },
 ]
 

@@ -2,6 +2,9 @@ import { randomBytes } from 'node:crypto'
 import type { Hex } from 'viem'
 import { generatePrivateKey, type PrivateKeyAccount, privateKeyToAccount } from 'viem/accounts'
 import { inject } from 'vitest'
+import { hubAbi } from '../../src/chains/evm/contracts/index.js'
+import { toHex } from '../../src/registry/bytes.js'
+import { nameToWord } from '../../src/registry/name.js'
 import type { Network } from '../../src/registry/network.js'
 import type { World } from '../../src/testing/index.js'
 import { fund, localClients, walletOf } from '../../src/testing/localChain.js'
@@ -12,11 +15,11 @@ export const world = (): World => inject('world')
 /** A name nobody has used. */
 export const freshName = (prefix = 'n'): string => `${prefix}-${randomBytes(8).toString('hex')}`
 
-/** A wallet nobody has used, with 10,000 ETH on a network's hub. */
+/** A wallet nobody has used, with 10,000 of the gas token on every chain of a network. */
 export async function freshWallet(network: Network = 'mainnet', at: World = world()): Promise<PrivateKeyAccount> {
   const account = privateKeyToAccount(generatePrivateKey())
-  const { hub } = at.networks[network]
-  await fund(hub, hub.chainId, [account.address])
+  const { hub, spokes } = at.networks[network]
+  await Promise.all([hub, ...spokes].map((chain) => fund(chain, chain.chainId, [account.address])))
   return account
 }
 
@@ -40,28 +43,86 @@ export async function ask<Body = unknown>(
 }
 
 export interface Quote {
+  type: string
+  gasToken: { symbol: string; decimals: number }
   transactionData: { to: Hex; data: Hex; value: string }
   registrationFee: string
   bridgeFee: string
+  names: { name: string; amountWei: string; amount: string }[]
 }
 
-/** Quotes, signs and sends a registration on a network's hub as a frontend would; answers the transaction's hash. */
-export async function sendRegistration(
+type Names = readonly { name: string; amountWei?: string }[]
+
+/** What a registration takes on the chain of a network label. @throws unless it is quoted */
+export async function quoteOn(label: string, sender: Hex, names: Names, at: World = world()): Promise<Quote> {
+  const { status, body } = await ask<Quote>('POST', '/v1/names/register/evm', { network: label, sender, names }, at)
+  if (status !== 200) throw new Error(`quoting ${JSON.stringify(names)}: ${status} ${JSON.stringify(body)}`)
+  return body
+}
+
+/** Quotes, signs and sends a registration on the chain of a label as a frontend would; answers the transaction's hash. */
+export async function registerOn(
+  label: string,
   account: PrivateKeyAccount,
-  names: readonly { name: string; amountWei?: string }[],
+  names: Names,
+  at: World = world(),
+): Promise<Hex> {
+  const quote = await quoteOn(label, account.address, names, at)
+  return sendQuoted(label, account, quote, at)
+}
+
+/** Signs and sends what a quote says. */
+export function sendQuoted(
+  label: string,
+  account: PrivateKeyAccount,
+  { transactionData: { to, data, value } }: Quote,
+  at: World = world(),
+): Promise<Hex> {
+  const chain = chainOf(label, at)
+  return walletOf(chain, chain.chainId, account).sendTransaction({ to, data, value: BigInt(value) })
+}
+
+/** The same on a network's hub. */
+export function sendRegistration(
+  account: PrivateKeyAccount,
+  names: Names,
   network: Network = 'mainnet',
   at: World = world(),
 ): Promise<Hex> {
-  const { hub } = at.networks[network]
-  const order = { network: hub.network, sender: account.address, names }
-  const { status, body } = await ask<Quote>('POST', '/v1/names/register/evm', order, at)
-  if (status !== 200) throw new Error(`quoting ${JSON.stringify(names)}: ${status} ${JSON.stringify(body)}`)
-  const { to, data, value } = body.transactionData
-  return walletOf(hub, hub.chainId, account).sendTransaction({ to, data, value: BigInt(value) })
+  return registerOn(at.networks[network].hub.network, account, names, at)
 }
 
 /** Readers and anvil's own methods for a network's hub. */
 export function hubOf(network: Network = 'mainnet', at: World = world()) {
   const { hub } = at.networks[network]
   return { ...hub, ...localClients(hub, hub.chainId) }
+}
+
+/** The same for the spoke of a label. */
+export function spokeOf(label: string, at: World = world()) {
+  const spoke = Object.values(at.networks)
+    .flatMap(({ spokes }) => spokes)
+    .find(({ network }) => network === label)
+  if (!spoke) throw new Error(`there is no spoke "${label}" in this world`)
+  return { ...spoke, ...localClients(spoke, spoke.chainId) }
+}
+
+function chainOf(label: string, at: World): { rpcUrl: string; chainId: number } {
+  const hub = Object.values(at.networks).find(({ hub }) => hub.network === label)?.hub
+  return hub ?? spokeOf(label, at)
+}
+
+/** An EVM address, or a name, as the contracts take it. */
+export const addressWord = (address: string): Hex => `0x${'0'.repeat(24)}${address.slice(2).toLowerCase()}`
+export const nameWord = (name: string): Hex => toHex(nameToWord(name))
+
+/** What a network's hub says of a name's owner, or owes to a sender. */
+export function readHub(
+  functionName: 'ownerOf' | 'refundOf',
+  word: Hex,
+  network: Network = 'mainnet',
+  at: World = world(),
+): Promise<Hex | bigint> {
+  const { reader, contracts } = hubOf(network, at)
+  return reader.readContract({ address: contracts.hub, abi: hubAbi, functionName, args: [word] })
 }

@@ -1,0 +1,41 @@
+// Generated from contracts/evm/test-doubles/TestBatch.sol by `npm run contracts`; not to be edited.
+
+export const testBatchAbi = [
+  {
+    "inputs": [
+      {
+        "components": [
+          {
+            "internalType": "address",
+            "name": "to",
+            "type": "address"
+          },
+          {
+            "internalType": "uint256",
+            "name": "value",
+            "type": "uint256"
+          },
+          {
+            "internalType": "bytes",
+            "name": "data",
+            "type": "bytes"
+          }
+        ],
+        "internalType": "struct TestBatch.Call[]",
+        "name": "calls",
+        "type": "tuple[]"
+      }
+    ],
+    "name": "run",
+    "outputs": [],
+    "stateMutability": "payable",
+    "type": "function"
+  },
+  {
+    "stateMutability": "payable",
+    "type": "receive"
+  }
+] as const
+
+export const testBatchBytecode =
+  '0x6080604052348015600e575f5ffd5b506102e78061001c5f395ff3fe608060405260043610610020575f3560e01c8063b06f1eb41461002b575f5ffd5b3661002757005b5f5ffd5b61003e61003936600461015c565b610040565b005b5f5b81811015610157575f5f84848481811061005e5761005e6101cd565b905060200281019061007091906101fa565b61007e906020810190610236565b73ffffffffffffffffffffffffffffffffffffffff168585858181106100a6576100a66101cd565b90506020028101906100b891906101fa565b602001358686868181106100ce576100ce6101cd565b90506020028101906100e091906101fa565b6100ee906040810190610270565b6040516100fc9291906102d8565b5f6040518083038185875af1925050503d805f8114610136576040519150601f19603f3d011682016040523d82523d5f602084013e61013b565b606091505b50915091508161014d57805160208201fd5b5050600101610042565b505050565b5f5f6020838503121561016d575f5ffd5b823567ffffffffffffffff811115610183575f5ffd5b8301601f81018513610193575f5ffd5b803567ffffffffffffffff8111156101a9575f5ffd5b8560208260051b84010111156101bd575f5ffd5b6020919091019590945092505050565b7f4e487b71000000000000000000000000000000000000000000000000000000005f52603260045260245ffd5b5f82357fffffffffffffffffffffffffffffffffffffffffffffffffffffffffffffffa183360301811261022c575f5ffd5b9190910192915050565b5f60208284031215610246575f5ffd5b813573ffffffffffffffffffffffffffffffffffffffff81168114610269575f5ffd5b9392505050565b5f5f83357fffffffffffffffffffffffffffffffffffffffffffffffffffffffffffffffe18436030181126102a3575f5ffd5b83018035915067ffffffffffffffff8211156102bd575f5ffd5b6020019150368190038213156102d1575f5ffd5b9250929050565b818382375f910190815291905056' as const
