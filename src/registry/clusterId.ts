@@ -1,4 +1,4 @@
-import { keccak256Short } from './keccak.js'
+import { keccak256 } from './keccak.js'
 import { NETWORK_CODE, type Network } from './network.js'
 
 /**
@@ -12,5 +12,5 @@ export function clusterId(network: Network, creator: Uint8Array, n: number): Buf
   // the creator as a word (addressToWord), without a buffer of its own: this runs once a registration
   for (let i = 1; i < creator.length; i++) input[33 - creator.length + i] = creator[i]!
   input.writeBigUInt64BE(BigInt(n), 33)
-  return keccak256Short(input)
+  return keccak256(input)
 }
