@@ -1,9 +1,17 @@
 import type pg from 'pg'
 import { OUTCOME } from '../registry/bid.js'
 import { ENTRY_KIND, type Entry } from '../registry/entry.js'
-import { type Changes, fold, keysOf, type WalletRow } from '../registry/fold.js'
+import {
+  type Changes,
+  type ClusterRow,
+  fold,
+  type JournalRow,
+  keysOf,
+  type NameRow,
+  type WalletRow,
+} from '../registry/fold.js'
 import { NETWORK_CODE, type Network } from '../registry/network.js'
-import { CopyBuffer, copyRows } from './copy.js'
+import { type CopyBuffer, copyEach } from './copy.js'
 import { LostLeadershipError, lockHead, writeHead } from './head.js'
 import { loadSlice } from './slice.js'
 import { leaf } from './tables.js'
@@ -40,11 +48,11 @@ export async function appendEntries(
 }
 
 async function writeChanges(client: pg.ClientBase, network: Network, changes: Changes): Promise<void> {
-  const code = NETWORK_CODE[network]
-  await copyRows(client, `${leaf('journal', network)} (${JOURNAL})`, journalRows(code, changes))
-  await copyRows(client, `${leaf('names', network)} (${NAMES})`, nameRows(code, changes))
-  await copyRows(client, `${leaf('clusters', network)} (${CLUSTERS})`, clusterRows(code, changes))
-  await copyRows(client, `${leaf('wallets', network)} (${WALLETS})`, walletRows(code, changes))
+  const { journal, names, clusters, wallets } = rowsOf(network, changes.head.generation)
+  await copyEach(client, `${leaf('journal', network)} (${JOURNAL})`, changes.journal, journal)
+  await copyEach(client, `${leaf('names', network)} (${NAMES})`, changes.names, names)
+  await copyEach(client, `${leaf('clusters', network)} (${CLUSTERS})`, changes.clusters, clusters)
+  await copyEach(client, `${leaf('wallets', network)} (${WALLETS})`, changes.wallets, wallets)
   if (changes.walletUpdates.length > 0) await updateWallets(client, network, changes.walletUpdates)
   await writeHead(client, network, changes.head)
 }
@@ -55,52 +63,32 @@ const NAMES = 'network, seq, tx_key, name, cluster, outcome, updated_seq'
 const CLUSTERS = 'network, serial, id, created_seq'
 const WALLETS = 'network, cluster, address, name, verified, private, backed_up, created_seq, updated_seq'
 
-/** Bytes that a row takes in COPY's format, a little more than usual. */
-const ROW_BYTES = { journal: 320, names: 112, clusters: 72, wallets: 112 }
-
-function journalRows(code: number, { journal, head }: Changes): CopyBuffer {
-  const rows = new CopyBuffer(journal.length * ROW_BYTES.journal)
-  for (const row of journal) {
-    rows.row(14).int2(code).int4(head.generation).int8(row.seq).int2(ENTRY_KIND[row.kind])
-    rows
-      .int2(row.position?.chain ?? null)
-      .int8(row.position?.block ?? null)
-      .int4(row.position?.logIndex ?? null)
-    rows.bigint(row.txKey).int8(row.atMs).int8(row.publicFirst).int4(row.publicCount)
-    rows.bytes(row.actor).bytes(row.body).bytes(row.effects)
+/** How each table's rows are encoded, in the order of the columns above. */
+function rowsOf(network: Network, generation: number) {
+  const code = NETWORK_CODE[network]
+  return {
+    journal: (rows: CopyBuffer, row: JournalRow): void => {
+      const { position } = row
+      rows.row(14).int2(code).int4(generation).int8(row.seq).int2(ENTRY_KIND[row.kind])
+      rows
+        .int2(position?.chain ?? null)
+        .int8(position?.block ?? null)
+        .int4(position?.logIndex ?? null)
+      rows.bigint(row.txKey).int8(row.atMs).int8(row.publicFirst).int4(row.publicCount)
+      rows.bytea(row.actor).bytea(row.body).bytea(row.effects)
+    },
+    names: (rows: CopyBuffer, row: NameRow): void => {
+      rows.row(7).int2(code).int8(row.seq).bigint(row.txKey).ascii(row.name)
+      rows.int8(row.cluster).int2(OUTCOME[row.outcome]).int8(row.seq)
+    },
+    clusters: (rows: CopyBuffer, row: ClusterRow): void => {
+      rows.row(4).int2(code).int8(row.serial).bytea(row.id).int8(row.createdSeq)
+    },
+    wallets: (rows: CopyBuffer, row: WalletRow): void => {
+      rows.row(9).int2(code).int8(row.cluster).bytea(row.address).ascii(row.name)
+      rows.bool(row.isVerified).bool(row.isPrivate).bool(row.isBackedUp).int8(row.createdSeq).int8(row.updatedSeq)
+    },
   }
-  return rows
-}
-
-function nameRows(code: number, { names }: Changes): CopyBuffer {
-  const rows = new CopyBuffer(names.length * ROW_BYTES.names)
-  for (const row of names) {
-    rows
-      .row(7)
-      .int2(code)
-      .int8(row.seq)
-      .bigint(row.txKey)
-      .ascii(row.name)
-      .int8(row.cluster)
-      .int2(OUTCOME[row.outcome])
-      .int8(row.seq)
-  }
-  return rows
-}
-
-function clusterRows(code: number, { clusters }: Changes): CopyBuffer {
-  const rows = new CopyBuffer(clusters.length * ROW_BYTES.clusters)
-  for (const row of clusters) rows.row(4).int2(code).int8(row.serial).bytes(row.id).int8(row.createdSeq)
-  return rows
-}
-
-function walletRows(code: number, { wallets }: Changes): CopyBuffer {
-  const rows = new CopyBuffer(wallets.length * ROW_BYTES.wallets)
-  for (const row of wallets) {
-    rows.row(9).int2(code).int8(row.cluster).bytes(row.address).ascii(row.name)
-    rows.bool(row.isVerified).bool(row.isPrivate).bool(row.isBackedUp).int8(row.createdSeq).int8(row.updatedSeq)
-  }
-  return rows
 }
 
 async function updateWallets(client: pg.ClientBase, network: Network, updates: readonly WalletRow[]): Promise<void> {

@@ -10,16 +10,16 @@ import { from as copyFrom } from 'pg-copy-streams'
 const SIGNATURE = Buffer.from('5047434f50590aff0d0a000000000000000000', 'hex')
 const TRAILER = Buffer.from('ffff', 'hex')
 const INITIAL_BYTES = 1 << 16
+/** Sent on its own: a row less than a fresh buffer. */
+const CHUNK_BYTES = INITIAL_BYTES - 1_024
 
 /** One table's rows, grown in place. Call `row` with the column count, then each column in order. */
 export class CopyBuffer {
-  #buffer: Buffer
+  #buffer = Buffer.allocUnsafe(INITIAL_BYTES)
   #length = 0
   rows = 0
 
-  /** @param bytes what the rows will take, about: growing copies them */
-  constructor(bytes = INITIAL_BYTES) {
-    this.#buffer = Buffer.allocUnsafe(Math.max(INITIAL_BYTES, bytes))
+  constructor() {
     SIGNATURE.copy(this.#buffer)
     this.#length = SIGNATURE.length
   }
@@ -68,7 +68,7 @@ export class CopyBuffer {
     return this
   }
 
-  bytes(value: Uint8Array | null): this {
+  bytea(value: Uint8Array | null): this {
     if (value === null) return this.#null()
     this.#field(value.length)
     this.#buffer.set(value, this.#length)
@@ -82,6 +82,19 @@ export class CopyBuffer {
     this.#field(value.length)
     this.#length += this.#buffer.write(value, this.#length, 'latin1')
     return this
+  }
+
+  /** Bytes that wait to be taken. */
+  get bytes(): number {
+    return this.#length
+  }
+
+  /** What there is so far; the rows after it begin in a buffer of their own. */
+  take(): Buffer {
+    const taken = this.#buffer.subarray(0, this.#length)
+    this.#buffer = Buffer.allocUnsafe(INITIAL_BYTES)
+    this.#length = 0
+    return taken
   }
 
   /** The finished COPY data. */
@@ -113,9 +126,45 @@ export class CopyBuffer {
 /** Sends rows into a table by COPY. Does nothing when there are none. */
 export async function copyRows(client: pg.ClientBase, target: string, rows: CopyBuffer): Promise<void> {
   if (rows.rows === 0) return
+  const copy = startCopy(client, target)
+  await copy.write(rows.finish())
+  await copy.end()
+}
+
+/**
+ * Encodes items as rows and sends them into a table by COPY, a chunk at a time: the server takes rows in while the next
+ * ones are made, and no batch is ever in memory twice. Does nothing when there are none.
+ * @param encode adds an item's row
+ */
+export async function copyEach<T>(
+  client: pg.ClientBase,
+  target: string,
+  items: readonly T[],
+  encode: (rows: CopyBuffer, item: T) => void,
+): Promise<void> {
+  if (items.length === 0) return
+  const copy = startCopy(client, target)
+  const rows = new CopyBuffer()
+  for (const item of items) {
+    encode(rows, item)
+    if (rows.bytes >= CHUNK_BYTES) await copy.write(rows.take())
+  }
+  await copy.write(rows.finish())
+  await copy.end()
+}
+
+function startCopy(client: pg.ClientBase, target: string) {
   const stream = client.query(copyFrom(`COPY ${target} FROM STDIN (FORMAT binary)`))
   const done = finished(stream)
-  if (!stream.write(rows.finish())) await Promise.race([once(stream, 'drain'), done])
-  stream.end()
-  await done
+  // awaited by whichever comes first, a full stream or the end
+  done.catch(() => {})
+  return {
+    write: async (data: Buffer): Promise<void> => {
+      if (!stream.write(data)) await Promise.race([once(stream, 'drain'), done])
+    },
+    end: async (): Promise<void> => {
+      stream.end()
+      await done
+    },
+  }
 }

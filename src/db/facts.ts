@@ -40,17 +40,17 @@ export async function writeTail(
   const blocks = new CopyBuffer()
   const facts = new CopyBuffer()
   for (const { block, hash, parentHash, timestampMs, entries } of tail.blocks) {
-    blocks.row(6).int2(code).int2(chain).int8(block).bytes(hash).bytes(parentHash).int8(timestampMs)
+    blocks.row(6).int2(code).int2(chain).int8(block).bytea(hash).bytea(parentHash).int8(timestampMs)
     for (const entry of entries) {
       facts
         .row(10)
         .int2(code)
         .int2(chain)
-        .bytes(hash)
+        .bytea(hash)
         .int4(entry.position!.logIndex)
         .int8(block)
         .int2(ENTRY_KIND[entry.kind])
-      facts.bytes(txHashOf(entry)).ascii(nameThatMayLead(entry, tail.minimumWei)).int8(entry.causeMs).bytes(entry.body)
+      facts.bytea(txHashOf(entry)).ascii(nameThatMayLead(entry, tail.minimumWei)).int8(entry.causeMs).bytea(entry.body)
     }
   }
   await copyRows(client, 'tail_blocks (network, chain, block, hash, parent_hash, timestamp_ms)', blocks)
