@@ -3,7 +3,7 @@ import { fromHex, txKey, wordToBigInt } from '../../registry/bytes.js'
 import type { Entry } from '../../registry/entry.js'
 import type { Hex } from '../chain.js'
 import type { LogFilter, RawLog } from './logs.js'
-import { readPacketSent } from './packetSent.js'
+import { readPacketSent, type SentMessage } from './packetSent.js'
 import type { Call } from './rpc.js'
 
 /** What our contracts' logs of some blocks come to. On a hub: entries and received messages; on a spoke: sent ones. */
@@ -23,21 +23,6 @@ export interface ReceivedMessage {
   bids: number
   /** `MessageRefused` came before it: nothing in the message could be read, its money was credited. */
   isRefused: boolean
-}
-
-/** A message that left a spoke, with its packet and options from the endpoint's `PacketSent` in the same transaction. */
-export interface SentMessage {
-  guid: Buffer
-  /** The sender's word. */
-  from: Buffer
-  txHash: Buffer
-  block: number
-  blockHash: Buffer
-  logIndex: number
-  sentMs: number
-  /** LayerZero's encodedPayload. */
-  packet: Buffer
-  options: Buffer
 }
 
 const topic = (signature: string): Hex => keccak256(toBytes(signature))
