@@ -29,18 +29,19 @@ export interface Appended {
  * Appends entries to a network's journal and writes what they change, in the caller's transaction: lock the head, load
  * the slice, fold, write. Everyone who writes the journal goes through here.
  * @param options.epoch the leader epoch of the index role; undefined for writers that are no leader (signed changes)
+ * @param options.firstIds `firstClusterIds` of the entries, if they have been made already
  * @throws LostLeadershipError when another process leads
  */
 export async function appendEntries(
   client: pg.ClientBase,
   network: Network,
   entries: readonly Entry[],
-  options: { epoch?: number; writerMs: number },
+  options: { epoch?: number; writerMs: number; firstIds?: ReadonlyMap<string, Buffer> },
 ): Promise<Appended> {
   const head = await lockHead(client, network)
   if (options.epoch !== undefined && head.indexEpoch !== options.epoch) throw new LostLeadershipError(network)
   if (entries.length === 0) return { entries: 0, seq: head.seq, publicSeq: head.publicSeq, minimumWei: head.minimumWei }
-  const slice = await loadSlice(client, network, head, keysOf(entries))
+  const slice = await loadSlice(client, network, head, keysOf(entries), options.firstIds)
   const changes = fold(slice, entries, options.writerMs)
   await writeChanges(client, network, changes)
   const { seq, publicSeq, minimumWei } = changes.head

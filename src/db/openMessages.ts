@@ -21,14 +21,14 @@ export interface OpenMessage {
  * @returns the ids of parked deliveries that ended so
  */
 export async function settleMessages(client: pg.ClientBase, network: Network, nowMs: number): Promise<string[]> {
+  await client.query(
+    `UPDATE messages m SET settled = true FROM received r
+     WHERE m.network = $1 AND m.confirmed AND NOT m.settled AND r.network = m.network AND r.guid = m.guid AND r.confirmed`,
+    [NETWORK_CODE[network]],
+  )
   const { rows } = await client.query<{ id: number }>(
-    `WITH settled AS (
-       UPDATE messages m SET settled = true FROM received r
-       WHERE m.network = $1 AND m.confirmed AND NOT m.settled AND r.network = m.network AND r.guid = m.guid AND r.confirmed
-       RETURNING m.guid
-     )
-     UPDATE deliveries d SET state = 4, reason = NULL, updated_ms = $2, version = version + 1
-     FROM settled s WHERE d.network = $1 AND d.guid = s.guid AND d.state = 5
+    `UPDATE deliveries d SET state = 4, reason = NULL, updated_ms = $2, version = version + 1
+     FROM messages m WHERE d.network = $1 AND d.state = 5 AND m.network = d.network AND m.guid = d.guid AND m.settled
      RETURNING d.id`,
     [NETWORK_CODE[network], nowMs],
   )

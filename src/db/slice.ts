@@ -16,8 +16,17 @@ interface WalletColumns {
 /** Numbers probed at once for a wallet that has created clusters before. */
 const PROBE_WINDOW = 16
 
-/** Loads the rows that a batch reads, in a few statements whatever its size. The head has to be locked by then. */
-export async function loadSlice(client: pg.ClientBase, network: Network, head: Head, keys: Keys): Promise<Slice> {
+/**
+ * Loads the rows that a batch reads, in a few statements whatever its size. The head has to be locked by then.
+ * @param firstIds ids of wallets' first clusters, if they have been made already (`firstClusterIds`)
+ */
+export async function loadSlice(
+  client: pg.ClientBase,
+  network: Network,
+  head: Head,
+  keys: Keys,
+  firstIds?: ReadonlyMap<string, Buffer>,
+): Promise<Slice> {
   const slice: Slice = { network, head, owners: new Map(), verified: new Map(), nextClusterNumber: new Map() }
   const code = NETWORK_CODE[network]
   // While a young table has no statistics, the planner may read all of it, once a batch, and keep that plan. So every probe
@@ -49,7 +58,7 @@ export async function loadSlice(client: pg.ClientBase, network: Network, head: H
       })
     }
     const creators = addresses.filter((address) => !slice.verified.has(keyOf(address)))
-    await findFreeIds(client, slice, creators)
+    await findFreeIds(client, slice, creators, firstIds)
   }
   return slice
 }
@@ -58,16 +67,22 @@ export async function loadSlice(client: pg.ClientBase, network: Network, head: H
  * Finds the smallest free cluster number of each wallet, and its id. The ids taken by a creator are those of 0 … k-1, so
  * the first gap ends the search.
  */
-async function findFreeIds(client: pg.ClientBase, slice: Slice, creators: Buffer[]): Promise<void> {
+async function findFreeIds(
+  client: pg.ClientBase,
+  slice: Slice,
+  creators: Buffer[],
+  firstIds?: ReadonlyMap<string, Buffer>,
+): Promise<void> {
   const { network } = slice
   slice.nextClusterId = new Map()
   const text = `SELECT c.id FROM unnest($1::bytea[]) k(id) CROSS JOIN LATERAL (
     SELECT id FROM ${leaf('clusters', network)} WHERE network = ${NETWORK_CODE[network]} AND id = k.id LIMIT 1) c`
   let open = creators.map((creator) => ({ creator, from: 0, window: 1 }))
   while (open.length > 0) {
-    const ids = open.map(({ creator, from, window }) =>
-      Array.from({ length: window }, (_, i) => clusterId(network, creator, from + i)),
-    )
+    const ids = open.map(({ creator, from, window }) => {
+      const first = from === 0 && window === 1 ? firstIds?.get(keyOf(creator)) : undefined
+      return first ? [first] : Array.from({ length: window }, (_, i) => clusterId(network, creator, from + i))
+    })
     const { rows } = await client.query<{ id: Buffer }>({ name: `cluster_ids_${network}`, text, values: [ids.flat()] })
     const taken = new Set(rows.map((row) => keyOf(row.id)))
     const still: typeof open = []

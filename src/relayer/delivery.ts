@@ -15,7 +15,17 @@ export type DeliveryState = 'queued' | 'signed' | 'sent' | 'included' | 'confirm
 export type Purpose = 'deliver' | 'cancel'
 
 /** Why an operator has to look at a delivery. */
-export type ParkReason = 'operator' | 'spend_cap' | 'permanent_error' | 'nonce_taken'
+export type ParkReason =
+  | 'operator'
+  | 'spend_cap'
+  | 'permanent_error'
+  | 'nonce_taken'
+  /** Not from a spoke of ours to our hub (judge.ts). */
+  | 'foreign_packet'
+  /** The packet's options are not the one form that is paid for. */
+  | 'bad_options'
+  /** The options deliver another value than the message asks for. */
+  | 'value_mismatch'
 
 export interface SignedTx extends Fees {
   hash: Hex

@@ -15,7 +15,7 @@ import { REGISTRATION_TOPICS } from './harvest.js'
 import { decodeMessage, messageNames } from './hubMessage.js'
 import { getHeader, type Header } from './logs.js'
 import { decodePacket } from './packet.js'
-import { createRpc, type Rpc } from './rpc.js'
+import { type Call, createRpc, type Rpc } from './rpc.js'
 import { RpcError } from './rpcErrors.js'
 import { quoteOnSpoke } from './spokeQuote.js'
 import { type ChainHead, findByNonce, readTransaction } from './transactions.js'
@@ -40,7 +40,7 @@ export interface EvmChainOptions {
 export function createEvmChain({ config, chain, rpc }: EvmChainOptions): EvmChain {
   const { network, label, role, contract } = config
   let cached: { atMs: number; head: Promise<ChainHead> } | null = null
-  const heads = () => asking(() => readHeads(rpc, config))
+  const heads = () => asking(() => rpc.onOneNode((call) => readHeads(call, config)))
   const head = (): Promise<ChainHead> => {
     if (!cached || Date.now() - cached.atMs > HEAD_CACHE_MS) {
       cached = {
@@ -91,19 +91,20 @@ export function createChainRpc(config: ChainConfig, onFault?: (url: string, erro
   })
 }
 
-async function readHeads(rpc: Rpc, config: ChainConfig): Promise<{ latest: Header; confirmed: number }> {
-  return rpc.onOneNode(async (call) => {
-    const { confirmation } = config
-    const [latest, finalized] = await Promise.all([
-      getHeader(call, 'latest'),
-      confirmation === 'finalized' ? getHeader(call, 'finalized') : null,
-    ])
-    if (!latest) throw new RpcError('transient', 'eth_getBlockByNumber: the node has no latest block')
-    return {
-      latest,
-      confirmed: confirmation === 'finalized' ? (finalized?.number ?? -1) : latest.number - confirmation.blocks,
-    }
-  })
+/** A chain's newest block, and the newest that its confirmation policy believes (below 0 while there is none). */
+export async function readHeads(
+  call: Call,
+  { confirmation }: Pick<ChainConfig, 'confirmation'>,
+): Promise<{ latest: Header; confirmed: number }> {
+  const [latest, finalized] = await Promise.all([
+    getHeader(call, 'latest'),
+    confirmation === 'finalized' ? getHeader(call, 'finalized') : null,
+  ])
+  if (!latest) throw new RpcError('transient', 'eth_getBlockByNumber: the node has no latest block')
+  return {
+    latest,
+    confirmed: confirmation === 'finalized' ? (finalized?.number ?? -1) : latest.number - confirmation.blocks,
+  }
 }
 
 /** A node's refusal of a plain question is as good as no answer. */

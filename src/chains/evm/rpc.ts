@@ -47,6 +47,11 @@ export interface Rpc {
    * @throws as `call`
    */
   onOneNode<T>(work: (call: Call) => Promise<T>): Promise<T>
+  /**
+   * The same work on every node that answers, in the order of the configuration.
+   * @throws ChainUnavailableError when none does
+   */
+  onEveryNode<T>(work: (call: Call) => Promise<T>): Promise<T[]>
   /** Hash of block 0. @throws ChainUnavailableError, WrongChainError */
   genesisHash(): Promise<Hex>
 }
@@ -123,8 +128,31 @@ export function createRpc(options: RpcOptions): Rpc {
     )
   }
 
+  const onEveryNode = async <T>(work: (call: Call) => Promise<T>): Promise<T[]> => {
+    const answers = await Promise.all(
+      nodes.map(async (node): Promise<{ result: T } | { error: Error }> => {
+        try {
+          await check(node)
+          return { result: await work(node.call) }
+        } catch (error) {
+          if (error instanceof WrongChainError) return { error }
+          if (!(error instanceof RpcError)) throw error
+          if (error.fault === 'transient' || error.fault === 'rate_limited') rest(node, error)
+          return { error }
+        }
+      }),
+    )
+    const results = answers.flatMap((answer) => ('result' in answer ? [answer.result] : []))
+    if (results.length > 0) return results
+    const first = answers.find((answer) => 'error' in answer)?.error
+    throw new ChainUnavailableError(`chain "${options.label}": no RPC URL answers (${first?.message})`, {
+      cause: first,
+    })
+  }
+
   return {
     label: options.label,
+    onEveryNode,
     call: (method, params) => onOneNode((call) => call(method, params)),
     onOneNode,
     genesisHash: () => onOneNode(async () => genesis!),

@@ -1,0 +1,41 @@
+import { askedWei } from '../chains/evm/bridgeCalls.js'
+import { decodePacket, type Packet } from '../chains/evm/packet.js'
+import { decodeLzReceiveOption, type LzReceiveOption } from '../chains/evm/packetOptions.js'
+import { toHex } from '../registry/bytes.js'
+
+type Hex = `0x${string}`
+
+/** The contracts between which messages are carried. */
+export interface Route {
+  hub: { eid: number; contract: Hex; isLocal: boolean }
+  /** `chain`: its number in the database. */
+  spokes: readonly { chain: number; eid: number; contract: Hex }[]
+}
+
+/** Reasons of `ParkReason`. */
+export type Refusal = 'foreign_packet' | 'bad_options' | 'value_mismatch'
+export type Judged = { packet: Packet; option: LzReceiveOption } | { refusal: Refusal }
+
+/**
+ * Whether a message may be executed at our cost. Whoever sends a packet chooses its options, so the value is paid only where the
+ * message itself asks for exactly that, and nothing at all for a packet that is not from our spoke to our hub. A message that
+ * the hub refuses as a whole has its value credited: on a local network, where no other executor is, it is delivered with it.
+ */
+export function judgeMessage(message: { chain: number; packet: Buffer; options: Buffer }, route: Route): Judged {
+  const packet = decodePacket(toHex(message.packet))
+  const spoke = route.spokes.find(({ chain }) => chain === message.chain)
+  if (!packet || !spoke || !isOnRoute(packet, spoke, route)) return { refusal: 'foreign_packet' }
+  const option = decodeLzReceiveOption(toHex(message.options))
+  if (!option || option.gas === 0n) return { refusal: 'bad_options' }
+  const asked = askedWei(packet)
+  const isPaid = asked === null ? option.value === 0n || route.hub.isLocal : option.value === asked
+  return isPaid ? { packet, option } : { refusal: 'value_mismatch' }
+}
+
+const isOnRoute = (packet: Packet, spoke: Route['spokes'][number], { hub }: Route): boolean =>
+  packet.srcEid === spoke.eid &&
+  packet.sender === asWord(spoke.contract) &&
+  packet.dstEid === hub.eid &&
+  packet.receiver === asWord(hub.contract)
+
+const asWord = (address: Hex): Hex => `0x${address.slice(2).toLowerCase().padStart(64, '0')}`

@@ -1,0 +1,226 @@
+import PQueue from 'p-queue'
+import type pg from 'pg'
+import type { PrivateKeyAccount } from 'viem/accounts'
+import type { EvmChain } from '../chains/evm/chain.js'
+import type { DeliverySettings } from '../config.js'
+import { dueDeliveries, findDelivery, insertDeliveries } from '../db/deliveries.js'
+import type { DeliveryKind, DeliveryRow, SignerKey } from '../db/deliveryRows.js'
+import { assertRelayer } from '../db/head.js'
+import { type OpenMessage, openMessages, settleMessages } from '../db/openMessages.js'
+import { inTransaction } from '../db/pool.js'
+import { type DeliveryStats, deliveryStats } from '../db/read/deliveries.js'
+import { failpoint } from '../ops/failpoint.js'
+import { fromHex } from '../registry/bytes.js'
+import type { Network } from '../registry/network.js'
+import { type Clock, converge, type Outcome } from './converge.js'
+import { parked } from './delivery.js'
+import { createDeliveryChain, type Job } from './evm.js'
+import { judgeMessage, type Refusal, type Route } from './judge.js'
+import { REPLACE_AFTER_BLOCKS } from './machine.js'
+import { createNonceKeeper, type NonceKeeper } from './nonces.js'
+import { storeOf, toDelivery } from './store.js'
+
+/** Deliveries with a nonce are looked after at once; those that take one go one after the other, in the messages' order. */
+const CONCURRENCY = 8
+/** Steps of one delivery in a turn: from queued to sent are two; more follow when something else comes up. */
+const STEPS_A_TURN = 6
+const STATS_EVERY_MS = 5_000
+const DAY_MS = 86_400_000
+
+type Hex = `0x${string}`
+
+export interface RelayerOptions {
+  pool: pg.Pool
+  network: Network
+  /** The chain on which is delivered, and its number in the database. */
+  hub: { chain: EvmChain; number: number; endpoint: Hex; messageLib: Hex | null }
+  route: Route
+  /** Who pays; null: only watch. */
+  account: PrivateKeyAccount | null
+  settings: DeliverySettings
+  epoch: number
+  clock?: Clock
+  /** Told of each step of each delivery, with what is stored after it. */
+  onOutcome?: (row: DeliveryRow, outcome: Outcome) => void
+  /** Told of each message that was left lying, at every step while it is. */
+  onStranded?: (message: OpenMessage) => void
+}
+
+export interface RelayerState {
+  network: Network
+  /** Label of the hub's chain. */
+  chain: string
+  stats: DeliveryStats | null
+  stranded: number
+  nonceGaps: number
+  balanceWei: bigint | null
+  /** How long the balance lasts if as much is spent as in the last 24 hours; null while nothing was. */
+  runwayMs: number | null
+}
+
+/** How a step ended. */
+export interface StepOutcome {
+  /** `progressed`: something was stored, so there may be more to do now. `waiting`: for the chain, or for a time. `idle`: for a message. */
+  kind: 'progressed' | 'waiting' | 'idle'
+  queued: number
+  mended: number
+  /** What became of each delivery that was looked at. */
+  deliveries: { id: string; kind: DeliveryKind; outcomes: Outcome[] }[]
+}
+
+export interface Relayer {
+  readonly state: RelayerState
+  /**
+   * Does what there is to do now, without timers: queues deliveries for new messages, mends nonces, and takes each delivery as far
+   * as it goes.
+   * @throws ChainUnavailableError, LostLeadershipError, or an error of the database; the next step goes on
+   */
+  step(): Promise<StepOutcome>
+}
+
+/** The deliveries of one network, all on its hub's chain and by one signer. */
+export function createRelayer(options: RelayerOptions): Relayer {
+  const { pool, network, hub, account, settings, epoch, route } = options
+  const clock: Clock = options.clock ?? { nowMs: Date.now, random: Math.random }
+  const key: SignerKey | null = account && { network, chain: hub.number, signer: fromHex(account.address) }
+  const nonces: NonceKeeper | null =
+    account && key && createNonceKeeper({ pool, key, signer: { chain: hub.chain, account }, epoch, nowMs: clock.nowMs })
+  const policy = {
+    spendCapWei: settings.spendCapWei,
+    replaceAfterBlocks: REPLACE_AFTER_BLOCKS,
+    pollMs: hub.chain.config.pollMs,
+  }
+  const delivers = account !== null && (route.hub.isLocal || settings.executeStranded)
+  let statsAtMs = Number.NEGATIVE_INFINITY
+  const state: RelayerState = {
+    network,
+    chain: hub.chain.label,
+    stats: null,
+    stranded: 0,
+    nonceGaps: 0,
+    balanceWei: null,
+    runwayMs: null,
+  }
+
+  const step = async (): Promise<StepOutcome> => {
+    const queued = await queueMessages()
+    let mended = 0
+    let deliveries: StepOutcome['deliveries'] = []
+    if (key && nonces) {
+      mended = await nonces.step()
+      state.nonceGaps = nonces.gaps
+      deliveries = await advanceAll(await dueDeliveries(pool, key, clock.nowMs()))
+    }
+    const hasStored = deliveries.some(({ outcomes }) => outcomes.some(isProgress))
+    const isProgressed = queued > 0 || mended > 0 || hasStored
+    if (isProgressed || clock.nowMs() - statsAtMs >= STATS_EVERY_MS) await takeStats()
+    return {
+      kind: isProgressed ? 'progressed' : deliveries.length > 0 ? 'waiting' : 'idle',
+      queued,
+      mended,
+      deliveries,
+    }
+  }
+
+  /** Every confirmed message that the hub has not taken gets its deliveries once; on public networks those left lying. */
+  const queueMessages = async (): Promise<number> => {
+    const nowMs = clock.nowMs()
+    const strandedMs = nowMs - settings.strandedAfterMs
+    const { queued, stranded } = await inTransaction(pool, async (client) => {
+      await assertRelayer(client, network, epoch)
+      await settleMessages(client, network, nowMs)
+      const open = await openMessages(client, network, route.hub.isLocal ? Number.MAX_SAFE_INTEGER : strandedMs)
+      const fresh = delivers ? open.filter(({ isNew, isReceived }) => isNew && !isReceived).flatMap(rowsFor) : []
+      return {
+        queued: fresh.length > 0 ? await insertDeliveries(client, network, fresh, nowMs) : 0,
+        stranded: open.filter(({ isReceived, sentMs }) => !isReceived && sentMs <= strandedMs),
+      }
+    })
+    if (queued > 0) failpoint('relay.queued')
+    state.stranded = stranded.length
+    for (const message of stranded) options.onStranded?.(message)
+    return queued
+  }
+
+  /** Locally nobody else verifies. A message that is refused is queued too, so that it is seen parked. */
+  const rowsFor = (message: OpenMessage) => {
+    const { guid } = message
+    const judged = judgeMessage(message, route)
+    const valueWei = 'refusal' in judged ? 0n : judged.option.value
+    const execute = { guid, kind: 'execute' as const, chain: hub.number, valueWei }
+    const needsVerifier = hub.messageLib !== null && !('refusal' in judged)
+    return needsVerifier ? [{ guid, kind: 'verify' as const, chain: hub.number, valueWei: 0n }, execute] : [execute]
+  }
+
+  const advanceAll = async (due: readonly DeliveryRow[]): Promise<StepOutcome['deliveries']> => {
+    const results: StepOutcome['deliveries'] = []
+    const errors: unknown[] = []
+    const turn = async (row: DeliveryRow): Promise<void> => {
+      try {
+        results.push({ id: row.id, kind: row.kind, outcomes: await advance(row) })
+      } catch (error) {
+        errors.push(error)
+      }
+    }
+    const queue = new PQueue({ concurrency: CONCURRENCY })
+    const isHolding = ({ nonce }: DeliveryRow) => nonce !== null
+    await queue.addAll(due.filter(isHolding).map((row) => () => turn(row)))
+    queue.concurrency = 1
+    await queue.addAll(due.filter((row) => !isHolding(row)).map((row) => () => turn(row)))
+    if (errors.length > 0) throw errors[0]
+    return results
+  }
+
+  /** Takes a delivery as far as it goes now. */
+  const advance = async (first: DeliveryRow): Promise<Outcome[]> => {
+    const outcomes: Outcome[] = []
+    let row: DeliveryRow | null = first
+    while (row && outcomes.length < STEPS_A_TURN) {
+      const outcome: Outcome = await once(row)
+      outcomes.push(outcome)
+      const isOver = !isProgress(outcome) && outcome.outcome !== 'outrun'
+      const after: DeliveryRow | null = isOver ? row : await findDelivery(pool, network, row.id)
+      options.onOutcome?.(after ?? row, outcome)
+      if (isOver) break
+      row = after
+    }
+    return outcomes
+  }
+
+  const once = async (row: DeliveryRow): Promise<Outcome> => {
+    if (!account || !key) return { outcome: 'ended' }
+    const store = storeOf(pool, row, { key, epoch, nowMs: clock.nowMs })
+    const delivery = toDelivery(row)
+    const job = jobOf(row)
+    if (typeof job === 'string') {
+      const isParked = await store.save(delivery, parked(delivery, job))
+      return isParked ? { outcome: 'parked' } : { outcome: 'outrun' }
+    }
+    return converge(delivery, { chain: createDeliveryChain({ chain: hub.chain, account }, job), store, clock }, policy)
+  }
+
+  /** What there is to do for a row, or why nothing may be. Judged at every step: an operator's word doesn't make it right. */
+  const jobOf = (row: DeliveryRow): Job | Refusal => {
+    if (row.kind === 'fill') return { kind: 'fill' }
+    const judged = row.message ? judgeMessage(row.message, route) : { refusal: 'foreign_packet' as Refusal }
+    if ('refusal' in judged) return judged.refusal
+    const { packet, option } = judged
+    const { endpoint, messageLib } = hub
+    if (row.kind === 'execute') return { kind: 'execute', endpoint, packet, option }
+    return messageLib === null ? 'foreign_packet' : { kind: 'verify', endpoint, messageLib, packet }
+  }
+
+  const takeStats = async (): Promise<void> => {
+    state.stats = await deliveryStats(pool, network, clock.nowMs())
+    statsAtMs = clock.nowMs()
+    if (!account) return
+    state.balanceWei = BigInt(await hub.chain.rpc.call<Hex>('eth_getBalance', [account.address, 'latest']))
+    const { spentLastDayWei } = state.stats
+    state.runwayMs = spentLastDayWei === 0n ? null : (Number(state.balanceWei) / Number(spentLastDayWei)) * DAY_MS
+  }
+
+  return { state, step }
+}
+
+const NO_PROGRESS = new Set<Outcome['outcome']>(['waiting', 'ended', 'unreachable', 'outrun'])
+const isProgress = ({ outcome }: Outcome): boolean => !NO_PROGRESS.has(outcome)

@@ -1,0 +1,101 @@
+import { LostLeadershipError } from '../db/head.js'
+import { whileLeading } from '../db/leader.js'
+import { listenTo } from '../db/listen.js'
+import { createBell, pause } from '../ops/bell.js'
+import type { Logger } from '../ops/log.js'
+import { createAlarms } from './alarms.js'
+import { createRelayer, type Relayer, type RelayerOptions, type RelayerState } from './relayer.js'
+
+const ERROR_BACK_OFF_MS = [250, 500, 1_000, 2_000, 5_000]
+/** After so many steps on end that stored something, it waits all the same: nodes that contradict each other cost no full speed. */
+const MAX_BUSY_STEPS = 50
+
+export interface RelayRunOptions extends Omit<RelayerOptions, 'epoch' | 'onStranded'> {
+  databaseUrl: string
+  log: Logger
+  signal: AbortSignal
+}
+
+export interface RelayRun {
+  /** As this process sees it; null while another one leads. */
+  state(): RelayerState | null
+  /** Settles when the run has ended after its signal. */
+  done: Promise<void>
+}
+
+/**
+ * Runs a network's deliveries while this process leads them, until the signal. One leader a network means one writer a (chain,
+ * signer), since each of those belongs to one network. New blocks that are indexed wake it, and so does the operator; the hub's
+ * poll interval is the floor. Timers live here and nowhere below.
+ */
+export function runRelayer(options: RelayRunOptions): RelayRun {
+  const { network, log, signal, databaseUrl, account, hub } = options
+  const bell = createBell()
+  let relayer: Relayer | null = null
+  const listening = listenTo({
+    url: databaseUrl,
+    channel: 'clusterd',
+    signal,
+    onNotify: (payload) => {
+      if (payload === '' || payload === network) bell.ring()
+    },
+    onError: (err) => log.debug({ network, err }, 'listening to the database'),
+  })
+  const leading = whileLeading(
+    {
+      url: databaseUrl,
+      network,
+      role: 'relay',
+      signal,
+      onError: (err) => log.error({ network, err }, 'deliveries stopped; trying to lead again'),
+    },
+    async (epoch, stopped) => {
+      log.info({ network, chain: hub.chain.label, delivers: account !== null, epoch }, 'leading the deliveries')
+      const alarms = createAlarms(log, network, options.clock?.nowMs ?? Date.now)
+      relayer = createRelayer({
+        ...options,
+        epoch,
+        onStranded: alarms.stranded,
+        onOutcome: (row, outcome) => {
+          alarms.outcome(row, outcome)
+          options.onOutcome?.(row, outcome)
+        },
+      })
+      try {
+        await loop(relayer, options, bell, stopped)
+      } finally {
+        relayer = null
+      }
+    },
+  )
+  return {
+    state: () => relayer?.state ?? null,
+    done: Promise.all([leading, listening]).then(() => {}),
+  }
+}
+
+async function loop(
+  relayer: Relayer,
+  { network, log, hub }: RelayRunOptions,
+  bell: ReturnType<typeof createBell>,
+  signal: AbortSignal,
+): Promise<void> {
+  let failures = 0
+  let busySteps = 0
+  while (!signal.aborted) {
+    try {
+      const { kind } = await relayer.step()
+      failures = 0
+      busySteps = kind === 'progressed' ? busySteps + 1 : 0
+      if (busySteps > 0 && busySteps <= MAX_BUSY_STEPS) continue
+      busySteps = 0
+      await bell.wait(hub.chain.config.pollMs, signal)
+    } catch (error) {
+      if (error instanceof LostLeadershipError || signal.aborted) throw error
+      if (failures === 0) log.warn({ network, err: error }, 'a step of the deliveries failed; it will be tried again')
+      else log.debug({ network, err: error, failures }, 'a step of the deliveries failed again')
+      await pause(ERROR_BACK_OFF_MS[Math.min(failures, ERROR_BACK_OFF_MS.length - 1)]!, signal)
+      failures += 1
+    }
+  }
+}

@@ -1,0 +1,29 @@
+import type { DeliveryRow } from '../db/deliveryRows.js'
+import type { DeliveryMetrics } from '../ops/deliveryMetrics.js'
+import type { Outcome } from './converge.js'
+import type { RelayerState } from './relayer.js'
+
+/** Outcomes that are looks without a deed. */
+const UNCOUNTED = new Set<Outcome['outcome']>(['waiting', 'ended'])
+
+export function countOutcome(metrics: DeliveryMetrics, { network, kind }: DeliveryRow, { outcome }: Outcome): void {
+  if (!UNCOUNTED.has(outcome)) metrics.steps.inc({ network, kind, outcome })
+  if (outcome === 'replaced') metrics.bumps.inc({ network })
+}
+
+/** Sets the gauges from what the relayers know. */
+export function showRelayers(metrics: DeliveryMetrics, states: readonly RelayerState[], nowMs: number): void {
+  for (const { network, chain, stats, stranded, nonceGaps, balanceWei, runwayMs } of states) {
+    metrics.stranded.set({ network }, stranded)
+    metrics.nonceGaps.set({ network, chain }, nonceGaps)
+    if (balanceWei !== null) {
+      metrics.balance.set({ network, chain }, Number(balanceWei))
+      metrics.runway.set({ network, chain }, runwayMs === null ? Number.POSITIVE_INFINITY : runwayMs / 1_000)
+    }
+    for (const [state, { count, oldestMs }] of Object.entries(stats?.states ?? {})) {
+      metrics.deliveries.set({ network, state }, count)
+      metrics.oldest.set({ network, state }, oldestMs === null ? 0 : (nowMs - oldestMs) / 1_000)
+    }
+    metrics.parked.set({ network }, stats?.states.parked.count ?? 0)
+  }
+}
