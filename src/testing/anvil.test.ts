@@ -100,6 +100,20 @@ describe('the kept state', { timeout: 180_000 }, () => {
     expect(await clientsOf(second).reader.getTransactionReceipt({ hash })).toEqual(receipt)
   })
 
+  it('has one genesis, however often it is started', async () => {
+    const statePath = path.join(home, 'often.json')
+    const seen = new Set<string>()
+    for (let i = 0; i < 5; i++) {
+      const anvil = await start({ statePath, blockTimeS: 0.2 })
+      const { reader } = clientsOf(anvil)
+      expect(await waitFor(async () => (await reader.getBlockNumber({ cacheTime: 0 })) > 0n, 5_000)).toBe(true)
+      seen.add((await reader.getBlock({ blockNumber: 0n })).hash)
+      await sleep(1_000) // a genesis block made in another second is another block
+      await anvil.stop()
+    }
+    expect(seen.size).toBe(1)
+  })
+
   it('is never lost when anvil is killed at random instants while it mines, and serves its history', async () => {
     const statePath = path.join(home, 'killed.json')
     let anvil = await start({ statePath, blockTimeS: 0.1 })

@@ -33,11 +33,25 @@ export function restoreState(statePath: string): number | undefined {
     fs.rmSync(statePath, { force: true }) // created and never written
     return undefined
   }
-  if (copy && (!file || copy.block > file.block)) {
-    writeAtomically(statePath, copy.bytes)
-    return copy.block
-  }
-  return file?.block
+  const useCopy = copy !== undefined && (!file || copy.block > file.block)
+  const newest = useCopy ? copy : (file as State)
+  const bytes = withOneGenesis(newest.bytes)
+  if (useCopy || bytes !== newest.bytes) writeAtomically(statePath, bytes)
+  return newest.block
+}
+
+/**
+ * Every anvil makes a genesis block of its own before it loads a state, and writes it into its next one beside the
+ * state's; from several, loading takes any. The chain's own is the oldest.
+ */
+function withOneGenesis(bytes: Buffer): Buffer {
+  const state = JSON.parse(bytes.toString('utf8')) as { blocks: { header: { number: string; timestamp: string } }[] }
+  const isGenesis = ({ header }: (typeof state.blocks)[number]) => Number(header.number) === 0
+  const geneses = state.blocks.filter(isGenesis)
+  if (geneses.length < 2) return bytes
+  const oldest = geneses.reduce((a, b) => (Number(b.header.timestamp) < Number(a.header.timestamp) ? b : a))
+  const blocks = [oldest, ...state.blocks.filter((block) => !isGenesis(block))]
+  return Buffer.from(JSON.stringify({ ...state, blocks }))
 }
 
 /**
