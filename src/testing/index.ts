@@ -3,7 +3,7 @@ export { type Anvil, type AnvilOptions, startAnvil, TEST_MNEMONIC } from './anvi
 export { type BridgeCall, bridgeCall, type SpokeAt } from './bridgeCall.js'
 export type { DaemonEnvironment, DaemonProcess } from './daemonProcess.js'
 export type { LocalChain } from './localChain.js'
-export type { ChainLabel } from './localChains.js'
+export type { ChainLabel, NetworkOf } from './localChains.js'
 export { createDatabase, dropDatabase, type Postgres, type PostgresOptions, startPostgres } from './postgres.js'
 export { type Stack, type StackOptions, startStack } from './stack.js'
 export type { PostgresHandle } from './stackParts.js'

@@ -6,19 +6,28 @@ import { hubAbi } from '../../src/chains/evm/contracts/index.js'
 import { toHex } from '../../src/registry/bytes.js'
 import { nameToWord } from '../../src/registry/name.js'
 import type { Network } from '../../src/registry/network.js'
-import type { World } from '../../src/testing/index.js'
+import type { World, WorldNetwork } from '../../src/testing/index.js'
 import { fund, localClients, walletOf } from '../../src/testing/localChain.js'
 
 /** The world that all tests under test/e2e share: each uses names and wallets of its own. */
 export const world = (): World => inject('world')
 
+/** A world of any networks. */
+export type SomeWorld = Pick<World, 'api'> & { networks: Partial<Record<Network, WorldNetwork>> }
+
+function networkOf(network: Network, at: SomeWorld): WorldNetwork {
+  const found = at.networks[network]
+  if (!found) throw new Error(`this world has no ${network}`)
+  return found
+}
+
 /** A name nobody has used. */
 export const freshName = (prefix = 'n'): string => `${prefix}-${randomBytes(8).toString('hex')}`
 
 /** A wallet nobody has used, with 10,000 of the gas token on every chain of a network. */
-export async function freshWallet(network: Network = 'mainnet', at: World = world()): Promise<PrivateKeyAccount> {
+export async function freshWallet(network: Network = 'mainnet', at: SomeWorld = world()): Promise<PrivateKeyAccount> {
   const account = privateKeyToAccount(generatePrivateKey())
-  const { hub, spokes } = at.networks[network]
+  const { hub, spokes } = networkOf(network, at)
   await Promise.all([hub, ...spokes].map((chain) => fund(chain, chain.chainId, [account.address])))
   return account
 }
@@ -54,7 +63,7 @@ export interface Quote {
 type Names = readonly { name: string; amountWei?: string }[]
 
 /** What a registration takes on the chain of a network label. @throws unless it is quoted */
-export async function quoteOn(label: string, sender: Hex, names: Names, at: World = world()): Promise<Quote> {
+export async function quoteOn(label: string, sender: Hex, names: Names, at: SomeWorld = world()): Promise<Quote> {
   const { status, body } = await ask<Quote>('POST', '/v1/names/register/evm', { network: label, sender, names }, at)
   if (status !== 200) throw new Error(`quoting ${JSON.stringify(names)}: ${status} ${JSON.stringify(body)}`)
   return body
@@ -65,7 +74,7 @@ export async function registerOn(
   label: string,
   account: PrivateKeyAccount,
   names: Names,
-  at: World = world(),
+  at: SomeWorld = world(),
 ): Promise<Hex> {
   const quote = await quoteOn(label, account.address, names, at)
   return sendQuoted(label, account, quote, at)
@@ -75,31 +84,34 @@ export async function registerOn(
 export function sendQuoted(
   label: string,
   account: PrivateKeyAccount,
-  { transactionData: { to, data, value } }: Quote,
-  at: World = world(),
+  quote: Quote,
+  at: SomeWorld = world(),
 ): Promise<Hex> {
   const chain = chainOf(label, at)
-  return walletOf(chain, chain.chainId, account).sendTransaction({ to, data, value: BigInt(value) })
+  return walletOf(chain, chain.chainId, account).sendTransaction(callOf(quote))
 }
+
+/** A quote's transaction data as a wallet takes it. */
+export const callOf = ({ transactionData: { to, data, value } }: Quote) => ({ to, data, value: BigInt(value) })
 
 /** The same on a network's hub. */
 export function sendRegistration(
   account: PrivateKeyAccount,
   names: Names,
   network: Network = 'mainnet',
-  at: World = world(),
+  at: SomeWorld = world(),
 ): Promise<Hex> {
-  return registerOn(at.networks[network].hub.network, account, names, at)
+  return registerOn(networkOf(network, at).hub.network, account, names, at)
 }
 
 /** Readers and anvil's own methods for a network's hub. */
-export function hubOf(network: Network = 'mainnet', at: World = world()) {
-  const { hub } = at.networks[network]
+export function hubOf(network: Network = 'mainnet', at: SomeWorld = world()) {
+  const { hub } = networkOf(network, at)
   return { ...hub, ...localClients(hub, hub.chainId) }
 }
 
 /** The same for the spoke of a label. */
-export function spokeOf(label: string, at: World = world()) {
+export function spokeOf(label: string, at: SomeWorld = world()) {
   const spoke = Object.values(at.networks)
     .flatMap(({ spokes }) => spokes)
     .find(({ network }) => network === label)
@@ -107,7 +119,7 @@ export function spokeOf(label: string, at: World = world()) {
   return { ...spoke, ...localClients(spoke, spoke.chainId) }
 }
 
-function chainOf(label: string, at: World): { rpcUrl: string; chainId: number } {
+function chainOf(label: string, at: SomeWorld): { rpcUrl: string; chainId: number } {
   const hub = Object.values(at.networks).find(({ hub }) => hub.network === label)?.hub
   return hub ?? spokeOf(label, at)
 }
@@ -121,7 +133,7 @@ export function readHub(
   functionName: 'ownerOf' | 'refundOf',
   word: Hex,
   network: Network = 'mainnet',
-  at: World = world(),
+  at: SomeWorld = world(),
 ): Promise<Hex | bigint> {
   const { reader, contracts } = hubOf(network, at)
   return reader.readContract({ address: contracts.hub, abi: hubAbi, functionName, args: [word] })

@@ -5,7 +5,9 @@ import { afterAll, afterEach, beforeAll, describe, expect, it } from 'vitest'
 import type { Network } from '../../src/registry/network.js'
 import { checkedCopyOf } from '../../src/testing/anvilState.js'
 import {
+  type ChainLabel,
   createDatabase,
+  type NetworkOf,
   type Stack,
   type StackOptions,
   startPostgres,
@@ -13,20 +15,22 @@ import {
   until,
 } from '../../src/testing/index.js'
 import { isAlive } from '../../src/testing/processes.js'
-import { freshName, freshWallet, sendRegistration } from '../support/world.js'
+import { freshName, freshWallet, quoteOn, type SomeWorld, sendRegistration } from '../support/world.js'
 
 const BLOCK_MS = 200
 
 let base: string
 const running: { stop(): Promise<void> }[] = []
 
-async function start<N extends Network>(options: StackOptions<N> = {}): Promise<Stack<N>> {
+async function start<N extends Network = Network, L extends ChainLabel = ChainLabel>(
+  options: StackOptions<N, L> = {},
+): Promise<Stack<N & NetworkOf<L>>> {
   const stack = await startStack({ blockMs: BLOCK_MS, seeds: false, ...options })
   running.push(stack)
   return stack
 }
 
-async function register(stack: Stack): Promise<string> {
+async function register(stack: SomeWorld): Promise<string> {
   const tx = await sendRegistration(await freshWallet('mainnet', stack), [{ name: freshName() }], 'mainnet', stack)
   await until.status(stack, tx, 'finalized')
   return tx
@@ -44,7 +48,7 @@ afterAll(() => fs.rmSync(base, { recursive: true, force: true }))
 
 describe('startStack', { timeout: 180_000 }, () => {
   it('lets a test kill and restart each part, and goes on', async () => {
-    const stack = await start({ home: path.join(base, 'parts') })
+    const stack = await start({ home: path.join(base, 'parts'), chains: ['1'] })
     const first = await register(stack)
 
     const daemonPid = stack.daemon.pid
@@ -76,24 +80,50 @@ describe('startStack', { timeout: 180_000 }, () => {
     expect(fs.existsSync(stack.home)).toBe(false)
   })
 
+  it('is the chains that are asked for; another one later joins them', async () => {
+    const home = path.join(base, 'chains')
+    const first = await start({ home, chains: ['1'] })
+    expect(first.networks).toEqual({ mainnet: { hub: expect.anything(), spokes: [] } })
+    const tx = await register(first)
+    await first.stop()
+
+    const second = await start({ home, chains: ['1', '10'] })
+    expect(second.networks.mainnet.hub).toEqual(first.networks.mainnet.hub)
+    expect(second.networks.mainnet.spokes.map(({ network }) => network)).toEqual(['10'])
+    await until.status(second, tx, 'finalized')
+    const { gasToken } = await quoteOn('10', second.accounts.evm[0]!.address, [{ name: freshName() }], second)
+    expect(gasToken).toEqual({ symbol: 'LOC', decimals: 18 })
+    await second.stop()
+
+    const third = await start({ home, chains: ['1', '8453'] })
+    await third.stop()
+    const fourth = await start({ home, chains: ['1', '10'] })
+    expect(fourth.networks).toEqual(second.networks)
+  })
+
+  it('refuses a spoke without its hub, and a chain that it does not know', async () => {
+    await expect(start({ chains: ['10'] })).rejects.toThrow('Spoke "10" needs its hub, "1", in the world too.')
+    await expect(start({ chains: ['1', '56' as '10'] })).rejects.toThrow('Chain "56" is not one of the local world')
+  })
+
   it('uses a database that it is given, and leaves it running', async () => {
     const server = await startPostgres({ dataDir: path.join(base, 'given') })
     running.push(server)
-    const stack = await start({ networks: ['mainnet'], databaseUrl: await createDatabase(server.url, 'given') })
+    const stack = await start({ chains: ['1'], databaseUrl: await createDatabase(server.url, 'given') })
     expect(stack.postgres).toBeUndefined()
     await stack.stop()
     expect(isAlive(server.pid)).toBe(true)
   })
 
   it('tells that a part has died', async () => {
-    const stack = await start({ networks: ['mainnet'] })
+    const stack = await start({ chains: ['1'] })
     process.kill(stack.daemon.pid, 'SIGKILL')
     expect(await stack.failed).toContain('the daemon has ended')
   })
 
   it('says what to delete when a chain has lost a registration that the journal holds', async () => {
     const home = path.join(base, 'behind')
-    const stack = await start({ home })
+    const stack = await start({ home, chains: ['1'] })
     const state = path.join(home, 'anvil', '1.json')
     await stack.anvils['1']!.restart() // its state is in the file now
     const old = fs.readFileSync(state)
@@ -101,6 +131,8 @@ describe('startStack', { timeout: 180_000 }, () => {
     await register(stack)
     await stack.stop()
     for (const file of [state, checkedCopyOf(state)]) fs.writeFileSync(file, old)
-    await expect(start({ home })).rejects.toThrow(/A local chain is behind the journal .*: delete .*behind to begin/)
+    await expect(start({ home, chains: ['1'] })).rejects.toThrow(
+      /A local chain is behind the journal .*: delete .*behind to begin/,
+    )
   })
 })

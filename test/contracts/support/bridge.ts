@@ -118,10 +118,15 @@ export type Packet = ReturnType<typeof packetOf>
 
 /** The one packet that a transaction sent, taken apart. */
 export function packetOf(receipt: TransactionReceipt) {
+  const packets = packetsOf(receipt)
+  if (packets.length !== 1) throw new Error(`${packets.length} packets in ${receipt.transactionHash}`)
+  return packets[0]!
+}
+
+/** The packets that a transaction sent, in order, taken apart. */
+export function packetsOf(receipt: TransactionReceipt) {
   const sent = parseEventLogs({ abi: endpointAbi, logs: receipt.logs, eventName: 'PacketSent' })
-  if (sent.length !== 1) throw new Error(`${sent.length} packets in ${receipt.transactionHash}`)
-  const { encodedPayload: encoded, options } = sent[0]!.args
-  return {
+  return sent.map(({ args: { encodedPayload: encoded, options } }) => ({
     encoded,
     options,
     origin: {
@@ -132,7 +137,7 @@ export function packetOf(receipt: TransactionReceipt) {
     receiver: getAddress(sliceHex(encoded, 61, 81)),
     guid: sliceHex(encoded, 81, 113),
     message: sliceHex(encoded, 113),
-  }
+  }))
 }
 
 /** What the hub holds, and what of it is whose. */

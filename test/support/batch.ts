@@ -1,0 +1,41 @@
+import { type Address, encodeFunctionData, type Hex } from 'viem'
+import type { PrivateKeyAccount } from 'viem/accounts'
+import { localClients, walletOf } from '../../src/testing/localChain.js'
+import { testBatchAbi, testBatchBytecode } from '../contracts/generated/test-batch.js'
+
+interface At {
+  rpcUrl: string
+  chainId: number
+}
+
+export interface BatchCall {
+  to: Address
+  data: Hex
+  value: bigint
+}
+
+/** Deploys a wallet that makes several calls in one transaction. */
+export async function deployBatch(at: At, account: PrivateKeyAccount): Promise<Address> {
+  const { reader } = localClients(at, at.chainId)
+  const hash = await walletOf(at, at.chainId, account).deployContract({
+    abi: testBatchAbi,
+    bytecode: testBatchBytecode,
+  })
+  const { contractAddress } = await reader.waitForTransactionReceipt({ hash })
+  if (!contractAddress) throw new Error('deploying the batch wallet: no address')
+  return contractAddress
+}
+
+/** Makes the calls in one transaction, with the money that they take; answers its hash. */
+export function runBatch(
+  at: At,
+  account: PrivateKeyAccount,
+  batch: Address,
+  calls: readonly BatchCall[],
+): Promise<Hex> {
+  return walletOf(at, at.chainId, account).sendTransaction({
+    to: batch,
+    data: encodeFunctionData({ abi: testBatchAbi, functionName: 'run', args: [calls] }),
+    value: calls.reduce((sum, { value }) => sum + value, 0n),
+  })
+}
