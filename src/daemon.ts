@@ -1,5 +1,6 @@
 import { createServer } from 'node:http'
 import type pg from 'pg'
+import { privateKeyToAccount } from 'viem/accounts'
 import { createApi } from './api/server.js'
 import { createChainRpc, createEvmChain, type EvmChain } from './chains/evm/chain.js'
 import type { ChainConfig, Config } from './config.js'
@@ -10,19 +11,24 @@ import { createPrisma } from './db/prisma.js'
 import { createProgressLog } from './indexer/progress.js'
 import { readiness } from './indexer/readiness.js'
 import { type IndexRun, runIndexers } from './indexer/run.js'
+import { createDeliveryMetrics, type DeliveryMetrics } from './ops/deliveryMetrics.js'
 import { armFailpoint } from './ops/failpoint.js'
 import type { Logger } from './ops/log.js'
 import { createMetrics, type Metrics } from './ops/metrics.js'
 import { listen, startOpsServer } from './ops/server.js'
 import { fromHex, toHex } from './registry/bytes.js'
 import { NETWORKS, type Network } from './registry/network.js'
+import type { RelayerState } from './relayer/relayer.js'
+import { roadOf } from './relayer/route.js'
+import { type RelayRun, runRelayer } from './relayer/run.js'
+import { countOutcome, showRelayers } from './relayer/show.js'
 
 /** Reads of the API give up after this long. */
 const READ_TIMEOUT_MS = 10_000
 /** A stop waits this long for requests and steps under way. */
 const STOP_TIMEOUT_MS = 8_000
-/** The indexers hold one connection each while they write. */
-const WRITE_CONNECTIONS = 6
+/** The indexers hold one connection each while they write, the relayers one for each delivery under way. */
+const WRITE_CONNECTIONS = 12
 
 export interface Daemon {
   apiPort: number
@@ -63,7 +69,10 @@ export async function startDaemon(config: Config, log: Logger): Promise<Daemon> 
   const closers: (() => Promise<unknown>)[] = [() => readPool.end(), () => writePool.end(), () => prisma.$disconnect()]
   try {
     let runs: IndexRun[] = []
+    let relays: RelayRun[] = []
+    const relayStates = () => relays.flatMap((relay) => relay.state() ?? [])
     const metrics = createMetrics((m) => showChains(m, runs))
+    const deliveryMetrics = createDeliveryMetrics(metrics.registry, (m) => showRelayers(m, relayStates(), Date.now()))
     const open: OpenChain[] = []
     for (const chain of config.chains) open.push(await openChain(writePool, chain, log, metrics))
 
@@ -89,7 +98,11 @@ export async function startDaemon(config: Config, log: Logger): Promise<Daemon> 
       const chains = open.filter(({ chain }) => chain.network === network)
       return chains.length > 0 ? [startIndexers(config, writePool, network, chains, log, metrics, stopping.signal)] : []
     })
-    closers.unshift(() => Promise.all(runs.map((run) => run.done)))
+    relays = NETWORKS.flatMap((network) => {
+      const chains = open.filter(({ chain }) => chain.network === network)
+      return startRelayer(config, writePool, network, chains, log, deliveryMetrics, stopping.signal) ?? []
+    })
+    closers.unshift(() => Promise.all([...runs, ...relays].map((run) => run.done)))
 
     const ops = await startOpsServer({
       port: config.opsPort,
@@ -101,7 +114,12 @@ export async function startDaemon(config: Config, log: Logger): Promise<Daemon> 
         )
         const states = runs.flatMap((run) => run.states())
         const watchOnly = open.filter(({ chain }) => chain.config.watchOnly).map(({ chain }) => chain.label)
-        return { ...readiness(states, isDatabaseUp, Date.now()), chains: states.map(({ state }) => state), watchOnly }
+        return {
+          ...readiness(states, isDatabaseUp, Date.now()),
+          chains: states.map(({ state }) => state),
+          deliveries: relayStates().map(summaryOf),
+          watchOnly,
+        }
       },
     })
     closers.push(ops.close)
@@ -184,6 +202,47 @@ function startIndexers(
     },
   })
 }
+
+/** A network's deliveries, where there is something to carry. */
+function startRelayer(
+  config: Config,
+  pool: pg.Pool,
+  network: Network,
+  chains: readonly OpenChain[],
+  log: Logger,
+  metrics: DeliveryMetrics,
+  signal: AbortSignal,
+): RelayRun | null {
+  const road = roadOf(chains.map(({ chain, row }) => ({ chain, number: row.chain })))
+  if (!road) return null
+  if ('problem' in road) {
+    log.warn({ network }, road.problem)
+    return null
+  }
+  const key = config.relayerPrivateKey
+  if (!key) log.info({ network }, 'RELAYER_PRIVATE_KEY is not set: packets are watched, nothing is delivered')
+  return runRelayer({
+    ...road,
+    pool,
+    databaseUrl: config.databaseUrl,
+    network,
+    account: key ? privateKeyToAccount(key) : null,
+    settings: config.deliveries[network],
+    log,
+    signal,
+    onOutcome: (row, outcome) => countOutcome(metrics, row, outcome),
+  })
+}
+
+/** What /ready says of a network's deliveries; none of it makes the daemon unready. */
+const summaryOf = ({ network, stats, stranded }: RelayerState) => ({
+  network,
+  underWay:
+    stats &&
+    stats.states.queued.count + stats.states.signed.count + stats.states.sent.count + stats.states.included.count,
+  parked: stats?.states.parked.count ?? null,
+  stranded,
+})
 
 function showChains(metrics: Metrics, runs: readonly IndexRun[]): void {
   for (const { network, label, state } of runs.flatMap((run) => run.states())) {
