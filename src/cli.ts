@@ -1,5 +1,6 @@
 #!/usr/bin/env node
 import { Command } from 'commander'
+import type { ListOptions } from './cli/deliveries.js'
 import { ConfigError } from './config.js'
 
 /** The command line. Each command is loaded when it is asked for: a production start never loads the local world. */
@@ -40,6 +41,36 @@ program
   .command('replay')
   .description('rebuild the tables from the journal beside the live ones and compare their state hashes')
   .action(async () => (await import('./cli/replay.js')).replayAll())
+
+const deliveries = program.command('deliveries').description('look at what the relayer does, and lend it a hand')
+deliveries
+  .command('list')
+  .description('deliveries that have not ended, newest first')
+  .option('--state <state>', 'only those in a state: queued, signed, sent, included, confirmed, parked')
+  .option('--all', 'those that have ended too')
+  .option('--testnet', 'of the testnet only')
+  .option('--mainnet', 'of the mainnet only')
+  .option('--limit <n>', 'at most this many', '50')
+  .option('--json', 'as JSON')
+  .action(async (options: ListOptions) => (await import('./cli/deliveries.js')).list(options))
+deliveries
+  .command('show <id>')
+  .description('everything about one')
+  .option('--json', 'as JSON')
+  .action(async (id: string, options: { json?: boolean }) => (await import('./cli/deliveries.js')).show(id, options))
+for (const [verb, description] of [
+  ['retry', 'take it up at once, as if nothing had failed or been spent'],
+  ['park', 'set it aside; a nonce that it holds is used up by a cancel'],
+  ['resume', 'take a parked one up again'],
+] as const) {
+  deliveries
+    .command(`${verb} <id>`)
+    .description(description)
+    .option('--json', 'as JSON')
+    .action(async (id: string, options: { json?: boolean }) =>
+      (await import('./cli/deliveries.js')).change(verb, id, options),
+    )
+}
 
 try {
   await program.parseAsync()

@@ -11,6 +11,7 @@ const KINDS = ['verify', 'execute', 'fill'] as const
 /** `fill` uses up a nonce that nothing holds, so that those behind it can go on. */
 export type DeliveryKind = (typeof KINDS)[number]
 
+export const isDeliveryState = (text: string): text is DeliveryStateName => STATES.some((state) => state === text)
 export const stateCode = (state: DeliveryStateName): number => STATES.indexOf(state)
 export const kindCode = (kind: DeliveryKind): number => KINDS.indexOf(kind) + 1
 

@@ -30,9 +30,9 @@ async function packetOf(context: Context, network: Network, message: TxMessage):
 }
 
 /** The message's own bids are the last ones before its `Received`. */
-async function outcomeOf(context: Context, network: Network, { received }: TxMessage): Promise<PacketOutcome> {
+async function outcomeOf(context: Context, network: Network, { received, failure }: TxMessage): Promise<PacketOutcome> {
   const hub = chainsOf(context, network)[0]
-  if (!received || !hub) return { state: 'under_way', failure: null }
+  if (!received || !hub) return { state: 'under_way', failure }
   const own = <T extends { logIndex: number }>(bids: readonly T[]): T[] => {
     const before = bids.filter(({ logIndex }) => logIndex < received.logIndex)
     return received.bids === 0 ? [] : before.slice(-received.bids)

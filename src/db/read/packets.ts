@@ -14,6 +14,8 @@ export interface TxMessage {
   confirmations: Confirmations
   /** Null until the hub has taken it. */
   received: { txHash: Buffer; logIndex: number; bids: number; isConfirmed: boolean } | null
+  /** Why it could not be delivered so far, null while nothing went wrong or nobody has tried. */
+  failure: string | null
 }
 
 const byTx = prepare<{
@@ -30,11 +32,14 @@ const byTx = prepare<{
   hub_log_index: number
   hub_bids: number
   hub_confirmed: boolean
+  failure: string | null
 }>(
   'tx_messages',
   (l) => `SELECT m.guid, m.chain, m.log_index, m.block, m.packet, m.sent_ms, m.confirmed, c.next_block,
       (SELECT max(t.block) FROM tail_blocks t WHERE t.network = ${l.network} AND t.chain = m.chain) AS latest,
-      r.tx_hash AS hub_tx, r.log_index AS hub_log_index, r.bids AS hub_bids, r.confirmed AS hub_confirmed
+      r.tx_hash AS hub_tx, r.log_index AS hub_log_index, r.bids AS hub_bids, r.confirmed AS hub_confirmed,
+      (SELECT d.reason FROM deliveries d WHERE d.network = ${l.network} AND d.guid = m.guid AND d.state <> 4 AND d.reason IS NOT NULL
+       ORDER BY d.kind LIMIT 1) AS failure
     FROM messages m
     JOIN chains c ON c.network = m.network AND c.chain = m.chain
     LEFT JOIN received r ON r.network = m.network AND r.guid = m.guid
@@ -61,6 +66,7 @@ export async function findMessages(db: Queryable, network: Network, hash: Buffer
         bids: row.hub_bids,
         isConfirmed: row.hub_confirmed,
       },
+      failure: row.failure,
     }
   })
 }

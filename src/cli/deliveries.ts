@@ -1,0 +1,171 @@
+import type pg from 'pg'
+import { type DeliveryRow, type DeliveryStateName, isDeliveryState } from '../db/deliveryRows.js'
+import { createPool } from '../db/pool.js'
+import { deliveryById, listDeliveries } from '../db/read/deliveries.js'
+import { toHex } from '../registry/bytes.js'
+import { NETWORKS, type Network } from '../registry/network.js'
+import { park, resume, retry } from '../relayer/delivery.js'
+import { changeDelivery, toDelivery } from '../relayer/store.js'
+import { withDatabase } from './database.js'
+
+export interface ListOptions {
+  state?: string
+  all?: boolean
+  testnet?: boolean
+  mainnet?: boolean
+  limit: string
+  json?: boolean
+}
+
+const LIVE: readonly DeliveryStateName[] = ['queued', 'signed', 'sent', 'included', 'parked']
+const CHANGES = { retry, park, resume }
+const MAX_LIMIT = 10_000
+
+/** `clusterd deliveries list`. @throws Error with one sentence for options that can't be read */
+export async function list(options: ListOptions): Promise<void> {
+  const limit = Number(options.limit)
+  if (!Number.isInteger(limit) || limit < 1 || limit > MAX_LIMIT) {
+    throw new Error(`--limit is a whole number from 1 to ${MAX_LIMIT}.`)
+  }
+  const filter = { states: statesOf(options), networks: networksOf(options), limit }
+  const rows = await withPool((pool) => listDeliveries(pool, filter))
+  if (options.json) return print(rows.map(describe))
+  if (rows.length === 0) return console.log('No deliveries.')
+  const nowMs = Date.now()
+  console.log(
+    table([
+      ['ID', 'NETWORK', 'KIND', 'STATE', 'NONCE', 'FAILURES', 'AGE', 'NEXT', 'REASON', 'MESSAGE'],
+      ...rows.map((row) => [
+        row.id,
+        row.network,
+        row.kind,
+        stateOf(row),
+        row.nonce === null ? '-' : String(row.nonce),
+        String(row.failures),
+        duration(nowMs - row.createdMs),
+        row.state === 'queued' && row.nextMs > nowMs ? `in ${duration(row.nextMs - nowMs)}` : '-',
+        row.reason ?? '-',
+        row.message ? `${toHex(row.message.guid).slice(0, 18)}…` : '-',
+      ]),
+    ]),
+  )
+}
+
+/** `clusterd deliveries show <id>`. @throws Error with one sentence where there is none */
+export async function show(id: string, options: { json?: boolean }): Promise<void> {
+  const row = await withPool((pool) => find(pool, id))
+  if (options.json) return print(describe(row))
+  printOne(row)
+}
+
+/** `clusterd deliveries retry | park | resume <id>`: works while the daemon runs, which takes it up at once. */
+export async function change(verb: keyof typeof CHANGES, id: string, options: { json?: boolean }): Promise<void> {
+  const row = await withPool(async (pool) => {
+    const before = await find(pool, id)
+    const after = CHANGES[verb](toDelivery(before))
+    if (before.state === 'confirmed') throw new Error(`Delivery ${id} is confirmed: there is nothing to ${verb}.`)
+    if (verb === 'resume' && after.state === before.state && after.release === before.release) {
+      throw new Error(`Delivery ${id} is ${before.state}, not parked: there is nothing to resume.`)
+    }
+    return changeDelivery(pool, before.network, id, CHANGES[verb])
+  })
+  if (options.json) return print(describe(row))
+  printOne(row)
+}
+
+async function find(pool: pg.Pool, id: string): Promise<DeliveryRow> {
+  const row = /^[0-9]{1,15}$/.test(id) ? await deliveryById(pool, id) : null
+  if (!row) throw new Error(`There is no delivery ${id}: \`clusterd deliveries list --all\` shows them.`)
+  return row
+}
+
+const withPool = <T>(work: (pool: pg.Pool) => Promise<T>): Promise<T> =>
+  withDatabase(async (url) => {
+    const pool = createPool({ url, max: 1, applicationName: 'clusterd deliveries' })
+    try {
+      return await work(pool)
+    } finally {
+      await pool.end()
+    }
+  })
+
+function statesOf({ state, all }: ListOptions): readonly DeliveryStateName[] {
+  if (state === undefined) return all ? [...LIVE, 'confirmed'] : LIVE
+  if (!isDeliveryState(state)) throw new Error(`--state is one of ${[...LIVE, 'confirmed'].join(', ')}.`)
+  return [state]
+}
+
+function networksOf({ testnet, mainnet }: ListOptions): readonly Network[] {
+  const chosen = NETWORKS.filter((network) => (network === 'testnet' ? testnet : mainnet))
+  return chosen.length > 0 ? chosen : NETWORKS
+}
+
+/** Its state, and what becomes of it once its nonce is free. */
+const stateOf = ({ state, release }: DeliveryRow): string =>
+  release === null ? state : `${state}, to be ${release === 'queue' ? 'queued' : 'parked'}`
+
+/** As JSON shows it: amounts as decimal text, bytes as hex. */
+function describe(row: DeliveryRow) {
+  const { message, signer, txs, valueWei, spentWei, ...rest } = row
+  return {
+    ...rest,
+    valueWei: valueWei.toString(),
+    spentWei: spentWei.toString(),
+    signer: signer && toHex(signer),
+    message: message && {
+      guid: toHex(message.guid),
+      tx: toHex(message.txHash),
+      sentAt: new Date(message.sentMs).toISOString(),
+    },
+    txs: txs.map(({ hash, purpose, gas, valueWei: txWei, maxFeePerGas, maxPriorityFeePerGas, sentBlock }) => ({
+      ...{ hash, purpose, sentBlock, gas: gas.toString(), valueWei: txWei.toString() },
+      ...{ maxFeePerGas: maxFeePerGas.toString(), maxPriorityFeePerGas: maxPriorityFeePerGas.toString() },
+    })),
+  }
+}
+
+function printOne(row: DeliveryRow): void {
+  const { message, included } = row
+  const lines: [string, string][] = [
+    ['delivery', `${row.id} (${row.network}, ${row.kind})`],
+    ['state', stateOf(row)],
+    ['reason', row.reason ?? '-'],
+    ['message', message ? toHex(message.guid) : '-'],
+    ['sent by', message ? `${toHex(message.txHash)} at ${new Date(message.sentMs).toISOString()}` : '-'],
+    ['value', `${row.valueWei} wei`],
+    ['spent', `${row.spentWei} wei for gas`],
+    ['signer', row.signer ? toHex(row.signer) : '-'],
+    ['nonce', row.nonce === null ? '-' : String(row.nonce)],
+    ['failures', String(row.failures)],
+    ['next', row.nextMs > Date.now() ? new Date(row.nextMs).toISOString() : 'now'],
+    ['included', included ? `${included.hash} in block ${included.block}` : '-'],
+    ...row.txs.map(({ hash, purpose, maxFeePerGas, sentBlock }): [string, string] => [
+      purpose,
+      `${hash}, up to ${maxFeePerGas} wei a gas, ${sentBlock === null ? 'not sent yet' : `sent at block ${sentBlock}`}`,
+    ]),
+  ]
+  for (const [what, text] of lines) console.log(`${what.padEnd(9)} ${text}`)
+}
+
+const print = (value: unknown): void => console.log(JSON.stringify(value, null, 2))
+
+/** Columns side by side. */
+function table(rows: readonly string[][]): string {
+  const widths = rows[0]!.map((_, column) => Math.max(...rows.map((row) => row[column]!.length)))
+  return rows
+    .map((row) =>
+      row
+        .map((cell, column) => cell.padEnd(widths[column]!))
+        .join('  ')
+        .trimEnd(),
+    )
+    .join('\n')
+}
+
+/** The largest unit alone: 45 s, 12 min, 3 h, 2 d. */
+function duration(ms: number): string {
+  const seconds = Math.max(0, Math.round(ms / 1_000))
+  if (seconds < 60) return `${seconds} s`
+  if (seconds < 3_600) return `${Math.round(seconds / 60)} min`
+  return seconds < 86_400 ? `${Math.round(seconds / 3_600)} h` : `${Math.round(seconds / 86_400)} d`
+}

@@ -1,0 +1,302 @@
+import { mkdtempSync, rmSync } from 'node:fs'
+import { tmpdir } from 'node:os'
+import { join } from 'node:path'
+import type pg from 'pg'
+import {
+  createPublicClient,
+  createTestClient,
+  createWalletClient,
+  encodeFunctionData,
+  type Hex,
+  http,
+  toHex,
+} from 'viem'
+import { mnemonicToAccount, privateKeyToAccount } from 'viem/accounts'
+import { foundry } from 'viem/chains'
+import { createChainRpc, createEvmChain } from '../../src/chains/evm/chain.js'
+import { hubAbi, spokeAbi } from '../../src/chains/evm/contracts/index.js'
+import { encodeMessage } from '../../src/chains/evm/hubMessage.js'
+import { encodeLzReceiveOption } from '../../src/chains/evm/packetOptions.js'
+import { type ChainConfig, parseChainsFile } from '../../src/config.js'
+import { type ChainRow, registerChain } from '../../src/db/chains.js'
+import type { DeliveryRow } from '../../src/db/deliveryRows.js'
+import { type Leadership, tryLead } from '../../src/db/leader.js'
+import { migrate } from '../../src/db/migrate.js'
+import { createPool } from '../../src/db/pool.js'
+import { listDeliveries } from '../../src/db/read/deliveries.js'
+import { type ChainIndexer, createChainIndexer } from '../../src/indexer/chainIndexer.js'
+import { fromHex } from '../../src/registry/bytes.js'
+import { nameToWord } from '../../src/registry/name.js'
+import { createRelayer, type Relayer, type RelayerOptions, type StepOutcome } from '../../src/relayer/relayer.js'
+import { roadOf } from '../../src/relayer/route.js'
+import { type Anvil, startAnvil, TEST_MNEMONIC } from '../../src/testing/anvil.js'
+import { connect, deployHub, deployMessageLibrary, deploySpoke } from '../../src/testing/deploy.js'
+import { type Postgres, startPostgres } from '../../src/testing/postgres.js'
+
+export const MINIMUM_WEI = 10n ** 16n
+const HUB_EID = 30_101
+const SPOKE_EID = 30_184
+const HUB_CHAIN_ID = 900_000_001
+const SPOKE_CHAIN_ID = 900_008_453
+const RECEIVE_GAS = 250_000n
+
+/** The relayer's own key, for these tests only. */
+export const RELAYER_KEY: Hex = `0x${'5e'.repeat(32)}`
+export const STRANGER = 7
+
+export interface BridgeWorld {
+  hub: ReturnType<typeof chainAt> & { anvil: Anvil }
+  spoke: ReturnType<typeof chainAt> & { anvil: Anvil }
+  postgres: Postgres
+  pool: pg.Pool
+  contracts: { hub: Hex; hubEndpoint: Hex; spoke: Hex }
+  /** What the chains file says. */
+  file: object
+  relayer: Hex
+  /** Milliseconds that the relayer's clock is ahead. */
+  aheadMs: number
+  wallet(index: number): ReturnType<typeof mnemonicToAccount>
+  /** Registers names from the spoke, and has its block confirmed and indexed. @returns guid of the message */
+  send(index: number, names: readonly string[], options?: { amountWei?: bigint; calldata?: Hex }): Promise<Hex>
+  /** Indexes both chains as far as they are. */
+  index(): Promise<void>
+  /** A relayer that leads, as after a restart. */
+  restart(options?: Partial<RelayerOptions> & { file?: object }): Promise<Relayer>
+  /** Steps until nothing more can be done without the chain. @returns the outcomes of deliveries, in order */
+  run(relayer: Relayer, options?: { steps?: number }): Promise<string[]>
+  /** Mines a block on the hub and steps, until every delivery has ended. */
+  finish(relayer: Relayer): Promise<string[]>
+  deliveries(): Promise<DeliveryRow[]>
+  /** How often the hub took a message, from its logs. */
+  executions(guid: Hex): Promise<number>
+  nonce(): Promise<number>
+  stop(): Promise<void>
+}
+
+function chainAt(rpcUrl: string, id: number) {
+  const chain = { ...foundry, id }
+  const transport = http(rpcUrl)
+  return {
+    public: createPublicClient({ chain, transport, pollingInterval: 20, cacheTime: 0 }),
+    test: createTestClient({ chain, mode: 'anvil', transport }),
+    walletClient: (index: number) => createWalletClient({ chain, account: account(index), transport }),
+  }
+}
+
+const account = (index: number) => mnemonicToAccount(TEST_MNEMONIC, { addressIndex: index })
+
+/** Two anvils (automine) with hub and spoke connected, one PostgreSQL, no daemon: tests drive every step by hand. */
+export async function startBridgeWorld(): Promise<BridgeWorld> {
+  const home = mkdtempSync(join(tmpdir(), 'clusterd-bridge-'))
+  const [postgres, hubAnvil, spokeAnvil] = await Promise.all([
+    startPostgres({ dataDir: join(home, 'pg') }),
+    startAnvil({ chainId: HUB_CHAIN_ID, logFile: join(home, 'hub.log') }),
+    startAnvil({ chainId: SPOKE_CHAIN_ID, logFile: join(home, 'spoke.log') }),
+  ])
+  const hub = { ...chainAt(hubAnvil.rpcUrl, HUB_CHAIN_ID), anvil: hubAnvil }
+  const spoke = { ...chainAt(spokeAnvil.rpcUrl, SPOKE_CHAIN_ID), anvil: spokeAnvil }
+  const relayer = privateKeyToAccount(RELAYER_KEY).address
+  await hub.test.setBalance({ address: relayer, value: 10n ** 22n })
+  const contracts = await deploy(hub, spoke, relayer)
+  await migrate(postgres.url)
+  const pool = createPool({ url: postgres.url, max: 12, applicationName: 'test' })
+  const common = { network: 'mainnet', confirmation: { blocks: 2 }, pollMs: 50, local: true }
+  const file = {
+    chains: [
+      {
+        ...{ ...common, label: '1', role: 'hub', chainId: HUB_CHAIN_ID, rpcUrls: [hubAnvil.rpcUrl], eid: HUB_EID },
+        ...{ contract: contracts.hub, endpoint: contracts.hubEndpoint, messageLib: contracts.hubLibrary },
+      },
+      {
+        ...{ ...common, label: '8453', role: 'spoke', chainId: SPOKE_CHAIN_ID, rpcUrls: [spokeAnvil.rpcUrl] },
+        ...{ eid: SPOKE_EID, contract: contracts.spoke, endpoint: contracts.spokeEndpoint },
+      },
+    ],
+  }
+  const leads: { index: Leadership | null; relay: Leadership | null } = { index: null, relay: null }
+  let indexers: ChainIndexer[] = []
+
+  const world: BridgeWorld = {
+    hub,
+    spoke,
+    postgres,
+    pool,
+    contracts,
+    file,
+    relayer,
+    aheadMs: 0,
+    wallet: account,
+    async send(index, names, { amountWei = MINIMUM_WEI, calldata } = {}) {
+      const sum = calldata ? 0n : amountWei * BigInt(names.length)
+      const hubCalldata = calldata ?? placeBids(names, amountWei)
+      const options = encodeLzReceiveOption({ gas: RECEIVE_GAS + 40_000n * BigInt(names.length), value: sum })
+      const sender: Hex = `0x${account(index).address.slice(2).toLowerCase().padStart(64, '0')}`
+      const { nativeFee } = await spoke.public.readContract({
+        address: contracts.spoke,
+        abi: spokeAbi,
+        functionName: 'quote',
+        args: [encodeMessage(sender, hubCalldata), options],
+      })
+      const { result } = await spoke.public.simulateContract({
+        account: account(index),
+        address: contracts.spoke,
+        abi: spokeAbi,
+        functionName: 'lzSend',
+        args: [hubCalldata, options],
+        value: nativeFee,
+      })
+      const hash = await spoke.walletClient(index).writeContract({
+        address: contracts.spoke,
+        abi: spokeAbi,
+        functionName: 'lzSend',
+        args: [hubCalldata, options],
+        value: nativeFee,
+      })
+      await spoke.public.waitForTransactionReceipt({ hash })
+      await spoke.test.mine({ blocks: 2 })
+      await world.index()
+      return result.guid
+    },
+    async index() {
+      if (!leads.index) {
+        leads.index = await lead(postgres.url, 'index')
+        indexers = await Promise.all((await openChains(pool, file)).map((open) => indexerOf(pool, open, leads.index!)))
+      }
+      for (const indexer of indexers) for (let i = 0; i < 20; i++) if ((await indexer.converge()).kind === 'idle') break
+    },
+    async restart({ file: otherFile = {}, ...options } = {}) {
+      await leads.relay?.release()
+      leads.relay = await lead(postgres.url, 'relay')
+      return openRelayer(pool, { ...file, ...otherFile }, leads.relay.epoch, {
+        clock: { nowMs: () => Date.now() + world.aheadMs, random: () => 0.5 },
+        ...options,
+      })
+    },
+    async run(relayer, { steps = 20 } = {}) {
+      const outcomes: string[] = []
+      for (let i = 0; i < steps; i++) {
+        const step = await relayer.step()
+        outcomes.push(...outcomesOf(step))
+        if (step.kind !== 'progressed') break
+      }
+      return outcomes
+    },
+    async finish(relayer) {
+      const outcomes: string[] = []
+      for (let i = 0; i < 30; i++) {
+        outcomes.push(...(await world.run(relayer)))
+        if ((await world.deliveries()).every(({ state }) => state === 'confirmed' || state === 'parked'))
+          return outcomes
+        await hub.test.mine({ blocks: 1 })
+      }
+      throw new Error(`deliveries did not end: ${outcomes.join(' ')}`)
+    },
+    deliveries: async () =>
+      (
+        await listDeliveries(pool, {
+          networks: ['mainnet'],
+          states: ['queued', 'signed', 'sent', 'included', 'confirmed', 'parked'],
+          limit: 1_000,
+        })
+      ).reverse(),
+    async executions(guid) {
+      const events = await hub.public.getContractEvents({
+        address: contracts.hub,
+        abi: hubAbi,
+        eventName: 'Received',
+        fromBlock: 0n,
+      })
+      return events.filter(({ args }) => args.guid === guid).length
+    },
+    nonce: () => hub.public.getTransactionCount({ address: relayer }),
+    async stop() {
+      await leads.index?.release()
+      await leads.relay?.release()
+      await pool.end()
+      await Promise.all([hubAnvil.stop(), spokeAnvil.stop(), postgres.stop()])
+      rmSync(home, { recursive: true, force: true })
+    },
+  }
+  return world
+}
+
+async function deploy(hub: ReturnType<typeof chainAt>, spoke: ReturnType<typeof chainAt>, relayer: Hex) {
+  const owner = account(9).address
+  const roles = { owner, pauser: owner, minimumWei: MINIMUM_WEI }
+  const hubClient = { walletClient: hub.walletClient(9), publicClient: hub.public }
+  const spokeClient = { walletClient: spoke.walletClient(9), publicClient: spoke.public }
+  const [onHub, onSpoke] = await Promise.all([
+    deployHub({ ...hubClient, ...roles, eid: HUB_EID, relayer }),
+    deploySpoke({ ...spokeClient, ...roles, eid: SPOKE_EID, hubEid: HUB_EID }),
+  ])
+  const [hubLibrary, spokeLibrary] = await Promise.all([
+    deployMessageLibrary(hubClient, onHub.endpoint, relayer),
+    deployMessageLibrary(spokeClient, onSpoke.endpoint, relayer),
+  ])
+  await connect(
+    { ...hubClient, eid: HUB_EID, endpoint: onHub.endpoint, library: hubLibrary, app: onHub.hub },
+    { ...spokeClient, eid: SPOKE_EID, endpoint: onSpoke.endpoint, library: spokeLibrary, app: onSpoke.spoke },
+  )
+  return {
+    hub: onHub.hub,
+    hubEndpoint: onHub.endpoint,
+    hubLibrary,
+    spoke: onSpoke.spoke,
+    spokeEndpoint: onSpoke.endpoint,
+  }
+}
+
+export const placeBids = (names: readonly string[], amountWei = MINIMUM_WEI): Hex =>
+  encodeFunctionData({
+    abi: hubAbi,
+    functionName: 'placeBids',
+    args: [names.map(() => amountWei), names.map((name) => toHex(nameToWord(name)))],
+  })
+
+const outcomesOf = ({ deliveries }: StepOutcome): string[] =>
+  deliveries.flatMap(({ kind, outcomes }) => outcomes.map(({ outcome }) => `${kind} ${outcome}`))
+
+/** Leads, as soon as the one before has let go. */
+async function lead(url: string, role: 'index' | 'relay'): Promise<Leadership> {
+  for (let i = 0; i < 100; i++) {
+    const leadership = await tryLead(url, 'mainnet', role)
+    if (leadership) return leadership
+    await new Promise((resolve) => setTimeout(resolve, 20))
+  }
+  throw new Error('another leader holds the test network')
+}
+
+type Open = { config: ChainConfig; row: ChainRow; chain: ReturnType<typeof createEvmChain> }
+
+/** Opens the chains of a chains file, as the daemon does. */
+export async function openChains(pool: pg.Pool, file: object): Promise<Open[]> {
+  const open: Open[] = []
+  for (const config of parseChainsFile(file, 'test').chains) {
+    const rpc = createChainRpc(config)
+    const row = await registerChain(pool, {
+      ...{ network: config.network, label: config.label, instance: '', chainId: config.chainId },
+      ...{ contract: fromHex(config.contract), startBlock: config.startBlock },
+      genesisHash: fromHex(await rpc.genesisHash()),
+    })
+    open.push({ config, row, chain: createEvmChain({ config, chain: row.chain, rpc }) })
+  }
+  return open
+}
+
+/** A relayer on the chains of a chains file, with the tests' key. */
+export async function openRelayer(
+  pool: pg.Pool,
+  file: object,
+  epoch: number,
+  options: Partial<RelayerOptions> = {},
+): Promise<Relayer> {
+  const open = await openChains(pool, file)
+  const road = roadOf(open.map(({ chain, row }) => ({ chain, number: row.chain })))
+  if (!road || 'problem' in road) throw new Error(road?.problem ?? 'the chains file has no bridge')
+  const settings = parseChainsFile(file, 'test').deliveries.mainnet
+  const payer = privateKeyToAccount(RELAYER_KEY)
+  return createRelayer({ pool, network: 'mainnet', ...road, account: payer, settings, epoch, ...options })
+}
+
+const indexerOf = (pool: pg.Pool, { row, chain }: Open, { epoch }: Leadership): Promise<ChainIndexer> =>
+  createChainIndexer({ pool, chain, row, epoch, signal: new AbortController().signal })
