@@ -7,6 +7,8 @@ import { writeTail } from '../db/facts.js'
 import { inTransaction } from '../db/pool.js'
 import { failpoint } from '../ops/failpoint.js'
 import type { Entry } from '../registry/entry.js'
+import { firstClusterIds, keysOf } from '../registry/fold.js'
+import type { Network } from '../registry/network.js'
 import { fetchRange } from './fetchRange.js'
 import type { ConfirmedRange, Progress } from './types.js'
 import type { RangeWidth } from './width.js'
@@ -46,7 +48,7 @@ export class DeepReorgError extends Error {
 export async function backfill(options: BackfillOptions): Promise<{ blocks: number; entries: number }> {
   const { chain, row, width, to, signal } = options
   const queue = new PQueue({ concurrency: RANGES_AHEAD })
-  const ahead: Promise<ConfirmedRange>[] = []
+  const ahead: Promise<PreparedRange>[] = []
   const first = row.nextBlock
   const startedMs = Date.now()
   let asked = first
@@ -55,7 +57,7 @@ export async function backfill(options: BackfillOptions): Promise<{ blocks: numb
     while (ahead.length < RANGES_AHEAD && asked <= to) {
       const from = asked
       const end = Math.min(to, from + width.blocks - 1)
-      const range = queue.add(() => fetchRange(chain, width, from, end))
+      const range = queue.add(async () => prepare(row.network, await fetchRange(chain, width, from, end)))
       // it is awaited below in its turn; until then its failure is not unhandled
       range.catch(() => {})
       ahead.push(range)
@@ -72,7 +74,17 @@ export async function backfill(options: BackfillOptions): Promise<{ blocks: numb
   return { blocks: row.nextBlock - first, entries }
 }
 
-async function writeRange(options: BackfillOptions, range: ConfirmedRange): Promise<void> {
+/** A range with what can be worked out before its turn to be written. */
+interface PreparedRange extends ConfirmedRange {
+  firstIds: ReadonlyMap<string, Buffer>
+}
+
+const prepare = (network: Network, range: ConfirmedRange): PreparedRange => ({
+  ...range,
+  firstIds: firstClusterIds(network, keysOf(range.harvest.entries)),
+})
+
+async function writeRange(options: BackfillOptions, range: PreparedRange): Promise<void> {
   const limit = options.isCaughtUp ? LIVE_BATCH : CATCH_UP_BATCH
   const { entries, received, sent } = range.harvest
   let start = 0
@@ -85,11 +97,12 @@ async function writeRange(options: BackfillOptions, range: ConfirmedRange): Prom
     const hash = range.hashOfBlock.get(block)
     // a block with a configured entry alone has no known hash: take it along with the next
     if (!hash) break
-    await commit(options, cut(entries.slice(start, end), from, block), block, hash)
+    await commit(options, range, cut(entries.slice(start, end), from, block), block, hash)
     start = end
     from = block + 1
   }
-  await commit(options, cut(start === 0 ? entries : entries.slice(start), from, range.to), range.to, range.lastHash)
+  const rest = start === 0 ? entries : entries.slice(start)
+  await commit(options, range, cut(rest, from, range.to), range.to, range.lastHash)
 
   function cut(batch: Entry[], first: number, last: number): Harvest {
     const isInside = ({ block }: { block: number }) => block >= first && block <= last
@@ -104,7 +117,13 @@ function endOfBatch(entries: readonly Entry[], start: number, limit: number): nu
   return end
 }
 
-async function commit(options: BackfillOptions, harvest: Harvest, block: number, hash: Buffer): Promise<void> {
+async function commit(
+  options: BackfillOptions,
+  { firstIds }: PreparedRange,
+  harvest: Harvest,
+  block: number,
+  hash: Buffer,
+): Promise<void> {
   const { pool, row, epoch } = options
   const { network, chain } = row
   failpoint('backfill.before_transaction')
@@ -113,7 +132,14 @@ async function commit(options: BackfillOptions, harvest: Harvest, block: number,
     // whole, rows and checkpoint together, nobody else has written behind them, and the same blocks give the same rows
     // again. The end of the catch-up is recorded by an ordinary commit, which brings everything before it to disk.
     if (!options.isCaughtUp) await client.query('SET LOCAL synchronous_commit = off')
-    const minimumWei = await writeConfirmed(client, row, epoch, harvest, { nextBlock: block + 1, parentHash: hash })
+    const minimumWei = await writeConfirmed(
+      client,
+      row,
+      epoch,
+      harvest,
+      { nextBlock: block + 1, parentHash: hash },
+      firstIds,
+    )
     // the hash stays known for a while: a local chain may come back from an older state
     const checkpointBlock = { block, hash, parentHash: Buffer.alloc(32), timestampMs: 0, entries: [] }
     await writeTail(client, network, chain, { dropFrom: block, blocks: [checkpointBlock], minimumWei })

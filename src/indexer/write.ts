@@ -10,6 +10,7 @@ import { failpoint } from '../ops/failpoint.js'
  * Writes what confirmed blocks brought, with the checkpoint behind them, in the caller's transaction: entries into the
  * journal, messages into their tables. The head is locked first, exclusively: raising a shared lock later could deadlock
  * with another writer.
+ * @param firstIds `firstClusterIds` of the entries, if they have been made already
  * @returns the minimum in force afterwards
  * @throws LostLeadershipError
  */
@@ -19,9 +20,14 @@ export async function writeConfirmed(
   epoch: number,
   { entries, received, sent }: Harvest,
   to: Checkpoint,
+  firstIds?: ReadonlyMap<string, Buffer>,
 ): Promise<bigint> {
   const { network, chain } = row
-  const { minimumWei } = await appendEntries(client, network, entries, { epoch, writerMs: Date.now() })
+  const { minimumWei } = await appendEntries(client, network, entries, {
+    epoch,
+    writerMs: Date.now(),
+    ...(firstIds ? { firstIds } : {}),
+  })
   failpoint('index.after_append')
   await confirmReceipts(client, network, received)
   await confirmMessages(client, network, chain, sent)

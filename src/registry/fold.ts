@@ -113,6 +113,16 @@ export function keysOf(entries: readonly Entry[]): Keys {
 }
 
 /**
+ * The ids of the first cluster that each wallet of `keys` would create. Costly and the same in every state, so a writer may
+ * have them made before its turn.
+ */
+export function firstClusterIds(network: Network, keys: Keys): Map<string, Buffer> {
+  const ids = new Map<string, Buffer>()
+  for (const key of keys.wallets) ids.set(key, clusterId(network, Buffer.from(key, 'latin1'), 0))
+  return ids
+}
+
+/**
  * Folds a batch of entries, in order, into the rows to write.
  * Throws RangeError for a body of wrong length, Error for a slice that lacks a key of `keysOf`.
  * @param writerMs the writer's clock in milliseconds: a journal timestamp is max(previous, min(cause, writer)). A rebuild
