@@ -100,8 +100,11 @@ function printSummary(stack: Stack, seconds: number): void {
     '',
     `  API        ${bold(api)}`,
     `  Operator   ${ops}/ready  ${ops}/metrics`,
-    ...Object.entries(networks).map(
-      ([name, { hub }]) => `  ${name.padEnd(9)}  hub "${hub.network}" at ${hub.rpcUrl}, chain id ${hub.chainId}`,
+    ...Object.entries(networks).flatMap(([name, { hub, spokes }]) =>
+      [hub, ...spokes].map((chain, i) => {
+        const role = chain === hub ? 'hub' : 'spoke'
+        return `  ${(i === 0 ? name : '').padEnd(9)}  ${role} "${chain.network}" at ${chain.rpcUrl}, chain id ${chain.chainId}`
+      }),
     ),
     `  Database   ${stack.databaseUrl}`,
     `  World      ${stack.home}/stack.json (${accounts.evm.length} funded accounts)`,
@@ -110,7 +113,7 @@ function printSummary(stack: Stack, seconds: number): void {
       ? [
           `  curl -s ${api}/v1/names/address/${seed.owner}`,
           `  curl -s ${api}/v1/names -d '[{"name":"${seed.name}"}]'`,
-          `  curl -s ${api}/v1/names/register/tx/${seed.tx.finalized}`,
+          ...Object.entries(seed.tx).map(([status, tx]) => `  curl -s ${api}/v1/names/register/tx/${tx}  # ${status}`),
         ]
       : []),
     `  curl -s ${api}/v1/names/register/check -d '["alice","bob"]'`,

@@ -5,6 +5,7 @@ import { promisify } from 'node:util'
 import { privateKeyToAccount } from 'viem/accounts'
 import { describe, expect, inject, it } from 'vitest'
 import { until } from '../../src/testing/index.js'
+import { waitFor } from '../../src/testing/processes.js'
 import { ask, freshName, freshWallet, hubOf, sendRegistration, world } from '../support/world.js'
 
 const run = promisify(execFile)
@@ -65,6 +66,10 @@ describe('the local world', () => {
       await until.status(world(), seed.tx.lost, 'lost_bid', { testnet })
       await until.status(world(), seed.tx.pending, 'pending', { testnet })
       await until.status(world(), seed.tx.bridging!, 'bridging', { testnet })
+      // it stays there: the relayer may not spend what it would bring
+      const path = `/v1/names/register/tx/${seed.tx.bridging}${testnet ? '?testnet=true' : ''}`
+      const isParked = async () => (await ask<{ reason?: string }>('GET', path)).body.reason === 'spend_cap'
+      expect(await waitFor(isParked, 20_000)).toBe(true)
     },
   )
 
@@ -96,6 +101,14 @@ describe('the commands', () => {
       expect(out).toContain(`  ${step} `)
     const { body } = await ask<{ isAvailable: boolean }[]>('POST', '/v1/names/register/check?testnet=true', [name])
     expect(body[0]?.isAvailable).toBe(false)
+  })
+
+  it('demo registers over the bridge, and tells how long that took', async () => {
+    const out = await clusterd('demo', '--network', '10')
+    expect(out).toContain('registration fee 0.035 LOC and bridge fee 0.000735 LOC')
+    for (const step of ['sent', 'bridging', 'finalized', 'event']) expect(out).toContain(`  ${step} `)
+    expect(out).toMatch(/latency +\d+\.\d\d s from block \d+ of the spoke to the bid in block \d+ of the hub/)
+    await expect(clusterd('demo', '--network', '77')).rejects.toThrow('these are: 1, 8453, 10, 11155111, 17000.')
   })
 
   it('replay rebuilds the same state, migrate finds nothing to do', async () => {
