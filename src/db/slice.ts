@@ -1,16 +1,18 @@
 import type pg from 'pg'
-import { keyOf } from '../registry/bytes.js'
 import { clusterId } from '../registry/clusterId.js'
 import type { Head, Keys, Slice } from '../registry/fold.js'
 import { NETWORK_CODE, type Network } from '../registry/network.js'
+import { BYTEA_OID, binaryArray, TEXT_OID } from './binaryArray.js'
 import { leaf } from './tables.js'
 
-interface WalletColumns {
-  address: Buffer
+/** A row that a probe found: which table, and which key of that table's list, counted from 1. */
+interface Found {
+  source: 'owner' | 'wallet' | 'cluster'
+  ord: number
   cluster: number
-  name: string
-  private: boolean
-  backed_up: boolean
+  name: string | null
+  private: boolean | null
+  backed_up: boolean | null
 }
 
 /** Numbers probed at once for a wallet that has created clusters before. */
@@ -27,75 +29,94 @@ export async function loadSlice(
   keys: Keys,
   firstIds?: ReadonlyMap<string, Buffer>,
 ): Promise<Slice> {
-  const slice: Slice = { network, head, owners: new Map(), verified: new Map(), nextClusterNumber: new Map() }
-  const code = NETWORK_CODE[network]
-  // While a young table has no statistics, the planner may read all of it, once a batch, and keep that plan. So every probe
-  // is one of a single key (LATERAL ... LIMIT 1), whose only cheap plan is the unique index, whatever the table's size.
-  await client.query('SET LOCAL enable_seqscan = off')
-  if (keys.names.size > 0) {
-    const text = `SELECT n.name, n.cluster FROM unnest($1::text[]) k(name) CROSS JOIN LATERAL (
-      SELECT name, cluster FROM ${leaf('names', network)}
-      WHERE network = ${code} AND outcome = 1 AND name = k.name COLLATE "C" LIMIT 1) n`
-    const { rows } = await client.query<{ name: string; cluster: number }>({
-      name: `owners_${network}`,
-      text,
-      values: [[...keys.names]],
-    })
-    for (const row of rows) slice.owners.set(row.name, row.cluster)
-  }
-  if (keys.wallets.size > 0) {
-    const text = `SELECT w.* FROM unnest($1::bytea[]) k(address) CROSS JOIN LATERAL (
-      SELECT address, cluster, name, private, backed_up FROM ${leaf('wallets', network)}
-      WHERE network = ${code} AND verified AND address = k.address LIMIT 1) w`
-    const addresses = [...keys.wallets].map((key) => Buffer.from(key, 'latin1'))
-    const { rows } = await client.query<WalletColumns>({ name: `verified_${network}`, text, values: [addresses] })
-    for (const row of rows) {
-      slice.verified.set(keyOf(row.address), {
-        cluster: row.cluster,
-        name: row.name,
-        isPrivate: row.private,
-        isBackedUp: row.backed_up,
-      })
+  const owners = new Map<string, number>()
+  const slice = { network, head, owners, verified: new Map(), nextClusterNumber: new Map(), nextClusterId: new Map() }
+  if (keys.names.size + keys.wallets.size === 0) return slice
+  const names = [...keys.names]
+  const wallets = [...keys.wallets]
+  const addresses = wallets.map((key) => Buffer.from(key, 'latin1'))
+  const ids = wallets.map((key, i) => firstIds?.get(key) ?? clusterId(network, addresses[i]!, 0))
+  const found = await probe(client, network, names, addresses, ids)
+  const hasCreated = new Set<string>()
+  for (const row of found) {
+    if (row.source === 'owner') owners.set(names[row.ord - 1]!, row.cluster)
+    else if (row.source === 'cluster') hasCreated.add(wallets[row.ord - 1]!)
+    else {
+      const entry = { name: row.name!, isPrivate: row.private!, isBackedUp: row.backed_up! }
+      slice.verified.set(wallets[row.ord - 1]!, { cluster: row.cluster, ...entry })
     }
-    const creators = addresses.filter((address) => !slice.verified.has(keyOf(address)))
-    await findFreeIds(client, slice, creators, firstIds)
   }
+  const creators: string[] = []
+  for (const [i, key] of wallets.entries()) {
+    if (slice.verified.has(key)) continue
+    if (hasCreated.has(key)) creators.push(key)
+    else {
+      slice.nextClusterNumber.set(key, 0)
+      slice.nextClusterId.set(key, ids[i]!)
+    }
+  }
+  if (creators.length > 0) await findFreeIds(client, slice, creators)
   return slice
 }
 
 /**
- * Finds the smallest free cluster number of each wallet, and its id. The ids taken by a creator are those of 0 … k-1, so
- * the first gap ends the search.
+ * Looks for owned names, verified wallets and cluster ids, in one statement. While a young table has no statistics, the
+ * planner may read all of it, once a batch, and keep that plan; so every probe is one of a single key (LATERAL ... LIMIT
+ * 1), whose only cheap plan is the unique index, whatever the table's size.
  */
-async function findFreeIds(
+async function probe(
   client: pg.ClientBase,
-  slice: Slice,
-  creators: Buffer[],
-  firstIds?: ReadonlyMap<string, Buffer>,
-): Promise<void> {
+  network: Network,
+  names: readonly string[],
+  addresses: readonly Buffer[],
+  ids: readonly Buffer[],
+): Promise<Found[]> {
+  const code = NETWORK_CODE[network]
+  const text = `
+    SELECT 'owner' AS source, k.ord::int AS ord, n.cluster, NULL AS name, NULL::bool AS private, NULL::bool AS backed_up
+    FROM unnest($1::text[]) WITH ORDINALITY k(name, ord) CROSS JOIN LATERAL (
+      SELECT cluster FROM ${leaf('names', network)}
+      WHERE network = ${code} AND outcome = 1 AND name = k.name COLLATE "C" LIMIT 1) n
+    UNION ALL
+    SELECT 'wallet', k.ord::int, w.cluster, w.name, w.private, w.backed_up
+    FROM unnest($2::bytea[]) WITH ORDINALITY k(address, ord) CROSS JOIN LATERAL (
+      SELECT cluster, name, private, backed_up FROM ${leaf('wallets', network)}
+      WHERE network = ${code} AND verified AND address = k.address LIMIT 1) w
+    UNION ALL
+    SELECT 'cluster', k.ord::int, c.serial, NULL, NULL, NULL
+    FROM unnest($3::bytea[]) WITH ORDINALITY k(id, ord) CROSS JOIN LATERAL (
+      SELECT serial FROM ${leaf('clusters', network)} WHERE network = ${code} AND id = k.id LIMIT 1) c`
+  await client.query('SET LOCAL enable_seqscan = off')
+  const values = [
+    binaryArray(
+      TEXT_OID,
+      names.map((name) => Buffer.from(name, 'latin1')),
+    ),
+    binaryArray(BYTEA_OID, addresses),
+    binaryArray(BYTEA_OID, ids),
+  ]
+  return (await client.query<Found>({ name: `probe_${network}`, text, values })).rows
+}
+
+/**
+ * Finds the smallest free cluster number, and its id, of wallets whose number 0 is taken. The ids taken by a creator are
+ * those of 0 … k-1, so the first gap ends the search.
+ */
+async function findFreeIds(client: pg.ClientBase, slice: Required<Slice>, keys: readonly string[]): Promise<void> {
   const { network } = slice
-  slice.nextClusterId = new Map()
-  const text = `SELECT c.id FROM unnest($1::bytea[]) k(id) CROSS JOIN LATERAL (
-    SELECT id FROM ${leaf('clusters', network)} WHERE network = ${NETWORK_CODE[network]} AND id = k.id LIMIT 1) c`
-  let open = creators.map((creator) => ({ creator, from: 0, window: 1 }))
-  while (open.length > 0) {
-    const ids = open.map(({ creator, from, window }) => {
-      const first = from === 0 && window === 1 ? firstIds?.get(keyOf(creator)) : undefined
-      return first ? [first] : Array.from({ length: window }, (_, i) => clusterId(network, creator, from + i))
-    })
-    const { rows } = await client.query<{ id: Buffer }>({ name: `cluster_ids_${network}`, text, values: [ids.flat()] })
-    const taken = new Set(rows.map((row) => keyOf(row.id)))
-    const still: typeof open = []
-    for (const [i, { creator, from, window }] of open.entries()) {
-      const free = taken.size === 0 ? 0 : ids[i]!.findIndex((id) => !taken.has(keyOf(id)))
-      if (free < 0) {
-        still.push({ creator, from: from + window, window: PROBE_WINDOW })
-        continue
-      }
-      const key = keyOf(creator)
+  let open = keys
+  for (let from = 1; open.length > 0; from += PROBE_WINDOW) {
+    const ids = open.map((key) =>
+      Array.from({ length: PROBE_WINDOW }, (_, i) => clusterId(network, Buffer.from(key, 'latin1'), from + i)),
+    )
+    const found = await probe(client, network, [], [], ids.flat())
+    const taken = new Set(found.map(({ ord }) => ord - 1))
+    open = open.filter((key, k) => {
+      const free = ids[k]!.findIndex((_, i) => !taken.has(k * PROBE_WINDOW + i))
+      if (free < 0) return true
       slice.nextClusterNumber.set(key, from + free)
-      slice.nextClusterId.set(key, ids[i]![free]!)
-    }
-    open = still
+      slice.nextClusterId.set(key, ids[k]![free]!)
+      return false
+    })
   }
 }
