@@ -19,7 +19,7 @@ const USAGE = `usage: npm run bench:api -- [options]
   --connections <n>    kept open by the driver (default 16)
   --seconds <n>        of each measurement (default 5)
   --runs <n>           rounds of which the median counts (default 3)
-  --cli <file>         another build's command line (.js or .ts) instead of a fresh dist/cli.js`
+  --cli <file>         another build's command line (.js or .ts) instead of a fresh build`
 
 const { values } = parseArgs({
   options: {
@@ -55,7 +55,7 @@ interface Result {
 }
 
 async function main({ home, onEnd }: Bench): Promise<void> {
-  const cli = values.cli ? resolve(values.cli) : buildDaemon()
+  const cli = values.cli ? resolve(values.cli) : buildDaemon(onEnd)
   const postgres = await startPostgres({ dataDir: `${home}/pg` })
   onEnd(() => postgres.stop())
   console.log(await describeMachine(postgres.url))

@@ -23,7 +23,7 @@ const DEFAULT_RUNS = 3
 const USAGE = `usage: npm run bench:index -- [registrations] [options]
   --runs <n>      rounds of which the median counts (default ${DEFAULT_RUNS})
   --no-floor      the daemon alone
-  --cli <file>    another build's command line (.js or .ts) instead of a fresh dist/cli.js
+  --cli <file>    another build's command line (.js or .ts) instead of a fresh build
   --profile <dir> CPU profiles of the daemon go there`
 
 type Phase = 'daemon' | LoopKind
@@ -53,7 +53,7 @@ if (values.help || ![registrations, runs].every((n) => Number.isSafeInteger(n) &
 }
 
 async function main({ home, onEnd }: Bench): Promise<void> {
-  const cli = values.cli ? resolve(values.cli) : buildDaemon()
+  const cli = values.cli ? resolve(values.cli) : buildDaemon(onEnd)
   const postgres = await startPostgres({ dataDir: `${home}/pg` })
   onEnd(() => postgres.stop())
   console.log(await describeMachine(postgres.url))

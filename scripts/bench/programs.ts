@@ -1,5 +1,5 @@
 import { execFileSync } from 'node:child_process'
-import { existsSync, readFileSync, writeFileSync } from 'node:fs'
+import { existsSync, readFileSync, rmSync, writeFileSync } from 'node:fs'
 import { createRequire } from 'node:module'
 import { join } from 'node:path'
 import { fileURLToPath } from 'node:url'
@@ -16,14 +16,17 @@ const START_DEADLINE_MS = 30_000
 const STOP_GRACE_MS = 12_000
 const POLL_MS = 10
 
-/** Compiles the daemon as it ships (the type check is another command's). @returns the path of its command line */
-export function buildDaemon(): string {
+/**
+ * Compiles the daemon as it ships (the type check is another command's) into a folder of its own, beside the one that is
+ * published: it finds its migrations from there, and nobody else's build gets in between.
+ */
+export function buildDaemon(onEnd: (close: () => Promise<unknown>) => void): string {
+  const outDir = join(ROOT, `dist-bench-${process.pid}`)
+  onEnd(async () => rmSync(outDir, { recursive: true, force: true }))
   const tsc = createRequire(import.meta.url).resolve('typescript/bin/tsc')
-  execFileSync(process.execPath, [tsc, '-p', 'tsconfig.build.json', '--noCheck', '--declaration', 'false'], {
-    cwd: ROOT,
-    stdio: 'inherit',
-  })
-  return join(ROOT, 'dist', 'cli.js')
+  const args = ['-p', 'tsconfig.build.json', '--noCheck', '--declaration', 'false', '--outDir', outDir]
+  execFileSync(process.execPath, [tsc, ...args], { cwd: ROOT, stdio: 'inherit' })
+  return join(outDir, 'cli.js')
 }
 
 /** Node's arguments that run a file of ours, also one in TypeScript. */
