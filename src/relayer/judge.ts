@@ -14,7 +14,11 @@ export interface Route {
 
 /** Reasons of `ParkReason`. */
 export type Refusal = 'foreign_packet' | 'bad_options' | 'value_mismatch'
-export type Judged = { packet: Packet; option: LzReceiveOption } | { refusal: Refusal }
+export type Judged =
+  | { packet: Packet; option: LzReceiveOption }
+  /** Not to be executed. Its verification moves no money, and the endpoint asks for it before it executes later packets. */
+  | { packet: Packet; refusal: Exclude<Refusal, 'foreign_packet'> }
+  | { packet: null; refusal: 'foreign_packet' }
 
 /**
  * Whether a message may be executed at our cost. Whoever sends a packet chooses its options, so the value is paid only where the
@@ -24,12 +28,12 @@ export type Judged = { packet: Packet; option: LzReceiveOption } | { refusal: Re
 export function judgeMessage(message: { chain: number; packet: Buffer; options: Buffer }, route: Route): Judged {
   const packet = decodePacket(toHex(message.packet))
   const spoke = route.spokes.find(({ chain }) => chain === message.chain)
-  if (!packet || !spoke || !isOnRoute(packet, spoke, route)) return { refusal: 'foreign_packet' }
+  if (!packet || !spoke || !isOnRoute(packet, spoke, route)) return { packet: null, refusal: 'foreign_packet' }
   const option = decodeLzReceiveOption(toHex(message.options))
-  if (!option || option.gas === 0n) return { refusal: 'bad_options' }
+  if (!option || option.gas === 0n) return { packet, refusal: 'bad_options' }
   const asked = askedWei(packet)
   const isPaid = asked === null ? option.value === 0n || route.hub.isLocal : option.value === asked
-  return isPaid ? { packet, option } : { refusal: 'value_mismatch' }
+  return isPaid ? { packet, option } : { packet, refusal: 'value_mismatch' }
 }
 
 const isOnRoute = (packet: Packet, spoke: Route['spokes'][number], { hub }: Route): boolean =>

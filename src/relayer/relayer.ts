@@ -142,14 +142,14 @@ export function createRelayer(options: RelayerOptions): Relayer {
     return queued
   }
 
-  /** Locally nobody else verifies. A message that is refused is queued too, so that it is seen parked. */
+  /** Locally nobody else verifies. An execution that is refused is queued too, so that it is seen parked. */
   const rowsFor = (message: OpenMessage) => {
     const { guid } = message
     const judged = judgeMessage(message, route)
     const valueWei = 'refusal' in judged ? 0n : judged.option.value
     const execute = { guid, kind: 'execute' as const, chain: hub.number, valueWei }
-    const needsVerifier = hub.messageLib !== null && !('refusal' in judged)
-    return needsVerifier ? [{ guid, kind: 'verify' as const, chain: hub.number, valueWei: 0n }, execute] : [execute]
+    const isVerifiedHere = hub.messageLib !== null && judged.packet !== null
+    return isVerifiedHere ? [{ guid, kind: 'verify' as const, chain: hub.number, valueWei: 0n }, execute] : [execute]
   }
 
   const advanceAll = async (due: readonly DeliveryRow[]): Promise<StepOutcome['deliveries']> => {
@@ -178,11 +178,10 @@ export function createRelayer(options: RelayerOptions): Relayer {
     while (row && outcomes.length < STEPS_A_TURN) {
       const outcome: Outcome = await once(row)
       outcomes.push(outcome)
-      const isOver = !isProgress(outcome) && outcome.outcome !== 'outrun'
-      const after: DeliveryRow | null = isOver ? row : await findDelivery(pool, network, row.id)
+      const isLooked = !isProgress(outcome) && outcome.outcome !== 'outrun'
+      const after: DeliveryRow | null = isLooked ? row : await findDelivery(pool, network, row.id)
       options.onOutcome?.(after ?? row, outcome)
-      if (isOver) break
-      row = after
+      row = isLooked || after?.state === 'confirmed' || after?.state === 'parked' ? null : after
     }
     return outcomes
   }
@@ -202,12 +201,12 @@ export function createRelayer(options: RelayerOptions): Relayer {
   /** What there is to do for a row, or why nothing may be. Judged at every step: an operator's word doesn't make it right. */
   const jobOf = (row: DeliveryRow): Job | Refusal => {
     if (row.kind === 'fill') return { kind: 'fill' }
-    const judged = row.message ? judgeMessage(row.message, route) : { refusal: 'foreign_packet' as Refusal }
-    if ('refusal' in judged) return judged.refusal
-    const { packet, option } = judged
+    const judged = row.message && judgeMessage(row.message, route)
+    if (!judged?.packet) return 'foreign_packet'
+    const { packet } = judged
     const { endpoint, messageLib } = hub
-    if (row.kind === 'execute') return { kind: 'execute', endpoint, packet, option }
-    return messageLib === null ? 'foreign_packet' : { kind: 'verify', endpoint, messageLib, packet }
+    if (row.kind === 'verify') return messageLib ? { kind: 'verify', endpoint, messageLib, packet } : 'foreign_packet'
+    return 'refusal' in judged ? judged.refusal : { kind: 'execute', endpoint, packet, option: judged.option }
   }
 
   const takeStats = async (): Promise<void> => {

@@ -49,7 +49,7 @@ export interface BridgeWorld {
   spoke: ReturnType<typeof chainAt> & { anvil: Anvil }
   postgres: Postgres
   pool: pg.Pool
-  contracts: { hub: Hex; hubEndpoint: Hex; spoke: Hex }
+  contracts: { hub: Hex; hubEndpoint: Hex; hubLibrary: Hex; spoke: Hex }
   /** What the chains file says. */
   file: object
   relayer: Hex

@@ -1,0 +1,349 @@
+import { createWalletClient, type Hex, http } from 'viem'
+import { privateKeyToAccount } from 'viem/accounts'
+import { foundry } from 'viem/chains'
+import { afterAll, beforeAll, beforeEach, describe, expect, it } from 'vitest'
+import { executeCall, verifyCall } from '../../src/chains/evm/bridgeCalls.js'
+import { hubAbi } from '../../src/chains/evm/contracts/index.js'
+import { decodePacket, encodePacket, type Packet, packetGuid } from '../../src/chains/evm/packet.js'
+import { encodeLzReceiveOption } from '../../src/chains/evm/packetOptions.js'
+import { LostLeadershipError } from '../../src/db/head.js'
+import { tryLead } from '../../src/db/leader.js'
+import { confirmMessages } from '../../src/db/messages.js'
+import { inTransaction } from '../../src/db/pool.js'
+import { findMessages } from '../../src/db/read/packets.js'
+import { fromHex, toHex } from '../../src/registry/bytes.js'
+import { park, resume, retry } from '../../src/relayer/delivery.js'
+import { changeDelivery } from '../../src/relayer/store.js'
+import { type BridgeWorld, MINIMUM_WEI, RELAYER_KEY, STRANGER, startBridgeWorld } from '../support/bridgeWorld.js'
+
+let world: BridgeWorld
+beforeAll(async () => {
+  world = await startBridgeWorld()
+})
+afterAll(() => world.stop())
+beforeEach(async () => {
+  world.aheadMs = 0
+  await world.hub.test.setAutomine(true)
+  await world.index()
+})
+
+/** The deliveries of a message, as `kind state reason`. */
+const about = async (guid: Hex) =>
+  (await world.deliveries())
+    .filter(({ message }) => message && toHex(message.guid) === guid)
+    .map(({ kind, state, reason }) => [kind, state, reason].filter((part) => part !== null).join(' '))
+const deliveryOf = async (guid: Hex, kind: 'verify' | 'execute' = 'execute') =>
+  (await world.deliveries()).find((row) => row.kind === kind && row.message && toHex(row.message.guid) === guid)!
+const packetOf = async (guid: Hex): Promise<Packet> => {
+  const { rows } = await world.pool.query<{ packet: Buffer }>('SELECT packet FROM messages WHERE guid = $1', [
+    fromHex(guid),
+  ])
+  return decodePacket(toHex(rows[0]!.packet))!
+}
+const asOwner = (functionName: 'pause' | 'unpause') =>
+  world.hub.walletClient(9).writeContract({ address: world.contracts.hub, abi: hubAbi, functionName, args: [] })
+/** Executes a packet as anybody may. */
+const executeAs = async (index: number, guid: Hex, value: bigint, maxFeePerGas?: bigint) =>
+  world.hub.walletClient(index).sendTransaction({
+    ...executeCall(world.contracts.hubEndpoint, await packetOf(guid)),
+    value,
+    gas: 1_000_000n,
+    ...(maxFeePerGas ? { maxFeePerGas, maxPriorityFeePerGas: maxFeePerGas } : {}),
+  })
+const asVerifier = async (guid: Hex) => {
+  const chain = { ...foundry, id: world.hub.anvil.chainId }
+  const client = createWalletClient({
+    chain,
+    account: privateKeyToAccount(RELAYER_KEY),
+    transport: http(world.hub.anvil.rpcUrl),
+  })
+  return client.sendTransaction(verifyCall(world.contracts.hubLibrary, await packetOf(guid)))
+}
+
+describe('a delivery', () => {
+  it('is verified, executed and confirmed, each once', async () => {
+    const relayer = await world.restart()
+    expect(await relayer.step()).toMatchObject({ kind: 'idle', queued: 0 })
+    const guid = await world.send(0, ['first', 'second'])
+    const nonce = await world.nonce()
+    const first = await relayer.step()
+    expect(first).toMatchObject({ kind: 'progressed', queued: 2, deliveries: [{ kind: 'verify' }] })
+    expect(first.deliveries[0]!.outcomes.map(({ outcome }) => outcome)).toEqual([
+      'signed',
+      'sent',
+      'included',
+      'waiting',
+    ])
+    const outcomes = await world.finish(relayer)
+    expect(outcomes.filter((outcome) => !outcome.endsWith('waiting'))).toEqual([
+      'execute signed',
+      'execute sent',
+      'execute included',
+      'verify delivered',
+      'execute delivered',
+    ])
+    expect(await world.executions(guid)).toBe(1)
+    expect(await about(guid)).toEqual(['verify confirmed', 'execute confirmed'])
+    expect(await world.nonce()).toBe(nonce + 2)
+    expect(await deliveryOf(guid)).toMatchObject({ valueWei: 2n * MINIMUM_WEI, reason: null, failures: 0 })
+    await world.index()
+    expect(await relayer.step()).toMatchObject({ kind: 'idle', queued: 0 })
+    expect(relayer.state).toMatchObject({ stranded: 0, nonceGaps: 0 })
+  })
+
+  it('gives the receiver the gas that the options ask for', async () => {
+    const relayer = await world.restart()
+    const guid = await world.send(0, ['gas-a', 'gas-b', 'gas-c'])
+    await world.run(relayer)
+    const [tx] = (await deliveryOf(guid)).txs
+    const trace = await world.hub.public.request<{
+      Method: 'debug_traceTransaction'
+      Parameters: [Hex, object]
+      ReturnType: { calls: { to: Hex; gas: Hex }[] }
+    }>({ method: 'debug_traceTransaction', params: [tx!.hash, { tracer: 'callTracer' }] })
+    const receive = trace.calls.find(({ to }) => to.toLowerCase() === world.contracts.hub.toLowerCase())
+    expect(BigInt(receive!.gas)).toBeGreaterThanOrEqual(250_000n + 3n * 40_000n)
+    await world.finish(relayer)
+  })
+
+  it('fails while the hub is paused, says so in the status, and goes through later', async () => {
+    const relayer = await world.restart()
+    await asOwner('pause')
+    const guid = await world.send(1, ['patient'])
+    await world.run(relayer)
+    expect(await about(guid)).toEqual(['verify included', 'execute queued enforced_pause'])
+    const [message] = await findMessages(world.pool, 'mainnet', (await deliveryOf(guid)).message!.txHash)
+    expect(message).toMatchObject({ failure: 'enforced_pause', received: null })
+    await asOwner('unpause')
+    expect((await world.run(relayer)).filter((outcome) => outcome.startsWith('execute'))).toEqual([])
+    world.aheadMs = 10_000
+    await world.finish(relayer)
+    expect(await world.executions(guid)).toBe(1)
+    expect((await findMessages(world.pool, 'mainnet', (await deliveryOf(guid)).message!.txHash))[0]!.failure).toBeNull()
+  })
+
+  it('ends when a stranger has executed the packet, and takes no nonce for it', async () => {
+    const relayer = await world.restart()
+    await asOwner('pause')
+    const guid = await world.send(1, ['overtaken'])
+    await world.run(relayer)
+    const nonce = await world.nonce()
+    await asOwner('unpause')
+    // another value than the message asks for is refused by the hub, and nothing is lost
+    const wrong = await executeAs(STRANGER, guid, MINIMUM_WEI / 2n)
+    expect((await world.hub.public.waitForTransactionReceipt({ hash: wrong })).status).toBe('reverted')
+    await executeAs(STRANGER, guid, MINIMUM_WEI)
+    world.aheadMs = 10_000
+    await world.finish(relayer)
+    expect(await about(guid)).toEqual(['verify confirmed', 'execute confirmed'])
+    expect(await world.executions(guid)).toBe(1)
+    expect(await world.nonce()).toBe(nonce)
+  })
+
+  it('ends when a stranger overtakes it in the block', async () => {
+    const relayer = await world.restart()
+    const guid = await world.send(1, ['raced'])
+    await relayer.step()
+    await world.hub.test.setAutomine(false)
+    expect(await world.run(relayer)).toEqual(expect.arrayContaining(['execute sent']))
+    await executeAs(STRANGER, guid, MINIMUM_WEI, 10n ** 12n)
+    await world.hub.test.mine({ blocks: 1 })
+    await world.finish(relayer)
+    expect(await about(guid)).toEqual(['verify confirmed', 'execute confirmed'])
+    expect(await world.executions(guid)).toBe(1)
+    expect((await deliveryOf(guid)).spentWei).toBeGreaterThan(0n)
+  })
+
+  it('waits for funds without taking a nonce', async () => {
+    const relayer = await world.restart()
+    const nonce = await world.nonce()
+    await world.hub.test.setBalance({ address: world.relayer, value: 0n })
+    const guid = await world.send(1, ['broke'])
+    await world.run(relayer)
+    expect(await about(guid)).toEqual(['verify queued insufficient_funds', 'execute queued'])
+    await world.hub.test.setBalance({ address: world.relayer, value: 10n ** 22n })
+    world.aheadMs = 10_000
+    await world.finish(relayer)
+    expect(await world.executions(guid)).toBe(1)
+    expect(await world.nonce()).toBe(nonce + 2)
+  })
+})
+
+describe('an operator', () => {
+  it('parks and resumes what waits', async () => {
+    const relayer = await world.restart()
+    await asOwner('pause')
+    const guid = await world.send(2, ['parked'])
+    await world.run(relayer)
+    const { id } = await deliveryOf(guid)
+    await changeDelivery(world.pool, 'mainnet', id, park)
+    await asOwner('unpause')
+    world.aheadMs = 10_000
+    await world.finish(relayer)
+    expect(await about(guid)).toEqual(['verify confirmed', 'execute parked operator'])
+    expect(await world.executions(guid)).toBe(0)
+    await changeDelivery(world.pool, 'mainnet', id, resume)
+    await world.finish(relayer)
+    expect(await world.executions(guid)).toBe(1)
+  })
+
+  it('parks what holds a nonce, which a cancel uses up', async () => {
+    const relayer = await world.restart()
+    const guid = await world.send(2, ['cancelled'])
+    await relayer.step()
+    await world.hub.test.setAutomine(false)
+    await relayer.step()
+    const { id, state } = await deliveryOf(guid)
+    expect(state).toBe('sent')
+    const nonce = await world.nonce()
+    await changeDelivery(world.pool, 'mainnet', id, park)
+    await world.hub.test.dropTransaction({ hash: (await deliveryOf(guid)).txs[0]!.hash })
+    // its own transaction was dropped before any block, so that the cancel is mined
+    await world.hub.test.mine({ blocks: 2 })
+    await world.finish(relayer)
+    expect(await about(guid)).toEqual(['verify confirmed', 'execute parked operator'])
+    expect(await world.nonce()).toBe(nonce + 1)
+    await changeDelivery(world.pool, 'mainnet', id, resume)
+    await world.finish(relayer)
+    expect(await world.executions(guid)).toBe(1)
+    expect(await world.nonce()).toBe(nonce + 2)
+  })
+
+  it('sees a parked delivery end when a stranger executes it', async () => {
+    const relayer = await world.restart()
+    await asOwner('pause')
+    const guid = await world.send(2, ['saved'])
+    await world.run(relayer)
+    await changeDelivery(world.pool, 'mainnet', (await deliveryOf(guid)).id, park)
+    await asOwner('unpause')
+    await executeAs(STRANGER, guid, MINIMUM_WEI)
+    await world.finish(relayer)
+    await world.hub.test.mine({ blocks: 2 })
+    await world.index()
+    await relayer.step()
+    expect(await about(guid)).toEqual(['verify confirmed', 'execute confirmed'])
+  })
+})
+
+describe('what is never paid for', () => {
+  /** Parked for a reason, nothing signed, and the same again when an operator insists. */
+  async function expectRefused(guid: Hex, reason: string): Promise<void> {
+    const relayer = await world.restart()
+    await world.finish(relayer)
+    expect((await about(guid)).at(-1)).toBe(`execute parked ${reason}`)
+    const nonce = await world.nonce()
+    await changeDelivery(world.pool, 'mainnet', (await deliveryOf(guid)).id, retry)
+    await world.run(relayer)
+    expect((await about(guid)).at(-1)).toBe(`execute parked ${reason}`)
+    expect(await world.nonce()).toBe(nonce)
+    expect((await deliveryOf(guid)).txs).toEqual([])
+    // packets behind it are not held up
+    const next = await world.send(3, [`behind-${reason}`])
+    await world.finish(relayer)
+    expect(await world.executions(next)).toBe(1)
+    expect(await world.executions(guid)).toBe(0)
+  }
+  const setOptions = (guid: Hex, options: Hex) =>
+    world.pool.query('UPDATE messages SET options = $2 WHERE guid = $1', [fromHex(guid), fromHex(options)])
+
+  it('is a value that the message does not ask for', async () => {
+    const guid = await world.send(3, ['greedy'])
+    await setOptions(guid, encodeLzReceiveOption({ gas: 300_000n, value: 2n * MINIMUM_WEI }))
+    await expectRefused(guid, 'value_mismatch')
+  })
+
+  it('is what can not be understood', async () => {
+    const guid = await world.send(3, ['odd'])
+    await setOptions(guid, '0x0003010011010000')
+    await expectRefused(guid, 'bad_options')
+    // all of them are verified, though
+    expect(await about(guid)).toEqual(['verify confirmed', 'execute parked bad_options'])
+  })
+
+  it('is a packet that is not from our spoke', async () => {
+    const real = await packetOf(await world.send(3, ['real']))
+    const path = { ...real, sender: `0x${'66'.repeat(32)}` as Hex }
+    const guid = packetGuid(path)
+    const packet = fromHex(encodePacket({ ...path, guid }))
+    const options = fromHex(encodeLzReceiveOption({ gas: 300_000n, value: MINIMUM_WEI }))
+    const { rows } = await world.pool.query('SELECT * FROM messages WHERE guid = $1', [fromHex(real.guid)])
+    const { chain, block_hash: blockHash, tx_hash: txHash, sent_ms: sentMs, block } = rows[0]
+    const message = { ...{ guid: fromHex(guid), from: Buffer.alloc(32), txHash, block, blockHash }, logIndex: 900 }
+    await inTransaction(world.pool, (client) =>
+      confirmMessages(client, 'mainnet', chain, [{ ...message, sentMs, packet, options }]),
+    )
+    await expectRefused(guid, 'foreign_packet')
+    expect(await about(guid)).toHaveLength(1)
+  })
+
+  it('is more than the cap', async () => {
+    const relayer = await world.restart({
+      file: { deliveries: { mainnet: { spendCapWei: (MINIMUM_WEI * 3n).toString() } } },
+    })
+    const guid = await world.send(3, ['dear'], { amountWei: MINIMUM_WEI * 4n })
+    await world.finish(relayer)
+    expect(await about(guid)).toEqual(['verify confirmed', 'execute parked spend_cap'])
+    await changeDelivery(world.pool, 'mainnet', (await deliveryOf(guid)).id, retry)
+    await world.finish(await world.restart())
+    expect(await world.executions(guid)).toBe(1)
+  })
+})
+
+describe('a public network', () => {
+  let lying: Hex
+  const stranded = (settings: object = {}) => {
+    const { chains } = world.file as { chains: object[] }
+    return {
+      chains: [{ ...chains[0], local: false, messageLib: undefined }, chains[1]],
+      deliveries: { mainnet: { strandedAfterMs: 600_000, ...settings } },
+    }
+  }
+
+  it('is only watched: a packet left lying is an alarm', async () => {
+    const alarms: string[] = []
+    const relayer = await world.restart({
+      file: stranded(),
+      onStranded: ({ guid }) => alarms.push(toHex(guid)),
+    })
+    lying = await world.send(4, ['lying'])
+    await world.run(relayer)
+    expect(alarms).not.toContain(lying)
+    const before = relayer.state.stranded
+    world.aheadMs = 700_000
+    await world.run(relayer)
+    expect(relayer.state.stranded).toBeGreaterThan(before)
+    expect(alarms).toContain(lying)
+    expect(await about(lying)).toEqual([])
+  })
+
+  it('has packets left lying executed where that is on, once they are verified', async () => {
+    const guid = await world.send(4, ['left'])
+    world.aheadMs = 1_400_000
+    const relayer = await world.restart({ file: stranded({ executeStranded: true }) })
+    await world.run(relayer)
+    expect(await about(guid)).toEqual(['execute queued invalid_nonce'])
+    await asVerifier(lying)
+    await asVerifier(guid)
+    world.aheadMs += 10_000
+    await world.finish(relayer)
+    expect(await world.executions(lying)).toBe(1)
+    expect(await world.executions(guid)).toBe(1)
+  })
+})
+
+describe('a deposed relayer', () => {
+  it('writes nothing', async () => {
+    const old = await world.restart()
+    const guid = await world.send(5, ['deposed'])
+    await world.hub.test.setAutomine(false)
+    await old.step()
+    const before = await world.deliveries()
+    // another process leads from here on, though the old one has not noticed
+    await world.restart()
+    await world.hub.test.mine({ blocks: 3 })
+    await expect(old.step()).rejects.toThrow(LostLeadershipError)
+    expect(await world.deliveries()).toEqual(before)
+    expect(await world.executions(guid)).toBe(0)
+    expect(await tryLead(world.postgres.url, 'mainnet', 'relay')).toBeNull()
+  })
+})

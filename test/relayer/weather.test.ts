@@ -1,0 +1,201 @@
+import { createWalletClient, http } from 'viem'
+import { privateKeyToAccount } from 'viem/accounts'
+import { foundry } from 'viem/chains'
+import { afterAll, beforeAll, beforeEach, describe, expect, it } from 'vitest'
+import { toHex } from '../../src/registry/bytes.js'
+import { resume } from '../../src/relayer/delivery.js'
+import type { Relayer } from '../../src/relayer/relayer.js'
+import { changeDelivery } from '../../src/relayer/store.js'
+import { type BridgeWorld, RELAYER_KEY, startBridgeWorld } from '../support/bridgeWorld.js'
+import { type OnCall, startRpcProxy } from '../support/rpcProxy.js'
+
+let world: BridgeWorld
+let proxy: { url: string; stop(): Promise<void> }
+let onCall: OnCall = async () => undefined
+beforeAll(async () => {
+  world = await startBridgeWorld()
+  proxy = await startRpcProxy(world.hub.anvil.rpcUrl, (method) => onCall(method))
+})
+afterAll(async () => {
+  await proxy.stop()
+  await world.stop()
+})
+beforeEach(async () => {
+  world.aheadMs = 0
+  onCall = async () => undefined
+  await world.hub.test.setAutomine(true)
+})
+
+const executeOf = async (guid: string) =>
+  (await world.deliveries()).find(({ kind, message }) => kind === 'execute' && message && toHex(message.guid) === guid)!
+const mine = (blocks: number) => world.hub.test.mine({ blocks })
+
+/** A message that is verified, and whose execution is sent and in no block yet. */
+async function sendAndHold(name: string, relayer: Relayer) {
+  const guid = await world.send(0, [name])
+  await relayer.step()
+  await world.hub.test.setAutomine(false)
+  await world.run(relayer)
+  const held = await executeOf(guid)
+  expect(held).toMatchObject({ state: 'sent' })
+  expect(held.txs).toHaveLength(1)
+  return { guid, nonce: held.nonce!, first: held.txs[0]! }
+}
+
+async function expectOnce(guid: `0x${string}`, relayer: Relayer): Promise<void> {
+  await world.finish(relayer)
+  expect(await world.executions(guid)).toBe(1)
+  const { rows } = await world.pool.query<{ next_nonce: number }>('SELECT next_nonce FROM relay_signers')
+  expect(await world.nonce()).toBe(rows[0]!.next_nonce)
+  await relayer.step()
+  expect(relayer.state.nonceGaps).toBe(0)
+}
+
+/** The relayer's key in somebody else's hands. */
+const useKeyElsewhere = async (nonce: number) => {
+  const chain = { ...foundry, id: world.hub.anvil.chainId }
+  const account = privateKeyToAccount(RELAYER_KEY)
+  const client = createWalletClient({ chain, account, transport: http(world.hub.anvil.rpcUrl) })
+  const fees = { maxFeePerGas: 10n ** 13n, maxPriorityFeePerGas: 10n ** 12n }
+  return client.sendTransaction({ to: account.address, value: 1n, nonce, gas: 21_000n, ...fees })
+}
+
+describe('an execution', () => {
+  it('outbids a spike of the base fee after two blocks without it', async () => {
+    const relayer = await world.restart()
+    const { guid, nonce, first } = await sendAndHold('spike', relayer)
+    await world.hub.test.setNextBlockBaseFeePerGas({ baseFeePerGas: first.maxFeePerGas * 20n })
+    await mine(1)
+    expect((await world.run(relayer)).sort()).toEqual(['execute waiting', 'verify waiting'])
+    await mine(1)
+    expect(await world.run(relayer)).toEqual(expect.arrayContaining(['execute replaced', 'execute sent']))
+    const { txs, nonce: kept } = await executeOf(guid)
+    expect(kept).toBe(nonce)
+    expect(txs).toHaveLength(2)
+    expect(txs[1]!.maxFeePerGas).toBeGreaterThan(first.maxFeePerGas * 10n)
+    expect(txs[1]!.maxPriorityFeePerGas * 10n).toBeGreaterThanOrEqual(first.maxPriorityFeePerGas * 11n)
+    await expectOnce(guid, relayer)
+  })
+
+  it('is replaced by ×1.10 while it is stuck, at the same nonce, up to three times a fresh estimate', async () => {
+    const relayer = await world.restart()
+    await world.hub.test.setNextBlockBaseFeePerGas({ baseFeePerGas: 1_000_000_000n })
+    await mine(1)
+    const { guid, nonce } = await sendAndHold('stuck', relayer)
+    for (let round = 0; round < 14; round++) {
+      await world.hub.test.dropTransaction({ hash: (await executeOf(guid)).txs.at(-1)!.hash })
+      await world.hub.test.setNextBlockBaseFeePerGas({ baseFeePerGas: 1_000_000_000n })
+      await mine(2)
+      await world.run(relayer)
+    }
+    const { txs, nonce: kept } = await executeOf(guid)
+    expect(kept).toBe(nonce)
+    expect(txs.length).toBeGreaterThan(3)
+    for (const [i, tx] of txs.slice(2).entries()) {
+      const before = txs[i + 1]!
+      for (const field of ['maxFeePerGas', 'maxPriorityFeePerGas'] as const) {
+        expect(tx[field]).toBeGreaterThanOrEqual((before[field] * 110n) / 100n)
+        expect(tx[field]).toBeLessThanOrEqual((before[field] * 111n) / 100n + 1n)
+      }
+    }
+    // three times twice the base fee
+    expect(txs.at(-1)!.maxFeePerGas).toBeLessThanOrEqual(6_100_000_000n)
+    await expectOnce(guid, relayer)
+  })
+
+  it('is sent again when the mempool has dropped it', async () => {
+    const relayer = await world.restart()
+    const { guid, first } = await sendAndHold('dropped', relayer)
+    await world.hub.test.dropTransaction({ hash: first.hash })
+    await mine(2)
+    expect(await world.run(relayer)).toEqual(expect.arrayContaining(['execute replaced', 'execute sent']))
+    await expectOnce(guid, relayer)
+  })
+
+  it('counts when the answer to its broadcast was lost', async () => {
+    const { chains } = world.file as { chains: object[] }
+    const relayer = await world.restart({ file: { chains: [{ ...chains[0], rpcUrls: [proxy.url] }, chains[1]] } })
+    const guid = await world.send(0, ['answerless'])
+    onCall = async (method) => (method === 'eth_sendRawTransaction' ? 'lost' : undefined)
+    await world.run(relayer)
+    await new Promise((resolve) => setTimeout(resolve, 400))
+    world.aheadMs = 10_000
+    await world.run(relayer)
+    onCall = async () => undefined
+    await expectOnce(guid, relayer)
+    expect((await executeOf(guid)).txs).toHaveLength(1)
+  })
+
+  it('that meets "nonce too low" is parked, never sent at the next nonce, and goes on when the operator says so', async () => {
+    const { chains } = world.file as { chains: object[] }
+    const relayer = await world.restart({ file: { chains: [{ ...chains[0], rpcUrls: [proxy.url] }, chains[1]] } })
+    const guid = await world.send(0, ['nonce-taken'])
+    await relayer.step()
+    const nonce = await world.nonce()
+    let isTaken = false
+    onCall = async (method) => {
+      if (method !== 'eth_sendRawTransaction' || isTaken) return undefined
+      isTaken = true
+      await useKeyElsewhere(nonce)
+      return undefined
+    }
+    expect(await world.run(relayer)).toEqual(expect.arrayContaining(['execute signed', 'execute refused']))
+    expect(await executeOf(guid)).toMatchObject({ reason: 'nonce_too_low', nonce })
+    await world.finish(relayer)
+    expect(await executeOf(guid)).toMatchObject({ state: 'parked', reason: 'nonce_taken', nonce: null })
+    expect(await world.executions(guid)).toBe(0)
+    await changeDelivery(world.pool, 'mainnet', (await executeOf(guid)).id, resume)
+    world.aheadMs = 10_000
+    await expectOnce(guid, relayer)
+  })
+
+  it('is sent again when a reorg takes its block back', async () => {
+    const relayer = await world.restart()
+    const { guid, first } = await sendAndHold('reorged', relayer)
+    const before = await world.hub.test.snapshot()
+    await mine(1)
+    expect(await world.run(relayer)).toEqual(expect.arrayContaining(['execute included']))
+    await world.hub.test.revert({ id: before })
+    await world.hub.test.dropTransaction({ hash: first.hash })
+    expect(await world.run(relayer)).toEqual(expect.arrayContaining(['execute reorged', 'execute sent']))
+    await expectOnce(guid, relayer)
+  })
+})
+
+describe('nonces', () => {
+  it('follow the chain when somebody else has used the key', async () => {
+    const relayer = await world.restart()
+    await useKeyElsewhere(await world.nonce())
+    await useKeyElsewhere(await world.nonce())
+    await expectOnce(await world.send(0, ['followed']), relayer)
+  })
+
+  it('that nothing holds are used up by a transfer of nothing', async () => {
+    const relayer = await world.restart()
+    await world.pool.query('UPDATE relay_signers SET next_nonce = next_nonce + 2')
+    const guid = await world.send(0, ['gapped'])
+    await world.run(relayer)
+    expect(relayer.state.nonceGaps).toBe(2)
+    expect(await world.executions(guid)).toBe(0)
+    world.aheadMs = 3_000
+    await expectOnce(guid, relayer)
+    expect((await world.deliveries()).filter(({ kind }) => kind === 'fill')).toMatchObject([
+      { state: 'confirmed' },
+      { state: 'confirmed' },
+    ])
+  })
+
+  it('of confirmed transactions that a local chain has lost are used again by the same bytes', async () => {
+    const relayer = await world.restart()
+    const guid = await world.send(0, ['lost'])
+    const before = await world.hub.test.snapshot()
+    await world.finish(relayer)
+    const { txs } = await executeOf(guid)
+    await world.hub.test.revert({ id: before })
+    expect(await world.executions(guid)).toBe(0)
+    await relayer.step()
+    world.aheadMs = 3_000
+    await expectOnce(guid, relayer)
+    expect((await executeOf(guid)).txs.map(({ hash }) => hash)).toEqual(txs.map(({ hash }) => hash))
+  })
+})

@@ -1,0 +1,31 @@
+import { createServer } from 'node:http'
+import type { AddressInfo } from 'node:net'
+
+/** Called with each JSON-RPC method before it is passed on. `lost`: passed on, but the answer never comes back. */
+export type OnCall = (method: string) => Promise<'lost' | undefined>
+
+/** A node's address that passes everything on to another one, except for what a test does in between. */
+export async function startRpcProxy(target: string, onCall: OnCall): Promise<{ url: string; stop(): Promise<void> }> {
+  const server = createServer((request, response) => {
+    const answer = async (): Promise<void> => {
+      const parts: Buffer[] = []
+      for await (const part of request) parts.push(part as Buffer)
+      const body = Buffer.concat(parts).toString()
+      const verdict = await onCall((JSON.parse(body) as { method: string }).method)
+      const passed = await fetch(target, { method: 'POST', headers: { 'content-type': 'application/json' }, body })
+      const text = await passed.text()
+      if (verdict === 'lost') response.destroy()
+      else response.writeHead(passed.status, { 'content-type': 'application/json' }).end(text)
+    }
+    answer().catch(() => response.destroy())
+  })
+  await new Promise<void>((resolve) => server.listen(0, '127.0.0.1', resolve))
+  return {
+    url: `http://127.0.0.1:${(server.address() as AddressInfo).port}`,
+    stop: () =>
+      new Promise((resolve) => {
+        server.close(() => resolve())
+        server.closeAllConnections()
+      }),
+  }
+}
