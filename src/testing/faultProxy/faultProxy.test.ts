@@ -1,0 +1,293 @@
+import { afterAll, afterEach, beforeAll, describe, expect, it } from 'vitest'
+import { WebSocket } from 'ws'
+import { type Anvil, startAnvil } from '../anvil.js'
+import { waitFor } from '../processes.js'
+import { type FaultProxy, type FaultProxyOptions, startFaultProxy } from './faultProxy.js'
+import { FAULT_KINDS, type FaultKind } from './kinds.js'
+import { RANGE_LIMITS } from './wordings.js'
+
+/** Emits LOG0 with a word of zeros: PUSH1 32, PUSH1 0, LOG0. */
+const EMITTER = '0x00000000000000000000000000000000000e3171'
+const EMITTER_CODE = '0x60206000a0'
+
+let anvil: Anvil
+let proxy: FaultProxy
+
+beforeAll(async () => {
+  anvil = await startAnvil({ chainId: 31_337 })
+  await direct('anvil_setCode', [EMITTER, EMITTER_CODE])
+  const [from] = (await direct('eth_accounts')) as string[]
+  for (let i = 0; i < 12; i++) {
+    await direct('eth_sendTransaction', [{ from, to: EMITTER }])
+    if (i % 4 === 0) await direct('anvil_mine', ['0x2'])
+  }
+})
+afterAll(() => anvil?.stop())
+afterEach(() => proxy?.stop())
+
+async function open(options: Omit<FaultProxyOptions, 'target' | 'seed'> & { seed?: number }): Promise<FaultProxy> {
+  proxy = await startFaultProxy({ seed: 1, target: anvil, ...options })
+  return proxy
+}
+
+interface Answer {
+  status: number
+  headers: Headers
+  text: string
+  body: { id?: unknown; result?: unknown; error?: { code: number; message: string; data?: unknown } }
+}
+
+async function post(url: string, body: unknown): Promise<Answer> {
+  const response = await fetch(url, {
+    method: 'POST',
+    headers: { 'content-type': 'application/json' },
+    body: JSON.stringify(body),
+  })
+  const text = await response.text()
+  let parsed: Answer['body'] = {}
+  try {
+    parsed = JSON.parse(text) as Answer['body']
+  } catch {}
+  return { status: response.status, headers: response.headers, text, body: parsed }
+}
+
+const ask = (method: string, params: unknown[] = []) => post(proxy.rpcUrl, { jsonrpc: '2.0', id: 7, method, params })
+
+async function direct(method: string, params: unknown[] = []): Promise<unknown> {
+  return (await post(anvil.rpcUrl, { jsonrpc: '2.0', id: 7, method, params })).body.result
+}
+
+interface Log {
+  blockNumber: string
+  blockHash: string
+  logIndex: string
+  data: string
+}
+interface Block {
+  number: string
+  hash: string
+  parentHash: string
+}
+
+const ALL_LOGS = [{ fromBlock: '0x0', toBlock: 'latest', address: EMITTER }]
+const always = (kind: FaultKind) => ({ faults: { [kind]: 1 } })
+const theLogs = async () => (await direct('eth_getLogs', ALL_LOGS)) as Log[]
+
+describe('without faults', () => {
+  it('hands calls and batches through', async () => {
+    await open({})
+    const head = await direct('eth_blockNumber')
+    expect(await ask('eth_blockNumber')).toMatchObject({ status: 200, body: { jsonrpc: '2.0', id: 7, result: head } })
+    expect((await ask('eth_nonsense')).body.error?.code).toBe(-32601)
+    const { body } = await post(proxy.rpcUrl, [
+      { jsonrpc: '2.0', id: 1, method: 'eth_chainId' },
+      { jsonrpc: '2.0', id: 2, method: 'eth_blockNumber', params: [] },
+    ])
+    expect(body).toEqual([
+      { jsonrpc: '2.0', id: 1, result: '0x7a69' },
+      { jsonrpc: '2.0', id: 2, result: head },
+    ])
+    expect(Object.values(proxy.counts()).every((count) => count === 0)).toBe(true)
+  })
+})
+
+describe('faults of whole requests', () => {
+  it('delay: the right answer, late', async () => {
+    await open({ ...always('delay'), limits: { delayMs: 300 } })
+    const started = performance.now()
+    for (let i = 0; i < 5; i++) expect((await ask('eth_chainId')).body.result).toBe('0x7a69')
+    expect(performance.now() - started).toBeGreaterThan(150)
+    expect(proxy.counts().delay).toBe(5)
+  })
+
+  it('drop: the connection is reset; half of the calls reach the node all the same', async () => {
+    await open(always('drop'))
+    const mined = Number(await direct('eth_blockNumber'))
+    for (let i = 0; i < 20; i++) await expect(ask('evm_mine')).rejects.toThrow('fetch failed')
+    const arrived = Number(await direct('eth_blockNumber')) - mined
+    expect(arrived).toBeGreaterThan(3)
+    expect(arrived).toBeLessThan(17)
+  })
+
+  it('rate_limit: 429 with Retry-After', async () => {
+    await open({ ...always('rate_limit'), limits: { retryAfterS: 3 } })
+    const { status, headers } = await ask('eth_chainId')
+    expect(status).toBe(429)
+    expect(headers.get('retry-after')).toBe('3')
+  })
+
+  it('server_error: 5xx', async () => {
+    await open(always('server_error'))
+    const seen = new Set<number>()
+    for (let i = 0; i < 20; i++) seen.add((await ask('eth_chainId')).status)
+    expect([...seen].sort()).toEqual([500, 502, 503, 504])
+  })
+
+  it('truncate: JSON that ends too early', async () => {
+    await open(always('truncate'))
+    const { status, text } = await ask('eth_getBlockByNumber', ['latest', false])
+    expect(status).toBe(200)
+    expect(text.length).toBeGreaterThan(0)
+    expect(() => JSON.parse(text)).toThrow(SyntaxError)
+  })
+
+  it('wrong_id: the answer to an earlier call of the method', async () => {
+    await open(always('wrong_id'))
+    await post(proxy.rpcUrl, { id: 1, method: 'eth_getBlockByNumber', params: ['0x1', false] })
+    const { body } = await post(proxy.rpcUrl, { id: 2, method: 'eth_getBlockByNumber', params: ['0x2', false] })
+    expect(body.id).toBe(1)
+    expect(body.result).toMatchObject({ number: '0x1' })
+    const batch = (await post(proxy.rpcUrl, [
+      { id: 1, method: 'eth_chainId' },
+      { id: 2, method: 'eth_chainId' },
+    ])) as unknown as { body: { id: number }[] }
+    expect(batch.body.map(({ id }) => id)).toEqual([2, 1])
+  })
+})
+
+describe('faults of answers', () => {
+  it('stale_head: heads, and state as of the head, are some blocks old', async () => {
+    await open({ ...always('stale_head'), limits: { staleBlocks: 3 } })
+    const head = Number(await direct('eth_blockNumber'))
+    expect(Number((await ask('eth_blockNumber')).body.result)).toBeLessThan(head)
+    const block = (await ask('eth_getBlockByNumber', ['latest', false])).body.result as Block
+    expect(Number(block.number)).toBeLessThan(head)
+    expect(await direct('eth_getBlockByNumber', [block.number, false])).toEqual(block)
+    await direct('anvil_mine', ['0x1'])
+    const [from] = (await direct('eth_accounts')) as string[]
+    await direct('eth_sendTransaction', [{ from, to: EMITTER }])
+    const nonce = Number(await direct('eth_getTransactionCount', [from, 'latest']))
+    expect(Number((await ask('eth_getTransactionCount', [from, 'latest'])).body.result)).toBe(nonce - 1)
+  })
+
+  it('other_fork: a branch from below the head that holds together, with other bidders', async () => {
+    await open({ ...always('other_fork'), limits: { forkBlocks: 2 } })
+    const [from] = (await direct('eth_accounts')) as string[]
+    await direct('eth_sendTransaction', [{ from, to: EMITTER }])
+    const real = (await direct('eth_getBlockByNumber', ['latest', false])) as Block
+    let block = (await ask('eth_getBlockByNumber', ['latest', false])).body.result as Block
+    expect(block).toMatchObject({ number: real.number })
+    expect(block.hash).not.toBe(real.hash)
+    const byHash = async (hash: string) => (await ask('eth_getBlockByHash', [hash, false])).body.result as Block
+    expect(await byHash(block.hash)).toEqual(block)
+    const { result } = (await ask('eth_getLogs', [{ address: EMITTER, blockHash: block.hash }])).body
+    expect((result as Log[])[0]).toMatchObject({ blockHash: block.hash, data: expect.stringContaining('f0f0') })
+    let length = 1
+    for (; ; length++) {
+      const parent = await byHash(block.parentHash)
+      if ((await direct('eth_getBlockByHash', [parent.hash, false])) !== null) break
+      block = parent
+    }
+    expect(length).toBeLessThanOrEqual(2)
+    // deeper blocks are the chain's
+    const deep = ['0x3', false]
+    expect((await ask('eth_getBlockByNumber', deep)).body.result).toEqual(await direct('eth_getBlockByNumber', deep))
+  })
+
+  it('missing_logs: all logs of one block are absent', async () => {
+    await open(always('missing_logs'))
+    const all = await theLogs()
+    const got = (await ask('eth_getLogs', ALL_LOGS)).body.result as Log[]
+    const blocks = (logs: Log[]) => new Set(logs.map(({ blockNumber }) => blockNumber))
+    expect(blocks(got).size).toBe(blocks(all).size - 1)
+    expect((await ask('eth_getLogs', [{ address: EMITTER, blockHash: all[0]!.blockHash }])).body.result).toEqual([])
+  })
+
+  it('null_block, null_receipt: null for what exists', async () => {
+    await open({ faults: { null_block: 1, null_receipt: 1 } })
+    expect((await ask('eth_getBlockByNumber', ['latest', false])).body.result).toBeNull()
+    expect((await ask('eth_getBlockReceipts', ['latest'])).body.result).toBeNull()
+  })
+
+  it('duplicate_logs, reorder_logs', async () => {
+    const all = await theLogs()
+    const key = ({ blockNumber, logIndex }: Log) => `${blockNumber}/${logIndex}`
+    await open(always('duplicate_logs'))
+    const twice = (await ask('eth_getLogs', ALL_LOGS)).body.result as Log[]
+    expect(twice.length).toBeGreaterThan(all.length)
+    expect(new Set(twice.map(key))).toEqual(new Set(all.map(key)))
+    proxy.set({ reorder_logs: 1 })
+    const mixed = (await ask('eth_getLogs', ALL_LOGS)).body.result as Log[]
+    expect(mixed.map(key)).not.toEqual(all.map(key))
+    expect(mixed.map(key).sort()).toEqual(all.map(key).sort())
+  })
+
+  it('range_limit: ranges wider than the limit, in every wording', async () => {
+    await open({ ...always('range_limit'), limits: { rangeBlocks: 2 } })
+    const said = new Set<string>()
+    for (let i = 0; i < 300; i++) {
+      const { error } = (await ask('eth_getLogs', [{ fromBlock: '0x1', toBlock: '0x3' }])).body
+      said.add(`${error?.code}${error?.message}${JSON.stringify(error?.data)}`)
+    }
+    expect(said.size).toBe(RANGE_LIMITS.length)
+    expect((await ask('eth_getLogs', [{ fromBlock: '0x1', toBlock: '0x2' }])).body.error).toBeUndefined()
+  })
+})
+
+describe('a socket', () => {
+  it('subscribes, asks, and falls silent', async () => {
+    await open({})
+    const socket = new WebSocket(proxy.wsUrl)
+    const messages: { id?: number; method?: string; result?: unknown }[] = []
+    socket.on('message', (data) => messages.push(JSON.parse(String(data))))
+    await new Promise((resolve) => socket.once('open', resolve))
+    socket.send(JSON.stringify({ jsonrpc: '2.0', id: 1, method: 'eth_subscribe', params: ['newHeads'] }))
+    socket.send(JSON.stringify({ jsonrpc: '2.0', id: 2, method: 'eth_chainId', params: [] }))
+    expect(await waitFor(() => messages.length === 2, 5_000)).toBe(true)
+    expect(messages.find(({ id }) => id === 2)?.result).toBe('0x7a69')
+    await direct('anvil_mine', ['0x1'])
+    expect(await waitFor(() => messages.some(({ method }) => method === 'eth_subscription'), 5_000)).toBe(true)
+    const heard = messages.length
+    proxy.set({ silent_socket: 1 })
+    await direct('anvil_mine', ['0x1'])
+    expect(await waitFor(() => proxy.counts().silent_socket === 1, 5_000)).toBe(true)
+    socket.send(JSON.stringify({ jsonrpc: '2.0', id: 3, method: 'eth_chainId', params: [] }))
+    await direct('anvil_mine', ['0x1'])
+    expect(await waitFor(() => messages.length > heard, 300)).toBe(false)
+    expect(socket.readyState).toBe(WebSocket.OPEN)
+    socket.terminate()
+  })
+})
+
+describe('a cut', () => {
+  it('resets every connection until it is restored', async () => {
+    await open({})
+    const socket = new WebSocket(proxy.wsUrl)
+    await new Promise((resolve) => socket.once('open', resolve))
+    const closed = new Promise((resolve) => socket.once('close', resolve))
+    proxy.cut()
+    await closed
+    await expect(ask('eth_chainId')).rejects.toThrow('fetch failed')
+    proxy.restore()
+    expect((await ask('eth_chainId')).body.result).toBe('0x7a69')
+  })
+})
+
+describe('seeds', () => {
+  const everything = Object.fromEntries(FAULT_KINDS.map((kind) => [kind, 0.2]))
+
+  async function faultsOf(seed: number): Promise<string[]> {
+    const seen: string[] = []
+    await open({ seed, faults: everything, limits: { delayMs: 5 }, log: (fault) => seen.push(JSON.stringify(fault)) })
+    for (let i = 0; i < 40; i++) {
+      await ask('eth_getLogs', ALL_LOGS).catch(() => {})
+      await ask('eth_getBlockByNumber', ['latest', false]).catch(() => {})
+    }
+    await proxy.stop()
+    return seen
+  }
+
+  it('the same seed gives the same faults, another one others', async () => {
+    const first = await faultsOf(42)
+    expect(first.length).toBeGreaterThan(20)
+    expect(await faultsOf(42)).toEqual(first)
+    expect(await faultsOf(43)).not.toEqual(first)
+  })
+
+  it('a plan says what goes wrong with each call', async () => {
+    await open({ faults: ({ method, ordinal }) => (method === 'eth_chainId' && ordinal === 2 ? 'server_error' : null) })
+    expect((await ask('eth_chainId')).status).toBe(200)
+    expect((await ask('eth_chainId')).status).toBeGreaterThanOrEqual(500)
+    expect((await ask('eth_chainId')).status).toBe(200)
+  })
+})

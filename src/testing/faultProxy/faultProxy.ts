@@ -1,0 +1,116 @@
+import http from 'node:http'
+import type { AddressInfo, Socket } from 'node:net'
+import { type WebSocket, WebSocketServer } from 'ws'
+import type { FaultLimits } from './answers.js'
+import { FAULT_KINDS, type FaultKind, type FaultRequest, type Faults } from './kinds.js'
+import { createPipe, type Pipe, type Reply } from './pipe.js'
+import { relaySocket } from './sockets.js'
+import { createUpstream } from './upstream.js'
+
+const HOST = '127.0.0.1'
+const DEFAULT_LIMITS: FaultLimits = { delayMs: 500, retryAfterS: 1, rangeBlocks: 5, staleBlocks: 6, forkBlocks: 2 }
+
+export interface FaultProxyOptions {
+  /** The node behind it. */
+  target: { rpcUrl: string; wsUrl: string }
+  /** The same seed gives the same faults to the same calls: each decision is drawn from the seed, the method and how often it was called. */
+  seed: number
+  /** Default none. */
+  faults?: Faults
+  limits?: Partial<FaultLimits>
+  /** Told of each fault as it is injected. */
+  log?: (fault: { kind: FaultKind } & Omit<FaultRequest, 'params'>) => void
+}
+
+export interface FaultProxy {
+  readonly rpcUrl: string
+  readonly wsUrl: string
+  /** Faults injected so far, by kind. */
+  counts(): Record<FaultKind, number>
+  /** Other faults from now on. */
+  set(faults: Faults): void
+  /** Every connection is reset, and every new one, until `restore`. */
+  cut(): void
+  restore(): void
+  stop(): Promise<void>
+}
+
+/**
+ * Starts a JSON-RPC proxy, HTTP and WebSocket on one port of loopback, that stands between a client and a node and makes
+ * things go wrong.
+ */
+export async function startFaultProxy(options: FaultProxyOptions): Promise<FaultProxy> {
+  let faults = options.faults ?? {}
+  let isCut = false
+  const counts = Object.fromEntries(FAULT_KINDS.map((kind) => [kind, 0])) as Record<FaultKind, number>
+  const pipe = createPipe({
+    upstream: createUpstream(options.target.rpcUrl),
+    seed: options.seed,
+    faults: () => faults,
+    limits: { ...DEFAULT_LIMITS, ...options.limits },
+    onFault(kind, { method, ordinal }) {
+      counts[kind] += 1
+      options.log?.({ kind, method, ordinal })
+    },
+  })
+
+  const connections = new Set<Socket>()
+  const reset = () => {
+    for (const socket of connections) socket.resetAndDestroy()
+  }
+  const server = http.createServer((request, response) => void answer(pipe, request, response))
+  server.on('connection', (socket) => {
+    if (isCut) {
+      socket.resetAndDestroy()
+      return
+    }
+    connections.add(socket)
+    socket.on('error', () => {})
+    socket.on('close', () => connections.delete(socket))
+  })
+  const sockets = new WebSocketServer({ server })
+  sockets.on('connection', (client: WebSocket) => relaySocket(client, options.target.wsUrl, pipe))
+  await new Promise<void>((resolve, reject) => {
+    server.once('error', reject)
+    server.listen(0, HOST, resolve)
+  })
+  const { port } = server.address() as AddressInfo
+
+  return {
+    rpcUrl: `http://${HOST}:${port}`,
+    wsUrl: `ws://${HOST}:${port}`,
+    counts: () => ({ ...counts }),
+    set(next) {
+      faults = next
+    },
+    cut() {
+      isCut = true
+      reset()
+    },
+    restore() {
+      isCut = false
+    },
+    async stop() {
+      sockets.close()
+      const closed = new Promise((resolve) => server.close(resolve))
+      for (const socket of connections) socket.destroy()
+      await closed
+    },
+  }
+}
+
+async function answer(pipe: Pipe, request: http.IncomingMessage, response: http.ServerResponse): Promise<void> {
+  try {
+    const chunks: Buffer[] = []
+    for await (const chunk of request) chunks.push(chunk as Buffer)
+    send(await pipe.handle(Buffer.concat(chunks).toString('utf8')), request.socket, response)
+  } catch {
+    // who asked is gone, or sent no JSON
+    request.socket.destroy()
+  }
+}
+
+function send(reply: Reply, socket: Socket, response: http.ServerResponse): void {
+  if (reply === null) socket.resetAndDestroy()
+  else response.writeHead(reply.status, reply.headers).end(reply.text)
+}

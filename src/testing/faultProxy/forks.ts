@@ -1,0 +1,74 @@
+import { keccak256, toBytes } from 'viem'
+import { headOf, type RpcAnswer, type RpcCall, type Upstream } from './upstream.js'
+
+interface Block {
+  number: string
+  hash: string
+  parentHash: string
+}
+
+interface Log {
+  blockHash: string
+  data: string
+}
+
+/**
+ * Another fork than the node's: it branches off a few blocks below the head, and in its logs somebody else bids. What it has
+ * told of once, it goes on to tell by hash, as the node that is on that fork would.
+ */
+export interface Forks {
+  /** The fork's block for a question by number or tag, null where the fork has none of its own there. */
+  block(call: RpcCall, depth: number): Promise<RpcAnswer | null>
+  /** What the fork says where a question names one of its blocks, null where it does not. */
+  known(call: RpcCall): Promise<RpcAnswer | null>
+}
+
+/** @param forkBlocks length of the fork: keep it within the confirmation depth, else it is rightly believed */
+export function createForks(seed: number, upstream: Upstream, forkBlocks: number): Forks {
+  /** By the fork's hash: the node's block in its place, and how many of its blocks down to it are the fork's. */
+  const told = new Map<string, { real: string; depth: number }>()
+
+  // a block names its parent, so it is another block with another number of fork blocks below it
+  const hashOf = (real: string, depth: number): string => {
+    const hash = keccak256(toBytes(`${seed}|${real}|${depth}`))
+    told.set(hash, { real, depth })
+    return hash
+  }
+  const forked = (block: Block, depth: number): Block => ({
+    ...block,
+    hash: hashOf(block.hash, depth),
+    parentHash: depth === 1 ? block.parentHash : hashOf(block.parentHash, depth - 1),
+  })
+  const blockByHash = async (hash: string): Promise<RpcAnswer> => {
+    const { real, depth } = told.get(hash)!
+    const { result } = await upstream('eth_getBlockByHash', [real, false])
+    return { result: result ? forked(result as Block, depth) : null }
+  }
+  const logsOf = async (filter: object, hash: string): Promise<RpcAnswer> => {
+    const answer = await upstream('eth_getLogs', [{ ...filter, blockHash: told.get(hash)!.real }])
+    if (!Array.isArray(answer.result)) return answer
+    return { result: (answer.result as Log[]).map((log) => ({ ...log, blockHash: hash, data: ofAnother(log.data) })) }
+  }
+
+  return {
+    async block(call, depth) {
+      if (call.method !== 'eth_getBlockByNumber') return null
+      const answer = await upstream(call.method, call.params)
+      const block = answer.result as Block | null | undefined
+      if (!block) return null
+      const left = forkBlocks - ((await headOf(upstream)) - Number(block.number))
+      return left < 1 ? null : { result: forked(block, Math.min(depth, left)) }
+    },
+    async known({ method, params }) {
+      const [first] = params
+      if (method === 'eth_getBlockByHash' && typeof first === 'string' && told.has(first)) return blockByHash(first)
+      if (method !== 'eth_getLogs' || typeof first !== 'object' || first === null) return null
+      const { blockHash } = first as { blockHash?: string }
+      return blockHash !== undefined && told.has(blockHash) ? logsOf(first, blockHash) : null
+    },
+  }
+}
+
+/** The same log with another first word: in ours that is who bids, or a message's id. */
+const ofAnother = (data: string): string =>
+  data.length < 66 ? data : `0x${'0'.repeat(24)}${'f0'.repeat(20)}${data.slice(66)}`

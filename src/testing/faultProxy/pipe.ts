@@ -1,0 +1,140 @@
+import { setTimeout as sleep } from 'node:timers/promises'
+import { type FaultLimits, type FaultyAnswer, wrongAnswer } from './answers.js'
+import { createForks } from './forks.js'
+import { BATCH, chooseFault, type FaultKind, type FaultRequest, type Faults, isAnswerFault } from './kinds.js'
+import { between, draw, pick, sequence } from './random.js'
+import type { RpcAnswer, RpcCall, Upstream } from './upstream.js'
+import { RATE_LIMITS, SERVER_ERRORS, type Wording } from './wordings.js'
+
+/** What goes back to who asked; null: the connection is cut instead. */
+export type Reply = { status: number; headers: Record<string, string>; text: string } | null
+
+export interface Pipe {
+  /** Answers the body of a request: a call or a batch. */
+  handle(body: string): Promise<Reply>
+  /** What goes wrong with a message that the node sends by itself. */
+  faultOf(method: string): FaultKind | null
+  /** Notes that a fault was injected. */
+  note(kind: FaultKind): void
+  /** A delay in milliseconds. */
+  delayMs(): number
+}
+
+export interface PipeOptions {
+  upstream: Upstream
+  seed: number
+  faults: () => Faults
+  limits: FaultLimits
+  onFault: (kind: FaultKind, request: Omit<FaultRequest, 'params'>) => void
+}
+
+const JSON_HEADERS = { 'content-type': 'application/json' }
+
+/** Answers JSON-RPC out of a node's answers and faults. */
+export function createPipe({ upstream, seed, faults, limits, onFault }: PipeOptions): Pipe {
+  const forks = createForks(seed, upstream, limits.forkBlocks)
+  const ordinals = new Map<string, number>()
+  /** The newest answer a method, for whoever gets another one's answer. */
+  const latest = new Map<string, { id: RpcCall['id']; answer: RpcAnswer }>()
+  let newest: FaultRequest = { method: '', ordinal: 0, params: [] }
+
+  const countOf = (method: string): number => {
+    const ordinal = (ordinals.get(method) ?? 0) + 1
+    ordinals.set(method, ordinal)
+    return ordinal
+  }
+  const requestOf = (method: string, params: readonly unknown[]): FaultRequest => {
+    newest = { method, ordinal: countOf(method), params }
+    return newest
+  }
+
+  const ask = async (call: RpcCall): Promise<RpcAnswer> =>
+    (await forks.known(call)) ?? (await upstream(call.method, call.params))
+
+  /** The answer to one call, wrong where its fault is one of answers. */
+  const answer = async (call: RpcCall, request: FaultRequest, kind: FaultKind | null): Promise<FaultyAnswer> => {
+    if (kind !== null && isAnswerFault(kind)) {
+      const next = sequence(seed, 'answer', request.method, request.ordinal)
+      const wrong = await wrongAnswer(kind, call, { upstream, forks, limits, next })
+      if (wrong) {
+        onFault(kind, request)
+        return wrong
+      }
+    }
+    return ask(call)
+  }
+
+  const single = async (call: RpcCall): Promise<Reply> => {
+    const request = requestOf(call.method, call.params)
+    const kind = chooseFault(seed, faults(), request)
+    return faulty(request, kind, async () => {
+      const { status = 200, ...rest } = await answer(call, request, kind)
+      const before = latest.get(call.method)
+      latest.set(call.method, { id: call.id, answer: rest })
+      // somebody else's answer under its own id
+      const given =
+        kind === 'wrong_id' ? (before ?? { id: `${call.id}0`, answer: rest }) : { id: call.id, answer: rest }
+      return { status, text: JSON.stringify({ jsonrpc: '2.0', id: given.id, ...given.answer }) }
+    })
+  }
+
+  const batch = async (calls: readonly RpcCall[]): Promise<Reply> => {
+    const request = requestOf(BATCH, [])
+    const kind = chooseFault(seed, faults(), request)
+    return faulty(request, kind, async () => {
+      const answers = await Promise.all(
+        calls.map(async (call) => {
+          const one = requestOf(call.method, call.params)
+          const { status: _, ...rest } = await answer(call, one, chooseFault(seed, faults(), one, { isInBatch: true }))
+          return { jsonrpc: '2.0', id: call.id, ...rest }
+        }),
+      )
+      const ids = calls.map(({ id }) => id)
+      const given = kind === 'wrong_id' ? answers.map((one, i) => ({ ...one, id: ids.at(i - 1) ?? null })) : answers
+      return { status: 200, text: JSON.stringify(given) }
+    })
+  }
+
+  /** Carries a request out under a fault of whole requests. */
+  const faulty = async (
+    request: FaultRequest,
+    kind: FaultKind | null,
+    work: () => Promise<{ status: number; text: string }>,
+  ): Promise<Reply> => {
+    const { method, ordinal } = request
+    const random = (purpose: string) => draw(seed, purpose, method, ordinal)
+    if (kind !== null && !isAnswerFault(kind)) onFault(kind, request)
+    if (kind === 'rate_limit') return worded(pick(random('wording'), RATE_LIMITS), limits.retryAfterS)
+    if (kind === 'server_error') return worded(pick(random('wording'), SERVER_ERRORS), null)
+    // half of what is dropped has reached the node: a transaction may be sent though nobody was told
+    if (kind === 'drop' && random('half') < 0.5) return null
+    const { status, text } = await work()
+    if (kind === 'drop') return null
+    if (kind === 'delay') await sleep(between(random('delay'), 1, limits.delayMs))
+    const cut = kind === 'truncate' ? between(random('cut'), 1, text.length - 1) : text.length
+    return { status, headers: JSON_HEADERS, text: text.slice(0, cut) }
+  }
+
+  return {
+    async handle(body) {
+      const parsed = JSON.parse(body) as RpcCall | RpcCall[]
+      try {
+        return await (Array.isArray(parsed) ? batch(parsed.map(withParams)) : single(withParams(parsed)))
+      } catch (error) {
+        return worded({ status: 502, code: -32000, message: `the node is away: ${(error as Error).message}` }, null)
+      }
+    },
+    faultOf: (method) => chooseFault(seed, faults(), requestOf(method, [])),
+    note: (kind) => onFault(kind, newest),
+    delayMs: () => between(draw(seed, 'delay', newest.method, newest.ordinal), 1, limits.delayMs),
+  }
+}
+
+const withParams = (call: RpcCall): RpcCall => ({ ...call, params: call.params ?? [] })
+
+function worded({ status, code, message }: Wording, retryAfterS: number | null): Reply {
+  const headers: Record<string, string> = retryAfterS === null ? {} : { 'retry-after': String(retryAfterS) }
+  if (code === 0) return { status, headers: { ...headers, 'content-type': 'text/html' }, text: message }
+  const text = JSON.stringify({ jsonrpc: '2.0', id: null, error: { code, message } })
+  return { status, headers: { ...headers, ...JSON_HEADERS }, text }
+}

@@ -1,0 +1,64 @@
+import { WebSocket } from 'ws'
+import { NOTIFICATION } from './kinds.js'
+import type { Pipe } from './pipe.js'
+
+/** Subscriptions live on the node's own socket; every other call goes the way of HTTP. */
+const SUBSCRIPTION_METHODS = ['eth_subscribe', 'eth_unsubscribe']
+
+/** Joins a client's socket to one of the node, with faults in between. */
+export function relaySocket(client: WebSocket, wsUrl: string, pipe: Pipe): void {
+  const node = new WebSocket(wsUrl)
+  const waiting: string[] = []
+  /** Open, and dead: nothing goes through any more in either direction. */
+  let isSilent = false
+
+  const toNode = (text: string) => {
+    if (node.readyState === WebSocket.OPEN) node.send(text)
+    else waiting.push(text)
+  }
+  const toClient = (text: string) => {
+    if (!isSilent && client.readyState === WebSocket.OPEN) client.send(text)
+  }
+  const end = () => {
+    client.terminate()
+    node.terminate()
+  }
+
+  client.on('message', async (data) => {
+    if (isSilent) return
+    const text = String(data)
+    try {
+      if (isSubscription(text)) toNode(text)
+      else {
+        const reply = await pipe.handle(text)
+        // a status says nothing on a socket: a refusal ends it
+        if (reply === null || reply.status >= 400) end()
+        else toClient(reply.text)
+      }
+    } catch {
+      end()
+    }
+  })
+  node.on('open', () => {
+    for (const text of waiting.splice(0)) node.send(text)
+  })
+  node.on('message', (data) => {
+    const text = String(data)
+    if (!text.includes('eth_subscription')) return toClient(text)
+    const kind = pipe.faultOf(NOTIFICATION)
+    if (kind) pipe.note(kind)
+    if (kind === 'silent_socket') isSilent = true
+    else if (kind === 'drop') end()
+    else if (kind === 'delay') setTimeout(() => toClient(text), pipe.delayMs())
+    else toClient(text)
+  })
+  for (const socket of [client, node]) {
+    socket.on('close', end)
+    socket.on('error', end)
+  }
+}
+
+function isSubscription(text: string): boolean {
+  const { method } = JSON.parse(text) as { method?: string }
+  return method !== undefined && SUBSCRIPTION_METHODS.includes(method)
+}

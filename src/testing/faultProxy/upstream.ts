@@ -1,0 +1,32 @@
+/** The node behind the proxy. */
+export interface RpcCall {
+  id: number | string | null
+  method: string
+  params: readonly unknown[]
+}
+
+export interface RpcAnswer {
+  result?: unknown
+  error?: { code: number; message: string; data?: unknown }
+}
+
+/** Asks the node itself. @throws when it does not answer */
+export type Upstream = (method: string, params: readonly unknown[]) => Promise<RpcAnswer>
+
+export function createUpstream(rpcUrl: string): Upstream {
+  return async (method, params) => {
+    const response = await fetch(rpcUrl, {
+      method: 'POST',
+      headers: { 'content-type': 'application/json' },
+      body: JSON.stringify({ jsonrpc: '2.0', id: 1, method, params }),
+    })
+    const { result, error } = (await response.json()) as RpcAnswer
+    return error === undefined ? { result } : { error }
+  }
+}
+
+export const quantity = (value: number): string => `0x${value.toString(16)}`
+
+/** Number of the node's newest block. */
+export const headOf = async (upstream: Upstream): Promise<number> =>
+  Number((await upstream('eth_blockNumber', [])).result)
