@@ -1,0 +1,183 @@
+/**
+ * Packs this project, installs it as a user would, and runs what it promises from there. `npm run check:package`; it needs
+ * the package registry, and takes a minute or two.
+ *
+ *   1. installed without development dependencies: the commands, a local world, `clusterd/testing` and its types
+ *   2. without optional ones too, as in production: `migrate` and `start` work, `dev` says in one line what is missing
+ */
+import { type ChildProcess, execFile, spawn } from 'node:child_process'
+import { cpSync, existsSync, mkdirSync, mkdtempSync, rmSync, writeFileSync } from 'node:fs'
+import { tmpdir } from 'node:os'
+import { join } from 'node:path'
+import { promisify } from 'node:util'
+import { createDatabase, startStack } from '../src/testing/index.js'
+import { freePort } from '../src/testing/ports.js'
+import { waitFor } from '../src/testing/processes.js'
+
+const ROOT = join(import.meta.dirname, '..')
+const READY_DEADLINE_MS = 60_000
+const run = promisify(execFile)
+
+/** What the tarball has to hold, and what it must not. */
+const PACKED = [
+  'dist/cli.js',
+  'dist/testing/index.js',
+  'dist/testing/index.d.ts',
+  'prisma/migrations/migration_lock.toml',
+  'contracts/evm/src/Hub.sol',
+  'README.md',
+  'LICENSE',
+]
+const NOT_PACKED = /^(src|test|scripts|node_modules|\.clusterd|\.ci)\/|\.test\./
+
+const work = mkdtempSync(join(tmpdir(), 'clusterd-package-'))
+const children: ChildProcess[] = []
+try {
+  const tarball = await timed('packs', pack)
+  const whole = await timed('installs', () => install('whole', tarball, ['--omit=dev']))
+  await timed('says what it can do', () => showsHelp(whole))
+  await timed('runs a local world', () => runsWorld(whole))
+  await timed('is a library, with types', () => isLibrary(whole))
+  const bare = await timed('installs without optional parts', () =>
+    install('bare', tarball, ['--omit=dev', '--omit=optional']),
+  )
+  await timed('says what dev misses', () => refusesDev(bare))
+  await timed('serves in production', () => serves(bare))
+  console.log('The package works.')
+} finally {
+  for (const child of children) child.kill('SIGKILL')
+  rmSync(work, { recursive: true, force: true })
+}
+
+async function timed<T>(what: string, step: () => Promise<T>): Promise<T> {
+  const startedMs = performance.now()
+  const result = await step()
+  console.log(`ok ${what} (${((performance.now() - startedMs) / 1_000).toFixed(1)} s)`)
+  return result
+}
+
+function must(holds: boolean, complaint: string): asserts holds {
+  if (!holds) throw new Error(complaint)
+}
+
+async function pack(): Promise<string> {
+  rmSync(join(ROOT, 'dist'), { recursive: true, force: true }) // nothing of an older build
+  const { stdout } = await run('npm', ['pack', '--json', '--pack-destination', work], { cwd: ROOT, maxBuffer: 1e8 })
+  const [packed] = JSON.parse(stdout.slice(stdout.indexOf('['))) as [{ filename: string; files: { path: string }[] }]
+  const paths = packed.files.map(({ path }) => path)
+  const missing = PACKED.filter((path) => !paths.includes(path))
+  must(missing.length === 0, `the package lacks ${missing.join(', ')}`)
+  const stray = paths.filter((path) => NOT_PACKED.test(path))
+  must(stray.length === 0, `the package holds ${stray.slice(0, 5).join(', ')}`)
+  return join(work, packed.filename)
+}
+
+/** A project of a user that depends on the tarball. */
+async function install(name: string, tarball: string, flags: readonly string[]): Promise<string> {
+  const folder = join(work, name)
+  mkdirSync(folder)
+  writeFileSync(join(folder, 'package.json'), '{ "name": "consumer", "private": true, "type": "module" }\n')
+  await run('npm', ['install', tarball, ...flags, '--no-audit', '--no-fund', '--prefer-offline'], { cwd: folder })
+  must(!existsSync(join(folder, 'node_modules/tsx')), 'tsx was installed, so its absence is not tested')
+  return folder
+}
+
+function clusterd(
+  folder: string,
+  args: readonly string[],
+  env: Record<string, string> = {},
+): Promise<{ stdout: string }> {
+  return run('npx', ['--no-install', 'clusterd', ...args], { cwd: folder, env: environment(env) })
+}
+
+/** Ours without what would point it at somebody's world. */
+function environment(more: Record<string, string>): NodeJS.ProcessEnv {
+  const { DATABASE_URL, CLUSTERD_HOME, CLUSTERD_CHAINS, PORT, OPS_PORT, RELAYER_PRIVATE_KEY, NODE_OPTIONS, ...rest } =
+    process.env
+  return { ...rest, ...more }
+}
+
+async function showsHelp(folder: string): Promise<void> {
+  const { stdout } = await clusterd(folder, ['--help'])
+  for (const command of ['dev', 'start', 'migrate', 'demo', 'replay', 'deliveries']) {
+    must(new RegExp(`^  ${command}\\b`, 'm').test(stdout), `--help doesn't name ${command}`)
+  }
+}
+
+/** Runs a command of ours in the background; its output, and its end. */
+function background(folder: string, args: readonly string[], env: Record<string, string>) {
+  const child = spawn(process.execPath, [join(folder, 'node_modules/clusterd/dist/cli.js'), ...args], {
+    cwd: folder,
+    env: environment(env),
+    stdio: ['ignore', 'pipe', 'pipe'],
+  })
+  children.push(child)
+  let output = ''
+  for (const stream of [child.stdout, child.stderr]) stream.on('data', (data) => (output += data))
+  const ended = new Promise<number | null>((resolve) => child.once('exit', resolve))
+  return {
+    output: () => output,
+    async until(isThere: () => boolean | Promise<boolean>): Promise<void> {
+      const seen = await waitFor(async () => child.exitCode !== null || (await isThere()), READY_DEADLINE_MS)
+      must(seen && child.exitCode === null, `clusterd ${args.join(' ')}: ${output}`)
+    },
+    async end(signal: NodeJS.Signals): Promise<void> {
+      child.kill(signal)
+      const code = await ended
+      must(code === 0, `clusterd ${args.join(' ')} ended with ${code}: ${output}`)
+    },
+  }
+}
+
+async function runsWorld(folder: string): Promise<void> {
+  const home = join(folder, 'world')
+  const world = background(folder, ['dev'], { CLUSTERD_HOME: home })
+  await world.until(() => world.output().includes('The local world is up'))
+  const { stdout } = await clusterd(folder, ['demo', '--network', '8453'], { CLUSTERD_HOME: home })
+  must(stdout.includes('finalized'), `the demo said: ${stdout}`)
+  await world.end('SIGINT')
+}
+
+/** The example of docs/local-world.md, from the installed package: type-checked and run. */
+async function isLibrary(folder: string): Promise<void> {
+  cpSync(join(ROOT, 'examples/local-world.ts'), join(folder, 'local-world.ts'))
+  const options = ['--strict', '--module', 'nodenext', '--target', 'es2022', '--skipLibCheck', '--outDir', 'out']
+  const types = ['--types', 'node', '--typeRoots', join(ROOT, 'node_modules/@types')]
+  await run(join(ROOT, 'node_modules/.bin/tsc'), [...options, ...types, 'local-world.ts'], { cwd: folder })
+  await run(process.execPath, ['out/local-world.js'], { cwd: folder, env: environment({}) })
+}
+
+async function refusesDev(folder: string): Promise<void> {
+  const { stderr } = await clusterd(folder, ['dev'], { CLUSTERD_HOME: join(folder, 'world') }).then(
+    () => ({ stderr: '' }),
+    (error: { stderr: string }) => error,
+  )
+  const lines = stderr.split('\n').filter((line) => line !== '' && !line.startsWith('npm '))
+  must(lines.length === 1 && /^clusterd: .*npm /.test(lines[0]!), `dev without its parts said: ${stderr}`)
+}
+
+/** Against the PostgreSQL and a chain of a world that runs from this checkout. */
+async function serves(folder: string): Promise<void> {
+  const stack = await startStack({ chains: ['1'], seeds: false, blockMs: 200 })
+  try {
+    const databaseUrl = await createDatabase(stack.databaseUrl, 'packaged')
+    const opsPort = await freePort()
+    const env = {
+      DATABASE_URL: databaseUrl,
+      CLUSTERD_CHAINS: join(stack.home, 'chains.json'),
+      PORT: String(await freePort()),
+      OPS_PORT: String(opsPort),
+    }
+    await clusterd(folder, ['migrate'], env)
+    const daemon = background(folder, ['start'], env)
+    const isReady = () =>
+      fetch(`http://127.0.0.1:${opsPort}/ready`).then(
+        ({ ok }) => ok,
+        () => false,
+      )
+    await daemon.until(isReady)
+    await daemon.end('SIGTERM')
+  } finally {
+    await stack.stop()
+  }
+}
