@@ -1,6 +1,7 @@
 #!/usr/bin/env node
 import { Command } from 'commander'
 import type { ListOptions } from './cli/deliveries.js'
+import type { RewindCommand } from './cli/rewind.js'
 import { ConfigError } from './config.js'
 
 /** The command line. Each command is loaded when it is asked for: a production start never loads the local world. */
@@ -41,6 +42,18 @@ program
   .command('replay')
   .description('rebuild the tables from the journal beside the live ones and compare their state hashes')
   .action(async () => (await import('./cli/replay.js')).replayAll())
+
+program
+  .command('rewind')
+  .description(
+    'leave out a chain’s blocks from one on, after a reorg below the confirmation policy: shows what would change; with --yes starts a new generation',
+  )
+  .requiredOption('--chain <label>', 'the chain, by its network label')
+  .option('--network <network>', 'mainnet or testnet, to be sure')
+  .option('--block <n>', 'the first block to leave out; default: after the newest that the chain still has')
+  .option('--yes', 'do it')
+  .option('--json', 'as JSON')
+  .action(async (options: RewindCommand) => (await import('./cli/rewind.js')).rewindChain(options))
 
 const deliveries = program.command('deliveries').description('look at what the relayer does, and lend it a hand')
 deliveries

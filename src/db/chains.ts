@@ -1,5 +1,7 @@
 import type pg from 'pg'
 import { NETWORK_CODE, type Network } from '../registry/network.js'
+import { assertLeader } from './head.js'
+import { inTransaction } from './pool.js'
 
 /** A chain's row: its number and its checkpoint. */
 export interface ChainRow {
@@ -86,6 +88,16 @@ export async function readChain(pool: pg.Pool, row: ChainRow): Promise<ChainRow>
   return { ...row, nextBlock: now.next_block, parentHash: now.parent_hash, halted: now.halted }
 }
 
+/** The row of a chain by its label, null when it was never registered. */
+export async function findChain(pool: pg.Pool, network: Network, label: string): Promise<ChainRow | null> {
+  const sql = `SELECT chain, next_block, parent_hash, halted, genesis_hash, contract FROM chains
+    WHERE network = $1 AND label = $2 ORDER BY chain DESC LIMIT 1`
+  const row = (await pool.query<Columns>(sql, [NETWORK_CODE[network], label])).rows[0]
+  if (!row) return null
+  const { chain, next_block: nextBlock, parent_hash: parentHash, halted } = row
+  return { network, chain, label, nextBlock, parentHash, halted }
+}
+
 /** The genesis hash under which a chain was first registered, null before that. */
 export async function knownGenesis(pool: pg.Pool, network: Network, label: string): Promise<Buffer | null> {
   const sql = 'SELECT genesis_hash FROM chains WHERE network = $1 AND label = $2'
@@ -115,13 +127,16 @@ export async function moveCheckpoint(client: pg.ClientBase, row: ChainRow, to: C
     )
 }
 
-/** Stops taking anything from a chain, with the reason the operator is shown. */
-export async function haltChain(pool: pg.Pool, row: ChainRow, reason: string): Promise<void> {
-  await pool.query('UPDATE chains SET halted = $3 WHERE network = $1 AND chain = $2', [
-    NETWORK_CODE[row.network],
-    row.chain,
-    reason,
-  ])
+/**
+ * Stops taking anything from a chain, with the reason the operator is shown.
+ * @throws LostLeadershipError: a rewind may have put the chain right meanwhile
+ */
+export async function haltChain(pool: pg.Pool, row: ChainRow, epoch: number, reason: string): Promise<void> {
+  await inTransaction(pool, async (client) => {
+    await assertLeader(client, row.network, epoch)
+    const sql = 'UPDATE chains SET halted = $3 WHERE network = $1 AND chain = $2'
+    await client.query(sql, [NETWORK_CODE[row.network], row.chain, reason])
+  })
 }
 
 /** The newest block of a chain that has an entry in the journal, null when none has. */

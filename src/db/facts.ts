@@ -71,16 +71,15 @@ export async function forgetConfirmedTail(
   chain: number,
   below: number,
 ): Promise<void> {
-  const values = [NETWORK_CODE[network], chain, below]
   await client.query({
     name: 'forget_facts',
     text: 'DELETE FROM facts WHERE network = $1 AND chain = $2 AND block < $3',
-    values,
+    values: [NETWORK_CODE[network], chain, below],
   })
   await client.query({
     name: 'forget_tail',
     text: 'DELETE FROM tail_blocks WHERE network = $1 AND chain = $2 AND block < $3',
-    values,
+    values: [NETWORK_CODE[network], chain, below - KEPT_HASHES_BLOCKS],
   })
 }
 

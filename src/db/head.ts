@@ -57,18 +57,19 @@ export async function writeHead(client: pg.ClientBase, network: Network, head: H
   })
 }
 
-/** Remembers that the hub's confirmed head at start has been folded once in this generation. */
-export async function markCaughtUp(pool: pg.Pool, network: Network): Promise<void> {
-  await pool.query('UPDATE journal_heads SET caught_up = true WHERE network = $1 AND NOT caught_up', [
-    NETWORK_CODE[network],
-  ])
+/** Remembers that the hub's confirmed head at start has been folded once in this generation, which the epoch's leader indexed. */
+export async function markCaughtUp(pool: pg.Pool, network: Network, epoch: number): Promise<void> {
+  await pool.query(
+    'UPDATE journal_heads SET caught_up = true WHERE network = $1 AND index_epoch = $2 AND NOT caught_up',
+    [NETWORK_CODE[network], epoch],
+  )
 }
 
 /**
  * Holds off a change of leader until the transaction ends, and fails when this process leads no more.
  * @throws LostLeadershipError
  */
-export async function assertLeader(client: pg.ClientBase, network: Network, epoch: number): Promise<void> {
+export async function assertLeader(client: pg.ClientBase | pg.Pool, network: Network, epoch: number): Promise<void> {
   const sql = 'SELECT 1 FROM journal_heads WHERE network = $1 AND index_epoch = $2 FOR SHARE'
   const { rowCount } = await client.query({ name: 'assert_leader', text: sql, values: [NETWORK_CODE[network], epoch] })
   if (rowCount !== 1) throw new LostLeadershipError(network)

@@ -6,8 +6,11 @@ import { NETWORK_CODE, type Network } from '../registry/network.js'
 const ROLE_CODE = { index: 0, relay: 1 } as const
 export type LeaderRole = keyof typeof ROLE_CODE
 
-/** First key of our advisory locks: "clus". */
-const LOCK_CLASS = 0x636c7573
+/** Second key of the lock that an operator's rewind of a network holds. */
+export const REWIND_LOCK = 2
+
+/** First key of our advisory locks: "clus". The second one is the network's code times 16, and the purpose. */
+export const LOCK_CLASS = 0x636c7573
 
 /** A held leadership: every write of the leader carries its epoch, so that a leader that lost it can write no more. */
 export interface Leadership {

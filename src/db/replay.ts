@@ -92,14 +92,19 @@ async function createTables(
   await writer.query(`SET search_path = ${schema}`)
 }
 
-async function readEntries(
+/**
+ * The next entries of a generation's journal as they went in: their inputs, and the journalled time as their own.
+ * @param schema where the journal is, with its dot; default: by the search path
+ */
+export async function readEntries(
   reader: pg.ClientBase,
   network: Network,
   generation: number,
   after: number,
+  schema = '',
 ): Promise<Entry[]> {
   const { rows } = await reader.query<Columns>(
-    `SELECT seq, kind, chain, block, log_index, tx_key::text AS tx_key, at_ms, body FROM ${leaf('journal', network)}
+    `SELECT seq, kind, chain, block, log_index, tx_key::text AS tx_key, at_ms, body FROM ${schema}${leaf('journal', network)}
      WHERE network = $1 AND generation = $2 AND seq > $3 ORDER BY seq LIMIT ${BATCH_ENTRIES}`,
     [NETWORK_CODE[network], generation, after],
   )

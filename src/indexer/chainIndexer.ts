@@ -67,7 +67,11 @@ export async function createChainIndexer(options: ChainIndexerOptions): Promise<
   }
 
   const step = async (): Promise<Outcome> => {
-    if (row.halted) return { kind: 'halted', reason: row.halted }
+    if (row.halted) {
+      // an operator's rewind ends this leadership: whoever leads next finds the chain put right
+      await assertLeader(pool, row.network, options.epoch)
+      return { kind: 'halted', reason: row.halted }
+    }
     const { latest, confirmed } = await chain.heads()
     state.latest = latest.number
     state.confirmed = confirmed
@@ -128,7 +132,7 @@ export async function createChainIndexer(options: ChainIndexerOptions): Promise<
     state.lastStepMs = Date.now()
     if (!state.isCaughtUp && catchUpTarget !== null && row.nextBlock > catchUpTarget) {
       // a spoke added later never brings catching up back
-      if (chain.role === 'hub') await markCaughtUp(pool, row.network)
+      if (chain.role === 'hub') await markCaughtUp(pool, row.network, options.epoch)
       state.isCaughtUp = true
     }
   }
@@ -156,7 +160,7 @@ export async function createChainIndexer(options: ChainIndexerOptions): Promise<
   }
 
   async function halt(reason: string): Promise<Outcome> {
-    await haltChain(pool, row, reason)
+    await haltChain(pool, row, options.epoch, reason)
     row.halted = reason
     state.halted = reason
     return { kind: 'halted', reason }

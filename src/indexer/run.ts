@@ -117,6 +117,7 @@ async function loop(
     ? watchHeads(chain.config.wsUrl, bell.ring, (err) => log.debug({ chain: row.label, err }, 'watching heads'))
     : () => {}
   let failures = 0
+  let isHalted = false
   try {
     while (!signal.aborted) {
       const startedMs = Date.now()
@@ -124,7 +125,8 @@ async function loop(
         const outcome = await indexer.converge()
         failures = 0
         options.onOutcome(row, outcome)
-        logOutcome(log, row, outcome, Date.now() - startedMs)
+        if (outcome.kind !== 'halted' || !isHalted) logOutcome(log, row, outcome, Date.now() - startedMs)
+        isHalted = outcome.kind === 'halted'
         if (outcome.kind === 'backfilled' || outcome.kind === 'followed') continue
         await bell.wait(outcome.kind === 'halted' ? HALTED_POLL_MS : chain.config.pollMs, signal)
       } catch (error) {

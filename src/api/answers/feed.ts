@@ -69,7 +69,10 @@ export async function feedPage(context: Context, request: FeedRequest): Promise<
   const end = isPlaced ? { seq: walk.order === 'oldest' ? headSeq + 1 : walk.floor - 1, skip: 0 } : null
   const position = next ?? end ?? { seq: walk.seq ?? 1, skip: 0 }
   const token = sealPage(key, { ...walk, generation, ...position })
-  const ids = await readClusterIds(context.pool, walk.network, serialsOf(items))
+  const serials = serialsOf(items)
+  const ids = await readClusterIds(context.pool, walk.network, serials, generation)
+  // a rewind has switched over between the two questions
+  if (ids.size < serials.length) throw restarted()
   return {
     network: walk.network,
     generation,

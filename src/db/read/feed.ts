@@ -137,16 +137,20 @@ export async function findSince(
 
 const ids = prepare<{ serial: number; id: Buffer }>(
   'cluster_ids',
-  (l) => `SELECT serial, id FROM ${l.clusters} WHERE network = ${l.network} AND serial = ANY($1::int8[])`,
+  (
+    l,
+  ) => `SELECT c.serial, c.id FROM journal_heads h JOIN ${l.clusters} c ON c.network = h.network AND c.serial = ANY($1::int8[])
+    WHERE h.network = ${l.network} AND h.generation = $2`,
 )
 
-/** Public ids of clusters by their serials. */
+/** Public ids of clusters by their serials, which count within a generation: none when that has ended. */
 export async function readClusterIds(
   db: Queryable,
   network: Network,
   serials: readonly number[],
+  generation: number,
 ): Promise<Map<number, Buffer>> {
   if (serials.length === 0) return new Map()
-  const rows = await ids(db, network, [serials])
+  const rows = await ids(db, network, [serials, generation])
   return new Map(rows.map(({ serial, id }) => [serial, id]))
 }

@@ -1,0 +1,99 @@
+import type pg from 'pg'
+import { createChainRpc, createEvmChain } from '../chains/evm/chain.js'
+import { type ChainConfig, ConfigError, readChains, readEnvironment } from '../config.js'
+import { type ChainRow, findChain } from '../db/chains.js'
+import { createPool } from '../db/pool.js'
+import { rewind } from '../db/rewind.js'
+import type { RewindReport, Sample } from '../db/rewindReport.js'
+import { rewindPoint, suggestedBlock } from '../indexer/rewindPoint.js'
+import { withDatabase } from './database.js'
+
+export interface RewindCommand {
+  network?: string
+  chain: string
+  block?: string
+  yes?: boolean
+  json?: boolean
+}
+
+/**
+ * `clusterd rewind`: shows what leaving out a chain's blocks from one on would change; with `--yes` does it, in a new generation.
+ * @throws Error with one sentence for options that can't be read or a block that won't do
+ */
+export async function rewindChain(command: RewindCommand): Promise<void> {
+  const config = configOf(command)
+  const block = blockOf(command)
+  await withDatabase(async (url) => {
+    const pool = createPool({ url, max: 3, applicationName: 'clusterd rewind' })
+    try {
+      const row = await rowOf(pool, config)
+      const chain = createEvmChain({ config, chain: row.chain, rpc: createChainRpc(config) })
+      const at = block ?? (await suggestedBlock(pool, chain, row))
+      if (at === null) throw new Error('the chain has none of the blocks whose hashes are kept: name one with --block.')
+      const target = await rewindPoint(pool, chain, row, at)
+      const report = await rewind(pool, target, { apply: command.yes === true, onProgress: progress })
+      if (command.json) console.log(JSON.stringify({ applied: command.yes === true, ...report }, null, 2))
+      else print(report, command.yes === true)
+    } finally {
+      await pool.end()
+    }
+  })
+}
+
+function configOf({ chain: label, network }: RewindCommand): ChainConfig {
+  const { chainsFile } = readEnvironment()
+  const config = readChains(chainsFile).chains.find((one) => one.label === label)
+  if (!config) throw new ConfigError(`The chains file ${chainsFile} has no chain "${label}".`)
+  if (network !== undefined && network !== config.network)
+    throw new ConfigError(`Chain "${label}" belongs to ${config.network}, not to ${network}.`)
+  return config
+}
+
+function blockOf({ block, yes }: RewindCommand): number | null {
+  if (block === undefined) {
+    if (yes) throw new Error('--yes needs --block: a run without both names the block that will do.')
+    return null
+  }
+  if (!/^[0-9]{1,15}$/.test(block)) throw new Error('--block is a block number.')
+  return Number(block)
+}
+
+async function rowOf(pool: pg.Pool, { network, label }: ChainConfig): Promise<ChainRow> {
+  const row = await findChain(pool, network, label)
+  if (!row) throw new Error(`the database knows no chain "${label}" of ${network}.`)
+  return row
+}
+
+/** A line that counts up, on a terminal only. */
+function progress(done: number, total: number): void {
+  if (!process.stderr.isTTY) return
+  process.stderr.write(done < total ? `\r${done} of ${total} entries` : '\r\x1b[K')
+}
+
+function print(report: RewindReport, isApplied: boolean): void {
+  const { network, label, block, generation, entries, events } = report
+  console.log(
+    isApplied
+      ? `${network}: generation ${generation.to} has begun, without the blocks of chain "${label}" from ${block} on.`
+      : `${network}: leaving out the blocks of chain "${label}" from ${block} on would change this (nothing is changed yet):`,
+  )
+  console.log(`  entries left out: ${entries.before - entries.after} of ${entries.before}`)
+  console.log(`  public events: ${events.before} become ${events.after}; every reader of the feed begins anew`)
+  list('names that vanish', report.vanished, ({ name, owner }) => `${name} (of ${owner})`)
+  list('names that change hands', report.changed, ({ name, from, to }) => `${name} (${from} to ${to})`)
+  list('clusters affected', report.clusters, ({ cluster, isGone }) => `${cluster}${isGone ? ' (gone)' : ''}`)
+  list('signed changes left without effect', report.withoutEffect, ({ seq }) => `entry ${seq}`)
+  console.log(`  messages taken in anew: ${report.messages}`)
+  list('deliveries looked at again', report.deliveries, ({ id }) => String(id))
+  list('messages that stay, though their source is taken back', report.staying, ({ guid }) => guid)
+  if (report.staying.count > 0)
+    console.log('    the hub has or may have taken them: see whether the chain still has what they came from')
+  console.log(`  verdicts on transactions worked out anew: ${report.verdicts}`)
+  if (!isApplied) console.log(`To do it: the same with --block ${block} --yes`)
+}
+
+function list<T>(title: string, { count, first }: Sample<T>, text: (item: T) => string): void {
+  console.log(`  ${title}: ${count}`)
+  for (const item of first) console.log(`    ${text(item)}`)
+  if (count > first.length) console.log(`    … and ${count - first.length} more`)
+}

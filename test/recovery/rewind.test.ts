@@ -1,0 +1,215 @@
+import { execFile } from 'node:child_process'
+import { promisify } from 'node:util'
+import type pg from 'pg'
+import type { Hex } from 'viem'
+import { afterAll, beforeAll, describe, expect, it, vi } from 'vitest'
+import { hubAbi } from '../../src/chains/evm/contracts/index.js'
+import { type RewindCommand, rewindChain } from '../../src/cli/rewind.js'
+import { createPool } from '../../src/db/pool.js'
+import { replay } from '../../src/db/replay.js'
+import type { RewindReport } from '../../src/db/rewindReport.js'
+import { askReady, cliCommand } from '../../src/testing/daemonProcess.js'
+import { type EventItem, type Stack, startStack, until } from '../../src/testing/index.js'
+import { waitFor } from '../../src/testing/processes.js'
+import { ask, freshName, freshWallet, hubOf, nameWord, readHub, registerOn } from '../support/world.js'
+
+const DEADLINE_MS = 30_000
+
+let stack: Stack<'mainnet'>
+let pool: pg.Pool
+beforeAll(async () => {
+  stack = await startStack({ chains: ['1', '8453'], seeds: false, blockMs: 200 })
+  pool = createPool({ url: stack.databaseUrl, max: 3, applicationName: 'test' })
+}, 120_000)
+afterAll(async () => {
+  await pool?.end()
+  await stack?.stop()
+})
+
+interface Page {
+  items: EventItem[]
+  nextPage?: string
+  resume: string
+}
+
+const feed = async (query = '') => ask<Page>('GET', `/v1/events${query}`, undefined, stack)
+const owned = async (name: string) => (await ask('GET', `/v1/clusters/name/${name}`, undefined, stack)).status === 200
+const stateOf = async () => {
+  const { live, rebuilt, generation } = await replay(pool, 'mainnet')
+  return { live, rebuilt, generation }
+}
+
+async function register(label: string, name: string, wanted: string): Promise<Hex> {
+  const account = await freshWallet('mainnet', stack)
+  const tx = await registerOn(label, account, [{ name }], stack)
+  await until.status(stack, tx, wanted)
+  return tx
+}
+
+/** Runs `clusterd rewind` as an operator does, as a process of its own. */
+async function rewindByHand(...args: string[]): Promise<RewindReport & { applied: boolean }> {
+  const { command, args: entry } = cliCommand()
+  const env = { ...process.env, DATABASE_URL: stack.databaseUrl, CLUSTERD_HOME: stack.home }
+  const { stdout } = await promisify(execFile)(command, [...entry, 'rewind', ...args, '--json'], { env })
+  return JSON.parse(stdout)
+}
+
+/** The same command in this process, which is sooner there. */
+async function rewind(options: RewindCommand): Promise<RewindReport & { applied: boolean }> {
+  vi.stubEnv('DATABASE_URL', stack.databaseUrl)
+  vi.stubEnv('CLUSTERD_HOME', stack.home)
+  const lines: string[] = []
+  const log = vi.spyOn(console, 'log').mockImplementation((line: string) => void lines.push(line))
+  try {
+    await rewindChain({ ...options, json: true })
+    return JSON.parse(lines.join('\n'))
+  } finally {
+    log.mockRestore()
+    vi.unstubAllEnvs()
+  }
+}
+
+describe('a reorg of the hub below its confirmation policy', () => {
+  const [kept, lost, bridged, late] = [freshName('kept'), freshName('lost'), freshName('bridged'), freshName('late')]
+  let firstLost = 0
+  let oldToken = ''
+  let oldFeed: Page
+  let lostTx: Hex
+  let bridgedTx: Hex
+  let report: RewindReport & { applied: boolean }
+
+  it('halts the chain: not ready, nothing more is published, all else goes on', async () => {
+    const { reader, test } = hubOf('mainnet', stack)
+    await register('1', kept, 'finalized')
+    oldToken = (await feed()).body.resume
+    firstLost = Number(await reader.getBlockNumber()) + 1
+    ;[lostTx, bridgedTx] = await Promise.all([register('1', lost, 'finalized'), register('8453', bridged, 'finalized')])
+    oldFeed = (await feed()).body
+    await test.request({
+      method: 'anvil_reorg',
+      params: [Number(await reader.getBlockNumber()) - firstLost + 1, []],
+    } as never)
+    expect(await readHub('ownerOf', nameWord(lost), 'mainnet', stack)).toMatch(/^0x0+$/)
+
+    const isHalted = async () => (await askReady(stack.ops)).problems.some((problem) => problem.includes('halted'))
+    expect(await waitFor(isHalted, DEADLINE_MS)).toBe(true)
+    expect((await fetch(`${stack.ops}/ready`)).status).toBe(503)
+    const metrics = await (await fetch(`${stack.ops}/metrics`)).text()
+    expect(metrics).toContain('clusterd_chain_halted{network="mainnet",chain="1"} 1')
+
+    await registerOn('1', await freshWallet('mainnet', stack), [{ name: late }], stack)
+    const spokeBlock = async () =>
+      (await pool.query<{ next_block: number }>(`SELECT next_block FROM chains WHERE label = '8453'`)).rows[0]!
+        .next_block
+    const before = await spokeBlock()
+    expect(await waitFor(async () => (await spokeBlock()) > before + 5, DEADLINE_MS)).toBe(true)
+    expect((await feed()).body.items).toEqual(oldFeed.items)
+    expect(await owned(lost)).toBe(true)
+    expect(await owned(late)).toBe(false)
+    expect((await ask('GET', `/v1/names/register/tx/${lostTx}`, undefined, stack)).body).toMatchObject({
+      status: 'finalized',
+    })
+  })
+
+  it('is said once in the log, not at every look', () => {
+    const said = stack.daemon.logs().match(/the chain is halted: a confirmed block was replaced/g)
+    expect(said).toHaveLength(1)
+  })
+
+  it('can be looked at: a run without --yes says what would change, and changes nothing', async () => {
+    const before = await stateOf()
+    report = await rewind({ network: 'mainnet', chain: '1' })
+    expect(report).toMatchObject({ applied: false, label: '1', block: firstLost, generation: { from: 1, to: 2 } })
+    expect(report.entries.before - report.entries.after).toBe(2)
+    expect(report.events.before - report.events.after).toBe(6)
+    expect(report.vanished.first.map(({ name }) => name).sort()).toEqual([bridged, lost].sort())
+    expect(report.clusters).toMatchObject({ count: 2, first: [{ isGone: true }, { isGone: true }] })
+    expect(report).toMatchObject({ changed: { count: 0 }, withoutEffect: { count: 0 }, messages: 1 })
+    expect(report.deliveries.count).toBe(2)
+    expect(await stateOf()).toEqual(before)
+    expect((await pool.query('SELECT 1 FROM journal WHERE generation > 1')).rowCount).toBe(0)
+    const { rows } = await pool.query(`SELECT 1 FROM pg_namespace WHERE nspname LIKE 'rewind%'`)
+    expect(rows).toEqual([])
+  })
+
+  it('refuses a block that would halt the chain again, and options that can’t be read', async () => {
+    const chain = '1'
+    await expect(rewind({ chain, block: String(firstLost + 1), yes: true })).rejects.toThrow(
+      `block ${firstLost} of chain "1" has been replaced too: choose ${firstLost} or earlier.`,
+    )
+    await expect(rewind({ chain, block: '99999999' })).rejects.toThrow('is in the journal up to block')
+    await expect(rewind({ chain, block: '0x10' })).rejects.toThrow('--block is a block number.')
+    await expect(rewind({ chain, yes: true })).rejects.toThrow('--yes needs --block')
+    await expect(rewind({ chain: '10', block: '5' })).rejects.toThrow('has no chain "10"')
+    await expect(rewind({ chain, network: 'testnet', block: '5' })).rejects.toThrow('belongs to mainnet')
+    expect((await stateOf()).generation).toBe(1)
+  })
+
+  it('ends by `--yes`: the running daemon goes on from there, and delivers again what vanished', async () => {
+    const indexesBefore = await indexesOf()
+    const applied = await rewindByHand('--chain', '1', '--block', String(firstLost), '--yes')
+    expect(applied).toEqual({ ...report, applied: true })
+    await until.ready(stack, { deadlineMs: DEADLINE_MS })
+    expect(await owned(kept)).toBe(true)
+    expect(await owned(lost)).toBe(false)
+    expect(await waitFor(() => owned(late), DEADLINE_MS)).toBe(true)
+    await until.status(stack, bridgedTx, 'finalized')
+    expect(await owned(bridged)).toBe(true)
+    expect(await indexesOf()).toEqual(indexesBefore)
+    // what the chain dropped may still come: nothing terminal is said of it
+    const { body } = await ask<{ status: string }>('GET', `/v1/names/register/tx/${lostTx}`, undefined, stack)
+    expect(['not_found', 'pending']).toContain(body.status)
+  })
+
+  it('leaves the state that the journal gives, and the owners that the contract has', async () => {
+    const { live, rebuilt, generation } = await stateOf()
+    expect(generation).toBe(2)
+    expect(rebuilt).toBe(live)
+    const { reader, contracts } = hubOf('mainnet', stack)
+    const { rows } = await pool.query<{ name: string; actor: Buffer }>(
+      `SELECT n.name, j.actor FROM names n JOIN journal_heads h USING (network)
+       JOIN journal j ON j.network = n.network AND j.generation = h.generation AND j.seq = n.seq WHERE n.outcome = 1`,
+    )
+    const logs = await reader.getContractEvents({
+      address: contracts.hub,
+      abi: hubAbi,
+      eventName: 'Bid',
+      fromBlock: 0n,
+    })
+    expect(rows.map(({ name }) => name).sort()).toEqual([kept, late, bridged].sort())
+    expect(logs).toHaveLength(rows.length)
+    for (const { name, actor } of rows)
+      expect(await readHub('ownerOf', nameWord(name), 'mainnet', stack)).toBe(
+        `0x${'0'.repeat(24)}${actor.toString('hex', 1)}`,
+      )
+  })
+
+  it('starts the feed anew: ids of the new generation, old tokens refused', async () => {
+    const { body } = await feed()
+    expect(body.items.map(({ id }) => id)).toEqual(body.items.map((_, i) => `m-2-${i + 1}`))
+    expect(body.items.slice(0, 3).map(({ id: _, ...item }) => item)).toEqual(
+      oldFeed.items.slice(0, 3).map(({ id: _, ...item }) => item),
+    )
+    for (const token of [oldToken, oldFeed.resume])
+      expect(await feed(`?nextPage=${token}`)).toMatchObject({ status: 409, body: { error: 'feed_restarted' } })
+    expect((await feed(`?nextPage=${body.resume}`)).status).toBe(200)
+  })
+
+  it('goes on after a restart of the daemon too', async () => {
+    await stack.daemon.restart()
+    await register('1', freshName('after'), 'finalized')
+    await register('8453', freshName('after'), 'finalized')
+    const { live, rebuilt, generation } = await stateOf()
+    expect({ rebuilt, generation }).toEqual({ rebuilt: live, generation: 2 })
+  })
+})
+
+/** Each of a network's tables has the indexes that the migrations gave it, whatever they are called. */
+async function indexesOf(): Promise<unknown[]> {
+  const { rows } = await pool.query(
+    `SELECT c.relname, count(*) AS n, count(p.inhparent) AS attached FROM pg_class c JOIN pg_index i ON i.indrelid = c.oid
+     LEFT JOIN pg_inherits p ON p.inhrelid = i.indexrelid
+     WHERE c.relname ~ '^(names|clusters|wallets|journal)_(mainnet|testnet)$' GROUP BY 1 ORDER BY 1`,
+  )
+  return rows
+}
