@@ -1,4 +1,5 @@
-import { http } from 'viem'
+import { RpcRequestError } from 'viem'
+import { getHttpRpcClient } from 'viem/utils'
 import { ChainUnavailableError, type Hex } from '../chain.js'
 import { RpcError, sortRpcError } from './rpcErrors.js'
 
@@ -159,14 +160,30 @@ export function createRpc(options: RpcOptions): Rpc {
   }
 }
 
-/** A node's call through viem's HTTP transport: raw results, no retries of its own, faults sorted. */
+/** A node's call over HTTP: raw results, no retries of its own, faults sorted. */
 function transport(url: string, timeoutMs: number): Call {
-  const { request } = http(url, { retryCount: 0, timeout: timeoutMs })({})
+  const client = getHttpRpcClient(url, { timeout: timeoutMs })
+  let count = 0
   return async <T>(method: string, params: readonly unknown[]): Promise<T> => {
+    count += 1
+    const body = { id: count, method, params }
+    let http: Response | undefined
     try {
-      return (await request({ method, params } as Parameters<typeof request>[0])) as T
+      const answer = await client.request({
+        body,
+        onResponse: (response) => {
+          http = response
+        },
+      })
+      // a broken proxy may hand out somebody else's answer; an error about the request as a whole has no id
+      if (answer.id !== body.id && (answer.id ?? null) !== null)
+        throw new RpcError('transient', `${method}: the answer has another id`)
+      if (answer.error) throw new RpcRequestError({ body, error: answer.error, url })
+      if (answer.id !== body.id || answer.result === undefined)
+        throw new RpcError('transient', `${method}: the answer holds no result`)
+      return answer.result as T
     } catch (error) {
-      throw sortRpcError(error, method)
+      throw sortRpcError(error, method, http)
     }
   }
 }

@@ -11,10 +11,12 @@ export type RpcFault =
 
 // Wordings of geth, erigon, nethermind, besu, reth, anvil and of the large providers for a range or an answer too large
 const TOO_MUCH =
-  /query returned more than|more than \d+ (results|logs)|block range|range (is )?too (large|wide)|too many (results|logs|blocks)|exceed(s|ed)? (the )?(max|limit|range)|max(imum)? (block )?range|limited to (a )?\d|response (body |size )?(is )?too (large|big)|response size (should|exceed)|log response size|query timeout|body size|maximum size|up to a \d+ block/i
-const RATE = /rate limit|too many requests|429|request limit|capacity|throttl/i
+  /query returned more than|more than \d+ (results|logs)|block range|range (is )?too (large|wide)|too many (results|logs|blocks)|exceed(s|ed)? (the )?(max|limit|range)|max(imum)? (block )?range|limited to (a )?\d|response (body |size )?(is )?too (large|big)|response size (should|exceed)|log response size|query timeout|body size|maximum size|up to a \d+ block|(bigger|greater|larger) than (the )?(range )?limit|ranges over \d+ blocks|too wide blocks range/i
+const RATE = /rate limit|request rate|too many requests|request limit|capacity|throttl/i
+const HTTP_TOO_MANY_REQUESTS = 429
+const HTTP_CONTENT_TOO_LARGE = 413
 const REFUSED =
-  /revert|invalid opcode|out of gas|insufficient funds|nonce too|underpriced|already known|intrinsic gas|unknown block|header not found|method not found|not supported/i
+  /revert|invalid opcode|out of gas|insufficient funds|nonce too|underpriced|already known|intrinsic gas|method not found|not supported/i
 
 /** An error of a node, as we keep it: what to do about it, and what it said. */
 export class RpcError extends Error {
@@ -36,24 +38,33 @@ interface ErrorShape {
   details?: string
   status?: number
   code?: number
+  data?: unknown
   headers?: Headers
   cause?: unknown
 }
 
-/** Sorts an error thrown by a transport into what to do about it. */
-export function sortRpcError(error: unknown, method: string): RpcError {
+/**
+ * Sorts an error thrown by a transport into what to do about it.
+ * @param response the HTTP response that it came in, where there was one: an error in the body hides its status
+ */
+export function sortRpcError(
+  error: unknown,
+  method: string,
+  response?: { status: number; headers: Headers },
+): RpcError {
   if (error instanceof RpcError) return error
   const chain = causes(error)
-  const text = chain.map((e) => `${e.details ?? ''} ${e.message ?? ''}`).join(' ')
+  // some say what is wrong in the error's data alone
+  const text = chain.map((e) => `${e.details ?? ''} ${e.message ?? ''} ${JSON.stringify(e.data ?? '')}`).join(' ')
   const first = chain[0]
   const said = (first?.details || first?.message || String(error)).split('\n')[0]!
   const message = `${method}: ${said}`
-  const http = chain.find((e) => typeof e.status === 'number')
-  if (http?.status === 429 || RATE.test(said))
-    return new RpcError('rate_limited', message, retryAfterMs(http), { cause: error })
-  if (http?.status === 413 || TOO_MUCH.test(text) || chain.some((e) => e.name?.includes('TooLarge'))) {
-    return new RpcError('too_much', message, null, { cause: error })
-  }
+  const http = response ?? chain.find((e): e is ErrorShape & { status: number } => typeof e.status === 'number')
+  const isTooOften = http?.status === HTTP_TOO_MANY_REQUESTS || chain.some((e) => e.code === HTTP_TOO_MANY_REQUESTS)
+  if (isTooOften || RATE.test(said))
+    return new RpcError('rate_limited', message, retryAfterMs(http?.headers), { cause: error })
+  const isTooLarge = http?.status === HTTP_CONTENT_TOO_LARGE || chain.some((e) => e.name?.includes('TooLarge'))
+  if (isTooLarge || TOO_MUCH.test(text)) return new RpcError('too_much', message, null, { cause: error })
   const hasCode = chain.some((e) => typeof e.code === 'number')
   if (hasCode && REFUSED.test(text)) return new RpcError('refused', message, null, { cause: error })
   return new RpcError('transient', message, null, { cause: error })
@@ -67,8 +78,8 @@ function causes(error: unknown): ErrorShape[] {
 }
 
 /** Retry-After in seconds or as a date (RFC 9110, section 10.2.3). */
-function retryAfterMs(http: ErrorShape | undefined): number | null {
-  const value = http?.headers?.get('retry-after')
+function retryAfterMs(headers: Headers | undefined): number | null {
+  const value = headers?.get('retry-after')
   if (!value) return null
   const seconds = Number(value)
   const ms = Number.isFinite(seconds) ? seconds * 1_000 : Date.parse(value) - Date.now()
