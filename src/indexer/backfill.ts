@@ -16,6 +16,8 @@ import { writeConfirmed } from './write.js'
 
 /** Ranges fetched ahead of the writer: bounds memory, hides the round trips. */
 const RANGES_AHEAD = 2
+/** The newest confirmed blocks, whose logs are held against their headers: one more question a block. */
+const CHECKED_BLOCKS = 256
 /** During the first catch-up nobody else writes, so the lock may be held longer. */
 const CATCH_UP_BATCH = 5_000
 /** About 50 ms under the lock: signed changes never wait longer. */
@@ -47,6 +49,7 @@ export class DeepReorgError extends Error {
  */
 export async function backfill(options: BackfillOptions): Promise<{ blocks: number; entries: number }> {
   const { chain, row, width, to, signal } = options
+  const source = { chain, width, checkFrom: to - CHECKED_BLOCKS + 1 }
   const queue = new PQueue({ concurrency: RANGES_AHEAD })
   const ahead: Promise<PreparedRange>[] = []
   const first = row.nextBlock
@@ -57,7 +60,7 @@ export async function backfill(options: BackfillOptions): Promise<{ blocks: numb
     while (ahead.length < RANGES_AHEAD && asked <= to) {
       const from = asked
       const end = Math.min(to, from + width.blocks - 1)
-      const range = queue.add(async () => prepare(row.network, await fetchRange(chain, width, from, end)))
+      const range = queue.add(async () => prepare(row.network, await fetchRange(source, from, end)))
       // it is awaited below in its turn; until then its failure is not unhandled
       range.catch(() => {})
       ahead.push(range)

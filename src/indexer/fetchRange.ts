@@ -1,6 +1,7 @@
 import type { EvmChain } from '../chains/evm/chain.js'
 import { filterOf, harvest } from '../chains/evm/harvest.js'
 import { getHeader, getLogRange, type LogRange, type RawLog } from '../chains/evm/logs.js'
+import { completeLogs } from '../chains/evm/rangeCheck.js'
 import type { Call } from '../chains/evm/rpc.js'
 import { RpcError } from '../chains/evm/rpcErrors.js'
 import { bigIntToWord, fromHex } from '../registry/bytes.js'
@@ -8,18 +9,22 @@ import type { Entry } from '../registry/entry.js'
 import type { ConfirmedRange } from './types.js'
 import type { RangeWidth } from './width.js'
 
+/** What a range is read from. */
+export interface RangeSource {
+  chain: EvmChain
+  width: RangeWidth
+  /** From this block on the answer is held against the headers: a node that is late with its logs is late near its head. */
+  checkFrom: number
+}
+
 /**
  * The confirmed entries of blocks `from` to `to`. A range that a node finds too large is halved and asked for in two parts.
  * @throws ChainUnavailableError
  */
-export async function fetchRange(
-  chain: EvmChain,
-  width: RangeWidth,
-  from: number,
-  to: number,
-): Promise<ConfirmedRange> {
+export async function fetchRange(source: RangeSource, from: number, to: number): Promise<ConfirmedRange> {
+  const { chain, width } = source
   try {
-    const range = await chain.rpc.onOneNode((call) => readRange(call, chain, from, to))
+    const range = await chain.rpc.onOneNode((call) => readRange(call, source, from, to))
     width.answered(to - from + 1, range.harvest.entries.length + range.harvest.sent.length)
     return range
   } catch (error) {
@@ -28,8 +33,8 @@ export async function fetchRange(
     }
     width.tooMuch(to - from + 1)
     const middle = Math.floor((from + to) / 2)
-    const low = await fetchRange(chain, width, from, middle)
-    const high = await fetchRange(chain, width, middle + 1, to)
+    const low = await fetchRange(source, from, middle)
+    const high = await fetchRange(source, middle + 1, to)
     return {
       from,
       to,
@@ -45,13 +50,24 @@ export async function fetchRange(
   }
 }
 
-async function readRange(call: Call, chain: EvmChain, from: number, to: number): Promise<ConfirmedRange> {
+async function readRange(
+  call: Call,
+  { chain, checkFrom }: RangeSource,
+  from: number,
+  to: number,
+): Promise<ConfirmedRange> {
   const { role, contract, endpoint } = chain.config
-  const [range, first] = await Promise.all([
-    getLogRange(call, filterOf(role, contract), from, to),
+  const filter = filterOf(role, contract)
+  const [answer, first] = await Promise.all([
+    getLogRange(call, filter, from, to),
     from === to ? null : getHeader(call, from),
   ])
-  const firstHeader = first ?? range.last
+  const { last } = answer
+  if (from !== to && !first) throw new RpcError('transient', `eth_getBlockByNumber: block ${from} is missing`)
+  const firstHeader = first ?? last
+  const checked = { from: Math.max(from, checkFrom), last }
+  const logs = checked.from > to ? answer.logs : await completeLogs(call, filter, answer.logs, checked)
+  const range = { logs, last }
   const found = await harvest(call, { chain: chain.chain, endpoint }, range.logs, await timesOf(call, range))
   const configured = role === 'hub' ? minimumEntries(chain, from, to, firstHeader.timestampMs) : []
   if (configured.length > 0) found.entries = [...configured, ...found.entries].sort(byPosition)

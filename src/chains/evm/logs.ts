@@ -91,25 +91,30 @@ export async function getLogRange(
  * says that the contract logged and the list is empty, the receipts decide, since nodes have been seen to announce a block
  * before they index its logs.
  */
-export async function getBlockLogs(call: Call, { address, topics }: LogFilter, header: Header): Promise<RawLog[]> {
-  if (!bloomMayHold(header.logsBloom, address)) return []
+export async function getBlockLogs(call: Call, filter: LogFilter, header: Header): Promise<RawLog[]> {
+  if (!bloomMayHoldLogs(header.logsBloom, filter)) return []
+  const { address, topics } = filter
   const logs = await call<RawLog[]>('eth_getLogs', [{ address, topics: [topics], blockHash: header.hash }])
-  if (logs.length > 0) return ordered(logs, address, header.number, header.number, header.hash)
-  const receipts = await call<{ logs: RawLog[] }[] | null>('eth_getBlockReceipts', [quantity(header.number)]).catch(
-    (error) => {
-      if (error instanceof RpcError && error.fault === 'refused') return []
-      throw error
-    },
-  )
-  const wanted = (receipts ?? [])
+  const found = logs.length > 0 ? logs : await logsOfReceipts(call, filter, header)
+  return ordered(found, address, header.number, header.number, header.hash)
+}
+
+/** The logs of a block out of its receipts, which have to be this very block's. A node that has no such method is believed. */
+async function logsOfReceipts(call: Call, { address, topics }: LogFilter, header: Header): Promise<RawLog[]> {
+  const method = 'eth_getBlockReceipts'
+  let receipts: { blockHash: Hex; logs: RawLog[] }[] | null
+  try {
+    receipts = await call(method, [quantity(header.number)])
+  } catch (error) {
+    if (error instanceof RpcError && error.fault === 'refused') return []
+    throw error
+  }
+  // a bloom filter that is not empty comes from some receipt
+  if (!receipts?.length || receipts.some(({ blockHash }) => blockHash !== header.hash))
+    throw new RpcError('transient', `${method}: not those of block ${header.number} (${header.hash})`)
+  return receipts
     .flatMap((receipt) => receipt.logs)
-    .filter(
-      (log) =>
-        log.blockHash === header.hash &&
-        log.address.toLowerCase() === address &&
-        topics.some((topic) => topic === log.topics[0]),
-    )
-  return ordered(wanted, address, header.number, header.number, header.hash)
+    .filter((log) => log.address.toLowerCase() === address && topics.some((topic) => topic === log.topics[0]))
 }
 
 /** Checks what a node answered and brings it into order: a log of another place is a fault of the node, a repeated one is dropped. */
@@ -136,9 +141,13 @@ function ordered(logs: RawLog[], address: Hex, from: number, to: number, hash?: 
   return [...byPlace.entries()].sort(([a], [b]) => a - b).map(([, log]) => log)
 }
 
-/** Whether a header's bloom filter may hold an address (Yellow Paper, section 4.4.3: three bits out of 2048 of its hash). */
-export function bloomMayHold(bloom: Hex, address: Hex): boolean {
-  const hash = keccak256(address, 'bytes')
+/** Whether a block whose header has this bloom filter may hold logs of a contract with one of these first topics. */
+export const bloomMayHoldLogs = (bloom: Hex, { address, topics }: LogFilter): boolean =>
+  bloomMayHold(bloom, address) && topics.some((topic) => bloomMayHold(bloom, topic))
+
+/** Whether a bloom filter may hold an address or a topic (Yellow Paper, section 4.4.3: three bits out of 2048 of its hash). */
+function bloomMayHold(bloom: Hex, value: Hex): boolean {
+  const hash = keccak256(value, 'bytes')
   for (let i = 0; i < 6; i += 2) {
     const bit = ((hash[i]! << 8) | hash[i + 1]!) & 2047
     const nibble = Number.parseInt(bloom[2 + 511 - (bit >> 2)]!, 16)
