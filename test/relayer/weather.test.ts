@@ -79,6 +79,8 @@ describe('an execution', () => {
 
   it('is replaced by ×1.10 while it is stuck, at the same nonce, up to three times a fresh estimate', async () => {
     const relayer = await world.restart()
+    // no recent block pays a tip: else what is sent first would be far above later estimates, and no reason to raise it
+    await mine(6)
     await world.hub.test.setNextBlockBaseFeePerGas({ baseFeePerGas: 1_000_000_000n })
     await mine(1)
     const { guid, nonce } = await sendAndHold('stuck', relayer)

@@ -62,6 +62,8 @@ export interface BridgeWorld {
   index(): Promise<void>
   /** A relayer that leads, as after a restart. */
   restart(options?: Partial<RelayerOptions> & { file?: object }): Promise<Relayer>
+  /** Lets another process lead the deliveries. */
+  release(): Promise<void>
   /** Steps until nothing more can be done without the chain. @returns the outcomes of deliveries, in order */
   run(relayer: Relayer, options?: { steps?: number }): Promise<string[]>
   /** Mines a block on the hub and steps, until every delivery has ended. */
@@ -171,6 +173,10 @@ export async function startBridgeWorld(): Promise<BridgeWorld> {
         clock: { nowMs: () => Date.now() + world.aheadMs, random: () => 0.5 },
         ...options,
       })
+    },
+    async release() {
+      await leads.relay?.release()
+      leads.relay = null
     },
     async run(relayer, { steps = 20 } = {}) {
       const outcomes: string[] = []

@@ -1,0 +1,83 @@
+import { afterAll, beforeAll, beforeEach, describe, expect, it } from 'vitest'
+import { hubAbi } from '../../src/chains/evm/contracts/index.js'
+import { park, retry } from '../../src/relayer/delivery.js'
+import { changeDelivery } from '../../src/relayer/store.js'
+import { type BridgeWorld, startBridgeWorld } from '../support/bridgeWorld.js'
+import { die, executeOf, expectOnce } from '../support/kill.js'
+
+let world: BridgeWorld
+beforeAll(async () => {
+  world = await startBridgeWorld()
+})
+afterAll(() => world.stop())
+beforeEach(async () => {
+  world.aheadMs = 0
+  await world.hub.test.setAutomine(true)
+})
+
+describe('a relayer killed when something went wrong', () => {
+  it('at relay.refused: a node knew the transaction already', async () => {
+    const guid = await world.send(1, ['refused'])
+    await world.hub.test.setAutomine(false)
+    expect(await die(world, 'relay.broadcast', { mines: false })).toBe('SIGKILL')
+    expect(await die(world, 'relay.refused', { mines: false })).toBe('SIGKILL')
+    await expectOnce(world, guid)
+  })
+
+  it('at relay.failed: the hub was paused', async () => {
+    const owner = { address: world.contracts.hub, abi: hubAbi, args: [] } as const
+    await world.hub.walletClient(9).writeContract({ ...owner, functionName: 'pause' })
+    const guid = await world.send(1, ['failed'])
+    expect(await die(world, 'relay.failed')).toBe('SIGKILL')
+    expect(await executeOf(world, guid)).toMatchObject({ state: 'queued', reason: 'enforced_pause', failures: 1 })
+    await world.hub.walletClient(9).writeContract({ ...owner, functionName: 'unpause' })
+    await expectOnce(world, guid)
+  })
+
+  it('at relay.reorged: the block with the execution was taken back', async () => {
+    const guid = await world.send(1, ['reorged'])
+    await world.run(await world.restart(), { steps: 1 })
+    await world.hub.test.setAutomine(false)
+    const before = await world.hub.test.snapshot()
+    await world.run(await world.restart())
+    await world.hub.test.mine({ blocks: 1 })
+    await world.run(await world.restart())
+    expect(await executeOf(world, guid)).toMatchObject({ state: 'included' })
+    await world.hub.test.revert({ id: before })
+    expect(await die(world, 'relay.reorged', { mines: false })).toBe('SIGKILL')
+    await expectOnce(world, guid)
+  })
+
+  it('at relay.settled: the nonce of a parked delivery was used up', async () => {
+    const guid = await world.send(1, ['settled'])
+    await world.run(await world.restart(), { steps: 1 })
+    await world.hub.test.setAutomine(false)
+    await world.run(await world.restart())
+    const { id, txs } = await executeOf(world, guid)
+    await changeDelivery(world.pool, 'mainnet', id, park)
+    await world.hub.test.dropTransaction({ hash: txs[0]!.hash })
+    await world.hub.test.mine({ blocks: 2 })
+    expect(await die(world, 'relay.settled')).toBe('SIGKILL')
+    expect(await executeOf(world, guid)).toMatchObject({ state: 'parked', reason: 'operator', nonce: null })
+    await changeDelivery(world.pool, 'mainnet', id, retry)
+    await expectOnce(world, guid)
+  })
+
+  it('at relay.parked: it would have cost too much', async () => {
+    const guid = await world.send(1, ['dear'])
+    expect(
+      await die(world, 'relay.parked', { file: { deliveries: { mainnet: { spendCapWei: '9000000000000000' } } } }),
+    ).toBe('SIGKILL')
+    expect(await executeOf(world, guid)).toMatchObject({ state: 'parked', reason: 'spend_cap' })
+    await changeDelivery(world.pool, 'mainnet', (await executeOf(world, guid)).id, retry)
+    await expectOnce(world, guid)
+  })
+
+  it('at relay.filled: a nonce that nothing held was used up', async () => {
+    await world.run(await world.restart())
+    await world.pool.query('UPDATE relay_signers SET next_nonce = next_nonce + 1')
+    const guid = await world.send(1, ['filled'])
+    expect(await die(world, 'relay.filled')).toBe('SIGKILL')
+    await expectOnce(world, guid)
+  })
+})

@@ -1,0 +1,53 @@
+import { spawn } from 'node:child_process'
+import { fileURLToPath } from 'node:url'
+import type { Hex } from 'viem'
+import { expect } from 'vitest'
+import type { DeliveryRow } from '../../src/db/deliveryRows.js'
+import { toHex } from '../../src/registry/bytes.js'
+import type { ChildOrder } from '../relayer/child.js'
+import type { BridgeWorld } from './bridgeWorld.js'
+
+const CHILD = fileURLToPath(new URL('../relayer/child.ts', import.meta.url))
+const BLOCK_MS = 60
+
+/** Runs a relayer until it dies at a fail point, while blocks are mined or not. @returns the signal that ended it */
+export async function die(
+  world: BridgeWorld,
+  failpoint: string,
+  options: { mines?: boolean; file?: object } = {},
+): Promise<string | null> {
+  await world.release()
+  const file = { ...world.file, ...options.file }
+  const order: ChildOrder = { databaseUrl: world.postgres.url, file, failpoint, aheadMs: world.aheadMs }
+  const child = spawn(process.execPath, ['--import', 'tsx', CHILD, JSON.stringify(order)], {
+    stdio: ['ignore', 'inherit', 'inherit'],
+  })
+  const ended = new Promise<string | null>((resolve) => child.on('exit', (_code, signal) => resolve(signal)))
+  let isOver = false
+  ended.then(() => {
+    isOver = true
+  })
+  while (!isOver) {
+    await Promise.race([ended, new Promise((resolve) => setTimeout(resolve, BLOCK_MS))])
+    if (!isOver && options.mines !== false) await world.hub.test.mine({ blocks: 1 })
+  }
+  return ended
+}
+
+/** The execution of a message. */
+export const executeOf = async (world: BridgeWorld, guid: Hex): Promise<DeliveryRow> =>
+  (await world.deliveries()).find(({ kind, message }) => kind === 'execute' && message && toHex(message.guid) === guid)!
+
+/** After a restart: executed once, and every nonce that was given out is used. */
+export async function expectOnce(world: BridgeWorld, guid: Hex): Promise<void> {
+  const relayer = await world.restart()
+  await world.hub.test.setAutomine(true)
+  world.aheadMs += 10_000
+  await world.finish(relayer)
+  expect(await world.executions(guid)).toBe(1)
+  expect(await executeOf(world, guid)).toMatchObject({ state: 'confirmed' })
+  const { rows } = await world.pool.query<{ next_nonce: number }>('SELECT next_nonce FROM relay_signers')
+  expect(await world.nonce()).toBe(rows[0]!.next_nonce)
+  await relayer.step()
+  expect(relayer.state.nonceGaps).toBe(0)
+}
