@@ -9,11 +9,14 @@ import type { Outcome } from './converge.js'
 export interface Alarms {
   outcome(row: DeliveryRow, outcome: Outcome): void
   stranded(message: OpenMessage): void
+  /** @param count deliveries under way at nonces of another signer */
+  heldByOthers(count: number): void
 }
 
 export function createAlarms(log: Logger, network: Network, nowMs: () => number): Alarms {
   const stranded = new Set<string>()
   let isDry = false
+  let heldSoFar = 0
 
   const failed = (row: DeliveryRow, reason: string): void => {
     const fields = { ...fieldsOf(row), reason, failures: row.failures }
@@ -52,6 +55,14 @@ export function createAlarms(log: Logger, network: Network, nowMs: () => number)
         default:
           log.debug(fields, outcome.outcome)
       }
+    },
+    heldByOthers(count) {
+      if (count > heldSoFar)
+        log.error(
+          { network, deliveries: count },
+          'deliveries are under way by another key: run with that key until they end',
+        )
+      heldSoFar = count
     },
     stranded({ guid, sentMs }) {
       const key = toHex(guid)

@@ -210,7 +210,7 @@ export function createRelayer(options: RelayerOptions): Relayer {
   }
 
   const takeStats = async (): Promise<void> => {
-    state.stats = await deliveryStats(pool, network, clock.nowMs())
+    state.stats = await deliveryStats(pool, network, key?.signer ?? null, clock.nowMs())
     statsAtMs = clock.nowMs()
     if (!account) return
     state.balanceWei = BigInt(await hub.chain.rpc.call<Hex>('eth_getBalance', [account.address, 'latest']))

@@ -1,9 +1,9 @@
 import { LostLeadershipError } from '../db/head.js'
 import { whileLeading } from '../db/leader.js'
 import { listenTo } from '../db/listen.js'
-import { createBell, pause } from '../ops/bell.js'
+import { type Bell, createBell, pause } from '../ops/bell.js'
 import type { Logger } from '../ops/log.js'
-import { createAlarms } from './alarms.js'
+import { type Alarms, createAlarms } from './alarms.js'
 import { createRelayer, type Relayer, type RelayerOptions, type RelayerState } from './relayer.js'
 
 const ERROR_BACK_OFF_MS = [250, 500, 1_000, 2_000, 5_000]
@@ -62,7 +62,7 @@ export function runRelayer(options: RelayRunOptions): RelayRun {
         },
       })
       try {
-        await loop(relayer, options, bell, stopped)
+        await loop(relayer, alarms, options, bell, stopped)
       } finally {
         relayer = null
       }
@@ -76,8 +76,9 @@ export function runRelayer(options: RelayRunOptions): RelayRun {
 
 async function loop(
   relayer: Relayer,
+  alarms: Alarms,
   { network, log, hub }: RelayRunOptions,
-  bell: ReturnType<typeof createBell>,
+  bell: Bell,
   signal: AbortSignal,
 ): Promise<void> {
   let failures = 0
@@ -86,6 +87,7 @@ async function loop(
     try {
       const { kind } = await relayer.step()
       failures = 0
+      alarms.heldByOthers(relayer.state.stats?.heldByOthers ?? 0)
       busySteps = kind === 'progressed' ? busySteps + 1 : 0
       if (busySteps > 0 && busySteps <= MAX_BUSY_STEPS) continue
       busySteps = 0

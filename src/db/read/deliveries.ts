@@ -7,12 +7,19 @@ const DAY_MS = 86_400_000
 export interface DeliveryStats {
   /** How many are in each state but the last, and since when the oldest of them waits (milliseconds). */
   states: Record<Exclude<DeliveryStateName, 'confirmed'>, { count: number; oldestMs: number | null }>
+  /** Under way at nonces of another signer: this one can neither replace nor send them. */
+  heldByOthers: number
   /** Value and gas of what was delivered in the last 24 hours. */
   spentLastDayWei: bigint
 }
 
 /** What an operator and the metrics want to know of a network's deliveries. */
-export async function deliveryStats(pool: pg.Pool, network: Network, nowMs: number): Promise<DeliveryStats> {
+export async function deliveryStats(
+  pool: pg.Pool,
+  network: Network,
+  signer: Buffer | null,
+  nowMs: number,
+): Promise<DeliveryStats> {
   const { rows } = await pool.query<{ state: number; count: number; oldest_ms: number }>(
     `SELECT state, count(*)::int AS count, min(created_ms) AS oldest_ms FROM deliveries
      WHERE network = $1 AND (state < 4 OR state = 5) GROUP BY state`,
@@ -22,6 +29,11 @@ export async function deliveryStats(pool: pg.Pool, network: Network, nowMs: numb
     `SELECT coalesce(sum(spent_wei + CASE WHEN nonce IS NULL THEN 0 ELSE value_wei END), 0)::text AS wei FROM deliveries
      WHERE network = $1 AND state = 4 AND updated_ms > $2`,
     [NETWORK_CODE[network], nowMs - DAY_MS],
+  )
+  const others = await pool.query<{ count: number }>(
+    `SELECT count(*)::int AS count FROM deliveries
+     WHERE network = $1 AND state < 4 AND nonce IS NOT NULL AND signer IS DISTINCT FROM $2::bytea`,
+    [NETWORK_CODE[network], signer],
   )
   const of = (state: DeliveryStateName) => {
     const row = rows.find((candidate) => candidate.state === stateCode(state))
@@ -35,6 +47,7 @@ export async function deliveryStats(pool: pg.Pool, network: Network, nowMs: numb
       included: of('included'),
       parked: of('parked'),
     },
+    heldByOthers: others.rows[0]!.count,
     spentLastDayWei: BigInt(spent.rows[0]!.wei),
   }
 }

@@ -1,0 +1,141 @@
+import { execFile } from 'node:child_process'
+import { fileURLToPath } from 'node:url'
+import { promisify } from 'node:util'
+import { pino } from 'pino'
+import { privateKeyToAccount } from 'viem/accounts'
+import { afterAll, beforeAll, describe, expect, it } from 'vitest'
+import { hubAbi } from '../../src/chains/evm/contracts/index.js'
+import { parseChainsFile } from '../../src/config.js'
+import { createDeliveryMetrics } from '../../src/ops/deliveryMetrics.js'
+import { createMetrics } from '../../src/ops/metrics.js'
+import { roadOf } from '../../src/relayer/route.js'
+import { type RelayRun, runRelayer } from '../../src/relayer/run.js'
+import { countOutcome, showRelayers } from '../../src/relayer/show.js'
+import { type BridgeWorld, openChains, RELAYER_KEY, startBridgeWorld } from '../support/bridgeWorld.js'
+
+let world: BridgeWorld
+let run: RelayRun
+const stopping = new AbortController()
+const logged: { level: number; msg: string; reason?: string }[] = []
+const metrics = createMetrics()
+const deliveryMetrics = createDeliveryMetrics(metrics.registry, (m) =>
+  showRelayers(m, [run.state() ?? []].flat(), Date.now()),
+)
+
+beforeAll(async () => {
+  world = await startBridgeWorld()
+  const chains = await openChains(world.pool, world.file)
+  const road = roadOf(chains.map(({ chain, row }) => ({ chain, number: row.chain })))
+  if (!road || 'problem' in road) throw new Error('no bridge')
+  // a long poll: only the database's notifications can be what wakes it in time
+  const slow = { ...road.hub.chain.config, pollMs: 60_000 }
+  run = runRelayer({
+    ...road,
+    hub: { ...road.hub, chain: { ...road.hub.chain, config: slow } },
+    pool: world.pool,
+    databaseUrl: world.postgres.url,
+    network: 'mainnet',
+    account: privateKeyToAccount(RELAYER_KEY),
+    settings: parseChainsFile(world.file, 'test').deliveries.mainnet,
+    log: pino({ level: 'debug' }, { write: (line: string) => void logged.push(JSON.parse(line)) }),
+    signal: stopping.signal,
+    onOutcome: (row, outcome) => countOutcome(deliveryMetrics, row, outcome),
+  })
+})
+afterAll(async () => {
+  stopping.abort()
+  await run.done
+  await world.stop()
+})
+
+/** Mines and indexes until something holds. */
+async function until(holds: () => Promise<boolean>): Promise<void> {
+  const endMs = Date.now() + 20_000
+  while (!(await holds())) {
+    if (Date.now() > endMs) throw new Error('it never came to hold')
+    await world.hub.test.mine({ blocks: 1 })
+    await world.index()
+    await new Promise((resolve) => setTimeout(resolve, 50))
+  }
+}
+
+const clusterd = async (...args: string[]): Promise<{ stdout: string; stderr: string; code: number }> => {
+  const cli = fileURLToPath(new URL('../../src/cli.ts', import.meta.url))
+  const env = { ...process.env, DATABASE_URL: world.postgres.url }
+  const result = promisify(execFile)(process.execPath, ['--import', 'tsx', cli, 'deliveries', ...args], { env })
+  return result.then(
+    (out) => ({ ...out, code: 0 }),
+    (error: { stdout: string; stderr: string; code: number }) => error,
+  )
+}
+const setPaused = (functionName: 'pause' | 'unpause') =>
+  world.hub.walletClient(9).writeContract({ address: world.contracts.hub, abi: hubAbi, functionName, args: [] })
+
+describe('a running relayer', () => {
+  it('is woken by what is indexed, and delivers', async () => {
+    const guid = await world.send(0, ['woken'])
+    await until(async () => (await world.deliveries()).filter(({ state }) => state === 'confirmed').length === 2)
+    expect(await world.executions(guid)).toBe(1)
+    const said = logged.filter(({ msg }) => msg === 'delivered')
+    expect(said).toHaveLength(2)
+    expect(JSON.stringify(logged)).not.toContain(RELAYER_KEY.slice(2))
+  })
+
+  it('connects again when its listener’s connection is cut', async () => {
+    await world.pool.query(
+      `SELECT pg_terminate_backend(pid) FROM pg_stat_activity WHERE application_name = 'clusterd listener'`,
+    )
+    const guid = await world.send(0, ['cut'])
+    await until(async () => (await world.executions(guid)) === 1)
+  })
+
+  it('shows itself in the metrics', async () => {
+    await setPaused('pause')
+    await world.send(0, ['waiting'])
+    await until(async () => (await world.deliveries()).some(({ reason }) => reason === 'enforced_pause'))
+    const text = await metrics.registry.metrics()
+    const value = (line: string) =>
+      Number(
+        text
+          .split('\n')
+          .find((l) => l.startsWith(`${line} `))
+          ?.split(' ')[1],
+      )
+    expect(value('clusterd_delivery_attempts_total{network="mainnet",kind="execute",outcome="sent"}')).toBe(2)
+    expect(value('clusterd_delivery_attempts_total{network="mainnet",kind="execute",outcome="failed"}')).toBe(1)
+    expect(value('clusterd_deliveries{network="mainnet",state="queued"}')).toBe(1)
+    expect(value('clusterd_delivery_oldest_seconds{network="mainnet",state="queued"}')).toBeGreaterThan(0)
+    expect(value('clusterd_parked_deliveries{network="mainnet"}')).toBe(0)
+    expect(value('clusterd_stranded_packets{network="mainnet"}')).toBe(0)
+    expect(value('clusterd_relayer_nonce_gaps{network="mainnet",chain="1"}')).toBe(0)
+    expect(value('clusterd_relayer_balance_wei{network="mainnet",chain="1"}')).toBeGreaterThan(1e21)
+    expect(value('clusterd_relayer_runway_seconds{network="mainnet",chain="1"}')).toBeGreaterThan(86_400)
+  })
+
+  it('is given a hand by the command line', async () => {
+    const { stdout } = await clusterd('list', '--json')
+    const listed = JSON.parse(stdout) as { id: string; kind: string; reason: string | null }[]
+    const { id } = listed.find(({ reason }) => reason === 'enforced_pause')!
+    const table = (await clusterd('list')).stdout.split('\n')
+    expect(table[0]).toMatch(/^ID +NETWORK +KIND +STATE +NONCE +FAILURES +AGE +NEXT +REASON +MESSAGE$/)
+    expect(table.some((line) => new RegExp(`^${id} +mainnet +execute +queued .* enforced_pause +0x`).test(line))).toBe(
+      true,
+    )
+    expect((await clusterd('park', id)).stdout).toMatch(/^state +parked$/m)
+    expect(JSON.parse((await clusterd('show', id, '--json')).stdout)).toMatchObject({ id, state: 'parked' })
+    await setPaused('unpause')
+    expect((await clusterd('resume', id)).stdout).toMatch(/^state +queued$/m)
+    expect((await clusterd('retry', id)).code).toBe(0)
+    await until(async () => (await world.deliveries()).every(({ state }) => state === 'confirmed'))
+    expect((await clusterd('show', id)).stdout).toMatch(/^state +confirmed$/m)
+  })
+
+  it.each([
+    [['show', '999'], 'clusterd: There is no delivery 999: `clusterd deliveries list --all` shows them.\n'],
+    [['retry', 'x'], 'clusterd: There is no delivery x: `clusterd deliveries list --all` shows them.\n'],
+    [['park', '1'], 'clusterd: Delivery 1 is confirmed: there is nothing to park.\n'],
+    [['list', '--limit', '0'], 'clusterd: --limit is a whole number from 1 to 10000.\n'],
+  ])('says in one line what is wrong with %j', async (args, sentence) => {
+    expect(await clusterd(...args)).toMatchObject({ stderr: sentence, code: 1 })
+  })
+})
