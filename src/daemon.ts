@@ -87,13 +87,13 @@ export async function startDaemon(config: Config, log: Logger): Promise<Daemon> 
     const server = createServer(api.limits, api.app)
     api.protect(server)
     await listen(server, config.port, config.host)
-    closers.unshift(
-      () =>
-        new Promise<void>((resolve) => {
-          server.close(() => resolve())
-          server.closeIdleConnections()
-        }),
-    )
+    const closeServer = () =>
+      new Promise<void>((resolve) => {
+        server.close(() => resolve())
+        server.closeIdleConnections()
+      })
+    // requests under way end while the steps do: a chain that hangs holds up neither
+    closers.unshift(() => Promise.all([closeServer(), ...[...runs, ...relays].map((run) => run.done)]))
     runs = NETWORKS.flatMap((network) => {
       const chains = open.filter(({ chain }) => chain.network === network)
       return chains.length > 0 ? [startIndexers(config, writePool, network, chains, log, metrics, stopping.signal)] : []
@@ -102,7 +102,6 @@ export async function startDaemon(config: Config, log: Logger): Promise<Daemon> 
       const chains = open.filter(({ chain }) => chain.network === network)
       return startRelayer(config, writePool, network, chains, log, deliveryMetrics, stopping.signal) ?? []
     })
-    closers.unshift(() => Promise.all([...runs, ...relays].map((run) => run.done)))
 
     const ops = await startOpsServer({
       port: config.opsPort,
