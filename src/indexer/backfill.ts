@@ -9,13 +9,14 @@ import { failpoint } from '../ops/failpoint.js'
 import type { Entry } from '../registry/entry.js'
 import { firstClusterIds, keysOf } from '../registry/fold.js'
 import type { Network } from '../registry/network.js'
+import { DeepReorgError, isCheckpointReplaced } from './checkpoint.js'
 import { fetchRange } from './fetchRange.js'
 import type { ConfirmedRange, Progress } from './types.js'
 import type { RangeWidth } from './width.js'
 import { writeConfirmed } from './write.js'
 
 /** Ranges fetched ahead of the writer: bounds memory, hides the round trips. */
-const RANGES_AHEAD = 2
+const RANGES_AHEAD = 3
 /** The newest confirmed blocks, whose logs are held against their headers: one more question a block. */
 const CHECKED_BLOCKS = 256
 /** During the first catch-up nobody else writes, so the lock may be held longer. */
@@ -34,11 +35,6 @@ export interface BackfillOptions {
   isCaughtUp: boolean
   signal: AbortSignal
   onProgress?: (progress: Progress) => void
-}
-
-/** The checkpoint's block is no longer on the chain. */
-export class DeepReorgError extends Error {
-  override name = 'DeepReorgError'
 }
 
 /**
@@ -68,7 +64,9 @@ export async function backfill(options: BackfillOptions): Promise<{ blocks: numb
     }
     const range = await ahead.shift()!
     if (row.parentHash && !range.parentHash.equals(row.parentHash)) {
-      throw new DeepReorgError(`block ${row.nextBlock - 1} has been replaced`)
+      if (await isCheckpointReplaced(chain, row))
+        throw new DeepReorgError(`block ${row.nextBlock - 1} has been replaced`)
+      throw new Error(`getting logs of blocks ${range.from}-${range.to}: a node answered from another fork`)
     }
     await writeRange(options, range)
     entries += range.harvest.entries.length
