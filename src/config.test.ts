@@ -1,6 +1,6 @@
 import { readFileSync } from 'node:fs'
 import { describe, expect, it } from 'vitest'
-import { parseChains, readConfig, readEnvironment } from './config.js'
+import { parseChains, parseChainsFile, readConfig, readEnvironment } from './config.js'
 
 const example = (): { chains: Record<string, unknown>[] } => JSON.parse(readFileSync('examples/chains.json', 'utf8'))
 const withChain = (changes: Record<string, unknown>) => {
@@ -31,6 +31,29 @@ describe('the chains file', () => {
   })
 })
 
+describe('deliveries', () => {
+  it('are off for packets left lying, and capped at 1 ETH', () => {
+    const settings = { executeStranded: false, strandedAfterMs: 1_800_000, spendCapWei: 10n ** 18n }
+    expect(parseChainsFile(example(), 'f').deliveries).toEqual({ mainnet: settings, testnet: settings })
+  })
+
+  it('are set a network', () => {
+    const deliveries = { mainnet: { executeStranded: true, spendCapWei: '5' } }
+    expect(parseChainsFile({ ...example(), deliveries }, 'f').deliveries.mainnet).toEqual({
+      ...{ executeStranded: true, strandedAfterMs: 1_800_000, spendCapWei: 5n },
+    })
+  })
+
+  it.each([
+    [{ mainnet: { spendCapWei: 5 } }, /deliveries\.mainnet\.spendCapWei/],
+    [{ mainnet: { spendCapWei: '1e18' } }, /deliveries\.mainnet\.spendCapWei: must be a decimal amount of wei/],
+    [{ mainnet: { strandedAfterMs: 0 } }, /deliveries\.mainnet\.strandedAfterMs/],
+    [{ holesky: {} }, /deliveries/],
+  ])('with %o stop with one sentence', (deliveries, sentence) => {
+    expect(() => parseChainsFile({ ...example(), deliveries }, 'f')).toThrow(sentence)
+  })
+})
+
 describe('the environment', () => {
   it('has defaults, and an empty variable counts as unset', () => {
     expect(readEnvironment({ PORT: '' })).toMatchObject({ port: undefined, host: '127.0.0.1', logLevel: 'info' })
@@ -45,6 +68,15 @@ describe('the environment', () => {
   ])('with %o stops with one sentence', (env, sentence) => {
     expect(() => readEnvironment(env)).toThrow(sentence)
   })
+
+  it.each(['ab'.repeat(32), `0x${'00'.repeat(32)}`, `0x${'ff'.repeat(32)}`, '0xsecret'])(
+    'refuses a relayer key that is none, and doesn’t repeat it',
+    (key) => {
+      const read = () => readEnvironment({ RELAYER_PRIVATE_KEY: key })
+      expect(read).toThrow(/RELAYER_PRIVATE_KEY/)
+      expect(read).not.toThrow(key)
+    },
+  )
 
   it('lacks what `clusterd start` needs', () => {
     expect(() => readConfig({})).toThrow(/DATABASE_URL is not set/)

@@ -23,14 +23,16 @@ export async function listenTo(options: ListenOptions): Promise<void> {
 
 async function listenOnce({ url, channel, signal, onNotify, onError }: ListenOptions): Promise<void> {
   const client = new pg.Client({ connectionString: url, application_name: 'clusterd listener', keepAlive: true })
+  let end: () => void = () => {}
   const ended = new Promise<void>((resolve) => {
-    client.on('end', () => resolve())
-    client.on('error', (error) => {
-      onError(error)
-      resolve()
-    })
-    signal.addEventListener('abort', () => resolve(), { once: true })
+    end = resolve
   })
+  client.on('end', end)
+  client.on('error', (error) => {
+    onError(error)
+    end()
+  })
+  signal.addEventListener('abort', end, { once: true })
   client.on('notification', ({ payload }) => onNotify(payload ?? ''))
   try {
     await client.connect()
@@ -38,6 +40,7 @@ async function listenOnce({ url, channel, signal, onNotify, onError }: ListenOpt
     onNotify('')
     await ended
   } finally {
+    signal.removeEventListener('abort', end)
     await client.end().catch(() => {})
   }
 }
