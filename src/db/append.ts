@@ -8,7 +8,7 @@ import {
   type JournalRow,
   keysOf,
   type NameRow,
-  type WalletRow,
+  type WalletUpdate,
 } from '../registry/fold.js'
 import { NETWORK_CODE, type Network } from '../registry/network.js'
 import { type CopyBuffer, copyEach } from './copy.js'
@@ -92,7 +92,7 @@ function rowsOf(network: Network, generation: number) {
   }
 }
 
-async function updateWallets(client: pg.ClientBase, network: Network, updates: readonly WalletRow[]): Promise<void> {
+async function updateWallets(client: pg.ClientBase, network: Network, updates: readonly WalletUpdate[]): Promise<void> {
   const text = `UPDATE ${leaf('wallets', network)} w
     SET name = u.name, verified = u.verified, private = u.private, backed_up = u.backed_up, updated_seq = u.updated_seq
     FROM unnest($2::int8[], $3::bytea[], $4::text[], $5::bool[], $6::bool[], $7::bool[], $8::int8[])

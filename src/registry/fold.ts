@@ -88,6 +88,8 @@ export interface WalletRow {
   updatedSeq: number
 }
 
+export type WalletUpdate = Omit<WalletRow, 'createdSeq'>
+
 /** What a batch changes. Inserts go by COPY, updates are rare. */
 export interface Changes {
   head: Head
@@ -95,8 +97,8 @@ export interface Changes {
   names: NameRow[]
   clusters: ClusterRow[]
   wallets: WalletRow[]
-  /** Entries of wallets that change in place. */
-  walletUpdates: WalletRow[]
+  /** Entries of wallets that change in place; when they were made never changes. */
+  walletUpdates: WalletUpdate[]
 }
 
 /** The keys of the rows a batch reads. */
@@ -222,13 +224,11 @@ function settleInCluster(
   if (entry) {
     const { cluster } = entry
     if (!entry.isPrivate) return { outcome: 'won', cluster, created: false, published: null }
-    // createdSeq is kept by the writer: an update never changes it
     changes.walletUpdates.push({
       ...entry,
       address: wallet,
       isVerified: true,
       isPrivate: false,
-      createdSeq: 0,
       updatedSeq: seq,
     })
     slice.verified.set(key, { ...entry, isPrivate: false })
