@@ -1,5 +1,6 @@
 import type { ChainTx, Hex } from '../chain.js'
 import type { Call } from './rpc.js'
+import { RpcError } from './rpcErrors.js'
 
 interface RawTransaction {
   hash: Hex
@@ -55,20 +56,31 @@ export async function readTransaction(
   }
 }
 
+/** How geth, nethermind, erigon, reth and anvil say that they no longer hold the state of a block. */
+const STATE_GONE =
+  /missing ?trie ?node|historical state|state .{0,80}(unavailable|not available|pruned)|pruning|BlockOutOfRange/i
+
 /**
  * The confirmed transaction that took a nonce: its block is found by bisecting the sender's transaction count, which a node
- * answers for any recent block.
+ * answers for as long as it holds a block's state.
  * @returns null while the nonce is unused up to `confirmed`, or where the nodes no longer hold the state to tell
  */
 export async function findByNonce(call: Call, sender: Hex, nonce: number, confirmed: number): Promise<Hex | null> {
-  const count = async (block: number): Promise<number> =>
-    Number(await call<Hex>('eth_getTransactionCount', [sender, `0x${block.toString(16)}`]))
-  if ((await count(confirmed)) <= nonce) return null
+  /** A block whose state is gone counts as one before the transaction: if that is wrong, the block found doesn't hold it. */
+  const isUsedAt = async (block: number): Promise<boolean> => {
+    try {
+      return Number(await call<Hex>('eth_getTransactionCount', [sender, `0x${block.toString(16)}`])) > nonce
+    } catch (error) {
+      if (error instanceof RpcError && (error.fault === 'refused' || STATE_GONE.test(error.message))) return false
+      throw error
+    }
+  }
+  if (!(await isUsedAt(confirmed))) return null
   // gallop back from the head: a replacement is mostly recent, and old state may be pruned
   let used = confirmed
   let step = 16
   let unused = confirmed - step
-  while (unused > 0 && (await count(unused)) > nonce) {
+  while (unused > 0 && (await isUsedAt(unused))) {
     used = unused
     step *= 2
     unused = used - step
@@ -76,7 +88,7 @@ export async function findByNonce(call: Call, sender: Hex, nonce: number, confir
   unused = Math.max(unused, -1)
   while (used - unused > 1) {
     const middle = Math.floor((used + unused) / 2)
-    if ((await count(middle)) > nonce) used = middle
+    if (await isUsedAt(middle)) used = middle
     else unused = middle
   }
   const block = await call<{ transactions: RawTransaction[] } | null>('eth_getBlockByNumber', [

@@ -1,0 +1,161 @@
+import type { Hex } from 'viem'
+import { afterAll, beforeAll, beforeEach, describe, expect, it } from 'vitest'
+import { type TxStatus, txStatus } from '../../src/api/answers/status.js'
+import { type Context, createContext } from '../../src/api/context.js'
+import { createChainRpc, createEvmChain } from '../../src/chains/evm/chain.js'
+import { createPrisma, type PrismaClient } from '../../src/db/prisma.js'
+import type { ChainIndexer } from '../../src/indexer/chainIndexer.js'
+import { fromHex } from '../../src/registry/bytes.js'
+import { BASE_GAS_PRICE_WEI, type HubChain, openHubChain, type SignedTx } from '../model/hubChain.js'
+import { type HubWorld, startHubWorld } from '../support/hubWorld.js'
+
+const HALF_AN_HOUR_MS = 30 * 60_000
+/** Anvil holds the state of some 500 blocks. */
+const BEYOND_STATE_BLOCKS = 900
+
+let world: HubWorld
+let chain: HubChain
+let prisma: PrismaClient
+let context: () => Context
+let indexer: ChainIndexer
+let sender = 0
+beforeAll(async () => {
+  world = await startHubWorld()
+  chain = openHubChain(world)
+  prisma = createPrisma(world.postgres.url)
+  const { row } = await world.open()
+  const rpc = createChainRpc(world.config)
+  context = () =>
+    createContext({
+      pool: world.pool,
+      prisma,
+      chains: [createEvmChain({ config: world.config, chain: row.chain, rpc })],
+    })
+  indexer = await world.restart()
+  await world.test.setAutomine(false)
+})
+afterAll(async () => {
+  await prisma.$disconnect()
+  await world.stop()
+})
+beforeEach(() => {
+  sender += 1
+})
+
+const statusOf = (tx: Hex): Promise<TxStatus> => txStatus(context(), 'mainnet', tx)
+
+/** A registration that waits in the mempool, and was asked for there. */
+async function waiting(name: string): Promise<SignedTx> {
+  const nonce = await chain.nextNonce(sender)
+  const fields = { sender, nonce, names: [name], isPoor: false, gasPriceWei: BASE_GAS_PRICE_WEI }
+  const tx = await chain.sign(fields)
+  await chain.send(tx)
+  expect(await statusOf(tx.hash)).toEqual({ status: 'pending' })
+  return tx
+}
+
+async function replaceWith(old: SignedTx, names: readonly string[] | null): Promise<SignedTx> {
+  const tx = await chain.sign({ ...old, names, gasPriceWei: old.gasPriceWei * 2n })
+  await chain.send(tx)
+  return tx
+}
+
+async function confirm(blocks = 3): Promise<void> {
+  await chain.mine(1)
+  await world.test.mine({ blocks: blocks - 1 })
+  while ((await indexer.converge()).kind !== 'idle');
+}
+
+describe('the status of a replaced transaction', () => {
+  it.each([
+    ['the same registration at a higher price', (name: string) => [name]],
+    ['another registration', (name: string) => [`${name}-other`]],
+  ])('is that of %s', async (_, namesOf) => {
+    const first = await waiting(`sped-${sender}`)
+    const second = await replaceWith(first, namesOf(`sped-${sender}`))
+    expect((await statusOf(first.hash)).status).toBe('pending')
+    await confirm()
+    const replaced = { reason: 'replaced', replacedBy: second.hash, hubTx: second.hash }
+    const names = second.names!.map((name) => ({ name, outcome: 'won' }))
+    expect(await statusOf(first.hash)).toMatchObject({ status: 'finalized', names, ...replaced })
+    expect(await statusOf(second.hash)).toMatchObject({ status: 'finalized', names })
+  })
+
+  it('is lost_bid where the replacement came too late', async () => {
+    const first = await waiting('contested')
+    const rival = await chain.sign({ ...first, sender: 0, nonce: await chain.nextNonce(0) })
+    await chain.send(rival)
+    await chain.drop(first)
+    await chain.mine(1)
+    const second = await replaceWith(first, ['contested'])
+    await confirm()
+    expect(await statusOf(first.hash)).toMatchObject({ status: 'lost_bid', replacedBy: second.hash })
+  })
+
+  it('is invalid after a cancel, and after a replacement that reverts, for good', async () => {
+    for (const isPoor of [false, true]) {
+      const first = await waiting(`cancelled-${isPoor}`)
+      const second = await chain.sign({
+        ...first,
+        names: isPoor ? first.names : null,
+        isPoor,
+        gasPriceWei: first.gasPriceWei * 2n,
+      })
+      await chain.send(second)
+      await confirm()
+      for (let i = 0; i < 2; i++)
+        expect(await statusOf(first.hash)).toMatchObject({
+          status: 'invalid',
+          reason: 'replaced',
+          replacedBy: second.hash,
+        })
+    }
+  })
+
+  it('is pending while the replacement is unconfirmed, and a reorg takes it back', async () => {
+    const first = await waiting(`shaken-${sender}`)
+    const second = await replaceWith(first, null)
+    await chain.mine(1)
+    expect((await statusOf(first.hash)).status).toBe('pending')
+    await chain.reorg(1)
+    await chain.drop(second)
+    await chain.send(first)
+    await confirm()
+    expect(await statusOf(first.hash)).toMatchObject({ status: 'finalized', hubTx: first.hash })
+    expect((await statusOf(second.hash)).status).toBe('not_found')
+  })
+
+  it('is found many blocks back', async () => {
+    const first = await waiting(`deep-${sender}`)
+    const second = await replaceWith(first, [`deep-${sender}`])
+    await confirm(400)
+    expect(await statusOf(first.hash)).toMatchObject({ status: 'finalized', replacedBy: second.hash })
+  })
+
+  it('is found by the sender’s count though later transactions of the sender followed', async () => {
+    const first = await waiting(`busy-${sender}`)
+    const second = await replaceWith(first, null)
+    for (let i = 1; i <= 5; i++) {
+      await chain.send(await chain.sign({ ...second, nonce: first.nonce + i }))
+      await chain.mine(20)
+    }
+    await confirm()
+    expect(await statusOf(first.hash)).toMatchObject({ status: 'invalid', replacedBy: second.hash })
+  })
+
+  it('is what is known where no node holds the state to tell: pending, after half an hour not_found', async () => {
+    const first = await waiting(`pruned-${sender}`)
+    await replaceWith(first, null)
+    await confirm(BEYOND_STATE_BLOCKS)
+    const old = (await chain.head()) - BEYOND_STATE_BLOCKS
+    await expect(
+      world.public.getTransactionCount({ address: world.wallet(sender).address, blockNumber: BigInt(old) }),
+    ).rejects.toThrow(/OutOfRange/)
+    expect((await statusOf(first.hash)).status).toBe('pending')
+    await world.pool.query('UPDATE tracked_txs SET last_seen_ms = $2 WHERE hash = $1', [
+      fromHex(first.hash),
+      Date.now() - HALF_AN_HOUR_MS - 1_000,
+    ])
+    expect((await statusOf(first.hash)).status).toBe('not_found')
+  })
+})

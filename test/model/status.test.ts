@@ -1,0 +1,21 @@
+import { afterAll, beforeAll, describe, expect, it } from 'vitest'
+import { type HubWorld, startHubWorld } from '../support/hubWorld.js'
+import { runStatusModel } from './statusModel.js'
+
+/** The short form; `npx tsx scripts/model.ts --runs 1000` does more. */
+const RUNS = 60
+const TIME_LIMIT_MS = 40_000
+
+let world: HubWorld
+beforeAll(async () => {
+  world = await startHubWorld()
+})
+afterAll(() => world?.stop())
+
+describe('the status of transactions', () => {
+  it('agrees with a model while they are mined, reorged, dropped, replaced, cancelled and sent again, in any order', async () => {
+    const counts = await runStatusModel(world, { runs: RUNS, timeLimitMs: TIME_LIMIT_MS })
+    console.log(`model of status: ${[...counts].map(([name, n]) => `${n} ${name}`).join(', ')}`)
+    expect(counts.get('runs')).toBeGreaterThan(2)
+  }, 120_000)
+})

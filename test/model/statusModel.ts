@@ -1,0 +1,335 @@
+import assert from 'node:assert/strict'
+import fc from 'fast-check'
+import { type TxStatus, txStatus } from '../../src/api/answers/status.js'
+import type { Context } from '../../src/api/context.js'
+import { createContext } from '../../src/api/context.js'
+import { createChainRpc, createEvmChain } from '../../src/chains/evm/chain.js'
+import { createPrisma } from '../../src/db/prisma.js'
+import { findTracked } from '../../src/db/read/transactions.js'
+import type { ChainIndexer } from '../../src/indexer/chainIndexer.js'
+import { fromHex } from '../../src/registry/bytes.js'
+import { isTerminal } from '../../src/registry/status.js'
+import { waitFor } from '../../src/testing/processes.js'
+import type { HubWorld } from '../support/hubWorld.js'
+import { BASE_GAS_PRICE_WEI, type HubChain, openHubChain, type SignedTx } from './hubChain.js'
+
+/**
+ * Status against a small model of its own: what is asked for is worked out from the chain's plain facts (where each transaction
+ * is, in which order bids came) and from what was asked before, by none of the project's rules.
+ */
+
+const CONFIRMATION_BLOCKS = 2
+const SENDERS = 3
+const NAMES = 4
+
+interface Tracked extends SignedTx {
+  /** Somebody asked for its status while the chain had it. */
+  isRemembered: boolean
+  /** The first terminal answer. */
+  terminal: TxStatus | null
+}
+
+/** What fast-check keeps beside the real system. */
+interface Model {
+  txs: Tracked[]
+}
+
+interface Real {
+  chain: HubChain
+  world: HubWorld
+  context: () => Promise<Context>
+  indexer: ChainIndexer
+  /** The first block of this run. */
+  base: number
+  names: readonly string[]
+  /** The journal and the tail are as the chain is now. */
+  isIndexed: boolean
+  counts: Map<string, number>
+}
+
+type Command = fc.AsyncCommand<Model, Real>
+
+const command = (name: string, check: (m: Model) => boolean, run: (m: Model, r: Real) => Promise<void>): Command => ({
+  check,
+  run: async (model, real) => {
+    const kind = name.replace(/\(.*/, '')
+    real.counts.set(kind, (real.counts.get(kind) ?? 0) + 1)
+    await run(model, real)
+  },
+  toString: () => name,
+})
+
+const pick = <T>(items: readonly T[], at: number): T => items[at % items.length]!
+const hasTxs = ({ txs }: Model): boolean => txs.length > 0
+
+const send = (sender: number, names: readonly number[], isPoor: boolean): Command =>
+  command(
+    `send(${sender}, ${names}, ${isPoor})`,
+    () => true,
+    async (model, real) => {
+      // after what it has sent already
+      const held = await Promise.all(
+        model.txs
+          .filter((tx) => tx.sender === sender)
+          .map(async (tx) => ((await real.chain.place(tx)).at === 'mempool' ? tx.nonce + 1 : 0)),
+      )
+      const nonce = Math.max(await real.chain.nextNonce(sender), ...held)
+      const tx = await real.chain.sign({
+        sender,
+        nonce,
+        names: [...new Set(names)].map((i) => pick(real.names, i)),
+        isPoor,
+        gasPriceWei: BASE_GAS_PRICE_WEI,
+      })
+      await real.chain.send(tx)
+      if (!model.txs.some(({ hash }) => hash === tx.hash))
+        model.txs.push({ ...tx, isRemembered: false, terminal: null })
+    },
+  )
+
+/** The same nonce at a higher price: the same registration, another one, or none. */
+const replace = (at: number, names: readonly number[] | 'same' | null): Command =>
+  command(`replace(${at}, ${names})`, hasTxs, async (model, real) => {
+    const old = pick(model.txs, at)
+    const highest = model.txs.filter(({ sender, nonce }) => sender === old.sender && nonce === old.nonce)
+    const gasPriceWei = (highest.reduce((max, tx) => (tx.gasPriceWei > max ? tx.gasPriceWei : max), 0n) * 3n) / 2n
+    const asked = names === 'same' ? old.names : (names?.map((i) => pick(real.names, i)) ?? null)
+    const tx = await real.chain.sign({ ...old, names: asked && [...new Set(asked)], isPoor: false, gasPriceWei })
+    await real.chain.send(tx)
+    model.txs.push({ ...tx, isRemembered: false, terminal: null })
+  })
+
+const onChain = (name: string, check: (m: Model) => boolean, run: (m: Model, r: Real) => Promise<void>): Command =>
+  command(name, check, async (model, real) => {
+    await run(model, real)
+    real.isIndexed = false
+  })
+
+const drop = (at: number) => command(`drop(${at})`, hasTxs, ({ txs }, { chain }) => chain.drop(pick(txs, at)))
+const duplicate = (at: number) => command(`duplicate(${at})`, hasTxs, ({ txs }, { chain }) => chain.send(pick(txs, at)))
+const mine = (blocks: number) =>
+  onChain(
+    `mine(${blocks})`,
+    () => true,
+    (_, { chain }) => chain.mine(blocks),
+  )
+
+/** No deeper than what is believed; some of what was mined comes again, as from other nodes' mempools. */
+const reorg = (depth: number, comesBack: boolean): Command =>
+  onChain(
+    `reorg(${depth}, ${comesBack})`,
+    () => true,
+    async ({ txs }, { chain, base }) => {
+      const head = await chain.head()
+      const possible = Math.min(depth, head - base)
+      if (possible < 1) return
+      const mined = await Promise.all(txs.map(async (tx) => ({ tx, place: await chain.place(tx) })))
+      await chain.reorg(possible)
+      if (!comesBack) return
+      for (const { tx, place } of mined) if (place.at === 'mined' && place.block > head - possible) await chain.send(tx)
+    },
+  )
+
+const index = (): Command =>
+  command(
+    'index',
+    () => true,
+    (_, real) => catchUp(real),
+  )
+const restart = (): Command =>
+  command(
+    'restart',
+    () => true,
+    async (_, real) => {
+      real.indexer = await real.world.restart()
+      real.isIndexed = false
+    },
+  )
+const step = (): Command =>
+  command(
+    'step',
+    () => true,
+    async (_, { indexer }) => void (await indexer.converge()),
+  )
+const poll = (at: number): Command => command(`poll(${at})`, hasTxs, ({ txs }, real) => check(txs, pick(txs, at), real))
+
+async function catchUp(real: Real): Promise<void> {
+  for (;;) {
+    const { kind } = await real.indexer.converge()
+    if (kind === 'halted') throw new Error('a reorg within the policy halted the chain')
+    if (kind === 'idle') break
+  }
+  real.isIndexed = true
+}
+
+/** Asks for a status and holds it against the model. */
+async function check(txs: readonly Tracked[], tx: Tracked, real: Real): Promise<void> {
+  const { chain } = real
+  const expected = await expectedOf(txs, tx, real)
+  const place = await chain.place(tx)
+  const context = await real.context()
+  const answer = await txStatus(context, 'mainnet', tx.hash)
+  const about = `${tx.hash} (${place.at}): ${JSON.stringify(answer)}`
+  if (tx.terminal) {
+    const { status, names } = tx.terminal
+    assert.deepEqual({ status: answer.status, names: answer.names }, { status, names }, about)
+    return
+  }
+  // an indexer that lags may say less, never something else
+  const allowed = real.isIndexed ? [expected.status] : [expected.status, 'pending']
+  assert.ok(allowed.includes(answer.status), `${about}, not ${allowed.join(' or ')}`)
+  if (isTerminal(answer.status)) {
+    if (expected.outcomes)
+      assert.deepEqual(
+        answer.names?.map(({ outcome }) => outcome),
+        expected.outcomes,
+        about,
+      )
+    tx.terminal = answer
+  }
+  if (place.at !== 'nowhere' && !isTerminal(answer.status)) {
+    // in the tail it is remembered behind the caller's back
+    const isKept = async () => (await findTracked(real.world.pool, 'mainnet', fromHex(tx.hash)))?.nonce === tx.nonce
+    assert.ok(await waitFor(isKept, 5_000), `${about} is not remembered`)
+    tx.isRemembered = true
+  }
+}
+
+interface Expected {
+  status: string
+  outcomes?: string[]
+}
+
+async function expectedOf(txs: readonly Tracked[], tx: Tracked, real: Real): Promise<Expected> {
+  const { chain } = real
+  const confirmed = (await chain.head()) - CONFIRMATION_BLOCKS
+  const place = await chain.place(tx)
+  if (place.at === 'mined') {
+    if (place.block > confirmed) return { status: 'pending' }
+    if (!place.succeeded || !tx.names) return { status: 'invalid' }
+    return outcomeOf(tx, await chain.bids(real.base, confirmed))
+  }
+  if (place.at === 'mempool') return { status: 'pending' }
+  if (!tx.isRemembered) return { status: 'not_found' }
+  for (const other of txs) {
+    if (other === tx || other.sender !== tx.sender || other.nonce !== tx.nonce) continue
+    const its = await chain.place(other)
+    if (its.at !== 'mined' || its.block > confirmed) continue
+    return expectedOf(txs, other, real)
+  }
+  return { status: 'pending' }
+}
+
+/** The first bid for a name wins it. */
+function outcomeOf(tx: Tracked, bids: readonly { tx: string; name: string }[]): Expected {
+  const outcomes = tx.names!.map((name) => (bids.find((bid) => bid.name === name)?.tx === tx.hash ? 'won' : 'lost'))
+  return { status: outcomes[0] === 'won' ? 'finalized' : 'lost_bid', outcomes }
+}
+
+const names = fc.array(fc.nat({ max: NAMES - 1 }), { minLength: 1, maxLength: 2 })
+const at = fc.nat({ max: 30 })
+/** What is done, each about as often as it stands here. */
+const COMMANDS = [
+  fc
+    .tuple(fc.nat({ max: SENDERS - 1 }), names, fc.integer({ min: 0, max: 5 }))
+    .map(([s, n, poor]) => send(s, n, poor === 0)),
+  fc.tuple(fc.nat({ max: SENDERS - 1 }), names).map(([s, n]) => send(s, n, false)),
+  fc.tuple(at, fc.constantFrom('same' as const, null)).map(([i, n]) => replace(i, n)),
+  fc.tuple(at, names).map(([i, n]) => replace(i, n)),
+  at.map(drop),
+  at.map(duplicate),
+  fc.integer({ min: 1, max: 3 }).map(mine),
+  fc.constant(1).map(mine),
+  fc.tuple(fc.integer({ min: 1, max: CONFIRMATION_BLOCKS }), fc.boolean()).map(([d, b]) => reorg(d, b)),
+  fc.constant(null).map(index),
+  fc.constant(null).map(step),
+  fc.constant(null).map(restart),
+  at.map(poll),
+  at.map(poll),
+  at.map(poll),
+]
+
+export interface ModelRun {
+  runs: number
+  /** Commands a run at most. */
+  commands?: number
+  seed?: number
+  /** Stops beginning new runs after this time. */
+  timeLimitMs?: number
+}
+
+/**
+ * Does commands in any order on a real chain and database, and holds every status against the model. Each run ends by confirming
+ * all: what was mined is terminal then, and the owners are those of the contract.
+ * @returns how often each command was done, and how many runs there were
+ * @throws what fast-check throws: the shortest failing sequence it found, with its seed
+ */
+export async function runStatusModel(world: HubWorld, options: ModelRun): Promise<Map<string, number>> {
+  const chain = openHubChain(world)
+  const prisma = createPrisma(world.postgres.url)
+  const { row } = await world.open()
+  const rpc = createChainRpc(world.config)
+  // a port of its own for each question: it holds the head for a moment, which commands outrun
+  const context = async () =>
+    createContext({
+      pool: world.pool,
+      prisma,
+      chains: [createEvmChain({ config: world.config, chain: row.chain, rpc })],
+    })
+  const counts = new Map<string, number>()
+  let run = 0
+  const setUp = async (): Promise<{ model: Model; real: Real }> => {
+    run += 1
+    counts.set('runs', run)
+    await chain.clearMempool()
+    await chain.mine(CONFIRMATION_BLOCKS + 1)
+    const label = `model-${run}-${Date.now().toString(36)}`
+    const real: Real = {
+      chain,
+      world,
+      context,
+      counts,
+      indexer: await world.restart(),
+      base: await chain.head(),
+      names: Array.from({ length: NAMES }, (_, i) => `${label}-${i}`),
+      isIndexed: false,
+    }
+    await catchUp(real)
+    return { model: { txs: [] }, real }
+  }
+  await world.test.setAutomine(false)
+  try {
+    await fc.assert(
+      fc.asyncProperty(
+        fc.commands(COMMANDS, { maxCommands: options.commands ?? 40, size: 'max' }),
+        async (commands) => {
+          const { model, real } = await setUp()
+          await fc.asyncModelRun(() => ({ model, real }), commands)
+          await settle(model, real)
+        },
+      ),
+      {
+        numRuns: options.runs,
+        ...(options.seed === undefined ? {} : { seed: options.seed }),
+        ...(options.timeLimitMs === undefined
+          ? {}
+          : { interruptAfterTimeLimit: options.timeLimitMs, markInterruptAsFailure: false }),
+        endOnFailure: false,
+      },
+    )
+  } finally {
+    await world.test.setAutomine(true)
+    await prisma.$disconnect()
+  }
+  return counts
+}
+
+async function settle({ txs }: Model, real: Real): Promise<void> {
+  await real.chain.mine(CONFIRMATION_BLOCKS + 1)
+  await catchUp(real)
+  for (const tx of txs) await check(txs, tx, real)
+  for (const tx of txs) {
+    if ((await real.chain.place(tx)).at === 'mined') assert.ok(tx.terminal, `${tx.hash} was mined`)
+    await check(txs, tx, real)
+  }
+}
