@@ -8,6 +8,7 @@ import {
   type JournalRow,
   keysOf,
   type NameRow,
+  type WalletRow,
   type WalletUpdate,
 } from '../registry/fold.js'
 import { NETWORK_CODE, type Network } from '../registry/network.js'
