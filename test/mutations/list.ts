@@ -1,0 +1,179 @@
+/**
+ * For each invariant of the design, builds that break it on purpose, and the tests that have to fail in them. `scripts/mutations.ts`
+ * makes each in a copy of the tree. A change that no longer applies (its text is gone) stops the run: bring it up to date.
+ */
+export interface Mutation {
+  name: string
+  /** The invariant it breaks, by its number. */
+  invariant: number
+  file: string
+  /** Stands exactly once in the file. */
+  find: string
+  replace: string
+  /** Test files, and the tests in them by a part of their names. */
+  tests: { files: readonly string[]; only?: string }
+  /** Solidity: the contracts are compiled again. */
+  isContract?: boolean
+}
+
+export const INVARIANTS: Readonly<Record<number, string>> = {
+  1: 'Nothing enters the journal before its chain’s policy believes it; nothing that entered leaves',
+  2: 'State is the fold of the journal; winners are those of the hub',
+  3: 'A message is executed at most once, and never forgotten',
+  4: 'finalized, lost_bid and invalid never change',
+  5: 'The feed never changes or reorders; pages concatenate exactly',
+  6: 'Nothing of a private wallet in a public answer',
+  7: 'Every write is idempotent',
+  8: 'Killed at any instruction, it goes on',
+  9: 'No secret in a log',
+}
+
+const HUB = 'test/indexer/hub.test.ts'
+
+export const MUTATIONS: readonly Mutation[] = [
+  {
+    name: 'the newest block counts as confirmed',
+    invariant: 1,
+    file: 'src/chains/evm/chain.ts',
+    find: 'latest.number - confirmation.blocks',
+    replace: 'latest.number',
+    tests: { files: [HUB], only: 'believes a bid at two blocks' },
+  },
+  {
+    name: 'parents of new blocks are not compared',
+    invariant: 1,
+    file: 'src/indexer/tail.ts',
+    find: 'if (ours?.equals(fromHex(lowest.parentHash))) return headers',
+    replace: 'if (ours) return headers',
+    tests: { files: [HUB], only: 'a confirmed block that is replaced halts the chain' },
+  },
+  {
+    name: 'a name goes to the last bid of a batch',
+    invariant: 2,
+    file: 'src/registry/fold.ts',
+    find: '  slice.owners.set(verdict.name, effects.cluster)\n',
+    replace: '',
+    tests: { files: ['src/registry/fold.test.ts'] },
+  },
+  {
+    name: 'a minimum in the journal has no effect',
+    invariant: 2,
+    file: 'src/registry/fold.ts',
+    find: 'changes.head.minimumWei = wordToBigInt(row.body)',
+    replace: 'wordToBigInt(row.body)',
+    tests: { files: ['src/registry/fold.test.ts'] },
+  },
+  {
+    name: 'a rewind leaves the names of the blocks it takes back',
+    invariant: 2,
+    file: 'src/db/rewind.ts',
+    find: 'at === null || at.chain !== chain || at.block < target.block',
+    replace: 'at === null || at.chain !== chain || at.block >= 0',
+    tests: { files: ['test/recovery/rewind.test.ts'], only: 'below its confirmation policy' },
+  },
+  {
+    name: 'the hub takes a message twice',
+    invariant: 3,
+    file: 'contracts/evm/src/Hub.sol',
+    find: '        isDelivered[messageId] = true;\n',
+    replace: '',
+    tests: { files: ['test/contracts/hub-deliver.test.ts'] },
+    isContract: true,
+  },
+  {
+    name: 'a delivery whose nonce was used is sent at the next one',
+    invariant: 3,
+    file: 'src/relayer/machine.ts',
+    find: "return record({ is: 'parked', reason: 'nonce_taken' })",
+    replace: "return record({ is: 'settled', feeWei: 0n, reason: 'nonce_taken' })",
+    tests: { files: ['src/relayer/machine.test.ts', 'src/relayer/converge.test.ts'] },
+  },
+  {
+    name: 'a message counts as taken while the hub’s block is unconfirmed',
+    invariant: 3,
+    file: 'src/db/openMessages.ts',
+    find: 'AND r.guid = m.guid AND r.confirmed`',
+    replace: 'AND r.guid = m.guid`',
+    tests: { files: ['test/relayer/deliver.test.ts', 'test/relayer/weather.test.ts'] },
+  },
+  {
+    name: 'a transaction that reverted is invalid before it is confirmed',
+    invariant: 4,
+    file: 'src/registry/status.ts',
+    find: 'if (seen.isRegistration || !seen.isConfirmed)',
+    replace: 'if (seen.isRegistration)',
+    tests: { files: ['src/registry/status.test.ts', 'test/model/status.test.ts'] },
+  },
+  {
+    name: 'a replacement counts before it is confirmed',
+    invariant: 4,
+    file: 'src/chains/evm/chain.ts',
+    find: 'rpc.onOneNode((call) => findByNonce(call, sender, nonce, confirmed))',
+    replace: 'rpc.onOneNode((call) => findByNonce(call, sender, nonce, confirmed + 2))',
+    tests: { files: ['test/indexer/replacement.test.ts', 'test/model/status.test.ts'] },
+  },
+  {
+    name: 'a page forgets where in an entry the last one ended',
+    invariant: 5,
+    file: 'src/api/answers/feed.ts',
+    find: 'const start = row.seq === walk.seq ? walk.skip : 0',
+    replace: 'const start = 0',
+    tests: { files: ['test/api/events.test.ts'], only: 'numbers events without gaps' },
+  },
+  {
+    name: 'a token of an earlier generation is taken',
+    invariant: 5,
+    file: 'src/api/answers/feed.ts',
+    find: '  if (walk.generation !== null && walk.generation !== generation) throw restarted()\n',
+    replace: '',
+    tests: { files: ['test/api/events.test.ts'], only: 'feed_restarted' },
+  },
+  {
+    name: 'a reverse look-up shows private entries',
+    invariant: 6,
+    file: 'src/db/read/lookups.ts',
+    find: 'AND verified AND NOT private',
+    replace: 'AND verified',
+    tests: { files: ['test/api/lookups.test.ts'], only: 'absent from every public answer' },
+  },
+  {
+    name: 'a tail is written over the one that stands',
+    invariant: 7,
+    file: 'src/db/facts.ts',
+    find: "text: 'DELETE FROM facts WHERE network = $1 AND chain = $2 AND block >= $3',",
+    replace: "text: 'DELETE FROM facts WHERE network = $1 AND chain = $2 AND block > $3 + 1000',",
+    tests: { files: [HUB], only: 'block by block' },
+  },
+  {
+    name: 'a leader that was followed by another one writes on',
+    invariant: 7,
+    file: 'src/db/append.ts',
+    find: 'options.epoch !== undefined && head.indexEpoch !== options.epoch',
+    replace: 'options.epoch !== undefined && head.indexEpoch < options.epoch',
+    tests: { files: [HUB], only: 'lost its epoch' },
+  },
+  {
+    name: 'the checkpoint moves in a transaction of its own',
+    invariant: 8,
+    file: 'src/indexer/write.ts',
+    find: '  await moveCheckpoint(client, row, to)\n',
+    replace: "  await client.query('COMMIT')\n  await client.query('BEGIN')\n  await moveCheckpoint(client, row, to)\n",
+    tests: { files: ['test/recovery/kill.test.ts'], only: 'backfill.before_commit' },
+  },
+  {
+    name: 'a rewind that is switched over leaves the checkpoint',
+    invariant: 8,
+    file: 'src/db/rewindRows.ts',
+    find: 'SET next_block = $3, parent_hash = $4, halted = NULL',
+    replace: 'SET parent_hash = coalesce($4, parent_hash), halted = NULL',
+    tests: { files: ['test/recovery/rewind.test.ts'], only: 'below its confirmation policy' },
+  },
+  {
+    name: 'the log prints keys',
+    invariant: 9,
+    file: 'src/ops/log.ts',
+    find: "  'relayerPrivateKey',\n",
+    replace: '',
+    tests: { files: ['src/ops/log.test.ts'] },
+  },
+]
