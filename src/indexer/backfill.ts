@@ -5,6 +5,7 @@ import type { Harvest } from '../chains/evm/harvest.js'
 import type { ChainRow } from '../db/chains.js'
 import { writeTail } from '../db/facts.js'
 import { inTransaction } from '../db/pool.js'
+import { createWrittenKeys, type WrittenKeys } from '../db/writtenKeys.js'
 import { failpoint } from '../ops/failpoint.js'
 import type { Entry } from '../registry/entry.js'
 import { firstClusterIds, keysOf } from '../registry/fold.js'
@@ -18,7 +19,7 @@ import { writeConfirmed } from './write.js'
 /** Ranges fetched ahead of the writer: bounds memory, hides the round trips. */
 const RANGES_AHEAD = 3
 /** The newest confirmed blocks, whose logs are held against their headers: one more question a block. */
-const CHECKED_BLOCKS = 256
+const CHECKED_BLOCKS = 512
 /** During the first catch-up nobody else writes, so the lock may be held longer. */
 const CATCH_UP_BATCH = 5_000
 /** About 50 ms under the lock: signed changes never wait longer. */
@@ -49,6 +50,7 @@ export async function backfill(options: BackfillOptions): Promise<{ blocks: numb
   const queue = new PQueue({ concurrency: RANGES_AHEAD })
   const ahead: Promise<PreparedRange>[] = []
   const first = row.nextBlock
+  const run: Run = options.isCaughtUp ? options : { ...options, written: createWrittenKeys() }
   const startedMs = Date.now()
   let asked = first
   let entries = 0
@@ -68,11 +70,16 @@ export async function backfill(options: BackfillOptions): Promise<{ blocks: numb
         throw new DeepReorgError(`block ${row.nextBlock - 1} has been replaced`)
       throw new Error(`getting logs of blocks ${range.from}-${range.to}: a node answered from another fork`)
     }
-    await writeRange(options, range)
+    await writeRange(run, range)
     entries += range.harvest.entries.length
     options.onProgress?.(progressOf(options, first, entries, startedMs))
   }
   return { blocks: row.nextBlock - first, entries }
+}
+
+/** A backfill that remembers what it has written, while that spares it looking for keys. */
+interface Run extends BackfillOptions {
+  written?: WrittenKeys
 }
 
 /** A range with what can be worked out before its turn to be written. */
@@ -85,7 +92,7 @@ const prepare = (network: Network, range: ConfirmedRange): PreparedRange => ({
   firstIds: firstClusterIds(network, keysOf(range.harvest.entries)),
 })
 
-async function writeRange(options: BackfillOptions, range: PreparedRange): Promise<void> {
+async function writeRange(options: Run, range: PreparedRange): Promise<void> {
   const limit = options.isCaughtUp ? LIVE_BATCH : CATCH_UP_BATCH
   const { entries, received, sent } = range.harvest
   let start = 0
@@ -119,7 +126,7 @@ function endOfBatch(entries: readonly Entry[], start: number, limit: number): nu
 }
 
 async function commit(
-  options: BackfillOptions,
+  options: Run,
   { firstIds }: PreparedRange,
   harvest: Harvest,
   block: number,
@@ -139,7 +146,7 @@ async function commit(
       epoch,
       harvest,
       { nextBlock: block + 1, parentHash: hash },
-      firstIds,
+      options.written ? { firstIds, written: options.written } : { firstIds },
     )
     // the hash stays known for a while: a local chain may come back from an older state
     const checkpointBlock = { block, hash, parentHash: Buffer.alloc(32), timestampMs: 0, entries: [] }

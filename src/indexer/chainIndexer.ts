@@ -9,7 +9,8 @@ import { writeTailMessages, writeTailReceipts } from '../db/messages.js'
 import { inTransaction } from '../db/pool.js'
 import { failpoint } from '../ops/failpoint.js'
 import { toHex } from '../registry/bytes.js'
-import { backfill, DeepReorgError } from './backfill.js'
+import { backfill } from './backfill.js'
+import { DeepReorgError, isCheckpointReplaced } from './checkpoint.js'
 import { restoreLocalCheckpoint } from './restore.js'
 import { type Extension, extendTail } from './tail.js'
 import type { IndexerState, Outcome, Progress, TailBlock } from './types.js'
@@ -51,6 +52,8 @@ export async function createChainIndexer(options: ChainIndexerOptions): Promise<
   let isTailStored = false
   let isCheckpointChecked = false
   let catchUpTarget: number | null = null
+  /** How many blocks are followed in one step: fewer after a step that failed, since one bad answer fails it as a whole. */
+  let reach = FOLLOW_MAX_BLOCKS
 
   const state: IndexerState = {
     network: row.network,
@@ -94,7 +97,7 @@ export async function createChainIndexer(options: ChainIndexerOptions): Promise<
   }
 
   const follow = async (latest: Header, confirmed: number): Promise<Outcome> => {
-    const extension = await extendTail(chain, row, held, latest)
+    const extension = await extendTail(chain, row, held, latest, reach)
     const kept = extension ? held.filter(({ block }) => block < extension.dropFrom) : held
     const tail = extension ? [...kept, ...extension.blocks] : held
     const confirming = tail.filter(({ block }) => block <= confirmed)
@@ -143,6 +146,7 @@ export async function createChainIndexer(options: ChainIndexerOptions): Promise<
       try {
         const outcome = await step()
         await settle()
+        reach = Math.min(FOLLOW_MAX_BLOCKS, 2 * reach)
         state.lastError = null
         return outcome
       } catch (error) {
@@ -150,6 +154,7 @@ export async function createChainIndexer(options: ChainIndexerOptions): Promise<
           return halt(
             `${error.message}, which was confirmed: run \`clusterd rewind\` after you have looked at the chain`,
           )
+        reach = Math.max(1, Math.floor(reach / 2))
         // what the transaction left is not known: the tail is read anew
         held = []
         isTailStored = false
@@ -225,6 +230,8 @@ async function checkCheckpoint({ pool, chain, row }: ChainIndexerOptions): Promi
   if (!parentHash) return
   const header = await chain.rpc.onOneNode((call) => getHeader(call, row.nextBlock - 1))
   if (header?.hash === toHex(parentHash)) return
+  if (!(await isCheckpointReplaced(chain, row)))
+    throw new Error(`getting block ${row.nextBlock - 1}: a node does not have it, or is on another fork`)
   if (chain.config.local && (await restoreLocalCheckpoint(pool, chain, row))) return
   throw new DeepReorgError(
     chain.config.local

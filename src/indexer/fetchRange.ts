@@ -1,7 +1,7 @@
 import type { EvmChain } from '../chains/evm/chain.js'
 import { filterOf, harvest } from '../chains/evm/harvest.js'
 import { getHeader, getLogRange, type LogRange, type RawLog } from '../chains/evm/logs.js'
-import { completeLogs } from '../chains/evm/rangeCheck.js'
+import { compareLogs, completeLogs } from '../chains/evm/rangeCheck.js'
 import type { Call } from '../chains/evm/rpc.js'
 import { RpcError } from '../chains/evm/rpcErrors.js'
 import { bigIntToWord, fromHex } from '../registry/bytes.js'
@@ -29,6 +29,7 @@ export async function fetchRange(source: RangeSource, from: number, to: number):
     return range
   } catch (error) {
     if (!(error instanceof RpcError) || error.fault !== 'too_much' || from === to) {
+      width.failed(to - from + 1)
       throw new Error(`getting logs of blocks ${from}-${to}: ${(error as Error).message}`, { cause: error })
     }
     width.tooMuch(to - from + 1)
@@ -65,9 +66,7 @@ async function readRange(
   const { last } = answer
   if (from !== to && !first) throw new RpcError('transient', `eth_getBlockByNumber: block ${from} is missing`)
   const firstHeader = first ?? last
-  const checked = { from: Math.max(from, checkFrom), last }
-  const logs = checked.from > to ? answer.logs : await completeLogs(call, filter, answer.logs, checked)
-  const range = { logs, last }
+  const range = { logs: await checkLogs(call, { chain, checkFrom }, answer, from), last }
   const found = await harvest(call, { chain: chain.chain, endpoint }, range.logs, await timesOf(call, range))
   const configured = role === 'hub' ? minimumEntries(chain, from, to, firstHeader.timestampMs) : []
   if (configured.length > 0) found.entries = [...configured, ...found.entries].sort(byPosition)
@@ -79,6 +78,26 @@ async function readRange(
     lastHash: fromHex(range.last.hash),
     hashOfBlock: hashesOf(range.logs),
   }
+}
+
+/** Old blocks are compared with another node's answer, where there is one; new ones are held against their headers. */
+async function checkLogs(
+  call: Call,
+  { chain, checkFrom }: Pick<RangeSource, 'chain' | 'checkFrom'>,
+  { logs, last }: LogRange,
+  from: number,
+): Promise<RawLog[]> {
+  const filter = filterOf(chain.config.role, chain.config.contract)
+  const firstNew = logs.findIndex(({ blockNumber }) => Number(blockNumber) >= checkFrom)
+  const cut = firstNew === -1 ? logs.length : firstNew
+  const isAllNew = from >= checkFrom
+  const isAllOld = last.number < checkFrom
+  const to = Math.min(last.number, checkFrom - 1)
+  const old = isAllNew ? [] : await compareLogs(chain.rpc, call, filter, logs.slice(0, cut), { from, to })
+  const fresh = isAllOld
+    ? []
+    : await completeLogs(call, filter, logs.slice(cut), { from: Math.max(from, checkFrom), last })
+  return fresh.length === 0 ? [...old] : [...old, ...fresh]
 }
 
 const byPosition = (a: Entry, b: Entry): number =>

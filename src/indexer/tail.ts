@@ -5,7 +5,7 @@ import type { Call } from '../chains/evm/rpc.js'
 import { RpcError } from '../chains/evm/rpcErrors.js'
 import type { ChainRow } from '../db/chains.js'
 import { fromHex } from '../registry/bytes.js'
-import { DeepReorgError } from './backfill.js'
+import { DeepReorgError, isCheckpointReplaced } from './checkpoint.js'
 import type { TailBlock } from './types.js'
 
 /** How the chain continues what we hold. */
@@ -20,6 +20,7 @@ export interface Extension {
  * Compares the chain's head with the tail that we hold and reads what is new, from one node. Every block's parent is
  * checked; only another hash at a height that we hold is a reorg.
  * @param held our unconfirmed blocks, in order, on top of the checkpoint
+ * @param reach at most so many blocks above ours are read: less in one go gets through more easily
  * @returns null when there is nothing new: the head is ours, or is a lower block of ours (a slow node)
  * @throws DeepReorgError when the fork is below the checkpoint
  */
@@ -28,10 +29,14 @@ export async function extendTail(
   row: ChainRow,
   held: readonly TailBlock[],
   latest: Header,
+  reach: number,
 ): Promise<Extension | null> {
   if (latest.number < row.nextBlock) return null
+  const end = row.nextBlock + held.length - 1 + reach
   return chain.rpc.onOneNode(async (call) => {
-    const headers = await newHeaders(call, row, held, latest)
+    const newest = latest.number > end ? await getHeader(call, end) : latest
+    if (!newest) throw new RpcError('transient', `eth_getBlockByNumber: block ${end} below the head is missing`)
+    const headers = await newHeaders(call, chain, row, held, newest)
     if (headers.length === 0) return null
     const LOGS_AT_ONCE = 8
     const blocks: TailBlock[] = []
@@ -44,7 +49,13 @@ export async function extendTail(
   })
 }
 
-async function newHeaders(call: Call, row: ChainRow, held: readonly TailBlock[], latest: Header): Promise<Header[]> {
+async function newHeaders(
+  call: Call,
+  chain: EvmChain,
+  row: ChainRow,
+  held: readonly TailBlock[],
+  latest: Header,
+): Promise<Header[]> {
   const top = row.nextBlock + held.length - 1
   const hashAt = (block: number): Buffer | null =>
     block >= row.nextBlock ? (held[block - row.nextBlock]?.hash ?? null) : row.parentHash
@@ -71,7 +82,11 @@ async function newHeaders(call: Call, row: ChainRow, held: readonly TailBlock[],
     if (ours?.equals(fromHex(lowest.parentHash))) return headers
     if (below < row.nextBlock) {
       if (row.parentHash === null) return headers
-      throw new DeepReorgError(`block ${below} has been replaced`)
+      if (await isCheckpointReplaced(chain, row)) throw new DeepReorgError(`block ${below} has been replaced`)
+      throw new RpcError(
+        'transient',
+        `block ${lowest.number} is of a fork that leaves out block ${below}, which is on the chain`,
+      )
     }
     const parent = await getHeader(call, lowest.parentHash)
     if (!parent || parent.number !== below)

@@ -6,6 +6,8 @@ export interface RangeWidth {
   readonly blocks: number
   /** A node refused a range of this many blocks. */
   tooMuch(blocks: number): void
+  /** A range of this many blocks failed for another reason: fewer questions at once go through more easily. */
+  failed(blocks: number): void
   /** A range of `blocks` gave `logs`. */
   answered(blocks: number, logs: number): void
 }
@@ -26,6 +28,9 @@ export function createRangeWidth(first = FIRST_BLOCKS): RangeWidth {
     tooMuch(asked) {
       ceiling = Math.max(1, Math.floor(asked / 2))
       blocks = Math.min(blocks, ceiling)
+    },
+    failed(asked) {
+      blocks = Math.max(1, Math.min(blocks, Math.floor(asked / 2)))
     },
     answered(asked, logs) {
       // a range cut short by the end of the chain says nothing about the width

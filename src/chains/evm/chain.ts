@@ -40,7 +40,11 @@ export interface EvmChainOptions {
 export function createEvmChain({ config, chain, rpc }: EvmChainOptions): EvmChain {
   const { network, label, role, contract } = config
   let cached: { atMs: number; head: Promise<ChainHead> } | null = null
-  const heads = () => asking(() => rpc.onOneNode((call) => readHeads(call, config)))
+  const heads = () => {
+    // beside the question, so that a node that hangs delays nothing
+    void rpc.restBehind()
+    return asking(() => rpc.onOneNode((call) => readHeads(call, config)))
+  }
   const head = (): Promise<ChainHead> => {
     if (!cached || Date.now() - cached.atMs > HEAD_CACHE_MS) {
       cached = {

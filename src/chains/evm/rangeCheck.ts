@@ -1,14 +1,55 @@
-import { getBlockLogs, getHeader, type Header, type LogFilter, type RawLog } from './logs.js'
-import type { Call } from './rpc.js'
+import { getBlockLogs, getHeader, getLogRange, type Header, type LogFilter, type RawLog } from './logs.js'
+import type { Call, Rpc } from './rpc.js'
 import { RpcError } from './rpcErrors.js'
 
 const HEADERS_AT_ONCE = 16
 
 /**
+ * Compares the logs that a node gave for a range of blocks with what another node gives. Where they differ, the header and its
+ * bloom filter decide, block by block.
+ * @param call the node that gave `logs`
+ * @returns `logs` themselves where there is no other node that answers
+ * @throws RpcError
+ */
+export async function compareLogs(
+  rpc: Rpc,
+  call: Call,
+  filter: LogFilter,
+  logs: readonly RawLog[],
+  { from, to }: { from: number; to: number },
+): Promise<readonly RawLog[]> {
+  const second = await rpc.onAnotherNode(call, (other) => getLogRange(other, filter, from, to))
+  if (!second) return logs
+  const [ours, theirs] = [byBlock(logs), byBlock(second.logs)]
+  const isSame = (block: number) => keysOf(ours.get(block)) === keysOf(theirs.get(block))
+  const doubtful = [...new Set([...ours.keys(), ...theirs.keys()])].filter((block) => !isSame(block))
+  for (const block of doubtful) {
+    const header = await getHeader(call, block)
+    if (!header) throw new RpcError('transient', `eth_getBlockByNumber: block ${block} is missing`)
+    ours.set(block, await getBlockLogs(call, filter, header))
+  }
+  return doubtful.length === 0 ? logs : [...ours.entries()].sort(([a], [b]) => a - b).flatMap(([, list]) => list)
+}
+
+const keysOf = (logs: readonly RawLog[] = []): string =>
+  logs.map(({ blockHash, logIndex, data }) => `${blockHash}/${logIndex}/${data}`).join()
+
+function byBlock(logs: readonly RawLog[]): Map<number, RawLog[]> {
+  const blocks = new Map<number, RawLog[]>()
+  for (const log of logs) {
+    const block = Number(log.blockNumber)
+    const list = blocks.get(block)
+    if (list) list.push(log)
+    else blocks.set(block, [log])
+  }
+  return blocks
+}
+
+/**
  * Holds the logs that a node gave for a range of blocks against the headers of its blocks from `from` to `last`: each header
  * has to name the one below, each log to be in its header's block, and a block without logs must not have any by its bloom
  * filter. What the range left out is asked for again, block by block.
- * @param logs those of the range, in order; those below `from` are handed through
+ * @param logs those from `from` on, in order
  * @throws RpcError transient where headers or logs are not of one chain
  */
 export async function completeLogs(
@@ -17,22 +58,15 @@ export async function completeLogs(
   logs: readonly RawLog[],
   { from, last }: { from: number; last: Header },
 ): Promise<RawLog[]> {
-  const byBlock = new Map<number, RawLog[]>()
-  for (const log of logs) {
-    const block = Number(log.blockNumber)
-    const list = byBlock.get(block)
-    if (list) list.push(log)
-    else byBlock.set(block, [log])
-  }
+  const blocks = byBlock(logs)
   const checked: RawLog[] = []
   for (const header of await headersBetween(call, from, last)) {
-    const given = byBlock.get(header.number)
+    const given = blocks.get(header.number)
     if (given?.some(({ blockHash }) => blockHash !== header.hash))
       throw new RpcError('transient', `eth_getLogs: got a log of block ${header.number} from another fork`)
     checked.push(...(given ?? (await getBlockLogs(call, filter, header))))
   }
-  const isBelow = ({ blockNumber }: RawLog) => Number(blockNumber) < from
-  return logs.filter(isBelow).concat(checked)
+  return checked
 }
 
 /** The headers of blocks `from` to `last`, each the parent of the next. */

@@ -26,6 +26,10 @@ interface Node {
   call: Call
   /** Not asked before this time (milliseconds). */
   restUntilMs: number
+  /** It asked to be left alone until then: not even asked when all others fail. */
+  mutedUntilMs: number
+  /** Its head was behind another's: asked after those that were not. */
+  behindUntilMs: number
   faultsInARow: number
   isChecked: boolean
   wrong: WrongChainError | null
@@ -34,6 +38,10 @@ interface Node {
 const DEFAULT_TIMEOUT_MS = 20_000
 const REST_BASE_MS = 250
 const REST_MAX_MS = 30_000
+/** Where several nodes are configured, their heads are compared this often. */
+const COMPARE_EVERY_MS = 5_000
+/** A node whose head is further than this behind the highest is passed over. */
+const BEHIND_BLOCKS = 3
 
 /**
  * Several nodes of one chain. Calls go to the first one that is well; a node that fails rests, longer each time, and is
@@ -53,6 +61,13 @@ export interface Rpc {
    * @throws ChainUnavailableError when none does
    */
   onEveryNode<T>(work: (call: Call) => Promise<T>): Promise<T[]>
+  /**
+   * A second opinion: the same work on a node other than that of `call`.
+   * @returns null where there is none, or none that answers
+   */
+  onAnotherNode<T>(than: Call, work: (call: Call) => Promise<T>): Promise<T | null>
+  /** Compares the heads of the nodes, if that has not been done for a while, and passes over those that are behind. Never throws. */
+  restBehind(): Promise<void>
   /** Hash of block 0. @throws ChainUnavailableError, WrongChainError */
   genesisHash(): Promise<Hex>
 }
@@ -63,6 +78,8 @@ export function createRpc(options: RpcOptions): Rpc {
     url,
     call: transport(url, options.timeoutMs ?? DEFAULT_TIMEOUT_MS),
     restUntilMs: 0,
+    mutedUntilMs: 0,
+    behindUntilMs: 0,
     faultsInARow: 0,
     isChecked: false,
     wrong: null,
@@ -96,6 +113,7 @@ export function createRpc(options: RpcOptions): Rpc {
     node.isChecked = false
     const backOffMs = Math.min(REST_MAX_MS, REST_BASE_MS * 2 ** Math.min(node.faultsInARow - 1, 10))
     node.restUntilMs = Date.now() + (error.retryAfterMs ?? backOffMs)
+    if (error.fault === 'rate_limited') node.mutedUntilMs = Math.min(node.restUntilMs, Date.now() + REST_MAX_MS)
     options.onFault?.(node.url, error)
   }
 
@@ -103,8 +121,12 @@ export function createRpc(options: RpcOptions): Rpc {
     let last: Error | null = null
     // rested nodes first, in the order of the configuration; then those that rest, the soonest awake first
     const now = Date.now()
-    const order = [...nodes].sort((a, b) => Math.max(0, a.restUntilMs - now) - Math.max(0, b.restUntilMs - now))
+    const order = [...nodes].sort((a, b) => restMs(a, now) - restMs(b, now))
     for (const node of order) {
+      if (node.mutedUntilMs > Date.now()) {
+        last ??= new RpcError('rate_limited', `${new URL(node.url).host} asked to wait`)
+        continue
+      }
       try {
         await check(node)
         const result = await work(node.call)
@@ -131,17 +153,19 @@ export function createRpc(options: RpcOptions): Rpc {
 
   const onEveryNode = async <T>(work: (call: Call) => Promise<T>): Promise<T[]> => {
     const answers = await Promise.all(
-      nodes.map(async (node): Promise<{ result: T } | { error: Error }> => {
-        try {
-          await check(node)
-          return { result: await work(node.call) }
-        } catch (error) {
-          if (error instanceof WrongChainError) return { error }
-          if (!(error instanceof RpcError)) throw error
-          if (error.fault === 'transient' || error.fault === 'rate_limited') rest(node, error)
-          return { error }
-        }
-      }),
+      nodes
+        .filter(({ mutedUntilMs }) => mutedUntilMs <= Date.now())
+        .map(async (node): Promise<{ result: T } | { error: Error }> => {
+          try {
+            await check(node)
+            return { result: await work(node.call) }
+          } catch (error) {
+            if (error instanceof WrongChainError) return { error }
+            if (!(error instanceof RpcError)) throw error
+            if (error.fault === 'transient' || error.fault === 'rate_limited') rest(node, error)
+            return { error }
+          }
+        }),
     )
     const results = answers.flatMap((answer) => ('result' in answer ? [answer.result] : []))
     if (results.length > 0) return results
@@ -151,14 +175,57 @@ export function createRpc(options: RpcOptions): Rpc {
     })
   }
 
+  const onAnotherNode = async <T>(than: Call, work: (call: Call) => Promise<T>): Promise<T | null> => {
+    const now = Date.now()
+    for (const node of nodes) {
+      if (node.call === than || restMs(node, now) > 0) continue
+      try {
+        await check(node)
+        return await work(node.call)
+      } catch (error) {
+        if (error instanceof WrongChainError) continue
+        if (!(error instanceof RpcError)) throw error
+        if (error.fault === 'transient' || error.fault === 'rate_limited') rest(node, error)
+      }
+    }
+    return null
+  }
+
+  let comparedMs = Number.NEGATIVE_INFINITY
+  const restBehind = async (): Promise<void> => {
+    if (nodes.length < 2 || Date.now() - comparedMs < COMPARE_EVERY_MS) return
+    comparedMs = Date.now()
+    const headOf = async (node: Node): Promise<number> => {
+      await check(node)
+      return Number(await node.call<Hex>('eth_blockNumber', []))
+    }
+    const heads = await Promise.all(nodes.map((node) => headOf(node).catch(() => null)))
+    const highest = Math.max(...heads.map((head) => head ?? 0))
+    for (const [i, node] of nodes.entries()) {
+      const head = heads[i] ?? highest
+      if (highest - head <= BEHIND_BLOCKS) continue
+      node.behindUntilMs = Date.now() + 2 * COMPARE_EVERY_MS
+      options.onFault?.(
+        node.url,
+        new RpcError('transient', `eth_blockNumber: the head is ${head}, another node's ${highest}`),
+      )
+    }
+  }
+
   return {
     label: options.label,
+    restBehind,
     onEveryNode,
+    onAnotherNode,
     call: (method, params) => onOneNode((call) => call(method, params)),
     onOneNode,
     genesisHash: () => onOneNode(async () => genesis!),
   }
 }
+
+/** How long a node is to be passed over yet. */
+const restMs = ({ restUntilMs, behindUntilMs }: Node, nowMs: number): number =>
+  Math.max(0, restUntilMs - nowMs, behindUntilMs - nowMs)
 
 /** A node's call over HTTP: raw results, no retries of its own, faults sorted. */
 function transport(url: string, timeoutMs: number): Call {
