@@ -55,8 +55,11 @@ export async function rewind(pool: pg.Pool, target: RewindTarget, options: Rewin
   const { network } = target.row
   const writer = await pool.connect()
   const schema = `rewind_${network}`
+  const lock = [LOCK_CLASS, NETWORK_CODE[network] * 16 + REWIND_LOCK]
+  let isLocked = false
   try {
-    await lockRewinds(writer, network)
+    isLocked = await takeLock(writer, lock)
+    if (!isLocked) throw new Error(`another rewind of ${network} is running: wait for it.`)
     const head = await readHead(writer, network)
     const rebuild: Rebuild = { writer, schema, head, target, options, done: 0 }
     await clear(rebuild)
@@ -66,11 +69,17 @@ export async function rewind(pool: pg.Pool, target: RewindTarget, options: Rewin
     return options.apply ? await apply(rebuild) : await readReport(writer, target, reportTables(rebuild))
   } finally {
     await writer.query('ROLLBACK').catch(() => {})
-    await writer.query(`DROP SCHEMA IF EXISTS ${schema} CASCADE`).catch(() => {})
-    // its search path, prepared statements and advisory lock belong to the rewind: the connection is not given back
+    if (isLocked) {
+      await writer.query(`DROP SCHEMA IF EXISTS ${schema} CASCADE`).catch(() => {})
+      await writer.query('SELECT pg_advisory_unlock($1, $2)', lock).catch(() => {})
+    }
+    // its search path and prepared statements belong to the rewind: the connection is not given back
     writer.release(true)
   }
 }
+
+const takeLock = async (writer: pg.ClientBase, lock: readonly number[]): Promise<boolean> =>
+  (await writer.query<{ locked: boolean }>('SELECT pg_try_advisory_lock($1, $2) AS locked', [...lock])).rows[0]!.locked
 
 interface Rebuild {
   writer: pg.PoolClient
@@ -81,15 +90,6 @@ interface Rebuild {
   options: RewindOptions
   /** Entries of the old generation that have been looked at. */
   done: number
-}
-
-async function lockRewinds(writer: pg.ClientBase, network: Network): Promise<void> {
-  const key = NETWORK_CODE[network] * 16 + REWIND_LOCK
-  const { rows } = await writer.query<{ locked: boolean }>('SELECT pg_try_advisory_lock($1, $2) AS locked', [
-    LOCK_CLASS,
-    key,
-  ])
-  if (!rows[0]!.locked) throw new Error(`another rewind of ${network} is running: wait for it.`)
 }
 
 /** What a rewind that was killed has left: a schema, and journal rows of a generation that never began. */

@@ -94,7 +94,7 @@ export const MUTATIONS: readonly Mutation[] = [
     file: 'src/db/openMessages.ts',
     find: 'AND r.guid = m.guid AND r.confirmed`',
     replace: 'AND r.guid = m.guid`',
-    tests: { files: ['test/relayer/deliver.test.ts', 'test/relayer/weather.test.ts'] },
+    tests: { files: ['test/relayer/rewind.test.ts'], only: 'is open until' },
   },
   {
     name: 'a transaction that reverted is invalid before it is confirmed',

@@ -64,6 +64,8 @@ export interface BridgeWorld {
   restart(options?: Partial<RelayerOptions> & { file?: object }): Promise<Relayer>
   /** Lets another process lead the deliveries. */
   release(): Promise<void>
+  /** Leaves the lead of the indexing: the next `index` leads anew, as the daemon does after a rewind. */
+  releaseIndex(): Promise<void>
   /** Steps until nothing more can be done without the chain. @returns the outcomes of deliveries, in order */
   run(relayer: Relayer, options?: { steps?: number }): Promise<string[]>
   /** Mines a block on the hub and steps, until every delivery has ended. */
@@ -177,6 +179,10 @@ export async function startBridgeWorld(): Promise<BridgeWorld> {
     async release() {
       await leads.relay?.release()
       leads.relay = null
+    },
+    async releaseIndex() {
+      await leads.index?.release()
+      leads.index = null
     },
     async run(relayer, { steps = 20 } = {}) {
       const outcomes: string[] = []

@@ -1,0 +1,114 @@
+import { afterAll, beforeAll, describe, expect, it } from 'vitest'
+import { findChain } from '../../src/db/chains.js'
+import { replay } from '../../src/db/replay.js'
+import { rewind } from '../../src/db/rewind.js'
+import type { RewindReport } from '../../src/db/rewindReport.js'
+import { rewindPoint } from '../../src/indexer/rewindPoint.js'
+import { fromHex, toHex } from '../../src/registry/bytes.js'
+import { type BridgeWorld, openChains, startBridgeWorld } from '../support/bridgeWorld.js'
+
+let world: BridgeWorld
+beforeAll(async () => {
+  world = await startBridgeWorld()
+})
+afterAll(() => world?.stop())
+
+async function rewindTo(label: string, block: number): Promise<RewindReport> {
+  const open = (await openChains(world.pool, world.file)).find(({ config }) => config.label === label)!
+  const row = (await findChain(world.pool, 'mainnet', label))!
+  const target = await rewindPoint(world.pool, open.chain, row, block)
+  const dry = await rewind(world.pool, target, { apply: false })
+  const applied = await rewind(world.pool, target, { apply: true })
+  expect(applied).toEqual(dry)
+  await world.releaseIndex()
+  return applied
+}
+
+const blockOf = async (guid: string): Promise<number> => {
+  const sql = 'SELECT block FROM messages WHERE guid = $1'
+  return (await world.pool.query<{ block: number }>(sql, [fromHex(guid)])).rows[0]!.block
+}
+const guids = async () =>
+  (await world.pool.query<{ guid: Buffer }>('SELECT guid FROM messages ORDER BY block')).rows.map(({ guid }) =>
+    toHex(guid),
+  )
+const executions = async (...of: `0x${string}`[]) => Promise.all(of.map((guid) => world.executions(guid)))
+
+describe('a rewind of a spoke', () => {
+  it('keeps what the hub has or may have taken, takes the rest in anew; each is executed once', async () => {
+    const relayer = await world.restart()
+    const delivered = await world.send(0, ['delivered'])
+    await world.finish(relayer)
+    await world.index()
+    const underWay = await world.send(1, ['under-way'])
+    await world.hub.test.setAutomine(false)
+    await world.run(relayer, { steps: 2 }) // signed and sent
+    const fresh = await world.send(2, ['fresh'])
+    const block = await blockOf(delivered)
+
+    const report = await rewindTo('8453', block)
+    expect(report).toMatchObject({ messages: 1, vanished: { count: 0 }, deliveries: { count: 0 } })
+    expect(report.entries.after).toBe(report.entries.before)
+    expect(report.staying.first.map(({ guid }) => guid)).toEqual([delivered, underWay])
+    expect(await guids()).toEqual([delivered, underWay])
+
+    await world.hub.test.setAutomine(true)
+    await world.index()
+    expect(await guids()).toEqual([delivered, underWay, fresh])
+    await world.finish(await world.restart())
+    await world.index()
+    expect(await executions(delivered, underWay, fresh)).toEqual([1, 1, 1])
+  })
+})
+
+describe('a rewind of the hub', () => {
+  it('looks again at what was delivered in its blocks, and delivers nothing twice that is still there', async () => {
+    const first = Number(await world.hub.public.getBlockNumber()) + 1
+    const guid = await world.send(3, ['again'])
+    await world.finish(await world.restart())
+    await world.index()
+    const nonce = await world.nonce()
+
+    const report = await rewindTo('1', first)
+    expect(report.vanished.first.map(({ name }) => name)).toEqual(['again'])
+    expect(report.messages).toBe(1)
+    expect(report.deliveries.count).toBeGreaterThanOrEqual(2)
+    const { rows } = await world.pool.query('SELECT settled FROM messages WHERE guid = $1', [fromHex(guid)])
+    expect(rows).toEqual([{ settled: false }])
+    expect((await world.deliveries()).filter(({ state }) => state === 'included').length).toBe(report.deliveries.count)
+
+    const relayer = await world.restart()
+    await world.finish(relayer)
+    await world.index()
+    await relayer.step()
+    expect(await executions(guid)).toEqual([1])
+    expect(await world.nonce()).toBe(nonce)
+    const owned = await world.pool.query(`SELECT 1 FROM names WHERE name = 'again' AND outcome = 1`)
+    expect(owned.rowCount).toBe(1)
+    const settled = await world.pool.query('SELECT settled FROM messages WHERE guid = $1', [fromHex(guid)])
+    expect(settled.rows).toEqual([{ settled: true }])
+    const { live, rebuilt, generation } = await replay(world.pool, 'mainnet')
+    expect({ rebuilt, generation }).toEqual({ rebuilt: live, generation: 3 })
+  })
+})
+
+describe('a message', () => {
+  it('is open until the hub’s block with it is confirmed', async () => {
+    const isSettled = async () =>
+      (await world.pool.query('SELECT 1 FROM messages WHERE guid = $1 AND settled', [fromHex(guid)])).rowCount === 1
+    const guid = await world.send(4, ['settled'])
+    const relayer = await world.restart()
+    await world.run(relayer)
+    await world.index()
+    await world.run(relayer)
+    expect(await world.executions(guid)).toBe(1)
+    const { rows } = await world.pool.query('SELECT confirmed FROM received WHERE guid = $1', [fromHex(guid)])
+    expect(rows).toEqual([{ confirmed: false }])
+    expect(await isSettled()).toBe(false)
+    await world.hub.test.mine({ blocks: 2 })
+    await world.index()
+    await world.finish(relayer)
+    await relayer.step()
+    expect(await isSettled()).toBe(true)
+  })
+})
