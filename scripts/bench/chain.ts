@@ -21,8 +21,8 @@ const EMIT_GAS = '0x3938700' // 60,000,000: more than 500 bids take
 const CHAIN_ID = 900_000_901
 const MINIMUM_WEI = 10n ** 16n
 const CONFIRMATION_BLOCKS = 2
-/** Empty blocks behind the last bid: it is confirmed, and even a short chain is a gap that is taken in ranges. */
-const TRAILING_BLOCKS = 100
+/** With empty blocks behind the last bid even a short chain is so long that it is taken in ranges, not block by block. */
+const LEAST_BLOCKS = 100
 const COUNT_BLOCKS = 20
 const EID = 30101
 
@@ -85,7 +85,7 @@ export async function fillChain(home: string, bulk: number, singles = 0): Promis
     if (hashes.length % SINGLES_A_BLOCK === 0 || hashes.length === singles) await testClient.mine({ blocks: 1 })
   }
   const lastBlock = Number(await publicClient.getBlockNumber({ cacheTime: 0 }))
-  await testClient.mine({ blocks: TRAILING_BLOCKS })
+  await testClient.mine({ blocks: Math.max(CONFIRMATION_BLOCKS, LEAST_BLOCKS - lastBlock) })
   const startBlock = Number(deployed.block)
   const registrations = bulk + singles
   const logged = await countBids(rpcUrl, hub, startBlock, lastBlock)

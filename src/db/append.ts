@@ -16,6 +16,7 @@ import { type CopyBuffer, copyEach } from './copy.js'
 import { LostLeadershipError, lockHead, writeHead } from './head.js'
 import { loadSlice } from './slice.js'
 import { leaf } from './tables.js'
+import type { WrittenKeys } from './writtenKeys.js'
 
 /** What an append did: sequence numbers after it. */
 export interface Appended {
@@ -26,25 +27,39 @@ export interface Appended {
   minimumWei: bigint
 }
 
+export interface AppendOptions {
+  /** The leader epoch of the index role; absent for writers that are no leader (signed changes). */
+  epoch?: number
+  writerMs: number
+  /** `firstClusterIds` of the entries, if they have been made already. */
+  firstIds?: ReadonlyMap<string, Buffer>
+  /** Saves looking for what is certainly new; kept up to date here. */
+  written?: WrittenKeys
+}
+
 /**
  * Appends entries to a network's journal and writes what they change, in the caller's transaction: lock the head, load
  * the slice, fold, write. Everyone who writes the journal goes through here.
- * @param options.epoch the leader epoch of the index role; undefined for writers that are no leader (signed changes)
- * @param options.firstIds `firstClusterIds` of the entries, if they have been made already
  * @throws LostLeadershipError when another process leads
  */
 export async function appendEntries(
   client: pg.ClientBase,
   network: Network,
   entries: readonly Entry[],
-  options: { epoch?: number; writerMs: number; firstIds?: ReadonlyMap<string, Buffer> },
+  options: AppendOptions,
 ): Promise<Appended> {
   const head = await lockHead(client, network)
   if (options.epoch !== undefined && head.indexEpoch !== options.epoch) throw new LostLeadershipError(network)
   if (entries.length === 0) return { entries: 0, seq: head.seq, publicSeq: head.publicSeq, minimumWei: head.minimumWei }
-  const slice = await loadSlice(client, network, head, keysOf(entries), options.firstIds)
+  const { firstIds } = options
+  const written = options.written?.covers(head) ? options.written : undefined
+  const hints = { ...(firstIds ? { firstIds } : {}), ...(written ? { written } : {}) }
+  const keys = keysOf(entries)
+  const slice = await loadSlice(client, network, head, keys, hints)
   const changes = fold(slice, entries, options.writerMs)
   await writeChanges(client, network, changes)
+  // a batch's keys are more than what it writes (a lost bid's wallet): that costs a look-up later, nothing else
+  written?.written([...keys.names, ...keys.wallets], changes.head)
   const { seq, publicSeq, minimumWei } = changes.head
   return { entries: entries.length, seq, publicSeq, minimumWei }
 }

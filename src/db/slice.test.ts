@@ -11,7 +11,7 @@ import { BYTEA_OID, binaryArray, TEXT_OID } from './binaryArray.js'
 import { readHead } from './head.js'
 import { migrate } from './migrate.js'
 import { createPool, inTransaction } from './pool.js'
-import { loadSlice } from './slice.js'
+import { loadSlice, type SliceHints } from './slice.js'
 
 const home = mkdtempSync(join(tmpdir(), 'clusterd-slice-'))
 let postgres: Postgres
@@ -31,8 +31,8 @@ afterAll(async () => {
   rmSync(home, { recursive: true, force: true })
 })
 
-const load = (keys: Keys, firstIds?: ReadonlyMap<string, Buffer>): Promise<Slice> =>
-  inTransaction(pool, async (client) => loadSlice(client, 'testnet', await readHead(client, 'testnet'), keys, firstIds))
+const load = (keys: Keys, hints?: SliceHints): Promise<Slice> =>
+  inTransaction(pool, async (client) => loadSlice(client, 'testnet', await readHead(client, 'testnet'), keys, hints))
 
 test('arrays in binary form are what PostgreSQL reads', async () => {
   const bytes = [Buffer.of(0, 255, 92), Buffer.alloc(0)]
@@ -83,5 +83,9 @@ test('loads owners, verified wallets and the smallest free cluster number with i
     free.map(([w, n]) => [keyOf(wallet(w)), clusterId('testnet', wallet(w), n)]),
   )
   // with the first ids made beforehand it is the same
-  expect(await load(keys, firstClusterIds('testnet', keys))).toEqual(slice)
+  // and where everything may have been written, or only what is there
+  expect(await load(keys, { written: { mayHold: () => true } })).toEqual(slice)
+  const there = new Set(['taken', ...[1, 2, 3].map((n) => keyOf(wallet(n)))])
+  expect(await load(keys, { written: { mayHold: (key) => there.has(key) } })).toEqual(slice)
+  expect(await load(keys, { firstIds: firstClusterIds('testnet', keys) })).toEqual(slice)
 })

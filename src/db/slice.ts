@@ -4,6 +4,7 @@ import type { Head, Keys, Slice } from '../registry/fold.js'
 import { NETWORK_CODE, type Network } from '../registry/network.js'
 import { BYTEA_OID, binaryArray, TEXT_OID } from './binaryArray.js'
 import { leaf } from './tables.js'
+import type { WrittenKeys } from './writtenKeys.js'
 
 /** A row that a probe found: which table, and which key of that table's list, counted from 1. */
 interface Found {
@@ -15,28 +16,36 @@ interface Found {
   backed_up: boolean | null
 }
 
+/** What a writer knows already. */
+export interface SliceHints {
+  /** Ids of wallets' first clusters (`firstClusterIds`). */
+  firstIds?: ReadonlyMap<string, Buffer>
+  /** What may be in the tables behind this head. A wallet that has created a cluster was verified in it. */
+  written?: Pick<WrittenKeys, 'mayHold'>
+}
+
 /** Numbers probed at once for a wallet that has created clusters before. */
 const PROBE_WINDOW = 16
 
 /**
  * Loads the rows that a batch reads, in a few statements whatever its size. The head has to be locked by then.
- * @param firstIds ids of wallets' first clusters, if they have been made already (`firstClusterIds`)
  */
 export async function loadSlice(
   client: pg.ClientBase,
   network: Network,
   head: Head,
   keys: Keys,
-  firstIds?: ReadonlyMap<string, Buffer>,
+  hints: SliceHints = {},
 ): Promise<Slice> {
+  const { firstIds, written } = hints
   const owners = new Map<string, number>()
   const slice = { network, head, owners, verified: new Map(), nextClusterNumber: new Map(), nextClusterId: new Map() }
   if (keys.names.size + keys.wallets.size === 0) return slice
-  const names = [...keys.names]
-  const wallets = [...keys.wallets]
-  const addresses = wallets.map((key) => Buffer.from(key, 'latin1'))
-  const ids = wallets.map((key, i) => firstIds?.get(key) ?? clusterId(network, addresses[i]!, 0))
-  const found = await probe(client, network, names, addresses, ids)
+  const firstId = (key: string) => firstIds?.get(key) ?? clusterId(network, addressOf(key), 0)
+  const isAsked = (key: string) => written?.mayHold(key) !== false
+  const names = [...keys.names].filter(isAsked)
+  const wallets = [...keys.wallets].filter(isAsked)
+  const found = await probe(client, network, names, wallets.map(addressOf), wallets.map(firstId))
   const hasCreated = new Set<string>()
   for (const row of found) {
     if (row.source === 'owner') owners.set(names[row.ord - 1]!, row.cluster)
@@ -47,17 +56,20 @@ export async function loadSlice(
     }
   }
   const creators: string[] = []
-  for (const [i, key] of wallets.entries()) {
+  for (const key of keys.wallets) {
     if (slice.verified.has(key)) continue
     if (hasCreated.has(key)) creators.push(key)
     else {
       slice.nextClusterNumber.set(key, 0)
-      slice.nextClusterId.set(key, ids[i]!)
+      slice.nextClusterId.set(key, firstId(key))
     }
   }
   if (creators.length > 0) await findFreeIds(client, slice, creators)
   return slice
 }
+
+/** The stored address behind a key. */
+const addressOf = (key: string): Buffer => Buffer.from(key, 'latin1')
 
 /**
  * Looks for owned names, verified wallets and cluster ids, in one statement. While a young table has no statistics, the
@@ -71,6 +83,7 @@ async function probe(
   addresses: readonly Buffer[],
   ids: readonly Buffer[],
 ): Promise<Found[]> {
+  if (names.length + addresses.length + ids.length === 0) return []
   const code = NETWORK_CODE[network]
   const text = `
     SELECT 'owner' AS source, k.ord::int AS ord, n.cluster, NULL AS name, NULL::bool AS private, NULL::bool AS backed_up
@@ -107,7 +120,7 @@ async function findFreeIds(client: pg.ClientBase, slice: Required<Slice>, keys: 
   let open = keys
   for (let from = 1; open.length > 0; from += PROBE_WINDOW) {
     const ids = open.map((key) =>
-      Array.from({ length: PROBE_WINDOW }, (_, i) => clusterId(network, Buffer.from(key, 'latin1'), from + i)),
+      Array.from({ length: PROBE_WINDOW }, (_, i) => clusterId(network, addressOf(key), from + i)),
     )
     const found = await probe(client, network, [], [], ids.flat())
     const taken = new Set(found.map(({ ord }) => ord - 1))

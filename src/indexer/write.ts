@@ -1,6 +1,6 @@
 import type pg from 'pg'
 import type { Harvest } from '../chains/evm/harvest.js'
-import { appendEntries } from '../db/append.js'
+import { type AppendOptions, appendEntries } from '../db/append.js'
 import { type ChainRow, type Checkpoint, moveCheckpoint } from '../db/chains.js'
 import { forgetConfirmedTail } from '../db/facts.js'
 import { confirmMessages, confirmReceipts } from '../db/messages.js'
@@ -10,7 +10,7 @@ import { failpoint } from '../ops/failpoint.js'
  * Writes what confirmed blocks brought, with the checkpoint behind them, in the caller's transaction: entries into the
  * journal, messages into their tables. The head is locked first, exclusively: raising a shared lock later could deadlock
  * with another writer.
- * @param firstIds `firstClusterIds` of the entries, if they have been made already
+ * @param hints what a backfill knows before its turn
  * @returns the minimum in force afterwards
  * @throws LostLeadershipError
  */
@@ -20,13 +20,13 @@ export async function writeConfirmed(
   epoch: number,
   { entries, received, sent }: Harvest,
   to: Checkpoint,
-  firstIds?: ReadonlyMap<string, Buffer>,
+  hints: Pick<AppendOptions, 'firstIds' | 'written'> = {},
 ): Promise<bigint> {
   const { network, chain } = row
   const { minimumWei } = await appendEntries(client, network, entries, {
     epoch,
     writerMs: Date.now(),
-    ...(firstIds ? { firstIds } : {}),
+    ...hints,
   })
   failpoint('index.after_append')
   await confirmReceipts(client, network, received)
