@@ -1,0 +1,81 @@
+import { setTimeout as sleep } from 'node:timers/promises'
+import type pg from 'pg'
+import { createChainRpc, createEvmChain } from '../../src/chains/evm/chain.js'
+import { registerChain } from '../../src/db/chains.js'
+import { tryLead } from '../../src/db/leader.js'
+import { migrate } from '../../src/db/migrate.js'
+import { createPool } from '../../src/db/pool.js'
+import { replay } from '../../src/db/replay.js'
+import { type ChainIndexer, createChainIndexer } from '../../src/indexer/chainIndexer.js'
+import { fromHex } from '../../src/registry/bytes.js'
+import { createDatabase } from '../../src/testing/postgres.js'
+import type { HubWorld } from '../support/hubWorld.js'
+
+/** An indexer with a database of its own, over a chain that others index too. */
+export interface LoneIndexer {
+  pool: pg.Pool
+  indexer: ChainIndexer
+  /** Steps until everything up to a block is in the journal; a step may fail, as the daemon's may. @returns failed steps */
+  drive(block: number): Promise<number>
+  /** Hash of the live tables, which has to be that of the rebuilt ones; with the number of entries. */
+  state(): Promise<{ hash: string; entries: number }>
+  stop(): Promise<void>
+}
+
+const DRIVE_DEADLINE_MS = 45_000
+const PAUSE_MS = 3
+
+/** @param startBlock what comes before is left out, as if the contract had been deployed there */
+export async function indexerOver(
+  world: HubWorld,
+  database: string,
+  rpcUrls: readonly string[],
+  startBlock: number,
+): Promise<LoneIndexer> {
+  const url = await createDatabase(world.postgres.url, database)
+  await migrate(url)
+  const pool = createPool({ url, max: 4, applicationName: 'test' })
+  const leadership = await tryLead(url, 'mainnet', 'index')
+  if (!leadership) throw new Error('another leader holds the test network')
+  const config = { ...world.config, rpcUrls: [...rpcUrls], startBlock }
+  const { network, label, chainId, contract } = config
+  const genesisHash = fromHex(await createChainRpc(world.config).genesisHash())
+  const identity = { network, label, instance: '', chainId, genesisHash, contract: fromHex(contract), startBlock }
+  const row = await registerChain(pool, identity)
+  const chain = createEvmChain({ config, chain: row.chain, rpc: createChainRpc(config) })
+  const signal = new AbortController().signal
+  const indexer = await createChainIndexer({ pool, chain, row, epoch: leadership.epoch, signal })
+  return {
+    pool,
+    indexer,
+    async drive(block) {
+      const end = performance.now() + DRIVE_DEADLINE_MS
+      let failures = 0
+      let last = ''
+      while (row.nextBlock <= block) {
+        if (performance.now() > end)
+          throw new Error(`at block ${row.nextBlock} of ${block} after ${failures} failures; last: ${last}`)
+        try {
+          const outcome = await indexer.converge()
+          last = outcome.kind
+          if (outcome.kind === 'halted') throw new Error(`halted: ${outcome.reason}`)
+        } catch (error) {
+          last = (error as Error).message
+          if (last.startsWith('halted')) throw error
+          failures += 1
+          await sleep(PAUSE_MS)
+        }
+      }
+      return failures
+    },
+    async state() {
+      const { live, rebuilt, entries } = await replay(pool, 'mainnet')
+      if (live !== rebuilt) throw new Error(`the live tables (${live}) are not what the journal gives (${rebuilt})`)
+      return { hash: live, entries }
+    },
+    async stop() {
+      await leadership.release()
+      await pool.end()
+    },
+  }
+}
