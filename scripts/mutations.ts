@@ -57,17 +57,14 @@ function copyTree(): string {
 
 /** What fails without a change would show nothing. */
 async function checkUnbroken(mutations: readonly Mutation[]): Promise<void> {
-  const seen = new Set<string>()
-  for (const { tests } of mutations) {
-    const key = JSON.stringify(tests)
-    if (seen.has(key)) continue
-    seen.add(key)
+  const sets = new Map(mutations.map(({ tests }) => [JSON.stringify(tests), tests]))
+  const problems: string[] = []
+  for (const tests of sets.values()) {
     const { passed, failed, isTimedOut } = await runTests(tests)
-    if (failed.length > 0 || isTimedOut || passed === 0)
-      throw new Error(
-        `${tests.files.join(' ')} (${tests.only ?? 'all'}) fails in the unbroken build: ${failed.join('; ')}`,
-      )
+    if (failed.length === 0 && !isTimedOut && passed > 0) continue
+    problems.push(`${tests.files.join(' ')} (${tests.only ?? 'all'}): ${failed.join('; ') || 'nothing passed'}`)
   }
+  if (problems.length > 0) throw new Error(`These fail in the unbroken build:\n${problems.join('\n')}`)
 }
 
 async function isSeen(mutation: Mutation): Promise<boolean> {
