@@ -1,0 +1,19 @@
+import { expect, it } from 'vitest'
+import { describeRun, runChaos } from './lib/run.js'
+
+const SEED = 7
+/** Start and settling come on top: about a minute in all. `npm run chaos -- --seed S --minutes M` goes on for longer. */
+const RUN_MS = 25_000
+const DEADLINE_MS = 400_000
+
+it('a world in bad weather loses nothing and doubles nothing', { timeout: DEADLINE_MS }, async () => {
+  const report = await runChaos({ seed: SEED, runMs: RUN_MS })
+  console.log(describeRun(report))
+  expect(report.breaches).toEqual([])
+  // there was weather, and work went on in it
+  expect(report.weather.reorgs).toBeGreaterThan(0)
+  expect(report.starts).toBeGreaterThan(0)
+  expect(Object.values(report.faults).reduce((sum, n) => sum + n, 0)).toBeGreaterThan(20)
+  expect(report.names).toBeGreaterThan(20)
+  expect(report.messages).toBeGreaterThan(5)
+})

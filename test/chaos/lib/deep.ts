@@ -1,0 +1,68 @@
+import { execFile } from 'node:child_process'
+import path from 'node:path'
+import { setTimeout as sleep } from 'node:timers/promises'
+import { promisify } from 'node:util'
+import type { PrivateKeyAccount } from 'viem/accounts'
+import { askReady, cliCommand } from '../../../src/testing/daemonProcess.js'
+import { waitFor } from '../../../src/testing/processes.js'
+import type { Ledger } from './ledger.js'
+import { bringBack, runWallets } from './wallets.js'
+import { readFeed } from './watchers.js'
+import { reorg } from './weather.js'
+import { CHAINS_FILE, type ChaosWorld } from './world.js'
+
+const WORK_MS = 4_000
+const DEEP_BLOCKS = 9
+const HALT_DEADLINE_MS = 20_000
+const LOOK_MS = 1_500
+
+/**
+ * The hub loses blocks that were believed: the chain halts, over a kill too, and publishes nothing more; the operator rewinds it to
+ * the block that `clusterd rewind` names. What the wallets had sent comes back, mostly.
+ * @returns what was not as it should be, one sentence each
+ */
+export async function deepReorg(
+  world: ChaosWorld,
+  wallets: readonly PrivateKeyAccount[],
+  ledger: Ledger,
+  seed: number,
+  log: (line: string) => void,
+): Promise<string[]> {
+  const { stack, hub } = world
+  const breaches: string[] = []
+  await runWallets(world, wallets, ledger, seed + 1, AbortSignal.timeout(WORK_MS))
+  const before = await readFeed(stack.api)
+  const lost = await reorg(hub, DEEP_BLOCKS, ledger)
+  log(`deep reorg of ${DEEP_BLOCKS} on the hub, ${lost.length} transactions taken back`)
+  const isHalted = () => waitFor(async () => (await problems(stack.ops)).some(haltsTheHub), HALT_DEADLINE_MS, 100)
+  if (!(await isHalted())) breaches.push(`a deep reorg does not halt the hub: ${await problems(stack.ops)}`)
+  const atHalt = await readFeed(stack.api)
+  if (JSON.stringify(atHalt.slice(0, before.length)) !== JSON.stringify(before))
+    breaches.push('a deep reorg changed the feed')
+  await stack.daemon.spawn({ CLUSTERD_CHAINS: path.join(stack.home, CHAINS_FILE) })
+  if (!(await isHalted())) breaches.push('the hub is no longer halted after a kill')
+  await bringBack(hub, lost, seed)
+  await sleep(LOOK_MS)
+  if (JSON.stringify(await readFeed(stack.api)) !== JSON.stringify(atHalt))
+    breaches.push('a halted chain goes on publishing')
+  const shown = await clusterd(world, 'rewind', '--chain', hub.label)
+  const block = /--block (\d+)/.exec(shown)?.[1]
+  if (block === undefined) breaches.push(`clusterd rewind names no block: ${shown}`)
+  else log((await clusterd(world, 'rewind', '--chain', hub.label, '--block', block, '--yes')).split('\n')[0]!)
+  return breaches
+}
+
+const haltsTheHub = (problem: string): boolean => problem.includes('chain "1": halted')
+const problems = async (ops: string): Promise<string[]> => (await askReady(ops)).problems
+
+async function clusterd({ stack }: ChaosWorld, ...command: string[]): Promise<string> {
+  const { command: node, args } = cliCommand()
+  const env = {
+    ...process.env,
+    CLUSTERD_HOME: stack.home,
+    CLUSTERD_CHAINS: path.join(stack.home, CHAINS_FILE),
+    DATABASE_URL: stack.databaseUrl,
+  }
+  const { stdout } = await promisify(execFile)(node, [...args, ...command], { env })
+  return stdout
+}

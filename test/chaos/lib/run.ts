@@ -1,0 +1,162 @@
+import { setMaxListeners } from 'node:events'
+import { setTimeout as sleep } from 'node:timers/promises'
+import type pg from 'pg'
+import { createPool } from '../../../src/db/pool.js'
+import { FAULT_KINDS, until } from '../../../src/testing/index.js'
+import { deepReorg } from './deep.js'
+import { createLedger } from './ledger.js'
+import { judge, type Verdict } from './verdict.js'
+import { openWallets, runWallets, settleWallets } from './wallets.js'
+import { readSlowly, watchStatuses } from './watchers.js'
+import { makeWeather, type WeatherCounts } from './weather.js'
+import { type ChaosWorld, startChaosWorld } from './world.js'
+
+const SETTLE_DEADLINE_MS = 240_000
+/** Funding must not be taken back by a reorg. */
+const BEFORE_WEATHER_MS = 1_500
+
+export interface ChaosOptions {
+  seed: number
+  /** How long work and weather go on, milliseconds; start and settling come on top. */
+  runMs: number
+  /** Afterwards a reorg beyond the confirmation depth, the halt, and a rewind. */
+  deep?: boolean
+  log?: (line: string) => void
+}
+
+/** What a run did and found. */
+export interface ChaosReport extends Verdict {
+  seed: number
+  runMs: number
+  settleMs: number
+  sent: Record<string, number>
+  faults: Record<string, number>
+  weather: WeatherCounts
+  starts: number
+  failpoints: Record<string, number>
+  polls: { answered: number; failed: number }
+  terminalSeen: number
+  /** The end of the daemon's log, where something is broken. */
+  daemonLog: string
+  isDeep: boolean
+}
+
+/** Runs one seed: a world, work and bad weather for a while, then quiet, then the invariants. */
+export async function runChaos({ seed, runMs, deep = false, log = () => {} }: ChaosOptions): Promise<ChaosReport> {
+  const world = await startChaosWorld(seed)
+  const pool = createPool({ url: world.stack.databaseUrl, max: 4, applicationName: 'chaos' })
+  try {
+    return await run(world, pool, { seed, runMs, deep, log })
+  } finally {
+    await pool.end()
+    await world.stop()
+  }
+}
+
+async function run(
+  world: ChaosWorld,
+  pool: pg.Pool,
+  { seed, runMs, deep, log }: Required<ChaosOptions>,
+): Promise<ChaosReport> {
+  const { stack, daemon } = world
+  const ledger = createLedger()
+  const over = new AbortController()
+  setMaxListeners(0, over.signal) // each wallet listens
+  const watching = new AbortController()
+  const wallets = await openWallets(world, seed)
+  await sleep(BEFORE_WEATHER_MS)
+  const statuses = watchStatuses(stack.api, ledger, seed, watching.signal)
+  const feed = readSlowly(stack.api, watching.signal)
+  const working = runWallets(world, wallets, ledger, seed, over.signal)
+  const weather = makeWeather(world, ledger, seed, over.signal, log)
+  await sleep(runMs)
+  over.abort()
+  await Promise.all([working, weather.done])
+
+  const startedMs = performance.now()
+  await daemon.release()
+  await settle(world, pool, () => settleWallets(world, wallets, ledger, SETTLE_DEADLINE_MS), log)
+  watching.abort()
+  await Promise.all([statuses.done, feed.done])
+  const settleMs = performance.now() - startedMs
+  const verdict = await judge(world, pool, ledger, { statuses, feed })
+  const breaches = [...verdict.breaches]
+  if (deep) {
+    breaches.push(...(await deepReorg(world, wallets, ledger, seed, log)))
+    await settle(world, pool, () => settleWallets(world, wallets, ledger, SETTLE_DEADLINE_MS), log)
+    const after = await judge(world, pool, ledger, null)
+    breaches.push(...after.breaches.map((breach) => `after the rewind: ${breach}`))
+  }
+  return {
+    ...verdict,
+    breaches,
+    isDeep: deep,
+    seed,
+    runMs,
+    settleMs,
+    sent: ledger.counts(),
+    faults: faultsOf(world),
+    weather: weather.counts,
+    starts: daemon.starts,
+    failpoints: { ...daemon.failpoints },
+    polls: statuses.polls,
+    terminalSeen: statuses.terminal.size,
+    daemonLog: breaches.length > 0 ? stack.daemon.logs() : '',
+  }
+}
+
+/** Waits until nothing is under way any more; what is then still open, the verdict tells. */
+async function settle(
+  { stack, hub }: ChaosWorld,
+  pool: pg.Pool,
+  settleSenders: () => Promise<void>,
+  log: (line: string) => void,
+): Promise<void> {
+  const end = performance.now() + SETTLE_DEADLINE_MS
+  await settleSenders()
+  await until.ready(stack, { deadlineMs: SETTLE_DEADLINE_MS })
+  // the newest transactions become confirmed, then their messages are delivered
+  const target = (await hub.reader.getBlockNumber()) + 4n
+  while ((await hub.reader.getBlockNumber()) < target) await sleep(100)
+  await until.ready(stack, { deadlineMs: SETTLE_DEADLINE_MS })
+  let quietSince: number | null = null
+  while (performance.now() < end) {
+    const { rows } = await pool.query<{ open: number }>(
+      `SELECT (SELECT count(*) FROM messages WHERE NOT settled OR NOT confirmed)::int
+            + (SELECT count(*) FROM deliveries WHERE state < 4)::int
+            + (SELECT count(*) FROM facts)::int AS open`,
+    )
+    if (rows[0]!.open > 0) quietSince = null
+    else quietSince ??= performance.now()
+    // gauges of deliveries are taken every five seconds
+    if (quietSince !== null && performance.now() - quietSince > 6_000) return
+    await sleep(250)
+  }
+  log('not everything has settled')
+}
+
+function faultsOf({ chains }: ChaosWorld): Record<string, number> {
+  const counts = chains.flatMap(({ proxies }) => proxies.map((proxy) => proxy.counts()))
+  return Object.fromEntries(FAULT_KINDS.map((kind) => [kind, counts.reduce((sum, one) => sum + one[kind], 0)]))
+}
+
+/** The report in a few lines. */
+export function describeRun(report: ChaosReport): string {
+  const list = (counts: Record<string, number>) =>
+    Object.entries(counts)
+      .filter(([, n]) => n > 0)
+      .map(([what, n]) => `${n} ${what}`)
+      .join(', ') || 'none'
+  const { weather } = report
+  return [
+    `seed ${report.seed}, ${Math.round(report.runMs / 1_000)} s and ${Math.round(report.settleMs / 1_000)} s to settle`,
+    `faults: ${list(report.faults)}`,
+    `weather: ${weather.reorgs} reorgs (${weather.reorgedTxs} transactions taken back, ${weather.broughtBack} sent again), ${weather.kills} kills, ${weather.postgresKills} of PostgreSQL, ${weather.cuts} cuts; ${report.starts} starts of the daemon`,
+    `died at fail points: ${list(report.failpoints)}`,
+    `sent: ${list(report.sent)}; ${report.bids} bids on the hub, ${report.names} names won, ${report.messages} messages delivered`,
+    `${report.entries} journal entries, ${report.events} events; statuses: ${list(report.statuses)}; ${report.polls.answered} polls answered, ${report.polls.failed} not; ${report.terminalSeen} terminal during the run`,
+    report.breaches.length === 0
+      ? 'no breach'
+      : `${report.breaches.length} BREACHES (again: npm run chaos -- --seed ${report.seed} --minutes ${report.runMs / 60_000}${report.isDeep ? ' --deep' : ''})\n${report.breaches.map((breach) => `  ${breach}`).join('\n')}`,
+  ].join('\n')
+}

@@ -1,0 +1,70 @@
+import { setTimeout as sleep } from 'node:timers/promises'
+import type { DaemonEnvironment, DaemonProcess } from '../../../src/testing/index.js'
+
+const RESPAWN_MS = 200
+
+/** Starts the daemon again whenever it has ended, as a service manager does. */
+export interface Supervisor {
+  /** SIGKILL. */
+  kill(): void
+  /** From its next start on it dies at a fail point (`name:count`); once. */
+  arm(failpoint: string): void
+  /** How often it was started again, and at which fail points it died. */
+  readonly starts: number
+  readonly failpoints: Readonly<Record<string, number>>
+  /** Ends the supervision; the daemon runs on. */
+  release(): Promise<void>
+}
+
+export function createSupervisor(daemon: DaemonProcess, env: DaemonEnvironment): Supervisor {
+  let isOn = true
+  let isKilled = false
+  let next: string | undefined
+  let armed: string | undefined
+  let starts = 0
+  const failpoints: Record<string, number> = {}
+  let wake: () => void = () => {}
+  const released = new Promise<void>((resolve) => {
+    wake = resolve
+  })
+
+  const supervise = async (): Promise<void> => {
+    while (isOn) {
+      const ended = await Promise.race([daemon.exited(), released])
+      if (!ended) return
+      if (ended.signal === 'SIGKILL' && !isKilled && armed) {
+        const name = armed.split(':')[0]!
+        failpoints[name] = (failpoints[name] ?? 0) + 1
+      }
+      isKilled = false
+      await sleep(RESPAWN_MS)
+      armed = next
+      next = undefined
+      starts += 1
+      await daemon.spawn({ ...env, CLUSTERD_FAILPOINT: armed })
+    }
+  }
+  const supervising = supervise()
+
+  return {
+    kill() {
+      isKilled = true
+      if (daemon.isRunning()) process.kill(daemon.pid, 'SIGKILL')
+    },
+    arm(failpoint) {
+      next = failpoint
+    },
+    get starts() {
+      return starts
+    },
+    failpoints,
+    async release() {
+      next = undefined
+      isOn = false
+      wake()
+      await supervising
+      // a fail point may be armed still
+      await daemon.restart({ ...env, CLUSTERD_FAILPOINT: undefined })
+    },
+  }
+}

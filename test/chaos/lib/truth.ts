@@ -1,0 +1,146 @@
+import { type Hex, hexToBigInt } from 'viem'
+import { hubAbi } from '../../../src/chains/evm/contracts/index.js'
+import { BID_TOPIC, BID_WITH_REFERRAL_TOPIC, RECEIVED_TOPIC, SENT_TOPIC } from '../../../src/chains/evm/harvest.js'
+import { fromHex } from '../../../src/registry/bytes.js'
+import { wordToName } from '../../../src/registry/name.js'
+import type { Ledger, SentTx } from './ledger.js'
+import type { ChaosChain, ChaosWorld } from './world.js'
+
+const AT_ONCE = 16
+
+interface Bid {
+  tx: Hex
+  block: bigint
+  logIndex: number
+  from: Hex
+  amountWei: bigint
+  name: string | null
+}
+
+/** What the chains themselves say, read without the daemon and without its rules. */
+export interface Truth {
+  bids: readonly Bid[]
+  /** Name to the word of who won it: the first well-formed bid of at least the minimum. */
+  winners: ReadonlyMap<string, Hex>
+  /** How often the hub took each message. */
+  received: ReadonlyMap<Hex, number>
+  /** Messages that left the spokes. */
+  sent: readonly Hex[]
+  /** The status that each transaction has to have. */
+  statusOf(tx: SentTx): string[]
+}
+
+interface Log {
+  topics: readonly Hex[]
+  data: Hex
+  transactionHash: Hex
+  blockNumber: bigint
+  logIndex: number
+}
+
+export async function readTruth({ hub, chains }: ChaosWorld, ledger: Ledger): Promise<Truth> {
+  const hubLogs = await logsOf(hub)
+  const minimumWei = await hub.reader.readContract({ address: hub.contract, abi: hubAbi, functionName: 'minimum' })
+  const bids = hubLogs
+    .filter(({ topics }) => topics[0] === BID_TOPIC || topics[0] === BID_WITH_REFERRAL_TOPIC)
+    .map(bidOf)
+  const winning = new Map<string, Bid>()
+  for (const bid of bids) {
+    if (bid.name !== null && bid.amountWei >= minimumWei && !winning.has(bid.name)) winning.set(bid.name, bid)
+  }
+  const receipts = hubLogs.filter(({ topics }) => topics[0] === RECEIVED_TOPIC)
+  const received = new Map<Hex, number>()
+  for (const { data } of receipts) received.set(word(data, 0), (received.get(word(data, 0)) ?? 0) + 1)
+  const sentLogs = (await Promise.all(chains.filter((chain) => chain !== hub).map(logsOf)))
+    .flat()
+    .filter(({ topics }) => topics[0] === SENT_TOPIC)
+  const mined = await minedOf(chains, ledger)
+
+  const outcomeOf = (own: readonly Bid[]): string => {
+    const [first] = own
+    if (!first) return 'invalid'
+    if (first.name === null || first.amountWei < minimumWei) return 'invalid'
+    return winning.get(first.name) === first ? 'finalized' : 'lost_bid'
+  }
+  /** Of a mined transaction. */
+  const outcome = (tx: SentTx): string => {
+    if (mined.get(tx.hash) !== 'success') return 'invalid'
+    if (tx.label === hub.label) return outcomeOf(bids.filter((bid) => bid.tx === tx.hash))
+    const message = sentLogs.find(({ transactionHash }) => transactionHash === tx.hash)
+    if (!message) return 'invalid'
+    const receipt = receipts.find(({ data }) => word(data, 0) === word(message.data, 0))
+    if (!receipt) return 'bridging'
+    const count = Number(hexToBigInt(word(receipt.data, 2)))
+    const before = bids.filter((bid) => bid.tx === receipt.transactionHash && bid.logIndex < receipt.logIndex)
+    return outcomeOf(count === 0 ? [] : before.slice(-count))
+  }
+  return {
+    bids,
+    winners: new Map([...winning].map(([name, { from }]) => [name, from])),
+    received,
+    sent: sentLogs.map(({ data }) => word(data, 0)),
+    statusOf(tx) {
+      if (mined.has(tx.hash)) return [outcome(tx)]
+      const other = ledger.txs.find(
+        (one) => one.sender === tx.sender && one.label === tx.label && one.nonce === tx.nonce && mined.has(one.hash),
+      )
+      // replaced: one that was never polled while a chain had it is unknown, of any other the replacement's status is told
+      return other ? ['not_found', outcome(other)] : ['not_found', 'pending']
+    },
+  }
+}
+
+/** How each transaction that is in a block went. */
+async function minedOf(chains: readonly ChaosChain[], ledger: Ledger): Promise<Map<Hex, 'success' | 'reverted'>> {
+  const mined = new Map<Hex, 'success' | 'reverted'>()
+  for (let i = 0; i < ledger.txs.length; i += AT_ONCE) {
+    await Promise.all(
+      ledger.txs.slice(i, i + AT_ONCE).map(async ({ hash, label }) => {
+        const { reader } = chains.find((chain) => chain.label === label)!
+        const receipt = await reader.getTransactionReceipt({ hash }).catch((error: Error) => {
+          if (error.name === 'TransactionReceiptNotFoundError') return null
+          throw error
+        })
+        if (receipt) mined.set(hash, receipt.status)
+      }),
+    )
+  }
+  return mined
+}
+
+async function logsOf(chain: ChaosChain): Promise<Log[]> {
+  const logs = await chain.reader.getLogs({ address: chain.contract, fromBlock: 0n, toBlock: 'latest' })
+  return logs.sort((a, b) => Number(a.blockNumber - b.blockNumber) || a.logIndex - b.logIndex)
+}
+
+const word = (data: Hex, index: number): Hex => `0x${data.slice(2 + 64 * index, 66 + 64 * index)}`
+
+const bidOf = ({ transactionHash, blockNumber, logIndex, data }: Log): Bid => ({
+  tx: transactionHash,
+  block: blockNumber,
+  logIndex,
+  from: word(data, 0),
+  amountWei: hexToBigInt(word(data, 1)),
+  name: wordToName(fromHex(word(data, 2))),
+})
+
+/** Who owns each name by the hub's own storage, where that is somebody else than the logs say. */
+export async function ownersThatDiffer({ hub }: ChaosWorld, winners: ReadonlyMap<string, Hex>): Promise<string[]> {
+  const names = [...winners]
+  const wrong: string[] = []
+  for (let i = 0; i < names.length; i += AT_ONCE) {
+    await Promise.all(
+      names.slice(i, i + AT_ONCE).map(async ([name, from]) => {
+        const word: Hex = `0x${Buffer.from(name).toString('hex').padEnd(64, '0')}`
+        const owner = await hub.reader.readContract({
+          address: hub.contract,
+          abi: hubAbi,
+          functionName: 'ownerOf',
+          args: [word],
+        })
+        if (owner !== from) wrong.push(`${name} belongs to ${owner} in the hub, to ${from} by its logs`)
+      }),
+    )
+  }
+  return wrong
+}

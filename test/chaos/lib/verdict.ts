@@ -1,0 +1,164 @@
+import type pg from 'pg'
+import { hubAbi } from '../../../src/chains/evm/contracts/index.js'
+import { replay } from '../../../src/db/replay.js'
+import type { EventItem, StatusAnswer } from '../../../src/testing/index.js'
+import { operatorAccount } from '../../../src/testing/world.js'
+import type { Ledger } from './ledger.js'
+import { ownersThatDiffer, readTruth, type Truth } from './truth.js'
+import { askApi, type FeedReader, readFeed, type StatusWatcher } from './watchers.js'
+import type { ChaosWorld } from './world.js'
+
+const AT_ONCE = 8
+
+/** What the world says after a run that has settled. */
+export interface Verdict {
+  /** Empty, or something is broken; one sentence each. */
+  breaches: string[]
+  bids: number
+  names: number
+  messages: number
+  entries: number
+  events: number
+  statuses: Record<string, number>
+}
+
+/**
+ * Holds the invariants of docs/architecture.md against the chains, the database and the metrics.
+ * @param watched what was seen during the run; null after a rewind, when another generation has begun
+ */
+export async function judge(
+  world: ChaosWorld,
+  pool: pg.Pool,
+  ledger: Ledger,
+  watched: { statuses: StatusWatcher; feed: FeedReader } | null,
+): Promise<Verdict> {
+  const truth = await readTruth(world, ledger)
+  const breaches = [...(watched?.statuses.breaches ?? [])]
+  const { live, rebuilt, entries } = await replay(pool, 'mainnet')
+  if (live !== rebuilt) breaches.push(`state hash ${live}, rebuilt from the journal ${rebuilt}`)
+  breaches.push(...(await ownersThatDiffer(world, truth.winners)), ...(await winnersThatDiffer(pool, truth)))
+  breaches.push(...messageBreaches(truth), ...(await deliveryBreaches(world, pool)), ...(await moneyBreaches(world)))
+  breaches.push(...(await metricBreaches(world)))
+  await watched?.feed.finish()
+  const events = await readFeed(world.stack.api)
+  if (watched) breaches.push(...feedBreaches(watched.feed.items, events))
+  const seen = watched?.statuses.terminal ?? new Map<string, string>()
+  const { statuses, wrong } = await statusBreaches(world, ledger, truth, seen)
+  breaches.push(...wrong)
+  return {
+    breaches,
+    bids: truth.bids.length,
+    names: truth.winners.size,
+    messages: truth.sent.length,
+    entries,
+    events: events.length,
+    statuses,
+  }
+}
+
+/** The database's winners against those of the hub's logs alone. */
+async function winnersThatDiffer(pool: pg.Pool, { winners }: Truth): Promise<string[]> {
+  const { rows } = await pool.query<{ name: string; body: Buffer }>(
+    `SELECT n.name, j.body FROM names n JOIN journal j USING (network, seq) JOIN journal_heads h USING (network, generation)
+     WHERE n.network = 0 AND n.outcome = 1`,
+  )
+  const ours = new Map(rows.map(({ name, body }) => [name, `0x${body.toString('hex', 32, 64)}`]))
+  const wrong = [...winners].filter(([name, from]) => ours.get(name) !== from)
+  return [
+    ...wrong.map(
+      ([name, from]) => `${name} belongs to ${ours.get(name) ?? 'nobody'} in the database, to ${from} by the logs`,
+    ),
+    ...[...ours.keys()].filter((name) => !winners.has(name)).map((name) => `${name} is in the database and in no log`),
+  ]
+}
+
+function messageBreaches({ sent, received }: Truth): string[] {
+  return [
+    ...sent.filter((guid) => !received.has(guid)).map((guid) => `message ${guid} was never executed`),
+    ...[...received]
+      .filter(([, count]) => count > 1)
+      .map(([guid, count]) => `message ${guid} was executed ${count} times`),
+    ...[...received.keys()]
+      .filter((guid) => !sent.includes(guid))
+      .map((guid) => `message ${guid} was executed and never sent`),
+  ]
+}
+
+async function deliveryBreaches({ hub }: ChaosWorld, pool: pg.Pool): Promise<string[]> {
+  const breaches: string[] = []
+  const open = await pool.query<{ id: string; state: number; reason: string | null }>(
+    'SELECT id::text, state, reason FROM deliveries WHERE state <> 4',
+  )
+  breaches.push(...open.rows.map(({ id, state, reason }) => `delivery ${id} ended in state ${state} (${reason})`))
+  const unsettled = await pool.query('SELECT 1 FROM messages WHERE NOT settled OR NOT confirmed')
+  if (unsettled.rowCount) breaches.push(`${unsettled.rowCount} messages are not settled`)
+  const { address } = operatorAccount('relayer')
+  const used = await hub.reader.getTransactionCount({ address })
+  const signers = await pool.query<{ next_nonce: number }>(
+    'SELECT next_nonce FROM relay_signers WHERE network = 0 AND signer = $1',
+    [Buffer.from(address.slice(2), 'hex')],
+  )
+  const next = signers.rows[0]?.next_nonce
+  if (next !== undefined && next !== used) breaches.push(`the relayer's next nonce is ${next}, the chain's ${used}`)
+  return breaches
+}
+
+async function moneyBreaches({ hub }: ChaosWorld): Promise<string[]> {
+  const read = (functionName: 'kept' | 'owed') =>
+    hub.reader.readContract({ address: hub.contract, abi: hubAbi, functionName })
+  const [balance, kept, owed] = await Promise.all([
+    hub.reader.getBalance({ address: hub.contract }),
+    read('kept'),
+    read('owed'),
+  ])
+  return balance >= kept + owed ? [] : [`the hub holds ${balance} wei, kept ${kept} and owed ${owed}`]
+}
+
+/** Gauges that have to be 0 once all is quiet. */
+const QUIET = [
+  /^clusterd_deliveries\{.*state="(queued|signed|sent|included)"/,
+  /^clusterd_(relayer_nonce_gaps|stranded_packets|parked_deliveries|chain_halted)\{/,
+]
+
+async function metricBreaches({ stack }: ChaosWorld): Promise<string[]> {
+  const text = await (await fetch(`${stack.ops}/metrics`)).text()
+  const lines = text.split('\n').filter((line) => QUIET.some((form) => form.test(line)))
+  const loud = lines.filter((line) => !line.endsWith(' 0')).map((line) => `metric ${line}`)
+  return lines.length > 0 ? loud : ['the metrics of deliveries and chains are absent']
+}
+
+function feedBreaches(slow: readonly EventItem[], all: readonly EventItem[]): string[] {
+  const differs = Array.from({ length: Math.max(slow.length, all.length) }, (_, i) => i).find(
+    (i) => JSON.stringify(slow[i]) !== JSON.stringify(all[i]),
+  )
+  if (differs === undefined) return []
+  return [
+    `the feed's item ${differs} was ${JSON.stringify(slow[differs])} during the run and is ${JSON.stringify(all[differs])} (${slow.length} items then, ${all.length} now)`,
+  ]
+}
+
+async function statusBreaches(
+  { stack }: ChaosWorld,
+  { txs }: Ledger,
+  truth: Truth,
+  terminal: ReadonlyMap<string, string>,
+): Promise<{ statuses: Record<string, number>; wrong: string[] }> {
+  const statuses: Record<string, number> = {}
+  const wrong: string[] = []
+  for (let i = 0; i < txs.length; i += AT_ONCE) {
+    await Promise.all(
+      txs.slice(i, i + AT_ONCE).map(async (tx) => {
+        const answer = await askApi<StatusAnswer>(stack.api, `/v1/names/register/tx/${tx.hash}`)
+        const status = answer?.status ?? 'no answer'
+        statuses[status] = (statuses[status] ?? 0) + 1
+        const expected = truth.statusOf(tx)
+        const where = `${tx.kind} ${tx.hash} on ${tx.label}`
+        if (!expected.includes(status))
+          wrong.push(`${where} is ${JSON.stringify(answer)}, expected ${expected.join(' or ')}`)
+        const before = terminal.get(tx.hash)
+        if (before !== undefined && before !== status) wrong.push(`${where} was ${before}, is ${status}`)
+      }),
+    )
+  }
+  return { statuses, wrong }
+}

@@ -1,0 +1,196 @@
+import { setTimeout as sleep } from 'node:timers/promises'
+import { type Hex, keccak256, parseEther, parseGwei, toHex } from 'viem'
+import { type PrivateKeyAccount, privateKeyToAccount } from 'viem/accounts'
+import { encodePlaceBids } from '../../../src/chains/evm/calldata.js'
+import { between, draw, pick, sequence } from '../../../src/testing/faultProxy/random.js'
+import { bridgeCall } from '../../../src/testing/index.js'
+import { fund } from '../../../src/testing/localChain.js'
+import type { Ledger, SentTx } from './ledger.js'
+import type { ChaosChain, ChaosWorld } from './world.js'
+
+const WALLETS = 12
+/** Names that many bid for. */
+const CONTESTED_NAMES = 60
+const PACE_MS = { min: 500, max: 2_000 }
+const BID_WEI = parseEther('0.01')
+const FEE_WEI = parseGwei('20')
+const TIP_WEI = parseGwei('1')
+/** A replacement has to offer a tenth more. */
+const HIGHER_PERCENT = 125n
+
+interface Deed {
+  kind: SentTx['kind']
+  to: Hex
+  data: Hex
+  value: bigint
+  gas: bigint
+}
+
+/** Wallets that register from all chains, each with its own numbers out of the seed. Accounts are funded; call before any reorg. */
+export async function openWallets({ chains }: ChaosWorld, seed: number): Promise<PrivateKeyAccount[]> {
+  const wallets = Array.from({ length: WALLETS }, (_, i) =>
+    privateKeyToAccount(keccak256(toHex(`${seed}/wallet/${i}`))),
+  )
+  const addresses = wallets.map(({ address }) => address)
+  await Promise.all(chains.map((chain) => fund(chain, chain.chainId, addresses)))
+  return wallets
+}
+
+/** Lets the wallets act until the signal. A send that fails (a chain that is reorganised under it) is not sent. */
+export async function runWallets(
+  world: ChaosWorld,
+  wallets: readonly PrivateKeyAccount[],
+  ledger: Ledger,
+  seed: number,
+  signal: AbortSignal,
+): Promise<void> {
+  await Promise.all(wallets.map((account, i) => runWallet(world, account, ledger, sequence(seed, 'wallet', i), signal)))
+}
+
+async function runWallet(
+  { hub, chains }: ChaosWorld,
+  account: PrivateKeyAccount,
+  ledger: Ledger,
+  next: () => number,
+  signal: AbortSignal,
+): Promise<void> {
+  while (!signal.aborted) {
+    await sleep(between(next(), PACE_MS.min, PACE_MS.max), undefined, { signal }).catch(() => {})
+    if (signal.aborted) return
+    try {
+      const chain = next() < 0.5 ? hub : pick(next(), chains)
+      const deed = await decide(hub, chain, account, next)
+      await perform(chain, account, deed, ledger, next)
+    } catch {
+      // the chain moved under it: a wallet would show an error
+    }
+  }
+}
+
+/** Names that others want too, mostly; sometimes one of its own. */
+function someNames(next: () => number, most: number): string[] {
+  const count = between(next(), 1, most)
+  const names = Array.from({ length: count }, () =>
+    next() < 0.6
+      ? `contested-${between(next(), 1, CONTESTED_NAMES)}`
+      : `own-${toHex(between(next(), 0, 2 ** 32)).slice(2)}`,
+  )
+  return [...new Set(names)]
+}
+
+async function decide(
+  hub: ChaosChain,
+  chain: ChaosChain,
+  account: PrivateKeyAccount,
+  next: () => number,
+): Promise<Deed> {
+  const isOnHub = chain === hub
+  const names = someNames(next, isOnHub && next() < 0.3 ? 5 : 2)
+  const hubCalldata = encodePlaceBids(
+    names.map((name) => ({ name, amountWei: BID_WEI })),
+    null,
+  )
+  const valueWei = BID_WEI * BigInt(names.length)
+  const gas = 300_000n + 100_000n * BigInt(names.length)
+  if (isOnHub) {
+    return { kind: names.length > 1 ? 'batch' : 'bid', to: hub.contract, data: hubCalldata, value: valueWei, gas }
+  }
+  const { rpcUrl, chainId, contract } = chain
+  const at = { rpcUrl, chainId, contracts: { spoke: contract } }
+  const call = await bridgeCall(at, { from: account.address, hubCalldata, valueWei, gas })
+  return { kind: 'bridge', ...call, gas: 900_000n }
+}
+
+/** Sends a deed; now and then in a hurry a second time with higher fees, or thinks better of it. */
+async function perform(
+  chain: ChaosChain,
+  account: PrivateKeyAccount,
+  deed: Deed,
+  ledger: Ledger,
+  next: () => number,
+): Promise<void> {
+  const nonce = await chain.reader.getTransactionCount({ address: account.address, blockTag: 'pending' })
+  await send(chain, account, deed, nonce, 100n, ledger)
+  const chance = next()
+  if (chance < 0.12) await send(chain, account, { ...deed, kind: 'speed_up' }, nonce, HIGHER_PERCENT, ledger)
+  else if (chance < 0.2) await cancel(chain, account, nonce, ledger)
+}
+
+/** Uses a nonce up with a transfer to oneself. */
+export const cancel = (chain: ChaosChain, account: PrivateKeyAccount, nonce: number, ledger: Ledger): Promise<void> =>
+  send(
+    chain,
+    account,
+    { kind: 'cancel', to: account.address, data: '0x', value: 0n, gas: 21_000n },
+    nonce,
+    HIGHER_PERCENT,
+    ledger,
+  )
+
+async function send(
+  chain: ChaosChain,
+  account: PrivateKeyAccount,
+  { kind, to, data, value, gas }: Deed,
+  nonce: number,
+  feePercent: bigint,
+  ledger: Ledger,
+): Promise<void> {
+  const raw = await account.signTransaction({
+    type: 'eip1559',
+    chainId: chain.chainId,
+    nonce,
+    gas,
+    to,
+    data,
+    value,
+    maxFeePerGas: (FEE_WEI * feePercent) / 100n,
+    maxPriorityFeePerGas: (TIP_WEI * feePercent) / 100n,
+  })
+  const hash = await chain.reader.sendRawTransaction({ serializedTransaction: raw })
+  ledger.add({ hash, raw, label: chain.label, sender: account.address.toLowerCase() as Hex, nonce, kind })
+}
+
+/**
+ * Leaves no transaction of a wallet waiting behind a nonce that a reorg freed: each such nonce is used up by a cancel, and the
+ * end is waited for.
+ */
+export async function settleWallets(
+  { chains }: ChaosWorld,
+  wallets: readonly PrivateKeyAccount[],
+  ledger: Ledger,
+  deadlineMs: number,
+): Promise<void> {
+  const end = performance.now() + deadlineMs
+  for (const chain of chains) {
+    for (const account of wallets) {
+      const sender = account.address.toLowerCase()
+      const nonces = ledger.txs
+        .filter((tx) => tx.label === chain.label && tx.sender === sender)
+        .map(({ nonce }) => nonce)
+      const wanted = Math.max(-1, ...nonces) + 1
+      for (;;) {
+        const used = await chain.reader.getTransactionCount({ address: account.address })
+        if (used >= wanted) break
+        if (performance.now() > end) throw new Error(`chain ${chain.label}: nonce ${used} of ${sender} is never used`)
+        const pending = await chain.reader.getTransactionCount({ address: account.address, blockTag: 'pending' })
+        if (pending < wanted) await cancel(chain, account, pending, ledger).catch(() => {})
+        await sleep(100)
+      }
+    }
+  }
+}
+
+/** What becomes of transactions that a reorg took out of their blocks: most come back, as a node would bring them. */
+export async function bringBack(chain: ChaosChain, lost: readonly SentTx[], seed: number): Promise<number> {
+  let brought = 0
+  for (const { hash, raw } of lost) {
+    if (draw(seed, 'bring back', hash) < 0.3) continue
+    await chain.reader.sendRawTransaction({ serializedTransaction: raw }).then(
+      () => {
+        brought += 1
+      },
+      () => {},
+    )
+  }
+  return brought
+}

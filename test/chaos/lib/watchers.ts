@@ -1,0 +1,120 @@
+import { setTimeout as sleep } from 'node:timers/promises'
+import { pick, sequence } from '../../../src/testing/faultProxy/random.js'
+import type { EventItem, StatusAnswer } from '../../../src/testing/index.js'
+import type { Ledger } from './ledger.js'
+
+const POLLS_A_ROUND = 12
+const ROUND_MS = 300
+const SLOW_PAGE = 7
+const SLOW_MS = 400
+const ASK_TIMEOUT_MS = 5_000
+const TERMINAL = ['finalized', 'lost_bid', 'invalid']
+export const isTerminal = (status: string): boolean => TERMINAL.includes(status)
+
+/** Asks the API; null when it does not answer with success, as while it is down. */
+export async function askApi<T>(api: string, path: string): Promise<T | null> {
+  try {
+    const response = await fetch(`${api}${path}`, { signal: AbortSignal.timeout(ASK_TIMEOUT_MS) })
+    const body = (await response.json()) as T
+    return response.ok ? body : null
+  } catch {
+    return null
+  }
+}
+
+export interface StatusWatcher {
+  /** Terminal statuses as they were first seen, by transaction. */
+  readonly terminal: ReadonlyMap<string, string>
+  /** Terminal statuses that changed. */
+  readonly breaches: string[]
+  readonly polls: { answered: number; failed: number }
+  done: Promise<void>
+}
+
+/** Polls the statuses of what was sent, in no order, until the signal: a terminal one must never change. */
+export function watchStatuses(api: string, ledger: Ledger, seed: number, signal: AbortSignal): StatusWatcher {
+  const next = sequence(seed, 'statuses')
+  const terminal = new Map<string, string>()
+  const breaches: string[] = []
+  const polls = { answered: 0, failed: 0 }
+
+  const look = async (hash: string): Promise<void> => {
+    const answer = await askApi<StatusAnswer>(api, `/v1/names/register/tx/${hash}`)
+    if (!answer) {
+      polls.failed += 1
+      return
+    }
+    polls.answered += 1
+    const before = terminal.get(hash)
+    if (before !== undefined && before !== answer.status) breaches.push(`${hash} was ${before}, is ${answer.status}`)
+    else if (isTerminal(answer.status)) terminal.set(hash, answer.status)
+  }
+  const watch = async (): Promise<void> => {
+    while (!signal.aborted) {
+      // new ones are asked for more often: they are under way
+      const recent = ledger.txs.slice(-3 * POLLS_A_ROUND)
+      const from = [recent, recent, ledger.txs]
+      const chosen = Array.from({ length: POLLS_A_ROUND }, () => pick(next(), pick(next(), from)))
+      await Promise.all([...new Set(chosen)].filter((tx) => tx !== undefined).map(({ hash }) => look(hash)))
+      await sleep(ROUND_MS)
+    }
+  }
+  return { terminal, breaches, polls, done: watch() }
+}
+
+interface Page {
+  items: EventItem[]
+  nextPage?: string
+  resume: string
+}
+
+export interface FeedReader {
+  readonly items: EventItem[]
+  /** Reads on to the end after the run. */
+  finish(): Promise<void>
+  done: Promise<void>
+}
+
+/** A slow consumer of the feed: small pages, one after the other, from the first event on. */
+export function readSlowly(api: string, signal: AbortSignal): FeedReader {
+  const items: EventItem[] = []
+  let token: string | null = null
+  const page = async (): Promise<Page | null> => {
+    const at: string = token === null ? '' : `&nextPage=${encodeURIComponent(token)}`
+    const answer: Page | null = await askApi<Page>(api, `/v1/events?limit=${SLOW_PAGE}&orderBy=oldest${at}`)
+    if (answer) {
+      items.push(...answer.items)
+      token = answer.resume
+    }
+    return answer
+  }
+  const read = async (): Promise<void> => {
+    while (!signal.aborted) {
+      await page()
+      await sleep(SLOW_MS)
+    }
+  }
+  return {
+    items,
+    done: read(),
+    async finish() {
+      for (;;) {
+        const answer = await page()
+        if (answer?.items.length === 0) return
+      }
+    },
+  }
+}
+
+/** The whole feed, read at one go. */
+export async function readFeed(api: string): Promise<EventItem[]> {
+  const items: EventItem[] = []
+  let token = ''
+  for (;;) {
+    const page: Page | null = await askApi<Page>(api, `/v1/events?limit=1000&orderBy=oldest${token}`)
+    if (!page) throw new Error('reading the feed: no answer')
+    items.push(...page.items)
+    if (!page.nextPage) return items
+    token = `&nextPage=${encodeURIComponent(page.nextPage)}`
+  }
+}

@@ -1,0 +1,72 @@
+import { writeFileSync } from 'node:fs'
+import { readFile } from 'node:fs/promises'
+import path from 'node:path'
+import { type FaultProxy, type Stack, startFaultProxy, startStack } from '../../../src/testing/index.js'
+import { type LocalClients, localClients } from '../../../src/testing/localChain.js'
+import { createSupervisor, type Supervisor } from './supervisor.js'
+
+const BLOCK_MS = 250
+/** In the world's home: the chains file that names the proxies. */
+export const CHAINS_FILE = 'chains-behind-proxies.json'
+const HUB = '1'
+const SPOKES = ['8453', '10'] as const
+const LABELS = [HUB, ...SPOKES] as const
+export type Label = (typeof LABELS)[number]
+
+/** A chain of the world with what stands between it and the daemon. */
+export interface ChaosChain extends LocalClients {
+  label: Label
+  chainId: number
+  rpcUrl: string
+  contract: `0x${string}`
+  /** The daemon is given these and nothing else; the hub has two, so that it fails over. */
+  proxies: FaultProxy[]
+}
+
+export interface ChaosWorld {
+  stack: Stack<'mainnet'>
+  chains: readonly ChaosChain[]
+  hub: ChaosChain
+  daemon: Supervisor
+  stop(): Promise<void>
+}
+
+/** Starts a hub with two spokes, the daemon behind fault proxies, all without faults yet. */
+export async function startChaosWorld(seed: number): Promise<ChaosWorld> {
+  const stack = await startStack({ chains: LABELS, networks: ['mainnet'], seeds: false, blockMs: BLOCK_MS })
+  const proxies: FaultProxy[] = []
+  const stop = async () => {
+    await Promise.all(proxies.map((proxy) => proxy.stop()))
+    await stack.stop()
+  }
+  try {
+    const chains: ChaosChain[] = []
+    for (const [i, label] of LABELS.entries()) {
+      const { chainId, rpcUrl, wsUrl, config } = stack.anvils[label]!
+      const own: FaultProxy[] = []
+      for (let n = 0; n < (label === HUB ? 2 : 1); n++)
+        own.push(await startFaultProxy({ target: { rpcUrl, wsUrl }, seed: seed * 100 + i * 10 + n }))
+      proxies.push(...own)
+      const { contract } = config
+      chains.push({ label, chainId, rpcUrl, contract, proxies: own, ...localClients({ rpcUrl }, chainId) })
+    }
+    const env = { CLUSTERD_CHAINS: await writeChainsFile(stack, chains), LOG_LEVEL: 'debug' }
+    await stack.daemon.restart(env)
+    return { stack, chains, hub: chains[0]!, daemon: createSupervisor(stack.daemon, env), stop }
+  } catch (error) {
+    await stop()
+    throw error
+  }
+}
+
+/** The world's chains file with the proxies' addresses in place of the chains' own. */
+async function writeChainsFile({ home }: Stack<'mainnet'>, chains: readonly ChaosChain[]): Promise<string> {
+  const file = JSON.parse(await readFile(path.join(home, 'chains.json'), 'utf8')) as { chains: { label: string }[] }
+  const proxied = file.chains.map((entry) => {
+    const { proxies } = chains.find(({ label }) => label === entry.label)!
+    return { ...entry, rpcUrls: proxies.map(({ rpcUrl }) => rpcUrl), wsUrl: proxies[0]!.wsUrl }
+  })
+  const target = path.join(home, CHAINS_FILE)
+  writeFileSync(target, JSON.stringify({ ...file, chains: proxied }))
+  return target
+}
