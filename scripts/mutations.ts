@@ -1,4 +1,4 @@
-import { spawn, spawnSync } from 'node:child_process'
+import { type ChildProcess, spawn, spawnSync } from 'node:child_process'
 import { cpSync, existsSync, mkdirSync, mkdtempSync, readFileSync, rmSync, symlinkSync, writeFileSync } from 'node:fs'
 import { tmpdir } from 'node:os'
 import { dirname, join } from 'node:path'
@@ -31,6 +31,13 @@ const chosen = MUTATIONS.filter(
     (values.invariant === undefined || invariant === Number(values.invariant)),
 )
 const copy = copyTree()
+let running: ChildProcess | null = null
+for (const signal of ['SIGINT', 'SIGTERM'] as const)
+  process.once(signal, () => {
+    running?.kill('SIGTERM')
+    rmSync(copy, { recursive: true, force: true })
+    process.exit(1)
+  })
 try {
   await checkUnbroken(chosen)
   console.log('| invariant | broken build | tests that failed | s |\n| --- | --- | --- | --- |')
@@ -132,6 +139,7 @@ function runVitest(args: readonly string[]): Promise<boolean> {
   return new Promise((resolve, reject) => {
     const vitest = join(copy, 'node_modules/vitest/vitest.mjs')
     const child = spawn(process.execPath, [vitest, ...args], { cwd: copy, stdio: 'ignore' })
+    running = child
     let isTimedOut = false
     const timer = setTimeout(() => {
       isTimedOut = true

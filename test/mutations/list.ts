@@ -166,7 +166,7 @@ export const MUTATIONS: readonly Mutation[] = [
     file: 'src/db/rewindRows.ts',
     find: 'SET next_block = $3, parent_hash = $4, halted = NULL',
     replace: 'SET parent_hash = coalesce($4, parent_hash), halted = NULL',
-    tests: { files: ['test/recovery/rewind.test.ts'], only: 'below its confirmation policy' },
+    tests: { files: ['test/relayer/rewind.test.ts'] },
   },
   {
     name: 'the log prints keys',

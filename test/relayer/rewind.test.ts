@@ -71,6 +71,7 @@ describe('a rewind of the hub', () => {
 
     const report = await rewindTo('1', first)
     expect(report.vanished.first.map(({ name }) => name)).toEqual(['again'])
+    expect(await findChain(world.pool, 'mainnet', '1')).toMatchObject({ nextBlock: first, halted: null })
     expect(report.messages).toBe(1)
     expect(report.deliveries.count).toBeGreaterThanOrEqual(2)
     const { rows } = await world.pool.query('SELECT settled FROM messages WHERE guid = $1', [fromHex(guid)])
