@@ -1,5 +1,8 @@
 import { BaseError, HttpRequestError, InternalRpcError, RpcRequestError } from 'viem'
 import { describe, expect, it } from 'vitest'
+import { ChainUnavailableError } from '../chains/chain.js'
+import { WrongChainError } from '../chains/evm/rpc.js'
+import { RpcError } from '../chains/evm/rpcErrors.js'
 import { classifyError, type ErrorClass } from './errors.js'
 
 /** Messages as the nodes' sources and providers write them. */
@@ -177,6 +180,14 @@ describe('classifyError', () => {
       details: 'Internal error',
     })
     expect(classifyError(http)).toEqual({ class: 'transient', reason: 'unreachable' })
+  })
+
+  it('does not take the name of a method that failed, or a node of another chain, for the transaction’s chain', () => {
+    const away = new RpcError('transient', 'eth_chainId: "upstream request timeout"')
+    const wrapped = new ChainUnavailableError(`chain "1": no RPC URL answers (${away.message})`, { cause: away })
+    const wrong = new WrongChainError('http://127.0.0.1:1 is on chain id 5, not 1 (chain "1")')
+    for (const error of [away, wrapped, wrong])
+      expect(classifyError(error)).toEqual({ class: 'transient', reason: 'unreachable' })
   })
 
   it('takes whatever was thrown', () => {

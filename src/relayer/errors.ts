@@ -86,8 +86,11 @@ const TABLE: readonly (readonly [ErrorClass, string, RegExp])[] = [
 /** Codes of JSON-RPC that say what a wording may not. */
 const REVERT_CODE = 3
 const HTTP_TOO_MANY = 429
+const METHOD_NAME = /\beth_\w+/g
+const UNREACHABLE: Failure = { class: 'transient', reason: 'unreachable' }
 
 interface ErrorShape {
+  name?: unknown
   message?: unknown
   details?: unknown
   code?: unknown
@@ -99,14 +102,16 @@ interface ErrorShape {
 export function classifyError(error: unknown): Failure {
   const chain = causes(error)
   // viem puts URL and request into the further lines of its messages: they are no node's words
-  const text = chain
-    .map(({ details, message }) => `${details ?? ''}\n${String(message ?? '').split('\n')[0]}`)
-    .join('\n')
+  const said = chain.map(({ details, message }) => `${details ?? ''}\n${String(message ?? '').split('\n')[0]}`)
+  // neither is the name of the method that failed: "eth_chainId" says nothing of the transaction's chain
+  const text = said.join('\n').replace(METHOD_NAME, '')
+  // a node of another chain than configured is no fault of the transaction either
+  if (chain.some(({ name }) => name === 'WrongChainError')) return UNREACHABLE
   if (chain.some(({ status }) => status === HTTP_TOO_MANY)) return { class: 'transient', reason: 'rate_limited' }
   const line = TABLE.find(([, , wording]) => wording.test(typeof error === 'string' ? error : text))
   if (line) return { class: line[0], reason: line[1] }
   if (chain.some(({ code }) => code === REVERT_CODE)) return { class: 'revert', reason: 'reverted' }
-  return { class: 'transient', reason: 'unreachable' }
+  return UNREACHABLE
 }
 
 function causes(error: unknown): ErrorShape[] {
