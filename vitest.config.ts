@@ -2,6 +2,11 @@ import { defineConfig } from 'vitest/config'
 
 const shared = { testTimeout: 60_000, hookTimeout: 60_000 }
 
+/** Each of these starts worlds of its own, or kills, reorgs and stops what it started: one file after another. */
+const WORLDS = ['test/world', 'test/recovery', 'test/faults', 'test/chaos', 'test/bench'].map(
+  (dir) => `${dir}/**/*.test.ts`,
+)
+
 export default defineConfig({
   test: {
     projects: [
@@ -10,12 +15,24 @@ export default defineConfig({
           ...shared,
           name: 'own',
           include: ['src/**/*.test.ts', 'test/**/*.test.ts'],
-          exclude: ['test/e2e/**'],
+          exclude: ['test/e2e/**', ...WORLDS],
+          maxWorkers: 2,
+          sequence: { groupOrder: 0 },
         },
       },
       {
         // these share one world, which is started only when one of them runs
-        test: { ...shared, name: 'e2e', include: ['test/e2e/**/*.test.ts'], globalSetup: ['test/globalSetup.ts'] },
+        test: {
+          ...shared,
+          name: 'e2e',
+          include: ['test/e2e/**/*.test.ts'],
+          globalSetup: ['test/globalSetup.ts'],
+          maxWorkers: 2,
+          sequence: { groupOrder: 1 },
+        },
+      },
+      {
+        test: { ...shared, name: 'worlds', include: WORLDS, maxWorkers: 1, sequence: { groupOrder: 2 } },
       },
     ],
   },
