@@ -1,35 +1,13 @@
 import type pg from 'pg'
+import type { ReceivedMessage, SentMessage } from '../registry/message.js'
 import { NETWORK_CODE, type Network } from '../registry/network.js'
-
-/** A message that left a spoke. */
-export interface StoredMessage {
-  guid: Buffer
-  from: Buffer
-  txHash: Buffer
-  block: number
-  blockHash: Buffer
-  logIndex: number
-  sentMs: number
-  packet: Buffer
-  options: Buffer
-}
-
-/** A message that the hub has taken. */
-export interface StoredReceipt {
-  guid: Buffer
-  txHash: Buffer
-  block: number
-  logIndex: number
-  bids: number
-  isRefused: boolean
-}
 
 /** Makes the unconfirmed messages of a spoke what its tail says, from a block on. A reorged spoke may use a guid again. */
 export async function writeTailMessages(
   client: pg.ClientBase,
   network: Network,
   chain: number,
-  tail: { dropFrom: number; messages: readonly StoredMessage[] },
+  tail: { dropFrom: number; messages: readonly SentMessage[] },
 ): Promise<void> {
   await client.query({
     name: 'drop_messages',
@@ -44,14 +22,14 @@ export const confirmMessages = (
   client: pg.ClientBase,
   network: Network,
   chain: number,
-  messages: readonly StoredMessage[],
+  messages: readonly SentMessage[],
 ): Promise<void> => upsertMessages(client, network, chain, messages, true)
 
 async function upsertMessages(
   client: pg.ClientBase,
   network: Network,
   chain: number,
-  messages: readonly StoredMessage[],
+  messages: readonly SentMessage[],
   isConfirmed: boolean,
 ): Promise<void> {
   if (messages.length === 0) return
@@ -82,7 +60,7 @@ async function upsertMessages(
 export async function writeTailReceipts(
   client: pg.ClientBase,
   network: Network,
-  tail: { dropFrom: number; receipts: readonly StoredReceipt[] },
+  tail: { dropFrom: number; receipts: readonly ReceivedMessage[] },
 ): Promise<void> {
   const text = 'DELETE FROM received WHERE network = $1 AND block >= $2 AND NOT confirmed'
   await client.query({ name: 'drop_received', text, values: [NETWORK_CODE[network], tail.dropFrom] })
@@ -93,13 +71,13 @@ export async function writeTailReceipts(
 export const confirmReceipts = (
   client: pg.ClientBase,
   network: Network,
-  receipts: readonly StoredReceipt[],
+  receipts: readonly ReceivedMessage[],
 ): Promise<void> => upsertReceipts(client, network, receipts, true)
 
 async function upsertReceipts(
   client: pg.ClientBase,
   network: Network,
-  receipts: readonly StoredReceipt[],
+  receipts: readonly ReceivedMessage[],
   isConfirmed: boolean,
 ): Promise<void> {
   if (receipts.length === 0) return

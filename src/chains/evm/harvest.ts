@@ -1,9 +1,10 @@
 import { keccak256, toBytes } from 'viem'
 import { fromHex, txKey, wordToBigInt } from '../../registry/bytes.js'
 import type { Entry } from '../../registry/entry.js'
+import type { ReceivedMessage, SentMessage } from '../../registry/message.js'
 import type { Hex } from '../chain.js'
 import type { LogFilter, RawLog } from './logs.js'
-import { readPacketSent, type SentMessage } from './packetSent.js'
+import { readPacketSent } from './packetSent.js'
 import type { Call } from './rpc.js'
 
 /** What our contracts' logs of some blocks come to. On a hub: entries and received messages; on a spoke: sent ones. */
@@ -11,18 +12,6 @@ export interface Harvest {
   entries: Entry[]
   received: ReceivedMessage[]
   sent: SentMessage[]
-}
-
-/** A message that the hub has taken: `Received(bytes32 guid,bytes32 from,uint256 bids)`, which follows its bids. */
-export interface ReceivedMessage {
-  guid: Buffer
-  txHash: Buffer
-  block: number
-  logIndex: number
-  /** Bids of the message: that many `Bid` logs of the transaction, right before this log. */
-  bids: number
-  /** `MessageRefused` came before it: nothing in the message could be read, its money was credited. */
-  isRefused: boolean
 }
 
 const topic = (signature: string): Hex => keccak256(toBytes(signature))

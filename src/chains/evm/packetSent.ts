@@ -1,5 +1,6 @@
 import { decodeAbiParameters, keccak256, toBytes } from 'viem'
 import { fromHex } from '../../registry/bytes.js'
+import type { SentMessage } from '../../registry/message.js'
 import type { Hex } from '../chain.js'
 import type { RawLog } from './logs.js'
 import { decodePacket } from './packet.js'
@@ -8,21 +9,6 @@ import { RpcError } from './rpcErrors.js'
 
 /** LayerZero's EndpointV2: `PacketSent(bytes encodedPayload, bytes options, address sendLibrary)`. */
 export const PACKET_SENT_TOPIC = keccak256(toBytes('PacketSent(bytes,bytes,address)'))
-
-/** A message that left a spoke, with its packet and options from the endpoint's `PacketSent` in the same transaction. */
-export interface SentMessage {
-  guid: Buffer
-  /** The sender's word. */
-  from: Buffer
-  txHash: Buffer
-  block: number
-  blockHash: Buffer
-  logIndex: number
-  sentMs: number
-  /** LayerZero's encodedPayload. */
-  packet: Buffer
-  options: Buffer
-}
 
 interface RawReceipt {
   blockHash: Hex
