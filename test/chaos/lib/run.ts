@@ -1,4 +1,3 @@
-import { setMaxListeners } from 'node:events'
 import { setTimeout as sleep } from 'node:timers/promises'
 import type pg from 'pg'
 import { createPool } from '../../../src/db/pool.js'
@@ -61,7 +60,6 @@ async function run(
   const { stack, daemon } = world
   const ledger = createLedger()
   const over = new AbortController()
-  setMaxListeners(0, over.signal) // each wallet listens
   const watching = new AbortController()
   const wallets = await openWallets(world, seed)
   await sleep(BEFORE_WEATHER_MS)

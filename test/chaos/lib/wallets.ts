@@ -1,3 +1,4 @@
+import { setMaxListeners } from 'node:events'
 import { setTimeout as sleep } from 'node:timers/promises'
 import { type Hex, keccak256, parseEther, parseGwei, toHex } from 'viem'
 import { type PrivateKeyAccount, privateKeyToAccount } from 'viem/accounts'
@@ -44,6 +45,7 @@ export async function runWallets(
   seed: number,
   signal: AbortSignal,
 ): Promise<void> {
+  setMaxListeners(0, signal) // each wallet listens
   await Promise.all(wallets.map((account, i) => runWallet(world, account, ledger, sequence(seed, 'wallet', i), signal)))
 }
 
