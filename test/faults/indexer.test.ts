@@ -110,6 +110,38 @@ describe('the first of two nodes, always', () => {
   })
 })
 
+describe('a node on a fork from below the checkpoint', () => {
+  const DEEP = { delayMs: 4, forkBlocks: 12 }
+  const LOOKS = 12
+
+  async function caughtUp(database: string, others: readonly string[]): Promise<LoneIndexer> {
+    proxy = await startFaultProxy({ target: world.anvil, seed: SEED, limits: DEEP })
+    const start = (await head()) - BLOCKS_BEFORE
+    under = await indexerOver(world, database, [proxy.rpcUrl, ...others], start)
+    await under.drive((await head()) - 2)
+    proxy.set({ other_fork: 1 })
+    return under
+  }
+
+  it('halts nothing while another node has the checkpoint’s block', async () => {
+    const { indexer, drive } = await caughtUp('fork_of_one', [world.anvil.rpcUrl])
+    for (let look = 0; look < LOOKS; look++) {
+      await indexer.converge().catch(() => {})
+      await world.test.mine({ blocks: 1 })
+    }
+    expect(proxy?.counts().other_fork).toBeGreaterThan(3)
+    expect(indexer.state.halted).toBeNull()
+    proxy?.set({})
+    await drive((await head()) - 2)
+  })
+
+  it('halts the chain where it is the only one', async () => {
+    const { indexer } = await caughtUp('fork_of_all', [])
+    for (let look = 0; look < LOOKS; look++) await indexer.converge().catch(() => {})
+    expect(indexer.state.halted).toContain('has been replaced')
+  })
+})
+
 describe('a long chain', () => {
   // far below the head a bloom filter a block is too much to ask for
   it('logs that one of two nodes misses are found by comparing them', async () => {
