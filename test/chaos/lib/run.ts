@@ -11,6 +11,8 @@ import { makeWeather, type WeatherCounts } from './weather.js'
 import { type ChaosWorld, startChaosWorld } from './world.js'
 
 const SETTLE_DEADLINE_MS = 240_000
+/** Deliveries pause for up to minutes after failures: only when nothing has ended for this long is it over. */
+const STANDSTILL_MS = 400_000
 /** Funding must not be taken back by a reorg. */
 const BEFORE_WEATHER_MS = 1_500
 
@@ -110,7 +112,6 @@ async function settle(
   settleSenders: () => Promise<void>,
   log: (line: string) => void,
 ): Promise<void> {
-  const end = performance.now() + SETTLE_DEADLINE_MS
   await settleSenders()
   await until.ready(stack, { deadlineMs: SETTLE_DEADLINE_MS })
   // the newest transactions become confirmed, then their messages are delivered
@@ -118,13 +119,20 @@ async function settle(
   while ((await hub.reader.getBlockNumber()) < target) await sleep(100)
   await until.ready(stack, { deadlineMs: SETTLE_DEADLINE_MS })
   let quietSince: number | null = null
-  while (performance.now() < end) {
+  let least = Number.POSITIVE_INFINITY
+  let movedMs = performance.now()
+  while (performance.now() - movedMs < STANDSTILL_MS) {
     const { rows } = await pool.query<{ open: number }>(
       `SELECT (SELECT count(*) FROM messages WHERE NOT settled OR NOT confirmed)::int
             + (SELECT count(*) FROM deliveries WHERE state < 4)::int
             + (SELECT count(*) FROM facts)::int AS open`,
     )
-    if (rows[0]!.open > 0) quietSince = null
+    const { open } = rows[0]!
+    if (open < least) {
+      least = open
+      movedMs = performance.now()
+    }
+    if (open > 0) quietSince = null
     else quietSince ??= performance.now()
     // gauges of deliveries are taken every five seconds
     if (quietSince !== null && performance.now() - quietSince > 6_000) return

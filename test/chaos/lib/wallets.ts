@@ -12,7 +12,7 @@ import type { ChaosChain, ChaosWorld } from './world.js'
 const WALLETS = 12
 /** Names that many bid for. */
 const CONTESTED_NAMES = 60
-const PACE_MS = { min: 500, max: 2_000 }
+const PACE_MS = { min: 800, max: 3_000 }
 const BID_WEI = parseEther('0.01')
 const FEE_WEI = parseGwei('20')
 const TIP_WEI = parseGwei('1')
@@ -60,7 +60,7 @@ async function runWallet(
     await sleep(between(next(), PACE_MS.min, PACE_MS.max), undefined, { signal }).catch(() => {})
     if (signal.aborted) return
     try {
-      const chain = next() < 0.5 ? hub : pick(next(), chains)
+      const chain = next() < 0.6 ? hub : pick(next(), chains)
       const deed = await decide(hub, chain, account, next)
       await perform(chain, account, deed, ledger, next)
     } catch {
