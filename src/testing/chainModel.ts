@@ -96,14 +96,14 @@ const payable = (model: Model, nonce: number): [Hex, ModelTx] | undefined =>
   [...model.pool].find(([, tx]) => tx.nonce === nonce && tx.maxFeePerGas >= model.baseFeeWei)
 
 /**
- * Takes unconfirmed blocks back and mines one more than that. What was in them returns to the mempool, or is lost; what others
- * sent with the key is mined again at once.
+ * Takes unconfirmed blocks back and mines one more than that. What was in them returns to the mempool, or is lost. A block in
+ * which others used the key stays: were it lost, its nonce would be a gap that nobody here fills (the relayer's nonce keeper does).
  */
 export function reorg(model: Model, depth: number, isLost: boolean): void {
-  const gone = model.blocks.splice(Math.max(1, model.blocks.length - Math.min(depth, MODEL_CONFIRMATIONS)))
+  const firstFree = model.blocks.findLastIndex(({ foreign }) => foreign.length > 0) + 1
+  const gone = model.blocks.splice(Math.max(1, firstFree, model.blocks.length - Math.min(depth, MODEL_CONFIRMATIONS)))
   if (!isLost) for (const { txs } of gone) for (const { hash, tx } of txs) model.pool.set(hash, tx)
-  const foreign = gone.reduce((count, block) => count + block.foreign.length, 0)
-  mine(model, { isEmpty: true, foreign })
+  mine(model, { isEmpty: true })
   for (const _ of gone) mine(model, { isEmpty: true })
 }
 

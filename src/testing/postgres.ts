@@ -5,7 +5,7 @@ import path from 'node:path'
 import pg from 'pg'
 import { lockFile } from './files.js'
 import { freePort } from './ports.js'
-import { type Child, endProcess, identifyProcess, sleep, spawnChild, waitFor } from './processes.js'
+import { type Child, endProcess, identifyProcess, isAlive, sleep, spawnChild, waitFor } from './processes.js'
 
 const READY_DEADLINE_MS = 30_000
 const STOP_GRACE_MS = 10_000
@@ -249,7 +249,7 @@ async function findRunning(dataDir: string): Promise<Postgres | undefined> {
     if (!file) return undefined
     if (!runsOn(file.pid, dataDir)) {
       // PostgreSQL replaces the file of a dead process itself, but would take a stranger with the same id for a server.
-      if (identifyProcess(file.pid)) fs.rmSync(path.join(dataDir, 'postmaster.pid'), { force: true })
+      if (isAlive(file.pid)) fs.rmSync(path.join(dataDir, 'postmaster.pid'), { force: true })
       return undefined
     }
     if (await servesDirectory(file.port, dataDir)) {
