@@ -5,7 +5,7 @@
  */
 import { writeFileSync } from 'node:fs'
 import { parseArgs } from 'node:util'
-import { describeRun, runChaos } from '../test/chaos/lib/run.js'
+import { ChaosError, describeRun, runChaos } from '../test/chaos/lib/run.js'
 
 const { values } = parseArgs({
   options: {
@@ -24,21 +24,27 @@ function seedsOf(): number[] {
 }
 
 let broken = 0
+/** Leaves the daemon's log of a seed that failed. */
+function keep(seed: number, daemonLog: string): void {
+  broken += 1
+  const file = `chaos-${seed}.log`
+  writeFileSync(file, daemonLog)
+  console.log(`the daemon's log is in ${file}`)
+}
+
 for (const seed of seedsOf()) {
   const started = performance.now()
   const log = (line: string) =>
     console.log(`${((performance.now() - started) / 1_000).toFixed(1).padStart(6)} s  ${line}`)
-  const report = await runChaos({
-    seed,
-    runMs: Number(values.minutes) * 60_000,
-    deep: values.deep,
-    ...(values.verbose ? { log } : {}),
-  })
-  console.log(`${describeRun(report)}\n`)
-  if (report.breaches.length === 0) continue
-  broken += 1
-  const file = `chaos-${seed}.log`
-  writeFileSync(file, report.daemonLog)
-  console.log(`the daemon's log is in ${file}`)
+  const options = { seed, runMs: Number(values.minutes) * 60_000, deep: values.deep }
+  try {
+    const report = await runChaos({ ...options, ...(values.verbose ? { log } : {}) })
+    console.log(`${describeRun(report)}\n`)
+    if (report.breaches.length > 0) keep(seed, report.daemonLog)
+  } catch (error) {
+    if (!(error instanceof ChaosError)) throw error
+    console.log(`${error.message}\n`)
+    keep(seed, error.daemonLog)
+  }
 }
 process.exit(broken > 0 ? 1 : 0)

@@ -25,6 +25,18 @@ export interface ChaosOptions {
   log?: (line: string) => void
 }
 
+/** A run that could not be carried to its end. */
+export class ChaosError extends Error {
+  override name = 'ChaosError'
+  constructor(
+    message: string,
+    readonly daemonLog: string,
+    options?: ErrorOptions,
+  ) {
+    super(message, options)
+  }
+}
+
 /** What a run did and found. */
 export interface ChaosReport extends Verdict {
   seed: number
@@ -48,6 +60,8 @@ export async function runChaos({ seed, runMs, deep = false, log = () => {} }: Ch
   const pool = createPool({ url: world.stack.databaseUrl, max: 4, applicationName: 'chaos' })
   try {
     return await run(world, pool, { seed, runMs, deep, log })
+  } catch (error) {
+    throw new ChaosError(`seed ${seed}: ${(error as Error).message}`, world.stack.daemon.logs(), { cause: error })
   } finally {
     await pool.end()
     await world.stop()

@@ -63,8 +63,8 @@ export function createSupervisor(daemon: DaemonProcess, env: DaemonEnvironment):
       isOn = false
       wake()
       await supervising
-      // a fail point may be armed still
-      await daemon.restart({ ...env, CLUSTERD_FAILPOINT: undefined })
+      // a fail point may be armed still; that it gets ready is for the run to wait for
+      await daemon.spawn({ ...env, CLUSTERD_FAILPOINT: undefined })
     },
   }
 }
