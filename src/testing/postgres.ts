@@ -5,7 +5,7 @@ import path from 'node:path'
 import pg from 'pg'
 import { lockFile } from './files.js'
 import { freePort } from './ports.js'
-import { type Child, endProcess, identifyProcess, isAlive, sleep, spawnChild, waitFor } from './processes.js'
+import { type Child, endProcess, identifyProcess, sleep, spawnChild, waitFor } from './processes.js'
 
 const READY_DEADLINE_MS = 30_000
 const STOP_GRACE_MS = 10_000
@@ -248,9 +248,15 @@ async function findRunning(dataDir: string): Promise<Postgres | undefined> {
     const file = readPidFile(dataDir)
     if (!file) return undefined
     if (!runsOn(file.pid, dataDir)) {
-      // PostgreSQL replaces the file of a dead process itself, but would take a stranger with the same id for a server.
-      if (isAlive(file.pid)) fs.rmSync(path.join(dataDir, 'postmaster.pid'), { force: true })
-      return undefined
+      if (identifyProcess(file.pid)) {
+        // PostgreSQL replaces the file of a dead process itself, but would take a stranger with the same id for a server.
+        fs.rmSync(path.join(dataDir, 'postmaster.pid'), { force: true })
+        return undefined
+      }
+      // One that was just killed keeps its id until its parent has reaped it; PostgreSQL would take it for a running server.
+      if (!hasProcess(file.pid) || performance.now() > end) return undefined
+      await sleep(50)
+      continue
     }
     if (await servesDirectory(file.port, dataDir)) {
       return {
@@ -263,6 +269,15 @@ async function findRunning(dataDir: string): Promise<Postgres | undefined> {
       throw new Error(`starting PostgreSQL: process ${file.pid} holds ${dataDir} and doesn't answer; end it`)
     }
     await sleep(50) // it is recovering, or shutting down
+  }
+}
+
+/** Whether the system still knows this id, be it of a process that has ended and was not reaped. */
+function hasProcess(pid: number): boolean {
+  try {
+    return process.kill(pid, 0)
+  } catch (error) {
+    return (error as NodeJS.ErrnoException).code === 'EPERM'
   }
 }
 
