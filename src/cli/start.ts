@@ -1,6 +1,7 @@
 import { setFlagsFromString } from 'node:v8'
 import { readConfig } from '../config.js'
 import { startDaemon } from '../daemon.js'
+import { hasProcess } from '../ops/hasProcess.js'
 import { createLog } from '../ops/log.js'
 
 const PARENT_POLL_MS = 1_000
@@ -37,15 +38,7 @@ function untilAskedToStop(parentPid: number | undefined): Promise<void> {
     // A launcher that has opened a channel to us is heard ending at once; the poll is for one that has not.
     process.once('disconnect', () => resolve())
     setInterval(() => {
-      if (!exists(parentPid)) resolve()
+      if (!hasProcess(parentPid)) resolve()
     }, PARENT_POLL_MS).unref()
   })
-}
-
-function exists(pid: number): boolean {
-  try {
-    return process.kill(pid, 0)
-  } catch (error) {
-    return (error as NodeJS.ErrnoException).code === 'EPERM'
-  }
 }

@@ -3,6 +3,7 @@ import fs from 'node:fs'
 import { createRequire } from 'node:module'
 import path from 'node:path'
 import pg from 'pg'
+import { hasProcess } from '../ops/hasProcess.js'
 import { lockFile } from './files.js'
 import { freePort } from './ports.js'
 import { type Child, endProcess, identifyProcess, sleep, spawnChild, waitFor } from './processes.js'
@@ -269,15 +270,6 @@ async function findRunning(dataDir: string): Promise<Postgres | undefined> {
       throw new Error(`starting PostgreSQL: process ${file.pid} holds ${dataDir} and doesn't answer; end it`)
     }
     await sleep(50) // it is recovering, or shutting down
-  }
-}
-
-/** Whether the system still knows this id, be it of a process that has ended and was not reaped. */
-function hasProcess(pid: number): boolean {
-  try {
-    return process.kill(pid, 0)
-  } catch (error) {
-    return (error as NodeJS.ErrnoException).code === 'EPERM'
   }
 }
 

@@ -2,34 +2,10 @@ import { encodeFunctionData } from 'viem'
 import { toHex } from '../../registry/bytes.js'
 import { nameToWord } from '../../registry/name.js'
 import type { Hex } from '../chain.js'
-
-/** The two forms of `placeBids` that are ever built, for one name too (0x40bee835, and with referral 0xfdad12fd). */
-const placeBidsAbi = [
-  {
-    type: 'function',
-    name: 'placeBids',
-    stateMutability: 'payable',
-    inputs: [
-      { name: 'amounts', type: 'uint256[]' },
-      { name: 'names', type: 'bytes32[]' },
-    ],
-    outputs: [],
-  },
-  {
-    type: 'function',
-    name: 'placeBids',
-    stateMutability: 'payable',
-    inputs: [
-      { name: 'amounts', type: 'uint256[]' },
-      { name: 'names', type: 'bytes32[]' },
-      { name: 'referral', type: 'bytes32' },
-    ],
-    outputs: [],
-  },
-] as const
+import { hubAbi } from './contracts/index.js'
 
 /**
- * Calldata of the hub's `placeBids`.
+ * Calldata of the hub's `placeBids`, the only call that is ever built, for one name too (0x40bee835, with referral 0xfdad12fd).
  * @param names canonical names, each with its bid in ETH wei
  * @param referral 32 bytes of who is credited, null for the two-argument form
  */
@@ -40,6 +16,6 @@ export function encodePlaceBids(
   const amounts = names.map(({ amountWei }) => amountWei)
   const words = names.map(({ name }) => toHex(nameToWord(name)))
   return referral
-    ? encodeFunctionData({ abi: placeBidsAbi, functionName: 'placeBids', args: [amounts, words, toHex(referral)] })
-    : encodeFunctionData({ abi: placeBidsAbi, functionName: 'placeBids', args: [amounts, words] })
+    ? encodeFunctionData({ abi: hubAbi, functionName: 'placeBids', args: [amounts, words, toHex(referral)] })
+    : encodeFunctionData({ abi: hubAbi, functionName: 'placeBids', args: [amounts, words] })
 }

@@ -4,53 +4,11 @@ import { addressToWord, parseAddress } from '../../registry/address.js'
 import { toHex } from '../../registry/bytes.js'
 import { BridgeError, type EvmQuote, type Hex, type RegistrationRequest } from '../chain.js'
 import { encodePlaceBids } from './calldata.js'
+import { spokeAbi } from './contracts/index.js'
 import { encodeMessage } from './hubMessage.js'
 import { encodeLzReceiveOption } from './packetOptions.js'
 import type { Call, Rpc } from './rpc.js'
 import { RpcError } from './rpcErrors.js'
-
-const spokeAbi = [
-  {
-    type: 'function',
-    name: 'quote',
-    stateMutability: 'view',
-    inputs: [
-      { name: 'message', type: 'bytes' },
-      { name: 'options', type: 'bytes' },
-    ],
-    outputs: [
-      {
-        name: 'fee',
-        type: 'tuple',
-        components: [
-          { name: 'nativeFee', type: 'uint256' },
-          { name: 'lzTokenFee', type: 'uint256' },
-        ],
-      },
-    ],
-  },
-  {
-    type: 'function',
-    name: 'lzSend',
-    stateMutability: 'payable',
-    inputs: [
-      { name: 'calldata_', type: 'bytes' },
-      { name: 'options', type: 'bytes' },
-    ],
-    outputs: [],
-  },
-  {
-    type: 'function',
-    name: 'gasNeeds',
-    stateMutability: 'view',
-    inputs: [],
-    outputs: [
-      { name: 'bidsBase', type: 'uint64' },
-      { name: 'perName', type: 'uint64' },
-      { name: 'withdrawal', type: 'uint64' },
-    ],
-  },
-] as const
 
 /** Gas for the hub where the spoke does not tell (contracts that are not ours); measured with EndpointV2, with a margin. */
 const DEFAULT_GAS = { bidsBase: 160_000n, perName: 35_000n }
