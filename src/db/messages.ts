@@ -2,7 +2,14 @@ import type pg from 'pg'
 import type { ReceivedMessage, SentMessage } from '../registry/message.js'
 import { NETWORK_CODE, type Network } from '../registry/network.js'
 
-/** Makes the unconfirmed messages of a spoke what its tail says, from a block on. A reorged spoke may use a guid again. */
+/** Of a message `m`: that the hub has taken it, confirmed. */
+const IS_RECEIVED =
+  'EXISTS (SELECT 1 FROM received r WHERE r.network = m.network AND r.guid = m.guid AND r.confirmed)'
+
+/**
+ * Makes the unconfirmed messages of a spoke what its tail says, from a block on. A reorged spoke may use a guid again, except
+ * for one whose message the hub has taken, confirmed: its sender's status rests on it and never changes, whatever the spoke says.
+ */
 export async function writeTailMessages(
   client: pg.ClientBase,
   network: Network,
@@ -11,7 +18,7 @@ export async function writeTailMessages(
 ): Promise<void> {
   await client.query({
     name: 'drop_messages',
-    text: 'DELETE FROM messages WHERE network = $1 AND chain = $2 AND block >= $3 AND NOT confirmed',
+    text: `DELETE FROM messages m WHERE network = $1 AND chain = $2 AND block >= $3 AND NOT confirmed AND NOT ${IS_RECEIVED}`,
     values: [NETWORK_CODE[network], chain, tail.dropFrom],
   })
   await upsertMessages(client, network, chain, tail.messages, false)
@@ -33,13 +40,14 @@ async function upsertMessages(
   isConfirmed: boolean,
 ): Promise<void> {
   if (messages.length === 0) return
-  // a confirmed message is never changed again: only an unconfirmed one gives way
-  const text = `INSERT INTO messages (network, chain, confirmed, guid, sender, tx_hash, block, block_hash, log_index, sent_ms, packet, options)
+  // a confirmed message is never changed again; an unconfirmed one gives way, to a message of another transaction only until
+  // the hub has taken it
+  const text = `INSERT INTO messages AS m (network, chain, confirmed, guid, sender, tx_hash, block, block_hash, log_index, sent_ms, packet, options)
     SELECT $1, $2, $3, * FROM unnest($4::bytea[], $5::bytea[], $6::bytea[], $7::int8[], $8::bytea[], $9::int4[], $10::int8[], $11::bytea[], $12::bytea[])
     ON CONFLICT (network, guid) DO UPDATE SET
       chain = excluded.chain, confirmed = excluded.confirmed, sender = excluded.sender, tx_hash = excluded.tx_hash, block = excluded.block,
       block_hash = excluded.block_hash, log_index = excluded.log_index, sent_ms = excluded.sent_ms, packet = excluded.packet, options = excluded.options
-    WHERE NOT messages.confirmed`
+    WHERE NOT m.confirmed AND (m.tx_hash = excluded.tx_hash OR NOT ${IS_RECEIVED})`
   await client.query(text, [
     NETWORK_CODE[network],
     chain,

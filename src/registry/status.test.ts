@@ -320,7 +320,8 @@ function live({ nature, outcomes }: Life, steps: readonly Step[]): StatusAnswer[
     if (step === 'see' && seen === 'unknown' && !isConfirmed) seen = 'mempool'
     if (step === 'forget') seen = 'unknown'
     if (step === 'mine') seen = 'mined'
-    if (step === 'reorg' && !isConfirmed && seen === 'mined') [seen, isIndexed] = ['mempool', false]
+    // what the hub has taken, confirmed, keeps its message, whatever becomes of the source
+    if (step === 'reorg' && !isConfirmed && seen === 'mined') [seen, isIndexed] = ['mempool', hub === 'journal']
     if (step === 'confirm' && seen === 'mined') isConfirmed = true
     if (step === 'index' && isOurs && (seen === 'mined' || isConfirmed)) isIndexed = true
     if (step === 'fail' && isIndexed && hub === 'none') hub = 'failed'
