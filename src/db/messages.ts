@@ -3,8 +3,7 @@ import type { ReceivedMessage, SentMessage } from '../registry/message.js'
 import { NETWORK_CODE, type Network } from '../registry/network.js'
 
 /** Of a message `m`: that the hub has taken it, confirmed. */
-const IS_RECEIVED =
-  'EXISTS (SELECT 1 FROM received r WHERE r.network = m.network AND r.guid = m.guid AND r.confirmed)'
+const IS_RECEIVED = 'EXISTS (SELECT 1 FROM received r WHERE r.network = m.network AND r.guid = m.guid AND r.confirmed)'
 
 /**
  * Makes the unconfirmed messages of a spoke what its tail says, from a block on. A reorged spoke may use a guid again, except
