@@ -19,7 +19,7 @@ export * as $Enums from './enums.js'
 export * from './enums.js';
 /**
  * Model Deployment
- * One row: what this installation is, and the key under which its page tokens are sealed.
+ * One row: what this installation is, and the keys under which its page tokens are sealed and its quotes signed.
  */
 export type Deployment = Prisma.DeploymentModel
 /**
@@ -87,3 +87,13 @@ export type Delivery = Prisma.DeliveryModel
  * The nonce that a signer of ours uses next on a chain.
  */
 export type RelaySigner = Prisma.RelaySignerModel
+/**
+ * Model Payment
+ * A payment on Solana: a message to the hub with one name, under the id by which the hub knows it.
+ */
+export type Payment = Prisma.PaymentModel
+/**
+ * Model PaymentCursor
+ * How far the payments of a program are taken in.
+ */
+export type PaymentCursor = Prisma.PaymentCursorModel

@@ -410,7 +410,9 @@ export const ModelName = {
   Message: 'Message',
   Received: 'Received',
   Delivery: 'Delivery',
-  RelaySigner: 'RelaySigner'
+  RelaySigner: 'RelaySigner',
+  Payment: 'Payment',
+  PaymentCursor: 'PaymentCursor'
 } as const
 
 export type ModelName = (typeof ModelName)[keyof typeof ModelName]
@@ -426,7 +428,7 @@ export type TypeMap<ExtArgs extends runtime.Types.Extensions.InternalArgs = runt
     omit: GlobalOmitOptions
   }
   meta: {
-    modelProps: "deployment" | "chain" | "journalHead" | "journal" | "name" | "cluster" | "wallet" | "fact" | "tailBlock" | "trackedTx" | "message" | "received" | "delivery" | "relaySigner"
+    modelProps: "deployment" | "chain" | "journalHead" | "journal" | "name" | "cluster" | "wallet" | "fact" | "tailBlock" | "trackedTx" | "message" | "received" | "delivery" | "relaySigner" | "payment" | "paymentCursor"
     txIsolationLevel: TransactionIsolationLevel
   }
   model: {
@@ -1466,6 +1468,154 @@ export type TypeMap<ExtArgs extends runtime.Types.Extensions.InternalArgs = runt
         }
       }
     }
+    Payment: {
+      payload: Prisma.$PaymentPayload<ExtArgs>
+      fields: Prisma.PaymentFieldRefs
+      operations: {
+        findUnique: {
+          args: Prisma.PaymentFindUniqueArgs<ExtArgs>
+          result: runtime.Types.Utils.PayloadToResult<Prisma.$PaymentPayload> | null
+        }
+        findUniqueOrThrow: {
+          args: Prisma.PaymentFindUniqueOrThrowArgs<ExtArgs>
+          result: runtime.Types.Utils.PayloadToResult<Prisma.$PaymentPayload>
+        }
+        findFirst: {
+          args: Prisma.PaymentFindFirstArgs<ExtArgs>
+          result: runtime.Types.Utils.PayloadToResult<Prisma.$PaymentPayload> | null
+        }
+        findFirstOrThrow: {
+          args: Prisma.PaymentFindFirstOrThrowArgs<ExtArgs>
+          result: runtime.Types.Utils.PayloadToResult<Prisma.$PaymentPayload>
+        }
+        findMany: {
+          args: Prisma.PaymentFindManyArgs<ExtArgs>
+          result: runtime.Types.Utils.PayloadToResult<Prisma.$PaymentPayload>[]
+        }
+        create: {
+          args: Prisma.PaymentCreateArgs<ExtArgs>
+          result: runtime.Types.Utils.PayloadToResult<Prisma.$PaymentPayload>
+        }
+        createMany: {
+          args: Prisma.PaymentCreateManyArgs<ExtArgs>
+          result: BatchPayload
+        }
+        createManyAndReturn: {
+          args: Prisma.PaymentCreateManyAndReturnArgs<ExtArgs>
+          result: runtime.Types.Utils.PayloadToResult<Prisma.$PaymentPayload>[]
+        }
+        delete: {
+          args: Prisma.PaymentDeleteArgs<ExtArgs>
+          result: runtime.Types.Utils.PayloadToResult<Prisma.$PaymentPayload>
+        }
+        update: {
+          args: Prisma.PaymentUpdateArgs<ExtArgs>
+          result: runtime.Types.Utils.PayloadToResult<Prisma.$PaymentPayload>
+        }
+        deleteMany: {
+          args: Prisma.PaymentDeleteManyArgs<ExtArgs>
+          result: BatchPayload
+        }
+        updateMany: {
+          args: Prisma.PaymentUpdateManyArgs<ExtArgs>
+          result: BatchPayload
+        }
+        updateManyAndReturn: {
+          args: Prisma.PaymentUpdateManyAndReturnArgs<ExtArgs>
+          result: runtime.Types.Utils.PayloadToResult<Prisma.$PaymentPayload>[]
+        }
+        upsert: {
+          args: Prisma.PaymentUpsertArgs<ExtArgs>
+          result: runtime.Types.Utils.PayloadToResult<Prisma.$PaymentPayload>
+        }
+        aggregate: {
+          args: Prisma.PaymentAggregateArgs<ExtArgs>
+          result: runtime.Types.Utils.Optional<Prisma.AggregatePayment>
+        }
+        groupBy: {
+          args: Prisma.PaymentGroupByArgs<ExtArgs>
+          result: runtime.Types.Utils.Optional<Prisma.PaymentGroupByOutputType>[]
+        }
+        count: {
+          args: Prisma.PaymentCountArgs<ExtArgs>
+          result: runtime.Types.Utils.Optional<Prisma.PaymentCountAggregateOutputType> | number
+        }
+      }
+    }
+    PaymentCursor: {
+      payload: Prisma.$PaymentCursorPayload<ExtArgs>
+      fields: Prisma.PaymentCursorFieldRefs
+      operations: {
+        findUnique: {
+          args: Prisma.PaymentCursorFindUniqueArgs<ExtArgs>
+          result: runtime.Types.Utils.PayloadToResult<Prisma.$PaymentCursorPayload> | null
+        }
+        findUniqueOrThrow: {
+          args: Prisma.PaymentCursorFindUniqueOrThrowArgs<ExtArgs>
+          result: runtime.Types.Utils.PayloadToResult<Prisma.$PaymentCursorPayload>
+        }
+        findFirst: {
+          args: Prisma.PaymentCursorFindFirstArgs<ExtArgs>
+          result: runtime.Types.Utils.PayloadToResult<Prisma.$PaymentCursorPayload> | null
+        }
+        findFirstOrThrow: {
+          args: Prisma.PaymentCursorFindFirstOrThrowArgs<ExtArgs>
+          result: runtime.Types.Utils.PayloadToResult<Prisma.$PaymentCursorPayload>
+        }
+        findMany: {
+          args: Prisma.PaymentCursorFindManyArgs<ExtArgs>
+          result: runtime.Types.Utils.PayloadToResult<Prisma.$PaymentCursorPayload>[]
+        }
+        create: {
+          args: Prisma.PaymentCursorCreateArgs<ExtArgs>
+          result: runtime.Types.Utils.PayloadToResult<Prisma.$PaymentCursorPayload>
+        }
+        createMany: {
+          args: Prisma.PaymentCursorCreateManyArgs<ExtArgs>
+          result: BatchPayload
+        }
+        createManyAndReturn: {
+          args: Prisma.PaymentCursorCreateManyAndReturnArgs<ExtArgs>
+          result: runtime.Types.Utils.PayloadToResult<Prisma.$PaymentCursorPayload>[]
+        }
+        delete: {
+          args: Prisma.PaymentCursorDeleteArgs<ExtArgs>
+          result: runtime.Types.Utils.PayloadToResult<Prisma.$PaymentCursorPayload>
+        }
+        update: {
+          args: Prisma.PaymentCursorUpdateArgs<ExtArgs>
+          result: runtime.Types.Utils.PayloadToResult<Prisma.$PaymentCursorPayload>
+        }
+        deleteMany: {
+          args: Prisma.PaymentCursorDeleteManyArgs<ExtArgs>
+          result: BatchPayload
+        }
+        updateMany: {
+          args: Prisma.PaymentCursorUpdateManyArgs<ExtArgs>
+          result: BatchPayload
+        }
+        updateManyAndReturn: {
+          args: Prisma.PaymentCursorUpdateManyAndReturnArgs<ExtArgs>
+          result: runtime.Types.Utils.PayloadToResult<Prisma.$PaymentCursorPayload>[]
+        }
+        upsert: {
+          args: Prisma.PaymentCursorUpsertArgs<ExtArgs>
+          result: runtime.Types.Utils.PayloadToResult<Prisma.$PaymentCursorPayload>
+        }
+        aggregate: {
+          args: Prisma.PaymentCursorAggregateArgs<ExtArgs>
+          result: runtime.Types.Utils.Optional<Prisma.AggregatePaymentCursor>
+        }
+        groupBy: {
+          args: Prisma.PaymentCursorGroupByArgs<ExtArgs>
+          result: runtime.Types.Utils.Optional<Prisma.PaymentCursorGroupByOutputType>[]
+        }
+        count: {
+          args: Prisma.PaymentCursorCountArgs<ExtArgs>
+          result: runtime.Types.Utils.Optional<Prisma.PaymentCursorCountAggregateOutputType> | number
+        }
+      }
+    }
   }
 } & {
   other: {
@@ -1507,7 +1657,8 @@ export type TransactionIsolationLevel = (typeof TransactionIsolationLevel)[keyof
 
 export const DeploymentScalarFieldEnum = {
   id: 'id',
-  pageKey: 'pageKey'
+  pageKey: 'pageKey',
+  quoteKey: 'quoteKey'
 } as const
 
 export type DeploymentScalarFieldEnum = (typeof DeploymentScalarFieldEnum)[keyof typeof DeploymentScalarFieldEnum]
@@ -1712,6 +1863,41 @@ export const RelaySignerScalarFieldEnum = {
 } as const
 
 export type RelaySignerScalarFieldEnum = (typeof RelaySignerScalarFieldEnum)[keyof typeof RelaySignerScalarFieldEnum]
+
+
+export const PaymentScalarFieldEnum = {
+  network: 'network',
+  messageId: 'messageId',
+  chain: 'chain',
+  sequence: 'sequence',
+  signature: 'signature',
+  slot: 'slot',
+  position: 'position',
+  payer: 'payer',
+  quoteId: 'quoteId',
+  name: 'name',
+  amountWei: 'amountWei',
+  lamports: 'lamports',
+  expiresAt: 'expiresAt',
+  referral: 'referral',
+  paidMs: 'paidMs',
+  confirmed: 'confirmed',
+  verdict: 'verdict',
+  settled: 'settled'
+} as const
+
+export type PaymentScalarFieldEnum = (typeof PaymentScalarFieldEnum)[keyof typeof PaymentScalarFieldEnum]
+
+
+export const PaymentCursorScalarFieldEnum = {
+  network: 'network',
+  chain: 'chain',
+  signature: 'signature',
+  slot: 'slot',
+  sequence: 'sequence'
+} as const
+
+export type PaymentCursorScalarFieldEnum = (typeof PaymentCursorScalarFieldEnum)[keyof typeof PaymentCursorScalarFieldEnum]
 
 
 export const SortOrder = {
@@ -2037,6 +2223,8 @@ export type GlobalOmitConfig = {
   received?: Prisma.ReceivedOmit
   delivery?: Prisma.DeliveryOmit
   relaySigner?: Prisma.RelaySignerOmit
+  payment?: Prisma.PaymentOmit
+  paymentCursor?: Prisma.PaymentCursorOmit
 }
 
 /* Types for Logging */

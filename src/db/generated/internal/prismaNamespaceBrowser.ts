@@ -64,7 +64,9 @@ export const ModelName = {
   Message: 'Message',
   Received: 'Received',
   Delivery: 'Delivery',
-  RelaySigner: 'RelaySigner'
+  RelaySigner: 'RelaySigner',
+  Payment: 'Payment',
+  PaymentCursor: 'PaymentCursor'
 } as const
 
 export type ModelName = (typeof ModelName)[keyof typeof ModelName]
@@ -85,7 +87,8 @@ export type TransactionIsolationLevel = (typeof TransactionIsolationLevel)[keyof
 
 export const DeploymentScalarFieldEnum = {
   id: 'id',
-  pageKey: 'pageKey'
+  pageKey: 'pageKey',
+  quoteKey: 'quoteKey'
 } as const
 
 export type DeploymentScalarFieldEnum = (typeof DeploymentScalarFieldEnum)[keyof typeof DeploymentScalarFieldEnum]
@@ -290,6 +293,41 @@ export const RelaySignerScalarFieldEnum = {
 } as const
 
 export type RelaySignerScalarFieldEnum = (typeof RelaySignerScalarFieldEnum)[keyof typeof RelaySignerScalarFieldEnum]
+
+
+export const PaymentScalarFieldEnum = {
+  network: 'network',
+  messageId: 'messageId',
+  chain: 'chain',
+  sequence: 'sequence',
+  signature: 'signature',
+  slot: 'slot',
+  position: 'position',
+  payer: 'payer',
+  quoteId: 'quoteId',
+  name: 'name',
+  amountWei: 'amountWei',
+  lamports: 'lamports',
+  expiresAt: 'expiresAt',
+  referral: 'referral',
+  paidMs: 'paidMs',
+  confirmed: 'confirmed',
+  verdict: 'verdict',
+  settled: 'settled'
+} as const
+
+export type PaymentScalarFieldEnum = (typeof PaymentScalarFieldEnum)[keyof typeof PaymentScalarFieldEnum]
+
+
+export const PaymentCursorScalarFieldEnum = {
+  network: 'network',
+  chain: 'chain',
+  signature: 'signature',
+  slot: 'slot',
+  sequence: 'sequence'
+} as const
+
+export type PaymentCursorScalarFieldEnum = (typeof PaymentCursorScalarFieldEnum)[keyof typeof PaymentCursorScalarFieldEnum]
 
 
 export const SortOrder = {

@@ -14,7 +14,7 @@ import type * as Prisma from "../internal/prismaNamespace.js"
 
 /**
  * Model Deployment
- * One row: what this installation is, and the key under which its page tokens are sealed.
+ * One row: what this installation is, and the keys under which its page tokens are sealed and its quotes signed.
  */
 export type DeploymentModel = runtime.Types.Result.DefaultSelection<Prisma.$DeploymentPayload>
 
@@ -37,16 +37,19 @@ export type DeploymentSumAggregateOutputType = {
 export type DeploymentMinAggregateOutputType = {
   id: number | null
   pageKey: runtime.Bytes | null
+  quoteKey: runtime.Bytes | null
 }
 
 export type DeploymentMaxAggregateOutputType = {
   id: number | null
   pageKey: runtime.Bytes | null
+  quoteKey: runtime.Bytes | null
 }
 
 export type DeploymentCountAggregateOutputType = {
   id: number
   pageKey: number
+  quoteKey: number
   _all: number
 }
 
@@ -62,16 +65,19 @@ export type DeploymentSumAggregateInputType = {
 export type DeploymentMinAggregateInputType = {
   id?: true
   pageKey?: true
+  quoteKey?: true
 }
 
 export type DeploymentMaxAggregateInputType = {
   id?: true
   pageKey?: true
+  quoteKey?: true
 }
 
 export type DeploymentCountAggregateInputType = {
   id?: true
   pageKey?: true
+  quoteKey?: true
   _all?: true
 }
 
@@ -164,6 +170,7 @@ export type DeploymentGroupByArgs<ExtArgs extends runtime.Types.Extensions.Inter
 export type DeploymentGroupByOutputType = {
   id: number
   pageKey: runtime.Bytes
+  quoteKey: runtime.Bytes
   _count: DeploymentCountAggregateOutputType | null
   _avg: DeploymentAvgAggregateOutputType | null
   _sum: DeploymentSumAggregateOutputType | null
@@ -192,11 +199,13 @@ export type DeploymentWhereInput = {
   NOT?: Prisma.DeploymentWhereInput | Prisma.DeploymentWhereInput[]
   id?: Prisma.IntFilter<"Deployment"> | number
   pageKey?: Prisma.BytesFilter<"Deployment"> | runtime.Bytes
+  quoteKey?: Prisma.BytesFilter<"Deployment"> | runtime.Bytes
 }
 
 export type DeploymentOrderByWithRelationInput = {
   id?: Prisma.SortOrder
   pageKey?: Prisma.SortOrder
+  quoteKey?: Prisma.SortOrder
 }
 
 export type DeploymentWhereUniqueInput = Prisma.AtLeast<{
@@ -205,11 +214,13 @@ export type DeploymentWhereUniqueInput = Prisma.AtLeast<{
   OR?: Prisma.DeploymentWhereInput[]
   NOT?: Prisma.DeploymentWhereInput | Prisma.DeploymentWhereInput[]
   pageKey?: Prisma.BytesFilter<"Deployment"> | runtime.Bytes
+  quoteKey?: Prisma.BytesFilter<"Deployment"> | runtime.Bytes
 }, "id">
 
 export type DeploymentOrderByWithAggregationInput = {
   id?: Prisma.SortOrder
   pageKey?: Prisma.SortOrder
+  quoteKey?: Prisma.SortOrder
   _count?: Prisma.DeploymentCountOrderByAggregateInput
   _avg?: Prisma.DeploymentAvgOrderByAggregateInput
   _max?: Prisma.DeploymentMaxOrderByAggregateInput
@@ -223,46 +234,55 @@ export type DeploymentScalarWhereWithAggregatesInput = {
   NOT?: Prisma.DeploymentScalarWhereWithAggregatesInput | Prisma.DeploymentScalarWhereWithAggregatesInput[]
   id?: Prisma.IntWithAggregatesFilter<"Deployment"> | number
   pageKey?: Prisma.BytesWithAggregatesFilter<"Deployment"> | runtime.Bytes
+  quoteKey?: Prisma.BytesWithAggregatesFilter<"Deployment"> | runtime.Bytes
 }
 
 export type DeploymentCreateInput = {
   id?: number
   pageKey: runtime.Bytes
+  quoteKey: runtime.Bytes
 }
 
 export type DeploymentUncheckedCreateInput = {
   id?: number
   pageKey: runtime.Bytes
+  quoteKey: runtime.Bytes
 }
 
 export type DeploymentUpdateInput = {
   id?: Prisma.IntFieldUpdateOperationsInput | number
   pageKey?: Prisma.BytesFieldUpdateOperationsInput | runtime.Bytes
+  quoteKey?: Prisma.BytesFieldUpdateOperationsInput | runtime.Bytes
 }
 
 export type DeploymentUncheckedUpdateInput = {
   id?: Prisma.IntFieldUpdateOperationsInput | number
   pageKey?: Prisma.BytesFieldUpdateOperationsInput | runtime.Bytes
+  quoteKey?: Prisma.BytesFieldUpdateOperationsInput | runtime.Bytes
 }
 
 export type DeploymentCreateManyInput = {
   id?: number
   pageKey: runtime.Bytes
+  quoteKey: runtime.Bytes
 }
 
 export type DeploymentUpdateManyMutationInput = {
   id?: Prisma.IntFieldUpdateOperationsInput | number
   pageKey?: Prisma.BytesFieldUpdateOperationsInput | runtime.Bytes
+  quoteKey?: Prisma.BytesFieldUpdateOperationsInput | runtime.Bytes
 }
 
 export type DeploymentUncheckedUpdateManyInput = {
   id?: Prisma.IntFieldUpdateOperationsInput | number
   pageKey?: Prisma.BytesFieldUpdateOperationsInput | runtime.Bytes
+  quoteKey?: Prisma.BytesFieldUpdateOperationsInput | runtime.Bytes
 }
 
 export type DeploymentCountOrderByAggregateInput = {
   id?: Prisma.SortOrder
   pageKey?: Prisma.SortOrder
+  quoteKey?: Prisma.SortOrder
 }
 
 export type DeploymentAvgOrderByAggregateInput = {
@@ -272,11 +292,13 @@ export type DeploymentAvgOrderByAggregateInput = {
 export type DeploymentMaxOrderByAggregateInput = {
   id?: Prisma.SortOrder
   pageKey?: Prisma.SortOrder
+  quoteKey?: Prisma.SortOrder
 }
 
 export type DeploymentMinOrderByAggregateInput = {
   id?: Prisma.SortOrder
   pageKey?: Prisma.SortOrder
+  quoteKey?: Prisma.SortOrder
 }
 
 export type DeploymentSumOrderByAggregateInput = {
@@ -300,24 +322,28 @@ export type BytesFieldUpdateOperationsInput = {
 export type DeploymentSelect<ExtArgs extends runtime.Types.Extensions.InternalArgs = runtime.Types.Extensions.DefaultArgs> = runtime.Types.Extensions.GetSelect<{
   id?: boolean
   pageKey?: boolean
+  quoteKey?: boolean
 }, ExtArgs["result"]["deployment"]>
 
 export type DeploymentSelectCreateManyAndReturn<ExtArgs extends runtime.Types.Extensions.InternalArgs = runtime.Types.Extensions.DefaultArgs> = runtime.Types.Extensions.GetSelect<{
   id?: boolean
   pageKey?: boolean
+  quoteKey?: boolean
 }, ExtArgs["result"]["deployment"]>
 
 export type DeploymentSelectUpdateManyAndReturn<ExtArgs extends runtime.Types.Extensions.InternalArgs = runtime.Types.Extensions.DefaultArgs> = runtime.Types.Extensions.GetSelect<{
   id?: boolean
   pageKey?: boolean
+  quoteKey?: boolean
 }, ExtArgs["result"]["deployment"]>
 
 export type DeploymentSelectScalar = {
   id?: boolean
   pageKey?: boolean
+  quoteKey?: boolean
 }
 
-export type DeploymentOmit<ExtArgs extends runtime.Types.Extensions.InternalArgs = runtime.Types.Extensions.DefaultArgs> = runtime.Types.Extensions.GetOmit<"id" | "pageKey", ExtArgs["result"]["deployment"]>
+export type DeploymentOmit<ExtArgs extends runtime.Types.Extensions.InternalArgs = runtime.Types.Extensions.DefaultArgs> = runtime.Types.Extensions.GetOmit<"id" | "pageKey" | "quoteKey", ExtArgs["result"]["deployment"]>
 
 export type $DeploymentPayload<ExtArgs extends runtime.Types.Extensions.InternalArgs = runtime.Types.Extensions.DefaultArgs> = {
   name: "Deployment"
@@ -325,6 +351,7 @@ export type $DeploymentPayload<ExtArgs extends runtime.Types.Extensions.Internal
   scalars: runtime.Types.Extensions.GetPayloadResult<{
     id: number
     pageKey: runtime.Bytes
+    quoteKey: runtime.Bytes
   }, ExtArgs["result"]["deployment"]>
   composites: {}
 }
@@ -750,6 +777,7 @@ export interface Prisma__DeploymentClient<T, Null = never, ExtArgs extends runti
 export interface DeploymentFieldRefs {
   readonly id: Prisma.FieldRef<"Deployment", 'Int'>
   readonly pageKey: Prisma.FieldRef<"Deployment", 'Bytes'>
+  readonly quoteKey: Prisma.FieldRef<"Deployment", 'Bytes'>
 }
     
 
