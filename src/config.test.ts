@@ -54,6 +54,41 @@ describe('deliveries', () => {
   })
 })
 
+describe('solana', () => {
+  const HUB_FEED = `0x${'ab'.repeat(20)}`
+  const section = {
+    rpcUrls: ['http://127.0.0.1:8899'],
+    programId: 'Stake11111111111111111111111111111111111111',
+    feeds: { solUsd: HUB_FEED, ethUsd: HUB_FEED },
+  }
+  const parsed = (changes: object) =>
+    parseChainsFile({ ...example(), solana: { mainnet: { ...section, ...changes } } }, 'f')
+
+  it('is off where it is not named, and believes what is finalized', () => {
+    expect(parseChainsFile(example(), 'f').solana).toEqual({})
+    expect(parsed({}).solana.mainnet).toMatchObject({
+      ...{ commitment: 'finalized', startSlot: 0, quoteLifetimeSeconds: 600, refunds: { auto: false }, wsUrls: [] },
+      feeds: { maxAgeSeconds: 90_000, maxMovePercent: 10 },
+    })
+  })
+
+  it.each([
+    [{ programId: 'x' }, /solana\.mainnet\.programId: must be 32 bytes in base58/],
+    [{ genesisHash: HUB_FEED }, /solana\.mainnet\.genesisHash/],
+    [{ wsUrls: ['http://x'] }, /solana\.mainnet\.wsUrls\[0\]: must be a ws\(s\) URL/],
+    [{ commitment: 'processed' }, /solana\.mainnet\.commitment/],
+    [{ feeds: { solUsd: HUB_FEED } }, /solana\.mainnet\.feeds\.ethUsd/],
+    [{ quoteLifetimeSeconds: 1 }, /solana\.mainnet\.quoteLifetimeSeconds/],
+  ])('with %o stops with one sentence', (changes, sentence) => {
+    expect(() => parsed(changes)).toThrow(sentence)
+  })
+
+  it('needs the hub of its network', () => {
+    const file = { ...example(), solana: { testnet: section } }
+    expect(() => parseChainsFile(file, 'f')).toThrow(/testnet needs exactly one hub, has 0/)
+  })
+})
+
 describe('the environment', () => {
   it('has defaults, and an empty variable counts as unset', () => {
     expect(readEnvironment({ PORT: '' })).toMatchObject({ port: undefined, host: '127.0.0.1', logLevel: 'info' })
@@ -77,6 +112,12 @@ describe('the environment', () => {
       expect(read).not.toThrow(key)
     },
   )
+
+  it.each(['[1,2]', '1'.repeat(64), '0xsecret'])('refuses a Solana key that is none, and doesn’t repeat it', (key) => {
+    const read = () => readEnvironment({ SOLANA_RELAYER_PRIVATE_KEY: key })
+    expect(read).toThrow(/SOLANA_RELAYER_PRIVATE_KEY: is no secret key/)
+    expect(read).not.toThrow(key)
+  })
 
   it('lacks what `clusterd start` needs', () => {
     expect(() => readConfig({})).toThrow(/DATABASE_URL is not set/)

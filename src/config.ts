@@ -1,7 +1,10 @@
 import { existsSync, readFileSync } from 'node:fs'
 import { resolve } from 'node:path'
 import { z } from 'zod'
+import { lookupAddress } from './registry/address.js'
+import { fromHex } from './registry/bytes.js'
 import { NETWORK_LABELS } from './registry/network.js'
+import { parseSolanaSecretKey } from './registry/solanaKey.js'
 
 /** Everything that runs from the environment and the chains file, checked and frozen. The only reader of process.env. */
 
@@ -11,6 +14,7 @@ const hex = (bytes: number) =>
     .regex(new RegExp(`^0x[0-9a-fA-F]{${bytes * 2}}$`), `must be 0x and ${bytes * 2} hex digits`)
     .transform((text) => text.toLowerCase() as `0x${string}`)
 const rpcUrl = z.url({ protocol: /^https?$/, error: 'must be an http(s) URL' })
+const wsUrl = z.url({ protocol: /^wss?$/, error: 'must be a ws(s) URL' })
 const wei = z.string().regex(/^(0|[1-9][0-9]{0,77})$/, 'must be a decimal amount of wei')
 
 const evmChain = z.strictObject({
@@ -22,7 +26,7 @@ const evmChain = z.strictObject({
   /** Hash of block 0: tells a chain from another one under the same id. */
   genesisHash: hex(32).optional(),
   rpcUrls: z.array(rpcUrl).min(1),
-  wsUrl: z.url({ protocol: /^wss?$/, error: 'must be a ws(s) URL' }).optional(),
+  wsUrl: wsUrl.optional(),
   /** The hub or spoke contract, and LayerZero's endpoint on that chain. */
   contract: hex(20),
   endpoint: hex(20).optional(),
@@ -62,11 +66,42 @@ const deliveries = z.strictObject({
     .default(30 * 60_000),
 })
 
+/** 32 bytes in base58, as Solana writes keys and hashes. */
+const solana32 = z.string().refine((text) => lookupAddress(text)?.type === 'solana', 'must be 32 bytes in base58')
+
+/** The Solana cluster of a network. */
+const solana = z.strictObject({
+  rpcUrls: z.array(rpcUrl).min(1),
+  /** Only wake the watcher. */
+  wsUrls: z.array(wsUrl).default([]),
+  programId: solana32,
+  /** Tells a cluster from another one; learned at the first start where it is not given. */
+  genesisHash: solana32.optional(),
+  /** The slot of the program's deployment: payments before it are not asked for. */
+  startSlot: z.int().nonnegative().default(0),
+  /** What a payment has to reach before it is believed. */
+  commitment: z.enum(['finalized', 'confirmed']).default('finalized'),
+  pollMs: z.int().positive().default(2_000),
+  /** AggregatorV3 price feeds on the network's hub. */
+  feeds: z.strictObject({
+    solUsd: hex(20),
+    ethUsd: hex(20),
+    /** A price that was set longer ago is refused; feeds of a heartbeat of a day need more than that. */
+    maxAgeSeconds: z.int().positive().default(90_000),
+    /** A price that is further than this from the one of the last quotes is refused. */
+    maxMovePercent: z.int().positive().default(10),
+  }),
+  quoteLifetimeSeconds: z.int().min(60).max(3_600).default(600),
+  /** Whether the relayer pays refunds back by itself; else an operator does (`clusterd refunds`). */
+  refunds: z.strictObject({ auto: z.boolean().default(false) }).prefault({}),
+})
+
 const chainsFileForm = z.strictObject({
   chains: z.array(evmChain).min(1),
+  solana: z.strictObject({ mainnet: solana.optional(), testnet: solana.optional() }).prefault({}),
   deliveries: z.strictObject({ mainnet: deliveries.prefault({}), testnet: deliveries.prefault({}) }).prefault({}),
 })
-const chainsFile = chainsFileForm.superRefine(({ chains }, ctx) => {
+const chainsFile = chainsFileForm.superRefine(({ chains, solana }, ctx) => {
   const seen = new Set<string>()
   chains.forEach((chain, i) => {
     if (NETWORK_LABELS[chain.label] !== chain.network) {
@@ -83,7 +118,7 @@ const chainsFile = chainsFileForm.superRefine(({ chains }, ctx) => {
   for (const network of ['mainnet', 'testnet'] as const) {
     const of = chains.filter((chain) => chain.network === network)
     const hubs = of.filter((chain) => chain.role === 'hub').length
-    if (of.length > 0 && hubs !== 1)
+    if ((of.length > 0 || solana[network]) && hubs !== 1)
       ctx.addIssue({ code: 'custom', path: ['chains'], message: `${network} needs exactly one hub, has ${hubs}` })
   }
 })
@@ -97,12 +132,21 @@ export type ChainConfig = Omit<z.infer<typeof evmChain>, 'confirmation'> & {
   confirmation: 'finalized' | { blocks: number }
 }
 
+export type SolanaConfig = Readonly<z.infer<typeof solana>>
+
 /** Order of the curve's group: a private key lies between. */
 const SECP256K1_ORDER = 0xfffffffffffffffffffffffffffffffebaaedce6af48a03bbfd25e8cd0364141n
 const privateKey = hex(32).refine(
   (key) => BigInt(key) > 0n && BigInt(key) < SECP256K1_ORDER,
   'is no private key of an EVM account',
 )
+
+const solanaKey = z.string().transform((text, ctx) => {
+  const key = parseSolanaSecretKey(text)
+  if (key) return key
+  ctx.addIssue({ code: 'custom', message: 'is no secret key of a Solana account (64 bytes, base58 or a JSON array)' })
+  return z.NEVER
+})
 
 const port = z.coerce.number().int().min(0).max(65_535)
 const environment = z.object({
@@ -117,6 +161,8 @@ const environment = z.object({
   SERVICE_DOMAIN: z.string().min(1).default('localhost'),
   DATABASE_POOL: z.coerce.number().int().min(2).max(1_000).default(10),
   RELAYER_PRIVATE_KEY: privateKey.optional(),
+  SOLANA_RELAYER_PRIVATE_KEY: solanaKey.optional(),
+  QUOTE_KEY: hex(32).optional(),
   CLUSTERD_PARENT_PID: z.coerce.number().int().positive().optional(),
   CLUSTERD_FAILPOINT: z
     .string()
@@ -143,6 +189,10 @@ export interface Environment {
   databasePool: number
   /** The account that pays for deliveries; without it nothing is delivered. */
   relayerPrivateKey: `0x${string}` | undefined
+  /** The 64 bytes of the relay authority's key on Solana; without it nothing is settled or refunded. */
+  solanaRelayerKey: Uint8Array | undefined
+  /** The 32 bytes under which quotes on Solana are signed; without it one of the database's own. */
+  quoteKey: Uint8Array | undefined
   /** The daemon ends when this process is gone. */
   parentPid: number | undefined
   /** `name:count`: the process kills itself at the count-th pass of that point (tests). */
@@ -155,6 +205,8 @@ export interface Config extends Environment {
   opsPort: number
   chains: readonly ChainConfig[]
   deliveries: Readonly<Record<'mainnet' | 'testnet', DeliverySettings>>
+  /** The Solana cluster of each network that has one; its network label is "solana". */
+  solana: Readonly<Partial<Record<'mainnet' | 'testnet', SolanaConfig>>>
 }
 
 /** A configuration that can't be used: one sentence that names the field. */
@@ -181,6 +233,8 @@ export function readEnvironment(env: NodeJS.ProcessEnv = process.env): Environme
     serviceDomain: e.SERVICE_DOMAIN,
     databasePool: e.DATABASE_POOL,
     relayerPrivateKey: e.RELAYER_PRIVATE_KEY,
+    solanaRelayerKey: e.SOLANA_RELAYER_PRIVATE_KEY,
+    quoteKey: e.QUOTE_KEY && fromHex(e.QUOTE_KEY),
     parentPid: e.CLUSTERD_PARENT_PID,
     failpoint: e.CLUSTERD_FAILPOINT,
   })
@@ -202,7 +256,7 @@ export function readConfig(env: NodeJS.ProcessEnv = process.env): Config {
   })
 }
 
-export type ChainsFile = Pick<Config, 'chains' | 'deliveries'>
+export type ChainsFile = Pick<Config, 'chains' | 'deliveries' | 'solana'>
 
 /** Reads and checks a chains file. Throws ConfigError. */
 export function readChains(file: string): ChainsFile {
@@ -239,7 +293,8 @@ export function parseChainsFile(json: unknown, file: string): ChainsFile {
     const settings = parsed.data.deliveries[network]
     return { ...settings, spendCapWei: settings.spendCapWei ?? (isLocal ? LOCAL_SPEND_CAP_WEI : DEFAULT_SPEND_CAP_WEI) }
   }
-  return { chains, deliveries: Object.freeze({ mainnet: settingsOf('mainnet'), testnet: settingsOf('testnet') }) }
+  const deliveries = Object.freeze({ mainnet: settingsOf('mainnet'), testnet: settingsOf('testnet') })
+  return { chains, deliveries, solana: Object.freeze(parsed.data.solana) }
 }
 
 function sentence(where: string, error: z.ZodError): string {
