@@ -148,6 +148,9 @@ const solanaKey = z.string().transform((text, ctx) => {
   return z.NEVER
 })
 
+const DEFAULT_SESSION_DAYS = 14
+const DAY_MS = 24 * 60 * 60_000
+
 const port = z.coerce.number().int().min(0).max(65_535)
 const environment = z.object({
   CLUSTERD_HOME: z.string().min(1).default('.clusterd'),
@@ -163,6 +166,9 @@ const environment = z.object({
   RELAYER_PRIVATE_KEY: privateKey.optional(),
   SOLANA_RELAYER_PRIVATE_KEY: solanaKey.optional(),
   QUOTE_KEY: hex(32).optional(),
+  TOKEN_KEY: hex(32).optional(),
+  SESSION_DAYS: z.coerce.number().int().min(1).max(365).default(DEFAULT_SESSION_DAYS),
+  ERC6492: z.enum(['true', 'false']).default('false'),
   CLUSTERD_PARENT_PID: z.coerce.number().int().positive().optional(),
   CLUSTERD_FAILPOINT: z
     .string()
@@ -193,6 +199,12 @@ export interface Environment {
   solanaRelayerKey: Uint8Array | undefined
   /** The 32 bytes under which quotes on Solana are signed; without it one of the database's own. */
   quoteKey: Uint8Array | undefined
+  /** The 32 bytes from which authentication keys follow; without it those of the database. */
+  tokenKey: Uint8Array | undefined
+  /** How long an authentication key is valid. */
+  sessionLifetimeMs: number
+  /** Signatures of smart wallets that are not deployed yet are judged too (ERC-6492). */
+  acceptsErc6492: boolean
   /** The daemon ends when this process is gone. */
   parentPid: number | undefined
   /** `name:count`: the process kills itself at the count-th pass of that point (tests). */
@@ -235,6 +247,9 @@ export function readEnvironment(env: NodeJS.ProcessEnv = process.env): Environme
     relayerPrivateKey: e.RELAYER_PRIVATE_KEY,
     solanaRelayerKey: e.SOLANA_RELAYER_PRIVATE_KEY,
     quoteKey: e.QUOTE_KEY && fromHex(e.QUOTE_KEY),
+    tokenKey: e.TOKEN_KEY && fromHex(e.TOKEN_KEY),
+    sessionLifetimeMs: e.SESSION_DAYS * DAY_MS,
+    acceptsErc6492: e.ERC6492 === 'true',
     parentPid: e.CLUSTERD_PARENT_PID,
     failpoint: e.CLUSTERD_FAILPOINT,
   })

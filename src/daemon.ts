@@ -80,7 +80,7 @@ export async function startDaemon(config: Config, log: Logger): Promise<Daemon> 
       pool: readPool,
       prisma,
       chains: open.map(({ chain }) => chain),
-      config: { serviceDomain: config.serviceDomain },
+      config,
       log,
       metrics,
     })

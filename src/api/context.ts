@@ -1,7 +1,7 @@
 import type pg from 'pg'
 import type { ChainPort } from '../chains/chain.js'
 import type { PrismaClient } from '../db/prisma.js'
-import { readPageKey } from '../db/read/deployment.js'
+import { readPageKey, readTokenKey } from '../db/read/deployment.js'
 import type { Network } from '../registry/network.js'
 
 /** What the answers are made from. */
@@ -14,21 +14,52 @@ export interface Context {
   now(): number
   /** The key under which page tokens are sealed. */
   pageKey(): Promise<Buffer>
+  /** The key from which authentication keys follow. */
+  tokenKey(): Promise<Uint8Array>
+  auth: AuthSettings
 }
 
-/** A context over a database and chains. The page key is read at its first use and kept. */
-export function createContext(deps: Pick<Context, 'pool' | 'prisma' | 'chains'>): Context {
-  let key: Promise<Buffer> | null = null
+/** How wallets prove themselves. */
+export interface AuthSettings {
+  /** Names the service in the messages that wallets sign. */
+  serviceDomain: string
+  /** How long an authentication key is valid. */
+  sessionLifetimeMs: number
+  /** Signatures of smart wallets that are not deployed yet are judged too (ERC-6492). */
+  acceptsErc6492: boolean
+}
+
+const SESSION_LIFETIME_MS = 14 * 24 * 60 * 60_000
+
+export interface ContextDeps extends Pick<Context, 'pool' | 'prisma' | 'chains'> {
+  config: Pick<AuthSettings, 'serviceDomain'> &
+    Partial<AuthSettings> & {
+      /** The key from which authentication keys follow; without it the database's own. */
+      tokenKey?: Uint8Array | undefined
+    }
+}
+
+/** A context over a database and chains. The database's keys are read at their first use and kept. */
+export function createContext({ config, ...deps }: ContextDeps): Context {
+  const { tokenKey, serviceDomain, sessionLifetimeMs = SESSION_LIFETIME_MS, acceptsErc6492 = false } = config
   return {
     ...deps,
     now: () => Date.now(),
-    pageKey() {
-      key ??= readPageKey(deps.prisma).catch((error: unknown) => {
-        key = null
-        throw error
-      })
-      return key
-    },
+    pageKey: once(() => readPageKey(deps.prisma)),
+    tokenKey: once(async () => tokenKey ?? readTokenKey(deps.prisma)),
+    auth: { serviceDomain, sessionLifetimeMs, acceptsErc6492 },
+  }
+}
+
+/** Keeps what was read; a failed read is tried again at the next use. */
+function once<T>(read: () => Promise<T>): () => Promise<T> {
+  let kept: Promise<T> | null = null
+  return () => {
+    kept ??= read().catch((error: unknown) => {
+      kept = null
+      throw error
+    })
+    return kept
   }
 }
 

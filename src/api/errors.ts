@@ -13,6 +13,7 @@ export const ERROR_STATUS = {
   watch_only: 400,
   too_many: 400,
   invalid_page: 400,
+  unauthorized: 401,
   not_found: 404,
   names_unavailable: 409,
   feed_restarted: 409,
@@ -31,13 +32,19 @@ export interface ErrorDetail {
 /** After this long a client may try again what was unavailable. */
 const RETRY_AFTER_S = 2
 
+const HEADERS_OF_STATUS: Readonly<Record<number, Answer['headers']>> = {
+  // a challenge is part of every 401 (RFC 9110, 11.6.1)
+  401: { 'www-authenticate': 'Bearer' },
+  503: { 'retry-after': String(RETRY_AFTER_S) },
+}
+
 /** A request that can't be served as asked. The message is one sentence that the caller may read. */
 export class ApiError extends Error {
   override name = 'ApiError'
   constructor(
     readonly code: ErrorCode,
     message: string,
-    readonly extra: { details?: readonly ErrorDetail[]; names?: readonly string[] } = {},
+    readonly extra: { details?: readonly ErrorDetail[]; names?: readonly string[]; isValid?: false } = {},
     options?: ErrorOptions,
   ) {
     super(message, options)
@@ -50,7 +57,7 @@ export function errorAnswer(error: ApiError): Answer {
   return {
     status,
     body: { status, error: error.code, message: error.message, ...error.extra },
-    headers: status === 503 ? { 'retry-after': String(RETRY_AFTER_S) } : undefined,
+    headers: HEADERS_OF_STATUS[status],
   }
 }
 

@@ -33,7 +33,7 @@ export const PUBLIC_HEADERS: readonly string[] = [
 export const PREFLIGHT_HEADERS: readonly string[] = [
   ...PUBLIC_HEADERS,
   'access-control-allow-methods',
-  'GET, HEAD, POST',
+  'GET, HEAD, POST, PUT, DELETE',
   'access-control-allow-headers',
   'authorization, content-type, x-api-key, x-auth-key',
   'access-control-max-age',

@@ -20,9 +20,14 @@ const TESTNET = z.object({
 /** Errors that any route may answer. */
 const COMMON: readonly ErrorCode[] = ['invalid_request', 'internal', 'unavailable']
 
+/** How a key is sent: either way will do, and with `optional` none. */
+const KEYS: Record<string, string[]>[] = [{ bearer: [] }, { authKey: [] }]
+
 /** The OpenAPI 3.1 document of these routes. */
 export function openApiDocument(routes: readonly Route[], version: string): object {
   const registry = new OpenAPIRegistry()
+  registry.registerComponent('securitySchemes', 'bearer', { type: 'http', scheme: 'bearer' })
+  registry.registerComponent('securitySchemes', 'authKey', { type: 'apiKey', in: 'header', name: 'X-AUTH-KEY' })
   for (const route of routes) {
     registry.registerPath(config(route, route.path, false))
     for (const alias of route.aliases ?? []) registry.registerPath(config(route, alias, true))
@@ -48,7 +53,7 @@ function config(route: Route, path: string, isAlias: boolean): RouteConfig {
   for (const [status, { description, schema }] of Object.entries(route.responses)) {
     responses[status] = { description, content: { 'application/json': { schema } } }
   }
-  for (const [status, codes] of errorsByStatus([...(route.errors ?? []), ...COMMON])) {
+  for (const [status, codes] of errorsByStatus(errorsOf(route))) {
     responses[status] ??= {
       description: codes.map((code) => `\`${code}\``).join(', '),
       content: { 'application/json': { schema: ErrorSchema } },
@@ -61,6 +66,7 @@ function config(route: Route, path: string, isAlias: boolean): RouteConfig {
     ...(route.description ? { description: route.description } : {}),
     ...(isAlias ? { deprecated: true } : {}),
     tags: [route.tag],
+    ...(route.auth ? { security: route.auth === 'optional' ? [...KEYS, {}] : KEYS } : {}),
     request: {
       ...(route.params ? { params: route.params } : {}),
       query: route.query ? TESTNET.extend(route.query.shape) : TESTNET,
@@ -69,6 +75,12 @@ function config(route: Route, path: string, isAlias: boolean): RouteConfig {
     responses,
   }
 }
+
+const errorsOf = ({ auth, errors = [] }: Route): readonly ErrorCode[] => [
+  ...errors,
+  ...(auth === 'required' ? (['unauthorized'] as const) : []),
+  ...COMMON,
+]
 
 function errorsByStatus(codes: readonly ErrorCode[]): Map<number, ErrorCode[]> {
   const byStatus = new Map<number, ErrorCode[]>()

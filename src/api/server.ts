@@ -3,8 +3,9 @@ import type { IncomingMessage, Server, ServerOptions, ServerResponse } from 'nod
 import express, { type Express, type NextFunction, type Request, type Response } from 'express'
 import type { Logger } from 'pino'
 import { type Answer, ok, send } from './answer.js'
+import { authenticate, markForCaches } from './authenticate.js'
 import { readBody } from './body.js'
-import { type Context, createContext } from './context.js'
+import { type Context, type ContextDeps, createContext } from './context.js'
 import { ApiError, errorAnswer, toApiError } from './errors.js'
 import { PREFLIGHT_HEADERS } from './headers.js'
 import { protectServer, SERVER_LIMITS } from './limits.js'
@@ -18,11 +19,7 @@ import { VERSION } from './version.js'
 const REQUEST_DEADLINE_MS = 15_000
 const URL_LIMIT_CHARS = 4_096
 
-export interface ApiDeps extends Pick<Context, 'pool' | 'prisma' | 'chains'> {
-  config: {
-    /** Names the service in the signing message. */
-    serviceDomain: string
-  }
+export interface ApiDeps extends ContextDeps {
   log: Logger
   metrics?: {
     requests: { observe(labels: { method: string; route: string; status: string }, seconds: number): void }
@@ -110,7 +107,10 @@ function server(route: Route, context: Context, finish: Finish) {
     })
     Promise.race([run(route, req, context), deadline]).then(
       (answer) => finish(req, res, route.path, startedMs, answer),
-      (error: unknown) => finish(req, res, route.path, startedMs, errorAnswer(toApiError(error)), toApiError(error)),
+      (thrown: unknown) => {
+        const error = toApiError(thrown)
+        finish(req, res, route.path, startedMs, markForCaches(route.auth, false, errorAnswer(error)), error)
+      },
     )
   }
 }
@@ -123,5 +123,7 @@ async function run(route: Route, req: Request, context: Context): Promise<Answer
   const body = route.body ? await readBody(req) : undefined
   const network = onTestnet ? 'testnet' : 'mainnet'
   const params = req.params as Readonly<Record<string, string>>
-  return route.handle({ params, query, isTestnet: onTestnet, network, body }, context)
+  const session = await authenticate(req.headers, route.auth, context)
+  const answer = await route.handle({ params, query, isTestnet: onTestnet, network, body, session }, context)
+  return markForCaches(route.auth, session === null, answer)
 }

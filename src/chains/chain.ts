@@ -55,6 +55,12 @@ export class ChainUnavailableError extends Error {
   override name = 'ChainUnavailableError'
 }
 
+/** Smart wallets on a chain: accounts whose contract says what is their signature (ERC-1271). */
+export interface SmartWalletPort {
+  /** EIP-155 id of the chain. */
+  readonly chainId: number
+}
+
 /** How a chain shows itself to the API: what it says of a transaction, and what a registration on it takes. */
 export interface ChainPort {
   readonly network: Network
@@ -66,6 +72,8 @@ export interface ChainPort {
   readonly gasToken: GasToken
   /** The contracts are somebody else's and quotes are off. */
   readonly isWatchOnly: boolean
+  /** Absent where a chain has none. */
+  readonly smartWallets?: SmartWalletPort
   /** @throws ChainUnavailableError */
   transaction(hash: Hex): Promise<ChainTx>
   /** The transaction that took this nonce, once it is confirmed; null while it is unused or unconfirmed. @throws ChainUnavailableError */

@@ -29,6 +29,7 @@ beforeAll(async () => {
     createContext({
       pool: world.pool,
       prisma,
+      config: { serviceDomain: 'localhost' },
       chains: [createEvmChain({ config: world.config, chain: row.chain, rpc })],
     })
   indexer = await world.restart()

@@ -274,6 +274,7 @@ export async function runStatusModel(world: HubWorld, options: ModelRun): Promis
     createContext({
       pool: world.pool,
       prisma,
+      config: { serviceDomain: 'localhost' },
       chains: [createEvmChain({ config: world.config, chain: row.chain, rpc })],
     })
   const counts = new Map<string, number>()

@@ -1,4 +1,5 @@
 import type { Route } from '../route.js'
+import { authRoutes } from './auth.js'
 import { clusterRoutes } from './clusters.js'
 import { eventRoutes } from './events.js'
 import { lookupRoutes } from './lookups.js'
@@ -12,4 +13,5 @@ export const v1Routes: readonly Route[] = [
   ...registerRoutes,
   ...statusRoutes,
   ...eventRoutes,
+  ...authRoutes,
 ]

@@ -66,6 +66,7 @@ export function createEvmChain({ config, chain, rpc }: EvmChainOptions): EvmChai
     role,
     gasToken: config.gasToken,
     isWatchOnly: config.watchOnly !== undefined && !config.watchOnly.quotes,
+    smartWallets: { chainId: config.chainId },
     heads,
     head,
     transaction: (hash): Promise<ChainTx> =>

@@ -121,3 +121,8 @@ export type Payment = Prisma.PaymentModel
  * How far the payments of a program are taken in.
  */
 export type PaymentCursor = Prisma.PaymentCursorModel
+/**
+ * Model Session
+ * A wallet that proved itself, found by the hash of the key that it was given.
+ */
+export type Session = Prisma.SessionModel

@@ -7,6 +7,12 @@ export async function readPageKey(prisma: PrismaClient): Promise<Buffer> {
   return Buffer.from(pageKey)
 }
 
+/** The key from which this installation's authentication keys follow, where its configuration names none. */
+export async function readTokenKey(prisma: PrismaClient): Promise<Buffer> {
+  const { tokenKey } = await prisma.deployment.findUniqueOrThrow({ where: { id: 1 } })
+  return Buffer.from(tokenKey)
+}
+
 /** The least bid in force on a network's hub, in wei. */
 export async function readMinimumWei(prisma: PrismaClient, network: Network): Promise<bigint> {
   const head = await prisma.journalHead.findUniqueOrThrow({

@@ -412,7 +412,8 @@ export const ModelName = {
   Delivery: 'Delivery',
   RelaySigner: 'RelaySigner',
   Payment: 'Payment',
-  PaymentCursor: 'PaymentCursor'
+  PaymentCursor: 'PaymentCursor',
+  Session: 'Session'
 } as const
 
 export type ModelName = (typeof ModelName)[keyof typeof ModelName]
@@ -428,7 +429,7 @@ export type TypeMap<ExtArgs extends runtime.Types.Extensions.InternalArgs = runt
     omit: GlobalOmitOptions
   }
   meta: {
-    modelProps: "deployment" | "chain" | "journalHead" | "journal" | "name" | "cluster" | "wallet" | "fact" | "tailBlock" | "trackedTx" | "message" | "received" | "delivery" | "relaySigner" | "payment" | "paymentCursor"
+    modelProps: "deployment" | "chain" | "journalHead" | "journal" | "name" | "cluster" | "wallet" | "fact" | "tailBlock" | "trackedTx" | "message" | "received" | "delivery" | "relaySigner" | "payment" | "paymentCursor" | "session"
     txIsolationLevel: TransactionIsolationLevel
   }
   model: {
@@ -1616,6 +1617,80 @@ export type TypeMap<ExtArgs extends runtime.Types.Extensions.InternalArgs = runt
         }
       }
     }
+    Session: {
+      payload: Prisma.$SessionPayload<ExtArgs>
+      fields: Prisma.SessionFieldRefs
+      operations: {
+        findUnique: {
+          args: Prisma.SessionFindUniqueArgs<ExtArgs>
+          result: runtime.Types.Utils.PayloadToResult<Prisma.$SessionPayload> | null
+        }
+        findUniqueOrThrow: {
+          args: Prisma.SessionFindUniqueOrThrowArgs<ExtArgs>
+          result: runtime.Types.Utils.PayloadToResult<Prisma.$SessionPayload>
+        }
+        findFirst: {
+          args: Prisma.SessionFindFirstArgs<ExtArgs>
+          result: runtime.Types.Utils.PayloadToResult<Prisma.$SessionPayload> | null
+        }
+        findFirstOrThrow: {
+          args: Prisma.SessionFindFirstOrThrowArgs<ExtArgs>
+          result: runtime.Types.Utils.PayloadToResult<Prisma.$SessionPayload>
+        }
+        findMany: {
+          args: Prisma.SessionFindManyArgs<ExtArgs>
+          result: runtime.Types.Utils.PayloadToResult<Prisma.$SessionPayload>[]
+        }
+        create: {
+          args: Prisma.SessionCreateArgs<ExtArgs>
+          result: runtime.Types.Utils.PayloadToResult<Prisma.$SessionPayload>
+        }
+        createMany: {
+          args: Prisma.SessionCreateManyArgs<ExtArgs>
+          result: BatchPayload
+        }
+        createManyAndReturn: {
+          args: Prisma.SessionCreateManyAndReturnArgs<ExtArgs>
+          result: runtime.Types.Utils.PayloadToResult<Prisma.$SessionPayload>[]
+        }
+        delete: {
+          args: Prisma.SessionDeleteArgs<ExtArgs>
+          result: runtime.Types.Utils.PayloadToResult<Prisma.$SessionPayload>
+        }
+        update: {
+          args: Prisma.SessionUpdateArgs<ExtArgs>
+          result: runtime.Types.Utils.PayloadToResult<Prisma.$SessionPayload>
+        }
+        deleteMany: {
+          args: Prisma.SessionDeleteManyArgs<ExtArgs>
+          result: BatchPayload
+        }
+        updateMany: {
+          args: Prisma.SessionUpdateManyArgs<ExtArgs>
+          result: BatchPayload
+        }
+        updateManyAndReturn: {
+          args: Prisma.SessionUpdateManyAndReturnArgs<ExtArgs>
+          result: runtime.Types.Utils.PayloadToResult<Prisma.$SessionPayload>[]
+        }
+        upsert: {
+          args: Prisma.SessionUpsertArgs<ExtArgs>
+          result: runtime.Types.Utils.PayloadToResult<Prisma.$SessionPayload>
+        }
+        aggregate: {
+          args: Prisma.SessionAggregateArgs<ExtArgs>
+          result: runtime.Types.Utils.Optional<Prisma.AggregateSession>
+        }
+        groupBy: {
+          args: Prisma.SessionGroupByArgs<ExtArgs>
+          result: runtime.Types.Utils.Optional<Prisma.SessionGroupByOutputType>[]
+        }
+        count: {
+          args: Prisma.SessionCountArgs<ExtArgs>
+          result: runtime.Types.Utils.Optional<Prisma.SessionCountAggregateOutputType> | number
+        }
+      }
+    }
   }
 } & {
   other: {
@@ -1658,7 +1733,8 @@ export type TransactionIsolationLevel = (typeof TransactionIsolationLevel)[keyof
 export const DeploymentScalarFieldEnum = {
   id: 'id',
   pageKey: 'pageKey',
-  quoteKey: 'quoteKey'
+  quoteKey: 'quoteKey',
+  tokenKey: 'tokenKey'
 } as const
 
 export type DeploymentScalarFieldEnum = (typeof DeploymentScalarFieldEnum)[keyof typeof DeploymentScalarFieldEnum]
@@ -1898,6 +1974,19 @@ export const PaymentCursorScalarFieldEnum = {
 } as const
 
 export type PaymentCursorScalarFieldEnum = (typeof PaymentCursorScalarFieldEnum)[keyof typeof PaymentCursorScalarFieldEnum]
+
+
+export const SessionScalarFieldEnum = {
+  keyHash: 'keyHash',
+  wallet: 'wallet',
+  signingMs: 'signingMs',
+  signature: 'signature',
+  createdMs: 'createdMs',
+  expiresMs: 'expiresMs',
+  revokedMs: 'revokedMs'
+} as const
+
+export type SessionScalarFieldEnum = (typeof SessionScalarFieldEnum)[keyof typeof SessionScalarFieldEnum]
 
 
 export const SortOrder = {
@@ -2225,6 +2314,7 @@ export type GlobalOmitConfig = {
   relaySigner?: Prisma.RelaySignerOmit
   payment?: Prisma.PaymentOmit
   paymentCursor?: Prisma.PaymentCursorOmit
+  session?: Prisma.SessionOmit
 }
 
 /* Types for Logging */

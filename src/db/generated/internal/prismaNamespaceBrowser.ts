@@ -66,7 +66,8 @@ export const ModelName = {
   Delivery: 'Delivery',
   RelaySigner: 'RelaySigner',
   Payment: 'Payment',
-  PaymentCursor: 'PaymentCursor'
+  PaymentCursor: 'PaymentCursor',
+  Session: 'Session'
 } as const
 
 export type ModelName = (typeof ModelName)[keyof typeof ModelName]
@@ -88,7 +89,8 @@ export type TransactionIsolationLevel = (typeof TransactionIsolationLevel)[keyof
 export const DeploymentScalarFieldEnum = {
   id: 'id',
   pageKey: 'pageKey',
-  quoteKey: 'quoteKey'
+  quoteKey: 'quoteKey',
+  tokenKey: 'tokenKey'
 } as const
 
 export type DeploymentScalarFieldEnum = (typeof DeploymentScalarFieldEnum)[keyof typeof DeploymentScalarFieldEnum]
@@ -328,6 +330,19 @@ export const PaymentCursorScalarFieldEnum = {
 } as const
 
 export type PaymentCursorScalarFieldEnum = (typeof PaymentCursorScalarFieldEnum)[keyof typeof PaymentCursorScalarFieldEnum]
+
+
+export const SessionScalarFieldEnum = {
+  keyHash: 'keyHash',
+  wallet: 'wallet',
+  signingMs: 'signingMs',
+  signature: 'signature',
+  createdMs: 'createdMs',
+  expiresMs: 'expiresMs',
+  revokedMs: 'revokedMs'
+} as const
+
+export type SessionScalarFieldEnum = (typeof SessionScalarFieldEnum)[keyof typeof SessionScalarFieldEnum]
 
 
 export const SortOrder = {

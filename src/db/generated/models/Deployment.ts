@@ -38,18 +38,21 @@ export type DeploymentMinAggregateOutputType = {
   id: number | null
   pageKey: runtime.Bytes | null
   quoteKey: runtime.Bytes | null
+  tokenKey: runtime.Bytes | null
 }
 
 export type DeploymentMaxAggregateOutputType = {
   id: number | null
   pageKey: runtime.Bytes | null
   quoteKey: runtime.Bytes | null
+  tokenKey: runtime.Bytes | null
 }
 
 export type DeploymentCountAggregateOutputType = {
   id: number
   pageKey: number
   quoteKey: number
+  tokenKey: number
   _all: number
 }
 
@@ -66,18 +69,21 @@ export type DeploymentMinAggregateInputType = {
   id?: true
   pageKey?: true
   quoteKey?: true
+  tokenKey?: true
 }
 
 export type DeploymentMaxAggregateInputType = {
   id?: true
   pageKey?: true
   quoteKey?: true
+  tokenKey?: true
 }
 
 export type DeploymentCountAggregateInputType = {
   id?: true
   pageKey?: true
   quoteKey?: true
+  tokenKey?: true
   _all?: true
 }
 
@@ -171,6 +177,7 @@ export type DeploymentGroupByOutputType = {
   id: number
   pageKey: runtime.Bytes
   quoteKey: runtime.Bytes
+  tokenKey: runtime.Bytes
   _count: DeploymentCountAggregateOutputType | null
   _avg: DeploymentAvgAggregateOutputType | null
   _sum: DeploymentSumAggregateOutputType | null
@@ -200,12 +207,14 @@ export type DeploymentWhereInput = {
   id?: Prisma.IntFilter<"Deployment"> | number
   pageKey?: Prisma.BytesFilter<"Deployment"> | runtime.Bytes
   quoteKey?: Prisma.BytesFilter<"Deployment"> | runtime.Bytes
+  tokenKey?: Prisma.BytesFilter<"Deployment"> | runtime.Bytes
 }
 
 export type DeploymentOrderByWithRelationInput = {
   id?: Prisma.SortOrder
   pageKey?: Prisma.SortOrder
   quoteKey?: Prisma.SortOrder
+  tokenKey?: Prisma.SortOrder
 }
 
 export type DeploymentWhereUniqueInput = Prisma.AtLeast<{
@@ -215,12 +224,14 @@ export type DeploymentWhereUniqueInput = Prisma.AtLeast<{
   NOT?: Prisma.DeploymentWhereInput | Prisma.DeploymentWhereInput[]
   pageKey?: Prisma.BytesFilter<"Deployment"> | runtime.Bytes
   quoteKey?: Prisma.BytesFilter<"Deployment"> | runtime.Bytes
+  tokenKey?: Prisma.BytesFilter<"Deployment"> | runtime.Bytes
 }, "id">
 
 export type DeploymentOrderByWithAggregationInput = {
   id?: Prisma.SortOrder
   pageKey?: Prisma.SortOrder
   quoteKey?: Prisma.SortOrder
+  tokenKey?: Prisma.SortOrder
   _count?: Prisma.DeploymentCountOrderByAggregateInput
   _avg?: Prisma.DeploymentAvgOrderByAggregateInput
   _max?: Prisma.DeploymentMaxOrderByAggregateInput
@@ -235,54 +246,63 @@ export type DeploymentScalarWhereWithAggregatesInput = {
   id?: Prisma.IntWithAggregatesFilter<"Deployment"> | number
   pageKey?: Prisma.BytesWithAggregatesFilter<"Deployment"> | runtime.Bytes
   quoteKey?: Prisma.BytesWithAggregatesFilter<"Deployment"> | runtime.Bytes
+  tokenKey?: Prisma.BytesWithAggregatesFilter<"Deployment"> | runtime.Bytes
 }
 
 export type DeploymentCreateInput = {
   id?: number
   pageKey: runtime.Bytes
   quoteKey: runtime.Bytes
+  tokenKey: runtime.Bytes
 }
 
 export type DeploymentUncheckedCreateInput = {
   id?: number
   pageKey: runtime.Bytes
   quoteKey: runtime.Bytes
+  tokenKey: runtime.Bytes
 }
 
 export type DeploymentUpdateInput = {
   id?: Prisma.IntFieldUpdateOperationsInput | number
   pageKey?: Prisma.BytesFieldUpdateOperationsInput | runtime.Bytes
   quoteKey?: Prisma.BytesFieldUpdateOperationsInput | runtime.Bytes
+  tokenKey?: Prisma.BytesFieldUpdateOperationsInput | runtime.Bytes
 }
 
 export type DeploymentUncheckedUpdateInput = {
   id?: Prisma.IntFieldUpdateOperationsInput | number
   pageKey?: Prisma.BytesFieldUpdateOperationsInput | runtime.Bytes
   quoteKey?: Prisma.BytesFieldUpdateOperationsInput | runtime.Bytes
+  tokenKey?: Prisma.BytesFieldUpdateOperationsInput | runtime.Bytes
 }
 
 export type DeploymentCreateManyInput = {
   id?: number
   pageKey: runtime.Bytes
   quoteKey: runtime.Bytes
+  tokenKey: runtime.Bytes
 }
 
 export type DeploymentUpdateManyMutationInput = {
   id?: Prisma.IntFieldUpdateOperationsInput | number
   pageKey?: Prisma.BytesFieldUpdateOperationsInput | runtime.Bytes
   quoteKey?: Prisma.BytesFieldUpdateOperationsInput | runtime.Bytes
+  tokenKey?: Prisma.BytesFieldUpdateOperationsInput | runtime.Bytes
 }
 
 export type DeploymentUncheckedUpdateManyInput = {
   id?: Prisma.IntFieldUpdateOperationsInput | number
   pageKey?: Prisma.BytesFieldUpdateOperationsInput | runtime.Bytes
   quoteKey?: Prisma.BytesFieldUpdateOperationsInput | runtime.Bytes
+  tokenKey?: Prisma.BytesFieldUpdateOperationsInput | runtime.Bytes
 }
 
 export type DeploymentCountOrderByAggregateInput = {
   id?: Prisma.SortOrder
   pageKey?: Prisma.SortOrder
   quoteKey?: Prisma.SortOrder
+  tokenKey?: Prisma.SortOrder
 }
 
 export type DeploymentAvgOrderByAggregateInput = {
@@ -293,12 +313,14 @@ export type DeploymentMaxOrderByAggregateInput = {
   id?: Prisma.SortOrder
   pageKey?: Prisma.SortOrder
   quoteKey?: Prisma.SortOrder
+  tokenKey?: Prisma.SortOrder
 }
 
 export type DeploymentMinOrderByAggregateInput = {
   id?: Prisma.SortOrder
   pageKey?: Prisma.SortOrder
   quoteKey?: Prisma.SortOrder
+  tokenKey?: Prisma.SortOrder
 }
 
 export type DeploymentSumOrderByAggregateInput = {
@@ -323,27 +345,31 @@ export type DeploymentSelect<ExtArgs extends runtime.Types.Extensions.InternalAr
   id?: boolean
   pageKey?: boolean
   quoteKey?: boolean
+  tokenKey?: boolean
 }, ExtArgs["result"]["deployment"]>
 
 export type DeploymentSelectCreateManyAndReturn<ExtArgs extends runtime.Types.Extensions.InternalArgs = runtime.Types.Extensions.DefaultArgs> = runtime.Types.Extensions.GetSelect<{
   id?: boolean
   pageKey?: boolean
   quoteKey?: boolean
+  tokenKey?: boolean
 }, ExtArgs["result"]["deployment"]>
 
 export type DeploymentSelectUpdateManyAndReturn<ExtArgs extends runtime.Types.Extensions.InternalArgs = runtime.Types.Extensions.DefaultArgs> = runtime.Types.Extensions.GetSelect<{
   id?: boolean
   pageKey?: boolean
   quoteKey?: boolean
+  tokenKey?: boolean
 }, ExtArgs["result"]["deployment"]>
 
 export type DeploymentSelectScalar = {
   id?: boolean
   pageKey?: boolean
   quoteKey?: boolean
+  tokenKey?: boolean
 }
 
-export type DeploymentOmit<ExtArgs extends runtime.Types.Extensions.InternalArgs = runtime.Types.Extensions.DefaultArgs> = runtime.Types.Extensions.GetOmit<"id" | "pageKey" | "quoteKey", ExtArgs["result"]["deployment"]>
+export type DeploymentOmit<ExtArgs extends runtime.Types.Extensions.InternalArgs = runtime.Types.Extensions.DefaultArgs> = runtime.Types.Extensions.GetOmit<"id" | "pageKey" | "quoteKey" | "tokenKey", ExtArgs["result"]["deployment"]>
 
 export type $DeploymentPayload<ExtArgs extends runtime.Types.Extensions.InternalArgs = runtime.Types.Extensions.DefaultArgs> = {
   name: "Deployment"
@@ -352,6 +378,10 @@ export type $DeploymentPayload<ExtArgs extends runtime.Types.Extensions.Internal
     id: number
     pageKey: runtime.Bytes
     quoteKey: runtime.Bytes
+    /**
+     * The key from which authentication keys follow, where the environment gives none.
+     */
+    tokenKey: runtime.Bytes
   }, ExtArgs["result"]["deployment"]>
   composites: {}
 }
@@ -778,6 +808,7 @@ export interface DeploymentFieldRefs {
   readonly id: Prisma.FieldRef<"Deployment", 'Int'>
   readonly pageKey: Prisma.FieldRef<"Deployment", 'Bytes'>
   readonly quoteKey: Prisma.FieldRef<"Deployment", 'Bytes'>
+  readonly tokenKey: Prisma.FieldRef<"Deployment", 'Bytes'>
 }
     
 
