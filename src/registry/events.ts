@@ -18,7 +18,10 @@ export interface FeedRow {
   effects: Buffer
 }
 
-/** A public event before it takes the form of a version of the interface. */
+/**
+ * A public event before it takes the form of a version of the interface. v0.1 shows an entry's name and whether it is
+ * verified with every change of it, so each event that changes an entry carries both, whether v1 shows them or not.
+ */
 export type PublicEvent =
   | { type: 'CREATE_CLUSTER'; cluster: number }
   | { type: 'ADD_WALLET'; cluster: number; name: string; wallet: Buffer; isVerified: boolean; isBackedUp: boolean }
