@@ -41,6 +41,14 @@ export async function findDelivery(
   return row ?? null
 }
 
+/** Deliveries as they stand now, in any order. */
+export const findDeliveries = (
+  db: pg.Pool | pg.ClientBase,
+  network: Network,
+  ids: readonly string[],
+): Promise<DeliveryRow[]> =>
+  selectDeliveries(db, 'WHERE d.network = $1 AND d.id = ANY($2::int8[])', [NETWORK_CODE[network], ids])
+
 /**
  * Stores what a step made of a delivery, if nobody has changed it since it was read.
  * @param epoch the relayer's; null for the operator, who needs none

@@ -26,7 +26,8 @@ export interface DeliveryChain {
   prepare(delivery: Delivery, purpose: Purpose): Promise<Prepared>
   /** Signs offline; nothing is sent. */
   sign(delivery: Delivery, order: SignOrder): Promise<{ hash: Hex; raw: Hex }>
-  broadcast(raw: Hex): Promise<void>
+  /** @returns the newest block when the node took it, null where that could not be told */
+  broadcast(raw: Hex): Promise<number | null>
 }
 
 export interface SignOrder {
@@ -70,20 +71,49 @@ export type Outcome =
   /** Somebody else changed the delivery meanwhile: load it again. */
   | { outcome: 'outrun' }
 
+type Deed = Exclude<Action, { do: 'search' } | { do: 'prepare' }>
+
+/** What there is to do, with what was seen; or why the chain could not be asked. */
+export type Decision = { deed: Deed; seen: Seen } | { failure: Failure } | { ended: true }
+
 /**
  * One step of a delivery: looks, does one thing, stores it. Call it again until it is waiting or has ended. It may be killed at
  * any instruction; the next call goes on from what is stored.
  * @throws only what the store and the offline signer throw
  */
 export async function converge(delivery: Delivery, ports: Ports, policy: Policy): Promise<Outcome> {
-  if (delivery.state === 'confirmed' || delivery.state === 'parked') return { outcome: 'ended' }
-  let decided: { deed: Deed; seen: Seen }
+  return carryOut(delivery, await decide(delivery, ports, policy), ports)
+}
+
+/** The first half of a step: looks, as closely as the plan asks for, until there is something to do. Changes nothing. */
+export async function decide(
+  delivery: Delivery,
+  { chain, clock }: Pick<Ports, 'chain' | 'clock'>,
+  policy: Policy,
+): Promise<Decision> {
+  if (delivery.state === 'confirmed' || delivery.state === 'parked') return { ended: true }
   try {
-    decided = await decide(delivery, ports, policy)
+    const observed = await chain.observe(delivery)
+    let seen: Seen = { ...observed, nowMs: clock.nowMs(), random: clock.random(), hasSearched: false, prepared: null }
+    for (;;) {
+      const action = plan(delivery, seen, policy)
+      if (action.do === 'search') seen = { ...seen, mined: await chain.search(delivery), hasSearched: true }
+      else if (action.do === 'prepare') seen = { ...seen, prepared: await prepare(chain, delivery, action.purpose) }
+      else return { deed: action, seen }
+    }
   } catch (error) {
-    return { outcome: 'unreachable', failure: classifyError(error) }
+    return { failure: classifyError(error) }
   }
-  const { deed, seen } = decided
+}
+
+/**
+ * The second half: does what was decided, and stores it.
+ * @throws only what the store and the offline signer throw
+ */
+export async function carryOut(delivery: Delivery, decision: Decision, ports: Ports): Promise<Outcome> {
+  if ('ended' in decision) return { outcome: 'ended' }
+  if ('failure' in decision) return { outcome: 'unreachable', failure: decision.failure }
+  const { deed, seen } = decision
   switch (deed.do) {
     case 'rest':
       return { outcome: 'ended' }
@@ -95,24 +125,6 @@ export async function converge(delivery: Delivery, ports: Ports, policy: Policy)
       return sign(delivery, deed, seen, ports)
     case 'broadcast':
       return broadcast(delivery, deed.tx, seen, ports)
-  }
-}
-
-type Deed = Exclude<Action, { do: 'search' } | { do: 'prepare' }>
-
-/** Looks, as closely as the plan asks for, until there is something to do. */
-async function decide(
-  delivery: Delivery,
-  { chain, clock }: Ports,
-  policy: Policy,
-): Promise<{ deed: Deed; seen: Seen }> {
-  const observed = await chain.observe(delivery)
-  let seen: Seen = { ...observed, nowMs: clock.nowMs(), random: clock.random(), hasSearched: false, prepared: null }
-  for (;;) {
-    const action = plan(delivery, seen, policy)
-    if (action.do === 'search') seen = { ...seen, mined: await chain.search(delivery), hasSearched: true }
-    else if (action.do === 'prepare') seen = { ...seen, prepared: await prepare(chain, delivery, action.purpose) }
-    else return { deed: action, seen }
   }
 }
 
@@ -148,13 +160,15 @@ async function sign(
 
 async function broadcast(delivery: Delivery, tx: SignedTx, seen: Seen, ports: Ports): Promise<Outcome> {
   let event: Event = { is: 'sent', hash: tx.hash }
+  let { head } = seen
   try {
-    await ports.chain.broadcast(tx.raw)
+    // blocks may have come since the look, when others were sent before: they are no reason to replace it
+    head = Math.max(head, (await ports.chain.broadcast(tx.raw)) ?? head)
   } catch (error) {
     event = { is: 'refused', hash: tx.hash, failure: classifyError(error) }
   }
   failpoint('relay.broadcast')
-  const outcome = await store(delivery, event, seen, ports)
+  const outcome = await store(delivery, event, { ...seen, head }, ports)
   return outcome.outcome === 'sent' && tx.sentBlock !== null ? { outcome: 'resent' } : outcome
 }
 

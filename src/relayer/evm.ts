@@ -38,14 +38,41 @@ export type Job =
   | { kind: 'execute'; endpoint: Hex; packet: Packet; option: LzReceiveOption }
   | { kind: 'fill' }
 
-/** A delivery's view of an EVM chain, over all of its nodes. */
-export function createDeliveryChain(signer: Signer, job: Job): DeliveryChain {
+/**
+ * Lets the deliveries that are looked at together share what they ask: the same question to the same node gets the same answer,
+ * the head above all, so that every other answer is of one block.
+ */
+export type Share = (ask: Call) => Call
+
+/** Answers shared from now on. A question that failed is asked again. */
+export function shareAnswers(): Share {
+  const nodes = new Map<Call, Map<string, Promise<unknown>>>()
+  return (ask) => {
+    const answers = nodes.get(ask) ?? new Map<string, Promise<unknown>>()
+    nodes.set(ask, answers)
+    return <T>(method: string, params: readonly unknown[]): Promise<T> => {
+      const question = JSON.stringify([method, params])
+      const known = answers.get(question)
+      if (known) return known as Promise<T>
+      const answer = ask<T>(method, params)
+      answers.set(question, answer)
+      answer.catch(() => answers.delete(question))
+      return answer
+    }
+  }
+}
+
+/**
+ * A delivery's view of an EVM chain, over all of its nodes.
+ * @param share what it asks before anything is sent is shared with others
+ */
+export function createDeliveryChain(signer: Signer, job: Job, share: Share = (ask) => ask): DeliveryChain {
   const { chain, account } = signer
   const { rpc } = chain
   const from = account.address
   const call = job.kind === 'fill' ? null : callOf(job)
   return {
-    observe: (delivery) => rpc.onOneNode((ask) => observe(ask, signer, job, delivery)),
+    observe: (delivery) => rpc.onOneNode((ask) => observe(share(ask), signer, job, delivery)),
     search: async (delivery) => {
       const found = await rpc.onEveryNode(async (ask) => {
         const { confirmed } = await readHeads(ask, chain.config)
@@ -53,7 +80,7 @@ export function createDeliveryChain(signer: Signer, job: Job): DeliveryChain {
       })
       return found.find((mined) => mined?.isConfirmed) ?? found.find((mined) => mined !== null) ?? null
     },
-    prepare: (delivery, purpose) => rpc.onOneNode((ask) => prepare(ask, signer, job, delivery, purpose)),
+    prepare: (delivery, purpose) => rpc.onOneNode((ask) => prepare(share(ask), signer, job, delivery, purpose)),
     async sign(_delivery, { purpose, nonce, gas, fees, valueWei }: SignOrder) {
       const target = purpose === 'deliver' && call ? { ...call, value: valueWei } : { to: from, value: 0n }
       const { chainId } = chain.config
@@ -61,16 +88,18 @@ export function createDeliveryChain(signer: Signer, job: Job): DeliveryChain {
     },
     async broadcast(raw) {
       // what a node says about the transaction is no fault of the node: it is not rested for it
-      const refusal = await rpc.onOneNode(async (ask) => {
+      const answer = await rpc.onOneNode(async (ask) => {
+        const head = ask<Hex>('eth_blockNumber', []).then(Number, () => null)
         try {
           await ask('eth_sendRawTransaction', [raw])
-          return null
+          return { head: await head }
         } catch (error) {
           if (classifyError(error).class === 'transient') throw error
           return { error }
         }
       })
-      if (refusal) throw refusal.error
+      if ('error' in answer) throw answer.error
+      return answer.head
     },
   }
 }

@@ -1,9 +1,8 @@
-import PQueue from 'p-queue'
 import type pg from 'pg'
 import type { PrivateKeyAccount } from 'viem/accounts'
 import type { EvmChain } from '../chains/evm/chain.js'
 import type { DeliverySettings } from '../config.js'
-import { dueDeliveries, findDelivery, insertDeliveries } from '../db/deliveries.js'
+import { dueDeliveries, findDeliveries, insertDeliveries } from '../db/deliveries.js'
 import type { DeliveryKind, DeliveryRow, SignerKey } from '../db/deliveryRows.js'
 import { assertRelayer } from '../db/head.js'
 import { type OpenMessage, openMessages, settleMessages } from '../db/openMessages.js'
@@ -12,18 +11,15 @@ import { type DeliveryStats, deliveryStats } from '../db/read/deliveries.js'
 import { failpoint } from '../ops/failpoint.js'
 import { fromHex } from '../registry/bytes.js'
 import type { Network } from '../registry/network.js'
-import { type Clock, converge, type Outcome } from './converge.js'
+import type { Clock, DeliveryStore, Outcome, Ports } from './converge.js'
 import { parked } from './delivery.js'
-import { createDeliveryChain, type Job } from './evm.js'
+import { createDeliveryChain, type Job, type Share } from './evm.js'
 import { judgeMessage, type Refusal, type Route } from './judge.js'
 import { REPLACE_AFTER_BLOCKS } from './machine.js'
 import { createNonceKeeper, type NonceKeeper } from './nonces.js'
 import { storeOf, toDelivery } from './store.js'
+import { isProgress, takeTurns } from './turns.js'
 
-/** Deliveries with a nonce are looked after at once; those that take one go one after the other, in the messages' order. */
-const CONCURRENCY = 8
-/** Steps of one delivery in a turn: from queued to sent are two; more follow when something else comes up. */
-const STEPS_A_TURN = 6
 const STATS_EVERY_MS = 5_000
 const DAY_MS = 86_400_000
 
@@ -153,49 +149,26 @@ export function createRelayer(options: RelayerOptions): Relayer {
   }
 
   const advanceAll = async (due: readonly DeliveryRow[]): Promise<StepOutcome['deliveries']> => {
-    const results: StepOutcome['deliveries'] = []
-    const errors: unknown[] = []
-    const turn = async (row: DeliveryRow): Promise<void> => {
-      try {
-        results.push({ id: row.id, kind: row.kind, outcomes: await advance(row) })
-      } catch (error) {
-        errors.push(error)
-      }
-    }
-    const queue = new PQueue({ concurrency: CONCURRENCY })
-    const isHolding = ({ nonce }: DeliveryRow) => nonce !== null
-    await queue.addAll(due.filter(isHolding).map((row) => () => turn(row)))
-    queue.concurrency = 1
-    await queue.addAll(due.filter((row) => !isHolding(row)).map((row) => () => turn(row)))
-    if (errors.length > 0) throw errors[0]
-    return results
+    const turns = await takeTurns(due, {
+      policy,
+      portsOf,
+      reload: (ids) => findDeliveries(pool, network, ids),
+      onOutcome: options.onOutcome,
+    })
+    return turns.map(({ row, outcomes }) => ({ id: row.id, kind: row.kind, outcomes }))
   }
 
-  /** Takes a delivery as far as it goes now. */
-  const advance = async (first: DeliveryRow): Promise<Outcome[]> => {
-    const outcomes: Outcome[] = []
-    let row: DeliveryRow | null = first
-    while (row && outcomes.length < STEPS_A_TURN) {
-      const outcome: Outcome = await once(row)
-      outcomes.push(outcome)
-      const isLooked = !isProgress(outcome) && outcome.outcome !== 'outrun'
-      const after: DeliveryRow | null = isLooked ? row : await findDelivery(pool, network, row.id)
-      options.onOutcome?.(after ?? row, outcome)
-      row = isLooked || after?.state === 'confirmed' || after?.state === 'parked' ? null : after
-    }
-    return outcomes
-  }
-
-  const once = async (row: DeliveryRow): Promise<Outcome> => {
-    if (!account || !key) return { outcome: 'ended' }
+  const portsOf = (row: DeliveryRow, share: Share): Ports | Promise<Outcome> => {
+    if (!account || !key) return Promise.resolve({ outcome: 'ended' })
     const store = storeOf(pool, row, { key, epoch, nowMs: clock.nowMs })
-    const delivery = toDelivery(row)
     const job = jobOf(row)
-    if (typeof job === 'string') {
-      const isParked = await store.save(delivery, parked(delivery, job))
-      return isParked ? { outcome: 'parked' } : { outcome: 'outrun' }
-    }
-    return converge(delivery, { chain: createDeliveryChain({ chain: hub.chain, account }, job), store, clock }, policy)
+    if (typeof job === 'string') return setAside(row, store, job)
+    return { chain: createDeliveryChain({ chain: hub.chain, account }, job, share), store, clock }
+  }
+
+  const setAside = async (row: DeliveryRow, store: DeliveryStore, reason: Refusal): Promise<Outcome> => {
+    const delivery = toDelivery(row)
+    return (await store.save(delivery, parked(delivery, reason))) ? { outcome: 'parked' } : { outcome: 'outrun' }
   }
 
   /** What there is to do for a row, or why nothing may be. Judged at every step: an operator's word doesn't make it right. */
@@ -220,6 +193,3 @@ export function createRelayer(options: RelayerOptions): Relayer {
 
   return { state, step }
 }
-
-const NO_PROGRESS = new Set<Outcome['outcome']>(['waiting', 'ended', 'unreachable', 'outrun'])
-const isProgress = ({ outcome }: Outcome): boolean => !NO_PROGRESS.has(outcome)

@@ -153,6 +153,7 @@ export function modelChain(model: Model, fault: (call: string) => void): Deliver
       fault('broadcast')
       take(model, raw)
       fault('broadcasted')
+      return model.blocks.length - 1
     },
   }
 }

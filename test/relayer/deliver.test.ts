@@ -169,6 +169,27 @@ describe('a delivery', () => {
   })
 })
 
+describe('many deliveries at once', () => {
+  it('share what they ask of the chain, and are sent in the order of their messages', async () => {
+    const relayer = await world.restart()
+    const guids: Hex[] = []
+    for (let i = 0; i < 6; i++) guids.push(await world.send(i, [`together-${i}`]))
+    await world.hub.test.setAutomine(false)
+    const nonce = await world.nonce()
+    const step = await relayer.step()
+    expect(step.deliveries.map(({ kind }) => kind)).toEqual(Array(6).fill('verify'))
+    await world.hub.test.mine({ blocks: 1 })
+    await world.finish(relayer)
+    const nonces = async (kind: 'verify' | 'execute') =>
+      Promise.all(guids.map(async (guid) => (await deliveryOf(guid, kind)).nonce))
+    expect(await nonces('verify')).toEqual(guids.map((_, i) => nonce + i))
+    expect(await nonces('execute')).toEqual(guids.map((_, i) => nonce + 6 + i))
+    for (const guid of guids) expect(await world.executions(guid)).toBe(1)
+    // no transaction was replaced
+    for (const { txs } of (await world.deliveries()).slice(-12)) expect(txs).toHaveLength(1)
+  })
+})
+
 describe('an operator', () => {
   it('parks and resumes what waits', async () => {
     const relayer = await world.restart()
