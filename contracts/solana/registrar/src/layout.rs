@@ -1,0 +1,151 @@
+//! Accounts and events, as borsh writes them: fields in order, little-endian, without padding (held below).
+use core::mem::size_of;
+
+use crate::account::Account;
+use crate::address::{self, Address, Word, PAYMENT_SEED, STATE_SEED, TREASURY_SEED};
+use crate::error::{require, Error, Result};
+use crate::syscalls::{sol_log_data, Bytes};
+
+/// What an account's data or an event begins with: the first 8 bytes of sha256("account:<Name>") or ("event:<Name>").
+pub trait Discriminated {
+    const DISCRIMINATOR: u64;
+}
+
+/// The program's one state account, at the address of seed "state".
+#[repr(C)]
+pub struct State {
+    pub discriminator: u64,
+    /// Signs `settle` and `refund`.
+    pub relay_authority: Address,
+    /// Signs `withdraw`.
+    pub treasury_authority: Address,
+    /// Payments so far; the first one has number 1.
+    pub sequence: u64,
+    /// Lamports that were settled and not withdrawn.
+    pub kept_lamports: u64,
+    /// Lamports of payments that are neither settled nor refunded.
+    pub held_lamports: u64,
+    pub bump: u8,
+    pub treasury_bump: u8,
+    pub reserved: [u8; 6],
+}
+
+/// The account that holds all lamports paid, at the address of seed "treasury".
+#[repr(C)]
+pub struct Treasury {
+    pub discriminator: u64,
+}
+
+/// A payment that is not decided yet, at the address of seeds "payment", quote id.
+#[repr(C)]
+pub struct Payment {
+    pub discriminator: u64,
+    pub payer: Address,
+    pub quote_id: Word,
+    pub lamports: u64,
+    pub sequence: u64,
+    /// `HELD`, as long as the account exists.
+    pub state: u8,
+    pub bump: u8,
+    pub reserved: [u8; 6],
+}
+
+pub const HELD: u8 = 1;
+
+#[repr(C)]
+pub struct RegistrationPaid {
+    pub discriminator: u64,
+    pub sequence: u64,
+    pub payer: Address,
+    pub quote_id: Word,
+    pub name: Word,
+    /// u128, little-endian.
+    pub amount_wei: [u64; 2],
+    pub lamports: u64,
+    pub expires_at: i64,
+    pub referral: Word,
+}
+
+#[repr(C)]
+pub struct PaymentSettled {
+    pub discriminator: u64,
+    pub sequence: u64,
+    pub quote_id: Word,
+}
+
+#[repr(C)]
+pub struct PaymentRefunded {
+    pub discriminator: u64,
+    pub sequence: u64,
+    pub quote_id: Word,
+    pub payer: Address,
+    pub lamports: u64,
+}
+
+const _: () = assert!(size_of::<State>() == 104 && size_of::<Treasury>() == 8 && size_of::<Payment>() == 96);
+const _: () = assert!(size_of::<RegistrationPaid>() == 176);
+const _: () = assert!(size_of::<PaymentSettled>() == 48 && size_of::<PaymentRefunded>() == 88);
+
+macro_rules! discriminators {
+    ($($name:ident = $bytes:expr;)*) => {
+        $(impl Discriminated for $name {
+            const DISCRIMINATOR: u64 = u64::from_le_bytes($bytes);
+        })*
+    };
+}
+
+discriminators! {
+    State = [216, 146, 107, 94, 104, 75, 182, 177];
+    Treasury = [238, 239, 123, 238, 89, 1, 168, 253];
+    Payment = [227, 231, 51, 26, 244, 88, 4, 148];
+    RegistrationPaid = [17, 19, 37, 119, 246, 83, 53, 207];
+    PaymentSettled = [158, 182, 152, 76, 105, 23, 232, 135];
+    PaymentRefunded = [197, 178, 204, 105, 247, 64, 159, 4];
+}
+
+/// The data of an account of this program, as a `T`.
+fn load<T: Discriminated>(account: Account, program: &Address, missing: Error) -> Result<&'static mut T> {
+    require(account.is_owned_by(program), missing)?;
+    require(account.data_len() == size_of::<T>() as u64, Error::InvalidAccountData)?;
+    require(unsafe { *(account.data() as *const u64) } == T::DISCRIMINATOR, Error::InvalidAccountData)?;
+    Ok(unsafe { &mut *(account.data() as *mut T) })
+}
+
+impl State {
+    /// The state, to be changed.
+    pub fn load(account: Account, program: &Address) -> Result<&'static mut State> {
+        account.require_writable()?;
+        let state: &mut State = load(account, program, Error::WrongOwner)?;
+        account.require_address(&address::create(&[STATE_SEED, Bytes::of(&state.bump)], program)?)?;
+        Ok(state)
+    }
+
+    pub fn require_treasury(&self, account: Account, program: &Address) -> Result<()> {
+        account.require_writable()?;
+        load::<Treasury>(account, program, Error::WrongOwner)?;
+        account.require_address(&address::create(&[TREASURY_SEED, Bytes::of(&self.treasury_bump)], program)?)
+    }
+}
+
+impl Payment {
+    /// A payment that is neither settled nor refunded, to be changed.
+    pub fn load(account: Account, program: &Address) -> Result<&'static mut Payment> {
+        account.require_writable()?;
+        let payment: &mut Payment = load(account, program, Error::PaymentNotHeld)?;
+        let seeds = [PAYMENT_SEED, payment.quote_id.bytes(), Bytes::of(&payment.bump)];
+        account.require_address(&address::create(&seeds, program)?)?;
+        require(payment.state == HELD, Error::PaymentNotHeld)?;
+        Ok(payment)
+    }
+
+    /// Checks that this is who paid.
+    pub fn require_payer(&self, account: Account) -> Result<()> {
+        account.require_writable()?;
+        require(account.address().is(&self.payer), Error::WrongPayer)
+    }
+}
+
+/// Logs an event as the one slice that Anchor's event parser reads.
+pub fn emit<T: Discriminated>(event: &T) {
+    unsafe { sol_log_data(&Bytes::of(event), 1) }
+}
