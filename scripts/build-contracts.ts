@@ -26,9 +26,27 @@ interface Target {
 const TARGETS: readonly Target[] = [
   { contract: 'Hub', file: 'src/Hub.sol', output: `${GENERATED}/hub.ts` },
   { contract: 'Spoke', file: 'src/Spoke.sol', output: `${GENERATED}/spoke.ts` },
+  { contract: 'SignatureProbe', file: 'src/SignatureProbe.sol', output: `${GENERATED}/signature-probe.ts` },
+  { contract: 'CommunityPayments', file: 'src/CommunityPayments.sol', output: `${GENERATED}/community-payments.ts` },
+  {
+    contract: 'AirdropDistributor',
+    file: 'src/AirdropDistributor.sol',
+    output: `${GENERATED}/airdrop-distributor.ts`,
+  },
   { contract: 'LocalMessageLib', file: 'local/LocalMessageLib.sol', output: `${GENERATED}/local-message-lib.ts` },
   { contract: 'BidEmitter', file: 'local/BidEmitter.sol', output: `${GENERATED}/bid-emitter.ts`, runtime: true },
   { contract: 'TestBatch', file: 'test-doubles/TestBatch.sol', output: `${GENERATED_TESTS}/test-batch.ts` },
+  {
+    contract: 'TestSmartWallet',
+    file: 'test-doubles/TestSmartWallet.sol',
+    output: `${GENERATED_TESTS}/test-smart-wallet.ts`,
+  },
+  {
+    contract: 'TestSmartWalletFactory',
+    file: 'test-doubles/TestSmartWalletFactory.sol',
+    output: `${GENERATED_TESTS}/test-smart-wallet-factory.ts`,
+  },
+  { contract: 'TestToken', file: 'test-doubles/TestToken.sol', output: `${GENERATED_TESTS}/test-token.ts` },
   { contract: 'TestWallet', file: 'test-doubles/TestWallet.sol', output: `${GENERATED_TESTS}/test-wallet.ts` },
 ]
 

@@ -55,10 +55,21 @@ export class ChainUnavailableError extends Error {
   override name = 'ChainUnavailableError'
 }
 
+export interface SignatureQuestion {
+  wallet: Hex
+  /** What was signed, 32 bytes. */
+  hash: Hex
+  signature: Hex
+  /** Whether the wallet may be one that is not deployed yet (ERC-6492). */
+  acceptsErc6492: boolean
+}
+
 /** Smart wallets on a chain: accounts whose contract says what is their signature (ERC-1271). */
 export interface SmartWalletPort {
   /** EIP-155 id of the chain. */
   readonly chainId: number
+  /** Asks the wallet's contract. An account without one has no such signatures. @throws ChainUnavailableError */
+  isValidSignature(question: SignatureQuestion): Promise<boolean>
 }
 
 /** How a chain shows itself to the API: what it says of a transaction, and what a registration on it takes. */

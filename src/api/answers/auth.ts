@@ -1,9 +1,11 @@
+import type { Hex, SmartWalletPort } from '../../chains/chain.js'
 import { openSession } from '../../db/sessions.js'
 import { type Address, type AddressType, parseAddress } from '../../registry/address.js'
-import { parseEvmSignature, recoverSigner } from '../../registry/authEvm.js'
+import { parseEvmSignature, personalHash, recoverSigner } from '../../registry/authEvm.js'
 import { authKey, authKeyHash, boundNonce } from '../../registry/authKey.js'
 import { boundMessage, isFresh, parseSigningDate, verificationMessage } from '../../registry/authMessage.js'
 import { isSignedBySolana, parseSolanaSignature } from '../../registry/authSolana.js'
+import { toHex } from '../../registry/bytes.js'
 import { type Context, chainsOf } from '../context.js'
 import { ApiError } from '../errors.js'
 
@@ -35,8 +37,8 @@ export async function signingMessage(
 ): Promise<SigningMessage> {
   const signingDate = new Date(context.now()).toISOString()
   const message = wallet
-    ? await messageOf(context, requireWallet(wallet), signingDate)
-    : verificationMessage(context.auth.serviceDomain, signingDate)
+    ? await messageFor(context, requireWallet(wallet), signingDate)
+    : plainMessage(context, signingDate)
   return { message, signingDate }
 }
 
@@ -71,16 +73,15 @@ export interface ProofRules {
 /**
  * Checks that a wallet signed the service's message at that date.
  * @throws ApiError invalid_request, unsupported_address for what is malformed; unauthorized for a date out of its window or
- *   a signature that is not the wallet's
+ *   a signature that is not the wallet's; ChainUnavailableError where only a contract could tell and can't be asked
  */
 export async function requireProof(context: Context, proof: Proof, rules: ProofRules = {}): Promise<Proven> {
   const wallet = requireWallet(proof)
   const signingMs = requireDate(proof.signingDate, context.now(), rules.maxAgeMs)
-  const signature = readSignature(wallet, proof.signature)
-  const plain = verificationMessage(context.auth.serviceDomain, proof.signingDate)
-  if (!rules.isBoundOnly && isSignedBy(wallet, signature, plain)) return { wallet, signingMs }
-  if (isSignedBy(wallet, signature, await messageOf(context, wallet, proof.signingDate))) return { wallet, signingMs }
-  throw new ApiError('unauthorized', 'The signature is not one of this wallet over the message of this signing date.')
+  const isSigned = wallet.type === 'evm' ? isSignedByEvm : isSignedBySolanaWallet
+  if (!(await isSigned(context, wallet, proof, rules.isBoundOnly ?? false)))
+    throw new ApiError('unauthorized', 'The signature is not one of this wallet over the message of this signing date.')
+  return { wallet, signingMs }
 }
 
 /** @throws ApiError unsupported_address */
@@ -102,27 +103,63 @@ function requireDate(text: string, nowMs: number, maxAgeMs?: number): number {
   return ms
 }
 
+const plainMessage = (context: Context, signingDate: string): string =>
+  verificationMessage(context.auth.serviceDomain, signingDate)
+
 /** @throws ApiError invalid_request */
-function readSignature({ type }: Address, text: string): Buffer {
-  const signature = type === 'evm' ? parseEvmSignature(text) : parseSolanaSignature(text)
-  if (!signature)
-    throw new ApiError(
-      'invalid_request',
-      type === 'evm'
-        ? 'The signature is not 65 bytes in 0x hex.'
-        : 'The signature is not 64 bytes in 0x hex, base58 or base64.',
-    )
-  return signature
+async function isSignedBySolanaWallet(
+  context: Context,
+  wallet: Address,
+  { signature: text, signingDate }: Proof,
+  isBoundOnly: boolean,
+): Promise<boolean> {
+  const signature = parseSolanaSignature(text)
+  if (!signature) throw new ApiError('invalid_request', 'The signature is not 64 bytes in 0x hex, base58 or base64.')
+  const key = wallet.bytes.subarray(1)
+  if (!isBoundOnly && isSignedBySolana(plainMessage(context, signingDate), signature, key)) return true
+  return isSignedBySolana(await messageFor(context, wallet, signingDate), signature, key)
 }
 
-const isSignedBy = ({ type, text, bytes }: Address, signature: Buffer, message: string): boolean =>
-  type === 'evm' ? recoverSigner(message, signature) === text : isSignedBySolana(message, signature, bytes.subarray(1))
+const BYTES_HEX = /^0x(?:[0-9a-fA-F]{2})+$/
+/** Far more than any wallet's contract asks for. */
+const SIGNATURE_LIMIT_BYTES = 8_192
+
+/**
+ * An account's signature over either message, else a contract's over the bound one.
+ * @throws ApiError invalid_request; ChainUnavailableError where the contract can't be asked
+ */
+async function isSignedByEvm(
+  context: Context,
+  wallet: Address,
+  { signature, signingDate }: Proof,
+  isBoundOnly: boolean,
+): Promise<boolean> {
+  if (signature.length > 2 + 2 * SIGNATURE_LIMIT_BYTES || !BYTES_HEX.test(signature))
+    throw new ApiError('invalid_request', `The signature is not 1 to ${SIGNATURE_LIMIT_BYTES} bytes in 0x hex.`)
+  const bound = await messageFor(context, wallet, signingDate)
+  const messages = isBoundOnly ? [bound] : [plainMessage(context, signingDate), bound]
+  const bytes = parseEvmSignature(signature)
+  if (bytes && messages.some((message) => recoverSigner(message, bytes) === wallet.text)) return true
+  const contract = smartWalletsOf(context)
+  if (!contract) return false
+  return contract.isValidSignature({
+    wallet: wallet.text as Hex,
+    hash: toHex(personalHash(bound)),
+    signature: signature as Hex,
+    acceptsErc6492: context.auth.acceptsErc6492,
+  })
+}
+
+/** Smart wallets are asked on the mainnet's hub. */
+const smartWalletsOf = (context: Context): SmartWalletPort | undefined =>
+  chainsOf(context, 'mainnet').find(({ role }) => role === 'hub')?.smartWallets
 
 /** The chain that an address-bound message of an EVM wallet names where no mainnet hub is configured. */
 const ETHEREUM_CHAIN_ID = 1
 
-async function messageOf(context: Context, wallet: Address, signingDate: string): Promise<string> {
+/** The message that is bound to a wallet. */
+async function messageFor(context: Context, wallet: Address, signingDate: string): Promise<string> {
   const nonce = boundNonce(await context.tokenKey(), wallet, signingDate)
-  const chainId = chainsOf(context, 'mainnet')[0]?.smartWallets?.chainId ?? ETHEREUM_CHAIN_ID
+  const chainId = smartWalletsOf(context)?.chainId ?? ETHEREUM_CHAIN_ID
   return boundMessage({ domain: context.auth.serviceDomain, wallet, chainId, nonce, signingDate })
 }

@@ -17,6 +17,7 @@ import { getHeader, type Header } from './logs.js'
 import { decodePacket } from './packet.js'
 import { type Call, createRpc, type Rpc } from './rpc.js'
 import { RpcError } from './rpcErrors.js'
+import { createSmartWallets } from './smartWallet.js'
 import { quoteOnSpoke } from './spokeQuote.js'
 import { type ChainHead, findByNonce, readTransaction } from './transactions.js'
 
@@ -66,7 +67,7 @@ export function createEvmChain({ config, chain, rpc }: EvmChainOptions): EvmChai
     role,
     gasToken: config.gasToken,
     isWatchOnly: config.watchOnly !== undefined && !config.watchOnly.quotes,
-    smartWallets: { chainId: config.chainId },
+    smartWallets: createSmartWallets(rpc, config.chainId),
     heads,
     head,
     transaction: (hash): Promise<ChainTx> =>

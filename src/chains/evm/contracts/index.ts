@@ -1,5 +1,8 @@
 export { endpointAbi } from './endpoint-abi.js'
+export { airdropDistributorAbi, airdropDistributorBytecode } from './generated/airdrop-distributor.js'
 export { bidEmitterAbi, bidEmitterBytecode, bidEmitterRuntimeBytecode } from './generated/bid-emitter.js'
+export { communityPaymentsAbi, communityPaymentsBytecode } from './generated/community-payments.js'
 export { hubAbi, hubBytecode } from './generated/hub.js'
 export { localMessageLibAbi, localMessageLibBytecode } from './generated/local-message-lib.js'
+export { signatureProbeAbi, signatureProbeBytecode } from './generated/signature-probe.js'
 export { spokeAbi, spokeBytecode } from './generated/spoke.js'

@@ -1,0 +1,86 @@
+import PQueue from 'p-queue'
+import { decodeAbiParameters, encodeDeployData, encodeFunctionData, parseAbi, zeroAddress } from 'viem'
+import { ChainUnavailableError, type Hex, type SignatureQuestion, type SmartWalletPort } from '../chain.js'
+import { signatureProbeAbi, signatureProbeBytecode } from './contracts/index.js'
+import type { Rpc } from './rpc.js'
+import { RpcError } from './rpcErrors.js'
+
+/** Asking may cost the node this much at most: the probe's own limits (SignatureProbe.sol) and what it takes itself. */
+const CALL_GAS = '0x5b8d80' // 6 million
+const CALL_TIMEOUT_MS = 3_000
+/** Anybody may make us ask: so many questions at once, and so many that wait. */
+const AT_ONCE = 4
+const WAITING_LIMIT = 32
+
+const erc1271 = parseAbi(['function isValidSignature(bytes32 hash, bytes signature) view returns (bytes4)'])
+
+/** What a signature of a wallet that may not be deployed yet ends with (ERC-6492). */
+const ERC6492_SUFFIX = '6492'.repeat(16)
+const ERC6492_FORM = [{ type: 'address' }, { type: 'bytes' }, { type: 'bytes' }] as const
+
+const YES = `0x${'1'.padStart(64, '0')}`
+
+/** The smart wallets of a chain, asked through its nodes. */
+export function createSmartWallets(rpc: Rpc, chainId: number): SmartWalletPort {
+  const queue = new PQueue({ concurrency: AT_ONCE })
+  return {
+    chainId,
+    async isValidSignature(question) {
+      const data = probeData(question)
+      if (!data) return false
+      if (queue.size >= WAITING_LIMIT)
+        throw new ChainUnavailableError(`chain "${rpc.label}": too many signatures of smart wallets wait to be judged`)
+      return queue.add(() => withinTime(probe(rpc, data), rpc.label))
+    },
+  }
+}
+
+/** Creation code of the probe with its questions, null for a wrapped signature that can't be read or isn't accepted. */
+function probeData({ wallet, hash, signature, acceptsErc6492 }: SignatureQuestion): Hex | null {
+  const wrapped = signature.endsWith(ERC6492_SUFFIX)
+  if (wrapped && !acceptsErc6492) return null
+  const parts = wrapped ? unwrap(signature) : { factory: zeroAddress, prepare: '0x' as const, signature }
+  if (!parts) return null
+  const question = encodeFunctionData({ abi: erc1271, functionName: 'isValidSignature', args: [hash, parts.signature] })
+  return encodeDeployData({
+    abi: signatureProbeAbi,
+    bytecode: signatureProbeBytecode,
+    args: [wallet, question, parts.factory, parts.prepare],
+  })
+}
+
+function unwrap(signature: Hex): { factory: Hex; prepare: Hex; signature: Hex } | null {
+  try {
+    const inner = signature.slice(0, -ERC6492_SUFFIX.length) as Hex
+    const [factory, prepare, own] = decodeAbiParameters(ERC6492_FORM, inner)
+    return { factory, prepare, signature: own }
+  } catch {
+    return null
+  }
+}
+
+/** A call without receiver: what the probe "deploys" is its answer, and no other word is a yes. */
+async function probe(rpc: Rpc, data: Hex): Promise<boolean> {
+  try {
+    return (await rpc.call<unknown>('eth_call', [{ data, gas: CALL_GAS }, 'latest'])) === YES
+  } catch (error) {
+    if (error instanceof RpcError && error.fault === 'refused') return false
+    if (error instanceof RpcError)
+      throw new ChainUnavailableError(`chain "${rpc.label}": ${error.message}`, { cause: error })
+    throw error
+  }
+}
+
+/** @throws ChainUnavailableError */
+async function withinTime<T>(work: Promise<T>, label: string): Promise<T> {
+  let timer: NodeJS.Timeout | undefined
+  const late = new Promise<never>((_, reject) => {
+    const error = new ChainUnavailableError(`chain "${label}": a smart wallet was asked for longer than is allowed`)
+    timer = setTimeout(() => reject(error), CALL_TIMEOUT_MS)
+  })
+  try {
+    return await Promise.race([work, late])
+  } finally {
+    clearTimeout(timer)
+  }
+}

@@ -1,0 +1,147 @@
+import {
+  encodeAbiParameters,
+  encodeDeployData,
+  encodeFunctionData,
+  type Hex,
+  hashMessage,
+  keccak256,
+  serializeErc6492Signature,
+} from 'viem'
+import { generatePrivateKey, privateKeyToAccount } from 'viem/accounts'
+import { afterAll, beforeAll, describe, expect, it } from 'vitest'
+import { ChainUnavailableError, type SmartWalletPort } from '../../src/chains/chain.js'
+import { createRpc } from '../../src/chains/evm/rpc.js'
+import type { RpcError } from '../../src/chains/evm/rpcErrors.js'
+import { createSmartWallets } from '../../src/chains/evm/smartWallet.js'
+import { freePort } from '../../src/testing/ports.js'
+import { testSmartWalletAbi, testSmartWalletBytecode } from './generated/test-smart-wallet.js'
+import { testSmartWalletFactoryAbi, testSmartWalletFactoryBytecode } from './generated/test-smart-wallet-factory.js'
+import { type Chain, startChain } from './support/chain.js'
+
+const owner = privateKeyToAccount(generatePrivateKey())
+const stranger = privateKeyToAccount(generatePrivateKey())
+const message = 'a message'
+const hash = hashMessage(message)
+const MODES = {
+  sign: 0,
+  revert: 1,
+  burnGas: 2,
+  returnBomb: 3,
+  returnShort: 4,
+  returnOther: 5,
+  invalidOpcode: 6,
+} as const
+
+let chain: Chain
+let from: Hex
+let port: SmartWalletPort
+let wallet: Hex
+let factory: Hex
+const faults: RpcError[] = []
+
+const deploy = async (data: Hex): Promise<Hex> => (await chain.succeed({ from, data })).contractAddress!
+
+beforeAll(async () => {
+  chain = await startChain()
+  from = chain.accounts[0]!
+  const rpc = createRpc({
+    label: 'test',
+    urls: [chain.chain.rpcUrls.default.http[0]!],
+    chainId: 31_337,
+    onFault: (_url, error) => faults.push(error),
+  })
+  port = createSmartWallets(rpc, 31_337)
+  const args = [owner.address] as const
+  wallet = await deploy(encodeDeployData({ abi: testSmartWalletAbi, bytecode: testSmartWalletBytecode, args }))
+  factory = await deploy(testSmartWalletFactoryBytecode)
+})
+afterAll(() => chain.stop())
+
+const ask = (signature: Hex, options: { of?: Hex; hash?: Hex; acceptsErc6492?: boolean } = {}) =>
+  port.isValidSignature({
+    wallet: options.of ?? wallet,
+    hash: options.hash ?? hash,
+    signature,
+    acceptsErc6492: options.acceptsErc6492 ?? false,
+  })
+
+describe('a smart wallet (ERC-1271)', () => {
+  it('has the signatures that its contract says it has', async () => {
+    expect(await ask(await owner.signMessage({ message }))).toBe(true)
+    expect(await ask(await stranger.signMessage({ message }))).toBe(false)
+    expect(await ask(await owner.signMessage({ message: 'another' }))).toBe(false)
+    expect(await ask('0x00')).toBe(false)
+    expect(await ask(`0x${'ab'.repeat(8_192)}`)).toBe(false)
+  })
+
+  it('is no account without code, no precompile and no other contract', async () => {
+    const signature = await owner.signMessage({ message })
+    for (const of of [owner.address, factory, `0x${'00'.repeat(19)}04`] as const)
+      expect(await ask(signature, { of }), of).toBe(false)
+  })
+
+  it('that misbehaves has none, costs little, and puts no blame on the node', async () => {
+    const signature = await owner.signMessage({ message })
+    for (const [name, mode] of Object.entries(MODES)) {
+      await chain.succeed({
+        from,
+        to: wallet,
+        data: encodeFunctionData({ abi: testSmartWalletAbi, functionName: 'setMode', args: [mode] }),
+      })
+      const startedMs = performance.now()
+      expect(await ask(signature), name).toBe(mode === MODES.sign)
+      expect(performance.now() - startedMs).toBeLessThan(2_500)
+    }
+    await chain.succeed({
+      from,
+      to: wallet,
+      data: encodeFunctionData({ abi: testSmartWalletAbi, functionName: 'setMode', args: [MODES.sign] }),
+    })
+    expect(faults).toEqual([])
+  })
+})
+
+describe('a smart wallet that is not deployed yet (ERC-6492)', () => {
+  const wrapped = async (of: typeof owner) =>
+    serializeErc6492Signature({
+      address: factory,
+      data: encodeFunctionData({ abi: testSmartWalletFactoryAbi, functionName: 'deploy', args: [owner.address] }),
+      signature: await of.signMessage({ message }),
+    })
+  const future = () =>
+    chain.publicClient.readContract({
+      address: factory,
+      abi: testSmartWalletFactoryAbi,
+      functionName: 'addressOf',
+      args: [owner.address],
+    })
+
+  it('is judged as if it were deployed, only where that is switched on', async () => {
+    const of = await future()
+    expect(await ask(await wrapped(owner), { of })).toBe(false)
+    expect(await ask(await wrapped(owner), { of, acceptsErc6492: true })).toBe(true)
+    expect(await ask(await wrapped(stranger), { of, acceptsErc6492: true })).toBe(false)
+    expect(await ask(await wrapped(owner), { of: stranger.address, acceptsErc6492: true })).toBe(false)
+    expect(await ask(await owner.signMessage({ message }), { of, acceptsErc6492: true })).toBe(false)
+    expect(await chain.publicClient.getCode({ address: of })).toBeUndefined()
+  })
+
+  it('may be deployed already', async () => {
+    expect(await ask(await wrapped(owner), { acceptsErc6492: true })).toBe(true)
+  })
+
+  it('is none for a wrapping that can’t be read', async () => {
+    const magic = '6492'.repeat(16)
+    const nonsense = encodeAbiParameters([{ type: 'uint256' }], [2n ** 255n]).slice(2)
+    for (const inner of ['', 'ab', '00'.repeat(96), nonsense.repeat(3), keccak256('0x').slice(2).repeat(10)])
+      expect(await ask(`0x${inner}${magic}`, { acceptsErc6492: true }), inner).toBe(false)
+  })
+})
+
+describe('a chain that is away', () => {
+  it('is no answer', async () => {
+    const rpc = createRpc({ label: 'test', urls: [`http://127.0.0.1:${await freePort()}`], chainId: 31_337 })
+    const question = { wallet, hash, signature: await owner.signMessage({ message }), acceptsErc6492: false }
+    await expect(createSmartWallets(rpc, 31_337).isValidSignature(question)).rejects.toThrow(ChainUnavailableError)
+  })
+})
