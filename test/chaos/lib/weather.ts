@@ -172,13 +172,14 @@ function someFaults(next: () => number): Exclude<Faults, (...args: never) => unk
 
 /** Replaces the newest blocks by empty ones. @returns the wallets' transactions that are in no block now */
 export async function reorg(chain: ChaosChain, depth: number, ledger: Ledger) {
-  const head = await chain.reader.getBlockNumber()
-  // a block may be mined meanwhile: one more is looked at
-  const blocks = await Promise.all(
-    Array.from({ length: depth + 1 }, (_, i) => chain.reader.getBlock({ blockNumber: head - BigInt(i) })),
-  )
-  await chain.test.request({ method: 'anvil_reorg', params: [depth, []] } as never)
-  const hashes = blocks.flatMap(({ transactions }) => transactions)
+  const hashes = await chain.miner.still(async () => {
+    const head = await chain.reader.getBlockNumber({ cacheTime: 0 })
+    const blocks = await Promise.all(
+      Array.from({ length: depth }, (_, i) => chain.reader.getBlock({ blockNumber: head - BigInt(i) })),
+    )
+    await chain.test.request({ method: 'anvil_reorg', params: [depth, []] } as never)
+    return blocks.flatMap(({ transactions }) => transactions)
+  })
   const gone = await Promise.all(
     hashes.map(async (hash) =>
       chain.reader.getTransaction({ hash }).then(

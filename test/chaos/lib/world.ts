@@ -3,6 +3,7 @@ import { readFile } from 'node:fs/promises'
 import path from 'node:path'
 import { type FaultProxy, type Stack, startFaultProxy, startStack } from '../../../src/testing/index.js'
 import { type LocalClients, localClients } from '../../../src/testing/localChain.js'
+import { type Miner, takeOverMining } from './miner.js'
 import { createSupervisor, type Supervisor } from './supervisor.js'
 
 const BLOCK_MS = 250
@@ -19,6 +20,7 @@ export interface ChaosChain extends LocalClients {
   chainId: number
   rpcUrl: string
   contract: `0x${string}`
+  miner: Miner
   /** The daemon is given these and nothing else; the hub has two, so that it fails over. */
   proxies: FaultProxy[]
 }
@@ -35,8 +37,9 @@ export interface ChaosWorld {
 export async function startChaosWorld(seed: number): Promise<ChaosWorld> {
   const stack = await startStack({ chains: LABELS, networks: ['mainnet'], seeds: false, blockMs: BLOCK_MS })
   const proxies: FaultProxy[] = []
+  const miners: Miner[] = []
   const stop = async () => {
-    await Promise.all(proxies.map((proxy) => proxy.stop()))
+    await Promise.all([...proxies, ...miners].map((part) => part.stop()))
     await stack.stop()
   }
   try {
@@ -48,7 +51,10 @@ export async function startChaosWorld(seed: number): Promise<ChaosWorld> {
         own.push(await startFaultProxy({ target: { rpcUrl, wsUrl }, seed: seed * 100 + i * 10 + n }))
       proxies.push(...own)
       const { contract } = config
-      chains.push({ label, chainId, rpcUrl, contract, proxies: own, ...localClients({ rpcUrl }, chainId) })
+      const clients = localClients({ rpcUrl }, chainId)
+      const miner = await takeOverMining(clients, BLOCK_MS)
+      miners.push(miner)
+      chains.push({ label, chainId, rpcUrl, contract, miner, proxies: own, ...clients })
     }
     const env = { CLUSTERD_CHAINS: await writeChainsFile(stack, chains), LOG_LEVEL: 'debug' }
     await stack.daemon.restart(env)
