@@ -162,6 +162,7 @@ const environment = z.object({
   LOG_LEVEL: z.enum(['fatal', 'error', 'warn', 'info', 'debug', 'trace', 'silent']).default('info'),
   LOG_FORMAT: z.enum(['json', 'pretty']).optional(),
   SERVICE_DOMAIN: z.string().min(1).default('localhost'),
+  SITE_URL: z.url({ protocol: /^https?$/, error: 'must be an http(s) URL' }).optional(),
   DATABASE_POOL: z.coerce.number().int().min(2).max(1_000).default(10),
   RELAYER_PRIVATE_KEY: privateKey.optional(),
   SOLANA_RELAYER_PRIVATE_KEY: solanaKey.optional(),
@@ -192,6 +193,8 @@ export interface Environment {
   logFormat: 'json' | 'pretty' | undefined
   /** Names the service in the signing message; never taken from a header. */
   serviceDomain: string
+  /** Where people's browsers reach the site; undefined: not set, this machine. */
+  siteUrl: string | undefined
   databasePool: number
   /** The account that pays for deliveries; without it nothing is delivered. */
   relayerPrivateKey: `0x${string}` | undefined
@@ -215,6 +218,7 @@ export interface Config extends Environment {
   databaseUrl: string
   port: number
   opsPort: number
+  siteUrl: string
   chains: readonly ChainConfig[]
   deliveries: Readonly<Record<'mainnet' | 'testnet', DeliverySettings>>
   /** The Solana cluster of each network that has one; its network label is "solana". */
@@ -243,6 +247,7 @@ export function readEnvironment(env: NodeJS.ProcessEnv = process.env): Environme
     logLevel: e.LOG_LEVEL,
     logFormat: e.LOG_FORMAT,
     serviceDomain: e.SERVICE_DOMAIN,
+    siteUrl: e.SITE_URL,
     databasePool: e.DATABASE_POOL,
     relayerPrivateKey: e.RELAYER_PRIVATE_KEY,
     solanaRelayerKey: e.SOLANA_RELAYER_PRIVATE_KEY,
@@ -266,6 +271,7 @@ export function readConfig(env: NodeJS.ProcessEnv = process.env): Config {
     ...base,
     databaseUrl: base.databaseUrl,
     port: base.port ?? DEFAULT_PORT,
+    siteUrl: base.siteUrl ?? `http://localhost:${base.port ?? DEFAULT_PORT}`,
     opsPort: base.opsPort ?? DEFAULT_OPS_PORT,
     ...readChains(base.chainsFile),
   })

@@ -5,9 +5,19 @@ import { PUBLIC_HEADERS } from './headers.js'
 export interface Answer {
   status: number
   /** Sent as JSON. */
-  body: unknown
+  body?: unknown
+  /** Sent as it stands, in place of a body. */
+  content?: Content
   headers?: Readonly<Record<string, string>> | undefined
 }
+
+/** Text with its media type. */
+export interface Content {
+  type: string
+  text: string
+}
+
+export const JSON_TYPE = 'application/json; charset=utf-8'
 
 /** A plain 200. */
 export const ok = (body: unknown, headers?: Answer['headers']): Answer => ({ status: 200, body, headers })
@@ -18,9 +28,10 @@ export const NO_STORE = { 'cache-control': 'no-store' } as const
 /** Sends an answer in one write. Does nothing when the caller is gone or has been answered. */
 export function send(res: ServerResponse, requestId: string, answer: Answer): void {
   if (res.headersSent || res.destroyed) return
-  const payload = Buffer.from(JSON.stringify(answer.body))
+  const { type, text } = answer.content ?? { type: JSON_TYPE, text: JSON.stringify(answer.body) }
+  const payload = Buffer.from(text)
   const headers: (string | number)[] = [...PUBLIC_HEADERS]
-  headers.push('content-type', 'application/json; charset=utf-8', 'content-length', payload.length)
+  headers.push('content-type', type, 'content-length', payload.length)
   headers.push('x-request-id', requestId)
   if (answer.headers) for (const [name, value] of Object.entries(answer.headers)) headers.push(name, value)
   res.writeHead(answer.status, headers)

@@ -17,6 +17,8 @@ export interface Context {
   /** The key from which authentication keys follow. */
   tokenKey(): Promise<Uint8Array>
   auth: AuthSettings
+  /** Where people's browsers reach the site, without a slash at the end: profiles and pictures are named under it. */
+  siteUrl: string
 }
 
 /** How wallets prove themselves. */
@@ -36,18 +38,22 @@ export interface ContextDeps extends Pick<Context, 'pool' | 'prisma' | 'chains'>
     Partial<AuthSettings> & {
       /** The key from which authentication keys follow; without it the database's own. */
       tokenKey?: Uint8Array | undefined
+      /** Default: http://localhost */
+      siteUrl?: string
     }
 }
 
 /** A context over a database and chains. The database's keys are read at their first use and kept. */
 export function createContext({ config, ...deps }: ContextDeps): Context {
   const { tokenKey, serviceDomain, sessionLifetimeMs = SESSION_LIFETIME_MS, acceptsErc6492 = false } = config
+  const { siteUrl = 'http://localhost' } = config
   return {
     ...deps,
     now: () => Date.now(),
     pageKey: once(() => readPageKey(deps.prisma)),
     tokenKey: once(async () => tokenKey ?? readTokenKey(deps.prisma)),
     auth: { serviceDomain, sessionLifetimeMs, acceptsErc6492 },
+    siteUrl: siteUrl.replace(/\/+$/, ''),
   }
 }
 

@@ -50,8 +50,8 @@ export const openApiPath = (path: string): string => path.replace(/:(\w+)/g, '{$
 
 function config(route: Route, path: string, isAlias: boolean): RouteConfig {
   const responses: RouteConfig['responses'] = {}
-  for (const [status, { description, schema }] of Object.entries(route.responses)) {
-    responses[status] = { description, content: { 'application/json': { schema } } }
+  for (const [status, { description, schema, type }] of Object.entries(route.responses)) {
+    responses[status] = { description, content: { [type ?? 'application/json']: { schema } } }
   }
   for (const [status, codes] of errorsByStatus(errorsOf(route))) {
     responses[status] ??= {
@@ -64,7 +64,7 @@ function config(route: Route, path: string, isAlias: boolean): RouteConfig {
     path: openApiPath(path),
     summary: route.summary,
     ...(route.description ? { description: route.description } : {}),
-    ...(isAlias ? { deprecated: true } : {}),
+    ...(isAlias || route.deprecated ? { deprecated: true } : {}),
     tags: [route.tag],
     ...(route.auth ? { security: route.auth === 'optional' ? [...KEYS, {}] : KEYS } : {}),
     request: {

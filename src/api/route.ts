@@ -45,10 +45,13 @@ export interface Route {
   description?: string
   tag: string
   auth?: AuthRule
+  /** The route belongs to an interface that is going: its answers say so, and name the path that takes its place. */
+  deprecated?: { successor: string }
   params?: z.ZodObject
   query?: z.ZodObject
   body?: z.ZodType
-  responses: Readonly<Record<number, { description: string; schema: z.ZodType }>>
+  /** JSON, unless a media type is named. */
+  responses: Readonly<Record<number, { description: string; schema: z.ZodType; type?: string }>>
   /** Errors of its own, beside `invalid_request`, `internal` and `unavailable`, and `unauthorized` where a key is required. */
   errors?: readonly ErrorCode[]
   /** The session is one where the rule requires it. */

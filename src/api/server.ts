@@ -6,12 +6,16 @@ import { type Answer, ok, send } from './answer.js'
 import { authenticate, markForCaches } from './authenticate.js'
 import { readBody } from './body.js'
 import { type Context, type ContextDeps, createContext } from './context.js'
+import { markDeprecated } from './deprecation.js'
 import { ApiError, errorAnswer, toApiError } from './errors.js'
 import { PREFLIGHT_HEADERS } from './headers.js'
+import { imageRoutes } from './image.js'
 import { protectServer, SERVER_LIMITS } from './limits.js'
 import { openApiDocument } from './openapi.js'
 import { isTestnet, parseQuery } from './query.js'
 import type { Route } from './route.js'
+import { v01Routes } from './v0.1/index.js'
+import { answerToJunk } from './v0.1/junk.js'
 import { v1Routes } from './v1/index.js'
 import { VERSION } from './version.js'
 
@@ -36,7 +40,7 @@ export interface Api {
 }
 
 /** Every route there is, in the order in which they are tried. */
-export const routes: readonly Route[] = v1Routes
+export const routes: readonly Route[] = [...v1Routes, ...v01Routes, ...imageRoutes]
 
 /** Makes the API over a database and the chains' ports. It holds no state but the page key. */
 export function createApi(deps: ApiDeps): Api {
@@ -55,12 +59,14 @@ export function createApi(deps: ApiDeps): Api {
   app.get('/', (req, res) => finish(req, res, '/', performance.now(), INDEX))
   app.use((req: Request, res: Response) => {
     if (req.method === 'OPTIONS') return void res.writeHead(204, [...PREFLIGHT_HEADERS]).end()
+    const junk = answerToJunk(req)
+    if (junk) return finish(req, res, 'none', performance.now(), junk)
     const error = new ApiError('not_found', 'There is no such route; /openapi.json lists them.')
     finish(req, res, 'none', performance.now(), errorAnswer(error))
   })
   // four parameters tell Express that this takes errors: what it refuses itself, such as a path that can't be decoded
   app.use((error: unknown, req: Request, res: Response, _next: NextFunction) => {
-    finish(req, res, 'none', performance.now(), errorAnswer(toApiError(error)), error)
+    finish(req, res, 'none', performance.now(), answerToJunk(req) ?? errorAnswer(toApiError(error)), error)
   })
   return { app, limits: SERVER_LIMITS, protect: protectServer }
 }
@@ -105,13 +111,12 @@ function server(route: Route, context: Context, finish: Finish) {
       const timer = setTimeout(() => reject(new ApiError('unavailable', 'This took too long.')), REQUEST_DEADLINE_MS)
       res.once('close', () => clearTimeout(timer))
     })
-    Promise.race([run(route, req, context), deadline]).then(
-      (answer) => finish(req, res, route.path, startedMs, answer),
-      (thrown: unknown) => {
-        const error = toApiError(thrown)
-        finish(req, res, route.path, startedMs, markForCaches(route.auth, false, errorAnswer(error)), error)
-      },
-    )
+    const reply = (answer: Answer, error?: ApiError) =>
+      finish(req, res, route.path, startedMs, markDeprecated(route, req.params, answer), error)
+    Promise.race([run(route, req, context), deadline]).then(reply, (thrown: unknown) => {
+      const error = toApiError(thrown)
+      reply(markForCaches(route.auth, false, errorAnswer(error)), error)
+    })
   }
 }
 

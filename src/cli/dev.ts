@@ -35,6 +35,7 @@ function daemonEnvOf(env: Environment): Record<string, string | undefined> {
     HOST: env.host,
     LOG_LEVEL: env.logLevel,
     SERVICE_DOMAIN: env.serviceDomain,
+    SITE_URL: env.siteUrl,
     DATABASE_POOL: String(env.databasePool),
     CLUSTERD_FAILPOINT: env.failpoint,
   }

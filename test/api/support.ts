@@ -58,6 +58,7 @@ export interface ApiWorldOptions {
   contract?: Hex
   configs?: (configs: readonly ChainConfig[]) => readonly ChainConfig[]
   log?: Logger
+  siteUrl?: string
 }
 
 const LABELS: readonly { network: Network; label: string }[] = [
@@ -77,7 +78,7 @@ export async function startApi(options: ApiWorldOptions = {}): Promise<ApiWorld>
     pool,
     prisma,
     chains,
-    config: { serviceDomain: 'localhost' },
+    config: { serviceDomain: 'localhost', ...(options.siteUrl && { siteUrl: options.siteUrl }) },
     log: options.log ?? pino({ level: 'silent' }),
   })
   const server = createServer(api.limits, api.app)

@@ -2,7 +2,7 @@ import type { ChainPort, EvmQuote } from '../../chains/chain.js'
 import { readAvailability } from '../../db/read/availability.js'
 import { isCluster } from '../../db/read/clusters.js'
 import { readMinimumWei } from '../../db/read/deployment.js'
-import { type AddressType, parseAddress } from '../../registry/address.js'
+import { type Address, type AddressType, addressToWord, parseAddress } from '../../registry/address.js'
 import { DEFAULT_AMOUNT_WEI, parseAmountWei } from '../../registry/amount.js'
 import { parseClusterName } from '../../registry/name.js'
 import type { Network } from '../../registry/network.js'
@@ -18,7 +18,9 @@ export interface QuoteRequest {
   sender: string
   /** `amount` as it was written, undefined for the default. */
   names: readonly { name: string; amount: unknown }[]
+  /** Who is credited: a cluster (v1) or an address (v0.1), not both. */
   referralClusterId?: string | undefined
+  referralAddress?: string | undefined
   /** The request selects the testnet. */
   isTestnet: boolean
 }
@@ -55,7 +57,7 @@ export async function quoteEvm(context: Context, request: QuoteRequest): Promise
     request.names.map(({ amount }) => amount),
     minimumWei,
   )
-  const referral = await referralOf(context, chain.network, request.referralClusterId)
+  const referral = await referralOf(context, chain.network, request)
   await requireFree(context, chain.network, names)
   return chain.quote({ sender, names: names.map((name, i) => ({ name, amountWei: amounts[i]! })), referral })
 }
@@ -75,17 +77,22 @@ function chainOf(context: Context, { network, isTestnet }: QuoteRequest): ChainP
 }
 
 function senderOf(input: string, type: AddressType): string {
+  const address = requireAddress(input, 'sender')
+  if (address.type !== type)
+    throw new ApiError('invalid_sender', `The sender is an address of type ${address.type}, this takes ${type}.`)
+  return address.text
+}
+
+function requireAddress(input: string, what: string): Address {
   const address = parseAddress(input)
   if (address === 'bad_checksum')
     throw new ApiError(
       'unsupported_address',
-      'The sender has a wrong checksum (EIP-55): check it, or write it in lower case.',
+      `The ${what} has a wrong checksum (EIP-55): check it, or write it in lower case.`,
     )
   if (address === 'unsupported_address')
-    throw new ApiError('unsupported_address', 'The sender is no address of a supported type.')
-  if (address.type !== type)
-    throw new ApiError('invalid_sender', `The sender is an address of type ${address.type}, this takes ${type}.`)
-  return address.text
+    throw new ApiError('unsupported_address', `The ${what} is no address of a supported type.`)
+  return address
 }
 
 function distinctNames(inputs: readonly string[]): string[] {
@@ -117,8 +124,16 @@ function readAmounts(inputs: readonly unknown[], minimumWei: bigint): bigint[] {
   return amounts
 }
 
-/** The referral bytes of a cluster that refers. @throws ApiError invalid_request where there is no such cluster */
-async function referralOf(context: Context, network: Network, input: string | undefined): Promise<Buffer | null> {
+/**
+ * The referral bytes: the id of a cluster that refers, or an address in 32 bytes (EVM left-padded, Solana raw).
+ * @throws ApiError invalid_request where there is no such cluster, unsupported_address
+ */
+async function referralOf(
+  context: Context,
+  network: Network,
+  { referralClusterId: input, referralAddress }: Pick<QuoteRequest, 'referralClusterId' | 'referralAddress'>,
+): Promise<Buffer | null> {
+  if (referralAddress !== undefined) return addressToWord(requireAddress(referralAddress, 'referral address').bytes)
   if (input === undefined) return null
   const id = parseClusterId(input)
   const details = [{ path: 'referralClusterId', message: 'It has to be the id of a cluster: 0x and 64 hex digits.' }]

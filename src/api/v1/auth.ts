@@ -68,7 +68,8 @@ const token = routeWithBody({
 
 const validation = z.object({ signature: z.string(), signingDate, type: addressType, wallet: addressText })
 
-const validate = {
+/** Both versions of the interface answer this alike. */
+export const validate = {
   path: '/v1/auth/validate',
   tag,
   summary: 'Whether a key is valid, and whose it is',

@@ -52,7 +52,8 @@ const amount = z.unknown().openapi({
     'What the bid is worth on the hub in wei of ETH; default 0.01 ETH. One of its names at most may be used.',
   example: '10000000000000000',
 })
-const amounts = Object.fromEntries(AMOUNT_SYNONYMS.map((name) => [name, amount.optional()])) as Record<
+/** An element's amount, under each of its names. */
+export const amounts = Object.fromEntries(AMOUNT_SYNONYMS.map((name) => [name, amount.optional()])) as Record<
   (typeof AMOUNT_SYNONYMS)[number],
   z.ZodOptional<typeof amount>
 >

@@ -1,0 +1,63 @@
+import { ok } from '../answer.js'
+import { metadataOfAddress, metadataOfName, metadataOfNames } from '../answers/metadata.js'
+import { route, routeWithBody } from '../route.js'
+import { MAX_LOOKUPS, z } from '../schema.js'
+import { addressText, nameText } from '../v1/schemas.js'
+import { WalletSchema } from './schemas.js'
+
+const tag = 'v0.1 look-ups'
+
+const MetadataSchema = z
+  .object({
+    name: z.string().openapi({ example: 'foobar/' }),
+    profileUrl: z.url(),
+    imageUrl: z.url(),
+    hasCustomImage: z.boolean(),
+    wallets: z.array(WalletSchema),
+  })
+  .openapi('ClusterV01')
+
+const found = { description: 'The cluster, null where there is none', schema: MetadataSchema.nullable() }
+
+const byName = route({
+  method: 'get',
+  path: '/v0.1/cluster/:name',
+  deprecated: { successor: '/v1/clusters/name/:name' },
+  tag,
+  summary: 'The cluster that holds a name',
+  params: z.object({ name: nameText }),
+  responses: { 200: found },
+  async handle({ params, network }, context) {
+    return ok(await metadataOfName(context, network, params.name!))
+  },
+})
+
+const byAddress = route({
+  method: 'get',
+  path: '/v0.1/cluster/address/:address',
+  deprecated: { successor: '/v1/clusters/address/:address' },
+  tag,
+  summary: 'The cluster in which an address is verified, under its default name',
+  params: z.object({ address: addressText }),
+  responses: { 200: found },
+  async handle({ params, network }, context) {
+    return ok(await metadataOfAddress(context, network, params.address!))
+  },
+})
+
+const byNames = routeWithBody({
+  method: 'post',
+  path: '/v0.1/cluster/names',
+  deprecated: { successor: '/v1/clusters/name' },
+  tag,
+  summary: 'The clusters that hold names',
+  description: 'In the order of the input; names that nobody holds are left out.',
+  body: z.array(nameText).max(MAX_LOOKUPS),
+  responses: { 200: { description: 'The clusters', schema: z.array(MetadataSchema) } },
+  errors: ['too_many'],
+  async handle({ body, network }, context) {
+    return ok((await metadataOfNames(context, network, body)).filter((cluster) => cluster !== null))
+  },
+})
+
+export const clusterRoutes = [byName, byAddress, byNames]

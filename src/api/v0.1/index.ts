@@ -1,0 +1,15 @@
+import type { Route } from '../route.js'
+import { addressRoutes } from './address.js'
+import { authRoutes } from './auth.js'
+import { clusterRoutes } from './cluster.js'
+import { nameRoutes } from './name.js'
+import { registerRoutes } from './register.js'
+
+/** The deprecated version of the interface: views of the same answers, in their old shapes. */
+export const v01Routes: readonly Route[] = [
+  ...registerRoutes,
+  ...addressRoutes,
+  ...nameRoutes,
+  ...clusterRoutes,
+  ...authRoutes,
+]

@@ -1,0 +1,141 @@
+import { readAvailability } from '../../db/read/availability.js'
+import { parseClusterName } from '../../registry/name.js'
+import type { Network } from '../../registry/network.js'
+import { NO_STORE, ok } from '../answer.js'
+import { amountOf, quoteEvm } from '../answers/quote.js'
+import { txStatus } from '../answers/status.js'
+import { parseTxId } from '../answers/txId.js'
+import type { Context } from '../context.js'
+import { route, routeWithBody } from '../route.js'
+import { MAX_CHANGES, MAX_LOOKUPS, z } from '../schema.js'
+import { amounts } from '../v1/register.js'
+import { addressText, nameText } from '../v1/schemas.js'
+
+const tag = 'v0.1 registration'
+
+const AvailabilitySchema = z
+  .object({ name: z.string().openapi({ description: 'The name as it was asked' }), isAvailable: z.boolean() })
+  .openapi('AvailabilityV01')
+
+/** Whether each of these can be registered; what is no name can not. */
+async function availabilityOf(context: Context, network: Network, inputs: readonly string[]) {
+  const names = inputs.map(parseClusterName)
+  const wellFormed = names.filter((name) => name !== null)
+  const availability = await readAvailability(context.pool, network, wellFormed)
+  let next = 0
+  return inputs.map((name, i) => ({ name, isAvailable: names[i] !== null && availability[next++] === 'free' }))
+}
+
+const checkOne = route({
+  method: 'get',
+  path: '/v0.1/register/check/:name',
+  deprecated: { successor: '/v1/names/register/check' },
+  tag,
+  summary: 'Whether a name can be registered',
+  params: z.object({ name: nameText }),
+  responses: { 200: { description: 'Its availability', schema: AvailabilitySchema } },
+  async handle({ params, network }, context) {
+    return ok((await availabilityOf(context, network, [params.name!]))[0])
+  },
+})
+
+const checkMany = routeWithBody({
+  method: 'post',
+  path: '/v0.1/register/check',
+  deprecated: { successor: '/v1/names/register/check' },
+  tag,
+  summary: 'Whether names can be registered',
+  description: 'One element per input, in its order; what is no name is not available.',
+  body: z.array(nameText).max(MAX_LOOKUPS),
+  responses: { 200: { description: 'Availability of each', schema: z.array(AvailabilitySchema) } },
+  errors: ['too_many'],
+  async handle({ body, network }, context) {
+    return ok(await availabilityOf(context, network, body))
+  },
+})
+
+const QuoteSchema = z
+  .object({
+    gasToken: z.object({ symbol: z.string(), decimals: z.int() }),
+    transactionData: z.object({ to: z.string(), data: z.string(), value: z.string() }),
+    registrationFee: z.string(),
+    bridgeFee: z.string(),
+    names: z.array(
+      z.object({
+        name: z.string(),
+        amount: z.string().openapi({ description: 'The bid in the gas token of the source chain' }),
+      }),
+    ),
+  })
+  .openapi('QuoteV01')
+
+const register = routeWithBody({
+  method: 'post',
+  path: '/v0.1/register',
+  deprecated: { successor: '/v1/names/register/evm' },
+  tag,
+  summary: 'Transaction data for registering names',
+  body: z.object({
+    network: z.string().openapi({ description: 'Label of the chain to pay on', example: '1' }),
+    sender: addressText,
+    names: z
+      .array(z.object({ name: nameText, ...amounts }))
+      .min(1)
+      .max(MAX_CHANGES),
+    referralAddress: addressText.optional().openapi({ description: 'Who is credited for the registration' }),
+  }),
+  responses: { 200: { description: 'The transaction to sign and send', schema: QuoteSchema } },
+  errors: [
+    'invalid_name',
+    'invalid_amount',
+    'unsupported_network',
+    'unsupported_address',
+    'invalid_sender',
+    'watch_only',
+    'too_many',
+    'names_unavailable',
+    'bridge_failure',
+  ],
+  async handle({ body, isTestnet }, context) {
+    const { network, sender, referralAddress } = body
+    const names = body.names.map((element, i) => ({ name: element.name, amount: amountOf(element, `names[${i}]`) }))
+    const quote = await quoteEvm(context, { network, sender, names, referralAddress, isTestnet })
+    const { to, data, value } = quote.transactionData
+    return ok({
+      gasToken: quote.gasToken,
+      transactionData: { to, data, value: value.toString() },
+      registrationFee: quote.registrationFee.toString(),
+      bridgeFee: quote.bridgeFee.toString(),
+      names: quote.names.map(({ name, amount }) => ({ name, amount: amount.toString() })),
+    })
+  },
+})
+
+const status = route({
+  method: 'get',
+  path: '/v0.1/register/tx/:tx',
+  deprecated: { successor: '/v1/names/register/tx/:tx' },
+  tag,
+  summary: 'The status of a registration transaction',
+  description: 'What is no transaction hash is not found.',
+  params: z.object({ tx: z.string() }),
+  responses: {
+    200: {
+      description: 'Its status',
+      schema: z
+        .object({
+          tx: z.string(),
+          status: z.enum(['not_found', 'pending', 'bridging', 'invalid', 'lost_bid', 'finalized']),
+        })
+        .openapi('TransactionStatusV01'),
+    },
+  },
+  async handle({ params, network }, context) {
+    const tx = params.tx!
+    const id = parseTxId(tx)
+    const known = id?.type === 'evm' ? await txStatus(context, network, id.hash) : null
+    return ok({ tx, status: known?.status ?? 'not_found' }, NO_STORE)
+  },
+})
+
+export const registerRoutes = [checkOne, checkMany, register, status]

@@ -1,0 +1,13 @@
+import { z } from '../schema.js'
+import { addressText, addressType } from '../v1/schemas.js'
+
+/** Shapes that several v0.1 routes share. */
+
+export const WalletSchema = z
+  .object({
+    type: addressType,
+    address: addressText,
+    name: z.string().openapi({ example: 'foobar/main' }),
+    isVerified: z.boolean(),
+  })
+  .openapi('WalletV01')

@@ -1,0 +1,42 @@
+import { createHash } from 'node:crypto'
+
+/** The side of a picture, in its own units; a name is drawn as a pattern of cells that is its own mirror image. */
+const SIDE = 400
+const CELLS = 5
+const MARGIN = 50
+const CELL = (SIDE - 2 * MARGIN) / CELLS
+/** Columns left of the middle, and the middle one. */
+const DRAWN_COLUMNS = Math.ceil(CELLS / 2)
+
+/**
+ * The picture of a name as SVG: the same name gives the same picture everywhere. It has no script, style or reference to
+ * anything, so that it can be shown under any policy.
+ */
+export function nameImage(name: string): string {
+  const digest = createHash('sha256').update(name).digest()
+  const hue = Math.round((digest.readUInt16BE(0) / 65_536) * 360)
+  const cells: string[] = []
+  for (let row = 0; row < CELLS; row++) {
+    for (let column = 0; column < DRAWN_COLUMNS; column++) {
+      if ((digest[2 + row * DRAWN_COLUMNS + column] ?? 0) % 2 === 0) continue
+      for (const x of new Set([column, CELLS - 1 - column]))
+        cells.push(`M${MARGIN + x * CELL} ${MARGIN + row * CELL}h${CELL}v${CELL}h-${CELL}z`)
+    }
+  }
+  return [
+    `<svg xmlns="http://www.w3.org/2000/svg" viewBox="0 0 ${SIDE} ${SIDE}" width="${SIDE}" height="${SIDE}" role="img">`,
+    `<title>${escapeXml(name)}</title>`,
+    `<rect width="${SIDE}" height="${SIDE}" fill="hsl(${hue},45%,94%)"/>`,
+    `<path fill="hsl(${hue},60%,42%)" d="${cells.join('')}"/>`,
+    '</svg>',
+  ].join('')
+}
+
+const ENTITIES: Readonly<Record<string, string>> = {
+  '&': '&amp;',
+  '<': '&lt;',
+  '>': '&gt;',
+  '"': '&quot;',
+  "'": '&#39;',
+}
+const escapeXml = (text: string): string => text.replace(/[&<>"']/g, (character) => ENTITIES[character] ?? '')

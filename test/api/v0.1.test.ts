@@ -1,0 +1,310 @@
+import bs58 from 'bs58'
+import fc from 'fast-check'
+import { getAddress } from 'viem'
+import { afterAll, beforeAll, describe, expect, it } from 'vitest'
+import {
+  type ApiWorld,
+  bid,
+  freshName,
+  MINIMUM_WEI,
+  randomAddress,
+  randomHash,
+  startApi,
+  tailBlock,
+} from './support.js'
+
+let world: ApiWorld
+const [alice, bob] = [randomAddress(), randomAddress()]
+const solana = bs58.encode(Buffer.alloc(32, 7))
+const [first, second, solName, testName, pending] = [freshName(), freshName(), freshName(), freshName(), freshName()]
+const SITE = 'https://names.example'
+
+beforeAll(async () => {
+  world = await startApi({ siteUrl: `${SITE}/` })
+  await world.append('mainnet', [
+    bid({ from: alice, name: first, amountWei: MINIMUM_WEI * 3n }),
+    bid({ from: solana, name: solName }),
+    bid({ from: alice, name: second }),
+    bid({ from: randomAddress(), name: first }),
+  ])
+  await world.append('testnet', [bid({ from: bob, name: testName })])
+  await world.tail('mainnet', [tailBlock(5_000, [bid({ from: randomAddress(), name: pending, block: 5_000 })])])
+})
+afterAll(() => world.stop())
+
+/** The body of a 200 that says it is deprecated. */
+async function get(path: string) {
+  const reply = await world.get(`/v0.1${path}`)
+  expect(reply.status, JSON.stringify(reply.body)).toBe(200)
+  return reply.body
+}
+async function post(path: string, body: unknown) {
+  const reply = await world.post(`/v0.1${path}`, body)
+  expect(reply.status, JSON.stringify(reply.body)).toBe(200)
+  return reply.body
+}
+
+const wallet = (name: string) => ({ type: 'evm', address: alice, name, isVerified: true })
+const cluster = (name: string, wallets: unknown[]) => ({
+  name: `${name}/`,
+  profileUrl: `${SITE}/${name}`,
+  imageUrl: `${SITE}/image/${name}.svg`,
+  hasCustomImage: false,
+  wallets,
+})
+/** What is no name and no address, as it may stand in a path. */
+const JUNK = ['a%20b', '%F0%9F%92%A9', '%', '%zz', '..%2f..', 'x'.repeat(33), '%00', 'a/b/c', '', '%2F', '0.5', '%C0']
+
+describe('a deprecated answer', () => {
+  it('says so, and names its successor', async () => {
+    const check = async (path: string, successor: string, init: RequestInit = {}) => {
+      const { headers } = await world.request(path, init)
+      expect(headers.get('deprecation')).toMatch(/^@\d{10}$/)
+      expect(headers.get('link')).toBe(`<${successor}>; rel="successor-version"`)
+    }
+    await check(`/v0.1/name/${alice}`, `/v1/names/address/${alice}`)
+    await check(`/v0.1/cluster/${first}/?testnet=true`, `/v1/clusters/name/${first}`)
+    await check('/v0.1/cluster/a%2Fb%22%0d%0a%3E', '/v1/clusters/name/a%2Fb%22%0D%0A%3E')
+    await check(`/v0.1/cluster/${'x'.repeat(500)}`, '/v1/clusters/name')
+    await check('/v0.1/register/check', '/v1/names/register/check', { method: 'POST', body: '{' })
+    await check('/v0.1/name/%', '/v1/names/address')
+    expect((await world.get('/v1/events')).headers.get('deprecation')).toBeNull()
+  })
+})
+
+describe('GET /v0.1/name/:address and POST /v0.1/name/addresses', () => {
+  it('answer the full name, null where there is none', async () => {
+    for (const form of [alice, getAddress(alice), `${alice}/`]) expect(await get(`/name/${form}`)).toBe(`${first}/main`)
+    expect(await get(`/name/${solana}`)).toBe(`${solName}/main`)
+    expect(await get(`/name/${bob}`)).toBeNull()
+    expect(await get(`/name/${bob}?testnet=true`)).toBe(`${testName}/main`)
+    for (const junk of [...JUNK, '0x12', 'null']) expect(await get(`/name/${junk}`), junk).toBeNull()
+    expect(await post('/name/addresses', [getAddress(alice), 'junk', bob, solana, alice])).toEqual([
+      { address: alice, name: `${first}/main` },
+      { address: 'junk', name: null },
+      { address: bob, name: null },
+      { address: solana, name: `${solName}/main` },
+      { address: alice, name: `${first}/main` },
+    ])
+    expect(await post('/name/addresses?testnet=true', [alice, bob])).toEqual([
+      { address: alice, name: null },
+      { address: bob, name: `${testName}/main` },
+    ])
+  })
+})
+
+describe('GET and POST /v0.1/address', () => {
+  it('answer the wallet under its full name', async () => {
+    for (const form of [first, `${first}/`, first.toUpperCase(), `${first}%2F`, `${first}/main`, `${first}%2Fmain`])
+      expect(await get(`/address/${form}`), form).toEqual(wallet(`${first}/main`))
+    expect(await get(`/address/${second}/MAIN/`)).toEqual(wallet(`${second}/main`))
+    expect(await get(`/address/${solName}`)).toMatchObject({ type: 'solana', address: solana })
+    expect(await get(`/address/${testName}?testnet=true`)).toMatchObject({ address: bob })
+    for (const unknown of [freshName(), `${first}/other`, testName, ...JUNK])
+      expect(await get(`/address/${unknown}`), unknown).toBeNull()
+    for (const junk of JUNK) expect(await get(`/address/${first}/${junk || '%20'}`), junk).toBeNull()
+  })
+
+  it('echo the names in bulk and leave out what resolves to nothing', async () => {
+    const asked = [`${second}/`, first, 'a b', `${first}/main`, `${first}/other`, freshName(), first.toUpperCase()]
+    const found = [`${second}/`, first, `${first}/main`, first.toUpperCase()]
+    expect(await post('/address/names', asked)).toEqual(found.map(wallet))
+    expect(await post('/address/names?testnet=true', asked)).toEqual([])
+  })
+})
+
+describe('GET and POST /v0.1/cluster', () => {
+  it('answer metadata by name and address, null where there is none', async () => {
+    for (const name of [first, second]) {
+      const metadata = cluster(name, [wallet(`${name}/main`)])
+      for (const form of [name, `${name}/`, name.toUpperCase(), `${name}%2F`])
+        expect(await get(`/cluster/${form}`), form).toEqual(metadata)
+    }
+    expect(await get(`/cluster/address/${getAddress(alice)}`)).toEqual(cluster(first, [wallet(`${first}/main`)]))
+    expect(await get(`/cluster/address/${bob}?testnet=true`)).toMatchObject({ name: `${testName}/` })
+    for (const unknown of [freshName(), testName, `${first}/main`, ...JUNK])
+      expect(await get(`/cluster/${unknown}`), unknown).toBeNull()
+    for (const unknown of [bob, randomAddress(), ...JUNK])
+      expect(await get(`/cluster/address/${unknown}`), unknown).toBeNull()
+  })
+
+  it('answer many, leaving out what nobody holds', async () => {
+    const asked = [`${second}/`, freshName(), 'a b', `${first}/main`, first, second.toUpperCase()]
+    const answered = await post('/cluster/names', asked)
+    expect(answered.map(({ name }: { name: string }) => name)).toEqual([`${second}/`, `${first}/`, `${second}/`])
+    expect(answered[1]).toEqual(cluster(first, [wallet(`${first}/main`)]))
+    expect(await post('/cluster/names?testnet=true', [testName, first])).toHaveLength(1)
+  })
+
+  it('refuse to answer for more wallets than fit', async () => {
+    const [owner, name] = [randomAddress(), freshName()]
+    await world.append('mainnet', [bid({ from: owner, name })])
+    await world.pool.query(
+      `INSERT INTO wallets SELECT w.network, w.cluster, decode('01' || lpad(to_hex(i), 40, '0'), 'hex'), 'w' || i,
+         false, false, false, w.created_seq, w.updated_seq
+       FROM wallets w, generate_series(1, 999) i WHERE w.network = 0
+         AND w.cluster = (SELECT cluster FROM names WHERE network = 0 AND name = $1)`,
+      [name],
+    )
+    expect((await post('/cluster/names', Array(10).fill(name)))[9].wallets).toHaveLength(1_000)
+    const { status, body } = await world.post('/v0.1/cluster/names', Array(11).fill(name))
+    expect([status, body.error]).toEqual([400, 'too_many'])
+  })
+})
+
+describe('private entries', () => {
+  it('are absent', async () => {
+    const [owner, hidden, name, hiddenName] = [randomAddress(), randomAddress(), freshName(), freshName()]
+    await world.append('mainnet', [bid({ from: owner, name }), bid({ from: hidden, name: hiddenName })])
+    const clusterOf = '(SELECT cluster FROM names WHERE network = 0 AND name = $1)'
+    await world.pool.query(`UPDATE wallets SET private = true WHERE network = 0 AND cluster = ${clusterOf}`, [
+      hiddenName,
+    ])
+    await world.pool.query(
+      `INSERT INTO wallets SELECT network, cluster, $2, 'secret', false, true, false, created_seq, updated_seq
+       FROM wallets WHERE network = 0 AND cluster = ${clusterOf}`,
+      [name, Buffer.concat([Buffer.of(1), Buffer.from(hidden.slice(2), 'hex')])],
+    )
+    expect(await get(`/name/${hidden}`)).toBeNull()
+    expect(await get(`/cluster/address/${hidden}`)).toBeNull()
+    expect(await get(`/address/${name}/secret`)).toBeNull()
+    expect(await get(`/address/${hiddenName}`)).toBeNull()
+    expect(await post('/address/names', [`${name}/secret`, hiddenName])).toEqual([])
+    expect((await get(`/cluster/${name}`)).wallets).toHaveLength(1)
+    expect(await get(`/cluster/${hiddenName}`)).toEqual(cluster(hiddenName, []))
+  })
+})
+
+describe('GET and POST /v0.1/register/check', () => {
+  it('echo names; what is taken, pending or no name is not available', async () => {
+    const free = freshName()
+    const check = async (path: string) => get(`/register/check/${path}`)
+    expect(await check(free)).toEqual({ name: free, isAvailable: true })
+    expect(await check(`${first.toUpperCase()}/`)).toEqual({ name: first.toUpperCase(), isAvailable: false })
+    expect(await check(`${first}?testnet=true`)).toEqual({ name: first, isAvailable: true })
+    for (const junk of JUNK) expect(await check(junk), junk).toEqual({ name: expect.any(String), isAvailable: false })
+    const asked = [free, `${free}/`, first, 'a b', pending, '', free.toUpperCase()]
+    const available = [true, true, false, false, false, false, true]
+    expect(await post('/register/check', asked)).toEqual(asked.map((name, i) => ({ name, isAvailable: available[i] })))
+  })
+})
+
+describe('POST /v0.1/register', () => {
+  const quote = (body: object) => world.post('/v0.1/register', body)
+  const asked = (change: object = {}) => ({ network: '1', sender: alice, names: [{ name: freshName() }], ...change })
+
+  it('answers the quote of v1 in its old shape', async () => {
+    const name = freshName()
+    for (const key of ['bidAmountWei', 'bidWeiAmount', 'amountWei', 'weiAmount']) {
+      const request = {
+        network: '1',
+        sender: getAddress(alice),
+        names: [{ name: `${name}/`, [key]: '20000000000000000' }],
+      }
+      const { status, body } = await quote(request)
+      expect(status).toBe(200)
+      const { type, names, ...rest } = (await world.post('/v1/names/register/evm', request)).body
+      expect(type).toBe('evm')
+      expect(body).toEqual({ ...rest, names: [{ name, amount: '20000000000000000' }] })
+      expect(names[0].amountWei).toBe('20000000000000000')
+    }
+  })
+
+  it('carries the referring address in 32 bytes', async () => {
+    const evm = await quote(asked({ referralAddress: getAddress(bob) }))
+    expect(evm.body.transactionData.data).toContain(`${'0'.repeat(24)}${bob.slice(2)}`)
+    expect(evm.body.transactionData.data).toMatch(/^0xfdad12fd/)
+    expect((await quote(asked({ referralAddress: solana }))).body.transactionData.data).toContain('07'.repeat(32))
+    expect((await quote(asked({ referralAddress: 'junk' }))).body.error).toBe('unsupported_address')
+  })
+
+  it('refuses what v1 refuses', async () => {
+    const refused = async (change: object, status: number, error: string) =>
+      expect(await quote(asked(change))).toMatchObject({ status, body: { status, error } })
+    await refused({ network: '77' }, 400, 'unsupported_network')
+    await refused({ sender: solana }, 400, 'invalid_sender')
+    await refused({ sender: 'junk' }, 400, 'unsupported_address')
+    await refused({ names: [{ name: 'a b' }] }, 400, 'invalid_name')
+    await refused({ names: [] }, 400, 'invalid_request')
+    await refused({ names: [{ name: freshName(), bidAmountWei: '1' }] }, 400, 'invalid_amount')
+    await refused({ names: [{ name: first }] }, 409, 'names_unavailable')
+    expect((await quote(asked({ network: '11155111', names: [{ name: first }] }))).status).toBe(200)
+  })
+})
+
+describe('GET /v0.1/register/tx/:tx', () => {
+  it('answers the hash and its status, not_found for what is none', async () => {
+    const tx = randomHash()
+    await world.append('mainnet', [bid({ from: randomAddress(), name: freshName(), tx })])
+    const { headers, body } = await world.get(`/v0.1/register/tx/${tx}`)
+    expect(body).toEqual({ tx, status: 'finalized' })
+    expect(headers.get('cache-control')).toBe('no-store')
+    for (const junk of JUNK)
+      expect(await get(`/register/tx/${junk}`), junk).toEqual({ tx: expect.any(String), status: 'not_found' })
+  })
+})
+
+describe('any bulk request', () => {
+  it('answers in JSON, never a 500, and a list for a list of texts', async () => {
+    const path = fc.constantFrom('/name/addresses', '/address/names', '/cluster/names', '/register/check')
+    const text = fc.oneof(
+      fc.string({ unit: 'binary', maxLength: 50 }),
+      fc.constantFrom(first, `${first}/`, `${first}/main`, alice, solana, '__proto__', 'constructor', '/', '//'),
+    )
+    await fc.assert(
+      fc.asyncProperty(path, fc.array(text, { maxLength: 8 }), async (route, inputs) => {
+        const answered = await post(route, inputs)
+        expect(Array.isArray(answered)).toBe(true)
+        const isOnePerInput = route === '/name/addresses' || route === '/register/check'
+        if (isOnePerInput) expect(answered).toHaveLength(inputs.length)
+        else expect(answered.length).toBeLessThanOrEqual(inputs.length)
+      }),
+      { numRuns: 100 },
+    )
+    await fc.assert(
+      fc.asyncProperty(path, fc.json({ maxDepth: 3 }), async (route, body) => {
+        const { status } = await world.request(`/v0.1${route}`, { method: 'POST', body })
+        expect(status).toBeLessThan(500)
+      }),
+      { numRuns: 60 },
+    )
+    const many = Array.from({ length: 1_001 }, freshName)
+    for (const route of ['/name/addresses', '/address/names', '/cluster/names', '/register/check'])
+      expect((await world.post(`/v0.1${route}`, many)).body.error).toBe('too_many')
+  })
+})
+
+describe('any single look-up', () => {
+  it('answers 200 and null, a record or a status, whatever stands in its path', async () => {
+    const route = fc.constantFrom('name', 'address', 'cluster', 'cluster/address', 'register/check', 'register/tx')
+    const part = fc.oneof(
+      fc.string({ unit: 'binary', maxLength: 40 }).map(encodeURIComponent),
+      fc.string({ unit: fc.constantFrom('%', '0', 'a', 'f', 'Z', ':', '+', ';', '~', '*', '(', '/'), maxLength: 12 }),
+    )
+    await fc.assert(
+      fc.asyncProperty(route, part, fc.constantFrom('', '?testnet=', '?testnet=undefined&x=1&x=2'), async (r, p, q) => {
+        await get(`/${r}/${p}${q}`)
+      }),
+      { numRuns: 300 },
+    )
+    expect((await world.get(`/v0.1/name/${alice}?testnet=true&testnet=true`)).status).toBe(400)
+  })
+})
+
+describe('GET /image/:name.svg', () => {
+  it('draws a name, always the same way', async () => {
+    const draw = (name: string) => fetch(`${world.url}/image/${name}.svg`)
+    const answer = await draw(first)
+    const svg = await answer.text()
+    expect(answer.status).toBe(200)
+    expect(answer.headers.get('content-type')).toBe('image/svg+xml')
+    expect(answer.headers.get('cache-control')).toBe('public, max-age=86400')
+    expect(answer.headers.get('content-security-policy')).toBe("default-src 'none';frame-ancestors 'none'")
+    expect(answer.headers.get('x-content-type-options')).toBe('nosniff')
+    expect(svg).toMatch(/^<svg .*<\/svg>$/)
+    expect(await (await draw(first.toUpperCase())).text()).toBe(svg)
+    expect(await (await draw(second)).text()).not.toBe(svg)
+    for (const bad of ['%3Cscript%3E', 'a%20b', 'x'.repeat(33)])
+      expect(await world.get(`/image/${bad}.svg`)).toMatchObject({ status: 400, body: { error: 'invalid_name' } })
+  })
+})
