@@ -7,9 +7,9 @@ import {
   fold,
   type JournalRow,
   keysOf,
+  type NameMove,
   type NameRow,
   type WalletRow,
-  type WalletUpdate,
 } from '../registry/fold.js'
 import { NETWORK_CODE, type Network } from '../registry/network.js'
 import { type CopyBuffer, copyEach } from './copy.js'
@@ -69,8 +69,10 @@ async function writeChanges(client: pg.ClientBase, network: Network, changes: Ch
   await copyEach(client, `${leaf('journal', network)} (${JOURNAL})`, changes.journal, journal)
   await copyEach(client, `${leaf('names', network)} (${NAMES})`, changes.names, names)
   await copyEach(client, `${leaf('clusters', network)} (${CLUSTERS})`, changes.clusters, clusters)
+  if (changes.walletRemovals.length > 0) await removeWallets(client, network, changes.walletRemovals)
   await copyEach(client, `${leaf('wallets', network)} (${WALLETS})`, changes.wallets, wallets)
   if (changes.walletUpdates.length > 0) await updateWallets(client, network, changes.walletUpdates)
+  if (changes.nameMoves.length > 0) await moveNames(client, network, changes.nameMoves)
   await writeHead(client, network, changes.head)
 }
 
@@ -108,23 +110,49 @@ function rowsOf(network: Network, generation: number) {
   }
 }
 
-async function updateWallets(client: pg.ClientBase, network: Network, updates: readonly WalletUpdate[]): Promise<void> {
+async function updateWallets(client: pg.ClientBase, network: Network, rows: readonly WalletRow[]): Promise<void> {
   const text = `UPDATE ${leaf('wallets', network)} w
-    SET name = u.name, verified = u.verified, private = u.private, backed_up = u.backed_up, updated_seq = u.updated_seq
-    FROM unnest($2::int8[], $3::bytea[], $4::text[], $5::bool[], $6::bool[], $7::bool[], $8::int8[])
-      AS u(cluster, address, name, verified, private, backed_up, updated_seq)
+    SET name = u.name, verified = u.verified, private = u.private, backed_up = u.backed_up,
+      created_seq = u.created_seq, updated_seq = u.updated_seq
+    FROM unnest($2::int8[], $3::bytea[], $4::text[], $5::bool[], $6::bool[], $7::bool[], $8::int8[], $9::int8[])
+      AS u(cluster, address, name, verified, private, backed_up, created_seq, updated_seq)
     WHERE w.network = $1 AND w.cluster = u.cluster AND w.address = u.address`
-  // the newest change of an entry wins: a batch may touch it twice
-  const newest = [...new Map(updates.map((row) => [`${row.cluster}:${row.address.toString('hex')}`, row])).values()]
   const { rowCount } = await client.query(text, [
     NETWORK_CODE[network],
-    newest.map((row) => row.cluster),
-    newest.map((row) => row.address),
-    newest.map((row) => row.name),
-    newest.map((row) => row.isVerified),
-    newest.map((row) => row.isPrivate),
-    newest.map((row) => row.isBackedUp),
-    newest.map((row) => row.updatedSeq),
+    rows.map((row) => row.cluster),
+    rows.map((row) => row.address),
+    rows.map((row) => row.name),
+    rows.map((row) => row.isVerified),
+    rows.map((row) => row.isPrivate),
+    rows.map((row) => row.isBackedUp),
+    rows.map((row) => row.createdSeq),
+    rows.map((row) => row.updatedSeq),
   ])
-  if (rowCount !== newest.length) throw new Error(`updating wallets: ${rowCount} of ${newest.length} rows were there`)
+  if (rowCount !== rows.length) throw new Error(`updating wallets: ${rowCount} of ${rows.length} rows were there`)
+}
+
+async function removeWallets(client: pg.ClientBase, network: Network, rows: Changes['walletRemovals']): Promise<void> {
+  const text = `DELETE FROM ${leaf('wallets', network)} w USING unnest($2::int8[], $3::bytea[]) AS u(cluster, address)
+    WHERE w.network = $1 AND w.cluster = u.cluster AND w.address = u.address`
+  const { rowCount } = await client.query(text, [
+    NETWORK_CODE[network],
+    rows.map((row) => row.cluster),
+    rows.map((row) => row.address),
+  ])
+  if (rowCount !== rows.length) throw new Error(`removing wallets: ${rowCount} of ${rows.length} rows were there`)
+}
+
+async function moveNames(client: pg.ClientBase, network: Network, moves: readonly NameMove[]): Promise<void> {
+  const text = `UPDATE ${leaf('names', network)} n SET cluster = u.cluster, updated_seq = u.updated_seq
+    FROM unnest($2::text[], $3::int8[], $4::int8[]) AS u(name, cluster, updated_seq)
+    WHERE n.network = $1 AND n.name = u.name COLLATE "C" AND n.outcome = 1`
+  // a batch may move a name twice
+  const newest = [...new Map(moves.map((move) => [move.name, move])).values()]
+  const { rowCount } = await client.query(text, [
+    NETWORK_CODE[network],
+    newest.map((move) => move.name),
+    newest.map((move) => move.cluster),
+    newest.map((move) => move.updatedSeq),
+  ])
+  if (rowCount !== newest.length) throw new Error(`moving names: ${rowCount} of ${newest.length} rows were there`)
 }

@@ -62,15 +62,21 @@ test('loads owners, verified wallets and the smallest free cluster number with i
     `INSERT INTO names (network, seq, name, cluster, outcome, updated_seq)
      VALUES (1, 1, 'taken', 7, 1, 1), (1, 2, 'lost', NULL, 2, 2)`,
   )
+  const seqs = { createdSeq: 1, updatedSeq: 1 }
+  const flags = { isVerified: true, isPrivate: true, isBackedUp: false }
+  const cold = { cluster: 7, address: wallet(1), name: 'cold', ...flags, ...seqs }
   const keys: Keys = {
     names: new Set(['free', 'taken', 'lost']),
     wallets: new Set([1, 2, 3, 4].map((n) => keyOf(wallet(n)))),
+    actors: new Set(),
+    clusterIds: new Set(),
+    heldNames: false,
   }
   const slice = await load(keys)
   expect(slice.owners).toEqual(new Map([['taken', 7]]))
-  expect(slice.verified).toEqual(
-    new Map([[keyOf(wallet(1)), { cluster: 7, name: 'cold', isPrivate: true, isBackedUp: false }]]),
-  )
+  expect(slice.verified).toEqual(new Map([[keyOf(wallet(1)), { cluster: 7, isPrivate: true }]]))
+  // a bid of a privately verified wallet makes its entry public, and its name has to fit in with the others
+  expect(slice.clusters).toEqual(new Map([[7, { wallets: new Map([[keyOf(wallet(1)), cold]]), names: [] }]]))
   const free = [
     [2, 1],
     [3, 20],
@@ -88,4 +94,11 @@ test('loads owners, verified wallets and the smallest free cluster number with i
   const there = new Set(['taken', ...[1, 2, 3].map((n) => keyOf(wallet(n)))])
   expect(await load(keys, { written: { mayHold: (key) => there.has(key) } })).toEqual(slice)
   expect(await load(keys, { firstIds: firstClusterIds('testnet', keys) })).toEqual(slice)
+  // where wallets sign changes: their clusters, those that are named, the names held; a free number for the verified ones too
+  const clusterIds = new Set([keyOf(clusterId('testnet', wallet(2), 0)), keyOf(Buffer.alloc(32))])
+  const signed = await load({ ...keys, actors: new Set([keyOf(wallet(1))]), clusterIds, heldNames: true })
+  expect(signed.clusterSerials).toEqual(new Map([[keyOf(clusterId('testnet', wallet(2), 0)), 10]]))
+  expect(signed.clusters.get(7)).toMatchObject({ names: [{ name: 'taken', seq: 1 }] })
+  expect(signed.clusters.get(10)).toEqual({ wallets: new Map(), names: [] })
+  expect(signed.nextClusterNumber.get(keyOf(wallet(1)))).toBe(0)
 })

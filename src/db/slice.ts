@@ -3,6 +3,7 @@ import { clusterId } from '../registry/clusterId.js'
 import type { Head, Keys, Slice } from '../registry/fold.js'
 import { NETWORK_CODE, type Network } from '../registry/network.js'
 import { BYTEA_OID, binaryArray, TEXT_OID } from './binaryArray.js'
+import { loadClusters } from './clusterStates.js'
 import { leaf } from './tables.js'
 import type { WrittenKeys } from './writtenKeys.js'
 
@@ -11,9 +12,7 @@ interface Found {
   source: 'owner' | 'wallet' | 'cluster'
   ord: number
   cluster: number
-  name: string | null
   private: boolean | null
-  backed_up: boolean | null
 }
 
 /** What a writer knows already. */
@@ -39,7 +38,16 @@ export async function loadSlice(
 ): Promise<Slice> {
   const { firstIds, written } = hints
   const owners = new Map<string, number>()
-  const slice = { network, head, owners, verified: new Map(), nextClusterNumber: new Map(), nextClusterId: new Map() }
+  const slice: Required<Slice> = {
+    network,
+    head,
+    owners,
+    verified: new Map(),
+    nextClusterNumber: new Map(),
+    nextClusterId: new Map(),
+    clusters: new Map(),
+    clusterSerials: new Map(),
+  }
   if (keys.names.size + keys.wallets.size === 0) return slice
   const firstId = (key: string) => firstIds?.get(key) ?? clusterId(network, addressOf(key), 0)
   const isAsked = (key: string) => written?.mayHold(key) !== false
@@ -50,14 +58,12 @@ export async function loadSlice(
   for (const row of found) {
     if (row.source === 'owner') owners.set(names[row.ord - 1]!, row.cluster)
     else if (row.source === 'cluster') hasCreated.add(wallets[row.ord - 1]!)
-    else {
-      const entry = { name: row.name!, isPrivate: row.private!, isBackedUp: row.backed_up! }
-      slice.verified.set(wallets[row.ord - 1]!, { cluster: row.cluster, ...entry })
-    }
+    else slice.verified.set(wallets[row.ord - 1]!, { cluster: row.cluster, isPrivate: row.private! })
   }
   const creators: string[] = []
   for (const key of keys.wallets) {
-    if (slice.verified.has(key)) continue
+    // where wallets sign changes, one that is verified now may not be by the end of the batch
+    if (slice.verified.has(key) && keys.actors.size === 0) continue
     if (hasCreated.has(key)) creators.push(key)
     else {
       slice.nextClusterNumber.set(key, 0)
@@ -65,6 +71,7 @@ export async function loadSlice(
     }
   }
   if (creators.length > 0) await findFreeIds(client, slice, creators)
+  await loadClusters(client, slice, keys)
   return slice
 }
 
@@ -86,17 +93,17 @@ async function probe(
   if (names.length + addresses.length + ids.length === 0) return []
   const code = NETWORK_CODE[network]
   const text = `
-    SELECT 'owner' AS source, k.ord::int AS ord, n.cluster, NULL AS name, NULL::bool AS private, NULL::bool AS backed_up
+    SELECT 'owner' AS source, k.ord::int AS ord, n.cluster, NULL::bool AS private
     FROM unnest($1::text[]) WITH ORDINALITY k(name, ord) CROSS JOIN LATERAL (
       SELECT cluster FROM ${leaf('names', network)}
       WHERE network = ${code} AND outcome = 1 AND name = k.name COLLATE "C" LIMIT 1) n
     UNION ALL
-    SELECT 'wallet', k.ord::int, w.cluster, w.name, w.private, w.backed_up
+    SELECT 'wallet', k.ord::int, w.cluster, w.private
     FROM unnest($2::bytea[]) WITH ORDINALITY k(address, ord) CROSS JOIN LATERAL (
-      SELECT cluster, name, private, backed_up FROM ${leaf('wallets', network)}
+      SELECT cluster, private FROM ${leaf('wallets', network)}
       WHERE network = ${code} AND verified AND address = k.address LIMIT 1) w
     UNION ALL
-    SELECT 'cluster', k.ord::int, c.serial, NULL, NULL, NULL
+    SELECT 'cluster', k.ord::int, c.serial, NULL
     FROM unnest($3::bytea[]) WITH ORDINALITY k(id, ord) CROSS JOIN LATERAL (
       SELECT serial FROM ${leaf('clusters', network)} WHERE network = ${code} AND id = k.id LIMIT 1) c`
   await client.query('SET LOCAL enable_seqscan = off')

@@ -1,5 +1,14 @@
 /** Kinds of journal entries. Stored; never renumber. Signed changes count from 16. */
-export const ENTRY_KIND = { bid: 1, minimum: 2 } as const
+export const ENTRY_KIND = {
+  bid: 1,
+  minimum: 2,
+  create_cluster: 16,
+  add_wallets: 17,
+  rename_wallets: 18,
+  remove_wallets: 19,
+  verify_wallet: 20,
+  confirm_backup: 21,
+} as const
 export type EntryKind = keyof typeof ENTRY_KIND
 
 const KIND_OF_CODE = new Map<number, EntryKind>(
@@ -14,8 +23,8 @@ export function entryKind(code: number): EntryKind {
 }
 
 /**
- * What goes into the journal, before the fold gives it a number: a confirmed log of the hub chain, or (later) a change
- * signed by a wallet. It carries everything the fold needs; the fold never calls out.
+ * What goes into the journal, before the fold gives it a number: a confirmed log of the hub chain, or a change signed
+ * by a wallet. It carries everything the fold needs; the fold never calls out.
  */
 export interface Entry {
   kind: EntryKind
@@ -25,6 +34,6 @@ export interface Entry {
   txKey: bigint | null
   /** The cause's own time (block time, request time) in milliseconds; the journal's timestamp never falls behind the entry before. */
   causeMs: number
-  /** bid: see bid.ts. minimum: one word, wei. */
+  /** bid: see bid.ts. minimum: one word, wei. Signed changes: see change.ts. */
   body: Buffer
 }

@@ -1,7 +1,8 @@
 import { decodeAddress } from './address.js'
 import { BID_WORDS, decodeBid } from './bid.js'
 import { toHex, wordToBigInt } from './bytes.js'
-import { decodeBidEffects } from './effects.js'
+import { isChangeKind } from './change.js'
+import { decodeBidEffects, decodeChangeEffects } from './effects.js'
 import type { EntryKind } from './entry.js'
 import { DEFAULT_WALLET_NAME, wordToName } from './name.js'
 import { NETWORK_LETTER, type Network } from './network.js'
@@ -26,13 +27,21 @@ export type PublicEvent =
   | { type: 'CREATE_CLUSTER'; cluster: number }
   | { type: 'ADD_WALLET'; cluster: number; name: string; wallet: Buffer; isVerified: boolean; isBackedUp: boolean }
   | { type: 'REGISTER_NAME'; cluster: number; name: string; amountWei: bigint }
+  | { type: 'UPDATE_WALLET_NAME'; cluster: number; name: string; wallet: Buffer }
+  | { type: 'VERIFY_WALLET' | 'REMOVE_WALLET' | 'BACKUP_WALLET'; cluster: number; wallet: Buffer }
+  /** `cluster` is where it went. */
+  | { type: 'TRANSFER_NAME'; cluster: number; from: number; name: string }
 
 /** The public events of a journal row, in their order; as many as the row's public count. */
-export function publicEvents(row: FeedRow): PublicEvent[] {
+export function publicEvents(row: FeedRow): readonly PublicEvent[] {
   if (row.publicCount === 0) return []
   if (row.kind === 'bid') return bidEvents(row)
-  return []
+  return isChangeKind(row.kind) ? decodeChangeEffects(row.effects).events : []
 }
+
+/** Serials of the clusters that an event names. */
+export const clustersOf = (event: PublicEvent): number[] =>
+  event.type === 'TRANSFER_NAME' ? [event.cluster, event.from] : [event.cluster]
 
 function bidEvents(row: FeedRow): PublicEvent[] {
   const effects = decodeBidEffects(row.effects)
@@ -76,6 +85,12 @@ export function eventData(event: PublicEvent, idOf: (serial: number) => Buffer):
       }
     case 'REGISTER_NAME':
       return { name: event.name, wei_amount: event.amountWei.toString(), cluster_id }
+    case 'UPDATE_WALLET_NAME':
+      return { name: event.name, address: decodeAddress(event.wallet).text, cluster_id }
+    case 'TRANSFER_NAME':
+      return { name: event.name, to: cluster_id, from_cluster_id: toHex(idOf(event.from)) }
+    default:
+      return { address: decodeAddress(event.wallet).text, cluster_id }
   }
 }
 

@@ -54,3 +54,13 @@ export function wordToName(word: Buffer): string | null {
   for (let i = length; i < NAME_MAX_BYTES; i++) if (word[i] !== 0) return null
   return word.toString('latin1', 0, length)
 }
+
+/** The name itself if it is free, else the first free of `name-2`, `name-3`, …; cut so that it stays a name. */
+export function numberedName(name: string, isTaken: (candidate: string) => boolean): string {
+  let candidate = name
+  for (let n = 2; isTaken(candidate); n++) {
+    const suffix = `-${n}`
+    candidate = name.slice(0, NAME_MAX_BYTES - suffix.length) + suffix
+  }
+  return candidate
+}

@@ -1,10 +1,11 @@
 import { decodeAddress } from '../registry/address.js'
-import { toHex } from '../registry/bytes.js'
+import { keyOf, toHex } from '../registry/bytes.js'
 import { clusterId } from '../registry/clusterId.js'
 import type { Entry } from '../registry/entry.js'
 import {
   type Changes,
   type ClusterRow,
+  type ClusterState,
   fold,
   type Head,
   type JournalRow,
@@ -44,12 +45,17 @@ export function append(registry: MemoryRegistry, entries: readonly Entry[], writ
   registry.journal.push(...changes.journal)
   registry.names.push(...changes.names)
   registry.clusters.push(...changes.clusters)
+  const indexOf = ({ cluster, address }: Pick<WalletRow, 'cluster' | 'address'>): number => {
+    const i = registry.wallets.findIndex((row) => row.cluster === cluster && row.address.equals(address))
+    if (i < 0) throw new Error(`a change names a wallet that is not listed: ${decodeAddress(address).text}`)
+    return i
+  }
+  for (const row of changes.walletRemovals) registry.wallets.splice(indexOf(row), 1)
   registry.wallets.push(...changes.wallets)
-  for (const update of changes.walletUpdates) {
-    const i = registry.wallets.findIndex((row) => row.cluster === update.cluster && row.address.equals(update.address))
-    const row = registry.wallets[i]
-    if (!row) throw new Error(`an update names a wallet that is not listed: ${decodeAddress(update.address).text}`)
-    registry.wallets[i] = { ...update, createdSeq: row.createdSeq }
+  for (const row of changes.walletUpdates) registry.wallets[indexOf(row)] = row
+  for (const { name, cluster } of changes.nameMoves) {
+    const i = registry.names.findIndex((row) => row.name === name && row.outcome === 'won')
+    registry.names[i] = { ...registry.names[i]!, cluster }
   }
   return changes
 }
@@ -63,7 +69,10 @@ export function loadSlice(registry: MemoryRegistry, entries: readonly Entry[]): 
     owners: new Map(),
     verified: new Map(),
     nextClusterNumber: new Map(),
+    clusters: new Map(),
+    clusterSerials: new Map(),
   }
+  const whole = new Set<number>()
   for (const { name, cluster, outcome } of registry.names) {
     if (outcome === 'won' && keys.names.has(name!)) slice.owners.set(name!, cluster!)
   }
@@ -71,13 +80,28 @@ export function loadSlice(registry: MemoryRegistry, entries: readonly Entry[]): 
     const address = Buffer.from(key, 'latin1')
     const entry = registry.wallets.find((row) => row.isVerified && row.address.equals(address))
     if (entry) {
-      const { cluster, name, isPrivate, isBackedUp } = entry
-      slice.verified.set(key, { cluster, name, isPrivate, isBackedUp })
-    } else {
-      slice.nextClusterNumber.set(key, firstFreeNumber(registry, address))
+      const { cluster, isPrivate } = entry
+      slice.verified.set(key, { cluster, isPrivate })
+      if (isPrivate || keys.actors.has(key)) whole.add(cluster)
     }
+    if (!entry || keys.actors.size > 0) slice.nextClusterNumber.set(key, firstFreeNumber(registry, address))
   }
+  for (const { id, serial } of registry.clusters) {
+    if (!keys.clusterIds.has(keyOf(id))) continue
+    slice.clusterSerials.set(keyOf(id), serial)
+    whole.add(serial)
+  }
+  for (const serial of whole) slice.clusters.set(serial, wholeCluster(registry, serial, keys.heldNames))
   return slice
+}
+
+function wholeCluster(registry: MemoryRegistry, serial: number, withNames: boolean): ClusterState {
+  const rows = registry.wallets.filter((row) => row.cluster === serial)
+  const names = registry.names.filter((row) => withNames && row.cluster === serial)
+  return {
+    wallets: new Map(rows.map((row) => [keyOf(row.address), row])),
+    names: names.map((row) => ({ name: row.name!, seq: row.seq })),
+  }
 }
 
 function firstFreeNumber(registry: MemoryRegistry, creator: Buffer): number {

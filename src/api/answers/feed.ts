@@ -1,5 +1,5 @@
 import { type FeedOrder, findSince, readClusterIds, readStretch } from '../../db/read/feed.js'
-import { type FeedRow, type PublicEvent, publicEvents } from '../../registry/events.js'
+import { clustersOf, type FeedRow, type PublicEvent, publicEvents } from '../../registry/events.js'
 import type { Network } from '../../registry/network.js'
 import type { Context } from '../context.js'
 import { ApiError } from '../errors.js'
@@ -20,6 +20,8 @@ export interface FeedRequest {
   from?: Buffer | undefined
   /** Inclusive lower bound, milliseconds; a token outranks it. */
   sinceMs?: number | undefined
+  /** Which events count, where not all of them do. */
+  shows?: (event: PublicEvent) => boolean
 }
 
 /** A public event with what every version of the interface shows of it. */
@@ -43,6 +45,9 @@ export interface FeedPage {
   resume: string
 }
 
+/** Entries read at once where not all events count. */
+const FILTERED_ROWS = 256
+
 /** A walk to go on with; without a generation it has not begun. */
 type Walk = Omit<PagePosition, 'generation' | 'seq'> & { generation: number | null; seq: number | null }
 
@@ -56,16 +61,9 @@ export async function feedPage(context: Context, request: FeedRequest): Promise<
   const key = await context.pageKey()
   const walk = request.page === undefined ? begin(request) : goOn(key, request, request.page)
   const isPlaced = await place(context, walk)
-  const stretch = await readStretch(context.pool, walk.network, {
-    order: walk.order,
-    seq: walk.seq,
-    floor: walk.floor,
-    limit: isPlaced ? request.limit + 1 : 0,
-    from: walk.from,
-  })
-  const { generation, headSeq } = stretch
-  if (walk.generation !== null && walk.generation !== generation) throw restarted()
-  const { items, next } = take(stretch.rows, walk, request.limit)
+  const { generation, headSeq, items, next } = isPlaced
+    ? await collect(context, request, walk)
+    : { ...(await readRows(context, walk, 0)), items: [], next: null }
   const end = isPlaced ? { seq: walk.order === 'oldest' ? headSeq + 1 : walk.floor - 1, skip: 0 } : null
   const position = next ?? end ?? { seq: walk.seq ?? 1, skip: 0 }
   const token = sealPage(key, { ...walk, generation, ...position })
@@ -120,26 +118,60 @@ async function place(context: Context, walk: Walk): Promise<boolean> {
   return true
 }
 
-/** Cuts a page from entries; `next` is where the rest begins, null when there is none. */
+interface Collected {
+  generation: number
+  headSeq: number
+  items: FeedItem[]
+  /** Where the rest begins, null when there is none. */
+  next: Position | null
+}
+
+/** The events of a page. Every entry read has an event; where not all events count, it may take several reads to fill it. */
+async function collect(context: Context, { limit, shows }: FeedRequest, walk: Walk): Promise<Collected> {
+  const asked = shows ? Math.max(limit + 1, FILTERED_ROWS) : limit + 1
+  const items: FeedItem[] = []
+  let from: Walk = walk
+  for (;;) {
+    const { generation, headSeq, rows } = await readRows(context, from, asked)
+    const next = take(items, rows, from, limit, shows)
+    const last = rows.at(-1)
+    if (next || !last || rows.length < asked) return { generation, headSeq, items, next }
+    from = { ...from, generation, seq: last.seq + (walk.order === 'oldest' ? 1 : -1), skip: 0 }
+  }
+}
+
+async function readRows(context: Context, { network, generation, order, seq, floor, from }: Walk, limit: number) {
+  const stretch = await readStretch(context.pool, network, { order, seq, floor, limit, from })
+  if (generation !== null && generation !== stretch.generation) throw restarted()
+  return stretch
+}
+
+type Position = Pick<PagePosition, 'seq' | 'skip'>
+
+/** Adds the events of entries to a page until it is full. @returns where the rest begins, null when there is none */
 function take(
+  items: FeedItem[],
   rows: readonly FeedRow[],
   walk: Walk,
   limit: number,
-): { items: FeedItem[]; next: { seq: number; skip: number } | null } {
-  const items: FeedItem[] = []
+  shows: FeedRequest['shows'],
+): Position | null {
   for (const row of rows) {
     const events = publicEvents(row).map((event, i) => ({ event, number: row.publicFirst + i }))
     if (walk.order === 'newest') events.reverse()
     const start = row.seq === walk.seq ? walk.skip : 0
     for (let i = start; i < events.length; i++) {
-      if (items.length === limit) return { items, next: { seq: row.seq, skip: i } }
+      if (shows && !shows(events[i]!.event)) continue
+      if (items.length === limit) return { seq: row.seq, skip: i }
       items.push({ ...events[i]!, actor: row.actor, atMs: row.atMs })
     }
   }
-  return { items, next: null }
+  return null
 }
 
-const serialsOf = (items: readonly FeedItem[]): number[] => [...new Set(items.map(({ event }) => event.cluster))]
+const serialsOf = (items: readonly FeedItem[]): number[] => [
+  ...new Set(items.flatMap(({ event }) => clustersOf(event))),
+]
 
 const restarted = (): ApiError =>
   new ApiError(

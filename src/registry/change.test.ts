@@ -1,0 +1,134 @@
+import fc from 'fast-check'
+import { describe, expect, it } from 'vitest'
+import { actorOfChange, type Change, type ChangeKind, decodeChange, encodeChange } from './change.js'
+import { type ChangeEvent, decodeChangeEffects, encodeChangeEffects } from './effects.js'
+
+const address = fc
+  .tuple(fc.constantFrom(1, 2), fc.uint8Array({ minLength: 32, maxLength: 32 }))
+  .map(([type, raw]) => Buffer.of(type, ...raw.subarray(0, type === 1 ? 20 : 32)))
+const name = fc.stringMatching(/^[a-z0-9_-]{1,32}$/)
+const distinct = { selector: (item: { address: Buffer }) => item.address.toString('hex'), maxLength: 5 }
+
+const change: fc.Arbitrary<Change> = fc.oneof(
+  fc.record({ kind: fc.constant('create_cluster' as const), actor: address }),
+  fc.record({
+    kind: fc.constant('add_wallets' as const),
+    actor: address,
+    wallets: fc.uniqueArray(fc.record({ address, name, isPrivate: fc.boolean() }), distinct),
+  }),
+  fc.record({
+    kind: fc.constant('rename_wallets' as const),
+    actor: address,
+    wallets: fc.uniqueArray(fc.record({ address, name }), distinct),
+  }),
+  fc.record({
+    kind: fc.constant('remove_wallets' as const),
+    actor: address,
+    addresses: fc.uniqueArray(address, { selector: (bytes) => bytes.toString('hex'), maxLength: 5 }),
+  }),
+  fc.record({
+    kind: fc.constant('verify_wallet' as const),
+    actor: address,
+    clusterId: fc.uint8Array({ minLength: 32, maxLength: 32 }).map((id) => Buffer.from(id)),
+  }),
+  fc.record({ kind: fc.constant('confirm_backup' as const), actor: address, address }),
+)
+
+describe('the body of a signed change', () => {
+  it('is read as it was written, and names its actor', () => {
+    fc.assert(
+      fc.property(change, (given) => {
+        const body = encodeChange(given)
+        expect(decodeChange(given.kind, body)).toEqual(given)
+        expect(actorOfChange(body)).toEqual(given.actor)
+      }),
+    )
+  })
+
+  it('is stored in one form for good', () => {
+    const actor = Buffer.of(1, ...Buffer.alloc(20, 0xaa))
+    const other = Buffer.of(2, ...Buffer.alloc(32, 0xbb))
+    const text = (given: Change) => encodeChange(given).toString()
+    const [a, b] = [actor.toString('hex'), other.toString('hex')]
+    expect(text({ kind: 'create_cluster', actor })).toBe(`{"actor":"${a}"}`)
+    expect(text({ kind: 'add_wallets', actor, wallets: [{ address: other, name: 'cold', isPrivate: true }] })).toBe(
+      `{"actor":"${a}","wallets":[["${b}","cold",true]]}`,
+    )
+    expect(text({ kind: 'rename_wallets', actor, wallets: [{ address: other, name: 'x' }] })).toBe(
+      `{"actor":"${a}","wallets":[["${b}","x"]]}`,
+    )
+    expect(text({ kind: 'remove_wallets', actor, addresses: [other] })).toBe(`{"actor":"${a}","addresses":["${b}"]}`)
+    expect(text({ kind: 'verify_wallet', actor, clusterId: Buffer.alloc(32, 1) })).toBe(
+      `{"actor":"${a}","clusterId":"${'01'.repeat(32)}"}`,
+    )
+    expect(text({ kind: 'confirm_backup', actor, address: other })).toBe(`{"actor":"${a}","address":"${b}"}`)
+  })
+
+  it('names no address twice', () => {
+    const actor = Buffer.of(1, ...Buffer.alloc(20, 0xaa))
+    expect(() => encodeChange({ kind: 'remove_wallets', actor, addresses: [actor, actor] })).toThrow(RangeError)
+    const wallets = ['a', 'b'].map((text) => ({ address: actor, name: text }))
+    expect(() => encodeChange({ kind: 'rename_wallets', actor, wallets })).toThrow(RangeError)
+  })
+
+  it('of any other form stops the reader', () => {
+    const kinds: ChangeKind[] = ['create_cluster', 'add_wallets', 'rename_wallets', 'remove_wallets', 'verify_wallet']
+    fc.assert(
+      fc.property(fc.constantFrom(...kinds), fc.oneof(fc.json(), fc.string()), (kind, text) => {
+        expect(() => decodeChange(kind, Buffer.from(text))).toThrow(RangeError)
+      }),
+    )
+    fc.assert(
+      fc.property(change, fc.nat(), fc.integer({ min: 1, max: 255 }), (given, at, flip) => {
+        const body = encodeChange(given)
+        body[at % body.length]! ^= flip
+        try {
+          expect(encodeChange(decodeChange(given.kind, body))).toEqual(body)
+        } catch (error) {
+          expect(error).toBeInstanceOf(RangeError)
+        }
+      }),
+    )
+  })
+})
+
+const cluster = fc.nat(2 ** 40)
+const wallet = address
+const event: fc.Arbitrary<ChangeEvent> = fc.oneof(
+  fc.record({ type: fc.constant('CREATE_CLUSTER' as const), cluster }),
+  fc.record({
+    type: fc.constant('ADD_WALLET' as const),
+    cluster,
+    name,
+    wallet,
+    isVerified: fc.boolean(),
+    isBackedUp: fc.boolean(),
+  }),
+  fc.record({ type: fc.constant('UPDATE_WALLET_NAME' as const), cluster, name, wallet }),
+  fc.record({ type: fc.constantFrom('VERIFY_WALLET', 'REMOVE_WALLET', 'BACKUP_WALLET'), cluster, wallet }),
+  fc.record({ type: fc.constant('TRANSFER_NAME' as const), cluster, from: cluster, name }),
+)
+
+describe('the effects of a signed change', () => {
+  it('are read as they were written, and are never empty', () => {
+    fc.assert(
+      fc.property(cluster, fc.array(event, { maxLength: 8 }), (serial, events) => {
+        const bytes = encodeChangeEffects({ cluster: serial, events })
+        expect(bytes.length).toBeGreaterThan(0)
+        expect(decodeChangeEffects(bytes)).toEqual({ cluster: serial, events })
+      }),
+    )
+  })
+
+  it('that are cut short or name an unknown event stop the reader', () => {
+    fc.assert(
+      fc.property(cluster, event, fc.nat(), (serial, one, at) => {
+        const bytes = encodeChangeEffects({ cluster: serial, events: [one] })
+        const cut = 1 + (at % (bytes.length - 1))
+        if (cut !== 8) expect(() => decodeChangeEffects(bytes.subarray(0, cut))).toThrow(RangeError)
+        bytes[8] = 99
+        expect(() => decodeChangeEffects(bytes)).toThrow(RangeError)
+      }),
+    )
+  })
+})

@@ -1,0 +1,74 @@
+import { addressOfWord } from '../address.js'
+import { decodeBid, judgeBid } from '../bid.js'
+import { keyOf } from '../bytes.js'
+import { type BidEffects, encodeBidEffects } from '../effects.js'
+import { DEFAULT_WALLET_NAME, numberedName } from '../name.js'
+import type { JournalRow, NameRow, WalletRow } from './rows.js'
+import { createCluster, setWallet, type Work, wholeCluster } from './work.js'
+
+/** Folds a bid: who wins, and in which cluster the name is held. */
+export function applyBid(work: Work, row: JournalRow): void {
+  const { changes } = work
+  const bid = decodeBid(row.body)
+  const actor = addressOfWord(bid.from)
+  row.actor = actor
+  const verdict = judgeBid(bid, changes.head.minimumWei, (name) => work.owners.has(name))
+  const nameRow: NameRow = {
+    seq: row.seq,
+    txKey: row.txKey,
+    name: verdict.name,
+    cluster: null,
+    outcome: verdict.outcome,
+  }
+  changes.names.push(nameRow)
+  if (verdict.outcome === 'refused') {
+    row.effects = encodeBidEffects({ outcome: 'refused', reason: verdict.reason })
+    return
+  }
+  if (verdict.outcome === 'lost') {
+    row.effects = encodeBidEffects({ outcome: 'lost' })
+    return
+  }
+  const effects = settleInCluster(work, row.seq, actor)
+  nameRow.cluster = effects.cluster
+  work.owners.set(verdict.name, effects.cluster)
+  work.clusters?.get(effects.cluster)?.names.push({ name: verdict.name, seq: row.seq })
+  row.effects = encodeBidEffects(effects)
+  row.publicCount = effects.created ? 3 : effects.published ? 2 : 1
+}
+
+/** A winning wallet's cluster: the one it is verified in (its entry becomes public), else a new one with it verified as `main`. */
+function settleInCluster(work: Work, seq: number, wallet: Buffer): Extract<BidEffects, { outcome: 'won' }> {
+  const key = keyOf(wallet)
+  const verified = work.verified.get(key)
+  if (!verified) {
+    const cluster = createCluster(work, seq, wallet, key, DEFAULT_WALLET_NAME)
+    return { outcome: 'won', cluster, created: true, published: null }
+  }
+  const { cluster } = verified
+  const published = verified.isPrivate ? publish(work, seq, cluster, key) : null
+  return { outcome: 'won', cluster, created: false, published }
+}
+
+/**
+ * Makes an entry public. A name reserves nothing while its entry is private, so it may belong to a public entry by now: then
+ * it gets a number, chosen with an eye on public entries alone.
+ */
+function publish(work: Work, seq: number, cluster: number, key: string): { walletName: string; isBackedUp: boolean } {
+  const { wallets } = wholeCluster(work, cluster)
+  const entry = wallets.get(key)
+  if (!entry) throw new Error(`the slice lacks a verified wallet of cluster ${cluster}`)
+  const taken = new Set([...wallets.values()].filter((other) => !other.isPrivate).map((other) => other.name))
+  const name = numberedName(entry.name, (candidate) => taken.has(candidate))
+  setWallet(work, madePublic(entry, name, seq))
+  return { walletName: name, isBackedUp: entry.isBackedUp }
+}
+
+/** A private entry as it is once public. When it was added stays private: in public it begins now. */
+export const madePublic = (entry: WalletRow, name: string, seq: number): WalletRow => ({
+  ...entry,
+  name,
+  isPrivate: false,
+  createdSeq: seq,
+  updatedSeq: seq,
+})

@@ -1,0 +1,269 @@
+import { keyOf } from '../bytes.js'
+import { type Change, decodeChange, isChangeKind } from '../change.js'
+import { type ChangeRefusal, MAX_CLUSTER_WALLETS } from '../changeRefusal.js'
+import { type ChangeEvent, encodeChangeEffects } from '../effects.js'
+import { DEFAULT_WALLET_NAME, numberedName } from '../name.js'
+import { madePublic } from './bid.js'
+import type { ClusterState, HeldName, JournalRow, WalletRow } from './rows.js'
+import { createCluster, removeWallet, setWallet, type Work, wholeCluster } from './work.js'
+
+/** A change that holds: the cluster it was made in, its public events in their order. */
+interface Held {
+  cluster: number
+  hasEffect: boolean
+  events: ChangeEvent[]
+}
+
+type Verdict = Held | ChangeRefusal
+
+/**
+ * Folds a change signed by a wallet. It is made whole or not at all: one that can't be made is left without effect (a writer
+ * refuses it before it is appended; it may come to that again when a rewind took away what it rested on).
+ */
+export function applyChange(work: Work, row: JournalRow): void {
+  if (!isChangeKind(row.kind)) throw new RangeError(`a ${row.kind} is no signed change`)
+  const change = decodeChange(row.kind, row.body)
+  const key = keyOf(change.actor)
+  const before = work.verified.get(key)
+  const standIn = before ? oldestPublic(wholeCluster(work, before.cluster)) : null
+  const verdict = judge(work, row.seq, change, key)
+  const { outcomes } = work.changes
+  if ('code' in verdict) {
+    outcomes.push({ seq: row.seq, refusal: verdict, hasEffect: false, cluster: null })
+    return
+  }
+  const { cluster, hasEffect, events } = verdict
+  outcomes.push({ seq: row.seq, refusal: null, hasEffect, cluster })
+  if (!hasEffect) return
+  const after = work.verified.get(key)
+  const isPublic = (before && !before.isPrivate) || (after && !after.isPrivate)
+  row.actor = isPublic ? change.actor : standIn
+  row.effects = encodeChangeEffects({ cluster, events })
+  row.publicCount = events.length
+}
+
+function judge(work: Work, seq: number, change: Change, key: string): Verdict {
+  switch (change.kind) {
+    case 'create_cluster':
+      return create(work, seq, change.actor, key)
+    case 'add_wallets':
+      return add(work, seq, change, key)
+    case 'rename_wallets':
+      return rename(work, seq, change, key)
+    case 'remove_wallets':
+      return remove(work, change, key)
+    case 'verify_wallet':
+      return verify(work, seq, change, key)
+    case 'confirm_backup':
+      return confirmBackup(work, seq, change, key)
+  }
+}
+
+const NO_CLUSTER: ChangeRefusal = { code: 'not_in_cluster', address: null }
+
+/** The actor of a private entry is shown as its cluster's oldest public verified wallet. */
+function oldestPublic({ wallets }: ClusterState): Buffer | null {
+  let oldest: WalletRow | null = null
+  for (const row of wallets.values()) {
+    if (!row.isVerified || row.isPrivate) continue
+    if (!oldest || row.createdSeq < oldest.createdSeq) oldest = row
+    else if (row.createdSeq === oldest.createdSeq && Buffer.compare(row.address, oldest.address) < 0) oldest = row
+  }
+  return oldest?.address ?? null
+}
+
+const added = (row: WalletRow): ChangeEvent => ({
+  type: 'ADD_WALLET',
+  cluster: row.cluster,
+  name: row.name,
+  wallet: row.address,
+  isVerified: row.isVerified,
+  isBackedUp: row.isBackedUp,
+})
+
+/** The events of making a cluster for a wallet, its creator. */
+function created(work: Work, seq: number, actor: Buffer, key: string, name: string): Held {
+  const cluster = createCluster(work, seq, actor, key, name)
+  const creator = wholeCluster(work, cluster).wallets.get(key)!
+  return { cluster, hasEffect: true, events: [{ type: 'CREATE_CLUSTER', cluster }, added(creator)] }
+}
+
+function create(work: Work, seq: number, actor: Buffer, key: string): Verdict {
+  const verified = work.verified.get(key)
+  if (verified) return { cluster: verified.cluster, hasEffect: false, events: [] }
+  return created(work, seq, actor, key, DEFAULT_WALLET_NAME)
+}
+
+type Add = Extract<Change, { kind: 'add_wallets' }>
+
+/** A wallet that is verified nowhere gets a cluster first; it may name its own entry. */
+function add(work: Work, seq: number, change: Add, key: string): Verdict {
+  const verified = work.verified.get(key)
+  if (verified) return addTo(seq, change, verified.cluster, wholeCluster(work, verified.cluster).wallets, work)
+  const own = change.wallets.find((wallet) => wallet.address.equals(change.actor))
+  // whoever makes a cluster is known by its id
+  if (own?.isPrivate) return { code: 'already_public', address: change.actor }
+  const given = new Set(change.wallets.filter((wallet) => !wallet.isPrivate).map((wallet) => wallet.name))
+  const name = own?.name ?? numberedName(DEFAULT_WALLET_NAME, (candidate) => given.has(candidate))
+  const refusal = judgeAdd(seq, change, 0, new Map([[key, { ...NEW, cluster: 0, address: change.actor, name }]]))
+  if ('code' in refusal) return refusal
+  const made = created(work, seq, change.actor, key, name)
+  const rest = addTo(seq, change, made.cluster, wholeCluster(work, made.cluster).wallets, work)
+  return 'code' in rest ? rest : { ...made, events: [...made.events, ...rest.events] }
+}
+
+const NEW = { isVerified: true, isPrivate: false, isBackedUp: false, createdSeq: 0, updatedSeq: 0 }
+
+function addTo(
+  seq: number,
+  change: Add,
+  cluster: number,
+  wallets: ReadonlyMap<string, WalletRow>,
+  work: Work,
+): Verdict {
+  const judged = judgeAdd(seq, change, cluster, wallets)
+  if ('code' in judged) return judged
+  for (const row of judged.rows) setWallet(work, row)
+  const events = judged.rows.filter((row) => !row.isPrivate).map(added)
+  return { cluster, hasEffect: judged.rows.length > 0, events }
+}
+
+/** The entries that adding wallets makes or changes. */
+function judgeAdd(
+  seq: number,
+  change: Add,
+  cluster: number,
+  wallets: ReadonlyMap<string, WalletRow>,
+): { rows: WalletRow[] } | ChangeRefusal {
+  const rows: WalletRow[] = []
+  for (const { address, name, isPrivate } of change.wallets) {
+    const entry = wallets.get(keyOf(address))
+    if (!entry) {
+      const isNew = { isVerified: false, isBackedUp: false, createdSeq: seq, updatedSeq: seq }
+      rows.push({ cluster, address, name, isPrivate, ...isNew })
+    } else if (!entry.isPrivate && isPrivate) return { code: 'already_public', address }
+    else if (entry.isPrivate && !isPrivate) rows.push(madePublic(entry, name, seq))
+    else if (entry.name !== name) return { code: 'wallet_exists', address }
+  }
+  const refusal = judgeNames(wallets, rows)
+  if (refusal) return refusal
+  const size = wallets.size + rows.filter((row) => !wallets.has(keyOf(row.address))).length
+  return size > MAX_CLUSTER_WALLETS ? { code: 'wallet_limit' } : { rows }
+}
+
+/**
+ * Whether every one of these rows may have its name: a public one needs a name that no other public entry has, a private one
+ * a name that no other entry has. So a private entry reserves nothing.
+ */
+function judgeNames(wallets: ReadonlyMap<string, WalletRow>, rows: readonly WalletRow[]): ChangeRefusal | null {
+  if (rows.length === 0) return null
+  const after = new Map(wallets)
+  for (const row of rows) after.set(keyOf(row.address), row)
+  const all = new Map<string, number>()
+  const inPublic = new Map<string, number>()
+  for (const { name, isPrivate } of after.values()) {
+    all.set(name, (all.get(name) ?? 0) + 1)
+    if (!isPrivate) inPublic.set(name, (inPublic.get(name) ?? 0) + 1)
+  }
+  const taken = rows.find(({ name, isPrivate }) => (isPrivate ? all : inPublic).get(name)! > 1)
+  return taken ? { code: 'wallet_name_taken', name: taken.name } : null
+}
+
+function rename(work: Work, seq: number, change: Extract<Change, { kind: 'rename_wallets' }>, key: string): Verdict {
+  const verified = work.verified.get(key)
+  if (!verified) return NO_CLUSTER
+  const { cluster } = verified
+  const { wallets } = wholeCluster(work, cluster)
+  const rows: WalletRow[] = []
+  for (const { address, name } of change.wallets) {
+    const entry = wallets.get(keyOf(address))
+    if (!entry) return { code: 'not_in_cluster', address }
+    if (entry.name !== name) rows.push({ ...entry, name, updatedSeq: seq })
+  }
+  const refusal = judgeNames(wallets, rows)
+  if (refusal) return refusal
+  for (const row of rows) setWallet(work, row)
+  const events = rows
+    .filter((row) => !row.isPrivate)
+    .map(({ name, address }): ChangeEvent => ({ type: 'UPDATE_WALLET_NAME', cluster, name, wallet: address }))
+  return { cluster, hasEffect: rows.length > 0, events }
+}
+
+function remove(work: Work, change: Extract<Change, { kind: 'remove_wallets' }>, key: string): Verdict {
+  const verified = work.verified.get(key)
+  if (!verified) return NO_CLUSTER
+  const { cluster } = verified
+  const { wallets, names } = wholeCluster(work, cluster)
+  const rows = change.addresses.flatMap((address) => wallets.get(keyOf(address)) ?? [])
+  if (names.length > 0 && isLastVerified(wallets, rows)) return { code: 'last_verified_wallet' }
+  for (const row of rows) removeWallet(work, cluster, keyOf(row.address))
+  return { cluster, hasEffect: rows.length > 0, events: rows.filter((row) => !row.isPrivate).map(removed) }
+}
+
+const removed = ({ cluster, address }: WalletRow): ChangeEvent => ({ type: 'REMOVE_WALLET', cluster, wallet: address })
+
+/** Whether a cluster's verified wallets are all among these. */
+function isLastVerified(wallets: ReadonlyMap<string, WalletRow>, leaving: readonly WalletRow[]): boolean {
+  if (!leaving.some((row) => row.isVerified)) return false
+  const keys = new Set(leaving.map((row) => keyOf(row.address)))
+  for (const [key, row] of wallets) if (row.isVerified && !keys.has(key)) return false
+  return true
+}
+
+function verify(work: Work, seq: number, change: Extract<Change, { kind: 'verify_wallet' }>, key: string): Verdict {
+  const cluster = work.clusterSerials.get(keyOf(change.clusterId))
+  if (cluster === undefined) return { code: 'not_found' }
+  const target = wholeCluster(work, cluster)
+  const entry = target.wallets.get(key)
+  if (!entry) return { code: 'not_invited' }
+  if (entry.isVerified) return { cluster, hasEffect: false, events: [] }
+  const verified = work.verified.get(key)
+  const events = verified ? leave(work, seq, verified.cluster, entry, key) : []
+  if ('code' in events) return events
+  setWallet(work, { ...entry, isVerified: true, updatedSeq: seq })
+  if (!entry.isPrivate) events.push({ type: 'VERIFY_WALLET', cluster, wallet: change.actor })
+  return { cluster, hasEffect: true, events }
+}
+
+/**
+ * Takes a wallet out of the cluster it was verified in, since it will be verified at `entry`. If nobody verified is left
+ * there, that cluster's names move along; that is seen in public, and so both its entries have to be.
+ */
+function leave(work: Work, seq: number, from: number, entry: WalletRow, key: string): ChangeEvent[] | ChangeRefusal {
+  const old = wholeCluster(work, from)
+  const row = old.wallets.get(key)!
+  const moving = isLastVerified(old.wallets, [row]) ? old.names : []
+  if (moving.length > 0 && (entry.isPrivate || row.isPrivate)) return { code: 'names_would_reveal' }
+  removeWallet(work, from, key)
+  const events = row.isPrivate ? [] : [removed(row)]
+  if (moving.length === 0) return events
+  moveNames(work, seq, old, wholeCluster(work, entry.cluster), entry.cluster)
+  for (const { name } of moving) events.push({ type: 'TRANSFER_NAME', cluster: entry.cluster, from, name })
+  return events
+}
+
+function moveNames(work: Work, seq: number, from: ClusterState, to: ClusterState, cluster: number): void {
+  for (const { name } of from.names) {
+    work.owners.set(name, cluster)
+    work.changes.nameMoves.push({ name, cluster, updatedSeq: seq })
+  }
+  to.names = [...to.names, ...from.names].sort((a: HeldName, b: HeldName) => a.seq - b.seq)
+  from.names = []
+}
+
+function confirmBackup(
+  work: Work,
+  seq: number,
+  { address }: Extract<Change, { kind: 'confirm_backup' }>,
+  key: string,
+): Verdict {
+  const verified = work.verified.get(key)
+  if (!verified) return NO_CLUSTER
+  const { cluster } = verified
+  const entry = wholeCluster(work, cluster).wallets.get(keyOf(address))
+  if (!entry) return { code: 'not_in_cluster', address }
+  if (entry.isBackedUp) return { cluster, hasEffect: false, events: [] }
+  setWallet(work, { ...entry, isBackedUp: true, updatedSeq: seq })
+  const events: ChangeEvent[] = entry.isPrivate ? [] : [{ type: 'BACKUP_WALLET', cluster, wallet: address }]
+  return { cluster, hasEffect: true, events }
+}

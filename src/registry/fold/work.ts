@@ -1,0 +1,110 @@
+import { keyOf } from '../bytes.js'
+import { isChangeKind } from '../change.js'
+import { clusterId } from '../clusterId.js'
+import type { Entry } from '../entry.js'
+import type { Changes, ClusterState, Slice, WalletRow } from './rows.js'
+
+/** A fold under way: the slice as the entries so far have changed it, and what is to be written. */
+export interface Work extends Omit<Slice, 'head' | 'clusters'> {
+  /** null in a batch of bids that needs no cluster whole: then new clusters go straight into the changes. */
+  clusters: Map<number, ClusterState> | null
+  changes: Changes
+}
+
+/** Begins a fold, on copies. */
+export function beginWork(before: Slice, entries: readonly Entry[]): Work {
+  const isWhole = before.clusters.size > 0 || entries.some(({ kind }) => isChangeKind(kind))
+  return {
+    network: before.network,
+    owners: new Map(before.owners),
+    verified: new Map(before.verified),
+    nextClusterNumber: new Map(before.nextClusterNumber),
+    nextClusterId: new Map(before.nextClusterId),
+    clusterSerials: new Map(before.clusterSerials),
+    clusters: isWhole ? copyClusters(before.clusters) : null,
+    changes: {
+      head: { ...before.head },
+      journal: [],
+      names: [],
+      clusters: [],
+      wallets: [],
+      walletUpdates: [],
+      walletRemovals: [],
+      nameMoves: [],
+      outcomes: [],
+    },
+  }
+}
+
+const copyClusters = (clusters: Slice['clusters']): Map<number, ClusterState> =>
+  new Map(
+    [...clusters].map(([serial, { wallets, names }]) => [serial, { wallets: new Map(wallets), names: [...names] }]),
+  )
+
+/** Ends a fold: what is to be written of the entries of clusters that were read whole is how they differ from before. */
+export function finishWork(work: Work, before: Slice): Changes {
+  const { changes } = work
+  for (const [serial, { wallets }] of work.clusters ?? []) {
+    const old = before.clusters.get(serial)?.wallets
+    for (const [key, row] of wallets) {
+      const was = old?.get(key)
+      if (!was) changes.wallets.push(row)
+      else if (was.isVerified && !row.isVerified) {
+        // it left and was listed again; while it was verified here nobody else could be, so this goes first, as a removal
+        changes.walletRemovals.push(was)
+        changes.wallets.push(row)
+      } else if (row !== was) changes.walletUpdates.push(row)
+    }
+    if (old) for (const [key, was] of old) if (!wallets.has(key)) changes.walletRemovals.push(was)
+  }
+  return changes
+}
+
+/** A cluster that was read whole. Throws Error for one that wasn't. */
+export function wholeCluster(work: Work, serial: number): ClusterState {
+  const state = work.clusters?.get(serial)
+  if (!state) throw new Error(`the slice lacks cluster ${serial}`)
+  return state
+}
+
+/** Sets an entry of a whole cluster. */
+export function setWallet(work: Work, row: WalletRow): void {
+  const key = keyOf(row.address)
+  wholeCluster(work, row.cluster).wallets.set(key, row)
+  if (row.isVerified) work.verified.set(key, { cluster: row.cluster, isPrivate: row.isPrivate })
+}
+
+/** Removes an entry of a whole cluster; it may be verified elsewhere by then. */
+export function removeWallet(work: Work, cluster: number, key: string): void {
+  wholeCluster(work, cluster).wallets.delete(key)
+  if (work.verified.get(key)?.cluster === cluster) work.verified.delete(key)
+}
+
+/** Makes a cluster with its creator as the first, public and verified entry. @returns its serial */
+export function createCluster(work: Work, seq: number, creator: Buffer, key: string, name: string): number {
+  const { changes } = work
+  const n = work.nextClusterNumber.get(key)
+  if (n === undefined) throw new Error(`the slice lacks the cluster number of wallet 0x${creator.toString('hex')}`)
+  const id = work.nextClusterId?.get(key) ?? clusterId(work.network, creator, n)
+  work.nextClusterNumber.set(key, n + 1)
+  work.nextClusterId?.delete(key)
+  changes.head.serial += 1
+  const cluster = changes.head.serial
+  changes.clusters.push({ serial: cluster, id, createdSeq: seq })
+  const row: WalletRow = {
+    cluster,
+    address: creator,
+    name,
+    isVerified: true,
+    isPrivate: false,
+    isBackedUp: false,
+    createdSeq: seq,
+    updatedSeq: seq,
+  }
+  if (work.clusters) {
+    work.clusters.set(cluster, { wallets: new Map([[key, row]]), names: [] })
+    work.clusterSerials.set(keyOf(id), cluster)
+  } else changes.wallets.push(row)
+  work.verified.set(key, { cluster, isPrivate: false })
+  return cluster
+}

@@ -1,0 +1,104 @@
+import fc from 'fast-check'
+import { addressOfWord } from '../../src/registry/address.js'
+import { bigIntToWord } from '../../src/registry/bytes.js'
+import { type Change, encodeChange } from '../../src/registry/change.js'
+import { clusterId } from '../../src/registry/clusterId.js'
+import type { Entry } from '../../src/registry/entry.js'
+import { nameToWord } from '../../src/registry/name.js'
+
+/** What wallets do, by small numbers: wallet w, cluster c (of those that there are, by serial - 1), names as texts. */
+export type Step =
+  | { do: 'bid'; w: number; name: string }
+  | { do: 'create'; w: number }
+  | { do: 'add'; w: number; items: readonly { w: number; name: string; isPrivate: boolean }[] }
+  | { do: 'rename'; w: number; items: readonly { w: number; name: string }[] }
+  | { do: 'remove'; w: number; ws: readonly number[] }
+  | { do: 'verify'; w: number; c: number }
+  | { do: 'backup'; w: number; of: number }
+
+/** EVM addresses, and two Solana keys. */
+export const WALLETS: readonly Buffer[] = Array.from({ length: 6 }, (_, i) =>
+  addressOfWord(Buffer.alloc(32, 0x11 * (i + 1)).fill(0, 0, i > 3 ? 0 : 12)),
+)
+const WALLET_NAMES = ['main', 'main-2', 'a', 'b', 'c']
+const NAMES = ['foo', 'bar', 'baz', 'qux']
+
+const w = fc.nat(WALLETS.length - 1)
+const walletName = fc.constantFrom(...WALLET_NAMES)
+const distinct = { selector: (item: { w: number }) => item.w, minLength: 0, maxLength: 3 }
+
+const step: fc.Arbitrary<Step> = fc.oneof(
+  { weight: 3, arbitrary: fc.record({ do: fc.constant('bid' as const), w, name: fc.constantFrom(...NAMES) }) },
+  { weight: 1, arbitrary: fc.record({ do: fc.constant('create' as const), w }) },
+  {
+    weight: 5,
+    arbitrary: fc.record({
+      do: fc.constant('add' as const),
+      w,
+      items: fc.uniqueArray(fc.record({ w, name: walletName, isPrivate: fc.boolean() }), distinct),
+    }),
+  },
+  {
+    weight: 2,
+    arbitrary: fc.record({
+      do: fc.constant('rename' as const),
+      w,
+      items: fc.uniqueArray(fc.record({ w, name: walletName }), distinct),
+    }),
+  },
+  {
+    weight: 2,
+    arbitrary: fc.record({ do: fc.constant('remove' as const), w, ws: fc.uniqueArray(w, { maxLength: 2 }) }),
+  },
+  { weight: 5, arbitrary: fc.record({ do: fc.constant('verify' as const), w, c: fc.nat(4) }) },
+  { weight: 1, arbitrary: fc.record({ do: fc.constant('backup' as const), w, of: w }) },
+)
+export const steps = fc.array(step, { maxLength: 40, size: 'max' })
+
+/** What the model knows of a cluster's origin, to name it by its id. */
+export interface Origin {
+  creator: number
+  n: number
+}
+
+/** The journal entry of a step. @param origins of the clusters by serial - 1 */
+export function entryOf(s: Step, i: number, origins: readonly Origin[]): Entry {
+  if (s.do === 'bid') {
+    const from = Buffer.alloc(32)
+    const address = WALLETS[s.w]!
+    address.copy(from, 33 - address.length, 1)
+    const body = Buffer.concat([Buffer.alloc(32, i), from, bigIntToWord(5n), nameToWord(s.name)])
+    return { kind: 'bid', position: { chain: 1, block: i, logIndex: 0 }, txKey: BigInt(i), causeMs: i, body }
+  }
+  const change = changeOf(s, origins)
+  return { kind: change.kind, position: null, txKey: null, causeMs: i, body: encodeChange(change) }
+}
+
+function changeOf(s: Exclude<Step, { do: 'bid' }>, origins: readonly Origin[]): Change {
+  const actor = WALLETS[s.w]!
+  const of = (wallet: number): Buffer => WALLETS[wallet]!
+  switch (s.do) {
+    case 'create':
+      return { kind: 'create_cluster', actor }
+    case 'add': {
+      const wallets = s.items.map((item) => ({ address: of(item.w), name: item.name, isPrivate: item.isPrivate }))
+      return { kind: 'add_wallets', actor, wallets }
+    }
+    case 'rename':
+      return {
+        kind: 'rename_wallets',
+        actor,
+        wallets: s.items.map((item) => ({ address: of(item.w), name: item.name })),
+      }
+    case 'remove':
+      return { kind: 'remove_wallets', actor, addresses: s.ws.map(of) }
+    case 'verify': {
+      const origin = origins[s.c]
+      return { kind: 'verify_wallet', actor, clusterId: origin ? idOf(origin) : Buffer.alloc(32, 0xee) }
+    }
+    case 'backup':
+      return { kind: 'confirm_backup', actor, address: of(s.of) }
+  }
+}
+
+export const idOf = ({ creator, n }: Origin): Buffer => clusterId('mainnet', WALLETS[creator]!, n)

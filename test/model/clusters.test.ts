@@ -1,0 +1,201 @@
+import fc from 'fast-check'
+import { describe, expect, it } from 'vitest'
+import type { Entry } from '../../src/registry/entry.js'
+import { type PublicEvent, publicEvents } from '../../src/registry/events.js'
+import { append, emptyRegistry, type MemoryRegistry } from '../../src/testing/memoryRegistry.js'
+import { Model } from './clusterModel.js'
+import { entryOf, idOf, type Step, steps, WALLETS } from './clusterSteps.js'
+
+const LATE = Number.MAX_SAFE_INTEGER
+const number = (address: Buffer): number => WALLETS.findIndex((wallet) => wallet.equals(address))
+
+/** The entries of steps, in a state that only the model can tell (cluster ids), and what the model says of each. */
+function play(list: readonly Step[]) {
+  const model = new Model()
+  const entries: Entry[] = []
+  const told = list.map((step, i) => {
+    entries.push(entryOf(step, i + 1, model.origins))
+    return model.run(step, i + 1)
+  })
+  return { model, entries, told }
+}
+
+function line(event: PublicEvent): string {
+  const c = event.cluster - 1
+  switch (event.type) {
+    case 'CREATE_CLUSTER':
+      return `CREATE_CLUSTER ${c}`
+    case 'ADD_WALLET':
+      return `ADD_WALLET ${c} ${number(event.wallet)} ${event.name} ${event.isVerified} ${event.isBackedUp}`
+    case 'REGISTER_NAME':
+      return `REGISTER_NAME ${c} ${event.name}`
+    case 'UPDATE_WALLET_NAME':
+      return `UPDATE_WALLET_NAME ${c} ${number(event.wallet)} ${event.name}`
+    case 'TRANSFER_NAME':
+      return `TRANSFER_NAME ${c} ${event.name} ${event.from - 1}`
+    default:
+      return `${event.type} ${c} ${number(event.wallet)}`
+  }
+}
+
+/** Tables after all entries, cut into batches of these sizes. */
+function folded(entries: readonly Entry[], sizes: readonly number[] = []): MemoryRegistry {
+  const registry = emptyRegistry('mainnet', 1n)
+  const rest = [...entries]
+  for (const size of sizes) append(registry, rest.splice(0, size), LATE)
+  append(registry, rest, LATE)
+  return registry
+}
+
+const sorted = <T>(list: Iterable<T>): T[] => [...list].sort((a, b) => (JSON.stringify(a) < JSON.stringify(b) ? -1 : 1))
+
+const entriesIn = (model: Model) =>
+  sorted(
+    model.clusters.flatMap((entries, c) =>
+      [...entries].map(([w, { added, changed, ...entry }]) => ({ c, w, ...entry, added, changed })),
+    ),
+  )
+
+const rowsOf = ({ wallets }: MemoryRegistry) =>
+  sorted(
+    wallets.map(({ cluster, address, name, isVerified, isPrivate, isBackedUp, createdSeq, updatedSeq }) => ({
+      ...{ c: cluster - 1, w: number(address), name, isVerified, isPrivate, isBackedUp },
+      ...{ added: createdSeq, changed: updatedSeq },
+    })),
+  )
+
+describe('clusters', () => {
+  it('are as the model has them: entries, names, events, refusals, and who is shown to have acted', () => {
+    const seen = new Set<string>()
+    fc.assert(
+      fc.property(steps, (list) => {
+        const { model, entries, told } = play(list)
+        const registry = emptyRegistry('mainnet', 1n)
+        entries.forEach((entry, i) => {
+          const { outcomes } = append(registry, [entry], LATE)
+          const row = registry.journal.at(-1)!
+          const want = told[i]!
+          if (list[i]!.do !== 'bid') expect(outcomes[0]!.refusal?.code ?? null).toBe(want.refusal)
+          expect(publicEvents(row).map(line)).toEqual(want.events)
+          expect(row.publicCount).toBe(want.events.length)
+          if (want.events.length > 0) expect(row.actor && number(row.actor)).toBe(want.actor)
+          for (const word of [want.refusal, ...want.events.map((text) => text.split(' ')[0]!)]) if (word) seen.add(word)
+        })
+        expect(rowsOf(registry)).toEqual(entriesIn(model))
+        const won = registry.names.filter((row) => row.outcome === 'won')
+        expect(won.map((row) => [row.name, row.cluster! - 1])).toEqual(
+          model.names.map((held) => [held.name, held.cluster]),
+        )
+        expect(registry.clusters.map((row) => row.id)).toEqual(model.origins.map(idOf))
+      }),
+      { numRuns: 600 },
+    )
+    // the sequences reach everything that there is
+    for (const word of ['not_found', 'not_invited', 'not_in_cluster', 'wallet_exists', 'wallet_name_taken'])
+      expect(seen).toContain(word)
+    for (const word of ['already_public', 'last_verified_wallet', 'names_would_reveal', 'TRANSFER_NAME'])
+      expect(seen).toContain(word)
+  })
+
+  it('come out the same wherever the batches are cut', () => {
+    const sizes = fc.array(fc.integer({ min: 1, max: 6 }), { maxLength: 40 })
+    fc.assert(
+      fc.property(steps, sizes, (list, cuts) => {
+        const { entries } = play(list)
+        const [a, b] = [folded(entries), folded(entries, cuts)]
+        expect(sorted(b.wallets)).toEqual(sorted(a.wallets))
+        expect({ ...b, wallets: [] }).toEqual({ ...a, wallets: [] })
+      }),
+      { numRuns: 200 },
+    )
+  })
+
+  it('keep a verified wallet in one cluster, public wallet names distinct, and names with somebody verified', () => {
+    fc.assert(
+      fc.property(steps, (list) => {
+        const { wallets, names } = folded(play(list).entries)
+        const verified = wallets.filter((row) => row.isVerified).map((row) => number(row.address))
+        expect(new Set(verified).size).toBe(verified.length)
+        const known = wallets.filter((row) => !row.isPrivate).map((row) => `${row.cluster}/${row.name}`)
+        expect(new Set(known).size).toBe(known.length)
+        for (const { cluster } of names.filter((row) => row.outcome === 'won'))
+          expect(wallets.some((row) => row.cluster === cluster && row.isVerified)).toBe(true)
+      }),
+    )
+  })
+})
+
+/** The public state as a consumer of the feed rebuilds it: nothing but events. */
+function mirrorOf(registry: MemoryRegistry) {
+  const wallets = new Map<string, object>()
+  const names = new Map<string, number>()
+  for (const row of registry.journal) {
+    for (const event of publicEvents(row)) {
+      const c = event.cluster
+      if (event.type === 'REGISTER_NAME' || event.type === 'TRANSFER_NAME') names.set(event.name, c)
+      if (!('wallet' in event)) continue
+      const key = `${c}/${number(event.wallet)}`
+      const entry = wallets.get(key)
+      const changed = { changed: row.seq, by: row.actor }
+      if (event.type === 'ADD_WALLET') {
+        expect(entry).toBeUndefined()
+        const { name, isVerified, isBackedUp } = event
+        wallets.set(key, { name, isVerified, isBackedUp, added: row.seq, ...changed })
+      } else if (event.type === 'REMOVE_WALLET') expect(wallets.delete(key)).toBe(true)
+      else {
+        expect(entry).toBeDefined()
+        const what =
+          event.type === 'UPDATE_WALLET_NAME'
+            ? { name: event.name }
+            : event.type === 'VERIFY_WALLET'
+              ? { isVerified: true }
+              : { isBackedUp: true }
+        wallets.set(key, { ...entry, ...what, ...changed })
+      }
+    }
+  }
+  return { wallets: sorted(wallets), names: sorted(names) }
+}
+
+describe('the feed', () => {
+  it('alone gives the public state', () => {
+    fc.assert(
+      fc.property(steps, (list) => {
+        const registry = folded(play(list).entries)
+        const actorAt = (seq: number) => registry.journal[seq - 1]!.actor
+        const known = registry.wallets
+          .filter((row) => !row.isPrivate)
+          .map(({ cluster, address, name, isVerified, isBackedUp, createdSeq, updatedSeq }) => [
+            `${cluster}/${number(address)}`,
+            { name, isVerified, isBackedUp, added: createdSeq, changed: updatedSeq, by: actorAt(updatedSeq) },
+          ])
+        const won = registry.names.filter((row) => row.outcome === 'won').map((row) => [row.name, row.cluster])
+        expect(mirrorOf(registry)).toEqual({ wallets: sorted(known), names: sorted(won) })
+      }),
+      { numRuns: 200 },
+    )
+  })
+
+  it('does not tell a registry from one in which private entries never were, but where they act', () => {
+    // a public wallet adds, renames and removes private entries that never act: the feed has nothing of it
+    const quiet = fc.array(
+      fc.record({ w: fc.integer({ min: 2, max: 5 }), name: fc.constantFrom('a', 'b', 'main'), isAdd: fc.boolean() }),
+      { maxLength: 12 },
+    )
+    fc.assert(
+      fc.property(quiet, fc.array(fc.constantFrom('foo', 'bar', 'baz')), (hidden, names) => {
+        const loud: Step[] = names.map((name) => ({ do: 'bid', w: 0, name }))
+        const secret: Step[] = hidden.map(({ w, name, isAdd }) =>
+          isAdd ? { do: 'add', w: 0, items: [{ w, name, isPrivate: true }] } : { do: 'remove', w: 0, ws: [w] },
+        )
+        const begin: Step = { do: 'create', w: 0 }
+        const mixed = [begin, ...loud.flatMap((step, i) => [step, ...secret.slice(i * 3, i * 3 + 3)])]
+        const feed = (list: readonly Step[]) =>
+          folded(play(list).entries)
+            .journal.filter((row) => row.publicCount > 0)
+            .map((row) => [row.publicFirst, row.actor, publicEvents(row)])
+        expect(feed(mixed)).toEqual(feed([begin, ...loud]))
+      }),
+    )
+  })
+})
