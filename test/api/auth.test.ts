@@ -1,40 +1,173 @@
+import { Writable } from 'node:stream'
+import bs58 from 'bs58'
+import { pino } from 'pino'
 import { privateKeyToAccount } from 'viem/accounts'
 import { afterAll, beforeAll, describe, expect, it } from 'vitest'
-import { type ApiWorld, startApi } from './support.js'
+import { fromHex } from '../../src/registry/bytes.js'
+import { type ApiWorld, type Reply, startApi } from './support.js'
+import { messageOf, type Proof, proofOf, solanaAccount } from './wallets.js'
 
 let world: ApiWorld
+const logged: string[] = []
+const solana = solanaAccount()
+
+const account = privateKeyToAccount(`0x${'4e'.repeat(32)}`)
+
 beforeAll(async () => {
-  world = await startApi()
+  const sink = new Writable({
+    write(chunk, _encoding, done) {
+      logged.push(String(chunk))
+      done()
+    },
+  })
+  world = await startApi({ log: pino({ level: 'debug' }, sink) })
 })
 afterAll(() => world.stop())
 
-const account = privateKeyToAccount(`0x${'4c'.repeat(32)}`)
+const prove = (of: 'evm' | 'solana' = 'evm'): Promise<Proof> => proofOf(world, of === 'evm' ? account : solana)
+const exchange = (proof: unknown): Promise<Reply> => world.post('/v1/auth/token', proof)
+const sessions = async (): Promise<number> => (await world.pool.query('SELECT 1 FROM sessions')).rowCount!
+const validate = (headers: Record<string, string>, init: RequestInit = {}) =>
+  world.request('/v1/auth/validate', { ...init, headers })
 
-async function signIn() {
-  const { message, signingDate } = (await world.get('/v1/auth/message')).body
-  const signature = await account.signMessage({ message })
-  const proof = { signature, signingDate, type: 'evm', wallet: account.address }
-  return { proof, reply: await world.post('/v1/auth/token', proof) }
-}
+describe('the message', () => {
+  it('names the service, says why, and ends with its date', async () => {
+    const { message, signingDate } = await messageOf(world)
+    expect(message).toBe(
+      `localhost verification\n\nBefore interacting with certain functionality, we require a wallet signature for verification.\n\n${signingDate}`,
+    )
+    expect(Math.abs(Date.parse(signingDate) - Date.now())).toBeLessThan(5_000)
+    const posted = await world.request('/v1/auth/message', { method: 'POST', headers: { host: 'evil.example' } })
+    expect(posted.body.message).toMatch(/^localhost verification\n/)
+    expect(posted.headers.get('cache-control')).toBe('no-store')
+  })
+
+  it('is bound to a wallet where one is named', async () => {
+    const { message, signingDate } = await messageOf(world, `?type=evm&wallet=${account.address.toLowerCase()}`)
+    expect(message).toContain(`localhost wants you to sign in with your Ethereum account:\n${account.address}\n`)
+    expect(message.endsWith(`Issued At: ${signingDate}`)).toBe(true)
+    for (const [query, error] of [
+      ['type=evm', 'invalid_request'],
+      [`wallet=${account.address}`, 'invalid_request'],
+      [`type=bitcoin&wallet=${account.address}`, 'invalid_request'],
+      [`type=solana&wallet=${account.address}`, 'unsupported_address'],
+      ['type=evm&wallet=nonsense', 'unsupported_address'],
+    ])
+      expect((await world.get(`/v1/auth/message?${query}`)).body, query).toMatchObject({ status: 400, error })
+  })
+})
 
 describe('a key', () => {
-  it('is exchanged, validated and revoked', async () => {
-    const { proof, reply } = await signIn()
-    expect(reply).toMatchObject({ status: 200, body: { token: expect.stringMatching(/^[A-Za-z0-9_-]{43}$/) } })
-    const { token } = reply.body
-    const headers = { authorization: `Bearer ${token}` }
-    const valid = { ...proof, wallet: account.address.toLowerCase(), isValid: true }
-    expect(await world.request('/v1/auth/validate', { headers })).toMatchObject({ status: 200, body: valid })
-    expect(
-      await world.request('/v1/auth/validate', { method: 'POST', headers: { 'x-auth-key': token } }),
-    ).toMatchObject({ status: 200, body: valid })
-    expect((await world.post('/v1/auth/token', proof)).body).toEqual({ token })
-    expect((await world.request('/v1/auth/token', { method: 'DELETE', headers })).body).toEqual({ success: true })
-    expect(await world.request('/v1/auth/validate', { headers })).toMatchObject({
-      status: 401,
-      body: { isValid: false, error: 'unauthorized' },
-    })
-    expect((await world.post('/v1/auth/token', proof)).status).toBe(401)
-    expect((await world.request('/v1/auth/token', { method: 'DELETE', headers })).status).toBe(401)
+  it.each(['evm', 'solana'] as const)(
+    'of an %s wallet is the same one each time, and validated in every form',
+    async (type) => {
+      const proof = await prove(type)
+      const { status, body, headers } = await exchange(proof)
+      expect({ status, body }).toEqual({ status: 200, body: { token: expect.stringMatching(/^[A-Za-z0-9_-]{43}$/) } })
+      expect(headers.get('cache-control')).toBe('no-store')
+      const before = await sessions()
+      const again = await Promise.all(Array.from({ length: 8 }, () => exchange(proof)))
+      for (const reply of again) expect(reply).toMatchObject({ status: 200, body })
+      expect(await sessions()).toBe(before)
+      const wallet = type === 'evm' ? account.address.toLowerCase() : solana.address
+      const { token } = body
+      const forms: Record<string, string>[] = [
+        { authorization: `Bearer ${token}` },
+        { authorization: `bearer  ${token}` },
+        { 'x-auth-key': token },
+      ]
+      for (const sent of forms)
+        for (const method of ['GET', 'POST']) {
+          const reply = await validate(sent, { method })
+          expect(reply).toMatchObject({ status: 200, body: { ...proof, wallet, isValid: true } })
+          expect(reply.headers.get('cache-control')).toBe('private, no-store')
+          expect(reply.headers.get('vary')).toBe('Authorization, X-AUTH-KEY')
+        }
+      expect((await validate({ authorization: `Bearer ${token}`, 'x-auth-key': token })).status).toBe(200)
+    },
+  )
+
+  it('is the same one for every form of a signature, and the first form is what validating answers', async () => {
+    const proof = await prove('solana')
+    const bytes = fromHex(proof.signature)
+    const { token } = (await exchange(proof)).body
+    for (const signature of [bs58.encode(bytes), bytes.toString('base64'), proof.signature])
+      expect((await exchange({ ...proof, signature })).body).toEqual({ token })
+    const evm = await prove()
+    const parity = `${evm.signature.slice(0, -2)}${evm.signature.endsWith('1b') ? '00' : '01'}`
+    expect((await exchange({ ...evm, signature: parity })).body).toEqual((await exchange(evm)).body)
+    expect((await validate({ 'x-auth-key': token })).body.signature).toBe(proof.signature)
+  })
+
+  it('is given for a message that the client made itself with a date of now', async () => {
+    const signingDate = new Date(Date.now() - 5_000).toISOString()
+    const { message } = await messageOf(world)
+    const own = message.replace(/\S+$/, signingDate)
+    const proof = {
+      signature: await account.signMessage({ message: own }),
+      signingDate,
+      type: 'evm',
+      wallet: account.address,
+    }
+    expect((await exchange(proof)).status).toBe(200)
+  })
+
+  it('ends for good when it is revoked', async () => {
+    const proof = await prove()
+    const { token } = (await exchange(proof)).body
+    const other = (await exchange(await prove('solana'))).body.token
+    const revoke = () =>
+      world.request('/v1/auth/token', { method: 'DELETE', headers: { authorization: `Bearer ${token}` } })
+    expect(await revoke()).toMatchObject({ status: 200, body: { success: true } })
+    expect(await validate({ 'x-auth-key': token })).toMatchObject({ status: 401, body: { isValid: false } })
+    expect(await exchange(proof)).toMatchObject({ status: 401, body: { error: 'unauthorized' } })
+    expect(await revoke()).toMatchObject({ status: 401, body: { error: 'unauthorized' } })
+    expect((await validate({ 'x-auth-key': other })).status).toBe(200)
+  })
+
+  it('ends with its lifetime, and what ended is swept', async () => {
+    const { token } = (await exchange(await prove())).body
+    await world.pool.query('UPDATE sessions SET expires_ms = $1', [Date.now() - 1])
+    const before = await sessions()
+    expect((await validate({ 'x-auth-key': token })).status).toBe(401)
+    await exchange(await prove('solana'))
+    expect(await sessions()).toBe(Math.max(1, before - 4 + 1))
+  })
+
+  it('that is none, or two different ones, is refused', async () => {
+    const { token } = (await exchange(await prove())).body
+    const refused: Record<string, string>[] = [
+      {},
+      { authorization: '' },
+      { 'x-auth-key': 'undefined' },
+      { authorization: 'Bearer ' },
+      { authorization: token },
+      { authorization: `Basic ${token}` },
+      { 'x-auth-key': `${token}x` },
+      { 'x-auth-key': token.slice(1) },
+      { 'x-auth-key': token.toLowerCase() },
+      { 'x-auth-key': 'k'.repeat(10_000) },
+      { authorization: `Bearer ${'\u00ff'.repeat(43)}` },
+    ]
+    for (const headers of refused) {
+      const reply = await validate(headers)
+      expect(reply).toMatchObject({ status: 401, body: { status: 401, error: 'unauthorized', isValid: false } })
+      expect(reply.headers.get('www-authenticate')).toBe('Bearer')
+    }
+    const two = { authorization: `Bearer ${token}`, 'x-auth-key': `${token.slice(1)}x` }
+    expect(await validate(two)).toMatchObject({ status: 400, body: { error: 'invalid_request' } })
+  })
+})
+
+describe('the log', () => {
+  it('has no key, signature or wallet', async () => {
+    const proof = await prove()
+    const { token } = (await exchange(proof)).body
+    await validate({ authorization: `Bearer ${token}` })
+    await exchange({ ...proof, wallet: solana.address })
+    const text = logged.join('')
+    expect(text).toContain('/v1/auth/token')
+    for (const secret of [token, proof.signature, account.address, account.address.toLowerCase()])
+      expect(text).not.toContain(secret)
   })
 })

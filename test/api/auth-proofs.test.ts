@@ -1,0 +1,192 @@
+import { readFileSync } from 'node:fs'
+import fc from 'fast-check'
+import { createWalletClient, encodeDeployData, type Hex, http } from 'viem'
+import { generatePrivateKey, privateKeyToAccount } from 'viem/accounts'
+import { afterAll, beforeAll, describe, expect, it } from 'vitest'
+import { requireProof } from '../../src/api/answers/auth.js'
+import { createContext } from '../../src/api/context.js'
+import { createChainRpc, createEvmChain } from '../../src/chains/evm/chain.js'
+import { parseChains } from '../../src/config.js'
+import { createPrisma } from '../../src/db/prisma.js'
+import { fromHex } from '../../src/registry/bytes.js'
+import { type Anvil, startAnvil } from '../../src/testing/anvil.js'
+import { testSmartWalletAbi, testSmartWalletBytecode } from '../contracts/generated/test-smart-wallet.js'
+import { testSmartWalletFactoryBytecode } from '../contracts/generated/test-smart-wallet-factory.js'
+import { type ApiWorld, type Reply, startApi } from './support.js'
+import { messageOf, type Proof, proofOf, solanaAccount } from './wallets.js'
+
+const golden = (name: string) =>
+  JSON.parse(readFileSync(new URL(`../vectors/auth/${name}.json`, import.meta.url), 'utf8'))
+const smart = golden('smart-wallets')
+
+let world: ApiWorld
+let anvil: Anvil
+const solana = solanaAccount()
+
+const account = privateKeyToAccount(`0x${'4e'.repeat(32)}`)
+
+beforeAll(async () => {
+  anvil = await startAnvil({ chainId: 31_337 })
+  const client = createWalletClient({ transport: http(anvil.rpcUrl) })
+  const [from] = await client.getAddresses()
+  const deploy = (data: Hex) => client.sendTransaction({ account: from!, chain: null, data })
+  await deploy(encodeDeployData({ abi: testSmartWalletAbi, bytecode: testSmartWalletBytecode, args: [smart.owner] }))
+  await deploy(testSmartWalletFactoryBytecode)
+  world = await startApi({ rpcUrls: { '1': anvil.rpcUrl } })
+})
+afterAll(async () => {
+  await world.stop()
+  await anvil.stop()
+})
+
+const prove = (of: 'evm' | 'solana' = 'evm'): Promise<Proof> => proofOf(world, of === 'evm' ? account : solana)
+const exchange = (proof: unknown): Promise<Reply> => world.post('/v1/auth/token', proof)
+const sessions = async (): Promise<number> => (await world.pool.query('SELECT 1 FROM sessions')).rowCount!
+const validate = (headers: Record<string, string>, init: RequestInit = {}) =>
+  world.request('/v1/auth/validate', { ...init, headers })
+
+async function expectRefused(proof: unknown, status: number, error: string): Promise<void> {
+  const before = await sessions()
+  const startedMs = performance.now()
+  expect(await exchange(proof)).toMatchObject({ status, body: { status, error } })
+  expect(performance.now() - startedMs).toBeLessThan(3_000)
+  expect(await sessions()).toBe(before)
+}
+
+describe('a smart wallet', () => {
+  const wallet: string = smart.wallet
+  const owner = privateKeyToAccount(`0x${'4c'.repeat(32)}`)
+
+  it('signs in by its owner over the address-bound message', async () => {
+    const { message, signingDate } = await messageOf(world, `?type=evm&wallet=${wallet}`)
+    const proof = { signature: await owner.signMessage({ message }), signingDate, type: 'evm', wallet }
+    const { token } = (await exchange(proof)).body
+    expect((await validate({ 'x-auth-key': token })).body).toMatchObject({ wallet, isValid: true })
+    await expectRefused({ ...proof, wallet: smart.factory }, 401, 'unauthorized')
+    await expectRefused({ ...proof, signature: await account.signMessage({ message }) }, 401, 'unauthorized')
+  })
+
+  it('does not sign in over the plain message, which its owner may have signed for another wallet', async () => {
+    const { message, signingDate } = await messageOf(world)
+    const proof = { signature: await owner.signMessage({ message }), signingDate, type: 'evm', wallet }
+    await expectRefused(proof, 401, 'unauthorized')
+    expect((await exchange({ ...proof, wallet: owner.address })).status).toBe(200)
+  })
+
+  it('has the golden signatures', async () => {
+    const { domain, signingDate, tokenKey } = golden('messages')
+    const chains = {
+      network: 'mainnet',
+      label: '1',
+      role: 'hub',
+      chainId: 31_337,
+      rpcUrls: [anvil.rpcUrl],
+      contract: `0x${'11'.repeat(20)}`,
+    }
+    const [config] = parseChains({ chains: [chains] }, 'test')
+    const chain = createEvmChain({ config: config!, chain: 1, rpc: createChainRpc(config!) })
+    const prisma = createPrisma(world.postgres.url)
+    const contextWith = (acceptsErc6492: boolean) => ({
+      ...createContext({
+        pool: world.pool,
+        prisma,
+        chains: [chain],
+        config: { serviceDomain: domain, tokenKey: fromHex(tokenKey), acceptsErc6492 },
+      }),
+      now: () => Date.parse(signingDate) + 1_000,
+    })
+    const accepts = (signature: string, acceptsErc6492: boolean) =>
+      requireProof(contextWith(acceptsErc6492), { signature, signingDate, type: 'evm', wallet }).then(
+        () => true,
+        (error: Error) => (error.name === 'ApiError' ? false : Promise.reject(error)),
+      )
+    for (const { form, signature, isValid } of smart.erc1271)
+      expect(await accepts(signature, false), form).toBe(isValid)
+    for (const { form, signature, isValid } of smart.erc6492) {
+      expect(await accepts(signature, false), form).toBe(false)
+      expect(await accepts(signature, true), form).toBe(isValid)
+    }
+    await prisma.$disconnect()
+  })
+})
+
+describe('a proof that is none', () => {
+  it('is refused whatever is wrong with it, and changes nothing', async () => {
+    const evm = await prove()
+    const sol = await prove('solana')
+    const stranger = privateKeyToAccount(generatePrivateKey())
+    const unauthorized: Proof[] = [
+      { ...evm, wallet: stranger.address },
+      { ...evm, signature: await stranger.signMessage({ message: (await messageOf(world)).message }) },
+      { ...evm, signature: evm.signature.slice(0, -2) },
+      { ...evm, signature: `${evm.signature}00` },
+      { ...evm, signature: `0x${'00'.repeat(65)}` },
+      { ...sol, wallet: solanaAccount().address },
+      { ...sol, wallet: '1'.repeat(32) },
+      { ...sol, signature: `0x${'00'.repeat(64)}` },
+      { ...evm, signingDate: new Date(Date.parse(evm.signingDate) + 1).toISOString() },
+      { ...evm, signingDate: new Date(Date.now() - 11 * 60_000).toISOString() },
+      { ...evm, signingDate: new Date(Date.now() + 2 * 60_000).toISOString() },
+      { ...evm, signingDate: '1970-01-01T00:00:00.000Z' },
+    ]
+    for (const proof of unauthorized) await expectRefused(proof, 401, 'unauthorized')
+    const crossed: Proof[] = [
+      { ...evm, type: 'solana' },
+      { ...sol, type: 'evm' },
+      { ...evm, wallet: sol.wallet },
+      { ...evm, wallet: account.address.replace(/[a-f]/, (letter) => letter.toUpperCase()) },
+      { ...evm, wallet: '0'.repeat(100_000) },
+      { ...sol, wallet: 'z'.repeat(100_000) },
+    ]
+    for (const proof of crossed) await expectRefused(proof, 400, 'unsupported_address')
+    const malformed: unknown[] = [
+      { ...evm, signature: sol.signature.slice(2) },
+      { ...evm, signature: '0x' },
+      { ...evm, signature: `0x${'a'.repeat(100_000)}` },
+      { ...sol, signature: evm.signature },
+      { ...sol, signature: 'z'.repeat(100_000) },
+      { ...sol, signature: sol.signature.slice(0, -2) },
+      { ...evm, type: 'bitcoin' },
+      { ...evm, type: undefined },
+      { ...evm, signature: 1 },
+      { ...evm, wallet: [evm.wallet] },
+      ...[
+        '',
+        '0',
+        '2026-02-30T00:00:00.000Z',
+        new Date().toString(),
+        evm.signingDate.replace('Z', '+00:00'),
+        'x'.repeat(100_000),
+      ].map((signingDate) => ({ ...evm, signingDate })),
+      {},
+      [],
+      null,
+      'text',
+    ]
+    for (const proof of malformed) await expectRefused(proof, 400, 'invalid_request')
+  })
+
+  it('of any make gets a 4xx', async () => {
+    const evm = await prove()
+    const sol = await prove('solana')
+    const text = fc.oneof(
+      fc.constantFrom(...Object.values(evm), ...Object.values(sol)),
+      fc.string({ unit: 'binary', maxLength: 200 }),
+      fc.stringMatching(/^0x([0-9a-f]{2}){60,70}$/),
+      fc.stringMatching(/^[1-9A-HJ-NP-Za-km-z]{80,90}$/),
+    )
+    const field = fc.oneof({ weight: 5, arbitrary: text }, { weight: 1, arbitrary: fc.jsonValue() })
+    const proof = fc.record({ signature: field, signingDate: field, type: field, wallet: field }, { requiredKeys: [] })
+    const before = await sessions()
+    await fc.assert(
+      fc.asyncProperty(proof, async (body) => {
+        const isGood = [evm, sol].some((good) => JSON.stringify(good) === JSON.stringify(body))
+        const { status } = await exchange(body)
+        if (!isGood) expect(status).toBeGreaterThanOrEqual(400)
+        expect(status).toBeLessThan(500)
+      }),
+      { numRuns: 200 },
+    )
+    expect(await sessions()).toBeLessThanOrEqual(before + 2)
+  })
+})
