@@ -34,6 +34,7 @@ const TARGETS: readonly Target[] = [
     output: `${GENERATED}/airdrop-distributor.ts`,
   },
   { contract: 'LocalMessageLib', file: 'local/LocalMessageLib.sol', output: `${GENERATED}/local-message-lib.ts` },
+  { contract: 'PriceFeed', file: 'local/PriceFeed.sol', output: `${GENERATED}/price-feed.ts` },
   { contract: 'BidEmitter', file: 'local/BidEmitter.sol', output: `${GENERATED}/bid-emitter.ts`, runtime: true },
   { contract: 'TestBatch', file: 'test-doubles/TestBatch.sol', output: `${GENERATED_TESTS}/test-batch.ts` },
   {

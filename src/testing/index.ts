@@ -7,6 +7,8 @@ export { FAULT_KINDS, type FaultKind, type FaultRequest, type Faults } from './f
 export type { LocalChain } from './localChain.js'
 export type { ChainLabel, NetworkOf } from './localChains.js'
 export { createDatabase, dropDatabase, type Postgres, type PostgresOptions, startPostgres } from './postgres.js'
+export { type PriceChange, type PriceFeeds, setPrice } from './priceFeed.js'
+export { type LocalSolana, type LocalSolanaOptions, startLocalSolana } from './solana/localSolana.js'
 export { type Stack, type StackOptions, startStack } from './stack.js'
 export type { PostgresHandle } from './stackParts.js'
 export { type EventItem, type StatusAnswer, type UntilOptions, until } from './until.js'

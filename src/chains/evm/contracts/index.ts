@@ -4,5 +4,6 @@ export { bidEmitterAbi, bidEmitterBytecode, bidEmitterRuntimeBytecode } from './
 export { communityPaymentsAbi, communityPaymentsBytecode } from './generated/community-payments.js'
 export { hubAbi, hubBytecode } from './generated/hub.js'
 export { localMessageLibAbi, localMessageLibBytecode } from './generated/local-message-lib.js'
+export { priceFeedAbi, priceFeedBytecode } from './generated/price-feed.js'
 export { signatureProbeAbi, signatureProbeBytecode } from './generated/signature-probe.js'
 export { spokeAbi, spokeBytecode } from './generated/spoke.js'

@@ -1,0 +1,213 @@
+// Generated from contracts/evm/local/PriceFeed.sol by `npm run contracts`; not to be edited.
+
+export const priceFeedAbi = [
+  {
+    "inputs": [
+      {
+        "internalType": "string",
+        "name": "description_",
+        "type": "string"
+      },
+      {
+        "internalType": "uint8",
+        "name": "decimals_",
+        "type": "uint8"
+      },
+      {
+        "internalType": "int256",
+        "name": "answer",
+        "type": "int256"
+      }
+    ],
+    "stateMutability": "nonpayable",
+    "type": "constructor"
+  },
+  {
+    "inputs": [],
+    "name": "NoData",
+    "type": "error"
+  },
+  {
+    "anonymous": false,
+    "inputs": [
+      {
+        "indexed": true,
+        "internalType": "int256",
+        "name": "current",
+        "type": "int256"
+      },
+      {
+        "indexed": true,
+        "internalType": "uint256",
+        "name": "roundId",
+        "type": "uint256"
+      },
+      {
+        "indexed": false,
+        "internalType": "uint256",
+        "name": "updatedAt",
+        "type": "uint256"
+      }
+    ],
+    "name": "AnswerUpdated",
+    "type": "event"
+  },
+  {
+    "inputs": [],
+    "name": "decimals",
+    "outputs": [
+      {
+        "internalType": "uint8",
+        "name": "",
+        "type": "uint8"
+      }
+    ],
+    "stateMutability": "view",
+    "type": "function"
+  },
+  {
+    "inputs": [],
+    "name": "description",
+    "outputs": [
+      {
+        "internalType": "string",
+        "name": "",
+        "type": "string"
+      }
+    ],
+    "stateMutability": "view",
+    "type": "function"
+  },
+  {
+    "inputs": [
+      {
+        "internalType": "uint80",
+        "name": "id",
+        "type": "uint80"
+      }
+    ],
+    "name": "getRoundData",
+    "outputs": [
+      {
+        "internalType": "uint80",
+        "name": "roundId",
+        "type": "uint80"
+      },
+      {
+        "internalType": "int256",
+        "name": "answer",
+        "type": "int256"
+      },
+      {
+        "internalType": "uint256",
+        "name": "startedAt",
+        "type": "uint256"
+      },
+      {
+        "internalType": "uint256",
+        "name": "updatedAt",
+        "type": "uint256"
+      },
+      {
+        "internalType": "uint80",
+        "name": "answeredInRound",
+        "type": "uint80"
+      }
+    ],
+    "stateMutability": "view",
+    "type": "function"
+  },
+  {
+    "inputs": [],
+    "name": "latestRound",
+    "outputs": [
+      {
+        "internalType": "uint80",
+        "name": "",
+        "type": "uint80"
+      }
+    ],
+    "stateMutability": "view",
+    "type": "function"
+  },
+  {
+    "inputs": [],
+    "name": "latestRoundData",
+    "outputs": [
+      {
+        "internalType": "uint80",
+        "name": "roundId",
+        "type": "uint80"
+      },
+      {
+        "internalType": "int256",
+        "name": "answer",
+        "type": "int256"
+      },
+      {
+        "internalType": "uint256",
+        "name": "startedAt",
+        "type": "uint256"
+      },
+      {
+        "internalType": "uint256",
+        "name": "updatedAt",
+        "type": "uint256"
+      },
+      {
+        "internalType": "uint80",
+        "name": "answeredInRound",
+        "type": "uint80"
+      }
+    ],
+    "stateMutability": "view",
+    "type": "function"
+  },
+  {
+    "inputs": [
+      {
+        "internalType": "int256",
+        "name": "answer",
+        "type": "int256"
+      }
+    ],
+    "name": "setAnswer",
+    "outputs": [],
+    "stateMutability": "nonpayable",
+    "type": "function"
+  },
+  {
+    "inputs": [
+      {
+        "internalType": "int256",
+        "name": "answer",
+        "type": "int256"
+      },
+      {
+        "internalType": "uint256",
+        "name": "updatedAt",
+        "type": "uint256"
+      }
+    ],
+    "name": "setRound",
+    "outputs": [],
+    "stateMutability": "nonpayable",
+    "type": "function"
+  },
+  {
+    "inputs": [],
+    "name": "version",
+    "outputs": [
+      {
+        "internalType": "uint256",
+        "name": "",
+        "type": "uint256"
+      }
+    ],
+    "stateMutability": "view",
+    "type": "function"
+  }
+] as const
+
+export const priceFeedBytecode =
+  '0x60a060405234801561000f575f5ffd5b506040516108d03803806108d083398101604081905261002e91610140565b5f61003984826102b0565b5060ff821660805261004a81610052565b5050506103a5565b61005c814261005f565b50565b6040805180820190915282815260208101829052600180546002915f918290610090906001600160501b031661036e565b82546001600160501b039182166101009390930a8381029083021990911617909255825260208083019390935260409182015f208451815593909201516001938401559154915191169083907f0559884fd3a460db3073b7fc896cc77986f16e378210ded43186175bf646fc5f9061010b9085815260200190565b60405180910390a35050565b634e487b7160e01b5f52604160045260245ffd5b805160ff8116811461013b575f5ffd5b919050565b5f5f5f60608486031215610152575f5ffd5b83516001600160401b03811115610167575f5ffd5b8401601f81018613610177575f5ffd5b80516001600160401b0381111561019057610190610117565b604051601f8201601f19908116603f011681016001600160401b03811182821017156101be576101be610117565b6040528181528282016020018810156101d5575f5ffd5b5f5b828110156101f3576020818501810151838301820152016101d7565b505f6020838301015280955050505061020e6020850161012b565b6040949094015192959394509192915050565b600181811c9082168061023557607f821691505b60208210810361025357634e487b7160e01b5f52602260045260245ffd5b50919050565b601f8211156102ab57828211156102ab57805f5260205f20601f840160051c602085101561028457505f5b90810190601f840160051c035f5b818110156102a7575f83820155600101610292565b5050505b505050565b81516001600160401b038111156102c9576102c9610117565b6102dd816102d78454610221565b84610259565b6020601f82116001811461030f575f83156102f85750848201515b5f19600385901b1c1916600184901b178455610367565b5f84815260208120601f198516915b8281101561033e578785015182556020948501946001909201910161031e565b508482101561035b57868401515f19600387901b60f8161c191681555b505060018360011b0184555b5050505050565b5f6001600160501b0382166002600160501b0319810161039c57634e487b7160e01b5f52601160045260245ffd5b60010192915050565b6080516105146103bc5f395f60a301526105145ff3fe608060405234801561000f575f5ffd5b5060043610610085575f3560e01c80637284e416116100585780637284e4161461012357806399213cd8146101385780639a6fc8f51461014b578063feaf968c14610195575f5ffd5b80632b1de19b14610089578063313ce5671461009e57806354fd4d50146100dc578063668a0f02146100f2575b5f5ffd5b61009c61009736600461039e565b61019d565b005b6100c57f000000000000000000000000000000000000000000000000000000000000000081565b60405160ff90911681526020015b60405180910390f35b6100e4600181565b6040519081526020016100d3565b6001546101089069ffffffffffffffffffff1681565b60405169ffffffffffffffffffff90911681526020016100d3565b61012b61025b565b6040516100d391906103be565b61009c610146366004610427565b6102e6565b61015e61015936600461043e565b6102f3565b6040805169ffffffffffffffffffff968716815260208101959095528401929092526060830152909116608082015260a0016100d3565b61015e61036b565b6040805180820190915282815260208101829052600180546002915f9182906101d19069ffffffffffffffffffff1661046e565b825469ffffffffffffffffffff9182166101009390930a8381029083021990911617909255825260208083019390935260409182015f208451815593909201516001938401559154915191169083907f0559884fd3a460db3073b7fc896cc77986f16e378210ded43186175bf646fc5f9061024f9085815260200190565b60405180910390a35050565b5f8054610267906104c3565b80601f0160208091040260200160405190810160405280929190818152602001828054610293906104c3565b80156102de5780601f106102b5576101008083540402835291602001916102de565b820191905f5260205f20905b8154815290600101906020018083116102c157829003601f168201915b505050505081565b6102f0814261019d565b50565b69ffffffffffffffffffff81165f908152600260205260408120600181015482918291829182918203610352576040517fbad1e8f800000000000000000000000000000000000000000000000000000000815260040160405180910390fd5b8054600190910154969790969550859450879350915050565b6001545f90819081908190819061038d9069ffffffffffffffffffff166102f3565b945094509450945094509091929394565b5f5f604083850312156103af575f5ffd5b50508035926020909101359150565b602081525f82518060208401525f5b818110156103ea57602081860181015160408684010152016103cd565b505f6040828501015260407fffffffffffffffffffffffffffffffffffffffffffffffffffffffffffffffe0601f83011684010191505092915050565b5f60208284031215610437575f5ffd5b5035919050565b5f6020828403121561044e575f5ffd5b813569ffffffffffffffffffff81168114610467575f5ffd5b9392505050565b5f69ffffffffffffffffffff821669ffffffffffffffffffff81036104ba577f4e487b71000000000000000000000000000000000000000000000000000000005f52601160045260245ffd5b60010192915050565b600181811c908216806104d757607f821691505b60208210810361050e577f4e487b71000000000000000000000000000000000000000000000000000000005f52602260045260245ffd5b5091905056' as const

@@ -1,0 +1,125 @@
+import {
+  type Connection,
+  Keypair,
+  PublicKey,
+  SYSVAR_CLOCK_PUBKEY,
+  SYSVAR_RENT_PUBKEY,
+  SystemProgram,
+  TransactionInstruction,
+} from '@solana/web3.js'
+import { sleep } from '../processes.js'
+import { sendSolana, sendSolanaEach } from './sendSolana.js'
+
+/** Owner of programs that an authority may replace. */
+export const UPGRADEABLE_LOADER = new PublicKey('BPFLoaderUpgradeab1e11111111111111111111111')
+
+/** Instructions of that loader (solana-loader-v3-interface): u32 tags, bincode. */
+const LOADER_INSTRUCTION = { INITIALIZE_BUFFER: 0, WRITE: 1, DEPLOY_WITH_MAX_DATA_LEN: 2 }
+const BUFFER_HEADER_BYTES = 37
+const PROGRAM_BYTES = 36
+/** A transaction has room for 1,232 bytes; this leaves enough for everything else in it. */
+const CHUNK_BYTES = 1_000
+
+/** The account in which the loader keeps a program's code and names its upgrade authority. */
+export function programDataAddress(programId: PublicKey): PublicKey {
+  return PublicKey.findProgramAddressSync([programId.toBuffer()], UPGRADEABLE_LOADER)[0]
+}
+
+/**
+ * Deploys a program as `solana program deploy` does: a buffer written piece by piece, then the program out of it. The payer
+ * becomes its upgrade authority. It can be called from the next slot on, for which this waits.
+ */
+export async function deployProgram(
+  connection: Connection,
+  { payer, program, code }: { payer: Keypair; program: Keypair; code: Uint8Array },
+): Promise<void> {
+  const buffer = Keypair.generate()
+  await createBuffer(connection, payer, buffer, code.length)
+  const chunks = Array.from({ length: Math.ceil(code.length / CHUNK_BYTES) }, (_, n) => n * CHUNK_BYTES)
+  await sendSolanaEach(
+    connection,
+    [payer],
+    chunks.map((offset) => [
+      loaderInstruction(
+        [w(buffer.publicKey), signer(payer.publicKey)],
+        LOADER_INSTRUCTION.WRITE,
+        u32(offset),
+        vector(code.subarray(offset, offset + CHUNK_BYTES)),
+      ),
+    ]),
+  )
+  await sendSolana(
+    connection,
+    [payer, program],
+    SystemProgram.createAccount({
+      fromPubkey: payer.publicKey,
+      newAccountPubkey: program.publicKey,
+      lamports: await connection.getMinimumBalanceForRentExemption(PROGRAM_BYTES),
+      space: PROGRAM_BYTES,
+      programId: UPGRADEABLE_LOADER,
+    }),
+    loaderInstruction(
+      [
+        { ...signer(payer.publicKey), isWritable: true },
+        w(programDataAddress(program.publicKey)),
+        w(program.publicKey),
+        w(buffer.publicKey),
+        r(SYSVAR_RENT_PUBKEY),
+        r(SYSVAR_CLOCK_PUBKEY),
+        r(SystemProgram.programId),
+        signer(payer.publicKey),
+      ],
+      LOADER_INSTRUCTION.DEPLOY_WITH_MAX_DATA_LEN,
+      u64(code.length),
+    ),
+  )
+  await nextSlot(connection)
+}
+
+async function createBuffer(connection: Connection, payer: Keypair, buffer: Keypair, codeBytes: number): Promise<void> {
+  const space = BUFFER_HEADER_BYTES + codeBytes
+  await sendSolana(
+    connection,
+    [payer, buffer],
+    SystemProgram.createAccount({
+      fromPubkey: payer.publicKey,
+      newAccountPubkey: buffer.publicKey,
+      lamports: await connection.getMinimumBalanceForRentExemption(space),
+      space,
+      programId: UPGRADEABLE_LOADER,
+    }),
+    loaderInstruction([w(buffer.publicKey), r(payer.publicKey)], LOADER_INSTRUCTION.INITIALIZE_BUFFER),
+  )
+}
+
+async function nextSlot(connection: Connection): Promise<void> {
+  const deployedAt = await connection.getSlot('confirmed')
+  while ((await connection.getSlot('confirmed')) <= deployedAt) await sleep(20)
+}
+
+type Meta = TransactionInstruction['keys'][number]
+const r = (pubkey: PublicKey): Meta => ({ pubkey, isSigner: false, isWritable: false })
+const w = (pubkey: PublicKey): Meta => ({ pubkey, isSigner: false, isWritable: true })
+const signer = (pubkey: PublicKey): Meta => ({ pubkey, isSigner: true, isWritable: false })
+
+function loaderInstruction(keys: Meta[], tag: number, ...fields: Buffer[]): TransactionInstruction {
+  return new TransactionInstruction({
+    programId: UPGRADEABLE_LOADER,
+    keys,
+    data: Buffer.concat([u32(tag), ...fields]),
+  })
+}
+
+function u32(value: number): Buffer {
+  const bytes = Buffer.alloc(4)
+  bytes.writeUInt32LE(value)
+  return bytes
+}
+
+function u64(value: number): Buffer {
+  const bytes = Buffer.alloc(8)
+  bytes.writeBigUInt64LE(BigInt(value))
+  return bytes
+}
+
+const vector = (bytes: Uint8Array): Buffer => Buffer.concat([u64(bytes.length), bytes])

@@ -1,0 +1,80 @@
+import {
+  type Connection,
+  type Keypair,
+  type PublicKey,
+  Transaction,
+  type TransactionConfirmationStatus,
+  type TransactionInstruction,
+} from '@solana/web3.js'
+import { sleep } from '../processes.js'
+
+const CONFIRM_DEADLINE_MS = 30_000
+const POLL_MS = 20
+const AIRDROP_LAMPORTS = 100_000_000_000
+
+/** A transaction that the cluster took and that failed, with its log. */
+export class SolanaTransactionError extends Error {
+  override name = 'SolanaTransactionError'
+  constructor(
+    readonly signature: string,
+    readonly reason: unknown,
+  ) {
+    super(`sending ${signature}: ${JSON.stringify(reason)}`)
+  }
+}
+
+/**
+ * Signs and sends one transaction, fee paid by the first signer, and waits until it is confirmed (commitment "confirmed").
+ * Gives its signature. @throws SolanaTransactionError when it fails, Error when it isn't confirmed in 30 s
+ */
+export async function sendSolana(
+  connection: Connection,
+  signers: readonly [Keypair, ...Keypair[]],
+  ...instructions: TransactionInstruction[]
+): Promise<string> {
+  const [signature] = await sendSolanaEach(connection, signers, [instructions])
+  return signature!
+}
+
+/** Sends a transaction for each list of instructions, all at once. Else as `sendSolana`. */
+export async function sendSolanaEach(
+  connection: Connection,
+  signers: readonly [Keypair, ...Keypair[]],
+  lists: readonly TransactionInstruction[][],
+): Promise<string[]> {
+  const lifetime = await connection.getLatestBlockhash('confirmed')
+  const signatures = await Promise.all(
+    lists.map((instructions) => {
+      const transaction = new Transaction({ feePayer: signers[0].publicKey, ...lifetime }).add(...instructions)
+      transaction.sign(...signers)
+      // preflight would refuse what fails; here it lands, as it would from a wallet that skips it
+      return connection.sendRawTransaction(transaction.serialize(), { skipPreflight: true })
+    }),
+  )
+  await confirmSolana(connection, signatures)
+  return signatures
+}
+
+/** Waits until transactions are confirmed. @throws as `sendSolana` */
+export async function confirmSolana(connection: Connection, signatures: readonly string[]): Promise<void> {
+  const end = performance.now() + CONFIRM_DEADLINE_MS
+  let open = signatures
+  while (performance.now() < end) {
+    const { value } = await connection.getSignatureStatuses([...open])
+    const failed = value.findIndex((status) => status?.err)
+    if (failed >= 0) throw new SolanaTransactionError(open[failed]!, value[failed]!.err)
+    open = open.filter((_, index) => !isConfirmed(value[index]?.confirmationStatus))
+    if (open.length === 0) return
+    await sleep(POLL_MS)
+  }
+  throw new Error(`sending ${open[0]}: not confirmed after ${CONFIRM_DEADLINE_MS / 1_000} s`)
+}
+
+const isConfirmed = (status: TransactionConfirmationStatus | undefined): boolean =>
+  status === 'confirmed' || status === 'finalized'
+
+/** Gives accounts 100 SOL each by the cluster's faucet. */
+export async function fundSolana(connection: Connection, addresses: readonly PublicKey[]): Promise<void> {
+  const airdrops = addresses.map((address) => connection.requestAirdrop(address, AIRDROP_LAMPORTS))
+  await confirmSolana(connection, await Promise.all(airdrops))
+}

@@ -1,0 +1,94 @@
+import { createRequire } from 'node:module'
+import os from 'node:os'
+import path from 'node:path'
+import { fileURLToPath, pathToFileURL } from 'node:url'
+import { type Child, spawnChild } from '../processes.js'
+import type { SurfpoolAnswer, SurfpoolRequest } from './surfpoolChild.js'
+
+const START_DEADLINE_MS = 20_000
+const STOP_GRACE_MS = 2_000
+
+export interface SurfpoolOptions {
+  /** Milliseconds a slot takes, default 400 as on the public clusters. */
+  slotMs?: number
+  /** Where its output goes; default in the system's temporary folder. */
+  logFile?: string
+}
+
+/** A local Solana cluster of one node, which forgets everything when it ends. */
+export interface Surfpool {
+  rpcUrl: string
+  wsUrl: string
+  pid: number
+  stop(): Promise<void>
+  /** SIGKILL; resolves when it is gone. */
+  kill(): Promise<void>
+  hasExited(): boolean
+  /** Settles when the process has ended, however it ended. */
+  exited: Promise<void>
+}
+
+/** Surfpool's package for this platform; undefined where it isn't installed or none exists. */
+export function locateSurfpool(): string | undefined {
+  const { platform, arch } = process
+  const suffix = platform === 'linux' ? `linux-${arch}-gnu` : `${platform}-${arch}`
+  try {
+    return createRequire(import.meta.url).resolve(`surfpool-sdk-${suffix}`)
+  } catch {
+    return undefined
+  }
+}
+
+/**
+ * Starts Surfpool, which is a native module, in a process of its own: it can be killed as a node can, and ends with this one.
+ * @throws with one line that names the cause: package absent, no answer, ...
+ */
+export async function startSurfpool(options: SurfpoolOptions = {}): Promise<Surfpool> {
+  const module = locateSurfpool()
+  if (module === undefined) throw new Error('starting Surfpool: its package is not installed on this platform')
+  const child = await spawnChild({
+    ...childCommand(),
+    logFile: options.logFile ?? path.join(os.tmpdir(), `clusterd-surfpool-${process.pid}.log`),
+    // its own environment only: a node of the local world takes no settings from the user's
+    env: { PATH: process.env.PATH },
+    ipc: true,
+    exitSignal: 'SIGKILL',
+  })
+  try {
+    const { rpcUrl, wsUrl } = await ask(child, { module, slotMs: options.slotMs ?? 400 })
+    return {
+      rpcUrl,
+      wsUrl,
+      pid: child.pid,
+      stop: () => child.end('SIGTERM', STOP_GRACE_MS),
+      kill: () => child.end('SIGKILL', 0),
+      hasExited: () => child.hasExited(),
+      exited: child.exited.then(() => {}),
+    }
+  } catch (error) {
+    await child.end('SIGKILL', 0)
+    throw error
+  }
+}
+
+/** Its sources through tsx in a checkout, else what was built from them. */
+function childCommand(): { command: string; args: string[] } {
+  const isSource = import.meta.url.endsWith('.ts')
+  const file = fileURLToPath(new URL(isSource ? './surfpoolChild.ts' : './surfpoolChild.js', import.meta.url))
+  if (!isSource) return { command: process.execPath, args: [file] }
+  const tsx = pathToFileURL(createRequire(import.meta.url).resolve('tsx')).href
+  return { command: process.execPath, args: ['--import', tsx, file] }
+}
+
+async function ask(child: Child, request: SurfpoolRequest): Promise<{ rpcUrl: string; wsUrl: string }> {
+  let timer: NodeJS.Timeout | undefined
+  const answer = await new Promise<SurfpoolAnswer>((resolve) => {
+    child.process.once('message', (message) => resolve(message as SurfpoolAnswer))
+    child.exited.then(() => resolve({ error: child.logTail().trim().split('\n', 1)[0] || 'it ended' }))
+    timer = setTimeout(() => resolve({ error: 'no answer' }), START_DEADLINE_MS)
+    child.process.send(request)
+  })
+  clearTimeout(timer)
+  if ('error' in answer) throw new Error(`starting Surfpool: ${answer.error}`)
+  return answer
+}
