@@ -104,8 +104,15 @@ const event: fc.Arbitrary<ChangeEvent> = fc.oneof(
     isVerified: fc.boolean(),
     isBackedUp: fc.boolean(),
   }),
-  fc.record({ type: fc.constant('UPDATE_WALLET_NAME' as const), cluster, name, wallet }),
-  fc.record({ type: fc.constantFrom('VERIFY_WALLET', 'REMOVE_WALLET', 'BACKUP_WALLET'), cluster, wallet }),
+  fc.record({ type: fc.constant('UPDATE_WALLET_NAME' as const), cluster, name, wallet, isVerified: fc.boolean() }),
+  fc.record({
+    type: fc.constant('VERIFY_WALLET' as const),
+    cluster,
+    name,
+    wallet,
+    isVerified: fc.constant(true as const),
+  }),
+  fc.record({ type: fc.constantFrom('REMOVE_WALLET', 'BACKUP_WALLET'), cluster, wallet }),
   fc.record({ type: fc.constant('TRANSFER_NAME' as const), cluster, from: cluster, name }),
 )
 

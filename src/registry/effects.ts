@@ -118,7 +118,11 @@ function partsOf(event: ChangeEvent): Buffer[] {
       const flags = (event.isVerified ? WALLET_FLAG.verified : 0) | (event.isBackedUp ? WALLET_FLAG.backedUp : 0)
       return [...head, Buffer.of(flags), sized(event.wallet), sized(Buffer.from(event.name))]
     }
-    case 'UPDATE_WALLET_NAME':
+    case 'UPDATE_WALLET_NAME': {
+      const flags = event.isVerified ? WALLET_FLAG.verified : 0
+      return [...head, Buffer.of(flags), sized(event.wallet), sized(Buffer.from(event.name))]
+    }
+    case 'VERIFY_WALLET':
       return [...head, sized(event.wallet), sized(Buffer.from(event.name))]
     case 'TRANSFER_NAME':
       return [...head, u64(event.from), sized(Buffer.from(event.name))]
@@ -161,11 +165,14 @@ export function decodeChangeEffects(bytes: Buffer): ChangeEffects {
         }
         return { type, cluster, ...is, wallet: sizedBytes(), name: name() }
       }
-      case 'UPDATE_WALLET_NAME':
-        return { type, cluster, wallet: sizedBytes(), name: name() }
+      case 'UPDATE_WALLET_NAME': {
+        const isVerified = (take(1)[0]! & WALLET_FLAG.verified) !== 0
+        return { type, cluster, isVerified, wallet: sizedBytes(), name: name() }
+      }
+      case 'VERIFY_WALLET':
+        return { type, cluster, isVerified: true, wallet: sizedBytes(), name: name() }
       case 'TRANSFER_NAME':
         return { type, cluster, from: number(), name: name() }
-      case 'VERIFY_WALLET':
       case 'REMOVE_WALLET':
       case 'BACKUP_WALLET':
         return { type, cluster, wallet: sizedBytes() }

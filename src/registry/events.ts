@@ -27,8 +27,9 @@ export type PublicEvent =
   | { type: 'CREATE_CLUSTER'; cluster: number }
   | { type: 'ADD_WALLET'; cluster: number; name: string; wallet: Buffer; isVerified: boolean; isBackedUp: boolean }
   | { type: 'REGISTER_NAME'; cluster: number; name: string; amountWei: bigint }
-  | { type: 'UPDATE_WALLET_NAME'; cluster: number; name: string; wallet: Buffer }
-  | { type: 'VERIFY_WALLET' | 'REMOVE_WALLET' | 'BACKUP_WALLET'; cluster: number; wallet: Buffer }
+  | { type: 'UPDATE_WALLET_NAME'; cluster: number; name: string; wallet: Buffer; isVerified: boolean }
+  | { type: 'VERIFY_WALLET'; cluster: number; name: string; wallet: Buffer; isVerified: true }
+  | { type: 'REMOVE_WALLET' | 'BACKUP_WALLET'; cluster: number; wallet: Buffer }
   /** `cluster` is where it went. */
   | { type: 'TRANSFER_NAME'; cluster: number; from: number; name: string }
 

@@ -185,7 +185,9 @@ function rename(work: Work, seq: number, change: Extract<Change, { kind: 'rename
   for (const row of rows) setWallet(work, row)
   const events = rows
     .filter((row) => !row.isPrivate)
-    .map(({ name, address }): ChangeEvent => ({ type: 'UPDATE_WALLET_NAME', cluster, name, wallet: address }))
+    .map(({ name, address, isVerified }): ChangeEvent => {
+      return { type: 'UPDATE_WALLET_NAME', cluster, name, wallet: address, isVerified }
+    })
   return { cluster, hasEffect: rows.length > 0, events }
 }
 
@@ -221,7 +223,9 @@ function verify(work: Work, seq: number, change: Extract<Change, { kind: 'verify
   const events = verified ? leave(work, seq, verified.cluster, entry, key) : []
   if ('code' in events) return events
   setWallet(work, { ...entry, isVerified: true, updatedSeq: seq })
-  if (!entry.isPrivate) events.push({ type: 'VERIFY_WALLET', cluster, wallet: change.actor })
+  if (!entry.isPrivate) {
+    events.push({ type: 'VERIFY_WALLET', cluster, name: entry.name, wallet: change.actor, isVerified: true })
+  }
   return { cluster, hasEffect: true, events }
 }
 
