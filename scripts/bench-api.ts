@@ -1,5 +1,5 @@
 /**
- * `npm run bench:api`: look-ups and status polls against the daemon, beside a bare Express route and bare node:http, each
+ * `npm run bench:api`: look-ups, status polls and token exchanges against the daemon, beside a bare Express route and bare node:http, each
  * a process of its own, in the same run. docs/benchmarks.md says what is measured.
  */
 import { resolve } from 'node:path'
@@ -9,6 +9,7 @@ import { createDatabase, startPostgres } from '../src/testing/postgres.js'
 import { type Bench, describeMachine, median, printTable, runBench, thousands } from './bench/bench.js'
 import { type BenchChain, fillChain, nameOf, walletOf } from './bench/chain.js'
 import { buildDaemon, startBareServer, startDaemonProcess, waitUntilIndexed } from './bench/programs.js'
+import { benchTokens } from './bench/tokens.js'
 
 const SINGLES = 1_000
 /** Different requests of a kind, so that no single row is asked for over and over. */
@@ -19,6 +20,7 @@ const USAGE = `usage: npm run bench:api -- [options]
   --connections <n>    kept open by the driver (default 16)
   --seconds <n>        of each measurement (default 5)
   --runs <n>           rounds of which the median counts (default 3)
+  --tokens <n>         token exchanges of each type of wallet (default 1000)
   --cli <file>         another build's command line (.js or .ts) instead of a fresh build`
 
 const { values } = parseArgs({
@@ -27,6 +29,7 @@ const { values } = parseArgs({
     connections: { type: 'string', default: '16' },
     seconds: { type: 'string', default: '5' },
     runs: { type: 'string', default: '3' },
+    tokens: { type: 'string', default: '1000' },
     cli: { type: 'string' },
     help: { type: 'boolean', default: false },
   },
@@ -35,7 +38,11 @@ const registrations = Number(values.registrations)
 const connections = Number(values.connections)
 const seconds = Number(values.seconds)
 const runs = Number(values.runs)
-if (values.help || ![registrations, connections, seconds, runs].every((n) => Number.isSafeInteger(n) && n > 0)) {
+const tokens = Number(values.tokens)
+if (
+  values.help ||
+  ![registrations, connections, seconds, runs, tokens].every((n) => Number.isSafeInteger(n) && n > 0)
+) {
   console.log(USAGE)
   process.exit(values.help ? 0 : 2)
 }
@@ -97,6 +104,7 @@ async function main({ home, onEnd }: Bench): Promise<void> {
     }
   }
   report(targets, results)
+  await benchTokens(daemon.api, databaseUrl, tokens)
 }
 
 /** A wrong answer may be a quick one: the first request's is looked at. */

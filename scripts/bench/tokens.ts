@@ -1,0 +1,117 @@
+import { randomBytes } from 'node:crypto'
+import { Agent, request } from 'node:http'
+import { ed25519 } from '@noble/curves/ed25519.js'
+import bs58 from 'bs58'
+import pg from 'pg'
+import { type Hex, recoverMessageAddress } from 'viem'
+import { generatePrivateKey, privateKeyToAccount } from 'viem/accounts'
+import { printTable } from './bench.js'
+
+/**
+ * Token exchange, one at a time, beside what it can't do without: a bare check of the same signatures in this process and a
+ * bare insert into the same server.
+ */
+
+interface Proof {
+  message: string
+  signature: string
+  signingDate: string
+  type: 'evm' | 'solana'
+  wallet: string
+}
+
+interface Latency {
+  p50Ms: number
+  p99Ms: number
+}
+
+/** A wallet of its own for each, so that every exchange begins a session. */
+async function makeProofs(api: string, type: Proof['type'], count: number): Promise<Proof[]> {
+  const response = await fetch(`${api}/v1/auth/message`)
+  const { message, signingDate } = (await response.json()) as { message: string; signingDate: string }
+  return Promise.all(
+    Array.from({ length: count }, async () => {
+      if (type === 'evm') {
+        const account = privateKeyToAccount(generatePrivateKey())
+        return {
+          message,
+          signingDate,
+          type,
+          wallet: account.address,
+          signature: await account.signMessage({ message }),
+        }
+      }
+      const seed = randomBytes(32)
+      const signature = `0x${Buffer.from(ed25519.sign(Buffer.from(message), seed)).toString('hex')}`
+      return { message, signingDate, type, wallet: bs58.encode(ed25519.getPublicKey(seed)), signature }
+    }),
+  )
+}
+
+/** The times of a piece of work, done for one element after another; the first tenth is to warm up. */
+async function timed<T>(elements: readonly T[], work: (element: T) => Promise<unknown>): Promise<Latency> {
+  const times: number[] = []
+  for (const element of elements) {
+    const startedMs = performance.now()
+    await work(element)
+    times.push(performance.now() - startedMs)
+  }
+  const counted = times.slice(Math.ceil(times.length / 10)).sort((a, b) => a - b)
+  const at = (share: number) => counted[Math.floor((counted.length - 1) * share)] ?? Number.NaN
+  return { p50Ms: at(0.5), p99Ms: at(0.99) }
+}
+
+async function checkBare({ type, message, signature, wallet }: Proof): Promise<void> {
+  const isGood =
+    type === 'evm'
+      ? (await recoverMessageAddress({ message, signature: signature as Hex })) === wallet
+      : ed25519.verify(Buffer.from(signature.slice(2), 'hex'), Buffer.from(message), bs58.decode(wallet), {
+          zip215: false,
+        })
+  if (!isGood) throw new Error('checking a signature: it is not good')
+}
+
+/** One request on a connection that is kept. */
+function post(agent: Agent, url: string, body: string): Promise<string> {
+  return new Promise((resolve, reject) => {
+    const req = request(
+      url,
+      { method: 'POST', agent, headers: { 'content-length': Buffer.byteLength(body) } },
+      (res) => {
+        let text = ''
+        res.on('data', (chunk) => {
+          text += chunk
+        })
+        res.on('end', () => (res.statusCode === 200 ? resolve(text) : reject(new Error(`exchanging a token: ${text}`))))
+      },
+    )
+    req.on('error', reject)
+    req.end(body)
+  })
+}
+
+/** Measures and prints. @param count exchanges of each type of wallet */
+export async function benchTokens(api: string, databaseUrl: string, count: number): Promise<void> {
+  const client = new pg.Client({ connectionString: databaseUrl })
+  await client.connect()
+  await client.query('CREATE TABLE bench_bare (key bytea PRIMARY KEY, wallet bytea NOT NULL, at_ms bigint NOT NULL)')
+  const insert = { name: 'bare', text: 'INSERT INTO bench_bare VALUES ($1, $2, $3)' }
+  const agent = new Agent({ keepAlive: true, maxSockets: 1 })
+  const rows: [string, Latency][] = []
+  for (const type of ['evm', 'solana'] as const) {
+    const proofs = await makeProofs(api, type, count)
+    rows.push([`${type}: bare check of a signature`, await timed(proofs, checkBare)])
+    const row = () => client.query({ ...insert, values: [randomBytes(32), randomBytes(21), Date.now()] })
+    rows.push([`${type}: bare insert`, await timed(proofs, row)])
+    const bodies = proofs.map(({ message: _, ...proof }) => JSON.stringify(proof))
+    rows.push([
+      `${type}: POST /v1/auth/token`,
+      await timed(bodies, (body) => post(agent, `${api}/v1/auth/token`, body)),
+    ])
+  }
+  agent.destroy()
+  await client.end()
+  console.log(`\nToken exchange, one after another, ${count} of each`)
+  const ms = (value: number) => value.toFixed(2)
+  printTable([['', 'p50 ms', 'p99 ms'], ...rows.map(([title, { p50Ms, p99Ms }]) => [title, ms(p50Ms), ms(p99Ms)])])
+}
