@@ -8,9 +8,8 @@ import { route } from '../route.js'
 import { z } from '../schema.js'
 import { addressText, clusterIdText } from './schemas.js'
 
-const DEFAULT_LIMIT = 500
-const MAX_LIMIT = 1_000
-const ORDERS = ['oldest', 'newest'] as const
+const LIMIT = { default: 500, max: 1_000 }
+export const ORDERS = ['oldest', 'newest'] as const
 
 const event = <Type extends string, Data extends z.ZodObject>(type: Type, data: Data) =>
   z.object({
@@ -57,8 +56,8 @@ const events = route({
     limit: z
       .int()
       .min(1)
-      .default(DEFAULT_LIMIT)
-      .openapi({ description: `Clamped to ${MAX_LIMIT}` }),
+      .default(LIMIT.default)
+      .openapi({ description: `Clamped to ${LIMIT.max}` }),
     from: addressText.optional().openapi({ description: 'Only events of this actor' }),
     orderBy: order,
     sortBy: order.openapi({ description: 'The same as orderBy' }),
@@ -80,7 +79,7 @@ const events = route({
       network,
       isTestnet,
       page: query.get('nextPage'),
-      limit: limitOf(query),
+      limit: limitOf(query, LIMIT),
       order: orderOf(query),
       from: actorOf(query),
       sinceMs: integerOf(query, 'fromTimestamp'),
@@ -97,13 +96,15 @@ const events = route({
   },
 })
 
-function limitOf(query: Query): number {
-  const limit = integerOf(query, 'limit') ?? DEFAULT_LIMIT
+/** How many events a page may have: clamped. @throws ApiError invalid_request */
+export function limitOf(query: Query, bounds: typeof LIMIT): number {
+  const limit = integerOf(query, 'limit') ?? bounds.default
   if (limit === 0) throw new ApiError('invalid_request', 'The parameter limit is less than 1.')
-  return Math.min(limit, MAX_LIMIT)
+  return Math.min(limit, bounds.max)
 }
 
-function orderOf(query: Query): (typeof ORDERS)[number] | undefined {
+/** The order of a walk, under either of its names. @throws ApiError invalid_request where they contradict each other */
+export function orderOf(query: Query): (typeof ORDERS)[number] | undefined {
   const orderBy = wordOf(query, 'orderBy', ORDERS)
   const sortBy = wordOf(query, 'sortBy', ORDERS)
   if (orderBy && sortBy && orderBy !== sortBy)
