@@ -1,3 +1,4 @@
+import bs58 from 'bs58'
 import type pg from 'pg'
 import { type DeliveryRow, type DeliveryStateName, isDeliveryState } from '../db/deliveryRows.js'
 import { createPool } from '../db/pool.js'
@@ -45,7 +46,7 @@ export async function list(options: ListOptions): Promise<void> {
         duration(nowMs - row.createdMs),
         row.state === 'queued' && row.nextMs > nowMs ? `in ${duration(row.nextMs - nowMs)}` : '-',
         row.reason ?? '-',
-        row.message ? `${toHex(row.message.guid).slice(0, 18)}…` : '-',
+        idOf(row)?.replace(/(?<=^.{18}).*/, '…') ?? '-',
       ]),
     ]),
   )
@@ -106,7 +107,7 @@ const stateOf = ({ state, release }: DeliveryRow): string =>
 
 /** As JSON shows it: amounts as decimal text, bytes as hex. */
 function describe(row: DeliveryRow) {
-  const { message, signer, txs, valueWei, spentWei, ...rest } = row
+  const { message, payment, signer, txs, valueWei, spentWei, ...rest } = row
   return {
     ...rest,
     valueWei: valueWei.toString(),
@@ -117,6 +118,11 @@ function describe(row: DeliveryRow) {
       tx: toHex(message.txHash),
       sentAt: new Date(message.sentMs).toISOString(),
     },
+    payment: payment && {
+      messageId: toHex(payment.messageId),
+      tx: bs58.encode(payment.signature),
+      paidAt: new Date(payment.paidMs).toISOString(),
+    },
     txs: txs.map(({ hash, purpose, gas, valueWei: txWei, maxFeePerGas, maxPriorityFeePerGas, sentBlock }) => ({
       ...{ hash, purpose, sentBlock, gas: gas.toString(), valueWei: txWei.toString() },
       ...{ maxFeePerGas: maxFeePerGas.toString(), maxPriorityFeePerGas: maxPriorityFeePerGas.toString() },
@@ -125,13 +131,13 @@ function describe(row: DeliveryRow) {
 }
 
 function printOne(row: DeliveryRow): void {
-  const { message, included } = row
+  const { included } = row
   const lines: [string, string][] = [
     ['delivery', `${row.id} (${row.network}, ${row.kind})`],
     ['state', stateOf(row)],
     ['reason', row.reason ?? '-'],
-    ['message', message ? toHex(message.guid) : '-'],
-    ['sent by', message ? `${toHex(message.txHash)} at ${new Date(message.sentMs).toISOString()}` : '-'],
+    ['message', idOf(row) ?? '-'],
+    ['sent by', originOf(row)],
     ['value', `${row.valueWei} wei`],
     ['spent', `${row.spentWei} wei for gas`],
     ['signer', row.signer ? toHex(row.signer) : '-'],
@@ -145,6 +151,15 @@ function printOne(row: DeliveryRow): void {
     ]),
   ]
   for (const [what, text] of lines) console.log(`${what.padEnd(9)} ${text}`)
+}
+
+/** The id of what it carries. */
+const idOf = ({ message, payment }: DeliveryRow): string | null =>
+  message ? toHex(message.guid) : payment && toHex(payment.messageId)
+
+function originOf({ message, payment }: DeliveryRow): string {
+  if (message) return `${toHex(message.txHash)} at ${new Date(message.sentMs).toISOString()}`
+  return payment ? `${bs58.encode(payment.signature)} at ${new Date(payment.paidMs).toISOString()}` : '-'
 }
 
 const print = (value: unknown): void => console.log(JSON.stringify(value, null, 2))

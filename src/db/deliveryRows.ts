@@ -7,8 +7,11 @@ type Hex = `0x${string}`
 /** By number in the database; never renumber. */
 const STATES = ['queued', 'signed', 'sent', 'included', 'confirmed', 'parked'] as const
 export type DeliveryStateName = (typeof STATES)[number]
-const KINDS = ['verify', 'execute', 'fill'] as const
-/** `fill` uses up a nonce that nothing holds, so that those behind it can go on. */
+const KINDS = ['verify', 'execute', 'fill', 'deliver'] as const
+/**
+ * `verify` and `execute` carry a message of the bridge, `deliver` a payment on Solana. `fill` uses up a nonce that nothing holds, so
+ * that those behind it can go on.
+ */
 export type DeliveryKind = (typeof KINDS)[number]
 
 export const isDeliveryState = (text: string): text is DeliveryStateName => STATES.some((state) => state === text)
@@ -51,8 +54,26 @@ export interface DeliveryRow extends DeliveryFields {
   updatedMs: number
   /** Counts its changes. */
   version: number
-  /** The message it is for; null for a fill. */
+  /** The bridge's message that it is for; null for other kinds. */
   message: { guid: Buffer; chain: number; txHash: Buffer; sentMs: number; packet: Buffer; options: Buffer } | null
+  /** The payment that it delivers; null for other kinds. */
+  payment: DeliveredPayment | null
+}
+
+/** A payment as the hub is told of it. */
+export interface DeliveredPayment {
+  messageId: Buffer
+  /** Of the transaction that paid. */
+  signature: Buffer
+  paidMs: number
+  /** Stored address. */
+  payer: Buffer
+  /** The name's word. */
+  name: Buffer
+  amountWei: bigint
+  referral: Buffer
+  /** It is finalized and keeps to a quote of ours. */
+  isHonoured: boolean
 }
 
 /** A signer of ours on a chain. */
@@ -87,6 +108,13 @@ interface Columns {
   m_sent_ms: number
   packet: Buffer | null
   options: Buffer
+  p_signature: Buffer | null
+  p_paid_ms: number
+  p_payer: Buffer
+  p_name: Buffer
+  p_amount_wei: string
+  p_referral: Buffer
+  p_is_honoured: boolean
 }
 
 /** Numbers of any size as decimal text: JSON's own would lose digits. */
@@ -99,8 +127,12 @@ interface JsonTx extends Omit<StoredTx, 'gas' | 'valueWei' | 'maxFeePerGas' | 'm
 
 const SELECT = `SELECT d.network, d.id, d.guid, d.kind, d.chain, d.signer, d.state, d.value_wei, d.nonce, d.txs, d.included,
     d.failures, d.next_ms, d.spent_wei, d.reason, d.release, d.created_ms, d.updated_ms, d.version,
-    m.chain AS m_chain, m.tx_hash AS m_tx_hash, m.sent_ms AS m_sent_ms, m.packet, m.options
-  FROM deliveries d LEFT JOIN messages m ON m.network = d.network AND m.guid = d.guid`
+    m.chain AS m_chain, m.tx_hash AS m_tx_hash, m.sent_ms AS m_sent_ms, m.packet, m.options,
+    p.signature AS p_signature, p.paid_ms AS p_paid_ms, p.payer AS p_payer, p.name AS p_name, p.amount_wei AS p_amount_wei,
+    p.referral AS p_referral, p.confirmed AND p.verdict IS NOT DISTINCT FROM 1 AS p_is_honoured
+  FROM deliveries d
+  LEFT JOIN messages m ON d.kind IN (1, 2) AND m.network = d.network AND m.guid = d.guid
+  LEFT JOIN payments p ON d.kind = 4 AND p.network = d.network AND p.message_id = d.guid`
 
 /** Runs a question about deliveries: `where` is what follows SELECT ... FROM, with its own parameters. */
 export async function selectDeliveries(
@@ -158,6 +190,19 @@ function rowOf(row: Columns): DeliveryRow {
             sentMs: row.m_sent_ms,
             packet: row.packet,
             options: row.options,
+          }
+        : null,
+    payment:
+      row.guid && row.p_signature
+        ? {
+            messageId: row.guid,
+            signature: row.p_signature,
+            paidMs: row.p_paid_ms,
+            payer: row.p_payer,
+            name: row.p_name,
+            amountWei: BigInt(row.p_amount_wei),
+            referral: row.p_referral,
+            isHonoured: row.p_is_honoured,
           }
         : null,
   }

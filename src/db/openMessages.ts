@@ -17,7 +17,8 @@ export interface OpenMessage {
 }
 
 /**
- * Lays aside the messages that the hub has taken, confirmed, whoever executed them, and ends what was parked for them.
+ * Lays aside the messages that the hub has taken, confirmed, whoever executed them, and ends what was parked for them or for
+ * payments.
  * @returns the ids of parked deliveries that ended so
  */
 export async function settleMessages(client: pg.ClientBase, network: Network, nowMs: number): Promise<string[]> {
@@ -28,7 +29,7 @@ export async function settleMessages(client: pg.ClientBase, network: Network, no
   )
   const { rows } = await client.query<{ id: number }>(
     `UPDATE deliveries d SET state = 4, reason = NULL, updated_ms = $2, version = version + 1
-     FROM messages m WHERE d.network = $1 AND d.state = 5 AND m.network = d.network AND m.guid = d.guid AND m.settled
+     FROM received r WHERE d.network = $1 AND d.state = 5 AND r.network = d.network AND r.guid = d.guid AND r.confirmed
      RETURNING d.id`,
     [NETWORK_CODE[network], nowMs],
   )

@@ -43,7 +43,10 @@ export function createAlarms(log: Logger, network: Network, nowMs: () => number)
           log.debug(fields, 'sent')
           break
         case 'delivered':
-          log.info({ ...fields, ms: row.message ? nowMs() - row.message.sentMs : 0 }, 'delivered')
+          log.info(
+            { ...fields, ms: nowMs() - (row.message?.sentMs ?? row.payment?.paidMs ?? row.createdMs) },
+            'delivered',
+          )
           break
         case 'unreachable':
           log.debug({ ...fields, reason: outcome.failure.reason }, 'the chain could not be asked')
@@ -73,10 +76,10 @@ export function createAlarms(log: Logger, network: Network, nowMs: () => number)
   }
 }
 
-const fieldsOf = ({ network, id, kind, nonce, message }: DeliveryRow) => ({
+const fieldsOf = ({ network, id, kind, nonce, message, payment }: DeliveryRow) => ({
   network,
   delivery: id,
   kind,
   nonce,
-  guid: message && toHex(message.guid),
+  guid: message ? toHex(message.guid) : payment && toHex(payment.messageId),
 })

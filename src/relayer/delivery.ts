@@ -26,6 +26,8 @@ export type ParkReason =
   | 'bad_options'
   /** The options deliver another value than the message asks for. */
   | 'value_mismatch'
+  /** The payment keeps to no quote of ours, or isn't believed. */
+  | 'foreign_payment'
 
 export interface SignedTx extends Fees {
   hash: Hex

@@ -2,6 +2,7 @@ import { keccak256 } from 'viem'
 import type { PrivateKeyAccount } from 'viem/accounts'
 import { type BridgeCall, executeCall, readPacketState, revertReason, verifyCall } from '../chains/evm/bridgeCalls.js'
 import { type EvmChain, readHeads } from '../chains/evm/chain.js'
+import { deliverCall, type PaidBid, readIsDelivered } from '../chains/evm/hubDelivery.js'
 import type { Packet } from '../chains/evm/packet.js'
 import type { LzReceiveOption } from '../chains/evm/packetOptions.js'
 import type { Call } from '../chains/evm/rpc.js'
@@ -32,10 +33,11 @@ export interface Signer {
   account: PrivateKeyAccount
 }
 
-/** What a delivery does: carries a packet one step further, or only uses its nonce up. */
+/** What a delivery does: carries a packet one step further, tells the hub of a payment, or only uses its nonce up. */
 export type Job =
   | { kind: 'verify'; endpoint: Hex; messageLib: Hex; packet: Packet }
   | { kind: 'execute'; endpoint: Hex; packet: Packet; option: LzReceiveOption }
+  | { kind: 'deliver'; hub: Hex; bid: PaidBid }
   | { kind: 'fill' }
 
 /**
@@ -113,8 +115,10 @@ async function signed(
   return { hash: keccak256(raw), raw }
 }
 
-const callOf = (job: Exclude<Job, { kind: 'fill' }>): BridgeCall =>
-  job.kind === 'verify' ? verifyCall(job.messageLib, job.packet) : executeCall(job.endpoint, job.packet)
+function callOf(job: Exclude<Job, { kind: 'fill' }>): BridgeCall {
+  if (job.kind === 'deliver') return deliverCall(job.hub, job.bid)
+  return job.kind === 'verify' ? verifyCall(job.messageLib, job.packet) : executeCall(job.endpoint, job.packet)
+}
 
 async function observe(
   ask: Call,
@@ -148,6 +152,7 @@ async function readNonce(
 async function readDelivered(ask: Call, job: Job, latest: number, confirmed: number): Promise<Seen['delivered']> {
   if (job.kind === 'fill') return 'confirmed'
   const isDoneAt = async (block: number): Promise<boolean> => {
+    if (job.kind === 'deliver') return readIsDelivered(ask, job.hub, job.bid.messageId, hex(block))
     const state = await readPacketState(ask, job.endpoint, job.packet, hex(block))
     return job.kind === 'verify' ? state.isVerified : state.isExecuted
   }
@@ -227,7 +232,7 @@ async function prepare(
  * all but a 64th (EIP-150) of what it doesn't use. null where nothing was asked.
  */
 async function gasFor(ask: Call, job: Exclude<Job, { kind: 'fill' }>, data: Hex): Promise<bigint | null> {
-  if (job.kind === 'verify') return null
+  if (job.kind !== 'execute') return null
   const { behind } = await readPacketState(ask, job.endpoint, job.packet, 'latest')
   const around = TX_GAS + GAS_PER_BYTE * BigInt(data.length / 2) + ENDPOINT_GAS + GAS_PER_PACKET_BEHIND * behind
   const gas = around + (job.option.gas * 64n) / 63n

@@ -6,9 +6,11 @@ import { dueDeliveries, findDeliveries, insertDeliveries } from '../db/deliverie
 import type { DeliveryKind, DeliveryRow, SignerKey } from '../db/deliveryRows.js'
 import { assertRelayer } from '../db/head.js'
 import { type OpenMessage, openMessages, settleMessages } from '../db/openMessages.js'
+import { undeliveredPayments } from '../db/openPayments.js'
 import { inTransaction } from '../db/pool.js'
 import { type DeliveryStats, deliveryStats } from '../db/read/deliveries.js'
 import { failpoint } from '../ops/failpoint.js'
+import { addressToWord } from '../registry/address.js'
 import { fromHex } from '../registry/bytes.js'
 import type { Network } from '../registry/network.js'
 import type { Clock, DeliveryStore, Outcome, Ports } from './converge.js'
@@ -29,7 +31,12 @@ export interface RelayerOptions {
   pool: pg.Pool
   network: Network
   /** The chain on which is delivered, and its number in the database. */
-  hub: { chain: EvmChain; number: number; endpoint: Hex; messageLib: Hex | null }
+  hub: {
+    chain: EvmChain
+    number: number /** null where no spoke is connected. */
+    endpoint: Hex | null
+    messageLib: Hex | null
+  }
   route: Route
   /** Who pays; null: only watch. */
   account: PrivateKeyAccount | null
@@ -86,6 +93,7 @@ export function createRelayer(options: RelayerOptions): Relayer {
     replaceAfterBlocks: REPLACE_AFTER_BLOCKS,
     pollMs: hub.chain.config.pollMs,
   }
+  const onHub = { chain: hub.number, valueWei: 0n }
   const delivers = account !== null && (route.hub.isLocal || settings.executeStranded)
   let statsAtMs = Number.NEGATIVE_INFINITY
   const state: RelayerState = {
@@ -118,7 +126,10 @@ export function createRelayer(options: RelayerOptions): Relayer {
     }
   }
 
-  /** Every confirmed message that the hub has not taken gets its deliveries once; on public networks those left lying. */
+  /**
+   * Every confirmed message that the hub has not taken gets its deliveries once, on public networks those left lying; and so does
+   * every payment that is believed and keeps to a quote of ours, which nobody else carries.
+   */
   const queueMessages = async (): Promise<number> => {
     const nowMs = clock.nowMs()
     const strandedMs = nowMs - settings.strandedAfterMs
@@ -126,7 +137,9 @@ export function createRelayer(options: RelayerOptions): Relayer {
       await assertRelayer(client, network, epoch)
       await settleMessages(client, network, nowMs)
       const open = await openMessages(client, network, route.hub.isLocal ? Number.MAX_SAFE_INTEGER : strandedMs)
-      const fresh = delivers ? open.filter(({ isNew, isReceived }) => isNew && !isReceived).flatMap(rowsFor) : []
+      const messages = delivers ? open.filter(({ isNew, isReceived }) => isNew && !isReceived).flatMap(rowsFor) : []
+      const payments = account ? await undeliveredPayments(client, network) : []
+      const fresh = [...messages, ...payments.map((guid) => ({ guid, kind: 'deliver' as const, ...onHub }))]
       return {
         queued: fresh.length > 0 ? await insertDeliveries(client, network, fresh, nowMs) : 0,
         stranded: open.filter(({ isReceived, sentMs }) => !isReceived && sentMs <= strandedMs),
@@ -143,9 +156,9 @@ export function createRelayer(options: RelayerOptions): Relayer {
     const { guid } = message
     const judged = judgeMessage(message, route)
     const valueWei = 'refusal' in judged ? 0n : judged.option.value
-    const execute = { guid, kind: 'execute' as const, chain: hub.number, valueWei }
+    const execute = { guid, kind: 'execute' as const, ...onHub, valueWei }
     const isVerifiedHere = hub.messageLib !== null && judged.packet !== null
-    return isVerifiedHere ? [{ guid, kind: 'verify' as const, chain: hub.number, valueWei: 0n }, execute] : [execute]
+    return isVerifiedHere ? [{ guid, kind: 'verify' as const, ...onHub }, execute] : [execute]
   }
 
   const advanceAll = async (due: readonly DeliveryRow[]): Promise<StepOutcome['deliveries']> => {
@@ -174,10 +187,15 @@ export function createRelayer(options: RelayerOptions): Relayer {
   /** What there is to do for a row, or why nothing may be. Judged at every step: an operator's word doesn't make it right. */
   const jobOf = (row: DeliveryRow): Job | Refusal => {
     if (row.kind === 'fill') return { kind: 'fill' }
+    if (row.kind === 'deliver') {
+      const bid = row.payment?.isHonoured ? { ...row.payment, from: addressToWord(row.payment.payer) } : null
+      return bid ? { kind: 'deliver', hub: route.hub.contract, bid } : 'foreign_payment'
+    }
     const judged = row.message && judgeMessage(row.message, route)
     if (!judged?.packet) return 'foreign_packet'
     const { packet } = judged
     const { endpoint, messageLib } = hub
+    if (!endpoint) return 'foreign_packet'
     if (row.kind === 'verify') return messageLib ? { kind: 'verify', endpoint, messageLib, packet } : 'foreign_packet'
     return 'refusal' in judged ? judged.refusal : { kind: 'execute', endpoint, packet, option: judged.option }
   }

@@ -12,15 +12,18 @@ export type Road = Pick<RelayerOptions, 'hub' | 'route'>
 
 /**
  * What a network's relayer has to know of its chains.
- * @returns null where there is nothing to carry: no spoke, or contracts of others; or a sentence that names what the chains file lacks
+ * @param carriesPayments whether the network takes payments on Solana
+ * @returns null where there is nothing to carry, or contracts of others; or a sentence that names what the chains file lacks
  */
-export function roadOf(chains: readonly NumberedChain[]): Road | { problem: string } | null {
+export function roadOf(chains: readonly NumberedChain[], carriesPayments = false): Road | { problem: string } | null {
   const hub = chains.find(({ chain }) => chain.role === 'hub')
   const spokes = chains.filter(({ chain }) => chain.role === 'spoke' && !chain.config.watchOnly)
-  if (!hub || spokes.length === 0 || hub.chain.config.watchOnly) return null
+  if (!hub || hub.chain.config.watchOnly || (spokes.length === 0 && !carriesPayments)) return null
   const { eid, endpoint, contract, messageLib, local } = hub.chain.config
-  if (eid === undefined || endpoint === undefined) return { problem: lacks(hub, 'eid and endpoint') }
-  const route: Route = { hub: { eid, contract, isLocal: local && messageLib !== undefined }, spokes: [] }
+  if (spokes.length > 0 && (eid === undefined || endpoint === undefined))
+    return { problem: lacks(hub, 'eid and endpoint') }
+  // LayerZero has no endpoint id 0: no packet is for it
+  const route: Route = { hub: { eid: eid ?? 0, contract, isLocal: local && messageLib !== undefined }, spokes: [] }
   const known: Route['spokes'][number][] = []
   for (const spoke of spokes) {
     const { config } = spoke.chain
@@ -30,7 +33,7 @@ export function roadOf(chains: readonly NumberedChain[]): Road | { problem: stri
   // only a library of a local chain believes us
   const library = route.hub.isLocal ? (messageLib ?? null) : null
   return {
-    hub: { chain: hub.chain, number: hub.number, endpoint, messageLib: library },
+    hub: { chain: hub.chain, number: hub.number, endpoint: endpoint ?? null, messageLib: library },
     route: { ...route, spokes: known },
   }
 }

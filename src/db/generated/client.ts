@@ -117,6 +117,11 @@ export type RelaySigner = Prisma.RelaySignerModel
  */
 export type Payment = Prisma.PaymentModel
 /**
+ * Model Payout
+ * What becomes of a payment's money: settled (kind 1) or refunded (2), once.
+ */
+export type Payout = Prisma.PayoutModel
+/**
  * Model PaymentCursor
  * How far the payments of a program are taken in.
  */

@@ -412,6 +412,7 @@ export const ModelName = {
   Delivery: 'Delivery',
   RelaySigner: 'RelaySigner',
   Payment: 'Payment',
+  Payout: 'Payout',
   PaymentCursor: 'PaymentCursor',
   Session: 'Session'
 } as const
@@ -429,7 +430,7 @@ export type TypeMap<ExtArgs extends runtime.Types.Extensions.InternalArgs = runt
     omit: GlobalOmitOptions
   }
   meta: {
-    modelProps: "deployment" | "chain" | "journalHead" | "journal" | "name" | "cluster" | "wallet" | "fact" | "tailBlock" | "trackedTx" | "message" | "received" | "delivery" | "relaySigner" | "payment" | "paymentCursor" | "session"
+    modelProps: "deployment" | "chain" | "journalHead" | "journal" | "name" | "cluster" | "wallet" | "fact" | "tailBlock" | "trackedTx" | "message" | "received" | "delivery" | "relaySigner" | "payment" | "payout" | "paymentCursor" | "session"
     txIsolationLevel: TransactionIsolationLevel
   }
   model: {
@@ -1543,6 +1544,80 @@ export type TypeMap<ExtArgs extends runtime.Types.Extensions.InternalArgs = runt
         }
       }
     }
+    Payout: {
+      payload: Prisma.$PayoutPayload<ExtArgs>
+      fields: Prisma.PayoutFieldRefs
+      operations: {
+        findUnique: {
+          args: Prisma.PayoutFindUniqueArgs<ExtArgs>
+          result: runtime.Types.Utils.PayloadToResult<Prisma.$PayoutPayload> | null
+        }
+        findUniqueOrThrow: {
+          args: Prisma.PayoutFindUniqueOrThrowArgs<ExtArgs>
+          result: runtime.Types.Utils.PayloadToResult<Prisma.$PayoutPayload>
+        }
+        findFirst: {
+          args: Prisma.PayoutFindFirstArgs<ExtArgs>
+          result: runtime.Types.Utils.PayloadToResult<Prisma.$PayoutPayload> | null
+        }
+        findFirstOrThrow: {
+          args: Prisma.PayoutFindFirstOrThrowArgs<ExtArgs>
+          result: runtime.Types.Utils.PayloadToResult<Prisma.$PayoutPayload>
+        }
+        findMany: {
+          args: Prisma.PayoutFindManyArgs<ExtArgs>
+          result: runtime.Types.Utils.PayloadToResult<Prisma.$PayoutPayload>[]
+        }
+        create: {
+          args: Prisma.PayoutCreateArgs<ExtArgs>
+          result: runtime.Types.Utils.PayloadToResult<Prisma.$PayoutPayload>
+        }
+        createMany: {
+          args: Prisma.PayoutCreateManyArgs<ExtArgs>
+          result: BatchPayload
+        }
+        createManyAndReturn: {
+          args: Prisma.PayoutCreateManyAndReturnArgs<ExtArgs>
+          result: runtime.Types.Utils.PayloadToResult<Prisma.$PayoutPayload>[]
+        }
+        delete: {
+          args: Prisma.PayoutDeleteArgs<ExtArgs>
+          result: runtime.Types.Utils.PayloadToResult<Prisma.$PayoutPayload>
+        }
+        update: {
+          args: Prisma.PayoutUpdateArgs<ExtArgs>
+          result: runtime.Types.Utils.PayloadToResult<Prisma.$PayoutPayload>
+        }
+        deleteMany: {
+          args: Prisma.PayoutDeleteManyArgs<ExtArgs>
+          result: BatchPayload
+        }
+        updateMany: {
+          args: Prisma.PayoutUpdateManyArgs<ExtArgs>
+          result: BatchPayload
+        }
+        updateManyAndReturn: {
+          args: Prisma.PayoutUpdateManyAndReturnArgs<ExtArgs>
+          result: runtime.Types.Utils.PayloadToResult<Prisma.$PayoutPayload>[]
+        }
+        upsert: {
+          args: Prisma.PayoutUpsertArgs<ExtArgs>
+          result: runtime.Types.Utils.PayloadToResult<Prisma.$PayoutPayload>
+        }
+        aggregate: {
+          args: Prisma.PayoutAggregateArgs<ExtArgs>
+          result: runtime.Types.Utils.Optional<Prisma.AggregatePayout>
+        }
+        groupBy: {
+          args: Prisma.PayoutGroupByArgs<ExtArgs>
+          result: runtime.Types.Utils.Optional<Prisma.PayoutGroupByOutputType>[]
+        }
+        count: {
+          args: Prisma.PayoutCountArgs<ExtArgs>
+          result: runtime.Types.Utils.Optional<Prisma.PayoutCountAggregateOutputType> | number
+        }
+      }
+    }
     PaymentCursor: {
       payload: Prisma.$PaymentCursorPayload<ExtArgs>
       fields: Prisma.PaymentCursorFieldRefs
@@ -1965,6 +2040,25 @@ export const PaymentScalarFieldEnum = {
 export type PaymentScalarFieldEnum = (typeof PaymentScalarFieldEnum)[keyof typeof PaymentScalarFieldEnum]
 
 
+export const PayoutScalarFieldEnum = {
+  network: 'network',
+  messageId: 'messageId',
+  kind: 'kind',
+  state: 'state',
+  signature: 'signature',
+  raw: 'raw',
+  lastValidHeight: 'lastValidHeight',
+  failures: 'failures',
+  nextMs: 'nextMs',
+  reason: 'reason',
+  createdMs: 'createdMs',
+  updatedMs: 'updatedMs',
+  version: 'version'
+} as const
+
+export type PayoutScalarFieldEnum = (typeof PayoutScalarFieldEnum)[keyof typeof PayoutScalarFieldEnum]
+
+
 export const PaymentCursorScalarFieldEnum = {
   network: 'network',
   chain: 'chain',
@@ -2313,6 +2407,7 @@ export type GlobalOmitConfig = {
   delivery?: Prisma.DeliveryOmit
   relaySigner?: Prisma.RelaySignerOmit
   payment?: Prisma.PaymentOmit
+  payout?: Prisma.PayoutOmit
   paymentCursor?: Prisma.PaymentCursorOmit
   session?: Prisma.SessionOmit
 }

@@ -66,6 +66,7 @@ export const ModelName = {
   Delivery: 'Delivery',
   RelaySigner: 'RelaySigner',
   Payment: 'Payment',
+  Payout: 'Payout',
   PaymentCursor: 'PaymentCursor',
   Session: 'Session'
 } as const
@@ -319,6 +320,25 @@ export const PaymentScalarFieldEnum = {
 } as const
 
 export type PaymentScalarFieldEnum = (typeof PaymentScalarFieldEnum)[keyof typeof PaymentScalarFieldEnum]
+
+
+export const PayoutScalarFieldEnum = {
+  network: 'network',
+  messageId: 'messageId',
+  kind: 'kind',
+  state: 'state',
+  signature: 'signature',
+  raw: 'raw',
+  lastValidHeight: 'lastValidHeight',
+  failures: 'failures',
+  nextMs: 'nextMs',
+  reason: 'reason',
+  createdMs: 'createdMs',
+  updatedMs: 'updatedMs',
+  version: 'version'
+} as const
+
+export type PayoutScalarFieldEnum = (typeof PayoutScalarFieldEnum)[keyof typeof PayoutScalarFieldEnum]
 
 
 export const PaymentCursorScalarFieldEnum = {

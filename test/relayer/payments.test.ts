@@ -1,0 +1,165 @@
+import { type Hex, parseEther } from 'viem'
+import { afterAll, beforeAll, beforeEach, describe, expect, it } from 'vitest'
+import { hubAbi } from '../../src/chains/evm/contracts/index.js'
+import { deliverCall } from '../../src/chains/evm/hubDelivery.js'
+import { fromHex, toHex } from '../../src/registry/bytes.js'
+import { nameToWord } from '../../src/registry/name.js'
+import { park, retry } from '../../src/relayer/delivery.js'
+import { changeDelivery } from '../../src/relayer/store.js'
+import { type BridgeWorld, MINIMUM_WEI, startBridgeWorld } from '../support/bridgeWorld.js'
+import { die } from '../support/kill.js'
+import { insertPayment, type TestPayment } from '../support/payments.js'
+
+let world: BridgeWorld
+beforeAll(async () => {
+  world = await startBridgeWorld()
+})
+afterAll(() => world.stop())
+beforeEach(async () => {
+  world.aheadMs = 0
+  await world.hub.test.setAutomine(true)
+})
+
+const pay = async (payment: TestPayment): Promise<Hex> => toHex(await insertPayment(world.pool, payment))
+const deliveryOf = async (id: Hex) =>
+  (await world.deliveries()).find(({ payment }) => payment && toHex(payment.messageId) === id)
+const ownerOf = (name: string) =>
+  world.hub.public.readContract({
+    address: world.contracts.hub,
+    abi: hubAbi,
+    functionName: 'ownerOf',
+    args: [toHex(nameToWord(name))],
+  })
+const asOwner = (call: { functionName: 'pause' | 'unpause' } | { functionName: 'setDeliverLimit'; args: [bigint] }) =>
+  world.hub.walletClient(9).writeContract({ address: world.contracts.hub, abi: hubAbi, args: [], ...call })
+const PAYER = Buffer.alloc(32, 0xa7)
+
+describe('a payment', () => {
+  it('is delivered to the hub once, with its name, its payer and its amount', async () => {
+    const referral = Buffer.alloc(32, 0x31)
+    const id = await pay({ name: 'paid', payer: PAYER, amountWei: 3n * MINIMUM_WEI, referral })
+    const relayer = await world.restart()
+    const step = await relayer.step()
+    expect(step).toMatchObject({ queued: 1, deliveries: [{ kind: 'deliver' }] })
+    await world.finish(relayer)
+    expect(await deliveryOf(id)).toMatchObject({ kind: 'deliver', state: 'confirmed', valueWei: 0n })
+    expect(await world.executions(id)).toBe(1)
+    expect(await ownerOf('paid')).toBe(toHex(PAYER))
+    const bids = await world.hub.public.getContractEvents({
+      address: world.contracts.hub,
+      abi: hubAbi.filter((item) => item.type === 'event' && item.name === 'Bid' && item.inputs.length === 4),
+      fromBlock: 0n,
+    })
+    expect(bids.at(-1)!.args).toMatchObject({ from: toHex(PAYER), amount: 3n * MINIMUM_WEI, referral: toHex(referral) })
+    await world.index()
+    expect(await relayer.step()).toMatchObject({ kind: 'idle', queued: 0 })
+  })
+
+  it.each<[string, Partial<TestPayment>]>([
+    ['is not believed yet', { confirmed: false, verdict: null }],
+    ['is not judged yet', { verdict: null }],
+    ['keeps to no quote of ours', { verdict: 'foreign' }],
+  ])('that %s is not delivered', async (_, how) => {
+    const id = await pay({ name: 'never', ...how })
+    const relayer = await world.restart()
+    expect(await relayer.step()).toMatchObject({ queued: 0 })
+    expect(await deliveryOf(id)).toBeUndefined()
+  })
+
+  it('that is queued by mistake is parked, whatever an operator says', async () => {
+    const id = await pay({ name: 'mistaken', verdict: 'foreign' })
+    await world.pool.query(
+      `INSERT INTO deliveries (network, guid, kind, chain, value_wei, state, txs, failures, next_ms, spent_wei, created_ms, updated_ms, version)
+       VALUES (0, $1, 4, 1, 0, 0, '[]', 0, 0, 0, 0, 0, 0)`,
+      [fromHex(id)],
+    )
+    const relayer = await world.restart()
+    await world.finish(relayer)
+    await changeDelivery(world.pool, 'mainnet', (await deliveryOf(id))!.id, retry)
+    await world.finish(relayer)
+    expect(await deliveryOf(id)).toMatchObject({ state: 'parked', reason: 'foreign_payment', txs: [] })
+    expect(await world.executions(id)).toBe(0)
+  })
+
+  it('waits while the hub is paused, or its limit for the day is reached', async () => {
+    const relayer = await world.restart()
+    await asOwner({ functionName: 'pause' })
+    const id = await pay({ name: 'later', amountWei: parseEther('2') })
+    await world.run(relayer)
+    expect(await deliveryOf(id)).toMatchObject({ state: 'queued', reason: 'enforced_pause', nonce: null })
+    await asOwner({ functionName: 'unpause' })
+    const limit = { address: world.contracts.hub, abi: hubAbi, functionName: 'deliverLimit' } as const
+    const before = await world.hub.public.readContract(limit)
+    await asOwner({ functionName: 'setDeliverLimit', args: [parseEther('1')] })
+    world.aheadMs += 10_000
+    await world.run(relayer)
+    expect(await deliveryOf(id)).toMatchObject({ state: 'queued', reason: 'deliver_limit_exceeded', nonce: null })
+    await asOwner({ functionName: 'setDeliverLimit', args: [before] })
+    world.aheadMs += 20_000
+    await world.finish(relayer)
+    expect(await world.executions(id)).toBe(1)
+  })
+
+  it('that comes after a bid from a spoke loses, and the other way round', async () => {
+    const relayer = await world.restart()
+    const spoke = await world.send(0, ['both'])
+    await world.finish(relayer)
+    const id = await pay({ name: 'both' })
+    await world.finish(relayer)
+    expect([await world.executions(spoke), await world.executions(id)]).toEqual([1, 1])
+    expect(await ownerOf('both')).toBe(`0x${world.wallet(0).address.slice(2).toLowerCase().padStart(64, '0')}`)
+    const [first, second] = [await pay({ name: 'twice', payer: PAYER }), await pay({ name: 'twice' })]
+    await world.finish(relayer)
+    expect([await world.executions(first), await world.executions(second)]).toEqual([1, 1])
+    expect(await ownerOf('twice')).toBe(toHex(PAYER))
+  })
+
+  it('that was parked ends when the hub has taken it', async () => {
+    const relayer = await world.restart()
+    await asOwner({ functionName: 'pause' })
+    const id = await pay({ name: 'by-hand' })
+    await world.run(relayer)
+    await changeDelivery(world.pool, 'mainnet', (await deliveryOf(id))!.id, park)
+    await asOwner({ functionName: 'unpause' })
+    await world.hub.test.impersonateAccount({ address: world.relayer })
+    await world.hub.public.request({
+      method: 'eth_sendTransaction' as never,
+      params: [await byHand(id)] as never,
+    })
+    await world.hub.test.mine({ blocks: 3 })
+    await world.index()
+    await relayer.step()
+    expect(await deliveryOf(id)).toMatchObject({ state: 'confirmed', reason: null })
+    expect(await world.executions(id)).toBe(1)
+  })
+})
+
+async function byHand(id: Hex) {
+  const { payment } = (await deliveryOf(id))!
+  const bid = { ...payment!, from: payment!.payer.subarray(1) }
+  return { from: world.relayer, ...deliverCall(world.contracts.hub, bid) }
+}
+
+describe('a relayer killed at every step of a delivery', () => {
+  // a node that has the transaction already refuses it: it counts as sent
+  const inTurn = ['queued', 'sign', 'signed', 'broadcast', 'refused']
+  it.each([
+    { points: inTurn, mines: false },
+    { points: ['included', 'delivered'], mines: true },
+  ])(
+    '$points tells the hub of the payment once',
+    async ({ points, mines }) => {
+      await world.finish(await world.restart())
+      const id = await pay({ name: `killed-${points[0]}` })
+      await world.hub.test.setAutomine(false)
+      for (const point of points) expect(await die(world, `relay.${point}`, { mines }), point).toBe('SIGKILL')
+      await world.hub.test.setAutomine(true)
+      await world.finish(await world.restart())
+      expect(await world.executions(id)).toBe(1)
+      expect(await deliveryOf(id)).toMatchObject({ state: 'confirmed' })
+      const { rows } = await world.pool.query<{ next_nonce: number }>('SELECT next_nonce FROM relay_signers')
+      expect(await world.nonce()).toBe(rows[0]!.next_nonce)
+    },
+    120_000,
+  )
+})

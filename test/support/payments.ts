@@ -1,0 +1,49 @@
+import { randomBytes } from 'node:crypto'
+import type pg from 'pg'
+import { addressOfWord } from '../../src/registry/address.js'
+import { nameToWord } from '../../src/registry/name.js'
+import { PAYMENT_VERDICT, type PaymentVerdict, paymentMessageId } from '../../src/registry/payment.js'
+
+export interface TestPayment {
+  name: string
+  payer?: Uint8Array
+  quoteId?: Uint8Array
+  amountWei?: bigint
+  lamports?: bigint
+  sequence?: bigint
+  slot?: number
+  referral?: Uint8Array
+  verdict?: PaymentVerdict | null
+  confirmed?: boolean
+  chain?: number
+}
+
+/** Writes a payment as the watcher would have. @returns its message id */
+export async function insertPayment(pool: pg.Pool, payment: TestPayment): Promise<Buffer> {
+  const sequence = payment.sequence ?? BigInt(Math.floor(Math.random() * 2 ** 40))
+  const id = paymentMessageId(Buffer.alloc(32, 1), Buffer.alloc(32, 2), sequence)
+  const verdict = payment.verdict === undefined ? 'honoured' : payment.verdict
+  await pool.query(
+    `INSERT INTO payments (network, message_id, chain, sequence, signature, slot, position, payer, quote_id, name, amount_wei, lamports,
+       expires_at, referral, paid_ms, confirmed, verdict)
+     VALUES (0, $1, $2, $3, $4, $5, 0, $6, $7, $8, $9, $10, $11, $12, $13, $14, $15)`,
+    [
+      id,
+      payment.chain ?? 9,
+      sequence.toString(),
+      randomBytes(64),
+      payment.slot ?? 1,
+      addressOfWord(Buffer.from(payment.payer ?? randomBytes(32))),
+      payment.quoteId ?? randomBytes(32),
+      nameToWord(payment.name),
+      (payment.amountWei ?? 10n ** 16n).toString(),
+      (payment.lamports ?? 1_000_000n).toString(),
+      Math.floor(Date.now() / 1_000) + 600,
+      payment.referral ?? Buffer.alloc(32),
+      Date.now(),
+      payment.confirmed ?? true,
+      verdict && PAYMENT_VERDICT[verdict],
+    ],
+  )
+  return id
+}
