@@ -14,12 +14,22 @@ export const ERROR_STATUS = {
   too_many: 400,
   invalid_page: 400,
   unauthorized: 401,
+  forbidden: 403,
+  not_invited: 403,
   not_found: 404,
+  not_in_cluster: 404,
   names_unavailable: 409,
+  wallet_exists: 409,
+  wallet_name_taken: 409,
+  already_public: 409,
+  last_verified_wallet: 409,
+  names_would_reveal: 409,
+  wallet_limit: 409,
   feed_restarted: 409,
   internal: 500,
   bridge_failure: 502,
   unavailable: 503,
+  catching_up: 503,
 } as const
 export type ErrorCode = keyof typeof ERROR_STATUS
 

@@ -64,7 +64,8 @@ export async function appendEntries(
   return { entries: entries.length, seq, publicSeq, minimumWei }
 }
 
-async function writeChanges(client: pg.ClientBase, network: Network, changes: Changes): Promise<void> {
+/** Writes what a fold gave, under the head's lock, and moves the head. */
+export async function writeChanges(client: pg.ClientBase, network: Network, changes: Changes): Promise<void> {
   const { journal, names, clusters, wallets } = rowsOf(network, changes.head.generation)
   await copyEach(client, `${leaf('journal', network)} (${JOURNAL})`, changes.journal, journal)
   await copyEach(client, `${leaf('names', network)} (${NAMES})`, changes.names, names)

@@ -60,13 +60,12 @@ type Walk = Omit<PagePosition, 'generation' | 'seq'> & { generation: number | nu
 export async function feedPage(context: Context, request: FeedRequest): Promise<FeedPage> {
   const key = await context.pageKey()
   const walk = request.page === undefined ? begin(request) : goOn(key, request, request.page)
+  const asked = { ...walk }
   const isPlaced = await place(context, walk)
-  const { generation, headSeq, items, next } = isPlaced
+  const { generation, items, next, lastSeq } = isPlaced
     ? await collect(context, request, walk)
-    : { ...(await readRows(context, walk, 0)), items: [], next: null }
-  const end = isPlaced ? { seq: walk.order === 'oldest' ? headSeq + 1 : walk.floor - 1, skip: 0 } : null
-  const position = next ?? end ?? { seq: walk.seq ?? 1, skip: 0 }
-  const token = sealPage(key, { ...walk, generation, ...position })
+    : { ...(await readRows(context, walk, 0)), items: [], next: null, lastSeq: null }
+  const token = sealPage(key, next ? { ...walk, generation, ...next } : { ...endOf(asked, walk, lastSeq), generation })
   const serials = serialsOf(items)
   const ids = await readClusterIds(context.pool, walk.network, serials, generation)
   // a rewind has switched over between the two questions
@@ -79,6 +78,18 @@ export async function feedPage(context: Context, request: FeedRequest): Promise<
     ...(next ? { nextPage: token } : {}),
     resume: token,
   }
+}
+
+/**
+ * Where a walk stands that came to its end. It moves with public events alone: a token that changed with every entry would
+ * tell of private ones.
+ * @param asked the walk before its time bound became an entry
+ * @param lastSeq the last entry that was read
+ */
+function endOf(asked: Walk, walk: Walk, lastSeq: number | null): Walk & Position {
+  if (lastSeq === null && asked.sinceMs !== null) return { ...asked, seq: asked.seq ?? 1 }
+  if (walk.order === 'newest') return { ...walk, seq: walk.floor - 1, skip: 0 }
+  return lastSeq === null ? { ...walk, seq: walk.seq ?? 1 } : { ...walk, seq: lastSeq + 1, skip: 0 }
 }
 
 function begin({ network, order = 'oldest', from, sinceMs }: FeedRequest): Walk {
@@ -120,10 +131,11 @@ async function place(context: Context, walk: Walk): Promise<boolean> {
 
 interface Collected {
   generation: number
-  headSeq: number
   items: FeedItem[]
   /** Where the rest begins, null when there is none. */
   next: Position | null
+  /** The last entry read, null where there was none. */
+  lastSeq: number | null
 }
 
 /** The events of a page. Every entry read has an event; where not all events count, it may take several reads to fill it. */
@@ -131,11 +143,13 @@ async function collect(context: Context, { limit, shows }: FeedRequest, walk: Wa
   const asked = shows ? Math.max(limit + 1, FILTERED_ROWS) : limit + 1
   const items: FeedItem[] = []
   let from: Walk = walk
+  let lastSeq: number | null = null
   for (;;) {
-    const { generation, headSeq, rows } = await readRows(context, from, asked)
+    const { generation, rows } = await readRows(context, from, asked)
     const next = take(items, rows, from, limit, shows)
     const last = rows.at(-1)
-    if (next || !last || rows.length < asked) return { generation, headSeq, items, next }
+    lastSeq = last?.seq ?? lastSeq
+    if (next || !last || rows.length < asked) return { generation, items, next, lastSeq }
     from = { ...from, generation, seq: last.seq + (walk.order === 'oldest' ? 1 : -1), skip: 0 }
   }
 }

@@ -1,4 +1,4 @@
-import { createHmac, timingSafeEqual } from 'node:crypto'
+import { createCipheriv, createHmac, timingSafeEqual } from 'node:crypto'
 import type { FeedOrder } from '../../db/read/feed.js'
 import { NETWORK_CODE, NETWORKS, type Network } from '../../registry/network.js'
 
@@ -19,7 +19,7 @@ export interface PagePosition {
   sinceMs: number | null
 }
 
-const VERSION = 1
+const VERSION = 2
 const FLAG = { newest: 1, since: 2, from: 4 }
 const MAC_BYTES = 16
 const HEAD_BYTES = 35
@@ -27,8 +27,9 @@ const MAX_FROM_BYTES = 64
 const MAX_TOKEN_CHARS = Math.ceil(((HEAD_BYTES + MAX_FROM_BYTES + MAC_BYTES) * 4) / 3)
 
 /**
- * A page token: base64url of version u8, network u8, flags u8, generation u32, seq u64, skip u32, floor u64, sinceMs u64,
- * the actor's stored address, and 16 bytes of HMAC-SHA256 over all that.
+ * A page token: base64url of version u8, network u8, flags u8, generation u32, seq u64, skip u32, floor u64, sinceMs u64 and
+ * the actor's stored address, encrypted, behind 16 bytes of HMAC-SHA256 over all that, which are the cipher's first counter
+ * too (a synthetic IV, as in RFC 5297): the journal's numbers count private entries and are nobody's business.
  */
 export function sealPage(key: Buffer, page: PagePosition): string {
   const head = Buffer.alloc(HEAD_BYTES)
@@ -42,7 +43,8 @@ export function sealPage(key: Buffer, page: PagePosition): string {
   head.writeBigUInt64BE(BigInt(page.floor), 19)
   head.writeBigUInt64BE(BigInt(page.sinceMs ?? 0), 27)
   const content = page.from ? Buffer.concat([head, page.from]) : head
-  return Buffer.concat([content, mac(key, content)]).toString('base64url')
+  const iv = mac(key, content)
+  return Buffer.concat([iv, cipher(key, iv, content)]).toString('base64url')
 }
 
 /** The position in a token, null for one that we did not make or that was altered in any bit. */
@@ -51,8 +53,9 @@ export function openPage(key: Buffer, token: string): PagePosition | null {
   const bytes = Buffer.from(token, 'base64url')
   // base64 has several spellings of the same bytes: only ours is taken
   if (bytes.length < HEAD_BYTES + MAC_BYTES || bytes.toString('base64url') !== token) return null
-  const content = bytes.subarray(0, -MAC_BYTES)
-  if (!timingSafeEqual(mac(key, content), bytes.subarray(-MAC_BYTES))) return null
+  const iv = bytes.subarray(0, MAC_BYTES)
+  const content = cipher(key, iv, bytes.subarray(MAC_BYTES))
+  if (!timingSafeEqual(mac(key, content), iv)) return null
   const network = NETWORKS.find((candidate) => NETWORK_CODE[candidate] === content[1])
   if (content[0] !== VERSION || !network) return null
   const flags = content[2]!
@@ -70,3 +73,9 @@ export function openPage(key: Buffer, token: string): PagePosition | null {
 
 const mac = (key: Buffer, content: Buffer): Buffer =>
   createHmac('sha256', key).update('page').update(content).digest().subarray(0, MAC_BYTES)
+
+/** AES-256 in counter mode, which is its own inverse. */
+function cipher(key: Buffer, iv: Buffer, content: Buffer): Buffer {
+  const derived = createHmac('sha256', key).update('page cipher').digest()
+  return createCipheriv('aes-256-ctr', derived, iv).update(content)
+}
