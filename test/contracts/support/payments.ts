@@ -96,6 +96,12 @@ export async function startPaymentsWorld() {
   const reopenTx = (community: Hex, name: Hex, from = owner) =>
     tx(from, encodeFunctionData({ abi: communityPaymentsAbi, functionName: 'reopen', args: [community, name] }))
 
+  const setTokenTx = (mode: number, of: Address) => ({
+    from: owner,
+    to: of,
+    data: encodeFunctionData({ abi: testTokenAbi, functionName: 'setMode', args: [mode] }),
+  })
+
   /** Pays, and gives the payment's id. */
   async function pay(from: Address, changes: Partial<BidRequest> = {}): Promise<Hex> {
     return paymentIdOf(await chain.succeed(bidTx(from, request(changes))))
@@ -152,12 +158,8 @@ export async function startPaymentsWorld() {
     balanceOf,
     money,
     wait,
-    setToken: (mode: number, of = token) =>
-      chain.succeed({
-        from: owner,
-        to: of,
-        data: encodeFunctionData({ abi: testTokenAbi, functionName: 'setMode', args: [mode] }),
-      }),
+    setToken: (mode: number) => chain.succeed(setTokenTx(mode, token)),
+    setTokenTx,
     paymentOf: (community: Hex, name: Hex) =>
       chain.publicClient.readContract({ ...at, functionName: 'paymentOf', args: [community, name] }),
     creditOf: (account: Address, of: Address) =>
