@@ -99,3 +99,56 @@ export interface ChainPort {
   /** @throws ChainUnavailableError, BridgeError */
   quote(request: RegistrationRequest): Promise<EvmQuote>
 }
+
+/** What a Solana cluster answers now for a signature. */
+export type SolanaTx =
+  | { state: 'unknown' }
+  | {
+      state: 'seen'
+      slot: number
+      succeeded: boolean
+      /** It paid at our program, or may have: the cluster doesn't show what it did yet. */
+      isRegistration: boolean
+      confirmations: Confirmations
+      isConfirmed: boolean
+    }
+
+/** An unsigned legacy transaction as `Transaction.toJSON` of @solana/web3.js writes it; keys in base58. */
+export interface SolanaTransactionJson {
+  recentBlockhash: string
+  feePayer: string
+  nonceInfo: null
+  instructions: {
+    keys: { pubkey: string; isSigner: boolean; isWritable: boolean }[]
+    programId: string
+    data: number[]
+  }[]
+  signers: []
+}
+
+/** Transactions for a registration on Solana, one a name; amounts in lamports. */
+export interface SolanaQuote {
+  gasToken: { symbol: 'SOL'; decimals: 'lamports' }
+  /** Unsigned, the same order as the names: serialized in base64, and as JSON. */
+  transactions: readonly { base64: string; json: SolanaTransactionJson }[]
+  registrationFee: bigint
+  /** What the relay costs the hub. */
+  bridgeFee: bigint
+  /** The same order as asked. `amount` is the bid in lamports. */
+  names: readonly { name: string; amountWei: bigint; amount: bigint }[]
+}
+
+/** How a network's Solana cluster shows itself to the API. */
+export interface SolanaPort {
+  readonly network: Network
+  /** The number of the chain in the database, null until it was first reached. */
+  readonly chain: number | null
+  /** Network label of the interface: "solana". */
+  readonly label: string
+  /** The most that a bid may be, wei: the program counts in 128 bits. */
+  readonly maxAmountWei: bigint
+  /** @param signature base58 of 64 bytes @throws ChainUnavailableError */
+  transaction(signature: string): Promise<SolanaTx>
+  /** @throws ChainUnavailableError, also where a price feed is stale or has jumped */
+  quote(request: RegistrationRequest): Promise<SolanaQuote>
+}

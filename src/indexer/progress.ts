@@ -23,5 +23,5 @@ export function bar(progress: Progress): string {
   const filled = Math.round((BAR_WIDTH * progress.doneBlocks) / Math.max(1, progress.totalBlocks))
   const drawn = `${'='.repeat(filled)}${' '.repeat(BAR_WIDTH - filled)}`
   const left = progress.secondsLeft === null ? '' : `, ${progress.secondsLeft} s left`
-  return `${progress.network} "${progress.label}" [${drawn}] ${progress.doneBlocks}/${progress.totalBlocks} blocks, ${progress.registrationsPerS} registrations/s${left}`
+  return `${progress.network} "${progress.label}" [${drawn}] ${progress.doneBlocks}/${progress.totalBlocks} ${progress.unit ?? 'blocks'}, ${progress.registrationsPerS} registrations/s${left}`
 }

@@ -46,6 +46,8 @@ export interface ConfirmedRange {
 export interface Progress {
   network: Network
   label: string
+  /** What is counted, default blocks. */
+  unit?: 'blocks' | 'transactions'
   doneBlocks: number
   totalBlocks: number
   registrations: number

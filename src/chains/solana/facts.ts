@@ -1,6 +1,6 @@
 import bs58 from 'bs58'
 import type { Payment } from '../../registry/payment.js'
-import { type BigNumber, type Registrar, registrarCoder, toBigInt } from './registrar.js'
+import { type BigNumber, type Registrar, registrarCoder, registrarIdl, toBigInt } from './registrar.js'
 
 /** A transaction as `getTransaction` answers it (encoding json). */
 export interface RawTransaction {
@@ -31,10 +31,15 @@ export type SeenPayment = Omit<Payment, 'sequence'> & { sequence: bigint | null 
 export interface TransactionFacts {
   /** In the order of their execution. */
   payments: SeenPayment[]
-  /** Sequences of payments that were settled or refunded. */
-  closed: bigint[]
-  /** What our program is said to have logged and is no event of its, for the log. */
+  /** Payments that were settled or refunded. */
+  closed: ClosedEvent[]
+  /** What looks like an event of the registrar and is none, cut short for the log. */
   odd: string[]
+}
+
+export interface ClosedEvent {
+  sequence: bigint
+  quoteId: Buffer
 }
 
 const NOTHING: TransactionFacts = { payments: [], closed: [], odd: [] }
@@ -45,6 +50,10 @@ const REGISTER_BYTES = 136
 /** base58 of REGISTER_BYTES; checked before decoding, which is quadratic. */
 const REGISTER_MAX_CHARS = 187
 const ODD_MAX_CHARS = 120
+/** What base64 of each event's discriminator begins with: 7 of the 8 bytes, and what the eighth leaves of the next character. */
+const EVENT_PREFIXES = (registrarIdl.events ?? []).map(({ discriminator }) =>
+  Buffer.from(discriminator).toString('base64').slice(0, 10),
+)
 
 /**
  * Reads what a transaction did at the registrar: its events, and where logs were cut (a node keeps 10 KB of them) its own
@@ -72,7 +81,9 @@ function readEvents(programId: string, lines: readonly string[]): TransactionFac
   for (const line of lines) {
     if (line === TRUNCATED) break
     if (line.startsWith(DATA)) {
-      if (running.at(-1) === programId) readEvent(line.slice(DATA.length), facts)
+      const data = line.slice(DATA.length)
+      if (running.at(-1) === programId) readEvent(data, facts)
+      else if (EVENT_PREFIXES.some((prefix) => data.startsWith(prefix))) facts.odd.push(oddText('foreign', data))
       continue
     }
     const invoked = INVOKE.exec(line)
@@ -101,12 +112,17 @@ interface RawPaid extends RawArguments {
 
 function readEvent(base64: string, facts: TransactionFacts): void {
   const event = decodeEvent(base64)
-  if (!event) facts.odd.push(base64.slice(0, ODD_MAX_CHARS))
+  if (!event) facts.odd.push(oddText('malformed', base64))
   else if (event.name === 'RegistrationPaid') {
     const raw = event.data as RawPaid
     facts.payments.push({ ...termsOf(raw, raw.payer.toBytes()), sequence: toBigInt(raw.sequence) })
-  } else facts.closed.push(toBigInt((event.data as Pick<RawPaid, 'sequence'>).sequence))
+  } else {
+    const raw = event.data as Pick<RawPaid, 'sequence' | 'quote_id'>
+    facts.closed.push({ sequence: toBigInt(raw.sequence), quoteId: Buffer.from(raw.quote_id) })
+  }
 }
+
+const oddText = (why: 'foreign' | 'malformed', data: string): string => `${why}: ${data}`.slice(0, ODD_MAX_CHARS)
 
 /** An event of exactly its length, null for anything else. */
 function decodeEvent(base64: string): { name: string; data: unknown } | null {

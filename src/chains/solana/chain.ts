@@ -1,0 +1,112 @@
+import type { SolanaConfig } from '../../config.js'
+import type { Network } from '../../registry/network.js'
+import { AMOUNT_BITS } from '../../registry/payment.js'
+import { ChainUnavailableError, type SolanaPort, type SolanaTx } from '../chain.js'
+import type { RpcError } from '../evm/rpcErrors.js'
+import type { Call, Nodes } from '../nodes.js'
+import { createQuoter } from './quote.js'
+import { readTransaction } from './reads.js'
+import { createRegistrar, type Registrar } from './registrar.js'
+import { createSolanaRpc, type SolanaRpc } from './rpc.js'
+
+/** The interface's label of every Solana cluster; the network tells them apart. */
+export const SOLANA_LABEL = 'solana'
+/** Votes on top of a transaction until it is finalized. */
+const FINAL_CONFIRMATIONS = 32
+
+/** A network's Solana cluster and the registrar on it. */
+export interface SolanaChain extends SolanaPort {
+  readonly config: SolanaConfig
+  readonly rpc: SolanaRpc
+  readonly registrar: Registrar
+  chain: number | null
+}
+
+export interface SolanaChainOptions {
+  config: SolanaConfig
+  network: Network
+  rpc: SolanaRpc
+  /** The nodes of the network's hub, where the price feeds are. */
+  hub: Nodes
+  /** The key under which quotes are signed. */
+  quoteKey: Uint8Array
+  nowMs?: () => number
+}
+
+export function createSolanaChain(options: SolanaChainOptions): SolanaChain {
+  const { config, network, rpc } = options
+  const registrar = createRegistrar(config.programId)
+  const quote = createQuoter({ ...options, registrar })
+  return {
+    config,
+    rpc,
+    registrar,
+    network,
+    label: SOLANA_LABEL,
+    chain: null,
+    maxAmountWei: 2n ** AMOUNT_BITS - 1n,
+    transaction: (signature) =>
+      asking(() => rpc.onOneNode((call) => lookUp(call, registrar, signature, config.commitment))),
+    quote: (request) => asking(() => quote(request)),
+  }
+}
+
+/** Makes the RPC pool of a configured cluster. */
+export const createClusterRpc = (
+  { rpcUrls, genesisHash }: Pick<SolanaConfig, 'rpcUrls' | 'genesisHash'>,
+  onFault?: (url: string, error: RpcError) => void,
+): SolanaRpc =>
+  createSolanaRpc({
+    label: SOLANA_LABEL,
+    urls: rpcUrls,
+    ...(genesisHash ? { genesisHash } : {}),
+    ...(onFault ? { onFault } : {}),
+  })
+
+interface RawStatus {
+  slot: number
+  /** null once finalized */
+  confirmations: number | null
+  err: unknown
+  confirmationStatus: 'processed' | 'confirmed' | 'finalized' | null
+}
+
+async function lookUp(
+  call: Call,
+  registrar: Registrar,
+  signature: string,
+  commitment: SolanaConfig['commitment'],
+): Promise<SolanaTx> {
+  const options = { searchTransactionHistory: true }
+  const { value } = await call<{ value: (RawStatus | null)[] }>('getSignatureStatuses', [[signature], options])
+  const status = value[0]
+  if (!status) return { state: 'unknown' }
+  const { slot, err, confirmationStatus } = status
+  const isFinal = status.confirmations === null || confirmationStatus === 'finalized'
+  const isConfirmed = isFinal || (commitment === 'confirmed' && confirmationStatus === 'confirmed')
+  const tx = err === null ? await readTransaction(call, registrar, signature, 'confirmed') : null
+  return {
+    state: 'seen',
+    slot,
+    succeeded: err === null,
+    isRegistration: err === null && (tx === null || tx.payments.length > 0),
+    confirmations:
+      commitment === 'confirmed'
+        ? { have: isConfirmed ? 1 : 0, need: 1 }
+        : {
+            have: isFinal ? FINAL_CONFIRMATIONS : Math.min(status.confirmations ?? 0, FINAL_CONFIRMATIONS - 1),
+            need: FINAL_CONFIRMATIONS,
+          },
+    isConfirmed,
+  }
+}
+
+/** A node's refusal of a plain question is as good as no answer. */
+async function asking<T>(work: () => Promise<T>): Promise<T> {
+  try {
+    return await work()
+  } catch (error) {
+    if (error instanceof ChainUnavailableError) throw error
+    throw new ChainUnavailableError((error as Error).message, { cause: error })
+  }
+}

@@ -1,0 +1,102 @@
+import { PublicKey, Transaction } from '@solana/web3.js'
+import type { SolanaConfig } from '../../config.js'
+import { nameToWord } from '../../registry/name.js'
+import type { Network } from '../../registry/network.js'
+import { LAMPORTS_BITS, type PaymentTerms, quoteId } from '../../registry/payment.js'
+import { weiToLamports } from '../../registry/rate.js'
+import {
+  ChainUnavailableError,
+  type RegistrationRequest,
+  type SolanaQuote,
+  type SolanaTransactionJson,
+} from '../chain.js'
+import type { Nodes } from '../nodes.js'
+import { createRates } from './rates.js'
+import type { Registrar } from './registrar.js'
+import type { SolanaRpc } from './rpc.js'
+
+/** What `deliver` of one name burns on our hub, measured, with a margin (test/solana/quote.test.ts holds it). */
+export const DELIVER_GAS = 150_000n
+/** Gas may be dearer when the payment is delivered. */
+const GAS_MARGIN_PERCENT = 25n
+
+export interface QuoterOptions {
+  config: SolanaConfig
+  network: Network
+  rpc: SolanaRpc
+  registrar: Registrar
+  hub: Nodes
+  quoteKey: Uint8Array
+  nowMs?: () => number
+}
+
+/**
+ * Quotes registrations on Solana: for each name a transaction that pays what its bid and its delivery on the hub are worth in
+ * SOL. Nothing is stored: the quote's id is the signature of its terms.
+ * @returns a function that throws ChainUnavailableError when the hub, a price or the cluster can't be had
+ */
+export function createQuoter(options: QuoterOptions): (request: RegistrationRequest) => Promise<SolanaQuote> {
+  const { config, network, rpc, registrar, quoteKey, nowMs = Date.now } = options
+  const rates = createRates(options.hub, config.feeds, nowMs)
+
+  return async ({ sender, names, referral }) => {
+    const [now, { value }] = await Promise.all([
+      rates(),
+      rpc.call<{ value: { blockhash: string } }>('getLatestBlockhash', [{ commitment: 'confirmed' }]),
+    ])
+    const payer = new PublicKey(sender)
+    const fee = weiToLamports((DELIVER_GAS * now.gasPriceWei * (100n + GAS_MARGIN_PERCENT)) / 100n, now)
+    const expiresAt = BigInt(Math.floor(nowMs() / 1_000) + config.quoteLifetimeSeconds)
+    const quoted = names.map(({ name, amountWei }) => ({ name, amountWei, amount: weiToLamports(amountWei, now) }))
+    const transactions = quoted.map(({ name, amountWei, amount }) => {
+      const lamports = amount + fee
+      if (lamports >> LAMPORTS_BITS !== 0n)
+        throw new ChainUnavailableError(`"${name}" would cost ${lamports} lamports, more than there are`)
+      const terms: PaymentTerms = {
+        payer: payer.toBytes(),
+        name: nameToWord(name),
+        amountWei,
+        lamports,
+        expiresAt,
+        referral: referral ?? NOBODY,
+      }
+      return unsigned(registrar, payer, value.blockhash, terms, quoteId(quoteKey, network, terms))
+    })
+    return {
+      gasToken: { symbol: 'SOL', decimals: 'lamports' },
+      transactions,
+      registrationFee: quoted.reduce((sum, { amount }) => sum + amount, 0n),
+      bridgeFee: fee * BigInt(names.length),
+      names: quoted,
+    }
+  }
+}
+
+const NOBODY = new Uint8Array(32)
+
+/** A transaction that pays one quote, ready for the payer's wallet. */
+function unsigned(
+  registrar: Registrar,
+  payer: PublicKey,
+  recentBlockhash: string,
+  terms: PaymentTerms,
+  id: Uint8Array,
+): { base64: string; json: SolanaTransactionJson } {
+  const instruction = registrar.register(terms, id)
+  const tx = new Transaction({ feePayer: payer, recentBlockhash }).add(instruction)
+  const bytes = tx.serialize({ requireAllSignatures: false, verifySignatures: false })
+  const json: SolanaTransactionJson = {
+    recentBlockhash,
+    feePayer: payer.toBase58(),
+    nonceInfo: null,
+    instructions: [
+      {
+        keys: instruction.keys.map(({ pubkey, ...meta }) => ({ pubkey: pubkey.toBase58(), ...meta })),
+        programId: registrar.programId.toBase58(),
+        data: [...instruction.data],
+      },
+    ],
+    signers: [],
+  }
+  return { base64: bytes.toString('base64'), json }
+}

@@ -1,0 +1,88 @@
+import { decodeFunctionResult, encodeFunctionData, parseAbi } from 'viem'
+import type { SolanaConfig } from '../../config.js'
+import { type Price, priceProblem, type Rates } from '../../registry/rate.js'
+import { ChainUnavailableError, type Hex } from '../chain.js'
+import type { Call, Nodes } from '../nodes.js'
+
+/** Chainlink's AggregatorV3Interface. */
+const AGGREGATOR = parseAbi([
+  'function decimals() view returns (uint8)',
+  'function latestRoundData() view returns (uint80 roundId, int256 answer, uint256 startedAt, uint256 updatedAt, uint80 answeredInRound)',
+])
+
+/** What the hub is asked for serves the quotes of this time. */
+const SERVES_MS = 2_000
+/** How long a price is what the next one is held against: a jump that lasts longer is the market's. */
+const REMEMBERED_MS = 10 * 60_000
+
+/** What a quote rests on, asked on the hub. */
+export interface HubRates extends Rates {
+  /** What a unit of gas costs on the hub now, wei. */
+  gasPriceWei: bigint
+}
+
+/**
+ * Rates from two price feeds on the hub, each refused when it is stale or has jumped since the last quotes.
+ * @returns a function that throws ChainUnavailableError when the hub can't be asked or a price is refused
+ */
+export function createRates(
+  hub: Nodes,
+  feeds: SolanaConfig['feeds'],
+  nowMs: () => number = Date.now,
+): () => Promise<HubRates> {
+  let last: { rates: HubRates; atMs: number } | null = null
+  let asked: { rates: Promise<HubRates>; atMs: number } | null = null
+
+  const read = async (): Promise<HubRates> => {
+    const rates = await hub
+      .onOneNode(async (call) => {
+        const [ethUsd, solUsd, gasPrice] = await Promise.all([
+          readPrice(call, feeds.ethUsd),
+          readPrice(call, feeds.solUsd),
+          call<Hex>('eth_gasPrice', []),
+        ])
+        return { ethUsd, solUsd, gasPriceWei: BigInt(gasPrice) }
+      })
+      .catch((error: Error) => {
+        if (error instanceof ChainUnavailableError) throw error
+        throw new ChainUnavailableError(`getting the prices of ETH and SOL: ${error.message}`, { cause: error })
+      })
+    const atMs = nowMs()
+    const earlier = last && atMs - last.atMs < REMEMBERED_MS ? last.rates : null
+    for (const feed of ['ethUsd', 'solUsd'] as const) {
+      const problem = priceProblem(rates[feed], earlier?.[feed] ?? null, feeds, Math.floor(atMs / 1_000))
+      if (problem) throw new ChainUnavailableError(`the price feed ${feed} (${feeds[feed]}) is refused: ${problem}`)
+    }
+    last = { rates, atMs }
+    return rates
+  }
+
+  return () => {
+    const atMs = nowMs()
+    if (!asked || atMs - asked.atMs >= SERVES_MS) {
+      const rates = read()
+      asked = { rates, atMs }
+      // a failure serves nobody else
+      rates.catch(() => {
+        if (asked?.rates === rates) asked = null
+      })
+    }
+    return asked.rates
+  }
+}
+
+async function readPrice(call: Call, feed: Hex): Promise<Price> {
+  const ask = (functionName: 'decimals' | 'latestRoundData') =>
+    call<Hex>('eth_call', [{ to: feed, data: encodeFunctionData({ abi: AGGREGATOR, functionName }) }, 'latest'])
+  const [decimals, round] = await Promise.all([ask('decimals'), ask('latestRoundData')])
+  const [, answer, , updatedAt] = decodeFunctionResult({
+    abi: AGGREGATOR,
+    functionName: 'latestRoundData',
+    data: round,
+  })
+  return {
+    answer,
+    decimals: decodeFunctionResult({ abi: AGGREGATOR, functionName: 'decimals', data: decimals }),
+    updatedAtS: Number(updatedAt),
+  }
+}

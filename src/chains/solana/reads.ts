@@ -1,0 +1,155 @@
+import bs58 from 'bs58'
+import { RpcError } from '../evm/rpcErrors.js'
+import type { Call } from '../nodes.js'
+import { type RawTransaction, readFacts, type TransactionFacts } from './facts.js'
+import type { PaymentAccount, Registrar } from './registrar.js'
+
+/** How much a cluster has to agree before it is believed (`confirmed`: two thirds voted; `finalized`: can't be undone). */
+export type Commitment = 'confirmed' | 'finalized'
+
+/** A successful transaction that mentions the program. */
+export interface ListedTransaction {
+  signature: string
+  slot: number
+}
+
+/** What a transaction did at the registrar, and when. */
+export interface ReadTransaction extends ListedTransaction, TransactionFacts {
+  /** Seconds since the epoch, null where the node doesn't know. */
+  blockTime: number | null
+}
+
+/** The newest slot of a commitment. */
+export const getSlot = (call: Call, commitment: Commitment): Promise<number> =>
+  call<number>('getSlot', [{ commitment }])
+
+/** How many payments the program has counted. 0 before it is initialized. */
+export async function readSequence(call: Call, registrar: Registrar, commitment: Commitment): Promise<number> {
+  const address = registrar.state.toBase58()
+  const { value } = await call<{ value: RawAccount | null }>('getAccountInfo', [
+    address,
+    { commitment, encoding: 'base64' },
+  ])
+  const data = ownData(registrar, value)
+  return data ? Number(registrar.decodeState(data).sequence) : 0
+}
+
+interface RawAccount {
+  data: [string, 'base64']
+  owner: string
+}
+
+const ownData = ({ programId }: Registrar, account: RawAccount | null | undefined): Buffer | null =>
+  account?.owner === programId.toBase58() ? Buffer.from(account.data[0], 'base64') : null
+
+/** The open payments of some quotes, by their accounts; null for those that are closed or never were. */
+export async function readPaymentAccounts(
+  call: Call,
+  registrar: Registrar,
+  quoteIds: readonly Uint8Array[],
+  commitment: Commitment,
+): Promise<(PaymentAccount | null)[]> {
+  const found: (PaymentAccount | null)[] = []
+  for (let i = 0; i < quoteIds.length; i += ACCOUNTS_AT_ONCE) {
+    const addresses = quoteIds.slice(i, i + ACCOUNTS_AT_ONCE).map((id) => registrar.payment(id).toBase58())
+    const options = { commitment, encoding: 'base64' }
+    const { value } = await call<{ value: (RawAccount | null)[] }>('getMultipleAccounts', [addresses, options])
+    for (const j of addresses.keys()) {
+      const data = ownData(registrar, value[j])
+      found.push(data && registrar.decodePayment(data))
+    }
+  }
+  return found
+}
+
+/** The most that getMultipleAccounts takes. */
+const ACCOUNTS_AT_ONCE = 100
+/** The most that getSignaturesForAddress gives. */
+const PAGE = 1_000
+
+export interface ListOptions {
+  commitment: Commitment
+  /** Newer ones than this signature. A node that doesn't know it goes on to `downToSlot`. */
+  until: string | null
+  /** Nothing older than this slot. */
+  downToSlot: number
+  signal?: AbortSignal
+}
+
+interface RawSignature {
+  signature: string
+  slot: number
+  err: unknown
+}
+
+/**
+ * The successful transactions that mention the program, newest first, page by page back to where they are known.
+ * @returns them, and the newest signature listed, also of one that failed
+ */
+export async function listTransactions(
+  call: Call,
+  { programId }: Registrar,
+  { commitment, until, downToSlot, signal }: ListOptions,
+): Promise<{ listed: ListedTransaction[]; newest: string | null }> {
+  const address = programId.toBase58()
+  const listed: ListedTransaction[] = []
+  let newest: string | null = null
+  let before: string | null = null
+  for (;;) {
+    signal?.throwIfAborted()
+    const options = { commitment, limit: PAGE, ...(until ? { until } : {}), ...(before ? { before } : {}) }
+    const page: RawSignature[] = await call('getSignaturesForAddress', [address, options])
+    newest ??= page[0]?.signature ?? null
+    for (const { signature, slot, err } of page)
+      if (err === null && slot >= downToSlot) listed.push({ signature, slot })
+    const last = page.at(-1)
+    if (!last || page.length < PAGE || last.slot < downToSlot || last.signature === before) return { listed, newest }
+    before = last.signature
+  }
+}
+
+/**
+ * Reads transactions that were listed, in their order.
+ * @throws RpcError (transient) when the node has listed one but can't show it yet
+ */
+export const readTransactions = (
+  call: Call,
+  registrar: Registrar,
+  listed: readonly ListedTransaction[],
+  commitment: Commitment,
+): Promise<ReadTransaction[]> =>
+  Promise.all(
+    listed.map(async ({ signature, slot }) => {
+      const tx = await readTransaction(call, registrar, signature, commitment)
+      if (!tx)
+        throw new RpcError('transient', `getTransaction: ${signature} is listed in slot ${slot} but not there yet`)
+      return tx
+    }),
+  )
+
+/** Reads a transaction by its signature; null where the node doesn't have it, or has no logs of it yet. */
+export async function readTransaction(
+  call: Call,
+  registrar: Registrar,
+  signature: string,
+  commitment: Commitment,
+): Promise<ReadTransaction | null> {
+  const options = { commitment, encoding: 'json', maxSupportedTransactionVersion: 0 }
+  const tx = await call<RawTransaction | null>('getTransaction', [signature, options])
+  if (!tx?.meta) return null
+  return { signature, slot: tx.slot, blockTime: tx.blockTime, ...readFacts(registrar, tx) }
+}
+
+/** The 64 bytes of a signature that a node has listed. @throws RpcError (transient) for anything else */
+export function signatureBytes(signature: string): Buffer {
+  const bytes = signature.length <= SIGNATURE_MAX_CHARS ? Buffer.from(bs58.decode(signature)) : null
+  if (bytes?.length !== SIGNATURE_BYTES)
+    throw new RpcError('transient', `getSignaturesForAddress: "${signature.slice(0, 20)}…" is no signature`)
+  return bytes
+}
+
+/** A signature as nodes and wallets write it. */
+export const signatureText = (bytes: Uint8Array): string => bs58.encode(bytes)
+
+const SIGNATURE_BYTES = 64
+const SIGNATURE_MAX_CHARS = 88
