@@ -22,6 +22,8 @@ export default defineConfig({
       },
       {
         // these share one world, which is started only when one of them runs
+        // packages are loaded as Node loads them: the `module` entry of some (Anchor's) is for bundlers alone
+        environments: { __vitest__: { resolve: { mainFields: ['main'] } } },
         test: {
           ...shared,
           name: 'e2e',
