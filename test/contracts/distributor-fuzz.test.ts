@@ -1,0 +1,148 @@
+import fc from 'fast-check'
+import { getAddress, type Hex, pad, toHex } from 'viem'
+import { generatePrivateKey, privateKeyToAccount } from 'viem/accounts'
+import { afterAll, beforeAll, expect, test } from 'vitest'
+import { type Claim, claimedIn, type DistributorWorld, isEvm, startDistributorWorld } from './support/distributor.js'
+
+const ALLOCATIONS = 12
+const RUNS = 40
+const stranger = privateKeyToAccount(generatePrivateKey())
+const RECEIVERS = ['0x00000000000000000000000000000000000000e0', '0x00000000000000000000000000000000000000e1'].map(
+  (address) => getAddress(address),
+)
+
+const which = fc.nat(ALLOCATIONS - 1)
+/** What is claimed: an allocation, with perhaps something of it replaced. */
+const fault = fc.oneof(
+  { weight: 6, arbitrary: fc.constant(null) },
+  {
+    weight: 4,
+    arbitrary: fc.oneof(
+      fc.record({ field: fc.constant('amount' as const), value: fc.bigInt(0n, 2n ** 256n - 1n) }),
+      fc.record({
+        field: fc.constant('index' as const),
+        value: fc.oneof(which.map(BigInt), fc.bigInt(0n, 2n ** 256n - 1n)),
+      }),
+      fc.record({ field: fc.constant('account' as const), value: which }),
+      fc.record({ field: fc.constant('proof' as const), value: which }),
+      fc.record({ field: fc.constant('node' as const), value: fc.nat(255) }),
+    ),
+  },
+)
+/** How the permission differs from the one that is right for what is claimed. */
+const permissionFault = fc.oneof(
+  { weight: 6, arbitrary: fc.constant(null) },
+  {
+    weight: 4,
+    arbitrary: fc.constantFrom(
+      'signer' as const,
+      'index' as const,
+      'account' as const,
+      'to' as const,
+      'late' as const,
+      'bytes' as const,
+    ),
+  },
+)
+const step = fc.record({
+  which,
+  fault,
+  by: fc.constantFrom('claim' as const, 'claimFor' as const),
+  to: fc.nat(1),
+  permissionFault,
+})
+type Step = typeof step extends fc.Arbitrary<infer T> ? T : never
+
+let world: DistributorWorld
+beforeAll(async () => {
+  world = await startDistributorWorld(ALLOCATIONS)
+})
+afterAll(() => world.stop())
+
+test('each allocation is paid once, in full, to whom it belongs or is permitted, whatever is claimed in whatever order', async () => {
+  const seen = new Map<string, number>()
+  const property = fc.asyncProperty(fc.array(step, { minLength: 5, maxLength: 30 }), async (steps) => {
+    const id = await world.testClient.snapshot()
+    try {
+      await runSteps(steps, (outcome) => seen.set(outcome, (seen.get(outcome) ?? 0) + 1))
+    } finally {
+      await world.testClient.revert({ id })
+    }
+  })
+  await fc.assert(property, { numRuns: RUNS })
+  const outcomes = ['paid', 'BadProof', 'BadPermission', 'PermissionExpired', 'WrongAccountType', 'AlreadyClaimed']
+  expect([...seen.keys()].sort()).toEqual(outcomes.sort())
+}, 120_000)
+
+async function runSteps(steps: readonly Step[], count: (outcome: string) => void) {
+  const paid = new Map<string, bigint>()
+  const claimed = new Set<bigint>()
+  let out = 0n
+  for (const step of steps) {
+    const claim = distort(world.claims[step.which]!, step.fault)
+    const to = step.by === 'claim' ? getAddress(`0x${claim.account.slice(26)}`) : RECEIVERS[step.to]!
+    const tx = step.by === 'claim' ? world.claimTx(claim) : await withPermission(claim, step, to)
+    const expected = judge(claim, step, claimed)
+    expect(await world.reasonOf(tx), JSON.stringify(step, text)).toBe(expected)
+    count(expected ?? 'paid')
+    const receipt = await world.send(tx)
+    expect(receipt.status).toBe(expected ? 'reverted' : 'success')
+    if (expected) continue
+    claimed.add(claim.index)
+    expect(claimedIn(receipt)).toEqual([[claim.index, claim.account, claim.amount, to]])
+    paid.set(to, (paid.get(to) ?? 0n) + claim.amount)
+    out += claim.amount
+  }
+  for (const [to, amount] of paid) expect(await world.tokensOf(getAddress(to))).toBe(amount)
+  expect(await world.tokensOf(world.distributor)).toBe(world.total - out)
+  const open = await Promise.all(world.claims.map(({ index }) => world.isClaimed(index)))
+  expect(open).toEqual(world.claims.map(({ index }) => claimed.has(index)))
+}
+
+/** What the contract is to say, from its description. */
+function judge(claim: Claim, step: Step, claimed: ReadonlySet<bigint>): string | undefined {
+  if (isEvm(claim.account) !== (step.by === 'claim')) return 'WrongAccountType'
+  if (step.by === 'claimFor') {
+    if (step.permissionFault === 'late') return 'PermissionExpired'
+    if (step.permissionFault !== null) return 'BadPermission'
+  }
+  if (claimed.has(claim.index)) return 'AlreadyClaimed'
+  const { index, account, amount, proof } = world.claims[step.which]!
+  const isRight =
+    claim.index === index && claim.account === account && claim.amount === amount && `${claim.proof}` === `${proof}`
+  return isRight ? undefined : 'BadProof'
+}
+
+function distort(claim: Claim, fault: Step['fault']): Claim {
+  switch (fault?.field) {
+    case 'amount':
+      return { ...claim, amount: fault.value }
+    case 'index':
+      return { ...claim, index: fault.value }
+    case 'account':
+      return { ...claim, account: world.claims[fault.value]!.account }
+    case 'proof':
+      return { ...claim, proof: world.claims[fault.value]!.proof }
+    case 'node':
+      return { ...claim, proof: [...claim.proof.slice(0, -1), pad(toHex(fault.value), { size: 32 })] }
+    default:
+      return claim
+  }
+}
+
+async function withPermission(claim: Claim, { permissionFault }: Step, to: (typeof RECEIVERS)[number]) {
+  const deadlineS = permissionFault === 'late' ? 1n : world.endsAt
+  const right = { index: claim.index, account: claim.account, to, deadlineS }
+  const signed = {
+    ...right,
+    ...(permissionFault === 'index' && { index: claim.index ^ 1n }),
+    ...(permissionFault === 'account' && { account: pad('0x01', { size: 32 }) }),
+    ...(permissionFault === 'to' && { to: stranger.address }),
+  }
+  const signature = await world.sign(signed, {}, permissionFault === 'signer' ? stranger : world.operator)
+  return world.claimForTx(claim, to, deadlineS, permissionFault === 'bytes' ? flipped(signature) : signature)
+}
+
+/** The same signature with a bit of r changed. */
+const flipped = (signature: Hex): Hex => `0x${(BigInt(signature) ^ (1n << 400n)).toString(16).padStart(130, '0')}`
+const text = (_: string, value: unknown) => (typeof value === 'bigint' ? `${value}` : value)

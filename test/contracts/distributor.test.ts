@@ -1,0 +1,227 @@
+import {
+  type Abi,
+  encodeFunctionData,
+  getAddress,
+  type Hex,
+  pad,
+  parseSignature,
+  serializeSignature,
+  zeroAddress,
+  zeroHash,
+} from 'viem'
+import { generatePrivateKey, privateKeyToAccount } from 'viem/accounts'
+import { afterAll, beforeAll, beforeEach, describe, expect, test } from 'vitest'
+import { airdropDistributorAbi } from '../../src/chains/evm/contracts/index.js'
+import { testTokenAbi } from './generated/test-token.js'
+import { claimedIn, type DistributorWorld, startDistributorWorld } from './support/distributor.js'
+import { TOKEN } from './support/payments.js'
+
+const TO = getAddress('0x00000000000000000000000000000000000000b0')
+/** The order of secp256k1's group. */
+const ORDER = 0xfffffffffffffffffffffffffffffffebaaedce6af48a03bbfd25e8cd0364141n
+
+let world: DistributorWorld
+let fresh: Hex
+
+beforeAll(async () => {
+  world = await startDistributorWorld()
+})
+beforeEach(async () => {
+  if (fresh) await world.testClient.revert({ id: fresh })
+  fresh = await world.testClient.snapshot()
+})
+afterAll(() => world.stop())
+
+const evm = () => world.claims[0]!
+const solana = () => world.claims[1]!
+
+/** A permission for the first Solana allocation, and the transaction that uses it. */
+async function permitted(to = TO, deadlineS = world.endsAt, claim = solana()) {
+  const signature = await world.sign({ index: claim.index, account: claim.account, to, deadlineS })
+  return { signature, tx: world.claimForTx(claim, to, deadlineS, signature) }
+}
+
+describe('an EVM account', () => {
+  test('gets its tokens, whoever sends the claim, once', async () => {
+    const receipt = await world.succeed(world.claimTx(evm()))
+    const { index, account, amount } = evm()
+    expect(claimedIn(receipt)).toEqual([[index, account, amount, getAddress(world.alice)]])
+    expect(await world.tokensOf(world.alice)).toBe(amount)
+    expect(await world.isClaimed(index)).toBe(true)
+    expect(await world.isClaimed(index + 2n)).toBe(false)
+    expect(await world.reasonOf(world.claimTx(evm()))).toBe('AlreadyClaimed')
+  })
+
+  test('can`t be claimed for elsewhere, not even with a permission', async () => {
+    const { tx } = await permitted(TO, world.endsAt, evm())
+    expect(await world.reasonOf(tx)).toBe('WrongAccountType')
+  })
+
+  test.each([
+    ['another amount', { amount: 10n ** 18n }],
+    ['another index', { index: 2n }],
+    ['another account', { account: pad('0xb0', { size: 32 }) }],
+    ['no proof', { proof: [] }],
+    ['a proof of zeros', { proof: [zeroHash] }],
+  ])('has no proof for %s', async (_, changes) => {
+    expect(await world.reasonOf(world.claimTx({ ...evm(), ...changes }))).toBe('BadProof')
+  })
+
+  test('has no proof in another`s, nor in its own cut short or made longer', async () => {
+    const { proof } = evm()
+    for (const other of [world.claims[2]!.proof, proof.slice(1), proof.slice(0, -1), [...proof, zeroHash]]) {
+      expect(await world.reasonOf(world.claimTx({ ...evm(), proof: other }))).toBe('BadProof')
+    }
+  })
+})
+
+describe('a Solana account', () => {
+  test('gets its tokens at the address that the operator permits, once', async () => {
+    const { tx } = await permitted()
+    const { index, account, amount } = solana()
+    expect(claimedIn(await world.succeed(tx))).toEqual([[index, account, amount, TO]])
+    expect(await world.tokensOf(TO)).toBe(amount)
+    expect(await world.reasonOf(tx)).toBe('AlreadyClaimed')
+    const throughAnother = await permitted(getAddress(world.bob))
+    expect(await world.reasonOf(throughAnother.tx), 'a second claim through another wallet').toBe('AlreadyClaimed')
+  })
+
+  test('can`t claim without a permission', async () => {
+    expect(await world.reasonOf(world.claimTx(solana()))).toBe('WrongAccountType')
+  })
+
+  test('has a permission for that index, account, address, time, chain and contract alone', async () => {
+    const { index, account } = solana()
+    const permission = { index, account, to: TO, deadlineS: world.endsAt }
+    const stranger = privateKeyToAccount(generatePrivateKey())
+    const wrong = [
+      world.sign({ ...permission, index: 3n }),
+      world.sign({ ...permission, account: world.claims[3]!.account }),
+      world.sign({ ...permission, to: world.bob }),
+      world.sign({ ...permission, deadlineS: world.endsAt - 1n }),
+      world.sign(permission, { chainId: 1 }),
+      world.sign(permission, { distributor: world.token }),
+      world.sign(permission, {}, stranger),
+    ]
+    for (const signature of await Promise.all(wrong)) {
+      expect(await world.reasonOf(world.claimForTx(solana(), TO, world.endsAt, signature))).toBe('BadPermission')
+    }
+    const right = await world.sign(permission)
+    expect(await world.reasonOf(world.claimForTx(solana(), TO, world.endsAt, right))).toBeUndefined()
+    const notTheirs = { ...solana(), amount: 1n }
+    expect(await world.reasonOf(world.claimForTx(notTheirs, TO, world.endsAt, right))).toBe('BadProof')
+  })
+
+  test('has none in a signature of another form', async () => {
+    const { signature } = await permitted()
+    const { r, s, yParity } = parseSignature(signature)
+    const high = serializeSignature({
+      r,
+      s: `0x${(ORDER - BigInt(s)).toString(16).padStart(64, '0')}`,
+      yParity: yParity === 0 ? 1 : 0,
+    })
+    for (const form of ['0x', zeroHash, signature.slice(0, -2), `${signature}00`, high, `0x${'00'.repeat(65)}`]) {
+      expect(await world.reasonOf(world.claimForTx(solana(), TO, world.endsAt, form as Hex))).toBe('BadPermission')
+    }
+  })
+
+  test('has one until its deadline, and no other operator`s', async () => {
+    const { timestamp } = await world.publicClient.getBlock()
+    const { tx } = await permitted(TO, timestamp + 10n)
+    expect(await statusAt(timestamp + 10n, tx)).toBe('success')
+    expect(await statusAt(timestamp + 11n, tx)).toBe('reverted')
+    const expired = await permitted(TO, timestamp - 1n)
+    expect(await world.reasonOf(expired.tx)).toBe('PermissionExpired')
+
+    const good = await permitted()
+    await world.succeed(world.call('setOperator', [world.bob], world.owner))
+    expect(await world.reasonOf(good.tx)).toBe('BadPermission')
+    await world.succeed(world.call('setOperator', [zeroAddress], world.owner))
+    expect(await world.reasonOf(good.tx)).toBe('BadPermission')
+    const garbage = `0x${'11'.repeat(64)}1b` as const
+    expect(await world.reasonOf(world.claimForTx(solana(), TO, world.endsAt, garbage))).toBe('BadPermission')
+  })
+
+  test('is not claimed to nobody', async () => {
+    const { tx } = await permitted(zeroAddress)
+    expect(await world.reasonOf(tx)).toBe('ZeroAddress')
+  })
+})
+
+describe('the end', () => {
+  test('is for the owner to sweep what is left, and before it nobody does', async () => {
+    await world.succeed(world.claimTx(evm()))
+    expect(await world.reasonOf(world.call('sweep', [TO], world.owner))).toBe('NotEnded')
+    expect(await statusAt(world.endsAt - 1n, world.call('sweep', [TO], world.owner))).toBe('reverted')
+    expect(await statusAt(world.endsAt - 1n, world.claimTx(world.claims[2]!))).toBe('success')
+    expect(await statusAt(world.endsAt, world.claimTx(world.claims[2]!))).toBe('reverted')
+
+    await world.testClient.setNextBlockTimestamp({ timestamp: world.endsAt })
+    await world.testClient.mine({ blocks: 1 })
+    expect(await world.reasonOf(world.claimTx(world.claims[2]!))).toBe('Ended')
+    expect(await world.reasonOf(world.call('sweep', [TO]))).toBe('OwnableUnauthorizedAccount')
+    expect(await world.reasonOf(world.call('sweep', [zeroAddress], world.owner))).toBe('ZeroAddress')
+    await world.succeed(world.call('sweep', [TO], world.owner))
+    expect(await world.tokensOf(TO)).toBe(world.total - evm().amount)
+    expect(await world.tokensOf(world.distributor)).toBe(0n)
+  })
+
+  test('is stated in the future', async () => {
+    const { timestamp } = await world.publicClient.getBlock()
+    const receipt = await world.send({ from: world.owner, data: world.deployment(world.operator.address, timestamp) })
+    expect(receipt.status).toBe('reverted')
+  })
+
+  test('comes with an owner: the role moves in two steps and is not given up', async () => {
+    expect(await world.reasonOf(world.call('renounceOwnership', [], world.owner))).toBe('OwnerRequired')
+    expect(await world.reasonOf(world.call('setOperator', [TO]))).toBe('OwnableUnauthorizedAccount')
+    await world.succeed(world.call('transferOwnership', [world.bob], world.owner))
+    expect(await world.reasonOf(world.call('setOperator', [TO], world.bob))).toBe('OwnableUnauthorizedAccount')
+    await world.succeed(world.call('acceptOwnership', [], world.bob))
+    await world.succeed(world.call('setOperator', [TO], world.bob))
+  })
+})
+
+describe('a token', () => {
+  const setToken = (functionName: string, args: readonly unknown[]) =>
+    world.succeed({
+      from: world.owner,
+      to: world.token,
+      data: encodeFunctionData<Abi, string>({ abi: testTokenAbi, functionName, args }),
+    })
+
+  test('that does not pay leaves the claim open', async () => {
+    for (const mode of [TOKEN.revert, TOKEN.sayNo]) {
+      await setToken('setMode', [mode])
+      expect((await world.send(world.claimTx(evm()))).status).toBe('reverted')
+    }
+    expect(await world.isClaimed(evm().index)).toBe(false)
+    await setToken('setMode', [TOKEN.sayNothing])
+    await world.succeed(world.claimTx(evm()))
+    expect(await world.tokensOf(world.alice)).toBe(evm().amount)
+  })
+
+  test('that calls back gets nothing twice', async () => {
+    const { data } = world.claimTx(evm())
+    await setToken('setCallBack', [world.distributor, data])
+    await world.succeed(world.claimTx(evm()))
+    const at = { address: world.token, abi: testTokenAbi } as const
+    expect(await world.publicClient.readContract({ ...at, functionName: 'calledBack' })).toBe(false)
+    expect(await world.tokensOf(world.alice)).toBe(evm().amount)
+  })
+})
+
+test('no event of its own carries an index', () => {
+  const events = airdropDistributorAbi.filter((item) => item.type === 'event')
+  const indexed = events.filter(({ inputs }) => inputs.some((input) => input.indexed)).map(({ name }) => name)
+  expect(indexed.sort()).toEqual(['OwnershipTransferStarted', 'OwnershipTransferred'])
+})
+
+/** How a transaction ends in a block of this time. */
+async function statusAt(timestamp: bigint, tx: ReturnType<DistributorWorld['claimTx']>) {
+  const snapshot = await world.testClient.snapshot()
+  await world.testClient.setNextBlockTimestamp({ timestamp })
+  const { status } = await world.send(tx)
+  await world.testClient.revert({ id: snapshot })
+  return status
+}

@@ -1,0 +1,151 @@
+import {
+  type Abi,
+  type Address,
+  encodeDeployData,
+  encodeFunctionData,
+  type Hex,
+  hexToBytes,
+  pad,
+  parseEventLogs,
+  type TransactionReceipt,
+} from 'viem'
+import { generatePrivateKey, privateKeyToAccount } from 'viem/accounts'
+import { airdropDistributorAbi, airdropDistributorBytecode } from '../../../src/chains/evm/contracts/index.js'
+import { createPageWriter, proofFromPages } from '../../../src/registry/airdropPages.js'
+import { claimPermissionTypedData } from '../../../src/registry/airdropPermission.js'
+import { airdropLeaf, createTreeBuilder, leafPosition } from '../../../src/registry/airdropTree.js'
+import { toHex } from '../../../src/registry/bytes.js'
+import { testTokenAbi, testTokenBytecode } from '../generated/test-token.js'
+import { startChain } from './chain.js'
+import { word } from './hub.js'
+
+export const CHAIN_ID = 31_337
+const AIRDROP_S = 86_400n
+
+export interface Claim {
+  index: bigint
+  account: Hex
+  amount: bigint
+  proof: readonly Hex[]
+}
+
+export interface Permission {
+  index: bigint
+  account: Hex
+  to: Address
+  deadlineS: bigint
+}
+
+export type DistributorWorld = Awaited<ReturnType<typeof startDistributorWorld>>
+
+/** A distributor with all the tokens it is to give out: to EVM accounts at even indexes, to Solana accounts at odd ones. */
+export async function startDistributorWorld(allocations = 40) {
+  const chain = await startChain(CHAIN_ID)
+  const [owner, anybody, alice, bob] = chain.accounts as [Address, Address, Address, Address]
+  const operator = privateKeyToAccount(generatePrivateKey())
+  const evmAccounts = [alice, bob, ...Array.from({ length: allocations }, (_, i) => pad(`0x${i + 4096}`, { size: 20 }))]
+  const claims = plant(
+    Array.from({ length: allocations }, (_, i) => ({
+      account: i % 2 === 0 ? word(evmAccounts[i / 2]!) : pad(`0x${i + 10}`, { size: 32, dir: 'right' }),
+      amount: 1_000n + BigInt(i),
+    })),
+  )
+  const total = claims.claims.reduce((sum, { amount }) => sum + amount, 0n)
+
+  const token = await chain.deploy(encodeDeployData({ abi: testTokenAbi, bytecode: testTokenBytecode }))
+  const endsAt = (await chain.publicClient.getBlock()).timestamp + AIRDROP_S
+  const deployment = (signer: Address, end = endsAt) =>
+    encodeDeployData({
+      abi: airdropDistributorAbi,
+      bytecode: airdropDistributorBytecode,
+      args: [token, claims.root, end, owner, signer],
+    })
+  const distributor = await chain.deploy(deployment(operator.address))
+  const mint = encodeFunctionData({ abi: testTokenAbi, functionName: 'mint', args: [distributor, total] })
+  await chain.succeed({ from: owner, to: token, data: mint })
+
+  const call = (functionName: string, args: readonly unknown[], from: Address = anybody) => ({
+    from,
+    to: distributor,
+    data: encodeFunctionData<Abi, string>({ abi: airdropDistributorAbi, functionName, args }),
+  })
+  const sign = (permission: Permission, changes: { chainId?: number; distributor?: Address } = {}, by = operator) =>
+    by.signTypedData(
+      claimPermissionTypedData({
+        chainId: CHAIN_ID,
+        distributor,
+        ...permission,
+        account: Buffer.from(hexToBytes(permission.account)),
+        ...changes,
+      }),
+    )
+
+  return {
+    ...chain,
+    owner,
+    anybody,
+    alice,
+    bob,
+    operator,
+    token,
+    distributor,
+    deployment,
+    endsAt,
+    total,
+    claims: claims.claims,
+    call,
+    sign,
+    claimTx: ({ index, account, amount, proof }: Claim) => call('claim', [index, account, amount, proof]),
+    claimForTx: ({ index, account, amount, proof }: Claim, to: Address, deadlineS: bigint, signature: Hex) =>
+      call('claimFor', [index, account, amount, proof, to, deadlineS, signature]),
+    reasonOf: (tx: Parameters<typeof chain.revertOf>[0]) => chain.revertOf(tx, airdropDistributorAbi),
+    tokensOf: (account: Address) =>
+      chain.publicClient.readContract({
+        address: token,
+        abi: testTokenAbi,
+        functionName: 'balanceOf',
+        args: [account],
+      }),
+    isClaimed: (index: bigint) =>
+      chain.publicClient.readContract({
+        address: distributor,
+        abi: airdropDistributorAbi,
+        functionName: 'isClaimed',
+        args: [index],
+      }),
+  }
+}
+
+/** The tree of allocations as the service builds it, with each allocation's proof out of its pages. */
+function plant(allocations: readonly { account: Hex; amount: bigint }[]) {
+  const leaves = allocations
+    .map(({ account, amount }, i) => ({
+      index: BigInt(i),
+      account,
+      amount,
+      hash: airdropLeaf(BigInt(i), Buffer.from(hexToBytes(account)), amount),
+    }))
+    .sort((a, b) => Buffer.compare(a.hash, b.hash))
+  const pages = new Map<number, Buffer>()
+  const writer = createPageWriter(leaves.length, (page, nodes) => pages.set(page, nodes))
+  const builder = createTreeBuilder(leaves.length, writer.put)
+  for (const { hash } of leaves) builder.add(hash)
+  const claims = leaves
+    .map(({ index, account, amount }, rank): Claim => {
+      const proof = proofFromPages(leafPosition(leaves.length, rank), pages)
+      return { index, account, amount, proof: proof.map(toHex) }
+    })
+    .sort((a, b) => Number(a.index - b.index))
+  return { root: toHex(builder.root()), claims }
+}
+
+export const isEvm = (account: Hex): boolean => BigInt(account) >> 160n === 0n
+
+/** What a transaction's logs say was claimed: `[index, account, amount, to]`. */
+export const claimedIn = (receipt: TransactionReceipt) =>
+  parseEventLogs({ abi: airdropDistributorAbi, eventName: 'Claimed', logs: receipt.logs }).map(({ args }) => [
+    args.index,
+    args.account,
+    args.amount,
+    args.to,
+  ])
