@@ -1,17 +1,14 @@
 import { readFileSync } from 'node:fs'
-import { BorshCoder, type Idl } from '@coral-xyz/anchor'
-import { type Connection, Keypair, PublicKey, SystemProgram, TransactionInstruction } from '@solana/web3.js'
+import { type Connection, Keypair, type PublicKey, SystemProgram, TransactionInstruction } from '@solana/web3.js'
+import { createRegistrar, registrarCoder } from '../../chains/solana/registrar.js'
 import { solanaOperator } from './accounts.js'
 import { deployProgram, programDataAddress } from './deployProgram.js'
 import { sendSolana } from './sendSolana.js'
 
-const PROGRAM_FOLDER = new URL('../../../contracts/solana/registrar/', import.meta.url)
+const PROGRAM = new URL('../../../contracts/solana/registrar/registrar.so', import.meta.url)
 
 /** The built program, as the loader takes it. */
-export const registrarCode = (): Uint8Array => readFileSync(new URL('registrar.so', PROGRAM_FOLDER))
-
-/** The program's interface in Anchor's format. */
-export const registrarIdl = (): Idl => JSON.parse(readFileSync(new URL('idl.json', PROGRAM_FOLDER), 'utf8')) as Idl
+export const registrarCode = (): Uint8Array => readFileSync(PROGRAM)
 
 /** A registrar on a cluster, with who may do what there. */
 export interface DeployedRegistrar {
@@ -20,11 +17,6 @@ export interface DeployedRegistrar {
   slot: number
   relayAuthority: Keypair
   treasuryAuthority: Keypair
-}
-
-export function registrarAddresses(programId: PublicKey): { state: PublicKey; treasury: PublicKey } {
-  const find = (seed: string) => PublicKey.findProgramAddressSync([Buffer.from(seed)], programId)[0]
-  return { state: find('state'), treasury: find('treasury') }
 }
 
 /** Deploys the registrar under a fresh key and initializes it. `payer` needs about a quarter of a SOL. */
@@ -49,7 +41,7 @@ export function initializeInstruction(
   relayAuthority: PublicKey,
   treasuryAuthority: PublicKey,
 ): TransactionInstruction {
-  const { state, treasury } = registrarAddresses(programId)
+  const { state, treasury } = createRegistrar(programId.toBase58())
   return new TransactionInstruction({
     programId,
     keys: [
@@ -59,7 +51,7 @@ export function initializeInstruction(
       { pubkey: programDataAddress(programId), isSigner: false, isWritable: false },
       { pubkey: SystemProgram.programId, isSigner: false, isWritable: false },
     ],
-    data: new BorshCoder(registrarIdl()).instruction.encode('initialize', {
+    data: registrarCoder.instruction.encode('initialize', {
       relay_authority: relayAuthority,
       treasury_authority: treasuryAuthority,
     }),

@@ -1,0 +1,142 @@
+import { EventParser } from '@coral-xyz/anchor'
+import { type AccountMeta, Keypair, PublicKey, Transaction, TransactionInstruction } from '@solana/web3.js'
+import { Clock, FailedTransactionMetadata, LiteSVM } from 'litesvm'
+import { createRegistrar, registrarCoder, registrarIdl } from '../../../src/chains/solana/registrar.js'
+import { programDataAddress, UPGRADEABLE_LOADER } from '../../../src/testing/solana/deployProgram.js'
+import { initializeInstruction, registrarCode } from '../../../src/testing/solana/registrar.js'
+
+/** The registrar in LiteSVM, the runtime of Solana in this process: no signatures (flags alone), no slots, no fees to guess. */
+
+type Address = Parameters<LiteSVM['getAccount']>[0]
+type SvmTransaction = Parameters<LiteSVM['sendTransaction']>[0]
+type SvmAccount = Parameters<LiteSVM['setAccount']>[0]
+
+export const NOW = 1_800_000_000n
+export const RICH_LAMPORTS = 10n ** 15n
+export const FEE_LAMPORTS = 5_000n
+
+export interface Outcome {
+  /** Name of the registrar's error, `runtime` for one of another program or the runtime; undefined: it went through. */
+  error: string | undefined
+  logs: string[]
+}
+
+export interface SolanaEvent {
+  name: string
+  /** Fields, numbers as text, addresses in base58, words in hex. */
+  data: Record<string, string>
+}
+
+export type SolanaWorld = ReturnType<typeof createSolanaWorld>
+
+/** A fresh runtime with the program deployed by `deployer` and initialized for `relay` and `treasurer`. */
+export function createSolanaWorld({ isInitialized = true } = {}) {
+  const svm = new LiteSVM().withSigverify(false).withBlockhashCheck(false).withTransactionHistory(0n)
+  svm.setClock(new Clock(1n, NOW, 0n, 0n, NOW))
+  const key = () => Keypair.generate().publicKey
+  const keys = { deployer: key(), relay: key(), treasurer: key(), alice: key(), bob: key(), stranger: key() }
+  const feePayer = key()
+  const programId = key()
+  const registrar = createRegistrar(programId.toBase58())
+  const programData = programDataAddress(programId)
+  svm.addProgram(addressOf(programId), registrarCode())
+  setUpgradeAuthority(svm, programData, keys.deployer)
+  for (const one of [...Object.values(keys), feePayer]) setLamports(svm, one, RICH_LAMPORTS)
+
+  /** Runs instructions as one transaction whose fee somebody else pays. */
+  function send(...instructions: TransactionInstruction[]): Outcome {
+    const transaction = new Transaction({ feePayer, recentBlockhash: svm.latestBlockhash() }).add(...instructions)
+    const messageBytes = transaction.serializeMessage()
+    const { numRequiredSignatures } = transaction.compileMessage().header
+    const signers = transaction.compileMessage().accountKeys.slice(0, numRequiredSignatures)
+    const signatures = Object.fromEntries(signers.map((signer) => [signer.toBase58(), NO_SIGNATURE]))
+    const result = svm.sendTransaction({ messageBytes, signatures } as object as SvmTransaction)
+    if (!(result instanceof FailedTransactionMetadata)) return { error: undefined, logs: result.logs() }
+    return { error: nameOfError(result.meta().logs()), logs: result.meta().logs() }
+  }
+
+  function accountOf(address: PublicKey): { owner: string; lamports: bigint; data: Buffer } | undefined {
+    const account = svm.getAccount(addressOf(address))
+    if (!account.exists) return undefined
+    return { owner: account.programAddress, lamports: account.lamports, data: Buffer.from(account.data) }
+  }
+
+  if (isInitialized) {
+    const { error } = send(initializeInstruction(programId, keys.deployer, keys.relay, keys.treasurer))
+    if (error) throw new Error(`initializing the registrar: ${error}`)
+  }
+  return {
+    svm,
+    keys,
+    programId,
+    registrar,
+    programData,
+    send,
+    accountOf,
+    balanceOf: (address: PublicKey): bigint => svm.getBalance(addressOf(address)) ?? 0n,
+    rentOf: (bytes: number): bigint => svm.minimumBalanceForRentExemption(BigInt(bytes)),
+    /** Gives an account lamports out of nothing. */
+    give: (address: PublicKey, lamports: bigint) => setLamports(svm, address, lamports),
+    setAccount: (address: PublicKey, owner: PublicKey, lamports: bigint, data: Uint8Array) =>
+      setAccount(svm, address, owner, lamports, data),
+    stateOf: () => registrar.decodeState(accountOf(registrar.state)!.data),
+    /** What the program's events say, as Anchor reads them from the logs. */
+    eventsOf: (logs: string[]) => readEvents(programId, logs),
+  }
+}
+
+const NO_SIGNATURE = new Uint8Array(64)
+
+const addressOf = (key: PublicKey): Address => key.toBase58() as Address
+
+function setAccount(svm: LiteSVM, address: PublicKey, owner: PublicKey, lamports: bigint, data: Uint8Array): void {
+  svm.setAccount({
+    address: addressOf(address),
+    programAddress: addressOf(owner),
+    lamports: lamports as SvmAccount['lamports'],
+    data,
+    executable: false,
+    space: BigInt(data.length),
+  })
+}
+
+function setLamports(svm: LiteSVM, address: PublicKey, lamports: bigint): void {
+  setAccount(svm, address, PublicKey.default, lamports, new Uint8Array())
+}
+
+/** LiteSVM deploys without an authority: this writes one where the loader keeps it. */
+function setUpgradeAuthority(svm: LiteSVM, programData: PublicKey, authority: PublicKey): void {
+  const account = svm.getAccount(addressOf(programData))
+  if (!account.exists) throw new Error('setting the upgrade authority: the program is not deployed')
+  const data = Buffer.from(account.data)
+  data.writeUInt8(1, 12)
+  authority.toBuffer().copy(data, 13)
+  setAccount(svm, programData, UPGRADEABLE_LOADER, account.lamports, data)
+}
+
+/** The error as the runtime's last line says it, by the name that the interface gives it. */
+function nameOfError(logs: string[]): string {
+  const code = /custom program error: 0x([0-9a-f]+)$/.exec(logs.at(-1) ?? '')?.[1]
+  const known = registrarIdl.errors?.find((error) => error.code === Number.parseInt(code ?? '', 16))
+  return known?.name ?? 'runtime'
+}
+
+function readEvents(programId: PublicKey, logs: string[]): SolanaEvent[] {
+  return [...new EventParser(programId, registrarCoder).parseLogs(logs)].map(({ name, data }) => ({
+    name,
+    data: Object.fromEntries(
+      Object.entries(data as Record<string, unknown>).map(([field, value]) => [field, textOf(value)]),
+    ),
+  }))
+}
+
+const textOf = (value: unknown): string => (Array.isArray(value) ? Buffer.from(value).toString('hex') : String(value))
+
+/** The same instruction with some accounts or data replaced. */
+export function changed(
+  { keys, data, programId }: TransactionInstruction,
+  change: { keys?: (keys: AccountMeta[]) => AccountMeta[]; data?: Buffer },
+): TransactionInstruction {
+  const copies = keys.map((meta) => ({ ...meta }))
+  return new TransactionInstruction({ programId, keys: change.keys?.(copies) ?? copies, data: change.data ?? data })
+}
