@@ -18,9 +18,10 @@ export interface ChainRow {
 export interface ChainIdentity {
   network: Network
   label: string
-  /** Tells instances under one label apart; empty for EVM chains. */
+  /** Tells instances under one label apart: the program of a Solana cluster in base58; empty for EVM chains. */
   instance: string
-  chainId: number
+  /** EIP-155 id, null for Solana. */
+  chainId: number | null
   genesisHash: Buffer
   contract: Buffer
   startBlock: number
@@ -99,9 +100,14 @@ export async function findChain(pool: pg.Pool, network: Network, label: string):
 }
 
 /** The genesis hash under which a chain was first registered, null before that. */
-export async function knownGenesis(pool: pg.Pool, network: Network, label: string): Promise<Buffer | null> {
-  const sql = 'SELECT genesis_hash FROM chains WHERE network = $1 AND label = $2'
-  const { rows } = await pool.query<Columns>(sql, [NETWORK_CODE[network], label])
+export async function knownGenesis(
+  pool: pg.Pool,
+  network: Network,
+  label: string,
+  instance = '',
+): Promise<Buffer | null> {
+  const sql = 'SELECT genesis_hash FROM chains WHERE network = $1 AND label = $2 AND instance = $3'
+  const { rows } = await pool.query<Columns>(sql, [NETWORK_CODE[network], label, instance])
   return rows[0]?.genesis_hash ?? null
 }
 

@@ -8,6 +8,8 @@ import { createBell, pause } from '../ops/bell.js'
 import type { Logger } from '../ops/log.js'
 import type { Network } from '../registry/network.js'
 import { type ChainIndexer, createChainIndexer } from './chainIndexer.js'
+import { type RunningWatcher, runPaymentWatcher, type SolanaSource } from './solana/run.js'
+import type { WatchOutcome } from './solana/watcher.js'
 import type { IndexerState, Outcome, Progress } from './types.js'
 
 const HALTED_POLL_MS = 1_000
@@ -20,9 +22,11 @@ export interface IndexRunOptions {
   network: Network
   /** The network's chains: its hub and its spokes. */
   chains: readonly { chain: EvmChain; row: ChainRow }[]
+  /** Its Solana cluster, where it has one. */
+  solana?: SolanaSource | null
   log: Logger
   signal: AbortSignal
-  onOutcome: (row: ChainRow, outcome: Outcome | { kind: 'failed' }) => void
+  onOutcome: (row: { label: string }, outcome: Outcome | WatchOutcome | { kind: 'failed' }) => void
   onProgress: (progress: Progress) => void
 }
 
@@ -38,8 +42,9 @@ export interface IndexRun {
  * delays no other. Timers live here and nowhere below.
  */
 export function runIndexers(options: IndexRunOptions): IndexRun {
-  const { network, chains, log, signal, databaseUrl } = options
-  const indexers = new Map<string, ChainIndexer>()
+  const { network, chains, solana, log, signal, databaseUrl } = options
+  const indexers = new Map<string, ChainIndexer | RunningWatcher>()
+  const labels = [...chains.map(({ row }) => row.label), ...(solana ? [solana.chain.label] : [])]
   const done = whileLeading(
     {
       url: databaseUrl,
@@ -49,14 +54,17 @@ export function runIndexers(options: IndexRunOptions): IndexRun {
       onError: (err) => log.error({ network, err }, 'indexing stopped; trying to lead again'),
     },
     async (epoch, stopped) => {
-      log.info({ network, chains: chains.map(({ row }) => row.label), epoch }, 'leading the indexing')
+      log.info({ network, chains: labels, epoch }, 'leading the indexing')
       try {
         await together(
-          chains.map(
-            ({ chain, row }) =>
-              (stop) =>
-                runOne(chain, row, epoch, stop),
-          ),
+          [
+            ...chains.map(
+              ({ chain, row }) =>
+                (stop: AbortSignal) =>
+                  runOne(chain, row, epoch, stop),
+            ),
+            ...(solana ? [(stop: AbortSignal) => watchPayments(solana, epoch, stop)] : []),
+          ],
           stopped,
         )
       } finally {
@@ -65,8 +73,14 @@ export function runIndexers(options: IndexRunOptions): IndexRun {
     },
   )
   return {
-    states: () => chains.map(({ row: { label } }) => ({ label, network, state: indexers.get(label)?.state ?? null })),
+    states: () => labels.map((label) => ({ label, network, state: indexers.get(label)?.state ?? null })),
     done,
+  }
+
+  function watchPayments(source: SolanaSource, epoch: number, stopped: AbortSignal): Promise<void> {
+    return runPaymentWatcher(options, source, epoch, stopped, (watcher) => {
+      indexers.set(source.chain.label, watcher)
+    })
   }
 
   async function runOne(chain: EvmChain, row: ChainRow, epoch: number, stopped: AbortSignal): Promise<void> {

@@ -5,6 +5,7 @@ export interface Metrics {
   registry: Registry
   steps: Counter<'network' | 'chain' | 'outcome'>
   entries: Counter<'network'>
+  payments: Counter<'network'>
   rpcFaults: Counter<'chain' | 'fault'>
   requests: Histogram<'method' | 'route' | 'status'>
   headBlock: Gauge<'network' | 'chain'>
@@ -32,6 +33,12 @@ export function createMetrics(refresh: (metrics: Metrics) => void = () => {}): M
     entries: new Counter({
       name: 'clusterd_journal_entries_total',
       help: 'Chain entries appended to the journal',
+      labelNames: ['network'],
+      registers,
+    }),
+    payments: new Counter({
+      name: 'clusterd_payments_total',
+      help: 'Payments on Solana taken in',
       labelNames: ['network'],
       registers,
     }),

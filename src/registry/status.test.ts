@@ -248,6 +248,29 @@ describe('status of a transaction on another chain', () => {
       { status: 'lost_bid', names: names('lost', 'won'), hubTx: HUB_TX },
     ],
     [
+      'a payment that keeps to no quote of ours, unconfirmed',
+      [packet({ names: ['n4'], isForeign: true, source: unconfirmed })],
+      { status: 'pending', confirmations: FEW, names: names('pending') },
+    ],
+    [
+      'a payment that keeps to no quote of ours',
+      [packet({ names: ['n4'], isForeign: true })],
+      { status: 'invalid', reason: 'quote_mismatch', names: names('refused') },
+    ],
+    [
+      'several payments: the first decides, though the second won',
+      [
+        packet({ logIndex: 0, names: ['n4'], isForeign: true }),
+        packet({ logIndex: 1, names: ['n5'], hub: inJournal(won(31, 'n5')) }),
+      ],
+      { status: 'invalid', reason: 'quote_mismatch', names: names('refused', 'won') },
+    ],
+    [
+      'several payments: the second keeps to no quote',
+      [packet({ logIndex: 1, names: ['n5'], isForeign: true }), packet({ logIndex: 0, names: ['n4'] })],
+      { status: 'bridging', names: names('bridging', 'refused') },
+    ],
+    [
       'executed and confirmed, but its bids not all in sight: nothing terminal is said',
       [packet({ hub: inJournal() }), packet({ logIndex: 9, names: ['n6'], hub: inJournal(won(6)) })],
       { status: 'bridging', names: names('bridging', 'bridging', 'won') },
@@ -300,7 +323,7 @@ const STEPS: Step[] = [
 ]
 
 interface Life {
-  nature: 'hub' | 'spoke' | 'withdrawal' | 'refused' | 'foreign' | 'reverted'
+  nature: 'hub' | 'spoke' | 'withdrawal' | 'refused' | 'mispaid' | 'foreign' | 'reverted'
   outcomes: ('won' | 'lost')[]
 }
 
@@ -339,9 +362,12 @@ function live({ nature, outcomes }: Life, steps: readonly Step[]): StatusAnswer[
     return { state: 'under_way', failure: hub === 'failed' ? 'paused' : null }
   }
   const packets = (): SentPacket[] => {
+    const source = { isConfirmed, confirmations: FEW }
+    if (nature === 'mispaid' && isIndexed)
+      return [{ logIndex: 0, source, names: ['n0'], isForeign: true, hub: outcome() }]
     if (!isSpoke || !isIndexed) return []
     const names = nature === 'spoke' ? bids.map(({ name }) => name) : nature === 'refused' ? [] : null
-    return [{ logIndex: 0, source: { isConfirmed, confirmations: FEW }, names, hub: outcome() }]
+    return [{ logIndex: 0, source, names, hub: outcome() }]
   }
   const ask = (): StatusAnswer => {
     const onHub = nature === 'hub' && isIndexed
@@ -371,7 +397,7 @@ function live({ nature, outcomes }: Life, steps: readonly Step[]): StatusAnswer[
 
 describe('over a transaction’s life', () => {
   const life: fc.Arbitrary<Life> = fc.record({
-    nature: fc.constantFrom<Life['nature']>('hub', 'spoke', 'withdrawal', 'refused', 'foreign', 'reverted'),
+    nature: fc.constantFrom<Life['nature']>('hub', 'spoke', 'withdrawal', 'refused', 'mispaid', 'foreign', 'reverted'),
     outcomes: fc.array(fc.constantFrom('won' as const, 'lost' as const), { minLength: 1, maxLength: 3 }),
   })
   const steps = fc.array(fc.constantFrom(...STEPS), { maxLength: 40 })

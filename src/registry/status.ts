@@ -17,6 +17,8 @@ export const INVALID_REASONS = [
   'below_minimum',
   /** The hub could not read the message that the transaction sent. */
   'message_refused',
+  /** A payment that keeps to no quote of ours: too little was paid, or the quote is forged. Its money is owed back. */
+  'quote_mismatch',
 ] as const
 export type InvalidReason = (typeof INVALID_REASONS)[number]
 
@@ -59,7 +61,7 @@ export interface Tracked {
   verdict: InvalidReason | null
 }
 
-/** A message that the transaction sent to the hub from another chain. */
+/** A message that the transaction sent to the hub from another chain, or a payment that is brought there as one. */
 export interface SentPacket {
   /** Its place in the transaction that sent it. */
   logIndex: number
@@ -70,6 +72,8 @@ export interface SentPacket {
    * it asks for no name at all (a withdrawal).
    */
   names: readonly string[] | null
+  /** A payment that keeps to no quote of ours: it is never brought to the hub. */
+  isForeign?: boolean
   hub: PacketOutcome
 }
 
@@ -161,8 +165,9 @@ function underWay(first: SentPacket, packets: readonly SentPacket[]): StatusAnsw
   const { source, hub } = first
   // only withdrawals: known from the source alone
   if (first.names === null && source.isConfirmed) return unregistered(packets)
-  const answer: StatusAnswer = { status: source.isConfirmed ? 'bridging' : 'pending' }
   const names = packetNames(packets)
+  if (first.isForeign && source.isConfirmed) return { status: 'invalid', reason: 'quote_mismatch', names }
+  const answer: StatusAnswer = { status: source.isConfirmed ? 'bridging' : 'pending' }
   if (names.length > 0) answer.names = names
   if (!source.isConfirmed) answer.confirmations = source.confirmations
   if (hub.state === 'tail') {
@@ -179,10 +184,11 @@ function underWay(first: SentPacket, packets: readonly SentPacket[]): StatusAnsw
 /** Every name of every message, in order, with what is known of each. */
 function packetNames(packets: readonly SentPacket[]): NameStatus[] {
   return byLogIndex(packets).flatMap((packet): NameStatus[] => {
-    const { names, hub, source } = packet
+    const { names, hub, source, isForeign } = packet
     if (isDecided(packet)) return outcomesOf(packet.hub.bids)
     if (hub.state === 'tail' && hub.bids.length > 0) return leadsOf(hub.bids)
-    return (names ?? []).map((name) => ({ name, outcome: source.isConfirmed ? 'bridging' : 'pending' }))
+    const brought = isForeign ? 'refused' : 'bridging'
+    return (names ?? []).map((name) => ({ name, outcome: source.isConfirmed ? brought : 'pending' }))
   })
 }
 

@@ -1,0 +1,52 @@
+import bs58 from 'bs58'
+import type pg from 'pg'
+import type { RpcError } from './chains/evm/rpcErrors.js'
+import type { Nodes } from './chains/nodes.js'
+import { createClusterRpc, createSolanaChain, SOLANA_LABEL, type SolanaChain } from './chains/solana/chain.js'
+import type { SolanaConfig } from './config.js'
+import { knownGenesis, registerChain } from './db/chains.js'
+import type { ProgramIdentity } from './indexer/solana/row.js'
+import type { SolanaSource } from './indexer/solana/run.js'
+import type { Network } from './registry/network.js'
+
+export interface OpenSolanaOptions {
+  pool: pg.Pool
+  network: Network
+  config: SolanaConfig
+  /** The nodes of the network's hub. */
+  hub: Nodes
+  quoteKey: Uint8Array
+  onFault?: (url: string, error: RpcError) => void
+}
+
+/** A network's Solana cluster and what its watcher starts from. */
+export interface OpenSolana extends SolanaSource {
+  chain: SolanaChain
+}
+
+/**
+ * Opens a network's Solana cluster under the genesis that the configuration or the database knows. Where neither does and the
+ * cluster is away, it is opened later, by its watcher: it holds up nothing else.
+ * @throws ChainMismatchError, WrongChainError
+ */
+export async function openSolana(options: OpenSolanaOptions): Promise<OpenSolana> {
+  const { pool, network, config, hub, quoteKey } = options
+  const instance = config.programId
+  const programId = Buffer.from(bs58.decode(instance))
+  const known = await knownGenesis(pool, network, SOLANA_LABEL, instance)
+  const genesisHash = config.genesisHash ?? (known ? bs58.encode(known) : undefined)
+  const rpc = createClusterRpc({ rpcUrls: config.rpcUrls, genesisHash }, options.onFault)
+  const chain = createSolanaChain({ config, network, rpc, hub, quoteKey })
+
+  const register = async (genesis: string): Promise<{ identity: ProgramIdentity; chain: number }> => {
+    const genesisBytes = Buffer.from(bs58.decode(genesis))
+    const row = await registerChain(pool, {
+      ...{ network, label: SOLANA_LABEL, instance, chainId: null, genesisHash: genesisBytes, contract: programId },
+      startBlock: config.startSlot,
+    })
+    chain.chain = row.chain
+    return { identity: { network, genesisHash: genesisBytes, programId, quoteKey }, chain: row.chain }
+  }
+  if (genesisHash) await register(genesisHash)
+  return { chain, open: async () => register(genesisHash ?? (await rpc.genesisHash())) }
+}
