@@ -168,6 +168,7 @@ const environment = z.object({
   SOLANA_RELAYER_PRIVATE_KEY: solanaKey.optional(),
   QUOTE_KEY: hex(32).optional(),
   TOKEN_KEY: hex(32).optional(),
+  SHARE_KEY: hex(32).optional(),
   SESSION_DAYS: z.coerce.number().int().min(1).max(365).default(DEFAULT_SESSION_DAYS),
   ERC6492: z.enum(['true', 'false']).default('false'),
   CLUSTERD_PARENT_PID: z.coerce.number().int().positive().optional(),
@@ -204,6 +205,8 @@ export interface Environment {
   quoteKey: Uint8Array | undefined
   /** The 32 bytes from which authentication keys follow; without it those of the database. */
   tokenKey: Uint8Array | undefined
+  /** The 32 bytes under which shares of generated wallets are kept; without them no wallet is generated. */
+  shareKey: Uint8Array | undefined
   /** How long an authentication key is valid. */
   sessionLifetimeMs: number
   /** Signatures of smart wallets that are not deployed yet are judged too (ERC-6492). */
@@ -253,6 +256,7 @@ export function readEnvironment(env: NodeJS.ProcessEnv = process.env): Environme
     solanaRelayerKey: e.SOLANA_RELAYER_PRIVATE_KEY,
     quoteKey: e.QUOTE_KEY && fromHex(e.QUOTE_KEY),
     tokenKey: e.TOKEN_KEY && fromHex(e.TOKEN_KEY),
+    shareKey: e.SHARE_KEY && fromHex(e.SHARE_KEY),
     sessionLifetimeMs: e.SESSION_DAYS * DAY_MS,
     acceptsErc6492: e.ERC6492 === 'true',
     parentPid: e.CLUSTERD_PARENT_PID,

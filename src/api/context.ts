@@ -1,5 +1,5 @@
 import type pg from 'pg'
-import type { ChainPort } from '../chains/chain.js'
+import type { ChainPort, SolanaPort } from '../chains/chain.js'
 import type { PrismaClient } from '../db/prisma.js'
 import { readPageKey, readTokenKey } from '../db/read/deployment.js'
 import type { Network } from '../registry/network.js'
@@ -10,12 +10,16 @@ export interface Context {
   prisma: PrismaClient
   /** The chains of all networks. */
   chains: readonly ChainPort[]
+  /** The Solana cluster of each network that has one. */
+  solana: readonly SolanaPort[]
   /** Milliseconds since the epoch. */
   now(): number
   /** The key under which page tokens are sealed. */
   pageKey(): Promise<Buffer>
   /** The key from which authentication keys follow. */
   tokenKey(): Promise<Uint8Array>
+  /** The key under which shares of generated wallets are kept; undefined: none are. */
+  shareKey: Uint8Array | undefined
   auth: AuthSettings
   /** Where people's browsers reach the site, without a slash at the end: profiles and pictures are named under it. */
   siteUrl: string
@@ -33,25 +37,29 @@ export interface AuthSettings {
 
 const SESSION_LIFETIME_MS = 14 * 24 * 60 * 60_000
 
-export interface ContextDeps extends Pick<Context, 'pool' | 'prisma' | 'chains'> {
+export interface ContextDeps extends Pick<Context, 'pool' | 'prisma' | 'chains'>, Partial<Pick<Context, 'solana'>> {
   config: Pick<AuthSettings, 'serviceDomain'> &
     Partial<AuthSettings> & {
       /** The key from which authentication keys follow; without it the database's own. */
       tokenKey?: Uint8Array | undefined
+      /** The key under which shares of generated wallets are kept; without it no wallet is generated. */
+      shareKey?: Uint8Array | undefined
       /** Default: http://localhost */
       siteUrl?: string
     }
 }
 
 /** A context over a database and chains. The database's keys are read at their first use and kept. */
-export function createContext({ config, ...deps }: ContextDeps): Context {
+export function createContext({ config, solana = [], ...deps }: ContextDeps): Context {
   const { tokenKey, serviceDomain, sessionLifetimeMs = SESSION_LIFETIME_MS, acceptsErc6492 = false } = config
   const { siteUrl = 'http://localhost' } = config
   return {
     ...deps,
+    solana,
     now: () => Date.now(),
     pageKey: once(() => readPageKey(deps.prisma)),
     tokenKey: once(async () => tokenKey ?? readTokenKey(deps.prisma)),
+    shareKey: config.shareKey,
     auth: { serviceDomain, sessionLifetimeMs, acceptsErc6492 },
     siteUrl: siteUrl.replace(/\/+$/, ''),
   }

@@ -1,8 +1,9 @@
 import type pg from 'pg'
+import { keyOf } from '../registry/bytes.js'
 import { type Change, encodeChange } from '../registry/change.js'
 import type { ChangeRefusal } from '../registry/changeRefusal.js'
 import type { Entry } from '../registry/entry.js'
-import { type Changes, fold, keysOf } from '../registry/fold.js'
+import { type Changes, fold, keysOf, type Slice } from '../registry/fold.js'
 import { NETWORK_CODE, type Network } from '../registry/network.js'
 import { writeChanges } from './append.js'
 import { lockHead } from './head.js'
@@ -15,6 +16,8 @@ export type ChangesMade =
   | { kind: 'made'; clusterId: Buffer }
   /** Nothing was written. `index`: which of the changes can't be made. */
   | { kind: 'refused'; index: number; refusal: ChangeRefusal }
+  /** Nothing was written: the changes belong to another cluster than `within`. */
+  | { kind: 'elsewhere' }
   /** The network has not been caught up for the first time: nobody but its indexer may write. */
   | { kind: 'catching_up' }
 
@@ -24,6 +27,8 @@ export interface MakeChanges {
   changes: readonly Change[]
   /** The time of the request and the writer's clock, milliseconds. */
   nowMs: number
+  /** The id of the one cluster that may be changed. */
+  within?: Buffer
   /** Writes what belongs to the changes into the same transaction. */
   alongside?: (client: pg.ClientBase, clusterId: Buffer) => Promise<void>
 }
@@ -41,19 +46,28 @@ async function makeIn(client: pg.PoolClient, request: MakeChanges): Promise<Chan
   const head = await lockHead(client, network)
   if (!head.caughtUp) return { kind: 'catching_up' }
   const entries = request.changes.map((change) => entryOf(change, nowMs))
-  const slice = await loadSlice(client, network, head, keysOf(entries))
+  const keys = keysOf(entries)
+  if (request.within) keys.clusterIds.add(keyOf(request.within))
+  const slice = await loadSlice(client, network, head, keys)
+  if (request.within && !isWithin(slice, request.changes, request.within)) return { kind: 'elsewhere' }
   const judged = fold(slice, entries, nowMs)
   const { outcomes } = judged
   const index = outcomes.findIndex(({ refusal }) => refusal !== null)
   const refusal = outcomes[index]?.refusal
   if (refusal) return { kind: 'refused', index, refusal }
+  const clusterId = await idOf(client, network, judged, outcomes.at(-1)!.cluster!)
   const effective = entries.filter((_, i) => outcomes[i]!.hasEffect)
   const changes = effective.length === entries.length ? judged : fold(slice, effective, nowMs)
   if (effective.length > 0) await writeChanges(client, network, changes)
-  const clusterId = await idOf(client, network, changes, outcomes.at(-1)!.cluster!)
   await request.alongside?.(client, clusterId)
   if (effective.length > 0) await client.query(`SELECT pg_notify('clusterd', $1)`, [network])
   return { kind: 'made', clusterId }
+}
+
+/** Whether all who sign are verified in the cluster with this id. */
+function isWithin(slice: Slice, changes: readonly Change[], id: Buffer): boolean {
+  const cluster = slice.clusterSerials.get(keyOf(id))
+  return cluster !== undefined && changes.every(({ actor }) => slice.verified.get(keyOf(actor))?.cluster === cluster)
 }
 
 const entryOf = (change: Change, nowMs: number): Entry => ({

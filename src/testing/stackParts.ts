@@ -14,6 +14,8 @@ import { endProcess } from './processes.js'
 import { operatorAccount, privateKeyOf } from './world.js'
 
 const DATABASE_NAME = 'clusterd'
+/** Everybody knows the keys of a local world. */
+const LOCAL_SHARE_KEY = `0x${'5a'.repeat(32)}`
 
 export interface PostgresHandle {
   readonly pid: number
@@ -138,6 +140,7 @@ export async function startDaemon(ground: Ground, at: DaemonAt): Promise<void> {
     env: {
       LOG_FORMAT: 'json',
       RELAYER_PRIVATE_KEY: privateKeyOf(operatorAccount('relayer')),
+      SHARE_KEY: LOCAL_SHARE_KEY,
       ...at.env,
       HOST: at.env.HOST ?? '127.0.0.1',
       PORT: String(at.port),

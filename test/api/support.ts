@@ -59,6 +59,7 @@ export interface ApiWorldOptions {
   configs?: (configs: readonly ChainConfig[]) => readonly ChainConfig[]
   log?: Logger
   siteUrl?: string
+  shareKey?: Uint8Array
 }
 
 const LABELS: readonly { network: Network; label: string }[] = [
@@ -74,11 +75,17 @@ export async function startApi(options: ApiWorldOptions = {}): Promise<ApiWorld>
   const prisma = createPrisma(postgres.url)
   const chains = await openChains(pool, options)
   for (const { network } of LABELS) await inTransaction(pool, (client) => append(client, network, [minimum()]))
+  // as if the hubs had been indexed once
+  await pool.query('UPDATE journal_heads SET caught_up = true')
   const api = createApi({
     pool,
     prisma,
     chains,
-    config: { serviceDomain: 'localhost', ...(options.siteUrl && { siteUrl: options.siteUrl }) },
+    config: {
+      serviceDomain: 'localhost',
+      shareKey: options.shareKey,
+      ...(options.siteUrl && { siteUrl: options.siteUrl }),
+    },
     log: options.log ?? pino({ level: 'silent' }),
   })
   const server = createServer(api.limits, api.app)

@@ -3,6 +3,7 @@ import { decodeAddress, lookupAddress } from '../../registry/address.js'
 import { fromHex, toHex } from '../../registry/bytes.js'
 import { actorText } from '../../registry/events.js'
 import type { Network } from '../../registry/network.js'
+import type { Session } from '../authenticate.js'
 import type { Context } from '../context.js'
 import { ApiError } from '../errors.js'
 import { requireName } from './names.js'
@@ -30,16 +31,29 @@ export interface ClusterAnswer {
 export const parseClusterId = (input: string): Buffer | null =>
   /^0x[0-9a-fA-F]{64}$/.test(input) ? fromHex(input) : null
 
-/** The public view of a cluster by its id. @throws ApiError invalid_request, not_found */
-export async function clusterById(context: Context, network: Network, input: string): Promise<ClusterAnswer> {
+/** Who asks: a wallet that is verified in the cluster sees its private wallets too. */
+type Viewer = Pick<Session, 'wallet'> | null
+
+/** A cluster by its id. @throws ApiError invalid_request, not_found */
+export async function clusterById(
+  context: Context,
+  network: Network,
+  input: string,
+  viewer: Viewer,
+): Promise<ClusterAnswer> {
   const id = parseClusterId(input)
   if (!id) throw new ApiError('invalid_request', 'A cluster id is 0x and 64 hex digits.')
-  return answer(network, await findClusterById(context.pool, network, id))
+  return answer(network, await findClusterById(context.pool, network, id, viewer?.wallet))
 }
 
-/** The public view of the cluster that holds a name. @throws ApiError invalid_name, not_found */
-export async function clusterByName(context: Context, network: Network, input: string): Promise<ClusterAnswer> {
-  return answer(network, await findClusterByName(context.pool, network, requireName(input)))
+/** The cluster that holds a name. @throws ApiError invalid_name, not_found */
+export async function clusterByName(
+  context: Context,
+  network: Network,
+  input: string,
+  viewer: Viewer,
+): Promise<ClusterAnswer> {
+  return answer(network, await findClusterByName(context.pool, network, requireName(input), viewer?.wallet))
 }
 
 /** The id of the cluster in which an address is publicly verified, null when there is none. */

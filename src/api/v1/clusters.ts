@@ -30,18 +30,24 @@ const ClusterSchema = z
   })
   .openapi('Cluster')
 
-const responses = { 200: { description: 'The cluster with its public wallets', schema: ClusterSchema } }
+const responses = {
+  200: {
+    description: 'The cluster with its public wallets; to a wallet verified in it, with all of them',
+    schema: ClusterSchema,
+  },
+}
 
 const byId = route({
   method: 'get',
   path: '/v1/clusters/id/:id',
   tag,
   summary: 'A cluster by its id',
+  auth: 'optional',
   params: z.object({ id: clusterIdText }),
   responses,
   errors: ['not_found'],
-  async handle({ params, network }, context) {
-    return ok(await clusterById(context, network, params.id!))
+  async handle({ params, network, session }, context) {
+    return ok(await clusterById(context, network, params.id!, session))
   },
 })
 
@@ -50,11 +56,12 @@ const byName = route({
   path: '/v1/clusters/name/:name',
   tag,
   summary: 'The cluster that holds a name',
+  auth: 'optional',
   params: z.object({ name: nameText }),
   responses,
   errors: ['invalid_name', 'not_found'],
-  async handle({ params, network }, context) {
-    return ok(await clusterByName(context, network, params.name!))
+  async handle({ params, network, session }, context) {
+    return ok(await clusterByName(context, network, params.name!, session))
   },
 })
 

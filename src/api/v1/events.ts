@@ -37,6 +37,18 @@ const EventSchema = z
       }),
     ),
     event('REGISTER_NAME', z.object({ name: z.string(), wei_amount: z.string(), cluster_id: clusterIdText })),
+    event('UPDATE_WALLET_NAME', z.object({ name: z.string(), address: addressText, cluster_id: clusterIdText })),
+    event('VERIFY_WALLET', z.object({ address: addressText, cluster_id: clusterIdText })),
+    event('REMOVE_WALLET', z.object({ address: addressText, cluster_id: clusterIdText })),
+    event('BACKUP_WALLET', z.object({ address: addressText, cluster_id: clusterIdText })),
+    event(
+      'TRANSFER_NAME',
+      z.object({
+        name: z.string(),
+        to: clusterIdText.openapi({ description: 'The cluster that holds it now' }),
+        from_cluster_id: clusterIdText,
+      }),
+    ),
   ])
   .openapi('Event')
 

@@ -1,15 +1,21 @@
 import type { Route } from '../route.js'
 import { authRoutes } from './auth.js'
+import { bundleRoutes } from './bundle.js'
 import { clusterRoutes } from './clusters.js'
 import { eventRoutes } from './events.js'
+import { generateRoutes } from './generate.js'
 import { lookupRoutes } from './lookups.js'
 import { registerRoutes } from './register.js'
 import { statusRoutes } from './status.js'
+import { walletRoutes } from './wallets.js'
 
 /** The current version of the interface. */
 export const v1Routes: readonly Route[] = [
   ...lookupRoutes,
   ...clusterRoutes,
+  ...walletRoutes,
+  ...generateRoutes,
+  ...bundleRoutes,
   ...registerRoutes,
   ...statusRoutes,
   ...eventRoutes,

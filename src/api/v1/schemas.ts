@@ -12,6 +12,14 @@ export const nameText = z.string().openapi({
   example: 'foobar',
 })
 
+export const walletNameText = z.string().openapi({
+  description: '1 to 32 characters of a-z, 0-9, _ and -; input may be in upper case. Unique within its cluster',
+  example: 'cold',
+})
+
 export const clusterIdText = z.string().openapi({ description: '0x and 64 hex digits' })
 
 export const addressType = z.enum(['evm', 'solana'])
+
+/** Types of wallets that can sign in. */
+export const signingType = z.enum(['evm', 'solana'])

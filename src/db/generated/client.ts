@@ -131,3 +131,8 @@ export type PaymentCursor = Prisma.PaymentCursorModel
  * A wallet that proved itself, found by the hash of the key that it was given.
  */
 export type Session = Prisma.SessionModel
+/**
+ * Model WalletShare
+ * The server's share of a wallet that was generated here, encrypted under SHARE_KEY with network and address as what it is bound to.
+ */
+export type WalletShare = Prisma.WalletShareModel

@@ -1,7 +1,9 @@
+import { actorOfChange, isChangeKind } from '../../registry/change.js'
+import { entryKind } from '../../registry/entry.js'
 import type { Network } from '../../registry/network.js'
 import { entryAt, type Leaves, prepare, type Queryable } from './prepared.js'
 
-/** A cluster as the public sees it. Times in milliseconds; actors as stored addresses, null where none may be named. */
+/** A cluster as the public, or one of its members, sees it. Times in milliseconds; actors as stored addresses, null where none may be named. */
 export interface ClusterView {
   id: Buffer
   createdMs: number
@@ -32,42 +34,68 @@ interface Columns {
   created_ms: number
   updated_ms: number
   updated_by: Buffer | null
+  /** For members alone: the newest change itself, which names who really made it. */
+  updated_kind: number | null
+  updated_body: Buffer | null
 }
 
-/** A cluster with its public wallets, oldest first; one row without an address when it has none. */
-const publicCluster = (l: Leaves, serial: string): string => `
+/**
+ * A cluster with its public wallets, oldest first, and the private ones too where the wallet `viewer` is verified in it; one
+ * row without an address when it has none.
+ */
+const clusterFor = (l: Leaves, serial: string, viewer: string): string => `
   SELECT c.id, cj.at_ms AS cluster_ms, cj.actor AS cluster_by,
-    w.address, w.name, w.verified, w.private, w.backed_up, w.created_ms, w.updated_ms, w.updated_by
+    w.address, w.name, w.verified, w.private, w.backed_up, w.created_ms, w.updated_ms, w.updated_by,
+    w.updated_kind, w.updated_body
   FROM journal_heads h
   JOIN ${l.clusters} c ON c.network = ${l.network} AND c.serial = ${serial}
+  CROSS JOIN LATERAL (SELECT EXISTS (
+    SELECT FROM ${l.wallets} v
+    WHERE v.network = ${l.network} AND v.cluster = c.serial AND v.address = ${viewer}::bytea AND v.verified
+  ) AS is_member) m
   CROSS JOIN LATERAL (${entryAt(l, 'h.generation', 'c.created_seq')}) cj
   LEFT JOIN LATERAL (
     SELECT w.address, w.name, w.verified, w.private, w.backed_up, w.created_seq,
-      created.at_ms AS created_ms, updated.at_ms AS updated_ms, updated.actor AS updated_by
+      created.at_ms AS created_ms, updated.at_ms AS updated_ms, updated.actor AS updated_by,
+      CASE WHEN m.is_member THEN updated.kind END AS updated_kind, CASE WHEN m.is_member THEN updated.body END AS updated_body
     FROM ${l.wallets} w
     CROSS JOIN LATERAL (${entryAt(l, 'h.generation', 'w.created_seq')}) created
     CROSS JOIN LATERAL (${entryAt(l, 'h.generation', 'w.updated_seq')}) updated
-    WHERE w.network = ${l.network} AND w.cluster = c.serial AND NOT w.private
+    WHERE w.network = ${l.network} AND w.cluster = c.serial AND (NOT w.private OR m.is_member)
   ) w ON true
   WHERE h.network = ${l.network}
   ORDER BY w.created_seq, w.address`
 
 const byId = prepare<Columns>('cluster_by_id', (l) =>
-  publicCluster(l, `(SELECT serial FROM ${l.clusters} WHERE network = ${l.network} AND id = $1)`),
+  clusterFor(l, `(SELECT serial FROM ${l.clusters} WHERE network = ${l.network} AND id = $1)`, '$2'),
 )
 
-/** The public view of the cluster with this id, null when there is none. */
-export async function findClusterById(db: Queryable, network: Network, id: Buffer): Promise<ClusterView | null> {
-  return view(await byId(db, network, [id]))
+/**
+ * The cluster with this id, null when there is none.
+ * @param viewer stored address of the wallet that asks: one that is verified in the cluster sees all of it, anybody else what
+ *   is public
+ */
+export async function findClusterById(
+  db: Queryable,
+  network: Network,
+  id: Buffer,
+  viewer: Buffer | null = null,
+): Promise<ClusterView | null> {
+  return view(await byId(db, network, [id, viewer]))
 }
 
 const byName = prepare<Columns>('cluster_by_name', (l) =>
-  publicCluster(l, `(SELECT cluster FROM ${l.names} WHERE network = ${l.network} AND name = $1 AND outcome = 1)`),
+  clusterFor(l, `(SELECT cluster FROM ${l.names} WHERE network = ${l.network} AND name = $1 AND outcome = 1)`, '$2'),
 )
 
-/** The public view of the cluster that holds this (canonical) name, null when nobody does. */
-export async function findClusterByName(db: Queryable, network: Network, name: string): Promise<ClusterView | null> {
-  return view(await byName(db, network, [name]))
+/** The same of the cluster that holds this (canonical) name, null when nobody does. */
+export async function findClusterByName(
+  db: Queryable,
+  network: Network,
+  name: string,
+  viewer: Buffer | null = null,
+): Promise<ClusterView | null> {
+  return view(await byName(db, network, [name, viewer]))
 }
 
 const idByAddress = prepare<{ id: Buffer }>(
@@ -112,5 +140,11 @@ const wallet = (row: Columns, address: Buffer): ClusterWallet => ({
   isBackedUp: row.backed_up,
   createdMs: row.created_ms,
   updatedMs: row.updated_ms,
-  updatedBy: row.updated_by,
+  updatedBy: row.updated_kind === null ? row.updated_by : realActor(row),
 })
+
+/** The public actor of a change may be a stand-in for a private one. */
+function realActor({ updated_kind, updated_body, updated_by }: Columns): Buffer | null {
+  const isChange = updated_kind !== null && updated_body && isChangeKind(entryKind(updated_kind))
+  return isChange ? actorOfChange(updated_body) : updated_by
+}

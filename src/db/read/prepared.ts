@@ -48,5 +48,5 @@ const leavesOf = (network: Network): Leaves => ({
  * whole tables, which it does while a table was filled but not yet analyzed.
  */
 export const entryAt = (l: Leaves, generation: string, seq: string): string =>
-  `SELECT log_index, at_ms, actor, body, effects FROM ${l.journal}
+  `SELECT kind, log_index, at_ms, actor, body, effects FROM ${l.journal}
    WHERE network = ${l.network} AND generation = ${generation} AND seq = ${seq} LIMIT 1`

@@ -414,7 +414,8 @@ export const ModelName = {
   Payment: 'Payment',
   Payout: 'Payout',
   PaymentCursor: 'PaymentCursor',
-  Session: 'Session'
+  Session: 'Session',
+  WalletShare: 'WalletShare'
 } as const
 
 export type ModelName = (typeof ModelName)[keyof typeof ModelName]
@@ -430,7 +431,7 @@ export type TypeMap<ExtArgs extends runtime.Types.Extensions.InternalArgs = runt
     omit: GlobalOmitOptions
   }
   meta: {
-    modelProps: "deployment" | "chain" | "journalHead" | "journal" | "name" | "cluster" | "wallet" | "fact" | "tailBlock" | "trackedTx" | "message" | "received" | "delivery" | "relaySigner" | "payment" | "payout" | "paymentCursor" | "session"
+    modelProps: "deployment" | "chain" | "journalHead" | "journal" | "name" | "cluster" | "wallet" | "fact" | "tailBlock" | "trackedTx" | "message" | "received" | "delivery" | "relaySigner" | "payment" | "payout" | "paymentCursor" | "session" | "walletShare"
     txIsolationLevel: TransactionIsolationLevel
   }
   model: {
@@ -1766,6 +1767,80 @@ export type TypeMap<ExtArgs extends runtime.Types.Extensions.InternalArgs = runt
         }
       }
     }
+    WalletShare: {
+      payload: Prisma.$WalletSharePayload<ExtArgs>
+      fields: Prisma.WalletShareFieldRefs
+      operations: {
+        findUnique: {
+          args: Prisma.WalletShareFindUniqueArgs<ExtArgs>
+          result: runtime.Types.Utils.PayloadToResult<Prisma.$WalletSharePayload> | null
+        }
+        findUniqueOrThrow: {
+          args: Prisma.WalletShareFindUniqueOrThrowArgs<ExtArgs>
+          result: runtime.Types.Utils.PayloadToResult<Prisma.$WalletSharePayload>
+        }
+        findFirst: {
+          args: Prisma.WalletShareFindFirstArgs<ExtArgs>
+          result: runtime.Types.Utils.PayloadToResult<Prisma.$WalletSharePayload> | null
+        }
+        findFirstOrThrow: {
+          args: Prisma.WalletShareFindFirstOrThrowArgs<ExtArgs>
+          result: runtime.Types.Utils.PayloadToResult<Prisma.$WalletSharePayload>
+        }
+        findMany: {
+          args: Prisma.WalletShareFindManyArgs<ExtArgs>
+          result: runtime.Types.Utils.PayloadToResult<Prisma.$WalletSharePayload>[]
+        }
+        create: {
+          args: Prisma.WalletShareCreateArgs<ExtArgs>
+          result: runtime.Types.Utils.PayloadToResult<Prisma.$WalletSharePayload>
+        }
+        createMany: {
+          args: Prisma.WalletShareCreateManyArgs<ExtArgs>
+          result: BatchPayload
+        }
+        createManyAndReturn: {
+          args: Prisma.WalletShareCreateManyAndReturnArgs<ExtArgs>
+          result: runtime.Types.Utils.PayloadToResult<Prisma.$WalletSharePayload>[]
+        }
+        delete: {
+          args: Prisma.WalletShareDeleteArgs<ExtArgs>
+          result: runtime.Types.Utils.PayloadToResult<Prisma.$WalletSharePayload>
+        }
+        update: {
+          args: Prisma.WalletShareUpdateArgs<ExtArgs>
+          result: runtime.Types.Utils.PayloadToResult<Prisma.$WalletSharePayload>
+        }
+        deleteMany: {
+          args: Prisma.WalletShareDeleteManyArgs<ExtArgs>
+          result: BatchPayload
+        }
+        updateMany: {
+          args: Prisma.WalletShareUpdateManyArgs<ExtArgs>
+          result: BatchPayload
+        }
+        updateManyAndReturn: {
+          args: Prisma.WalletShareUpdateManyAndReturnArgs<ExtArgs>
+          result: runtime.Types.Utils.PayloadToResult<Prisma.$WalletSharePayload>[]
+        }
+        upsert: {
+          args: Prisma.WalletShareUpsertArgs<ExtArgs>
+          result: runtime.Types.Utils.PayloadToResult<Prisma.$WalletSharePayload>
+        }
+        aggregate: {
+          args: Prisma.WalletShareAggregateArgs<ExtArgs>
+          result: runtime.Types.Utils.Optional<Prisma.AggregateWalletShare>
+        }
+        groupBy: {
+          args: Prisma.WalletShareGroupByArgs<ExtArgs>
+          result: runtime.Types.Utils.Optional<Prisma.WalletShareGroupByOutputType>[]
+        }
+        count: {
+          args: Prisma.WalletShareCountArgs<ExtArgs>
+          result: runtime.Types.Utils.Optional<Prisma.WalletShareCountAggregateOutputType> | number
+        }
+      }
+    }
   }
 } & {
   other: {
@@ -2081,6 +2156,16 @@ export const SessionScalarFieldEnum = {
 } as const
 
 export type SessionScalarFieldEnum = (typeof SessionScalarFieldEnum)[keyof typeof SessionScalarFieldEnum]
+
+
+export const WalletShareScalarFieldEnum = {
+  network: 'network',
+  address: 'address',
+  share: 'share',
+  createdMs: 'createdMs'
+} as const
+
+export type WalletShareScalarFieldEnum = (typeof WalletShareScalarFieldEnum)[keyof typeof WalletShareScalarFieldEnum]
 
 
 export const SortOrder = {
@@ -2410,6 +2495,7 @@ export type GlobalOmitConfig = {
   payout?: Prisma.PayoutOmit
   paymentCursor?: Prisma.PaymentCursorOmit
   session?: Prisma.SessionOmit
+  walletShare?: Prisma.WalletShareOmit
 }
 
 /* Types for Logging */

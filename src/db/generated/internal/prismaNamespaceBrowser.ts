@@ -68,7 +68,8 @@ export const ModelName = {
   Payment: 'Payment',
   Payout: 'Payout',
   PaymentCursor: 'PaymentCursor',
-  Session: 'Session'
+  Session: 'Session',
+  WalletShare: 'WalletShare'
 } as const
 
 export type ModelName = (typeof ModelName)[keyof typeof ModelName]
@@ -363,6 +364,16 @@ export const SessionScalarFieldEnum = {
 } as const
 
 export type SessionScalarFieldEnum = (typeof SessionScalarFieldEnum)[keyof typeof SessionScalarFieldEnum]
+
+
+export const WalletShareScalarFieldEnum = {
+  network: 'network',
+  address: 'address',
+  share: 'share',
+  createdMs: 'createdMs'
+} as const
+
+export type WalletShareScalarFieldEnum = (typeof WalletShareScalarFieldEnum)[keyof typeof WalletShareScalarFieldEnum]
 
 
 export const SortOrder = {

@@ -1,0 +1,90 @@
+import { NO_STORE, ok } from '../answer.js'
+import { confirmBackup } from '../answers/changes.js'
+import { generateWallet, recoverWallet } from '../answers/generated.js'
+import { routeWithBody } from '../route.js'
+import { z } from '../schema.js'
+import { addressText, signingType, walletNameText } from './schemas.js'
+
+const tag = 'Clusters'
+
+const passphrase = z.string().min(1).max(256).optional().openapi({
+  description: 'Mixed into the key by scrypt: without it no shares give the key',
+})
+const shareText = z.string().openapi({ description: '33 bytes in 0x hex' })
+
+const generate = routeWithBody({
+  method: 'post',
+  path: '/v1/clusters/generate/wallet',
+  tag,
+  summary: 'Make a wallet in the cluster of this wallet',
+  description:
+    'Its key is split in three, of which two give it back; the key itself is kept nowhere. `share` is told this once, another share is kept here, the third is told where `recovery` is asked for and thrown away otherwise.',
+  auth: 'required',
+  body: z.object({
+    type: signingType,
+    name: walletNameText,
+    isPrivate: z.boolean().default(false),
+    recovery: z.boolean().default(false).openapi({ description: 'Tell the third share too' }),
+    passphrase,
+  }),
+  responses: {
+    200: {
+      description: 'The wallet, unverified, with the user’s share of its key',
+      schema: z.object({
+        type: signingType,
+        address: addressText,
+        name: z.string(),
+        share: shareText,
+        recoveryShare: shareText.optional(),
+      }),
+    },
+  },
+  errors: ['catching_up', 'invalid_name', 'wallet_name_taken', 'wallet_limit'],
+  async handle({ body, network, session }, context) {
+    return ok(await generateWallet(context, { network, session }, body), NO_STORE)
+  },
+})
+
+const confirm = routeWithBody({
+  method: 'post',
+  path: '/v1/clusters/generate/wallet/confirm',
+  tag,
+  summary: 'Note that a wallet of the cluster is backed up',
+  auth: 'required',
+  body: z.object({ address: addressText }),
+  responses: { 200: { description: 'It is so', schema: z.object({ success: z.literal(true) }) } },
+  errors: ['catching_up', 'unsupported_address', 'not_in_cluster'],
+  async handle({ body, network, session }, context) {
+    await confirmBackup(context, { network, session }, body.address)
+    return ok({ success: true })
+  },
+})
+
+const recover = routeWithBody({
+  method: 'post',
+  path: '/v1/clusters/generate/wallet/recover',
+  tag,
+  summary: 'Put the key of a generated wallet together',
+  description:
+    'For a wallet that is verified in the cluster that lists it. Beside the key it signs the message that is bound to it (`GET /v1/auth/message?wallet=&type=`), not longer than 5 minutes ago.',
+  auth: 'required',
+  body: z.object({
+    address: addressText,
+    share: shareText.openapi({ description: 'One of the shares that were told' }),
+    passphrase,
+    signature: z.string().openapi({ description: 'Of the wallet that asks, as for POST /v1/auth/token' }),
+    signingDate: z.string(),
+  }),
+  responses: {
+    200: {
+      description: 'The key as wallets import it: 0x hex (evm), base58 of 64 bytes (solana)',
+      schema: z.object({ type: signingType, address: addressText, privateKey: z.string() }),
+    },
+  },
+  errors: ['unsupported_address', 'not_found'],
+  async handle({ body, network, session }, context) {
+    return ok(await recoverWallet(context, { network, session }, body), NO_STORE)
+  },
+})
+
+export const generateRoutes = [generate, confirm, recover]

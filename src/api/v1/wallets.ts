@@ -1,0 +1,116 @@
+import { toHex } from '../../registry/bytes.js'
+import { ok } from '../answer.js'
+import { addWallets, createCluster, removeWallets, renameWallets, verifyWallet } from '../answers/changes.js'
+import type { ErrorCode } from '../errors.js'
+import { route, routeWithBody } from '../route.js'
+import { MAX_CHANGES, z } from '../schema.js'
+import { addressText, clusterIdText, walletNameText } from './schemas.js'
+
+const tag = 'Clusters'
+const success = z.object({ success: z.literal(true) })
+const done = { 200: { description: 'It is so', schema: success } }
+const SUCCESS = ok({ success: true })
+
+/** What any signed change may answer. */
+const CHANGE_ERRORS = ['catching_up'] as const satisfies readonly ErrorCode[]
+
+export const ADD_ERRORS = [
+  ...CHANGE_ERRORS,
+  'unsupported_address',
+  'invalid_name',
+  'too_many',
+  'wallet_exists',
+  'wallet_name_taken',
+  'already_public',
+  'wallet_limit',
+] as const satisfies readonly ErrorCode[]
+
+export const addedWallet = z.object({
+  address: addressText,
+  name: walletNameText,
+  isPrivate: z
+    .boolean()
+    .default(false)
+    .openapi({ description: 'Hidden from everybody but the cluster’s verified wallets' }),
+})
+
+const create = route({
+  method: 'post',
+  path: '/v1/clusters',
+  tag,
+  summary: 'Create the cluster of this wallet',
+  description: 'A wallet that is verified in a cluster gets the id of that one.',
+  auth: 'required',
+  responses: { 200: { description: 'The cluster', schema: z.object({ id: clusterIdText }) } },
+  errors: CHANGE_ERRORS,
+  async handle({ network, session }, context) {
+    return ok({ id: toHex(await createCluster(context, { network, session })) })
+  },
+})
+
+const add = routeWithBody({
+  method: 'post',
+  path: '/v1/clusters/wallets',
+  tag,
+  summary: 'Add wallets to the cluster of this wallet',
+  description:
+    'All or none; unverified until each verifies itself. A wallet without a cluster gets one. A private wallet becomes public by being added again with `isPrivate: false`.',
+  auth: 'required',
+  body: z.array(addedWallet).max(MAX_CHANGES),
+  responses: done,
+  errors: ADD_ERRORS,
+  async handle({ body, network, session }, context) {
+    await addWallets(context, { network, session }, body)
+    return SUCCESS
+  },
+})
+
+const rename = routeWithBody({
+  method: 'put',
+  path: '/v1/clusters/wallets/names',
+  tag,
+  summary: 'Rename wallets of the cluster of this wallet',
+  auth: 'required',
+  body: z.array(z.object({ address: addressText, name: walletNameText })).max(MAX_CHANGES),
+  responses: done,
+  errors: [...CHANGE_ERRORS, 'unsupported_address', 'invalid_name', 'too_many', 'not_in_cluster', 'wallet_name_taken'],
+  async handle({ body, network, session }, context) {
+    await renameWallets(context, { network, session }, body)
+    return SUCCESS
+  },
+})
+
+const remove = routeWithBody({
+  method: 'delete',
+  path: '/v1/clusters/wallets',
+  tag,
+  summary: 'Remove wallets from the cluster of this wallet',
+  description: 'Addresses that are not listed count as removed.',
+  auth: 'required',
+  body: z.array(addressText).max(MAX_CHANGES),
+  responses: done,
+  errors: [...CHANGE_ERRORS, 'unsupported_address', 'too_many', 'not_in_cluster', 'last_verified_wallet'],
+  async handle({ body, network, session }, context) {
+    await removeWallets(context, { network, session }, body)
+    return SUCCESS
+  },
+})
+
+const verify = route({
+  method: 'post',
+  path: '/v1/clusters/verify/:clusterId',
+  tag,
+  summary: 'Verify this wallet in a cluster that lists it',
+  description:
+    'It leaves the cluster it was verified in. If it was the last verified wallet there, the names of that cluster move along.',
+  auth: 'required',
+  params: z.object({ clusterId: clusterIdText }),
+  responses: done,
+  errors: [...CHANGE_ERRORS, 'not_found', 'not_invited', 'names_would_reveal'],
+  async handle({ params, network, session }, context) {
+    await verifyWallet(context, { network, session }, params.clusterId!)
+    return SUCCESS
+  },
+})
+
+export const walletRoutes = [create, add, rename, remove, verify]

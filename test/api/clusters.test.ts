@@ -1,0 +1,315 @@
+import { generatePrivateKey, type PrivateKeyAccount, privateKeyToAccount } from 'viem/accounts'
+import { afterAll, beforeAll, describe, expect, it } from 'vitest'
+import { replay } from '../../src/db/replay.js'
+import { type ApiWorld, bid, freshName, type Reply, randomAddress, startApi } from './support.js'
+import { type SolanaAccount, signIn, solanaAccount } from './wallets.js'
+
+let world: ApiWorld
+beforeAll(async () => {
+  world = await startApi()
+})
+afterAll(async () => {
+  const { live, rebuilt } = await replay(world.pool, 'mainnet')
+  expect(rebuilt).toBe(live)
+  await world.stop()
+})
+
+/** A wallet that has signed in. */
+interface Member {
+  address: string
+  call(method: string, path: string, body?: unknown): Promise<Reply>
+}
+
+async function member(account: PrivateKeyAccount | SolanaAccount = newAccount()): Promise<Member> {
+  const headers = { ...(await signIn(world, account)), 'content-type': 'application/json' }
+  return {
+    address: 'signMessage' in account ? account.address.toLowerCase() : account.address,
+    call: (method, path, body) =>
+      world.request(path, { method, headers, ...(body === undefined ? {} : { body: JSON.stringify(body) }) }),
+  }
+}
+const newAccount = (): PrivateKeyAccount => privateKeyToAccount(generatePrivateKey())
+
+const ok = { status: 200, body: { success: true } }
+const refused = (status: number, error: string) => ({ status, body: { status, error } })
+const add = (of: Member, wallets: unknown) => of.call('POST', '/v1/clusters/wallets', wallets)
+const verify = (of: Member, id: string) => of.call('POST', `/v1/clusters/verify/${id}`)
+const create = async (of: Member): Promise<string> => (await of.call('POST', '/v1/clusters')).body.id
+const clusterOf = async (id: string, as?: Member) =>
+  (await (as ? as.call('GET', `/v1/clusters/id/${id}`) : world.get(`/v1/clusters/id/${id}`))).body
+const walletsOf = async (id: string, as?: Member): Promise<Record<string, unknown>[]> =>
+  (await clusterOf(id, as)).wallets
+const events = async (): Promise<{ type: string; from: string; data: Record<string, unknown> }[]> => {
+  const { body } = await world.get('/v1/events?orderBy=newest&limit=20')
+  return body.items.reverse()
+}
+const register = (of: Member, name: string) =>
+  world.append('mainnet', [bid({ from: of.address, name, atMs: Date.now() })])
+
+describe('a cluster', () => {
+  it('is created once by a wallet, with itself as verified entry', async () => {
+    const alice = await member()
+    const { status, body } = await alice.call('POST', '/v1/clusters')
+    expect({ status, body }).toEqual({ status: 200, body: { id: expect.stringMatching(/^0x[0-9a-f]{64}$/) } })
+    expect((await alice.call('POST', '/v1/bundle')).body).toEqual(body)
+    const cluster = await clusterOf(body.id)
+    const stamp = expect.stringMatching(/^\d{4}-\d\d-\d\d \d\d:\d\d:\d\d\+00$/)
+    expect(cluster).toEqual({
+      id: body.id,
+      createdBy: alice.address,
+      createdAt: stamp,
+      isTestnet: false,
+      wallets: [
+        {
+          address: alice.address,
+          name: 'main',
+          isVerified: true,
+          isPrivate: false,
+          isBackedUp: false,
+          createdAt: stamp,
+          updatedAt: stamp,
+          updatedBy: alice.address,
+        },
+      ],
+    })
+    expect((await world.get(`/v1/clusters/address/${alice.address}`)).body).toEqual({ clusterId: body.id })
+    expect((await alice.call('POST', '/v1/clusters?testnet=true')).body.id).not.toBe(body.id)
+  })
+
+  it('comes with the first wallets that are added', async () => {
+    const [alice, bob] = [await member(), await member(solanaAccount())]
+    const { status, body } = await alice.call('POST', '/v1/bundle/wallets', [
+      { address: bob.address, name: 'Main', type: 'solana' },
+      { address: randomAddress(), name: 'cold', isPrivate: true },
+    ])
+    expect(status).toBe(200)
+    expect(body).toEqual({ success: true, id: expect.stringMatching(/^0x/) })
+    expect((await walletsOf(body.id)).map(({ name }) => name).sort()).toEqual(['main', 'main-2'])
+    expect(await walletsOf(body.id, alice)).toHaveLength(3)
+    expect(await verify(bob, body.id)).toMatchObject(ok)
+    expect((await events()).slice(-4).map(({ type, data }) => [type, data.name, data.address])).toEqual([
+      ['CREATE_CLUSTER', undefined, undefined],
+      ['ADD_WALLET', 'main-2', alice.address],
+      ['ADD_WALLET', 'main', bob.address],
+      ['VERIFY_WALLET', undefined, bob.address],
+    ])
+  })
+
+  it('takes changes from its verified wallets, each with its event, and repeats without one', async () => {
+    const [alice, bob] = [await member(), await member()]
+    const id = await create(alice)
+    const bobs = [{ address: bob.address.toUpperCase().replace('0X', '0x'), name: 'bob', isPrivate: false }]
+    const steps: [() => Promise<Reply>, object][] = [
+      [
+        () => add(alice, bobs),
+        {
+          type: 'ADD_WALLET',
+          from: alice.address,
+          data: { name: 'bob', address: bob.address, cluster_id: id, is_verified: false, is_backed_up: false },
+        },
+      ],
+      [
+        () => verify(bob, id),
+        { type: 'VERIFY_WALLET', from: bob.address, data: { address: bob.address, cluster_id: id } },
+      ],
+      [
+        () => bob.call('PUT', '/v1/clusters/wallets/names', [{ address: bob.address, name: 'BOB-2' }]),
+        { type: 'UPDATE_WALLET_NAME', data: { name: 'bob-2', address: bob.address, cluster_id: id } },
+      ],
+      [
+        () => alice.call('POST', '/v1/clusters/generate/wallet/confirm', { address: bob.address }),
+        { type: 'BACKUP_WALLET', data: { address: bob.address, cluster_id: id } },
+      ],
+      [
+        () => alice.call('DELETE', '/v1/clusters/wallets', [bob.address]),
+        { type: 'REMOVE_WALLET', data: { address: bob.address, cluster_id: id } },
+      ],
+    ]
+    for (const [step, event] of steps) {
+      const before = await events()
+      expect(await step()).toMatchObject(ok)
+      const after = await events()
+      expect(after.at(-1)).toMatchObject(event)
+      expect(after.at(-2)).toEqual(before.at(-1))
+      if (step === steps[4]![0]) break
+      expect(await step()).toMatchObject(ok)
+      expect(await events()).toEqual(after)
+    }
+    expect(await alice.call('DELETE', '/v1/clusters/wallets', [bob.address])).toMatchObject(ok)
+    expect((await walletsOf(id)).map(({ address }) => address)).toEqual([alice.address])
+    expect(await world.get(`/v1/clusters/address/${bob.address}`)).toMatchObject({
+      status: 404,
+      body: { clusterId: null },
+    })
+  })
+
+  it('gives its names to the cluster in which its last verified wallet is verified next', async () => {
+    const [alice, bob] = [await member(), await member()]
+    const names = [freshName(), freshName()]
+    for (const name of names) await register(alice, name)
+    const old = (await world.get(`/v1/clusters/address/${alice.address}`)).body.clusterId
+    const id = await create(bob)
+    await add(bob, [{ address: alice.address, name: 'alice' }])
+    expect(await alice.call('DELETE', '/v1/clusters/wallets', [alice.address])).toMatchObject(
+      refused(409, 'last_verified_wallet'),
+    )
+    expect(await verify(alice, id)).toMatchObject(ok)
+    expect((await events()).slice(-4).map(({ type, from, data }) => [type, from, data])).toEqual([
+      ['REMOVE_WALLET', alice.address, { address: alice.address, cluster_id: old }],
+      ...names.map((name) => ['TRANSFER_NAME', alice.address, { name, to: id, from_cluster_id: old }]),
+      ['VERIFY_WALLET', alice.address, { address: alice.address, cluster_id: id }],
+    ])
+    expect((await world.get(`/v1/clusters/name/${names[1]}/`)).body.id).toBe(id)
+    expect(await walletsOf(old)).toEqual([])
+    const owned = (await world.get(`/v1/names/owner/address/${alice.address}`)).body
+    expect(owned.map(({ name, clusterId, updatedBy }: Record<string, string>) => [name, clusterId, updatedBy])).toEqual(
+      names.map((name) => [name, id, alice.address]),
+    )
+    // the id of number 0 is taken: a second cluster of alice's gets another one
+    expect(await bob.call('DELETE', '/v1/clusters/wallets', [alice.address])).toMatchObject(ok)
+    expect(await create(alice)).not.toBe(old)
+  })
+})
+
+describe('what can’t be done', () => {
+  it('has its own code, and changes nothing', async () => {
+    const [alice, bob, other] = [await member(), await member(), await member()]
+    expect(await alice.call('PUT', '/v1/clusters/wallets/names', [])).toMatchObject(refused(404, 'not_in_cluster'))
+    const id = await create(alice)
+    await add(alice, [{ address: bob.address, name: 'bob' }])
+    await add(alice, [{ address: other.address, name: 'other', isPrivate: true }])
+    const before = [await clusterOf(id, alice), await events()]
+    const rename = (name: string, address = bob.address) =>
+      alice.call('PUT', '/v1/clusters/wallets/names', [{ address, name }])
+    const cases: [Promise<Reply>, number, string][] = [
+      [verify(await member(), id), 403, 'not_invited'],
+      [verify(bob, `0x${'ab'.repeat(32)}`), 404, 'not_found'],
+      [verify(bob, '0x12'), 400, 'invalid_request'],
+      [add(alice, [{ address: bob.address, name: 'robert' }]), 409, 'wallet_exists'],
+      [add(alice, [{ address: randomAddress(), name: 'bob' }]), 409, 'wallet_name_taken'],
+      [add(alice, [{ address: randomAddress(), name: 'other', isPrivate: true }]), 409, 'wallet_name_taken'],
+      [add(alice, [{ address: bob.address, name: 'bob', isPrivate: true }]), 409, 'already_public'],
+      [add(alice, [{ address: 'nonsense', name: 'x' }]), 400, 'unsupported_address'],
+      [add(alice, [{ address: randomAddress(), name: 'x y' }]), 400, 'invalid_name'],
+      [
+        add(
+          alice,
+          ['a', 'b'].map((name) => ({ address: bob.address, name })),
+        ),
+        400,
+        'invalid_request',
+      ],
+      [
+        add(
+          alice,
+          Array.from({ length: 101 }, (_, i) => ({ address: randomAddress(), name: `w${i}` })),
+        ),
+        400,
+        'too_many',
+      ],
+      [add(alice, { address: bob.address }), 400, 'invalid_request'],
+      [rename('main'), 409, 'wallet_name_taken'],
+      [rename('new', randomAddress()), 404, 'not_in_cluster'],
+      [alice.call('POST', '/v1/clusters/generate/wallet/confirm', { address: randomAddress() }), 404, 'not_in_cluster'],
+      [bob.call('DELETE', '/v1/clusters/wallets', [alice.address]), 404, 'not_in_cluster'],
+      [
+        alice.call('POST', '/v1/bundle/wallets', [{ address: randomAddress(), name: 'x', type: 'solana' }]),
+        400,
+        'unsupported_address',
+      ],
+      [world.post('/v1/clusters/wallets', []), 401, 'unauthorized'],
+      [add(alice, [{ address: 'x'.repeat(100_000), name: 'y'.repeat(100_000) }]), 400, 'unsupported_address'],
+    ]
+    for (const [reply, status, error] of cases) expect(await reply).toMatchObject(refused(status, error))
+    // one wrong element spoils the batch
+    const half = [
+      { address: randomAddress(), name: 'fine' },
+      { address: randomAddress(), name: 'bob' },
+    ]
+    expect(await add(alice, half)).toMatchObject(refused(409, 'wallet_name_taken'))
+    expect([await clusterOf(id, alice), await events()]).toEqual(before)
+  })
+
+  it('is more than 1,000 wallets a cluster', async () => {
+    const alice = await member()
+    const batch = () =>
+      Array.from({ length: 100 }, (_, i) => ({
+        address: randomAddress(),
+        name: `w${i}-${Math.random().toString(36).slice(2)}`,
+      }))
+    for (let i = 0; i < 9; i++) expect(await add(alice, batch())).toMatchObject(ok)
+    expect(await add(alice, batch())).toMatchObject(refused(409, 'wallet_limit'))
+    expect(await add(alice, batch().slice(1))).toMatchObject(ok)
+    expect(await add(alice, batch().slice(99))).toMatchObject(refused(409, 'wallet_limit'))
+  })
+
+  it('is any change until the network has been caught up for the first time', async () => {
+    const alice = await member()
+    await world.pool.query('UPDATE journal_heads SET caught_up = false WHERE network = 0')
+    try {
+      const reply = await alice.call('POST', '/v1/clusters')
+      expect(reply).toMatchObject(refused(503, 'catching_up'))
+      expect(reply.headers.get('retry-after')).toBe('2')
+      expect((await alice.call('POST', '/v1/clusters?testnet=true')).status).toBe(200)
+      expect((await world.get('/v1/events')).status).toBe(200)
+    } finally {
+      await world.pool.query('UPDATE journal_heads SET caught_up = true')
+    }
+  })
+})
+
+describe('at the same moment', () => {
+  it('two creates of one wallet give one cluster', async () => {
+    const alice = await member()
+    const ids = await Promise.all(Array.from({ length: 6 }, () => create(alice)))
+    expect(new Set(ids).size).toBe(1)
+    expect(
+      (await events()).filter(({ from, type }) => from === alice.address && type === 'CREATE_CLUSTER'),
+    ).toHaveLength(1)
+  })
+
+  it('two clusters that verify one wallet: it ends in one of them', async () => {
+    const [alice, bob, walker] = [await member(), await member(), await member()]
+    const ids = [await create(alice), await create(bob)]
+    for (const of of [alice, bob]) await add(of, [{ address: walker.address, name: 'walker' }])
+    const replies = await Promise.all([...ids, ...ids].map((id) => verify(walker, id)))
+    // whoever comes second moves it on; a cluster it has left doesn't list it any more
+    for (const { status, body } of replies)
+      expect([200, 403]).toContain(status === 403 ? body.error === 'not_invited' && 403 : status)
+    const { rows } = await world.pool.query(`SELECT cluster FROM wallets WHERE verified AND address = $1`, [
+      Buffer.from(`01${walker.address.slice(2)}`, 'hex'),
+    ])
+    expect(rows).toHaveLength(1)
+  })
+
+  it('two members who take one name: one has it, the other gets 409', async () => {
+    const [alice, bob] = [await member(), await member()]
+    const id = await create(alice)
+    await add(alice, [{ address: bob.address, name: 'bob' }])
+    await verify(bob, id)
+    for (let round = 0; round < 5; round++) {
+      const name = `round-${round}`
+      const replies = await Promise.all(
+        [alice, bob].map((of) => of.call('PUT', '/v1/clusters/wallets/names', [{ address: of.address, name }])),
+      )
+      expect(replies.map(({ status }) => status).sort()).toEqual([200, 409])
+      expect(replies.find(({ status }) => status === 409)!.body.error).toBe('wallet_name_taken')
+      expect((await walletsOf(id)).filter((wallet) => wallet.name === name)).toHaveLength(1)
+    }
+  })
+
+  it('members who add and remove the same wallets leave whole rows', async () => {
+    const alice = await member()
+    const id = await create(alice)
+    const wallets = Array.from({ length: 4 }, (_, i) => ({ address: randomAddress(), name: `w${i}` }))
+    const replies = await Promise.all(
+      Array.from({ length: 24 }, (_, i) =>
+        i % 3 === 2
+          ? alice.call('DELETE', '/v1/clusters/wallets', [wallets[i % 4]!.address])
+          : add(alice, [wallets[i % 4]!]),
+      ),
+    )
+    for (const reply of replies) expect(reply).toMatchObject(ok)
+    expect((await walletsOf(id)).length).toBeLessThanOrEqual(5)
+  })
+})
