@@ -1,5 +1,5 @@
 import type { ServerResponse } from 'node:http'
-import { PUBLIC_HEADERS } from './headers.js'
+import { headersWithPolicy, PUBLIC_HEADERS } from './headers.js'
 
 /** What a request is answered with, before it is bytes. */
 export interface Answer {
@@ -15,6 +15,8 @@ export interface Answer {
 export interface Content {
   type: string
   text: string
+  /** Its Content-Security-Policy, in place of the one that forbids everything. */
+  policy?: string
 }
 
 export const JSON_TYPE = 'application/json; charset=utf-8'
@@ -28,9 +30,9 @@ export const NO_STORE = { 'cache-control': 'no-store' } as const
 /** Sends an answer in one write. Does nothing when the caller is gone or has been answered. */
 export function send(res: ServerResponse, requestId: string, answer: Answer): void {
   if (res.headersSent || res.destroyed) return
-  const { type, text } = answer.content ?? { type: JSON_TYPE, text: JSON.stringify(answer.body) }
+  const { type, text, policy }: Content = answer.content ?? { type: JSON_TYPE, text: JSON.stringify(answer.body) }
   const payload = Buffer.from(text)
-  const headers: (string | number)[] = [...PUBLIC_HEADERS]
+  const headers: (string | number)[] = policy === undefined ? [...PUBLIC_HEADERS] : headersWithPolicy(policy)
   headers.push('content-type', type, 'content-length', payload.length)
   headers.push('x-request-id', requestId)
   if (answer.headers) for (const [name, value] of Object.entries(answer.headers)) headers.push(name, value)

@@ -29,6 +29,10 @@ export const PUBLIC_HEADERS: readonly string[] = [
   'retry-after, x-request-id, deprecation, link',
 ]
 
+/** The same with another Content-Security-Policy: a second one beside it would only forbid more. */
+export const headersWithPolicy = (policy: string): string[] =>
+  PUBLIC_HEADERS.map((text, i) => (PUBLIC_HEADERS[i - 1]?.toLowerCase() === 'content-security-policy' ? policy : text))
+
 /** Headers of the answer to a CORS preflight. */
 export const PREFLIGHT_HEADERS: readonly string[] = [
   ...PUBLIC_HEADERS,

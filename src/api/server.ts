@@ -12,6 +12,7 @@ import { PREFLIGHT_HEADERS } from './headers.js'
 import { imageRoutes } from './image.js'
 import { protectServer, SERVER_LIMITS } from './limits.js'
 import { openApiDocument } from './openapi.js'
+import { assetAnswer, indexAnswer } from './page.js'
 import { isTestnet, parseQuery } from './query.js'
 import type { Route } from './route.js'
 import { v01Routes } from './v0.1/index.js'
@@ -56,7 +57,8 @@ export function createApi(deps: ApiDeps): Api {
   }
   const document = ok(openApiDocument(routes, VERSION))
   app.get('/openapi.json', (req, res) => finish(req, res, '/openapi.json', performance.now(), document))
-  app.get('/', (req, res) => finish(req, res, '/', performance.now(), INDEX))
+  app.get('/', (req, res) => finish(req, res, '/', performance.now(), indexAnswer(req.headers.accept)))
+  app.get(ASSETS, (req, res) => finish(req, res, ASSETS, performance.now(), assetAnswer(req.params)))
   app.use((req: Request, res: Response) => {
     if (req.method === 'OPTIONS') return void res.writeHead(204, [...PREFLIGHT_HEADERS]).end()
     const junk = answerToJunk(req)
@@ -71,7 +73,8 @@ export function createApi(deps: ApiDeps): Api {
   return { app, limits: SERVER_LIMITS, protect: protectServer }
 }
 
-const INDEX = ok({ service: 'clusterd', version: VERSION, openapi: '/openapi.json' })
+/** The files of the page at `/`. */
+const ASSETS = '/assets/:build/:file'
 
 type Finish = (
   req: IncomingMessage,

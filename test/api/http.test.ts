@@ -126,7 +126,7 @@ describe('/openapi.json and /', () => {
     const documented = Object.entries<object>(paths).flatMap(([path, methods]) =>
       Object.keys(methods).map((method) => `${method} ${path}`),
     )
-    expect(mounted.sort()).toEqual([...documented, 'get /', 'get /openapi.json'].sort())
+    expect(mounted.sort()).toEqual([...documented, 'get /', 'get /assets/{build}/{file}', 'get /openapi.json'].sort())
   })
 })
 

@@ -5,6 +5,7 @@ import { clusterRoutes } from './clusters.js'
 import { eventRoutes } from './events.js'
 import { generateRoutes } from './generate.js'
 import { lookupRoutes } from './lookups.js'
+import { networkRoutes } from './networks.js'
 import { registerRoutes } from './register.js'
 import { statusRoutes } from './status.js'
 import { walletRoutes } from './wallets.js'
@@ -17,6 +18,7 @@ export const v1Routes: readonly Route[] = [
   ...generateRoutes,
   ...bundleRoutes,
   ...registerRoutes,
+  ...networkRoutes,
   ...statusRoutes,
   ...eventRoutes,
   ...authRoutes,

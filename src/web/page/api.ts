@@ -1,0 +1,84 @@
+/** The service's API, as this page uses it. */
+
+export interface ClusterWallet {
+  address: string
+  name: string
+  isVerified: boolean
+  isPrivate: boolean
+  isBackedUp: boolean
+}
+
+export interface Cluster {
+  id: string
+  createdBy: string
+  createdAt: string
+  wallets: ClusterWallet[]
+}
+
+/** A chain on which names can be registered. */
+export interface ChainInfo {
+  network: string
+  chainId: number | null
+  role: 'hub' | 'spoke'
+  isTestnet: boolean
+  gasToken: { symbol: string; decimals: number }
+  canRegister: boolean
+}
+
+export interface EvmQuote {
+  gasToken: { symbol: string; decimals: number }
+  transactionData: { to: string; data: string; value: string }
+  registrationFee: string
+  bridgeFee: string
+}
+
+export interface SolanaQuote {
+  gasToken: { symbol: string }
+  /** Unsigned transactions in base64, one a name. */
+  transactionData: string[]
+  registrationFee: string
+  bridgeFee: string
+}
+
+export interface TxStatus {
+  status: 'not_found' | 'pending' | 'bridging' | 'invalid' | 'lost_bid' | 'finalized'
+  step?: string
+  reason?: string
+  confirmations?: { have: number; need: number }
+}
+
+/** An error as the API tells it. */
+export class ApiError extends Error {
+  override name = 'ApiError'
+  constructor(
+    readonly status: number,
+    readonly code: string,
+    message: string,
+  ) {
+    super(message)
+  }
+}
+
+export interface Api {
+  get<T>(path: string): Promise<T>
+  send<T>(method: 'POST' | 'PUT' | 'DELETE', path: string, body?: unknown): Promise<T>
+}
+
+/** Calls with the key and the network of the moment. */
+export function createApi(settings: () => { token: string | null; isTestnet: boolean }): Api {
+  async function call<T>(method: string, path: string, body?: unknown): Promise<T> {
+    const { token, isTestnet } = settings()
+    const headers: Record<string, string> = { accept: 'application/json' }
+    if (token) headers.authorization = `Bearer ${token}`
+    if (body !== undefined) headers['content-type'] = 'application/json'
+    const url = isTestnet ? `${path}${path.includes('?') ? '&' : '?'}testnet=true` : path
+    const init = { method, headers, ...(body === undefined ? {} : { body: JSON.stringify(body) }) }
+    const response = await fetch(url, init).catch(() => {
+      throw new ApiError(0, 'unreachable', 'The service can not be reached now.')
+    })
+    const answer = await response.json()
+    if (!response.ok) throw new ApiError(response.status, answer.error ?? '', answer.message ?? response.statusText)
+    return answer as T
+  }
+  return { get: (path) => call('GET', path), send: call }
+}

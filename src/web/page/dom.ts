@@ -1,0 +1,168 @@
+/** Building elements: text goes in as text, never as markup. */
+
+type Child = Node | string | null | undefined | false
+type Listeners = { [K in keyof HTMLElementEventMap]?: (event: HTMLElementEventMap[K]) => void }
+type Attributes = Record<string, string | boolean | undefined>
+
+/** An element with attributes (`true` for an empty one, `false` or undefined for none), listeners and children. */
+export function h<K extends keyof HTMLElementTagNameMap>(
+  tag: K,
+  { on = {}, ...attributes }: Attributes & { on?: Listeners } = {} as Attributes,
+  ...children: Child[]
+): HTMLElementTagNameMap[K] {
+  const element = document.createElement(tag)
+  for (const [name, value] of Object.entries(attributes as Attributes)) {
+    if (value === true) element.setAttribute(name, '')
+    else if (typeof value === 'string') element.setAttribute(name, value)
+  }
+  for (const [type, listener] of Object.entries(on)) element.addEventListener(type, listener as EventListener)
+  element.append(...children.filter((child): child is Node | string => Boolean(child)))
+  return element
+}
+
+/** The element of the page with this id. */
+export function byId(id: string): HTMLElement {
+  const element = document.getElementById(id)
+  if (!element) throw new Error(`the page has no #${id}`)
+  return element
+}
+
+type Field = HTMLInputElement | HTMLSelectElement
+const KEYED = '[data-key]'
+const keyed = <T extends Element>(section: Element, tag: string): T[] => [
+  ...section.querySelectorAll<T>(`${tag}${KEYED}`),
+]
+const keyOf = (element: Element | null): string | undefined => (element as HTMLElement | null)?.dataset.key
+
+/**
+ * Draws a section anew and keeps what somebody is doing in it: text that was typed and not sent, what is open, and the focus.
+ * Elements of the old and the new drawing belong together by their `data-key`.
+ */
+export function redraw(section: HTMLElement, ...children: Child[]): void {
+  const values = new Map(
+    [...keyed<Field>(section, 'input'), ...keyed<Field>(section, 'select')].filter(isTouched).map((f) => [keyOf(f), f]),
+  )
+  const open = new Set(keyed<HTMLDetailsElement>(section, 'details').flatMap((d) => (d.open ? [keyOf(d)] : [])))
+  const hadFocus = section.contains(document.activeElement)
+  const focused = hadFocus ? keyOf(document.activeElement) : undefined
+  section.replaceChildren(...children.filter((child): child is Node | string => Boolean(child)))
+  for (const details of keyed<HTMLDetailsElement>(section, 'details')) details.open = open.has(keyOf(details))
+  for (const field of [...keyed<Field>(section, 'input'), ...keyed<Field>(section, 'select')]) {
+    const before = values.get(keyOf(field))
+    if (before) restore(field, before)
+  }
+  if (!hadFocus) return
+  const again = focused === undefined ? undefined : keyed<HTMLElement>(section, '').find((e) => keyOf(e) === focused)
+  // what had the focus may be gone: the section's heading is nearest, else a keyboard would start from the top again
+  if (again) again.focus()
+  else focusHeading(section)
+}
+
+function isTouched(field: Field): boolean {
+  if (field instanceof HTMLSelectElement) return field.selectedIndex > 0
+  return field.type === 'checkbox' ? field.checked !== field.defaultChecked : field.value !== field.defaultValue
+}
+
+function restore(field: Field, before: Field): void {
+  if (field instanceof HTMLInputElement && before instanceof HTMLInputElement) field.checked = before.checked
+  field.value = before.value
+  field.dispatchEvent(new Event('input'))
+}
+
+/** `0x1234…cdef` */
+export const short = (address: string): string =>
+  address.length > 14 ? `${address.slice(0, 6)}…${address.slice(-4)}` : address
+
+/** Work that is shown on a control while it runs, and not begun a second time. A disabled control would lose the focus. */
+function once(control: HTMLElement, work: () => Promise<void>): () => Promise<void> {
+  let isRunning = false
+  return async () => {
+    if (isRunning) return
+    isRunning = true
+    control.setAttribute('aria-busy', 'true')
+    try {
+      await work()
+    } finally {
+      isRunning = false
+      control.removeAttribute('aria-busy')
+    }
+  }
+}
+
+/** A button whose work is shown while it runs. */
+export function button(text: string, work: () => Promise<void>, attributes: Attributes = {}): HTMLButtonElement {
+  const element = h('button', { type: 'button', ...attributes }, text)
+  element.addEventListener('click', once(element, work))
+  return element
+}
+
+/** A form that is sent by its button or by Enter. */
+export function form(
+  attributes: Attributes,
+  work: (data: FormData, element: HTMLFormElement) => Promise<void>,
+  ...children: Child[]
+): HTMLFormElement {
+  const element = h('form', attributes, ...children)
+  const submit = once(element, () => work(new FormData(element), element))
+  element.addEventListener('submit', (event) => {
+    event.preventDefault()
+    void submit()
+  })
+  return element
+}
+
+/** Asks before something that can't be undone. @returns whether the answer was yes */
+export function confirmed(title: string, text: string, yes: string): Promise<boolean> {
+  return new Promise((resolve) => {
+    const dialog = h(
+      'dialog',
+      { 'aria-labelledby': 'confirm-title' },
+      h('h2', { id: 'confirm-title' }, title),
+      h('p', {}, text),
+      h(
+        'form',
+        { method: 'dialog', class: 'row' },
+        h('button', { value: 'no', class: 'plain', autofocus: true }, 'Cancel'),
+        h('button', { value: 'yes', class: 'danger' }, yes),
+      ),
+    )
+    dialog.addEventListener('close', () => {
+      dialog.remove()
+      resolve(dialog.returnValue === 'yes')
+    })
+    document.body.append(dialog)
+    dialog.showModal()
+  })
+}
+
+/** Puts the focus on a part's heading, after what had it is gone. */
+export function focusHeading(section: HTMLElement): void {
+  const heading = section.querySelector('h2')
+  if (!heading) return
+  heading.tabIndex = -1
+  heading.focus()
+}
+
+/** Tells what happened, also to a screen reader. */
+export function say(text: string, kind: 'note' | 'error' = 'note'): void {
+  const line = byId('message')
+  line.textContent = text
+  line.dataset.kind = kind
+}
+
+/** Runs work and tells its error. @returns whether it went through */
+export async function attempt(work: () => Promise<void>): Promise<boolean> {
+  try {
+    await work()
+    return true
+  } catch (error) {
+    say(sentenceOf(error), 'error')
+    return false
+  }
+}
+
+function sentenceOf(error: unknown): string {
+  // wallets reject with plain objects
+  const message = (error as { message?: unknown } | null)?.message
+  return typeof message === 'string' && message !== '' ? message : 'That did not work.'
+}

@@ -1,0 +1,72 @@
+import { ApiError, type ChainInfo, type Cluster } from './api.js'
+import { renderCluster } from './cluster.js'
+import { attempt, byId } from './dom.js'
+import { renderRegister } from './register.js'
+import { renderSignIn } from './signIn.js'
+import { api, setSession, state } from './state.js'
+import { discoverWallets } from './wallets.js'
+
+/** Puts the page together: three parts, each drawn from the state, all drawn again after a change. */
+
+function render(): void {
+  renderSignIn(start)
+  renderCluster(reload)
+  renderRegister(reload)
+}
+
+/** After signing in or out: nothing of before is shown. */
+async function start(): Promise<void> {
+  state.cluster = undefined
+  state.names = []
+  render()
+  await reload()
+}
+
+/** Reads the cluster of the signed-in wallet, and draws everything. */
+async function reload(): Promise<void> {
+  if (state.session) {
+    await attempt(async () => {
+      state.cluster = await readCluster(state.session!.address)
+      const owned = await api.get<{ name: string }[]>(`/v1/names/owner/address/${state.session!.address}`)
+      state.names = owned.map(({ name }) => name)
+    })
+  }
+  render()
+}
+
+async function readCluster(address: string): Promise<Cluster | null> {
+  try {
+    await api.get('/v1/auth/validate')
+  } catch (error) {
+    if (!(error instanceof ApiError) || error.status !== 401) throw error
+    setSession(null)
+    throw new Error('Your key is not valid any more: sign in again.')
+  }
+  try {
+    const { clusterId } = await api.get<{ clusterId: string }>(`/v1/clusters/address/${address}`)
+    return await api.get<Cluster>(`/v1/clusters/id/${clusterId}`)
+  } catch (error) {
+    if (error instanceof ApiError && error.status === 404) return null
+    throw error
+  }
+}
+
+function chooseNetwork(): void {
+  const select = byId('network') as HTMLSelectElement
+  select.value = state.isTestnet ? 'testnet' : 'mainnet'
+  select.addEventListener('change', () => {
+    state.isTestnet = select.value === 'testnet'
+    history.replaceState(null, '', state.isTestnet ? '?testnet=true' : location.pathname)
+    void start()
+  })
+}
+
+discoverWallets((wallet) => {
+  state.wallets.set(wallet.id, wallet)
+  renderSignIn(start)
+})
+chooseNetwork()
+await attempt(async () => {
+  state.chains = await api.get<ChainInfo[]>('/v1/networks')
+})
+await start()

@@ -1,0 +1,153 @@
+import type { ChainInfo, EvmQuote, SolanaQuote, TxStatus } from './api.js'
+import { attempt, byId, confirmed, form, h, redraw, say } from './dom.js'
+import { api, ownEntry, signedInAccount, state } from './state.js'
+
+/** The part of the page in which a name is registered and its transaction followed. */
+
+const POLL_MS = 1_000
+/** What will not change any more. */
+const FINAL = new Set<TxStatus['status']>(['finalized', 'lost_bid', 'invalid'])
+const STATUS_TEXT: Record<TxStatus['status'], string> = {
+  not_found: 'Sent; no chain has it yet.',
+  pending: 'Waiting for confirmations…',
+  bridging: 'Confirmed; on its way to the hub…',
+  invalid: 'This transaction registered nothing.',
+  lost_bid: 'Somebody else was first. What was paid is credited to your wallet on the hub.',
+  finalized: 'The name is yours.',
+}
+
+/** Draws the form; what is under way stays as it is. */
+export function renderRegister(reload: () => Promise<void>): void {
+  const section = byId('register')
+  section.hidden = state.session === null
+  if (state.session === null) return
+  const chains = state.chains.filter(isPayable)
+  const names = h('input', {
+    ...{ name: 'name', 'data-key': 'name', required: true, pattern: '[a-zA-Z0-9_\\-]{1,32}/?', maxlength: '33' },
+    ...{ autocomplete: 'off', spellcheck: 'false', 'aria-describedby': 'name-hint' },
+  })
+  redraw(
+    section,
+    h('h2', {}, 'Register a name'),
+    chains.length === 0
+      ? h('p', { class: 'empty' }, 'No chain of this network takes registrations from your wallet.')
+      : form(
+          { class: 'add' },
+          (data, element) =>
+            register(String(data.get('name')), chains[Number(data.get('chain'))]!, () => element.reset(), reload),
+          h('label', {}, h('span', {}, 'Name'), names, h('small', { id: 'name-hint' }, '1 to 32 of a-z, 0-9, _ and -')),
+          h(
+            'label',
+            {},
+            h('span', {}, 'Pay on'),
+            h(
+              'select',
+              { name: 'chain', 'data-key': 'chain' },
+              ...chains.map((chain, i) => h('option', { value: String(i) }, chainText(chain))),
+            ),
+          ),
+          h('button', { 'data-key': 'register' }, 'Register'),
+        ),
+    h('ol', { id: 'registrations', 'aria-live': 'polite' }, ...[...followed.values()].reverse()),
+  )
+}
+
+const isPayable = (chain: ChainInfo): boolean =>
+  chain.isTestnet === state.isTestnet &&
+  chain.canRegister &&
+  (chain.network === 'solana') === (state.session?.type === 'solana')
+
+const CHAIN_NAMES: Record<string, string> = {
+  ...{ 1: 'Ethereum', 10: 'Optimism', 56: 'BNB Chain', 137: 'Polygon', 8453: 'Base', 81457: 'Blast' },
+  ...{ 42161: 'Arbitrum', 43114: 'Avalanche', 98866: 'Plume', 11155111: 'Sepolia', 17000: 'Holesky', solana: 'Solana' },
+}
+const chainText = ({ network, gasToken }: ChainInfo): string =>
+  `${CHAIN_NAMES[network] ?? network} (${gasToken.symbol})`
+
+async function register(
+  name: string,
+  chain: ChainInfo,
+  onSent: () => void,
+  reload: () => Promise<void>,
+): Promise<void> {
+  await attempt(async () => {
+    const [check] = await api.send<{ isAvailable: boolean; reason?: string }[]>('POST', '/v1/names/register/check', [
+      name,
+    ])
+    if (!check?.isAvailable)
+      throw new Error(check?.reason === 'pending' ? `A bid for ${name} is under way.` : `${name} is taken.`)
+    if (ownEntry()?.isPrivate && !(await confirmed('Your wallet becomes public', REVEALS, 'Register all the same')))
+      return
+    const tx = chain.network === 'solana' ? await paySolana(name) : await payEvm(name, chain)
+    if (!tx) return
+    onSent()
+    follow(name, tx, reload)
+  })
+}
+
+const REVEALS =
+  'Registering on chain names the payer in public. Your wallet is private in its cluster now: its entry becomes public with this registration, which can not be taken back.'
+
+async function payEvm(name: string, chain: ChainInfo): Promise<string | null> {
+  const account = await signedInAccount()
+  if (account.type !== 'evm' || chain.chainId === null) throw new Error('This chain takes no payment from your wallet.')
+  const body = { network: chain.network, sender: account.address, names: [{ name }] }
+  const { transactionData, bridgeFee } = await api.send<EvmQuote>('POST', '/v1/names/register/evm', body)
+  const { symbol, decimals } = chain.gasToken
+  if (!(await confirmed(`Register ${name}?`, priceText(transactionData.value, bridgeFee, symbol, decimals), 'Pay')))
+    return null
+  say('Waiting for your wallet…')
+  return account.send({ chainId: chain.chainId, ...transactionData })
+}
+
+async function paySolana(name: string): Promise<string | null> {
+  const account = await signedInAccount()
+  if (account.type !== 'solana') throw new Error('This chain takes no payment from your wallet.')
+  const body = { network: 'solana', sender: account.address, names: [{ name }] }
+  const quote = await api.send<SolanaQuote>('POST', '/v1/names/register/solana', body)
+  const total = (BigInt(quote.registrationFee) + BigInt(quote.bridgeFee)).toString()
+  if (!(await confirmed(`Register ${name}?`, priceText(total, quote.bridgeFee, 'SOL', 9), 'Pay'))) return null
+  say('Waiting for your wallet…')
+  const bytes = Uint8Array.from(atob(quote.transactionData[0]!), (letter) => letter.charCodeAt(0))
+  return account.send(bytes, state.isTestnet)
+}
+
+const priceText = (value: string, bridgeFee: string, symbol: string, decimals: number): string =>
+  `It costs ${amountText(value, decimals)} ${symbol} and gas` +
+  (bridgeFee === '0' ? '.' : `, of which ${amountText(bridgeFee, decimals)} ${symbol} are for the bridge.`)
+
+/** A whole number of the smallest unit, in units of the token. */
+export function amountText(value: string, decimals: number): string {
+  const digits = value.padStart(decimals + 1, '0')
+  const fraction = digits.slice(-decimals).replace(/0+$/, '')
+  return fraction ? `${digits.slice(0, -decimals)}.${fraction}` : digits.slice(0, -decimals)
+}
+
+/** The lines of what was sent from this page, newest first. */
+const followed = new Map<string, HTMLElement>()
+
+function follow(name: string, tx: string, reload: () => Promise<void>): void {
+  const status = h('span', { class: 'status' }, STATUS_TEXT.not_found)
+  const line = h('li', { 'data-tx': tx }, h('strong', {}, `${name}/ `), status, h('code', { class: 'id' }, tx))
+  followed.set(tx, line)
+  byId('registrations').prepend(line)
+  say(`Sent. ${name} is being registered.`)
+  void poll(tx, (answer) => {
+    line.dataset.status = answer.status
+    const { have, need } = answer.confirmations ?? {}
+    const count = answer.status === 'pending' && need ? ` ${Math.min(have ?? 0, need)} of ${need}` : ''
+    // the same text again would be read out again
+    const text = `${STATUS_TEXT[answer.status]}${count}`
+    if (status.textContent !== text) status.textContent = text
+  }).then(reload)
+}
+
+/** Asks until the status can't change any more; what can't be answered now is asked again. */
+async function poll(tx: string, show: (status: TxStatus) => void): Promise<void> {
+  for (;;) {
+    const status = await api.get<TxStatus>(`/v1/names/register/tx/${encodeURIComponent(tx)}`).catch(() => null)
+    if (status) show(status)
+    if (status && FINAL.has(status.status)) return
+    await new Promise((resolve) => setTimeout(resolve, POLL_MS))
+  }
+}

@@ -1,0 +1,179 @@
+/**
+ * The wallets of the browser: EVM ones announce themselves (EIP-6963), Solana ones register (Wallet Standard). Nothing is
+ * asked of a wallet before its button is pressed.
+ */
+
+export interface WalletAccount {
+  type: 'evm' | 'solana'
+  /** As answers of the service show it: EVM in lower case. */
+  address: string
+  /** @returns the signature in 0x hex */
+  sign(message: string): Promise<string>
+}
+
+export interface EvmTransaction {
+  chainId: number
+  to: string
+  data: string
+  /** Wei. */
+  value: string
+}
+
+export interface EvmAccount extends WalletAccount {
+  type: 'evm'
+  /** Switches to the chain and sends. @returns the transaction's hash */
+  send(transaction: EvmTransaction): Promise<string>
+}
+
+export interface SolanaAccount extends WalletAccount {
+  type: 'solana'
+  /** Signs and sends a serialized transaction. @returns its signature in base58 */
+  send(transaction: Uint8Array, isTestnet: boolean): Promise<string>
+}
+
+export type ConnectedAccount = EvmAccount | SolanaAccount
+
+export interface BrowserWallet {
+  /** The same one after a reload. */
+  id: string
+  name: string
+  /** A data URI. */
+  icon: string
+  type: 'evm' | 'solana'
+  connect(): Promise<ConnectedAccount>
+}
+
+/** Calls back for every wallet, those that are there and those that come. */
+export function discoverWallets(found: (wallet: BrowserWallet) => void): void {
+  window.addEventListener('eip6963:announceProvider', (event) => {
+    const { info, provider } = (event as CustomEvent<Announced>).detail
+    found(evmWallet(info, provider))
+  })
+  window.dispatchEvent(new Event('eip6963:requestProvider'))
+
+  const api = Object.freeze({
+    register(...wallets: StandardWallet[]) {
+      for (const wallet of wallets) if (isUsable(wallet)) found(solanaWallet(wallet))
+      return () => {}
+    },
+  })
+  window.addEventListener('wallet-standard:register-wallet', (event) =>
+    (event as CustomEvent<(api: object) => void>).detail(api),
+  )
+  window.dispatchEvent(new CustomEvent('wallet-standard:app-ready', { detail: api }))
+}
+
+/** EIP-1193. */
+interface Provider {
+  request(args: { method: string; params?: unknown }): Promise<unknown>
+}
+
+interface Announced {
+  info: { uuid: string; name: string; icon: string; rdns: string }
+  provider: Provider
+}
+
+function evmWallet({ name, icon, rdns }: Announced['info'], provider: Provider): BrowserWallet {
+  return {
+    ...{ id: `evm:${rdns}`, name, icon, type: 'evm' },
+    async connect() {
+      const accounts = (await provider.request({ method: 'eth_requestAccounts' })) as string[]
+      const address = accounts[0]
+      if (!address) throw new Error(`${name} gave no account.`)
+      return {
+        ...{ type: 'evm', address: address.toLowerCase() },
+        sign: (message) =>
+          provider.request({ method: 'personal_sign', params: [hexOf(utf8(message)), address] }) as Promise<string>,
+        send: (transaction: EvmTransaction) => sendOn(provider, address, transaction),
+      }
+    },
+  }
+}
+
+async function sendOn(provider: Provider, from: string, { chainId, to, data, value }: EvmTransaction): Promise<string> {
+  const wanted = `0x${chainId.toString(16)}`
+  const current = async () => Number(await provider.request({ method: 'eth_chainId' }))
+  if ((await current()) !== chainId) {
+    await provider.request({ method: 'wallet_switchEthereumChain', params: [{ chainId: wanted }] })
+    // a wallet that stays where it is would send the money on another chain
+    if ((await current()) !== chainId) throw new Error(`The wallet has not switched to chain ${chainId}.`)
+  }
+  const transaction = { from, to, data, value: `0x${BigInt(value).toString(16)}`, chainId: wanted }
+  return (await provider.request({ method: 'eth_sendTransaction', params: [transaction] })) as string
+}
+
+interface StandardAccount {
+  address: string
+}
+
+/** What is used of Wallet Standard's wallets. */
+interface StandardWallet {
+  name: string
+  icon: string
+  chains: readonly string[]
+  accounts: readonly StandardAccount[]
+  features: {
+    'standard:connect'?: { connect(): Promise<{ accounts: readonly StandardAccount[] }> }
+    'solana:signMessage'?: {
+      signMessage(input: {
+        account: StandardAccount
+        message: Uint8Array
+      }): Promise<readonly { signature: Uint8Array }[]>
+    }
+    'solana:signAndSendTransaction'?: {
+      signAndSendTransaction(input: {
+        account: StandardAccount
+        transaction: Uint8Array
+        chain: string
+      }): Promise<readonly { signature: Uint8Array }[]>
+    }
+  }
+}
+
+const isUsable = ({ chains, features }: StandardWallet): boolean =>
+  chains.some((chain) => chain.startsWith('solana:')) &&
+  Boolean(features['standard:connect'] && features['solana:signMessage'])
+
+function solanaWallet({ name, icon, features, chains }: StandardWallet): BrowserWallet {
+  return {
+    ...{ id: `solana:${name}`, name, icon, type: 'solana' },
+    async connect() {
+      const { accounts } = await features['standard:connect']!.connect()
+      const account = accounts[0]
+      if (!account) throw new Error(`${name} gave no account.`)
+      return {
+        ...{ type: 'solana', address: account.address },
+        async sign(message) {
+          const [signed] = await features['solana:signMessage']!.signMessage({ account, message: utf8(message) })
+          if (!signed) throw new Error(`${name} gave no signature.`)
+          return hexOf(signed.signature)
+        },
+        async send(transaction, isTestnet) {
+          const feature = features['solana:signAndSendTransaction']
+          if (!feature) throw new Error(`${name} can not send transactions.`)
+          const wanted = isTestnet ? 'solana:devnet' : 'solana:mainnet'
+          const chain = chains.includes(wanted) ? wanted : chains[0]!
+          const [sent] = await feature.signAndSendTransaction({ account, transaction, chain })
+          if (!sent) throw new Error(`${name} has not sent the transaction.`)
+          return base58(sent.signature)
+        },
+      }
+    },
+  }
+}
+
+const utf8 = (text: string): Uint8Array => new TextEncoder().encode(text)
+const hexOf = (bytes: Uint8Array): string =>
+  `0x${Array.from(bytes, (byte) => byte.toString(16).padStart(2, '0')).join('')}`
+
+const BASE58 = '123456789ABCDEFGHJKLMNPQRSTUVWXYZabcdefghijkmnopqrstuvwxyz'
+
+/** A signature's 64 bytes in base58. */
+export function base58(bytes: Uint8Array): string {
+  let value = 0n
+  for (const byte of bytes) value = value * 256n + BigInt(byte)
+  let text = ''
+  for (; value > 0n; value /= 58n) text = BASE58[Number(value % 58n)] + text
+  const zeros = bytes.findIndex((byte) => byte !== 0)
+  return '1'.repeat(zeros < 0 ? bytes.length : zeros) + text
+}

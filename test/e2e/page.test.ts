@@ -1,0 +1,211 @@
+import type { Browser, BrowserContext, Page } from 'playwright-core'
+import { afterAll, beforeAll, describe, expect, it } from 'vitest'
+import { solanaAccount } from '../api/wallets.js'
+import {
+  addEvmWallet,
+  addSolanaWallet,
+  type EvmTestWallet,
+  findChromium,
+  launch,
+  screenshot,
+} from '../support/browser.js'
+import { freshName, freshWallet, hubOf, world } from '../support/world.js'
+
+const executable = findChromium()
+const WAIT_MS = 20_000
+
+if (executable) pageTests(executable)
+else
+  describe('the page', () => {
+    it('is not tested here: there is no Chromium on PATH or at CHROMIUM_PATH', () => {
+      console.log('The page is not tested: no Chromium on PATH. Install one, or set CHROMIUM_PATH.')
+    })
+  })
+
+function pageTests(executablePath: string): void {
+  let browser: Browser
+  let context: BrowserContext
+  let page: Page
+  let wallet: EvmTestWallet
+  const faults: string[] = []
+  const solana = solanaAccount()
+  const friend = '0x00000000000000000000000000000000000000f1'
+  const secret = '0x00000000000000000000000000000000000000f2'
+
+  beforeAll(async () => {
+    browser = await launch(executablePath)
+    context = await browser.newContext({ viewport: { width: 1_000, height: 800 } })
+    context.setDefaultTimeout(WAIT_MS)
+    wallet = await addEvmWallet(context, await freshWallet(), hubOf())
+    await addSolanaWallet(context, solana)
+    page = await open(context)
+  })
+  afterAll(async () => {
+    await browser?.close()
+  })
+
+  /** A tab on the page, whose errors and refused loads are noted. */
+  async function open(of: BrowserContext): Promise<Page> {
+    const tab = await of.newPage()
+    tab.on('pageerror', (error) => faults.push(error.message))
+    tab.on('console', (line) => {
+      // an answer of 404 or 409 is part of the game
+      if (line.type() === 'error' && !/status of 4\d\d/.test(line.text())) faults.push(line.text())
+    })
+    await tab.goto(world().api)
+    return tab
+  }
+
+  const told = (text: string | RegExp) => page.locator('#message').filter({ hasText: text }).waitFor()
+  const confirm = (button: string) => page.locator('dialog').getByRole('button', { name: button }).click()
+  const row = (text: string) => page.locator('tbody tr').filter({ hasText: text })
+  const stateOf = (text: string) => row(text).locator('.badge').allTextContents()
+  const shortOf = (address: string) => `${address.slice(0, 6)}…${address.slice(-4)}`
+
+  describe('the page', () => {
+    it('shows the wallets of the browser, and asks nothing of them', async () => {
+      await page.getByRole('button', { name: 'Test Wallet' }).waitFor()
+      await page.getByRole('button', { name: 'Test Solana' }).waitFor()
+      expect(wallet.asked).toEqual([])
+      await screenshot(page, '1-sign-in')
+    })
+
+    it('signs in by keyboard alone', async () => {
+      await page.locator('body').press('Tab')
+      expect(await page.evaluate('document.activeElement.textContent')).toBe('Skip to the content')
+      for (let i = 0; i < 10; i++) {
+        await page.keyboard.press('Tab')
+        if (String(await page.evaluate('document.activeElement.textContent')).startsWith('Test Wallet')) break
+      }
+      await page.keyboard.press('Enter')
+      await told('Signed in as')
+      expect(wallet.asked).toEqual(['eth_requestAccounts', 'personal_sign'])
+      await page.getByText('Your wallet is verified in no cluster yet.').waitFor()
+    })
+
+    it('creates a cluster after saying that this is public', async () => {
+      await page.getByRole('button', { name: 'Create a cluster' }).click()
+      expect(await page.locator('dialog').textContent()).toContain('Everybody can see that entry')
+      await page.keyboard.press('Escape')
+      await page.locator('dialog').waitFor({ state: 'detached' })
+      expect(await page.locator('tbody tr').count()).toBe(0)
+      await page.getByRole('button', { name: 'Create a cluster' }).click()
+      await confirm('Create it')
+      await told('The cluster is created.')
+      expect(await stateOf('you')).toEqual(['verified'])
+    })
+
+    it('adds wallets, private unless said otherwise, and marks the private one', async () => {
+      const add = async (address: string, name: string, isPrivate: boolean) => {
+        await page.getByLabel('Address').fill(address)
+        await page.getByLabel('Name', { exact: true }).first().fill(name)
+        const box = page.getByRole('checkbox')
+        expect(await box.isChecked()).toBe(true)
+        if (!isPrivate) await box.uncheck()
+        await page.getByRole('button', { name: 'Add', exact: true }).click()
+        await told(isPrivate ? 'only members see it' : 'everybody sees it')
+      }
+      await add(friend, 'friend', false)
+      await add(secret, 'secret', true)
+      expect(await stateOf(shortOf(friend))).toEqual(['unverified'])
+      expect(await stateOf(shortOf(secret))).toEqual(['unverified', 'private'])
+      await page.getByText('1 private: only members see them').waitFor()
+      await screenshot(page, '2-cluster')
+    })
+
+    it('renames with Enter, and tells a conflict', async () => {
+      const name = row(shortOf(friend)).locator('input')
+      await page.getByLabel('Address').fill('half an addr')
+      await name.fill('main')
+      await name.press('Enter')
+      await page.locator('#message[data-kind=error]').waitFor()
+      await name.fill('pal')
+      await name.press('Enter')
+      await told('Renamed.')
+      expect(await name.inputValue()).toBe('pal')
+      // what is being done elsewhere on the page stays, and so does the focus
+      expect(await page.getByLabel('Address').inputValue()).toBe('half an addr')
+      expect(await name.evaluate((input) => input.matches(':focus'))).toBe(true)
+      await page.getByLabel('Address').fill('')
+    })
+
+    it('warns before a private entry is made public, and removes after asking', async () => {
+      await row(shortOf(secret)).getByRole('button', { name: 'Make public' }).click()
+      const warning = page.locator('dialog')
+      expect(await warning.textContent()).toContain(`Everybody will see that ${secret} belongs to your cluster`)
+      await screenshot(page, '3-warning', false)
+      await confirm('Cancel')
+      expect(await stateOf(shortOf(secret))).toEqual(['unverified', 'private'])
+      await row(shortOf(secret)).getByRole('button', { name: 'Make public' }).click()
+      await confirm('Make it public')
+      await told('is public now')
+      expect(await stateOf(shortOf(secret))).toEqual(['unverified'])
+      await row(shortOf(secret)).getByRole('button', { name: 'Remove' }).click()
+      await confirm('Remove it')
+      await told('is removed')
+      expect(await row(shortOf(secret)).count()).toBe(0)
+      expect(await page.evaluate('document.activeElement.tagName')).toBe('H2')
+    })
+
+    it('registers a name on the chain that it says, and follows it until it is final', async () => {
+      const name = freshName('page')
+      await page.locator('#register').getByLabel('Name').fill(name)
+      await page.locator('#register select').selectOption({ label: 'Ethereum (ETH)' })
+      await page.getByRole('button', { name: 'Register', exact: true }).click()
+      await page.locator('dialog').waitFor()
+      expect(await page.locator('dialog').textContent()).toContain('It costs 0.01 ETH and gas.')
+      await confirm('Pay')
+      const line = page.locator('#registrations li').filter({ hasText: name })
+      await line.waitFor()
+      await page.locator('#registrations li[data-status=finalized]').filter({ hasText: name }).waitFor()
+      expect(wallet.chainId).toBe(hubOf().chainId)
+      await page.getByRole('heading', { name: `${name}/` }).waitFor()
+      await screenshot(page, '4-registered')
+      await page.locator('#register').getByLabel('Name').fill(name)
+      await page.getByRole('button', { name: 'Register', exact: true }).click()
+      await told(`${name} is taken.`)
+    })
+
+    it('stays signed in over a reload, refuses to pay from another account, and signs out for good', async () => {
+      await page.reload()
+      await page.locator('tbody tr').first().waitFor()
+      const key = JSON.parse(String(await page.evaluate(`sessionStorage.getItem('clusterd.session')`))).token
+      const own = wallet.account
+      wallet.account = await freshWallet()
+      await page.locator('#register').getByLabel('Name').fill(freshName('page'))
+      await page.getByRole('button', { name: 'Register', exact: true }).click()
+      await told('you are signed in as')
+      wallet.account = own
+      await page.getByRole('button', { name: 'Sign out' }).click()
+      await told('Signed out.')
+      expect(await page.locator('#cluster').isVisible()).toBe(false)
+      const headers = { authorization: `Bearer ${key}` }
+      expect((await fetch(`${world().api}/v1/auth/validate`, { headers })).status).toBe(401)
+    })
+
+    it('signs a Solana wallet in', async () => {
+      await page.getByRole('button', { name: 'Test Solana' }).click()
+      await told('Signed in as')
+      await page.getByText('Your wallet is verified in no cluster yet.').waitFor()
+      expect(await page.locator('#who .address').getAttribute('title')).toBe(solana.address)
+    })
+
+    it('can be read in the dark, on a narrow screen, without sideways scrolling', async () => {
+      const dark = await browser.newContext({ colorScheme: 'dark', viewport: { width: 360, height: 740 } })
+      dark.setDefaultTimeout(WAIT_MS)
+      const own = await addEvmWallet(dark, wallet.account, hubOf())
+      const tab = await open(dark)
+      await tab.getByRole('button', { name: 'Test Wallet' }).click()
+      await tab.locator('tbody tr').first().waitFor()
+      expect(own.asked).toContain('personal_sign')
+      await screenshot(tab, '5-dark-narrow')
+      const width = await tab.evaluate('document.documentElement.scrollWidth')
+      expect(width).toBeLessThanOrEqual(360)
+      await dark.close()
+    })
+
+    it('breaks none of its own rules about what it may load', () => {
+      expect(faults).toEqual([])
+    })
+  })
+}

@@ -1,0 +1,118 @@
+import { accessSync, constants, mkdirSync } from 'node:fs'
+import { delimiter, join } from 'node:path'
+import { type Browser, type BrowserContext, chromium, type Page } from 'playwright-core'
+import type { Hex } from 'viem'
+import type { PrivateKeyAccount } from 'viem/accounts'
+import { fromHex } from '../../src/registry/bytes.js'
+import { walletOf } from '../../src/testing/localChain.js'
+import type { SolanaAccount } from '../api/wallets.js'
+
+/** Headless Chromium with test wallets in it. */
+
+const NAMES = ['chromium', 'chromium-browser', 'google-chrome', 'google-chrome-stable']
+/** Screenshots, to be looked at. */
+const ARTIFACTS = join(import.meta.dirname, '../../artifacts/page')
+
+/** The Chromium of CHROMIUM_PATH or of PATH, null where there is none. */
+export function findChromium(): string | null {
+  const dirs = (process.env.PATH ?? '').split(delimiter)
+  const candidates = [process.env.CHROMIUM_PATH, ...NAMES.flatMap((name) => dirs.map((dir) => join(dir, name)))]
+  return candidates.find((file): file is string => file !== undefined && file !== '' && isExecutable(file)) ?? null
+}
+
+function isExecutable(file: string): boolean {
+  try {
+    accessSync(file, constants.X_OK)
+    return true
+  } catch {
+    return false
+  }
+}
+
+/** Started without its sandbox: root, as in containers, may not have one, and it loads nothing but our own page. */
+export const launch = (executablePath: string): Promise<Browser> =>
+  chromium.launch({ executablePath, args: ['--no-sandbox', '--disable-dev-shm-usage', '--disable-gpu'] })
+
+export async function screenshot(page: Page, name: string, fullPage = true): Promise<void> {
+  mkdirSync(ARTIFACTS, { recursive: true })
+  await page.screenshot({ path: join(ARTIFACTS, `${name}.png`), fullPage })
+}
+
+const ICON =
+  'data:image/svg+xml,<svg xmlns="http://www.w3.org/2000/svg" viewBox="0 0 8 8"><circle cx="4" cy="4" r="4" fill="teal"/></svg>'
+
+export interface EvmTestWallet {
+  /** Every method that the page asked for. */
+  asked: string[]
+  /** The chain it is on. */
+  chainId: number
+  /** Whose requests it serves. */
+  account: PrivateKeyAccount
+}
+
+/** Puts an EIP-6963 wallet into every page of a context; it is on another chain at first. */
+export async function addEvmWallet(
+  context: BrowserContext,
+  account: PrivateKeyAccount,
+  chain: { rpcUrl: string; chainId: number },
+): Promise<EvmTestWallet> {
+  const wallet: EvmTestWallet = { asked: [], chainId: 1, account }
+  const methods: Record<string, (params: never) => unknown> = {
+    eth_requestAccounts: () => [wallet.account.address],
+    eth_chainId: () => `0x${wallet.chainId.toString(16)}`,
+    personal_sign: ([raw]: [Hex]) => wallet.account.signMessage({ message: { raw } }),
+    wallet_switchEthereumChain: ([{ chainId }]: [{ chainId: Hex }]) => {
+      wallet.chainId = Number(chainId)
+      return null
+    },
+    eth_sendTransaction: ([{ to, data, value, chainId }]: [Record<'to' | 'data' | 'value' | 'chainId', Hex>]) => {
+      if (Number(chainId) !== chain.chainId) throw new Error(`the transaction is for chain ${Number(chainId)}`)
+      return walletOf(chain, chain.chainId, wallet.account).sendTransaction({ to, data, value: BigInt(value) })
+    },
+  }
+  await context.exposeFunction('askTestWallet', async (method: string, params: never) => {
+    wallet.asked.push(method)
+    const work = methods[method]
+    if (!work) throw new Error(`the test wallet has no ${method}`)
+    return work(params)
+  })
+  await context.addInitScript({
+    content: `{
+      const info = { uuid: crypto.randomUUID?.() ?? '350670db', name: 'Test Wallet', icon: ${JSON.stringify(ICON)}, rdns: 'example.test' }
+      const provider = { request: ({ method, params }) => window.askTestWallet(method, params) }
+      const announce = () =>
+        window.dispatchEvent(new CustomEvent('eip6963:announceProvider', { detail: Object.freeze({ info, provider }) }))
+      window.addEventListener('eip6963:requestProvider', announce)
+      announce()
+    }`,
+  })
+  return wallet
+}
+
+/** Puts a Wallet Standard wallet into every page of a context, which registers before the page asks. */
+export async function addSolanaWallet(context: BrowserContext, account: SolanaAccount): Promise<void> {
+  await context.exposeFunction('signWithSolana', (message: number[]) => [
+    ...fromHex(account.sign(Buffer.from(message).toString('utf8'))),
+  ])
+  await context.addInitScript({
+    content: `{
+      const account = { address: ${JSON.stringify(account.address)}, chains: ['solana:mainnet'], features: ['solana:signMessage'] }
+      const wallet = {
+        version: '1.0.0', name: 'Test Solana', icon: ${JSON.stringify(ICON)}, chains: ['solana:mainnet'], accounts: [account],
+        features: {
+          'standard:connect': { version: '1.0.0', connect: async () => ({ accounts: [account] }) },
+          'solana:signMessage': {
+            version: '1.0.0',
+            signMessage: async ({ message }) => {
+              const signature = new Uint8Array(await window.signWithSolana([...message]))
+              return [{ signedMessage: message, signature }]
+            },
+          },
+        },
+      }
+      const register = ({ register }) => register(wallet)
+      window.dispatchEvent(new CustomEvent('wallet-standard:register-wallet', { detail: register }))
+      window.addEventListener('wallet-standard:app-ready', ({ detail }) => register(detail))
+    }`,
+  })
+}
