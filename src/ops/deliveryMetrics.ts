@@ -11,6 +11,11 @@ export interface DeliveryMetrics {
   nonceGaps: Gauge<'network' | 'chain'>
   balance: Gauge<'network' | 'chain'>
   runway: Gauge<'network' | 'chain'>
+  payoutSteps: Counter<'network' | 'kind' | 'outcome'>
+  payouts: Gauge<'network' | 'kind' | 'state'>
+  oldestPayout: Gauge<'network' | 'kind' | 'state'>
+  refundsOwed: Gauge<'network'>
+  authorityBalance: Gauge<'network'>
 }
 
 /** Makes the relayer's metrics. @param refresh sets the gauges just before they are read */
@@ -22,6 +27,7 @@ export function createDeliveryMetrics(
   const network = ['network'] as const
   const state = ['network', 'state'] as const
   const chain = ['network', 'chain'] as const
+  const payout = ['network', 'kind', 'state'] as const
   const metrics: DeliveryMetrics = {
     steps: new Counter({
       name: 'clusterd_delivery_attempts_total',
@@ -76,6 +82,36 @@ export function createDeliveryMetrics(
       name: 'clusterd_relayer_runway_seconds',
       help: 'How long the balance lasts if as much is spent as in the last 24 hours, +Inf while nothing was',
       labelNames: chain,
+      registers,
+    }),
+    payoutSteps: new Counter({
+      name: 'clusterd_payout_steps_total',
+      help: 'Changes of settlements and refunds on Solana, by outcome',
+      labelNames: ['network', 'kind', 'outcome'],
+      registers,
+    }),
+    payouts: new Gauge({
+      name: 'clusterd_payouts',
+      help: 'Settlements and refunds on Solana that have not ended, by state',
+      labelNames: payout,
+      registers,
+    }),
+    oldestPayout: new Gauge({
+      name: 'clusterd_payout_oldest_seconds',
+      help: 'Age of the oldest settlement and refund in each state, 0 when there is none',
+      labelNames: payout,
+      registers,
+    }),
+    refundsOwed: new Gauge({
+      name: 'clusterd_refunds_owed',
+      help: 'Payments on Solana that are owed back and that nobody has asked to refund',
+      labelNames: network,
+      registers,
+    }),
+    authorityBalance: new Gauge({
+      name: 'clusterd_relay_authority_lamports',
+      help: 'Balance of the relay authority on Solana',
+      labelNames: network,
       registers,
     }),
   }

@@ -4,6 +4,8 @@ import { listenTo } from '../db/listen.js'
 import { type Bell, createBell, pause } from '../ops/bell.js'
 import type { Logger } from '../ops/log.js'
 import { type Alarms, createAlarms } from './alarms.js'
+import type { PayerOptions, PayerState } from './payouts/payer.js'
+import { type PayoutSource, runPayer } from './payouts/run.js'
 import { createRelayer, type Relayer, type RelayerOptions, type RelayerState } from './relayer.js'
 
 const ERROR_BACK_OFF_MS = [250, 500, 1_000, 2_000, 5_000]
@@ -11,6 +13,10 @@ const ERROR_BACK_OFF_MS = [250, 500, 1_000, 2_000, 5_000]
 const MAX_BUSY_STEPS = 50
 
 export interface RelayRunOptions extends Omit<RelayerOptions, 'epoch' | 'onStranded'> {
+  /** The network's Solana cluster, where there is one. */
+  payouts?: PayoutSource | undefined
+  /** Told of each change of each payout, with what is stored after it. */
+  onPayout?: NonNullable<PayerOptions['onOutcome']>
   databaseUrl: string
   log: Logger
   signal: AbortSignal
@@ -19,6 +25,8 @@ export interface RelayRunOptions extends Omit<RelayerOptions, 'epoch' | 'onStran
 export interface RelayRun {
   /** As this process sees it; null while another one leads. */
   state(): RelayerState | null
+  /** The same of payouts; null too where there are none. */
+  payouts(): PayerState | null
   /** Settles when the run has ended after its signal. */
   done: Promise<void>
 }
@@ -31,13 +39,17 @@ export interface RelayRun {
 export function runRelayer(options: RelayRunOptions): RelayRun {
   const { network, log, signal, databaseUrl, account, hub } = options
   const bell = createBell()
+  const payoutBell = createBell()
   let relayer: Relayer | null = null
+  let payer: PayerState | null = null
   const listening = listenTo({
     url: databaseUrl,
     channel: 'clusterd',
     signal,
     onNotify: (payload) => {
-      if (payload === '' || payload === network) bell.ring()
+      if (payload !== '' && payload !== network) return
+      bell.ring()
+      payoutBell.ring()
     },
     onError: (err) => log.debug({ network, err }, 'listening to the database'),
   })
@@ -61,17 +73,46 @@ export function runRelayer(options: RelayRunOptions): RelayRun {
           options.onOutcome?.(row, outcome)
         },
       })
+      const delivering = relayer
+      const onStart = (state: PayerState) => {
+        payer = state
+      }
+      const payerOptions = { ...options, epoch, onStart }
       try {
-        await loop(relayer, alarms, options, bell, stopped)
+        await together(stopped, [
+          (signal) => loop(delivering, alarms, options, bell, signal),
+          async (signal) => options.payouts && runPayer(payerOptions, options.payouts, payoutBell, signal),
+        ])
       } finally {
         relayer = null
+        payer = null
       }
     },
   )
   return {
     state: () => relayer?.state ?? null,
+    payouts: () => payer,
     done: Promise.all([leading, listening]).then(() => {}),
   }
+}
+
+/** Runs loops until the signal; when one of them fails, the others are ended too. @throws the first failure, once all have ended */
+async function together(
+  stopped: AbortSignal,
+  loops: readonly ((signal: AbortSignal) => Promise<unknown>)[],
+): Promise<void> {
+  const failed = new AbortController()
+  const signal = AbortSignal.any([stopped, failed.signal])
+  const errors: unknown[] = []
+  await Promise.all(
+    loops.map((run) =>
+      run(signal).catch((error: unknown) => {
+        errors.push(error)
+        failed.abort()
+      }),
+    ),
+  )
+  if (errors.length > 0) throw errors[0]
 }
 
 async function loop(

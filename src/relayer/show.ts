@@ -1,6 +1,7 @@
 import type { DeliveryRow } from '../db/deliveryRows.js'
 import type { DeliveryMetrics } from '../ops/deliveryMetrics.js'
 import type { Outcome } from './converge.js'
+import type { PayerState } from './payouts/payer.js'
 import type { RelayerState } from './relayer.js'
 
 /** Outcomes that are looks without a deed. */
@@ -25,5 +26,22 @@ export function showRelayers(metrics: DeliveryMetrics, states: readonly RelayerS
       metrics.oldest.set({ network, state }, oldestMs === null ? 0 : (nowMs - oldestMs) / 1_000)
     }
     metrics.parked.set({ network }, stats?.states.parked.count ?? 0)
+  }
+}
+
+const OPEN_STATES = ['queued', 'signed', 'sent', 'parked'] as const
+
+/** The same of what is paid out on Solana. */
+export function showPayers(metrics: DeliveryMetrics, states: readonly PayerState[], nowMs: number): void {
+  for (const { network, stats, balanceLamports } of states) {
+    if (balanceLamports !== null) metrics.authorityBalance.set({ network }, Number(balanceLamports))
+    if (!stats) continue
+    metrics.refundsOwed.set({ network }, stats.owed.count)
+    for (const kind of ['settle', 'refund'] as const)
+      for (const state of OPEN_STATES) {
+        const open = stats.open.find((one) => one.kind === kind && one.state === state)
+        metrics.payouts.set({ network, kind, state }, open?.count ?? 0)
+        metrics.oldestPayout.set({ network, kind, state }, open ? (nowMs - open.oldestMs) / 1_000 : 0)
+      }
   }
 }

@@ -47,10 +47,6 @@ export interface PayoutCluster {
   send(raw: Buffer): Promise<string | null>
 }
 
-/** Payments in one `settle`: two accounts each, of the 1,232 bytes of a transaction. */
-export const SETTLE_AT_ONCE = 12
-/** Of one signature. */
-export const FEE_LAMPORTS = 5_000n
 /** The most that getMultipleAccounts and getSignatureStatuses take. */
 const ACCOUNTS_AT_ONCE = 100
 /** Transactions of a payment's account to look through: few ever mention it. */

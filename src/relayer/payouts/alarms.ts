@@ -1,0 +1,52 @@
+import bs58 from 'bs58'
+import type { PayoutRow } from '../../db/payoutRows.js'
+import type { Logger } from '../../ops/log.js'
+import { toHex } from '../../registry/bytes.js'
+import type { Network } from '../../registry/network.js'
+import type { PayerState, PayoutOutcome } from './payer.js'
+
+/** Below this the relay authority's balance is low: fees of 2,000 transactions. */
+const LOW_BALANCE_LAMPORTS = 10_000_000n
+
+/** Says what an operator has to know of payouts, each thing once. */
+export interface PayoutAlarms {
+  outcome(row: PayoutRow, outcome: PayoutOutcome): void
+  state(state: PayerState, autoRefunds: boolean): void
+}
+
+export function createPayoutAlarms(log: Logger, network: Network): PayoutAlarms {
+  let isLow = false
+  let owedSoFar = 0
+  return {
+    outcome(row, outcome) {
+      const fields = fieldsOf(row)
+      if (outcome === 'parked') log.error(fields, 'a payout is parked: somebody else decided about its money')
+      else if (outcome === 'confirmed')
+        log.info(fields, row.kind === 'refund' ? 'refunded on Solana' : 'settled on Solana')
+      else if ((outcome === 'failed' || outcome === 'refused') && row.failures <= 1)
+        log.warn(fields, 'a payout failed; it will be tried again')
+      else log.debug(fields, `payout ${outcome}`)
+    },
+    state({ stats, balanceLamports }, autoRefunds) {
+      const wasLow = isLow
+      isLow = balanceLamports !== null && balanceLamports < LOW_BALANCE_LAMPORTS
+      if (isLow && !wasLow)
+        log.error({ network, lamports: String(balanceLamports) }, 'the relay authority on Solana runs dry: send it SOL')
+      const owed = autoRefunds ? 0 : (stats?.owed.count ?? 0)
+      if (owed > owedSoFar)
+        log.warn({ network, refunds: owed }, 'refunds are owed on Solana: see `clusterd refunds list`')
+      owedSoFar = owed
+    },
+  }
+}
+
+const fieldsOf = ({ network, kind, payment, tx, failures, reason }: PayoutRow) => ({
+  network,
+  kind,
+  payment: toHex(payment.messageId),
+  sequence: String(payment.sequence),
+  lamports: String(payment.lamports),
+  signature: tx && bs58.encode(tx.signature),
+  failures,
+  reason,
+})
