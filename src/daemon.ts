@@ -3,14 +3,17 @@ import type pg from 'pg'
 import { privateKeyToAccount } from 'viem/accounts'
 import { createApi } from './api/server.js'
 import { createChainRpc, createEvmChain, type EvmChain } from './chains/evm/chain.js'
+import type { RpcError } from './chains/evm/rpcErrors.js'
 import type { ChainConfig, Config } from './config.js'
 import { type ChainRow, knownGenesis, registerChain } from './db/chains.js'
 import { migrate } from './db/migrate.js'
+import { readQuoteKey } from './db/payments.js'
 import { createPool } from './db/pool.js'
 import { createPrisma } from './db/prisma.js'
 import { createProgressLog } from './indexer/progress.js'
 import { readiness } from './indexer/readiness.js'
 import { type IndexRun, runIndexers } from './indexer/run.js'
+import type { OpenSolana } from './openSolana.js'
 import { createDeliveryMetrics, type DeliveryMetrics } from './ops/deliveryMetrics.js'
 import { armFailpoint } from './ops/failpoint.js'
 import type { Logger } from './ops/log.js'
@@ -75,11 +78,13 @@ export async function startDaemon(config: Config, log: Logger): Promise<Daemon> 
     const deliveryMetrics = createDeliveryMetrics(metrics.registry, (m) => showRelayers(m, relayStates(), Date.now()))
     const open: OpenChain[] = []
     for (const chain of config.chains) open.push(await openChain(writePool, chain, log, metrics))
+    const solana = await openClusters(config, writePool, open, log, metrics)
 
     const api = createApi({
       pool: readPool,
       prisma,
       chains: open.map(({ chain }) => chain),
+      solana: solana.map(({ chain }) => chain),
       config,
       log,
       metrics,
@@ -96,7 +101,10 @@ export async function startDaemon(config: Config, log: Logger): Promise<Daemon> 
     closers.unshift(() => Promise.all([closeServer(), ...[...runs, ...relays].map((run) => run.done)]))
     runs = NETWORKS.flatMap((network) => {
       const chains = open.filter(({ chain }) => chain.network === network)
-      return chains.length > 0 ? [startIndexers(config, writePool, network, chains, log, metrics, stopping.signal)] : []
+      const cluster = solana.find(({ chain }) => chain.network === network) ?? null
+      return chains.length > 0
+        ? [startIndexers(config, writePool, network, chains, cluster, log, metrics, stopping.signal)]
+        : []
     })
     relays = NETWORKS.flatMap((network) => {
       const chains = open.filter(({ chain }) => chain.network === network)
@@ -178,11 +186,36 @@ async function openChain(pool: pg.Pool, config: ChainConfig, log: Logger, metric
   return { row, chain: createEvmChain({ config, chain: row.chain, rpc }) }
 }
 
+/** Opens the Solana clusters of the networks that have one. Their libraries are loaded only then. */
+async function openClusters(
+  config: Config,
+  pool: pg.Pool,
+  chains: readonly OpenChain[],
+  log: Logger,
+  metrics: Metrics,
+): Promise<OpenSolana[]> {
+  const open: OpenSolana[] = []
+  for (const network of NETWORKS) {
+    const cluster = config.solana[network]
+    const hub = chains.find(({ chain }) => chain.network === network && chain.role === 'hub')
+    if (!cluster || !hub) continue
+    const { openSolana } = await import('./openSolana.js')
+    const quoteKey = config.quoteKey ?? (await readQuoteKey(pool))
+    const onFault = (url: string, error: RpcError) => {
+      metrics.rpcFaults.inc({ chain: 'solana', fault: error.fault })
+      log.debug({ chain: 'solana', url: new URL(url).host, fault: error.fault, err: error }, 'an RPC URL failed')
+    }
+    open.push(await openSolana({ pool, network, config: cluster, hub: hub.chain.rpc, quoteKey, onFault }))
+  }
+  return open
+}
+
 function startIndexers(
   config: Config,
   pool: pg.Pool,
   network: Network,
   chains: readonly OpenChain[],
+  solana: OpenSolana | null,
   log: Logger,
   metrics: Metrics,
   signal: AbortSignal,
@@ -192,12 +225,14 @@ function startIndexers(
     databaseUrl: config.databaseUrl,
     network,
     chains,
+    solana,
     log,
     signal,
     onProgress: createProgressLog(log),
     onOutcome: (row, outcome) => {
       metrics.steps.inc({ network, chain: row.label, outcome: outcome.kind })
       if ('entries' in outcome && outcome.entries > 0) metrics.entries.inc({ network }, outcome.entries)
+      if (outcome.kind === 'took') metrics.payments.inc({ network }, outcome.payments)
     },
   })
 }

@@ -1,8 +1,11 @@
 import { findMessages, type TxMessage } from '../../db/read/packets.js'
+import { findPayments, type TxPayment } from '../../db/read/payments.js'
 import { findInTail, findJournalled } from '../../db/read/transactions.js'
 import { toHex } from '../../registry/bytes.js'
+import { wordToName } from '../../registry/name.js'
 import type { Network } from '../../registry/network.js'
-import type { PacketOutcome, SentPacket } from '../../registry/status.js'
+import { PAYMENT_VERDICT } from '../../registry/payment.js'
+import type { Confirmations, PacketOutcome, SentPacket } from '../../registry/status.js'
 import { type Context, chainsOf } from '../context.js'
 
 /** The messages that a transaction sent to the hub, as the status function takes them; and when the first was sent. */
@@ -29,8 +32,44 @@ async function packetOf(context: Context, network: Network, message: TxMessage):
   }
 }
 
+/**
+ * The payments that a transaction on Solana made, as the status function takes them; and when.
+ * @param confirmationsOf asked once, for a transaction that is not believed yet
+ */
+export async function paymentsOf(
+  context: Context,
+  network: Network,
+  signature: Buffer,
+  confirmationsOf: () => Promise<Confirmations>,
+): Promise<{ packets: SentPacket[]; paidMs: number } | null> {
+  const payments = await findPayments(context.pool, network, signature)
+  const first = payments[0]
+  if (!first) return null
+  const { isConfirmed } = first
+  const confirmations = isConfirmed ? CONFIRMED : await confirmationsOf()
+  const packets = await Promise.all(
+    payments.map(
+      async (payment): Promise<SentPacket> => ({
+        logIndex: payment.position,
+        source: { isConfirmed, confirmations },
+        names: [wordToName(payment.name) ?? toHex(payment.name)],
+        isForeign: payment.verdict === PAYMENT_VERDICT.foreign,
+        hub: await outcomeOf(context, network, payment),
+      }),
+    ),
+  )
+  return { packets, paidMs: first.paidMs }
+}
+
+/** Of what is believed they are not told. */
+const CONFIRMED: Confirmations = { have: 0, need: 0 }
+
 /** The message's own bids are the last ones before its `Received`. */
-async function outcomeOf(context: Context, network: Network, { received, failure }: TxMessage): Promise<PacketOutcome> {
+async function outcomeOf(
+  context: Context,
+  network: Network,
+  { received, failure }: Pick<TxMessage | TxPayment, 'received' | 'failure'>,
+): Promise<PacketOutcome> {
   const hub = chainsOf(context, network)[0]
   if (!received || !hub) return { state: 'under_way', failure }
   const own = <T extends { logIndex: number }>(bids: readonly T[]): T[] => {

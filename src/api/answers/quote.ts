@@ -1,4 +1,4 @@
-import type { ChainPort, EvmQuote } from '../../chains/chain.js'
+import type { ChainPort, EvmQuote, RegistrationRequest, SolanaPort, SolanaQuote } from '../../chains/chain.js'
 import { readAvailability } from '../../db/read/availability.js'
 import { isCluster } from '../../db/read/clusters.js'
 import { readMinimumWei } from '../../db/read/deployment.js'
@@ -50,23 +50,52 @@ export async function quoteEvm(context: Context, request: QuoteRequest): Promise
   const chain = chainOf(context, request)
   if (chain.isWatchOnly)
     throw new ApiError('watch_only', `Network "${chain.label}" is only watched here: it takes no registrations.`)
-  const sender = senderOf(request.sender, 'evm')
+  return chain.quote(await registrationOf(context, chain.network, request, 'evm'))
+}
+
+/**
+ * Transactions for registering names on Solana, one a name.
+ * @throws the same as quoteEvm
+ */
+export async function quoteSolana(context: Context, request: QuoteRequest): Promise<SolanaQuote> {
+  const cluster = clusterOf(context, request)
+  return cluster.quote(await registrationOf(context, cluster.network, request, 'solana', cluster.maxAmountWei))
+}
+
+/** Checks everything of a request that a chain doesn't. */
+async function registrationOf(
+  context: Context,
+  network: Network,
+  request: QuoteRequest,
+  type: AddressType,
+  maxWei?: bigint,
+): Promise<RegistrationRequest> {
+  const sender = senderOf(request.sender, type)
   const names = distinctNames(request.names.map(({ name }) => name))
-  const minimumWei = await readMinimumWei(context.prisma, chain.network)
+  const minimumWei = await readMinimumWei(context.prisma, network)
   const amounts = readAmounts(
     request.names.map(({ amount }) => amount),
     minimumWei,
+    maxWei,
   )
-  const referral = await referralOf(context, chain.network, request)
-  await requireFree(context, chain.network, names)
-  return chain.quote({ sender, names: names.map((name, i) => ({ name, amountWei: amounts[i]! })), referral })
+  const referral = await referralOf(context, network, request)
+  await requireFree(context, network, names)
+  return { sender, names: names.map((name, i) => ({ name, amountWei: amounts[i]! })), referral }
 }
 
-/** The chain of a network label. `testnet=true` leaves the testnet's chains only. */
+/** The EVM chain of a network label. `testnet=true` leaves the testnet's chains only. */
 function chainOf(context: Context, { network, isTestnet }: QuoteRequest): ChainPort {
   const enabled = context.chains.filter((chain) => !isTestnet || chain.network === 'testnet')
-  const chain = enabled.find(({ label }) => label === network)
-  if (chain) return chain
+  return enabled.find(({ label }) => label === network) ?? notEnabled(enabled)
+}
+
+/** The Solana cluster of a request: both networks have the same label. */
+function clusterOf(context: Context, { network, isTestnet }: QuoteRequest): SolanaPort {
+  const enabled = context.solana.filter((cluster) => cluster.network === (isTestnet ? 'testnet' : 'mainnet'))
+  return enabled.find(({ label }) => label === network) ?? notEnabled(enabled)
+}
+
+function notEnabled(enabled: readonly { label: string }[]): never {
   const labels = enabled.map(({ label }) => label)
   throw new ApiError(
     'unsupported_network',
@@ -108,7 +137,7 @@ function distinctNames(inputs: readonly string[]): string[] {
   return names
 }
 
-function readAmounts(inputs: readonly unknown[], minimumWei: bigint): bigint[] {
+function readAmounts(inputs: readonly unknown[], minimumWei: bigint, maxWei?: bigint): bigint[] {
   const fallback = minimumWei > DEFAULT_AMOUNT_WEI ? minimumWei : DEFAULT_AMOUNT_WEI
   const details: ErrorDetail[] = []
   const amounts = inputs.map((input, i) => {
@@ -116,6 +145,8 @@ function readAmounts(inputs: readonly unknown[], minimumWei: bigint): bigint[] {
     const path = `names[${i}].amountWei`
     if (amount === null) details.push({ path, message: 'An amount is a decimal string of wei below 2^256.' })
     else if (amount < minimumWei) details.push({ path, message: `The least amount is ${minimumWei} wei.` })
+    else if (maxWei !== undefined && amount > maxWei)
+      details.push({ path, message: `The most that can be bid from here is ${maxWei} wei.` })
     return amount ?? 0n
   })
   if (details.length > 0) throw new ApiError('invalid_amount', details[0]!.message, { details })

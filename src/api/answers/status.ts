@@ -168,9 +168,9 @@ async function ofReplacement(
 }
 
 /** The one function that decides, with everything that is not known left empty. */
-function decide(
+export function decide(
   context: Context,
-  known: Partial<Omit<StatusInput, 'tracked' | 'seen'>> & { tracked?: TrackedTx | null; seen?: ChainTx },
+  known: Partial<Omit<StatusInput, 'tracked' | 'seen'>> & { tracked?: TrackedTx | null; seen?: ChainTx | Seen },
 ): StatusAnswer {
   const { tracked = null, seen = { state: 'unknown' }, ...rest } = known
   return status({
@@ -184,7 +184,7 @@ function decide(
   })
 }
 
-function asSeen(tx: ChainTx): Seen {
+function asSeen(tx: ChainTx | Seen): Seen {
   if (tx.state !== 'mined') return { state: tx.state }
   const { succeeded, isRegistration, confirmations, isConfirmed } = tx
   return { state: 'mined', succeeded, isRegistration, confirmations, isConfirmed }

@@ -1,9 +1,10 @@
+import type { EvmQuote, SolanaQuote } from '../../chains/chain.js'
 import { readAvailability } from '../../db/read/availability.js'
 import { parseClusterName } from '../../registry/name.js'
 import type { Network } from '../../registry/network.js'
 import { NO_STORE, ok } from '../answer.js'
-import { amountOf, quoteEvm } from '../answers/quote.js'
-import { txStatus } from '../answers/status.js'
+import { amountOf, quoteEvm, quoteSolana } from '../answers/quote.js'
+import { statusOf } from '../answers/signatureStatus.js'
 import { parseTxId } from '../answers/txId.js'
 import type { Context } from '../context.js'
 import { route, routeWithBody } from '../route.js'
@@ -54,18 +55,46 @@ const checkMany = routeWithBody({
   },
 })
 
+const namesSchema = z.array(
+  z.object({
+    name: z.string(),
+    amount: z.string().openapi({ description: 'The bid in the gas token of the source chain' }),
+  }),
+)
+
+const SolanaQuoteSchema = z
+  .object({
+    gasToken: z.object({ symbol: z.literal('SOL'), decimals: z.literal('lamports') }),
+    transactionData: z
+      .array(
+        z.object({
+          recentBlockhash: z.string(),
+          feePayer: z.string(),
+          nonceInfo: z.null(),
+          instructions: z.array(
+            z.object({
+              keys: z.array(z.object({ pubkey: z.string(), isSigner: z.boolean(), isWritable: z.boolean() })),
+              programId: z.string(),
+              data: z.array(z.int()),
+            }),
+          ),
+          signers: z.array(z.string()).max(0),
+        }),
+      )
+      .openapi({ description: 'One unsigned legacy transaction a name, in its order' }),
+    registrationFee: z.string(),
+    bridgeFee: z.string(),
+    names: namesSchema,
+  })
+  .openapi('SolanaQuoteV01')
+
 const QuoteSchema = z
   .object({
     gasToken: z.object({ symbol: z.string(), decimals: z.int() }),
     transactionData: z.object({ to: z.string(), data: z.string(), value: z.string() }),
     registrationFee: z.string(),
     bridgeFee: z.string(),
-    names: z.array(
-      z.object({
-        name: z.string(),
-        amount: z.string().openapi({ description: 'The bid in the gas token of the source chain' }),
-      }),
-    ),
+    names: namesSchema,
   })
   .openapi('QuoteV01')
 
@@ -84,7 +113,9 @@ const register = routeWithBody({
       .max(MAX_CHANGES),
     referralAddress: addressText.optional().openapi({ description: 'Who is credited for the registration' }),
   }),
-  responses: { 200: { description: 'The transaction to sign and send', schema: QuoteSchema } },
+  responses: {
+    200: { description: 'The transaction to sign and send', schema: z.union([QuoteSchema, SolanaQuoteSchema]) },
+  },
   errors: [
     'invalid_name',
     'invalid_amount',
@@ -99,16 +130,25 @@ const register = routeWithBody({
   async handle({ body, isTestnet }, context) {
     const { network, sender, referralAddress } = body
     const names = body.names.map((element, i) => ({ name: element.name, amount: amountOf(element, `names[${i}]`) }))
-    const quote = await quoteEvm(context, { network, sender, names, referralAddress, isTestnet })
+    const request = { network, sender, names, referralAddress, isTestnet }
+    if (network === SOLANA) {
+      const quote = await quoteSolana(context, request)
+      return ok({ ...feesOf(quote), transactionData: quote.transactions.map(({ json }) => json) })
+    }
+    const quote = await quoteEvm(context, request)
     const { to, data, value } = quote.transactionData
-    return ok({
-      gasToken: quote.gasToken,
-      transactionData: { to, data, value: value.toString() },
-      registrationFee: quote.registrationFee.toString(),
-      bridgeFee: quote.bridgeFee.toString(),
-      names: quote.names.map(({ name, amount }) => ({ name, amount: amount.toString() })),
-    })
+    return ok({ ...feesOf(quote), transactionData: { to, data, value: value.toString() } })
   },
+})
+/** Network label of the interface. */
+const SOLANA = 'solana'
+
+/** What both kinds of quotes tell beside their transactions. */
+const feesOf = (quote: EvmQuote | SolanaQuote) => ({
+  gasToken: quote.gasToken,
+  registrationFee: quote.registrationFee.toString(),
+  bridgeFee: quote.bridgeFee.toString(),
+  names: quote.names.map(({ name, amount }) => ({ name, amount: amount.toString() })),
 })
 
 const status = route({
@@ -117,7 +157,7 @@ const status = route({
   deprecated: { successor: '/v1/names/register/tx/:tx' },
   tag,
   summary: 'The status of a registration transaction',
-  description: 'What is no transaction hash is not found.',
+  description: 'What is neither a transaction hash nor a signature is not found.',
   params: z.object({ tx: z.string() }),
   responses: {
     200: {
@@ -133,7 +173,7 @@ const status = route({
   async handle({ params, network }, context) {
     const tx = params.tx!
     const id = parseTxId(tx)
-    const known = id?.type === 'evm' ? await txStatus(context, network, id.hash) : null
+    const known = id && (await statusOf(context, network, id))
     return ok({ tx, status: known?.status ?? 'not_found' }, NO_STORE)
   },
 })

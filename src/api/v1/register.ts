@@ -2,7 +2,7 @@ import { readAvailability } from '../../db/read/availability.js'
 import { parseClusterName } from '../../registry/name.js'
 import { ok } from '../answer.js'
 import { requireNames } from '../answers/names.js'
-import { AMOUNT_SYNONYMS, amountOf, quoteEvm } from '../answers/quote.js'
+import { AMOUNT_SYNONYMS, amountOf, quoteEvm, quoteSolana } from '../answers/quote.js'
 import { routeWithBody } from '../route.js'
 import { MAX_CHANGES, MAX_LOOKUPS, z } from '../schema.js'
 import { addressText, clusterIdText, nameText } from './schemas.js'
@@ -124,4 +124,69 @@ const evm = routeWithBody({
   },
 })
 
-export const registerRoutes = [check, evm]
+const SolanaQuoteSchema = z
+  .object({
+    type: z.literal('solana'),
+    gasToken: z.object({ symbol: z.literal('SOL'), decimals: z.literal('lamports') }),
+    transactionData: z
+      .array(z.string())
+      .openapi({ description: 'One unsigned transaction a name, in its order: serialized, base64' }),
+    registrationFee: z.string().openapi({ description: 'Lamports' }),
+    bridgeFee: z.string().openapi({ description: 'Lamports: what the relay costs the hub' }),
+    names: z.array(
+      z.object({
+        name: z.string(),
+        amountWei: z.string().openapi({ description: 'What the bid is worth on the hub, ETH wei' }),
+        amount: z.string().openapi({ description: 'The same in lamports' }),
+      }),
+    ),
+  })
+  .openapi('SolanaQuote')
+
+const solana = routeWithBody({
+  method: 'post',
+  path: '/v1/names/register/solana',
+  aliases: ['/v1/register/solana'],
+  tag,
+  summary: 'Transactions for registering names on Solana',
+  description:
+    'One transaction a name, each to be signed by the sender and paid within minutes. A payment that comes too late fails on chain.',
+  body: z.object({
+    network: z.string().openapi({ description: 'solana; testnet=true selects the testnet', example: 'solana' }),
+    sender: addressText,
+    names: z
+      .array(z.object({ name: nameText, ...amounts }))
+      .min(1)
+      .max(MAX_CHANGES),
+    referralClusterId: clusterIdText.optional(),
+  }),
+  responses: { 200: { description: 'The transactions to sign and send', schema: SolanaQuoteSchema } },
+  errors: [
+    'invalid_name',
+    'invalid_amount',
+    'unsupported_network',
+    'unsupported_address',
+    'invalid_sender',
+    'too_many',
+    'names_unavailable',
+  ],
+  async handle({ body, isTestnet }, context) {
+    const { network, sender, referralClusterId } = body
+    const names = body.names.map((element, i) => ({ name: element.name, amount: amountOf(element, `names[${i}]`) }))
+    const quote = await quoteSolana(context, { network, sender, names, referralClusterId, isTestnet })
+    return ok({
+      type: 'solana',
+      gasToken: quote.gasToken,
+      transactionData: quote.transactions.map(({ base64 }) => base64),
+      registrationFee: quote.registrationFee.toString(),
+      bridgeFee: quote.bridgeFee.toString(),
+      names: quote.names.map((name) => ({
+        name: name.name,
+        amountWei: name.amountWei.toString(),
+        amount: name.amount.toString(),
+      })),
+    })
+  },
+})
+
+export const registerRoutes = [check, evm, solana]

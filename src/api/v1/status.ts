@@ -1,5 +1,5 @@
 import { NO_STORE, ok } from '../answer.js'
-import { type TxStatus, txStatus } from '../answers/status.js'
+import { statusOf } from '../answers/signatureStatus.js'
 import { parseTxId } from '../answers/txId.js'
 import { ApiError } from '../errors.js'
 import { route } from '../route.js'
@@ -41,8 +41,7 @@ const status = route({
     const tx = params.tx!
     const id = parseTxId(tx)
     if (!id) throw new ApiError('invalid_request', 'This is neither a transaction hash nor a Solana signature.')
-    const known: TxStatus = id.type === 'evm' ? await txStatus(context, network, id.hash) : { status: 'not_found' }
-    return ok({ tx, ...known }, NO_STORE)
+    return ok({ tx, ...(await statusOf(context, network, id)) }, NO_STORE)
   },
 })
 
