@@ -56,10 +56,15 @@ export async function clusterByName(
   return answer(network, await findClusterByName(context.pool, network, requireName(input), viewer?.wallet))
 }
 
-/** The id of the cluster in which an address is publicly verified, null when there is none. */
-export async function clusterIdOfAddress(context: Context, network: Network, input: string): Promise<string | null> {
+/** The id of the cluster in which an address is verified, null when there is none that the viewer may know of. */
+export async function clusterIdOfAddress(
+  context: Context,
+  network: Network,
+  input: string,
+  viewer: Viewer,
+): Promise<string | null> {
   const address = lookupAddress(input)
-  const id = address && (await findClusterId(context.pool, network, address.bytes))
+  const id = address && (await findClusterId(context.pool, network, address.bytes, viewer?.wallet))
   return id && toHex(id)
 }
 

@@ -70,13 +70,15 @@ const byAddress = route({
   path: '/v1/clusters/address/:address',
   tag,
   summary: 'The id of the cluster in which an address is verified',
+  description: 'A wallet that is verified privately is told of its own cluster, by its key.',
+  auth: 'optional',
   params: z.object({ address: addressText }),
   responses: {
     200: { description: 'Its id', schema: z.object({ clusterId: clusterIdText }) },
     404: { description: 'The address is verified in no cluster', schema: z.object({ clusterId: z.null() }) },
   },
-  async handle({ params, network }, context) {
-    const clusterId = await clusterIdOfAddress(context, network, params.address!)
+  async handle({ params, network, session }, context) {
+    const clusterId = await clusterIdOfAddress(context, network, params.address!, session)
     return { status: clusterId ? 200 : 404, body: { clusterId } }
   },
 })

@@ -102,12 +102,20 @@ const idByAddress = prepare<{ id: Buffer }>(
   'cluster_id_by_address',
   (l) => `SELECT c.id FROM ${l.wallets} w
     CROSS JOIN LATERAL (SELECT id FROM ${l.clusters} WHERE network = ${l.network} AND serial = w.cluster LIMIT 1) c
-    WHERE w.network = ${l.network} AND w.address = $1 AND w.verified AND NOT w.private`,
+    WHERE w.network = ${l.network} AND w.address = $1 AND w.verified AND (NOT w.private OR w.address = $2)`,
 )
 
-/** The id of the cluster in which this address is publicly verified, null when there is none. */
-export async function findClusterId(db: Queryable, network: Network, address: Buffer): Promise<Buffer | null> {
-  const rows = await idByAddress(db, network, [address])
+/**
+ * The id of the cluster in which this address is verified, null when there is none: in public, or privately where the
+ * address itself asks.
+ */
+export async function findClusterId(
+  db: Queryable,
+  network: Network,
+  address: Buffer,
+  viewer: Buffer | null = null,
+): Promise<Buffer | null> {
+  const rows = await idByAddress(db, network, [address, viewer])
   return rows[0]?.id ?? null
 }
 

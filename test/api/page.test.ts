@@ -1,0 +1,101 @@
+import { privateKeyToAccount } from 'viem/accounts'
+import { afterAll, beforeAll, describe, expect, it } from 'vitest'
+import { isWebCurrent } from '../../scripts/build-web.js'
+import { type ApiWorld, startApi } from './support.js'
+import { signIn, solanaAccount } from './wallets.js'
+
+let world: ApiWorld
+beforeAll(async () => {
+  world = await startApi()
+})
+afterAll(() => world.stop())
+
+const load = (path: string, accept = 'text/html,application/xhtml+xml,*/*;q=0.8') =>
+  fetch(`${world.url}${path}`, { headers: { accept } })
+
+describe('the page', () => {
+  it('is what its sources give (else: npm run web)', () => {
+    expect(isWebCurrent()).toBe(true)
+  })
+
+  it('is shown to browsers, and programs get JSON', async () => {
+    const shown = await load('/')
+    expect(shown.headers.get('content-type')).toBe('text/html; charset=utf-8')
+    expect(await shown.text()).toMatch(/^<!doctype html>/)
+    for (const accept of ['*/*', 'application/json', '']) {
+      const json = await load('/', accept)
+      expect(await json.json()).toMatchObject({ service: 'clusterd' })
+      expect(json.headers.get('vary')).toBe('accept')
+    }
+  })
+
+  it('has one policy, which allows its own files and no inline code', async () => {
+    const shown = await load('/')
+    const policy = shown.headers.get('content-security-policy')
+    expect(policy).toContain("default-src 'none';script-src 'self';style-src 'self'")
+    expect(policy).not.toMatch(/unsafe|\*|,/)
+    const text = await shown.text()
+    expect(text).not.toMatch(/<script(?![^>]* src=)|<style|\son\w+=|style=/)
+    const json = await load('/v1/events')
+    expect(json.headers.get('content-security-policy')).toBe("default-src 'none';frame-ancestors 'none'")
+  })
+
+  it('loads files that are there, are kept for good, and import nothing that is not', async () => {
+    const text = await (await load('/')).text()
+    const paths = [...text.matchAll(/(?:href|src)="(\/assets\/[^"]+)"/g)].map((match) => match[1]!)
+    expect(paths.map((path) => path.split('/').at(-1)).sort()).toEqual(['main.js', 'style.css'])
+    for (let path = paths.pop(); path; path = paths.pop()) {
+      const file = await load(path)
+      expect(file.status, path).toBe(200)
+      expect(file.headers.get('cache-control')).toBe('public, max-age=31536000, immutable')
+      expect(file.headers.get('content-type')).toBe(
+        `text/${path.endsWith('.css') ? 'css' : 'javascript'}; charset=utf-8`,
+      )
+      for (const [, name] of (await file.text()).matchAll(/from '(.+?)'/g))
+        paths.push(new URL(name!, file.url).pathname)
+    }
+  })
+
+  it('has no other file, by whatever name', async () => {
+    const build = /\/assets\/(\w+)\//.exec(await (await load('/')).text())![1]!
+    const names = [
+      `${build}/none.js`,
+      `${build}/main.ts`,
+      `${build}/__proto__`,
+      `${build}/..%2f..%2fpackage.json`,
+      '0/main.js',
+    ]
+    for (const name of names) expect((await world.get(`/assets/${name}`)).status, name).toBe(404)
+  })
+})
+
+describe('what the page asks', () => {
+  it('the chains of both networks', async () => {
+    const { body } = await world.get('/v1/networks')
+    expect(body).toEqual(
+      ['1', '11155111'].map((network) => ({
+        network,
+        chainId: 31_337,
+        role: 'hub',
+        isTestnet: network !== '1',
+        gasToken: { symbol: 'ETH', decimals: 18 },
+        canRegister: true,
+      })),
+    )
+  })
+
+  it('the cluster of a wallet that is verified privately: nobody else is told', async () => {
+    const post = (path: string, headers: Record<string, string>, body?: unknown) =>
+      world.request(path, { method: 'POST', headers, ...(body === undefined ? {} : { body: JSON.stringify(body) }) })
+    const owner = await signIn(world, privateKeyToAccount(`0x${'5a'.repeat(32)}`))
+    const hidden = solanaAccount()
+    const member = await signIn(world, hidden)
+    const { id } = (await post('/v1/clusters', owner)).body
+    await post('/v1/clusters/wallets', owner, [{ address: hidden.address, name: 'hidden', isPrivate: true }])
+    expect((await post(`/v1/clusters/verify/${id}`, member)).status).toBe(200)
+    const path = `/v1/clusters/address/${hidden.address}`
+    expect(await world.request(path, { headers: member })).toMatchObject({ status: 200, body: { clusterId: id } })
+    expect(await world.request(path, { headers: owner })).toMatchObject({ status: 404, body: { clusterId: null } })
+    expect(await world.get(path)).toMatchObject({ status: 404, body: { clusterId: null } })
+  })
+})
