@@ -43,7 +43,8 @@ export async function recoverKey(
   passphrase?: string,
 ): Promise<string | null> {
   if (shares[0].at(-1) === shares[1].at(-1)) return null // the same share twice gives nothing
-  const secret = Buffer.from(await combine([...shares]))
+  // the library takes bare Uint8Arrays only
+  const secret = Buffer.from(await combine(shares.map((share) => Uint8Array.from(share))))
   const key = await mask(secret, address, passphrase)
   if (!isKey(address.type, key) || addressOf(address.type, key).text !== address.text) return null
   if (address.type === 'evm') return toHex(key)

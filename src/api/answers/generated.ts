@@ -40,7 +40,14 @@ export async function generateWallet(context: Context, author: Author, input: Ge
   await change(context, {
     network,
     changes: [added],
-    alongside: (client) => storeShare(client, network, { address: address.bytes, sealed, createdMs: context.now() }),
+    alongside: (client, clusterId) =>
+      storeShare(client, network, {
+        address: address.bytes,
+        clusterId,
+        createdBy: session.wallet,
+        sealed,
+        createdMs: context.now(),
+      }),
   })
   const name = added.kind === 'add_wallets' ? added.wallets[0]!.name : input.name
   return {
@@ -67,7 +74,7 @@ const RECOVER_MAX_AGE_MS = 5 * 60_000
 const SHARE = new RegExp(`^0x[0-9a-fA-F]{${SHARE_BYTES * 2}}$`)
 
 /**
- * Puts the key of a generated wallet together, for a wallet that is verified in the cluster that lists it.
+ * Puts the key of a generated wallet together, for the wallet that asked for it and for those verified in its cluster.
  * @throws ApiError unauthorized, unsupported_address, not_found; invalid_request where share or passphrase don't fit
  */
 export async function recoverWallet(
@@ -84,7 +91,8 @@ export async function recoverWallet(
   const proof = { signature, signingDate, type: session.type, wallet: session.address }
   await requireProof(context, proof, { maxAgeMs: RECOVER_MAX_AGE_MS, isBoundOnly: true })
   const sealed = await findShare(context.pool, network, address.bytes, session.wallet)
-  if (!sealed) throw new ApiError('not_found', 'The cluster of this wallet has no generated wallet of that address.')
+  if (!sealed)
+    throw new ApiError('not_found', 'No wallet of that address was generated for this wallet or its cluster.')
   const share = Buffer.from(input.share.slice(2), 'hex')
   const own = openShare(shareKey, network, address.bytes, sealed)
   const privateKey = await recoverKey(address, [share, own], input.passphrase)

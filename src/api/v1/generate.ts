@@ -66,7 +66,7 @@ const recover = routeWithBody({
   tag,
   summary: 'Put the key of a generated wallet together',
   description:
-    'For a wallet that is verified in the cluster that lists it. Beside the key it signs the message that is bound to it (`GET /v1/auth/message?wallet=&type=`), not longer than 5 minutes ago.',
+    'For the wallet that had it made, and those that are verified in the cluster it was made in. Beside the key it signs the message that is bound to it (`GET /v1/auth/message?wallet=&type=`), not longer than 5 minutes ago.',
   auth: 'required',
   body: z.object({
     address: addressText,

@@ -2161,6 +2161,8 @@ export type SessionScalarFieldEnum = (typeof SessionScalarFieldEnum)[keyof typeo
 export const WalletShareScalarFieldEnum = {
   network: 'network',
   address: 'address',
+  clusterId: 'clusterId',
+  createdBy: 'createdBy',
   share: 'share',
   createdMs: 'createdMs'
 } as const

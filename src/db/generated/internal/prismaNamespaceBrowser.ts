@@ -369,6 +369,8 @@ export type SessionScalarFieldEnum = (typeof SessionScalarFieldEnum)[keyof typeo
 export const WalletShareScalarFieldEnum = {
   network: 'network',
   address: 'address',
+  clusterId: 'clusterId',
+  createdBy: 'createdBy',
   share: 'share',
   createdMs: 'createdMs'
 } as const

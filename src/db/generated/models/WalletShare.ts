@@ -39,6 +39,8 @@ export type WalletShareSumAggregateOutputType = {
 export type WalletShareMinAggregateOutputType = {
   network: number | null
   address: runtime.Bytes | null
+  clusterId: runtime.Bytes | null
+  createdBy: runtime.Bytes | null
   share: runtime.Bytes | null
   createdMs: bigint | null
 }
@@ -46,6 +48,8 @@ export type WalletShareMinAggregateOutputType = {
 export type WalletShareMaxAggregateOutputType = {
   network: number | null
   address: runtime.Bytes | null
+  clusterId: runtime.Bytes | null
+  createdBy: runtime.Bytes | null
   share: runtime.Bytes | null
   createdMs: bigint | null
 }
@@ -53,6 +57,8 @@ export type WalletShareMaxAggregateOutputType = {
 export type WalletShareCountAggregateOutputType = {
   network: number
   address: number
+  clusterId: number
+  createdBy: number
   share: number
   createdMs: number
   _all: number
@@ -72,6 +78,8 @@ export type WalletShareSumAggregateInputType = {
 export type WalletShareMinAggregateInputType = {
   network?: true
   address?: true
+  clusterId?: true
+  createdBy?: true
   share?: true
   createdMs?: true
 }
@@ -79,6 +87,8 @@ export type WalletShareMinAggregateInputType = {
 export type WalletShareMaxAggregateInputType = {
   network?: true
   address?: true
+  clusterId?: true
+  createdBy?: true
   share?: true
   createdMs?: true
 }
@@ -86,6 +96,8 @@ export type WalletShareMaxAggregateInputType = {
 export type WalletShareCountAggregateInputType = {
   network?: true
   address?: true
+  clusterId?: true
+  createdBy?: true
   share?: true
   createdMs?: true
   _all?: true
@@ -180,6 +192,8 @@ export type WalletShareGroupByArgs<ExtArgs extends runtime.Types.Extensions.Inte
 export type WalletShareGroupByOutputType = {
   network: number
   address: runtime.Bytes
+  clusterId: runtime.Bytes
+  createdBy: runtime.Bytes
   share: runtime.Bytes
   createdMs: bigint
   _count: WalletShareCountAggregateOutputType | null
@@ -210,6 +224,8 @@ export type WalletShareWhereInput = {
   NOT?: Prisma.WalletShareWhereInput | Prisma.WalletShareWhereInput[]
   network?: Prisma.IntFilter<"WalletShare"> | number
   address?: Prisma.BytesFilter<"WalletShare"> | runtime.Bytes
+  clusterId?: Prisma.BytesFilter<"WalletShare"> | runtime.Bytes
+  createdBy?: Prisma.BytesFilter<"WalletShare"> | runtime.Bytes
   share?: Prisma.BytesFilter<"WalletShare"> | runtime.Bytes
   createdMs?: Prisma.BigIntFilter<"WalletShare"> | bigint | number
 }
@@ -217,6 +233,8 @@ export type WalletShareWhereInput = {
 export type WalletShareOrderByWithRelationInput = {
   network?: Prisma.SortOrder
   address?: Prisma.SortOrder
+  clusterId?: Prisma.SortOrder
+  createdBy?: Prisma.SortOrder
   share?: Prisma.SortOrder
   createdMs?: Prisma.SortOrder
 }
@@ -228,6 +246,8 @@ export type WalletShareWhereUniqueInput = Prisma.AtLeast<{
   NOT?: Prisma.WalletShareWhereInput | Prisma.WalletShareWhereInput[]
   network?: Prisma.IntFilter<"WalletShare"> | number
   address?: Prisma.BytesFilter<"WalletShare"> | runtime.Bytes
+  clusterId?: Prisma.BytesFilter<"WalletShare"> | runtime.Bytes
+  createdBy?: Prisma.BytesFilter<"WalletShare"> | runtime.Bytes
   share?: Prisma.BytesFilter<"WalletShare"> | runtime.Bytes
   createdMs?: Prisma.BigIntFilter<"WalletShare"> | bigint | number
 }, "network_address">
@@ -235,6 +255,8 @@ export type WalletShareWhereUniqueInput = Prisma.AtLeast<{
 export type WalletShareOrderByWithAggregationInput = {
   network?: Prisma.SortOrder
   address?: Prisma.SortOrder
+  clusterId?: Prisma.SortOrder
+  createdBy?: Prisma.SortOrder
   share?: Prisma.SortOrder
   createdMs?: Prisma.SortOrder
   _count?: Prisma.WalletShareCountOrderByAggregateInput
@@ -250,6 +272,8 @@ export type WalletShareScalarWhereWithAggregatesInput = {
   NOT?: Prisma.WalletShareScalarWhereWithAggregatesInput | Prisma.WalletShareScalarWhereWithAggregatesInput[]
   network?: Prisma.IntWithAggregatesFilter<"WalletShare"> | number
   address?: Prisma.BytesWithAggregatesFilter<"WalletShare"> | runtime.Bytes
+  clusterId?: Prisma.BytesWithAggregatesFilter<"WalletShare"> | runtime.Bytes
+  createdBy?: Prisma.BytesWithAggregatesFilter<"WalletShare"> | runtime.Bytes
   share?: Prisma.BytesWithAggregatesFilter<"WalletShare"> | runtime.Bytes
   createdMs?: Prisma.BigIntWithAggregatesFilter<"WalletShare"> | bigint | number
 }
@@ -257,6 +281,8 @@ export type WalletShareScalarWhereWithAggregatesInput = {
 export type WalletShareCreateInput = {
   network: number
   address: runtime.Bytes
+  clusterId: runtime.Bytes
+  createdBy: runtime.Bytes
   share: runtime.Bytes
   createdMs: bigint | number
 }
@@ -264,6 +290,8 @@ export type WalletShareCreateInput = {
 export type WalletShareUncheckedCreateInput = {
   network: number
   address: runtime.Bytes
+  clusterId: runtime.Bytes
+  createdBy: runtime.Bytes
   share: runtime.Bytes
   createdMs: bigint | number
 }
@@ -271,6 +299,8 @@ export type WalletShareUncheckedCreateInput = {
 export type WalletShareUpdateInput = {
   network?: Prisma.IntFieldUpdateOperationsInput | number
   address?: Prisma.BytesFieldUpdateOperationsInput | runtime.Bytes
+  clusterId?: Prisma.BytesFieldUpdateOperationsInput | runtime.Bytes
+  createdBy?: Prisma.BytesFieldUpdateOperationsInput | runtime.Bytes
   share?: Prisma.BytesFieldUpdateOperationsInput | runtime.Bytes
   createdMs?: Prisma.BigIntFieldUpdateOperationsInput | bigint | number
 }
@@ -278,6 +308,8 @@ export type WalletShareUpdateInput = {
 export type WalletShareUncheckedUpdateInput = {
   network?: Prisma.IntFieldUpdateOperationsInput | number
   address?: Prisma.BytesFieldUpdateOperationsInput | runtime.Bytes
+  clusterId?: Prisma.BytesFieldUpdateOperationsInput | runtime.Bytes
+  createdBy?: Prisma.BytesFieldUpdateOperationsInput | runtime.Bytes
   share?: Prisma.BytesFieldUpdateOperationsInput | runtime.Bytes
   createdMs?: Prisma.BigIntFieldUpdateOperationsInput | bigint | number
 }
@@ -285,6 +317,8 @@ export type WalletShareUncheckedUpdateInput = {
 export type WalletShareCreateManyInput = {
   network: number
   address: runtime.Bytes
+  clusterId: runtime.Bytes
+  createdBy: runtime.Bytes
   share: runtime.Bytes
   createdMs: bigint | number
 }
@@ -292,6 +326,8 @@ export type WalletShareCreateManyInput = {
 export type WalletShareUpdateManyMutationInput = {
   network?: Prisma.IntFieldUpdateOperationsInput | number
   address?: Prisma.BytesFieldUpdateOperationsInput | runtime.Bytes
+  clusterId?: Prisma.BytesFieldUpdateOperationsInput | runtime.Bytes
+  createdBy?: Prisma.BytesFieldUpdateOperationsInput | runtime.Bytes
   share?: Prisma.BytesFieldUpdateOperationsInput | runtime.Bytes
   createdMs?: Prisma.BigIntFieldUpdateOperationsInput | bigint | number
 }
@@ -299,6 +335,8 @@ export type WalletShareUpdateManyMutationInput = {
 export type WalletShareUncheckedUpdateManyInput = {
   network?: Prisma.IntFieldUpdateOperationsInput | number
   address?: Prisma.BytesFieldUpdateOperationsInput | runtime.Bytes
+  clusterId?: Prisma.BytesFieldUpdateOperationsInput | runtime.Bytes
+  createdBy?: Prisma.BytesFieldUpdateOperationsInput | runtime.Bytes
   share?: Prisma.BytesFieldUpdateOperationsInput | runtime.Bytes
   createdMs?: Prisma.BigIntFieldUpdateOperationsInput | bigint | number
 }
@@ -311,6 +349,8 @@ export type WalletShareNetworkAddressCompoundUniqueInput = {
 export type WalletShareCountOrderByAggregateInput = {
   network?: Prisma.SortOrder
   address?: Prisma.SortOrder
+  clusterId?: Prisma.SortOrder
+  createdBy?: Prisma.SortOrder
   share?: Prisma.SortOrder
   createdMs?: Prisma.SortOrder
 }
@@ -323,6 +363,8 @@ export type WalletShareAvgOrderByAggregateInput = {
 export type WalletShareMaxOrderByAggregateInput = {
   network?: Prisma.SortOrder
   address?: Prisma.SortOrder
+  clusterId?: Prisma.SortOrder
+  createdBy?: Prisma.SortOrder
   share?: Prisma.SortOrder
   createdMs?: Prisma.SortOrder
 }
@@ -330,6 +372,8 @@ export type WalletShareMaxOrderByAggregateInput = {
 export type WalletShareMinOrderByAggregateInput = {
   network?: Prisma.SortOrder
   address?: Prisma.SortOrder
+  clusterId?: Prisma.SortOrder
+  createdBy?: Prisma.SortOrder
   share?: Prisma.SortOrder
   createdMs?: Prisma.SortOrder
 }
@@ -344,6 +388,8 @@ export type WalletShareSumOrderByAggregateInput = {
 export type WalletShareSelect<ExtArgs extends runtime.Types.Extensions.InternalArgs = runtime.Types.Extensions.DefaultArgs> = runtime.Types.Extensions.GetSelect<{
   network?: boolean
   address?: boolean
+  clusterId?: boolean
+  createdBy?: boolean
   share?: boolean
   createdMs?: boolean
 }, ExtArgs["result"]["walletShare"]>
@@ -351,6 +397,8 @@ export type WalletShareSelect<ExtArgs extends runtime.Types.Extensions.InternalA
 export type WalletShareSelectCreateManyAndReturn<ExtArgs extends runtime.Types.Extensions.InternalArgs = runtime.Types.Extensions.DefaultArgs> = runtime.Types.Extensions.GetSelect<{
   network?: boolean
   address?: boolean
+  clusterId?: boolean
+  createdBy?: boolean
   share?: boolean
   createdMs?: boolean
 }, ExtArgs["result"]["walletShare"]>
@@ -358,6 +406,8 @@ export type WalletShareSelectCreateManyAndReturn<ExtArgs extends runtime.Types.E
 export type WalletShareSelectUpdateManyAndReturn<ExtArgs extends runtime.Types.Extensions.InternalArgs = runtime.Types.Extensions.DefaultArgs> = runtime.Types.Extensions.GetSelect<{
   network?: boolean
   address?: boolean
+  clusterId?: boolean
+  createdBy?: boolean
   share?: boolean
   createdMs?: boolean
 }, ExtArgs["result"]["walletShare"]>
@@ -365,11 +415,13 @@ export type WalletShareSelectUpdateManyAndReturn<ExtArgs extends runtime.Types.E
 export type WalletShareSelectScalar = {
   network?: boolean
   address?: boolean
+  clusterId?: boolean
+  createdBy?: boolean
   share?: boolean
   createdMs?: boolean
 }
 
-export type WalletShareOmit<ExtArgs extends runtime.Types.Extensions.InternalArgs = runtime.Types.Extensions.DefaultArgs> = runtime.Types.Extensions.GetOmit<"network" | "address" | "share" | "createdMs", ExtArgs["result"]["walletShare"]>
+export type WalletShareOmit<ExtArgs extends runtime.Types.Extensions.InternalArgs = runtime.Types.Extensions.DefaultArgs> = runtime.Types.Extensions.GetOmit<"network" | "address" | "clusterId" | "createdBy" | "share" | "createdMs", ExtArgs["result"]["walletShare"]>
 
 export type $WalletSharePayload<ExtArgs extends runtime.Types.Extensions.InternalArgs = runtime.Types.Extensions.DefaultArgs> = {
   name: "WalletShare"
@@ -380,6 +432,11 @@ export type $WalletSharePayload<ExtArgs extends runtime.Types.Extensions.Interna
      * Stored address of the generated wallet.
      */
     address: runtime.Bytes
+    /**
+     * The cluster and the wallet that it was generated for.
+     */
+    clusterId: runtime.Bytes
+    createdBy: runtime.Bytes
     share: runtime.Bytes
     createdMs: bigint
   }, ExtArgs["result"]["walletShare"]>
@@ -807,6 +864,8 @@ export interface Prisma__WalletShareClient<T, Null = never, ExtArgs extends runt
 export interface WalletShareFieldRefs {
   readonly network: Prisma.FieldRef<"WalletShare", 'Int'>
   readonly address: Prisma.FieldRef<"WalletShare", 'Bytes'>
+  readonly clusterId: Prisma.FieldRef<"WalletShare", 'Bytes'>
+  readonly createdBy: Prisma.FieldRef<"WalletShare", 'Bytes'>
   readonly share: Prisma.FieldRef<"WalletShare", 'Bytes'>
   readonly createdMs: Prisma.FieldRef<"WalletShare", 'BigInt'>
 }

@@ -1,0 +1,139 @@
+import { randomBytes } from 'node:crypto'
+import { Writable } from 'node:stream'
+import { pino } from 'pino'
+import { combine } from 'shamir-secret-sharing'
+import { generatePrivateKey, type PrivateKeyAccount, privateKeyToAccount } from 'viem/accounts'
+import { afterAll, beforeAll, describe, expect, it } from 'vitest'
+import { type ApiWorld, type Reply, randomAddress, startApi } from './support.js'
+import { messageOf, signIn } from './wallets.js'
+
+let world: ApiWorld
+const logged: string[] = []
+beforeAll(async () => {
+  const sink = new Writable({
+    write(chunk, _encoding, done) {
+      logged.push(String(chunk))
+      done()
+    },
+  })
+  world = await startApi({ shareKey: randomBytes(32), log: pino({ level: 'trace' }, sink) })
+})
+afterAll(() => world.stop())
+
+/** A signature that isn't the account's may be that of a contract there; the chain of this world doesn't answer. */
+const DENIED = [401, 503]
+
+const newAccount = (): PrivateKeyAccount => privateKeyToAccount(generatePrivateKey())
+const post = async (account: PrivateKeyAccount, path: string, body?: unknown): Promise<Reply> =>
+  world.request(path, { method: 'POST', headers: await signIn(world, account), body: JSON.stringify(body) })
+const generate = (account: PrivateKeyAccount, body: object) => post(account, '/v1/clusters/generate/wallet', body)
+
+/** The proof that recovering asks for: the address-bound message, signed. */
+async function proof(account: PrivateKeyAccount) {
+  const { message, signingDate } = await messageOf(world, `?type=evm&wallet=${account.address}`)
+  return { signature: await account.signMessage({ message }), signingDate }
+}
+const recover = async (account: PrivateKeyAccount, body: object, own?: object): Promise<Reply> =>
+  post(account, '/v1/clusters/generate/wallet/recover', { ...(own ?? (await proof(account))), ...body })
+
+describe('a generated wallet', () => {
+  it.each(['evm', 'solana'] as const)(
+    'of type %s: told one share, recovered by it, confirmed as backed up',
+    async (type) => {
+      const alice = newAccount()
+      const { status, body, headers } = await generate(alice, { type, name: 'Fresh', isPrivate: false })
+      expect(status).toBe(200)
+      expect(body).toEqual({
+        type,
+        name: 'fresh',
+        address: expect.any(String),
+        share: expect.stringMatching(/^0x[0-9a-f]{66}$/),
+      })
+      expect(headers.get('cache-control')).toBe('private, no-store')
+      const { clusterId } = (await world.get(`/v1/clusters/address/${alice.address}`)).body
+      const entry = async () => {
+        const { wallets } = (await world.get(`/v1/clusters/id/${clusterId}`)).body
+        return wallets.find(({ address }: { address: string }) => address === body.address)
+      }
+      expect(await entry()).toMatchObject({ name: 'fresh', isVerified: false, isBackedUp: false, isPrivate: false })
+      expect((await post(alice, '/v1/clusters/generate/wallet/confirm', { address: body.address })).body).toEqual({
+        success: true,
+      })
+      expect(await entry()).toMatchObject({ isBackedUp: true })
+
+      const { address, share } = body
+      const recovered = await recover(alice, { address, share })
+      expect(recovered).toMatchObject({ status: 200, body: { type, address, privateKey: expect.any(String) } })
+      expect(recovered.headers.get('cache-control')).toBe('private, no-store')
+      if (type === 'evm') expect(privateKeyToAccount(recovered.body.privateKey).address.toLowerCase()).toBe(address)
+      const told = logged.join('')
+      for (const secret of [share, recovered.body.privateKey]) expect(told).not.toContain(secret.replace('0x', ''))
+      const { rows } = await world.pool.query('SELECT share FROM wallet_shares')
+      for (const row of rows) expect(row.share).toHaveLength(12 + 33 + 16)
+    },
+  )
+
+  it('tells the third share where it is asked for, and the passphrase is part of the key', async () => {
+    const alice = newAccount()
+    const asked = { type: 'evm', name: 'a', isPrivate: true, recovery: true, passphrase: 'correct horse' }
+    const { address, share, recoveryShare } = (await generate(alice, asked)).body
+    const bytes = [share, recoveryShare].map((hex: string) => new Uint8Array(Buffer.from(hex.slice(2), 'hex')))
+    const masked = Buffer.from(await combine(bytes)).toString('hex')
+    expect(privateKeyToAccount(`0x${masked}`).address.toLowerCase()).not.toBe(address)
+    for (const one of [share, recoveryShare])
+      expect(await recover(alice, { address, share: one, passphrase: 'correct horse' })).toMatchObject({ status: 200 })
+    for (const passphrase of [undefined, 'wrong'])
+      expect(await recover(alice, { address, share, passphrase })).toMatchObject({
+        status: 400,
+        body: { error: 'invalid_request' },
+      })
+    expect(JSON.stringify((await world.get('/v1/events')).body)).not.toContain(address)
+  })
+
+  it('is recovered by nobody else, without a fresh signature bound to the wallet, or for another address', async () => {
+    const [alice, mallory] = [newAccount(), newAccount()]
+    const { address, share } = (await generate(alice, { type: 'evm', name: 'a', isPrivate: false })).body
+    await post(mallory, '/v1/clusters/wallets', [{ address, name: 'mine' }])
+    // listing it in a cluster of one's own opens nothing
+    expect(await recover(mallory, { address, share })).toMatchObject({ status: 404, body: { error: 'not_found' } })
+    expect(await recover(newAccount(), { address, share })).toMatchObject({ status: 404, body: { error: 'not_found' } })
+    expect(await recover(alice, { address: randomAddress(), share })).toMatchObject({ status: 404 })
+    const plain = await messageOf(world)
+    const unbound = { signature: await alice.signMessage({ message: plain.message }), signingDate: plain.signingDate }
+    expect(DENIED).toContain((await recover(alice, { address, share }, unbound)).status)
+    expect(DENIED).toContain((await recover(alice, { address, share }, await proof(mallory))).status)
+    const bound = await messageOf(world, `?type=evm&wallet=${alice.address}`)
+    const signingDate = new Date(Date.now() - 6 * 60_000).toISOString()
+    const old = await alice.signMessage({ message: bound.message.replace(bound.signingDate, signingDate) })
+    expect(DENIED).toContain((await recover(alice, { address, share }, { signature: old, signingDate })).status)
+    for (const wrong of ['0x', 'x'.repeat(100_000), `${share}00`])
+      expect(await recover(alice, { address, share: wrong })).toMatchObject({ status: 400 })
+  })
+
+  it('is not made where its name is taken, and no share is kept', async () => {
+    const alice = newAccount()
+    await post(alice, '/v1/clusters')
+    const kept = async () => (await world.pool.query('SELECT 1 FROM wallet_shares')).rowCount
+    const before = await kept()
+    for (const [body, status, error] of [
+      [{ type: 'evm', name: 'main', isPrivate: false }, 409, 'wallet_name_taken'],
+      [{ type: 'evm', name: 'no good' }, 400, 'invalid_name'],
+      [{ type: 'bitcoin', name: 'a' }, 400, 'invalid_request'],
+      [{ type: 'evm', name: 'a', passphrase: 'x'.repeat(257) }, 400, 'invalid_request'],
+    ] as const)
+      expect(await generate(alice, body)).toMatchObject({ status, body: { error } })
+    expect(await kept()).toBe(before)
+  })
+})
+
+it('is not to be had where no shares are kept', async () => {
+  const other = await startApi()
+  try {
+    const headers = await signIn(other, newAccount())
+    const body = JSON.stringify({ type: 'evm', name: 'a', isPrivate: false })
+    const reply = await other.request('/v1/clusters/generate/wallet', { method: 'POST', headers, body })
+    expect(reply).toMatchObject({ status: 503, body: { error: 'unavailable' } })
+  } finally {
+    await other.stop()
+  }
+})

@@ -1,0 +1,92 @@
+import type { ApiWorld } from './support.js'
+
+/** A public event as /v1/events answers it. */
+export interface FeedEvent {
+  id: string
+  type: string
+  from: string
+  data: Record<string, unknown>
+  isTestnet: boolean
+  timestamp: number
+}
+
+/** The whole feed, page by page. */
+export async function readFeed(world: ApiWorld, limit = 50): Promise<FeedEvent[]> {
+  const items: FeedEvent[] = []
+  for (let page = ''; ; ) {
+    const { body } = await world.get(`/v1/events?limit=${limit}${page}`)
+    items.push(...body.items)
+    if (!body.nextPage) return items
+    page = `&nextPage=${encodeURIComponent(body.nextPage)}`
+  }
+}
+
+interface MirrorWallet {
+  name: unknown
+  isVerified: unknown
+  isPrivate: false
+  isBackedUp: unknown
+  createdAt: string
+  updatedAt: string
+  updatedBy: string
+}
+
+export interface Mirror {
+  clusters: Map<string, { createdBy: string; createdAt: string; wallets: Map<string, MirrorWallet> }>
+  /** Oldest registration first. */
+  names: Map<string, { cluster: string; wei: unknown; createdMs: number; updatedMs: number; updatedBy: string }>
+}
+
+export const seconds = (ms: number): string => `${new Date(ms).toISOString().slice(0, 19).replace('T', ' ')}+00`
+
+/** The public state as a consumer rebuilds it: from events and nothing else. */
+export function mirrorOf(events: readonly FeedEvent[]): Mirror {
+  const mirror: Mirror = { clusters: new Map(), names: new Map() }
+  for (const { type, from, data, timestamp } of events) {
+    const { address, name, cluster_id: id } = data as Record<string, string>
+    const at = seconds(timestamp)
+    const wallets = mirror.clusters.get(id!)?.wallets
+    const touch = (changes: Partial<MirrorWallet>): void => {
+      const wallet = wallets?.get(address!)
+      if (!wallet) throw new Error(`${type} of an entry that is not there: ${address}`)
+      wallets.set(address!, { ...wallet, ...changes, updatedAt: at, updatedBy: from })
+    }
+    switch (type) {
+      case 'CREATE_CLUSTER':
+        mirror.clusters.set(id!, { createdBy: from, createdAt: at, wallets: new Map() })
+        break
+      case 'ADD_WALLET': {
+        if (wallets!.has(address!)) throw new Error(`${address} is added twice`)
+        const flags = { isVerified: data.is_verified, isPrivate: false as const, isBackedUp: data.is_backed_up }
+        wallets!.set(address!, { name, ...flags, createdAt: at, updatedAt: at, updatedBy: from })
+        break
+      }
+      case 'UPDATE_WALLET_NAME':
+        touch({ name })
+        break
+      case 'VERIFY_WALLET':
+        touch({ isVerified: true })
+        break
+      case 'BACKUP_WALLET':
+        touch({ isBackedUp: true })
+        break
+      case 'REMOVE_WALLET':
+        if (!wallets!.delete(address!)) throw new Error(`${address} is removed and was not there`)
+        break
+      case 'REGISTER_NAME': {
+        const times = { createdMs: timestamp, updatedMs: timestamp, updatedBy: from }
+        mirror.names.set(name!, { cluster: id!, wei: data.wei_amount, ...times })
+        break
+      }
+      case 'TRANSFER_NAME': {
+        const held = mirror.names.get(name!)
+        if (held?.cluster !== data.from_cluster_id) throw new Error(`${name} comes from a cluster that did not hold it`)
+        mirror.names.set(name!, { ...held, cluster: data.to as string, updatedMs: timestamp, updatedBy: from })
+        break
+      }
+      default:
+        throw new Error(`${type} is an event that nobody told of`)
+    }
+  }
+  return mirror
+}
