@@ -46,9 +46,9 @@ export function createSolanaWorld({ isInitialized = true } = {}) {
   /** Runs instructions as one transaction whose fee somebody else pays. */
   function send(...instructions: TransactionInstruction[]): Outcome {
     const transaction = new Transaction({ feePayer, recentBlockhash: svm.latestBlockhash() }).add(...instructions)
-    const messageBytes = transaction.serializeMessage()
-    const { numRequiredSignatures } = transaction.compileMessage().header
-    const signers = transaction.compileMessage().accountKeys.slice(0, numRequiredSignatures)
+    const message = transaction.compileMessage()
+    const messageBytes = message.serialize()
+    const signers = message.accountKeys.slice(0, message.header.numRequiredSignatures)
     const signatures = Object.fromEntries(signers.map((signer) => [signer.toBase58(), NO_SIGNATURE]))
     const result = svm.sendTransaction({ messageBytes, signatures } as object as SvmTransaction)
     if (!(result instanceof FailedTransactionMetadata)) return { error: undefined, logs: result.logs() }

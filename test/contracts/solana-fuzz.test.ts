@@ -1,0 +1,281 @@
+import { type AccountMeta, PublicKey, SystemProgram, type TransactionInstruction } from '@solana/web3.js'
+import fc from 'fast-check'
+import { expect, test } from 'vitest'
+import { initializeInstruction } from '../../src/testing/solana/registrar.js'
+import { changed, createSolanaWorld, NOW, type SolanaEvent, type SolanaWorld } from './support/solana.js'
+import { callsOf, TREASURY_BYTES, wordOf, writes } from './support/solanaCalls.js'
+import { createSolanaModel, type SolanaModel } from './support/solanaModel.js'
+
+const RUNS = 5
+const STEPS = 2_000
+const QUOTES = ['q0', 'q1', 'q2', 'q3', 'q4', 'q5', 'q6', 'q7']
+const KINDS = [
+  'register',
+  'register',
+  'register',
+  'settle',
+  'refund',
+  'withdraw',
+  'set_authorities',
+  'initialize',
+] as const
+/** In the data of `register`. */
+const LAMPORTS_OFFSET = 88
+const EXPIRY_OFFSET = 96
+const GIFT_LAMPORTS = 1_000_000n
+
+const lamports = fc.oneof(
+  { weight: 6, arbitrary: fc.bigInt(1n, 10n ** 9n) },
+  { weight: 1, arbitrary: fc.constantFrom(0n, 1n, 10n ** 15n, 2n ** 63n, 2n ** 64n - 1n) },
+)
+/** How an instruction departs from the right one; positions are taken modulo what there is. */
+const mutation = fc.oneof(
+  fc.record({ kind: fc.constant('cut' as const), at: fc.nat(150) }),
+  fc.record({ kind: fc.constant('extend' as const), bytes: fc.uint8Array({ minLength: 1, maxLength: 40 }) }),
+  fc.record({ kind: fc.constant('byte' as const), at: fc.nat(150), value: fc.nat(255) }),
+  fc.record({ kind: fc.constant('random' as const), bytes: fc.uint8Array({ maxLength: 160 }) }),
+  fc.record({ kind: fc.constant('swap' as const), at: fc.nat(9), with: fc.nat(9) }),
+  fc.record({ kind: fc.constant('replace' as const), at: fc.nat(9), by: fc.nat(30) }),
+  fc.record({ kind: fc.constant('drop' as const), at: fc.nat(9) }),
+  fc.record({ kind: fc.constant('repeat' as const), at: fc.nat(9) }),
+  fc.record({ kind: fc.constant('add' as const), by: fc.nat(30) }),
+  fc.record({ kind: fc.constant('sign' as const), at: fc.nat(9) }),
+  fc.record({ kind: fc.constant('unsign' as const), at: fc.nat(9) }),
+  fc.record({ kind: fc.constant('freeze' as const), at: fc.nat(9) }),
+  fc.record({ kind: fc.constant('thaw' as const), at: fc.nat(9) }),
+)
+type Mutation = typeof mutation extends fc.Arbitrary<infer M> ? M : never
+
+const step = fc.record({
+  kind: fc.constantFrom(...KINDS),
+  quote: fc.nat(QUOTES.length - 1),
+  count: fc.integer({ min: 1, max: 3 }),
+  who: fc.nat(3),
+  lamports,
+  expiresIn: fc.constantFrom(0n, 600n, 600n, 600n, 600n, -1n),
+  gift: fc.oneof({ weight: 9, arbitrary: fc.constant(false) }, { weight: 1, arbitrary: fc.constant(true) }),
+  mutations: fc.oneof(
+    { weight: 2, arbitrary: fc.constant([]) },
+    { weight: 3, arbitrary: fc.array(mutation, { minLength: 1, maxLength: 3 }) },
+  ),
+})
+type Step = typeof step extends fc.Arbitrary<infer S> ? S : never
+
+test(`${RUNS * STEPS} payloads and account lists: the program does what its description says, to the lamport`, () => {
+  fc.assert(
+    fc.property(fc.array(step, { minLength: STEPS, maxLength: STEPS, size: 'max' }), (steps) => {
+      const scene = enter()
+      for (const one of steps) play(scene, one)
+      empty(scene)
+    }),
+    // a failure names its instruction: thousands of steps are not worth shrinking
+    { numRuns: RUNS, endOnFailure: true },
+  )
+})
+
+interface Scene {
+  world: SolanaWorld
+  model: SolanaModel
+  /** Accounts that stand in for others. */
+  pool: PublicKey[]
+  /** Wallets: what else signs is no wish of anybody. */
+  wallets: PublicKey[]
+  watched: Map<string, PublicKey>
+  gifts: bigint
+  /** Accounts of the quotes, in their order. */
+  payments: PublicKey[]
+  templates: ReturnType<typeof templatesOf>
+  treasuryRent: bigint
+}
+
+function enter(): Scene {
+  const world = createSolanaWorld()
+  const { registrar, keys, programId, programData } = world
+  const payments = new Map(QUOTES.map((quote) => [wordOf(quote).toString('hex'), registrar.payment(wordOf(quote))]))
+  const wallets = Object.values(keys)
+  const accounts = [...wallets, registrar.state, registrar.treasury, programData, ...payments.values()]
+  return {
+    world,
+    model: createSolanaModel(world, payments),
+    pool: [...accounts, SystemProgram.programId, programId],
+    wallets,
+    watched: new Map(accounts.map((account) => [account.toBase58(), account])),
+    gifts: 0n,
+    payments: [...payments.values()],
+    templates: templatesOf(world),
+    treasuryRent: world.rentOf(TREASURY_BYTES),
+  }
+}
+
+/** Runs one step and compares everything that it did with what the model says. */
+function play(scene: Scene, one: Step): void {
+  const { world, model } = scene
+  if (one.gift) give(scene, one)
+  const call = mutate(scene, rightCall(scene, one), one.mutations)
+  const effect = model.predict(call, (bytes) => (bytes.length === 32 ? new PublicKey(bytes).toBase58() : ''))
+  const before = balances(world, call)
+  const { error, logs } = world.send(call)
+  expect(error === undefined, `${describeCall(call)}: ${error}\n${logs.join('\n')}`).toBe(effect !== undefined)
+  const after = balances(world, call)
+  for (const [account, lamports] of before) {
+    expect(after.get(account)! - lamports, account).toBe(effect?.moves.get(account) ?? 0n)
+  }
+  effect?.apply()
+  expect(effect ? world.eventsOf(logs).map(eventText) : []).toEqual(effect?.events ?? [])
+  checkLedger(scene)
+}
+
+/** The state says what the model says, and the treasury has it. */
+function checkLedger({ world, model, gifts, treasuryRent }: Scene): void {
+  const { keptLamports, heldLamports } = model.money()
+  const { relay, treasurer } = model.authorities()
+  const { relayAuthority, treasuryAuthority, ...numbers } = world.stateOf()
+  expect(numbers).toEqual(model.money())
+  expect([relayAuthority.toBase58(), treasuryAuthority.toBase58()]).toEqual([relay, treasurer])
+  const balance = world.balanceOf(world.registrar.treasury)
+  expect(balance).toBe(treasuryRent + keptLamports + heldLamports + gifts)
+}
+
+/** Nothing is ever stuck: all that is held goes back, all that is kept comes out. */
+function empty(scene: Scene): void {
+  const { world, model, watched } = scene
+  const { keys, registrar } = world
+  const calls = callsOf(world)
+  expect(world.send(calls.setAuthorities(keys.relay, keys.treasurer)).error).toBeUndefined()
+  for (const [account, { payer, lamports }] of model.held) {
+    const quote = QUOTES.find((name) => registrar.payment(wordOf(name)).toBase58() === account)!
+    const payerKey = watched.get(payer) ?? new PublicKey(payer)
+    const before = world.balanceOf(payerKey)
+    const refund = registrar.refund(keys.relay, { quoteId: wordOf(quote), payer: payerKey })
+    expect(world.send(refund).error).toBeUndefined()
+    expect(world.balanceOf(payerKey)).toBeGreaterThan(before + lamports)
+  }
+  const { keptLamports } = model.money()
+  if (keptLamports > 0n) expect(world.send(calls.withdraw(keptLamports)).error).toBeUndefined()
+  expect(world.balanceOf(registrar.treasury)).toBe(world.rentOf(TREASURY_BYTES) + scene.gifts)
+}
+
+function give(scene: Scene, { who, quote }: Step): void {
+  const { registrar, balanceOf, send, keys } = scene.world
+  const to = who === 0 ? registrar.treasury : scene.payments[quote]!
+  if (who === 0) scene.gifts += GIFT_LAMPORTS
+  const before = balanceOf(to)
+  const lamports = Number(GIFT_LAMPORTS)
+  expect(send(SystemProgram.transfer({ fromPubkey: keys.stranger, toPubkey: to, lamports })).error).toBeUndefined()
+  expect(balanceOf(to)).toBe(before + GIFT_LAMPORTS)
+}
+
+/** Instructions made once: finding an address takes longer than running the program. */
+function templatesOf(world: SolanaWorld) {
+  const { keys, programId } = world
+  const calls = callsOf(world)
+  return {
+    register: new Map(QUOTES.map((quote) => [quote, calls.register(quote)])),
+    settle: calls.settle('any'),
+    refund: calls.refund('any'),
+    withdraw: calls.withdraw(1n),
+    setAuthorities: (relay: PublicKey, treasurer: PublicKey) => calls.setAuthorities(relay, treasurer),
+    initialize: initializeInstruction(programId, keys.deployer, keys.relay, keys.treasurer),
+  }
+}
+
+function rightCall({ world, model, wallets, payments, templates }: Scene, one: Step): TransactionInstruction {
+  const { keys } = world
+  const authority = (role: 'relay' | 'treasurer') => (metas: AccountMeta[]) =>
+    metas.with(0, { ...metas[0]!, pubkey: new PublicKey(model.authorities()[role]) })
+  const pairs = Array.from({ length: one.count }, (_, n) => {
+    const payment = payments[(one.quote + n) % QUOTES.length]!
+    const payer = model.held.get(payment.toBase58())?.payer
+    return [writes(payment), writes(payer === undefined ? keys.alice : new PublicKey(payer))]
+  })
+  switch (one.kind) {
+    case 'register': {
+      const right = templates.register.get(QUOTES[one.quote]!)!
+      const data = Buffer.from(right.data)
+      data.writeBigUInt64LE(one.lamports, LAMPORTS_OFFSET)
+      data.writeBigInt64LE(NOW + one.expiresIn, EXPIRY_OFFSET)
+      const payer = [keys.alice, keys.bob, keys.relay, keys.deployer][one.who]!
+      return changed(right, { data, keys: (metas) => metas.with(0, { ...metas[0]!, pubkey: payer }) })
+    }
+    case 'settle':
+      return changed(templates.settle, { keys: (all) => [...authority('relay')(all).slice(0, 2), ...pairs.flat()] })
+    case 'refund':
+      return changed(templates.refund, { keys: (all) => [...authority('relay')(all).slice(0, 3), ...pairs[0]!] })
+    case 'withdraw': {
+      const data = Buffer.from(templates.withdraw.data)
+      data.writeBigUInt64LE(one.lamports, 8)
+      const to = writes(wallets[one.who]!)
+      return changed(templates.withdraw, { data, keys: (metas) => authority('treasurer')(metas).with(3, to) })
+    }
+    case 'set_authorities':
+      return templates.setAuthorities(
+        [keys.relay, keys.bob][one.who % 2]!,
+        [keys.treasurer, keys.alice][one.count % 2]!,
+      )
+    case 'initialize':
+      return templates.initialize
+  }
+}
+
+function mutate(scene: Scene, call: TransactionInstruction, mutations: readonly Mutation[]): TransactionInstruction {
+  let { keys, data } = call
+  for (const one of mutations) {
+    if (one.kind === 'cut') data = data.subarray(0, one.at % (data.length + 1))
+    else if (one.kind === 'extend') data = Buffer.concat([data, one.bytes])
+    else if (one.kind === 'byte' && data.length > 0) data = Buffer.from(data.with(one.at % data.length, one.value))
+    else if (one.kind === 'random') data = Buffer.concat([data.subarray(0, 8), one.bytes])
+    else if (one.kind === 'add') keys = [...keys, writes(scene.pool[one.by % scene.pool.length]!)]
+    else if ('at' in one && keys.length > 0) keys = mutateKeys(scene, keys, one)
+  }
+  return changed(call, {
+    data,
+    keys: () => keys.map((meta) => ({ ...meta, isSigner: meta.isSigner && mayHaveSigned(scene, meta) })),
+  })
+}
+
+function mutateKeys({ pool }: Scene, keys: AccountMeta[], one: Extract<Mutation, { at: number }>): AccountMeta[] {
+  const at = one.at % keys.length
+  const meta = keys[at]!
+  switch (one.kind) {
+    case 'swap': {
+      const other = one.with % keys.length
+      return keys.with(at, keys[other]!).with(other, meta)
+    }
+    case 'replace':
+      return keys.with(at, { ...meta, pubkey: pool[one.by % pool.length]! })
+    case 'drop':
+      return keys.toSpliced(at, 1)
+    case 'repeat':
+      return keys.toSpliced(at, 0, meta)
+    case 'sign':
+      return keys.with(at, { ...meta, isSigner: true })
+    case 'unsign':
+      return keys.with(at, { ...meta, isSigner: false })
+    case 'freeze':
+      return keys.with(at, { ...meta, isWritable: false })
+    case 'thaw':
+      return keys.with(at, { ...meta, isWritable: true })
+    default:
+      return keys
+  }
+}
+
+/** The program's own addresses have no key that could sign. */
+function mayHaveSigned({ wallets, watched, pool }: Scene, { pubkey }: AccountMeta): boolean {
+  const isKnown = watched.has(pubkey.toBase58()) || pool.some((one) => one.equals(pubkey))
+  return !isKnown || wallets.some((one) => one.equals(pubkey))
+}
+
+/** Of what the call names, and the treasury: the runtime changes no account that a transaction doesn't name. */
+function balances(world: SolanaWorld, { keys }: TransactionInstruction): Map<string, bigint> {
+  const accounts = [world.registrar.treasury, ...keys.map(({ pubkey }) => pubkey)]
+  return new Map(accounts.map((account) => [account.toBase58(), world.balanceOf(account)]))
+}
+
+function eventText({ name, data }: SolanaEvent): string {
+  const { sequence, payer, quote_id: quote, lamports, name: word } = data
+  return [name, sequence, payer, quote, word, lamports].filter((field) => field !== undefined).join(' ')
+}
+
+const describeCall = ({ keys, data }: TransactionInstruction): string =>
+  `${data.toString('hex')} ${keys.map(({ pubkey, isSigner, isWritable }) => `${pubkey.toBase58()}${isSigner ? ' s' : ''}${isWritable ? ' w' : ''}`).join(', ')}`
