@@ -6,7 +6,7 @@ import path from 'node:path'
 import type pg from 'pg'
 import { type Logger, pino } from 'pino'
 import { expect } from 'vitest'
-import { createApi } from '../../src/api/server.js'
+import { type ApiDeps, createApi } from '../../src/api/server.js'
 import type { ChainPort, Hex } from '../../src/chains/chain.js'
 import { createChainRpc, createEvmChain } from '../../src/chains/evm/chain.js'
 import { type ChainConfig, parseChains } from '../../src/config.js'
@@ -60,6 +60,7 @@ export interface ApiWorldOptions {
   log?: Logger
   siteUrl?: string
   shareKey?: Uint8Array
+  metrics?: ApiDeps['metrics']
 }
 
 const LABELS: readonly { network: Network; label: string }[] = [
@@ -87,6 +88,7 @@ export async function startApi(options: ApiWorldOptions = {}): Promise<ApiWorld>
       ...(options.siteUrl && { siteUrl: options.siteUrl }),
     },
     log: options.log ?? pino({ level: 'silent' }),
+    ...(options.metrics && { metrics: options.metrics }),
   })
   const server = createServer(api.limits, api.app)
   api.protect(server)

@@ -1,0 +1,361 @@
+import { Writable } from 'node:stream'
+import bs58 from 'bs58'
+import { pino } from 'pino'
+import { afterAll, beforeAll, describe, expect, it } from 'vitest'
+import { routes } from '../../src/api/server.js'
+import { addressToWord, parseAddress } from '../../src/registry/address.js'
+import { type Member, memberOf } from '../api/members.js'
+import { mirrorOf, readFeed } from '../api/mirror.js'
+import { type ApiWorld, bid, freshName, randomAddress, randomHash, startApi } from '../api/support.js'
+import { solanaAccount } from '../api/wallets.js'
+
+let world: ApiWorld
+/** All that leaves beside answers: log lines and the labels of metrics. */
+const aside: string[] = []
+let shows = (_text: string): string[] => []
+
+beforeAll(async () => {
+  const sink = new Writable({
+    write(chunk, _encoding, done) {
+      aside.push(String(chunk))
+      done()
+    },
+  })
+  world = await startApi({
+    shareKey: Buffer.alloc(32, 9),
+    log: pino({ level: 'trace' }, sink),
+    metrics: { requests: { observe: (labels) => void aside.push(JSON.stringify(labels)) } },
+  })
+  await plant()
+})
+afterAll(() => world.stop())
+
+/** Names of wallets that nobody outside may see. */
+const SECRET = [
+  'secret-listed',
+  'secret-actor',
+  'secret-renamed',
+  'secret-payer',
+  'secret-made',
+  'secret-last',
+  'secret-solana',
+  'secret-invited',
+]
+
+let alice: Member
+let stranger: Member
+const hidden: Record<'listed' | 'actor' | 'payer' | 'last' | 'solana' | 'made', string> = {
+  listed: randomAddress(),
+  actor: '',
+  payer: '',
+  last: '',
+  solana: '',
+  made: '',
+}
+const clusters: string[] = []
+const names: string[] = []
+const txs = [randomHash(), randomHash()]
+let feedBefore: string
+
+const expectOk = async (reply: Promise<{ status: number; body: unknown }>) => {
+  const { status, body } = await reply
+  expect(status, JSON.stringify(body)).toBe(200)
+}
+const at = (): number => Date.now()
+
+/** Private wallets that act in every way there is. */
+async function plant(): Promise<void> {
+  alice = await memberOf(world)
+  stranger = await memberOf(world)
+  const [actor, payer, last, leaver] = [
+    await memberOf(world),
+    await memberOf(world),
+    await memberOf(world),
+    await memberOf(world),
+  ]
+  const solana = await memberOf(world, solanaAccount())
+  Object.assign(hidden, { actor: actor.address, payer: payer.address, last: last.address, solana: solana.address })
+  const name = freshName()
+  names.push(name)
+  await world.append('mainnet', [bid({ from: alice.address, name, atMs: at() })])
+  const id = (await world.get(`/v1/clusters/address/${alice.address}`)).body.clusterId
+  clusters.push(id)
+  const listed = [
+    { address: hidden.listed, name: 'secret-listed' },
+    { address: actor.address, name: 'secret-actor' },
+    { address: payer.address, name: 'secret-payer' },
+    { address: solana.address, name: 'secret-solana' },
+  ]
+  await expectOk(alice.add(listed.map((wallet) => ({ ...wallet, isPrivate: true }))))
+  // as actors: verify, add, rename, confirm, remove, in public and in private
+  for (const of of [actor, payer, solana]) await expectOk(of.verify(id))
+  const [seen, gone] = [randomAddress(), randomAddress()]
+  await expectOk(
+    actor.add([
+      { address: seen, name: 'seen' },
+      { address: gone, name: 'gone' },
+    ]),
+  )
+  await expectOk(actor.rename(seen, 'seen-again'))
+  await expectOk(solana.confirm(seen))
+  await expectOk(solana.remove(gone))
+  await expectOk(actor.rename(actor.address, 'secret-renamed'))
+  await expectOk(actor.confirm(solana.address))
+  const made = { type: 'evm', name: 'secret-made', isPrivate: true }
+  hidden.made = (await actor.call('POST', '/v1/clusters/generate/wallet', made)).body.address
+  // as payer of a bid that is lost, and of one that is too low: neither makes it public
+  await world.append('mainnet', [
+    bid({ from: payer.address, name, tx: txs[0]!, atMs: at() }),
+    bid({ from: payer.address, name: freshName(), amountWei: 1n, tx: txs[1]!, atMs: at() }),
+  ])
+  // as last verified wallet of a cluster that holds a name: whoever registered it leaves
+  const kept = freshName()
+  names.push(kept)
+  await world.append('mainnet', [bid({ from: leaver.address, name: kept, atMs: at() })])
+  const second = (await world.get(`/v1/clusters/address/${leaver.address}`)).body.clusterId
+  clusters.push(second)
+  await expectOk(leaver.add([{ address: last.address, name: 'secret-last', isPrivate: true }]))
+  await expectOk(last.verify(second))
+  await expectOk(alice.add([{ address: leaver.address, name: 'leaver' }]))
+  await expectOk(leaver.verify(id))
+  await expectOk(last.add([{ address: randomAddress(), name: 'orphan' }]))
+  // what it may not do there says nothing either
+  for (const [reply, error] of [
+    [last.remove(last.address), 'last_verified_wallet'],
+    [last.verify(id), 'not_invited'],
+    [alice.add([{ address: hidden.listed, name: 'other', isPrivate: true }]), 'wallet_exists'],
+    [actor.add([{ address: seen, name: 'seen-again', isPrivate: true }]), 'already_public'],
+    [stranger.verify(id), 'not_invited'],
+  ] as const)
+    expect((await reply).body.error).toBe(error)
+  await expectOk(alice.add([{ address: last.address, name: 'secret-invited', isPrivate: true }]))
+  expect((await last.verify(id)).body.error).toBe('names_would_reveal')
+  await expectOk(alice.remove(last.address))
+  const traces = [...SECRET, ...Object.values(hidden).flatMap(formsOf)]
+  shows = (text) => traces.filter((trace) => text.toLowerCase().includes(trace.toLowerCase()))
+}
+
+/** Every form in which an address could turn up. */
+function formsOf(text: string): string[] {
+  const address = parseAddress(text)
+  if (typeof address === 'string') throw new Error(`${text}: ${address}`)
+  const raw = address.bytes.subarray(1)
+  return [
+    text.replace(/^0x/, ''),
+    raw.toString('hex'),
+    addressToWord(address.bytes).toString('hex'),
+    raw.toString('base64'),
+    bs58.encode(raw),
+  ]
+}
+
+/** An answer as text: status, body, headers. */
+async function answer(path: string, init: RequestInit = {}): Promise<string> {
+  const { status, body, headers } = await world.request(path, init)
+  return JSON.stringify([
+    status,
+    body,
+    [...headers].filter(([key]) => !['date', 'x-request-id', 'content-length'].includes(key)),
+  ])
+}
+const post = (path: string, body: unknown, headers = {}) =>
+  answer(path, { method: 'POST', headers, body: JSON.stringify(body) })
+
+describe('private wallets', () => {
+  it('are seen by the verified wallets of their cluster, with who really acted', async () => {
+    const { body, headers } = await alice.call('GET', `/v1/clusters/id/${clusters[0]}`)
+    const secret = body.wallets.filter((wallet: { isPrivate: boolean }) => wallet.isPrivate)
+    expect(secret.map((wallet: { name: string }) => wallet.name).sort()).toEqual(
+      ['secret-listed', 'secret-made', 'secret-payer', 'secret-renamed', 'secret-solana'].sort(),
+    )
+    const seen = body.wallets.find((wallet: { name: string }) => wallet.name === 'seen-again')
+    expect(seen.updatedBy).toBe(hidden.solana)
+    expect(headers.get('cache-control')).toBe('private, no-store')
+    expect(headers.get('vary')).toBe('Authorization, X-AUTH-KEY')
+    const byName = await alice.call('GET', `/v1/clusters/name/${names[0]}`)
+    expect(byName.body).toEqual(body)
+    expect(byName.headers.get('cache-control')).toBe('private, no-store')
+  })
+
+  it('leave no trace in any GET, whoever asks', async () => {
+    const given: Record<string, readonly string[]> = {
+      id: clusters,
+      clusterId: clusters,
+      name: [...names, `${names[0]}/`],
+      cluster: names,
+      clusterName: names,
+      communityName: names,
+      community: names,
+      walletName: ['seen-again', 'orphan'],
+      addressName: ['seen-again', 'orphan'],
+      address: [alice.address, stranger.address],
+      tx: txs,
+      file: names.map((name) => `${name}.svg`),
+    }
+    const reads = routes.filter(({ method, auth }) => method === 'get' && auth !== 'required')
+    expect(reads.length).toBeGreaterThan(15)
+    let asked = 0
+    for (const route of reads) {
+      for (const path of pathsOf(route.path, given)) {
+        for (const headers of [{}, stranger.headers]) {
+          const { text } = await raw(path, headers)
+          expect(shows(text), `${path}: ${text}`).toEqual([])
+          asked += 1
+        }
+      }
+    }
+    expect(asked).toBeGreaterThan(60)
+  })
+
+  it('leave no trace in look-ups of many', async () => {
+    const own = names.flatMap((name) => [name, `${name}/`, `${name}/seen-again`, `${name}/main`])
+    for (const headers of [{}, stranger.headers]) {
+      const answers = [
+        await post(
+          '/v1/names',
+          own.map((name) => ({ name })),
+          headers,
+        ),
+        await post('/v1/names/address', [alice.address], headers),
+        await post('/v1/names/register/check', names, headers),
+        await post('/v0.1/address/names', own, headers),
+        await post('/v0.1/cluster/names', names, headers),
+        await post('/v0.1/name/addresses', [alice.address], headers),
+      ]
+      for (const text of answers) expect(shows(text), text).toEqual([])
+    }
+  })
+
+  it('are answered exactly as addresses and names that nobody knows', async () => {
+    const places = [
+      '/v1/names/address/?',
+      '/v1/names/owner/address/?',
+      '/v1/clusters/address/?',
+      '/v0.1/name/?',
+      '/v0.1/cluster/address/?',
+    ]
+    for (const secret of Object.values(hidden)) {
+      const unknown = secret.startsWith('0x') ? randomAddress() : solanaAccount().address
+      for (const place of places) {
+        const [theirs, nobodys] = [secret, unknown].map((value) => answer(place.replace('?', value)))
+        expect((await theirs!).replaceAll(secret, '?'), place).toBe((await nobodys!).replaceAll(unknown, '?'))
+      }
+      const bulk = async (value: string) => (await post('/v1/names/address', [value])).replaceAll(value, '?')
+      expect(await bulk(secret)).toBe(await bulk(unknown))
+    }
+    for (const name of names) {
+      for (const secret of SECRET) {
+        expect(JSON.parse(await post('/v1/names', [{ name: `${name}/${secret}` }]))[1]).toEqual([])
+        expect((await world.get(`/v0.1/address/${name}/${secret}`)).body).toBeNull()
+      }
+    }
+  })
+
+  it('act in public as the oldest public verified wallet of their cluster, else as nobody', async () => {
+    const feed = await readFeed(world)
+    expect(shows(JSON.stringify(feed))).toEqual([])
+    const from = (type: string, name: string) =>
+      feed.find((event) => event.type === type && event.data.name === name)!.from
+    expect(from('ADD_WALLET', 'seen')).toBe(alice.address)
+    expect(from('UPDATE_WALLET_NAME', 'seen-again')).toBe(alice.address)
+    expect(from('ADD_WALLET', 'orphan')).toBe(`0x${'0'.repeat(40)}`)
+    for (const address of Object.values(hidden)) {
+      const { body } = await world.get(`/v1/events?from=${address}`)
+      expect(body.items).toEqual([])
+    }
+    expect(feed.map(({ id }) => id)).toEqual(feed.map((_, i) => `m-1-${i + 1}`))
+    const mirror = mirrorOf(feed)
+    for (const [id, { wallets }] of mirror.clusters) {
+      const shown = (await world.get(`/v1/clusters/id/${id}`)).body.wallets
+      expect(shown.map((wallet: { address: string }) => wallet.address).sort()).toEqual([...wallets.keys()].sort())
+    }
+  })
+
+  it('move nothing that the public can see: events, their numbers, tokens of pages', async () => {
+    const look = async () =>
+      JSON.stringify([
+        (await world.get('/v1/events')).body,
+        (await world.get('/v1/events?orderBy=newest&limit=3')).body,
+        (await world.get(`/v1/events?fromTimestamp=${Date.now() + 60_000}`)).body.items,
+        (await world.get('/v0.1/events')).body,
+        (await world.get(`/v1/clusters/id/${clusters[0]}`)).body,
+      ])
+    feedBefore = await look()
+    const address = randomAddress()
+    await expectOk(alice.add([{ address, name: 'secret-late', isPrivate: true }]))
+    await expectOk(alice.rename(address, 'secret-later'))
+    await expectOk(alice.confirm(address))
+    await expectOk(alice.remove(address))
+    expect(await look()).toBe(feedBefore)
+  })
+
+  it('reserve nothing: a public wallet takes the name of a private one and wins its resolution', async () => {
+    const address = randomAddress()
+    await expectOk(alice.add([{ address, name: 'secret-listed' }]))
+    const [record] = (await world.post('/v1/names', [{ name: `${names[0]}/secret-listed` }])).body
+    expect(record).toMatchObject({ address, walletName: 'secret-listed' })
+    expect((await alice.add([{ address: hidden.listed, name: 'secret-listed', isPrivate: false }])).body.error).toBe(
+      'wallet_name_taken',
+    )
+    await expectOk(alice.remove(address))
+  })
+
+  it('left no trace in logs and metrics', () => {
+    expect(aside.length).toBeGreaterThan(100)
+    for (const line of aside) expect(shows(line), line).toEqual([])
+  })
+
+  it('become public when they register, as if they had been added then', async () => {
+    const { payer } = hidden
+    // the name it has in private belongs to a public wallet by now
+    await expectOk(alice.add([{ address: randomAddress(), name: 'secret-payer' }]))
+    const before = (await readFeed(world)).length
+    const name = freshName()
+    await world.append('mainnet', [bid({ from: payer, name, atMs: at() })])
+    const events = (await readFeed(world)).slice(before)
+    expect(events.map(({ type, from, data }) => [type, from, data.name])).toEqual([
+      ['ADD_WALLET', payer, 'secret-payer-2'],
+      ['REGISTER_NAME', payer, name],
+    ])
+    const { wallets } = (await world.get(`/v1/clusters/name/${name}`)).body
+    const entry = wallets.at(-1)
+    expect(entry).toMatchObject({
+      address: payer,
+      name: 'secret-payer-2',
+      isVerified: true,
+      isPrivate: false,
+      updatedBy: payer,
+    })
+    expect(entry.createdAt).toBe(entry.updatedAt)
+    expect((await alice.add([{ address: payer, name: 'secret-payer-2', isPrivate: true }])).body.error).toBe(
+      'already_public',
+    )
+  })
+
+  it('become public when they are added again in public', async () => {
+    const { listed } = hidden
+    const before = (await readFeed(world)).length
+    await expectOk(alice.add([{ address: listed, name: 'listed-now', isPrivate: false }]))
+    const events = (await readFeed(world)).slice(before)
+    expect(events).toMatchObject([
+      { type: 'ADD_WALLET', data: { address: listed, name: 'listed-now', is_verified: false } },
+    ])
+  })
+})
+
+/** Paths of a route with values for its parameters, all combinations. */
+function pathsOf(pattern: string, given: Readonly<Record<string, readonly string[]>>): string[] {
+  let paths = [pattern.replace(/\.svg$/, '')]
+  for (const [, name] of pattern.matchAll(/:(\w+)/g)) {
+    const values = given[name!]
+    if (!values) throw new Error(`${pattern}: say what :${name} may be`)
+    paths = paths.flatMap((path) => values.map((value) => path.replace(`:${name}`, encodeURIComponent(value))))
+  }
+  return paths
+}
+
+/** A GET whose answer may be any media type, with its headers. */
+async function raw(path: string, headers: Record<string, string>): Promise<{ text: string }> {
+  const response = await fetch(`${world.url}${path}`, { headers })
+  return { text: `${response.status} ${JSON.stringify([...response.headers])} ${await response.text()}` }
+}
