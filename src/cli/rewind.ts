@@ -82,7 +82,7 @@ function print(report: RewindReport, isApplied: boolean): void {
   list('names that vanish', report.vanished, ({ name, owner }) => `${name} (of ${owner})`)
   list('names that change hands', report.changed, ({ name, from, to }) => `${name} (${from} to ${to})`)
   list('clusters affected', report.clusters, ({ cluster, isGone }) => `${cluster}${isGone ? ' (gone)' : ''}`)
-  list('signed changes left without effect', report.withoutEffect, ({ seq }) => `entry ${seq}`)
+  list('signed changes left without effect', report.withoutEffect, ({ seq, kind }) => `entry ${seq} (${kind})`)
   console.log(`  messages taken in anew: ${report.messages}`)
   list('deliveries looked at again', report.deliveries, ({ id }) => String(id))
   list('messages that stay, though their source is taken back', report.staying, ({ guid }) => guid)

@@ -1,6 +1,7 @@
 import type pg from 'pg'
 import { decodeAddress } from '../registry/address.js'
 import { toHex } from '../registry/bytes.js'
+import { type EntryKind, entryKind } from '../registry/entry.js'
 import { NETWORK_CODE, type Network } from '../registry/network.js'
 import type { RewindTarget } from './rewind.js'
 import { endedFrom, endedValues, staying, vanishing, verdictsFrom, verdictTimes } from './rewindRows.js'
@@ -27,8 +28,8 @@ export interface RewindReport {
   changed: Sample<{ name: string; from: string; to: string }>
   /** Clusters (ids) that vanish, or hold fewer or other names than before. */
   clusters: Sample<{ cluster: string; isGone: boolean }>
-  /** Signed changes that had an effect and have none any more: sequence numbers in the generation that ends. */
-  withoutEffect: Sample<{ seq: number }>
+  /** Signed changes that had an effect and have none any more: sequence numbers in the generation that ends, and what they were. */
+  withoutEffect: Sample<{ seq: number; kind: EntryKind }>
   /** Verdicts on transactions that are worked out anew. */
   verdicts: number
   /** Deliveries that ended in those blocks and are looked at again: their numbers. */
@@ -90,7 +91,11 @@ export async function readReport(client: pg.ClientBase, target: RewindTarget, ta
       cluster: toHex(c.id),
       isGone: c.gone,
     })),
-    withoutEffect: await sample<{ seq: number }, { seq: number }>(sql.withoutEffect, ({ seq }) => ({ seq }), from),
+    withoutEffect: await sample<{ seq: number; kind: number }, { seq: number; kind: EntryKind }>(
+      sql.withoutEffect,
+      ({ seq, kind }) => ({ seq, kind: entryKind(kind) }),
+      from,
+    ),
     verdicts: await count(`FROM tracked_txs WHERE ${verdictsFrom}`, [code, row.chain, ...verdictTimes(target)]),
     deliveries: isHub
       ? await sample<{ id: number }, { id: number }>(
@@ -151,8 +156,8 @@ function sqlOf(network: Network, { schema, journal, generation }: Tables) {
           AND NOT EXISTS (SELECT 1 FROM ${rebuilt('clusters')} n WHERE n.network = ${code} AND n.id = c.id)) t
       ORDER BY t.id`,
     // the kept entries are in their old order, so the n-th of them is entry n of the new generation
-    withoutEffect: `SELECT o.seq FROM (
-        SELECT seq, chain, effects, row_number() OVER (ORDER BY seq) AS new_seq FROM ${live('journal')}
+    withoutEffect: `SELECT o.seq, o.kind FROM (
+        SELECT seq, kind, chain, effects, row_number() OVER (ORDER BY seq) AS new_seq FROM ${live('journal')}
         WHERE network = $1 AND generation = ${generation} AND NOT (chain IS NOT NULL AND chain = $2 AND block >= $3)) o
       JOIN ${journal}.${leaf('journal', network)} n ON n.network = $1 AND n.generation = ${generation + 1} AND n.seq = o.new_seq
       WHERE o.chain IS NULL AND octet_length(o.effects) > 0 AND octet_length(n.effects) = 0 ORDER BY o.seq`,

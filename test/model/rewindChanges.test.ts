@@ -1,0 +1,110 @@
+import { mkdtempSync, rmSync } from 'node:fs'
+import { tmpdir } from 'node:os'
+import { join } from 'node:path'
+import type pg from 'pg'
+import { afterAll, beforeAll, expect, test } from 'vitest'
+import { appendEntries } from '../../src/db/append.js'
+import { type ChangesMade, makeChanges } from '../../src/db/appendChanges.js'
+import { type ChainRow, registerChain } from '../../src/db/chains.js'
+import { migrate } from '../../src/db/migrate.js'
+import { createPool, inTransaction } from '../../src/db/pool.js'
+import { findClusterById } from '../../src/db/read/clusters.js'
+import { replay } from '../../src/db/replay.js'
+import { rewind } from '../../src/db/rewind.js'
+import { addressToWord } from '../../src/registry/address.js'
+import { bigIntToWord } from '../../src/registry/bytes.js'
+import type { Change } from '../../src/registry/change.js'
+import { nameToWord } from '../../src/registry/name.js'
+import { type Postgres, startPostgres } from '../../src/testing/postgres.js'
+
+const home = mkdtempSync(join(tmpdir(), 'clusterd-rewind-'))
+let postgres: Postgres
+let pool: pg.Pool
+let row: ChainRow
+
+beforeAll(async () => {
+  postgres = await startPostgres({ dataDir: join(home, 'pg') })
+  await migrate(postgres.url)
+  pool = createPool({ url: postgres.url, max: 4, applicationName: 'test' })
+  row = await registerChain(pool, {
+    network: 'mainnet',
+    label: '1',
+    instance: '',
+    chainId: 31_337,
+    genesisHash: Buffer.alloc(32),
+    contract: Buffer.alloc(20),
+    startBlock: 0,
+  })
+  await pool.query('UPDATE chains SET next_block = 100')
+  await pool.query('UPDATE journal_heads SET caught_up = true')
+})
+afterAll(async () => {
+  await pool.end()
+  await postgres.stop()
+  rmSync(home, { recursive: true, force: true })
+})
+
+const wallet = (n: number): Buffer => Buffer.of(1, ...Buffer.alloc(20, n))
+const [alice, bob, carol] = [wallet(0xa1), wallet(0xb0), wallet(0xca)]
+
+async function bid(from: Buffer, name: string, block: number): Promise<void> {
+  const body = Buffer.concat([Buffer.alloc(32, block), addressToWord(from), bigIntToWord(5n), nameToWord(name)])
+  const position = { chain: row.chain, block, logIndex: 0 }
+  const entry = { kind: 'bid', position, txKey: BigInt(block), causeMs: block * 1_000, body } as const
+  await inTransaction(pool, (client) => appendEntries(client, 'mainnet', [entry], { writerMs: Date.now() }))
+}
+const make = (change: Change): Promise<ChangesMade> =>
+  makeChanges(pool, { network: 'mainnet', changes: [change], nowMs: Date.now() })
+
+test('signed changes that rest on what a rewind takes back stay as entries without effect, and are told', async () => {
+  await bid(bob, 'kept', 1)
+  await bid(alice, 'lost', 50)
+  const rename: Change = { kind: 'rename_wallets', actor: alice, wallets: [{ address: alice, name: 'ali' }] }
+  expect(await make(rename)).toMatchObject({ kind: 'made' })
+  const added = await make({
+    kind: 'add_wallets',
+    actor: bob,
+    wallets: [
+      { address: alice, name: 'alice', isPrivate: false },
+      { address: carol, name: 'carol', isPrivate: true },
+    ],
+  })
+  if (added.kind !== 'made') throw new Error(added.kind)
+  // moves the name that will be gone
+  expect(await make({ kind: 'verify_wallet', actor: alice, clusterId: added.clusterId })).toMatchObject({
+    kind: 'made',
+  })
+  expect(await make({ kind: 'verify_wallet', actor: carol, clusterId: added.clusterId })).toMatchObject({
+    kind: 'made',
+  })
+  const before = await replay(pool, 'mainnet')
+  expect(before.rebuilt).toBe(before.live)
+
+  const target = { row, isHub: true, block: 40, parentHash: Buffer.alloc(32, 1), parentMs: 39_000 }
+  const dry = await rewind(pool, target, { apply: false })
+  expect((await replay(pool, 'mainnet')).live).toBe(before.live)
+  const report = await rewind(pool, target, { apply: true })
+  expect({ ...report, generation: null }).toEqual({ ...dry, generation: null })
+  expect(report.withoutEffect).toEqual({ count: 1, first: [{ seq: 3, kind: 'rename_wallets' }] })
+  expect(report.vanished.first.map(({ name }) => name)).toEqual(['lost'])
+
+  const { rows } = await pool.query(
+    'SELECT seq, kind, octet_length(effects) AS effects, public_count FROM journal WHERE generation = 2 ORDER BY seq',
+  )
+  expect(rows).toHaveLength(5)
+  expect(rows[1]).toMatchObject({ kind: 18, effects: 0, public_count: 0 })
+  const view = await findClusterById(pool, 'mainnet', added.clusterId, carol)
+  expect(view!.wallets.map(({ name, isVerified, isPrivate }) => [name, isVerified, isPrivate])).toEqual([
+    ['main', true, false],
+    ['alice', true, false],
+    ['carol', true, true],
+  ])
+  const after = await replay(pool, 'mainnet')
+  expect(after).toMatchObject({ generation: 2, rebuilt: after.live })
+})
+
+test('no change is taken until the new generation has been caught up', async () => {
+  expect(await make({ kind: 'create_cluster', actor: carol })).toEqual({ kind: 'catching_up' })
+  await pool.query('UPDATE journal_heads SET caught_up = true')
+  expect(await make({ kind: 'create_cluster', actor: carol })).toMatchObject({ kind: 'made' })
+})
