@@ -63,6 +63,20 @@ async function upsertMessages(
   ])
 }
 
+/** The last message of a spoke's confirmed blocks, null before the first. */
+export async function newestConfirmedMessage(
+  db: pg.Pool | pg.ClientBase,
+  network: Network,
+  chain: number,
+): Promise<Pick<SentMessage, 'packet' | 'block'> | null> {
+  const { rows } = await db.query<{ packet: Buffer; block: number }>(
+    `SELECT packet, block FROM messages WHERE network = $1 AND chain = $2 AND confirmed
+     ORDER BY block DESC, log_index DESC LIMIT 1`,
+    [NETWORK_CODE[network], chain],
+  )
+  return rows[0] ?? null
+}
+
 /** Makes the unconfirmed receipts of a hub what its tail says, from a block on. */
 export async function writeTailReceipts(
   client: pg.ClientBase,

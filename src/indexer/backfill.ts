@@ -12,6 +12,7 @@ import { firstClusterIds, keysOf } from '../registry/fold.js'
 import type { Network } from '../registry/network.js'
 import { DeepReorgError, isCheckpointReplaced } from './checkpoint.js'
 import { fetchRange } from './fetchRange.js'
+import type { MessageOrder } from './messageOrder.js'
 import type { ConfirmedRange, Progress } from './types.js'
 import type { RangeWidth } from './width.js'
 import { writeConfirmed } from './write.js'
@@ -33,6 +34,8 @@ export interface BackfillOptions {
   epoch: number
   to: number
   width: RangeWidth
+  /** Of a spoke. */
+  order: MessageOrder
   isCaughtUp: boolean
   signal: AbortSignal
   onProgress?: (progress: Progress) => void
@@ -70,7 +73,9 @@ export async function backfill(options: BackfillOptions): Promise<{ blocks: numb
         throw new DeepReorgError(`block ${row.nextBlock - 1} has been replaced`)
       throw new Error(`getting logs of blocks ${range.from}-${range.to}: a node answered from another fork`)
     }
+    range.harvest.sent = await options.order.complete(range.harvest.sent)
     await writeRange(run, range)
+    options.order.taken(range.harvest.sent)
     entries += range.harvest.entries.length
     options.onProgress?.(progressOf(options, first, entries, startedMs))
   }
@@ -113,7 +118,8 @@ async function writeRange(options: Run, range: PreparedRange): Promise<void> {
   await commit(options, range, cut(rest, from, range.to), range.to, range.lastHash)
 
   function cut(batch: Entry[], first: number, last: number): Harvest {
-    const isInside = ({ block }: { block: number }) => block >= first && block <= last
+    // messages that were left out of earlier blocks come with the range's first part
+    const isInside = ({ block }: { block: number }) => (block >= first || first === range.from) && block <= last
     return { entries: batch, received: received.filter(isInside), sent: sent.filter(isInside) }
   }
 }

@@ -11,6 +11,7 @@ import { failpoint } from '../ops/failpoint.js'
 import { toHex } from '../registry/bytes.js'
 import { backfill } from './backfill.js'
 import { DeepReorgError, isCheckpointReplaced } from './checkpoint.js'
+import { createMessageOrder, type MessageOrder } from './messageOrder.js'
 import { restoreLocalCheckpoint } from './restore.js'
 import { type Extension, extendTail } from './tail.js'
 import type { IndexerState, Outcome, Progress, TailBlock } from './types.js'
@@ -45,6 +46,7 @@ export interface ChainIndexer {
 export async function createChainIndexer(options: ChainIndexerOptions): Promise<ChainIndexer> {
   const { pool, chain, row } = options
   const width = createRangeWidth()
+  const order = createMessageOrder(pool, chain, row, width)
   const head = await readHead(pool, row.network)
   let minimumWei = head.minimumWei
   /** Our unconfirmed blocks, from the checkpoint up. Memory is the truth, the tables show it: a restart reads the tail anew. */
@@ -89,7 +91,7 @@ export async function createChainIndexer(options: ChainIndexerOptions): Promise<
     if (latest.number - top > FOLLOW_MAX_BLOCKS && confirmed >= row.nextBlock) {
       held = []
       isTailStored = false
-      const done = await backfill({ ...options, to: confirmed, width, isCaughtUp: state.isCaughtUp })
+      const done = await backfill({ ...options, to: confirmed, width, order, isCaughtUp: state.isCaughtUp })
       minimumWei = (await readHead(pool, row.network)).minimumWei
       return { kind: 'backfilled', ...done }
     }
@@ -106,9 +108,12 @@ export async function createChainIndexer(options: ChainIndexerOptions): Promise<
         ? { kind: 'behind', latest: latest.number }
         : { kind: 'idle' }
     }
-    failpoint('follow.before_transaction')
-    minimumWei = await writeStep(options, { extension, isTailStored, minimumWei, confirming })
     const last = confirming.at(-1)
+    const believed = together(confirming)
+    believed.sent = await order.complete(believed.sent)
+    failpoint('follow.before_transaction')
+    minimumWei = await writeStep(options, { extension, isTailStored, minimumWei, last, believed })
+    order.taken(believed.sent)
     if (last) {
       row.nextBlock = last.block + 1
       row.parentHash = last.hash
@@ -158,6 +163,7 @@ export async function createChainIndexer(options: ChainIndexerOptions): Promise<
         // what the transaction left is not known: the tail is read anew
         held = []
         isTailStored = false
+        order.forget()
         state.lastError = (error as Error).message
         throw error
       }
@@ -180,18 +186,21 @@ interface Step {
   extension: Extension | null
   isTailStored: boolean
   minimumWei: bigint
-  confirming: readonly TailBlock[]
+  /** The newest block that is confirmed now, if any. */
+  last: TailBlock | undefined
+  /** What the confirmed blocks brought. */
+  believed: Harvest
 }
 
 /** One transaction: the confirmed blocks with their checkpoint, and the new tail. */
 async function writeStep(options: ChainIndexerOptions, step: Step): Promise<bigint> {
   const { pool, row, epoch } = options
   const { network, chain } = row
-  const last = step.confirming.at(-1)
+  const { last } = step
   return inTransaction(pool, async (client) => {
     let { minimumWei } = step
     if (last) {
-      minimumWei = await writeConfirmed(client, row, epoch, together(step.confirming), {
+      minimumWei = await writeConfirmed(client, row, epoch, step.believed, {
         nextBlock: last.block + 1,
         parentHash: last.hash,
       })

@@ -1,8 +1,11 @@
 import { createServer } from 'node:http'
 import type { AddressInfo } from 'node:net'
 
-/** Called with each JSON-RPC method before it is passed on. `lost`: passed on, but the answer never comes back. */
-export type OnCall = (method: string) => Promise<'lost' | undefined>
+/**
+ * Called with each JSON-RPC method before it is passed on. `lost`: passed on, but the answer never comes back; a function: the
+ * answer is what it makes of the node's.
+ */
+export type OnCall = (method: string) => Promise<'lost' | ((answer: string) => string) | undefined>
 
 /** A node's address that passes everything on to another one, except for what a test does in between. */
 export async function startRpcProxy(target: string, onCall: OnCall): Promise<{ url: string; stop(): Promise<void> }> {
@@ -13,7 +16,8 @@ export async function startRpcProxy(target: string, onCall: OnCall): Promise<{ u
       const body = Buffer.concat(parts).toString()
       const verdict = await onCall((JSON.parse(body) as { method: string }).method)
       const passed = await fetch(target, { method: 'POST', headers: { 'content-type': 'application/json' }, body })
-      const text = await passed.text()
+      const given = await passed.text()
+      const text = typeof verdict === 'function' ? verdict(given) : given
       if (verdict === 'lost') response.destroy()
       else response.writeHead(passed.status, { 'content-type': 'application/json' }).end(text)
     }
