@@ -1,6 +1,7 @@
 #!/usr/bin/env node
 import { Command } from 'commander'
 import type { ListOptions } from './cli/deliveries.js'
+import type { RefundOptions } from './cli/refunds.js'
 import type { RewindCommand } from './cli/rewind.js'
 import { ConfigError } from './config.js'
 
@@ -84,6 +85,24 @@ for (const [verb, description] of [
       (await import('./cli/deliveries.js')).change(verb, id, options),
     )
 }
+
+const refunds = program.command('refunds').description('what is owed back to payers on Solana')
+refunds
+  .command('list', { isDefault: true })
+  .description('refunds that are owed, oldest first')
+  .option('--all', 'those that were paid too')
+  .option('--testnet', 'of the testnet only')
+  .option('--mainnet', 'of the mainnet only')
+  .option('--json', 'as JSON')
+  .action(async (options: RefundOptions) => (await import('./cli/refunds.js')).list(options))
+refunds
+  .command('send [ids...]')
+  .description('have the relayer pay back refunds, by their ids or the beginnings of these')
+  .option('--all', 'all that are owed')
+  .option('--testnet', 'of the testnet only')
+  .option('--mainnet', 'of the mainnet only')
+  .option('--json', 'as JSON')
+  .action(async (ids: string[], options: RefundOptions) => (await import('./cli/refunds.js')).send(ids, options))
 
 try {
   await program.parseAsync()

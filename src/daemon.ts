@@ -24,7 +24,7 @@ import { NETWORKS, type Network } from './registry/network.js'
 import type { RelayerState } from './relayer/relayer.js'
 import { roadOf } from './relayer/route.js'
 import { type RelayRun, runRelayer } from './relayer/run.js'
-import { countOutcome, showRelayers } from './relayer/show.js'
+import { countOutcome, showPayers, showRelayers } from './relayer/show.js'
 
 /** Reads of the API give up after this long. */
 const READ_TIMEOUT_MS = 10_000
@@ -75,7 +75,14 @@ export async function startDaemon(config: Config, log: Logger): Promise<Daemon> 
     let relays: RelayRun[] = []
     const relayStates = () => relays.flatMap((relay) => relay.state() ?? [])
     const metrics = createMetrics((m) => showChains(m, runs))
-    const deliveryMetrics = createDeliveryMetrics(metrics.registry, (m) => showRelayers(m, relayStates(), Date.now()))
+    const deliveryMetrics = createDeliveryMetrics(metrics.registry, (m) => {
+      showRelayers(m, relayStates(), Date.now())
+      showPayers(
+        m,
+        relays.flatMap((relay) => relay.payouts() ?? []),
+        Date.now(),
+      )
+    })
     const open: OpenChain[] = []
     for (const chain of config.chains) open.push(await openChain(writePool, chain, log, metrics))
     const solana = await openClusters(config, writePool, open, log, metrics)
@@ -108,7 +115,8 @@ export async function startDaemon(config: Config, log: Logger): Promise<Daemon> 
     })
     relays = NETWORKS.flatMap((network) => {
       const chains = open.filter(({ chain }) => chain.network === network)
-      return startRelayer(config, writePool, network, chains, log, deliveryMetrics, stopping.signal) ?? []
+      const cluster = solana.find(({ chain }) => chain.network === network) ?? null
+      return startRelayer(config, writePool, network, chains, cluster, log, deliveryMetrics, stopping.signal) ?? []
     })
 
     const ops = await startOpsServer({
@@ -201,11 +209,12 @@ async function openClusters(
     if (!cluster || !hub) continue
     const { openSolana } = await import('./openSolana.js')
     const quoteKey = config.quoteKey ?? (await readQuoteKey(pool))
+    const relayKey = config.solanaRelayerKey
     const onFault = (url: string, error: RpcError) => {
       metrics.rpcFaults.inc({ chain: 'solana', fault: error.fault })
       log.debug({ chain: 'solana', url: new URL(url).host, fault: error.fault, err: error }, 'an RPC URL failed')
     }
-    open.push(await openSolana({ pool, network, config: cluster, hub: hub.chain.rpc, quoteKey, onFault }))
+    open.push(await openSolana({ pool, network, config: cluster, hub: hub.chain.rpc, quoteKey, relayKey, onFault }))
   }
   return open
 }
@@ -243,11 +252,13 @@ function startRelayer(
   pool: pg.Pool,
   network: Network,
   chains: readonly OpenChain[],
+  solana: OpenSolana | null,
   log: Logger,
   metrics: DeliveryMetrics,
   signal: AbortSignal,
 ): RelayRun | null {
-  const road = roadOf(chains.map(({ chain, row }) => ({ chain, number: row.chain })))
+  const numbered = chains.map(({ chain, row }) => ({ chain, number: row.chain }))
+  const road = roadOf(numbered, solana !== null)
   if (!road) return null
   if ('problem' in road) {
     log.warn({ network }, road.problem)
@@ -262,9 +273,11 @@ function startRelayer(
     network,
     account: key ? privateKeyToAccount(key) : null,
     settings: config.deliveries[network],
+    payouts: solana?.payouts,
     log,
     signal,
     onOutcome: (row, outcome) => countOutcome(metrics, row, outcome),
+    onPayout: ({ kind }, outcome) => metrics.payoutSteps.inc({ network, kind, outcome }),
   })
 }
 

@@ -3,11 +3,13 @@ import type pg from 'pg'
 import type { RpcError } from './chains/evm/rpcErrors.js'
 import type { Nodes } from './chains/nodes.js'
 import { createClusterRpc, createSolanaChain, SOLANA_LABEL, type SolanaChain } from './chains/solana/chain.js'
+import { createPayoutCluster } from './chains/solana/payouts.js'
 import type { SolanaConfig } from './config.js'
 import { knownGenesis, registerChain } from './db/chains.js'
 import type { ProgramIdentity } from './indexer/solana/row.js'
 import type { SolanaSource } from './indexer/solana/run.js'
 import type { Network } from './registry/network.js'
+import type { PayoutSource } from './relayer/payouts/run.js'
 
 export interface OpenSolanaOptions {
   pool: pg.Pool
@@ -16,12 +18,15 @@ export interface OpenSolanaOptions {
   /** The nodes of the network's hub. */
   hub: Nodes
   quoteKey: Uint8Array
+  /** The relay authority's key, 64 bytes; without it nothing is settled or refunded. */
+  relayKey?: Uint8Array | undefined
   onFault?: (url: string, error: RpcError) => void
 }
 
-/** A network's Solana cluster and what its watcher starts from. */
+/** A network's Solana cluster, what its watcher starts from, and who pays out. */
 export interface OpenSolana extends SolanaSource {
   chain: SolanaChain
+  payouts: PayoutSource
 }
 
 /**
@@ -48,5 +53,9 @@ export async function openSolana(options: OpenSolanaOptions): Promise<OpenSolana
     return { identity: { network, genesisHash: genesisBytes, programId, quoteKey }, chain: row.chain }
   }
   if (genesisHash) await register(genesisHash)
-  return { chain, open: async () => register(genesisHash ?? (await rpc.genesisHash())) }
+  const open = async () => register(genesisHash ?? (await rpc.genesisHash()))
+  const { commitment, pollMs, refunds } = config
+  const { relayKey: secretKey } = options
+  const cluster = secretKey ? createPayoutCluster({ rpc, registrar: chain.registrar, commitment, secretKey }) : null
+  return { chain, open, payouts: { cluster, autoRefunds: refunds.auto, pollMs, open } }
 }

@@ -8,6 +8,7 @@ import { NETWORKS, type Network } from '../registry/network.js'
 import { park, resume, retry } from '../relayer/delivery.js'
 import { changeDelivery, toDelivery } from '../relayer/store.js'
 import { withDatabase } from './database.js'
+import { duration, table } from './tables.js'
 
 export interface ListOptions {
   state?: string
@@ -163,24 +164,3 @@ function originOf({ message, payment }: DeliveryRow): string {
 }
 
 const print = (value: unknown): void => console.log(JSON.stringify(value, null, 2))
-
-/** Columns side by side. */
-function table(rows: readonly string[][]): string {
-  const widths = rows[0]!.map((_, column) => Math.max(...rows.map((row) => row[column]!.length)))
-  return rows
-    .map((row) =>
-      row
-        .map((cell, column) => cell.padEnd(widths[column]!))
-        .join('  ')
-        .trimEnd(),
-    )
-    .join('\n')
-}
-
-/** The largest unit alone: 45 s, 12 min, 3 h, 2 d. */
-function duration(ms: number): string {
-  const seconds = Math.max(0, Math.round(ms / 1_000))
-  if (seconds < 60) return `${seconds} s`
-  if (seconds < 3_600) return `${Math.round(seconds / 60)} min`
-  return seconds < 86_400 ? `${Math.round(seconds / 3_600)} h` : `${Math.round(seconds / 86_400)} d`
-}

@@ -62,6 +62,8 @@ export interface BridgeWorld {
   index(): Promise<void>
   /** A relayer that leads, as after a restart. */
   restart(options?: Partial<RelayerOptions> & { file?: object }): Promise<Relayer>
+  /** Of this process, once it leads; null before. */
+  epochOf(role: 'index' | 'relay'): number | null
   /** Lets another process lead the deliveries. */
   release(): Promise<void>
   /** Leaves the lead of the indexing: the next `index` leads anew, as the daemon does after a rewind. */
@@ -176,6 +178,7 @@ export async function startBridgeWorld(): Promise<BridgeWorld> {
         ...options,
       })
     },
+    epochOf: (role) => leads[role]?.epoch ?? null,
     async release() {
       await leads.relay?.release()
       leads.relay = null

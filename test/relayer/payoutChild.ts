@@ -1,0 +1,52 @@
+import { setTimeout as sleep } from 'node:timers/promises'
+import { createPayoutCluster } from '../../src/chains/solana/payouts.js'
+import { createRegistrar } from '../../src/chains/solana/registrar.js'
+import { createSolanaRpc } from '../../src/chains/solana/rpc.js'
+import { tryLead } from '../../src/db/leader.js'
+import { createPool } from '../../src/db/pool.js'
+import { armFailpoint } from '../../src/ops/failpoint.js'
+import { parseSolanaSecretKey } from '../../src/registry/solanaKey.js'
+import { createPayer } from '../../src/relayer/payouts/payer.js'
+
+/** A payer in a process of its own, which dies at a fail point. It ends by itself only when that is never passed. */
+export interface PayoutChildOrder {
+  databaseUrl: string
+  rpcUrl: string
+  programId: string
+  /** Of the relay authority, base58. */
+  secretKey: string
+  chain: number
+  autoRefunds: boolean
+  failpoint: string
+  /** Milliseconds that its clock is ahead. */
+  aheadMs: number
+}
+
+const PATIENCE_MS = 25_000
+const POLL_MS = 20
+
+const order = JSON.parse(process.argv[2]!) as PayoutChildOrder
+armFailpoint(order.failpoint)
+const pool = createPool({ url: order.databaseUrl, max: 4, applicationName: 'test child' })
+let leadership = await tryLead(order.databaseUrl, 'mainnet', 'relay')
+while (!leadership) {
+  await sleep(POLL_MS)
+  leadership = await tryLead(order.databaseUrl, 'mainnet', 'relay')
+}
+const payer = createPayer({
+  ...{ pool, network: 'mainnet', chain: order.chain, autoRefunds: order.autoRefunds, epoch: leadership.epoch },
+  cluster: createPayoutCluster({
+    rpc: createSolanaRpc({ label: 'solana', urls: [order.rpcUrl] }),
+    registrar: createRegistrar(order.programId),
+    commitment: 'confirmed',
+    secretKey: parseSolanaSecretKey(order.secretKey)!,
+  }),
+  clock: { nowMs: () => Date.now() + order.aheadMs, random: () => 0.5 },
+})
+const endMs = Date.now() + PATIENCE_MS
+while (Date.now() < endMs) {
+  const kind = await payer.step().catch(() => 'failed')
+  if (kind !== 'progressed') await sleep(POLL_MS)
+}
+await leadership.release()
+await pool.end()

@@ -1,0 +1,235 @@
+import { afterAll, beforeAll, beforeEach, describe, expect, it } from 'vitest'
+import type { PayoutCluster } from '../../src/chains/solana/payouts.js'
+import { LostLeadershipError } from '../../src/db/head.js'
+import { sendRefunds } from '../../src/db/payouts.js'
+import { listRefunds } from '../../src/db/read/refunds.js'
+import { LAMPORTS, type Paid, type PaymentWorld, startPaymentWorld } from '../support/paymentWorld.js'
+
+const [CONFIRMED, PARKED, QUEUED] = [3, 4, 0]
+const [SETTLE, REFUND] = [1, 2]
+/** Of a transaction with one signature. */
+const FEE = 5_000n
+
+let world: PaymentWorld
+beforeAll(async () => {
+  world = await startPaymentWorld()
+})
+afterAll(() => world?.stop())
+beforeEach(() => {
+  world.bridge.aheadMs = 0
+})
+
+const keptLamports = async () => {
+  const account = await world.connection.getAccountInfo(world.registrar.state, 'confirmed')
+  return world.registrar.decodeState(account!.data).keptLamports
+}
+const isSettled = async ({ messageId }: Paid) =>
+  (await world.bridge.pool.query('SELECT settled FROM payments WHERE message_id = $1', [messageId])).rows[0].settled
+const send = (...paid: Paid[]) =>
+  sendRefunds(
+    world.bridge.pool,
+    'mainnet',
+    paid.map(({ messageId }) => messageId),
+    Date.now(),
+  )
+/** The cluster, with some of it changed. */
+const altered = (change: Partial<PayoutCluster>): PayoutCluster => ({ ...world.cluster, ...change })
+
+describe('a payment whose name was won', () => {
+  it('is settled, together with others, and its payer gets the rent back', async () => {
+    const paid = [await world.pay('won-a'), await world.pay('won-b', { payer: 1 }), await world.pay('won-c')]
+    const payer = await world.restart()
+    expect(await payer.step()).toBe('idle')
+    await world.deliver()
+    const [kept, balance] = [await keptLamports(), await world.balance(paid[1]!.payer)]
+    await world.finish(await world.restart())
+    expect(await keptLamports()).toBe(kept + 3n * LAMPORTS)
+    expect(await world.balance(paid[1]!.payer)).toBeGreaterThan(balance)
+    const { rows } = await world.bridge.pool.query('SELECT DISTINCT signature FROM payouts WHERE kind = 1')
+    expect(rows).toHaveLength(1)
+    for (const one of paid) {
+      expect(await world.payout(one)).toEqual({ state: CONFIRMED, kind: SETTLE, reason: null, failures: 0 })
+      expect(await isSettled(one)).toBe(true)
+      expect(await world.closings(one)).toBe(1)
+    }
+  })
+})
+
+describe('a payment that is owed back', () => {
+  it('for a name that is paid twice, and once more from a spoke, is refunded on the operator’s word', async () => {
+    const [first, second] = [await world.pay('wanted'), await world.pay('wanted', { payer: 1 })]
+    await world.deliver()
+    const spoke = await world.bridge.send(2, ['sought'])
+    await world.deliver()
+    const third = await world.pay('sought', { payer: 2 })
+    await world.deliver()
+    expect(await world.bridge.executions(spoke)).toBe(1)
+    const payer = await world.restart()
+    await world.finish(payer)
+    expect(await world.payout(first)).toMatchObject({ state: CONFIRMED, kind: SETTLE })
+    // nothing is paid back without a word
+    expect([await world.payout(second), await world.payout(third)]).toEqual([undefined, undefined])
+    expect(payer.state.stats?.owed).toEqual({ count: 2, lamports: 2n * LAMPORTS })
+    const owed = await listRefunds(world.bridge.pool, 'mainnet', false)
+    expect(owed.map(({ messageId, cause, state }) => ({ messageId, cause, state }))).toEqual([
+      { messageId: second.messageId, cause: 'lost', state: null },
+      { messageId: third.messageId, cause: 'lost', state: null },
+    ])
+    const before = [await world.balance(second.payer), await world.balance(third.payer)]
+    const rent = BigInt(await world.connection.getMinimumBalanceForRentExemption(96))
+    expect(await send(first, second, third)).toEqual([second.messageId, third.messageId])
+    await world.finish(payer)
+    expect(await world.balance(second.payer)).toBe(before[0]! + LAMPORTS + rent)
+    expect(await world.balance(third.payer)).toBe(before[1]! + LAMPORTS + rent)
+    expect(await listRefunds(world.bridge.pool, 'mainnet', false)).toEqual([])
+    expect((await listRefunds(world.bridge.pool, 'mainnet', true)).map(({ state }) => state)).toEqual([
+      'confirmed',
+      'confirmed',
+    ])
+    // a second time there is nothing to ask for, and the program refuses it
+    expect(await send(second)).toEqual([])
+    const again = await world.cluster.sign('refund', [{ ...second, payer: second.payer.publicKey.toBytes() }])
+    expect(await world.cluster.send(again.raw)).toBe('payment_not_held')
+    expect(await world.closings(second)).toBe(1)
+  })
+
+  it('since it keeps to no quote of ours is refunded by itself where that is on, and never delivered', async () => {
+    const paid = await world.pay('foreign', { foreign: true })
+    await world.deliver()
+    expect(await world.bridge.executions(`0x${paid.messageId.toString('hex')}`)).toBe(0)
+    await world.finish(await world.restart({ autoRefunds: true }))
+    expect(await world.payout(paid)).toMatchObject({ state: CONFIRMED, kind: REFUND })
+    expect(await world.closings(paid)).toBe(1)
+  })
+
+  it('waits for SOL for its fee', async () => {
+    const paid = await world.pay('dry', { foreign: true })
+    const dry = await world.restart({ autoRefunds: true, cluster: altered({ balance: async () => FEE - 1n }) })
+    await dry.step()
+    expect(await world.payout(paid)).toEqual({ state: QUEUED, kind: REFUND, reason: 'insufficient_funds', failures: 1 })
+    world.bridge.aheadMs = 10_000
+    await world.finish(await world.restart({ autoRefunds: true }))
+    expect(await world.closings(paid)).toBe(1)
+  })
+
+  it('under a quote that is paid again gives each payment back once', async () => {
+    const first = await world.pay('again', { foreign: true })
+    const payer = await world.restart({ autoRefunds: true })
+    await world.finish(payer)
+    const second = await world.pay('again', { again: first })
+    expect(second.sequence).toBeGreaterThan(first.sequence)
+    // as if what became of the first had never been seen
+    await world.bridge.pool.query('UPDATE payouts SET state = 0, signature = NULL, raw = NULL WHERE message_id = $1', [
+      first.messageId,
+    ])
+    await payer.step()
+    expect(await world.payout(first)).toMatchObject({ state: CONFIRMED })
+    await world.finish(payer)
+    expect(await world.payout(second)).toMatchObject({ state: CONFIRMED })
+    expect([await world.closings(first), await world.closings(second)]).toEqual([1, 1])
+  })
+
+  it('is parked when somebody else with the key has settled it', async () => {
+    const paid = await world.pay('elsewhere', { foreign: true })
+    const tx = await world.cluster.sign('settle', [{ ...paid, payer: paid.payer.publicKey.toBytes() }])
+    expect(await world.cluster.send(tx.raw)).toBeNull()
+    await expect.poll(() => world.closings(paid)).toBe(1)
+    await world.finish(await world.restart({ autoRefunds: true }))
+    expect(await world.payout(paid)).toMatchObject({ state: PARKED, reason: 'settled_elsewhere' })
+  })
+})
+
+describe('a transaction that expires', () => {
+  it('unseen is signed anew, only once it can land no more', async () => {
+    const paid = await world.pay('expired', { foreign: true })
+    const signatures: Buffer[] = []
+    const payer = await world.restart({
+      autoRefunds: true,
+      cluster: altered({
+        async sign(kind, payments) {
+          const tx = await world.cluster.sign(kind, payments)
+          signatures.push(tx.signature)
+          return tx
+        },
+        // lost on its way
+        send: async (raw) => (signatures.length < 2 ? null : world.cluster.send(raw)),
+      }),
+    })
+    await payer.step()
+    expect(await payer.step()).toBe('waiting')
+    expect(signatures).toHaveLength(1)
+    await expect
+      .poll(async () => {
+        await payer.step()
+        return (await world.payout(paid))?.reason
+      }, WAIT)
+      .toBe('expired')
+    world.bridge.aheadMs = 10_000
+    await world.finish(payer)
+    expect(signatures).toHaveLength(2)
+    expect(await world.payout(paid)).toMatchObject({ state: CONFIRMED, failures: 1 })
+    expect(await world.closings(paid)).toBe(1)
+    const [lost] = await world.cluster.statuses([signatures[0]!]).then(({ statuses }) => statuses)
+    expect(lost).toBeNull()
+  }, 60_000)
+
+  it('and had landed unseen is not signed anew', async () => {
+    const paid = await world.pay('landed', { foreign: true })
+    let signatures = 0
+    const payer = await world.restart({
+      autoRefunds: true,
+      cluster: altered({
+        async sign(kind, payments) {
+          signatures += 1
+          return world.cluster.sign(kind, payments)
+        },
+        // a node without a history, long after
+        async statuses(asked) {
+          const now = await world.cluster.statuses(asked)
+          return { ...now, height: now.height + 1_000, statuses: asked.map(() => null) }
+        },
+      }),
+    })
+    await payer.step()
+    await expect.poll(() => world.closings(paid), WAIT).toBe(1)
+    await world.finish(payer)
+    expect(signatures).toBe(1)
+    expect(await world.payout(paid)).toMatchObject({ state: CONFIRMED })
+    expect(await world.closings(paid)).toBe(1)
+  })
+})
+const WAIT = { timeout: 40_000, interval: 200 }
+
+describe('a deposed payer', () => {
+  it('writes nothing', async () => {
+    const old = await world.restart({ autoRefunds: true })
+    const paid = await world.pay('deposed', { foreign: true })
+    const next = await world.restart({ autoRefunds: true })
+    await expect(old.step()).rejects.toThrow(LostLeadershipError)
+    expect(await world.payout(paid)).toBeUndefined()
+    await world.finish(next)
+    expect(await world.closings(paid)).toBe(1)
+  })
+})
+
+describe('a payer killed at every step', () => {
+  it.each([
+    // after the broadcast it lands: what follows is its confirmation
+    { kind: 'settle', points: ['queued', 'sign', 'signed', 'broadcast', 'confirmed'] },
+    { kind: 'refund', points: ['queued', 'sign', 'signed', 'broadcast', 'confirmed'] },
+    { kind: 'refund', points: ['sent'] },
+  ])(
+    'of a $kind, $points, does it once',
+    async ({ kind, points }) => {
+      const paid = await world.pay(`killed-${points.length}-${kind}`, { foreign: kind === 'refund' })
+      if (kind === 'settle') await world.deliver()
+      for (const point of points)
+        expect(await world.die(`payout.${point}`, { autoRefunds: true }), point).toBe('SIGKILL')
+      await world.finish(await world.restart({ autoRefunds: true }))
+      expect(await world.payout(paid)).toMatchObject({ state: CONFIRMED, kind: kind === 'settle' ? SETTLE : REFUND })
+      expect(await isSettled(paid)).toBe(true)
+      expect(await world.closings(paid)).toBe(1)
+    },
+    120_000,
+  )
+})

@@ -1,0 +1,184 @@
+import { spawn } from 'node:child_process'
+import { randomBytes } from 'node:crypto'
+import { fileURLToPath } from 'node:url'
+import { Connection, type Keypair } from '@solana/web3.js'
+import { createPayoutCluster, type PayoutCluster } from '../../src/chains/solana/payouts.js'
+import { listTransactions, readTransactions } from '../../src/chains/solana/reads.js'
+import { createRegistrar, type Registrar } from '../../src/chains/solana/registrar.js'
+import { createSolanaRpc } from '../../src/chains/solana/rpc.js'
+import { parseChainsFile } from '../../src/config.js'
+import { createPaymentWatcher, type PaymentWatcher } from '../../src/indexer/solana/watcher.js'
+import { openSolana } from '../../src/openSolana.js'
+import { nameToWord } from '../../src/registry/name.js'
+import { type PaymentTerms, paymentMessageId, quoteId } from '../../src/registry/payment.js'
+import { createPayer, type Payer, type PayerOptions } from '../../src/relayer/payouts/payer.js'
+import { keypairOf } from '../../src/testing/solana/accounts.js'
+import { type LocalSolana, startLocalSolana } from '../../src/testing/solana/localSolana.js'
+import { sendSolana } from '../../src/testing/solana/sendSolana.js'
+import type { PayoutChildOrder } from '../relayer/payoutChild.js'
+import { type BridgeWorld, MINIMUM_WEI, openChains, startBridgeWorld } from './bridgeWorld.js'
+
+const QUOTE_KEY = Buffer.alloc(32, 0x0c)
+export const LAMPORTS = 25_000_000n
+const SLOT_MS = 50
+const CHILD = fileURLToPath(new URL('../relayer/payoutChild.ts', import.meta.url))
+
+export interface Paid {
+  messageId: Buffer
+  quoteId: Buffer
+  sequence: bigint
+  payer: Keypair
+}
+
+export interface PayOptions {
+  payer?: number
+  /** A quote id of nobody's. */
+  foreign?: boolean
+  /** The quote of another payment. */
+  again?: Paid
+}
+
+export interface PaymentWorld {
+  bridge: BridgeWorld
+  solana: LocalSolana
+  connection: Connection
+  registrar: Registrar
+  cluster: PayoutCluster
+  /** Pays for a name, and has the payment taken in. */
+  pay(name: string, options?: PayOptions): Promise<Paid>
+  /** Takes in what is new on Solana. */
+  watch(): Promise<void>
+  /** A payer that leads, as after a restart. */
+  restart(options?: Partial<PayerOptions>): Promise<Payer>
+  /** Steps until nothing is under way. */
+  finish(payer: Payer): Promise<void>
+  /** Delivers to the hub what there is, and indexes its outcome. */
+  deliver(): Promise<void>
+  payout(paid: Paid): Promise<{ state: number; kind: number; reason: string | null; failures: number } | undefined>
+  /** How a payment was closed, from the program's own events: once, or not at all. */
+  closings(paid: Paid): Promise<number>
+  balance(key: Keypair): Promise<bigint>
+  /** Runs a payer in another process until it dies at a fail point. @returns the signal that ended it */
+  die(failpoint: string, options?: { autoRefunds?: boolean }): Promise<string | null>
+  stop(): Promise<void>
+}
+
+/** Hub and spoke, PostgreSQL, and a local Solana with the real program: tests drive every step by hand. */
+export async function startPaymentWorld(): Promise<PaymentWorld> {
+  const [bridge, started] = await Promise.all([startBridgeWorld(), startLocalSolana({ slotMs: SLOT_MS })])
+  if (!started) throw new Error('Surfpool is not installed on this platform')
+  const solana = started
+  const connection = new Connection(solana.rpcUrl, 'confirmed')
+  const registrar = createRegistrar(solana.programId)
+  const { programId, startSlot, rpcUrl, relayAuthority } = solana
+  const secretKey = keypairOf(relayAuthority).secretKey
+  const rpc = createSolanaRpc({ label: 'solana', urls: [rpcUrl] })
+  const cluster = createPayoutCluster({ rpc, registrar, commitment: 'confirmed', secretKey })
+  const feed = `0x${'0f'.repeat(20)}`
+  const section = {
+    rpcUrls: [rpcUrl],
+    programId,
+    startSlot,
+    commitment: 'confirmed',
+    feeds: { solUsd: feed, ethUsd: feed },
+  }
+  const config = parseChainsFile({ ...bridge.file, solana: { mainnet: section } }, 'test').solana.mainnet!
+  const [hub] = await openChains(bridge.pool, bridge.file)
+  const source = await openSolana({
+    ...{ pool: bridge.pool, network: 'mainnet', config, hub: hub!.chain.rpc, quoteKey: QUOTE_KEY },
+  })
+  const { identity, chain } = await source.open()
+  let watcher: PaymentWatcher | null = null
+
+  const world: PaymentWorld = {
+    bridge,
+    solana,
+    connection,
+    registrar,
+    cluster,
+    async pay(name, { payer: index = 0, foreign = false, again } = {}) {
+      const payer = again?.payer ?? keypairOf(solana.accounts[index]!)
+      const terms: PaymentTerms = {
+        payer: payer.publicKey.toBytes(),
+        name: nameToWord(name),
+        amountWei: MINIMUM_WEI,
+        lamports: LAMPORTS,
+        expiresAt: BigInt(Math.floor(Date.now() / 1_000) + 600) + BigInt(randomBytes(2).readUInt16BE()),
+        referral: Buffer.alloc(32),
+      }
+      const id = again?.quoteId ?? (foreign ? randomBytes(32) : quoteId(QUOTE_KEY, 'mainnet', terms))
+      await sendSolana(connection, [payer], registrar.register(terms, id))
+      const account = (await connection.getAccountInfo(registrar.payment(id), 'confirmed'))!
+      const { sequence } = registrar.decodePayment(account.data)
+      await world.watch()
+      return {
+        messageId: paymentMessageId(identity.genesisHash, identity.programId, sequence),
+        quoteId: id,
+        sequence,
+        payer,
+      }
+    },
+    async watch() {
+      if (!watcher) {
+        await bridge.index()
+        const { label } = source.chain
+        const signal = new AbortController().signal
+        watcher = createPaymentWatcher({
+          ...{ pool: bridge.pool, rpc, registrar, identity, chain, label, startSlot, commitment: 'confirmed', signal },
+          epoch: bridge.epochOf('index')!,
+        })
+      }
+      while ((await watcher.converge()).kind !== 'idle');
+    },
+    async restart(options = {}) {
+      await bridge.restart()
+      return createPayer({
+        ...{ pool: bridge.pool, network: 'mainnet', chain, cluster, autoRefunds: false },
+        epoch: bridge.epochOf('relay')!,
+        clock: { nowMs: () => Date.now() + bridge.aheadMs, random: () => 0.5 },
+        ...options,
+      })
+    },
+    async finish(payer) {
+      for (let i = 0; i < 400; i++) {
+        if ((await payer.step()) === 'idle') return
+        await new Promise((resolve) => setTimeout(resolve, SLOT_MS))
+      }
+      throw new Error('payouts did not end')
+    },
+    async deliver() {
+      await bridge.finish(await bridge.restart())
+      await bridge.hub.test.mine({ blocks: 3 })
+      await bridge.index()
+    },
+    async payout({ messageId }) {
+      const { rows } = await bridge.pool.query(
+        'SELECT state, kind, reason, failures FROM payouts WHERE network = 0 AND message_id = $1',
+        [messageId],
+      )
+      return rows[0]
+    },
+    closings: ({ sequence }) =>
+      rpc.onOneNode(async (call) => {
+        const options = { commitment: 'confirmed' as const, until: null, downToSlot: startSlot }
+        const { listed } = await listTransactions(call, registrar, options)
+        const all = await readTransactions(call, registrar, listed, 'confirmed')
+        return all.flatMap(({ closed }) => closed).filter((closed) => closed.sequence === sequence).length
+      }),
+    balance: async ({ publicKey }) => BigInt(await connection.getBalance(publicKey, 'confirmed')),
+    async die(failpoint, { autoRefunds = false } = {}) {
+      await bridge.release()
+      const order: PayoutChildOrder = {
+        ...{ databaseUrl: bridge.postgres.url, rpcUrl, programId, chain, failpoint, autoRefunds },
+        ...{ secretKey: relayAuthority.secretKey, aheadMs: bridge.aheadMs },
+      }
+      const args = ['--import', 'tsx', CHILD, JSON.stringify(order)]
+      const child = spawn(process.execPath, args, { stdio: ['ignore', 'inherit', 'inherit'] })
+      return new Promise((resolve) => child.on('exit', (_code, signal) => resolve(signal)))
+    },
+    async stop() {
+      await Promise.all([solana.stop(), bridge.stop()])
+    },
+  }
+  return world
+}
