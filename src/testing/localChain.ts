@@ -1,8 +1,9 @@
 import path from 'node:path'
 import { type Anvil, startAnvil } from './anvil.js'
-import type { ChainDefinition, ChainEntry } from './localChains.js'
+import type { ChainDefinition, ChainEntry, KnownChain } from './localChains.js'
 import { ensureContracts } from './localContracts.js'
 import { isPortFree } from './ports.js'
+import type { PriceFeeds } from './priceFeed.js'
 
 export { fund, type LocalClients, localClients, mineQuickly, walletOf } from './localClients.js'
 
@@ -16,6 +17,8 @@ export interface LocalChain extends ChainDefinition {
   readonly pid: number
   /** What the daemon's chains file says about it. */
   readonly config: ChainEntry
+  /** On a hub: where quotes in SOL have their prices from; `setPrice` changes them. */
+  readonly feeds: PriceFeeds | undefined
   /** The newest run of its process; asked-for ends included. */
   readonly anvil: Anvil
   stop(): Promise<void>
@@ -33,7 +36,7 @@ export interface LocalChainOptions {
   /** Keep the chain in `<home>/anvil` over restarts. */
   keepState: boolean
   /** What an earlier start knew of it. */
-  previous: ChainEntry | undefined
+  previous: KnownChain | undefined
   onSpawn: (anvil: Anvil, marker: string) => void
   /** Called when anvil ends and nobody asked it to. */
   onEnd: () => void
@@ -61,7 +64,7 @@ export async function startLocalChain(options: LocalChainOptions): Promise<Local
   }
   let isAskedToEnd = false
   let anvil = await start(await samePort(options.previous))
-  const contracts = await ensureContracts(anvil, definition, options.hubEid, options.previous)
+  const { contracts, feeds } = await ensureContracts(anvil, definition, options.hubEid, options.previous)
   const config: ChainEntry = {
     network: definition.network,
     label: definition.label,
@@ -79,6 +82,7 @@ export async function startLocalChain(options: LocalChainOptions): Promise<Local
   return {
     ...definition,
     config,
+    feeds,
     rpcUrl: anvil.rpcUrl,
     wsUrl: anvil.wsUrl,
     get pid() {

@@ -1,6 +1,7 @@
 import { type Hex, parseEther } from 'viem'
 import type { Network } from '../registry/network.js'
 import { type BridgePrice, ETH_PRICE } from './deploy.js'
+import type { PriceFeeds } from './priceFeed.js'
 
 interface Definition {
   network: Network
@@ -98,6 +99,12 @@ export interface ChainEntry {
   pollMs: number
   gasToken: { symbol: string; decimals: 18 }
   local: true
+}
+
+/** What is remembered of a chain between starts of a world. */
+export interface KnownChain extends ChainEntry {
+  /** On a hub: where quotes in SOL have their prices from. */
+  feeds?: PriceFeeds
 }
 
 /**

@@ -1,17 +1,26 @@
 import fs from 'node:fs'
 import path from 'node:path'
-import { parseEther } from 'viem'
+import { type Hex, parseEther } from 'viem'
+import type { Network } from '../registry/network.js'
 import { type BridgeEnd, type BridgePrice, connectEnd, deployHub, deployMessageLibrary, deploySpoke } from './deploy.js'
 import { writeAtomically } from './files.js'
 import type { LocalChain } from './localChain.js'
-import { type ChainDefinition, type ChainEntry, LOCAL_SPEND_CAP_WEI } from './localChains.js'
+import { type ChainDefinition, type ChainEntry, type KnownChain, LOCAL_SPEND_CAP_WEI } from './localChains.js'
 import { fund, localClients, mineQuickly, walletOf } from './localClients.js'
+import { deployPriceFeeds, type PriceFeeds } from './priceFeed.js'
+import type { SolanaEntry } from './solana/entry.js'
 import { lowerCase, operatorAccount, operatorAddresses } from './world.js'
 
 /** Least bid on a local hub, as the interface's default. */
 const MINIMUM_WEI = parseEther('0.01')
 
 export type Contracts = Pick<ChainEntry, 'contract' | 'endpoint' | 'messageLib' | 'genesisHash' | 'startBlock'>
+
+/** The contracts of a chain and, on a hub, the price feeds there. */
+export interface LocalContracts {
+  contracts: Contracts
+  feeds: PriceFeeds | undefined
+}
 
 interface At {
   rpcUrl: string
@@ -22,19 +31,30 @@ export async function ensureContracts(
   at: At,
   definition: ChainDefinition,
   hubEid: number,
-  previous: ChainEntry | undefined,
-): Promise<Contracts> {
+  previous: KnownChain | undefined,
+): Promise<LocalContracts> {
   const { reader } = localClients(at, definition.chainId)
   const genesisHash = (await reader.getBlock({ blockNumber: 0n })).hash
+  const stands = async (addresses: readonly Hex[]) =>
+    (await Promise.all(addresses.map((address) => reader.getCode({ address })))).every((code) => code !== undefined)
   if (previous?.genesisHash === genesisHash) {
-    const { contract, endpoint, messageLib, startBlock } = previous
-    const codes = await Promise.all([contract, endpoint, messageLib].map((address) => reader.getCode({ address })))
-    if (codes.every((code) => code !== undefined)) return { contract, endpoint, messageLib, startBlock, genesisHash }
+    const { contract, endpoint, messageLib, startBlock, feeds } = previous
+    if (await stands([contract, endpoint, messageLib])) {
+      const contracts = { contract, endpoint, messageLib, startBlock, genesisHash }
+      if (definition.role !== 'hub') return { contracts, feeds: undefined }
+      if (feeds && (await stands([feeds.solUsd, feeds.ethUsd]))) return { contracts, feeds }
+      return { contracts, feeds: await mineQuickly(at, definition.chainId, () => deployFeeds(at, definition)) }
+    }
   }
   await fund(at, definition.chainId, operatorAddresses())
-  const deployed = await mineQuickly(at, definition.chainId, () => deploy(at, definition, hubEid))
-  return { ...deployed, genesisHash }
+  return mineQuickly(at, definition.chainId, async () => ({
+    contracts: { ...(await deploy(at, definition, hubEid)), genesisHash },
+    feeds: definition.role === 'hub' ? await deployFeeds(at, definition) : undefined,
+  }))
 }
+
+const deployFeeds = (at: At, { chainId }: ChainDefinition): Promise<PriceFeeds> =>
+  deployPriceFeeds({ walletClient: walletOf(at, chainId, operatorAccount('deployer')), ...readerOf(at, chainId) })
 
 async function deploy(
   at: At,
@@ -93,9 +113,9 @@ function priceOf(near: ChainDefinition, far: ChainDefinition): BridgePrice {
 }
 
 /** What earlier starts knew of each chain of a home folder, also of those that are not started now. */
-export function previousChains(home: string): Map<string, ChainEntry> {
+export function previousChains(home: string): Map<string, KnownChain> {
   try {
-    const { chains } = JSON.parse(fs.readFileSync(knownFile(home), 'utf8')) as { chains: ChainEntry[] }
+    const { chains } = JSON.parse(fs.readFileSync(knownFile(home), 'utf8')) as { chains: KnownChain[] }
     return new Map(chains.map((chain) => [chain.label, chain]))
   } catch {
     return new Map()
@@ -103,11 +123,20 @@ export function previousChains(home: string): Map<string, ChainEntry> {
 }
 
 /** Writes the daemon's chains file, and what has to be known when one of the others is started again. */
-export function writeChains(home: string, chains: readonly ChainEntry[]): void {
-  const known = new Map([...previousChains(home), ...chains.map((chain) => [chain.label, chain] as const)])
+export function writeChains(
+  home: string,
+  chains: readonly LocalChain[],
+  solana: Partial<Record<Network, SolanaEntry>>,
+): void {
+  const known: readonly KnownChain[] = chains.map(({ config, feeds }) => ({ ...config, ...(feeds && { feeds }) }))
+  const all = new Map([...previousChains(home), ...known.map((chain) => [chain.label, chain] as const)])
   const deliveries = { spendCapWei: String(LOCAL_SPEND_CAP_WEI) }
-  writeJson(knownFile(home), { chains: [...known.values()] })
-  writeJson(chainsFile(home), { chains, deliveries: { mainnet: deliveries, testnet: deliveries } })
+  writeJson(knownFile(home), { chains: [...all.values()] })
+  writeJson(chainsFile(home), {
+    chains: chains.map(({ config }) => config),
+    solana,
+    deliveries: { mainnet: deliveries, testnet: deliveries },
+  })
 }
 
 const writeJson = (file: string, content: object): void =>

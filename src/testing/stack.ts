@@ -4,9 +4,27 @@ import { clearGround, type Ground, layGround } from './ground.js'
 import type { LocalChain } from './localChain.js'
 import { type ChainDefinition, type ChainLabel, chooseChains, type NetworkOf } from './localChains.js'
 import { seedNetwork } from './seeds.js'
-import { claimPort, type PostgresHandle, startChains, startDaemon, startDatabase, together } from './stackParts.js'
+import type { LocalSolana } from './solana/localSolana.js'
+import {
+  claimPort,
+  describeChains,
+  type PostgresHandle,
+  startChains,
+  startDaemon,
+  startDatabase,
+  startSolana,
+  together,
+} from './stackParts.js'
 import { until } from './until.js'
-import { removeWorld, type Seed, type World, type WorldNetwork, worldAccounts, writeWorld } from './world.js'
+import {
+  removeWorld,
+  type Seed,
+  type World,
+  type WorldNetwork,
+  type WorldSolana,
+  worldAccounts,
+  writeWorld,
+} from './world.js'
 
 const DEFAULT_BLOCK_MS = 1_000
 
@@ -17,6 +35,10 @@ export interface StackOptions<N extends Network = Network, L extends ChainLabel 
   networks?: readonly N[]
   /** Network labels of the chains to start, each spoke with its hub; default all of the networks. */
   chains?: readonly L[]
+  /** Whether to start Solana too, where Surfpool runs or a cluster is given; default where no `chains` are asked for. */
+  solana?: boolean
+  /** A local Solana cluster with a faucet to use instead of Surfpool. */
+  solanaRpcUrl?: string
   /** Milliseconds between blocks of every chain, default 1000. */
   blockMs?: number
   /** Ports of the API and the operator's routes; absent: free ones. */
@@ -42,6 +64,8 @@ export interface Stack<N extends Network = Network> extends World<N> {
   readonly anvils: Readonly<Record<string, LocalChain>>
   /** The embedded server, undefined where a database was given. */
   readonly postgres: PostgresHandle | undefined
+  /** Undefined in a world without it. */
+  readonly solana: LocalSolana | undefined
   /** Resolves with a sentence when a process of the world ends that nobody asked to end. */
   readonly failed: Promise<string>
   /** Ends every process; a temporary home is removed. Safe to call twice. */
@@ -81,23 +105,37 @@ async function build<N extends Network>(
   if (ended.length > 0) ground.log(`ended what an earlier run had left: ${ended.map(({ kind }) => kind).join(', ')}`)
   removeWorld(ground.home) // of a run that was killed: it is written when this one is ready
 
-  const [database, chains, port, opsPort] = await together([
+  const { blockMs = DEFAULT_BLOCK_MS } = options
+  const networks = definitions.filter(({ role }) => role === 'hub').length
+  const [database, chains, solana, port, opsPort] = await together([
     startDatabase(ground, options.databaseUrl),
-    startChains(ground, definitions, options.blockMs ?? DEFAULT_BLOCK_MS),
+    startChains(ground, definitions, blockMs),
+    (options.solana ?? options.chains === undefined)
+      ? startSolana(ground, { networks, blockMs, rpcUrl: options.solanaRpcUrl })
+      : Promise.resolve(undefined),
     claimPort(ground, 'PORT', options.port),
     claimPort(ground, 'OPS_PORT', options.opsPort),
   ])
+  describeChains(ground, chains, solana, blockMs)
   const at = { api: `http://127.0.0.1:${port}`, ops: `http://127.0.0.1:${opsPort}`, databaseUrl: database.url }
   const [seeds] = await together([
     options.seeds === false ? Promise.resolve(new Map<Network, Seed>()) : seed(chains),
-    startDaemon(ground, { ...at, port, opsPort, env: options.daemonEnv ?? {} }),
+    startDaemon(ground, {
+      ...at,
+      port,
+      opsPort,
+      env: options.daemonEnv ?? {},
+      solanaKey: solana?.relayAuthority.secretKey,
+    }),
   ])
   const world: World<N> = {
     ...at,
     networks: Object.fromEntries(
-      chains.filter(({ role }) => role === 'hub').map((hub) => [hub.network, describeNetwork(chains, hub)]),
+      chains
+        .filter(({ role }) => role === 'hub')
+        .map((hub, index) => [hub.network, describeNetwork(chains, hub, describeSolana(solana, index))]),
     ) as Record<N, WorldNetwork>,
-    accounts: { evm: worldAccounts(), solana: [] },
+    accounts: { evm: worldAccounts(), solana: solana?.accounts ?? [] },
     seeds: Object.fromEntries(seeds) as Partial<Record<N, Seed>>,
   }
   await Promise.all([...seeds].map(([network, one]) => waitForSeed(at, network, one)))
@@ -111,6 +149,7 @@ async function build<N extends Network>(
     daemon: ground.daemon as DaemonProcess,
     anvils: Object.fromEntries(chains.map((chain) => [chain.label, chain])),
     postgres: database.handle,
+    solana,
     failed,
     stop() {
       stopped ??= clearGround(ground)
@@ -139,7 +178,17 @@ async function waitForSeed(at: { api: string }, network: Network, { tx }: Seed):
   ])
 }
 
-function describeNetwork(chains: readonly LocalChain[], hub: LocalChain): WorldNetwork {
+function describeSolana(solana: LocalSolana | undefined, index: number): WorldSolana | undefined {
+  if (!solana) return undefined
+  const { rpcUrl, wsUrl, genesisHash, programs } = solana
+  return { rpcUrl, wsUrl, genesisHash, programId: programs[index]!.programId }
+}
+
+function describeNetwork(
+  chains: readonly LocalChain[],
+  hub: LocalChain,
+  solana: WorldSolana | undefined,
+): WorldNetwork {
   const { contract, endpoint } = hub.config
   return {
     hub: { ...describeChain(hub), contracts: { hub: contract, endpoint } },
@@ -147,6 +196,7 @@ function describeNetwork(chains: readonly LocalChain[], hub: LocalChain): WorldN
       ...describeChain(spoke),
       contracts: { spoke: spoke.config.contract, endpoint: spoke.config.endpoint },
     })),
+    ...(solana && { solana }),
   }
 }
 

@@ -11,6 +11,8 @@ import { chainsFile, connectChains, previousChains, writeChains } from './localC
 import { freePort, isPortFree, releasePort } from './ports.js'
 import { createDatabase, type Postgres, startPostgres } from './postgres.js'
 import { endProcess } from './processes.js'
+import { solanaEntry } from './solana/entry.js'
+import { type LocalSolana, startLocalSolana } from './solana/localSolana.js'
 import { operatorAccount, privateKeyOf } from './world.js'
 
 const DATABASE_NAME = 'clusterd'
@@ -117,11 +119,47 @@ export async function startChains(
   )
   await connectChains(chains)
   for (const { label, rpcUrl, chainId } of chains) ground.log(`chain ${label} runs on ${rpcUrl} (chain id ${chainId})`)
-  writeChains(
-    ground.home,
-    chains.map(({ config }) => config),
-  )
   return chains
+}
+
+/** A local Solana with a registrar for each network; undefined where there can be none, which is logged. */
+export async function startSolana(
+  ground: Ground,
+  options: { networks: number; blockMs: number; rpcUrl: string | undefined },
+): Promise<LocalSolana | undefined> {
+  const solana = await startLocalSolana({
+    slotMs: slotMsOf(options.blockMs),
+    programs: options.networks,
+    logFile: path.join(ground.home, 'logs', 'surfpool.log'),
+    log: ground.log,
+    onSpawn(surfpool) {
+      ground.closers.push(() => surfpool.stop())
+      ground.pids.add(surfpool.pid, 'surfpool', 'surfpoolChild')
+      surfpool.exited.then(() => ground.fail('Surfpool, the local Solana, has ended.'))
+    },
+    ...(options.rpcUrl !== undefined && { rpcUrl: options.rpcUrl }),
+  })
+  if (solana) ground.log(`Solana runs on ${solana.rpcUrl}`)
+  return solana ?? undefined
+}
+
+/** A slot is to a block as on the public networks, within limits. */
+function slotMsOf(blockMs: number): number {
+  return Math.min(400, Math.max(50, Math.round(blockMs * 0.4)))
+}
+
+/** Writes the chains file: each network's chains and, with Solana, its registrar there, priced by its hub's feeds. */
+export function describeChains(
+  ground: Ground,
+  chains: readonly LocalChain[],
+  solana: LocalSolana | undefined,
+  blockMs: number,
+): void {
+  const hubs = chains.filter(({ role }) => role === 'hub')
+  const entries = hubs.flatMap(({ network, feeds }, index) =>
+    solana && feeds ? [[network, solanaEntry(solana, index, feeds, slotMsOf(blockMs))] as const] : [],
+  )
+  writeChains(ground.home, chains, Object.fromEntries(entries))
 }
 
 export interface DaemonAt {
@@ -130,6 +168,8 @@ export interface DaemonAt {
   port: number
   opsPort: number
   env: DaemonEnvironment
+  /** The relay authority's key on Solana. */
+  solanaKey: string | undefined
 }
 
 /** Starts the daemon and waits until it is ready. */
@@ -140,6 +180,7 @@ export async function startDaemon(ground: Ground, at: DaemonAt): Promise<void> {
     env: {
       LOG_FORMAT: 'json',
       RELAYER_PRIVATE_KEY: privateKeyOf(operatorAccount('relayer')),
+      SOLANA_RELAYER_PRIVATE_KEY: at.solanaKey,
       SHARE_KEY: LOCAL_SHARE_KEY,
       ...at.env,
       HOST: at.env.HOST ?? '127.0.0.1',

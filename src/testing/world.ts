@@ -43,6 +43,9 @@ export interface WorldSpoke extends WorldChain {
 export interface WorldSolana {
   rpcUrl: string
   wsUrl: string
+  /** In base58. */
+  genesisHash: string
+  /** The registrar; another one after every start of the world. */
   programId: string
 }
 

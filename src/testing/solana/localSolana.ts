@@ -1,8 +1,4 @@
-import { Connection } from '@solana/web3.js'
 import type { SolanaAccount } from '../world.js'
-import { describeAccount, keypairOf, solanaAccounts, solanaOperator } from './accounts.js'
-import { deployRegistrar } from './registrar.js'
-import { fundSolana } from './sendSolana.js'
 import { locateSurfpool, type Surfpool, startSurfpool } from './surfpool.js'
 
 export interface LocalSolanaOptions {
@@ -19,8 +15,8 @@ export interface LocalSolanaOptions {
   onSpawn?: (surfpool: Surfpool) => void
 }
 
-/** A local Solana cluster with the registrar deployed and initialized. */
-export interface LocalSolana {
+/** A cluster as it was set up. */
+export interface SolanaSetUp {
   rpcUrl: string
   wsUrl: string
   /** In base58. */
@@ -36,6 +32,10 @@ export interface LocalSolana {
   treasuryAuthority: SolanaAccount
   /** Payers with 100 SOL each. */
   accounts: SolanaAccount[]
+}
+
+/** A local Solana cluster with the registrar deployed and initialized. */
+export interface LocalSolana extends SolanaSetUp {
   /** Undefined for a cluster that ran already. */
   surfpool: Surfpool | undefined
   /** Ends what was started here. */
@@ -58,53 +58,11 @@ export async function startLocalSolana(options: LocalSolanaOptions = {}): Promis
   const surfpool = options.rpcUrl === undefined ? await startSurfpool(options) : undefined
   if (surfpool) options.onSpawn?.(surfpool)
   try {
-    return await setUp(options, surfpool)
+    // Solana's libraries are loaded where there is a Solana only
+    const { setUpSolana } = await import('./setUpSolana.js')
+    return { ...(await setUpSolana(options, surfpool)), surfpool, stop: async () => surfpool?.stop() }
   } catch (error) {
     await surfpool?.stop()
     throw error
   }
-}
-
-async function setUp(options: LocalSolanaOptions, surfpool: Surfpool | undefined): Promise<LocalSolana> {
-  const rpcUrl = surfpool?.rpcUrl ?? options.rpcUrl ?? ''
-  const wsUrl = surfpool?.wsUrl ?? guessWsUrl(rpcUrl)
-  const connection = new Connection(rpcUrl, { wsEndpoint: wsUrl, commitment: 'confirmed' })
-  const [deployer, relayAuthority, treasuryAuthority] = [
-    solanaOperator('deployer'),
-    solanaOperator('relayer'),
-    solanaOperator('treasurer'),
-  ]
-  const accounts = solanaAccounts()
-  const funded = [deployer, relayAuthority, treasuryAuthority, ...accounts.map(keypairOf)]
-  const [genesisHash] = await Promise.all([
-    connection.getGenesisHash(),
-    fundSolana(
-      connection,
-      funded.map(({ publicKey }) => publicKey),
-    ),
-  ])
-  const deployed = await Promise.all(
-    Array.from({ length: options.programs ?? 1 }, () => deployRegistrar(connection, deployer)),
-  )
-  const programs = deployed.map(({ programId, slot }) => ({ programId: programId.toBase58(), startSlot: slot }))
-  return {
-    rpcUrl,
-    wsUrl,
-    genesisHash,
-    ...programs[0]!,
-    programs,
-    relayAuthority: describeAccount(relayAuthority),
-    treasuryAuthority: describeAccount(treasuryAuthority),
-    accounts,
-    surfpool,
-    stop: async () => surfpool?.stop(),
-  }
-}
-
-/** By custom a node's WebSocket listens one port above its HTTP. */
-function guessWsUrl(rpcUrl: string): string {
-  const url = new URL(rpcUrl)
-  url.protocol = url.protocol === 'https:' ? 'wss:' : 'ws:'
-  if (url.port !== '') url.port = String(Number(url.port) + 1)
-  return url.href
 }

@@ -4,6 +4,7 @@ import { createRegistrar, registrarCoder } from '../../chains/solana/registrar.j
 import { solanaOperator } from './accounts.js'
 import { deployProgram, programDataAddress } from './deployProgram.js'
 import { sendSolana } from './sendSolana.js'
+import { writeProgram } from './surfpool.js'
 
 const PROGRAM = new URL('../../../contracts/solana/registrar/registrar.so', import.meta.url)
 
@@ -19,10 +20,20 @@ export interface DeployedRegistrar {
   treasuryAuthority: Keypair
 }
 
-/** Deploys the registrar under a fresh key and initializes it. `payer` needs about a quarter of a SOL. */
-export async function deployRegistrar(connection: Connection, payer: Keypair): Promise<DeployedRegistrar> {
+/**
+ * Deploys the registrar under a fresh key and initializes it. `payer` becomes its upgrade authority and needs about a quarter
+ * of a SOL. `surfpool` is where the cluster is one: it takes a program without a deployment's transactions.
+ */
+export async function deployRegistrar(
+  connection: Connection,
+  payer: Keypair,
+  surfpool?: { rpcUrl: string },
+): Promise<DeployedRegistrar> {
   const program = Keypair.generate()
-  await deployProgram(connection, { payer, program, code: registrarCode() })
+  const code = registrarCode()
+  await (surfpool
+    ? writeProgram(surfpool, program.publicKey.toBase58(), code, payer.publicKey.toBase58())
+    : deployProgram(connection, { payer, program, code }))
   const relayAuthority = solanaOperator('relayer')
   const treasuryAuthority = solanaOperator('treasurer')
   await sendSolana(

@@ -92,3 +92,23 @@ async function ask(child: Child, request: SurfpoolRequest): Promise<{ rpcUrl: st
   if ('error' in answer) throw new Error(`starting Surfpool: ${answer.error}`)
   return answer
 }
+
+/**
+ * Puts a program into a Surfpool's accounts, at once and without transactions: as if `upgradeAuthority` had deployed it.
+ * @throws when the node is no Surfpool
+ */
+export async function writeProgram(
+  { rpcUrl }: { rpcUrl: string },
+  programId: string,
+  code: Uint8Array,
+  upgradeAuthority: string,
+): Promise<void> {
+  const params = [programId, Buffer.from(code).toString('hex'), 0, upgradeAuthority]
+  const response = await fetch(rpcUrl, {
+    method: 'POST',
+    headers: { 'content-type': 'application/json' },
+    body: JSON.stringify({ jsonrpc: '2.0', id: 1, method: 'surfnet_writeProgram', params }),
+  })
+  const { error } = (await response.json()) as { error?: { message: string } }
+  if (error) throw new Error(`writing a program to Surfpool: ${error.message}`)
+}

@@ -1,0 +1,52 @@
+import { Connection } from '@solana/web3.js'
+import { describeAccount, keypairOf, solanaAccounts, solanaOperator } from './accounts.js'
+import type { LocalSolanaOptions, SolanaSetUp } from './localSolana.js'
+import { deployRegistrar } from './registrar.js'
+import { fundSolana } from './sendSolana.js'
+import type { Surfpool } from './surfpool.js'
+
+/** Gives the world's accounts SOL and deploys the registrars. */
+export async function setUpSolana(
+  options: Pick<LocalSolanaOptions, 'rpcUrl' | 'programs'>,
+  surfpool: Pick<Surfpool, 'rpcUrl' | 'wsUrl'> | undefined,
+): Promise<SolanaSetUp> {
+  const rpcUrl = surfpool?.rpcUrl ?? options.rpcUrl ?? ''
+  const wsUrl = surfpool?.wsUrl ?? guessWsUrl(rpcUrl)
+  const connection = new Connection(rpcUrl, { wsEndpoint: wsUrl, commitment: 'confirmed' })
+  const [deployer, relayAuthority, treasuryAuthority] = [
+    solanaOperator('deployer'),
+    solanaOperator('relayer'),
+    solanaOperator('treasurer'),
+  ]
+  const accounts = solanaAccounts()
+  const funded = [deployer, relayAuthority, treasuryAuthority, ...accounts.map(keypairOf)]
+  const [genesisHash] = await Promise.all([
+    connection.getGenesisHash(),
+    fundSolana(
+      connection,
+      funded.map(({ publicKey }) => publicKey),
+    ),
+  ])
+  const deployed = await Promise.all(
+    Array.from({ length: options.programs ?? 1 }, () => deployRegistrar(connection, deployer, surfpool)),
+  )
+  const programs = deployed.map(({ programId, slot }) => ({ programId: programId.toBase58(), startSlot: slot }))
+  return {
+    rpcUrl,
+    wsUrl,
+    genesisHash,
+    ...programs[0]!,
+    programs,
+    relayAuthority: describeAccount(relayAuthority),
+    treasuryAuthority: describeAccount(treasuryAuthority),
+    accounts,
+  }
+}
+
+/** By custom a node's WebSocket listens one port above its HTTP. */
+function guessWsUrl(rpcUrl: string): string {
+  const url = new URL(rpcUrl)
+  url.protocol = url.protocol === 'https:' ? 'wss:' : 'ws:'
+  if (url.port !== '') url.port = String(Number(url.port) + 1)
+  return url.href
+}
