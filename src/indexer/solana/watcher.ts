@@ -133,11 +133,11 @@ export function createPaymentWatcher(options: PaymentWatcherOptions): PaymentWat
     state.nextBlock = seen.slot + 1
     state.tailBlock = state.latest
     state.isCaughtUp = true
-    if (transactions > 0) {
-      if (now.book.known >= seen.sequence) found(now)
-      return { kind: 'took', transactions, payments, closed }
-    }
-    return missing(now, seen.sequence) ?? { kind: 'idle', unconfirmed }
+    // while something is missing, a transaction that was read again is no news
+    const wasMissing = now.missingSinceMs !== null
+    const stillMissing = missing(now, seen.sequence)
+    if (transactions > 0 && !(wasMissing && stillMissing)) return { kind: 'took', transactions, payments, closed }
+    return stillMissing ?? { kind: 'idle', unconfirmed }
   }
 
   /** What is new on one node: its own count is asked for first, so that its list has to hold that many. */
