@@ -166,6 +166,7 @@ const environment = z.object({
   DATABASE_POOL: z.coerce.number().int().min(2).max(1_000).default(10),
   RELAYER_PRIVATE_KEY: privateKey.optional(),
   SOLANA_RELAYER_PRIVATE_KEY: solanaKey.optional(),
+  SOLANA_RPC_URL: rpcUrl.optional(),
   QUOTE_KEY: hex(32).optional(),
   TOKEN_KEY: hex(32).optional(),
   SHARE_KEY: hex(32).optional(),
@@ -201,6 +202,8 @@ export interface Environment {
   relayerPrivateKey: `0x${string}` | undefined
   /** The 64 bytes of the relay authority's key on Solana; without it nothing is settled or refunded. */
   solanaRelayerKey: Uint8Array | undefined
+  /** A local Solana cluster with a faucet, for `dev` and `demo` where Surfpool doesn't run. */
+  solanaRpcUrl: string | undefined
   /** The 32 bytes under which quotes on Solana are signed; without it one of the database's own. */
   quoteKey: Uint8Array | undefined
   /** The 32 bytes from which authentication keys follow; without it those of the database. */
@@ -254,6 +257,7 @@ export function readEnvironment(env: NodeJS.ProcessEnv = process.env): Environme
     databasePool: e.DATABASE_POOL,
     relayerPrivateKey: e.RELAYER_PRIVATE_KEY,
     solanaRelayerKey: e.SOLANA_RELAYER_PRIVATE_KEY,
+    solanaRpcUrl: e.SOLANA_RPC_URL,
     quoteKey: e.QUOTE_KEY && fromHex(e.QUOTE_KEY),
     tokenKey: e.TOKEN_KEY && fromHex(e.TOKEN_KEY),
     shareKey: e.SHARE_KEY && fromHex(e.SHARE_KEY),

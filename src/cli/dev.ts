@@ -20,6 +20,7 @@ export async function dev(): Promise<void> {
     home: env.home,
     ...(await choosePorts(env)),
     ...(env.databaseUrl !== undefined && { databaseUrl: env.databaseUrl }),
+    ...(env.solanaRpcUrl !== undefined && { solanaRpcUrl: env.solanaRpcUrl }),
     daemonEnv: daemonEnvOf(env),
     log: (line) => console.log(paint('dim', line)),
   })
@@ -101,14 +102,15 @@ function printSummary(stack: Stack, seconds: number): void {
     '',
     `  API        ${bold(api)}`,
     `  Operator   ${ops}/ready  ${ops}/metrics`,
-    ...Object.entries(networks).flatMap(([name, { hub, spokes }]) =>
-      [hub, ...spokes].map((chain, i) => {
+    ...Object.entries(networks).flatMap(([name, { hub, spokes, solana }]) => [
+      ...[hub, ...spokes].map((chain, i) => {
         const role = chain === hub ? 'hub' : 'spoke'
         return `  ${(i === 0 ? name : '').padEnd(9)}  ${role} "${chain.network}" at ${chain.rpcUrl}, chain id ${chain.chainId}`
       }),
-    ),
+      ...(solana ? [`             "solana" at ${solana.rpcUrl}, program ${solana.programId}`] : []),
+    ]),
     `  Database   ${stack.databaseUrl}`,
-    `  World      ${stack.home}/stack.json (${accounts.evm.length} funded accounts)`,
+    `  World      ${stack.home}/stack.json (${accounts.evm.length + accounts.solana.length} funded accounts)`,
     '',
     ...(seed
       ? [
