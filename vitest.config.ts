@@ -2,6 +2,9 @@ import { defineConfig } from 'vitest/config'
 
 const shared = { testTimeout: 60_000, hookTimeout: 60_000 }
 
+/** These share one world. */
+const SHARED = ['test/e2e/**/*.test.ts', 'test/conformance/**/*.test.ts']
+
 /** Each of these starts worlds of its own, or kills, reorgs and stops what it started: one file after another. */
 const WORLDS = ['test/world', 'test/recovery', 'test/faults', 'test/chaos', 'test/bench'].map(
   (dir) => `${dir}/**/*.test.ts`,
@@ -15,7 +18,7 @@ export default defineConfig({
           ...shared,
           name: 'own',
           include: ['src/**/*.test.ts', 'test/**/*.test.ts'],
-          exclude: ['test/e2e/**', ...WORLDS],
+          exclude: [...SHARED, ...WORLDS],
           maxWorkers: 2,
           sequence: { groupOrder: 0 },
         },
@@ -27,7 +30,7 @@ export default defineConfig({
         test: {
           ...shared,
           name: 'e2e',
-          include: ['test/e2e/**/*.test.ts'],
+          include: SHARED,
           globalSetup: ['test/globalSetup.ts'],
           maxWorkers: 2,
           sequence: { groupOrder: 1 },

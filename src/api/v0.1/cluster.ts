@@ -1,8 +1,12 @@
+import { fromHex } from '../../registry/bytes.js'
 import { ok } from '../answer.js'
+import { updateWallets } from '../answers/changes.js'
+import { clusterByName } from '../answers/clusters.js'
 import { metadataOfAddress, metadataOfName, metadataOfNames } from '../answers/metadata.js'
 import { route, routeWithBody } from '../route.js'
-import { MAX_LOOKUPS, z } from '../schema.js'
-import { addressText, nameText } from '../v1/schemas.js'
+import { MAX_CHANGES, MAX_LOOKUPS, z } from '../schema.js'
+import { addressText, nameText, walletNameText } from '../v1/schemas.js'
+import { ADD_ERRORS } from '../v1/wallets.js'
 import { WalletSchema } from './schemas.js'
 
 const tag = 'v0.1 look-ups'
@@ -60,4 +64,33 @@ const byNames = routeWithBody({
   },
 })
 
-export const clusterRoutes = [byName, byAddress, byNames]
+const namedWallets = z
+  .array(z.object({ address: addressText, name: walletNameText }))
+  .max(MAX_CHANGES)
+  .default([])
+
+const update = routeWithBody({
+  method: 'post',
+  path: '/v0.1/cluster/:name/update/wallets',
+  deprecated: { successor: '/v1/clusters/wallets' },
+  tag,
+  summary: 'Change the wallets of the cluster of this wallet',
+  description: 'Removes, renames and adds (in public) in this order, all or nothing.',
+  auth: 'required',
+  params: z.object({ name: nameText }),
+  body: z.object({
+    add: namedWallets,
+    update: namedWallets,
+    remove: z.array(addressText).max(MAX_CHANGES).default([]),
+  }),
+  responses: { 201: { description: 'It is so', schema: z.object({ success: z.literal(true) }) } },
+  errors: [...ADD_ERRORS, 'forbidden', 'not_found', 'not_in_cluster', 'last_verified_wallet'],
+  async handle({ params, body, network, session }, context) {
+    const { id } = await clusterByName(context, network, params.name!, session)
+    const add = body.add.map((wallet) => ({ ...wallet, isPrivate: false }))
+    await updateWallets(context, { network, session }, { ...body, add }, fromHex(id))
+    return { status: 201, body: { success: true } }
+  },
+})
+
+export const clusterRoutes = [byName, byAddress, byNames, update]

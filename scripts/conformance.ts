@@ -1,0 +1,59 @@
+/**
+ * `npm run conformance -- --url https://…`: checks a deployment against every row of the interface's specification.
+ * Reads only, unless `--write` is given with a funded account's `--key` and the `--rpc` and `--network` of its chain.
+ * Ends with 1 where a row fails; what can't be checked there, and what isn't built, is listed and never counted as passed.
+ */
+import { parseArgs } from 'node:util'
+import type { Hex } from 'viem'
+import { missingRows, ROWS } from '../test/conformance/index.js'
+import { type Result, run } from '../test/conformance/row.js'
+import { createTarget, type WriteOptions } from '../test/conformance/target.js'
+
+const USAGE = `npm run conformance -- --url URL [--testnet] [--tx status=hash …] [--write --key 0x… --rpc URL --network LABEL]`
+
+const { values } = parseArgs({
+  options: {
+    url: { type: 'string' },
+    testnet: { type: 'boolean', default: false },
+    tx: { type: 'string', multiple: true, default: [] },
+    write: { type: 'boolean', default: false },
+    key: { type: 'string' },
+    rpc: { type: 'string' },
+    network: { type: 'string' },
+  },
+})
+
+function stop(problem: string): never {
+  console.error(`${problem}\n${USAGE}`)
+  process.exit(2)
+}
+
+function writeOptions(): WriteOptions | undefined {
+  if (!values.write) return undefined
+  const { key, rpc, network } = values
+  if (!key || !rpc || !network) return stop('--write needs --key, --rpc and --network.')
+  if (!/^0x[0-9a-fA-F]{64}$/.test(key)) return stop('--key is 0x and 64 hex digits.')
+  return { privateKey: key as Hex, rpcUrl: rpc, label: network }
+}
+
+const { url } = values
+if (!url) stop('--url is missing.')
+const write = writeOptions()
+const transactions = Object.fromEntries(values.tx.map((pair) => pair.split('=', 2)))
+const target = createTarget({ url, testnet: values.testnet, transactions, ...(write && { write }) })
+
+const results: Result[] = []
+for (const row of ROWS) {
+  const result = await run(row, target)
+  results.push(result)
+  const reason = 'reason' in result ? `: ${result.reason.split('\n', 1)[0]}` : ''
+  console.log(`${result.outcome.padEnd(12)}${result.section.padEnd(18)} ${result.row}${reason}`)
+}
+for (const { section, row, reason } of missingRows())
+  console.log(`${'missing'.padEnd(12)}${section.padEnd(18)} ${row}: ${reason}`)
+
+const count = (outcome: Result['outcome']) => results.filter((result) => result.outcome === outcome).length
+console.log(
+  `\n${count('passed')} passed, ${count('failed')} failed, ${count('not checked')} not checked, ${missingRows().length} missing, of ${ROWS.length + missingRows().length} rows`,
+)
+process.exit(count('failed') > 0 ? 1 : 0)

@@ -1,0 +1,229 @@
+import fc from 'fast-check'
+import { generatePrivateKey, type PrivateKeyAccount, privateKeyToAccount } from 'viem/accounts'
+import { afterAll, beforeAll, describe, expect, it } from 'vitest'
+import { type ApiWorld, bid, freshName, type Reply, randomAddress, startApi } from './support.js'
+import { proofOf, type SolanaAccount, solanaAccount } from './wallets.js'
+
+let world: ApiWorld
+beforeAll(async () => {
+  world = await startApi()
+})
+afterAll(() => world.stop())
+
+/** A wallet that has signed in through v0.1. */
+interface Member {
+  address: string
+  call(method: string, path: string, body?: unknown): Promise<Reply>
+}
+
+async function member(account: PrivateKeyAccount | SolanaAccount = newAccount()): Promise<Member> {
+  const { body } = await world.post('/v0.1/auth/token', await proofOf(world, account))
+  const headers = { 'x-auth-key': body.authenticationKey }
+  return {
+    address: 'signMessage' in account ? account.address.toLowerCase() : account.address,
+    call: (method, path, body) =>
+      world.request(path, { method, headers, ...(body === undefined ? {} : { body: JSON.stringify(body) }) }),
+  }
+}
+const newAccount = (): PrivateKeyAccount => privateKeyToAccount(generatePrivateKey())
+const register = (of: Member, name: string) =>
+  world.append('mainnet', [bid({ from: of.address, name, atMs: Date.now() })])
+
+describe('/v0.1/auth', () => {
+  it('gives the key of v1, under three names', async () => {
+    const account = newAccount()
+    const { status, body } = await world.get('/v0.1/auth/message')
+    expect(status).toBe(200)
+    expect(body.message).toContain(body.signingDate)
+    const signature = await account.signMessage({ message: body.message })
+    const proof = { signature, signingDate: body.signingDate, type: 'evm', wallet: account.address }
+    const { token } = (await world.post('/v1/auth/token', proof)).body
+    for (const path of ['/v0.1/auth/token', '/v0.1/auth/key'])
+      expect((await world.post(path, proof)).body).toEqual({ authenticationKey: token, token, isValid: true })
+    const wallet = account.address.toLowerCase()
+    const ways: Record<string, string>[] = [{ 'x-auth-key': token }, { authorization: `Bearer ${token}` }]
+    for (const headers of ways) {
+      for (const method of ['GET', 'POST']) {
+        const reply = await world.request('/v0.1/auth/validate', { method, headers })
+        expect(reply.body).toEqual({ signature, signingDate: body.signingDate, type: 'evm', wallet, isValid: true })
+        expect(reply.headers.get('deprecation')).toMatch(/^@/)
+        expect(reply.headers.get('vary')).toContain('X-AUTH-KEY')
+      }
+    }
+    const nobody = await world.request('/v0.1/auth/validate', { method: 'POST', headers: { 'x-auth-key': 'x' } })
+    expect(nobody).toMatchObject({ status: 401, body: { isValid: false } })
+  })
+})
+
+describe('POST /v0.1/cluster/:name/update/wallets', () => {
+  const update = (of: Member, name: string, body: unknown) =>
+    of.call('POST', `/v0.1/cluster/${name}/update/wallets`, body)
+  const namesOf = async (name: string) =>
+    (await world.get(`/v0.1/cluster/${name}`)).body.wallets.map((wallet: { name: string }) => wallet.name.split('/')[1])
+
+  it('removes, renames and adds, in this order', async () => {
+    const [alice, name, one, two] = [await member(), freshName(), randomAddress(), randomAddress()]
+    await register(alice, name)
+    const first = await update(alice, name.toUpperCase(), { add: [{ address: one, name: 'one' }] })
+    expect(first).toMatchObject({ status: 201, body: { success: true } })
+    expect(first.headers.get('deprecation')).toMatch(/^@/)
+    // the name that one gave up is free for the renamed wallet, whose own name is free for the new one
+    const change = {
+      add: [{ name: 'main', address: two }],
+      update: [{ address: alice.address, name: 'one' }],
+      remove: [one],
+    }
+    expect((await update(alice, name, change)).status).toBe(201)
+    expect(await namesOf(name)).toEqual(['one', 'main'])
+    expect((await world.get(`/v0.1/name/${two}`)).body).toBe(`${name}/main`)
+    expect((await update(alice, name, {})).status).toBe(201)
+  })
+
+  it('does all or nothing, in the caller’s own cluster', async () => {
+    const [alice, bob, name, other] = [await member(), await member(), freshName(), freshName()]
+    await register(alice, name)
+    await register(bob, other)
+    const refused = async (of: Member, at: string, body: unknown, status: number, error: string) =>
+      expect(await update(of, at, body)).toMatchObject({ status, body: { status, error } })
+    const add = [{ address: randomAddress(), name: 'new' }]
+    await refused(alice, name, { add, remove: [alice.address] }, 409, 'last_verified_wallet')
+    await refused(alice, name, { add: [...add, { address: randomAddress(), name: 'new' }] }, 409, 'wallet_name_taken')
+    await refused(alice, name, { add, update: [{ address: randomAddress(), name: 'x' }] }, 404, 'not_in_cluster')
+    await refused(alice, name, { add: [{ address: 'junk', name: 'x' }] }, 400, 'unsupported_address')
+    await refused(alice, name, { add: [{ address: randomAddress(), name: 'a b' }] }, 400, 'invalid_name')
+    await refused(alice, name, { add: 'x' }, 400, 'invalid_request')
+    await refused(alice, name, undefined, 400, 'invalid_request')
+    await refused(bob, name, { add }, 403, 'forbidden')
+    await refused(await member(), name, { add }, 403, 'forbidden')
+    await refused(alice, freshName(), { add }, 404, 'not_found')
+    expect(await namesOf(name)).toEqual(['main'])
+    const unsigned = await world.post(`/v0.1/cluster/${name}/update/wallets`, { add })
+    expect(unsigned).toMatchObject({ status: 401, body: { error: 'unauthorized' } })
+  })
+})
+
+describe('the two feeds', () => {
+  /** Who is listed where: by cluster its wallets, each with name and verification; and who registered which name. */
+  interface Mirror {
+    clusters: Map<string, Map<string, [name: string, isVerified: boolean]>>
+    registered: Map<string, string>
+  }
+  interface EventV1 {
+    type: string
+    from: string
+    data: { cluster_id: string; address: string; name: string; is_verified: boolean }
+  }
+  interface EventV01 {
+    eventType: string
+    clusterId: number
+    address: string
+    data: { name: string; isVerified: number }
+  }
+  const empty = (): Mirror => ({ clusters: new Map(), registered: new Map() })
+  const walletsIn = ({ clusters }: Mirror, id: string) => {
+    const wallets = clusters.get(id) ?? new Map<string, [string, boolean]>()
+    clusters.set(id, wallets)
+    return wallets
+  }
+
+  async function pages<Item>(path: string): Promise<Item[]> {
+    const items: Item[] = []
+    for (let page: string | undefined; ; ) {
+      const { body } = await world.get(`${path}?limit=7${page ? `&nextPage=${page}` : ''}`)
+      items.push(...body.items)
+      page = body.nextPage
+      if (!page) return items
+    }
+  }
+
+  async function mirrorOfV1(): Promise<Mirror> {
+    const mirror = empty()
+    for (const { type, from, data } of await pages<EventV1>('/v1/events')) {
+      if (type === 'TRANSFER_NAME') continue
+      const wallets = walletsIn(mirror, data.cluster_id)
+      const [name, isVerified] = wallets.get(data.address) ?? ['', false]
+      if (type === 'ADD_WALLET') wallets.set(data.address, [data.name, data.is_verified])
+      else if (type === 'UPDATE_WALLET_NAME') wallets.set(data.address, [data.name, isVerified])
+      else if (type === 'VERIFY_WALLET') wallets.set(data.address, [name, true])
+      else if (type === 'REMOVE_WALLET') wallets.delete(data.address)
+      else if (type === 'REGISTER_NAME') mirror.registered.set(data.name, from)
+    }
+    return mirror
+  }
+
+  async function mirrorOfV01(): Promise<Mirror> {
+    const mirror = empty()
+    for (const { eventType, clusterId, address, data } of await pages<EventV01>('/v0.1/events')) {
+      const wallets = walletsIn(mirror, String(clusterId))
+      if (eventType === 'updateWallet') wallets.set(address, [data.name, data.isVerified === 1])
+      else if (eventType === 'removeWallet') wallets.delete(address)
+      else mirror.registered.set(data.name, address)
+    }
+    return mirror
+  }
+
+  /** Clusters under no id: the versions have different ones. */
+  const comparable = ({ clusters, registered }: Mirror) => ({
+    clusters: [...clusters.values()]
+      .filter((wallets) => wallets.size > 0)
+      .map((wallets) => [...wallets].map((wallet) => JSON.stringify(wallet)).sort())
+      .map((wallets) => wallets.join())
+      .sort(),
+    registered: new Map([...registered].sort()),
+  })
+
+  it('agree on wallets, their names and who registered what, whatever members do', async () => {
+    const members = [...(await Promise.all(Array.from({ length: 5 }, () => member()))), await member(solanaAccount())]
+    const who = fc.constantFrom(...members)
+    const address = fc.oneof(
+      who.map((one) => one.address),
+      fc.constantFrom(...Array.from({ length: 4 }, randomAddress)),
+    )
+    const name = fc.constantFrom('main', 'side', 'cold', 'hot')
+    const clusterOf = async (of: Member) => (await world.get(`/v1/clusters/address/${of.address}`)).body.clusterId
+    const act = fc.oneof(
+      who.map((of) => () => register(of, freshName())),
+      who.map((of) => () => of.call('POST', '/v1/clusters')),
+      fc.tuple(who, address, name, fc.boolean()).map(
+        ([of, at, as, isPrivate]) =>
+          () =>
+            of.call('POST', '/v1/clusters/wallets', [{ address: at, name: as, isPrivate }]),
+      ),
+      fc.tuple(who, address, name).map(
+        ([of, at, as]) =>
+          () =>
+            of.call('PUT', '/v1/clusters/wallets/names', [{ address: at, name: as }]),
+      ),
+      fc.tuple(who, address).map(
+        ([of, at]) =>
+          () =>
+            of.call('DELETE', '/v1/clusters/wallets', [at]),
+      ),
+      fc.tuple(who, who).map(
+        ([of, host]) =>
+          async () =>
+            of.call('POST', `/v1/clusters/verify/${await clusterOf(host)}`),
+      ),
+    )
+    await fc.assert(
+      fc.asyncProperty(fc.array(act, { minLength: 30, maxLength: 60 }), async (acts) => {
+        for (const one of acts) await one()
+        const [v1, v01] = [await mirrorOfV1(), await mirrorOfV01()]
+        expect(comparable(v01)).toEqual(comparable(v1))
+      }),
+      { numRuns: 4, endOnFailure: true },
+    )
+    const { clusters, registered } = await mirrorOfV1()
+    expect(registered.size).toBeGreaterThan(5)
+    expect([...clusters.values()].some((wallets) => wallets.size > 2)).toBe(true)
+    // the mirror is what look-ups say
+    for (const [id, wallets] of clusters) {
+      const { body } = await world.get(`/v1/clusters/id/${id}`)
+      const listed = body.wallets.map((wallet: { address: string; name: string; isVerified: boolean }) => [
+        wallet.address,
+        [wallet.name, wallet.isVerified],
+      ])
+      expect(new Map(listed)).toEqual(wallets)
+    }
+  })
+})

@@ -1,0 +1,69 @@
+import type { PrivateKeyAccount } from 'viem/accounts'
+import { generatePrivateKey, privateKeyToAccount } from 'viem/accounts'
+import { afterAll, describe, expect, it } from 'vitest'
+import type { Network } from '../../src/registry/network.js'
+import { until } from '../../src/testing/index.js'
+import { fund, walletOf } from '../../src/testing/localChain.js'
+import { hubOf, world } from '../support/world.js'
+import { missingRows, ROWS } from './index.js'
+import { run } from './row.js'
+import { SPECIFICATION } from './specification.js'
+import { createTarget, type Target } from './target.js'
+
+const key = ({ section, row }: { section: string; row: string }) => `${section} ${row}`
+
+describe('the suite', () => {
+  it('has every row of the specification once: checked, or told to be missing', () => {
+    const listed = Object.entries(SPECIFICATION).flatMap(([section, rows]) => rows.map((row) => key({ section, row })))
+    expect([...ROWS.map(key), ...missingRows().map(key)].sort()).toEqual(listed.sort())
+    for (const { section, row, reason } of missingRows()) console.info(`missing: ${section} ${row}: ${reason}`)
+  })
+})
+
+/** The shared world as a deployment, with a wallet of its own that has funds. */
+async function targetOf(network: Network): Promise<Target> {
+  const { hub } = world().networks[network]
+  const privateKey = generatePrivateKey()
+  const account = privateKeyToAccount(privateKey)
+  await fund(hub, hub.chainId, [account.address])
+  const { finalized, lost, pending, bridging } = world().seeds[network]!.tx
+  return createTarget({
+    url: world().api,
+    testnet: network === 'testnet',
+    transactions: {
+      finalized,
+      lost_bid: lost,
+      pending,
+      bridging: bridging!,
+      invalid: await withdrawal(network, account),
+    },
+    write: { privateKey, rpcUrl: hub.rpcUrl, label: hub.network },
+  })
+}
+
+/** A transaction that is no registration. */
+async function withdrawal(network: Network, account: PrivateKeyAccount) {
+  const { rpcUrl, chainId } = hubOf(network)
+  const tx = await walletOf({ rpcUrl }, chainId, account).sendTransaction({ to: account.address, value: 1n })
+  await until.status(world(), tx, 'invalid', { testnet: network === 'testnet' })
+  return tx
+}
+
+/** What this world has too little of: told, and no test of it. */
+const TOO_FEW_EVENTS = ['8 default rows per page (v1)', '8 default rows per page (v0.1)']
+const NEEDS_SOLANA = ['4.4 POST /v1/names/register/solana']
+
+describe.each(['mainnet', 'testnet'] as const)('%s', (network) => {
+  const lacking = world().networks[network].solana ? TOO_FEW_EVENTS : [...TOO_FEW_EVENTS, ...NEEDS_SOLANA]
+  const checked = ROWS.filter((row) => !lacking.includes(key(row)))
+  let target: Promise<Target> | undefined
+
+  it.each(checked.map((row) => [key(row), row] as const))('%s', async (_name, row) => {
+    target ??= targetOf(network)
+    expect(await run(row, await target)).toEqual({ section: row.section, row: row.row, outcome: 'passed' })
+  })
+
+  afterAll(() => {
+    for (const name of lacking) console.info(`not checked on ${network}: ${name}`)
+  })
+})
