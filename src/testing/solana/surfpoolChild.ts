@@ -21,12 +21,24 @@ interface SurfnetConfig {
 /** What is used of surfpool-sdk-*, which has no types of its own. */
 interface SurfpoolSdk {
   Surfnet: {
-    startWithConfig(config: SurfnetConfig): { rpcUrl: string; wsUrl: string }
+    startWithConfig(config: SurfnetConfig): Surfnet
   }
 }
 
+interface Surfnet {
+  rpcUrl: string
+  wsUrl: string
+  /** Takes what happened since the last call. Undrained, its queue fills up, and the whole cluster stands still for good. */
+  drainEvents(): unknown[]
+}
+
+const DRAIN_EVERY_MS = 500
+
 /** Kept from the garbage collector: the cluster ends with it. */
-const running: object[] = []
+const running: Surfnet[] = []
+setInterval(() => {
+  for (const net of running) net.drainEvents()
+}, DRAIN_EVERY_MS).unref()
 
 process.once('disconnect', () => process.exit(0))
 process.once('message', ({ module, slotMs }: SurfpoolRequest) => {
