@@ -20,7 +20,7 @@ const USAGE = `usage: npm run bench:api -- [options]
   --connections <n>    kept open by the driver (default 16)
   --seconds <n>        of each measurement (default 5)
   --runs <n>           rounds of which the median counts (default 3)
-  --tokens <n>         token exchanges of each type of wallet (default 1000)
+  --tokens <n>         token exchanges, and changes, of each type of wallet (default 1000)
   --cli <file>         another build's command line (.js or .ts) instead of a fresh build`
 
 const { values } = parseArgs({

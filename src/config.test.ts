@@ -126,3 +126,22 @@ describe('the environment', () => {
     )
   })
 })
+
+describe('sessions', () => {
+  it('live 14 days, follow from the database’s own key, and leave wallets that are not deployed out', () => {
+    expect(readEnvironment({})).toMatchObject({
+      ...{ tokenKey: undefined, sessionLifetimeMs: 14 * 24 * 3_600_000, acceptsErc6492: false },
+    })
+    const set = readEnvironment({ TOKEN_KEY: `0x${'0a'.repeat(32)}`, SESSION_DAYS: '1', ERC6492: 'true' })
+    expect(set).toMatchObject({ sessionLifetimeMs: 24 * 3_600_000, acceptsErc6492: true })
+    expect(Buffer.from(set.tokenKey!)).toEqual(Buffer.alloc(32, 10))
+  })
+
+  it.each([
+    [{ TOKEN_KEY: 'secret' }, /TOKEN_KEY: must be 0x and 64 hex digits/],
+    [{ SESSION_DAYS: '0' }, /SESSION_DAYS/],
+    [{ ERC6492: 'yes' }, /ERC6492/],
+  ])('with %o stop with one sentence', (env, sentence) => {
+    expect(() => readEnvironment(env)).toThrow(sentence)
+  })
+})

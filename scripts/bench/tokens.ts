@@ -8,8 +8,8 @@ import { generatePrivateKey, privateKeyToAccount } from 'viem/accounts'
 import { printTable } from './bench.js'
 
 /**
- * Token exchange, one at a time, beside what it can't do without: a bare check of the same signatures in this process and a
- * bare insert into the same server.
+ * Token exchange and a change of a cluster, one at a time, beside what they can't do without: a bare check of the same
+ * signatures in this process and a bare insert into the same server.
  */
 
 interface Proof {
@@ -72,19 +72,16 @@ async function checkBare({ type, message, signature, wallet }: Proof): Promise<v
 }
 
 /** One request on a connection that is kept. */
-function post(agent: Agent, url: string, body: string): Promise<string> {
+function post(agent: Agent, url: string, body: string, token = ''): Promise<string> {
+  const headers = { 'content-length': Buffer.byteLength(body), 'x-auth-key': token }
   return new Promise((resolve, reject) => {
-    const req = request(
-      url,
-      { method: 'POST', agent, headers: { 'content-length': Buffer.byteLength(body) } },
-      (res) => {
-        let text = ''
-        res.on('data', (chunk) => {
-          text += chunk
-        })
-        res.on('end', () => (res.statusCode === 200 ? resolve(text) : reject(new Error(`exchanging a token: ${text}`))))
-      },
-    )
+    const req = request(url, { method: 'POST', agent, headers }, (res) => {
+      let text = ''
+      res.on('data', (chunk) => {
+        text += chunk
+      })
+      res.on('end', () => (res.statusCode === 200 ? resolve(text) : reject(new Error(`asking ${url}: ${text}`))))
+    })
     req.on('error', reject)
     req.end(body)
   })
@@ -104,14 +101,22 @@ export async function benchTokens(api: string, databaseUrl: string, count: numbe
     const row = () => client.query({ ...insert, values: [randomBytes(32), randomBytes(21), Date.now()] })
     rows.push([`${type}: bare insert`, await timed(proofs, row)])
     const bodies = proofs.map(({ message: _, ...proof }) => JSON.stringify(proof))
-    rows.push([
-      `${type}: POST /v1/auth/token`,
-      await timed(bodies, (body) => post(agent, `${api}/v1/auth/token`, body)),
-    ])
+    const tokens: string[] = []
+    const exchange = async (body: string) => {
+      const answer = await post(agent, `${api}/v1/auth/token`, body)
+      tokens.push((JSON.parse(answer) as { token: string }).token)
+    }
+    rows.push([`${type}: POST /v1/auth/token`, await timed(bodies, exchange)])
+    // each by a wallet without a cluster: it gets one, with itself and the added wallet in it
+    const add = (token: string) => {
+      const wallet = { address: `0x${randomBytes(20).toString('hex')}`, name: 'added', isPrivate: false }
+      return post(agent, `${api}/v1/clusters/wallets`, JSON.stringify([wallet]), token)
+    }
+    rows.push([`${type}: POST /v1/clusters/wallets`, await timed(tokens, add)])
   }
   agent.destroy()
   await client.end()
-  console.log(`\nToken exchange, one after another, ${count} of each`)
+  console.log(`\nToken exchanges and changes, one after another, ${count} of each`)
   const ms = (value: number) => value.toFixed(2)
   printTable([['', 'p50 ms', 'p99 ms'], ...rows.map(([title, { p50Ms, p99Ms }]) => [title, ms(p50Ms), ms(p99Ms)])])
 }

@@ -159,6 +159,25 @@ describe('a key', () => {
   })
 })
 
+describe('a route that takes a key but needs none', () => {
+  it('answers as without one where the key is not valid, and tells caches that it matters', async () => {
+    const path = `/v1/clusters/address/${account.address}`
+    const { token } = (await exchange(await prove())).body
+    for (const [key, control] of [
+      ['', null],
+      ['x'.repeat(43), null],
+      [token, 'private, no-store'],
+    ]) {
+      const { status, headers } = await world.request(path, { headers: { 'x-auth-key': key } })
+      expect(status).toBe(404)
+      expect(headers.get('vary')).toBe('Authorization, X-AUTH-KEY')
+      expect(headers.get('cache-control')).toBe(control)
+    }
+    const two = { 'x-auth-key': token, authorization: 'Bearer other' }
+    expect((await world.request(path, { headers: two })).status).toBe(400)
+  })
+})
+
 describe('the log', () => {
   it('has no key, signature or wallet', async () => {
     const proof = await prove()

@@ -188,13 +188,13 @@ function invitation(reload: () => Promise<void>): HTMLElement {
     h('summary', {}, 'Another cluster lists your wallet?'),
     form(
       { class: 'add' },
-      async (data) => {
-        const id = String(data.get('id')).trim()
-        const isSure = await confirmed('Move to this cluster?', moving(), 'Move there')
-        if (isSure)
-          await change('Your wallet is verified there now.', reload, () =>
-            api.send('POST', `/v1/clusters/verify/${encodeURIComponent(id)}`),
-          )
+      async (data, element) => {
+        const path = `/v1/clusters/verify/${encodeURIComponent(String(data.get('id')).trim())}`
+        if (!(await confirmed('Move to this cluster?', moving(), 'Move there'))) return
+        await change('Your wallet is verified there now.', reload, async () => {
+          await api.send('POST', path)
+          element.reset()
+        })
       },
       field(
         'Id of the cluster',
