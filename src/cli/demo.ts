@@ -5,12 +5,14 @@ import { type PrivateKeyAccount, privateKeyToAccount } from 'viem/accounts'
 import { hubAbi, spokeAbi } from '../chains/evm/contracts/index.js'
 import { readEnvironment } from '../config.js'
 import type { World, WorldHub, WorldSpoke } from '../testing/index.js'
+import { registerFromSolana } from './demoSolana.js'
+import { apiOf, coins, followStatus, say, showName, step } from './demoTools.js'
 import { paint } from './paint.js'
 
 export interface DemoOptions {
   /** Default a fresh one. With a name the demo registers once, on the hub unless a network is given. */
   name?: string
-  /** Network label of a chain of the world; default the hub, then the first spoke. */
+  /** Network label of a chain of the world; default the hub, then the first spoke and Solana. */
   network?: string
   testnet?: boolean
 }
@@ -32,21 +34,23 @@ interface Place {
 
 /** How often the chains are looked at for the latency that is printed. */
 const LOOK_MS = 25
+const ETHER_DECIMALS = 18
+const SOLANA = 'solana'
 
 /**
  * `clusterd demo`: does the service's main job the way a wallet's frontend would: quote, sign, send, follow the status,
- * look the name up both ways, read the feed; on the hub, and over the bridge from a spoke. Against the world of
+ * look the name up both ways, read the feed; on the hub, over the bridge from a spoke, and from Solana. Against the world of
  * CLUSTERD_HOME, or one that it starts for itself.
  * @throws when the network is not one of the world's, and whatever goes wrong on the way
  */
 export async function demo(options: DemoOptions): Promise<void> {
-  const { home } = readEnvironment()
+  const { home, solanaRpcUrl } = readEnvironment()
   const { readWorld } = await import('../testing/world.js')
   const world = readWorld(home)
   if (world && (await answers(world.ops))) return show(world, options)
   say('No world runs here: starting one for this demo ...')
   const { startStack } = await import('../testing/stack.js')
-  const stack = await startStack({ home })
+  const stack = await startStack({ home, ...(solanaRpcUrl !== undefined && { solanaRpcUrl }) })
   try {
     await show(stack.world, options)
   } finally {
@@ -64,15 +68,18 @@ async function answers(ops: string): Promise<boolean> {
 
 async function show(world: World, { name, network, testnet = false }: DemoOptions): Promise<void> {
   const places = placesOf(world)
-  const { hub, spokes } = world.networks[testnet ? 'testnet' : 'mainnet']
-  const byDefault = name === undefined ? [hub, ...spokes.slice(0, 1)] : [hub]
-  for (const label of network === undefined ? byDefault.map((chain) => chain.network) : [network]) {
+  const { hub, spokes, solana } = world.networks[testnet ? 'testnet' : 'mainnet']
+  const byDefault = [hub, ...spokes.slice(0, 1)].map((chain) => chain.network)
+  const all = name === undefined ? [...byDefault, ...(solana ? [SOLANA] : [])] : [hub.network]
+  for (const label of network === undefined ? all : [network]) {
+    const wanted = name ?? `demo-${randomBytes(4).toString('hex')}`
     const place = places.find(({ chain }) => chain.network === label)
-    if (!place) {
-      const known = places.map(({ chain }) => chain.network).join(', ')
+    if (place) await register(world, place, wanted)
+    else if (label === SOLANA && solana) await registerFromSolana(world, solana, wanted, testnet)
+    else {
+      const known = [...places.map(({ chain }) => chain.network), ...(solana ? [SOLANA] : [])].join(', ')
       throw new Error(`Network "${label}" is not in this world; these are: ${known}.`)
     }
-    await register(world, place, name ?? `demo-${randomBytes(4).toString('hex')}`)
   }
 }
 
@@ -83,7 +90,6 @@ function placesOf(world: World): Place[] {
 }
 
 async function register(world: World, place: Place, name: string): Promise<void> {
-  const { until } = await import('../testing/until.js')
   const { chain, hub, isTestnet: testnet } = place
   const isSpoke = chain !== hub
   const account = anyAccount(world)
@@ -98,28 +104,18 @@ async function register(world: World, place: Place, name: string): Promise<void>
     names: [{ name }],
   })
   const { symbol } = quote.gasToken
-  const bridge = isSpoke ? ` and bridge fee ${ether(quote.bridgeFee)} ${symbol}` : ''
-  step('quote', `registration fee ${ether(quote.registrationFee)} ${symbol}${bridge}, to ${quote.transactionData.to}`)
+  const bridge = isSpoke ? ` and bridge fee ${coins(quote.bridgeFee, ETHER_DECIMALS)} ${symbol}` : ''
+  step(
+    'quote',
+    `registration fee ${coins(quote.registrationFee, ETHER_DECIMALS)} ${symbol}${bridge}, to ${quote.transactionData.to}`,
+  )
 
   const sent = await send(place, account, quote)
   step('sent', sent.hash)
-  const since = () => `${((performance.now() - sent.atMs) / 1_000).toFixed(2)} s`
   const crossed = isSpoke ? timeCrossing(place, sent.hash) : undefined
   crossed?.catch(() => {}) // awaited below, unless the status tells first what is wrong
-  await until.status(world, sent.hash, 'finalized', {
-    testnet,
-    onChange: ({ status, step: why }) =>
-      step(status, `${since()}${why ? ` (${why})` : ''}`, status === 'finalized' ? 'green' : 'yellow'),
-  })
-
-  const forward = await ask<{ name: string; address: string }[]>('POST', '/v1/names', [{ name }])
-  step('name', `${name} → ${forward[0]?.address}`)
-  const back = await ask<{ clusterName: string; walletName: string }>('GET', `/v1/names/address/${account.address}`)
-  step('address', `${account.address} → ${back.clusterName}/${back.walletName} (the oldest name it holds)`)
-  const event = await until.event(world, ({ type, data }) => type === 'REGISTER_NAME' && data.name === name, {
-    testnet,
-  })
-  step('event', `${event.id} ${event.type} ${JSON.stringify(event.data)}`)
+  await followStatus(world, sent.hash, sent.atMs, testnet)
+  await showName(world, name, account.address, testnet)
   if (crossed) {
     const { spokeBlock, hubBlock, ms } = await crossed
     step(
@@ -174,30 +170,4 @@ async function timeCrossing(
     }
     await sleep(LOOK_MS)
   }
-}
-
-function apiOf(api: string, testnet: boolean) {
-  return async <T>(method: 'GET' | 'POST', path: string, body?: unknown): Promise<T> => {
-    const response = await fetch(`${api}${path}${testnet ? '?testnet=true' : ''}`, {
-      method,
-      ...(body !== undefined && { body: JSON.stringify(body), headers: { 'content-type': 'application/json' } }),
-    })
-    const answer: unknown = await response.json()
-    if (!response.ok) throw new Error(`${method} ${path}: ${response.status} ${JSON.stringify(answer)}`)
-    return answer as T
-  }
-}
-
-/** Wei as a decimal number of ether. */
-function ether(wei: string): string {
-  const text = wei.padStart(19, '0')
-  return `${text.slice(0, -18)}.${text.slice(-18)}`.replace(/\.?0+$/, '')
-}
-
-function say(line: string): void {
-  console.log(line)
-}
-
-function step(what: string, text: string, colour: 'cyan' | 'green' | 'yellow' = 'cyan'): void {
-  console.log(`  ${paint(colour, what.padEnd(10))} ${text}`)
 }

@@ -108,7 +108,15 @@ describe('the commands', () => {
     expect(out).toContain('registration fee 0.035 LOC and bridge fee 0.000735 LOC')
     for (const step of ['sent', 'bridging', 'finalized', 'event']) expect(out).toContain(`  ${step} `)
     expect(out).toMatch(/latency +\d+\.\d\d s from block \d+ of the spoke to the bid in block \d+ of the hub/)
-    await expect(clusterd('demo', '--network', '77')).rejects.toThrow('these are: 1, 8453, 10, 11155111, 17000.')
+    const known = /these are: 1, 8453, 10, 11155111, 17000(, solana)?\./
+    await expect(clusterd('demo', '--network', '77')).rejects.toThrow(known)
+  })
+
+  it('demo registers from a Solana wallet, and tells how long that took', async () => {
+    const out = await clusterd('demo', '--network', 'solana')
+    expect(out).toContain('registration fee 0.2 SOL')
+    for (const step of ['sent', 'bridging', 'finalized', 'event']) expect(out).toContain(`  ${step} `)
+    expect(out).toMatch(/latency +\d+\.\d\d s from the payment to the name being final on the hub/)
   })
 
   it('replay rebuilds the same state, migrate finds nothing to do', async () => {
