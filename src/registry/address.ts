@@ -1,13 +1,18 @@
 import bs58 from 'bs58'
 import { getAddress } from 'viem'
 import { fromHex, toHex } from './bytes.js'
+import { keccak256 } from './keccak.js'
+import { type OtherType, parseOther } from './otherAddress.js'
 
 /**
  * Addresses of wallets. Stored as one type byte and the raw address (EVM: 20 bytes, Solana: 32 bytes), so that a stored
- * address names its type and two types can never collide.
+ * address names its type and two types can never collide. Never renumber.
  */
 export const ADDRESS_TYPE_CODE = { evm: 1, solana: 2 } as const
+/** Types of wallets that can sign in, register and pay. */
 export type AddressType = keyof typeof ADDRESS_TYPE_CODE
+/** The type byte of other chains' addresses: their canonical text follows, which tells its type. */
+const OTHER_CODE = 3
 
 export interface Address {
   type: AddressType
@@ -18,6 +23,11 @@ export interface Address {
 }
 
 const EVM = /^0x[0-9a-fA-F]{40}$/
+/** A wallet that may be listed: of any chain whose addresses are known by their form. */
+export interface Wallet extends Omit<Address, 'type'> {
+  type: AddressType | OtherType
+}
+
 // 32 bytes are 32 to 44 base58 characters; the length is checked before decoding because decoding is quadratic
 const BASE58 = /^[1-9A-HJ-NP-Za-km-z]{32,44}$/
 
@@ -49,13 +59,33 @@ export function parseAddress(input: string): Address | AddressProblem {
   return 'unsupported_address'
 }
 
-/** Reads an address where an unknown or wrong one is simply unknown (look-ups). */
-export function lookupAddress(input: string): Address | null {
+/** Reads an address of any chain that may be listed. @returns the wallet, or why it is none */
+export function parseWallet(input: string): Wallet | AddressProblem {
   const address = parseAddress(input)
-  return typeof address === 'string' ? null : address
+  if (address !== 'unsupported_address') return address
+  const other = parseOther(input)
+  return other ? { ...other, bytes: otherBytes(other.text) } : address
 }
 
-/** The address in its stored form. Throws RangeError for bytes that no writer of ours made. */
+const otherBytes = (text: string): Buffer => Buffer.concat([Buffer.of(OTHER_CODE), Buffer.from(text, 'latin1')])
+
+/** Reads an address where an unknown or wrong one is simply unknown (look-ups). */
+export function lookupAddress(input: string): Wallet | null {
+  const wallet = parseWallet(input)
+  return typeof wallet === 'string' ? null : wallet
+}
+
+/** The wallet in a stored form. Throws RangeError for bytes that no writer of ours made. */
+export function decodeWallet(bytes: Uint8Array): Wallet {
+  if (bytes[0] !== OTHER_CODE) return decodeAddress(bytes)
+  const raw = Buffer.from(bytes)
+  const text = raw.toString('latin1', 1)
+  const other = parseOther(text)
+  if (other?.text !== text) throw new RangeError(`${toHex(raw)} is not a stored address`)
+  return { ...other, bytes: raw }
+}
+
+/** The address of a wallet that can sign in, in its stored form. Throws RangeError for any other bytes. */
 export function decodeAddress(bytes: Uint8Array): Address {
   const raw = Buffer.from(bytes)
   if (raw[0] === ADDRESS_TYPE_CODE.evm && raw.length === 21)
@@ -75,8 +105,9 @@ export function addressOfWord(word: Buffer): Buffer {
   return stored('evm', word.subarray(12))
 }
 
-/** The address as a bytes32: EVM left-padded with zeros, Solana its raw key. */
+/** A stored address as a bytes32: EVM left-padded with zeros, Solana its raw key, others the Keccak of the stored form. */
 export function addressToWord(bytes: Uint8Array): Buffer {
+  if (bytes[0] === OTHER_CODE) return keccak256(bytes)
   const word = Buffer.alloc(32)
   word.set(bytes.subarray(1), 33 - bytes.length)
   return word

@@ -1,4 +1,4 @@
-import { decodeAddress } from './address.js'
+import { decodeAddress, decodeWallet } from './address.js'
 import type { EntryKind } from './entry.js'
 import { parseName } from './name.js'
 
@@ -77,13 +77,13 @@ export function decodeChange(kind: ChangeKind, body: Buffer): Change {
 
 /** The wallet that signed a change, without taking the rest apart. Throws RangeError. */
 export function actorOfChange(body: Buffer): Buffer {
-  const actor = address(parse(body)?.actor)
+  const actor = signer(parse(body)?.actor)
   if (!actor) throw new RangeError('the body of a signed change names no actor')
   return actor
 }
 
 function readChange(kind: ChangeKind, json: Record<string, unknown> | null): Change | null {
-  const actor = address(json?.actor)
+  const actor = signer(json?.actor)
   if (!json || !actor) return null
   switch (kind) {
     case 'create_cluster':
@@ -130,6 +130,16 @@ const bytes = (value: unknown): Buffer | null =>
   typeof value === 'string' && /^([0-9a-f]{2})*$/.test(value) ? Buffer.from(value, 'hex') : null
 
 function address(value: unknown): Buffer | null {
+  const stored = bytes(value)
+  try {
+    return stored && decodeWallet(stored).bytes
+  } catch {
+    return null
+  }
+}
+
+/** Only wallets of types that can sign in sign changes. */
+function signer(value: unknown): Buffer | null {
   const stored = bytes(value)
   try {
     return stored && decodeAddress(stored).bytes

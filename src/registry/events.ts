@@ -1,4 +1,4 @@
-import { decodeAddress } from './address.js'
+import { decodeAddress, decodeWallet } from './address.js'
 import { BID_WORDS, decodeBid } from './bid.js'
 import { toHex, wordToBigInt } from './bytes.js'
 import { isChangeKind } from './change.js'
@@ -79,7 +79,7 @@ export function eventData(event: PublicEvent, idOf: (serial: number) => Buffer):
     case 'ADD_WALLET':
       return {
         name: event.name,
-        address: decodeAddress(event.wallet).text,
+        address: decodeWallet(event.wallet).text,
         cluster_id,
         is_verified: event.isVerified,
         is_backed_up: event.isBackedUp,
@@ -87,11 +87,11 @@ export function eventData(event: PublicEvent, idOf: (serial: number) => Buffer):
     case 'REGISTER_NAME':
       return { name: event.name, wei_amount: event.amountWei.toString(), cluster_id }
     case 'UPDATE_WALLET_NAME':
-      return { name: event.name, address: decodeAddress(event.wallet).text, cluster_id }
+      return { name: event.name, address: decodeWallet(event.wallet).text, cluster_id }
     case 'TRANSFER_NAME':
       return { name: event.name, to: cluster_id, from_cluster_id: toHex(idOf(event.from)) }
     default:
-      return { address: decodeAddress(event.wallet).text, cluster_id }
+      return { address: decodeWallet(event.wallet).text, cluster_id }
   }
 }
 

@@ -171,6 +171,41 @@ describe('a cluster', () => {
   })
 })
 
+describe('wallets of other chains', () => {
+  it('are listed and found, and no key is theirs', async () => {
+    const alice = await member()
+    const id = await create(alice)
+    const name = freshName()
+    await register(alice, name)
+    const others = [
+      ['bitcoin-p2wpkh', 'bc1qw508d6qejxtdg4y5r3zarvary0c5xw7kv8f3t4'],
+      ['dogecoin', 'DH5yaieqoZN36fDVciNyRueRGvGLR3mr7L'],
+      ['aptos', `0x${'ab'.repeat(32)}`],
+    ] as const
+    const wallets = others.map(([, address], i) => ({ address, name: `other-${i}` }))
+    expect(
+      await add(alice, [{ ...wallets[0], address: others[0][1].toUpperCase() }, ...wallets.slice(1)]),
+    ).toMatchObject(ok)
+    for (const [i, [type, address]] of others.entries()) {
+      const { body } = await world.get(`/v1/names/address/${address}`)
+      expect(body).toEqual({ address, type, clusterName: name, walletName: `other-${i}`, isVerified: false })
+      expect((await world.post('/v1/names', [{ name: `${name}/other-${i}` }])).body).toMatchObject([{ address, type }])
+      expect((await world.get(`/v1/clusters/address/${address}`)).status).toBe(404)
+    }
+    expect((await walletsOf(id)).map(({ address }) => address)).toEqual(
+      expect.arrayContaining(others.map(([, a]) => a)),
+    )
+    expect((await events()).slice(-3).map(({ data }) => data.address)).toEqual(others.map(([, address]) => address))
+    const { body } = await world.get('/v0.1/events?sortBy=newest&limit=1')
+    expect(body.items[0]).toMatchObject({
+      addressType: 'aptos',
+      bytes32Address: expect.stringMatching(/^0x[0-9a-f]{64}$/),
+    })
+    const paired = [{ address: others[0][1], name: 'x', type: 'evm' }]
+    expect(await alice.call('POST', '/v1/bundle/wallets', paired)).toMatchObject(refused(400, 'unsupported_address'))
+  })
+})
+
 describe('what can’t be done', () => {
   it('has its own code, and changes nothing', async () => {
     const [alice, bob, other] = [await member(), await member(), await member()]

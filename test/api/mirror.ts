@@ -45,9 +45,9 @@ export function mirrorOf(events: readonly FeedEvent[]): Mirror {
   for (const { type, from, data, timestamp } of events) {
     const { address, name, cluster_id: id } = data as Record<string, string>
     const at = seconds(timestamp)
-    const wallets = mirror.clusters.get(id!)?.wallets
+    const wallets = mirror.clusters.get(id!)?.wallets ?? new Map<string, MirrorWallet>()
     const touch = (changes: Partial<MirrorWallet>): void => {
-      const wallet = wallets?.get(address!)
+      const wallet = wallets.get(address!)
       if (!wallet) throw new Error(`${type} of an entry that is not there: ${address}`)
       wallets.set(address!, { ...wallet, ...changes, updatedAt: at, updatedBy: from })
     }
@@ -56,9 +56,9 @@ export function mirrorOf(events: readonly FeedEvent[]): Mirror {
         mirror.clusters.set(id!, { createdBy: from, createdAt: at, wallets: new Map() })
         break
       case 'ADD_WALLET': {
-        if (wallets!.has(address!)) throw new Error(`${address} is added twice`)
+        if (wallets.has(address!)) throw new Error(`${address} is added twice`)
         const flags = { isVerified: data.is_verified, isPrivate: false as const, isBackedUp: data.is_backed_up }
-        wallets!.set(address!, { name, ...flags, createdAt: at, updatedAt: at, updatedBy: from })
+        wallets.set(address!, { name, ...flags, createdAt: at, updatedAt: at, updatedBy: from })
         break
       }
       case 'UPDATE_WALLET_NAME':
@@ -71,7 +71,7 @@ export function mirrorOf(events: readonly FeedEvent[]): Mirror {
         touch({ isBackedUp: true })
         break
       case 'REMOVE_WALLET':
-        if (!wallets!.delete(address!)) throw new Error(`${address} is removed and was not there`)
+        if (!wallets.delete(address!)) throw new Error(`${address} is removed and was not there`)
         break
       case 'REGISTER_NAME': {
         const times = { createdMs: timestamp, updatedMs: timestamp, updatedBy: from }
@@ -80,7 +80,8 @@ export function mirrorOf(events: readonly FeedEvent[]): Mirror {
       }
       case 'TRANSFER_NAME': {
         const held = mirror.names.get(name!)
-        if (held?.cluster !== data.from_cluster_id) throw new Error(`${name} comes from a cluster that did not hold it`)
+        if (!held || held.cluster !== data.from_cluster_id)
+          throw new Error(`${name} comes from a cluster that did not hold it`)
         mirror.names.set(name!, { ...held, cluster: data.to as string, updatedMs: timestamp, updatedBy: from })
         break
       }

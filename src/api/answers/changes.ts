@@ -1,6 +1,6 @@
 import type { MakeChanges } from '../../db/appendChanges.js'
 import { makeChanges } from '../../db/appendChanges.js'
-import { type Address, parseAddress } from '../../registry/address.js'
+import { parseWallet, type Wallet } from '../../registry/address.js'
 import type { Change } from '../../registry/change.js'
 import { type ChangeRefusal, MAX_CLUSTER_WALLETS } from '../../registry/changeRefusal.js'
 import { parseName } from '../../registry/name.js'
@@ -141,11 +141,11 @@ const PROBLEM = {
 const MAX_DETAILS = 20
 
 /** Reads addresses of a change. @throws ApiError unsupported_address for those that are none, invalid_request for repeats */
-function addresses(input: readonly string[], pathOf: PathOf): Address[] {
+function addresses(input: readonly string[], pathOf: PathOf): Wallet[] {
   const details: ErrorDetail[] = []
-  const read: Address[] = []
+  const read: Wallet[] = []
   input.forEach((text, i) => {
-    const address = parseAddress(text)
+    const address = parseWallet(text)
     if (typeof address === 'string') details.push({ path: pathOf(i), message: PROBLEM[address] })
     else read.push(address)
   })

@@ -1,5 +1,5 @@
 import { type ClusterView, findClusterById, findClusterByName, findClusterId } from '../../db/read/clusters.js'
-import { decodeAddress, lookupAddress } from '../../registry/address.js'
+import { decodeWallet, lookupAddress } from '../../registry/address.js'
 import { fromHex, toHex } from '../../registry/bytes.js'
 import { actorText } from '../../registry/events.js'
 import type { Network } from '../../registry/network.js'
@@ -75,7 +75,7 @@ function answer(network: Network, cluster: ClusterView | null): ClusterAnswer {
     createdBy: actorText(cluster.createdBy),
     createdAt: secondsText(cluster.createdMs),
     wallets: cluster.wallets.map((wallet) => ({
-      address: decodeAddress(wallet.address).text,
+      address: decodeWallet(wallet.address).text,
       name: wallet.name,
       isVerified: wallet.isVerified,
       isPrivate: wallet.isPrivate,

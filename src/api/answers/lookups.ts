@@ -1,5 +1,5 @@
 import { type AddressHit, findByAddress, findByAddresses, findByNames } from '../../db/read/lookups.js'
-import { type Address, type AddressType, decodeAddress, parseAddress } from '../../registry/address.js'
+import { decodeWallet, parseWallet, type Wallet } from '../../registry/address.js'
 import type { FullName } from '../../registry/name.js'
 import type { Network } from '../../registry/network.js'
 import type { Context } from '../context.js'
@@ -9,14 +9,14 @@ export interface NameRecord {
   /** As it is answered: EVM in lower case; the input itself where it is no address. */
   address: string
   /** null where the form is none we know. */
-  type: AddressType | null
+  type: Wallet['type'] | null
   /** null: no public entry has this address. */
   hit: AddressHit | null
 }
 
 /** The public name of an address. What is no address, or has a wrong checksum, is unknown. */
 export async function nameOfAddress(context: Context, network: Network, input: string): Promise<NameRecord> {
-  const address = parseAddress(input)
+  const address = parseWallet(input)
   if (typeof address === 'string') return unreadable(input, address)
   return record(address, await findByAddress(context.pool, network, address.bytes))
 }
@@ -27,8 +27,8 @@ export async function namesOfAddresses(
   network: Network,
   inputs: readonly string[],
 ): Promise<NameRecord[]> {
-  const parsed = inputs.map(parseAddress)
-  const readable = parsed.filter((address): address is Address => typeof address !== 'string')
+  const parsed = inputs.map(parseWallet)
+  const readable = parsed.filter((address): address is Wallet => typeof address !== 'string')
   const hits = await findByAddresses(
     context.pool,
     network,
@@ -40,7 +40,7 @@ export async function namesOfAddresses(
   )
 }
 
-const record = (address: Address, hit: AddressHit | null): NameRecord => ({
+const record = (address: Wallet, hit: AddressHit | null): NameRecord => ({
   address: address.text,
   type: address.type,
   hit,
@@ -56,7 +56,7 @@ const unreadable = (input: string, problem: 'bad_checksum' | 'unsupported_addres
 /** The wallet that a name resolves to. */
 export interface AddressRecord {
   address: string
-  type: AddressType
+  type: Wallet['type']
   clusterName: string
   walletName: string
   isVerified: boolean
@@ -71,7 +71,7 @@ export async function addressesOfNames(
   const hits = await findByNames(context.pool, network, names)
   return hits.map((hit, i) => {
     if (!hit) return null
-    const { text, type } = decodeAddress(hit.address)
+    const { text, type } = decodeWallet(hit.address)
     return {
       address: text,
       type,

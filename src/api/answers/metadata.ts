@@ -1,7 +1,6 @@
 import { findByAddress } from '../../db/read/lookups.js'
 import { findPublicWallets, type PublicWallet } from '../../db/read/publicWallets.js'
-import type { AddressType } from '../../registry/address.js'
-import { decodeAddress, lookupAddress } from '../../registry/address.js'
+import { decodeWallet, lookupAddress, type Wallet } from '../../registry/address.js'
 import { parseClusterName } from '../../registry/name.js'
 import type { Network } from '../../registry/network.js'
 import type { Context } from '../context.js'
@@ -14,7 +13,7 @@ export interface Metadata {
   profileUrl: string
   imageUrl: string
   hasCustomImage: boolean
-  wallets: { type: AddressType; address: string; name: string; isVerified: boolean }[]
+  wallets: { type: Wallet['type']; address: string; name: string; isVerified: boolean }[]
 }
 
 /** Wallets in one answer: a cluster holds 1,000 at most, so a single one always fits. */
@@ -61,7 +60,7 @@ function metadata(context: Context, name: string, wallets: readonly PublicWallet
     imageUrl: `${context.siteUrl}/image/${name}.svg`,
     hasCustomImage: false,
     wallets: wallets.map((wallet) => {
-      const { type, text } = decodeAddress(wallet.address)
+      const { type, text } = decodeWallet(wallet.address)
       return { type, address: text, name: `${name}/${wallet.name}`, isVerified: wallet.isVerified }
     }),
   }

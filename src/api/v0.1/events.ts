@@ -1,4 +1,4 @@
-import { addressToWord, decodeAddress } from '../../registry/address.js'
+import { addressToWord, decodeWallet } from '../../registry/address.js'
 import { toHex } from '../../registry/bytes.js'
 import type { PublicEvent } from '../../registry/events.js'
 import { JSON_TYPE } from '../answer.js'
@@ -8,7 +8,7 @@ import { integerOf } from '../query.js'
 import { route } from '../route.js'
 import { z } from '../schema.js'
 import { limitOf, ORDERS, orderOf } from '../v1/events.js'
-import { addressText, addressType } from '../v1/schemas.js'
+import { addressText, walletType } from '../v1/schemas.js'
 
 const LIMIT = { default: 1_000, max: 5_000 }
 
@@ -18,7 +18,7 @@ const event = <Type extends string>(type: Type, data: z.ZodType) =>
     clusterId: z.int().openapi({ description: 'Number of the cluster within its network' }),
     bytes32Address: z.string().openapi({ description: 'EVM: left-padded with zeros, Solana: its 32 bytes' }),
     address: addressText,
-    addressType,
+    addressType: walletType,
     data,
     timestamp: z.int().openapi({ description: 'Seconds' }),
   })
@@ -53,7 +53,7 @@ function view({ event, actor, atMs }: FeedItem): Json {
   const { eventType, wallet, data } = shown(event)!
   // a name is registered by whoever signed for it
   const bytes = wallet ?? actor!
-  const { type, text } = decodeAddress(bytes)
+  const { type, text } = decodeWallet(bytes)
   return {
     eventType,
     clusterId: event.cluster,

@@ -1,11 +1,11 @@
 import { z } from '../schema.js'
-import { addressText, addressType } from '../v1/schemas.js'
+import { addressText, walletType } from '../v1/schemas.js'
 
 /** Shapes that several v0.1 routes share. */
 
 export const WalletSchema = z
   .object({
-    type: addressType,
+    type: walletType,
     address: addressText,
     name: z.string().openapi({ example: 'foobar/main' }),
     isVerified: z.boolean(),

@@ -3,7 +3,7 @@ import { confirmBackup } from '../answers/changes.js'
 import { generateWallet, recoverWallet } from '../answers/generated.js'
 import { routeWithBody } from '../route.js'
 import { z } from '../schema.js'
-import { addressText, signingType, walletNameText } from './schemas.js'
+import { addressText, addressType, walletNameText } from './schemas.js'
 
 const tag = 'Clusters'
 
@@ -21,7 +21,7 @@ const generate = routeWithBody({
     'Its key is split in three, of which two give it back; the key itself is kept nowhere. `share` is told this once, another share is kept here, the third is told where `recovery` is asked for and thrown away otherwise.',
   auth: 'required',
   body: z.object({
-    type: signingType,
+    type: addressType,
     name: walletNameText,
     isPrivate: z.boolean().default(false),
     recovery: z.boolean().default(false).openapi({ description: 'Tell the third share too' }),
@@ -31,7 +31,7 @@ const generate = routeWithBody({
     200: {
       description: 'The wallet, unverified, with the user’s share of its key',
       schema: z.object({
-        type: signingType,
+        type: addressType,
         address: addressText,
         name: z.string(),
         share: shareText,
@@ -78,7 +78,7 @@ const recover = routeWithBody({
   responses: {
     200: {
       description: 'The key as wallets import it: 0x hex (evm), base58 of 64 bytes (solana)',
-      schema: z.object({ type: signingType, address: addressText, privateKey: z.string() }),
+      schema: z.object({ type: addressType, address: addressText, privateKey: z.string() }),
     },
   },
   errors: ['unsupported_address', 'not_found'],

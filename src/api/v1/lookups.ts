@@ -5,14 +5,14 @@ import { requireNames } from '../answers/names.js'
 import { namesOwnedBy } from '../answers/owners.js'
 import { route, routeWithBody } from '../route.js'
 import { MAX_LOOKUPS, z } from '../schema.js'
-import { addressText, addressType, clusterIdText, nameText } from './schemas.js'
+import { addressText, clusterIdText, nameText, walletType } from './schemas.js'
 
 const tag = 'Look-ups'
 
 const NameRecordSchema = z
   .object({
     address: addressText,
-    type: addressType.nullable().openapi({ description: 'null where the form of the address is unknown' }),
+    type: walletType.nullable().openapi({ description: 'null where the form of the address is unknown' }),
     clusterName: z
       .string()
       .nullable()
@@ -61,7 +61,7 @@ const AddressRecordSchema = z
   .object({
     name: z.string().openapi({ description: 'The name as it was asked' }),
     address: addressText,
-    type: addressType,
+    type: walletType,
     clusterName: z.string(),
     walletName: z.string(),
     isVerified: z.boolean(),

@@ -3,7 +3,7 @@ import { z } from '../schema.js'
 /** Shapes that several v1 routes share. */
 
 export const addressText = z.string().openapi({
-  description: 'EVM (answered in lower case) or Solana address',
+  description: 'EVM (answered in lower case) or Solana address; look-ups and lists of wallets take other chains’ too',
   example: '0xf39fd6e51aad88f6f4ce6ab8827279cfffb92266',
 })
 
@@ -19,7 +19,12 @@ export const walletNameText = z.string().openapi({
 
 export const clusterIdText = z.string().openapi({ description: '0x and 64 hex digits' })
 
+/** Of a wallet that can sign in. */
 export const addressType = z.enum(['evm', 'solana'])
 
-/** Types of wallets that can sign in. */
-export const signingType = z.enum(['evm', 'solana'])
+/** Of a wallet that is listed, which may be of any chain. */
+export const walletType = z.string().openapi({
+  description:
+    '`evm`, `solana`, or another chain’s: `bitcoin-p2pkh`, `-p2sh`, `-p2wpkh`, `-p2wsh`, `-p2tr`, `litecoin-…`, `dogecoin`, `tron`, `ripple-classic`, `aptos`, `cosmos`, `cosmos-<prefix>`',
+  example: 'evm',
+})

@@ -1,0 +1,75 @@
+import { bech32 } from '@scure/base'
+import fc from 'fast-check'
+import { describe, expect, it } from 'vitest'
+import { addressToWord, decodeWallet, parseAddress, parseWallet } from './address.js'
+import { parseOther } from './otherAddress.js'
+
+/** Published addresses: BIP 173, 350, 84 and 16; genesis and first payments; chains' documentation. */
+const KNOWN: readonly (readonly [type: string, text: string])[] = [
+  ['bitcoin-p2pkh', '1A1zP1eP5QGefi2DMPTfTL5SLmv7DivfNa'],
+  ['bitcoin-p2sh', '3P14159f73E4gFr7JterCCQh9QjiTjiZrG'],
+  ['bitcoin-p2wpkh', 'bc1qw508d6qejxtdg4y5r3zarvary0c5xw7kv8f3t4'],
+  ['bitcoin-p2wpkh', 'bc1qcr8te4kr609gcawutmrza0j4xv80jy8z306fyu'],
+  ['bitcoin-p2wsh', 'bc1qrp33g0q5c5txsp9arysrx4k6zdkfs4nce4xj0gdcccefvpysxf3qccfmv3'],
+  ['bitcoin-p2tr', 'bc1p0xlxvlhemja6c4dqv22uapctqupfhlxm9h8z3k2e72q4k9hcz7vqzk5jj0'],
+  ['bitcoin-p2wpkh', 'tb1qw508d6qejxtdg4y5r3zarvary0c5xw7kxpjzsx'],
+  ['dogecoin', 'DH5yaieqoZN36fDVciNyRueRGvGLR3mr7L'],
+  ['tron', 'TR7NHqjeKQxGTCi8q8ZY4pL8otSzgjLj6t'],
+  ['ripple-classic', 'rHb9CJAWyB4rj91VRWn96DkukG4bwdtyTh'],
+  ['aptos', `0x${'0'.repeat(63)}1`],
+]
+
+describe('addresses of other chains', () => {
+  it.each(KNOWN)('%s: %s', (type, text) => {
+    expect(parseOther(text)).toEqual({ type, text })
+    const wallet = parseWallet(text)
+    expect(wallet).toMatchObject({ type, text })
+    if (typeof wallet === 'string') return
+    expect(wallet.bytes[0]).toBe(3)
+    expect(decodeWallet(wallet.bytes)).toEqual(wallet)
+    expect(addressToWord(wallet.bytes)).toHaveLength(32)
+    // they can't sign in, register or pay
+    expect(parseAddress(text)).toBe('unsupported_address')
+  })
+
+  it('in upper case are the same where their form says so', () => {
+    for (const [type, text] of KNOWN.filter(([, known]) => /^(bc|tb)1/.test(known)))
+      expect(parseOther(text.toUpperCase())).toEqual({ type, text })
+    expect(parseOther(`0x${'A'.repeat(64)}`)!.text).toBe(`0x${'a'.repeat(64)}`)
+    expect(parseOther('bc1QW508d6qejxtdg4y5r3zarvary0c5xw7kv8f3t4')).toBeNull()
+  })
+
+  it('of Cosmos chains are named by their prefix', () => {
+    // bech32 of bytes 1 to 20, as documentation of Cosmos' libraries shows it
+    const known = 'cosmos1qypqxpq9qcrsszg2pvxq6rs0zqg3yyc5lzv7xu'
+    expect(parseOther(known)).toEqual({ type: 'cosmos', text: known })
+    for (const prefix of ['osmo', 'celestia', 'inj']) {
+      const text = bech32.encode(prefix, bech32.toWords(Buffer.alloc(20, 7)))
+      expect(parseOther(text)).toEqual({ type: `cosmos-${prefix}`, text })
+    }
+    const other = bech32.encode('osmo', bech32.toWords(Buffer.alloc(21, 7)))
+    // the last is a Nostr key (NIP-19), which is 32 bytes in bech32 too, and no address
+    for (const junk of ['cosmos1', other, 'nsec1vl029mgpspedva04g90vltkh6fvh240zqtv9k0t9af8935ke9laqsnlfe5'])
+      expect(parseOther(junk)).toBeNull()
+  })
+
+  it('with any character changed are none', () => {
+    const sample = fc.constantFrom(...KNOWN.filter(([type]) => type !== 'aptos').map(([, text]) => text))
+    const letter = fc.constantFrom(...'0123456789abcdefghijklmnopqrstuvwxyzABCDEFGHIJKLMNOPQRSTUVWXYZ')
+    fc.assert(
+      fc.property(sample, fc.nat(), letter, (text, at, other) => {
+        const i = at % text.length
+        fc.pre(text[i] !== other)
+        expect(parseOther(text.slice(0, i) + other + text.slice(i + 1))).toBeNull()
+      }),
+      { numRuns: 500 },
+    )
+  })
+
+  it('are told from anything else, without looking at it for long', () => {
+    fc.assert(fc.property(fc.string(), (text) => parseOther(text) === null))
+    for (const c of ['1', 'q', 'z', 'r', 'T', 'bc1', '0x']) expect(parseOther(c.repeat(100_000))).toBeNull()
+    for (const bytes of [[], [3], [3, 120], [4, 1, 2]])
+      expect(() => decodeWallet(Buffer.from(bytes))).toThrow(RangeError)
+  })
+})

@@ -1,0 +1,134 @@
+import { createHash } from 'node:crypto'
+import { base58, base58xrp, bech32, bech32m } from '@scure/base'
+
+/**
+ * Addresses of other chains, which are listed and never sign in. They are recognised by their form and checksum; types are
+ * named as the published client names them.
+ */
+export type OtherType =
+  | `bitcoin-${'p2pkh' | 'p2sh' | 'p2wpkh' | 'p2wsh' | 'p2tr'}`
+  | `litecoin-${'p2pkh' | 'p2sh' | 'p2wpkh' | 'p2wsh'}`
+  | 'dogecoin'
+  | 'tron'
+  | 'ripple-classic'
+  | 'aptos'
+  | 'cosmos'
+  | `cosmos-${string}`
+
+export interface OtherAddress {
+  type: OtherType
+  /** The one form it is shown and compared in. */
+  text: string
+}
+
+/** Reads an address of another chain, null for what is none. */
+export const parseOther = (input: string): OtherAddress | null =>
+  readAptos(input) ?? readSegwit(input) ?? readCosmos(input) ?? readBase58(input) ?? readRipple(input)
+
+/** Aptos: 32 bytes in hex, in full. */
+const readAptos = (input: string): OtherAddress | null =>
+  /^0x[0-9a-fA-F]{64}$/.test(input) ? { type: 'aptos', text: input.toLowerCase() } : null
+
+/** BIP 173 allows either case, not both, and 90 characters. */
+const BECH32 = /^(?:[a-z]{2,20}1[02-9ac-hj-np-z]{11,70}|[A-Z]{2,20}1[02-9AC-HJ-NP-Z]{11,70})$/
+const BECH32_LIMIT_CHARS = 90
+
+interface Decoded {
+  prefix: string
+  words: number[]
+}
+
+function decodeBech32(input: string, coder: typeof bech32 | typeof bech32m): Decoded | null {
+  if (input.length > BECH32_LIMIT_CHARS || !BECH32.test(input)) return null
+  const decoded = coder.decodeUnsafe(input)
+  return decoded ? { prefix: decoded.prefix.toLowerCase(), words: decoded.words } : null
+}
+
+const bytesOf = (words: number[]): number | null => bech32.fromWordsUnsafe(words)?.length ?? null
+
+const SEGWIT: Readonly<Record<string, 'bitcoin' | 'litecoin'>> = {
+  bc: 'bitcoin',
+  tb: 'bitcoin',
+  ltc: 'litecoin',
+  tltc: 'litecoin',
+}
+
+/** Witness programs (BIP 141): version 0 in bech32 (BIP 173), version 1 of Bitcoin in bech32m (BIP 350, BIP 341). */
+function readSegwit(input: string): OtherAddress | null {
+  const text = input.toLowerCase()
+  const zero = decodeBech32(input, bech32)
+  const chain = zero && SEGWIT[zero.prefix]
+  if (zero && chain && zero.words[0] === 0) {
+    const length = bytesOf(zero.words.slice(1))
+    if (length === 20) return { type: `${chain}-p2wpkh`, text }
+    if (length === 32) return { type: `${chain}-p2wsh`, text }
+  }
+  const one = decodeBech32(input, bech32m)
+  if (one && SEGWIT[one.prefix] === 'bitcoin' && one.words[0] === 1 && bytesOf(one.words.slice(1)) === 32)
+    return { type: 'bitcoin-p2tr', text }
+  return null
+}
+
+/** bech32 of 20 or 32 bytes that is no account of a Cosmos chain: other chains, and keys, which nobody should list. */
+const NOT_COSMOS = new Set([
+  ...Object.keys(SEGWIT),
+  'bcrt',
+  'nsec',
+  'npub',
+  'note',
+  'age',
+  'addr',
+  'stake',
+  'erd',
+  'one',
+])
+
+/** Accounts of Cosmos chains: bech32 of 20 or 32 bytes (ADR 028), named by their prefix. */
+function readCosmos(input: string): OtherAddress | null {
+  const decoded = decodeBech32(input, bech32)
+  if (!decoded || NOT_COSMOS.has(decoded.prefix)) return null
+  const length = bytesOf(decoded.words)
+  if (length !== 20 && length !== 32) return null
+  const type = decoded.prefix === 'cosmos' ? 'cosmos' : (`cosmos-${decoded.prefix}` as const)
+  return { type, text: input.toLowerCase() }
+}
+
+/** The version byte before a 20-byte hash. Where chains share one (0x05 of old Litecoin scripts), it is Bitcoin's. */
+const VERSION: Readonly<Record<number, OtherType>> = {
+  0: 'bitcoin-p2pkh',
+  5: 'bitcoin-p2sh',
+  111: 'bitcoin-p2pkh',
+  196: 'bitcoin-p2sh',
+  48: 'litecoin-p2pkh',
+  50: 'litecoin-p2sh',
+  30: 'dogecoin',
+  22: 'dogecoin',
+  65: 'tron',
+}
+
+// 25 bytes are 25 to 35 base58 characters; the length is checked before decoding because decoding is quadratic
+const CHECKED = /^[1-9A-HJ-NP-Za-km-z]{25,35}$/
+const CHECKED_BYTES = 25
+
+function readBase58(input: string): OtherAddress | null {
+  if (!CHECKED.test(input)) return null
+  const bytes = base58.decode(input)
+  const type = isChecked(bytes) ? VERSION[bytes[0]!] : undefined
+  return type ? { type, text: input } : null
+}
+
+/** The same with an alphabet of its own (XRPL: base58 encodings). */
+function readRipple(input: string): OtherAddress | null {
+  if (!CHECKED.test(input)) return null
+  const bytes = base58xrp.decode(input)
+  return isChecked(bytes) && bytes[0] === 0 ? { type: 'ripple-classic', text: input } : null
+}
+
+/** Base58Check: the last four bytes are the first of SHA-256 twice over the rest. */
+function isChecked(bytes: Uint8Array): boolean {
+  if (bytes.length !== CHECKED_BYTES) return false
+  const sum = sha256(sha256(bytes.subarray(0, -4)))
+  return sum.subarray(0, 4).equals(bytes.subarray(-4))
+}
+
+const sha256 = (bytes: Uint8Array): Buffer => createHash('sha256').update(bytes).digest()
