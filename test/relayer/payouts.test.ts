@@ -1,8 +1,12 @@
+import { execFile } from 'node:child_process'
+import { fileURLToPath } from 'node:url'
+import { promisify } from 'node:util'
 import { afterAll, beforeAll, beforeEach, describe, expect, it } from 'vitest'
 import type { PayoutCluster } from '../../src/chains/solana/payouts.js'
 import { LostLeadershipError } from '../../src/db/head.js'
 import { sendRefunds } from '../../src/db/payouts.js'
 import { listRefunds } from '../../src/db/read/refunds.js'
+import { toHex } from '../../src/registry/bytes.js'
 import { LAMPORTS, type Paid, type PaymentWorld, startPaymentWorld } from '../support/paymentWorld.js'
 
 const [CONFIRMED, PARKED, QUEUED] = [3, 4, 0]
@@ -199,6 +203,34 @@ describe('a transaction that expires', () => {
   })
 })
 const WAIT = { timeout: 40_000, interval: 200 }
+
+describe('clusterd refunds', () => {
+  const clusterd = async (...args: string[]): Promise<{ stdout: string; stderr: string; code: number }> => {
+    const cli = fileURLToPath(new URL('../../src/cli.ts', import.meta.url))
+    const env = { ...process.env, DATABASE_URL: world.bridge.postgres.url }
+    return promisify(execFile)(process.execPath, ['--import', 'tsx', cli, 'refunds', ...args], { env }).then(
+      (out) => ({ ...out, code: 0 }),
+      (error: { stdout: string; stderr: string; code: number }) => error,
+    )
+  }
+
+  it('lists what is owed, and has it sent', async () => {
+    const paid = await world.pay('by-hand', { foreign: true, payer: 3 })
+    const id = toHex(paid.messageId)
+    const [header, row] = (await clusterd()).stdout.split('\n')
+    expect(header).toMatch(/^ID +NETWORK +SOL +PAYER +NAME +CAUSE +STATE +AGE +REASON$/)
+    const payer = paid.payer.publicKey.toBase58()
+    expect(row).toMatch(new RegExp(`^${id.slice(0, 18)} +mainnet +0.025 +${payer} +by-hand +foreign +owed +\\d+ s +-$`))
+    expect((await clusterd('send', '0xffffffff')).stderr).toBe(
+      'clusterd: No refund 0xffffffff is owed: `clusterd refunds list` shows them.\n',
+    )
+    const [sent] = JSON.parse((await clusterd('send', id.slice(0, 18), '--json')).stdout)
+    expect(sent).toMatchObject({ id, lamports: String(LAMPORTS), state: 'queued', refundTx: null })
+    await world.finish(await world.restart())
+    expect((await clusterd('list')).stdout).toBe('No refunds are owed.\n')
+    expect(await world.closings(paid)).toBe(1)
+  }, 60_000)
+})
 
 describe('a deposed payer', () => {
   it('writes nothing', async () => {
