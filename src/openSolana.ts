@@ -52,8 +52,10 @@ export async function openSolana(options: OpenSolanaOptions): Promise<OpenSolana
     chain.chain = row.chain
     return { identity: { network, genesisHash: genesisBytes, programId, quoteKey }, chain: row.chain }
   }
-  if (genesisHash) await register(genesisHash)
   const open = async () => register(genesisHash ?? (await rpc.genesisHash()))
+  if (genesisHash) await open()
+  // not waited for: a process that doesn't lead needs the chain's number too
+  else open().catch(() => {})
   const { commitment, pollMs, refunds } = config
   const { relayKey: secretKey } = options
   const cluster = secretKey ? createPayoutCluster({ rpc, registrar: chain.registrar, commitment, secretKey }) : null

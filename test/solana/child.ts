@@ -1,0 +1,34 @@
+import { createRpc } from '../../src/chains/evm/rpc.js'
+import { readHead } from '../../src/db/head.js'
+import { createPool } from '../../src/db/pool.js'
+import { createPaymentWatcher } from '../../src/indexer/solana/watcher.js'
+import { openSolana } from '../../src/openSolana.js'
+import { armFailpoint } from '../../src/ops/failpoint.js'
+import { clusterConfig, QUOTE_KEY } from '../support/solanaConfig.js'
+
+/** A watcher in a process of its own, which dies at a fail point. It ends by itself only when that is never passed. */
+export interface WatcherOrder {
+  databaseUrl: string
+  solana: { programId: string; startSlot: number }
+  rpcUrl: string
+  feeds: { solUsd: string; ethUsd: string }
+  failpoint: string
+}
+
+const { databaseUrl, solana, rpcUrl, feeds, failpoint } = JSON.parse(process.argv[2]!) as WatcherOrder
+armFailpoint(failpoint)
+const pool = createPool({ url: databaseUrl, max: 4, applicationName: 'test child' })
+const config = clusterConfig(solana, [rpcUrl], feeds)
+// it gives no quotes: the hub is never asked
+const hub = createRpc({ label: '1', urls: [rpcUrl], chainId: 1 })
+const source = await openSolana({ pool, network: 'mainnet', config, hub, quoteKey: QUOTE_KEY })
+const { indexEpoch } = await readHead(pool, 'mainnet')
+const { rpc, registrar, label } = source.chain
+const watcher = createPaymentWatcher({
+  ...{ pool, rpc, registrar, label, startSlot: config.startSlot, commitment: config.commitment },
+  ...(await source.open()),
+  epoch: indexEpoch,
+  signal: new AbortController().signal,
+})
+while ((await watcher.converge()).kind === 'took');
+await pool.end()

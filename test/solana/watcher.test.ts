@@ -1,0 +1,319 @@
+import { spawn } from 'node:child_process'
+import { fileURLToPath } from 'node:url'
+import { ComputeBudgetProgram, PublicKey, TransactionMessage, VersionedTransaction } from '@solana/web3.js'
+import { afterAll, afterEach, beforeAll, describe, expect, it } from 'vitest'
+import { watchLogs } from '../../src/chains/solana/logsWatcher.js'
+import { ChainMismatchError } from '../../src/db/chains.js'
+import { LostLeadershipError } from '../../src/db/head.js'
+import type { PaymentWatcher, WatchOutcome } from '../../src/indexer/solana/watcher.js'
+import { keypairOf } from '../../src/testing/solana/accounts.js'
+import { confirmSolana } from '../../src/testing/solana/sendSolana.js'
+import type { Alter } from '../support/solanaProxy.js'
+import { type SolanaWorld, startSolanaWorld } from '../support/solanaWorld.js'
+import type { WatcherOrder } from './child.js'
+
+let world: SolanaWorld
+beforeAll(async () => {
+  world = await startSolanaWorld()
+})
+afterAll(() => world?.stop())
+afterEach(() => {
+  world.proxy.alter = null
+  world.proxy.isDown = false
+})
+
+/** Steps until nothing is new. */
+async function settle(watcher: PaymentWatcher): Promise<WatchOutcome[]> {
+  const outcomes: WatchOutcome[] = []
+  for (let i = 0; i < 20; i++) {
+    outcomes.push(await watcher.converge())
+    if (outcomes.at(-1)!.kind !== 'took') return outcomes
+  }
+  throw new Error('the watcher does not come to rest')
+}
+const shown = async () => (await world.rows()).map(({ sequence, name, verdict }) => ({ sequence, name, verdict }))
+const last = async (n: number) => (await shown()).slice(-n)
+const count = async () => (await world.rows()).length
+const cursor = async () => (await world.hub.pool.query('SELECT signature, sequence FROM payment_cursors')).rows[0]
+const register = (name: string, index = 0, changes = {}) => {
+  const { terms, id } = world.quoted(world.payer(index).publicKey, name, changes)
+  return world.registrar.register(terms, id)
+}
+const [HONOURED, FOREIGN] = [1, 2]
+
+describe('payments on Solana', () => {
+  it('are taken in: direct, several in one transaction, through another program, versioned; a failed one is none', async () => {
+    const payer = world.payer(0)
+    await world.pay(payer, 'alone')
+    await world.pay(payer, 'two-a', 'two-b')
+    await world.send(payer, world.throughCaller(register('called')))
+    // the second instruction asks for a quote that has expired: nothing of the transaction counts
+    await world.send(payer, register('reverted-a'), register('reverted-b', 0, { expiresAt: 1n }))
+    await versioned('versioned')
+    await world.send(payer, world.throughCaller(register('last-a')), register('last-b'))
+    const watcher = await world.watcher()
+    expect(await settle(watcher)).toMatchObject([{ kind: 'took', payments: 7 }, { kind: 'idle' }])
+    const names = ['alone', 'two-a', 'two-b', 'called', 'versioned', 'last-a', 'last-b']
+    expect(await shown()).toEqual(names.map((name, i) => ({ sequence: i + 1, name, verdict: HONOURED })))
+    expect((await world.rows()).every(({ paid_ms: ms }) => Math.abs(ms - Date.now()) < 60_000)).toBe(true)
+    expect(watcher.state).toMatchObject({ isCaughtUp: true, lastError: null, halted: null })
+  })
+
+  it('that keep to no quote of ours are foreign', async () => {
+    const payer = world.payer(1)
+    const { terms, id } = world.quoted(payer.publicKey, 'cheap')
+    const { registrar } = world
+    await world.send(payer, registrar.register({ ...terms, lamports: 1n }, id))
+    await world.send(payer, registrar.register({ ...terms, expiresAt: 2n ** 63n - 1n }, Buffer.alloc(32, 9)))
+    await settle(await world.watcher())
+    expect(await last(2)).toMatchObject([{ verdict: FOREIGN }, { verdict: FOREIGN }])
+  })
+
+  it('are known once, however often a watcher starts, and settlements lay them aside', async () => {
+    const before = await count()
+    const paid = await world.pay(world.payer(2), 'closed-a')
+    const { terms, id } = world.quoted(world.payer(2).publicKey, 'closed-b')
+    await world.send(world.payer(2), world.registrar.register(terms, id))
+    await settle(await world.watcher())
+    const relay = keypairOf(world.solana.relayAuthority)
+    await world.send(relay, world.registrar.refund(relay.publicKey, { quoteId: id, payer: world.payer(2).publicKey }))
+    expect(paid).not.toBe('')
+    expect(await settle(await world.watcher())).toMatchObject([
+      { kind: 'took', payments: 0, closed: 1 },
+      { kind: 'idle' },
+    ])
+    await settle(await world.watcher())
+    expect((await world.rows()).slice(before).map(({ settled }) => settled)).toEqual([false, true])
+  })
+
+  it('are all found again from nothing, in batches, with what became of them', async () => {
+    const before = await world.rows()
+    await world.hub.pool.query('DELETE FROM payments')
+    await world.hub.pool.query('DELETE FROM payment_cursors')
+    const { proxy } = world
+    proxy.requests = 0
+    proxy.counts.clear()
+    await settle(await world.watcher())
+    const strip = (rows: typeof before) => rows.map(({ paid_ms: _, ...row }) => row)
+    expect(strip(await world.rows())).toEqual(strip(before))
+    const transactions = proxy.counts.get('getTransaction')!
+    expect(transactions).toBeGreaterThanOrEqual(9)
+    expect(proxy.requests).toBeLessThan(transactions)
+  })
+
+  it('in cut logs are filled from the transaction’s own instructions, and from the accounts', async () => {
+    await world.pay(world.payer(0), 'cut-a', 'cut-b')
+    await world.send(world.payer(0), world.throughCaller(register('cut-c')))
+    world.proxy.alter = (method, _, result) => {
+      if (method !== 'getTransaction') return result
+      const tx = result as { meta: { logMessages: string[] } }
+      const first = tx.meta.logMessages.findIndex((line) => line.startsWith('Program data: '))
+      const logMessages = [...tx.meta.logMessages.slice(0, first), 'Log truncated']
+      return { ...tx, meta: { ...tx.meta, logMessages } }
+    }
+    await settle(await world.watcher())
+    expect((await last(3)).map(({ name }) => name)).toEqual(['cut-a', 'cut-b', 'cut-c'])
+    expect(await last(1)).toMatchObject([{ verdict: HONOURED, sequence: await count() }])
+  })
+
+  it('whose transaction a node lists late are missed, looked for and found; the cursor waits', async () => {
+    let nowMs = Date.now()
+    const watcher = await world.watcher({ nowMs: () => nowMs })
+    await settle(watcher)
+    const hidden = await world.pay(world.payer(0), 'late')
+    await world.pay(world.payer(0), 'after')
+    world.proxy.alter = without(hidden)
+    const { sequence } = await cursor()
+    expect((await settle(watcher)).at(-1)).toMatchObject({ kind: 'missing', from: sequence + 1, isAlarm: false })
+    expect((await last(1))[0]!.name).toBe('after')
+    expect((await cursor()).sequence).toBe(sequence)
+    nowMs += 61_000
+    expect(await watcher.converge()).toMatchObject({ kind: 'missing', isAlarm: true })
+    expect(watcher.state.lastError).toMatch(/payments \d+ to \d+ are in no transaction/)
+    world.proxy.alter = null
+    nowMs += 6_000
+    expect((await settle(watcher)).map(({ kind }) => kind)).toEqual(['took', 'idle'])
+    expect(watcher.state.lastError).toBeNull()
+    expect((await last(2)).map(({ name }) => name)).toEqual(['late', 'after'])
+    await world.pay(world.payer(0), 'cursor-goes-on')
+    await settle(watcher)
+    expect((await cursor()).sequence).toBe(sequence + 3)
+  })
+
+  it('whose transaction has no meta yet, or is gone, wait for it', async () => {
+    const watcher = await world.watcher()
+    await world.pay(world.payer(0), 'no-meta')
+    const before = await count()
+    for (const answer of [null, 'no meta'] as const) {
+      world.proxy.alter = (method, _, result) =>
+        method === 'getTransaction' ? answer && { ...(result as object), meta: null } : result
+      await expect(watcher.converge()).rejects.toThrow(/not there yet/)
+      expect(await count()).toBe(before)
+    }
+    world.proxy.alter = null
+    await new Promise((resolve) => setTimeout(resolve, 300))
+    await settle(await world.watcher())
+    expect((await last(1))[0]!.name).toBe('no-meta')
+  })
+})
+
+describe('what is not finalized', () => {
+  it('is pending, may vanish, and is believed when it is', async () => {
+    const { connection } = world
+    const watcher = await world.watcher({ commitment: 'finalized' })
+    await settle(watcher)
+    const known = await count()
+    const slot = await connection.getSlot('confirmed')
+    world.proxy.alter = notFinalized(slot, known)
+    const signature = await world.pay(world.payer(0), 'tail')
+    expect(await watcher.converge()).toEqual({ kind: 'idle', unconfirmed: 1 })
+    expect((await world.rows()).at(-1)).toMatchObject({ name: 'tail', confirmed: false })
+    const fork = without(signature)
+    world.proxy.alter = (...asked) => fork(asked[0], asked[1], notFinalized(slot, known)(...asked))
+    expect(await watcher.converge()).toEqual({ kind: 'idle', unconfirmed: 0 })
+    expect(await count()).toBe(known)
+    world.proxy.alter = notFinalized(slot, known)
+    await watcher.converge()
+    world.proxy.alter = null
+    expect(await watcher.converge()).toMatchObject({ kind: 'took', payments: 1 })
+    expect((await world.rows()).at(-1)).toMatchObject({ name: 'tail', confirmed: true })
+  })
+})
+
+describe('a watcher', () => {
+  it('fails while the cluster is away, and goes on where it was', async () => {
+    const watcher = await world.watcher()
+    await settle(watcher)
+    await world.pay(world.payer(0), 'outage')
+    world.proxy.isDown = true
+    await expect(watcher.converge()).rejects.toThrow(/no RPC URL answers/)
+    expect(watcher.state.lastError).toMatch(/no RPC URL answers/)
+    world.proxy.isDown = false
+    await new Promise((resolve) => setTimeout(resolve, 300))
+    expect(await settle(watcher)).toMatchObject([{ kind: 'took', payments: 1 }, { kind: 'idle' }])
+  })
+
+  it('writes nothing any more when another leads', async () => {
+    const watcher = await world.watcher()
+    await settle(watcher)
+    await world.hub.pool.query('UPDATE journal_heads SET index_epoch = index_epoch + 1 WHERE network = 0')
+    await world.pay(world.payer(0), 'other-leader')
+    await expect(watcher.converge()).rejects.toThrow(LostLeadershipError)
+    await settle(await world.watcher())
+    expect((await last(1))[0]!.name).toBe('other-leader')
+  })
+
+  it('is woken by the program’s logs, also after its socket dropped', async () => {
+    let rings = 0
+    let wake: () => void = () => {}
+    const stop = watchLogs({
+      urls: ['ws://127.0.0.1:1', world.solana.wsUrl],
+      programId: world.solana.programId,
+      commitments: ['confirmed'],
+      onLogs: () => {
+        rings += 1
+        wake()
+      },
+      onFault: () => {},
+    })
+    // the first URL leads nowhere: it tells so once, and the second one is tried
+    for (let i = 0; i < 40 && rings < 2; i++) {
+      await world.pay(world.payer(1), `rung-${i}`)
+      await new Promise<void>((resolve) => {
+        wake = resolve
+        setTimeout(resolve, 200)
+      })
+    }
+    stop()
+    expect(rings).toBeGreaterThan(1)
+    await settle(await world.watcher())
+  })
+
+  it.each(['before_transaction', 'before_commit', 'after_commit'])(
+    'that is killed at solana.%s loses and doubles nothing',
+    async (point) => {
+      await settle(await world.watcher())
+      const before = await count()
+      await world.pay(world.payer(3), `killed-${point}-a`)
+      await world.pay(world.payer(3), `killed-${point}-b`)
+      expect(await die(`solana.${point}`)).toBe('SIGKILL')
+      await settle(await world.watcher())
+      expect((await last(2)).map(({ name }) => name)).toEqual([`killed-${point}-a`, `killed-${point}-b`])
+      expect(await count()).toBe(before + 2)
+    },
+  )
+})
+
+describe('a cluster', () => {
+  it('of another genesis than the database was filled from is refused', async () => {
+    const genesisHash = PublicKey.default.toBase58()
+    await expect(world.open({ genesisHash })).rejects.toThrow(ChainMismatchError)
+  })
+
+  it('that was never reached is opened later', async () => {
+    world.proxy.isDown = true
+    const programId = world.payer(0).publicKey.toBase58()
+    const source = await world.open({ programId })
+    expect(source.chain.chain).toBeNull()
+    await expect(source.open()).rejects.toThrow(/no RPC URL answers/)
+    world.proxy.isDown = false
+    await new Promise((resolve) => setTimeout(resolve, 600))
+    const { chain } = await source.open()
+    expect(source.chain.chain).toBe(chain)
+  })
+})
+
+/** A version 0 transaction that pays. */
+async function versioned(name: string): Promise<void> {
+  const payer = world.payer(0)
+  const { blockhash } = await world.connection.getLatestBlockhash()
+  const instructions = [ComputeBudgetProgram.setComputeUnitLimit({ units: 100_000 }), register(name)]
+  const message = new TransactionMessage({ payerKey: payer.publicKey, recentBlockhash: blockhash, instructions })
+  const tx = new VersionedTransaction(message.compileToV0Message())
+  tx.sign([payer])
+  await confirmSolana(world.connection, [await world.connection.sendTransaction(tx, { skipPreflight: true })])
+}
+
+type Signatures = { signature: string; slot: number }[]
+
+/** A node that doesn't list one transaction. */
+const without =
+  (hidden: string): Alter =>
+  (method, _, result) =>
+    method === 'getSignaturesForAddress'
+      ? (result as Signatures).filter(({ signature }) => signature !== hidden)
+      : result
+
+/** A cluster that has finalized nothing after a slot, when it had counted so many payments. */
+function notFinalized(slot: number, sequence: number): Alter {
+  return (method, params, result) => {
+    const options = params.at(-1) as { commitment?: string }
+    if (options?.commitment !== 'finalized') return result
+    if (method === 'getSlot') return slot
+    if (method === 'getSignaturesForAddress') return (result as Signatures).filter((one) => one.slot <= slot)
+    if (method === 'getTransaction')
+      return ((result as { slot: number } | null)?.slot ?? slot + 1 <= slot) ? result : null
+    if (method !== 'getAccountInfo') return result
+    const { value, ...rest } = result as { value: { data: [string, string] } }
+    const data = Buffer.from(value.data[0], 'base64')
+    data.writeBigUInt64LE(BigInt(sequence), 72)
+    return { ...rest, value: { ...value, data: [data.toString('base64'), 'base64'] } }
+  }
+}
+
+/** Runs a watcher in a process of its own until it dies at a fail point. @returns the signal that ended it */
+function die(failpoint: string): Promise<string | null> {
+  const { hub, solana, proxy, feeds } = world
+  const order: WatcherOrder = {
+    databaseUrl: hub.postgres.url,
+    solana: { programId: solana.programId, startSlot: solana.startSlot },
+    rpcUrl: proxy.url,
+    feeds,
+    failpoint,
+  }
+  const child = fileURLToPath(new URL('./child.ts', import.meta.url))
+  const spawned = spawn(process.execPath, ['--import', 'tsx', child, JSON.stringify(order)], {
+    stdio: ['ignore', 'inherit', 'inherit'],
+  })
+  return new Promise((resolve) => spawned.on('exit', (_code, signal) => resolve(signal)))
+}

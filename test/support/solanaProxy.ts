@@ -1,0 +1,64 @@
+import { createServer } from 'node:http'
+import type { AddressInfo } from 'node:net'
+
+interface Request {
+  id: number
+  method: string
+  params: readonly unknown[]
+}
+
+/** Changes what a node answers. @param params as they were asked */
+export type Alter = (method: string, params: readonly unknown[], result: unknown) => unknown
+
+/** A Solana node's address that passes everything on to another one. It takes batches, as public nodes do and Surfpool doesn't. */
+export interface SolanaProxy {
+  url: string
+  /** How often each method was asked, and how many requests came. */
+  counts: Map<string, number>
+  requests: number
+  /** Null: answers are passed on as they are. */
+  alter: Alter | null
+  /** Every request is refused. */
+  isDown: boolean
+  stop(): Promise<void>
+}
+
+export async function startSolanaProxy(target: string): Promise<SolanaProxy> {
+  const one = async ({ id, method, params }: Request): Promise<object> => {
+    proxy.counts.set(method, (proxy.counts.get(method) ?? 0) + 1)
+    const response = await fetch(target, {
+      method: 'POST',
+      headers: { 'content-type': 'application/json' },
+      body: JSON.stringify({ jsonrpc: '2.0', id, method, params }),
+    })
+    const answer = (await response.json()) as { result?: unknown }
+    if (!proxy.alter || !('result' in answer)) return answer
+    return { ...answer, result: proxy.alter(method, params, answer.result) }
+  }
+  const server = createServer((request, response) => {
+    const answer = async (): Promise<void> => {
+      const parts: Buffer[] = []
+      for await (const part of request) parts.push(part as Buffer)
+      proxy.requests += 1
+      if (proxy.isDown) throw new Error('down')
+      const body: Request | Request[] = JSON.parse(Buffer.concat(parts).toString())
+      const result = Array.isArray(body) ? await Promise.all(body.map(one)) : await one(body)
+      response.writeHead(200, { 'content-type': 'application/json' }).end(JSON.stringify(result))
+    }
+    answer().catch(() => response.destroy())
+  })
+  await new Promise<void>((resolve) => server.listen(0, '127.0.0.1', resolve))
+  const proxy: SolanaProxy = {
+    url: `http://127.0.0.1:${(server.address() as AddressInfo).port}`,
+    counts: new Map(),
+    requests: 0,
+    alter: null,
+    isDown: false,
+    stop: () =>
+      new Promise((resolve) => {
+        server.close(() => resolve())
+        server.closeAllConnections()
+      }),
+  }
+  return proxy
+}

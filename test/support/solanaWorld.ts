@@ -1,0 +1,177 @@
+import { readFileSync } from 'node:fs'
+import { createServer } from 'node:http'
+import type { AddressInfo } from 'node:net'
+import { Connection, Keypair, PublicKey, Transaction, TransactionInstruction } from '@solana/web3.js'
+import { pino } from 'pino'
+import { createWalletClient, http } from 'viem'
+import { foundry } from 'viem/chains'
+import { createApi } from '../../src/api/server.js'
+import { createRegistrar, type Registrar } from '../../src/chains/solana/registrar.js'
+import type { SolanaConfig } from '../../src/config.js'
+import { readHead } from '../../src/db/head.js'
+import { createPrisma } from '../../src/db/prisma.js'
+import {
+  createPaymentWatcher,
+  type PaymentWatcher,
+  type PaymentWatcherOptions,
+} from '../../src/indexer/solana/watcher.js'
+import { type OpenSolana, openSolana } from '../../src/openSolana.js'
+import { nameToWord, wordToName } from '../../src/registry/name.js'
+import { type PaymentTerms, quoteId } from '../../src/registry/payment.js'
+import { deployPriceFeeds, type PriceFeeds } from '../../src/testing/priceFeed.js'
+import { keypairOf } from '../../src/testing/solana/accounts.js'
+import { deployProgram } from '../../src/testing/solana/deployProgram.js'
+import { type LocalSolana, startLocalSolana } from '../../src/testing/solana/localSolana.js'
+import { sendSolana } from '../../src/testing/solana/sendSolana.js'
+import { type HubWorld, startHubWorld } from './hubWorld.js'
+import { clusterConfig, QUOTE_KEY } from './solanaConfig.js'
+import { type SolanaProxy, startSolanaProxy } from './solanaProxy.js'
+
+const CALLER = new URL('../../contracts/solana/test-doubles/caller/caller.so', import.meta.url)
+const SLOT_MS = 40
+
+/** A hub on anvil with price feeds, PostgreSQL, Surfpool with the registrar, the API: tests drive the watcher by hand. */
+export interface SolanaWorld {
+  hub: HubWorld
+  solana: LocalSolana
+  connection: Connection
+  registrar: Registrar
+  feeds: PriceFeeds
+  proxy: SolanaProxy
+  payer(index: number): Keypair
+  /** Sends instructions in one transaction and waits for it; one that fails too. @returns its signature */
+  send(payer: Keypair, ...instructions: TransactionInstruction[]): Promise<string>
+  /** Terms that we would quote, and their id. */
+  quoted(payer: PublicKey, name: string, changes?: Partial<PaymentTerms>): { terms: PaymentTerms; id: Buffer }
+  /** Pays names by quotes of ours, in one transaction. @returns its signature */
+  pay(payer: Keypair, ...names: string[]): Promise<string>
+  /** The same instruction, called by another program. */
+  throughCaller(instruction: TransactionInstruction): TransactionInstruction
+  open(config?: Partial<SolanaConfig>): Promise<OpenSolana>
+  /** A fresh watcher, as after a restart. */
+  watcher(options?: Partial<PaymentWatcherOptions>): Promise<PaymentWatcher>
+  rows(): Promise<
+    { sequence: number; name: string; verdict: number; confirmed: boolean; settled: boolean; paid_ms: number }[]
+  >
+  request(method: string, path: string, body?: unknown): Promise<{ status: number; body: Record<string, unknown> }>
+  /** Signs a transaction of a quote as a wallet does, and sends it. */
+  sign(payer: Keypair, base64: string): Promise<string>
+  stop(): Promise<void>
+}
+
+export async function startSolanaWorld(): Promise<SolanaWorld> {
+  const [hub, solana] = await Promise.all([startHubWorld(), startLocalSolana({ slotMs: SLOT_MS })])
+  if (!solana) throw new Error('these tests need Surfpool')
+  const connection = new Connection(solana.rpcUrl, { wsEndpoint: solana.wsUrl, commitment: 'confirmed' })
+  const proxy = await startSolanaProxy(solana.rpcUrl)
+  const caller = Keypair.generate()
+  const [, vaultBump] = PublicKey.findProgramAddressSync([Buffer.from('vault')], caller.publicKey)
+  const deployer = keypairOf(solana.accounts[4]!)
+  const chain = { ...foundry, id: hub.config.chainId }
+  const [feeds] = await Promise.all([
+    deployPriceFeeds({
+      walletClient: createWalletClient({ chain, account: hub.wallet(9), transport: http(hub.anvil.rpcUrl) }),
+      publicClient: hub.public,
+    }),
+    deployProgram(connection, { payer: deployer, program: caller, code: readFileSync(CALLER) }),
+  ])
+  const registrar = createRegistrar(solana.programId)
+  const config = clusterConfig(solana, [proxy.url], feeds)
+  const { chain: hubChain } = await hub.open()
+  const open = (changes: Partial<SolanaConfig> = {}) =>
+    openSolana({
+      ...{ pool: hub.pool, network: 'mainnet', hub: hubChain.rpc, quoteKey: QUOTE_KEY },
+      config: { ...config, ...changes },
+    })
+  const api = await startApi(hub, await open(), [hubChain])
+
+  const world: SolanaWorld = {
+    ...{ hub, solana, connection, registrar, feeds, proxy, open },
+    payer: (index) => keypairOf(solana.accounts[index]!),
+    send: (payer, ...instructions) =>
+      sendSolana(connection, [payer], ...instructions).catch((error: Error & { signature?: string }) => {
+        if (error.signature) return error.signature
+        throw error
+      }),
+    quoted(payer, name, changes = {}) {
+      const terms: PaymentTerms = {
+        ...{ payer: payer.toBytes(), name: nameToWord(name), amountWei: 10n ** 16n, lamports: 200_000_000n },
+        expiresAt: BigInt(Math.floor(Date.now() / 1_000) + 600),
+        referral: Buffer.alloc(32),
+        ...changes,
+      }
+      return { terms, id: quoteId(QUOTE_KEY, 'mainnet', terms) }
+    },
+    pay: (payer, ...names) =>
+      world.send(
+        payer,
+        ...names.map((name) => {
+          const { terms, id } = world.quoted(payer.publicKey, name)
+          return registrar.register(terms, id)
+        }),
+      ),
+    throughCaller: ({ programId, keys, data }) =>
+      new TransactionInstruction({
+        programId: caller.publicKey,
+        keys: [{ pubkey: programId, isSigner: false, isWritable: false }, ...keys],
+        data: Buffer.concat([Buffer.of(vaultBump), Buffer.from(keys.map(({ isSigner }) => Number(isSigner))), data]),
+      }),
+    async watcher(options = {}) {
+      const { indexEpoch: epoch } = await readHead(hub.pool, 'mainnet')
+      const opened = await open()
+      const { rpc, label, config: used } = opened.chain
+      return createPaymentWatcher({
+        ...{ pool: hub.pool, rpc, registrar, label, epoch, signal: new AbortController().signal },
+        ...{ startSlot: used.startSlot, commitment: used.commitment },
+        ...(await opened.open()),
+        ...options,
+      })
+    },
+    async rows() {
+      const sql = 'SELECT sequence, name, verdict, confirmed, settled, paid_ms FROM payments ORDER BY sequence'
+      const { rows } = await hub.pool.query(sql)
+      return rows.map((row) => ({ ...row, name: wordToName(row.name) }))
+    },
+    request: api.request,
+    async sign(payer, base64) {
+      const tx = Transaction.from(Buffer.from(base64, 'base64'))
+      tx.sign(payer)
+      const signature = await connection.sendRawTransaction(tx.serialize())
+      await connection.confirmTransaction(signature, 'confirmed')
+      return signature
+    },
+    async stop() {
+      await api.stop()
+      await Promise.all([proxy.stop(), solana.stop(), hub.stop()])
+    },
+  }
+  return world
+}
+
+async function startApi(hub: HubWorld, { chain }: OpenSolana, chains: Parameters<typeof createApi>[0]['chains']) {
+  const prisma = createPrisma(hub.postgres.url)
+  const log = pino({ level: 'silent' })
+  const api = createApi({
+    pool: hub.pool,
+    prisma,
+    chains,
+    solana: [chain],
+    config: { serviceDomain: 'localhost' },
+    log,
+  })
+  const server = createServer(api.limits, api.app)
+  await new Promise<void>((resolve) => server.listen(0, '127.0.0.1', resolve))
+  const url = `http://127.0.0.1:${(server.address() as AddressInfo).port}`
+  return {
+    async request(method: string, path: string, body?: unknown) {
+      const init = { method, ...(body === undefined ? {} : { body: JSON.stringify(body) }) }
+      const response = await fetch(`${url}${path}`, init)
+      return { status: response.status, body: (await response.json()) as Record<string, unknown> }
+    },
+    async stop() {
+      server.closeAllConnections()
+      await new Promise((resolve) => server.close(resolve))
+      await prisma.$disconnect()
+    },
+  }
+}
