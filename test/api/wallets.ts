@@ -1,4 +1,4 @@
-import { generateKeyPairSync, sign } from 'node:crypto'
+import { createPrivateKey, createPublicKey, randomBytes, sign } from 'node:crypto'
 import bs58 from 'bs58'
 import type { PrivateKeyAccount } from 'viem/accounts'
 import type { ApiWorld } from './support.js'
@@ -10,8 +10,14 @@ export interface SolanaAccount {
   sign(message: string): string
 }
 
-export function solanaAccount(): SolanaAccount {
-  const { publicKey, privateKey } = generateKeyPairSync('ed25519')
+/** DER of an ed25519 private key (RFC 8410), up to its 32 bytes. */
+const PKCS8_ED25519 = Buffer.from('302e020100300506032b657004220420', 'hex')
+
+/** An account of a seed (32 bytes), else a new one. */
+export function solanaAccount(seed: Uint8Array = randomBytes(32)): SolanaAccount {
+  const der = Buffer.concat([PKCS8_ED25519, seed])
+  const privateKey = createPrivateKey({ key: der, format: 'der', type: 'pkcs8' })
+  const publicKey = createPublicKey(privateKey)
   return {
     address: bs58.encode(Buffer.from(publicKey.export({ format: 'jwk' }).x!, 'base64url')),
     sign: (message) => `0x${sign(null, Buffer.from(message, 'utf8'), privateKey).toString('hex')}`,

@@ -1,5 +1,7 @@
+import bs58 from 'bs58'
 import type { Browser, BrowserContext, Page } from 'playwright-core'
 import { afterAll, beforeAll, describe, expect, it } from 'vitest'
+import { payQuote } from '../../src/testing/solana/payQuote.js'
 import { solanaAccount } from '../api/wallets.js'
 import {
   addEvmWallet,
@@ -28,7 +30,10 @@ function pageTests(executablePath: string): void {
   let page: Page
   let wallet: EvmTestWallet
   const faults: string[] = []
-  const solana = solanaAccount()
+  const cluster = world().networks.mainnet.solana
+  // the last of the world's accounts, which no other test uses; without a Solana any will do to sign in
+  const funded = world().accounts.solana.at(-1)
+  const solana = solanaAccount(funded && bs58.decode(funded.secretKey).subarray(0, 32))
   const friend = '0x00000000000000000000000000000000000000f1'
   const secret = '0x00000000000000000000000000000000000000f2'
 
@@ -37,7 +42,10 @@ function pageTests(executablePath: string): void {
     context = await browser.newContext({ viewport: { width: 1_000, height: 800 } })
     context.setDefaultTimeout(WAIT_MS)
     wallet = await addEvmWallet(context, await freshWallet(), hubOf())
-    await addSolanaWallet(context, solana)
+    await addSolanaWallet(context, solana, (transaction) => {
+      if (!cluster || !funded) throw new Error('this world has no Solana')
+      return payQuote(cluster, funded, transaction)
+    })
     page = await open(context)
   })
   afterAll(async () => {
@@ -224,7 +232,21 @@ function pageTests(executablePath: string): void {
       await told('Signed in as')
       await page.getByText('Your wallet is verified in no cluster yet.').waitFor()
       expect(await page.locator('#who .address').getAttribute('title')).toBe(solana.address)
+      if (!cluster) await page.getByText('No chain of this network takes registrations from your wallet.').waitFor()
     })
+
+    if (cluster)
+      it('registers from a Solana wallet, and follows the payment over the relay', async () => {
+        const name = freshName('page')
+        await page.locator('#register').getByLabel('Name').fill(name)
+        await page.getByRole('button', { name: 'Register', exact: true }).click()
+        await page.locator('dialog').filter({ hasText: 'SOL are for the bridge' }).waitFor()
+        await confirm('Pay')
+        const done = page.locator('#registrations li[data-status=finalized]').filter({ hasText: name })
+        await done.waitFor({ timeout: 2 * WAIT_MS })
+        await page.getByRole('heading', { name: `${name}/` }).waitFor()
+        expect(await stateOf('you')).toEqual(['verified'])
+      })
 
     it('can be read in the dark, on a narrow screen, without sideways scrolling', async () => {
       const dark = await browser.newContext({ colorScheme: 'dark', viewport: { width: 360, height: 740 } })
