@@ -1,12 +1,20 @@
 import { execFile } from 'node:child_process'
 import { fileURLToPath } from 'node:url'
 import { promisify } from 'node:util'
+import { pino } from 'pino'
 import { afterAll, beforeAll, beforeEach, describe, expect, it } from 'vitest'
+import { ChainUnavailableError } from '../../src/chains/chain.js'
 import type { PayoutCluster } from '../../src/chains/solana/payouts.js'
 import { LostLeadershipError } from '../../src/db/head.js'
 import { sendRefunds } from '../../src/db/payouts.js'
 import { listRefunds } from '../../src/db/read/refunds.js'
+import { createBell } from '../../src/ops/bell.js'
+import { createDeliveryMetrics } from '../../src/ops/deliveryMetrics.js'
+import { createMetrics } from '../../src/ops/metrics.js'
 import { toHex } from '../../src/registry/bytes.js'
+import type { PayerState } from '../../src/relayer/payouts/payer.js'
+import { runPayer } from '../../src/relayer/payouts/run.js'
+import { showPayers } from '../../src/relayer/show.js'
 import { LAMPORTS, type Paid, type PaymentWorld, startPaymentWorld } from '../support/paymentWorld.js'
 
 const [CONFIRMED, PARKED, QUEUED] = [3, 4, 0]
@@ -230,6 +238,61 @@ describe('clusterd refunds', () => {
     expect((await clusterd('list')).stdout).toBe('No refunds are owed.\n')
     expect(await world.closings(paid)).toBe(1)
   }, 60_000)
+})
+
+describe('a running payer', () => {
+  it('waits for a cluster that is away, pays, and shows itself in log and metrics', async () => {
+    await world.bridge.restart()
+    const logged: { level: number; msg: string }[] = []
+    const stopping = new AbortController()
+    const bell = createBell()
+    const metrics = createMetrics()
+    const states: PayerState[] = []
+    const deliveryMetrics = createDeliveryMetrics(metrics.registry, (m) => showPayers(m, states, Date.now()))
+    let isAway = true
+    const running = runPayer(
+      {
+        ...{ pool: world.bridge.pool, network: 'mainnet', epoch: world.bridge.epochOf('relay')! },
+        log: pino({ level: 'debug' }, { write: (line: string) => void logged.push(JSON.parse(line)) }),
+        onStart: (state) => void states.push(state),
+        onPayout: ({ network, kind }, outcome) => deliveryMetrics.payoutSteps.inc({ network, kind, outcome }),
+      },
+      {
+        ...{ cluster: world.cluster, autoRefunds: true, pollMs: 60_000 },
+        open: async () => {
+          if (isAway) throw new ChainUnavailableError('chain "solana": no RPC URL answers')
+          return { chain: world.chain }
+        },
+      },
+      bell,
+      stopping.signal,
+    )
+    const paid = await world.pay('run', { foreign: true })
+    await expect.poll(() => logged.some(({ msg }) => msg.startsWith('a step of the payouts failed')), WAIT).toBe(true)
+    isAway = false
+    await expect
+      .poll(async () => {
+        // a poll interval would never end here: only the bell wakes it
+        bell.ring()
+        return logged.some(({ msg }) => msg === 'refunded on Solana')
+      }, WAIT)
+      .toBe(true)
+    expect(await world.closings(paid)).toBe(1)
+    const text = await metrics.registry.metrics()
+    const value = (line: string) =>
+      Number(
+        text
+          .split('\n')
+          .find((one) => one.startsWith(`${line} `))
+          ?.split(' ')[1],
+      )
+    expect(value('clusterd_payout_steps_total{network="mainnet",kind="refund",outcome="confirmed"}')).toBe(1)
+    expect(value('clusterd_relay_authority_lamports{network="mainnet"}')).toBeGreaterThan(1e9)
+    expect(value('clusterd_refunds_owed{network="mainnet"}')).toBe(0)
+    stopping.abort()
+    await running
+    expect(JSON.stringify(logged)).not.toContain(world.solana.relayAuthority.secretKey)
+  })
 })
 
 describe('a deposed payer', () => {

@@ -44,6 +44,8 @@ export interface PaymentWorld {
   connection: Connection
   registrar: Registrar
   cluster: PayoutCluster
+  /** The program's number in the database. */
+  chain: number
   /** Pays for a name, and has the payment taken in. */
   pay(name: string, options?: PayOptions): Promise<Paid>
   /** Takes in what is new on Solana. */
@@ -96,6 +98,7 @@ export async function startPaymentWorld(): Promise<PaymentWorld> {
     connection,
     registrar,
     cluster,
+    chain,
     async pay(name, { payer: index = 0, foreign = false, again } = {}) {
       const payer = again?.payer ?? keypairOf(solana.accounts[index]!)
       const terms: PaymentTerms = {
