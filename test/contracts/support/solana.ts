@@ -75,6 +75,7 @@ export function createSolanaWorld({ isInitialized = true } = {}) {
     accountOf,
     balanceOf: (address: PublicKey): bigint => svm.getBalance(addressOf(address)) ?? 0n,
     rentOf: (bytes: number): bigint => svm.minimumBalanceForRentExemption(BigInt(bytes)),
+    addProgram: (address: PublicKey, code: Uint8Array) => svm.addProgram(addressOf(address), code),
     /** Gives an account lamports out of nothing. */
     give: (address: PublicKey, lamports: bigint) => setLamports(svm, address, lamports),
     setAccount: (address: PublicKey, owner: PublicKey, lamports: bigint, data: Uint8Array) =>

@@ -1,0 +1,148 @@
+import { createHash } from 'node:crypto'
+import { readFileSync } from 'node:fs'
+import { Keypair, PublicKey, TransactionInstruction } from '@solana/web3.js'
+import { describe, expect, it } from 'vitest'
+import { findStalePrograms } from '../../scripts/build-solana.js'
+import { registrarCoder, registrarIdl } from '../../src/chains/solana/registrar.js'
+import { createSolanaWorld, type SolanaWorld } from './support/solana.js'
+import { callsOf, LAMPORTS, PAYMENT_BYTES, reads, wordOf } from './support/solanaCalls.js'
+
+/** Program, IDL and TypeScript say the same. What each instruction does is in solana.test.ts, through the same IDL. */
+
+const source = (file: string) =>
+  readFileSync(new URL(`../../contracts/solana/registrar/src/${file}`, import.meta.url), 'utf8')
+const sighash = (preimage: string) => [...createHash('sha256').update(preimage).digest().subarray(0, 8)]
+const snake = (name: string) => name.toLowerCase()
+
+describe('the interface', () => {
+  it('has Anchor’s discriminators, and so has the program', () => {
+    const constants = new Map(
+      [
+        ...`${source('instructions/mod.rs')}${source('layout.rs')}`.matchAll(
+          /(\w+)(?:: u64)? = (?:u64::from_le_bytes\()?\[([\d, ]+)\]/g,
+        ),
+      ].map(([, name, bytes]) => [name!, bytes!.split(', ').map(Number)]),
+    )
+    const { instructions, accounts = [], events = [] } = registrarIdl
+    expect(constants.size).toBe(instructions.length + accounts.length + events.length)
+    for (const { name, discriminator } of instructions) {
+      expect(discriminator, name).toEqual(sighash(`global:${name}`))
+      expect(constants.get(name.toUpperCase()), name).toEqual(discriminator)
+    }
+    for (const { kind, of } of [
+      { kind: 'account', of: accounts },
+      { kind: 'event', of: events },
+    ]) {
+      for (const { name, discriminator } of of) {
+        expect(discriminator, name).toEqual(sighash(`${kind}:${name}`))
+        expect(constants.get(name), name).toEqual(discriminator)
+      }
+    }
+  })
+
+  it('has the program’s errors in its order', () => {
+    const body = /pub enum Error \{([^}]*)\}/.exec(source('error.rs'))![1]!
+    const variants = body.split(',').map((line) => line.replace('= 6000', '').trim())
+    expect(registrarIdl.errors?.map(({ name }) => name)).toEqual(variants.filter((name) => name !== ''))
+    expect(registrarIdl.errors?.map(({ code }) => code)).toEqual(variants.slice(0, -1).map((_, index) => 6000 + index))
+    for (const { msg } of registrarIdl.errors ?? []) expect(msg).toBeTruthy()
+  })
+
+  it('has the fields of the program’s accounts and events', () => {
+    for (const { name, type } of registrarIdl.types ?? []) {
+      const struct = new RegExp(`pub struct ${name} \\{([^}]*)\\}`).exec(source('layout.rs'))![1]!
+      const inProgram = [...struct.matchAll(/pub (\w+): /g)].map(([, field]) => field).slice(1) // the discriminator
+      const fields = type.kind === 'struct' ? (type.fields as { name: string }[]) : []
+      expect(
+        fields.map((field) => snake(field.name)),
+        name,
+      ).toEqual(inProgram)
+    }
+  })
+
+  it('reads the accounts as the program writes them, to the last byte', () => {
+    const world = createSolanaWorld()
+    const calls = callsOf(world)
+    expect(world.send(calls.register()).error).toBeUndefined()
+    const { state, treasury, payment } = world.registrar
+    const sizes = { State: 104, Treasury: 8, Payment: PAYMENT_BYTES }
+    for (const [name, address] of Object.entries({ State: state, Treasury: treasury, Payment: payment(wordOf('q')) })) {
+      const { data } = world.accountOf(address)!
+      expect(data.length, name).toBe(sizes[name as keyof typeof sizes])
+      const fields = registrarCoder.accounts.decode<object>(name, data)
+      expect(JSON.stringify(fields), name).toBe(JSON.stringify(registrarCoder.accounts.decode(name, data)))
+    }
+    const { bump, treasury_bump: treasuryBump } = registrarCoder.accounts.decode('State', world.accountOf(state)!.data)
+    const find = (seed: string) => PublicKey.findProgramAddressSync([Buffer.from(seed)], world.programId)[1]
+    expect([bump, treasuryBump]).toEqual([find('state'), find('treasury')])
+  })
+})
+
+describe('the built programs', () => {
+  it('are those of these sources', () => {
+    expect(findStalePrograms()).toEqual([])
+  })
+})
+
+const DATA = 'Program data: '
+
+describe('through another program', () => {
+  const CALLER = readFileSync(new URL('../../contracts/solana/test-doubles/caller/caller.so', import.meta.url))
+
+  function deployCaller(world: SolanaWorld) {
+    const program = Keypair.generate().publicKey
+    world.addProgram(program, CALLER)
+    const [vault, bump] = PublicKey.findProgramAddressSync([Buffer.from('vault')], program)
+    /** `vault` signs inside, as a multisig's does. */
+    const wrap = ({ keys, data, programId }: TransactionInstruction): TransactionInstruction =>
+      new TransactionInstruction({
+        programId: program,
+        keys: [
+          reads(programId),
+          ...keys.map((meta) => ({ ...meta, isSigner: meta.isSigner && !meta.pubkey.equals(vault) })),
+        ],
+        data: Buffer.concat([Buffer.of(bump, ...keys.map(({ isSigner }) => Number(isSigner))), data]),
+      })
+    return { program, vault, wrap }
+  }
+
+  it('a wallet pays', () => {
+    const world = createSolanaWorld()
+    const { wrap } = deployCaller(world)
+    const { error, logs } = world.send(wrap(callsOf(world).register()))
+    expect(error).toBeUndefined()
+    // Anchor's parser sees no event below the first level (it waits for a `msg!` of the program); the decoder does
+    const line = logs.find((one) => one.startsWith(DATA)) ?? ''
+    const event = registrarCoder.events.decode(line.slice(DATA.length))
+    expect([event?.name, String(event?.data.payer)]).toEqual(['RegistrationPaid', world.keys.alice.toBase58()])
+  })
+
+  it('a multisig’s vault pays and is paid back', () => {
+    const world = createSolanaWorld()
+    const { vault, wrap } = deployCaller(world)
+    const before = 10n ** 12n
+    world.give(vault, before)
+    const { registrar, keys } = world
+    const calls = callsOf(world)
+    const register = calls.register('q', { payer: vault.toBytes() }, vault)
+    expect(world.send(wrap(register)).error).toBeUndefined()
+    expect(world.balanceOf(vault)).toBe(before - LAMPORTS - world.rentOf(PAYMENT_BYTES))
+    expect(world.stateOf()).toMatchObject({ sequence: 1n, heldLamports: LAMPORTS })
+    const refund = registrar.refund(keys.relay, { quoteId: wordOf('q'), payer: vault })
+    expect(world.send(refund).error).toBeUndefined()
+    expect(world.balanceOf(vault)).toBe(before)
+  })
+
+  it('a vault is no other’s authority, and nobody signs for a wallet', () => {
+    const world = createSolanaWorld()
+    const { vault, wrap } = deployCaller(world)
+    const calls = callsOf(world)
+    expect(world.send(calls.register()).error).toBeUndefined()
+    const stolen = world.registrar.refund(vault, { quoteId: wordOf('q'), payer: world.keys.alice })
+    expect(world.send(wrap(stolen)).error).toBe('WrongAuthority')
+    const unsigned = wrap(calls.register('r'))
+    const keys = unsigned.keys.map((meta) => ({ ...meta, isSigner: false }))
+    expect(world.send(new TransactionInstruction({ ...unsigned, keys })).error).toBe('runtime')
+    expect(world.stateOf().sequence).toBe(1n)
+  })
+})
