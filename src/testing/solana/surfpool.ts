@@ -50,7 +50,7 @@ export async function startSurfpool(options: SurfpoolOptions = {}): Promise<Surf
     ...childCommand(),
     logFile: options.logFile ?? path.join(os.tmpdir(), `clusterd-surfpool-${process.pid}.log`),
     // its own environment only: a node of the local world takes no settings from the user's
-    env: { PATH: process.env.PATH },
+    env: {},
     ipc: true,
     exitSignal: 'SIGKILL',
   })
