@@ -1,3 +1,4 @@
+import PQueue from 'p-queue'
 import type pg from 'pg'
 import type { ChainPort, SolanaPort } from '../chains/chain.js'
 import type { PrismaClient } from '../db/prisma.js'
@@ -18,6 +19,8 @@ export interface Context {
   pageKey(): Promise<Buffer>
   /** The key from which authentication keys follow. */
   tokenKey(): Promise<Uint8Array>
+  /** Signed changes wait here for their turn: they take turns at the head's lock anyway, and reads need the connections. */
+  changes: PQueue
   /** The key under which shares of generated wallets are kept; undefined: none are. */
   shareKey: Uint8Array | undefined
   auth: AuthSettings
@@ -35,6 +38,8 @@ export interface AuthSettings {
   acceptsErc6492: boolean
 }
 
+/** One writes while the next one's request is on its way. */
+const CHANGES_AT_ONCE = 3
 const SESSION_LIFETIME_MS = 14 * 24 * 60 * 60_000
 
 export interface ContextDeps extends Pick<Context, 'pool' | 'prisma' | 'chains'>, Partial<Pick<Context, 'solana'>> {
@@ -59,6 +64,7 @@ export function createContext({ config, solana = [], ...deps }: ContextDeps): Co
     now: () => Date.now(),
     pageKey: once(() => readPageKey(deps.prisma)),
     tokenKey: once(async () => tokenKey ?? readTokenKey(deps.prisma)),
+    changes: new PQueue({ concurrency: CHANGES_AT_ONCE }),
     shareKey: config.shareKey,
     auth: { serviceDomain, sessionLifetimeMs, acceptsErc6492 },
     siteUrl: siteUrl.replace(/\/+$/, ''),

@@ -6,7 +6,7 @@ import type { Entry } from '../registry/entry.js'
 import { type Changes, fold, keysOf, type Slice } from '../registry/fold.js'
 import { NETWORK_CODE, type Network } from '../registry/network.js'
 import { writeChanges } from './append.js'
-import { lockHead } from './head.js'
+import { lockHead, readHead } from './head.js'
 import { inTransaction } from './pool.js'
 import { loadSlice } from './slice.js'
 import { leaf } from './tables.js'
@@ -37,7 +37,9 @@ export interface MakeChanges {
  * Makes changes that a wallet has signed for: judges them under the head's lock by the fold itself, and appends them to the
  * journal if all of them hold. One transaction.
  */
-export function makeChanges(pool: pg.Pool, request: MakeChanges): Promise<ChangesMade> {
+export async function makeChanges(pool: pg.Pool, request: MakeChanges): Promise<ChangesMade> {
+  // asked without the lock: the indexer holds it for long while it catches up, and nobody should queue behind it
+  if (!(await readHead(pool, request.network)).caughtUp) return { kind: 'catching_up' }
   return inTransaction(pool, (client) => makeIn(client, request))
 }
 

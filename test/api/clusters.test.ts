@@ -281,13 +281,19 @@ describe('what can’t be done', () => {
   it('is any change until the network has been caught up for the first time', async () => {
     const alice = await member()
     await world.pool.query('UPDATE journal_heads SET caught_up = false WHERE network = 0')
+    const indexer = await world.pool.connect()
     try {
+      // nobody waits for the indexer, which holds the head for long meanwhile
+      await indexer.query('BEGIN')
+      await indexer.query('SELECT 1 FROM journal_heads WHERE network = 0 FOR UPDATE')
       const reply = await alice.call('POST', '/v1/clusters')
       expect(reply).toMatchObject(refused(503, 'catching_up'))
       expect(reply.headers.get('retry-after')).toBe('2')
       expect((await alice.call('POST', '/v1/clusters?testnet=true')).status).toBe(200)
       expect((await world.get('/v1/events')).status).toBe(200)
     } finally {
+      await indexer.query('ROLLBACK')
+      indexer.release()
       await world.pool.query('UPDATE journal_heads SET caught_up = true')
     }
   })

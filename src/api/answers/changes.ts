@@ -163,13 +163,17 @@ function addresses(input: readonly string[], pathOf: PathOf): Wallet[] {
   return read
 }
 
+/** More than a second's worth: whoever comes after is told at once. */
+const MAX_WAITING = 500
+
 /**
  * Makes changes, all or none.
  * @returns the id of the cluster they were made in
- * @throws ApiError of the refusal, forbidden, catching_up
+ * @throws ApiError of the refusal, forbidden, catching_up, unavailable
  */
 export async function change(context: Context, request: Omit<MakeChanges, 'nowMs'>): Promise<Buffer> {
-  const made = await makeChanges(context.pool, { ...request, nowMs: context.now() })
+  if (context.changes.size >= MAX_WAITING) throw new ApiError('unavailable', 'Too many changes are waiting.')
+  const made = await context.changes.add(() => makeChanges(context.pool, { ...request, nowMs: context.now() }))
   switch (made.kind) {
     case 'made':
       return made.clusterId
