@@ -1,4 +1,5 @@
 import { Clusters, getImageUrl, isNameValid } from '@clustersxyz/sdk'
+import { Connection, Keypair, PublicKey, Transaction } from '@solana/web3.js'
 import bs58 from 'bs58'
 import type { Hex } from 'viem'
 import { afterEach, beforeEach, describe, expect, it, vi } from 'vitest'
@@ -13,6 +14,16 @@ const PUBLISHED = 'https://api.clusters.xyz'
 const unknown = `0x${'12'.repeat(20)}`
 const solana = bs58.encode(Buffer.alloc(32, 99))
 const JUNK = ['a b', '💥', '%', 'x'.repeat(40), 'a?b', 'a#b', '<script>', 'null', '']
+
+interface LegacyTransaction {
+  recentBlockhash: string
+  feePayer: string
+  instructions: {
+    keys: { pubkey: string; isSigner: boolean; isWritable: boolean }[]
+    programId: string
+    data: number[]
+  }[]
+}
 
 let asked: { url: string; status: number }[] = []
 
@@ -163,6 +174,33 @@ describe('@clustersxyz/sdk, what knows no testnet', () => {
     const quote = await clientOf('mainnet').getRegistrationTransaction([{ name }], account.address, '10')
     expect(quote?.gasToken.symbol).not.toBe('ETH')
     expect(BigInt(quote!.bridgeFee)).toBeGreaterThan(0n)
+  })
+
+  it.runIf(world().networks.mainnet.solana)('registers from Solana', async () => {
+    const client = clientOf('mainnet')
+    const { rpcUrl } = world().networks.mainnet.solana!
+    const account = world().accounts.solana.at(-1)!
+    const name = freshName()
+    const sent = { name, bidWeiAmount: '10000000000000000' }
+    const quote = await client.getRegistrationTransaction([sent], account.address, 'solana')
+    expect(quote?.gasToken).toEqual({ symbol: 'SOL', decimals: 'lamports' })
+    const [json] = quote!.transactionData as LegacyTransaction[]
+    expect(json).toMatchObject({ feePayer: account.address, nonceInfo: null, signers: [] })
+    // what a client makes of it
+    const transaction = new Transaction({ recentBlockhash: json!.recentBlockhash })
+    transaction.feePayer = new PublicKey(json!.feePayer)
+    for (const { keys, programId, data } of json!.instructions) {
+      transaction.add({
+        keys: keys.map((meta) => ({ ...meta, pubkey: new PublicKey(meta.pubkey) })),
+        programId: new PublicKey(programId),
+        data: Buffer.from(data),
+      })
+    }
+    transaction.sign(Keypair.fromSecretKey(bs58.decode(account.secretKey)))
+    const tx = await new Connection(rpcUrl).sendRawTransaction(transaction.serialize())
+    await until.status(world(), tx, 'finalized')
+    expect(await client.getTransactionStatus(tx as Hex)).toEqual({ tx, status: 'finalized' })
+    expect(await client.getAddress(name)).toMatchObject({ type: 'solana', address: account.address })
   })
 
   it('reads the events to their end, in both orders', async () => {
