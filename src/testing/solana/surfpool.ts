@@ -30,7 +30,8 @@ export interface Surfpool {
 
 /** Surfpool's package for this platform; undefined where it isn't installed or none exists. */
 export function locateSurfpool(): string | undefined {
-  const { platform, arch } = process
+  const platform = process.platform
+  const arch = process.arch
   const suffix = platform === 'linux' ? `linux-${arch}-gnu` : `${platform}-${arch}`
   try {
     return createRequire(import.meta.url).resolve(`surfpool-sdk-${suffix}`)
