@@ -50,6 +50,7 @@ describe('EVM signatures', () => {
       fc.property(fc.string({ unit: 'binary', maxLength: 200 }), (message) => {
         expect(toHex(personalHash(message))).toBe(hashMessage(message))
       }),
+      { numRuns: 30 },
     )
   })
 

@@ -138,8 +138,11 @@ describe('a smart wallet that is not deployed yet (ERC-6492)', () => {
   })
 })
 
-describe('a chain that is away', () => {
+describe('a chain that is away, or another one', () => {
   it('is no answer', async () => {
+    const other = createRpc({ label: 'test', urls: [chain.chain.rpcUrls.default.http[0]!], chainId: 1 })
+    const asked = { wallet, hash, signature: '0x00', acceptsErc6492: false } as const
+    await expect(createSmartWallets(other, 1).isValidSignature(asked)).rejects.toThrow(ChainUnavailableError)
     const rpc = createRpc({ label: 'test', urls: [`http://127.0.0.1:${await freePort()}`], chainId: 31_337 })
     const question = { wallet, hash, signature: await owner.signMessage({ message }), acceptsErc6492: false }
     await expect(createSmartWallets(rpc, 31_337).isValidSignature(question)).rejects.toThrow(ChainUnavailableError)

@@ -65,9 +65,8 @@ async function probe(rpc: Rpc, data: Hex): Promise<boolean> {
     return (await rpc.call<unknown>('eth_call', [{ data, gas: CALL_GAS }, 'latest'])) === YES
   } catch (error) {
     if (error instanceof RpcError && error.fault === 'refused') return false
-    if (error instanceof RpcError)
-      throw new ChainUnavailableError(`chain "${rpc.label}": ${error.message}`, { cause: error })
-    throw error
+    if (error instanceof ChainUnavailableError) throw error
+    throw new ChainUnavailableError(`chain "${rpc.label}": ${(error as Error).message}`, { cause: error })
   }
 }
 
