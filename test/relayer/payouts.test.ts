@@ -67,6 +67,29 @@ describe('a payment whose name was won', () => {
   })
 })
 
+describe('a settlement that is queued', () => {
+  it('is taken back while the hub’s outcome is not known any more', async () => {
+    const paid = await world.pay('rewound')
+    await world.deliver()
+    const dry = await world.restart({ cluster: altered({ balance: async () => 0n }) })
+    await dry.step()
+    expect(await world.payout(paid)).toMatchObject({ state: QUEUED, kind: SETTLE })
+    // as a rewind of the hub does
+    const { pool } = world.bridge
+    const { rows } = await pool.query('DELETE FROM received WHERE guid = $1 RETURNING *', [paid.messageId])
+    await dry.step()
+    expect(await world.payout(paid)).toBeUndefined()
+    const { guid, tx_hash: txHash, block, log_index: logIndex, bids } = rows[0]
+    await pool.query(
+      'INSERT INTO received (network, guid, tx_hash, block, log_index, bids, refused, confirmed) VALUES (0, $1, $2, $3, $4, $5, false, true)',
+      [guid, txHash, block, logIndex, bids],
+    )
+    await world.finish(await world.restart())
+    expect(await world.payout(paid)).toMatchObject({ state: CONFIRMED, kind: SETTLE })
+    expect(await world.closings(paid)).toBe(1)
+  })
+})
+
 describe('a payment that is owed back', () => {
   it('for a name that is paid twice, and once more from a spoke, is refunded on the operator’s word', async () => {
     const [first, second] = [await world.pay('wanted'), await world.pay('wanted', { payer: 1 })]
