@@ -32,11 +32,25 @@ function keep(seed: number, daemonLog: string): void {
   console.log(`the daemon's log is in ${file}`)
 }
 
+let world: { stop(): Promise<void> } | null = null
+for (const signal of ['SIGINT', 'SIGTERM'] as const)
+  process.once(signal, async () => {
+    await world?.stop()
+    process.exit(1)
+  })
+
 for (const seed of seedsOf()) {
   const started = performance.now()
   const log = (line: string) =>
     console.log(`${((performance.now() - started) / 1_000).toFixed(1).padStart(6)} s  ${line}`)
-  const options = { seed, runMs: Number(values.minutes) * 60_000, deep: values.deep }
+  const options = {
+    seed,
+    runMs: Number(values.minutes) * 60_000,
+    deep: values.deep,
+    onWorld: (started: { stop(): Promise<void> }) => {
+      world = started
+    },
+  }
   try {
     const report = await runChaos({ ...options, ...(values.verbose ? { log } : {}) })
     console.log(`${describeRun(report)}\n`)

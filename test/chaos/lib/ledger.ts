@@ -3,12 +3,13 @@ import type { Label } from './world.js'
 
 /** A transaction that a wallet of ours has sent. */
 export interface SentTx {
-  hash: Hex
+  /** On Solana a signature. */
+  hash: string
   raw: Hex
-  label: Label
-  sender: Hex
+  label: Label | 'solana'
+  sender: string
   nonce: number
-  kind: 'bid' | 'batch' | 'bridge' | 'speed_up' | 'cancel'
+  kind: 'bid' | 'batch' | 'bridge' | 'speed_up' | 'cancel' | 'payment' | 'underpaid'
 }
 
 /** All that was sent, in order. */

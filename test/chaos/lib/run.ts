@@ -4,6 +4,8 @@ import { createPool } from '../../../src/db/pool.js'
 import { FAULT_KINDS, until } from '../../../src/testing/index.js'
 import { deepReorg } from './deep.js'
 import { createLedger } from './ledger.js'
+import { runMembers } from './members.js'
+import { runPayers } from './payers.js'
 import { judge, type Verdict } from './verdict.js'
 import { openWallets, runWallets, settleWallets } from './wallets.js'
 import { readSlowly, watchStatuses } from './watchers.js'
@@ -23,6 +25,8 @@ export interface ChaosOptions {
   /** Afterwards a reorg beyond the confirmation depth, the halt, and a rewind. */
   deep?: boolean
   log?: (line: string) => void
+  /** Gets the world as soon as there is something to end. */
+  onWorld?: (world: Pick<ChaosWorld, 'stop'>) => void
 }
 
 /** A run that could not be carried to its end. */
@@ -43,6 +47,8 @@ export interface ChaosReport extends Verdict {
   runMs: number
   settleMs: number
   sent: Record<string, number>
+  /** Of clusters by their members. */
+  changes: Record<string, number>
   faults: Record<string, number>
   weather: WeatherCounts
   starts: number
@@ -55,8 +61,15 @@ export interface ChaosReport extends Verdict {
 }
 
 /** Runs one seed: a world, work and bad weather for a while, then quiet, then the invariants. */
-export async function runChaos({ seed, runMs, deep = false, log = () => {} }: ChaosOptions): Promise<ChaosReport> {
+export async function runChaos({
+  seed,
+  runMs,
+  deep = false,
+  log = () => {},
+  onWorld,
+}: ChaosOptions): Promise<ChaosReport> {
   const world = await startChaosWorld(seed)
+  onWorld?.(world)
   const pool = createPool({ url: world.stack.databaseUrl, max: 4, applicationName: 'chaos' })
   try {
     return await run(world, pool, { seed, runMs, deep, log })
@@ -71,7 +84,7 @@ export async function runChaos({ seed, runMs, deep = false, log = () => {} }: Ch
 async function run(
   world: ChaosWorld,
   pool: pg.Pool,
-  { seed, runMs, deep, log }: Required<ChaosOptions>,
+  { seed, runMs, deep, log }: Required<Omit<ChaosOptions, 'onWorld'>>,
 ): Promise<ChaosReport> {
   const { stack, daemon } = world
   const ledger = createLedger()
@@ -81,11 +94,15 @@ async function run(
   await sleep(BEFORE_WEATHER_MS)
   const statuses = watchStatuses(stack.api, ledger, seed, watching.signal)
   const feed = readSlowly(stack.api, watching.signal)
-  const working = runWallets(world, wallets, ledger, seed, over.signal)
+  const working = Promise.all([
+    runWallets(world, wallets, ledger, seed, over.signal),
+    runPayers(world, ledger, seed, over.signal),
+  ])
+  const members = runMembers(stack.api, wallets, seed, over.signal)
   const weather = makeWeather(world, ledger, seed, over.signal, log)
   await sleep(runMs)
   over.abort()
-  await Promise.all([working, weather.done])
+  await Promise.all([working, members.done, weather.done])
 
   const startedMs = performance.now()
   await daemon.release()
@@ -93,7 +110,7 @@ async function run(
   watching.abort()
   await Promise.all([statuses.done, feed.done])
   const settleMs = performance.now() - startedMs
-  const verdict = await judge(world, pool, ledger, { statuses, feed })
+  const verdict = await judge(world, pool, ledger, { statuses, feed, secrets: members.secrets })
   const breaches = [...verdict.breaches]
   if (deep) {
     breaches.push(...(await deepReorg(world, wallets, ledger, seed, log)))
@@ -109,6 +126,7 @@ async function run(
     runMs,
     settleMs,
     sent: ledger.counts(),
+    changes: members.counts,
     faults: faultsOf(world),
     weather: weather.counts,
     starts: daemon.starts,
@@ -139,6 +157,8 @@ async function settle(
     const { rows } = await pool.query<{ open: number }>(
       `SELECT (SELECT count(*) FROM messages WHERE NOT settled OR NOT confirmed)::int
             + (SELECT count(*) FROM deliveries WHERE state < 4)::int
+            + (SELECT count(*) FROM payments WHERE NOT settled OR NOT confirmed)::int
+            + (SELECT count(*) FROM payouts WHERE state < 3)::int
             + (SELECT count(*) FROM facts)::int AS open`,
     )
     const { open } = rows[0]!
@@ -155,8 +175,9 @@ async function settle(
   log('not everything has settled')
 }
 
-function faultsOf({ chains }: ChaosWorld): Record<string, number> {
-  const counts = chains.flatMap(({ proxies }) => proxies.map((proxy) => proxy.counts()))
+function faultsOf({ chains, solana }: ChaosWorld): Record<string, number> {
+  const proxies = [...chains.flatMap((chain) => chain.proxies), ...(solana ? [solana.proxy] : [])]
+  const counts = proxies.map((proxy) => proxy.counts())
   return Object.fromEntries(FAULT_KINDS.map((kind) => [kind, counts.reduce((sum, one) => sum + one[kind], 0)]))
 }
 
@@ -173,7 +194,7 @@ export function describeRun(report: ChaosReport): string {
     `faults: ${list(report.faults)}`,
     `weather: ${weather.reorgs} reorgs (${weather.reorgedTxs} transactions taken back, ${weather.broughtBack} sent again), ${weather.kills} kills, ${weather.postgresKills} of PostgreSQL, ${weather.cuts} cuts; ${report.starts} starts of the daemon`,
     `died at fail points: ${list(report.failpoints)}`,
-    `sent: ${list(report.sent)}; ${report.bids} bids on the hub, ${report.names} names won, ${report.messages} messages delivered`,
+    `sent: ${list(report.sent)}; ${report.bids} bids on the hub, ${report.names} names won, ${report.messages} messages of spokes and ${report.payments} payments on Solana; changes of clusters: ${list(report.changes)}`,
     `${report.entries} journal entries, ${report.events} events; statuses: ${list(report.statuses)}; ${report.polls.answered} polls answered, ${report.polls.failed} not; ${report.terminalSeen} terminal during the run`,
     report.breaches.length === 0
       ? 'no breach'

@@ -4,6 +4,7 @@ import { BID_TOPIC, BID_WITH_REFERRAL_TOPIC, RECEIVED_TOPIC, SENT_TOPIC } from '
 import { fromHex } from '../../../src/registry/bytes.js'
 import { wordToName } from '../../../src/registry/name.js'
 import type { Ledger, SentTx } from './ledger.js'
+import { readSolanaTruth, type SolanaTruth } from './solanaTruth.js'
 import type { ChaosChain, ChaosWorld } from './world.js'
 
 const AT_ONCE = 16
@@ -26,6 +27,9 @@ export interface Truth {
   received: ReadonlyMap<Hex, number>
   /** Messages that left the spokes. */
   sent: readonly Hex[]
+  solana: SolanaTruth | null
+  /** How a payment went that the hub has taken, null where it has not. */
+  outcomeOfMessage(id: Hex): string | null
   /** The status that each transaction has to have. */
   statusOf(tx: SentTx): string[]
 }
@@ -38,7 +42,7 @@ interface Log {
   logIndex: number
 }
 
-export async function readTruth({ hub, chains }: ChaosWorld, ledger: Ledger): Promise<Truth> {
+export async function readTruth({ hub, chains, solana: cluster }: ChaosWorld, ledger: Ledger): Promise<Truth> {
   const hubLogs = await logsOf(hub)
   const minimumWei = await hub.reader.readContract({ address: hub.contract, abi: hubAbi, functionName: 'minimum' })
   const bids = hubLogs
@@ -55,6 +59,7 @@ export async function readTruth({ hub, chains }: ChaosWorld, ledger: Ledger): Pr
     .flat()
     .filter(({ topics }) => topics[0] === SENT_TOPIC)
   const mined = await minedOf(chains, ledger)
+  const solana = cluster && (await readSolanaTruth(cluster, ledger))
 
   const outcomeOf = (own: readonly Bid[]): string => {
     const [first] = own
@@ -68,18 +73,30 @@ export async function readTruth({ hub, chains }: ChaosWorld, ledger: Ledger): Pr
     if (tx.label === hub.label) return outcomeOf(bids.filter((bid) => bid.tx === tx.hash))
     const message = sentLogs.find(({ transactionHash }) => transactionHash === tx.hash)
     if (!message) return 'invalid'
-    const receipt = receipts.find(({ data }) => word(data, 0) === word(message.data, 0))
-    if (!receipt) return 'bridging'
+    return outcomeOfMessage(word(message.data, 0)) ?? 'bridging'
+  }
+  const outcomeOfMessage = (id: Hex): string | null => {
+    const receipt = receipts.find(({ data }) => word(data, 0) === id)
+    if (!receipt) return null
     const count = Number(hexToBigInt(word(receipt.data, 2)))
     const before = bids.filter((bid) => bid.tx === receipt.transactionHash && bid.logIndex < receipt.logIndex)
     return outcomeOf(count === 0 ? [] : before.slice(-count))
   }
+  /** Of a payment's transaction: one that never landed, or failed there, is known of by those who were told of it alone. */
+  const outcomeOnSolana = (signature: string): string[] => {
+    const payment = solana?.payments.find((one) => one.signature === signature)
+    if (!payment) return ['not_found', 'pending', 'invalid']
+    return [payment.isHonoured ? (outcomeOfMessage(payment.messageId) ?? 'bridging') : 'invalid']
+  }
   return {
+    solana,
+    outcomeOfMessage,
     bids,
     winners: new Map([...winning].map(([name, { from }]) => [name, from])),
     received,
     sent: sentLogs.map(({ data }) => word(data, 0)),
     statusOf(tx) {
+      if (tx.label === 'solana') return outcomeOnSolana(tx.hash)
       if (mined.has(tx.hash)) return [outcome(tx)]
       const other = ledger.txs.find(
         (one) => one.sender === tx.sender && one.label === tx.label && one.nonce === tx.nonce && mined.has(one.hash),
@@ -91,13 +108,14 @@ export async function readTruth({ hub, chains }: ChaosWorld, ledger: Ledger): Pr
 }
 
 /** How each transaction that is in a block went. */
-async function minedOf(chains: readonly ChaosChain[], ledger: Ledger): Promise<Map<Hex, 'success' | 'reverted'>> {
-  const mined = new Map<Hex, 'success' | 'reverted'>()
-  for (let i = 0; i < ledger.txs.length; i += AT_ONCE) {
+async function minedOf(chains: readonly ChaosChain[], ledger: Ledger): Promise<Map<string, 'success' | 'reverted'>> {
+  const mined = new Map<string, 'success' | 'reverted'>()
+  const txs = ledger.txs.filter(({ label }) => label !== 'solana')
+  for (let i = 0; i < txs.length; i += AT_ONCE) {
     await Promise.all(
-      ledger.txs.slice(i, i + AT_ONCE).map(async ({ hash, label }) => {
+      txs.slice(i, i + AT_ONCE).map(async ({ hash, label }) => {
         const { reader } = chains.find((chain) => chain.label === label)!
-        const receipt = await reader.getTransactionReceipt({ hash }).catch((error: Error) => {
+        const receipt = await reader.getTransactionReceipt({ hash: hash as Hex }).catch((error: Error) => {
           if (error.name === 'TransactionReceiptNotFoundError') return null
           throw error
         })

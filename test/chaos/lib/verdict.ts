@@ -17,6 +17,7 @@ export interface Verdict {
   bids: number
   names: number
   messages: number
+  payments: number
   entries: number
   events: number
   statuses: Record<string, number>
@@ -30,18 +31,23 @@ export async function judge(
   world: ChaosWorld,
   pool: pg.Pool,
   ledger: Ledger,
-  watched: { statuses: StatusWatcher; feed: FeedReader } | null,
+  watched: { statuses: StatusWatcher; feed: FeedReader; secrets: ReadonlySet<string> } | null,
 ): Promise<Verdict> {
   const truth = await readTruth(world, ledger)
   const breaches = [...(watched?.statuses.breaches ?? [])]
   const { live, rebuilt, entries } = await replay(pool, 'mainnet')
   if (live !== rebuilt) breaches.push(`state hash ${live}, rebuilt from the journal ${rebuilt}`)
   breaches.push(...(await ownersThatDiffer(world, truth.winners)), ...(await winnersThatDiffer(pool, truth)))
-  breaches.push(...messageBreaches(truth), ...(await deliveryBreaches(world, pool)), ...(await moneyBreaches(world)))
+  breaches.push(
+    ...messageBreaches(truth),
+    ...paymentBreaches(truth, watched !== null),
+    ...(await deliveryBreaches(world, pool)),
+    ...(await moneyBreaches(world)),
+  )
   breaches.push(...(await metricBreaches(world)))
   await watched?.feed.finish()
   const events = await readFeed(world.stack.api)
-  if (watched) breaches.push(...feedBreaches(watched.feed.items, events))
+  if (watched) breaches.push(...feedBreaches(watched.feed.items, events), ...secretBreaches(events, watched.secrets))
   const seen = watched?.statuses.terminal ?? new Map<string, string>()
   const { statuses, wrong } = await statusBreaches(world, ledger, truth, seen)
   breaches.push(...wrong)
@@ -50,6 +56,7 @@ export async function judge(
     bids: truth.bids.length,
     names: truth.winners.size,
     messages: truth.sent.length,
+    payments: truth.solana?.payments.length ?? 0,
     entries,
     events: events.length,
     statuses,
@@ -72,7 +79,9 @@ async function winnersThatDiffer(pool: pg.Pool, { winners }: Truth): Promise<str
   ]
 }
 
-function messageBreaches({ sent, received }: Truth): string[] {
+function messageBreaches({ sent: bridged, received, solana }: Truth): string[] {
+  const paid = (solana?.payments ?? []).filter(({ isHonoured }) => isHonoured).map(({ messageId }) => messageId)
+  const sent = [...bridged, ...paid]
   return [
     ...sent.filter((guid) => !received.has(guid)).map((guid) => `message ${guid} was never executed`),
     ...[...received]
@@ -84,6 +93,28 @@ function messageBreaches({ sent, received }: Truth): string[] {
   ]
 }
 
+/**
+ * Each payment's money was kept or given back, once, as the hub decided.
+ * @param isFirst no rewind has been: after one, money that was paid back stays paid back, whatever the hub says then
+ */
+function paymentBreaches({ solana, outcomeOfMessage }: Truth, isFirst: boolean): string[] {
+  if (!solana) return []
+  const breaches = solana.payments.flatMap(({ signature, messageId, isHonoured, settled, refunded }) => {
+    if (settled + refunded !== 1) return [`payment ${signature} was settled ${settled} and refunded ${refunded} times`]
+    const isWon = isHonoured && outcomeOfMessage(messageId) === 'finalized'
+    return isFirst && isWon !== (settled === 1) ? [`payment ${signature} won: ${isWon}, settled: ${settled === 1}`] : []
+  })
+  if (solana.heldLamports !== 0n) breaches.push(`the registrar still holds ${solana.heldLamports} lamports`)
+  if (solana.isShort) breaches.push('the treasury has less than the registrar promised')
+  return breaches
+}
+
+/** What members keep private is in no event. */
+const secretBreaches = (events: readonly EventItem[], secrets: ReadonlySet<string>): string[] => {
+  const text = JSON.stringify(events)
+  return [...secrets].filter((secret) => text.includes(secret)).map((secret) => `private ${secret} is in the feed`)
+}
+
 async function deliveryBreaches({ hub }: ChaosWorld, pool: pg.Pool): Promise<string[]> {
   const breaches: string[] = []
   const open = await pool.query<{ id: string; state: number; reason: string | null }>(
@@ -92,6 +123,11 @@ async function deliveryBreaches({ hub }: ChaosWorld, pool: pg.Pool): Promise<str
   breaches.push(...open.rows.map(({ id, state, reason }) => `delivery ${id} ended in state ${state} (${reason})`))
   const unsettled = await pool.query('SELECT 1 FROM messages WHERE NOT settled OR NOT confirmed')
   if (unsettled.rowCount) breaches.push(`${unsettled.rowCount} messages are not settled`)
+  const unpaid = await pool.query<{ n: number }>(
+    `SELECT ((SELECT count(*) FROM payments WHERE NOT settled OR NOT confirmed)
+           + (SELECT count(*) FROM payouts WHERE state <> 3))::int AS n`,
+  )
+  if (unpaid.rows[0]!.n > 0) breaches.push(`${unpaid.rows[0]!.n} payments or payouts on Solana have not ended`)
   const { address } = operatorAccount('relayer')
   const used = await hub.reader.getTransactionCount({ address })
   const signers = await pool.query<{ next_nonce: number }>(
@@ -117,7 +153,8 @@ async function moneyBreaches({ hub }: ChaosWorld): Promise<string[]> {
 /** Gauges that have to be 0 once all is quiet. */
 const QUIET = [
   /^clusterd_deliveries\{.*state="(queued|signed|sent|included)"/,
-  /^clusterd_(relayer_nonce_gaps|stranded_packets|parked_deliveries|chain_halted)\{/,
+  /^clusterd_payouts\{/,
+  /^clusterd_(refunds_owed|relayer_nonce_gaps|stranded_packets|parked_deliveries|chain_halted)\{/,
 ]
 
 async function metricBreaches({ stack }: ChaosWorld): Promise<string[]> {

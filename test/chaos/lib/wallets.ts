@@ -20,7 +20,7 @@ const TIP_WEI = parseGwei('1')
 const HIGHER_PERCENT = 125n
 
 interface Deed {
-  kind: SentTx['kind']
+  kind: 'bid' | 'batch' | 'bridge' | 'speed_up' | 'cancel'
   to: Hex
   data: Hex
   value: bigint
@@ -70,7 +70,7 @@ async function runWallet(
 }
 
 /** Names that others want too, mostly; sometimes one of its own. */
-function someNames(next: () => number, most: number): string[] {
+export function someNames(next: () => number, most: number): string[] {
   const count = between(next(), 1, most)
   const names = Array.from({ length: count }, () =>
     next() < 0.6

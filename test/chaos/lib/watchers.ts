@@ -22,6 +22,44 @@ export async function askApi<T>(api: string, path: string): Promise<T | null> {
   }
 }
 
+/** Posts JSON; null when the API does not answer with success. */
+export async function postApi<T>(api: string, path: string, body: unknown): Promise<T | null> {
+  try {
+    const response = await fetch(`${api}${path}`, {
+      method: 'POST',
+      headers: { 'content-type': 'application/json' },
+      body: JSON.stringify(body),
+      signal: AbortSignal.timeout(ASK_TIMEOUT_MS),
+    })
+    const answer = (await response.json()) as T
+    return response.ok ? answer : null
+  } catch {
+    return null
+  }
+}
+
+/** Asks for a change in somebody's name. @returns whether it was taken */
+export async function sendApi(
+  api: string,
+  method: string,
+  path: string,
+  body: unknown,
+  headers: Record<string, string>,
+): Promise<boolean> {
+  try {
+    const response = await fetch(`${api}${path}`, {
+      method,
+      headers: { 'content-type': 'application/json', ...headers },
+      ...(body !== undefined && { body: JSON.stringify(body) }),
+      signal: AbortSignal.timeout(ASK_TIMEOUT_MS),
+    })
+    await response.arrayBuffer()
+    return response.ok
+  } catch {
+    return false
+  }
+}
+
 export interface StatusWatcher {
   /** Terminal statuses as they were first seen, by transaction. */
   readonly terminal: ReadonlyMap<string, string>

@@ -27,6 +27,12 @@ const FAIL_POINTS = [
   'relay.included',
   'relay.reorged',
   'relay.delivered',
+  'payout.queued',
+  'payout.sign',
+  'payout.broadcast',
+  'payout.sent',
+  'solana.before_commit',
+  'solana.after_commit',
 ]
 
 /** What was done to the world. */
@@ -64,7 +70,7 @@ export function makeWeather(
     cuts: 0,
     changes: 0,
   }
-  const proxies = world.chains.flatMap((chain) => chain.proxies)
+  const proxies = [...world.chains.flatMap((chain) => chain.proxies), ...(world.solana ? [world.solana.proxy] : [])]
   const deaths = () => Object.values(world.daemon.failpoints).reduce((sum, n) => sum + n, 0)
   const rest = (min: number, max: number) => sleep(between(next(), min, max))
 

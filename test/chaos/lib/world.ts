@@ -1,8 +1,10 @@
 import { writeFileSync } from 'node:fs'
 import { readFile } from 'node:fs/promises'
 import path from 'node:path'
+import { Connection } from '@solana/web3.js'
 import { type FaultProxy, type Stack, startFaultProxy, startStack } from '../../../src/testing/index.js'
 import { type LocalClients, localClients } from '../../../src/testing/localChain.js'
+import type { SolanaAccount } from '../../../src/testing/world.js'
 import { type Miner, takeOverMining } from './miner.js'
 import { createSupervisor, type Supervisor } from './supervisor.js'
 
@@ -25,17 +27,34 @@ export interface ChaosChain extends LocalClients {
   proxies: FaultProxy[]
 }
 
+/** The world's Solana cluster, with what stands between it and the daemon. */
+export interface ChaosSolana {
+  connection: Connection
+  programId: string
+  genesisHash: string
+  accounts: readonly SolanaAccount[]
+  proxy: FaultProxy
+}
+
 export interface ChaosWorld {
   stack: Stack<'mainnet'>
   chains: readonly ChaosChain[]
   hub: ChaosChain
+  /** Null where Surfpool does not run. */
+  solana: ChaosSolana | null
   daemon: Supervisor
   stop(): Promise<void>
 }
 
 /** Starts a hub with two spokes, the daemon behind fault proxies, all without faults yet. */
 export async function startChaosWorld(seed: number): Promise<ChaosWorld> {
-  const stack = await startStack({ chains: LABELS, networks: ['mainnet'], seeds: false, blockMs: BLOCK_MS })
+  const stack = await startStack({
+    chains: LABELS,
+    networks: ['mainnet'],
+    seeds: false,
+    blockMs: BLOCK_MS,
+    solana: true,
+  })
   const proxies: FaultProxy[] = []
   const miners: Miner[] = []
   const stop = async () => {
@@ -56,23 +75,45 @@ export async function startChaosWorld(seed: number): Promise<ChaosWorld> {
       miners.push(miner)
       chains.push({ label, chainId, rpcUrl, contract, miner, proxies: own, ...clients })
     }
-    const env = { CLUSTERD_CHAINS: await writeChainsFile(stack, chains), LOG_LEVEL: 'debug' }
+    const solana = await openSolana(stack, seed)
+    if (solana) proxies.push(solana.proxy)
+    const env = { CLUSTERD_CHAINS: await writeChainsFile(stack, chains, solana), LOG_LEVEL: 'debug' }
     await stack.daemon.restart(env)
-    return { stack, chains, hub: chains[0]!, daemon: createSupervisor(stack.daemon, env), stop }
+    return { stack, chains, hub: chains[0]!, solana, daemon: createSupervisor(stack.daemon, env), stop }
   } catch (error) {
     await stop()
     throw error
   }
 }
 
+async function openSolana({ solana }: Stack<'mainnet'>, seed: number): Promise<ChaosSolana | null> {
+  if (!solana) return null
+  const { rpcUrl, wsUrl, programId, genesisHash, accounts } = solana
+  const proxy = await startFaultProxy({ target: { rpcUrl, wsUrl }, seed: seed * 100 + 90 })
+  const connection = new Connection(rpcUrl, { wsEndpoint: wsUrl, commitment: 'confirmed' })
+  return { connection, programId, genesisHash, accounts, proxy }
+}
+
 /** The world's chains file with the proxies' addresses in place of the chains' own. */
-async function writeChainsFile({ home }: Stack<'mainnet'>, chains: readonly ChaosChain[]): Promise<string> {
-  const file = JSON.parse(await readFile(path.join(home, 'chains.json'), 'utf8')) as { chains: { label: string }[] }
+async function writeChainsFile(
+  { home }: Stack<'mainnet'>,
+  chains: readonly ChaosChain[],
+  solana: ChaosSolana | null,
+): Promise<string> {
+  const file = JSON.parse(await readFile(path.join(home, 'chains.json'), 'utf8')) as {
+    chains: { label: string }[]
+    solana?: { mainnet?: object }
+  }
   const proxied = file.chains.map((entry) => {
     const { proxies } = chains.find(({ label }) => label === entry.label)!
     return { ...entry, rpcUrls: proxies.map(({ rpcUrl }) => rpcUrl), wsUrl: proxies[0]!.wsUrl }
   })
+  const cluster = solana && {
+    solana: {
+      mainnet: { ...file.solana?.mainnet, rpcUrls: [solana.proxy.rpcUrl], wsUrls: [solana.proxy.wsUrl] },
+    },
+  }
   const target = path.join(home, CHAINS_FILE)
-  writeFileSync(target, JSON.stringify({ ...file, chains: proxied }))
+  writeFileSync(target, JSON.stringify({ ...file, chains: proxied, ...cluster }))
   return target
 }

@@ -1,0 +1,101 @@
+import { setMaxListeners } from 'node:events'
+import { setTimeout as sleep } from 'node:timers/promises'
+import { type Hex, keccak256, toHex } from 'viem'
+import type { PrivateKeyAccount } from 'viem/accounts'
+import { between, pick, sequence } from '../../../src/testing/faultProxy/random.js'
+import { askApi, postApi, sendApi } from './watchers.js'
+
+const PACE_MS = { min: 1_500, max: 5_000 }
+const MEMBERS = 5
+
+/** Addresses that members added privately and that nobody may see: they never register. */
+export interface Members {
+  readonly secrets: ReadonlySet<string>
+  /** Changes that the API took, and those it refused or could not take. */
+  readonly counts: { taken: number; refused: number }
+  done: Promise<void>
+}
+
+/** Lets some of the wallets sign in and edit their clusters, which others join, until the signal. */
+export function runMembers(
+  api: string,
+  wallets: readonly PrivateKeyAccount[],
+  seed: number,
+  signal: AbortSignal,
+): Members {
+  setMaxListeners(0, signal)
+  const secrets = new Set<string>()
+  const counts = { taken: 0, refused: 0 }
+  const members = wallets.slice(0, MEMBERS)
+  const done = Promise.all(
+    members.map((account, i) =>
+      runMember(api, members, account, sequence(seed, 'member', i), { secrets, counts }, signal),
+    ),
+  ).then(() => {})
+  return { secrets, counts, done }
+}
+
+async function runMember(
+  api: string,
+  members: readonly PrivateKeyAccount[],
+  account: PrivateKeyAccount,
+  next: () => number,
+  { secrets, counts }: { secrets: Set<string>; counts: Members['counts'] },
+  signal: AbortSignal,
+): Promise<void> {
+  let headers: Record<string, string> | null = null
+  const added: string[] = []
+  while (!signal.aborted) {
+    await sleep(between(next(), PACE_MS.min, PACE_MS.max), undefined, { signal }).catch(() => {})
+    if (signal.aborted) return
+    headers ??= await signIn(api, account)
+    if (!headers) continue
+    const isTaken = await act(api, members, account, next, { headers, added, secrets })
+    counts[isTaken ? 'taken' : 'refused'] += 1
+  }
+}
+
+async function signIn(api: string, account: PrivateKeyAccount): Promise<Record<string, string> | null> {
+  const asked = await askApi<{ message: string; signingDate: string }>(api, '/v1/auth/message')
+  if (!asked) return null
+  const { message, signingDate } = asked
+  const signature = await account.signMessage({ message })
+  const proof = { signature, signingDate, type: 'evm', wallet: account.address }
+  const answer = await postApi<{ token: string }>(api, '/v1/auth/token', proof)
+  return answer && { authorization: `Bearer ${answer.token}` }
+}
+
+/** One change. @returns whether the API took it */
+async function act(
+  api: string,
+  members: readonly PrivateKeyAccount[],
+  account: PrivateKeyAccount,
+  next: () => number,
+  { headers, added, secrets }: { headers: Record<string, string>; added: string[]; secrets: Set<string> },
+): Promise<boolean> {
+  const change = (method: string, path: string, body?: unknown) => sendApi(api, method, path, body, headers)
+  const someone = added.length > 0 ? pick(next(), added) : account.address.toLowerCase()
+  const name = `w-${between(next(), 1, 30)}`
+  const chance = next()
+  if (chance < 0.45) {
+    const isPrivate = next() < 0.5
+    const address = randomAddress(next)
+    if (isPrivate) secrets.add(address)
+    const invited = next() < 0.4 ? [{ address: pick(next(), members).address, name: `m-${name}` }] : []
+    const isTaken = await change('POST', '/v1/clusters/wallets', [{ address, name, isPrivate }, ...invited])
+    if (isTaken) added.push(address)
+    return isTaken
+  }
+  if (chance < 0.65) return change('PUT', '/v1/clusters/wallets/names', [{ address: someone, name }])
+  if (chance < 0.8) return change('DELETE', '/v1/clusters/wallets', [someone])
+  // joins another's cluster, where it was invited: names move along where it was the last
+  const host = pick(next(), members).address
+  const cluster = await askApi<{ clusterId: string | null }>(api, `/v1/clusters/address/${host}`)
+  return cluster?.clusterId
+    ? change('POST', `/v1/clusters/verify/${cluster.clusterId}`)
+    : change('POST', '/v1/clusters')
+}
+
+function randomAddress(next: () => number): Hex {
+  return `0x${keccak256(toHex(`${next()}/${next()}`)).slice(26)}`
+}

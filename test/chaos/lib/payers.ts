@@ -1,0 +1,81 @@
+import { setMaxListeners } from 'node:events'
+import { setTimeout as sleep } from 'node:timers/promises'
+import { VersionedTransaction } from '@solana/web3.js'
+import { registrarCoder } from '../../../src/chains/solana/registrar.js'
+import { between, sequence } from '../../../src/testing/faultProxy/random.js'
+import { keypairOf } from '../../../src/testing/solana/accounts.js'
+import type { SolanaAccount } from '../../../src/testing/world.js'
+import type { Ledger } from './ledger.js'
+import { someNames } from './wallets.js'
+import { postApi } from './watchers.js'
+import type { ChaosSolana, ChaosWorld } from './world.js'
+
+const PACE_MS = { min: 1_000, max: 4_000 }
+/** How many pay less than they were quoted. */
+const UNDERPAID = 0.12
+
+/** Lets the accounts on Solana register until the signal: a quote of ours, paid; now and then with less than it asks for. */
+export async function runPayers(world: ChaosWorld, ledger: Ledger, seed: number, signal: AbortSignal): Promise<void> {
+  const { solana } = world
+  if (!solana) return
+  setMaxListeners(0, signal)
+  await Promise.all(
+    solana.accounts.map((account, i) =>
+      runPayer(world.stack.api, solana, account, ledger, sequence(seed, 'payer', i), signal),
+    ),
+  )
+}
+
+async function runPayer(
+  api: string,
+  solana: ChaosSolana,
+  account: SolanaAccount,
+  ledger: Ledger,
+  next: () => number,
+  signal: AbortSignal,
+): Promise<void> {
+  while (!signal.aborted) {
+    await sleep(between(next(), PACE_MS.min, PACE_MS.max), undefined, { signal }).catch(() => {})
+    if (signal.aborted) return
+    const names = someNames(next, 2).map((name) => ({ name }))
+    const isUnderpaid = next() < UNDERPAID
+    const quote = await postApi<{ transactionData: string[] }>(api, '/v1/names/register/solana', {
+      network: 'solana',
+      sender: account.address,
+      names,
+    })
+    // taken meanwhile, or the daemon is down: a wallet would show an error
+    for (const transaction of quote?.transactionData ?? []) {
+      await pay(solana, account, transaction, isUnderpaid, ledger).catch(() => {})
+    }
+  }
+}
+
+async function pay(
+  { connection }: ChaosSolana,
+  account: SolanaAccount,
+  transaction: string,
+  isUnderpaid: boolean,
+  ledger: Ledger,
+): Promise<void> {
+  const tx = VersionedTransaction.deserialize(Buffer.from(transaction, 'base64'))
+  if (isUnderpaid) for (const instruction of tx.message.compiledInstructions) halve(instruction)
+  tx.sign([keypairOf(account)])
+  const hash = await connection.sendRawTransaction(tx.serialize(), { preflightCommitment: 'confirmed' })
+  ledger.add({
+    hash,
+    raw: '0x',
+    label: 'solana',
+    sender: account.address,
+    nonce: 0,
+    kind: isUnderpaid ? 'underpaid' : 'payment',
+  })
+}
+
+/** Makes a `register` pay half. */
+function halve(instruction: { data: Uint8Array }): void {
+  const decoded = registrarCoder.instruction.decode(Buffer.from(instruction.data))
+  if (decoded?.name !== 'register') return
+  const args = decoded.data as { lamports: { divn(by: number): unknown } }
+  instruction.data = registrarCoder.instruction.encode('register', { ...args, lamports: args.lamports.divn(2) })
+}

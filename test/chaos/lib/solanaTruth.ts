@@ -1,0 +1,89 @@
+import { EventParser } from '@coral-xyz/anchor'
+import { type ConfirmedSignatureInfo, PublicKey } from '@solana/web3.js'
+import { type Hex, keccak256, toHex } from 'viem'
+import { createRegistrar, registrarCoder } from '../../../src/chains/solana/registrar.js'
+import type { Ledger } from './ledger.js'
+import type { ChaosSolana } from './world.js'
+
+const PAGE = 1_000
+const AT_ONCE = 16
+
+/** A payment as the program's own events tell it. */
+export interface TruePayment {
+  signature: string
+  /** The id under which the hub takes it. */
+  messageId: Hex
+  /** It paid what its quote asked for. */
+  isHonoured: boolean
+  settled: number
+  refunded: number
+}
+
+/** What the cluster says: every payment, read through Anchor's parser, and what the program still holds. */
+export interface SolanaTruth {
+  payments: readonly TruePayment[]
+  heldLamports: bigint
+  /** The treasury has less than the program promised. */
+  isShort: boolean
+}
+
+/** @param ledger tells which payments were meant to be too small */
+export async function readSolanaTruth(solana: ChaosSolana, ledger: Ledger): Promise<SolanaTruth> {
+  const { connection, programId } = solana
+  const program = new PublicKey(programId)
+  const payments = new Map<string, TruePayment>()
+  const parser = new EventParser(program, registrarCoder)
+  const closed: { name: string; sequence: string }[] = []
+  const signatures = (await allSignatures(solana, program)).filter(({ err }) => err === null).reverse()
+  for (let i = 0; i < signatures.length; i += AT_ONCE) {
+    const some = signatures.slice(i, i + AT_ONCE)
+    const options = { commitment: 'confirmed', maxSupportedTransactionVersion: 0 } as const
+    const found = await Promise.all(some.map(({ signature }) => connection.getTransaction(signature, options)))
+    found.forEach((tx, at) => {
+      const { signature } = some[at]!
+      for (const { name, data } of parser.parseLogs(tx?.meta?.logMessages ?? [])) {
+        const sequence = String(data.sequence)
+        if (name !== 'RegistrationPaid') closed.push({ name, sequence })
+        else {
+          const isHonoured = ledger.find(signature)?.kind !== 'underpaid'
+          const messageId = messageIdOf(solana, BigInt(sequence))
+          payments.set(sequence, { signature, messageId, isHonoured, settled: 0, refunded: 0 })
+        }
+      }
+    })
+  }
+  for (const { name, sequence } of closed) {
+    const payment = payments.get(sequence)!
+    if (name === 'PaymentSettled') payment.settled += 1
+    else payment.refunded += 1
+  }
+  return { payments: [...payments.values()], ...(await readTreasury(solana)) }
+}
+
+async function allSignatures({ connection }: ChaosSolana, program: PublicKey): Promise<ConfirmedSignatureInfo[]> {
+  const all: ConfirmedSignatureInfo[] = []
+  for (;;) {
+    const before = all.at(-1)?.signature
+    const page = await connection.getSignaturesForAddress(
+      program,
+      { limit: PAGE, ...(before !== undefined && { before }) },
+      'confirmed',
+    )
+    all.push(...page)
+    if (page.length < PAGE) return all
+  }
+}
+
+async function readTreasury({ connection, programId }: ChaosSolana): Promise<Omit<SolanaTruth, 'payments'>> {
+  const registrar = createRegistrar(programId)
+  const [state, treasury] = await connection.getMultipleAccountsInfo([registrar.state, registrar.treasury], 'confirmed')
+  const { keptLamports, heldLamports } = registrar.decodeState(state!.data)
+  const rent = await connection.getMinimumBalanceForRentExemption(treasury!.data.length)
+  return { heldLamports, isShort: BigInt(treasury!.lamports) < keptLamports + heldLamports + BigInt(rent) }
+}
+
+/** keccak256(genesis hash ‖ program id ‖ sequence u64 big-endian), worked out anew here. */
+function messageIdOf({ genesisHash, programId }: ChaosSolana, sequence: bigint): Hex {
+  const words = [genesisHash, programId].map((text) => Buffer.from(new PublicKey(text).toBytes()))
+  return keccak256(toHex(Buffer.concat([...words, Buffer.from(sequence.toString(16).padStart(16, '0'), 'hex')])))
+}
