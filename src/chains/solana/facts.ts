@@ -63,9 +63,9 @@ const EVENT_PREFIXES = (registrarIdl.events ?? []).map(({ discriminator }) =>
 export function readFacts(registrar: Registrar, tx: RawTransaction): TransactionFacts {
   const { meta } = tx
   if (!meta || meta.err !== null) return NOTHING
-  const programId = registrar.programId.toBase58()
-  const { payments, closed, odd } = readEvents(programId, meta.logMessages ?? [])
-  return { payments: fill(payments, readInstructions(programId, tx)), closed, odd }
+  const { id } = registrar
+  const { isCut, ...facts } = readEvents(id, meta.logMessages)
+  return isCut ? { ...facts, payments: fill(facts.payments, readInstructions(id, tx)) } : facts
 }
 
 // As the runtime writes them. What a program logs itself always begins with `Program log: ` or `Program data: `.
@@ -75,11 +75,15 @@ const DATA = 'Program data: '
 /** The last line that can be relied on: later, shorter ones may follow those that were left out. */
 const TRUNCATED = 'Log truncated'
 
-function readEvents(programId: string, lines: readonly string[]): TransactionFacts {
-  const facts: TransactionFacts = { payments: [], closed: [], odd: [] }
+/** @param lines null where the node has kept none */
+function readEvents(programId: string, lines: readonly string[] | null): TransactionFacts & { isCut: boolean } {
+  const facts = { payments: [], closed: [], odd: [], isCut: lines === null } as TransactionFacts & { isCut: boolean }
   const running: string[] = []
-  for (const line of lines) {
-    if (line === TRUNCATED) break
+  for (const line of lines ?? []) {
+    if (line === TRUNCATED) {
+      facts.isCut = true
+      break
+    }
     if (line.startsWith(DATA)) {
       const data = line.slice(DATA.length)
       if (running.at(-1) === programId) readEvent(data, facts)

@@ -92,7 +92,7 @@ function unsigned(
     instructions: [
       {
         keys: instruction.keys.map(({ pubkey, ...meta }) => ({ pubkey: pubkey.toBase58(), ...meta })),
-        programId: registrar.programId.toBase58(),
+        programId: registrar.id,
         data: [...instruction.data],
       },
     ],

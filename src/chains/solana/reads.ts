@@ -39,8 +39,8 @@ interface RawAccount {
   owner: string
 }
 
-const ownData = ({ programId }: Registrar, account: RawAccount | null | undefined): Buffer | null =>
-  account?.owner === programId.toBase58() ? Buffer.from(account.data[0], 'base64') : null
+const ownData = ({ id }: Registrar, account: RawAccount | null | undefined): Buffer | null =>
+  account?.owner === id ? Buffer.from(account.data[0], 'base64') : null
 
 /** The open payments of some quotes, by their accounts; null for those that are closed or never were. */
 export async function readPaymentAccounts(
@@ -88,10 +88,9 @@ interface RawSignature {
  */
 export async function listTransactions(
   call: Call,
-  { programId }: Registrar,
+  { id: address }: Registrar,
   { commitment, until, downToSlot, signal }: ListOptions,
 ): Promise<{ listed: ListedTransaction[]; newest: string | null }> {
-  const address = programId.toBase58()
   const listed: ListedTransaction[] = []
   let newest: string | null = null
   let before: string | null = null

@@ -38,6 +38,8 @@ export interface ClosedPayment {
 /** A deployment of the registrar: its addresses, its instructions, its accounts. */
 export interface Registrar {
   readonly programId: PublicKey
+  /** The same in base58. */
+  readonly id: string
   readonly state: PublicKey
   readonly treasury: PublicKey
   /** The account of a payment, by its quote's id. */
@@ -86,6 +88,7 @@ export function createRegistrar(programIdText: string): Registrar {
 
   return {
     programId,
+    id: programIdText,
     state,
     treasury,
     payment,

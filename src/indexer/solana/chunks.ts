@@ -9,8 +9,10 @@ import type { Progress } from '../types.js'
 import { hexOf, openQuotes } from './book.js'
 import type { PaymentWatcherOptions } from './watcher.js'
 
-/** Transactions of one database transaction; the next ones are read meanwhile. */
-const CHUNK = 500
+/** Transactions of one database transaction: two batches of a node. */
+const CHUNK = 200
+/** Chunks that are read ahead of the writer: bounds memory, hides the round trips. */
+const CHUNKS_AHEAD = 3
 
 /** Takes in some transactions. */
 export type Take = (
@@ -19,24 +21,28 @@ export type Take = (
   accounts: ReadonlyMap<string, PaymentAccount>,
 ) => Promise<void>
 
-/** Reads what was listed, in its order, the next chunk while one is taken in; stops between two when the signal fires. */
+/** Reads what was listed, in its order, the next chunks while one is taken in; stops between two when the signal fires. */
 export async function inChunks(
   options: PaymentWatcherOptions,
   listed: readonly ListedTransaction[],
   take: Take,
 ): Promise<void> {
   const startedMs = Date.now()
+  const ahead: ReturnType<typeof readChunk>[] = []
+  let asked = 0
   let payments = 0
-  let next = listed.length > 0 ? readChunk(options, listed.slice(0, CHUNK)) : null
-  for (let i = 0; next && !options.signal.aborted; i += CHUNK) {
-    const { txs, accounts } = await next
-    const rest = listed.slice(i + CHUNK, i + 2 * CHUNK)
-    next = rest.length > 0 ? readChunk(options, rest) : null
-    // it is awaited in its turn; until then its failure is not unhandled
-    next?.catch(() => {})
+  for (let done = 0; done < listed.length && !options.signal.aborted; done += CHUNK) {
+    while (ahead.length < CHUNKS_AHEAD && asked < listed.length) {
+      const chunk = readChunk(options, listed.slice(asked, asked + CHUNK))
+      // it is awaited in its turn; until then its failure is not unhandled
+      chunk.catch(() => {})
+      ahead.push(chunk)
+      asked += CHUNK
+    }
+    const { txs, accounts } = await ahead.shift()!
     await take(txs, accounts)
     payments += txs.reduce((sum, tx) => sum + tx.payments.length, 0)
-    options.onProgress?.(progressOf(options, Math.min(listed.length, i + CHUNK), listed.length, payments, startedMs))
+    options.onProgress?.(progressOf(options, Math.min(listed.length, done + CHUNK), listed.length, payments, startedMs))
   }
 }
 
