@@ -8,7 +8,7 @@ import { identifyProcess, isAlive, waitFor } from '../../src/testing/processes.j
 import { until } from '../../src/testing/until.js'
 import { ask, freshName, freshWallet, sendRegistration } from '../support/world.js'
 
-const READY_MS = 30_000
+const READY_MS = 60_000
 
 let base: string
 const started: ChildProcess[] = []

@@ -1,0 +1,60 @@
+import { Connection, PublicKey } from '@solana/web3.js'
+import { afterAll, beforeAll, expect, it } from 'vitest'
+import { createRegistrar } from '../../chains/solana/registrar.js'
+import { isAlive } from '../processes.js'
+import { keypairOf, solanaOperator } from './accounts.js'
+import { type LocalSolana, startLocalSolana } from './localSolana.js'
+import { deployRegistrar } from './registrar.js'
+import { sendSolana } from './sendSolana.js'
+
+let solana: LocalSolana
+let connection: Connection
+
+beforeAll(async () => {
+  const started = await startLocalSolana({ slotMs: 50, programs: 2 })
+  if (!started) throw new Error('Surfpool has no package for this platform')
+  solana = started
+  connection = new Connection(solana.rpcUrl, { wsEndpoint: solana.wsUrl, commitment: 'confirmed' })
+})
+
+afterAll(() => solana?.stop())
+
+const word = (fill: number) => Buffer.alloc(32, fill)
+
+function pay(programId: string, quoteId: Buffer): Promise<string> {
+  const payer = keypairOf(solana.accounts[0]!)
+  const expiresAt = BigInt(Math.floor(Date.now() / 1_000) + 600)
+  const terms = { payer: payer.publicKey.toBytes(), name: word(1), referral: word(0) }
+  const offer = { ...terms, amountWei: 10n ** 16n, lamports: 200_000_000n, expiresAt }
+  return sendSolana(connection, [payer], createRegistrar(programId).register(offer, quoteId))
+}
+
+it('has registrars apart from each other, and payers with SOL', async () => {
+  const [one, two] = solana.programs.map(({ programId }) => createRegistrar(programId))
+  expect(one!.programId).not.toEqual(two!.programId)
+  await pay(solana.programId, word(7))
+  const states = await connection.getMultipleAccountsInfo([one!.state, two!.state])
+  const [first, second] = states.map((account) => one!.decodeState(account!.data))
+  expect([first!.sequence, second!.sequence]).toEqual([1n, 0n])
+  expect(first!.relayAuthority).toEqual(new PublicKey(solana.relayAuthority.address))
+  expect(await connection.getGenesisHash()).toBe(solana.genesisHash)
+})
+
+it('takes a program by the loader’s own transactions, as any cluster does', async () => {
+  const { programId } = await deployRegistrar(connection, solanaOperator('deployer'))
+  await pay(programId.toBase58(), word(8))
+  const { state, decodeState } = createRegistrar(programId.toBase58())
+  const account = await connection.getAccountInfo(state)
+  expect(decodeState(account!.data)).toMatchObject({ sequence: 1n, heldLamports: 200_000_000n })
+})
+
+it('refuses what the program refuses, and says why', async () => {
+  await expect(pay(solana.programId, word(7))).rejects.toThrow(/"Custom":6011/)
+})
+
+it('can be killed', async () => {
+  const { surfpool } = solana
+  await surfpool!.kill()
+  expect(isAlive(surfpool!.pid)).toBe(false)
+  await expect(connection.getSlot()).rejects.toThrow()
+})
