@@ -17,12 +17,15 @@ import {
   startDaemonProcess,
   waitUntilIndexed,
 } from './bench/programs.js'
+import { benchSolana } from './bench/solana.js'
 
 const DEFAULT_REGISTRATIONS = 50_000
 const DEFAULT_RUNS = 3
+const DEFAULT_PAYMENTS = 1_000
 const USAGE = `usage: npm run bench:index -- [registrations] [options]
   --runs <n>      rounds of which the median counts (default ${DEFAULT_RUNS})
   --no-floor      the daemon alone
+  --payments <n>  payments on Solana, caught up from nothing too (default ${DEFAULT_PAYMENTS}; 0: none)
   --cli <file>    another build's command line (.js or .ts) instead of a fresh build
   --profile <dir> CPU profiles of the daemon go there`
 
@@ -40,6 +43,7 @@ const { values, positionals } = parseArgs({
   options: {
     runs: { type: 'string', default: String(DEFAULT_RUNS) },
     'no-floor': { type: 'boolean', default: false },
+    payments: { type: 'string', default: String(DEFAULT_PAYMENTS) },
     cli: { type: 'string' },
     profile: { type: 'string' },
     help: { type: 'boolean', default: false },
@@ -47,12 +51,15 @@ const { values, positionals } = parseArgs({
 })
 const registrations = Number(positionals[0] ?? DEFAULT_REGISTRATIONS)
 const runs = Number(values.runs)
-if (values.help || ![registrations, runs].every((n) => Number.isSafeInteger(n) && n > 0)) {
+const payments = Number(values.payments)
+const isCount = (n: number) => Number.isSafeInteger(n) && n >= 0
+if (values.help || ![registrations - 1, runs - 1, payments].every(isCount)) {
   console.log(USAGE)
   process.exit(values.help ? 0 : 2)
 }
 
-async function main({ home, onEnd }: Bench): Promise<void> {
+async function main(bench: Bench): Promise<void> {
+  const { home, onEnd } = bench
   const cli = values.cli ? resolve(values.cli) : buildDaemon(onEnd)
   const postgres = await startPostgres({ dataDir: `${home}/pg` })
   onEnd(() => postgres.stop())
@@ -81,6 +88,7 @@ async function main({ home, onEnd }: Bench): Promise<void> {
     }
   }
   report(results, phases)
+  if (payments > 0) await benchSolana(bench, postgres.url, payments, runs)
 }
 
 /** What an earlier phase left to be written goes to disk before the next one starts. */

@@ -9,7 +9,7 @@ const REGISTRATIONS = 2_000
 
 /** Runs the benchmark from the sources, so that nothing has to be built. */
 function bench(args: readonly string[]): { pid: number; output: () => string; exited: Promise<number | null> } {
-  const all = ['--import', 'tsx', 'scripts/bench-index.ts', ...args, '--cli', 'src/cli.ts']
+  const all = ['--import', 'tsx', 'scripts/bench-index.ts', ...args, '--cli', 'src/cli.ts', '--payments', '100']
   const child = spawn(process.execPath, all, { cwd: ROOT })
   let output = ''
   for (const stream of [child.stdout, child.stderr]) stream.on('data', (data) => (output += data))
@@ -32,6 +32,7 @@ test('bench:index indexes every registration three ways and prints the ratios', 
     expect(run.output()).toMatch(row)
   }
   expect(run.output()).toMatch(/ratio of the daemon to the viem loop \d+\.\d\d, to the loop by hand \d+\.\d\d/)
+  expect(run.output()).toMatch(/ratio of the watcher to the bare loop \d+\.\d\d|Solana is off/)
 })
 
 test('an interrupted benchmark leaves nothing behind', async () => {
