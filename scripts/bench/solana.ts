@@ -10,6 +10,7 @@ import { registerChain } from '../../src/db/chains.js'
 import { readHead } from '../../src/db/head.js'
 import { migrate } from '../../src/db/migrate.js'
 import { createPool } from '../../src/db/pool.js'
+import type { ProgramIdentity } from '../../src/indexer/solana/row.js'
 import { createPaymentWatcher } from '../../src/indexer/solana/watcher.js'
 import { nameToWord } from '../../src/registry/name.js'
 import { quoteId } from '../../src/registry/payment.js'
@@ -106,13 +107,11 @@ async function watch(
   await migrate(url)
   const pool = createPool({ url, max: 4, applicationName: 'bench' })
   try {
-    const identity = {
-      ...{ network: 'mainnet', genesisHash: Buffer.alloc(32), quoteKey: QUOTE_KEY },
-      programId: registrar.programId.toBytes(),
-    } as const
+    const keys = { genesisHash: Buffer.alloc(32), programId: registrar.programId.toBytes(), quoteKey: QUOTE_KEY }
+    const identity: ProgramIdentity = { network: 'mainnet', ...keys }
     const row = await registerChain(pool, {
       ...{ network: 'mainnet', label: 'solana', instance: programId, chainId: null, startBlock: startSlot },
-      ...{ genesisHash: identity.genesisHash, contract: Buffer.from(identity.programId) },
+      ...{ genesisHash: keys.genesisHash, contract: Buffer.from(keys.programId) },
     })
     const { indexEpoch: epoch } = await readHead(pool, 'mainnet')
     const watcher = createPaymentWatcher({
