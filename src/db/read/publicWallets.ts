@@ -15,10 +15,12 @@ interface Columns {
   verified: boolean
 }
 
-// a cluster that a name stands for has one row without an address where nobody sees a wallet in it
+// a cluster that a name stands for has one row without an address where nobody sees a wallet in it; the limit stands inside,
+// so that no more rows are read than it lets through
 const byNames = prepare<Columns>(
   'public_wallets_by_names',
-  (l) => `SELECT i.ord, w.address, w.name, w.verified
+  (l) => `SELECT ord, address, name, verified FROM (
+    SELECT i.ord, w.address, w.name, w.verified, w.created_seq
     FROM unnest($1::text[]) WITH ORDINALITY AS i(name, ord)
     CROSS JOIN LATERAL (
       SELECT n.cluster FROM ${l.names} n WHERE n.network = ${l.network} AND n.name = i.name AND n.outcome = 1 LIMIT 1
@@ -27,7 +29,8 @@ const byNames = prepare<Columns>(
       SELECT w.address, w.name, w.verified, w.created_seq FROM ${l.wallets} w
       WHERE w.network = ${l.network} AND w.cluster = n.cluster AND NOT w.private
     ) w ON true
-    ORDER BY i.ord, w.created_seq, w.address LIMIT $2`,
+    LIMIT $2
+  ) found ORDER BY ord, created_seq, address`,
 )
 
 /**
