@@ -255,6 +255,8 @@ describe('a token', () => {
 
   test('that calls back finds the door shut', async () => {
     const id = await world.pay(world.alice, { token: world.token, walletName: nameOf('before') })
+    // whose time is over, so that anybody may release it, the token too
+    await world.wait(HOLD_S)
     const other = world.bidTx(world.bob, world.request({ token: world.otherToken }))
     for (const { data } of [
       other,
