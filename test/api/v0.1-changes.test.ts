@@ -79,6 +79,28 @@ describe('POST /v0.1/cluster/:name/update/wallets', () => {
     expect((await update(alice, name, {})).status).toBe(201)
   })
 
+  it('takes addresses of other chains, and shows them with their type', async () => {
+    const [alice, name] = [await member(), freshName()]
+    await register(alice, name)
+    const address = 'bc1qw508d6qejxtdg4y5r3zarvary0c5xw7kv8f3t4'
+    const { resume } = (await world.get('/v0.1/events?limit=5000')).body
+    expect((await update(alice, name, { add: [{ address, name: 'btc' }] })).status).toBe(201)
+    const wallet = { type: 'bitcoin-p2wpkh', address, name: `${name}/btc`, isVerified: false }
+    expect((await world.get(`/v0.1/address/${name}/btc`)).body).toEqual(wallet)
+    expect((await world.get(`/v0.1/cluster/${name}`)).body.wallets[1]).toEqual(wallet)
+    expect((await world.get(`/v0.1/name/${address}`)).body).toBe(`${name}/btc`)
+    expect((await world.get(`/v0.1/cluster/address/${address}`)).body).toBeNull()
+    expect((await world.get(`/v0.1/events?nextPage=${resume}`)).body.items).toMatchObject([
+      {
+        eventType: 'updateWallet',
+        bytes32Address: expect.stringMatching(/^0x[0-9a-f]{64}$/),
+        address,
+        addressType: 'bitcoin-p2wpkh',
+        data: { name: 'btc', isVerified: 0 },
+      },
+    ])
+  })
+
   it('does all or nothing, in the caller’s own cluster', async () => {
     const [alice, bob, name, other] = [await member(), await member(), freshName(), freshName()]
     await register(alice, name)

@@ -16,7 +16,9 @@ const event = <Type extends string>(type: Type, data: z.ZodType) =>
   z.object({
     eventType: z.literal(type),
     clusterId: z.int().openapi({ description: 'Number of the cluster within its network' }),
-    bytes32Address: z.string().openapi({ description: 'EVM: left-padded with zeros, Solana: its 32 bytes' }),
+    bytes32Address: z
+      .string()
+      .openapi({ description: 'EVM: left-padded with zeros, Solana: its 32 bytes, other chains: a hash' }),
     address: addressText,
     addressType: walletType,
     data,
