@@ -14,7 +14,7 @@ const change: fc.Arbitrary<Change> = fc.oneof(
   fc.record({
     kind: fc.constant('add_wallets' as const),
     actor: address,
-    wallets: fc.uniqueArray(fc.record({ address, name, isPrivate: fc.boolean() }), distinct),
+    wallets: fc.uniqueArray(fc.record({ address, name, isPrivate: fc.option(fc.boolean()) }), distinct),
   }),
   fc.record({
     kind: fc.constant('rename_wallets' as const),

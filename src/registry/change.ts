@@ -18,7 +18,8 @@ export interface RenamedWallet {
 }
 
 export interface AddedWallet extends RenamedWallet {
-  isPrivate: boolean
+  /** null where it wasn't said: a new entry is public then, and one that is listed stays as it is. */
+  isPrivate: boolean | null
 }
 
 const KINDS: ReadonlySet<EntryKind> = new Set<ChangeKind>([
@@ -92,7 +93,7 @@ function readChange(kind: ChangeKind, json: Record<string, unknown> | null): Cha
       const wallets = list(json.wallets, (item) => {
         const renamed = renamedWallet(item)
         const isPrivate = Array.isArray(item) ? item[2] : undefined
-        return renamed && typeof isPrivate === 'boolean' ? { ...renamed, isPrivate } : null
+        return renamed && (typeof isPrivate === 'boolean' || isPrivate === null) ? { ...renamed, isPrivate } : null
       })
       return wallets && { kind, actor, wallets }
     }

@@ -150,8 +150,9 @@ export class Model {
   private addTo(s: Extract<Step, { do: 'add' }>, at: number, c: number): string[] | string {
     const after = new Map(this.clusters[c])
     const touched: number[] = []
-    for (const { w, name, isPrivate } of s.items) {
+    for (const { w, name, isPrivate: asked } of s.items) {
       const entry = after.get(w)
+      const isPrivate = asked ?? entry?.isPrivate ?? false
       if (entry && !entry.isPrivate && isPrivate) return 'already_public'
       if (entry && entry.isPrivate === isPrivate) {
         if (entry.name !== name) return 'wallet_exists'

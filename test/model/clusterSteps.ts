@@ -10,7 +10,7 @@ import { nameToWord } from '../../src/registry/name.js'
 export type Step =
   | { do: 'bid'; w: number; name: string }
   | { do: 'create'; w: number }
-  | { do: 'add'; w: number; items: readonly { w: number; name: string; isPrivate: boolean }[] }
+  | { do: 'add'; w: number; items: readonly { w: number; name: string; isPrivate: boolean | null }[] }
   | { do: 'rename'; w: number; items: readonly { w: number; name: string }[] }
   | { do: 'remove'; w: number; ws: readonly number[] }
   | { do: 'verify'; w: number; c: number }
@@ -35,7 +35,10 @@ const step: fc.Arbitrary<Step> = fc.oneof(
     arbitrary: fc.record({
       do: fc.constant('add' as const),
       w,
-      items: fc.uniqueArray(fc.record({ w, name: walletName, isPrivate: fc.boolean() }), distinct),
+      items: fc.uniqueArray(
+        fc.record({ w, name: walletName, isPrivate: fc.constantFrom(true, false, null) }),
+        distinct,
+      ),
     }),
   },
   {

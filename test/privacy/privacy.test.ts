@@ -332,6 +332,13 @@ describe('private wallets', () => {
     )
   })
 
+  it('stay private where a repeated request leaves out what they are', async () => {
+    const before = await readFeed(world)
+    await expectOk(alice.add([{ address: hidden.listed, name: 'secret-listed' }]))
+    expect(await readFeed(world)).toEqual(before)
+    expect((await alice.add([{ address: hidden.listed, name: 'other' }])).body.error).toBe('wallet_exists')
+  })
+
   it('become public when they are added again in public', async () => {
     const { listed } = hidden
     const before = (await readFeed(world)).length

@@ -21,7 +21,8 @@ export interface Author {
 export interface AddedInput {
   address: string
   name: string
-  isPrivate: boolean
+  /** undefined: public, or as the entry is that is listed already. */
+  isPrivate?: boolean | undefined
   /** Where it is given, the address has to be of this type. */
   type?: string | undefined
 }
@@ -105,7 +106,11 @@ const under = (path: string, field: string): string => (path === '' ? field : `$
 
 export function addition(actor: Buffer, input: readonly AddedInput[], pathOf = inList): Change {
   const wallets = requireWallets(input, pathOf)
-  return { kind: 'add_wallets', actor, wallets: wallets.map((w, i) => ({ ...w, isPrivate: input[i]!.isPrivate })) }
+  return {
+    kind: 'add_wallets',
+    actor,
+    wallets: wallets.map((w, i) => ({ ...w, isPrivate: input[i]!.isPrivate ?? null })),
+  }
 }
 
 function renaming(actor: Buffer, input: readonly RenamedInput[], pathOf = inList): Change {

@@ -87,8 +87,7 @@ const update = routeWithBody({
   errors: [...ADD_ERRORS, 'forbidden', 'not_found', 'not_in_cluster', 'last_verified_wallet'],
   async handle({ params, body, network, session }, context) {
     const { id } = await clusterByName(context, network, params.name!, session)
-    const add = body.add.map((wallet) => ({ ...wallet, isPrivate: false }))
-    await updateWallets(context, { network, session }, { ...body, add }, fromHex(id))
+    await updateWallets(context, { network, session }, body, fromHex(id))
     return { status: 201, body: { success: true } }
   },
 })

@@ -28,10 +28,10 @@ export const ADD_ERRORS = [
 export const addedWallet = z.object({
   address: addressText,
   name: walletNameText,
-  isPrivate: z
-    .boolean()
-    .default(false)
-    .openapi({ description: 'Hidden from everybody but the cluster’s verified wallets' }),
+  isPrivate: z.boolean().optional().openapi({
+    description:
+      'Hidden from everybody but the cluster’s verified wallets. Left out: false for a new wallet, and what is listed stays as it is',
+  }),
 })
 
 const create = route({

@@ -136,8 +136,10 @@ function judgeAdd(
   wallets: ReadonlyMap<string, WalletRow>,
 ): { rows: WalletRow[] } | ChangeRefusal {
   const rows: WalletRow[] = []
-  for (const { address, name, isPrivate } of change.wallets) {
+  for (const { address, name, isPrivate: asked } of change.wallets) {
     const entry = wallets.get(keyOf(address))
+    // what is private becomes public only where that is said
+    const isPrivate = asked ?? entry?.isPrivate ?? false
     if (!entry) {
       const isNew = { isVerified: false, isBackedUp: false, createdSeq: seq, updatedSeq: seq }
       rows.push({ cluster, address, name, isPrivate, ...isNew })
