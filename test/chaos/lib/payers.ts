@@ -1,7 +1,7 @@
 import { setMaxListeners } from 'node:events'
 import { setTimeout as sleep } from 'node:timers/promises'
 import { VersionedTransaction } from '@solana/web3.js'
-import { registrarCoder } from '../../../src/chains/solana/registrar.js'
+import { registrarIdl } from '../../../src/chains/solana/registrar.js'
 import { between, sequence } from '../../../src/testing/faultProxy/random.js'
 import { keypairOf } from '../../../src/testing/solana/accounts.js'
 import type { SolanaAccount } from '../../../src/testing/world.js'
@@ -11,6 +11,9 @@ import { postApi } from './watchers.js'
 import type { ChaosSolana, ChaosWorld } from './world.js'
 
 const PACE_MS = { min: 1_000, max: 4_000 }
+const REGISTER = Buffer.from(registrarIdl.instructions.find(({ name }) => name === 'register')!.discriminator)
+/** Behind discriminator, quote id, name and amount. */
+const LAMPORTS_OFFSET = 8 + 32 + 32 + 16
 /** How many pay less than they were quoted. */
 const UNDERPAID = 0.12
 
@@ -58,8 +61,9 @@ async function pay(
   isUnderpaid: boolean,
   ledger: Ledger,
 ): Promise<void> {
-  const tx = VersionedTransaction.deserialize(Buffer.from(transaction, 'base64'))
-  if (isUnderpaid) for (const instruction of tx.message.compiledInstructions) halve(instruction)
+  const bytes = Buffer.from(transaction, 'base64')
+  if (isUnderpaid) halve(bytes)
+  const tx = VersionedTransaction.deserialize(bytes)
   tx.sign([keypairOf(account)])
   const hash = await connection.sendRawTransaction(tx.serialize(), { preflightCommitment: 'confirmed' })
   ledger.add({
@@ -72,10 +76,8 @@ async function pay(
   })
 }
 
-/** Makes a `register` pay half. */
-function halve(instruction: { data: Uint8Array }): void {
-  const decoded = registrarCoder.instruction.decode(Buffer.from(instruction.data))
-  if (decoded?.name !== 'register') return
-  const args = decoded.data as { lamports: { divn(by: number): unknown } }
-  instruction.data = registrarCoder.instruction.encode('register', { ...args, lamports: args.lamports.divn(2) })
+/** Makes a transaction's `register` pay half. */
+function halve(transaction: Buffer): void {
+  const at = transaction.indexOf(REGISTER) + LAMPORTS_OFFSET
+  transaction.writeBigUInt64LE(transaction.readBigUInt64LE(at) / 2n, at)
 }
