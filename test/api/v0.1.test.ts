@@ -9,7 +9,6 @@ import {
   MINIMUM_WEI,
   randomAddress,
   randomHash,
-  START_MS,
   startApi,
   tailBlock,
 } from './support.js'
@@ -308,86 +307,5 @@ describe('GET /image/:name.svg', () => {
     expect(await (await draw(second)).text()).not.toBe(svg)
     for (const bad of ['%3Cscript%3E', 'a%20b', 'x'.repeat(33)])
       expect(await world.get(`/image/${bad}.svg`)).toMatchObject({ status: 400, body: { error: 'invalid_name' } })
-  })
-})
-
-describe('GET /v0.1/events', () => {
-  const events = (query: Record<string, string | number>) =>
-    world.get(
-      `/v0.1/events?${new URLSearchParams(Object.entries(query).map(([k, v]): [string, string] => [k, `${v}`]))}`,
-    )
-  const walk = async (query: Record<string, string | number>, limit: number) => {
-    const items: { eventType: string; timestamp: number }[] = []
-    for (let page: string | undefined; ; ) {
-      const { body } = await events(page ? { nextPage: page, limit } : { ...query, limit })
-      items.push(...body.items)
-      page = body.nextPage
-      if (!page) return items
-      expect(body.items).toHaveLength(limit)
-    }
-  }
-
-  it('answers registrations and wallets in the old shape', async () => {
-    const [from, name, other] = [randomAddress(), freshName(), freshName()]
-    const before = (await events({ limit: 5_000 })).body
-    const amountWei = 2n ** 64n + 1n
-    const atMs = START_MS + 7_777
-    await world.append('mainnet', [bid({ from, name, amountWei, atMs }), bid({ from: solana, name: other, atMs })])
-    const { body } = await events({ nextPage: before.resume })
-    const { clusterId } = body.items[0]
-    expect(clusterId).toEqual(expect.any(Number))
-    const bytes32Address = `0x${'0'.repeat(24)}${from.slice(2)}`
-    const common = { clusterId, bytes32Address, address: from, addressType: 'evm', timestamp: Math.floor(atMs / 1_000) }
-    expect(body.items).toEqual([
-      { ...common, eventType: 'updateWallet', data: { name: 'main', isVerified: 1 } },
-      { ...common, eventType: 'register', data: { name, weiAmount: Number(amountWei) } },
-      {
-        eventType: 'register',
-        clusterId: expect.any(Number),
-        bytes32Address: `0x${'07'.repeat(32)}`,
-        address: solana,
-        addressType: 'solana',
-        data: { name: other, weiAmount: Number(MINIMUM_WEI) },
-        timestamp: common.timestamp,
-      },
-    ])
-    expect(body.nextPage).toBeUndefined()
-    const text = await (await fetch(`${world.url}/v0.1/events?nextPage=${before.resume}`)).text()
-    expect(text).toContain(`"weiAmount":${amountWei}}`)
-  })
-
-  it('fills every page but the last, in both orders, split anywhere', async () => {
-    const whole = await walk({}, 5_000)
-    expect(whole.length).toBeGreaterThan(12)
-    for (const limit of [1, 2, 3, 7]) {
-      expect(await walk({}, limit)).toEqual(whole)
-      expect(await walk({ sortBy: 'newest' }, limit)).toEqual([...whole].reverse())
-      expect(await walk({ orderBy: 'newest' }, limit)).toEqual([...whole].reverse())
-    }
-    const from = whole.at(-1)!.timestamp
-    expect(await walk({ fromTimestamp: from }, 1)).toEqual(whole.filter(({ timestamp }) => timestamp >= from))
-    expect((await events({ fromTimestamp: from + 1 })).body).toEqual({ items: [], resume: expect.any(String) })
-    expect(await walk({ testnet: 'true' }, 1)).toHaveLength(2)
-    // a page token is good in either version
-    const { nextPage } = (await events({ limit: 1 })).body
-    expect((await world.get(`/v1/events?nextPage=${nextPage}&limit=1`)).body.items[0].type).toBe('REGISTER_NAME')
-  })
-
-  it('takes a limit of 1,000, clamps it to 5,000, refuses odd ones', async () => {
-    const owner = randomAddress()
-    await world.append(
-      'testnet',
-      Array.from({ length: 5_010 }, () => bid({ from: owner, name: freshName() })),
-    )
-    expect((await events({ testnet: 'true' })).body.items).toHaveLength(1_000)
-    for (const limit of [5_000, 5_001, '9'.repeat(100)])
-      expect((await events({ testnet: 'true', limit })).body.items).toHaveLength(5_000)
-    for (const limit of ['0', '-1', '1.5', '1e2', 'x'])
-      expect(await events({ limit }), limit).toMatchObject({ status: 400, body: { error: 'invalid_request' } })
-    for (const limit of ['', 'undefined']) expect((await events({ limit })).status).toBe(200)
-    expect((await events({ nextPage: 'junk' })).body.error).toBe('invalid_page')
-    expect((await events({ fromTimestamp: '9'.repeat(60) })).body.items).toEqual([])
-    for (const query of ['sortBy=up', 'fromTimestamp=-1', 'limit=1&limit=2', 'sortBy=oldest&orderBy=newest'])
-      expect((await world.get(`/v0.1/events?${query}`)).body.error).toBe('invalid_request')
   })
 })
