@@ -86,6 +86,10 @@ describe('solana', () => {
   it('needs the hub of its network', () => {
     const file = { ...example(), solana: { testnet: section } }
     expect(() => parseChainsFile(file, 'f')).toThrow(/testnet needs exactly one hub, has 0/)
+    const { chains } = example()
+    chains[0] = { ...chains[0], watchOnly: {} }
+    const watched = { chains, solana: { mainnet: section } }
+    expect(() => parseChainsFile(watched, 'f')).toThrow(/solana\.mainnet: can pay for nothing: the hub is watch-only/)
   })
 })
 

@@ -120,6 +120,8 @@ const chainsFile = chainsFileForm.superRefine(({ chains, solana }, ctx) => {
     const hubs = of.filter((chain) => chain.role === 'hub').length
     if ((of.length > 0 || solana[network]) && hubs !== 1)
       ctx.addIssue({ code: 'custom', path: ['chains'], message: `${network} needs exactly one hub, has ${hubs}` })
+    if (solana[network] && of.some((chain) => chain.role === 'hub' && chain.watchOnly))
+      ctx.addIssue({ code: 'custom', path: ['solana', network], message: 'can pay for nothing: the hub is watch-only' })
   }
 })
 

@@ -15,7 +15,7 @@ import { createRates } from './rates.js'
 import type { Registrar } from './registrar.js'
 import type { SolanaRpc } from './rpc.js'
 
-/** What `deliver` of one name burns on our hub, measured, with a margin (test/solana/quote.test.ts holds it). */
+/** What `deliver` of one name burns on our hub, measured, with a margin (test/solana/register.test.ts holds it). */
 export const DELIVER_GAS = 150_000n
 /** Gas may be dearer when the payment is delivered. */
 const GAS_MARGIN_PERCENT = 25n
