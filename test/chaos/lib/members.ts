@@ -3,7 +3,7 @@ import { setTimeout as sleep } from 'node:timers/promises'
 import { type Hex, keccak256, toHex } from 'viem'
 import type { PrivateKeyAccount } from 'viem/accounts'
 import { between, pick, sequence } from '../../../src/testing/faultProxy/random.js'
-import { askApi, postApi, sendApi } from './watchers.js'
+import { askApi } from './watchers.js'
 
 const PACE_MS = { min: 1_500, max: 5_000 }
 const MEMBERS = 5
@@ -61,7 +61,7 @@ async function signIn(api: string, account: PrivateKeyAccount): Promise<Record<s
   const { message, signingDate } = asked
   const signature = await account.signMessage({ message })
   const proof = { signature, signingDate, type: 'evm', wallet: account.address }
-  const answer = await postApi<{ token: string }>(api, '/v1/auth/token', proof)
+  const answer = await askApi<{ token: string }>(api, '/v1/auth/token', { method: 'POST', body: proof })
   return answer && { authorization: `Bearer ${answer.token}` }
 }
 
@@ -73,7 +73,8 @@ async function act(
   next: () => number,
   { headers, added, secrets }: { headers: Record<string, string>; added: string[]; secrets: Set<string> },
 ): Promise<boolean> {
-  const change = (method: string, path: string, body?: unknown) => sendApi(api, method, path, body, headers)
+  const change = async (method: string, path: string, body?: unknown) =>
+    (await askApi(api, path, { method, body, headers })) !== null
   const someone = added.length > 0 ? pick(next(), added) : account.address.toLowerCase()
   const name = `w-${between(next(), 1, 30)}`
   const chance = next()

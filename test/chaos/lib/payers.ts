@@ -7,7 +7,7 @@ import { keypairOf } from '../../../src/testing/solana/accounts.js'
 import type { SolanaAccount } from '../../../src/testing/world.js'
 import type { Ledger } from './ledger.js'
 import { someNames } from './wallets.js'
-import { postApi } from './watchers.js'
+import { askApi } from './watchers.js'
 import type { ChaosSolana, ChaosWorld } from './world.js'
 
 const PACE_MS = { min: 1_000, max: 4_000 }
@@ -42,10 +42,9 @@ async function runPayer(
     if (signal.aborted) return
     const names = someNames(next, 2).map((name) => ({ name }))
     const isUnderpaid = next() < UNDERPAID
-    const quote = await postApi<{ transactionData: string[] }>(api, '/v1/names/register/solana', {
-      network: 'solana',
-      sender: account.address,
-      names,
+    const quote = await askApi<{ transactionData: string[] }>(api, '/v1/names/register/solana', {
+      method: 'POST',
+      body: { network: 'solana', sender: account.address, names },
     })
     // taken meanwhile, or the daemon is down: a wallet would show an error
     for (const transaction of quote?.transactionData ?? []) {

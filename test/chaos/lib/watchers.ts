@@ -11,52 +11,31 @@ const ASK_TIMEOUT_MS = 5_000
 const TERMINAL = ['finalized', 'lost_bid', 'invalid']
 export const isTerminal = (status: string): boolean => TERMINAL.includes(status)
 
-/** Asks the API; null when it does not answer with success, as while it is down. */
-export async function askApi<T>(api: string, path: string): Promise<T | null> {
-  try {
-    const response = await fetch(`${api}${path}`, { signal: AbortSignal.timeout(ASK_TIMEOUT_MS) })
-    const body = (await response.json()) as T
-    return response.ok ? body : null
-  } catch {
-    return null
-  }
+/** What is asked of the API, default a GET. */
+export interface Question {
+  method?: string
+  /** Sent as JSON. */
+  body?: unknown
+  headers?: Record<string, string>
 }
 
-/** Posts JSON; null when the API does not answer with success. */
-export async function postApi<T>(api: string, path: string, body: unknown): Promise<T | null> {
+/** Asks the API; null when it does not answer with success, as while it is down. */
+export async function askApi<T>(
+  api: string,
+  path: string,
+  { method, body, headers }: Question = {},
+): Promise<T | null> {
   try {
     const response = await fetch(`${api}${path}`, {
-      method: 'POST',
-      headers: { 'content-type': 'application/json' },
-      body: JSON.stringify(body),
+      method: method ?? 'GET',
+      headers: { 'content-type': 'application/json', ...headers },
+      ...(body !== undefined && { body: JSON.stringify(body) }),
       signal: AbortSignal.timeout(ASK_TIMEOUT_MS),
     })
     const answer = (await response.json()) as T
     return response.ok ? answer : null
   } catch {
     return null
-  }
-}
-
-/** Asks for a change in somebody's name. @returns whether it was taken */
-export async function sendApi(
-  api: string,
-  method: string,
-  path: string,
-  body: unknown,
-  headers: Record<string, string>,
-): Promise<boolean> {
-  try {
-    const response = await fetch(`${api}${path}`, {
-      method,
-      headers: { 'content-type': 'application/json', ...headers },
-      ...(body !== undefined && { body: JSON.stringify(body) }),
-      signal: AbortSignal.timeout(ASK_TIMEOUT_MS),
-    })
-    await response.arrayBuffer()
-    return response.ok
-  } catch {
-    return false
   }
 }
 
