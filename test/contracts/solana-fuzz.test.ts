@@ -2,7 +2,7 @@ import { type AccountMeta, PublicKey, SystemProgram, type TransactionInstruction
 import fc from 'fast-check'
 import { expect, test } from 'vitest'
 import { initializeInstruction } from '../../src/testing/solana/registrar.js'
-import { changed, createSolanaWorld, NOW, type SolanaEvent, type SolanaWorld } from './support/solana.js'
+import { base58Of, changed, createSolanaWorld, NOW, type SolanaEvent, type SolanaWorld } from './support/solana.js'
 import { callsOf, TREASURY_BYTES, wordOf, writes } from './support/solanaCalls.js'
 import { createSolanaModel, type SolanaModel } from './support/solanaModel.js'
 
@@ -61,7 +61,9 @@ const step = fc.record({
 })
 type Step = typeof step extends fc.Arbitrary<infer S> ? S : never
 
-test(`${RUNS * STEPS} payloads and account lists: the program does what its description says, to the lamport`, () => {
+test(`${RUNS * STEPS} payloads and account lists: the program does what its description says, to the lamport`, {
+  timeout: 180_000,
+}, () => {
   fc.assert(
     fc.property(fc.array(step, { minLength: STEPS, maxLength: STEPS, size: 'max' }), (steps) => {
       const scene = enter()
@@ -107,7 +109,7 @@ function enter(): Scene {
     model: createSolanaModel(world, payments),
     pool: [...accounts, SystemProgram.programId, programId],
     wallets,
-    watched: new Map(accounts.map((account) => [account.toBase58(), account])),
+    watched: new Map(accounts.map((account) => [base58Of(account), account])),
     gifts: 0n,
     state: world.accountOf(registrar.state)!.data,
     accepted: { register: 0, settle: 0, refund: 0, withdraw: 0, set_authorities: 0, initialize: 0 },
@@ -151,7 +153,7 @@ function checkLedger({ world, model, gifts, treasuryRent }: Scene): void {
   const { relay, treasurer } = model.authorities()
   const { relayAuthority, treasuryAuthority, ...numbers } = world.stateOf()
   expect(numbers).toEqual(model.money())
-  expect([relayAuthority.toBase58(), treasuryAuthority.toBase58()]).toEqual([relay, treasurer])
+  expect([base58Of(relayAuthority), base58Of(treasuryAuthority)]).toEqual([relay, treasurer])
   const balance = world.balanceOf(world.registrar.treasury)
   expect(balance).toBe(treasuryRent + keptLamports + heldLamports + gifts)
 }
@@ -204,12 +206,12 @@ function rightCall({ world, model, wallets, payments, templates }: Scene, one: S
   const authority = (role: 'relay' | 'treasurer') => (metas: AccountMeta[]) =>
     metas.with(0, { ...metas[0]!, pubkey: new PublicKey(model.authorities()[role]) })
   // mostly payments that there are, and no more than is kept
-  const open = payments.filter((payment) => model.held.has(payment.toBase58()))
+  const open = payments.filter((payment) => model.held.has(base58Of(payment)))
   const candidates = open.length >= one.count && one.who > 0 ? open : payments
   const { keptLamports } = model.money()
   const pairs = Array.from({ length: one.count }, (_, n) => {
     const payment = candidates[(one.quote + n) % candidates.length]!
-    const payer = model.held.get(payment.toBase58())?.payer
+    const payer = model.held.get(base58Of(payment))?.payer
     return [writes(payment), writes(payer === undefined ? keys.alice : new PublicKey(payer))]
   })
   switch (one.kind) {
@@ -286,14 +288,14 @@ function mutateKeys({ pool }: Scene, keys: AccountMeta[], one: Extract<Mutation,
 
 /** The program's own addresses have no key that could sign. */
 function mayHaveSigned({ wallets, watched, pool }: Scene, { pubkey }: AccountMeta): boolean {
-  const isKnown = watched.has(pubkey.toBase58()) || pool.some((one) => one.equals(pubkey))
+  const isKnown = watched.has(base58Of(pubkey)) || pool.some((one) => one.equals(pubkey))
   return !isKnown || wallets.some((one) => one.equals(pubkey))
 }
 
 /** Of what the call names, and the treasury: the runtime changes no account that a transaction doesn't name. */
 function balances(world: SolanaWorld, { keys }: TransactionInstruction): Map<string, bigint> {
   const accounts = [world.registrar.treasury, ...keys.map(({ pubkey }) => pubkey)]
-  return new Map(accounts.map((account) => [account.toBase58(), world.balanceOf(account)]))
+  return new Map(accounts.map((account) => [base58Of(account), world.balanceOf(account)]))
 }
 
 function eventText({ name, data }: SolanaEvent): string {
@@ -302,4 +304,4 @@ function eventText({ name, data }: SolanaEvent): string {
 }
 
 const describeCall = ({ keys, data }: TransactionInstruction): string =>
-  `${data.toString('hex')} ${keys.map(({ pubkey, isSigner, isWritable }) => `${pubkey.toBase58()}${isSigner ? ' s' : ''}${isWritable ? ' w' : ''}`).join(', ')}`
+  `${data.toString('hex')} ${keys.map(({ pubkey, isSigner, isWritable }) => `${base58Of(pubkey)}${isSigner ? ' s' : ''}${isWritable ? ' w' : ''}`).join(', ')}`

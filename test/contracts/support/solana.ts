@@ -49,7 +49,7 @@ export function createSolanaWorld({ isInitialized = true } = {}) {
     const message = transaction.compileMessage()
     const messageBytes = message.serialize()
     const signers = message.accountKeys.slice(0, message.header.numRequiredSignatures)
-    const signatures = Object.fromEntries(signers.map((signer) => [signer.toBase58(), NO_SIGNATURE]))
+    const signatures = Object.fromEntries(signers.map((signer) => [base58Of(signer), NO_SIGNATURE]))
     const result = svm.sendTransaction({ messageBytes, signatures } as object as SvmTransaction)
     if (!(result instanceof FailedTransactionMetadata)) return { error: undefined, logs: result.logs() }
     return { error: nameOfError(result.meta().logs()), logs: result.meta().logs() }
@@ -88,7 +88,19 @@ export function createSolanaWorld({ isInitialized = true } = {}) {
 
 const NO_SIGNATURE = new Uint8Array(64)
 
-const addressOf = (key: PublicKey): Address => key.toBase58() as Address
+/** Encoding takes longer than much of what it is for. */
+const encoded = new WeakMap<PublicKey, string>()
+
+/** A key in base58. */
+export function base58Of(key: PublicKey): string {
+  const known = encoded.get(key)
+  if (known !== undefined) return known
+  const text = key.toBase58()
+  encoded.set(key, text)
+  return text
+}
+
+const addressOf = (key: PublicKey): Address => base58Of(key) as Address
 
 function setAccount(svm: LiteSVM, address: PublicKey, owner: PublicKey, lamports: bigint, data: Uint8Array): void {
   svm.setAccount({

@@ -1,5 +1,5 @@
 import { type PublicKey, SystemProgram, type TransactionInstruction } from '@solana/web3.js'
-import { NOW, type SolanaWorld } from './solana.js'
+import { base58Of, NOW, type SolanaWorld } from './solana.js'
 import { PAYMENT_BYTES } from './solanaCalls.js'
 
 /**
@@ -27,7 +27,7 @@ const U64_MAX = (1n << 64n) - 1n
 
 /** @param payments accounts of quotes that may be paid, by quote id in hex */
 export function createSolanaModel(world: SolanaWorld, payments: ReadonlyMap<string, PublicKey>) {
-  const text = (key: PublicKey) => key.toBase58()
+  const text = base58Of
   const [state, treasury, programData] = [world.registrar.state, world.registrar.treasury, world.programData].map(text)
   const system = text(SystemProgram.programId)
   const accountOf = new Map([...payments].map(([quote, account]) => [quote, text(account)]))
@@ -67,7 +67,10 @@ export function createSolanaModel(world: SolanaWorld, payments: ReadonlyMap<stri
     if (payment !== accountOf.get(quote) || held.has(payment!) || lamports === 0n || expiresAt < NOW) return undefined
     const gift = world.balanceOf(payments.get(quote)!)
     const missing = gift < rent.payment ? rent.payment - gift : 0n
-    if (heldLamports() + lamports > U64_MAX || balance(payer!) < lamports + missing) return undefined
+    const left = balance(payer!) - lamports - missing
+    if (heldLamports() + lamports > U64_MAX || left < 0n) return undefined
+    // a rule of the runtime: an account is left with its rent or with nothing
+    if (left > 0n && left < rent.empty) return undefined
     const moves = sums([payer!, -lamports - missing], [treasury!, lamports], [payment!, missing])
     const number = sequence + 1n
     return {
@@ -131,7 +134,7 @@ export function createSolanaModel(world: SolanaWorld, payments: ReadonlyMap<stri
     if (!writes(state, treasury, destination) || stateAccount !== state || treasuryAccount !== treasury)
       return undefined
     if (isOurs(destination!) || lamports === 0n || lamports > kept) return undefined
-    // a rule of the runtime: no account begins with less than its rent
+    // the same rule: no account begins with less than its rent
     if (balance(destination!) + lamports < rent.empty) return undefined
     const apply = () => {
       kept -= lamports
