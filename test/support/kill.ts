@@ -8,7 +8,8 @@ import type { ChildOrder } from '../relayer/child.js'
 import type { BridgeWorld } from './bridgeWorld.js'
 
 const CHILD = fileURLToPath(new URL('../relayer/child.ts', import.meta.url))
-const BLOCK_MS = 60
+/** Slow enough that a child sees a block before it counts as confirmed. */
+const BLOCK_MS = 200
 
 /** Runs a relayer until it dies at a fail point, while blocks are mined or not. @returns the signal that ended it */
 export async function die(
