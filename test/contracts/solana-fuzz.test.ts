@@ -62,7 +62,7 @@ const step = fc.record({
 type Step = typeof step extends fc.Arbitrary<infer S> ? S : never
 
 test(`${RUNS * STEPS} payloads and account lists: the program does what its description says, to the lamport`, {
-  timeout: 180_000,
+  timeout: 300_000,
 }, () => {
   fc.assert(
     fc.property(fc.array(step, { minLength: STEPS, maxLength: STEPS, size: 'max' }), (steps) => {
