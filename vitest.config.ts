@@ -34,6 +34,7 @@ export default defineConfig({
           name: 'e2e',
           include: SHARED,
           globalSetup: ['test/globalSetup.ts'],
+          setupFiles: ['test/wakeWorld.ts'],
           maxWorkers: 2,
           sequence: { groupOrder: 1 },
         },

@@ -3,6 +3,7 @@ import os from 'node:os'
 import path from 'node:path'
 import type { TestProject } from 'vitest/node'
 import { startStack, type World } from '../src/testing/index.js'
+import { signalAll } from './support/signals.js'
 
 const BLOCK_MS = 200
 
@@ -12,10 +13,15 @@ declare module 'vitest' {
     world: World
     /** Its home folder. */
     home: string
+    /** Its processes, which stand still until the first test goes to it. */
+    pids: number[]
   }
 }
 
-/** Starts the shared world once a run, only when a test under test/e2e runs. */
+/**
+ * Starts the shared world once a run, only when a test under test/e2e runs. vitest starts it before all other tests: so that its
+ * chains and its daemon leave them the machine, it stands still until `wakeWorld.ts`.
+ */
 export default async function setup({ provide }: TestProject): Promise<() => Promise<void>> {
   const home = fs.mkdtempSync(path.join(os.tmpdir(), 'clusterd-shared-'))
   const removeHome = () => fs.rmSync(home, { recursive: true, force: true })
@@ -25,7 +31,12 @@ export default async function setup({ provide }: TestProject): Promise<() => Pro
   })
   provide('world', stack.world)
   provide('home', home)
+  const { surfpool } = stack.solana ?? {}
+  const pids = [stack.daemon, ...Object.values(stack.anvils), ...(surfpool ? [surfpool] : [])].map(({ pid }) => pid)
+  provide('pids', pids)
+  signalAll(pids, 'SIGSTOP')
   return async () => {
+    signalAll(pids, 'SIGCONT')
     await stack.stop()
     removeHome()
   }
