@@ -11,7 +11,7 @@ import {
   launch,
   screenshot,
 } from '../support/browser.js'
-import { freshName, freshWallet, hubOf, world } from '../support/world.js'
+import { freshName, freshSolanaWallet, freshWallet, hubOf, world } from '../support/world.js'
 
 const executable = findChromium()
 const WAIT_MS = 20_000
@@ -31,9 +31,7 @@ function pageTests(executablePath: string): void {
   let wallet: EvmTestWallet
   const faults: string[] = []
   const cluster = world().networks.mainnet.solana
-  // the last of the world's accounts, which no other test uses; without a Solana any will do to sign in
-  const funded = world().accounts.solana.at(-1)
-  const solana = solanaAccount(funded && bs58.decode(funded.secretKey).subarray(0, 32))
+  let solana: ReturnType<typeof solanaAccount>
   const friend = '0x00000000000000000000000000000000000000f1'
   const secret = '0x00000000000000000000000000000000000000f2'
 
@@ -42,8 +40,10 @@ function pageTests(executablePath: string): void {
     context = await browser.newContext({ viewport: { width: 1_000, height: 800 } })
     context.setDefaultTimeout(WAIT_MS)
     wallet = await addEvmWallet(context, await freshWallet(), hubOf())
+    const funded = await freshSolanaWallet()
+    solana = solanaAccount(bs58.decode(funded.secretKey).subarray(0, 32))
     await addSolanaWallet(context, solana, (transaction) => {
-      if (!cluster || !funded) throw new Error('this world has no Solana')
+      if (!cluster) throw new Error('this world has no Solana')
       return payQuote(cluster, funded, transaction)
     })
     page = await open(context)

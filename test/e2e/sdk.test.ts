@@ -5,7 +5,7 @@ import type { Hex } from 'viem'
 import { afterEach, beforeEach, describe, expect, it, vi } from 'vitest'
 import type { Network } from '../../src/registry/network.js'
 import { until } from '../../src/testing/index.js'
-import { freshName, freshWallet, hubOf, sendQuoted, world } from '../support/world.js'
+import { freshName, freshSolanaWallet, freshWallet, hubOf, sendQuoted, world } from '../support/world.js'
 
 /**
  * A published client as it is, with nothing but its base address changed: what it sends and expects is the measure of v0.1.
@@ -179,7 +179,7 @@ describe('@clustersxyz/sdk, what knows no testnet', () => {
   it.runIf(world().networks.mainnet.solana)('registers from Solana', async () => {
     const client = clientOf('mainnet')
     const { rpcUrl } = world().networks.mainnet.solana!
-    const account = world().accounts.solana.at(-1)!
+    const account = await freshSolanaWallet()
     const name = freshName()
     const sent = { name, bidWeiAmount: '10000000000000000' }
     const quote = await client.getRegistrationTransaction([sent], account.address, 'solana')

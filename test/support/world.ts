@@ -1,4 +1,5 @@
 import { randomBytes } from 'node:crypto'
+import { Connection, Keypair } from '@solana/web3.js'
 import type { Hex } from 'viem'
 import { generatePrivateKey, type PrivateKeyAccount, privateKeyToAccount } from 'viem/accounts'
 import { inject } from 'vitest'
@@ -8,6 +9,9 @@ import { nameToWord } from '../../src/registry/name.js'
 import type { Network } from '../../src/registry/network.js'
 import type { World, WorldNetwork } from '../../src/testing/index.js'
 import { fund, localClients, walletOf } from '../../src/testing/localChain.js'
+import { describeAccount } from '../../src/testing/solana/accounts.js'
+import { fundSolana } from '../../src/testing/solana/sendSolana.js'
+import type { SolanaAccount } from '../../src/testing/world.js'
 
 /** The world that all tests under test/e2e share: each uses names and wallets of its own. */
 export const world = (): World => inject('world')
@@ -30,6 +34,14 @@ export async function freshWallet(network: Network = 'mainnet', at: SomeWorld = 
   const { hub, spokes } = networkOf(network, at)
   await Promise.all([hub, ...spokes].map((chain) => fund(chain, chain.chainId, [account.address])))
   return account
+}
+
+/** A wallet on Solana that nobody has used, with 100 SOL where this world has a Solana. */
+export async function freshSolanaWallet(at: SomeWorld = world()): Promise<SolanaAccount> {
+  const key = Keypair.generate()
+  const solana = networkOf('mainnet', at).solana
+  if (solana) await fundSolana(new Connection(solana.rpcUrl, { wsEndpoint: solana.wsUrl }), [key.publicKey])
+  return describeAccount(key)
 }
 
 export interface Answer<Body = unknown> {
