@@ -11,6 +11,9 @@ const WORLDS = ['test/world', 'test/recovery', 'test/faults', 'test/chaos', 'tes
   (dir) => `${dir}/**/*.test.ts`,
 )
 
+/** These measure how fast a daemon lets go of what is away: beside nothing else. */
+const ALONE = ['test/recovery/outage.test.ts']
+
 export default defineConfig({
   test: {
     projects: [
@@ -42,7 +45,18 @@ export default defineConfig({
       {
         // Whole worlds of processes against deadlines: a machine that stalls for seconds fails one now and then, and the
         // report names what passed at the second try. Tests of rules and properties are never tried twice.
-        test: { ...shared, name: 'worlds', include: WORLDS, maxWorkers: 2, retry: 1, sequence: { groupOrder: 2 } },
+        test: {
+          ...shared,
+          name: 'worlds',
+          include: WORLDS,
+          exclude: ALONE,
+          maxWorkers: 2,
+          retry: 1,
+          sequence: { groupOrder: 2 },
+        },
+      },
+      {
+        test: { ...shared, name: 'alone', include: ALONE, maxWorkers: 1, retry: 1, sequence: { groupOrder: 3 } },
       },
     ],
   },
