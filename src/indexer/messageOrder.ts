@@ -1,5 +1,6 @@
 import type pg from 'pg'
 import type { EvmChain } from '../chains/evm/chain.js'
+import { packetPlace } from '../chains/evm/packet.js'
 import type { ChainRow } from '../db/chains.js'
 import { newestConfirmedMessage } from '../db/messages.js'
 import type { SentMessage } from '../registry/message.js'
@@ -33,8 +34,6 @@ interface Place {
 
 /** So many blocks are held against their headers at once. */
 const CHUNK_BLOCKS = 512
-/** Bytes of a packet's header (PacketV1Codec): version u8, nonce u64, then the path. */
-const HEADER = { nonce: 1, path: 9, end: 81 }
 
 export function createMessageOrder(pool: pg.Pool, chain: EvmChain, row: ChainRow, width: RangeWidth): MessageOrder {
   let newest: Place | null | undefined
@@ -97,7 +96,6 @@ export function createMessageOrder(pool: pg.Pool, chain: EvmChain, row: ChainRow
 }
 
 const placeOf = ({ packet, block }: Pick<SentMessage, 'packet' | 'block'>): Place => ({
-  nonce: packet.readBigUInt64BE(HEADER.nonce),
-  path: packet.subarray(HEADER.path, HEADER.end),
+  ...packetPlace(packet),
   block,
 })

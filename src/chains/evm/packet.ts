@@ -46,6 +46,12 @@ export const payloadHash = (packet: Pick<Packet, 'guid' | 'message'>): Hex =>
 /** The `encodedPayload` of `PacketSent`. */
 export const encodePacket = (packet: Packet): Hex => concatHex([packetHeader(packet), packet.guid, packet.message])
 
+/** Which packet it is of its path (srcEid, sender, dstEid, receiver as they stand in it), from the bytes of a packet. */
+export const packetPlace = (packet: Buffer): { nonce: bigint; path: Buffer } => ({
+  nonce: packet.readBigUInt64BE(1),
+  path: packet.subarray(9, HEADER_BYTES),
+})
+
 /**
  * A packet from the `encodedPayload` of `PacketSent`, or null for bytes that are no packet: too short, another version, or a
  * guid that is not the hash of its path.

@@ -1,8 +1,8 @@
 import { setMaxListeners } from 'node:events'
-import { setTimeout as sleep } from 'node:timers/promises'
 import { type Hex, keccak256, toHex } from 'viem'
 import type { PrivateKeyAccount } from 'viem/accounts'
 import { between, pick, sequence } from '../../../src/testing/faultProxy/random.js'
+import { actAtPace } from './wallets.js'
 import { askApi } from './watchers.js'
 
 const PACE_MS = { min: 1_500, max: 5_000 }
@@ -45,14 +45,12 @@ async function runMember(
 ): Promise<void> {
   let headers: Record<string, string> | null = null
   const added: string[] = []
-  while (!signal.aborted) {
-    await sleep(between(next(), PACE_MS.min, PACE_MS.max), undefined, { signal }).catch(() => {})
-    if (signal.aborted) return
+  await actAtPace(next, PACE_MS, signal, async () => {
     headers ??= await signIn(api, account)
-    if (!headers) continue
+    if (!headers) return
     const isTaken = await act(api, members, account, next, { headers, added, secrets })
     counts[isTaken ? 'taken' : 'refused'] += 1
-  }
+  })
 }
 
 async function signIn(api: string, account: PrivateKeyAccount): Promise<Record<string, string> | null> {

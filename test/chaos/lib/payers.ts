@@ -1,12 +1,11 @@
 import { setMaxListeners } from 'node:events'
-import { setTimeout as sleep } from 'node:timers/promises'
 import { VersionedTransaction } from '@solana/web3.js'
 import { registrarIdl } from '../../../src/chains/solana/registrar.js'
-import { between, sequence } from '../../../src/testing/faultProxy/random.js'
+import { sequence } from '../../../src/testing/faultProxy/random.js'
 import { keypairOf } from '../../../src/testing/solana/accounts.js'
 import type { SolanaAccount } from '../../../src/testing/world.js'
 import type { Ledger } from './ledger.js'
-import { someNames } from './wallets.js'
+import { actAtPace, someNames } from './wallets.js'
 import { askApi } from './watchers.js'
 import type { ChaosSolana, ChaosWorld } from './world.js'
 
@@ -37,9 +36,7 @@ async function runPayer(
   next: () => number,
   signal: AbortSignal,
 ): Promise<void> {
-  while (!signal.aborted) {
-    await sleep(between(next(), PACE_MS.min, PACE_MS.max), undefined, { signal }).catch(() => {})
-    if (signal.aborted) return
+  await actAtPace(next, PACE_MS, signal, async () => {
     const names = someNames(next, 2).map((name) => ({ name }))
     const isUnderpaid = next() < UNDERPAID
     const quote = await askApi<{ transactionData: string[] }>(api, '/v1/names/register/solana', {
@@ -50,7 +47,7 @@ async function runPayer(
     for (const transaction of quote?.transactionData ?? []) {
       await pay(solana, account, transaction, isUnderpaid, ledger).catch(() => {})
     }
-  }
+  })
 }
 
 async function pay(

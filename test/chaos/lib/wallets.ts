@@ -56,16 +56,24 @@ async function runWallet(
   next: () => number,
   signal: AbortSignal,
 ): Promise<void> {
+  await actAtPace(next, PACE_MS, signal, async () => {
+    const chain = next() < 0.6 ? hub : pick(next(), chains)
+    const deed = await decide(hub, chain, account, next)
+    // where the chain moves under it, a wallet would show an error
+    await perform(chain, account, deed, ledger, next)
+  })
+}
+
+/** Acts again and again, with pauses out of the seed, until the signal. A deed that fails is not done. */
+export async function actAtPace(
+  next: () => number,
+  paceMs: { min: number; max: number },
+  signal: AbortSignal,
+  act: () => Promise<void>,
+): Promise<void> {
   while (!signal.aborted) {
-    await sleep(between(next(), PACE_MS.min, PACE_MS.max), undefined, { signal }).catch(() => {})
-    if (signal.aborted) return
-    try {
-      const chain = next() < 0.6 ? hub : pick(next(), chains)
-      const deed = await decide(hub, chain, account, next)
-      await perform(chain, account, deed, ledger, next)
-    } catch {
-      // the chain moved under it: a wallet would show an error
-    }
+    await sleep(between(next(), paceMs.min, paceMs.max), undefined, { signal }).catch(() => {})
+    if (!signal.aborted) await act().catch(() => {})
   }
 }
 
