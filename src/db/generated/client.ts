@@ -77,6 +77,21 @@ export type Cluster = Prisma.ClusterModel
  */
 export type Wallet = Prisma.WalletModel
 /**
+ * Model Community
+ * A configuration of a community: its rules stand in the body of the journal entry.
+ */
+export type Community = Prisma.CommunityModel
+/**
+ * Model CommunityName
+ * A name below a community: it belongs to a wallet, whatever cluster that is in.
+ */
+export type CommunityName = Prisma.CommunityNameModel
+/**
+ * Model CommunityPayment
+ * A payment for a name below a community, as a chain shows it: an entry of the journal once it is confirmed and can be judged.
+ */
+export type CommunityPayment = Prisma.CommunityPaymentModel
+/**
  * Model Fact
  * What a chain said, not yet believed: logs of the unconfirmed tail. A log that is already confirmed goes straight into the journal.
  */
@@ -136,3 +151,23 @@ export type Session = Prisma.SessionModel
  * The server's share of a wallet that was generated here, encrypted under SHARE_KEY with network and address as what it is bound to.
  */
 export type WalletShare = Prisma.WalletShareModel
+/**
+ * Model Airdrop
+ * What a community gives out: an operator's file, the root of its tree, and the contract that pays it.
+ */
+export type Airdrop = Prisma.AirdropModel
+/**
+ * Model AirdropAllocation
+ * What an account gets.
+ */
+export type AirdropAllocation = Prisma.AirdropAllocationModel
+/**
+ * Model AirdropPage
+ * Nodes of a tree, five levels a page (src/registry/airdropPages.ts).
+ */
+export type AirdropPage = Prisma.AirdropPageModel
+/**
+ * Model AirdropClaim
+ * A claim as the distributor logged it. An unconfirmed one may vanish.
+ */
+export type AirdropClaim = Prisma.AirdropClaimModel

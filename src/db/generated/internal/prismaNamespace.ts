@@ -404,6 +404,9 @@ export const ModelName = {
   Name: 'Name',
   Cluster: 'Cluster',
   Wallet: 'Wallet',
+  Community: 'Community',
+  CommunityName: 'CommunityName',
+  CommunityPayment: 'CommunityPayment',
   Fact: 'Fact',
   TailBlock: 'TailBlock',
   TrackedTx: 'TrackedTx',
@@ -415,7 +418,11 @@ export const ModelName = {
   Payout: 'Payout',
   PaymentCursor: 'PaymentCursor',
   Session: 'Session',
-  WalletShare: 'WalletShare'
+  WalletShare: 'WalletShare',
+  Airdrop: 'Airdrop',
+  AirdropAllocation: 'AirdropAllocation',
+  AirdropPage: 'AirdropPage',
+  AirdropClaim: 'AirdropClaim'
 } as const
 
 export type ModelName = (typeof ModelName)[keyof typeof ModelName]
@@ -431,7 +438,7 @@ export type TypeMap<ExtArgs extends runtime.Types.Extensions.InternalArgs = runt
     omit: GlobalOmitOptions
   }
   meta: {
-    modelProps: "deployment" | "chain" | "journalHead" | "journal" | "name" | "cluster" | "wallet" | "fact" | "tailBlock" | "trackedTx" | "message" | "received" | "delivery" | "relaySigner" | "payment" | "payout" | "paymentCursor" | "session" | "walletShare"
+    modelProps: "deployment" | "chain" | "journalHead" | "journal" | "name" | "cluster" | "wallet" | "community" | "communityName" | "communityPayment" | "fact" | "tailBlock" | "trackedTx" | "message" | "received" | "delivery" | "relaySigner" | "payment" | "payout" | "paymentCursor" | "session" | "walletShare" | "airdrop" | "airdropAllocation" | "airdropPage" | "airdropClaim"
     txIsolationLevel: TransactionIsolationLevel
   }
   model: {
@@ -950,6 +957,228 @@ export type TypeMap<ExtArgs extends runtime.Types.Extensions.InternalArgs = runt
         count: {
           args: Prisma.WalletCountArgs<ExtArgs>
           result: runtime.Types.Utils.Optional<Prisma.WalletCountAggregateOutputType> | number
+        }
+      }
+    }
+    Community: {
+      payload: Prisma.$CommunityPayload<ExtArgs>
+      fields: Prisma.CommunityFieldRefs
+      operations: {
+        findUnique: {
+          args: Prisma.CommunityFindUniqueArgs<ExtArgs>
+          result: runtime.Types.Utils.PayloadToResult<Prisma.$CommunityPayload> | null
+        }
+        findUniqueOrThrow: {
+          args: Prisma.CommunityFindUniqueOrThrowArgs<ExtArgs>
+          result: runtime.Types.Utils.PayloadToResult<Prisma.$CommunityPayload>
+        }
+        findFirst: {
+          args: Prisma.CommunityFindFirstArgs<ExtArgs>
+          result: runtime.Types.Utils.PayloadToResult<Prisma.$CommunityPayload> | null
+        }
+        findFirstOrThrow: {
+          args: Prisma.CommunityFindFirstOrThrowArgs<ExtArgs>
+          result: runtime.Types.Utils.PayloadToResult<Prisma.$CommunityPayload>
+        }
+        findMany: {
+          args: Prisma.CommunityFindManyArgs<ExtArgs>
+          result: runtime.Types.Utils.PayloadToResult<Prisma.$CommunityPayload>[]
+        }
+        create: {
+          args: Prisma.CommunityCreateArgs<ExtArgs>
+          result: runtime.Types.Utils.PayloadToResult<Prisma.$CommunityPayload>
+        }
+        createMany: {
+          args: Prisma.CommunityCreateManyArgs<ExtArgs>
+          result: BatchPayload
+        }
+        createManyAndReturn: {
+          args: Prisma.CommunityCreateManyAndReturnArgs<ExtArgs>
+          result: runtime.Types.Utils.PayloadToResult<Prisma.$CommunityPayload>[]
+        }
+        delete: {
+          args: Prisma.CommunityDeleteArgs<ExtArgs>
+          result: runtime.Types.Utils.PayloadToResult<Prisma.$CommunityPayload>
+        }
+        update: {
+          args: Prisma.CommunityUpdateArgs<ExtArgs>
+          result: runtime.Types.Utils.PayloadToResult<Prisma.$CommunityPayload>
+        }
+        deleteMany: {
+          args: Prisma.CommunityDeleteManyArgs<ExtArgs>
+          result: BatchPayload
+        }
+        updateMany: {
+          args: Prisma.CommunityUpdateManyArgs<ExtArgs>
+          result: BatchPayload
+        }
+        updateManyAndReturn: {
+          args: Prisma.CommunityUpdateManyAndReturnArgs<ExtArgs>
+          result: runtime.Types.Utils.PayloadToResult<Prisma.$CommunityPayload>[]
+        }
+        upsert: {
+          args: Prisma.CommunityUpsertArgs<ExtArgs>
+          result: runtime.Types.Utils.PayloadToResult<Prisma.$CommunityPayload>
+        }
+        aggregate: {
+          args: Prisma.CommunityAggregateArgs<ExtArgs>
+          result: runtime.Types.Utils.Optional<Prisma.AggregateCommunity>
+        }
+        groupBy: {
+          args: Prisma.CommunityGroupByArgs<ExtArgs>
+          result: runtime.Types.Utils.Optional<Prisma.CommunityGroupByOutputType>[]
+        }
+        count: {
+          args: Prisma.CommunityCountArgs<ExtArgs>
+          result: runtime.Types.Utils.Optional<Prisma.CommunityCountAggregateOutputType> | number
+        }
+      }
+    }
+    CommunityName: {
+      payload: Prisma.$CommunityNamePayload<ExtArgs>
+      fields: Prisma.CommunityNameFieldRefs
+      operations: {
+        findUnique: {
+          args: Prisma.CommunityNameFindUniqueArgs<ExtArgs>
+          result: runtime.Types.Utils.PayloadToResult<Prisma.$CommunityNamePayload> | null
+        }
+        findUniqueOrThrow: {
+          args: Prisma.CommunityNameFindUniqueOrThrowArgs<ExtArgs>
+          result: runtime.Types.Utils.PayloadToResult<Prisma.$CommunityNamePayload>
+        }
+        findFirst: {
+          args: Prisma.CommunityNameFindFirstArgs<ExtArgs>
+          result: runtime.Types.Utils.PayloadToResult<Prisma.$CommunityNamePayload> | null
+        }
+        findFirstOrThrow: {
+          args: Prisma.CommunityNameFindFirstOrThrowArgs<ExtArgs>
+          result: runtime.Types.Utils.PayloadToResult<Prisma.$CommunityNamePayload>
+        }
+        findMany: {
+          args: Prisma.CommunityNameFindManyArgs<ExtArgs>
+          result: runtime.Types.Utils.PayloadToResult<Prisma.$CommunityNamePayload>[]
+        }
+        create: {
+          args: Prisma.CommunityNameCreateArgs<ExtArgs>
+          result: runtime.Types.Utils.PayloadToResult<Prisma.$CommunityNamePayload>
+        }
+        createMany: {
+          args: Prisma.CommunityNameCreateManyArgs<ExtArgs>
+          result: BatchPayload
+        }
+        createManyAndReturn: {
+          args: Prisma.CommunityNameCreateManyAndReturnArgs<ExtArgs>
+          result: runtime.Types.Utils.PayloadToResult<Prisma.$CommunityNamePayload>[]
+        }
+        delete: {
+          args: Prisma.CommunityNameDeleteArgs<ExtArgs>
+          result: runtime.Types.Utils.PayloadToResult<Prisma.$CommunityNamePayload>
+        }
+        update: {
+          args: Prisma.CommunityNameUpdateArgs<ExtArgs>
+          result: runtime.Types.Utils.PayloadToResult<Prisma.$CommunityNamePayload>
+        }
+        deleteMany: {
+          args: Prisma.CommunityNameDeleteManyArgs<ExtArgs>
+          result: BatchPayload
+        }
+        updateMany: {
+          args: Prisma.CommunityNameUpdateManyArgs<ExtArgs>
+          result: BatchPayload
+        }
+        updateManyAndReturn: {
+          args: Prisma.CommunityNameUpdateManyAndReturnArgs<ExtArgs>
+          result: runtime.Types.Utils.PayloadToResult<Prisma.$CommunityNamePayload>[]
+        }
+        upsert: {
+          args: Prisma.CommunityNameUpsertArgs<ExtArgs>
+          result: runtime.Types.Utils.PayloadToResult<Prisma.$CommunityNamePayload>
+        }
+        aggregate: {
+          args: Prisma.CommunityNameAggregateArgs<ExtArgs>
+          result: runtime.Types.Utils.Optional<Prisma.AggregateCommunityName>
+        }
+        groupBy: {
+          args: Prisma.CommunityNameGroupByArgs<ExtArgs>
+          result: runtime.Types.Utils.Optional<Prisma.CommunityNameGroupByOutputType>[]
+        }
+        count: {
+          args: Prisma.CommunityNameCountArgs<ExtArgs>
+          result: runtime.Types.Utils.Optional<Prisma.CommunityNameCountAggregateOutputType> | number
+        }
+      }
+    }
+    CommunityPayment: {
+      payload: Prisma.$CommunityPaymentPayload<ExtArgs>
+      fields: Prisma.CommunityPaymentFieldRefs
+      operations: {
+        findUnique: {
+          args: Prisma.CommunityPaymentFindUniqueArgs<ExtArgs>
+          result: runtime.Types.Utils.PayloadToResult<Prisma.$CommunityPaymentPayload> | null
+        }
+        findUniqueOrThrow: {
+          args: Prisma.CommunityPaymentFindUniqueOrThrowArgs<ExtArgs>
+          result: runtime.Types.Utils.PayloadToResult<Prisma.$CommunityPaymentPayload>
+        }
+        findFirst: {
+          args: Prisma.CommunityPaymentFindFirstArgs<ExtArgs>
+          result: runtime.Types.Utils.PayloadToResult<Prisma.$CommunityPaymentPayload> | null
+        }
+        findFirstOrThrow: {
+          args: Prisma.CommunityPaymentFindFirstOrThrowArgs<ExtArgs>
+          result: runtime.Types.Utils.PayloadToResult<Prisma.$CommunityPaymentPayload>
+        }
+        findMany: {
+          args: Prisma.CommunityPaymentFindManyArgs<ExtArgs>
+          result: runtime.Types.Utils.PayloadToResult<Prisma.$CommunityPaymentPayload>[]
+        }
+        create: {
+          args: Prisma.CommunityPaymentCreateArgs<ExtArgs>
+          result: runtime.Types.Utils.PayloadToResult<Prisma.$CommunityPaymentPayload>
+        }
+        createMany: {
+          args: Prisma.CommunityPaymentCreateManyArgs<ExtArgs>
+          result: BatchPayload
+        }
+        createManyAndReturn: {
+          args: Prisma.CommunityPaymentCreateManyAndReturnArgs<ExtArgs>
+          result: runtime.Types.Utils.PayloadToResult<Prisma.$CommunityPaymentPayload>[]
+        }
+        delete: {
+          args: Prisma.CommunityPaymentDeleteArgs<ExtArgs>
+          result: runtime.Types.Utils.PayloadToResult<Prisma.$CommunityPaymentPayload>
+        }
+        update: {
+          args: Prisma.CommunityPaymentUpdateArgs<ExtArgs>
+          result: runtime.Types.Utils.PayloadToResult<Prisma.$CommunityPaymentPayload>
+        }
+        deleteMany: {
+          args: Prisma.CommunityPaymentDeleteManyArgs<ExtArgs>
+          result: BatchPayload
+        }
+        updateMany: {
+          args: Prisma.CommunityPaymentUpdateManyArgs<ExtArgs>
+          result: BatchPayload
+        }
+        updateManyAndReturn: {
+          args: Prisma.CommunityPaymentUpdateManyAndReturnArgs<ExtArgs>
+          result: runtime.Types.Utils.PayloadToResult<Prisma.$CommunityPaymentPayload>[]
+        }
+        upsert: {
+          args: Prisma.CommunityPaymentUpsertArgs<ExtArgs>
+          result: runtime.Types.Utils.PayloadToResult<Prisma.$CommunityPaymentPayload>
+        }
+        aggregate: {
+          args: Prisma.CommunityPaymentAggregateArgs<ExtArgs>
+          result: runtime.Types.Utils.Optional<Prisma.AggregateCommunityPayment>
+        }
+        groupBy: {
+          args: Prisma.CommunityPaymentGroupByArgs<ExtArgs>
+          result: runtime.Types.Utils.Optional<Prisma.CommunityPaymentGroupByOutputType>[]
+        }
+        count: {
+          args: Prisma.CommunityPaymentCountArgs<ExtArgs>
+          result: runtime.Types.Utils.Optional<Prisma.CommunityPaymentCountAggregateOutputType> | number
         }
       }
     }
@@ -1841,6 +2070,302 @@ export type TypeMap<ExtArgs extends runtime.Types.Extensions.InternalArgs = runt
         }
       }
     }
+    Airdrop: {
+      payload: Prisma.$AirdropPayload<ExtArgs>
+      fields: Prisma.AirdropFieldRefs
+      operations: {
+        findUnique: {
+          args: Prisma.AirdropFindUniqueArgs<ExtArgs>
+          result: runtime.Types.Utils.PayloadToResult<Prisma.$AirdropPayload> | null
+        }
+        findUniqueOrThrow: {
+          args: Prisma.AirdropFindUniqueOrThrowArgs<ExtArgs>
+          result: runtime.Types.Utils.PayloadToResult<Prisma.$AirdropPayload>
+        }
+        findFirst: {
+          args: Prisma.AirdropFindFirstArgs<ExtArgs>
+          result: runtime.Types.Utils.PayloadToResult<Prisma.$AirdropPayload> | null
+        }
+        findFirstOrThrow: {
+          args: Prisma.AirdropFindFirstOrThrowArgs<ExtArgs>
+          result: runtime.Types.Utils.PayloadToResult<Prisma.$AirdropPayload>
+        }
+        findMany: {
+          args: Prisma.AirdropFindManyArgs<ExtArgs>
+          result: runtime.Types.Utils.PayloadToResult<Prisma.$AirdropPayload>[]
+        }
+        create: {
+          args: Prisma.AirdropCreateArgs<ExtArgs>
+          result: runtime.Types.Utils.PayloadToResult<Prisma.$AirdropPayload>
+        }
+        createMany: {
+          args: Prisma.AirdropCreateManyArgs<ExtArgs>
+          result: BatchPayload
+        }
+        createManyAndReturn: {
+          args: Prisma.AirdropCreateManyAndReturnArgs<ExtArgs>
+          result: runtime.Types.Utils.PayloadToResult<Prisma.$AirdropPayload>[]
+        }
+        delete: {
+          args: Prisma.AirdropDeleteArgs<ExtArgs>
+          result: runtime.Types.Utils.PayloadToResult<Prisma.$AirdropPayload>
+        }
+        update: {
+          args: Prisma.AirdropUpdateArgs<ExtArgs>
+          result: runtime.Types.Utils.PayloadToResult<Prisma.$AirdropPayload>
+        }
+        deleteMany: {
+          args: Prisma.AirdropDeleteManyArgs<ExtArgs>
+          result: BatchPayload
+        }
+        updateMany: {
+          args: Prisma.AirdropUpdateManyArgs<ExtArgs>
+          result: BatchPayload
+        }
+        updateManyAndReturn: {
+          args: Prisma.AirdropUpdateManyAndReturnArgs<ExtArgs>
+          result: runtime.Types.Utils.PayloadToResult<Prisma.$AirdropPayload>[]
+        }
+        upsert: {
+          args: Prisma.AirdropUpsertArgs<ExtArgs>
+          result: runtime.Types.Utils.PayloadToResult<Prisma.$AirdropPayload>
+        }
+        aggregate: {
+          args: Prisma.AirdropAggregateArgs<ExtArgs>
+          result: runtime.Types.Utils.Optional<Prisma.AggregateAirdrop>
+        }
+        groupBy: {
+          args: Prisma.AirdropGroupByArgs<ExtArgs>
+          result: runtime.Types.Utils.Optional<Prisma.AirdropGroupByOutputType>[]
+        }
+        count: {
+          args: Prisma.AirdropCountArgs<ExtArgs>
+          result: runtime.Types.Utils.Optional<Prisma.AirdropCountAggregateOutputType> | number
+        }
+      }
+    }
+    AirdropAllocation: {
+      payload: Prisma.$AirdropAllocationPayload<ExtArgs>
+      fields: Prisma.AirdropAllocationFieldRefs
+      operations: {
+        findUnique: {
+          args: Prisma.AirdropAllocationFindUniqueArgs<ExtArgs>
+          result: runtime.Types.Utils.PayloadToResult<Prisma.$AirdropAllocationPayload> | null
+        }
+        findUniqueOrThrow: {
+          args: Prisma.AirdropAllocationFindUniqueOrThrowArgs<ExtArgs>
+          result: runtime.Types.Utils.PayloadToResult<Prisma.$AirdropAllocationPayload>
+        }
+        findFirst: {
+          args: Prisma.AirdropAllocationFindFirstArgs<ExtArgs>
+          result: runtime.Types.Utils.PayloadToResult<Prisma.$AirdropAllocationPayload> | null
+        }
+        findFirstOrThrow: {
+          args: Prisma.AirdropAllocationFindFirstOrThrowArgs<ExtArgs>
+          result: runtime.Types.Utils.PayloadToResult<Prisma.$AirdropAllocationPayload>
+        }
+        findMany: {
+          args: Prisma.AirdropAllocationFindManyArgs<ExtArgs>
+          result: runtime.Types.Utils.PayloadToResult<Prisma.$AirdropAllocationPayload>[]
+        }
+        create: {
+          args: Prisma.AirdropAllocationCreateArgs<ExtArgs>
+          result: runtime.Types.Utils.PayloadToResult<Prisma.$AirdropAllocationPayload>
+        }
+        createMany: {
+          args: Prisma.AirdropAllocationCreateManyArgs<ExtArgs>
+          result: BatchPayload
+        }
+        createManyAndReturn: {
+          args: Prisma.AirdropAllocationCreateManyAndReturnArgs<ExtArgs>
+          result: runtime.Types.Utils.PayloadToResult<Prisma.$AirdropAllocationPayload>[]
+        }
+        delete: {
+          args: Prisma.AirdropAllocationDeleteArgs<ExtArgs>
+          result: runtime.Types.Utils.PayloadToResult<Prisma.$AirdropAllocationPayload>
+        }
+        update: {
+          args: Prisma.AirdropAllocationUpdateArgs<ExtArgs>
+          result: runtime.Types.Utils.PayloadToResult<Prisma.$AirdropAllocationPayload>
+        }
+        deleteMany: {
+          args: Prisma.AirdropAllocationDeleteManyArgs<ExtArgs>
+          result: BatchPayload
+        }
+        updateMany: {
+          args: Prisma.AirdropAllocationUpdateManyArgs<ExtArgs>
+          result: BatchPayload
+        }
+        updateManyAndReturn: {
+          args: Prisma.AirdropAllocationUpdateManyAndReturnArgs<ExtArgs>
+          result: runtime.Types.Utils.PayloadToResult<Prisma.$AirdropAllocationPayload>[]
+        }
+        upsert: {
+          args: Prisma.AirdropAllocationUpsertArgs<ExtArgs>
+          result: runtime.Types.Utils.PayloadToResult<Prisma.$AirdropAllocationPayload>
+        }
+        aggregate: {
+          args: Prisma.AirdropAllocationAggregateArgs<ExtArgs>
+          result: runtime.Types.Utils.Optional<Prisma.AggregateAirdropAllocation>
+        }
+        groupBy: {
+          args: Prisma.AirdropAllocationGroupByArgs<ExtArgs>
+          result: runtime.Types.Utils.Optional<Prisma.AirdropAllocationGroupByOutputType>[]
+        }
+        count: {
+          args: Prisma.AirdropAllocationCountArgs<ExtArgs>
+          result: runtime.Types.Utils.Optional<Prisma.AirdropAllocationCountAggregateOutputType> | number
+        }
+      }
+    }
+    AirdropPage: {
+      payload: Prisma.$AirdropPagePayload<ExtArgs>
+      fields: Prisma.AirdropPageFieldRefs
+      operations: {
+        findUnique: {
+          args: Prisma.AirdropPageFindUniqueArgs<ExtArgs>
+          result: runtime.Types.Utils.PayloadToResult<Prisma.$AirdropPagePayload> | null
+        }
+        findUniqueOrThrow: {
+          args: Prisma.AirdropPageFindUniqueOrThrowArgs<ExtArgs>
+          result: runtime.Types.Utils.PayloadToResult<Prisma.$AirdropPagePayload>
+        }
+        findFirst: {
+          args: Prisma.AirdropPageFindFirstArgs<ExtArgs>
+          result: runtime.Types.Utils.PayloadToResult<Prisma.$AirdropPagePayload> | null
+        }
+        findFirstOrThrow: {
+          args: Prisma.AirdropPageFindFirstOrThrowArgs<ExtArgs>
+          result: runtime.Types.Utils.PayloadToResult<Prisma.$AirdropPagePayload>
+        }
+        findMany: {
+          args: Prisma.AirdropPageFindManyArgs<ExtArgs>
+          result: runtime.Types.Utils.PayloadToResult<Prisma.$AirdropPagePayload>[]
+        }
+        create: {
+          args: Prisma.AirdropPageCreateArgs<ExtArgs>
+          result: runtime.Types.Utils.PayloadToResult<Prisma.$AirdropPagePayload>
+        }
+        createMany: {
+          args: Prisma.AirdropPageCreateManyArgs<ExtArgs>
+          result: BatchPayload
+        }
+        createManyAndReturn: {
+          args: Prisma.AirdropPageCreateManyAndReturnArgs<ExtArgs>
+          result: runtime.Types.Utils.PayloadToResult<Prisma.$AirdropPagePayload>[]
+        }
+        delete: {
+          args: Prisma.AirdropPageDeleteArgs<ExtArgs>
+          result: runtime.Types.Utils.PayloadToResult<Prisma.$AirdropPagePayload>
+        }
+        update: {
+          args: Prisma.AirdropPageUpdateArgs<ExtArgs>
+          result: runtime.Types.Utils.PayloadToResult<Prisma.$AirdropPagePayload>
+        }
+        deleteMany: {
+          args: Prisma.AirdropPageDeleteManyArgs<ExtArgs>
+          result: BatchPayload
+        }
+        updateMany: {
+          args: Prisma.AirdropPageUpdateManyArgs<ExtArgs>
+          result: BatchPayload
+        }
+        updateManyAndReturn: {
+          args: Prisma.AirdropPageUpdateManyAndReturnArgs<ExtArgs>
+          result: runtime.Types.Utils.PayloadToResult<Prisma.$AirdropPagePayload>[]
+        }
+        upsert: {
+          args: Prisma.AirdropPageUpsertArgs<ExtArgs>
+          result: runtime.Types.Utils.PayloadToResult<Prisma.$AirdropPagePayload>
+        }
+        aggregate: {
+          args: Prisma.AirdropPageAggregateArgs<ExtArgs>
+          result: runtime.Types.Utils.Optional<Prisma.AggregateAirdropPage>
+        }
+        groupBy: {
+          args: Prisma.AirdropPageGroupByArgs<ExtArgs>
+          result: runtime.Types.Utils.Optional<Prisma.AirdropPageGroupByOutputType>[]
+        }
+        count: {
+          args: Prisma.AirdropPageCountArgs<ExtArgs>
+          result: runtime.Types.Utils.Optional<Prisma.AirdropPageCountAggregateOutputType> | number
+        }
+      }
+    }
+    AirdropClaim: {
+      payload: Prisma.$AirdropClaimPayload<ExtArgs>
+      fields: Prisma.AirdropClaimFieldRefs
+      operations: {
+        findUnique: {
+          args: Prisma.AirdropClaimFindUniqueArgs<ExtArgs>
+          result: runtime.Types.Utils.PayloadToResult<Prisma.$AirdropClaimPayload> | null
+        }
+        findUniqueOrThrow: {
+          args: Prisma.AirdropClaimFindUniqueOrThrowArgs<ExtArgs>
+          result: runtime.Types.Utils.PayloadToResult<Prisma.$AirdropClaimPayload>
+        }
+        findFirst: {
+          args: Prisma.AirdropClaimFindFirstArgs<ExtArgs>
+          result: runtime.Types.Utils.PayloadToResult<Prisma.$AirdropClaimPayload> | null
+        }
+        findFirstOrThrow: {
+          args: Prisma.AirdropClaimFindFirstOrThrowArgs<ExtArgs>
+          result: runtime.Types.Utils.PayloadToResult<Prisma.$AirdropClaimPayload>
+        }
+        findMany: {
+          args: Prisma.AirdropClaimFindManyArgs<ExtArgs>
+          result: runtime.Types.Utils.PayloadToResult<Prisma.$AirdropClaimPayload>[]
+        }
+        create: {
+          args: Prisma.AirdropClaimCreateArgs<ExtArgs>
+          result: runtime.Types.Utils.PayloadToResult<Prisma.$AirdropClaimPayload>
+        }
+        createMany: {
+          args: Prisma.AirdropClaimCreateManyArgs<ExtArgs>
+          result: BatchPayload
+        }
+        createManyAndReturn: {
+          args: Prisma.AirdropClaimCreateManyAndReturnArgs<ExtArgs>
+          result: runtime.Types.Utils.PayloadToResult<Prisma.$AirdropClaimPayload>[]
+        }
+        delete: {
+          args: Prisma.AirdropClaimDeleteArgs<ExtArgs>
+          result: runtime.Types.Utils.PayloadToResult<Prisma.$AirdropClaimPayload>
+        }
+        update: {
+          args: Prisma.AirdropClaimUpdateArgs<ExtArgs>
+          result: runtime.Types.Utils.PayloadToResult<Prisma.$AirdropClaimPayload>
+        }
+        deleteMany: {
+          args: Prisma.AirdropClaimDeleteManyArgs<ExtArgs>
+          result: BatchPayload
+        }
+        updateMany: {
+          args: Prisma.AirdropClaimUpdateManyArgs<ExtArgs>
+          result: BatchPayload
+        }
+        updateManyAndReturn: {
+          args: Prisma.AirdropClaimUpdateManyAndReturnArgs<ExtArgs>
+          result: runtime.Types.Utils.PayloadToResult<Prisma.$AirdropClaimPayload>[]
+        }
+        upsert: {
+          args: Prisma.AirdropClaimUpsertArgs<ExtArgs>
+          result: runtime.Types.Utils.PayloadToResult<Prisma.$AirdropClaimPayload>
+        }
+        aggregate: {
+          args: Prisma.AirdropClaimAggregateArgs<ExtArgs>
+          result: runtime.Types.Utils.Optional<Prisma.AggregateAirdropClaim>
+        }
+        groupBy: {
+          args: Prisma.AirdropClaimGroupByArgs<ExtArgs>
+          result: runtime.Types.Utils.Optional<Prisma.AirdropClaimGroupByOutputType>[]
+        }
+        count: {
+          args: Prisma.AirdropClaimCountArgs<ExtArgs>
+          result: runtime.Types.Utils.Optional<Prisma.AirdropClaimCountAggregateOutputType> | number
+        }
+      }
+    }
   }
 } & {
   other: {
@@ -1978,6 +2503,53 @@ export const WalletScalarFieldEnum = {
 } as const
 
 export type WalletScalarFieldEnum = (typeof WalletScalarFieldEnum)[keyof typeof WalletScalarFieldEnum]
+
+
+export const CommunityScalarFieldEnum = {
+  network: 'network',
+  name: 'name',
+  seq: 'seq'
+} as const
+
+export type CommunityScalarFieldEnum = (typeof CommunityScalarFieldEnum)[keyof typeof CommunityScalarFieldEnum]
+
+
+export const CommunityNameScalarFieldEnum = {
+  network: 'network',
+  community: 'community',
+  name: 'name',
+  address: 'address',
+  assigned: 'assigned',
+  seq: 'seq'
+} as const
+
+export type CommunityNameScalarFieldEnum = (typeof CommunityNameScalarFieldEnum)[keyof typeof CommunityNameScalarFieldEnum]
+
+
+export const CommunityPaymentScalarFieldEnum = {
+  network: 'network',
+  chain: 'chain',
+  paymentId: 'paymentId',
+  tx: 'tx',
+  block: 'block',
+  blockHash: 'blockHash',
+  logIndex: 'logIndex',
+  payer: 'payer',
+  token: 'token',
+  amount: 'amount',
+  recipient: 'recipient',
+  communityWord: 'communityWord',
+  nameWord: 'nameWord',
+  community: 'community',
+  name: 'name',
+  referral: 'referral',
+  paidMs: 'paidMs',
+  heldUntilMs: 'heldUntilMs',
+  confirmed: 'confirmed',
+  appended: 'appended'
+} as const
+
+export type CommunityPaymentScalarFieldEnum = (typeof CommunityPaymentScalarFieldEnum)[keyof typeof CommunityPaymentScalarFieldEnum]
 
 
 export const FactScalarFieldEnum = {
@@ -2168,6 +2740,65 @@ export const WalletShareScalarFieldEnum = {
 } as const
 
 export type WalletShareScalarFieldEnum = (typeof WalletShareScalarFieldEnum)[keyof typeof WalletShareScalarFieldEnum]
+
+
+export const AirdropScalarFieldEnum = {
+  network: 'network',
+  airdrop: 'airdrop',
+  community: 'community',
+  label: 'label',
+  merkleRoot: 'merkleRoot',
+  fileHash: 'fileHash',
+  leafCount: 'leafCount',
+  total: 'total',
+  token: 'token',
+  distributor: 'distributor',
+  endsAt: 'endsAt',
+  fromBlock: 'fromBlock',
+  nextBlock: 'nextBlock',
+  parentHash: 'parentHash',
+  state: 'state',
+  createdMs: 'createdMs'
+} as const
+
+export type AirdropScalarFieldEnum = (typeof AirdropScalarFieldEnum)[keyof typeof AirdropScalarFieldEnum]
+
+
+export const AirdropAllocationScalarFieldEnum = {
+  network: 'network',
+  airdrop: 'airdrop',
+  account: 'account',
+  index: 'index',
+  position: 'position',
+  amount: 'amount'
+} as const
+
+export type AirdropAllocationScalarFieldEnum = (typeof AirdropAllocationScalarFieldEnum)[keyof typeof AirdropAllocationScalarFieldEnum]
+
+
+export const AirdropPageScalarFieldEnum = {
+  network: 'network',
+  airdrop: 'airdrop',
+  page: 'page',
+  nodes: 'nodes'
+} as const
+
+export type AirdropPageScalarFieldEnum = (typeof AirdropPageScalarFieldEnum)[keyof typeof AirdropPageScalarFieldEnum]
+
+
+export const AirdropClaimScalarFieldEnum = {
+  network: 'network',
+  airdrop: 'airdrop',
+  index: 'index',
+  receiver: 'receiver',
+  block: 'block',
+  blockHash: 'blockHash',
+  logIndex: 'logIndex',
+  txHash: 'txHash',
+  confirmed: 'confirmed'
+} as const
+
+export type AirdropClaimScalarFieldEnum = (typeof AirdropClaimScalarFieldEnum)[keyof typeof AirdropClaimScalarFieldEnum]
 
 
 export const SortOrder = {
@@ -2486,6 +3117,9 @@ export type GlobalOmitConfig = {
   name?: Prisma.NameOmit
   cluster?: Prisma.ClusterOmit
   wallet?: Prisma.WalletOmit
+  community?: Prisma.CommunityOmit
+  communityName?: Prisma.CommunityNameOmit
+  communityPayment?: Prisma.CommunityPaymentOmit
   fact?: Prisma.FactOmit
   tailBlock?: Prisma.TailBlockOmit
   trackedTx?: Prisma.TrackedTxOmit
@@ -2498,6 +3132,10 @@ export type GlobalOmitConfig = {
   paymentCursor?: Prisma.PaymentCursorOmit
   session?: Prisma.SessionOmit
   walletShare?: Prisma.WalletShareOmit
+  airdrop?: Prisma.AirdropOmit
+  airdropAllocation?: Prisma.AirdropAllocationOmit
+  airdropPage?: Prisma.AirdropPageOmit
+  airdropClaim?: Prisma.AirdropClaimOmit
 }
 
 /* Types for Logging */

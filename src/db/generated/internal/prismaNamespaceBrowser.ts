@@ -58,6 +58,9 @@ export const ModelName = {
   Name: 'Name',
   Cluster: 'Cluster',
   Wallet: 'Wallet',
+  Community: 'Community',
+  CommunityName: 'CommunityName',
+  CommunityPayment: 'CommunityPayment',
   Fact: 'Fact',
   TailBlock: 'TailBlock',
   TrackedTx: 'TrackedTx',
@@ -69,7 +72,11 @@ export const ModelName = {
   Payout: 'Payout',
   PaymentCursor: 'PaymentCursor',
   Session: 'Session',
-  WalletShare: 'WalletShare'
+  WalletShare: 'WalletShare',
+  Airdrop: 'Airdrop',
+  AirdropAllocation: 'AirdropAllocation',
+  AirdropPage: 'AirdropPage',
+  AirdropClaim: 'AirdropClaim'
 } as const
 
 export type ModelName = (typeof ModelName)[keyof typeof ModelName]
@@ -186,6 +193,53 @@ export const WalletScalarFieldEnum = {
 } as const
 
 export type WalletScalarFieldEnum = (typeof WalletScalarFieldEnum)[keyof typeof WalletScalarFieldEnum]
+
+
+export const CommunityScalarFieldEnum = {
+  network: 'network',
+  name: 'name',
+  seq: 'seq'
+} as const
+
+export type CommunityScalarFieldEnum = (typeof CommunityScalarFieldEnum)[keyof typeof CommunityScalarFieldEnum]
+
+
+export const CommunityNameScalarFieldEnum = {
+  network: 'network',
+  community: 'community',
+  name: 'name',
+  address: 'address',
+  assigned: 'assigned',
+  seq: 'seq'
+} as const
+
+export type CommunityNameScalarFieldEnum = (typeof CommunityNameScalarFieldEnum)[keyof typeof CommunityNameScalarFieldEnum]
+
+
+export const CommunityPaymentScalarFieldEnum = {
+  network: 'network',
+  chain: 'chain',
+  paymentId: 'paymentId',
+  tx: 'tx',
+  block: 'block',
+  blockHash: 'blockHash',
+  logIndex: 'logIndex',
+  payer: 'payer',
+  token: 'token',
+  amount: 'amount',
+  recipient: 'recipient',
+  communityWord: 'communityWord',
+  nameWord: 'nameWord',
+  community: 'community',
+  name: 'name',
+  referral: 'referral',
+  paidMs: 'paidMs',
+  heldUntilMs: 'heldUntilMs',
+  confirmed: 'confirmed',
+  appended: 'appended'
+} as const
+
+export type CommunityPaymentScalarFieldEnum = (typeof CommunityPaymentScalarFieldEnum)[keyof typeof CommunityPaymentScalarFieldEnum]
 
 
 export const FactScalarFieldEnum = {
@@ -376,6 +430,65 @@ export const WalletShareScalarFieldEnum = {
 } as const
 
 export type WalletShareScalarFieldEnum = (typeof WalletShareScalarFieldEnum)[keyof typeof WalletShareScalarFieldEnum]
+
+
+export const AirdropScalarFieldEnum = {
+  network: 'network',
+  airdrop: 'airdrop',
+  community: 'community',
+  label: 'label',
+  merkleRoot: 'merkleRoot',
+  fileHash: 'fileHash',
+  leafCount: 'leafCount',
+  total: 'total',
+  token: 'token',
+  distributor: 'distributor',
+  endsAt: 'endsAt',
+  fromBlock: 'fromBlock',
+  nextBlock: 'nextBlock',
+  parentHash: 'parentHash',
+  state: 'state',
+  createdMs: 'createdMs'
+} as const
+
+export type AirdropScalarFieldEnum = (typeof AirdropScalarFieldEnum)[keyof typeof AirdropScalarFieldEnum]
+
+
+export const AirdropAllocationScalarFieldEnum = {
+  network: 'network',
+  airdrop: 'airdrop',
+  account: 'account',
+  index: 'index',
+  position: 'position',
+  amount: 'amount'
+} as const
+
+export type AirdropAllocationScalarFieldEnum = (typeof AirdropAllocationScalarFieldEnum)[keyof typeof AirdropAllocationScalarFieldEnum]
+
+
+export const AirdropPageScalarFieldEnum = {
+  network: 'network',
+  airdrop: 'airdrop',
+  page: 'page',
+  nodes: 'nodes'
+} as const
+
+export type AirdropPageScalarFieldEnum = (typeof AirdropPageScalarFieldEnum)[keyof typeof AirdropPageScalarFieldEnum]
+
+
+export const AirdropClaimScalarFieldEnum = {
+  network: 'network',
+  airdrop: 'airdrop',
+  index: 'index',
+  receiver: 'receiver',
+  block: 'block',
+  blockHash: 'blockHash',
+  logIndex: 'logIndex',
+  txHash: 'txHash',
+  confirmed: 'confirmed'
+} as const
+
+export type AirdropClaimScalarFieldEnum = (typeof AirdropClaimScalarFieldEnum)[keyof typeof AirdropClaimScalarFieldEnum]
 
 
 export const SortOrder = {
