@@ -54,6 +54,17 @@ const step = fc.record({
 })
 type Step = typeof step extends fc.Arbitrary<infer T> ? T : never
 
+/** Each outcome; even allocations are of EVM accounts. A random run may lack the rarer ones. */
+const OPENING: readonly Step[] = [
+  { which: 0 },
+  { which: 0 },
+  { which: 1 },
+  { which: 2, fault: { field: 'amount' as const, value: 1n } },
+  { which: 3, permissionFault: 'signer' as const },
+  { which: 3, permissionFault: 'late' as const },
+  { which: 4, by: 0 },
+].map((one) => ({ fault: null, by: 1, to: 0, permissionFault: null, ...one }))
+
 let world: DistributorWorld
 beforeAll(async () => {
   world = await startDistributorWorld(ALLOCATIONS)
@@ -70,7 +81,7 @@ test('each allocation is paid once, in full, to whom it belongs or is permitted,
       await world.testClient.revert({ id })
     }
   })
-  await fc.assert(property, { numRuns: RUNS })
+  await fc.assert(property, { numRuns: RUNS, examples: [[[...OPENING]]] })
   const outcomes = ['paid', 'BadProof', 'BadPermission', 'PermissionExpired', 'WrongAccountType', 'AlreadyClaimed']
   expect([...seen.keys()].sort()).toEqual(outcomes.sort())
 }, 120_000)
