@@ -1,3 +1,4 @@
+import type { ClaimPermission } from '../registry/airdropPermission.js'
 import type { Network } from '../registry/network.js'
 import type { Confirmations } from '../registry/status.js'
 
@@ -72,6 +73,41 @@ export interface SmartWalletPort {
   isValidSignature(question: SignatureQuestion): Promise<boolean>
 }
 
+/** An allocation as an airdrop's distributor takes its claim. */
+export interface DistributorClaim {
+  index: number
+  /** As a bytes32. */
+  account: Buffer
+  /** The token's base units. */
+  amount: bigint
+  /** 32 bytes each in hex, without 0x. */
+  proof: readonly string[]
+}
+
+/** To whom an operator permits that a Solana account's allocation is paid. */
+export interface PermittedReceiver {
+  to: Hex
+  /** Unix time, seconds: the last at which the permission is good. */
+  deadlineS: number
+  signature: Hex
+}
+
+/** Airdrop distributors on a chain. */
+export interface DistributorPort {
+  /** EIP-155 id of the chain. */
+  readonly chainId: number
+  /** Calldata that pays an EVM account itself. */
+  claim(claim: DistributorClaim): Hex
+  /** Calldata that pays a Solana account's tokens to an EVM account. */
+  claimFor(claim: DistributorClaim, permitted: PermittedReceiver): Hex
+}
+
+/** The operator's key of airdrops, which permits claims of Solana accounts (EIP-712). */
+export interface PermissionSigner {
+  readonly address: Hex
+  sign(permission: ClaimPermission): Promise<Hex>
+}
+
 /** How a chain shows itself to the API: what it says of a transaction, and what a registration on it takes. */
 export interface ChainPort {
   readonly network: Network
@@ -85,6 +121,8 @@ export interface ChainPort {
   readonly isWatchOnly: boolean
   /** Absent where a chain has none. */
   readonly smartWallets?: SmartWalletPort
+  /** Absent where a chain has none. */
+  readonly distributors?: DistributorPort
   /** @throws ChainUnavailableError */
   transaction(hash: Hex): Promise<ChainTx>
   /** The transaction that took this nonce, once it is confirmed; null while it is unused or unconfirmed. @throws ChainUnavailableError */

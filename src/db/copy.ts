@@ -10,8 +10,9 @@ import { from as copyFrom } from 'pg-copy-streams'
 const SIGNATURE = Buffer.from('5047434f50590aff0d0a000000000000000000', 'hex')
 const TRAILER = Buffer.from('ffff', 'hex')
 const INITIAL_BYTES = 1 << 16
+const NUMERIC_GROUP_DIGITS = 4
 /** Sent on its own: a row less than a fresh buffer. */
-const CHUNK_BYTES = INITIAL_BYTES - 1_024
+export const CHUNK_BYTES = INITIAL_BYTES - 1_024
 
 /** One table's rows, grown in place. Call `row` with the column count, then each column in order. */
 export class CopyBuffer {
@@ -59,6 +60,26 @@ export class CopyBuffer {
     if (value === null) return this.#null()
     this.#field(8)
     this.#length = this.#buffer.writeBigInt64BE(value, this.#length)
+    return this
+  }
+
+  /**
+   * A numeric from a whole number of at least 0: groups of four decimal digits, the highest first, after their count, the
+   * weight of the first, a sign and a scale (numeric_recv). Trailing groups of zeros are left out, as PostgreSQL does.
+   */
+  numeric(value: bigint): this {
+    const text = value.toString()
+    const groups = Math.ceil(text.length / NUMERIC_GROUP_DIGITS)
+    const padded = text.padStart(groups * NUMERIC_GROUP_DIGITS, '0')
+    let kept = groups
+    while (kept > 0 && padded.endsWith('0000', kept * NUMERIC_GROUP_DIGITS)) kept--
+    this.#field(8 + 2 * kept)
+    for (const part of [kept, kept === 0 ? 0 : groups - 1, 0, 0]) {
+      this.#length = this.#buffer.writeInt16BE(part, this.#length)
+    }
+    for (let at = 0; at < kept * NUMERIC_GROUP_DIGITS; at += NUMERIC_GROUP_DIGITS) {
+      this.#length = this.#buffer.writeInt16BE(Number(padded.slice(at, at + NUMERIC_GROUP_DIGITS)), this.#length)
+    }
     return this
   }
 
@@ -153,7 +174,8 @@ export async function copyEach<T>(
   await copy.end()
 }
 
-function startCopy(client: pg.ClientBase, target: string) {
+/** Begins a COPY that rows are handed to bit by bit; until its end the connection takes nothing else. */
+export function startCopy(client: pg.ClientBase, target: string) {
   const stream = client.query(copyFrom(`COPY ${target} FROM STDIN (FORMAT binary)`))
   const done = finished(stream)
   // awaited by whichever comes first, a full stream or the end

@@ -13,7 +13,10 @@ export class DeepReorgError extends Error {
  * does. A single node on another fork is that node's trouble and no reason to halt the chain.
  * @throws ChainUnavailableError
  */
-export async function isCheckpointReplaced(chain: EvmChain, { parentHash, nextBlock }: ChainRow): Promise<boolean> {
+export async function isCheckpointReplaced(
+  chain: EvmChain,
+  { parentHash, nextBlock }: Pick<ChainRow, 'parentHash' | 'nextBlock'>,
+): Promise<boolean> {
   if (!parentHash) return false
   const headers = await chain.rpc.onEveryNode((call) => getHeader(call, nextBlock - 1))
   const known = headers.filter((header) => header !== null)

@@ -11,6 +11,7 @@ import {
   type RegistrationRequest,
 } from '../chain.js'
 import { encodePlaceBids } from './calldata.js'
+import { encodeClaim, encodeClaimFor } from './distributor.js'
 import { REGISTRATION_TOPICS } from './harvest.js'
 import { decodeMessage, messageNames } from './hubMessage.js'
 import { getHeader, type Header } from './logs.js'
@@ -68,6 +69,7 @@ export function createEvmChain({ config, chain, rpc }: EvmChainOptions): EvmChai
     gasToken: config.gasToken,
     isWatchOnly: config.watchOnly !== undefined && !config.watchOnly.quotes,
     smartWallets: createSmartWallets(rpc, config.chainId),
+    distributors: { chainId: config.chainId, claim: encodeClaim, claimFor: encodeClaimFor },
     heads,
     head,
     transaction: (hash): Promise<ChainTx> =>
