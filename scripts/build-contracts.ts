@@ -35,6 +35,7 @@ const TARGETS: readonly Target[] = [
   },
   { contract: 'LocalMessageLib', file: 'local/LocalMessageLib.sol', output: `${GENERATED}/local-message-lib.ts` },
   { contract: 'PriceFeed', file: 'local/PriceFeed.sol', output: `${GENERATED}/price-feed.ts` },
+  { contract: 'LocalToken', file: 'local/LocalToken.sol', output: `${GENERATED}/local-token.ts` },
   { contract: 'BidEmitter', file: 'local/BidEmitter.sol', output: `${GENERATED}/bid-emitter.ts`, runtime: true },
   { contract: 'TestBatch', file: 'test-doubles/TestBatch.sol', output: `${GENERATED_TESTS}/test-batch.ts` },
   {

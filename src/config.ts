@@ -30,6 +30,8 @@ const evmChain = z.strictObject({
   /** The hub or spoke contract, and LayerZero's endpoint on that chain. */
   contract: hex(20),
   endpoint: hex(20).optional(),
+  /** The contract that takes payments for names of communities; without it none are sold there. */
+  communityPayments: hex(20).optional(),
   /** LayerZero's endpoint id. */
   eid: z.int().positive().optional(),
   /** The message library of a local chain, which believes the relayer's word. */
@@ -114,6 +116,14 @@ const chainsFile = chainsFileForm.superRefine(({ chains, solana }, ctx) => {
     if (seen.has(chain.label))
       ctx.addIssue({ code: 'custom', path: ['chains', i, 'label'], message: `"${chain.label}" is listed twice` })
     seen.add(chain.label)
+    if (chain.communityPayments && chain.watchOnly)
+      ctx.addIssue({ code: 'custom', path: ['chains', i, 'communityPayments'], message: 'does not go with watchOnly' })
+    if (chain.communityPayments === chain.contract)
+      ctx.addIssue({
+        code: 'custom',
+        path: ['chains', i, 'communityPayments'],
+        message: 'is the hub or spoke contract',
+      })
   })
   for (const network of ['mainnet', 'testnet'] as const) {
     const of = chains.filter((chain) => chain.network === network)

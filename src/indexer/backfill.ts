@@ -99,7 +99,7 @@ const prepare = (network: Network, range: ConfirmedRange): PreparedRange => ({
 
 async function writeRange(options: Run, range: PreparedRange): Promise<void> {
   const limit = options.isCaughtUp ? LIVE_BATCH : CATCH_UP_BATCH
-  const { entries, received, sent } = range.harvest
+  const { entries, received, sent, payments } = range.harvest
   let start = 0
   let from = range.from
   // cut behind a block's last log, so that the checkpoint always stands between blocks
@@ -120,7 +120,12 @@ async function writeRange(options: Run, range: PreparedRange): Promise<void> {
   function cut(batch: Entry[], first: number, last: number): Harvest {
     // messages that were left out of earlier blocks come with the range's first part
     const isInside = ({ block }: { block: number }) => (block >= first || first === range.from) && block <= last
-    return { entries: batch, received: received.filter(isInside), sent: sent.filter(isInside) }
+    return {
+      entries: batch,
+      received: received.filter(isInside),
+      sent: sent.filter(isInside),
+      payments: payments.filter(isInside),
+    }
   }
 }
 

@@ -1,8 +1,9 @@
 import type pg from 'pg'
 import type { EvmChain } from '../chains/evm/chain.js'
-import type { Harvest } from '../chains/evm/harvest.js'
+import { countOf, type Harvest, together } from '../chains/evm/harvest.js'
 import { getHeader, type Header } from '../chains/evm/logs.js'
 import { type ChainRow, haltChain } from '../db/chains.js'
+import { writeTailCommunityPayments } from '../db/communityPayments.js'
 import { writeTail } from '../db/facts.js'
 import { assertLeader, markCaughtUp, readHead } from '../db/head.js'
 import { writeTailMessages, writeTailReceipts } from '../db/messages.js'
@@ -109,7 +110,7 @@ export async function createChainIndexer(options: ChainIndexerOptions): Promise<
         : { kind: 'idle' }
     }
     const last = confirming.at(-1)
-    const believed = together(confirming)
+    const believed = harvests(confirming)
     believed.sent = await order.complete(believed.sent)
     failpoint('follow.before_transaction')
     minimumWei = await writeStep(options, { extension, isTailStored, minimumWei, last, believed })
@@ -178,9 +179,8 @@ export async function createChainIndexer(options: ChainIndexerOptions): Promise<
   }
 }
 
-/** Logs that count for somebody: entries of a hub, messages of a spoke. */
-const count = (blocks: readonly TailBlock[]): number =>
-  blocks.reduce((sum, { harvest }) => sum + harvest.entries.length + harvest.sent.length, 0)
+const count = (blocks: readonly TailBlock[]): number => blocks.reduce((sum, { harvest }) => sum + countOf(harvest), 0)
+const harvests = (blocks: readonly TailBlock[]): Harvest => together(blocks.map(({ harvest }) => harvest))
 
 interface Step {
   extension: Extension | null
@@ -214,21 +214,17 @@ async function writeStep(options: ChainIndexerOptions, step: Step): Promise<bigi
         entries: isTail(block) ? harvest.entries : [],
       }))
       await writeTail(client, network, chain, { dropFrom, blocks, minimumWei })
-      const { received, sent } = together(step.extension.blocks.filter(isTail))
+      const { received, sent, payments } = harvests(step.extension.blocks.filter(isTail))
       if (options.chain.role === 'hub') await writeTailReceipts(client, network, { dropFrom, receipts: received })
       else await writeTailMessages(client, network, chain, { dropFrom, messages: sent })
+      if (options.chain.config.communityPayments)
+        await writeTailCommunityPayments(client, network, chain, { dropFrom, payments })
     }
     await client.query(`SELECT pg_notify('clusterd', $1)`, [network])
     failpoint('follow.before_commit')
     return minimumWei
   })
 }
-
-const together = (blocks: readonly TailBlock[]): Harvest => ({
-  entries: blocks.flatMap(({ harvest }) => harvest.entries),
-  received: blocks.flatMap(({ harvest }) => harvest.received),
-  sent: blocks.flatMap(({ harvest }) => harvest.sent),
-})
 
 /**
  * The checkpoint's block has to be on the chain still. A local chain that its launcher restored from an older state may have

@@ -1,5 +1,5 @@
 import type { EvmChain } from '../chains/evm/chain.js'
-import { filterOf, harvest } from '../chains/evm/harvest.js'
+import { countOf, filterOf, harvest, together } from '../chains/evm/harvest.js'
 import { getHeader, getLogRange, type LogRange, type RawLog } from '../chains/evm/logs.js'
 import { compareLogs, completeLogs } from '../chains/evm/rangeCheck.js'
 import type { Call } from '../chains/evm/rpc.js'
@@ -25,7 +25,7 @@ export async function fetchRange(source: RangeSource, from: number, to: number):
   const { chain, width } = source
   try {
     const range = await chain.rpc.onOneNode((call) => readRange(call, source, from, to))
-    width.answered(to - from + 1, range.harvest.entries.length + range.harvest.sent.length)
+    width.answered(to - from + 1, countOf(range.harvest))
     return range
   } catch (error) {
     if (!(error instanceof RpcError) || error.fault !== 'too_much' || from === to) {
@@ -39,11 +39,7 @@ export async function fetchRange(source: RangeSource, from: number, to: number):
     return {
       from,
       to,
-      harvest: {
-        entries: low.harvest.entries.concat(high.harvest.entries),
-        received: low.harvest.received.concat(high.harvest.received),
-        sent: low.harvest.sent.concat(high.harvest.sent),
-      },
+      harvest: together([low.harvest, high.harvest]),
       parentHash: low.parentHash,
       lastHash: high.lastHash,
       hashOfBlock: new Map([...low.hashOfBlock, ...high.hashOfBlock]),
@@ -57,8 +53,8 @@ async function readRange(
   from: number,
   to: number,
 ): Promise<ConfirmedRange> {
-  const { role, contract, endpoint } = chain.config
-  const filter = filterOf(role, contract)
+  const { config } = chain
+  const filter = filterOf(config)
   const [answer, first] = await Promise.all([
     getLogRange(call, filter, from, to),
     from === to ? null : getHeader(call, from),
@@ -67,8 +63,8 @@ async function readRange(
   if (from !== to && !first) throw new RpcError('transient', `eth_getBlockByNumber: block ${from} is missing`)
   const firstHeader = first ?? last
   const range = { logs: await checkLogs(call, { chain, checkFrom }, answer, from), last }
-  const found = await harvest(call, { chain: chain.chain, endpoint }, range.logs, await timesOf(call, range))
-  const configured = role === 'hub' ? minimumEntries(chain, from, to, firstHeader.timestampMs) : []
+  const found = await harvest(call, { ...config, chain: chain.chain }, range.logs, await timesOf(call, range))
+  const configured = config.role === 'hub' ? minimumEntries(chain, from, to, firstHeader.timestampMs) : []
   if (configured.length > 0) found.entries = [...configured, ...found.entries].sort(byPosition)
   return {
     from,
@@ -87,7 +83,7 @@ async function checkLogs(
   { logs, last }: LogRange,
   from: number,
 ): Promise<RawLog[]> {
-  const filter = filterOf(chain.config.role, chain.config.contract)
+  const filter = filterOf(chain.config)
   const firstNew = logs.findIndex(({ blockNumber }) => Number(blockNumber) >= checkFrom)
   const cut = firstNew === -1 ? logs.length : firstNew
   const isAllNew = from >= checkFrom

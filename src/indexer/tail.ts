@@ -96,13 +96,12 @@ async function newHeaders(
 }
 
 async function readBlock(call: Call, chain: EvmChain, header: Header): Promise<TailBlock> {
-  const { role, contract, endpoint } = chain.config
-  const logs = await getBlockLogs(call, filterOf(role, contract), header)
+  const logs = await getBlockLogs(call, filterOf(chain.config), header)
   return {
     block: header.number,
     hash: fromHex(header.hash),
     parentHash: fromHex(header.parentHash),
     timestampMs: header.timestampMs,
-    harvest: await harvest(call, { chain: chain.chain, endpoint }, logs, () => header.timestampMs),
+    harvest: await harvest(call, { ...chain.config, chain: chain.chain }, logs, () => header.timestampMs),
   }
 }

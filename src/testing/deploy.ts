@@ -8,11 +8,15 @@ import {
   pad,
 } from 'viem'
 import {
+  communityPaymentsAbi,
+  communityPaymentsBytecode,
   endpointAbi,
   hubAbi,
   hubBytecode,
   localMessageLibAbi,
   localMessageLibBytecode,
+  localTokenAbi,
+  localTokenBytecode,
   spokeAbi,
   spokeBytecode,
 } from '../chains/evm/contracts/index.js'
@@ -23,6 +27,8 @@ import { type DeployClient, nextNonce, type Step, sendInOrder } from './send.js'
 const HUB_GAS = 5_000_000n
 const SPOKE_GAS = 4_000_000n
 const LIBRARY_GAS = 3_000_000n
+const PAYMENTS_GAS = 3_000_000n
+const TOKEN_GAS = 2_000_000n
 const SETTING_GAS = 200_000n
 
 const DEFAULT_DELIVER_LIMIT_WEI = 1_000n * 10n ** 18n
@@ -118,6 +124,43 @@ export async function deployMessageLibrary(
     },
   ])
   return library
+}
+
+/** How long payments for community names are held unless told otherwise: an hour. */
+const HOLD_SECONDS = 3_600n
+
+export interface PaymentsSettings extends DeployClient {
+  readonly owner: Address
+  readonly relayer: Address
+  readonly pauser: Address
+  /** How long the relayer may refuse a payment, seconds; an hour unless given. */
+  readonly holdSeconds?: bigint
+}
+
+/** Deploys the contract that takes payments for names of communities; `block` is the one that holds it. */
+export async function deployCommunityPayments(
+  settings: PaymentsSettings,
+): Promise<{ payments: Address; block: bigint }> {
+  const { owner, relayer, pauser, holdSeconds = HOLD_SECONDS } = settings
+  const [receipt] = await sendInOrder(settings, [
+    {
+      label: 'deploying the payments of communities',
+      data: encodeDeployData({
+        abi: communityPaymentsAbi,
+        bytecode: communityPaymentsBytecode,
+        args: [owner, relayer, pauser, holdSeconds],
+      }),
+      gas: PAYMENTS_GAS,
+    },
+  ])
+  return { payments: receipt!.contractAddress!, block: receipt!.blockNumber }
+}
+
+/** Deploys a token that anybody may mint. */
+export async function deployLocalToken(client: DeployClient): Promise<Address> {
+  const data = encodeDeployData({ abi: localTokenAbi, bytecode: localTokenBytecode })
+  const [receipt] = await sendInOrder(client, [{ label: 'deploying a token', data, gas: TOKEN_GAS }])
+  return receipt!.contractAddress!
 }
 
 /** One end of a bridge. The client's account owns endpoint and library. */

@@ -1,4 +1,5 @@
 import path from 'node:path'
+import type { Hex } from 'viem'
 import { type Anvil, startAnvil } from './anvil.js'
 import type { ChainDefinition, ChainEntry, KnownChain } from './localChains.js'
 import { ensureContracts } from './localContracts.js'
@@ -19,6 +20,8 @@ export interface LocalChain extends ChainDefinition {
   readonly config: ChainEntry
   /** On a hub: where quotes in SOL have their prices from; `setPrice` changes them. */
   readonly feeds: PriceFeeds | undefined
+  /** On a hub: a token that anybody may mint. */
+  readonly token: Hex | undefined
   /** The newest run of its process; asked-for ends included. */
   readonly anvil: Anvil
   stop(): Promise<void>
@@ -64,7 +67,7 @@ export async function startLocalChain(options: LocalChainOptions): Promise<Local
   }
   let isAskedToEnd = false
   let anvil = await start(await samePort(options.previous))
-  const { contracts, feeds } = await ensureContracts(anvil, definition, options.hubEid, options.previous)
+  const { contracts, feeds, token } = await ensureContracts(anvil, definition, options.hubEid, options.previous)
   const config: ChainEntry = {
     network: definition.network,
     label: definition.label,
@@ -83,6 +86,7 @@ export async function startLocalChain(options: LocalChainOptions): Promise<Local
     ...definition,
     config,
     feeds,
+    token,
     rpcUrl: anvil.rpcUrl,
     wsUrl: anvil.wsUrl,
     get pid() {

@@ -94,6 +94,7 @@ export interface ChainEntry {
   endpoint: Hex
   eid: number
   messageLib: Hex
+  communityPayments: Hex
   startBlock: number
   confirmation: { blocks: number }
   pollMs: number
@@ -105,6 +106,8 @@ export interface ChainEntry {
 export interface KnownChain extends ChainEntry {
   /** On a hub: where quotes in SOL have their prices from. */
   feeds?: PriceFeeds
+  /** On a hub: a token that anybody may mint. */
+  token?: Hex
 }
 
 /**

@@ -2,7 +2,16 @@ import fs from 'node:fs'
 import path from 'node:path'
 import { type Hex, parseEther } from 'viem'
 import type { Network } from '../registry/network.js'
-import { type BridgeEnd, type BridgePrice, connectEnd, deployHub, deployMessageLibrary, deploySpoke } from './deploy.js'
+import {
+  type BridgeEnd,
+  type BridgePrice,
+  connectEnd,
+  deployCommunityPayments,
+  deployHub,
+  deployLocalToken,
+  deployMessageLibrary,
+  deploySpoke,
+} from './deploy.js'
 import { writeAtomically } from './files.js'
 import type { LocalChain } from './localChain.js'
 import { type ChainDefinition, type ChainEntry, type KnownChain, LOCAL_SPEND_CAP_WEI } from './localChains.js'
@@ -14,12 +23,20 @@ import { lowerCase, operatorAccount, operatorAddresses } from './world.js'
 /** Least bid on a local hub, as the interface's default. */
 const MINIMUM_WEI = parseEther('0.01')
 
-export type Contracts = Pick<ChainEntry, 'contract' | 'endpoint' | 'messageLib' | 'genesisHash' | 'startBlock'>
+export type Contracts = Pick<
+  ChainEntry,
+  'contract' | 'endpoint' | 'messageLib' | 'communityPayments' | 'genesisHash' | 'startBlock'
+>
 
-/** The contracts of a chain and, on a hub, the price feeds there. */
-export interface LocalContracts {
-  contracts: Contracts
+/** What stands on a hub alone: price feeds, and a token that anybody may mint. */
+interface HubExtras {
   feeds: PriceFeeds | undefined
+  token: Hex | undefined
+}
+
+/** The contracts of a chain and what else stands there. */
+export interface LocalContracts extends HubExtras {
+  contracts: Contracts
 }
 
 interface At {
@@ -37,31 +54,59 @@ export async function ensureContracts(
   const genesisHash = (await reader.getBlock({ blockNumber: 0n })).hash
   const stands = async (addresses: readonly Hex[]) =>
     (await Promise.all(addresses.map((address) => reader.getCode({ address })))).every((code) => code !== undefined)
+  const isHub = definition.role === 'hub'
   if (previous?.genesisHash === genesisHash) {
-    const { contract, endpoint, messageLib, startBlock, feeds } = previous
+    const { contract, endpoint, messageLib, startBlock, feeds, token } = previous
     if (await stands([contract, endpoint, messageLib])) {
-      const contracts = { contract, endpoint, messageLib, startBlock, genesisHash }
-      if (definition.role !== 'hub') return { contracts, feeds: undefined }
-      if (feeds && (await stands([feeds.solUsd, feeds.ethUsd]))) return { contracts, feeds }
-      return { contracts, feeds: await mineQuickly(at, definition.chainId, () => deployFeeds(at, definition)) }
+      const hasPayments = previous.communityPayments && (await stands([previous.communityPayments]))
+      const communityPayments = hasPayments
+        ? previous.communityPayments
+        : await mineQuickly(at, definition.chainId, () => deployPayments(at, definition))
+      const contracts = { contract, endpoint, messageLib, communityPayments, startBlock, genesisHash }
+      if (!isHub) return { contracts, ...NO_EXTRAS }
+      if (feeds && token && (await stands([feeds.solUsd, feeds.ethUsd, token]))) return { contracts, feeds, token }
+      return { contracts, ...(await mineQuickly(at, definition.chainId, () => deployExtras(at, definition))) }
     }
   }
   await fund(at, definition.chainId, operatorAddresses())
   return mineQuickly(at, definition.chainId, async () => ({
-    contracts: { ...(await deploy(at, definition, hubEid)), genesisHash },
-    feeds: definition.role === 'hub' ? await deployFeeds(at, definition) : undefined,
+    contracts: {
+      ...(await deploy(at, definition, hubEid)),
+      communityPayments: await deployPayments(at, definition),
+      genesisHash,
+    },
+    ...(isHub ? await deployExtras(at, definition) : NO_EXTRAS),
   }))
 }
 
-const deployFeeds = (at: At, { chainId }: ChainDefinition): Promise<PriceFeeds> =>
-  deployPriceFeeds({ walletClient: walletOf(at, chainId, operatorAccount('deployer')), ...readerOf(at, chainId) })
+const NO_EXTRAS: HubExtras = { feeds: undefined, token: undefined }
+
+const deployerOf = (at: At, chainId: number) => ({
+  walletClient: walletOf(at, chainId, operatorAccount('deployer')),
+  ...readerOf(at, chainId),
+})
+
+async function deployExtras(at: At, { chainId }: ChainDefinition): Promise<HubExtras> {
+  const feeds = await deployPriceFeeds(deployerOf(at, chainId))
+  return { feeds, token: lowerCase(await deployLocalToken(deployerOf(at, chainId))) }
+}
+
+async function deployPayments(at: At, { chainId }: ChainDefinition): Promise<Hex> {
+  const { payments } = await deployCommunityPayments({
+    ...deployerOf(at, chainId),
+    owner: operatorAccount('owner').address,
+    relayer: operatorAccount('relayer').address,
+    pauser: operatorAccount('pauser').address,
+  })
+  return lowerCase(payments)
+}
 
 async function deploy(
   at: At,
   { chainId, eid, role }: ChainDefinition,
   hubEid: number,
-): Promise<Omit<Contracts, 'genesisHash'>> {
-  const client = { walletClient: walletOf(at, chainId, operatorAccount('deployer')), ...readerOf(at, chainId) }
+): Promise<Omit<Contracts, 'genesisHash' | 'communityPayments'>> {
+  const client = deployerOf(at, chainId)
   const relayer = operatorAccount('relayer').address
   const settings = {
     ...client,
@@ -128,7 +173,11 @@ export function writeChains(
   chains: readonly LocalChain[],
   solana: Partial<Record<Network, SolanaEntry>>,
 ): void {
-  const known: readonly KnownChain[] = chains.map(({ config, feeds }) => ({ ...config, ...(feeds && { feeds }) }))
+  const known: readonly KnownChain[] = chains.map(({ config, feeds, token }) => ({
+    ...config,
+    ...(feeds && { feeds }),
+    ...(token && { token }),
+  }))
   const all = new Map([...previousChains(home), ...known.map((chain) => [chain.label, chain] as const)])
   const deliveries = { spendCapWei: String(LOCAL_SPEND_CAP_WEI) }
   writeJson(knownFile(home), { chains: [...all.values()] })

@@ -189,12 +189,18 @@ function describeNetwork(
   hub: LocalChain,
   solana: WorldSolana | undefined,
 ): WorldNetwork {
-  const { contract, endpoint } = hub.config
+  const { contract, endpoint, communityPayments } = hub.config
+  const { token } = hub
+  if (!token) throw new Error(`the local hub "${hub.label}" has no token`)
   return {
-    hub: { ...describeChain(hub), contracts: { hub: contract, endpoint } },
+    hub: { ...describeChain(hub), contracts: { hub: contract, endpoint, communityPayments, token } },
     spokes: spokesOf(chains, hub).map((spoke) => ({
       ...describeChain(spoke),
-      contracts: { spoke: spoke.config.contract, endpoint: spoke.config.endpoint },
+      contracts: {
+        spoke: spoke.config.contract,
+        endpoint: spoke.config.endpoint,
+        communityPayments: spoke.config.communityPayments,
+      },
     })),
     ...(solana && { solana }),
   }

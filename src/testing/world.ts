@@ -33,11 +33,17 @@ interface WorldChain {
 }
 
 export interface WorldHub extends WorldChain {
-  contracts: { hub: `0x${string}`; endpoint: `0x${string}` }
+  contracts: {
+    hub: `0x${string}`
+    endpoint: `0x${string}`
+    communityPayments: `0x${string}`
+    /** A token that anybody may mint. */
+    token: `0x${string}`
+  }
 }
 
 export interface WorldSpoke extends WorldChain {
-  contracts: { spoke: `0x${string}`; endpoint: `0x${string}` }
+  contracts: { spoke: `0x${string}`; endpoint: `0x${string}`; communityPayments: `0x${string}` }
 }
 
 export interface WorldSolana {

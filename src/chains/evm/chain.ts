@@ -12,7 +12,6 @@ import {
 } from '../chain.js'
 import { encodePlaceBids } from './calldata.js'
 import { encodeClaim, encodeClaimFor } from './distributor.js'
-import { REGISTRATION_TOPICS } from './harvest.js'
 import { decodeMessage, messageNames } from './hubMessage.js'
 import { getHeader, type Header } from './logs.js'
 import { decodePacket } from './packet.js'
@@ -40,7 +39,7 @@ export interface EvmChainOptions {
 }
 
 export function createEvmChain({ config, chain, rpc }: EvmChainOptions): EvmChain {
-  const { network, label, role, contract } = config
+  const { network, label, role } = config
   let cached: { atMs: number; head: Promise<ChainHead> } | null = null
   const heads = () => {
     // beside the question, so that a node that hangs delays nothing
@@ -73,7 +72,7 @@ export function createEvmChain({ config, chain, rpc }: EvmChainOptions): EvmChai
     heads,
     head,
     transaction: (hash): Promise<ChainTx> =>
-      asking(() => rpc.onOneNode((call) => readTransaction(call, hash, contract, REGISTRATION_TOPICS[role], head))),
+      asking(() => rpc.onOneNode((call) => readTransaction(call, hash, config, head))),
     replacement: (sender, nonce) =>
       asking(async () => {
         const { confirmed } = await head()

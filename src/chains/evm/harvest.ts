@@ -1,18 +1,32 @@
 import { keccak256, toBytes } from 'viem'
 import { fromHex, txKey, wordToBigInt } from '../../registry/bytes.js'
 import type { Entry } from '../../registry/entry.js'
+import type { MadePayment } from '../../registry/madePayment.js'
 import type { ReceivedMessage, SentMessage } from '../../registry/message.js'
 import type { Hex } from '../chain.js'
+import { HELD_TOPIC, PAYMENT_TOPIC, readPayments } from './communityPayments.js'
 import type { LogFilter, RawLog } from './logs.js'
 import { readPacketSent } from './packetSent.js'
 import type { Call } from './rpc.js'
 
-/** What our contracts' logs of some blocks come to. On a hub: entries and received messages; on a spoke: sent ones. */
+/** What our contracts' logs of some blocks come to. On a hub: entries and received messages; on a spoke: sent ones; on both: payments. */
 export interface Harvest {
   entries: Entry[]
   received: ReceivedMessage[]
   sent: SentMessage[]
+  payments: MadePayment[]
 }
+
+/** What several harvests come to, in their order. */
+export const together = (parts: readonly Harvest[]): Harvest => ({
+  entries: parts.flatMap(({ entries }) => entries),
+  received: parts.flatMap(({ received }) => received),
+  sent: parts.flatMap(({ sent }) => sent),
+  payments: parts.flatMap(({ payments }) => payments),
+})
+
+/** Logs that count for somebody. */
+export const countOf = ({ entries, sent, payments }: Harvest): number => entries.length + sent.length + payments.length
 
 const topic = (signature: string): Hex => keccak256(toBytes(signature))
 
@@ -30,11 +44,33 @@ export const REGISTRATION_TOPICS = {
   spoke: [SENT_TOPIC],
 } as const
 
-/** The logs that are read of a hub or a spoke contract. */
-export const filterOf = (role: 'hub' | 'spoke', contract: Hex): LogFilter => ({
-  address: contract,
-  topics: role === 'hub' ? [...REGISTRATION_TOPICS.hub, MINIMUM_TOPIC] : REGISTRATION_TOPICS.spoke,
-})
+/** Our contracts on a chain. */
+export interface OurContracts {
+  role: 'hub' | 'spoke'
+  /** The hub or the spoke, lower case. */
+  contract: Hex
+  /** Takes payments for names of communities, lower case. */
+  communityPayments?: Hex | undefined
+}
+
+/** The logs that are read of our contracts on a chain. */
+export function filterOf({ role, contract, communityPayments }: OurContracts): LogFilter {
+  const topics = role === 'hub' ? [...REGISTRATION_TOPICS.hub, MINIMUM_TOPIC] : REGISTRATION_TOPICS.spoke
+  if (!communityPayments) return { addresses: [contract], topics }
+  return { addresses: [contract, communityPayments], topics: [...topics, PAYMENT_TOPIC, HELD_TOPIC] }
+}
+
+/** Whether a log makes its transaction a registration. */
+export function isRegistrationLog(
+  { role, contract, communityPayments }: OurContracts,
+  log: { address: Hex; topics: readonly Hex[] },
+): boolean {
+  const address = log.address.toLowerCase()
+  const topics: readonly Hex[] = REGISTRATION_TOPICS[role]
+  const [first] = log.topics
+  if (first === undefined) return false
+  return (address === contract && topics.includes(first)) || (address === communityPayments && first === PAYMENT_TOPIC)
+}
 
 /** Data length of each event in words. */
 const WORDS: Readonly<Record<Hex, number>> = {
@@ -54,15 +90,21 @@ const WORDS: Readonly<Record<Hex, number>> = {
  */
 export async function harvest(
   call: Call,
-  chain: { chain: number; endpoint: Hex | undefined },
+  chain: Omit<OurContracts, 'role'> & { chain: number; endpoint?: Hex | undefined },
   logs: readonly RawLog[],
   timeOf: (log: RawLog) => number,
 ): Promise<Harvest> {
-  const found: Harvest = { entries: [], received: [], sent: [] }
+  const found: Harvest = { entries: [], received: [], sent: [], payments: [] }
+  const { contract, communityPayments } = chain
   const sentLogs: RawLog[] = []
+  const paymentLogs: RawLog[] = []
   const refused = new Set<string>()
   for (const log of logs) {
     const first = log.topics[0]!
+    if (communityPayments && log.address !== contract && log.address.toLowerCase() === communityPayments) {
+      paymentLogs.push(log)
+      continue
+    }
     if (log.data.length !== 2 + 64 * WORDS[first]!) continue
     if (first === BID_TOPIC || first === BID_WITH_REFERRAL_TOPIC)
       found.entries.push(bidEntry(chain.chain, log, timeOf(log)))
@@ -72,6 +114,7 @@ export async function harvest(
     else found.received.push(receivedMessage(log, refused.has(log.data.slice(0, 66))))
   }
   if (sentLogs.length > 0 && chain.endpoint) found.sent = await readPacketSent(call, chain.endpoint, sentLogs, timeOf)
+  if (paymentLogs.length > 0) found.payments = readPayments(paymentLogs, timeOf)
   return found
 }
 

@@ -63,10 +63,10 @@ export async function getHeader(call: Call, block: number | 'latest' | 'finalize
   return header
 }
 
-/** What is asked for: the logs of one contract with one of these first topics. */
+/** What is asked for: the logs of our contracts with one of these first topics. */
 export interface LogFilter {
-  /** Lower case. */
-  address: Hex
+  /** One or more, lower case. */
+  addresses: readonly Hex[]
   topics: readonly Hex[]
 }
 
@@ -76,31 +76,37 @@ export interface LogFilter {
  */
 export async function getLogRange(
   call: Call,
-  { address, topics }: LogFilter,
+  { addresses, topics }: LogFilter,
   from: number,
   to: number,
 ): Promise<LogRange> {
-  const filter = { address, topics: [topics], fromBlock: quantity(from), toBlock: quantity(to) }
+  const filter = { address: oneOrMore(addresses), topics: [topics], fromBlock: quantity(from), toBlock: quantity(to) }
   const [logs, last] = await Promise.all([call<RawLog[]>('eth_getLogs', [filter]), getHeader(call, to)])
   if (!last) throw new RpcError('transient', `eth_getLogs: the node does not have block ${to} yet`)
-  return { logs: ordered(logs, address, from, to), last }
+  return { logs: ordered(logs, addresses, from, to), last }
 }
+
+/** As `eth_getLogs` takes addresses: a list only where it has to be one. */
+const oneOrMore = (addresses: readonly Hex[]): Hex | readonly Hex[] =>
+  addresses.length === 1 ? addresses[0]! : addresses
 
 /**
  * The logs of one block, asked for by its hash (EIP-234): another fork can't answer. Where the header's bloom filter
- * says that the contract logged and the list is empty, the receipts decide, since nodes have been seen to announce a block
+ * says that a contract of ours logged and the list is empty, the receipts decide, since nodes have been seen to announce a block
  * before they index its logs.
  */
 export async function getBlockLogs(call: Call, filter: LogFilter, header: Header): Promise<RawLog[]> {
   if (!bloomMayHoldLogs(header.logsBloom, filter)) return []
-  const { address, topics } = filter
-  const logs = await call<RawLog[]>('eth_getLogs', [{ address, topics: [topics], blockHash: header.hash }])
+  const { addresses, topics } = filter
+  const logs = await call<RawLog[]>('eth_getLogs', [
+    { address: oneOrMore(addresses), topics: [topics], blockHash: header.hash },
+  ])
   const found = logs.length > 0 ? logs : await logsOfReceipts(call, filter, header)
-  return ordered(found, address, header.number, header.number, header.hash)
+  return ordered(found, addresses, header.number, header.number, header.hash)
 }
 
 /** The logs of a block out of its receipts, which have to be this very block's. A node that has no such method is believed. */
-async function logsOfReceipts(call: Call, { address, topics }: LogFilter, header: Header): Promise<RawLog[]> {
+async function logsOfReceipts(call: Call, { addresses, topics }: LogFilter, header: Header): Promise<RawLog[]> {
   const method = 'eth_getBlockReceipts'
   let receipts: { blockHash: Hex; logs: RawLog[] }[] | null
   try {
@@ -114,11 +120,14 @@ async function logsOfReceipts(call: Call, { address, topics }: LogFilter, header
     throw new RpcError('transient', `${method}: not those of block ${header.number} (${header.hash})`)
   return receipts
     .flatMap((receipt) => receipt.logs)
-    .filter((log) => log.address.toLowerCase() === address && topics.some((topic) => topic === log.topics[0]))
+    .filter(
+      (log) => addresses.includes(log.address.toLowerCase() as Hex) && topics.some((topic) => topic === log.topics[0]),
+    )
 }
 
 /** Checks what a node answered and brings it into order: a log of another place is a fault of the node, a repeated one is dropped. */
-function ordered(logs: RawLog[], address: Hex, from: number, to: number, hash?: Hex): RawLog[] {
+function ordered(logs: RawLog[], addresses: readonly Hex[], from: number, to: number, hash?: Hex): RawLog[] {
+  const [first] = addresses
   let isSorted = true
   let previous = -1
   for (const log of logs) {
@@ -129,7 +138,7 @@ function ordered(logs: RawLog[], address: Hex, from: number, to: number, hash?: 
         `eth_getLogs: got a log of block ${block} (${log.blockHash}) for blocks ${from}-${to}`,
       )
     }
-    if (log.address !== address && log.address.toLowerCase() !== address) {
+    if (log.address !== first && !addresses.includes(log.address.toLowerCase() as Hex)) {
       throw new RpcError('transient', `eth_getLogs: got a log of contract ${log.address}`)
     }
     const place = block * 1e6 + Number(log.logIndex)
@@ -141,9 +150,9 @@ function ordered(logs: RawLog[], address: Hex, from: number, to: number, hash?: 
   return [...byPlace.entries()].sort(([a], [b]) => a - b).map(([, log]) => log)
 }
 
-/** Whether a block whose header has this bloom filter may hold logs of a contract with one of these first topics. */
-export const bloomMayHoldLogs = (bloom: Hex, { address, topics }: LogFilter): boolean =>
-  bloomMayHold(bloom, address) && topics.some((topic) => bloomMayHold(bloom, topic))
+/** Whether a block whose header has this bloom filter may hold logs of our contracts with one of these first topics. */
+export const bloomMayHoldLogs = (bloom: Hex, { addresses, topics }: LogFilter): boolean =>
+  addresses.some((address) => bloomMayHold(bloom, address)) && topics.some((topic) => bloomMayHold(bloom, topic))
 
 /** Whether a bloom filter may hold an address or a topic (Yellow Paper, section 4.4.3: three bits out of 2048 of its hash). */
 function bloomMayHold(bloom: Hex, value: Hex): boolean {

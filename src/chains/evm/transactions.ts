@@ -1,4 +1,5 @@
 import type { ChainTx, Hex } from '../chain.js'
+import { isRegistrationLog, type OurContracts } from './harvest.js'
 import type { Call } from './rpc.js'
 import { RpcError } from './rpcErrors.js'
 
@@ -23,13 +24,12 @@ export interface ChainHead {
 
 /**
  * What a node says of a transaction hash now.
- * @param contract our contract, lower case; logs of it with one of `topics` make the transaction a registration
+ * @param ours whose logs make the transaction a registration
  */
 export async function readTransaction(
   call: Call,
   hash: Hex,
-  contract: Hex,
-  topics: readonly Hex[],
+  ours: OurContracts,
   head: () => Promise<ChainHead>,
 ): Promise<ChainTx> {
   const tx = await call<RawTransaction | null>('eth_getTransactionByHash', [hash])
@@ -48,9 +48,7 @@ export async function readTransaction(
     nonce,
     block,
     succeeded: receipt.status === '0x1',
-    isRegistration: receipt.logs.some(
-      (log) => log.address.toLowerCase() === contract && topics.some((topic) => topic === log.topics[0]),
-    ),
+    isRegistration: receipt.logs.some((log) => isRegistrationLog(ours, log)),
     confirmations: { have: Math.max(0, latest - block), need: Math.max(0, latest - confirmed) },
     isConfirmed: block <= confirmed,
   }

@@ -4,6 +4,7 @@ export { bidEmitterAbi, bidEmitterBytecode, bidEmitterRuntimeBytecode } from './
 export { communityPaymentsAbi, communityPaymentsBytecode } from './generated/community-payments.js'
 export { hubAbi, hubBytecode } from './generated/hub.js'
 export { localMessageLibAbi, localMessageLibBytecode } from './generated/local-message-lib.js'
+export { localTokenAbi, localTokenBytecode } from './generated/local-token.js'
 export { priceFeedAbi, priceFeedBytecode } from './generated/price-feed.js'
 export { signatureProbeAbi, signatureProbeBytecode } from './generated/signature-probe.js'
 export { spokeAbi, spokeBytecode } from './generated/spoke.js'
