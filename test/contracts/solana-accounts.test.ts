@@ -1,15 +1,31 @@
 import { type AccountMeta, Keypair, type PublicKey, SystemProgram, type TransactionInstruction } from '@solana/web3.js'
 import { describe, expect, it } from 'vitest'
+import { associatedTokenAddress } from '../../src/chains/solana/tokens.js'
 import { initializeInstruction } from '../../src/testing/solana/registrar.js'
 import { changed, createSolanaWorld, type SolanaWorld } from './support/solana.js'
 import { callsOf, PAYMENT_BYTES, wordOf, writes } from './support/solanaCalls.js'
+import { communityOf, HOLD_SECONDS } from './support/solanaCommunity.js'
 
 /** Each instruction of the registrar with one thing wrong about its accounts or data: refused, and nothing has changed. */
 
-const INSTRUCTIONS = ['initialize', 'set_authorities', 'register', 'settle', 'refund', 'withdraw'] as const
+const INSTRUCTIONS = [
+  'initialize',
+  'set_authorities',
+  'register',
+  'settle',
+  'refund',
+  'withdraw',
+  'set_hold',
+  'pay_community',
+  'pay_community_token',
+  'refuse_community',
+  'release_community',
+  'release_community_token',
+  'reopen_community',
+] as const
 type Name = (typeof INSTRUCTIONS)[number]
-/** Places at which another account is as good: who registers, and who is paid. */
-const FREE: Partial<Record<Name, number>> = { withdraw: 3, register: 0 }
+/** Places at which another account is as good: who registers, who is paid, another name of the same payer. */
+const FREE: Partial<Record<Name, number>> = { withdraw: 3, register: 0, reopen_community: 2 }
 
 /** A world in which the instruction would go through as it is. */
 function enter(name: Name): { world: SolanaWorld; right: TransactionInstruction } {
@@ -18,28 +34,76 @@ function enter(name: Name): { world: SolanaWorld; right: TransactionInstruction 
   const calls = callsOf(world)
   if (name === 'initialize')
     return { world, right: initializeInstruction(programId, keys.deployer, keys.relay, keys.treasurer) }
-  const bobs = calls.register('bob', {}, keys.bob)
-  expect(world.send(calls.register('kept'), calls.register('a'), bobs, calls.settle('kept')).error).toBeUndefined()
+  const club = communityOf(world)
+  if (name.includes('community')) {
+    setMints(world)
+    expect(world.send(club.pay('held'), club.payToken(MINT, 'tokens')).error).toBeUndefined()
+  } else {
+    const bobs = calls.register('bob', {}, keys.bob)
+    expect(world.send(calls.register('kept'), calls.register('a'), bobs, calls.settle('kept')).error).toBeUndefined()
+  }
+  if (name === 'release_community' || name === 'release_community_token' || name === 'reopen_community')
+    club.at(HOLD_SECONDS)
   const right = {
     register: () => calls.register('new'),
     settle: () => calls.settle('a'),
     refund: () => calls.refund('a'),
     withdraw: () => calls.withdraw(1n),
     set_authorities: () => calls.setAuthorities(keys.relay, keys.treasurer),
+    set_hold: () => club.setHold(60n),
+    pay_community: () => club.pay(),
+    pay_community_token: () => club.payToken(MINT),
+    refuse_community: () => club.refuse('held'),
+    release_community: () => club.release('held'),
+    release_community_token: () => club.releaseToken(MINT, 'tokens'),
+    reopen_community: () => club.reopen('held'),
   }[name]()
   return { world, right }
 }
 
+const [MINT, OTHER_MINT] = [Keypair.generate().publicKey, Keypair.generate().publicKey]
+
+/** Two tokens, of which the payer and the recipient have accounts. */
+function setMints(world: SolanaWorld): void {
+  const { setMint, giveTokens } = communityOf(world)
+  for (const mint of [MINT, OTHER_MINT]) {
+    setMint(mint)
+    for (const owner of [world.keys.alice, world.keys.bob]) giveTokens(owner, mint)
+  }
+}
+
+/** The accounts of payments for names of communities. */
+function communityAccounts(world: SolanaWorld): PublicKey[] {
+  const { program, keyOf } = communityOf(world)
+  const keys = ['held', 'tokens', 'ann'].map((name) => keyOf(name))
+  return [
+    ...keys.flatMap((key) => [program.paymentAccount(key), program.nameAccount(key.community, key.name)]),
+    ...[MINT, OTHER_MINT].flatMap((mint) => [
+      program.vault(mint),
+      ...[world.keys.alice, world.keys.bob].map((owner) => associatedTokenAddress(owner, mint)),
+    ]),
+  ]
+}
+
 /** Everything that an instruction could change. */
-function snapshot({ registrar, keys, programData, accountOf }: SolanaWorld): unknown {
+function snapshot(world: SolanaWorld): unknown {
+  const { registrar, keys, programData, accountOf } = world
   const payments = ['a', 'bob', 'new'].map((quote) => registrar.payment(wordOf(quote)))
-  return [...Object.values(keys), registrar.state, registrar.treasury, programData, ...payments].map(accountOf)
+  return [
+    ...Object.values(keys),
+    registrar.state,
+    registrar.treasury,
+    programData,
+    ...payments,
+    ...communityAccounts(world),
+  ].map(accountOf)
 }
 
 /** Accounts of all kinds, with look-alikes: the state's data under another owner, an account of this program at no address of its. */
-function strangers({ registrar, keys, programId, programData, setAccount, accountOf }: SolanaWorld) {
+function strangers(world: SolanaWorld) {
+  const { registrar, keys, programId, programData, setAccount, accountOf } = world
   const [foreign, placeless] = [Keypair.generate().publicKey, Keypair.generate().publicKey]
-  const data = accountOf(registrar.state)?.data ?? Buffer.alloc(104)
+  const data = accountOf(registrar.state)?.data ?? Buffer.alloc(120)
   setAccount(foreign, keys.stranger, 10n ** 12n, data)
   setAccount(placeless, programId, 10n ** 12n, data)
   return [
@@ -53,6 +117,7 @@ function strangers({ registrar, keys, programId, programData, setAccount, accoun
     programData,
     SystemProgram.programId,
     programId,
+    ...(accountOf(MINT) ? [MINT, OTHER_MINT, ...communityAccounts(world)] : []),
   ]
 }
 

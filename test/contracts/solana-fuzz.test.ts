@@ -151,8 +151,9 @@ function play(scene: Scene, one: Step): void {
 function checkLedger({ world, model, gifts, treasuryRent }: Scene): void {
   const { keptLamports, heldLamports } = model.money()
   const { relay, treasurer } = model.authorities()
-  const { relayAuthority, treasuryAuthority, ...numbers } = world.stateOf()
+  const { relayAuthority, treasuryAuthority, communitySequence, holdSeconds, ...numbers } = world.stateOf()
   expect(numbers).toEqual(model.money())
+  expect([communitySequence, holdSeconds]).toEqual([0n, 3_600n])
   expect([base58Of(relayAuthority), base58Of(treasuryAuthority)]).toEqual([relay, treasurer])
   const balance = world.balanceOf(world.registrar.treasury)
   expect(balance).toBe(treasuryRent + keptLamports + heldLamports + gifts)

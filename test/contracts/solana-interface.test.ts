@@ -11,6 +11,7 @@ import { callsOf, LAMPORTS, PAYMENT_BYTES, reads, wordOf } from './support/solan
 
 const source = (file: string) =>
   readFileSync(new URL(`../../contracts/solana/registrar/src/${file}`, import.meta.url), 'utf8')
+const layouts = `${source('layout.rs')}${source('community.rs')}`
 const sighash = (preimage: string) => [...createHash('sha256').update(preimage).digest().subarray(0, 8)]
 const snake = (name: string) => name.toLowerCase()
 
@@ -18,7 +19,7 @@ describe('the interface', () => {
   it('has Anchor’s discriminators, and so has the program', () => {
     const constants = new Map(
       [
-        ...`${source('instructions/mod.rs')}${source('layout.rs')}`.matchAll(
+        ...`${source('instructions/mod.rs')}${layouts}`.matchAll(
           /(\w+)(?:: u64)? = (?:u64::from_le_bytes\()?\[([\d, ]+)\]/g,
         ),
       ].map(([, name, bytes]) => [name!, bytes!.split(', ').map(Number)]),
@@ -50,7 +51,7 @@ describe('the interface', () => {
 
   it('has the fields of the program’s accounts and events', () => {
     for (const { name, type } of registrarIdl.types ?? []) {
-      const struct = new RegExp(`pub struct ${name} \\{([^}]*)\\}`).exec(source('layout.rs'))![1]!
+      const struct = new RegExp(`pub struct ${name} \\{([^}]*)\\}`).exec(layouts)![1]!
       const inProgram = [...struct.matchAll(/pub (\w+): /g)].map(([, field]) => field).slice(1) // the discriminator
       const fields = type.kind === 'struct' ? (type.fields as { name: string }[]) : []
       expect(
@@ -65,7 +66,7 @@ describe('the interface', () => {
     const calls = callsOf(world)
     expect(world.send(calls.register()).error).toBeUndefined()
     const { state, treasury, payment } = world.registrar
-    const sizes = { State: 104, Treasury: 8, Payment: PAYMENT_BYTES }
+    const sizes = { State: 120, Treasury: 8, Payment: PAYMENT_BYTES }
     for (const [name, address] of Object.entries({ State: state, Treasury: treasury, Payment: payment(wordOf('q')) })) {
       const { data } = world.accountOf(address)!
       expect(data.length, name).toBe(sizes[name as keyof typeof sizes])

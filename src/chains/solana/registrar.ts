@@ -19,6 +19,10 @@ export interface RegistrarState {
   keptLamports: bigint
   /** Of payments that are neither settled nor refunded. */
   heldLamports: bigint
+  /** Payments for names of communities so far: the first has number 1. */
+  communitySequence: bigint
+  /** How long such a payment is held. */
+  holdSeconds: bigint
 }
 
 /** The account of a payment that is neither settled nor refunded. */
@@ -67,6 +71,8 @@ interface RawState {
   sequence: BigNumber
   kept_lamports: BigNumber
   held_lamports: BigNumber
+  community_sequence: BigNumber
+  hold_seconds: BigNumber
 }
 
 interface RawPayment {
@@ -120,6 +126,8 @@ export function createRegistrar(programIdText: string): Registrar {
         sequence: toBigInt(raw.sequence),
         keptLamports: toBigInt(raw.kept_lamports),
         heldLamports: toBigInt(raw.held_lamports),
+        communitySequence: toBigInt(raw.community_sequence),
+        holdSeconds: toBigInt(raw.hold_seconds),
       }
     },
     decodePayment(data) {
@@ -135,7 +143,8 @@ export function createRegistrar(programIdText: string): Registrar {
   }
 }
 
-function decode<T>(name: string, data: Buffer): T {
+/** An account's fields as the program's interface names them. @throws RangeError for other data */
+export function decode<T>(name: string, data: Buffer): T {
   try {
     return registrarCoder.accounts.decode<T>(name, data)
   } catch (error) {
@@ -143,16 +152,17 @@ function decode<T>(name: string, data: Buffer): T {
   }
 }
 
-interface Meta {
+export interface Meta {
   pubkey: PublicKey
   isSigner: boolean
   isWritable: boolean
 }
 
-const signs = (pubkey: PublicKey): Meta => ({ pubkey, isSigner: true, isWritable: true })
-const authority = (pubkey: PublicKey): Meta => ({ pubkey, isSigner: true, isWritable: false })
-const writes = (pubkey: PublicKey): Meta => ({ pubkey, isSigner: false, isWritable: true })
-const SYSTEM: Meta = { pubkey: SystemProgram.programId, isSigner: false, isWritable: false }
+export const signs = (pubkey: PublicKey): Meta => ({ pubkey, isSigner: true, isWritable: true })
+export const authority = (pubkey: PublicKey): Meta => ({ pubkey, isSigner: true, isWritable: false })
+export const writes = (pubkey: PublicKey): Meta => ({ pubkey, isSigner: false, isWritable: true })
+export const reads = (pubkey: PublicKey): Meta => ({ pubkey, isSigner: false, isWritable: false })
+export const SYSTEM: Meta = reads(SystemProgram.programId)
 
-const big = (value: bigint) => new anchor.BN(value.toString())
+export const big = (value: bigint) => new anchor.BN(value.toString())
 export const toBigInt = (value: BigNumber): bigint => BigInt(value.toString())

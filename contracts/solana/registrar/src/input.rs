@@ -32,6 +32,13 @@ impl Input<'_> {
         require(self.data.len() == 8 + core::mem::size_of::<T>(), Error::InvalidInstruction)?;
         Ok(unsafe { &*(self.data.as_ptr().add(8) as *const T) })
     }
+
+    /// The same with one byte behind the fields.
+    pub fn fields_and_byte<T>(&self) -> Result<(&T, u8)> {
+        let without = Input { data: &self.data[..self.data.len().saturating_sub(1)], ..*self };
+        let fields = without.fields::<T>()?;
+        Ok((unsafe { &*(fields as *const T) }, self.data[self.data.len() - 1]))
+    }
 }
 
 /// Reads what the loader serialised: number of accounts u64, each account (a duplicate: index of the first u8 and 7 bytes),

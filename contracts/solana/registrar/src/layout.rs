@@ -25,6 +25,10 @@ pub struct State {
     pub kept_lamports: u64,
     /// Lamports of payments that are neither settled nor refunded.
     pub held_lamports: u64,
+    /// Payments for names of communities so far; the first one has number 1.
+    pub community_sequence: u64,
+    /// How long such a payment is held.
+    pub hold_seconds: u64,
     pub bump: u8,
     pub treasury_bump: u8,
     pub reserved: [u8; 6],
@@ -82,17 +86,18 @@ pub struct PaymentRefunded {
     pub lamports: u64,
 }
 
-const _: () = assert!(size_of::<State>() == 104 && size_of::<Treasury>() == 8 && size_of::<Payment>() == 96);
+const _: () = assert!(size_of::<State>() == 120 && size_of::<Treasury>() == 8 && size_of::<Payment>() == 96);
 const _: () = assert!(size_of::<RegistrationPaid>() == 176);
 const _: () = assert!(size_of::<PaymentSettled>() == 48 && size_of::<PaymentRefunded>() == 88);
 
 macro_rules! discriminators {
     ($($name:ident = $bytes:expr;)*) => {
-        $(impl Discriminated for $name {
+        $(impl $crate::layout::Discriminated for $name {
             const DISCRIMINATOR: u64 = u64::from_le_bytes($bytes);
         })*
     };
 }
+pub(crate) use discriminators;
 
 discriminators! {
     State = [216, 146, 107, 94, 104, 75, 182, 177];
@@ -104,7 +109,7 @@ discriminators! {
 }
 
 /// The data of an account of this program, as a `T`.
-fn load<T: Discriminated>(account: Account, program: &Address, missing: Error) -> Result<&'static mut T> {
+pub fn load<T: Discriminated>(account: Account, program: &Address, missing: Error) -> Result<&'static mut T> {
     require(account.is_owned_by(program), missing)?;
     require(account.data_len() == size_of::<T>() as u64, Error::InvalidAccountData)?;
     require(unsafe { *(account.data() as *const u64) } == T::DISCRIMINATOR, Error::InvalidAccountData)?;
@@ -113,6 +118,7 @@ fn load<T: Discriminated>(account: Account, program: &Address, missing: Error) -
 
 impl State {
     /// The state, to be changed.
+    #[inline(never)]
     pub fn load(account: Account, program: &Address) -> Result<&'static mut State> {
         account.require_writable()?;
         let state: &mut State = load(account, program, Error::WrongOwner)?;
@@ -120,6 +126,7 @@ impl State {
         Ok(state)
     }
 
+    #[inline(never)]
     pub fn require_treasury(&self, account: Account, program: &Address) -> Result<()> {
         account.require_writable()?;
         load::<Treasury>(account, program, Error::WrongOwner)?;
@@ -129,6 +136,7 @@ impl State {
 
 impl Payment {
     /// A payment that is neither settled nor refunded, to be changed.
+    #[inline(never)]
     pub fn load(account: Account, program: &Address) -> Result<&'static mut Payment> {
         account.require_writable()?;
         let payment: &mut Payment = load(account, program, Error::PaymentNotHeld)?;

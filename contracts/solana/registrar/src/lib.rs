@@ -8,18 +8,24 @@
 //! - `settle`: the name was won, the lamports are kept
 //! - `refund`: the name was lost, exactly the recorded lamports go back to the recorded payer
 //! - `withdraw`: kept lamports leave the treasury; what is held for payers never does
+//! - `pay_community`, `pay_community_token`: SOL or SPL tokens for a community's name, held for a while in the payment's own
+//!   account or the token's vault
+//! - `refuse_community`, `release_community`, `release_community_token`, `reopen_community`, `set_hold`: what becomes of them
 //!
-//! Invariant after every instruction: treasury balance >= its rent-exempt minimum + kept + held.
+//! Invariant after every instruction: treasury balance >= its rent-exempt minimum + kept + held; a vault's amount >= what open payments of its token hold.
 #![cfg_attr(any(target_arch = "bpf", target_os = "solana"), no_std)]
 
 mod account;
 mod address;
+mod call;
+mod community;
 mod error;
 mod input;
 mod instructions;
 mod layout;
 mod syscalls;
 mod system;
+mod token;
 mod treasury;
 
 /// What the loader calls, with accounts, instruction data and program id serialised at `input`.

@@ -1,8 +1,9 @@
-//! Calls of the system program.
+//! Calls of the system program, and what the runtime tells.
 use crate::account::Account;
 use crate::address::{Address, SYSTEM_PROGRAM};
+use crate::call::{call, Call};
 use crate::error::{require, Error, Result};
-use crate::syscalls::{self, AccountInfo, AccountMeta, Bytes, Instruction, Rent, SignerSeeds};
+use crate::syscalls::{self, AccountMeta, Bytes, Clock, Rent};
 
 const ASSIGN: u32 = 1;
 const TRANSFER: u32 = 2;
@@ -26,19 +27,11 @@ struct WithAddress {
     address: Address,
 }
 
-/// A call of the system program. (One argument: BPF passes five words at most.)
-struct Call<'a> {
-    metas: &'a [AccountMeta],
-    infos: &'a [AccountInfo],
-    data: Bytes,
-    /// Seeds of the address of ours that signs; empty: none does.
-    seeds: &'a [Bytes],
-}
-
 /// An account to be made, with zeros for data.
 pub struct NewAccount<'a> {
     pub payer: Account,
     pub account: Account,
+    /// Its owner.
     pub program: &'a Address,
     pub bytes: usize,
     /// Of its address, bump last.
@@ -46,8 +39,10 @@ pub struct NewAccount<'a> {
 }
 
 /// Moves lamports of an account that signed.
+#[inline(never)]
 pub fn transfer(from: Account, to: Account, lamports: u64) {
     call(&Call {
+        program: &SYSTEM_PROGRAM,
         metas: &[
             AccountMeta { address: from.address(), is_writable: true, is_signer: true },
             AccountMeta { address: to.address(), is_writable: true, is_signer: false },
@@ -58,7 +53,7 @@ pub fn transfer(from: Account, to: Account, lamports: u64) {
     })
 }
 
-/// Makes an account of this program at one of its addresses, rent paid by `payer`. Lamports that somebody sent there before
+/// Makes an account at one of this program's addresses, for `program` to own, rent paid by `payer`. Lamports that somebody sent there before
 /// don't stand in the way (they would in the way of the system program's CreateAccount).
 #[inline(never)]
 pub fn create(new: &NewAccount) -> Result<()> {
@@ -70,25 +65,10 @@ pub fn create(new: &NewAccount) -> Result<()> {
     }
     let metas = &[AccountMeta { address: account.address(), is_writable: true, is_signer: true }];
     let allocate = WithNumber { tag: ALLOCATE, number: bytes };
-    call(&Call { metas, infos: &[account.info()], data: Bytes::of(&allocate), seeds });
+    call(&Call { program: &SYSTEM_PROGRAM, metas, infos: &[account.info()], data: Bytes::of(&allocate), seeds });
     let assign = WithAddress { tag: ASSIGN, address: *program };
-    call(&Call { metas, infos: &[account.info()], data: Bytes::of(&assign), seeds });
+    call(&Call { program: &SYSTEM_PROGRAM, metas, infos: &[account.info()], data: Bytes::of(&assign), seeds });
     Ok(())
-}
-
-/// A call that fails ends the whole transaction in the runtime; there is no status to read.
-#[inline(never)]
-fn call(call: &Call) {
-    let instruction = Instruction {
-        program: &SYSTEM_PROGRAM,
-        accounts: call.metas.as_ptr(),
-        accounts_len: call.metas.len() as u64,
-        data: call.data,
-    };
-    let signers = [SignerSeeds { seeds: call.seeds.as_ptr(), length: call.seeds.len() as u64 }];
-    let (infos, infos_len) = (call.infos.as_ptr(), call.infos.len() as u64);
-    let signers_len = if call.seeds.is_empty() { 0 } else { 1 };
-    unsafe { syscalls::sol_invoke_signed_c(&instruction, infos, infos_len, signers.as_ptr(), signers_len) };
 }
 
 /// Lamports that an account of so many bytes of data has to hold. The threshold is a double that has always been a power of
@@ -102,4 +82,12 @@ pub fn rent_exempt_minimum(bytes: u64) -> Result<u64> {
     let is_read = mantissa == 0 && years_log2 < 8 && rent.lamports_per_byte <= MAX_LAMPORTS_PER_BYTE;
     require(is_read && bytes <= u16::MAX as u64, Error::UnsupportedRent)?;
     Ok((ACCOUNT_OVERHEAD_BYTES + bytes).wrapping_mul(rent.lamports_per_byte) << years_log2)
+}
+
+/// The cluster's slot and its time, in Unix seconds.
+pub fn clock() -> Clock {
+    let mut clock =
+        Clock { slot: 0, epoch_start_timestamp: 0, epoch: 0, leader_schedule_epoch: 0, unix_timestamp: 0 };
+    unsafe { syscalls::sol_get_clock_sysvar(&mut clock) };
+    clock
 }

@@ -13,6 +13,9 @@ const PROGRAM_DATA_TAG: u32 = 3;
 const AUTHORITY_OFFSET: usize = 12;
 const PROGRAM_DATA_HEADER_BYTES: u64 = 45;
 
+const DEFAULT_HOLD_SECONDS: u64 = 60 * 60;
+const MAX_HOLD_SECONDS: u64 = 7 * 24 * 60 * 60;
+
 #[repr(C)]
 struct Authorities {
     relay: Address,
@@ -36,6 +39,7 @@ pub fn initialize(input: &Input) -> Result<()> {
     state.discriminator = State::DISCRIMINATOR;
     state.relay_authority = authorities.relay;
     state.treasury_authority = authorities.treasury;
+    state.hold_seconds = DEFAULT_HOLD_SECONDS;
     state.bump = bump;
     state.treasury_bump = treasury_bump;
     unsafe { *(treasury.data() as *mut u64) = Treasury::DISCRIMINATOR };
@@ -56,6 +60,22 @@ pub fn set_authorities(input: &Input) -> Result<()> {
     Ok(())
 }
 
+/// For payments to come; those that are held keep their time.
+///
+/// Accounts: upgrade authority (signer), state (w), program data.
+#[inline(never)]
+pub fn set_hold(input: &Input) -> Result<()> {
+    let &hold_seconds: &u64 = input.fields()?;
+    let &[authority, state, program_data] = input.accounts else {
+        return Err(Error::WrongAccountCount);
+    };
+    require_upgrade_authority(authority, program_data, input.program)?;
+    let state = State::load(state, input.program)?;
+    require(hold_seconds <= MAX_HOLD_SECONDS, Error::HoldTooLong)?;
+    state.hold_seconds = hold_seconds;
+    Ok(())
+}
+
 /// Makes one of the two accounts that exist once, with room for a `T`. Gives its bump.
 #[inline(never)]
 fn create<T>(payer: Account, account: Account, seed: Bytes, program: &Address) -> Result<u8> {
@@ -70,7 +90,7 @@ fn create<T>(payer: Account, account: Account, seed: Bytes, program: &Address) -
 
 /// Only who may replace the program may say whom it obeys: nobody can be quicker than the deployer.
 #[inline(never)]
-fn require_upgrade_authority(signer: Account, program_data: Account, program: &Address) -> Result<()> {
+pub fn require_upgrade_authority(signer: Account, program_data: Account, program: &Address) -> Result<()> {
     signer.require_signer()?;
     let (expected, _) = address::find(&[program.bytes()], &UPGRADEABLE_LOADER)?;
     program_data.require_address(&expected)?;

@@ -4,7 +4,7 @@ use crate::address::{self, Word, PAYMENT_SEED, SYSTEM_PROGRAM};
 use crate::error::{require, Error, Result};
 use crate::input::Input;
 use crate::layout::{emit, Discriminated, Payment, RegistrationPaid, State, HELD};
-use crate::syscalls::{self, Bytes, Clock};
+use crate::syscalls::Bytes;
 use crate::system::{self, NewAccount};
 use crate::treasury;
 
@@ -33,7 +33,7 @@ pub fn register(input: &Input) -> Result<()> {
     let state = State::load(state_account, input.program)?;
     state.require_treasury(treasury, input.program)?;
     require(quote.lamports > 0, Error::ZeroLamports)?;
-    require(unix_timestamp() <= quote.expires_at, Error::QuoteExpired)?;
+    require(system::clock().unix_timestamp <= quote.expires_at, Error::QuoteExpired)?;
 
     let (expected, bump) = address::find(&[PAYMENT_SEED, quote.quote_id.bytes()], input.program)?;
     payment_account.require_writable()?;
@@ -74,11 +74,4 @@ pub fn register(input: &Input) -> Result<()> {
         referral: quote.referral,
     });
     Ok(())
-}
-
-fn unix_timestamp() -> i64 {
-    let mut clock =
-        Clock { slot: 0, epoch_start_timestamp: 0, epoch: 0, leader_schedule_epoch: 0, unix_timestamp: 0 };
-    unsafe { syscalls::sol_get_clock_sysvar(&mut clock) };
-    clock.unix_timestamp
 }

@@ -64,7 +64,8 @@ pub fn refund(input: &Input) -> Result<()> {
     account.close(payer)
 }
 
-fn load_for_relay(authority: Account, state: Account, program: &Address) -> Result<&'static mut State> {
+/// The state, to be changed, where it is the relay authority that signs.
+pub fn load_for_relay(authority: Account, state: Account, program: &Address) -> Result<&'static mut State> {
     authority.require_signer()?;
     let state = State::load(state, program)?;
     require(authority.address().is(&state.relay_authority), Error::WrongAuthority)?;

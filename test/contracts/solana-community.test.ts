@@ -1,0 +1,379 @@
+import { Keypair, PublicKey } from '@solana/web3.js'
+import { beforeEach, describe, expect, it } from 'vitest'
+import { associatedTokenAddress, createAssociated } from '../../src/chains/solana/tokens.js'
+import { createSolanaWorld, NOW, RICH_LAMPORTS, type SolanaWorld } from './support/solana.js'
+import { callsOf, wordOf } from './support/solanaCalls.js'
+import {
+  AMOUNT,
+  COMMUNITY_PAYMENT_BYTES,
+  type CommunityCalls,
+  communityOf,
+  HOLD_SECONDS,
+  NAME_BYTES,
+  RICH_TOKENS,
+  TOKEN_2022,
+  TOKEN_ACCOUNT_BYTES,
+} from './support/solanaCommunity.js'
+
+let world: SolanaWorld
+let club: CommunityCalls
+const mint = Keypair.generate().publicKey
+const otherMint = Keypair.generate().publicKey
+beforeEach(() => {
+  world = createSolanaWorld()
+  club = communityOf(world)
+})
+
+const ok = (...calls: Parameters<SolanaWorld['send']>) => {
+  const { error, logs } = world.send(...calls)
+  expect(error, logs.join('\n')).toBeUndefined()
+  return world.eventsOf(logs)
+}
+const refused = (...calls: Parameters<SolanaWorld['send']>) => world.send(...calls).error
+
+/** Two tokens, of which alice and the stranger have much and the recipient nothing. */
+function setTokens(): PublicKey {
+  for (const one of [mint, otherMint]) {
+    club.setMint(one)
+    club.giveTokens(world.keys.alice, one)
+    club.giveTokens(world.keys.stranger, one)
+  }
+  return associatedTokenAddress(world.keys.alice, mint)
+}
+
+const rents = () => world.rentOf(NAME_BYTES) + world.rentOf(COMMUNITY_PAYMENT_BYTES)
+const word = (text: string) => Buffer.concat([Buffer.from(text, 'latin1')], 32)
+const hex = (text: string) => word(text).toString('hex')
+
+describe('pay_community', () => {
+  it('holds the lamports, remembers the payment and says so', () => {
+    const { alice, bob } = world.keys
+    const events = ok(club.pay())
+    const payment = club.program.paymentAccount(club.keyOf())
+    expect(world.balanceOf(alice)).toBe(RICH_LAMPORTS - AMOUNT - rents())
+    expect(world.balanceOf(payment)).toBe(world.rentOf(COMMUNITY_PAYMENT_BYTES) + AMOUNT)
+    const heldUntil = NOW + HOLD_SECONDS
+    const rest = { token: null, amount: AMOUNT, recipient: bob, slot: 1n, isRefused: false }
+    expect(club.paymentAt()).toEqual({ ...club.keyOf(), ...rest, sequence: 1n, heldUntil })
+    const name = world.accountOf(club.program.nameAccount(word('club'), word('ann')))!
+    expect(club.program.decodeName(name.data)).toEqual({ ...club.keyOf(), sequence: 1n, heldUntil })
+    const data = {
+      sequence: '1',
+      payer: alice.toBase58(),
+      token: PublicKey.default.toBase58(),
+      amount: String(AMOUNT),
+      recipient: bob.toBase58(),
+      community: hex('club'),
+      name: hex('ann'),
+      referral: wordOf('referral').toString('hex'),
+      held_until: String(heldUntil),
+    }
+    expect(events).toEqual([{ name: 'CommunityPaid', data }])
+  })
+
+  it('counts its payments apart from those for names on the hub', () => {
+    ok(callsOf(world).register(), club.pay(), club.pay('bob'))
+    expect(world.stateOf()).toMatchObject({ sequence: 1n, communitySequence: 2n, holdSeconds: HOLD_SECONDS })
+  })
+
+  it.each(['', 'Ann', 'a b', 'ä', 'a\0b', 'a.b', 'a/b', '\0a', '\xff'])('takes no malformed name: %j', (text) => {
+    expect(refused(club.pay('ann', { name: word(text) }))).toBe('MalformedName')
+    expect(refused(club.pay('ann', { community: word(text) }))).toBe('MalformedName')
+  })
+
+  it('takes every name that is one', () => {
+    for (const text of ['a', '-', '_', '0', 'a-z_09', 'z'.repeat(32)]) ok(club.pay('ann', { name: word(text) }))
+  })
+
+  it('takes no payment of nothing, to nobody, or that the payer lacks', () => {
+    expect(refused(club.pay('ann', { amount: 0n }))).toBe('ZeroAmount')
+    expect(refused(club.pay('ann', { recipient: PublicKey.default }))).toBe('ZeroRecipient')
+    expect(refused(club.pay('ann', { amount: RICH_LAMPORTS }))).toBe('runtime')
+    expect(refused(club.pay('ann', { amount: (1n << 64n) - 1n }))).toBe('runtime')
+    expect(world.stateOf().communitySequence).toBe(0n)
+  })
+
+  it('takes one payment a name', () => {
+    ok(club.pay())
+    expect(refused(club.pay())).toBe('NameTaken')
+    expect(refused(club.pay('ann', { payer: world.keys.stranger }))).toBe('NameTaken')
+    ok(club.pay('bob'))
+    ok(club.pay('ann', { community: word('other') }))
+    club.at(HOLD_SECONDS)
+    ok(club.release())
+    expect(refused(club.pay())).toBe('NameTaken')
+  })
+
+  it('is not stopped by lamports sent to its accounts before, and gives them to the payer', () => {
+    const accounts = [club.program.paymentAccount(club.keyOf()), club.program.nameAccount(word('club'), word('ann'))]
+    for (const account of accounts) world.give(account, 10n ** 9n)
+    ok(club.pay())
+    expect(world.balanceOf(world.keys.alice)).toBe(RICH_LAMPORTS - AMOUNT)
+    ok(club.refuse(), club.release('ann', world.keys.alice))
+    expect(world.balanceOf(world.keys.alice)).toBe(RICH_LAMPORTS + 2n * 10n ** 9n)
+  })
+})
+
+describe('pay_community_token', () => {
+  it('holds the tokens in a vault that its first payer makes', () => {
+    const source = setTokens()
+    const { alice } = world.keys
+    const events = ok(club.payToken(mint))
+    const vault = club.program.vault(mint)
+    expect([club.tokensAt(source), club.tokensAt(vault)]).toEqual([RICH_TOKENS - AMOUNT, AMOUNT])
+    expect(world.balanceOf(alice)).toBe(RICH_LAMPORTS - rents() - world.rentOf(TOKEN_ACCOUNT_BYTES))
+    expect(world.balanceOf(club.program.paymentAccount(club.keyOf()))).toBe(world.rentOf(COMMUNITY_PAYMENT_BYTES))
+    expect(club.paymentAt()).toMatchObject({ token: mint, amount: AMOUNT, sequence: 1n })
+    expect(events.map(({ name, data }) => [name, data.token, data.amount])).toEqual([
+      ['CommunityPaid', mint.toBase58(), String(AMOUNT)],
+    ])
+    const before = world.balanceOf(alice)
+    ok(club.payToken(mint, 'bob'))
+    expect(before - world.balanceOf(alice)).toBe(rents())
+    expect(club.tokensAt(vault)).toBe(2n * AMOUNT)
+  })
+
+  it('makes the vault where lamports lie', () => {
+    setTokens()
+    world.give(club.program.vault(mint), 10n ** 9n)
+    ok(club.payToken(mint))
+    expect(club.tokensAt(club.program.vault(mint))).toBe(AMOUNT)
+  })
+
+  it('takes no token of another program, nor what is no mint', () => {
+    const source = setTokens()
+    club.setMint(mint, 6, TOKEN_2022)
+    expect(refused(club.payToken(mint))).toBe('UnsupportedToken')
+    expect(refused(club.payToken(source, 'ann', { source }))).toBe('UnsupportedToken')
+    expect(refused(club.payToken(PublicKey.default, 'ann', { source }))).toBe('UnsupportedToken')
+  })
+
+  it('takes a token by its decimals', () => {
+    setTokens()
+    expect(refused(club.payToken(mint, 'ann', { decimals: 9 }))).toBe('WrongDecimals')
+    expect(refused(club.payToken(mint, 'ann', { decimals: 0 }))).toBe('WrongDecimals')
+  })
+
+  it('takes tokens from an account of the payer alone', () => {
+    const source = setTokens()
+    const { stranger, alice } = world.keys
+    const theirs = associatedTokenAddress(stranger, mint)
+    // alice may move them, yet they are not hers
+    const { owner, lamports, data } = world.accountOf(theirs)!
+    data.writeUInt32LE(1, 72)
+    data.set(alice.toBytes(), 76)
+    data.writeBigUInt64LE(RICH_TOKENS, 121)
+    world.setAccount(theirs, new PublicKey(owner), lamports, data)
+    expect(refused(club.payToken(mint, 'ann', { source: theirs }))).toBe('WrongTokenOwner')
+    const other = associatedTokenAddress(alice, otherMint)
+    expect(refused(club.payToken(mint, 'ann', { source: other }))).toBe('WrongTokenMint')
+    expect(refused(club.payToken(mint, 'ann', { source: mint }))).toBe('NotATokenAccount')
+    world.setAccount(source, stranger, 10n ** 9n, world.accountOf(source)!.data)
+    expect(refused(club.payToken(mint))).toBe('NotATokenAccount')
+  })
+
+  it('takes no more than there is, and nothing that is frozen', () => {
+    setTokens()
+    expect(refused(club.payToken(mint, 'ann', { amount: RICH_TOKENS + 1n }))).toBe('runtime')
+    expect(refused(club.payToken(mint, 'ann', { amount: 0n }))).toBe('ZeroAmount')
+    club.giveTokens(world.keys.alice, mint, RICH_TOKENS, 'frozen')
+    expect(refused(club.payToken(mint))).toBe('runtime')
+    expect(world.accountOf(club.program.vault(mint))).toBeUndefined()
+  })
+})
+
+describe('refuse_community', () => {
+  it('makes the payment its payer’s and the name free, and nothing else', () => {
+    const { alice, bob } = world.keys
+    ok(club.pay())
+    const events = ok(club.refuse())
+    expect(events.map(({ name, data }) => [name, data.sequence, data.payer, data.amount])).toEqual([
+      ['CommunityRefused', '1', alice.toBase58(), String(AMOUNT)],
+    ])
+    expect(club.paymentAt()).toMatchObject({ isRefused: true })
+    expect(refused(club.release('ann', bob))).toBe('WrongBeneficiary')
+    club.at(2n * HOLD_SECONDS)
+    expect(refused(club.release('ann', bob))).toBe('WrongBeneficiary')
+    const [returned] = ok(club.release('ann', alice))
+    expect([returned?.name, returned?.data.payer]).toEqual(['CommunityReturned', alice.toBase58()])
+    expect(world.balanceOf(alice)).toBe(RICH_LAMPORTS)
+    expect(refused(club.release('ann', alice))).toBe('CommunityPaymentNotHeld')
+  })
+
+  it('is the relay authority’s, once, and until the hold is over', () => {
+    ok(club.pay())
+    expect(refused(club.program.refuse(world.keys.stranger, club.keyOf(), 1n))).toBe('WrongAuthority')
+    club.at(HOLD_SECONDS)
+    expect(refused(club.refuse())).toBe('HoldOver')
+    club.at(HOLD_SECONDS - 1n)
+    expect(refused(club.refuse('ann', 2n))).toBe('CommunityPaymentNotHeld')
+    ok(club.refuse())
+    expect(refused(club.refuse())).toBe('CommunityPaymentNotHeld')
+  })
+
+  it('lets the name be paid for again, also by who waits for the money', () => {
+    const { stranger, alice } = world.keys
+    ok(club.pay())
+    ok(club.refuse())
+    expect(refused(club.pay())).toBe('PaymentOpen')
+    ok(club.release('ann', alice), club.pay())
+    // a refusal that comes late means the first payment
+    expect(refused(club.refuse())).toBe('CommunityPaymentNotHeld')
+    ok(club.refuse('ann', 2n))
+    ok(club.pay('ann', { payer: stranger }))
+    expect(world.stateOf().communitySequence).toBe(3n)
+    expect(refused(club.refuse('ann', 3n))).toBe('CommunityPaymentNotHeld')
+    expect(club.paymentAt('ann', stranger)).toMatchObject({ sequence: 3n, isRefused: false })
+  })
+
+  it('does not wait for a payer that can’t be paid, nor for a token', () => {
+    const source = setTokens()
+    const { alice, stranger } = world.keys
+    ok(club.payToken(mint))
+    club.giveTokens(alice, mint, 0n, 'frozen')
+    ok(club.refuse())
+    ok(club.payToken(mint, 'ann', { payer: stranger }))
+    expect(refused(club.releaseToken(mint, 'ann', alice))).toBe('runtime')
+    world.setAccount(source, PublicKey.default, 0n, Buffer.alloc(0))
+    expect(refused(club.releaseToken(mint, 'ann', alice))).toBe('NotATokenAccount')
+    ok(createAssociated(stranger, alice, mint), club.releaseToken(mint, 'ann', alice))
+    expect([club.tokensAt(source), club.tokensAt(club.program.vault(mint))]).toEqual([AMOUNT, AMOUNT])
+  })
+})
+
+describe('release_community', () => {
+  it('pays the recipient once the hold is over, whoever asks', () => {
+    const { alice, bob, stranger } = world.keys
+    ok(club.pay())
+    club.at(HOLD_SECONDS - 1n)
+    expect(refused(club.release())).toBe('StillHeld')
+    club.at(HOLD_SECONDS)
+    expect(refused(club.release('ann', stranger))).toBe('WrongBeneficiary')
+    expect(refused(club.release('ann', alice))).toBe('WrongBeneficiary')
+    const [released] = ok(club.release())
+    expect([released?.name, released?.data.recipient, released?.data.amount]).toEqual([
+      'CommunityReleased',
+      bob.toBase58(),
+      String(AMOUNT),
+    ])
+    expect(world.balanceOf(bob)).toBe(RICH_LAMPORTS + AMOUNT)
+    expect(world.balanceOf(alice)).toBe(RICH_LAMPORTS - AMOUNT - world.rentOf(NAME_BYTES))
+    expect(refused(club.release())).toBe('CommunityPaymentNotHeld')
+  })
+
+  it('pays a payment in SOL as SOL, one in tokens as tokens', () => {
+    setTokens()
+    club.giveTokens(world.keys.bob, mint, 0n)
+    club.giveTokens(world.keys.bob, otherMint, 0n)
+    ok(club.pay(), club.payToken(mint, 'tok'), club.payToken(otherMint, 'other'))
+    club.at(HOLD_SECONDS)
+    expect(refused(club.release('tok'))).toBe('WrongToken')
+    expect(refused(club.releaseToken(mint, 'ann'))).toBe('WrongToken')
+    expect(refused(club.releaseToken(otherMint, 'tok'))).toBe('WrongToken')
+  })
+
+  it('reaches a recipient that holds nothing once it may exist', () => {
+    const recipient = Keypair.generate().publicKey
+    ok(club.pay('ann', { recipient, amount: 1n }))
+    club.at(HOLD_SECONDS)
+    expect(refused(club.release('ann', recipient))).toBe('runtime')
+    world.give(recipient, world.rentOf(0))
+    ok(club.release('ann', recipient))
+    expect(world.balanceOf(recipient)).toBe(world.rentOf(0) + 1n)
+  })
+})
+
+describe('release_community_token', () => {
+  beforeEach(() => {
+    setTokens()
+    ok(club.payToken(mint), club.payToken(mint, 'second'))
+    club.at(HOLD_SECONDS)
+  })
+
+  it('pays into the recipient’s associated account, whoever asks', () => {
+    const { alice, bob, stranger } = world.keys
+    const at = associatedTokenAddress(bob, mint)
+    ok(createAssociated(stranger, bob, mint), club.releaseToken(mint))
+    expect([club.tokensAt(at), club.tokensAt(club.program.vault(mint))]).toEqual([AMOUNT, AMOUNT])
+    expect(world.balanceOf(alice)).toBeGreaterThan(RICH_LAMPORTS - 3n * rents())
+    expect(refused(club.releaseToken(mint))).toBe('CommunityPaymentNotHeld')
+  })
+
+  it('pays into another account of the recipient where the recipient signs', () => {
+    const { bob, stranger } = world.keys
+    const other = club.setTokenAccount(Keypair.generate().publicKey, bob, mint, 0n)
+    const call = club.releaseToken(mint, 'ann', bob, other)
+    const unsigned = call.keys.map((meta) => ({ ...meta, isSigner: false }))
+    expect(refused(Object.assign(club.releaseToken(mint, 'ann', bob, other), { keys: unsigned }))).toBe(
+      'NotAssociatedAccount',
+    )
+    const theirs = associatedTokenAddress(stranger, mint)
+    expect(refused(club.releaseToken(mint, 'ann', bob, theirs))).toBe('WrongTokenOwner')
+    const wrong = club.setTokenAccount(Keypair.generate().publicKey, bob, otherMint, 0n)
+    expect(refused(club.releaseToken(mint, 'ann', bob, wrong))).toBe('WrongTokenMint')
+    expect(refused(club.releaseToken(mint, 'ann', bob, club.program.vault(mint)))).toBe('WrongTokenOwner')
+    ok(call)
+    expect(club.tokensAt(other)).toBe(AMOUNT)
+  })
+
+  it('waits for a recipient that can’t receive, and for nobody else', () => {
+    const { bob, stranger } = world.keys
+    expect(refused(club.releaseToken(mint))).toBe('NotATokenAccount')
+    club.giveTokens(bob, mint, 0n, 'frozen')
+    expect(refused(club.releaseToken(mint))).toBe('runtime')
+    ok(club.payToken(mint, 'third', { payer: stranger }))
+    ok(club.program.refuse(world.keys.relay, club.keyOf('third', stranger), 3n))
+    ok(club.program.release({ ...club.keyOf('third', stranger), token: mint }, stranger))
+    expect(club.tokensAt(associatedTokenAddress(stranger, mint))).toBe(RICH_TOKENS)
+    // the name is not lost with the recipient
+    ok(club.reopen())
+    ok(club.payToken(mint, 'ann', { payer: stranger }))
+    club.giveTokens(bob, mint, 0n)
+    ok(club.releaseToken(mint))
+  })
+})
+
+describe('the upgrade authority', () => {
+  it('reopens a name after the hold, without touching its money', () => {
+    ok(club.pay())
+    expect(refused(club.reopen())).toBe('StillHeld')
+    club.at(HOLD_SECONDS)
+    expect(refused(club.reopen('ann', world.keys.relay))).toBe('NotUpgradeAuthority')
+    const [reopened] = ok(club.reopen())
+    expect([reopened?.name, reopened?.data]).toEqual([
+      'CommunityReopened',
+      { sequence: '1', community: hex('club'), name: hex('ann') },
+    ])
+    expect(refused(club.reopen())).toBe('NoCommunityPayment')
+    ok(club.pay('ann', { payer: world.keys.stranger }))
+    // the first payment's refusal is out of time, and no other's
+    expect(refused(club.refuse())).toBe('HoldOver')
+    ok(club.release())
+    expect(world.balanceOf(world.keys.alice)).toBe(RICH_LAMPORTS - AMOUNT)
+  })
+
+  it('sets the hold of payments to come', () => {
+    ok(club.pay())
+    expect(refused(club.setHold(1n, world.keys.relay))).toBe('NotUpgradeAuthority')
+    expect(refused(club.setHold(7n * 86_400n + 1n))).toBe('HoldTooLong')
+    expect(refused(club.setHold((1n << 64n) - 1n))).toBe('HoldTooLong')
+    ok(club.setHold(0n))
+    ok(club.pay('bob'))
+    expect(refused(club.refuse('bob', 2n))).toBe('HoldOver')
+    ok(club.release('bob'))
+    expect(refused(club.release())).toBe('StillHeld')
+    ok(club.setHold(7n * 86_400n))
+    expect(world.stateOf().holdSeconds).toBe(7n * 86_400n)
+  })
+})
+
+it('keeps its money apart from the treasury', () => {
+  const calls = callsOf(world)
+  ok(calls.register('kept'), club.pay(), calls.settle('kept'))
+  const kept = world.stateOf().keptLamports
+  expect(refused(calls.withdraw(kept + 1n))).toBe('InsufficientKept')
+  ok(calls.withdraw(kept))
+  const payment = club.program.paymentAccount(club.keyOf())
+  expect(refused(calls.withdraw(1n, payment))).toBe('InvalidDestination')
+  ok(club.refuse(), club.release('ann', world.keys.alice))
+})
