@@ -4,6 +4,8 @@ import { ENTRY_KIND, type Entry } from '../registry/entry.js'
 import {
   type Changes,
   type ClusterRow,
+  type CommunityNameRow,
+  type CommunityRow,
   fold,
   type JournalRow,
   keysOf,
@@ -25,6 +27,8 @@ export interface Appended {
   publicSeq: number
   /** The minimum in force after them. */
   minimumWei: bigint
+  /** What became of each payment among them. */
+  payments: Changes['payments']
 }
 
 export interface AppendOptions {
@@ -50,7 +54,8 @@ export async function appendEntries(
 ): Promise<Appended> {
   const head = await lockHead(client, network)
   if (options.epoch !== undefined && head.indexEpoch !== options.epoch) throw new LostLeadershipError(network)
-  if (entries.length === 0) return { entries: 0, seq: head.seq, publicSeq: head.publicSeq, minimumWei: head.minimumWei }
+  if (entries.length === 0)
+    return { entries: 0, seq: head.seq, publicSeq: head.publicSeq, minimumWei: head.minimumWei, payments: [] }
   const { firstIds } = options
   const written = options.written?.covers(head) ? options.written : undefined
   const hints = { ...(firstIds ? { firstIds } : {}), ...(written ? { written } : {}) }
@@ -61,18 +66,25 @@ export async function appendEntries(
   // a batch's keys are more than what it writes (a lost bid's wallet): that costs a look-up later, nothing else
   written?.written([...keys.names, ...keys.wallets], changes.head)
   const { seq, publicSeq, minimumWei } = changes.head
-  return { entries: entries.length, seq, publicSeq, minimumWei }
+  return { entries: entries.length, seq, publicSeq, minimumWei, payments: changes.payments }
 }
 
 /** Writes what a fold gave, under the head's lock, and moves the head. */
 export async function writeChanges(client: pg.ClientBase, network: Network, changes: Changes): Promise<void> {
-  const { journal, names, clusters, wallets } = rowsOf(network, changes.head.generation)
+  const { journal, names, clusters, wallets, communities, communityNames } = rowsOf(network, changes.head.generation)
   await copyEach(client, `${leaf('journal', network)} (${JOURNAL})`, changes.journal, journal)
   await copyEach(client, `${leaf('names', network)} (${NAMES})`, changes.names, names)
   await copyEach(client, `${leaf('clusters', network)} (${CLUSTERS})`, changes.clusters, clusters)
   if (changes.walletRemovals.length > 0) await removeWallets(client, network, changes.walletRemovals)
   await copyEach(client, `${leaf('wallets', network)} (${WALLETS})`, changes.wallets, wallets)
   if (changes.walletUpdates.length > 0) await updateWallets(client, network, changes.walletUpdates)
+  await copyEach(client, `${leaf('communities', network)} (${COMMUNITIES})`, changes.communities, communities)
+  await copyEach(
+    client,
+    `${leaf('community_names', network)} (${COMMUNITY_NAMES})`,
+    changes.communityNames,
+    communityNames,
+  )
   if (changes.nameMoves.length > 0) await moveNames(client, network, changes.nameMoves)
   await writeHead(client, network, changes.head)
 }
@@ -82,6 +94,8 @@ const JOURNAL =
 const NAMES = 'network, seq, tx_key, name, cluster, outcome, updated_seq'
 const CLUSTERS = 'network, serial, id, created_seq'
 const WALLETS = 'network, cluster, address, name, verified, private, backed_up, created_seq, updated_seq'
+const COMMUNITIES = 'network, name, seq'
+const COMMUNITY_NAMES = 'network, community, name, address, assigned, seq'
 
 /** How each table's rows are encoded, in the order of the columns above. */
 function rowsOf(network: Network, generation: number) {
@@ -107,6 +121,12 @@ function rowsOf(network: Network, generation: number) {
     wallets: (rows: CopyBuffer, row: WalletRow): void => {
       rows.row(9).int2(code).int8(row.cluster).bytea(row.address).ascii(row.name)
       rows.bool(row.isVerified).bool(row.isPrivate).bool(row.isBackedUp).int8(row.createdSeq).int8(row.updatedSeq)
+    },
+    communities: (rows: CopyBuffer, row: CommunityRow): void => {
+      rows.row(3).int2(code).ascii(row.name).int8(row.seq)
+    },
+    communityNames: (rows: CopyBuffer, row: CommunityNameRow): void => {
+      rows.row(6).int2(code).ascii(row.community).ascii(row.name).bytea(row.address).int8(row.assigned).int8(row.seq)
     },
   }
 }

@@ -6,16 +6,20 @@ import { leaf } from './tables.js'
 
 /**
  * Loads the clusters that a batch reads whole into its slice: those that are named by id, those where actors are verified,
- * those of privately verified wallets. Nothing where there are none, as in nearly every batch of bids.
+ * those of privately verified wallets, those that hold the communities it is about. Nothing where there are none, as in nearly every batch of bids.
  */
 export async function loadClusters(client: pg.ClientBase, slice: Slice, keys: Keys): Promise<void> {
   if (keys.clusterIds.size > 0) await findSerials(client, slice, [...keys.clusterIds])
   const whole = new Set(slice.clusterSerials.values())
   for (const [key, { cluster, isPrivate }] of slice.verified) if (isPrivate || keys.actors.has(key)) whole.add(cluster)
+  for (const community of keys.communities.keys()) {
+    const holder = slice.owners.get(community)
+    if (holder !== undefined) whole.add(holder)
+  }
   if (whole.size === 0) return
   for (const serial of whole) slice.clusters.set(serial, { wallets: new Map(), names: [] })
   await readWallets(client, slice)
-  if (keys.heldNames) await readNames(client, slice)
+  await readNames(client, slice)
 }
 
 async function findSerials(client: pg.ClientBase, slice: Slice, ids: readonly string[]): Promise<void> {

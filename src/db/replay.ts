@@ -4,10 +4,10 @@ import { NETWORK_CODE, type Network } from '../registry/network.js'
 import { appendEntries } from './append.js'
 import { readHead } from './head.js'
 import { stateHash } from './stateHash.js'
-import { leaf, type PartitionedTable } from './tables.js'
+import { leaf, STATE_TABLES } from './tables.js'
 
 const BATCH_ENTRIES = 5_000
-const TABLES: readonly PartitionedTable[] = ['journal', 'names', 'clusters', 'wallets']
+const TABLES = ['journal', ...STATE_TABLES] as const
 
 export interface Replayed {
   network: Network

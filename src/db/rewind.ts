@@ -7,7 +7,7 @@ import { LOCK_CLASS, REWIND_LOCK } from './leader.js'
 import { readEntries } from './replay.js'
 import { type RewindReport, readReport } from './rewindReport.js'
 import { rewindRows, switchTables } from './rewindRows.js'
-import { leaf, type PartitionedTable } from './tables.js'
+import { leaf, type PartitionedTable, STATE_TABLES } from './tables.js'
 
 /** What is taken back: a chain's blocks from one on. */
 export interface RewindTarget {
@@ -30,8 +30,6 @@ export interface RewindOptions {
   onProgress?: (done: number, total: number) => void
 }
 
-/** Tables that the fold fills; a generation's journal rows lie beside those of the others. */
-const FOLDED: readonly PartitionedTable[] = ['names', 'clusters', 'wallets']
 /** Entries that may be left for the locked switch: signed changes wait for it. */
 const LEFT_FOR_SWITCH = 1_000
 /**
@@ -65,7 +63,7 @@ export async function rewind(pool: pg.Pool, target: RewindTarget, options: Rewin
     await clear(rebuild)
     await createTables(rebuild)
     await foldAgain(rebuild, options.apply ? LEFT_FOR_SWITCH : 0)
-    for (const table of FOLDED) await writer.query(`ANALYZE ${schema}.${leaf(table, network)}`)
+    for (const table of STATE_TABLES) await writer.query(`ANALYZE ${schema}.${leaf(table, network)}`)
     return options.apply ? await apply(rebuild) : await readReport(writer, target, reportTables(rebuild))
   } finally {
     await writer.query('ROLLBACK').catch(() => {})
@@ -117,7 +115,7 @@ async function createTables({ writer, schema, head, target, options }: Rebuild):
       `CREATE ${kind} ${schema}.${name} (LIKE public.${name} INCLUDING ALL, CONSTRAINT rewind_network CHECK (network = ${code}))`,
     )
   }
-  for (const table of options.apply ? FOLDED : [...FOLDED, 'journal' as const]) await create(table)
+  for (const table of options.apply ? STATE_TABLES : [...STATE_TABLES, 'journal' as const]) await create(table)
   await writer.query(`CREATE TABLE ${schema}.journal_heads (LIKE public.journal_heads INCLUDING ALL)`)
   await writer.query(
     `INSERT INTO ${schema}.journal_heads (network, generation, seq, public_seq, at_ms, serial, minimum_wei) VALUES ($1, $2, 0, 0, 0, 0, 0)`,
@@ -184,7 +182,7 @@ async function switchOver(rebuild: Rebuild): Promise<RewindReport> {
   while (rebuild.done < end) await foldBatch(rebuild)
   const report = await readReport(writer, target, reportTables(rebuild))
   await rewindRows(writer, target)
-  await switchTables(writer, network, schema, FOLDED)
+  await switchTables(writer, network, schema, STATE_TABLES)
   // the epoch makes the process that leads the indexing stop and take over anew
   const { rowCount } = await writer.query(
     `UPDATE public.journal_heads h SET generation = n.generation, seq = n.seq, public_seq = n.public_seq, at_ms = n.at_ms,

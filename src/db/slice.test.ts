@@ -70,13 +70,18 @@ test('loads owners, verified wallets and the smallest free cluster number with i
     wallets: new Set([1, 2, 3, 4].map((n) => keyOf(wallet(n)))),
     actors: new Set(),
     clusterIds: new Set(),
-    heldNames: false,
+    communities: new Map(),
+    communityNames: new Set(),
+    assignments: new Set(),
+    walletNames: new Set(),
   }
   const slice = await load(keys)
   expect(slice.owners).toEqual(new Map([['taken', 7]]))
   expect(slice.verified).toEqual(new Map([[keyOf(wallet(1)), { cluster: 7, isPrivate: true }]]))
   // a bid of a privately verified wallet makes its entry public, and its name has to fit in with the others
-  expect(slice.clusters).toEqual(new Map([[7, { wallets: new Map([[keyOf(wallet(1)), cold]]), names: [] }]]))
+  expect(slice.clusters).toEqual(
+    new Map([[7, { wallets: new Map([[keyOf(wallet(1)), cold]]), names: [{ name: 'taken', seq: 1 }] }]]),
+  )
   const free = [
     [2, 1],
     [3, 20],
@@ -96,7 +101,7 @@ test('loads owners, verified wallets and the smallest free cluster number with i
   expect(await load(keys, { firstIds: firstClusterIds('testnet', keys) })).toEqual(slice)
   // where wallets sign changes: their clusters, those that are named, the names held; a free number for the verified ones too
   const clusterIds = new Set([keyOf(clusterId('testnet', wallet(2), 0)), keyOf(Buffer.alloc(32))])
-  const signed = await load({ ...keys, actors: new Set([keyOf(wallet(1))]), clusterIds, heldNames: true })
+  const signed = await load({ ...keys, actors: new Set([keyOf(wallet(1))]), clusterIds })
   expect(signed.clusterSerials).toEqual(new Map([[keyOf(clusterId('testnet', wallet(2), 0)), 10]]))
   expect(signed.clusters.get(7)).toMatchObject({ names: [{ name: 'taken', seq: 1 }] })
   expect(signed.clusters.get(10)).toEqual({ wallets: new Map(), names: [] })

@@ -4,6 +4,7 @@ import type { Head, Keys, Slice } from '../registry/fold.js'
 import { NETWORK_CODE, type Network } from '../registry/network.js'
 import { BYTEA_OID, binaryArray, TEXT_OID } from './binaryArray.js'
 import { loadClusters } from './clusterStates.js'
+import { loadCommunities } from './communitySlice.js'
 import { leaf } from './tables.js'
 import type { WrittenKeys } from './writtenKeys.js'
 
@@ -47,6 +48,9 @@ export async function loadSlice(
     nextClusterId: new Map(),
     clusters: new Map(),
     clusterSerials: new Map(),
+    communities: new Map(),
+    communityNames: new Set(),
+    assigned: new Map(),
   }
   if (keys.names.size + keys.wallets.size === 0) return slice
   const firstId = (key: string) => firstIds?.get(key) ?? clusterId(network, addressOf(key), 0)
@@ -72,6 +76,7 @@ export async function loadSlice(
   }
   if (creators.length > 0) await findFreeIds(client, slice, creators)
   await loadClusters(client, slice, keys)
+  await loadCommunities(client, slice, keys)
   return slice
 }
 

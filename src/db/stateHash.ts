@@ -2,19 +2,25 @@ import { createHash, type Hash } from 'node:crypto'
 import type pg from 'pg'
 import { to as copyTo } from 'pg-copy-streams'
 import { NETWORK_CODE, type Network } from '../registry/network.js'
-import { leaf, type PartitionedTable } from './tables.js'
+import { leaf, type StateTable } from './tables.js'
 
 /**
  * The columns that are state, a table, in primary-key order. Facts, tracked transactions, deliveries and sessions are not
  * state; of the journal, only what the fold computes is.
  */
-const STATE: readonly { table: PartitionedTable; columns: string; order: string }[] = [
+const STATE: readonly { table: StateTable; columns: string; order: string }[] = [
   { table: 'names', columns: 'network, seq, tx_key, name, cluster, outcome, updated_seq', order: 'seq' },
   { table: 'clusters', columns: 'network, serial, id, created_seq', order: 'serial' },
   {
     table: 'wallets',
     columns: 'network, cluster, address, name, verified, private, backed_up, created_seq, updated_seq',
     order: 'cluster, address',
+  },
+  { table: 'communities', columns: 'network, name, seq', order: 'name, seq' },
+  {
+    table: 'community_names',
+    columns: 'network, community, name, address, assigned, seq',
+    order: 'community, name',
   },
 ]
 

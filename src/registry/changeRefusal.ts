@@ -1,3 +1,5 @@
+import type { RegistrationProblem } from './communityRegistration.js'
+
 /** Why a signed change can't be made as things stand. Codes as the interface has them. */
 export type ChangeRefusal =
   /** The cluster to verify in doesn't exist. */
@@ -15,6 +17,14 @@ export type ChangeRefusal =
   /** Names would move along, and show where a private wallet belongs. */
   | { code: 'names_would_reveal' }
   | { code: 'wallet_limit' }
+  /** The signer isn't verified in the cluster that the change is about. */
+  | { code: 'forbidden' }
+  /** The community's rules don't let the name be registered so. */
+  | { code: 'community'; problem: RegistrationProblem }
+  /** The rules are others than those that were looked at before: to be asked again. */
+  | { code: 'rules_changed' }
+  /** The cluster got a name of this community already. */
+  | { code: 'already_assigned' }
 export type ChangeRefusalCode = ChangeRefusal['code']
 
 /** Entries a cluster may have. */

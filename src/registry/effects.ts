@@ -84,7 +84,7 @@ export interface ChangeEffects {
   cluster: number
   events: readonly ChangeEvent[]
 }
-export type ChangeEvent = Exclude<PublicEvent, { type: 'REGISTER_NAME' }>
+export type ChangeEvent = Exclude<PublicEvent, { type: 'REGISTER_NAME' | 'REGISTER_COMMUNITY_NAME' }>
 
 /** Stored in the effects of signed changes. Never renumber. */
 const EVENT = {

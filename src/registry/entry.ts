@@ -1,4 +1,4 @@
-/** Kinds of journal entries. Stored; never renumber. Signed changes count from 16. */
+/** Kinds of journal entries. Stored; never renumber. Signed changes count from 16; payments for community names are among them. */
 export const ENTRY_KIND = {
   bid: 1,
   minimum: 2,
@@ -8,6 +8,9 @@ export const ENTRY_KIND = {
   remove_wallets: 19,
   verify_wallet: 20,
   confirm_backup: 21,
+  configure_community: 22,
+  register_community_name: 23,
+  pay_community_name: 24,
 } as const
 export type EntryKind = keyof typeof ENTRY_KIND
 
@@ -23,8 +26,8 @@ export function entryKind(code: number): EntryKind {
 }
 
 /**
- * What goes into the journal, before the fold gives it a number: a confirmed log of the hub chain, or a change signed
- * by a wallet. It carries everything the fold needs; the fold never calls out.
+ * What goes into the journal, before the fold gives it a number: a confirmed log of the hub chain, a confirmed payment on any
+ * chain, or a change signed by a wallet. It carries everything the fold needs; the fold never calls out.
  */
 export interface Entry {
   kind: EntryKind
@@ -34,6 +37,6 @@ export interface Entry {
   txKey: bigint | null
   /** The cause's own time (block time, request time) in milliseconds; the journal's timestamp never falls behind the entry before. */
   causeMs: number
-  /** bid: see bid.ts. minimum: one word, wei. Signed changes: see change.ts. */
+  /** bid: see bid.ts. minimum: one word, wei. Signed changes: see change.ts; communities: see communityChange.ts. */
   body: Buffer
 }

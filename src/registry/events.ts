@@ -2,6 +2,7 @@ import { decodeAddress, decodeWallet } from './address.js'
 import { BID_WORDS, decodeBid } from './bid.js'
 import { toHex, wordToBigInt } from './bytes.js'
 import { isChangeKind } from './change.js'
+import { decodeCommunityEffects, isRegistrationKind, registeredName } from './communityEffects.js'
 import { decodeBidEffects, decodeChangeEffects } from './effects.js'
 import type { EntryKind } from './entry.js'
 import { DEFAULT_WALLET_NAME, wordToName } from './name.js'
@@ -32,17 +33,29 @@ export type PublicEvent =
   | { type: 'REMOVE_WALLET' | 'BACKUP_WALLET'; cluster: number; wallet: Buffer }
   /** `cluster` is where it went. */
   | { type: 'TRANSFER_NAME'; cluster: number; from: number; name: string }
+  /** `cluster`: where the owner is verified in public, null for nowhere. */
+  | { type: 'REGISTER_COMMUNITY_NAME'; cluster: number | null; community: string; name: string; wallet: Buffer }
 
 /** The public events of a journal row, in their order; as many as the row's public count. */
 export function publicEvents(row: FeedRow): readonly PublicEvent[] {
   if (row.publicCount === 0) return []
   if (row.kind === 'bid') return bidEvents(row)
+  if (isRegistrationKind(row.kind)) return communityEvents(row, row.kind)
   return isChangeKind(row.kind) ? decodeChangeEffects(row.effects).events : []
 }
 
 /** Serials of the clusters that an event names. */
-export const clustersOf = (event: PublicEvent): number[] =>
-  event.type === 'TRANSFER_NAME' ? [event.cluster, event.from] : [event.cluster]
+export function clustersOf(event: PublicEvent): number[] {
+  if (event.cluster === null) return []
+  return event.type === 'TRANSFER_NAME' ? [event.cluster, event.from] : [event.cluster]
+}
+
+function communityEvents(row: FeedRow, kind: Parameters<typeof registeredName>[0]): PublicEvent[] {
+  const effects = decodeCommunityEffects(row.effects)
+  if (effects.outcome !== 'registered') return []
+  const { community, name, wallet } = registeredName(kind, row.body)
+  return [{ type: 'REGISTER_COMMUNITY_NAME', cluster: effects.cluster, community, name, wallet }]
+}
 
 function bidEvents(row: FeedRow): PublicEvent[] {
   const effects = decodeBidEffects(row.effects)
@@ -71,7 +84,19 @@ export const ZERO_ADDRESS = `0x${'0'.repeat(40)}`
 export const actorText = (actor: Buffer | null): string => (actor ? decodeAddress(actor).text : ZERO_ADDRESS)
 
 /** A v1 event's `data` (snake_case). `idOf` gives a cluster's public id by its serial. */
-export function eventData(event: PublicEvent, idOf: (serial: number) => Buffer): Record<string, string | boolean> {
+export function eventData(
+  event: PublicEvent,
+  idOf: (serial: number) => Buffer,
+): Record<string, string | boolean | null> {
+  if (event.type === 'REGISTER_COMMUNITY_NAME') {
+    const { community, name, wallet, cluster } = event
+    return {
+      community,
+      name,
+      address: decodeWallet(wallet).text,
+      cluster_id: cluster === null ? null : toHex(idOf(cluster)),
+    }
+  }
   const cluster_id = toHex(idOf(event.cluster))
   switch (event.type) {
     case 'CREATE_CLUSTER':

@@ -301,6 +301,9 @@ describe('entry kinds', () => {
       remove_wallets: 19,
       verify_wallet: 20,
       confirm_backup: 21,
+      configure_community: 22,
+      register_community_name: 23,
+      pay_community_name: 24,
     })
     expect([1, 2, 20].map(entryKind)).toEqual(['bid', 'minimum', 'verify_wallet'])
     expect(() => entryKind(99)).toThrow(RangeError)

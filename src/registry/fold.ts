@@ -1,13 +1,16 @@
 import { addressOfWord } from './address.js'
 import { BID_WORDS } from './bid.js'
 import { keyOf, wordToBigInt } from './bytes.js'
-import { actorOfChange, decodeChange, isChangeKind } from './change.js'
+import { actorOfChange, type ChangeKind, decodeChange, isChangeKind } from './change.js'
 import { clusterId } from './clusterId.js'
+import { decodeCommunityChange, decodePayment, isCommunityChangeKind } from './communityChange.js'
+import { PRICE_GRACE_MS } from './communityHistory.js'
 import { NO_EFFECTS } from './effects.js'
 import type { Entry } from './entry.js'
 import { applyBid } from './fold/bid.js'
 import { applyChange } from './fold/change.js'
-import type { Changes, JournalRow, Keys, Slice } from './fold/rows.js'
+import { applyCommunityChange, applyPayment } from './fold/community.js'
+import { type Changes, type JournalRow, type Keys, pairOf, type Slice } from './fold/rows.js'
 import { beginWork, finishWork, type Work } from './fold/work.js'
 import { wordToName } from './name.js'
 import type { Network } from './network.js'
@@ -17,6 +20,8 @@ export type {
   Changes,
   ClusterRow,
   ClusterState,
+  CommunityNameRow,
+  CommunityRow,
   Head,
   JournalRow,
   Keys,
@@ -26,6 +31,7 @@ export type {
   VerifiedWallet,
   WalletRow,
 } from './fold/rows.js'
+export { assignmentOf, pairOf } from './fold/rows.js'
 
 /**
  * The registry is a pure fold of the journal. `keysOf(entries)` says which rows a batch touches, the writer loads them
@@ -39,25 +45,76 @@ export function keysOf(entries: readonly Entry[]): Keys {
     wallets: new Set(),
     actors: new Set(),
     clusterIds: new Set(),
-    heldNames: false,
+    communities: new Map(),
+    communityNames: new Set(),
+    assignments: new Set(),
+    walletNames: new Set(),
   }
-  for (const entry of entries) {
-    if (entry.kind === 'bid') {
-      const name = wordToName(entry.body.subarray(BID_WORDS.name, BID_WORDS.referral))
-      if (name === null) continue
-      keys.names.add(name)
-      keys.wallets.add(keyOf(addressOfWord(entry.body.subarray(BID_WORDS.from, BID_WORDS.amount))))
-    } else if (isChangeKind(entry.kind)) {
-      const actor = keyOf(actorOfChange(entry.body))
-      keys.wallets.add(actor)
-      keys.actors.add(actor)
-      if (entry.kind === 'verify_wallet' || entry.kind === 'remove_wallets') keys.heldNames = true
-      if (entry.kind !== 'verify_wallet') continue
-      const change = decodeChange(entry.kind, entry.body)
-      if (change.kind === 'verify_wallet') keys.clusterIds.add(keyOf(change.clusterId))
-    }
-  }
+  for (const entry of entries) addKeys(keys, entry)
+  if (keys.communities.size > 0) addHolders(keys, entries)
   return keys
+}
+
+function addKeys(keys: Keys, entry: Entry): void {
+  const { kind } = entry
+  if (kind === 'bid') {
+    const name = bidName(entry)
+    if (name === null) return
+    keys.names.add(name)
+    keys.wallets.add(bidder(entry))
+  } else if (isChangeKind(kind)) addKeysOfChange(keys, kind, entry.body)
+  else if (isCommunityChangeKind(kind)) addKeysOfCommunityChange(keys, kind, entry)
+  else if (kind === 'pay_community_name') addKeysOfPayment(keys, entry.body)
+}
+
+const bidName = ({ body }: Entry): string | null => wordToName(body.subarray(BID_WORDS.name, BID_WORDS.referral))
+const bidder = ({ body }: Entry): string => keyOf(addressOfWord(body.subarray(BID_WORDS.from, BID_WORDS.amount)))
+
+function addActor(keys: Keys, actor: string): void {
+  keys.wallets.add(actor)
+  keys.actors.add(actor)
+}
+
+function addKeysOfChange(keys: Keys, kind: ChangeKind, body: Buffer): void {
+  addActor(keys, keyOf(actorOfChange(body)))
+  if (kind !== 'verify_wallet' && kind !== 'add_wallets' && kind !== 'rename_wallets') return
+  const change = decodeChange(kind, body)
+  if (change.kind === 'verify_wallet') keys.clusterIds.add(keyOf(change.clusterId))
+  else if ('wallets' in change) for (const { name } of change.wallets) keys.walletNames.add(name)
+}
+
+function addKeysOfCommunityChange(keys: Keys, kind: Parameters<typeof decodeCommunityChange>[0], entry: Entry): void {
+  const change = decodeCommunityChange(kind, entry.body)
+  const { community, actor } = change
+  addCommunity(keys, community, entry.causeMs)
+  if (actor) addActor(keys, keyOf(actor))
+  if (change.kind !== 'register_community_name') return
+  keys.wallets.add(keyOf(change.wallet))
+  keys.communityNames.add(pairOf(community, change.name))
+  if (change.isAssigned) keys.assignments.add(community)
+}
+
+function addKeysOfPayment(keys: Keys, body: Buffer): void {
+  const payment = decodePayment(body)
+  const community = wordToName(payment.community)
+  const name = wordToName(payment.name)
+  if (community === null || name === null) return
+  addCommunity(keys, community, payment.blockMs - PRICE_GRACE_MS)
+  keys.wallets.add(keyOf(payment.payer))
+  keys.communityNames.add(pairOf(community, name))
+}
+
+function addCommunity(keys: Keys, community: string, sinceMs: number): void {
+  keys.names.add(community)
+  keys.communities.set(community, Math.min(sinceMs, keys.communities.get(community) ?? sinceMs))
+}
+
+/** The clusters of communities are read whole, also of those whose names are registered in the batch itself. */
+function addHolders(keys: Keys, entries: readonly Entry[]): void {
+  for (const entry of entries) {
+    const name = entry.kind === 'bid' ? bidName(entry) : null
+    if (name !== null && keys.communities.has(name)) keys.actors.add(bidder(entry))
+  }
 }
 
 /**
@@ -114,6 +171,13 @@ function apply(work: Work, row: JournalRow): void {
       if (row.body.length !== 32)
         throw new RangeError(`the body of a minimum is one word, not ${row.body.length} bytes`)
       work.changes.head.minimumWei = wordToBigInt(row.body)
+      break
+    case 'configure_community':
+    case 'register_community_name':
+      applyCommunityChange(work, row)
+      break
+    case 'pay_community_name':
+      applyPayment(work, row)
       break
     default:
       applyChange(work, row)

@@ -1,16 +1,22 @@
 import { decodeAddress } from '../registry/address.js'
 import { keyOf, toHex } from '../registry/bytes.js'
 import { clusterId } from '../registry/clusterId.js'
+import { rulesOfBody } from '../registry/communityChange.js'
 import type { Entry } from '../registry/entry.js'
 import {
+  assignmentOf,
   type Changes,
   type ClusterRow,
   type ClusterState,
+  type CommunityNameRow,
+  type CommunityRow,
   fold,
   type Head,
   type JournalRow,
+  type Keys,
   keysOf,
   type NameRow,
+  pairOf,
   type Slice,
   type WalletRow,
 } from '../registry/fold.js'
@@ -27,6 +33,8 @@ export interface MemoryRegistry {
   names: NameRow[]
   clusters: ClusterRow[]
   wallets: WalletRow[]
+  communities: CommunityRow[]
+  communityNames: CommunityNameRow[]
 }
 
 export const emptyRegistry = (network: Network, minimumWei = 0n): MemoryRegistry => ({
@@ -36,6 +44,8 @@ export const emptyRegistry = (network: Network, minimumWei = 0n): MemoryRegistry
   names: [],
   clusters: [],
   wallets: [],
+  communities: [],
+  communityNames: [],
 })
 
 /** Folds one batch into the tables. `writerMs`: see `fold`. */
@@ -57,6 +67,8 @@ export function append(registry: MemoryRegistry, entries: readonly Entry[], writ
     const i = registry.names.findIndex((row) => row.name === name && row.outcome === 'won')
     registry.names[i] = { ...registry.names[i]!, cluster }
   }
+  registry.communities.push(...changes.communities)
+  registry.communityNames.push(...changes.communityNames)
   return changes
 }
 
@@ -71,6 +83,9 @@ export function loadSlice(registry: MemoryRegistry, entries: readonly Entry[]): 
     nextClusterNumber: new Map(),
     clusters: new Map(),
     clusterSerials: new Map(),
+    communities: new Map(),
+    communityNames: new Set(),
+    assigned: new Map(),
   }
   const whole = new Set<number>()
   for (const { name, cluster, outcome } of registry.names) {
@@ -91,13 +106,37 @@ export function loadSlice(registry: MemoryRegistry, entries: readonly Entry[]): 
     slice.clusterSerials.set(keyOf(id), serial)
     whole.add(serial)
   }
-  for (const serial of whole) slice.clusters.set(serial, wholeCluster(registry, serial, keys.heldNames))
+  for (const community of keys.communities.keys()) {
+    const holder = slice.owners.get(community)
+    if (holder !== undefined) whole.add(holder)
+  }
+  for (const serial of whole) slice.clusters.set(serial, wholeCluster(registry, serial))
+  loadCommunities(registry, slice, keys)
   return slice
 }
 
-function wholeCluster(registry: MemoryRegistry, serial: number, withNames: boolean): ClusterState {
+function loadCommunities(registry: MemoryRegistry, slice: Slice, keys: Keys): void {
+  for (const [community, sinceMs] of keys.communities) {
+    const history = registry.communities
+      .filter(({ name }) => name === community)
+      .map(({ seq }) => registry.journal[seq - 1]!)
+      .map(({ atMs, body }) => ({ atMs, rules: rulesOfBody(body) }))
+    const inForce = history.findLastIndex(({ atMs }) => atMs <= sinceMs)
+    slice.communities.set(community, history.slice(Math.max(0, inForce)))
+  }
+  const held = new Set([...slice.clusters.values()].flatMap(({ names }) => names.map(({ name }) => name)))
+  for (const { community, name, assigned } of registry.communityNames) {
+    const pair = pairOf(community, name)
+    // more than the database loads of those that would hide an entry: all of them
+    if (keys.communityNames.has(pair) || held.has(community)) slice.communityNames.add(pair)
+    if (assigned !== null && keys.assignments.has(community) && slice.clusters.has(assigned))
+      slice.assigned.set(assignmentOf(community, assigned), name)
+  }
+}
+
+function wholeCluster(registry: MemoryRegistry, serial: number): ClusterState {
   const rows = registry.wallets.filter((row) => row.cluster === serial)
-  const names = registry.names.filter((row) => withNames && row.cluster === serial)
+  const names = registry.names.filter((row) => row.cluster === serial)
   return {
     wallets: new Map(rows.map((row) => [keyOf(row.address), row])),
     names: names.map((row) => ({ name: row.name!, seq: row.seq })),

@@ -21,7 +21,7 @@ function play(list: readonly Step[]) {
 }
 
 function line(event: PublicEvent): string {
-  const c = event.cluster - 1
+  const c = (event.cluster ?? 0) - 1
   switch (event.type) {
     case 'CREATE_CLUSTER':
       return `CREATE_CLUSTER ${c}`
@@ -153,6 +153,7 @@ function mirrorOf(registry: MemoryRegistry) {
   const names = new Map<string, number>()
   for (const row of registry.journal) {
     for (const event of publicEvents(row)) {
+      if (event.type === 'REGISTER_COMMUNITY_NAME') continue
       const c = event.cluster
       if (event.type === 'REGISTER_NAME' || event.type === 'TRANSFER_NAME') names.set(event.name, c)
       if (!('wallet' in event)) continue

@@ -3,6 +3,7 @@ import { makeChanges } from '../../db/appendChanges.js'
 import { parseWallet, type Wallet } from '../../registry/address.js'
 import type { Change } from '../../registry/change.js'
 import { type ChangeRefusal, MAX_CLUSTER_WALLETS } from '../../registry/changeRefusal.js'
+import type { RegistrationProblem } from '../../registry/communityRegistration.js'
 import { parseName } from '../../registry/name.js'
 import type { Network } from '../../registry/network.js'
 import type { Session } from '../authenticate.js'
@@ -194,20 +195,42 @@ export async function change(context: Context, request: Omit<MakeChanges, 'nowMs
   }
 }
 
-const MESSAGE: Record<ChangeRefusal['code'], string> = {
+const MESSAGE: Record<Exclude<ChangeRefusal['code'], 'community'>, string> = {
   not_found: 'There is no such cluster.',
   not_invited: 'That cluster does not list this wallet: one of its verified wallets has to add it first.',
   not_in_cluster: 'The address is not listed in the cluster of this wallet.',
   wallet_exists: 'The address is listed in the cluster already, under another name: rename it.',
-  wallet_name_taken: 'Another wallet of the cluster has this name.',
+  wallet_name_taken:
+    'Another wallet of the cluster has this name, or it is registered below a community of the cluster.',
   already_public: 'A wallet that is public can not be made private: remove it first.',
   last_verified_wallet: 'The cluster holds names, so one of its verified wallets has to stay.',
   names_would_reveal: 'Names would move along and show where a private wallet belongs: make its entry public first.',
   wallet_limit: `A cluster has at most ${MAX_CLUSTER_WALLETS} wallets.`,
+  forbidden: 'This wallet is not verified in that cluster.',
+  rules_changed: 'The rules of the community have just changed: ask again.',
+  already_assigned: 'The bundle got a name of this community already.',
 }
 
-function refusalError(refusal: ChangeRefusal): ApiError {
+/** A refusal as it is answered. */
+export function refusalError(refusal: ChangeRefusal): ApiError {
+  if (refusal.code === 'community') return registrationError(refusal.problem)
   if (refusal.code === 'not_in_cluster' && refusal.address === null)
     return new ApiError('not_in_cluster', 'This wallet is verified in no cluster.')
-  return new ApiError(refusal.code, MESSAGE[refusal.code])
+  const code = refusal.code === 'rules_changed' ? 'unavailable' : refusal.code
+  return new ApiError(code, MESSAGE[refusal.code])
 }
+
+const REGISTRATION_MESSAGE: Record<RegistrationProblem, string> = {
+  testnet_only: 'Communities are served on the testnet alone here: add testnet=true.',
+  not_found: 'This name is no community.',
+  invalid_chain_id: 'The community has no price on this network.',
+  not_active: 'Sign-ups for this community have not started.',
+  not_verified: 'Only owners of the community register names for others, or at all where it says so.',
+  no_walletAddress_found: 'Sign-ups are restricted to owners: say in walletAddress who gets the name.',
+  not_available: 'The name is taken.',
+  requirements_not_met: 'The wallet that would get the name does not meet the requirements of the community.',
+}
+
+/** Why a community name can't be registered, as it is answered. */
+export const registrationError = (problem: RegistrationProblem): ApiError =>
+  new ApiError(problem, REGISTRATION_MESSAGE[problem])

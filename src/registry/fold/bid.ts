@@ -4,7 +4,7 @@ import { keyOf } from '../bytes.js'
 import { type BidEffects, encodeBidEffects } from '../effects.js'
 import { DEFAULT_WALLET_NAME, numberedName } from '../name.js'
 import type { JournalRow, NameRow, WalletRow } from './rows.js'
-import { createCluster, setWallet, type Work, wholeCluster } from './work.js'
+import { createCluster, isBelowCommunity, setWallet, type Work, wholeCluster } from './work.js'
 
 /** Folds a bid: who wins, and in which cluster the name is held. */
 export function applyBid(work: Work, row: JournalRow): void {
@@ -52,14 +52,15 @@ function settleInCluster(work: Work, seq: number, wallet: Buffer): Extract<BidEf
 
 /**
  * Makes an entry public. A name reserves nothing while its entry is private, so it may belong to a public entry by now: then
- * it gets a number, chosen with an eye on public entries alone.
+ * it gets a number, chosen with an eye on what is public alone.
  */
 function publish(work: Work, seq: number, cluster: number, key: string): { walletName: string; isBackedUp: boolean } {
-  const { wallets } = wholeCluster(work, cluster)
+  const state = wholeCluster(work, cluster)
+  const { wallets } = state
   const entry = wallets.get(key)
   if (!entry) throw new Error(`the slice lacks a verified wallet of cluster ${cluster}`)
   const taken = new Set([...wallets.values()].filter((other) => !other.isPrivate).map((other) => other.name))
-  const name = numberedName(entry.name, (candidate) => taken.has(candidate))
+  const name = numberedName(entry.name, (candidate) => taken.has(candidate) || isBelowCommunity(work, state, candidate))
   setWallet(work, madePublic(entry, name, seq))
   return { walletName: name, isBackedUp: entry.isBackedUp }
 }

@@ -5,7 +5,7 @@ import { type ChangeEvent, encodeChangeEffects } from '../effects.js'
 import { DEFAULT_WALLET_NAME, numberedName } from '../name.js'
 import { madePublic } from './bid.js'
 import type { ClusterState, HeldName, JournalRow, WalletRow } from './rows.js'
-import { createCluster, removeWallet, setWallet, type Work, wholeCluster } from './work.js'
+import { createCluster, isBelowCommunity, removeWallet, setWallet, type Work, wholeCluster } from './work.js'
 
 /** A change that holds: the cluster it was made in, its public events in their order. */
 interface Held {
@@ -61,8 +61,8 @@ function judge(work: Work, seq: number, change: Change, key: string): Verdict {
 
 const NO_CLUSTER: ChangeRefusal = { code: 'not_in_cluster', address: null }
 
-/** The actor of a private entry is shown as its cluster's oldest public verified wallet. */
-function oldestPublic({ wallets }: ClusterState): Buffer | null {
+/** The actor of a private entry is shown as its cluster's oldest public verified wallet; null where there is none. */
+export function oldestPublic({ wallets }: ClusterState): Buffer | null {
   let oldest: WalletRow | null = null
   for (const row of wallets.values()) {
     if (!row.isVerified || row.isPrivate) continue
@@ -99,29 +99,24 @@ type Add = Extract<Change, { kind: 'add_wallets' }>
 /** A wallet that is verified nowhere gets a cluster first; it may name its own entry. */
 function add(work: Work, seq: number, change: Add, key: string): Verdict {
   const verified = work.verified.get(key)
-  if (verified) return addTo(seq, change, verified.cluster, wholeCluster(work, verified.cluster).wallets, work)
+  if (verified) return addTo(work, seq, change, verified.cluster)
   const own = change.wallets.find((wallet) => wallet.address.equals(change.actor))
   // whoever makes a cluster is known by its id
   if (own?.isPrivate) return { code: 'already_public', address: change.actor }
   const given = new Set(change.wallets.filter((wallet) => !wallet.isPrivate).map((wallet) => wallet.name))
   const name = own?.name ?? numberedName(DEFAULT_WALLET_NAME, (candidate) => given.has(candidate))
-  const refusal = judgeAdd(seq, change, 0, new Map([[key, { ...NEW, cluster: 0, address: change.actor, name }]]))
+  const wallets = new Map([[key, { ...NEW, cluster: 0, address: change.actor, name }]])
+  const refusal = judgeAdd(work, seq, change, 0, { wallets, names: [] })
   if ('code' in refusal) return refusal
   const made = created(work, seq, change.actor, key, name)
-  const rest = addTo(seq, change, made.cluster, wholeCluster(work, made.cluster).wallets, work)
+  const rest = addTo(work, seq, change, made.cluster)
   return 'code' in rest ? rest : { ...made, events: [...made.events, ...rest.events] }
 }
 
 const NEW = { isVerified: true, isPrivate: false, isBackedUp: false, createdSeq: 0, updatedSeq: 0 }
 
-function addTo(
-  seq: number,
-  change: Add,
-  cluster: number,
-  wallets: ReadonlyMap<string, WalletRow>,
-  work: Work,
-): Verdict {
-  const judged = judgeAdd(seq, change, cluster, wallets)
+function addTo(work: Work, seq: number, change: Add, cluster: number): Verdict {
+  const judged = judgeAdd(work, seq, change, cluster, wholeCluster(work, cluster))
   if ('code' in judged) return judged
   for (const row of judged.rows) setWallet(work, row)
   const events = judged.rows.filter((row) => !row.isPrivate).map(added)
@@ -130,11 +125,13 @@ function addTo(
 
 /** The entries that adding wallets makes or changes. */
 function judgeAdd(
+  work: Work,
   seq: number,
   change: Add,
   cluster: number,
-  wallets: ReadonlyMap<string, WalletRow>,
+  state: ClusterState,
 ): { rows: WalletRow[] } | ChangeRefusal {
+  const { wallets } = state
   const rows: WalletRow[] = []
   for (const { address, name, isPrivate: asked } of change.wallets) {
     const entry = wallets.get(keyOf(address))
@@ -147,17 +144,18 @@ function judgeAdd(
     else if (entry.isPrivate && !isPrivate) rows.push(madePublic(entry, name, seq))
     else if (entry.name !== name) return { code: 'wallet_exists', address }
   }
-  const refusal = judgeNames(wallets, rows)
+  const refusal = judgeNames(work, state, rows)
   if (refusal) return refusal
   const size = wallets.size + rows.filter((row) => !wallets.has(keyOf(row.address))).length
   return size > MAX_CLUSTER_WALLETS ? { code: 'wallet_limit' } : { rows }
 }
 
 /**
- * Whether every one of these rows may have its name: a public one needs a name that no other public entry has, a private one
- * a name that no other entry has. So a private entry reserves nothing.
+ * Whether every one of these rows may have its name: a public one needs a name that no other public entry has and nobody below a
+ * community of the cluster, a private one a name that no other entry has. So a private entry reserves nothing.
  */
-function judgeNames(wallets: ReadonlyMap<string, WalletRow>, rows: readonly WalletRow[]): ChangeRefusal | null {
+function judgeNames(work: Work, state: ClusterState, rows: readonly WalletRow[]): ChangeRefusal | null {
+  const { wallets } = state
   if (rows.length === 0) return null
   const after = new Map(wallets)
   for (const row of rows) after.set(keyOf(row.address), row)
@@ -167,7 +165,9 @@ function judgeNames(wallets: ReadonlyMap<string, WalletRow>, rows: readonly Wall
     all.set(name, (all.get(name) ?? 0) + 1)
     if (!isPrivate) inPublic.set(name, (inPublic.get(name) ?? 0) + 1)
   }
-  const taken = rows.find(({ name, isPrivate }) => (isPrivate ? all : inPublic).get(name)! > 1)
+  const taken = rows.find(({ name, isPrivate }) => {
+    return (isPrivate ? all : inPublic).get(name)! > 1 || (!isPrivate && isBelowCommunity(work, state, name))
+  })
   return taken ? { code: 'wallet_name_taken', name: taken.name } : null
 }
 
@@ -175,14 +175,15 @@ function rename(work: Work, seq: number, change: Extract<Change, { kind: 'rename
   const verified = work.verified.get(key)
   if (!verified) return NO_CLUSTER
   const { cluster } = verified
-  const { wallets } = wholeCluster(work, cluster)
+  const state = wholeCluster(work, cluster)
+  const { wallets } = state
   const rows: WalletRow[] = []
   for (const { address, name } of change.wallets) {
     const entry = wallets.get(keyOf(address))
     if (!entry) return { code: 'not_in_cluster', address }
     if (entry.name !== name) rows.push({ ...entry, name, updatedSeq: seq })
   }
-  const refusal = judgeNames(wallets, rows)
+  const refusal = judgeNames(work, state, rows)
   if (refusal) return refusal
   for (const row of rows) setWallet(work, row)
   const events = rows

@@ -1,4 +1,6 @@
 import type { ChangeRefusal } from '../changeRefusal.js'
+import type { RulesVersion } from '../communityHistory.js'
+import type { PaymentJudgement } from '../communityPayment.js'
 import type { Entry } from '../entry.js'
 import type { Network } from '../network.js'
 
@@ -22,9 +24,18 @@ export interface Keys {
   actors: Set<string>
   /** Ids of clusters that are named, which are read whole too. */
   clusterIds: Set<string>
-  /** Whether the names that those clusters hold are read too. */
-  heldNames: boolean
+  /** Communities, each with the time (ms) from which its rules are needed: theirs and their holders' clusters are read. */
+  communities: Map<string, number>
+  /** Names below communities that may be registered, as `pairOf` writes them. */
+  communityNames: Set<string>
+  /** Communities of which a cluster may get a name by a claim. */
+  assignments: Set<string>
+  /** Names that entries of whole clusters may get. */
+  walletNames: Set<string>
 }
+
+/** A name below a community: `community/name`. */
+export const pairOf = (community: string, name: string): string => `${community}/${name}`
 
 /** Where a wallet is verified. */
 export interface VerifiedWallet {
@@ -42,7 +53,7 @@ export interface HeldName {
 export interface ClusterState {
   /** Its entries by their addresses' keys. Rows are replaced, never changed. */
   wallets: Map<string, WalletRow>
-  /** The names it holds, oldest first; none where the batch did not ask for them (`Keys.heldNames`). */
+  /** The names it holds, oldest first. */
   names: HeldName[]
 }
 
@@ -64,7 +75,15 @@ export interface Slice {
   clusters: Map<number, ClusterState>
   /** Serials of the named clusters that exist, by the keys of their ids. */
   clusterSerials: Map<string, number>
+  /** Rules of the communities asked for, in the journal's order: those in force at the time asked for, and all later ones. */
+  communities: Map<string, readonly RulesVersion[]>
+  /** The names below communities that belong to somebody: of those asked for, and those that would hide an entry of a whole cluster. */
+  communityNames: Set<string>
+  /** The names that whole clusters have got by a claim, by `assignmentOf`. */
+  assigned: Map<string, string>
 }
+
+export const assignmentOf = (community: string, cluster: number): string => `${community} ${cluster}`
 
 export interface JournalRow extends Entry {
   seq: number
@@ -104,6 +123,23 @@ export interface WalletRow {
   updatedSeq: number
 }
 
+/** A configuration of a community. */
+export interface CommunityRow {
+  name: string
+  seq: number
+}
+
+/** A name below a community. */
+export interface CommunityNameRow {
+  community: string
+  name: string
+  /** Its owner's stored address. */
+  address: Buffer
+  /** The cluster that got it by a claim, else null. */
+  assigned: number | null
+  seq: number
+}
+
 /** A name that went to another cluster. */
 export interface NameMove {
   name: string
@@ -122,6 +158,12 @@ export interface ChangeOutcome {
   cluster: number | null
 }
 
+/** What became of a payment for a name below a community. */
+export interface PaymentOutcome {
+  seq: number
+  judgement: PaymentJudgement
+}
+
 /** What a batch changes. Inserts go by COPY, the rest is rare. To be written in this order: removals, inserts, updates, moves. */
 export interface Changes {
   head: Head
@@ -132,6 +174,10 @@ export interface Changes {
   walletUpdates: WalletRow[]
   walletRemovals: Pick<WalletRow, 'cluster' | 'address'>[]
   nameMoves: NameMove[]
+  communities: CommunityRow[]
+  communityNames: CommunityNameRow[]
+  /** One a payment, in their order. */
+  payments: PaymentOutcome[]
   /** One a signed change, in their order. */
   outcomes: ChangeOutcome[]
 }

@@ -1,8 +1,10 @@
 import { keyOf } from '../bytes.js'
 import { isChangeKind } from '../change.js'
 import { clusterId } from '../clusterId.js'
+import { isCommunityChangeKind } from '../communityChange.js'
+import type { RulesVersion } from '../communityHistory.js'
 import type { Entry } from '../entry.js'
-import type { Changes, ClusterState, Slice, WalletRow } from './rows.js'
+import { type Changes, type ClusterState, pairOf, type Slice, type WalletRow } from './rows.js'
 
 /** A fold under way: the slice as the entries so far have changed it, and what is to be written. */
 export interface Work extends Omit<Slice, 'head' | 'clusters'> {
@@ -13,7 +15,7 @@ export interface Work extends Omit<Slice, 'head' | 'clusters'> {
 
 /** Begins a fold, on copies. */
 export function beginWork(before: Slice, entries: readonly Entry[]): Work {
-  const isWhole = before.clusters.size > 0 || entries.some(({ kind }) => isChangeKind(kind))
+  const isWhole = before.clusters.size > 0 || entries.some(({ kind }) => needsClusters(kind))
   return {
     network: before.network,
     owners: new Map(before.owners),
@@ -22,6 +24,9 @@ export function beginWork(before: Slice, entries: readonly Entry[]): Work {
     nextClusterId: new Map(before.nextClusterId),
     clusterSerials: new Map(before.clusterSerials),
     clusters: isWhole ? copyClusters(before.clusters) : null,
+    communities: new Map(before.communities),
+    communityNames: new Set(before.communityNames),
+    assigned: new Map(before.assigned),
     changes: {
       head: { ...before.head },
       journal: [],
@@ -31,10 +36,16 @@ export function beginWork(before: Slice, entries: readonly Entry[]): Work {
       walletUpdates: [],
       walletRemovals: [],
       nameMoves: [],
+      communities: [],
+      communityNames: [],
+      payments: [],
       outcomes: [],
     },
   }
 }
+
+const needsClusters = (kind: Entry['kind']): boolean =>
+  isChangeKind(kind) || isCommunityChangeKind(kind) || kind === 'pay_community_name'
 
 const copyClusters = (clusters: Slice['clusters']): Map<number, ClusterState> =>
   new Map(
@@ -66,6 +77,18 @@ export function wholeCluster(work: Work, serial: number): ClusterState {
   if (!state) throw new Error(`the slice lacks cluster ${serial}`)
   return state
 }
+
+/** Adds the rules of a community that have just been set. */
+export function setRules(work: Work, community: string, version: RulesVersion): void {
+  work.communities.set(community, [...(work.communities.get(community) ?? []), version])
+}
+
+/**
+ * Whether a wallet name is somebody's below one of the names that a whole cluster holds: its public entries and the names
+ * below a community share their namespace.
+ */
+export const isBelowCommunity = (work: Work, { names }: ClusterState, name: string): boolean =>
+  work.communityNames.size > 0 && names.some((held) => work.communityNames.has(pairOf(held.name, name)))
 
 /** Sets an entry of a whole cluster. */
 export function setWallet(work: Work, row: WalletRow): void {

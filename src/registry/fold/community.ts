@@ -1,0 +1,193 @@
+import { keyOf } from '../bytes.js'
+import type { ChangeRefusal } from '../changeRefusal.js'
+import { type CommunityRules, communityRulesJson } from '../community.js'
+import {
+  type CommunityChange,
+  type CommunityPaymentBody,
+  decodeCommunityChange,
+  decodePayment,
+  isCommunityChangeKind,
+  type RegisterCommunityName,
+  requirementsHash,
+} from '../communityChange.js'
+import { encodeCommunityEffects } from '../communityEffects.js'
+import { rulesAt, rulesAtBlock } from '../communityHistory.js'
+import { judgePayment, type PaymentJudgement } from '../communityPayment.js'
+import { judgeRegistration } from '../communityRegistration.js'
+import { encodeChangeEffects } from '../effects.js'
+import { wordToName } from '../name.js'
+import { oldestPublic } from './change.js'
+import { assignmentOf, type JournalRow, pairOf } from './rows.js'
+import { setRules, type Work, wholeCluster } from './work.js'
+
+/** Folds a change of a community. As a change of a cluster, it is made whole or left without effect. */
+export function applyCommunityChange(work: Work, row: JournalRow): void {
+  if (!isCommunityChangeKind(row.kind)) throw new RangeError(`a ${row.kind} is no change of a community`)
+  const change = decodeCommunityChange(row.kind, row.body)
+  const { outcomes } = work.changes
+  const verdict = change.kind === 'configure_community' ? configure(work, row, change) : register(work, row, change)
+  const { seq } = row
+  if ('code' in verdict) outcomes.push({ seq, refusal: verdict, hasEffect: false, cluster: null })
+  else outcomes.push({ seq, refusal: null, hasEffect: verdict.hasEffect, cluster: verdict.cluster })
+}
+
+/** A change that holds: the cluster it was made in, if any. */
+interface Made {
+  cluster: number | null
+  hasEffect: boolean
+}
+
+function configure(
+  work: Work,
+  row: JournalRow,
+  { actor, community, rules }: Extract<CommunityChange, { kind: 'configure_community' }>,
+): Made | ChangeRefusal {
+  const cluster = work.owners.get(community)
+  if (cluster === undefined) return { code: 'not_found' }
+  if (actor && work.verified.get(keyOf(actor))?.cluster !== cluster) return { code: 'forbidden' }
+  const before = rulesAt(work.communities.get(community) ?? [], Number.POSITIVE_INFINITY)
+  if (before && textOf(before) === textOf(rules)) return { cluster, hasEffect: false }
+  setRules(work, community, { atMs: row.atMs, rules })
+  work.changes.communities.push({ name: community, seq: row.seq })
+  row.actor = actor && publicActor(work, actor, cluster)
+  row.effects = encodeChangeEffects({ cluster, events: [] })
+  return { cluster, hasEffect: true }
+}
+
+const textOf = (rules: CommunityRules): string => JSON.stringify(communityRulesJson(rules))
+
+/** A member as the public may know it: itself, or who stands in for a private one. */
+function publicActor(work: Work, actor: Buffer, cluster: number): Buffer | null {
+  return work.verified.get(keyOf(actor))?.isPrivate ? oldestPublic(wholeCluster(work, cluster)) : actor
+}
+
+function register(work: Work, row: JournalRow, change: RegisterCommunityName): Made | ChangeRefusal {
+  const { actor, community, name, wallet } = change
+  const home = work.verified.get(keyOf(actor))?.cluster ?? null
+  const rules = rulesAt(work.communities.get(community) ?? [], row.atMs)
+  const assigned = change.isAssigned ? home : null
+  // asked for again: it stands as asked
+  if (assigned !== null && work.assigned.get(assignmentOf(community, assigned)) === name)
+    return { cluster: home, hasEffect: false }
+  const refusal = change.isAssigned
+    ? judgeAssignment(work, change, rules, home)
+    : judgeFree(work, change, rules, { nowMs: row.atMs, home })
+  if (refusal) return refusal
+  if (assigned !== null) work.assigned.set(assignmentOf(community, assigned), name)
+  take(work, row, { community, name, address: wallet, assigned })
+  row.actor = actorOfRegistration(work, change, rules?.ownersOnly ?? false, home)
+  return { cluster: home, hasEffect: true }
+}
+
+function judgeFree(
+  work: Work,
+  { actor, community, name, wallet, met }: RegisterCommunityName,
+  rules: CommunityRules | null,
+  { nowMs, home }: { nowMs: number; home: number | null },
+): ChangeRefusal | null {
+  const isOwn = wallet.equals(actor) || (home !== null && work.verified.get(keyOf(wallet))?.cluster === home)
+  const judgement = judgeRegistration({
+    isServed: true,
+    rules,
+    network: null,
+    nowMs,
+    isOwner: home !== null && work.owners.get(community) === home,
+    beneficiary: isOwn ? 'own' : 'other',
+    isTaken: isTaken(work, community, name),
+    areRequirementsMet: rules && met?.equals(requirementsHash(rules.requirements)) ? true : null,
+  })
+  if (judgement.outcome === 'refused') return { code: 'community', problem: judgement.problem }
+  return judgement.outcome === 'free' ? null : { code: 'rules_changed' }
+}
+
+/** After a claim a cluster gets one name, whatever the rules ask. */
+function judgeAssignment(
+  work: Work,
+  { community, name }: RegisterCommunityName,
+  rules: CommunityRules | null,
+  home: number | null,
+): ChangeRefusal | null {
+  if (!rules) return { code: 'community', problem: 'not_found' }
+  if (home === null) return { code: 'not_in_cluster', address: null }
+  if (work.assigned.has(assignmentOf(community, home))) return { code: 'already_assigned' }
+  return isTaken(work, community, name) ? { code: 'community', problem: 'not_available' } : null
+}
+
+/** Somebody has the name, or it is a public wallet name of the cluster that holds the community. */
+function isTaken(work: Work, community: string, name: string): boolean {
+  if (work.communityNames.has(pairOf(community, name))) return true
+  const cluster = work.owners.get(community)
+  if (cluster === undefined) return false
+  for (const entry of wholeCluster(work, cluster).wallets.values()) {
+    if (entry.name === name && !entry.isPrivate) return true
+  }
+  return false
+}
+
+interface Taken {
+  community: string
+  name: string
+  address: Buffer
+  assigned: number | null
+}
+
+/** Gives a name to a wallet, and tells so in public. The owner's cluster is told only where the public sees the owner in it. */
+function take(work: Work, row: JournalRow, taken: Taken): void {
+  work.communityNames.add(pairOf(taken.community, taken.name))
+  work.changes.communityNames.push({ ...taken, seq: row.seq })
+  const verified = work.verified.get(keyOf(taken.address))
+  const cluster = verified && !verified.isPrivate ? verified.cluster : null
+  row.effects = encodeCommunityEffects({ outcome: 'registered', cluster })
+  row.publicCount = 1
+}
+
+/**
+ * Who is shown to have registered a name. Nothing may link a private entry to its cluster: a wallet that registers for itself
+ * is named by the event anyway, unless that would tell that it is an owner; for a private one of the same cluster it stands
+ * for itself; an owner who is private has a stand-in.
+ */
+function actorOfRegistration(
+  work: Work,
+  { actor, wallet, community }: RegisterCommunityName,
+  ownersOnly: boolean,
+  home: number | null,
+): Buffer | null {
+  if (home === null) return actor
+  const actsAsOwner = work.owners.get(community) === home && (ownersOnly || !wallet.equals(actor))
+  if (actsAsOwner) return publicActor(work, actor, home)
+  const owner = work.verified.get(keyOf(wallet))
+  return wallet.equals(actor) || owner?.isPrivate ? wallet : publicActor(work, actor, home)
+}
+
+/** Folds a confirmed payment: whether it buys the name. */
+export function applyPayment(work: Work, row: JournalRow): void {
+  const payment = decodePayment(row.body)
+  row.actor = payment.payer
+  const community = wordToName(payment.community)
+  const name = wordToName(payment.name)
+  const judgement = judge(work, payment, community, name)
+  const { seq } = row
+  work.changes.payments.push({ seq, judgement })
+  if (judgement.outcome !== 'registered') row.effects = encodeCommunityEffects(judgement)
+  else take(work, row, { community: community!, name: name!, address: payment.payer, assigned: null })
+}
+
+function judge(
+  work: Work,
+  payment: CommunityPaymentBody,
+  community: string | null,
+  name: string | null,
+): PaymentJudgement {
+  const history = (community !== null && work.communities.get(community)) || []
+  const rules = rulesAtBlock(history, payment.blockMs)
+  const { network, token, amount, recipient, blockMs, met } = payment
+  return judgePayment(
+    { network, token, amount, recipient, blockMs, community, name },
+    {
+      history,
+      isTaken: community !== null && name !== null && isTaken(work, community, name),
+      areRequirementsMet:
+        !rules || rules.requirements.length === 0 || met?.equals(requirementsHash(rules.requirements)) === true,
+    },
+  )
+}
