@@ -95,7 +95,7 @@ const NAMES = 'network, seq, tx_key, name, cluster, outcome, updated_seq'
 const CLUSTERS = 'network, serial, id, created_seq'
 const WALLETS = 'network, cluster, address, name, verified, private, backed_up, created_seq, updated_seq'
 const COMMUNITIES = 'network, name, seq'
-const COMMUNITY_NAMES = 'network, community, name, address, assigned, seq'
+const COMMUNITY_NAMES = 'network, community, name, address, verified, assigned, seq'
 
 /** How each table's rows are encoded, in the order of the columns above. */
 function rowsOf(network: Network, generation: number) {
@@ -126,7 +126,8 @@ function rowsOf(network: Network, generation: number) {
       rows.row(3).int2(code).ascii(row.name).int8(row.seq)
     },
     communityNames: (rows: CopyBuffer, row: CommunityNameRow): void => {
-      rows.row(6).int2(code).ascii(row.community).ascii(row.name).bytea(row.address).int8(row.assigned).int8(row.seq)
+      rows.row(7).int2(code).ascii(row.community).ascii(row.name).bytea(row.address)
+      rows.bool(row.isVerified).int8(row.assigned).int8(row.seq)
     },
   }
 }

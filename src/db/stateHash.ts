@@ -19,7 +19,7 @@ const STATE: readonly { table: StateTable; columns: string; order: string }[] = 
   { table: 'communities', columns: 'network, name, seq', order: 'name, seq' },
   {
     table: 'community_names',
-    columns: 'network, community, name, address, assigned, seq',
+    columns: 'network, community, name, address, verified, assigned, seq',
     order: 'community, name',
   },
 ]

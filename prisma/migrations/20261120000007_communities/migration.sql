@@ -15,6 +15,8 @@ CREATE TABLE "community_names" (
   "community" TEXT COLLATE "C" NOT NULL,
   "name" TEXT COLLATE "C" NOT NULL,
   "address" BYTEA NOT NULL,
+  -- the owner had a hand in it: false where an owner of the community registered it for somebody else
+  "verified" BOOLEAN NOT NULL,
   "assigned" BIGINT,
   "seq" BIGINT NOT NULL,
   CONSTRAINT "community_names_pkey" PRIMARY KEY ("network", "community", "name")

@@ -9,6 +9,8 @@ export interface Leaves {
   names: string
   clusters: string
   wallets: string
+  communities: string
+  communityNames: string
 }
 
 /** Anything that runs a query: a pool, or a client in a transaction. */
@@ -41,6 +43,8 @@ const leavesOf = (network: Network): Leaves => ({
   names: leaf('names', network),
   clusters: leaf('clusters', network),
   wallets: leaf('wallets', network),
+  communities: leaf('communities', network),
+  communityNames: leaf('community_names', network),
 })
 
 /**

@@ -17,7 +17,7 @@ import { judgeRegistration } from '../communityRegistration.js'
 import { encodeChangeEffects } from '../effects.js'
 import { wordToName } from '../name.js'
 import { oldestPublic } from './change.js'
-import { assignmentOf, type JournalRow, pairOf } from './rows.js'
+import { assignmentOf, type CommunityNameRow, type JournalRow, pairOf } from './rows.js'
 import { setRules, type Work, wholeCluster } from './work.js'
 
 /** Folds a change of a community. As a change of a cluster, it is made whole or left without effect. */
@@ -74,31 +74,35 @@ function register(work: Work, row: JournalRow, change: RegisterCommunityName): M
     : judgeFree(work, change, rules, { nowMs: row.atMs, home })
   if (refusal) return refusal
   if (assigned !== null) work.assigned.set(assignmentOf(community, assigned), name)
-  take(work, row, { community, name, address: wallet, assigned })
+  take(work, row, { community, name, address: wallet, isVerified: isOwn(work, change, home), assigned })
   row.actor = actorOfRegistration(work, change, rules?.ownersOnly ?? false, home)
   return { cluster: home, hasEffect: true }
 }
 
 function judgeFree(
   work: Work,
-  { actor, community, name, wallet, met }: RegisterCommunityName,
+  change: RegisterCommunityName,
   rules: CommunityRules | null,
   { nowMs, home }: { nowMs: number; home: number | null },
 ): ChangeRefusal | null {
-  const isOwn = wallet.equals(actor) || (home !== null && work.verified.get(keyOf(wallet))?.cluster === home)
+  const { community, name, met } = change
   const judgement = judgeRegistration({
     isServed: true,
     rules,
     network: null,
     nowMs,
     isOwner: home !== null && work.owners.get(community) === home,
-    beneficiary: isOwn ? 'own' : 'other',
+    beneficiary: isOwn(work, change, home) ? 'own' : 'other',
     isTaken: isTaken(work, community, name),
     areRequirementsMet: rules && met?.equals(requirementsHash(rules.requirements)) ? true : null,
   })
   if (judgement.outcome === 'refused') return { code: 'community', problem: judgement.problem }
   return judgement.outcome === 'free' ? null : { code: 'rules_changed' }
 }
+
+/** Whether the name goes to the actor itself, or to another wallet that is verified in its cluster. */
+const isOwn = (work: Work, { actor, wallet }: RegisterCommunityName, home: number | null): boolean =>
+  wallet.equals(actor) || (home !== null && work.verified.get(keyOf(wallet))?.cluster === home)
 
 /** After a claim a cluster gets one name, whatever the rules ask. */
 function judgeAssignment(
@@ -124,12 +128,7 @@ function isTaken(work: Work, community: string, name: string): boolean {
   return false
 }
 
-interface Taken {
-  community: string
-  name: string
-  address: Buffer
-  assigned: number | null
-}
+type Taken = Omit<CommunityNameRow, 'seq'>
 
 /** Gives a name to a wallet, and tells so in public. The owner's cluster is told only where the public sees the owner in it. */
 function take(work: Work, row: JournalRow, taken: Taken): void {
@@ -169,7 +168,7 @@ export function applyPayment(work: Work, row: JournalRow): void {
   const { seq } = row
   work.changes.payments.push({ seq, judgement })
   if (judgement.outcome !== 'registered') row.effects = encodeCommunityEffects(judgement)
-  else take(work, row, { community: community!, name: name!, address: payment.payer, assigned: null })
+  else take(work, row, { community: community!, name: name!, address: payment.payer, isVerified: true, assigned: null })
 }
 
 function judge(
@@ -186,8 +185,8 @@ function judge(
     {
       history,
       isTaken: community !== null && name !== null && isTaken(work, community, name),
-      areRequirementsMet:
-        !rules || rules.requirements.length === 0 || met?.equals(requirementsHash(rules.requirements)) === true,
+      // null too for a payment that has been given back: whatever else is so now, it buys nothing
+      areRequirementsMet: rules !== null && met?.equals(requirementsHash(rules.requirements)) === true,
     },
   )
 }

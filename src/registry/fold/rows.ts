@@ -135,6 +135,8 @@ export interface CommunityNameRow {
   name: string
   /** Its owner's stored address. */
   address: Buffer
+  /** The owner had a hand in it: false where an owner of the community registered it for somebody else. */
+  isVerified: boolean
   /** The cluster that got it by a claim, else null. */
   assigned: number | null
   seq: number

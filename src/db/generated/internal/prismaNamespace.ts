@@ -2519,6 +2519,7 @@ export const CommunityNameScalarFieldEnum = {
   community: 'community',
   name: 'name',
   address: 'address',
+  verified: 'verified',
   assigned: 'assigned',
   seq: 'seq'
 } as const

@@ -43,6 +43,7 @@ export type CommunityNameMinAggregateOutputType = {
   community: string | null
   name: string | null
   address: runtime.Bytes | null
+  verified: boolean | null
   assigned: bigint | null
   seq: bigint | null
 }
@@ -52,6 +53,7 @@ export type CommunityNameMaxAggregateOutputType = {
   community: string | null
   name: string | null
   address: runtime.Bytes | null
+  verified: boolean | null
   assigned: bigint | null
   seq: bigint | null
 }
@@ -61,6 +63,7 @@ export type CommunityNameCountAggregateOutputType = {
   community: number
   name: number
   address: number
+  verified: number
   assigned: number
   seq: number
   _all: number
@@ -84,6 +87,7 @@ export type CommunityNameMinAggregateInputType = {
   community?: true
   name?: true
   address?: true
+  verified?: true
   assigned?: true
   seq?: true
 }
@@ -93,6 +97,7 @@ export type CommunityNameMaxAggregateInputType = {
   community?: true
   name?: true
   address?: true
+  verified?: true
   assigned?: true
   seq?: true
 }
@@ -102,6 +107,7 @@ export type CommunityNameCountAggregateInputType = {
   community?: true
   name?: true
   address?: true
+  verified?: true
   assigned?: true
   seq?: true
   _all?: true
@@ -198,6 +204,7 @@ export type CommunityNameGroupByOutputType = {
   community: string
   name: string
   address: runtime.Bytes
+  verified: boolean
   assigned: bigint | null
   seq: bigint
   _count: CommunityNameCountAggregateOutputType | null
@@ -230,6 +237,7 @@ export type CommunityNameWhereInput = {
   community?: Prisma.StringFilter<"CommunityName"> | string
   name?: Prisma.StringFilter<"CommunityName"> | string
   address?: Prisma.BytesFilter<"CommunityName"> | runtime.Bytes
+  verified?: Prisma.BoolFilter<"CommunityName"> | boolean
   assigned?: Prisma.BigIntNullableFilter<"CommunityName"> | bigint | number | null
   seq?: Prisma.BigIntFilter<"CommunityName"> | bigint | number
 }
@@ -239,6 +247,7 @@ export type CommunityNameOrderByWithRelationInput = {
   community?: Prisma.SortOrder
   name?: Prisma.SortOrder
   address?: Prisma.SortOrder
+  verified?: Prisma.SortOrder
   assigned?: Prisma.SortOrderInput | Prisma.SortOrder
   seq?: Prisma.SortOrder
 }
@@ -252,6 +261,7 @@ export type CommunityNameWhereUniqueInput = Prisma.AtLeast<{
   community?: Prisma.StringFilter<"CommunityName"> | string
   name?: Prisma.StringFilter<"CommunityName"> | string
   address?: Prisma.BytesFilter<"CommunityName"> | runtime.Bytes
+  verified?: Prisma.BoolFilter<"CommunityName"> | boolean
   assigned?: Prisma.BigIntNullableFilter<"CommunityName"> | bigint | number | null
   seq?: Prisma.BigIntFilter<"CommunityName"> | bigint | number
 }, "network_community_name">
@@ -261,6 +271,7 @@ export type CommunityNameOrderByWithAggregationInput = {
   community?: Prisma.SortOrder
   name?: Prisma.SortOrder
   address?: Prisma.SortOrder
+  verified?: Prisma.SortOrder
   assigned?: Prisma.SortOrderInput | Prisma.SortOrder
   seq?: Prisma.SortOrder
   _count?: Prisma.CommunityNameCountOrderByAggregateInput
@@ -278,6 +289,7 @@ export type CommunityNameScalarWhereWithAggregatesInput = {
   community?: Prisma.StringWithAggregatesFilter<"CommunityName"> | string
   name?: Prisma.StringWithAggregatesFilter<"CommunityName"> | string
   address?: Prisma.BytesWithAggregatesFilter<"CommunityName"> | runtime.Bytes
+  verified?: Prisma.BoolWithAggregatesFilter<"CommunityName"> | boolean
   assigned?: Prisma.BigIntNullableWithAggregatesFilter<"CommunityName"> | bigint | number | null
   seq?: Prisma.BigIntWithAggregatesFilter<"CommunityName"> | bigint | number
 }
@@ -287,6 +299,7 @@ export type CommunityNameCreateInput = {
   community: string
   name: string
   address: runtime.Bytes
+  verified: boolean
   assigned?: bigint | number | null
   seq: bigint | number
 }
@@ -296,6 +309,7 @@ export type CommunityNameUncheckedCreateInput = {
   community: string
   name: string
   address: runtime.Bytes
+  verified: boolean
   assigned?: bigint | number | null
   seq: bigint | number
 }
@@ -305,6 +319,7 @@ export type CommunityNameUpdateInput = {
   community?: Prisma.StringFieldUpdateOperationsInput | string
   name?: Prisma.StringFieldUpdateOperationsInput | string
   address?: Prisma.BytesFieldUpdateOperationsInput | runtime.Bytes
+  verified?: Prisma.BoolFieldUpdateOperationsInput | boolean
   assigned?: Prisma.NullableBigIntFieldUpdateOperationsInput | bigint | number | null
   seq?: Prisma.BigIntFieldUpdateOperationsInput | bigint | number
 }
@@ -314,6 +329,7 @@ export type CommunityNameUncheckedUpdateInput = {
   community?: Prisma.StringFieldUpdateOperationsInput | string
   name?: Prisma.StringFieldUpdateOperationsInput | string
   address?: Prisma.BytesFieldUpdateOperationsInput | runtime.Bytes
+  verified?: Prisma.BoolFieldUpdateOperationsInput | boolean
   assigned?: Prisma.NullableBigIntFieldUpdateOperationsInput | bigint | number | null
   seq?: Prisma.BigIntFieldUpdateOperationsInput | bigint | number
 }
@@ -323,6 +339,7 @@ export type CommunityNameCreateManyInput = {
   community: string
   name: string
   address: runtime.Bytes
+  verified: boolean
   assigned?: bigint | number | null
   seq: bigint | number
 }
@@ -332,6 +349,7 @@ export type CommunityNameUpdateManyMutationInput = {
   community?: Prisma.StringFieldUpdateOperationsInput | string
   name?: Prisma.StringFieldUpdateOperationsInput | string
   address?: Prisma.BytesFieldUpdateOperationsInput | runtime.Bytes
+  verified?: Prisma.BoolFieldUpdateOperationsInput | boolean
   assigned?: Prisma.NullableBigIntFieldUpdateOperationsInput | bigint | number | null
   seq?: Prisma.BigIntFieldUpdateOperationsInput | bigint | number
 }
@@ -341,6 +359,7 @@ export type CommunityNameUncheckedUpdateManyInput = {
   community?: Prisma.StringFieldUpdateOperationsInput | string
   name?: Prisma.StringFieldUpdateOperationsInput | string
   address?: Prisma.BytesFieldUpdateOperationsInput | runtime.Bytes
+  verified?: Prisma.BoolFieldUpdateOperationsInput | boolean
   assigned?: Prisma.NullableBigIntFieldUpdateOperationsInput | bigint | number | null
   seq?: Prisma.BigIntFieldUpdateOperationsInput | bigint | number
 }
@@ -356,6 +375,7 @@ export type CommunityNameCountOrderByAggregateInput = {
   community?: Prisma.SortOrder
   name?: Prisma.SortOrder
   address?: Prisma.SortOrder
+  verified?: Prisma.SortOrder
   assigned?: Prisma.SortOrder
   seq?: Prisma.SortOrder
 }
@@ -371,6 +391,7 @@ export type CommunityNameMaxOrderByAggregateInput = {
   community?: Prisma.SortOrder
   name?: Prisma.SortOrder
   address?: Prisma.SortOrder
+  verified?: Prisma.SortOrder
   assigned?: Prisma.SortOrder
   seq?: Prisma.SortOrder
 }
@@ -380,6 +401,7 @@ export type CommunityNameMinOrderByAggregateInput = {
   community?: Prisma.SortOrder
   name?: Prisma.SortOrder
   address?: Prisma.SortOrder
+  verified?: Prisma.SortOrder
   assigned?: Prisma.SortOrder
   seq?: Prisma.SortOrder
 }
@@ -397,6 +419,7 @@ export type CommunityNameSelect<ExtArgs extends runtime.Types.Extensions.Interna
   community?: boolean
   name?: boolean
   address?: boolean
+  verified?: boolean
   assigned?: boolean
   seq?: boolean
 }, ExtArgs["result"]["communityName"]>
@@ -406,6 +429,7 @@ export type CommunityNameSelectCreateManyAndReturn<ExtArgs extends runtime.Types
   community?: boolean
   name?: boolean
   address?: boolean
+  verified?: boolean
   assigned?: boolean
   seq?: boolean
 }, ExtArgs["result"]["communityName"]>
@@ -415,6 +439,7 @@ export type CommunityNameSelectUpdateManyAndReturn<ExtArgs extends runtime.Types
   community?: boolean
   name?: boolean
   address?: boolean
+  verified?: boolean
   assigned?: boolean
   seq?: boolean
 }, ExtArgs["result"]["communityName"]>
@@ -424,11 +449,12 @@ export type CommunityNameSelectScalar = {
   community?: boolean
   name?: boolean
   address?: boolean
+  verified?: boolean
   assigned?: boolean
   seq?: boolean
 }
 
-export type CommunityNameOmit<ExtArgs extends runtime.Types.Extensions.InternalArgs = runtime.Types.Extensions.DefaultArgs> = runtime.Types.Extensions.GetOmit<"network" | "community" | "name" | "address" | "assigned" | "seq", ExtArgs["result"]["communityName"]>
+export type CommunityNameOmit<ExtArgs extends runtime.Types.Extensions.InternalArgs = runtime.Types.Extensions.DefaultArgs> = runtime.Types.Extensions.GetOmit<"network" | "community" | "name" | "address" | "verified" | "assigned" | "seq", ExtArgs["result"]["communityName"]>
 
 export type $CommunityNamePayload<ExtArgs extends runtime.Types.Extensions.InternalArgs = runtime.Types.Extensions.DefaultArgs> = {
   name: "CommunityName"
@@ -438,6 +464,10 @@ export type $CommunityNamePayload<ExtArgs extends runtime.Types.Extensions.Inter
     community: string
     name: string
     address: runtime.Bytes
+    /**
+     * The owner had a hand in it: false where an owner of the community registered it for somebody else.
+     */
+    verified: boolean
     /**
      * Serial of the cluster that got it by a claim.
      */
@@ -870,6 +900,7 @@ export interface CommunityNameFieldRefs {
   readonly community: Prisma.FieldRef<"CommunityName", 'String'>
   readonly name: Prisma.FieldRef<"CommunityName", 'String'>
   readonly address: Prisma.FieldRef<"CommunityName", 'Bytes'>
+  readonly verified: Prisma.FieldRef<"CommunityName", 'Boolean'>
   readonly assigned: Prisma.FieldRef<"CommunityName", 'BigInt'>
   readonly seq: Prisma.FieldRef<"CommunityName", 'BigInt'>
 }
