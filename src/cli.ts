@@ -1,5 +1,6 @@
 #!/usr/bin/env node
 import { Command } from 'commander'
+import { addAirdropCommands } from './cli/airdropCommands.js'
 import type { ListOptions } from './cli/deliveries.js'
 import type { RefundOptions } from './cli/refunds.js'
 import type { RewindCommand } from './cli/rewind.js'
@@ -103,6 +104,8 @@ refunds
   .option('--mainnet', 'of the mainnet only')
   .option('--json', 'as JSON')
   .action(async (ids: string[], options: RefundOptions) => (await import('./cli/refunds.js')).send(ids, options))
+
+addAirdropCommands(program)
 
 try {
   await program.parseAsync()

@@ -179,6 +179,7 @@ const environment = z.object({
   RELAYER_PRIVATE_KEY: privateKey.optional(),
   SOLANA_RELAYER_PRIVATE_KEY: solanaKey.optional(),
   SOLANA_RPC_URL: rpcUrl.optional(),
+  AIRDROP_OPERATOR_PRIVATE_KEY: privateKey.optional(),
   QUOTE_KEY: hex(32).optional(),
   TOKEN_KEY: hex(32).optional(),
   SHARE_KEY: hex(32).optional(),
@@ -214,6 +215,8 @@ export interface Environment {
   relayerPrivateKey: `0x${string}` | undefined
   /** The 64 bytes of the relay authority's key on Solana; without it nothing is settled or refunded. */
   solanaRelayerKey: Uint8Array | undefined
+  /** Permits that airdrops of Solana accounts are paid to EVM wallets of the same bundle; without it they can't be claimed. */
+  airdropOperatorKey: `0x${string}` | undefined
   /** A local Solana cluster with a faucet, for `dev` and `demo` where Surfpool doesn't run. */
   solanaRpcUrl: string | undefined
   /** The 32 bytes under which quotes on Solana are signed; without it one of the database's own. */
@@ -269,6 +272,7 @@ export function readEnvironment(env: NodeJS.ProcessEnv = process.env): Environme
     databasePool: e.DATABASE_POOL,
     relayerPrivateKey: e.RELAYER_PRIVATE_KEY,
     solanaRelayerKey: e.SOLANA_RELAYER_PRIVATE_KEY,
+    airdropOperatorKey: e.AIRDROP_OPERATOR_PRIVATE_KEY,
     solanaRpcUrl: e.SOLANA_RPC_URL,
     quoteKey: e.QUOTE_KEY && fromHex(e.QUOTE_KEY),
     tokenKey: e.TOKEN_KEY && fromHex(e.TOKEN_KEY),

@@ -1,0 +1,95 @@
+import type { Command } from 'commander'
+import type { AirdropPlace, AirdropSettings, LoadCommand } from './airdrop.js'
+
+const NETWORK = ['--network <network>', 'mainnet or testnet; default: the one that has it'] as const
+const JSON_OPTION = ['--json', 'as JSON'] as const
+
+const EXAMPLES = `
+Examples:
+  clusterd airdrop load drop.csv --community alice --chain 8453
+  clusterd airdrop root alice --token 0x… --ends-at 2027-06-30 --owner 0x…
+  clusterd airdrop set alice --distributor 0x… --from-block 31000000
+  clusterd airdrop show alice --json
+
+A file is CSV or JSON, or either compressed (.gz): a row is address,amount. Addresses are EVM's and Solana's, mixed; amounts
+are base units of the token. One bad line, and nothing is loaded.`
+
+const LOAD_EXAMPLES = `
+Examples:
+  clusterd airdrop load drop.csv --community alice --chain 8453
+  clusterd airdrop load drop.json.gz --community alice --chain 8453 --replace
+  clusterd airdrop load drop.csv --community alice --chain 8453 --distributor 0x… --from-block 31000000
+
+drop.csv:
+  address,amount
+  0xf39Fd6e51aad88F6F4ce6aB8827279cffFb92266,1000000000000000000
+  EPjFWdd5AufqSSqeM2qN1xzybapC8G4wEGGkZwyTDt1v,2500000000000000000
+
+drop.json:
+  [{ "address": "0xf39Fd6e51aad88F6F4ce6aB8827279cffFb92266", "amount": "1000000000000000000" }]`
+
+/** `clusterd airdrop …`; what it does is loaded when it is asked for. */
+export function addAirdropCommands(program: Command): void {
+  const airdrop = program
+    .command('airdrop')
+    .description('what communities give out: load a file, deploy its distributor, see what is claimed')
+    .addHelpText('after', EXAMPLES)
+  withSettings(
+    airdrop
+      .command('load <file>')
+      .description('load a file of addresses and amounts; the same file again does nothing')
+      .requiredOption('--community <name>', 'the community that gives it out')
+      .requiredOption('--chain <label>', 'the EVM chain that it is paid on, by its network label')
+      .option('--network <network>', 'mainnet or testnet, to be sure'),
+  )
+    .option('--replace', 'put it in the place of another file that nobody has claimed from')
+    .addHelpText('after', LOAD_EXAMPLES)
+    .action(async (file: string, options: LoadCommand) => (await import('./airdrop.js')).load(file, options))
+  withSettings(
+    airdrop
+      .command('set <community>')
+      .description('name the distributor of a loaded airdrop once it is deployed')
+      .option('--chain <label>', 'the EVM chain that it is paid on')
+      .option(...NETWORK),
+  ).action(async (name: string, options: AirdropSettings) => (await import('./airdrop.js')).set(name, options))
+  airdrop
+    .command('list')
+    .description('all airdrops')
+    .option('--network <network>', 'mainnet or testnet; default: both')
+    .option(...JSON_OPTION)
+    .action(async (options: AirdropPlace) => (await import('./airdrop.js')).list(options))
+  airdrop
+    .command('show <community>')
+    .description('everything about one')
+    .option(...NETWORK)
+    .option(...JSON_OPTION)
+    .action(async (name: string, options: AirdropPlace) => (await import('./airdrop.js')).show(name, options))
+  airdrop
+    .command('root <community>')
+    .description('root and total, and what a distributor of it is deployed with')
+    .option('--token <address>', 'the token that it pays')
+    .option('--ends-at <date>', 'from when on no claim is taken: a date, or Unix seconds')
+    .option('--owner <address>', 'who may take back what is left then')
+    .option(...NETWORK)
+    .option(...JSON_OPTION)
+    .action(async (name: string, options: AirdropPlace & { owner?: string; token?: string; endsAt?: string }) =>
+      (await import('./airdrop.js')).root(name, options),
+    )
+  airdrop
+    .command('remove <community>')
+    .description('show what would be removed; with --yes remove it')
+    .option('--yes', 'do it')
+    .option(...NETWORK)
+    .option(...JSON_OPTION)
+    .action(async (name: string, options: AirdropPlace & { yes?: boolean }) =>
+      (await import('./airdrop.js')).remove(name, options),
+    )
+}
+
+const withSettings = (command: Command): Command =>
+  command
+    .option('--distributor <address>', 'the contract that pays it: asked on its chain for root, token and end')
+    .option('--from-block <n>', 'the block of its deployment; default: where the chain’s indexing begins')
+    .option('--token <address>', 'the token that it will pay')
+    .option('--ends-at <date>', 'from when on no claim will be taken: a date, or Unix seconds')
+    .option(...JSON_OPTION)

@@ -1,0 +1,35 @@
+/** How a long command shows how far it is: a bar that is drawn over on a terminal, a line now and then elsewhere. */
+export interface ProgressBar {
+  /** @param share of the step, 0 to 1 */
+  show(step: string, share: number, note?: string): void
+  /** Clears the bar. */
+  end(): void
+}
+
+const WIDTH = 30
+const DRAW_EVERY_MS = 100
+const LINE_EVERY_MS = 5_000
+
+/** Draws on stderr, so that what a command prints stays clean. */
+export function createProgressBar(stream: NodeJS.WriteStream = process.stderr): ProgressBar {
+  let step = ''
+  let shownMs = 0
+  return {
+    show(now, share, note = '') {
+      const ms = Date.now()
+      const isDue = ms - shownMs >= (stream.isTTY ? DRAW_EVERY_MS : LINE_EVERY_MS)
+      if (now === step && !isDue) return
+      step = now
+      shownMs = ms
+      const percent = `${Math.floor(100 * share)}%`.padStart(4)
+      if (!stream.isTTY) stream.write(`${now}:${percent}${note && `, ${note}`}\n`)
+      else {
+        const full = Math.round(WIDTH * share)
+        stream.write(`\r\x1b[K${now.padEnd(16)} ${'█'.repeat(full)}${'░'.repeat(WIDTH - full)}${percent}  ${note}`)
+      }
+    },
+    end() {
+      if (stream.isTTY) stream.write('\r\x1b[K')
+    },
+  }
+}
