@@ -27,6 +27,7 @@ const TARGETS: readonly Target[] = [
   { contract: 'Hub', file: 'src/Hub.sol', output: `${GENERATED}/hub.ts` },
   { contract: 'Spoke', file: 'src/Spoke.sol', output: `${GENERATED}/spoke.ts` },
   { contract: 'SignatureProbe', file: 'src/SignatureProbe.sol', output: `${GENERATED}/signature-probe.ts` },
+  { contract: 'TokenProbe', file: 'src/TokenProbe.sol', output: `${GENERATED}/token-probe.ts` },
   { contract: 'CommunityPayments', file: 'src/CommunityPayments.sol', output: `${GENERATED}/community-payments.ts` },
   {
     contract: 'AirdropDistributor',

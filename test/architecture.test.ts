@@ -24,7 +24,7 @@ const MAY_IMPORT: Record<string, readonly string[]> = {
   relayer: ['registry', 'chains', 'db', 'ops', 'types:config.ts'],
   push: ['registry', 'db', 'ops', 'types:config.ts'],
   web: ['registry'],
-  api: ['registry', 'db', 'push', 'web', 'ops', 'chains/chain.ts', 'types:config.ts'],
+  api: ['registry', 'db', 'push', 'web', 'ops', 'chains/chain.ts', 'chains/walletFacts.ts', 'types:config.ts'],
 }
 /** The commands start the local world; nothing else of the product may load it, and they only when asked to. */
 const MAY_LOAD_TESTING = /^cli(\.ts$|\/)/

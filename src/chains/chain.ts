@@ -1,4 +1,5 @@
 import type { ClaimPermission } from '../registry/airdropPermission.js'
+import type { CommunityPrice } from '../registry/community.js'
 import type { Network } from '../registry/network.js'
 import type { Confirmations } from '../registry/status.js'
 
@@ -108,8 +109,50 @@ export interface PermissionSigner {
   sign(permission: ClaimPermission): Promise<Hex>
 }
 
+/** A payment for a community name that somebody is to make. Names are canonical, addresses in their answer form. */
+export interface CommunityPaymentRequest {
+  community: string
+  name: string
+  /** Its network is this chain's. */
+  price: CommunityPrice
+  /** Who pays, and gets the name. */
+  payer: string
+  /** 32 bytes that name who is credited, null for nobody. */
+  referral: Uint8Array | null
+}
+
+/** Transaction data of such a payment on an EVM chain. */
+export interface EvmCommunityPayment {
+  to: Hex
+  data: Hex
+  value: bigint
+  /** A transaction to be made before, where the payer has not approved as much of the token. */
+  approval?: { to: Hex; data: Hex }
+}
+
+/** The same on Solana: an unsigned legacy transaction. */
+export interface SolanaCommunityPayment {
+  base64: string
+}
+
+/** What communities ask of a chain: balances for their requirements, and payments for their names. */
+export interface CommunityPort<Payment> {
+  /** Network label of the interface. */
+  readonly label: string
+  /** Who takes payments there, a contract or a program; null where none are taken. */
+  readonly communityPayments: string | null
+  /**
+   * A wallet's balance of a token, in base units (of an ERC-721: how many), at the newest block. 0 where the token is no token:
+   * it is what anybody has named. Both are addresses of this chain in their answer form.
+   * @throws ChainUnavailableError
+   */
+  tokenBalance(token: string, wallet: string): Promise<bigint>
+  /** @throws ChainUnavailableError, also where no payments are taken */
+  communityPayment(request: CommunityPaymentRequest): Promise<Payment>
+}
+
 /** How a chain shows itself to the API: what it says of a transaction, and what a registration on it takes. */
-export interface ChainPort {
+export interface ChainPort extends CommunityPort<EvmCommunityPayment> {
   readonly network: Network
   /** The number of the chain in the database. */
   readonly chain: number

@@ -44,7 +44,10 @@ export interface CommunityPaymentBody {
   referral: Buffer | null
   /** Time of its block, ms. */
   blockMs: number
-  /** `requirementsHash` of the requirements in force at the block, where the payer was found to meet them. */
+  /**
+   * `requirementsHash` of the requirements in force at the block, where the payer was found to meet them; no requirements have a
+   * hash too. null for a payment that has been given back already.
+   */
   met: Buffer | null
 }
 

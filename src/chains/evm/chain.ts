@@ -11,6 +11,7 @@ import {
   type RegistrationRequest,
 } from '../chain.js'
 import { encodePlaceBids } from './calldata.js'
+import { createCommunityPort } from './communityPort.js'
 import { encodeClaim, encodeClaimFor } from './distributor.js'
 import { decodeMessage, messageNames } from './hubMessage.js'
 import { getHeader, type Header } from './logs.js'
@@ -39,7 +40,7 @@ export interface EvmChainOptions {
 }
 
 export function createEvmChain({ config, chain, rpc }: EvmChainOptions): EvmChain {
-  const { network, label, role } = config
+  const { network, role } = config
   let cached: { atMs: number; head: Promise<ChainHead> } | null = null
   const heads = () => {
     // beside the question, so that a node that hangs delays nothing
@@ -59,11 +60,11 @@ export function createEvmChain({ config, chain, rpc }: EvmChainOptions): EvmChai
     return cached.head
   }
   return {
+    ...createCommunityPort(rpc, config),
     config,
     rpc,
     network: network as Network,
     chain,
-    label,
     role,
     gasToken: config.gasToken,
     isWatchOnly: config.watchOnly !== undefined && !config.watchOnly.quotes,
