@@ -1,7 +1,18 @@
+import { rmSync } from 'node:fs'
+import { join } from 'node:path'
 import { defineConfig } from 'vitest/config'
 
+/** Of the programs that this run starts as processes of their own, see test/support/built.ts. */
+const programs = join(import.meta.dirname, `dist-test-${process.pid}-${Date.now()}`)
+process.on('exit', () => rmSync(programs, { recursive: true, force: true }))
+
 /** What hangs is seen by its own deadlines; these leave room for a machine that is busy. */
-const shared = { testTimeout: 120_000, hookTimeout: 120_000 }
+const shared = {
+  testTimeout: 120_000,
+  hookTimeout: 120_000,
+  provide: { programs },
+  setupFiles: ['test/builtPrograms.ts'],
+}
 
 /** These share one world. */
 const SHARED = ['test/e2e/**/*.test.ts', 'test/conformance/**/*.test.ts']
@@ -37,7 +48,7 @@ export default defineConfig({
           name: 'e2e',
           include: SHARED,
           globalSetup: ['test/globalSetup.ts'],
-          setupFiles: ['test/wakeWorld.ts'],
+          setupFiles: [...shared.setupFiles, 'test/wakeWorld.ts'],
           maxWorkers: 2,
           sequence: { groupOrder: 1 },
         },

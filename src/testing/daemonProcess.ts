@@ -1,8 +1,6 @@
 import fs from 'node:fs'
-import { createRequire } from 'node:module'
-import path from 'node:path'
-import { fileURLToPath, pathToFileURL } from 'node:url'
 import { type Child, spawnChild, waitFor } from './processes.js'
+import { programCommand } from './programs.js'
 
 const READY_DEADLINE_MS = 30_000
 const READY_POLL_MS = 30
@@ -41,7 +39,7 @@ export interface DaemonOptions {
 
 /** Starts `clusterd start` as a process of its own, which ends when this one does. */
 export async function startDaemonProcess(options: DaemonOptions): Promise<DaemonProcess> {
-  const { command, args, marker } = cliCommand()
+  const { command, args, marker } = await programCommand('cli')
   let child: Child
   let isAskedToEnd = false
   /** It has sent its message: the ports are its own, and what answers on them is no stranger. */
@@ -95,15 +93,6 @@ export async function startDaemonProcess(options: DaemonOptions): Promise<Daemon
 /** A chain the daemon will take nothing more from: no waiting mends that. */
 export class ChainHaltedError extends Error {
   override name = 'ChainHaltedError'
-}
-
-/** How this package's command line is run: its sources through tsx in a checkout, else what was built from them. */
-export function cliCommand(): { command: string; args: string[]; marker: string } {
-  const isSource = import.meta.url.endsWith('.ts')
-  const entry = fileURLToPath(new URL(isSource ? '../cli.ts' : '../cli.js', import.meta.url))
-  if (!isSource) return { command: process.execPath, args: [entry], marker: path.basename(entry) }
-  const tsx = pathToFileURL(createRequire(import.meta.url).resolve('tsx')).href
-  return { command: process.execPath, args: ['--import', tsx, entry], marker: path.basename(entry) }
 }
 
 function definedOnly(env: DaemonEnvironment): NodeJS.ProcessEnv {

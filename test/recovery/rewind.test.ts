@@ -8,10 +8,11 @@ import { type RewindCommand, rewindChain } from '../../src/cli/rewind.js'
 import { createPool } from '../../src/db/pool.js'
 import { replay } from '../../src/db/replay.js'
 import type { RewindReport } from '../../src/db/rewindReport.js'
-import { askReady, cliCommand } from '../../src/testing/daemonProcess.js'
+import { askReady } from '../../src/testing/daemonProcess.js'
 import { type EventItem, type Stack, startStack, until } from '../../src/testing/index.js'
 import { walletOf } from '../../src/testing/localChain.js'
 import { waitFor } from '../../src/testing/processes.js'
+import { programCommand } from '../../src/testing/programs.js'
 import { ask, callOf, freshName, freshWallet, hubOf, nameWord, quoteOn, readHub, registerOn } from '../support/world.js'
 
 const DEADLINE_MS = 30_000
@@ -49,7 +50,7 @@ async function register(label: string, name: string, wanted: string): Promise<He
 
 /** Runs `clusterd rewind` as an operator does, as a process of its own. */
 async function rewindByHand(...args: string[]): Promise<RewindReport & { applied: boolean }> {
-  const { command, args: entry } = cliCommand()
+  const { command, args: entry } = await programCommand('cli')
   const env = { ...process.env, DATABASE_URL: stack.databaseUrl, CLUSTERD_HOME: stack.home }
   const { stdout } = await promisify(execFile)(command, [...entry, 'rewind', ...args, '--json'], { env })
   return JSON.parse(stdout)

@@ -1,5 +1,4 @@
 import { execFile } from 'node:child_process'
-import { fileURLToPath } from 'node:url'
 import { promisify } from 'node:util'
 import { pino } from 'pino'
 import { afterAll, beforeAll, beforeEach, describe, expect, it } from 'vitest'
@@ -15,6 +14,7 @@ import { toHex } from '../../src/registry/bytes.js'
 import type { PayerState } from '../../src/relayer/payouts/payer.js'
 import { runPayer } from '../../src/relayer/payouts/run.js'
 import { showPayers } from '../../src/relayer/show.js'
+import { programCommand } from '../../src/testing/programs.js'
 import { LAMPORTS, type Paid, type PaymentWorld, startPaymentWorld } from '../support/paymentWorld.js'
 
 const [CONFIRMED, PARKED, QUEUED] = [3, 4, 0]
@@ -237,9 +237,9 @@ const WAIT = { timeout: 40_000, interval: 200 }
 
 describe('clusterd refunds', () => {
   const clusterd = async (...args: string[]): Promise<{ stdout: string; stderr: string; code: number }> => {
-    const cli = fileURLToPath(new URL('../../src/cli.ts', import.meta.url))
+    const { command, args: cli } = await programCommand('cli')
     const env = { ...process.env, DATABASE_URL: world.bridge.postgres.url }
-    return promisify(execFile)(process.execPath, ['--import', 'tsx', cli, 'refunds', ...args], { env }).then(
+    return promisify(execFile)(command, [...cli, 'refunds', ...args], { env }).then(
       (out) => ({ ...out, code: 0 }),
       (error: { stdout: string; stderr: string; code: number }) => error,
     )

@@ -1,5 +1,4 @@
 import { execFile } from 'node:child_process'
-import { fileURLToPath } from 'node:url'
 import { promisify } from 'node:util'
 import { pino } from 'pino'
 import { privateKeyToAccount } from 'viem/accounts'
@@ -11,6 +10,7 @@ import { createMetrics } from '../../src/ops/metrics.js'
 import { roadOf } from '../../src/relayer/route.js'
 import { type RelayRun, runRelayer } from '../../src/relayer/run.js'
 import { countOutcome, showRelayers } from '../../src/relayer/show.js'
+import { programCommand } from '../../src/testing/programs.js'
 import { type BridgeWorld, openChains, RELAYER_KEY, startBridgeWorld } from '../support/bridgeWorld.js'
 
 let world: BridgeWorld
@@ -60,9 +60,9 @@ async function until(holds: () => Promise<boolean>): Promise<void> {
 }
 
 const clusterd = async (...args: string[]): Promise<{ stdout: string; stderr: string; code: number }> => {
-  const cli = fileURLToPath(new URL('../../src/cli.ts', import.meta.url))
+  const { command, args: cli } = await programCommand('cli')
   const env = { ...process.env, DATABASE_URL: world.postgres.url }
-  const result = promisify(execFile)(process.execPath, ['--import', 'tsx', cli, 'deliveries', ...args], { env })
+  const result = promisify(execFile)(command, [...cli, 'deliveries', ...args], { env })
   return result.then(
     (out) => ({ ...out, code: 0 }),
     (error: { stdout: string; stderr: string; code: number }) => error,

@@ -1,5 +1,4 @@
 import { spawn } from 'node:child_process'
-import { fileURLToPath } from 'node:url'
 import { ComputeBudgetProgram, PublicKey, TransactionMessage, VersionedTransaction } from '@solana/web3.js'
 import { afterAll, afterEach, beforeAll, describe, expect, it } from 'vitest'
 import { watchLogs } from '../../src/chains/solana/logsWatcher.js'
@@ -8,6 +7,7 @@ import { LostLeadershipError } from '../../src/db/head.js'
 import type { PaymentWatcher, WatchOutcome } from '../../src/indexer/solana/watcher.js'
 import { keypairOf } from '../../src/testing/solana/accounts.js'
 import { confirmSolana } from '../../src/testing/solana/sendSolana.js'
+import { testProgram } from '../support/built.js'
 import type { Alter } from '../support/solanaProxy.js'
 import { type SolanaWorld, startSolanaWorld } from '../support/solanaWorld.js'
 import type { WatcherOrder } from './child.js'
@@ -302,7 +302,7 @@ function notFinalized(slot: number, sequence: number): Alter {
 }
 
 /** Runs a watcher in a process of its own until it dies at a fail point. @returns the signal that ended it */
-function die(failpoint: string): Promise<string | null> {
+async function die(failpoint: string): Promise<string | null> {
   const { hub, solana, proxy, feeds } = world
   const order: WatcherOrder = {
     databaseUrl: hub.postgres.url,
@@ -311,9 +311,7 @@ function die(failpoint: string): Promise<string | null> {
     feeds,
     failpoint,
   }
-  const child = fileURLToPath(new URL('./child.ts', import.meta.url))
-  const spawned = spawn(process.execPath, ['--import', 'tsx', child, JSON.stringify(order)], {
-    stdio: ['ignore', 'inherit', 'inherit'],
-  })
+  const program = await testProgram('test/solana/child')
+  const spawned = spawn(process.execPath, [program, JSON.stringify(order)], { stdio: ['ignore', 'inherit', 'inherit'] })
   return new Promise((resolve) => spawned.on('exit', (_code, signal) => resolve(signal)))
 }

@@ -1,13 +1,12 @@
 import { spawn } from 'node:child_process'
-import { fileURLToPath } from 'node:url'
 import type { Hex } from 'viem'
 import { expect } from 'vitest'
 import type { DeliveryRow } from '../../src/db/deliveryRows.js'
 import { toHex } from '../../src/registry/bytes.js'
 import type { ChildOrder } from '../relayer/child.js'
 import type { BridgeWorld } from './bridgeWorld.js'
+import { testProgram } from './built.js'
 
-const CHILD = fileURLToPath(new URL('../relayer/child.ts', import.meta.url))
 /** Slow enough that a child sees a block before it counts as confirmed. */
 const BLOCK_MS = 200
 
@@ -20,9 +19,8 @@ export async function die(
   await world.release()
   const file = { ...world.file, ...options.file }
   const order: ChildOrder = { databaseUrl: world.postgres.url, file, failpoint, aheadMs: world.aheadMs }
-  const child = spawn(process.execPath, ['--import', 'tsx', CHILD, JSON.stringify(order)], {
-    stdio: ['ignore', 'inherit', 'inherit'],
-  })
+  const program = await testProgram('test/relayer/child')
+  const child = spawn(process.execPath, [program, JSON.stringify(order)], { stdio: ['ignore', 'inherit', 'inherit'] })
   const ended = new Promise<string | null>((resolve) => child.on('exit', (_code, signal) => resolve(signal)))
   let isOver = false
   ended.then(() => {

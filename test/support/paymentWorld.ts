@@ -1,6 +1,5 @@
 import { spawn } from 'node:child_process'
 import { randomBytes } from 'node:crypto'
-import { fileURLToPath } from 'node:url'
 import { Connection, type Keypair } from '@solana/web3.js'
 import { createPayoutCluster, type PayoutCluster } from '../../src/chains/solana/payouts.js'
 import { listTransactions, readTransactions } from '../../src/chains/solana/reads.js'
@@ -17,11 +16,11 @@ import { type LocalSolana, startLocalSolana } from '../../src/testing/solana/loc
 import { sendSolana } from '../../src/testing/solana/sendSolana.js'
 import type { PayoutChildOrder } from '../relayer/payoutChild.js'
 import { type BridgeWorld, MINIMUM_WEI, openChains, startBridgeWorld } from './bridgeWorld.js'
+import { testProgram } from './built.js'
 
 const QUOTE_KEY = Buffer.alloc(32, 0x0c)
 export const LAMPORTS = 25_000_000n
 const SLOT_MS = 50
-const CHILD = fileURLToPath(new URL('../relayer/payoutChild.ts', import.meta.url))
 
 export interface Paid {
   messageId: Buffer
@@ -175,8 +174,10 @@ export async function startPaymentWorld(): Promise<PaymentWorld> {
         ...{ databaseUrl: bridge.postgres.url, rpcUrl, programId, chain, failpoint, autoRefunds },
         ...{ secretKey: relayAuthority.secretKey, aheadMs: bridge.aheadMs },
       }
-      const args = ['--import', 'tsx', CHILD, JSON.stringify(order)]
-      const child = spawn(process.execPath, args, { stdio: ['ignore', 'inherit', 'inherit'] })
+      const program = await testProgram('test/relayer/payoutChild')
+      const child = spawn(process.execPath, [program, JSON.stringify(order)], {
+        stdio: ['ignore', 'inherit', 'inherit'],
+      })
       return new Promise((resolve) => child.on('exit', (_code, signal) => resolve(signal)))
     },
     async stop() {

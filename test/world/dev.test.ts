@@ -5,6 +5,7 @@ import path from 'node:path'
 import { afterAll, beforeAll, describe, expect, it } from 'vitest'
 import { readWorld, type World } from '../../src/testing/index.js'
 import { identifyProcess, isAlive, waitFor } from '../../src/testing/processes.js'
+import { programCommand } from '../../src/testing/programs.js'
 import { until } from '../../src/testing/until.js'
 import { ask, freshName, freshWallet, sendRegistration } from '../support/world.js'
 
@@ -23,10 +24,16 @@ afterAll(async () => {
   fs.rmSync(base, { recursive: true, force: true })
 })
 
-/** `npm run dev` (what npm runs) in a home folder. */
-function dev(home: string, env: Record<string, string> = {}): { child: ChildProcess; output: () => string } {
+interface Run {
+  child: ChildProcess
+  output: () => string
+}
+
+/** `clusterd dev` in a home folder. */
+async function dev(home: string, env: Record<string, string> = {}): Promise<Run> {
   const { PORT, OPS_PORT, DATABASE_URL, ...rest } = process.env
-  const child = spawn(process.execPath, ['--import', 'tsx', 'src/cli.ts', 'dev'], {
+  const { command, args } = await programCommand('cli')
+  const child = spawn(command, [...args, 'dev'], {
     env: { ...rest, CLUSTERD_HOME: home, ...env },
     stdio: ['ignore', 'pipe', 'pipe'],
   })
@@ -37,7 +44,7 @@ function dev(home: string, env: Record<string, string> = {}): { child: ChildProc
 }
 
 /** Waits for the summary; the world as the file describes it then. */
-async function ready({ child, output }: ReturnType<typeof dev>, home: string): Promise<World> {
+async function ready({ child, output }: Run, home: string): Promise<World> {
   const isUp = () => output().includes('Ctrl-C ends everything') || child.exitCode !== null
   if (!(await waitFor(isUp, READY_MS)) || child.exitCode !== null) throw new Error(`no world: ${output()}`)
   return readWorld(home)!
@@ -68,7 +75,7 @@ async function ended(child: ChildProcess): Promise<{ code: number | null; signal
 describe('clusterd dev', { timeout: 180_000 }, () => {
   it('goes on with the same data after kill -9 of everything, and ends all with one Ctrl-C', async () => {
     const home = path.join(base, 'killed')
-    const first = dev(home)
+    const first = await dev(home)
     const before = await ready(first, home)
     const [account, name] = [await freshWallet('testnet', before), freshName()]
     const tx = await sendRegistration(account, [{ name }], 'testnet', before)
@@ -83,7 +90,7 @@ describe('clusterd dev', { timeout: 180_000 }, () => {
     for (const pid of [first.child.pid!, ...children.map((child) => child.pid)]) process.kill(pid, 'SIGKILL')
     await ended(first.child)
 
-    const second = dev(home)
+    const second = await dev(home)
     const after = await ready(second, home)
     expect(evmOf(after)).toEqual(evmOf(before))
     // Surfpool forgets its chain: a fresh program, so that nothing of before is taken for something of now
@@ -106,7 +113,7 @@ describe('clusterd dev', { timeout: 180_000 }, () => {
 
   it('ends what a killed launcher left, whose daemon ends by itself', async () => {
     const home = path.join(base, 'orphans')
-    const first = dev(home)
+    const first = await dev(home)
     await ready(first, home)
     const orphans = processesOf(home)
     const daemon = orphans.find(({ kind }) => kind === 'daemon')!
@@ -115,7 +122,7 @@ describe('clusterd dev', { timeout: 180_000 }, () => {
     expect(await waitFor(() => identifyProcess(daemon.pid) === undefined, 10_000)).toBe(true)
     expect(anvils.every(({ pid }) => isAlive(pid))).toBe(true)
 
-    const second = dev(home)
+    const second = await dev(home)
     await ready(second, home)
     expect(second.output()).toContain('ended what an earlier run had left: anvil')
     expect(second.output()).toContain('PostgreSQL was still running')
@@ -128,7 +135,7 @@ describe('clusterd dev', { timeout: 180_000 }, () => {
 
   it('runs beside another world, and refuses a home in use or a port that is taken with one sentence', async () => {
     const [one, two] = [path.join(base, 'one'), path.join(base, 'two')]
-    const runs = [dev(one), dev(two)] as const
+    const runs = await Promise.all([dev(one), dev(two)])
     const worlds = await Promise.all([ready(runs[0], one), ready(runs[1], two)])
     expect(worlds[0].api).not.toBe(worlds[1].api)
     const name = freshName()
@@ -137,11 +144,11 @@ describe('clusterd dev', { timeout: 180_000 }, () => {
     const { body } = await ask('POST', '/v1/names/register/check', [name], worlds[1])
     expect(body).toEqual([{ name, isAvailable: true }])
 
-    const inUse = dev(one)
+    const inUse = await dev(one)
     expect((await ended(inUse.child)).code).toBe(1)
     expect(inUse.output()).toMatch(/^clusterd: A world already runs in .*: stop it, or set CLUSTERD_HOME/m)
     const port = new URL(worlds[0].api).port
-    const taken = dev(path.join(base, 'three'), { PORT: port })
+    const taken = await dev(path.join(base, 'three'), { PORT: port })
     expect((await ended(taken.child)).code).toBe(1)
     expect(taken.output()).toContain(`clusterd: Port ${port} is taken: set PORT to a free one.`)
     for (const { child } of runs) child.kill('SIGINT')

@@ -1,8 +1,8 @@
 import { createRequire } from 'node:module'
 import os from 'node:os'
 import path from 'node:path'
-import { fileURLToPath, pathToFileURL } from 'node:url'
 import { type Child, spawnChild } from '../processes.js'
+import { programCommand } from '../programs.js'
 import type { SurfpoolAnswer, SurfpoolRequest } from './surfpoolChild.js'
 
 const START_DEADLINE_MS = 20_000
@@ -47,8 +47,10 @@ export function locateSurfpool(): string | undefined {
 export async function startSurfpool(options: SurfpoolOptions = {}): Promise<Surfpool> {
   const module = locateSurfpool()
   if (module === undefined) throw new Error('starting Surfpool: its package is not installed on this platform')
+  const { command, args } = await programCommand('testing/solana/surfpoolChild')
   const child = await spawnChild({
-    ...childCommand(),
+    command,
+    args,
     logFile: options.logFile ?? path.join(os.tmpdir(), `clusterd-surfpool-${process.pid}.log`),
     // its own environment only: a node of the local world takes no settings from the user's
     env: {},
@@ -70,15 +72,6 @@ export async function startSurfpool(options: SurfpoolOptions = {}): Promise<Surf
     await child.end('SIGKILL', 0)
     throw error
   }
-}
-
-/** Its sources through tsx in a checkout, else what was built from them. */
-function childCommand(): { command: string; args: string[] } {
-  const isSource = import.meta.url.endsWith('.ts')
-  const file = fileURLToPath(new URL(isSource ? './surfpoolChild.ts' : './surfpoolChild.js', import.meta.url))
-  if (!isSource) return { command: process.execPath, args: [file] }
-  const tsx = pathToFileURL(createRequire(import.meta.url).resolve('tsx')).href
-  return { command: process.execPath, args: ['--import', tsx, file] }
 }
 
 async function ask(child: Child, request: SurfpoolRequest): Promise<{ rpcUrl: string; wsUrl: string }> {

@@ -3,8 +3,9 @@ import path from 'node:path'
 import { setTimeout as sleep } from 'node:timers/promises'
 import { promisify } from 'node:util'
 import type { PrivateKeyAccount } from 'viem/accounts'
-import { askReady, cliCommand } from '../../../src/testing/daemonProcess.js'
+import { askReady } from '../../../src/testing/daemonProcess.js'
 import { waitFor } from '../../../src/testing/processes.js'
+import { programCommand } from '../../../src/testing/programs.js'
 import type { Ledger } from './ledger.js'
 import { bringBack, runWallets } from './wallets.js'
 import { readFeed } from './watchers.js'
@@ -56,7 +57,7 @@ const haltsTheHub = (problem: string): boolean => problem.includes('chain "1": h
 const problems = async (ops: string): Promise<string[]> => (await askReady(ops)).problems
 
 async function clusterd({ stack }: ChaosWorld, ...command: string[]): Promise<string> {
-  const { command: node, args } = cliCommand()
+  const { command: node, args } = await programCommand('cli')
   const env = {
     ...process.env,
     CLUSTERD_HOME: stack.home,

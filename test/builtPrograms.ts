@@ -1,0 +1,13 @@
+import { inject } from 'vitest'
+import { startProgramsFrom } from '../src/testing/programs.js'
+import { builtProgram } from './support/built.js'
+
+declare module 'vitest' {
+  export interface ProvidedContext {
+    /** The folder of this run's built programs, which is made when the first of them is started. */
+    programs: string
+  }
+}
+
+// see support/built.ts
+startProgramsFrom((program) => builtProgram(inject('programs'), program))

@@ -1,0 +1,71 @@
+import { existsSync, readFileSync, renameSync, rmSync } from 'node:fs'
+import { join, relative } from 'node:path'
+import { fileURLToPath, pathToFileURL } from 'node:url'
+import type { Plugin } from 'esbuild'
+import { inject } from 'vitest'
+import { lockFile } from '../../src/testing/files.js'
+
+/**
+ * The programs that tests start as processes of their own, bundled with their packages: a daemon is up after 0.5 s of computing,
+ * not after 3 s as from its sources through tsx. Built once a run, when the first of them is started.
+ */
+const ROOT = fileURLToPath(new URL('../..', import.meta.url))
+const PROGRAMS = ['cli', 'testing/solana/surfpoolChild']
+const TEST_PROGRAMS = ['test/relayer/child', 'test/relayer/payoutChild', 'test/solana/child']
+const DEADLINE_MS = 60_000
+
+/** The file of a built program. @param folder of this run @param program its path in `src`, or from `test/` on, without extension */
+export async function builtProgram(folder: string, program: string): Promise<string> {
+  if (!existsSync(folder)) {
+    const lock = await lockFile(`${folder}.lock`, DEADLINE_MS)
+    try {
+      if (!existsSync(folder)) await build(folder)
+    } finally {
+      lock.release()
+    }
+  }
+  return join(folder, `${program}.js`)
+}
+
+/** The file of a program of the tests, by its path, in this run. */
+export const testProgram = (program: string): Promise<string> => builtProgram(inject('programs'), program)
+
+async function build(folder: string): Promise<void> {
+  const esbuild = await import('esbuild')
+  const fresh = `${folder}.new`
+  rmSync(fresh, { recursive: true, force: true })
+  await esbuild.build({
+    entryPoints: [
+      ...PROGRAMS.map((program) => ({ in: join(ROOT, 'src', `${program}.ts`), out: program })),
+      ...TEST_PROGRAMS.map((program) => ({ in: join(ROOT, `${program}.ts`), out: program })),
+    ],
+    outdir: fresh,
+    bundle: true,
+    splitting: true,
+    platform: 'node',
+    format: 'esm',
+    target: 'node20',
+    // what is loaded by its path, or is native, stays where it is
+    external: ['pino', 'pino-pretty', 'pg-native', 'vitest', 'litesvm'],
+    banner: {
+      js: `import { createRequire as requireOf } from 'node:module'; const require = requireOf(import.meta.url);`,
+    },
+    plugins: [inPlace(folder)],
+    logLevel: 'error',
+  })
+  renameSync(fresh, folder)
+}
+
+/** Lets each source find its files and the other programs as if it lay in the folder alone. */
+const inPlace = (folder: string): Plugin => ({
+  name: 'in-place',
+  setup(build) {
+    build.onLoad({ filter: /\.ts$/ }, ({ path }) => {
+      const text = readFileSync(path, 'utf8')
+      if (!text.includes('import.meta.url')) return null
+      const inSources = relative(join(ROOT, 'src'), path)
+      const place = inSources.startsWith('..') ? path : join(folder, inSources.replace(/\.ts$/, '.js'))
+      return { contents: text.replaceAll('import.meta.url', JSON.stringify(pathToFileURL(place).href)), loader: 'ts' }
+    })
+  },
+})
