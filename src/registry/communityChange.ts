@@ -38,9 +38,10 @@ export interface CommunityPaymentBody {
   token: string
   amount: bigint
   recipient: string
-  /** The words of the names, as they were paid for. */
+  /** The words of the names, as they were paid for: 32 bytes each. */
   community: Buffer
   name: Buffer
+  /** 32 bytes, null for nobody. */
   referral: Buffer | null
   /** Time of its block, ms. */
   blockMs: number
@@ -50,6 +51,8 @@ export interface CommunityPaymentBody {
    */
   met: Buffer | null
 }
+
+const WORD_BYTES = 32
 
 const KINDS: ReadonlySet<EntryKind> = new Set<EntryKind>(['configure_community', 'register_community_name'])
 
@@ -125,7 +128,7 @@ function readRegistration(fields: Fields): CommunityChange | null {
   const community = canonical(fields.community, parseClusterName)
   const name = canonical(fields.name, parseName)
   const wallet = signerOf(fields.wallet)
-  const met = optional(fields.met)
+  const met = optional(fields.met, WORD_BYTES)
   const { isAssigned } = fields
   if (!actor || !community || !name || !wallet || met === undefined || typeof isAssigned !== 'boolean') return null
   return { kind: 'register_community_name', actor, community, name, wallet, met, isAssigned }
@@ -133,9 +136,9 @@ function readRegistration(fields: Fields): CommunityChange | null {
 
 function readPayment(fields: Fields): CommunityPaymentBody | null {
   const { network, token, amount, recipient, blockMs } = fields
-  const [tx, community, name] = [bytes(fields.tx), bytes(fields.community), bytes(fields.name)]
+  const [tx, community, name] = [bytes(fields.tx), bytes(fields.community, WORD_BYTES), bytes(fields.name, WORD_BYTES)]
   const payer = signerOf(fields.payer)
-  const [referral, met] = [optional(fields.referral), optional(fields.met)]
+  const [referral, met] = [optional(fields.referral, WORD_BYTES), optional(fields.met, WORD_BYTES)]
   if (!tx || !payer || !community || !name || referral === undefined || met === undefined) return null
   if (typeof network !== 'string' || typeof token !== 'string' || typeof recipient !== 'string') return null
   if (typeof amount !== 'string' || !/^[0-9]+$/.test(amount) || !Number.isSafeInteger(blockMs)) return null
@@ -157,11 +160,14 @@ function read<T>(body: Buffer, of: (fields: Fields) => T | null): T | null {
   }
 }
 
-const bytes = (value: unknown): Buffer | null =>
-  typeof value === 'string' && /^([0-9a-f]{2})+$/.test(value) ? Buffer.from(value, 'hex') : null
+const bytes = (value: unknown, length?: number): Buffer | null =>
+  typeof value === 'string' && /^([0-9a-f]{2})+$/.test(value) && (length === undefined || value.length === 2 * length)
+    ? Buffer.from(value, 'hex')
+    : null
 
-/** null as it stands there, undefined where it is neither null nor bytes. */
-const optional = (value: unknown): Buffer | null | undefined => (value === null ? null : (bytes(value) ?? undefined))
+/** null as it stands there, undefined where it is neither null nor bytes of that length. */
+const optional = (value: unknown, length: number): Buffer | null | undefined =>
+  value === null ? null : (bytes(value, length) ?? undefined)
 
 /** Only wallets of types that can sign in act here, and get names. */
 function signerOf(value: unknown): Buffer | null {

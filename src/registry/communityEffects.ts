@@ -43,8 +43,10 @@ export function encodeCommunityEffects(effects: CommunityEffects): Buffer {
 export function decodeCommunityEffects(bytes: Buffer): CommunityEffects {
   const [outcome, code] = bytes
   const reason = REASON_OF.get(code ?? 0)
-  if (outcome === OUTCOME.won && bytes.length === 9)
-    return { outcome: 'registered', cluster: Number(bytes.readBigUInt64BE(1)) || null }
+  if (outcome === OUTCOME.won && bytes.length === 9) {
+    const cluster = Number(bytes.readBigUInt64BE(1))
+    if (Number.isSafeInteger(cluster)) return { outcome: 'registered', cluster: cluster || null }
+  }
   if (outcome === OUTCOME.lost && bytes.length === 1) return { outcome: 'lost' }
   if (outcome === OUTCOME.refused && bytes.length === 2 && reason) return { outcome: 'refused', reason }
   throw new RangeError(`0x${bytes.toString('hex')} are not the effects of a community name's registration`)

@@ -74,8 +74,9 @@ function register(work: Work, row: JournalRow, change: RegisterCommunityName): M
     : judgeFree(work, change, rules, { nowMs: row.atMs, home })
   if (refusal) return refusal
   if (assigned !== null) work.assigned.set(assignmentOf(community, assigned), name)
-  take(work, row, { community, name, address: wallet, isVerified: isOwn(work, change, home), assigned })
-  row.actor = actorOfRegistration(work, change, rules?.ownersOnly ?? false, home)
+  const shown = shownOf(work, change, rules?.ownersOnly ?? false, home)
+  take(work, row, { community, name, address: wallet, isVerified: shown.isVerified, assigned })
+  row.actor = shown.actor
   return { cluster: home, hasEffect: true }
 }
 
@@ -104,15 +105,16 @@ function judgeFree(
 const isOwn = (work: Work, { actor, wallet }: RegisterCommunityName, home: number | null): boolean =>
   wallet.equals(actor) || (home !== null && work.verified.get(keyOf(wallet))?.cluster === home)
 
-/** After a claim a cluster gets one name, whatever the rules ask. */
+/** After a claim a cluster gets one name, for a wallet that is verified there, whatever the rules ask. */
 function judgeAssignment(
   work: Work,
-  { community, name }: RegisterCommunityName,
+  { community, name, wallet }: RegisterCommunityName,
   rules: CommunityRules | null,
   home: number | null,
 ): ChangeRefusal | null {
   if (!rules) return { code: 'community', problem: 'not_found' }
   if (home === null) return { code: 'not_in_cluster', address: null }
+  if (work.verified.get(keyOf(wallet))?.cluster !== home) return { code: 'not_in_cluster', address: wallet }
   if (work.assigned.has(assignmentOf(community, home))) return { code: 'already_assigned' }
   return isTaken(work, community, name) ? { code: 'community', problem: 'not_available' } : null
 }
@@ -141,21 +143,23 @@ function take(work: Work, row: JournalRow, taken: Taken): void {
 }
 
 /**
- * Who is shown to have registered a name. Nothing may link a private entry to its cluster: a wallet that registers for itself
- * is named by the event anyway, unless that would tell that it is an owner; for a private one of the same cluster it stands
- * for itself; an owner who is private has a stand-in.
+ * What the public is told of a registration: who made it, and whether the name's owner had a hand in it. Nothing may link a
+ * private entry to its cluster. So an owner that the public doesn't know as one of the actor's cluster stands for itself, as
+ * a wallet that registers for itself does, whoever of its cluster signed; unless only owners of the community could sign for
+ * that: then it is to look like anybody for whom they do, and an actor who is private has a stand-in.
  */
-function actorOfRegistration(
+function shownOf(
   work: Work,
   { actor, wallet, community }: RegisterCommunityName,
   ownersOnly: boolean,
   home: number | null,
-): Buffer | null {
-  if (home === null) return actor
-  const actsAsOwner = work.owners.get(community) === home && (ownersOnly || !wallet.equals(actor))
-  if (actsAsOwner) return publicActor(work, actor, home)
+): { actor: Buffer | null; isVerified: boolean } {
+  if (home === null) return { actor, isVerified: true }
   const owner = work.verified.get(keyOf(wallet))
-  return wallet.equals(actor) || owner?.isPrivate ? wallet : publicActor(work, actor, home)
+  const isKnown = owner?.cluster === home && !owner.isPrivate
+  const actsAsOwner = work.owners.get(community) === home && (ownersOnly || !wallet.equals(actor))
+  if (!isKnown && !actsAsOwner) return { actor: wallet, isVerified: true }
+  return { actor: publicActor(work, actor, home), isVerified: isKnown }
 }
 
 /** Folds a confirmed payment: whether it buys the name. */

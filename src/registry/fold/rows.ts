@@ -135,7 +135,10 @@ export interface CommunityNameRow {
   name: string
   /** Its owner's stored address. */
   address: Buffer
-  /** The owner had a hand in it: false where an owner of the community registered it for somebody else. */
+  /**
+   * The owner had a hand in it: false where an owner of the community registered it for somebody else, or for one whom only
+   * members know as of its cluster.
+   */
   isVerified: boolean
   /** The cluster that got it by a claim, else null. */
   assigned: number | null
