@@ -178,22 +178,29 @@ const MAX_WAITING = 500
  * @throws ApiError of the refusal, forbidden, catching_up, unavailable
  */
 export async function change(context: Context, request: Omit<MakeChanges, 'nowMs'>): Promise<Buffer> {
-  if (context.changes.size >= MAX_WAITING) throw new ApiError('unavailable', 'Too many changes are waiting.')
-  const made = await context.changes.add(() => makeChanges(context.pool, { ...request, nowMs: context.now() }))
-  switch (made.kind) {
-    case 'made':
-      return made.clusterId
-    case 'refused':
-      throw refusalError(made.refusal)
-    case 'elsewhere':
-      throw new ApiError('forbidden', 'This wallet is not verified in that cluster.')
-    case 'catching_up':
-      throw new ApiError(
-        'catching_up',
-        'This network is being indexed for the first time: changes are taken once that is done.',
-      )
-  }
+  const made = await inTurn(context, (nowMs) => makeChanges(context.pool, { ...request, nowMs }))
+  if (made.kind === 'refused') throw refusalError(made.refusal)
+  if (made.kind === 'elsewhere') throw new ApiError('forbidden', 'This wallet is not verified in that cluster.')
+  return made.clusterId
 }
+
+/**
+ * Makes a change when its turn comes.
+ * @param make gets the time at which it is made, ms
+ * @throws ApiError catching_up, unavailable
+ */
+export async function inTurn<T extends { kind: string }>(
+  context: Context,
+  make: (nowMs: number) => Promise<T | { kind: 'catching_up' }>,
+): Promise<Exclude<T, { kind: 'catching_up' }>> {
+  if (context.changes.size >= MAX_WAITING) throw new ApiError('unavailable', 'Too many changes are waiting.')
+  const made = await context.changes.add(() => make(context.now()))
+  if (!isCatchingUp(made)) return made as Exclude<T, { kind: 'catching_up' }>
+  const message = 'This network is being indexed for the first time: changes are taken once that is done.'
+  throw new ApiError('catching_up', message)
+}
+
+const isCatchingUp = (made: { kind: string }): made is { kind: 'catching_up' } => made.kind === 'catching_up'
 
 const MESSAGE: Record<Exclude<ChangeRefusal['code'], 'community'>, string> = {
   not_found: 'There is no such cluster.',

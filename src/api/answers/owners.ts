@@ -1,9 +1,11 @@
-import { findOwnedNames } from '../../db/read/owners.js'
+import { findOwnedCommunityNames } from '../../db/read/communityNames.js'
+import { findOwnedNames, type OwnedName } from '../../db/read/owners.js'
 import { lookupAddress } from '../../registry/address.js'
 import { toHex } from '../../registry/bytes.js'
+import { NATIVE } from '../../registry/community.js'
 import { actorText } from '../../registry/events.js'
 import type { Network } from '../../registry/network.js'
-import type { Context } from '../context.js'
+import { type Context, chainsOf } from '../context.js'
 import { millisecondsText } from './timestamps.js'
 
 /** A name with its owner. */
@@ -15,24 +17,54 @@ export interface OwnerRecord {
   updatedAt: string
   updatedBy: string
   isTestnet: boolean
-  clusterId: string
+  /** Of a name below a community: the owner's cluster where the public sees it there, else null. */
+  clusterId: string | null
   expiresAt: string | null
 }
 
-/** The names that an address owns, oldest first; none for an unknown one. */
+/**
+ * The names that an address owns, oldest first, then its names below communities; none for an unknown one. What was paid for
+ * one of those counts where it was paid in ETH.
+ */
 export async function namesOwnedBy(context: Context, network: Network, input: string): Promise<OwnerRecord[]> {
   const address = lookupAddress(input)
   if (!address) return []
-  const names = await findOwnedNames(context.pool, network, address.bytes)
-  return names.map((owned) => ({
-    name: owned.name,
-    owner: address.text,
-    totalWeiAmount: owned.amountWei.toString(),
-    createdAt: millisecondsText(owned.createdMs),
-    updatedAt: millisecondsText(owned.updatedMs),
-    updatedBy: actorText(owned.updatedBy),
-    isTestnet: network === 'testnet',
-    clusterId: toHex(owned.clusterId),
-    expiresAt: null,
-  }))
+  const [names, below] = await Promise.all([
+    findOwnedNames(context.pool, network, address.bytes),
+    findOwnedCommunityNames(context.pool, network, address.bytes),
+  ])
+  const own = names.map(({ name, amountWei, createdMs, updatedMs, updatedBy, clusterId }) =>
+    record(network, address.text, { name, amountWei, createdMs, updatedMs, updatedBy, clusterId }),
+  )
+  const ofCommunities = below.map(({ community, name, paid, atMs, by, clusterId }) =>
+    record(network, address.text, {
+      name: `${community}/${name}`,
+      amountWei: paid && isEth(context, network, paid) ? paid.amount : 0n,
+      createdMs: atMs,
+      updatedMs: atMs,
+      updatedBy: by,
+      clusterId,
+    }),
+  )
+  return [...own, ...ofCommunities]
 }
+
+const isEth = (context: Context, network: Network, paid: { network: string; token: string }): boolean =>
+  paid.token === NATIVE &&
+  chainsOf(context, network).some(({ label, gasToken }) => label === paid.network && gasToken.symbol === 'ETH')
+
+const record = (
+  network: Network,
+  owner: string,
+  owned: Omit<OwnedName, 'clusterId'> & { clusterId: Buffer | null },
+): OwnerRecord => ({
+  name: owned.name,
+  owner,
+  totalWeiAmount: owned.amountWei.toString(),
+  createdAt: millisecondsText(owned.createdMs),
+  updatedAt: millisecondsText(owned.updatedMs),
+  updatedBy: actorText(owned.updatedBy),
+  isTestnet: network === 'testnet',
+  clusterId: owned.clusterId && toHex(owned.clusterId),
+  expiresAt: null,
+})

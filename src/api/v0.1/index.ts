@@ -2,6 +2,7 @@ import type { Route } from '../route.js'
 import { addressRoutes } from './address.js'
 import { authRoutes } from './auth.js'
 import { clusterRoutes } from './cluster.js'
+import { communityRoutes } from './community.js'
 import { eventRoutes } from './events.js'
 import { nameRoutes } from './name.js'
 import { registerRoutes } from './register.js'
@@ -12,6 +13,7 @@ export const v01Routes: readonly Route[] = [
   ...addressRoutes,
   ...nameRoutes,
   ...clusterRoutes,
+  ...communityRoutes,
   ...eventRoutes,
   ...authRoutes,
 ]

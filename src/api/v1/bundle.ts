@@ -1,9 +1,11 @@
 import { toHex } from '../../registry/bytes.js'
 import { ok } from '../answer.js'
 import { addWallets, createCluster } from '../answers/changes.js'
+import { requireCommunityName } from '../answers/communities.js'
+import { assignCommunityName } from '../answers/communityRegistration.js'
 import { route, routeWithBody } from '../route.js'
 import { MAX_CHANGES, z } from '../schema.js'
-import { clusterIdText } from './schemas.js'
+import { clusterIdText, nameText, walletNameText } from './schemas.js'
 import { ADD_ERRORS, addedWallet } from './wallets.js'
 
 const tag = 'Bundles'
@@ -47,4 +49,40 @@ const add = routeWithBody({
   },
 })
 
-export const bundleRoutes = [create, add]
+const assign = routeWithBody({
+  method: 'post',
+  path: '/v1/bundles/assign',
+  aliases: ['/bundles/assign'],
+  tag,
+  summary: 'Register a name below a community for the bundle of this wallet, after a claim',
+  description:
+    'Without price, once a bundle and community: one of the bundle’s wallets has to have claimed the community’s airdrop, confirmed.',
+  auth: 'required',
+  body: z.object({
+    community: nameText,
+    name: walletNameText,
+    bundleId: clusterIdText
+      .optional()
+      .openapi({ description: 'Where it is given, it has to be the bundle of this wallet' }),
+  }),
+  responses: {
+    200: { description: 'It is registered', schema: z.object({ success: z.literal(true), name: z.string() }) },
+  },
+  errors: [
+    'invalid_name',
+    'not_found',
+    'not_in_cluster',
+    'forbidden',
+    'requirements_not_met',
+    'already_assigned',
+    'not_available',
+    'catching_up',
+  ],
+  async handle({ body, network, session }, context) {
+    const asked = requireCommunityName(body.community, body.name)
+    await assignCommunityName(context, { network, session }, { ...asked, bundleId: body.bundleId })
+    return ok({ success: true, name: `${asked.community}/${asked.name}` })
+  },
+})
+
+export const bundleRoutes = [create, add, assign]

@@ -49,6 +49,17 @@ const EventSchema = z
         from_cluster_id: clusterIdText,
       }),
     ),
+    event(
+      'REGISTER_COMMUNITY_NAME',
+      z.object({
+        community: z.string(),
+        name: z.string(),
+        address: addressText,
+        cluster_id: clusterIdText
+          .nullable()
+          .openapi({ description: 'The cluster in which the owner is verified in public, null for none' }),
+      }),
+    ),
   ])
   .openapi('Event')
 

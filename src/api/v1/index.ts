@@ -2,6 +2,7 @@ import type { Route } from '../route.js'
 import { authRoutes } from './auth.js'
 import { bundleRoutes } from './bundle.js'
 import { clusterRoutes } from './clusters.js'
+import { communityRoutes } from './communities.js'
 import { eventRoutes } from './events.js'
 import { generateRoutes } from './generate.js'
 import { lookupRoutes } from './lookups.js'
@@ -17,6 +18,7 @@ export const v1Routes: readonly Route[] = [
   ...walletRoutes,
   ...generateRoutes,
   ...bundleRoutes,
+  ...communityRoutes,
   ...registerRoutes,
   ...networkRoutes,
   ...statusRoutes,

@@ -74,7 +74,7 @@ const addressesOfNamesRoute = routeWithBody({
   tag,
   summary: 'The addresses of many names',
   description:
-    '`foo` and `foo/` resolve to the wallet named `main`, else to the oldest verified one; `foo/bar` to that wallet. Names that resolve to nothing are left out.',
+    '`foo` and `foo/` resolve to the wallet named `main`, else to the oldest verified one; `foo/bar` to that wallet, or to whom the community `foo` gave that name. Names that resolve to nothing are left out.',
   body: z
     .array(z.object({ name: z.string().openapi({ description: '`foo`, `foo/` or `foo/main`' }) }))
     .max(MAX_LOOKUPS),
@@ -97,7 +97,9 @@ const OwnerRecordSchema = z
     updatedAt: z.string(),
     updatedBy: addressText,
     isTestnet: z.boolean(),
-    clusterId: clusterIdText,
+    clusterId: clusterIdText
+      .nullable()
+      .openapi({ description: 'Of `community/name`: the owner’s cluster where that is public, else null' }),
     expiresAt: z.string().nullable(),
   })
   .openapi('OwnerRecord')
@@ -107,6 +109,7 @@ const ownedNamesRoute = route({
   path: '/v1/names/owner/address/:address',
   tag,
   summary: 'The names that an address owns',
+  description: 'Its own names, then those below communities as `community/name`.',
   params: z.object({ address: addressText }),
   responses: { 200: { description: 'Oldest first; empty for an unknown address', schema: z.array(OwnerRecordSchema) } },
   async handle({ params, network }, context) {

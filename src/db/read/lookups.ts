@@ -1,9 +1,9 @@
 import type { Network } from '../../registry/network.js'
 import { type Leaves, prepare, type Queryable } from './prepared.js'
 
-/** A wallet entry that an address resolves to. */
+/** What an address resolves to: a wallet entry, or a name below a community. */
 export interface AddressHit {
-  /** The default name of its cluster: the oldest it holds. */
+  /** The default name of its cluster: the oldest it holds; or the community. */
   clusterName: string | null
   walletName: string
   isVerified: boolean
@@ -15,7 +15,20 @@ interface AddressColumns {
   verified: boolean
 }
 
-/** The entry an address resolves to in public: where it is verified, else its oldest unverified mention. */
+/**
+ * What an address resolves to in public: its entry in the cluster where it is verified, if that holds a name; else its oldest
+ * name below a community; else its entry all the same, or its oldest unverified mention.
+ */
+const publicName = (l: Leaves, address: string): string => `
+  SELECT * FROM (
+    SELECT CASE WHEN e.verified AND e.cluster_name IS NOT NULL THEN 0 ELSE 2 END AS rank, e.wallet_name, e.verified, e.cluster_name
+    FROM (${publicEntry(l, address)}) e
+    UNION ALL
+    (SELECT 1, n.name, n.verified, n.community FROM ${l.communityNames} n
+     WHERE n.network = ${l.network} AND n.address = ${address} ORDER BY n.seq LIMIT 1)
+  ) found ORDER BY rank LIMIT 1`
+
+/** The entry an address has in public: where it is verified, else its oldest unverified mention. */
 const publicEntry = (l: Leaves, address: string): string => `
   WITH own AS MATERIALIZED (
     SELECT cluster, name, verified FROM ${l.wallets}
@@ -30,9 +43,9 @@ const publicEntry = (l: Leaves, address: string): string => `
       AS cluster_name
   FROM (SELECT * FROM own UNION ALL SELECT * FROM mention) w`
 
-const byAddress = prepare<AddressColumns>('by_address', (l) => publicEntry(l, '$1'))
+const byAddress = prepare<AddressColumns>('by_address', (l) => publicName(l, '$1'))
 
-/** The public name of an address, null when no public entry has it. One round trip. */
+/** The public name of an address, null when it has none. One round trip. */
 export async function findByAddress(db: Queryable, network: Network, address: Buffer): Promise<AddressHit | null> {
   const rows = await byAddress(db, network, [address])
   return rows[0] ? hit(rows[0]) : null
@@ -41,7 +54,7 @@ export async function findByAddress(db: Queryable, network: Network, address: Bu
 const byAddresses = prepare<AddressColumns & { ord: number }>(
   'by_addresses',
   (l) => `SELECT i.ord, e.* FROM unnest($1::bytea[]) WITH ORDINALITY AS i(address, ord)
-    CROSS JOIN LATERAL (${publicEntry(l, 'i.address')}) e`,
+    CROSS JOIN LATERAL (${publicName(l, 'i.address')}) e`,
 )
 
 /** The public names of many addresses: one element per input, in its order. */
@@ -81,19 +94,25 @@ const byNames = prepare<NameColumns>(
   (l) => `SELECT i.ord, w.address, w.name AS wallet_name, w.verified
     FROM unnest($1::text[], $2::text[]) WITH ORDINALITY AS i(cluster, wallet, ord)
     CROSS JOIN LATERAL (
-      SELECT n.cluster FROM ${l.names} n WHERE n.network = ${l.network} AND n.name = i.cluster AND n.outcome = 1 LIMIT 1
-    ) n
-    CROSS JOIN LATERAL (
-      SELECT w.address, w.name, w.verified FROM ${l.wallets} w
-      WHERE w.network = ${l.network} AND w.cluster = n.cluster AND NOT w.private
-        AND (w.name = i.wallet OR i.wallet IS NULL AND (w.verified OR w.name = 'main'))
-      ORDER BY w.name = 'main' DESC, w.created_seq, w.address LIMIT 1
+      SELECT * FROM (
+        SELECT 0 AS rank, n.address, n.name, n.verified FROM ${l.communityNames} n
+        WHERE n.network = ${l.network} AND n.community = i.cluster AND n.name = i.wallet
+        UNION ALL
+        (SELECT 1, w.address, w.name, w.verified FROM (
+           SELECT n.cluster FROM ${l.names} n
+           WHERE n.network = ${l.network} AND n.name = i.cluster AND n.outcome = 1 LIMIT 1
+         ) n
+         JOIN ${l.wallets} w ON w.network = ${l.network} AND w.cluster = n.cluster AND NOT w.private
+           AND (w.name = i.wallet OR i.wallet IS NULL AND (w.verified OR w.name = 'main'))
+         ORDER BY w.name = 'main' DESC, w.created_seq, w.address LIMIT 1)
+      ) found ORDER BY rank LIMIT 1
     ) w`,
 )
 
 /**
- * The wallets that names resolve to in public: `cluster/wallet` to that wallet; a cluster alone to its wallet `main`, else
- * to its oldest verified one. One element per input, in its order; names are canonical.
+ * The wallets that names resolve to in public: `cluster/wallet` to who has that name below the community, else to that wallet of
+ * the cluster (they share a namespace, and a name that was registered stays with its owner where clusters' names move); a cluster
+ * alone to its wallet `main`, else to its oldest verified one. One element per input, in its order; names are canonical.
  */
 export async function findByNames(
   db: Queryable,

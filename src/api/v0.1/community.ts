@@ -1,0 +1,156 @@
+import type { RegistrationProblem } from '../../registry/communityRegistration.js'
+import { REGISTRATION_PROBLEMS } from '../../registry/communityRegistration.js'
+import { type Answer, NO_STORE, ok } from '../answer.js'
+import { registrationError } from '../answers/changes.js'
+import { availabilityOf, requireCommunityName, requireWallet } from '../answers/communities.js'
+import { areRequirementsMetBy, registerCommunityName } from '../answers/communityRegistration.js'
+import { requireName } from '../answers/names.js'
+import { statusOf } from '../answers/signatureStatus.js'
+import { parseTxId } from '../answers/txId.js'
+import { ApiError, errorAnswer } from '../errors.js'
+import { route, routeWithBody } from '../route.js'
+import { z } from '../schema.js'
+import { isOnTestnet, REGISTRATION_ERRORS, TransactionInfoSchema, transactionInfo } from '../v1/communities.js'
+import { addressText, nameText, walletNameText } from '../v1/schemas.js'
+
+/** Communities are served on the testnet alone in this version. */
+const tag = 'v0.1 communities'
+
+/** These answers begin with the code: `{ error, … }`. */
+async function codeFirst(work: () => Promise<Answer>): Promise<Answer> {
+  try {
+    return await work()
+  } catch (error) {
+    if (!(error instanceof ApiError) || !isProblem(error.code)) throw error
+    const answer = errorAnswer(error)
+    return { ...answer, body: { error: error.code, status: answer.status, message: error.message } }
+  }
+}
+
+const isProblem = (code: string): code is RegistrationProblem => REGISTRATION_PROBLEMS.some((one) => one === code)
+
+function requireTestnet(isTestnet: boolean): void {
+  if (!isTestnet) throw registrationError('testnet_only')
+}
+
+const availability = route({
+  method: 'get',
+  path: '/v0.1/community/check/availability/:clusterName/:walletName',
+  deprecated: { successor: '/v1/names/community/:clusterName/check/:walletName' },
+  tag,
+  summary: 'Whether a name below a community can be registered',
+  params: z.object({ clusterName: nameText, walletName: walletNameText }),
+  responses: {
+    200: { description: 'Its availability', schema: z.object({ name: z.string(), isAvailable: z.boolean() }) },
+  },
+  errors: ['testnet_only', 'not_found', 'invalid_name'],
+  handle: ({ params, network, isTestnet }, context) =>
+    codeFirst(async () => {
+      requireTestnet(isTestnet)
+      const asked = requireCommunityName(params.clusterName!, params.walletName!)
+      const { name, isAvailable } = await availabilityOf(context, network, asked)
+      return ok({ name, isAvailable })
+    }),
+})
+
+const requirements = route({
+  method: 'get',
+  path: '/v0.1/community/check/requirements/:clusterName',
+  deprecated: { successor: '/v1/communities/:clusterName' },
+  tag,
+  summary: 'Whether a wallet meets the requirements of a community',
+  params: z.object({ clusterName: nameText }),
+  query: z.object({ walletAddress: addressText }),
+  responses: {
+    200: {
+      description: 'Whether it meets all of them now',
+      schema: z.object({ clusterName: z.string(), walletAddress: z.string(), isRequirementsMet: z.boolean() }),
+    },
+  },
+  errors: ['testnet_only', 'not_found', 'no_walletAddress_found', 'invalid_name', 'unsupported_address'],
+  handle: ({ params, query, network, isTestnet }, context) =>
+    codeFirst(async () => {
+      requireTestnet(isTestnet)
+      const clusterName = requireName(params.clusterName!)
+      const walletAddress = query.get('walletAddress')
+      if (walletAddress === undefined) {
+        const message = 'The parameter walletAddress is missing.'
+        throw new ApiError('no_walletAddress_found', message)
+      }
+      const wallet = requireWallet(walletAddress, 'walletAddress')
+      const isRequirementsMet = await areRequirementsMetBy(context, network, clusterName, wallet)
+      return ok({ clusterName, walletAddress: wallet.text, isRequirementsMet })
+    }),
+})
+
+const register = routeWithBody({
+  method: 'post',
+  path: '/v0.1/community/register',
+  deprecated: { successor: '/v1/names/community' },
+  tag,
+  summary: 'Register a name below a community',
+  auth: 'required',
+  body: z.object({
+    clusterName: nameText,
+    walletName: walletNameText,
+    chainId: z
+      .union([z.string(), z.int()])
+      .optional()
+      .openapi({ description: 'Where to pay; default: the network of the community’s first price' }),
+    walletAddress: addressText
+      .optional()
+      .openapi({ description: 'Who receives the name, where sign-ups are restricted to owners' }),
+  }),
+  responses: {
+    200: {
+      description: 'It is registered, or to be paid',
+      schema: z.object({
+        clusterName: z.string(),
+        walletName: z.string(),
+        transactionInfo: TransactionInfoSchema.optional(),
+      }),
+    },
+  },
+  errors: ['testnet_only', ...REGISTRATION_ERRORS, 'invalid_name', 'unsupported_address'],
+  handle: ({ body, isTestnet, session }, context) =>
+    codeFirst(async () => {
+      const payOn = body.chainId === undefined || body.chainId === '' ? null : String(body.chainId)
+      requireTestnet(isOnTestnet(isTestnet, payOn))
+      const { community, name } = requireCommunityName(body.clusterName, body.walletName)
+      const wallet = body.walletAddress ? requireWallet(body.walletAddress, 'walletAddress') : null
+      const request = { community, name, wallet, unnamed: 'none', payOn, isServed: true } as const
+      const made = await registerCommunityName(context, { network: 'testnet', session }, request)
+      const info = made.kind === 'to_pay' ? { transactionInfo: transactionInfo(made.info) } : {}
+      return ok({ clusterName: community, walletName: name, ...info })
+    }),
+})
+
+const status = route({
+  method: 'get',
+  path: '/v0.1/community/tx/:tx',
+  deprecated: { successor: '/v1/names/register/tx/:tx' },
+  tag,
+  summary: 'The status of a payment for a name below a community',
+  description: 'What is neither a transaction hash nor a signature is not found.',
+  params: z.object({ tx: z.string() }),
+  responses: {
+    200: {
+      description: 'Its status',
+      schema: z.object({
+        tx: z.string(),
+        status: z.enum(['not_found', 'pending', 'bridging', 'invalid', 'lost_bid', 'finalized']),
+      }),
+    },
+  },
+  errors: ['testnet_only'],
+  handle: ({ params, network, isTestnet }, context) =>
+    codeFirst(async () => {
+      requireTestnet(isTestnet)
+      const tx = params.tx!
+      const id = parseTxId(tx)
+      const known = id && (await statusOf(context, network, id))
+      return ok({ tx, status: known?.status ?? 'not_found' }, NO_STORE)
+    }),
+})
+
+export const communityRoutes = [availability, requirements, register, status]

@@ -1,0 +1,201 @@
+import { NETWORK_LABELS } from '../../registry/network.js'
+import { ok } from '../answer.js'
+import {
+  availabilityOf,
+  communityByName,
+  configureCommunity,
+  requireCommunityName,
+  requireWallet,
+} from '../answers/communities.js'
+import { type PaymentInfo, registerCommunityName } from '../answers/communityRegistration.js'
+import type { ErrorCode } from '../errors.js'
+import { route, routeWithBody } from '../route.js'
+import { z } from '../schema.js'
+import { addressText, nameText, walletNameText } from './schemas.js'
+
+const tag = 'Communities'
+
+const networkText = z.string().openapi({ description: 'Label of a chain of this network', example: '8453' })
+const baseUnits = z.string().openapi({ description: 'A whole number of base units above zero', example: '1000000' })
+
+const price = z.strictObject({
+  network: networkText,
+  token: z.string().openapi({ description: '`native`, or the address or mint of a token' }),
+  amount: baseUnits,
+  recipient: addressText.openapi({ description: 'Who is paid' }),
+})
+
+const requirement = z.union([
+  z.strictObject({
+    kind: z.literal('token'),
+    network: networkText,
+    token: z.string().openapi({ description: 'ERC-20, ERC-721 or SPL mint' }),
+    minimum: baseUnits,
+  }),
+  z.strictObject({ kind: z.literal('allowlist'), addresses: z.array(addressText) }),
+  z.strictObject({
+    kind: z.literal('cluster'),
+    name: nameText.openapi({ description: 'The wallet is publicly verified in the cluster that holds it' }),
+  }),
+])
+
+const rules = z.strictObject({
+  prices: z
+    .array(price)
+    .openapi({ description: 'None: names are free. The first one is what is asked for by default' }),
+  ownersOnly: z.boolean().openapi({ description: 'Only the community’s own wallets register names, for others too' }),
+  startsAt: z.string().nullable().openapi({ example: '2026-12-01T08:00:00.000Z' }),
+  requirements: z.array(requirement).openapi({ description: 'The wallet that gets a name has to meet all of them' }),
+})
+
+const CommunitySchema = rules.extend({ name: z.string() }).openapi('Community')
+
+const get = route({
+  method: 'get',
+  path: '/v1/communities/:name',
+  tag,
+  summary: 'The rules of a community',
+  params: z.object({ name: nameText }),
+  responses: { 200: { description: 'Its rules', schema: CommunitySchema } },
+  errors: ['invalid_name', 'not_found'],
+  async handle({ params, network }, context) {
+    return ok(await communityByName(context, network, params.name!))
+  },
+})
+
+const put = routeWithBody({
+  method: 'put',
+  path: '/v1/communities/:name',
+  tag,
+  summary: 'Make a name of the cluster of this wallet a community, or change its rules',
+  description:
+    'The rules are replaced as a whole; what is left out is empty. They and their history are public. Prices can not stand together with `ownersOnly`. A price counts for payments up to 30 minutes after it was changed.',
+  auth: 'required',
+  params: z.object({ name: nameText }),
+  body: rules.partial().openapi('CommunityRules'),
+  responses: { 200: { description: 'The rules as they stand now', schema: CommunitySchema } },
+  errors: ['invalid_name', 'not_found', 'forbidden', 'catching_up'],
+  async handle({ params, body, network, session }, context) {
+    return ok(await configureCommunity(context, { network, session }, { name: params.name!, rules: body }))
+  },
+})
+
+const params = z.object({ communityName: nameText, name: walletNameText })
+
+const check = route({
+  method: 'get',
+  path: '/v1/names/community/:communityName/check/:name',
+  tag,
+  summary: 'Whether a name below a community can be registered',
+  description: 'While a payment for it is under way it is not available: `reason: "pending"`.',
+  params,
+  responses: {
+    200: {
+      description: 'Its availability',
+      schema: z.object({
+        name: z.string().openapi({ example: 'club/alice' }),
+        isAvailable: z.boolean(),
+        reason: z.enum(['pending']).optional(),
+      }),
+    },
+  },
+  errors: ['invalid_name', 'not_found'],
+  async handle({ params, network }, context) {
+    return ok(await availabilityOf(context, network, requireCommunityName(params.communityName!, params.name!)))
+  },
+})
+
+/** Every reason why a community name can't be registered, as errors of the interface. */
+export const REGISTRATION_ERRORS = [
+  'not_found',
+  'invalid_chain_id',
+  'not_active',
+  'not_verified',
+  'no_walletAddress_found',
+  'not_available',
+  'requirements_not_met',
+  'catching_up',
+] as const satisfies readonly ErrorCode[]
+
+const evmTransaction = z.object({ to: z.string(), data: z.string(), value: z.string() })
+
+/** What to pay: a transaction to be signed by who gets the name. */
+export const TransactionInfoSchema = z
+  .union([
+    z.object({
+      type: z.literal('evm'),
+      transaction: evmTransaction,
+      approval: evmTransaction.optional().openapi({
+        description: 'To be sent before, where the payment is in a token that is not approved yet',
+      }),
+    }),
+    z.object({
+      type: z.literal('solana'),
+      transaction: z.object({ data: z.string().openapi({ description: 'Unsigned and serialized, base64' }) }),
+    }),
+  ])
+  .openapi('TransactionInfo')
+
+/** A payment as both versions answer it. */
+export function transactionInfo({ type, transaction }: PaymentInfo) {
+  if (type === 'solana') return { type, transaction: { data: transaction.base64 } }
+  const { to, data, value, approval } = transaction
+  return {
+    type,
+    transaction: { to, data, value: value.toString() },
+    ...(approval ? { approval: { ...approval, value: '0' } } : {}),
+  }
+}
+
+/** The network that a register call names selects the testnet as `testnet=true` does. */
+export const isOnTestnet = (isTestnet: boolean, label: string | null): boolean =>
+  isTestnet || (label !== null && Object.hasOwn(NETWORK_LABELS, label) && NETWORK_LABELS[label] === 'testnet')
+
+const register = routeWithBody({
+  method: 'post',
+  path: '/v1/names/community/:communityName/register',
+  tag,
+  summary: 'Register a name below a community',
+  description:
+    'Free: registered at once. Paid: `transactionInfo`; the name is judged again when the payment is confirmed, and what buys nothing can be taken back by its payer.',
+  auth: 'required',
+  params: z.object({ communityName: nameText }),
+  body: z.object({
+    name: walletNameText,
+    walletAddress: addressText.optional().openapi({
+      description:
+        'Who gets the name, where it isn’t this wallet: an owner of the community registers it for somebody else',
+    }),
+    network: networkText.optional().openapi({ description: 'Where to pay; default: the network of the first price' }),
+  }),
+  responses: {
+    200: {
+      description: 'It is registered, or to be paid',
+      schema: z.object({
+        clusterName: z.string().openapi({ example: 'club/alice' }),
+        owner: addressText,
+        price: price.optional(),
+        transactionInfo: TransactionInfoSchema.optional(),
+      }),
+    },
+  },
+  errors: ['invalid_name', 'unsupported_address', ...REGISTRATION_ERRORS],
+  async handle({ params, body, isTestnet, session }, context) {
+    const { community, name } = requireCommunityName(params.communityName!, body.name)
+    const payOn = body.network ?? null
+    const network = isOnTestnet(isTestnet, payOn) ? 'testnet' : 'mainnet'
+    const wallet = body.walletAddress === undefined ? null : requireWallet(body.walletAddress, 'walletAddress')
+    const request = { community, name, wallet, unnamed: 'own', payOn, isServed: true } as const
+    const made = await registerCommunityName(context, { network, session }, request)
+    const answer = { clusterName: `${community}/${name}`, owner: made.owner.text }
+    if (made.kind === 'registered') return ok(answer)
+    const { amount, ...asked } = made.info.price
+    return ok({
+      ...answer,
+      price: { ...asked, amount: amount.toString() },
+      transactionInfo: transactionInfo(made.info),
+    })
+  },
+})
+
+export const communityRoutes = [get, put, check, register]
