@@ -5,6 +5,7 @@ import { initializeInstruction } from '../../src/testing/solana/registrar.js'
 import { base58Of, changed, createSolanaWorld, NOW, type SolanaEvent, type SolanaWorld } from './support/solana.js'
 import { callsOf, TREASURY_BYTES, wordOf, writes } from './support/solanaCalls.js'
 import { createSolanaModel, type SolanaModel } from './support/solanaModel.js'
+import { describeCall, mutateCall, mutation } from './support/solanaMutations.js'
 
 const RUNS = 5
 const STEPS = 2_000
@@ -28,24 +29,6 @@ const lamports = fc.oneof(
   { weight: 6, arbitrary: fc.bigInt(1n, 10n ** 9n) },
   { weight: 1, arbitrary: fc.constantFrom(0n, 1n, 10n ** 15n, 2n ** 63n, 2n ** 64n - 1n) },
 )
-/** How an instruction departs from the right one; positions are taken modulo what there is. */
-const mutation = fc.oneof(
-  fc.record({ kind: fc.constant('cut' as const), at: fc.nat(150) }),
-  fc.record({ kind: fc.constant('extend' as const), bytes: fc.uint8Array({ minLength: 1, maxLength: 40 }) }),
-  fc.record({ kind: fc.constant('byte' as const), at: fc.nat(150), value: fc.nat(255) }),
-  fc.record({ kind: fc.constant('random' as const), bytes: fc.uint8Array({ maxLength: 160 }) }),
-  fc.record({ kind: fc.constant('swap' as const), at: fc.nat(9), with: fc.nat(9) }),
-  fc.record({ kind: fc.constant('replace' as const), at: fc.nat(9), by: fc.nat(30) }),
-  fc.record({ kind: fc.constant('drop' as const), at: fc.nat(9) }),
-  fc.record({ kind: fc.constant('repeat' as const), at: fc.nat(9) }),
-  fc.record({ kind: fc.constant('add' as const), by: fc.nat(30) }),
-  fc.record({ kind: fc.constant('sign' as const), at: fc.nat(9) }),
-  fc.record({ kind: fc.constant('unsign' as const), at: fc.nat(9) }),
-  fc.record({ kind: fc.constant('freeze' as const), at: fc.nat(9) }),
-  fc.record({ kind: fc.constant('thaw' as const), at: fc.nat(9) }),
-)
-type Mutation = typeof mutation extends fc.Arbitrary<infer M> ? M : never
-
 const step = fc.record({
   kind: fc.constantFrom(...KINDS),
   quote: fc.nat(QUOTES.length - 1),
@@ -123,7 +106,7 @@ function enter(): Scene {
 function play(scene: Scene, one: Step): void {
   const { world, model } = scene
   if (one.gift) give(scene, one)
-  const call = mutate(scene, rightCall(scene, one), one.mutations)
+  const call = mutateCall(rightCall(scene, one), one.mutations, scene.pool, (key) => mayHaveSigned(scene, key))
   const effect = model.predict(call, (bytes) => (bytes.length === 32 ? new PublicKey(bytes).toBase58() : ''))
   const before = balances(world, call)
   const { error, logs } = world.send(call)
@@ -244,53 +227,10 @@ function rightCall({ world, model, wallets, payments, templates }: Scene, one: S
   }
 }
 
-function mutate(scene: Scene, call: TransactionInstruction, mutations: readonly Mutation[]): TransactionInstruction {
-  let { keys, data } = call
-  for (const one of mutations) {
-    if (one.kind === 'cut') data = data.subarray(0, one.at % (data.length + 1))
-    else if (one.kind === 'extend') data = Buffer.concat([data, one.bytes])
-    else if (one.kind === 'byte' && data.length > 0) data = Buffer.from(data.with(one.at % data.length, one.value))
-    else if (one.kind === 'random') data = Buffer.concat([data.subarray(0, 8), one.bytes])
-    else if (one.kind === 'add') keys = [...keys, writes(scene.pool[one.by % scene.pool.length]!)]
-    else if ('at' in one && keys.length > 0) keys = mutateKeys(scene, keys, one)
-  }
-  return changed(call, {
-    data,
-    keys: () => keys.map((meta) => ({ ...meta, isSigner: meta.isSigner && mayHaveSigned(scene, meta) })),
-  })
-}
-
-function mutateKeys({ pool }: Scene, keys: AccountMeta[], one: Extract<Mutation, { at: number }>): AccountMeta[] {
-  const at = one.at % keys.length
-  const meta = keys[at]!
-  switch (one.kind) {
-    case 'swap': {
-      const other = one.with % keys.length
-      return keys.with(at, keys[other]!).with(other, meta)
-    }
-    case 'replace':
-      return keys.with(at, { ...meta, pubkey: pool[one.by % pool.length]! })
-    case 'drop':
-      return keys.toSpliced(at, 1)
-    case 'repeat':
-      return keys.toSpliced(at, 0, meta)
-    case 'sign':
-      return keys.with(at, { ...meta, isSigner: true })
-    case 'unsign':
-      return keys.with(at, { ...meta, isSigner: false })
-    case 'freeze':
-      return keys.with(at, { ...meta, isWritable: false })
-    case 'thaw':
-      return keys.with(at, { ...meta, isWritable: true })
-    default:
-      return keys
-  }
-}
-
 /** The program's own addresses have no key that could sign. */
-function mayHaveSigned({ wallets, watched, pool }: Scene, { pubkey }: AccountMeta): boolean {
-  const isKnown = watched.has(base58Of(pubkey)) || pool.some((one) => one.equals(pubkey))
-  return !isKnown || wallets.some((one) => one.equals(pubkey))
+function mayHaveSigned({ wallets, watched, pool }: Scene, key: PublicKey): boolean {
+  const isKnown = watched.has(base58Of(key)) || pool.some((one) => one.equals(key))
+  return !isKnown || wallets.some((one) => one.equals(key))
 }
 
 /** Of what the call names, and the treasury: the runtime changes no account that a transaction doesn't name. */
@@ -303,6 +243,3 @@ function eventText({ name, data }: SolanaEvent): string {
   const { sequence, payer, quote_id: quote, lamports, name: word } = data
   return [name, sequence, payer, quote, word, lamports].filter((field) => field !== undefined).join(' ')
 }
-
-const describeCall = ({ keys, data }: TransactionInstruction): string =>
-  `${data.toString('hex')} ${keys.map(({ pubkey, isSigner, isWritable }) => `${base58Of(pubkey)}${isSigner ? ' s' : ''}${isWritable ? ' w' : ''}`).join(', ')}`

@@ -6,6 +6,7 @@ import { findStalePrograms } from '../../scripts/build-solana.js'
 import { registrarCoder, registrarIdl } from '../../src/chains/solana/registrar.js'
 import { createSolanaWorld, type SolanaWorld } from './support/solana.js'
 import { callsOf, LAMPORTS, PAYMENT_BYTES, reads, wordOf } from './support/solanaCalls.js'
+import { COMMUNITY_PAYMENT_BYTES, communityOf, NAME_BYTES } from './support/solanaCommunity.js'
 
 /** Program, IDL and TypeScript say the same. What each instruction does is in solana.test.ts, through the same IDL. */
 
@@ -66,10 +67,19 @@ describe('the interface', () => {
     const calls = callsOf(world)
     expect(world.send(calls.register()).error).toBeUndefined()
     const { state, treasury, payment } = world.registrar
-    const sizes = { State: 120, Treasury: 8, Payment: PAYMENT_BYTES }
-    for (const [name, address] of Object.entries({ State: state, Treasury: treasury, Payment: payment(wordOf('q')) })) {
+    const club = communityOf(world)
+    expect(world.send(club.pay()).error).toBeUndefined()
+    const { community, name } = club.keyOf()
+    const accounts = {
+      State: [state, 120],
+      Treasury: [treasury, 8],
+      Payment: [payment(wordOf('q')), PAYMENT_BYTES],
+      CommunityName: [club.program.nameAccount(community, name), NAME_BYTES],
+      CommunityPayment: [club.program.paymentAccount(club.keyOf()), COMMUNITY_PAYMENT_BYTES],
+    } as const
+    for (const [name, [address, bytes]] of Object.entries(accounts)) {
       const { data } = world.accountOf(address)!
-      expect(data.length, name).toBe(sizes[name as keyof typeof sizes])
+      expect(data.length, name).toBe(bytes)
       const fields = registrarCoder.accounts.decode<object>(name, data)
       expect(JSON.stringify(fields), name).toBe(JSON.stringify(registrarCoder.accounts.decode(name, data)))
     }
@@ -131,6 +141,20 @@ describe('through another program', () => {
     expect(world.stateOf()).toMatchObject({ sequence: 1n, heldLamports: LAMPORTS })
     const refund = registrar.refund(keys.relay, { quoteId: wordOf('q'), payer: vault })
     expect(world.send(refund).error).toBeUndefined()
+    expect(world.balanceOf(vault)).toBe(before)
+  })
+
+  it('it pays for a name of a community, and is paid back', () => {
+    const world = createSolanaWorld()
+    const { vault, wrap } = deployCaller(world)
+    const before = 10n ** 12n
+    world.give(vault, before)
+    const { pay, program, keyOf } = communityOf(world)
+    expect(world.send(wrap(pay('ann', { payer: vault }))).error).toBeUndefined()
+    expect(world.stateOf()).toMatchObject({ communitySequence: 1n })
+    const key = keyOf('ann', vault)
+    const back = program.release({ ...key, token: null }, vault)
+    expect(world.send(program.refuse(world.keys.relay, key, 1n), wrap(back)).error).toBeUndefined()
     expect(world.balanceOf(vault)).toBe(before)
   })
 
