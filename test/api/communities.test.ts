@@ -1,0 +1,328 @@
+import { afterAll, beforeAll, describe, expect, it } from 'vitest'
+import { replay } from '../../src/db/replay.js'
+import { type Member, memberOf } from './members.js'
+import { type ApiWorld, bid, freshName, type Reply, randomAddress, START_MS, startApi } from './support.js'
+import { solanaAccount } from './wallets.js'
+
+const PAYMENTS = `0x${'77'.repeat(20)}` as const
+const TOKEN = `0x${'66'.repeat(20)}`
+const RECIPIENT = `0x${'55'.repeat(20)}`
+const ON = { mainnet: '', testnet: '?testnet=true' }
+
+let world: ApiWorld
+let registered = 0
+beforeAll(async () => {
+  // nobody listens behind the chains: what needs one is 503
+  world = await startApi({
+    configs: (configs) => configs.map((config) => ({ ...config, communityPayments: PAYMENTS })),
+  })
+})
+afterAll(async () => {
+  for (const network of ['mainnet', 'testnet'] as const) {
+    const { live, rebuilt } = await replay(world.pool, network)
+    expect(rebuilt).toBe(live)
+  }
+  await world.stop()
+})
+
+/** A wallet that has registered a name on a network. */
+async function ownerOf(name: string, network: 'mainnet' | 'testnet' = 'mainnet'): Promise<Member> {
+  const owner = await memberOf(world)
+  registered += 1
+  const at = { block: 10_000 + registered, atMs: START_MS + registered }
+  await world.append(network, [bid({ from: owner.address, name, ...at })])
+  return owner
+}
+
+const configure = (as: Member, name: string, rules: object, network: 'mainnet' | 'testnet' = 'mainnet') =>
+  as.call('PUT', `/v1/communities/${name}${ON[network]}`, rules)
+const register = (as: Member, community: string, body: object) =>
+  as.call('POST', `/v1/names/community/${community}/register`, body)
+const registerOld = (as: Member, body: object, query = '?testnet=true') =>
+  as.call('POST', `/v0.1/community/register${query}`, body)
+const of = ({ status, body }: Reply) => ({ status, error: body.error })
+
+async function community(rules: object = {}, network: 'mainnet' | 'testnet' = 'mainnet') {
+  const name = freshName()
+  const owner = await ownerOf(name, network)
+  const reply = await configure(owner, name, rules, network)
+  expect(reply.status, JSON.stringify(reply.body)).toBe(200)
+  return { name, owner }
+}
+
+const price = (network: string, amount = '100', token = 'native') => ({ network, token, amount, recipient: RECIPIENT })
+const FREE = { prices: [], ownersOnly: false, startsAt: null, requirements: [] }
+
+describe('the rules of a community', () => {
+  it('are set by a wallet of the cluster that holds the name, and read by anybody', async () => {
+    const name = freshName()
+    const owner = await ownerOf(name)
+    expect(of(await world.get(`/v1/communities/${name}`))).toEqual({ status: 404, error: 'not_found' })
+    expect(of(await configure(await memberOf(world), name, {}))).toEqual({ status: 403, error: 'forbidden' })
+    expect(of(await configure(owner, freshName(), {}))).toEqual({ status: 404, error: 'not_found' })
+    expect((await configure(owner, name, {})).body).toEqual({ name, ...FREE })
+    const rules = {
+      ...FREE,
+      prices: [price('1', '5'), price('1', '7', TOKEN)],
+      startsAt: '2026-12-01T08:00:00.000Z',
+      requirements: [{ kind: 'allowlist', addresses: [owner.address] }],
+    }
+    expect((await configure(owner, name.toUpperCase(), rules)).body).toEqual({ name, ...rules })
+    expect((await world.get(`/v1/communities/${name}/`)).body).toEqual({ name, ...rules })
+    // nothing of it is an event
+    const { items } = (await world.get(`/v1/events?orderBy=newest&limit=1`)).body
+    expect(items[0].type).toBe('REGISTER_NAME')
+  })
+
+  it.each([
+    ['an unknown field', { priecs: [] }],
+    ['a price on a network that is none of ours', { prices: [price('10')] }],
+    ['a price on the other network', { prices: [price('11155111')] }],
+    ['an amount that is a number', { prices: [{ ...price('1'), amount: 5 }] }],
+    ['prices together with ownersOnly', { prices: [price('1')], ownersOnly: true }],
+    ['a day that is none', { startsAt: '2026-02-30T00:00:00Z' }],
+    ['an unknown requirement', { requirements: [{ kind: 'karma' }] }],
+  ])('can not have %s', async (_what, rules) => {
+    const name = freshName()
+    const reply = await configure(await ownerOf(name), name, rules)
+    expect(of(reply)).toEqual({ status: 400, error: 'invalid_request' })
+    expect(reply.body.details.length).toBeGreaterThan(0)
+    expect((await world.get(`/v1/communities/${name}`)).status).toBe(404)
+  })
+
+  it('need a contract that takes payments where they name a price', async () => {
+    const bare = await startApi()
+    try {
+      const owner = await memberOf(bare)
+      await bare.append('mainnet', [bid({ from: owner.address, name: 'club' })])
+      const reply = await owner.call('PUT', '/v1/communities/club', { prices: [price('1')] })
+      expect(reply).toMatchObject({ status: 400, body: { details: [{ path: 'prices[0].network' }] } })
+    } finally {
+      await bare.stop()
+    }
+  })
+})
+
+describe('a free community', () => {
+  it('gives a name to whoever asks, once, and it is found both ways', async () => {
+    const { name } = await community()
+    const alice = await memberOf(world)
+    const check = `/v1/names/community/${name}/check/alice`
+    expect((await world.get(check)).body).toEqual({ name: `${name}/alice`, isAvailable: true })
+    const made = await register(alice, name, { name: 'Alice' })
+    expect(made.body).toEqual({ clusterName: `${name}/alice`, owner: alice.address })
+    expect((await world.get(check)).body.isAvailable).toBe(false)
+    expect(of(await register(await memberOf(world), name, { name: 'alice' }))).toEqual({
+      status: 409,
+      error: 'not_available',
+    })
+    const record = { clusterName: name, walletName: 'alice', isVerified: true }
+    expect((await world.get(`/v1/names/address/${alice.address}`)).body).toMatchObject(record)
+    expect((await world.post('/v1/names', [{ name: `${name}/alice` }])).body).toMatchObject([
+      { address: alice.address, ...record },
+    ])
+    expect((await world.get(`/v0.1/name/${alice.address}`)).body).toBe(`${name}/alice`)
+    expect((await world.get(`/v0.1/address/${name}/alice`)).body).toMatchObject({ address: alice.address })
+    const owned = (await world.get(`/v1/names/owner/address/${alice.address}`)).body
+    expect(owned).toMatchObject([{ name: `${name}/alice`, totalWeiAmount: '0', clusterId: null }])
+    const { items } = (await world.get('/v1/events?orderBy=newest&limit=1')).body
+    expect(items[0]).toMatchObject({
+      type: 'REGISTER_COMMUNITY_NAME',
+      from: alice.address,
+      data: { community: name, name: 'alice', address: alice.address, cluster_id: null },
+    })
+  })
+
+  it('resolves an address to its own cluster’s name first', async () => {
+    const { name } = await community()
+    const own = freshName()
+    const alice = await ownerOf(own)
+    await register(alice, name, { name: 'alice' })
+    expect((await world.get(`/v1/names/address/${alice.address}`)).body).toMatchObject({
+      clusterName: own,
+      walletName: 'main',
+    })
+    const owned = (await world.get(`/v1/names/owner/address/${alice.address}`)).body
+    expect(owned.map((one: { name: string }) => one.name)).toEqual([own, `${name}/alice`])
+    expect(owned[1].clusterId).toBe(owned[0].clusterId)
+  })
+
+  it('shares its names with the public wallets of its cluster', async () => {
+    const { name, owner } = await community()
+    const taken = { status: 409, error: 'not_available' }
+    expect(of(await register(await memberOf(world), name, { name: 'main' }))).toEqual(taken)
+    await owner.add([{ address: randomAddress(), name: 'vault', isPrivate: true }])
+    const alice = await memberOf(world)
+    expect((await register(alice, name, { name: 'vault' })).status).toBe(200)
+    await register(alice, name, { name: 'cold' })
+    const added = await owner.add([{ address: randomAddress(), name: 'cold' }])
+    expect(of(added)).toEqual({ status: 409, error: 'wallet_name_taken' })
+    expect((await owner.add([{ address: randomAddress(), name: 'cold', isPrivate: true }])).status).toBe(200)
+  })
+
+  it('lets its owners register for others, nobody else', async () => {
+    const { name, owner } = await community()
+    const stranger = randomAddress()
+    const alice = await memberOf(world)
+    const body = { name: 'guest', walletAddress: stranger }
+    expect(of(await register(alice, name, body))).toEqual({ status: 403, error: 'not_verified' })
+    expect((await register(owner, name, body)).body).toEqual({ clusterName: `${name}/guest`, owner: stranger })
+    // nobody asked the guest
+    expect((await world.get(`/v1/names/address/${stranger}`)).body).toMatchObject({
+      clusterName: name,
+      isVerified: false,
+    })
+  })
+
+  it('asks for a key and for well-formed names', async () => {
+    const { name, owner } = await community()
+    expect((await world.post(`/v1/names/community/${name}/register`, { name: 'a' })).status).toBe(401)
+    expect(of(await register(owner, name, { name: 'a b' }))).toEqual({ status: 400, error: 'invalid_name' })
+    const junk = { name: 'a', walletAddress: '0x12' }
+    expect(of(await register(owner, name, junk))).toEqual({ status: 400, error: 'unsupported_address' })
+    expect(of(await world.get('/v1/names/community/nothing-here/check/a'))).toEqual({ status: 404, error: 'not_found' })
+  })
+})
+
+describe('requirements', () => {
+  it('are met by the wallet that gets the name: on a list, verified in a cluster', async () => {
+    const alice = await memberOf(world)
+    const holder = freshName()
+    const bob = await ownerOf(holder)
+    const rules = { requirements: [{ kind: 'allowlist', addresses: [alice.address, bob.address] }] }
+    const { name, owner } = await community(rules)
+    expect(of(await register(await memberOf(world), name, { name: 'eve' }))).toEqual({
+      status: 403,
+      error: 'requirements_not_met',
+    })
+    expect((await register(alice, name, { name: 'alice' })).status).toBe(200)
+    const both = { requirements: [...rules.requirements, { kind: 'cluster', name: holder }] }
+    expect((await configure(owner, name, both)).status).toBe(200)
+    expect((await register(alice, name, { name: 'alice-2' })).status).toBe(403)
+    expect((await register(bob, name, { name: 'bob' })).status).toBe(200)
+  })
+
+  it('that need a chain which is away are 503, and nothing is registered', async () => {
+    const { name } = await community({
+      requirements: [{ kind: 'token', network: '1', token: TOKEN, minimum: '1' }],
+    })
+    const reply = await register(await memberOf(world), name, { name: 'alice' })
+    expect(of(reply)).toEqual({ status: 503, error: 'unavailable' })
+    expect((await world.get(`/v1/names/community/${name}/check/alice`)).body.isAvailable).toBe(true)
+  })
+})
+
+describe('a paid community', () => {
+  it('answers what to pay, and registers nothing', async () => {
+    const { name, owner } = await community({ prices: [price('1', '12345')] })
+    const alice = await memberOf(world)
+    const { body } = await register(alice, name, { name: 'alice' })
+    expect(body).toMatchObject({
+      clusterName: `${name}/alice`,
+      owner: alice.address,
+      price: price('1', '12345'),
+      transactionInfo: { type: 'evm', transaction: { to: PAYMENTS, value: '12345' } },
+    })
+    expect((await world.get(`/v1/names/community/${name}/check/alice`)).body.isAvailable).toBe(true)
+    const wrong = { status: 400, error: 'invalid_chain_id' }
+    expect(of(await register(alice, name, { name: 'alice', network: '10' }))).toEqual(wrong)
+    // who is of another kind can't pay there
+    expect(of(await register(await memberOf(world, solanaAccount()), name, { name: 'sol' }))).toEqual(wrong)
+    // an owner gives names away
+    const guest = { name: 'guest', walletAddress: randomAddress() }
+    expect((await register(owner, name, guest)).body).not.toHaveProperty('transactionInfo')
+  })
+})
+
+describe('communities of v0.1', () => {
+  it('are served on the testnet alone, all four routes', async () => {
+    const as = await memberOf(world)
+    const replies = [
+      await world.get('/v0.1/community/check/availability/club/alice'),
+      await world.get(`/v0.1/community/check/requirements/club?walletAddress=${as.address}`),
+      await registerOld(as, { clusterName: 'club', walletName: 'alice' }, ''),
+      await world.get(`/v0.1/community/tx/0x${'ab'.repeat(32)}`),
+    ]
+    for (const reply of replies) {
+      expect(of(reply)).toEqual({ status: 400, error: 'testnet_only' })
+      expect(Object.keys(reply.body)).toEqual(['error', 'status', 'message'])
+    }
+  })
+
+  it('tell availability, requirements and a free registration in the old shapes', async () => {
+    const alice = await memberOf(world)
+    const rules = { requirements: [{ kind: 'allowlist', addresses: [alice.address] }] }
+    const { name } = await community(rules, 'testnet')
+    const availability = `/v0.1/community/check/availability/${name}/alice?testnet=true`
+    expect((await world.get(availability)).body).toEqual({ name: `${name}/alice`, isAvailable: true })
+    const requirements = (wallet: string) =>
+      world.get(`/v0.1/community/check/requirements/${name}?testnet=true&walletAddress=${wallet}`)
+    expect((await requirements(alice.address)).body).toEqual({
+      clusterName: name,
+      walletAddress: alice.address,
+      isRequirementsMet: true,
+    })
+    expect((await requirements(randomAddress())).body.isRequirementsMet).toBe(false)
+    const made = await registerOld(alice, { clusterName: name, walletName: 'alice' })
+    expect(made).toMatchObject({ status: 200, body: { clusterName: name, walletName: 'alice' } })
+    expect(Object.keys(made.body)).toEqual(['clusterName', 'walletName'])
+    expect((await world.get(availability)).body.isAvailable).toBe(false)
+    const hash = `0x${'cd'.repeat(32)}`
+    // no chain is there to be asked about it
+    expect((await world.get(`/v0.1/community/tx/${hash}?testnet=true`)).status).toBe(503)
+    expect((await world.get('/v0.1/community/tx/junk?testnet=true')).body).toEqual({ tx: 'junk', status: 'not_found' })
+  })
+
+  it('answer a payment as transaction data; the chain also selects the testnet', async () => {
+    const { name } = await community({ prices: [price('11155111', '9')] }, 'testnet')
+    const alice = await memberOf(world)
+    const body = { clusterName: name, walletName: 'alice', chainId: '11155111' }
+    expect((await registerOld(alice, body, '')).body).toEqual({
+      clusterName: name,
+      walletName: 'alice',
+      transactionInfo: { type: 'evm', transaction: { to: PAYMENTS, data: expect.stringMatching(/^0x/), value: '9' } },
+    })
+  })
+
+  it('give the error codes in their order', async () => {
+    const alice = await memberOf(world)
+    const ask = async (name: string, body: object = {}, as = alice) =>
+      of(await registerOld(as, { clusterName: name, walletName: 'alice', ...body }))
+    expect(await ask(freshName())).toEqual({ status: 404, error: 'not_found' })
+    const later = { startsAt: '2099-01-01T00:00:00Z' }
+    // each of these would also fail what comes after it
+    const closed = await community({ ...later, ownersOnly: true }, 'testnet')
+    expect(await ask(closed.name)).toEqual({ status: 403, error: 'not_active' })
+    const paid = await community({ ...later, prices: [price('11155111')] }, 'testnet')
+    expect(await ask(paid.name, { chainId: '1' })).toEqual({ status: 400, error: 'invalid_chain_id' })
+    const owners = await community({ ownersOnly: true }, 'testnet')
+    expect(await ask(owners.name)).toEqual({ status: 403, error: 'not_verified' })
+    expect(await ask(owners.name, { walletName: 'main' }, owners.owner)).toEqual({
+      status: 400,
+      error: 'no_walletAddress_found',
+    })
+    const taken = { walletName: 'main', walletAddress: alice.address }
+    expect(await ask(owners.name, taken, owners.owner)).toEqual({ status: 409, error: 'not_available' })
+    expect((await ask(owners.name, { walletAddress: alice.address }, owners.owner)).status).toBe(200)
+    const listed = await community(
+      { requirements: [{ kind: 'allowlist', addresses: [owners.owner.address] }] },
+      'testnet',
+    )
+    expect(await ask(listed.name)).toEqual({ status: 403, error: 'requirements_not_met' })
+  })
+})
+
+describe('a bundle', () => {
+  it('gets no name by assignment before a claim', async () => {
+    const { name } = await community()
+    const alice = await memberOf(world)
+    const assign = (body: object) => alice.call('POST', '/bundles/assign', { community: name, name: 'alice', ...body })
+    expect(of(await assign({}))).toEqual({ status: 404, error: 'not_in_cluster' })
+    const id = await alice.create()
+    expect(of(await assign({ bundleId: id }))).toEqual({ status: 403, error: 'requirements_not_met' })
+    expect(of(await assign({ bundleId: `0x${'12'.repeat(32)}` }))).toEqual({ status: 403, error: 'forbidden' })
+    expect(of(await assign({ bundleId: '0x12' }))).toEqual({ status: 400, error: 'invalid_request' })
+    expect(of(await assign({ community: freshName() }))).toEqual({ status: 404, error: 'not_found' })
+    expect((await alice.call('POST', '/v1/bundles/assign', { community: name, name: 'alice' })).status).toBe(403)
+  })
+})
