@@ -7,6 +7,7 @@ import { whileLeading } from '../db/leader.js'
 import { createBell, pause } from '../ops/bell.js'
 import type { Logger } from '../ops/log.js'
 import type { Network } from '../registry/network.js'
+import { runAirdropWatcher } from './airdrops/run.js'
 import { type ChainIndexer, createChainIndexer } from './chainIndexer.js'
 import { type RunningWatcher, runPaymentWatcher, type SolanaSource } from './solana/run.js'
 import type { WatchOutcome } from './solana/watcher.js'
@@ -64,6 +65,11 @@ export function runIndexers(options: IndexRunOptions): IndexRun {
                   runOne(chain, row, epoch, stop),
             ),
             ...(solana ? [(stop: AbortSignal) => watchPayments(solana, epoch, stop)] : []),
+            ...chains.map(
+              ({ chain }) =>
+                (stop: AbortSignal) =>
+                  runAirdropWatcher(options, chain, epoch, stop),
+            ),
           ],
           stopped,
         )

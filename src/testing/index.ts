@@ -2,6 +2,7 @@
 export { type Anvil, type AnvilOptions, startAnvil, TEST_MNEMONIC } from './anvil.js'
 export { type BridgeCall, bridgeCall, type SpokeAt } from './bridgeCall.js'
 export type { DaemonEnvironment, DaemonProcess } from './daemonProcess.js'
+export { type DistributorSettings, deployDistributor } from './distributor.js'
 export { type FaultProxy, type FaultProxyOptions, startFaultProxy } from './faultProxy/faultProxy.js'
 export { FAULT_KINDS, type FaultKind, type FaultRequest, type Faults } from './faultProxy/kinds.js'
 export type { LocalChain } from './localChain.js'

@@ -1,0 +1,86 @@
+import type { EvmChain } from '../../chains/evm/chain.js'
+import { CLAIMED_TOPIC, decodeClaimed } from '../../chains/evm/distributor.js'
+import { getHeader, getLogRange, type Header, type LogFilter, type RawLog } from '../../chains/evm/logs.js'
+import { compareLogs, completeLogs } from '../../chains/evm/rangeCheck.js'
+import type { Call } from '../../chains/evm/rpc.js'
+import { RpcError } from '../../chains/evm/rpcErrors.js'
+import type { SeenClaim, WatchedAirdrop } from '../../db/airdropClaims.js'
+import { addressOfWord } from '../../registry/address.js'
+import { fromHex, toHex } from '../../registry/bytes.js'
+
+/** A node that is late with its logs is late near its head: of so many confirmed blocks every header is read. */
+const CHECKED_BLOCKS = 64
+
+/** What a range of blocks holds of an airdrop, from one node. */
+export interface ClaimRange {
+  claims: SeenClaim[]
+  last: Header
+  /** Hash of the block below the first, as the first names it. */
+  parentHash: string
+}
+
+/** The claims of blocks that are believed, held against their headers near `confirmed` and against another node below. @throws RpcError */
+export async function readConfirmed(
+  call: Call,
+  chain: EvmChain,
+  watched: WatchedAirdrop,
+  { from, to, confirmed }: { from: number; to: number; confirmed: number },
+): Promise<ClaimRange> {
+  const filter = filterOf(watched)
+  const [{ logs, last }, first] = await Promise.all([
+    getLogRange(call, filter, from, to),
+    from === to ? null : getHeader(call, from),
+  ])
+  if (from !== to && !first) throw new RpcError('transient', `eth_getBlockByNumber: block ${from} is missing`)
+  const checkFrom = Math.max(from, confirmed - CHECKED_BLOCKS)
+  const isOld = ({ blockNumber }: RawLog) => Number(blockNumber) < checkFrom
+  const old =
+    checkFrom === from
+      ? []
+      : await compareLogs(chain.rpc, call, filter, logs.filter(isOld), { from, to: Math.min(to, checkFrom - 1) })
+  const fresh =
+    to < checkFrom
+      ? []
+      : await completeLogs(
+          call,
+          filter,
+          logs.filter((log) => !isOld(log)),
+          { from: checkFrom, last },
+        )
+  return { claims: claimsOf([...old, ...fresh], watched), last, parentHash: (first ?? last).parentHash }
+}
+
+/** The claims of blocks that are not believed yet, as one node has them. @throws RpcError */
+export async function readUnconfirmed(
+  call: Call,
+  watched: WatchedAirdrop,
+  from: number,
+  to: number,
+): Promise<SeenClaim[]> {
+  const { logs } = await getLogRange(call, filterOf(watched), from, to)
+  return claimsOf(logs, watched)
+}
+
+const filterOf = ({ distributor }: WatchedAirdrop): LogFilter => ({
+  addresses: [toHex(distributor)],
+  topics: [CLAIMED_TOPIC],
+})
+
+/** A distributor of this tree pays each of its leaves once; what it could not have logged is passed over. */
+function claimsOf(logs: readonly RawLog[], { leafCount }: WatchedAirdrop): SeenClaim[] {
+  const claims = new Map<number, SeenClaim>()
+  for (const log of logs) {
+    const claimed = decodeClaimed(log)
+    if (!claimed || claimed.index >= BigInt(leafCount)) continue
+    const index = Number(claimed.index)
+    claims.set(index, {
+      index,
+      receiver: addressOfWord(Buffer.concat([Buffer.alloc(12), claimed.to])),
+      block: Number(log.blockNumber),
+      blockHash: fromHex(log.blockHash),
+      logIndex: Number(log.logIndex),
+      txHash: fromHex(log.transactionHash),
+    })
+  }
+  return [...claims.values()]
+}

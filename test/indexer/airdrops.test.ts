@@ -1,0 +1,152 @@
+import { createWalletClient, type Hex, http } from 'viem'
+import { foundry } from 'viem/chains'
+import { afterAll, beforeAll, beforeEach, describe, expect, it } from 'vitest'
+import type { EvmChain } from '../../src/chains/evm/chain.js'
+import { removeAirdrop } from '../../src/db/airdrops.js'
+import { LostLeadershipError } from '../../src/db/head.js'
+import { type Leadership, tryLead } from '../../src/db/leader.js'
+import { type Airdrop, hasClaimed } from '../../src/db/read/airdrops.js'
+import { createAirdropWatcher } from '../../src/indexer/airdrops/watcher.js'
+import type { DeployClient } from '../../src/testing/send.js'
+import { again, claimData, loadRows, payBy, storedOf } from '../support/airdrop.js'
+import { type HubWorld, startHubWorld } from '../support/hubWorld.js'
+
+let world: HubWorld
+let chain: EvmChain
+let client: DeployClient
+let leadership: Leadership
+let airdrop: Airdrop
+let distributor: Hex
+const restarts: string[] = []
+const accounts = Array.from({ length: 100 }, (_, i) => `0x${(4096 + i).toString(16).padStart(40, '0')}`)
+
+const watcherOf = (epoch = leadership.epoch) =>
+  createAirdropWatcher({ pool: world.pool, chain, epoch, onRestart: (community) => restarts.push(community) })
+let watcher: ReturnType<typeof watcherOf>
+
+beforeAll(async () => {
+  world = await startHubWorld()
+  chain = (await world.open()).chain
+  leadership = (await tryLead(world.postgres.url, 'mainnet', 'index'))!
+  const account = world.wallet(9)
+  const viemChain = { ...foundry, id: world.config.chainId }
+  const walletClient = createWalletClient({ chain: viemChain, account, transport: http(world.anvil.rpcUrl) })
+  client = { walletClient, publicClient: world.public as DeployClient['publicClient'] }
+})
+afterAll(async () => {
+  await leadership.release()
+  await world.stop()
+})
+
+beforeEach(async () => {
+  if (airdrop) await removeAirdrop(world.pool, 'mainnet', 'drop')
+  airdrop = await loadRows(
+    world.pool,
+    accounts.map((address, i) => ({ address, amount: 1_000n + BigInt(i) })),
+  )
+  ;({ distributor } = await payBy(world.pool, client, airdrop))
+  watcher = watcherOf()
+  restarts.length = 0
+})
+
+const claim = async (i: number): Promise<Hex> => {
+  const data = await claimData(world.pool, airdrop, accounts[i]!)
+  const hash = await client.walletClient.sendTransaction({ chain: null, to: distributor, data })
+  await world.public.waitForTransactionReceipt({ hash })
+  return hash
+}
+
+/** Takes steps until nothing new is believed; answers the claims as they are stored. */
+async function converge(): Promise<string[]> {
+  while ((await watcher.converge()).kind === 'took') {}
+  const { rows } = await world.pool.query<{ index: number; confirmed: boolean }>(
+    'SELECT index, confirmed FROM airdrop_claims ORDER BY index',
+  )
+  return rows.map(({ index, confirmed }) => `${index} ${confirmed ? 'confirmed' : 'seen'}`)
+}
+
+const mine = (blocks: number) => world.test.mine({ blocks })
+
+describe('claims of an airdrop', () => {
+  it('are seen at once, and believed when their chain is', async () => {
+    const tx = await claim(3)
+    expect(await converge()).toEqual(['3 seen'])
+    const wallets = { network: 'mainnet', community: 'drop', wallets: [storedOf(accounts[3]!)] } as const
+    expect(await hasClaimed(world.pool, wallets)).toBe(false)
+    await mine(2)
+    expect(await converge()).toEqual(['3 confirmed'])
+    expect(await hasClaimed(world.pool, wallets)).toBe(true)
+    expect(await hasClaimed(world.pool, { ...wallets, wallets: [storedOf(accounts[4]!)] })).toBe(false)
+    expect(await hasClaimed(world.pool, { ...wallets, community: 'none' })).toBe(false)
+    expect((await again(world.pool, airdrop)).claimed).toEqual({ seen: 1, confirmed: 1 })
+    const { rows } = await world.pool.query('SELECT tx_hash, receiver FROM airdrop_claims')
+    expect(`0x${rows[0].tx_hash.toString('hex')}`).toBe(tx)
+    expect(rows[0].receiver).toEqual(storedOf(accounts[3]!))
+    expect(await converge()).toEqual(['3 confirmed'])
+  })
+
+  it('of a restarted daemon go on from the checkpoint, over many blocks', async () => {
+    await claim(1)
+    await mine(100)
+    await claim(2)
+    await mine(3)
+    watcher = watcherOf()
+    expect(await converge()).toEqual(['1 confirmed', '2 confirmed'])
+    await claim(5)
+    await mine(1)
+    watcher = watcherOf()
+    expect(await converge()).toEqual(['1 confirmed', '2 confirmed', '5 seen'])
+  })
+
+  it('that a reorg takes back are gone, and come back with their block', async () => {
+    await mine(2)
+    await claim(1)
+    await claim(2)
+    expect(await converge()).toEqual(['1 seen', '2 seen'])
+    await world.test.request({ method: 'anvil_rollback' as never, params: [2] as never })
+    await mine(1)
+    expect(await converge()).toEqual([])
+    await claim(2)
+    expect(await converge()).toEqual(['2 seen'])
+    await mine(2)
+    expect(await converge()).toEqual(['2 confirmed'])
+  })
+
+  it('that were believed and replaced all the same are read again from the start', async () => {
+    await mine(2)
+    await claim(1)
+    await claim(2)
+    await mine(2)
+    expect(await converge()).toEqual(['1 confirmed', '2 confirmed'])
+    await world.test.request({ method: 'anvil_rollback' as never, params: [4] as never })
+    await claim(7)
+    await mine(8)
+    expect(await converge()).toEqual(['7 confirmed'])
+    expect(restarts).toEqual(['drop'])
+  })
+
+  it('are not stored by a process that leads no more', async () => {
+    await claim(1)
+    await leadership.release()
+    const next = (await tryLead(world.postgres.url, 'mainnet', 'index'))!
+    await expect(converge()).rejects.toThrow(LostLeadershipError)
+    leadership = next
+    watcher = watcherOf()
+    expect(await converge()).toEqual(['1 seen'])
+  })
+
+  it('end with the time of the distributor, which is looked at no more', async () => {
+    await removeAirdrop(world.pool, 'mainnet', 'drop')
+    airdrop = await loadRows(world.pool, [{ address: accounts[0]!, amount: 5n }])
+    const endsAtS = (await world.public.getBlock()).timestamp + 1_000n
+    ;({ distributor } = await payBy(world.pool, client, airdrop, { endsAtS }))
+    await claim(0)
+    await mine(2)
+    expect(await converge()).toEqual(['0 confirmed'])
+    await world.test.increaseTime({ seconds: 2_000 })
+    await mine(3)
+    expect(await converge()).toEqual(['0 confirmed'])
+    expect((await again(world.pool, airdrop)).state).toBe('ended')
+    expect(await watcher.converge()).toEqual({ kind: 'idle', airdrops: 0 })
+  })
+})

@@ -1,0 +1,79 @@
+import { createHash } from 'node:crypto'
+import type pg from 'pg'
+import type { Hex } from 'viem'
+import { encodeClaim } from '../../src/chains/evm/distributor.js'
+import { loadAirdrop } from '../../src/db/airdropLoad.js'
+import { setDistributor } from '../../src/db/airdrops.js'
+import { type Airdrop, findAirdrop, readAirdropPages } from '../../src/db/read/airdrops.js'
+import { addressToWord, parseAddress } from '../../src/registry/address.js'
+import { proofFromPages, proofPages } from '../../src/registry/airdropPages.js'
+import { fromHex } from '../../src/registry/bytes.js'
+import { deployLocalToken } from '../../src/testing/deploy.js'
+import { deployDistributor } from '../../src/testing/distributor.js'
+import type { DeployClient } from '../../src/testing/send.js'
+
+export interface Row {
+  address: string
+  amount: bigint
+}
+
+export const storedOf = (text: string): Buffer => {
+  const address = parseAddress(text)
+  if (typeof address === 'string') throw new Error(`${text}: ${address}`)
+  return address.bytes
+}
+
+/** Loads rows as a file with them would be. */
+export async function loadRows(
+  pool: pg.Pool,
+  rows: readonly Row[],
+  request: Partial<Parameters<typeof loadAirdrop>[1]> = {},
+): Promise<Airdrop> {
+  const fileHash = createHash('sha256')
+    .update(rows.map(({ address, amount }) => `${address},${amount}`).join('\n'))
+    .digest()
+  const place = { network: 'mainnet', community: 'drop', label: '1', token: null, endsAtS: null } as const
+  const options = { ...place, fileHash, replaces: false, nowMs: Date.now(), ...request }
+  const { airdrop } = await loadAirdrop(pool, options, async (stage) => {
+    for (const [i, { address, amount }] of rows.entries()) stage.add(storedOf(address), amount, i + 1)
+  })
+  return airdrop
+}
+
+/** Deploys the distributor of a loaded airdrop with all that it gives out, and names it. */
+export async function payBy(
+  pool: pg.Pool,
+  client: DeployClient,
+  airdrop: Airdrop,
+  settings: { endsAtS?: bigint; operator?: Hex } = {},
+): Promise<{ distributor: Hex; token: Hex; endsAtS: bigint }> {
+  const token = await deployLocalToken(client)
+  const deployed = await deployDistributor({
+    ...{ ...client, ...settings, token, merkleRoot: `0x${airdrop.merkleRoot.toString('hex')}`, mints: airdrop.total },
+  })
+  await setDistributor(pool, airdrop.network, airdrop.community, {
+    label: airdrop.label,
+    distributor: fromHex(deployed.distributor),
+    token: fromHex(token),
+    endsAtS: Number(deployed.endsAtS),
+    fromBlock: Number(deployed.block),
+  })
+  return { distributor: deployed.distributor.toLowerCase() as Hex, token, endsAtS: deployed.endsAtS }
+}
+
+/** Calldata that claims an EVM account's allocation, proven out of the stored pages. */
+export async function claimData(pool: pg.Pool, { network, airdrop }: Airdrop, address: string): Promise<Hex> {
+  const account = storedOf(address)
+  const { rows } = await pool.query<{ index: number; position: number; amount: string }>(
+    'SELECT index, position, amount FROM airdrop_allocations WHERE airdrop = $1 AND account = $2',
+    [airdrop, account],
+  )
+  const { index, position, amount } = rows[0]!
+  const pages = await readAirdropPages(pool, network, airdrop, proofPages(position))
+  const proof = proofFromPages(position, pages).map((hash) => hash.toString('hex'))
+  return encodeClaim({ index, account: addressToWord(account), amount: BigInt(amount), proof })
+}
+
+/** The airdrop as it stands now. */
+export const again = async (pool: pg.Pool, { network, community }: Airdrop): Promise<Airdrop> =>
+  (await findAirdrop(pool, network, community))!
