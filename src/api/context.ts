@@ -1,6 +1,6 @@
 import PQueue from 'p-queue'
 import type pg from 'pg'
-import type { ChainPort, SolanaPort } from '../chains/chain.js'
+import type { ChainPort, PermissionSigner, SolanaPort } from '../chains/chain.js'
 import type { PrismaClient } from '../db/prisma.js'
 import { readPageKey, readTokenKey } from '../db/read/deployment.js'
 import type { Network } from '../registry/network.js'
@@ -23,6 +23,8 @@ export interface Context {
   changes: PQueue
   /** The key under which shares of generated wallets are kept; undefined: none are. */
   shareKey: Uint8Array | undefined
+  /** The operator's key of airdrops; null: nobody permits claims of Solana accounts. */
+  permissionSigner: PermissionSigner | null
   auth: AuthSettings
   /** Where people's browsers reach the site, without a slash at the end: profiles and pictures are named under it. */
   siteUrl: string
@@ -42,7 +44,9 @@ export interface AuthSettings {
 const CHANGES_AT_ONCE = 3
 const SESSION_LIFETIME_MS = 14 * 24 * 60 * 60_000
 
-export interface ContextDeps extends Pick<Context, 'pool' | 'prisma' | 'chains'>, Partial<Pick<Context, 'solana'>> {
+export interface ContextDeps
+  extends Pick<Context, 'pool' | 'prisma' | 'chains'>,
+    Partial<Pick<Context, 'solana' | 'permissionSigner'>> {
   config: Pick<AuthSettings, 'serviceDomain'> &
     Partial<AuthSettings> & {
       /** The key from which authentication keys follow; without it the database's own. */
@@ -55,12 +59,13 @@ export interface ContextDeps extends Pick<Context, 'pool' | 'prisma' | 'chains'>
 }
 
 /** A context over a database and chains. The database's keys are read at their first use and kept. */
-export function createContext({ config, solana = [], ...deps }: ContextDeps): Context {
+export function createContext({ config, solana = [], permissionSigner = null, ...deps }: ContextDeps): Context {
   const { tokenKey, serviceDomain, sessionLifetimeMs = SESSION_LIFETIME_MS, acceptsErc6492 = false } = config
   const { siteUrl = 'http://localhost' } = config
   return {
     ...deps,
     solana,
+    permissionSigner,
     now: () => Date.now(),
     pageKey: once(() => readPageKey(deps.prisma)),
     tokenKey: once(async () => tokenKey ?? readTokenKey(deps.prisma)),

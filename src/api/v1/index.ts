@@ -1,4 +1,5 @@
 import type { Route } from '../route.js'
+import { airdropRoutes } from './airdrop.js'
 import { authRoutes } from './auth.js'
 import { bundleRoutes } from './bundle.js'
 import { clusterRoutes } from './clusters.js'
@@ -18,6 +19,7 @@ export const v1Routes: readonly Route[] = [
   ...walletRoutes,
   ...generateRoutes,
   ...bundleRoutes,
+  ...airdropRoutes,
   ...communityRoutes,
   ...registerRoutes,
   ...networkRoutes,
