@@ -220,7 +220,7 @@ export interface SolanaQuote {
 }
 
 /** How a network's Solana cluster shows itself to the API. */
-export interface SolanaPort {
+export interface SolanaPort extends CommunityPort<SolanaCommunityPayment> {
   readonly network: Network
   /** The number of the chain in the database, null until it was first reached. */
   readonly chain: number | null

@@ -79,6 +79,16 @@ export function paymentMessageId(genesisHash: Uint8Array, programId: Uint8Array,
 }
 
 /**
+ * The id of a payment for a name of a community, of which a program keeps a count of its own: keccak256(genesis hash 32 ‖ program id
+ * 32 ‖ "community" ‖ sequence u64 big-endian).
+ */
+export function communityPaymentId(genesisHash: Uint8Array, programId: Uint8Array, sequence: bigint): Buffer {
+  const count = Buffer.alloc(8)
+  count.writeBigUInt64BE(sequence)
+  return keccak256(Buffer.concat([genesisHash, programId, Buffer.from('community'), count]))
+}
+
+/**
  * How far payments are known without a gap.
  * @param known every payment up to this sequence is
  * @param beyond sequences that are known too; those that are reached are taken out of it

@@ -1,9 +1,10 @@
 import type { SolanaConfig } from '../../config.js'
 import type { Network } from '../../registry/network.js'
 import { AMOUNT_BITS } from '../../registry/payment.js'
-import { ChainUnavailableError, type SolanaPort, type SolanaTx } from '../chain.js'
+import type { SolanaPort, SolanaTx } from '../chain.js'
 import type { RpcError } from '../evm/rpcErrors.js'
 import type { Call, Nodes } from '../nodes.js'
+import { asking, createCommunityPort } from './communityPort.js'
 import { createQuoter } from './quote.js'
 import { readTransaction } from './reads.js'
 import { createRegistrar, type Registrar } from './registrar.js'
@@ -42,7 +43,7 @@ export function createSolanaChain(options: SolanaChainOptions): SolanaChain {
     rpc,
     registrar,
     network,
-    label: SOLANA_LABEL,
+    ...createCommunityPort(rpc, registrar, SOLANA_LABEL),
     chain: null,
     maxAmountWei: 2n ** AMOUNT_BITS - 1n,
     transaction: (signature) =>
@@ -89,7 +90,7 @@ async function lookUp(
     state: 'seen',
     slot,
     succeeded: err === null,
-    isRegistration: err === null && (tx === null || tx.payments.length > 0),
+    isRegistration: err === null && (tx === null || tx.payments.length + tx.communityPayments.length > 0),
     confirmations:
       commitment === 'confirmed'
         ? { have: isConfirmed ? 1 : 0, need: 1 }
@@ -98,15 +99,5 @@ async function lookUp(
             need: FINAL_CONFIRMATIONS,
           },
     isConfirmed,
-  }
-}
-
-/** A node's refusal of a plain question is as good as no answer. */
-async function asking<T>(work: () => Promise<T>): Promise<T> {
-  try {
-    return await work()
-  } catch (error) {
-    if (error instanceof ChainUnavailableError) throw error
-    throw new ChainUnavailableError((error as Error).message, { cause: error })
   }
 }

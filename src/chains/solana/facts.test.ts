@@ -19,6 +19,8 @@ const DISCRIMINATOR = {
   refunded: [197, 178, 204, 105, 247, 64, 159, 4],
 }
 
+const NOTHING = { payments: [], closed: [], communityPayments: [], communityOutcomes: [] }
+
 const u64 = (value: bigint): Buffer => {
   const bytes = Buffer.alloc(8)
   bytes.writeBigUInt64LE(BigInt.asUintN(64, value))
@@ -156,7 +158,7 @@ describe('a transaction at the registrar', () => {
 
   it('that failed, or has no meta yet, did nothing', () => {
     const p = payment(1n)
-    const nothing = { payments: [], closed: [], odd: [] }
+    const nothing = { ...NOTHING, odd: [] }
     expect(read({ logs: paying(p), outer: [[PROGRAM, p]], err: { InstructionError: [0, 'Custom'] } })).toEqual(nothing)
     expect(readFacts(registrar, { ...transaction({ logs: paying(p) }), meta: null })).toEqual(nothing)
   })
@@ -176,7 +178,7 @@ describe('an event with our discriminator', () => {
     ['outside of any program', [event]],
     ['behind a log that was cut', [...run(OTHER, 1, ['Log truncated', `${ours} invoke [2]`, event])], []],
   ])('%s says nothing', (_, logs, odd = foreign) => {
-    expect(read({ logs })).toEqual({ payments: [], closed: [], odd })
+    expect(read({ logs })).toEqual({ ...NOTHING, odd })
   })
 
   it('that is truncated, oversized or no base64 is told apart, and nothing else is lost', () => {

@@ -1,5 +1,14 @@
 import bs58 from 'bs58'
 import type { Payment } from '../../registry/payment.js'
+import {
+  COMMUNITY_EVENT_BYTES,
+  COMMUNITY_PAY_BYTES,
+  type CommunityOutcome,
+  communityInstruction,
+  communityOutcome,
+  communityPaid,
+  type SeenCommunityPayment,
+} from './communityFacts.js'
 import { type BigNumber, type Registrar, registrarCoder, registrarIdl, toBigInt } from './registrar.js'
 
 /** A transaction as `getTransaction` answers it (encoding json). */
@@ -33,6 +42,9 @@ export interface TransactionFacts {
   payments: SeenPayment[]
   /** Payments that were settled or refunded. */
   closed: ClosedEvent[]
+  /** Payments for names of communities, in the order of their execution. */
+  communityPayments: SeenCommunityPayment[]
+  communityOutcomes: CommunityOutcome[]
   /** What looks like an event of the registrar and is none, cut short for the log. */
   odd: string[]
 }
@@ -42,13 +54,18 @@ export interface ClosedEvent {
   quoteId: Buffer
 }
 
-const NOTHING: TransactionFacts = { payments: [], closed: [], odd: [] }
+const nothing = (): TransactionFacts => ({
+  ...{ payments: [], closed: [], communityPayments: [], communityOutcomes: [], odd: [] },
+})
 
-/** Of events and of `register`, discriminator and all: fixed, since no field has a length of its own. */
-const EVENT_BYTES: Readonly<Record<string, number>> = { RegistrationPaid: 176, PaymentSettled: 48, PaymentRefunded: 88 }
-const REGISTER_BYTES = 136
-/** base58 of REGISTER_BYTES; checked before decoding, which is quadratic. */
-const REGISTER_MAX_CHARS = 187
+/** Of events and of instructions that pay, discriminator and all: fixed, since no field has a length of its own. */
+const EVENT_BYTES: Readonly<Record<string, number>> = {
+  ...{ RegistrationPaid: 176, PaymentSettled: 48, PaymentRefunded: 88 },
+  ...COMMUNITY_EVENT_BYTES,
+}
+const PAY_BYTES: Readonly<Record<string, number>> = { register: 136, ...COMMUNITY_PAY_BYTES }
+/** base58 of the longest of them; checked before decoding, which is quadratic. */
+const PAY_MAX_CHARS = 199
 const ODD_MAX_CHARS = 120
 /** What base64 of each event's discriminator begins with: 7 of the 8 bytes, and what the eighth leaves of the next character. */
 const EVENT_PREFIXES = (registrarIdl.events ?? []).map(({ discriminator }) =>
@@ -57,15 +74,21 @@ const EVENT_PREFIXES = (registrarIdl.events ?? []).map(({ discriminator }) =>
 
 /**
  * Reads what a transaction did at the registrar: its events, and where logs were cut (a node keeps 10 KB of them) its own
- * `register` instructions, outer and inner. An event is the registrar's when the innermost program that runs is the registrar: its
+ * paying instructions, outer and inner. An event is the registrar's when the innermost program that runs is the registrar: its
  * discriminator in another program's log says nothing. A transaction that failed did nothing.
  */
 export function readFacts(registrar: Registrar, tx: RawTransaction): TransactionFacts {
   const { meta } = tx
-  if (!meta || meta.err !== null) return NOTHING
+  if (!meta || meta.err !== null) return nothing()
   const { id } = registrar
   const { isCut, ...facts } = readEvents(id, meta.logMessages)
-  return isCut ? { ...facts, payments: fill(facts.payments, readInstructions(id, tx)) } : facts
+  if (!isCut) return facts
+  const made = readInstructions(id, tx)
+  return {
+    ...facts,
+    payments: fill(facts.payments, made.payments, ({ quoteId }) => Buffer.from(quoteId).toString('hex')),
+    communityPayments: fillCommunity(facts.communityPayments, made.communityPayments),
+  }
 }
 
 // As the runtime writes them. What a program logs itself always begins with `Program log: ` or `Program data: `.
@@ -77,7 +100,7 @@ const TRUNCATED = 'Log truncated'
 
 /** @param lines null where the node has kept none */
 function readEvents(programId: string, lines: readonly string[] | null): TransactionFacts & { isCut: boolean } {
-  const facts = { payments: [], closed: [], odd: [], isCut: lines === null } as TransactionFacts & { isCut: boolean }
+  const facts = { ...nothing(), isCut: lines === null }
   const running: string[] = []
   for (const line of lines ?? []) {
     if (line === TRUNCATED) {
@@ -120,7 +143,13 @@ function readEvent(base64: string, facts: TransactionFacts): void {
   else if (event.name === 'RegistrationPaid') {
     const raw = event.data as RawPaid
     facts.payments.push({ ...termsOf(raw, raw.payer.toBytes()), sequence: toBigInt(raw.sequence) })
-  } else {
+  } else if (event.name === 'CommunityPaid') facts.communityPayments.push(communityPaid(event.data))
+  else {
+    const outcome = communityOutcome(event.name, event.data)
+    if (outcome) {
+      facts.communityOutcomes.push(outcome)
+      return
+    }
     const raw = event.data as Pick<RawPaid, 'sequence' | 'quote_id'>
     facts.closed.push({ sequence: toBigInt(raw.sequence), quoteId: Buffer.from(raw.quote_id) })
   }
@@ -151,32 +180,70 @@ const termsOf = (raw: RawArguments, payer: Uint8Array): Omit<Payment, 'sequence'
   referral: Buffer.from(raw.referral),
 })
 
-/** The `register` instructions of a transaction, outer and inner, in the order of their execution. */
-function readInstructions(programId: string, { transaction, meta }: RawTransaction): SeenPayment[] {
+/** The instructions of a transaction that pay, outer and inner, in the order of their execution. */
+function readInstructions(
+  programId: string,
+  { transaction, meta }: RawTransaction,
+): Pick<TransactionFacts, 'payments' | 'communityPayments'> {
   const { writable = [], readonly = [] } = meta?.loadedAddresses ?? {}
   const { accountKeys, instructions } = transaction.message
   const keys = [...accountKeys, ...writable, ...readonly]
   const innerOf = new Map(meta?.innerInstructions?.map(({ index, instructions: inner }) => [index, inner]))
   const all = instructions.flatMap((outer, i) => [outer, ...(innerOf.get(i) ?? [])])
-  return all.flatMap(({ programIdIndex, accounts, data }): SeenPayment[] => {
-    if (keys[programIdIndex] !== programId || data.length > REGISTER_MAX_CHARS) return []
+  const made: ReturnType<typeof readInstructions> = { payments: [], communityPayments: [] }
+  for (const { programIdIndex, accounts, data } of all) {
+    if (keys[programIdIndex] !== programId || data.length > PAY_MAX_CHARS) continue
     const bytes = Buffer.from(bs58.decode(data))
+    const decoded = bytes.length < DISCRIMINATOR_BYTES ? null : decodeInstruction(bytes)
     const payer = keys[accounts[0] ?? -1]
-    if (bytes.length !== REGISTER_BYTES || payer === undefined) return []
-    const decoded = registrarCoder.instruction.decode(bytes)
-    if (decoded?.name !== 'register') return []
-    return [{ ...termsOf(decoded.data as RawArguments, bs58.decode(payer)), sequence: null }]
-  })
+    if (!decoded || payer === undefined || bytes.length !== PAY_BYTES[decoded.name]) continue
+    const community = communityInstruction(
+      decoded.name,
+      decoded.data,
+      accounts.map((index) => keys[index]),
+    )
+    if (community) made.communityPayments.push(community)
+    else if (decoded.name === 'register')
+      made.payments.push({ ...termsOf(decoded.data as RawArguments, bs58.decode(payer)), sequence: null })
+  }
+  return made
+}
+
+const DISCRIMINATOR_BYTES = 8
+
+function decodeInstruction(bytes: Buffer): { name: string; data: unknown } | null {
+  try {
+    return registrarCoder.instruction.decode(bytes)
+  } catch {
+    // shorter than the instruction that its first bytes name
+    return null
+  }
+}
+
+/** The same for names of communities: payments of one transaction are held until the same moment. */
+function fillCommunity(
+  events: readonly SeenCommunityPayment[],
+  instructions: readonly SeenCommunityPayment[],
+): SeenCommunityPayment[] {
+  const heldUntil = events.at(-1)?.heldUntil ?? null
+  const keyOf = ({ community, name, payer }: SeenCommunityPayment) =>
+    Buffer.concat([community, name, payer]).toString('hex')
+  return fill(events, instructions, keyOf).map((one) => ({ ...one, heldUntil: one.heldUntil ?? heldUntil }))
 }
 
 /**
  * Adds the payments whose events were cut. Nobody else's payment comes between two of a transaction, which holds the state
  * account: their sequences follow on each other.
+ * @param keyOf what tells the payments of a transaction apart
  */
-function fill(events: readonly SeenPayment[], instructions: readonly SeenPayment[]): SeenPayment[] {
+function fill<T extends { sequence: bigint | null }>(
+  events: readonly T[],
+  instructions: readonly T[],
+  keyOf: (payment: T) => string,
+): T[] {
   if (instructions.length <= events.length) return [...events]
-  const eventOf = new Map(events.map((event) => [Buffer.from(event.quoteId).toString('hex'), event]))
-  const filled = instructions.map((one) => eventOf.get(Buffer.from(one.quoteId).toString('hex')) ?? one)
+  const eventOf = new Map(events.map((event) => [keyOf(event), event]))
+  const filled = instructions.map((one) => eventOf.get(keyOf(one)) ?? one)
   const known = filled.findIndex(({ sequence }) => sequence !== null)
   const first = filled[known]
   if (!first || first.sequence === null) return filled

@@ -1,6 +1,13 @@
+import type { PublicKey } from '@solana/web3.js'
 import bs58 from 'bs58'
 import { RpcError } from '../evm/rpcErrors.js'
 import type { Call } from '../nodes.js'
+import {
+  type CommunityPaymentAccount,
+  type CommunityPaymentKey,
+  createCommunityProgram,
+  type PaidName,
+} from './communityProgram.js'
 import { type RawTransaction, readFacts, type TransactionFacts } from './facts.js'
 import type { PaymentAccount, Registrar } from './registrar.js'
 
@@ -23,15 +30,24 @@ export interface ReadTransaction extends ListedTransaction, TransactionFacts {
 export const getSlot = (call: Call, commitment: Commitment): Promise<number> =>
   call<number>('getSlot', [{ commitment }])
 
+/** How many payments a program has counted. */
+export interface Sequences {
+  payments: number
+  /** For names of communities, which it counts apart. */
+  communityPayments: number
+}
+
 /** How many payments the program has counted. 0 before it is initialized. */
-export async function readSequence(call: Call, registrar: Registrar, commitment: Commitment): Promise<number> {
+export async function readSequences(call: Call, registrar: Registrar, commitment: Commitment): Promise<Sequences> {
   const address = registrar.state.toBase58()
   const { value } = await call<{ value: RawAccount | null }>('getAccountInfo', [
     address,
     { commitment, encoding: 'base64' },
   ])
   const data = ownData(registrar, value)
-  return data ? Number(registrar.decodeState(data).sequence) : 0
+  if (!data) return { payments: 0, communityPayments: 0 }
+  const { sequence, communitySequence } = registrar.decodeState(data)
+  return { payments: Number(sequence), communityPayments: Number(communitySequence) }
 }
 
 interface RawAccount {
@@ -49,15 +65,47 @@ export async function readPaymentAccounts(
   quoteIds: readonly Uint8Array[],
   commitment: Commitment,
 ): Promise<(PaymentAccount | null)[]> {
-  const found: (PaymentAccount | null)[] = []
-  for (let i = 0; i < quoteIds.length; i += ACCOUNTS_AT_ONCE) {
-    const addresses = quoteIds.slice(i, i + ACCOUNTS_AT_ONCE).map((id) => registrar.payment(id).toBase58())
+  const found = await readOwnAccounts(call, registrar, quoteIds.map(registrar.payment), commitment)
+  return found.map((data) => data && registrar.decodePayment(data))
+}
+
+/** The payments for names of communities that are not paid out yet; null for others. */
+export async function readCommunityPayments(
+  call: Call,
+  registrar: Registrar,
+  keys: readonly CommunityPaymentKey[],
+  commitment: Commitment,
+): Promise<(CommunityPaymentAccount | null)[]> {
+  const { paymentAccount, decodePayment } = createCommunityProgram(registrar)
+  const found = await readOwnAccounts(call, registrar, keys.map(paymentAccount), commitment)
+  return found.map((data) => data && decodePayment(data))
+}
+
+/** The payment that keeps others off a name of a community; null where there is none. Its money may be paid out. */
+export async function readPaidName(
+  call: Call,
+  registrar: Registrar,
+  { community, name }: Pick<CommunityPaymentKey, 'community' | 'name'>,
+  commitment: Commitment,
+): Promise<PaidName | null> {
+  const { nameAccount, decodeName } = createCommunityProgram(registrar)
+  const [data] = await readOwnAccounts(call, registrar, [nameAccount(community, name)], commitment)
+  return data ? decodeName(data) : null
+}
+
+/** The data of accounts of the program's own; null for those that there are not. */
+async function readOwnAccounts(
+  call: Call,
+  registrar: Registrar,
+  addresses: readonly PublicKey[],
+  commitment: Commitment,
+): Promise<(Buffer | null)[]> {
+  const found: (Buffer | null)[] = []
+  for (let i = 0; i < addresses.length; i += ACCOUNTS_AT_ONCE) {
+    const asked = addresses.slice(i, i + ACCOUNTS_AT_ONCE).map((address) => address.toBase58())
     const options = { commitment, encoding: 'base64' }
-    const { value } = await call<{ value: (RawAccount | null)[] }>('getMultipleAccounts', [addresses, options])
-    for (const j of addresses.keys()) {
-      const data = ownData(registrar, value[j])
-      found.push(data && registrar.decodePayment(data))
-    }
+    const { value } = await call<{ value: (RawAccount | null)[] }>('getMultipleAccounts', [asked, options])
+    for (const j of asked.keys()) found.push(ownData(registrar, value[j]))
   }
   return found
 }

@@ -6,7 +6,7 @@ import {
   type ListedTransaction,
   listTransactions,
   type ReadTransaction,
-  readSequence,
+  readSequences,
   signatureBytes,
   signatureText,
 } from '../../chains/solana/reads.js'
@@ -142,8 +142,8 @@ export function createPaymentWatcher(options: PaymentWatcherOptions): PaymentWat
 
   /** What is new on one node: its own count is asked for first, so that its list has to hold that many. */
   const look = async (call: Call, { cursor, book, listedTo, ...now }: Memory) => {
-    const [sequence, slot, headSlot] = await Promise.all([
-      readSequence(call, registrar, commitment),
+    const [{ payments: sequence }, slot, headSlot] = await Promise.all([
+      readSequences(call, registrar, commitment),
       getSlot(call, commitment),
       getSlot(call, 'confirmed'),
     ])

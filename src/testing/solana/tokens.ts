@@ -1,0 +1,83 @@
+import { type Connection, Keypair, type PublicKey, SystemProgram, TransactionInstruction } from '@solana/web3.js'
+import { type CommunityTerms, createCommunityProgram, type PaidToken } from '../../chains/solana/communityProgram.js'
+import { createRegistrar } from '../../chains/solana/registrar.js'
+import { associatedTokenAddress, createAssociated, TOKEN_PROGRAM } from '../../chains/solana/tokens.js'
+import { nameToWord } from '../../registry/name.js'
+import { sendSolana } from './sendSolana.js'
+
+/** Instructions of the SPL Token program: tags u8, fields without padding. */
+const TOKEN_INSTRUCTION = { MINT_TO: 7, INITIALIZE_MINT_2: 20 }
+const MINT_BYTES = 82
+
+/** Makes an SPL token that `authority` may mint; it pays. @returns its mint */
+export async function createMint(connection: Connection, authority: Keypair, decimals = 6): Promise<PublicKey> {
+  const mint = Keypair.generate()
+  await sendSolana(
+    connection,
+    [authority, mint],
+    SystemProgram.createAccount({
+      fromPubkey: authority.publicKey,
+      newAccountPubkey: mint.publicKey,
+      lamports: await connection.getMinimumBalanceForRentExemption(MINT_BYTES),
+      space: MINT_BYTES,
+      programId: TOKEN_PROGRAM,
+    }),
+    new TransactionInstruction({
+      programId: TOKEN_PROGRAM,
+      keys: [{ pubkey: mint.publicKey, isSigner: false, isWritable: true }],
+      // no freeze authority
+      data: Buffer.concat([
+        Buffer.of(TOKEN_INSTRUCTION.INITIALIZE_MINT_2, decimals),
+        authority.publicKey.toBytes(),
+        Buffer.of(0),
+      ]),
+    }),
+  )
+  return mint.publicKey
+}
+
+/** Mints tokens into a wallet's associated account, which is made where there is none; the authority pays. */
+export async function mintTokens(
+  connection: Connection,
+  authority: Keypair,
+  mint: PublicKey,
+  owner: PublicKey,
+  amount: bigint,
+): Promise<void> {
+  const data = Buffer.alloc(9)
+  data.writeUInt8(TOKEN_INSTRUCTION.MINT_TO, 0)
+  data.writeBigUInt64LE(amount, 1)
+  await sendSolana(
+    connection,
+    [authority],
+    createAssociated(authority.publicKey, owner, mint),
+    new TransactionInstruction({
+      programId: TOKEN_PROGRAM,
+      keys: [
+        { pubkey: mint, isSigner: false, isWritable: true },
+        { pubkey: associatedTokenAddress(owner, mint), isSigner: false, isWritable: true },
+        { pubkey: authority.publicKey, isSigner: true, isWritable: false },
+      ],
+      data,
+    }),
+  )
+}
+
+export interface CommunityPaymentOrder extends Pick<CommunityTerms, 'amount' | 'recipient'> {
+  community: string
+  name: string
+  /** SOL where none is given. */
+  token?: PaidToken
+}
+
+/** Pays for a name of a community, and waits until it is confirmed. @returns the signature @throws as `sendSolana` */
+export function payCommunity(
+  connection: Connection,
+  programId: string,
+  payer: Keypair,
+  { community, name, token, ...order }: CommunityPaymentOrder,
+): Promise<string> {
+  const words = { community: nameToWord(community), name: nameToWord(name), referral: new Uint8Array(32) }
+  const terms: CommunityTerms = { ...order, ...words, payer: payer.publicKey }
+  return sendSolana(connection, [payer], createCommunityProgram(createRegistrar(programId)).pay(terms, token))
+}
