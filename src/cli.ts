@@ -1,6 +1,7 @@
 #!/usr/bin/env node
 import { Command } from 'commander'
 import { addAirdropCommands } from './cli/airdropCommands.js'
+import { addCommunityCommands } from './cli/communityCommands.js'
 import type { ListOptions } from './cli/deliveries.js'
 import type { RefundOptions } from './cli/refunds.js'
 import type { RewindCommand } from './cli/rewind.js'
@@ -105,6 +106,7 @@ refunds
   .option('--json', 'as JSON')
   .action(async (ids: string[], options: RefundOptions) => (await import('./cli/refunds.js')).send(ids, options))
 
+addCommunityCommands(program)
 addAirdropCommands(program)
 
 try {

@@ -6,7 +6,8 @@ import { type CommunityRules, communityRulesJson, parseCommunityRules } from './
 const EVM = '0x00000000000000000000000000000000000000a1'
 const MINT = 'EPjFWdd5AufqSSqeM2qN1xzybapC8G4wEGGkZwyTDt1v'
 const NETWORKS = ['1', '8453', 'solana']
-const parse = (input: unknown) => parseCommunityRules(input, (network) => NETWORKS.includes(network))
+const isEnabled = (network: string) => NETWORKS.includes(network)
+const parse = (input: unknown) => parseCommunityRules(input, { isEnabled, takesPayments: isEnabled })
 /** The faults found, as `path: message`. */
 const faults = (input: unknown) => {
   const rules = parse(input)
@@ -51,6 +52,15 @@ const anyRules: fc.Arbitrary<CommunityRules> = fc
     ownersOnly: ownersOnly && rest.prices.length === 0,
     startsAtMs: startsAtMs?.getTime() ?? null,
   }))
+
+it('asks no price where no payments are taken, but for balances there', () => {
+  const places = { isEnabled, takesPayments: (network: string) => network !== '8453' }
+  const token = { kind: 'token', network: '8453', token: EVM, minimum: '1' }
+  expect(parseCommunityRules({ prices: [price()], requirements: [token] }, places)).not.toHaveProperty('problems')
+  expect(parseCommunityRules({ prices: [price({ network: '8453' })] }, places)).toEqual({
+    problems: [{ path: 'prices[0].network', message: 'takes no payments for community names here' }],
+  })
+})
 
 describe('the rules of a community', () => {
   it('are free and open where nothing is said', () => {

@@ -64,20 +64,28 @@ const DATE = /^\d{4}-\d{2}-\d{2}T\d{2}:\d{2}:\d{2}(\.\d{3})?Z$/
 /**
  * Reads the rules of a community: `{ prices: [{ network, token, amount, recipient }], ownersOnly, startsAt, requirements }`,
  * each part optional. Fields that it doesn't know are refused: a misspelt one would silently open the community.
- * @param isEnabled whether a network label is one of the community's own network, as this deployment has it
+ * @param places what this deployment has of the community's own network
  * @returns the rules in canonical form, or everything that is wrong with them (the first 20 faults)
  */
 export function parseCommunityRules(
   input: unknown,
-  isEnabled: (network: string) => boolean,
+  places: Places,
 ): CommunityRules | { problems: readonly RulesProblem[] } {
   const problems: RulesProblem[] = []
   const wrong = (path: string, message: string) => {
     problems.push({ path, message })
     return null
   }
-  const rules = readRules(input, { isEnabled, wrong })
+  const rules = readRules(input, { ...places, wrong })
   return rules && problems.length === 0 ? rules : { problems: problems.slice(0, MAX_PROBLEMS) }
+}
+
+/** What rules may rest on. */
+export interface Places {
+  /** Whether a network label is one of this network's chains. */
+  isEnabled(network: string): boolean
+  /** Whether payments for community names are taken there. */
+  takesPayments(network: string): boolean
 }
 
 /** The rules as the interface shows them and the journal keeps them: `parseCommunityRules` reads them back. */
@@ -109,8 +117,7 @@ function requirementJson(requirement: CommunityRequirement) {
 type Fields = Readonly<Record<string, unknown>>
 
 /** What the readers of parts share. A part in which something is wrong is null, and the fault is told. */
-interface Check {
-  isEnabled(network: string): boolean
+interface Check extends Places {
   wrong(path: string, message: string): null
 }
 
@@ -132,6 +139,8 @@ function readPrice(item: unknown, path: string, check: Check): CommunityPrice | 
   const of = readFields(item, path, ['network', 'token', 'amount', 'recipient'], check)
   if (!of) return null
   const network = readNetwork(of.network, `${path}.network`, check)
+  if (network !== null && !check.takesPayments(network))
+    check.wrong(`${path}.network`, 'takes no payments for community names here')
   const token = of.token === NATIVE ? NATIVE : readAddress(of.token, network, `${path}.token`, check)
   const amount = readAmount(of.amount, network, `${path}.amount`, check)
   const recipient = readAddress(of.recipient, network, `${path}.recipient`, check)

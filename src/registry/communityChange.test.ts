@@ -254,7 +254,7 @@ describe('the hash of requirements', () => {
 
   it('is the same however the rules were written', () => {
     const read = (requirements: unknown) => {
-      const parsed = parseCommunityRules({ requirements }, () => true)
+      const parsed = parseCommunityRules({ requirements }, { isEnabled: () => true, takesPayments: () => true })
       if ('problems' in parsed) throw new Error(JSON.stringify(parsed.problems))
       return hashOf(parsed)
     }

@@ -113,11 +113,14 @@ export function decodePayment(body: Buffer): CommunityPaymentBody {
   return payment
 }
 
+/** What stands in the journal was checked when it was written. */
+const ANYWHERE = { isEnabled: () => true, takesPayments: () => true }
+
 type Fields = Readonly<Record<string, unknown>>
 
 function readConfiguration({ actor, community, rules }: Fields): CommunityChange | null {
   const name = canonical(community, parseClusterName)
-  const parsed = parseCommunityRules(rules, () => true)
+  const parsed = parseCommunityRules(rules, ANYWHERE)
   const signer = actor === null ? null : signerOf(actor)
   if (!name || 'problems' in parsed || (actor !== null && !signer)) return null
   return { kind: 'configure_community', actor: signer, community: name, rules: parsed }

@@ -89,18 +89,6 @@ describe('the rules of a community', () => {
     expect(reply.body.details.length).toBeGreaterThan(0)
     expect((await world.get(`/v1/communities/${name}`)).status).toBe(404)
   })
-
-  it('need a contract that takes payments where they name a price', async () => {
-    const bare = await startApi()
-    try {
-      const owner = await memberOf(bare)
-      await bare.append('mainnet', [bid({ from: owner.address, name: 'club' })])
-      const reply = await owner.call('PUT', '/v1/communities/club', { prices: [price('1')] })
-      expect(reply).toMatchObject({ status: 400, body: { details: [{ path: 'prices[0].network' }] } })
-    } finally {
-      await bare.stop()
-    }
-  })
 })
 
 describe('a free community', () => {

@@ -45,17 +45,12 @@ export async function configureCommunity(
 
 /** Reads rules as this deployment can keep them. @throws ApiError invalid_request */
 function readRules(ports: readonly Pick<CommunityPort<unknown>, 'label' | 'communityPayments'>[], input: unknown) {
-  const rules = parseCommunityRules(input, (label) => ports.some((port) => port.label === label))
-  const details =
-    'problems' in rules
-      ? rules.problems
-      : rules.prices.flatMap(({ network }, i) =>
-          ports.some((port) => port.label === network && port.communityPayments !== null)
-            ? []
-            : [{ path: `prices[${i}].network`, message: 'takes no payments for community names here' }],
-        )
-  if ('problems' in rules || details.length > 0)
-    throw new ApiError('invalid_request', 'These rules of a community can not be taken.', { details })
+  const rules = parseCommunityRules(input, {
+    isEnabled: (network) => ports.some(({ label }) => label === network),
+    takesPayments: (network) => ports.some((port) => port.label === network && port.communityPayments !== null),
+  })
+  if ('problems' in rules)
+    throw new ApiError('invalid_request', 'These rules of a community can not be taken.', { details: rules.problems })
   return rules
 }
 

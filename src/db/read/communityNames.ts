@@ -1,5 +1,6 @@
 import type { CommunityRules } from '../../registry/community.js'
 import { decodePayment, rulesOfBody } from '../../registry/communityChange.js'
+import type { RulesVersion } from '../../registry/communityHistory.js'
 import { entryKind } from '../../registry/entry.js'
 import type { Network } from '../../registry/network.js'
 import { entryAt, prepare, type Queryable } from './prepared.js'
@@ -23,6 +24,38 @@ export async function findCommunityRules(
   const rows = await rulesNow(db, network, [name])
   return rows[0] ? rulesOfBody(rows[0].body) : null
 }
+
+/** All rules of a community there ever were, oldest first; none where the (canonical) name is no community. */
+export async function findCommunityHistory(db: Queryable, network: Network, name: string): Promise<RulesVersion[]> {
+  const rows = await history(db, network, [name])
+  return rows.map(({ at_ms, body }) => ({ atMs: at_ms, rules: rulesOfBody(body) }))
+}
+
+const history = prepare<{ at_ms: number; body: Buffer }>(
+  'community_history',
+  (l) => `SELECT j.at_ms, j.body FROM journal_heads h
+    JOIN ${l.communities} c ON c.network = ${l.network} AND c.name = $1
+    CROSS JOIN LATERAL (${entryAt(l, 'h.generation', 'c.seq')}) j
+    WHERE h.network = ${l.network} ORDER BY c.seq`,
+)
+
+/** All communities by name, with how many names there are below each. */
+export async function listCommunities(
+  db: Queryable,
+  network: Network,
+): Promise<{ name: string; names: number; rules: CommunityRules }[]> {
+  const rows = await communities(db, network, [])
+  return rows.map(({ name, names, body }) => ({ name, names, rules: rulesOfBody(body) }))
+}
+
+const communities = prepare<{ name: string; names: number; body: Buffer }>(
+  'communities',
+  (l) => `SELECT c.name, n.names, j.body FROM journal_heads h
+    CROSS JOIN (SELECT name, max(seq) AS seq FROM ${l.communities} WHERE network = ${l.network} GROUP BY name) c
+    CROSS JOIN LATERAL (SELECT count(*) AS names FROM ${l.communityNames} WHERE network = ${l.network} AND community = c.name) n
+    CROSS JOIN LATERAL (${entryAt(l, 'h.generation', 'c.seq')}) j
+    WHERE h.network = ${l.network} ORDER BY c.name`,
+)
 
 const availability = prepare<{ taken: boolean; pending: boolean }>(
   'community_availability',

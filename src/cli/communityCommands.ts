@@ -1,0 +1,69 @@
+import type { Command } from 'commander'
+import type { CommunityOptions, RuleOptions } from './community.js'
+
+const TESTNET = ['--testnet', 'of the testnet; default: of the mainnet'] as const
+const JSON_OPTION = ['--json', 'as JSON'] as const
+
+const EXAMPLES = `
+Examples:
+  clusterd community set club                                          free for everybody
+  clusterd community set club --owners-only
+  clusterd community set club --price 8453:native:1000000000000000:0x…  --price solana:native:5000000:EPj…
+  clusterd community set club --holds 1:0x…:1 --starts-at 2026-12-01T08:00:00Z
+  clusterd community set club --rules club.json
+  clusterd community show club --history
+
+club.json, as GET /v1/communities/club answers it:
+  { "prices": [{ "network": "8453", "token": "native", "amount": "1000000000000000", "recipient": "0x…" }],
+    "ownersOnly": false, "startsAt": null,
+    "requirements": [{ "kind": "token", "network": "1", "token": "0x…", "minimum": "1" }] }
+
+Amounts are base units. A token is "native", or the address or mint of one. The rules are replaced as a whole.`
+
+const collect = (value: string, before: string[] = []): string[] => [...before, value]
+
+/** `clusterd community …`; what it does is loaded when it is asked for. */
+export function addCommunityCommands(program: Command): void {
+  const community = program
+    .command('community')
+    .description('names below which others register names: what they cost, who may have one, from when on')
+    .addHelpText('after', EXAMPLES)
+  community
+    .command('list', { isDefault: true })
+    .description('all communities with their number of names')
+    .option('--testnet', 'of the testnet only')
+    .option(...JSON_OPTION)
+    .action(async (options: CommunityOptions) => (await import('./community.js')).list(options))
+  community
+    .command('show <name>')
+    .description('the rules of one')
+    .option('--history', 'all rules there ever were, oldest first')
+    .option(...TESTNET)
+    .action(async (name: string, options: CommunityOptions & { history?: boolean }) =>
+      (await import('./community.js')).show(name, options),
+    )
+  community
+    .command('set <name>')
+    .description('make a name that somebody holds a community, or give one other rules; no options: free for everybody')
+    .option('--rules <file>', 'the rules as JSON, in place of the options below')
+    .option(
+      '--price <network:token:amount:recipient>',
+      'what a name costs; may be repeated, the first is the default',
+      collect,
+    )
+    .option('--owners-only', 'only wallets of the cluster that holds the name register below it, for others too')
+    .option('--starts-at <date>', 'from when on, such as 2026-12-01T08:00:00Z')
+    .option('--allow <address>', 'only this wallet; may be repeated', collect)
+    .option(
+      '--holds <network:token:minimum>',
+      'only wallets with this balance (ERC-20, ERC-721, SPL); may be repeated',
+      collect,
+    )
+    .option(
+      '--member-of <name>',
+      'only wallets that are publicly verified in the cluster of that name; may be repeated',
+      collect,
+    )
+    .option(...TESTNET)
+    .action(async (name: string, options: RuleOptions) => (await import('./community.js')).set(name, options))
+}
