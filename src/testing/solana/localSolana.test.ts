@@ -1,11 +1,19 @@
 import { Connection, PublicKey } from '@solana/web3.js'
-import { afterAll, beforeAll, expect, it } from 'vitest'
-import { createRegistrar } from '../../chains/solana/registrar.js'
+import { afterAll, beforeAll, describe, expect, it } from 'vitest'
+import { createCommunityPort } from '../../chains/solana/communityPort.js'
+import { createCommunityProgram } from '../../chains/solana/communityProgram.js'
+import { readCommunityPayments, readPaidName, readSequences, readTransaction } from '../../chains/solana/reads.js'
+import { createRegistrar, type Registrar } from '../../chains/solana/registrar.js'
+import { createSolanaRpc, type SolanaRpc } from '../../chains/solana/rpc.js'
+import { readMintDecimals } from '../../chains/solana/tokens.js'
+import { nameToWord } from '../../registry/name.js'
 import { isAlive } from '../processes.js'
 import { keypairOf, solanaOperator } from './accounts.js'
 import { type LocalSolana, startLocalSolana } from './localSolana.js'
+import { payQuote } from './payQuote.js'
 import { deployRegistrar } from './registrar.js'
-import { sendSolana } from './sendSolana.js'
+import { confirmSolana, sendSolana } from './sendSolana.js'
+import { createMint, mintTokens, payCommunity } from './tokens.js'
 
 let solana: LocalSolana
 let connection: Connection
@@ -50,6 +58,70 @@ it('takes a program by the loader’s own transactions, as any cluster does', as
 
 it('refuses what the program refuses, and says why', async () => {
   await expect(pay(solana.programId, word(7))).rejects.toThrow(/"Custom":6011/)
+})
+
+describe('names of communities', () => {
+  const words = (name: string) => ({ community: nameToWord('club'), name: nameToWord(name) })
+  const read = async (rpc: SolanaRpc, registrar: Registrar, name: string, payer: PublicKey) => {
+    const key = { ...words(name), payer }
+    const [paid, [payment]] = await rpc.onOneNode((call) =>
+      Promise.all([
+        readPaidName(call, registrar, key, 'confirmed'),
+        readCommunityPayments(call, registrar, [key], 'confirmed'),
+      ]),
+    )
+    return { paid, payment }
+  }
+
+  it('are paid in SOL and tokens by what the port builds, refused by the relay authority and paid back', async () => {
+    const registrar = createRegistrar(solana.programId)
+    const rpc = createSolanaRpc({ label: 'solana', urls: [solana.rpcUrl] })
+    const port = createCommunityPort(rpc, registrar, 'solana')
+    const [account, other] = [solana.accounts[1]!, solana.accounts[2]!]
+    const payer = keypairOf(account)
+    const authority = keypairOf(other)
+    const mint = await createMint(connection, authority)
+    const token = mint.toBase58()
+    await mintTokens(connection, authority, mint, payer.publicKey, 1_000n)
+    expect(await port.tokenBalance(token, account.address)).toBe(1_000n)
+    expect(await port.tokenBalance(token, solana.accounts[3]!.address)).toBe(0n)
+    // neither a mint nor anything else
+    expect(await port.tokenBalance(account.address, account.address)).toBe(0n)
+    const decimals = await rpc.onOneNode((call) => readMintDecimals(call, mint, 'confirmed'))
+    expect(decimals).toBe(6)
+
+    const ask = (name: string, paidIn: string, amount: bigint) => {
+      const price = { network: 'solana', token: paidIn, amount, recipient: other.address }
+      return port.communityPayment({ community: 'club', name, price, payer: account.address, referral: null })
+    }
+    const quotes = [await ask('sol', 'native', 5_000_000n), await ask('spl', token, 400n)]
+    const signatures = await Promise.all(quotes.map(({ base64 }) => payQuote(solana, account, base64)))
+    await confirmSolana(connection, signatures)
+    expect(await port.tokenBalance(token, account.address)).toBe(600n)
+    await expect(ask('wrong', other.address, 1n)).rejects.toThrow(/is no token of the SPL Token program/)
+    const txs = await Promise.all(
+      signatures.map((signature) => rpc.onOneNode((call) => readTransaction(call, registrar, signature, 'confirmed'))),
+    )
+    for (const [i, name] of ['sol', 'spl'].entries()) {
+      const { paid, payment } = await read(rpc, registrar, name, payer.publicKey)
+      const [seen] = txs[i]!.communityPayments
+      expect(paid).toMatchObject({ payer: payer.publicKey, sequence: seen!.sequence, heldUntil: seen!.heldUntil })
+      expect(payment).toMatchObject({ sequence: seen!.sequence, slot: BigInt(txs[i]!.slot), isRefused: false })
+    }
+
+    const program = createCommunityProgram(registrar)
+    const relay = keypairOf(solana.relayAuthority)
+    const { payment } = await read(rpc, registrar, 'spl', payer.publicKey)
+    const refuse = program.refuse(relay.publicKey, payment!, payment!.sequence)
+    await sendSolana(connection, [relay], refuse, program.release(payment!, payer.publicKey))
+    expect(await port.tokenBalance(token, account.address)).toBe(1_000n)
+    expect(await read(rpc, registrar, 'spl', payer.publicKey)).toEqual({ paid: null, payment: null })
+    const order = { community: 'club', name: 'spl', amount: 300n, recipient: authority.publicKey }
+    await payCommunity(connection, solana.programId, payer, { ...order, token: { mint, decimals: 6 } })
+    expect(await port.tokenBalance(token, account.address)).toBe(700n)
+    const { communityPayments } = await rpc.onOneNode((call) => readSequences(call, registrar, 'confirmed'))
+    expect(communityPayments).toBe(3)
+  })
 })
 
 it('can be killed', async () => {
