@@ -1,17 +1,22 @@
 import { rmSync } from 'node:fs'
+import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { defineConfig } from 'vitest/config'
 
-/** Of the programs that this run starts as processes of their own, see test/support/built.ts. */
-const programs = join(import.meta.dirname, `dist-test-${process.pid}-${Date.now()}`)
-process.on('exit', () => rmSync(programs, { recursive: true, force: true }))
+/** What this run makes once: the programs that it starts (test/support/built.ts), and a data directory of PostgreSQL. */
+const run = `${process.pid}-${Date.now()}`
+const programs = join(import.meta.dirname, `dist-test-${run}`)
+const template = join(tmpdir(), `clusterd-postgres-${run}`)
+process.on('exit', () => {
+  for (const folder of [programs, template]) rmSync(folder, { recursive: true, force: true })
+})
 
 /** What hangs is seen by its own deadlines; these leave room for a machine that is busy. */
 const shared = {
   testTimeout: 120_000,
   hookTimeout: 120_000,
-  provide: { programs },
-  setupFiles: ['test/builtPrograms.ts'],
+  provide: { programs, postgres: { template, settings: {} } },
+  setupFiles: ['test/prepare.ts'],
 }
 
 /** These share one world. */
@@ -32,6 +37,8 @@ export default defineConfig({
         test: {
           ...shared,
           name: 'own',
+          // nobody pulls the plug here
+          provide: { programs, postgres: { template, settings: { fsync: 'off' } } },
           include: ['src/**/*.test.ts', 'test/**/*.test.ts'],
           exclude: [...SHARED, ...WORLDS],
           // much of their time they wait for blocks

@@ -52,11 +52,26 @@ export async function startPostgres(options: PostgresOptions): Promise<Postgres>
     if (running) return running
     const native = locateNative()
     const user = serverUser()
-    if (!fs.existsSync(path.join(dataDir, 'PG_VERSION'))) initDataDir(native, user, dataDir)
+    if (!fs.existsSync(path.join(dataDir, 'PG_VERSION'))) await makeDataDir(native, user, dataDir)
     return await startServer(native, user, dataDir, options)
   } finally {
     lock.release()
   }
+}
+
+/** What the servers of a process that starts many of them have in common. */
+export interface PreparedPostgres {
+  /** Data directories are copies of this one, which is made when the first is asked for. */
+  template: string
+  /** More settings for each. */
+  settings: Readonly<Record<string, string>>
+}
+
+let prepared: PreparedPostgres | undefined
+
+/** From now on this process starts servers sooner: a copy takes a third of what initdb does. */
+export function preparePostgres(common: PreparedPostgres): void {
+  prepared = common
 }
 
 /** The URL of another database on the same server. */
@@ -149,8 +164,29 @@ function hydrateSymlinks(native: string): void {
   if (left) throw new Error(`starting PostgreSQL: can't create ${path.join(packageDir, left.target)}; is it writable?`)
 }
 
-/** initdb in a folder beside, then a rename: a launcher killed half-way leaves no half directory. */
+async function makeDataDir(native: string, user: ServerUser, dataDir: string): Promise<void> {
+  if (!prepared) return initDataDir(native, user, dataDir)
+  const { template } = prepared
+  const lock = await lockFile(`${template}.lock`, READY_DEADLINE_MS)
+  try {
+    if (!fs.existsSync(template)) initDataDir(native, user, template)
+  } finally {
+    lock.release()
+  }
+  fillDataDir(user, dataDir, (fresh) => ['cp', ['-a', `${template}/.`, fresh]])
+}
+
 function initDataDir(native: string, user: ServerUser, dataDir: string): void {
+  const options = ['-U', 'postgres', '--auth=trust', '-E', 'UTF8', '--locale=C', '--no-sync']
+  fillDataDir(user, dataDir, (fresh) => commandOf(user, path.join(native, 'bin', 'initdb'), ['-D', fresh, ...options]))
+}
+
+/** Runs a command that fills a folder beside, then a rename: a launcher killed half-way leaves no half directory. */
+function fillDataDir(
+  user: ServerUser,
+  dataDir: string,
+  commandFor: (fresh: string) => [command: string, args: string[]],
+): void {
   const parent = path.dirname(dataDir)
   const prefix = `${path.basename(dataDir)}.init-`
   for (const name of fs.readdirSync(parent)) {
@@ -159,10 +195,9 @@ function initDataDir(native: string, user: ServerUser, dataDir: string): void {
   const fresh = path.join(parent, `${prefix}${process.pid}`)
   fs.mkdirSync(fresh, { mode: 0o700 })
   if (user.uid !== undefined) fs.chownSync(fresh, user.uid, user.uid)
-  const args = ['-D', fresh, '-U', 'postgres', '--auth=trust', '-E', 'UTF8', '--locale=C', '--no-sync']
-  const [command, rest] = commandOf(user, path.join(native, 'bin', 'initdb'), args)
+  const [command, args] = commandFor(fresh)
   const ids = user.uid === undefined ? {} : { uid: user.uid, gid: user.uid }
-  const result = spawnSync(command, rest, { ...ids, cwd: '/', encoding: 'utf8' })
+  const result = spawnSync(command, args, { ...ids, cwd: '/', encoding: 'utf8' })
   if (result.status !== 0) {
     fs.rmSync(fresh, { recursive: true, force: true })
     throw new Error(`creating the data directory ${dataDir}: ${(result.stderr || String(result.error)).trim()}`)
@@ -179,7 +214,7 @@ async function startServer(
   const logFile = options.logFile ?? `${dataDir}.log`
   for (let tries = 1; ; tries++) {
     const port = options.port ?? (await freePort())
-    const args = ['-D', dataDir, '-p', String(port), ...settingArgs(options.settings)]
+    const args = ['-D', dataDir, '-p', String(port), ...settingArgs({ ...prepared?.settings, ...options.settings })]
     const [command, rest] = commandOf(user, path.join(native, 'bin', 'postgres'), args)
     const ids = user.uid === undefined ? {} : { uid: user.uid, gid: user.uid }
     const child = await spawnChild({ command, args: rest, logFile, cwd: '/', exitSignal: 'SIGINT', ...ids })

@@ -1,4 +1,5 @@
 import { inject } from 'vitest'
+import { type PreparedPostgres, preparePostgres } from '../src/testing/postgres.js'
 import { startProgramsFrom } from '../src/testing/programs.js'
 import { builtProgram } from './support/built.js'
 
@@ -6,8 +7,9 @@ declare module 'vitest' {
   export interface ProvidedContext {
     /** The folder of this run's built programs, which is made when the first of them is started. */
     programs: string
+    postgres: PreparedPostgres
   }
 }
 
-// see support/built.ts
 startProgramsFrom((program) => builtProgram(inject('programs'), program))
+preparePostgres(inject('postgres'))
