@@ -181,6 +181,7 @@ export async function startDaemon(ground: Ground, at: DaemonAt): Promise<void> {
       LOG_FORMAT: 'json',
       RELAYER_PRIVATE_KEY: privateKeyOf(operatorAccount('relayer')),
       SOLANA_RELAYER_PRIVATE_KEY: at.solanaKey,
+      AIRDROP_OPERATOR_PRIVATE_KEY: privateKeyOf(operatorAccount('airdropOperator')),
       SHARE_KEY: LOCAL_SHARE_KEY,
       ...at.env,
       HOST: at.env.HOST ?? '127.0.0.1',

@@ -105,6 +105,7 @@ const OPERATORS = [
   'neighbour',
   'seedWaiter',
   'seedTraveller',
+  'airdropOperator',
 ] as const
 
 /** The account of one of the world's own workers, none of which is among `worldAccounts`. */

@@ -9,6 +9,7 @@ import { expect } from 'vitest'
 import { type ApiDeps, createApi } from '../../src/api/server.js'
 import type { ChainPort, Hex } from '../../src/chains/chain.js'
 import { createChainRpc, createEvmChain } from '../../src/chains/evm/chain.js'
+import { createPermissionSigner } from '../../src/chains/evm/permissionSigner.js'
 import { type ChainConfig, parseChains } from '../../src/config.js'
 import { appendEntries } from '../../src/db/append.js'
 import { registerChain } from '../../src/db/chains.js'
@@ -60,6 +61,8 @@ export interface ApiWorldOptions {
   log?: Logger
   siteUrl?: string
   shareKey?: Uint8Array
+  /** The operator's key of airdrops. */
+  airdropOperatorKey?: Hex
   metrics?: ApiDeps['metrics']
 }
 
@@ -82,6 +85,7 @@ export async function startApi(options: ApiWorldOptions = {}): Promise<ApiWorld>
     pool,
     prisma,
     chains,
+    permissionSigner: options.airdropOperatorKey ? createPermissionSigner(options.airdropOperatorKey) : null,
     config: {
       serviceDomain: 'localhost',
       shareKey: options.shareKey,

@@ -1,0 +1,223 @@
+import { decodeFunctionData, type Hex, recoverTypedDataAddress } from 'viem'
+import { generatePrivateKey, privateKeyToAddress } from 'viem/accounts'
+import { afterAll, beforeAll, describe, expect, it } from 'vitest'
+import { airdropDistributorAbi } from '../../src/chains/evm/contracts/index.js'
+import { storeConfirmedClaims, storeUnconfirmedClaims, watchedAirdrops } from '../../src/db/airdropClaims.js'
+import { setDistributor } from '../../src/db/airdrops.js'
+import { inTransaction } from '../../src/db/pool.js'
+import { type Airdrop, hasClaimed } from '../../src/db/read/airdrops.js'
+import { addressToWord } from '../../src/registry/address.js'
+import { claimPermissionTypedData } from '../../src/registry/airdropPermission.js'
+import { airdropLeaf, rootOfProof } from '../../src/registry/airdropTree.js'
+import { fromHex, toHex } from '../../src/registry/bytes.js'
+import { loadRows, type Row, storedOf } from '../support/airdrop.js'
+import { type Member, memberOf } from './members.js'
+import { type ApiWorld, freshName, randomAddress, startApi } from './support.js'
+import { solanaAccount } from './wallets.js'
+
+const operatorKey = generatePrivateKey()
+const DISTRIBUTOR = `0x${'d1'.repeat(20)}` as const
+const TOKEN = `0x${'70'.repeat(20)}` as const
+const CHAIN_ID = 31_337
+const FAR_S = Math.floor(Date.now() / 1_000) + 1_000_000
+
+let world: ApiWorld
+/** A bundle: an EVM wallet, a private EVM wallet, a Solana wallet, a private Solana wallet; all verified, oldest first. */
+let alice: Member
+let hidden: Member
+let sol: Member
+let hiddenSol: Member
+let bundleId: string
+
+beforeAll(async () => {
+  world = await startApi({ airdropOperatorKey: operatorKey })
+  ;[alice, hidden, sol, hiddenSol] = await Promise.all([
+    memberOf(world),
+    memberOf(world),
+    memberOf(world, solanaAccount()),
+    memberOf(world, solanaAccount()),
+  ])
+  bundleId = await alice.create()
+  // one by one: this is their order
+  await alice.add([{ address: hidden.address, name: 'hidden', isPrivate: true }])
+  await alice.add([{ address: sol.address, name: 'sol' }])
+  await alice.add([{ address: hiddenSol.address, name: 'hidden-sol', isPrivate: true }])
+  for (const member of [hidden, sol, hiddenSol]) expect((await member.verify(bundleId)).status).toBe(200)
+})
+afterAll(() => world.stop())
+
+const bundle = () => [alice, hidden, sol, hiddenSol]
+const rows = (): Row[] => [
+  ...bundle().map(({ address }, i) => ({ address, amount: 100n + BigInt(i) })),
+  ...Array.from({ length: 60 }, () => ({ address: randomAddress(), amount: 7n })),
+]
+
+/** A community whose airdrop has these rows. */
+async function given(
+  of: readonly Row[],
+  settings: { label?: string; endsAtS?: number; isDeployed?: boolean } = {},
+): Promise<Airdrop> {
+  const { label = '1', endsAtS = FAR_S, isDeployed = true } = settings
+  const airdrop = await loadRows(world.pool, of, { community: freshName(), label })
+  const to = { label, distributor: fromHex(DISTRIBUTOR), token: fromHex(TOKEN), endsAtS, fromBlock: 5 }
+  if (isDeployed) await setDistributor(world.pool, 'mainnet', airdrop.community, to)
+  return airdrop
+}
+
+const ask = (member: Member, { community }: Pick<Airdrop, 'community'>, query = '') =>
+  member.call('GET', `/v1/airdrop/claim/${community}${query}`)
+
+interface Claim {
+  address: string
+  amount: string
+  index: number
+  proof: Hex[]
+  receiver?: string
+  transaction?: { to: Hex; data: Hex; value: string }
+  reason?: string
+}
+/** Of each wallet of the bundle, in its order: who is paid, or why nobody. */
+const outcomes = (claims: readonly Claim[]) =>
+  bundle().map(({ address }) => {
+    const claim = claims.find((one) => one.address === address)
+    return claim?.receiver ?? claim?.reason
+  })
+
+describe('GET /v1/airdrop/claim/:community', () => {
+  it('gives a member what every verified wallet of the bundle gets, with proofs of the root', async () => {
+    const airdrop = await given(rows())
+    const { status, body, headers } = await ask(alice, airdrop)
+    expect(status).toBe(200)
+    expect(headers.get('cache-control')).toBe('private, no-store')
+    expect(body).toMatchObject({
+      ...{ community: airdrop.community, total: '406', totalUnclaimed: '406', network: '1' },
+      ...{ distributor: DISTRIBUTOR, token: TOKEN, endsAt: new Date(FAR_S * 1_000).toISOString() },
+    })
+    expect(body.addresses).toEqual(bundle().map(({ address }) => address))
+    expect(body.claims.map(({ amount }: Claim) => amount)).toEqual(['100', '101', '102', '103'])
+    for (const { address, amount, index, proof, ...claim } of body.claims) {
+      const leaf = airdropLeaf(BigInt(index), addressToWord(storedOf(address)), BigInt(amount))
+      expect(rootOfProof(leaf, proof.map(fromHex))).toEqual(airdrop.merkleRoot)
+      expect(claim).toMatchObject({ merkleRoot: toHex(airdrop.merkleRoot), claimed: false })
+    }
+    expect((await ask(alice, { community: `${airdrop.community.toUpperCase()}` })).body).toEqual(body)
+  })
+
+  it('pays an EVM account itself, a Solana account the caller`s EVM wallet by a permission', async () => {
+    const airdrop = await given(rows())
+    const { claims } = (await ask(alice, airdrop)).body
+    expect(outcomes(claims)).toEqual([alice.address, 'private_wallet', alice.address, 'private_wallet'])
+    const [own, , ofSolana] = claims as [Claim, Claim, Claim]
+    expect(own.transaction).toMatchObject({ to: DISTRIBUTOR, value: '0' })
+    const read = (claim: Claim) => decodeFunctionData({ abi: airdropDistributorAbi, data: claim.transaction!.data })
+    expect(read(own)).toEqual({
+      functionName: 'claim',
+      args: [BigInt(own.index), toHex(addressToWord(storedOf(alice.address))), 100n, own.proof],
+    })
+    const { functionName, args } = read(ofSolana)
+    expect(functionName).toBe('claimFor')
+    const [index, account, amount, proof, to, deadline, signature] = args as unknown as [
+      ...[bigint, Hex, bigint, Hex[], Hex, bigint, Hex],
+    ]
+    expect([index, amount, proof, to.toLowerCase()]).toEqual([
+      BigInt(ofSolana.index),
+      102n,
+      ofSolana.proof,
+      alice.address,
+    ])
+    expect(Number(deadline) * 1_000 - Date.now()).toBeGreaterThan(49 * 60_000)
+    expect(Number(deadline) * 1_000 - Date.now()).toBeLessThanOrEqual(60 * 60_000)
+    const permission = claimPermissionTypedData({
+      ...{ chainId: CHAIN_ID, distributor: DISTRIBUTOR, index, account: fromHex(account) },
+      ...{ to: to.toLowerCase() as Hex, deadlineS: deadline },
+    })
+    expect(await recoverTypedDataAddress({ ...permission, signature })).toBe(privateKeyToAddress(operatorKey))
+  })
+
+  it('links private wallets with others on chain only where that is asked for', async () => {
+    const airdrop = await given(rows())
+    const asked = async (member: Member, query = '') => outcomes((await ask(member, airdrop, query)).body.claims)
+    const [a, h] = [alice.address, hidden.address]
+    expect(await asked(alice, '?link=true')).toEqual([a, h, a, a])
+    expect(await asked(alice, '?link=1')).toEqual([a, 'private_wallet', a, 'private_wallet'])
+    // a private caller would be named beside the Solana account
+    expect(await asked(hidden)).toEqual([a, 'private_wallet', 'private_wallet', 'private_wallet'])
+    expect(await asked(hidden, '?link=true')).toEqual([a, h, h, h])
+    // a Solana caller is paid through the oldest public EVM wallet
+    expect(await asked(sol)).toEqual([a, 'private_wallet', a, 'private_wallet'])
+    expect(await asked(hiddenSol, '?link=true')).toEqual([a, h, a, a])
+  })
+
+  it('has nobody to pay where a bundle has no EVM wallet, or a private one alone', async () => {
+    const [lonely, guest] = await Promise.all([memberOf(world, solanaAccount()), memberOf(world)])
+    const id = await lonely.create()
+    const airdrop = await given([{ address: lonely.address, amount: 9n }])
+    const reason = async (query = '') => (await ask(lonely, airdrop, query)).body.claims[0]
+    expect(await reason()).toMatchObject({ amount: '9', proof: [], reason: 'no_evm_wallet' })
+    await lonely.add([{ address: guest.address, name: 'guest', isPrivate: true }])
+    expect(await reason('?link=true')).toMatchObject({ reason: 'no_evm_wallet' })
+    await guest.verify(id)
+    expect(await reason()).toMatchObject({ reason: 'private_wallet' })
+    expect(await reason('?link=true')).toMatchObject({ receiver: guest.address })
+  })
+
+  it('tells nobody else anything: strangers, listed wallets that are not verified, callers without a bundle', async () => {
+    const [stranger, listed, nobody] = await Promise.all([memberOf(world), memberOf(world), memberOf(world)])
+    await stranger.create()
+    await alice.add([{ address: listed.address, name: freshName() }])
+    const airdrop = await given([...rows(), { address: listed.address, amount: 1_000n }])
+    const nothing = { total: '0', totalUnclaimed: '0', claims: [] }
+    for (const member of [stranger, listed, nobody]) {
+      const { status, body } = await ask(member, airdrop, '?link=true')
+      expect([status, body]).toEqual([200, expect.objectContaining(nothing)])
+      for (const { address } of bundle()) expect(JSON.stringify(body)).not.toContain(address)
+    }
+    // and who is only listed is no part of the bundle for its members either
+    expect((await ask(alice, airdrop)).body.total).toBe('406')
+    expect((await world.get(`/v1/airdrop/claim/${airdrop.community}`)).status).toBe(401)
+  })
+
+  it('knows claims that are seen and claims that are believed', async () => {
+    const airdrop = await given(rows())
+    const [watched] = (await watchedAirdrops(world.pool, 'mainnet', '1')).filter(
+      (one) => one.airdrop === airdrop.airdrop,
+    )
+    const tx = `0x${'ab'.repeat(32)}` as const
+    const seen = (index: number) => ({
+      ...{ index, receiver: storedOf(alice.address), block: 6, blockHash: Buffer.alloc(32, 6) },
+      ...{ logIndex: index, txHash: fromHex(tx) },
+    })
+    const ids = { network: 'mainnet', community: airdrop.community, clusterId: fromHex(bundleId) } as const
+    await inTransaction(world.pool, (client) => storeUnconfirmedClaims(client, watched!, [seen(0)]))
+    const before = (await ask(alice, airdrop)).body
+    expect(before).toMatchObject({ total: '406', totalUnclaimed: '406' })
+    expect(before.claims[0]).toMatchObject({ claimed: false, pending: true, tx, reason: 'pending' })
+    expect(await hasClaimed(world.pool, ids)).toBe(false)
+    const range = { to: 6, hash: Buffer.alloc(32, 6), isEnded: false }
+    await inTransaction(world.pool, (client) => storeConfirmedClaims(client, watched!, { ...range, claims: [seen(0)] }))
+    const after = (await ask(alice, airdrop)).body
+    expect(after).toMatchObject({ total: '406', totalUnclaimed: '306' })
+    expect(after.claims[0]).toMatchObject({ claimed: true, tx, reason: 'claimed' })
+    expect(after.claims[0].transaction ?? after.claims[0].pending).toBeUndefined()
+    expect(await hasClaimed(world.pool, ids)).toBe(true)
+    expect(await hasClaimed(world.pool, { ...ids, clusterId: Buffer.alloc(32) })).toBe(false)
+    expect(await hasClaimed(world.pool, { ...ids, network: 'testnet' })).toBe(false)
+  })
+
+  it.each([
+    ['is not deployed', { isDeployed: false }, 'no_distributor'],
+    ['has ended', { endsAtS: 1_700_000_000 }, 'ended'],
+    ['is on a chain that is not served', { label: '10' }, 'chain_not_served'],
+  ])('has no transactions where the distributor %s', async (_what, settings, reason) => {
+    const { claims, total } = (await ask(alice, await given(rows(), settings), '?link=true')).body
+    expect([total, outcomes(claims)]).toEqual(['406', [reason, reason, reason, reason]])
+  })
+
+  it('has nothing of a community without an airdrop, on another network, or by another name', async () => {
+    const airdrop = await given(rows())
+    expect((await ask(alice, { community: freshName() })).body.error).toBe('not_found')
+    expect((await ask(alice, airdrop, '?testnet=true')).body.error).toBe('not_found')
+    expect((await ask(alice, { community: 'a b' })).body.error).toBe('invalid_name')
+    expect((await ask(alice, airdrop, '?link=true&link=true')).body.error).toBe('invalid_request')
+  })
+})
