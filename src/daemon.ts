@@ -23,7 +23,7 @@ import { listen, startOpsServer } from './ops/server.js'
 import { fromHex, toHex } from './registry/bytes.js'
 import { NETWORKS, type Network } from './registry/network.js'
 import type { RelayerState } from './relayer/relayer.js'
-import { roadOf } from './relayer/route.js'
+import { placesOf } from './relayer/route.js'
 import { type RelayRun, runRelayer } from './relayer/run.js'
 import { countOutcome, showPayers, showRelayers } from './relayer/show.js'
 
@@ -74,7 +74,7 @@ export async function startDaemon(config: Config, log: Logger): Promise<Daemon> 
   try {
     let runs: IndexRun[] = []
     let relays: RelayRun[] = []
-    const relayStates = () => relays.flatMap((relay) => relay.state() ?? [])
+    const relayStates = () => relays.flatMap((relay) => relay.states())
     const metrics = createMetrics((m) => showChains(m, runs))
     const deliveryMetrics = createDeliveryMetrics(metrics.registry, (m) => {
       showRelayers(m, relayStates(), Date.now())
@@ -134,7 +134,9 @@ export async function startDaemon(config: Config, log: Logger): Promise<Daemon> 
         return {
           ...readiness(states, isDatabaseUp, Date.now()),
           chains: states.map(({ state }) => state),
-          deliveries: relayStates().map(summaryOf),
+          deliveries: relayStates()
+            .filter(({ stranded }) => stranded !== null)
+            .map(summaryOf),
           watchOnly,
         }
       },
@@ -260,16 +262,13 @@ function startRelayer(
   signal: AbortSignal,
 ): RelayRun | null {
   const numbered = chains.map(({ chain, row }) => ({ chain, number: row.chain }))
-  const road = roadOf(numbered, solana !== null)
-  if (!road) return null
-  if ('problem' in road) {
-    log.warn({ network }, road.problem)
-    return null
-  }
+  const { places, problem } = placesOf(numbered, solana !== null)
+  if (problem) log.warn({ network }, problem)
+  if (places.length === 0) return null
   const key = config.relayerPrivateKey
   if (!key) log.info({ network }, 'RELAYER_PRIVATE_KEY is not set: packets are watched, nothing is delivered')
   return runRelayer({
-    ...road,
+    places,
     pool,
     databaseUrl: config.databaseUrl,
     network,

@@ -108,7 +108,7 @@ const stateOf = ({ state, release }: DeliveryRow): string =>
 
 /** As JSON shows it: amounts as decimal text, bytes as hex. */
 function describe(row: DeliveryRow) {
-  const { message, payment, signer, txs, valueWei, spentWei, ...rest } = row
+  const { message, payment, refusal, guid, signer, txs, valueWei, spentWei, ...rest } = row
   return {
     ...rest,
     valueWei: valueWei.toString(),
@@ -124,6 +124,13 @@ function describe(row: DeliveryRow) {
       tx: bs58.encode(payment.signature),
       paidAt: new Date(payment.paidMs).toISOString(),
     },
+    refusal: guid &&
+      refusal && {
+        paymentId: toHex(guid),
+        tx: toHex(refusal.tx),
+        paidAt: new Date(refusal.paidMs).toISOString(),
+        heldUntil: new Date(refusal.heldUntilMs).toISOString(),
+      },
     txs: txs.map(({ hash, purpose, gas, valueWei: txWei, maxFeePerGas, maxPriorityFeePerGas, sentBlock }) => ({
       ...{ hash, purpose, sentBlock, gas: gas.toString(), valueWei: txWei.toString() },
       ...{ maxFeePerGas: maxFeePerGas.toString(), maxPriorityFeePerGas: maxPriorityFeePerGas.toString() },
@@ -154,12 +161,15 @@ function printOne(row: DeliveryRow): void {
   for (const [what, text] of lines) console.log(`${what.padEnd(9)} ${text}`)
 }
 
-/** The id of what it carries. */
-const idOf = ({ message, payment }: DeliveryRow): string | null =>
-  message ? toHex(message.guid) : payment && toHex(payment.messageId)
+/** The id of what it carries, or gives back. */
+const idOf = ({ guid }: DeliveryRow): string | null => guid && toHex(guid)
 
-function originOf({ message, payment }: DeliveryRow): string {
+function originOf({ message, payment, refusal }: DeliveryRow): string {
   if (message) return `${toHex(message.txHash)} at ${new Date(message.sentMs).toISOString()}`
+  if (refusal) {
+    const { tx, paidMs, heldUntilMs } = refusal
+    return `${toHex(tx)} at ${new Date(paidMs).toISOString()}, held until ${new Date(heldUntilMs).toISOString()}`
+  }
   return payment ? `${bs58.encode(payment.signature)} at ${new Date(payment.paidMs).toISOString()}` : '-'
 }
 

@@ -84,6 +84,7 @@ function print(report: RewindReport, isApplied: boolean): void {
   list('clusters affected', report.clusters, ({ cluster, isGone }) => `${cluster}${isGone ? ' (gone)' : ''}`)
   list('signed changes left without effect', report.withoutEffect, ({ seq, kind }) => `entry ${seq} (${kind})`)
   console.log(`  messages taken in anew: ${report.messages}`)
+  console.log(`  payments for community names taken in anew: ${report.payments}`)
   list('deliveries looked at again', report.deliveries, ({ id }) => String(id))
   list('messages that stay, though their source is taken back', report.staying, ({ guid }) => guid)
   if (report.staying.count > 0)

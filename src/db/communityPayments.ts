@@ -2,6 +2,7 @@ import type pg from 'pg'
 import type { MadePayment } from '../registry/madePayment.js'
 import { wordToName } from '../registry/name.js'
 import { NETWORK_CODE, type Network } from '../registry/network.js'
+import { REFUSAL_HAS_LEFT } from './communityRefusals.js'
 
 /**
  * Makes the unconfirmed payments for community names of an EVM chain what its tail says, from a block on. An id tells what was
@@ -92,6 +93,10 @@ async function upsert(
 /** A payment that is believed and waits to be judged. */
 export interface OpenCommunityPayment extends MadePayment {
   chain: number
+  /** Label of the network it was made on. */
+  label: string
+  /** It was made on an EVM chain. */
+  isEvm: boolean
   /** Its community, null where its word is no name. */
   communityName: string | null
   /**
@@ -103,6 +108,8 @@ export interface OpenCommunityPayment extends MadePayment {
 
 interface Columns {
   chain: number
+  label: string
+  is_evm: boolean
   payment_id: Buffer
   tx: Buffer
   block: number
@@ -122,13 +129,6 @@ interface Columns {
 }
 
 /**
- * Of a payment `p`: a delivery that gives it back, or did. What was only queued, and nothing of it left, doesn't count. On
- * Solana a payout does the same.
- */
-export const REFUSAL_HAS_LEFT = `EXISTS (SELECT 1 FROM deliveries d WHERE d.network = p.network AND d.kind = 5 AND d.guid = p.payment_id
-  AND NOT (d.state IN (0, 5) AND d.nonce IS NULL))`
-
-/**
  * Payments that are believed and not in the journal, oldest first.
  * @param except ids that are passed over
  */
@@ -139,15 +139,17 @@ export async function openCommunityPayments(
   except: readonly Buffer[] = [],
 ): Promise<OpenCommunityPayment[]> {
   const { rows } = await db.query<Columns>(
-    `SELECT p.chain, p.payment_id, p.tx, p.block, p.block_hash, p.log_index, p.payer, p.token, p.amount::text AS amount, p.recipient,
+    `SELECT p.chain, c.label, c.chain_id IS NOT NULL AS is_evm, p.payment_id, p.tx, p.block, p.block_hash, p.log_index, p.payer, p.token, p.amount::text AS amount, p.recipient,
        p.community_word, p.name_word, p.community, p.referral, p.paid_ms, p.held_until_ms, ${REFUSAL_HAS_LEFT} AS is_refused
-     FROM community_payments p
+     FROM community_payments p JOIN chains c ON c.network = p.network AND c.chain = p.chain
      WHERE p.network = $1 AND p.confirmed AND NOT p.appended AND p.payment_id <> ALL ($3::bytea[])
      ORDER BY p.paid_ms, p.chain, p.block, p.log_index LIMIT $2`,
     [NETWORK_CODE[network], limit, except],
   )
   return rows.map((row) => ({
     chain: row.chain,
+    label: row.label,
+    isEvm: row.is_evm,
     paymentId: row.payment_id,
     tx: row.tx,
     block: row.block,

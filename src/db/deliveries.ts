@@ -6,6 +6,7 @@ import {
   type DeliveryRow,
   jsonTx,
   kindCode,
+  REFUSAL_REST_MS,
   type SignerKey,
   type StoredTx,
   selectDeliveries,
@@ -15,20 +16,24 @@ import { assertRelayer } from './head.js'
 import { inTransaction } from './pool.js'
 
 /**
- * What there may be something to do for, in the order in which it has to be done: what holds a nonce by nonce, then what waits
+ * What there may be something to do for on a signer's chain, in the order in which it has to be done: what holds a nonce by nonce, then what waits
  * for one as the messages came. An execution waits until its verification is in a block; what backs off waits for its time,
  * unless the hub has taken its message meanwhile.
  */
-export const dueDeliveries = (pool: pg.Pool, { network, signer }: SignerKey, nowMs: number): Promise<DeliveryRow[]> =>
+export const dueDeliveries = (
+  pool: pg.Pool,
+  { network, chain, signer }: SignerKey,
+  nowMs: number,
+): Promise<DeliveryRow[]> =>
   selectDeliveries(
     pool,
-    `WHERE d.network = $1 AND d.state < 4 AND (d.nonce IS NULL OR d.signer = $2)
+    `WHERE d.network = $1 AND d.chain = $4 AND d.state < 4 AND (d.nonce IS NULL OR d.signer = $2)
        AND (d.nonce IS NOT NULL OR (
-         (d.next_ms <= $3 OR EXISTS (SELECT 1 FROM received r WHERE r.network = d.network AND r.guid = d.guid AND r.confirmed))
+         (d.next_ms <= $3 OR d.kind = 5 AND d.updated_ms + ${REFUSAL_REST_MS} <= $3 OR EXISTS (SELECT 1 FROM received r WHERE r.network = d.network AND r.guid = d.guid AND r.confirmed))
          AND NOT EXISTS (SELECT 1 FROM deliveries v WHERE d.kind = 2 AND v.network = d.network AND v.guid = d.guid
            AND v.kind = 1 AND (v.state < 3 OR v.state = 5))))
      ORDER BY d.nonce NULLS LAST, d.id`,
-    [NETWORK_CODE[network], signer, nowMs],
+    [NETWORK_CODE[network], signer, nowMs, chain],
   )
 
 /** One delivery as it stands now, null where there is none. */

@@ -7,9 +7,10 @@ type Hex = `0x${string}`
 /** By number in the database; never renumber. */
 const STATES = ['queued', 'signed', 'sent', 'included', 'confirmed', 'parked'] as const
 export type DeliveryStateName = (typeof STATES)[number]
-const KINDS = ['verify', 'execute', 'fill', 'deliver'] as const
+const KINDS = ['verify', 'execute', 'fill', 'deliver', 'refuse'] as const
 /**
- * `verify` and `execute` carry a message of the bridge, `deliver` a payment on Solana. `fill` uses up a nonce that nothing holds, so
+ * `verify` and `execute` carry a message of the bridge, `deliver` a payment on Solana; `refuse` gives a payment for a community
+ * name back to its payer, on the chain where it was made. `fill` uses up a nonce that nothing holds, so
  * that those behind it can go on.
  */
 export type DeliveryKind = (typeof KINDS)[number]
@@ -54,11 +55,32 @@ export interface DeliveryRow extends DeliveryFields {
   updatedMs: number
   /** Counts its changes. */
   version: number
+  /** What it is for: a message's guid, or the id of a payment; null for a fill. */
+  guid: Buffer | null
   /** The bridge's message that it is for; null for other kinds. */
   message: { guid: Buffer; chain: number; txHash: Buffer; sentMs: number; packet: Buffer; options: Buffer } | null
   /** The payment that it delivers; null for other kinds. */
   payment: DeliveredPayment | null
+  /** The payment that it gives back; null for other kinds, and while a rewind has taken the payment back. */
+  refusal: RefusedPayment | null
 }
+
+/** A payment for a community name that is given back. */
+export interface RefusedPayment {
+  tx: Buffer
+  block: number
+  paidMs: number
+  heldUntilMs: number
+  /** Words. */
+  community: Buffer
+  name: Buffer
+}
+
+/**
+ * A refusal doesn't rest longer than this between attempts: the payment is held for an hour or so, and then it is its
+ * recipient's.
+ */
+export const REFUSAL_REST_MS = 60_000
 
 /** A payment as the hub is told of it. */
 export interface DeliveredPayment {
@@ -115,6 +137,12 @@ interface Columns {
   p_amount_wei: string
   p_referral: Buffer
   p_is_honoured: boolean
+  q_tx: Buffer | null
+  q_block: number
+  q_paid_ms: number
+  q_held_until_ms: number
+  q_community: Buffer
+  q_name: Buffer
 }
 
 /** Numbers of any size as decimal text: JSON's own would lose digits. */
@@ -129,10 +157,13 @@ const SELECT = `SELECT d.network, d.id, d.guid, d.kind, d.chain, d.signer, d.sta
     d.failures, d.next_ms, d.spent_wei, d.reason, d.release, d.created_ms, d.updated_ms, d.version,
     m.chain AS m_chain, m.tx_hash AS m_tx_hash, m.sent_ms AS m_sent_ms, m.packet, m.options,
     p.signature AS p_signature, p.paid_ms AS p_paid_ms, p.payer AS p_payer, p.name AS p_name, p.amount_wei AS p_amount_wei,
-    p.referral AS p_referral, p.confirmed AND p.verdict IS NOT DISTINCT FROM 1 AS p_is_honoured
+    p.referral AS p_referral, p.confirmed AND p.verdict IS NOT DISTINCT FROM 1 AS p_is_honoured,
+    q.tx AS q_tx, q.block AS q_block, q.paid_ms AS q_paid_ms, q.held_until_ms AS q_held_until_ms, q.community_word AS q_community,
+    q.name_word AS q_name
   FROM deliveries d
   LEFT JOIN messages m ON d.kind IN (1, 2) AND m.network = d.network AND m.guid = d.guid
-  LEFT JOIN payments p ON d.kind = 4 AND p.network = d.network AND p.message_id = d.guid`
+  LEFT JOIN payments p ON d.kind = 4 AND p.network = d.network AND p.message_id = d.guid
+  LEFT JOIN community_payments q ON d.kind = 5 AND q.network = d.network AND q.chain = d.chain AND q.payment_id = d.guid`
 
 /** Runs a question about deliveries: `where` is what follows SELECT ... FROM, with its own parameters. */
 export async function selectDeliveries(
@@ -162,10 +193,11 @@ const storedTx = (tx: JsonTx): StoredTx => ({
 })
 
 function rowOf(row: Columns): DeliveryRow {
+  const kind = KINDS[row.kind - 1]!
   return {
     network: row.network === NETWORK_CODE.mainnet ? 'mainnet' : 'testnet',
     id: String(row.id),
-    kind: KINDS[row.kind - 1]!,
+    kind,
     chain: row.chain,
     signer: row.signer,
     state: STATES[row.state]!,
@@ -174,13 +206,22 @@ function rowOf(row: Columns): DeliveryRow {
     txs: row.txs.map(storedTx),
     included: row.included,
     failures: row.failures,
-    nextMs: row.next_ms,
+    nextMs: kind === 'refuse' ? Math.min(row.next_ms, row.updated_ms + REFUSAL_REST_MS) : row.next_ms,
     spentWei: BigInt(row.spent_wei),
     reason: row.reason,
     release: row.release,
     createdMs: row.created_ms,
     updatedMs: row.updated_ms,
     version: row.version,
+    guid: row.guid,
+    refusal: row.q_tx && {
+      tx: row.q_tx,
+      block: row.q_block,
+      paidMs: row.q_paid_ms,
+      heldUntilMs: row.q_held_until_ms,
+      community: row.q_community,
+      name: row.q_name,
+    },
     message:
       row.guid && row.packet
         ? {

@@ -2,6 +2,7 @@ import type pg from 'pg'
 import { NETWORK_CODE, type Network } from '../registry/network.js'
 import { appendEntries } from './append.js'
 import type { ChainRow } from './chains.js'
+import { asRefused, placesOfRefused, queueRefusalsAgain } from './communityRefusals.js'
 import { readHead, type StoredHead } from './head.js'
 import { LOCK_CLASS, REWIND_LOCK } from './leader.js'
 import { readEntries } from './replay.js'
@@ -59,7 +60,15 @@ export async function rewind(pool: pg.Pool, target: RewindTarget, options: Rewin
     isLocked = await takeLock(writer, lock)
     if (!isLocked) throw new Error(`another rewind of ${network} is running: wait for it.`)
     const head = await readHead(writer, network)
-    const rebuild: Rebuild = { writer, schema, head, target, options, done: 0 }
+    const rebuild: Rebuild = {
+      writer,
+      schema,
+      head,
+      target,
+      options,
+      done: 0,
+      refused: await placesOfRefused(writer, network),
+    }
     await clear(rebuild)
     await createTables(rebuild)
     await foldAgain(rebuild, options.apply ? LEFT_FOR_SWITCH : 0)
@@ -88,6 +97,8 @@ interface Rebuild {
   options: RewindOptions
   /** Entries of the old generation that have been looked at. */
   done: number
+  /** Places of payments that are given back, whatever the new generation would make of them. */
+  refused: ReadonlySet<string>
 }
 
 /** What a rewind that was killed has left: a schema, and journal rows of a generation that never began. */
@@ -142,7 +153,9 @@ async function foldBatch(rebuild: Rebuild): Promise<void> {
   const { network, chain } = target.row
   const entries = await readEntries(writer, network, head.generation, rebuild.done, 'public.')
   if (entries.length === 0) throw new Error(`folding ${network} again: the journal ends at entry ${rebuild.done}`)
-  const kept = entries.filter(({ position: at }) => at === null || at.chain !== chain || at.block < target.block)
+  const kept = entries
+    .filter(({ position: at }) => at === null || at.chain !== chain || at.block < target.block)
+    .map((entry) => asRefused(entry, rebuild.refused))
   // their own times are copied, as a replay does
   await appendEntries(writer, network, kept, { writerMs: Number.POSITIVE_INFINITY })
   rebuild.done += entries.length
@@ -180,9 +193,13 @@ async function switchOver(rebuild: Rebuild): Promise<RewindReport> {
   const { network } = target.row
   const end = await liveSeq(writer, network, 'FOR UPDATE')
   while (rebuild.done < end) await foldBatch(rebuild)
+  // behind the lock no relayer begins another
+  if ((await placesOfRefused(writer, network)).size > rebuild.refused.size)
+    throw new Error('a payment for a community name was given back meanwhile: run it again.')
   const report = await readReport(writer, target, reportTables(rebuild))
   await rewindRows(writer, target)
   await switchTables(writer, network, schema, STATE_TABLES)
+  await queueRefusalsAgain(writer, network, head.generation + 1, Date.now())
   // the epoch makes the process that leads the indexing stop and take over anew
   const { rowCount } = await writer.query(
     `UPDATE public.journal_heads h SET generation = n.generation, seq = n.seq, public_seq = n.public_seq, at_ms = n.at_ms,

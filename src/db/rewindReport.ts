@@ -4,7 +4,7 @@ import { toHex } from '../registry/bytes.js'
 import { type EntryKind, entryKind } from '../registry/entry.js'
 import { NETWORK_CODE, type Network } from '../registry/network.js'
 import type { RewindTarget } from './rewind.js'
-import { endedFrom, endedValues, staying, vanishing, verdictsFrom, verdictTimes } from './rewindRows.js'
+import { endedFrom, endedValues, staying, takenBack, vanishing, verdictsFrom, verdictTimes } from './rewindRows.js'
 import { leaf } from './tables.js'
 
 /** Some of many, in their order, with how many there are. */
@@ -34,6 +34,8 @@ export interface RewindReport {
   verdicts: number
   /** Deliveries that ended in those blocks and are looked at again: their numbers. */
   deliveries: Sample<{ id: number }>
+  /** Payments for community names that are dropped and come back if the chain has them. */
+  payments: number
   /** A hub's receipts, or a spoke's messages, that are dropped and come back if the chain has them. */
   messages: number
   /** A spoke's messages that stay, since the hub has or may have taken them, though their source is read anew: guids. */
@@ -97,13 +99,12 @@ export async function readReport(client: pg.ClientBase, target: RewindTarget, ta
       from,
     ),
     verdicts: await count(`FROM tracked_txs WHERE ${verdictsFrom}`, [code, row.chain, ...verdictTimes(target)]),
-    deliveries: isHub
-      ? await sample<{ id: number }, { id: number }>(
-          `SELECT d.id FROM deliveries d WHERE ${endedFrom} ORDER BY d.id`,
-          ({ id }) => ({ id }),
-          endedValues(target),
-        )
-      : { count: 0, first: [] },
+    deliveries: await sample<{ id: number }, { id: number }>(
+      `SELECT d.id FROM deliveries d WHERE ${endedFrom} ORDER BY d.id`,
+      ({ id }) => ({ id }),
+      endedValues(target),
+    ),
+    payments: await count(`FROM community_payments WHERE ${takenBack}`, from),
     messages: isHub
       ? await count('FROM received WHERE network = $1 AND block >= $2', [code, block])
       : await count(`FROM messages m WHERE ${vanishing}`, from),

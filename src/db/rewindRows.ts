@@ -31,7 +31,7 @@ export async function switchTables(
 }
 
 /**
- * Takes back what the chain's blocks brought beside the journal: checkpoint, tail, messages, receipts, verdicts. Deliveries,
+ * Takes back what the chain's blocks brought beside the journal: checkpoint, tail, messages, receipts, payments, verdicts. Deliveries,
  * nonces and delivered messages belong to no generation: none is lost, those that ended in a block that is taken back are
  * looked at again.
  */
@@ -52,14 +52,19 @@ export async function rewindRows(client: pg.ClientBase, target: RewindTarget): P
     chain,
     ...verdictTimes(target),
   ])
+  await reopenDeliveries(client, target)
+  // they come back with their blocks; what was given back of them is known by their ids
+  await client.query(`DELETE FROM community_payments WHERE ${takenBack}`, from)
   if (target.isHub) {
-    await reopenDeliveries(client, target)
     await client.query('DELETE FROM received WHERE network = $1 AND (block >= $2 OR NOT confirmed)', [code, block])
   } else {
     await client.query(`DELETE FROM deliveries d USING messages m WHERE ${unsent('d')} AND ${vanishing}`, from)
     await client.query(`DELETE FROM messages m WHERE ${vanishing}`, from)
   }
 }
+
+/** Payments for community names that are read anew: parameters network, chain, block. */
+export const takenBack = 'network = $1 AND chain = $2 AND (block >= $3 OR NOT confirmed)'
 
 /** Verdicts that may rest on the blocks: parameters network, chain, and the two times of `verdictTimes`. */
 export const verdictsFrom = `network = $1 AND chain = $2 AND (verdict IS NOT NULL OR replaced_by IS NOT NULL)
@@ -86,7 +91,7 @@ export const vanishing = `m.network = $1 AND m.chain = $2 AND (m.block >= $3 OR 
 export const staying = `m.network = $1 AND m.chain = $2 AND m.block >= $3 AND NOT (${vanishing})`
 
 /**
- * Deliveries that ended in a block of the hub that is taken back, or may have: parameters by `endedValues`. Where an end was seen
+ * Deliveries that ended in a block of the chain that is taken back, or may have: parameters by `endedValues`. Where an end was seen
  * at once, its block isn't stored.
  */
 export const endedFrom = `d.network = $1 AND d.chain = $2 AND d.state = 4 AND (
@@ -111,6 +116,7 @@ async function reopenDeliveries(client: pg.ClientBase, target: RewindTarget): Pr
      WHERE ${endedFrom}`,
     endedValues(target),
   )
+  if (!target.isHub) return
   await client.query(
     `UPDATE messages m SET settled = false FROM received r
      WHERE m.network = $1 AND m.settled AND r.network = m.network AND r.guid = m.guid AND r.block >= $2`,

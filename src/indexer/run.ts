@@ -1,6 +1,7 @@
 import type pg from 'pg'
 import type { EvmChain } from '../chains/evm/chain.js'
 import { watchHeads } from '../chains/evm/headWatcher.js'
+import type { BalancePort } from '../chains/walletFacts.js'
 import { type ChainRow, readChain } from '../db/chains.js'
 import { LostLeadershipError } from '../db/head.js'
 import { whileLeading } from '../db/leader.js'
@@ -9,6 +10,8 @@ import type { Logger } from '../ops/log.js'
 import type { Network } from '../registry/network.js'
 import { runAirdropWatcher } from './airdrops/run.js'
 import { type ChainIndexer, createChainIndexer } from './chainIndexer.js'
+import { createPaymentJudge, type JudgeOutcome } from './communityPayments.js'
+import { runPaymentJudge } from './communityRun.js'
 import { type RunningWatcher, runPaymentWatcher, type SolanaSource } from './solana/run.js'
 import type { WatchOutcome } from './solana/watcher.js'
 import type { IndexerState, Outcome, Progress } from './types.js'
@@ -16,6 +19,9 @@ import type { IndexerState, Outcome, Progress } from './types.js'
 const HALTED_POLL_MS = 1_000
 const ERROR_BACK_OFF_MS = [250, 500, 1_000, 2_000, 5_000]
 const IDLE_LOG_LEVEL = 'trace'
+
+/** Outcomes of steps that may have written payments. */
+const TAKES_IN: ReadonlySet<string> = new Set<(Outcome | WatchOutcome)['kind']>(['backfilled', 'followed', 'took'])
 
 export interface IndexRunOptions {
   pool: pg.Pool
@@ -28,6 +34,8 @@ export interface IndexRunOptions {
   log: Logger
   signal: AbortSignal
   onOutcome: (row: { label: string }, outcome: Outcome | WatchOutcome | { kind: 'failed' }) => void
+  /** Told what became of believed payments for community names. */
+  onJudged?: (outcome: JudgeOutcome | { kind: 'failed' }) => void
   onProgress: (progress: Progress) => void
 }
 
@@ -44,6 +52,7 @@ export interface IndexRun {
  */
 export function runIndexers(options: IndexRunOptions): IndexRun {
   const { network, chains, solana, log, signal, databaseUrl } = options
+  const bell = createBell()
   const indexers = new Map<string, ChainIndexer | RunningWatcher>()
   const labels = [...chains.map(({ row }) => row.label), ...(solana ? [solana.chain.label] : [])]
   const done = whileLeading(
@@ -65,6 +74,7 @@ export function runIndexers(options: IndexRunOptions): IndexRun {
                   runOne(chain, row, epoch, stop),
             ),
             ...(solana ? [(stop: AbortSignal) => watchPayments(solana, epoch, stop)] : []),
+            (stop: AbortSignal) => judgePayments(epoch, stop),
             ...chains.map(
               ({ chain }) =>
                 (stop: AbortSignal) =>
@@ -83,10 +93,24 @@ export function runIndexers(options: IndexRunOptions): IndexRun {
     done,
   }
 
+  /** Whatever a step took in may have been payments. */
+  function heard(row: { label: string }, outcome: Outcome | WatchOutcome | { kind: 'failed' }): void {
+    if (TAKES_IN.has(outcome.kind)) bell.ring()
+    options.onOutcome(row, outcome)
+  }
+
   function watchPayments(source: SolanaSource, epoch: number, stopped: AbortSignal): Promise<void> {
-    return runPaymentWatcher(options, source, epoch, stopped, (watcher) => {
+    return runPaymentWatcher({ ...options, onOutcome: heard }, source, epoch, stopped, (watcher) => {
       indexers.set(source.chain.label, watcher)
     })
+  }
+
+  /** Believed payments for community names, whatever chain they were made on. */
+  function judgePayments(epoch: number, stopped: AbortSignal): Promise<void> {
+    const judge = createPaymentJudge({ pool: options.pool, network, epoch, ports: portsOf(options) })
+    const pollMs = Math.min(...chains.map(({ chain }) => chain.config.pollMs))
+    const onOutcome = options.onJudged ?? (() => {})
+    return runPaymentJudge(judge, { network, log, bell, pollMs, onOutcome }, stopped)
   }
 
   async function runOne(chain: EvmChain, row: ChainRow, epoch: number, stopped: AbortSignal): Promise<void> {
@@ -101,9 +125,14 @@ export function runIndexers(options: IndexRunOptions): IndexRun {
       onProgress: options.onProgress,
     })
     indexers.set(row.label, indexer)
-    await loop(options, chain, row, indexer, stopped)
+    await loop({ ...options, onOutcome: heard }, chain, row, indexer, stopped)
   }
 }
+
+const portsOf = ({ chains, solana }: IndexRunOptions): BalancePort[] => [
+  ...chains.map(({ chain }) => chain),
+  ...(solana && 'tokenBalance' in solana.chain ? [solana.chain as BalancePort] : []),
+]
 
 /** Runs all until one fails; then stops the others, waits for them and fails with its error. */
 async function together(

@@ -4,6 +4,7 @@ import type { Logger } from '../ops/log.js'
 import { toHex } from '../registry/bytes.js'
 import type { Network } from '../registry/network.js'
 import type { Outcome } from './converge.js'
+import { HOLD_OVER } from './delivery.js'
 
 /** Says what an operator has to know of deliveries, each thing once. */
 export interface Alarms {
@@ -32,7 +33,8 @@ export function createAlarms(log: Logger, network: Network, nowMs: () => number)
       const fields = fieldsOf(row)
       switch (outcome.outcome) {
         case 'parked':
-          log.warn({ ...fields, reason: row.reason }, 'a delivery is parked: see `clusterd deliveries show`')
+          if (row.reason === HOLD_OVER) log.error(fields, 'a payment that bought nothing was not given back in time')
+          else log.warn({ ...fields, reason: row.reason }, 'a delivery is parked: see `clusterd deliveries show`')
           break
         case 'failed':
         case 'refused':
@@ -44,7 +46,10 @@ export function createAlarms(log: Logger, network: Network, nowMs: () => number)
           break
         case 'delivered':
           log.info(
-            { ...fields, ms: nowMs() - (row.message?.sentMs ?? row.payment?.paidMs ?? row.createdMs) },
+            {
+              ...fields,
+              ms: nowMs() - (row.message?.sentMs ?? row.payment?.paidMs ?? row.refusal?.paidMs ?? row.createdMs),
+            },
             'delivered',
           )
           break
@@ -76,10 +81,10 @@ export function createAlarms(log: Logger, network: Network, nowMs: () => number)
   }
 }
 
-const fieldsOf = ({ network, id, kind, nonce, message, payment }: DeliveryRow) => ({
+const fieldsOf = ({ network, id, kind, nonce, guid }: DeliveryRow) => ({
   network,
   delivery: id,
   kind,
   nonce,
-  guid: message ? toHex(message.guid) : payment && toHex(payment.messageId),
+  guid: guid && toHex(guid),
 })

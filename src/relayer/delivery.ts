@@ -28,6 +28,13 @@ export type ParkReason =
   | 'value_mismatch'
   /** The payment keeps to no quote of ours, or isn't believed. */
   | 'foreign_payment'
+  /** A payment that bought nothing was not given back in time: it is its recipient's. */
+  | typeof HOLD_OVER
+  /** A payment is to be given back on a chain that names no payments contract. */
+  | 'no_payments_contract'
+
+/** In the words of the payments contract. */
+export const HOLD_OVER = 'hold_over'
 
 export interface SignedTx extends Fees {
   hash: Hex

@@ -5,10 +5,11 @@ import { type EvmChain, readHeads } from '../chains/evm/chain.js'
 import { deliverCall, type PaidBid, readIsDelivered } from '../chains/evm/hubDelivery.js'
 import type { Packet } from '../chains/evm/packet.js'
 import type { LzReceiveOption } from '../chains/evm/packetOptions.js'
+import { type PaymentToRefuse, readHeldState, refuseCall } from '../chains/evm/refusal.js'
 import type { Call } from '../chains/evm/rpc.js'
 import { RpcError } from '../chains/evm/rpcErrors.js'
 import type { DeliveryChain, SignOrder } from './converge.js'
-import type { Delivery, Purpose } from './delivery.js'
+import { type Delivery, HOLD_OVER, type Purpose } from './delivery.js'
 import { classifyError } from './errors.js'
 import { estimateFees, type Fees, maxCostWei } from './fees.js'
 import type { Mined, Prepared, Seen } from './machine.js'
@@ -33,11 +34,15 @@ export interface Signer {
   account: PrivateKeyAccount
 }
 
-/** What a delivery does: carries a packet one step further, tells the hub of a payment, or only uses its nonce up. */
+/**
+ * What a delivery does: carries a packet one step further, tells the hub of a payment, gives a payment back, or only uses its
+ * nonce up.
+ */
 export type Job =
   | { kind: 'verify'; endpoint: Hex; messageLib: Hex; packet: Packet }
   | { kind: 'execute'; endpoint: Hex; packet: Packet; option: LzReceiveOption }
   | { kind: 'deliver'; hub: Hex; bid: PaidBid }
+  | { kind: 'refuse'; payments: Hex; payment: PaymentToRefuse }
   | { kind: 'fill' }
 
 /**
@@ -117,6 +122,7 @@ async function signed(
 
 function callOf(job: Exclude<Job, { kind: 'fill' }>): BridgeCall {
   if (job.kind === 'deliver') return deliverCall(job.hub, job.bid)
+  if (job.kind === 'refuse') return refuseCall(job.payments, job.payment)
   return job.kind === 'verify' ? verifyCall(job.messageLib, job.packet) : executeCall(job.endpoint, job.packet)
 }
 
@@ -153,6 +159,7 @@ async function readDelivered(ask: Call, job: Job, latest: number, confirmed: num
   if (job.kind === 'fill') return 'confirmed'
   const isDoneAt = async (block: number): Promise<boolean> => {
     if (job.kind === 'deliver') return readIsDelivered(ask, job.hub, job.bid.messageId, hex(block))
+    if (job.kind === 'refuse') return (await readHeldState(ask, job.payments, job.payment, block)) === 'refused'
     const state = await readPacketState(ask, job.endpoint, job.packet, hex(block))
     return job.kind === 'verify' ? state.isVerified : state.isExecuted
   }
@@ -222,9 +229,20 @@ async function prepare(
       : { gas, fees }
   } catch (error) {
     const reason = revertReason(error)
+    if (reason !== null && (await isReleased(ask, job, reason)))
+      return { failure: { class: 'permanent', reason: HOLD_OVER } }
     if (reason !== null) return { failure: { class: 'revert', reason } }
     throw error
   }
+}
+
+/** Whether a payment can't be given back any more: its hold is over, or it has been released to its recipient since. */
+async function isReleased(ask: Call, job: Job, reason: string): Promise<boolean> {
+  if (job.kind !== 'refuse') return false
+  if (reason === HOLD_OVER) return true
+  if (reason !== 'not_held') return false
+  const latest = Number(await ask<Hex>('eth_blockNumber', []))
+  return (await readHeldState(ask, job.payments, job.payment, latest)) === 'released'
 }
 
 /**

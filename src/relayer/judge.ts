@@ -13,11 +13,11 @@ export interface Route {
 }
 
 /** Reasons of `ParkReason`. */
-export type Refusal = 'foreign_packet' | 'bad_options' | 'value_mismatch' | 'foreign_payment'
+export type Refusal = 'foreign_packet' | 'bad_options' | 'value_mismatch' | 'foreign_payment' | 'no_payments_contract'
 export type Judged =
   | { packet: Packet; option: LzReceiveOption }
   /** Not to be executed. Its verification moves no money, and the endpoint asks for it before it executes later packets. */
-  | { packet: Packet; refusal: Exclude<Refusal, 'foreign_packet' | 'foreign_payment'> }
+  | { packet: Packet; refusal: Exclude<Refusal, 'foreign_packet' | 'foreign_payment' | 'no_payments_contract'> }
   | { packet: null; refusal: 'foreign_packet' }
 
 /**

@@ -1,6 +1,6 @@
 import type { Hex } from '../chains/chain.js'
 import { backoffMs } from './backoff.js'
-import { type Delivery, type ParkReason, type Purpose, parked, type SignedTx } from './delivery.js'
+import { type Delivery, HOLD_OVER, type ParkReason, type Purpose, parked, type SignedTx } from './delivery.js'
 import type { Failure } from './errors.js'
 import { bumpFees, type Fees, maxCostWei, raiseFees } from './fees.js'
 
@@ -224,11 +224,13 @@ function refused(
 function failed(delivery: Delivery, failure: Failure, seen: Pick<Seen, 'nowMs' | 'random'>): Delivery {
   const paused = pause(delivery, failure.reason, seen)
   if (failure.class !== 'revert' && failure.class !== 'permanent') return paused
-  if (delivery.nonce === null) return failure.class === 'permanent' ? parked(paused, 'permanent_error') : paused
+  if (delivery.nonce === null) return failure.class === 'permanent' ? parked(paused, parkReason(failure)) : paused
   // a cancel that fails its simulation keeps its nonce and tries on
   if (delivery.release !== null || delivery.txs.at(-1)!.purpose === 'cancel') return paused
-  return { ...paused, nextMs: seen.nowMs, release: failure.class === 'permanent' ? 'permanent_error' : 'queue' }
+  return { ...paused, nextMs: seen.nowMs, release: failure.class === 'permanent' ? parkReason(failure) : 'queue' }
 }
+
+const parkReason = ({ reason }: Failure): ParkReason => (reason === HOLD_OVER ? reason : 'permanent_error')
 
 /** The nonce is used up by a confirmed transaction: nothing signed at it can ever count. */
 function settled(delivery: Delivery, feeWei: bigint, reason: string, seen: Pick<Seen, 'nowMs' | 'random'>): Delivery {

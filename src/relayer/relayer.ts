@@ -31,13 +31,9 @@ export interface RelayerOptions {
   pool: pg.Pool
   network: Network
   /** The chain on which is delivered, and its number in the database. */
-  hub: {
-    chain: EvmChain
-    number: number /** null where no spoke is connected. */
-    endpoint: Hex | null
-    messageLib: Hex | null
-  }
-  route: Route
+  at: { chain: EvmChain; number: number }
+  /** What is carried to it, where it is the hub; null: payments for community names are given back there, nothing else. */
+  road: Road | null
   /** Who pays; null: only watch. */
   account: PrivateKeyAccount | null
   settings: DeliverySettings
@@ -49,12 +45,22 @@ export interface RelayerOptions {
   onStranded?: (message: OpenMessage) => void
 }
 
+/** The way of messages and payments to the hub. */
+export interface Road {
+  route: Route
+  /** LayerZero's, null where no spoke is connected. */
+  endpoint: Hex | null
+  /** That of a local chain, which believes us. */
+  messageLib: Hex | null
+}
+
 export interface RelayerState {
   network: Network
-  /** Label of the hub's chain. */
+  /** Label of the chain on which is delivered. */
   chain: string
   stats: DeliveryStats | null
-  stranded: number
+  /** null where no messages are carried to. */
+  stranded: number | null
   nonceGaps: number
   balanceWei: bigint | null
   /** How long the balance lasts if as much is spent as in the last 24 hours; null while nothing was. */
@@ -81,33 +87,34 @@ export interface Relayer {
   step(): Promise<StepOutcome>
 }
 
-/** The deliveries of one network, all on its hub's chain and by one signer. */
+/** The deliveries of one network on one of its chains, by one signer. */
 export function createRelayer(options: RelayerOptions): Relayer {
-  const { pool, network, hub, account, settings, epoch, route } = options
+  const { pool, network, at, road, account, settings, epoch } = options
   const clock: Clock = options.clock ?? { nowMs: Date.now, random: Math.random }
-  const key: SignerKey | null = account && { network, chain: hub.number, signer: fromHex(account.address) }
+  const key: SignerKey | null = account && { network, chain: at.number, signer: fromHex(account.address) }
   const nonces: NonceKeeper | null =
-    account && key && createNonceKeeper({ pool, key, signer: { chain: hub.chain, account }, epoch, nowMs: clock.nowMs })
+    account && key && createNonceKeeper({ pool, key, signer: { chain: at.chain, account }, epoch, nowMs: clock.nowMs })
   const policy = {
     spendCapWei: settings.spendCapWei,
     replaceAfterBlocks: REPLACE_AFTER_BLOCKS,
-    pollMs: hub.chain.config.pollMs,
+    pollMs: at.chain.config.pollMs,
   }
-  const onHub = { chain: hub.number, valueWei: 0n }
-  const delivers = account !== null && (route.hub.isLocal || settings.executeStranded)
+  const onHub = { chain: at.number, valueWei: 0n }
+  const isLocal = road?.route.hub.isLocal ?? false
+  const delivers = account !== null && (isLocal || settings.executeStranded)
   let statsAtMs = Number.NEGATIVE_INFINITY
   const state: RelayerState = {
     network,
-    chain: hub.chain.label,
+    chain: at.chain.label,
     stats: null,
-    stranded: 0,
+    stranded: road && 0,
     nonceGaps: 0,
     balanceWei: null,
     runwayMs: null,
   }
 
   const step = async (): Promise<StepOutcome> => {
-    const queued = await queueMessages()
+    const queued = road ? await queueMessages(road) : 0
     let mended = 0
     let deliveries: StepOutcome['deliveries'] = []
     if (key && nonces) {
@@ -130,14 +137,16 @@ export function createRelayer(options: RelayerOptions): Relayer {
    * Every confirmed message that the hub has not taken gets its deliveries once, on public networks those left lying; and so does
    * every payment that is believed and keeps to a quote of ours, which nobody else carries.
    */
-  const queueMessages = async (): Promise<number> => {
+  const queueMessages = async (road: Road): Promise<number> => {
     const nowMs = clock.nowMs()
     const strandedMs = nowMs - settings.strandedAfterMs
     const { queued, stranded } = await inTransaction(pool, async (client) => {
       await assertRelayer(client, network, epoch)
       await settleMessages(client, network, nowMs)
-      const open = await openMessages(client, network, route.hub.isLocal ? Number.MAX_SAFE_INTEGER : strandedMs)
-      const messages = delivers ? open.filter(({ isNew, isReceived }) => isNew && !isReceived).flatMap(rowsFor) : []
+      const open = await openMessages(client, network, isLocal ? Number.MAX_SAFE_INTEGER : strandedMs)
+      const messages = delivers
+        ? open.filter(({ isNew, isReceived }) => isNew && !isReceived).flatMap(rowsOn(road))
+        : []
       const payments = account ? await undeliveredPayments(client, network) : []
       const fresh = [...messages, ...payments.map((guid) => ({ guid, kind: 'deliver' as const, ...onHub }))]
       return {
@@ -152,12 +161,12 @@ export function createRelayer(options: RelayerOptions): Relayer {
   }
 
   /** Locally nobody else verifies. An execution that is refused is queued too, so that it is seen parked. */
-  const rowsFor = (message: OpenMessage) => {
+  const rowsOn = (road: Road) => (message: OpenMessage) => {
     const { guid } = message
-    const judged = judgeMessage(message, route)
+    const judged = judgeMessage(message, road.route)
     const valueWei = 'refusal' in judged ? 0n : judged.option.value
     const execute = { guid, kind: 'execute' as const, ...onHub, valueWei }
-    const isVerifiedHere = hub.messageLib !== null && judged.packet !== null
+    const isVerifiedHere = road.messageLib !== null && judged.packet !== null
     return isVerifiedHere ? [{ guid, kind: 'verify' as const, ...onHub }, execute] : [execute]
   }
 
@@ -176,7 +185,7 @@ export function createRelayer(options: RelayerOptions): Relayer {
     const store = storeOf(pool, row, { key, epoch, nowMs: clock.nowMs })
     const job = jobOf(row)
     if (typeof job === 'string') return setAside(row, store, job)
-    return { chain: createDeliveryChain({ chain: hub.chain, account }, job, share), store, clock }
+    return { chain: createDeliveryChain({ chain: at.chain, account }, job, share), store, clock }
   }
 
   const setAside = async (row: DeliveryRow, store: DeliveryStore, reason: Refusal): Promise<Outcome> => {
@@ -187,27 +196,31 @@ export function createRelayer(options: RelayerOptions): Relayer {
   /** What there is to do for a row, or why nothing may be. Judged at every step: an operator's word doesn't make it right. */
   const jobOf = (row: DeliveryRow): Job | Refusal => {
     if (row.kind === 'fill') return { kind: 'fill' }
+    if (row.kind === 'refuse') return refusalOf(row, at.chain.config.communityPayments)
+    if (!road) return 'foreign_packet'
+    const { route, endpoint, messageLib } = road
     if (row.kind === 'deliver') {
       const bid = row.payment?.isHonoured ? { ...row.payment, from: addressToWord(row.payment.payer) } : null
       return bid ? { kind: 'deliver', hub: route.hub.contract, bid } : 'foreign_payment'
     }
     const judged = row.message && judgeMessage(row.message, route)
-    if (!judged?.packet) return 'foreign_packet'
+    if (!judged?.packet || !endpoint) return 'foreign_packet'
     const { packet } = judged
-    const { endpoint, messageLib } = hub
-    if (!endpoint) return 'foreign_packet'
     if (row.kind === 'verify') return messageLib ? { kind: 'verify', endpoint, messageLib, packet } : 'foreign_packet'
     return 'refusal' in judged ? judged.refusal : { kind: 'execute', endpoint, packet, option: judged.option }
   }
 
   const takeStats = async (): Promise<void> => {
-    state.stats = await deliveryStats(pool, network, key?.signer ?? null, clock.nowMs())
+    state.stats = await deliveryStats(pool, { network, chain: at.number, signer: key?.signer ?? null }, clock.nowMs())
     statsAtMs = clock.nowMs()
     if (!account) return
-    state.balanceWei = BigInt(await hub.chain.rpc.call<Hex>('eth_getBalance', [account.address, 'latest']))
+    state.balanceWei = BigInt(await at.chain.rpc.call<Hex>('eth_getBalance', [account.address, 'latest']))
     const { spentLastDayWei } = state.stats
     state.runwayMs = spentLastDayWei === 0n ? null : (Number(state.balanceWei) / Number(spentLastDayWei)) * DAY_MS
   }
 
   return { state, step }
 }
+
+const refusalOf = ({ guid, refusal: made }: DeliveryRow, payments: Hex | undefined): Job | Refusal =>
+  guid && payments ? { kind: 'refuse', payments, payment: { paymentId: guid, made } } : 'no_payments_contract'

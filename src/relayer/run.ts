@@ -7,12 +7,15 @@ import { type Alarms, createAlarms } from './alarms.js'
 import type { PayerOptions, PayerState } from './payouts/payer.js'
 import { type PayoutSource, runPayer } from './payouts/run.js'
 import { createRelayer, type Relayer, type RelayerOptions, type RelayerState } from './relayer.js'
+import type { Place } from './route.js'
 
 const ERROR_BACK_OFF_MS = [250, 500, 1_000, 2_000, 5_000]
 /** After so many steps on end that stored something, it waits all the same: nodes that contradict each other cost no full speed. */
 const MAX_BUSY_STEPS = 50
 
-export interface RelayRunOptions extends Omit<RelayerOptions, 'epoch' | 'onStranded'> {
+export interface RelayRunOptions extends Omit<RelayerOptions, 'epoch' | 'onStranded' | keyof Place> {
+  /** Where there is something to do, the hub first. */
+  places: readonly Place[]
   /** The network's Solana cluster, where there is one. */
   payouts?: PayoutSource | undefined
   /** Told of each change of each payout, with what is stored after it. */
@@ -23,8 +26,8 @@ export interface RelayRunOptions extends Omit<RelayerOptions, 'epoch' | 'onStran
 }
 
 export interface RelayRun {
-  /** As this process sees it; null while another one leads. */
-  state(): RelayerState | null
+  /** As this process sees them, one for each place; empty while another one leads. */
+  states(): readonly RelayerState[]
   /** The same of payouts; null too where there are none. */
   payouts(): PayerState | null
   /** Settles when the run has ended after its signal. */
@@ -37,10 +40,10 @@ export interface RelayRun {
  * poll interval is the floor. Timers live here and nowhere below.
  */
 export function runRelayer(options: RelayRunOptions): RelayRun {
-  const { network, log, signal, databaseUrl, account, hub } = options
-  const bell = createBell()
+  const { network, log, signal, databaseUrl, account, places } = options
+  const bells = places.map(() => createBell())
   const payoutBell = createBell()
-  let relayer: Relayer | null = null
+  let relayers: readonly Relayer[] = []
   let payer: PayerState | null = null
   const listening = listenTo({
     url: databaseUrl,
@@ -48,7 +51,7 @@ export function runRelayer(options: RelayRunOptions): RelayRun {
     signal,
     onNotify: (payload) => {
       if (payload !== '' && payload !== network) return
-      bell.ring()
+      for (const bell of bells) bell.ring()
       payoutBell.ring()
     },
     onError: (err) => log.debug({ network, err }, 'listening to the database'),
@@ -62,35 +65,42 @@ export function runRelayer(options: RelayRunOptions): RelayRun {
       onError: (err) => log.error({ network, err }, 'deliveries stopped; trying to lead again'),
     },
     async (epoch, stopped) => {
-      log.info({ network, chain: hub.chain.label, delivers: account !== null, epoch }, 'leading the deliveries')
+      const labels = places.map(({ at }) => at.chain.label)
+      log.info({ network, chains: labels, delivers: account !== null, epoch }, 'leading the deliveries')
       const alarms = createAlarms(log, network, options.clock?.nowMs ?? Date.now)
-      relayer = createRelayer({
-        ...options,
-        epoch,
-        onStranded: alarms.stranded,
-        onOutcome: (row, outcome) => {
-          alarms.outcome(row, outcome)
-          options.onOutcome?.(row, outcome)
-        },
-      })
-      const delivering = relayer
+      const relayerAt = (place: Place): Relayer =>
+        createRelayer({
+          ...options,
+          ...place,
+          epoch,
+          onStranded: alarms.stranded,
+          onOutcome: (row, outcome) => {
+            alarms.outcome(row, outcome)
+            options.onOutcome?.(row, outcome)
+          },
+        })
+      const working = places.map(relayerAt)
+      relayers = working
       const onStart = (state: PayerState) => {
         payer = state
       }
       const payerOptions = { ...options, epoch, onStart }
       try {
         await together(stopped, [
-          (signal) => loop(delivering, alarms, options, bell, signal),
+          ...working.map(
+            (relayer, i) => (signal: AbortSignal) =>
+              loop(relayer, alarms, { ...options, pollMs: places[i]!.at.chain.config.pollMs }, bells[i]!, signal),
+          ),
           async (signal) => options.payouts && runPayer(payerOptions, options.payouts, payoutBell, signal),
         ])
       } finally {
-        relayer = null
+        relayers = []
         payer = null
       }
     },
   )
   return {
-    state: () => relayer?.state ?? null,
+    states: () => relayers.map(({ state }) => state),
     payouts: () => payer,
     done: Promise.all([leading, listening]).then(() => {}),
   }
@@ -118,10 +128,11 @@ async function together(
 async function loop(
   relayer: Relayer,
   alarms: Alarms,
-  { network, log, hub }: RelayRunOptions,
+  { network, log, pollMs }: Pick<RelayRunOptions, 'network' | 'log'> & { pollMs: number },
   bell: Bell,
   signal: AbortSignal,
 ): Promise<void> {
+  const { chain } = relayer.state
   let failures = 0
   let busySteps = 0
   while (!signal.aborted) {
@@ -132,11 +143,12 @@ async function loop(
       busySteps = kind === 'progressed' ? busySteps + 1 : 0
       if (busySteps > 0 && busySteps <= MAX_BUSY_STEPS) continue
       busySteps = 0
-      await bell.wait(hub.chain.config.pollMs, signal)
+      await bell.wait(pollMs, signal)
     } catch (error) {
       if (error instanceof LostLeadershipError || signal.aborted) throw error
-      if (failures === 0) log.warn({ network, err: error }, 'a step of the deliveries failed; it will be tried again')
-      else log.debug({ network, err: error, failures }, 'a step of the deliveries failed again')
+      if (failures === 0)
+        log.warn({ network, chain, err: error }, 'a step of the deliveries failed; it will be tried again')
+      else log.debug({ network, chain, err: error, failures }, 'a step of the deliveries failed again')
       await pause(ERROR_BACK_OFF_MS[Math.min(failures, ERROR_BACK_OFF_MS.length - 1)]!, signal)
       failures += 1
     }

@@ -15,7 +15,7 @@ export function countOutcome(metrics: DeliveryMetrics, { network, kind }: Delive
 /** Sets the gauges from what the relayers know. */
 export function showRelayers(metrics: DeliveryMetrics, states: readonly RelayerState[], nowMs: number): void {
   for (const { network, chain, stats, stranded, nonceGaps, balanceWei, runwayMs } of states) {
-    metrics.stranded.set({ network }, stranded)
+    if (stranded !== null) metrics.stranded.set({ network }, stranded)
     metrics.nonceGaps.set({ network, chain }, nonceGaps)
     if (balanceWei !== null) {
       metrics.balance.set({ network, chain }, Number(balanceWei))

@@ -7,31 +7,26 @@ import { hubAbi } from '../../src/chains/evm/contracts/index.js'
 import { parseChainsFile } from '../../src/config.js'
 import { createDeliveryMetrics } from '../../src/ops/deliveryMetrics.js'
 import { createMetrics } from '../../src/ops/metrics.js'
-import { roadOf } from '../../src/relayer/route.js'
 import { type RelayRun, runRelayer } from '../../src/relayer/run.js'
 import { countOutcome, showRelayers } from '../../src/relayer/show.js'
 import { programCommand } from '../../src/testing/programs.js'
-import { type BridgeWorld, openChains, RELAYER_KEY, startBridgeWorld } from '../support/bridgeWorld.js'
+import { type BridgeWorld, openChains, placeOf, RELAYER_KEY, startBridgeWorld } from '../support/bridgeWorld.js'
 
 let world: BridgeWorld
 let run: RelayRun
 const stopping = new AbortController()
 const logged: { level: number; msg: string; reason?: string }[] = []
 const metrics = createMetrics()
-const deliveryMetrics = createDeliveryMetrics(metrics.registry, (m) =>
-  showRelayers(m, [run.state() ?? []].flat(), Date.now()),
-)
+const deliveryMetrics = createDeliveryMetrics(metrics.registry, (m) => showRelayers(m, run.states(), Date.now()))
 
 beforeAll(async () => {
   world = await startBridgeWorld()
   const chains = await openChains(world.pool, world.file)
-  const road = roadOf(chains.map(({ chain, row }) => ({ chain, number: row.chain })))
-  if (!road || 'problem' in road) throw new Error('no bridge')
+  const { at, road } = placeOf(chains, '1')
   // a long poll: only the database's notifications can be what wakes it in time
-  const slow = { ...road.hub.chain.config, pollMs: 60_000 }
+  const slow = { ...at.chain.config, pollMs: 60_000 }
   run = runRelayer({
-    ...road,
-    hub: { ...road.hub, chain: { ...road.hub.chain, config: slow } },
+    places: [{ at: { ...at, chain: { ...at.chain, config: slow } }, road }],
     pool: world.pool,
     databaseUrl: world.postgres.url,
     network: 'mainnet',

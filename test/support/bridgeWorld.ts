@@ -28,7 +28,7 @@ import { type ChainIndexer, createChainIndexer } from '../../src/indexer/chainIn
 import { fromHex } from '../../src/registry/bytes.js'
 import { nameToWord } from '../../src/registry/name.js'
 import { createRelayer, type Relayer, type RelayerOptions, type StepOutcome } from '../../src/relayer/relayer.js'
-import { roadOf } from '../../src/relayer/route.js'
+import { type Place, placesOf } from '../../src/relayer/route.js'
 import { type Anvil, startAnvil, TEST_MNEMONIC } from '../../src/testing/anvil.js'
 import { connect, deployHub, deployMessageLibrary, deploySpoke } from '../../src/testing/deploy.js'
 import { type Postgres, startPostgres } from '../../src/testing/postgres.js'
@@ -61,7 +61,7 @@ export interface BridgeWorld {
   /** Indexes both chains as far as they are. */
   index(): Promise<void>
   /** A relayer that leads, as after a restart. */
-  restart(options?: Partial<RelayerOptions> & { file?: object }): Promise<Relayer>
+  restart(options?: Partial<RelayerOptions> & { file?: object; label?: string }): Promise<Relayer>
   /** Of this process, once it leads; null before. */
   epochOf(role: 'index' | 'relay'): number | null
   /** Lets another process lead the deliveries. */
@@ -298,19 +298,25 @@ export async function openChains(pool: pg.Pool, file: object): Promise<Open[]> {
   return open
 }
 
-/** A relayer on the chains of a chains file, with the tests' key. */
+/** A relayer on a chain of a chains file, the hub unless named, with the tests' key. */
 export async function openRelayer(
   pool: pg.Pool,
   file: object,
   epoch: number,
-  options: Partial<RelayerOptions> = {},
+  { label = '1', ...options }: Partial<RelayerOptions> & { label?: string } = {},
 ): Promise<Relayer> {
-  const open = await openChains(pool, file)
-  const road = roadOf(open.map(({ chain, row }) => ({ chain, number: row.chain })))
-  if (!road || 'problem' in road) throw new Error(road?.problem ?? 'the chains file has no bridge')
+  const place = placeOf(await openChains(pool, file), label)
   const settings = parseChainsFile(file, 'test').deliveries.mainnet
   const payer = privateKeyToAccount(RELAYER_KEY)
-  return createRelayer({ pool, network: 'mainnet', ...road, account: payer, settings, epoch, ...options })
+  return createRelayer({ pool, network: 'mainnet', ...place, account: payer, settings, epoch, ...options })
+}
+
+/** What the relayer has to do on a chain of a chains file. */
+export function placeOf(open: readonly Open[], label: string): Place {
+  const { places, problem } = placesOf(open.map(({ chain, row }) => ({ chain, number: row.chain })))
+  const place = places.find(({ at }) => at.chain.label === label)
+  if (problem || !place) throw new Error(problem ?? `there is nothing to do on chain "${label}"`)
+  return place
 }
 
 const indexerOf = (pool: pg.Pool, { row, chain }: Open, { epoch }: Leadership): Promise<ChainIndexer> =>

@@ -1,7 +1,7 @@
 import { decodeErrorResult, decodeFunctionResult, encodeFunctionData, isHex, zeroHash } from 'viem'
 import { fromHex } from '../../registry/bytes.js'
 import type { Hex } from '../chain.js'
-import { endpointAbi, hubAbi, localMessageLibAbi } from './contracts/index.js'
+import { communityPaymentsAbi, endpointAbi, hubAbi, localMessageLibAbi } from './contracts/index.js'
 import { decodeMessage } from './hubMessage.js'
 import { encodePacket, type Packet, payloadHash } from './packet.js'
 import type { Call } from './rpc.js'
@@ -77,7 +77,9 @@ export function askedWei(packet: Packet): bigint | null {
   return call.kind === 'withdrawal' ? 0n : null
 }
 
-const ERRORS = [...endpointAbi, ...hubAbi, ...localMessageLibAbi].filter(({ type }) => type === 'error')
+const ERRORS = [...endpointAbi, ...hubAbi, ...localMessageLibAbi, ...communityPaymentsAbi].filter(
+  ({ type }) => type === 'error',
+)
 
 /** Why a call reverted, in the words of the contracts involved: the error's name in snake_case; null for an unknown one. */
 export function revertReason(error: unknown): string | null {

@@ -9,15 +9,14 @@ export interface DeliveryStats {
   states: Record<Exclude<DeliveryStateName, 'confirmed'>, { count: number; oldestMs: number | null }>
   /** Under way at nonces of another signer: this one can neither replace nor send them. */
   heldByOthers: number
-  /** Value and gas of what was delivered in the last 24 hours. */
+  /** Value and gas of what was delivered on the signer's chain in the last 24 hours. */
   spentLastDayWei: bigint
 }
 
 /** What an operator and the metrics want to know of a network's deliveries. */
 export async function deliveryStats(
   pool: pg.Pool,
-  network: Network,
-  signer: Buffer | null,
+  { network, chain, signer }: { network: Network; chain: number; signer: Buffer | null },
   nowMs: number,
 ): Promise<DeliveryStats> {
   const { rows } = await pool.query<{ state: number; count: number; oldest_ms: number }>(
@@ -27,8 +26,8 @@ export async function deliveryStats(
   )
   const spent = await pool.query<{ wei: string }>(
     `SELECT coalesce(sum(spent_wei + CASE WHEN nonce IS NULL THEN 0 ELSE value_wei END), 0)::text AS wei FROM deliveries
-     WHERE network = $1 AND state = 4 AND updated_ms > $2`,
-    [NETWORK_CODE[network], nowMs - DAY_MS],
+     WHERE network = $1 AND chain = $3 AND state = 4 AND updated_ms > $2`,
+    [NETWORK_CODE[network], nowMs - DAY_MS, chain],
   )
   const others = await pool.query<{ count: number }>(
     `SELECT count(*)::int AS count FROM deliveries

@@ -1,0 +1,73 @@
+import type pg from 'pg'
+import { OUTCOME } from '../registry/bid.js'
+import { decodePayment, encodePayment } from '../registry/communityChange.js'
+import { ENTRY_KIND, type Entry } from '../registry/entry.js'
+import { NETWORK_CODE, type Network } from '../registry/network.js'
+import { insertDeliveries } from './deliveries.js'
+import { leaf } from './tables.js'
+
+/**
+ * Of a payment `p`: a delivery that gives it back, or did. What was only queued, and nothing of it left, doesn't count.
+ */
+export const REFUSAL_HAS_LEFT = `EXISTS (SELECT FROM deliveries d WHERE d.network = p.network AND d.kind = 5 AND d.guid = p.payment_id
+  AND NOT (d.state IN (0, 5) AND d.nonce IS NULL))`
+
+/** Queues that payments are given back to their payers, each once. */
+export async function queueRefusals(
+  client: pg.ClientBase,
+  network: Network,
+  payments: readonly { chain: number; paymentId: Buffer }[],
+  nowMs: number,
+): Promise<void> {
+  const rows = payments.map(({ chain, paymentId: guid }) => ({ guid, kind: 'refuse' as const, chain, valueWei: 0n }))
+  if (rows.length > 0) await insertDeliveries(client, network, rows, nowMs)
+}
+
+/** Places in the journal of payments that were given back, or are being so: `chain/block/log index`. */
+export async function placesOfRefused(client: pg.ClientBase, network: Network): Promise<Set<string>> {
+  const { rows } = await client.query<{ chain: number; block: number; log_index: number }>(
+    `SELECT p.chain, p.block, p.log_index FROM community_payments p WHERE p.network = $1 AND p.appended AND ${REFUSAL_HAS_LEFT}`,
+    [NETWORK_CODE[network]],
+  )
+  return new Set(rows.map((row) => `${row.chain}/${row.block}/${row.log_index}`))
+}
+
+/** An entry as a new generation has it: a payment that was given back buys nothing there, whatever has changed. */
+export function asRefused(entry: Entry, refused: ReadonlySet<string>): Entry {
+  const { kind, position } = entry
+  if (kind !== 'pay_community_name' || !position) return entry
+  if (!refused.has(`${position.chain}/${position.block}/${position.logIndex}`)) return entry
+  return { ...entry, body: encodePayment({ ...decodePayment(entry.body), met: null }) }
+}
+
+/**
+ * After a rewind: what was queued and has not left is queued anew by what the journal says now. In the transaction of the switch,
+ * behind the head's lock, which no relayer passes.
+ * @param generation the new one
+ */
+export async function queueRefusalsAgain(
+  client: pg.ClientBase,
+  network: Network,
+  generation: number,
+  nowMs: number,
+): Promise<void> {
+  const code = NETWORK_CODE[network]
+  await client.query(
+    'DELETE FROM deliveries WHERE network = $1 AND kind = 5 AND state IN (0, 5) AND nonce IS NULL AND release IS NULL',
+    [code],
+  )
+  const { rows } = await client.query<{ chain: number; payment_id: Buffer }>(
+    `SELECT p.chain, p.payment_id FROM community_payments p
+     JOIN chains c ON c.network = p.network AND c.chain = p.chain AND c.chain_id IS NOT NULL
+     JOIN public.${leaf('journal', network)} j ON j.network = $1 AND j.generation = $2 AND j.chain = p.chain
+       AND j.block = p.block AND j.log_index = p.log_index AND j.kind = ${ENTRY_KIND.pay_community_name}
+     WHERE p.network = $1 AND p.appended AND get_byte(j.effects, 0) <> ${OUTCOME.won} ORDER BY j.seq`,
+    [code, generation],
+  )
+  await queueRefusals(
+    client,
+    network,
+    rows.map((row) => ({ chain: row.chain, paymentId: row.payment_id })),
+    nowMs,
+  )
+}
