@@ -9,6 +9,7 @@ export type { LocalChain } from './localChain.js'
 export type { ChainLabel, NetworkOf } from './localChains.js'
 export { createDatabase, dropDatabase, type Postgres, type PostgresOptions, startPostgres } from './postgres.js'
 export { type PriceChange, type PriceFeeds, setPrice } from './priceFeed.js'
+export { signIn } from './signIn.js'
 export { type LocalSolana, type LocalSolanaOptions, startLocalSolana } from './solana/localSolana.js'
 export { type Stack, type StackOptions, startStack } from './stack.js'
 export type { PostgresHandle } from './stackParts.js'
@@ -17,6 +18,7 @@ export {
   type EvmAccount,
   readWorld,
   type Seed,
+  type SeedCommunities,
   type SolanaAccount,
   type World,
   type WorldHub,

@@ -1,12 +1,14 @@
 import { type Address, encodeFunctionData, type Hex, parseAbiItem, parseEther, parseGwei } from 'viem'
+import { privateKeyToAccount } from 'viem/accounts'
 import { encodePlaceBids } from '../chains/evm/calldata.js'
 import { hubAbi } from '../chains/evm/contracts/index.js'
 import { toHex } from '../registry/bytes.js'
 import { nameToWord } from '../registry/name.js'
 import { bridgeCall } from './bridgeCall.js'
+import { OPEN_COMMUNITY, PAID_COMMUNITY } from './communitySeeds.js'
 import { type LocalChain, localClients, mineQuickly, walletOf } from './localChain.js'
 import { LOCAL_SPEND_CAP_WEI } from './localChains.js'
-import { lowerCase, type Operator, operatorAccount, type Seed } from './world.js'
+import { lowerCase, type Operator, operatorAccount, type Seed, worldAccounts } from './world.js'
 
 /** The name two wallets bid for, the one that a wallet holds beside it, and those that nobody gets. */
 const CONTESTED_NAME = 'seedling'
@@ -27,12 +29,15 @@ const CONFIRMING_BLOCKS = 2
 const bidEvent = parseAbiItem('event Bid(bytes32 from, uint256 amount, bytes32 name)')
 const sentEvent = parseAbiItem('event Sent(bytes32 guid, bytes32 from)')
 
+/** What the chains tell of a seed; the communities are made through the API. */
+export type ChainSeed = Omit<Seed, 'communities'>
+
 /**
- * What a network's chains come with: through the hub one name won by one wallet and lost by another, a second name, and a
- * transaction that waits for ever; through the first spoke, if there is one, a message that is never delivered. Found
+ * What a network's chains come with: through the hub one name won by one wallet and lost by another, a second name, those of
+ * the communities, and a transaction that waits for ever; through the first spoke, if there is one, a message that is never delivered. Found
  * again on chains that already have them.
  */
-export async function seedNetwork(hub: LocalChain, spoke: LocalChain | undefined): Promise<Seed> {
+export async function seedNetwork(hub: LocalChain, spoke: LocalChain | undefined): Promise<ChainSeed> {
   const [{ finalized, lost }, pending, bridging] = await Promise.all([
     seedBids(hub),
     keepWaiting(hub),
@@ -48,8 +53,14 @@ type Bids = Pick<Seed['tx'], 'finalized' | 'lost'>
 
 async function seedBids(chain: LocalChain): Promise<Bids> {
   const found = await findBids(chain)
-  if (found) return found
-  const finalized = await mineQuickly(chain, chain.chainId, () => placeSeedBids(chain))
+  // a world of an earlier version has no communities yet
+  const hasCommunities = found && (await isOwned(chain, OPEN_COMMUNITY))
+  if (found && hasCommunities) return found
+  const finalized = await mineQuickly(chain, chain.chainId, async () => {
+    const hash = found ? found.finalized : await placeSeedBids(chain)
+    await succeeded(chain, await bidForCommunities(chain))
+    return hash
+  })
   await confirm(chain)
   const bids = await findBids(chain)
   if (!bids) throw new Error(`seeding chain ${chain.label}: ${finalized} is mined and its bids are not found`)
@@ -64,6 +75,21 @@ async function placeSeedBids(chain: LocalChain): Promise<Hex> {
   ]
   for (const hash of [won, ...others]) await succeeded(chain, hash)
   return won
+}
+
+/** One bid for both names, of the wallet that everybody has. */
+function bidForCommunities(chain: LocalChain): Promise<Hex> {
+  const [admin] = worldAccounts()
+  if (!admin) throw new Error('seeding communities: the world has no accounts')
+  const names = [OPEN_COMMUNITY, PAID_COMMUNITY].map((name) => ({ name, amountWei: BID_WEI }))
+  return walletOf(chain, chain.chainId, privateKeyToAccount(admin.privateKey)).sendTransaction({
+    to: chain.config.contract,
+    data: encodePlaceBids(names, null),
+    value: BID_WEI * BigInt(names.length),
+    gas: BigInt(names.length) * BID_GAS,
+    maxPriorityFeePerGas: SECOND_FEE_WEI,
+    maxFeePerGas: MAX_FEE_WEI,
+  })
 }
 
 function placeBid(chain: LocalChain, operator: Operator, name: string, feeWei: bigint): Promise<Hex> {
@@ -81,11 +107,7 @@ function placeBid(chain: LocalChain, operator: Operator, name: string, feeWei: b
 async function findBids(chain: LocalChain): Promise<Bids | undefined> {
   const { reader } = localClients(chain, chain.chainId)
   const word = toHex(nameToWord(CONTESTED_NAME))
-  const isTaken = await reader.call({
-    to: chain.config.contract,
-    data: encodeFunctionData({ abi: hubAbi, functionName: 'ownerOf', args: [word] }),
-  })
-  if (!isTaken.data || BigInt(isTaken.data) === 0n) return undefined
+  if (!(await isOwned(chain, CONTESTED_NAME))) return undefined
   const fromBlock = BigInt(chain.config.startBlock)
   const logs = await reader.getLogs({ address: chain.config.contract, event: bidEvent, fromBlock, toBlock: 'latest' })
   const bids = logs.filter((log) => log.args.name === word)
@@ -93,6 +115,14 @@ async function findBids(chain: LocalChain): Promise<Bids | undefined> {
     bids.find((log) => log.args.from === senderWord(operatorAccount(operator).address))?.transactionHash
   const [finalized, lost] = [txOf('seedOwner'), txOf('seedLoser')]
   return finalized && lost ? { finalized, lost } : undefined
+}
+
+async function isOwned(chain: LocalChain, name: string): Promise<boolean> {
+  const { data } = await localClients(chain, chain.chainId).reader.call({
+    to: chain.config.contract,
+    data: encodeFunctionData({ abi: hubAbi, functionName: 'ownerOf', args: [toHex(nameToWord(name))] }),
+  })
+  return data !== undefined && BigInt(data) !== 0n
 }
 
 // ---- one that stays in the hub's mempool

@@ -1,9 +1,10 @@
 import type { Network } from '../registry/network.js'
+import { seedCommunities } from './communitySeeds.js'
 import type { DaemonEnvironment, DaemonProcess } from './daemonProcess.js'
 import { clearGround, type Ground, layGround } from './ground.js'
 import type { LocalChain } from './localChain.js'
 import { type ChainDefinition, type ChainLabel, chooseChains, type NetworkOf } from './localChains.js'
-import { seedNetwork } from './seeds.js'
+import { type ChainSeed, seedNetwork } from './seeds.js'
 import type { LocalSolana } from './solana/localSolana.js'
 import {
   claimPort,
@@ -119,7 +120,7 @@ async function build<N extends Network>(
   describeChains(ground, chains, solana, blockMs)
   const at = { api: `http://127.0.0.1:${port}`, ops: `http://127.0.0.1:${opsPort}`, databaseUrl: database.url }
   const [seeds] = await together([
-    options.seeds === false ? Promise.resolve(new Map<Network, Seed>()) : seed(chains),
+    options.seeds === false ? Promise.resolve(new Map<Network, ChainSeed>()) : seed(chains),
     startDaemon(ground, {
       ...at,
       port,
@@ -136,9 +137,9 @@ async function build<N extends Network>(
         .map((hub, index) => [hub.network, describeNetwork(chains, hub, describeSolana(solana, index))]),
     ) as Record<N, WorldNetwork>,
     accounts: { evm: worldAccounts(), solana: solana?.accounts ?? [] },
-    seeds: Object.fromEntries(seeds) as Partial<Record<N, Seed>>,
+    seeds: {},
   }
-  await Promise.all([...seeds].map(([network, one]) => waitForSeed(at, network, one)))
+  world.seeds = await settleSeeds(world, seeds)
   if (ground.isKept) writeWorld(ground.home, world)
 
   let stopped: Promise<void> | undefined
@@ -158,7 +159,21 @@ async function build<N extends Network>(
   }
 }
 
-async function seed(chains: readonly LocalChain[]): Promise<Map<Network, Seed>> {
+/** Waits until the daemon knows what was seeded on the chains, and makes the communities. */
+async function settleSeeds<N extends Network>(
+  world: World<N>,
+  seeds: ReadonlyMap<Network, ChainSeed>,
+): Promise<Partial<Record<N, Seed>>> {
+  const settled = [...seeds].map(async ([network, one]) => {
+    await waitForSeed(world, network, one)
+    const recipient = world.accounts.solana[1]?.address
+    const communities = await seedCommunities(world, network, world.networks[network as N], recipient)
+    return [network, { ...one, ...(communities && { communities }) }] as const
+  })
+  return Object.fromEntries(await Promise.all(settled)) as Partial<Record<N, Seed>>
+}
+
+async function seed(chains: readonly LocalChain[]): Promise<Map<Network, ChainSeed>> {
   const hubs = chains.filter(({ role }) => role === 'hub')
   return new Map(
     await together(hubs.map(async (hub) => [hub.network, await seedNetwork(hub, spokesOf(chains, hub)[0])] as const)),
@@ -168,7 +183,7 @@ async function seed(chains: readonly LocalChain[]): Promise<Map<Network, Seed>> 
 const spokesOf = (chains: readonly LocalChain[], hub: LocalChain): LocalChain[] =>
   chains.filter(({ network, role }) => network === hub.network && role === 'spoke')
 
-async function waitForSeed(at: { api: string }, network: Network, { tx }: Seed): Promise<void> {
+async function waitForSeed(at: { api: string }, network: Network, { tx }: ChainSeed): Promise<void> {
   const testnet = network === 'testnet'
   await Promise.all([
     until.status(at, tx.finalized, 'finalized', { testnet }),

@@ -13,7 +13,10 @@ export interface World<N extends Network = Network> {
   ops: string
   databaseUrl: string
   networks: Record<N, WorldNetwork>
-  /** Funded on every chain, never used by the daemon, its relayer, the deployer or the seeder. */
+  /**
+   * Funded on every chain, never used by the daemon, its relayer or the deployer. The first EVM one holds the seeded communities;
+   * else the seeder uses none.
+   */
   accounts: { evm: EvmAccount[]; solana: SolanaAccount[] }
   seeds: Partial<Record<N, Seed>>
 }
@@ -66,6 +69,23 @@ export interface SolanaAccount {
   secretKey: string
 }
 
+/** A price of a community, as `GET /v1/communities/:name` answers it. */
+export interface SeedPrice {
+  network: string
+  token: string
+  amount: string
+  recipient: string
+}
+
+/** The communities that the world came with. */
+export interface SeedCommunities {
+  /** Holds both names: `accounts.evm[0]`. */
+  admin: `0x${string}`
+  /** Free for everybody. */
+  open: { name: string }
+  paid: { name: string; prices: SeedPrice[] }
+}
+
 /** A name that the world came with, its owner's address, and a transaction of each kind that stays as it is. */
 export interface Seed {
   name: string
@@ -79,6 +99,8 @@ export interface Seed {
     /** On a spoke, of a value above what the relayer may spend on a message: it is parked. Absent in a world without spokes. */
     bridging?: `0x${string}`
   }
+  /** Absent where somebody else holds their names: in the world of an earlier version. */
+  communities?: SeedCommunities
 }
 
 const EVM_ACCOUNTS = 10
@@ -106,6 +128,7 @@ const OPERATORS = [
   'seedWaiter',
   'seedTraveller',
   'airdropOperator',
+  'treasurer',
 ] as const
 
 /** The account of one of the world's own workers, none of which is among `worldAccounts`. */

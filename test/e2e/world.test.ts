@@ -25,20 +25,18 @@ describe('the local world', () => {
     const written = JSON.parse(fs.readFileSync(file, 'utf8'))
     expect(written).toEqual(world())
     expect(Object.keys(written).sort()).toEqual(['accounts', 'api', 'databaseUrl', 'networks', 'ops', 'seeds'])
+    const address = expect.stringMatching(/^0x[0-9a-f]{40}$/)
     expect(written.networks.mainnet.hub).toEqual({
       network: '1',
       chainId: expect.any(Number),
       rpcUrl: expect.stringMatching(/^http:\/\/127\.0\.0\.1:\d+$/),
-      contracts: {
-        hub: expect.stringMatching(/^0x[0-9a-f]{40}$/),
-        endpoint: expect.stringMatching(/^0x[0-9a-f]{40}$/),
-      },
+      contracts: Object.fromEntries(['hub', 'endpoint', 'communityPayments', 'token'].map((name) => [name, address])),
     })
     const spoke = (network: string) => ({
       network,
       chainId: expect.any(Number),
       rpcUrl: expect.stringMatching(/^http:/),
-      contracts: { spoke: expect.stringMatching(/^0x/), endpoint: expect.stringMatching(/^0x/) },
+      contracts: { spoke: address, endpoint: address, communityPayments: address },
     })
     expect(written.networks.mainnet.spokes).toEqual([spoke('8453'), spoke('10')])
     expect(written.networks.testnet.hub.network).toBe('11155111')
@@ -72,6 +70,21 @@ describe('the local world', () => {
       expect(await waitFor(isParked, 20_000)).toBe(true)
     },
   )
+
+  it.each(['mainnet', 'testnet'] as const)('has a free community and a paid one on %s', async (network) => {
+    const { communities } = world().seeds[network]!
+    const [admin] = world().accounts.evm
+    expect(communities?.admin).toBe(admin?.address)
+    const query = network === 'testnet' ? '?testnet=true' : ''
+    const rulesOf = async (name: string) => (await ask('GET', `/v1/communities/${name}${query}`)).body
+    const none = { ownersOnly: false, startsAt: null, requirements: [] }
+    expect(await rulesOf('club')).toEqual({ name: 'club', prices: [], ...none })
+    expect(await rulesOf('guild')).toEqual({ name: 'guild', prices: communities?.paid.prices, ...none })
+    const { hub, spokes, solana } = world().networks[network]
+    const chains = [hub, ...spokes].map((chain) => chain.network)
+    const paid = communities!.paid.prices.map((price) => price.network)
+    expect(paid).toEqual([...chains, hub.network, ...(solana ? ['solana'] : [])])
+  })
 
   it('registers a name from quote to event', async () => {
     const [account, name] = [await freshWallet(), freshName()]

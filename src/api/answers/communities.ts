@@ -15,7 +15,10 @@ import { requireName, requireNames } from './names.js'
 export const communityPorts = (
   context: Context,
   network: Network,
-): readonly CommunityPort<EvmCommunityPayment | SolanaCommunityPayment>[] => [...chainsOf(context, network)]
+): readonly CommunityPort<EvmCommunityPayment | SolanaCommunityPayment>[] => [
+  ...chainsOf(context, network),
+  ...context.solana.filter((cluster) => cluster.network === network),
+]
 
 /** A community as it is answered. */
 export type CommunityAnswer = { name: string } & ReturnType<typeof communityRulesJson>
