@@ -33,6 +33,11 @@ export class Model {
     return this.clusters.findIndex((entries) => entries.get(w)?.isVerified)
   }
 
+  /** Whether a public entry of a cluster can't have this name, beside those that others of the cluster have. */
+  protected isReserved(_c: number, _name: string): boolean {
+    return false
+  }
+
   held(c: number): string[] {
     return this.names.filter((held) => held.cluster === c).map((held) => held.name)
   }
@@ -70,13 +75,8 @@ export class Model {
         const after = new Map(entries)
         const renamed = s.items.filter((item) => entries.get(item.w)!.name !== item.name)
         for (const { w, name } of renamed) after.set(w, { ...entries.get(w)!, name, changed: at })
-        if (
-          clash(
-            after,
-            renamed.map((item) => item.w),
-          )
-        )
-          return 'wallet_name_taken'
+        const touched = renamed.map((item) => item.w)
+        if (this.clash(home, after, touched)) return 'wallet_name_taken'
         this.clusters[home] = after
         return renamed
           .filter(({ w }) => !after.get(w)!.isPrivate)
@@ -115,7 +115,8 @@ export class Model {
       const entry = this.clusters[c]!.get(s.w)!
       const taken = [...this.clusters[c]!.values()].filter((other) => !other.isPrivate).map((other) => other.name)
       let name = entry.name
-      for (let n = 2; taken.includes(name); n++) name = `${entry.name}-${n}`
+      for (let n = 2; taken.includes(name) || this.isReserved(c, name); n++)
+        name = `${entry.name.slice(0, 32 - `-${n}`.length)}-${n}`
       this.clusters[c]!.set(s.w, { ...entry, name, isPrivate: false, added: at, changed: at })
       events.push(`ADD_WALLET ${c} ${s.w} ${name} true ${entry.isBackedUp}`)
     }
@@ -162,7 +163,7 @@ export class Model {
       after.set(w, { ...fresh, name, isPrivate, added: at, changed: at })
       touched.push(w)
     }
-    if (clash(after, touched)) return 'wallet_name_taken'
+    if (this.clash(c, after, touched)) return 'wallet_name_taken'
     this.clusters[c] = after
     return touched.flatMap((w) => {
       const { name, isVerified, isPrivate, isBackedUp } = after.get(w)!
@@ -196,12 +197,13 @@ export class Model {
     if (!entry.isPrivate) events.push(`VERIFY_WALLET ${c} ${w}`)
     return events
   }
-}
 
-/** Whether one of these wallets has a name that it can't have beside the others. */
-function clash(entries: ReadonlyMap<number, ModelEntry>, touched: readonly number[]): boolean {
-  return touched.some((w) => {
-    const { name, isPrivate } = entries.get(w)!
-    return [...entries].some(([x, other]) => x !== w && other.name === name && (isPrivate || !other.isPrivate))
-  })
+  /** Whether one of these wallets has a name that it can't have beside the others. */
+  private clash(c: number, entries: ReadonlyMap<number, ModelEntry>, touched: readonly number[]): boolean {
+    return touched.some((w) => {
+      const { name, isPrivate } = entries.get(w)!
+      if (!isPrivate && this.isReserved(c, name)) return true
+      return [...entries].some(([x, other]) => x !== w && other.name === name && (isPrivate || !other.isPrivate))
+    })
+  }
 }

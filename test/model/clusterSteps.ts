@@ -20,14 +20,14 @@ export type Step =
 export const WALLETS: readonly Buffer[] = Array.from({ length: 6 }, (_, i) =>
   addressOfWord(Buffer.alloc(32, 0x11 * (i + 1)).fill(0, 0, i > 3 ? 0 : 12)),
 )
-const WALLET_NAMES = ['main', 'main-2', 'a', 'b', 'c']
-const NAMES = ['foo', 'bar', 'baz', 'qux']
+export const WALLET_NAMES: readonly string[] = ['main', 'main-2', 'a', 'b', 'c']
+export const NAMES: readonly string[] = ['foo', 'bar', 'baz', 'qux']
 
 const w = fc.nat(WALLETS.length - 1)
 const walletName = fc.constantFrom(...WALLET_NAMES)
 const distinct = { selector: (item: { w: number }) => item.w, minLength: 0, maxLength: 3 }
 
-const step: fc.Arbitrary<Step> = fc.oneof(
+export const step: fc.Arbitrary<Step> = fc.oneof(
   { weight: 3, arbitrary: fc.record({ do: fc.constant('bid' as const), w, name: fc.constantFrom(...NAMES) }) },
   { weight: 1, arbitrary: fc.record({ do: fc.constant('create' as const), w }) },
   {

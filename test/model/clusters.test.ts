@@ -1,13 +1,11 @@
 import fc from 'fast-check'
 import { describe, expect, it } from 'vitest'
 import type { Entry } from '../../src/registry/entry.js'
-import { type PublicEvent, publicEvents } from '../../src/registry/events.js'
+import { publicEvents } from '../../src/registry/events.js'
 import { append, emptyRegistry, type MemoryRegistry } from '../../src/testing/memoryRegistry.js'
 import { Model } from './clusterModel.js'
-import { entryOf, idOf, type Step, steps, WALLETS } from './clusterSteps.js'
-
-const LATE = Number.MAX_SAFE_INTEGER
-const number = (address: Buffer): number => WALLETS.findIndex((wallet) => wallet.equals(address))
+import { entryOf, idOf, type Step, steps } from './clusterSteps.js'
+import { entriesIn, folded, LATE, line, number, rowsOf, sorted } from './lines.js'
 
 /** The entries of steps, in a state that only the model can tell (cluster ids), and what the model says of each. */
 function play(list: readonly Step[]) {
@@ -19,50 +17,6 @@ function play(list: readonly Step[]) {
   })
   return { model, entries, told }
 }
-
-function line(event: PublicEvent): string {
-  const c = (event.cluster ?? 0) - 1
-  switch (event.type) {
-    case 'CREATE_CLUSTER':
-      return `CREATE_CLUSTER ${c}`
-    case 'ADD_WALLET':
-      return `ADD_WALLET ${c} ${number(event.wallet)} ${event.name} ${event.isVerified} ${event.isBackedUp}`
-    case 'REGISTER_NAME':
-      return `REGISTER_NAME ${c} ${event.name}`
-    case 'UPDATE_WALLET_NAME':
-      return `UPDATE_WALLET_NAME ${c} ${number(event.wallet)} ${event.name}`
-    case 'TRANSFER_NAME':
-      return `TRANSFER_NAME ${c} ${event.name} ${event.from - 1}`
-    default:
-      return `${event.type} ${c} ${number(event.wallet)}`
-  }
-}
-
-/** Tables after all entries, cut into batches of these sizes. */
-function folded(entries: readonly Entry[], sizes: readonly number[] = []): MemoryRegistry {
-  const registry = emptyRegistry('mainnet', 1n)
-  const rest = [...entries]
-  for (const size of sizes) append(registry, rest.splice(0, size), LATE)
-  append(registry, rest, LATE)
-  return registry
-}
-
-const sorted = <T>(list: Iterable<T>): T[] => [...list].sort((a, b) => (JSON.stringify(a) < JSON.stringify(b) ? -1 : 1))
-
-const entriesIn = (model: Model) =>
-  sorted(
-    model.clusters.flatMap((entries, c) =>
-      [...entries].map(([w, { added, changed, ...entry }]) => ({ c, w, ...entry, added, changed })),
-    ),
-  )
-
-const rowsOf = ({ wallets }: MemoryRegistry) =>
-  sorted(
-    wallets.map(({ cluster, address, name, isVerified, isPrivate, isBackedUp, createdSeq, updatedSeq }) => ({
-      ...{ c: cluster - 1, w: number(address), name, isVerified, isPrivate, isBackedUp },
-      ...{ added: createdSeq, changed: updatedSeq },
-    })),
-  )
 
 const add = (w: number, item: { w: number; name: string; isPrivate: boolean }): Step => ({
   do: 'add',

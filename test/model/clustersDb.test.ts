@@ -5,24 +5,29 @@ import fc from 'fast-check'
 import type pg from 'pg'
 import { afterAll, beforeAll, expect, test } from 'vitest'
 import { appendEntries } from '../../src/db/append.js'
+import { type ChainRow, registerChain } from '../../src/db/chains.js'
 import { migrate } from '../../src/db/migrate.js'
 import { createPool, inTransaction } from '../../src/db/pool.js'
 import { replay } from '../../src/db/replay.js'
+import { rewind } from '../../src/db/rewind.js'
 import type { Entry } from '../../src/registry/entry.js'
-import { append, emptyRegistry } from '../../src/testing/memoryRegistry.js'
+import type { MemoryRegistry } from '../../src/testing/memoryRegistry.js'
 import { type Postgres, startPostgres } from '../../src/testing/postgres.js'
-import { Model } from './clusterModel.js'
-import { entryOf, steps } from './clusterSteps.js'
+import { CommunityModel } from './communityModel.js'
+import { type CommunityStep, communitySteps, entryOf } from './communitySteps.js'
+import { folded, LATE } from './lines.js'
 
-const LATE = Number.MAX_SAFE_INTEGER
 const home = mkdtempSync(join(tmpdir(), 'clusterd-clusters-'))
 let postgres: Postgres
 let pool: pg.Pool
+let hub: ChainRow
 
 beforeAll(async () => {
   postgres = await startPostgres({ dataDir: join(home, 'pg') })
   await migrate(postgres.url)
   pool = createPool({ url: postgres.url, max: 4, applicationName: 'test' })
+  const chain = { network: 'mainnet', label: '1', instance: '', chainId: 31_337, startBlock: 0 } as const
+  hub = await registerChain(pool, { ...chain, genesisHash: Buffer.alloc(32), contract: Buffer.alloc(20) })
 })
 afterAll(async () => {
   await pool.end()
@@ -31,10 +36,11 @@ afterAll(async () => {
 })
 
 async function empty(): Promise<void> {
-  await pool.query('TRUNCATE journal, names, clusters, wallets')
+  await pool.query('TRUNCATE journal, names, clusters, wallets, communities, community_names')
   await pool.query(
-    'UPDATE journal_heads SET seq = 0, public_seq = 0, at_ms = 0, serial = 0, minimum_wei = 1 WHERE network = 0',
+    `UPDATE journal_heads SET generation = 1, seq = 0, public_seq = 0, at_ms = 0, serial = 0, minimum_wei = 1 WHERE network = 0`,
   )
+  await pool.query('UPDATE chains SET next_block = 1000')
 }
 
 const rows = async (text: string): Promise<unknown[]> => (await pool.query(text)).rows
@@ -46,47 +52,81 @@ const minimum: Entry = {
   body: Buffer.from('1'.padStart(64, '0'), 'hex'),
 }
 
+/** The journal's entries of steps, under the minimum. */
+function entriesOf(list: readonly CommunityStep[]): Entry[] {
+  const model = new CommunityModel()
+  const entries = list.map((step, i) => {
+    const entry = entryOf(step, i + 1, model.origins)
+    model.play(step, i + 1)
+    return entry
+  })
+  return [minimum, ...entries]
+}
+
+async function appendAll(entries: readonly Entry[], cuts: readonly number[]): Promise<void> {
+  const rest = [...entries]
+  for (const size of [...cuts, rest.length]) {
+    const batch = rest.splice(0, size)
+    await inTransaction(pool, (client) => appendEntries(client, 'mainnet', batch, { writerMs: LATE }))
+  }
+}
+
+async function expectTables(registry: MemoryRegistry, generation = 1): Promise<void> {
+  const order = (a: { cluster: number; address: Buffer }, b: { cluster: number; address: Buffer }) =>
+    a.cluster - b.cluster || Buffer.compare(a.address, b.address)
+  const wallets = await rows(
+    `SELECT cluster, address, name, verified AS "isVerified", private AS "isPrivate", backed_up AS "isBackedUp",
+       created_seq AS "createdSeq", updated_seq AS "updatedSeq" FROM wallets ORDER BY cluster, address`,
+  )
+  expect(wallets).toEqual([...registry.wallets].sort(order))
+  expect(await rows('SELECT name, cluster FROM names WHERE outcome = 1 ORDER BY seq')).toEqual(
+    registry.names.filter((row) => row.outcome === 'won').map(({ name, cluster }) => ({ name, cluster })),
+  )
+  expect(await rows('SELECT name, seq FROM communities ORDER BY seq')).toEqual(registry.communities)
+  expect(
+    await rows(
+      'SELECT community, name, address, verified AS "isVerified", assigned, seq FROM community_names ORDER BY seq',
+    ),
+  ).toEqual(registry.communityNames)
+  expect(
+    await rows(
+      `SELECT actor, effects, public_first AS "publicFirst", public_count AS "publicCount", at_ms AS "atMs"
+       FROM journal WHERE generation = ${generation} ORDER BY seq`,
+    ),
+  ).toEqual(
+    registry.journal.map(({ actor, effects, publicFirst, publicCount, atMs }) => {
+      return { actor, effects, publicFirst, publicCount, atMs }
+    }),
+  )
+  const { live, rebuilt } = await replay(pool, 'mainnet')
+  expect(rebuilt).toBe(live)
+}
+
+const sizes = fc.array(fc.integer({ min: 1, max: 14 }), { maxLength: 10 })
+
 test('the database does as the rules in memory do, however the batches are cut, and a replay gives the same state', async () => {
-  const sizes = fc.array(fc.integer({ min: 1, max: 12 }), { maxLength: 10 })
   await fc.assert(
-    fc.asyncProperty(steps, sizes, async (list, cuts) => {
+    fc.asyncProperty(communitySteps, sizes, async (list, cuts) => {
       await empty()
-      const model = new Model()
-      const entries = list.map((step, i) => {
-        const entry = entryOf(step, i + 1, model.origins)
-        model.run(step, i + 2)
-        return entry
-      })
-      const registry = emptyRegistry('mainnet', 1n)
-      append(registry, [minimum, ...entries], LATE)
-      const rest = [minimum, ...entries]
-      for (const size of [...cuts, rest.length]) {
-        const batch = rest.splice(0, size)
-        await inTransaction(pool, (client) => appendEntries(client, 'mainnet', batch, { writerMs: LATE }))
-      }
-      const order = (a: { cluster: number; address: Buffer }, b: { cluster: number; address: Buffer }) =>
-        a.cluster - b.cluster || Buffer.compare(a.address, b.address)
-      const wallets = await rows(
-        `SELECT cluster, address, name, verified AS "isVerified", private AS "isPrivate", backed_up AS "isBackedUp",
-           created_seq AS "createdSeq", updated_seq AS "updatedSeq" FROM wallets ORDER BY cluster, address`,
-      )
-      expect(wallets).toEqual([...registry.wallets].sort(order))
-      expect(await rows('SELECT name, cluster FROM names WHERE outcome = 1 ORDER BY seq')).toEqual(
-        registry.names.filter((row) => row.outcome === 'won').map(({ name, cluster }) => ({ name, cluster })),
-      )
-      expect(
-        await rows('SELECT actor, effects, public_first AS first, public_count AS count FROM journal ORDER BY seq'),
-      ).toEqual(
-        registry.journal.map((row) => ({
-          actor: row.actor,
-          effects: row.effects,
-          first: row.publicFirst,
-          count: row.publicCount,
-        })),
-      )
-      const { live, rebuilt } = await replay(pool, 'mainnet')
-      expect(rebuilt).toBe(live)
+      const entries = entriesOf(list)
+      await appendAll(entries, cuts)
+      await expectTables(folded(entries))
     }),
     { numRuns: 25 },
+  )
+})
+
+test('after a rewind the tables are those that the fold of what is kept gives', async () => {
+  await fc.assert(
+    fc.asyncProperty(communitySteps, sizes, fc.integer({ min: 1, max: 25 }), async (list, cuts, block) => {
+      await empty()
+      const entries = entriesOf(list)
+      await appendAll(entries, cuts)
+      const target = { row: hub, isHub: true, block, parentHash: Buffer.alloc(32, 1), parentMs: 0 }
+      await rewind(pool, target, { apply: true })
+      const kept = entries.filter(({ position }) => position?.chain !== hub.chain || position.block < block)
+      await expectTables(folded(kept), 2)
+    }),
+    { numRuns: 8 },
   )
 })

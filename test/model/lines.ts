@@ -1,0 +1,57 @@
+import type { Entry } from '../../src/registry/entry.js'
+import type { PublicEvent } from '../../src/registry/events.js'
+import { append, emptyRegistry, type MemoryRegistry } from '../../src/testing/memoryRegistry.js'
+import type { Model } from './clusterModel.js'
+import { WALLETS } from './clusterSteps.js'
+
+/** What the registry has, in the words of the models: wallets and clusters by number, events as lines. */
+
+export const LATE = Number.MAX_SAFE_INTEGER
+export const number = (address: Buffer): number => WALLETS.findIndex((wallet) => wallet.equals(address))
+
+export function line(event: PublicEvent): string {
+  const c = (event.cluster ?? 0) - 1
+  switch (event.type) {
+    case 'CREATE_CLUSTER':
+      return `CREATE_CLUSTER ${c}`
+    case 'ADD_WALLET':
+      return `ADD_WALLET ${c} ${number(event.wallet)} ${event.name} ${event.isVerified} ${event.isBackedUp}`
+    case 'REGISTER_NAME':
+      return `REGISTER_NAME ${c} ${event.name}`
+    case 'UPDATE_WALLET_NAME':
+      return `UPDATE_WALLET_NAME ${c} ${number(event.wallet)} ${event.name}`
+    case 'TRANSFER_NAME':
+      return `TRANSFER_NAME ${c} ${event.name} ${event.from - 1}`
+    case 'REGISTER_COMMUNITY_NAME':
+      return `REGISTER_COMMUNITY_NAME ${event.cluster && c} ${event.community} ${event.name} ${number(event.wallet)}`
+    default:
+      return `${event.type} ${c} ${number(event.wallet)}`
+  }
+}
+
+/** Tables after all entries, cut into batches of these sizes, the rest in one. */
+export function folded(entries: readonly Entry[], sizes: readonly number[] = []): MemoryRegistry {
+  const registry = emptyRegistry('mainnet', 1n)
+  const rest = [...entries]
+  for (const size of sizes) append(registry, rest.splice(0, size), LATE)
+  append(registry, rest, LATE)
+  return registry
+}
+
+export const sorted = <T>(list: Iterable<T>): T[] =>
+  [...list].sort((a, b) => (JSON.stringify(a) < JSON.stringify(b) ? -1 : 1))
+
+export const entriesIn = (model: Model) =>
+  sorted(
+    model.clusters.flatMap((entries, c) =>
+      [...entries].map(([w, { added, changed, ...entry }]) => ({ c, w, ...entry, added, changed })),
+    ),
+  )
+
+export const rowsOf = ({ wallets }: MemoryRegistry) =>
+  sorted(
+    wallets.map(({ cluster, address, name, isVerified, isPrivate, isBackedUp, createdSeq, updatedSeq }) => ({
+      ...{ c: cluster - 1, w: number(address), name, isVerified, isPrivate, isBackedUp },
+      ...{ added: createdSeq, changed: updatedSeq },
+    })),
+  )
