@@ -14,7 +14,7 @@ import type { Entry } from '../../src/registry/entry.js'
 import type { MemoryRegistry } from '../../src/testing/memoryRegistry.js'
 import { type Postgres, startPostgres } from '../../src/testing/postgres.js'
 import { CommunityModel } from './communityModel.js'
-import { type CommunityStep, communitySteps, entryOf } from './communitySteps.js'
+import { type CommunityStep, communitySteps, entryOf, HIDING } from './communitySteps.js'
 import { folded, LATE } from './lines.js'
 
 const home = mkdtempSync(join(tmpdir(), 'clusterd-clusters-'))
@@ -112,7 +112,7 @@ test('the database does as the rules in memory do, however the batches are cut, 
       await appendAll(entries, cuts)
       await expectTables(folded(entries))
     }),
-    { numRuns: 25 },
+    { numRuns: 25, examples: [[[...HIDING], HIDING.map(() => 1)]] },
   )
 })
 

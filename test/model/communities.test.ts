@@ -5,7 +5,7 @@ import type { Changes } from '../../src/registry/fold.js'
 import { append, emptyRegistry, type MemoryRegistry } from '../../src/testing/memoryRegistry.js'
 import type { Step } from './clusterSteps.js'
 import { CommunityModel, type CommunityTold } from './communityModel.js'
-import { type CommunityStep, communitySteps, entryOf } from './communitySteps.js'
+import { type CommunityStep, communitySteps, entryOf, HIDING } from './communitySteps.js'
 import { entriesIn, folded, LATE, line, number, rowsOf, sorted } from './lines.js'
 
 /** The entries of steps, and what the model says of each. */
@@ -93,7 +93,7 @@ describe('communities', () => {
           registry.names.filter((row) => row.outcome === 'won').map((row) => [row.name, row.cluster! - 1]),
         ).toEqual(model.names.map((held) => [held.name, held.cluster]))
       }),
-      { numRuns: 200, examples: [[[...MOVING]]] },
+      { numRuns: 200, examples: [[[...MOVING]], [[...HIDING]]] },
     )
     for (const word of EVERYTHING) expect(seen).toContain(word)
   })

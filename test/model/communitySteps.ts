@@ -169,6 +169,26 @@ const GROUND: readonly CommunityStep[] = [
   { do: 'add', w: 1, items: [{ w: 3, name: 'b', isPrivate: true }] },
 ]
 
+const take = (name: string): CommunityStep => {
+  return { do: 'register', w: 5, of: 5, name: 'foo', below: name, met: 0, isAssigned: false }
+}
+/**
+ * Names below a community that hide those of private wallets, and their numbered forms, also of a name that has no room for a
+ * number. Each bid makes one of them public.
+ */
+export const HIDING: readonly CommunityStep[] = [
+  ...GROUND,
+  ...['a', 'a-2', LONG, `${LONG}-2`].map(take),
+  { do: 'bid', w: 2, name: 'baz' },
+  { do: 'add', w: 0, items: [{ w: 4, name: LONG, isPrivate: true }] },
+  { do: 'add', w: 0, items: [{ w: 4, name: LONG, isPrivate: false }] },
+  { do: 'verify', w: 4, c: 0 },
+  { do: 'rename', w: 0, items: [{ w: 0, name: `${LONG}-2` }] },
+  { do: 'bid', w: 4, name: 'qux' },
+  take('a-3'),
+  take(`${LONG}-3`),
+]
+
 /** A wallet is listed by another and goes there, maybe with the names that it holds. */
 const move = fc
   .record({
