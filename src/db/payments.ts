@@ -45,6 +45,18 @@ export async function readCursor(
   return rows[0] ?? { signature: null, slot: startSlot, sequence: 0 }
 }
 
+/** Up to which of a program's payments for names of communities all are stored as believed. */
+export async function readKnownCommunityPayments(pool: pg.Pool, network: Network, chain: number): Promise<number> {
+  const { rows } = await pool.query<{ known: number }>(
+    `SELECT coalesce(max(log_index), 0) AS known FROM (
+       SELECT log_index, row_number() OVER (ORDER BY log_index) AS place FROM community_payments
+       WHERE network = $1 AND chain = $2 AND confirmed) counted
+     WHERE log_index = place`,
+    [NETWORK_CODE[network], chain],
+  )
+  return rows[0]?.known ?? 0
+}
+
 /**
  * Moves a cursor by compare-and-set, in the transaction of the rows it stands for: it fails when somebody else has moved it.
  */

@@ -1,12 +1,17 @@
+import { PublicKey } from '@solana/web3.js'
+import type { Call } from '../../chains/nodes.js'
+import type { CommunityPaymentAccount } from '../../chains/solana/communityProgram.js'
 import {
   type ListedTransaction,
   type ReadTransaction,
+  readCommunityPayments,
   readPaymentAccounts,
   readTransactions,
 } from '../../chains/solana/reads.js'
 import type { PaymentAccount } from '../../chains/solana/registrar.js'
 import type { Progress } from '../types.js'
 import { hexOf, openQuotes } from './book.js'
+import { communityKey, openCommunityKeys } from './communityBook.js'
 import type { PaymentWatcherOptions } from './watcher.js'
 
 /** Transactions of one database transaction: two batches of a node. */
@@ -14,12 +19,16 @@ const CHUNK = 200
 /** Chunks that are read ahead of the writer: bounds memory, hides the round trips. */
 const CHUNKS_AHEAD = 3
 
+/** Accounts of open payments whose sequence the transactions don't tell. */
+export interface OpenAccounts {
+  /** By the quote's id in hex. */
+  payments: ReadonlyMap<string, PaymentAccount>
+  /** For names of communities, by `communityKey`. */
+  communityPayments: ReadonlyMap<string, CommunityPaymentAccount>
+}
+
 /** Takes in some transactions. */
-export type Take = (
-  txs: readonly ReadTransaction[],
-  /** Open payments of quotes whose sequence the transactions don't tell, by the quote's id in hex. */
-  accounts: ReadonlyMap<string, PaymentAccount>,
-) => Promise<void>
+export type Take = (txs: readonly ReadTransaction[], accounts: OpenAccounts) => Promise<void>
 
 /** Reads what was listed, in its order, the next chunks while one is taken in; stops between two when the signal fires. */
 export async function inChunks(
@@ -41,22 +50,34 @@ export async function inChunks(
     }
     const { txs, accounts } = await ahead.shift()!
     await take(txs, accounts)
-    payments += txs.reduce((sum, tx) => sum + tx.payments.length, 0)
+    payments += txs.reduce((sum, tx) => sum + tx.payments.length + tx.communityPayments.length, 0)
     options.onProgress?.(progressOf(options, Math.min(listed.length, done + CHUNK), listed.length, payments, startedMs))
   }
 }
 
-function readChunk({ rpc, registrar, commitment }: PaymentWatcherOptions, listed: readonly ListedTransaction[]) {
+function readChunk(options: PaymentWatcherOptions, listed: readonly ListedTransaction[]) {
+  const { rpc, registrar, commitment } = options
   return rpc.onOneNode(async (call) => {
     const txs = await readTransactions(call, registrar, listed, commitment)
     const quotes = openQuotes(txs)
     const found = quotes.length > 0 ? await readPaymentAccounts(call, registrar, quotes, commitment) : []
-    const accounts = new Map<string, PaymentAccount>()
+    const payments = new Map<string, PaymentAccount>()
     found.forEach((account, i) => {
-      if (account) accounts.set(hexOf(quotes[i]!), account)
+      if (account) payments.set(hexOf(quotes[i]!), account)
     })
-    return { txs, accounts }
+    return { txs, accounts: { payments, communityPayments: await readOpenCommunityPayments(options, call, txs) } }
   })
+}
+
+async function readOpenCommunityPayments(
+  { registrar, commitment }: PaymentWatcherOptions,
+  call: Call,
+  txs: readonly ReadTransaction[],
+): Promise<OpenAccounts['communityPayments']> {
+  const open = openCommunityKeys(txs)
+  const keys = open.map(({ payer, ...words }) => ({ ...words, payer: new PublicKey(payer) }))
+  const found = keys.length > 0 ? await readCommunityPayments(call, registrar, keys, commitment) : []
+  return new Map(found.flatMap((account, i) => (account ? [[communityKey(open[i]!), account] as const] : [])))
 }
 
 function progressOf(

@@ -116,6 +116,7 @@ function logOutcome(
   const fields = { network, chain: label, ...numbers, ms }
   if (outcome.kind === 'missing' && outcome.isAlarm && !wasAlarm)
     log.error(fields, 'payments are missing: no node lists the transactions that made them')
-  else if (outcome.kind === 'took' && (outcome.payments > 0 || outcome.closed > 0)) log.info(fields, kind)
+  else if (outcome.kind === 'took' && outcome.payments + outcome.communityPayments + outcome.closed > 0)
+    log.info(fields, kind)
   else log.trace(fields, kind)
 }

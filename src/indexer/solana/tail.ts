@@ -1,8 +1,10 @@
 import type { Call } from '../../chains/nodes.js'
 import { listTransactions, type ReadTransaction, readTransaction } from '../../chains/solana/reads.js'
+import { replaceTailCommunityPayments } from '../../db/communityPayments.js'
 import { assertLeader } from '../../db/head.js'
 import { type StoredPayment, writeTailPayments } from '../../db/payments.js'
 import { inTransaction } from '../../db/pool.js'
+import { countedBy, madePayment } from './communityBook.js'
 import { rowOf } from './row.js'
 import type { PaymentWatcherOptions } from './watcher.js'
 
@@ -48,16 +50,25 @@ export function createTail(options: PaymentWatcherOptions): Tail {
           return sequence === null ? [] : [rowOf(identity, tx, { ...payment, sequence }, position, nowMs())]
         }),
       )
-      const text = payments.map(
-        ({ messageId, signature }) => `${messageId.toString('hex')} ${signature.toString('hex')}`,
+      const communityPayments = txs.flatMap((tx) =>
+        tx.communityPayments.flatMap((payment) => {
+          const counted = countedBy(payment, tx, undefined)
+          return counted ? [madePayment(identity, tx, payment, counted, nowMs())] : []
+        }),
       )
-      if (stored === text.join()) return payments.length
+      const ids: [Buffer, Buffer][] = [
+        ...payments.map(({ messageId, signature }): [Buffer, Buffer] => [messageId, signature]),
+        ...communityPayments.map(({ paymentId, tx }): [Buffer, Buffer] => [paymentId, tx]),
+      ]
+      const text = ids.map(([id, signature]) => `${id.toString('hex')} ${signature.toString('hex')}`)
+      if (stored === text.join()) return ids.length
       await inTransaction(pool, async (client) => {
         await assertLeader(client, identity.network, epoch)
         await writeTailPayments(client, identity.network, chain, payments)
+        await replaceTailCommunityPayments(client, identity.network, chain, communityPayments)
       })
       stored = text.join()
-      return payments.length
+      return ids.length
     },
   }
 }

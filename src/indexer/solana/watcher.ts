@@ -7,18 +7,28 @@ import {
   listTransactions,
   type ReadTransaction,
   readSequences,
+  type Sequences,
   signatureBytes,
   signatureText,
 } from '../../chains/solana/reads.js'
-import type { PaymentAccount, Registrar } from '../../chains/solana/registrar.js'
+import type { Registrar } from '../../chains/solana/registrar.js'
 import type { SolanaRpc } from '../../chains/solana/rpc.js'
+import { confirmCommunityPayments } from '../../db/communityPayments.js'
 import { assertLeader } from '../../db/head.js'
-import { confirmPayments, moveCursor, type PaymentCursor, readCursor, settlePayments } from '../../db/payments.js'
+import {
+  confirmPayments,
+  moveCursor,
+  type PaymentCursor,
+  readCursor,
+  readKnownCommunityPayments,
+  settlePayments,
+} from '../../db/payments.js'
 import { inTransaction } from '../../db/pool.js'
 import { failpoint } from '../../ops/failpoint.js'
 import type { IndexerState, Progress } from '../types.js'
 import { type Book, createBook } from './book.js'
-import { inChunks } from './chunks.js'
+import { inChunks, type OpenAccounts } from './chunks.js'
+import { type CommunityBook, createCommunityBook } from './communityBook.js'
 import type { ProgramIdentity } from './row.js'
 import { createTail, type Tail } from './tail.js'
 
@@ -29,14 +39,16 @@ const SEARCH_EVERY_MS = 5_000
 /** Nodes that lag find them soon; after this long somebody has to look. */
 const MISSING_ALARM_MS = 60_000
 
+const SUBJECT = { names: 'names', communities: 'names of communities' }
+
 /** What one step of the watcher came to. */
 export type WatchOutcome =
   /** Transactions that are believed were taken in. */
-  | { kind: 'took'; transactions: number; payments: number; closed: number }
+  | { kind: 'took'; transactions: number; payments: number; communityPayments: number; closed: number }
   /** Nothing new that is believed; the unconfirmed tail may have changed. */
   | { kind: 'idle'; unconfirmed: number }
-  /** The program has counted payments that no listed transaction shows. `isAlarm`: for too long. */
-  | { kind: 'missing'; from: number; to: number; isAlarm: boolean }
+  /** The program has counted payments, of one kind, that no listed transaction shows. `isAlarm`: for too long. */
+  | { kind: 'missing'; of: 'names' | 'communities'; from: number; to: number; isAlarm: boolean }
 
 export interface PaymentWatcherOptions {
   pool: pg.Pool
@@ -70,6 +82,7 @@ export interface PaymentWatcher {
 interface Memory {
   cursor: PaymentCursor
   book: Book
+  communityBook: CommunityBook
   /** Everything up to this signature has been listed. */
   listedTo: string | null
   tail: Tail
@@ -99,10 +112,14 @@ export function createPaymentWatcher(options: PaymentWatcherOptions): PaymentWat
   }
 
   const remember = async (): Promise<Memory> => {
-    const cursor = await readCursor(pool, network, chain, options.startSlot)
+    const [cursor, known] = await Promise.all([
+      readCursor(pool, network, chain, options.startSlot),
+      readKnownCommunityPayments(pool, network, chain),
+    ])
     return {
       cursor,
       book: createBook(identity, cursor.sequence),
+      communityBook: createCommunityBook(identity, known),
       listedTo: cursor.signature && signatureText(cursor.signature),
       tail: createTail(options),
       missingSinceMs: null,
@@ -116,13 +133,13 @@ export function createPaymentWatcher(options: PaymentWatcherOptions): PaymentWat
     const now = memory
     const seen = await rpc.onOneNode((call) => look(call, now))
     let transactions = 0
-    let payments = 0
-    let closed = 0
+    const took = { payments: 0, communityPayments: 0, closed: 0 }
     await inChunks(options, seen.fresh, async (txs, accounts) => {
       const taken = await write(now, txs, accounts)
       transactions += txs.length
-      payments += taken.payments
-      closed += taken.closed
+      took.payments += taken.payments
+      took.communityPayments += taken.communityPayments
+      took.closed += taken.closed
     })
     // cut short by the signal: what was not taken in is listed again
     if (signal.aborted && transactions < seen.fresh.length) memory = null
@@ -135,14 +152,14 @@ export function createPaymentWatcher(options: PaymentWatcherOptions): PaymentWat
     state.isCaughtUp = true
     // while something is missing, a transaction that was read again is no news
     const wasMissing = now.missingSinceMs !== null
-    const stillMissing = missing(now, seen.sequence)
-    if (transactions > 0 && !(wasMissing && stillMissing)) return { kind: 'took', transactions, payments, closed }
+    const stillMissing = missing(now, seen.sequences)
+    if (transactions > 0 && !(wasMissing && stillMissing)) return { kind: 'took', transactions, ...took }
     return stillMissing ?? { kind: 'idle', unconfirmed }
   }
 
   /** What is new on one node: its own count is asked for first, so that its list has to hold that many. */
   const look = async (call: Call, { cursor, book, listedTo, ...now }: Memory) => {
-    const [{ payments: sequence }, slot, headSlot] = await Promise.all([
+    const [sequences, slot, headSlot] = await Promise.all([
       readSequences(call, registrar, commitment),
       getSlot(call, commitment),
       getSlot(call, 'confirmed'),
@@ -154,24 +171,26 @@ export function createPaymentWatcher(options: PaymentWatcherOptions): PaymentWat
     if (isSearch && memory) Object.assign(memory, { searchedMs: nowMs(), lateSlots: now.lateSlots * 2 })
     // the oldest first
     const fresh = listed.filter(({ signature }) => !book.has(signature)).reverse()
-    return { sequence, slot, headSlot, fresh, newest }
+    return { sequences, slot, headSlot, fresh, newest }
   }
 
   /** One transaction: payments, settlements, and the cursor behind them where nothing is missing before it. */
   const write = async (
     now: Memory,
     txs: readonly ReadTransaction[],
-    accounts: ReadonlyMap<string, PaymentAccount>,
-  ): Promise<{ payments: number; closed: number }> => {
-    const { payments, closed } = now.book.take(txs, accounts, nowMs())
+    accounts: OpenAccounts,
+  ): Promise<{ payments: number; communityPayments: number; closed: number }> => {
+    const { payments, closed } = now.book.take(txs, accounts.payments, nowMs())
+    const communityPayments = now.communityBook.take(txs, accounts.communityPayments, nowMs())
     for (const { signature, odd } of txs) if (odd.length > 0) options.onOdd?.(signature, odd)
     failpoint('solana.before_transaction')
     const cursor = await inTransaction(pool, async (client) => {
       await assertLeader(client, network, epoch)
       await confirmPayments(client, network, chain, payments)
+      await confirmCommunityPayments(client, network, chain, communityPayments)
       now.book.forgetClosed(await settlePayments(client, network, closed))
       const last = txs.at(-1)
-      const to = last && now.book.isWhole ? cursorBehind(now, last) : now.cursor
+      const to = last && now.book.isWhole && now.communityBook.isWhole ? cursorBehind(now, last) : now.cursor
       if (to !== now.cursor) await moveCursor(client, network, chain, now.cursor, to)
       await client.query(`SELECT pg_notify('clusterd', $1)`, [network])
       failpoint('solana.before_commit')
@@ -180,14 +199,18 @@ export function createPaymentWatcher(options: PaymentWatcherOptions): PaymentWat
     failpoint('solana.after_commit')
     if (cursor !== now.cursor) now.book.forgetRead()
     now.cursor = cursor
-    return { payments: payments.length, closed: closed.length }
+    return { payments: payments.length, communityPayments: communityPayments.length, closed: closed.length }
   }
 
-  const missing = (now: Memory, sequence: number): WatchOutcome | null => {
-    if (now.book.known >= sequence && now.book.isWhole) return found(now)
+  const missing = (now: Memory, sequences: Sequences): WatchOutcome | null => {
+    const { book, communityBook } = now
+    const isGap = book.known < sequences.payments || !book.isWhole
+    if (!isGap && communityBook.known >= sequences.communityPayments && communityBook.isWhole) return found(now)
     now.missingSinceMs ??= nowMs()
     const isAlarm = nowMs() - now.missingSinceMs >= MISSING_ALARM_MS
-    return { kind: 'missing', from: now.book.known + 1, to: Math.max(sequence, now.book.known + 1), isAlarm }
+    const from = (isGap ? book.known : communityBook.known) + 1
+    const to = Math.max(isGap ? sequences.payments : sequences.communityPayments, from)
+    return { kind: 'missing', of: isGap ? 'names' : 'communities', from, to, isAlarm }
   }
 
   return {
@@ -198,7 +221,7 @@ export function createPaymentWatcher(options: PaymentWatcherOptions): PaymentWat
         state.lastStepMs = Date.now()
         state.lastError =
           outcome.kind === 'missing' && outcome.isAlarm
-            ? `payments ${outcome.from} to ${outcome.to} are in no transaction that the nodes list`
+            ? `payments ${outcome.from} to ${outcome.to} for ${SUBJECT[outcome.of]} are in no transaction that the nodes list`
             : null
         return outcome
       } catch (error) {
