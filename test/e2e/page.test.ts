@@ -174,6 +174,54 @@ function pageTests(executablePath: string): void {
       await told(`${name} is taken.`)
     })
 
+    it('gets a name below a free community at once, and pays for one below a paid one', async () => {
+      const ask = async (community: string, member: string) => {
+        await page.getByLabel('Community', { exact: true }).fill(community)
+        await page.getByLabel('Your name there').fill(member)
+        await page.getByRole('button', { name: 'Get it' }).click()
+      }
+      const member = freshName('m')
+      await ask('club', member)
+      await told(`club/${member} is yours.`)
+      await page
+        .locator('dd')
+        .filter({ hasText: `club/${member}` })
+        .waitFor()
+      await ask('club', member)
+      await told('The name is taken.')
+      await ask('guild', member)
+      await page.locator('dialog').filter({ hasText: 'It costs 0.001 ETH and gas, paid on Ethereum (ETH)' }).waitFor()
+      await screenshot(page, '7-paid-community', false)
+      await confirm('Pay')
+      await page
+        .locator('#payments li[data-status=finalized]')
+        .filter({ hasText: `guild/${member}` })
+        .waitFor()
+      await screenshot(page, '8-communities')
+    })
+
+    it('makes a name a community, sets a price, and registers for somebody', async () => {
+      const name = (await page.locator('#cluster h2').textContent())!.slice(0, -1)
+      await page.getByText(`Make ${name}/ a community`).click()
+      const rules = page.getByRole('form', { name: `Rules of ${name}` })
+      await rules.getByRole('button', { name: 'Set the rules' }).click()
+      await told(`Names below ${name} are free now.`)
+      await rules.getByLabel('Who may register').selectOption('paid')
+      await rules.getByRole('button', { name: 'Set the rules' }).click()
+      await told('is no amount')
+      await rules.getByLabel('Price').fill('0.5')
+      await rules.getByRole('button', { name: 'Set the rules' }).click()
+      await told(`Names below ${name} are for 0.5 ETH now.`)
+      const answer = await fetch(`${world().api}/v1/communities/${name}`)
+      expect(await answer.json()).toMatchObject({ prices: [{ network: '1', amount: '500000000000000000' }] })
+      const gift = page.getByRole('form', { name: `Register for somebody below ${name}` })
+      await gift.getByLabel('Register for somebody: name').fill('guest')
+      await gift.getByLabel('Wallet').fill(secret)
+      await gift.getByRole('button', { name: 'Give it' }).click()
+      await told(`${name}/guest belongs to`)
+      await screenshot(page, '9-rules')
+    })
+
     it('stays signed in over a reload, refuses to pay from another account, and signs out for good', async () => {
       await page.reload()
       await page.locator('tbody tr').first().waitFor()

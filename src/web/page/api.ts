@@ -40,6 +40,40 @@ export interface SolanaQuote {
   bridgeFee: string
 }
 
+/** What a name below a community costs. */
+export interface Price {
+  network: string
+  /** `native`, or a token's address or mint. */
+  token: string
+  amount: string
+  recipient: string
+}
+
+/** The rules of a community. */
+export interface Community {
+  name: string
+  prices: Price[]
+  ownersOnly: boolean
+  startsAt: string | null
+  requirements: { kind: string; name?: string }[]
+}
+
+/** A name below a community: registered, or to be paid. */
+export interface CommunityRegistration {
+  clusterName: string
+  owner: string
+  price?: Price
+  transactionInfo?:
+    | { type: 'evm'; transaction: Transaction; approval?: Transaction }
+    | { type: 'solana'; transaction: { data: string } }
+}
+
+interface Transaction {
+  to: string
+  data: string
+  value: string
+}
+
 export interface TxStatus {
   status: 'not_found' | 'pending' | 'bridging' | 'invalid' | 'lost_bid' | 'finalized'
   step?: string

@@ -1,6 +1,6 @@
 import type { Cluster, ClusterWallet } from './api.js'
 import { attempt, button, byId, confirmed, form, h, redraw, say, short } from './dom.js'
-import { api, ownEntry, state } from './state.js'
+import { api, ownEntry, ownNames, state } from './state.js'
 
 /** The part of the page in which the signed-in wallet's cluster is seen and edited. */
 export function renderCluster(reload: () => Promise<void>): void {
@@ -12,6 +12,9 @@ export function renderCluster(reload: () => Promise<void>): void {
   else if (cluster === null) redraw(section, h('h2', {}, 'Your cluster'), ...noCluster(reload))
   else redraw(section, ...clusterView(cluster, reload))
 }
+
+/** Names below communities are whole as they are. */
+const nameText = (name: string): string => (name.includes('/') ? name : `${name}/`)
 
 /** Tells what was done, and shows what became of it. */
 function change(done: string, reload: () => Promise<void>, work: () => Promise<unknown>): Promise<boolean> {
@@ -41,12 +44,12 @@ function noCluster(reload: () => Promise<void>): HTMLElement[] {
 function clusterView(cluster: Cluster, reload: () => Promise<void>): HTMLElement[] {
   const hidden = cluster.wallets.filter(({ isPrivate }) => isPrivate).length
   return [
-    h('h2', {}, state.names[0] ? `${state.names[0]}/` : 'Your cluster'),
+    h('h2', {}, ownNames()[0] ? `${ownNames()[0]}/` : 'Your cluster'),
     h(
       'dl',
       {},
       ...entry('Cluster', h('code', { class: 'id' }, cluster.id)),
-      ...entry('Names', state.names.length > 0 ? state.names.map((name) => `${name}/`).join(', ') : 'none yet'),
+      ...entry('Names', state.names.map(nameText).join(', ') || 'none yet'),
       ...entry('Created', `${cluster.createdAt.slice(0, 10)} by ${short(cluster.createdBy)}`),
     ),
     h(

@@ -1,17 +1,19 @@
 import { ApiError, type ChainInfo, type Cluster } from './api.js'
 import { renderCluster } from './cluster.js'
+import { renderCommunities } from './communities.js'
 import { attempt, byId } from './dom.js'
 import { renderRegister } from './register.js'
 import { renderSignIn } from './signIn.js'
 import { api, setSession, state } from './state.js'
 import { discoverWallets } from './wallets.js'
 
-/** Puts the page together: three parts, each drawn from the state, all drawn again after a change. */
+/** Puts the page together: four parts, each drawn from the state, all drawn again after a change. */
 
 function render(): void {
   renderSignIn(start)
   renderCluster(reload)
   renderRegister(reload)
+  renderCommunities(reload)
 }
 
 /** After signing in or out: nothing of before is shown. */

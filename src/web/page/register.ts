@@ -1,27 +1,19 @@
-import type { ChainInfo, EvmQuote, SolanaQuote, TxStatus } from './api.js'
+import type { ChainInfo, EvmQuote, SolanaQuote } from './api.js'
+import { amountText, chainText, payableChains } from './chains.js'
 import { attempt, byId, confirmed, form, h, redraw, say } from './dom.js'
+import { createFollower } from './follow.js'
 import { api, ownEntry, signedInAccount, state } from './state.js'
 
 /** The part of the page in which a name is registered and its transaction followed. */
 
-const POLL_MS = 1_000
-/** What will not change any more. */
-const FINAL = new Set<TxStatus['status']>(['finalized', 'lost_bid', 'invalid'])
-const STATUS_TEXT: Record<TxStatus['status'], string> = {
-  not_found: 'Sent; no chain has it yet.',
-  pending: 'Waiting for confirmations…',
-  bridging: 'Confirmed; on its way to the hub…',
-  invalid: 'This transaction registered nothing.',
-  lost_bid: 'Somebody else was first. What was paid is credited to your wallet on the hub.',
-  finalized: 'The name is yours.',
-}
+const registrations = createFollower('registrations')
 
 /** Draws the form; what is under way stays as it is. */
 export function renderRegister(reload: () => Promise<void>): void {
   const section = byId('register')
   section.hidden = state.session === null
   if (state.session === null) return
-  const chains = state.chains.filter(isPayable)
+  const chains = payableChains()
   const names = h('input', {
     ...{ name: 'name', 'data-key': 'name', required: true, pattern: '[a-zA-Z0-9_\\-]{1,32}/?', maxlength: '33' },
     ...{ autocomplete: 'off', spellcheck: 'false', 'aria-describedby': 'name-hint' },
@@ -48,21 +40,9 @@ export function renderRegister(reload: () => Promise<void>): void {
           ),
           h('button', { 'data-key': 'register' }, 'Register'),
         ),
-    h('ol', { id: 'registrations', 'aria-live': 'polite' }, ...[...followed.values()].reverse()),
+    registrations.list(),
   )
 }
-
-const isPayable = (chain: ChainInfo): boolean =>
-  chain.isTestnet === state.isTestnet &&
-  chain.canRegister &&
-  (chain.network === 'solana') === (state.session?.type === 'solana')
-
-const CHAIN_NAMES: Record<string, string> = {
-  ...{ 1: 'Ethereum', 10: 'Optimism', 56: 'BNB Chain', 137: 'Polygon', 8453: 'Base', 81457: 'Blast' },
-  ...{ 42161: 'Arbitrum', 43114: 'Avalanche', 98866: 'Plume', 11155111: 'Sepolia', 17000: 'Holesky', solana: 'Solana' },
-}
-const chainText = ({ network, gasToken }: ChainInfo): string =>
-  `${CHAIN_NAMES[network] ?? network} (${gasToken.symbol})`
 
 async function register(
   name: string,
@@ -81,7 +61,7 @@ async function register(
     const tx = chain.network === 'solana' ? await paySolana(name) : await payEvm(name, chain)
     if (!tx) return
     onSent()
-    follow(name, tx, reload)
+    registrations.follow(`${name}/`, tx, reload)
   })
 }
 
@@ -115,39 +95,3 @@ async function paySolana(name: string): Promise<string | null> {
 const priceText = (value: string, bridgeFee: string, symbol: string, decimals: number): string =>
   `It costs ${amountText(value, decimals)} ${symbol} and gas` +
   (bridgeFee === '0' ? '.' : `, of which ${amountText(bridgeFee, decimals)} ${symbol} are for the bridge.`)
-
-/** A whole number of the smallest unit, in units of the token. */
-export function amountText(value: string, decimals: number): string {
-  const digits = value.padStart(decimals + 1, '0')
-  const fraction = digits.slice(-decimals).replace(/0+$/, '')
-  return fraction ? `${digits.slice(0, -decimals)}.${fraction}` : digits.slice(0, -decimals)
-}
-
-/** The lines of what was sent from this page, newest first. */
-const followed = new Map<string, HTMLElement>()
-
-function follow(name: string, tx: string, reload: () => Promise<void>): void {
-  const status = h('span', { class: 'status' }, STATUS_TEXT.not_found)
-  const line = h('li', { 'data-tx': tx }, h('strong', {}, `${name}/ `), status, h('code', { class: 'id' }, tx))
-  followed.set(tx, line)
-  byId('registrations').prepend(line)
-  say(`Sent. ${name} is being registered.`)
-  void poll(tx, (answer) => {
-    line.dataset.status = answer.status
-    const { have, need } = answer.confirmations ?? {}
-    const count = answer.status === 'pending' && need ? ` ${Math.min(have ?? 0, need)} of ${need}` : ''
-    // the same text again would be read out again
-    const text = `${STATUS_TEXT[answer.status]}${count}`
-    if (status.textContent !== text) status.textContent = text
-  }).then(reload)
-}
-
-/** Asks until the status can't change any more; what can't be answered now is asked again. */
-async function poll(tx: string, show: (status: TxStatus) => void): Promise<void> {
-  for (;;) {
-    const status = await api.get<TxStatus>(`/v1/names/register/tx/${encodeURIComponent(tx)}`).catch(() => null)
-    if (status) show(status)
-    if (status && FINAL.has(status.status)) return
-    await new Promise((resolve) => setTimeout(resolve, POLL_MS))
-  }
-}

@@ -15,7 +15,7 @@ export interface State {
   session: Session | null
   /** undefined while it is not known, null where the wallet is in none. */
   cluster: Cluster | null | undefined
-  /** The names that the wallet holds. */
+  /** The names that the wallet holds, those below communities as `community/name`. */
   names: string[]
   chains: ChainInfo[]
   wallets: Map<string, BrowserWallet>
@@ -63,3 +63,6 @@ export async function signedInAccount(): Promise<ConnectedAccount> {
 
 /** The signed-in wallet's own entry in its cluster. */
 export const ownEntry = () => state.cluster?.wallets.find(({ address }) => address === state.session?.address)
+
+/** The names that the wallet's cluster holds. */
+export const ownNames = (): string[] => state.names.filter((name) => !name.includes('/'))
