@@ -6,6 +6,7 @@ import {
   type JournalledBid,
   MEMPOOL_MEMORY_MS,
   type PacketOutcome,
+  type PaidName,
   type Seen,
   type SentPacket,
   type StatusAnswer,
@@ -308,6 +309,7 @@ type Step =
   | 'fail'
   | 'hubReorg'
   | 'hubConfirm'
+  | 'judge'
 const STEPS: Step[] = [
   'see',
   'forget',
@@ -320,10 +322,11 @@ const STEPS: Step[] = [
   'fail',
   'hubReorg',
   'hubConfirm',
+  'judge',
 ]
 
 interface Life {
-  nature: 'hub' | 'spoke' | 'withdrawal' | 'refused' | 'mispaid' | 'foreign' | 'reverted'
+  nature: 'hub' | 'spoke' | 'paid' | 'withdrawal' | 'refused' | 'mispaid' | 'foreign' | 'reverted'
   outcomes: ('won' | 'lost')[]
 }
 
@@ -332,6 +335,7 @@ function live({ nature, outcomes }: Life, steps: readonly Step[]): StatusAnswer[
   let seen: Seen['state'] = 'unknown'
   let isConfirmed = false
   let isIndexed = false
+  let isJudged = false
   let hub: 'none' | 'failed' | 'tail' | 'journal' = 'none'
   let known: Tracked | null = null
   const bids = outcomes.map((outcome, i) => ({ logIndex: i, name: `n${i}`, outcome }))
@@ -347,6 +351,7 @@ function live({ nature, outcomes }: Life, steps: readonly Step[]): StatusAnswer[
     if (step === 'reorg' && !isConfirmed && seen === 'mined') [seen, isIndexed] = ['mempool', hub === 'journal']
     if (step === 'confirm' && seen === 'mined') isConfirmed = true
     if (step === 'index' && isOurs && (seen === 'mined' || isConfirmed)) isIndexed = true
+    if (step === 'judge' && isIndexed && isConfirmed) isJudged = true
     if (step === 'fail' && isIndexed && hub === 'none') hub = 'failed'
     if (step === 'deliver' && isIndexed && isSpoke && hub !== 'journal') hub = 'tail'
     if (step === 'hubReorg' && hub === 'tail') hub = 'none'
@@ -369,6 +374,14 @@ function live({ nature, outcomes }: Life, steps: readonly Step[]): StatusAnswer[
     const names = nature === 'spoke' ? bids.map(({ name }) => name) : nature === 'refused' ? [] : null
     return [{ logIndex: 0, source, names, hub: outcome() }]
   }
+  const paidNames = (): PaidName[] =>
+    nature !== 'paid' || !isIndexed
+      ? []
+      : bids.map(({ logIndex, name, outcome }) => ({
+          ...{ logIndex, name, source: { isConfirmed, confirmations: FEW } },
+          judgement: isJudged ? { outcome: outcome === 'won' ? 'registered' : 'lost' } : null,
+          refund: isJudged && outcome === 'lost' ? 'held' : null,
+        }))
   const ask = (): StatusAnswer => {
     const onHub = nature === 'hub' && isIndexed
     const answer = status({
@@ -377,6 +390,7 @@ function live({ nature, outcomes }: Life, steps: readonly Step[]): StatusAnswer[
       tail: onHub && !isConfirmed ? tailBids : [],
       tailConfirmations: FEW,
       packets: packets(),
+      paidNames: paidNames(),
       seen:
         seen === 'mined'
           ? { state: seen, succeeded: nature !== 'reverted', isRegistration: isOurs, confirmations: FEW, isConfirmed }
@@ -395,9 +409,66 @@ function live({ nature, outcomes }: Life, steps: readonly Step[]): StatusAnswer[
   })
 }
 
+describe('a payment for a community name', () => {
+  const source = { isConfirmed: true, confirmations: FEW }
+  const paid: PaidName = { logIndex: 3, name: 'club/foo', source, judgement: null, refund: null }
+  const of = (changes: Partial<PaidName>, rest: Partial<StatusInput> = {}) =>
+    status(input({ paidNames: [{ ...paid, ...changes }], ...rest }))
+
+  it('is pending until it is judged, also when it is believed', () => {
+    const pending = { status: 'pending', names: [{ name: 'club/foo', outcome: 'pending' }], confirmations: FEW }
+    expect(of({ source: { isConfirmed: false, confirmations: FEW } })).toEqual(pending)
+    expect(of({})).toEqual(pending)
+    expect(of({ source: { isConfirmed: true, confirmations: null } })).not.toHaveProperty('confirmations')
+  })
+
+  it('ends as it was judged, and tells what becomes of the money', () => {
+    expect(of({ judgement: { outcome: 'registered' } })).toEqual({
+      status: 'finalized',
+      names: [{ name: 'club/foo', outcome: 'won' }],
+    })
+    expect(of({ judgement: { outcome: 'lost' }, refund: 'held' })).toEqual({
+      ...{ status: 'lost_bid', refund: 'held', names: [{ name: 'club/foo', outcome: 'lost' }] },
+    })
+    expect(of({ judgement: { outcome: 'refused', reason: 'underpaid' }, refund: 'refused' })).toEqual({
+      ...{
+        status: 'invalid',
+        reason: 'underpaid',
+        refund: 'refused',
+        names: [{ name: 'club/foo', outcome: 'refused' }],
+      },
+    })
+  })
+
+  it('is that of the first of several', () => {
+    const second: PaidName = { ...paid, logIndex: 5, name: 'club/bar', judgement: { outcome: 'registered' } }
+    const first: PaidName = { ...paid, judgement: { outcome: 'lost' } }
+    expect(status(input({ paidNames: [second, first] }))).toMatchObject({
+      ...{ status: 'lost_bid', names: [{ name: 'club/foo' }, { name: 'club/bar' }] },
+    })
+  })
+
+  it('decides nothing where the transaction placed bids or sent messages too', () => {
+    const judged = { judgement: { outcome: 'registered' } } as const
+    const lost = [{ logIndex: 9, name: 'x', outcome: 'lost' as const }]
+    expect(of(judged, { journal: lost })).toMatchObject({ status: 'lost_bid' })
+    const packet = { logIndex: 9, source, names: ['x'], hub: { state: 'under_way', failure: null } } as const
+    expect(of(judged, { packets: [packet] })).toMatchObject({ status: 'bridging' })
+  })
+})
+
 describe('over a transaction’s life', () => {
   const life: fc.Arbitrary<Life> = fc.record({
-    nature: fc.constantFrom<Life['nature']>('hub', 'spoke', 'withdrawal', 'refused', 'mispaid', 'foreign', 'reverted'),
+    nature: fc.constantFrom<Life['nature']>(
+      'hub',
+      'spoke',
+      'paid',
+      'withdrawal',
+      'refused',
+      'mispaid',
+      'foreign',
+      'reverted',
+    ),
     outcomes: fc.array(fc.constantFrom('won' as const, 'lost' as const), { minLength: 1, maxLength: 3 }),
   })
   const steps = fc.array(fc.constantFrom(...STEPS), { maxLength: 40 })
@@ -416,9 +487,9 @@ describe('over a transaction’s life', () => {
   it('ends as its chain and the hub decided, once all is confirmed', () => {
     fc.assert(
       fc.property(life, steps, (tx, list) => {
-        const last = live(tx, [...list, 'mine', 'confirm', 'index', 'deliver', 'hubConfirm']).at(-1)!
+        const last = live(tx, [...list, 'mine', 'confirm', 'index', 'deliver', 'hubConfirm', 'judge']).at(-1)!
         const decided = tx.outcomes[0] === 'won' ? 'finalized' : 'lost_bid'
-        expect(last.status).toBe(tx.nature === 'hub' || tx.nature === 'spoke' ? decided : 'invalid')
+        expect(last.status).toBe(['hub', 'spoke', 'paid'].includes(tx.nature) ? decided : 'invalid')
       }),
       { numRuns: 500 },
     )
@@ -428,7 +499,8 @@ describe('over a transaction’s life', () => {
     fc.assert(
       fc.property(life, steps, (tx, list) => {
         const answers = live(tx, list)
-        if (tx.nature === 'hub') expect(answers.map(({ status }) => status)).not.toContain('bridging')
+        if (tx.nature === 'hub' || tx.nature === 'paid')
+          expect(answers.map(({ status }) => status)).not.toContain('bridging')
         if (!list.includes('confirm') && !list.includes('hubConfirm')) {
           expect(answers.filter(({ status }) => isTerminal(status))).toEqual([])
         }

@@ -1,4 +1,5 @@
 import type { Outcome } from './bid.js'
+import type { PaymentJudgement } from './communityPayment.js'
 
 /**
  * The status of a registration transaction is a function of what is known of it, computed here and nowhere else.
@@ -86,6 +87,28 @@ export type PacketOutcome =
   /** Executed and confirmed: the bids that are linked to it, none when it was refused. */
   | { state: 'journal'; bids: readonly JournalledBid[]; hubTx: string }
 
+/** What becomes of the money of a payment that bought nothing. */
+export type Refund =
+  /** It is being given back. */
+  | 'held'
+  /** It is its payer's again, who may fetch it from the payments contract. */
+  | 'refused'
+  /** It was not given back in time: its recipient has it. */
+  | 'too_late'
+
+/** A payment for a community name that the transaction made. */
+export interface PaidName {
+  /** Its place in the transaction. */
+  logIndex: number
+  /** `community/name`; a word that is no name is in hex. */
+  name: string
+  source: { isConfirmed: boolean; confirmations: Confirmations | null }
+  /** What the journal made of it, null until it is in there. */
+  judgement: PaymentJudgement | null
+  /** null where nothing is to be given back, or where it can't be told. */
+  refund: Refund | null
+}
+
 export interface StatusInput {
   nowMs: number
   /** Its bids on the hub, where it was made on the hub. */
@@ -95,6 +118,8 @@ export interface StatusInput {
   tailConfirmations: Confirmations | null
   /** The messages it sent, where it was made on another chain. */
   packets?: readonly SentPacket[]
+  /** The payments for community names that it made, on whatever chain. */
+  paidNames?: readonly PaidName[]
   seen: Seen
   tracked: Tracked | null
 }
@@ -112,6 +137,8 @@ export interface StatusAnswer {
   names?: NameStatus[]
   /** The hub's transaction that executed the message with the first name. */
   hubTx?: string
+  /** Of a payment for a community name that bought nothing. */
+  refund?: Refund
 }
 
 const OF_OUTCOME: Record<Outcome, Status> = { won: 'finalized', lost: 'lost_bid', refused: 'invalid' }
@@ -119,7 +146,7 @@ const OF_OUTCOME: Record<Outcome, Status> = { won: 'finalized', lost: 'lost_bid'
 /**
  * The status of a registration transaction, on the hub or on another chain. The first name decides: the one with the lowest
  * log index, on another chain that of the first message that asks for a name. The hub's confirmed outcome is the answer even
- * while the source is unconfirmed.
+ * while the source is unconfirmed. Of a transaction that did neither, the first payment for a community name decides.
  *
  * An `invalid` that rests on `seen` alone holds only as long as the node remembers: the caller stores it as the verdict.
  */
@@ -131,6 +158,7 @@ export function status(input: StatusInput): StatusAnswer {
   if (input.tracked?.verdict) return { status: 'invalid', reason: input.tracked.verdict }
   if (input.tail.length > 0) return inTail(input.tail, input.tailConfirmations)
   if (first) return underWay(first, packets)
+  if (input.paidNames && input.paidNames.length > 0) return paid(input.paidNames)
   return unlogged(input)
 }
 
@@ -211,6 +239,31 @@ const outcomesOf = (bids: readonly JournalledBid[]): NameStatus[] =>
 
 const leadsOf = (bids: readonly TailBid[]): NameStatus[] =>
   byLogIndex(bids).map(({ name, leads }) => ({ name, outcome: leads ? 'leading' : 'behind' }))
+
+/** Which of them the journal decides first is no matter: the first in the transaction is its status. */
+function paid(payments: readonly PaidName[]): StatusAnswer {
+  const { judgement, source, refund } = byLogIndex(payments)[0]!
+  const names = byLogIndex(payments).map((payment) => ({ name: payment.name, outcome: outcomeOfPayment(payment) }))
+  if (!judgement) {
+    const { confirmations } = source
+    return { status: 'pending', names, ...(confirmations && { confirmations }) }
+  }
+  const answer: StatusAnswer = { status: OF_PAYMENT[judgement.outcome], names }
+  if (judgement.outcome === 'refused') answer.reason = judgement.reason
+  if (refund) answer.refund = refund
+  return answer
+}
+
+const OF_PAYMENT: Record<PaymentJudgement['outcome'], Status> = {
+  registered: 'finalized',
+  lost: 'lost_bid',
+  refused: 'invalid',
+}
+
+const outcomeOfPayment = ({ judgement }: PaidName): Outcome | 'pending' => {
+  if (!judgement) return 'pending'
+  return judgement.outcome === 'registered' ? 'won' : judgement.outcome
+}
 
 function unlogged({ seen, tracked, nowMs }: StatusInput): StatusAnswer {
   switch (seen.state) {

@@ -30,7 +30,13 @@ import { nameToWord } from '../../src/registry/name.js'
 import { createRelayer, type Relayer, type RelayerOptions, type StepOutcome } from '../../src/relayer/relayer.js'
 import { type Place, placesOf } from '../../src/relayer/route.js'
 import { type Anvil, startAnvil, TEST_MNEMONIC } from '../../src/testing/anvil.js'
-import { connect, deployHub, deployMessageLibrary, deploySpoke } from '../../src/testing/deploy.js'
+import {
+  connect,
+  deployCommunityPayments,
+  deployHub,
+  deployMessageLibrary,
+  deploySpoke,
+} from '../../src/testing/deploy.js'
 import { type Postgres, startPostgres } from '../../src/testing/postgres.js'
 
 export const MINIMUM_WEI = 10n ** 16n
@@ -50,6 +56,8 @@ export interface BridgeWorld {
   postgres: Postgres
   pool: pg.Pool
   contracts: { hub: Hex; hubEndpoint: Hex; hubLibrary: Hex; spoke: Hex }
+  /** Where names of communities are paid for; undefined unless asked for. */
+  payments: { hub: Hex | undefined; spoke: Hex | undefined }
   /** What the chains file says. */
   file: object
   relayer: Hex
@@ -92,7 +100,7 @@ function chainAt(rpcUrl: string, id: number) {
 const account = (index: number) => mnemonicToAccount(TEST_MNEMONIC, { addressIndex: index })
 
 /** Two anvils (automine) with hub and spoke connected, one PostgreSQL, no daemon: tests drive every step by hand. */
-export async function startBridgeWorld(): Promise<BridgeWorld> {
+export async function startBridgeWorld({ payments = false } = {}): Promise<BridgeWorld> {
   const home = mkdtempSync(join(tmpdir(), 'clusterd-bridge-'))
   const [postgres, hubAnvil, spokeAnvil] = await Promise.all([
     startPostgres({ dataDir: join(home, 'pg') }),
@@ -103,7 +111,9 @@ export async function startBridgeWorld(): Promise<BridgeWorld> {
   const spoke = { ...chainAt(spokeAnvil.rpcUrl, SPOKE_CHAIN_ID), anvil: spokeAnvil }
   const relayer = privateKeyToAccount(RELAYER_KEY).address
   await hub.test.setBalance({ address: relayer, value: 10n ** 22n })
+  await spoke.test.setBalance({ address: relayer, value: 10n ** 22n })
   const contracts = await deploy(hub, spoke, relayer)
+  const paid = payments ? await deployPayments(hub, spoke, relayer) : { hub: undefined, spoke: undefined }
   await migrate(postgres.url)
   const pool = createPool({ url: postgres.url, max: 12, applicationName: 'test' })
   const common = { network: 'mainnet', confirmation: { blocks: 2 }, pollMs: 50, local: true }
@@ -112,10 +122,12 @@ export async function startBridgeWorld(): Promise<BridgeWorld> {
       {
         ...{ ...common, label: '1', role: 'hub', chainId: HUB_CHAIN_ID, rpcUrls: [hubAnvil.rpcUrl], eid: HUB_EID },
         ...{ contract: contracts.hub, endpoint: contracts.hubEndpoint, messageLib: contracts.hubLibrary },
+        ...(paid.hub && { communityPayments: paid.hub }),
       },
       {
         ...{ ...common, label: '8453', role: 'spoke', chainId: SPOKE_CHAIN_ID, rpcUrls: [spokeAnvil.rpcUrl] },
         ...{ eid: SPOKE_EID, contract: contracts.spoke, endpoint: contracts.spokeEndpoint },
+        ...(paid.spoke && { communityPayments: paid.spoke }),
       },
     ],
   }
@@ -128,6 +140,7 @@ export async function startBridgeWorld(): Promise<BridgeWorld> {
     postgres,
     pool,
     contracts,
+    payments: paid,
     file,
     relayer,
     aheadMs: 0,
@@ -259,6 +272,16 @@ async function deploy(hub: ReturnType<typeof chainAt>, spoke: ReturnType<typeof 
     spoke: onSpoke.spoke,
     spokeEndpoint: onSpoke.endpoint,
   }
+}
+
+/** Contracts that take payments for names of communities, on both chains. */
+async function deployPayments(hub: ReturnType<typeof chainAt>, spoke: ReturnType<typeof chainAt>, relayer: Hex) {
+  const owner = account(9).address
+  const roles = { owner, pauser: owner, relayer }
+  const deployAt = async (at: ReturnType<typeof chainAt>) =>
+    (await deployCommunityPayments({ walletClient: at.walletClient(9), publicClient: at.public, ...roles })).payments
+  const [onHub, onSpoke] = await Promise.all([deployAt(hub), deployAt(spoke)])
+  return { hub: onHub, spoke: onSpoke }
 }
 
 export const placeBids = (names: readonly string[], amountWei = MINIMUM_WEI): Hex =>

@@ -5,6 +5,7 @@ import type { Network } from '../../registry/network.js'
 import { type Confirmations, isTerminal } from '../../registry/status.js'
 import type { Context } from '../context.js'
 import { paymentsOf } from './packets.js'
+import { paidNamesOf } from './paidNames.js'
 import { decide, type TxStatus, txStatus } from './status.js'
 import { millisecondsText } from './timestamps.js'
 import type { TxId } from './txId.js'
@@ -27,7 +28,14 @@ export async function signatureStatus(context: Context, network: Network, signat
   const cluster = context.solana.find((one) => one.network === network)
   const ofPayments = async (): Promise<TxStatus | null> => {
     const paid = await paymentsOf(context, network, bytes, () => confirmationsOf(cluster, signature))
-    return paid && { ...decide(context, { packets: paid.packets }), updatedAt: millisecondsText(paid.paidMs) }
+    if (paid) return { ...decide(context, { packets: paid.packets }), updatedAt: millisecondsText(paid.paidMs) }
+    const named = await paidNamesOf(context, network, bytes)
+    if (!named) return null
+    if (named.paidNames.some(({ source }) => !source.isConfirmed)) {
+      const confirmations = await confirmationsOf(cluster, signature)
+      for (const { source } of named.paidNames) source.confirmations = confirmations
+    }
+    return { ...decide(context, { paidNames: named.paidNames }), updatedAt: millisecondsText(named.paidMs) }
   }
   const known = await ofPayments()
   if (known) return known

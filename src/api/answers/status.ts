@@ -24,6 +24,7 @@ import {
 } from '../../registry/status.js'
 import { type Context, chainsOf } from '../context.js'
 import { packetsOf } from './packets.js'
+import { paidNamesOf } from './paidNames.js'
 import { millisecondsText } from './timestamps.js'
 
 /** The status of a transaction as it is answered after `tx`. */
@@ -48,26 +49,44 @@ async function follow(context: Context, network: Network, hash: Buffer, left: nu
   const hub = chainsOf(context, network)[0]
   const journalled = await findJournalled(pool, network, hash)
   if (journalled) return ofJournal(context, hash, journalled)
-  const [tail, tracked, sent] = await Promise.all([
+  const [tail, tracked, sent, paid] = await Promise.all([
     hub ? findInTail(pool, network, hub.chain, hash) : null,
     findTracked(pool, network, hash),
     packetsOf(context, network, hash),
+    paidNamesOf(context, network, hash),
   ])
-  if (sent) return { ...decide(context, { packets: sent.packets, tracked }), updatedAt: millisecondsText(sent.sentMs) }
+  if (sent) return ofMessages(context, sent, tracked)
   if (tail && !tracked?.verdict) return ofTail(context, network, hash, tail, tracked)
-  // the bid may have moved from the tail into the journal between those two questions
+  // a bid may have moved from the tail into the journal between those two questions
   const late = await findJournalled(pool, network, hash)
   if (late) return ofJournal(context, hash, late)
   if (tracked?.verdict) {
     const replaced = tracked.replacedBy ? { replacedBy: toHex(tracked.replacedBy) } : {}
     return { ...decide(context, { tracked }), ...replaced, updatedAt: millisecondsText(tracked.lastSeenMs) }
   }
+  if (paid) return ofPayments(context, network, hash, paid)
   if (tracked?.replacedBy) return ofReplacement(context, network, hash, tracked.replacedBy, left)
   return ofChains(context, network, hash, tracked, left)
 }
 
 function ofJournal(context: Context, hash: Buffer, { bids, atMs }: JournalledTx): TxStatus {
   return { ...decide(context, { journal: bids }), hubTx: toHex(hash), updatedAt: millisecondsText(atMs) }
+}
+
+type Sent = NonNullable<Awaited<ReturnType<typeof packetsOf>>>
+type Paid = NonNullable<Awaited<ReturnType<typeof paidNamesOf>>>
+
+const ofMessages = (context: Context, { packets, sentMs }: Sent, tracked: TrackedTx | null): TxStatus => ({
+  ...decide(context, { packets, tracked }),
+  updatedAt: millisecondsText(sentMs),
+})
+
+async function ofPayments(context: Context, network: Network, hash: Buffer, paid: Paid): Promise<TxStatus> {
+  // what it sent to the hub decides first, and may have come into sight with the payment
+  const sent = await packetsOf(context, network, hash)
+  if (sent) return ofMessages(context, sent, null)
+  const { paidNames, paidMs } = paid
+  return { ...decide(context, { paidNames }), updatedAt: millisecondsText(paidMs) }
 }
 
 function ofTail(context: Context, network: Network, hash: Buffer, tail: TailTx, tracked: TrackedTx | null): TxStatus {

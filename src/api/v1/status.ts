@@ -22,6 +22,10 @@ const StatusSchema = z
       .optional()
       .openapi({ description: 'Every name of the transaction; the status is that of the first' }),
     hubTx: z.string().optional(),
+    refund: z.enum(['held', 'refused', 'too_late']).optional().openapi({
+      description:
+        'Of a payment for a community name that bought nothing: `held` while it is being given back, `refused` when its payer may fetch it',
+    }),
     replacedBy: z.string().optional(),
     updatedAt: z.string().optional(),
   })

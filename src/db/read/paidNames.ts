@@ -1,0 +1,90 @@
+import { decodeCommunityEffects } from '../../registry/communityEffects.js'
+import type { PaymentJudgement } from '../../registry/communityPayment.js'
+import { ENTRY_KIND } from '../../registry/entry.js'
+import type { Network } from '../../registry/network.js'
+import type { Confirmations, Refund } from '../../registry/status.js'
+import { stateCode } from '../deliveryRows.js'
+import { prepare, type Queryable } from './prepared.js'
+
+/** A payment for a community name that a transaction made, and what became of it. */
+export interface TxPaidName {
+  logIndex: number
+  /** Words. */
+  community: Buffer
+  name: Buffer
+  paidMs: number
+  isConfirmed: boolean
+  /** null on Solana, where the cluster tells. */
+  confirmations: Confirmations | null
+  /** null until it is in the journal. */
+  judgement: PaymentJudgement | null
+  /** Of one that bought nothing, on an EVM chain. */
+  refund: Refund | null
+}
+
+const CONFIRMED = stateCode('confirmed')
+const PARKED = stateCode('parked')
+/** The relayer's word for a payment that it could not give back in time. */
+const HOLD_OVER = 'hold_over'
+
+const byTx = prepare<{
+  log_index: number
+  block: number
+  community_word: Buffer
+  name_word: Buffer
+  paid_ms: number
+  confirmed: boolean
+  is_evm: boolean
+  next_block: number
+  latest: number | null
+  effects: Buffer | null
+  refusal_state: number | null
+  refusal_reason: string | null
+}>(
+  'tx_paid_names',
+  (
+    l,
+  ) => `SELECT p.log_index, p.block, p.community_word, p.name_word, p.paid_ms, p.confirmed, c.chain_id IS NOT NULL AS is_evm, c.next_block,
+      (SELECT max(t.block) FROM tail_blocks t WHERE t.network = ${l.network} AND t.chain = p.chain) AS latest,
+      j.effects, d.state AS refusal_state, d.reason AS refusal_reason
+    FROM community_payments p
+    JOIN chains c ON c.network = p.network AND c.chain = p.chain
+    LEFT JOIN LATERAL (
+      SELECT j.effects FROM journal_heads h JOIN ${l.journal} j ON j.network = ${l.network} AND j.generation = h.generation
+        AND j.chain = p.chain AND j.block = p.block AND j.log_index = p.log_index AND j.kind = ${ENTRY_KIND.pay_community_name}
+      WHERE h.network = ${l.network} AND p.appended LIMIT 1
+    ) j ON true
+    LEFT JOIN deliveries d ON d.network = ${l.network} AND d.guid = p.payment_id AND d.kind = 5
+    WHERE p.network = ${l.network} AND p.tx = $1
+    ORDER BY p.block, p.log_index`,
+)
+
+/** The payments for community names of a transaction (hash or signature), in order; empty when it made none that is known. */
+export async function findPaidNames(db: Queryable, network: Network, tx: Buffer): Promise<TxPaidName[]> {
+  const rows = await byTx(db, network, [tx])
+  return rows.map((row) => {
+    const latest = Math.max(row.latest ?? row.block, row.block)
+    const judgement = row.effects && judgementOf(row.effects)
+    const isOwedBack = row.is_evm && judgement !== null && judgement.outcome !== 'registered'
+    return {
+      logIndex: row.log_index,
+      community: row.community_word,
+      name: row.name_word,
+      paidMs: row.paid_ms,
+      isConfirmed: row.confirmed,
+      confirmations: row.is_evm ? { have: latest - row.block, need: Math.max(0, latest - (row.next_block - 1)) } : null,
+      judgement,
+      refund: isOwedBack ? refundOf(row.refusal_state, row.refusal_reason) : null,
+    }
+  })
+}
+
+function judgementOf(effects: Buffer): PaymentJudgement {
+  const judged = decodeCommunityEffects(effects)
+  return judged.outcome === 'registered' ? { outcome: 'registered' } : judged
+}
+
+function refundOf(state: number | null, reason: string | null): Refund {
+  if (state === CONFIRMED) return 'refused'
+  return state === PARKED && reason === HOLD_OVER ? 'too_late' : 'held'
+}
