@@ -66,6 +66,8 @@ export function communityOf(world: SolanaWorld) {
       return mint
     },
     setTokenAccount,
+    /** Rent of both accounts of a payment. */
+    rents: () => world.rentOf(NAME_BYTES) + world.rentOf(COMMUNITY_PAYMENT_BYTES),
     /** Gives a wallet tokens in its associated account; `frozen`: it can do nothing with them. */
     giveTokens: (owner: PublicKey, mint: PublicKey, amount = RICH_TOKENS, state: 'open' | 'frozen' = 'open') =>
       setTokenAccount(associatedTokenAddress(owner, mint), owner, mint, amount, state),
