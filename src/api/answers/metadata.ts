@@ -49,7 +49,8 @@ export async function metadataOfNames(
 export async function metadataOfAddress(context: Context, network: Network, input: string): Promise<Metadata | null> {
   const address = lookupAddress(input)
   const hit = address && (await findByAddress(context.pool, network, address.bytes))
-  return hit?.isVerified && hit.clusterName !== null ? metadataOfName(context, network, hit.clusterName) : null
+  if (!hit?.isVerified || hit.isOfCommunity || hit.clusterName === null) return null
+  return metadataOfName(context, network, hit.clusterName)
 }
 
 function metadata(context: Context, name: string, wallets: readonly PublicWallet[] | null): Metadata | null {

@@ -7,9 +7,12 @@ export interface AddressHit {
   clusterName: string | null
   walletName: string
   isVerified: boolean
+  /** It is a name below a community, which says nothing of a cluster. */
+  isOfCommunity: boolean
 }
 
 interface AddressColumns {
+  rank: number
   cluster_name: string | null
   wallet_name: string
   verified: boolean
@@ -73,6 +76,7 @@ const hit = (row: AddressColumns): AddressHit => ({
   clusterName: row.cluster_name,
   walletName: row.wallet_name,
   isVerified: row.verified,
+  isOfCommunity: row.rank === 1,
 })
 
 /** The wallet that a name resolves to. */
