@@ -30,7 +30,7 @@ export function buildDaemon(onEnd: (close: () => Promise<unknown>) => void): str
 }
 
 /** Node's arguments that run a file of ours, also one in TypeScript. */
-const nodeArgs = (file: string): string[] => (file.endsWith('.ts') ? ['--import', 'tsx', file] : [file])
+export const nodeArgs = (file: string): string[] => (file.endsWith('.ts') ? ['--import', 'tsx', file] : [file])
 
 export interface DaemonOptions {
   /** The daemon's command line, a .js or .ts file. */
@@ -40,6 +40,8 @@ export interface DaemonOptions {
   databaseUrl: string
   /** Folder for a CPU profile, written when it stops. */
   profileDir?: string
+  /** Beside what every run has. */
+  env?: Readonly<Record<string, string>>
 }
 
 export interface DaemonProcess {
@@ -67,6 +69,7 @@ export async function startDaemonProcess(options: DaemonOptions): Promise<Daemon
       ...process.env,
       ...{ CLUSTERD_HOME: home, CLUSTERD_CHAINS: chainsFile, DATABASE_URL: databaseUrl, PORT: '0', OPS_PORT: '0' },
       ...{ LOG_FORMAT: 'json', LOG_LEVEL: 'info', CLUSTERD_PARENT_PID: String(process.pid) },
+      ...options.env,
     },
   })
   const find = (msg: string) => readLog(child.logFile).find((line) => line.msg === msg)

@@ -6,8 +6,8 @@ import { nodeCount, parentOf, proofPositions } from './airdropTree.js'
  * million leaves is read from four rows rather than twenty, and a page (1,984 bytes) still lies in its row, not out of line.
  * The root itself is in no page.
  */
-const PAGE_LEVELS = 5
-const NODE_BYTES = 32
+export const PAGE_LEVELS = 5
+export const NODE_BYTES = 32
 
 /** Where a node is stored: its page, and its first byte there. */
 export interface NodePlace {
@@ -30,6 +30,25 @@ export function placeOf(position: number): NodePlace {
 export const proofPages = (position: number): number[] => [
   ...new Set(proofPositions(position).map((node) => placeOf(node).page)),
 ]
+
+/** What a proof takes from one page. */
+export interface ProofStep {
+  page: number
+  /** First bytes of its nodes there, in the order of the proof: at most five. */
+  offsets: number[]
+}
+
+/** The proof of the node at a position, page by page, lowest first: where only its own nodes are to be read. */
+export function proofSteps(position: number): ProofStep[] {
+  const steps: ProofStep[] = []
+  for (const node of proofPositions(position)) {
+    const { page, offset } = placeOf(node)
+    const last = steps.at(-1)
+    if (last?.page === page) last.offsets.push(offset)
+    else steps.push({ page, offsets: [offset] })
+  }
+  return steps
+}
 
 /**
  * The proof of the node at a position, out of stored pages. Throws RangeError if one of `proofPages` is missing or too short.

@@ -1,7 +1,7 @@
 import { StandardMerkleTree } from '@openzeppelin/merkle-tree'
 import fc from 'fast-check'
 import { describe, expect, it } from 'vitest'
-import { createPageWriter, placeOf, proofFromPages, proofPages } from './airdropPages.js'
+import { createPageWriter, placeOf, proofFromPages, proofPages, proofSteps } from './airdropPages.js'
 import { airdropLeaf, createTreeBuilder, leafPosition, nodeCount, proofPositions, rootOfProof } from './airdropTree.js'
 import { toHex } from './bytes.js'
 
@@ -147,6 +147,19 @@ describe('pages', () => {
     expect(proofPages(0)).toEqual([])
     expect(proofFromPages(0, new Map())).toEqual([])
     expect(() => placeOf(0)).toThrow(RangeError)
+  })
+
+  it('give a proof step by step too, none of which has more than five nodes', () => {
+    for (const count of [1, 2, 33, 300]) {
+      const { pages } = build(some(count))
+      for (const position of [leafPosition(count, 0), leafPosition(count, count - 1)]) {
+        const steps = proofSteps(position)
+        expect(steps.map(({ page }) => page)).toEqual(proofPages(position))
+        expect(steps.every(({ offsets }) => offsets.length <= 5)).toBe(true)
+        const nodes = steps.flatMap(({ page, offsets }) => offsets.map((at) => pages.get(page)!.subarray(at, at + 32)))
+        expect(nodes).toEqual(proofFromPages(position, pages))
+      }
+    }
   })
 
   it('that are missing or cut short give no proof', () => {

@@ -4,9 +4,8 @@ import type { Hex } from 'viem'
 import { encodeClaim } from '../../src/chains/evm/distributor.js'
 import { loadAirdrop } from '../../src/db/airdropLoad.js'
 import { setDistributor } from '../../src/db/airdrops.js'
-import { type Airdrop, findAirdrop, readAirdropPages } from '../../src/db/read/airdrops.js'
+import { type Airdrop, findAirdrop, readAirdropProofs } from '../../src/db/read/airdrops.js'
 import { addressToWord, parseAddress } from '../../src/registry/address.js'
-import { proofFromPages, proofPages } from '../../src/registry/airdropPages.js'
 import { fromHex } from '../../src/registry/bytes.js'
 import { deployLocalToken } from '../../src/testing/deploy.js'
 import { deployDistributor } from '../../src/testing/distributor.js'
@@ -69,8 +68,7 @@ export async function claimData(pool: pg.Pool, { network, airdrop }: Airdrop, ad
     [airdrop, account],
   )
   const { index, position, amount } = rows[0]!
-  const pages = await readAirdropPages(pool, network, airdrop, proofPages(position))
-  const proof = proofFromPages(position, pages).map((hash) => hash.toString('hex'))
+  const proof = (await readAirdropProofs(pool, network, airdrop, [position])).get(position)!
   return encodeClaim({ index, account: addressToWord(account), amount: BigInt(amount), proof })
 }
 

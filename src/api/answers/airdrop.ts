@@ -1,18 +1,10 @@
 import type { DistributorClaim, Hex } from '../../chains/chain.js'
-import {
-  type Allocation,
-  type BundleWallet,
-  findBundleAllocations,
-  findOpenAirdrop,
-  type OpenAirdrop,
-  readAirdropPages,
-} from '../../db/read/airdrops.js'
-import { addressToWord, decodeAddress, decodeWallet } from '../../registry/address.js'
-import { proofFromPages, proofPages } from '../../registry/airdropPages.js'
+import { type Allocation, findBundleAllocations, findOpenAirdrop, readAirdropProofs } from '../../db/read/airdrops.js'
+import { addressToWord, decodeAddress } from '../../registry/address.js'
 import { toHex } from '../../registry/bytes.js'
 import type { Context } from '../context.js'
 import { ApiError } from '../errors.js'
-import { type ClaimsRequest, type NoTransaction, type Offer, offerOf } from './airdropOffer.js'
+import { type Claimant, type ClaimsRequest, type NoTransaction, type Offer, offerOf } from './airdropOffer.js'
 import { requireName } from './names.js'
 
 /** A claim as it is answered. Amounts are base units of the token. */
@@ -58,20 +50,24 @@ export async function airdropClaims(context: Context, request: ClaimsRequest, in
   const { network, session } = request
   const airdrop = await findOpenAirdrop(context.pool, network, requireName(input))
   if (!airdrop) throw new ApiError('not_found', 'This community has no airdrop.')
-  const wallets = await findBundleAllocations(context.pool, network, airdrop.airdrop, session.wallet)
-  const eligible = wallets.flatMap((wallet) =>
-    wallet.allocation ? [{ ...wallet, allocation: wallet.allocation }] : [],
-  )
-  const numbers = new Set(eligible.flatMap(({ allocation }) => proofPages(allocation.position)))
-  const pages = await readAirdropPages(context.pool, network, airdrop.airdrop, numbers)
+  const found = await findBundleAllocations(context.pool, network, airdrop.airdrop, session.wallet)
+  const wallets = found.map((wallet): Claimant => ({ ...wallet, ...decodeAddress(wallet.address) }))
+  const eligible = wallets.flatMap((wallet) => (wallet.allocation ? [{ wallet, allocation: wallet.allocation }] : []))
+  const positions = eligible.map(({ allocation }) => allocation.position)
+  const proofs = await readAirdropProofs(context.pool, network, airdrop.airdrop, positions)
   const offer = offerOf(context, request, airdrop, wallets)
-  const claims = await Promise.all(eligible.map((wallet) => claimOf(airdrop, wallet, pages, offer)))
+  const merkleRoot = toHex(airdrop.merkleRoot)
+  const claims = await Promise.all(
+    eligible.map(({ wallet, allocation }) =>
+      claimOf(merkleRoot, wallet, allocation, proofs.get(allocation.position)!, offer),
+    ),
+  )
   const { token, distributor, endsAtS } = airdrop
   return {
     community: airdrop.community,
     total: sumOf(eligible.map(({ allocation }) => allocation)),
     totalUnclaimed: sumOf(eligible.flatMap(({ allocation }) => (allocation.claim?.isConfirmed ? [] : [allocation]))),
-    addresses: wallets.map(({ address }) => decodeWallet(address).text),
+    addresses: wallets.map(({ text }) => text),
     claims,
     network: airdrop.label,
     distributor: distributor && toHex(distributor),
@@ -83,28 +79,24 @@ export async function airdropClaims(context: Context, request: ClaimsRequest, in
 const sumOf = (allocations: readonly Allocation[]): string =>
   allocations.reduce((sum, { amount }) => sum + amount, 0n).toString()
 
-type EligibleWallet = BundleWallet & { allocation: Allocation }
-
 async function claimOf(
-  { merkleRoot }: OpenAirdrop,
-  { address, isPrivate, allocation }: EligibleWallet,
-  pages: ReadonlyMap<number, Buffer>,
+  merkleRoot: Hex,
+  wallet: Claimant,
+  { index, amount, claim }: Allocation,
+  proof: readonly string[],
   offer: Offer,
 ): Promise<ClaimAnswer> {
-  const { index, position, amount, claim } = allocation
-  const proof = proofFromPages(position, pages).map((hash) => hash.toString('hex'))
-  const { type, text } = decodeAddress(address)
   const answer: ClaimAnswer = {
-    address: text,
+    address: wallet.text,
     amount: amount.toString(),
     index,
-    merkleRoot: toHex(merkleRoot),
+    merkleRoot,
     proof: proof.map((hash): Hex => `0x${hash}`),
     claimed: claim?.isConfirmed ?? false,
     ...(claim && !claim.isConfirmed && { pending: true }),
     ...(claim && { tx: toHex(claim.tx) }),
   }
   if (claim) return { ...answer, reason: claim.isConfirmed ? 'claimed' : 'pending' }
-  const words: DistributorClaim = { index, account: addressToWord(address), amount, proof }
-  return { ...answer, ...(await offer({ type, text, isPrivate }, words)) }
+  const words: DistributorClaim = { index, account: addressToWord(wallet.address), amount, proof }
+  return { ...answer, ...(await offer(wallet, words)) }
 }

@@ -1,6 +1,6 @@
 import type { DistributorClaim, Hex } from '../../chains/chain.js'
 import type { BundleWallet, OpenAirdrop } from '../../db/read/airdrops.js'
-import { decodeWallet } from '../../registry/address.js'
+import type { Address } from '../../registry/address.js'
 import { toHex } from '../../registry/bytes.js'
 import type { Network } from '../../registry/network.js'
 import type { Session } from '../authenticate.js'
@@ -38,12 +38,8 @@ export interface ClaimsRequest {
 const PERMISSION_S = 3_600
 const PERMISSION_GRAIN_S = 600
 
-/** Who an allocation is for. */
-interface Claimant {
-  type: 'evm' | 'solana'
-  text: string
-  isPrivate: boolean
-}
+/** A verified wallet of the bundle. */
+export type Claimant = BundleWallet & Pick<Address, 'type' | 'text'>
 
 interface Refused {
   /** Why there is no transaction. */
@@ -67,7 +63,7 @@ export function offerOf(
   context: Context,
   { network, session, link }: ClaimsRequest,
   { distributor, endsAtS, state, label }: OpenAirdrop,
-  wallets: readonly BundleWallet[],
+  wallets: readonly Claimant[],
 ): Offer {
   const nowS = Math.floor(context.now() / 1_000)
   if (!distributor || endsAtS === null) return refusing('no_distributor')
@@ -103,15 +99,12 @@ const refusing =
  */
 function receiverOf(
   { wallet, type }: ClaimsRequest['session'],
-  wallets: readonly BundleWallet[],
+  wallets: readonly Claimant[],
   link: boolean,
 ): Pick<Offered, 'receiver'> | Refused {
-  const evm = wallets.flatMap(({ address, isPrivate }) => {
-    const { type, text } = decodeWallet(address)
-    return type === 'evm' ? [{ text, isPrivate, isCaller: address.equals(wallet) }] : []
-  })
-  const chosen =
-    type === 'evm' ? evm.find(({ isCaller }) => isCaller) : (evm.find(({ isPrivate }) => !isPrivate) ?? evm[0])
+  const evm = wallets.filter((one) => one.type === 'evm')
+  const own = evm.find(({ address }) => address.equals(wallet))
+  const chosen = type === 'evm' ? own : (evm.find(({ isPrivate }) => !isPrivate) ?? evm[0])
   if (!chosen) return { reason: 'no_evm_wallet' }
   return chosen.isPrivate && !link ? { reason: 'private_wallet' } : { receiver: chosen.text as Hex }
 }

@@ -1,3 +1,4 @@
+import { NODE_BYTES, PAGE_LEVELS, type ProofStep, proofSteps } from '../../registry/airdropPages.js'
 import { NETWORK_CODE, NETWORKS, type Network } from '../../registry/network.js'
 import { type AirdropState, airdropStateOf } from '../airdropState.js'
 import { BYTEA_OID, binaryArray } from '../binaryArray.js'
@@ -158,21 +159,59 @@ export async function findBundleAllocations(
   }))
 }
 
-const pages = prepare<{ page: number; nodes: Buffer }>(
-  'airdrop_pages',
-  (l) =>
-    `SELECT page, nodes FROM airdrop_pages WHERE network = ${l.network} AND airdrop = $1 AND page = ANY($2::int[])`,
+/** Where a step has fewer nodes than a page has levels: behind every page's end. */
+const NO_NODE = 1 << 20
+const LEVELS = Array.from({ length: PAGE_LEVELS }, (_, level) => `l${level}`)
+
+// Of a page's 62 nodes a proof takes five: cut out there, a tenth of the bytes travels.
+const steps = prepare<{ n: number; nodes: string }>(
+  'airdrop_proof_steps',
+  (
+    l,
+  ) => `SELECT p.n, encode(${LEVELS.map((at) => `substring(a.nodes FROM p.${at} + 1 FOR ${NODE_BYTES})`).join(' || ')}, 'hex') AS nodes
+    FROM unnest($2::int[], ${LEVELS.map((_, level) => `$${level + 3}::int[]`).join(', ')})
+      WITH ORDINALITY p (page, ${LEVELS.join(', ')}, n)
+    JOIN airdrop_pages a ON a.network = ${l.network} AND a.airdrop = $1 AND a.page = p.page`,
 )
 
-/** Pages of an airdrop's tree, by number. */
-export async function readAirdropPages(
+const HASH_CHARS = 2 * NODE_BYTES
+
+/**
+ * The proofs of leaves, out of the stored pages, in one question.
+ * @param positions where the leaves stand in the tree
+ * @returns by position: hashes in hex without 0x, the leaf's sibling first
+ * @throws RangeError where a page is missing or too short
+ */
+export async function readAirdropProofs(
   db: Queryable,
   network: Network,
   airdrop: number,
-  numbers: Iterable<number>,
-): Promise<Map<number, Buffer>> {
-  const rows = await pages(db, network, [airdrop, [...numbers]])
-  return new Map(rows.map(({ page, nodes }) => [page, nodes]))
+  positions: readonly number[],
+): Promise<Map<number, string[]>> {
+  // ways meet towards the root: each step once, named by its page and where it comes from
+  const wanted = new Map<string, ProofStep>()
+  const ways = positions.map((position) => {
+    const way = proofSteps(position).map((step) => ({ ...step, key: `${step.page}/${step.offsets[0]}` }))
+    for (const step of way) wanted.set(step.key, step)
+    return { position, way }
+  })
+  const [keys, asked] = [[...wanted.keys()], [...wanted.values()]]
+  const nodes = new Map<string, string>()
+  if (asked.length > 0) {
+    const offsets = LEVELS.map((_, level) => asked.map((step) => step.offsets[level] ?? NO_NODE))
+    const rows = await steps(db, network, [airdrop, asked.map(({ page }) => page), ...offsets])
+    for (const row of rows) nodes.set(keys[row.n - 1]!, row.nodes)
+  }
+  return new Map(
+    ways.map(({ position, way }) => [
+      position,
+      way.flatMap(({ key, page, offsets }) => {
+        const found = nodes.get(key)
+        if (found?.length !== HASH_CHARS * offsets.length) throw new RangeError(`page ${page} lacks nodes of a proof`)
+        return offsets.map((_, i) => found.slice(i * HASH_CHARS, (i + 1) * HASH_CHARS))
+      }),
+    ]),
+  )
 }
 
 /** Whose claims are asked for: of a bundle, or of wallets (stored addresses). */

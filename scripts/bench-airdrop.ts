@@ -1,0 +1,224 @@
+/**
+ * `npm run bench:airdrop`: loads an airdrop by the command line, then asks for the claims of bundles against the daemon, beside a
+ * bare indexed query of the same accounts in the same run. docs/benchmarks.md says what is measured.
+ */
+import { randomBytes, randomInt } from 'node:crypto'
+import { once } from 'node:events'
+import { createWriteStream } from 'node:fs'
+import { Agent, request } from 'node:http'
+import { join, resolve } from 'node:path'
+import { finished } from 'node:stream/promises'
+import { parseArgs } from 'node:util'
+import bs58 from 'bs58'
+import pg from 'pg'
+import { generatePrivateKey } from 'viem/accounts'
+import { setDistributor } from '../src/db/airdrops.js'
+import { createPool } from '../src/db/pool.js'
+import { findAirdrop } from '../src/db/read/airdrops.js'
+import { parseAddress } from '../src/registry/address.js'
+import { createDatabase, startPostgres } from '../src/testing/postgres.js'
+import { spawnChild } from '../src/testing/processes.js'
+import { type Bench, describeMachine, peakMemoryKib, printTable, runBench, thousands } from './bench/bench.js'
+import { type Bundle, makeBundle } from './bench/bundle.js'
+import { fillChain } from './bench/chain.js'
+import { buildDaemon, nodeArgs, startDaemonProcess, waitUntilIndexed } from './bench/programs.js'
+
+const COMMUNITY = 'bench'
+/** The chain is only there so that the daemon has one. */
+const REGISTRATIONS = 100
+const WARM_UP = 50
+const MEMORY_POLL_MS = 20
+const USAGE = `usage: npm run bench:airdrop -- [options]
+  --leaves <n>    of the airdrop (default 1000000)
+  --wallets <n>   of a bundle (default 100)
+  --bundles <n>   that ask in turn (default 3)
+  --rounds <n>    look-ups, and bare queries between them (default 1000)
+  --profile <dir> a CPU profile of the daemon
+  --cli <file>    another build's command line (.js or .ts) instead of a fresh build`
+
+const { values } = parseArgs({
+  options: {
+    leaves: { type: 'string', default: '1000000' },
+    wallets: { type: 'string', default: '100' },
+    bundles: { type: 'string', default: '3' },
+    rounds: { type: 'string', default: '1000' },
+    profile: { type: 'string' },
+    cli: { type: 'string' },
+    help: { type: 'boolean', default: false },
+  },
+})
+const [leaves, wallets, bundleCount, rounds] = [values.leaves, values.wallets, values.bundles, values.rounds].map(
+  Number,
+) as [...[number, number, number, number]]
+const isGood = [leaves, wallets, bundleCount, rounds].every((n) => Number.isSafeInteger(n) && n > 0)
+if (values.help || !isGood || leaves < wallets * bundleCount) {
+  console.log(USAGE)
+  process.exit(values.help ? 0 : 2)
+}
+
+async function main({ home, onEnd }: Bench): Promise<void> {
+  const cli = values.cli ? resolve(values.cli) : buildDaemon(onEnd)
+  const postgres = await startPostgres({ dataDir: `${home}/pg` })
+  onEnd(() => postgres.stop())
+  console.log(await describeMachine(postgres.url))
+  const chain = await fillChain(home, REGISTRATIONS)
+  onEnd(() => chain.anvil.stop())
+  const databaseUrl = await createDatabase(postgres.url, 'airdrop')
+  const env = { AIRDROP_OPERATOR_PRIVATE_KEY: generatePrivateKey() }
+  const profiling = values.profile ? { profileDir: resolve(values.profile) } : {}
+  const daemon = await startDaemonProcess({ cli, home, chain, databaseUrl, env, ...profiling })
+  onEnd(() => daemon.stop())
+  await waitUntilIndexed(daemon, chain, databaseUrl)
+
+  const bundles: Bundle[] = []
+  for (let i = 0; i < bundleCount; i++) bundles.push(await makeBundle(daemon.api, wallets))
+  const file = join(home, 'airdrop.csv')
+  await writeFile(
+    file,
+    bundles.flatMap(({ addresses }) => addresses),
+  )
+  await load(cli, file, home, databaseUrl)
+  await deployNowhere(databaseUrl)
+  await lookUp(daemon.api, databaseUrl, bundles)
+}
+
+/** A file of random accounts, every other one of Solana, with those of the bundles spread among them. */
+async function writeFile(file: string, among: readonly string[]): Promise<void> {
+  const stream = createWriteStream(file)
+  stream.write('address,amount\n')
+  const every = Math.floor(leaves / among.length)
+  for (let i = 0; i < leaves; i++) {
+    const ours = i % every === 0 ? among[i / every] : undefined
+    const other = i % 2 === 0 ? `0x${randomBytes(20).toString('hex')}` : bs58.encode(randomBytes(32))
+    const row = `${ours ?? other},${randomInt(1, 2 ** 47)}000000000\n`
+    if (!stream.write(row)) await once(stream, 'drain')
+  }
+  stream.end()
+  await finished(stream)
+}
+
+async function load(cli: string, file: string, home: string, databaseUrl: string): Promise<void> {
+  const startedMs = performance.now()
+  const args = [...nodeArgs(cli), 'airdrop', 'load', file, '--community', COMMUNITY, '--chain', '1']
+  const env = { ...process.env, CLUSTERD_HOME: home, DATABASE_URL: databaseUrl }
+  const child = await spawnChild({ command: process.execPath, args, logFile: join(home, 'load.log'), env })
+  let peakKib = 0
+  const poll = setInterval(() => {
+    if (!child.hasExited()) peakKib = Math.max(peakKib, memoryOf(child.pid))
+  }, MEMORY_POLL_MS)
+  const { code } = await child.exited
+  clearInterval(poll)
+  if (code !== 0) throw new Error(`loading: ${child.logTail().trim()}`)
+  const seconds = (performance.now() - startedMs) / 1_000
+  console.log(
+    `loaded ${thousands(leaves)} accounts in ${seconds.toFixed(1)} s: ${thousands(leaves / seconds)} a second, peak ${thousands(peakKib / 1_024)} MiB`,
+  )
+}
+
+/** Its memory, 0 where it is just ending. */
+function memoryOf(pid: number): number {
+  try {
+    return peakMemoryKib(pid)
+  } catch {
+    return 0
+  }
+}
+
+/** A distributor makes the transactions part of the answer; that it isn't on the chain makes no difference to them. */
+async function deployNowhere(databaseUrl: string): Promise<void> {
+  const pool = createPool({ url: databaseUrl, max: 1, applicationName: 'bench' })
+  const endsAtS = Math.floor(Date.now() / 1_000) + 86_400
+  const [distributor, token] = [Buffer.alloc(20, 0xd1), Buffer.alloc(20, 0x70)]
+  await setDistributor(pool, 'mainnet', COMMUNITY, { label: '1', distributor, token, endsAtS, fromBlock: 1 })
+  await pool.end()
+}
+
+/** The same accounts by their index alone: what a look-up can't do without. */
+const BARE = {
+  name: 'bare',
+  text: 'SELECT account, index, amount FROM airdrop_allocations WHERE network = 0 AND airdrop = $1 AND account = ANY($2)',
+}
+
+async function lookUp(api: string, databaseUrl: string, bundles: readonly Bundle[]): Promise<void> {
+  const client = new pg.Client({ connectionString: databaseUrl })
+  await client.connect()
+  const airdrop = (await findAirdrop(client, 'mainnet', COMMUNITY))!
+  const agent = new Agent({ keepAlive: true, maxSockets: 1 })
+  const accounts = bundles.map(({ addresses }) => addresses.map(storedOf))
+  const times = { bare: [] as number[], look: [] as number[] }
+  let bytes = 0
+  for (let round = -WARM_UP; round < rounds; round++) {
+    const which = (round + WARM_UP) % bundles.length
+    const { token } = bundles[which]!
+    const bareMs = await timed(async () => {
+      const { rows } = await client.query({ ...BARE, values: [airdrop.airdrop, accounts[which]] })
+      if (rows.length !== wallets) throw new Error(`asking bare: ${rows.length} rows`)
+    })
+    let answer = ''
+    const lookMs = await timed(async () => {
+      answer = await get(agent, `${api}/v1/airdrop/claim/${COMMUNITY}`, token)
+    })
+    // a wrong answer may be a quick one
+    if (round <= 0) check(answer)
+    bytes = Math.max(bytes, answer.length)
+    if (round < 0) continue
+    times.bare.push(bareMs)
+    times.look.push(lookMs)
+  }
+  agent.destroy()
+  await client.end()
+  const [bare, look] = [latencyOf(times.bare), latencyOf(times.look)]
+  console.log(
+    `bundles of ${wallets} wallets among ${thousands(leaves)} leaves, ${thousands(rounds)} rounds, one after another; an answer has ${thousands(bytes / 1_024)} KiB`,
+  )
+  printTable([
+    ['', 'p50 ms', 'p99 ms'],
+    ['bare indexed query', ...shown(bare)],
+    ['GET /v1/airdrop/claim/:community', ...shown(look)],
+  ])
+  console.log(`ratio at p50 ${(look.p50 / bare.p50).toFixed(2)}, at p99 ${(look.p99 / bare.p99).toFixed(2)}`)
+}
+
+function check(text: string): void {
+  const { claims } = JSON.parse(text) as { claims: { proof: string[]; transaction?: object }[] }
+  const isWhole = claims.length === wallets && claims.every(({ transaction }) => transaction !== undefined)
+  if (!isWhole) throw new Error(`looking up: not every claim has a transaction: ${text.slice(0, 400)}`)
+}
+
+function storedOf(text: string): Buffer {
+  const address = parseAddress(text)
+  if (typeof address === 'string') throw new Error(`${text}: ${address}`)
+  return address.bytes
+}
+
+async function timed(work: () => Promise<void>): Promise<number> {
+  const startedMs = performance.now()
+  await work()
+  return performance.now() - startedMs
+}
+
+function latencyOf(times: readonly number[]): { p50: number; p99: number } {
+  const sorted = [...times].sort((a, b) => a - b)
+  const at = (share: number) => sorted[Math.floor((sorted.length - 1) * share)] ?? Number.NaN
+  return { p50: at(0.5), p99: at(0.99) }
+}
+
+const shown = ({ p50, p99 }: { p50: number; p99: number }): string[] => [p50.toFixed(2), p99.toFixed(2)]
+
+function get(agent: Agent, url: string, token: string): Promise<string> {
+  return new Promise((done, fail) => {
+    const req = request(url, { agent, headers: { 'x-auth-key': token } }, (res) => {
+      const chunks: Buffer[] = []
+      res.on('data', (chunk: Buffer) => chunks.push(chunk))
+      res.on('end', () => {
+        const text = Buffer.concat(chunks).toString('latin1')
+        if (res.statusCode === 200) done(text)
+        else fail(new Error(`asking ${url}: ${text}`))
+      })
+    })
+    req.on('error', fail)
+    req.end()
+  })
+}
+
+await runBench(main)
