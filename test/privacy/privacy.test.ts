@@ -8,6 +8,7 @@ import { type Member, memberOf } from '../api/members.js'
 import { mirrorOf, readFeed } from '../api/mirror.js'
 import { type ApiWorld, bid, freshName, randomAddress, randomHash, startApi } from '../api/support.js'
 import { solanaAccount } from '../api/wallets.js'
+import { pathsOf } from './paths.js'
 
 let world: ApiWorld
 /** All that leaves beside answers: log lines and the labels of metrics. */
@@ -349,17 +350,6 @@ describe('private wallets', () => {
     ])
   })
 })
-
-/** Paths of a route with values for its parameters, all combinations. */
-function pathsOf(pattern: string, given: Readonly<Record<string, readonly string[]>>): string[] {
-  let paths = [pattern.replace(/\.svg$/, '')]
-  for (const [, name] of pattern.matchAll(/:(\w+)/g)) {
-    const values = given[name!]
-    if (!values) throw new Error(`${pattern}: say what :${name} may be`)
-    paths = paths.flatMap((path) => values.map((value) => path.replace(`:${name}`, encodeURIComponent(value))))
-  }
-  return paths
-}
 
 /** A GET whose answer may be any media type, with its headers. */
 async function raw(path: string, headers: Record<string, string>): Promise<{ text: string }> {

@@ -1,0 +1,294 @@
+import { Writable } from 'node:stream'
+import { pino } from 'pino'
+import { afterAll, beforeAll, describe, expect, it } from 'vitest'
+import { routes } from '../../src/api/server.js'
+import { addressToWord, parseAddress } from '../../src/registry/address.js'
+import { encodePayment, requirementsHash } from '../../src/registry/communityChange.js'
+import { nameToWord } from '../../src/registry/name.js'
+import { type Member, memberOf } from '../api/members.js'
+import { type FeedEvent, readFeed } from '../api/mirror.js'
+import { type ApiWorld, bid, randomHash, startApi } from '../api/support.js'
+import { solanaAccount } from '../api/wallets.js'
+import { pathsOf } from './paths.js'
+
+/**
+ * Private wallets get names below communities, in every way there is. Those names are public, and what their owners are besides is
+ * not: to everybody outside they look like wallets that belong nowhere, which do the same here.
+ */
+const RECIPIENT = `0x${'55'.repeat(20)}`
+const NOBODY = `0x${'0'.repeat(40)}`
+const FREE = { prices: [], ownersOnly: false, startsAt: null, requirements: [] }
+
+let world: ApiWorld
+const aside: string[] = []
+/** alice holds foo, with pat and paul (Solana) in private; bob holds bar. eve and emil (Solana) are nowhere. */
+let alice: Member
+let bob: Member
+let pat: Member
+let paul: Member
+let eve: Member
+let emil: Member
+let foo: string
+
+beforeAll(async () => {
+  const sink = new Writable({
+    write(chunk, _encoding, done) {
+      aside.push(String(chunk))
+      done()
+    },
+  })
+  world = await startApi({
+    log: pino({ level: 'trace' }, sink),
+    metrics: { requests: { observe: (labels) => void aside.push(JSON.stringify(labels)) } },
+    configs: (configs) => configs.map((config) => ({ ...config, communityPayments: `0x${'77'.repeat(20)}` })),
+  })
+  ;[alice, bob, pat, eve] = [await memberOf(world), await memberOf(world), await memberOf(world), await memberOf(world)]
+  ;[paul, emil] = [await memberOf(world, solanaAccount()), await memberOf(world, solanaAccount())]
+  await world.append('mainnet', [
+    bid({ from: alice.address, name: 'foo', atMs: Date.now() }),
+    bid({ from: bob.address, name: 'bar', atMs: Date.now() }),
+  ])
+  foo = (await world.get(`/v1/clusters/address/${alice.address}`)).body.clusterId
+  const listed = [
+    { address: pat.address, name: 'secret-pat', isPrivate: true },
+    { address: paul.address, name: 'secret-paul', isPrivate: true },
+  ]
+  await expectOk(alice.add(listed))
+  for (const member of [pat, paul]) await expectOk(member.verify(foo))
+})
+afterAll(() => world.stop())
+
+const expectOk = async (reply: Promise<{ status: number; body: unknown }>) => {
+  const { status, body } = await reply
+  expect(status, JSON.stringify(body)).toBe(200)
+}
+const configure = (as: Member, name: string, rules: object = {}) =>
+  as.call('PUT', `/v1/communities/${name}`, { ...FREE, ...rules })
+const register = (as: Member, pair: string, owner?: Member) => {
+  const [community, name] = pair.split('/')
+  const body = { name, ...(owner && { walletAddress: owner.address }) }
+  return as.call('POST', `/v1/names/community/${community}/register`, body)
+}
+
+let block = 50_000
+/** A believed payment of 5 wei, under the rules as they are. */
+async function pay(payer: Member, pair: string): Promise<void> {
+  const address = parseAddress(payer.address)
+  if (typeof address === 'string') throw new Error(address)
+  const [community, name] = pair.split('/') as [string, string]
+  const body = encodePayment({
+    ...{ tx: Buffer.from(randomHash().slice(2), 'hex'), network: '1', payer: address.bytes, token: 'native' },
+    ...{ amount: 5n, recipient: RECIPIENT, community: nameToWord(community), name: nameToWord(name), referral: null },
+    ...{ blockMs: Date.now(), met: requirementsHash([]) },
+  })
+  const position = { chain: 1, block: block++, logIndex: 0 }
+  await world.append('mainnet', [
+    { kind: 'pay_community_name', position, txKey: body.readBigInt64BE(0), causeMs: Date.now(), body },
+  ])
+}
+
+/** Events since, without what every event has of its own: id, time. */
+async function feedAfter(work: () => Promise<void>): Promise<Pick<FeedEvent, 'type' | 'from' | 'data'>[]> {
+  const before = (await readFeed(world)).length
+  await work()
+  return (await readFeed(world)).slice(before).map(({ type, from, data }) => ({ type, from, data }))
+}
+
+/** What everybody is told of a wallet and of a name, with the wallet and the name taken out. */
+async function publicAnswers({ address }: Member, pair: string): Promise<string> {
+  const asked = await Promise.all([
+    ...['/v1/names/address/?', '/v1/names/owner/address/?', '/v1/clusters/address/?', '/v1/events?from=?'].map((path) =>
+      world.get(path.replace('from=?', `from=${address}`).replace('/?', `/${address}`)),
+    ),
+    ...['/v0.1/name/?', '/v0.1/cluster/address/?'].map((path) => world.get(path.replace('?', address))),
+    world.get(`/v0.1/address/${pair}`),
+    world.get(`/v1/names/community/${pair.replace('/', '/check/')}`),
+    world.post('/v1/names', [{ name: pair }]),
+    world.post('/v1/names/address', [address]),
+    world.post('/v0.1/address/names', [pair]),
+    world.post('/v0.1/name/addresses', [address]),
+    world.post('/v1/names/register/check', [pair]),
+  ])
+  return JSON.stringify(asked.map(({ status, body }) => [status, body]))
+    .replaceAll(address, '<wallet>')
+    .replaceAll(wordOf(address), '<word>')
+    .replaceAll(pair, '<pair>')
+    .replaceAll(`"${pair.split('/')[1]}"`, '"<name>"')
+    .replaceAll(/self-[0-9a-z]{5}/g, '<self>')
+    .replaceAll(/\d{4}-\d{2}-\d{2}[T ][\d:.]+(Z|\+00)/g, '<date>')
+    .replaceAll(/"timestamp":\d+/g, '"timestamp":0')
+    .replaceAll(/"id":"m-1-\d+"/g, '"id":"<id>"')
+    .replaceAll(/"(nextPage|resume)":"[^"]+"/g, '"$1":"<token>"')
+}
+const wordOf = (text: string): string => {
+  const address = parseAddress(text)
+  if (typeof address === 'string') throw new Error(address)
+  return addressToWord(address.bytes).toString('hex')
+}
+
+const told = (from: string, pair: string, owner: Member, cluster_id: string | null = null) => {
+  const [community, name] = pair.split('/')
+  return { type: 'REGISTER_COMMUNITY_NAME', from, data: { community, name, address: owner.address, cluster_id } }
+}
+
+describe('private wallets and communities', () => {
+  it('configure as the oldest public one, and no event tells it', async () => {
+    expect(
+      await feedAfter(async () => {
+        await expectOk(configure(pat, 'foo'))
+        await expectOk(configure(bob, 'bar'))
+      }),
+    ).toEqual([])
+    const { actor } = (await world.pool.query('SELECT actor FROM journal WHERE kind = 22 ORDER BY seq LIMIT 1')).rows[0]
+    expect(actor.toString('hex')).toBe(`01${alice.address.slice(2)}`)
+  })
+
+  it('register for themselves as strangers do, also below a name of their own cluster', async () => {
+    for (const [theirs, other] of [
+      [pat, eve],
+      [paul, emil],
+    ] as const)
+      for (const community of ['foo', 'bar']) {
+        const [a, b] = [
+          `${community}/self-${theirs.address.slice(-5)}`,
+          `${community}/self-${other.address.slice(-5)}`,
+        ].map((text) => text.toLowerCase()) as [string, string]
+        const events = await feedAfter(async () => {
+          await expectOk(register(theirs, a))
+          await expectOk(register(other, b))
+        })
+        expect(events).toEqual([told(theirs.address, a, theirs), told(other.address, b, other)])
+        expect(await publicAnswers(theirs, a)).toBe(await publicAnswers(other, b))
+      }
+  })
+
+  it('stand for themselves where a member of their cluster registers for them elsewhere', async () => {
+    const events = await feedAfter(async () => {
+      await expectOk(register(alice, 'bar/by-alice', pat))
+      await expectOk(register(pat, 'bar/by-pat', paul))
+      await expectOk(register(pat, 'bar/for-alice', alice))
+    })
+    expect(events).toEqual([
+      told(pat.address, 'bar/by-alice', pat),
+      told(paul.address, 'bar/by-pat', paul),
+      told(alice.address, 'bar/for-alice', alice, foo),
+    ])
+    expect((await register(alice, 'bar/other', eve)).body.error).toBe('not_verified')
+  })
+
+  it('look like anybody for whom an owner registers, where only owners do', async () => {
+    await expectOk(configure(paul, 'foo', { ownersOnly: true }))
+    const [fresh, hidden] = [await memberOf(world), await memberOf(world)]
+    await expectOk(alice.add([{ address: hidden.address, name: 'secret-late', isPrivate: true }]))
+    await expectOk(hidden.verify(foo))
+    const events = await feedAfter(async () => {
+      await expectOk(register(hidden, 'foo/h-self'))
+      await expectOk(register(alice, 'foo/h-fresh', fresh))
+      await expectOk(register(alice, 'foo/h-pat', pat))
+      await expectOk(register(pat, 'foo/h-eve', eve))
+    })
+    const by = alice.address
+    expect(events).toEqual([
+      told(by, 'foo/h-self', hidden),
+      told(by, 'foo/h-fresh', fresh),
+      told(by, 'foo/h-pat', pat),
+      told(by, 'foo/h-eve', eve),
+    ])
+    expect(await publicAnswers(hidden, 'foo/h-self')).toBe(await publicAnswers(fresh, 'foo/h-fresh'))
+    // a name below a community puts nobody into its cluster
+    for (const { address } of [hidden, fresh])
+      expect((await world.get(`/v0.1/cluster/address/${address}`)).body).toBeNull()
+    const [resolved] = (await world.post('/v1/names', [{ name: 'foo/h-self' }])).body
+    expect(resolved.isVerified).toBe(false)
+    await expectOk(alice.remove(hidden.address))
+  })
+
+  it('pay and stay private', async () => {
+    await expectOk(
+      configure(pat, 'foo', { prices: [{ network: '1', token: 'native', amount: '5', recipient: RECIPIENT }] }),
+    )
+    const [fresh, hidden] = [await memberOf(world), await memberOf(world)]
+    await expectOk(alice.add([{ address: hidden.address, name: 'secret-payer', isPrivate: true }]))
+    await expectOk(hidden.verify(foo))
+    const events = await feedAfter(async () => {
+      await pay(hidden, 'foo/paid-1')
+      await pay(fresh, 'foo/paid-2')
+      await pay(hidden, 'foo/paid-2')
+      await pay(hidden, 'foo/main')
+    })
+    expect(events).toEqual([told(hidden.address, 'foo/paid-1', hidden), told(fresh.address, 'foo/paid-2', fresh)])
+    expect(await publicAnswers(hidden, 'foo/paid-1')).toBe(await publicAnswers(fresh, 'foo/paid-2'))
+  })
+
+  it('meet no requirement that would show where they belong', async () => {
+    await expectOk(configure(bob, 'bar', { requirements: [{ kind: 'cluster', name: 'foo' }] }))
+    for (const member of [pat, paul, eve])
+      expect((await register(member, 'bar/needs-foo')).body.error).toBe('requirements_not_met')
+    await expectOk(register(alice, 'bar/needs-foo'))
+    await expectOk(configure(bob, 'bar'))
+  })
+
+  it('reserve no name below a community, and lose none of their own to it', async () => {
+    await expectOk(configure(alice, 'foo'))
+    await expectOk(register(eve, 'foo/secret-pat'))
+    const [resolved] = (await world.post('/v1/names', [{ name: 'foo/secret-pat' }])).body
+    expect(resolved).toMatchObject({ address: eve.address, walletName: 'secret-pat', isVerified: true })
+    const add = (isPrivate: boolean) => alice.add([{ address: pat.address, name: 'secret-pat', isPrivate }])
+    await expectOk(add(true))
+    expect((await add(false)).body.error).toBe('wallet_name_taken')
+  })
+
+  it('are nowhere in what is told of their cluster, whoever asks', async () => {
+    const given: Record<string, readonly string[]> = {
+      ...{ id: [foo], clusterId: [foo], file: ['foo.svg'], tx: [randomHash()], address: [alice.address] },
+      ...{ name: ['foo', 'main'], cluster: ['foo'], clusterName: ['foo', 'bar'], communityName: ['foo', 'bar'] },
+      ...{ community: ['foo'], walletName: ['main', 'free'], addressName: ['main'] },
+    }
+    const reads = routes.filter(
+      ({ method, auth, path }) => method === 'get' && auth !== 'required' && !/events/.test(path),
+    )
+    let asked = 0
+    for (const { path: pattern } of reads) {
+      for (const path of pathsOf(pattern, given)) {
+        for (const headers of [{}, eve.headers, bob.headers]) {
+          const response = await fetch(`${world.url}${path}`, { headers })
+          const text = `${JSON.stringify([...response.headers])} ${await response.text()}`.toLowerCase()
+          for (const { address } of [pat, paul]) {
+            const form = address.startsWith('0x') ? address.slice(2) : address.toLowerCase()
+            expect(text, path).not.toContain(form)
+            expect(text, path).not.toContain(wordOf(address))
+          }
+          asked += 1
+        }
+      }
+    }
+    expect(asked).toBeGreaterThan(60)
+  })
+
+  it('stand in the feed with their names below communities alone, and never with a cluster', async () => {
+    for (const { type, from, data } of await readFeed(world)) {
+      for (const { address } of [pat, paul]) {
+        if (!JSON.stringify([from, data]).includes(address)) continue
+        expect(type).toBe('REGISTER_COMMUNITY_NAME')
+        expect(data).toMatchObject({ address, cluster_id: null })
+        expect([address, alice.address, NOBODY]).toContain(from)
+      }
+    }
+    expect(aside.length).toBeGreaterThan(100)
+    for (const line of aside) expect(line).not.toContain('secret-')
+  })
+
+  it('that become public are told with their cluster from then on', async () => {
+    const { address } = pat
+    const events = await feedAfter(async () => {
+      await expectOk(alice.add([{ address, name: 'pat', isPrivate: false }]))
+      await expectOk(register(pat, 'foo/now-public'))
+    })
+    expect(events).toMatchObject([
+      { type: 'ADD_WALLET', data: { address, is_verified: true } },
+      told(address, 'foo/now-public', pat, foo),
+    ])
+    const owned = (await world.get(`/v1/names/owner/address/${address}`)).body
+    expect(owned.map(({ clusterId }: { clusterId: string }) => clusterId)).toEqual(owned.map(() => foo))
+  })
+})
