@@ -12,7 +12,12 @@ const MINT_BYTES = 82
 const MINT_DECIMALS_OFFSET = 44
 const MINT_INITIALIZED_OFFSET = 45
 const TOKEN_ACCOUNT_BYTES = 165
-const AMOUNT_OFFSET = 64
+const TOKEN_AMOUNT_OFFSET = 64
+/** Token-2022, which the registrar takes no payments in. */
+const TOKEN_2022_PROGRAM = 'TokenzQdBNbLqP5VEhdkAS6EPFLC1PHnBqCXEpPxuEb'
+/** Where its accounts with extensions say what they are. */
+const ACCOUNT_TYPE_OFFSET = 165
+const ACCOUNT_TYPE = { mint: 1, account: 2 }
 /** Of the associated token program: makes the account unless it is there. */
 const CREATE_IDEMPOTENT = 1
 
@@ -42,14 +47,23 @@ interface RawAccount {
 
 /** The decimals of an SPL mint; null where there is none at this address, one of Token-2022's among them. */
 export async function readMintDecimals(call: Call, mint: PublicKey, commitment: Commitment): Promise<number | null> {
-  const options = { commitment, encoding: 'base64' }
-  const { value } = await call<{ value: RawAccount | null }>('getAccountInfo', [mint.toBase58(), options])
-  if (value?.owner !== TOKEN_PROGRAM.toBase58()) return null
-  const data = Buffer.from(value.data[0], 'base64')
-  return data.length === MINT_BYTES && data[MINT_INITIALIZED_OFFSET] === 1 ? data[MINT_DECIMALS_OFFSET]! : null
+  const found = await readMint(call, mint, commitment)
+  return found?.program === TOKEN_PROGRAM.toBase58() ? found.decimals : null
 }
 
-/** What a wallet has of an SPL token, in base units, in all its token accounts together. 0 of what is no mint. */
+/** A mint of either token program; null for anything else. */
+async function readMint(call: Call, mint: PublicKey, commitment: Commitment) {
+  const options = { commitment, encoding: 'base64' }
+  const { value } = await call<{ value: RawAccount | null }>('getAccountInfo', [mint.toBase58(), options])
+  const data = value && tokenData(value, MINT_BYTES, ACCOUNT_TYPE.mint)
+  if (!value || data?.[MINT_INITIALIZED_OFFSET] !== 1) return null
+  return { program: value.owner, decimals: data[MINT_DECIMALS_OFFSET]! }
+}
+
+/**
+ * What a wallet has of a token, in base units, in all its token accounts together: of either token program, since a balance is
+ * only looked at. 0 of what is no mint.
+ */
 export async function readTokenBalance(
   call: Call,
   owner: PublicKey,
@@ -67,24 +81,35 @@ export interface TokenAccount {
   amount: bigint
 }
 
-/** The token accounts that a wallet owns of an SPL token. */
+/** The token accounts that a wallet owns of a mint. */
 export async function readTokenAccounts(
   call: Call,
   owner: PublicKey,
   mint: PublicKey,
   commitment: Commitment,
 ): Promise<TokenAccount[]> {
+  const found = await readMint(call, mint, commitment)
   // a node refuses the question about what is no mint
-  if ((await readMintDecimals(call, mint, commitment)) === null) return []
+  if (!found) return []
   const { value } = await call<{ value: { pubkey: string; account: RawAccount }[] }>('getTokenAccountsByOwner', [
     owner.toBase58(),
     { mint: mint.toBase58() },
     { commitment, encoding: 'base64' },
   ])
   return value.flatMap(({ pubkey, account }) => {
-    const data = Buffer.from(account.data[0], 'base64')
-    const isOne = account.owner === TOKEN_PROGRAM.toBase58() && data.length === TOKEN_ACCOUNT_BYTES
-    const isOfOwner = data.subarray(0, 32).equals(mint.toBytes()) && data.subarray(32, 64).equals(owner.toBytes())
-    return isOne && isOfOwner ? [{ address: new PublicKey(pubkey), amount: data.readBigUInt64LE(AMOUNT_OFFSET) }] : []
+    const data = account.owner === found.program ? tokenData(account, TOKEN_ACCOUNT_BYTES, ACCOUNT_TYPE.account) : null
+    const isOfOwner = data?.subarray(0, 32).equals(mint.toBytes()) && data.subarray(32, 64).equals(owner.toBytes())
+    return data && isOfOwner
+      ? [{ address: new PublicKey(pubkey), amount: data.readBigUInt64LE(TOKEN_AMOUNT_OFFSET) }]
+      : []
   })
+}
+
+/** The data of an account of this kind; null for others. Token-2022 says the kind behind the data that both programs have. */
+function tokenData({ owner, data: [base64] }: RawAccount, bytes: number, type: number): Buffer | null {
+  const data = Buffer.from(base64, 'base64')
+  const isExtended = owner === TOKEN_2022_PROGRAM && data.length > ACCOUNT_TYPE_OFFSET
+  if (isExtended) return data[ACCOUNT_TYPE_OFFSET] === type ? data : null
+  const isOfToken = owner === TOKEN_PROGRAM.toBase58() || owner === TOKEN_2022_PROGRAM
+  return isOfToken && data.length === bytes ? data : null
 }
