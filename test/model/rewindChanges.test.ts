@@ -4,7 +4,7 @@ import { join } from 'node:path'
 import type pg from 'pg'
 import { afterAll, beforeAll, expect, test } from 'vitest'
 import { appendEntries } from '../../src/db/append.js'
-import { type ChangesMade, makeChanges } from '../../src/db/appendChanges.js'
+import { type ChangesMade, makeChanges, makeCommunityChange } from '../../src/db/appendChanges.js'
 import { type ChainRow, registerChain } from '../../src/db/chains.js'
 import { migrate } from '../../src/db/migrate.js'
 import { createPool, inTransaction } from '../../src/db/pool.js'
@@ -14,6 +14,7 @@ import { rewind } from '../../src/db/rewind.js'
 import { addressToWord } from '../../src/registry/address.js'
 import { bigIntToWord } from '../../src/registry/bytes.js'
 import type { Change } from '../../src/registry/change.js'
+import type { CommunityChange } from '../../src/registry/communityChange.js'
 import { nameToWord } from '../../src/registry/name.js'
 import { type Postgres, startPostgres } from '../../src/testing/postgres.js'
 
@@ -45,7 +46,7 @@ afterAll(async () => {
 })
 
 const wallet = (n: number): Buffer => Buffer.of(1, ...Buffer.alloc(20, n))
-const [alice, bob, carol] = [wallet(0xa1), wallet(0xb0), wallet(0xca)]
+const [alice, bob, carol, dave] = [wallet(0xa1), wallet(0xb0), wallet(0xca), wallet(0xda)]
 
 async function bid(from: Buffer, name: string, block: number): Promise<void> {
   const body = Buffer.concat([Buffer.alloc(32, block), addressToWord(from), bigIntToWord(5n), nameToWord(name)])
@@ -56,9 +57,35 @@ async function bid(from: Buffer, name: string, block: number): Promise<void> {
 const make = (change: Change): Promise<ChangesMade> =>
   makeChanges(pool, { network: 'mainnet', changes: [change], nowMs: Date.now() })
 
-test('signed changes that rest on what a rewind takes back stay as entries without effect, and are told', async () => {
+const ask = (change: CommunityChange) => makeCommunityChange(pool, { network: 'mainnet', change, nowMs: Date.now() })
+const configure = (actor: Buffer | null, community: string, ownersOnly = false) => {
+  const rules = { prices: [], ownersOnly, startsAtMs: null, requirements: [] }
+  return ask({ kind: 'configure_community', actor, community, rules })
+}
+const register = (actor: Buffer, community: string, name: string) =>
+  ask({ kind: 'register_community_name', actor, community, name, wallet: actor, met: null, isAssigned: false })
+const journalLength = async () => (await pool.query('SELECT count(*)::int AS n FROM journal')).rows[0].n
+
+test('a change of a community is judged under the head: made, refused, or nothing to write', async () => {
   await bid(bob, 'kept', 1)
+  expect(await configure(bob, 'kept')).toEqual({ kind: 'made' })
+  const written = await journalLength()
+  expect(await configure(bob, 'kept')).toEqual({ kind: 'made' })
+  expect(await configure(null, 'kept')).toEqual({ kind: 'made' })
+  const refused = (refusal: object) => ({ kind: 'refused', index: 0, refusal })
+  expect(await configure(alice, 'kept', true)).toEqual(refused({ code: 'forbidden' }))
+  expect(await configure(null, 'nobodys')).toEqual(refused({ code: 'not_found' }))
+  expect(await register(alice, 'kept', 'main')).toEqual(refused({ code: 'community', problem: 'not_available' }))
+  expect(await journalLength()).toBe(written)
+  // all who ask for a name at once, and one gets it
+  const asked = await Promise.all([alice, bob, carol].map((actor) => register(actor, 'kept', 'one')))
+  expect(asked.map(({ kind }) => kind).sort()).toEqual(['made', 'refused', 'refused'])
+  expect(await journalLength()).toBe(written + 1)
+})
+
+test('signed changes that rest on what a rewind takes back stay as entries without effect, and are told', async () => {
   await bid(alice, 'lost', 50)
+  const first = await journalLength()
   const rename: Change = { kind: 'rename_wallets', actor: alice, wallets: [{ address: alice, name: 'ali' }] }
   expect(await make(rename)).toMatchObject({ kind: 'made' })
   const added = await make({
@@ -77,6 +104,9 @@ test('signed changes that rest on what a rewind takes back stay as entries witho
   expect(await make({ kind: 'verify_wallet', actor: carol, clusterId: added.clusterId })).toMatchObject({
     kind: 'made',
   })
+  expect(await configure(carol, 'lost')).toEqual({ kind: 'made' })
+  expect(await register(dave, 'lost', 'dave')).toEqual({ kind: 'made' })
+  expect(await configure(carol, 'kept', true)).toEqual({ kind: 'made' })
   const before = await replay(pool, 'mainnet')
   expect(before.rebuilt).toBe(before.live)
 
@@ -85,14 +115,32 @@ test('signed changes that rest on what a rewind takes back stay as entries witho
   expect((await replay(pool, 'mainnet')).live).toBe(before.live)
   const report = await rewind(pool, target, { apply: true })
   expect({ ...report, generation: null }).toEqual({ ...dry, generation: null })
-  expect(report.withoutEffect).toEqual({ count: 1, first: [{ seq: 3, kind: 'rename_wallets' }] })
+  expect(report.withoutEffect).toEqual({
+    count: 3,
+    first: [
+      { seq: first + 1, kind: 'rename_wallets' },
+      { seq: first + 5, kind: 'configure_community' },
+      { seq: first + 6, kind: 'register_community_name' },
+    ],
+  })
   expect(report.vanished.first.map(({ name }) => name)).toEqual(['lost'])
 
   const { rows } = await pool.query(
     'SELECT seq, kind, octet_length(effects) AS effects, public_count FROM journal WHERE generation = 2 ORDER BY seq',
   )
-  expect(rows).toHaveLength(5)
-  expect(rows[1]).toMatchObject({ kind: 18, effects: 0, public_count: 0 })
+  expect(rows).toHaveLength(first + 6)
+  expect(rows.filter(({ effects }) => effects === 0).map(({ kind, public_count }) => [kind, public_count])).toEqual([
+    [18, 0],
+    [22, 0],
+    [23, 0],
+  ])
+  expect((await pool.query('SELECT name, seq FROM communities ORDER BY seq')).rows).toEqual([
+    { name: 'kept', seq: 2 },
+    { name: 'kept', seq: first + 6 },
+  ])
+  expect((await pool.query('SELECT community, name FROM community_names')).rows).toEqual([
+    { community: 'kept', name: 'one' },
+  ])
   const view = await findClusterById(pool, 'mainnet', added.clusterId, carol)
   expect(view!.wallets.map(({ name, isVerified, isPrivate }) => [name, isVerified, isPrivate])).toEqual([
     ['main', true, false],
@@ -105,6 +153,7 @@ test('signed changes that rest on what a rewind takes back stay as entries witho
 
 test('no change is taken until the new generation has been caught up', async () => {
   expect(await make({ kind: 'create_cluster', actor: carol })).toEqual({ kind: 'catching_up' })
+  expect(await configure(null, 'kept')).toEqual({ kind: 'catching_up' })
   await pool.query('UPDATE journal_heads SET caught_up = true')
   expect(await make({ kind: 'create_cluster', actor: carol })).toMatchObject({ kind: 'made' })
 })
