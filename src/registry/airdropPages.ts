@@ -1,4 +1,4 @@
-import { nodeCount, parentOf, proofPositions } from './airdropTree.js'
+import { nodeCount, parentOf, proofPositions, siblingOf } from './airdropTree.js'
 
 /**
  * The nodes of an airdrop's tree, as they are stored: in pages of five levels. A page is named by the position of the node
@@ -34,18 +34,23 @@ export const proofPages = (position: number): number[] => [
 /** What a proof takes from one page. */
 export interface ProofStep {
   page: number
-  /** First bytes of its nodes there, in the order of the proof: at most five. */
-  offsets: number[]
+  /** Places of its nodes there, counted in nodes from the page's start (0 to 61), in the order of the proof: at most five. */
+  slots: number[]
 }
 
 /** The proof of the node at a position, page by page, lowest first: where only its own nodes are to be read. */
 export function proofSteps(position: number): ProofStep[] {
   const steps: ProofStep[] = []
-  for (const node of proofPositions(position)) {
-    const { page, offset } = placeOf(node)
-    const last = steps.at(-1)
-    if (last?.page === page) last.offsets.push(offset)
-    else steps.push({ page, offsets: [offset] })
+  for (let at = position; at > 0; ) {
+    const below = ((depthOf(at) - 1) % PAGE_LEVELS) + 1
+    // so many levels up: the ancestor of a complete tree
+    const page = Math.floor((at + 1) / 2 ** below) - 1
+    const slots: number[] = []
+    for (let level = below; level > 0; level--) {
+      slots.push(2 ** level - 2 + siblingOf(at) - firstBelow(page, level))
+      at = parentOf(at)
+    }
+    steps.push({ page, slots })
   }
   return steps
 }

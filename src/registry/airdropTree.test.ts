@@ -155,8 +155,10 @@ describe('pages', () => {
       for (const position of [leafPosition(count, 0), leafPosition(count, count - 1)]) {
         const steps = proofSteps(position)
         expect(steps.map(({ page }) => page)).toEqual(proofPages(position))
-        expect(steps.every(({ offsets }) => offsets.length <= 5)).toBe(true)
-        const nodes = steps.flatMap(({ page, offsets }) => offsets.map((at) => pages.get(page)!.subarray(at, at + 32)))
+        expect(steps.every(({ slots }) => slots.length <= 5)).toBe(true)
+        const nodes = steps.flatMap(({ page, slots }) =>
+          slots.map((slot) => pages.get(page)!.subarray(32 * slot, 32 * (slot + 1))),
+        )
         expect(nodes).toEqual(proofFromPages(position, pages))
       }
     }

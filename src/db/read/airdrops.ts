@@ -159,22 +159,27 @@ export async function findBundleAllocations(
   }))
 }
 
-/** Where a step has fewer nodes than a page has levels: behind every page's end. */
-const NO_NODE = 1 << 20
-const LEVELS = Array.from({ length: PAGE_LEVELS }, (_, level) => `l${level}`)
+/** A step's slots in one integer, six bits each; where it has fewer than a page has levels, a slot behind every page's end. */
+const SLOT_BITS = 6
+const NO_SLOT = 2 ** SLOT_BITS - 1
+const codeOf = ({ slots }: ProofStep): number =>
+  Array.from({ length: PAGE_LEVELS }, (_, i) => slots[i] ?? NO_SLOT).reduceRight((code, slot) => code * 64 + slot, 0)
+const NODE_AT = Array.from(
+  { length: PAGE_LEVELS },
+  (_, i) => `substring(a.nodes FROM ((p.code >> ${i * SLOT_BITS}) & ${NO_SLOT}) * ${NODE_BYTES} + 1 FOR ${NODE_BYTES})`,
+)
 
 // Of a page's 62 nodes a proof takes five: cut out there, a tenth of the bytes travels.
 const steps = prepare<{ n: number; nodes: string }>(
   'airdrop_proof_steps',
-  (
-    l,
-  ) => `SELECT p.n, encode(${LEVELS.map((at) => `substring(a.nodes FROM p.${at} + 1 FOR ${NODE_BYTES})`).join(' || ')}, 'hex') AS nodes
-    FROM unnest($2::int[], ${LEVELS.map((_, level) => `$${level + 3}::int[]`).join(', ')})
-      WITH ORDINALITY p (page, ${LEVELS.join(', ')}, n)
+  (l) => `SELECT p.n::int, encode(${NODE_AT.join(' || ')}, 'hex') AS nodes
+    FROM unnest($2::int[], $3::int[]) WITH ORDINALITY p (page, code, n)
     JOIN airdrop_pages a ON a.network = ${l.network} AND a.airdrop = $1 AND a.page = p.page`,
 )
 
 const HASH_CHARS = 2 * NODE_BYTES
+/** As PostgreSQL writes it; the driver would quote every element. */
+const intArray = (values: readonly number[]): string => `{${values.join()}}`
 
 /**
  * The proofs of leaves, out of the stored pages, in one question.
@@ -188,30 +193,35 @@ export async function readAirdropProofs(
   airdrop: number,
   positions: readonly number[],
 ): Promise<Map<number, string[]>> {
-  // ways meet towards the root: each step once, named by its page and where it comes from
-  const wanted = new Map<string, ProofStep>()
-  const ways = positions.map((position) => {
-    const way = proofSteps(position).map((step) => ({ ...step, key: `${step.page}/${step.offsets[0]}` }))
-    for (const step of way) wanted.set(step.key, step)
-    return { position, way }
-  })
-  const [keys, asked] = [[...wanted.keys()], [...wanted.values()]]
-  const nodes = new Map<string, string>()
-  if (asked.length > 0) {
-    const offsets = LEVELS.map((_, level) => asked.map((step) => step.offsets[level] ?? NO_NODE))
-    const rows = await steps(db, network, [airdrop, asked.map(({ page }) => page), ...offsets])
-    for (const row of rows) nodes.set(keys[row.n - 1]!, row.nodes)
+  // ways meet towards the root: each step is asked for once
+  const numbers = new Map<string, number>()
+  const asked = { pages: [] as number[], codes: [] as number[] }
+  const ways = positions.map((position) => ({
+    position,
+    way: proofSteps(position).map((step) => {
+      const code = codeOf(step)
+      const key = `${step.page}/${code}`
+      const known = numbers.get(key)
+      const number = known ?? numbers.size
+      if (known === undefined) {
+        numbers.set(key, number)
+        asked.pages.push(step.page)
+        asked.codes.push(code)
+      }
+      return { number, count: step.slots.length, page: step.page }
+    }),
+  }))
+  const found: string[] = []
+  if (numbers.size > 0) {
+    const rows = await steps(db, network, [airdrop, intArray(asked.pages), intArray(asked.codes)])
+    for (const { n, nodes } of rows) found[n - 1] = nodes
   }
-  return new Map(
-    ways.map(({ position, way }) => [
-      position,
-      way.flatMap(({ key, page, offsets }) => {
-        const found = nodes.get(key)
-        if (found?.length !== HASH_CHARS * offsets.length) throw new RangeError(`page ${page} lacks nodes of a proof`)
-        return offsets.map((_, i) => found.slice(i * HASH_CHARS, (i + 1) * HASH_CHARS))
-      }),
-    ]),
-  )
+  const hashesOf = ({ number, count, page }: { number: number; count: number; page: number }): string[] => {
+    const nodes = found[number]
+    if (nodes?.length !== HASH_CHARS * count) throw new RangeError(`page ${page} lacks nodes of a proof`)
+    return Array.from({ length: count }, (_, i) => nodes.slice(i * HASH_CHARS, (i + 1) * HASH_CHARS))
+  }
+  return new Map(ways.map(({ position, way }) => [position, way.flatMap(hashesOf)]))
 }
 
 /** Whose claims are asked for: of a bundle, or of wallets (stored addresses). */
