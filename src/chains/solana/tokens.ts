@@ -13,6 +13,9 @@ const MINT_DECIMALS_OFFSET = 44
 const MINT_INITIALIZED_OFFSET = 45
 const TOKEN_ACCOUNT_BYTES = 165
 const TOKEN_AMOUNT_OFFSET = 64
+const STATE_OFFSET = 108
+/** Of a token account: initialized and not frozen. */
+const OPEN = 1
 /** Token-2022, which the registrar takes no payments in. */
 const TOKEN_2022_PROGRAM = 'TokenzQdBNbLqP5VEhdkAS6EPFLC1PHnBqCXEpPxuEb'
 /** Where its accounts with extensions say what they are. */
@@ -112,4 +115,23 @@ function tokenData({ owner, data: [base64] }: RawAccount, bytes: number, type: n
   if (isExtended) return data[ACCOUNT_TYPE_OFFSET] === type ? data : null
   const isOfToken = owner === TOKEN_PROGRAM.toBase58() || owner === TOKEN_2022_PROGRAM
   return isOfToken && data.length === bytes ? data : null
+}
+
+/** Whether there are all these accounts of the SPL Token program, and none is frozen. */
+export async function areOpenTokenAccounts(
+  call: Call,
+  accounts: readonly { address: PublicKey; owner: PublicKey; mint: PublicKey }[],
+  commitment: Commitment,
+): Promise<boolean> {
+  const { value } = await call<{ value: (RawAccount | null)[] }>('getMultipleAccounts', [
+    accounts.map(({ address }) => address.toBase58()),
+    { commitment, encoding: 'base64' },
+  ])
+  return accounts.every(({ owner, mint }, i) => {
+    const found = value[i]
+    const isToken = found?.owner === TOKEN_PROGRAM.toBase58()
+    const data = found && isToken ? tokenData(found, TOKEN_ACCOUNT_BYTES, ACCOUNT_TYPE.account) : null
+    const isOfOwner = data?.subarray(0, 32).equals(mint.toBytes()) && data.subarray(32, 64).equals(owner.toBytes())
+    return isOfOwner === true && data?.[STATE_OFFSET] === OPEN
+  })
 }

@@ -1,8 +1,8 @@
 import { Connection, PublicKey } from '@solana/web3.js'
 import { afterAll, beforeAll, describe, expect, it } from 'vitest'
 import { createCommunityPort } from '../../chains/solana/communityPort.js'
-import { createCommunityProgram } from '../../chains/solana/communityProgram.js'
 import { readCommunityPayments, readPaidName, readSequences, readTransaction } from '../../chains/solana/reads.js'
+import { findCommunityOutcome, planRefusal } from '../../chains/solana/refusals.js'
 import { createRegistrar, type Registrar } from '../../chains/solana/registrar.js'
 import { createSolanaRpc, type SolanaRpc } from '../../chains/solana/rpc.js'
 import { readMintDecimals } from '../../chains/solana/tokens.js'
@@ -109,11 +109,18 @@ describe('names of communities', () => {
       expect(payment).toMatchObject({ sequence: seen!.sequence, slot: BigInt(txs[i]!.slot), isRefused: false })
     }
 
-    const program = createCommunityProgram(registrar)
     const relay = keypairOf(solana.relayAuthority)
     const { payment } = await read(rpc, registrar, 'spl', payer.publicKey)
-    const refuse = program.refuse(relay.publicKey, payment!, payment!.sequence)
-    await sendSolana(connection, [relay], refuse, program.release(payment!, payer.publicKey))
+    const plan = () =>
+      rpc.onOneNode((call) =>
+        planRefusal(call, registrar, relay.publicKey, payment!, { commitment: 'confirmed', nowMs: Date.now() }),
+      )
+    const refusal = await plan()
+    expect(refusal).toMatchObject({ kind: 'refuse', isPaidBack: true })
+    const signature = await sendSolana(connection, [relay], ...('instructions' in refusal ? refusal.instructions : []))
+    expect(await plan()).toEqual({ kind: 'gone' })
+    const outcome = await rpc.onOneNode((call) => findCommunityOutcome(call, registrar, payment!, 'confirmed'))
+    expect(outcome).toEqual({ kind: 'returned', signature })
     expect(await port.tokenBalance(token, account.address)).toBe(1_000n)
     expect(await read(rpc, registrar, 'spl', payer.publicKey)).toEqual({ paid: null, payment: null })
     const order = { community: 'club', name: 'spl', amount: 300n, recipient: authority.publicKey }
