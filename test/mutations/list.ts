@@ -29,6 +29,7 @@ export const INVARIANTS: Readonly<Record<number, string>> = {
 }
 
 const HUB = 'test/indexer/hub.test.ts'
+const COMMUNITIES = 'test/model/communities.test.ts'
 
 export const MUTATIONS: readonly Mutation[] = [
   {
@@ -54,6 +55,30 @@ export const MUTATIONS: readonly Mutation[] = [
     find: '  work.owners.set(verdict.name, effects.cluster)\n',
     replace: '',
     tests: { files: ['src/registry/fold.test.ts'] },
+  },
+  {
+    name: 'a batch lacks the cluster of a community whose name is registered in it',
+    invariant: 2,
+    file: 'src/registry/fold.ts',
+    find: 'if (name !== null && keys.communities.has(name)) keys.actors.add(bidder(entry))',
+    replace: 'if (name === null) keys.actors.clear()',
+    tests: { files: [COMMUNITIES], only: 'wherever the batches are cut' },
+  },
+  {
+    name: 'a community payment is judged without the prices of the half hour before',
+    invariant: 2,
+    file: 'src/registry/fold.ts',
+    find: 'payment.blockMs - PRICE_GRACE_MS',
+    replace: 'payment.blockMs',
+    tests: { files: [COMMUNITIES] },
+  },
+  {
+    name: 'a wallet that becomes public takes a number that somebody has below the community',
+    invariant: 2,
+    file: 'src/db/communitySlice.ts',
+    find: 'wanted.map(numberedForms)',
+    replace: 'wanted.map((name) => ({ ...numberedForms(name), high: name }))',
+    tests: { files: ['test/model/clustersDb.test.ts'], only: 'as the rules in memory do' },
   },
   {
     name: 'a minimum in the journal has no effect',
@@ -151,6 +176,30 @@ export const MUTATIONS: readonly Mutation[] = [
     find: 'row.actor = isPublic ? change.actor : standIn',
     replace: 'row.actor = change.actor',
     tests: { files: ['test/privacy/privacy.test.ts', 'test/model/clusters.test.ts'] },
+  },
+  {
+    name: 'a community name tells the cluster of its private owner',
+    invariant: 6,
+    file: 'src/registry/fold/community.ts',
+    find: 'verified && !verified.isPrivate ? verified.cluster : null',
+    replace: 'verified?.cluster ?? null',
+    tests: { files: [COMMUNITIES], only: 'does not tell' },
+  },
+  {
+    name: 'a community name says that its private owner had a hand in it where only members can',
+    invariant: 6,
+    file: 'src/registry/fold/community.ts',
+    find: 'owner?.cluster === home && !owner.isPrivate',
+    replace: 'owner?.cluster === home',
+    tests: { files: [COMMUNITIES], only: 'does not tell' },
+  },
+  {
+    name: 'a private owner of a community is shown to have registered for itself',
+    invariant: 6,
+    file: 'src/registry/fold/community.ts',
+    find: 'if (!isKnown && !actsAsOwner)',
+    replace: 'if (!isKnown && (!actsAsOwner || wallet.equals(actor)))',
+    tests: { files: [COMMUNITIES], only: 'does not tell' },
   },
   {
     name: 'names move along with a private wallet',
