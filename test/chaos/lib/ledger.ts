@@ -9,7 +9,7 @@ export interface SentTx {
   label: Label | 'solana'
   sender: string
   nonce: number
-  kind: 'bid' | 'batch' | 'bridge' | 'speed_up' | 'cancel' | 'payment' | 'underpaid'
+  kind: 'bid' | 'batch' | 'bridge' | 'speed_up' | 'cancel' | 'payment' | 'underpaid' | 'buy'
 }
 
 /** All that was sent, in order. */

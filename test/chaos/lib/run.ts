@@ -159,6 +159,7 @@ async function settle(
             + (SELECT count(*) FROM deliveries WHERE state < 4)::int
             + (SELECT count(*) FROM payments WHERE NOT settled OR NOT confirmed)::int
             + (SELECT count(*) FROM payouts WHERE state < 3)::int
+            + (SELECT count(*) FROM community_payments WHERE NOT appended)::int
             + (SELECT count(*) FROM facts)::int AS open`,
     )
     const { open } = rows[0]!
@@ -194,7 +195,7 @@ export function describeRun(report: ChaosReport): string {
     `faults: ${list(report.faults)}`,
     `weather: ${weather.reorgs} reorgs (${weather.reorgedTxs} transactions taken back, ${weather.broughtBack} sent again), ${weather.kills} kills, ${weather.postgresKills} of PostgreSQL, ${weather.cuts} cuts; ${report.starts} starts of the daemon`,
     `died at fail points: ${list(report.failpoints)}`,
-    `sent: ${list(report.sent)}; ${report.bids} bids on the hub, ${report.names} names won, ${report.messages} messages of spokes and ${report.payments} payments on Solana; changes of clusters: ${list(report.changes)}`,
+    `sent: ${list(report.sent)}; ${report.bids} bids on the hub, ${report.names} names won, ${report.messages} messages of spokes and ${report.payments} payments on Solana, ${report.purchases} for names below the community; changes of clusters: ${list(report.changes)}`,
     `${report.entries} journal entries, ${report.events} events; statuses: ${list(report.statuses)}; ${report.polls.answered} polls answered, ${report.polls.failed} not; ${report.terminalSeen} terminal during the run`,
     report.breaches.length === 0
       ? 'no breach'

@@ -4,6 +4,7 @@ import { BID_TOPIC, BID_WITH_REFERRAL_TOPIC, RECEIVED_TOPIC, SENT_TOPIC } from '
 import { fromHex } from '../../../src/registry/bytes.js'
 import { wordToName } from '../../../src/registry/name.js'
 import type { Ledger, SentTx } from './ledger.js'
+import { type Purchase, readPurchases } from './purchases.js'
 import { readSolanaTruth, type SolanaTruth } from './solanaTruth.js'
 import type { ChaosChain, ChaosWorld } from './world.js'
 
@@ -28,6 +29,8 @@ export interface Truth {
   /** Messages that left the spokes. */
   sent: readonly Hex[]
   solana: SolanaTruth | null
+  /** Payments for names below the community. */
+  purchases: readonly Purchase[]
   /** How a payment went that the hub has taken, null where it has not. */
   outcomeOfMessage(id: Hex): string | null
   /** The status that each transaction has to have. */
@@ -60,6 +63,7 @@ export async function readTruth({ hub, chains, solana: cluster }: ChaosWorld, le
     .filter(({ topics }) => topics[0] === SENT_TOPIC)
   const mined = await minedOf(chains, ledger)
   const solana = cluster && (await readSolanaTruth(cluster, ledger))
+  const purchases = await readPurchases(chains)
 
   const outcomeOf = (own: readonly Bid[]): string => {
     const [first] = own
@@ -67,7 +71,12 @@ export async function readTruth({ hub, chains, solana: cluster }: ChaosWorld, le
     if (first.name === null || first.amountWei < minimumWei) return 'invalid'
     return winning.get(first.name) === first ? 'finalized' : 'lost_bid'
   }
-  /** Of a mined transaction. */
+  /** Of a mined transaction. Of payments for one name, that one got it is told by all of them together (purchases.ts). */
+  const outcomes = (tx: SentTx): string[] => {
+    const purchase = purchases.find((one) => one.tx === tx.hash)
+    if (!purchase) return [outcome(tx)]
+    return purchase.isUnderpaid ? ['invalid'] : ['finalized', 'lost_bid']
+  }
   const outcome = (tx: SentTx): string => {
     if (mined.get(tx.hash) !== 'success') return 'invalid'
     if (tx.label === hub.label) return outcomeOf(bids.filter((bid) => bid.tx === tx.hash))
@@ -90,6 +99,7 @@ export async function readTruth({ hub, chains, solana: cluster }: ChaosWorld, le
   }
   return {
     solana,
+    purchases,
     outcomeOfMessage,
     bids,
     winners: new Map([...winning].map(([name, { from }]) => [name, from])),
@@ -97,12 +107,12 @@ export async function readTruth({ hub, chains, solana: cluster }: ChaosWorld, le
     sent: sentLogs.map(({ data }) => word(data, 0)),
     statusOf(tx) {
       if (tx.label === 'solana') return outcomeOnSolana(tx.hash)
-      if (mined.has(tx.hash)) return [outcome(tx)]
+      if (mined.has(tx.hash)) return outcomes(tx)
       const other = ledger.txs.find(
         (one) => one.sender === tx.sender && one.label === tx.label && one.nonce === tx.nonce && mined.has(one.hash),
       )
       // replaced: one that was never polled while a chain had it is unknown, of any other the replacement's status is told
-      return other ? ['not_found', outcome(other)] : ['not_found', 'pending']
+      return other ? ['not_found', ...outcomes(other)] : ['not_found', 'pending']
     },
   }
 }

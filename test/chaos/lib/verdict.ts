@@ -4,9 +4,10 @@ import { replay } from '../../../src/db/replay.js'
 import type { EventItem, StatusAnswer } from '../../../src/testing/index.js'
 import { operatorAccount } from '../../../src/testing/world.js'
 import type { Ledger } from './ledger.js'
+import { purchaseBreaches } from './purchases.js'
 import { ownersThatDiffer, readTruth, type Truth } from './truth.js'
 import { askApi, type FeedReader, readFeed, type StatusWatcher } from './watchers.js'
-import type { ChaosWorld } from './world.js'
+import type { ChaosChain, ChaosWorld } from './world.js'
 
 const AT_ONCE = 8
 
@@ -18,6 +19,7 @@ export interface Verdict {
   names: number
   messages: number
   payments: number
+  purchases: number
   entries: number
   events: number
   statuses: Record<string, number>
@@ -49,14 +51,15 @@ export async function judge(
   const events = await readFeed(world.stack.api)
   if (watched) breaches.push(...feedBreaches(watched.feed.items, events), ...secretBreaches(events, watched.secrets))
   const seen = watched?.statuses.terminal ?? new Map<string, string>()
-  const { statuses, wrong } = await statusBreaches(world, ledger, truth, seen)
-  breaches.push(...wrong)
+  const { statuses, told, wrong } = await statusBreaches(world, ledger, truth, seen)
+  breaches.push(...wrong, ...purchaseBreaches(truth.purchases, (tx) => told.get(tx), watched !== null))
   return {
     breaches,
     bids: truth.bids.length,
     names: truth.winners.size,
     messages: truth.sent.length,
     payments: truth.solana?.payments.length ?? 0,
+    purchases: truth.purchases.length,
     entries,
     events: events.length,
     statuses,
@@ -115,7 +118,7 @@ const secretBreaches = (events: readonly EventItem[], secrets: ReadonlySet<strin
   return [...secrets].filter((secret) => text.includes(secret)).map((secret) => `private ${secret} is in the feed`)
 }
 
-async function deliveryBreaches({ hub }: ChaosWorld, pool: pg.Pool): Promise<string[]> {
+async function deliveryBreaches({ chains }: ChaosWorld, pool: pg.Pool): Promise<string[]> {
   const breaches: string[] = []
   const open = await pool.query<{ id: string; state: number; reason: string | null }>(
     'SELECT id::text, state, reason FROM deliveries WHERE state <> 4',
@@ -128,15 +131,23 @@ async function deliveryBreaches({ hub }: ChaosWorld, pool: pg.Pool): Promise<str
            + (SELECT count(*) FROM payouts WHERE state <> 3))::int AS n`,
   )
   if (unpaid.rows[0]!.n > 0) breaches.push(`${unpaid.rows[0]!.n} payments or payouts on Solana have not ended`)
+  const unjudged = await pool.query('SELECT 1 FROM community_payments WHERE NOT appended')
+  if (unjudged.rowCount) breaches.push(`${unjudged.rowCount} payments for names below the community are not judged`)
+  return [...breaches, ...(await nonceBreaches(chains, pool))]
+}
+
+/** The relayer's counts of its nonces are those of the chains. */
+async function nonceBreaches(chains: readonly ChaosChain[], pool: pg.Pool): Promise<string[]> {
   const { address } = operatorAccount('relayer')
-  const used = await hub.reader.getTransactionCount({ address })
-  const signers = await pool.query<{ next_nonce: number }>(
-    'SELECT next_nonce FROM relay_signers WHERE network = 0 AND signer = $1',
+  const { rows } = await pool.query<{ label: string; next_nonce: number }>(
+    `SELECT c.label, s.next_nonce FROM relay_signers s JOIN chains c USING (network, chain) WHERE s.network = 0 AND s.signer = $1`,
     [Buffer.from(address.slice(2), 'hex')],
   )
-  const next = signers.rows[0]?.next_nonce
-  if (next !== undefined && next !== used) breaches.push(`the relayer's next nonce is ${next}, the chain's ${used}`)
-  return breaches
+  const wrong = rows.map(async ({ label, next_nonce }) => {
+    const used = await chains.find((chain) => chain.label === label)!.reader.getTransactionCount({ address })
+    return used === next_nonce ? [] : [`the relayer's next nonce on ${label} is ${next_nonce}, the chain's ${used}`]
+  })
+  return (await Promise.all(wrong)).flat()
 }
 
 async function moneyBreaches({ hub }: ChaosWorld): Promise<string[]> {
@@ -179,8 +190,9 @@ async function statusBreaches(
   { txs }: Ledger,
   truth: Truth,
   terminal: ReadonlyMap<string, string>,
-): Promise<{ statuses: Record<string, number>; wrong: string[] }> {
+): Promise<{ statuses: Record<string, number>; told: Map<string, string>; wrong: string[] }> {
   const statuses: Record<string, number> = {}
+  const told = new Map<string, string>()
   const wrong: string[] = []
   for (let i = 0; i < txs.length; i += AT_ONCE) {
     await Promise.all(
@@ -188,6 +200,7 @@ async function statusBreaches(
         const answer = await askApi<StatusAnswer>(stack.api, `/v1/names/register/tx/${tx.hash}`)
         const status = answer?.status ?? 'no answer'
         statuses[status] = (statuses[status] ?? 0) + 1
+        told.set(tx.hash, status)
         const expected = truth.statusOf(tx)
         const where = `${tx.kind} ${tx.hash} on ${tx.label}`
         if (!expected.includes(status))
@@ -197,5 +210,5 @@ async function statusBreaches(
       }),
     )
   }
-  return { statuses, wrong }
+  return { statuses, told, wrong }
 }

@@ -6,12 +6,17 @@ import { encodePlaceBids } from '../../../src/chains/evm/calldata.js'
 import { between, draw, pick, sequence } from '../../../src/testing/faultProxy/random.js'
 import { bridgeCall } from '../../../src/testing/index.js'
 import { fund } from '../../../src/testing/localChain.js'
+import { openBazaar, PRICE_WEI, paymentFor } from './bazaar.js'
 import type { Ledger, SentTx } from './ledger.js'
 import type { ChaosChain, ChaosWorld } from './world.js'
 
 const WALLETS = 12
 /** Names that many bid for. */
 const CONTESTED_NAMES = 60
+/** How often a wallet pays for a name below the community, of how many, and how often too little. */
+const BUYING = 0.25
+const STALLS = 25
+const UNDERPAID = 0.15
 const PACE_MS = { min: 800, max: 3_000 }
 const BID_WEI = parseEther('0.01')
 const FEE_WEI = parseGwei('20')
@@ -20,20 +25,24 @@ const TIP_WEI = parseGwei('1')
 const HIGHER_PERCENT = 125n
 
 interface Deed {
-  kind: 'bid' | 'batch' | 'bridge' | 'speed_up' | 'cancel'
+  kind: 'bid' | 'batch' | 'bridge' | 'speed_up' | 'cancel' | 'buy'
   to: Hex
   data: Hex
   value: bigint
   gas: bigint
 }
 
-/** Wallets that register from all chains, each with its own numbers out of the seed. Accounts are funded; call before any reorg. */
-export async function openWallets({ chains }: ChaosWorld, seed: number): Promise<PrivateKeyAccount[]> {
-  const wallets = Array.from({ length: WALLETS }, (_, i) =>
-    privateKeyToAccount(keccak256(toHex(`${seed}/wallet/${i}`))),
-  )
+/**
+ * Wallets that register from all chains, each with its own numbers out of the seed. Accounts are funded and the first one has a
+ * community; call before any reorg.
+ */
+export async function openWallets(world: ChaosWorld, seed: number): Promise<PrivateKeyAccount[]> {
+  const { chains } = world
+  const keys = Array.from({ length: WALLETS }, (_, i) => keccak256(toHex(`${seed}/wallet/${i}`)))
+  const wallets = keys.map((key) => privateKeyToAccount(key))
   const addresses = wallets.map(({ address }) => address)
   await Promise.all(chains.map((chain) => fund(chain, chain.chainId, addresses)))
+  await openBazaar(world, keys[0]!, wallets[0]!)
   return wallets
 }
 
@@ -88,12 +97,20 @@ export function someNames(next: () => number, most: number): string[] {
   return [...new Set(names)]
 }
 
+/** A payment for a name that others pay for on other chains; now and then less than it costs. */
+function buy(chain: ChaosChain, next: () => number): Deed {
+  const name = `stall-${between(next(), 1, STALLS)}`
+  const amountWei = next() < UNDERPAID ? PRICE_WEI - 1n : PRICE_WEI
+  return { kind: 'buy', ...paymentFor(chain, name, amountWei) }
+}
+
 async function decide(
   hub: ChaosChain,
   chain: ChaosChain,
   account: PrivateKeyAccount,
   next: () => number,
 ): Promise<Deed> {
+  if (next() < BUYING) return buy(chain, next)
   const isOnHub = chain === hub
   const names = someNames(next, isOnHub && next() < 0.3 ? 5 : 2)
   const hubCalldata = encodePlaceBids(

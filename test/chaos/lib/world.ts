@@ -22,6 +22,8 @@ export interface ChaosChain extends LocalClients {
   chainId: number
   rpcUrl: string
   contract: `0x${string}`
+  /** Where names below communities are paid for. */
+  payments: `0x${string}`
   miner: Miner
   /** The daemon is given these and nothing else; the hub has two, so that it fails over. */
   proxies: FaultProxy[]
@@ -69,11 +71,11 @@ export async function startChaosWorld(seed: number): Promise<ChaosWorld> {
       for (let n = 0; n < (label === HUB ? 2 : 1); n++)
         own.push(await startFaultProxy({ target: { rpcUrl, wsUrl }, seed: seed * 100 + i * 10 + n }))
       proxies.push(...own)
-      const { contract } = config
+      const { contract, communityPayments: payments } = config
       const clients = localClients({ rpcUrl }, chainId)
       const miner = await takeOverMining(clients, BLOCK_MS)
       miners.push(miner)
-      chains.push({ label, chainId, rpcUrl, contract, miner, proxies: own, ...clients })
+      chains.push({ label, chainId, rpcUrl, contract, payments, miner, proxies: own, ...clients })
     }
     const solana = await openSolana(stack, seed)
     if (solana) proxies.push(solana.proxy)

@@ -1,0 +1,57 @@
+import { encodeFunctionData, type Hex, parseEther, zeroAddress, zeroHash } from 'viem'
+import type { PrivateKeyAccount } from 'viem/accounts'
+import { encodePlaceBids } from '../../../src/chains/evm/calldata.js'
+import { communityPaymentsAbi } from '../../../src/chains/evm/contracts/index.js'
+import { nameToWord } from '../../../src/registry/name.js'
+import { until } from '../../../src/testing/index.js'
+import { walletOf } from '../../../src/testing/localChain.js'
+import { ask, signIn } from '../../../src/testing/signIn.js'
+import { operatorAccount } from '../../../src/testing/world.js'
+import type { ChaosChain, ChaosWorld } from './world.js'
+
+/** The community of a run, below which wallets pay for names on every chain. */
+export const BAZAAR = 'bazaar'
+export const PRICE_WEI = parseEther('0.002')
+const BID_WEI = parseEther('0.01')
+const RECIPIENT = operatorAccount('treasurer').address
+
+/** Registers the name of the community and sets its prices, before any bad weather. */
+export async function openBazaar({ stack, chains, hub }: ChaosWorld, privateKey: Hex, owner: PrivateKeyAccount) {
+  const tx = await walletOf(hub, hub.chainId, owner).sendTransaction({
+    to: hub.contract,
+    data: encodePlaceBids([{ name: BAZAAR, amountWei: BID_WEI }], null),
+    value: BID_WEI,
+  })
+  await until.status(stack, tx, 'finalized')
+  const prices = chains.map(({ label }) => ({
+    ...{ network: label, token: 'native', amount: PRICE_WEI.toString(), recipient: RECIPIENT },
+  }))
+  await ask(stack.api, `/v1/communities/${BAZAAR}`, {
+    method: 'PUT',
+    headers: { authorization: `Bearer ${await signIn(stack, privateKey)}` },
+    body: JSON.stringify({ prices }),
+  })
+}
+
+/** A payment for a name below the community. */
+export const paymentFor = ({ payments }: ChaosChain, name: string, amountWei: bigint) => ({
+  to: payments,
+  data: encodeFunctionData({
+    abi: communityPaymentsAbi,
+    functionName: 'placeBid',
+    args: [
+      {
+        token: zeroAddress,
+        amount: amountWei,
+        paymentRecipient: RECIPIENT,
+        communityName: wordOf(BAZAAR),
+        walletName: wordOf(name),
+        referralAddress: zeroHash,
+      },
+    ],
+  }),
+  value: amountWei,
+  gas: 500_000n,
+})
+
+const wordOf = (name: string): Hex => `0x${nameToWord(name).toString('hex')}`

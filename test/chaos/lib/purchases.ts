@@ -1,0 +1,65 @@
+import { type Hex, hexToString, parseEventLogs, trim } from 'viem'
+import { communityPaymentsAbi } from '../../../src/chains/evm/contracts/index.js'
+import { PRICE_WEI } from './bazaar.js'
+import type { ChaosChain } from './world.js'
+
+/** A payment for a name below the community, as the chains have it in the end. */
+export interface Purchase {
+  tx: Hex
+  label: string
+  name: string
+  isUnderpaid: boolean
+  /** How often it was given back. */
+  refused: number
+}
+
+/** Every payment that is on a chain. */
+export async function readPurchases(chains: readonly ChaosChain[]): Promise<Purchase[]> {
+  return (await Promise.all(chains.map(purchasesOn))).flat()
+}
+
+async function purchasesOn({ reader, payments, label }: ChaosChain): Promise<Purchase[]> {
+  const raw = await reader.getLogs({ address: payments, fromBlock: 0n, toBlock: 'latest' })
+  const logs = parseEventLogs({ abi: communityPaymentsAbi, logs: raw })
+  const refused = logs.flatMap((log) => (log.eventName === 'Refused' ? [log.args.paymentId] : []))
+  return logs.flatMap((log) => {
+    if (log.eventName !== 'Bid') return []
+    // the contract tells the payment's id in the log behind it
+    const held = logs.find(
+      (one) =>
+        one.eventName === 'Held' && one.transactionHash === log.transactionHash && one.logIndex === log.logIndex + 1,
+    )
+    const id = held?.eventName === 'Held' ? held.args.paymentId : null
+    const { walletName, amount } = log.args
+    return [
+      {
+        ...{ tx: log.transactionHash, label, name: hexToString(trim(walletName, { dir: 'right' })) },
+        isUnderpaid: amount < PRICE_WEI,
+        refused: refused.filter((one) => one === id).length,
+      },
+    ]
+  })
+}
+
+/**
+ * What is wrong between the chains and the statuses told: of the payments for a name one got it, all others were given back, once.
+ * @param isFirst no rewind has been: what was given back before one stays given back
+ */
+export function purchaseBreaches(
+  purchases: readonly Purchase[],
+  statusOf: (tx: string) => string | undefined,
+  isFirst: boolean,
+): string[] {
+  const names = new Map<string, Purchase[]>()
+  for (const one of purchases) if (!one.isUnderpaid) names.set(one.name, [...(names.get(one.name) ?? []), one])
+  const unclear = [...names].flatMap(([name, paid]) => {
+    const won = paid.filter(({ tx }) => statusOf(tx) === 'finalized').length
+    return won === 1 ? [] : [`of ${paid.length} payments for bazaar/${name}, ${won} got it`]
+  })
+  const wronged = purchases.flatMap(({ tx, label, name, refused }) => {
+    const expected = statusOf(tx) === 'finalized' ? 0 : 1
+    if (refused === expected || (!isFirst && refused === 1)) return []
+    return [`the payment ${tx} on ${label} for bazaar/${name} is ${statusOf(tx)} and was given back ${refused} times`]
+  })
+  return [...unclear, ...wronged]
+}
