@@ -1,0 +1,141 @@
+import type { Hex } from 'viem'
+import { afterAll, beforeAll, beforeEach, describe, expect, it } from 'vitest'
+import { findChain } from '../../src/db/chains.js'
+import { replay } from '../../src/db/replay.js'
+import { rewind } from '../../src/db/rewind.js'
+import type { RewindReport } from '../../src/db/rewindReport.js'
+import { rewindPoint } from '../../src/indexer/rewindPoint.js'
+import { fromHex, toHex } from '../../src/registry/bytes.js'
+import { type CommunityWorld, startCommunityWorld } from '../support/communityWorld.js'
+import { die } from '../support/kill.js'
+
+let at: CommunityWorld
+beforeAll(async () => {
+  at = await startCommunityWorld(['club'])
+  await at.configure('club', { prices: [at.price('1', 1_000n), at.price('8453', 1_000n)] })
+})
+afterAll(() => at?.stop())
+beforeEach(async () => {
+  at.world.aheadMs = 0
+  await at.world.hub.test.setAutomine(true)
+})
+
+const outcomeOf = async (tx: Hex) => {
+  const { status, reason, refund } = await at.status(tx)
+  return [status, reason, refund].filter((part) => part !== undefined).join(' ')
+}
+const timesRefused = async (id: Hex | null, on: '1' | '8453' = '1') =>
+  (await at.refusals(on)).filter((one) => one === id).length
+const blockOf = async (id: Hex): Promise<number> => {
+  const sql = 'SELECT block FROM community_payments WHERE payment_id = $1'
+  return (await at.pool.query<{ block: number }>(sql, [fromHex(id)])).rows[0]!.block
+}
+
+it('a payment that a reorg takes back is known no more, and comes again as another', async () => {
+  const { tx, id } = await at.pay({ name: 'reorged' })
+  await at.world.index()
+  expect(await at.status(tx)).toMatchObject({ status: 'pending' })
+  const { hub } = at.world
+  const request = hub.public.request as (call: { method: string; params: unknown[] }) => Promise<unknown>
+  await request({ method: 'anvil_rollback', params: [1] })
+  await hub.test.dropTransaction({ hash: tx })
+  await hub.test.increaseTime({ seconds: 5 })
+  await hub.test.mine({ blocks: 2 })
+  await at.world.index()
+  const { rows } = await at.pool.query('SELECT FROM community_payments WHERE payment_id = $1', [fromHex(id!)])
+  expect(rows).toEqual([])
+  const again = await at.pay({ name: 'reorged' })
+  expect(again.id).not.toBe(id)
+  await at.judge()
+  expect(await outcomeOf(again.tx)).toBe('finalized')
+})
+
+describe('a relayer killed', () => {
+  it.each(['relay.broadcast', 'relay.sent'])(
+    'at %s refuses the payment once',
+    async (point) => {
+      const { tx, id } = await at.pay({ name: point.replace('.', '-'), amount: 1n })
+      // entered and queued in one transaction: nothing can come between
+      expect(await at.judge()).toMatchObject({ payments: 1 })
+      await at.world.hub.test.setAutomine(false)
+      expect(await die(at.world, point)).toBe('SIGKILL')
+      await at.world.hub.test.setAutomine(true)
+      at.world.aheadMs = 10_000
+      await at.giveBack()
+      expect(await outcomeOf(tx)).toBe('invalid underpaid refused')
+      expect(await timesRefused(id)).toBe(1)
+    },
+  )
+})
+
+describe('a rewind', () => {
+  async function rewindTo(label: '1' | '8453', block: number): Promise<RewindReport> {
+    const row = (await findChain(at.pool, 'mainnet', label))!
+    const chain = at.chains.find((one) => one.label === label)!
+    const target = await rewindPoint(at.pool, chain, row, block)
+    const dry = await rewind(at.pool, target, { apply: false })
+    expect(await rewind(at.pool, target, { apply: true })).toEqual(dry)
+    await at.world.releaseIndex()
+    return dry
+  }
+  const deliveryOf = async (id: Hex) =>
+    (await at.world.deliveries()).find(({ kind, guid }) => kind === 'refuse' && guid && toHex(guid) === id)
+
+  it('has a payment that comes back judged again', async () => {
+    const { tx, id } = await at.pay({ on: '8453', name: 'again' })
+    await at.judge()
+    expect(await rewindTo('8453', await blockOf(id!))).toMatchObject({ payments: 1 })
+    expect(await at.ownerOf('club', 'again')).toBeNull()
+    await at.judge()
+    expect(await outcomeOf(tx)).toBe('finalized')
+    expect(await at.ownerOf('club', 'again')).toBe(at.addressOf(1))
+  })
+
+  it('gives no name for money that was given back, though who was earlier is left out', async () => {
+    const first = await at.pay({ on: '1', name: 'twice' })
+    await at.judge()
+    const second = await at.pay({ on: '8453', name: 'twice', by: 4 })
+    await at.judge()
+    await at.giveBack()
+    expect(await outcomeOf(second.tx)).toBe('lost_bid refused')
+    await rewindTo('1', await blockOf(first.id!))
+    expect(await at.ownerOf('club', 'twice')).toBeNull()
+    expect(await outcomeOf(second.tx)).toBe('invalid requirements_not_met refused')
+    await at.judge()
+    expect(await at.ownerOf('club', 'twice')).toBe(at.addressOf(1))
+    expect(await timesRefused(second.id, '8453')).toBe(1)
+  })
+
+  it('takes back what was only queued: who was second has the name then', async () => {
+    const first = await at.pay({ on: '1', name: 'queued' })
+    await at.judge()
+    const second = await at.pay({ on: '8453', name: 'queued', by: 4 })
+    await at.judge()
+    expect(await deliveryOf(second.id!)).toMatchObject({ state: 'queued' })
+    await rewindTo('1', await blockOf(first.id!))
+    expect(await deliveryOf(second.id!)).toBeUndefined()
+    expect(await at.ownerOf('club', 'queued')).toBe(at.addressOf(4))
+    await at.judge()
+    expect(await outcomeOf(first.tx)).toBe('lost_bid held')
+    await at.giveBack()
+    expect([await timesRefused(first.id), await timesRefused(second.id, '8453')]).toEqual([1, 0])
+  })
+
+  it('sends a refusal again whose block is gone', async () => {
+    const { tx, id } = await at.pay({ name: 'refused-again', amount: 1n })
+    await at.judge()
+    await at.giveBack()
+    const { included } = (await deliveryOf(id!))!
+    await rewindTo('1', included!.block)
+    expect(await deliveryOf(id!)).toMatchObject({ state: 'included' })
+    await at.judge()
+    await at.giveBack()
+    expect(await outcomeOf(tx)).toBe('invalid underpaid refused')
+    expect(await timesRefused(id)).toBe(1)
+  })
+})
+
+it('the journal rebuilds to the same state', async () => {
+  const { live, rebuilt } = await replay(at.pool, 'mainnet')
+  expect(rebuilt).toBe(live)
+})

@@ -1,0 +1,263 @@
+import { encodeFunctionData, type Hex } from 'viem'
+import { afterAll, beforeAll, describe, expect, it } from 'vitest'
+import { ChainUnavailableError } from '../../src/chains/chain.js'
+import { communityPaymentsAbi } from '../../src/chains/evm/contracts/index.js'
+import { replay } from '../../src/db/replay.js'
+import { toHex } from '../../src/registry/bytes.js'
+import { testTokenAbi } from '../contracts/generated/test-token.js'
+import { type CommunityWorld, type Label, NATIVE, startCommunityWorld } from '../support/communityWorld.js'
+
+const PRICE = 1_000n
+const TOKEN_PRICE = 50n
+let at: CommunityWorld
+let token: Hex
+let gate: Hex
+
+beforeAll(async () => {
+  at = await startCommunityWorld(['club', 'early', 'gated'])
+  token = await at.deployToken()
+  gate = await at.deployToken('8453')
+  const prices = [at.price('1', PRICE), at.price('8453', PRICE), at.price('1', TOKEN_PRICE, token)]
+  await at.configure('club', { prices })
+  await at.configure('early', { prices, startsAt: '2999-01-01T00:00:00Z' })
+  const requirements = [{ kind: 'token', network: '8453', token: gate, minimum: '5' }]
+  await at.configure('gated', { prices, requirements })
+  await at.mint(token, 1, 1_000n)
+})
+afterAll(() => at?.stop())
+
+/** What is answered for a transaction: status, reason, refund. */
+async function outcomeOf(tx: Hex) {
+  const { status, reason, refund } = await at.status(tx)
+  return [status, reason, refund].filter((part) => part !== undefined).join(' ')
+}
+
+describe('a payment', () => {
+  it.each(['1', '8453'] as const)('in the coin of chain %s buys a name once it is believed and judged', async (on) => {
+    const { tx } = await at.pay({ on, name: `coin-${on}` })
+    await at.world.index()
+    const names = [{ name: `club/coin-${on}`, outcome: 'pending' }]
+    expect(await at.status(tx)).toMatchObject({ status: 'pending', names, confirmations: { have: 0, need: 2 } })
+    expect(await at.judgeOf().converge()).toEqual({ kind: 'idle' })
+    await at.confirm()
+    expect(await at.status(tx)).toMatchObject({ status: 'pending', names })
+    expect(await at.judgeOf().converge()).toEqual({ kind: 'entered', payments: 1, waiting: 0 })
+    expect(await at.status(tx)).toMatchObject({ status: 'finalized', names: [{ outcome: 'won' }] })
+    expect(await at.ownerOf('club', `coin-${on}`)).toBe(at.addressOf(1))
+    expect(await at.judgeOf().converge()).toEqual({ kind: 'idle' })
+  })
+
+  it('in a token asks for an approval where there is none', async () => {
+    const what = { name: 'token', token, amount: TOKEN_PRICE }
+    const { approval, value } = await at.quote(what)
+    expect(value).toBe(0n)
+    expect(approval?.to).toBe(token)
+    const { tx } = await at.pay(what)
+    await at.judge()
+    expect(await outcomeOf(tx)).toBe('finalized')
+    expect(await at.quote({ ...what, amount: 0n })).not.toHaveProperty('approval')
+  })
+
+  it('is known by its transaction before it is indexed', async () => {
+    const { tx } = await at.pay({ name: 'unindexed' })
+    for (const side of [at.world.hub, at.world.spoke]) await side.test.mine({ blocks: 3 })
+    expect(await at.status(tx)).toMatchObject({ status: 'pending' })
+    await at.judge()
+    expect(await outcomeOf(tx)).toBe('finalized')
+  })
+})
+
+describe('a payment that buys nothing', () => {
+  const cases: [string, Parameters<CommunityWorld['pay']>[0], string][] = [
+    ['too little', { name: 'cheap', amount: PRICE - 1n }, 'invalid underpaid'],
+    ['to somebody else', { name: 'astray', recipient: `0x${'77'.repeat(20)}` }, 'invalid no_price'],
+    ['for a community that is none', { community: 'nobody', name: 'foo' }, 'invalid not_found'],
+    ['before the start', { community: 'early', name: 'foo' }, 'invalid not_active'],
+    ['without what is required', { community: 'gated', name: 'foo' }, 'invalid requirements_not_met'],
+  ]
+
+  it.each(['1', '8453'] as const)('is given back on chain %s, and its payer fetches the money', async (on) => {
+    const before = await at.creditOf(3, NATIVE, on)
+    const made: { tx: Hex; id: Hex | null }[] = []
+    for (const [, what] of cases) made.push(await at.pay({ ...what, on, by: 3 }))
+    await at.judge()
+    for (const [i, { tx }] of made.entries()) expect(await outcomeOf(tx)).toBe(`${cases[i]![2]} held`)
+    await at.giveBack()
+    for (const [i, { tx }] of made.entries()) expect(await outcomeOf(tx)).toBe(`${cases[i]![2]} refused`)
+    const refused = await at.refusals(on)
+    for (const { id } of made) expect(refused.filter((one) => one === id)).toHaveLength(1)
+    const sum = cases.reduce((total, [, { amount = PRICE }]) => total + amount, 0n)
+    expect(await at.creditOf(3, NATIVE, on)).toBe(before + sum)
+    await withdraw(3, on)
+    expect(await at.creditOf(3, NATIVE, on)).toBe(0n)
+  })
+
+  it('lost its name to a payment on another chain that is older', async () => {
+    const first = await at.pay({ on: '1', name: 'wanted', by: 1 })
+    await at.world.spoke.test.setNextBlockTimestamp({ timestamp: (await timeOf('1')) + 60n })
+    const second = await at.pay({ on: '8453', name: 'wanted', by: 4 })
+    expect(await at.judge()).toMatchObject({ kind: 'entered', payments: 2 })
+    expect(await outcomeOf(first.tx)).toBe('finalized')
+    expect(await outcomeOf(second.tx)).toBe('lost_bid held')
+    await at.giveBack()
+    expect(await outcomeOf(second.tx)).toBe('lost_bid refused')
+    expect(await at.ownerOf('club', 'wanted')).toBe(at.addressOf(1))
+    expect(await at.creditOf(4, NATIVE, '8453')).toBe(PRICE)
+  })
+
+  it('in a token too', async () => {
+    const { tx } = await at.pay({ name: 'token-cheap', token, amount: TOKEN_PRICE - 1n })
+    await at.judge()
+    await at.giveBack()
+    expect(await outcomeOf(tx)).toBe('invalid underpaid refused')
+    expect(await at.creditOf(1, token)).toBe(TOKEN_PRICE - 1n)
+  })
+})
+
+describe('requirements', () => {
+  it('are read when the payment is believed', async () => {
+    const { tx } = await at.pay({ community: 'gated', name: 'member', by: 5 })
+    await at.mint(gate, 5, 5n, '8453')
+    await at.judge()
+    expect(await outcomeOf(tx)).toBe('finalized')
+  })
+
+  it('of a chain that can not be asked delay their own payments alone', async () => {
+    const waiting = await at.pay({ community: 'gated', name: 'patient', by: 5 })
+    const other = await at.pay({ name: 'prompt' })
+    await at.confirm()
+    let nowMs = Date.now()
+    const away = {
+      ...{ label: '8453' },
+      tokenBalance: async () => {
+        throw new ChainUnavailableError('away')
+      },
+    }
+    const ports = [at.portOf('1'), away]
+    const judge = at.judgeOf({ ports, nowMs: () => nowMs })
+    expect(await judge.converge()).toEqual({ kind: 'entered', payments: 1, waiting: 1 })
+    expect(judge.state).toEqual({ waiting: 1, sinceMs: nowMs, reason: 'away' })
+    expect(await outcomeOf(other.tx)).toBe('finalized')
+    expect(await judge.converge()).toEqual({ kind: 'waiting', waiting: 1 })
+    ports[1] = at.portOf('8453')
+    expect(await judge.converge()).toEqual({ kind: 'waiting', waiting: 1 })
+    nowMs += 1_000
+    expect(await judge.converge()).toEqual({ kind: 'entered', payments: 1, waiting: 0 })
+    expect(judge.state).toEqual({ waiting: 0, sinceMs: null, reason: null })
+    expect(await outcomeOf(waiting.tx)).toBe('finalized')
+  })
+
+  it('count a token that is none, reverts, loops or answers nothing as a balance of 0', async () => {
+    const port = at.portOf('1')
+    const code = async (bytecode: Hex): Promise<Hex> => {
+      const address: Hex = `0x${bytecode.slice(2, 12).padStart(40, 'e')}`
+      await at.world.hub.test.setCode({ address, bytecode })
+      return address
+    }
+    const of = (address: Hex) => port.tokenBalance(address, at.addressOf(1))
+    // revert with what looks like a node's refusal; a loop; stop; half a word
+    const words = Buffer.from('rate limit exceeded').toString('hex').padEnd(64, '0')
+    expect(await of(await code(`0x7f${words}6000526020 6000fd`.replace(' ', '') as Hex))).toBe(0n)
+    expect(await of(await code('0x5b600056'))).toBe(0n)
+    expect(await of(await code('0x00'))).toBe(0n)
+    expect(await of(await code('0x60016000526010 6000f3'.replace(' ', '') as Hex))).toBe(0n)
+    expect(await of(`0x${'ab'.repeat(20)}`)).toBe(0n)
+    expect(await of(token)).toBeGreaterThan(0n)
+  })
+})
+
+describe('a token that lies', () => {
+  it.each([
+    ['FeeFromReceiver', 1],
+    ['SayNo', 3],
+    ['Lie', 5],
+    ['Revert', 6],
+  ])('(%s) has the payment revert: no name, nothing held', async (mode, number) => {
+    const liar = await at.deployToken()
+    await at.mint(liar, 1, 1_000n)
+    const data = encodeFunctionData({ abi: testTokenAbi, functionName: 'setMode', args: [number] })
+    await at.tokenCall('1', liar, data)
+    const { tx, id } = await at.pay({ name: `liar-${mode.toLowerCase()}`, token: liar, amount: 10n })
+    expect(id).toBeNull()
+    await at.judge()
+    // the chain's head is asked for a few times a second
+    await expect.poll(() => outcomeOf(tx)).toBe('invalid reverted')
+  })
+
+  it('and calls back makes no second payment', async () => {
+    const liar = await at.deployToken()
+    await at.mint(liar, 1, 1_000n)
+    const { data: inner } = await at.quote({ name: 'inner', amount: PRICE })
+    const data = encodeFunctionData({
+      abi: testTokenAbi,
+      functionName: 'setCallBack',
+      args: [at.paymentsOn('1'), inner],
+    })
+    await at.tokenCall('1', liar, data)
+    const { tx, id } = await at.pay({ name: 'outer', token: liar, amount: 10n })
+    expect(id).not.toBeNull()
+    expect(await at.judge()).toMatchObject({ payments: 1 })
+    expect(await outcomeOf(tx)).toBe('invalid no_price held')
+    await at.giveBack()
+    expect(await outcomeOf(tx)).toBe('invalid no_price refused')
+  })
+})
+
+describe('when the hold is over', () => {
+  /** The hold of all payments so far ends. */
+  const endHold = async () => {
+    await at.world.hub.test.increaseTime({ seconds: 3_601 })
+    await at.world.hub.test.mine({ blocks: 1 })
+  }
+  const ask = (functionName: 'release' | 'releaseAndWithdraw', id: Hex) =>
+    functionName === 'release'
+      ? encodeFunctionData({ abi: communityPaymentsAbi, functionName, args: [[id]] })
+      : encodeFunctionData({ abi: communityPaymentsAbi, functionName, args: [[id], NATIVE, at.treasury] })
+  const send = async (by: number, data: Hex) => {
+    const hash = await at.world.hub.walletClient(by).sendTransaction({ to: at.paymentsOn('1'), data })
+    expect((await at.world.hub.public.waitForTransactionReceipt({ hash })).status).toBe('success')
+  }
+
+  it('the money of a name that was bought is its recipient’s', async () => {
+    const { tx, id } = await at.pay({ name: 'held', by: 2 })
+    await at.judge()
+    await at.giveBack()
+    expect(await outcomeOf(tx)).toBe('finalized')
+    await endHold()
+    await send(8, ask('releaseAndWithdraw', id!))
+    expect(await at.creditOf(8)).toBe(0n)
+  })
+
+  it('what was not given back in time is parked', async () => {
+    const held = await at.pay({ name: 'late', amount: PRICE - 1n })
+    const released = await at.pay({ name: 'later', amount: PRICE - 1n })
+    await at.judge()
+    await endHold()
+    await send(6, ask('release', released.id!))
+    await at.giveBack()
+    for (const { tx } of [held, released]) expect(await outcomeOf(tx)).toBe('invalid underpaid too_late')
+    const parked = (await at.world.deliveries()).filter(({ state }) => state === 'parked')
+    expect(parked.map(({ kind, reason, guid }) => [kind, reason, guid && toHex(guid)])).toEqual([
+      ['refuse', 'hold_over', held.id],
+      ['refuse', 'hold_over', released.id],
+    ])
+  })
+})
+
+it('the journal rebuilds to the same state', async () => {
+  const { live, rebuilt } = await replay(at.pool, 'mainnet')
+  expect(rebuilt).toBe(live)
+})
+
+const timeOf = async (on: Label): Promise<bigint> => (await at.sideOf(on).public.getBlock()).timestamp
+
+async function withdraw(by: number, on: Label): Promise<void> {
+  const { address } = at.world.wallet(by)
+  const data = encodeFunctionData({ abi: communityPaymentsAbi, functionName: 'withdraw', args: [NATIVE, address] })
+  const hash = await at
+    .sideOf(on)
+    .walletClient(by)
+    .sendTransaction({ to: at.paymentsOn(on), data })
+  const { status } = await at.sideOf(on).public.waitForTransactionReceipt({ hash })
+  expect(status).toBe('success')
+}

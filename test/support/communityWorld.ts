@@ -1,0 +1,168 @@
+import { encodeDeployData, encodeFunctionData, type Hex, parseEventLogs, type TransactionReceipt } from 'viem'
+import { type TxStatus, txStatus } from '../../src/api/answers/status.js'
+import { createContext } from '../../src/api/context.js'
+import type { CommunityPaymentRequest, EvmCommunityPayment } from '../../src/chains/chain.js'
+import { communityPaymentsAbi } from '../../src/chains/evm/contracts/index.js'
+import { makeCommunityChange } from '../../src/db/appendChanges.js'
+import { createPrisma } from '../../src/db/prisma.js'
+import {
+  createPaymentJudge,
+  type JudgeOutcome,
+  type PaymentJudge,
+  type PaymentJudgeOptions,
+} from '../../src/indexer/communityPayments.js'
+import { type CommunityRules, parseCommunityRules } from '../../src/registry/community.js'
+import { testTokenAbi, testTokenBytecode } from '../contracts/generated/test-token.js'
+import { MINIMUM_WEI, openChains, placeBids, startBridgeWorld } from './bridgeWorld.js'
+
+export type Label = '1' | '8453'
+
+/** What a payment asks for; the rest as the first price of its chain. */
+export interface Pay {
+  on?: Label
+  /** Index of the payer's account. */
+  by?: number
+  community?: string
+  name: string
+  token?: string
+  amount?: bigint
+  recipient?: string
+}
+
+export type CommunityWorld = Awaited<ReturnType<typeof startCommunityWorld>>
+
+/** Hub and spoke with payments contracts, no daemon; account 0 holds the communities asked for. */
+export async function startCommunityWorld(communities: readonly string[]) {
+  const world = await startBridgeWorld({ payments: true })
+  const { pool } = world
+  const open = await openChains(pool, world.file)
+  const chains = open.map(({ chain }) => chain)
+  const prisma = createPrisma(world.postgres.url)
+  const context = createContext({ pool, prisma, chains, config: { serviceDomain: 'localhost' } })
+  const sideOf = (label: Label) => (label === '1' ? world.hub : world.spoke)
+  const portOf = (label: Label) => chains.find((chain) => chain.label === label)!
+  const paymentsOn = (label: Label): Hex => world.payments[label === '1' ? 'hub' : 'spoke']!
+  const treasury = world.wallet(8).address.toLowerCase() as Hex
+
+  await world.hub.walletClient(0).sendTransaction({
+    to: world.contracts.hub,
+    data: placeBids(communities),
+    value: MINIMUM_WEI * BigInt(communities.length),
+  })
+  await world.hub.test.mine({ blocks: 3 })
+  await world.spoke.test.mine({ blocks: 3 })
+  await world.index()
+
+  const price = (network: Label, amount: bigint, token = 'native') => ({
+    ...{ network, token, amount: String(amount), recipient: treasury },
+  })
+  async function configure(community: string, rules: object): Promise<CommunityRules> {
+    const parsed = parseCommunityRules(rules, { isEnabled: () => true, takesPayments: () => true })
+    if ('problems' in parsed) throw new Error(JSON.stringify(parsed.problems))
+    const change = { kind: 'configure_community', actor: null, community, rules: parsed } as const
+    const made = await makeCommunityChange(pool, { network: 'mainnet', change, nowMs: Date.now() })
+    if (made.kind !== 'made') throw new Error(JSON.stringify(made))
+    return parsed
+  }
+
+  async function deployToken(on: Label = '1'): Promise<Hex> {
+    const data = encodeDeployData({ abi: testTokenAbi, bytecode: testTokenBytecode })
+    const hash = await sideOf(on).walletClient(9).sendTransaction({ data })
+    return (await mined(on, hash)).contractAddress!.toLowerCase() as Hex
+  }
+  const tokenCall = (on: Label, token: Hex, data: Hex) =>
+    sideOf(on).walletClient(9).sendTransaction({ to: token, data })
+  const mint = (token: Hex, to: number, amount: bigint, on: Label = '1') =>
+    tokenCall(
+      on,
+      token,
+      encodeFunctionData({ abi: testTokenAbi, functionName: 'mint', args: [world.wallet(to).address, amount] }),
+    )
+
+  const mined = (on: Label, hash: Hex): Promise<TransactionReceipt> =>
+    sideOf(on).public.waitForTransactionReceipt({ hash })
+
+  const requestOf = ({ on = '1', by = 1, community = 'club', name, ...rest }: Pay): CommunityPaymentRequest => {
+    const { token = 'native', amount = 1_000n, recipient = treasury } = rest
+    const payer = world.wallet(by).address.toLowerCase()
+    return { community, name, payer, referral: null, price: { network: on, token, amount, recipient } }
+  }
+  const quote = (pay: Pay): Promise<EvmCommunityPayment> => portOf(pay.on ?? '1').communityPayment(requestOf(pay))
+
+  /** Sends what the chain's port gives for it, the approval first. Gas is given, so that what reverts is mined too. */
+  async function pay(what: Pay): Promise<{ tx: Hex; id: Hex | null }> {
+    const { on = '1', by = 1 } = what
+    const { approval, ...payment } = await quote(what)
+    const wallet = sideOf(on).walletClient(by)
+    if (approval) await mined(on, await wallet.sendTransaction(approval))
+    const receipt = await mined(on, await wallet.sendTransaction({ ...payment, gas: 500_000n }))
+    return { tx: receipt.transactionHash, id: idOf(receipt) }
+  }
+
+  /** Two blocks on top of what was sent, indexed: it is believed. */
+  async function confirm(): Promise<void> {
+    for (const side of [world.hub, world.spoke]) await side.test.mine({ blocks: 2 })
+    await world.index()
+  }
+
+  const judgeOf = (options: Partial<PaymentJudgeOptions> = {}): PaymentJudge =>
+    createPaymentJudge({ pool, network: 'mainnet', epoch: world.epochOf('index')!, ports: chains, ...options })
+
+  /** Judges what is believed, as the index leader does. */
+  async function judge(): Promise<JudgeOutcome> {
+    await confirm()
+    return judgeOf().converge()
+  }
+
+  /** Lets the relayers of both chains go on until nothing is under way. */
+  async function giveBack(): Promise<void> {
+    for (const label of ['1', '8453'] as const) {
+      const relayer = await world.restart({ label })
+      for (let i = 0; i < 20 && (await world.run(relayer)); i++) {
+        await sideOf(label).test.mine({ blocks: 1 })
+        if ((await relayer.step()).kind === 'idle') break
+      }
+    }
+    await world.index()
+  }
+
+  /** What a payer may fetch. */
+  const creditOf = (by: number, token: Hex = NATIVE, on: Label = '1'): Promise<bigint> =>
+    sideOf(on).public.readContract({
+      ...{ address: paymentsOn(on), abi: communityPaymentsAbi, functionName: 'creditOf' },
+      args: [world.wallet(by).address, token],
+    })
+
+  async function refusals(on: Label = '1'): Promise<Hex[]> {
+    const at = { address: paymentsOn(on), abi: communityPaymentsAbi, fromBlock: 0n } as const
+    const events = await sideOf(on).public.getContractEvents({ ...at, eventName: 'Refused' })
+    return events.map(({ args }) => args.paymentId!)
+  }
+
+  const ownerOf = async (community: string, name: string): Promise<string | null> => {
+    const { rows } = await pool.query<{ address: Buffer }>(
+      'SELECT address FROM community_names WHERE network = 0 AND community = $1 AND name = $2',
+      [community, name],
+    )
+    return rows[0] ? `0x${rows[0].address.subarray(1).toString('hex')}` : null
+  }
+  const addressOf = (by: number): string => world.wallet(by).address.toLowerCase()
+  const status = (tx: Hex): Promise<TxStatus> => txStatus(context, 'mainnet', tx)
+
+  return {
+    ...{ world, pool, chains, treasury, portOf, sideOf, paymentsOn, price, configure, deployToken, tokenCall, mint },
+    ...{ quote, pay, confirm, judgeOf, judge, giveBack, creditOf, refusals, ownerOf, addressOf, status },
+    async stop() {
+      await prisma.$disconnect()
+      await world.stop()
+    },
+  }
+}
+
+export const NATIVE: Hex = `0x${'00'.repeat(20)}`
+
+/** The payments contract's id of the payment that a transaction made, null where it made none. */
+function idOf({ logs }: TransactionReceipt): Hex | null {
+  const [held] = parseEventLogs({ abi: communityPaymentsAbi, eventName: 'Held', logs })
+  return held?.args.paymentId ?? null
+}
