@@ -247,6 +247,9 @@ function startIndexers(
       if ('entries' in outcome && outcome.entries > 0) metrics.entries.inc({ network }, outcome.entries)
       if (outcome.kind === 'took') metrics.payments.inc({ network }, outcome.payments)
     },
+    onJudged: (outcome) => {
+      if (outcome.kind === 'entered') metrics.entries.inc({ network }, outcome.payments)
+    },
   })
 }
 
