@@ -1,0 +1,206 @@
+import { execFile } from 'node:child_process'
+import { mkdtempSync, rmSync, writeFileSync } from 'node:fs'
+import { tmpdir } from 'node:os'
+import { join } from 'node:path'
+import { promisify } from 'node:util'
+import { type Address, BaseError, decodeErrorResult, type Hex, RawContractError } from 'viem'
+import { afterAll, beforeAll, describe, expect, it } from 'vitest'
+import { airdropDistributorAbi, localTokenAbi } from '../../src/chains/evm/contracts/index.js'
+import { deployLocalToken } from '../../src/testing/deploy.js'
+import { deployDistributor } from '../../src/testing/distributor.js'
+import { walletOf } from '../../src/testing/localChain.js'
+import { programCommand } from '../../src/testing/programs.js'
+import { operatorAccount } from '../../src/testing/world.js'
+import { type Member, memberOf } from '../api/members.js'
+import type { Reply } from '../api/support.js'
+import { solanaAccount } from '../api/wallets.js'
+import { freshName, freshWallet, hubOf, world } from '../support/world.js'
+
+const run = promisify(execFile)
+const community = freshName('drop')
+const strangers = Array.from({ length: 30 }, (_, i) => `0x${(0xabc000 + i).toString(16).padStart(40, '0')}`)
+const [ALICE, HIDDEN, SOL] = [1_000n, 2_000n, 4_000n]
+
+let home: string
+let alice: Member
+let hidden: Member
+let sol: Member
+let payer: Awaited<ReturnType<typeof freshWallet>>
+let token: Address
+
+/** The shared world's API as the members' helpers take it. */
+const api = () => {
+  const request = async (path: string, init: RequestInit): Promise<Reply> => {
+    const { status, headers, ...response } = await fetch(`${world().api}${path}`, init).then(async (answer) => ({
+      ...{ status: answer.status, headers: answer.headers, body: await answer.json() },
+    }))
+    return { status, headers, body: response.body }
+  }
+  return {
+    request,
+    get: (path: string) => request(path, {}),
+    post: (path: string, body: unknown) => request(path, { method: 'POST', body: JSON.stringify(body) }),
+  } as Parameters<typeof memberOf>[0]
+}
+
+/** Runs the command line beside the world; answers what it printed, and its code. */
+async function clusterd(...args: string[]): Promise<{ code: number; stdout: string; stderr: string }> {
+  const { command, args: own } = await programCommand('cli')
+  const { PATH, HOME } = process.env
+  const env = { PATH, HOME, DATABASE_URL: world().databaseUrl, CLUSTERD_CHAINS: join(home, 'chains.json') }
+  return run(command, [...own, 'airdrop', ...args], { env }).then(
+    ({ stdout, stderr }) => ({ code: 0, stdout, stderr }),
+    ({ code, stdout, stderr }) => ({ code, stdout, stderr }),
+  )
+}
+
+const csv = (...lines: string[]): string => {
+  const file = join(home, `${freshName()}.csv`)
+  writeFileSync(file, `address,amount\n${lines.join('\n')}\n`)
+  return file
+}
+
+interface Claim {
+  address: string
+  claimed: boolean
+  reason?: string
+  receiver?: string
+  transaction?: { to: Hex; data: Hex; value: string }
+}
+const ask = async (member: Member, query = '') =>
+  (await member.call('GET', `/v1/airdrop/claim/${community}${query}`)).body
+async function claimOf(address: string, query = ''): Promise<Claim> {
+  const { claims } = (await ask(alice, query)) as { claims: Claim[] }
+  return claims.find((claim) => claim.address === address)!
+}
+
+const call = ({ transaction }: Claim) => ({ to: transaction!.to, data: transaction!.data, value: 0n })
+
+/** Sends a claim, whoever pays for it, and waits until the service believes it. */
+async function send(claim: Claim): Promise<void> {
+  const { rpcUrl, chainId, reader } = hubOf()
+  const hash = await walletOf({ rpcUrl }, chainId, payer).sendTransaction(call(claim))
+  expect((await reader.waitForTransactionReceipt({ hash })).status).toBe('success')
+  await expect
+    .poll(() => claimOf(claim.address, '?link=true'), { timeout: 30_000, interval: 200 })
+    .toMatchObject({ claimed: true, reason: 'claimed', tx: hash })
+}
+
+/** Why a transaction would revert. */
+async function refusalOf(tx: { to: Hex; data: Hex }): Promise<string> {
+  const error = await hubOf()
+    .reader.call({ account: payer.address, ...tx })
+    .catch((thrown: unknown) => thrown)
+  const raw =
+    error instanceof BaseError ? error.walk((e) => e instanceof RawContractError || 'data' in (e as object)) : null
+  const data = (raw as { data?: Hex | { data: Hex } } | null)?.data
+  return decodeErrorResult({ abi: airdropDistributorAbi, data: typeof data === 'object' ? data.data : data! }).errorName
+}
+
+const tokensOf = (account: string) =>
+  hubOf().reader.readContract({
+    address: token,
+    abi: localTokenAbi,
+    functionName: 'balanceOf',
+    args: [account as Address],
+  })
+
+beforeAll(async () => {
+  home = mkdtempSync(join(tmpdir(), 'clusterd-airdrop-'))
+  const { rpcUrl, chainId, contracts } = hubOf()
+  const chain = { network: 'mainnet', label: '1', role: 'hub', chainId, rpcUrls: [rpcUrl], contract: contracts.hub }
+  writeFileSync(join(home, 'chains.json'), JSON.stringify({ chains: [chain] }))
+  payer = await freshWallet()
+  ;[alice, hidden, sol] = await Promise.all([memberOf(api()), memberOf(api()), memberOf(api(), solanaAccount())])
+  const id = await alice.create()
+  await alice.add([
+    { address: hidden.address, name: 'hidden', isPrivate: true },
+    { address: sol.address, name: 'sol' },
+  ])
+  for (const member of [hidden, sol]) expect((await member.verify(id)).status).toBe(200)
+})
+afterAll(() => rmSync(home, { recursive: true, force: true }))
+
+describe('an airdrop', () => {
+  const rows = () => [
+    ...[`${alice.address},${ALICE}`, `${hidden.address},${HIDDEN}`, `${sol.address},${SOL}`],
+    ...strangers.map((address) => `${address},7`),
+  ]
+
+  it('is not loaded from a file with bad rows, each of which is told', async () => {
+    const file = csv(...rows(), 'nobody,5', `${alice.address},0`)
+    const { code, stderr } = await clusterd('load', file, '--community', community, '--chain', '1')
+    expect(code).toBe(1)
+    expect(stderr).toContain(`${file}:35 has no EVM or Solana address`)
+    expect(stderr).toContain(`${file}:36 has no amount above zero in base units`)
+    expect(stderr).toContain(`Nothing is loaded: ${file} has 2 bad lines.`)
+    expect(await ask(alice)).toMatchObject({ error: 'not_found' })
+  })
+
+  it('is loaded, gets its distributor, and is offered to the bundle alone', async () => {
+    const loaded = await clusterd('load', csv(...rows()), '--community', community, '--chain', '1', '--json')
+    const { merkleRoot, total, accounts } = JSON.parse(loaded.stdout)
+    expect([accounts, total]).toEqual([33, String(ALICE + HIDDEN + SOL + 210n)])
+    expect(await claimOf(alice.address)).toMatchObject({ claimed: false, reason: 'no_distributor' })
+
+    const { rpcUrl, chainId, reader } = hubOf()
+    const client = { walletClient: walletOf({ rpcUrl }, chainId, payer), publicClient: reader }
+    token = await deployLocalToken(client)
+    const operator = operatorAccount('airdropOperator').address
+    const other = await deployDistributor({ ...client, token, operator, merkleRoot: `0x${'12'.repeat(32)}` })
+    const refused = await clusterd('set', community, '--distributor', other.distributor)
+    expect(refused.stderr).toContain('pays another tree')
+    const deployed = await deployDistributor({ ...client, token, operator, merkleRoot, mints: BigInt(total) })
+    const from = String(deployed.block)
+    const set = await clusterd('set', community, '--distributor', deployed.distributor, '--from-block', from, '--json')
+    expect(JSON.parse(set.stdout)).toMatchObject({ isChanged: true, state: 'open', token: token.toLowerCase() })
+
+    const stranger = await memberOf(api())
+    await stranger.create()
+    const nothing = { community, total: '0', totalUnclaimed: '0', addresses: [stranger.address], claims: [] }
+    expect(await ask(stranger)).toMatchObject(nothing)
+    expect(await ask(alice)).toMatchObject({ total: '7000', totalUnclaimed: '7000' })
+  })
+
+  it('is claimed on chain once, by whoever sends it, for no other amount', async () => {
+    const claim = await claimOf(alice.address)
+    // the amount is the third word behind the selector
+    const data = call(claim).data
+    const more = `${data.slice(0, 10 + 128)}${'f'.repeat(64)}${data.slice(10 + 192)}` as Hex
+    expect(await refusalOf({ ...call(claim), data: more })).toBe('BadProof')
+    await send(claim)
+    expect(await tokensOf(alice.address)).toBe(ALICE)
+    expect(await refusalOf(call(claim))).toBe('AlreadyClaimed')
+    expect(await ask(hidden)).toMatchObject({ total: '7000', totalUnclaimed: '6000' })
+  })
+
+  it('pays a Solana account through an EVM wallet of its bundle, once through whichever', async () => {
+    const claim = await claimOf(sol.address)
+    expect(claim.receiver).toBe(alice.address)
+    const { claims } = (await ask(hidden, '?link=true')) as { claims: Claim[] }
+    const elsewhere = claims.find(({ address }) => address === sol.address)!
+    expect(elsewhere.receiver).toBe(hidden.address)
+    await send(claim)
+    expect(await tokensOf(alice.address)).toBe(ALICE + SOL)
+    expect(await refusalOf(call(elsewhere))).toBe('AlreadyClaimed')
+  })
+
+  it('shows nobody on chain that a private wallet belongs with others, unless that is asked for', async () => {
+    expect(await claimOf(hidden.address)).toMatchObject({ claimed: false, reason: 'private_wallet' })
+    const claim = await claimOf(hidden.address, '?link=true')
+    expect(claim.receiver).toBe(hidden.address)
+    await send(claim)
+    expect(await tokensOf(hidden.address)).toBe(HIDDEN)
+    expect(await ask(alice)).toMatchObject({ total: '7000', totalUnclaimed: '0' })
+    const replaced = await clusterd(
+      'load',
+      csv(...rows(), `0x${'0'.repeat(39)}1,1`),
+      '--community',
+      community,
+      '--chain',
+      '1',
+      '--replace',
+    )
+    expect(replaced.stderr).toContain('are claimed already: it can not be replaced any more')
+  })
+})
