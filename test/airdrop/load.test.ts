@@ -1,0 +1,276 @@
+import fs from 'node:fs'
+import os from 'node:os'
+import path from 'node:path'
+import { gzipSync } from 'node:zlib'
+import { StandardMerkleTree } from '@openzeppelin/merkle-tree'
+import bs58 from 'bs58'
+import type pg from 'pg'
+import { afterAll, afterEach, beforeAll, beforeEach, describe, expect, it, vi } from 'vitest'
+import { list, load, remove, root, set, show } from '../../src/cli/airdrop.js'
+import { storeUnconfirmedClaims, watchedAirdrops } from '../../src/db/airdropClaims.js'
+import { setDistributor } from '../../src/db/airdrops.js'
+import { migrate } from '../../src/db/migrate.js'
+import { createPool, inTransaction } from '../../src/db/pool.js'
+import { findAirdrop, readAirdropProofs } from '../../src/db/read/airdrops.js'
+import { addressToWord } from '../../src/registry/address.js'
+import { toHex } from '../../src/registry/bytes.js'
+import { type Postgres, startPostgres } from '../../src/testing/postgres.js'
+import { loadRows, type Row, storedOf } from '../support/airdrop.js'
+
+let home: string
+let postgres: Postgres
+let pool: pg.Pool
+let printed: string[]
+let told: string[]
+let communities = 0
+let community: string
+
+beforeAll(async () => {
+  home = fs.mkdtempSync(path.join(os.tmpdir(), 'clusterd-load-'))
+  postgres = await startPostgres({ dataDir: path.join(home, 'pg') })
+  await migrate(postgres.url)
+  pool = createPool({ url: postgres.url, max: 3, applicationName: 'test' })
+  vi.stubEnv('DATABASE_URL', postgres.url)
+  vi.stubEnv('CLUSTERD_CHAINS', path.join(home, 'chains.json'))
+})
+afterAll(async () => {
+  vi.unstubAllEnvs()
+  await pool.end()
+  await postgres.stop()
+  fs.rmSync(home, { recursive: true, force: true })
+})
+beforeEach(() => {
+  community = `c${++communities}`
+  printed = []
+  told = []
+  vi.spyOn(console, 'log').mockImplementation((text) => void printed.push(String(text)))
+  vi.spyOn(console, 'error').mockImplementation((text) => void told.push(String(text)))
+  vi.spyOn(process.stderr, 'write').mockImplementation(() => true)
+})
+afterEach(() => vi.restoreAllMocks())
+
+const rowsOf = (count: number, from = 0): Row[] =>
+  Array.from({ length: count }, (_, i) => ({
+    address:
+      i % 2 === 0
+        ? `0x${(0xa0000 + from + i).toString(16).padStart(40, '0')}`
+        : bs58.encode(Buffer.from(`${from + i}`.padStart(32, 'x'))),
+    amount: 10n ** BigInt(i % 30) + BigInt(i),
+  }))
+const csvOf = (rows: readonly Row[]): string =>
+  ['address,amount', ...rows.map(({ address, amount }) => `${address},${amount}`)].join('\n')
+const jsonOf = (rows: readonly Row[]): string =>
+  JSON.stringify(rows.map(({ address, amount }) => ({ address, amount: String(amount) })))
+let files = 0
+function fileOf(content: string | Buffer, ending = 'csv'): string {
+  const file = path.join(home, `${++files}.${ending}`)
+  fs.writeFileSync(file, content)
+  return file
+}
+const place = () => ({ community, chain: '1' })
+const found = () => findAirdrop(pool, 'mainnet', community)
+
+/** The tree as OpenZeppelin's own library makes it. */
+const treeOf = (rows: readonly Row[]) =>
+  StandardMerkleTree.of(
+    rows.map(({ address, amount }, i) => [String(i), toHex(addressToWord(storedOf(address))), String(amount)]),
+    ['uint256', 'bytes32', 'uint256'],
+  )
+
+async function countRows(): Promise<number[]> {
+  const tables = ['airdrops', 'airdrop_allocations', 'airdrop_pages', 'airdrop_claims']
+  const counts = tables.map((table) => pool.query<{ count: number }>(`SELECT count(*) FROM ${table}`))
+  return (await Promise.all(counts)).map(({ rows }) => rows[0]!.count)
+}
+
+describe('clusterd airdrop load', () => {
+  it('makes the tree of OpenZeppelin`s library, and each proof of it', async () => {
+    const rows = rowsOf(333)
+    await load(fileOf(csvOf(rows)), place())
+    const airdrop = (await found())!
+    const tree = treeOf(rows)
+    expect(toHex(airdrop.merkleRoot)).toBe(tree.root)
+    expect([airdrop.leafCount, airdrop.total]).toEqual([333, rows.reduce((sum, { amount }) => sum + amount, 0n)])
+    const { rows: stored } = await pool.query<{ account: Buffer; index: number; position: number; amount: string }>(
+      'SELECT account, index, position, amount FROM airdrop_allocations WHERE airdrop = $1 ORDER BY index',
+      [airdrop.airdrop],
+    )
+    expect(stored.map(({ account, amount }) => ({ account, amount: BigInt(amount) }))).toEqual(
+      rows.map(({ address, amount }) => ({ account: storedOf(address), amount })),
+    )
+    const proofs = await readAirdropProofs(
+      pool,
+      'mainnet',
+      airdrop.airdrop,
+      stored.map(({ position }) => position),
+    )
+    for (const { index, position } of stored) {
+      expect(proofs.get(position)!.map((hash) => `0x${hash}`)).toEqual(tree.getProof(index))
+    }
+  })
+
+  it('keeps pages in their rows, out of no line', async () => {
+    const { rows } = await pool.query<{ bytes: number; longest: number }>(
+      `SELECT pg_relation_size(reltoastrelid) AS bytes, (SELECT max(length(nodes)) FROM airdrop_pages) AS longest
+       FROM pg_class WHERE relname = 'airdrop_pages'`,
+    )
+    expect(rows[0]).toEqual({ bytes: 0, longest: 1_984 })
+  })
+
+  it.each([
+    ['JSON', 'json', (rows: readonly Row[]) => jsonOf(rows)],
+    ['compressed CSV', 'csv.gz', (rows: readonly Row[]) => gzipSync(csvOf(rows))],
+    ['compressed JSON by any name', 'txt.gz', (rows: readonly Row[]) => gzipSync(jsonOf(rows))],
+  ])('takes %s', async (_what, ending, write) => {
+    const rows = rowsOf(20)
+    await load(fileOf(write(rows), ending), place())
+    expect(toHex((await found())!.merkleRoot)).toBe(treeOf(rows).root)
+  })
+
+  it('does nothing, and says so, for a file that is loaded already', async () => {
+    const file = fileOf(csvOf(rowsOf(9)))
+    await load(file, place())
+    const before = await found()
+    await load(file, place())
+    expect(printed.join('\n')).toContain('This very file was loaded before: nothing is changed.')
+    expect(await found()).toEqual(before)
+    await load(file, { ...place(), token: `0x${'70'.repeat(20)}` })
+    expect((await found())!.token).toEqual(Buffer.alloc(20, 0x70))
+  })
+
+  it('replaces another file only where that is asked for, and nobody has claimed', async () => {
+    await load(fileOf(csvOf(rowsOf(9))), place())
+    const other = fileOf(csvOf(rowsOf(12)))
+    await expect(load(other, place())).rejects.toThrow('--replace puts this file in its place')
+    const before = await countRows()
+    await load(other, { ...place(), replace: true })
+    expect((await found())!.leafCount).toBe(12)
+    const after = await countRows()
+    expect(after[1]! - before[1]!).toBe(3)
+    const distributor = { label: '1', distributor: Buffer.alloc(20, 1), token: Buffer.alloc(20, 2), fromBlock: 1 }
+    await setDistributor(pool, 'mainnet', community, { ...distributor, endsAtS: 2_000_000_000 })
+    const watched = (await watchedAirdrops(pool, 'mainnet', '1')).find((one) => one.community === community)!
+    const claim = { index: 3, receiver: Buffer.alloc(21, 1), block: 1, blockHash: Buffer.alloc(32), logIndex: 0 }
+    await inTransaction(pool, (client) =>
+      storeUnconfirmedClaims(client, watched, [{ ...claim, txHash: Buffer.alloc(32) }]),
+    )
+    await expect(load(fileOf(csvOf(rowsOf(7))), { ...place(), replace: true })).rejects.toThrow(
+      `1 of the airdrop of "${community}" is claimed already: it can not be replaced any more.`,
+    )
+    await expect(
+      setDistributor(pool, 'mainnet', community, { ...distributor, distributor: Buffer.alloc(20, 9), endsAtS: 2 }),
+    ).rejects.toThrow('its distributor stays')
+  })
+
+  it('tells each bad line, and leaves nothing of the file behind', async () => {
+    const before = await countRows()
+    const rows = rowsOf(3_000)
+    const lines = csvOf(rows).split('\n')
+    lines[7] = 'nobody,1'
+    lines[2_500] = `${rows[0]!.address},-1`
+    const file = fileOf(lines.join('\n'))
+    await expect(load(file, place())).rejects.toThrow(`Nothing is loaded: ${file} has 2 bad lines.`)
+    expect(told).toEqual([
+      `${file}:8 has no EVM or Solana address`,
+      `${file}:2501 has no amount above zero in base units`,
+    ])
+    expect(await countRows()).toEqual(before)
+  })
+
+  it('tells a hundred bad lines of many, and counts them all', async () => {
+    const file = fileOf(Array.from({ length: 1_500 }, () => 'x').join('\n'))
+    await expect(load(file, place())).rejects.toThrow('has 1,500 bad lines')
+    expect(told).toHaveLength(101)
+    expect(told.at(-1)).toBe('… and 1,400 more')
+  })
+
+  it('takes an account that stands there twice, in whatever spelling, for a bad line', async () => {
+    const before = await countRows()
+    const lower = '0xf39fd6e51aad88f6f4ce6ab8827279cfffb92266'
+    const file = fileOf(`${lower},1\n0x${'1'.repeat(40)},2\n0xf39Fd6e51aad88F6F4ce6aB8827279cffFb92266,3\n`)
+    await expect(load(file, place())).rejects.toThrow('has 1 bad line.')
+    expect(told).toEqual([`${file}:3 has the account of line 1 again`])
+    expect(await countRows()).toEqual(before)
+  })
+
+  it.each([
+    ['an empty file', '', 'The file has no rows.'],
+    ['a header alone', 'address,amount\n', 'The file has no rows.'],
+    [
+      'amounts beyond any token',
+      `0x${'1'.repeat(40)},${2n ** 256n - 1n}\n0x${'2'.repeat(40)},1`,
+      'more than any token',
+    ],
+  ])('refuses %s', async (_what, content, message) => {
+    const before = await countRows()
+    await expect(load(fileOf(content), place())).rejects.toThrow(message)
+    expect(await countRows()).toEqual(before)
+  })
+
+  it.each([
+    ['a chain that is none', { chain: '99' }, 'is the network label of an EVM chain'],
+    ['Solana', { chain: 'solana' }, 'is the network label of an EVM chain'],
+    ['another network', { network: 'testnet' }, 'Chain "1" belongs to mainnet'],
+    ['a community that is none', { community: 'a b' }, 'is no community'],
+    ['a token that is none', { token: '0x12' }, '--token is an EVM address'],
+    ['a date that is none', { endsAt: '2027-02-30' }, '--ends-at is a date'],
+    ['a distributor on a chain that is not configured', { distributor: `0x${'11'.repeat(20)}` }, 'does not exist'],
+  ])('refuses %s', async (_what, options, message) => {
+    await expect(load(fileOf(csvOf(rowsOf(3))), { ...place(), ...options })).rejects.toThrow(message)
+  })
+
+  it('refuses a compressed file that is cut short', async () => {
+    const whole = gzipSync(csvOf(rowsOf(500)))
+    const file = fileOf(whole.subarray(0, whole.length - 30), 'csv.gz')
+    await expect(load(file, place())).rejects.toThrow(/unexpected end of file/)
+    expect(await found()).toBeNull()
+  })
+
+  it('loads one file a network at a time', async () => {
+    const rows = rowsOf(5)
+    await inTransaction(pool, async (client) => {
+      await client.query('SELECT pg_advisory_xact_lock($1, $2)', [0x636c7573, 3])
+      await expect(load(fileOf(csvOf(rows)), place())).rejects.toThrow('Another command is loading')
+    })
+    await load(fileOf(csvOf(rows)), place())
+  })
+})
+
+describe('clusterd airdrop', () => {
+  it('shows, plans and removes what is loaded', async () => {
+    const airdrop = await loadRows(pool, rowsOf(8), { community })
+    const [token, owner] = [`0x${'70'.repeat(20)}`, `0x${'0e'.repeat(20)}`]
+    await set(community, { token, endsAt: '2027-06-30', json: true })
+    expect(JSON.parse(printed.pop()!)).toMatchObject({ isChanged: true, token, endsAt: '2027-06-30T00:00:00.000Z' })
+    await show(community, { json: true })
+    const shown = JSON.parse(printed.pop()!)
+    expect(shown).toMatchObject({ community, network: 'mainnet', chain: '1', state: 'loaded', accounts: 8 })
+    await list({ json: true })
+    expect(JSON.parse(printed.pop()!)).toContainEqual(shown)
+    await root(community, { owner, json: true })
+    const said = JSON.parse(printed.pop()!)
+    const merkleRoot = toHex(airdrop.merkleRoot)
+    const operator = `0x${'00'.repeat(20)}`
+    const endsAt = Date.UTC(2027, 5, 30) / 1_000
+    expect(said).toMatchObject({ merkleRoot, accounts: 8, constructor: { token, merkleRoot, endsAt, owner, operator } })
+    expect(said.encoded).toMatch(/^0x[0-9a-f]{320}$/)
+    await root(community, {})
+    expect(printed.join('\n')).toContain('? (--owner)')
+    const before = await countRows()
+    await remove(community, {})
+    expect(printed.at(-1)).toContain('Nothing is removed yet')
+    expect(await countRows()).toEqual(before)
+    await remove(community, { yes: true })
+    expect((await countRows())[1]).toBe(before[1]! - 8)
+    await expect(show(community, {})).rejects.toThrow('no airdrop of')
+  })
+
+  it('asks for the network where both have one', async () => {
+    await loadRows(pool, rowsOf(3), { community })
+    await loadRows(pool, rowsOf(4), { community, network: 'testnet', label: '11155111' })
+    await expect(show(community, {})).rejects.toThrow('say --network')
+    await show(community, { network: 'testnet', json: true })
+    expect(JSON.parse(printed.pop()!)).toMatchObject({ accounts: 4 })
+    await expect(show(community, { network: 'moon' })).rejects.toThrow('--network is mainnet or testnet')
+  })
+})
