@@ -32,12 +32,13 @@ program
 program
   .command('demo')
   .description(
-    'register names in the local world as a wallet would, on the hub and over the bridge, and look them up (starts a world if none runs)',
+    'register names in the local world as a wallet would, on every kind of chain and below communities, and look them up (starts a world if none runs)',
   )
   .option('--name <name>', 'the name to register; default: a fresh one')
   .option('--network <label>', 'the chain to register from; default: the hub, then the first spoke')
+  .option('--communities', 'only names below communities')
   .option('--testnet', 'use the testnet')
-  .action(async (options: { name?: string; network?: string; testnet?: boolean }) =>
+  .action(async (options: { name?: string; network?: string; communities?: boolean; testnet?: boolean }) =>
     (await import('./cli/demo.js')).demo(options),
   )
 

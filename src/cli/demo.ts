@@ -5,6 +5,7 @@ import { type PrivateKeyAccount, privateKeyToAccount } from 'viem/accounts'
 import { hubAbi, spokeAbi } from '../chains/evm/contracts/index.js'
 import { readEnvironment } from '../config.js'
 import type { World, WorldHub, WorldSpoke } from '../testing/index.js'
+import { joinCommunities } from './demoCommunity.js'
 import { registerFromSolana } from './demoSolana.js'
 import { apiOf, coins, followStatus, say, showName, step } from './demoTools.js'
 import { paint } from './paint.js'
@@ -14,6 +15,8 @@ export interface DemoOptions {
   name?: string
   /** Network label of a chain of the world; default the hub, then the first spoke and Solana. */
   network?: string
+  /** Names below communities alone; with neither name nor network they come last. */
+  communities?: boolean
   testnet?: boolean
 }
 
@@ -39,7 +42,8 @@ const SOLANA = 'solana'
 
 /**
  * `clusterd demo`: does the service's main job the way a wallet's frontend would: quote, sign, send, follow the status,
- * look the name up both ways, read the feed; on the hub, over the bridge from a spoke, and from Solana. Against the world of
+ * look the name up both ways, read the feed; on the hub, over the bridge from a spoke, and from Solana; then names below a free
+ * and a paid community. Against the world of
  * CLUSTERD_HOME, or one that it starts for itself.
  * @throws when the network is not one of the world's, and whatever goes wrong on the way
  */
@@ -66,7 +70,15 @@ async function answers(ops: string): Promise<boolean> {
   }
 }
 
-async function show(world: World, { name, network, testnet = false }: DemoOptions): Promise<void> {
+async function show(world: World, options: DemoOptions): Promise<void> {
+  const { name, network, testnet = false } = options
+  if (!options.communities) await registerAll(world, options)
+  if (name !== undefined || network !== undefined) return
+  const member = `member-${randomBytes(4).toString('hex')}`
+  await joinCommunities(world, world.networks[testnet ? 'testnet' : 'mainnet'], { key: anyKey(world), member, testnet })
+}
+
+async function registerAll(world: World, { name, network, testnet = false }: DemoOptions): Promise<void> {
   const places = placesOf(world)
   const { hub, spokes, solana } = world.networks[testnet ? 'testnet' : 'mainnet']
   const byDefault = [hub, ...spokes.slice(0, 1)].map((chain) => chain.network)
@@ -126,10 +138,12 @@ async function register(world: World, place: Place, name: string): Promise<void>
   say('')
 }
 
-function anyAccount(world: World): PrivateKeyAccount {
+const anyAccount = (world: World): PrivateKeyAccount => privateKeyToAccount(anyKey(world))
+
+function anyKey(world: World): Hex {
   const key = world.accounts.evm[randomBytes(1).readUInt8(0) % world.accounts.evm.length]?.privateKey
   if (!key) throw new Error('The world file names no accounts: start the world again.')
-  return privateKeyToAccount(key)
+  return key
 }
 
 async function send(

@@ -11,12 +11,13 @@ export function step(what: string, text: string, colour: 'cyan' | 'green' | 'yel
 
 export type Ask = <T>(method: 'GET' | 'POST', path: string, body?: unknown) => Promise<T>
 
-/** Asks the API. @throws with the answer where it is an error */
-export function apiOf(api: string, testnet: boolean): Ask {
+/** Asks the API, with a key where there is one. @throws with the answer where it is an error */
+export function apiOf(api: string, testnet: boolean, key?: string): Ask {
   return async <T>(method: 'GET' | 'POST', path: string, body?: unknown): Promise<T> => {
     const response = await fetch(`${api}${path}${testnet ? '?testnet=true' : ''}`, {
       method,
-      ...(body !== undefined && { body: JSON.stringify(body), headers: { 'content-type': 'application/json' } }),
+      ...(body !== undefined && { body: JSON.stringify(body) }),
+      headers: { 'content-type': 'application/json', ...(key !== undefined && { authorization: `Bearer ${key}` }) },
     })
     const answer: unknown = await response.json()
     if (!response.ok) throw new Error(`${method} ${path}: ${response.status} ${JSON.stringify(answer)}`)

@@ -132,6 +132,13 @@ describe('the commands', () => {
     expect(out).toMatch(/latency +\d+\.\d\d s from the payment to the name being final on the hub/)
   })
 
+  it('demo registers below the free and the paid community', async () => {
+    const out = await clusterd('demo', '--communities', '--testnet')
+    expect(out).toMatch(/club\/member-\S+ for 0x\S+, free/)
+    for (const step of ['price', 'sent', 'finalized']) expect(out).toContain(`  ${step} `)
+    expect(out.match(/REGISTER_COMMUNITY_NAME/g)).toHaveLength(2)
+  })
+
   it('replay rebuilds the same state, migrate finds nothing to do', async () => {
     const out = await clusterd('replay')
     expect(out).toMatch(/mainnet: [1-9]\d* entries of generation 1, equal/)
