@@ -36,6 +36,15 @@ export const dueDeliveries = (
     [NETWORK_CODE[network], signer, nowMs, chain],
   )
 
+/** Whether anything is under way on a chain, or waits to be. */
+export async function hasLiveDeliveries(
+  pool: pg.Pool,
+  { network, chain }: Pick<SignerKey, 'network' | 'chain'>,
+): Promise<boolean> {
+  const text = 'SELECT EXISTS (SELECT FROM deliveries WHERE network = $1 AND chain = $2 AND state < 4) AS live'
+  return (await pool.query<{ live: boolean }>(text, [NETWORK_CODE[network], chain])).rows[0]!.live
+}
+
 /** One delivery as it stands now, null where there is none. */
 export async function findDelivery(
   db: pg.Pool | pg.ClientBase,

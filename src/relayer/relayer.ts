@@ -2,7 +2,7 @@ import type pg from 'pg'
 import type { PrivateKeyAccount } from 'viem/accounts'
 import type { EvmChain } from '../chains/evm/chain.js'
 import type { DeliverySettings } from '../config.js'
-import { dueDeliveries, findDeliveries, insertDeliveries } from '../db/deliveries.js'
+import { dueDeliveries, findDeliveries, hasLiveDeliveries, insertDeliveries } from '../db/deliveries.js'
 import type { DeliveryKind, DeliveryRow, SignerKey } from '../db/deliveryRows.js'
 import { assertRelayer } from '../db/head.js'
 import { type OpenMessage, openMessages, settleMessages } from '../db/openMessages.js'
@@ -117,7 +117,8 @@ export function createRelayer(options: RelayerOptions): Relayer {
     const queued = road ? await queueMessages(road) : 0
     let mended = 0
     let deliveries: StepOutcome['deliveries'] = []
-    if (key && nonces) {
+    // where nothing is carried to there is mostly nothing to do, and then nobody is asked
+    if (key && nonces && (road || (await hasLiveDeliveries(pool, key)))) {
       mended = await nonces.step()
       state.nonceGaps = nonces.gaps
       deliveries = await advanceAll(await dueDeliveries(pool, key, clock.nowMs()))
