@@ -1,12 +1,15 @@
 import { rmSync } from 'node:fs'
-import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { defineConfig } from 'vitest/config'
+import { temporaryFolder } from './test/support/temporary.js'
+
+// for everything that a run starts
+process.env.TMPDIR = temporaryFolder()
 
 /** What this run makes once: the programs that it starts (test/support/built.ts), and a data directory of PostgreSQL. */
 const run = `${process.pid}-${Date.now()}`
 const programs = join(import.meta.dirname, `dist-test-${run}`)
-const template = join(tmpdir(), `clusterd-postgres-${run}`)
+const template = join(process.env.TMPDIR, `clusterd-postgres-${run}`)
 process.on('exit', () => {
   for (const folder of [programs, template]) rmSync(folder, { recursive: true, force: true })
 })
@@ -15,7 +18,8 @@ process.on('exit', () => {
 const shared = {
   testTimeout: 120_000,
   hookTimeout: 120_000,
-  provide: { programs, postgres: { template, settings: {} } },
+  // servers are killed here, yet nobody pulls the plug
+  provide: { programs, postgres: { template, settings: { fsync: 'off' } } },
   setupFiles: ['test/prepare.ts'],
 }
 
@@ -37,8 +41,6 @@ export default defineConfig({
         test: {
           ...shared,
           name: 'own',
-          // nobody pulls the plug here
-          provide: { programs, postgres: { template, settings: { fsync: 'off' } } },
           include: ['src/**/*.test.ts', 'test/**/*.test.ts'],
           exclude: [...SHARED, ...WORLDS],
           // much of their time they wait for blocks

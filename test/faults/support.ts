@@ -23,7 +23,8 @@ export interface LoneIndexer {
 }
 
 const DRIVE_DEADLINE_MS = 45_000
-const PAUSE_MS = 3
+/** Nodes that failed rest for longer than this. */
+const PAUSE_MS = 20
 
 /** @param startBlock what comes before is left out, as if the contract had been deployed there */
 export async function indexerOver(

@@ -53,6 +53,7 @@ async function build(folder: string): Promise<void> {
     plugins: [inPlace(folder)],
     logLevel: 'error',
   })
+  await esbuild.stop()
   renameSync(fresh, folder)
 }
 
