@@ -9,13 +9,14 @@ import { missingRows, ROWS } from '../test/conformance/index.js'
 import { type Result, run } from '../test/conformance/row.js'
 import { createTarget, type WriteOptions } from '../test/conformance/target.js'
 
-const USAGE = `npm run conformance -- --url URL [--testnet] [--tx status=hash …] [--write --key 0x… --rpc URL --network LABEL]`
+const USAGE = `npm run conformance -- --url URL [--testnet] [--tx status=hash …] [--airdrop COMMUNITY] [--write --key 0x… --rpc URL --network LABEL]`
 
 const { values } = parseArgs({
   options: {
     url: { type: 'string' },
     testnet: { type: 'boolean', default: false },
     tx: { type: 'string', multiple: true, default: [] },
+    airdrop: { type: 'string' },
     write: { type: 'boolean', default: false },
     key: { type: 'string' },
     rpc: { type: 'string' },
@@ -40,7 +41,13 @@ const { url } = values
 if (!url) stop('--url is missing.')
 const write = writeOptions()
 const transactions = Object.fromEntries(values.tx.map((pair) => pair.split('=', 2)))
-const target = createTarget({ url, testnet: values.testnet, transactions, ...(write && { write }) })
+const target = createTarget({
+  url,
+  testnet: values.testnet,
+  transactions,
+  ...(write && { write }),
+  ...(values.airdrop && { airdrop: values.airdrop }),
+})
 
 const results: Result[] = []
 for (const row of ROWS) {

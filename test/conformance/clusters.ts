@@ -1,10 +1,28 @@
 import assert from 'node:assert/strict'
 import { type Row, row } from './row.js'
-import { bearer, freshAddress, freshName, member, ok, sampleOf, signIn, type Target } from './target.js'
+import {
+  bearer,
+  freshAddress,
+  freshName,
+  member,
+  NotChecked,
+  ok,
+  registrant,
+  type SignedIn,
+  sampleOf,
+  signIn,
+  type Target,
+} from './target.js'
 
 /** Sections 4.2 and, for bundles, 4.10. */
 
 const SUCCESS = { success: true }
+
+/** A wallet in a cluster: a new one where it has none. */
+async function inCluster(target: Target, wallet: SignedIn): Promise<SignedIn> {
+  ok(await target.post('/v1/clusters', undefined, bearer(wallet)))
+  return wallet
+}
 
 /** The wallets of a cluster as everybody sees them, by address. */
 async function walletsOf(target: Target, id: string) {
@@ -95,5 +113,26 @@ export const clusterRows: readonly Row[] = [
     const answer = ok(await target.post('/v1/bundle/wallets', added, bearer(creator)))
     assert.deepEqual(answer, { success: true, id: creator.id })
     assert.ok((await walletsOf(target, creator.id)).has(address))
+  }),
+  row('4.10', 'GET /v1/airdrop/claim/:community', async (target) => {
+    const path = '/v1/airdrop/claim'
+    const creator = await member(target)
+    assert.equal((await target.get(`${path}/${freshName()}`)).status, 401)
+    assert.equal((await target.get(`${path}/${freshName()}`, bearer(creator))).status, 404)
+    const { airdrop } = target.options
+    if (airdrop === undefined) throw new NotChecked('needs the name of a community that has an airdrop')
+    const nothing = ok(await target.get(`${path}/${airdrop}`, bearer(creator)))
+    assert.deepEqual([nothing.community, nothing.total, nothing.totalUnclaimed], [airdrop, '0', '0'])
+    assert.deepEqual([nothing.addresses, nothing.claims], [[creator.address], []])
+    // the funded account may get something there
+    const { total, totalUnclaimed, claims } = ok(
+      await target.get(`${path}/${airdrop}`, bearer(await inCluster(target, await registrant(target)))),
+    )
+    assert.ok(BigInt(totalUnclaimed) <= BigInt(total))
+    for (const { address, amount, index, merkleRoot, proof, claimed } of claims) {
+      assert.match(`${address} ${amount} ${index}`, /^\S+ [1-9][0-9]* [0-9]+$/)
+      for (const hash of [merkleRoot, ...proof]) assert.match(hash, /^0x[0-9a-f]{64}$/)
+      assert.equal(typeof claimed, 'boolean')
+    }
   }),
 ]

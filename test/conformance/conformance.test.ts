@@ -1,10 +1,12 @@
 import type { PrivateKeyAccount } from 'viem/accounts'
 import { generatePrivateKey, privateKeyToAccount } from 'viem/accounts'
 import { afterAll, describe, expect, it } from 'vitest'
+import { createPool } from '../../src/db/pool.js'
 import type { Network } from '../../src/registry/network.js'
 import { until } from '../../src/testing/index.js'
 import { fund, walletOf } from '../../src/testing/localChain.js'
-import { hubOf, world } from '../support/world.js'
+import { loadRows } from '../support/airdrop.js'
+import { freshName, hubOf, world } from '../support/world.js'
 import { missingRows, ROWS } from './index.js'
 import { run } from './row.js'
 import { SPECIFICATION } from './specification.js'
@@ -37,8 +39,20 @@ async function targetOf(network: Network): Promise<Target> {
       bridging: bridging!,
       invalid: await withdrawal(network, account),
     },
+    airdrop: await airdropFor(network, account),
     write: { privateKey, rpcUrl: hub.rpcUrl, label: hub.network },
   })
+}
+
+/** A community with an airdrop that gives this wallet something. */
+async function airdropFor(network: Network, { address }: PrivateKeyAccount): Promise<string> {
+  const pool = createPool({ url: world().databaseUrl, max: 1, applicationName: 'conformance' })
+  const community = freshName('drop')
+  const others = Array.from({ length: 5 }, (_, i) => `0x${(0xfed00 + i).toString(16).padStart(40, '0')}`)
+  const rows = [address, ...others].map((account) => ({ address: account, amount: 5n }))
+  await loadRows(pool, rows, { network, community, label: hubOf(network).network })
+  await pool.end()
+  return community
 }
 
 /** A transaction that is no registration. */

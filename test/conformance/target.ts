@@ -10,6 +10,8 @@ export interface TargetOptions {
   testnet: boolean
   /** Transactions whose status is known, by that status. */
   transactions?: Readonly<Record<string, string>>
+  /** A community that has an airdrop. */
+  airdrop?: string
   /** Permits changes: a funded account on the chain of a network label. */
   write?: WriteOptions
 }
