@@ -20,6 +20,8 @@ function dice(seed: number): (sides: number) => number {
   }
 }
 
+const FREE = { prices: [], startsAt: null, requirements: [] }
+
 it('a mirror built from /v1/events alone is the public state that the API answers', async () => {
   const members: Member[] = []
   for (let i = 0; i < 6; i++) members.push(await memberOf(world, i === 5 ? solanaAccount() : undefined))
@@ -28,11 +30,11 @@ it('a mirror built from /v1/events alone is the public state that the API answer
   const roll = dice(7)
   const names: string[] = []
   const statuses = new Map<number, number>()
-  for (let step = 0; step < 160; step++) {
+  for (let step = 0; step < 200; step++) {
     const member = members[roll(members.length)]!
     const other = roll(3) ? members[roll(members.length)]!.address : strangers[roll(strangers.length)]!
     const name = `w${roll(6)}`
-    switch (roll(8)) {
+    switch (roll(10)) {
       case 0: {
         const fresh = freshName()
         names.push(fresh)
@@ -54,6 +56,15 @@ it('a mirror built from /v1/events alone is the public state that the API answer
       case 5:
         await member.confirm(other)
         break
+      case 6:
+      case 7: {
+        const community = names[roll(names.length)]
+        const rules = { ...FREE, ownersOnly: roll(3) === 0 }
+        if (community && roll(4) === 0) await member.call('PUT', `/v1/communities/${community}`, rules)
+        const body = { name: `c${roll(9)}`, ...(roll(2) ? { walletAddress: other } : {}) }
+        if (community) await member.call('POST', `/v1/names/community/${community}/register`, body)
+        break
+      }
       default: {
         const { status } = await member.verify(clusters[roll(clusters.length)]!)
         statuses.set(status, (statuses.get(status) ?? 0) + 1)
@@ -74,6 +85,7 @@ it('a mirror built from /v1/events alone is the public state that the API answer
     'REMOVE_WALLET',
     'BACKUP_WALLET',
     'TRANSFER_NAME',
+    'REGISTER_COMMUNITY_NAME',
   ])
     expect(events.map((event) => event.type)).toContain(type)
   const mirror = mirrorOf(events)
@@ -99,6 +111,17 @@ it('a mirror built from /v1/events alone is the public state that the API answer
     )
   }
   expect([...mirror.names.keys()].sort()).toEqual(names.sort())
+
+  const { rows } = await world.pool.query(`SELECT community || '/' || name AS pair FROM community_names ORDER BY seq`)
+  expect([...mirror.communityNames.keys()]).toEqual(rows.map(({ pair }) => pair))
+  for (const [pair, { address, isVerified, createdMs, createdBy }] of mirror.communityNames) {
+    expect((await world.post('/v1/names', [{ name: pair }])).body).toMatchObject([{ address, isVerified }])
+    const home = [...mirror.clusters].find(([, { wallets }]) => wallets.get(address)?.isVerified)
+    const records = (await world.get(`/v1/names/owner/address/${address}`)).body
+    const record = records.find((one: { name: string }) => one.name === pair)
+    expect(record).toMatchObject({ owner: address, clusterId: home?.[0] ?? null, updatedBy: createdBy })
+    expect(record.createdAt.slice(0, 19)).toBe(seconds(createdMs).slice(0, 19))
+  }
   // an address is verified in one cluster at most, and found there
   for (const { address } of members) {
     const home = [...mirror.clusters].find(([, { wallets }]) => wallets.get(address)?.isVerified)

@@ -35,13 +35,15 @@ export interface Mirror {
   clusters: Map<string, { createdBy: string; createdAt: string; wallets: Map<string, MirrorWallet> }>
   /** Oldest registration first. */
   names: Map<string, { cluster: string; wei: unknown; createdMs: number; updatedMs: number; updatedBy: string }>
+  /** Names below communities by `community/name`, oldest first. */
+  communityNames: Map<string, { address: string; isVerified: boolean; createdMs: number; createdBy: string }>
 }
 
 export const seconds = (ms: number): string => `${new Date(ms).toISOString().slice(0, 19).replace('T', ' ')}+00`
 
 /** The public state as a consumer rebuilds it: from events and nothing else. */
 export function mirrorOf(events: readonly FeedEvent[]): Mirror {
-  const mirror: Mirror = { clusters: new Map(), names: new Map() }
+  const mirror: Mirror = { clusters: new Map(), names: new Map(), communityNames: new Map() }
   for (const { type, from, data, timestamp } of events) {
     const { address, name, cluster_id: id } = data as Record<string, string>
     const at = seconds(timestamp)
@@ -83,6 +85,14 @@ export function mirrorOf(events: readonly FeedEvent[]): Mirror {
         if (!held || held.cluster !== data.from_cluster_id)
           throw new Error(`${name} comes from a cluster that did not hold it`)
         mirror.names.set(name!, { ...held, cluster: data.to as string, updatedMs: timestamp, updatedBy: from })
+        break
+      }
+      case 'REGISTER_COMMUNITY_NAME': {
+        const pair = `${data.community}/${name}`
+        if (mirror.communityNames.has(pair)) throw new Error(`${pair} is registered twice`)
+        // it had a hand in it where it acted itself, or somebody did who is verified where it is
+        const isVerified = from === address || wallets.get(from)?.isVerified === true
+        mirror.communityNames.set(pair, { address: address!, isVerified, createdMs: timestamp, createdBy: from })
         break
       }
       default:
