@@ -269,7 +269,8 @@ function startRelayer(
   if (problem) log.warn({ network }, problem)
   if (places.length === 0) return null
   const key = config.relayerPrivateKey
-  if (!key) log.info({ network }, 'RELAYER_PRIVATE_KEY is not set: packets are watched, nothing is delivered')
+  if (!key)
+    log.info({ network }, 'RELAYER_PRIVATE_KEY is not set: packets are watched, nothing is delivered or given back')
   return runRelayer({
     places,
     pool,

@@ -131,7 +131,7 @@ export function runIndexers(options: IndexRunOptions): IndexRun {
 
 const portsOf = ({ chains, solana }: IndexRunOptions): BalancePort[] => [
   ...chains.map(({ chain }) => chain),
-  ...(solana && 'tokenBalance' in solana.chain ? [solana.chain as BalancePort] : []),
+  ...(solana ? [solana.chain] : []),
 ]
 
 /** Runs all until one fails; then stops the others, waits for them and fails with its error. */
