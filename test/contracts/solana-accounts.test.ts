@@ -220,3 +220,40 @@ describe('a payment', () => {
     expect(world.send(changed(settle, { keys: (keys) => keys.with(3, writes(bob)) })).error).toBe('WrongPayer')
   })
 })
+
+describe('a payment for a name of a community', () => {
+  it('is one by owner, kind and address, and so is its name', () => {
+    const { world } = enter('refuse_community')
+    const { programId, keys, setAccount, accountOf, send } = world
+    const club = communityOf(world)
+    const { paymentAccount, nameAccount } = club.program
+    const accountsOf = (name: string) => {
+      const key = club.keyOf(name)
+      return { payment: paymentAccount(key), paidName: nameAccount(key.community, key.name) }
+    }
+    const [held, fake] = [accountsOf('held'), accountsOf('fake')]
+    const [payment, paidName] = [accountOf(held.payment)!, accountOf(held.paidName)!]
+    const refuse = (at: number, account: PublicKey) =>
+      send(changed(club.refuse('held'), { keys: (metas) => metas.with(at, writes(account)) })).error
+    const [NAME, PAYMENT] = [2, 3]
+    setAccount(fake.payment, keys.stranger, payment.lamports, payment.data)
+    setAccount(fake.paidName, keys.stranger, paidName.lamports, paidName.data)
+    expect(refuse(PAYMENT, fake.payment)).toBe('CommunityPaymentNotHeld')
+    expect(refuse(NAME, fake.paidName)).toBe('NoCommunityPayment')
+    setAccount(fake.payment, programId, payment.lamports, payment.data)
+    setAccount(fake.paidName, programId, paidName.lamports, paidName.data)
+    expect(refuse(PAYMENT, fake.payment)).toBe('WrongAddress')
+    expect(refuse(NAME, fake.paidName)).toBe('WrongAddress')
+    expect(refuse(PAYMENT, held.paidName)).toBe('InvalidAccountData')
+    expect(refuse(NAME, held.payment)).toBe('InvalidAccountData')
+  })
+
+  it('is made at its own addresses, by the programs that it is to be made by', () => {
+    const { world, right } = enter('pay_community_token')
+    const stranger = world.keys.stranger
+    for (const place of [2, 3, 4, 7, 8]) {
+      const call = changed(right, { keys: (metas) => metas.with(place, { ...metas[place]!, pubkey: stranger }) })
+      expect(world.send(call).error, `${place}`).toBe('WrongAddress')
+    }
+  })
+})

@@ -1,6 +1,6 @@
 import { Keypair, PublicKey } from '@solana/web3.js'
 import { beforeEach, describe, expect, it } from 'vitest'
-import { associatedTokenAddress, createAssociated } from '../../src/chains/solana/tokens.js'
+import { associatedTokenAddress, createAssociated, TOKEN_PROGRAM } from '../../src/chains/solana/tokens.js'
 import { createSolanaWorld, RICH_LAMPORTS, type SolanaWorld } from './support/solana.js'
 import {
   AMOUNT,
@@ -71,6 +71,16 @@ describe('pay_community_token', () => {
     expect(refused(club.payToken(mint))).toBe('UnsupportedToken')
     expect(refused(club.payToken(source, 'ann', { source }))).toBe('UnsupportedToken')
     expect(refused(club.payToken(PublicKey.default, 'ann', { source }))).toBe('UnsupportedToken')
+  })
+
+  it('takes nothing that is not initialized', () => {
+    const source = setTokens()
+    const [ofMint, ofSource] = [world.accountOf(mint)!, world.accountOf(source)!]
+    world.setAccount(mint, TOKEN_PROGRAM, ofMint.lamports, ofMint.data.fill(0, 45, 46))
+    expect(refused(club.payToken(mint))).toBe('UnsupportedToken')
+    club.setMint(mint)
+    world.setAccount(source, TOKEN_PROGRAM, ofSource.lamports, ofSource.data.fill(0, 108, 109))
+    expect(refused(club.payToken(mint))).toBe('NotATokenAccount')
   })
 
   it('takes a token by its decimals', () => {
