@@ -16,6 +16,7 @@ import { setDistributor } from '../src/db/airdrops.js'
 import { createPool } from '../src/db/pool.js'
 import { findAirdrop } from '../src/db/read/airdrops.js'
 import { parseAddress } from '../src/registry/address.js'
+import { proofPages } from '../src/registry/airdropPages.js'
 import { createDatabase, startPostgres } from '../src/testing/postgres.js'
 import { spawnChild } from '../src/testing/processes.js'
 import { type Bench, describeMachine, peakMemoryKib, printTable, runBench, thousands } from './bench/bench.js'
@@ -139,13 +140,28 @@ const BARE = {
   text: 'SELECT account, index, amount FROM airdrop_allocations WHERE network = 0 AND airdrop = $1 AND account = ANY($2)',
 }
 
+/** And the pages that hold their proofs, whole. */
+const BARE_PAGES = {
+  name: 'bare_pages',
+  text: 'SELECT page, nodes FROM airdrop_pages WHERE network = 0 AND airdrop = $1 AND page = ANY($2)',
+}
+
+async function pagesOf(client: pg.Client, airdrop: number, accounts: readonly Buffer[]): Promise<number[]> {
+  const { rows } = await client.query<{ position: number }>(
+    'SELECT position FROM airdrop_allocations WHERE network = 0 AND airdrop = $1 AND account = ANY($2)',
+    [airdrop, accounts],
+  )
+  return [...new Set(rows.flatMap(({ position }) => proofPages(position)))]
+}
+
 async function lookUp(api: string, databaseUrl: string, bundles: readonly Bundle[]): Promise<void> {
   const client = new pg.Client({ connectionString: databaseUrl })
   await client.connect()
   const airdrop = (await findAirdrop(client, 'mainnet', COMMUNITY))!
   const agent = new Agent({ keepAlive: true, maxSockets: 1 })
   const accounts = bundles.map(({ addresses }) => addresses.map(storedOf))
-  const times = { bare: [] as number[], look: [] as number[] }
+  const pages = await Promise.all(accounts.map((of) => pagesOf(client, airdrop.airdrop, of)))
+  const times = { bare: [] as number[], pages: [] as number[], look: [] as number[] }
   let bytes = 0
   for (let round = -WARM_UP; round < rounds; round++) {
     const which = (round + WARM_UP) % bundles.length
@@ -153,6 +169,9 @@ async function lookUp(api: string, databaseUrl: string, bundles: readonly Bundle
     const bareMs = await timed(async () => {
       const { rows } = await client.query({ ...BARE, values: [airdrop.airdrop, accounts[which]] })
       if (rows.length !== wallets) throw new Error(`asking bare: ${rows.length} rows`)
+    })
+    const pagesMs = await timed(async () => {
+      await client.query({ ...BARE_PAGES, values: [airdrop.airdrop, pages[which]] })
     })
     let answer = ''
     const lookMs = await timed(async () => {
@@ -163,6 +182,7 @@ async function lookUp(api: string, databaseUrl: string, bundles: readonly Bundle
     bytes = Math.max(bytes, answer.length)
     if (round < 0) continue
     times.bare.push(bareMs)
+    times.pages.push(pagesMs)
     times.look.push(lookMs)
   }
   agent.destroy()
@@ -174,6 +194,7 @@ async function lookUp(api: string, databaseUrl: string, bundles: readonly Bundle
   printTable([
     ['', 'p50 ms', 'p99 ms'],
     ['bare indexed query', ...shown(bare)],
+    ['bare query of the pages', ...shown(latencyOf(times.pages))],
     ['GET /v1/airdrop/claim/:community', ...shown(look)],
   ])
   console.log(`ratio at p50 ${(look.p50 / bare.p50).toFixed(2)}, at p99 ${(look.p99 / bare.p99).toFixed(2)}`)

@@ -51,7 +51,9 @@ export async function load(file: string, command: LoadCommand): Promise<void> {
       ...{ network, community, label: command.chain, token: settings.token ?? null, endsAtS: settings.endsAtS ?? null },
       replaces: command.replace === true,
     })
-    const isChanged = await applySettings(pool, airdrop, command)
+    const isChanged = await applySettings(pool, airdrop, command).catch((error: Error) => {
+      throw new Error(`The file is loaded, its distributor is not set: ${error.message}`, { cause: error })
+    })
     const seconds = (Date.now() - startedMs) / 1_000
     const said = isNew
       ? `Loaded ${airdrop.leafCount.toLocaleString('en-US')} accounts in ${seconds.toFixed(1)} s.`
