@@ -12,10 +12,10 @@ const session = (): string => {
 describe('the curl session of the README', () => {
   it('runs as it stands, on the local world', () => {
     const script = session().replace(/^API=.*$/m, `API=${world().api}`)
-    expect(script.match(/^curl /gm)?.length).toBeGreaterThanOrEqual(8)
+    expect(script.match(/^curl /gm)?.length).toBeGreaterThanOrEqual(10)
     const curl = 'curl() { command curl --fail-with-body "$@"; printf "\\n"; }'
     const out = execFileSync('bash', ['-euc', `${curl}\n${script}`], { encoding: 'utf8' })
-    const [check, quote, names, record, owned, cluster, events, testnetEvents] = out
+    const [check, quote, names, record, owned, cluster, community, below, events, testnetEvents] = out
       .trim()
       .split('\n')
       .map((line) => JSON.parse(line))
@@ -25,6 +25,8 @@ describe('the curl session of the README', () => {
     expect(record).toMatchObject({ clusterName: 'seedling', walletName: 'main', isVerified: true })
     expect(owned[0]).toMatchObject({ name: 'seedling', isTestnet: false })
     expect(cluster.wallets[0].address).toBe(record.address)
+    expect(community.prices.length).toBeGreaterThan(0)
+    expect(below).toMatchObject({ name: 'club/alice', isAvailable: true })
     expect(events.items).toHaveLength(3)
     expect(testnetEvents.items[0]).toMatchObject({ isTestnet: true })
   })
