@@ -154,8 +154,15 @@ export async function newestJournalledBlock(pool: pg.Pool, row: ChainRow): Promi
   return rows[0]?.block ?? null
 }
 
-/** Puts a checkpoint back to an earlier block above which the journal holds nothing of this chain. */
+/**
+ * Puts a checkpoint back to an earlier block above which the journal holds nothing of this chain. Payments that were believed
+ * there and not judged come again, if the chain still has them.
+ */
 export async function rewindCheckpoint(pool: pg.Pool, row: ChainRow, to: Checkpoint): Promise<void> {
-  const sql = 'UPDATE chains SET next_block = $3, parent_hash = $4 WHERE network = $1 AND chain = $2'
-  await pool.query(sql, [NETWORK_CODE[row.network], row.chain, to.nextBlock, to.parentHash])
+  await inTransaction(pool, async (client) => {
+    const at = [NETWORK_CODE[row.network], row.chain, to.nextBlock]
+    const sql = 'UPDATE chains SET next_block = $3, parent_hash = $4 WHERE network = $1 AND chain = $2'
+    await client.query(sql, [...at, to.parentHash])
+    await client.query('DELETE FROM community_payments WHERE network = $1 AND chain = $2 AND block >= $3', at)
+  })
 }

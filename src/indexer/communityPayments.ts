@@ -1,3 +1,4 @@
+import PQueue from 'p-queue'
 import type pg from 'pg'
 import { ChainUnavailableError } from '../chains/chain.js'
 import { type BalancePort, readWalletFacts } from '../chains/walletFacts.js'
@@ -19,6 +20,8 @@ import type { Network } from '../registry/network.js'
 
 /** Payments taken in one step: a batch holds the journal's head for some milliseconds. */
 const BATCH = 100
+/** Payers that are asked about beside one another: each may take twenty questions. */
+const READS_AT_ONCE = 8
 /** Pauses before a payment whose payer can't be asked about is looked at again, by how often that failed; the last one stays. */
 const PAUSES_MS = [1_000, 2_000, 5_000, 10_000, 30_000]
 
@@ -114,7 +117,8 @@ export function createPaymentJudge(options: PaymentJudgeOptions): PaymentJudge {
     const open = await openCommunityPayments(pool, network, BATCH, resting)
     forget(resting, open)
     const rules = await rulesOf(pool, network, open)
-    const reads = (await Promise.all(open.map((payment) => read(payment, rules)))).filter((one) => one !== null)
+    const queue = new PQueue({ concurrency: READS_AT_ONCE })
+    const reads = (await queue.addAll(open.map((payment) => () => read(payment, rules)))).filter((one) => one !== null)
     const payments = reads.length > 0 ? await enter(options, reads) : 0
     for (const { payment } of reads) stuck.delete(keyOf(payment.paymentId))
     settle()

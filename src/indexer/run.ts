@@ -1,5 +1,6 @@
 import type pg from 'pg'
 import type { EvmChain } from '../chains/evm/chain.js'
+import { createCommunityPort } from '../chains/evm/communityPort.js'
 import { watchHeads } from '../chains/evm/headWatcher.js'
 import type { BalancePort } from '../chains/walletFacts.js'
 import { type ChainRow, readChain } from '../db/chains.js'
@@ -129,8 +130,9 @@ export function runIndexers(options: IndexRunOptions): IndexRun {
   }
 }
 
+/** EVM chains are asked in a queue of their own: what the API is asked for holds up no payment. */
 const portsOf = ({ chains, solana }: IndexRunOptions): BalancePort[] => [
-  ...chains.map(({ chain }) => chain),
+  ...chains.map(({ chain }) => createCommunityPort(chain.rpc, chain.config)),
   ...(solana ? [solana.chain] : []),
 ]
 
