@@ -7,7 +7,7 @@ import { fromHex, toHex } from '../registry/bytes.js'
 
 /**
  * Asks a distributor on its chain what it pays, and for which tree. An operator it doesn't know is a warning on stderr.
- * @param fromBlock where its claims are looked for first; undefined: where the chain's indexing begins
+ * @param fromBlock where its claims are looked for first; undefined: as it was
  * @throws Error with one sentence where it is no distributor or another tree's; ConfigError for a chain that isn't configured;
  *   ChainUnavailableError
  */
@@ -31,7 +31,7 @@ export async function askDistributor(
     )
   return {
     ...{ label, distributor: address, token: fromHex(facts.token), endsAtS: facts.endsAtS },
-    fromBlock: fromBlock ?? config.startBlock,
+    ...{ fromBlock, startBlock: config.startBlock },
   }
 }
 

@@ -20,6 +20,7 @@ export const describeAirdrop = (airdrop: Airdrop) => ({
   distributor: airdrop.distributor && toHex(airdrop.distributor),
   endsAt: airdrop.endsAtS === null ? null : isoOf(airdrop.endsAtS),
   claimed: airdrop.claimed,
+  fromBlock: airdrop.fromBlock,
   nextBlock: airdrop.nextBlock,
   loadedAt: new Date(airdrop.createdMs).toISOString(),
 })

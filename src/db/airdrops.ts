@@ -14,8 +14,10 @@ export interface Distributor {
   token: Buffer
   /** Unix time, seconds. */
   endsAtS: number
-  /** Where its claims are looked for first. */
-  fromBlock: number
+  /** Where its claims are looked for first; undefined: as it was, of a new one where the chain's indexing begins. */
+  fromBlock: number | undefined
+  /** Where the chain's indexing begins; block 0 unless given. */
+  startBlock?: number
 }
 
 /** What is known of a distributor before it is deployed; undefined: as it was. */
@@ -31,7 +33,7 @@ export class AirdropError extends Error {
 }
 
 /**
- * Names the contract that pays an airdrop: its claims are looked for from `fromBlock` on.
+ * Names the contract that pays an airdrop, or where its claims are looked for first: they are read from there on.
  * @returns false where that was so already
  * @throws AirdropError where the community has none, or another distributor that was claimed from
  */
@@ -43,13 +45,15 @@ export async function setDistributor(
 ): Promise<boolean> {
   return inTransaction(pool, async (client) => {
     const airdrop = await lockAirdrop(client, network, community)
-    if (airdrop.distributor?.equals(to.distributor) && airdrop.label === to.label) return false
-    if (airdrop.claimed.seen > 0) throw new AirdropError(claimedFrom(airdrop, 'its distributor stays'))
+    const isSame = airdrop.distributor?.equals(to.distributor) && airdrop.label === to.label
+    const fromBlock = to.fromBlock ?? (isSame ? airdrop.fromBlock : to.startBlock) ?? 0
+    if (isSame && fromBlock === airdrop.fromBlock) return false
+    if (!isSame && airdrop.claimed.seen > 0) throw new AirdropError(claimedFrom(airdrop, 'its distributor stays'))
     await client.query(
       `UPDATE airdrops SET label = $3, distributor = $4, token = $5, ends_at = $6, from_block = $7, next_block = $7,
          parent_hash = NULL, state = $8 WHERE network = $1 AND airdrop = $2`,
       [
-        ...[NETWORK_CODE[network], airdrop.airdrop, to.label, to.distributor, to.token, to.endsAtS, to.fromBlock],
+        ...[NETWORK_CODE[network], airdrop.airdrop, to.label, to.distributor, to.token, to.endsAtS, fromBlock],
         airdropStateCode('open'),
       ],
     )

@@ -157,6 +157,10 @@ describe('clusterd airdrop load', () => {
     await expect(load(fileOf(csvOf(rowsOf(7))), { ...place(), replace: true })).rejects.toThrow(
       `1 of the airdrop of "${community}" is claimed already: it can not be replaced any more.`,
     )
+    const same = { ...distributor, endsAtS: 2_000_000_000 }
+    expect(await setDistributor(pool, 'mainnet', community, { ...same, fromBlock: undefined })).toBe(false)
+    expect(await setDistributor(pool, 'mainnet', community, { ...same, fromBlock: 0 })).toBe(true)
+    expect(await found()).toMatchObject({ fromBlock: 0, nextBlock: 0, claimed: { seen: 1 } })
     await expect(
       setDistributor(pool, 'mainnet', community, { ...distributor, distributor: Buffer.alloc(20, 9), endsAtS: 2 }),
     ).rejects.toThrow('its distributor stays')

@@ -23,6 +23,8 @@ export interface Airdrop {
   /** Unix time, seconds: no claim is taken from then on. */
   endsAtS: number | null
   state: AirdropState
+  /** Where the distributor's claims are looked for first; null without one. */
+  fromBlock: number | null
   /** Of the distributor's claims all before this block are believed and stored; null without one. */
   nextBlock: number | null
   createdMs: number
@@ -43,6 +45,7 @@ interface AirdropColumns {
   distributor: Buffer | null
   ends_at: number | null
   state: number
+  from_block: number | null
   next_block: number | null
   created_ms: number
   seen?: number
@@ -50,7 +53,7 @@ interface AirdropColumns {
 }
 
 const COLUMNS = `d.network, d.airdrop, d.community, d.label, d.merkle_root, d.file_hash, d.leaf_count, d.total, d.token,
-  d.distributor, d.ends_at, d.state, d.next_block, d.created_ms`
+  d.distributor, d.ends_at, d.state, d.from_block, d.next_block, d.created_ms`
 const COUNTED = `SELECT ${COLUMNS}, c.seen, c.confirmed FROM airdrops d CROSS JOIN LATERAL (
   SELECT count(*) AS seen, count(*) FILTER (WHERE confirmed) AS confirmed FROM airdrop_claims
   WHERE network = d.network AND airdrop = d.airdrop) c`
@@ -82,6 +85,7 @@ const airdropOf = (row: AirdropColumns): Airdrop => ({
   distributor: row.distributor,
   endsAtS: row.ends_at,
   state: airdropStateOf(row.state),
+  fromBlock: row.from_block,
   nextBlock: row.next_block,
   createdMs: row.created_ms,
   claimed: { seen: row.seen ?? 0, confirmed: row.confirmed ?? 0 },
