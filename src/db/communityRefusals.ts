@@ -12,11 +12,34 @@ import { leaf } from './tables.js'
 export const REFUSAL_HAS_LEFT = `EXISTS (SELECT FROM deliveries d WHERE d.network = p.network AND d.kind = 5 AND d.guid = p.payment_id
   AND NOT (d.state IN (0, 5) AND d.nonce IS NULL))`
 
-/** Queues that payments are given back to their payers, each once. */
+/**
+ * Queues that payments are given back to their payers, each once. What an earlier generation has ended for one that comes back is
+ * looked at again: the chain may have lost it together with the payment.
+ */
 export async function queueRefusals(
   client: pg.ClientBase,
   network: Network,
-  payments: readonly { chain: number; paymentId: Buffer }[],
+  payments: readonly PaymentId[],
+  nowMs: number,
+): Promise<void> {
+  if (payments.length === 0) return
+  await insertRefusals(client, network, payments, nowMs)
+  await client.query(
+    `UPDATE deliveries SET state = CASE WHEN nonce IS NULL THEN 0 ELSE 3 END, next_ms = 0, version = version + 1
+     WHERE network = $1 AND guid = ANY ($2::bytea[]) AND kind = 5 AND state = 4`,
+    [NETWORK_CODE[network], payments.map(({ paymentId }) => paymentId)],
+  )
+}
+
+export interface PaymentId {
+  chain: number
+  paymentId: Buffer
+}
+
+async function insertRefusals(
+  client: pg.ClientBase,
+  network: Network,
+  payments: readonly PaymentId[],
   nowMs: number,
 ): Promise<void> {
   const rows = payments.map(({ chain, paymentId: guid }) => ({ guid, kind: 'refuse' as const, chain, valueWei: 0n }))
@@ -64,7 +87,7 @@ export async function queueRefusalsAgain(
      WHERE p.network = $1 AND p.appended AND get_byte(j.effects, 0) <> ${OUTCOME.won} ORDER BY j.seq`,
     [code, generation],
   )
-  await queueRefusals(
+  await insertRefusals(
     client,
     network,
     rows.map((row) => ({ chain: row.chain, paymentId: row.payment_id })),

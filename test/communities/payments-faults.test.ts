@@ -51,21 +51,18 @@ it('a payment that a reorg takes back is known no more, and comes again as anoth
 })
 
 describe('a relayer killed', () => {
-  it.each(['relay.broadcast', 'relay.sent'])(
-    'at %s refuses the payment once',
-    async (point) => {
-      const { tx, id } = await at.pay({ name: point.replace('.', '-'), amount: 1n })
-      // entered and queued in one transaction: nothing can come between
-      expect(await at.judge()).toMatchObject({ payments: 1 })
-      await at.world.hub.test.setAutomine(false)
-      expect(await die(at.world, point)).toBe('SIGKILL')
-      await at.world.hub.test.setAutomine(true)
-      at.world.aheadMs = 10_000
-      await at.giveBack()
-      expect(await outcomeOf(tx)).toBe('invalid underpaid refused')
-      expect(await timesRefused(id)).toBe(1)
-    },
-  )
+  it.each(['relay.broadcast', 'relay.sent'])('at %s refuses the payment once', async (point) => {
+    const { tx, id } = await at.pay({ name: point.replace('.', '-'), amount: 1n })
+    // entered and queued in one transaction: nothing can come between
+    expect(await at.judge()).toMatchObject({ payments: 1 })
+    await at.world.hub.test.setAutomine(false)
+    expect(await die(at.world, point)).toBe('SIGKILL')
+    await at.world.hub.test.setAutomine(true)
+    at.world.aheadMs = 10_000
+    await at.giveBack()
+    expect(await outcomeOf(tx)).toBe('invalid underpaid refused')
+    expect(await timesRefused(id)).toBe(1)
+  })
 })
 
 describe('a rewind', () => {
@@ -121,7 +118,25 @@ describe('a rewind', () => {
     expect([await timesRefused(first.id), await timesRefused(second.id, '8453')]).toEqual([1, 0])
   })
 
-  it('sends a refusal again whose block is gone', async () => {
+  it('has what was given back looked at again when its payment comes back', async () => {
+    const { tx, id } = await at.pay({ name: 'refused-before', amount: 1n })
+    await at.judge()
+    await at.giveBack()
+    await rewindTo('1', await blockOf(id!))
+    expect(await at.pool.query('SELECT FROM community_payments WHERE payment_id = $1', [fromHex(id!)])).toMatchObject({
+      rowCount: 0,
+    })
+    const relayer = await at.world.restart()
+    await at.world.run(relayer)
+    expect(await deliveryOf(id!)).toMatchObject({ state: 'confirmed', refusal: null })
+    await at.judge()
+    expect(await deliveryOf(id!)).toMatchObject({ state: 'included' })
+    await at.giveBack()
+    expect(await outcomeOf(tx)).toBe('invalid underpaid refused')
+    expect(await timesRefused(id)).toBe(1)
+  })
+
+  it('has a refusal looked at again whose block is read anew', async () => {
     const { tx, id } = await at.pay({ name: 'refused-again', amount: 1n })
     await at.judge()
     await at.giveBack()
