@@ -160,7 +160,8 @@ async function lookUp(api: string, databaseUrl: string, bundles: readonly Bundle
   const airdrop = (await findAirdrop(client, 'mainnet', COMMUNITY))!
   const agent = new Agent({ keepAlive: true, maxSockets: 1 })
   const accounts = bundles.map(({ addresses }) => addresses.map(storedOf))
-  const pages = await Promise.all(accounts.map((of) => pagesOf(client, airdrop.airdrop, of)))
+  const pages: number[][] = []
+  for (const of of accounts) pages.push(await pagesOf(client, airdrop.airdrop, of))
   const times = { bare: [] as number[], pages: [] as number[], look: [] as number[] }
   let bytes = 0
   for (let round = -WARM_UP; round < rounds; round++) {
