@@ -8,7 +8,7 @@ import { replay } from '../../src/db/replay.js'
 import { toHex } from '../../src/registry/bytes.js'
 import { nameToWord } from '../../src/registry/name.js'
 import { createDatabase, type Stack, startStack, until } from '../../src/testing/index.js'
-import { localClients, walletOf } from '../../src/testing/localChain.js'
+import { localClients, mineQuickly, walletOf } from '../../src/testing/localChain.js'
 
 const BATCHES = 40
 const NAMES_A_BATCH = 50
@@ -33,9 +33,20 @@ afterAll(() => stack?.stop())
  */
 async function register(): Promise<string> {
   const { hub } = stack.networks.mainnet
+  const { reader } = localClients(hub, hub.chainId)
+  const startBlock = Number(await reader.getBlockNumber())
+  await mineQuickly(hub, hub.chainId, sendBatches)
+  const file = JSON.parse(readFileSync(join(stack.home, 'chains.json'), 'utf8'))
+  const chains = file.chains.map((chain: object) => ({ ...chain, startBlock }))
+  const path = join(stack.home, 'chains-from-registrations.json')
+  writeFileSync(path, JSON.stringify({ ...file, chains }))
+  return path
+}
+
+async function sendBatches(): Promise<void> {
+  const { hub } = stack.networks.mainnet
   const { reader, test } = localClients(hub, hub.chainId)
   const accounts = stack.accounts.evm.map(({ privateKey }) => privateKeyToAccount(privateKey))
-  const startBlock = Number(await reader.getBlockNumber())
   for (let batch = 0; batch < BATCHES; batch++) {
     const names = Array.from({ length: NAMES_A_BATCH }, (_, i) => toHex(nameToWord(`kill-${batch}-${i}`)))
     const hash = await walletOf(hub, hub.chainId, accounts[batch % accounts.length]!).writeContract({
@@ -49,11 +60,6 @@ async function register(): Promise<string> {
     await reader.waitForTransactionReceipt({ hash })
     await test.mine({ blocks: 2 })
   }
-  const file = JSON.parse(readFileSync(join(stack.home, 'chains.json'), 'utf8'))
-  const chains = file.chains.map((chain: object) => ({ ...chain, startBlock }))
-  const path = join(stack.home, 'chains-from-registrations.json')
-  writeFileSync(path, JSON.stringify({ ...file, chains }))
-  return path
 }
 
 /** Indexes the chain from nothing into a database of its own; `kills` are fail points at which the daemon dies on the way. */
