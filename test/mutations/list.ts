@@ -170,6 +170,22 @@ export const MUTATIONS: readonly Mutation[] = [
     tests: { files: ['test/privacy/privacy.test.ts'] },
   },
   {
+    name: 'the claim of a private wallet’s airdrop is handed out unasked',
+    invariant: 6,
+    file: 'src/api/answers/airdropOffer.ts',
+    find: "if (isPrivate && !link) return { reason: 'private_wallet' }",
+    replace: '',
+    tests: { files: ['test/api/airdrop.test.ts'], only: 'only where that is asked for' },
+  },
+  {
+    name: 'an airdrop counts wallets that are only listed in a bundle',
+    invariant: 6,
+    file: 'src/db/read/airdrops.ts',
+    find: 'w.cluster = me.cluster AND w.verified',
+    replace: 'w.cluster = me.cluster',
+    tests: { files: ['test/api/airdrop.test.ts'], only: 'tells nobody else anything' },
+  },
+  {
     name: 'a private actor is named in public',
     invariant: 6,
     file: 'src/registry/fold/change.ts',
