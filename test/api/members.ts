@@ -25,7 +25,7 @@ export const newAccount = (): PrivateKeyAccount => privateKeyToAccount(generateP
 
 /** Signs a wallet in. */
 export async function memberOf(
-  world: ApiWorld,
+  world: Pick<ApiWorld, 'request' | 'get' | 'post'>,
   account: PrivateKeyAccount | SolanaAccount = newAccount(),
 ): Promise<Member> {
   const headers = { ...(await signIn(world, account)), 'content-type': 'application/json' }
