@@ -10,11 +10,12 @@ import { deployLocalToken } from '../../src/testing/deploy.js'
 import { deployDistributor } from '../../src/testing/distributor.js'
 import { walletOf } from '../../src/testing/localChain.js'
 import { programCommand } from '../../src/testing/programs.js'
+import { until } from '../../src/testing/until.js'
 import { operatorAccount } from '../../src/testing/world.js'
 import { type Member, memberOf } from '../api/members.js'
-import type { Reply } from '../api/support.js'
 import { solanaAccount } from '../api/wallets.js'
-import { freshName, freshWallet, hubOf, world } from '../support/world.js'
+import { apiOf } from '../support/sharedApi.js'
+import { freshName, freshWallet, hubOf, sendRegistration, world } from '../support/world.js'
 
 const run = promisify(execFile)
 const community = freshName('drop')
@@ -27,21 +28,6 @@ let hidden: Member
 let sol: Member
 let payer: Awaited<ReturnType<typeof freshWallet>>
 let token: Address
-
-/** The shared world's API as the members' helpers take it. */
-const api = () => {
-  const request = async (path: string, init: RequestInit): Promise<Reply> => {
-    const { status, headers, ...response } = await fetch(`${world().api}${path}`, init).then(async (answer) => ({
-      ...{ status: answer.status, headers: answer.headers, body: await answer.json() },
-    }))
-    return { status, headers, body: response.body }
-  }
-  return {
-    request,
-    get: (path: string) => request(path, {}),
-    post: (path: string, body: unknown) => request(path, { method: 'POST', body: JSON.stringify(body) }),
-  } as Parameters<typeof memberOf>[0]
-}
 
 /** Runs the command line beside the world; answers what it printed, and its code. */
 async function clusterd(...args: string[]): Promise<{ code: number; stdout: string; stderr: string }> {
@@ -111,7 +97,15 @@ beforeAll(async () => {
   const chain = { network: 'mainnet', label: '1', role: 'hub', chainId, rpcUrls: [rpcUrl], contract: contracts.hub }
   writeFileSync(join(home, 'chains.json'), JSON.stringify({ chains: [chain] }))
   payer = await freshWallet()
-  ;[alice, hidden, sol] = await Promise.all([memberOf(api()), memberOf(api()), memberOf(api(), solanaAccount())])
+  await until.status(world(), await sendRegistration(payer, [{ name: community }]), 'finalized')
+  const owner = await memberOf(apiOf(world()), payer)
+  // who gives out need not let anybody else register
+  await owner.call('PUT', `/v1/communities/${community}`, { ownersOnly: true })
+  ;[alice, hidden, sol] = await Promise.all([
+    memberOf(apiOf(world())),
+    memberOf(apiOf(world())),
+    memberOf(apiOf(world()), solanaAccount()),
+  ])
   const id = await alice.create()
   await alice.add([
     { address: hidden.address, name: 'hidden', isPrivate: true },
@@ -155,14 +149,17 @@ describe('an airdrop', () => {
     const set = await clusterd('set', community, '--distributor', deployed.distributor, '--from-block', from, '--json')
     expect(JSON.parse(set.stdout)).toMatchObject({ isChanged: true, state: 'open', token: token.toLowerCase() })
 
-    const stranger = await memberOf(api())
+    const stranger = await memberOf(apiOf(world()))
     await stranger.create()
     const nothing = { community, total: '0', totalUnclaimed: '0', addresses: [stranger.address], claims: [] }
     expect(await ask(stranger)).toMatchObject(nothing)
     expect(await ask(alice)).toMatchObject({ total: '7000', totalUnclaimed: '7000' })
   })
 
+  const assign = (member: Member, name: string) => member.call('POST', '/bundles/assign', { community, name })
+
   it('is claimed on chain once, by whoever sends it, for no other amount', async () => {
+    expect((await assign(alice, 'alice')).body).toMatchObject({ error: 'requirements_not_met' })
     const claim = await claimOf(alice.address)
     // the amount is the third word behind the selector
     const data = call(claim).data
@@ -172,6 +169,17 @@ describe('an airdrop', () => {
     expect(await tokensOf(alice.address)).toBe(ALICE)
     expect(await refusalOf(call(claim))).toBe('AlreadyClaimed')
     expect(await ask(hidden)).toMatchObject({ total: '7000', totalUnclaimed: '6000' })
+  })
+
+  it('gives the bundle a name below the community after a claim, once', async () => {
+    expect((await assign(sol, 'sol')).body).toEqual({ success: true, name: `${community}/sol` })
+    expect((await assign(sol, 'sol')).status).toBe(200)
+    expect(await assign(hidden, 'hidden')).toMatchObject({ status: 409, body: { error: 'already_assigned' } })
+    const names = await apiOf(world()).post('/v1/names', [{ name: `${community}/sol` }])
+    expect(names.body).toMatchObject([{ address: sol.address, isVerified: true }])
+    const stranger = await memberOf(apiOf(world()))
+    await stranger.create()
+    expect((await assign(stranger, 'stranger')).status).toBe(403)
   })
 
   it('pays a Solana account through an EVM wallet of its bundle, once through whichever', async () => {
