@@ -6,13 +6,15 @@ import { privateKeyToAccount } from 'viem/accounts'
 import { describe, expect, inject, it } from 'vitest'
 import { until } from '../../src/testing/index.js'
 import { waitFor } from '../../src/testing/processes.js'
+import { programCommand } from '../../src/testing/programs.js'
 import { ask, freshName, freshWallet, hubOf, sendRegistration, world } from '../support/world.js'
 
 const run = promisify(execFile)
 
 /** Runs a command of ours on the shared world. */
 async function clusterd(...args: string[]): Promise<string> {
-  const { stdout } = await run(process.execPath, ['--import', 'tsx', 'src/cli.ts', ...args], {
+  const { command, args: own } = await programCommand('cli')
+  const { stdout } = await run(command, [...own, ...args], {
     env: { ...process.env, CLUSTERD_HOME: inject('home') },
   })
   return stdout
