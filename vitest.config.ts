@@ -41,6 +41,8 @@ export default defineConfig({
         test: {
           ...shared,
           name: 'own',
+          // nothing here changes a module's state for others: they are loaded once a worker
+          isolate: false,
           include: ['src/**/*.test.ts', 'test/**/*.test.ts'],
           exclude: [...SHARED, ...WORLDS],
           // much of their time they wait for blocks
