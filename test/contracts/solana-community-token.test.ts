@@ -4,11 +4,14 @@ import { associatedTokenAddress, createAssociated, TOKEN_PROGRAM } from '../../s
 import { createSolanaWorld, RICH_LAMPORTS, type SolanaWorld } from './support/solana.js'
 import {
   AMOUNT,
+  accepted,
+  type Calls,
   COMMUNITY_PAYMENT_BYTES,
   type CommunityCalls,
   communityOf,
   HOLD_SECONDS,
   RICH_TOKENS,
+  stockTokens,
   TOKEN_2022,
   TOKEN_ACCOUNT_BYTES,
 } from './support/solanaCommunity.js'
@@ -22,22 +25,10 @@ beforeEach(() => {
   club = communityOf(world)
 })
 
-const ok = (...calls: Parameters<SolanaWorld['send']>) => {
-  const { error, logs } = world.send(...calls)
-  expect(error, logs.join('\n')).toBeUndefined()
-  return world.eventsOf(logs)
-}
-const refused = (...calls: Parameters<SolanaWorld['send']>) => world.send(...calls).error
+const ok = (...calls: Calls) => accepted(world, ...calls)
+const refused = (...calls: Calls) => world.send(...calls).error
 
-/** Two tokens, of which alice and the stranger have much and the recipient nothing. */
-function setTokens(): PublicKey {
-  for (const one of [mint, otherMint]) {
-    club.setMint(one)
-    club.giveTokens(world.keys.alice, one)
-    club.giveTokens(world.keys.stranger, one)
-  }
-  return associatedTokenAddress(world.keys.alice, mint)
-}
+const setTokens = (): PublicKey => stockTokens(world, club, mint, otherMint)
 
 describe('pay_community_token', () => {
   it('holds the tokens in a vault that its first payer makes', () => {

@@ -1,15 +1,18 @@
 import { Keypair, PublicKey } from '@solana/web3.js'
 import { beforeEach, describe, expect, it } from 'vitest'
-import { associatedTokenAddress, createAssociated } from '../../src/chains/solana/tokens.js'
+import { createAssociated } from '../../src/chains/solana/tokens.js'
 import { createSolanaWorld, NOW, RICH_LAMPORTS, type SolanaWorld } from './support/solana.js'
 import { callsOf, wordOf } from './support/solanaCalls.js'
 import {
   AMOUNT,
+  accepted,
+  type Calls,
   COMMUNITY_PAYMENT_BYTES,
   type CommunityCalls,
   communityOf,
   HOLD_SECONDS,
   NAME_BYTES,
+  stockTokens,
 } from './support/solanaCommunity.js'
 
 let world: SolanaWorld
@@ -21,22 +24,10 @@ beforeEach(() => {
   club = communityOf(world)
 })
 
-const ok = (...calls: Parameters<SolanaWorld['send']>) => {
-  const { error, logs } = world.send(...calls)
-  expect(error, logs.join('\n')).toBeUndefined()
-  return world.eventsOf(logs)
-}
-const refused = (...calls: Parameters<SolanaWorld['send']>) => world.send(...calls).error
+const ok = (...calls: Calls) => accepted(world, ...calls)
+const refused = (...calls: Calls) => world.send(...calls).error
 
-/** Two tokens, of which alice and the stranger have much and the recipient nothing. */
-function setTokens(): PublicKey {
-  for (const one of [mint, otherMint]) {
-    club.setMint(one)
-    club.giveTokens(world.keys.alice, one)
-    club.giveTokens(world.keys.stranger, one)
-  }
-  return associatedTokenAddress(world.keys.alice, mint)
-}
+const setTokens = (): PublicKey => stockTokens(world, club, mint, otherMint)
 
 const word = (text: string) => Buffer.concat([Buffer.from(text, 'latin1')], 32)
 const hex = (text: string) => word(text).toString('hex')

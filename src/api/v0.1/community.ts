@@ -111,7 +111,7 @@ const register = routeWithBody({
       }),
     },
   },
-  errors: ['testnet_only', ...REGISTRATION_ERRORS, 'invalid_name', 'unsupported_address'],
+  errors: ['testnet_only', 'no_walletAddress_found', ...REGISTRATION_ERRORS, 'invalid_name', 'unsupported_address'],
   handle: ({ body, isTestnet, session }, context) =>
     codeFirst(async () => {
       const payOn = body.chainId === undefined || body.chainId === '' ? null : String(body.chainId)

@@ -1,3 +1,4 @@
+import { REGISTRATION_PROBLEMS } from '../../registry/communityRegistration.js'
 import { NETWORK_LABELS } from '../../registry/network.js'
 import { ok } from '../answer.js'
 import {
@@ -105,17 +106,11 @@ const check = route({
   },
 })
 
-/** Every reason why a community name can't be registered, as errors of the interface. */
-export const REGISTRATION_ERRORS = [
-  'not_found',
-  'invalid_chain_id',
-  'not_active',
-  'not_verified',
-  'no_walletAddress_found',
-  'not_available',
-  'requirements_not_met',
+/** Every reason why a community name can't be registered, as errors of the interface; in v0.1 two more. */
+export const REGISTRATION_ERRORS: readonly ErrorCode[] = [
+  ...REGISTRATION_PROBLEMS.filter((problem) => problem !== 'testnet_only' && problem !== 'no_walletAddress_found'),
   'catching_up',
-] as const satisfies readonly ErrorCode[]
+]
 
 const evmTransaction = z.object({ to: z.string(), data: z.string(), value: z.string() })
 

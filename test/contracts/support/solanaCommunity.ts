@@ -1,5 +1,6 @@
 import { PublicKey, type TransactionInstruction } from '@solana/web3.js'
 import { Clock } from 'litesvm'
+import { expect } from 'vitest'
 import {
   type CommunityPaymentKey,
   type CommunityTerms,
@@ -24,6 +25,28 @@ const ACCOUNT_STATE = { missing: 0, open: 1, frozen: 2 }
 const FIRST_SLOT = 1n
 
 export type CommunityCalls = ReturnType<typeof communityOf>
+export type Calls = Parameters<SolanaWorld['send']>
+
+/** Sends what has to go through. @returns the events */
+export function accepted(world: SolanaWorld, ...calls: Calls) {
+  const { error, logs } = world.send(...calls)
+  expect(error, logs.join('\n')).toBeUndefined()
+  return world.eventsOf(logs)
+}
+
+/** Tokens of which alice and the stranger have much and the recipient nothing. @returns alice's account of the first */
+export function stockTokens(
+  { keys }: SolanaWorld,
+  club: CommunityCalls,
+  ...mints: [PublicKey, ...PublicKey[]]
+): PublicKey {
+  for (const mint of mints) {
+    club.setMint(mint)
+    club.giveTokens(keys.alice, mint)
+    club.giveTokens(keys.stranger, mint)
+  }
+  return associatedTokenAddress(keys.alice, mints[0])
+}
 
 /** Payments for names of communities, as those who may do it would; mints and token accounts out of nothing. */
 export function communityOf(world: SolanaWorld) {
