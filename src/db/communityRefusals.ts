@@ -4,13 +4,21 @@ import { decodePayment, encodePayment } from '../registry/communityChange.js'
 import { ENTRY_KIND, type Entry } from '../registry/entry.js'
 import { NETWORK_CODE, type Network } from '../registry/network.js'
 import { insertDeliveries } from './deliveries.js'
+import { payoutKindCode, payoutStateCode } from './payoutRows.js'
 import { leaf } from './tables.js'
 
+const REFUSE = payoutKindCode('refuse')
+/** Payouts of which nothing is on its way, and which gave nothing back. */
+const UNSENT = [payoutStateCode('queued'), payoutStateCode('parked')].join(', ')
+
 /**
- * Of a payment `p`: a delivery that gives it back, or did. What was only queued, and nothing of it left, doesn't count.
+ * Of a payment `p`: a delivery (on Solana a payout) that gives it back, or did. What was only queued, and nothing of it left, doesn't
+ * count.
  */
-export const REFUSAL_HAS_LEFT = `EXISTS (SELECT FROM deliveries d WHERE d.network = p.network AND d.kind = 5 AND d.guid = p.payment_id
-  AND NOT (d.state IN (0, 5) AND d.nonce IS NULL))`
+export const REFUSAL_HAS_LEFT = `(EXISTS (SELECT FROM deliveries d WHERE d.network = p.network AND d.kind = 5 AND d.guid = p.payment_id
+    AND NOT (d.state IN (0, 5) AND d.nonce IS NULL))
+  OR EXISTS (SELECT FROM payouts o WHERE o.network = p.network AND o.message_id = p.payment_id AND o.kind = ${REFUSE}
+    AND o.state NOT IN (${UNSENT})))`
 
 /**
  * Queues that payments are given back to their payers, each once. What an earlier generation has ended for one that comes back is
@@ -34,6 +42,8 @@ export async function queueRefusals(
 export interface PaymentId {
   chain: number
   paymentId: Buffer
+  /** Else it was made on a Solana cluster, and is given back by a payout. */
+  isEvm: boolean
 }
 
 async function insertRefusals(
@@ -42,8 +52,18 @@ async function insertRefusals(
   payments: readonly PaymentId[],
   nowMs: number,
 ): Promise<void> {
-  const rows = payments.map(({ chain, paymentId: guid }) => ({ guid, kind: 'refuse' as const, chain, valueWei: 0n }))
+  const rows = payments
+    .filter(({ isEvm }) => isEvm)
+    .map(({ chain, paymentId: guid }) => ({ guid, kind: 'refuse' as const, chain, valueWei: 0n }))
   if (rows.length > 0) await insertDeliveries(client, network, rows, nowMs)
+  const payouts = payments.filter(({ isEvm }) => !isEvm).map(({ paymentId }) => paymentId)
+  if (payouts.length === 0) return
+  await client.query(
+    `INSERT INTO payouts (network, message_id, kind, state, failures, next_ms, created_ms, updated_ms, version)
+     SELECT $1, id, ${REFUSE}, ${payoutStateCode('queued')}, 0, 0, $3, $3, 0 FROM unnest($2::bytea[]) AS id
+     ON CONFLICT (network, message_id) DO NOTHING`,
+    [NETWORK_CODE[network], payouts, nowMs],
+  )
 }
 
 /** Places in the journal of payments that were given back, or are being so: `chain/block/log index`. */
@@ -79,9 +99,10 @@ export async function queueRefusalsAgain(
     'DELETE FROM deliveries WHERE network = $1 AND kind = 5 AND state IN (0, 5) AND nonce IS NULL AND release IS NULL',
     [code],
   )
-  const { rows } = await client.query<{ chain: number; payment_id: Buffer }>(
-    `SELECT p.chain, p.payment_id FROM community_payments p
-     JOIN chains c ON c.network = p.network AND c.chain = p.chain AND c.chain_id IS NOT NULL
+  await client.query(`DELETE FROM payouts WHERE network = $1 AND kind = ${REFUSE} AND state IN (${UNSENT})`, [code])
+  const { rows } = await client.query<{ chain: number; payment_id: Buffer; is_evm: boolean }>(
+    `SELECT p.chain, p.payment_id, c.chain_id IS NOT NULL AS is_evm FROM community_payments p
+     JOIN chains c ON c.network = p.network AND c.chain = p.chain
      JOIN public.${leaf('journal', network)} j ON j.network = $1 AND j.generation = $2 AND j.chain = p.chain
        AND j.block = p.block AND j.log_index = p.log_index AND j.kind = ${ENTRY_KIND.pay_community_name}
      WHERE p.network = $1 AND p.appended AND get_byte(j.effects, 0) <> ${OUTCOME.won} ORDER BY j.seq`,
@@ -90,7 +111,7 @@ export async function queueRefusalsAgain(
   await insertRefusals(
     client,
     network,
-    rows.map((row) => ({ chain: row.chain, paymentId: row.payment_id })),
+    rows.map((row) => ({ chain: row.chain, paymentId: row.payment_id, isEvm: row.is_evm })),
     nowMs,
   )
 }

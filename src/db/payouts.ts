@@ -2,13 +2,17 @@ import type pg from 'pg'
 import { OUTCOME } from '../registry/bid.js'
 import { NETWORK_CODE, type Network } from '../registry/network.js'
 import { PAYMENT_VERDICT } from '../registry/payment.js'
+import { REFUSAL_REST_MS } from './deliveryRows.js'
 import { assertRelayer } from './head.js'
 import {
+  type MoneyRow,
   type PayoutFields,
   type PayoutRow,
   type PayoutTx,
   payoutKindCode,
   payoutStateCode,
+  type RefusalRow,
+  selectPayoutRefusals,
   selectPayouts,
 } from './payoutRows.js'
 import { inTransaction } from './pool.js'
@@ -62,16 +66,34 @@ export async function queuePayouts(
   return rowCount ?? 0
 }
 
-/** The payouts of a program's payments that have not ended, in the order of the payments. */
+/** The payouts of a program's payments for names on the hub that have not ended, in the order of the payments. */
 export const livePayouts = (
   client: pg.ClientBase | pg.Pool,
   network: Network,
   chain: number,
   nowMs: number,
-): Promise<PayoutRow[]> =>
+): Promise<MoneyRow[]> =>
   selectPayouts(
     client,
     'WHERE o.network = $1 AND o.state < 3 AND p.chain = $2 AND (o.state > 0 OR o.next_ms <= $3) ORDER BY p.sequence',
+    [NETWORK_CODE[network], chain, nowMs],
+  )
+
+/** Refusals that are looked after at once: a stranger may make many, and what is on its way comes first. */
+const REFUSALS_AT_ONCE = 200
+
+/** The refusals of a program's payments for names of communities that have not ended: those on their way, then by the end of their hold. */
+export const liveRefusals = (
+  client: pg.ClientBase | pg.Pool,
+  network: Network,
+  chain: number,
+  nowMs: number,
+): Promise<RefusalRow[]> =>
+  selectPayoutRefusals(
+    client,
+    `WHERE o.network = $1 AND o.state < 3 AND o.kind = ${payoutKindCode('refuse')} AND p.chain = $2
+       AND (o.state > 0 OR o.next_ms <= $3 OR o.updated_ms + ${REFUSAL_REST_MS} <= $3)
+     ORDER BY o.state = 0, p.held_until_ms, p.log_index LIMIT ${REFUSALS_AT_ONCE}`,
     [NETWORK_CODE[network], chain, nowMs],
   )
 

@@ -194,8 +194,9 @@ async function switchOver(rebuild: Rebuild): Promise<RewindReport> {
   const end = await liveSeq(writer, network, 'FOR UPDATE')
   while (rebuild.done < end) await foldBatch(rebuild)
   // behind the lock no relayer begins another
-  if ((await placesOfRefused(writer, network)).size > rebuild.refused.size)
-    throw new Error('a payment for a community name was given back meanwhile: run it again.')
+  for (const place of await placesOfRefused(writer, network))
+    if (!rebuild.refused.has(place))
+      throw new Error('a payment for a community name was given back meanwhile: run it again.')
   const report = await readReport(writer, target, reportTables(rebuild))
   await rewindRows(writer, target)
   await switchTables(writer, network, schema, STATE_TABLES)

@@ -191,9 +191,8 @@ async function enter(
     const payments = still.map(({ payment }) => payment)
     const { payments: judged } = await appendEntries(client, network, still.map(entryOf), { epoch, writerMs: nowMs() })
     await markAppended(client, network, payments)
-    // what an EVM chain holds is given back by a delivery of the relayer; what a Solana cluster holds, by a payout
     const bought = new Set(judged.flatMap(({ judgement }, i) => (judgement.outcome === 'registered' ? [i] : [])))
-    const refused = payments.filter(({ isEvm }, i) => isEvm && !bought.has(i))
+    const refused = payments.filter((_, i) => !bought.has(i))
     await queueRefusals(client, network, refused, nowMs())
     if (still.length > 0) await client.query(`SELECT pg_notify('clusterd', $1)`, [network])
     failpoint('judge.before_commit')

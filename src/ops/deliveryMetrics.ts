@@ -86,19 +86,19 @@ export function createDeliveryMetrics(
     }),
     payoutSteps: new Counter({
       name: 'clusterd_payout_steps_total',
-      help: 'Changes of settlements and refunds on Solana, by outcome',
+      help: 'Changes of settlements, refunds and refusals on Solana, by outcome',
       labelNames: ['network', 'kind', 'outcome'],
       registers,
     }),
     payouts: new Gauge({
       name: 'clusterd_payouts',
-      help: 'Settlements and refunds on Solana that have not ended, by state',
+      help: 'Settlements, refunds and refusals on Solana that have not ended, by state',
       labelNames: payout,
       registers,
     }),
     oldestPayout: new Gauge({
       name: 'clusterd_payout_oldest_seconds',
-      help: 'Age of the oldest settlement and refund in each state, 0 when there is none',
+      help: 'Age of the oldest settlement, refund and refusal in each state, 0 when there is none',
       labelNames: payout,
       registers,
     }),

@@ -1,4 +1,5 @@
 import type { DeliveryRow } from '../db/deliveryRows.js'
+import { PAYOUT_KINDS } from '../db/payoutRows.js'
 import type { DeliveryMetrics } from '../ops/deliveryMetrics.js'
 import type { Outcome } from './converge.js'
 import type { PayerState } from './payouts/payer.js'
@@ -37,7 +38,7 @@ export function showPayers(metrics: DeliveryMetrics, states: readonly PayerState
     if (balanceLamports !== null) metrics.authorityBalance.set({ network }, Number(balanceLamports))
     if (!stats) continue
     metrics.refundsOwed.set({ network }, stats.owed.count)
-    for (const kind of ['settle', 'refund'] as const)
+    for (const kind of PAYOUT_KINDS)
       for (const state of OPEN_STATES) {
         const open = stats.open.find((one) => one.kind === kind && one.state === state)
         metrics.payouts.set({ network, kind, state }, open?.count ?? 0)

@@ -18,6 +18,7 @@ beforeEach(() => {
   expect(world.send(club.pay('sol'), club.payToken(mint, 'spl')).error).toBeUndefined()
 })
 
+const SLOT = 9
 /** A node that shows the accounts of this runtime. */
 const call = <T>(_method: string, [addresses]: readonly unknown[]): Promise<T> => {
   const value = (addresses as string[]).map((address) => {
@@ -25,11 +26,16 @@ const call = <T>(_method: string, [addresses]: readonly unknown[]): Promise<T> =
     const data = found.exists ? Buffer.from(found.data) : null
     return data && found.exists ? { owner: found.programAddress, data: [data.toString('base64'), 'base64'] } : null
   })
-  return Promise.resolve({ value } as T)
+  return Promise.resolve({ context: { slot: SLOT }, value } as T)
 }
-const plan = (name: string, sequence: bigint, afterSeconds = 0n): Promise<RefusalStep> => {
+const plan = (
+  name: string,
+  sequence: bigint,
+  afterSeconds = 0n,
+  look: { minSlot?: number; isAlone?: boolean } = {},
+): Promise<RefusalStep> => {
   const payment: CountedPayment = { ...club.keyOf(name), sequence }
-  const at = { commitment: 'confirmed', nowMs: Number(NOW + afterSeconds) * 1_000 } as const
+  const at = { commitment: 'confirmed', nowMs: Number(NOW + afterSeconds) * 1_000, ...look } as const
   return planRefusal(call, world.registrar, world.keys.relay, payment, at)
 }
 /** Carries a step out. @returns its kind */
@@ -65,6 +71,19 @@ describe('a payment that is to be given back', () => {
     club.setTokenAccount(address, owner, mint, amount)
     expect(carryOut(await plan('spl', 2n))).toBe('pay_back')
     expect(await plan('spl', 2n)).toEqual({ kind: 'gone' })
+  })
+
+  it('is refused alone where that is asked for', async () => {
+    const step = await plan('sol', 1n, 0n, { isAlone: true })
+    expect(step).toMatchObject({ kind: 'refuse', isPaidBack: false })
+    carryOut(step)
+    expect(await plan('sol', 1n, 0n, { isAlone: true })).toEqual({ kind: 'waiting' })
+    expect(carryOut(await plan('sol', 1n))).toBe('pay_back')
+  })
+
+  it('is looked at by a node that is far enough', async () => {
+    expect(await plan('sol', 1n, 0n, { minSlot: SLOT })).toMatchObject({ kind: 'refuse' })
+    await expect(plan('sol', 1n, 0n, { minSlot: SLOT + 1 })).rejects.toThrow('the node is at slot 9, before 10')
   })
 
   it('is its recipient’s once the hold is over', async () => {

@@ -3,6 +3,13 @@ import { RpcError } from '../evm/rpcErrors.js'
 import type { Call } from '../nodes.js'
 import type { RawTransaction } from './facts.js'
 import { type Commitment, signatureBytes, signatureText } from './reads.js'
+import {
+  type CountedPayment,
+  findCommunityOutcome,
+  planRefusal,
+  type RefusalLook,
+  type RefusalStep,
+} from './refusals.js'
 import { type BigNumber, type PaymentAccount, type Registrar, registrarCoder, registrarIdl } from './registrar.js'
 import type { SolanaRpc } from './rpc.js'
 
@@ -43,8 +50,20 @@ export interface PayoutCluster {
   closing(payment: PaymentKey): Promise<{ kind: 'settle' | 'refund'; signature: Buffer } | null>
   /** Signs; nothing is sent. Several payments settle in one transaction, each refund is one. */
   sign(kind: 'settle' | 'refund', payments: readonly (PaymentKey & { payer: Uint8Array })[]): Promise<SignedPayout>
+  /** What there is to do so that a payment for a name of a community is given back. */
+  planRefusal(payment: CountedPayment, look: Omit<RefusalLook, 'commitment'>): Promise<RefusalStep>
+  /** Signs what a plan asks for; nothing is sent. */
+  signRefusal(step: Pick<Extract<RefusalStep, { kind: 'refuse' }>, 'instructions'>): Promise<SignedPayout>
+  /** What became of such a payment, null where the node doesn't know. */
+  communityOutcome(payment: CountedPayment): Promise<RefusalEnd | null>
   /** Sends signed bytes; the same ones may be sent again. @returns why the node would not take it, null when it did */
   send(raw: Buffer): Promise<string | null>
+}
+
+/** Its transaction; `released`: its recipient has the money. */
+export interface RefusalEnd {
+  kind: 'refused' | 'returned' | 'released'
+  signature: Buffer
 }
 
 /** The most that getMultipleAccounts and getSignatureStatuses take. */
@@ -71,6 +90,14 @@ export function createPayoutCluster({ rpc, registrar, commitment, secretKey }: P
       : closed.map((payment) => registrar.refund(authority, payment))
   }
 
+  const sign = async (signed: readonly TransactionInstruction[]) => {
+    const { value } = await rpc.call<{ value: { blockhash: string; lastValidBlockHeight: number } }>(
+      'getLatestBlockhash',
+      [{ commitment }],
+    )
+    return signTransaction(key, value, signed)
+  }
+
   return {
     authority,
     async balance() {
@@ -86,12 +113,13 @@ export function createPayoutCluster({ rpc, registrar, commitment, secretKey }: P
     areHeld: (payments, minSlot) =>
       rpc.onOneNode((call) => inPages(payments, (page) => readHeld(call, registrar, page, commitment, minSlot))),
     closing: (payment) => rpc.onOneNode((call) => findClosing(call, registrar, payment, commitment)),
-    async sign(kind, payments) {
-      const { value } = await rpc.call<{ value: { blockhash: string; lastValidBlockHeight: number } }>(
-        'getLatestBlockhash',
-        [{ commitment }],
-      )
-      return signTransaction(key, value, instructions(kind, payments))
+    sign: (kind, payments) => sign(instructions(kind, payments)),
+    planRefusal: (payment, look) =>
+      rpc.onOneNode((call) => planRefusal(call, registrar, authority, payment, { ...look, commitment })),
+    signRefusal: (step) => sign(step.instructions),
+    async communityOutcome(payment) {
+      const found = await rpc.onOneNode((call) => findCommunityOutcome(call, registrar, payment, commitment))
+      return found && { kind: found.kind, signature: signatureBytes(found.signature) }
     },
     send: (raw) => rpc.onOneNode((call) => send(call, raw, commitment)),
   }

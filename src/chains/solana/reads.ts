@@ -55,6 +55,11 @@ interface RawAccount {
   owner: string
 }
 
+interface RawAccounts {
+  context: { slot: number }
+  value: (RawAccount | null)[]
+}
+
 const ownData = ({ id }: Registrar, account: RawAccount | null | undefined): Buffer | null =>
   account?.owner === id ? Buffer.from(account.data[0], 'base64') : null
 
@@ -69,15 +74,20 @@ export async function readPaymentAccounts(
   return found.map((data) => data && registrar.decodePayment(data))
 }
 
-/** The payments for names of communities that are not paid out yet; null for others. */
+/**
+ * The payments for names of communities that are not paid out yet; null for others.
+ * @param minSlot as believed in a slot not before
+ * @throws RpcError (transient) for a node that is before that slot
+ */
 export async function readCommunityPayments(
   call: Call,
   registrar: Registrar,
   keys: readonly CommunityPaymentKey[],
   commitment: Commitment,
+  minSlot = 0,
 ): Promise<(CommunityPaymentAccount | null)[]> {
   const { paymentAccount, decodePayment } = createCommunityProgram(registrar)
-  const found = await readOwnAccounts(call, registrar, keys.map(paymentAccount), commitment)
+  const found = await readOwnAccounts(call, registrar, keys.map(paymentAccount), commitment, minSlot)
   return found.map((data) => data && decodePayment(data))
 }
 
@@ -99,12 +109,15 @@ async function readOwnAccounts(
   registrar: Registrar,
   addresses: readonly PublicKey[],
   commitment: Commitment,
+  minSlot = 0,
 ): Promise<(Buffer | null)[]> {
   const found: (Buffer | null)[] = []
   for (let i = 0; i < addresses.length; i += ACCOUNTS_AT_ONCE) {
     const asked = addresses.slice(i, i + ACCOUNTS_AT_ONCE).map((address) => address.toBase58())
-    const options = { commitment, encoding: 'base64' }
-    const { value } = await call<{ value: (RawAccount | null)[] }>('getMultipleAccounts', [asked, options])
+    const options = { commitment, encoding: 'base64', ...(minSlot > 0 ? { minContextSlot: minSlot } : {}) }
+    const { context, value } = await call<RawAccounts>('getMultipleAccounts', [asked, options])
+    if (context.slot < minSlot)
+      throw new RpcError('transient', `getMultipleAccounts: the node is at slot ${context.slot}, before ${minSlot}`)
     for (const j of asked.keys()) found.push(ownData(registrar, value[j]))
   }
   return found

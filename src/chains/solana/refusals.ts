@@ -24,22 +24,32 @@ export type RefusalStep =
   /** It is paid out, see `findCommunityOutcome`. */
   | { kind: 'gone' }
 
+export interface RefusalLook {
+  commitment: Commitment
+  /** The program goes by the cluster's clock, which may be some seconds away. */
+  nowMs: number
+  /** As believed in a slot not before. */
+  minSlot?: number
+  /** Refuses without paying back: nothing of the payer's can stand in the way of that. */
+  isAlone?: boolean
+}
+
 /**
  * Looks at a payment that is to be given back.
- * @param nowMs the program goes by the cluster's clock, which may be some seconds away
+ * @throws RpcError (transient) for a node that is before `minSlot`
  */
 export async function planRefusal(
   call: Call,
   registrar: Registrar,
   relayAuthority: PublicKey,
   payment: CountedPayment,
-  { commitment, nowMs }: { commitment: Commitment; nowMs: number },
+  { commitment, nowMs, minSlot = 0, isAlone = false }: RefusalLook,
 ): Promise<RefusalStep> {
   const program = createCommunityProgram(registrar)
-  const [account] = await readCommunityPayments(call, registrar, [payment], commitment)
+  const [account] = await readCommunityPayments(call, registrar, [payment], commitment, minSlot)
   if (account?.sequence !== payment.sequence) return { kind: 'gone' }
   if (!account.isRefused && nowMs >= Number(account.heldUntil) * 1_000) return { kind: 'over' }
-  const isPaidBack = await canBePaidBack(call, registrar, account, commitment)
+  const isPaidBack = !isAlone && (await canBePaidBack(call, registrar, account, commitment))
   const release = isPaidBack ? [program.release(account, account.payer)] : []
   if (account.isRefused) return isPaidBack ? { kind: 'pay_back', instructions: release } : { kind: 'waiting' }
   const refuse = program.refuse(relayAuthority, account, account.sequence)

@@ -4,6 +4,7 @@ import { ENTRY_KIND } from '../../registry/entry.js'
 import type { Network } from '../../registry/network.js'
 import type { Confirmations, Refund } from '../../registry/status.js'
 import { stateCode } from '../deliveryRows.js'
+import { payoutKindCode, payoutStateOf } from '../payoutRows.js'
 import { prepare, type Queryable } from './prepared.js'
 
 /** A payment for a community name that a transaction made, and what became of it. */
@@ -18,7 +19,7 @@ export interface TxPaidName {
   confirmations: Confirmations | null
   /** null until it is in the journal. */
   judgement: PaymentJudgement | null
-  /** Of one that bought nothing, on an EVM chain. */
+  /** Of one that bought nothing. */
   refund: Refund | null
 }
 
@@ -27,7 +28,7 @@ const PARKED = stateCode('parked')
 /** The relayer's word for a payment that it could not give back in time. */
 const HOLD_OVER = 'hold_over'
 
-const byTx = prepare<{
+interface Columns {
   log_index: number
   block: number
   community_word: Buffer
@@ -39,14 +40,17 @@ const byTx = prepare<{
   latest: number | null
   effects: Buffer | null
   refusal_state: number | null
+  payout_state: number | null
   refusal_reason: string | null
-}>(
+}
+
+const byTx = prepare<Columns>(
   'tx_paid_names',
   (
     l,
   ) => `SELECT p.log_index, p.block, p.community_word, p.name_word, p.paid_ms, p.confirmed, c.chain_id IS NOT NULL AS is_evm, c.next_block,
       (SELECT max(t.block) FROM tail_blocks t WHERE t.network = ${l.network} AND t.chain = p.chain) AS latest,
-      j.effects, d.state AS refusal_state, d.reason AS refusal_reason
+      j.effects, d.state AS refusal_state, coalesce(d.reason, o.reason) AS refusal_reason, o.state AS payout_state
     FROM community_payments p
     JOIN chains c ON c.network = p.network AND c.chain = p.chain
     LEFT JOIN LATERAL (
@@ -55,6 +59,7 @@ const byTx = prepare<{
       WHERE h.network = ${l.network} AND p.appended LIMIT 1
     ) j ON true
     LEFT JOIN deliveries d ON d.network = ${l.network} AND d.guid = p.payment_id AND d.kind = 5
+    LEFT JOIN payouts o ON o.network = ${l.network} AND o.message_id = p.payment_id AND o.kind = ${payoutKindCode('refuse')}
     WHERE p.network = ${l.network} AND p.tx = $1
     ORDER BY p.block, p.log_index`,
 )
@@ -65,7 +70,7 @@ export async function findPaidNames(db: Queryable, network: Network, tx: Buffer)
   return rows.map((row) => {
     const latest = Math.max(row.latest ?? row.block, row.block)
     const judgement = row.effects && judgementOf(row.effects)
-    const isOwedBack = row.is_evm && judgement !== null && judgement.outcome !== 'registered'
+    const isOwedBack = judgement !== null && judgement.outcome !== 'registered'
     return {
       logIndex: row.log_index,
       community: row.community_word,
@@ -74,7 +79,7 @@ export async function findPaidNames(db: Queryable, network: Network, tx: Buffer)
       isConfirmed: row.confirmed,
       confirmations: row.is_evm ? { have: latest - row.block, need: Math.max(0, latest - (row.next_block - 1)) } : null,
       judgement,
-      refund: isOwedBack ? refundOf(row.refusal_state, row.refusal_reason) : null,
+      refund: isOwedBack ? refundOf(row) : null,
     }
   })
 }
@@ -84,7 +89,8 @@ function judgementOf(effects: Buffer): PaymentJudgement {
   return judged.outcome === 'registered' ? { outcome: 'registered' } : judged
 }
 
-function refundOf(state: number | null, reason: string | null): Refund {
-  if (state === CONFIRMED) return 'refused'
-  return state === PARKED && reason === HOLD_OVER ? 'too_late' : 'held'
+function refundOf({ refusal_state: delivery, payout_state: payout, refusal_reason: reason }: Columns): Refund {
+  const state = payout === null ? null : payoutStateOf(payout)
+  if (delivery === CONFIRMED || state === 'confirmed') return 'refused'
+  return (delivery === PARKED || state === 'parked') && reason === HOLD_OVER ? 'too_late' : 'held'
 }

@@ -1,10 +1,10 @@
 import { pino } from 'pino'
 import { describe, expect, it } from 'vitest'
-import type { PayoutRow } from '../../db/payoutRows.js'
+import type { MoneyRow, RefusalRow } from '../../db/payoutRows.js'
 import { createPayoutAlarms } from './alarms.js'
 import type { PayerState } from './payer.js'
 
-const row: PayoutRow = {
+const row: MoneyRow = {
   ...{ network: 'mainnet', kind: 'refund', state: 'queued', tx: null, failures: 1, nextMs: 0, reason: 'expired' },
   ...{ createdMs: 0, version: 1 },
   payment: {
@@ -39,6 +39,25 @@ describe('alarms of payouts', () => {
     expect(levels()).toEqual([WARN, WARN, WARN])
     alarms.state(owing(9), true)
     expect(levels()).toEqual([])
+  })
+
+  it('say that a payment for a name of a community was not given back in time', () => {
+    const refusal: RefusalRow = {
+      ...{ network: 'mainnet', kind: 'refuse', state: 'parked', tx: null, failures: 0, nextMs: 0, reason: 'hold_over' },
+      ...{ createdMs: 0, version: 1 },
+      payment: {
+        ...{
+          messageId: Buffer.alloc(32, 1),
+          payer: Buffer.alloc(33, 2),
+          community: Buffer.alloc(32),
+          name: Buffer.alloc(32),
+        },
+        ...{ sequence: 7n, token: 'native', amount: 5n, slot: 1, paidMs: 0 },
+      },
+    }
+    const { alarms, levels } = listening()
+    alarms.outcome(refusal, 'parked')
+    expect(levels()).toEqual([ERROR])
   })
 
   it('say what is parked, and the first failure of many', () => {

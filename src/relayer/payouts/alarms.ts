@@ -1,8 +1,9 @@
 import bs58 from 'bs58'
-import type { PayoutRow } from '../../db/payoutRows.js'
+import type { PayoutKind, PayoutRow } from '../../db/payoutRows.js'
 import type { Logger } from '../../ops/log.js'
 import { toHex } from '../../registry/bytes.js'
 import type { Network } from '../../registry/network.js'
+import { HOLD_OVER } from '../delivery.js'
 import type { PayerState, PayoutOutcome } from './payer.js'
 
 /** Below this the relay authority's balance is low: fees of 2,000 transactions. */
@@ -20,9 +21,8 @@ export function createPayoutAlarms(log: Logger, network: Network): PayoutAlarms 
   return {
     outcome(row, outcome) {
       const fields = fieldsOf(row)
-      if (outcome === 'parked') log.error(fields, 'a payout is parked: somebody else decided about its money')
-      else if (outcome === 'confirmed')
-        log.info(fields, row.kind === 'refund' ? 'refunded on Solana' : 'settled on Solana')
+      if (outcome === 'parked') log.error(fields, row.reason === HOLD_OVER ? HELD_OVER : DECIDED_ELSEWHERE)
+      else if (outcome === 'confirmed') log.info(fields, DONE[row.kind])
       else if ((outcome === 'failed' || outcome === 'refused') && row.failures <= 1)
         log.warn(fields, 'a payout failed; it will be tried again')
       else log.debug(fields, `payout ${outcome}`)
@@ -40,12 +40,22 @@ export function createPayoutAlarms(log: Logger, network: Network): PayoutAlarms 
   }
 }
 
+const DONE: Record<PayoutKind, string> = {
+  settle: 'settled on Solana',
+  refund: 'refunded on Solana',
+  refuse: 'given back on Solana',
+}
+const DECIDED_ELSEWHERE = 'a payout is parked: somebody else decided about its money'
+const HELD_OVER = 'a payment that bought nothing was not given back in time'
+
 const fieldsOf = ({ network, kind, payment, tx, failures, reason }: PayoutRow) => ({
   network,
   kind,
   payment: toHex(payment.messageId),
   sequence: String(payment.sequence),
-  lamports: String(payment.lamports),
+  ...('lamports' in payment
+    ? { lamports: String(payment.lamports) }
+    : { token: payment.token, amount: String(payment.amount) }),
   signature: tx && bs58.encode(tx.signature),
   failures,
   reason,

@@ -1,7 +1,18 @@
 import fc from 'fast-check'
 import { describe, expect, it } from 'vitest'
 import type { PayoutFields, PayoutTx } from '../../db/payoutRows.js'
-import { closed, confirmed, failed, planTx, refused, sent, signed } from './machine.js'
+import {
+  closed,
+  confirmed,
+  failed,
+  goesAlone,
+  heldOver,
+  planTx,
+  refusalEnded,
+  refused,
+  sent,
+  signed,
+} from './machine.js'
 
 const tx: PayoutTx = { signature: Buffer.alloc(64, 1), raw: Buffer.alloc(300, 2), lastValidHeight: 500 }
 const queued: PayoutFields = { state: 'queued', tx: null, failures: 0, nextMs: 0, reason: null }
@@ -57,5 +68,35 @@ describe('a payout', () => {
       tx: { signature },
     })
     expect(closed('settle', null, now)(queued)).toMatchObject({ state: 'queued', reason: 'closed_unseen', failures: 1 })
+  })
+})
+
+describe('a refusal', () => {
+  const signature = Buffer.alloc(64, 9)
+
+  it.each(['refused', 'returned'] as const)('ends with the money %s', (kind) => {
+    expect(refusalEnded({ kind, signature }, now)(queued)).toMatchObject({
+      state: 'confirmed',
+      tx: { signature },
+      reason: null,
+    })
+  })
+
+  it('comes too late once the hold is over', () => {
+    const parked = { state: 'parked', reason: 'hold_over', nextMs: 0 }
+    expect(refusalEnded({ kind: 'released', signature }, now)(queued)).toMatchObject({ ...parked, tx: { signature } })
+    expect(heldOver(failed('expired', now)(onItsWay))).toMatchObject({ ...parked, tx: null })
+  })
+
+  it('is looked for again where a node knows no end of it', () => {
+    expect(refusalEnded(null, now)(queued)).toMatchObject({ state: 'queued', reason: 'closed_unseen', failures: 1 })
+  })
+
+  it('goes alone only after the program or a token has refused what was sent with it', () => {
+    expect(goesAlone(queued)).toBe(false)
+    for (const reason of ['expired', 'blockhash_not_found', 'insufficient_funds', 'closed_unseen'])
+      expect(goesAlone(failed(reason, now)(onItsWay))).toBe(false)
+    for (const reason of ['custom_17', 'invalid_account_data', 'account_frozen'])
+      expect(goesAlone(failed(reason, now)(onItsWay))).toBe(true)
   })
 })

@@ -1,13 +1,16 @@
-import type { PayoutFields, PayoutKind, PayoutTx } from '../../db/payoutRows.js'
+import type { RefusalEnd } from '../../chains/solana/payouts.js'
+import type { MoneyRow, PayoutFields, PayoutTx } from '../../db/payoutRows.js'
 import { backoffMs } from '../backoff.js'
+import { HOLD_OVER } from '../delivery.js'
 
 /**
- * The state machine of payouts, pure. A payout settles or refunds one payment on Solana: queued → signed → sent → confirmed, or
- * parked when somebody else did the opposite.
+ * The state machine of payouts, pure. A payout settles or refunds one payment on Solana, or refuses one for a name of a community:
+ * queued → signed → sent → confirmed, or parked when somebody else did the opposite, or the hold is over.
  *
  * Why a payment is paid back at most once: the program closes its account, and refuses a second time. And since a quote that was
  * closed may be paid again under the same account, nothing is signed anew before what was signed can't land any more (its
  * blockhash has expired in believed blocks) and the account, read in a later slot, still holds the payment of our sequence.
+ * A refusal names its sequence, and the program takes each once.
  * Why none is forgotten: what was signed is stored before it is sent, and each state but the two ends has something to do.
  */
 
@@ -41,7 +44,7 @@ export function planTx(tx: PayoutTx, seen: TxSeen): TxAction {
 
 /** Who closed a payment's account. */
 export interface Closing {
-  kind: PayoutKind
+  kind: MoneyRow['kind']
   signature: Buffer
 }
 
@@ -76,7 +79,7 @@ export const failed =
 
 /** The payment's account is closed, though not by a transaction of ours that was seen. */
 export const closed =
-  (kind: PayoutKind, closing: Closing | null, now: Now): Step =>
+  (kind: MoneyRow['kind'], closing: Closing | null, now: Now): Step =>
   (payout) => {
     // the node no longer knows what happened to the account: another one may
     if (!closing) return failed('closed_unseen', now)(payout)
@@ -85,3 +88,26 @@ export const closed =
     const reason = closing.kind === 'settle' ? 'settled_elsewhere' : 'refunded_elsewhere'
     return { ...payout, state: 'parked', tx, nextMs: 0, reason }
   }
+
+/** What stood in the way of a transaction by itself: the next one may be the same. */
+const PASSING: ReadonlySet<string> = new Set(['expired', 'blockhash_not_found', 'insufficient_funds', 'closed_unseen'])
+
+/**
+ * Whether a refusal goes without paying back, which waits then for anybody to send it: what was sent together has failed, and a
+ * payer may have seen to that to keep the name.
+ */
+export const goesAlone = ({ failures, reason }: PayoutFields): boolean =>
+  failures > 0 && reason !== null && !PASSING.has(reason)
+
+/** A payment for a name of a community is its payer's again, or paid out. */
+export const refusalEnded =
+  (end: RefusalEnd | null, now: Now): Step =>
+  (payout) => {
+    if (!end) return failed('closed_unseen', now)(payout)
+    const tx = { signature: end.signature, raw: Buffer.alloc(0), lastValidHeight: 0 }
+    if (end.kind !== 'released') return { ...confirmed(payout), tx }
+    return { ...heldOver(payout), tx }
+  }
+
+/** The hold is over: its recipient has the money, or may fetch it. */
+export const heldOver: Step = (payout) => ({ ...payout, state: 'parked', tx: null, nextMs: 0, reason: HOLD_OVER })

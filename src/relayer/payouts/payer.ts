@@ -2,14 +2,15 @@ import PQueue from 'p-queue'
 import type pg from 'pg'
 import type { PayoutCluster } from '../../chains/solana/payouts.js'
 import { assertRelayer } from '../../db/head.js'
-import type { PayoutFields, PayoutRow, PayoutTx } from '../../db/payoutRows.js'
-import { livePayouts, queuePayouts, savePayouts } from '../../db/payouts.js'
+import type { MoneyRow, PayoutFields, PayoutRow, PayoutTx, RefusalRow } from '../../db/payoutRows.js'
+import { livePayouts, liveRefusals, queuePayouts, savePayouts } from '../../db/payouts.js'
 import { inTransaction } from '../../db/pool.js'
 import { type PayoutStats, payoutStats } from '../../db/read/refunds.js'
 import { failpoint } from '../../ops/failpoint.js'
 import type { Network } from '../../registry/network.js'
 import type { Clock } from '../converge.js'
 import { closed, confirmed, failed, planTx, refused, sent, signed, type TxSeen } from './machine.js'
+import { createRefuser } from './refuser.js'
 
 /** Payments in one `settle`: two accounts each, of the 1,232 bytes that a transaction may have. */
 const SETTLE_AT_ONCE = 12
@@ -78,18 +79,20 @@ export function createPayer(options: PayerOptions): Payer {
     const counting = async (work: Promise<number>): Promise<void> => {
       stored += await work
     }
-    const underWay = groupsOf(live)
-    const waiting = live.filter((row) => row.state === 'queued')
+    const refusals = await liveRefusals(pool, network, chain, nowMs)
+    const underWay = groupsOf([...live, ...refusals])
     const errors: unknown[] = []
     const guarded = (work: () => Promise<number>) =>
       counting(work()).catch((error: unknown) => {
         errors.push(error)
       })
     await guarded(() => followAll(cluster, underWay, guarded))
-    await guarded(() => startAll(cluster, waiting, guarded))
+    // a refusal has only so long as the payment is held
+    await guarded(() => refuseAll(cluster, refusals.filter(isQueued), guarded))
+    await guarded(() => startAll(cluster, live.filter(isQueued), guarded))
     await takeStats(stored > 0)
     if (errors.length > 0) throw errors[0]
-    return stored > 0 ? 'progressed' : live.length > 0 ? 'waiting' : 'idle'
+    return stored > 0 ? 'progressed' : live.length + refusals.length > 0 ? 'waiting' : 'idle'
   }
 
   type Guarded = (work: () => Promise<number>) => Promise<void>
@@ -125,18 +128,22 @@ export function createPayer(options: PayerOptions): Payer {
   }
 
   /** It can't land any more, and in a later slot it can be seen whether it has. */
-  const expired = async (to: PayoutCluster, rows: readonly PayoutRow[], slot: number): Promise<number> => {
+  const expired = async (to: PayoutCluster, all: readonly PayoutRow[], slot: number): Promise<number> => {
+    let stored = 0
+    for (const row of all) if (row.kind === 'refuse') stored += await refuser.expired(to, row, slot)
+    const rows = all.filter((row) => row.kind !== 'refuse')
+    if (rows.length === 0) return stored
     const isHeld = await to.areHeld(keysOf(rows), slot)
     const held = rows.filter((_, i) => isHeld[i])
     const ended = await end(
       to,
       rows.filter((_, i) => !isHeld[i]),
     )
-    return ended + (await save(held, failed('expired', now()), 'expired'))
+    return stored + ended + (await save(held, failed('expired', now()), 'expired'))
   }
 
   /** The payments' accounts are closed: by whom? */
-  const end = async (to: PayoutCluster, rows: readonly PayoutRow[]): Promise<number> => {
+  const end = async (to: PayoutCluster, rows: readonly MoneyRow[]): Promise<number> => {
     let stored = 0
     for (const row of rows) {
       const closing = await to.closing(row.payment)
@@ -146,7 +153,17 @@ export function createPayer(options: PayerOptions): Payer {
     return stored
   }
 
-  const startAll = async (to: PayoutCluster, rows: readonly PayoutRow[], guarded: Guarded): Promise<number> => {
+  const refuseAll = async (to: PayoutCluster, rows: readonly RefusalRow[], guarded: Guarded): Promise<number> => {
+    await affording(
+      to,
+      rows.map((row) => [row]),
+      guarded,
+      ([row]) => refuser.start(to, row!),
+    )
+    return 0
+  }
+
+  const startAll = async (to: PayoutCluster, rows: readonly MoneyRow[], guarded: Guarded): Promise<number> => {
     if (rows.length === 0) return 0
     const isHeld = await to.areHeld(keysOf(rows), Math.max(...rows.map(({ payment }) => payment.slot)))
     await guarded(() =>
@@ -156,21 +173,34 @@ export function createPayer(options: PayerOptions): Payer {
       ),
     )
     const batches = batchesOf(rows.filter((_, i) => isHeld[i]))
+    await affording(to, batches, guarded, (batch) => start(to, batch))
+    return 0
+  }
+
+  /** Starts as many batches as the balance has fees for. */
+  const affording = async <Row extends PayoutRow>(
+    to: PayoutCluster,
+    batches: readonly Row[][],
+    guarded: Guarded,
+    work: (batch: Row[]) => Promise<number>,
+  ): Promise<void> => {
     const affordable = batches.length > 0 ? Number((await to.balance()) / FEE_LAMPORTS) : 0
     const queue = new PQueue({ concurrency: CONCURRENCY })
     await queue.addAll(
       batches.map((batch, i) => () => {
         if (i >= affordable) return guarded(() => save(batch, failed('insufficient_funds', now()), 'failed'))
-        return guarded(() => start(to, batch))
+        return guarded(() => work(batch))
       }),
     )
-    return 0
   }
 
-  /** Signs, stores, sends: in this order. */
-  const start = async (to: PayoutCluster, rows: readonly PayoutRow[]): Promise<number> => {
+  const start = async (to: PayoutCluster, rows: readonly MoneyRow[]): Promise<number> => {
     const payments = rows.map(({ payment }) => ({ ...payment, payer: payment.payer.subarray(1) }))
-    const tx = await to.sign(rows[0]!.kind, payments)
+    return carry(to, rows, await to.sign(rows[0]!.kind, payments))
+  }
+
+  /** Stores what was signed, then sends it. */
+  const carry = async (to: PayoutCluster, rows: readonly PayoutRow[], tx: PayoutTx): Promise<number> => {
     failpoint('payout.sign')
     const stored = await save(rows, signed(tx), 'signed')
     if (stored === 0) return 0
@@ -199,6 +229,8 @@ export function createPayer(options: PayerOptions): Payer {
     for (const { row, fields } of changes) options.onOutcome?.({ ...row, ...fields }, outcome)
     return rows.length
   }
+
+  const refuser = createRefuser({ now, save, carry })
 
   const takeStats = async (isNews: boolean): Promise<void> => {
     if (!isNews && clock.nowMs() - statsAtMs < STATS_EVERY_MS) return
@@ -229,12 +261,14 @@ function groupsOf(live: readonly PayoutRow[]): Group[] {
 }
 
 /** Settlements go together; one that failed goes alone, so that it holds up no other. */
-function batchesOf(rows: readonly PayoutRow[]): PayoutRow[][] {
-  const isAlone = ({ kind, failures }: PayoutRow) => kind === 'refund' || failures > 0
+function batchesOf(rows: readonly MoneyRow[]): MoneyRow[][] {
+  const isAlone = ({ kind, failures }: MoneyRow) => kind === 'refund' || failures > 0
   const together = rows.filter((row) => !isAlone(row))
   const batches = rows.filter(isAlone).map((row) => [row])
   for (let i = 0; i < together.length; i += SETTLE_AT_ONCE) batches.push(together.slice(i, i + SETTLE_AT_ONCE))
   return batches
 }
 
-const keysOf = (rows: readonly PayoutRow[]) => rows.map(({ payment }) => payment)
+const isQueued = ({ state }: PayoutRow): boolean => state === 'queued'
+
+const keysOf = (rows: readonly MoneyRow[]) => rows.map(({ payment }) => payment)

@@ -64,7 +64,7 @@ async function open(
   const { pool, network, epoch, clock, log } = options
   const { chain } = await openChain()
   if (cluster) log.info({ network, authority: cluster.authority.toBase58(), autoRefunds }, 'paying out on Solana')
-  else log.info({ network }, 'SOLANA_RELAYER_PRIVATE_KEY is not set: payments are neither settled nor refunded')
+  else log.info({ network }, 'SOLANA_RELAYER_PRIVATE_KEY is not set: payments are neither settled nor given back')
   const payer = createPayer({
     ...{ pool, network, epoch, ...(clock ? { clock } : {}) },
     chain,
