@@ -2,9 +2,10 @@ import bs58 from 'bs58'
 import type pg from 'pg'
 import { sendRefunds } from '../db/payouts.js'
 import { createPool } from '../db/pool.js'
-import { listRefunds, type Refund } from '../db/read/refunds.js'
+import { listRefunds, listRefusals, type Refund } from '../db/read/refunds.js'
 import { decodeAddress } from '../registry/address.js'
 import { toHex } from '../registry/bytes.js'
+import { NATIVE } from '../registry/community.js'
 import { wordToName } from '../registry/name.js'
 import { NETWORKS, type Network } from '../registry/network.js'
 import { withDatabase } from './database.js'
@@ -21,9 +22,13 @@ export interface RefundOptions {
 const SHORT_ID_CHARS = 18
 const LAMPORTS_PER_SOL = 1_000_000_000n
 
-/** `clusterd refunds list`: what is owed back to payers on Solana. */
+/** `clusterd refunds list`: what is owed back to payers on Solana, and what of communities is being given back. */
 export async function list(options: RefundOptions): Promise<void> {
-  const refunds = await withPool((pool) => all(pool, options, options.all ?? false))
+  const isAll = options.all ?? false
+  const refunds = await withPool(async (pool) => [
+    ...(await all(pool, options, isAll)),
+    ...(await each(options, (network) => listRefusals(pool, network, isAll))),
+  ])
   if (options.json) return console.log(JSON.stringify(refunds.map(describe), null, 2))
   if (refunds.length === 0) return console.log('No refunds are owed.')
   print(refunds)
@@ -59,10 +64,11 @@ function find(owed: readonly Refund[], id: string): Refund {
   throw new Error(`No refund ${id} is owed: \`clusterd refunds list\` shows them.`)
 }
 
-async function all(pool: pg.Pool, options: RefundOptions, withPaid: boolean): Promise<Refund[]> {
-  const lists = networksOf(options).map((network) => listRefunds(pool, network, withPaid))
-  return (await Promise.all(lists)).flat()
-}
+const all = (pool: pg.Pool, options: RefundOptions, withPaid: boolean): Promise<Refund[]> =>
+  each(options, (network) => listRefunds(pool, network, withPaid))
+
+const each = async (options: RefundOptions, read: (network: Network) => Promise<Refund[]>): Promise<Refund[]> =>
+  (await Promise.all(networksOf(options).map(read))).flat()
 
 function networksOf({ testnet, mainnet }: RefundOptions): readonly Network[] {
   const chosen = NETWORKS.filter((network) => (network === 'testnet' ? testnet : mainnet))
@@ -83,11 +89,11 @@ function print(refunds: readonly Refund[]): void {
   const nowMs = Date.now()
   console.log(
     table([
-      ['ID', 'NETWORK', 'SOL', 'PAYER', 'NAME', 'CAUSE', 'STATE', 'AGE', 'REASON'],
+      ['ID', 'NETWORK', 'AMOUNT', 'PAYER', 'NAME', 'CAUSE', 'STATE', 'AGE', 'REASON'],
       ...refunds.map((refund) => [
         toHex(refund.messageId).slice(0, SHORT_ID_CHARS),
         refund.network,
-        sol(refund.lamports),
+        amountOf(refund),
         decodeAddress(refund.payer).text,
         nameOf(refund),
         refund.cause,
@@ -106,8 +112,11 @@ const describe = (refund: Refund) => ({
   program: refund.program,
   sequence: refund.sequence,
   payer: decodeAddress(refund.payer).text,
+  kind: refund.kind,
   name: nameOf(refund),
-  lamports: refund.lamports.toString(),
+  token: refund.token,
+  amount: refund.amount.toString(),
+  ...(refund.token === NATIVE ? { lamports: refund.amount.toString() } : {}),
   paidAt: new Date(refund.paidMs).toISOString(),
   tx: bs58.encode(refund.signature),
   cause: refund.cause,
@@ -118,7 +127,11 @@ const describe = (refund: Refund) => ({
 })
 
 /** What a stranger pays for may be no name at all. */
-const nameOf = ({ name }: Refund): string => wordToName(name) ?? toHex(name)
+const nameOf = ({ community, name }: Refund): string => (community ? `${textOf(community)}/` : '') + textOf(name)
+const textOf = (word: Buffer): string => wordToName(word) ?? toHex(word)
+
+/** Of a token its base units and mint. */
+const amountOf = ({ token, amount }: Refund): string => (token === NATIVE ? `${sol(amount)} SOL` : `${amount} ${token}`)
 
 function sol(lamports: bigint): string {
   const rest = (lamports % LAMPORTS_PER_SOL).toString().padStart(9, '0').replace(/0+$/, '')

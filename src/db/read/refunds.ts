@@ -1,11 +1,23 @@
 import type pg from 'pg'
+import { NATIVE } from '../../registry/community.js'
+import { decodeCommunityEffects } from '../../registry/communityEffects.js'
+import { ENTRY_KIND } from '../../registry/entry.js'
 import { NETWORK_CODE, type Network } from '../../registry/network.js'
-import { type PayoutKind, type PayoutState, payoutKindOf, payoutStateOf } from '../payoutRows.js'
+import {
+  type PayoutKind,
+  type PayoutState,
+  payoutKindCode,
+  payoutKindOf,
+  payoutStateCode,
+  payoutStateOf,
+} from '../payoutRows.js'
 import { DUE } from '../payouts.js'
 
 /** A payment that is owed back, or was paid back. */
 export interface Refund {
   network: Network
+  /** `refuse`: a payment for a name of a community, which needs nobody's word. */
+  kind: 'refund' | 'refuse'
   messageId: Buffer
   /** Program that was paid, base58. */
   program: string
@@ -14,12 +26,19 @@ export interface Refund {
   signature: Buffer
   /** Stored address. */
   payer: Buffer
-  /** The name's word, as it was paid for. */
+  /** The name's word, as it was paid for, and its community's, if it is below one. */
   name: Buffer
-  lamports: bigint
+  community: Buffer | null
+  /** `native`, or the mint of an SPL token. */
+  token: string
+  /** Base units. */
+  amount: bigint
   paidMs: number
-  /** `foreign`: it keeps to no quote of ours. `lost`: the name is another's, or the hub refused the bid. */
-  cause: 'foreign' | 'lost'
+  /**
+   * `foreign`: it keeps to no quote of ours. `lost`: the name is another's, or the hub refused the bid. Else why a community's rules
+   * refuse it.
+   */
+  cause: string
   /** How far its refund is; null while nobody has asked for it. */
   state: PayoutState | null
   reason: string | null
@@ -28,25 +47,28 @@ export interface Refund {
   refundSignature: Buffer | null
 }
 
-interface Columns {
+interface SharedColumns {
   message_id: Buffer
   program: string
   sequence: number
   signature: Buffer
   payer: Buffer
   name: Buffer
-  lamports: string
+  amount: string
   paid_ms: number
-  verdict: number
   state: number | null
   reason: string | null
   failures: number | null
   refund_signature: Buffer | null
 }
 
+interface Columns extends SharedColumns {
+  verdict: number
+}
+
 /** The refunds of a network, oldest first: those that are owed, and with `all` those that were paid. */
 export async function listRefunds(pool: pg.Pool, network: Network, all: boolean): Promise<Refund[]> {
-  const columns = `p.message_id, c.instance AS program, p.sequence, p.signature, p.payer, p.name, p.lamports::text, p.paid_ms,
+  const columns = `p.message_id, c.instance AS program, p.sequence, p.signature, p.payer, p.name, p.lamports::text AS amount, p.paid_ms,
     p.verdict, o.state, o.reason, o.failures, o.signature AS refund_signature`
   const { rows } = await pool.query<Columns>(
     `WITH ${DUE}
@@ -63,21 +85,67 @@ export async function listRefunds(pool: pg.Pool, network: Network, all: boolean)
     [NETWORK_CODE[network], all],
   )
   return rows.map((row) => ({
-    network,
-    messageId: row.message_id,
-    program: row.program,
-    sequence: row.sequence,
-    signature: row.signature,
-    payer: row.payer,
-    name: row.name,
-    lamports: BigInt(row.lamports),
-    paidMs: row.paid_ms,
+    ...refundOf(network, row),
+    kind: 'refund',
+    community: null,
+    token: NATIVE,
     cause: row.verdict === 2 ? 'foreign' : 'lost',
-    state: row.state === null ? null : payoutStateOf(row.state),
-    reason: row.reason,
-    failures: row.failures ?? 0,
-    refundSignature: row.refund_signature,
   }))
+}
+
+const refundOf = (network: Network, row: SharedColumns) => ({
+  network,
+  messageId: row.message_id,
+  program: row.program,
+  sequence: row.sequence,
+  signature: row.signature,
+  payer: row.payer,
+  name: row.name,
+  amount: BigInt(row.amount),
+  paidMs: row.paid_ms,
+  state: row.state === null ? null : payoutStateOf(row.state),
+  reason: row.reason,
+  failures: row.failures ?? 0,
+  refundSignature: row.refund_signature,
+})
+
+interface RefusalColumns extends SharedColumns {
+  community: Buffer
+  token: string
+  effects: Buffer | null
+}
+
+/**
+ * The payments for names of communities on a network's Solana cluster that bought nothing, oldest first: those that are not given
+ * back yet, or could not be, and with `all` those that were.
+ */
+export async function listRefusals(pool: pg.Pool, network: Network, all: boolean): Promise<Refund[]> {
+  const { rows } = await pool.query<RefusalColumns>(
+    `SELECT o.message_id, c.instance AS program, p.log_index AS sequence, p.tx AS signature, p.payer, p.community_word AS community,
+       p.name_word AS name, p.token, p.amount::text AS amount, p.paid_ms, j.effects, o.state, o.reason, o.failures,
+       o.signature AS refund_signature
+     FROM payouts o
+     JOIN community_payments p ON p.network = o.network AND p.payment_id = o.message_id
+     JOIN chains c ON c.network = p.network AND c.chain = p.chain
+     JOIN journal_heads h ON h.network = o.network
+     LEFT JOIN journal j ON j.network = o.network AND j.generation = h.generation AND j.chain = p.chain AND j.block = p.block
+       AND j.log_index = p.log_index AND j.kind = ${ENTRY_KIND.pay_community_name}
+     WHERE o.network = $1 AND o.kind = ${payoutKindCode('refuse')} AND ($2 OR o.state <> ${payoutStateCode('confirmed')})
+     ORDER BY p.paid_ms, p.log_index`,
+    [NETWORK_CODE[network], all],
+  )
+  return rows.map((row) => ({
+    ...refundOf(network, row),
+    kind: 'refuse',
+    community: row.community,
+    token: row.token,
+    cause: row.effects ? causeOf(row.effects) : 'lost',
+  }))
+}
+
+function causeOf(effects: Buffer): string {
+  const judged = decodeCommunityEffects(effects)
+  return judged.outcome === 'refused' ? judged.reason : judged.outcome
 }
 
 export interface PayoutStats {

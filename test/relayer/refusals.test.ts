@@ -1,0 +1,279 @@
+import { type PublicKey, TransactionInstruction } from '@solana/web3.js'
+import bs58 from 'bs58'
+import { afterAll, beforeAll, beforeEach, describe, expect, it } from 'vitest'
+import { signatureStatus } from '../../src/api/answers/signatureStatus.js'
+import { createContext } from '../../src/api/context.js'
+import { createCommunityProgram } from '../../src/chains/solana/communityProgram.js'
+import type { PayoutCluster } from '../../src/chains/solana/payouts.js'
+import { listTransactions, readTransactions } from '../../src/chains/solana/reads.js'
+import { createSolanaRpc } from '../../src/chains/solana/rpc.js'
+import { associatedTokenAddress, TOKEN_PROGRAM } from '../../src/chains/solana/tokens.js'
+import { makeCommunityChange } from '../../src/db/appendChanges.js'
+import { createPrisma } from '../../src/db/prisma.js'
+import { listRefusals, payoutStats } from '../../src/db/read/refunds.js'
+import { createPaymentJudge } from '../../src/indexer/communityPayments.js'
+import { fromHex } from '../../src/registry/bytes.js'
+import { parseCommunityRules } from '../../src/registry/community.js'
+import type { CommunityChange } from '../../src/registry/communityChange.js'
+import { wordToName } from '../../src/registry/name.js'
+import { keypairOf, solanaOperator } from '../../src/testing/solana/accounts.js'
+import { programDataAddress } from '../../src/testing/solana/deployProgram.js'
+import { sendSolana } from '../../src/testing/solana/sendSolana.js'
+import { createMint, mintTokens, payCommunity } from '../../src/testing/solana/tokens.js'
+import { MINIMUM_WEI, placeBids } from '../support/bridgeWorld.js'
+import { type PaymentWorld, startPaymentWorld } from '../support/paymentWorld.js'
+
+/** Payments for names of communities on Solana that bought nothing: given back within their hold, once. */
+
+const PRICE = 30_000_000n
+const TOKEN_PRICE = 500n
+const SHORT_HOLD_SECONDS = 2n
+const WAIT = { timeout: 20_000, interval: 100 }
+
+let world: PaymentWorld
+let context: ReturnType<typeof createContext>
+let prisma: ReturnType<typeof createPrisma>
+let mint: PublicKey
+let recipient: PublicKey
+
+beforeAll(async () => {
+  world = await startPaymentWorld()
+  const { bridge, connection } = world
+  prisma = createPrisma(bridge.postgres.url)
+  context = createContext({ pool: bridge.pool, prisma, chains: [], config: { serviceDomain: 'localhost' } })
+  recipient = payerOf(4).publicKey
+  mint = await createMint(connection, payerOf(3))
+  await mintTokens(connection, payerOf(3), mint, payerOf(1).publicKey, TOKEN_PRICE)
+  await mintTokens(connection, payerOf(3), mint, payerOf(2).publicKey, TOKEN_PRICE)
+  const bid = { to: bridge.contracts.hub, data: placeBids(['club']), value: MINIMUM_WEI }
+  await bridge.hub.walletClient(0).sendTransaction(bid)
+  await bridge.hub.test.mine({ blocks: 3 })
+  await bridge.index()
+  const price = { network: 'solana', recipient: recipient.toBase58() }
+  const prices = [
+    { ...price, token: 'native', amount: String(PRICE) },
+    { ...price, token: mint.toBase58(), amount: String(TOKEN_PRICE) },
+  ]
+  const rules = parseCommunityRules({ prices }, { isEnabled: () => true, takesPayments: () => true })
+  if ('problems' in rules) throw new Error(JSON.stringify(rules.problems))
+  await change({ kind: 'configure_community', actor: null, community: 'club', rules })
+})
+afterAll(async () => {
+  await prisma?.$disconnect()
+  await world?.stop()
+})
+beforeEach(() => {
+  world.bridge.aheadMs = 0
+})
+
+const payerOf = (index: number) => keypairOf(world.solana.accounts[index]!)
+
+async function change(what: CommunityChange): Promise<void> {
+  const made = await makeCommunityChange(world.bridge.pool, { network: 'mainnet', change: what, nowMs: Date.now() })
+  if (made.kind !== 'made') throw new Error(JSON.stringify(made))
+}
+
+/** The holder of the community gives somebody a name. */
+async function take(name: string): Promise<void> {
+  const [actor, wallet] = [0, 5].map((index) => fromHex(`0x01${world.bridge.wallet(index).address.slice(2)}`))
+  const kind = 'register_community_name'
+  await change({ kind, actor: actor!, community: 'club', name, wallet: wallet!, met: null, isAssigned: false })
+}
+
+/** Pays for a name, and has the payment taken in. @returns the signature */
+async function pay(name: string, { by = 0, amount = PRICE, inTokens = false } = {}): Promise<string> {
+  const token = inTokens ? { token: { mint, decimals: 6 } } : {}
+  const order = { community: 'club', name, amount, recipient, ...token }
+  const signature = await payCommunity(world.connection, world.solana.programId, payerOf(by), order)
+  await world.watch()
+  return signature
+}
+
+const judge = () =>
+  createPaymentJudge({
+    ...{ pool: world.bridge.pool, network: 'mainnet', ports: [] },
+    epoch: world.bridge.epochOf('index')!,
+  }).converge()
+
+/** What is answered for a transaction: status, reason, refund. */
+async function outcomeOf(signature: string): Promise<string> {
+  const { status, reason, refund } = await signatureStatus(context, 'mainnet', signature)
+  return [status, reason, refund].filter((part) => part !== undefined).join(' ')
+}
+
+async function payoutOf(signature: string) {
+  const { rows } = await world.bridge.pool.query<{ state: number; reason: string | null; signature: Buffer | null }>(
+    `SELECT o.state, o.reason, o.signature FROM payouts o JOIN community_payments p ON p.payment_id = o.message_id
+     WHERE p.tx = $1 AND o.kind = 3`,
+    [Buffer.from(bs58.decode(signature))],
+  )
+  return rows[0]
+}
+
+/** What the program itself says has become of a payment, in order. */
+async function outcomesOf(signature: string): Promise<string[]> {
+  const sql = 'SELECT log_index FROM community_payments WHERE tx = $1'
+  const { rows } = await world.bridge.pool.query(sql, [Buffer.from(bs58.decode(signature))])
+  const rpc = createSolanaRpc({ label: 'solana', urls: [world.solana.rpcUrl] })
+  return rpc.onOneNode(async (call) => {
+    const { startSlot: downToSlot } = world.solana
+    const options = { commitment: 'confirmed' as const, until: null, downToSlot }
+    const { listed } = await listTransactions(call, world.registrar, options)
+    const all = await readTransactions(call, world.registrar, listed.reverse(), 'confirmed')
+    const outcomes = all.flatMap(({ communityOutcomes }) => communityOutcomes)
+    return outcomes.filter(({ sequence }) => sequence === BigInt(rows[0].log_index)).map(({ kind }) => kind)
+  })
+}
+
+const tokensOf = async (index: number): Promise<string> => {
+  const address = associatedTokenAddress(payerOf(index).publicKey, mint)
+  return (await world.connection.getTokenAccountBalance(address, 'confirmed')).value.amount
+}
+const altered = (change: Partial<PayoutCluster>): PayoutCluster => ({ ...world.cluster, ...change })
+const CONFIRMED = 3
+const PARKED = 4
+
+describe('a payment that bought nothing', () => {
+  it('is refused and paid back in one transaction, in SOL and in a token', async () => {
+    await take('taken')
+    const before = await world.balance(payerOf(0))
+    const cheap = await pay('cheap', { amount: PRICE - 1n })
+    const lost = await pay('taken', { by: 1, amount: TOKEN_PRICE, inTokens: true })
+    const bought = await pay('bought', { by: 3 })
+    expect(await tokensOf(1)).toBe('0')
+    expect(await judge()).toMatchObject({ kind: 'entered', payments: 3 })
+    expect(await outcomeOf(cheap)).toBe('invalid underpaid held')
+    expect(await outcomeOf(lost)).toBe('lost_bid held')
+    expect(await outcomeOf(bought)).toBe('finalized')
+    expect((await payoutStats(world.bridge.pool, 'mainnet')).open).toMatchObject([
+      { kind: 'refuse', state: 'queued', count: 2 },
+    ])
+    const shown = (await listRefusals(world.bridge.pool, 'mainnet', false)).map(
+      ({ name, cause, state, amount, token }) => [...[wordToName(name), cause, state, amount, token]],
+    )
+    expect(shown).toEqual([
+      ['cheap', 'underpaid', 'queued', PRICE - 1n, 'native'],
+      ['taken', 'lost', 'queued', TOKEN_PRICE, mint.toBase58()],
+    ])
+
+    await world.finish(await world.restart())
+    for (const signature of [cheap, lost]) {
+      expect(await payoutOf(signature)).toMatchObject({ state: CONFIRMED, reason: null })
+      expect(await outcomesOf(signature)).toEqual(['refused', 'returned'])
+    }
+    expect([await outcomeOf(cheap), await outcomeOf(lost)]).toEqual(['invalid underpaid refused', 'lost_bid refused'])
+    expect(await tokensOf(1)).toBe(String(TOKEN_PRICE))
+    // all but the fee of the transaction that paid
+    expect(before - (await world.balance(payerOf(0)))).toBeLessThan(100_000n)
+    expect(await payoutOf(bought)).toBeUndefined()
+    expect(await outcomesOf(bought)).toEqual([])
+    expect(await listRefusals(world.bridge.pool, 'mainnet', false)).toEqual([])
+    expect(await listRefusals(world.bridge.pool, 'mainnet', true)).toHaveLength(2)
+    // the name can be paid for again
+    await pay('cheap', { by: 3 })
+    expect(await judge()).toMatchObject({ kind: 'entered', payments: 1 })
+  })
+
+  it('is refused, and waits, where its payer has closed the account for the token', async () => {
+    await take('closed')
+    const signature = await pay('closed', { by: 2, amount: TOKEN_PRICE, inTokens: true })
+    await sendSolana(world.connection, [payerOf(2)], closeAccount(2))
+    await judge()
+    await world.finish(await world.restart())
+    expect(await outcomesOf(signature)).toEqual(['refused'])
+    expect(await outcomeOf(signature)).toBe('lost_bid refused')
+  })
+
+  it('is refused alone after what was sent with it has failed', async () => {
+    const signature = await pay('stubborn', { amount: 1n })
+    await judge()
+    await world.bridge.pool.query("UPDATE payouts SET failures = 1, reason = 'custom_17' WHERE state = 0 AND kind = 3")
+    await world.finish(await world.restart())
+    expect(await outcomesOf(signature)).toEqual(['refused'])
+  })
+
+  it('that landed unseen is not signed for anew', async () => {
+    const signature = await pay('landed', { amount: 1n })
+    await judge()
+    let signatures = 0
+    const payer = await world.restart({
+      cluster: altered({
+        async signRefusal(step) {
+          signatures += 1
+          return world.cluster.signRefusal(step)
+        },
+        // a node without a history, long after
+        async statuses(asked) {
+          const now = await world.cluster.statuses(asked)
+          return { ...now, height: now.height + 1_000, statuses: asked.map(() => null) }
+        },
+      }),
+    })
+    await payer.step()
+    await expect.poll(() => outcomesOf(signature), WAIT).toEqual(['refused', 'returned'])
+    await world.finish(payer)
+    expect(signatures).toBe(1)
+    expect(await payoutOf(signature)).toMatchObject({ state: CONFIRMED })
+  })
+
+  it('is given back once by payers that are killed at every step', async () => {
+    const first = await pay('killed', { amount: 1n })
+    await judge()
+    for (const point of ['sign', 'signed', 'broadcast', 'confirmed'])
+      expect(await world.die(`payout.${point}`), point).toBe('SIGKILL')
+    const second = await pay('killed-sent', { amount: 1n })
+    await judge()
+    expect(await world.die('payout.sent')).toBe('SIGKILL')
+    await world.finish(await world.restart())
+    for (const signature of [first, second]) {
+      expect(await payoutOf(signature)).toMatchObject({ state: CONFIRMED })
+      expect(await outcomesOf(signature)).toEqual(['refused', 'returned'])
+    }
+  }, 60_000)
+})
+
+describe('a payment whose hold is over', () => {
+  it('is parked: its recipient has it, or may fetch it', async () => {
+    const { registrar, connection } = world
+    const [deployer, program] = [solanaOperator('deployer'), createCommunityProgram(registrar)]
+    const programData = programDataAddress(registrar.programId)
+    const late = await pay('late', { amount: 1_000_000n })
+    await sendSolana(connection, [deployer], program.setHold(deployer.publicKey, programData, SHORT_HOLD_SECONDS))
+    const released = await pay('released', { amount: 1_000_000n })
+    await judge()
+    const [, listed] = await listRefusals(world.bridge.pool, 'mainnet', false)
+    const key = { payer: payerOf(0).publicKey, community: listed!.community!, name: listed!.name, token: null }
+    await expect
+      .poll(
+        () => sendSolana(connection, [payerOf(3)], program.release(key, recipient)).then(Boolean, () => false),
+        WAIT,
+      )
+      .toBe(true)
+    world.bridge.aheadMs = 3_700_000
+    await world.finish(await world.restart())
+    for (const signature of [late, released]) {
+      expect(await payoutOf(signature)).toMatchObject({ state: PARKED, reason: 'hold_over' })
+      expect(await outcomeOf(signature)).toBe('invalid underpaid too_late')
+    }
+    expect([await outcomesOf(late), await outcomesOf(released)]).toEqual([[], ['released']])
+    const parked = await listRefusals(world.bridge.pool, 'mainnet', false)
+    expect(parked.map(({ state, refundSignature }) => [state, refundSignature === null])).toEqual([
+      ['parked', true],
+      ['parked', false],
+    ])
+  })
+})
+
+const CLOSE_ACCOUNT = 9
+function closeAccount(index: number): TransactionInstruction {
+  const { publicKey } = payerOf(index)
+  return new TransactionInstruction({
+    programId: TOKEN_PROGRAM,
+    keys: [
+      { pubkey: associatedTokenAddress(publicKey, mint), isSigner: false, isWritable: true },
+      { pubkey: publicKey, isSigner: false, isWritable: true },
+      { pubkey: publicKey, isSigner: true, isWritable: false },
+    ],
+    data: Buffer.of(CLOSE_ACCOUNT),
+  })
+}
