@@ -47,6 +47,8 @@ export const MIGRATIONS_DIR = fileURLToPath(new URL('../../prisma/migrations', i
 export async function migrate(url: string, dir: string = MIGRATIONS_DIR): Promise<string[]> {
   const migrations = readMigrations(dir)
   const client = new pg.Client({ connectionString: url })
+  // a connection that breaks is told by the next query; without a listener it would end the process
+  client.on('error', () => {})
   await client.connect()
   try {
     await lockOut(client)

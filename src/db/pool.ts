@@ -41,6 +41,9 @@ export function createPool(options: PoolOptions, onError: (error: Error) => void
     types,
   })
   pool.on('error', onError)
+  // The pool listens to idle connections alone. One that breaks while it is lent and nothing is being asked would end the process;
+  // whoever holds it is told by the next query.
+  pool.on('connect', (client) => client.on('error', () => {}))
   return pool
 }
 
