@@ -92,7 +92,7 @@ for (const [verb, description] of [
 const refunds = program.command('refunds').description('what is owed back to payers on Solana')
 refunds
   .command('list', { isDefault: true })
-  .description('refunds that are owed, oldest first')
+  .description('refunds that are owed, and payments of communities that are being given back, oldest first')
   .option('--all', 'those that were paid too')
   .option('--testnet', 'of the testnet only')
   .option('--mainnet', 'of the mainnet only')

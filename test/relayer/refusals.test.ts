@@ -9,9 +9,15 @@ import { listTransactions, readTransactions } from '../../src/chains/solana/read
 import { createSolanaRpc } from '../../src/chains/solana/rpc.js'
 import { associatedTokenAddress, TOKEN_PROGRAM } from '../../src/chains/solana/tokens.js'
 import { makeCommunityChange } from '../../src/db/appendChanges.js'
+import { findChain } from '../../src/db/chains.js'
+import { placesOfRefused } from '../../src/db/communityRefusals.js'
+import { inTransaction } from '../../src/db/pool.js'
 import { createPrisma } from '../../src/db/prisma.js'
 import { listRefusals, payoutStats } from '../../src/db/read/refunds.js'
+import { replay } from '../../src/db/replay.js'
+import { rewind } from '../../src/db/rewind.js'
 import { createPaymentJudge } from '../../src/indexer/communityPayments.js'
+import { rewindPoint } from '../../src/indexer/rewindPoint.js'
 import { fromHex } from '../../src/registry/bytes.js'
 import { parseCommunityRules } from '../../src/registry/community.js'
 import type { CommunityChange } from '../../src/registry/communityChange.js'
@@ -20,7 +26,7 @@ import { keypairOf, solanaOperator } from '../../src/testing/solana/accounts.js'
 import { programDataAddress } from '../../src/testing/solana/deployProgram.js'
 import { sendSolana } from '../../src/testing/solana/sendSolana.js'
 import { createMint, mintTokens, payCommunity } from '../../src/testing/solana/tokens.js'
-import { MINIMUM_WEI, placeBids } from '../support/bridgeWorld.js'
+import { MINIMUM_WEI, openChains, placeBids } from '../support/bridgeWorld.js'
 import { type PaymentWorld, startPaymentWorld } from '../support/paymentWorld.js'
 
 /** Payments for names of communities on Solana that bought nothing: given back within their hold, once. */
@@ -263,6 +269,45 @@ describe('a payment whose hold is over', () => {
     ])
   })
 })
+
+describe('a rewind', () => {
+  it('queues anew what nothing was sent for, and leaves what was given back', async () => {
+    const { bridge } = world
+    await take('given')
+    const given = await pay('given')
+    await judge()
+    await world.finish(await world.restart())
+    const queued = await pay('queued', { amount: 1n })
+    await judge()
+    const before = await payoutOf(given)
+    expect(await outcomeOf(given)).toBe('lost_bid refused')
+    // whatever an entry is worth in a new generation, money that was given back buys nothing there
+    const refused = await inTransaction(bridge.pool, (client) => placesOfRefused(client, 'mainnet'))
+    expect([refused.has(await placeOf(given)), refused.has(await placeOf(queued))]).toEqual([true, false])
+    const [hub] = await openChains(bridge.pool, bridge.file)
+    const row = (await findChain(bridge.pool, 'mainnet', '1'))!
+    const target = await rewindPoint(bridge.pool, hub!.chain, row, row.nextBlock - 1)
+    const { rows } = await bridge.pool.query('UPDATE payouts SET failures = 9 WHERE state IN (0, 4) RETURNING 1')
+    await rewind(bridge.pool, target, { apply: true })
+    expect(await payoutOf(given)).toEqual(before)
+    expect(await outcomeOf(queued)).toBe('invalid underpaid held')
+    const fresh = await bridge.pool.query('SELECT FROM payouts WHERE state = 0 AND failures = 0')
+    expect(fresh.rowCount).toBe(rows.length)
+    await world.finish(await world.restart())
+    expect([await outcomesOf(given), await outcomesOf(queued)]).toEqual([
+      ['refused', 'returned'],
+      ['refused', 'returned'],
+    ])
+    const { live, rebuilt } = await replay(bridge.pool, 'mainnet')
+    expect(rebuilt).toBe(live)
+  })
+})
+
+async function placeOf(signature: string): Promise<string> {
+  const sql = 'SELECT chain, block, log_index FROM community_payments WHERE tx = $1'
+  const { rows } = await world.bridge.pool.query(sql, [Buffer.from(bs58.decode(signature))])
+  return `${rows[0].chain}/${rows[0].block}/${rows[0].log_index}`
+}
 
 const CLOSE_ACCOUNT = 9
 function closeAccount(index: number): TransactionInstruction {

@@ -24,7 +24,7 @@ const StatusSchema = z
     hubTx: z.string().optional(),
     refund: z.enum(['held', 'refused', 'too_late']).optional().openapi({
       description:
-        'Of a payment for a community name that bought nothing: `held` while it is being given back, `refused` when its payer may fetch it',
+        'Of a payment for a community name that bought nothing: `held` while it is being given back, `refused` when it is its payer’s again: paid back, or to be fetched',
     }),
     replacedBy: z.string().optional(),
     updatedAt: z.string().optional(),

@@ -60,6 +60,18 @@ describe('alarms of payouts', () => {
     expect(levels()).toEqual([ERROR])
   })
 
+  it('say that payments have to be given back where there is no key', () => {
+    const { alarms, levels } = listening()
+    const waiting = (count: number, balanceLamports: bigint | null): PayerState => ({
+      ...{ network: 'mainnet', balanceLamports },
+      stats: { open: [{ kind: 'refuse', state: 'queued', count, oldestMs: 0 }], owed: { count: 0, lamports: 0n } },
+    })
+    for (const count of [0, 2, 2, 3]) alarms.state(waiting(count, null), true)
+    expect(levels()).toEqual([ERROR, ERROR])
+    alarms.state(waiting(9, 10n ** 9n), true)
+    expect(levels()).toEqual([])
+  })
+
   it('say what is parked, and the first failure of many', () => {
     const { alarms, levels } = listening()
     alarms.outcome({ ...row, state: 'parked' }, 'parked')

@@ -18,6 +18,7 @@ export interface PayoutAlarms {
 export function createPayoutAlarms(log: Logger, network: Network): PayoutAlarms {
   let isLow = false
   let owedSoFar = 0
+  let refusalsSoFar = 0
   return {
     outcome(row, outcome) {
       const fields = fieldsOf(row)
@@ -36,9 +37,16 @@ export function createPayoutAlarms(log: Logger, network: Network): PayoutAlarms 
       if (owed > owedSoFar)
         log.warn({ network, refunds: owed }, 'refunds are owed on Solana: see `clusterd refunds list`')
       owedSoFar = owed
+      const refusals = balanceLamports === null ? queuedRefusals(stats) : 0
+      if (refusals > refusalsSoFar) log.error({ network, payments: refusals }, NO_KEY)
+      refusalsSoFar = refusals
     },
   }
 }
+
+/** Without the authority's key nobody gives them back. */
+const queuedRefusals = (stats: PayerState['stats']): number =>
+  stats?.open.find(({ kind, state }) => kind === 'refuse' && state === 'queued')?.count ?? 0
 
 const DONE: Record<PayoutKind, string> = {
   settle: 'settled on Solana',
@@ -46,6 +54,7 @@ const DONE: Record<PayoutKind, string> = {
   refuse: 'given back on Solana',
 }
 const DECIDED_ELSEWHERE = 'a payout is parked: somebody else decided about its money'
+const NO_KEY = 'payments on Solana have to be given back before their hold is over: set SOLANA_RELAYER_PRIVATE_KEY'
 const HELD_OVER = 'a payment that bought nothing was not given back in time'
 
 const fieldsOf = ({ network, kind, payment, tx, failures, reason }: PayoutRow) => ({
