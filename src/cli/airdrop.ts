@@ -1,13 +1,23 @@
+import { createWriteStream } from 'node:fs'
+import { finished } from 'node:stream/promises'
 import { setFlagsFromString } from 'node:v8'
 import type pg from 'pg'
 import { loadAirdrop, RepeatedAccountsError } from '../db/airdropLoad.js'
 import { removeAirdrop, setDistributor, setPlan } from '../db/airdrops.js'
 import { createPool } from '../db/pool.js'
 import { type Airdrop, findAirdrop, listAirdrops } from '../db/read/airdrops.js'
+import type { AirdropBadLine } from '../registry/airdropFile.js'
 import { parseClusterName } from '../registry/name.js'
 import { NETWORK_LABELS, NETWORKS, type Network } from '../registry/network.js'
 import { askDistributor } from './airdropDistributor.js'
-import { BadFileError, type BadLines, hashOfFile, readAirdropFile, repeatedLines } from './airdropFile.js'
+import {
+  BAD_LINES_LIMIT,
+  BadFileError,
+  type BadLines,
+  hashOfFile,
+  readAirdropFile,
+  repeatedLines,
+} from './airdropFile.js'
 import { describeAirdrop, describeRoot, printAirdrop, printAirdrops, printRoot } from './airdropPrint.js'
 import { addressOf, blockOf, secondsOf } from './airdropValues.js'
 import { withDatabase } from './database.js'
@@ -31,6 +41,8 @@ export interface LoadCommand extends AirdropSettings {
   community: string
   chain: string
   replace?: boolean
+  /** A file for every bad line. */
+  report?: string
 }
 
 /** How far the heap may grow over what was alive at the last full collection: rows are garbage as soon as they are sent. */
@@ -50,6 +62,7 @@ export async function load(file: string, command: LoadCommand): Promise<void> {
     const { airdrop, isNew } = await loadFile(pool, file, {
       ...{ network, community, label: command.chain, token: settings.token ?? null, endsAtS: settings.endsAtS ?? null },
       replaces: command.replace === true,
+      report: command.report,
     })
     const isChanged = await applySettings(pool, airdrop, command).catch((error: Error) => {
       throw new Error(`The file is loaded, its distributor is not set: ${error.message}`, { cause: error })
@@ -124,11 +137,17 @@ export async function remove(name: string, { yes, ...place }: AirdropPlace & { y
 type Place = Pick<
   Parameters<typeof loadAirdrop>[1],
   'network' | 'community' | 'label' | 'token' | 'endsAtS' | 'replaces'
->
+> & { report?: string | undefined }
 
 /** Loads a file under a progress bar. @throws Error after telling the bad lines */
-async function loadFile(pool: pg.Pool, file: string, place: Place): Promise<{ airdrop: Airdrop; isNew: boolean }> {
+async function loadFile(
+  pool: pg.Pool,
+  file: string,
+  { report, ...place }: Place,
+): Promise<{ airdrop: Airdrop; isNew: boolean }> {
   const bar = createProgressBar()
+  const told = report === undefined ? null : createWriteStream(report)
+  const onBad = ({ line, message }: AirdropBadLine) => void told?.write(`${file}:${line} ${message}\n`)
   const fileHash = await hashOfFile(file)
   const request = {
     ...{ ...place, fileHash, nowMs: Date.now() },
@@ -139,24 +158,30 @@ async function loadFile(pool: pg.Pool, file: string, place: Place): Promise<{ ai
   }
   try {
     return await loadAirdrop(pool, request, (stage) =>
-      readAirdropFile(file, stage, (rows, share) => {
-        bar.show('reading', share, `${rows.toLocaleString('en-US')} rows`)
+      readAirdropFile(file, stage, {
+        onProgress: (rows, share) => bar.show('reading', share, `${rows.toLocaleString('en-US')} rows`),
+        onBad,
       }),
     )
   } catch (error) {
     bar.end()
-    if (error instanceof BadFileError) throw refusal(file, error.bad)
-    if (error instanceof RepeatedAccountsError) throw refusal(file, repeatedLines(error))
-    throw error
+    if (error instanceof BadFileError) throw refusal(file, error.bad, report)
+    if (!(error instanceof RepeatedAccountsError)) throw error
+    const repeated = repeatedLines(error)
+    repeated.forEach(onBad)
+    throw refusal(file, { count: repeated.length, first: repeated.slice(0, BAD_LINES_LIMIT) }, report)
   } finally {
     bar.end()
+    if (told) await finished(told.end())
   }
 }
 
-/** Tells each bad line on stderr. */
-function refusal(file: string, { count, first }: BadLines): Error {
+/** Tells bad lines on stderr, the first hundred. */
+function refusal(file: string, { count, first }: BadLines, report: string | undefined): Error {
   for (const { line, message } of first) console.error(`${file}:${line} ${message}`)
-  if (count > first.length) console.error(`… and ${(count - first.length).toLocaleString('en-US')} more`)
+  const rest = (count - first.length).toLocaleString('en-US')
+  const where = report === undefined ? '--report <file> lists all' : `${report} lists all`
+  if (count > first.length) console.error(`… and ${rest} more: ${where}`)
   return new Error(
     `Nothing is loaded: ${file} has ${count.toLocaleString('en-US')} bad ${count === 1 ? 'line' : 'lines'}.`,
   )

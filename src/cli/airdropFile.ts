@@ -33,16 +33,22 @@ export async function hashOfFile(file: string): Promise<Buffer> {
   return hash.digest()
 }
 
+export interface FileListener {
+  /** Told of rows so far and of the share of the file that is read, after each piece. */
+  onProgress: (rows: number, share: number) => void
+  /** Told of every bad line. */
+  onBad?: (line: AirdropBadLine) => void
+}
+
 /**
  * Reads the file of an airdrop, CSV or JSON by what it begins with, compressed where its name ends with .gz, and hands its rows
  * to the stage as they come.
- * @param onProgress told of rows so far and of the share of the file that is read, after each piece
  * @throws BadFileError after the whole file was looked through
  */
 export async function readAirdropFile(
   file: string,
   stage: Stage,
-  onProgress: (rows: number, share: number) => void,
+  { onProgress, onBad = () => {} }: FileListener,
 ): Promise<void> {
   const bytes = statSync(file).size
   const raw = createReadStream(file, { highWaterMark: PIECE_BYTES })
@@ -56,6 +62,7 @@ export async function readAirdropFile(
     },
     bad: (line: AirdropBadLine) => {
       bad.count += 1
+      onBad(line)
       if (bad.first.length < BAD_LINES_LIMIT) bad.first.push(line)
     },
   }
@@ -83,9 +90,5 @@ async function* textOf(raw: Readable, isCompressed: boolean): AsyncGenerator<str
 const formatOf = (start: string): AirdropFormat => (/^\ufeff?\s*[[{]/.test(start) ? 'json' : 'csv')
 
 /** Lines that repeat an account, as bad lines. */
-export const repeatedLines = ({ lines }: RepeatedAccountsError): BadLines => ({
-  count: lines.length,
-  first: lines
-    .slice(0, BAD_LINES_LIMIT)
-    .map(({ line, first }) => ({ line, message: `has the account of line ${first} again` })),
-})
+export const repeatedLines = ({ lines }: RepeatedAccountsError): AirdropBadLine[] =>
+  lines.map(({ line, first }) => ({ line, message: `has the account of line ${first} again` }))

@@ -181,11 +181,15 @@ describe('clusterd airdrop load', () => {
     expect(await countRows()).toEqual(before)
   })
 
-  it('tells a hundred bad lines of many, and counts them all', async () => {
+  it('tells a hundred bad lines of many, counts them all, and lists all where that is asked for', async () => {
     const file = fileOf(Array.from({ length: 1_500 }, () => 'x').join('\n'))
     await expect(load(file, place())).rejects.toThrow('has 1,500 bad lines')
     expect(told).toHaveLength(101)
-    expect(told.at(-1)).toBe('… and 1,400 more')
+    expect(told.at(-1)).toBe('… and 1,400 more: --report <file> lists all')
+    const report = `${file}.report`
+    await expect(load(file, { ...place(), report })).rejects.toThrow('has 1,500 bad lines')
+    const lines = fs.readFileSync(report, 'utf8').trim().split('\n')
+    expect([lines.length, lines[1_499]]).toEqual([1_500, `${file}:1500 has no EVM or Solana address`])
   })
 
   it('takes an account that stands there twice, in whatever spelling, for a bad line', async () => {
