@@ -189,7 +189,7 @@ describe('clusterd airdrop load', () => {
     const report = `${file}.report`
     await expect(load(file, { ...place(), report })).rejects.toThrow('has 1,500 bad lines')
     const lines = fs.readFileSync(report, 'utf8').trim().split('\n')
-    expect([lines.length, lines[1_499]]).toEqual([1_500, `${file}:1500 has no EVM or Solana address`])
+    expect([lines.length, lines[1_499]]).toEqual([1_500, `${file}:1500 must be address,amount`])
   })
 
   it('takes an account that stands there twice, in whatever spelling, for a bad line', async () => {
