@@ -1,3 +1,5 @@
+import { execFile } from 'node:child_process'
+import { promisify } from 'node:util'
 import { type PublicKey, TransactionInstruction } from '@solana/web3.js'
 import bs58 from 'bs58'
 import { afterAll, beforeAll, beforeEach, describe, expect, it } from 'vitest'
@@ -22,6 +24,7 @@ import { fromHex } from '../../src/registry/bytes.js'
 import { parseCommunityRules } from '../../src/registry/community.js'
 import type { CommunityChange } from '../../src/registry/communityChange.js'
 import { wordToName } from '../../src/registry/name.js'
+import { programCommand } from '../../src/testing/programs.js'
 import { keypairOf, solanaOperator } from '../../src/testing/solana/accounts.js'
 import { programDataAddress } from '../../src/testing/solana/deployProgram.js'
 import { sendSolana } from '../../src/testing/solana/sendSolana.js'
@@ -222,6 +225,18 @@ describe('a payment that bought nothing', () => {
     expect(await payoutOf(signature)).toMatchObject({ state: CONFIRMED })
   })
 
+  it('is queued with its judgement, or neither is', async () => {
+    const { pool } = world.bridge
+    const signature = await pay('torn', { amount: 1n })
+    await pool.query('ALTER TABLE payouts ADD CONSTRAINT torn CHECK (kind <> 3) NOT VALID')
+    await expect(judge()).rejects.toThrow('torn')
+    await pool.query('ALTER TABLE payouts DROP CONSTRAINT torn')
+    expect(await outcomeOf(signature)).toBe('pending')
+    expect(await judge()).toMatchObject({ kind: 'entered', payments: 1 })
+    await world.finish(await world.restart())
+    expect(await outcomesOf(signature)).toEqual(['refused', 'returned'])
+  })
+
   it('is given back once by payers that are killed at every step', async () => {
     const first = await pay('killed', { amount: 1n })
     await judge()
@@ -263,6 +278,10 @@ describe('a payment whose hold is over', () => {
     }
     expect([await outcomesOf(late), await outcomesOf(released)]).toEqual([[], ['released']])
     const parked = await listRefusals(world.bridge.pool, 'mainnet', false)
+    const { command, args } = await programCommand('cli')
+    const env = { ...process.env, DATABASE_URL: world.bridge.postgres.url }
+    const { stdout } = await promisify(execFile)(command, [...args, 'refunds', 'list'], { env })
+    expect(stdout.split('\n')[1]).toMatch(/ +mainnet +0.001 SOL +\w+ +club\/late +underpaid +parked +\d+ s +hold_over$/)
     expect(parked.map(({ state, refundSignature }) => [state, refundSignature === null])).toEqual([
       ['parked', true],
       ['parked', false],
