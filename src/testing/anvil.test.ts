@@ -8,6 +8,7 @@ import { afterAll, afterEach, beforeAll, describe, expect, it } from 'vitest'
 import { type Anvil, type AnvilOptions, startAnvil, TEST_MNEMONIC } from './anvil.js'
 import { checkedCopyOf, restoreState } from './anvilState.js'
 import { isAlive, sleep, waitFor } from './processes.js'
+import { receiptOf } from './receipt.js'
 
 const CHAIN_ID = 911_000_777
 const KILLS = 6
@@ -95,7 +96,7 @@ describe('the kept state', { timeout: 180_000 }, () => {
     const first = await start({ statePath })
     const { wallet, reader } = clientsOf(first)
     const hash = await wallet.sendTransaction({ to: account.address, value: 1n })
-    const receipt = await reader.waitForTransactionReceipt({ hash })
+    const receipt = await receiptOf(reader, hash)
     await first.stop()
     const second = await start({ statePath, port: first.port })
     expect(await clientsOf(second).reader.getTransactionReceipt({ hash })).toEqual(receipt)
@@ -121,9 +122,9 @@ describe('the kept state', { timeout: 180_000 }, () => {
     // A long chain makes the file, and with it the instant in which half of it is written, large.
     await clientsOf(anvil).test.mine({ blocks: 3_000 })
     const deployed = await clientsOf(anvil).wallet.sendTransaction({ data: EMITTER })
-    const { contractAddress } = await clientsOf(anvil).reader.waitForTransactionReceipt({ hash: deployed })
+    const { contractAddress } = await receiptOf(clientsOf(anvil).reader, deployed)
     const logged = await clientsOf(anvil).wallet.sendTransaction({ to: contractAddress! })
-    const receipt = await clientsOf(anvil).reader.waitForTransactionReceipt({ hash: logged })
+    const receipt = await receiptOf(clientsOf(anvil).reader, logged)
     const block = await clientsOf(anvil).reader.getBlock({ blockHash: receipt.blockHash })
     await waitFor(() => (restoredBlock(statePath) ?? 0n) >= receipt.blockNumber, 10_000)
 

@@ -1,6 +1,7 @@
 import { type Address, encodeDeployData, type Hex } from 'viem'
 import { priceFeedAbi, priceFeedBytecode } from '../chains/evm/contracts/index.js'
 import { localClients, walletOf } from './localClients.js'
+import { receiptOf } from './receipt.js'
 import { type DeployClient, sendInOrder } from './send.js'
 import { operatorAccount } from './world.js'
 
@@ -52,6 +53,6 @@ export async function setPrice(
     updatedAt === undefined
       ? await wallet.writeContract({ ...write, functionName: 'setAnswer', args: [answer] })
       : await wallet.writeContract({ ...write, functionName: 'setRound', args: [answer, updatedAt] })
-  await localClients(at, at.chainId).reader.waitForTransactionReceipt({ hash })
+  await receiptOf(localClients(at, at.chainId).reader, hash)
   return hash
 }

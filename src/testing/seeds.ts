@@ -8,6 +8,7 @@ import { bridgeCall } from './bridgeCall.js'
 import { OPEN_COMMUNITY, PAID_COMMUNITY } from './communitySeeds.js'
 import { type LocalChain, localClients, mineQuickly, walletOf } from './localChain.js'
 import { LOCAL_SPEND_CAP_WEI } from './localChains.js'
+import { receiptOf } from './receipt.js'
 import { lowerCase, type Operator, operatorAccount, type Seed, worldAccounts } from './world.js'
 
 /** The name two wallets bid for, the one that a wallet holds beside it, and those that nobody gets. */
@@ -180,7 +181,7 @@ async function findMessage(chain: LocalChain): Promise<Hex | undefined> {
 // ---- shared
 
 async function succeeded(chain: LocalChain, hash: Hex): Promise<void> {
-  const receipt = await localClients(chain, chain.chainId).reader.waitForTransactionReceipt({ hash })
+  const receipt = await receiptOf(localClients(chain, chain.chainId).reader, hash)
   if (receipt.status !== 'success') throw new Error(`seeding chain ${chain.label}: transaction ${hash} reverted`)
 }
 

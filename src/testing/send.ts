@@ -1,6 +1,5 @@
 import type { Account, Address, Chain, Hex, PublicClient, TransactionReceipt, Transport, WalletClient } from 'viem'
-
-const RECEIPT_POLL_MS = 20
+import { receiptOf } from './receipt.js'
 
 /** A funded account on a local chain. */
 export interface DeployClient {
@@ -32,7 +31,7 @@ export async function sendInOrder(client: DeployClient, steps: readonly Step[]):
   }
   return Promise.all(
     hashes.map(async (hash, index) => {
-      const receipt = await publicClient.waitForTransactionReceipt({ hash, pollingInterval: RECEIPT_POLL_MS })
+      const receipt = await receiptOf(publicClient, hash)
       if (receipt.status !== 'success') throw new Error(`${steps[index]!.label}: transaction ${hash} reverted`)
       return receipt
     }),

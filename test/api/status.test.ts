@@ -16,6 +16,7 @@ import type { Entry } from '../../src/registry/entry.js'
 import { nameToWord } from '../../src/registry/name.js'
 import { type Anvil, startAnvil, TEST_MNEMONIC } from '../../src/testing/anvil.js'
 import { deployHub } from '../../src/testing/deploy.js'
+import { receiptOf } from '../../src/testing/receipt.js'
 import { type ApiWorld, bid, freshName, MINIMUM_WEI, randomHash, START_MS, startApi, tailBlock } from './support.js'
 
 const ABI = parseAbi(['function placeBids(uint256[] amounts, bytes32[] names) payable'])
@@ -75,14 +76,13 @@ function register(names: readonly string[], { nonce, gasPrice, amountWei = MINIM
   })
 }
 
-const receiptOf = (hash: Hex): Promise<TransactionReceipt> =>
-  clients().publicClient.waitForTransactionReceipt({ hash, pollingInterval: 20 })
+const minedReceipt = (hash: Hex): Promise<TransactionReceipt> => receiptOf(clients().publicClient, hash)
 const mine = (blocks: number) => clients().test.mine({ blocks })
 const rememberedRow = async (hash: Hex) =>
   (await world.pool.query('SELECT * FROM tracked_txs WHERE hash = $1', [Buffer.from(hash.slice(2), 'hex')])).rows[0]
 
 async function bidsOf(hash: Hex, names: readonly string[]): Promise<{ block: number; entries: Entry[] }> {
-  const { blockNumber, logs } = await receiptOf(hash)
+  const { blockNumber, logs } = await minedReceipt(hash)
   const block = Number(blockNumber)
   const from = account.address.toLowerCase()
   const entries = names.map((name, i) => bid({ from, name, tx: hash, block, logIndex: logs[i]!.logIndex }))
@@ -205,7 +205,7 @@ describe('GET /v1/names/register/tx/:tx', () => {
 
   it('answers invalid for a reverted transaction once it is confirmed', async () => {
     const hash = await register([freshName()], { amountWei: 1n })
-    expect((await receiptOf(hash)).status).toBe('reverted')
+    expect((await minedReceipt(hash)).status).toBe('reverted')
     expect(await statusOf(hash)).toMatchObject({ status: 'pending', confirmations: { have: 0, need: 2 } })
     await mine(3)
     await new Promise((resolve) => setTimeout(resolve, 300)) // the head is asked for a few times a second at most
@@ -215,7 +215,7 @@ describe('GET /v1/names/register/tx/:tx', () => {
 
   it('answers invalid for a transaction that is no registration', async () => {
     const hash = await clients().walletClient.sendTransaction({ to: account.address, value: 1n })
-    await receiptOf(hash)
+    await minedReceipt(hash)
     await mine(3)
     await new Promise((resolve) => setTimeout(resolve, 300))
     for (let i = 0; i < 2; i++)

@@ -4,6 +4,7 @@ import { ChainUnavailableError } from '../../src/chains/chain.js'
 import { communityPaymentsAbi } from '../../src/chains/evm/contracts/index.js'
 import { replay } from '../../src/db/replay.js'
 import { toHex } from '../../src/registry/bytes.js'
+import { receiptOf } from '../../src/testing/receipt.js'
 import { testTokenAbi } from '../contracts/generated/test-token.js'
 import { type CommunityWorld, type Label, NATIVE, startCommunityWorld } from '../support/communityWorld.js'
 
@@ -215,7 +216,7 @@ describe('when the hold is over', () => {
       : encodeFunctionData({ abi: communityPaymentsAbi, functionName, args: [[id], NATIVE, at.treasury] })
   const send = async (by: number, data: Hex) => {
     const hash = await at.world.hub.walletClient(by).sendTransaction({ to: at.paymentsOn('1'), data })
-    expect((await at.world.hub.public.waitForTransactionReceipt({ hash })).status).toBe('success')
+    expect((await receiptOf(at.world.hub.public, hash)).status).toBe('success')
   }
 
   it('the money of a name that was bought is its recipient’s', async () => {
@@ -258,6 +259,6 @@ async function withdraw(by: number, on: Label): Promise<void> {
     .sideOf(on)
     .walletClient(by)
     .sendTransaction({ to: at.paymentsOn(on), data })
-  const { status } = await at.sideOf(on).public.waitForTransactionReceipt({ hash })
+  const { status } = await receiptOf(at.sideOf(on).public, hash)
   expect(status).toBe('success')
 }

@@ -10,6 +10,7 @@ import { deployLocalToken } from '../../src/testing/deploy.js'
 import { deployDistributor } from '../../src/testing/distributor.js'
 import { walletOf } from '../../src/testing/localChain.js'
 import { programCommand } from '../../src/testing/programs.js'
+import { receiptOf } from '../../src/testing/receipt.js'
 import { until } from '../../src/testing/until.js'
 import { operatorAccount } from '../../src/testing/world.js'
 import { type Member, memberOf } from '../api/members.js'
@@ -66,7 +67,7 @@ const call = ({ transaction }: Claim) => ({ to: transaction!.to, data: transacti
 async function send(claim: Claim): Promise<void> {
   const { rpcUrl, chainId, reader } = hubOf()
   const hash = await walletOf({ rpcUrl }, chainId, payer).sendTransaction(call(claim))
-  expect((await reader.waitForTransactionReceipt({ hash })).status).toBe('success')
+  expect((await receiptOf(reader, hash)).status).toBe('success')
   await expect
     .poll(() => claimOf(claim.address, '?link=true'), { timeout: 30_000, interval: 200 })
     .toMatchObject({ claimed: true, reason: 'claimed', tx: hash })

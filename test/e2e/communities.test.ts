@@ -6,6 +6,7 @@ import { beforeAll, describe, expect, it } from 'vitest'
 import { communityPaymentsAbi, localTokenAbi } from '../../src/chains/evm/contracts/index.js'
 import { until } from '../../src/testing/index.js'
 import { walletOf } from '../../src/testing/localChain.js'
+import { receiptOf } from '../../src/testing/receipt.js'
 import { keypairOf } from '../../src/testing/solana/accounts.js'
 import { payQuote } from '../../src/testing/solana/payQuote.js'
 import { createMint, mintTokens } from '../../src/testing/solana/tokens.js'
@@ -83,7 +84,7 @@ async function send(label: string, account: PrivateKeyAccount, tx: { to: Hex; da
   const { rpcUrl, chainId, reader } = chainOf(label)
   const call = { to: tx.to, data: tx.data, value: BigInt(tx.value ?? 0) }
   const hash = await walletOf({ rpcUrl }, chainId, account).sendTransaction(call)
-  expect((await reader.waitForTransactionReceipt({ hash })).status).toBe('success')
+  expect((await receiptOf(reader, hash)).status).toBe('success')
   return hash
 }
 
@@ -136,12 +137,13 @@ async function configureFirst(kind: 'native' | 'token'): Promise<void> {
 
 if (cluster)
   describe('a name paid for on Solana', () => {
-    const join = async (wallet: SolanaAccount, name: string) => {
+    const quote = async (wallet: SolanaAccount, name: string): Promise<string> => {
       const account = solanaAccount(bs58.decode(wallet.secretKey).subarray(0, 32))
       const made = await register(await memberOf(apiOf(world()), account), name, { network: 'solana' })
       expect(made.transactionInfo.type).toBe('solana')
-      return payQuote(cluster, wallet, made.transactionInfo.transaction.data)
+      return made.transactionInfo.transaction.data
     }
+    const join = async (wallet: SolanaAccount, name: string) => payQuote(cluster, wallet, await quote(wallet, name))
 
     it('in SOL', async () => {
       const [wallet, name] = [await freshSolanaWallet(), freshName('m')]
@@ -159,6 +161,22 @@ if (cluster)
       await configureFirst('native')
       await until.status(world(), tx, 'finalized')
       await belongsTo(name, wallet.address)
+    })
+
+    it('is paid back where somebody on another chain was first', async () => {
+      const [first, second, name] = [await freshWallet(), await freshSolanaWallet(), freshName('m')]
+      const late = await quote(second, name)
+      const paid = await register(await memberOf(apiOf(world()), first), name)
+      await until.status(world(), await send('1', first, (paid.transactionInfo as Info).transaction), 'finalized')
+      const { publicKey } = keypairOf(second)
+      const before = await connection().getBalance(publicKey)
+      const tx = await payQuote(cluster, second, late)
+      await until.status(world(), tx, 'lost_bid')
+      const refund = async () => (await ask<{ refund: string }>('GET', `/v1/names/register/tx/${tx}`)).body.refund
+      await expect.poll(refund, { timeout: 30_000, interval: 200 }).toBe('refused')
+      // but for the fee and the rent of the name's account
+      expect(await connection().getBalance(publicKey)).toBeGreaterThan(before - Number(LAMPORTS) / 2)
+      await belongsTo(name, first.address)
     })
 
     it('after somebody has it already is lost, and given back', async () => {
@@ -207,7 +225,7 @@ describe('a payment that buys nothing', () => {
       ...{ address: contracts.communityPayments, abi: communityPaymentsAbi, functionName: 'withdraw' },
       args: [`0x${'00'.repeat(20)}`, account.address],
     })
-    expect((await reader.waitForTransactionReceipt({ hash })).status).toBe('success')
+    expect((await receiptOf(reader, hash)).status).toBe('success')
     expect(await reader.getBalance({ address: RECIPIENT as Hex })).toBe(before)
   })
 
@@ -252,7 +270,7 @@ describe('a free community', () => {
     const hash = await walletOf(hubOf(), hubOf().chainId, account).writeContract({
       ...{ address: token, abi: localTokenAbi, functionName: 'mint', args: [account.address, 5n] },
     })
-    await hubOf().reader.waitForTransactionReceipt({ hash })
+    await receiptOf(hubOf().reader, hash)
     expect(await register(holder, name)).toMatchObject({ owner: holder.address })
     const { name: _name, ...rules } = before as { name: string }
     expect((await configure(rules)).status).toBe(200)

@@ -4,6 +4,7 @@ import { describe, expect, it } from 'vitest'
 import { hubAbi } from '../../src/chains/evm/contracts/index.js'
 import { until } from '../../src/testing/index.js'
 import { walletOf } from '../../src/testing/localChain.js'
+import { receiptOf } from '../../src/testing/receipt.js'
 import { ask, freshName, freshWallet, hubOf, type Quote, sendRegistration, world } from '../support/world.js'
 
 const word = (address: string) => `0x${'0'.repeat(24)}${address.slice(2).toLowerCase()}` as const
@@ -47,7 +48,7 @@ describe('two wallets that bid for one name in one block', () => {
       to: contracts.hub,
       data: encodeFunctionData({ abi: hubAbi, functionName: 'withdrawRefund', args: [loser.address] }),
     })
-    const receipt = await reader.waitForTransactionReceipt({ hash })
+    const receipt = await receiptOf(reader, hash)
     expect(await refund()).toBe(0n)
     expect(await reader.getBalance({ address: loser.address })).toBe(
       before + 10n ** 16n - receipt.gasUsed * receipt.effectiveGasPrice,
@@ -86,7 +87,7 @@ async function contest(attempts = 10): Promise<Contest> {
   )
   const { body } = await ask('GET', `/v1/names/register/tx/${hashes[0]}`)
   expect(body).toMatchObject({ tx: hashes[0], status: 'pending' })
-  const [x, y] = await Promise.all(hashes.map((hash) => reader.waitForTransactionReceipt({ hash })))
+  const [x, y] = await Promise.all(hashes.map((hash) => receiptOf(reader, hash)))
   if (x!.blockNumber !== y!.blockNumber) {
     if (attempts <= 1) throw new Error('two transactions sent at once never came into one block')
     return contest(attempts - 1)

@@ -7,6 +7,7 @@ import { LostLeadershipError } from '../../src/db/head.js'
 import { type Leadership, tryLead } from '../../src/db/leader.js'
 import { type Airdrop, hasClaimed } from '../../src/db/read/airdrops.js'
 import { createAirdropWatcher } from '../../src/indexer/airdrops/watcher.js'
+import { receiptOf } from '../../src/testing/receipt.js'
 import type { DeployClient } from '../../src/testing/send.js'
 import { again, claimData, loadRows, payBy, storedOf } from '../support/airdrop.js'
 import { type HubWorld, startHubWorld } from '../support/hubWorld.js'
@@ -52,7 +53,7 @@ beforeEach(async () => {
 const claim = async (i: number): Promise<Hex> => {
   const data = await claimData(world.pool, airdrop, accounts[i]!)
   const hash = await client.walletClient.sendTransaction({ chain: null, to: distributor, data })
-  await world.public.waitForTransactionReceipt({ hash })
+  await receiptOf(world.public, hash)
   return hash
 }
 

@@ -9,6 +9,7 @@ import { toHex } from '../../src/registry/bytes.js'
 import { nameToWord } from '../../src/registry/name.js'
 import { createDatabase, type Stack, startStack, until } from '../../src/testing/index.js'
 import { localClients, mineQuickly, walletOf } from '../../src/testing/localChain.js'
+import { receiptOf } from '../../src/testing/receipt.js'
 
 const BATCHES = 40
 const NAMES_A_BATCH = 50
@@ -57,7 +58,7 @@ async function sendBatches(): Promise<void> {
       value: MINIMUM_WEI * BigInt(NAMES_A_BATCH),
       gas: 6_000_000n,
     })
-    await reader.waitForTransactionReceipt({ hash })
+    await receiptOf(reader, hash)
     await test.mine({ blocks: 2 })
   }
 }

@@ -13,6 +13,7 @@ import { type EventItem, type Stack, startStack, until } from '../../src/testing
 import { walletOf } from '../../src/testing/localChain.js'
 import { waitFor } from '../../src/testing/processes.js'
 import { programCommand } from '../../src/testing/programs.js'
+import { receiptOf } from '../../src/testing/receipt.js'
 import { ask, callOf, freshName, freshWallet, hubOf, nameWord, quoteOn, readHub, registerOn } from '../support/world.js'
 
 const DEADLINE_MS = 30_000
@@ -95,7 +96,7 @@ describe('a reorg of the hub above its confirmed blocks', () => {
     try {
       while (taken < 3) {
         await wallet.sendRawTransaction({ serializedTransaction: raw })
-        const { blockNumber } = await reader.waitForTransactionReceipt({ hash: tx, pollingInterval: 10 })
+        const { blockNumber } = await receiptOf(reader, tx)
         const depth = Number((await reader.getBlockNumber()) - blockNumber) + 1
         await test.request({ method: 'anvil_reorg', params: [depth, []] } as never)
         if (await reader.getTransactionReceipt({ hash: tx }).catch(() => null)) break // a block came in between

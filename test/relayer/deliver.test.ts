@@ -14,6 +14,7 @@ import { findMessages } from '../../src/db/read/packets.js'
 import { fromHex, toHex } from '../../src/registry/bytes.js'
 import { park, resume, retry } from '../../src/relayer/delivery.js'
 import { changeDelivery } from '../../src/relayer/store.js'
+import { receiptOf } from '../../src/testing/receipt.js'
 import { type BridgeWorld, MINIMUM_WEI, RELAYER_KEY, STRANGER, startBridgeWorld } from '../support/bridgeWorld.js'
 
 let world: BridgeWorld
@@ -131,7 +132,7 @@ describe('a delivery', () => {
     await asOwner('unpause')
     // another value than the message asks for is refused by the hub, and nothing is lost
     const wrong = await executeAs(STRANGER, guid, MINIMUM_WEI / 2n)
-    expect((await world.hub.public.waitForTransactionReceipt({ hash: wrong })).status).toBe('reverted')
+    expect((await receiptOf(world.hub.public, wrong)).status).toBe('reverted')
     await executeAs(STRANGER, guid, MINIMUM_WEI)
     world.aheadMs = 10_000
     await world.finish(relayer)

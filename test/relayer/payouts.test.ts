@@ -251,7 +251,9 @@ describe('clusterd refunds', () => {
     const [header, row] = (await clusterd()).stdout.split('\n')
     expect(header).toMatch(/^ID +NETWORK +AMOUNT +PAYER +NAME +CAUSE +STATE +AGE +REASON$/)
     const payer = paid.payer.publicKey.toBase58()
-    expect(row).toMatch(new RegExp(`^${id.slice(0, 18)} +mainnet +0.025 SOL +${payer} +by-hand +foreign +owed +\\d+ s +-$`))
+    expect(row).toMatch(
+      new RegExp(`^${id.slice(0, 18)} +mainnet +0.025 SOL +${payer} +by-hand +foreign +owed +\\d+ s +-$`),
+    )
     expect((await clusterd('send', '0xffffffff')).stderr).toBe(
       'clusterd: No refund 0xffffffff is owed: `clusterd refunds list` shows them.\n',
     )

@@ -7,6 +7,7 @@ import { hubAbi, priceFeedAbi } from '../../src/chains/evm/contracts/index.js'
 import { DELIVER_GAS } from '../../src/chains/solana/quote.js'
 import { toHex } from '../../src/registry/bytes.js'
 import { nameToWord } from '../../src/registry/name.js'
+import { receiptOf } from '../../src/testing/receipt.js'
 import { MINIMUM_WEI } from '../support/hubWorld.js'
 import { type SolanaWorld, startSolanaWorld } from '../support/solanaWorld.js'
 
@@ -57,7 +58,7 @@ async function deliver(name: string): Promise<bigint> {
     functionName: 'deliver',
     args: [toHex(id), toHex(payer.subarray(1)), [BigInt(wei)], [toHex(nameToWord(name))], toHex(referral)],
   })
-  return (await world.hub.public.waitForTransactionReceipt({ hash })).gasUsed
+  return (await receiptOf(world.hub.public, hash)).gasUsed
 }
 
 const setPrice = async (feed: Hex, answer: bigint, ageS = 0) => {
@@ -65,7 +66,7 @@ const setPrice = async (feed: Hex, answer: bigint, ageS = 0) => {
   const at = BigInt(Math.floor(Date.now() / 1_000) - ageS)
   const args = [answer, ageS === 0 && timestamp > at ? timestamp : at] as const
   const hash = await owner().writeContract({ address: feed, abi: priceFeedAbi, functionName: 'setRound', args })
-  await world.hub.public.waitForTransactionReceipt({ hash })
+  await receiptOf(world.hub.public, hash)
   // the quotes of two seconds share one reading
   await new Promise((resolve) => setTimeout(resolve, 2_100))
 }

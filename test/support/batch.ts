@@ -1,6 +1,7 @@
 import { type Address, encodeFunctionData, type Hex } from 'viem'
 import type { PrivateKeyAccount } from 'viem/accounts'
 import { localClients, walletOf } from '../../src/testing/localChain.js'
+import { receiptOf } from '../../src/testing/receipt.js'
 import { testBatchAbi, testBatchBytecode } from '../contracts/generated/test-batch.js'
 
 interface At {
@@ -21,7 +22,7 @@ export async function deployBatch(at: At, account: PrivateKeyAccount): Promise<A
     abi: testBatchAbi,
     bytecode: testBatchBytecode,
   })
-  const { contractAddress } = await reader.waitForTransactionReceipt({ hash })
+  const { contractAddress } = await receiptOf(reader, hash)
   if (!contractAddress) throw new Error('deploying the batch wallet: no address')
   return contractAddress
 }

@@ -38,6 +38,7 @@ import {
   deploySpoke,
 } from '../../src/testing/deploy.js'
 import { type Postgres, startPostgres } from '../../src/testing/postgres.js'
+import { receiptOf } from '../../src/testing/receipt.js'
 
 export const MINIMUM_WEI = 10n ** 16n
 const HUB_EID = 30_101
@@ -171,7 +172,7 @@ export async function startBridgeWorld({ payments = false } = {}): Promise<Bridg
         args: [hubCalldata, options],
         value: nativeFee,
       })
-      await spoke.public.waitForTransactionReceipt({ hash })
+      await receiptOf(spoke.public, hash)
       await spoke.test.mine({ blocks: 2 })
       await world.index()
       return result.guid

@@ -12,6 +12,7 @@ import {
   type PaymentJudgeOptions,
 } from '../../src/indexer/communityPayments.js'
 import { type CommunityRules, parseCommunityRules } from '../../src/registry/community.js'
+import { receiptOf } from '../../src/testing/receipt.js'
 import { testTokenAbi, testTokenBytecode } from '../contracts/generated/test-token.js'
 import { MINIMUM_WEI, openChains, placeBids, startBridgeWorld } from './bridgeWorld.js'
 
@@ -79,8 +80,7 @@ export async function startCommunityWorld(communities: readonly string[]) {
       encodeFunctionData({ abi: testTokenAbi, functionName: 'mint', args: [world.wallet(to).address, amount] }),
     )
 
-  const mined = (on: Label, hash: Hex): Promise<TransactionReceipt> =>
-    sideOf(on).public.waitForTransactionReceipt({ hash })
+  const mined = (on: Label, hash: Hex): Promise<TransactionReceipt> => receiptOf(sideOf(on).public, hash)
 
   const requestOf = ({ on = '1', by = 1, community = 'club', name, ...rest }: Pay): CommunityPaymentRequest => {
     const { token = 'native', amount = 1_000n, recipient = treasury } = rest

@@ -19,6 +19,7 @@ import { nameToWord } from '../../src/registry/name.js'
 import { type Anvil, startAnvil, TEST_MNEMONIC } from '../../src/testing/anvil.js'
 import { deployHub } from '../../src/testing/deploy.js'
 import { type Postgres, startPostgres } from '../../src/testing/postgres.js'
+import { receiptOf } from '../../src/testing/receipt.js'
 
 export const MINIMUM_WEI = 10n ** 16n
 
@@ -104,7 +105,7 @@ export async function startHubWorld(): Promise<HubWorld> {
         gas: 300_000n + 100_000n * BigInt(names.length),
         ...(nonce === undefined ? {} : { nonce }),
       })
-      await client.waitForTransactionReceipt({ hash })
+      await receiptOf(client, hash)
       return hash
     },
     async open(changes = {}) {

@@ -4,6 +4,7 @@ import { encodePlaceBids } from '../../src/chains/evm/calldata.js'
 import { endpointAbi, localMessageLibAbi } from '../../src/chains/evm/contracts/index.js'
 import { bridgeCall, type Stack, startStack, until } from '../../src/testing/index.js'
 import { walletOf } from '../../src/testing/localChain.js'
+import { receiptOf } from '../../src/testing/receipt.js'
 import { operatorAccount } from '../../src/testing/world.js'
 import { type Packet, packetsOf } from '../contracts/support/bridge.js'
 import { type BatchCall, deployBatch, runBatch } from '../support/batch.js'
@@ -129,7 +130,7 @@ describe('a bridge that cannot quote', () => {
 const spoke = () => spokeOf(SPOKE, stack)
 
 async function packetsIn(tx: Hex): Promise<Packet[]> {
-  return packetsOf(await spoke().reader.waitForTransactionReceipt({ hash: tx }))
+  return packetsOf(await receiptOf(spoke().reader, tx))
 }
 
 /** What the relayer does first: tells the hub's endpoint that the packets were sent. */
@@ -156,7 +157,7 @@ function executing({ origin, receiver, guid, message }: Packet, value: bigint): 
 async function onHub(account: Parameters<typeof walletOf>[2], call: BatchCall): Promise<Hex> {
   const hub = hubOf('mainnet', stack)
   const hash = await walletOf(hub, hub.chainId, account).sendTransaction(call)
-  const { status } = await hub.reader.waitForTransactionReceipt({ hash })
+  const { status } = await receiptOf(hub.reader, hash)
   expect(status).toBe('success')
   return hash
 }
@@ -166,5 +167,5 @@ async function setQuoteFails(fails: boolean): Promise<void> {
     to: stack.anvils[SPOKE]!.config.messageLib,
     data: encodeFunctionData({ abi: localMessageLibAbi, functionName: 'setQuoteFails', args: [fails] }),
   })
-  await spoke().reader.waitForTransactionReceipt({ hash })
+  await receiptOf(spoke().reader, hash)
 }

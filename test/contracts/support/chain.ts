@@ -14,6 +14,7 @@ import {
 } from 'viem'
 import { expect } from 'vitest'
 import { startAnvil } from '../../../src/testing/anvil.js'
+import { receiptOf } from '../../../src/testing/receipt.js'
 
 /** Enough for any call of these tests, a message of 100 names included. */
 const CALL_GAS = 12_000_000n
@@ -39,7 +40,7 @@ export async function startChain(chainId = 31_337) {
   async function send(tx: { from: Address; to?: Address; data?: Hex; value?: bigint; gas?: bigint }) {
     const { from: account, gas = CALL_GAS, ...rest } = tx
     const hash = await unlocked.sendTransaction({ account, chain: null, gas, ...rest })
-    return publicClient.waitForTransactionReceipt({ hash })
+    return receiptOf(publicClient, hash)
   }
 
   /** The same, and fails the test if it reverted. */
