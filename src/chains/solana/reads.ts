@@ -187,7 +187,10 @@ export const readTransactions = (
     }),
   )
 
-/** Reads a transaction by its signature; null where the node doesn't have it, or has no logs of it yet. */
+/**
+ * Reads a transaction by its signature; null where the node doesn't have it, or has no logs of it yet.
+ * @throws RpcError (transient) for another transaction
+ */
 export async function readTransaction(
   call: Call,
   registrar: Registrar,
@@ -197,6 +200,9 @@ export async function readTransaction(
   const options = { commitment, encoding: 'json', maxSupportedTransactionVersion: 0 }
   const tx = await call<RawTransaction | null>('getTransaction', [signature, options])
   if (!tx?.meta) return null
+  // in a batch, a broken proxy may hand out the answers to others' questions under the right ids
+  if (tx.transaction.signatures[0] !== signature)
+    throw new RpcError('transient', `getTransaction: asked for ${signature}, got ${tx.transaction.signatures[0]}`)
   return { signature, slot: tx.slot, blockTime: tx.blockTime, ...readFacts(registrar, tx) }
 }
 
