@@ -42,7 +42,23 @@ const step = fc.record({
     { weight: 3, arbitrary: fc.array(mutation, { minLength: 1, maxLength: 2 }) },
   ),
 })
-type Step = typeof step extends fc.Arbitrary<infer S> ? S : never
+type Drawn = typeof step extends fc.Arbitrary<infer S> ? S : never
+type Step = Omit<Drawn, 'holdSeconds' | 'seconds'> & { holdSeconds: bigint; seconds: bigint }
+
+const PLAIN = {
+  ...{ name: 0, payer: 0, recipient: 1, mint: 0, which: 1, amount: 10n ** 7n, holdSeconds: HOLD_SECONDS, seconds: 0n },
+  ...{ other: false, gift: false, mutations: [] as const },
+}
+/** Every instruction goes through once, whatever chance brings afterwards. */
+const OPENING: readonly Step[] = [
+  { ...PLAIN, kind: 'setHold' },
+  { ...PLAIN, kind: 'pay' },
+  { ...PLAIN, kind: 'payToken', name: 1 },
+  { ...PLAIN, kind: 'refuse' },
+  { ...PLAIN, kind: 'release' },
+  { ...PLAIN, kind: 'release', seconds: 2n * HOLD_SECONDS },
+  { ...PLAIN, kind: 'reopen' },
+]
 
 test(`${RUNS * STEPS} payments and what becomes of them: the program does what its description says, to the unit`, {
   timeout: 300_000,
@@ -50,10 +66,13 @@ test(`${RUNS * STEPS} payments and what becomes of them: the program does what i
   fc.assert(
     fc.property(fc.array(step, { minLength: STEPS, maxLength: STEPS, size: 'max' }), (steps) => {
       const scene = enter()
+      for (const one of OPENING) play(scene, one)
+      expect(Math.min(...Object.values(scene.accepted))).toBe(1)
       for (const one of steps) play(scene, one)
       empty(scene)
       // what is refused proves little unless as much goes through
-      expect(Math.min(...Object.values(scene.accepted))).toBeGreaterThan(STEPS / 100)
+      const accepted = Object.values(scene.accepted).reduce((sum, count) => sum + count, 0)
+      expect(accepted).toBeGreaterThan(STEPS / 20)
     }),
     // a failure names its instruction: thousands of steps are not worth shrinking
     { numRuns: RUNS, endOnFailure: true },

@@ -18,7 +18,7 @@ beforeAll(async () => {
   await direct('anvil_setCode', [EMITTER, EMITTER_CODE])
   const [from] = (await direct('eth_accounts')) as string[]
   for (let i = 0; i < 12; i++) {
-    await direct('eth_sendTransaction', [{ from, to: EMITTER }])
+    await emit(from!)
     if (i % 4 === 0) await direct('anvil_mine', ['0x2'])
   }
 })
@@ -55,6 +55,13 @@ const ask = (method: string, params: unknown[] = []) => post(proxy.rpcUrl, { jso
 
 async function direct(method: string, params: unknown[] = []): Promise<unknown> {
   return (await post(anvil.rpcUrl, { jsonrpc: '2.0', id: 7, method, params })).body.result
+}
+
+/** Sends a transaction that logs, and waits until it is mined: a moment after it was taken. */
+async function emit(from: string): Promise<void> {
+  const hash = await direct('eth_sendTransaction', [{ from, to: EMITTER }])
+  const isMined = async () => (await direct('eth_getTransactionReceipt', [hash])) !== null
+  if (!(await waitFor(isMined, 10_000))) throw new Error(`${hash} is not mined`)
 }
 
 interface Log {
@@ -155,7 +162,7 @@ describe('faults of answers', () => {
     expect(await direct('eth_getBlockByNumber', [block.number, false])).toEqual(block)
     await direct('anvil_mine', ['0x1'])
     const [from] = (await direct('eth_accounts')) as string[]
-    await direct('eth_sendTransaction', [{ from, to: EMITTER }])
+    await emit(from!)
     const nonce = Number(await direct('eth_getTransactionCount', [from, 'latest']))
     expect(Number((await ask('eth_getTransactionCount', [from, 'latest'])).body.result)).toBe(nonce - 1)
   })
@@ -163,7 +170,7 @@ describe('faults of answers', () => {
   it('other_fork: a branch from below the head that holds together, with other bidders', async () => {
     await open({ ...always('other_fork'), limits: { forkBlocks: 2 } })
     const [from] = (await direct('eth_accounts')) as string[]
-    await direct('eth_sendTransaction', [{ from, to: EMITTER }])
+    await emit(from!)
     const real = (await direct('eth_getBlockByNumber', ['latest', false])) as Block
     let block = (await ask('eth_getBlockByNumber', ['latest', false])).body.result as Block
     expect(block).toMatchObject({ number: real.number })
