@@ -31,6 +31,9 @@ const WORLDS = ['test/world', 'test/recovery', 'test/faults', 'test/chaos', 'tes
   (dir) => `${dir}/**/*.test.ts`,
 )
 
+/** These hold the steps of an indexer or a relayer against a chain of their own, which mines when it likes. */
+const CHAINS = ['test/relayer', 'test/indexer', 'test/solana', 'test/communities'].map((dir) => `${dir}/**/*.test.ts`)
+
 /** These measure how fast a daemon lets go of what is away: beside nothing else. */
 const ALONE = ['test/recovery/outage.test.ts']
 
@@ -44,9 +47,21 @@ export default defineConfig({
           // nothing here changes a module's state for others: they are loaded once a worker
           isolate: false,
           include: ['src/**/*.test.ts', 'test/**/*.test.ts'],
-          exclude: [...SHARED, ...WORLDS],
+          exclude: [...SHARED, ...WORLDS, ...CHAINS],
           // much of their time they wait for blocks
           maxWorkers: 3,
+          sequence: { groupOrder: 0 },
+        },
+      },
+      {
+        // like the worlds below: a node that stalls for a moment fails one now and then
+        test: {
+          ...shared,
+          name: 'chains',
+          isolate: false,
+          include: CHAINS,
+          maxWorkers: 3,
+          retry: 1,
           sequence: { groupOrder: 0 },
         },
       },
