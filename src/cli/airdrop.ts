@@ -4,7 +4,6 @@ import { setFlagsFromString } from 'node:v8'
 import type pg from 'pg'
 import { loadAirdrop, RepeatedAccountsError } from '../db/airdropLoad.js'
 import { removeAirdrop, setDistributor, setPlan } from '../db/airdrops.js'
-import { createPool } from '../db/pool.js'
 import { type Airdrop, findAirdrop, listAirdrops } from '../db/read/airdrops.js'
 import type { AirdropBadLine } from '../registry/airdropFile.js'
 import { parseClusterName } from '../registry/name.js'
@@ -20,8 +19,10 @@ import {
 } from './airdropFile.js'
 import { describeAirdrop, describeRoot, printAirdrop, printAirdrops, printRoot } from './airdropPrint.js'
 import { addressOf, blockOf, secondsOf } from './airdropValues.js'
-import { withDatabase } from './database.js'
+import { withPool } from './database.js'
 import { createProgressBar } from './progressBar.js'
+
+const DATABASE = { command: 'airdrop' }
 
 export interface AirdropPlace {
   network?: string
@@ -57,7 +58,7 @@ export async function load(file: string, command: LoadCommand): Promise<void> {
   const network = networkOfChain(command.chain, command.network)
   const settings = settingsOf(command)
   setFlagsFromString(`--heap-growing-percent=${HEAP_GROWTH_PERCENT}`)
-  await withPool(async (pool) => {
+  await withPool(DATABASE, async (pool) => {
     const startedMs = Date.now()
     const { airdrop, isNew } = await loadFile(pool, file, {
       ...{ network, community, label: command.chain, token: settings.token ?? null, endsAtS: settings.endsAtS ?? null },
@@ -80,7 +81,7 @@ export async function load(file: string, command: LoadCommand): Promise<void> {
 
 /** `clusterd airdrop set`: names the distributor, or what it is to be deployed with, of an airdrop that is loaded. */
 export async function set(name: string, command: AirdropSettings): Promise<void> {
-  await withPool(async (pool) => {
+  await withPool(DATABASE, async (pool) => {
     const airdrop = await one(pool, name, command)
     const isChanged = await applySettings(pool, airdrop, command)
     const now = (await findAirdrop(pool, airdrop.network, airdrop.community))!
@@ -93,7 +94,7 @@ export async function set(name: string, command: AirdropSettings): Promise<void>
 /** `clusterd airdrop list`. */
 export async function list({ network, json }: AirdropPlace): Promise<void> {
   const networks = network === undefined ? NETWORKS : [networkOf(network)]
-  const airdrops = await withPool((pool) => listAirdrops(pool, networks))
+  const airdrops = await withPool(DATABASE, (pool) => listAirdrops(pool, networks))
   if (json) return console.log(JSON.stringify(airdrops.map(describeAirdrop), null, 2))
   if (airdrops.length === 0) return console.log('No airdrops.')
   printAirdrops(airdrops)
@@ -101,7 +102,7 @@ export async function list({ network, json }: AirdropPlace): Promise<void> {
 
 /** `clusterd airdrop show <community>`. @throws Error where there is none */
 export async function show(name: string, place: AirdropPlace): Promise<void> {
-  const airdrop = await withPool((pool) => one(pool, name, place))
+  const airdrop = await withPool(DATABASE, (pool) => one(pool, name, place))
   if (place.json) console.log(JSON.stringify(describeAirdrop(airdrop), null, 2))
   else printAirdrop(airdrop)
 }
@@ -111,7 +112,7 @@ export async function root(
   name: string,
   { owner, ...command }: AirdropPlace & { owner?: string; token?: string; endsAt?: string },
 ): Promise<void> {
-  const airdrop = await withPool((pool) => one(pool, name, command))
+  const airdrop = await withPool(DATABASE, (pool) => one(pool, name, command))
   const { token = airdrop.token, endsAtS = airdrop.endsAtS } = settingsOf(command)
   const said = describeRoot({ ...airdrop, token, endsAtS }, owner === undefined ? null : addressOf('--owner', owner))
   if (command.json) console.log(JSON.stringify(said, null, 2))
@@ -120,7 +121,7 @@ export async function root(
 
 /** `clusterd airdrop remove <community>`: shows what would go, and with `yes` removes it. @throws Error where there is none */
 export async function remove(name: string, { yes, ...place }: AirdropPlace & { yes?: boolean }): Promise<void> {
-  await withPool(async (pool) => {
+  await withPool(DATABASE, async (pool) => {
     const airdrop = await one(pool, name, place)
     if (yes) await removeAirdrop(pool, airdrop.network, airdrop.community)
     if (place.json)
@@ -244,13 +245,3 @@ function networkOfChain(label: string, network: string | undefined): Network {
     throw new Error(`Chain "${label}" belongs to ${of}, not to ${network}.`)
   return of
 }
-
-const withPool = <T>(work: (pool: pg.Pool) => Promise<T>): Promise<T> =>
-  withDatabase(async (url) => {
-    const pool = createPool({ url, max: 2, applicationName: 'clusterd airdrop' })
-    try {
-      return await work(pool)
-    } finally {
-      await pool.end()
-    }
-  })

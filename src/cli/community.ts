@@ -1,14 +1,14 @@
 import { existsSync, readFileSync } from 'node:fs'
-import type pg from 'pg'
 import { type ChainsFile, readChains, readEnvironment } from '../config.js'
 import { makeCommunityChange } from '../db/appendChanges.js'
-import { createPool } from '../db/pool.js'
 import { findCommunityHistory, findCommunityRules, listCommunities } from '../db/read/communityNames.js'
 import { type CommunityRules, communityRulesJson, parseCommunityRules } from '../registry/community.js'
 import { parseClusterName } from '../registry/name.js'
 import { NETWORKS, type Network } from '../registry/network.js'
-import { withDatabase } from './database.js'
+import { withPool } from './database.js'
 import { table } from './tables.js'
+
+const DATABASE = { command: 'community' }
 
 export interface CommunityOptions {
   testnet?: boolean
@@ -31,7 +31,7 @@ const networkOf = ({ testnet }: CommunityOptions): Network => (testnet ? 'testne
 /** `clusterd community list`. */
 export async function list({ testnet, json }: CommunityOptions): Promise<void> {
   const networks = testnet ? (['testnet'] as const) : NETWORKS
-  const found = await withPool(async (pool) => {
+  const found = await withPool(DATABASE, async (pool) => {
     const lists = networks.map(async (network) =>
       (await listCommunities(pool, network)).map((one) => ({ network, ...one })),
     )
@@ -54,7 +54,7 @@ function summary({ prices, ownersOnly, startsAtMs, requirements }: CommunityRule
 /** `clusterd community show`: the rules as JSON, or all there ever were. @throws Error where the name is no community */
 export async function show(input: string, options: CommunityOptions & { history?: boolean }): Promise<void> {
   const [name, network] = [requireName(input), networkOf(options)]
-  await withPool(async (pool) => {
+  await withPool(DATABASE, async (pool) => {
     if (options.history) {
       const history = await findCommunityHistory(pool, network, name)
       const shown = history.map(({ atMs, rules }) => ({
@@ -77,7 +77,7 @@ export async function set(input: string, options: RuleOptions): Promise<void> {
   const [community, network] = [requireName(input), networkOf(options)]
   const { chainsFile } = readEnvironment()
   const rules = readRules(options, readChains(chainsFile), network)
-  await withPool(async (pool) => {
+  await withPool(DATABASE, async (pool) => {
     const change = { kind: 'configure_community', actor: null, community, rules } as const
     const made = await makeCommunityChange(pool, { network, change, nowMs: Date.now() })
     if (made.kind === 'catching_up')
@@ -152,13 +152,3 @@ function requireName(input: string): string {
   if (name === null) throw new Error(`"${input}" is no name: 1 to 32 characters of a-z, 0-9, _ and -.`)
   return name
 }
-
-const withPool = <T>(work: (pool: pg.Pool) => Promise<T>): Promise<T> =>
-  withDatabase(async (url) => {
-    const pool = createPool({ url, max: 2, applicationName: 'clusterd community' })
-    try {
-      return await work(pool)
-    } finally {
-      await pool.end()
-    }
-  })

@@ -1,6 +1,8 @@
 import fs from 'node:fs'
 import path from 'node:path'
+import type pg from 'pg'
 import { ConfigError, readEnvironment } from '../config.js'
+import { createPool } from '../db/pool.js'
 
 /**
  * Does `work` on the database that a command means: DATABASE_URL, else that of the local world in CLUSTERD_HOME, whose
@@ -24,3 +26,17 @@ export async function withDatabase<T>(work: (url: string) => Promise<T>): Promis
     if (!server.reused) await server.stop()
   }
 }
+
+/** The same with a pool of connections, ended afterwards. @param command as pg_stat_activity shows it, after `clusterd` */
+export const withPool = <T>(
+  { command, max = 2 }: { command: string; max?: number },
+  work: (pool: pg.Pool) => Promise<T>,
+): Promise<T> =>
+  withDatabase(async (url) => {
+    const pool = createPool({ url, max, applicationName: `clusterd ${command}` })
+    try {
+      return await work(pool)
+    } finally {
+      await pool.end()
+    }
+  })

@@ -1,14 +1,15 @@
 import bs58 from 'bs58'
 import type pg from 'pg'
 import { type DeliveryRow, type DeliveryStateName, isDeliveryState } from '../db/deliveryRows.js'
-import { createPool } from '../db/pool.js'
 import { deliveryById, listDeliveries } from '../db/read/deliveries.js'
 import { toHex } from '../registry/bytes.js'
 import { NETWORKS, type Network } from '../registry/network.js'
 import { park, resume, retry } from '../relayer/delivery.js'
 import { changeDelivery, toDelivery } from '../relayer/store.js'
-import { withDatabase } from './database.js'
+import { withPool } from './database.js'
 import { duration, table } from './tables.js'
+
+const DATABASE = { command: 'deliveries', max: 1 }
 
 export interface ListOptions {
   state?: string
@@ -30,7 +31,7 @@ export async function list(options: ListOptions): Promise<void> {
     throw new Error(`--limit is a whole number from 1 to ${MAX_LIMIT}.`)
   }
   const filter = { states: statesOf(options), networks: networksOf(options), limit }
-  const rows = await withPool((pool) => listDeliveries(pool, filter))
+  const rows = await withPool(DATABASE, (pool) => listDeliveries(pool, filter))
   if (options.json) return print(rows.map(describe))
   if (rows.length === 0) return console.log('No deliveries.')
   const nowMs = Date.now()
@@ -55,14 +56,14 @@ export async function list(options: ListOptions): Promise<void> {
 
 /** `clusterd deliveries show <id>`. @throws Error with one sentence where there is none */
 export async function show(id: string, options: { json?: boolean }): Promise<void> {
-  const row = await withPool((pool) => find(pool, id))
+  const row = await withPool(DATABASE, (pool) => find(pool, id))
   if (options.json) return print(describe(row))
   printOne(row)
 }
 
 /** `clusterd deliveries retry | park | resume <id>`: works while the daemon runs, which takes it up at once. */
 export async function change(verb: keyof typeof CHANGES, id: string, options: { json?: boolean }): Promise<void> {
-  const row = await withPool(async (pool) => {
+  const row = await withPool(DATABASE, async (pool) => {
     const before = await find(pool, id)
     const after = CHANGES[verb](toDelivery(before))
     if (before.state === 'confirmed') throw new Error(`Delivery ${id} is confirmed: there is nothing to ${verb}.`)
@@ -80,16 +81,6 @@ async function find(pool: pg.Pool, id: string): Promise<DeliveryRow> {
   if (!row) throw new Error(`There is no delivery ${id}: \`clusterd deliveries list --all\` shows them.`)
   return row
 }
-
-const withPool = <T>(work: (pool: pg.Pool) => Promise<T>): Promise<T> =>
-  withDatabase(async (url) => {
-    const pool = createPool({ url, max: 1, applicationName: 'clusterd deliveries' })
-    try {
-      return await work(pool)
-    } finally {
-      await pool.end()
-    }
-  })
 
 function statesOf({ state, all }: ListOptions): readonly DeliveryStateName[] {
   if (state === undefined) return all ? [...LIVE, 'confirmed'] : LIVE

@@ -1,15 +1,16 @@
 import bs58 from 'bs58'
 import type pg from 'pg'
 import { sendRefunds } from '../db/payouts.js'
-import { createPool } from '../db/pool.js'
 import { listRefunds, listRefusals, type Refund } from '../db/read/refunds.js'
 import { decodeAddress } from '../registry/address.js'
 import { toHex } from '../registry/bytes.js'
 import { NATIVE } from '../registry/community.js'
 import { wordToName } from '../registry/name.js'
 import { NETWORKS, type Network } from '../registry/network.js'
-import { withDatabase } from './database.js'
+import { withPool } from './database.js'
 import { duration, table } from './tables.js'
+
+const DATABASE = { command: 'refunds' }
 
 export interface RefundOptions {
   all?: boolean
@@ -25,7 +26,7 @@ const LAMPORTS_PER_SOL = 1_000_000_000n
 /** `clusterd refunds list`: what is owed back to payers on Solana, and what of communities is being given back. */
 export async function list(options: RefundOptions): Promise<void> {
   const isAll = options.all ?? false
-  const refunds = await withPool(async (pool) => [
+  const refunds = await withPool(DATABASE, async (pool) => [
     ...(await all(pool, options, isAll)),
     ...(await each(options, (network) => listRefusals(pool, network, isAll))),
   ])
@@ -40,7 +41,7 @@ export async function list(options: RefundOptions): Promise<void> {
  */
 export async function send(ids: readonly string[], options: RefundOptions): Promise<void> {
   if ((ids.length === 0) === (options.all !== true)) throw new Error('Name the refunds to send, or give --all.')
-  const refunds = await withPool(async (pool) => {
+  const refunds = await withPool(DATABASE, async (pool) => {
     const owed = await all(pool, options, false)
     const chosen = options.all ? owed : ids.map((id) => find(owed, id))
     for (const network of NETWORKS) {
@@ -74,16 +75,6 @@ function networksOf({ testnet, mainnet }: RefundOptions): readonly Network[] {
   const chosen = NETWORKS.filter((network) => (network === 'testnet' ? testnet : mainnet))
   return chosen.length > 0 ? chosen : NETWORKS
 }
-
-const withPool = <T>(work: (pool: pg.Pool) => Promise<T>): Promise<T> =>
-  withDatabase(async (url) => {
-    const pool = createPool({ url, max: 2, applicationName: 'clusterd refunds' })
-    try {
-      return await work(pool)
-    } finally {
-      await pool.end()
-    }
-  })
 
 function print(refunds: readonly Refund[]): void {
   const nowMs = Date.now()

@@ -1,19 +1,13 @@
-import { createPool } from '../db/pool.js'
 import { type Replayed, replay } from '../db/replay.js'
 import { NETWORKS, type Network } from '../registry/network.js'
-import { withDatabase } from './database.js'
+import { withPool } from './database.js'
 
 /** `clusterd replay`: rebuilds each network from its journal and compares; exit code 1 when one differs. */
 export async function replayAll(): Promise<void> {
-  const results = await withDatabase(async (url) => {
-    const pool = createPool({ url, max: 2, applicationName: 'clusterd replay' })
-    try {
-      const done: Replayed[] = []
-      for (const network of NETWORKS) done.push(await replay(pool, network, progressOf(network)))
-      return done
-    } finally {
-      await pool.end()
-    }
+  const results = await withPool({ command: 'replay' }, async (pool) => {
+    const done: Replayed[] = []
+    for (const network of NETWORKS) done.push(await replay(pool, network, progressOf(network)))
+    return done
   })
   for (const { network, generation, entries, live, rebuilt } of results) {
     const verdict = live === rebuilt ? 'equal' : 'DIFFERENT'

@@ -2,11 +2,10 @@ import type pg from 'pg'
 import { createChainRpc, createEvmChain } from '../chains/evm/chain.js'
 import { type ChainConfig, ConfigError, readChains, readEnvironment } from '../config.js'
 import { type ChainRow, findChain } from '../db/chains.js'
-import { createPool } from '../db/pool.js'
 import { rewind } from '../db/rewind.js'
 import type { RewindReport, Sample } from '../db/rewindReport.js'
 import { rewindPoint, suggestedBlock } from '../indexer/rewindPoint.js'
-import { withDatabase } from './database.js'
+import { withPool } from './database.js'
 
 export interface RewindCommand {
   network?: string
@@ -23,20 +22,15 @@ export interface RewindCommand {
 export async function rewindChain(command: RewindCommand): Promise<void> {
   const config = configOf(command)
   const block = blockOf(command)
-  await withDatabase(async (url) => {
-    const pool = createPool({ url, max: 3, applicationName: 'clusterd rewind' })
-    try {
-      const row = await rowOf(pool, config)
-      const chain = createEvmChain({ config, chain: row.chain, rpc: createChainRpc(config) })
-      const at = block ?? (await suggestedBlock(pool, chain, row))
-      if (at === null) throw new Error('the chain has none of the blocks whose hashes are kept: name one with --block.')
-      const target = await rewindPoint(pool, chain, row, at)
-      const report = await rewind(pool, target, { apply: command.yes === true, onProgress: progress })
-      if (command.json) console.log(JSON.stringify({ applied: command.yes === true, ...report }, null, 2))
-      else print(report, command.yes === true)
-    } finally {
-      await pool.end()
-    }
+  await withPool({ command: 'rewind', max: 3 }, async (pool) => {
+    const row = await rowOf(pool, config)
+    const chain = createEvmChain({ config, chain: row.chain, rpc: createChainRpc(config) })
+    const at = block ?? (await suggestedBlock(pool, chain, row))
+    if (at === null) throw new Error('the chain has none of the blocks whose hashes are kept: name one with --block.')
+    const target = await rewindPoint(pool, chain, row, at)
+    const report = await rewind(pool, target, { apply: command.yes === true, onProgress: progress })
+    if (command.json) console.log(JSON.stringify({ applied: command.yes === true, ...report }, null, 2))
+    else print(report, command.yes === true)
   })
 }
 

@@ -4,10 +4,12 @@ import { decodePayment, encodePayment } from '../registry/communityChange.js'
 import { ENTRY_KIND, type Entry } from '../registry/entry.js'
 import { NETWORK_CODE, type Network } from '../registry/network.js'
 import { insertDeliveries } from './deliveries.js'
+import { kindCode } from './deliveryRows.js'
 import { payoutKindCode, payoutStateCode } from './payoutRows.js'
 import { leaf } from './tables.js'
 
 const REFUSE = payoutKindCode('refuse')
+const REFUSE_DELIVERY = kindCode('refuse')
 /** Payouts of which nothing is on its way, and which gave nothing back. */
 const UNSENT = [payoutStateCode('queued'), payoutStateCode('parked')].join(', ')
 
@@ -15,7 +17,7 @@ const UNSENT = [payoutStateCode('queued'), payoutStateCode('parked')].join(', ')
  * Of a payment `p`: a delivery (on Solana a payout) that gives it back, or did. What was only queued, and nothing of it left, doesn't
  * count.
  */
-export const REFUSAL_HAS_LEFT = `(EXISTS (SELECT FROM deliveries d WHERE d.network = p.network AND d.kind = 5 AND d.guid = p.payment_id
+export const REFUSAL_HAS_LEFT = `(EXISTS (SELECT FROM deliveries d WHERE d.network = p.network AND d.kind = ${REFUSE_DELIVERY} AND d.guid = p.payment_id
     AND NOT (d.state IN (0, 5) AND d.nonce IS NULL))
   OR EXISTS (SELECT FROM payouts o WHERE o.network = p.network AND o.message_id = p.payment_id AND o.kind = ${REFUSE}
     AND o.state NOT IN (${UNSENT})))`
@@ -34,7 +36,7 @@ export async function queueRefusals(
   await insertRefusals(client, network, payments, nowMs)
   await client.query(
     `UPDATE deliveries SET state = CASE WHEN nonce IS NULL THEN 0 ELSE 3 END, next_ms = 0, version = version + 1
-     WHERE network = $1 AND guid = ANY ($2::bytea[]) AND kind = 5 AND state = 4`,
+     WHERE network = $1 AND guid = ANY ($2::bytea[]) AND kind = ${REFUSE_DELIVERY} AND state = 4`,
     [NETWORK_CODE[network], payments.map(({ paymentId }) => paymentId)],
   )
 }
@@ -96,7 +98,7 @@ export async function queueRefusalsAgain(
 ): Promise<void> {
   const code = NETWORK_CODE[network]
   await client.query(
-    'DELETE FROM deliveries WHERE network = $1 AND kind = 5 AND state IN (0, 5) AND nonce IS NULL AND release IS NULL',
+    `DELETE FROM deliveries WHERE network = $1 AND kind = ${REFUSE_DELIVERY} AND state IN (0, 5) AND nonce IS NULL AND release IS NULL`,
     [code],
   )
   await client.query(`DELETE FROM payouts WHERE network = $1 AND kind = ${REFUSE} AND state IN (${UNSENT})`, [code])

@@ -1,10 +1,9 @@
 import { LostLeadershipError } from '../db/head.js'
-import { type Bell, pause } from '../ops/bell.js'
+import { type Bell, pauseAfterError } from '../ops/bell.js'
 import type { Logger } from '../ops/log.js'
 import type { Network } from '../registry/network.js'
 import type { JudgeOutcome, PaymentJudge } from './communityPayments.js'
 
-const ERROR_BACK_OFF_MS = [250, 500, 1_000, 2_000, 5_000]
 /** Payments that wait longer than this for a chain are an alarm: those that buy nothing have to be given back within their hold. */
 const ALARM_AFTER_MS = 5 * 60_000
 
@@ -45,7 +44,7 @@ export async function runPaymentJudge(
       const fields = { network, err: error, failures }
       if (failures === 0) log.warn(fields, 'judging payments of communities failed; it will be tried again')
       else log.debug(fields, 'judging payments of communities failed again')
-      await pause(ERROR_BACK_OFF_MS[Math.min(failures, ERROR_BACK_OFF_MS.length - 1)]!, signal)
+      await pauseAfterError(failures, signal)
       failures += 1
     }
   }

@@ -6,7 +6,7 @@ import type { BalancePort } from '../chains/walletFacts.js'
 import { type ChainRow, readChain } from '../db/chains.js'
 import { LostLeadershipError } from '../db/head.js'
 import { whileLeading } from '../db/leader.js'
-import { createBell, pause } from '../ops/bell.js'
+import { createBell, pauseAfterError } from '../ops/bell.js'
 import type { Logger } from '../ops/log.js'
 import type { Network } from '../registry/network.js'
 import { runAirdropWatcher } from './airdrops/run.js'
@@ -18,7 +18,6 @@ import type { WatchOutcome } from './solana/watcher.js'
 import type { IndexerState, Outcome, Progress } from './types.js'
 
 const HALTED_POLL_MS = 1_000
-const ERROR_BACK_OFF_MS = [250, 500, 1_000, 2_000, 5_000]
 const IDLE_LOG_LEVEL = 'trace'
 
 /** Outcomes of steps that may have written payments. */
@@ -191,7 +190,7 @@ async function loop(
           (fresh) => Object.assign(row, fresh),
           () => {},
         )
-        await pause(ERROR_BACK_OFF_MS[Math.min(failures, ERROR_BACK_OFF_MS.length - 1)]!, signal)
+        await pauseAfterError(failures, signal)
         failures += 1
       }
     }

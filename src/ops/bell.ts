@@ -33,3 +33,10 @@ export function createBell(): Bell {
 /** Waits for a time or until the signal fires. */
 export const pause = (ms: number, signal: AbortSignal): Promise<void> =>
   sleep(ms, undefined, { signal }).catch(() => {})
+
+/** Pauses of a loop whose step failed, by how often in a row before; the last one stays. */
+const ERROR_PAUSES_MS = [250, 500, 1_000, 2_000, 5_000]
+
+/** Waits after a step that failed, or until the signal fires. @param failures steps that failed in a row before it */
+export const pauseAfterError = (failures: number, signal: AbortSignal): Promise<void> =>
+  pause(ERROR_PAUSES_MS[Math.min(failures, ERROR_PAUSES_MS.length - 1)]!, signal)

@@ -1,7 +1,7 @@
 import { LostLeadershipError } from '../db/head.js'
 import { whileLeading } from '../db/leader.js'
 import { listenTo } from '../db/listen.js'
-import { type Bell, createBell, pause } from '../ops/bell.js'
+import { type Bell, createBell, pauseAfterError } from '../ops/bell.js'
 import type { Logger } from '../ops/log.js'
 import { type Alarms, createAlarms } from './alarms.js'
 import type { PayerOptions, PayerState } from './payouts/payer.js'
@@ -9,7 +9,6 @@ import { type PayoutSource, runPayer } from './payouts/run.js'
 import { createRelayer, type Relayer, type RelayerOptions, type RelayerState } from './relayer.js'
 import type { Place } from './route.js'
 
-const ERROR_BACK_OFF_MS = [250, 500, 1_000, 2_000, 5_000]
 /** After so many steps on end that stored something, it waits all the same: nodes that contradict each other cost no full speed. */
 const MAX_BUSY_STEPS = 50
 
@@ -149,7 +148,7 @@ async function loop(
       if (failures === 0)
         log.warn({ network, chain, err: error }, 'a step of the deliveries failed; it will be tried again')
       else log.debug({ network, chain, err: error, failures }, 'a step of the deliveries failed again')
-      await pause(ERROR_BACK_OFF_MS[Math.min(failures, ERROR_BACK_OFF_MS.length - 1)]!, signal)
+      await pauseAfterError(failures, signal)
       failures += 1
     }
   }

@@ -19,14 +19,6 @@ export const ROWS: readonly Row[] = inOrder([
   ...eventRows,
 ])
 
-/** Rows whose part of the service is not built: claimed by nobody, and never counted as passed. */
-export const MISSING: readonly { sections: Readonly<Record<string, readonly string[]>>; reason: string }[] = []
-
-export const missingRows = (): { section: string; row: string; reason: string }[] =>
-  MISSING.flatMap(({ sections, reason }) =>
-    Object.entries(sections).flatMap(([section, rows]) => rows.map((row) => ({ section, row, reason }))),
-  )
-
 /** By section (4.10 after 4.9), within one as the specification has them. */
 function inOrder(rows: readonly Row[]): Row[] {
   const place = ({ section, row }: Row) => SPECIFICATION[section]?.indexOf(row) ?? -1

@@ -1,12 +1,10 @@
 import type pg from 'pg'
 import type { EvmChain } from '../../chains/evm/chain.js'
 import { LostLeadershipError } from '../../db/head.js'
-import { pause } from '../../ops/bell.js'
+import { pause, pauseAfterError } from '../../ops/bell.js'
 import type { Logger } from '../../ops/log.js'
 import type { Network } from '../../registry/network.js'
 import { createAirdropWatcher } from './watcher.js'
-
-const ERROR_BACK_OFF_MS = [250, 500, 1_000, 2_000, 5_000]
 
 export interface AirdropRunOptions {
   pool: pg.Pool
@@ -42,7 +40,7 @@ export async function runAirdropWatcher(
       const what = { ...fields, err: error, failures }
       if (failures === 0) log.warn(what, 'claims of airdrops could not be followed; it will be tried again')
       else log.debug(what, 'claims of airdrops could not be followed again')
-      await pause(ERROR_BACK_OFF_MS[Math.min(failures, ERROR_BACK_OFF_MS.length - 1)]!, signal)
+      await pauseAfterError(failures, signal)
       failures += 1
     }
   }

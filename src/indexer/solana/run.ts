@@ -2,14 +2,12 @@ import type pg from 'pg'
 import type { SolanaChain } from '../../chains/solana/chain.js'
 import { watchLogs } from '../../chains/solana/logsWatcher.js'
 import { LostLeadershipError } from '../../db/head.js'
-import { createBell, pause } from '../../ops/bell.js'
+import { createBell, pauseAfterError } from '../../ops/bell.js'
 import type { Logger } from '../../ops/log.js'
 import type { Network } from '../../registry/network.js'
 import type { IndexerState, Progress } from '../types.js'
 import type { ProgramIdentity } from './row.js'
 import { createPaymentWatcher, type WatchOutcome } from './watcher.js'
-
-const ERROR_BACK_OFF_MS = [250, 500, 1_000, 2_000, 5_000]
 
 /** A network's Solana cluster as the daemon opened it. */
 export interface SolanaSource {
@@ -90,7 +88,7 @@ export async function runPaymentWatcher(
         const fields = { network, chain: label, err: error, failures }
         if (failures === 0) log.warn(fields, 'a step failed; it will be tried again')
         else log.debug(fields, 'a step failed again')
-        await pause(ERROR_BACK_OFF_MS[Math.min(failures, ERROR_BACK_OFF_MS.length - 1)]!, signal)
+        await pauseAfterError(failures, signal)
         failures += 1
       }
     }

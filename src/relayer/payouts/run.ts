@@ -1,11 +1,9 @@
 import type { PayoutCluster } from '../../chains/solana/payouts.js'
 import { LostLeadershipError } from '../../db/head.js'
-import { type Bell, pause } from '../../ops/bell.js'
+import { type Bell, pauseAfterError } from '../../ops/bell.js'
 import type { Logger } from '../../ops/log.js'
 import { createPayoutAlarms } from './alarms.js'
 import { createPayer, type Payer, type PayerOptions, type PayerState } from './payer.js'
-
-const ERROR_BACK_OFF_MS = [250, 500, 1_000, 2_000, 5_000]
 
 /** A network's Solana cluster, as far as payouts go. */
 export interface PayoutSource {
@@ -50,7 +48,7 @@ export async function runPayer(
       if (error instanceof LostLeadershipError || signal.aborted) throw error
       if (failures === 0) log.warn({ network, err: error }, 'a step of the payouts failed; it will be tried again')
       else log.debug({ network, err: error, failures }, 'a step of the payouts failed again')
-      await pause(ERROR_BACK_OFF_MS[Math.min(failures, ERROR_BACK_OFF_MS.length - 1)]!, signal)
+      await pauseAfterError(failures, signal)
       failures += 1
     }
   }
