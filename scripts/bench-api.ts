@@ -5,7 +5,7 @@
 import { resolve } from 'node:path'
 import { parseArgs } from 'node:util'
 import autocannon from 'autocannon'
-import { createDatabase, startPostgres } from '../src/testing/postgres.js'
+import { createDatabase, startPostgres } from '../src/testing/processes/postgres.js'
 import { type Bench, describeMachine, median, printTable, runBench, thousands } from './bench/bench.js'
 import { type BenchChain, fillChain, nameOf, walletOf } from './bench/chain.js'
 import { buildDaemon, startBareServer, startDaemonProcess, waitUntilIndexed } from './bench/programs.js'

@@ -5,7 +5,7 @@
 import { resolve } from 'node:path'
 import { parseArgs } from 'node:util'
 import pg from 'pg'
-import { createDatabase, dropDatabase, startPostgres } from '../src/testing/postgres.js'
+import { createDatabase, dropDatabase, startPostgres } from '../src/testing/processes/postgres.js'
 import { type Bench, describeMachine, median, peakMemoryKib, printTable, runBench, thousands } from './bench/bench.js'
 import { type BenchChain, fillChain } from './bench/chain.js'
 import type { LoopKind } from './bench/loop.js'

@@ -13,8 +13,8 @@ import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { promisify } from 'node:util'
 import { createDatabase, startStack } from '../src/testing/index.js'
-import { freePort } from '../src/testing/ports.js'
-import { waitFor } from '../src/testing/processes.js'
+import { freePort } from '../src/testing/processes/ports.js'
+import { waitFor } from '../src/testing/processes/processes.js'
 
 const ROOT = join(import.meta.dirname, '..')
 const READY_DEADLINE_MS = 60_000

@@ -1,8 +1,8 @@
 import { readFileSync, writeFileSync } from 'node:fs'
 import { fileURLToPath } from 'node:url'
-import { openApiDocument } from '../src/api/openapi.js'
+import { openApiDocument } from '../src/api/http/openapi.js'
+import { VERSION } from '../src/api/http/version.js'
 import { routes } from '../src/api/server.js'
-import { VERSION } from '../src/api/version.js'
 
 /** Writes docs/openapi.json from the routes' schemas; with --check only says whether it is up to date. */
 const FILE = fileURLToPath(new URL('../docs/openapi.json', import.meta.url))

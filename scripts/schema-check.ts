@@ -5,8 +5,8 @@ import path from 'node:path'
 import { parseArgs } from 'node:util'
 import { PrismaPg } from '@prisma/adapter-pg'
 import pg from 'pg'
-import { migrate } from '../src/db/migrate.js'
-import { createDatabase, dropDatabase, startPostgres } from '../src/testing/postgres.js'
+import { migrate } from '../src/db/pg/migrate.js'
+import { createDatabase, dropDatabase, startPostgres } from '../src/testing/processes/postgres.js'
 
 /**
  * Checks that the migrations, prisma/schema.prisma and (when one is named) a database say the same:

@@ -1,11 +1,11 @@
 #!/usr/bin/env node
 import { Command } from 'commander'
-import { addAirdropCommands } from './cli/airdropCommands.js'
-import { addCommunityCommands } from './cli/communityCommands.js'
+import { addAirdropCommands } from './cli/airdrop/commands.js'
+import { addCommunityCommands } from './cli/community/commands.js'
 import type { ListOptions } from './cli/deliveries.js'
 import type { RefundOptions } from './cli/refunds.js'
 import type { RewindCommand } from './cli/rewind.js'
-import { ConfigError } from './config.js'
+import { ConfigError } from './config/index.js'
 
 /** The command line. Each command is loaded when it is asked for: a production start never loads the local world. */
 const program = new Command('clusterd')
@@ -39,7 +39,7 @@ program
   .option('--communities', 'only names below communities')
   .option('--testnet', 'use the testnet')
   .action(async (options: { name?: string; network?: string; communities?: boolean; testnet?: boolean }) =>
-    (await import('./cli/demo.js')).demo(options),
+    (await import('./cli/demo/demo.js')).demo(options),
   )
 
 program

@@ -1,14 +1,14 @@
 import bs58 from 'bs58'
 import type pg from 'pg'
-import type { RpcError } from './chains/evm/rpcErrors.js'
-import type { Nodes } from './chains/nodes.js'
+import type { RpcError } from './chains/rpc/errors.js'
+import type { Nodes } from './chains/rpc/nodes.js'
 import { createClusterRpc, createSolanaChain, SOLANA_LABEL, type SolanaChain } from './chains/solana/chain.js'
 import { createPayoutCluster } from './chains/solana/payouts.js'
-import type { SolanaConfig } from './config.js'
+import type { SolanaConfig } from './config/index.js'
 import { knownGenesis, registerChain } from './db/chains.js'
 import type { ProgramIdentity } from './indexer/solana/row.js'
 import type { SolanaSource } from './indexer/solana/run.js'
-import type { Network } from './registry/network.js'
+import type { Network } from './registry/primitives/network.js'
 import type { PayoutSource } from './relayer/payouts/run.js'
 
 export interface OpenSolanaOptions {

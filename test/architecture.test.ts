@@ -16,15 +16,14 @@ const SRC = fileURLToPath(new URL('../src/', import.meta.url))
  */
 const MAY_IMPORT: Record<string, readonly string[]> = {
   registry: [],
-  'config.ts': ['registry'],
-  ops: ['registry', 'types:config.ts'],
-  chains: ['registry', 'ops', 'types:config.ts'],
-  db: ['registry', 'ops', 'types:config.ts'],
-  indexer: ['registry', 'chains', 'db', 'ops', 'types:config.ts'],
-  relayer: ['registry', 'chains', 'db', 'ops', 'types:config.ts'],
-  push: ['registry', 'db', 'ops', 'types:config.ts'],
+  config: ['registry'],
+  ops: ['registry', 'types:config'],
+  chains: ['registry', 'ops', 'types:config'],
+  db: ['registry', 'ops', 'types:config'],
+  indexer: ['registry', 'chains', 'db', 'ops', 'types:config'],
+  relayer: ['registry', 'chains', 'db', 'ops', 'types:config'],
   web: ['registry'],
-  api: ['registry', 'db', 'push', 'web', 'ops', 'chains/chain.ts', 'chains/walletFacts.ts', 'types:config.ts'],
+  api: ['registry', 'db', 'web', 'ops', 'chains/chain.ts', 'chains/walletFacts.ts', 'types:config'],
 }
 /** The commands start the local world; nothing else of the product may load it, and they only when asked to. */
 const MAY_LOAD_TESTING = /^cli(\.ts$|\/)/
@@ -92,7 +91,7 @@ function problemsOf(source: Source): string[] {
   const problems: string[] = []
   const room = roomOf(source.path)
   if (isTest(source.path)) return problems
-  if (source.readsEnvironment && source.path !== 'config.ts') problems.push(`${source.path} reads process.env`)
+  if (source.readsEnvironment && source.path !== 'config/index.ts') problems.push(`${source.path} reads process.env`)
   if (room === 'testing') return problems
   for (const { target, isTypeOnly, isDynamic } of source.imports) {
     const to = roomOf(target)
@@ -134,10 +133,10 @@ describe('the house', () => {
 
   it('has code to judge', () => {
     expect(sources.filter(({ path }) => path.startsWith('registry/')).length).toBeGreaterThan(5)
-    expect(sources.find(({ path }) => path === 'config.ts')?.readsEnvironment).toBe(true)
-    expect(sources.find(({ path }) => path === 'registry/fold.ts')?.imports.map(({ target }) => target)).toContain(
-      'registry/bid.ts',
-    )
+    expect(sources.find(({ path }) => path === 'config/index.ts')?.readsEnvironment).toBe(true)
+    expect(
+      sources.find(({ path }) => path === 'registry/fold/index.ts')?.imports.map(({ target }) => target),
+    ).toContain('registry/journal/bid.ts')
   })
 })
 
@@ -146,9 +145,9 @@ describe('the rules of this test', () => {
 
   it.each([
     ['registry/a.ts', "import { x } from '../db/b.js'"],
-    ['registry/a.ts', "import type { Config } from '../config.js'"],
-    ['chains/a.ts', "import { readConfig } from '../config.js'"],
-    ['chains/evm/a.ts', "import { readConfig, type Config } from '../../config.js'"],
+    ['registry/a.ts', "import type { Config } from '../config/index.js'"],
+    ['chains/a.ts', "import { readConfig } from '../config/index.js'"],
+    ['chains/evm/a.ts', "import { readConfig, type Config } from '../../config/index.js'"],
     ['chains/a.ts', "import '../db/b.js'"],
     ['db/a.ts', "export * from '../chains/chain.js'"],
     ['indexer/a.ts', "import { x } from '../relayer/b.js'"],
@@ -171,11 +170,11 @@ describe('the rules of this test', () => {
 
   it.each([
     ['registry/a.ts', "import { x } from './b.js'\nimport { y } from 'viem'"],
-    ['chains/a.ts', "import type { Config } from '../config.js'\nimport { x } from '../registry/b.js'"],
+    ['chains/a.ts', "import type { Config } from '../config/index.js'\nimport { x } from '../registry/b.js'"],
     ['api/a.ts', "import type { ChainPort } from '../chains/chain.js'\nimport { q } from '../db/q.js'"],
     ['cli/dev.ts', "const { startStack } = await import('../testing/index.js')"],
-    ['cli.ts', "import { readConfig } from './config.js'\nimport { start } from './daemon.js'"],
-    ['testing/a.ts', "import { x } from '../api/b.js'\nimport { y } from '../config.js'"],
+    ['cli.ts', "import { readConfig } from './config/index.js'\nimport { start } from './daemon.js'"],
+    ['testing/a.ts', "import { x } from '../api/b.js'\nimport { y } from '../config/index.js'"],
     ['db/a.test.ts', "import { x } from '../testing/b.js'\nconst e = process.env"],
     ['db/a.ts', "process.on('exit', f)\nconst { pid } = { pid: process.pid }\nchild.process.env"],
   ])('find none in %s: %s', (path, text) => {

@@ -1,6 +1,6 @@
 import { inject } from 'vitest'
-import { type PreparedPostgres, preparePostgres } from '../src/testing/postgres.js'
-import { startProgramsFrom } from '../src/testing/programs.js'
+import { type PreparedPostgres, preparePostgres } from '../src/testing/processes/postgres.js'
+import { startProgramsFrom } from '../src/testing/processes/programs.js'
 import { builtProgram } from './support/built.js'
 
 declare module 'vitest' {

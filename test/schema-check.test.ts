@@ -4,8 +4,8 @@ import path from 'node:path'
 import pg from 'pg'
 import { afterAll, beforeAll, describe, expect, it } from 'vitest'
 import { checkSchema, schemaDifference } from '../scripts/schema-check.js'
-import { migrate } from '../src/db/migrate.js'
-import { createDatabase, type Postgres, startPostgres } from '../src/testing/postgres.js'
+import { migrate } from '../src/db/pg/migrate.js'
+import { createDatabase, type Postgres, startPostgres } from '../src/testing/processes/postgres.js'
 
 let home: string
 let server: Postgres

@@ -11,9 +11,9 @@ import {
 import { mnemonicToAccount } from 'viem/accounts'
 import { foundry } from 'viem/chains'
 import { bidEmitterAbi, bidEmitterRuntimeBytecode } from '../../src/chains/evm/contracts/index.js'
-import { BID_TOPIC } from '../../src/chains/evm/harvest.js'
-import { type Anvil, startAnvil, TEST_MNEMONIC } from '../../src/testing/anvil.js'
-import { deployHub } from '../../src/testing/deploy.js'
+import { BID_TOPIC } from '../../src/chains/evm/decodeLogs.js'
+import { type Anvil, startAnvil, TEST_MNEMONIC } from '../../src/testing/chains/anvil.js'
+import { deployHub } from '../../src/testing/contracts/deploy.js'
 
 const BIDS_A_TRANSACTION = 500
 const SINGLES_A_BLOCK = 100

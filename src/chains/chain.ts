@@ -1,6 +1,6 @@
-import type { ClaimPermission } from '../registry/airdropPermission.js'
-import type { CommunityPrice } from '../registry/community.js'
-import type { Network } from '../registry/network.js'
+import type { ClaimPermission } from '../registry/airdrop/permission.js'
+import type { CommunityPrice } from '../registry/community/rules.js'
+import type { Network } from '../registry/primitives/network.js'
 import type { Confirmations } from '../registry/status.js'
 
 /** A hex string with 0x prefix. */

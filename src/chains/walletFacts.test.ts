@@ -1,6 +1,6 @@
 import { expect, it } from 'vitest'
-import { parseAddress } from '../registry/address.js'
-import { areRequirementsMet } from '../registry/communityRequirements.js'
+import { areRequirementsMet } from '../registry/community/requirements.js'
+import { parseAddress } from '../registry/primitives/address.js'
 import { ChainUnavailableError } from './chain.js'
 import { readWalletFacts } from './walletFacts.js'
 

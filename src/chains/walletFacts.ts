@@ -1,6 +1,6 @@
-import { type Address, decodeAddress } from '../registry/address.js'
-import type { CommunityRequirement } from '../registry/community.js'
-import { factsNeeded, tokenKey, type WalletFacts } from '../registry/communityRequirements.js'
+import { factsNeeded, tokenKey, type WalletFacts } from '../registry/community/requirements.js'
+import type { CommunityRequirement } from '../registry/community/rules.js'
+import { type Address, decodeAddress } from '../registry/primitives/address.js'
 import { ChainUnavailableError, type CommunityPort } from './chain.js'
 
 /** The label of a network whose tokens only wallets on Solana have; every other's only EVM wallets have. */

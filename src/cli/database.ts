@@ -1,8 +1,8 @@
 import fs from 'node:fs'
 import path from 'node:path'
 import type pg from 'pg'
-import { ConfigError, readEnvironment } from '../config.js'
-import { createPool } from '../db/pool.js'
+import { ConfigError, readEnvironment } from '../config/index.js'
+import { createPool } from '../db/pg/pool.js'
 
 /**
  * Does `work` on the database that a command means: DATABASE_URL, else that of the local world in CLUSTERD_HOME, whose
@@ -18,7 +18,7 @@ export async function withDatabase<T>(work: (url: string) => Promise<T>): Promis
       `DATABASE_URL is not set, and ${home} holds no local world: set one of DATABASE_URL, CLUSTERD_HOME.`,
     )
   }
-  const { createDatabase, startPostgres } = await import('../testing/postgres.js')
+  const { createDatabase, startPostgres } = await import('../testing/processes/postgres.js')
   const server = await startPostgres({ dataDir })
   try {
     return await work(await createDatabase(server.url, 'clusterd'))

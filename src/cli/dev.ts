@@ -1,6 +1,6 @@
-import { DEFAULT_OPS_PORT, DEFAULT_PORT, type Environment, readEnvironment } from '../config.js'
+import { DEFAULT_OPS_PORT, DEFAULT_PORT, type Environment, readEnvironment } from '../config/index.js'
 import type { Stack } from '../testing/index.js'
-import type { ProcessIdentity } from '../testing/processes.js'
+import type { ProcessIdentity } from '../testing/processes/processes.js'
 import { paint } from './paint.js'
 
 /** npm hands the terminal's Ctrl-C on, so one press arrives twice: only a later one is a second press. */
@@ -44,7 +44,7 @@ function daemonEnvOf(env: Environment): Record<string, string | undefined> {
 
 /** PORT and OPS_PORT as they are set; else the defaults, or the next free ports, said aloud. */
 async function choosePorts(env: Environment): Promise<{ port: number; opsPort: number }> {
-  const { nextFreePort } = await import('../testing/ports.js')
+  const { nextFreePort } = await import('../testing/processes/ports.js')
   const choose = async (set: number | undefined, preferred: number, name: string) => {
     if (set !== undefined) return set
     const port = await nextFreePort(preferred)
@@ -57,7 +57,7 @@ async function choosePorts(env: Environment): Promise<{ port: number; opsPort: n
 
 /** The first Ctrl-C (or SIGTERM, or the end of the npm that runs this) ends all in order, a second one at once. */
 async function endOnSignals(current: () => Stack | undefined): Promise<void> {
-  const { endChildren, identifyProcess, killChildren } = await import('../testing/processes.js')
+  const { endChildren, identifyProcess, killChildren } = await import('../testing/processes/processes.js')
   let askedAtMs: number | undefined
   const ask = async () => {
     if (askedAtMs !== undefined) {

@@ -1,4 +1,4 @@
-import { migrate } from '../db/migrate.js'
+import { migrate } from '../db/pg/migrate.js'
 import { withDatabase } from './database.js'
 
 /** `clusterd migrate`: applies the migrations the database lacks and names them. */

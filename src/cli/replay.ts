@@ -1,5 +1,5 @@
-import { type Replayed, replay } from '../db/replay.js'
-import { NETWORKS, type Network } from '../registry/network.js'
+import { type Replayed, replay } from '../db/journal/replay.js'
+import { NETWORKS, type Network } from '../registry/primitives/network.js'
 import { withPool } from './database.js'
 
 /** `clusterd replay`: rebuilds each network from its journal and compares; exit code 1 when one differs. */

@@ -1,10 +1,10 @@
 import type pg from 'pg'
 import { createChainRpc, createEvmChain } from '../chains/evm/chain.js'
-import { type ChainConfig, ConfigError, readChains, readEnvironment } from '../config.js'
+import { type ChainConfig, ConfigError, readChains, readEnvironment } from '../config/index.js'
 import { type ChainRow, findChain } from '../db/chains.js'
-import { rewind } from '../db/rewind.js'
-import type { RewindReport, Sample } from '../db/rewindReport.js'
-import { rewindPoint, suggestedBlock } from '../indexer/rewindPoint.js'
+import { rewind } from '../db/journal/rewind/index.js'
+import type { RewindReport, Sample } from '../db/journal/rewind/report.js'
+import { rewindPoint, suggestedBlock } from '../indexer/evm/rewindPoint.js'
 import { withPool } from './database.js'
 
 export interface RewindCommand {

@@ -1,5 +1,5 @@
 import { setFlagsFromString } from 'node:v8'
-import { readConfig } from '../config.js'
+import { readConfig } from '../config/index.js'
 import { startDaemon } from '../daemon.js'
 import { hasProcess } from '../ops/hasProcess.js'
 import { createLog } from '../ops/log.js'

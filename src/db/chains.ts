@@ -1,7 +1,7 @@
 import type pg from 'pg'
-import { NETWORK_CODE, type Network } from '../registry/network.js'
-import { assertLeader } from './head.js'
-import { inTransaction } from './pool.js'
+import { NETWORK_CODE, type Network } from '../registry/primitives/network.js'
+import { assertLeader } from './journal/head.js'
+import { inTransaction } from './pg/pool.js'
 
 /** A chain's row: its number and its checkpoint. */
 export interface ChainRow {

@@ -1,5 +1,5 @@
 import type { Logger } from '../ops/log.js'
-import type { Progress } from './types.js'
+import type { Progress } from './evm/types.js'
 
 const LOG_EVERY_MS = 2_000
 const BAR_EVERY_MS = 100

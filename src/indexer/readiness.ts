@@ -1,5 +1,5 @@
 import type { Readiness } from '../ops/server.js'
-import type { IndexerState } from './types.js'
+import type { IndexerState } from './evm/types.js'
 
 /** Blocks that may be under way between the chain and the tables while nothing is wrong. */
 const LAG_BLOCKS = 3

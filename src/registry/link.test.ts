@@ -1,6 +1,5 @@
 import fc from 'fast-check'
 import { describe, expect, it } from 'vitest'
-import { bigIntToWord } from './bytes.js'
 import {
   type BidLog,
   type DeliveredLog,
@@ -10,7 +9,8 @@ import {
   type MessageRefusedLog,
   type ReceivedLog,
 } from './link.js'
-import { nameToWord } from './name.js'
+import { bigIntToWord } from './primitives/bytes.js'
+import { nameToWord } from './primitives/name.js'
 
 const word = (n: number) => bigIntToWord(BigInt(n))
 const guidOf = (n: number) => Buffer.alloc(32, n + 1)

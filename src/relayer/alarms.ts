@@ -1,8 +1,8 @@
-import type { DeliveryRow } from '../db/deliveryRows.js'
-import type { OpenMessage } from '../db/openMessages.js'
+import type { OpenMessage } from '../db/bridge/openMessages.js'
+import type { DeliveryRow } from '../db/outbox/deliveryRows.js'
 import type { Logger } from '../ops/log.js'
-import { toHex } from '../registry/bytes.js'
-import type { Network } from '../registry/network.js'
+import { toHex } from '../registry/primitives/bytes.js'
+import type { Network } from '../registry/primitives/network.js'
 import type { Outcome } from './converge.js'
 import { HOLD_OVER } from './delivery.js'
 

@@ -1,8 +1,8 @@
 import { BaseError, HttpRequestError, InternalRpcError, RpcRequestError } from 'viem'
 import { describe, expect, it } from 'vitest'
 import { ChainUnavailableError } from '../chains/chain.js'
-import { WrongChainError } from '../chains/evm/rpc.js'
-import { RpcError } from '../chains/evm/rpcErrors.js'
+import { RpcError } from '../chains/rpc/errors.js'
+import { WrongChainError } from '../chains/rpc/evm.js'
 import { classifyError, type ErrorClass } from './errors.js'
 
 /** Messages as the nodes' sources and providers write them. */

@@ -1,10 +1,10 @@
 import { encodeFunctionData, type Hex } from 'viem'
 import { describe, expect, it } from 'vitest'
+import { encodeMessage } from '../chains/evm/bridge/hubMessage.js'
+import { encodePacket, type PacketPath, packetGuid } from '../chains/evm/bridge/packet.js'
+import { encodeLzReceiveOption } from '../chains/evm/bridge/packetOptions.js'
 import { hubAbi } from '../chains/evm/contracts/index.js'
-import { encodeMessage } from '../chains/evm/hubMessage.js'
-import { encodePacket, type PacketPath, packetGuid } from '../chains/evm/packet.js'
-import { encodeLzReceiveOption } from '../chains/evm/packetOptions.js'
-import { fromHex } from '../registry/bytes.js'
+import { fromHex } from '../registry/primitives/bytes.js'
 import { judgeMessage, type Route } from './judge.js'
 
 const asWord = (address: Hex): Hex => `0x${address.slice(2).padStart(64, '0')}`

@@ -1,7 +1,7 @@
-import { askedWei } from '../chains/evm/bridgeCalls.js'
-import { decodePacket, type Packet } from '../chains/evm/packet.js'
-import { decodeLzReceiveOption, type LzReceiveOption } from '../chains/evm/packetOptions.js'
-import { toHex } from '../registry/bytes.js'
+import { askedWei } from '../chains/evm/bridge/calls.js'
+import { decodePacket, type Packet } from '../chains/evm/bridge/packet.js'
+import { decodeLzReceiveOption, type LzReceiveOption } from '../chains/evm/bridge/packetOptions.js'
+import { toHex } from '../registry/primitives/bytes.js'
 
 type Hex = `0x${string}`
 

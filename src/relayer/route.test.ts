@@ -1,6 +1,6 @@
 import { expect, it } from 'vitest'
 import { createChainRpc, createEvmChain } from '../chains/evm/chain.js'
-import { parseChains } from '../config.js'
+import { parseChains } from '../config/index.js'
 import { placesOf } from './route.js'
 
 const address = (byte: string) => `0x${byte.repeat(20)}`

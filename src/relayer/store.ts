@@ -1,7 +1,7 @@
 import type pg from 'pg'
-import { findDelivery, saveDelivery, saveWithNextNonce } from '../db/deliveries.js'
-import type { DeliveryRow, SignerKey } from '../db/deliveryRows.js'
-import type { Network } from '../registry/network.js'
+import { findDelivery, saveDelivery, saveWithNextNonce } from '../db/outbox/deliveries.js'
+import type { DeliveryRow, SignerKey } from '../db/outbox/deliveryRows.js'
+import type { Network } from '../registry/primitives/network.js'
 import type { DeliveryStore } from './converge.js'
 import type { Delivery } from './delivery.js'
 

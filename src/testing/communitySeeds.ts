@@ -1,5 +1,5 @@
 import { parseEther } from 'viem'
-import type { Network } from '../registry/network.js'
+import type { Network } from '../registry/primitives/network.js'
 import { ask, signIn } from './signIn.js'
 import { lowerCase, operatorAccount, type SeedCommunities, type WorldNetwork, worldAccounts } from './world.js'
 

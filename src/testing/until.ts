@@ -1,5 +1,5 @@
-import { askReady } from './daemonProcess.js'
-import { sleep } from './processes.js'
+import { askReady } from './processes/daemonProcess.js'
+import { sleep } from './processes/processes.js'
 
 const DEFAULT_DEADLINE_MS = 30_000
 const POLL_MS = 50

@@ -1,9 +1,9 @@
 import fs from 'node:fs'
 import path from 'node:path'
 import { type HDAccount, mnemonicToAccount } from 'viem/accounts'
-import type { Network } from '../registry/network.js'
-import { TEST_MNEMONIC } from './anvil.js'
-import { writeAtomically } from './files.js'
+import type { Network } from '../registry/primitives/network.js'
+import { TEST_MNEMONIC } from './chains/anvil.js'
+import { writeAtomically } from './processes/files.js'
 
 /** The content of `<home>/stack.json`: where a local world is, and what is in it. All keys in it are public ones. */
 export interface World<N extends Network = Network> {

@@ -3,7 +3,7 @@ import bs58 from 'bs58'
 import { pino } from 'pino'
 import { privateKeyToAccount } from 'viem/accounts'
 import { afterAll, beforeAll, describe, expect, it } from 'vitest'
-import { fromHex } from '../../src/registry/bytes.js'
+import { fromHex } from '../../src/registry/primitives/bytes.js'
 import { type ApiWorld, type Reply, startApi } from './support.js'
 import { messageOf, type Proof, proofOf, solanaAccount } from './wallets.js'
 

@@ -1,6 +1,6 @@
 import { generatePrivateKey, type PrivateKeyAccount, privateKeyToAccount } from 'viem/accounts'
 import { afterAll, beforeAll, describe, expect, it } from 'vitest'
-import { replay } from '../../src/db/replay.js'
+import { replay } from '../../src/db/journal/replay.js'
 import { type ApiWorld, bid, freshName, type Reply, randomAddress, startApi } from './support.js'
 import { type SolanaAccount, signIn, solanaAccount } from './wallets.js'
 

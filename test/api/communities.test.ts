@@ -1,5 +1,5 @@
 import { afterAll, beforeAll, describe, expect, it } from 'vitest'
-import { replay } from '../../src/db/replay.js'
+import { replay } from '../../src/db/journal/replay.js'
 import { type Member, memberOf } from './members.js'
 import { type ApiWorld, bid, freshName, type Reply, randomAddress, START_MS, startApi } from './support.js'
 import { solanaAccount } from './wallets.js'

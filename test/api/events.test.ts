@@ -1,7 +1,7 @@
 import fc from 'fast-check'
 import { afterAll, beforeAll, describe, expect, it } from 'vitest'
-import { ZERO_ADDRESS } from '../../src/registry/events.js'
-import type { Network } from '../../src/registry/network.js'
+import { ZERO_ADDRESS } from '../../src/registry/journal/events.js'
+import type { Network } from '../../src/registry/primitives/network.js'
 import { type ApiWorld, bid, freshName, MINIMUM_WEI, randomAddress, START_MS, startApi } from './support.js'
 
 interface Event {

@@ -6,10 +6,10 @@ import { gzipSync } from 'node:zlib'
 import fc from 'fast-check'
 import { pino } from 'pino'
 import { afterAll, beforeAll, describe, expect, it } from 'vitest'
-import { openApiPath } from '../../src/api/openapi.js'
+import { openApiPath } from '../../src/api/http/openapi.js'
 import { createApi } from '../../src/api/server.js'
 import { createPrisma } from '../../src/db/prisma.js'
-import { type Postgres, startPostgres } from '../../src/testing/postgres.js'
+import { type Postgres, startPostgres } from '../../src/testing/processes/postgres.js'
 import { type ApiWorld, bid, freshName, randomAddress, randomHash, startApi } from './support.js'
 
 let world: ApiWorld

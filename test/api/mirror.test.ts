@@ -1,5 +1,5 @@
 import { afterAll, beforeAll, expect, it } from 'vitest'
-import { replay } from '../../src/db/replay.js'
+import { replay } from '../../src/db/journal/replay.js'
 import { type Member, memberOf } from './members.js'
 import { mirrorOf, readFeed, seconds } from './mirror.js'
 import { type ApiWorld, bid, freshName, randomAddress, START_MS, startApi } from './support.js'

@@ -11,12 +11,12 @@ import {
 import { mnemonicToAccount } from 'viem/accounts'
 import { foundry } from 'viem/chains'
 import { afterAll, beforeAll, describe, expect, it } from 'vitest'
-import { toHex } from '../../src/registry/bytes.js'
-import type { Entry } from '../../src/registry/entry.js'
-import { nameToWord } from '../../src/registry/name.js'
-import { type Anvil, startAnvil, TEST_MNEMONIC } from '../../src/testing/anvil.js'
-import { deployHub } from '../../src/testing/deploy.js'
-import { receiptOf } from '../../src/testing/receipt.js'
+import type { Entry } from '../../src/registry/journal/entry.js'
+import { toHex } from '../../src/registry/primitives/bytes.js'
+import { nameToWord } from '../../src/registry/primitives/name.js'
+import { type Anvil, startAnvil, TEST_MNEMONIC } from '../../src/testing/chains/anvil.js'
+import { receiptOf } from '../../src/testing/chains/receipt.js'
+import { deployHub } from '../../src/testing/contracts/deploy.js'
 import { type ApiWorld, bid, freshName, MINIMUM_WEI, randomHash, START_MS, startApi, tailBlock } from './support.js'
 
 const ABI = parseAbi(['function placeBids(uint256[] amounts, bytes32[] names) payable'])

@@ -1,6 +1,6 @@
 import { Keypair, type PublicKey } from '@solana/web3.js'
 import { beforeEach, describe, expect, it } from 'vitest'
-import { type CountedPayment, planRefusal, type RefusalStep } from '../../src/chains/solana/refusals.js'
+import { type CountedPayment, planRefusal, type RefusalStep } from '../../src/chains/solana/community/refusal.js'
 import { associatedTokenAddress } from '../../src/chains/solana/tokens.js'
 import { createSolanaWorld, NOW, type SolanaWorld } from './support/solana.js'
 import { type CommunityCalls, communityOf, HOLD_SECONDS } from './support/solanaCommunity.js'

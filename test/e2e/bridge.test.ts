@@ -1,9 +1,9 @@
 import { isDeepStrictEqual } from 'node:util'
 import type { PrivateKeyAccount } from 'viem/accounts'
 import { describe, expect, it } from 'vitest'
+import { walletOf } from '../../src/testing/chains/localChain.js'
 import { bridgeCall, until } from '../../src/testing/index.js'
-import { walletOf } from '../../src/testing/localChain.js'
-import { waitFor } from '../../src/testing/processes.js'
+import { waitFor } from '../../src/testing/processes/processes.js'
 import { withdrawRefund } from '../contracts/support/hub.js'
 import { deployBatch, runBatch } from '../support/batch.js'
 import {

@@ -2,9 +2,9 @@ import { encodeFunctionData, type Hex } from 'viem'
 import type { PrivateKeyAccount } from 'viem/accounts'
 import { describe, expect, it } from 'vitest'
 import { hubAbi } from '../../src/chains/evm/contracts/index.js'
+import { walletOf } from '../../src/testing/chains/localChain.js'
+import { receiptOf } from '../../src/testing/chains/receipt.js'
 import { until } from '../../src/testing/index.js'
-import { walletOf } from '../../src/testing/localChain.js'
-import { receiptOf } from '../../src/testing/receipt.js'
 import { ask, freshName, freshWallet, hubOf, type Quote, sendRegistration, world } from '../support/world.js'
 
 const word = (address: string) => `0x${'0'.repeat(24)}${address.slice(2).toLowerCase()}` as const

@@ -3,7 +3,7 @@ import { Connection, Keypair, PublicKey, Transaction } from '@solana/web3.js'
 import bs58 from 'bs58'
 import type { Hex } from 'viem'
 import { afterEach, beforeEach, describe, expect, it, vi } from 'vitest'
-import type { Network } from '../../src/registry/network.js'
+import type { Network } from '../../src/registry/primitives/network.js'
 import { until } from '../../src/testing/index.js'
 import { freshName, freshSolanaWallet, freshWallet, hubOf, sendQuoted, world } from '../support/world.js'
 

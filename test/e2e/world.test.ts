@@ -5,8 +5,8 @@ import { promisify } from 'node:util'
 import { privateKeyToAccount } from 'viem/accounts'
 import { describe, expect, inject, it } from 'vitest'
 import { until } from '../../src/testing/index.js'
-import { waitFor } from '../../src/testing/processes.js'
-import { programCommand } from '../../src/testing/programs.js'
+import { waitFor } from '../../src/testing/processes/processes.js'
+import { programCommand } from '../../src/testing/processes/programs.js'
 import { ask, freshName, freshWallet, hubOf, sendRegistration, world } from '../support/world.js'
 
 const run = promisify(execFile)

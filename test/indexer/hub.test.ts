@@ -1,7 +1,7 @@
 import { afterAll, beforeAll, describe, expect, it } from 'vitest'
-import { appendEntries } from '../../src/db/append.js'
-import { inTransaction } from '../../src/db/pool.js'
-import { replay } from '../../src/db/replay.js'
+import { appendEntries } from '../../src/db/journal/append.js'
+import { replay } from '../../src/db/journal/replay.js'
+import { inTransaction } from '../../src/db/pg/pool.js'
 import { type HubWorld, startHubWorld } from '../support/hubWorld.js'
 
 let world: HubWorld

@@ -1,10 +1,10 @@
 import fc from 'fast-check'
-import { addressOfWord } from '../../src/registry/address.js'
-import { bigIntToWord } from '../../src/registry/bytes.js'
-import { type Change, encodeChange } from '../../src/registry/change.js'
-import { clusterId } from '../../src/registry/clusterId.js'
-import type { Entry } from '../../src/registry/entry.js'
-import { nameToWord } from '../../src/registry/name.js'
+import { type Change, encodeChange } from '../../src/registry/journal/change.js'
+import type { Entry } from '../../src/registry/journal/entry.js'
+import { addressOfWord } from '../../src/registry/primitives/address.js'
+import { bigIntToWord } from '../../src/registry/primitives/bytes.js'
+import { clusterId } from '../../src/registry/primitives/clusterId.js'
+import { nameToWord } from '../../src/registry/primitives/name.js'
 
 /** What wallets do, by small numbers: wallet w, cluster c (of those that there are, by serial - 1), names as texts. */
 export type Step =

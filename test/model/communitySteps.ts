@@ -1,8 +1,8 @@
 import fc from 'fast-check'
-import type { CommunityRules } from '../../src/registry/community.js'
-import { encodeCommunityChange, encodePayment, requirementsHash } from '../../src/registry/communityChange.js'
-import type { Entry } from '../../src/registry/entry.js'
-import { nameToWord } from '../../src/registry/name.js'
+import type { CommunityRules } from '../../src/registry/community/rules.js'
+import { encodeCommunityChange, encodePayment, requirementsHash } from '../../src/registry/journal/communityChange.js'
+import type { Entry } from '../../src/registry/journal/entry.js'
+import { nameToWord } from '../../src/registry/primitives/name.js'
 import {
   entryOf as entryOfCluster,
   NAMES,

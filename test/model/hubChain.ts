@@ -1,7 +1,7 @@
 import { encodeFunctionData, type Hex, hexToString, keccak256 } from 'viem'
 import { hubAbi } from '../../src/chains/evm/contracts/index.js'
-import { toHex } from '../../src/registry/bytes.js'
-import { nameToWord } from '../../src/registry/name.js'
+import { toHex } from '../../src/registry/primitives/bytes.js'
+import { nameToWord } from '../../src/registry/primitives/name.js'
 import { type HubWorld, MINIMUM_WEI } from '../support/hubWorld.js'
 
 const GWEI = 10n ** 9n

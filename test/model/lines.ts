@@ -1,6 +1,6 @@
-import type { Entry } from '../../src/registry/entry.js'
-import type { PublicEvent } from '../../src/registry/events.js'
-import { append, emptyRegistry, type MemoryRegistry } from '../../src/testing/memoryRegistry.js'
+import type { Entry } from '../../src/registry/journal/entry.js'
+import type { PublicEvent } from '../../src/registry/journal/events.js'
+import { append, emptyRegistry, type MemoryRegistry } from '../support/memoryRegistry.js'
 import type { Model } from './clusterModel.js'
 import { WALLETS } from './clusterSteps.js'
 

@@ -43,7 +43,7 @@ export const MUTATIONS: readonly Mutation[] = [
   {
     name: 'parents of new blocks are not compared',
     invariant: 1,
-    file: 'src/indexer/tail.ts',
+    file: 'src/indexer/evm/tail.ts',
     find: 'if (ours?.equals(fromHex(lowest.parentHash))) return headers',
     replace: 'if (ours) return headers',
     tests: { files: [HUB], only: 'a confirmed block that is replaced halts the chain' },
@@ -54,12 +54,12 @@ export const MUTATIONS: readonly Mutation[] = [
     file: 'src/registry/fold/bid.ts',
     find: '  work.owners.set(verdict.name, effects.cluster)\n',
     replace: '',
-    tests: { files: ['src/registry/fold.test.ts'] },
+    tests: { files: ['src/registry/fold/fold.test.ts'] },
   },
   {
     name: 'a batch lacks the cluster of a community whose name is registered in it',
     invariant: 2,
-    file: 'src/registry/fold.ts',
+    file: 'src/registry/fold/index.ts',
     find: 'if (name !== null && keys.communities.has(name)) keys.actors.add(bidder(entry))',
     replace: 'if (name === null) keys.actors.clear()',
     tests: { files: [COMMUNITIES], only: 'wherever the batches are cut' },
@@ -67,7 +67,7 @@ export const MUTATIONS: readonly Mutation[] = [
   {
     name: 'a community payment is judged without the prices of the half hour before',
     invariant: 2,
-    file: 'src/registry/fold.ts',
+    file: 'src/registry/fold/index.ts',
     find: 'payment.blockMs - PRICE_GRACE_MS',
     replace: 'payment.blockMs',
     tests: { files: [COMMUNITIES] },
@@ -75,7 +75,7 @@ export const MUTATIONS: readonly Mutation[] = [
   {
     name: 'a wallet that becomes public takes a number that somebody has below the community',
     invariant: 2,
-    file: 'src/db/communitySlice.ts',
+    file: 'src/db/journal/sliceCommunities.ts',
     find: 'wanted.map(numberedForms)',
     replace: 'wanted.map((name) => ({ ...numberedForms(name), high: name }))',
     tests: { files: ['test/model/clustersDb.test.ts'], only: 'as the rules in memory do' },
@@ -83,15 +83,15 @@ export const MUTATIONS: readonly Mutation[] = [
   {
     name: 'a minimum in the journal has no effect',
     invariant: 2,
-    file: 'src/registry/fold.ts',
+    file: 'src/registry/fold/index.ts',
     find: 'changes.head.minimumWei = wordToBigInt(row.body)',
     replace: 'wordToBigInt(row.body)',
-    tests: { files: ['src/registry/fold.test.ts'] },
+    tests: { files: ['src/registry/fold/fold.test.ts'] },
   },
   {
     name: 'a rewind leaves the names of the blocks it takes back',
     invariant: 2,
-    file: 'src/db/rewind.ts',
+    file: 'src/db/journal/rewind/index.ts',
     find: 'at === null || at.chain !== chain || at.block < target.block',
     replace: 'at === null || at.chain !== chain || at.block >= 0',
     tests: { files: ['test/recovery/rewind.test.ts'], only: 'below its confirmation policy' },
@@ -116,7 +116,7 @@ export const MUTATIONS: readonly Mutation[] = [
   {
     name: 'a message counts as taken while the hub’s block is unconfirmed',
     invariant: 3,
-    file: 'src/db/openMessages.ts',
+    file: 'src/db/bridge/openMessages.ts',
     find: 'AND r.guid = m.guid AND r.confirmed`',
     replace: 'AND r.guid = m.guid`',
     tests: { files: ['test/relayer/rewind.test.ts'], only: 'is open until' },
@@ -140,7 +140,7 @@ export const MUTATIONS: readonly Mutation[] = [
   {
     name: 'a page forgets where in an entry the last one ended',
     invariant: 5,
-    file: 'src/api/answers/feed.ts',
+    file: 'src/api/feed/feed.ts',
     find: 'const start = row.seq === walk.seq ? walk.skip : 0',
     replace: 'const start = 0',
     tests: { files: ['test/api/events.test.ts'] },
@@ -148,7 +148,7 @@ export const MUTATIONS: readonly Mutation[] = [
   {
     name: 'a token of an earlier generation is taken',
     invariant: 5,
-    file: 'src/api/answers/feed.ts',
+    file: 'src/api/feed/feed.ts',
     find: '  if (generation !== null && generation !== stretch.generation) throw restarted()\n',
     replace: '',
     tests: { files: ['test/api/events.test.ts'] },
@@ -156,7 +156,7 @@ export const MUTATIONS: readonly Mutation[] = [
   {
     name: 'a reverse look-up shows private entries',
     invariant: 6,
-    file: 'src/db/read/lookups.ts',
+    file: 'src/db/registry/lookups.ts',
     find: 'AND verified AND NOT private',
     replace: 'AND verified',
     tests: { files: ['test/api/lookups.test.ts'], only: 'absent from every public answer' },
@@ -164,7 +164,7 @@ export const MUTATIONS: readonly Mutation[] = [
   {
     name: 'a cluster shows its private wallets to everybody',
     invariant: 6,
-    file: 'src/db/read/clusters.ts',
+    file: 'src/db/registry/clusters.ts',
     find: 'AND (NOT w.private OR m.is_member)',
     replace: '',
     tests: { files: ['test/privacy/privacy.test.ts'] },
@@ -172,7 +172,7 @@ export const MUTATIONS: readonly Mutation[] = [
   {
     name: 'the claim of a private wallet’s airdrop is handed out unasked',
     invariant: 6,
-    file: 'src/api/answers/airdropOffer.ts',
+    file: 'src/api/airdrops/offer.ts',
     find: "if (isPrivate && !link) return { reason: 'private_wallet' }",
     replace: '',
     tests: { files: ['test/api/airdrop.test.ts'], only: 'only where that is asked for' },
@@ -180,7 +180,7 @@ export const MUTATIONS: readonly Mutation[] = [
   {
     name: 'an airdrop counts wallets that are only listed in a bundle',
     invariant: 6,
-    file: 'src/db/read/airdrops.ts',
+    file: 'src/db/airdrop/read.ts',
     find: 'w.cluster = me.cluster AND w.verified',
     replace: 'w.cluster = me.cluster',
     tests: { files: ['test/api/airdrop.test.ts'], only: 'tells nobody else anything' },
@@ -228,7 +228,7 @@ export const MUTATIONS: readonly Mutation[] = [
   {
     name: 'a tail is written over the one that stands',
     invariant: 7,
-    file: 'src/db/facts.ts',
+    file: 'src/db/journal/tail.ts',
     find: "text: 'DELETE FROM facts WHERE network = $1 AND chain = $2 AND block >= $3',",
     replace: "text: 'DELETE FROM facts WHERE network = $1 AND chain = $2 AND block > $3 + 1000',",
     tests: { files: [HUB], only: 'block by block' },
@@ -236,7 +236,7 @@ export const MUTATIONS: readonly Mutation[] = [
   {
     name: 'a leader that was followed by another one writes on',
     invariant: 7,
-    file: 'src/db/append.ts',
+    file: 'src/db/journal/append.ts',
     find: 'options.epoch !== undefined && head.indexEpoch !== options.epoch',
     replace: 'options.epoch !== undefined && head.indexEpoch < options.epoch',
     tests: { files: [HUB], only: 'lost its epoch' },
@@ -244,7 +244,7 @@ export const MUTATIONS: readonly Mutation[] = [
   {
     name: 'the checkpoint moves in a transaction of its own',
     invariant: 8,
-    file: 'src/indexer/write.ts',
+    file: 'src/indexer/evm/write.ts',
     find: '  await moveCheckpoint(client, row, to)\n',
     replace: "  await client.query('COMMIT')\n  await client.query('BEGIN')\n  await moveCheckpoint(client, row, to)\n",
     tests: { files: ['test/recovery/kill.test.ts'], only: 'backfill.before_commit' },
@@ -252,7 +252,7 @@ export const MUTATIONS: readonly Mutation[] = [
   {
     name: 'a rewind that is switched over leaves the checkpoint',
     invariant: 8,
-    file: 'src/db/rewindRows.ts',
+    file: 'src/db/journal/rewind/rows.ts',
     find: 'SET next_block = $3, parent_hash = $4, halted = NULL',
     replace: 'SET parent_hash = coalesce($4, parent_hash), halted = NULL',
     tests: { files: ['test/relayer/rewind.test.ts'] },

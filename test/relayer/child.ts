@@ -1,6 +1,6 @@
 import { setTimeout as sleep } from 'node:timers/promises'
-import { tryLead } from '../../src/db/leader.js'
-import { createPool } from '../../src/db/pool.js'
+import { tryLead } from '../../src/db/pg/leader.js'
+import { createPool } from '../../src/db/pg/pool.js'
 import { armFailpoint } from '../../src/ops/failpoint.js'
 import { openRelayer } from '../support/bridgeWorld.js'
 

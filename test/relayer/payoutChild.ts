@@ -1,11 +1,11 @@
 import { setTimeout as sleep } from 'node:timers/promises'
+import { createSolanaRpc } from '../../src/chains/rpc/solana.js'
 import { createPayoutCluster } from '../../src/chains/solana/payouts.js'
 import { createRegistrar } from '../../src/chains/solana/registrar.js'
-import { createSolanaRpc } from '../../src/chains/solana/rpc.js'
-import { tryLead } from '../../src/db/leader.js'
-import { createPool } from '../../src/db/pool.js'
+import { parseSolanaSecretKey } from '../../src/config/solanaKey.js'
+import { tryLead } from '../../src/db/pg/leader.js'
+import { createPool } from '../../src/db/pg/pool.js'
 import { armFailpoint } from '../../src/ops/failpoint.js'
-import { parseSolanaSecretKey } from '../../src/registry/solanaKey.js'
 import { createPayer } from '../../src/relayer/payouts/payer.js'
 
 /** A payer in a process of its own, which dies at a fail point. It ends by itself only when that is never passed. */

@@ -1,10 +1,10 @@
 import { afterAll, beforeAll, describe, expect, it } from 'vitest'
 import { findChain } from '../../src/db/chains.js'
-import { replay } from '../../src/db/replay.js'
-import { rewind } from '../../src/db/rewind.js'
-import type { RewindReport } from '../../src/db/rewindReport.js'
-import { rewindPoint } from '../../src/indexer/rewindPoint.js'
-import { fromHex, toHex } from '../../src/registry/bytes.js'
+import { replay } from '../../src/db/journal/replay.js'
+import { rewind } from '../../src/db/journal/rewind/index.js'
+import type { RewindReport } from '../../src/db/journal/rewind/report.js'
+import { rewindPoint } from '../../src/indexer/evm/rewindPoint.js'
+import { fromHex, toHex } from '../../src/registry/primitives/bytes.js'
 import { type BridgeWorld, openChains, startBridgeWorld } from '../support/bridgeWorld.js'
 
 let world: BridgeWorld

@@ -1,7 +1,7 @@
 import { type Address, encodeFunctionData, type Hex } from 'viem'
 import type { PrivateKeyAccount } from 'viem/accounts'
-import { localClients, walletOf } from '../../src/testing/localChain.js'
-import { receiptOf } from '../../src/testing/receipt.js'
+import { localClients, walletOf } from '../../src/testing/chains/localChain.js'
+import { receiptOf } from '../../src/testing/chains/receipt.js'
 import { testBatchAbi, testBatchBytecode } from '../contracts/generated/test-batch.js'
 
 interface At {

@@ -13,32 +13,32 @@ import {
 } from 'viem'
 import { mnemonicToAccount, privateKeyToAccount } from 'viem/accounts'
 import { foundry } from 'viem/chains'
+import { encodeMessage } from '../../src/chains/evm/bridge/hubMessage.js'
+import { encodeLzReceiveOption } from '../../src/chains/evm/bridge/packetOptions.js'
 import { createChainRpc, createEvmChain } from '../../src/chains/evm/chain.js'
 import { hubAbi, spokeAbi } from '../../src/chains/evm/contracts/index.js'
-import { encodeMessage } from '../../src/chains/evm/hubMessage.js'
-import { encodeLzReceiveOption } from '../../src/chains/evm/packetOptions.js'
-import { type ChainConfig, parseChainsFile } from '../../src/config.js'
+import { type ChainConfig, parseChainsFile } from '../../src/config/index.js'
 import { type ChainRow, registerChain } from '../../src/db/chains.js'
-import type { DeliveryRow } from '../../src/db/deliveryRows.js'
-import { type Leadership, tryLead } from '../../src/db/leader.js'
-import { migrate } from '../../src/db/migrate.js'
-import { createPool } from '../../src/db/pool.js'
-import { listDeliveries } from '../../src/db/read/deliveries.js'
-import { type ChainIndexer, createChainIndexer } from '../../src/indexer/chainIndexer.js'
-import { fromHex } from '../../src/registry/bytes.js'
-import { nameToWord } from '../../src/registry/name.js'
+import { listDeliveries } from '../../src/db/outbox/deliveryList.js'
+import type { DeliveryRow } from '../../src/db/outbox/deliveryRows.js'
+import { type Leadership, tryLead } from '../../src/db/pg/leader.js'
+import { migrate } from '../../src/db/pg/migrate.js'
+import { createPool } from '../../src/db/pg/pool.js'
+import { type ChainIndexer, createChainIndexer } from '../../src/indexer/evm/chainIndexer.js'
+import { fromHex } from '../../src/registry/primitives/bytes.js'
+import { nameToWord } from '../../src/registry/primitives/name.js'
 import { createRelayer, type Relayer, type RelayerOptions, type StepOutcome } from '../../src/relayer/relayer.js'
 import { type Place, placesOf } from '../../src/relayer/route.js'
-import { type Anvil, startAnvil, TEST_MNEMONIC } from '../../src/testing/anvil.js'
+import { type Anvil, startAnvil, TEST_MNEMONIC } from '../../src/testing/chains/anvil.js'
+import { receiptOf } from '../../src/testing/chains/receipt.js'
 import {
   connect,
   deployCommunityPayments,
   deployHub,
   deployMessageLibrary,
   deploySpoke,
-} from '../../src/testing/deploy.js'
-import { type Postgres, startPostgres } from '../../src/testing/postgres.js'
-import { receiptOf } from '../../src/testing/receipt.js'
+} from '../../src/testing/contracts/deploy.js'
+import { type Postgres, startPostgres } from '../../src/testing/processes/postgres.js'
 
 export const MINIMUM_WEI = 10n ** 16n
 const HUB_EID = 30_101

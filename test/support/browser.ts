@@ -4,8 +4,8 @@ import bs58 from 'bs58'
 import { type Browser, type BrowserContext, chromium, type Page } from 'playwright-core'
 import type { Hex } from 'viem'
 import type { PrivateKeyAccount } from 'viem/accounts'
-import { fromHex } from '../../src/registry/bytes.js'
-import { walletOf } from '../../src/testing/localChain.js'
+import { fromHex } from '../../src/registry/primitives/bytes.js'
+import { walletOf } from '../../src/testing/chains/localChain.js'
 import type { SolanaAccount } from '../api/wallets.js'
 
 /** Headless Chromium with test wallets in it. */

@@ -3,7 +3,7 @@ import { join, relative } from 'node:path'
 import { fileURLToPath, pathToFileURL } from 'node:url'
 import type { Plugin } from 'esbuild'
 import { inject } from 'vitest'
-import { lockFile } from '../../src/testing/files.js'
+import { lockFile } from '../../src/testing/processes/files.js'
 
 /**
  * The programs that tests start as processes of their own, bundled with their packages: a daemon is up after 0.5 s of computing,

@@ -1,18 +1,18 @@
 import { encodeDeployData, encodeFunctionData, type Hex, parseEventLogs, type TransactionReceipt } from 'viem'
-import { type TxStatus, txStatus } from '../../src/api/answers/status.js'
-import { createContext } from '../../src/api/context.js'
+import { createContext } from '../../src/api/http/context.js'
+import { type TxStatus, txStatus } from '../../src/api/status/status.js'
 import type { CommunityPaymentRequest, EvmCommunityPayment } from '../../src/chains/chain.js'
 import { communityPaymentsAbi } from '../../src/chains/evm/contracts/index.js'
-import { makeCommunityChange } from '../../src/db/appendChanges.js'
+import { makeCommunityChange } from '../../src/db/journal/appendChanges.js'
 import { createPrisma } from '../../src/db/prisma.js'
 import {
   createPaymentJudge,
   type JudgeOutcome,
   type PaymentJudge,
   type PaymentJudgeOptions,
-} from '../../src/indexer/communityPayments.js'
-import { type CommunityRules, parseCommunityRules } from '../../src/registry/community.js'
-import { receiptOf } from '../../src/testing/receipt.js'
+} from '../../src/indexer/payments/judge.js'
+import { type CommunityRules, parseCommunityRules } from '../../src/registry/community/rules.js'
+import { receiptOf } from '../../src/testing/chains/receipt.js'
 import { testTokenAbi, testTokenBytecode } from '../contracts/generated/test-token.js'
 import { MINIMUM_WEI, openChains, placeBids, startBridgeWorld } from './bridgeWorld.js'
 

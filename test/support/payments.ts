@@ -1,8 +1,8 @@
 import { randomBytes } from 'node:crypto'
 import type pg from 'pg'
-import { addressOfWord } from '../../src/registry/address.js'
-import { nameToWord } from '../../src/registry/name.js'
-import { PAYMENT_VERDICT, type PaymentVerdict, paymentMessageId } from '../../src/registry/payment.js'
+import { PAYMENT_VERDICT, type PaymentVerdict, paymentMessageId } from '../../src/registry/payment/quote.js'
+import { addressOfWord } from '../../src/registry/primitives/address.js'
+import { nameToWord } from '../../src/registry/primitives/name.js'
 
 export interface TestPayment {
   name: string

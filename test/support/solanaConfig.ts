@@ -1,4 +1,4 @@
-import { parseChainsFile, type SolanaConfig } from '../../src/config.js'
+import { parseChainsFile, type SolanaConfig } from '../../src/config/index.js'
 
 /** The key under which the tests' quotes are signed. */
 export const QUOTE_KEY = Buffer.alloc(32, 7)

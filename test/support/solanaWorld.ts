@@ -7,8 +7,8 @@ import { createWalletClient, http } from 'viem'
 import { foundry } from 'viem/chains'
 import { createApi } from '../../src/api/server.js'
 import { createRegistrar, type Registrar } from '../../src/chains/solana/registrar.js'
-import type { SolanaConfig } from '../../src/config.js'
-import { readHead } from '../../src/db/head.js'
+import type { SolanaConfig } from '../../src/config/index.js'
+import { readHead } from '../../src/db/journal/head.js'
 import { createPrisma } from '../../src/db/prisma.js'
 import {
   createPaymentWatcher,
@@ -16,9 +16,9 @@ import {
   type PaymentWatcherOptions,
 } from '../../src/indexer/solana/watcher.js'
 import { type OpenSolana, openSolana } from '../../src/openSolana.js'
-import { nameToWord, wordToName } from '../../src/registry/name.js'
-import { type PaymentTerms, quoteId } from '../../src/registry/payment.js'
-import { deployPriceFeeds, type PriceFeeds } from '../../src/testing/priceFeed.js'
+import { type PaymentTerms, quoteId } from '../../src/registry/payment/quote.js'
+import { nameToWord, wordToName } from '../../src/registry/primitives/name.js'
+import { deployPriceFeeds, type PriceFeeds } from '../../src/testing/contracts/priceFeed.js'
 import { keypairOf } from '../../src/testing/solana/accounts.js'
 import { deployProgram } from '../../src/testing/solana/deployProgram.js'
 import { type LocalSolana, startLocalSolana } from '../../src/testing/solana/localSolana.js'

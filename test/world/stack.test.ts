@@ -2,8 +2,8 @@ import fs from 'node:fs'
 import os from 'node:os'
 import path from 'node:path'
 import { afterAll, afterEach, beforeAll, describe, expect, it } from 'vitest'
-import type { Network } from '../../src/registry/network.js'
-import { checkedCopyOf } from '../../src/testing/anvilState.js'
+import type { Network } from '../../src/registry/primitives/network.js'
+import { checkedCopyOf } from '../../src/testing/chains/anvilState.js'
 import {
   type ChainLabel,
   createDatabase,
@@ -14,7 +14,7 @@ import {
   startStack,
   until,
 } from '../../src/testing/index.js'
-import { isAlive } from '../../src/testing/processes.js'
+import { isAlive } from '../../src/testing/processes/processes.js'
 import { freshName, freshWallet, quoteOn, type SomeWorld, sendRegistration } from '../support/world.js'
 
 const BLOCK_MS = 200

@@ -1,7 +1,7 @@
-import { NO_STORE, ok } from '../answer.js'
-import { exchange, signingMessage } from '../answers/auth.js'
-import { type Route, route, routeWithBody } from '../route.js'
-import { z } from '../schema.js'
+import { exchange, signingMessage } from '../auth/keys.js'
+import { NO_STORE, ok } from '../http/answer.js'
+import { type Route, route, routeWithBody } from '../http/route.js'
+import { z } from '../http/schema.js'
 import { ProofSchema, validate } from '../v1/auth.js'
 
 const tag = 'v0.1 authentication'

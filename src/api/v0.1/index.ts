@@ -1,4 +1,4 @@
-import type { Route } from '../route.js'
+import type { Route } from '../http/route.js'
 import { addressRoutes } from './address.js'
 import { authRoutes } from './auth.js'
 import { clusterRoutes } from './cluster.js'

@@ -1,7 +1,7 @@
-import { ok } from '../answer.js'
-import { type NameRecord, nameOfAddress, namesOfAddresses } from '../answers/lookups.js'
-import { route, routeWithBody } from '../route.js'
-import { MAX_LOOKUPS, z } from '../schema.js'
+import { ok } from '../http/answer.js'
+import { route, routeWithBody } from '../http/route.js'
+import { MAX_LOOKUPS, z } from '../http/schema.js'
+import { type NameRecord, nameOfAddress, namesOfAddresses } from '../names/lookups.js'
 import { addressText } from '../v1/schemas.js'
 
 const tag = 'v0.1 look-ups'

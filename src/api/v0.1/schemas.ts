@@ -1,4 +1,4 @@
-import { z } from '../schema.js'
+import { z } from '../http/schema.js'
 import { addressText, walletType } from '../v1/schemas.js'
 
 /** Shapes that several v0.1 routes share. */

@@ -1,8 +1,8 @@
-import { ok } from '../answer.js'
-import { airdropClaims } from '../answers/airdrop.js'
-import { NO_TRANSACTION } from '../answers/airdropOffer.js'
-import { route } from '../route.js'
-import { z } from '../schema.js'
+import { airdropClaims } from '../airdrops/airdrop.js'
+import { NO_TRANSACTION } from '../airdrops/offer.js'
+import { ok } from '../http/answer.js'
+import { route } from '../http/route.js'
+import { z } from '../http/schema.js'
 import { addressText, nameText } from './schemas.js'
 
 const amount = z.string().openapi({ description: 'Base units of the token', example: '1000000000000000000' })

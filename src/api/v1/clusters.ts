@@ -1,7 +1,7 @@
-import { ok } from '../answer.js'
-import { clusterById, clusterByName, clusterIdOfAddress } from '../answers/clusters.js'
-import { route } from '../route.js'
-import { z } from '../schema.js'
+import { clusterById, clusterByName, clusterIdOfAddress } from '../clusters/clusters.js'
+import { ok } from '../http/answer.js'
+import { route } from '../http/route.js'
+import { z } from '../http/schema.js'
 import { addressText, clusterIdText, nameText } from './schemas.js'
 
 const tag = 'Clusters'

@@ -1,17 +1,17 @@
-import { REGISTRATION_PROBLEMS } from '../../registry/communityRegistration.js'
-import { NETWORK_LABELS } from '../../registry/network.js'
-import { ok } from '../answer.js'
+import { REGISTRATION_PROBLEMS } from '../../registry/community/registration.js'
+import { NETWORK_LABELS } from '../../registry/primitives/network.js'
 import {
   availabilityOf,
   communityByName,
   configureCommunity,
   requireCommunityName,
   requireWallet,
-} from '../answers/communities.js'
-import { type PaymentInfo, registerCommunityName } from '../answers/communityRegistration.js'
-import type { ErrorCode } from '../errors.js'
-import { route, routeWithBody } from '../route.js'
-import { z } from '../schema.js'
+} from '../communities/communities.js'
+import { type PaymentInfo, registerCommunityName } from '../communities/registration.js'
+import { ok } from '../http/answer.js'
+import type { ErrorCode } from '../http/errors.js'
+import { route, routeWithBody } from '../http/route.js'
+import { z } from '../http/schema.js'
 import { addressText, nameText, walletNameText } from './schemas.js'
 
 const tag = 'Communities'

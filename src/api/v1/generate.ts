@@ -1,8 +1,8 @@
-import { NO_STORE, ok } from '../answer.js'
-import { confirmBackup } from '../answers/changes.js'
-import { generateWallet, recoverWallet } from '../answers/generated.js'
-import { routeWithBody } from '../route.js'
-import { z } from '../schema.js'
+import { confirmBackup } from '../clusters/changes.js'
+import { generateWallet, recoverWallet } from '../clusters/walletGeneration.js'
+import { NO_STORE, ok } from '../http/answer.js'
+import { routeWithBody } from '../http/route.js'
+import { z } from '../http/schema.js'
 import { addressText, addressType, walletNameText } from './schemas.js'
 
 const tag = 'Clusters'

@@ -1,4 +1,4 @@
-import type { Route } from '../route.js'
+import type { Route } from '../http/route.js'
 import { airdropRoutes } from './airdrop.js'
 import { authRoutes } from './auth.js'
 import { bundleRoutes } from './bundle.js'

@@ -1,7 +1,7 @@
 import type { ChainPort, SolanaPort } from '../../chains/chain.js'
-import { ok } from '../answer.js'
-import { route } from '../route.js'
-import { z } from '../schema.js'
+import { ok } from '../http/answer.js'
+import { route } from '../http/route.js'
+import { z } from '../http/schema.js'
 
 /** Of lamports to SOL. */
 const SOL_DECIMALS = 9

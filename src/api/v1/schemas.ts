@@ -1,4 +1,4 @@
-import { z } from '../schema.js'
+import { z } from '../http/schema.js'
 
 /** Shapes that several v1 routes share. */
 

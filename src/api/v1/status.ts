@@ -1,9 +1,9 @@
-import { NO_STORE, ok } from '../answer.js'
-import { statusOf } from '../answers/signatureStatus.js'
-import { parseTxId } from '../answers/txId.js'
-import { ApiError } from '../errors.js'
-import { route } from '../route.js'
-import { z } from '../schema.js'
+import { NO_STORE, ok } from '../http/answer.js'
+import { ApiError } from '../http/errors.js'
+import { route } from '../http/route.js'
+import { z } from '../http/schema.js'
+import { statusOf } from '../status/signatureStatus.js'
+import { parseTxId } from '../status/txId.js'
 
 const StatusSchema = z
   .object({

@@ -1,6 +1,6 @@
 import { encodeFunctionData } from 'viem'
-import { toHex } from '../../registry/bytes.js'
-import { nameToWord } from '../../registry/name.js'
+import { toHex } from '../../registry/primitives/bytes.js'
+import { nameToWord } from '../../registry/primitives/name.js'
 import type { Hex } from '../chain.js'
 import { hubAbi } from './contracts/index.js'
 

@@ -1,6 +1,6 @@
-import type { ChainConfig } from '../../config.js'
-import { fromHex, toHex } from '../../registry/bytes.js'
-import type { Network } from '../../registry/network.js'
+import type { ChainConfig } from '../../config/index.js'
+import { fromHex, toHex } from '../../registry/primitives/bytes.js'
+import type { Network } from '../../registry/primitives/network.js'
 import {
   BridgeError,
   type ChainPort,
@@ -10,16 +10,16 @@ import {
   type Hex,
   type RegistrationRequest,
 } from '../chain.js'
+import { RpcError } from '../rpc/errors.js'
+import { type Call, createRpc, type Rpc } from '../rpc/evm.js'
+import { encodeClaim, encodeClaimFor } from './airdrop/distributor.js'
+import { decodeMessage, messageNames } from './bridge/hubMessage.js'
+import { decodePacket } from './bridge/packet.js'
+import { quoteOnSpoke } from './bridge/quote.js'
 import { encodePlaceBids } from './calldata.js'
-import { createCommunityPort } from './communityPort.js'
-import { encodeClaim, encodeClaimFor } from './distributor.js'
-import { decodeMessage, messageNames } from './hubMessage.js'
+import { createCommunityPort } from './community/port.js'
 import { getHeader, type Header } from './logs.js'
-import { decodePacket } from './packet.js'
-import { type Call, createRpc, type Rpc } from './rpc.js'
-import { RpcError } from './rpcErrors.js'
 import { createSmartWallets } from './smartWallet.js'
-import { quoteOnSpoke } from './spokeQuote.js'
 import { type ChainHead, findByNonce, readTransaction } from './transactions.js'
 
 /** An EVM chain: the API's port, and what the indexer reads from it. */

@@ -1,7 +1,7 @@
 import { keccak256 } from 'viem'
 import type { Hex } from '../chain.js'
-import type { Call } from './rpc.js'
-import { RpcError } from './rpcErrors.js'
+import { RpcError } from '../rpc/errors.js'
+import type { Call } from '../rpc/evm.js'
 
 /** A log as a node answers it (execution API, `eth_getLogs`). */
 export interface RawLog {

@@ -1,6 +1,6 @@
+import { RpcError } from '../rpc/errors.js'
+import type { Call, Rpc } from '../rpc/evm.js'
 import { getBlockLogs, getHeader, getLogRange, type Header, type LogFilter, type RawLog } from './logs.js'
-import type { Call, Rpc } from './rpc.js'
-import { RpcError } from './rpcErrors.js'
 
 const HEADERS_AT_ONCE = 16
 

@@ -1,9 +1,9 @@
 import PQueue from 'p-queue'
 import { decodeAbiParameters, encodeDeployData, encodeFunctionData, parseAbi, zeroAddress } from 'viem'
 import { ChainUnavailableError, type Hex, type SignatureQuestion, type SmartWalletPort } from '../chain.js'
+import { RpcError } from '../rpc/errors.js'
+import type { Rpc } from '../rpc/evm.js'
 import { signatureProbeAbi, signatureProbeBytecode } from './contracts/index.js'
-import type { Rpc } from './rpc.js'
-import { RpcError } from './rpcErrors.js'
 
 /** Asking may cost the node this much at most: the probe's own limits (SignatureProbe.sol) and what it takes itself. */
 const CALL_GAS = '0x5b8d80' // 6 million

@@ -1,7 +1,7 @@
 import type { ChainTx, Hex } from '../chain.js'
-import { isRegistrationLog, type OurContracts } from './harvest.js'
-import type { Call } from './rpc.js'
-import { RpcError } from './rpcErrors.js'
+import { RpcError } from '../rpc/errors.js'
+import type { Call } from '../rpc/evm.js'
+import { isRegistrationLog, type OurContracts } from './decodeLogs.js'
 
 interface RawTransaction {
   hash: Hex

@@ -3,7 +3,7 @@ import { Keypair } from '@solana/web3.js'
 import bs58 from 'bs58'
 import fc from 'fast-check'
 import { describe, expect, it } from 'vitest'
-import type { Payment } from '../../registry/payment.js'
+import type { Payment } from '../../registry/payment/quote.js'
 import { type RawTransaction, readFacts } from './facts.js'
 import { createRegistrar } from './registrar.js'
 

@@ -1,5 +1,5 @@
 import bs58 from 'bs58'
-import type { Payment } from '../../registry/payment.js'
+import type { Payment } from '../../registry/payment/quote.js'
 import {
   COMMUNITY_EVENT_BYTES,
   COMMUNITY_PAY_BYTES,
@@ -8,7 +8,7 @@ import {
   communityOutcome,
   communityPaid,
   type SeenCommunityPayment,
-} from './communityFacts.js'
+} from './community/facts.js'
 import { type BigNumber, type Registrar, registrarCoder, registrarIdl, toBigInt } from './registrar.js'
 
 /** A transaction as `getTransaction` answers it (encoding json). */

@@ -1,17 +1,17 @@
 import { Keypair, PublicKey, Transaction, type TransactionInstruction } from '@solana/web3.js'
-import { RpcError } from '../evm/rpcErrors.js'
-import type { Call } from '../nodes.js'
-import type { RawTransaction } from './facts.js'
-import { type Commitment, signatureBytes, signatureText } from './reads.js'
+import { RpcError } from '../rpc/errors.js'
+import type { Call } from '../rpc/nodes.js'
+import type { SolanaRpc } from '../rpc/solana.js'
 import {
   type CountedPayment,
   findCommunityOutcome,
   planRefusal,
   type RefusalLook,
   type RefusalStep,
-} from './refusals.js'
+} from './community/refusal.js'
+import type { RawTransaction } from './facts.js'
+import { type Commitment, signatureBytes, signatureText } from './reads.js'
 import { type BigNumber, type PaymentAccount, type Registrar, registrarCoder, registrarIdl } from './registrar.js'
-import type { SolanaRpc } from './rpc.js'
 
 /** A payment as its account is found. */
 export interface PaymentKey {

@@ -1,19 +1,19 @@
 import { PublicKey, Transaction } from '@solana/web3.js'
-import type { SolanaConfig } from '../../config.js'
-import { nameToWord } from '../../registry/name.js'
-import type { Network } from '../../registry/network.js'
-import { LAMPORTS_BITS, type PaymentTerms, quoteId } from '../../registry/payment.js'
-import { weiToLamports } from '../../registry/rate.js'
+import type { SolanaConfig } from '../../config/index.js'
+import { LAMPORTS_BITS, type PaymentTerms, quoteId } from '../../registry/payment/quote.js'
+import { nameToWord } from '../../registry/primitives/name.js'
+import type { Network } from '../../registry/primitives/network.js'
 import {
   ChainUnavailableError,
   type RegistrationRequest,
   type SolanaQuote,
   type SolanaTransactionJson,
 } from '../chain.js'
-import type { Nodes } from '../nodes.js'
+import type { Nodes } from '../rpc/nodes.js'
+import type { SolanaRpc } from '../rpc/solana.js'
+import { weiToLamports } from './rate.js'
 import { createRates } from './rates.js'
 import type { Registrar } from './registrar.js'
-import type { SolanaRpc } from './rpc.js'
 
 /** What `deliver` of one name burns on our hub, measured, with a margin (test/solana/register.test.ts holds it). */
 export const DELIVER_GAS = 150_000n

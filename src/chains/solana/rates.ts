@@ -1,8 +1,8 @@
 import { decodeFunctionResult, encodeFunctionData, parseAbi } from 'viem'
-import type { SolanaConfig } from '../../config.js'
-import { type Price, priceProblem, type Rates } from '../../registry/rate.js'
+import type { SolanaConfig } from '../../config/index.js'
 import { ChainUnavailableError, type Hex } from '../chain.js'
-import type { Call, Nodes } from '../nodes.js'
+import type { Call, Nodes } from '../rpc/nodes.js'
+import { type Price, priceProblem, type Rates } from './rate.js'
 
 /** Chainlink's AggregatorV3Interface. */
 const AGGREGATOR = parseAbi([

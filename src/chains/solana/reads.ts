@@ -1,13 +1,13 @@
 import type { PublicKey } from '@solana/web3.js'
 import bs58 from 'bs58'
-import { RpcError } from '../evm/rpcErrors.js'
-import type { Call } from '../nodes.js'
+import { RpcError } from '../rpc/errors.js'
+import type { Call } from '../rpc/nodes.js'
 import {
   type CommunityPaymentAccount,
   type CommunityPaymentKey,
   createCommunityProgram,
   type PaidName,
-} from './communityProgram.js'
+} from './community/program.js'
 import { type RawTransaction, readFacts, type TransactionFacts } from './facts.js'
 import type { PaymentAccount, Registrar } from './registrar.js'
 

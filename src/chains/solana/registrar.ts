@@ -1,7 +1,7 @@
 import { readFileSync } from 'node:fs'
 import anchor, { BorshCoder, type Idl } from '@coral-xyz/anchor'
 import { PublicKey, SystemProgram, TransactionInstruction } from '@solana/web3.js'
-import type { PaymentTerms } from '../../registry/payment.js'
+import type { PaymentTerms } from '../../registry/payment/quote.js'
 
 /** The registrar's interface (Anchor's IDL), kept beside its source. Its address is a placeholder: each deployment has its own. */
 export const registrarIdl: Idl = JSON.parse(

@@ -1,6 +1,6 @@
 import { Keypair, PublicKey } from '@solana/web3.js'
 import { describe, expect, it } from 'vitest'
-import type { Call } from '../nodes.js'
+import type { Call } from '../rpc/nodes.js'
 import { readMintDecimals, readTokenBalance, TOKEN_PROGRAM } from './tokens.js'
 
 /** What nodes answer of tokens, also of Token-2022 and of what is none. The real ones are in localSolana.test.ts. */

@@ -1,5 +1,5 @@
 import { PublicKey, SystemProgram, TransactionInstruction } from '@solana/web3.js'
-import type { Call } from '../nodes.js'
+import type { Call } from '../rpc/nodes.js'
 import type { Commitment } from './reads.js'
 import { reads, signs, writes } from './registrar.js'
 

@@ -163,7 +163,7 @@ export type Airdrop = Prisma.AirdropModel
 export type AirdropAllocation = Prisma.AirdropAllocationModel
 /**
  * Model AirdropPage
- * Nodes of a tree, five levels a page (src/registry/airdropPages.ts).
+ * Nodes of a tree, five levels a page (src/db/airdrop/pages.ts).
  */
 export type AirdropPage = Prisma.AirdropPageModel
 /**

@@ -1,12 +1,12 @@
+import { CLAIMED_TOPIC, decodeClaimed } from '../../chains/evm/airdrop/distributor.js'
 import type { EvmChain } from '../../chains/evm/chain.js'
-import { CLAIMED_TOPIC, decodeClaimed } from '../../chains/evm/distributor.js'
 import { getHeader, getLogRange, type Header, type LogFilter, type RawLog } from '../../chains/evm/logs.js'
 import { compareLogs, completeLogs } from '../../chains/evm/rangeCheck.js'
-import type { Call } from '../../chains/evm/rpc.js'
-import { RpcError } from '../../chains/evm/rpcErrors.js'
-import type { SeenClaim, WatchedAirdrop } from '../../db/airdropClaims.js'
-import { addressOfWord } from '../../registry/address.js'
-import { fromHex, toHex } from '../../registry/bytes.js'
+import { RpcError } from '../../chains/rpc/errors.js'
+import type { Call } from '../../chains/rpc/evm.js'
+import type { SeenClaim, WatchedAirdrop } from '../../db/airdrop/claims.js'
+import { addressOfWord } from '../../registry/primitives/address.js'
+import { fromHex, toHex } from '../../registry/primitives/bytes.js'
 
 /** A node that is late with its logs is late near its head: of so many confirmed blocks every header is read. */
 const CHECKED_BLOCKS = 64

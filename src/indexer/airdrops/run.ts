@@ -1,9 +1,9 @@
 import type pg from 'pg'
 import type { EvmChain } from '../../chains/evm/chain.js'
-import { LostLeadershipError } from '../../db/head.js'
+import { LostLeadershipError } from '../../db/journal/head.js'
 import { pause, pauseAfterError } from '../../ops/bell.js'
 import type { Logger } from '../../ops/log.js'
-import type { Network } from '../../registry/network.js'
+import type { Network } from '../../registry/primitives/network.js'
 import { createAirdropWatcher } from './watcher.js'
 
 export interface AirdropRunOptions {

@@ -1,6 +1,6 @@
 import type pg from 'pg'
 import type { EvmChain } from '../../chains/evm/chain.js'
-import { RpcError } from '../../chains/evm/rpcErrors.js'
+import { RpcError } from '../../chains/rpc/errors.js'
 import {
   restartClaims,
   type SeenClaim,
@@ -8,13 +8,13 @@ import {
   storeUnconfirmedClaims,
   type WatchedAirdrop,
   watchedAirdrops,
-} from '../../db/airdropClaims.js'
-import { assertLeader } from '../../db/head.js'
-import { inTransaction } from '../../db/pool.js'
+} from '../../db/airdrop/claims.js'
+import { assertLeader } from '../../db/journal/head.js'
+import { inTransaction } from '../../db/pg/pool.js'
 import { failpoint } from '../../ops/failpoint.js'
-import { fromHex, toHex } from '../../registry/bytes.js'
-import { isCheckpointReplaced } from '../checkpoint.js'
-import { createRangeWidth } from '../width.js'
+import { fromHex, toHex } from '../../registry/primitives/bytes.js'
+import { isCheckpointReplaced } from '../evm/checkpoint.js'
+import { createRangeWidth } from '../evm/width.js'
 import { readConfirmed, readUnconfirmed } from './read.js'
 
 /** What one step came to. */

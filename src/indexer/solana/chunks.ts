@@ -1,6 +1,6 @@
 import { PublicKey } from '@solana/web3.js'
-import type { Call } from '../../chains/nodes.js'
-import type { CommunityPaymentAccount } from '../../chains/solana/communityProgram.js'
+import type { Call } from '../../chains/rpc/nodes.js'
+import type { CommunityPaymentAccount } from '../../chains/solana/community/program.js'
 import {
   type ListedTransaction,
   type ReadTransaction,
@@ -9,9 +9,9 @@ import {
   readTransactions,
 } from '../../chains/solana/reads.js'
 import type { PaymentAccount } from '../../chains/solana/registrar.js'
-import type { Progress } from '../types.js'
-import { hexOf, openQuotes } from './book.js'
-import { communityKey, openCommunityKeys } from './communityBook.js'
+import type { Progress } from '../evm/types.js'
+import { communityKey, openCommunityKeys } from './communitySequence.js'
+import { hexOf, openQuotes } from './sequence.js'
 import type { PaymentWatcherOptions } from './watcher.js'
 
 /** Transactions of one database transaction: two batches of a node. */

@@ -1,9 +1,9 @@
 import type { ReadTransaction } from '../../chains/solana/reads.js'
 import { signatureBytes } from '../../chains/solana/reads.js'
-import type { StoredPayment } from '../../db/payments.js'
-import { ADDRESS_TYPE_CODE } from '../../registry/address.js'
-import type { Network } from '../../registry/network.js'
-import { judgePayment, PAYMENT_VERDICT, type Payment, paymentMessageId } from '../../registry/payment.js'
+import type { StoredPayment } from '../../db/payments/payments.js'
+import { judgePayment, PAYMENT_VERDICT, type Payment, paymentMessageId } from '../../registry/payment/quote.js'
+import { ADDRESS_TYPE_CODE } from '../../registry/primitives/address.js'
+import type { Network } from '../../registry/primitives/network.js'
 
 /** What tells a program's payments apart from all others. */
 export interface ProgramIdentity {

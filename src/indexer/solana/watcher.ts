@@ -1,5 +1,6 @@
 import type pg from 'pg'
-import type { Call } from '../../chains/nodes.js'
+import type { Call } from '../../chains/rpc/nodes.js'
+import type { SolanaRpc } from '../../chains/rpc/solana.js'
 import {
   type Commitment,
   getSlot,
@@ -12,9 +13,8 @@ import {
   signatureText,
 } from '../../chains/solana/reads.js'
 import type { Registrar } from '../../chains/solana/registrar.js'
-import type { SolanaRpc } from '../../chains/solana/rpc.js'
-import { confirmCommunityPayments } from '../../db/communityPayments.js'
-import { assertLeader } from '../../db/head.js'
+import { assertLeader } from '../../db/journal/head.js'
+import { confirmCommunityPayments } from '../../db/payments/communityPayments.js'
 import {
   confirmPayments,
   moveCursor,
@@ -22,14 +22,14 @@ import {
   readCursor,
   readKnownCommunityPayments,
   settlePayments,
-} from '../../db/payments.js'
-import { inTransaction } from '../../db/pool.js'
+} from '../../db/payments/payments.js'
+import { inTransaction } from '../../db/pg/pool.js'
 import { failpoint } from '../../ops/failpoint.js'
-import type { IndexerState, Progress } from '../types.js'
-import { type Book, createBook } from './book.js'
+import type { IndexerState, Progress } from '../evm/types.js'
 import { inChunks, type OpenAccounts } from './chunks.js'
-import { type CommunityBook, createCommunityBook } from './communityBook.js'
+import { type CommunityBook, createCommunityBook } from './communitySequence.js'
 import type { ProgramIdentity } from './row.js'
+import { type Book, createBook } from './sequence.js'
 import { createTail, type Tail } from './tail.js'
 
 /** A node may list a transaction late: so far behind the cursor it is looked for, twice as far each time it isn't found. */

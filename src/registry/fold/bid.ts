@@ -1,8 +1,8 @@
-import { addressOfWord } from '../address.js'
-import { decodeBid, judgeBid } from '../bid.js'
-import { keyOf } from '../bytes.js'
-import { type BidEffects, encodeBidEffects } from '../effects.js'
-import { DEFAULT_WALLET_NAME, numberedName } from '../name.js'
+import { decodeBid, judgeBid } from '../journal/bid.js'
+import { type BidEffects, encodeBidEffects } from '../journal/effects.js'
+import { addressOfWord } from '../primitives/address.js'
+import { keyOf } from '../primitives/bytes.js'
+import { DEFAULT_WALLET_NAME, numberedName } from '../primitives/name.js'
 import type { JournalRow, NameRow, WalletRow } from './rows.js'
 import { createCluster, isBelowCommunity, setWallet, type Work, wholeCluster } from './work.js'
 

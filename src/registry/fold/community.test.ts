@@ -17,8 +17,8 @@ import {
   OWNERS,
   pat,
   REPEATED,
-} from '../../testing/communityWorld.js'
-import { eventData } from '../events.js'
+} from '../../../test/support/communityFold.js'
+import { eventData } from '../journal/events.js'
 
 describe('a configuration', () => {
   it("is a holder's, a private one's too, or the operator's", () => {

@@ -1,6 +1,6 @@
-import { keyOf } from '../bytes.js'
-import type { ChangeRefusal } from '../changeRefusal.js'
-import { type CommunityRules, communityRulesJson } from '../community.js'
+import { rulesAt, rulesAtBlock } from '../community/history.js'
+import { judgeRegistration } from '../community/registration.js'
+import { type CommunityRules, communityRulesJson } from '../community/rules.js'
 import {
   type CommunityChange,
   type CommunityPaymentBody,
@@ -9,14 +9,14 @@ import {
   isCommunityChangeKind,
   type RegisterCommunityName,
   requirementsHash,
-} from '../communityChange.js'
-import { encodeCommunityEffects } from '../communityEffects.js'
-import { rulesAt, rulesAtBlock } from '../communityHistory.js'
-import { judgePayment, type PaymentJudgement } from '../communityPayment.js'
-import { judgeRegistration } from '../communityRegistration.js'
-import { encodeChangeEffects } from '../effects.js'
-import { wordToName } from '../name.js'
+} from '../journal/communityChange.js'
+import { encodeCommunityEffects } from '../journal/communityEffects.js'
+import { encodeChangeEffects } from '../journal/effects.js'
+import { judgePayment, type PaymentJudgement } from '../payment/decide.js'
+import { keyOf } from '../primitives/bytes.js'
+import { wordToName } from '../primitives/name.js'
 import { oldestPublic } from './change.js'
+import type { ChangeRefusal } from './refusal.js'
 import { assignmentOf, type CommunityNameRow, type JournalRow, pairOf } from './rows.js'
 import { setRules, type Work, wholeCluster } from './work.js'
 

@@ -12,8 +12,8 @@ import {
   MINUTE_MS,
   pat,
   USDC,
-} from '../../testing/communityWorld.js'
-import type { CommunityPaymentBody } from '../communityChange.js'
+} from '../../../test/support/communityFold.js'
+import type { CommunityPaymentBody } from '../journal/communityChange.js'
 
 describe('a payment', () => {
   it('gives its payer the name, and no cluster', () => {

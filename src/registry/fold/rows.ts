@@ -1,8 +1,8 @@
-import type { ChangeRefusal } from '../changeRefusal.js'
-import type { RulesVersion } from '../communityHistory.js'
-import type { PaymentJudgement } from '../communityPayment.js'
-import type { Entry } from '../entry.js'
-import type { Network } from '../network.js'
+import type { RulesVersion } from '../community/history.js'
+import type { Entry } from '../journal/entry.js'
+import type { PaymentJudgement } from '../payment/decide.js'
+import type { Network } from '../primitives/network.js'
+import type { ChangeRefusal } from './refusal.js'
 
 /** Where a network's journal stands: the row that orders all writers (`journal_heads`). */
 export interface Head {

@@ -1,9 +1,9 @@
-import { keyOf } from '../bytes.js'
-import { isChangeKind } from '../change.js'
-import { clusterId } from '../clusterId.js'
-import { isCommunityChangeKind } from '../communityChange.js'
-import type { RulesVersion } from '../communityHistory.js'
-import type { Entry } from '../entry.js'
+import type { RulesVersion } from '../community/history.js'
+import { isChangeKind } from '../journal/change.js'
+import { isCommunityChangeKind } from '../journal/communityChange.js'
+import type { Entry } from '../journal/entry.js'
+import { keyOf } from '../primitives/bytes.js'
+import { clusterId } from '../primitives/clusterId.js'
 import { type Changes, type ClusterState, pairOf, type Slice, type WalletRow } from './rows.js'
 
 /** A fold under way: the slice as the entries so far have changed it, and what is to be written. */

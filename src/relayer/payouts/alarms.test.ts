@@ -1,6 +1,6 @@
 import { pino } from 'pino'
 import { describe, expect, it } from 'vitest'
-import type { MoneyRow, RefusalRow } from '../../db/payoutRows.js'
+import type { MoneyRow, RefusalRow } from '../../db/outbox/payoutRows.js'
 import { createPayoutAlarms } from './alarms.js'
 import type { PayerState } from './payer.js'
 

@@ -1,8 +1,8 @@
 import bs58 from 'bs58'
-import type { PayoutKind, PayoutRow } from '../../db/payoutRows.js'
+import type { PayoutKind, PayoutRow } from '../../db/outbox/payoutRows.js'
 import type { Logger } from '../../ops/log.js'
-import { toHex } from '../../registry/bytes.js'
-import type { Network } from '../../registry/network.js'
+import { toHex } from '../../registry/primitives/bytes.js'
+import type { Network } from '../../registry/primitives/network.js'
 import { HOLD_OVER } from '../delivery.js'
 import type { PayerState, PayoutOutcome } from './payer.js'
 

@@ -1,6 +1,6 @@
 import fc from 'fast-check'
 import { describe, expect, it } from 'vitest'
-import type { PayoutFields, PayoutTx } from '../../db/payoutRows.js'
+import type { PayoutFields, PayoutTx } from '../../db/outbox/payoutRows.js'
 import {
   closed,
   confirmed,

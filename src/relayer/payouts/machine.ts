@@ -1,5 +1,5 @@
 import type { RefusalEnd } from '../../chains/solana/payouts.js'
-import type { MoneyRow, PayoutFields, PayoutTx } from '../../db/payoutRows.js'
+import type { MoneyRow, PayoutFields, PayoutTx } from '../../db/outbox/payoutRows.js'
 import { backoffMs } from '../backoff.js'
 import { HOLD_OVER } from '../delivery.js'
 

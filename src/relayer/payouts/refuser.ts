@@ -1,7 +1,7 @@
 import { PublicKey } from '@solana/web3.js'
+import type { CountedPayment } from '../../chains/solana/community/refusal.js'
 import type { PayoutCluster } from '../../chains/solana/payouts.js'
-import type { CountedPayment } from '../../chains/solana/refusals.js'
-import type { HeldMoney, PayoutFields, PayoutTx, RefusalRow } from '../../db/payoutRows.js'
+import type { HeldMoney, PayoutFields, PayoutTx, RefusalRow } from '../../db/outbox/payoutRows.js'
 import { confirmed, failed, goesAlone, heldOver, type Now, refusalEnded } from './machine.js'
 import type { PayoutOutcome } from './payer.js'
 

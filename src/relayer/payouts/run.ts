@@ -1,5 +1,5 @@
 import type { PayoutCluster } from '../../chains/solana/payouts.js'
-import { LostLeadershipError } from '../../db/head.js'
+import { LostLeadershipError } from '../../db/journal/head.js'
 import { type Bell, pauseAfterError } from '../../ops/bell.js'
 import type { Logger } from '../../ops/log.js'
 import { createPayoutAlarms } from './alarms.js'

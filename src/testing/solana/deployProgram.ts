@@ -7,7 +7,7 @@ import {
   SystemProgram,
   TransactionInstruction,
 } from '@solana/web3.js'
-import { sleep } from '../processes.js'
+import { sleep } from '../processes/processes.js'
 import { sendSolana, sendSolanaEach } from './sendSolana.js'
 
 /** Owner of programs that an authority may replace. */

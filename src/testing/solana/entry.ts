@@ -1,4 +1,4 @@
-import type { PriceFeeds } from '../priceFeed.js'
+import type { PriceFeeds } from '../contracts/priceFeed.js'
 import type { LocalSolana } from './localSolana.js'
 
 /** A network's Solana cluster as the daemon's chains file lists it; what is left out has the file's defaults. */

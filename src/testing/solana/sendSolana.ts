@@ -6,7 +6,7 @@ import {
   type TransactionConfirmationStatus,
   type TransactionInstruction,
 } from '@solana/web3.js'
-import { sleep } from '../processes.js'
+import { sleep } from '../processes/processes.js'
 
 const CONFIRM_DEADLINE_MS = 30_000
 const POLL_MS = 20

@@ -1,8 +1,8 @@
 import { createRequire } from 'node:module'
 import os from 'node:os'
 import path from 'node:path'
-import { type Child, spawnChild } from '../processes.js'
-import { programCommand } from '../programs.js'
+import { type Child, spawnChild } from '../processes/processes.js'
+import { programCommand } from '../processes/programs.js'
 import type { SurfpoolAnswer, SurfpoolRequest } from './surfpoolChild.js'
 
 const START_DEADLINE_MS = 20_000

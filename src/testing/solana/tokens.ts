@@ -1,8 +1,8 @@
 import { type Connection, Keypair, type PublicKey, SystemProgram, TransactionInstruction } from '@solana/web3.js'
-import { type CommunityTerms, createCommunityProgram, type PaidToken } from '../../chains/solana/communityProgram.js'
+import { type CommunityTerms, createCommunityProgram, type PaidToken } from '../../chains/solana/community/program.js'
 import { createRegistrar } from '../../chains/solana/registrar.js'
 import { associatedTokenAddress, createAssociated, TOKEN_PROGRAM } from '../../chains/solana/tokens.js'
-import { nameToWord } from '../../registry/name.js'
+import { nameToWord } from '../../registry/primitives/name.js'
 import { sendSolana } from './sendSolana.js'
 
 /** Instructions of the SPL Token program: tags u8, fields without padding. */

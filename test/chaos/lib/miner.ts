@@ -1,5 +1,5 @@
 import { setTimeout as sleep } from 'node:timers/promises'
-import type { LocalClients } from '../../../src/testing/localChain.js'
+import type { LocalClients } from '../../../src/testing/chains/localChain.js'
 
 /** Mines a chain's blocks, never beside something that must have the chain for itself. */
 export interface Miner {

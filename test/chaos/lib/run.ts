@@ -1,6 +1,6 @@
 import { setTimeout as sleep } from 'node:timers/promises'
 import type pg from 'pg'
-import { createPool } from '../../../src/db/pool.js'
+import { createPool } from '../../../src/db/pg/pool.js'
 import { FAULT_KINDS, until } from '../../../src/testing/index.js'
 import { deepReorg } from './deep.js'
 import { createLedger } from './ledger.js'

@@ -1,6 +1,6 @@
 import type pg from 'pg'
 import { hubAbi } from '../../../src/chains/evm/contracts/index.js'
-import { replay } from '../../../src/db/replay.js'
+import { replay } from '../../../src/db/journal/replay.js'
 import type { EventItem, StatusAnswer } from '../../../src/testing/index.js'
 import { operatorAccount } from '../../../src/testing/world.js'
 import type { Ledger } from './ledger.js'

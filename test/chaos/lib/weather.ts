@@ -1,7 +1,7 @@
 import { setTimeout as sleep } from 'node:timers/promises'
 import { between, pick, sequence, shuffled } from '../../../src/testing/faultProxy/random.js'
 import { FAULT_KINDS, type Faults } from '../../../src/testing/index.js'
-import { waitFor } from '../../../src/testing/processes.js'
+import { waitFor } from '../../../src/testing/processes/processes.js'
 import type { Ledger } from './ledger.js'
 import { bringBack } from './wallets.js'
 import type { ChaosChain, ChaosWorld } from './world.js'

@@ -13,8 +13,8 @@ import {
   type TransactionReceipt,
 } from 'viem'
 import { expect } from 'vitest'
-import { startAnvil } from '../../../src/testing/anvil.js'
-import { receiptOf } from '../../../src/testing/receipt.js'
+import { startAnvil } from '../../../src/testing/chains/anvil.js'
+import { receiptOf } from '../../../src/testing/chains/receipt.js'
 
 /** Enough for any call of these tests, a message of 100 names included. */
 const CALL_GAS = 12_000_000n

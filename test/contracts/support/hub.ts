@@ -16,7 +16,7 @@ import {
   toHex,
 } from 'viem'
 import { hubAbi } from '../../../src/chains/evm/contracts/index.js'
-import { deployHub } from '../../../src/testing/deploy.js'
+import { deployHub } from '../../../src/testing/contracts/deploy.js'
 import { startChain } from './chain.js'
 
 export const MINIMUM_WEI = 10n ** 16n

@@ -3,7 +3,7 @@
  * owners and money, and which logs it writes. Who wins is judged by the rule that the indexer uses.
  */
 import { type Address, getAddress, type Hex, sliceHex, zeroAddress, zeroHash } from 'viem'
-import { judgeBid, REFUSAL } from '../../../src/registry/bid.js'
+import { judgeBid, REFUSAL } from '../../../src/registry/journal/bid.js'
 
 export interface ModelBid {
   readonly amount: bigint

@@ -3,7 +3,7 @@
  * money and names. A call that would revert gives undefined and changes nothing.
  */
 import { type Address, type Hex, zeroAddress } from 'viem'
-import { wordToName } from '../../../src/registry/name.js'
+import { wordToName } from '../../../src/registry/primitives/name.js'
 import { type BidRequest, TOKEN } from './payments.js'
 
 interface Payment {

@@ -5,9 +5,9 @@ import {
   type CommunityPaymentKey,
   type CommunityTerms,
   createCommunityProgram,
-} from '../../../src/chains/solana/communityProgram.js'
+} from '../../../src/chains/solana/community/program.js'
 import { associatedTokenAddress, TOKEN_PROGRAM } from '../../../src/chains/solana/tokens.js'
-import { nameToWord } from '../../../src/registry/name.js'
+import { nameToWord } from '../../../src/registry/primitives/name.js'
 import { NOW, type SolanaWorld } from './solana.js'
 import { wordOf } from './solanaCalls.js'
 

@@ -14,7 +14,7 @@ import type * as Prisma from "../internal/prismaNamespace.js"
 
 /**
  * Model AirdropPage
- * Nodes of a tree, five levels a page (src/registry/airdropPages.ts).
+ * Nodes of a tree, five levels a page (src/db/airdrop/pages.ts).
  */
 export type AirdropPageModel = runtime.Types.Result.DefaultSelection<Prisma.$AirdropPagePayload>
 

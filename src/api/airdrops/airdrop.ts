@@ -1,0 +1,102 @@
+import type { DistributorClaim, Hex } from '../../chains/chain.js'
+import { type Allocation, findBundleAllocations, findOpenAirdrop, readAirdropProofs } from '../../db/airdrop/read.js'
+import { addressToWord, decodeAddress } from '../../registry/primitives/address.js'
+import { toHex } from '../../registry/primitives/bytes.js'
+import type { Context } from '../http/context.js'
+import { ApiError } from '../http/errors.js'
+import { requireName } from '../names/names.js'
+import { type Claimant, type ClaimsRequest, type NoTransaction, type Offer, offerOf } from './offer.js'
+
+/** A claim as it is answered. Amounts are base units of the token. */
+export interface ClaimAnswer {
+  address: string
+  amount: string
+  index: number
+  merkleRoot: Hex
+  proof: Hex[]
+  claimed: boolean
+  /** On its chain and not confirmed yet. */
+  pending?: true
+  /** The transaction that claimed it, where it was seen. */
+  tx?: Hex
+  /** Who is paid by `transaction`. */
+  receiver?: Hex
+  transaction?: { to: Hex; data: Hex; value: '0' }
+  /** Why there is none. */
+  reason?: NoTransaction
+}
+
+export interface AirdropAnswer {
+  community: string
+  total: string
+  totalUnclaimed: string
+  /** The wallets that were looked at. */
+  addresses: string[]
+  claims: ClaimAnswer[]
+  /** Network label of the chain to claim on. */
+  network: string
+  distributor: Hex | null
+  token: Hex | null
+  /** ISO 8601; no claim is taken from then on. */
+  endsAt: string | null
+}
+
+/**
+ * What a community's airdrop gives the wallets of the caller's bundle: all that are verified in it, private ones too. A wallet
+ * that is only listed is nobody's proven property, so it is as if it weren't there. A caller in no bundle gets nothing.
+ * @throws ApiError invalid_name; not_found where the community has no airdrop
+ */
+export async function airdropClaims(context: Context, request: ClaimsRequest, input: string): Promise<AirdropAnswer> {
+  const { network, session } = request
+  const airdrop = await findOpenAirdrop(context.pool, network, requireName(input))
+  if (!airdrop) throw new ApiError('not_found', 'This community has no airdrop.')
+  const found = await findBundleAllocations(context.pool, network, airdrop.airdrop, session.wallet)
+  const wallets = found.map((wallet): Claimant => ({ ...wallet, ...decodeAddress(wallet.address) }))
+  const eligible = wallets.flatMap((wallet) => (wallet.allocation ? [{ wallet, allocation: wallet.allocation }] : []))
+  const positions = eligible.map(({ allocation }) => allocation.position)
+  const proofs = await readAirdropProofs(context.pool, network, airdrop.airdrop, positions)
+  const offer = offerOf(context, request, airdrop, wallets)
+  const merkleRoot = toHex(airdrop.merkleRoot)
+  const claims = await Promise.all(
+    eligible.map(({ wallet, allocation }) =>
+      claimOf(merkleRoot, wallet, allocation, proofs.get(allocation.position)!, offer),
+    ),
+  )
+  const { token, distributor, endsAtS } = airdrop
+  return {
+    community: airdrop.community,
+    total: sumOf(eligible.map(({ allocation }) => allocation)),
+    totalUnclaimed: sumOf(eligible.flatMap(({ allocation }) => (allocation.claim?.isConfirmed ? [] : [allocation]))),
+    addresses: wallets.map(({ text }) => text),
+    claims,
+    network: airdrop.label,
+    distributor: distributor && toHex(distributor),
+    token: token && toHex(token),
+    endsAt: endsAtS === null ? null : new Date(endsAtS * 1_000).toISOString(),
+  }
+}
+
+const sumOf = (allocations: readonly Allocation[]): string =>
+  allocations.reduce((sum, { amount }) => sum + amount, 0n).toString()
+
+async function claimOf(
+  merkleRoot: Hex,
+  wallet: Claimant,
+  { index, amount, claim }: Allocation,
+  proof: readonly string[],
+  offer: Offer,
+): Promise<ClaimAnswer> {
+  const answer: ClaimAnswer = {
+    address: wallet.text,
+    amount: amount.toString(),
+    index,
+    merkleRoot,
+    proof: proof.map((hash): Hex => `0x${hash}`),
+    claimed: claim?.isConfirmed ?? false,
+    ...(claim && !claim.isConfirmed && { pending: true }),
+    ...(claim && { tx: toHex(claim.tx) }),
+  }
+  if (claim) return { ...answer, reason: claim.isConfirmed ? 'claimed' : 'pending' }
+  const words: DistributorClaim = { index, account: addressToWord(wallet.address), amount, proof }
+  return { ...answer, ...(await offer(wallet, words)) }
+}

@@ -1,0 +1,165 @@
+import type { Hex, SmartWalletPort } from '../../chains/chain.js'
+import { openSession } from '../../db/auth/sessions.js'
+import { parseEvmSignature, personalHash, recoverSigner } from '../../registry/auth/evm.js'
+import { authKey, authKeyHash, boundNonce } from '../../registry/auth/key.js'
+import { boundMessage, isFresh, parseSigningDate, verificationMessage } from '../../registry/auth/message.js'
+import { isSignedBySolana, parseSolanaSignature } from '../../registry/auth/solana.js'
+import { type Address, type AddressType, parseAddress } from '../../registry/primitives/address.js'
+import { toHex } from '../../registry/primitives/bytes.js'
+import { type Context, chainsOf } from '../http/context.js'
+import { ApiError } from '../http/errors.js'
+
+export interface SigningMessage {
+  message: string
+  /** ISO 8601, milliseconds, Z: the message ends with it. */
+  signingDate: string
+}
+
+/** What a wallet sends to prove itself. */
+export interface Proof {
+  signature: string
+  signingDate: string
+  type: AddressType
+  /** The wallet that signed. */
+  wallet: string
+}
+
+/** A wallet whose signature was found good. */
+export interface Proven {
+  wallet: Address
+  signingMs: number
+}
+
+/** The message to sign now: any wallet's, or the one that is bound to this wallet. Nothing is kept of it. */
+export async function signingMessage(
+  context: Context,
+  wallet?: Pick<Proof, 'type' | 'wallet'>,
+): Promise<SigningMessage> {
+  const signingDate = new Date(context.now()).toISOString()
+  const message = wallet
+    ? await messageFor(context, requireWallet(wallet), signingDate)
+    : plainMessage(context, signingDate)
+  return { message, signingDate }
+}
+
+/**
+ * Exchanges a signature for the authentication key of its wallet and signing date: the same one however often.
+ * @returns the key
+ * @throws ApiError as `requireProof`, and unauthorized where that key was revoked
+ */
+export async function exchange(context: Context, proof: Proof): Promise<string> {
+  const { wallet, signingMs } = await requireProof(context, proof)
+  const key = authKey(await context.tokenKey(), wallet, proof.signingDate)
+  const createdMs = context.now()
+  const isOpen = await openSession(context.pool, {
+    keyHash: authKeyHash(key)!,
+    wallet: wallet.bytes,
+    signingMs,
+    signature: proof.signature,
+    createdMs,
+    expiresMs: createdMs + context.auth.sessionLifetimeMs,
+  })
+  if (!isOpen) throw new ApiError('unauthorized', 'The key of this signature was revoked: sign a new message.')
+  return key
+}
+
+export interface ProofRules {
+  /** How old the signing date may be; 10 minutes where not given. */
+  maxAgeMs?: number
+  /** Only the message that is bound to the wallet counts. */
+  isBoundOnly?: boolean
+}
+
+/**
+ * Checks that a wallet signed the service's message at that date.
+ * @throws ApiError invalid_request, unsupported_address for what is malformed; unauthorized for a date out of its window or
+ *   a signature that is not the wallet's; ChainUnavailableError where only a contract could tell and can't be asked
+ */
+export async function requireProof(context: Context, proof: Proof, rules: ProofRules = {}): Promise<Proven> {
+  const wallet = requireWallet(proof)
+  const signingMs = requireDate(proof.signingDate, context.now(), rules.maxAgeMs)
+  const isSigned = wallet.type === 'evm' ? isSignedByEvm : isSignedBySolanaWallet
+  if (!(await isSigned(context, wallet, proof, rules.isBoundOnly ?? false)))
+    throw new ApiError('unauthorized', 'The signature is not one of this wallet over the message of this signing date.')
+  return { wallet, signingMs }
+}
+
+/** @throws ApiError unsupported_address */
+function requireWallet({ type, wallet }: Pick<Proof, 'type' | 'wallet'>): Address {
+  const address = parseAddress(wallet)
+  if (address === 'bad_checksum')
+    throw new ApiError('unsupported_address', 'The checksum of the wallet (EIP-55) is wrong.')
+  if (address === 'unsupported_address' || address.type !== type)
+    throw new ApiError('unsupported_address', `The wallet is not an address of type ${type}.`)
+  return address
+}
+
+/** @throws ApiError invalid_request, unauthorized */
+function requireDate(text: string, nowMs: number, maxAgeMs?: number): number {
+  const ms = parseSigningDate(text)
+  if (ms === null) throw new ApiError('invalid_request', 'The signingDate is not of the form 2026-11-20T08:00:00.000Z.')
+  if (!isFresh(ms, nowMs, maxAgeMs))
+    throw new ApiError('unauthorized', 'The signingDate is too old, or ahead of the time: ask for a new message.')
+  return ms
+}
+
+const plainMessage = (context: Context, signingDate: string): string =>
+  verificationMessage(context.auth.serviceDomain, signingDate)
+
+/** @throws ApiError invalid_request */
+async function isSignedBySolanaWallet(
+  context: Context,
+  wallet: Address,
+  { signature: text, signingDate }: Proof,
+  isBoundOnly: boolean,
+): Promise<boolean> {
+  const signature = parseSolanaSignature(text)
+  if (!signature) throw new ApiError('invalid_request', 'The signature is not 64 bytes in 0x hex, base58 or base64.')
+  const key = wallet.bytes.subarray(1)
+  if (!isBoundOnly && isSignedBySolana(plainMessage(context, signingDate), signature, key)) return true
+  return isSignedBySolana(await messageFor(context, wallet, signingDate), signature, key)
+}
+
+const BYTES_HEX = /^0x(?:[0-9a-fA-F]{2})+$/
+/** Far more than any wallet's contract asks for. */
+const SIGNATURE_LIMIT_BYTES = 8_192
+
+/**
+ * An account's signature over either message, else a contract's over the bound one.
+ * @throws ApiError invalid_request; ChainUnavailableError where the contract can't be asked
+ */
+async function isSignedByEvm(
+  context: Context,
+  wallet: Address,
+  { signature, signingDate }: Proof,
+  isBoundOnly: boolean,
+): Promise<boolean> {
+  if (signature.length > 2 + 2 * SIGNATURE_LIMIT_BYTES || !BYTES_HEX.test(signature))
+    throw new ApiError('invalid_request', `The signature is not 1 to ${SIGNATURE_LIMIT_BYTES} bytes in 0x hex.`)
+  const bound = await messageFor(context, wallet, signingDate)
+  const messages = isBoundOnly ? [bound] : [plainMessage(context, signingDate), bound]
+  const bytes = parseEvmSignature(signature)
+  if (bytes && messages.some((message) => recoverSigner(message, bytes) === wallet.text)) return true
+  const contract = smartWalletsOf(context)
+  if (!contract) return false
+  return contract.isValidSignature({
+    wallet: wallet.text as Hex,
+    hash: toHex(personalHash(bound)),
+    signature: signature as Hex,
+    acceptsErc6492: context.auth.acceptsErc6492,
+  })
+}
+
+/** Smart wallets are asked on the mainnet's hub. */
+const smartWalletsOf = (context: Context): SmartWalletPort | undefined =>
+  chainsOf(context, 'mainnet').find(({ role }) => role === 'hub')?.smartWallets
+
+/** The chain that an address-bound message of an EVM wallet names where no mainnet hub is configured. */
+const ETHEREUM_CHAIN_ID = 1
+
+/** The message that is bound to a wallet. */
+async function messageFor(context: Context, wallet: Address, signingDate: string): Promise<string> {
+  const nonce = boundNonce(await context.tokenKey(), wallet, signingDate)
+  const chainId = smartWalletsOf(context)?.chainId ?? ETHEREUM_CHAIN_ID
+  return boundMessage({ domain: context.auth.serviceDomain, wallet, chainId, nonce, signingDate })
+}

@@ -1,0 +1,243 @@
+import type { MakeChanges } from '../../db/journal/appendChanges.js'
+import { makeChanges } from '../../db/journal/appendChanges.js'
+import type { RegistrationProblem } from '../../registry/community/registration.js'
+import { type ChangeRefusal, MAX_CLUSTER_WALLETS } from '../../registry/fold/refusal.js'
+import type { Change } from '../../registry/journal/change.js'
+import { parseWallet, type Wallet } from '../../registry/primitives/address.js'
+import { parseName } from '../../registry/primitives/name.js'
+import type { Network } from '../../registry/primitives/network.js'
+import type { Session } from '../auth/authenticate.js'
+import type { Context } from '../http/context.js'
+import { ApiError, type ErrorDetail } from '../http/errors.js'
+import { requireNames } from '../names/names.js'
+import { parseClusterId } from './clusters.js'
+
+/** Who makes changes where. */
+export interface Author {
+  network: Network
+  session: Pick<Session, 'wallet'>
+}
+
+/** A wallet as a request adds it. */
+export interface AddedInput {
+  address: string
+  name: string
+  /** undefined: public, or as the entry is that is listed already. */
+  isPrivate?: boolean | undefined
+  /** Where it is given, the address has to be of this type. */
+  type?: string | undefined
+}
+
+export interface RenamedInput {
+  address: string
+  name: string
+}
+
+/** Creates the caller's cluster, or names the one it is verified in. @returns the cluster's id */
+export const createCluster = (context: Context, { network, session }: Author): Promise<Buffer> =>
+  change(context, { network, changes: [{ kind: 'create_cluster', actor: session.wallet }] })
+
+/**
+ * Adds wallets to the caller's cluster, all or none; a caller without a cluster gets one.
+ * @returns the cluster's id
+ * @throws ApiError unsupported_address, invalid_name, invalid_request; wallet_exists, wallet_name_taken, already_public,
+ *   wallet_limit
+ */
+export const addWallets = (context: Context, { network, session }: Author, input: readonly AddedInput[]) =>
+  change(context, { network, changes: [addition(session.wallet, input)] })
+
+/** Renames wallets of the caller's cluster, all or none. @throws ApiError as `addWallets`, and not_in_cluster */
+export const renameWallets = (context: Context, { network, session }: Author, input: readonly RenamedInput[]) =>
+  change(context, { network, changes: [renaming(session.wallet, input)] })
+
+/**
+ * Removes wallets from the caller's cluster, all or none; absent ones count as removed.
+ * @throws ApiError unsupported_address, invalid_request, not_in_cluster, last_verified_wallet
+ */
+export const removeWallets = (context: Context, { network, session }: Author, input: readonly string[]) =>
+  change(context, { network, changes: [removal(session.wallet, input)] })
+
+/** Verifies the caller in a cluster that lists it. @throws ApiError invalid_request, not_found, not_invited, names_would_reveal */
+export function verifyWallet(context: Context, { network, session }: Author, input: string): Promise<Buffer> {
+  const clusterId = parseClusterId(input)
+  if (!clusterId) throw new ApiError('invalid_request', 'A cluster id is 0x and 64 hex digits.')
+  return change(context, { network, changes: [{ kind: 'verify_wallet', actor: session.wallet, clusterId }] })
+}
+
+/** Notes that a wallet of the caller's cluster is backed up. @throws ApiError unsupported_address, not_in_cluster */
+export function confirmBackup(context: Context, { network, session }: Author, input: string): Promise<Buffer> {
+  const [address] = addresses([input], () => 'address')
+  return change(context, {
+    network,
+    changes: [{ kind: 'confirm_backup', actor: session.wallet, address: address!.bytes }],
+  })
+}
+
+export interface WalletUpdates {
+  remove: readonly string[]
+  update: readonly RenamedInput[]
+  add: readonly AddedInput[]
+}
+
+/**
+ * Removes, renames and adds in this order, all or nothing, in one cluster alone.
+ * @param within the cluster's id
+ * @throws ApiError as the three do, and forbidden where the caller isn't verified in that cluster
+ */
+export function updateWallets(
+  context: Context,
+  { network, session }: Author,
+  updates: WalletUpdates,
+  within: Buffer,
+): Promise<Buffer> {
+  const { wallet } = session
+  const changes = [
+    removal(wallet, updates.remove, (i) => `remove[${i}]`),
+    renaming(wallet, updates.update, (i) => `update[${i}]`),
+    addition(wallet, updates.add, (i) => `add[${i}]`),
+  ]
+  return change(context, { network, changes, within })
+}
+
+type PathOf = (index: number) => string
+const inList: PathOf = (i) => `[${i}]`
+/** The whole body is the one element. */
+export const alone: PathOf = () => ''
+const under = (path: string, field: string): string => (path === '' ? field : `${path}.${field}`)
+
+export function addition(actor: Buffer, input: readonly AddedInput[], pathOf = inList): Change {
+  const wallets = requireWallets(input, pathOf)
+  return {
+    kind: 'add_wallets',
+    actor,
+    wallets: wallets.map((w, i) => ({ ...w, isPrivate: input[i]!.isPrivate ?? null })),
+  }
+}
+
+function renaming(actor: Buffer, input: readonly RenamedInput[], pathOf = inList): Change {
+  return { kind: 'rename_wallets', actor, wallets: requireWallets(input, pathOf) }
+}
+
+function removal(actor: Buffer, input: readonly string[], pathOf = inList): Change {
+  return { kind: 'remove_wallets', actor, addresses: addresses(input, pathOf).map(({ bytes }) => bytes) }
+}
+
+function requireWallets(input: readonly (RenamedInput & { type?: string | undefined })[], pathOf: PathOf) {
+  const read = addresses(
+    input.map(({ address }) => address),
+    (i) => under(pathOf(i), 'address'),
+  )
+  input.forEach(({ type }, i) => {
+    if (type === undefined || type === read[i]!.type) return
+    const details = [{ path: under(pathOf(i), 'type'), message: `The address is of type ${read[i]!.type}.` }]
+    throw new ApiError('unsupported_address', 'An address is not of the type that is named with it.', { details })
+  })
+  const names = requireNames(
+    input.map(({ name }) => name),
+    parseName,
+    (i) => under(pathOf(i), 'name'),
+  )
+  return read.map(({ bytes }, i) => ({ address: bytes, name: names[i]! }))
+}
+
+const PROBLEM = {
+  unsupported_address: 'This is no address of a kind that is known here.',
+  bad_checksum: 'The checksum of the address (EIP-55) is wrong.',
+}
+const MAX_DETAILS = 20
+
+/** Reads addresses of a change. @throws ApiError unsupported_address for those that are none, invalid_request for repeats */
+function addresses(input: readonly string[], pathOf: PathOf): Wallet[] {
+  const details: ErrorDetail[] = []
+  const read: Wallet[] = []
+  input.forEach((text, i) => {
+    const address = parseWallet(text)
+    if (typeof address === 'string') details.push({ path: pathOf(i), message: PROBLEM[address] })
+    else read.push(address)
+  })
+  if (details.length > 0)
+    throw new ApiError('unsupported_address', 'An address can not be read.', { details: details.slice(0, MAX_DETAILS) })
+  const seen = new Set<string>()
+  read.forEach(({ text, type }, i) => {
+    const key = `${type} ${text}`
+    if (seen.has(key)) {
+      const repeated = [{ path: pathOf(i), message: 'This address stands there more than once.' }]
+      throw new ApiError('invalid_request', 'An address is named more than once.', { details: repeated })
+    }
+    seen.add(key)
+  })
+  return read
+}
+
+/** More than a second's worth: whoever comes after is told at once. */
+const MAX_WAITING = 500
+
+/**
+ * Makes changes, all or none.
+ * @returns the id of the cluster they were made in
+ * @throws ApiError of the refusal, forbidden, catching_up, unavailable
+ */
+export async function change(context: Context, request: Omit<MakeChanges, 'nowMs'>): Promise<Buffer> {
+  const made = await inTurn(context, (nowMs) => makeChanges(context.pool, { ...request, nowMs }))
+  if (made.kind === 'refused') throw refusalError(made.refusal)
+  if (made.kind === 'elsewhere') throw new ApiError('forbidden', 'This wallet is not verified in that cluster.')
+  return made.clusterId
+}
+
+/**
+ * Makes a change when its turn comes.
+ * @param make gets the time at which it is made, ms
+ * @throws ApiError catching_up, unavailable
+ */
+export async function inTurn<T extends { kind: string }>(
+  context: Context,
+  make: (nowMs: number) => Promise<T | { kind: 'catching_up' }>,
+): Promise<Exclude<T, { kind: 'catching_up' }>> {
+  if (context.changes.size >= MAX_WAITING) throw new ApiError('unavailable', 'Too many changes are waiting.')
+  const made = await context.changes.add(() => make(context.now()))
+  if (!isCatchingUp(made)) return made as Exclude<T, { kind: 'catching_up' }>
+  const message = 'This network is being indexed for the first time: changes are taken once that is done.'
+  throw new ApiError('catching_up', message)
+}
+
+const isCatchingUp = (made: { kind: string }): made is { kind: 'catching_up' } => made.kind === 'catching_up'
+
+const MESSAGE: Record<Exclude<ChangeRefusal['code'], 'community'>, string> = {
+  not_found: 'There is no such cluster.',
+  not_invited: 'That cluster does not list this wallet: one of its verified wallets has to add it first.',
+  not_in_cluster: 'The address is not listed in the cluster of this wallet.',
+  wallet_exists: 'The address is listed in the cluster already, under another name: rename it.',
+  wallet_name_taken:
+    'Another wallet of the cluster has this name, or it is registered below a community of the cluster.',
+  already_public: 'A wallet that is public can not be made private: remove it first.',
+  last_verified_wallet: 'The cluster holds names, so one of its verified wallets has to stay.',
+  names_would_reveal: 'Names would move along and show where a private wallet belongs: make its entry public first.',
+  wallet_limit: `A cluster has at most ${MAX_CLUSTER_WALLETS} wallets.`,
+  forbidden: 'This wallet is not verified in that cluster.',
+  rules_changed: 'The rules of the community have just changed: ask again.',
+  already_assigned: 'The bundle got a name of this community already.',
+}
+
+/** A refusal as it is answered. */
+export function refusalError(refusal: ChangeRefusal): ApiError {
+  if (refusal.code === 'community') return registrationError(refusal.problem)
+  if (refusal.code === 'not_in_cluster' && refusal.address === null)
+    return new ApiError('not_in_cluster', 'This wallet is verified in no cluster.')
+  const code = refusal.code === 'rules_changed' ? 'unavailable' : refusal.code
+  return new ApiError(code, MESSAGE[refusal.code])
+}
+
+const REGISTRATION_MESSAGE: Record<RegistrationProblem, string> = {
+  testnet_only: 'Communities are served on the testnet alone here: add testnet=true.',
+  not_found: 'This name is no community.',
+  invalid_chain_id: 'The community has no price on this network.',
+  not_active: 'Sign-ups for this community have not started.',
+  not_verified: 'Only owners of the community register names for others, or at all where it says so.',
+  no_walletAddress_found: 'Sign-ups are restricted to owners: say in walletAddress who gets the name.',
+  not_available: 'The name is taken.',
+  requirements_not_met: 'The wallet that would get the name does not meet the requirements of the community.',
+}
+
+/** Why a community name can't be registered, as it is answered. */
+export const registrationError = (problem: RegistrationProblem): ApiError =>
+  new ApiError(problem, REGISTRATION_MESSAGE[problem])

@@ -1,0 +1,89 @@
+import { type ClusterView, findClusterById, findClusterByName, findClusterId } from '../../db/registry/clusters.js'
+import { actorText } from '../../registry/journal/events.js'
+import { decodeWallet, lookupAddress } from '../../registry/primitives/address.js'
+import { fromHex, toHex } from '../../registry/primitives/bytes.js'
+import type { Network } from '../../registry/primitives/network.js'
+import type { Session } from '../auth/authenticate.js'
+import type { Context } from '../http/context.js'
+import { ApiError } from '../http/errors.js'
+import { requireName } from '../names/names.js'
+import { secondsText } from './timestamps.js'
+
+/** A cluster as it is answered. */
+export interface ClusterAnswer {
+  id: string
+  createdBy: string
+  createdAt: string
+  wallets: {
+    address: string
+    name: string
+    isVerified: boolean
+    isPrivate: boolean
+    isBackedUp: boolean
+    updatedAt: string
+    updatedBy: string
+    createdAt: string
+  }[]
+  isTestnet: boolean
+}
+
+/** The bytes of a cluster id, null when the text is not 0x and 64 hex digits. */
+export const parseClusterId = (input: string): Buffer | null =>
+  /^0x[0-9a-fA-F]{64}$/.test(input) ? fromHex(input) : null
+
+/** Who asks: a wallet that is verified in the cluster sees its private wallets too. */
+type Viewer = Pick<Session, 'wallet'> | null
+
+/** A cluster by its id. @throws ApiError invalid_request, not_found */
+export async function clusterById(
+  context: Context,
+  network: Network,
+  input: string,
+  viewer: Viewer,
+): Promise<ClusterAnswer> {
+  const id = parseClusterId(input)
+  if (!id) throw new ApiError('invalid_request', 'A cluster id is 0x and 64 hex digits.')
+  return answer(network, await findClusterById(context.pool, network, id, viewer?.wallet))
+}
+
+/** The cluster that holds a name. @throws ApiError invalid_name, not_found */
+export async function clusterByName(
+  context: Context,
+  network: Network,
+  input: string,
+  viewer: Viewer,
+): Promise<ClusterAnswer> {
+  return answer(network, await findClusterByName(context.pool, network, requireName(input), viewer?.wallet))
+}
+
+/** The id of the cluster in which an address is verified, null when there is none that the viewer may know of. */
+export async function clusterIdOfAddress(
+  context: Context,
+  network: Network,
+  input: string,
+  viewer: Viewer,
+): Promise<string | null> {
+  const address = lookupAddress(input)
+  const id = address && (await findClusterId(context.pool, network, address.bytes, viewer?.wallet))
+  return id && toHex(id)
+}
+
+function answer(network: Network, cluster: ClusterView | null): ClusterAnswer {
+  if (!cluster) throw new ApiError('not_found', 'There is no such cluster.')
+  return {
+    id: toHex(cluster.id),
+    createdBy: actorText(cluster.createdBy),
+    createdAt: secondsText(cluster.createdMs),
+    wallets: cluster.wallets.map((wallet) => ({
+      address: decodeWallet(wallet.address).text,
+      name: wallet.name,
+      isVerified: wallet.isVerified,
+      isPrivate: wallet.isPrivate,
+      isBackedUp: wallet.isBackedUp,
+      updatedAt: secondsText(wallet.updatedMs),
+      updatedBy: actorText(wallet.updatedBy),
+      createdAt: secondsText(wallet.createdMs),
+    })),
+    isTestnet: network === 'testnet',
+  }
+}

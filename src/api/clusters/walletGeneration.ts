@@ -1,0 +1,107 @@
+import { findShare, storeShare } from '../../db/auth/shares.js'
+import { type AddressType, parseAddress } from '../../registry/primitives/address.js'
+import { toHex } from '../../registry/primitives/bytes.js'
+import type { Session } from '../auth/authenticate.js'
+import { requireProof } from '../auth/keys.js'
+import type { Context } from '../http/context.js'
+import { ApiError } from '../http/errors.js'
+import { type Author, addition, alone, change } from './changes.js'
+import { generateKey, openShare, recoverKey, SHARE_BYTES, sealShare } from './keyShares.js'
+
+export interface GenerateInput {
+  type: AddressType
+  name: string
+  isPrivate: boolean
+  /** Give out the third share too. */
+  recovery: boolean
+  passphrase?: string | undefined
+}
+
+/** A wallet made here. Its shares are told this once. */
+export interface GeneratedWallet {
+  type: AddressType
+  address: string
+  name: string
+  /** `0x` hex. */
+  share: string
+  recoveryShare?: string
+}
+
+/**
+ * Makes a wallet in the caller's cluster and keeps one share of its key.
+ * @throws ApiError invalid_name, wallet_name_taken, wallet_limit, catching_up; unavailable where no shares are kept
+ */
+export async function generateWallet(context: Context, author: Author, input: GenerateInput): Promise<GeneratedWallet> {
+  const shareKey = requireShareKey(context)
+  const { network, session } = author
+  const { address, shares } = await generateKey(input.type, input.passphrase)
+  const added = addition(session.wallet, [{ ...input, address: address.text }], alone)
+  const sealed = sealShare(shareKey, network, address.bytes, shares.server)
+  await change(context, {
+    network,
+    changes: [added],
+    alongside: (client, clusterId) =>
+      storeShare(client, network, {
+        address: address.bytes,
+        clusterId,
+        createdBy: session.wallet,
+        sealed,
+        createdMs: context.now(),
+      }),
+  })
+  const name = added.kind === 'add_wallets' ? added.wallets[0]!.name : input.name
+  return {
+    type: input.type,
+    address: address.text,
+    name,
+    share: toHex(shares.user),
+    ...(input.recovery ? { recoveryShare: toHex(shares.recovery) } : {}),
+  }
+}
+
+export interface RecoverInput {
+  address: string
+  /** One of the two shares that were told. */
+  share: string
+  passphrase?: string | undefined
+  /** The caller's signature over its address-bound message of this date. */
+  signature: string
+  signingDate: string
+}
+
+/** How old the signature may be. */
+const RECOVER_MAX_AGE_MS = 5 * 60_000
+const SHARE = new RegExp(`^0x[0-9a-fA-F]{${SHARE_BYTES * 2}}$`)
+
+/**
+ * Puts the key of a generated wallet together, for the wallet that asked for it and for those verified in its cluster.
+ * @throws ApiError unauthorized, unsupported_address, not_found; invalid_request where share or passphrase don't fit
+ */
+export async function recoverWallet(
+  context: Context,
+  { network, session }: Author & { session: Pick<Session, 'wallet' | 'type' | 'address'> },
+  input: RecoverInput,
+): Promise<{ type: AddressType; address: string; privateKey: string }> {
+  const shareKey = requireShareKey(context)
+  const address = parseAddress(input.address)
+  if (typeof address === 'string') throw new ApiError('unsupported_address', 'The address can not be read.')
+  if (!SHARE.test(input.share))
+    throw new ApiError('invalid_request', `The share is not ${SHARE_BYTES} bytes in 0x hex.`)
+  const { signature, signingDate } = input
+  const proof = { signature, signingDate, type: session.type, wallet: session.address }
+  await requireProof(context, proof, { maxAgeMs: RECOVER_MAX_AGE_MS, isBoundOnly: true })
+  const sealed = await findShare(context.pool, network, address.bytes, session.wallet)
+  if (!sealed)
+    throw new ApiError('not_found', 'No wallet of that address was generated for this wallet or its cluster.')
+  const share = Buffer.from(input.share.slice(2), 'hex')
+  const own = openShare(shareKey, network, address.bytes, sealed)
+  const privateKey = await recoverKey(address, [share, own], input.passphrase)
+  if (!privateKey)
+    throw new ApiError('invalid_request', 'The share, or the passphrase, does not belong to that address.')
+  return { type: address.type, address: address.text, privateKey }
+}
+
+function requireShareKey({ shareKey }: Context): Uint8Array {
+  if (!shareKey) throw new ApiError('unavailable', 'This service is not set up to generate wallets (SHARE_KEY).')
+  return shareKey
+}

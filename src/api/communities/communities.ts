@@ -1,0 +1,112 @@
+import type { CommunityPort, EvmCommunityPayment, SolanaCommunityPayment } from '../../chains/chain.js'
+import { type CommunityChangeMade, makeCommunityChange } from '../../db/journal/appendChanges.js'
+import { communityNameAvailability, findCommunityRules } from '../../db/registry/communityNames.js'
+import { type CommunityRules, communityRulesJson, parseCommunityRules } from '../../registry/community/rules.js'
+import type { CommunityChange } from '../../registry/journal/communityChange.js'
+import { type Address, parseAddress } from '../../registry/primitives/address.js'
+import { parseName } from '../../registry/primitives/name.js'
+import type { Network } from '../../registry/primitives/network.js'
+import { type Author, inTurn, refusalError, registrationError } from '../clusters/changes.js'
+import { type Context, chainsOf } from '../http/context.js'
+import { ApiError } from '../http/errors.js'
+import { requireName, requireNames } from '../names/names.js'
+
+/** What communities ask of a network's chains. */
+export const communityPorts = (
+  context: Context,
+  network: Network,
+): readonly CommunityPort<EvmCommunityPayment | SolanaCommunityPayment>[] => [
+  ...chainsOf(context, network),
+  ...context.solana.filter((cluster) => cluster.network === network),
+]
+
+/** A community as it is answered. */
+export type CommunityAnswer = { name: string } & ReturnType<typeof communityRulesJson>
+
+/** The rules of a community. @throws ApiError invalid_name, not_found */
+export async function communityByName(context: Context, network: Network, input: string): Promise<CommunityAnswer> {
+  const name = requireName(input)
+  const rules = await findCommunityRules(context.pool, network, name)
+  if (!rules) throw registrationError('not_found')
+  return { name, ...communityRulesJson(rules) }
+}
+
+/**
+ * Makes a name of the caller's cluster a community, or gives one other rules.
+ * @throws ApiError invalid_name, invalid_request with what is wrong where, not_found, forbidden, catching_up
+ */
+export async function configureCommunity(
+  context: Context,
+  { network, session }: Author,
+  { name, rules: input }: { name: string; rules: unknown },
+): Promise<CommunityAnswer> {
+  const community = requireName(name)
+  const rules = readRules(communityPorts(context, network), input)
+  await makeChange(context, network, { kind: 'configure_community', actor: session.wallet, community, rules })
+  return { name: community, ...communityRulesJson(rules) }
+}
+
+/** Reads rules as this deployment can keep them. @throws ApiError invalid_request */
+function readRules(ports: readonly Pick<CommunityPort<unknown>, 'label' | 'communityPayments'>[], input: unknown) {
+  const rules = parseCommunityRules(input, {
+    isEnabled: (network) => ports.some(({ label }) => label === network),
+    takesPayments: (network) => ports.some((port) => port.label === network && port.communityPayments !== null),
+  })
+  if ('problems' in rules)
+    throw new ApiError('invalid_request', 'These rules of a community can not be taken.', { details: rules.problems })
+  return rules
+}
+
+/** A name below a community, canonical. */
+export interface CommunityName {
+  community: string
+  name: string
+}
+
+/** Reads both parts of a name below a community. @throws ApiError invalid_name */
+export function requireCommunityName(community: string, name: string): CommunityName {
+  const [wallet] = requireNames([name], parseName, () => 'name')
+  return { community: requireName(community), name: wallet! }
+}
+
+/** The rules of a community as they stand. @throws ApiError not_found */
+export async function requireRules(context: Context, network: Network, community: string): Promise<CommunityRules> {
+  const rules = await findCommunityRules(context.pool, network, community)
+  if (!rules) throw registrationError('not_found')
+  return rules
+}
+
+/** Whether a name below a community can be had. @throws ApiError not_found */
+export async function availabilityOf(
+  context: Context,
+  network: Network,
+  { community, name }: CommunityName,
+): Promise<{ name: string; isAvailable: boolean; reason?: 'pending' }> {
+  await requireRules(context, network, community)
+  const availability = await communityNameAvailability(context.pool, network, community, name)
+  return {
+    name: `${community}/${name}`,
+    isAvailable: availability === 'free',
+    ...(availability === 'pending' ? { reason: 'pending' } : {}),
+  }
+}
+
+/** Reads a wallet that can sign in. @throws ApiError unsupported_address */
+export function requireWallet(input: string, path: string): Address {
+  const address = parseAddress(input)
+  if (typeof address !== 'string') return address
+  const message = address === 'bad_checksum' ? 'The checksum (EIP-55) is wrong.' : 'This is no EVM or Solana address.'
+  throw new ApiError('unsupported_address', 'An address can not be read.', { details: [{ path, message }] })
+}
+
+/** Makes a change of a community. @throws ApiError of the refusal, catching_up, unavailable */
+export async function makeChange(context: Context, network: Network, change: CommunityChange): Promise<void> {
+  const made = await tryChange(context, network, change)
+  if (made.kind === 'refused') throw refusalError(made.refusal)
+}
+
+/** The same, told of a refusal. @throws ApiError catching_up, unavailable */
+export const tryChange = (context: Context, network: Network, change: CommunityChange) =>
+  inTurn<Exclude<CommunityChangeMade, { kind: 'catching_up' }>>(context, (nowMs) =>
+    makeCommunityChange(context.pool, { network, change, nowMs }),
+  )

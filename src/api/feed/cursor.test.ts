@@ -1,0 +1,52 @@
+import { randomBytes } from 'node:crypto'
+import fc from 'fast-check'
+import { describe, expect, it } from 'vitest'
+import { NETWORKS } from '../../registry/primitives/network.js'
+import { openPage, type PagePosition, sealPage } from './cursor.js'
+
+const key = randomBytes(32)
+const whole = fc.integer({ min: 0, max: Number.MAX_SAFE_INTEGER })
+const page: fc.Arbitrary<PagePosition> = fc.record({
+  network: fc.constantFrom(...NETWORKS),
+  generation: fc.integer({ min: 1, max: 2 ** 31 - 1 }),
+  order: fc.constantFrom('oldest' as const, 'newest' as const),
+  seq: whole,
+  skip: fc.integer({ min: 0, max: 2 ** 31 - 1 }),
+  floor: whole,
+  from: fc.option(fc.uint8Array({ minLength: 21, maxLength: 33 }).map((bytes) => Buffer.from(bytes))),
+  sinceMs: fc.option(whole),
+})
+
+describe('page tokens', () => {
+  it('carry a position there and back', () => {
+    fc.assert(
+      fc.property(page, (position) => {
+        expect(openPage(key, sealPage(key, position))).toEqual(position)
+      }),
+    )
+  })
+
+  it('open for nobody else’s key and after no change of a character', () => {
+    const letter = fc.constantFrom(...'ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz0123456789-_=+/')
+    fc.assert(
+      fc.property(page, fc.nat(), letter, (position, at, other) => {
+        const token = sealPage(key, position)
+        expect(openPage(randomBytes(32), token)).toBeNull()
+        const i = at % token.length
+        fc.pre(token[i] !== other)
+        expect(openPage(key, token.slice(0, i) + other + token.slice(i + 1))).toBeNull()
+        for (const odd of [`${token}=`, `${token}A`, token.slice(0, -1), token.slice(1)])
+          expect(openPage(key, odd)).toBeNull()
+      }),
+    )
+  })
+
+  it('are told from any other text', () => {
+    fc.assert(
+      fc.property(fc.string({ unit: 'binary', maxLength: 200 }), (text) => {
+        expect(openPage(key, text)).toBeNull()
+      }),
+    )
+    for (const text of ['', 'A', 'A'.repeat(1_000_000)]) expect(openPage(key, text)).toBeNull()
+  })
+})

@@ -1,0 +1,103 @@
+import { BridgeError, ChainUnavailableError } from '../../chains/chain.js'
+import { isDatabaseUnavailable } from '../../db/pg/unavailable.js'
+import type { Answer } from './answer.js'
+
+/** Every error code of the interface, with its HTTP status. */
+export const ERROR_STATUS = {
+  invalid_request: 400,
+  invalid_name: 400,
+  invalid_amount: 400,
+  unsupported_network: 400,
+  unsupported_address: 400,
+  invalid_sender: 400,
+  watch_only: 400,
+  too_many: 400,
+  invalid_page: 400,
+  testnet_only: 400,
+  invalid_chain_id: 400,
+  no_walletAddress_found: 400,
+  unauthorized: 401,
+  forbidden: 403,
+  not_invited: 403,
+  not_active: 403,
+  not_verified: 403,
+  requirements_not_met: 403,
+  not_found: 404,
+  not_in_cluster: 404,
+  names_unavailable: 409,
+  wallet_exists: 409,
+  wallet_name_taken: 409,
+  already_public: 409,
+  last_verified_wallet: 409,
+  names_would_reveal: 409,
+  wallet_limit: 409,
+  not_available: 409,
+  already_assigned: 409,
+  feed_restarted: 409,
+  internal: 500,
+  bridge_failure: 502,
+  unavailable: 503,
+  catching_up: 503,
+} as const
+export type ErrorCode = keyof typeof ERROR_STATUS
+
+/** Where in the request something is wrong: `names[0].amountWei`. */
+export interface ErrorDetail {
+  path: string
+  message: string
+}
+
+/** After this long a client may try again what was unavailable. */
+const RETRY_AFTER_S = 2
+
+const HEADERS_OF_STATUS: Readonly<Record<number, Answer['headers']>> = {
+  // a challenge is part of every 401 (RFC 9110, 11.6.1)
+  401: { 'www-authenticate': 'Bearer' },
+  503: { 'retry-after': String(RETRY_AFTER_S) },
+}
+
+/** A request that can't be served as asked. The message is one sentence that the caller may read. */
+export class ApiError extends Error {
+  override name = 'ApiError'
+  constructor(
+    readonly code: ErrorCode,
+    message: string,
+    readonly extra: { details?: readonly ErrorDetail[]; names?: readonly string[]; isValid?: false } = {},
+    options?: ErrorOptions,
+  ) {
+    super(message, options)
+  }
+}
+
+/** The envelope of an error. */
+export function errorAnswer(error: ApiError): Answer {
+  const status = ERROR_STATUS[error.code]
+  return {
+    status,
+    body: { status, error: error.code, message: error.message, ...error.extra },
+    headers: HEADERS_OF_STATUS[status],
+  }
+}
+
+/**
+ * Makes an ApiError of anything that was thrown: outages become 503, a bridge that can't quote 502, what Express refuses
+ * about the request itself 400; the rest is a bug of ours, of which the caller learns nothing.
+ */
+export function toApiError(error: unknown): ApiError {
+  if (error instanceof ApiError) return error
+  const because = { cause: error }
+  if (error instanceof BridgeError) return new ApiError('bridge_failure', 'The bridge can not quote now.', {}, because)
+  if (error instanceof ChainUnavailableError)
+    return new ApiError('unavailable', 'A chain that is needed for this does not answer now.', {}, because)
+  if (isDatabaseUnavailable(error)) return new ApiError('unavailable', 'The database does not answer now.', {}, because)
+  if (isRequestFault(error)) return new ApiError('invalid_request', 'The path is not well-formed.', {}, because)
+  return new ApiError('internal', 'Something went wrong on our side.', {}, because)
+}
+
+/** Express marks what is wrong with the request with a status of the 400s: a path whose percent-encoding is broken. */
+const isRequestFault = (error: unknown): boolean =>
+  error instanceof Error &&
+  'status' in error &&
+  typeof error.status === 'number' &&
+  error.status >= 400 &&
+  error.status < 500

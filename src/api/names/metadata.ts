@@ -1,0 +1,68 @@
+import { findByAddress } from '../../db/registry/lookups.js'
+import { findPublicWallets, type PublicWallet } from '../../db/registry/publicWallets.js'
+import { decodeWallet, lookupAddress, type Wallet } from '../../registry/primitives/address.js'
+import { parseClusterName } from '../../registry/primitives/name.js'
+import type { Network } from '../../registry/primitives/network.js'
+import type { Context } from '../http/context.js'
+import { ApiError } from '../http/errors.js'
+
+/** A cluster under one of its names, as v0.1 shows it. */
+export interface Metadata {
+  /** `foobar/` */
+  name: string
+  profileUrl: string
+  imageUrl: string
+  hasCustomImage: boolean
+  wallets: { type: Wallet['type']; address: string; name: string; isVerified: boolean }[]
+}
+
+/** Wallets in one answer: a cluster holds 1,000 at most, so a single one always fits. */
+const MAX_WALLETS = 10_000
+
+/** The public metadata of the cluster that holds a name, null where nobody does, or where it is no name. */
+export async function metadataOfName(context: Context, network: Network, input: string): Promise<Metadata | null> {
+  return (await metadataOfNames(context, network, [input]))[0] ?? null
+}
+
+/**
+ * The public metadata of the clusters that hold names, each under the name that was asked for; null for the others.
+ * @throws ApiError too_many when they have too many wallets for one answer
+ */
+export async function metadataOfNames(
+  context: Context,
+  network: Network,
+  inputs: readonly string[],
+): Promise<(Metadata | null)[]> {
+  const names = inputs.map(parseClusterName)
+  // each name is asked for once, however often it stands there
+  const asked = [...new Set(names)].filter((name): name is string => name !== null)
+  const found = await findPublicWallets(context.pool, network, asked, MAX_WALLETS)
+  const byName = new Map(asked.map((name, i) => [name, found?.[i] ?? null]))
+  const wallets = names.map((name) => (name === null ? null : (byName.get(name) ?? null)))
+  const count = wallets.reduce((sum, of) => sum + (of?.length ?? 0), 0)
+  if (!found || count > MAX_WALLETS)
+    throw new ApiError('too_many', `These clusters have more than ${MAX_WALLETS} wallets: ask for fewer at once.`)
+  return names.map((name, i) => (name === null ? null : metadata(context, name, wallets[i] ?? null)))
+}
+
+/** The public metadata of the cluster in which an address is verified, under its default name; null where it has none. */
+export async function metadataOfAddress(context: Context, network: Network, input: string): Promise<Metadata | null> {
+  const address = lookupAddress(input)
+  const hit = address && (await findByAddress(context.pool, network, address.bytes))
+  if (!hit?.isVerified || hit.isOfCommunity || hit.clusterName === null) return null
+  return metadataOfName(context, network, hit.clusterName)
+}
+
+function metadata(context: Context, name: string, wallets: readonly PublicWallet[] | null): Metadata | null {
+  if (!wallets) return null
+  return {
+    name: `${name}/`,
+    profileUrl: `${context.siteUrl}/${name}`,
+    imageUrl: `${context.siteUrl}/image/${name}.svg`,
+    hasCustomImage: false,
+    wallets: wallets.map((wallet) => {
+      const { type, text } = decodeWallet(wallet.address)
+      return { type, address: text, name: `${name}/${wallet.name}`, isVerified: wallet.isVerified }
+    }),
+  }
+}

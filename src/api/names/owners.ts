@@ -1,0 +1,70 @@
+import { findOwnedCommunityNames } from '../../db/registry/communityNames.js'
+import { findOwnedNames, type OwnedName } from '../../db/registry/owners.js'
+import { NATIVE } from '../../registry/community/rules.js'
+import { actorText } from '../../registry/journal/events.js'
+import { lookupAddress } from '../../registry/primitives/address.js'
+import { toHex } from '../../registry/primitives/bytes.js'
+import type { Network } from '../../registry/primitives/network.js'
+import { millisecondsText } from '../clusters/timestamps.js'
+import { type Context, chainsOf } from '../http/context.js'
+
+/** A name with its owner. */
+export interface OwnerRecord {
+  name: string
+  owner: string
+  totalWeiAmount: string
+  createdAt: string
+  updatedAt: string
+  updatedBy: string
+  isTestnet: boolean
+  /** Of a name below a community: the owner's cluster where the public sees it there, else null. */
+  clusterId: string | null
+  expiresAt: string | null
+}
+
+/**
+ * The names that an address owns, oldest first, then its names below communities; none for an unknown one. What was paid for
+ * one of those counts where it was paid in ETH.
+ */
+export async function namesOwnedBy(context: Context, network: Network, input: string): Promise<OwnerRecord[]> {
+  const address = lookupAddress(input)
+  if (!address) return []
+  const [names, below] = await Promise.all([
+    findOwnedNames(context.pool, network, address.bytes),
+    findOwnedCommunityNames(context.pool, network, address.bytes),
+  ])
+  const own = names.map(({ name, amountWei, createdMs, updatedMs, updatedBy, clusterId }) =>
+    record(network, address.text, { name, amountWei, createdMs, updatedMs, updatedBy, clusterId }),
+  )
+  const ofCommunities = below.map(({ community, name, paid, atMs, by, clusterId }) =>
+    record(network, address.text, {
+      name: `${community}/${name}`,
+      amountWei: paid && isEth(context, network, paid) ? paid.amount : 0n,
+      createdMs: atMs,
+      updatedMs: atMs,
+      updatedBy: by,
+      clusterId,
+    }),
+  )
+  return [...own, ...ofCommunities]
+}
+
+const isEth = (context: Context, network: Network, paid: { network: string; token: string }): boolean =>
+  paid.token === NATIVE &&
+  chainsOf(context, network).some(({ label, gasToken }) => label === paid.network && gasToken.symbol === 'ETH')
+
+const record = (
+  network: Network,
+  owner: string,
+  owned: Omit<OwnedName, 'clusterId'> & { clusterId: Buffer | null },
+): OwnerRecord => ({
+  name: owned.name,
+  owner,
+  totalWeiAmount: owned.amountWei.toString(),
+  createdAt: millisecondsText(owned.createdMs),
+  updatedAt: millisecondsText(owned.updatedMs),
+  updatedBy: actorText(owned.updatedBy),
+  isTestnet: network === 'testnet',
+  clusterId: owned.clusterId && toHex(owned.clusterId),
+  expiresAt: null,
+})

@@ -1,0 +1,182 @@
+import type { ChainPort, EvmQuote, RegistrationRequest, SolanaPort, SolanaQuote } from '../../chains/chain.js'
+import { readMinimumWei } from '../../db/deployment.js'
+import { readAvailability } from '../../db/registry/availability.js'
+import { isCluster } from '../../db/registry/clusters.js'
+import { type Address, type AddressType, addressToWord, parseAddress } from '../../registry/primitives/address.js'
+import { DEFAULT_AMOUNT_WEI, parseAmountWei } from '../../registry/primitives/amount.js'
+import { parseClusterName } from '../../registry/primitives/name.js'
+import type { Network } from '../../registry/primitives/network.js'
+import { parseClusterId } from '../clusters/clusters.js'
+import type { Context } from '../http/context.js'
+import { ApiError, type ErrorDetail } from '../http/errors.js'
+import { requireNames } from './names.js'
+
+/** What a registration is asked with, before anything but its shape is checked. */
+export interface QuoteRequest {
+  /** Network label. */
+  network: string
+  sender: string
+  /** `amount` as it was written, undefined for the default. */
+  names: readonly { name: string; amount: unknown }[]
+  /** Who is credited: a cluster (v1) or an address (v0.1), not both. */
+  referralClusterId?: string | undefined
+  referralAddress?: string | undefined
+  /** The request selects the testnet. */
+  isTestnet: boolean
+}
+
+/** The names of an amount that clients use. */
+export const AMOUNT_SYNONYMS = ['amountWei', 'weiAmount', 'bidAmountWei', 'bidWeiAmount'] as const
+
+/** The one amount of an element, under whichever name. @throws ApiError invalid_amount when there are several */
+export function amountOf(
+  element: { readonly [K in (typeof AMOUNT_SYNONYMS)[number]]?: unknown },
+  path: string,
+): unknown {
+  const given = AMOUNT_SYNONYMS.filter((name) => element[name] !== undefined)
+  if (given.length > 1) {
+    const message = `Only one of ${given.join(', ')} may be given.`
+    throw new ApiError('invalid_amount', message, { details: [{ path, message }] })
+  }
+  return given[0] && element[given[0]]
+}
+
+/**
+ * Transaction data for registering names from an EVM chain.
+ * @throws ApiError unsupported_network, watch_only, unsupported_address, invalid_sender, invalid_name, invalid_request
+ *   (repeated names, unknown referrer), invalid_amount, names_unavailable; what the chain throws
+ */
+export async function quoteEvm(context: Context, request: QuoteRequest): Promise<EvmQuote> {
+  const chain = chainOf(context, request)
+  if (chain.isWatchOnly)
+    throw new ApiError('watch_only', `Network "${chain.label}" is only watched here: it takes no registrations.`)
+  return chain.quote(await registrationOf(context, chain.network, request, 'evm'))
+}
+
+/**
+ * Transactions for registering names on Solana, one a name.
+ * @throws the same as quoteEvm
+ */
+export async function quoteSolana(context: Context, request: QuoteRequest): Promise<SolanaQuote> {
+  const cluster = clusterOf(context, request)
+  return cluster.quote(await registrationOf(context, cluster.network, request, 'solana', cluster.maxAmountWei))
+}
+
+/** Checks everything of a request that a chain doesn't. */
+async function registrationOf(
+  context: Context,
+  network: Network,
+  request: QuoteRequest,
+  type: AddressType,
+  maxWei?: bigint,
+): Promise<RegistrationRequest> {
+  const sender = senderOf(request.sender, type)
+  const names = distinctNames(request.names.map(({ name }) => name))
+  const minimumWei = await readMinimumWei(context.prisma, network)
+  const amounts = readAmounts(
+    request.names.map(({ amount }) => amount),
+    minimumWei,
+    maxWei,
+  )
+  const referral = await referralOf(context, network, request)
+  await requireFree(context, network, names)
+  return { sender, names: names.map((name, i) => ({ name, amountWei: amounts[i]! })), referral }
+}
+
+/** The EVM chain of a network label. `testnet=true` leaves the testnet's chains only. */
+function chainOf(context: Context, { network, isTestnet }: QuoteRequest): ChainPort {
+  const enabled = context.chains.filter((chain) => !isTestnet || chain.network === 'testnet')
+  return enabled.find(({ label }) => label === network) ?? notEnabled(enabled)
+}
+
+/** The Solana cluster of a request: both networks have the same label. */
+function clusterOf(context: Context, { network, isTestnet }: QuoteRequest): SolanaPort {
+  const enabled = context.solana.filter((cluster) => cluster.network === (isTestnet ? 'testnet' : 'mainnet'))
+  return enabled.find(({ label }) => label === network) ?? notEnabled(enabled)
+}
+
+function notEnabled(enabled: readonly { label: string }[]): never {
+  const labels = enabled.map(({ label }) => label)
+  throw new ApiError(
+    'unsupported_network',
+    labels.length > 0
+      ? `This network is not enabled here; enabled are: ${labels.join(', ')}.`
+      : 'This network is not enabled here, and no other is.',
+  )
+}
+
+function senderOf(input: string, type: AddressType): string {
+  const address = requireAddress(input, 'sender')
+  if (address.type !== type)
+    throw new ApiError('invalid_sender', `The sender is an address of type ${address.type}, this takes ${type}.`)
+  return address.text
+}
+
+function requireAddress(input: string, what: string): Address {
+  const address = parseAddress(input)
+  if (address === 'bad_checksum')
+    throw new ApiError(
+      'unsupported_address',
+      `The ${what} has a wrong checksum (EIP-55): check it, or write it in lower case.`,
+    )
+  if (address === 'unsupported_address')
+    throw new ApiError('unsupported_address', `The ${what} is no address of a supported type.`)
+  return address
+}
+
+function distinctNames(inputs: readonly string[]): string[] {
+  const names = requireNames(inputs, parseClusterName, (i) => `names[${i}].name`)
+  const first = new Map<string, number>()
+  const details: ErrorDetail[] = []
+  names.forEach((name, i) => {
+    const earlier = first.get(name)
+    if (earlier === undefined) first.set(name, i)
+    else details.push({ path: `names[${i}].name`, message: `"${name}" stands at names[${earlier}] already.` })
+  })
+  if (details.length > 0) throw new ApiError('invalid_request', 'A name is given more than once.', { details })
+  return names
+}
+
+function readAmounts(inputs: readonly unknown[], minimumWei: bigint, maxWei?: bigint): bigint[] {
+  const fallback = minimumWei > DEFAULT_AMOUNT_WEI ? minimumWei : DEFAULT_AMOUNT_WEI
+  const details: ErrorDetail[] = []
+  const amounts = inputs.map((input, i) => {
+    const amount = input === undefined ? fallback : parseAmountWei(input)
+    const path = `names[${i}].amountWei`
+    if (amount === null) details.push({ path, message: 'An amount is a decimal string of wei below 2^256.' })
+    else if (amount < minimumWei) details.push({ path, message: `The least amount is ${minimumWei} wei.` })
+    else if (maxWei !== undefined && amount > maxWei)
+      details.push({ path, message: `The most that can be bid from here is ${maxWei} wei.` })
+    return amount ?? 0n
+  })
+  if (details.length > 0) throw new ApiError('invalid_amount', details[0]!.message, { details })
+  if (amounts.reduce((sum, amount) => sum + amount, 0n) >> 256n !== 0n)
+    throw new ApiError('invalid_amount', 'The amounts together do not fit 256 bits.')
+  return amounts
+}
+
+/**
+ * The referral bytes: the id of a cluster that refers, or an address in 32 bytes (EVM left-padded, Solana raw).
+ * @throws ApiError invalid_request where there is no such cluster, unsupported_address
+ */
+async function referralOf(
+  context: Context,
+  network: Network,
+  { referralClusterId: input, referralAddress }: Pick<QuoteRequest, 'referralClusterId' | 'referralAddress'>,
+): Promise<Buffer | null> {
+  if (referralAddress !== undefined) return addressToWord(requireAddress(referralAddress, 'referral address').bytes)
+  if (input === undefined) return null
+  const id = parseClusterId(input)
+  const details = [{ path: 'referralClusterId', message: 'It has to be the id of a cluster: 0x and 64 hex digits.' }]
+  if (!id) throw new ApiError('invalid_request', 'referralClusterId is not a cluster id.', { details })
+  if (!(await isCluster(context.pool, network, id)))
+    throw new ApiError('invalid_request', 'referralClusterId names no cluster.', { details })
+  return id
+}
+
+async function requireFree(context: Context, network: Network, names: readonly string[]): Promise<void> {
+  const availability = await readAvailability(context.pool, network, names)
+  const unavailable = names.filter((_, i) => availability[i] !== 'free')
+  if (unavailable.length > 0)
+    throw new ApiError('names_unavailable', '1 or more names are unavailable', { names: unavailable })
+}

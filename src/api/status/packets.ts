@@ -1,0 +1,92 @@
+import { findMessages, type TxMessage } from '../../db/bridge/packets.js'
+import { findInTail, findJournalled } from '../../db/journal/transactions.js'
+import { findPayments, type TxPayment } from '../../db/payments/ofTransaction.js'
+import { PAYMENT_VERDICT } from '../../registry/payment/quote.js'
+import { toHex } from '../../registry/primitives/bytes.js'
+import { wordToName } from '../../registry/primitives/name.js'
+import type { Network } from '../../registry/primitives/network.js'
+import type { Confirmations, PacketOutcome, SentPacket } from '../../registry/status.js'
+import { type Context, chainsOf } from '../http/context.js'
+
+/** The messages that a transaction sent to the hub, as the status function takes them; and when the first was sent. */
+export async function packetsOf(
+  context: Context,
+  network: Network,
+  hash: Buffer,
+): Promise<{ packets: SentPacket[]; sentMs: number } | null> {
+  const messages = await findMessages(context.pool, network, hash)
+  const first = messages[0]
+  if (!first) return null
+  const packets = await Promise.all(messages.map((message) => packetOf(context, network, message)))
+  return { packets, sentMs: first.sentMs }
+}
+
+async function packetOf(context: Context, network: Network, message: TxMessage): Promise<SentPacket> {
+  const chains = chainsOf(context, network)
+  const home = chains.find(({ chain }) => chain === message.chain)
+  return {
+    logIndex: message.logIndex,
+    source: { isConfirmed: message.isConfirmed, confirmations: message.confirmations },
+    names: home ? home.namesOfPacket(message.packet) : [],
+    hub: await outcomeOf(context, network, message),
+  }
+}
+
+/**
+ * The payments that a transaction on Solana made, as the status function takes them; and when.
+ * @param confirmationsOf asked once, for a transaction that is not believed yet
+ */
+export async function paymentsOf(
+  context: Context,
+  network: Network,
+  signature: Buffer,
+  confirmationsOf: () => Promise<Confirmations>,
+): Promise<{ packets: SentPacket[]; paidMs: number } | null> {
+  const payments = await findPayments(context.pool, network, signature)
+  const first = payments[0]
+  if (!first) return null
+  const { isConfirmed } = first
+  const confirmations = isConfirmed ? CONFIRMED : await confirmationsOf()
+  const packets = await Promise.all(
+    payments.map(
+      async (payment): Promise<SentPacket> => ({
+        logIndex: payment.position,
+        source: { isConfirmed, confirmations },
+        names: [wordToName(payment.name) ?? toHex(payment.name)],
+        isForeign: payment.verdict === PAYMENT_VERDICT.foreign,
+        hub: await outcomeOf(context, network, payment),
+      }),
+    ),
+  )
+  return { packets, paidMs: first.paidMs }
+}
+
+/** Of what is believed they are not told. */
+const CONFIRMED: Confirmations = { have: 0, need: 0 }
+
+/** The message's own bids are the last ones before its `Received`. */
+async function outcomeOf(
+  context: Context,
+  network: Network,
+  { received, failure }: Pick<TxMessage | TxPayment, 'received' | 'failure'>,
+): Promise<PacketOutcome> {
+  const hub = chainsOf(context, network)[0]
+  if (!received || !hub) return { state: 'under_way', failure }
+  const own = <T extends { logIndex: number }>(bids: readonly T[]): T[] => {
+    const before = bids.filter(({ logIndex }) => logIndex < received.logIndex)
+    return received.bids === 0 ? [] : before.slice(-received.bids)
+  }
+  const hubTx = toHex(received.txHash)
+  if (received.isConfirmed) {
+    const journalled = await findJournalled(context.pool, network, received.txHash)
+    return { state: 'journal', bids: own(journalled?.bids ?? []), hubTx }
+  }
+  const tail = await findInTail(context.pool, network, hub.chain, received.txHash)
+  // between two statements it may have moved into the journal; the next poll sees it there
+  return {
+    state: 'tail',
+    bids: own(tail?.bids ?? []),
+    confirmations: tail?.confirmations ?? { have: 0, need: 0 },
+    hubTx,
+  }
+}

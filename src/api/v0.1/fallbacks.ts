@@ -1,0 +1,34 @@
+import type { IncomingMessage } from 'node:http'
+import { type Answer, ok } from '../http/answer.js'
+import { markDeprecated } from '../http/deprecation.js'
+
+/**
+ * The single look-ups of v0.1 have an answer for every name and address, so also for what never reaches their routes: a
+ * part that can't be decoded, is empty, or has slashes in it.
+ */
+const ANSWERS: readonly { path: RegExp; successor: string; answer: (rest: string) => unknown }[] = [
+  { path: /^\/v0\.1\/name(?:\/.*)?$/, successor: '/v1/names/address', answer: () => null },
+  { path: /^\/v0\.1\/address(?:\/.*)?$/, successor: '/v1/names', answer: () => null },
+  { path: /^\/v0\.1\/cluster(?:\/.*)?$/, successor: '/v1/clusters/name', answer: () => null },
+  {
+    path: /^\/v0\.1\/register\/check\/(.*)$/,
+    successor: '/v1/names/register/check',
+    answer: (name) => ({ name, isAvailable: false }),
+  },
+  {
+    path: /^\/v0\.1\/register\/tx\/(.*)$/,
+    successor: '/v1/names/register/tx',
+    answer: (tx) => ({ tx, status: 'not_found' }),
+  },
+]
+
+/** Answers a look-up that no route takes, null for any other request. */
+export function answerToJunk({ method, url = '' }: Pick<IncomingMessage, 'method' | 'url'>): Answer | null {
+  if (method !== 'GET' && method !== 'HEAD') return null
+  const asked = url.split('?', 1)[0] ?? ''
+  for (const { path, successor, answer } of ANSWERS) {
+    const match = path.exec(asked)
+    if (match) return markDeprecated({ deprecated: { successor } }, {}, ok(answer(match[1] ?? '')))
+  }
+  return null
+}

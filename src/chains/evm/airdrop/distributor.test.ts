@@ -1,0 +1,87 @@
+import fc from 'fast-check'
+import {
+  type Abi,
+  encodeAbiParameters,
+  encodeFunctionData,
+  type Hex,
+  parseAbiParameters,
+  recoverTypedDataAddress,
+} from 'viem'
+import { generatePrivateKey } from 'viem/accounts'
+import { describe, expect, it } from 'vitest'
+import { claimPermissionTypedData } from '../../../registry/airdrop/permission.js'
+import { toHex } from '../../../registry/primitives/bytes.js'
+import { airdropDistributorAbi } from '../contracts/index.js'
+import { CLAIMED_TOPIC, decodeClaimed, encodeClaim, encodeClaimFor } from './distributor.js'
+import { createPermissionSigner } from './permissionSigner.js'
+
+const bytes = (length: number) => fc.uint8Array({ minLength: length, maxLength: length }).map((raw) => Buffer.from(raw))
+const amount = fc.bigInt(0n, 2n ** 256n - 1n)
+const claim = fc.record({
+  index: fc.nat(),
+  account: bytes(32),
+  amount,
+  proof: fc.array(
+    bytes(32).map((raw) => raw.toString('hex')),
+    { maxLength: 30 },
+  ),
+})
+const general = (functionName: string, args: readonly unknown[]): Hex =>
+  encodeFunctionData<Abi, string>({ abi: airdropDistributorAbi, functionName, args })
+
+describe('calldata of a claim', () => {
+  const argsOf = ({ index, account, amount, proof }: Parameters<typeof encodeClaim>[0]) => [
+    ...[BigInt(index), toHex(account), amount],
+    proof.map((hash) => `0x${hash}`),
+  ]
+
+  it('is what a general encoder makes of it', () => {
+    fc.assert(
+      fc.property(claim, (one) => {
+        expect(encodeClaim(one)).toBe(general('claim', argsOf(one)))
+      }),
+    )
+  })
+
+  it('and with a permission', () => {
+    fc.assert(
+      fc.property(claim, bytes(20).map(toHex), fc.nat(), bytes(65).map(toHex), (one, to, deadlineS, signature) => {
+        const expected = general('claimFor', [...argsOf(one), to, BigInt(deadlineS), signature])
+        expect(encodeClaimFor(one, { to, deadlineS, signature })).toBe(expected)
+      }),
+    )
+  })
+})
+
+describe('Claimed', () => {
+  it('is read word by word', () => {
+    fc.assert(
+      fc.property(amount, bytes(32), amount, bytes(20), (index, account, value, to) => {
+        const form = parseAbiParameters('uint256, bytes32, uint256, address')
+        const data = encodeAbiParameters(form, [index, toHex(account), value, toHex(to)])
+        expect(decodeClaimed({ data })).toEqual({ index, account, amount: value, to })
+      }),
+    )
+    expect(CLAIMED_TOPIC).toMatch(/^0x[0-9a-f]{64}$/)
+  })
+
+  it('of another form is none', () => {
+    expect(decodeClaimed({ data: '0x' })).toBeNull()
+    expect(decodeClaimed({ data: `0x${'00'.repeat(127)}` })).toBeNull()
+  })
+})
+
+describe('a permission', () => {
+  it('is signed by the key, and the same one once', async () => {
+    const signer = createPermissionSigner(generatePrivateKey())
+    const permission = {
+      ...{ chainId: 1, distributor: toHex(Buffer.alloc(20, 7)), index: 3n, account: Buffer.alloc(32, 9) },
+      ...{ to: toHex(Buffer.alloc(20, 8)), deadlineS: 1_800_000_000n },
+    }
+    const signature = await signer.sign(permission)
+    const signed = await recoverTypedDataAddress({ ...claimPermissionTypedData(permission), signature })
+    expect(signed.toLowerCase()).toBe(signer.address)
+    expect(signer.sign({ ...permission })).toBe(signer.sign(permission))
+    expect(await signer.sign({ ...permission, deadlineS: 1_800_000_001n })).not.toBe(signature)
+  })
+})

@@ -1,0 +1,27 @@
+import { privateKeyToAccount } from 'viem/accounts'
+import { type ClaimPermission, claimPermissionTypedData } from '../../../registry/airdrop/permission.js'
+import type { Hex, PermissionSigner } from '../../chain.js'
+
+/** A bundle asks for the same ones again and again; a signature takes about a millisecond. */
+const KEPT_SIGNATURES = 10_000
+
+/** Signs permissions with an operator's key, and keeps the newest: the same permission has the same signature (RFC 6979). */
+export function createPermissionSigner(privateKey: Hex): PermissionSigner {
+  const account = privateKeyToAccount(privateKey)
+  const kept = new Map<string, Promise<Hex>>()
+  return {
+    address: account.address.toLowerCase() as Hex,
+    sign(permission) {
+      const key = keyOf(permission)
+      const known = kept.get(key)
+      if (known) return known
+      const signature = account.signTypedData(claimPermissionTypedData(permission))
+      kept.set(key, signature)
+      if (kept.size > KEPT_SIGNATURES) kept.delete(kept.keys().next().value!)
+      return signature
+    },
+  }
+}
+
+const keyOf = ({ chainId, distributor, index, account, to, deadlineS }: ClaimPermission): string =>
+  [chainId, distributor, index, account.toString('hex'), to, deadlineS].join()

@@ -1,0 +1,104 @@
+import { decodeErrorResult, decodeFunctionResult, encodeFunctionData, isHex, zeroHash } from 'viem'
+import { fromHex } from '../../../registry/primitives/bytes.js'
+import type { Hex } from '../../chain.js'
+import type { Call } from '../../rpc/evm.js'
+import { communityPaymentsAbi, endpointAbi, hubAbi, localMessageLibAbi } from '../contracts/index.js'
+import { decodeMessage } from './hubMessage.js'
+import { encodePacket, type Packet, payloadHash } from './packet.js'
+
+/** A call that carries a packet further on its destination's chain. */
+export interface BridgeCall {
+  to: Hex
+  data: Hex
+}
+
+/** `EndpointV2.lzReceive`: executes a verified packet; anybody may, once. It emits `PacketDelivered`. */
+export const executeCall = (endpoint: Hex, packet: Packet): BridgeCall => ({
+  to: endpoint,
+  data: encodeFunctionData({
+    abi: endpointAbi,
+    functionName: 'lzReceive',
+    args: [originOf(packet), receiverOf(packet), packet.guid, packet.message, '0x'],
+  }),
+})
+
+/** `LocalMessageLib.validatePacket`: tells the endpoint of a local chain that a packet was sent; only the library's verifier may. */
+export const verifyCall = (messageLib: Hex, packet: Packet): BridgeCall => ({
+  to: messageLib,
+  data: encodeFunctionData({ abi: localMessageLibAbi, functionName: 'validatePacket', args: [encodePacket(packet)] }),
+})
+
+/** Where a packet stands at its destination's endpoint. */
+export interface PacketState {
+  isVerified: boolean
+  isExecuted: boolean
+  /** Packets before it that the endpoint has to count over when this one is executed. */
+  behind: bigint
+}
+
+/**
+ * Asks the endpoint for a packet's state at a block (a number or tag in the form of JSON-RPC). It keeps the hash of a verified
+ * packet until that is executed, and up to which nonce packets have been verified when one was executed.
+ */
+export async function readPacketState(call: Call, endpoint: Hex, packet: Packet, block: string): Promise<PacketState> {
+  const path = [receiverOf(packet), packet.srcEid, packet.sender] as const
+  const [hash, lazyNonce] = await Promise.all([
+    ask(
+      call,
+      endpoint,
+      encodeFunctionData({ abi: endpointAbi, functionName: 'inboundPayloadHash', args: [...path, packet.nonce] }),
+      block,
+    ),
+    ask(call, endpoint, encodeFunctionData({ abi: endpointAbi, functionName: 'lazyInboundNonce', args: path }), block),
+  ])
+  const storedHash = decodeFunctionResult({ abi: endpointAbi, functionName: 'inboundPayloadHash', data: hash })
+  const lazy = decodeFunctionResult({ abi: endpointAbi, functionName: 'lazyInboundNonce', data: lazyNonce })
+  const isExecuted = storedHash === zeroHash && lazy >= packet.nonce
+  return {
+    isExecuted,
+    isVerified: isExecuted || storedHash === payloadHash(packet),
+    behind: packet.nonce > lazy ? packet.nonce - lazy - 1n : 0n,
+  }
+}
+
+const ask = (call: Call, to: Hex, data: Hex, block: string): Promise<Hex> =>
+  call<Hex>('eth_call', [{ to, data }, block])
+
+const originOf = ({ srcEid, sender, nonce }: Packet) => ({ srcEid, sender, nonce })
+const receiverOf = ({ receiver }: Packet): Hex => `0x${receiver.slice(26)}`
+
+/**
+ * The value that a packet's message asks to be delivered with it, wei: the sum of its bids, nothing for a withdrawal; null where
+ * the hub takes any value and credits it whole (a message that it refuses).
+ */
+export function askedWei(packet: Packet): bigint | null {
+  const { call } = decodeMessage(fromHex(packet.message))
+  if (call.kind === 'bids') return call.amountsWei.reduce((sum, amount) => sum + amount, 0n)
+  return call.kind === 'withdrawal' ? 0n : null
+}
+
+const ERRORS = [...endpointAbi, ...hubAbi, ...localMessageLibAbi, ...communityPaymentsAbi].filter(
+  ({ type }) => type === 'error',
+)
+
+/** Why a call reverted, in the words of the contracts involved: the error's name in snake_case; null for an unknown one. */
+export function revertReason(error: unknown): string | null {
+  let cause: unknown = error
+  for (let depth = 0; depth < 8 && cause && typeof cause === 'object'; depth++) {
+    if ('data' in cause && isHex(cause.data) && cause.data.length >= 10) return errorName(cause.data)
+    cause = 'cause' in cause ? cause.cause : null
+  }
+  return null
+}
+
+function errorName(data: Hex): string | null {
+  try {
+    const { errorName: name } = decodeErrorResult({ abi: ERRORS, data })
+    return name
+      .replace(/^LZ_/, '')
+      .replace(/(?<=[a-z0-9])(?=[A-Z])/g, '_')
+      .toLowerCase()
+  } catch {
+    return null
+  }
+}

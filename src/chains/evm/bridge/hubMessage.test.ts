@@ -1,0 +1,195 @@
+import fc from 'fast-check'
+import { decodeAbiParameters, encodeFunctionData, type Hex, parseAbi } from 'viem'
+import { describe, expect, it } from 'vitest'
+import { bigIntToWord, fromHex, toHex } from '../../../registry/primitives/bytes.js'
+import { decodeHubCalldata, decodeMessage, encodeMessage, type HubCall, MAX_BIDS, messageBids } from './hubMessage.js'
+
+const abi = parseAbi([
+  'function placeBids(uint256[] amounts, bytes32[] names)',
+  'function placeBids(uint256[] amounts, bytes32[] names, bytes32 referral)',
+  'function placeBid(bytes32 name)',
+  'function placeBid(bytes32 name, bytes32 referral)',
+  'function withdrawRefund(address to)',
+])
+const ZERO = `0x${'00'.repeat(32)}` as const
+const word = fc.uint8Array({ minLength: 32, maxLength: 32 }).map(toHex)
+const wei = fc.bigInt({ min: 0n, max: 2n ** 200n })
+const bids = fc.array(fc.tuple(wei, word), { minLength: 1, maxLength: 5 })
+const decode = (calldata: Hex): HubCall => decodeHubCalldata(fromHex(calldata))
+const UNDECODABLE = { kind: 'undecodable' }
+
+/** Calldata of `placeBids` from raw words. */
+const raw = (selector: string, ...words: (bigint | Hex)[]): Hex =>
+  `${selector}${words.map((w) => (typeof w === 'bigint' ? bigIntToWord(w).toString('hex') : w.slice(2))).join('')}` as Hex
+const PLACE_BIDS = '0x40bee835'
+const WITH_REFERRAL = '0xfdad12fd'
+const NAME = `0x${Buffer.from('foo'.padEnd(32, '\0')).toString('hex')}` as const
+
+describe('hub calldata', () => {
+  it('of placeBids comes back in both forms; a zero referral is none', () => {
+    fc.assert(
+      fc.property(bids, fc.option(fc.oneof(word, fc.constant(ZERO))), (list, referral) => {
+        const amounts = list.map(([amount]) => amount)
+        const names = list.map(([, name]) => name)
+        const calldata = referral
+          ? encodeFunctionData({ abi, functionName: 'placeBids', args: [amounts, names, referral] })
+          : encodeFunctionData({ abi, functionName: 'placeBids', args: [amounts, names] })
+        expect(calldata.slice(0, 10)).toBe(referral ? WITH_REFERRAL : PLACE_BIDS)
+        expect(decode(calldata)).toEqual({
+          kind: 'bids',
+          amountsWei: amounts,
+          nameWords: names.map(fromHex),
+          referral: referral && referral !== ZERO ? fromHex(referral) : null,
+        })
+      }),
+    )
+  })
+
+  it('of placeBid is understood in both forms', () => {
+    const [foo, ref] = [NAME, `0x${'0f'.repeat(32)}` as const]
+    const single = encodeFunctionData({ abi, functionName: 'placeBid', args: [foo] })
+    const double = encodeFunctionData({ abi, functionName: 'placeBid', args: [foo, ref] })
+    expect([single.slice(0, 10), double.slice(0, 10)]).toEqual(['0x497ecfc5', '0xf8f468a8'])
+    expect(decode(single)).toEqual({ kind: 'bid', nameWord: fromHex(foo), referral: null })
+    expect(decode(double)).toEqual({ kind: 'bid', nameWord: fromHex(foo), referral: fromHex(ref) })
+    expect(decode(single.slice(0, -2) as Hex)).toEqual(UNDECODABLE)
+    expect(decode(double.slice(0, -2) as Hex)).toEqual(UNDECODABLE)
+  })
+
+  it('of withdrawRefund gives the address, unless the word is none', () => {
+    const to = `0x${'ab'.repeat(20)}` as const
+    const calldata = encodeFunctionData({ abi, functionName: 'withdrawRefund', args: [to] })
+    expect(decode(calldata)).toEqual({ kind: 'withdrawal', to: fromHex(to) })
+    expect(decode(`${calldata}00`)).toEqual({ kind: 'withdrawal', to: fromHex(to) })
+    expect(decode(calldata.slice(0, -2) as Hex)).toEqual(UNDECODABLE)
+    for (let i = 0; i < 12; i++) {
+      const bytes = fromHex(calldata)
+      bytes[4 + i] = 1
+      expect(decodeHubCalldata(bytes)).toEqual(UNDECODABLE)
+    }
+  })
+
+  it.each<[string, Hex]>([
+    ['nothing', '0x'],
+    ['part of a selector', '0x40bee8'],
+    ['an unknown selector', '0xdeadbeef'],
+    ['a selector alone', PLACE_BIDS],
+    ['empty arrays', raw(PLACE_BIDS, 64n, 96n, 0n, 0n)],
+    ['fewer names than amounts', raw(PLACE_BIDS, 64n, 160n, 2n, 1n, 1n, 1n, NAME)],
+    ['an offset beyond the data', raw(PLACE_BIDS, 64n, 1_000n, 1n, 1n, 1n, NAME)],
+    ['an offset of 2^256 - 1', raw(PLACE_BIDS, 64n, 2n ** 256n - 1n, 1n, 1n, 1n, NAME)],
+    ['an offset that wraps round', raw(PLACE_BIDS, 64n, 2n ** 256n - 32n, 1n, 1n, 1n, NAME)],
+    ['a length of 2^255', raw(PLACE_BIDS, 64n, 128n, 2n ** 255n, 1n, 2n ** 255n, NAME)],
+    ['a length one element too long', raw(PLACE_BIDS, 64n, 128n, 2n, 1n, 2n, NAME)],
+    ['a sum of 2^256', raw(PLACE_BIDS, 64n, 160n, 2n, 2n ** 255n, 2n ** 255n, 2n, NAME, NAME)],
+    ['a last word cut short', raw(PLACE_BIDS, 64n, 128n, 1n, 1n, 1n, NAME).slice(0, -2) as Hex],
+    ['a missing referral', raw(WITH_REFERRAL, 0n, 0n)],
+  ])('is undecodable: %s', (_, calldata) => {
+    expect(decode(calldata)).toEqual(UNDECODABLE)
+  })
+
+  it('takes offsets and trailing bytes that the Solidity decoder takes', () => {
+    const plain = { kind: 'bids', amountsWei: [7n], nameWords: [fromHex(NAME)], referral: null }
+    expect(decode(raw(PLACE_BIDS, 64n, 128n, 1n, 7n, 1n, NAME))).toEqual(plain)
+    // names before amounts, a gap between, trailing bytes
+    expect(decode(raw(PLACE_BIDS, 160n, 64n, 1n, NAME, 99n, 1n, 7n))).toEqual(plain)
+    expect(decode(`${raw(PLACE_BIDS, 64n, 128n, 1n, 7n, 1n, NAME)}ffff`)).toEqual(plain)
+    // one array for both
+    expect(decode(raw(PLACE_BIDS, 64n, 64n, 1n, 7n))).toEqual({ ...plain, nameWords: [bigIntToWord(7n)] })
+    // an offset that is no multiple of 32
+    expect(decode(`${raw(PLACE_BIDS, 65n, 129n)}00${raw('0x', 1n, 7n, 1n, NAME).slice(2)}`)).toEqual(plain)
+    // offsets that point at the offsets themselves: arrays of length 0
+    expect(decode(raw(PLACE_BIDS, 0n, 0n))).toEqual(UNDECODABLE)
+  })
+
+  it('takes 100 names, not 101', () => {
+    const of = (n: number) =>
+      encodeFunctionData({ abi, functionName: 'placeBids', args: [Array(n).fill(1n), Array(n).fill(NAME)] })
+    expect(decode(of(MAX_BIDS))).toMatchObject({ kind: 'bids' })
+    expect(decode(of(MAX_BIDS + 1))).toEqual(UNDECODABLE)
+  })
+
+  it('is read as viem reads it, whatever a word of it says, and never throws', () => {
+    const offsets = fc.oneof(
+      fc.bigInt({ min: 0n, max: 400n }),
+      fc.constantFrom(32n, 64n, 96n, 128n, 160n, 2n ** 255n, 2n ** 256n - 32n),
+    )
+    fc.assert(
+      fc.property(bids, fc.nat(14), offsets, fc.nat(40), (list, at, value, cut) => {
+        const calldata = encodeFunctionData({
+          abi,
+          functionName: 'placeBids',
+          args: [list.map(([amount]) => amount), list.map(([, name]) => name)],
+        })
+        const bytes = fromHex(calldata)
+        if (4 + at * 32 + 32 <= bytes.length) bigIntToWord(value).copy(bytes, 4 + at * 32)
+        const mutated = bytes.subarray(0, bytes.length - (cut > 32 ? cut - 32 : 0))
+        const call = decodeHubCalldata(mutated)
+        if (call.kind !== 'bids') return
+        const [amounts, names] = decodeAbiParameters(
+          [{ type: 'uint256[]' }, { type: 'bytes32[]' }],
+          mutated.subarray(4),
+        )
+        expect(call.amountsWei).toEqual(amounts)
+        expect(call.nameWords.map(toHex)).toEqual(names)
+      }),
+      { numRuns: 1_000 },
+    )
+  })
+})
+
+describe('bridge messages', () => {
+  const sender = `0x${'00'.repeat(12)}${'cd'.repeat(20)}` as const
+  const calldata = encodeFunctionData({ abi, functionName: 'placeBids', args: [[5n], [NAME]] })
+
+  it('come back with sender and call', () => {
+    const call = decode(calldata)
+    expect(call.kind).toBe('bids')
+    expect(decodeMessage(fromHex(encodeMessage(sender, calldata)))).toEqual({ from: fromHex(sender), call })
+  })
+
+  it('ask for the bids in their call, and for none else', () => {
+    const asked = (calldata: Hex) => messageBids(decodeMessage(fromHex(encodeMessage(sender, calldata))))
+    const bid = { amountWei: 5n, nameWord: fromHex(NAME) }
+    expect(asked(calldata)).toEqual({ from: fromHex(sender), bids: [bid], referral: null })
+    const single = encodeFunctionData({ abi, functionName: 'placeBid', args: [NAME, NAME] })
+    expect(asked(single)).toEqual({
+      from: fromHex(sender),
+      bids: [{ ...bid, amountWei: null }],
+      referral: fromHex(NAME),
+    })
+    const withdrawal = encodeFunctionData({ abi, functionName: 'withdrawRefund', args: [`0x${'ab'.repeat(20)}`] })
+    for (const none of [withdrawal, '0x'] as const) expect(asked(none).bids).toEqual([])
+  })
+
+  it('without a sender are undecodable, since nobody could be credited a name', () => {
+    expect(decodeMessage(fromHex(encodeMessage(ZERO, calldata)))).toEqual({ from: Buffer.alloc(32), call: UNDECODABLE })
+  })
+
+  it('cut anywhere are undecodable, with the sender as far as there is one', () => {
+    const whole = fromHex(encodeMessage(sender, calldata))
+    // what pads the calldata to a word may be missing
+    const padding = (32 - ((calldata.length / 2 - 1) % 32)) % 32
+    for (let length = 0; length < whole.length; length++) {
+      const { from, call } = decodeMessage(whole.subarray(0, length))
+      expect(toHex(from)).toBe(length < 32 ? ZERO : sender)
+      expect(call.kind, `${length} bytes`).toBe(length < whole.length - padding ? 'undecodable' : 'bids')
+    }
+  })
+
+  it('of any bytes never throw', () => {
+    fc.assert(
+      fc.property(fc.uint8Array({ maxLength: 400 }), (bytes) => {
+        expect(decodeMessage(bytes).from).toHaveLength(32)
+      }),
+      { numRuns: 500 },
+    )
+  })
+
+  it('keep nothing of the bytes they were read from when those change', () => {
+    const bytes = fromHex(encodeMessage(sender, calldata))
+    const message = decodeMessage(bytes)
+    bytes.fill(0)
+    expect(message).toEqual({ from: fromHex(sender), call: decode(calldata) })
+  })
+})

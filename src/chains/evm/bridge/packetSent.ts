@@ -1,0 +1,74 @@
+import { decodeAbiParameters, keccak256, toBytes } from 'viem'
+import type { SentMessage } from '../../../registry/bridge/message.js'
+import { fromHex } from '../../../registry/primitives/bytes.js'
+import type { Hex } from '../../chain.js'
+import { RpcError } from '../../rpc/errors.js'
+import type { Call } from '../../rpc/evm.js'
+import type { RawLog } from '../logs.js'
+import { decodePacket } from './packet.js'
+
+/** LayerZero's EndpointV2: `PacketSent(bytes encodedPayload, bytes options, address sendLibrary)`. */
+export const PACKET_SENT_TOPIC = keccak256(toBytes('PacketSent(bytes,bytes,address)'))
+
+interface RawReceipt {
+  blockHash: Hex
+  logs: RawLog[]
+}
+
+/**
+ * The packets behind a spoke's `Sent` logs. The endpoint's events carry no index and are never asked for by range (they
+ * would return every application's packets), so they are read from the receipts of the transactions in which we logged.
+ */
+export async function readPacketSent(
+  call: Call,
+  endpoint: Hex,
+  sentLogs: readonly RawLog[],
+  timeOf: (log: RawLog) => number,
+): Promise<SentMessage[]> {
+  const hashes = [...new Set(sentLogs.map((log) => log.transactionHash))]
+  const receipts = new Map<Hex, RawReceipt>()
+  const RECEIPTS_AT_ONCE = 16
+  for (let i = 0; i < hashes.length; i += RECEIPTS_AT_ONCE) {
+    await Promise.all(
+      hashes.slice(i, i + RECEIPTS_AT_ONCE).map(async (hash) => receipts.set(hash, await getReceipt(call, hash))),
+    )
+  }
+  return sentLogs.map((log) => {
+    const receipt = receipts.get(log.transactionHash)!
+    if (receipt.blockHash !== log.blockHash) {
+      throw new RpcError(
+        'transient',
+        `eth_getTransactionReceipt: ${log.transactionHash} is in another block than its log`,
+      )
+    }
+    return sentMessage(log, receipt, endpoint, timeOf(log))
+  })
+}
+
+async function getReceipt(call: Call, hash: Hex): Promise<RawReceipt> {
+  const receipt = await call<RawReceipt | null>('eth_getTransactionReceipt', [hash])
+  if (!receipt) throw new RpcError('transient', `eth_getTransactionReceipt: ${hash} has a log but no receipt yet`)
+  return receipt
+}
+
+function sentMessage(log: RawLog, receipt: RawReceipt, endpoint: Hex, sentMs: number): SentMessage {
+  const data = fromHex(log.data)
+  const guid = data.subarray(0, 32)
+  const packets = receipt.logs
+    .filter((other) => other.topics[0] === PACKET_SENT_TOPIC && other.address.toLowerCase() === endpoint)
+    .map((other) => decodeAbiParameters([{ type: 'bytes' }, { type: 'bytes' }, { type: 'address' }], other.data))
+  const ours = packets.find(([payload]) => decodePacket(payload)?.guid === `0x${guid.toString('hex')}`)
+  if (!ours)
+    throw new RpcError('transient', `eth_getTransactionReceipt: ${log.transactionHash} lacks the packet of its message`)
+  return {
+    guid,
+    from: data.subarray(32, 64),
+    txHash: fromHex(log.transactionHash),
+    block: Number(log.blockNumber),
+    blockHash: fromHex(log.blockHash),
+    logIndex: Number(log.logIndex),
+    sentMs,
+    packet: fromHex(ours[0]),
+    options: fromHex(ours[1]),
+  }
+}

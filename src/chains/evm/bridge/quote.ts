@@ -1,0 +1,92 @@
+import { decodeFunctionResult, encodeFunctionData } from 'viem'
+import type { ChainConfig } from '../../../config/index.js'
+import { addressToWord, parseAddress } from '../../../registry/primitives/address.js'
+import { toHex } from '../../../registry/primitives/bytes.js'
+import { BridgeError, type EvmQuote, type Hex, type RegistrationRequest } from '../../chain.js'
+import { RpcError } from '../../rpc/errors.js'
+import type { Call, Rpc } from '../../rpc/evm.js'
+import { encodePlaceBids } from '../calldata.js'
+import { spokeAbi } from '../contracts/index.js'
+import { encodeMessage } from './hubMessage.js'
+import { encodeLzReceiveOption } from './packetOptions.js'
+
+/** Gas for the hub where the spoke does not tell (contracts that are not ours); measured with EndpointV2, with a margin. */
+const DEFAULT_GAS = { bidsBase: 160_000n, perName: 35_000n }
+
+/**
+ * A registration over the bridge. The message is delivered on the hub with the bids' sum in ETH; the bridge's fee contains
+ * it. What goes beyond it is raised by the configured margin (fees move between quote and transaction; the endpoint pays
+ * the excess back).
+ * @throws BridgeError when the endpoint can't quote; ChainUnavailableError
+ */
+export async function quoteOnSpoke(config: ChainConfig, rpc: Rpc, request: RegistrationRequest): Promise<EvmQuote> {
+  const { contract, gasToken, bridgeMarginPercent } = config
+  const sum = request.names.reduce((total, { amountWei }) => total + amountWei, 0n)
+  const hubCalldata = encodePlaceBids(request.names, request.referral)
+  const message = encodeMessage(senderWord(request.sender), hubCalldata)
+  return rpc.onOneNode(async (call) => {
+    const needs = await gasNeeds(call, contract)
+    const gas = needs.bidsBase + needs.perName * BigInt(request.names.length)
+    const options = encodeLzReceiveOption({ gas, value: sum })
+    const quote = (value: bigint) => nativeFee(call, contract, message, encodeLzReceiveOption({ gas, value }))
+    const isEth = gasToken.symbol === 'ETH'
+    const [fee, feeWithoutValue] = await Promise.all([quote(sum), isEth ? null : quote(0n)])
+    // what the bids cost in the gas token: the same where it is ETH, else what their value adds to the quote
+    const delivered = feeWithoutValue === null ? sum : fee - feeWithoutValue
+    if (fee < delivered || delivered <= 0n)
+      throw new BridgeError(`the bridge quotes ${fee} for delivering ${delivered}`)
+    const value = delivered + ((fee - delivered) * BigInt(100 + bridgeMarginPercent)) / 100n
+    return {
+      gasToken,
+      transactionData: {
+        to: contract,
+        data: encodeFunctionData({ abi: spokeAbi, functionName: 'lzSend', args: [hubCalldata, options] }),
+        value,
+      },
+      registrationFee: delivered,
+      bridgeFee: value - delivered,
+      names: share(request.names, sum, delivered),
+    }
+  })
+}
+
+/** Each bid in the gas token; what rounding leaves goes to the last, so that they add up to the registration fee. */
+function share(names: RegistrationRequest['names'], sum: bigint, delivered: bigint): EvmQuote['names'] {
+  let left = delivered
+  return names.map(({ name, amountWei }, i) => {
+    const amount = i === names.length - 1 ? left : (delivered * amountWei) / sum
+    left -= amount
+    return { name, amountWei, amount }
+  })
+}
+
+function senderWord(sender: string): Hex {
+  const address = parseAddress(sender)
+  if (typeof address === 'string') throw new RangeError(`${sender} is not an address`)
+  return toHex(addressToWord(address.bytes))
+}
+
+async function nativeFee(call: Call, spoke: Hex, message: Hex, options: Hex): Promise<bigint> {
+  const data = encodeFunctionData({ abi: spokeAbi, functionName: 'quote', args: [message, options] })
+  const result = await ethCall(call, spoke, data).catch((error) => {
+    if (error instanceof RpcError && error.fault === 'refused')
+      throw new BridgeError(`the bridge can't quote: ${error.message}`, { cause: error })
+    throw error
+  })
+  if (result === '0x') throw new BridgeError(`the bridge can't quote: there is no spoke at ${spoke}`)
+  return decodeFunctionResult({ abi: spokeAbi, functionName: 'quote', data: result }).nativeFee
+}
+
+async function gasNeeds(call: Call, spoke: Hex): Promise<typeof DEFAULT_GAS> {
+  try {
+    const result = await ethCall(call, spoke, encodeFunctionData({ abi: spokeAbi, functionName: 'gasNeeds' }))
+    if (result === '0x') return DEFAULT_GAS
+    const [bidsBase, perName] = decodeFunctionResult({ abi: spokeAbi, functionName: 'gasNeeds', data: result })
+    return { bidsBase, perName }
+  } catch (error) {
+    if (error instanceof RpcError && error.fault === 'refused') return DEFAULT_GAS
+    throw error
+  }
+}
+
+const ethCall = (call: Call, to: Hex, data: Hex): Promise<Hex> => call<Hex>('eth_call', [{ to, data }, 'latest'])

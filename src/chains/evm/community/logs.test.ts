@@ -1,0 +1,70 @@
+import { encodeAbiParameters, type Hex, pad } from 'viem'
+import { describe, expect, it } from 'vitest'
+import { toHex } from '../../../registry/primitives/bytes.js'
+import { nameToWord } from '../../../registry/primitives/name.js'
+import { filterOf, harvest, isRegistrationLog } from '../decodeLogs.js'
+import type { RawLog } from '../logs.js'
+import { HELD_TOPIC, PAYMENT_TOPIC, readPayments } from './logs.js'
+
+const PAYMENTS: Hex = `0x${'cc'.repeat(20)}`
+const HUB: Hex = `0x${'aa'.repeat(20)}`
+const PAYER: Hex = `0x${'11'.repeat(20)}`
+const TX: Hex = `0x${'ab'.repeat(32)}`
+const ID: Hex = `0x${'1d'.repeat(32)}`
+const word = (name: string): Hex => toHex(nameToWord(name))
+
+const log = (topic: Hex, data: Hex, logIndex: number, changes: Partial<RawLog> = {}): RawLog => ({
+  ...{ address: PAYMENTS, topics: [topic], data, blockNumber: '0x7', blockHash: TX, transactionHash: TX },
+  logIndex: `0x${logIndex.toString(16)}`,
+  ...changes,
+})
+const WORDS = ['bytes32', 'uint256', 'address', 'uint256', 'address', 'bytes32', 'bytes32', 'bytes32'] as const
+const bidData = encodeAbiParameters(
+  WORDS.map((type) => ({ type })),
+  [pad(PAYER), 1n, PAYER, 5n, HUB, word('club'), word('foo'), pad('0x')],
+)
+const heldData = encodeAbiParameters([{ type: 'bytes32' }, { type: 'uint64' }], [ID, 3_600n])
+const bid = (logIndex: number, changes?: Partial<RawLog>) => log(PAYMENT_TOPIC, bidData, logIndex, changes)
+const held = (logIndex: number, changes?: Partial<RawLog>) => log(HELD_TOPIC, heldData, logIndex, changes)
+const read = (...logs: RawLog[]) => readPayments(logs, () => 9_000)
+
+describe('logs of a payments contract', () => {
+  it('are payments, each a Bid with the Held behind it', () => {
+    const [payment, ...others] = read(bid(3), held(4))
+    expect(others).toEqual([])
+    expect({ ...payment, paymentId: toHex(payment!.paymentId), payer: toHex(payment!.payer) }).toMatchObject({
+      ...{ paymentId: ID, block: 7, logIndex: 3, payer: `0x01${'11'.repeat(20)}`, token: PAYER, amount: 5n },
+      ...{ recipient: HUB, referral: null, paidMs: 9_000, heldUntilMs: 3_600_000 },
+    })
+    expect(read(bid(3), held(4), bid(7), held(8))).toHaveLength(2)
+  })
+
+  it.each([
+    ['a Bid alone', [bid(3)]],
+    ['a Held alone', [held(4)]],
+    ['something between them', [bid(3), held(5)]],
+    ['two transactions', [bid(3), held(4, { transactionHash: ID })]],
+    ['two Bids', [bid(3), bid(4), held(5)]],
+  ])('are asked for again where a node gave %s', (_, logs) => {
+    expect(() => read(...logs)).toThrow(/a payment has two logs, block 7 came with one/)
+  })
+
+  it('of another length are passed over', () => {
+    expect(read(log(PAYMENT_TOPIC, `${bidData}00`, 3), log(HELD_TOPIC, '0x', 4))).toEqual([])
+  })
+
+  it('count from the payments contract alone', async () => {
+    const ours = { role: 'hub', contract: HUB, communityPayments: PAYMENTS } as const
+    expect(filterOf(ours).addresses).toEqual([HUB, PAYMENTS])
+    expect(isRegistrationLog(ours, bid(3))).toBe(true)
+    expect(isRegistrationLog(ours, bid(3, { address: HUB }))).toBe(false)
+    expect(isRegistrationLog({ ...ours, communityPayments: undefined }, bid(3))).toBe(false)
+    const logs = [bid(1, { address: HUB }), held(2, { address: HUB }), bid(3), held(4)]
+    const never = async () => {
+      throw new Error('nothing is asked')
+    }
+    const found = await harvest(never, { ...ours, chain: 1 }, logs, () => 9_000)
+    expect(found).toMatchObject({ entries: [], received: [], sent: [] })
+    expect(found.payments.map(({ logIndex }) => logIndex)).toEqual([3])
+  })
+})

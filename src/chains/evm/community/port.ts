@@ -1,0 +1,93 @@
+import PQueue from 'p-queue'
+import { encodeDeployData, encodeFunctionData, erc20Abi, isHex, zeroAddress, zeroHash } from 'viem'
+import type { ChainConfig } from '../../../config/index.js'
+import { NATIVE } from '../../../registry/community/rules.js'
+import { toHex } from '../../../registry/primitives/bytes.js'
+import { nameToWord } from '../../../registry/primitives/name.js'
+import {
+  ChainUnavailableError,
+  type CommunityPaymentRequest,
+  type CommunityPort,
+  type EvmCommunityPayment,
+  type Hex,
+} from '../../chain.js'
+import type { Rpc } from '../../rpc/evm.js'
+import { communityPaymentsAbi, tokenProbeAbi, tokenProbeBytecode } from '../contracts/index.js'
+
+/** Asking a token may cost the node this much at most: the probe's own limit (TokenProbe.sol) and what it takes itself. */
+const ASK_GAS = '0x1e8480' // 2 million
+/** Anybody may make us ask: so many questions at once, and so many that wait. */
+const AT_ONCE = 8
+const WAITING_LIMIT = 256
+const WORD_HEX = 2 + 64
+
+/** What communities ask of an EVM chain: tokens of anybody through its nodes, payments through our contract. */
+export function createCommunityPort(
+  rpc: Rpc,
+  { label, communityPayments }: Pick<ChainConfig, 'label' | 'communityPayments'>,
+): CommunityPort<EvmCommunityPayment> {
+  const queue = new PQueue({ concurrency: AT_ONCE })
+  const ask = async (token: Hex, question: Hex): Promise<bigint> => {
+    if (queue.size >= WAITING_LIMIT)
+      throw new ChainUnavailableError(`chain "${label}": too many questions to tokens wait`)
+    return queue.add(() => askToken(rpc, token, question))
+  }
+  return {
+    label,
+    communityPayments: communityPayments ?? null,
+    tokenBalance: (token, wallet) =>
+      ask(token as Hex, encodeFunctionData({ abi: erc20Abi, functionName: 'balanceOf', args: [wallet as Hex] })),
+    async communityPayment(request) {
+      if (!communityPayments) throw new ChainUnavailableError(`chain "${label}" takes no payments for community names`)
+      const payment = paymentOf(communityPayments, request)
+      const { token, amount } = request.price
+      if (token === NATIVE) return payment
+      const args = [request.payer as Hex, communityPayments] as const
+      const allowed = await ask(token as Hex, encodeFunctionData({ abi: erc20Abi, functionName: 'allowance', args }))
+      return allowed >= amount ? payment : { ...payment, approval: approvalOf(token as Hex, communityPayments, amount) }
+    },
+  }
+}
+
+/** A call without receiver: what the probe "deploys" is the token's answer, 0 where it has none. */
+async function askToken(rpc: Rpc, token: Hex, question: Hex): Promise<bigint> {
+  const data = encodeDeployData({ abi: tokenProbeAbi, bytecode: tokenProbeBytecode, args: [token, question] })
+  const answer = await asking(rpc, () => rpc.call<unknown>('eth_call', [{ data, gas: ASK_GAS }, 'latest']))
+  if (!isHex(answer) || answer.length !== WORD_HEX)
+    throw new ChainUnavailableError(`chain "${rpc.label}": eth_call did not answer with a word`)
+  return BigInt(answer)
+}
+
+const paymentOf = (payments: Hex, { community, name, price, referral }: CommunityPaymentRequest) => ({
+  to: payments,
+  data: encodeFunctionData({
+    abi: communityPaymentsAbi,
+    functionName: 'placeBid',
+    args: [
+      {
+        token: price.token === NATIVE ? zeroAddress : (price.token as Hex),
+        amount: price.amount,
+        paymentRecipient: price.recipient as Hex,
+        communityName: toHex(nameToWord(community)),
+        walletName: toHex(nameToWord(name)),
+        referralAddress: referral ? toHex(referral) : zeroHash,
+      },
+    ],
+  }),
+  value: price.token === NATIVE ? price.amount : 0n,
+})
+
+const approvalOf = (token: Hex, spender: Hex, amount: bigint) => ({
+  to: token,
+  data: encodeFunctionData({ abi: erc20Abi, functionName: 'approve', args: [spender, amount] }),
+})
+
+/** A node's refusal of a plain question is as good as no answer. */
+async function asking<T>(rpc: Rpc, work: () => Promise<T>): Promise<T> {
+  try {
+    return await work()
+  } catch (error) {
+    if (error instanceof ChainUnavailableError) throw error
+    throw new ChainUnavailableError(`chain "${rpc.label}": ${(error as Error).message}`, { cause: error })
+  }
+}

@@ -1,0 +1,51 @@
+import { decodeFunctionResult, encodeFunctionData } from 'viem'
+import { toHex } from '../../../registry/primitives/bytes.js'
+import type { Hex } from '../../chain.js'
+import { RpcError } from '../../rpc/errors.js'
+import type { Call } from '../../rpc/evm.js'
+import type { BridgeCall } from '../bridge/calls.js'
+import { communityPaymentsAbi } from '../contracts/index.js'
+
+/** A payment for a community name that is given back. */
+export interface PaymentToRefuse {
+  /** The payments contract's id. */
+  paymentId: Buffer
+  /** Its block and the words of its name; null where a rewind has taken it back. */
+  made: { block: number; community: Buffer; name: Buffer } | null
+}
+
+/** What a payments contract has done with a payment. `released`: it is its recipient's, nobody can give it back. */
+export type HeldState = 'held' | 'refused' | 'released'
+
+/** `CommunityPayments.refuse`: the payer may fetch its money. Only the relayer may, while the payment is held. */
+export const refuseCall = (payments: Hex, { paymentId }: PaymentToRefuse): BridgeCall => ({
+  to: payments,
+  data: encodeFunctionData({ abi: communityPaymentsAbi, functionName: 'refuse', args: [toHex(paymentId)] }),
+})
+
+/**
+ * Asks the contract, as of a block, what it has done with a payment. A payment that is neither held nor keeps its name from
+ * others has been refused; one that still keeps it has been released.
+ * @throws RpcError transient where the block is older than the payment: nothing is known of it there
+ */
+export async function readHeldState(
+  call: Call,
+  payments: Hex,
+  { paymentId, made }: PaymentToRefuse,
+  block: number,
+): Promise<HeldState> {
+  if (made && block < made.block)
+    throw new RpcError('transient', `block ${block} is older than the payment of block ${made.block}`)
+  const at: Hex = `0x${block.toString(16)}`
+  const ask = (data: Hex): Promise<Hex> => call<Hex>('eth_call', [{ to: payments, data }, at])
+  const abi = communityPaymentsAbi
+  const data = await ask(encodeFunctionData({ abi, functionName: 'payments', args: [toHex(paymentId)] }))
+  const [, , , , amount] = decodeFunctionResult({ abi, functionName: 'payments', data })
+  if (amount > 0n) return 'held'
+  if (!made) return 'refused'
+  const holder = await ask(
+    encodeFunctionData({ abi, functionName: 'paymentOf', args: [toHex(made.community), toHex(made.name)] }),
+  )
+  const standing = decodeFunctionResult({ abi, functionName: 'paymentOf', data: holder })
+  return standing === toHex(paymentId) ? 'released' : 'refused'
+}

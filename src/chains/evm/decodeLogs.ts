@@ -1,0 +1,142 @@
+import { keccak256, toBytes } from 'viem'
+import type { ReceivedMessage, SentMessage } from '../../registry/bridge/message.js'
+import type { Entry } from '../../registry/journal/entry.js'
+import type { MadePayment } from '../../registry/journal/madePayment.js'
+import { fromHex, txKey, wordToBigInt } from '../../registry/primitives/bytes.js'
+import type { Hex } from '../chain.js'
+import type { Call } from '../rpc/evm.js'
+import { readPacketSent } from './bridge/packetSent.js'
+import { HELD_TOPIC, PAYMENT_TOPIC, readPayments } from './community/logs.js'
+import type { LogFilter, RawLog } from './logs.js'
+
+/** What our contracts' logs of some blocks come to. On a hub: entries and received messages; on a spoke: sent ones; on both: payments. */
+export interface Harvest {
+  entries: Entry[]
+  received: ReceivedMessage[]
+  sent: SentMessage[]
+  payments: MadePayment[]
+}
+
+/** What several harvests come to, in their order. */
+export const together = (parts: readonly Harvest[]): Harvest => ({
+  entries: parts.flatMap(({ entries }) => entries),
+  received: parts.flatMap(({ received }) => received),
+  sent: parts.flatMap(({ sent }) => sent),
+  payments: parts.flatMap(({ payments }) => payments),
+})
+
+/** Logs that count for somebody. */
+export const countOf = ({ entries, sent, payments }: Harvest): number => entries.length + sent.length + payments.length
+
+const topic = (signature: string): Hex => keccak256(toBytes(signature))
+
+/** Nothing is indexed: every argument of our events is a data word. */
+export const BID_TOPIC = topic('Bid(bytes32,uint256,bytes32)')
+export const BID_WITH_REFERRAL_TOPIC = topic('Bid(bytes32,uint256,bytes32,bytes32)')
+export const MINIMUM_TOPIC = topic('MinimumSet(uint256)')
+export const RECEIVED_TOPIC = topic('Received(bytes32,bytes32,uint256)')
+export const REFUSED_TOPIC = topic('MessageRefused(bytes32,bytes32,uint256)')
+export const SENT_TOPIC = topic('Sent(bytes32,bytes32)')
+
+/** Logs that make a transaction a registration, a role. */
+export const REGISTRATION_TOPICS = {
+  hub: [BID_TOPIC, BID_WITH_REFERRAL_TOPIC, RECEIVED_TOPIC, REFUSED_TOPIC],
+  spoke: [SENT_TOPIC],
+} as const
+
+/** Our contracts on a chain. */
+export interface OurContracts {
+  role: 'hub' | 'spoke'
+  /** The hub or the spoke, lower case. */
+  contract: Hex
+  /** Takes payments for names of communities, lower case. */
+  communityPayments?: Hex | undefined
+}
+
+/** The logs that are read of our contracts on a chain. */
+export function filterOf({ role, contract, communityPayments }: OurContracts): LogFilter {
+  const topics = role === 'hub' ? [...REGISTRATION_TOPICS.hub, MINIMUM_TOPIC] : REGISTRATION_TOPICS.spoke
+  if (!communityPayments) return { addresses: [contract], topics }
+  return { addresses: [contract, communityPayments], topics: [...topics, PAYMENT_TOPIC, HELD_TOPIC] }
+}
+
+/** Whether a log makes its transaction a registration. */
+export function isRegistrationLog(
+  { role, contract, communityPayments }: OurContracts,
+  log: { address: Hex; topics: readonly Hex[] },
+): boolean {
+  const address = log.address.toLowerCase()
+  const topics: readonly Hex[] = REGISTRATION_TOPICS[role]
+  const [first] = log.topics
+  if (first === undefined) return false
+  return (address === contract && topics.includes(first)) || (address === communityPayments && first === PAYMENT_TOPIC)
+}
+
+/** Data length of each event in words. */
+const WORDS: Readonly<Record<Hex, number>> = {
+  [BID_TOPIC]: 3,
+  [BID_WITH_REFERRAL_TOPIC]: 4,
+  [MINIMUM_TOPIC]: 1,
+  [RECEIVED_TOPIC]: 3,
+  [REFUSED_TOPIC]: 3,
+  [SENT_TOPIC]: 2,
+}
+
+/**
+ * Reads logs in order. The words are cut from the hex itself, since this runs once a registration. A log whose data has
+ * another length than its event is somebody else's and is passed over.
+ * @param call the node that gave the logs: packets are read from the receipts of transactions in which a spoke logged
+ * @param timeOf a log's block time in milliseconds
+ */
+export async function harvest(
+  call: Call,
+  chain: Omit<OurContracts, 'role'> & { chain: number; endpoint?: Hex | undefined },
+  logs: readonly RawLog[],
+  timeOf: (log: RawLog) => number,
+): Promise<Harvest> {
+  const found: Harvest = { entries: [], received: [], sent: [], payments: [] }
+  const { contract, communityPayments } = chain
+  const sentLogs: RawLog[] = []
+  const paymentLogs: RawLog[] = []
+  const refused = new Set<string>()
+  for (const log of logs) {
+    const first = log.topics[0]!
+    if (communityPayments && log.address !== contract && log.address.toLowerCase() === communityPayments) {
+      paymentLogs.push(log)
+      continue
+    }
+    if (log.data.length !== 2 + 64 * WORDS[first]!) continue
+    if (first === BID_TOPIC || first === BID_WITH_REFERRAL_TOPIC)
+      found.entries.push(bidEntry(chain.chain, log, timeOf(log)))
+    else if (first === MINIMUM_TOPIC) found.entries.push(minimumEntry(chain.chain, log, timeOf(log)))
+    else if (first === SENT_TOPIC) sentLogs.push(log)
+    else if (first === REFUSED_TOPIC) refused.add(log.data.slice(0, 66))
+    else found.received.push(receivedMessage(log, refused.has(log.data.slice(0, 66))))
+  }
+  if (sentLogs.length > 0 && chain.endpoint) found.sent = await readPacketSent(call, chain.endpoint, sentLogs, timeOf)
+  if (paymentLogs.length > 0) found.payments = readPayments(paymentLogs, timeOf)
+  return found
+}
+
+function bidEntry(chain: number, log: RawLog, causeMs: number): Entry {
+  const position = { chain, block: Number(log.blockNumber), logIndex: Number(log.logIndex) }
+  const body = Buffer.from(log.transactionHash.slice(2) + log.data.slice(2), 'hex')
+  return { kind: 'bid', position, txKey: txKey(body), causeMs, body }
+}
+
+function minimumEntry(chain: number, log: RawLog, causeMs: number): Entry {
+  const position = { chain, block: Number(log.blockNumber), logIndex: Number(log.logIndex) }
+  return { kind: 'minimum', position, txKey: null, causeMs, body: fromHex(log.data) }
+}
+
+function receivedMessage(log: RawLog, isRefused: boolean): ReceivedMessage {
+  const data = fromHex(log.data)
+  return {
+    guid: data.subarray(0, 32),
+    txHash: fromHex(log.transactionHash),
+    block: Number(log.blockNumber),
+    logIndex: Number(log.logIndex),
+    bids: Number(wordToBigInt(data.subarray(64, 96))),
+    isRefused,
+  }
+}

@@ -1,0 +1,92 @@
+import { createServer, type Server } from 'node:http'
+import type { AddressInfo } from 'node:net'
+import { afterAll, afterEach, beforeAll, describe, expect, it } from 'vitest'
+import { type Anvil, startAnvil } from '../../testing/chains/anvil.js'
+import { type FaultProxy, startFaultProxy } from '../../testing/faultProxy/faultProxy.js'
+import type { FaultKind } from '../../testing/faultProxy/kinds.js'
+import { fill, RANGE_LIMITS, RATE_LIMITS, SERVER_ERRORS, type Wording } from '../../testing/faultProxy/wordings.js'
+import type { RpcError } from './errors.js'
+import { createRpc } from './evm.js'
+
+const CHAIN_ID = 31_337
+let anvil: Anvil
+let proxy: FaultProxy | undefined
+let server: Server | undefined
+beforeAll(async () => {
+  anvil = await startAnvil({ chainId: CHAIN_ID })
+})
+afterAll(() => anvil.stop())
+afterEach(async () => {
+  await proxy?.stop()
+  server?.close()
+  proxy = undefined
+  server = undefined
+})
+
+/** What a pool makes of the faults of its only node, told of with each. */
+async function faultOf(url: string, method: string): Promise<RpcError> {
+  const faults: RpcError[] = []
+  const rpc = createRpc({ label: '1', urls: [url], chainId: CHAIN_ID, onFault: (_, error) => faults.push(error) })
+  const thrown = await rpc.call(method, []).catch((error) => error as RpcError)
+  return faults[0] ?? (thrown as RpcError)
+}
+
+/** A node that is on the chain and answers one method with a provider's words. */
+async function sayer({ status, code, message, data }: Wording, headers: Record<string, string> = {}): Promise<string> {
+  server = createServer(async (request, response) => {
+    const chunks: Buffer[] = []
+    for await (const chunk of request) chunks.push(chunk as Buffer)
+    const { id, method } = JSON.parse(Buffer.concat(chunks).toString())
+    if (method === 'eth_chainId') response.end(JSON.stringify({ id, result: `0x${CHAIN_ID.toString(16)}` }))
+    else if (method === 'eth_getBlockByNumber') response.end(JSON.stringify({ id, result: { hash: '0xab' } }))
+    else {
+      const text = code === 0 ? message : JSON.stringify({ id: null, error: { code, message, data } })
+      response.writeHead(status, headers).end(text)
+    }
+  })
+  await new Promise<void>((resolve) => server!.listen(0, '127.0.0.1', resolve))
+  return `http://127.0.0.1:${(server.address() as AddressInfo).port}`
+}
+
+describe('what nodes and providers say', () => {
+  // 429 blocks, so that the number is not taken for a status
+  it.each(RANGE_LIMITS)('a range too wide: $message', async (wording) => {
+    const url = await sayer(fill(wording, 429, 1_429))
+    expect((await faultOf(url, 'eth_getLogs')).fault).toBe('too_much')
+  })
+
+  it.each(RATE_LIMITS)('asked too often: $message', async (wording) => {
+    const url = await sayer(wording, { 'retry-after': '3' })
+    expect(await faultOf(url, 'eth_getLogs')).toMatchObject({ fault: 'rate_limited', retryAfterMs: 3_000 })
+  })
+
+  it.each(SERVER_ERRORS)('away: $message', async (wording) => {
+    const url = await sayer(wording)
+    expect((await faultOf(url, 'eth_getLogs')).fault).toBe('transient')
+  })
+
+  it.each(['header not found', 'unknown block'])(
+    'a node that lags, "%s", is no refusal: another may know it',
+    async (message) => {
+      const url = await sayer({ status: 200, code: -32000, message })
+      expect((await faultOf(url, 'eth_getLogs')).fault).toBe('transient')
+    },
+  )
+})
+
+describe('an answer that can not be used', () => {
+  it.each<[FaultKind, string]>([
+    ['wrong_id', 'another id'],
+    ['truncate', ''],
+    ['drop', ''],
+  ])('%s is a fault of the node', async (kind, words) => {
+    proxy = await startFaultProxy({
+      target: anvil,
+      seed: 3,
+      faults: ({ method }) => (method === 'eth_gasPrice' ? kind : null),
+    })
+    const error = await faultOf(proxy.rpcUrl, 'eth_gasPrice')
+    expect(error.fault).toBe('transient')
+    expect(error.message).toContain(words)
+  })
+})

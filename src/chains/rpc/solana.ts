@@ -1,0 +1,141 @@
+import PQueue from 'p-queue'
+import { RpcRequestError } from 'viem'
+import { getHttpRpcClient } from 'viem/utils'
+import { RpcError, sortRpcError } from './errors.js'
+import { type Call, createNodes, type Nodes, WrongChainError } from './nodes.js'
+
+export interface SolanaRpcOptions {
+  label: string
+  urls: readonly string[]
+  /** In base58; checked against every node, learned from the first one where it is not given. */
+  genesisHash?: string
+  timeoutMs?: number
+  onFault?: (url: string, error: RpcError) => void
+}
+
+/** Several nodes of one Solana cluster. Calls of one moment travel together. */
+export interface SolanaRpc extends Nodes {
+  /** In base58. @throws ChainUnavailableError, WrongChainError */
+  genesisHash(): Promise<string>
+}
+
+const DEFAULT_TIMEOUT_MS = 20_000
+/** Slots are a fraction of a block of other chains: 20 s. */
+const BEHIND_SLOTS = 50
+
+export function createSolanaRpc(options: SolanaRpcOptions): SolanaRpc {
+  const { label, urls, onFault, timeoutMs = DEFAULT_TIMEOUT_MS } = options
+  let genesis = options.genesisHash ?? null
+  const check = async (url: string, call: Call): Promise<void> => {
+    const hash = await call<string>('getGenesisHash', [])
+    genesis ??= hash
+    if (hash !== genesis)
+      throw new WrongChainError(`${url} is of a cluster with genesis ${hash}, not ${genesis} (chain "${label}")`)
+  }
+  const nodes = createNodes({
+    label,
+    urls,
+    connect: (url) => batching(url, timeoutMs),
+    check,
+    headOf: (call) => call<number>('getSlot', [{ commitment: 'confirmed' }]),
+    behindBlocks: BEHIND_SLOTS,
+    ...(onFault ? { onFault } : {}),
+  })
+  return { ...nodes, genesisHash: () => nodes.onOneNode(async () => genesis!) }
+}
+
+/** About 1 MB of transactions in an answer. */
+const BATCH_CALLS = 100
+const REQUESTS_AT_ONCE = 4
+/** Where a node takes no batches, each call is a request of its own. */
+const SINGLES_AT_ONCE = 16
+/** JSON-RPC 2.0, section 5.1: the request as a whole is not understood. */
+const INVALID_REQUEST = -32_600
+
+interface Waiting {
+  method: string
+  params: readonly unknown[]
+  resolve(result: unknown): void
+  reject(error: RpcError): void
+}
+
+interface Answer {
+  id?: number | null
+  result?: unknown
+  error?: { code: number; message: string }
+}
+
+/**
+ * A node's call over HTTP: what is called in one turn of the event loop goes out as JSON-RPC batches, a few at once. A batch that
+ * is too much for the node is halved; a node that takes none is asked one by one from then on.
+ */
+export function batching(url: string, timeoutMs: number): Call {
+  const client = getHttpRpcClient(url, { timeout: timeoutMs })
+  const queue = new PQueue({ concurrency: REQUESTS_AT_ONCE })
+  let takesBatches = true
+  let count = 0
+  let waiting: Waiting[] = []
+
+  const flush = (): void => {
+    const calls = waiting
+    waiting = []
+    const size = takesBatches ? BATCH_CALLS : 1
+    for (let i = 0; i < calls.length; i += size) void queue.add(() => send(calls.slice(i, i + size)))
+  }
+
+  const send = async (calls: readonly Waiting[]): Promise<void> => {
+    const bodies = calls.map(({ method, params }) => ({ id: ++count, method, params }))
+    const fail = (error: RpcError) => {
+      for (const { reject } of calls) reject(error)
+    }
+    let http: Response | undefined
+    try {
+      const body = bodies.length === 1 ? bodies[0]! : bodies
+      const onResponse = (response: Response) => {
+        http = response
+      }
+      const answer: Answer | readonly Answer[] = await client.request({ body, onResponse })
+      const answers = bodies.length === 1 && !Array.isArray(answer) ? [answer] : answer
+      if (!Array.isArray(answers)) return refused(calls, answers as Answer)
+      const byId = new Map(answers.map((one: Answer) => [one.id, one]))
+      calls.forEach((one, i) => {
+        settle(one, bodies[i]!, byId.get(bodies[i]!.id) ?? (calls.length === 1 ? answers[0] : undefined))
+      })
+    } catch (error) {
+      const sorted = sortRpcError(error, calls[0]!.method, http)
+      if (sorted.fault === 'too_much' && calls.length > 1) halve(calls)
+      else fail(sorted)
+    }
+  }
+
+  /** The node answered a batch as a whole, with an error. */
+  const refused = (calls: readonly Waiting[], { error }: Answer): void => {
+    if (error?.code !== INVALID_REQUEST) throw new RpcRequestError({ body: {}, error: error ?? NO_ERROR, url })
+    takesBatches = false
+    queue.concurrency = SINGLES_AT_ONCE
+    for (const one of calls) void queue.add(() => send([one]))
+  }
+
+  const halve = (calls: readonly Waiting[]): void => {
+    const middle = Math.ceil(calls.length / 2)
+    void queue.add(() => send(calls.slice(0, middle)))
+    void queue.add(() => send(calls.slice(middle)))
+  }
+
+  const settle = ({ method, resolve, reject }: Waiting, body: { id: number }, answer: Answer | undefined): void => {
+    if (answer?.error)
+      reject(sortRpcError(new RpcRequestError({ body: { ...body }, error: answer.error, url }), method))
+    // a broken proxy may hand out somebody else's answer, or part of one
+    else if (!answer || answer.id !== body.id || answer.result === undefined)
+      reject(new RpcError('transient', `${method}: the answer holds no result, or has another id`))
+    else resolve(answer.result)
+  }
+
+  return <T>(method: string, params: readonly unknown[]) =>
+    new Promise<T>((resolve, reject) => {
+      waiting.push({ method, params, resolve: resolve as (result: unknown) => void, reject })
+      if (waiting.length === 1) setImmediate(flush)
+    })
+}
+
+const NO_ERROR = { code: 0, message: 'the answer to a batch is no list' }

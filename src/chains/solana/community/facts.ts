@@ -1,0 +1,124 @@
+import type { PublicKey } from '@solana/web3.js'
+import bs58 from 'bs58'
+import { type BigNumber, toBigInt } from '../registrar.js'
+
+/** A payment for a name of a community as a transaction shows it. */
+export interface SeenCommunityPayment {
+  /** null where the logs were cut and nothing else in the transaction tells. */
+  sequence: bigint | null
+  /** Unix time, seconds; null as the sequence. */
+  heldUntil: bigint | null
+  /** 32 bytes, as everything that follows but the amount. */
+  payer: Buffer
+  /** The mint; null for SOL. */
+  token: Buffer | null
+  /** Base units. */
+  amount: bigint
+  recipient: Buffer
+  community: Buffer
+  name: Buffer
+  referral: Buffer
+}
+
+/** What has become of such a payment, or of its name. */
+export interface CommunityOutcome {
+  /** `refused`: it is the payer's again. `returned`, `released`: paid out, to payer or recipient. `reopened`: its name is free. */
+  kind: 'refused' | 'returned' | 'released' | 'reopened'
+  sequence: bigint
+  community: Buffer
+  name: Buffer
+}
+
+interface RawTerms {
+  community: readonly number[]
+  name: readonly number[]
+  recipient: PublicKey
+  amount: BigNumber
+  referral: readonly number[]
+}
+
+interface RawPaid extends RawTerms {
+  sequence: BigNumber
+  payer: PublicKey
+  token: PublicKey
+  held_until: BigNumber
+}
+
+interface RawOutcome {
+  sequence: BigNumber
+  community: readonly number[]
+  name: readonly number[]
+}
+
+/** Lengths of the events, discriminator and all. */
+export const COMMUNITY_EVENT_BYTES: Readonly<Record<string, number>> = {
+  CommunityPaid: 224,
+  CommunityRefused: 152,
+  CommunityReleased: 152,
+  CommunityReturned: 152,
+  CommunityReopened: 80,
+}
+
+const OUTCOME_KIND: Readonly<Record<string, CommunityOutcome['kind']>> = {
+  CommunityRefused: 'refused',
+  CommunityReleased: 'released',
+  CommunityReturned: 'returned',
+  CommunityReopened: 'reopened',
+}
+
+/** Lengths of the instructions that pay, discriminator and all. */
+export const COMMUNITY_PAY_BYTES: Readonly<Record<string, number>> = { pay_community: 144, pay_community_token: 145 }
+const PAYER_AT = 0
+const MINT_AT = 5
+
+/** The payment in the data of a `CommunityPaid`. */
+export function communityPaid(data: unknown): SeenCommunityPayment {
+  const raw = data as RawPaid
+  const token = Buffer.from(raw.token.toBytes())
+  return {
+    sequence: toBigInt(raw.sequence),
+    heldUntil: toBigInt(raw.held_until),
+    payer: Buffer.from(raw.payer.toBytes()),
+    token: token.some((byte) => byte !== 0) ? token : null,
+    ...termsOf(raw),
+  }
+}
+
+/** What an event says has become of a payment; null for other events. */
+export function communityOutcome(event: string, data: unknown): CommunityOutcome | null {
+  const kind = OUTCOME_KIND[event]
+  if (!kind) return null
+  const { sequence, community, name } = data as RawOutcome
+  return { kind, sequence: toBigInt(sequence), community: Buffer.from(community), name: Buffer.from(name) }
+}
+
+/**
+ * The payment that an instruction makes, without what only the program knows.
+ * @param accounts of the instruction, in base58
+ * @returns null for other instructions
+ */
+export function communityInstruction(
+  instruction: string,
+  data: unknown,
+  accounts: readonly (string | undefined)[],
+): SeenCommunityPayment | null {
+  const isToken = instruction === 'pay_community_token'
+  const [payer, mint] = [accounts[PAYER_AT], accounts[MINT_AT]]
+  if ((!isToken && instruction !== 'pay_community') || !payer || (isToken && !mint)) return null
+  const token = isToken && mint ? Buffer.from(bs58.decode(mint)) : null
+  return {
+    sequence: null,
+    heldUntil: null,
+    payer: Buffer.from(bs58.decode(payer)),
+    token,
+    ...termsOf(data as RawTerms),
+  }
+}
+
+const termsOf = ({ amount, recipient, community, name, referral }: RawTerms) => ({
+  amount: toBigInt(amount),
+  recipient: Buffer.from(recipient.toBytes()),
+  community: Buffer.from(community),
+  name: Buffer.from(name),
+  referral: Buffer.from(referral),
+})

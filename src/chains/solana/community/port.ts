@@ -1,0 +1,78 @@
+import { PublicKey, Transaction } from '@solana/web3.js'
+import { NATIVE } from '../../../registry/community/rules.js'
+import { nameToWord } from '../../../registry/primitives/name.js'
+import {
+  ChainUnavailableError,
+  type CommunityPaymentRequest,
+  type CommunityPort,
+  type SolanaCommunityPayment,
+} from '../../chain.js'
+import type { Call } from '../../rpc/nodes.js'
+import type { SolanaRpc } from '../../rpc/solana.js'
+import type { Registrar } from '../registrar.js'
+import { associatedTokenAddress, readMintDecimals, readTokenAccounts, readTokenBalance } from '../tokens.js'
+import { createCommunityProgram, type PaidToken } from './program.js'
+
+const NOBODY = new Uint8Array(32)
+/** What wallets and their users see. */
+const COMMITMENT = 'confirmed'
+
+/** What communities ask of a Solana cluster: SPL tokens of anybody, payments through the registrar. */
+export function createCommunityPort(
+  rpc: SolanaRpc,
+  registrar: Registrar,
+  label: string,
+): CommunityPort<SolanaCommunityPayment> {
+  const program = createCommunityProgram(registrar)
+
+  const unsigned = async (call: Call, request: CommunityPaymentRequest): Promise<SolanaCommunityPayment> => {
+    const { community, name, price, referral } = request
+    const payer = new PublicKey(request.payer)
+    const terms = {
+      ...{ payer, community: nameToWord(community), name: nameToWord(name), amount: price.amount },
+      recipient: new PublicKey(price.recipient),
+      referral: referral ?? NOBODY,
+    }
+    const mint = price.token === NATIVE ? null : new PublicKey(price.token)
+    const [{ value }, token] = await Promise.all([
+      call<{ value: { blockhash: string } }>('getLatestBlockhash', [{ commitment: COMMITMENT }]),
+      mint ? paidToken(call, payer, mint, price.amount) : undefined,
+    ])
+    const tx = new Transaction({ feePayer: payer, recentBlockhash: value.blockhash }).add(program.pay(terms, token))
+    return { base64: tx.serialize({ requireAllSignatures: false, verifySignatures: false }).toString('base64') }
+  }
+
+  return {
+    label,
+    communityPayments: registrar.id,
+    tokenBalance: (token, wallet) =>
+      asking(() =>
+        rpc.onOneNode((call) => readTokenBalance(call, new PublicKey(wallet), new PublicKey(token), COMMITMENT)),
+      ),
+    communityPayment: (request) => asking(() => rpc.onOneNode((call) => unsigned(call, request))),
+  }
+}
+
+/** From the payer's associated account, or from another one where only that holds as much. */
+async function paidToken(call: Call, payer: PublicKey, mint: PublicKey, amount: bigint): Promise<PaidToken> {
+  const [decimals, accounts] = await Promise.all([
+    readMintDecimals(call, mint, COMMITMENT),
+    readTokenAccounts(call, payer, mint, COMMITMENT),
+  ])
+  if (decimals === null)
+    throw new ChainUnavailableError(`${mint.toBase58()} is no token of the SPL Token program; set another price`)
+  const associated = associatedTokenAddress(payer, mint)
+  const enough = accounts.filter((account) => account.amount >= amount).map(({ address }) => address)
+  const source = enough.find((address) => address.equals(associated)) ?? enough[0] ?? associated
+  return { mint, decimals, source }
+}
+
+/** A node's refusal of a plain question is as good as no answer. */
+export async function asking<T>(work: () => Promise<T>): Promise<T> {
+  try {
+    return await work()
+  } catch (error) {
+    if (error instanceof ChainUnavailableError) throw error
+    throw new ChainUnavailableError((error as Error).message, { cause: error })
+  }
+}

@@ -1,0 +1,96 @@
+import type { PublicKey, TransactionInstruction } from '@solana/web3.js'
+import type { Call } from '../../rpc/nodes.js'
+import { type Commitment, readCommunityPayments, readTransaction } from '../reads.js'
+import type { Registrar } from '../registrar.js'
+import { areOpenTokenAccounts, associatedTokenAddress } from '../tokens.js'
+import type { CommunityOutcome } from './facts.js'
+import { type CommunityPaymentAccount, type CommunityPaymentKey, createCommunityProgram } from './program.js'
+
+/** A payment for a name of a community, as it was counted: its payer may have paid for the name again. */
+export interface CountedPayment extends CommunityPaymentKey {
+  sequence: bigint
+}
+
+/** What there is to do so that a payment is given back. The relay authority signs. */
+export type RefusalStep =
+  /** It is held. `isPaidBack`: the money goes back in the same transaction; else it waits for its payer. */
+  | { kind: 'refuse'; instructions: TransactionInstruction[]; isPaidBack: boolean }
+  /** It was refused, and its money can go now. */
+  | { kind: 'pay_back'; instructions: TransactionInstruction[] }
+  /** It was refused; its payer has no account that takes the token. Making one is up to the payer. */
+  | { kind: 'waiting' }
+  /** The hold is over: it is its recipient's. */
+  | { kind: 'over' }
+  /** It is paid out, see `findCommunityOutcome`. */
+  | { kind: 'gone' }
+
+export interface RefusalLook {
+  commitment: Commitment
+  /** The program goes by the cluster's clock, which may be some seconds away. */
+  nowMs: number
+  /** As believed in a slot not before. */
+  minSlot?: number
+  /** Refuses without paying back: nothing of the payer's can stand in the way of that. */
+  isAlone?: boolean
+}
+
+/**
+ * Looks at a payment that is to be given back.
+ * @throws RpcError (transient) for a node that is before `minSlot`
+ */
+export async function planRefusal(
+  call: Call,
+  registrar: Registrar,
+  relayAuthority: PublicKey,
+  payment: CountedPayment,
+  { commitment, nowMs, minSlot = 0, isAlone = false }: RefusalLook,
+): Promise<RefusalStep> {
+  const program = createCommunityProgram(registrar)
+  const [account] = await readCommunityPayments(call, registrar, [payment], commitment, minSlot)
+  if (account?.sequence !== payment.sequence) return { kind: 'gone' }
+  if (!account.isRefused && nowMs >= Number(account.heldUntil) * 1_000) return { kind: 'over' }
+  const isPaidBack = !isAlone && (await canBePaidBack(call, registrar, account, commitment))
+  const release = isPaidBack ? [program.release(account, account.payer)] : []
+  if (account.isRefused) return isPaidBack ? { kind: 'pay_back', instructions: release } : { kind: 'waiting' }
+  const refuse = program.refuse(relayAuthority, account, account.sequence)
+  return { kind: 'refuse', instructions: [refuse, ...release], isPaidBack }
+}
+
+/** SOL always can; tokens where neither the vault is frozen nor the payer's associated account, and that is there. */
+async function canBePaidBack(
+  call: Call,
+  registrar: Registrar,
+  { payer, token }: CommunityPaymentAccount,
+  commitment: Commitment,
+): Promise<boolean> {
+  if (!token) return true
+  const vault = createCommunityProgram(registrar).vault(token)
+  const accounts = [
+    { address: vault, owner: vault, mint: token },
+    { address: associatedTokenAddress(payer, token), owner: payer, mint: token },
+  ]
+  return areOpenTokenAccounts(call, accounts, commitment)
+}
+
+/** Transactions of a payment's account to look through: few ever mention it. */
+const PAGE = 50
+
+/** What became of a payment's money, newest first: null where the node shows nothing of it. */
+export async function findCommunityOutcome(
+  call: Call,
+  registrar: Registrar,
+  payment: CountedPayment,
+  commitment: Commitment,
+): Promise<{ kind: Exclude<CommunityOutcome['kind'], 'reopened'>; signature: string } | null> {
+  const address = createCommunityProgram(registrar).paymentAccount(payment).toBase58()
+  const options = { commitment, limit: PAGE }
+  const listed = await call<{ signature: string; err: unknown }[]>('getSignaturesForAddress', [address, options])
+  for (const { signature } of listed.filter(({ err }) => err === null)) {
+    const tx = await readTransaction(call, registrar, signature, commitment)
+    const outcome = tx?.communityOutcomes.findLast(
+      ({ kind, sequence }) => kind !== 'reopened' && sequence === payment.sequence,
+    )
+    if (outcome && outcome.kind !== 'reopened') return { kind: outcome.kind, signature }
+  }
+  return null
+}

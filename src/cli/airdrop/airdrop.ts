@@ -1,0 +1,240 @@
+import { createWriteStream } from 'node:fs'
+import { finished } from 'node:stream/promises'
+import { setFlagsFromString } from 'node:v8'
+import type pg from 'pg'
+import { removeAirdrop, setDistributor, setPlan } from '../../db/airdrop/airdrops.js'
+import { loadAirdrop, RepeatedAccountsError } from '../../db/airdrop/load.js'
+import { type Airdrop, findAirdrop, listAirdrops } from '../../db/airdrop/read.js'
+import { parseClusterName } from '../../registry/primitives/name.js'
+import { NETWORK_LABELS, NETWORKS, type Network } from '../../registry/primitives/network.js'
+import { withPool } from '../database.js'
+import { createProgressBar } from '../progressBar.js'
+import type { AirdropBadLine } from './allocations.js'
+import { askDistributor } from './distributor.js'
+import { BAD_LINES_LIMIT, BadFileError, type BadLines, hashOfFile, readAirdropFile, repeatedLines } from './file.js'
+import { describeAirdrop, describeRoot, printAirdrop, printAirdrops, printRoot } from './print.js'
+import { addressOf, blockOf, secondsOf } from './values.js'
+
+const DATABASE = { command: 'airdrop' }
+
+export interface AirdropPlace {
+  network?: string
+  json?: boolean
+}
+
+/** What may be said of the distributor, as it was typed. */
+export interface AirdropSettings extends AirdropPlace {
+  chain?: string
+  distributor?: string
+  token?: string
+  endsAt?: string
+  fromBlock?: string
+}
+
+export interface LoadCommand extends AirdropSettings {
+  community: string
+  chain: string
+  replace?: boolean
+  /** A file for every bad line. */
+  report?: string
+}
+
+/** How far the heap may grow over what was alive at the last full collection: rows are garbage as soon as they are sent. */
+const HEAP_GROWTH_PERCENT = 50
+
+/**
+ * `clusterd airdrop load`: all of a file or nothing.
+ * @throws Error with one sentence; for a file with bad lines after they were told on stderr
+ */
+export async function load(file: string, command: LoadCommand): Promise<void> {
+  const community = communityOf(command.community)
+  const network = networkOfChain(command.chain, command.network)
+  const settings = settingsOf(command)
+  setFlagsFromString(`--heap-growing-percent=${HEAP_GROWTH_PERCENT}`)
+  await withPool(DATABASE, async (pool) => {
+    const startedMs = Date.now()
+    const { airdrop, isNew } = await loadFile(pool, file, {
+      ...{ network, community, label: command.chain, token: settings.token ?? null, endsAtS: settings.endsAtS ?? null },
+      replaces: command.replace === true,
+      report: command.report,
+    })
+    const isChanged = await applySettings(pool, airdrop, command).catch((error: Error) => {
+      throw new Error(`The file is loaded, its distributor is not set: ${error.message}`, { cause: error })
+    })
+    const seconds = (Date.now() - startedMs) / 1_000
+    const said = isNew
+      ? `Loaded ${airdrop.leafCount.toLocaleString('en-US')} accounts in ${seconds.toFixed(1)} s.`
+      : `This very file was loaded before${isChanged ? '; what it is paid by has changed' : ': nothing is changed'}.`
+    const loaded = (await findAirdrop(pool, network, community))!
+    if (command.json) return console.log(JSON.stringify({ isNew, isChanged, ...describeAirdrop(loaded) }, null, 2))
+    console.log(said)
+    printAirdrop(loaded)
+  })
+}
+
+/** `clusterd airdrop set`: names the distributor, or what it is to be deployed with, of an airdrop that is loaded. */
+export async function set(name: string, command: AirdropSettings): Promise<void> {
+  await withPool(DATABASE, async (pool) => {
+    const airdrop = await one(pool, name, command)
+    const isChanged = await applySettings(pool, airdrop, command)
+    const now = (await findAirdrop(pool, airdrop.network, airdrop.community))!
+    if (command.json) return console.log(JSON.stringify({ isChanged, ...describeAirdrop(now) }, null, 2))
+    console.log(isChanged ? 'Changed.' : 'That was so already.')
+    printAirdrop(now)
+  })
+}
+
+/** `clusterd airdrop list`. */
+export async function list({ network, json }: AirdropPlace): Promise<void> {
+  const networks = network === undefined ? NETWORKS : [networkOf(network)]
+  const airdrops = await withPool(DATABASE, (pool) => listAirdrops(pool, networks))
+  if (json) return console.log(JSON.stringify(airdrops.map(describeAirdrop), null, 2))
+  if (airdrops.length === 0) return console.log('No airdrops.')
+  printAirdrops(airdrops)
+}
+
+/** `clusterd airdrop show <community>`. @throws Error where there is none */
+export async function show(name: string, place: AirdropPlace): Promise<void> {
+  const airdrop = await withPool(DATABASE, (pool) => one(pool, name, place))
+  if (place.json) console.log(JSON.stringify(describeAirdrop(airdrop), null, 2))
+  else printAirdrop(airdrop)
+}
+
+/** `clusterd airdrop root <community>`: what a distributor is deployed with. @throws Error where there is no airdrop */
+export async function root(
+  name: string,
+  { owner, ...command }: AirdropPlace & { owner?: string; token?: string; endsAt?: string },
+): Promise<void> {
+  const airdrop = await withPool(DATABASE, (pool) => one(pool, name, command))
+  const { token = airdrop.token, endsAtS = airdrop.endsAtS } = settingsOf(command)
+  const said = describeRoot({ ...airdrop, token, endsAtS }, owner === undefined ? null : addressOf('--owner', owner))
+  if (command.json) console.log(JSON.stringify(said, null, 2))
+  else printRoot(said)
+}
+
+/** `clusterd airdrop remove <community>`: shows what would go, and with `yes` removes it. @throws Error where there is none */
+export async function remove(name: string, { yes, ...place }: AirdropPlace & { yes?: boolean }): Promise<void> {
+  await withPool(DATABASE, async (pool) => {
+    const airdrop = await one(pool, name, place)
+    if (yes) await removeAirdrop(pool, airdrop.network, airdrop.community)
+    if (place.json)
+      return console.log(JSON.stringify({ isRemoved: yes === true, ...describeAirdrop(airdrop) }, null, 2))
+    printAirdrop(airdrop)
+    console.log(
+      yes
+        ? '\nRemoved. What its distributor holds stays claimable on its chain.'
+        : '\nNothing is removed yet: --yes removes it. What its distributor holds stays claimable on its chain.',
+    )
+  })
+}
+
+type Place = Pick<
+  Parameters<typeof loadAirdrop>[1],
+  'network' | 'community' | 'label' | 'token' | 'endsAtS' | 'replaces'
+> & { report?: string | undefined }
+
+/** Loads a file under a progress bar. @throws Error after telling the bad lines */
+async function loadFile(
+  pool: pg.Pool,
+  file: string,
+  { report, ...place }: Place,
+): Promise<{ airdrop: Airdrop; isNew: boolean }> {
+  const bar = createProgressBar()
+  const told = report === undefined ? null : createWriteStream(report)
+  const onBad = ({ line, message }: AirdropBadLine) => void told?.write(`${file}:${line} ${message}\n`)
+  const fileHash = await hashOfFile(file)
+  const request = {
+    ...{ ...place, fileHash, nowMs: Date.now() },
+    onProgress: (progress: { step: 'sorting' | 'closing' } | { step: 'growing'; leaves: number; of: number }) => {
+      if (progress.step === 'growing') bar.show('growing the tree', progress.leaves / progress.of)
+      else bar.show(progress.step, progress.step === 'sorting' ? 0 : 1)
+    },
+  }
+  try {
+    return await loadAirdrop(pool, request, (stage) =>
+      readAirdropFile(file, stage, {
+        onProgress: (rows, share) => bar.show('reading', share, `${rows.toLocaleString('en-US')} rows`),
+        onBad,
+      }),
+    )
+  } catch (error) {
+    bar.end()
+    if (error instanceof BadFileError) throw refusal(file, error.bad, report)
+    if (!(error instanceof RepeatedAccountsError)) throw error
+    const repeated = repeatedLines(error)
+    repeated.forEach(onBad)
+    throw refusal(file, { count: repeated.length, first: repeated.slice(0, BAD_LINES_LIMIT) }, report)
+  } finally {
+    bar.end()
+    if (told) await finished(told.end())
+  }
+}
+
+/** Tells bad lines on stderr, the first hundred. */
+function refusal(file: string, { count, first }: BadLines, report: string | undefined): Error {
+  for (const { line, message } of first) console.error(`${file}:${line} ${message}`)
+  const rest = (count - first.length).toLocaleString('en-US')
+  const where = report === undefined ? '--report <file> lists all' : `${report} lists all`
+  if (count > first.length) console.error(`… and ${rest} more: ${where}`)
+  return new Error(
+    `Nothing is loaded: ${file} has ${count.toLocaleString('en-US')} bad ${count === 1 ? 'line' : 'lines'}.`,
+  )
+}
+
+/** @returns whether anything is otherwise now */
+async function applySettings(pool: pg.Pool, airdrop: Airdrop, command: AirdropSettings): Promise<boolean> {
+  const { network, community } = airdrop
+  const label = command.chain ?? airdrop.label
+  networkOfChain(label, network)
+  const { distributor, token, endsAtS, fromBlock } = settingsOf(command)
+  if (!distributor) {
+    const isAsked = command.chain !== undefined || token !== undefined || endsAtS !== undefined
+    return isAsked && setPlan(pool, network, community, { label, token, endsAtS })
+  }
+  const found = await askDistributor(label, distributor, airdrop.merkleRoot, fromBlock)
+  if (token && !token.equals(found.token)) throw new Error(`The distributor pays another token than --token.`)
+  if (endsAtS !== undefined && endsAtS !== found.endsAtS)
+    throw new Error(`The distributor ends at ${new Date(found.endsAtS * 1_000).toISOString()}, not at --ends-at.`)
+  return setDistributor(pool, network, community, found)
+}
+
+const settingsOf = ({ distributor, token, endsAt, fromBlock }: AirdropSettings) => ({
+  distributor: distributor === undefined ? undefined : addressOf('--distributor', distributor),
+  token: token === undefined ? undefined : addressOf('--token', token),
+  endsAtS: endsAt === undefined ? undefined : secondsOf('--ends-at', endsAt),
+  fromBlock: fromBlock === undefined ? undefined : blockOf('--from-block', fromBlock),
+})
+
+/** A community's airdrop on the network that was named, else on the only one that has one. */
+async function one(pool: pg.Pool, name: string, { network }: AirdropPlace): Promise<Airdrop> {
+  const community = communityOf(name)
+  const networks = network === undefined ? NETWORKS : [networkOf(network)]
+  const found = (await Promise.all(networks.map((on) => findAirdrop(pool, on, community)))).filter((it) => it !== null)
+  if (found.length > 1) throw new Error(`Both networks have an airdrop of "${community}": say --network.`)
+  if (!found[0])
+    throw new Error(
+      `${networks.join(' and ')}: no airdrop of "${community}"; \`clusterd airdrop list\` shows what there is.`,
+    )
+  return found[0]
+}
+
+function communityOf(text: string): string {
+  const name = parseClusterName(text)
+  if (name === null) throw new Error(`"${text}" is no community: 1 to 32 characters of a-z, 0-9, _ and -.`)
+  return name
+}
+
+function networkOf(text: string): Network {
+  const network = NETWORKS.find((candidate) => candidate === text)
+  if (!network) throw new Error(`--network is ${NETWORKS.join(' or ')}.`)
+  return network
+}
+
+/** The network of an EVM chain's label. @throws Error where it is another one than was named */
+function networkOfChain(label: string, network: string | undefined): Network {
+  const of = label === 'solana' ? undefined : NETWORK_LABELS[label]
+  if (!of) throw new Error(`--chain is the network label of an EVM chain, such as 1 or 8453; "${label}" is none.`)
+  if (network !== undefined && networkOf(network) !== of)
+    throw new Error(`Chain "${label}" belongs to ${of}, not to ${network}.`)
+  return of
+}

@@ -1,0 +1,190 @@
+import { type Address, parseAddress } from '../../registry/primitives/address.js'
+import { parseAmountWei } from '../../registry/primitives/amount.js'
+
+/**
+ * Reads the file of an airdrop, `address,amount` a row, in pieces as they come from a disk: what is kept of it is one row.
+ *
+ * CSV: a row a line, with or without the header `address,amount`, fields bare or in double quotes, empty lines passed over.
+ * JSON: a list of `{ "address": "…", "amount": "…" }`, laid out in whatever way, or such objects one after another (JSON
+ * Lines). Addresses are EVM's and Solana's, mixed; amounts are base units, digits alone (in JSON a string, or a number up to
+ * 2^53).
+ */
+export type AirdropFormat = 'csv' | 'json'
+
+export interface AirdropRow {
+  /** Counted from 1; of a JSON object, the line it starts on. */
+  line: number
+  address: Address
+  amount: bigint
+}
+
+export interface AirdropBadLine {
+  line: number
+  message: string
+}
+
+/** Told each row, and each line that is none, in the order of the file. */
+export interface AirdropSink {
+  row(row: AirdropRow): void
+  bad(bad: AirdropBadLine): void
+}
+
+export interface AirdropReader {
+  /** The next piece of the file's text. */
+  push(text: string): void
+  /** Nothing more comes. */
+  end(): void
+}
+
+/** A row is kept up to this length: an address has at most 44 characters, an amount 78. */
+const ROW_MAX_CHARS = 500
+const TOO_LONG = 'is too long for a row'
+const NO_OBJECT = 'must be an object with address and amount'
+const NO_ADDRESS = 'has no EVM or Solana address'
+const HEADER = /^"?address"?\s*,\s*"?amount"?$/i
+const FIELD = '(?:\\s*"([^"]*)"\\s*|([^",]*))'
+const CSV_ROW = new RegExp(`^${FIELD},${FIELD}$`)
+
+/** What a row says, or what is wrong with it. */
+type Reading = Omit<AirdropRow, 'line'> | string
+
+export const createAirdropReader = (format: AirdropFormat, sink: AirdropSink): AirdropReader =>
+  withoutByteOrderMark(format === 'csv' ? csvReader(sink) : jsonReader(sink))
+
+function csvReader(sink: AirdropSink): AirdropReader {
+  let rest = ''
+  let line = 0
+  let isTooLong = false
+  let isFirst = true
+
+  function readLine(text: string): void {
+    line += 1
+    const wasTooLong = isTooLong
+    isTooLong = false
+    if (wasTooLong || text.length > ROW_MAX_CHARS) {
+      tell(sink, line, TOO_LONG)
+      return
+    }
+    const row = text.trim()
+    if (row === '') return
+    const isHeader = isFirst && HEADER.test(row)
+    isFirst = false
+    if (!isHeader) tell(sink, line, readCsvRow(row))
+  }
+
+  return {
+    push(text) {
+      const lines = (rest + text).split('\n')
+      rest = lines.pop()!
+      for (const one of lines) readLine(one)
+      if (rest.length > ROW_MAX_CHARS) {
+        isTooLong = true
+        rest = ''
+      }
+    },
+    end() {
+      if (rest !== '' || isTooLong) readLine(rest)
+      rest = ''
+    },
+  }
+}
+
+function readCsvRow(text: string): Reading {
+  const fields = CSV_ROW.exec(text)
+  return fields ? readRow(fields[1] ?? fields[2]?.trim(), fields[3] ?? fields[4]?.trim()) : 'must be address,amount'
+}
+
+/** Cuts out the objects, whatever stands between them and however they are laid out, and reads each alone. */
+function jsonReader(sink: AirdropSink): AirdropReader {
+  let line = 1
+  let depth = 0
+  let isInString = false
+  let isEscaped = false
+  /** The line on which something was found last that belongs to no object: it is told once. */
+  let strayLine = 0
+  let start = 0
+  let kept = ''
+
+  function outside(char: string): void {
+    if (char === '{') {
+      depth = 1
+      start = line
+      kept = ''
+    } else if (!/[\s,[\]]/.test(char) && strayLine !== line) {
+      strayLine = line
+      tell(sink, line, NO_OBJECT)
+    }
+  }
+
+  function inside(char: string): void {
+    if (isInString) {
+      if (isEscaped) isEscaped = false
+      else if (char === '\\') isEscaped = true
+      else if (char === '"') isInString = false
+    } else if (char === '"') isInString = true
+    else if (char === '{') depth += 1
+    else if (char === '}') depth -= 1
+  }
+
+  return {
+    push(text) {
+      for (const char of text) {
+        if (depth === 0) outside(char)
+        else inside(char)
+        if (depth > 0 || kept !== '') {
+          // one beyond the most tells that there was more
+          if (kept.length <= ROW_MAX_CHARS) kept += char
+          if (depth === 0) {
+            tell(sink, start, readObject(kept))
+            kept = ''
+          }
+        }
+        if (char === '\n') line += 1
+      }
+    },
+    end() {
+      if (depth > 0) tell(sink, start, 'is not closed')
+      depth = 0
+    },
+  }
+}
+
+function readObject(text: string): Reading {
+  if (text.length > ROW_MAX_CHARS) return TOO_LONG
+  let row: unknown
+  try {
+    row = JSON.parse(text)
+  } catch {
+    return 'is not JSON'
+  }
+  if (typeof row !== 'object' || row === null || !('address' in row && 'amount' in row)) return NO_OBJECT
+  if (Object.keys(row).length !== 2) return NO_OBJECT
+  return readRow(row.address, Number.isSafeInteger(row.amount) ? String(row.amount) : row.amount)
+}
+
+function readRow(addressText: unknown, amountText: unknown): Reading {
+  const address = typeof addressText === 'string' ? parseAddress(addressText) : 'unsupported_address'
+  if (address === 'bad_checksum') return 'has an address with a wrong checksum (EIP-55)'
+  if (address === 'unsupported_address' || !(address.type === 'evm' || address.type === 'solana')) return NO_ADDRESS
+  if (address.bytes.subarray(1).every((byte) => byte === 0)) return 'has the zero address'
+  const amount = parseAmountWei(amountText)
+  return amount ? { address, amount } : 'has no amount above zero in base units'
+}
+
+function tell(sink: AirdropSink, line: number, reading: Reading): void {
+  if (typeof reading === 'string') sink.bad({ line, message: reading })
+  else sink.row({ line, ...reading })
+}
+
+/** Some editors put a mark of three bytes (U+FEFF) before the text. */
+function withoutByteOrderMark(reader: AirdropReader): AirdropReader {
+  let isStart = true
+  return {
+    push(text) {
+      if (text === '') return
+      reader.push(isStart && text.startsWith('\ufeff') ? text.slice(1) : text)
+      isStart = false
+    },
+    end: reader.end,
+  }
+}

@@ -1,0 +1,154 @@
+import { existsSync, readFileSync } from 'node:fs'
+import { type ChainsFile, readChains, readEnvironment } from '../../config/index.js'
+import { makeCommunityChange } from '../../db/journal/appendChanges.js'
+import { findCommunityHistory, findCommunityRules, listCommunities } from '../../db/registry/communityNames.js'
+import { type CommunityRules, communityRulesJson, parseCommunityRules } from '../../registry/community/rules.js'
+import { parseClusterName } from '../../registry/primitives/name.js'
+import { NETWORKS, type Network } from '../../registry/primitives/network.js'
+import { withPool } from '../database.js'
+import { table } from '../tables.js'
+
+const DATABASE = { command: 'community' }
+
+export interface CommunityOptions {
+  testnet?: boolean
+  json?: boolean
+}
+
+/** Rules as options give them. */
+export interface RuleOptions extends CommunityOptions {
+  rules?: string
+  price?: string[]
+  ownersOnly?: boolean
+  startsAt?: string
+  allow?: string[]
+  holds?: string[]
+  memberOf?: string[]
+}
+
+const networkOf = ({ testnet }: CommunityOptions): Network => (testnet ? 'testnet' : 'mainnet')
+
+/** `clusterd community list`. */
+export async function list({ testnet, json }: CommunityOptions): Promise<void> {
+  const networks = testnet ? (['testnet'] as const) : NETWORKS
+  const found = await withPool(DATABASE, async (pool) => {
+    const lists = networks.map(async (network) =>
+      (await listCommunities(pool, network)).map((one) => ({ network, ...one })),
+    )
+    return (await Promise.all(lists)).flat()
+  })
+  const shown = found.map(({ network, name, names, rules }) => ({ network, name, names, ...communityRulesJson(rules) }))
+  if (json) return console.log(JSON.stringify(shown, null, 2))
+  if (found.length === 0) return console.log('No communities.')
+  const rows = found.map(({ network, name, names, rules }) => [network, name, String(names), summary(rules)])
+  console.log(table([['NETWORK', 'COMMUNITY', 'NAMES', 'RULES'], ...rows]))
+}
+
+function summary({ prices, ownersOnly, startsAtMs, requirements }: CommunityRules): string {
+  const parts = [prices.length > 0 ? `${prices.length} prices` : ownersOnly ? 'owners only' : 'free']
+  if (requirements.length > 0) parts.push(`${requirements.length} requirements`)
+  if (startsAtMs !== null) parts.push(`from ${new Date(startsAtMs).toISOString()}`)
+  return parts.join(', ')
+}
+
+/** `clusterd community show`: the rules as JSON, or all there ever were. @throws Error where the name is no community */
+export async function show(input: string, options: CommunityOptions & { history?: boolean }): Promise<void> {
+  const [name, network] = [requireName(input), networkOf(options)]
+  await withPool(DATABASE, async (pool) => {
+    if (options.history) {
+      const history = await findCommunityHistory(pool, network, name)
+      const shown = history.map(({ atMs, rules }) => ({
+        since: new Date(atMs).toISOString(),
+        ...communityRulesJson(rules),
+      }))
+      return console.log(JSON.stringify(shown, null, 2))
+    }
+    const rules = await findCommunityRules(pool, network, name)
+    if (!rules) throw new Error(`"${name}" is no community of the ${network}: \`clusterd community set\` makes it one.`)
+    console.log(JSON.stringify({ name, ...communityRulesJson(rules) }, null, 2))
+  })
+}
+
+/**
+ * `clusterd community set`: gives a name its rules on the operator's word; they are replaced as a whole.
+ * @throws Error with one sentence that names what is wrong
+ */
+export async function set(input: string, options: RuleOptions): Promise<void> {
+  const [community, network] = [requireName(input), networkOf(options)]
+  const { chainsFile } = readEnvironment()
+  const rules = readRules(options, readChains(chainsFile), network)
+  await withPool(DATABASE, async (pool) => {
+    const change = { kind: 'configure_community', actor: null, community, rules } as const
+    const made = await makeCommunityChange(pool, { network, change, nowMs: Date.now() })
+    if (made.kind === 'catching_up')
+      throw new Error(`The ${network} is being indexed for the first time: try again then.`)
+    if (made.kind === 'refused') throw new Error(`Nobody holds the name "${community}" on the ${network}.`)
+    console.log(JSON.stringify({ name: community, ...communityRulesJson(rules) }, null, 2))
+  })
+}
+
+/** The rules that the options describe. @throws Error with everything that is wrong */
+export function readRules(
+  options: RuleOptions,
+  { chains, solana }: Pick<ChainsFile, 'chains' | 'solana'>,
+  network: Network,
+) {
+  const own = chains.filter((chain) => chain.network === network)
+  const rules = parseCommunityRules(rulesOf(options), {
+    isEnabled: (label) =>
+      own.some((chain) => chain.label === label) || (label === SOLANA && solana[network] !== undefined),
+    takesPayments: (label) =>
+      own.some((chain) => chain.label === label && chain.communityPayments !== undefined) ||
+      (label === SOLANA && solana[network] !== undefined),
+  })
+  if (!('problems' in rules)) return rules
+  const told = rules.problems.map(({ path, message }) => `${path || 'rules'} ${message}`)
+  throw new Error(`These rules can not be taken: ${told.join('; ')}.`)
+}
+
+/** Network label of the interface. */
+const SOLANA = 'solana'
+
+function rulesOf({ rules: file, ...options }: RuleOptions): unknown {
+  const { price = [], holds = [], allow = [], memberOf = [], ownersOnly, startsAt } = options
+  const given = price.length + holds.length + allow.length + memberOf.length > 0 || ownersOnly || startsAt !== undefined
+  if (file !== undefined && given) throw new Error('Give the rules in a file or as options, not both.')
+  if (file !== undefined) return readFile(file)
+  return {
+    prices: price.map((text) => {
+      const [network, token, amount, recipient] = parts('--price', text, 'network:token:amount:recipient', 4)
+      return { network, token, amount, recipient }
+    }),
+    ownersOnly: ownersOnly ?? false,
+    startsAt: startsAt ?? null,
+    requirements: [
+      ...holds.map((text) => {
+        const [network, token, minimum] = parts('--holds', text, 'network:token:minimum', 3)
+        return { kind: 'token', network, token, minimum }
+      }),
+      ...(allow.length > 0 ? [{ kind: 'allowlist', addresses: allow }] : []),
+      ...memberOf.map((name) => ({ kind: 'cluster', name })),
+    ],
+  }
+}
+
+function parts(option: string, text: string, form: string, count: number): string[] {
+  const found = text.split(':')
+  if (found.length !== count) throw new Error(`${option} is ${form}, not "${text}".`)
+  return found
+}
+
+function readFile(file: string): unknown {
+  if (!existsSync(file)) throw new Error(`The file ${file} does not exist.`)
+  try {
+    return JSON.parse(readFileSync(file, 'utf8'))
+  } catch (error) {
+    throw new Error(`The file ${file} is not JSON: ${(error as Error).message}.`)
+  }
+}
+
+function requireName(input: string): string {
+  const name = parseClusterName(input)
+  if (name === null) throw new Error(`"${input}" is no name: 1 to 32 characters of a-z, 0-9, _ and -.`)
+  return name
+}

@@ -1,0 +1,187 @@
+import { randomBytes } from 'node:crypto'
+import { setTimeout as sleep } from 'node:timers/promises'
+import { type Hex, parseEventLogs } from 'viem'
+import { type PrivateKeyAccount, privateKeyToAccount } from 'viem/accounts'
+import { hubAbi, spokeAbi } from '../../chains/evm/contracts/index.js'
+import { readEnvironment } from '../../config/index.js'
+import type { World, WorldHub, WorldSpoke } from '../../testing/index.js'
+import { paint } from '../paint.js'
+import { joinCommunities } from './community.js'
+import { registerFromSolana } from './solana.js'
+import { apiOf, coins, followStatus, say, showName, step } from './tools.js'
+
+export interface DemoOptions {
+  /** Default a fresh one. With a name the demo registers once, on the hub unless a network is given. */
+  name?: string
+  /** Network label of a chain of the world; default the hub, then the first spoke and Solana. */
+  network?: string
+  /** Names below communities alone; with neither name nor network they come last. */
+  communities?: boolean
+  testnet?: boolean
+}
+
+interface Quote {
+  gasToken: { symbol: string }
+  transactionData: { to: Hex; data: Hex; value: string }
+  registrationFee: string
+  bridgeFee: string
+}
+
+/** A chain of the world to register from, and the hub its network decides on. */
+interface Place {
+  isTestnet: boolean
+  hub: WorldHub
+  /** The hub itself or a spoke. */
+  chain: WorldHub | WorldSpoke
+}
+
+/** How often the chains are looked at for the latency that is printed. */
+const LOOK_MS = 25
+const ETHER_DECIMALS = 18
+const SOLANA = 'solana'
+
+/**
+ * `clusterd demo`: does the service's main job the way a wallet's frontend would: quote, sign, send, follow the status,
+ * look the name up both ways, read the feed; on the hub, over the bridge from a spoke, and from Solana; then names below a free
+ * and a paid community. Against the world of
+ * CLUSTERD_HOME, or one that it starts for itself.
+ * @throws when the network is not one of the world's, and whatever goes wrong on the way
+ */
+export async function demo(options: DemoOptions): Promise<void> {
+  const { home, solanaRpcUrl } = readEnvironment()
+  const { readWorld } = await import('../../testing/world.js')
+  const world = readWorld(home)
+  if (world && (await answers(world.ops))) return show(world, options)
+  say('No world runs here: starting one for this demo ...')
+  const { startStack } = await import('../../testing/stack.js')
+  const stack = await startStack({ home, ...(solanaRpcUrl !== undefined && { solanaRpcUrl }) })
+  try {
+    await show(stack.world, options)
+  } finally {
+    await stack.stop()
+  }
+}
+
+async function answers(ops: string): Promise<boolean> {
+  try {
+    return (await fetch(`${ops}/health`, { signal: AbortSignal.timeout(2_000) })).ok
+  } catch {
+    return false
+  }
+}
+
+async function show(world: World, options: DemoOptions): Promise<void> {
+  const { name, network, testnet = false } = options
+  if (!options.communities) await registerAll(world, options)
+  if (name !== undefined || network !== undefined) return
+  const member = `member-${randomBytes(4).toString('hex')}`
+  await joinCommunities(world, world.networks[testnet ? 'testnet' : 'mainnet'], { key: anyKey(world), member, testnet })
+}
+
+async function registerAll(world: World, { name, network, testnet = false }: DemoOptions): Promise<void> {
+  const places = placesOf(world)
+  const { hub, spokes, solana } = world.networks[testnet ? 'testnet' : 'mainnet']
+  const byDefault = [hub, ...spokes.slice(0, 1)].map((chain) => chain.network)
+  const all = name === undefined ? [...byDefault, ...(solana ? [SOLANA] : [])] : [hub.network]
+  for (const label of network === undefined ? all : [network]) {
+    const wanted = name ?? `demo-${randomBytes(4).toString('hex')}`
+    const place = places.find(({ chain }) => chain.network === label)
+    if (place) await register(world, place, wanted)
+    else if (label === SOLANA && solana) await registerFromSolana(world, solana, wanted, testnet)
+    else {
+      const known = [...places.map(({ chain }) => chain.network), ...(solana ? [SOLANA] : [])].join(', ')
+      throw new Error(`Network "${label}" is not in this world; these are: ${known}.`)
+    }
+  }
+}
+
+function placesOf(world: World): Place[] {
+  return Object.entries(world.networks).flatMap(([network, { hub, spokes }]) =>
+    [hub, ...spokes].map((chain) => ({ isTestnet: network === 'testnet', hub, chain })),
+  )
+}
+
+async function register(world: World, place: Place, name: string): Promise<void> {
+  const { chain, hub, isTestnet: testnet } = place
+  const isSpoke = chain !== hub
+  const account = anyAccount(world)
+  const ask = apiOf(world.api, testnet)
+
+  say(
+    `${paint('bold', name)} for ${account.address} on network "${chain.network}"${isSpoke ? ', over the bridge' : ''}`,
+  )
+  const quote = await ask<Quote>('POST', '/v1/names/register/evm', {
+    network: chain.network,
+    sender: account.address,
+    names: [{ name }],
+  })
+  const { symbol } = quote.gasToken
+  const bridge = isSpoke ? ` and bridge fee ${coins(quote.bridgeFee, ETHER_DECIMALS)} ${symbol}` : ''
+  step(
+    'quote',
+    `registration fee ${coins(quote.registrationFee, ETHER_DECIMALS)} ${symbol}${bridge}, to ${quote.transactionData.to}`,
+  )
+
+  const sent = await send(place, account, quote)
+  step('sent', sent.hash)
+  const crossed = isSpoke ? timeCrossing(place, sent.hash) : undefined
+  crossed?.catch(() => {}) // awaited below, unless the status tells first what is wrong
+  await followStatus(world, sent.hash, sent.atMs, testnet)
+  await showName(world, name, account.address, testnet)
+  if (crossed) {
+    const { spokeBlock, hubBlock, ms } = await crossed
+    step(
+      'latency',
+      `${(ms / 1_000).toFixed(2)} s from block ${spokeBlock} of the spoke to the bid in block ${hubBlock} of the hub`,
+    )
+  }
+  say('')
+}
+
+const anyAccount = (world: World): PrivateKeyAccount => privateKeyToAccount(anyKey(world))
+
+function anyKey(world: World): Hex {
+  const key = world.accounts.evm[randomBytes(1).readUInt8(0) % world.accounts.evm.length]?.privateKey
+  if (!key) throw new Error('The world file names no accounts: start the world again.')
+  return key
+}
+
+async function send(
+  { chain }: Place,
+  account: PrivateKeyAccount,
+  { transactionData: { to, data, value } }: Quote,
+): Promise<{ hash: Hex; atMs: number }> {
+  const { walletOf } = await import('../../testing/chains/localChain.js')
+  const hash = await walletOf(chain, chain.chainId, account).sendTransaction({ to, data, value: BigInt(value) })
+  return { hash, atMs: performance.now() }
+}
+
+/** From the moment a spoke's block with the message is seen to the moment the hub's block with its bid is. */
+async function timeCrossing(
+  { chain, hub }: Place,
+  hash: Hex,
+): Promise<{ spokeBlock: bigint; hubBlock: bigint; ms: number }> {
+  const { localClients } = await import('../../testing/chains/localChain.js')
+  const reader = localClients(hub, hub.chainId).reader
+  const fromBlock = await reader.getBlockNumber()
+  const receipt = await localClients(chain, chain.chainId).reader.waitForTransactionReceipt({
+    hash,
+    pollingInterval: LOOK_MS,
+  })
+  const seenMs = performance.now()
+  const guid = parseEventLogs({ abi: spokeAbi, logs: receipt.logs, eventName: 'Sent' })[0]?.args.guid
+  if (!guid) throw new Error(`Transaction ${hash} sent no message (status ${receipt.status}).`)
+  for (;;) {
+    const logs = await reader.getContractEvents({
+      address: hub.contracts.hub,
+      abi: hubAbi,
+      eventName: 'Received',
+      fromBlock,
+    })
+    const received = logs.find(({ args }) => args.guid === guid)
+    if (received) {
+      return { spokeBlock: receipt.blockNumber, hubBlock: received.blockNumber, ms: performance.now() - seenMs }
+    }
+    await sleep(LOOK_MS)
+  }
+}

@@ -1,0 +1,58 @@
+import type { World } from '../../testing/index.js'
+import { paint } from '../paint.js'
+
+export function say(line: string): void {
+  console.log(line)
+}
+
+export function step(what: string, text: string, colour: 'cyan' | 'green' | 'yellow' = 'cyan'): void {
+  console.log(`  ${paint(colour, what.padEnd(10))} ${text}`)
+}
+
+export type Ask = <T>(method: 'GET' | 'POST', path: string, body?: unknown) => Promise<T>
+
+/** Asks the API, with a key where there is one. @throws with the answer where it is an error */
+export function apiOf(api: string, testnet: boolean, key?: string): Ask {
+  return async <T>(method: 'GET' | 'POST', path: string, body?: unknown): Promise<T> => {
+    const response = await fetch(`${api}${path}${testnet ? '?testnet=true' : ''}`, {
+      method,
+      ...(body !== undefined && { body: JSON.stringify(body) }),
+      headers: { 'content-type': 'application/json', ...(key !== undefined && { authorization: `Bearer ${key}` }) },
+    })
+    const answer: unknown = await response.json()
+    if (!response.ok) throw new Error(`${method} ${path}: ${response.status} ${JSON.stringify(answer)}`)
+    return answer as T
+  }
+}
+
+/** An amount of a coin's smallest unit as a decimal number of the coin. */
+export function coins(amount: string, decimals: number): string {
+  const text = amount.padStart(decimals + 1, '0')
+  return `${text.slice(0, -decimals)}.${text.slice(-decimals)}`.replace(/\.?0+$/, '')
+}
+
+/** Follows a transaction to `finalized`, each status a line. Gives the milliseconds from `sentMs` to that. */
+export async function followStatus(world: World, tx: string, sentMs: number, testnet: boolean): Promise<number> {
+  const { until } = await import('../../testing/until.js')
+  const since = () => `${((performance.now() - sentMs) / 1_000).toFixed(2)} s`
+  await until.status(world, tx, 'finalized', {
+    testnet,
+    onChange: ({ status, step: why }) =>
+      step(status, `${since()}${why ? ` (${why})` : ''}`, status === 'finalized' ? 'green' : 'yellow'),
+  })
+  return performance.now() - sentMs
+}
+
+/** Looks a name up both ways and finds its event. */
+export async function showName(world: World, name: string, address: string, testnet: boolean): Promise<void> {
+  const { until } = await import('../../testing/until.js')
+  const ask = apiOf(world.api, testnet)
+  const forward = await ask<{ name: string; address: string }[]>('POST', '/v1/names', [{ name }])
+  step('name', `${name} → ${forward[0]?.address}`)
+  const back = await ask<{ clusterName: string; walletName: string }>('GET', `/v1/names/address/${address}`)
+  step('address', `${address} → ${back.clusterName}/${back.walletName} (the oldest name it holds)`)
+  const event = await until.event(world, ({ type, data }) => type === 'REGISTER_NAME' && data.name === name, {
+    testnet,
+  })
+  step('event', `${event.id} ${event.type} ${JSON.stringify(event.data)}`)
+}

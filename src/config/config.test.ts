@@ -1,0 +1,156 @@
+import { readFileSync } from 'node:fs'
+import { describe, expect, it } from 'vitest'
+import { parseChains, parseChainsFile, readConfig, readEnvironment } from './index.js'
+
+const example = (): { chains: Record<string, unknown>[] } => JSON.parse(readFileSync('examples/chains.json', 'utf8'))
+const withChain = (changes: Record<string, unknown>) => {
+  const file = example()
+  file.chains[0] = { ...file.chains[0], ...changes }
+  return () => parseChains(file, 'chains.json')
+}
+
+describe('the chains file', () => {
+  it('of the examples is good, with the decided defaults', () => {
+    const [hub, spoke] = parseChains(example(), 'examples/chains.json')
+    expect(hub).toMatchObject({ confirmation: 'finalized', pollMs: 2_000, bridgeMarginPercent: 5 })
+    expect(spoke).toMatchObject({ confirmation: { blocks: 10 }, gasToken: { symbol: 'ETH', decimals: 18 } })
+  })
+
+  it.each([
+    [{ label: '5' }, /chains\[0\]\.label: is not a network label/],
+    [{ label: '11155111' }, /chains\[0\]\.network: label "11155111" belongs to the other network/],
+    [{ label: '8453' }, /label: "8453" is listed twice/],
+    [{ role: 'spoke' }, /mainnet needs exactly one hub, has 0/],
+    [{ rpcUrls: [] }, /chains\[0\]\.rpcUrls/],
+    [{ rpcUrls: ['ftp://x'] }, /chains\[0\]\.rpcUrls\[0\]: must be an http\(s\) URL/],
+    [{ contract: '0x12' }, /chains\[0\]\.contract: must be 0x and 40 hex digits/],
+    [{ confirmation: { blocks: -1 } }, /chains\[0\]\.confirmation/],
+    [{ communityPayments: '0x12' }, /chains\[0\]\.communityPayments: must be 0x and 40 hex digits/],
+    [
+      { communityPayments: `0x${'cd'.repeat(20)}`, watchOnly: {} },
+      /chains\[0\]\.communityPayments: does not go with watchOnly/,
+    ],
+    [{ unknownField: 1 }, /chains\[0\]/],
+  ])('with %o stops with one sentence that names the field', (changes, sentence) => {
+    expect(withChain(changes)).toThrow(sentence)
+  })
+})
+
+describe('deliveries', () => {
+  it('are off for packets left lying, and capped at 1 ETH', () => {
+    const settings = { executeStranded: false, strandedAfterMs: 1_800_000, spendCapWei: 10n ** 18n }
+    expect(parseChainsFile(example(), 'f').deliveries).toEqual({ mainnet: settings, testnet: settings })
+  })
+
+  it('are set a network', () => {
+    const deliveries = { mainnet: { executeStranded: true, spendCapWei: '5' } }
+    expect(parseChainsFile({ ...example(), deliveries }, 'f').deliveries.mainnet).toEqual({
+      ...{ executeStranded: true, strandedAfterMs: 1_800_000, spendCapWei: 5n },
+    })
+  })
+
+  it.each([
+    [{ mainnet: { spendCapWei: 5 } }, /deliveries\.mainnet\.spendCapWei/],
+    [{ mainnet: { spendCapWei: '1e18' } }, /deliveries\.mainnet\.spendCapWei: must be a decimal amount of wei/],
+    [{ mainnet: { strandedAfterMs: 0 } }, /deliveries\.mainnet\.strandedAfterMs/],
+    [{ holesky: {} }, /deliveries/],
+  ])('with %o stop with one sentence', (deliveries, sentence) => {
+    expect(() => parseChainsFile({ ...example(), deliveries }, 'f')).toThrow(sentence)
+  })
+})
+
+describe('solana', () => {
+  const HUB_FEED = `0x${'ab'.repeat(20)}`
+  const section = {
+    rpcUrls: ['http://127.0.0.1:8899'],
+    programId: 'Stake11111111111111111111111111111111111111',
+    feeds: { solUsd: HUB_FEED, ethUsd: HUB_FEED },
+  }
+  const parsed = (changes: object) =>
+    parseChainsFile({ ...example(), solana: { mainnet: { ...section, ...changes } } }, 'f')
+
+  it('is off where it is not named, and believes what is finalized', () => {
+    expect(parseChainsFile(example(), 'f').solana).toEqual({})
+    expect(parsed({}).solana.mainnet).toMatchObject({
+      ...{ commitment: 'finalized', startSlot: 0, quoteLifetimeSeconds: 600, refunds: { auto: false }, wsUrls: [] },
+      feeds: { maxAgeSeconds: 90_000, maxMovePercent: 10 },
+    })
+  })
+
+  it.each([
+    [{ programId: 'x' }, /solana\.mainnet\.programId: must be 32 bytes in base58/],
+    [{ genesisHash: HUB_FEED }, /solana\.mainnet\.genesisHash/],
+    [{ wsUrls: ['http://x'] }, /solana\.mainnet\.wsUrls\[0\]: must be a ws\(s\) URL/],
+    [{ commitment: 'processed' }, /solana\.mainnet\.commitment/],
+    [{ feeds: { solUsd: HUB_FEED } }, /solana\.mainnet\.feeds\.ethUsd/],
+    [{ quoteLifetimeSeconds: 1 }, /solana\.mainnet\.quoteLifetimeSeconds/],
+  ])('with %o stops with one sentence', (changes, sentence) => {
+    expect(() => parsed(changes)).toThrow(sentence)
+  })
+
+  it('needs the hub of its network', () => {
+    const file = { ...example(), solana: { testnet: section } }
+    expect(() => parseChainsFile(file, 'f')).toThrow(/testnet needs exactly one hub, has 0/)
+    const { chains } = example()
+    chains[0] = { ...chains[0], watchOnly: {} }
+    const watched = { chains, solana: { mainnet: section } }
+    expect(() => parseChainsFile(watched, 'f')).toThrow(/solana\.mainnet: can pay for nothing: the hub is watch-only/)
+  })
+})
+
+describe('the environment', () => {
+  it('has defaults, and an empty variable counts as unset', () => {
+    expect(readEnvironment({ PORT: '' })).toMatchObject({ port: undefined, host: '127.0.0.1', logLevel: 'info' })
+  })
+
+  it.each([
+    [{ PORT: 'x' }, /PORT/],
+    [{ PORT: '65536' }, /PORT/],
+    [{ DATABASE_URL: 'mysql://x' }, /DATABASE_URL: must be a postgresql:\/\/ URL/],
+    [{ LOG_LEVEL: 'loud' }, /LOG_LEVEL/],
+    [{ CLUSTERD_FAILPOINT: 'A B' }, /CLUSTERD_FAILPOINT/],
+  ])('with %o stops with one sentence', (env, sentence) => {
+    expect(() => readEnvironment(env)).toThrow(sentence)
+  })
+
+  it.each(['ab'.repeat(32), `0x${'00'.repeat(32)}`, `0x${'ff'.repeat(32)}`, '0xsecret'])(
+    'refuses a relayer key that is none, and doesn’t repeat it',
+    (key) => {
+      const read = () => readEnvironment({ RELAYER_PRIVATE_KEY: key })
+      expect(read).toThrow(/RELAYER_PRIVATE_KEY/)
+      expect(read).not.toThrow(key)
+    },
+  )
+
+  it.each(['[1,2]', '1'.repeat(64), '0xsecret'])('refuses a Solana key that is none, and doesn’t repeat it', (key) => {
+    const read = () => readEnvironment({ SOLANA_RELAYER_PRIVATE_KEY: key })
+    expect(read).toThrow(/SOLANA_RELAYER_PRIVATE_KEY: is no secret key/)
+    expect(read).not.toThrow(key)
+  })
+
+  it('lacks what `clusterd start` needs', () => {
+    expect(() => readConfig({})).toThrow(/DATABASE_URL is not set/)
+    expect(() => readConfig({ DATABASE_URL: 'postgresql://x', CLUSTERD_CHAINS: '/nowhere.json' })).toThrow(
+      /chains file .* does not exist/,
+    )
+  })
+})
+
+describe('sessions', () => {
+  it('live 14 days, follow from the database’s own key, and leave wallets that are not deployed out', () => {
+    expect(readEnvironment({})).toMatchObject({
+      ...{ tokenKey: undefined, sessionLifetimeMs: 14 * 24 * 3_600_000, acceptsErc6492: false },
+    })
+    const set = readEnvironment({ TOKEN_KEY: `0x${'0a'.repeat(32)}`, SESSION_DAYS: '1', ERC6492: 'true' })
+    expect(set).toMatchObject({ sessionLifetimeMs: 24 * 3_600_000, acceptsErc6492: true })
+    expect(Buffer.from(set.tokenKey!)).toEqual(Buffer.alloc(32, 10))
+  })
+
+  it.each([
+    [{ TOKEN_KEY: 'secret' }, /TOKEN_KEY: must be 0x and 64 hex digits/],
+    [{ SESSION_DAYS: '0' }, /SESSION_DAYS/],
+    [{ ERC6492: 'yes' }, /ERC6492/],
+  ])('with %o stop with one sentence', (env, sentence) => {
+    expect(() => readEnvironment(env)).toThrow(sentence)
+  })
+})

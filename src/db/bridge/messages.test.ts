@@ -1,0 +1,83 @@
+import { mkdtempSync, rmSync } from 'node:fs'
+import { tmpdir } from 'node:os'
+import { join } from 'node:path'
+import type pg from 'pg'
+import { afterAll, beforeAll, beforeEach, expect, test } from 'vitest'
+import type { ReceivedMessage, SentMessage } from '../../registry/bridge/message.js'
+import { type Postgres, startPostgres } from '../../testing/processes/postgres.js'
+import { migrate } from '../pg/migrate.js'
+import { createPool, inTransaction } from '../pg/pool.js'
+import { confirmMessages, confirmReceipts, writeTailMessages, writeTailReceipts } from './messages.js'
+
+const home = mkdtempSync(join(tmpdir(), 'clusterd-messages-'))
+const SPOKE = 2
+let postgres: Postgres
+let pool: pg.Pool
+
+beforeAll(async () => {
+  postgres = await startPostgres({ dataDir: join(home, 'pg') })
+  await migrate(postgres.url)
+  pool = createPool({ url: postgres.url, max: 2, applicationName: 'test' })
+})
+afterAll(async () => {
+  await pool.end()
+  await postgres.stop()
+  rmSync(home, { recursive: true, force: true })
+})
+beforeEach(() => pool.query('TRUNCATE messages, received'))
+
+const word = (n: number): Buffer => Buffer.alloc(32, n)
+const sent = (guid: number, tx: number, block = 10): SentMessage => ({
+  guid: word(guid),
+  from: word(9),
+  txHash: word(tx),
+  block,
+  blockHash: word(block),
+  logIndex: 0,
+  sentMs: 1,
+  packet: Buffer.of(tx),
+  options: Buffer.alloc(0),
+})
+const receipt = (guid: number): ReceivedMessage => ({
+  guid: word(guid),
+  txHash: word(200),
+  block: 50,
+  logIndex: 1,
+  bids: 1,
+  isRefused: false,
+})
+
+/** What the spoke's unconfirmed blocks from 10 on say. */
+const tail = (...messages: SentMessage[]): Promise<void> =>
+  inTransaction(pool, (client) => writeTailMessages(client, 'testnet', SPOKE, { dropFrom: 10, messages }))
+const txByGuid = async (): Promise<Record<number, number>> => {
+  const { rows } = await pool.query<{ guid: Buffer; tx_hash: Buffer }>('SELECT guid, tx_hash FROM messages')
+  return Object.fromEntries(rows.map((row) => [row.guid[0]!, row.tx_hash[0]!]))
+}
+
+test('a reorg of the spoke takes its messages back, and another transaction may use the guid', async () => {
+  await tail(sent(1, 11), sent(2, 12))
+  await tail(sent(2, 13))
+  expect(await txByGuid()).toEqual({ 2: 13 })
+})
+
+test('what the hub holds unconfirmed keeps no message', async () => {
+  await tail(sent(1, 11))
+  await inTransaction(pool, (client) => writeTailReceipts(client, 'testnet', { dropFrom: 50, receipts: [receipt(1)] }))
+  await tail()
+  expect(await txByGuid()).toEqual({})
+})
+
+test('a message that the hub has taken, confirmed, stays, whatever the spoke says afterwards', async () => {
+  await tail(sent(1, 11))
+  await inTransaction(pool, (client) => confirmReceipts(client, 'testnet', [receipt(1)]))
+  await tail()
+  expect(await txByGuid()).toEqual({ 1: 11 })
+  await tail(sent(1, 12))
+  expect(await txByGuid()).toEqual({ 1: 11 })
+  // mined again and confirmed: the same message
+  await tail(sent(1, 11, 14))
+  await inTransaction(pool, (client) => confirmMessages(client, 'testnet', SPOKE, [sent(1, 11, 14)]))
+  const { rows } = await pool.query('SELECT block, confirmed FROM messages')
+  expect(rows).toEqual([{ block: 14, confirmed: true }])
+})

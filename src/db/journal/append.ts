@@ -1,0 +1,180 @@
+import type pg from 'pg'
+import {
+  type Changes,
+  type ClusterRow,
+  type CommunityNameRow,
+  type CommunityRow,
+  fold,
+  type JournalRow,
+  keysOf,
+  type NameMove,
+  type NameRow,
+  type WalletRow,
+} from '../../registry/fold/index.js'
+import { OUTCOME } from '../../registry/journal/bid.js'
+import { ENTRY_KIND, type Entry } from '../../registry/journal/entry.js'
+import { NETWORK_CODE, type Network } from '../../registry/primitives/network.js'
+import { type CopyBuffer, copyEach } from '../pg/copy.js'
+import { leaf } from '../pg/partitions.js'
+import { LostLeadershipError, lockHead, writeHead } from './head.js'
+import type { WrittenKeys } from './keyFilter.js'
+import { loadSlice } from './slice.js'
+
+/** What an append did: sequence numbers after it. */
+export interface Appended {
+  entries: number
+  seq: number
+  publicSeq: number
+  /** The minimum in force after them. */
+  minimumWei: bigint
+  /** What became of each payment among them. */
+  payments: Changes['payments']
+}
+
+export interface AppendOptions {
+  /** The leader epoch of the index role; absent for writers that are no leader (signed changes). */
+  epoch?: number
+  writerMs: number
+  /** `firstClusterIds` of the entries, if they have been made already. */
+  firstIds?: ReadonlyMap<string, Buffer>
+  /** Saves looking for what is certainly new; kept up to date here. */
+  written?: WrittenKeys
+}
+
+/**
+ * Appends entries to a network's journal and writes what they change, in the caller's transaction: lock the head, load
+ * the slice, fold, write. Everyone who writes the journal goes through here.
+ * @throws LostLeadershipError when another process leads
+ */
+export async function appendEntries(
+  client: pg.ClientBase,
+  network: Network,
+  entries: readonly Entry[],
+  options: AppendOptions,
+): Promise<Appended> {
+  const head = await lockHead(client, network)
+  if (options.epoch !== undefined && head.indexEpoch !== options.epoch) throw new LostLeadershipError(network)
+  if (entries.length === 0)
+    return { entries: 0, seq: head.seq, publicSeq: head.publicSeq, minimumWei: head.minimumWei, payments: [] }
+  const { firstIds } = options
+  const written = options.written?.covers(head) ? options.written : undefined
+  const hints = { ...(firstIds ? { firstIds } : {}), ...(written ? { written } : {}) }
+  const keys = keysOf(entries)
+  const slice = await loadSlice(client, network, head, keys, hints)
+  const changes = fold(slice, entries, options.writerMs)
+  await writeChanges(client, network, changes)
+  // a batch's keys are more than what it writes (a lost bid's wallet): that costs a look-up later, nothing else
+  written?.written([...keys.names, ...keys.wallets], changes.head)
+  const { seq, publicSeq, minimumWei } = changes.head
+  return { entries: entries.length, seq, publicSeq, minimumWei, payments: changes.payments }
+}
+
+/** Writes what a fold gave, under the head's lock, and moves the head. */
+export async function writeChanges(client: pg.ClientBase, network: Network, changes: Changes): Promise<void> {
+  const { journal, names, clusters, wallets, communities, communityNames } = rowsOf(network, changes.head.generation)
+  await copyEach(client, `${leaf('journal', network)} (${JOURNAL})`, changes.journal, journal)
+  await copyEach(client, `${leaf('names', network)} (${NAMES})`, changes.names, names)
+  await copyEach(client, `${leaf('clusters', network)} (${CLUSTERS})`, changes.clusters, clusters)
+  if (changes.walletRemovals.length > 0) await removeWallets(client, network, changes.walletRemovals)
+  await copyEach(client, `${leaf('wallets', network)} (${WALLETS})`, changes.wallets, wallets)
+  if (changes.walletUpdates.length > 0) await updateWallets(client, network, changes.walletUpdates)
+  await copyEach(client, `${leaf('communities', network)} (${COMMUNITIES})`, changes.communities, communities)
+  await copyEach(
+    client,
+    `${leaf('community_names', network)} (${COMMUNITY_NAMES})`,
+    changes.communityNames,
+    communityNames,
+  )
+  if (changes.nameMoves.length > 0) await moveNames(client, network, changes.nameMoves)
+  await writeHead(client, network, changes.head)
+}
+
+const JOURNAL =
+  'network, generation, seq, kind, chain, block, log_index, tx_key, at_ms, public_first, public_count, actor, body, effects'
+const NAMES = 'network, seq, tx_key, name, cluster, outcome, updated_seq'
+const CLUSTERS = 'network, serial, id, created_seq'
+const WALLETS = 'network, cluster, address, name, verified, private, backed_up, created_seq, updated_seq'
+const COMMUNITIES = 'network, name, seq'
+const COMMUNITY_NAMES = 'network, community, name, address, verified, assigned, seq'
+
+/** How each table's rows are encoded, in the order of the columns above. */
+function rowsOf(network: Network, generation: number) {
+  const code = NETWORK_CODE[network]
+  return {
+    journal: (rows: CopyBuffer, row: JournalRow): void => {
+      const { position } = row
+      rows.row(14).int2(code).int4(generation).int8(row.seq).int2(ENTRY_KIND[row.kind])
+      rows
+        .int2(position?.chain ?? null)
+        .int8(position?.block ?? null)
+        .int4(position?.logIndex ?? null)
+      rows.bigint(row.txKey).int8(row.atMs).int8(row.publicFirst).int4(row.publicCount)
+      rows.bytea(row.actor).bytea(row.body).bytea(row.effects)
+    },
+    names: (rows: CopyBuffer, row: NameRow): void => {
+      rows.row(7).int2(code).int8(row.seq).bigint(row.txKey).ascii(row.name)
+      rows.int8(row.cluster).int2(OUTCOME[row.outcome]).int8(row.seq)
+    },
+    clusters: (rows: CopyBuffer, row: ClusterRow): void => {
+      rows.row(4).int2(code).int8(row.serial).bytea(row.id).int8(row.createdSeq)
+    },
+    wallets: (rows: CopyBuffer, row: WalletRow): void => {
+      rows.row(9).int2(code).int8(row.cluster).bytea(row.address).ascii(row.name)
+      rows.bool(row.isVerified).bool(row.isPrivate).bool(row.isBackedUp).int8(row.createdSeq).int8(row.updatedSeq)
+    },
+    communities: (rows: CopyBuffer, row: CommunityRow): void => {
+      rows.row(3).int2(code).ascii(row.name).int8(row.seq)
+    },
+    communityNames: (rows: CopyBuffer, row: CommunityNameRow): void => {
+      rows.row(7).int2(code).ascii(row.community).ascii(row.name).bytea(row.address)
+      rows.bool(row.isVerified).int8(row.assigned).int8(row.seq)
+    },
+  }
+}
+
+async function updateWallets(client: pg.ClientBase, network: Network, rows: readonly WalletRow[]): Promise<void> {
+  const text = `UPDATE ${leaf('wallets', network)} w
+    SET name = u.name, verified = u.verified, private = u.private, backed_up = u.backed_up,
+      created_seq = u.created_seq, updated_seq = u.updated_seq
+    FROM unnest($2::int8[], $3::bytea[], $4::text[], $5::bool[], $6::bool[], $7::bool[], $8::int8[], $9::int8[])
+      AS u(cluster, address, name, verified, private, backed_up, created_seq, updated_seq)
+    WHERE w.network = $1 AND w.cluster = u.cluster AND w.address = u.address`
+  const { rowCount } = await client.query(text, [
+    NETWORK_CODE[network],
+    rows.map((row) => row.cluster),
+    rows.map((row) => row.address),
+    rows.map((row) => row.name),
+    rows.map((row) => row.isVerified),
+    rows.map((row) => row.isPrivate),
+    rows.map((row) => row.isBackedUp),
+    rows.map((row) => row.createdSeq),
+    rows.map((row) => row.updatedSeq),
+  ])
+  if (rowCount !== rows.length) throw new Error(`updating wallets: ${rowCount} of ${rows.length} rows were there`)
+}
+
+async function removeWallets(client: pg.ClientBase, network: Network, rows: Changes['walletRemovals']): Promise<void> {
+  const text = `DELETE FROM ${leaf('wallets', network)} w USING unnest($2::int8[], $3::bytea[]) AS u(cluster, address)
+    WHERE w.network = $1 AND w.cluster = u.cluster AND w.address = u.address`
+  const { rowCount } = await client.query(text, [
+    NETWORK_CODE[network],
+    rows.map((row) => row.cluster),
+    rows.map((row) => row.address),
+  ])
+  if (rowCount !== rows.length) throw new Error(`removing wallets: ${rowCount} of ${rows.length} rows were there`)
+}
+
+async function moveNames(client: pg.ClientBase, network: Network, moves: readonly NameMove[]): Promise<void> {
+  const text = `UPDATE ${leaf('names', network)} n SET cluster = u.cluster, updated_seq = u.updated_seq
+    FROM unnest($2::text[], $3::int8[], $4::int8[]) AS u(name, cluster, updated_seq)
+    WHERE n.network = $1 AND n.name = u.name COLLATE "C" AND n.outcome = 1`
+  // a batch may move a name twice
+  const newest = [...new Map(moves.map((move) => [move.name, move])).values()]
+  const { rowCount } = await client.query(text, [
+    NETWORK_CODE[network],
+    newest.map((move) => move.name),
+    newest.map((move) => move.cluster),
+    newest.map((move) => move.updatedSeq),
+  ])
+  if (rowCount !== newest.length) throw new Error(`moving names: ${rowCount} of ${newest.length} rows were there`)
+}

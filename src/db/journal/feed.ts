@@ -1,0 +1,156 @@
+import { entryKind } from '../../registry/journal/entry.js'
+import type { FeedRow } from '../../registry/journal/events.js'
+import type { Network } from '../../registry/primitives/network.js'
+import { type Leaves, prepare, type Queryable } from '../pg/prepared.js'
+
+export type FeedOrder = 'oldest' | 'newest'
+
+/** A stretch of a network's journal, and the head it was read under. */
+export interface FeedStretch {
+  generation: number
+  /** Sequence number of the newest entry. */
+  headSeq: number
+  /** Entries with public events, in the asked order. */
+  rows: FeedRow[]
+}
+
+interface Columns {
+  generation: number
+  head_seq: number
+  seq: number | null
+  kind: number
+  at_ms: number
+  public_first: number
+  public_count: number
+  actor: Buffer | null
+  body: Buffer
+  effects: Buffer
+}
+
+const ENTRY = 'j.seq, j.kind, j.at_ms, j.public_first, j.public_count, j.actor, j.body, j.effects'
+
+/** Bounds of each order, from the position ($1), the floor ($2). A newest walk without a position starts at the head. */
+const RANGE = {
+  oldest: 'j.seq >= greatest($1::int8, $2::int8)',
+  newest: 'j.seq <= coalesce($1::int8, h.seq) AND j.seq >= $2::int8',
+} as const
+const DIRECTION = { oldest: 'ASC', newest: 'DESC' } as const
+
+const entries = (l: Leaves, order: FeedOrder, filter: string): string =>
+  `SELECT ${ENTRY} FROM ${l.journal} j
+   WHERE j.network = ${l.network} AND j.generation = h.generation AND ${RANGE[order]} AND j.public_count > 0 ${filter}
+   ORDER BY j.seq ${DIRECTION[order]} LIMIT $3`
+
+const stretch = (l: Leaves, order: FeedOrder, rows: string): string =>
+  `SELECT h.generation, h.seq AS head_seq, j.* FROM journal_heads h
+   LEFT JOIN LATERAL (${rows}) j ON true WHERE h.network = ${l.network} ORDER BY j.seq ${DIRECTION[order]}`
+
+const all = {
+  oldest: prepare<Columns>('feed_oldest', (l) => stretch(l, 'oldest', entries(l, 'oldest', ''))),
+  newest: prepare<Columns>('feed_newest', (l) => stretch(l, 'newest', entries(l, 'newest', ''))),
+}
+const byActor = {
+  oldest: prepare<Columns>('feed_oldest_from', (l) => stretch(l, 'oldest', entries(l, 'oldest', 'AND j.actor = $4'))),
+  newest: prepare<Columns>('feed_newest_from', (l) => stretch(l, 'newest', entries(l, 'newest', 'AND j.actor = $4'))),
+}
+
+// an actor who may not be named is shown as the zero address, so that address finds both; each half goes by the index
+const nobodys = (l: Leaves, order: FeedOrder): string =>
+  stretch(
+    l,
+    order,
+    `SELECT * FROM ((${entries(l, order, 'AND j.actor = $4')}) UNION ALL (${entries(l, order, 'AND j.actor IS NULL')})) j
+     ORDER BY j.seq ${DIRECTION[order]} LIMIT $3`,
+  )
+const byNobody = {
+  oldest: prepare<Columns>('feed_oldest_nobody', (l) => nobodys(l, 'oldest')),
+  newest: prepare<Columns>('feed_newest_nobody', (l) => nobodys(l, 'newest')),
+}
+
+export interface StretchQuery {
+  order: FeedOrder
+  /** Where to start, inclusive; null in newest order: at the head. */
+  seq: number | null
+  /** No entry below this one. */
+  floor: number
+  /** Entries at most. */
+  limit: number
+  /** Stored address of the actor, null for everybody's. */
+  from: Buffer | null
+}
+
+const isZero = (address: Buffer): boolean => address.every((byte, i) => i === 0 || byte === 0)
+
+/** Reads entries with public events, in one statement with the head they stand under. */
+export async function readStretch(db: Queryable, network: Network, query: StretchQuery): Promise<FeedStretch> {
+  const { order, from } = query
+  const values = [query.seq, query.floor, query.limit]
+  const rows = from
+    ? await (isZero(from) ? byNobody : byActor)[order](db, network, [...values, from])
+    : await all[order](db, network, values)
+  const first = rows[0]
+  if (!first) throw new Error(`journal_heads has no row for ${network}: run \`clusterd migrate\``)
+  return {
+    generation: first.generation,
+    headSeq: first.head_seq,
+    rows: rows.flatMap((row) => (row.seq === null ? [] : [entry(row, row.seq)])),
+  }
+}
+
+const entry = (row: Columns, seq: number): FeedRow => ({
+  kind: entryKind(row.kind),
+  seq,
+  atMs: row.at_ms,
+  publicFirst: row.public_first,
+  publicCount: row.public_count,
+  actor: row.actor,
+  body: row.body,
+  effects: row.effects,
+})
+
+// sequence numbers have no gap and timestamps never fall, so a time is found by bisecting the primary key: some 30 probes
+// in one statement, whatever the size of the journal
+const since = prepare<{ generation: number; head_seq: number; seq: number }>(
+  'feed_since',
+  (l) => `WITH RECURSIVE span(generation, head_seq, low, high) AS (
+      SELECT generation, seq, 1::int8, seq + 1 FROM journal_heads WHERE network = ${l.network}
+      UNION ALL
+      SELECT s.generation, s.head_seq,
+        CASE WHEN j.at_ms >= $1 THEN s.low ELSE j.seq + 1 END, CASE WHEN j.at_ms >= $1 THEN j.seq ELSE s.high END
+      FROM span s
+      JOIN ${l.journal} j ON j.network = ${l.network} AND j.generation = s.generation AND j.seq = (s.low + s.high) / 2
+      WHERE s.low < s.high
+    )
+    SELECT generation, head_seq, low AS seq FROM span WHERE low = high`,
+)
+
+/** The first entry at or after a time (milliseconds); one past the head when none is yet. */
+export async function findSince(
+  db: Queryable,
+  network: Network,
+  sinceMs: number,
+): Promise<{ generation: number; headSeq: number; seq: number }> {
+  const row = (await since(db, network, [sinceMs]))[0]
+  if (!row) throw new Error(`finding the first entry since ${sinceMs} ms: the journal of ${network} has a gap`)
+  return { generation: row.generation, headSeq: row.head_seq, seq: row.seq }
+}
+
+const ids = prepare<{ serial: number; id: Buffer }>(
+  'cluster_ids',
+  (
+    l,
+  ) => `SELECT c.serial, c.id FROM journal_heads h JOIN ${l.clusters} c ON c.network = h.network AND c.serial = ANY($1::int8[])
+    WHERE h.network = ${l.network} AND h.generation = $2`,
+)
+
+/** Public ids of clusters by their serials, which count within a generation: none when that has ended. */
+export async function readClusterIds(
+  db: Queryable,
+  network: Network,
+  serials: readonly number[],
+  generation: number,
+): Promise<Map<number, Buffer>> {
+  if (serials.length === 0) return new Map()
+  const rows = await ids(db, network, [serials, generation])
+  return new Map(rows.map(({ serial, id }) => [serial, id]))
+}

@@ -1,0 +1,220 @@
+import type pg from 'pg'
+import { NETWORK_CODE, type Network } from '../../../registry/primitives/network.js'
+import type { ChainRow } from '../../chains.js'
+import { asRefused, placesOfRefused, queueRefusalsAgain } from '../../outbox/communityRefusals.js'
+import { LOCK_CLASS, REWIND_LOCK } from '../../pg/leader.js'
+import { leaf, type PartitionedTable, STATE_TABLES } from '../../pg/partitions.js'
+import { appendEntries } from '../append.js'
+import { readHead, type StoredHead } from '../head.js'
+import { readEntries } from '../replay.js'
+import { type RewindReport, readReport } from './report.js'
+import { rewindRows, switchTables } from './rows.js'
+
+/** What is taken back: a chain's blocks from one on. */
+export interface RewindTarget {
+  /** The chain's row as it stands. */
+  row: ChainRow
+  /** Whether names are decided there. */
+  isHub: boolean
+  /** The first block that is left out, and read anew. */
+  block: number
+  /** Hash of the block before it as the chain has it now, null where nothing is before it. */
+  parentHash: Buffer | null
+  /** Time of the block before it in milliseconds, 0 when it isn't known. */
+  parentMs: number
+}
+
+export interface RewindOptions {
+  /** false: only say what would change. */
+  apply: boolean
+  /** Told how many of how many entries are folded again. */
+  onProgress?: (done: number, total: number) => void
+}
+
+/** Entries that may be left for the locked switch: signed changes wait for it. */
+const LEFT_FOR_SWITCH = 1_000
+/**
+ * Waiting for the tables blocks everybody who comes after, so it is given up soon and tried again. Shorter than PostgreSQL's
+ * deadlock_timeout (1 s): it is never a reader that is cancelled.
+ */
+const LOCK_TIMEOUT_MS = 500
+const SWITCH_TRIES = 60
+const LOCK_NOT_AVAILABLE = '55P03'
+const DEADLOCK = '40P01'
+
+/**
+ * Starts a new generation of a network without a chain's entries from a block on: all others keep their order and time, the fold
+ * runs again beside the live tables, and one transaction switches all answers over. The daemon may run; whoever leads the
+ * indexing stops writing and takes over anew. Without `apply` everything is worked out and thrown away.
+ *
+ * Killed before the switch it has changed nothing that anybody reads; what it leaves is cleared by the next one.
+ * @throws Error when another rewind of the network runs, or somebody keeps the tables locked for half a minute
+ */
+export async function rewind(pool: pg.Pool, target: RewindTarget, options: RewindOptions): Promise<RewindReport> {
+  const { network } = target.row
+  const writer = await pool.connect()
+  const schema = `rewind_${network}`
+  const lock = [LOCK_CLASS, NETWORK_CODE[network] * 16 + REWIND_LOCK]
+  let isLocked = false
+  try {
+    isLocked = await takeLock(writer, lock)
+    if (!isLocked) throw new Error(`another rewind of ${network} is running: wait for it.`)
+    const head = await readHead(writer, network)
+    const rebuild: Rebuild = {
+      writer,
+      schema,
+      head,
+      target,
+      options,
+      done: 0,
+      refused: await placesOfRefused(writer, network),
+    }
+    await clear(rebuild)
+    await createTables(rebuild)
+    await foldAgain(rebuild, options.apply ? LEFT_FOR_SWITCH : 0)
+    for (const table of STATE_TABLES) await writer.query(`ANALYZE ${schema}.${leaf(table, network)}`)
+    return options.apply ? await apply(rebuild) : await readReport(writer, target, reportTables(rebuild))
+  } finally {
+    await writer.query('ROLLBACK').catch(() => {})
+    if (isLocked) {
+      await writer.query(`DROP SCHEMA IF EXISTS ${schema} CASCADE`).catch(() => {})
+      await writer.query('SELECT pg_advisory_unlock($1, $2)', lock).catch(() => {})
+    }
+    // its search path and prepared statements belong to the rewind: the connection is not given back
+    writer.release(true)
+  }
+}
+
+const takeLock = async (writer: pg.ClientBase, lock: readonly number[]): Promise<boolean> =>
+  (await writer.query<{ locked: boolean }>('SELECT pg_try_advisory_lock($1, $2) AS locked', [...lock])).rows[0]!.locked
+
+interface Rebuild {
+  writer: pg.PoolClient
+  schema: string
+  /** The live head when the rewind began; its generation is the old one. */
+  head: StoredHead
+  target: RewindTarget
+  options: RewindOptions
+  /** Entries of the old generation that have been looked at. */
+  done: number
+  /** Places of payments that are given back, whatever the new generation would make of them. */
+  refused: ReadonlySet<string>
+}
+
+/** What a rewind that was killed has left: a schema, and journal rows of a generation that never began. */
+async function clear({ writer, schema, head, target: { row } }: Rebuild): Promise<void> {
+  await writer.query(`DROP SCHEMA IF EXISTS ${schema} CASCADE`)
+  await writer.query(`DELETE FROM ${leaf('journal', row.network)} WHERE network = $1 AND generation > $2`, [
+    NETWORK_CODE[row.network],
+    head.generation,
+  ])
+}
+
+/**
+ * The tables of the new generation. Its journal goes straight into the live table, where nobody reads a generation that hasn't
+ * begun; a dry run has one of its own.
+ */
+async function createTables({ writer, schema, head, target, options }: Rebuild): Promise<void> {
+  const { network } = target.row
+  const code = NETWORK_CODE[network]
+  await writer.query(`CREATE SCHEMA ${schema}`)
+  const create = async (table: PartitionedTable): Promise<void> => {
+    const kind = options.apply ? 'TABLE' : 'UNLOGGED TABLE'
+    const name = leaf(table, network)
+    // the check spares the switch a scan of the table
+    await writer.query(
+      `CREATE ${kind} ${schema}.${name} (LIKE public.${name} INCLUDING ALL, CONSTRAINT rewind_network CHECK (network = ${code}))`,
+    )
+  }
+  for (const table of options.apply ? STATE_TABLES : [...STATE_TABLES, 'journal' as const]) await create(table)
+  await writer.query(`CREATE TABLE ${schema}.journal_heads (LIKE public.journal_heads INCLUDING ALL)`)
+  await writer.query(
+    `INSERT INTO ${schema}.journal_heads (network, generation, seq, public_seq, at_ms, serial, minimum_wei) VALUES ($1, $2, 0, 0, 0, 0, 0)`,
+    [code, head.generation + 1],
+  )
+  await writer.query(`SET search_path = ${schema}, public`)
+}
+
+/** Folds what the live journal has and is kept, a batch a transaction, until so few entries are left. */
+async function foldAgain(rebuild: Rebuild, leave: number): Promise<void> {
+  const { writer, target, options } = rebuild
+  for (;;) {
+    const total = await liveSeq(writer, target.row.network)
+    options.onProgress?.(rebuild.done, total)
+    if (total - rebuild.done <= leave) return
+    await writer.query('BEGIN')
+    await foldBatch(rebuild)
+    await writer.query('COMMIT')
+  }
+}
+
+async function foldBatch(rebuild: Rebuild): Promise<void> {
+  const { writer, head, target } = rebuild
+  const { network, chain } = target.row
+  const entries = await readEntries(writer, network, head.generation, rebuild.done, 'public.')
+  if (entries.length === 0) throw new Error(`folding ${network} again: the journal ends at entry ${rebuild.done}`)
+  const kept = entries
+    .filter(({ position: at }) => at === null || at.chain !== chain || at.block < target.block)
+    .map((entry) => asRefused(entry, rebuild.refused))
+  // their own times are copied, as a replay does
+  await appendEntries(writer, network, kept, { writerMs: Number.POSITIVE_INFINITY })
+  rebuild.done += entries.length
+}
+
+async function liveSeq(writer: pg.ClientBase, network: Network, lock = ''): Promise<number> {
+  const sql = `SELECT seq FROM public.journal_heads WHERE network = $1 ${lock}`
+  return (await writer.query<{ seq: number }>(sql, [NETWORK_CODE[network]])).rows[0]!.seq
+}
+
+/** Switches over, in one transaction behind the head's lock; tried again while somebody reads for long. */
+async function apply(rebuild: Rebuild): Promise<RewindReport> {
+  const { writer } = rebuild
+  for (let tries = 1; ; tries++) {
+    const { done } = rebuild
+    try {
+      await writer.query('BEGIN')
+      await writer.query(`SET LOCAL lock_timeout = ${LOCK_TIMEOUT_MS}`)
+      const report = await switchOver(rebuild)
+      await writer.query('COMMIT')
+      return report
+    } catch (error) {
+      await writer.query('ROLLBACK')
+      rebuild.done = done
+      const code = (error as pg.DatabaseError).code
+      if (code !== LOCK_NOT_AVAILABLE && code !== DEADLOCK) throw error
+      if (tries === SWITCH_TRIES)
+        throw new Error('somebody keeps the tables locked (a replay, a dump?): end it and try again.', { cause: error })
+    }
+  }
+}
+
+async function switchOver(rebuild: Rebuild): Promise<RewindReport> {
+  const { writer, schema, head, target } = rebuild
+  const { network } = target.row
+  const end = await liveSeq(writer, network, 'FOR UPDATE')
+  while (rebuild.done < end) await foldBatch(rebuild)
+  // behind the lock no relayer begins another
+  for (const place of await placesOfRefused(writer, network))
+    if (!rebuild.refused.has(place))
+      throw new Error('a payment for a community name was given back meanwhile: run it again.')
+  const report = await readReport(writer, target, reportTables(rebuild))
+  await rewindRows(writer, target)
+  await switchTables(writer, network, schema, STATE_TABLES)
+  await queueRefusalsAgain(writer, network, head.generation + 1, Date.now())
+  // the epoch makes the process that leads the indexing stop and take over anew
+  const { rowCount } = await writer.query(
+    `UPDATE public.journal_heads h SET generation = n.generation, seq = n.seq, public_seq = n.public_seq, at_ms = n.at_ms,
+       serial = n.serial, minimum_wei = n.minimum_wei, caught_up = false, index_epoch = h.index_epoch + 1
+     FROM ${schema}.journal_heads n WHERE h.network = $1 AND n.network = $1 AND h.generation = $2`,
+    [NETWORK_CODE[network], head.generation],
+  )
+  if (rowCount !== 1) throw new Error(`rewinding ${network}: its generation ${head.generation} has ended meanwhile`)
+  await writer.query(`SELECT pg_notify('clusterd', $1)`, [network])
+  return report
+}
+
+const reportTables = ({ schema, head, options }: Rebuild) => ({
+  schema,
+  generation: head.generation,
+  journal: options.apply ? 'public' : schema,
+})

@@ -1,0 +1,166 @@
+import type pg from 'pg'
+import { type EntryKind, entryKind } from '../../../registry/journal/entry.js'
+import { decodeAddress } from '../../../registry/primitives/address.js'
+import { toHex } from '../../../registry/primitives/bytes.js'
+import { NETWORK_CODE, type Network } from '../../../registry/primitives/network.js'
+import { leaf } from '../../pg/partitions.js'
+import type { RewindTarget } from './index.js'
+import { endedFrom, endedValues, staying, takenBack, vanishing, verdictsFrom, verdictTimes } from './rows.js'
+
+/** Some of many, in their order, with how many there are. */
+export interface Sample<T> {
+  count: number
+  first: readonly T[]
+}
+
+/** What a rewind changes, or would. */
+export interface RewindReport {
+  network: Network
+  label: string
+  block: number
+  /** The generation that ends, and the one that begins. */
+  generation: { from: number; to: number }
+  entries: { before: number; after: number }
+  events: { before: number; after: number }
+  /** Names that nobody owns any more. Owners are addresses of the registering wallet, cluster ids hex. */
+  vanished: Sample<{ name: string; owner: string; cluster: string }>
+  /** Names that belong to another cluster. */
+  changed: Sample<{ name: string; from: string; to: string }>
+  /** Clusters (ids) that vanish, or hold fewer or other names than before. */
+  clusters: Sample<{ cluster: string; isGone: boolean }>
+  /** Signed changes that had an effect and have none any more: sequence numbers in the generation that ends, and what they were. */
+  withoutEffect: Sample<{ seq: number; kind: EntryKind }>
+  /** Verdicts on transactions that are worked out anew. */
+  verdicts: number
+  /** Deliveries that ended in those blocks and are looked at again: their numbers. */
+  deliveries: Sample<{ id: number }>
+  /** Payments for community names that are dropped and come back if the chain has them. */
+  payments: number
+  /** A hub's receipts, or a spoke's messages, that are dropped and come back if the chain has them. */
+  messages: number
+  /** A spoke's messages that stay, since the hub has or may have taken them, though their source is read anew: guids. */
+  staying: Sample<{ guid: string }>
+}
+
+const SAMPLE = 50
+
+interface Tables {
+  /** Holds the rebuilt tables. */
+  schema: string
+  /** The schema of the rebuilt journal. */
+  journal: string
+  generation: number
+}
+
+/** Compares the live tables with the rebuilt ones. */
+export async function readReport(client: pg.ClientBase, target: RewindTarget, tables: Tables): Promise<RewindReport> {
+  const { row, block, isHub } = target
+  const code = NETWORK_CODE[row.network]
+  const sql = sqlOf(row.network, tables)
+  const from = [code, row.chain, block]
+  const count = async (text: string, values: unknown[]): Promise<number> =>
+    (await client.query<{ n: number }>(`SELECT count(*) AS n ${text}`, values)).rows[0]!.n
+  const sample = async <C extends pg.QueryResultRow, T>(
+    text: string,
+    of: (columns: C) => T,
+    values: unknown[] = [],
+  ): Promise<Sample<T>> => {
+    const { rows } = await client.query<C & { n: number }>(
+      `SELECT s.*, count(*) OVER () AS n FROM (${text}) s LIMIT ${SAMPLE}`,
+      values,
+    )
+    return { count: rows[0]?.n ?? 0, first: rows.map(of) }
+  }
+  const heads = await client.query<Heads>(sql.heads, [code])
+  const head = heads.rows[0]!
+  return {
+    network: row.network,
+    label: row.label,
+    block,
+    generation: { from: tables.generation, to: tables.generation + 1 },
+    entries: { before: head.seq, after: head.new_seq },
+    events: { before: head.public_seq, after: head.new_public_seq },
+    vanished: await sample<Owned, RewindReport['vanished']['first'][number]>(sql.vanished, (c) => ({
+      name: c.name,
+      owner: decodeAddress(c.actor).text,
+      cluster: toHex(c.id),
+    })),
+    changed: await sample<{ name: string; was: Buffer; is: Buffer }, { name: string; from: string; to: string }>(
+      sql.changed,
+      (c) => ({ name: c.name, from: toHex(c.was), to: toHex(c.is) }),
+    ),
+    clusters: await sample<{ id: Buffer; gone: boolean }, { cluster: string; isGone: boolean }>(sql.clusters, (c) => ({
+      cluster: toHex(c.id),
+      isGone: c.gone,
+    })),
+    withoutEffect: await sample<{ seq: number; kind: number }, { seq: number; kind: EntryKind }>(
+      sql.withoutEffect,
+      ({ seq, kind }) => ({ seq, kind: entryKind(kind) }),
+      from,
+    ),
+    verdicts: await count(`FROM tracked_txs WHERE ${verdictsFrom}`, [code, row.chain, ...verdictTimes(target)]),
+    deliveries: await sample<{ id: number }, { id: number }>(
+      `SELECT d.id FROM deliveries d WHERE ${endedFrom} ORDER BY d.id`,
+      ({ id }) => ({ id }),
+      endedValues(target),
+    ),
+    payments: await count(`FROM community_payments WHERE ${takenBack}`, from),
+    messages: isHub
+      ? await count('FROM received WHERE network = $1 AND block >= $2', [code, block])
+      : await count(`FROM messages m WHERE ${vanishing}`, from),
+    staying: isHub
+      ? { count: 0, first: [] }
+      : await sample<{ guid: Buffer }, { guid: string }>(
+          `SELECT m.guid FROM messages m WHERE ${staying} ORDER BY m.block, m.log_index`,
+          ({ guid }) => ({ guid: toHex(guid) }),
+          from,
+        ),
+  }
+}
+
+interface Heads {
+  seq: number
+  public_seq: number
+  new_seq: number
+  new_public_seq: number
+}
+
+interface Owned {
+  name: string
+  actor: Buffer
+  id: Buffer
+}
+
+/** The questions, with the tables in their texts. Cluster serials are counted anew, so clusters are compared by id. */
+function sqlOf(network: Network, { schema, journal, generation }: Tables) {
+  const code = NETWORK_CODE[network]
+  const live = (table: 'names' | 'clusters' | 'journal') => `public.${leaf(table, network)}`
+  const rebuilt = (table: 'names' | 'clusters') => `${schema}.${leaf(table, network)}`
+  const held = (names: string, clusters: string) =>
+    `SELECT n.name, n.seq, c.id FROM ${names} n JOIN ${clusters} c ON c.network = ${code} AND c.serial = n.cluster
+     WHERE n.network = ${code} AND n.outcome = 1`
+  const before = held(live('names'), live('clusters'))
+  const after = held(rebuilt('names'), rebuilt('clusters'))
+  const differing = `SELECT coalesce(b.name, a.name) AS name, b.seq, b.id AS was, a.id AS is
+    FROM (${before}) b FULL JOIN (${after}) a ON a.name = b.name WHERE a.id IS DISTINCT FROM b.id`
+  return {
+    heads: `SELECT h.seq, h.public_seq, n.seq AS new_seq, n.public_seq AS new_public_seq
+      FROM public.journal_heads h JOIN ${schema}.journal_heads n USING (network) WHERE h.network = $1`,
+    vanished: `SELECT d.name, d.was AS id, j.actor FROM (${differing}) d
+      JOIN ${live('journal')} j ON j.network = ${code} AND j.generation = ${generation} AND j.seq = d.seq
+      WHERE d.is IS NULL ORDER BY d.seq`,
+    changed: `SELECT d.name, d.was, d.is FROM (${differing}) d WHERE d.was IS NOT NULL AND d.is IS NOT NULL ORDER BY d.seq`,
+    clusters: `SELECT t.id, NOT EXISTS (SELECT 1 FROM ${rebuilt('clusters')} c WHERE c.network = ${code} AND c.id = t.id) AS gone
+      FROM (SELECT d.was AS id FROM (${differing}) d WHERE d.was IS NOT NULL
+        UNION SELECT d.is FROM (${differing}) d WHERE d.is IS NOT NULL
+        UNION SELECT c.id FROM ${live('clusters')} c WHERE c.network = ${code}
+          AND NOT EXISTS (SELECT 1 FROM ${rebuilt('clusters')} n WHERE n.network = ${code} AND n.id = c.id)) t
+      ORDER BY t.id`,
+    // the kept entries are in their old order, so the n-th of them is entry n of the new generation
+    withoutEffect: `SELECT o.seq, o.kind FROM (
+        SELECT seq, kind, chain, effects, row_number() OVER (ORDER BY seq) AS new_seq FROM ${live('journal')}
+        WHERE network = $1 AND generation = ${generation} AND NOT (chain IS NOT NULL AND chain = $2 AND block >= $3)) o
+      JOIN ${journal}.${leaf('journal', network)} n ON n.network = $1 AND n.generation = ${generation + 1} AND n.seq = o.new_seq
+      WHERE o.chain IS NULL AND octet_length(o.effects) > 0 AND octet_length(n.effects) = 0 ORDER BY o.seq`,
+  }
+}

@@ -1,0 +1,125 @@
+import type pg from 'pg'
+import { NETWORK_CODE, type Network } from '../../../registry/primitives/network.js'
+import { leaf, type PartitionedTable } from '../../pg/partitions.js'
+import type { RewindTarget } from './index.js'
+
+/**
+ * A replaced transaction is last seen before the one that took its nonce is mined: its verdict is dropped when it was seen so
+ * long before the blocks that are taken back. A dropped verdict is worked out anew at the next poll.
+ */
+const REPLACED_WITHIN_MS = 86_400_000
+/** How stale `last_seen_ms` may be (rememberSighting), and our clock against the chain's. */
+const CLOCK_MARGIN_MS = 60_000
+
+/** Puts the rebuilt tables in the place of the live ones. Each is locked for a moment. */
+export async function switchTables(
+  client: pg.ClientBase,
+  network: Network,
+  schema: string,
+  tables: readonly PartitionedTable[],
+): Promise<void> {
+  for (const table of tables) {
+    const name = leaf(table, network)
+    await client.query(`ALTER TABLE public.${table} DETACH PARTITION public.${name}`)
+    await client.query(`DROP TABLE public.${name}`)
+    await client.query(`ALTER TABLE ${schema}.${name} SET SCHEMA public`)
+    await client.query(
+      `ALTER TABLE public.${table} ATTACH PARTITION public.${name} FOR VALUES IN (${NETWORK_CODE[network]})`,
+    )
+    await client.query(`ALTER TABLE public.${name} DROP CONSTRAINT rewind_network`)
+  }
+}
+
+/**
+ * Takes back what the chain's blocks brought beside the journal: checkpoint, tail, messages, receipts, payments, verdicts. Deliveries,
+ * nonces and delivered messages belong to no generation: none is lost, those that ended in a block that is taken back are
+ * looked at again.
+ */
+export async function rewindRows(client: pg.ClientBase, target: RewindTarget): Promise<void> {
+  const { row, block, parentHash } = target
+  const { network, chain } = row
+  const code = NETWORK_CODE[network]
+  const from = [code, chain, block]
+  const { rowCount } = await client.query(
+    'UPDATE chains SET next_block = $3, parent_hash = $4, halted = NULL WHERE network = $1 AND chain = $2 AND next_block >= $3',
+    [...from, parentHash],
+  )
+  if (rowCount !== 1) throw new Error(`rewinding chain "${row.label}": it stands before block ${block}`)
+  await client.query('DELETE FROM facts WHERE network = $1 AND chain = $2', [code, chain])
+  await client.query('DELETE FROM tail_blocks WHERE network = $1 AND chain = $2 AND block >= $3', from)
+  await client.query(`UPDATE tracked_txs SET verdict = NULL, replaced_by = NULL WHERE ${verdictsFrom}`, [
+    code,
+    chain,
+    ...verdictTimes(target),
+  ])
+  await reopenDeliveries(client, target)
+  // they come back with their blocks; what was given back of them is known by their ids
+  await client.query(`DELETE FROM community_payments WHERE ${takenBack}`, from)
+  if (target.isHub) {
+    await client.query('DELETE FROM received WHERE network = $1 AND (block >= $2 OR NOT confirmed)', [code, block])
+  } else {
+    await client.query(`DELETE FROM deliveries d USING messages m WHERE ${unsent('d')} AND ${vanishing}`, from)
+    await client.query(`DELETE FROM messages m WHERE ${vanishing}`, from)
+  }
+}
+
+/** Payments for community names that are read anew: parameters network, chain, block. */
+export const takenBack = 'network = $1 AND chain = $2 AND (block >= $3 OR NOT confirmed)'
+
+/** Verdicts that may rest on the blocks: parameters network, chain, and the two times of `verdictTimes`. */
+export const verdictsFrom = `network = $1 AND chain = $2 AND (verdict IS NOT NULL OR replaced_by IS NOT NULL)
+  AND last_seen_ms >= CASE WHEN replaced_by IS NULL THEN $3::int8 ELSE $4::int8 END`
+
+export const verdictTimes = ({ parentMs }: RewindTarget): [mined: number, replaced: number] => [
+  parentMs - CLOCK_MARGIN_MS,
+  parentMs - REPLACED_WITHIN_MS,
+]
+
+/** Nothing of it has left: it is queued anew when its message is there again. */
+const unsent = (d: string): string =>
+  `${d}.network = m.network AND ${d}.guid = m.guid AND ${d}.state IN (0, 5) AND ${d}.nonce IS NULL`
+
+/**
+ * Messages of a spoke that are read anew: parameters network, chain, block. Those that the hub has, or may have, taken stay as
+ * they are, since the hub decides about them: their deliveries go on.
+ */
+export const vanishing = `m.network = $1 AND m.chain = $2 AND (m.block >= $3 OR NOT m.confirmed)
+  AND NOT EXISTS (SELECT 1 FROM received r WHERE r.network = m.network AND r.guid = m.guid)
+  AND NOT EXISTS (SELECT 1 FROM deliveries x WHERE x.network = m.network AND x.guid = m.guid AND NOT (x.state IN (0, 5) AND x.nonce IS NULL))`
+
+/** Messages of a spoke that stay though their block is read anew: parameters network, chain, block. */
+export const staying = `m.network = $1 AND m.chain = $2 AND m.block >= $3 AND NOT (${vanishing})`
+
+/**
+ * Deliveries that ended in a block of the chain that is taken back, or may have: parameters by `endedValues`. Where an end was seen
+ * at once, its block isn't stored.
+ */
+export const endedFrom = `d.network = $1 AND d.chain = $2 AND d.state = 4 AND (
+  (d.included->>'block')::int8 >= $3
+  OR d.included IS NULL AND d.updated_ms >= $4
+  OR EXISTS (SELECT 1 FROM received r WHERE r.network = d.network AND r.guid = d.guid AND r.block >= $3))`
+
+export const endedValues = ({ row, block, parentMs }: RewindTarget): unknown[] => [
+  NETWORK_CODE[row.network],
+  row.chain,
+  block,
+  parentMs - CLOCK_MARGIN_MS,
+]
+
+/**
+ * The relayer looks at them again: at the receipt of what it sent if it holds a nonce, else at the message. What is still
+ * executed ends again; what isn't is sent again, at the same nonce while that is unused.
+ */
+async function reopenDeliveries(client: pg.ClientBase, target: RewindTarget): Promise<void> {
+  await client.query(
+    `UPDATE deliveries d SET state = CASE WHEN d.nonce IS NULL THEN 0 ELSE 3 END, next_ms = 0, version = d.version + 1
+     WHERE ${endedFrom}`,
+    endedValues(target),
+  )
+  if (!target.isHub) return
+  await client.query(
+    `UPDATE messages m SET settled = false FROM received r
+     WHERE m.network = $1 AND m.settled AND r.network = m.network AND r.guid = m.guid AND r.block >= $2`,
+    [NETWORK_CODE[target.row.network], target.block],
+  )
+}

@@ -1,0 +1,109 @@
+import { mkdtempSync, rmSync } from 'node:fs'
+import { tmpdir } from 'node:os'
+import { join } from 'node:path'
+import type pg from 'pg'
+import { afterAll, beforeAll, expect, test } from 'vitest'
+import { firstClusterIds, type Keys, type Slice } from '../../registry/fold/index.js'
+import { keyOf } from '../../registry/primitives/bytes.js'
+import { clusterId } from '../../registry/primitives/clusterId.js'
+import { type Postgres, startPostgres } from '../../testing/processes/postgres.js'
+import { BYTEA_OID, binaryArray, TEXT_OID } from '../pg/binaryArray.js'
+import { migrate } from '../pg/migrate.js'
+import { createPool, inTransaction } from '../pg/pool.js'
+import { readHead } from './head.js'
+import { loadSlice, type SliceHints } from './slice.js'
+
+const home = mkdtempSync(join(tmpdir(), 'clusterd-slice-'))
+let postgres: Postgres
+let pool: pg.Pool
+
+/** A wallet's stored address: type byte and 20 bytes. */
+const wallet = (n: number): Buffer => Buffer.concat([Buffer.of(1), Buffer.alloc(20, n)])
+
+beforeAll(async () => {
+  postgres = await startPostgres({ dataDir: join(home, 'pg') })
+  await migrate(postgres.url)
+  pool = createPool({ url: postgres.url, max: 2, applicationName: 'test' })
+})
+afterAll(async () => {
+  await pool.end()
+  await postgres.stop()
+  rmSync(home, { recursive: true, force: true })
+})
+
+const load = (keys: Keys, hints?: SliceHints): Promise<Slice> =>
+  inTransaction(pool, async (client) => loadSlice(client, 'testnet', await readHead(client, 'testnet'), keys, hints))
+
+test('arrays in binary form are what PostgreSQL reads', async () => {
+  const bytes = [Buffer.of(0, 255, 92), Buffer.alloc(0)]
+  const { rows } = await pool.query('SELECT $1::bytea[] AS b, $2::text[] AS t, $3::text[] AS e', [
+    binaryArray(BYTEA_OID, bytes),
+    binaryArray(TEXT_OID, [Buffer.from('a-b_c')]),
+    binaryArray(TEXT_OID, []),
+  ])
+  expect(rows).toEqual([{ b: bytes, t: ['a-b_c'], e: [] }])
+})
+
+test('loads owners, verified wallets and the smallest free cluster number with its id', async () => {
+  // wallet 1 is verified; 2 has created 1 cluster, 3 has created 20, and neither is verified any more; 4 is new
+  const created = [...[0].map((n) => [2, n] as const), ...Array.from({ length: 20 }, (_, n) => [3, n] as const)]
+  for (const [serial, [creator, n]] of created.entries()) {
+    await pool.query('INSERT INTO clusters (network, serial, id, created_seq) VALUES (1, $1, $2, 1)', [
+      serial + 10,
+      clusterId('testnet', wallet(creator), n),
+    ])
+  }
+  await pool.query(
+    `INSERT INTO wallets (network, cluster, address, name, verified, private, backed_up, created_seq, updated_seq)
+     VALUES (1, 7, $1, 'cold', true, true, false, 1, 1), (1, 8, $2, 'main', false, false, false, 1, 1)`,
+    [wallet(1), wallet(4)],
+  )
+  await pool.query(
+    `INSERT INTO names (network, seq, name, cluster, outcome, updated_seq)
+     VALUES (1, 1, 'taken', 7, 1, 1), (1, 2, 'lost', NULL, 2, 2)`,
+  )
+  const seqs = { createdSeq: 1, updatedSeq: 1 }
+  const flags = { isVerified: true, isPrivate: true, isBackedUp: false }
+  const cold = { cluster: 7, address: wallet(1), name: 'cold', ...flags, ...seqs }
+  const keys: Keys = {
+    names: new Set(['free', 'taken', 'lost']),
+    wallets: new Set([1, 2, 3, 4].map((n) => keyOf(wallet(n)))),
+    actors: new Set(),
+    clusterIds: new Set(),
+    communities: new Map(),
+    communityNames: new Set(),
+    assignments: new Set(),
+    walletNames: new Set(),
+  }
+  const slice = await load(keys)
+  expect(slice.owners).toEqual(new Map([['taken', 7]]))
+  expect(slice.verified).toEqual(new Map([[keyOf(wallet(1)), { cluster: 7, isPrivate: true }]]))
+  // a bid of a privately verified wallet makes its entry public, and its name has to fit in with the others
+  expect(slice.clusters).toEqual(
+    new Map([[7, { wallets: new Map([[keyOf(wallet(1)), cold]]), names: [{ name: 'taken', seq: 1 }] }]]),
+  )
+  const free = [
+    [2, 1],
+    [3, 20],
+    [4, 0],
+  ] as const
+  const sorted = (map: ReadonlyMap<string, unknown> | undefined) =>
+    [...(map ?? [])].sort(([a], [b]) => (a < b ? -1 : 1))
+  expect(sorted(slice.nextClusterNumber)).toEqual(free.map(([w, n]) => [keyOf(wallet(w)), n]))
+  expect(sorted(slice.nextClusterId)).toEqual(
+    free.map(([w, n]) => [keyOf(wallet(w)), clusterId('testnet', wallet(w), n)]),
+  )
+  // with the first ids made beforehand it is the same
+  // and where everything may have been written, or only what is there
+  expect(await load(keys, { written: { mayHold: () => true } })).toEqual(slice)
+  const there = new Set(['taken', ...[1, 2, 3].map((n) => keyOf(wallet(n)))])
+  expect(await load(keys, { written: { mayHold: (key) => there.has(key) } })).toEqual(slice)
+  expect(await load(keys, { firstIds: firstClusterIds('testnet', keys) })).toEqual(slice)
+  // where wallets sign changes: their clusters, those that are named, the names held; a free number for the verified ones too
+  const clusterIds = new Set([keyOf(clusterId('testnet', wallet(2), 0)), keyOf(Buffer.alloc(32))])
+  const signed = await load({ ...keys, actors: new Set([keyOf(wallet(1))]), clusterIds })
+  expect(signed.clusterSerials).toEqual(new Map([[keyOf(clusterId('testnet', wallet(2), 0)), 10]]))
+  expect(signed.clusters.get(7)).toMatchObject({ names: [{ name: 'taken', seq: 1 }] })
+  expect(signed.clusters.get(10)).toEqual({ wallets: new Map(), names: [] })
+  expect(signed.nextClusterNumber.get(keyOf(wallet(1)))).toBe(0)
+})

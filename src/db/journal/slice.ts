@@ -1,0 +1,147 @@
+import type pg from 'pg'
+import type { Head, Keys, Slice } from '../../registry/fold/index.js'
+import { clusterId } from '../../registry/primitives/clusterId.js'
+import { NETWORK_CODE, type Network } from '../../registry/primitives/network.js'
+import { BYTEA_OID, binaryArray, TEXT_OID } from '../pg/binaryArray.js'
+import { leaf } from '../pg/partitions.js'
+import type { WrittenKeys } from './keyFilter.js'
+import { loadClusters } from './sliceClusters.js'
+import { loadCommunities } from './sliceCommunities.js'
+
+/** A row that a probe found: which table, and which key of that table's list, counted from 1. */
+interface Found {
+  source: 'owner' | 'wallet' | 'cluster'
+  ord: number
+  cluster: number
+  private: boolean | null
+}
+
+/** What a writer knows already. */
+export interface SliceHints {
+  /** Ids of wallets' first clusters (`firstClusterIds`). */
+  firstIds?: ReadonlyMap<string, Buffer>
+  /** What may be in the tables behind this head. A wallet that has created a cluster was verified in it. */
+  written?: Pick<WrittenKeys, 'mayHold'>
+}
+
+/** Numbers probed at once for a wallet that has created clusters before. */
+const PROBE_WINDOW = 16
+
+/**
+ * Loads the rows that a batch reads, in a few statements whatever its size. The head has to be locked by then.
+ */
+export async function loadSlice(
+  client: pg.ClientBase,
+  network: Network,
+  head: Head,
+  keys: Keys,
+  hints: SliceHints = {},
+): Promise<Slice> {
+  const { firstIds, written } = hints
+  const owners = new Map<string, number>()
+  const slice: Required<Slice> = {
+    network,
+    head,
+    owners,
+    verified: new Map(),
+    nextClusterNumber: new Map(),
+    nextClusterId: new Map(),
+    clusters: new Map(),
+    clusterSerials: new Map(),
+    communities: new Map(),
+    communityNames: new Set(),
+    assigned: new Map(),
+  }
+  if (keys.names.size + keys.wallets.size === 0) return slice
+  const firstId = (key: string) => firstIds?.get(key) ?? clusterId(network, addressOf(key), 0)
+  const isAsked = (key: string) => written?.mayHold(key) !== false
+  const names = [...keys.names].filter(isAsked)
+  const wallets = [...keys.wallets].filter(isAsked)
+  const found = await probe(client, network, names, wallets.map(addressOf), wallets.map(firstId))
+  const hasCreated = new Set<string>()
+  for (const row of found) {
+    if (row.source === 'owner') owners.set(names[row.ord - 1]!, row.cluster)
+    else if (row.source === 'cluster') hasCreated.add(wallets[row.ord - 1]!)
+    else slice.verified.set(wallets[row.ord - 1]!, { cluster: row.cluster, isPrivate: row.private! })
+  }
+  const creators: string[] = []
+  for (const key of keys.wallets) {
+    // where wallets sign changes, one that is verified now may not be by the end of the batch
+    if (slice.verified.has(key) && keys.actors.size === 0) continue
+    if (hasCreated.has(key)) creators.push(key)
+    else {
+      slice.nextClusterNumber.set(key, 0)
+      slice.nextClusterId.set(key, firstId(key))
+    }
+  }
+  if (creators.length > 0) await findFreeIds(client, slice, creators)
+  await loadClusters(client, slice, keys)
+  await loadCommunities(client, slice, keys)
+  return slice
+}
+
+/** The stored address behind a key. */
+const addressOf = (key: string): Buffer => Buffer.from(key, 'latin1')
+
+/**
+ * Looks for owned names, verified wallets and cluster ids, in one statement. While a young table has no statistics, the
+ * planner may read all of it, once a batch, and keep that plan; so every probe is one of a single key (LATERAL ... LIMIT
+ * 1), whose only cheap plan is the unique index, whatever the table's size.
+ */
+async function probe(
+  client: pg.ClientBase,
+  network: Network,
+  names: readonly string[],
+  addresses: readonly Buffer[],
+  ids: readonly Buffer[],
+): Promise<Found[]> {
+  if (names.length + addresses.length + ids.length === 0) return []
+  const code = NETWORK_CODE[network]
+  const text = `
+    SELECT 'owner' AS source, k.ord::int AS ord, n.cluster, NULL::bool AS private
+    FROM unnest($1::text[]) WITH ORDINALITY k(name, ord) CROSS JOIN LATERAL (
+      SELECT cluster FROM ${leaf('names', network)}
+      WHERE network = ${code} AND outcome = 1 AND name = k.name COLLATE "C" LIMIT 1) n
+    UNION ALL
+    SELECT 'wallet', k.ord::int, w.cluster, w.private
+    FROM unnest($2::bytea[]) WITH ORDINALITY k(address, ord) CROSS JOIN LATERAL (
+      SELECT cluster, private FROM ${leaf('wallets', network)}
+      WHERE network = ${code} AND verified AND address = k.address LIMIT 1) w
+    UNION ALL
+    SELECT 'cluster', k.ord::int, c.serial, NULL
+    FROM unnest($3::bytea[]) WITH ORDINALITY k(id, ord) CROSS JOIN LATERAL (
+      SELECT serial FROM ${leaf('clusters', network)} WHERE network = ${code} AND id = k.id LIMIT 1) c`
+  await client.query('SET LOCAL enable_seqscan = off')
+  const values = [
+    binaryArray(
+      TEXT_OID,
+      names.map((name) => Buffer.from(name, 'latin1')),
+    ),
+    binaryArray(BYTEA_OID, addresses),
+    binaryArray(BYTEA_OID, ids),
+  ]
+  return (await client.query<Found>({ name: `probe_${network}`, text, values })).rows
+}
+
+/**
+ * Finds the smallest free cluster number, and its id, of wallets whose number 0 is taken. The ids taken by a creator are
+ * those of 0 … k-1, so the first gap ends the search.
+ */
+async function findFreeIds(client: pg.ClientBase, slice: Required<Slice>, keys: readonly string[]): Promise<void> {
+  const { network } = slice
+  let open = keys
+  for (let from = 1; open.length > 0; from += PROBE_WINDOW) {
+    const ids = open.map((key) =>
+      Array.from({ length: PROBE_WINDOW }, (_, i) => clusterId(network, addressOf(key), from + i)),
+    )
+    const found = await probe(client, network, [], [], ids.flat())
+    const taken = new Set(found.map(({ ord }) => ord - 1))
+    open = open.filter((key, k) => {
+      const free = ids[k]!.findIndex((_, i) => !taken.has(k * PROBE_WINDOW + i))
+      if (free < 0) return true
+      slice.nextClusterNumber.set(key, from + free)
+      slice.nextClusterId.set(key, ids[k]![free]!)
+      return false
+    })
+  }
+}

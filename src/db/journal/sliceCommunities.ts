@@ -1,0 +1,129 @@
+import type pg from 'pg'
+import type { RulesVersion } from '../../registry/community/history.js'
+import { assignmentOf, type Keys, pairOf, type Slice } from '../../registry/fold/index.js'
+import { rulesOfBody } from '../../registry/journal/communityChange.js'
+import { NAME_MAX_BYTES } from '../../registry/primitives/name.js'
+import { NETWORK_CODE, type Network } from '../../registry/primitives/network.js'
+import { leaf } from '../pg/partitions.js'
+
+/**
+ * Loads what a batch reads of communities into its slice, after the clusters that it reads whole. Nothing is asked for where
+ * there is none, as in nearly every batch.
+ */
+export async function loadCommunities(client: pg.ClientBase, slice: Slice, keys: Keys): Promise<void> {
+  if (keys.communities.size > 0) {
+    slice.communities = await readRules(client, slice.network, slice.head.generation, keys.communities)
+    await readTaken(client, slice, [...keys.communityNames])
+  }
+  if (keys.assignments.size > 0) await readAssigned(client, slice, [...keys.assignments])
+  if (slice.clusters.size > 0) await readHiding(client, slice, keys)
+}
+
+/**
+ * The rules of communities: those in force at a time, and all later ones, oldest first.
+ * @param communities names with the time (ms) from which on their rules are asked for
+ */
+export async function readRules(
+  client: pg.ClientBase | pg.Pool,
+  network: Network,
+  generation: number,
+  communities: ReadonlyMap<string, number>,
+): Promise<Map<string, RulesVersion[]>> {
+  const found = new Map<string, RulesVersion[]>([...communities.keys()].map((name) => [name, []]))
+  const journal = `${leaf('journal', network)} j WHERE j.network = $1 AND j.generation = $2`
+  const { rows } = await client.query<{ name: string; at_ms: number; body: Buffer }>(
+    `SELECT k.name, j.at_ms, j.body
+     FROM unnest($3::text[], $4::float8[]) AS k(name, since)
+     CROSS JOIN LATERAL (
+       SELECT c.seq FROM ${leaf('communities', network)} c
+       WHERE c.network = $1 AND c.name = k.name COLLATE "C" AND c.seq >= coalesce((
+         SELECT b.seq FROM ${leaf('communities', network)} b
+         CROSS JOIN LATERAL (SELECT j.at_ms FROM ${journal} AND j.seq = b.seq) at
+         WHERE b.network = $1 AND b.name = k.name COLLATE "C" AND at.at_ms <= k.since ORDER BY b.seq DESC LIMIT 1), 0)
+     ) c
+     CROSS JOIN LATERAL (SELECT j.at_ms, j.body FROM ${journal} AND j.seq = c.seq) j
+     ORDER BY c.seq`,
+    [NETWORK_CODE[network], generation, [...communities.keys()], [...communities.values()]],
+  )
+  for (const { name, at_ms, body } of rows) found.get(name)!.push({ atMs: at_ms, rules: rulesOfBody(body) })
+  return found
+}
+
+async function readTaken(client: pg.ClientBase, slice: Slice, pairs: readonly string[]): Promise<void> {
+  if (pairs.length === 0) return
+  const split = pairs.map((pair) => pair.split('/'))
+  const { rows } = await client.query<{ community: string; name: string }>(
+    `SELECT k.community, k.name FROM unnest($2::text[], $3::text[]) AS k(community, name)
+     CROSS JOIN LATERAL (
+       SELECT FROM ${leaf('community_names', slice.network)} n
+       WHERE n.network = $1 AND n.community = k.community COLLATE "C" AND n.name = k.name COLLATE "C" LIMIT 1) n`,
+    [NETWORK_CODE[slice.network], split.map(([community]) => community), split.map(([, name]) => name)],
+  )
+  for (const { community, name } of rows) slice.communityNames.add(pairOf(community, name))
+}
+
+async function readAssigned(client: pg.ClientBase, slice: Slice, communities: readonly string[]): Promise<void> {
+  const { rows } = await client.query<{ community: string; name: string; assigned: number }>(
+    `SELECT community, name, assigned FROM ${leaf('community_names', slice.network)}
+     WHERE network = $1 AND community = ANY($2::text[]) AND assigned = ANY($3::int8[])`,
+    [NETWORK_CODE[slice.network], communities, [...slice.clusters.keys()]],
+  )
+  for (const { community, name, assigned } of rows) slice.assigned.set(assignmentOf(community, assigned), name)
+}
+
+/**
+ * The names below communities of whole clusters that entries of these may want: names that the batch gives, and those of
+ * private entries with their numbered forms, since a private entry gets one of them when it becomes public.
+ */
+async function readHiding(client: pg.ClientBase, slice: Slice, keys: Keys): Promise<void> {
+  const code = NETWORK_CODE[slice.network]
+  const held = [...slice.clusters.values()].flatMap(({ names }) => names.map(({ name }) => name))
+  if (held.length === 0) return
+  const communities = await client.query<{ name: string }>(
+    `SELECT k.name FROM unnest($2::text[]) AS k(name) CROSS JOIN LATERAL (
+       SELECT FROM ${leaf('communities', slice.network)} c WHERE c.network = $1 AND c.name = k.name COLLATE "C" LIMIT 1) c`,
+    [code, held],
+  )
+  if (communities.rows.length === 0) return
+  const wanted = wantedNames(slice, keys)
+  const ranges = wanted.map(numberedForms)
+  const { rows } = await client.query<{ community: string; name: string }>(
+    `SELECT c.name AS community, n.name
+     FROM unnest($2::text[]) AS c(name) CROSS JOIN unnest($3::text[], $4::text[], $5::text[]) AS w(name, low, high)
+     CROSS JOIN LATERAL (
+       SELECT n.name FROM ${leaf('community_names', slice.network)} n
+       WHERE n.network = $1 AND n.community = c.name COLLATE "C" AND n.name = w.name COLLATE "C"
+       UNION ALL
+       SELECT n.name FROM ${leaf('community_names', slice.network)} n
+       WHERE n.network = $1 AND n.community = c.name COLLATE "C" AND n.name >= w.low COLLATE "C" AND n.name < w.high COLLATE "C"
+     ) n`,
+    [
+      code,
+      communities.rows.map(({ name }) => name),
+      wanted,
+      ranges.map(({ low }) => low),
+      ranges.map(({ high }) => high),
+    ],
+  )
+  for (const { community, name } of rows) slice.communityNames.add(pairOf(community, name))
+}
+
+function wantedNames({ clusters }: Slice, { walletNames }: Keys): string[] {
+  const wanted = new Set(walletNames)
+  for (const { wallets } of clusters.values()) {
+    for (const entry of wallets.values()) if (entry.isPrivate) wanted.add(entry.name)
+  }
+  return [...wanted]
+}
+
+/** `-` and the digits that `numberedName` may put behind a name. */
+const SUFFIX_BYTES = 5
+
+/** Between which texts the numbered forms of a name lie; a long one is cut to make room for the number. */
+function numberedForms(name: string): { low: string; high: string } {
+  const most = NAME_MAX_BYTES - SUFFIX_BYTES
+  // the bytes behind `-`, and behind every byte of a name
+  if (name.length <= most) return { low: `${name}-`, high: `${name}.` }
+  const stem = name.slice(0, most)
+  return { low: stem, high: `${stem}{` }
+}

@@ -1,0 +1,103 @@
+import type pg from 'pg'
+import { BID_WORDS, decodeBid, judgeBid } from '../../registry/journal/bid.js'
+import { ENTRY_KIND, type Entry } from '../../registry/journal/entry.js'
+import { NETWORK_CODE, type Network } from '../../registry/primitives/network.js'
+import { CopyBuffer, copyRows } from '../pg/copy.js'
+
+/** An unconfirmed block and the journal entries that it would bring. */
+export interface StoredTailBlock {
+  block: number
+  hash: Buffer
+  parentHash: Buffer
+  timestampMs: number
+  /** In log order; each has a position. */
+  entries: readonly Entry[]
+}
+
+/**
+ * Makes the stored tail of a chain what the chain says: drops blocks from `dropFrom` on (reorged out, or not held since a
+ * restart), then adds the new ones.
+ * @param minimumWei the minimum in force, which decides whether a bid can lead
+ */
+export async function writeTail(
+  client: pg.ClientBase,
+  network: Network,
+  chain: number,
+  tail: { dropFrom: number; blocks: readonly StoredTailBlock[]; minimumWei: bigint },
+): Promise<void> {
+  const code = NETWORK_CODE[network]
+  const range = [code, chain, tail.dropFrom]
+  await client.query({
+    name: 'drop_facts',
+    text: 'DELETE FROM facts WHERE network = $1 AND chain = $2 AND block >= $3',
+    values: range,
+  })
+  await client.query({
+    name: 'drop_tail',
+    text: 'DELETE FROM tail_blocks WHERE network = $1 AND chain = $2 AND block >= $3',
+    values: range,
+  })
+  const blocks = new CopyBuffer()
+  const facts = new CopyBuffer()
+  for (const { block, hash, parentHash, timestampMs, entries } of tail.blocks) {
+    blocks.row(6).int2(code).int2(chain).int8(block).bytea(hash).bytea(parentHash).int8(timestampMs)
+    for (const entry of entries) {
+      facts
+        .row(10)
+        .int2(code)
+        .int2(chain)
+        .bytea(hash)
+        .int4(entry.position!.logIndex)
+        .int8(block)
+        .int2(ENTRY_KIND[entry.kind])
+      facts.bytea(txHashOf(entry)).ascii(nameThatMayLead(entry, tail.minimumWei)).int8(entry.causeMs).bytea(entry.body)
+    }
+  }
+  await copyRows(client, 'tail_blocks (network, chain, block, hash, parent_hash, timestamp_ms)', blocks)
+  await copyRows(
+    client,
+    'facts (network, chain, block_hash, log_index, block, kind, tx_hash, name, cause_ms, body)',
+    facts,
+  )
+}
+
+/** Hashes of this many confirmed blocks stay known, to find where a chain forked below its checkpoint. */
+export const KEPT_HASHES_BLOCKS = 128
+
+/** Drops the facts below a block, which have become journal, and hashes far below it. */
+export async function forgetConfirmedTail(
+  client: pg.ClientBase,
+  network: Network,
+  chain: number,
+  below: number,
+): Promise<void> {
+  await client.query({
+    name: 'forget_facts',
+    text: 'DELETE FROM facts WHERE network = $1 AND chain = $2 AND block < $3',
+    values: [NETWORK_CODE[network], chain, below],
+  })
+  await client.query({
+    name: 'forget_tail',
+    text: 'DELETE FROM tail_blocks WHERE network = $1 AND chain = $2 AND block < $3',
+    values: [NETWORK_CODE[network], chain, below - KEPT_HASHES_BLOCKS],
+  })
+}
+
+const NO_HASH = Buffer.alloc(32)
+const txHashOf = (entry: Entry): Buffer => (entry.kind === 'bid' ? entry.body.subarray(0, BID_WORDS.from) : NO_HASH)
+
+function nameThatMayLead(entry: Entry, minimumWei: bigint): string | null {
+  if (entry.kind !== 'bid') return null
+  const verdict = judgeBid(decodeBid(entry.body), minimumWei, () => false)
+  return verdict.outcome === 'won' ? verdict.name : null
+}
+
+/** The hashes we hold of a chain's blocks, newest first. */
+export async function readHashes(
+  pool: pg.Pool,
+  network: Network,
+  chain: number,
+): Promise<{ block: number; hash: Buffer }[]> {
+  const sql = 'SELECT block, hash FROM tail_blocks WHERE network = $1 AND chain = $2 ORDER BY block DESC'
+  return (await pool.query<{ block: number; hash: Buffer }>(sql, [NETWORK_CODE[network], chain])).rows
+}

@@ -1,0 +1,177 @@
+import { decodeBid } from '../../registry/journal/bid.js'
+import { decodeBidEffects } from '../../registry/journal/effects.js'
+import { ENTRY_KIND } from '../../registry/journal/entry.js'
+import { toHex, txKey } from '../../registry/primitives/bytes.js'
+import { wordToName } from '../../registry/primitives/name.js'
+import { NETWORK_CODE, type Network } from '../../registry/primitives/network.js'
+import type { Confirmations, JournalledBid, TailBid } from '../../registry/status.js'
+import { entryAt, prepare, type Queryable } from '../pg/prepared.js'
+
+/** The bids of a transaction that are in the journal, with the newest entry's timestamp. */
+export interface JournalledTx {
+  bids: JournalledBid[]
+  atMs: number
+}
+
+const journalled = prepare<{ log_index: number; at_ms: number; body: Buffer; effects: Buffer }>(
+  'tx_in_journal',
+  (l) => `SELECT j.log_index, j.at_ms, j.body, j.effects
+    FROM ${l.names} n
+    JOIN journal_heads h ON h.network = ${l.network}
+    CROSS JOIN LATERAL (${entryAt(l, 'h.generation', 'n.seq')}) j
+    WHERE n.network = ${l.network} AND n.tx_key = $1 AND substring(j.body FROM 1 FOR 32) = $2
+    ORDER BY n.seq`,
+)
+
+/** A transaction's journalled bids, null when the journal has none. The key finds, the whole hash decides. */
+export async function findJournalled(db: Queryable, network: Network, hash: Buffer): Promise<JournalledTx | null> {
+  const rows = await journalled(db, network, [txKey(hash).toString(), hash])
+  const last = rows.at(-1)
+  if (!last) return null
+  const bids = rows.map(({ log_index, body, effects }): JournalledBid => {
+    const judged = decodeBidEffects(effects)
+    const bid = { logIndex: log_index, name: bidName(body), outcome: judged.outcome }
+    return judged.outcome === 'refused' ? { ...bid, reason: judged.reason } : bid
+  })
+  return { bids, atMs: last.at_ms }
+}
+
+/** The bids of a transaction in the hub's unconfirmed tail, with how deep the first of them lies. */
+export interface TailTx {
+  bids: TailBid[]
+  confirmations: Confirmations
+  /** Time of its block, milliseconds. */
+  atMs: number
+}
+
+const inTail = prepare<{
+  log_index: number
+  block: number
+  cause_ms: number
+  body: Buffer
+  leads: boolean
+  latest: number | null
+  next_block: number
+}>(
+  'tx_in_tail',
+  (l) => `SELECT f.log_index, f.block, f.cause_ms, f.body, c.next_block,
+      (SELECT max(t.block) FROM tail_blocks t WHERE t.network = ${l.network} AND t.chain = f.chain) AS latest,
+      f.name IS NOT NULL
+        AND NOT EXISTS (SELECT FROM ${l.names} n WHERE n.network = ${l.network} AND n.name = f.name AND n.outcome = 1)
+        AND NOT EXISTS (
+          SELECT FROM facts e WHERE e.network = ${l.network} AND e.chain = f.chain AND e.name = f.name
+            AND (e.block, e.log_index) < (f.block, f.log_index)
+        ) AS leads
+    FROM facts f JOIN chains c ON c.network = f.network AND c.chain = f.chain
+    WHERE f.network = ${l.network} AND f.tx_hash = $1 AND f.chain = $2 AND f.kind = ${ENTRY_KIND.bid}
+    ORDER BY f.block, f.log_index`,
+)
+
+/**
+ * A transaction's bids in the tail as it is stored, null when it has none. A bid leads when nobody owns its name and no
+ * earlier bid of the tail may win it.
+ * @param hub the number of the network's hub chain, the only one whose bids decide
+ */
+export async function findInTail(db: Queryable, network: Network, hub: number, hash: Buffer): Promise<TailTx | null> {
+  const rows = await inTail(db, network, [hash, hub])
+  const first = rows[0]
+  if (!first) return null
+  const latest = Math.max(first.latest ?? first.block, first.block)
+  return {
+    bids: rows.map((row) => ({
+      logIndex: row.log_index,
+      block: row.block,
+      name: bidName(row.body),
+      leads: row.leads,
+    })),
+    // a block is confirmed once the journal's checkpoint has passed it
+    confirmations: { have: latest - first.block, need: Math.max(0, latest - (first.next_block - 1)) },
+    atMs: first.cause_ms,
+  }
+}
+
+function bidName(body: Buffer): string {
+  const { nameWord } = decodeBid(body)
+  return wordToName(nameWord) ?? toHex(nameWord)
+}
+
+/** What is remembered of a transaction that a chain really had. */
+export interface TrackedTx {
+  chain: number
+  sender: Buffer | null
+  nonce: number | null
+  lastSeenMs: number
+  verdict: string | null
+  replacedBy: Buffer | null
+}
+
+const tracked = prepare<{
+  chain: number
+  sender: Buffer | null
+  nonce: number | null
+  last_seen_ms: number
+  verdict: string | null
+  replaced_by: Buffer | null
+}>(
+  'tracked_tx',
+  (l) =>
+    `SELECT chain, sender, nonce, last_seen_ms, verdict, replaced_by FROM tracked_txs WHERE network = ${l.network} AND hash = $1`,
+)
+
+/** What is remembered of a transaction, null when no chain ever showed it to us. */
+export async function findTracked(db: Queryable, network: Network, hash: Buffer): Promise<TrackedTx | null> {
+  const row = (await tracked(db, network, [hash]))[0]
+  if (!row) return null
+  return {
+    chain: row.chain,
+    sender: row.sender,
+    nonce: row.nonce,
+    lastSeenMs: row.last_seen_ms,
+    verdict: row.verdict,
+    replacedBy: row.replaced_by,
+  }
+}
+
+/** What a sighting of a transaction adds to what is remembered. */
+export interface Sighting {
+  chain: number
+  sender: Buffer | null
+  nonce: number | null
+  seenMs: number
+}
+
+/** A poll a second writes no row a second. */
+const SIGHTING_STEP_MS = 10_000
+
+/** Remembers that a chain has this transaction. Sender and nonce, once known, stay. */
+export async function rememberSighting(db: Queryable, network: Network, hash: Buffer, seen: Sighting): Promise<void> {
+  await db.query({
+    name: 'status_remember_tx',
+    text: `INSERT INTO tracked_txs AS t (network, hash, chain, sender, nonce, first_seen_ms, last_seen_ms)
+      VALUES ($1, $2, $3, $4, $5, $6, $6)
+      ON CONFLICT (network, hash) DO UPDATE SET
+        sender = coalesce(t.sender, excluded.sender),
+        nonce = coalesce(t.nonce, excluded.nonce),
+        last_seen_ms = greatest(t.last_seen_ms, excluded.last_seen_ms)
+      WHERE excluded.last_seen_ms >= t.last_seen_ms + ${SIGHTING_STEP_MS} OR t.sender IS NULL AND excluded.sender IS NOT NULL`,
+    values: [NETWORK_CODE[network], hash, seen.chain, seen.sender, seen.nonce, seen.seenMs],
+  })
+}
+
+/** Keeps a confirmed `invalid` of a remembered transaction; the first verdict stands. */
+export async function keepVerdict(db: Queryable, network: Network, hash: Buffer, verdict: string): Promise<void> {
+  await db.query({
+    name: 'status_keep_verdict',
+    text: 'UPDATE tracked_txs SET verdict = $3 WHERE network = $1 AND hash = $2 AND verdict IS NULL',
+    values: [NETWORK_CODE[network], hash, verdict],
+  })
+}
+
+/** Keeps which confirmed transaction took a remembered one's nonce; the first answer stands. */
+export async function keepReplacement(db: Queryable, network: Network, hash: Buffer, by: Buffer): Promise<void> {
+  await db.query({
+    name: 'status_keep_replacement',
+    text: 'UPDATE tracked_txs SET replaced_by = $3 WHERE network = $1 AND hash = $2 AND replaced_by IS NULL',
+    values: [NETWORK_CODE[network], hash, by],
+  })
+}

@@ -1,0 +1,103 @@
+import { createHash } from 'node:crypto'
+import fs from 'node:fs'
+import os from 'node:os'
+import path from 'node:path'
+import pg from 'pg'
+import { afterAll, beforeAll, beforeEach, describe, expect, it } from 'vitest'
+import { createDatabase, type Postgres, startPostgres } from '../../testing/processes/postgres.js'
+import { MIGRATIONS_DIR, migrate } from './migrate.js'
+
+let home: string
+let server: Postgres
+let url: string
+let dir: string
+let count = 0
+
+function write(name: string, sql: string): void {
+  fs.mkdirSync(path.join(dir, name), { recursive: true })
+  fs.writeFileSync(path.join(dir, name, 'migration.sql'), sql)
+}
+
+async function query<Row extends pg.QueryResultRow>(sql: string): Promise<Row[]> {
+  const client = new pg.Client({ connectionString: url })
+  await client.connect()
+  try {
+    return (await client.query<Row>(sql)).rows
+  } finally {
+    await client.end()
+  }
+}
+
+beforeAll(async () => {
+  home = fs.mkdtempSync(path.join(os.tmpdir(), 'clusterd-migrate-'))
+  server = await startPostgres({ dataDir: path.join(home, 'pg') })
+})
+
+afterAll(async () => {
+  await server.stop()
+  fs.rmSync(home, { recursive: true, force: true })
+})
+
+beforeEach(async () => {
+  count++
+  url = await createDatabase(server.url, `m${count}`)
+  dir = path.join(home, `migrations-${count}`)
+  write('0001_one', 'create table one (n int)')
+  write('0002_two', 'create table two (n int); insert into one values (1);')
+})
+
+describe('migrate', () => {
+  it('applies all once, in order, and records them in Prisma’s form', async () => {
+    expect(await migrate(url, dir)).toEqual(['0001_one', '0002_two'])
+    expect(await migrate(url, dir)).toEqual([])
+    write('0003_three', 'create table three (n int)')
+    expect(await migrate(url, dir)).toEqual(['0003_three'])
+    const rows = await query(
+      `select migration_name, checksum, logs, rolled_back_at, applied_steps_count, length(id) as id_length,
+              finished_at >= started_at as finished from _prisma_migrations order by migration_name`,
+    )
+    expect(rows[0]).toEqual({
+      migration_name: '0001_one',
+      checksum: createHash('sha256').update('create table one (n int)').digest('hex'),
+      logs: null,
+      rolled_back_at: null,
+      applied_steps_count: 1,
+      id_length: 36,
+      finished: true,
+    })
+    expect(rows).toHaveLength(3)
+  })
+
+  it('applies each once when several start together', async () => {
+    const results = await Promise.all([migrate(url, dir), migrate(url, dir), migrate(url, dir)])
+    expect(results.flat().sort()).toEqual(['0001_one', '0002_two'])
+    expect(await query('select n from one')).toEqual([{ n: 1 }])
+  })
+
+  it('leaves nothing of a migration that fails', async () => {
+    write('0003_bad', 'create table three (n int); select * from nowhere;')
+    await expect(migrate(url, dir)).rejects.toThrow('applying migration 0003_bad: relation "nowhere" does not exist')
+    expect(await query(`select to_regclass('three') as three`)).toEqual([{ three: null }])
+    write('0003_bad', 'create table three (n int)')
+    expect(await migrate(url, dir)).toEqual(['0003_bad'])
+  })
+
+  it('refuses edited, unknown and failed ones, naming them', async () => {
+    await migrate(url, dir)
+    write('0002_two', 'create table two (n bigint)')
+    await expect(migrate(url, dir)).rejects.toThrow('0002_two was edited after it was applied')
+    fs.rmSync(path.join(dir, '0002_two'), { recursive: true })
+    await expect(migrate(url, dir)).rejects.toThrow('has migration 0002_two, unknown to this version')
+    write('0002_two', 'create table two (n int); insert into one values (1);')
+    await query(`update _prisma_migrations set finished_at = null where migration_name = '0002_two'`)
+    await expect(migrate(url, dir)).rejects.toThrow('0002_two failed earlier')
+  })
+
+  it('applies this package’s own migrations', async () => {
+    const names = fs
+      .readdirSync(MIGRATIONS_DIR)
+      .filter((name) => !name.includes('.'))
+      .sort()
+    expect(await migrate(url)).toEqual(names)
+  })
+})

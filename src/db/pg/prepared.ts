@@ -1,0 +1,56 @@
+import type pg from 'pg'
+import { NETWORK_CODE, NETWORKS, type Network } from '../../registry/primitives/network.js'
+import { leaf } from './partitions.js'
+
+/** What a statement's text is made of: a network's number and its leaves. */
+export interface Leaves {
+  network: number
+  journal: string
+  names: string
+  clusters: string
+  wallets: string
+  communities: string
+  communityNames: string
+}
+
+/** Anything that runs a query: a pool, or a client in a transaction. */
+export type Queryable = Pick<pg.Pool, 'query'>
+
+export type Prepared<Row extends pg.QueryResultRow> = (
+  db: Queryable,
+  network: Network,
+  values: readonly unknown[],
+) => Promise<Row[]>
+
+/**
+ * A named statement, written once a network with the leaves in its text, so that PostgreSQL parses and plans it once a
+ * connection and has no partitions to route through. Names are prefixed, since writers may share the connection.
+ */
+export function prepare<Row extends pg.QueryResultRow>(name: string, text: (leaves: Leaves) => string): Prepared<Row> {
+  const statements = Object.fromEntries(
+    NETWORKS.map((network) => [network, { name: `read_${name}_${network}`, text: text(leavesOf(network)) }]),
+  ) as Record<Network, { name: string; text: string }>
+  return async (db, network, values) => {
+    const statement = statements[network]
+    const result = await db.query<Row>({ name: statement.name, text: statement.text, values: values as unknown[] })
+    return result.rows
+  }
+}
+
+const leavesOf = (network: Network): Leaves => ({
+  network: NETWORK_CODE[network],
+  journal: leaf('journal', network),
+  names: leaf('names', network),
+  clusters: leaf('clusters', network),
+  wallets: leaf('wallets', network),
+  communities: leaf('communities', network),
+  communityNames: leaf('community_names', network),
+})
+
+/**
+ * The journal entry with a sequence number, for a lateral join. The limit keeps the planner from turning it into a join of
+ * whole tables, which it does while a table was filled but not yet analyzed.
+ */
+export const entryAt = (l: Leaves, generation: string, seq: string): string =>
+  `SELECT kind, log_index, at_ms, actor, body, effects FROM ${l.journal}
+   WHERE network = ${l.network} AND generation = ${generation} AND seq = ${seq} LIMIT 1`

@@ -1,0 +1,29 @@
+import type { Network } from '../../registry/primitives/network.js'
+import { prepare, type Queryable } from '../pg/prepared.js'
+
+export type Availability = 'free' | 'taken' | 'pending'
+
+const availability = prepare<{ ord: number; taken: boolean; pending: boolean }>(
+  'availability',
+  (l) => `SELECT i.ord,
+      EXISTS (SELECT FROM ${l.names} n WHERE n.network = ${l.network} AND n.name = i.name AND n.outcome = 1) AS taken,
+      EXISTS (SELECT FROM facts f WHERE f.network = ${l.network} AND f.name = i.name) AS pending
+    FROM unnest($1::text[]) WITH ORDINALITY AS i(name, ord)`,
+)
+
+/**
+ * Whether names can be had: `taken` by a confirmed bid, `pending` while an unconfirmed bid leads. One element per input, in
+ * its order; names are canonical.
+ */
+export async function readAvailability(
+  db: Queryable,
+  network: Network,
+  names: readonly string[],
+): Promise<Availability[]> {
+  const answer: Availability[] = names.map(() => 'free')
+  if (names.length === 0) return answer
+  for (const { ord, taken, pending } of await availability(db, network, [names])) {
+    if (taken || pending) answer[ord - 1] = taken ? 'taken' : 'pending'
+  }
+  return answer
+}

@@ -1,0 +1,30 @@
+import type { Network } from '../../registry/primitives/network.js'
+import { prepare, type Queryable } from '../pg/prepared.js'
+
+const verifiedIn = prepare<{ name: string }>(
+  'verified_in_clusters',
+  (l) => `SELECT i.name FROM unnest($2::text[]) AS i(name)
+    CROSS JOIN LATERAL (
+      SELECT n.cluster FROM ${l.names} n WHERE n.network = ${l.network} AND n.name = i.name AND n.outcome = 1 LIMIT 1
+    ) n
+    CROSS JOIN LATERAL (
+      SELECT FROM ${l.wallets} w WHERE w.network = ${l.network} AND w.cluster = n.cluster AND w.address = $1
+        AND w.verified AND NOT w.private LIMIT 1
+    ) w`,
+)
+
+/**
+ * Those of the names whose clusters a wallet is verified in, where the public may know: that a requirement is met is told by
+ * the name it gets.
+ * @param address its stored form
+ * @param names canonical names of clusters
+ */
+export async function verifiedInClusters(
+  db: Queryable,
+  network: Network,
+  address: Buffer,
+  names: readonly string[],
+): Promise<Set<string>> {
+  if (names.length === 0) return new Set()
+  return new Set((await verifiedIn(db, network, [address, names])).map(({ name }) => name))
+}

@@ -1,0 +1,133 @@
+import type { Network } from '../../registry/primitives/network.js'
+import { type Leaves, prepare, type Queryable } from '../pg/prepared.js'
+
+/** What an address resolves to: a wallet entry, or a name below a community. */
+export interface AddressHit {
+  /** The default name of its cluster: the oldest it holds; or the community. */
+  clusterName: string | null
+  walletName: string
+  isVerified: boolean
+  /** It is a name below a community, which says nothing of a cluster. */
+  isOfCommunity: boolean
+}
+
+interface AddressColumns {
+  rank: number
+  cluster_name: string | null
+  wallet_name: string
+  verified: boolean
+}
+
+/**
+ * What an address resolves to in public: its entry in the cluster where it is verified, if that holds a name; else its oldest
+ * name below a community; else its entry all the same, or its oldest unverified mention.
+ */
+const publicName = (l: Leaves, address: string): string => `
+  SELECT * FROM (
+    SELECT CASE WHEN e.verified AND e.cluster_name IS NOT NULL THEN 0 ELSE 2 END AS rank, e.wallet_name, e.verified, e.cluster_name
+    FROM (${publicEntry(l, address)}) e
+    UNION ALL
+    (SELECT 1, n.name, n.verified, n.community FROM ${l.communityNames} n
+     WHERE n.network = ${l.network} AND n.address = ${address} ORDER BY n.seq LIMIT 1)
+  ) found ORDER BY rank LIMIT 1`
+
+/** The entry an address has in public: where it is verified, else its oldest unverified mention. */
+const publicEntry = (l: Leaves, address: string): string => `
+  WITH own AS MATERIALIZED (
+    SELECT cluster, name, verified FROM ${l.wallets}
+    WHERE network = ${l.network} AND address = ${address} AND verified AND NOT private
+  ), mention AS (
+    SELECT cluster, name, verified FROM ${l.wallets}
+    WHERE network = ${l.network} AND address = ${address} AND NOT verified AND NOT private AND NOT EXISTS (SELECT FROM own)
+    ORDER BY created_seq, cluster LIMIT 1
+  )
+  SELECT w.name AS wallet_name, w.verified,
+    (SELECT n.name FROM ${l.names} n WHERE n.network = ${l.network} AND n.cluster = w.cluster ORDER BY n.seq LIMIT 1)
+      AS cluster_name
+  FROM (SELECT * FROM own UNION ALL SELECT * FROM mention) w`
+
+const byAddress = prepare<AddressColumns>('by_address', (l) => publicName(l, '$1'))
+
+/** The public name of an address, null when it has none. One round trip. */
+export async function findByAddress(db: Queryable, network: Network, address: Buffer): Promise<AddressHit | null> {
+  const rows = await byAddress(db, network, [address])
+  return rows[0] ? hit(rows[0]) : null
+}
+
+const byAddresses = prepare<AddressColumns & { ord: number }>(
+  'by_addresses',
+  (l) => `SELECT i.ord, e.* FROM unnest($1::bytea[]) WITH ORDINALITY AS i(address, ord)
+    CROSS JOIN LATERAL (${publicName(l, 'i.address')}) e`,
+)
+
+/** The public names of many addresses: one element per input, in its order. */
+export async function findByAddresses(
+  db: Queryable,
+  network: Network,
+  addresses: readonly Buffer[],
+): Promise<(AddressHit | null)[]> {
+  const found: (AddressHit | null)[] = addresses.map(() => null)
+  if (addresses.length === 0) return found
+  for (const row of await byAddresses(db, network, [addresses])) found[row.ord - 1] = hit(row)
+  return found
+}
+
+const hit = (row: AddressColumns): AddressHit => ({
+  clusterName: row.cluster_name,
+  walletName: row.wallet_name,
+  isVerified: row.verified,
+  isOfCommunity: row.rank === 1,
+})
+
+/** The wallet that a name resolves to. */
+export interface NameHit {
+  address: Buffer
+  walletName: string
+  isVerified: boolean
+}
+
+interface NameColumns {
+  ord: number
+  address: Buffer
+  wallet_name: string
+  verified: boolean
+}
+
+const byNames = prepare<NameColumns>(
+  'by_names',
+  (l) => `SELECT i.ord, w.address, w.name AS wallet_name, w.verified
+    FROM unnest($1::text[], $2::text[]) WITH ORDINALITY AS i(cluster, wallet, ord)
+    CROSS JOIN LATERAL (
+      SELECT * FROM (
+        SELECT 0 AS rank, n.address, n.name, n.verified FROM ${l.communityNames} n
+        WHERE n.network = ${l.network} AND n.community = i.cluster AND n.name = i.wallet
+        UNION ALL
+        (SELECT 1, w.address, w.name, w.verified FROM (
+           SELECT n.cluster FROM ${l.names} n
+           WHERE n.network = ${l.network} AND n.name = i.cluster AND n.outcome = 1 LIMIT 1
+         ) n
+         JOIN ${l.wallets} w ON w.network = ${l.network} AND w.cluster = n.cluster AND NOT w.private
+           AND (w.name = i.wallet OR i.wallet IS NULL AND (w.verified OR w.name = 'main'))
+         ORDER BY w.name = 'main' DESC, w.created_seq, w.address LIMIT 1)
+      ) found ORDER BY rank LIMIT 1
+    ) w`,
+)
+
+/**
+ * The wallets that names resolve to in public: `cluster/wallet` to who has that name below the community, else to that wallet of
+ * the cluster (they share a namespace, and a name that was registered stays with its owner where clusters' names move); a cluster
+ * alone to its wallet `main`, else to its oldest verified one. One element per input, in its order; names are canonical.
+ */
+export async function findByNames(
+  db: Queryable,
+  network: Network,
+  names: readonly { cluster: string; wallet: string | null }[],
+): Promise<(NameHit | null)[]> {
+  const found: (NameHit | null)[] = names.map(() => null)
+  if (names.length === 0) return found
+  const rows = await byNames(db, network, [names.map((name) => name.cluster), names.map((name) => name.wallet)])
+  for (const row of rows) {
+    found[row.ord - 1] = { address: row.address, walletName: row.wallet_name, isVerified: row.verified }
+  }
+  return found
+}

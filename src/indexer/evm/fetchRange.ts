@@ -1,0 +1,144 @@
+import type { EvmChain } from '../../chains/evm/chain.js'
+import { countOf, filterOf, harvest, together } from '../../chains/evm/decodeLogs.js'
+import { getHeader, getLogRange, type LogRange, type RawLog } from '../../chains/evm/logs.js'
+import { compareLogs, completeLogs } from '../../chains/evm/rangeCheck.js'
+import { RpcError } from '../../chains/rpc/errors.js'
+import type { Call } from '../../chains/rpc/evm.js'
+import type { Entry } from '../../registry/journal/entry.js'
+import { bigIntToWord, fromHex } from '../../registry/primitives/bytes.js'
+import type { ConfirmedRange } from './types.js'
+import type { RangeWidth } from './width.js'
+
+/** What a range is read from. */
+export interface RangeSource {
+  chain: EvmChain
+  width: RangeWidth
+  /** From this block on the answer is held against the headers: a node that is late with its logs is late near its head. */
+  checkFrom: number
+}
+
+/**
+ * The confirmed entries of blocks `from` to `to`. A range that a node finds too large is halved and asked for in two parts.
+ * @throws ChainUnavailableError
+ */
+export async function fetchRange(source: RangeSource, from: number, to: number): Promise<ConfirmedRange> {
+  const { chain, width } = source
+  try {
+    const range = await chain.rpc.onOneNode((call) => readRange(call, source, from, to))
+    width.answered(to - from + 1, countOf(range.harvest))
+    return range
+  } catch (error) {
+    if (!(error instanceof RpcError) || error.fault !== 'too_much' || from === to) {
+      width.failed(to - from + 1)
+      throw new Error(`getting logs of blocks ${from}-${to}: ${(error as Error).message}`, { cause: error })
+    }
+    width.tooMuch(to - from + 1)
+    const middle = Math.floor((from + to) / 2)
+    const low = await fetchRange(source, from, middle)
+    const high = await fetchRange(source, middle + 1, to)
+    return {
+      from,
+      to,
+      harvest: together([low.harvest, high.harvest]),
+      parentHash: low.parentHash,
+      lastHash: high.lastHash,
+      hashOfBlock: new Map([...low.hashOfBlock, ...high.hashOfBlock]),
+    }
+  }
+}
+
+async function readRange(
+  call: Call,
+  { chain, checkFrom }: RangeSource,
+  from: number,
+  to: number,
+): Promise<ConfirmedRange> {
+  const { config } = chain
+  const filter = filterOf(config)
+  const [answer, first] = await Promise.all([
+    getLogRange(call, filter, from, to),
+    from === to ? null : getHeader(call, from),
+  ])
+  const { last } = answer
+  if (from !== to && !first) throw new RpcError('transient', `eth_getBlockByNumber: block ${from} is missing`)
+  const firstHeader = first ?? last
+  const range = { logs: await checkLogs(call, { chain, checkFrom }, answer, from), last }
+  const found = await harvest(call, { ...config, chain: chain.chain }, range.logs, await timesOf(call, range))
+  const configured = config.role === 'hub' ? minimumEntries(chain, from, to, firstHeader.timestampMs) : []
+  if (configured.length > 0) found.entries = [...configured, ...found.entries].sort(byPosition)
+  return {
+    from,
+    to,
+    harvest: found,
+    parentHash: fromHex(firstHeader.parentHash),
+    lastHash: fromHex(range.last.hash),
+    hashOfBlock: hashesOf(range.logs),
+  }
+}
+
+/** Old blocks are compared with another node's answer, where there is one; new ones are held against their headers. */
+async function checkLogs(
+  call: Call,
+  { chain, checkFrom }: Pick<RangeSource, 'chain' | 'checkFrom'>,
+  { logs, last }: LogRange,
+  from: number,
+): Promise<RawLog[]> {
+  const filter = filterOf(chain.config)
+  const firstNew = logs.findIndex(({ blockNumber }) => Number(blockNumber) >= checkFrom)
+  const cut = firstNew === -1 ? logs.length : firstNew
+  const isAllNew = from >= checkFrom
+  const isAllOld = last.number < checkFrom
+  const to = Math.min(last.number, checkFrom - 1)
+  const old = isAllNew ? [] : await compareLogs(chain.rpc, call, filter, logs.slice(0, cut), { from, to })
+  const fresh = isAllOld
+    ? []
+    : await completeLogs(call, filter, logs.slice(cut), { from: Math.max(from, checkFrom), last })
+  return fresh.length === 0 ? [...old] : [...old, ...fresh]
+}
+
+const byPosition = (a: Entry, b: Entry): number =>
+  a.position!.block - b.position!.block || a.position!.logIndex - b.position!.logIndex
+
+function hashesOf(logs: readonly RawLog[]): Map<number, Buffer> {
+  const hashOfBlock = new Map<number, Buffer>()
+  let last = ''
+  for (const { blockNumber, blockHash } of logs) {
+    if (blockNumber === last) continue
+    last = blockNumber
+    hashOfBlock.set(Number(blockNumber), fromHex(blockHash))
+  }
+  return hashOfBlock
+}
+
+/** Times of the logs' blocks: many nodes put them into the log, for others the headers are asked for. */
+async function timesOf(call: Call, { logs, last }: LogRange): Promise<(log: RawLog) => number> {
+  if (logs.every((log) => log.blockTimestamp !== undefined)) return (log) => Number(log.blockTimestamp) * 1_000
+  const blocks = [...new Set(logs.map((log) => Number(log.blockNumber)))]
+  const times = new Map<number, number>([[last.number, last.timestampMs]])
+  const CHUNK_BLOCKS = 32
+  for (let i = 0; i < blocks.length; i += CHUNK_BLOCKS) {
+    const headers = await Promise.all(blocks.slice(i, i + CHUNK_BLOCKS).map((block) => getHeader(call, block)))
+    for (const header of headers) {
+      if (!header) throw new RpcError('transient', 'eth_getBlockByNumber: a block whose logs were given is missing')
+      times.set(header.number, header.timestampMs)
+    }
+  }
+  return (log) => times.get(Number(log.blockNumber))!
+}
+
+/** Before every log of its block: contracts that are not ours announce no minimum, so it is configured and journalled. */
+export const CONFIGURED_LOG_INDEX = -1
+
+function minimumEntries(chain: EvmChain, from: number, to: number, timestampMs: number): Entry[] {
+  const { watchOnly, startBlock } = chain.config
+  return (watchOnly?.minimum ?? [])
+    .map(({ fromBlock, wei }) => ({ block: Math.max(fromBlock, startBlock), wei }))
+    .filter(({ block }) => block >= from && block <= to)
+    .map(({ block, wei }) => ({
+      kind: 'minimum' as const,
+      position: { chain: chain.chain, block, logIndex: CONFIGURED_LOG_INDEX },
+      txKey: null,
+      causeMs: timestampMs,
+      body: bigIntToWord(BigInt(wei)),
+    }))
+}

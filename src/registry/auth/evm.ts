@@ -1,0 +1,41 @@
+import { secp256k1 } from '@noble/curves/secp256k1.js'
+import { fromHex, toHex } from '../primitives/bytes.js'
+import { keccak256 } from '../primitives/keccak.js'
+
+/** Signatures of EVM accounts over text messages (EIP-191, version 0x45: personal_sign), judged without a chain. */
+
+const SIGNATURE = /^0x[0-9a-fA-F]{130}$/
+const SIGNATURE_CHARS = 132
+
+/** The hash that personal_sign signs. @returns 32 bytes */
+export function personalHash(message: string): Buffer {
+  const bytes = Buffer.from(message, 'utf8')
+  return keccak256(Buffer.concat([Buffer.from(`\x19Ethereum Signed Message:\n${bytes.length}`, 'latin1'), bytes]))
+}
+
+/** The 65 bytes r ‖ s ‖ v of a signature, null for any other form. */
+export const parseEvmSignature = (text: string): Buffer | null =>
+  text.length === SIGNATURE_CHARS && SIGNATURE.test(text) ? fromHex(text) : null
+
+/** v as wallets give it: 27 and 28, or the bare parity. */
+const RECOVERY_BIT: Readonly<Record<number, number>> = { 0: 0, 1: 1, 27: 0, 28: 1 }
+
+/**
+ * The account that signed a message. A signature with s in the upper half of the order is refused (EIP-2): each signature
+ * has such a twin that anybody can make, and no wallet gives it.
+ * @param signature 65 bytes
+ * @returns the address as `0x` and 40 hex digits in lower case, null where no account signed
+ */
+export function recoverSigner(message: string, signature: Uint8Array): string | null {
+  const bit = RECOVERY_BIT[signature[64] ?? -1]
+  if (bit === undefined) return null
+  try {
+    const parsed = secp256k1.Signature.fromCompact(signature.subarray(0, 64)).addRecoveryBit(bit)
+    if (parsed.hasHighS()) return null
+    const key = parsed.recoverPublicKey(personalHash(message)).toBytes(false)
+    return toHex(keccak256(key.subarray(1)).subarray(12))
+  } catch {
+    // r or s outside the group's order, or an r that is on no point
+    return null
+  }
+}

@@ -1,0 +1,155 @@
+import { createPublicKey, generateKeyPairSync, sign, verify } from 'node:crypto'
+import { readFileSync } from 'node:fs'
+import bs58 from 'bs58'
+import fc from 'fast-check'
+import { hashMessage } from 'viem'
+import { generatePrivateKey, privateKeyToAccount } from 'viem/accounts'
+import { describe, expect, it } from 'vitest'
+import { toHex } from '../primitives/bytes.js'
+import { parseEvmSignature, personalHash, recoverSigner } from './evm.js'
+import { offchainEnvelopes } from './offchainMessage.js'
+import { isSignedBySolana, parseSolanaSignature } from './solana.js'
+
+interface Vector {
+  form: string
+  message: string
+  wallet: string
+  signature: string
+  isValid: boolean
+}
+const vectors = (name: string): Vector[] =>
+  JSON.parse(readFileSync(new URL(`../../../test/vectors/auth/${name}.json`, import.meta.url), 'utf8')) as Vector[]
+
+const isSignedByEvm = ({ message, wallet, signature }: Omit<Vector, 'isValid' | 'form'>): boolean => {
+  const bytes = parseEvmSignature(signature)
+  return bytes !== null && recoverSigner(message, bytes) === wallet
+}
+const isSignedBySolanaWallet = ({ message, wallet, signature }: Omit<Vector, 'isValid' | 'form'>): boolean => {
+  const bytes = parseSolanaSignature(signature)
+  return bytes !== null && isSignedBySolana(message, bytes, bs58.decode(wallet))
+}
+
+/** A check takes about two milliseconds; a busy machine is forgiven, a quadratic decoding is not. */
+const SLOW_MS = 500
+function quick<T>(work: () => T): T {
+  const startedMs = performance.now()
+  const result = work()
+  expect(performance.now() - startedMs).toBeLessThan(SLOW_MS)
+  return result
+}
+
+describe('EVM signatures', () => {
+  it.each(vectors('evm'))('$form: $isValid', (vector) => {
+    expect(isSignedByEvm(vector)).toBe(vector.isValid)
+  })
+
+  const account = privateKeyToAccount(generatePrivateKey())
+
+  it('are over the hash of personal_sign', () => {
+    fc.assert(
+      fc.property(fc.string({ unit: 'binary', maxLength: 200 }), (message) => {
+        expect(toHex(personalHash(message))).toBe(hashMessage(message))
+      }),
+      { numRuns: 30 },
+    )
+  })
+
+  it('recover the account that signed, and with one bit changed another or none', async () => {
+    await fc.assert(
+      fc.asyncProperty(fc.string({ maxLength: 100 }), fc.nat(64 * 8 - 1), async (message, bit) => {
+        const wallet = account.address.toLowerCase()
+        const signature = await account.signMessage({ message })
+        expect(isSignedByEvm({ message, wallet, signature })).toBe(true)
+        const bytes = parseEvmSignature(signature)!
+        bytes[bit >> 3]! ^= 1 << (bit & 7)
+        expect(recoverSigner(message, bytes)).not.toBe(wallet)
+        expect(recoverSigner(`${message}.`, parseEvmSignature(signature)!)).not.toBe(wallet)
+      }),
+      { numRuns: 50 },
+    )
+  })
+
+  it('of any other form are none, at once', () => {
+    const forms = [
+      '',
+      '0x',
+      '0x00',
+      `0x${'0'.repeat(128)}`,
+      `0x${'0'.repeat(132)}`,
+      '0'.repeat(132),
+      `0x${'g'.repeat(130)}`,
+    ]
+    for (const text of [...forms, `0x${'0'.repeat(100_000)}`, '\n'.repeat(132)])
+      expect(quick(() => parseEvmSignature(text))).toBeNull()
+    fc.assert(
+      fc.property(fc.uint8Array({ minLength: 65, maxLength: 65 }), (bytes) => {
+        const signer = quick(() => recoverSigner('m', bytes))
+        if (signer !== null) expect(signer).toMatch(/^0x[0-9a-f]{40}$/)
+      }),
+    )
+  })
+})
+
+describe('Solana signatures', () => {
+  it.each(vectors('solana'))('$form: $isValid', (vector) => {
+    expect(isSignedBySolanaWallet(vector)).toBe(vector.isValid)
+  })
+
+  it('that lenient verifiers take for good are among the refused', () => {
+    const forged = vectors('solana').filter(({ form }) => form.startsWith('key of order'))
+    expect(forged).toHaveLength(2)
+    for (const { message, wallet, signature } of forged) {
+      const x = Buffer.from(bs58.decode(wallet)).toString('base64url')
+      const key = createPublicKey({ key: { kty: 'OKP', crv: 'Ed25519', x }, format: 'jwk' })
+      expect(verify(null, Buffer.from(message), key, parseSolanaSignature(signature)!)).toBe(true)
+    }
+  })
+
+  const { publicKey, privateKey } = generateKeyPairSync('ed25519')
+  const key = Buffer.from(publicKey.export({ format: 'jwk' }).x!, 'base64url')
+
+  it('are good as the message or an envelope was signed, and with one bit changed no more', () => {
+    fc.assert(
+      fc.property(fc.string({ minLength: 1, maxLength: 300 }), fc.nat(5), fc.nat(511), (message, which, bit) => {
+        const text = Buffer.from(message, 'utf8')
+        const signed = [text, ...offchainEnvelopes(text, key)][which]!
+        const signature = sign(null, signed, privateKey)
+        expect(isSignedBySolana(message, signature, key)).toBe(true)
+        expect(isSignedBySolana(`${message}.`, signature, key)).toBe(false)
+        signature[bit >> 3]! ^= 1 << (bit & 7)
+        expect(quick(() => isSignedBySolana(message, signature, key))).toBe(false)
+      }),
+      { numRuns: 50 },
+    )
+  })
+
+  it('are read in each form, and the forms never in another one', () => {
+    fc.assert(
+      fc.property(fc.uint8Array({ minLength: 64, maxLength: 64 }), (bytes) => {
+        const signature = Buffer.from(bytes)
+        for (const text of [toHex(signature), bs58.encode(signature), signature.toString('base64')])
+          expect(parseSolanaSignature(text)).toEqual(signature)
+      }),
+    )
+    expect(parseSolanaSignature('1'.repeat(64))).toEqual(Buffer.alloc(64))
+  })
+
+  it('of any other form are none, at once', () => {
+    const long = ['1', 'z', '0', 'A', '='].map((letter) => letter.repeat(100_000))
+    const cut = [63, 65, 32, 128].flatMap((length) => {
+      const bytes = Buffer.alloc(length, 0xa5)
+      return [toHex(bytes), bs58.encode(bytes), bytes.toString('base64')]
+    })
+    const odd = ['', `${'A'.repeat(85)}B==`, 'z'.repeat(88), '0'.repeat(128), `0x${'g'.repeat(128)}`, '1'.repeat(63)]
+    for (const text of [...long, ...cut, ...odd])
+      expect(
+        quick(() => parseSolanaSignature(text)),
+        text,
+      ).toBeNull()
+  })
+
+  it('for keys that are no points are refused', () => {
+    for (const key of [Buffer.alloc(32), Buffer.alloc(32, 0xff), Buffer.alloc(32, 2)])
+      expect(quick(() => isSignedBySolana('m', Buffer.alloc(64), key))).toBe(false)
+  })
+})

@@ -1,0 +1,99 @@
+import fc from 'fast-check'
+import { describe, expect, it } from 'vitest'
+import { lowestPrice, PRICE_GRACE_MS, type RulesVersion, rulesAt, rulesAtBlock, rulesWithinGrace } from './history.js'
+import type { CommunityRules } from './rules.js'
+
+const T0 = Date.UTC(2026, 10, 20, 8)
+const RECIPIENT = '0x00000000000000000000000000000000000000a1'
+const ASKED = { network: '1', token: 'native', recipient: RECIPIENT }
+const MINUTE_MS = 60_000
+
+const costing = (amount: bigint | null, recipient = RECIPIENT): CommunityRules => ({
+  prices: amount === null ? [] : [{ ...ASKED, recipient, amount }],
+  ownersOnly: false,
+  startsAtMs: null,
+  requirements: [],
+})
+const at = (minutes: number, rules: CommunityRules): RulesVersion => ({ atMs: T0 + minutes * MINUTE_MS, rules })
+const lowest = (history: RulesVersion[], minutes: number) => lowestPrice(history, ASKED, T0 + minutes * MINUTE_MS)
+
+describe('the rules at a time', () => {
+  const history = [at(0, costing(1n)), at(10, costing(2n)), at(10, costing(3n))]
+
+  it('are the newest set by then', () => {
+    const amountAt = (minutes: number) => rulesAt(history, T0 + minutes * MINUTE_MS)?.prices[0]?.amount
+    expect([-1, 0, 9.9, 10, 11].map(amountAt)).toEqual([undefined, 1n, 1n, 3n, 3n])
+    expect(rulesAt([], T0)).toBeNull()
+  })
+
+  it('count for a block when set in its second, since blocks cut their time to seconds', () => {
+    const late = [{ atMs: T0 + 999, rules: costing(1n) }]
+    expect(rulesAtBlock(late, T0)).not.toBeNull()
+    expect(rulesAtBlock([{ atMs: T0 + 1_000, rules: costing(1n) }], T0)).toBeNull()
+    expect(lowestPrice(late, ASKED, T0)).toBe(1n)
+  })
+})
+
+describe('the price that counts for a block', () => {
+  it('is the one in force', () => {
+    expect(lowest([at(0, costing(5n))], 60)).toBe(5n)
+    expect(lowest([at(0, costing(5n))], -1)).toBeNull()
+    expect(lowest([], 0)).toBeNull()
+  })
+
+  it('is still the lower one for half an hour after a rise', () => {
+    const history = [at(0, costing(5n)), at(60, costing(9n))]
+    expect(lowest(history, 60)).toBe(5n)
+    expect(lowest(history, 89)).toBe(5n)
+    expect(lowest(history, 90)).toBe(9n)
+    expect(lowest(history, 91)).toBe(9n)
+  })
+
+  it('is the lower one at once after a fall', () => {
+    expect(lowest([at(0, costing(9n)), at(60, costing(5n))], 60)).toBe(5n)
+  })
+
+  it('is one that was in force for a moment only', () => {
+    const history = [at(0, costing(9n)), at(60, costing(1n)), at(61, costing(9n))]
+    expect([59, 60, 90, 91].map((minutes) => lowest(history, minutes))).toEqual([9n, 1n, 1n, 9n])
+  })
+
+  it('goes on for half an hour after prices were dropped', () => {
+    const history = [at(0, costing(5n)), at(60, costing(null))]
+    expect([60, 89, 90].map((minutes) => lowest(history, minutes))).toEqual([5n, 5n, null])
+  })
+
+  it('is asked in that token, on that network, for that recipient', () => {
+    const history = [at(0, costing(5n)), at(60, costing(5n, '0x00000000000000000000000000000000000000b2'))]
+    const blockMs = T0 + 60 * MINUTE_MS
+    expect(lowestPrice(history, { ...ASKED, token: RECIPIENT }, blockMs)).toBeNull()
+    expect(lowestPrice(history, { ...ASKED, network: '8453' }, blockMs)).toBeNull()
+    expect(lowestPrice(history, { ...ASKED, recipient: RECIPIENT.replace('a1', 'c3') }, blockMs)).toBeNull()
+    // the recipient of before is as good as the price of before
+    expect([lowest(history, 89), lowest(history, 90)]).toEqual([5n, null])
+  })
+
+  it('is the least of those in force at any moment of that time', () => {
+    // all happens at whole minutes, so that each moment can be looked at
+    const steps = fc.array(
+      fc.record({ afterMinutes: fc.nat(30), amount: fc.option(fc.bigInt(1n, 9n), { nil: null }) }),
+      { maxLength: 8 },
+    )
+    fc.assert(
+      fc.property(steps, fc.nat(200), (steps, blockMinutes) => {
+        let minutes = 0
+        const history = steps.map(({ afterMinutes, amount }) => {
+          minutes += afterMinutes
+          return at(minutes, costing(amount))
+        })
+        const blockMs = T0 + blockMinutes * MINUTE_MS
+        const moments = Array.from({ length: 31 }, (_, i) => blockMs - PRICE_GRACE_MS + i * MINUTE_MS)
+        const inForce = [...new Set(moments.flatMap((ms) => rulesAt(history, ms) ?? []))]
+        expect(rulesWithinGrace(history, blockMs)).toEqual(inForce)
+        const amounts = inForce.flatMap(({ prices }) => prices).map(({ amount }) => Number(amount))
+        const least = amounts.length === 0 ? null : BigInt(Math.min(...amounts))
+        expect(lowestPrice(history, ASKED, blockMs)).toBe(least)
+      }),
+    )
+  })
+})

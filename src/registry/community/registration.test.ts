@@ -1,0 +1,175 @@
+import fc from 'fast-check'
+import { describe, expect, it } from 'vitest'
+import { judgeRegistration, REGISTRATION_PROBLEMS, type RegistrationFacts } from './registration.js'
+import { areRequirementsMet, factsNeeded, tokenKey, type WalletFacts } from './requirements.js'
+import type { CommunityRequirement, CommunityRules } from './rules.js'
+
+const WALLET = '0x00000000000000000000000000000000000000a1'
+const onMainnet = { network: '1', token: 'native', amount: 10n, recipient: WALLET }
+const onBase = { ...onMainnet, network: '8453', amount: 11n }
+const inUsdc = { ...onMainnet, token: WALLET, amount: 12n }
+const REQUIREMENT: CommunityRequirement = { kind: 'cluster', name: 'foobar' }
+
+const rules = (changes: Partial<CommunityRules> = {}): CommunityRules => ({
+  prices: [],
+  ownersOnly: false,
+  startsAtMs: null,
+  requirements: [],
+  ...changes,
+})
+/** Somebody asks for a free name of a free community. */
+const facts = (changes: Partial<RegistrationFacts> = {}): RegistrationFacts => ({
+  isServed: true,
+  rules: rules(),
+  network: null,
+  nowMs: 1_000,
+  isOwner: false,
+  beneficiary: 'none',
+  isTaken: false,
+  areRequirementsMet: null,
+  ...changes,
+})
+const problemOf = (changes: Partial<RegistrationFacts>) => {
+  const judgement = judgeRegistration(facts(changes))
+  return judgement.outcome === 'refused' ? judgement.problem : judgement.outcome
+}
+
+describe('a registration in a community', () => {
+  it('is free where nothing is asked', () => {
+    expect(judgeRegistration(facts())).toEqual({ outcome: 'free' })
+    expect(problemOf({ network: 'nonsense' })).toBe('free')
+  })
+
+  it('is refused for each reason', () => {
+    expect(problemOf({ isServed: false })).toBe('testnet_only')
+    expect(problemOf({ rules: null })).toBe('not_found')
+    expect(problemOf({ rules: rules({ prices: [onMainnet] }), network: '8453' })).toBe('invalid_chain_id')
+    expect(problemOf({ rules: rules({ startsAtMs: 1_001 }) })).toBe('not_active')
+    expect(problemOf({ rules: rules({ startsAtMs: 1_000 }) })).toBe('free')
+    expect(problemOf({ rules: rules({ ownersOnly: true }), beneficiary: 'own' })).toBe('not_verified')
+    expect(problemOf({ beneficiary: 'other' })).toBe('not_verified')
+    expect(problemOf({ rules: rules({ ownersOnly: true }), isOwner: true })).toBe('no_walletAddress_found')
+    expect(problemOf({ isTaken: true })).toBe('not_available')
+    expect(problemOf({ areRequirementsMet: false })).toBe('requirements_not_met')
+  })
+
+  it('is refused for the first reason of those that hold, in the order of the interface', () => {
+    const ALL: Record<(typeof REGISTRATION_PROBLEMS)[number], Partial<RegistrationFacts>> = {
+      testnet_only: { isServed: false },
+      not_found: { rules: null },
+      invalid_chain_id: {
+        network: '8453',
+        rules: rules({ prices: [onMainnet], startsAtMs: 2_000 }),
+        beneficiary: 'other',
+      },
+      not_active: { rules: rules({ ownersOnly: true, startsAtMs: 2_000 }) },
+      not_verified: { rules: rules({ ownersOnly: true }) },
+      no_walletAddress_found: { isOwner: true, rules: rules({ ownersOnly: true }) },
+      not_available: { isTaken: true },
+      requirements_not_met: { areRequirementsMet: false },
+    }
+    const worst = { isTaken: true, areRequirementsMet: false }
+    for (const problem of REGISTRATION_PROBLEMS.slice(0, 7))
+      expect(problemOf({ ...worst, ...ALL[problem] })).toBe(problem)
+    expect(problemOf({ ...worst, ...ALL.testnet_only, rules: null })).toBe('testnet_only')
+  })
+
+  it('never gets to a later reason before an earlier one', () => {
+    const anyFacts = fc.record({
+      isServed: fc.boolean(),
+      rules: fc.option(
+        fc.record({
+          prices: fc.constantFrom([], [onMainnet], [onMainnet, onBase]),
+          ownersOnly: fc.boolean(),
+          startsAtMs: fc.constantFrom(null, 999, 1_000, 1_001),
+          requirements: fc.constantFrom([], [REQUIREMENT]),
+        }),
+      ),
+      network: fc.constantFrom(null, '1', '8453', '10'),
+      nowMs: fc.constant(1_000),
+      isOwner: fc.boolean(),
+      beneficiary: fc.constantFrom('none' as const, 'own' as const, 'other' as const),
+      isTaken: fc.boolean(),
+      areRequirementsMet: fc.constantFrom(null, true, false),
+    })
+    const rank = (changes: Partial<RegistrationFacts>) => {
+      const at = (REGISTRATION_PROBLEMS as readonly string[]).indexOf(problemOf(changes))
+      return at === -1 ? REGISTRATION_PROBLEMS.length : at
+    }
+    fc.assert(
+      fc.property(anyFacts, (given) => {
+        // mending one thing never brings an earlier complaint than before
+        expect(rank({ ...given, isServed: true })).toBeGreaterThanOrEqual(rank(given))
+        expect(rank({ ...given, isTaken: false })).toBeGreaterThanOrEqual(rank(given))
+        expect(rank({ ...given, areRequirementsMet: true })).toBeGreaterThanOrEqual(rank(given))
+        expect(rank({ ...given, isOwner: true, beneficiary: 'own' })).toBeGreaterThanOrEqual(Math.min(rank(given), 6))
+        // nothing is charged twice, and nobody is charged for what the rules give away
+        const judgement = judgeRegistration(given)
+        if (judgement.outcome === 'paid') expect(given.rules?.prices).toContain(judgement.price)
+        if (judgement.outcome === 'free') {
+          expect(given.rules?.prices.length === 0 || (given.isOwner && given.beneficiary === 'other')).toBe(true)
+        }
+      }),
+    )
+  })
+
+  it('costs the first price of the network, of the community where none is named', () => {
+    const paid = rules({ prices: [inUsdc, onMainnet, onBase] })
+    expect(judgeRegistration(facts({ rules: paid }))).toEqual({ outcome: 'paid', price: inUsdc })
+    expect(judgeRegistration(facts({ rules: paid, network: '1' }))).toEqual({ outcome: 'paid', price: inUsdc })
+    expect(judgeRegistration(facts({ rules: paid, network: '8453' }))).toEqual({ outcome: 'paid', price: onBase })
+    expect(judgeRegistration(facts({ rules: paid, isOwner: true }))).toEqual({ outcome: 'paid', price: inUsdc })
+  })
+
+  it('by an owner for somebody else is without price', () => {
+    const given = { rules: rules({ prices: [onMainnet] }), isOwner: true, beneficiary: 'other' as const }
+    expect(problemOf(given)).toBe('free')
+    expect(problemOf({ ...given, network: '8453' })).toBe('invalid_chain_id')
+    expect(problemOf({ ...given, isOwner: false })).toBe('not_verified')
+  })
+
+  it('asks for requirements only when all else is well', () => {
+    const asking = rules({ requirements: [REQUIREMENT] })
+    expect(problemOf({ rules: asking })).toBe('open')
+    expect(problemOf({ rules: asking, areRequirementsMet: true })).toBe('free')
+    expect(problemOf({ rules: asking, isTaken: true })).toBe('not_available')
+  })
+})
+
+describe('requirements', () => {
+  const token = { kind: 'token', network: '1', token: WALLET, minimum: 5n } as const
+  const wallet = (changes: Partial<WalletFacts> = {}): WalletFacts => ({
+    address: WALLET,
+    balances: new Map([[tokenKey(token), 5n]]),
+    verifiedIn: new Set(['foobar']),
+    ...changes,
+  })
+
+  it('are a balance, a place on a list, a place in a cluster', () => {
+    const balance = (amount: bigint) => wallet({ balances: new Map([[`1/${WALLET}`, amount]]) })
+    expect(areRequirementsMet([token], balance(5n))).toBe(true)
+    expect(areRequirementsMet([token], balance(4n))).toBe(false)
+    expect(areRequirementsMet([{ kind: 'allowlist', addresses: [WALLET] }], wallet())).toBe(true)
+    expect(areRequirementsMet([{ kind: 'allowlist', addresses: ['x'] }], wallet())).toBe(false)
+    expect(areRequirementsMet([REQUIREMENT], wallet())).toBe(true)
+    expect(areRequirementsMet([REQUIREMENT], wallet({ verifiedIn: new Set() }))).toBe(false)
+  })
+
+  it('are all to be met, and none is none', () => {
+    expect(areRequirementsMet([], wallet({ verifiedIn: new Set() }))).toBe(true)
+    expect(areRequirementsMet([token, REQUIREMENT], wallet())).toBe(true)
+    expect(areRequirementsMet([token, REQUIREMENT], wallet({ verifiedIn: new Set() }))).toBe(false)
+  })
+
+  it('say what has to be read, each once, and miss what was not', () => {
+    const all = [token, { ...token, minimum: 9n }, REQUIREMENT, REQUIREMENT, { ...token, network: '8453' }]
+    expect(factsNeeded(all)).toEqual({
+      tokens: [
+        { network: '1', token: WALLET },
+        { network: '8453', token: WALLET },
+      ],
+      clusters: ['foobar'],
+    })
+    expect(() => areRequirementsMet([token], wallet({ balances: new Map() }))).toThrow(RangeError)
+  })
+})

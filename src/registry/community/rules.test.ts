@@ -1,0 +1,213 @@
+import fc from 'fast-check'
+import { describe, expect, it } from 'vitest'
+import { decodeAddress } from '../primitives/address.js'
+import { type CommunityRules, communityRulesJson, parseCommunityRules } from './rules.js'
+
+const EVM = '0x00000000000000000000000000000000000000a1'
+const MINT = 'EPjFWdd5AufqSSqeM2qN1xzybapC8G4wEGGkZwyTDt1v'
+const NETWORKS = ['1', '8453', 'solana']
+const isEnabled = (network: string) => NETWORKS.includes(network)
+const parse = (input: unknown) => parseCommunityRules(input, { isEnabled, takesPayments: isEnabled })
+/** The faults found, as `path: message`. */
+const faults = (input: unknown) => {
+  const rules = parse(input)
+  return 'problems' in rules ? rules.problems.map(({ path, message }) => `${path}: ${message}`) : []
+}
+const price = (changes: object = {}) => ({ network: '1', token: 'native', amount: '10', recipient: EVM, ...changes })
+
+const evmAddress = fc
+  .uint8Array({ minLength: 20, maxLength: 20 })
+  .filter((bytes) => bytes.some((byte) => byte !== 0))
+  .map((raw) => decodeAddress(Uint8Array.of(1, ...raw)).text)
+const solanaAddress = fc
+  .uint8Array({ minLength: 32, maxLength: 32 })
+  .filter((bytes) => bytes.some((byte) => byte !== 0))
+  .map((raw) => decodeAddress(Uint8Array.of(2, ...raw)).text)
+const onChain = fc.constantFrom(...NETWORKS).chain((network) => {
+  const address = network === 'solana' ? solanaAddress : evmAddress
+  const amount = fc.bigInt(1n, network === 'solana' ? 2n ** 64n - 1n : 2n ** 256n - 1n)
+  return fc.record({ network: fc.constant(network), address, amount, recipient: address })
+})
+const anyPrice = fc
+  .record({ on: onChain, isNative: fc.boolean() })
+  .map(({ on: { address, ...rest }, isNative }) => ({ ...rest, token: isNative ? 'native' : address }))
+const anyRequirement = fc.oneof(
+  onChain.map(({ network, address, amount }) => ({ kind: 'token' as const, network, token: address, minimum: amount })),
+  fc
+    .uniqueArray(fc.oneof(evmAddress, solanaAddress), { minLength: 1, maxLength: 5 })
+    .map((addresses) => ({ kind: 'allowlist' as const, addresses })),
+  fc.stringMatching(/^[a-z0-9_-]{1,32}$/).map((name) => ({ kind: 'cluster' as const, name })),
+)
+const anyRules: fc.Arbitrary<CommunityRules> = fc
+  .record({
+    prices: fc.uniqueArray(anyPrice, { maxLength: 5, selector: ({ network, token }) => `${network} ${token}` }),
+    ownersOnly: fc.boolean(),
+    startsAtMs: fc.option(fc.date({ min: new Date(0), max: new Date('2100-01-01'), noInvalidDate: true }), {
+      nil: null,
+    }),
+    requirements: fc.array(anyRequirement, { maxLength: 5 }),
+  })
+  .map(({ ownersOnly, startsAtMs, ...rest }) => ({
+    ...rest,
+    ownersOnly: ownersOnly && rest.prices.length === 0,
+    startsAtMs: startsAtMs?.getTime() ?? null,
+  }))
+
+it('asks no price where no payments are taken, but for balances there', () => {
+  const places = { isEnabled, takesPayments: (network: string) => network !== '8453' }
+  const token = { kind: 'token', network: '8453', token: EVM, minimum: '1' }
+  expect(parseCommunityRules({ prices: [price()], requirements: [token] }, places)).not.toHaveProperty('problems')
+  expect(parseCommunityRules({ prices: [price({ network: '8453' })] }, places)).toEqual({
+    problems: [{ path: 'prices[0].network', message: 'takes no payments for community names here' }],
+  })
+})
+
+describe('the rules of a community', () => {
+  it('are free and open where nothing is said', () => {
+    expect(parse({})).toEqual({ prices: [], ownersOnly: false, startsAtMs: null, requirements: [] })
+  })
+
+  it('come back from JSON as they were, whatever they are', () => {
+    fc.assert(
+      fc.property(anyRules, (rules) => {
+        const json = JSON.stringify(communityRulesJson(rules))
+        expect(parse(JSON.parse(json))).toEqual(rules)
+      }),
+    )
+  })
+
+  it('are read into one form', () => {
+    const checksummed = '0xA0b86991c6218b36c1d19D4a2e9Eb0cE3606eB48'
+    expect(
+      parse({
+        prices: [price({ token: checksummed, recipient: checksummed })],
+        startsAt: '2026-11-20T08:00:00Z',
+        requirements: [
+          { kind: 'allowlist', addresses: [checksummed, checksummed.toLowerCase(), MINT] },
+          { kind: 'cluster', name: 'FooBar/' },
+        ],
+      }),
+    ).toEqual({
+      prices: [{ network: '1', token: checksummed.toLowerCase(), amount: 10n, recipient: checksummed.toLowerCase() }],
+      ownersOnly: false,
+      startsAtMs: Date.UTC(2026, 10, 20, 8),
+      requirements: [
+        { kind: 'allowlist', addresses: [checksummed.toLowerCase(), MINT] },
+        { kind: 'cluster', name: 'foobar' },
+      ],
+    })
+  })
+
+  it.each([
+    [null, ': must be an object'],
+    [[], ': must be an object'],
+    ['{}', ': must be an object'],
+    [{ ownerOnly: true }, ': has an unknown field "ownerOnly"'],
+    [JSON.parse('{"__proto__": {"prices": []}}'), ': has an unknown field "__proto__"'],
+    [{ prices: {} }, 'prices: must be a list of at most 20'],
+    [{ prices: Array(21).fill(price()) }, 'prices: must be a list of at most 20'],
+    [{ prices: [price(), price({ amount: '20' })] }, 'prices: must name a token of a network once'],
+    [{ prices: [null] }, 'prices[0]: must be an object'],
+    [{ prices: [price({ chainId: 1 })] }, 'prices[0]: has an unknown field "chainId"'],
+    [{ prices: [price({ network: '10' })] }, 'prices[0].network: is no network of this community'],
+    [{ prices: [price({ network: 1 })] }, 'prices[0].network: is no network of this community'],
+    [{ prices: [price({ token: 'NATIVE' })] }, 'prices[0].token: must be an address'],
+    [{ prices: [price({ token: MINT })] }, 'prices[0].token: must be an address of its network'],
+    [
+      { prices: [price({ network: 'solana', recipient: MINT, token: EVM })] },
+      'prices[0].token: must be an address of its network',
+    ],
+    [{ prices: [price({ token: `0x${'0'.repeat(40)}` })] }, 'prices[0].token: must not be the zero address'],
+    [{ prices: [price({ recipient: `0x${'0'.repeat(40)}` })] }, 'prices[0].recipient: must not be the zero address'],
+    [
+      { prices: [price({ recipient: '0xA0b86991c6218b36c1d19D4a2e9Eb0cE3606eb48' })] },
+      'prices[0].recipient: has a wrong checksum (EIP-55)',
+    ],
+    [{ prices: [price({ recipient: undefined })] }, 'prices[0].recipient: must be an address'],
+    [{ ownersOnly: 'true' }, 'ownersOnly: must be true or false'],
+    [{ ownersOnly: true, prices: [price()] }, 'ownersOnly: can not stand together with prices'],
+    [{ requirements: [{}] }, 'requirements[0]: must be of kind token, allowlist or cluster'],
+    [{ requirements: ['token'] }, 'requirements[0]: must be of kind token, allowlist or cluster'],
+    [{ requirements: [{ kind: 'nft' }] }, 'requirements[0]: must be of kind token, allowlist or cluster'],
+    [
+      { requirements: [{ kind: 'token', network: '1', token: 'native', minimum: '1' }] },
+      'requirements[0].token: must be an address',
+    ],
+    [{ requirements: [{ kind: 'allowlist', addresses: [] }] }, 'requirements[0].addresses: must name an address'],
+    [{ requirements: [{ kind: 'allowlist' }] }, 'requirements[0].addresses: must name an address'],
+    [
+      { requirements: [{ kind: 'allowlist', addresses: [EVM, 'x'] }] },
+      'requirements[0].addresses[1]: must be an address',
+    ],
+    [{ requirements: [{ kind: 'cluster', name: 'foo bar' }] }, 'requirements[0].name: must be the name of a cluster'],
+    [{ requirements: [{ kind: 'cluster' }] }, 'requirements[0].name: must be the name of a cluster'],
+  ])('are refused, with the place, for %j', (input, fault) => {
+    expect(faults(input)).toEqual([fault])
+  })
+
+  it.each(['0', '', '-1', '01', '1.5', '1e3', '0x10', 1, 10n, null, undefined, `${2n ** 256n}`])(
+    'have no price of %s',
+    (amount) => {
+      expect(faults({ prices: [price({ amount })] })).toEqual([
+        'prices[0].amount: must be a whole number of base units above zero, as a string',
+      ])
+    },
+  )
+
+  it('know that an amount on Solana has 64 bits', () => {
+    const on = (amount: bigint) => ({ prices: [price({ network: 'solana', recipient: MINT, amount: `${amount}` })] })
+    expect(faults(on(2n ** 64n - 1n))).toEqual([])
+    expect(faults(on(2n ** 64n))).toEqual(['prices[0].amount: must be below 2^64 on Solana'])
+  })
+
+  it.each([
+    '2026-11-20',
+    '2026-11-20T08:00Z',
+    '2026-11-20T08:00:00',
+    '2026-11-20T08:00:00+01:00',
+    '2026-02-30T00:00:00Z',
+    '2026-13-01T00:00:00Z',
+    '2026-11-20T25:00:00Z',
+    '2026-11-20T24:00:00Z',
+    ' 2026-11-20T08:00:00Z',
+    '',
+    0,
+    1_763_625_600_000,
+    true,
+    {},
+  ])('have no start at %j', (startsAt) => {
+    expect(faults({ startsAt })).toEqual(['startsAt: must be a date of the form 2026-11-20T08:00:00Z, or null'])
+  })
+
+  it('are refused with every fault, but not thousands of them', () => {
+    expect(faults({ prices: [price({ amount: '0', recipient: 'x' })], ownersOnly: true, startsAt: 'x' })).toHaveLength(
+      3,
+    )
+    expect(faults({ requirements: [{ kind: 'allowlist', addresses: Array(1_000).fill('x') }] })).toHaveLength(20)
+  })
+
+  it('are never thrown at, whatever comes', () => {
+    const keys = fc.constantFrom(
+      'prices',
+      'ownersOnly',
+      'startsAt',
+      'requirements',
+      'kind',
+      'network',
+      'token',
+      'addresses',
+    )
+    const json = fc.letrec((tie) => ({
+      value: fc.oneof({ maxDepth: 4 }, fc.jsonValue(), fc.array(tie('value'), { maxLength: 3 }), tie('object')),
+      object: fc.dictionary(keys, tie('value'), { maxKeys: 4 }),
+    }))
+    fc.assert(
+      fc.property(json.value, (input) => {
+        const rules = parse(input)
+        if ('problems' in rules) expect(rules.problems.length).toBeGreaterThan(0)
+        else expect(parse(communityRulesJson(rules))).toEqual(rules)
+      }),
+      { numRuns: 500 },
+    )
+  })
+})

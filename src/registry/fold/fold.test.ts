@@ -1,0 +1,333 @@
+import fc from 'fast-check'
+import { describe, expect, it } from 'vitest'
+import { append, emptyRegistry, loadSlice, type MemoryRegistry } from '../../../test/support/memoryRegistry.js'
+import { decodeBidEffects } from '../journal/effects.js'
+import { ENTRY_KIND, type Entry, entryKind } from '../journal/entry.js'
+import { eventData, type PublicEvent, publicEvents } from '../journal/events.js'
+import { addressOfWord } from '../primitives/address.js'
+import { bigIntToWord, keyOf, toHex } from '../primitives/bytes.js'
+import { clusterId } from '../primitives/clusterId.js'
+import { wordToName } from '../primitives/name.js'
+import { fold } from './index.js'
+
+const BLOCK_MS = 1_000
+
+/** Wallets 0 and 1 are EVM addresses, 2 a Solana key; 3 is planted as a private wallet, 4 as an unverified mention. */
+const WALLETS = [0x11, 0x22, 0x33, 0x44, 0x55].map((byte, i) => Buffer.alloc(32, byte).fill(0, 0, i === 2 ? 0 : 12))
+const PRIVATE = 3
+const MENTIONED = 4
+const asWord = (text: string) => Buffer.from(text.padEnd(32, '\0'), 'latin1')
+const NAMES = ['foo', 'bar', 'a', 'z'.repeat(32), 'Foo', '', 'fo.o'].map(asWord)
+
+type Step =
+  | { kind: 'bid'; wallet: number; name: number; amountWei: bigint; causeMs: number; referral: boolean }
+  | { kind: 'minimum'; wei: bigint; causeMs: number }
+
+const step: fc.Arbitrary<Step> = fc.oneof(
+  {
+    weight: 8,
+    arbitrary: fc.record({
+      kind: fc.constant('bid' as const),
+      wallet: fc.nat(WALLETS.length - 1),
+      name: fc.nat(NAMES.length - 1),
+      amountWei: fc.bigInt({ min: 0n, max: 5n }),
+      causeMs: fc.nat(100),
+      referral: fc.boolean(),
+    }),
+  },
+  {
+    weight: 1,
+    arbitrary: fc.record({
+      kind: fc.constant('minimum' as const),
+      wei: fc.bigInt({ min: 0n, max: 4n }),
+      causeMs: fc.nat(100),
+    }),
+  },
+)
+const steps = fc.array(step, { maxLength: 40 })
+
+const entryOf = (s: Step, i: number): Entry => ({
+  kind: s.kind,
+  position: { chain: 1, block: i >> 2, logIndex: i & 3 },
+  txKey: BigInt(i),
+  causeMs: s.causeMs * BLOCK_MS,
+  body:
+    s.kind === 'minimum'
+      ? bigIntToWord(s.wei)
+      : Buffer.concat([
+          Buffer.alloc(32, i),
+          WALLETS[s.wallet]!,
+          bigIntToWord(s.amountWei),
+          NAMES[s.name]!,
+          ...(s.referral ? [Buffer.alloc(32, 9)] : []),
+        ]),
+})
+const entriesOf = (list: readonly Step[]): Entry[] => list.map(entryOf)
+
+/** Tables as signed changes would have left them: a cluster of the private wallet, in which wallet 4 is a mere mention. */
+function planted(): MemoryRegistry {
+  const registry = emptyRegistry('mainnet', 1n)
+  const owner = addressOfWord(WALLETS[PRIVATE]!)
+  registry.head.serial = 1
+  registry.clusters.push({ serial: 1, id: clusterId('mainnet', owner, 0), createdSeq: 0 })
+  const row = { cluster: 1, isBackedUp: true, createdSeq: 0, updatedSeq: 0 }
+  registry.wallets.push({ ...row, address: owner, name: 'secret', isVerified: true, isPrivate: true })
+  const mentioned = addressOfWord(WALLETS[MENTIONED]!)
+  registry.wallets.push({ ...row, address: mentioned, name: 'other', isVerified: false, isPrivate: false })
+  return registry
+}
+
+const LATE = Number.MAX_SAFE_INTEGER
+
+/** The rules again, as plainly as they can be said, over names and wallet numbers. */
+function model(list: readonly Step[]) {
+  let minimum = 1n
+  let serial = 1
+  const owners = new Map<string, number>()
+  const clusterOf = new Map<number, number>([[PRIVATE, 1]])
+  let isSecret = true
+  const outcomes: string[] = []
+  const events: string[] = []
+  for (const s of list) {
+    if (s.kind === 'minimum') {
+      minimum = s.wei
+      continue
+    }
+    const name = wordToName(NAMES[s.name]!)
+    if (name === null) outcomes.push('refused malformed_name')
+    else if (s.amountWei < minimum) outcomes.push('refused below_minimum')
+    else if (owners.has(name)) outcomes.push('lost')
+    else {
+      outcomes.push('won')
+      if (!clusterOf.has(s.wallet)) {
+        clusterOf.set(s.wallet, ++serial)
+        events.push(`CREATE_CLUSTER ${serial}`, `ADD_WALLET ${serial} ${s.wallet} main`)
+      } else if (s.wallet === PRIVATE && isSecret) {
+        isSecret = false
+        events.push(`ADD_WALLET 1 ${s.wallet} secret`)
+      }
+      owners.set(name, clusterOf.get(s.wallet)!)
+      events.push(`REGISTER_NAME ${clusterOf.get(s.wallet)} ${name} ${s.amountWei}`)
+    }
+  }
+  return { minimum, serial, owners, clusterOf, isSecret, outcomes, events }
+}
+
+const walletNumber = (address: Buffer) => WALLETS.findIndex((word) => addressOfWord(word).equals(address))
+const line = (event: PublicEvent): string => {
+  switch (event.type) {
+    case 'CREATE_CLUSTER':
+      return `CREATE_CLUSTER ${event.cluster}`
+    case 'ADD_WALLET':
+      return `ADD_WALLET ${event.cluster} ${walletNumber(event.wallet)} ${event.name}`
+    case 'REGISTER_NAME':
+      return `REGISTER_NAME ${event.cluster} ${event.name} ${event.amountWei}`
+    default:
+      return `${event.type} is no event of a bid`
+  }
+}
+
+function folded(list: readonly Step[], writerMs = LATE): MemoryRegistry {
+  const registry = planted()
+  append(registry, entriesOf(list), writerMs)
+  return registry
+}
+
+describe('fold', () => {
+  it('does as the model does', () => {
+    fc.assert(
+      fc.property(steps, (list) => {
+        const registry = folded(list)
+        const want = model(list)
+        expect(registry.head).toMatchObject({ seq: list.length, serial: want.serial, minimumWei: want.minimum })
+
+        const outcomes = registry.journal
+          .filter((row) => row.kind === 'bid')
+          .map((row) => decodeBidEffects(row.effects))
+          .map((effects) => (effects.outcome === 'refused' ? `refused ${effects.reason}` : effects.outcome))
+        expect(outcomes).toEqual(want.outcomes)
+        expect(registry.names.map((row) => row.outcome)).toEqual(want.outcomes.map((o) => o.split(' ')[0]))
+
+        const won = registry.names.filter((row) => row.outcome === 'won')
+        expect(new Map(won.map((row) => [row.name, row.cluster]))).toEqual(want.owners)
+        expect(won).toHaveLength(want.owners.size)
+        for (const row of registry.names) if (row.outcome !== 'won') expect(row.cluster).toBeNull()
+
+        const verified = registry.wallets.filter((row) => row.isVerified)
+        expect(new Map(verified.map((row) => [walletNumber(row.address), row.cluster]))).toEqual(want.clusterOf)
+        expect(verified.find((row) => walletNumber(row.address) === PRIVATE)?.isPrivate).toBe(want.isSecret)
+        expect(registry.journal.flatMap(publicEvents).map(line)).toEqual(want.events)
+      }),
+      { numRuns: 500 },
+    )
+  })
+
+  it('keeps a verified wallet in one cluster, named main, and an unverified mention where it was', () => {
+    fc.assert(
+      fc.property(steps, (list) => {
+        const { wallets, clusters } = folded(list)
+        const verified = wallets.filter((row) => row.isVerified).map((row) => keyOf(row.address))
+        expect(new Set(verified).size).toBe(verified.length)
+        for (const row of wallets.filter((row) => row.isVerified && row.cluster !== 1)) expect(row.name).toBe('main')
+        expect(wallets.filter((row) => !row.isVerified)).toEqual(planted().wallets.slice(1))
+        expect(new Set(clusters.map((row) => toHex(row.id))).size).toBe(clusters.length)
+        expect(clusters.map((row) => row.serial)).toEqual(clusters.map((_, i) => i + 1))
+      }),
+    )
+  })
+
+  it('gives the same rows wherever the batches are cut', () => {
+    const cuts = fc.array(fc.integer({ min: 1, max: 7 }), { minLength: 40, maxLength: 40 })
+    fc.assert(
+      fc.property(steps, cuts, (list, sizes) => {
+        const registry = planted()
+        const entries = entriesOf(list)
+        for (const size of sizes) append(registry, entries.splice(0, size), LATE)
+        const whole = folded(list)
+        expect(registry).toEqual(whole)
+      }),
+      { numRuns: 300 },
+    )
+  })
+
+  it('leaves the slice it was given alone, so that a batch may be folded again', () => {
+    fc.assert(
+      fc.property(steps, (list) => {
+        const slice = loadSlice(planted(), entriesOf(list))
+        const copy = loadSlice(planted(), entriesOf(list))
+        const first = fold(slice, entriesOf(list), LATE)
+        expect(slice).toEqual(copy)
+        expect(fold(slice, entriesOf(list), LATE)).toEqual(first)
+      }),
+    )
+  })
+
+  it('numbers public events without a gap, whatever was lost or refused in between', () => {
+    fc.assert(
+      fc.property(steps, (list) => {
+        const { journal, head } = folded(list)
+        let next = 1
+        for (const row of journal) {
+          expect(row.publicFirst).toBe(next)
+          expect(row.publicCount).toBe(publicEvents(row).length)
+          next += row.publicCount
+        }
+        expect(head.publicSeq).toBe(next - 1)
+        expect(journal.map((row) => row.seq)).toEqual(journal.map((_, i) => i + 1))
+      }),
+    )
+  })
+
+  it('never lets a timestamp fall, run ahead of the writer or come before its cause without need', () => {
+    fc.assert(
+      fc.property(steps, fc.nat(120), (list, now) => {
+        const { journal, head } = folded(list, now * BLOCK_MS)
+        let previous = 0
+        journal.forEach((row, i) => {
+          expect(row.atMs).toBe(Math.max(previous, Math.min(list[i]!.causeMs * BLOCK_MS, now * BLOCK_MS)))
+          previous = row.atMs
+        })
+        expect(head.atMs).toBe(previous)
+      }),
+    )
+  })
+
+  it('keeps the newest timestamp when the clock of a later writer is behind', () => {
+    const registry = planted()
+    const bid = { kind: 'bid', wallet: 0, name: 0, amountWei: 1n, causeMs: 50, referral: false } as const
+    append(registry, [entryOf(bid, 0)], 60 * BLOCK_MS)
+    append(registry, [entryOf({ ...bid, causeMs: 90 }, 1)], 10 * BLOCK_MS)
+    expect(registry.journal.map((row) => row.atMs)).toEqual([50 * BLOCK_MS, 50 * BLOCK_MS])
+  })
+
+  it('replays a journal to the same rows, timestamps copied', () => {
+    fc.assert(
+      fc.property(steps, fc.nat(120), fc.integer({ min: 1, max: 9 }), (list, now, size) => {
+        const live = folded(list, now * BLOCK_MS)
+        const inputs: Entry[] = live.journal.map(({ kind, position, txKey, body, atMs }) => ({
+          kind,
+          position,
+          txKey,
+          body,
+          causeMs: atMs,
+        }))
+        const rebuilt = planted()
+        while (inputs.length > 0) append(rebuilt, inputs.splice(0, size), Number.POSITIVE_INFINITY)
+        const withoutCause = (registry: MemoryRegistry) => registry.journal.map((row) => ({ ...row, causeMs: 0 }))
+        expect({ ...rebuilt, journal: withoutCause(rebuilt) }).toEqual({ ...live, journal: withoutCause(live) })
+      }),
+    )
+  })
+
+  it('judges by the minimum in force at each log', () => {
+    const bid = { kind: 'bid', wallet: 0, name: 0, amountWei: 2n, causeMs: 0, referral: false } as const
+    const registry = folded([
+      { kind: 'minimum', wei: 3n, causeMs: 0 },
+      bid,
+      { kind: 'minimum', wei: 2n, causeMs: 0 },
+      bid,
+      { kind: 'minimum', wei: 9n, causeMs: 0 },
+    ])
+    expect(registry.names.map((row) => row.outcome)).toEqual(['refused', 'won'])
+    expect(registry.head.minimumWei).toBe(9n)
+  })
+
+  it('keeps a malformed name out of the names, and the payer of a lost or refused bid without a cluster', () => {
+    const bid = { kind: 'bid', wallet: 0, name: 0, amountWei: 2n, causeMs: 0, referral: false } as const
+    const registry = folded([bid, { ...bid, wallet: 1 }, { ...bid, wallet: 2, name: 4 }, { ...bid, amountWei: 0n }])
+    expect(registry.names.map((row) => row.name)).toEqual(['foo', 'foo', null, 'foo'])
+    expect(registry.clusters).toHaveLength(2)
+    expect(registry.journal.map((row) => walletNumber(row.actor!))).toEqual([0, 1, 2, 0])
+  })
+
+  it('refuses bodies of another length and a slice that was loaded for something else', () => {
+    const entry = entryOf({ kind: 'bid', wallet: 0, name: 0, amountWei: 2n, causeMs: 0, referral: false }, 0)
+    const slice = loadSlice(planted(), [])
+    expect(() => fold(slice, [entry], LATE)).toThrow('the slice lacks')
+    expect(() => fold(slice, [{ ...entry, body: Buffer.alloc(100) }], LATE)).toThrow(RangeError)
+    for (const length of [0, 31, 33])
+      expect(() => fold(slice, [{ ...entry, kind: 'minimum', body: Buffer.alloc(length) }], LATE)).toThrow(RangeError)
+  })
+})
+
+describe('entry kinds', () => {
+  it('are never renumbered, and an unknown one stops the reader', () => {
+    expect(ENTRY_KIND).toEqual({
+      bid: 1,
+      minimum: 2,
+      create_cluster: 16,
+      add_wallets: 17,
+      rename_wallets: 18,
+      remove_wallets: 19,
+      verify_wallet: 20,
+      confirm_backup: 21,
+      configure_community: 22,
+      register_community_name: 23,
+      pay_community_name: 24,
+    })
+    expect([1, 2, 20].map(entryKind)).toEqual(['bid', 'minimum', 'verify_wallet'])
+    expect(() => entryKind(99)).toThrow(RangeError)
+  })
+})
+
+describe('privacy of a planted private wallet', () => {
+  it('shows nothing before it wins, then names it with ADD_WALLET before REGISTER_NAME, once', () => {
+    fc.assert(
+      fc.property(steps, (list) => {
+        const { journal, clusters } = folded(list)
+        const idOf = (serial: number) => clusters[serial - 1]!.id
+        const feed = journal.flatMap((row) =>
+          publicEvents(row).map((event) => ({ event, data: eventData(event, idOf) })),
+        )
+        const own = feed.filter(({ event }) => event.cluster === 1)
+        own.forEach(({ event, data }, i) => {
+          expect(event.type).toBe(i === 0 ? 'ADD_WALLET' : 'REGISTER_NAME')
+          expect(data.cluster_id).toBe(toHex(idOf(1)))
+          if (i === 0) expect(data).toMatchObject({ name: 'secret', is_verified: true, is_backed_up: true })
+        })
+        if (own.length === 0) expect(JSON.stringify(feed.map(({ data }) => data))).not.toContain('44'.repeat(20))
+      }),
+      { numRuns: 300 },
+    )
+  })
+})

@@ -1,0 +1,87 @@
+import fc from 'fast-check'
+import { describe, expect, it } from 'vitest'
+import { bigIntToWord } from '../primitives/bytes.js'
+import { nameToWord } from '../primitives/name.js'
+import { encodeBidEffects } from './effects.js'
+import { actorText, bidAmountWei, eventData, eventId, type FeedRow, publicEvents, ZERO_ADDRESS } from './events.js'
+
+const ACTOR = Buffer.of(1, ...Buffer.alloc(20, 0xab))
+const HOLDER = `0x${'ab'.repeat(20)}`
+const id = (serial: number) => Buffer.alloc(32, serial)
+
+function bidRow(effects: Parameters<typeof encodeBidEffects>[0], publicCount: number, amountWei = 5n): FeedRow {
+  const body = Buffer.concat([Buffer.alloc(64), bigIntToWord(amountWei), nameToWord('foo')])
+  return {
+    kind: 'bid',
+    seq: 1,
+    atMs: 1,
+    publicFirst: 1,
+    publicCount,
+    actor: ACTOR,
+    body,
+    effects: encodeBidEffects(effects),
+  }
+}
+const dataOf = (row: FeedRow) => publicEvents(row).map((event) => ({ type: event.type, data: eventData(event, id) }))
+const cluster_id = `0x${'07'.repeat(32)}`
+const registered = { type: 'REGISTER_NAME', data: { name: 'foo', wei_amount: '5', cluster_id } }
+
+describe('public events of a bid', () => {
+  it('that won with a new cluster', () => {
+    const row = bidRow({ outcome: 'won', cluster: 7, created: true, published: null }, 3)
+    const data = { name: 'main', address: HOLDER, cluster_id, is_verified: true, is_backed_up: false }
+    expect(dataOf(row)).toEqual([
+      { type: 'CREATE_CLUSTER', data: { cluster_id } },
+      { type: 'ADD_WALLET', data },
+      registered,
+    ])
+  })
+
+  it('that won for a wallet already public', () => {
+    expect(dataOf(bidRow({ outcome: 'won', cluster: 7, created: false, published: null }, 1))).toEqual([registered])
+  })
+
+  it('that made a private wallet public', () => {
+    const published = { walletName: 'cold', isBackedUp: true }
+    expect(dataOf(bidRow({ outcome: 'won', cluster: 7, created: false, published }, 2))).toEqual([
+      {
+        type: 'ADD_WALLET',
+        data: { name: 'cold', address: HOLDER, cluster_id, is_verified: true, is_backed_up: true },
+      },
+      registered,
+    ])
+  })
+
+  it('that lost or was refused: none', () => {
+    expect(publicEvents(bidRow({ outcome: 'lost' }, 0))).toEqual([])
+    expect(publicEvents(bidRow({ outcome: 'refused', reason: 'below_minimum' }, 0))).toEqual([])
+  })
+
+  it('carry the amount exactly, in decimal', () => {
+    fc.assert(
+      fc.property(fc.bigInt({ min: 0n, max: 2n ** 256n - 1n }), (wei) => {
+        const row = bidRow({ outcome: 'won', cluster: 7, created: false, published: null }, 1, wei)
+        expect(dataOf(row)[0]!.data.wei_amount).toBe(wei.toString())
+        expect(bidAmountWei(row.body)).toBe(wei)
+      }),
+    )
+  })
+})
+
+describe('other rows and fields', () => {
+  it('a change of the minimum is no public event', () => {
+    const row = { ...bidRow({ outcome: 'lost' }, 0), kind: 'minimum' as const, actor: null, body: bigIntToWord(1n) }
+    expect(publicEvents(row)).toEqual([])
+  })
+
+  it('ids name network, generation and number', () => {
+    expect(eventId('mainnet', 1, 42)).toBe('m-1-42')
+    expect(eventId('testnet', 2, 1)).toBe('t-2-1')
+  })
+
+  it('an actor that may not be named is the zero address', () => {
+    expect(actorText(ACTOR)).toBe(HOLDER)
+    expect(actorText(null)).toBe(ZERO_ADDRESS)
+    expect(ZERO_ADDRESS).toMatch(/^0x0{40}$/)
+  })
+})

@@ -1,0 +1,130 @@
+import fc from 'fast-check'
+import { encodeAbiParameters, type Hex, parseAbiParameters } from 'viem'
+import { describe, expect, it } from 'vitest'
+import type { CommunityRules } from '../community/rules.js'
+import { fromHex, toHex } from '../primitives/bytes.js'
+import { nameToWord } from '../primitives/name.js'
+import { type CommunityPayment, decodePaymentLog, judgePayment, type PaymentFacts } from './decide.js'
+
+const BLOCK_MS = Date.UTC(2026, 10, 20, 8)
+const RECIPIENT = '0x00000000000000000000000000000000000000a1'
+const TOKEN = '0x00000000000000000000000000000000000000b2'
+
+const rules = (changes: Partial<CommunityRules> = {}): CommunityRules => ({
+  prices: [{ network: '1', token: 'native', amount: 10n, recipient: RECIPIENT }],
+  ownersOnly: false,
+  startsAtMs: null,
+  requirements: [],
+  ...changes,
+})
+const since = (ms: number, changes: Partial<CommunityRules> = {}) => ({ atMs: BLOCK_MS - ms, rules: rules(changes) })
+const payment: CommunityPayment = {
+  network: '1',
+  token: 'native',
+  amount: 10n,
+  recipient: RECIPIENT,
+  community: 'club',
+  name: 'foobar',
+  blockMs: BLOCK_MS,
+}
+const facts: PaymentFacts = { history: [since(1_000_000_000)], isTaken: false, areRequirementsMet: true }
+const judge = (changes: Partial<CommunityPayment>, given: Partial<PaymentFacts> = {}) => {
+  const judgement = judgePayment({ ...payment, ...changes }, { ...facts, ...given })
+  return judgement.outcome === 'refused' ? judgement.reason : judgement.outcome
+}
+
+describe('a payment for a community name', () => {
+  it('registers it', () => {
+    expect(judge({})).toBe('registered')
+    expect(judge({ amount: 11n }), 'more is not too much').toBe('registered')
+  })
+
+  it.each([
+    ['no name', 'malformed_name', { name: null }],
+    ['no name of a community', 'malformed_name', { community: null }],
+    ['too little', 'underpaid', { amount: 9n }],
+    ['another token', 'no_price', { token: TOKEN }],
+    ['another network', 'no_price', { network: '8453' }],
+    ['another recipient', 'no_price', { recipient: TOKEN }],
+  ] as const)('buys nothing for %s', (_, reason, changes) => {
+    expect(judge(changes)).toBe(reason)
+  })
+
+  it('buys nothing of a community that is none, or not yet', () => {
+    expect(judge({}, { history: [] })).toBe('not_found')
+    expect(judge({}, { history: [since(-1_000)] })).toBe('not_found')
+    expect(judge({}, { history: [since(-999)] }), 'a block`s time is cut to the second').toBe('registered')
+  })
+
+  it('comes before the start or not, by its block`s time', () => {
+    expect(judge({}, { history: [since(1, { startsAtMs: BLOCK_MS + 1 })] })).toBe('not_active')
+    expect(judge({}, { history: [since(1, { startsAtMs: BLOCK_MS })] })).toBe('registered')
+  })
+
+  it('is held to the lowest price of half an hour', () => {
+    const dearer = since(20 * 60_000, { prices: [{ ...rules().prices[0]!, amount: 50n }] })
+    expect(judge({}, { history: [since(60 * 60_000), dearer] })).toBe('registered')
+    expect(judge({ blockMs: BLOCK_MS + 10 * 60_000 }, { history: [since(60 * 60_000), dearer] })).toBe('underpaid')
+    expect(judge({}, { history: [since(60 * 60_000), since(20 * 60_000, { prices: [] })] })).toBe('registered')
+  })
+
+  it('is lost where the name is somebody`s, and refused where its payer has no right to it', () => {
+    expect(judge({}, { isTaken: true })).toBe('lost')
+    expect(judge({}, { isTaken: true, areRequirementsMet: false })).toBe('lost')
+    expect(judge({}, { areRequirementsMet: false })).toBe('requirements_not_met')
+    expect(judge({ amount: 9n }, { isTaken: true })).toBe('underpaid')
+  })
+})
+
+describe('the log of a payment', () => {
+  const LOG = parseAbiParameters('bytes32, uint256, address, uint256, address, bytes32, bytes32, bytes32')
+  const word = fc.uint8Array({ minLength: 32, maxLength: 32 }).map(toHex)
+  const address = fc.uint8Array({ minLength: 20, maxLength: 20 }).map(toHex)
+  const anyName = fc.stringMatching(/^[a-z0-9_-]{1,32}$/)
+
+  it('is read as the ABI has it', () => {
+    const log = fc.record({
+      from: address,
+      chainId: fc.bigInt(0n, 2n ** 64n),
+      token: address,
+      amount: fc.bigInt(0n, 2n ** 256n - 1n),
+      recipient: address,
+      community: anyName,
+      name: anyName,
+      referral: word,
+    })
+    fc.assert(
+      fc.property(log, ({ from, chainId, token, amount, recipient, community, name, referral }) => {
+        const [communityWord, nameWord] = [toHex(nameToWord(community)), toHex(nameToWord(name))]
+        const payer: Hex = `0x${'0'.repeat(24)}${from.slice(2)}`
+        const data = encodeAbiParameters(LOG, [
+          payer,
+          chainId,
+          token,
+          amount,
+          recipient,
+          communityWord,
+          nameWord,
+          referral,
+        ])
+        const read = decodePaymentLog(fromHex(data))
+        expect({ ...read, payer: read.payer.text, referral: read.referral && toHex(read.referral) }).toEqual({
+          payer: from,
+          chainId,
+          token: BigInt(token) === 0n ? 'native' : token,
+          amount,
+          recipient,
+          community,
+          name,
+          referral: BigInt(referral) === 0n ? null : referral,
+        })
+      }),
+    )
+  })
+
+  it('has no name in a word that is none, no referral in a zero, native in the zero address', () => {
+    const read = decodePaymentLog(Buffer.alloc(256))
+    expect(read).toMatchObject({ token: 'native', community: null, name: null, referral: null })
+    expect(() => decodePaymentLog(Buffer.alloc(255))).toThrow(RangeError)
+  })
+})

@@ -1,0 +1,101 @@
+import fc from 'fast-check'
+import { describe, expect, it } from 'vitest'
+import { toHex } from '../primitives/bytes.js'
+import { judgePayment, knownUpTo, type Payment, type PaymentTerms, paymentMessageId, quoteId } from './quote.js'
+
+const bytes32 = fc.uint8Array({ minLength: 32, maxLength: 32 })
+const terms: fc.Arbitrary<PaymentTerms> = fc.record({
+  payer: bytes32,
+  name: bytes32,
+  amountWei: fc.bigInt(0n, 2n ** 128n - 1n),
+  lamports: fc.bigInt(0n, 2n ** 64n - 1n),
+  expiresAt: fc.bigInt(-(2n ** 63n), 2n ** 63n - 1n),
+  referral: bytes32,
+})
+const KEY = new Uint8Array(32).fill(1)
+const paid = (quoted: PaymentTerms, changes: Partial<Payment> = {}): Payment => ({
+  ...quoted,
+  sequence: 1n,
+  quoteId: quoteId(KEY, 'mainnet', quoted),
+  ...changes,
+})
+
+describe('a payment', () => {
+  it('that keeps to its quote is honoured, whatever its sequence', () => {
+    fc.assert(
+      fc.property(terms, fc.bigInt(0n, 2n ** 64n - 1n), (quoted, sequence) => {
+        expect(judgePayment(KEY, 'mainnet', paid(quoted, { sequence }))).toBe('honoured')
+      }),
+    )
+  })
+
+  it('that changes any term, the key, the network or the id is foreign', () => {
+    fc.assert(
+      fc.property(terms, terms, fc.constantFrom<keyof PaymentTerms>(...TERMS), (quoted, other, term) => {
+        fc.pre(!same(quoted[term], other[term]))
+        expect(judgePayment(KEY, 'mainnet', paid(quoted, { [term]: other[term] }))).toBe('foreign')
+      }),
+    )
+    fc.assert(
+      fc.property(terms, bytes32, fc.uint8Array({ maxLength: 64 }), (quoted, key, id) => {
+        expect(judgePayment(KEY, 'testnet', paid(quoted))).toBe('foreign')
+        expect(judgePayment(KEY, 'mainnet', paid(quoted, { quoteId: id }))).toBe('foreign')
+        fc.pre(!same(key, KEY))
+        expect(judgePayment(key, 'mainnet', paid(quoted))).toBe('foreign')
+      }),
+    )
+  })
+
+  it('has an id that is known for these terms', () => {
+    const quoted = {
+      payer: new Uint8Array(32).fill(2),
+      name: Buffer.concat([Buffer.from('alice'), Buffer.alloc(27)]),
+      amountWei: 10n ** 16n,
+      lamports: 200_000_000n,
+      expiresAt: 1_800_000_000n,
+      referral: new Uint8Array(32),
+    }
+    expect(toHex(quoteId(KEY, 'mainnet', quoted))).toBe(
+      '0x441ff6ca02cb4bae34ff1ba8b48be04c5e9c7f4239440d469b2f2dfa511c529e',
+    )
+  })
+
+  it('is not quoted with numbers that the program cannot take', () => {
+    const [quoted] = fc.sample(terms, 1) as [PaymentTerms]
+    expect(() => quoteId(KEY, 'mainnet', { ...quoted, amountWei: 2n ** 128n })).toThrow(RangeError)
+    expect(() => quoteId(KEY, 'mainnet', { ...quoted, lamports: 2n ** 64n })).toThrow(RangeError)
+    expect(() => quoteId(KEY, 'mainnet', { ...quoted, payer: new Uint8Array(31) })).toThrow(RangeError)
+  })
+})
+
+describe('a message id', () => {
+  it('differs for every cluster, program and sequence', () => {
+    const id = fc.tuple(bytes32, bytes32, fc.bigInt(0n, 2n ** 64n - 1n))
+    fc.assert(
+      fc.property(id, id, (a, b) => {
+        const isSame = same(a[0], b[0]) && same(a[1], b[1]) && a[2] === b[2]
+        expect(paymentMessageId(...a).equals(paymentMessageId(...b))).toBe(isSame)
+      }),
+    )
+    expect(paymentMessageId(KEY, KEY, 1n)).toHaveLength(32)
+  })
+})
+
+describe('sequences', () => {
+  it('are known up to the first gap, in whatever order they come', () => {
+    fc.assert(
+      fc.property(fc.nat(100), fc.uniqueArray(fc.integer({ min: 1, max: 40 })), (from, offsets) => {
+        const beyond = new Set(offsets.map((offset) => from + offset))
+        const all = new Set(beyond)
+        const upTo = knownUpTo(from, beyond)
+        for (let n = from + 1; n <= upTo; n++) expect(all.has(n)).toBe(true)
+        expect(all.has(upTo + 1)).toBe(false)
+        expect([...beyond].every((n) => n > upTo + 1)).toBe(true)
+      }),
+    )
+  })
+})
+
+const TERMS: (keyof PaymentTerms)[] = ['payer', 'name', 'amountWei', 'lamports', 'expiresAt', 'referral']
+const same = (a: Uint8Array | bigint, b: Uint8Array | bigint): boolean =>
+  typeof a === 'bigint' || typeof b === 'bigint' ? a === b : Buffer.from(a).equals(Buffer.from(b))

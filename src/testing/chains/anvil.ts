@@ -1,0 +1,166 @@
+import fs from 'node:fs'
+import { createRequire } from 'node:module'
+import os from 'node:os'
+import path from 'node:path'
+import { freePort, releasePort } from '../processes/ports.js'
+import { type Child, spawnChild, waitFor } from '../processes/processes.js'
+import { keepCheckedCopy, restoreState } from './anvilState.js'
+
+const HOST = '127.0.0.1'
+const READY_DEADLINE_MS = 20_000
+const STOP_GRACE_MS = 10_000
+const PORT_TRIES = 5
+const STATE_INTERVAL_S = 1
+
+/** The mnemonic every local Ethereum node shares; its keys are public. */
+export const TEST_MNEMONIC = 'test test test test test test test test test test test junk'
+
+export interface AnvilOptions {
+  chainId: number
+  /** Absent: a free one. */
+  port?: number
+  /** Seconds between blocks, fractions allowed; absent: one block a transaction, at once (automine). */
+  blockTimeS?: number
+  /** Keeps the chain in this file over restarts and kills (`restoreState`); absent: the chain ends with the process. */
+  statePath?: string
+  /** `finalized` is the latest block minus twice this; anvil's default is 32. */
+  slotsInAnEpoch?: number
+  /** Accounts of the mnemonic, with 10,000 ETH each at genesis; default 10. */
+  accounts?: number
+  mnemonic?: string
+  extraArgs?: readonly string[]
+  /** Where anvil's output (errors only) goes; default beside the state file, else in the system's temporary folder. */
+  logFile?: string
+  /** The binary to run instead of the npm package's. */
+  anvilPath?: string
+}
+
+export interface Anvil {
+  rpcUrl: string
+  wsUrl: string
+  port: number
+  pid: number
+  chainId: number
+  /** Ends it orderly: with a state file, the newest block is in it afterwards. */
+  stop(): Promise<void>
+  /** SIGKILL, as a power cut would; resolves when it is gone. */
+  kill(): Promise<void>
+  hasExited(): boolean
+  /** Settles when the process has ended, however it ended. */
+  exited: Promise<void>
+}
+
+/**
+ * Starts anvil on loopback and waits until it answers. Restarted on the same `statePath` it goes on with blocks, receipts
+ * and logs of before (state of past blocks isn't kept: `eth_call` works at blocks mined since the start).
+ * @throws with one line that names the cause: package absent, port taken, state file lost, ...
+ */
+export async function startAnvil(options: AnvilOptions): Promise<Anvil> {
+  const command = options.anvilPath ?? locateAnvil()
+  if (options.statePath !== undefined) {
+    fs.mkdirSync(path.dirname(options.statePath), { recursive: true })
+    restoreState(options.statePath)
+  }
+  const { child, port } = await launch(command, options)
+  const keeper = options.statePath === undefined ? undefined : keepCheckedCopy(options.statePath)
+  const end = async (signal: NodeJS.Signals) => {
+    await child.end(signal, STOP_GRACE_MS)
+    await keeper?.stop()
+    releasePort(port)
+    removeTemporaryLog(options, child.logFile)
+  }
+  return {
+    rpcUrl: `http://${HOST}:${port}`,
+    wsUrl: `ws://${HOST}:${port}`,
+    port,
+    pid: child.pid,
+    chainId: options.chainId,
+    stop: () => end('SIGINT'), // which makes anvil write its state
+    kill: () => end('SIGKILL'),
+    hasExited: () => child.hasExited(),
+    exited: child.exited.then(() => {}),
+  }
+}
+
+/** The native binary itself: the package's `.bin` wrapper would leave an orphan when it is killed. */
+function locateAnvil(): string {
+  const platform = process.platform === 'win32' ? 'win32' : process.platform
+  const arch = process.arch === 'x64' ? 'amd64' : process.arch
+  const name = `@foundry-rs/anvil-${platform}-${arch}`
+  try {
+    const manifest = createRequire(import.meta.url).resolve(`${name}/package.json`)
+    return path.join(path.dirname(manifest), 'bin', process.platform === 'win32' ? 'anvil.exe' : 'anvil')
+  } catch {
+    throw new Error(
+      `starting anvil: package ${name} is not installed; npm i -D ${name}, or pass anvilPath (ANVIL_PATH)`,
+    )
+  }
+}
+
+async function launch(command: string, options: AnvilOptions): Promise<{ child: Child; port: number }> {
+  for (let tries = 1; ; tries++) {
+    const port = options.port ?? (await freePort())
+    const logFile = options.logFile ?? defaultLogFile(options, port)
+    // anvil writes this file once it has bound its port: a stranger's answer on the same port is never taken for ours.
+    const boundFile = `${logFile}.${process.pid}.${port}.bound`
+    const child = await spawnChild({ command, args: argsOf(options, port, boundFile), logFile, exitSignal: 'SIGINT' })
+    try {
+      await waitUntilReady(child, port, options.chainId, boundFile)
+      return { child, port }
+    } catch (error) {
+      await child.end('SIGKILL', 0)
+      const taken = child.logTail().includes('Address already in use')
+      removeTemporaryLog(options, logFile)
+      if (taken && options.port === undefined && tries < PORT_TRIES) continue
+      throw taken ? new Error(`starting anvil: port ${port} is taken`) : error
+    } finally {
+      fs.rmSync(boundFile, { force: true })
+    }
+  }
+}
+
+function defaultLogFile(options: AnvilOptions, port: number): string {
+  if (options.statePath !== undefined) return `${options.statePath}.log`
+  return path.join(os.tmpdir(), `clusterd-anvil-${process.pid}-${port}.log`)
+}
+
+function removeTemporaryLog(options: AnvilOptions, logFile: string): void {
+  if (options.logFile === undefined && options.statePath === undefined) fs.rmSync(logFile, { force: true })
+}
+
+function argsOf(options: AnvilOptions, port: number, boundFile: string): string[] {
+  const state = options.statePath
+  return [
+    ...['--host', HOST, '--port', String(port), '--chain-id', String(options.chainId), '--quiet'],
+    ...['--config-out', boundFile, '--max-persisted-states', '0'], // nothing under the user's home folder
+    ...['--accounts', String(options.accounts ?? 10), '--mnemonic', options.mnemonic ?? TEST_MNEMONIC],
+    ...(options.blockTimeS === undefined ? [] : ['--block-time', String(options.blockTimeS)]),
+    ...(options.slotsInAnEpoch === undefined ? [] : ['--slots-in-an-epoch', String(options.slotsInAnEpoch)]),
+    ...(state === undefined ? [] : ['--state', state, '--state-interval', String(STATE_INTERVAL_S)]),
+    ...(options.extraArgs ?? []),
+  ]
+}
+
+async function waitUntilReady(child: Child, port: number, chainId: number, boundFile: string): Promise<void> {
+  const bound = await waitFor(() => child.hasExited() || fs.existsSync(boundFile), READY_DEADLINE_MS)
+  if (bound && !child.hasExited()) {
+    const answers = await waitFor(async () => (await askChainId(port)) === chainId, READY_DEADLINE_MS)
+    if (answers) return
+  }
+  const said = child.logTail().trim().split('\n', 1)[0]
+  throw new Error(`starting anvil for chain ${chainId}: ${said || 'no answer'}`)
+}
+
+async function askChainId(port: number): Promise<number | undefined> {
+  try {
+    const response = await fetch(`http://${HOST}:${port}`, {
+      method: 'POST',
+      headers: { 'content-type': 'application/json' },
+      body: '{"jsonrpc":"2.0","id":1,"method":"eth_chainId","params":[]}',
+      signal: AbortSignal.timeout(2_000),
+    })
+    return Number(((await response.json()) as { result: string }).result)
+  } catch {
+    return undefined
+  }
+}

@@ -1,0 +1,119 @@
+import path from 'node:path'
+import type { Hex } from 'viem'
+import { ensureContracts } from '../contracts/localContracts.js'
+import type { PriceFeeds } from '../contracts/priceFeed.js'
+import { isPortFree } from '../processes/ports.js'
+import { type Anvil, startAnvil } from './anvil.js'
+import type { ChainDefinition, ChainEntry, KnownChain } from './localChains.js'
+
+export { fund, type LocalClients, localClients, mineQuickly, walletOf } from './localClients.js'
+
+/** A block counts when the head is this far beyond it. */
+const CONFIRMATION_BLOCKS = 2
+
+/** A running chain of the local world. */
+export interface LocalChain extends ChainDefinition {
+  readonly rpcUrl: string
+  readonly wsUrl: string
+  readonly pid: number
+  /** What the daemon's chains file says about it. */
+  readonly config: ChainEntry
+  /** On a hub: where quotes in SOL have their prices from; `setPrice` changes them. */
+  readonly feeds: PriceFeeds | undefined
+  /** On a hub: a token that anybody may mint. */
+  readonly token: Hex | undefined
+  /** The newest run of its process; asked-for ends included. */
+  readonly anvil: Anvil
+  stop(): Promise<void>
+  kill(): Promise<void>
+  /** Ends it if it runs and starts it again on the same port; without a kept state the chain starts from nothing. */
+  restart(): Promise<void>
+}
+
+export interface LocalChainOptions {
+  definition: ChainDefinition
+  /** LayerZero's endpoint id of its network's hub. */
+  hubEid: number
+  home: string
+  blockMs: number
+  /** Keep the chain in `<home>/anvil` over restarts. */
+  keepState: boolean
+  /** What an earlier start knew of it. */
+  previous: KnownChain | undefined
+  onSpawn: (anvil: Anvil, marker: string) => void
+  /** Called when anvil ends and nobody asked it to. */
+  onEnd: () => void
+}
+
+/** Starts a chain and, unless its state already has them, deploys the contracts. */
+export async function startLocalChain(options: LocalChainOptions): Promise<LocalChain> {
+  const { definition, home } = options
+  const file = `${definition.label}.json`
+  const statePath = options.keepState ? path.join(home, 'anvil', file) : undefined
+  const start = async (port: number | undefined) => {
+    const anvil = await startAnvil({
+      chainId: definition.chainId,
+      blockTimeS: options.blockMs / 1_000,
+      slotsInAnEpoch: 1,
+      logFile: path.join(home, 'logs', `anvil-${definition.label}.log`),
+      ...(port !== undefined && { port }),
+      ...(statePath !== undefined && { statePath }),
+    })
+    options.onSpawn(anvil, `--port ${anvil.port}`)
+    anvil.exited.then(() => {
+      if (!isAskedToEnd) options.onEnd()
+    })
+    return anvil
+  }
+  let isAskedToEnd = false
+  let anvil = await start(await samePort(options.previous))
+  const { contracts, feeds, token } = await ensureContracts(anvil, definition, options.hubEid, options.previous)
+  const config: ChainEntry = {
+    network: definition.network,
+    label: definition.label,
+    role: definition.role,
+    chainId: definition.chainId,
+    rpcUrls: [anvil.rpcUrl],
+    wsUrl: anvil.wsUrl,
+    eid: definition.eid,
+    confirmation: { blocks: CONFIRMATION_BLOCKS },
+    pollMs: Math.max(50, Math.round(options.blockMs / 2)),
+    gasToken: { symbol: definition.gasToken, decimals: 18 },
+    local: true,
+    ...contracts,
+  }
+  return {
+    ...definition,
+    config,
+    feeds,
+    token,
+    rpcUrl: anvil.rpcUrl,
+    wsUrl: anvil.wsUrl,
+    get pid() {
+      return anvil.pid
+    },
+    get anvil() {
+      return anvil
+    },
+    stop() {
+      isAskedToEnd = true
+      return anvil.stop()
+    },
+    kill() {
+      isAskedToEnd = true
+      return anvil.kill()
+    },
+    async restart() {
+      isAskedToEnd = true
+      await anvil.stop()
+      isAskedToEnd = false
+      anvil = await start(anvil.port)
+    },
+  }
+}
+
+/** The port of the last run where it is free, so that a wallet's settings go on working. */
+async function samePort(previous: ChainEntry | undefined): Promise<number | undefined> {
+  const port = Number(new URL(previous?.rpcUrls[0] ?? 'http://localhost').port)
+  return port > 0 && (await isPortFree(port)) ? port : undefined
+}

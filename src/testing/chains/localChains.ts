@@ -1,0 +1,138 @@
+import { type Hex, parseEther } from 'viem'
+import type { Network } from '../../registry/primitives/network.js'
+import { type BridgePrice, ETH_PRICE } from '../contracts/deploy.js'
+import type { PriceFeeds } from '../contracts/priceFeed.js'
+
+interface Definition {
+  network: Network
+  label: string
+  role: 'hub' | 'spoke'
+  /** A local id, so that nothing signed here could be replayed on the public chain of that label. */
+  chainId: number
+  /** LayerZero's endpoint id of the public network of that label. */
+  eid: number
+  gasToken: string
+  /** What a message costs on this chain; on a spoke `numerator / denominator` is the price of an ether in its gas token. */
+  price: BridgePrice
+}
+
+/** The most that the local relayer spends on a message, value included: above it a message is parked. */
+export const LOCAL_SPEND_CAP_WEI = parseEther('100')
+
+/** What an ether costs on the spoke whose gas isn't ETH, so that an amount taken for the other one is noticed. */
+const LOC_PRICE: BridgePrice = { baseWei: 7n * 10n ** 14n, numerator: 7n, denominator: 2n }
+
+/** The chains of a local world: each answers to a public network's label under a chain id of its own. */
+export const LOCAL_CHAINS = [
+  {
+    network: 'mainnet',
+    label: '1',
+    role: 'hub',
+    chainId: 900_000_001,
+    eid: 30_101,
+    gasToken: 'ETH',
+    price: ETH_PRICE,
+  },
+  {
+    network: 'mainnet',
+    label: '8453',
+    role: 'spoke',
+    chainId: 900_008_453,
+    eid: 30_184,
+    gasToken: 'ETH',
+    price: ETH_PRICE,
+  },
+  {
+    network: 'mainnet',
+    label: '10',
+    role: 'spoke',
+    chainId: 900_000_010,
+    eid: 30_111,
+    gasToken: 'LOC',
+    price: LOC_PRICE,
+  },
+  {
+    network: 'testnet',
+    label: '11155111',
+    role: 'hub',
+    chainId: 911_155_111,
+    eid: 40_161,
+    gasToken: 'ETH',
+    price: ETH_PRICE,
+  },
+  {
+    network: 'testnet',
+    label: '17000',
+    role: 'spoke',
+    chainId: 900_017_000,
+    eid: 40_217,
+    gasToken: 'ETH',
+    price: ETH_PRICE,
+  },
+] as const satisfies readonly Definition[]
+
+/** The label of a local chain. */
+export type ChainLabel = (typeof LOCAL_CHAINS)[number]['label']
+
+/** The networks that chains of these labels belong to. */
+export type NetworkOf<L extends ChainLabel> = Extract<(typeof LOCAL_CHAINS)[number], { label: L }>['network']
+
+export interface ChainDefinition extends Definition {
+  label: ChainLabel
+}
+
+/** A chain as the daemon's chains file lists it; what is left out has the file's defaults. */
+export interface ChainEntry {
+  network: Network
+  label: ChainLabel
+  role: 'hub' | 'spoke'
+  chainId: number
+  genesisHash: Hex
+  rpcUrls: [string]
+  wsUrl: string
+  contract: Hex
+  endpoint: Hex
+  eid: number
+  messageLib: Hex
+  communityPayments: Hex
+  startBlock: number
+  confirmation: { blocks: number }
+  pollMs: number
+  gasToken: { symbol: string; decimals: 18 }
+  local: true
+}
+
+/** What is remembered of a chain between starts of a world. */
+export interface KnownChain extends ChainEntry {
+  /** On a hub: where quotes in SOL have their prices from. */
+  feeds?: PriceFeeds
+  /** On a hub: a token that anybody may mint. */
+  token?: Hex
+}
+
+/**
+ * The chains to start: those of the labels, or all, that belong to the networks, or to any.
+ * @throws where there is no such label or a spoke stands without its hub
+ */
+export function chooseChains(
+  networks: readonly Network[] | undefined,
+  labels: readonly string[] | undefined,
+): readonly ChainDefinition[] {
+  const unknown = labels?.find((label) => !LOCAL_CHAINS.some((chain) => chain.label === label))
+  if (unknown !== undefined) {
+    const known = LOCAL_CHAINS.map(({ label }) => `"${label}"`).join(', ')
+    throw new Error(`Chain "${unknown}" is not one of the local world; these are: ${known}.`)
+  }
+  const chosen = LOCAL_CHAINS.filter(
+    ({ network, label }) => (networks?.includes(network) ?? true) && (labels?.includes(label) ?? true),
+  )
+  const hubs = new Set(chosen.filter(({ role }) => role === 'hub').map(({ network }) => network))
+  const alone = chosen.find(({ network }) => !hubs.has(network))
+  if (alone) throw new Error(`Spoke "${alone.label}" needs its hub, "${hubLabel(alone.network)}", in the world too.`)
+  if (chosen.length === 0) throw new Error('A local world needs a chain: give other chains or networks.')
+  return chosen
+}
+
+function hubLabel(of: Network): ChainLabel | undefined {
+  return LOCAL_CHAINS.find(({ network, role }) => network === of && role === 'hub')?.label
+}

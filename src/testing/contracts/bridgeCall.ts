@@ -1,0 +1,42 @@
+import { type Address, encodeFunctionData, type Hex } from 'viem'
+import { encodeMessage } from '../../chains/evm/bridge/hubMessage.js'
+import { encodeLzReceiveOption } from '../../chains/evm/bridge/packetOptions.js'
+import { spokeAbi } from '../../chains/evm/contracts/index.js'
+import { localClients } from '../chains/localClients.js'
+
+/** Enough for a withdrawal, and for bids on a few names. */
+const DEFAULT_GAS = 400_000n
+
+/** A chain of the local world that holds a spoke. */
+export interface SpokeAt {
+  rpcUrl: string
+  chainId: number
+  contracts: { spoke: Address }
+}
+
+export interface BridgeCall {
+  /** Who sends it, and acts by it on the hub. */
+  from: Address
+  hubCalldata: Hex
+  /** Wei that the hub gets with it: the sum of the bids, zero for a withdrawal. */
+  valueWei: bigint
+  /** Gas on the hub, default 400,000. */
+  gas?: bigint
+}
+
+/** The transaction that sends hub calldata over the bridge, paying exactly what the spoke quotes (no margin). */
+export async function bridgeCall(
+  spoke: SpokeAt,
+  { from, hubCalldata, valueWei, gas = DEFAULT_GAS }: BridgeCall,
+): Promise<{ to: Address; data: Hex; value: bigint }> {
+  const options = encodeLzReceiveOption({ gas, value: valueWei })
+  const sender: Hex = `0x${from.slice(2).toLowerCase().padStart(64, '0')}`
+  const { nativeFee } = await localClients(spoke, spoke.chainId).reader.readContract({
+    address: spoke.contracts.spoke,
+    abi: spokeAbi,
+    functionName: 'quote',
+    args: [encodeMessage(sender, hubCalldata), options],
+  })
+  const data = encodeFunctionData({ abi: spokeAbi, functionName: 'lzSend', args: [hubCalldata, options] })
+  return { to: spoke.contracts.spoke, data, value: nativeFee }
+}

@@ -1,0 +1,49 @@
+import { type Address, encodeDeployData, encodeFunctionData, getContractAddress, type Hex, zeroAddress } from 'viem'
+import { airdropDistributorAbi, airdropDistributorBytecode, localTokenAbi } from '../../chains/evm/contracts/index.js'
+import { type DeployClient, nextNonce, type Step, sendInOrder } from '../chains/send.js'
+
+// given, since the minting can't be estimated before the deployment is mined
+const DISTRIBUTOR_GAS = 2_000_000n
+const MINT_GAS = 150_000n
+const DEFAULT_DURATION_S = 30n * 86_400n
+
+export interface DistributorSettings extends DeployClient {
+  /** An ERC-20. */
+  readonly token: Address
+  readonly merkleRoot: Hex
+  /** Unix time, seconds; a month after the newest block unless given. */
+  readonly endsAtS?: bigint
+  /** The deployer unless given. */
+  readonly owner?: Address
+  /** Whose permissions count; nobody's unless given. */
+  readonly operator?: Address
+  /** Minted to the distributor where `token` is a local one, which anybody may mint. */
+  readonly mints?: bigint
+}
+
+/** Deploys the distributor of an airdrop; `block` is the one that holds it. */
+export async function deployDistributor(
+  settings: DistributorSettings,
+): Promise<{ distributor: Address; block: bigint; endsAtS: bigint }> {
+  const { token, merkleRoot, mints = 0n, operator = zeroAddress } = settings
+  const deployer = settings.walletClient.account.address
+  const endsAtS = settings.endsAtS ?? (await settings.publicClient.getBlock()).timestamp + DEFAULT_DURATION_S
+  const distributor = getContractAddress({ from: deployer, nonce: BigInt(await nextNonce(settings)) })
+  const deployment: Step = {
+    label: 'deploying a distributor',
+    data: encodeDeployData({
+      abi: airdropDistributorAbi,
+      bytecode: airdropDistributorBytecode,
+      args: [token, merkleRoot, endsAtS, settings.owner ?? deployer, operator],
+    }),
+    gas: DISTRIBUTOR_GAS,
+  }
+  const minting: Step = {
+    label: 'minting what a distributor gives out',
+    to: token,
+    data: encodeFunctionData({ abi: localTokenAbi, functionName: 'mint', args: [distributor, mints] }),
+    gas: MINT_GAS,
+  }
+  const [receipt] = await sendInOrder(settings, mints > 0n ? [deployment, minting] : [deployment])
+  return { distributor, block: receipt!.blockNumber, endsAtS }
+}

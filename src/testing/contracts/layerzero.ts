@@ -1,0 +1,42 @@
+import { readFileSync } from 'node:fs'
+import { createRequire } from 'node:module'
+import { type Abi, type Address, encodeDeployData, type Hex } from 'viem'
+import { type DeployClient, sendInOrder } from '../chains/send.js'
+
+const ARTIFACT = '@layerzerolabs/lz-evm-protocol-v2/artifacts/contracts/EndpointV2.sol/EndpointV2.json'
+
+/** EndpointV2's deployment takes about 4.6 million gas. */
+const ENDPOINT_GAS = 6_000_000n
+
+/**
+ * LayerZero's own EndpointV2, as compiled by LayerZero. It is licensed LZBL-1.2, so it is read from the optional
+ * dependency when a local chain needs it, never copied into this project. Throws if the package is not installed.
+ */
+export function loadEndpointArtifact(): { abi: Abi; bytecode: Hex } {
+  let file: string
+  try {
+    file = createRequire(import.meta.url).resolve(ARTIFACT)
+  } catch {
+    throw new Error(
+      'LayerZero contracts are not installed: run `npm install @layerzerolabs/lz-evm-protocol-v2@3.0.168` (needed by local chains only)',
+    )
+  }
+  const { abi, bytecode } = JSON.parse(readFileSync(file, 'utf8')) as { abi: Abi; bytecode: Hex }
+  return { abi, bytecode }
+}
+
+/** The creation transaction of an EndpointV2 with this endpoint id. */
+export function endpointCreation(eid: number, owner: Address): { label: string; data: Hex; gas: bigint } {
+  const { abi, bytecode } = loadEndpointArtifact()
+  return {
+    label: 'deploying EndpointV2',
+    data: encodeDeployData({ abi, bytecode, args: [eid, owner] }),
+    gas: ENDPOINT_GAS,
+  }
+}
+
+/** Deploys EndpointV2 on the client's chain, owned by the client's account; answers its address. */
+export async function deployEndpoint(client: DeployClient, eid: number): Promise<Address> {
+  const [receipt] = await sendInOrder(client, [endpointCreation(eid, client.walletClient.account.address)])
+  return receipt!.contractAddress!
+}

@@ -1,0 +1,58 @@
+import { type Address, encodeDeployData, type Hex } from 'viem'
+import { priceFeedAbi, priceFeedBytecode } from '../../chains/evm/contracts/index.js'
+import { localClients, walletOf } from '../chains/localClients.js'
+import { receiptOf } from '../chains/receipt.js'
+import { type DeployClient, sendInOrder } from '../chains/send.js'
+import { operatorAccount } from '../world.js'
+
+const FEED_GAS = 1_000_000n
+const FEED_DECIMALS = 8
+const DOLLAR = 10n ** BigInt(FEED_DECIMALS)
+
+/** Prices that local worlds begin with. */
+const SOL_USD = 150n * DOLLAR
+const ETH_USD = 3_000n * DOLLAR
+
+/** The two feeds that quotes in SOL are made from. */
+export interface PriceFeeds {
+  solUsd: Address
+  ethUsd: Address
+}
+
+/** Deploys feeds with 150 dollars a SOL and 3,000 an ether. */
+export async function deployPriceFeeds(client: DeployClient): Promise<PriceFeeds> {
+  const creation = (description: string, answer: bigint) => ({
+    label: `deploying the feed ${description}`,
+    data: encodeDeployData({
+      abi: priceFeedAbi,
+      bytecode: priceFeedBytecode,
+      args: [description, FEED_DECIMALS, answer],
+    }),
+    gas: FEED_GAS,
+  })
+  const [solUsd, ethUsd] = await sendInOrder(client, [creation('SOL / USD', SOL_USD), creation('ETH / USD', ETH_USD)])
+  return { solUsd: solUsd!.contractAddress!, ethUsd: ethUsd!.contractAddress! }
+}
+
+export interface PriceChange {
+  feed: Address
+  /** In 1/10^8 of a dollar. */
+  answer: bigint
+  /** Unix seconds at which it claims to have been set; default now. */
+  updatedAt?: bigint
+}
+
+/** Sets a local feed's price and waits until it is mined. Gives the transaction. */
+export async function setPrice(
+  at: { rpcUrl: string; chainId: number },
+  { feed, answer, updatedAt }: PriceChange,
+): Promise<Hex> {
+  const wallet = walletOf(at, at.chainId, operatorAccount('deployer'))
+  const write = { address: feed, abi: priceFeedAbi } as const
+  const hash =
+    updatedAt === undefined
+      ? await wallet.writeContract({ ...write, functionName: 'setAnswer', args: [answer] })
+      : await wallet.writeContract({ ...write, functionName: 'setRound', args: [answer, updatedAt] })
+  await receiptOf(localClients(at, at.chainId).reader, hash)
+  return hash
+}

@@ -1,0 +1,125 @@
+import { spawn } from 'node:child_process'
+import fs from 'node:fs'
+import os from 'node:os'
+import path from 'node:path'
+import pg from 'pg'
+import { afterAll, afterEach, beforeAll, describe, expect, it } from 'vitest'
+import { createDatabase, dropDatabase, type Postgres, startPostgres } from './postgres.js'
+import { isAlive, waitFor } from './processes.js'
+
+let home: string
+const running: Postgres[] = []
+
+async function start(options: { port?: number; name?: string } = {}): Promise<Postgres> {
+  const server = await startPostgres({
+    dataDir: path.join(home, options.name ?? 'pg'),
+    ...(options.port !== undefined && { port: options.port }),
+  })
+  running.push(server)
+  return server
+}
+
+async function query<Row extends pg.QueryResultRow>(url: string, sql: string): Promise<Row[]> {
+  const client = new pg.Client({ connectionString: url })
+  await client.connect()
+  try {
+    return (await client.query<Row>(sql)).rows
+  } finally {
+    await client.end()
+  }
+}
+
+beforeAll(() => {
+  home = fs.mkdtempSync(path.join(os.tmpdir(), 'clusterd-pg-'))
+})
+
+afterEach(async () => {
+  for (const server of running.splice(0)) await server.stop()
+})
+
+afterAll(() => fs.rmSync(home, { recursive: true, force: true }))
+
+describe('startPostgres', () => {
+  it('starts with our settings, keeps data over a restart on the same port, and leaves no process', async () => {
+    const first = await start()
+    expect(first.reused).toBe(false)
+    const settings = await query<{ name: string; setting: string }>(
+      first.url,
+      `select name, setting from pg_settings where name in ('listen_addresses', 'max_wal_size', 'wal_compression')`,
+    )
+    expect(Object.fromEntries(settings.map((row) => [row.name, row.setting]))).toEqual({
+      listen_addresses: '127.0.0.1',
+      max_wal_size: '4096',
+      wal_compression: 'pglz',
+    })
+    await query(first.url, 'create table kept (n int); insert into kept values (7)')
+    await first.stop()
+    expect(isAlive(first.pid)).toBe(false)
+
+    const second = await start({ port: first.port })
+    expect(second.port).toBe(first.port)
+    expect(await query(second.url, 'select n from kept')).toEqual([{ n: 7 }])
+  })
+
+  it('gives one server to two that start at once, and takes over a running one', async () => {
+    const [a, b] = await Promise.all([start({ name: 'race' }), start({ name: 'race' })])
+    expect(a.pid).toBe(b.pid)
+    expect([a.reused, b.reused].sort()).toEqual([false, true])
+    expect(await query(b.url, 'select 1 as one')).toEqual([{ one: 1 }])
+  })
+
+  it('takes over the server of a launcher that was killed with SIGKILL', async () => {
+    const dataDir = path.join(home, 'orphan')
+    const script = `import { startPostgres } from ${JSON.stringify(path.resolve('src/testing/processes/postgres.ts'))}
+      const server = await startPostgres({ dataDir: ${JSON.stringify(dataDir)} })
+      console.log(server.pid)
+      setInterval(() => {}, 1000)`
+    const file = path.join(home, 'launcher.mts')
+    fs.writeFileSync(file, script)
+    const launcher = spawn(process.execPath, ['--import', 'tsx', file], { stdio: ['ignore', 'pipe', 'inherit'] })
+    const pid = await new Promise<number>((resolve) => launcher.stdout.once('data', (data) => resolve(Number(data))))
+    launcher.kill('SIGKILL')
+    const taken = await start({ name: 'orphan' })
+    expect(taken).toMatchObject({ pid, reused: true })
+    await taken.stop()
+    expect(isAlive(pid)).toBe(false)
+  })
+
+  it('starts again after SIGKILL of the server, past a pid file whose id belongs to somebody else', async () => {
+    const first = await start({ name: 'stale' })
+    await query(first.url, 'create table kept (n int)')
+    process.kill(first.pid, 'SIGKILL')
+    await waitFor(() => !isAlive(first.pid), 5_000)
+    const pidFile = path.join(home, 'stale', 'postmaster.pid')
+    const lines = fs.readFileSync(pidFile, 'utf8').split('\n')
+    const second = await start({ name: 'stale' })
+    expect(second.reused).toBe(false)
+    expect(await query(second.url, 'select count(*)::int as n from kept')).toEqual([{ n: 0 }])
+    await second.stop()
+
+    const stranger = spawn('sleep', ['60'])
+    try {
+      fs.writeFileSync(pidFile, [stranger.pid, ...lines.slice(1)].join('\n'))
+      const third = await start({ name: 'stale' })
+      expect(third.reused).toBe(false)
+    } finally {
+      stranger.kill('SIGKILL')
+    }
+  })
+
+  it('says in one line that a port is taken', async () => {
+    const first = await start()
+    await expect(start({ name: 'other', port: first.port })).rejects.toThrow(
+      `starting PostgreSQL: port ${first.port} is taken`,
+    )
+  })
+
+  it('creates and drops databases, repeatedly and at once', async () => {
+    const server = await start()
+    const urls = await Promise.all([createDatabase(server.url, 'a "b"'), createDatabase(server.url, 'a "b"')])
+    expect(await query(urls[0], 'select current_database() as name')).toEqual([{ name: 'a "b"' }])
+    await dropDatabase(server.url, 'a "b"')
+    await dropDatabase(server.url, 'a "b"')
+    await expect(query(urls[1], 'select 1')).rejects.toThrow('does not exist')
+  })
+})

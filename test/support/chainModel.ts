@@ -1,0 +1,211 @@
+import type { Hex } from '../../src/chains/chain.js'
+import type { DeliveryChain, DeliveryStore } from '../../src/relayer/converge.js'
+import type { Delivery, Purpose } from '../../src/relayer/delivery.js'
+import { estimateFees, type Fees } from '../../src/relayer/fees.js'
+import type { Mined, Seen } from '../../src/relayer/machine.js'
+
+/**
+ * A chain with one signer, its nodes' mempool and a database, in memory: what a relayer meets, reduced to what matters for
+ * delivering once. For property tests of the relayer's machine, which can't put a real chain through thousands of histories.
+ */
+export const MODEL_CONFIRMATIONS = 2
+const GAS = 100_000n
+const CANCEL_GAS = 21_000n
+
+export interface ModelTx extends Fees {
+  id: string
+  purpose: Purpose
+  nonce: number
+}
+
+interface Block {
+  txs: { hash: Hex; tx: ModelTx; succeeded: boolean; feeWei: bigint }[]
+  /** Ids of messages that somebody else executed in it. */
+  byOthers: string[]
+  /** Nonces of the signer that something else used in it. */
+  foreign: number[]
+}
+
+export interface Model {
+  blocks: Block[]
+  pool: Map<Hex, ModelTx>
+  /** Every transaction that a node ever took, and in which order. */
+  taken: ModelTx[]
+  baseFeeWei: bigint
+  isPaused: boolean
+  /** The receiver refuses a message that it has executed. */
+  refusesSecond: boolean
+  /** Nodes answer as of this many blocks ago. */
+  lag: number
+  /** The node that is asked first has lost its receipts; another has them. */
+  losesReceipts: boolean
+  rows: Map<string, Delivery>
+  nextNonce: number
+}
+
+export const emptyModel = (refusesSecond: boolean): Model => ({
+  blocks: [{ txs: [], byOthers: [], foreign: [] }],
+  pool: new Map(),
+  taken: [],
+  baseFeeWei: 1_000_000_000n,
+  isPaused: false,
+  refusesSecond,
+  lag: 0,
+  losesReceipts: false,
+  rows: new Map(),
+  nextNonce: 0,
+})
+
+const toHash = (tx: ModelTx): Hex =>
+  `0x${Buffer.from(JSON.stringify(tx, (_, v) => (typeof v === 'bigint' ? `${v}n` : v))).toString('hex')}`
+const fromRaw = (raw: Hex): ModelTx =>
+  JSON.parse(Buffer.from(raw.slice(2), 'hex').toString(), (_, v) =>
+    typeof v === 'string' && /^\d+n$/.test(v) ? BigInt(v.slice(0, -1)) : v,
+  ) as ModelTx
+
+/** The signer's transaction count after a block. */
+const countAt = (model: Model, block: number): number =>
+  model.blocks.slice(0, block + 1).reduce((count, { txs, foreign }) => count + txs.length + foreign.length, 0)
+
+/** The blocks in which a message was executed. */
+export const executionsOf = (model: Model, id: string): number[] =>
+  model.blocks.flatMap(({ txs, byOthers }, block) => [
+    ...byOthers.filter((other) => other === id).map(() => block),
+    ...txs.filter(({ tx, succeeded }) => tx.id === id && tx.purpose === 'deliver' && succeeded).map(() => block),
+  ])
+
+/** Mines what the mempool holds, by nonce, as far as it pays the base fee; or an empty block. */
+export function mine(model: Model, { byOthers = [] as string[], isEmpty = false, foreign = 0 } = {}): void {
+  const block: Block = { txs: [], byOthers: [], foreign: [] }
+  let nonce = countAt(model, model.blocks.length - 1)
+  model.blocks.push(block)
+  for (const id of byOthers) if (executionsOf(model, id).length === 0) block.byOthers.push(id)
+  for (let i = 0; i < foreign; i++) block.foreign.push(nonce++)
+  for (let next = isEmpty ? undefined : payable(model, nonce); next; next = payable(model, nonce)) {
+    const [hash, tx] = next
+    const isSecond = model.refusesSecond && executionsOf(model, tx.id).length > 0
+    const succeeded = tx.purpose === 'cancel' || !(model.isPaused || isSecond)
+    const used = tx.purpose === 'cancel' ? CANCEL_GAS : GAS
+    block.txs.push({ hash, tx, succeeded, feeWei: used * model.baseFeeWei })
+    nonce += 1
+  }
+  for (const [hash, tx] of model.pool) if (tx.nonce < nonce) model.pool.delete(hash)
+}
+
+const payable = (model: Model, nonce: number): [Hex, ModelTx] | undefined =>
+  [...model.pool].find(([, tx]) => tx.nonce === nonce && tx.maxFeePerGas >= model.baseFeeWei)
+
+/**
+ * Takes unconfirmed blocks back and mines one more than that. What was in them returns to the mempool, or is lost. A block in
+ * which others used the key stays: were it lost, its nonce would be a gap that nobody here fills (the relayer's nonce keeper does).
+ */
+export function reorg(model: Model, depth: number, isLost: boolean): void {
+  const firstFree = model.blocks.findLastIndex(({ foreign }) => foreign.length > 0) + 1
+  const gone = model.blocks.splice(Math.max(1, firstFree, model.blocks.length - Math.min(depth, MODEL_CONFIRMATIONS)))
+  if (!isLost) for (const { txs } of gone) for (const { hash, tx } of txs) model.pool.set(hash, tx)
+  mine(model, { isEmpty: true })
+  for (const _ of gone) mine(model, { isEmpty: true })
+}
+
+/** The chain as a relayer's step meets it. `fault` may throw at any call. */
+export function modelChain(model: Model, fault: (call: string) => void): DeliveryChain {
+  const receipt = (delivery: Delivery, head: number): Mined | null => {
+    for (const { hash } of delivery.txs) {
+      for (const [block, { txs }] of model.blocks.slice(0, head + 1).entries()) {
+        const found = txs.find((mined) => mined.hash === hash)
+        if (found) {
+          const { succeeded, feeWei } = found
+          return { hash, block, succeeded, feeWei, isConfirmed: head - block >= MODEL_CONFIRMATIONS }
+        }
+      }
+    }
+    return null
+  }
+  return {
+    async observe(delivery) {
+      fault('observe')
+      const head = Math.max(0, model.blocks.length - 1 - model.lag)
+      const executed = executionsOf(model, delivery.id).filter((block) => block <= head)
+      const isSettled = executed.some((block) => head - block >= MODEL_CONFIRMATIONS)
+      return {
+        head,
+        delivered: isSettled ? 'confirmed' : executed.length > 0 ? 'unconfirmed' : 'no',
+        nonce: nonceState(model, delivery.nonce, head),
+        mined: model.losesReceipts ? null : receipt(delivery, head),
+      }
+    },
+    async search(delivery) {
+      fault('search')
+      return receipt(delivery, model.blocks.length - 1)
+    },
+    async prepare(delivery, purpose) {
+      fault('prepare')
+      if (purpose === 'cancel') return { gas: CANCEL_GAS, fees: estimateFees(model.baseFeeWei, []) }
+      const isSecond = model.refusesSecond && executionsOf(model, delivery.id).length > 0
+      if (model.isPaused || isSecond) return { failure: { class: 'revert', reason: 'reverted' } }
+      return { gas: GAS, fees: estimateFees(model.baseFeeWei, []) }
+    },
+    async sign(delivery, { purpose, nonce, fees }) {
+      const hash = toHash({ id: delivery.id, purpose, nonce, ...fees })
+      return { hash, raw: hash }
+    },
+    async broadcast(raw) {
+      fault('broadcast')
+      take(model, raw)
+      fault('broadcasted')
+      return model.blocks.length - 1
+    },
+  }
+}
+
+function nonceState(model: Model, nonce: number | null, head: number): Seen['nonce'] {
+  if (nonce === null) return 'later'
+  if (countAt(model, head - MODEL_CONFIRMATIONS) > nonce) return 'confirmed'
+  const count = countAt(model, head)
+  return count > nonce ? 'unconfirmed' : count === nonce ? 'next' : 'later'
+}
+
+/** A node's mempool, in geth's words. */
+function take(model: Model, raw: Hex): void {
+  const tx = fromRaw(raw)
+  if (tx.nonce < countAt(model, model.blocks.length - 1)) throw new Error('nonce too low')
+  if (model.pool.has(raw)) throw new Error('already known')
+  if (tx.maxFeePerGas < model.baseFeeWei) throw new Error('max fee per gas less than block base fee')
+  for (const [hash, other] of model.pool) {
+    if (other.nonce !== tx.nonce) continue
+    const isRaised =
+      tx.maxFeePerGas * 100n >= other.maxFeePerGas * 110n &&
+      tx.maxPriorityFeePerGas * 100n >= other.maxPriorityFeePerGas * 110n
+    if (!isRaised) throw new Error('replacement transaction underpriced')
+    model.pool.delete(hash)
+  }
+  model.pool.set(raw, tx)
+  model.taken.push(tx)
+}
+
+/** The database. `fault` may throw before and after it stores. */
+export function modelStore(model: Model, fault: (call: string) => void): DeliveryStore {
+  const isCurrent = (before: Delivery) => model.rows.get(before.id) === before
+  return {
+    async save(before, after) {
+      fault('save')
+      if (!isCurrent(before)) return false
+      model.rows.set(after.id, after)
+      fault('saved')
+      return true
+    },
+    async saveWithNonce(before, build) {
+      if (!isCurrent(before)) return false
+      const nonce = Math.max(model.nextNonce, countAt(model, model.blocks.length - 1))
+      const after = await build(nonce)
+      fault('save')
+      model.nextNonce = nonce + 1
+      model.rows.set(after.id, after)
+      fault('saved')
+      return true
+    },
+  }
+}
+
+/** How many nonces the signer has used. */
+export const usedNonces = (model: Model): number => countAt(model, model.blocks.length - 1)

@@ -1,0 +1,151 @@
+import {
+  assignmentOf,
+  type Changes,
+  type ClusterRow,
+  type ClusterState,
+  type CommunityNameRow,
+  type CommunityRow,
+  fold,
+  type Head,
+  type JournalRow,
+  type Keys,
+  keysOf,
+  type NameRow,
+  pairOf,
+  type Slice,
+  type WalletRow,
+} from '../../src/registry/fold/index.js'
+import { rulesOfBody } from '../../src/registry/journal/communityChange.js'
+import type { Entry } from '../../src/registry/journal/entry.js'
+import { decodeAddress } from '../../src/registry/primitives/address.js'
+import { keyOf, toHex } from '../../src/registry/primitives/bytes.js'
+import { clusterId } from '../../src/registry/primitives/clusterId.js'
+import type { Network } from '../../src/registry/primitives/network.js'
+
+/**
+ * The registry's tables in memory, with the same steps as the database's writer: load the slice of a batch, fold it, write
+ * what changed. For tests of the rules, and to compare the database with.
+ */
+export interface MemoryRegistry {
+  network: Network
+  head: Head
+  journal: JournalRow[]
+  names: NameRow[]
+  clusters: ClusterRow[]
+  wallets: WalletRow[]
+  communities: CommunityRow[]
+  communityNames: CommunityNameRow[]
+}
+
+export const emptyRegistry = (network: Network, minimumWei = 0n): MemoryRegistry => ({
+  network,
+  head: { generation: 1, seq: 0, publicSeq: 0, atMs: 0, serial: 0, minimumWei },
+  journal: [],
+  names: [],
+  clusters: [],
+  wallets: [],
+  communities: [],
+  communityNames: [],
+})
+
+/** Folds one batch into the tables. `writerMs`: see `fold`. */
+export function append(registry: MemoryRegistry, entries: readonly Entry[], writerMs: number): Changes {
+  const changes = fold(loadSlice(registry, entries), entries, writerMs)
+  registry.head = changes.head
+  registry.journal.push(...changes.journal)
+  registry.names.push(...changes.names)
+  registry.clusters.push(...changes.clusters)
+  const indexOf = ({ cluster, address }: Pick<WalletRow, 'cluster' | 'address'>): number => {
+    const i = registry.wallets.findIndex((row) => row.cluster === cluster && row.address.equals(address))
+    if (i < 0) throw new Error(`a change names a wallet that is not listed: ${decodeAddress(address).text}`)
+    return i
+  }
+  for (const row of changes.walletRemovals) registry.wallets.splice(indexOf(row), 1)
+  registry.wallets.push(...changes.wallets)
+  for (const row of changes.walletUpdates) registry.wallets[indexOf(row)] = row
+  for (const { name, cluster } of changes.nameMoves) {
+    const i = registry.names.findIndex((row) => row.name === name && row.outcome === 'won')
+    registry.names[i] = { ...registry.names[i]!, cluster }
+  }
+  registry.communities.push(...changes.communities)
+  registry.communityNames.push(...changes.communityNames)
+  return changes
+}
+
+/** The rows that a batch reads and no others, as the database loads them. */
+export function loadSlice(registry: MemoryRegistry, entries: readonly Entry[]): Slice {
+  const keys = keysOf(entries)
+  const slice: Slice = {
+    network: registry.network,
+    head: { ...registry.head },
+    owners: new Map(),
+    verified: new Map(),
+    nextClusterNumber: new Map(),
+    clusters: new Map(),
+    clusterSerials: new Map(),
+    communities: new Map(),
+    communityNames: new Set(),
+    assigned: new Map(),
+  }
+  const whole = new Set<number>()
+  for (const { name, cluster, outcome } of registry.names) {
+    if (outcome === 'won' && keys.names.has(name!)) slice.owners.set(name!, cluster!)
+  }
+  for (const key of keys.wallets) {
+    const address = Buffer.from(key, 'latin1')
+    const entry = registry.wallets.find((row) => row.isVerified && row.address.equals(address))
+    if (entry) {
+      const { cluster, isPrivate } = entry
+      slice.verified.set(key, { cluster, isPrivate })
+      if (isPrivate || keys.actors.has(key)) whole.add(cluster)
+    }
+    if (!entry || keys.actors.size > 0) slice.nextClusterNumber.set(key, firstFreeNumber(registry, address))
+  }
+  for (const { id, serial } of registry.clusters) {
+    if (!keys.clusterIds.has(keyOf(id))) continue
+    slice.clusterSerials.set(keyOf(id), serial)
+    whole.add(serial)
+  }
+  for (const community of keys.communities.keys()) {
+    const holder = slice.owners.get(community)
+    if (holder !== undefined) whole.add(holder)
+  }
+  for (const serial of whole) slice.clusters.set(serial, wholeCluster(registry, serial))
+  loadCommunities(registry, slice, keys)
+  return slice
+}
+
+function loadCommunities(registry: MemoryRegistry, slice: Slice, keys: Keys): void {
+  for (const [community, sinceMs] of keys.communities) {
+    const history = registry.communities
+      .filter(({ name }) => name === community)
+      .map(({ seq }) => registry.journal[seq - 1]!)
+      .map(({ atMs, body }) => ({ atMs, rules: rulesOfBody(body) }))
+    const inForce = history.findLastIndex(({ atMs }) => atMs <= sinceMs)
+    slice.communities.set(community, history.slice(Math.max(0, inForce)))
+  }
+  const held = new Set([...slice.clusters.values()].flatMap(({ names }) => names.map(({ name }) => name)))
+  for (const { community, name, assigned } of registry.communityNames) {
+    const pair = pairOf(community, name)
+    // more than the database loads of those that would hide an entry: all of them
+    if (keys.communityNames.has(pair) || held.has(community)) slice.communityNames.add(pair)
+    if (assigned !== null && keys.assignments.has(community) && slice.clusters.has(assigned))
+      slice.assigned.set(assignmentOf(community, assigned), name)
+  }
+}
+
+function wholeCluster(registry: MemoryRegistry, serial: number): ClusterState {
+  const rows = registry.wallets.filter((row) => row.cluster === serial)
+  const names = registry.names.filter((row) => row.cluster === serial)
+  return {
+    wallets: new Map(rows.map((row) => [keyOf(row.address), row])),
+    names: names.map((row) => ({ name: row.name!, seq: row.seq })),
+  }
+}
+
+function firstFreeNumber(registry: MemoryRegistry, creator: Buffer): number {
+  const taken = new Set(registry.clusters.map((row) => toHex(row.id)))
+  let n = 0
+  while (taken.has(toHex(clusterId(registry.network, creator, n)))) n++
+  return n
+}
