@@ -1,56 +1,42 @@
 /**
- * Compiles contracts/evm with npm's solc and writes each contract's ABI and bytecode as typed TypeScript.
+ * Compiles contracts/evm with npm's solc and writes each contract's ABI and bytecode to contracts/evm/artifacts: a module for
+ * Node (.js), which the package ships as it is, and its types (.d.ts) with one line per ABI item.
  *
  *   tsx scripts/build-contracts.ts           writes the files
  *   tsx scripts/build-contracts.ts --check   writes nothing, exits 1 if any file differs from what the sources give
  */
 import { existsSync, mkdirSync, readFileSync, writeFileSync } from 'node:fs'
-import { dirname, join } from 'node:path'
+import { basename, dirname, join } from 'node:path'
 import { pathToFileURL } from 'node:url'
 import solc from 'solc'
 
 const ROOT = join(import.meta.dirname, '..')
 const CONTRACTS = 'contracts/evm'
-const GENERATED = 'src/chains/evm/contracts/generated'
-const GENERATED_TESTS = 'test/contracts/generated'
+const ARTIFACTS = 'contracts/evm/artifacts'
 
-/** `file` under contracts/evm, the contract of the same name in it, and the file it is written to. */
+/** A source under contracts/evm; the contract in it has the same name. */
 interface Target {
-  readonly contract: string
   readonly file: string
-  readonly output: string
   /** Also export the runtime code, for `anvil_setCode` (only for contracts without immutables). */
   readonly runtime?: boolean
 }
 
 const TARGETS: readonly Target[] = [
-  { contract: 'Hub', file: 'src/Hub.sol', output: `${GENERATED}/hub.ts` },
-  { contract: 'Spoke', file: 'src/Spoke.sol', output: `${GENERATED}/spoke.ts` },
-  { contract: 'SignatureProbe', file: 'src/SignatureProbe.sol', output: `${GENERATED}/signature-probe.ts` },
-  { contract: 'TokenProbe', file: 'src/TokenProbe.sol', output: `${GENERATED}/token-probe.ts` },
-  { contract: 'CommunityPayments', file: 'src/CommunityPayments.sol', output: `${GENERATED}/community-payments.ts` },
-  {
-    contract: 'AirdropDistributor',
-    file: 'src/AirdropDistributor.sol',
-    output: `${GENERATED}/airdrop-distributor.ts`,
-  },
-  { contract: 'LocalMessageLib', file: 'local/LocalMessageLib.sol', output: `${GENERATED}/local-message-lib.ts` },
-  { contract: 'PriceFeed', file: 'local/PriceFeed.sol', output: `${GENERATED}/price-feed.ts` },
-  { contract: 'LocalToken', file: 'local/LocalToken.sol', output: `${GENERATED}/local-token.ts` },
-  { contract: 'BidEmitter', file: 'local/BidEmitter.sol', output: `${GENERATED}/bid-emitter.ts`, runtime: true },
-  { contract: 'TestBatch', file: 'test-doubles/TestBatch.sol', output: `${GENERATED_TESTS}/test-batch.ts` },
-  {
-    contract: 'TestSmartWallet',
-    file: 'test-doubles/TestSmartWallet.sol',
-    output: `${GENERATED_TESTS}/test-smart-wallet.ts`,
-  },
-  {
-    contract: 'TestSmartWalletFactory',
-    file: 'test-doubles/TestSmartWalletFactory.sol',
-    output: `${GENERATED_TESTS}/test-smart-wallet-factory.ts`,
-  },
-  { contract: 'TestToken', file: 'test-doubles/TestToken.sol', output: `${GENERATED_TESTS}/test-token.ts` },
-  { contract: 'TestWallet', file: 'test-doubles/TestWallet.sol', output: `${GENERATED_TESTS}/test-wallet.ts` },
+  { file: 'src/Hub.sol' },
+  { file: 'src/Spoke.sol' },
+  { file: 'src/SignatureProbe.sol' },
+  { file: 'src/TokenProbe.sol' },
+  { file: 'src/CommunityPayments.sol' },
+  { file: 'src/AirdropDistributor.sol' },
+  { file: 'local/LocalMessageLib.sol' },
+  { file: 'local/PriceFeed.sol' },
+  { file: 'local/LocalToken.sol' },
+  { file: 'local/BidEmitter.sol', runtime: true },
+  { file: 'test-doubles/TestBatch.sol' },
+  { file: 'test-doubles/TestSmartWallet.sol' },
+  { file: 'test-doubles/TestSmartWalletFactory.sol' },
+  { file: 'test-doubles/TestToken.sol' },
+  { file: 'test-doubles/TestWallet.sol' },
 ]
 
 interface Artifact {
@@ -99,26 +85,47 @@ function compile(): NonNullable<CompilerOutput['contracts']> {
   return output.contracts
 }
 
-/** The TypeScript of one contract: `<name>Abi`, `<name>Bytecode` and, where asked for, `<name>RuntimeBytecode`. */
-function render({ contract, file, runtime }: Target, artifact: Artifact): string {
+/** `src/Hub.sol` → `contracts/evm/artifacts/Hub`; the folders of what is not deployed by operators are kept. */
+const outputOf = (file: string): string => `${ARTIFACTS}/${file.replace(/^src\//, '').replace(/\.sol$/, '')}`
+
+/** The module of one contract and its types: `<name>Abi`, `<name>Bytecode` and, where asked for, `<name>RuntimeBytecode`. */
+function render({ file, runtime }: Target, artifact: Artifact): { path: string; content: string }[] {
+  const contract = basename(file, '.sol')
   const name = contract.charAt(0).toLowerCase() + contract.slice(1)
-  const constant = (suffix: string, value: string) => `export const ${name}${suffix} =\n  ${value} as const\n`
-  const lines = [
-    `// Generated from ${CONTRACTS}/${file} by \`npm run contracts\`; not to be edited.\n`,
-    `export const ${name}Abi = ${JSON.stringify(artifact.abi, null, 2)} as const\n`,
-    constant('Bytecode', `'0x${artifact.evm.bytecode.object}'`),
+  const head = `// Generated from ${CONTRACTS}/${file} by \`npm run contracts\`; not to be edited.\n`
+  const codes = [['Bytecode', artifact.evm.bytecode.object]]
+  if (runtime) codes.push(['RuntimeBytecode', artifact.evm.deployedBytecode.object])
+  const items = artifact.abi.map((item) => `  ${typeOf(item)},\n`).join('')
+  const values = codes.map(([suffix, code]) => `export const ${name}${suffix} = '0x${code}'\n`)
+  const types = codes.map(([suffix]) => `export declare const ${name}${suffix}: \`0x\${string}\`\n`)
+  return [
+    {
+      path: `${outputOf(file)}.js`,
+      content: [head, `export const ${name}Abi = ${JSON.stringify(artifact.abi)}\n`, ...values].join(''),
+    },
+    {
+      path: `${outputOf(file)}.d.ts`,
+      content: [head, `export declare const ${name}Abi: readonly [\n${items}]\n`, ...types].join(''),
+    },
   ]
-  if (runtime) lines.push(constant('RuntimeBytecode', `'0x${artifact.evm.deployedBytecode.object}'`))
-  return lines.join('\n')
+}
+
+/** The type of one JSON value: itself, with arrays that are readonly tuples. */
+function typeOf(value: unknown): string {
+  if (Array.isArray(value)) return `readonly [${value.map(typeOf).join(', ')}]`
+  if (typeof value !== 'object' || value === null) return JSON.stringify(value)
+  return `{ ${Object.entries(value)
+    .map(([key, member]) => `${key}: ${typeOf(member)}`)
+    .join('; ')} }`
 }
 
 /** Every generated file as the sources give it: path from the project's root, and content. Throws on any warning. */
 export function generateContracts(): { path: string; content: string }[] {
   const contracts = compile()
-  return TARGETS.map((target) => {
-    const artifact = contracts[target.file]?.[target.contract]
-    if (!artifact) throw new Error(`compiling the contracts: no contract ${target.contract} in ${target.file}`)
-    return { path: target.output, content: render(target, artifact) }
+  return TARGETS.flatMap((target) => {
+    const artifact = contracts[target.file]?.[basename(target.file, '.sol')]
+    if (!artifact) throw new Error(`compiling the contracts: no contract of its own name in ${target.file}`)
+    return render(target, artifact)
   })
 }
 

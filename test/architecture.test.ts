@@ -11,14 +11,14 @@ import { describe, expect, it } from 'vitest'
 const SRC = fileURLToPath(new URL('../src/', import.meta.url))
 
 /**
- * What each room may import besides itself. `types:` allows `import type` alone; a path with `.ts` allows that file alone.
+ * What each room may import besides itself, and of what lies beside src. `types:` allows `import type` alone; a path with `.ts` allows that file alone.
  * Files of src itself and the commands (cli) put the house together and may import every room but `testing`.
  */
 const MAY_IMPORT: Record<string, readonly string[]> = {
   registry: [],
   config: ['registry'],
   ops: ['registry', 'types:config'],
-  chains: ['registry', 'ops', 'types:config'],
+  chains: ['registry', 'ops', 'types:config', 'contracts/evm/artifacts'],
   db: ['registry', 'ops', 'types:config'],
   indexer: ['registry', 'chains', 'db', 'ops', 'types:config'],
   relayer: ['registry', 'chains', 'db', 'ops', 'types:config'],
@@ -84,7 +84,9 @@ function isTypeOrOther(node: ts.Identifier): boolean {
   return !(ts.isVariableDeclaration(parent) && parent.initializer === node) && !ts.isCallExpression(parent)
 }
 
-const roomOf = (path: string): string => path.split('/')[0]!
+/** `../contracts/evm/artifacts/Hub.ts`, beside src, belongs to the room `contracts/evm/artifacts`. */
+const roomOf = (path: string): string =>
+  path.startsWith('../') ? path.split('/').slice(1, 4).join('/') : path.split('/')[0]!
 const isTest = (path: string): boolean => /\.test\.ts$/.test(path)
 
 function problemsOf(source: Source): string[] {
@@ -152,6 +154,8 @@ describe('the rules of this test', () => {
     ['db/a.ts', "export * from '../chains/chain.js'"],
     ['indexer/a.ts', "import { x } from '../relayer/b.js'"],
     ['api/a.ts', "import type { x } from '../chains/evm/b.js'"],
+    ['api/a.ts', "import { hubAbi } from '../../contracts/evm/artifacts/Hub.js'"],
+    ['chains/a.ts', "import { x } from '../../scripts/b.js'"],
     ['api/a.ts', "const b = await import('../indexer/b.js')"],
     ['api/v1/a.ts', "type T = import('../../relayer/b.js').T"],
     ['ops/a.ts', "import { x } from '../db/b.js'"],
@@ -170,6 +174,7 @@ describe('the rules of this test', () => {
 
   it.each([
     ['registry/a.ts', "import { x } from './b.js'\nimport { y } from 'viem'"],
+    ['chains/evm/a.ts', "import { hubAbi } from '../../../contracts/evm/artifacts/Hub.js'"],
     ['chains/a.ts', "import type { Config } from '../config/index.js'\nimport { x } from '../registry/b.js'"],
     ['api/a.ts', "import type { ChainPort } from '../chains/chain.js'\nimport { q } from '../db/q.js'"],
     ['cli/dev.ts', "const { startStack } = await import('../testing/index.js')"],

@@ -10,7 +10,7 @@ import {
 } from 'viem'
 import { mnemonicToAccount } from 'viem/accounts'
 import { foundry } from 'viem/chains'
-import { bidEmitterAbi, bidEmitterRuntimeBytecode } from '../../src/chains/evm/contracts/index.js'
+import { bidEmitterAbi, bidEmitterRuntimeBytecode } from '../../contracts/evm/artifacts/local/BidEmitter.js'
 import { BID_TOPIC } from '../../src/chains/evm/decodeLogs.js'
 import { type Anvil, startAnvil, TEST_MNEMONIC } from '../../src/testing/chains/anvil.js'
 import { deployHub } from '../../src/testing/contracts/deploy.js'

@@ -3,6 +3,11 @@ import fc from 'fast-check'
 import { createWalletClient, encodeDeployData, type Hex, http } from 'viem'
 import { generatePrivateKey, privateKeyToAccount } from 'viem/accounts'
 import { afterAll, beforeAll, describe, expect, it } from 'vitest'
+import {
+  testSmartWalletAbi,
+  testSmartWalletBytecode,
+} from '../../contracts/evm/artifacts/test-doubles/TestSmartWallet.js'
+import { testSmartWalletFactoryBytecode } from '../../contracts/evm/artifacts/test-doubles/TestSmartWalletFactory.js'
 import { requireProof } from '../../src/api/auth/keys.js'
 import { createContext } from '../../src/api/http/context.js'
 import { createChainRpc, createEvmChain } from '../../src/chains/evm/chain.js'
@@ -10,8 +15,6 @@ import { parseChains } from '../../src/config/index.js'
 import { createPrisma } from '../../src/db/prisma.js'
 import { fromHex } from '../../src/registry/primitives/bytes.js'
 import { type Anvil, startAnvil } from '../../src/testing/chains/anvil.js'
-import { testSmartWalletAbi, testSmartWalletBytecode } from '../contracts/generated/test-smart-wallet.js'
-import { testSmartWalletFactoryBytecode } from '../contracts/generated/test-smart-wallet-factory.js'
 import { type ApiWorld, type Reply, startApi } from './support.js'
 import { messageOf, type Proof, proofOf, solanaAccount } from './wallets.js'
 

@@ -1,11 +1,11 @@
 import { encodeFunctionData, type Hex } from 'viem'
 import { afterAll, beforeAll, describe, expect, it } from 'vitest'
+import { testTokenAbi } from '../../contracts/evm/artifacts/test-doubles/TestToken.js'
 import { ChainUnavailableError } from '../../src/chains/chain.js'
 import { communityPaymentsAbi } from '../../src/chains/evm/contracts/index.js'
 import { replay } from '../../src/db/journal/replay.js'
 import { toHex } from '../../src/registry/primitives/bytes.js'
 import { receiptOf } from '../../src/testing/chains/receipt.js'
-import { testTokenAbi } from '../contracts/generated/test-token.js'
 import { type CommunityWorld, type Label, NATIVE, startCommunityWorld } from '../support/communityWorld.js'
 
 const PRICE = 1_000n

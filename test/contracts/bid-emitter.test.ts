@@ -1,6 +1,7 @@
 import { encodeFunctionData, type Hex, parseEventLogs } from 'viem'
 import { afterAll, beforeAll, expect, test } from 'vitest'
-import { bidEmitterAbi, bidEmitterRuntimeBytecode, hubAbi } from '../../src/chains/evm/contracts/index.js'
+import { bidEmitterAbi, bidEmitterRuntimeBytecode } from '../../contracts/evm/artifacts/local/BidEmitter.js'
+import { hubAbi } from '../../src/chains/evm/contracts/index.js'
 import { type Chain, startChain } from './support/chain.js'
 import { MINIMUM_WEI, nameOf } from './support/hub.js'
 

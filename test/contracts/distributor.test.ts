@@ -11,8 +11,8 @@ import {
 } from 'viem'
 import { generatePrivateKey, privateKeyToAccount } from 'viem/accounts'
 import { afterAll, beforeAll, beforeEach, describe, expect, test } from 'vitest'
+import { testTokenAbi } from '../../contracts/evm/artifacts/test-doubles/TestToken.js'
 import { airdropDistributorAbi } from '../../src/chains/evm/contracts/index.js'
-import { testTokenAbi } from './generated/test-token.js'
 import { claimedIn, type DistributorWorld, startDistributorWorld } from './support/distributor.js'
 import { TOKEN } from './support/payments.js'
 

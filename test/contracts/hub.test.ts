@@ -1,7 +1,7 @@
 import { type Address, getAddress, zeroAddress, zeroHash } from 'viem'
 import { afterAll, beforeAll, beforeEach, describe, expect, test } from 'vitest'
+import { testWalletAbi } from '../../contracts/evm/artifacts/test-doubles/TestWallet.js'
 import { endpointAbi, hubAbi } from '../../src/chains/evm/contracts/index.js'
-import { testWalletAbi } from './generated/test-wallet.js'
 import { eventsOf, type HubWorld, hubCall, MINIMUM_WEI, nameOf, startHubWorld, word } from './support/hub.js'
 import { REFUSE, startWallet } from './support/wallet.js'
 

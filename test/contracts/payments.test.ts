@@ -9,9 +9,9 @@ import {
   zeroHash,
 } from 'viem'
 import { afterAll, beforeAll, beforeEach, describe, expect, test } from 'vitest'
+import { testTokenAbi } from '../../contracts/evm/artifacts/test-doubles/TestToken.js'
+import { testWalletAbi } from '../../contracts/evm/artifacts/test-doubles/TestWallet.js'
 import { communityPaymentsAbi, communityPaymentsBytecode } from '../../src/chains/evm/contracts/index.js'
-import { testTokenAbi } from './generated/test-token.js'
-import { testWalletAbi } from './generated/test-wallet.js'
 import { nameOf, word } from './support/hub.js'
 import { HOLD_S, NATIVE, type PaymentsWorld, paymentEvents, startPaymentsWorld, TOKEN } from './support/payments.js'
 import { REFUSE, startWallet } from './support/wallet.js'

@@ -9,13 +9,19 @@ import {
 } from 'viem'
 import { generatePrivateKey, privateKeyToAccount } from 'viem/accounts'
 import { afterAll, beforeAll, describe, expect, it } from 'vitest'
+import {
+  testSmartWalletAbi,
+  testSmartWalletBytecode,
+} from '../../contracts/evm/artifacts/test-doubles/TestSmartWallet.js'
+import {
+  testSmartWalletFactoryAbi,
+  testSmartWalletFactoryBytecode,
+} from '../../contracts/evm/artifacts/test-doubles/TestSmartWalletFactory.js'
 import { ChainUnavailableError, type SmartWalletPort } from '../../src/chains/chain.js'
 import { createSmartWallets } from '../../src/chains/evm/smartWallet.js'
 import type { RpcError } from '../../src/chains/rpc/errors.js'
 import { createRpc } from '../../src/chains/rpc/evm.js'
 import { freePort } from '../../src/testing/processes/ports.js'
-import { testSmartWalletAbi, testSmartWalletBytecode } from './generated/test-smart-wallet.js'
-import { testSmartWalletFactoryAbi, testSmartWalletFactoryBytecode } from './generated/test-smart-wallet-factory.js'
 import { type Chain, startChain } from './support/chain.js'
 
 const owner = privateKeyToAccount(generatePrivateKey())

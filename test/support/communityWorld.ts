@@ -1,4 +1,5 @@
 import { encodeDeployData, encodeFunctionData, type Hex, parseEventLogs, type TransactionReceipt } from 'viem'
+import { testTokenAbi, testTokenBytecode } from '../../contracts/evm/artifacts/test-doubles/TestToken.js'
 import { createContext } from '../../src/api/http/context.js'
 import { type TxStatus, txStatus } from '../../src/api/status/status.js'
 import type { CommunityPaymentRequest, EvmCommunityPayment } from '../../src/chains/chain.js'
@@ -13,7 +14,6 @@ import {
 } from '../../src/indexer/payments/judge.js'
 import { type CommunityRules, parseCommunityRules } from '../../src/registry/community/rules.js'
 import { receiptOf } from '../../src/testing/chains/receipt.js'
-import { testTokenAbi, testTokenBytecode } from '../contracts/generated/test-token.js'
 import { MINIMUM_WEI, openChains, placeBids, startBridgeWorld } from './bridgeWorld.js'
 
 export type Label = '1' | '8453'

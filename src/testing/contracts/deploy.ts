@@ -7,6 +7,8 @@ import {
   isAddressEqual,
   pad,
 } from 'viem'
+import { localMessageLibBytecode } from '../../../contracts/evm/artifacts/local/LocalMessageLib.js'
+import { localTokenAbi, localTokenBytecode } from '../../../contracts/evm/artifacts/local/LocalToken.js'
 import {
   communityPaymentsAbi,
   communityPaymentsBytecode,
@@ -14,9 +16,6 @@ import {
   hubAbi,
   hubBytecode,
   localMessageLibAbi,
-  localMessageLibBytecode,
-  localTokenAbi,
-  localTokenBytecode,
   spokeAbi,
   spokeBytecode,
 } from '../../chains/evm/contracts/index.js'

@@ -1,5 +1,6 @@
 import { type Address, encodeDeployData, encodeFunctionData, getContractAddress, type Hex, zeroAddress } from 'viem'
-import { airdropDistributorAbi, airdropDistributorBytecode, localTokenAbi } from '../../chains/evm/contracts/index.js'
+import { localTokenAbi } from '../../../contracts/evm/artifacts/local/LocalToken.js'
+import { airdropDistributorAbi, airdropDistributorBytecode } from '../../chains/evm/contracts/index.js'
 import { type DeployClient, nextNonce, type Step, sendInOrder } from '../chains/send.js'
 
 // given, since the minting can't be estimated before the deployment is mined

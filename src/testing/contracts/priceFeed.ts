@@ -1,5 +1,5 @@
 import { type Address, encodeDeployData, type Hex } from 'viem'
-import { priceFeedAbi, priceFeedBytecode } from '../../chains/evm/contracts/index.js'
+import { priceFeedAbi, priceFeedBytecode } from '../../../contracts/evm/artifacts/local/PriceFeed.js'
 import { localClients, walletOf } from '../chains/localClients.js'
 import { receiptOf } from '../chains/receipt.js'
 import { type DeployClient, sendInOrder } from '../chains/send.js'

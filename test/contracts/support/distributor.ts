@@ -10,12 +10,12 @@ import {
   type TransactionReceipt,
 } from 'viem'
 import { generatePrivateKey, privateKeyToAccount } from 'viem/accounts'
+import { testTokenAbi, testTokenBytecode } from '../../../contracts/evm/artifacts/test-doubles/TestToken.js'
 import { airdropDistributorAbi, airdropDistributorBytecode } from '../../../src/chains/evm/contracts/index.js'
 import { createPageWriter, proofFromPages } from '../../../src/db/airdrop/pages.js'
 import { claimPermissionTypedData } from '../../../src/registry/airdrop/permission.js'
 import { airdropLeaf, createTreeBuilder, leafPosition } from '../../../src/registry/airdrop/tree.js'
 import { toHex } from '../../../src/registry/primitives/bytes.js'
-import { testTokenAbi, testTokenBytecode } from '../generated/test-token.js'
 import { startChain } from './chain.js'
 import { word } from './hub.js'
 

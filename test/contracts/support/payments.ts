@@ -11,8 +11,8 @@ import {
   zeroAddress,
   zeroHash,
 } from 'viem'
+import { testTokenAbi, testTokenBytecode } from '../../../contracts/evm/artifacts/test-doubles/TestToken.js'
 import { communityPaymentsAbi, communityPaymentsBytecode } from '../../../src/chains/evm/contracts/index.js'
-import { testTokenAbi, testTokenBytecode } from '../generated/test-token.js'
 import { startChain } from './chain.js'
 import { nameOf } from './hub.js'
 

@@ -1,5 +1,5 @@
 import { type Abi, type Address, type ContractFunctionArgs, encodeFunctionData, type Hex } from 'viem'
-import { testWalletAbi, testWalletBytecode } from '../generated/test-wallet.js'
+import { testWalletAbi, testWalletBytecode } from '../../../contracts/evm/artifacts/test-doubles/TestWallet.js'
 import type { Chain } from './chain.js'
 
 /** How a TestWallet takes money. */

@@ -1,11 +1,14 @@
+export {
+  airdropDistributorAbi,
+  airdropDistributorBytecode,
+} from '../../../../contracts/evm/artifacts/AirdropDistributor.js'
+export {
+  communityPaymentsAbi,
+  communityPaymentsBytecode,
+} from '../../../../contracts/evm/artifacts/CommunityPayments.js'
+export { hubAbi, hubBytecode } from '../../../../contracts/evm/artifacts/Hub.js'
+export { localMessageLibAbi } from '../../../../contracts/evm/artifacts/local/LocalMessageLib.js'
+export { signatureProbeAbi, signatureProbeBytecode } from '../../../../contracts/evm/artifacts/SignatureProbe.js'
+export { spokeAbi, spokeBytecode } from '../../../../contracts/evm/artifacts/Spoke.js'
+export { tokenProbeAbi, tokenProbeBytecode } from '../../../../contracts/evm/artifacts/TokenProbe.js'
 export { endpointAbi } from './endpoint-abi.js'
-export { airdropDistributorAbi, airdropDistributorBytecode } from './generated/airdrop-distributor.js'
-export { bidEmitterAbi, bidEmitterBytecode, bidEmitterRuntimeBytecode } from './generated/bid-emitter.js'
-export { communityPaymentsAbi, communityPaymentsBytecode } from './generated/community-payments.js'
-export { hubAbi, hubBytecode } from './generated/hub.js'
-export { localMessageLibAbi, localMessageLibBytecode } from './generated/local-message-lib.js'
-export { localTokenAbi, localTokenBytecode } from './generated/local-token.js'
-export { priceFeedAbi, priceFeedBytecode } from './generated/price-feed.js'
-export { signatureProbeAbi, signatureProbeBytecode } from './generated/signature-probe.js'
-export { spokeAbi, spokeBytecode } from './generated/spoke.js'
-export { tokenProbeAbi, tokenProbeBytecode } from './generated/token-probe.js'
