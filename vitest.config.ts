@@ -1,7 +1,10 @@
 import { rmSync } from 'node:fs'
 import { join } from 'node:path'
 import { defineConfig } from 'vitest/config'
+import { generate } from './scripts/generate.js'
 import { temporaryFolder } from './test/support/temporary.js'
+
+await generate()
 
 // for everything that a run starts
 process.env.TMPDIR = temporaryFolder()

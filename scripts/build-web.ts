@@ -1,19 +1,14 @@
 /**
  * Turns src/web/page (HTML, CSS, TypeScript for the browser) into one module that the API serves from: no bundler, each file
- * stays an ES module of its own.
- *
- *   tsx scripts/build-web.ts           writes src/web/generated/assets.ts
- *   tsx scripts/build-web.ts --check   writes nothing, exits 1 if that file differs from what the sources give
+ * stays an ES module of its own. `npm run generate` writes it to src/web/generated.
  */
 import { createHash } from 'node:crypto'
-import { existsSync, mkdirSync, readdirSync, readFileSync, writeFileSync } from 'node:fs'
-import { dirname, join } from 'node:path'
-import { pathToFileURL } from 'node:url'
+import { readdirSync, readFileSync } from 'node:fs'
+import { join } from 'node:path'
 import ts from 'typescript'
 
 const ROOT = join(import.meta.dirname, '..')
 const PAGE = join(ROOT, 'src/web/page')
-const OUTPUT = join(ROOT, 'src/web/generated/assets.ts')
 
 /** Every file that the page loads: name in the browser, and content. */
 function assets(): Record<string, string> {
@@ -45,26 +40,9 @@ export function generateWeb(): string {
   const build = createHash('sha256').update(JSON.stringify(files)).digest('hex').slice(0, 12)
   const html = readFileSync(join(PAGE, 'index.html'), 'utf8').replaceAll('{assets}', `/assets/${build}`)
   return [
-    '// Generated from src/web/page by `npm run web`; not to be edited.\n',
+    '// Generated from src/web/page by `npm run generate`; not to be edited.\n',
     `export const build = '${build}'\n`,
     `export const html = ${JSON.stringify(html)}\n`,
     `export const files: Readonly<Record<string, string>> = ${JSON.stringify(files, null, 2)}\n`,
   ].join('\n')
 }
-
-/** Whether the generated module is what the sources give. */
-export const isWebCurrent = (): boolean => existsSync(OUTPUT) && readFileSync(OUTPUT, 'utf8') === generateWeb()
-
-function main(): void {
-  if (process.argv.includes('--check')) {
-    if (isWebCurrent()) return
-    console.error('src/web/generated/assets.ts is not what src/web/page gives; run `npm run web`')
-    process.exitCode = 1
-    return
-  }
-  mkdirSync(dirname(OUTPUT), { recursive: true })
-  writeFileSync(OUTPUT, generateWeb())
-  console.log('src/web/generated/assets.ts')
-}
-
-if (process.argv[1] && import.meta.url === pathToFileURL(process.argv[1]).href) main()

@@ -1,6 +1,5 @@
 import { privateKeyToAccount } from 'viem/accounts'
 import { afterAll, beforeAll, describe, expect, it } from 'vitest'
-import { isWebCurrent } from '../../scripts/build-web.js'
 import { type ApiWorld, startApi } from './support.js'
 import { signIn, solanaAccount } from './wallets.js'
 
@@ -14,10 +13,6 @@ const load = (path: string, accept = 'text/html,application/xhtml+xml,*/*;q=0.8'
   fetch(`${world.url}${path}`, { headers: { accept } })
 
 describe('the page', () => {
-  it('is what its sources give (else: npm run web)', () => {
-    expect(isWebCurrent()).toBe(true)
-  })
-
   it('is shown to browsers, and programs get JSON', async () => {
     const shown = await load('/')
     expect(shown.headers.get('content-type')).toBe('text/html; charset=utf-8')

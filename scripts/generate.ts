@@ -1,0 +1,59 @@
+/**
+ * Makes what is generated and not checked in, where it is missing or older than its sources: the Prisma client
+ * (src/db/generated) and the page's files (src/web/generated). The scripts of package.json and vitest.config.ts run it first.
+ *
+ *   tsx scripts/generate.ts
+ */
+import { execFileSync } from 'node:child_process'
+import { createHash } from 'node:crypto'
+import { existsSync, mkdirSync, readdirSync, readFileSync, rmSync, writeFileSync } from 'node:fs'
+import { createRequire } from 'node:module'
+import { join } from 'node:path'
+import { pathToFileURL } from 'node:url'
+
+const ROOT = join(import.meta.dirname, '..')
+
+interface Output {
+  readonly folder: string
+  /** The files that decide what is generated. */
+  readonly sources: readonly string[]
+  make(folder: string): void | Promise<void>
+}
+
+const filesIn = (folder: string): string[] => readdirSync(join(ROOT, folder)).map((file) => `${folder}/${file}`)
+
+const OUTPUTS: readonly Output[] = [
+  {
+    folder: 'src/db/generated',
+    sources: ['prisma/schema.prisma', 'prisma.config.ts', 'node_modules/prisma/package.json'],
+    make: () => {
+      const prisma = createRequire(import.meta.url).resolve('prisma/build/index.js')
+      execFileSync(process.execPath, [prisma, 'generate'], { cwd: ROOT, stdio: ['ignore', 'ignore', 'pipe'] })
+    },
+  },
+  {
+    folder: 'src/web/generated',
+    sources: [...filesIn('src/web/page'), 'scripts/build-web.ts', 'node_modules/typescript/package.json'],
+    make: async (folder) => {
+      const { generateWeb } = await import('./build-web.js')
+      mkdirSync(folder, { recursive: true })
+      writeFileSync(join(folder, 'assets.ts'), generateWeb())
+    },
+  },
+]
+
+/** Makes again what is missing or stale, and nothing else: reads of a few files where all is current. */
+export async function generate(): Promise<void> {
+  for (const { folder, sources, make } of OUTPUTS) {
+    const hash = createHash('sha256')
+    for (const source of sources) hash.update(`${source}\0`).update(readFileSync(join(ROOT, source)))
+    const current = hash.digest('hex')
+    const stamp = join(ROOT, folder, 'sources.sha256')
+    if (existsSync(stamp) && readFileSync(stamp, 'utf8') === current) continue
+    rmSync(join(ROOT, folder), { recursive: true, force: true })
+    await make(join(ROOT, folder))
+    writeFileSync(stamp, current)
+  }
+}
+
+if (process.argv[1] && import.meta.url === pathToFileURL(process.argv[1]).href) await generate()
