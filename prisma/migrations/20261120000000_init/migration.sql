@@ -1,0 +1,463 @@
+-- The row budget: a registration is at most four rows (journal, names, clusters, wallets) and twelve B-tree entries, plus
+-- a BRIN. These four are LIST-partitioned by network, so that COPY goes to a leaf and a network is a partition of its own.
+
+CREATE TABLE "deployment" (
+  "id" INTEGER NOT NULL DEFAULT 1,
+  "page_key" BYTEA NOT NULL,
+  -- signs this installation's quotes, where the environment names no key
+  "quote_key" BYTEA NOT NULL,
+  "token_key" BYTEA NOT NULL,
+  CONSTRAINT "deployment_pkey" PRIMARY KEY ("id"),
+  CONSTRAINT "deployment_one_row" CHECK ("id" = 1)
+);
+
+CREATE TABLE "chains" (
+  "network" SMALLINT NOT NULL,
+  "chain" SMALLINT NOT NULL,
+  "label" TEXT NOT NULL,
+  "instance" TEXT NOT NULL,
+  "chain_id" BIGINT,
+  "genesis_hash" BYTEA NOT NULL,
+  "contract" BYTEA NOT NULL,
+  "next_block" BIGINT NOT NULL,
+  "parent_hash" BYTEA,
+  "halted" TEXT,
+  CONSTRAINT "chains_pkey" PRIMARY KEY ("network", "chain")
+);
+CREATE UNIQUE INDEX "chains_network_label_instance_key" ON "chains" ("network", "label", "instance");
+
+CREATE TABLE "journal_heads" (
+  "network" SMALLINT NOT NULL,
+  "generation" INTEGER NOT NULL,
+  "seq" BIGINT NOT NULL,
+  "public_seq" BIGINT NOT NULL,
+  "at_ms" BIGINT NOT NULL,
+  "serial" BIGINT NOT NULL,
+  "minimum_wei" DECIMAL(78,0) NOT NULL,
+  "index_epoch" BIGINT NOT NULL DEFAULT 0,
+  "relay_epoch" BIGINT NOT NULL DEFAULT 0,
+  "caught_up" BOOLEAN NOT NULL DEFAULT false,
+  CONSTRAINT "journal_heads_pkey" PRIMARY KEY ("network")
+);
+
+CREATE TABLE "journal" (
+  "network" SMALLINT NOT NULL,
+  "generation" INTEGER NOT NULL,
+  "seq" BIGINT NOT NULL,
+  "kind" SMALLINT NOT NULL,
+  "chain" SMALLINT,
+  "block" BIGINT,
+  "log_index" INTEGER,
+  "tx_key" BIGINT,
+  "at_ms" BIGINT NOT NULL,
+  "public_first" BIGINT NOT NULL,
+  "public_count" INTEGER NOT NULL,
+  "actor" BYTEA,
+  "body" BYTEA NOT NULL,
+  "effects" BYTEA NOT NULL,
+  CONSTRAINT "journal_pkey" PRIMARY KEY ("network", "generation", "seq")
+) PARTITION BY LIST ("network");
+CREATE INDEX "journal_network_generation_actor_seq_idx" ON "journal" ("network", "generation", "actor", "seq");
+CREATE INDEX "journal_network_generation_public_first_idx" ON "journal" ("network", "generation", "public_first");
+-- timestamps never fall, so a block range index finds a time at almost no cost to a write
+CREATE INDEX "journal_at_ms_brin" ON "journal" USING brin ("at_ms");
+-- a log enters the journal once: a duplicate is a bug and aborts its transaction
+CREATE UNIQUE INDEX "journal_position_key" ON "journal" ("network", "generation", "chain", "block", "log_index") WHERE "chain" IS NOT NULL;
+CREATE TABLE "journal_mainnet" PARTITION OF "journal" FOR VALUES IN (0);
+CREATE TABLE "journal_testnet" PARTITION OF "journal" FOR VALUES IN (1);
+
+CREATE TABLE "names" (
+  "network" SMALLINT NOT NULL,
+  "seq" BIGINT NOT NULL,
+  "tx_key" BIGINT,
+  "name" TEXT COLLATE "C",
+  "cluster" BIGINT,
+  "outcome" SMALLINT NOT NULL,
+  "updated_seq" BIGINT NOT NULL,
+  CONSTRAINT "names_pkey" PRIMARY KEY ("network", "seq")
+) PARTITION BY LIST ("network");
+CREATE INDEX "names_network_tx_key_idx" ON "names" ("network", "tx_key");
+CREATE UNIQUE INDEX "names_won_key" ON "names" ("network", "name") WHERE "outcome" = 1;
+CREATE INDEX "names_network_cluster_seq_idx" ON "names" ("network", "cluster", "seq");
+CREATE TABLE "names_mainnet" PARTITION OF "names" FOR VALUES IN (0);
+CREATE TABLE "names_testnet" PARTITION OF "names" FOR VALUES IN (1);
+
+CREATE TABLE "clusters" (
+  "network" SMALLINT NOT NULL,
+  "serial" BIGINT NOT NULL,
+  "id" BYTEA NOT NULL,
+  "created_seq" BIGINT NOT NULL,
+  CONSTRAINT "clusters_pkey" PRIMARY KEY ("network", "serial")
+) PARTITION BY LIST ("network");
+CREATE UNIQUE INDEX "clusters_network_id_key" ON "clusters" ("network", "id");
+CREATE TABLE "clusters_mainnet" PARTITION OF "clusters" FOR VALUES IN (0);
+CREATE TABLE "clusters_testnet" PARTITION OF "clusters" FOR VALUES IN (1);
+
+CREATE TABLE "wallets" (
+  "network" SMALLINT NOT NULL,
+  "cluster" BIGINT NOT NULL,
+  "address" BYTEA NOT NULL,
+  "name" TEXT COLLATE "C" NOT NULL,
+  "verified" BOOLEAN NOT NULL,
+  "private" BOOLEAN NOT NULL,
+  "backed_up" BOOLEAN NOT NULL,
+  "created_seq" BIGINT NOT NULL,
+  "updated_seq" BIGINT NOT NULL,
+  CONSTRAINT "wallets_pkey" PRIMARY KEY ("network", "cluster", "address")
+) PARTITION BY LIST ("network");
+-- a verified wallet belongs to at most one cluster
+CREATE UNIQUE INDEX "wallets_verified_key" ON "wallets" ("network", "address") WHERE "verified";
+-- look-ups of unverified mentions; costs a registration nothing
+CREATE INDEX "wallets_unverified_idx" ON "wallets" ("network", "address") WHERE NOT "verified";
+CREATE TABLE "wallets_mainnet" PARTITION OF "wallets" FOR VALUES IN (0);
+CREATE TABLE "wallets_testnet" PARTITION OF "wallets" FOR VALUES IN (1);
+
+CREATE TABLE "facts" (
+  "network" SMALLINT NOT NULL,
+  "chain" SMALLINT NOT NULL,
+  "block_hash" BYTEA NOT NULL,
+  "log_index" INTEGER NOT NULL,
+  "block" BIGINT NOT NULL,
+  "kind" SMALLINT NOT NULL,
+  "tx_hash" BYTEA NOT NULL,
+  "name" TEXT COLLATE "C",
+  "cause_ms" BIGINT NOT NULL,
+  "body" BYTEA NOT NULL,
+  CONSTRAINT "facts_pkey" PRIMARY KEY ("network", "chain", "block_hash", "log_index")
+);
+CREATE INDEX "facts_network_tx_hash_idx" ON "facts" ("network", "tx_hash");
+CREATE INDEX "facts_network_name_idx" ON "facts" ("network", "name");
+
+CREATE TABLE "tail_blocks" (
+  "network" SMALLINT NOT NULL,
+  "chain" SMALLINT NOT NULL,
+  "block" BIGINT NOT NULL,
+  "hash" BYTEA NOT NULL,
+  "parent_hash" BYTEA NOT NULL,
+  "timestamp_ms" BIGINT NOT NULL,
+  CONSTRAINT "tail_blocks_pkey" PRIMARY KEY ("network", "chain", "block")
+);
+
+CREATE TABLE "tracked_txs" (
+  "network" SMALLINT NOT NULL,
+  "hash" BYTEA NOT NULL,
+  "chain" SMALLINT NOT NULL,
+  "sender" BYTEA,
+  "nonce" BIGINT,
+  "first_seen_ms" BIGINT NOT NULL,
+  "last_seen_ms" BIGINT NOT NULL,
+  "verdict" TEXT,
+  "replaced_by" BYTEA,
+  CONSTRAINT "tracked_txs_pkey" PRIMARY KEY ("network", "hash")
+);
+
+-- Communities. What one asks is the history of its configurations: their rules stand in the journal's bodies.
+
+CREATE TABLE "communities" (
+  "network" SMALLINT NOT NULL,
+  "name" TEXT COLLATE "C" NOT NULL,
+  "seq" BIGINT NOT NULL,
+  CONSTRAINT "communities_pkey" PRIMARY KEY ("network", "name", "seq")
+) PARTITION BY LIST ("network");
+CREATE TABLE "communities_mainnet" PARTITION OF "communities" FOR VALUES IN (0);
+CREATE TABLE "communities_testnet" PARTITION OF "communities" FOR VALUES IN (1);
+
+-- Names below communities. Each belongs to a wallet, whatever cluster that is in; "assigned" is the cluster that got it by a claim.
+CREATE TABLE "community_names" (
+  "network" SMALLINT NOT NULL,
+  "community" TEXT COLLATE "C" NOT NULL,
+  "name" TEXT COLLATE "C" NOT NULL,
+  "address" BYTEA NOT NULL,
+  -- the owner had a hand in it: false where an owner of the community registered it for somebody else
+  "verified" BOOLEAN NOT NULL,
+  "assigned" BIGINT,
+  "seq" BIGINT NOT NULL,
+  CONSTRAINT "community_names_pkey" PRIMARY KEY ("network", "community", "name")
+) PARTITION BY LIST ("network");
+CREATE INDEX "community_names_network_address_seq_idx" ON "community_names" ("network", "address", "seq");
+-- once a bundle and community
+CREATE UNIQUE INDEX "community_names_assigned_key" ON "community_names" ("network", "community", "assigned") WHERE "assigned" IS NOT NULL;
+CREATE TABLE "community_names_mainnet" PARTITION OF "community_names" FOR VALUES IN (0);
+CREATE TABLE "community_names_testnet" PARTITION OF "community_names" FOR VALUES IN (1);
+
+-- Messages over the bridge: what spokes sent, what the hub has taken. They serve status and the relayer; none is state.
+
+CREATE TABLE "messages" (
+  "network" SMALLINT NOT NULL,
+  "guid" BYTEA NOT NULL,
+  "chain" SMALLINT NOT NULL,
+  "block" BIGINT NOT NULL,
+  "block_hash" BYTEA NOT NULL,
+  "log_index" INTEGER NOT NULL,
+  "tx_hash" BYTEA NOT NULL,
+  "sender" BYTEA NOT NULL,
+  "sent_ms" BIGINT NOT NULL,
+  "packet" BYTEA NOT NULL,
+  "options" BYTEA NOT NULL,
+  "confirmed" BOOLEAN NOT NULL,
+  "settled" BOOLEAN NOT NULL DEFAULT false,
+  CONSTRAINT "messages_pkey" PRIMARY KEY ("network", "guid")
+);
+CREATE INDEX "messages_network_tx_hash_idx" ON "messages" ("network", "tx_hash");
+-- the tail of a spoke, dropped and written anew as its blocks come and go
+CREATE INDEX "messages_unconfirmed_idx" ON "messages" ("network", "chain", "block") WHERE NOT "confirmed";
+-- messages that the hub has not taken for good yet: the relayer looks at these alone, however many there ever were
+CREATE INDEX "messages_open_idx" ON "messages" ("network", "sent_ms") WHERE "confirmed" AND NOT "settled";
+
+CREATE TABLE "received" (
+  "network" SMALLINT NOT NULL,
+  "guid" BYTEA NOT NULL,
+  "tx_hash" BYTEA NOT NULL,
+  "block" BIGINT NOT NULL,
+  "log_index" INTEGER NOT NULL,
+  "bids" INTEGER NOT NULL,
+  "refused" BOOLEAN NOT NULL,
+  "confirmed" BOOLEAN NOT NULL,
+  CONSTRAINT "received_pkey" PRIMARY KEY ("network", "guid")
+);
+CREATE INDEX "received_unconfirmed_idx" ON "received" ("network", "block") WHERE NOT "confirmed";
+
+-- What the relayer does for messages, and the nonces of its signers. None is state of the registry, and none belongs to a
+-- generation: a message that was delivered stays delivered.
+
+CREATE TABLE "deliveries" (
+  "network" SMALLINT NOT NULL,
+  "id" BIGSERIAL NOT NULL,
+  "guid" BYTEA,
+  "kind" SMALLINT NOT NULL,
+  "chain" SMALLINT NOT NULL,
+  "signer" BYTEA,
+  "state" SMALLINT NOT NULL,
+  "value_wei" DECIMAL(78,0) NOT NULL,
+  "nonce" BIGINT,
+  "txs" JSONB NOT NULL,
+  "included" JSONB,
+  "failures" INTEGER NOT NULL,
+  "next_ms" BIGINT NOT NULL,
+  "spent_wei" DECIMAL(78,0) NOT NULL,
+  "reason" TEXT,
+  "release" TEXT,
+  "created_ms" BIGINT NOT NULL,
+  "updated_ms" BIGINT NOT NULL,
+  "version" INTEGER NOT NULL,
+  CONSTRAINT "deliveries_pkey" PRIMARY KEY ("network", "id"),
+  -- what holds a nonce has a signer and signed bytes
+  CONSTRAINT "deliveries_nonce_check" CHECK ("nonce" IS NULL OR ("signer" IS NOT NULL AND jsonb_array_length("txs") > 0))
+);
+-- a message is verified once and executed once
+CREATE UNIQUE INDEX "deliveries_network_guid_kind_key" ON "deliveries" ("network", "guid", "kind");
+-- a signer's nonce is given out once
+CREATE UNIQUE INDEX "deliveries_nonce_key" ON "deliveries" ("network", "chain", "signer", "nonce") WHERE "nonce" IS NOT NULL;
+-- what is under way (queued 0, signed 1, sent 2, included 3), and what waits for an operator (parked 5); confirmed is 4
+CREATE INDEX "deliveries_live_idx" ON "deliveries" ("network", "next_ms") WHERE "state" < 4;
+CREATE INDEX "deliveries_parked_idx" ON "deliveries" ("network", "id") WHERE "state" = 5;
+
+CREATE TABLE "relay_signers" (
+  "network" SMALLINT NOT NULL,
+  "chain" SMALLINT NOT NULL,
+  "signer" BYTEA NOT NULL,
+  "next_nonce" BIGINT NOT NULL,
+  CONSTRAINT "relay_signers_pkey" PRIMARY KEY ("network", "chain", "signer")
+);
+
+-- Payments on Solana: each is a message to the hub with one name. They serve status, the relayer and refunds; none is state.
+
+CREATE TABLE "payments" (
+  "network" SMALLINT NOT NULL,
+  "message_id" BYTEA NOT NULL,
+  "chain" SMALLINT NOT NULL,
+  "sequence" BIGINT NOT NULL,
+  "signature" BYTEA NOT NULL,
+  "slot" BIGINT NOT NULL,
+  "position" INTEGER NOT NULL,
+  "payer" BYTEA NOT NULL,
+  "quote_id" BYTEA NOT NULL,
+  "name" BYTEA NOT NULL,
+  "amount_wei" DECIMAL(78,0) NOT NULL,
+  "lamports" BIGINT NOT NULL,
+  "expires_at" BIGINT NOT NULL,
+  "referral" BYTEA NOT NULL,
+  "paid_ms" BIGINT NOT NULL,
+  "confirmed" BOOLEAN NOT NULL,
+  "verdict" SMALLINT,
+  "settled" BOOLEAN NOT NULL DEFAULT false,
+  CONSTRAINT "payments_pkey" PRIMARY KEY ("network", "message_id"),
+  CONSTRAINT "payments_settled_check" CHECK (NOT "settled" OR "confirmed")
+);
+CREATE INDEX "payments_network_signature_idx" ON "payments" ("network", "signature");
+-- what was seen but is not finalized, dropped and written anew as it comes and goes
+CREATE INDEX "payments_unconfirmed_idx" ON "payments" ("network", "chain", "sequence") WHERE NOT "confirmed";
+-- what has to be delivered, settled or refunded yet: the relayer looks at these alone, however many there ever were
+CREATE INDEX "payments_open_idx" ON "payments" ("network", "paid_ms") WHERE "confirmed" AND NOT "settled";
+
+-- How far the payments of a program are taken in. The transaction of the newest payment, settlement or refund that is believed,
+-- and the sequence up to which every payment is known.
+CREATE TABLE "payment_cursors" (
+  "network" SMALLINT NOT NULL,
+  "chain" SMALLINT NOT NULL,
+  "signature" BYTEA,
+  "slot" BIGINT NOT NULL,
+  "sequence" BIGINT NOT NULL,
+  CONSTRAINT "payment_cursors_pkey" PRIMARY KEY ("network", "chain")
+);
+
+-- Payments for names below communities, as the chains show them: facts, no state. Each becomes an entry of the journal once it is
+-- confirmed and what is needed to judge it has been read.
+CREATE TABLE "community_payments" (
+  "network" SMALLINT NOT NULL,
+  "chain" SMALLINT NOT NULL,
+  -- EVM: the contract's id of the payment; Solana: hash of genesis, program and sequence
+  "payment_id" BYTEA NOT NULL,
+  "tx" BYTEA NOT NULL,
+  "block" BIGINT NOT NULL,
+  "block_hash" BYTEA,
+  -- its place in the journal beside chain and block: EVM the log's index, Solana the program's count of payments
+  "log_index" INTEGER NOT NULL,
+  "payer" BYTEA NOT NULL,
+  "token" TEXT NOT NULL,
+  "amount" DECIMAL(78,0) NOT NULL,
+  "recipient" TEXT NOT NULL,
+  "community_word" BYTEA NOT NULL,
+  "name_word" BYTEA NOT NULL,
+  "community" TEXT COLLATE "C",
+  "name" TEXT COLLATE "C",
+  "referral" BYTEA,
+  "paid_ms" BIGINT NOT NULL,
+  "held_until_ms" BIGINT NOT NULL,
+  "confirmed" BOOLEAN NOT NULL,
+  "appended" BOOLEAN NOT NULL DEFAULT false,
+  CONSTRAINT "community_payments_pkey" PRIMARY KEY ("network", "chain", "payment_id"),
+  CONSTRAINT "community_payments_appended_check" CHECK (NOT "appended" OR "confirmed")
+);
+CREATE INDEX "community_payments_network_tx_idx" ON "community_payments" ("network", "tx");
+-- what is seen and not believed yet, dropped and written anew as it comes and goes
+CREATE INDEX "community_payments_unconfirmed_idx" ON "community_payments" ("network", "chain", "block") WHERE NOT "confirmed";
+-- what is believed and waits to be judged
+CREATE INDEX "community_payments_open_idx" ON "community_payments" ("network", "paid_ms") WHERE "confirmed" AND NOT "appended";
+-- names that a payment under way may get
+CREATE INDEX "community_payments_pending_idx" ON "community_payments" ("network", "community", "name") WHERE NOT "appended";
+
+-- What becomes of the money of payments on Solana: settled once the name is won, refunded otherwise. None is state of the
+-- registry, and none belongs to a generation: money that was paid back stays paid back.
+
+CREATE TABLE "payouts" (
+  "network" SMALLINT NOT NULL,
+  "message_id" BYTEA NOT NULL,
+  "kind" SMALLINT NOT NULL,
+  "state" SMALLINT NOT NULL,
+  "signature" BYTEA,
+  "raw" BYTEA,
+  "last_valid_height" BIGINT,
+  "failures" INTEGER NOT NULL,
+  "next_ms" BIGINT NOT NULL,
+  "reason" TEXT,
+  "created_ms" BIGINT NOT NULL,
+  "updated_ms" BIGINT NOT NULL,
+  "version" INTEGER NOT NULL,
+  -- a payment is settled or refunded, once
+  CONSTRAINT "payouts_pkey" PRIMARY KEY ("network", "message_id"),
+  -- what may be on its way is stored whole: signed (1) and sent (2)
+  CONSTRAINT "payouts_signed_check" CHECK (
+    "state" NOT IN (1, 2) OR ("signature" IS NOT NULL AND "raw" IS NOT NULL AND "last_valid_height" IS NOT NULL))
+);
+-- what is under way (queued 0, signed 1, sent 2), and what waits for an operator (parked 4); confirmed is 3
+CREATE INDEX "payouts_live_idx" ON "payouts" ("network", "next_ms") WHERE "state" < 3;
+CREATE INDEX "payouts_parked_idx" ON "payouts" ("network", "message_id") WHERE "state" = 4;
+
+-- Wallets that proved themselves. Not state of the registry: a session is in no journal and belongs to no network.
+
+CREATE TABLE "sessions" (
+  "key_hash" BYTEA NOT NULL,
+  "wallet" BYTEA NOT NULL,
+  "signing_ms" BIGINT NOT NULL,
+  "signature" TEXT NOT NULL,
+  "created_ms" BIGINT NOT NULL,
+  "expires_ms" BIGINT NOT NULL,
+  "revoked_ms" BIGINT,
+  CONSTRAINT "sessions_pkey" PRIMARY KEY ("key_hash")
+);
+-- by what was signed, never by the signature's bytes, of which there are several forms
+CREATE UNIQUE INDEX "sessions_wallet_signing_ms_key" ON "sessions" ("wallet", "signing_ms");
+-- for sweeping
+CREATE INDEX "sessions_expires_ms_idx" ON "sessions" ("expires_ms");
+
+-- Shares of wallets that were generated here, encrypted. Not state of the registry: what a share belongs to outlives a rewind.
+
+CREATE TABLE "wallet_shares" (
+  "network" SMALLINT NOT NULL,
+  "address" BYTEA NOT NULL,
+  "cluster_id" BYTEA NOT NULL,
+  "created_by" BYTEA NOT NULL,
+  "share" BYTEA NOT NULL,
+  "created_ms" BIGINT NOT NULL,
+  CONSTRAINT "wallet_shares_pkey" PRIMARY KEY ("network", "address")
+);
+
+-- Airdrops: who gets what of a token, as an operator loaded it, the pages of its tree, and what was claimed on chain. None is state
+-- of the registry: it outlives a rewind.
+
+CREATE TABLE "airdrops" (
+  "network" SMALLINT NOT NULL,
+  "airdrop" SERIAL NOT NULL,
+  "community" TEXT COLLATE "C" NOT NULL,
+  "label" TEXT NOT NULL,
+  "merkle_root" BYTEA NOT NULL,
+  "file_hash" BYTEA NOT NULL,
+  "leaf_count" INTEGER NOT NULL,
+  "total" DECIMAL(78,0) NOT NULL,
+  "token" BYTEA,
+  "distributor" BYTEA,
+  "ends_at" BIGINT,
+  "from_block" BIGINT,
+  "next_block" BIGINT,
+  "parent_hash" BYTEA,
+  "state" SMALLINT NOT NULL,
+  "created_ms" BIGINT NOT NULL,
+  CONSTRAINT "airdrops_pkey" PRIMARY KEY ("network", "airdrop"),
+  -- a distributor (open 1, ended 2) comes with all that is needed to watch it; without one there is nothing to watch (loaded 0)
+  CONSTRAINT "airdrops_state_check" CHECK (
+    ("state" = 0 AND "distributor" IS NULL AND "next_block" IS NULL) OR
+    ("state" IN (1, 2) AND "distributor" IS NOT NULL AND "token" IS NOT NULL AND "ends_at" IS NOT NULL
+      AND "from_block" IS NOT NULL AND "next_block" IS NOT NULL))
+);
+CREATE UNIQUE INDEX "airdrops_network_community_key" ON "airdrops" ("network", "community");
+
+-- Looked up by account alone, and laid down in that order; an account stands in a file once.
+CREATE TABLE "airdrop_allocations" (
+  "network" SMALLINT NOT NULL,
+  "airdrop" INTEGER NOT NULL,
+  "account" BYTEA NOT NULL,
+  "index" INTEGER NOT NULL,
+  "position" INTEGER NOT NULL,
+  "amount" DECIMAL(78,0) NOT NULL,
+  CONSTRAINT "airdrop_allocations_pkey" PRIMARY KEY ("network", "airdrop", "account")
+);
+
+-- 1,984 bytes of hashes a full page: with these columns before it a row just stays below what PostgreSQL moves out of line.
+CREATE TABLE "airdrop_pages" (
+  "network" SMALLINT NOT NULL,
+  "airdrop" INTEGER NOT NULL,
+  "page" INTEGER NOT NULL,
+  "nodes" BYTEA NOT NULL,
+  CONSTRAINT "airdrop_pages_pkey" PRIMARY KEY ("network", "airdrop", "page")
+);
+
+CREATE TABLE "airdrop_claims" (
+  "network" SMALLINT NOT NULL,
+  "airdrop" INTEGER NOT NULL,
+  "index" INTEGER NOT NULL,
+  "receiver" BYTEA NOT NULL,
+  "block" BIGINT NOT NULL,
+  "block_hash" BYTEA NOT NULL,
+  "log_index" INTEGER NOT NULL,
+  "tx_hash" BYTEA NOT NULL,
+  "confirmed" BOOLEAN NOT NULL,
+  CONSTRAINT "airdrop_claims_pkey" PRIMARY KEY ("network", "airdrop", "index")
+);
+-- claims of a range of blocks, which is read again after a reorg
+CREATE INDEX "airdrop_claims_network_airdrop_block_idx" ON "airdrop_claims" ("network", "airdrop", "block");
+
+INSERT INTO "deployment" ("id", "page_key", "quote_key", "token_key")
+SELECT 1, uuid_send(gen_random_uuid()) || uuid_send(gen_random_uuid()), uuid_send(gen_random_uuid()) || uuid_send(gen_random_uuid()), uuid_send(gen_random_uuid()) || uuid_send(gen_random_uuid());
+INSERT INTO "journal_heads" ("network", "generation", "seq", "public_seq", "at_ms", "serial", "minimum_wei")
+VALUES (0, 1, 0, 0, 0, 0, 0), (1, 1, 0, 0, 0, 0, 0);
