@@ -13,7 +13,7 @@ import bs58 from 'bs58'
 import pg from 'pg'
 import { generatePrivateKey } from 'viem/accounts'
 import { setDistributor } from '../src/db/airdrop/airdrops.js'
-import { proofPages } from '../src/db/airdrop/pages.js'
+import { proofSteps } from '../src/db/airdrop/pages.js'
 import { findAirdrop } from '../src/db/airdrop/read.js'
 import { createPool } from '../src/db/pg/pool.js'
 import { parseAddress } from '../src/registry/primitives/address.js'
@@ -151,7 +151,7 @@ async function pagesOf(client: pg.Client, airdrop: number, accounts: readonly Bu
     'SELECT position FROM airdrop_allocations WHERE network = 0 AND airdrop = $1 AND account = ANY($2)',
     [airdrop, accounts],
   )
-  return [...new Set(rows.flatMap(({ position }) => proofPages(position)))]
+  return [...new Set(rows.flatMap(({ position }) => proofSteps(position).map(({ page }) => page)))]
 }
 
 async function lookUp(api: string, databaseUrl: string, bundles: readonly Bundle[]): Promise<void> {

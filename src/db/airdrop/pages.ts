@@ -1,4 +1,4 @@
-import { nodeCount, parentOf, proofPositions, siblingOf } from '../../registry/airdrop/tree.js'
+import { nodeCount, parentOf, siblingOf } from '../../registry/airdrop/tree.js'
 
 /**
  * The nodes of an airdrop's tree, as they are stored: in pages of five levels. A page is named by the position of the node
@@ -26,11 +26,6 @@ export function placeOf(position: number): NodePlace {
   return { page, offset: before * NODE_BYTES }
 }
 
-/** The pages that a proof of the node at a position is read from, lowest first. */
-export const proofPages = (position: number): number[] => [
-  ...new Set(proofPositions(position).map((node) => placeOf(node).page)),
-]
-
 /** What a proof takes from one page. */
 export interface ProofStep {
   page: number
@@ -53,19 +48,6 @@ export function proofSteps(position: number): ProofStep[] {
     steps.push({ page, slots })
   }
   return steps
-}
-
-/**
- * The proof of the node at a position, out of stored pages. Throws RangeError if one of `proofPages` is missing or too short.
- * @returns 32-byte hashes, the node's sibling first, as `@openzeppelin/merkle-tree` and OpenZeppelin's MerkleProof have them
- */
-export function proofFromPages(position: number, pages: ReadonlyMap<number, Buffer>): Buffer[] {
-  return proofPositions(position).map((node) => {
-    const { page, offset } = placeOf(node)
-    const hash = pages.get(page)?.subarray(offset, offset + NODE_BYTES)
-    if (hash?.length !== NODE_BYTES) throw new RangeError(`page ${page} lacks node ${node}`)
-    return hash
-  })
 }
 
 /**

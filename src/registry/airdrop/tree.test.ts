@@ -1,7 +1,8 @@
 import { StandardMerkleTree } from '@openzeppelin/merkle-tree'
 import fc from 'fast-check'
 import { describe, expect, it } from 'vitest'
-import { createPageWriter, placeOf, proofFromPages, proofPages, proofSteps } from '../../db/airdrop/pages.js'
+import { proofFromPages, proofPages } from '../../../test/support/airdropPages.js'
+import { createPageWriter, placeOf, proofSteps } from '../../db/airdrop/pages.js'
 import { toHex } from '../primitives/bytes.js'
 import { airdropLeaf, createTreeBuilder, leafPosition, nodeCount, proofPositions, rootOfProof } from './tree.js'
 

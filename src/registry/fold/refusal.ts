@@ -25,7 +25,6 @@ export type ChangeRefusal =
   | { code: 'rules_changed' }
   /** The cluster got a name of this community already. */
   | { code: 'already_assigned' }
-export type ChangeRefusalCode = ChangeRefusal['code']
 
 /** Entries a cluster may have. */
 export const MAX_CLUSTER_WALLETS = 1_000

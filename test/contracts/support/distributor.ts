@@ -12,10 +12,11 @@ import {
 import { generatePrivateKey, privateKeyToAccount } from 'viem/accounts'
 import { testTokenAbi, testTokenBytecode } from '../../../contracts/evm/artifacts/test-doubles/TestToken.js'
 import { airdropDistributorAbi, airdropDistributorBytecode } from '../../../src/chains/evm/contracts/index.js'
-import { createPageWriter, proofFromPages } from '../../../src/db/airdrop/pages.js'
+import { createPageWriter } from '../../../src/db/airdrop/pages.js'
 import { claimPermissionTypedData } from '../../../src/registry/airdrop/permission.js'
 import { airdropLeaf, createTreeBuilder, leafPosition } from '../../../src/registry/airdrop/tree.js'
 import { toHex } from '../../../src/registry/primitives/bytes.js'
+import { proofFromPages } from '../../support/airdropPages.js'
 import { startChain } from './chain.js'
 import { word } from './hub.js'
 

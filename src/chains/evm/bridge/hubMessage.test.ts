@@ -2,7 +2,7 @@ import fc from 'fast-check'
 import { decodeAbiParameters, encodeFunctionData, type Hex, parseAbi } from 'viem'
 import { describe, expect, it } from 'vitest'
 import { bigIntToWord, fromHex, toHex } from '../../../registry/primitives/bytes.js'
-import { decodeHubCalldata, decodeMessage, encodeMessage, type HubCall, MAX_BIDS, messageBids } from './hubMessage.js'
+import { decodeHubCalldata, decodeMessage, encodeMessage, type HubCall, MAX_BIDS } from './hubMessage.js'
 
 const abi = parseAbi([
   'function placeBids(uint256[] amounts, bytes32[] names)',
@@ -146,20 +146,6 @@ describe('bridge messages', () => {
     const call = decode(calldata)
     expect(call.kind).toBe('bids')
     expect(decodeMessage(fromHex(encodeMessage(sender, calldata)))).toEqual({ from: fromHex(sender), call })
-  })
-
-  it('ask for the bids in their call, and for none else', () => {
-    const asked = (calldata: Hex) => messageBids(decodeMessage(fromHex(encodeMessage(sender, calldata))))
-    const bid = { amountWei: 5n, nameWord: fromHex(NAME) }
-    expect(asked(calldata)).toEqual({ from: fromHex(sender), bids: [bid], referral: null })
-    const single = encodeFunctionData({ abi, functionName: 'placeBid', args: [NAME, NAME] })
-    expect(asked(single)).toEqual({
-      from: fromHex(sender),
-      bids: [{ ...bid, amountWei: null }],
-      referral: fromHex(NAME),
-    })
-    const withdrawal = encodeFunctionData({ abi, functionName: 'withdrawRefund', args: [`0x${'ab'.repeat(20)}`] })
-    for (const none of [withdrawal, '0x'] as const) expect(asked(none).bids).toEqual([])
   })
 
   it('without a sender are undecodable, since nobody could be credited a name', () => {

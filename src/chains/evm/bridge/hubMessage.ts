@@ -1,5 +1,4 @@
 import { encodeAbiParameters, type Hex, toFunctionSelector } from 'viem'
-import type { MessageBids } from '../../../registry/link.js'
 import { toHex, wordToBigInt } from '../../../registry/primitives/bytes.js'
 import { wordToName } from '../../../registry/primitives/name.js'
 
@@ -47,21 +46,6 @@ export function decodeMessage(message: Uint8Array): BridgeMessage {
   const inner = bytes.length < 2 * WORD ? null : find(bytes, WORD, 1)
   if (!inner || from.every((byte) => byte === 0)) return { from, call: UNDECODABLE }
   return { from, call: decodeHubCalldata(bytes.subarray(inner.start, inner.start + inner.length)) }
-}
-
-/** What a message asks a hub to bid, to be compared with what the hub logged; no bids where it asks for none. */
-export function messageBids({ from, call }: BridgeMessage): MessageBids {
-  switch (call.kind) {
-    case 'bids': {
-      const bids = call.nameWords.map((nameWord, i) => ({ amountWei: call.amountsWei[i]!, nameWord }))
-      return { from, bids, referral: call.referral }
-    }
-    case 'bid':
-      return { from, bids: [{ amountWei: null, nameWord: call.nameWord }], referral: call.referral }
-    case 'withdrawal':
-    case 'undecodable':
-      return { from, bids: [], referral: null }
-  }
 }
 
 /**
