@@ -1,10 +1,11 @@
+import type { Hex } from 'viem'
 import type { ClaimPermission } from '../registry/airdrop/permission.js'
 import type { CommunityPrice } from '../registry/community/rules.js'
 import type { Network } from '../registry/primitives/network.js'
 import type { Confirmations } from '../registry/status.js'
 
 /** A hex string with 0x prefix. */
-export type Hex = `0x${string}`
+export type { Hex }
 
 /** The token in which a chain's gas is paid. */
 export interface GasToken {

@@ -1,3 +1,4 @@
+import type { Hex } from 'viem'
 import { keccak256 } from 'viem'
 import type { PrivateKeyAccount } from 'viem/accounts'
 import { type BridgeCall, executeCall, readPacketState, revertReason, verifyCall } from '../chains/evm/bridge/calls.js'
@@ -13,8 +14,6 @@ import { type Delivery, HOLD_OVER, type Purpose } from './delivery.js'
 import { classifyError } from './errors.js'
 import { estimateFees, type Fees, maxCostWei } from './fees.js'
 import type { Mined, Prepared, Seen } from './machine.js'
-
-type Hex = `0x${string}`
 
 /** What the endpoint itself uses around the receiver's call, with room; measured 70,000. */
 const ENDPOINT_GAS = 100_000n

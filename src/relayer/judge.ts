@@ -1,9 +1,8 @@
+import type { Hex } from 'viem'
 import { askedWei } from '../chains/evm/bridge/calls.js'
 import { decodePacket, type Packet } from '../chains/evm/bridge/packet.js'
 import { decodeLzReceiveOption, type LzReceiveOption } from '../chains/evm/bridge/packetOptions.js'
 import { toHex } from '../registry/primitives/bytes.js'
-
-type Hex = `0x${string}`
 
 /** The contracts between which messages are carried. */
 export interface Route {

@@ -1,4 +1,5 @@
 import type pg from 'pg'
+import type { Hex } from 'viem'
 import type { PrivateKeyAccount } from 'viem/accounts'
 import type { EvmChain } from '../chains/evm/chain.js'
 import type { DeliverySettings } from '../config/index.js'
@@ -24,8 +25,6 @@ import { storeOf, toDelivery } from './store.js'
 
 const STATS_EVERY_MS = 5_000
 const DAY_MS = 86_400_000
-
-type Hex = `0x${string}`
 
 export interface RelayerOptions {
   pool: pg.Pool

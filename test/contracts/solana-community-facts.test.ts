@@ -1,7 +1,11 @@
 import { Keypair, type PublicKey, Transaction, type TransactionInstruction } from '@solana/web3.js'
 import bs58 from 'bs58'
 import { beforeEach, describe, expect, it } from 'vitest'
-import { type RawTransaction, readFacts, type TransactionFacts } from '../../src/chains/solana/facts.js'
+import {
+  type DecodedTransaction,
+  decodeTransaction,
+  type RawTransaction,
+} from '../../src/chains/solana/decodeTransaction.js'
 import { associatedTokenAddress } from '../../src/chains/solana/tokens.js'
 import { createSolanaWorld, NOW, type SolanaWorld } from './support/solana.js'
 import { callsOf, wordOf } from './support/solanaCalls.js'
@@ -23,7 +27,7 @@ beforeEach(() => {
 function read(
   calls: TransactionInstruction[],
   logs: (lines: string[]) => string[] | null = (lines) => lines,
-): TransactionFacts {
+): DecodedTransaction {
   const { error, logs: lines } = world.send(...calls)
   expect(error, lines.join('\n')).toBeUndefined()
   const [feePayer, recentBlockhash] = [world.keys.deployer, world.svm.latestBlockhash()]
@@ -37,7 +41,7 @@ function read(
     },
     meta: { err: null, logMessages: logs(lines), innerInstructions: null },
   }
-  return readFacts(world.registrar, tx)
+  return decodeTransaction(world.registrar, tx)
 }
 
 const seen = (name: string, sequence: bigint | null, isToken = false) => ({
@@ -51,14 +55,14 @@ const seen = (name: string, sequence: bigint | null, isToken = false) => ({
   name: Buffer.from(club.keyOf(name).name),
   referral: wordOf('referral'),
 })
-const NOTHING = { payments: [], closed: [], communityPayments: [], communityOutcomes: [], odd: [] }
+const NOTHING = { payments: [], closed: [], communityPayments: [], communityOutcomes: [], anomalies: [] }
 
 describe('payments for names of communities', () => {
   it('are read in SOL and in tokens, beside those for names on the hub', () => {
     const facts = read([club.pay('ann'), callsOf(world).register(), club.payToken(mint, 'tok')])
     expect(facts.communityPayments).toEqual([seen('ann', 1n), seen('tok', 2n, true)])
     expect(facts.payments).toMatchObject([{ sequence: 1n, quoteId: wordOf('q') }])
-    expect([facts.closed, facts.communityOutcomes, facts.odd]).toEqual([[], [], []])
+    expect([facts.closed, facts.communityOutcomes, facts.anomalies]).toEqual([[], [], []])
   })
 
   it('show what becomes of them', () => {
@@ -106,12 +110,12 @@ describe('payments for names of communities', () => {
     ]
     const events = (lines: string[]) => lines.filter((line) => line.startsWith('Program data: '))
     const foreign = read([club.pay('ann')], (lines) => around(other, events(lines)))
-    expect(foreign).toEqual({ ...NOTHING, odd: [expect.stringMatching(/^foreign: /)] })
+    expect(foreign).toEqual({ ...NOTHING, anomalies: [expect.stringMatching(/^foreign: /)] })
     const long = read([club.pay('bob')], (lines) => {
       const [line = ''] = events(lines)
       const bytes = Buffer.concat([Buffer.from(line.slice('Program data: '.length), 'base64'), Buffer.of(0)])
       return around(world.programId.toBase58(), [`Program data: ${bytes.toString('base64')}`])
     })
-    expect(long).toEqual({ ...NOTHING, odd: [expect.stringMatching(/^malformed: /)] })
+    expect(long).toEqual({ ...NOTHING, anomalies: [expect.stringMatching(/^malformed: /)] })
   })
 })

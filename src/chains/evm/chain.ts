@@ -44,7 +44,7 @@ export function createEvmChain({ config, chain, rpc }: EvmChainOptions): EvmChai
   let cached: { atMs: number; head: Promise<ChainHead> } | null = null
   const heads = () => {
     // beside the question, so that a node that hangs delays nothing
-    void rpc.restBehind()
+    void rpc.demoteLaggingNodes()
     return asking(() => rpc.onOneNode((call) => readHeads(call, config)))
   }
   const head = (): Promise<ChainHead> => {

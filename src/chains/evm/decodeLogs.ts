@@ -10,15 +10,15 @@ import { HELD_TOPIC, PAYMENT_TOPIC, readPayments } from './community/logs.js'
 import type { LogFilter, RawLog } from './logs.js'
 
 /** What our contracts' logs of some blocks come to. On a hub: entries and received messages; on a spoke: sent ones; on both: payments. */
-export interface Harvest {
+export interface DecodedLogs {
   entries: Entry[]
   received: ReceivedMessage[]
   sent: SentMessage[]
   payments: MadePayment[]
 }
 
-/** What several harvests come to, in their order. */
-export const together = (parts: readonly Harvest[]): Harvest => ({
+/** What several parts come to, in their order. */
+export const mergeLogs = (parts: readonly DecodedLogs[]): DecodedLogs => ({
   entries: parts.flatMap(({ entries }) => entries),
   received: parts.flatMap(({ received }) => received),
   sent: parts.flatMap(({ sent }) => sent),
@@ -26,7 +26,8 @@ export const together = (parts: readonly Harvest[]): Harvest => ({
 })
 
 /** Logs that count for somebody. */
-export const countOf = ({ entries, sent, payments }: Harvest): number => entries.length + sent.length + payments.length
+export const sizeOf = ({ entries, sent, payments }: DecodedLogs): number =>
+  entries.length + sent.length + payments.length
 
 const topic = (signature: string): Hex => keccak256(toBytes(signature))
 
@@ -88,13 +89,13 @@ const WORDS: Readonly<Record<Hex, number>> = {
  * @param call the node that gave the logs: packets are read from the receipts of transactions in which a spoke logged
  * @param timeOf a log's block time in milliseconds
  */
-export async function harvest(
+export async function decodeLogs(
   call: Call,
   chain: Omit<OurContracts, 'role'> & { chain: number; endpoint?: Hex | undefined },
   logs: readonly RawLog[],
   timeOf: (log: RawLog) => number,
-): Promise<Harvest> {
-  const found: Harvest = { entries: [], received: [], sent: [], payments: [] }
+): Promise<DecodedLogs> {
+  const found: DecodedLogs = { entries: [], received: [], sent: [], payments: [] }
   const { contract, communityPayments } = chain
   const sentLogs: RawLog[] = []
   const paymentLogs: RawLog[] = []

@@ -47,7 +47,7 @@ interface ErrorShape {
  * Sorts an error thrown by a transport into what to do about it.
  * @param response the HTTP response that it came in, where there was one: an error in the body hides its status
  */
-export function sortRpcError(
+export function classifyRpcError(
   error: unknown,
   method: string,
   response?: { status: number; headers: Headers },

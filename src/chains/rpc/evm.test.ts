@@ -81,7 +81,7 @@ describe('a node that is behind', () => {
     for (let tries = 0; tries < 20; tries++) {
       const rpc = pool(late, other)
       await gasPrice(rpc)
-      await rpc.restBehind()
+      await rpc.demoteLaggingNodes()
       const before = asked(late)
       await gasPrice(rpc)
       if (asked(late) === before) return

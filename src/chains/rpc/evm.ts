@@ -1,7 +1,7 @@
 import { RpcRequestError } from 'viem'
 import { getHttpRpcClient } from 'viem/utils'
 import type { Hex } from '../chain.js'
-import { RpcError, sortRpcError } from './errors.js'
+import { classifyRpcError, RpcError } from './errors.js'
 import { type Call, createNodes, type Nodes, WrongChainError } from './nodes.js'
 
 export { type Call, WrongChainError }
@@ -75,7 +75,7 @@ function transport(url: string, timeoutMs: number): Call {
         throw new RpcError('transient', `${method}: the answer holds no result`)
       return answer.result as T
     } catch (error) {
-      throw sortRpcError(error, method, http)
+      throw classifyRpcError(error, method, http)
     }
   }
 }

@@ -1,5 +1,5 @@
 import type { WebSocket as Socket } from 'ws'
-import type { Commitment } from '../solana/reads.js'
+import type { Commitment } from './solana.js'
 
 const RECONNECT_MS = 2_000
 /** A socket that says nothing for this long is asked whether it lives, and given up when it doesn't answer. */

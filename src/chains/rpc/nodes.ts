@@ -66,7 +66,7 @@ export interface Nodes {
    */
   onAnotherNode<T>(than: Call, work: (call: Call) => Promise<T>): Promise<T | null>
   /** Compares the heads of the nodes, if that has not been done for a while, and passes over those that are behind. Never throws. */
-  restBehind(): Promise<void>
+  demoteLaggingNodes(): Promise<void>
 }
 
 export function createNodes(options: NodesOptions): Nodes {
@@ -176,7 +176,7 @@ export function createNodes(options: NodesOptions): Nodes {
   }
 
   let comparedMs = Number.NEGATIVE_INFINITY
-  const restBehind = async (): Promise<void> => {
+  const demoteLaggingNodes = async (): Promise<void> => {
     if (nodes.length < 2 || Date.now() - comparedMs < COMPARE_EVERY_MS) return
     comparedMs = Date.now()
     const headOf = async (node: Node): Promise<number> => {
@@ -195,7 +195,7 @@ export function createNodes(options: NodesOptions): Nodes {
 
   return {
     label: options.label,
-    restBehind,
+    demoteLaggingNodes,
     onEveryNode,
     onAnotherNode,
     call: (method, params) => onOneNode((call) => call(method, params)),

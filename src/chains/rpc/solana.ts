@@ -1,8 +1,11 @@
 import PQueue from 'p-queue'
 import { RpcRequestError } from 'viem'
 import { getHttpRpcClient } from 'viem/utils'
-import { RpcError, sortRpcError } from './errors.js'
+import { classifyRpcError, RpcError } from './errors.js'
 import { type Call, createNodes, type Nodes, WrongChainError } from './nodes.js'
+
+/** Agreement that a cluster reached on a block (`confirmed`: two thirds voted; `finalized`: irreversible). */
+export type Commitment = 'confirmed' | 'finalized'
 
 export interface SolanaRpcOptions {
   label: string
@@ -102,7 +105,7 @@ export function batching(url: string, timeoutMs: number): Call {
         settle(one, bodies[i]!, byId.get(bodies[i]!.id) ?? (calls.length === 1 ? answers[0] : undefined))
       })
     } catch (error) {
-      const sorted = sortRpcError(error, calls[0]!.method, http)
+      const sorted = classifyRpcError(error, calls[0]!.method, http)
       if (sorted.fault === 'too_much' && calls.length > 1) halve(calls)
       else fail(sorted)
     }
@@ -124,7 +127,7 @@ export function batching(url: string, timeoutMs: number): Call {
 
   const settle = ({ method, resolve, reject }: Waiting, body: { id: number }, answer: Answer | undefined): void => {
     if (answer?.error)
-      reject(sortRpcError(new RpcRequestError({ body: { ...body }, error: answer.error, url }), method))
+      reject(classifyRpcError(new RpcRequestError({ body: { ...body }, error: answer.error, url }), method))
     // a broken proxy may hand out somebody else's answer, or part of one
     else if (!answer || answer.id !== body.id || answer.result === undefined)
       reject(new RpcError('transient', `${method}: the answer holds no result, or has another id`))

@@ -1,7 +1,7 @@
 import { Keypair, PublicKey, Transaction, type TransactionInstruction } from '@solana/web3.js'
 import { RpcError } from '../rpc/errors.js'
 import type { Call } from '../rpc/nodes.js'
-import type { SolanaRpc } from '../rpc/solana.js'
+import type { Commitment, SolanaRpc } from '../rpc/solana.js'
 import {
   type CountedPayment,
   findCommunityOutcome,
@@ -9,8 +9,8 @@ import {
   type RefusalLook,
   type RefusalStep,
 } from './community/refusal.js'
-import type { RawTransaction } from './facts.js'
-import { type Commitment, signatureBytes, signatureText } from './reads.js'
+import type { RawTransaction } from './decodeTransaction.js'
+import { signatureBytes, signatureText } from './reads.js'
 import { type BigNumber, type PaymentAccount, type Registrar, registrarCoder, registrarIdl } from './registrar.js'
 
 /** A payment as its account is found. */

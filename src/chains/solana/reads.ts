@@ -2,17 +2,15 @@ import type { PublicKey } from '@solana/web3.js'
 import bs58 from 'bs58'
 import { RpcError } from '../rpc/errors.js'
 import type { Call } from '../rpc/nodes.js'
+import type { Commitment } from '../rpc/solana.js'
 import {
   type CommunityPaymentAccount,
   type CommunityPaymentKey,
   createCommunityProgram,
   type PaidName,
 } from './community/program.js'
-import { type RawTransaction, readFacts, type TransactionFacts } from './facts.js'
+import { type DecodedTransaction, decodeTransaction, type RawTransaction } from './decodeTransaction.js'
 import type { PaymentAccount, Registrar } from './registrar.js'
-
-/** How much a cluster has to agree before it is believed (`confirmed`: two thirds voted; `finalized`: can't be undone). */
-export type Commitment = 'confirmed' | 'finalized'
 
 /** A successful transaction that mentions the program. */
 export interface ListedTransaction {
@@ -21,7 +19,7 @@ export interface ListedTransaction {
 }
 
 /** What a transaction did at the registrar, and when. */
-export interface ReadTransaction extends ListedTransaction, TransactionFacts {
+export interface ReadTransaction extends ListedTransaction, DecodedTransaction {
   /** Seconds since the epoch, null where the node doesn't know. */
   blockTime: number | null
 }
@@ -203,7 +201,7 @@ export async function readTransaction(
   // in a batch, a broken proxy may hand out the answers to others' questions under the right ids
   if (tx.transaction.signatures[0] !== signature)
     throw new RpcError('transient', `getTransaction: asked for ${signature}, got ${tx.transaction.signatures[0]}`)
-  return { signature, slot: tx.slot, blockTime: tx.blockTime, ...readFacts(registrar, tx) }
+  return { signature, slot: tx.slot, blockTime: tx.blockTime, ...decodeTransaction(registrar, tx) }
 }
 
 /** The 64 bytes of a signature that a node has listed. @throws RpcError (transient) for anything else */

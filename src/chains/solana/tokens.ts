@@ -1,6 +1,6 @@
 import { PublicKey, SystemProgram, TransactionInstruction } from '@solana/web3.js'
 import type { Call } from '../rpc/nodes.js'
-import type { Commitment } from './reads.js'
+import type { Commitment } from '../rpc/solana.js'
 import { reads, signs, writes } from './registrar.js'
 
 /** The SPL Token program, and the one that gives each wallet its one account a token. */

@@ -1,8 +1,8 @@
 import type pg from 'pg'
+import type { Hex } from 'viem'
 import { NETWORK_CODE, type Network } from '../../registry/primitives/network.js'
 
 /** The relayer's rows. What they mean is the relayer's matter (src/relayer); here they are kept. */
-type Hex = `0x${string}`
 
 /** By number in the database; never renumber. */
 const STATES = ['queued', 'signed', 'sent', 'included', 'confirmed', 'parked'] as const

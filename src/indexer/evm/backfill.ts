@@ -1,7 +1,7 @@
 import PQueue from 'p-queue'
 import type pg from 'pg'
 import type { EvmChain } from '../../chains/evm/chain.js'
-import type { Harvest } from '../../chains/evm/decodeLogs.js'
+import type { DecodedLogs } from '../../chains/evm/decodeLogs.js'
 import type { ChainRow } from '../../db/chains.js'
 import { createWrittenKeys, type WrittenKeys } from '../../db/journal/keyFilter.js'
 import { writeTail } from '../../db/journal/tail.js'
@@ -73,10 +73,10 @@ export async function backfill(options: BackfillOptions): Promise<{ blocks: numb
         throw new DeepReorgError(`block ${row.nextBlock - 1} has been replaced`)
       throw new Error(`getting logs of blocks ${range.from}-${range.to}: a node answered from another fork`)
     }
-    range.harvest.sent = await options.order.complete(range.harvest.sent)
+    range.decoded.sent = await options.order.complete(range.decoded.sent)
     await writeRange(run, range)
-    options.order.taken(range.harvest.sent)
-    entries += range.harvest.entries.length
+    options.order.taken(range.decoded.sent)
+    entries += range.decoded.entries.length
     options.onProgress?.(progressOf(options, first, entries, startedMs))
   }
   return { blocks: row.nextBlock - first, entries }
@@ -94,12 +94,12 @@ interface PreparedRange extends ConfirmedRange {
 
 const prepare = (network: Network, range: ConfirmedRange): PreparedRange => ({
   ...range,
-  firstIds: firstClusterIds(network, keysOf(range.harvest.entries)),
+  firstIds: firstClusterIds(network, keysOf(range.decoded.entries)),
 })
 
 async function writeRange(options: Run, range: PreparedRange): Promise<void> {
   const limit = options.isCaughtUp ? LIVE_BATCH : CATCH_UP_BATCH
-  const { entries, received, sent, payments } = range.harvest
+  const { entries, received, sent, payments } = range.decoded
   let start = 0
   let from = range.from
   // cut behind a block's last log, so that the checkpoint always stands between blocks
@@ -117,7 +117,7 @@ async function writeRange(options: Run, range: PreparedRange): Promise<void> {
   const rest = start === 0 ? entries : entries.slice(start)
   await commit(options, range, cut(rest, from, range.to), range.to, range.lastHash)
 
-  function cut(batch: Entry[], first: number, last: number): Harvest {
+  function cut(batch: Entry[], first: number, last: number): DecodedLogs {
     // messages that were left out of earlier blocks come with the range's first part
     const isInside = ({ block }: { block: number }) => (block >= first || first === range.from) && block <= last
     return {
@@ -139,7 +139,7 @@ function endOfBatch(entries: readonly Entry[], start: number, limit: number): nu
 async function commit(
   options: Run,
   { firstIds }: PreparedRange,
-  harvest: Harvest,
+  decoded: DecodedLogs,
   block: number,
   hash: Buffer,
 ): Promise<void> {
@@ -155,7 +155,7 @@ async function commit(
       client,
       row,
       epoch,
-      harvest,
+      decoded,
       { nextBlock: block + 1, parentHash: hash },
       options.written ? { firstIds, written: options.written } : { firstIds },
     )

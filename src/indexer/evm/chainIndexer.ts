@@ -1,6 +1,6 @@
 import type pg from 'pg'
 import type { EvmChain } from '../../chains/evm/chain.js'
-import { countOf, type Harvest, together } from '../../chains/evm/decodeLogs.js'
+import { type DecodedLogs, mergeLogs, sizeOf } from '../../chains/evm/decodeLogs.js'
 import { getHeader, type Header } from '../../chains/evm/logs.js'
 import { writeTailMessages, writeTailReceipts } from '../../db/bridge/messages.js'
 import { type ChainRow, haltChain } from '../../db/chains.js'
@@ -110,7 +110,7 @@ export async function createChainIndexer(options: ChainIndexerOptions): Promise<
         : { kind: 'idle' }
     }
     const last = confirming.at(-1)
-    const believed = harvests(confirming)
+    const believed = decodedOf(confirming)
     believed.sent = await order.complete(believed.sent)
     failpoint('follow.before_transaction')
     minimumWei = await writeStep(options, { extension, isTailStored, minimumWei, last, believed })
@@ -179,8 +179,8 @@ export async function createChainIndexer(options: ChainIndexerOptions): Promise<
   }
 }
 
-const count = (blocks: readonly TailBlock[]): number => blocks.reduce((sum, { harvest }) => sum + countOf(harvest), 0)
-const harvests = (blocks: readonly TailBlock[]): Harvest => together(blocks.map(({ harvest }) => harvest))
+const count = (blocks: readonly TailBlock[]): number => blocks.reduce((sum, { decoded }) => sum + sizeOf(decoded), 0)
+const decodedOf = (blocks: readonly TailBlock[]): DecodedLogs => mergeLogs(blocks.map(({ decoded }) => decoded))
 
 interface Step {
   extension: Extension | null
@@ -189,7 +189,7 @@ interface Step {
   /** The newest block that is confirmed now, if any. */
   last: TailBlock | undefined
   /** What the confirmed blocks brought. */
-  believed: Harvest
+  believed: DecodedLogs
 }
 
 /** One transaction: the confirmed blocks with their checkpoint, and the new tail. */
@@ -209,12 +209,12 @@ async function writeStep(options: ChainIndexerOptions, step: Step): Promise<bigi
       const dropFrom = step.isTailStored ? step.extension.dropFrom : row.nextBlock
       const isTail = ({ block }: { block: number }) => !last || block > last.block
       // a block that is confirmed as soon as it is seen has no facts any more, but its hash stays known
-      const blocks = step.extension.blocks.map(({ harvest, ...block }) => ({
+      const blocks = step.extension.blocks.map(({ decoded, ...block }) => ({
         ...block,
-        entries: isTail(block) ? harvest.entries : [],
+        entries: isTail(block) ? decoded.entries : [],
       }))
       await writeTail(client, network, chain, { dropFrom, blocks, minimumWei })
-      const { received, sent, payments } = harvests(step.extension.blocks.filter(isTail))
+      const { received, sent, payments } = decodedOf(step.extension.blocks.filter(isTail))
       if (options.chain.role === 'hub') await writeTailReceipts(client, network, { dropFrom, receipts: received })
       else await writeTailMessages(client, network, chain, { dropFrom, messages: sent })
       if (options.chain.config.communityPayments)

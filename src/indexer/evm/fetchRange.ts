@@ -1,5 +1,5 @@
 import type { EvmChain } from '../../chains/evm/chain.js'
-import { countOf, filterOf, harvest, together } from '../../chains/evm/decodeLogs.js'
+import { decodeLogs, filterOf, mergeLogs, sizeOf } from '../../chains/evm/decodeLogs.js'
 import { getHeader, getLogRange, type LogRange, type RawLog } from '../../chains/evm/logs.js'
 import { compareLogs, completeLogs } from '../../chains/evm/rangeCheck.js'
 import { RpcError } from '../../chains/rpc/errors.js'
@@ -25,7 +25,7 @@ export async function fetchRange(source: RangeSource, from: number, to: number):
   const { chain, width } = source
   try {
     const range = await chain.rpc.onOneNode((call) => readRange(call, source, from, to))
-    width.answered(to - from + 1, countOf(range.harvest))
+    width.answered(to - from + 1, sizeOf(range.decoded))
     return range
   } catch (error) {
     if (!(error instanceof RpcError) || error.fault !== 'too_much' || from === to) {
@@ -39,7 +39,7 @@ export async function fetchRange(source: RangeSource, from: number, to: number):
     return {
       from,
       to,
-      harvest: together([low.harvest, high.harvest]),
+      decoded: mergeLogs([low.decoded, high.decoded]),
       parentHash: low.parentHash,
       lastHash: high.lastHash,
       hashOfBlock: new Map([...low.hashOfBlock, ...high.hashOfBlock]),
@@ -63,13 +63,13 @@ async function readRange(
   if (from !== to && !first) throw new RpcError('transient', `eth_getBlockByNumber: block ${from} is missing`)
   const firstHeader = first ?? last
   const range = { logs: await checkLogs(call, { chain, checkFrom }, answer, from), last }
-  const found = await harvest(call, { ...config, chain: chain.chain }, range.logs, await timesOf(call, range))
+  const found = await decodeLogs(call, { ...config, chain: chain.chain }, range.logs, await timesOf(call, range))
   const configured = config.role === 'hub' ? minimumEntries(chain, from, to, firstHeader.timestampMs) : []
   if (configured.length > 0) found.entries = [...configured, ...found.entries].sort(byPosition)
   return {
     from,
     to,
-    harvest: found,
+    decoded: found,
     parentHash: fromHex(firstHeader.parentHash),
     lastHash: fromHex(range.last.hash),
     hashOfBlock: hashesOf(range.logs),

@@ -49,7 +49,7 @@ export function createMessageOrder(pool: pg.Pool, chain: EvmChain, row: ChainRow
     for (let first = from; first <= to; first += CHUNK_BLOCKS) {
       const last = Math.min(to, first + CHUNK_BLOCKS - 1)
       const range = await fetchRange({ chain, width, checkFrom: first }, first, last)
-      found.push(...range.harvest.sent)
+      found.push(...range.decoded.sent)
     }
     return found
   }

@@ -1,5 +1,5 @@
 import type { EvmChain } from '../../chains/evm/chain.js'
-import { filterOf, harvest } from '../../chains/evm/decodeLogs.js'
+import { decodeLogs, filterOf } from '../../chains/evm/decodeLogs.js'
 import { getBlockLogs, getHeader, type Header } from '../../chains/evm/logs.js'
 import { RpcError } from '../../chains/rpc/errors.js'
 import type { Call } from '../../chains/rpc/evm.js'
@@ -102,6 +102,6 @@ async function readBlock(call: Call, chain: EvmChain, header: Header): Promise<T
     hash: fromHex(header.hash),
     parentHash: fromHex(header.parentHash),
     timestampMs: header.timestampMs,
-    harvest: await harvest(call, { ...chain.config, chain: chain.chain }, logs, () => header.timestampMs),
+    decoded: await decodeLogs(call, { ...chain.config, chain: chain.chain }, logs, () => header.timestampMs),
   }
 }

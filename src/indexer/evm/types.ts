@@ -1,4 +1,4 @@
-import type { Harvest } from '../../chains/evm/decodeLogs.js'
+import type { DecodedLogs } from '../../chains/evm/decodeLogs.js'
 import type { Network } from '../../registry/primitives/network.js'
 
 /** What one step of the indexer came to. */
@@ -35,7 +35,7 @@ export interface IndexerState {
 export interface ConfirmedRange {
   from: number
   to: number
-  harvest: Harvest
+  decoded: DecodedLogs
   /** Hash of block `from` - 1 as the range's first block names it. */
   parentHash: Buffer
   lastHash: Buffer
@@ -62,5 +62,5 @@ export interface TailBlock {
   hash: Buffer
   parentHash: Buffer
   timestampMs: number
-  harvest: Harvest
+  decoded: DecodedLogs
 }

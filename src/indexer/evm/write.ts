@@ -1,5 +1,5 @@
 import type pg from 'pg'
-import type { Harvest } from '../../chains/evm/decodeLogs.js'
+import type { DecodedLogs } from '../../chains/evm/decodeLogs.js'
 import { confirmMessages, confirmReceipts } from '../../db/bridge/messages.js'
 import { type ChainRow, type Checkpoint, moveCheckpoint } from '../../db/chains.js'
 import { type AppendOptions, appendEntries } from '../../db/journal/append.js'
@@ -19,7 +19,7 @@ export async function writeConfirmed(
   client: pg.ClientBase,
   row: ChainRow,
   epoch: number,
-  { entries, received, sent, payments }: Harvest,
+  { entries, received, sent, payments }: DecodedLogs,
   to: Checkpoint,
   hints: Pick<AppendOptions, 'firstIds' | 'written'> = {},
 ): Promise<bigint> {

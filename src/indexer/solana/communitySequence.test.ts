@@ -1,7 +1,7 @@
 import { Keypair } from '@solana/web3.js'
 import bs58 from 'bs58'
 import { describe, expect, it } from 'vitest'
-import type { CommunityOutcome, SeenCommunityPayment } from '../../chains/solana/community/facts.js'
+import type { CommunityOutcome, SeenCommunityPayment } from '../../chains/solana/community/events.js'
 import type { CommunityPaymentAccount } from '../../chains/solana/community/program.js'
 import type { ReadTransaction } from '../../chains/solana/reads.js'
 import { communityPaymentId } from '../../registry/payment/quote.js'
@@ -29,7 +29,7 @@ const tx = (
   communityOutcomes: CommunityOutcome[] = [],
 ): ReadTransaction => ({
   ...{ signature: bs58.encode(Buffer.alloc(64, slot)), slot, blockTime: PAID_S },
-  ...{ payments: [], closed: [], odd: [], communityPayments, communityOutcomes },
+  ...{ payments: [], closed: [], anomalies: [], communityPayments, communityOutcomes },
 })
 const account = (name: string, sequence: bigint, slot: number): [string, CommunityPaymentAccount] => {
   const seen = payment(name, sequence)

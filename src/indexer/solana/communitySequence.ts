@@ -1,5 +1,5 @@
 import bs58 from 'bs58'
-import type { CommunityOutcome, SeenCommunityPayment } from '../../chains/solana/community/facts.js'
+import type { CommunityOutcome, SeenCommunityPayment } from '../../chains/solana/community/events.js'
 import type { CommunityPaymentAccount } from '../../chains/solana/community/program.js'
 import { type ReadTransaction, signatureBytes } from '../../chains/solana/reads.js'
 import { NATIVE } from '../../registry/community/rules.js'

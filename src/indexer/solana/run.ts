@@ -61,8 +61,8 @@ export async function runPaymentWatcher(
     const watcher = createPaymentWatcher({
       ...{ pool, rpc, registrar, label, startSlot, commitment, epoch, signal },
       ...opened,
-      onOdd: (signature, odd) =>
-        log.warn({ network, chain: label, signature, odd }, 'ignored what is no event of ours'),
+      onAnomalies: (signature, anomalies) =>
+        log.warn({ network, chain: label, signature, anomalies }, 'ignored what is no event of ours'),
       onProgress: options.onProgress,
     })
     onStart(watcher)

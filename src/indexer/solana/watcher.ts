@@ -1,8 +1,7 @@
 import type pg from 'pg'
 import type { Call } from '../../chains/rpc/nodes.js'
-import type { SolanaRpc } from '../../chains/rpc/solana.js'
+import type { Commitment, SolanaRpc } from '../../chains/rpc/solana.js'
 import {
-  type Commitment,
   getSlot,
   type ListedTransaction,
   listTransactions,
@@ -63,7 +62,7 @@ export interface PaymentWatcherOptions {
   epoch: number
   signal: AbortSignal
   /** Told of what looks like an event of the registrar and is none, once a transaction. */
-  onOdd?: (signature: string, odd: readonly string[]) => void
+  onAnomalies?: (signature: string, anomalies: readonly string[]) => void
   onProgress?: (progress: Progress) => void
   nowMs?: () => number
 }
@@ -182,7 +181,7 @@ export function createPaymentWatcher(options: PaymentWatcherOptions): PaymentWat
   ): Promise<{ payments: number; communityPayments: number; closed: number }> => {
     const { payments, closed } = now.book.take(txs, accounts.payments, nowMs())
     const communityPayments = now.communityBook.take(txs, accounts.communityPayments, nowMs())
-    for (const { signature, odd } of txs) if (odd.length > 0) options.onOdd?.(signature, odd)
+    for (const { signature, anomalies } of txs) if (anomalies.length > 0) options.onAnomalies?.(signature, anomalies)
     failpoint('solana.before_transaction')
     const cursor = await inTransaction(pool, async (client) => {
       await assertLeader(client, network, epoch)

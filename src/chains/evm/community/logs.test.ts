@@ -2,7 +2,7 @@ import { encodeAbiParameters, type Hex, pad } from 'viem'
 import { describe, expect, it } from 'vitest'
 import { toHex } from '../../../registry/primitives/bytes.js'
 import { nameToWord } from '../../../registry/primitives/name.js'
-import { filterOf, harvest, isRegistrationLog } from '../decodeLogs.js'
+import { decodeLogs, filterOf, isRegistrationLog } from '../decodeLogs.js'
 import type { RawLog } from '../logs.js'
 import { HELD_TOPIC, PAYMENT_TOPIC, readPayments } from './logs.js'
 
@@ -63,7 +63,7 @@ describe('logs of a payments contract', () => {
     const never = async () => {
       throw new Error('nothing is asked')
     }
-    const found = await harvest(never, { ...ours, chain: 1 }, logs, () => 9_000)
+    const found = await decodeLogs(never, { ...ours, chain: 1 }, logs, () => 9_000)
     expect(found).toMatchObject({ entries: [], received: [], sent: [] })
     expect(found.payments.map(({ logIndex }) => logIndex)).toEqual([3])
   })

@@ -1,9 +1,10 @@
 import type { PublicKey, TransactionInstruction } from '@solana/web3.js'
 import type { Call } from '../../rpc/nodes.js'
-import { type Commitment, readCommunityPayments, readTransaction } from '../reads.js'
+import type { Commitment } from '../../rpc/solana.js'
+import { readCommunityPayments, readTransaction } from '../reads.js'
 import type { Registrar } from '../registrar.js'
 import { areOpenTokenAccounts, associatedTokenAddress } from '../tokens.js'
-import type { CommunityOutcome } from './facts.js'
+import type { CommunityOutcome } from './events.js'
 import { type CommunityPaymentAccount, type CommunityPaymentKey, createCommunityProgram } from './program.js'
 
 /** A payment for a name of a community, as it was counted: its payer may have paid for the name again. */

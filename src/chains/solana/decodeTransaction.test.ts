@@ -4,7 +4,7 @@ import bs58 from 'bs58'
 import fc from 'fast-check'
 import { describe, expect, it } from 'vitest'
 import type { Payment } from '../../registry/payment/quote.js'
-import { type RawTransaction, readFacts } from './facts.js'
+import { decodeTransaction, type RawTransaction } from './decodeTransaction.js'
 import { createRegistrar } from './registrar.js'
 
 const PROGRAM = Keypair.generate().publicKey.toBase58()
@@ -107,7 +107,7 @@ function transaction({ logs, outer = [], inner = [], err = null }: Parts): RawTr
   }
 }
 
-const read = (parts: Parts) => readFacts(registrar, transaction(parts))
+const read = (parts: Parts) => decodeTransaction(registrar, transaction(parts))
 
 describe('a transaction at the registrar', () => {
   it('shows every field of a payment, whatever its numbers', () => {
@@ -121,8 +121,8 @@ describe('a transaction at the registrar', () => {
     })
     fc.assert(
       fc.property(any, (p) => {
-        const { payments, closed, odd } = read({ logs: paying(p), outer: [[PROGRAM, p]] })
-        expect({ closed, odd }).toEqual({ closed: [], odd: [] })
+        const { payments, closed, anomalies } = read({ logs: paying(p), outer: [[PROGRAM, p]] })
+        expect({ closed, anomalies }).toEqual({ closed: [], anomalies: [] })
         expect(payments).toHaveLength(1)
         for (const field of Object.keys(p) as (keyof Payment)[]) {
           const seen = payments[0]![field]
@@ -152,15 +152,15 @@ describe('a transaction at the registrar', () => {
     expect(read({ logs, outer, inner: [{ index: 1, payments: [b, c] }] })).toMatchObject({
       payments: [a, b, c].map(({ sequence, quoteId }) => ({ sequence, quoteId })),
       closed: [{ sequence: 3n }, { sequence: 4n }],
-      odd: [],
+      anomalies: [],
     })
   })
 
   it('that failed, or has no meta yet, did nothing', () => {
     const p = payment(1n)
-    const nothing = { ...NOTHING, odd: [] }
+    const nothing = { ...NOTHING, anomalies: [] }
     expect(read({ logs: paying(p), outer: [[PROGRAM, p]], err: { InstructionError: [0, 'Custom'] } })).toEqual(nothing)
-    expect(readFacts(registrar, { ...transaction({ logs: paying(p) }), meta: null })).toEqual(nothing)
+    expect(decodeTransaction(registrar, { ...transaction({ logs: paying(p) }), meta: null })).toEqual(nothing)
   })
 })
 
@@ -177,14 +177,14 @@ describe('an event with our discriminator', () => {
     ['of a program that writes them with a line break', run(OTHER, 1, [`Program log: x\n${ours} invoke [2]`, event])],
     ['outside of any program', [event]],
     ['behind a log that was cut', [...run(OTHER, 1, ['Log truncated', `${ours} invoke [2]`, event])], []],
-  ])('%s says nothing', (_, logs, odd = foreign) => {
-    expect(read({ logs })).toEqual({ ...NOTHING, odd })
+  ])('%s says nothing', (_, logs, anomalies = foreign) => {
+    expect(read({ logs })).toEqual({ ...NOTHING, anomalies })
   })
 
   it('that is truncated, oversized or no base64 is told apart, and nothing else is lost', () => {
     const p = payment(2n)
     const bytes = paidBytes(payment(1n))
-    const odd = [
+    const anomalies = [
       log(bytes.subarray(0, 175)),
       log(bytes.subarray(0, 8)),
       log(Buffer.concat([bytes, Buffer.of(0)])),
@@ -193,10 +193,10 @@ describe('an event with our discriminator', () => {
       'Program data: ',
       'Program data: ***',
     ]
-    const facts = read({ logs: [...run(PROGRAM, 1, odd), ...paying(p)], outer: [[PROGRAM, p]] })
+    const facts = read({ logs: [...run(PROGRAM, 1, anomalies), ...paying(p)], outer: [[PROGRAM, p]] })
     expect(facts.payments).toMatchObject([{ sequence: 2n }])
-    expect(facts.odd).toHaveLength(odd.length)
-    expect(facts.odd.every((line) => line.length <= 120)).toBe(true)
+    expect(facts.anomalies).toHaveLength(anomalies.length)
+    expect(facts.anomalies.every((line) => line.length <= 120)).toBe(true)
   })
 
   it('or any other line never throws, and never makes a payment of what is not ours', () => {
@@ -243,6 +243,6 @@ describe('a log that was cut', () => {
     )
     message.instructions[1]!.data = '1'.repeat(100_000)
     message.instructions[2]!.accounts = []
-    expect(readFacts(registrar, tx).payments).toEqual([])
+    expect(decodeTransaction(registrar, tx).payments).toEqual([])
   })
 })

@@ -8,7 +8,7 @@ import {
   communityOutcome,
   communityPaid,
   type SeenCommunityPayment,
-} from './community/facts.js'
+} from './community/events.js'
 import { type BigNumber, type Registrar, registrarCoder, registrarIdl, toBigInt } from './registrar.js'
 
 /** A transaction as `getTransaction` answers it (encoding json). */
@@ -37,7 +37,7 @@ interface RawInstruction {
 export type SeenPayment = Omit<Payment, 'sequence'> & { sequence: bigint | null }
 
 /** What a successful transaction did at the registrar. */
-export interface TransactionFacts {
+export interface DecodedTransaction {
   /** In the order of their execution. */
   payments: SeenPayment[]
   /** Payments that were settled or refunded. */
@@ -46,7 +46,7 @@ export interface TransactionFacts {
   communityPayments: SeenCommunityPayment[]
   communityOutcomes: CommunityOutcome[]
   /** What looks like an event of the registrar and is none, cut short for the log. */
-  odd: string[]
+  anomalies: string[]
 }
 
 export interface ClosedEvent {
@@ -54,8 +54,8 @@ export interface ClosedEvent {
   quoteId: Buffer
 }
 
-const nothing = (): TransactionFacts => ({
-  ...{ payments: [], closed: [], communityPayments: [], communityOutcomes: [], odd: [] },
+const nothing = (): DecodedTransaction => ({
+  ...{ payments: [], closed: [], communityPayments: [], communityOutcomes: [], anomalies: [] },
 })
 
 /** Of events and of instructions that pay, discriminator and all: fixed, since no field has a length of its own. */
@@ -66,7 +66,7 @@ const EVENT_BYTES: Readonly<Record<string, number>> = {
 const PAY_BYTES: Readonly<Record<string, number>> = { register: 136, ...COMMUNITY_PAY_BYTES }
 /** base58 of the longest of them; checked before decoding, which is quadratic. */
 const PAY_MAX_CHARS = 199
-const ODD_MAX_CHARS = 120
+const ANOMALY_MAX_CHARS = 120
 /** What base64 of each event's discriminator begins with: 7 of the 8 bytes, and what the eighth leaves of the next character. */
 const EVENT_PREFIXES = (registrarIdl.events ?? []).map(({ discriminator }) =>
   Buffer.from(discriminator).toString('base64').slice(0, 10),
@@ -77,7 +77,7 @@ const EVENT_PREFIXES = (registrarIdl.events ?? []).map(({ discriminator }) =>
  * paying instructions, outer and inner. An event is the registrar's when the innermost program that runs is the registrar: its
  * discriminator in another program's log says nothing. A transaction that failed did nothing.
  */
-export function readFacts(registrar: Registrar, tx: RawTransaction): TransactionFacts {
+export function decodeTransaction(registrar: Registrar, tx: RawTransaction): DecodedTransaction {
   const { meta } = tx
   if (!meta || meta.err !== null) return nothing()
   const { id } = registrar
@@ -99,7 +99,7 @@ const DATA = 'Program data: '
 const TRUNCATED = 'Log truncated'
 
 /** @param lines null where the node has kept none */
-function readEvents(programId: string, lines: readonly string[] | null): TransactionFacts & { isCut: boolean } {
+function readEvents(programId: string, lines: readonly string[] | null): DecodedTransaction & { isCut: boolean } {
   const facts = { ...nothing(), isCut: lines === null }
   const running: string[] = []
   for (const line of lines ?? []) {
@@ -110,7 +110,7 @@ function readEvents(programId: string, lines: readonly string[] | null): Transac
     if (line.startsWith(DATA)) {
       const data = line.slice(DATA.length)
       if (running.at(-1) === programId) readEvent(data, facts)
-      else if (EVENT_PREFIXES.some((prefix) => data.startsWith(prefix))) facts.odd.push(oddText('foreign', data))
+      else if (EVENT_PREFIXES.some((prefix) => data.startsWith(prefix))) facts.anomalies.push(anomaly('foreign', data))
       continue
     }
     const invoked = INVOKE.exec(line)
@@ -137,9 +137,9 @@ interface RawPaid extends RawArguments {
   payer: { toBytes(): Uint8Array }
 }
 
-function readEvent(base64: string, facts: TransactionFacts): void {
+function readEvent(base64: string, facts: DecodedTransaction): void {
   const event = decodeEvent(base64)
-  if (!event) facts.odd.push(oddText('malformed', base64))
+  if (!event) facts.anomalies.push(anomaly('malformed', base64))
   else if (event.name === 'RegistrationPaid') {
     const raw = event.data as RawPaid
     facts.payments.push({ ...termsOf(raw, raw.payer.toBytes()), sequence: toBigInt(raw.sequence) })
@@ -155,7 +155,7 @@ function readEvent(base64: string, facts: TransactionFacts): void {
   }
 }
 
-const oddText = (why: 'foreign' | 'malformed', data: string): string => `${why}: ${data}`.slice(0, ODD_MAX_CHARS)
+const anomaly = (why: 'foreign' | 'malformed', data: string): string => `${why}: ${data}`.slice(0, ANOMALY_MAX_CHARS)
 
 /** An event of exactly its length, null for anything else. */
 function decodeEvent(base64: string): { name: string; data: unknown } | null {
@@ -184,7 +184,7 @@ const termsOf = (raw: RawArguments, payer: Uint8Array): Omit<Payment, 'sequence'
 function readInstructions(
   programId: string,
   { transaction, meta }: RawTransaction,
-): Pick<TransactionFacts, 'payments' | 'communityPayments'> {
+): Pick<DecodedTransaction, 'payments' | 'communityPayments'> {
   const { writable = [], readonly = [] } = meta?.loadedAddresses ?? {}
   const { accountKeys, instructions } = transaction.message
   const keys = [...accountKeys, ...writable, ...readonly]
