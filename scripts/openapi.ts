@@ -1,18 +1,35 @@
+/**
+ * Writes the OpenAPI documents of docs/ from the routes' schemas; with --check only says whether they are current.
+ *
+ *   npm run openapi [-- --check]
+ */
 import { readFileSync, writeFileSync } from 'node:fs'
 import { fileURLToPath } from 'node:url'
-import { openApiDocument } from '../src/api/http/openapi.js'
-import { VERSION } from '../src/api/http/version.js'
-import { routes } from '../src/api/server.js'
+import { openApiDocuments } from '../src/api/routes.js'
 
-/** Writes docs/openapi.json from the routes' schemas; with --check only says whether it is up to date. */
-const FILE = fileURLToPath(new URL('../docs/openapi.json', import.meta.url))
-const text = `${JSON.stringify(openApiDocument(routes, VERSION), null, 2)}\n`
+const MAX_COLUMNS = 100
 
-if (process.argv.includes('--check')) {
-  const isCurrent = readFileSync(FILE, 'utf8') === text
-  console.log(isCurrent ? 'docs/openapi.json is up to date' : 'docs/openapi.json has drifted: run `npm run openapi`')
-  process.exitCode = isCurrent ? 0 : 1
-} else {
-  writeFileSync(FILE, text)
-  console.log(`wrote ${FILE}`)
+for (const [path, document] of Object.entries(openApiDocuments())) {
+  const file = fileURLToPath(new URL(`../docs${path}`, import.meta.url))
+  const text = `${jsonLines(document)}\n`
+  if (!process.argv.includes('--check')) {
+    writeFileSync(file, text)
+    console.log(`wrote ${file}`)
+  } else if (readFileSync(file, 'utf8') === text) console.log(`docs${path} is current`)
+  else {
+    console.log(`docs${path} has drifted: run \`npm run openapi\``)
+    process.exitCode = 1
+  }
+}
+
+/** JSON in which whatever fits its line stays on it, so that a reviewer sees `{ "$ref": "…" }` as the one thing it is. */
+function jsonLines(value: unknown, indent = ''): string {
+  const line = JSON.stringify(value)
+  if (typeof value !== 'object' || value === null || indent.length + line.length <= MAX_COLUMNS) return line
+  const inner = `${indent}  `
+  const isList = Array.isArray(value)
+  const parts = Object.entries(value)
+    .filter(([, part]) => part !== undefined)
+    .map(([key, part]) => `${inner}${isList ? '' : `${JSON.stringify(key)}: `}${jsonLines(part, inner)}`)
+  return `${isList ? '[' : '{'}\n${parts.join(',\n')}\n${indent}${isList ? ']' : '}'}`
 }

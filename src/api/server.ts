@@ -9,15 +9,11 @@ import { type Context, type ContextDeps, createContext } from './http/context.js
 import { markDeprecated } from './http/deprecation.js'
 import { ApiError, errorAnswer, toApiError } from './http/errors.js'
 import { PREFLIGHT_HEADERS } from './http/headers.js'
-import { openApiDocument } from './http/openapi.js'
 import { isTestnet, parseQuery } from './http/query.js'
 import type { Route } from './http/route.js'
 import { protectServer, SERVER_LIMITS } from './http/serverLimits.js'
-import { VERSION } from './http/version.js'
-import { imageRoutes } from './names/image.js'
+import { openApiDocuments, routes } from './routes.js'
 import { answerToJunk } from './v0.1/fallbacks.js'
-import { v01Routes } from './v0.1/index.js'
-import { v1Routes } from './v1/index.js'
 import { assetAnswer, indexAnswer } from './webPage.js'
 
 /** A request that is not answered by then gets 503; what it began ends by its own limits. */
@@ -40,9 +36,6 @@ export interface Api {
   protect(server: Server): void
 }
 
-/** Every route there is, in the order in which they are tried. */
-export const routes: readonly Route[] = [...v1Routes, ...v01Routes, ...imageRoutes]
-
 /** Makes the API over a database and the chains' ports. It holds no state but the page key. */
 export function createApi(deps: ApiDeps): Api {
   const context = createContext(deps)
@@ -55,8 +48,10 @@ export function createApi(deps: ApiDeps): Api {
     const serve = server(route, context, finish)
     for (const path of [route.path, ...(route.aliases ?? [])]) app[route.method](path, serve)
   }
-  const document = ok(openApiDocument(routes, VERSION))
-  app.get('/openapi.json', (req, res) => finish(req, res, '/openapi.json', performance.now(), document))
+  for (const [path, document] of Object.entries(openApiDocuments())) {
+    const answer = ok(document)
+    app.get(path, (req, res) => finish(req, res, path, performance.now(), answer))
+  }
   app.get('/', (req, res) => finish(req, res, '/', performance.now(), indexAnswer(req.headers.accept)))
   app.get(ASSETS, (req, res) => finish(req, res, ASSETS, performance.now(), assetAnswer(req.params)))
   app.use((req: Request, res: Response) => {

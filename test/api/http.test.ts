@@ -104,10 +104,12 @@ describe('errors', () => {
   })
 })
 
-describe('/openapi.json and /', () => {
+describe('the OpenAPI documents and /', () => {
   it('are served as committed', async () => {
-    const committed = JSON.parse(readFileSync(new URL('../../docs/openapi.json', import.meta.url), 'utf8'))
-    expect((await world.get('/openapi.json')).body).toEqual(committed)
+    for (const path of ['/openapi.json', '/openapi-v0.1.json']) {
+      const committed = JSON.parse(readFileSync(new URL(`../../docs${path}`, import.meta.url), 'utf8'))
+      expect((await world.get(path)).body, path).toEqual(committed)
+    }
     expect((await world.get('/')).body).toMatchObject({ service: 'clusterd', openapi: '/openapi.json' })
   })
 
@@ -122,11 +124,12 @@ describe('/openapi.json and /', () => {
     const mounted = app.router.stack.flatMap(({ route }) =>
       route ? route.stack.map(({ method }) => `${method} ${openApiPath(route.path)}`) : [],
     )
-    const { paths } = (await world.get('/openapi.json')).body
-    const documented = Object.entries<object>(paths).flatMap(([path, methods]) =>
-      Object.keys(methods).map((method) => `${method} ${path}`),
-    )
-    expect(mounted.sort()).toEqual([...documented, 'get /', 'get /assets/{build}/{file}', 'get /openapi.json'].sort())
+    const documents = await Promise.all(['/openapi.json', '/openapi-v0.1.json'].map((path) => world.get(path)))
+    const documented = documents
+      .flatMap(({ body }) => Object.entries<object>(body.paths))
+      .flatMap(([path, methods]) => Object.keys(methods).map((method) => `${method} ${path}`))
+    const others = ['get /', 'get /assets/{build}/{file}', 'get /openapi.json', 'get /openapi-v0.1.json']
+    expect(mounted.sort()).toEqual([...documented, ...others].sort())
   })
 })
 

@@ -1,7 +1,7 @@
 import { Writable } from 'node:stream'
 import { pino } from 'pino'
 import { afterAll, beforeAll, describe, expect, it } from 'vitest'
-import { routes } from '../../src/api/server.js'
+import { routes } from '../../src/api/routes.js'
 import { encodePayment, requirementsHash } from '../../src/registry/journal/communityChange.js'
 import { addressToWord, parseAddress } from '../../src/registry/primitives/address.js'
 import { nameToWord } from '../../src/registry/primitives/name.js'

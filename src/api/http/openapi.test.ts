@@ -1,43 +1,96 @@
 import { readFileSync } from 'node:fs'
 import { describe, expect, it } from 'vitest'
-import { routes } from '../server.js'
-import { openApiDocument, openApiPath } from './openapi.js'
-import { VERSION } from './version.js'
+import { openApiDocuments, routes } from '../routes.js'
+import { openApiPath } from './openapi.js'
 
 interface Document {
   openapi: string
-  paths: Record<string, Record<string, { parameters?: { name: string; in: string }[]; responses: object }>>
+  paths: Record<string, Record<string, Operation>>
+  components: Record<string, Record<string, unknown>>
+}
+interface Operation {
+  parameters: { name: string; in: string }[]
+  responses: object
+  deprecated?: boolean
 }
 
-const committed = JSON.parse(readFileSync(new URL('../../../docs/openapi.json', import.meta.url), 'utf8')) as Document
+const PATHS = ['/openapi.json', '/openapi-v0.1.json'] as const
+const committed = (path: string) =>
+  JSON.parse(readFileSync(new URL(`../../../docs${path}`, import.meta.url), 'utf8')) as Document
 
-describe('docs/openapi.json', () => {
+/** What a local reference points at; throws where that is nothing. */
+function resolve(document: Document, ref: string): unknown {
+  const [root, ...keys] = ref.split('/')
+  if (root !== '#') throw new Error(`${ref} is no local reference`)
+  return keys.reduce<unknown>((value, key) => {
+    if (typeof value !== 'object' || value === null || !(key in value)) throw new Error(`${ref} points at nothing`)
+    return value[key as keyof typeof value]
+  }, document)
+}
+
+/** The document with every reference replaced by what it points at; recursive schemas do not occur. */
+const resolved = (document: Document): Document =>
+  JSON.parse(JSON.stringify(document), (_key, value: unknown) =>
+    typeof value === 'object' && value !== null && '$ref' in value
+      ? JSON.parse(JSON.stringify(resolve(document, String(value.$ref))))
+      : value,
+  ) as Document
+
+const operations = ({ paths }: Document) =>
+  Object.entries(paths).flatMap(([path, methods]) =>
+    Object.entries(methods).map(([method, operation]) => ({ path, method, operation })),
+  )
+
+it('all documents lie in docs', () => {
+  expect(Object.keys(openApiDocuments())).toEqual(PATHS)
+})
+
+it('the documents have every route and no other, each in one of them', () => {
+  const served = routes.flatMap((route) =>
+    [route.path, ...(route.aliases ?? [])].map((path) => `${route.method} ${openApiPath(path)}`),
+  )
+  const documented = PATHS.flatMap((path) => operations(committed(path))).map(({ method, path }) => `${method} ${path}`)
+  expect(documented.sort()).toEqual(served.sort())
+  expect(served).toContain('post /v1/register/evm')
+})
+
+describe.each(PATHS)('docs%s', (path) => {
+  const document = committed(path)
+
   it('is what the routes say (else: npm run openapi)', () => {
-    expect(JSON.parse(JSON.stringify(openApiDocument(routes, VERSION)))).toEqual(committed)
-    expect(committed.openapi).toBe('3.1.0')
+    expect(JSON.parse(JSON.stringify(openApiDocuments()[path]))).toEqual(document)
+    expect(document.openapi).toBe('3.1.0')
   })
 
-  it('has every route and no other', () => {
-    const served = routes.flatMap((route) =>
-      [route.path, ...(route.aliases ?? [])].map((path) => `${route.method} ${openApiPath(path)}`),
-    )
-    const documented = Object.entries(committed.paths).flatMap(([path, methods]) =>
-      Object.keys(methods).map((method) => `${method} ${path}`),
-    )
-    expect(documented.sort()).toEqual(served.sort())
-    expect(served).toContain('post /v1/register/evm')
+  it('has v0.1, deprecated, in a document of its own', () => {
+    const isOld = path === '/openapi-v0.1.json'
+    for (const { path, operation } of operations(document)) {
+      expect(path.startsWith('/v0.1/')).toBe(isOld)
+      if (isOld) expect(operation.deprecated).toBe(true)
+    }
   })
 
-  it('declares every parameter of a path, and testnet everywhere', () => {
-    for (const [path, methods] of Object.entries(committed.paths)) {
-      for (const operation of Object.values(methods)) {
-        const names = (operation.parameters ?? []).map((parameter) => `${parameter.in} ${parameter.name}`)
-        for (const [, name] of path.matchAll(/\{(\w+)\}/g)) expect(names).toContain(`path ${name}`)
-        expect(names).toContain('query testnet')
-        const statuses = Object.keys(operation.responses)
-        expect(statuses).toEqual(expect.arrayContaining(['400', '500', '503']))
-        expect(statuses.some((status) => status === '200' || status === '201')).toBe(true)
+  it('spells out no error response and no component that nothing refers to', () => {
+    const text = JSON.stringify(document)
+    for (const [kind, components] of Object.entries(document.components)) {
+      if (kind === 'securitySchemes') continue
+      for (const name of Object.keys(components)) {
+        expect(name).toMatch(/^[a-zA-Z0-9._-]+$/)
+        expect(text).toContain(`"#/components/${kind}/${name}"`)
       }
+    }
+    expect(text.match(/components\/schemas\/Error"/g)).toHaveLength(Object.keys(document.components.responses!).length)
+  })
+
+  it('declares every parameter of a path once, and testnet everywhere', () => {
+    for (const { path, operation } of operations(resolved(document))) {
+      const names = operation.parameters.map((parameter) => `${parameter.in} ${parameter.name}`)
+      expect(new Set(names).size).toBe(names.length)
+      for (const [, name] of path.matchAll(/\{(\w+)\}/g)) expect(names).toContain(`path ${name}`)
+      expect(names).toContain('query testnet')
+      const statuses = Object.keys(operation.responses)
+      expect(statuses).toEqual(expect.arrayContaining(['400', '500', '503']))
+      expect(statuses.some((status) => status === '200' || status === '201')).toBe(true)
     }
   })
 })

@@ -13,34 +13,31 @@ const ErrorSchema = z
   })
   .openapi('Error')
 
-const TESTNET = z.object({
-  testnet: z.enum(['true']).optional().openapi({ description: '`true`, exactly, selects the testnet.' }),
-})
-
 /** Errors that any route may answer. */
 const COMMON: readonly ErrorCode[] = ['invalid_request', 'internal', 'unavailable']
 
 /** How a key is sent: either way will do, and with `optional` none. */
 const KEYS: Record<string, string[]>[] = [{ bearer: [] }, { authKey: [] }]
 
-/** The OpenAPI 3.1 document of these routes. */
-export function openApiDocument(routes: readonly Route[], version: string): object {
+export interface DocumentInfo {
+  title: string
+  version: string
+  description: string
+}
+
+/** The OpenAPI 3.1 document of routes. Error responses and `testnet` are components, each spelled out once. */
+export function openApiDocument(routes: readonly Route[], info: DocumentInfo): object {
   const registry = new OpenAPIRegistry()
   registry.registerComponent('securitySchemes', 'bearer', { type: 'http', scheme: 'bearer' })
   registry.registerComponent('securitySchemes', 'authKey', { type: 'apiKey', in: 'header', name: 'X-AUTH-KEY' })
+  const shared = sharedComponents(registry)
   for (const route of routes) {
-    registry.registerPath(config(route, route.path, false))
-    for (const alias of route.aliases ?? []) registry.registerPath(config(route, alias, true))
+    registry.registerPath(operation(route, { path: route.path, isAlias: false }, shared))
+    for (const path of route.aliases ?? []) registry.registerPath(operation(route, { path, isAlias: true }, shared))
   }
   return new OpenApiGeneratorV31(registry.definitions).generateDocument({
     openapi: '3.1.0',
-    info: {
-      title: 'clusterd',
-      version,
-      description:
-        'Names and bundles of wallets: look-ups, registration on chain, transaction status and an event feed.',
-      license: { name: 'MIT', identifier: 'MIT' },
-    },
+    info: { ...info, license: { name: 'MIT', identifier: 'MIT' } },
     servers: [{ url: '/' }],
   })
 }
@@ -48,17 +45,47 @@ export function openApiDocument(routes: readonly Route[], version: string): obje
 /** Express's form of a path in OpenAPI's: `/v1/events/{id}`. */
 export const openApiPath = (path: string): string => path.replace(/:(\w+)/g, '{$1}')
 
-function config(route: Route, path: string, isAlias: boolean): RouteConfig {
+interface SharedComponents {
+  testnet: { $ref: string }
+  /** Reference to the error response that lists these codes. */
+  errorResponse(codes: readonly ErrorCode[]): { $ref: string }
+}
+
+function sharedComponents(registry: OpenAPIRegistry): SharedComponents {
+  const { ref: testnet } = registry.registerComponent('parameters', 'testnet', {
+    name: 'testnet',
+    in: 'query',
+    description: '`true`, exactly, selects the testnet.',
+    schema: { type: 'string', enum: ['true'] },
+  })
+  registry.register('Error', ErrorSchema)
+  const schema = { $ref: '#/components/schemas/Error' }
+  const refs = new Map<string, { $ref: string }>()
+  const errorResponse = (codes: readonly ErrorCode[]) => {
+    const name = codes.join('.')
+    const known = refs.get(name)
+    if (known) return known
+    const description = codes.map((code) => `\`${code}\``).join(', ')
+    const response = { description, content: { 'application/json': { schema } } }
+    const { ref } = registry.registerComponent('responses', name, response)
+    refs.set(name, ref)
+    return ref
+  }
+  return { testnet, errorResponse }
+}
+
+interface Address {
+  path: string
+  /** An alias is documented as deprecated in favour of the route's own path. */
+  isAlias: boolean
+}
+
+function operation(route: Route, { path, isAlias }: Address, shared: SharedComponents): RouteConfig {
   const responses: RouteConfig['responses'] = {}
   for (const [status, { description, schema, type }] of Object.entries(route.responses)) {
     responses[status] = { description, content: { [type ?? 'application/json']: { schema } } }
   }
-  for (const [status, codes] of errorsByStatus(errorsOf(route))) {
-    responses[status] ??= {
-      description: codes.map((code) => `\`${code}\``).join(', '),
-      content: { 'application/json': { schema: ErrorSchema } },
-    }
-  }
+  for (const [status, codes] of errorsByStatus(route)) responses[status] ??= shared.errorResponse(codes)
   return {
     method: route.method,
     path: openApiPath(path),
@@ -67,27 +94,22 @@ function config(route: Route, path: string, isAlias: boolean): RouteConfig {
     ...(isAlias || route.deprecated ? { deprecated: true } : {}),
     tags: [route.tag],
     ...(route.auth ? { security: route.auth === 'optional' ? [...KEYS, {}] : KEYS } : {}),
+    parameters: [shared.testnet],
     request: {
       ...(route.params ? { params: route.params } : {}),
-      query: route.query ? TESTNET.extend(route.query.shape) : TESTNET,
+      ...(route.query ? { query: route.query } : {}),
       ...(route.body ? { body: { required: true, content: { 'application/json': { schema: route.body } } } } : {}),
     },
     responses,
   }
 }
 
-const errorsOf = ({ auth, errors = [] }: Route): readonly ErrorCode[] => [
-  ...errors,
-  ...(auth === 'required' ? (['unauthorized'] as const) : []),
-  ...COMMON,
-]
-
-function errorsByStatus(codes: readonly ErrorCode[]): Map<number, ErrorCode[]> {
+/** The error codes of a route by their HTTP status, each list in the order of `ERROR_STATUS`. */
+function errorsByStatus({ auth, errors = [] }: Route): Map<number, ErrorCode[]> {
+  const codes = new Set<ErrorCode>([...errors, ...(auth === 'required' ? (['unauthorized'] as const) : []), ...COMMON])
   const byStatus = new Map<number, ErrorCode[]>()
-  for (const code of codes) {
-    const of = byStatus.get(ERROR_STATUS[code])
-    if (of) of.push(code)
-    else byStatus.set(ERROR_STATUS[code], [code])
+  for (const [code, status] of Object.entries(ERROR_STATUS) as [ErrorCode, number][]) {
+    if (codes.has(code)) byStatus.set(status, [...(byStatus.get(status) ?? []), code])
   }
   return byStatus
 }
