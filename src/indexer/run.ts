@@ -6,8 +6,9 @@ import type { BalancePort } from '../chains/walletFacts.js'
 import { type ChainRow, readChain } from '../db/chains.js'
 import { LostLeadershipError } from '../db/journal/head.js'
 import { whileLeading } from '../db/pg/leader.js'
-import { createBell, pauseAfterError } from '../ops/bell.js'
 import type { Logger } from '../ops/log.js'
+import { createNotify } from '../ops/notify.js'
+import { pauseAfterError } from '../ops/worker.js'
 import type { Network } from '../registry/primitives/network.js'
 import { runAirdropWatcher } from './airdrops/run.js'
 import { type ChainIndexer, createChainIndexer } from './evm/chainIndexer.js'
@@ -52,7 +53,7 @@ export interface IndexRun {
  */
 export function runIndexers(options: IndexRunOptions): IndexRun {
   const { network, chains, solana, log, signal, databaseUrl } = options
-  const bell = createBell()
+  const notify = createNotify()
   const indexers = new Map<string, ChainIndexer | RunningWatcher>()
   const labels = [...chains.map(({ row }) => row.label), ...(solana ? [solana.chain.label] : [])]
   const done = whileLeading(
@@ -95,7 +96,7 @@ export function runIndexers(options: IndexRunOptions): IndexRun {
 
   /** Whatever a step took in may have been payments. */
   function heard(row: { label: string }, outcome: Outcome | WatchOutcome | { kind: 'failed' }): void {
-    if (TAKES_IN.has(outcome.kind)) bell.ring()
+    if (TAKES_IN.has(outcome.kind)) notify.notify()
     options.onOutcome(row, outcome)
   }
 
@@ -110,7 +111,7 @@ export function runIndexers(options: IndexRunOptions): IndexRun {
     const judge = createPaymentJudge({ pool: options.pool, network, epoch, ports: portsOf(options) })
     const pollMs = Math.min(...chains.map(({ chain }) => chain.config.pollMs))
     const onOutcome = options.onJudged ?? (() => {})
-    return runPaymentJudge(judge, { network, log, bell, pollMs, onOutcome }, stopped)
+    return runPaymentJudge(judge, { network, log, notify, pollMs, onOutcome }, stopped)
   }
 
   async function runOne(chain: EvmChain, row: ChainRow, epoch: number, stopped: AbortSignal): Promise<void> {
@@ -162,9 +163,9 @@ async function loop(
   signal: AbortSignal,
 ): Promise<void> {
   const { log } = options
-  const bell = createBell()
+  const notify = createNotify()
   const unwatch = chain.config.wsUrl
-    ? watchHeads(chain.config.wsUrl, bell.ring, (err) => log.debug({ chain: row.label, err }, 'watching heads'))
+    ? watchHeads(chain.config.wsUrl, notify.notify, (err) => log.debug({ chain: row.label, err }, 'watching heads'))
     : () => {}
   let failures = 0
   let isHalted = false
@@ -178,7 +179,7 @@ async function loop(
         if (outcome.kind !== 'halted' || !isHalted) logOutcome(log, row, outcome, Date.now() - startedMs)
         isHalted = outcome.kind === 'halted'
         if (outcome.kind === 'backfilled' || outcome.kind === 'followed') continue
-        await bell.wait(outcome.kind === 'halted' ? HALTED_POLL_MS : chain.config.pollMs, signal)
+        await notify.wait(outcome.kind === 'halted' ? HALTED_POLL_MS : chain.config.pollMs, signal)
       } catch (error) {
         if (error instanceof LostLeadershipError || signal.aborted) throw error
         options.onOutcome(row, { kind: 'failed' })

@@ -1,8 +1,9 @@
 import { LostLeadershipError } from '../db/journal/head.js'
 import { whileLeading } from '../db/pg/leader.js'
 import { listenTo } from '../db/pg/listen.js'
-import { type Bell, createBell, pauseAfterError } from '../ops/bell.js'
 import type { Logger } from '../ops/log.js'
+import { createNotify, type Notify } from '../ops/notify.js'
+import { pauseAfterError } from '../ops/worker.js'
 import { type Alarms, createAlarms } from './alarms.js'
 import type { PayerOptions, PayerState } from './payouts/payer.js'
 import { type PayoutSource, runPayer } from './payouts/run.js'
@@ -40,8 +41,8 @@ export interface RelayRun {
  */
 export function runRelayer(options: RelayRunOptions): RelayRun {
   const { network, log, signal, databaseUrl, account, places } = options
-  const bells = places.map(() => createBell())
-  const payoutBell = createBell()
+  const notifies = places.map(() => createNotify())
+  const payoutNotify = createNotify()
   let relayers: readonly Relayer[] = []
   let payer: PayerState | null = null
   const listening = listenTo({
@@ -50,8 +51,8 @@ export function runRelayer(options: RelayRunOptions): RelayRun {
     signal,
     onNotify: (payload) => {
       if (payload !== '' && payload !== network) return
-      for (const bell of bells) bell.ring()
-      payoutBell.ring()
+      for (const { notify } of notifies) notify()
+      payoutNotify.notify()
     },
     onError: (err) => log.debug({ network, err }, 'listening to the database'),
   })
@@ -88,9 +89,9 @@ export function runRelayer(options: RelayRunOptions): RelayRun {
         await together(stopped, [
           ...working.map(
             (relayer, i) => (signal: AbortSignal) =>
-              loop(relayer, alarms, { ...options, pollMs: places[i]!.at.chain.config.pollMs }, bells[i]!, signal),
+              loop(relayer, alarms, { ...options, pollMs: places[i]!.at.chain.config.pollMs }, notifies[i]!, signal),
           ),
-          async (signal) => options.payouts && runPayer(payerOptions, options.payouts, payoutBell, signal),
+          async (signal) => options.payouts && runPayer(payerOptions, options.payouts, payoutNotify, signal),
         ])
       } finally {
         relayers = []
@@ -128,7 +129,7 @@ async function loop(
   relayer: Relayer,
   alarms: Alarms,
   { network, log, pollMs }: Pick<RelayRunOptions, 'network' | 'log'> & { pollMs: number },
-  bell: Bell,
+  notify: Notify,
   signal: AbortSignal,
 ): Promise<void> {
   const { chain } = relayer.state
@@ -142,7 +143,7 @@ async function loop(
       busySteps = kind === 'progressed' ? busySteps + 1 : 0
       if (busySteps > 0 && busySteps <= MAX_BUSY_STEPS) continue
       busySteps = 0
-      await bell.wait(pollMs, signal)
+      await notify.wait(pollMs, signal)
     } catch (error) {
       if (error instanceof LostLeadershipError || signal.aborted) throw error
       if (failures === 0)

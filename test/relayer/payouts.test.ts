@@ -7,9 +7,9 @@ import type { PayoutCluster } from '../../src/chains/solana/payouts.js'
 import { LostLeadershipError } from '../../src/db/journal/head.js'
 import { sendRefunds } from '../../src/db/outbox/payouts.js'
 import { listRefunds } from '../../src/db/outbox/refundList.js'
-import { createBell } from '../../src/ops/bell.js'
 import { createDeliveryMetrics } from '../../src/ops/deliveryMetrics.js'
 import { createMetrics } from '../../src/ops/metrics.js'
+import { createNotify } from '../../src/ops/notify.js'
 import { toHex } from '../../src/registry/primitives/bytes.js'
 import { showPayers } from '../../src/relayer/metrics.js'
 import type { PayerState } from '../../src/relayer/payouts/payer.js'
@@ -270,7 +270,7 @@ describe('a running payer', () => {
     await world.bridge.restart()
     const logged: { level: number; msg: string }[] = []
     const stopping = new AbortController()
-    const bell = createBell()
+    const notify = createNotify()
     const metrics = createMetrics()
     const states: PayerState[] = []
     const deliveryMetrics = createDeliveryMetrics(metrics.registry, (m) => showPayers(m, states, Date.now()))
@@ -289,7 +289,7 @@ describe('a running payer', () => {
           return { chain: world.chain }
         },
       },
-      bell,
+      notify,
       stopping.signal,
     )
     const paid = await world.pay('run', { foreign: true })
@@ -297,8 +297,8 @@ describe('a running payer', () => {
     isAway = false
     await expect
       .poll(async () => {
-        // a poll interval would never end here: only the bell wakes it
-        bell.ring()
+        // a poll interval would never end here: only a notification wakes it
+        notify.notify()
         return logged.some(({ msg }) => msg === 'refunded on Solana')
       }, WAIT)
       .toBe(true)

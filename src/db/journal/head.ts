@@ -1,9 +1,10 @@
 import type pg from 'pg'
+import { FatalError } from '../../ops/worker.js'
 import type { Head } from '../../registry/fold/index.js'
 import { NETWORK_CODE, type Network } from '../../registry/primitives/network.js'
 
 /** Another process has become this network's leader: stop writing. */
-export class LostLeadershipError extends Error {
+export class LostLeadershipError extends FatalError {
   override name = 'LostLeadershipError'
   constructor(network: Network, role: 'index' | 'relay' = 'index') {
     super(`another process leads the ${role === 'index' ? 'indexing' : 'deliveries'} of ${network} now`)

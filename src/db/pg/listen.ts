@@ -1,5 +1,5 @@
 import pg from 'pg'
-import { pause } from '../../ops/bell.js'
+import { pause } from '../../ops/notify.js'
 
 const RECONNECT_MS = 1_000
 

@@ -1,8 +1,9 @@
 import type pg from 'pg'
 import type { EvmChain } from '../../chains/evm/chain.js'
 import { LostLeadershipError } from '../../db/journal/head.js'
-import { pause, pauseAfterError } from '../../ops/bell.js'
 import type { Logger } from '../../ops/log.js'
+import { pause } from '../../ops/notify.js'
+import { pauseAfterError } from '../../ops/worker.js'
 import type { Network } from '../../registry/primitives/network.js'
 import { createAirdropWatcher } from './watcher.js'
 

@@ -1,6 +1,7 @@
 import { LostLeadershipError } from '../../db/journal/head.js'
-import { type Bell, pauseAfterError } from '../../ops/bell.js'
 import type { Logger } from '../../ops/log.js'
+import type { Notify } from '../../ops/notify.js'
+import { pauseAfterError } from '../../ops/worker.js'
 import type { Network } from '../../registry/primitives/network.js'
 import type { JudgeOutcome, PaymentJudge } from './judge.js'
 
@@ -10,8 +11,8 @@ const ALARM_AFTER_MS = 5 * 60_000
 export interface JudgeRunOptions {
   network: Network
   log: Logger
-  /** Rung when payments may have been believed. */
-  bell: Bell
+  /** Notified when payments may have become final. */
+  notify: Notify
   /** It looks all the same after so long. */
   pollMs: number
   onOutcome: (outcome: JudgeOutcome | { kind: 'failed' }) => void
@@ -24,7 +25,7 @@ export async function runPaymentJudge(
   options: JudgeRunOptions,
   signal: AbortSignal,
 ): Promise<void> {
-  const { network, log, bell, pollMs, onOutcome, nowMs = Date.now } = options
+  const { network, log, notify, pollMs, onOutcome, nowMs = Date.now } = options
   let failures = 0
   let isAlarmed = false
   while (!signal.aborted) {
@@ -37,7 +38,7 @@ export async function runPaymentJudge(
         log.error({ network, ...fields }, 'payments of communities wait: a chain that has to be asked does not answer'),
       )
       if (outcome.kind === 'entered') continue
-      await bell.wait(pollMs, signal)
+      await notify.wait(pollMs, signal)
     } catch (error) {
       if (error instanceof LostLeadershipError || signal.aborted) throw error
       onOutcome({ kind: 'failed' })

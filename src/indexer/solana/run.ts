@@ -2,8 +2,9 @@ import type pg from 'pg'
 import { watchLogs } from '../../chains/rpc/logs.js'
 import type { SolanaChain } from '../../chains/solana/chain.js'
 import { LostLeadershipError } from '../../db/journal/head.js'
-import { createBell, pauseAfterError } from '../../ops/bell.js'
 import type { Logger } from '../../ops/log.js'
+import { createNotify } from '../../ops/notify.js'
+import { pauseAfterError } from '../../ops/worker.js'
 import type { Network } from '../../registry/primitives/network.js'
 import type { IndexerState, Progress } from '../evm/types.js'
 import type { ProgramIdentity } from './row.js'
@@ -45,14 +46,14 @@ export async function runPaymentWatcher(
   const { config, label, rpc, registrar } = source.chain
   const { commitment, startSlot, wsUrls } = config
   onStart({ state: unreached(network, label, startSlot) })
-  const bell = createBell()
+  const notify = createNotify()
   const unwatch =
     wsUrls.length > 0
       ? watchLogs({
           urls: wsUrls,
           programId: config.programId,
           commitments: commitment === 'confirmed' ? ['confirmed'] : ['confirmed', 'finalized'],
-          onLogs: bell.ring,
+          onLogs: notify.notify,
           onFault: (err) => log.debug({ chain: label, err }, 'watching logs'),
         })
       : () => {}
@@ -81,7 +82,7 @@ export async function runPaymentWatcher(
         options.onOutcome({ label }, outcome)
         logOutcome(log, network, label, outcome, wasAlarm, Date.now() - startedMs)
         wasAlarm = outcome.kind === 'missing' && outcome.isAlarm
-        if (outcome.kind !== 'took') await bell.wait(config.pollMs, signal)
+        if (outcome.kind !== 'took') await notify.wait(config.pollMs, signal)
       } catch (error) {
         if (error instanceof LostLeadershipError || signal.aborted) throw error
         options.onOutcome({ label }, { kind: 'failed' })

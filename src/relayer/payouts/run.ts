@@ -1,7 +1,8 @@
 import type { PayoutCluster } from '../../chains/solana/payouts.js'
 import { LostLeadershipError } from '../../db/journal/head.js'
-import { type Bell, pauseAfterError } from '../../ops/bell.js'
 import type { Logger } from '../../ops/log.js'
+import type { Notify } from '../../ops/notify.js'
+import { pauseAfterError } from '../../ops/worker.js'
 import { createPayoutAlarms } from './alarms.js'
 import { createPayer, type Payer, type PayerOptions, type PayerState } from './payer.js'
 
@@ -30,7 +31,7 @@ export interface PayerRunOptions extends Pick<PayerOptions, 'pool' | 'network' |
 export async function runPayer(
   options: PayerRunOptions,
   source: PayoutSource,
-  bell: Bell,
+  notify: Notify,
   signal: AbortSignal,
 ): Promise<void> {
   const { network, log } = options
@@ -43,7 +44,7 @@ export async function runPayer(
       const kind = await payer.step()
       failures = 0
       alarms.state(payer.state, source.autoRefunds)
-      if (kind !== 'progressed') await bell.wait(source.pollMs, signal)
+      if (kind !== 'progressed') await notify.wait(source.pollMs, signal)
     } catch (error) {
       if (error instanceof LostLeadershipError || signal.aborted) throw error
       if (failures === 0) log.warn({ network, err: error }, 'a step of the payouts failed; it will be tried again')

@@ -1,0 +1,153 @@
+import { pino } from 'pino'
+import { describe, expect, it } from 'vitest'
+import { createNotify } from './notify.js'
+import { FatalError, runWorkers, type Worker } from './worker.js'
+
+interface Line {
+  level: number
+  msg: string
+  [field: string]: unknown
+}
+
+function setup() {
+  const lines: Line[] = []
+  const stop = new AbortController()
+  const log = pino({ level: 'debug' }, { write: (line: string) => void lines.push(JSON.parse(line)) })
+  return { lines, stop, context: { log, signal: stop.signal, errorPausesMs: [0] } }
+}
+
+/** A worker whose pauses end by a notification alone. @param step gets the number of the step, from 1 */
+function worker(step: (count: number) => 'progressed' | 'idle', more: Partial<Worker> = {}): Worker {
+  let count = 0
+  return {
+    ...{ name: 'the test', fields: { chain: '1' }, pollMs: 2 ** 30 },
+    step: async () => {
+      count += 1
+      return step(count)
+    },
+    ...more,
+  }
+}
+
+const fail = (message: string): never => {
+  throw new Error(message)
+}
+
+describe('workers', () => {
+  it('step at once while they progress, and wait while they are idle', async () => {
+    const { stop, context } = setup()
+    const notify = createNotify()
+    const steps: number[] = []
+    const running = runWorkers(
+      [
+        worker(
+          (count) => {
+            steps.push(count)
+            if (count === 5) stop.abort()
+            return count === 3 ? 'idle' : 'progressed'
+          },
+          { notify },
+        ),
+      ],
+      context,
+    )
+    await expect.poll(() => steps).toEqual([1, 2, 3])
+    notify.notify()
+    await running
+    expect(steps).toEqual([1, 2, 3, 4, 5])
+  })
+
+  it('pause after as many busy steps as they may do', async () => {
+    const { stop, context } = setup()
+    const notify = createNotify()
+    let steps = 0
+    const count = (step: number): 'progressed' => {
+      steps = step
+      return 'progressed'
+    }
+    const running = runWorkers([worker(count, { notify, maxBusySteps: 2 })], context)
+    await expect.poll(() => steps).toBe(3)
+    stop.abort()
+    await running
+    expect(steps).toBe(3)
+  })
+
+  it('try a failed step again, logging the first failure in a row at warn and later ones at debug', async () => {
+    const { lines, stop, context } = setup()
+    let failures = 0
+    let checks = 0
+    const step = (count: number): 'progressed' => {
+      if (count === 6) stop.abort()
+      return count === 3 || count === 6 ? 'progressed' : fail(`step ${count}`)
+    }
+    await runWorkers([worker(step, { onFailure: () => (failures += 1), check: () => (checks += 1) })], context)
+    expect([failures, checks]).toEqual([4, 2])
+    expect(lines).toMatchObject([
+      { level: 40, chain: '1', err: { message: 'step 1' }, msg: 'a step of the test failed; it will be tried again' },
+      { level: 20, chain: '1', err: { message: 'step 2' }, failures: 1, msg: 'a step of the test failed again' },
+      { level: 40, err: { message: 'step 4' } },
+      { level: 20, err: { message: 'step 5' } },
+    ])
+  })
+
+  it('do not hold one another up', async () => {
+    const { stop, context } = setup()
+    const stuck = {
+      step: (signal: AbortSignal) =>
+        new Promise<'idle'>((resolve) => signal.addEventListener('abort', () => resolve('idle'))),
+    }
+    const stopAtThird = (count: number): 'progressed' => {
+      if (count === 3) stop.abort()
+      return 'progressed'
+    }
+    await runWorkers([worker(() => 'idle', stuck), worker(stopAtThird)], context)
+  })
+
+  it('all end with the first fatal error, without a pause', async () => {
+    const { lines, context } = setup()
+    let wasStopped = false
+    const slow = {
+      step: (signal: AbortSignal) =>
+        new Promise<'idle'>((resolve) =>
+          signal.addEventListener('abort', () => {
+            wasStopped = true
+            resolve('idle')
+          }),
+        ),
+    }
+    const fatal = worker(() => {
+      throw new FatalError('another leads')
+    })
+    await expect(runWorkers([worker(() => 'idle', slow), worker(() => 'idle'), fatal], context)).rejects.toThrow(
+      'another leads',
+    )
+    expect(wasStopped).toBe(true)
+    expect(lines).toEqual([])
+  })
+
+  it('do nothing once the signal has fired, and pass on what it cut short', async () => {
+    const { stop, context } = setup()
+    const cut = worker(() => {
+      stop.abort()
+      return fail('cut short')
+    })
+    await expect(runWorkers([cut], context)).rejects.toThrow('cut short')
+    await runWorkers([worker(() => fail('a step after the end'))], context)
+  })
+})
+
+describe('a notification', () => {
+  it('ends one wait: that of now, else the next', async () => {
+    const { signal } = new AbortController()
+    const notify = createNotify()
+    const waiting = notify.wait(2 ** 30, signal)
+    notify.notify()
+    await waiting
+    notify.notify()
+    await notify.wait(2 ** 30, signal)
+    const ended = new AbortController()
+    const last = notify.wait(2 ** 30, ended.signal)
+    ended.abort()
+    await last
+  })
+})

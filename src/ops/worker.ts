@@ -1,0 +1,92 @@
+import type { Logger } from './log.js'
+import { createNotify, type Notify, pause } from './notify.js'
+
+/** No step may follow this error: it ends all workers that run together. */
+export class FatalError extends Error {
+  override name = 'FatalError'
+}
+
+/** A loop of steps, one of several that run together. */
+export interface Worker {
+  /** Names the worker in log messages, after "a step of". */
+  name: string
+  /** Fields of the worker's log lines. */
+  fields: object
+  /** Pause after a step that found nothing to do, ms. */
+  readonly pollMs: number
+  /** Ends the pause early. */
+  notify?: Notify
+  /** Upper bound on consecutive steps without a pause; none where it is left out. */
+  maxBusySteps?: number
+  /**
+   * Does what there is to do now, without timers.
+   * @throws FatalError (a lost leadership) ends all workers; any other error is logged, and the step is tried again
+   */
+  step(signal: AbortSignal): Promise<'progressed' | 'idle'>
+  /** Runs after each step that succeeded, to raise alarms. */
+  check?(): void
+  /** Runs after each step that failed. */
+  onFailure?(): void
+}
+
+export interface WorkerContext {
+  log: Logger
+  signal: AbortSignal
+  /** Pauses after a failed step, ms, by the number of failures in a row before it; the last one stays. */
+  errorPausesMs?: readonly number[]
+}
+
+const ERROR_PAUSES_MS = [250, 500, 1_000, 2_000, 5_000]
+
+/**
+ * Runs workers side by side until the signal or the first fatal error, which ends the others too.
+ * @throws the first fatal error, or the error of a step that the signal cut short, once all workers have ended
+ */
+export async function runWorkers(workers: readonly Worker[], { signal, ...context }: WorkerContext): Promise<void> {
+  const failed = new AbortController()
+  const either = AbortSignal.any([signal, failed.signal])
+  const errors: unknown[] = []
+  await Promise.all(
+    workers.map((worker) =>
+      runWorker(worker, { ...context, signal: either }).catch((error: unknown) => {
+        errors.push(error)
+        failed.abort()
+      }),
+    ),
+  )
+  if (errors.length > 0) throw errors[0]
+}
+
+async function runWorker(worker: Worker, context: WorkerContext): Promise<void> {
+  const { log, signal, errorPausesMs = ERROR_PAUSES_MS } = context
+  const { name, fields, notify = createNotify(), maxBusySteps = Number.POSITIVE_INFINITY } = worker
+  let failures = 0
+  let busySteps = 0
+  while (!signal.aborted) {
+    try {
+      const outcome = await worker.step(signal)
+      failures = 0
+      worker.check?.()
+      busySteps = outcome === 'progressed' ? busySteps + 1 : 0
+      if (busySteps > 0 && busySteps <= maxBusySteps) continue
+      busySteps = 0
+      await notify.wait(worker.pollMs, signal)
+    } catch (error) {
+      if (error instanceof FatalError || signal.aborted) throw error
+      if (failures === 0) log.warn({ ...fields, err: error }, `a step of ${name} failed; it will be tried again`)
+      else log.debug({ ...fields, err: error, failures }, `a step of ${name} failed again`)
+      worker.onFailure?.()
+      await pauseAfterError(failures, signal, errorPausesMs)
+      failures += 1
+    }
+  }
+}
+
+/** Waits after a failed step, or until the signal fires. @param failures failed steps in a row before it */
+export function pauseAfterError(
+  failures: number,
+  signal: AbortSignal,
+  pausesMs: readonly number[] = ERROR_PAUSES_MS,
+): Promise<void> {
+  return pause(pausesMs[Math.min(failures, pausesMs.length - 1)]!, signal)
+}
