@@ -8,8 +8,8 @@ import type { ChainDefinition, ChainEntry, KnownChain } from './localChains.js'
 
 export { fund, type LocalClients, localClients, mineQuickly, walletOf } from './localClients.js'
 
-/** A block counts when the head is this far beyond it. */
-const CONFIRMATION_BLOCKS = 2
+/** A block of a local chain is confirmed once the head is this many blocks above it. */
+export const CONFIRMATION_BLOCKS = 2
 
 /** A running chain of the local world. */
 export interface LocalChain extends ChainDefinition {

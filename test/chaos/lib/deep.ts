@@ -9,7 +9,7 @@ import { programCommand } from '../../../src/testing/processes/programs.js'
 import type { Ledger } from './ledger.js'
 import { bringBack, runWallets } from './wallets.js'
 import { readFeed } from './watchers.js'
-import { reorg } from './weather.js'
+import { reorgNewest } from './weather.js'
 import { CHAINS_FILE, type ChaosWorld } from './world.js'
 
 const WORK_MS = 4_000
@@ -33,7 +33,7 @@ export async function deepReorg(
   const breaches: string[] = []
   await runWallets(world, wallets, ledger, seed + 1, AbortSignal.timeout(WORK_MS))
   const before = await readFeed(stack.api)
-  const lost = await reorg(hub, DEEP_BLOCKS, ledger)
+  const lost = await reorgNewest(hub, DEEP_BLOCKS, ledger)
   log(`deep reorg of ${DEEP_BLOCKS} on the hub, ${lost.length} transactions taken back`)
   const isHalted = () => waitFor(async () => (await problems(stack.ops)).some(haltsTheHub), HALT_DEADLINE_MS, 100)
   if (!(await isHalted())) breaches.push(`a deep reorg does not halt the hub: ${await problems(stack.ops)}`)

@@ -2,6 +2,7 @@ import { setTimeout as sleep } from 'node:timers/promises'
 import { between, pick, sequence, shuffled } from '../../../src/testing/faultProxy/random.js'
 import { FAULT_KINDS, type Faults } from '../../../src/testing/index.js'
 import { waitFor } from '../../../src/testing/processes/processes.js'
+import { reorg } from '../../support/miner.js'
 import type { Ledger } from './ledger.js'
 import { bringBack } from './wallets.js'
 import type { ChaosChain, ChaosWorld } from './world.js'
@@ -80,7 +81,7 @@ export function makeWeather(
       async () => {
         const chain = pick(next(), world.chains)
         const depth = between(next(), 1, REORG_BLOCKS)
-        const lost = await reorg(chain, depth, ledger)
+        const lost = await reorgNewest(chain, depth, ledger)
         counts.reorgs += 1
         counts.reorgedTxs += lost.length
         counts.broughtBack += await bringBack(chain, lost, seed)
@@ -177,13 +178,13 @@ function someFaults(next: () => number): Exclude<Faults, (...args: never) => unk
 }
 
 /** Replaces the newest blocks by empty ones. @returns the wallets' transactions that are in no block now */
-export async function reorg(chain: ChaosChain, depth: number, ledger: Ledger) {
-  const hashes = await chain.miner.still(async () => {
+export async function reorgNewest(chain: ChaosChain, depth: number, ledger: Ledger) {
+  const hashes = await chain.miner.paused(async () => {
     const head = await chain.reader.getBlockNumber({ cacheTime: 0 })
     const blocks = await Promise.all(
       Array.from({ length: depth }, (_, i) => chain.reader.getBlock({ blockNumber: head - BigInt(i) })),
     )
-    await chain.test.request({ method: 'anvil_reorg', params: [depth, []] } as never)
+    await reorg(chain, depth)
     return blocks.flatMap(({ transactions }) => transactions)
   })
   const gone = await Promise.all(

@@ -5,7 +5,7 @@ import { Connection } from '@solana/web3.js'
 import { type LocalClients, localClients } from '../../../src/testing/chains/localChain.js'
 import { type FaultProxy, type Stack, startFaultProxy, startStack } from '../../../src/testing/index.js'
 import type { SolanaAccount } from '../../../src/testing/world.js'
-import { type Miner, takeOverMining } from './miner.js'
+import { type Miner, takeOverMining } from '../../support/miner.js'
 import { createSupervisor, type Supervisor } from './supervisor.js'
 
 const BLOCK_MS = 250
