@@ -44,10 +44,14 @@ export interface HubWorld {
 const publicClient = (url: string) => createPublicClient({ chain: foundry, transport: http(url), pollingInterval: 20 })
 const testClient = (url: string) => createTestClient({ chain: foundry, mode: 'anvil', transport: http(url) })
 
-export async function startHubWorld(): Promise<HubWorld> {
+/** @param slotsInAnEpoch `finalized` is twice as many blocks below the newest; anvil's default is 32 */
+export async function startHubWorld({ slotsInAnEpoch = 32 } = {}): Promise<HubWorld> {
   const home = mkdtempSync(join(tmpdir(), 'clusterd-hub-'))
   const chainId = 900_000_001
-  const [postgres, anvil] = await Promise.all([startPostgres({ dataDir: join(home, 'pg') }), startAnvil({ chainId })])
+  const [postgres, anvil] = await Promise.all([
+    startPostgres({ dataDir: join(home, 'pg') }),
+    startAnvil({ chainId, slotsInAnEpoch }),
+  ])
   const chain = { ...foundry, id: chainId }
   const client = publicClient(anvil.rpcUrl)
   const wallet = (index: number) => mnemonicToAccount(TEST_MNEMONIC, { addressIndex: index })

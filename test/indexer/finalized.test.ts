@@ -1,0 +1,102 @@
+import { afterAll, beforeAll, describe, expect, it } from 'vitest'
+import { readHeads } from '../../src/chains/evm/chain.js'
+import type { ChainIndexer } from '../../src/indexer/evm/chainIndexer.js'
+import { type HubWorld, startHubWorld } from '../support/hubWorld.js'
+
+/** Another depth than that of `{ blocks: 2 }`, which all other tests have. */
+const SLOTS_IN_AN_EPOCH = 2
+
+let world: HubWorld
+let indexer: ChainIndexer
+beforeAll(async () => {
+  world = await startHubWorld({ slotsInAnEpoch: SLOTS_IN_AN_EPOCH })
+  // a chain that is older than its depth
+  await world.test.mine({ blocks: 4 * SLOTS_IN_AN_EPOCH })
+  indexer = await world.restart({ config: { confirmation: 'finalized' } })
+  await catchUp()
+})
+afterAll(() => world?.stop())
+
+async function catchUp(): Promise<void> {
+  for (let i = 0; i < 20; i++) if ((await indexer.converge()).kind === 'idle') return
+  throw new Error('the indexer does not come to rest')
+}
+
+const finalized = async () => Number((await world.public.getBlock({ blockTag: 'finalized' })).number)
+const head = async () => Number(await world.public.getBlockNumber({ cacheTime: 0 }))
+const namesIn = async (sql: string) =>
+  (await world.pool.query<{ name: string }>(sql)).rows.map(({ name }) => name).sort()
+const pending = () => namesIn('SELECT name FROM facts WHERE kind = 1')
+const won = () => namesIn('SELECT name FROM names WHERE outcome = 1')
+const ownerOf = async (name: string) => {
+  const { rows } = await world.pool.query<{ actor: Buffer }>(
+    'SELECT j.actor FROM names n JOIN journal j USING (network, seq) WHERE n.name = $1 AND n.outcome = 1',
+    [name],
+  )
+  return rows[0] && `0x${rows[0].actor.toString('hex', 1)}`
+}
+
+describe('a hub whose policy is `finalized`', () => {
+  it('keeps a bid pending block by block, until the chain has finalized its block', async () => {
+    await world.bid(0, ['waits'])
+    const block = await head()
+    let blocksAbove = 0
+    while ((await finalized()) < block) {
+      await catchUp()
+      expect(await pending()).toEqual(['waits'])
+      expect(await won()).toEqual([])
+      await world.test.mine({ blocks: 1 })
+      blocksAbove += 1
+    }
+    expect(blocksAbove).toBe(2 * SLOTS_IN_AN_EPOCH)
+    await catchUp()
+    expect(await pending()).toEqual([])
+    expect(await won()).toEqual(['waits'])
+  })
+
+  it('backfills up to the finalized block, and holds what is above it as pending', async () => {
+    await world.bid(0, ['deep'])
+    await world.test.mine({ blocks: 100 })
+    await world.bid(0, ['shallow'])
+    indexer = await world.restart({ config: { confirmation: 'finalized' } })
+    await catchUp()
+    expect(await won()).toEqual(['deep', 'waits'])
+    expect(await pending()).toEqual(['shallow'])
+  })
+
+  it('follows the deepest reorg that leaves the finalized block: the name is the new branch’s', async () => {
+    await world.test.mine({ blocks: 2 * SLOTS_IN_AN_EPOCH })
+    await catchUp()
+    const fork = await world.test.snapshot()
+    await world.bid(1, ['forked'])
+    await world.test.mine({ blocks: 2 * SLOTS_IN_AN_EPOCH - 1 })
+    await catchUp()
+    expect(await pending()).toEqual(['forked'])
+    await world.test.revert({ id: fork })
+    await world.bid(2, ['forked'])
+    await world.test.mine({ blocks: 2 * SLOTS_IN_AN_EPOCH })
+    await catchUp()
+    expect(indexer.state.halted).toBeNull()
+    expect(await ownerOf('forked')).toBe(world.wallet(2).address.toLowerCase())
+  })
+
+  it('halts where a finalized block is replaced', async () => {
+    const fork = await world.test.snapshot()
+    await world.bid(3, ['gone'])
+    await world.test.mine({ blocks: 2 * SLOTS_IN_AN_EPOCH })
+    await catchUp()
+    expect(await ownerOf('gone')).toBe(world.wallet(3).address.toLowerCase())
+    await world.test.revert({ id: fork })
+    await world.test.mine({ blocks: 4 * SLOTS_IN_AN_EPOCH })
+    expect(await indexer.converge()).toMatchObject({ kind: 'halted' })
+  })
+})
+
+describe('a chain that has finalized nothing yet', () => {
+  it('has no confirmed block', async () => {
+    const latest = { number: '0x5', hash: '0x5b', parentHash: '0x5a', timestamp: '0x1', logsBloom: '0x' }
+    const call = async <T>(_method: string, params: unknown) =>
+      ((params as unknown[])[0] === 'latest' ? latest : null) as T
+    expect(await readHeads(call, { confirmation: 'finalized' })).toMatchObject({ latest: { number: 5 }, confirmed: -1 })
+  })
+})
