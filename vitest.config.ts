@@ -6,10 +6,10 @@ import { temporaryFolder } from './test/support/temporary.js'
 
 await generate()
 
-// for everything that a run starts
+// every process of a run inherits this
 process.env.TMPDIR = temporaryFolder()
 
-/** What this run makes once: the programs that it starts (test/support/built.ts), and a data directory of PostgreSQL. */
+/** Made once per run: the programs that tests start (test/support/built.ts), and a data directory of PostgreSQL. */
 const run = `${process.pid}-${Date.now()}`
 const programs = join(import.meta.dirname, `dist-test-${run}`)
 const template = join(process.env.TMPDIR, `clusterd-postgres-${run}`)
@@ -17,27 +17,30 @@ process.on('exit', () => {
   for (const folder of [programs, template]) rmSync(folder, { recursive: true, force: true })
 })
 
-/** What hangs is seen by its own deadlines; these leave room for a machine that is busy. */
+/**
+ * Of all projects. The time limits leave room for a busy machine: what hangs fails by its own deadline. No test is retried: a
+ * second try in a world that the first has changed would hide what failed.
+ */
 const shared = {
   testTimeout: 120_000,
   hookTimeout: 120_000,
-  // servers are killed here, yet nobody pulls the plug
+  // tests kill servers, never the machine: nothing has to reach the disk
   provide: { programs, postgres: { template, settings: { fsync: 'off' } } },
   setupFiles: ['test/prepare.ts'],
 }
 
-/** These share one world. */
+/** Tests of one shared world. */
 const SHARED = ['test/e2e/**/*.test.ts', 'test/conformance/**/*.test.ts']
 
-/** Each of these starts worlds of its own, or kills, reorgs and stops what it started: they come last, two files at a time. */
+/** Files that start worlds of their own, and kill, reorg and stop them: last, two files at a time. */
 const WORLDS = ['test/world', 'test/recovery', 'test/faults', 'test/chaos', 'test/bench'].map(
   (dir) => `${dir}/**/*.test.ts`,
 )
 
-/** These hold the steps of an indexer or a relayer against a chain of their own, which mines when it likes. */
+/** Steps of an indexer or a relayer over a chain of their own, which mines when a test says so. */
 const CHAINS = ['test/relayer', 'test/indexer', 'test/solana', 'test/communities'].map((dir) => `${dir}/**/*.test.ts`)
 
-/** These measure how fast a daemon lets go of what is away: beside nothing else. */
+/** Measurements of how fast a daemon notices an outage: beside nothing else. */
 const ALONE = ['test/recovery/outage.test.ts']
 
 export default defineConfig({
@@ -47,30 +50,27 @@ export default defineConfig({
         test: {
           ...shared,
           name: 'own',
-          // nothing here changes a module's state for others: they are loaded once a worker
+          // no test changes a module's state for others: modules are loaded once per worker
           isolate: false,
           include: ['src/**/*.test.ts', 'test/**/*.test.ts'],
           exclude: [...SHARED, ...WORLDS, ...CHAINS],
-          // much of their time they wait for blocks
+          // more than cores: most of the time goes to waiting for blocks
           maxWorkers: 3,
           sequence: { groupOrder: 0 },
         },
       },
       {
-        // like the worlds below: a node that stalls for a moment fails one now and then
         test: {
           ...shared,
           name: 'chains',
           isolate: false,
           include: CHAINS,
           maxWorkers: 3,
-          retry: 1,
           sequence: { groupOrder: 0 },
         },
       },
       {
-        // these share one world, which is started only when one of them runs
-        // packages are loaded as Node loads them: the `module` entry of some (Anchor's) is for bundlers alone
+        // packages are resolved as Node does: the `module` entry of some (Anchor's) is for bundlers alone
         environments: { __vitest__: { resolve: { mainFields: ['main'] } } },
         test: {
           ...shared,
@@ -83,20 +83,17 @@ export default defineConfig({
         },
       },
       {
-        // Whole worlds of processes against deadlines: a machine that stalls for seconds fails one now and then, and the
-        // report names what passed at the second try. Tests of rules and properties are never tried twice.
         test: {
           ...shared,
           name: 'worlds',
           include: WORLDS,
           exclude: ALONE,
           maxWorkers: 2,
-          retry: 1,
           sequence: { groupOrder: 2 },
         },
       },
       {
-        test: { ...shared, name: 'alone', include: ALONE, maxWorkers: 1, retry: 1, sequence: { groupOrder: 3 } },
+        test: { ...shared, name: 'alone', include: ALONE, maxWorkers: 1, sequence: { groupOrder: 3 } },
       },
     ],
   },

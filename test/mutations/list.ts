@@ -41,6 +41,14 @@ export const MUTATIONS: readonly Mutation[] = [
     tests: { files: [HUB], only: 'believes a bid at two blocks' },
   },
   {
+    name: 'a hub of the default policy believes the newest block instead of the finalized one',
+    invariant: 1,
+    file: 'src/chains/evm/chain.ts',
+    find: '(finalized?.number ?? -1)',
+    replace: 'latest.number',
+    tests: { files: ['test/world/finalized.test.ts'] },
+  },
+  {
     name: 'parents of new blocks are not compared',
     invariant: 1,
     file: 'src/indexer/evm/tail.ts',
