@@ -9,7 +9,7 @@ import type { ChainConfig, Config } from './config/index.js'
 import { type ChainRow, knownGenesis, registerChain } from './db/chains.js'
 import { readQuoteKey } from './db/payments/payments.js'
 import { migrate } from './db/pg/migrate.js'
-import { createPool } from './db/pg/pool.js'
+import { createPool, isReachable } from './db/pg/pool.js'
 import { createPrisma } from './db/prisma.js'
 import { createProgressLog } from './indexer/progress.js'
 import { readiness } from './indexer/readiness.js'
@@ -125,10 +125,7 @@ export async function startDaemon(config: Config, log: Logger): Promise<Daemon> 
       port: config.opsPort,
       metrics,
       ready: async () => {
-        const isDatabaseUp = await readPool.query('SELECT 1').then(
-          () => true,
-          () => false,
-        )
+        const isDatabaseUp = await isReachable(readPool)
         const states = runs.flatMap((run) => run.states())
         const watchOnly = open.filter(({ chain }) => chain.config.watchOnly).map(({ chain }) => chain.label)
         return {

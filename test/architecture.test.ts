@@ -35,14 +35,18 @@ interface Import {
   isDynamic: boolean
 }
 
+/** The first word of an SQL statement, as the code writes it. */
+const SQL = /^\s*(SELECT|INSERT|UPDATE|DELETE|WITH|SET|LISTEN|NOTIFY|LOCK|TRUNCATE|CREATE|ALTER|DROP|COPY)\s/
+
 interface Source {
   path: string
   imports: Import[]
+  hasSql: boolean
   readsEnvironment: boolean
 }
 
 function read(path: string, text: string): Source {
-  const source: Source = { path, imports: [], readsEnvironment: false }
+  const source: Source = { path, imports: [], hasSql: false, readsEnvironment: false }
   const add = (node: ts.Node | undefined, isTypeOnly: boolean, isDynamic = false) => {
     if (!node || !ts.isStringLiteralLike(node)) return
     if (/^(node:)?process$/.test(node.text)) source.readsEnvironment = true
@@ -53,6 +57,7 @@ function read(path: string, text: string): Source {
     source.imports.push({ target, isTypeOnly, isDynamic })
   }
   const visit = (node: ts.Node): void => {
+    if ((ts.isStringLiteralLike(node) || ts.isTemplateHead(node)) && SQL.test(node.text)) source.hasSql = true
     if (ts.isImportDeclaration(node)) add(node.moduleSpecifier, importsTypesOnly(node.importClause))
     else if (ts.isExportDeclaration(node)) add(node.moduleSpecifier, node.isTypeOnly)
     else if (ts.isImportTypeNode(node) && ts.isLiteralTypeNode(node.argument)) add(node.argument.literal, true)
@@ -95,6 +100,7 @@ function problemsOf(source: Source): string[] {
   if (isTest(source.path)) return problems
   if (source.readsEnvironment && source.path !== 'config/index.ts') problems.push(`${source.path} reads process.env`)
   if (room === 'testing') return problems
+  if (source.hasSql && room !== 'db') problems.push(`${source.path} has SQL, which is the database room's alone`)
   for (const { target, isTypeOnly, isDynamic } of source.imports) {
     const to = roomOf(target)
     const arrow = `${source.path} imports ${target}`
@@ -168,6 +174,9 @@ describe('the rules of this test', () => {
     ['db/a.ts', 'const { env } = process'],
     ['db/a.ts', "import { env } from 'node:process'"],
     ['testing/a.ts', 'const env = { ...process.env }'],
+    ['relayer/a.ts', "pool.query('SELECT 1')"],
+    ['indexer/a.ts', `client.query(\`UPDATE chains SET x = \${1}\`)`],
+    ['daemon.ts', 'client.query(`\n  SET LOCAL work_mem = 1`)'],
   ])('find the problem in %s: %s', (path, text) => {
     expect(problems(path, text)).toHaveLength(1)
   })
@@ -179,6 +188,9 @@ describe('the rules of this test', () => {
     ['api/a.ts', "import type { ChainPort } from '../chains/chain.js'\nimport { q } from '../db/q.js'"],
     ['cli/dev.ts', "const { startStack } = await import('../testing/index.js')"],
     ['cli.ts', "import { readConfig } from './config/index.js'\nimport { start } from './daemon.js'"],
+    ['db/a.ts', "db.query('SELECT 1')"],
+    ['testing/a.ts', "db.query('SELECT 1')"],
+    ['api/a.ts', "const type = 'UPDATE_WALLET_NAME'"],
     ['testing/a.ts', "import { x } from '../api/b.js'\nimport { y } from '../config/index.js'"],
     ['db/a.test.ts', "import { x } from '../testing/b.js'\nconst e = process.env"],
     ['db/a.ts', "process.on('exit', f)\nconst { pid } = { pid: process.pid }\nchild.process.env"],

@@ -47,7 +47,6 @@ export function runRelayer(options: RelayRunOptions): RelayRun {
   let payer: PayerState | null = null
   const listening = listenTo({
     url: databaseUrl,
-    channel: 'clusterd',
     signal,
     onNotify: (payload) => {
       if (payload !== '' && payload !== network) return

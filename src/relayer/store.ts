@@ -1,6 +1,7 @@
 import type pg from 'pg'
 import { findDelivery, saveDelivery, saveWithNextNonce } from '../db/outbox/deliveries.js'
 import type { DeliveryRow, SignerKey } from '../db/outbox/deliveryRows.js'
+import { notify } from '../db/pg/notify.js'
 import type { Network } from '../registry/primitives/network.js'
 import type { DeliveryStore } from './converge.js'
 import type { Delivery } from './delivery.js'
@@ -52,7 +53,7 @@ export async function changeDelivery(
     if (!row) throw new Error(`There is no delivery ${id}.`)
     const isSaved = await saveDelivery(pool, row, change(toDelivery(row)), { epoch: null, nowMs: Date.now() })
     if (!isSaved) continue
-    await pool.query(`SELECT pg_notify('clusterd', $1)`, [network])
+    await notify(pool, network)
     return (await findDelivery(pool, network, id)) ?? row
   }
   throw new Error(`Delivery ${id} changes all the time: try again.`)

@@ -1,8 +1,8 @@
 import type pg from 'pg'
 import { NETWORK_CODE, type Network } from '../../registry/primitives/network.js'
+import { AIRDROP_STATE } from '../pg/codes.js'
 import { inTransaction } from '../pg/pool.js'
 import { type Airdrop, findAirdrop } from './read.js'
-import { airdropStateCode } from './state.js'
 
 /** What an operator sets of an airdrop and how it goes away. Its file is loaded by airdropLoad.ts, its claims are in airdropClaims.ts. */
 
@@ -54,7 +54,7 @@ export async function setDistributor(
          parent_hash = NULL, state = $8 WHERE network = $1 AND airdrop = $2`,
       [
         ...[NETWORK_CODE[network], airdrop.airdrop, to.label, to.distributor, to.token, to.endsAtS, fromBlock],
-        airdropStateCode('open'),
+        AIRDROP_STATE.open,
       ],
     )
     return true

@@ -1,7 +1,7 @@
 import type pg from 'pg'
 import { NETWORK_CODE, type Network } from '../../registry/primitives/network.js'
 import { BYTEA_OID, binaryArray } from '../pg/binaryArray.js'
-import { airdropStateCode } from './state.js'
+import { AIRDROP_STATE } from '../pg/codes.js'
 
 /** An airdrop whose distributor is watched, and how far its claims are stored. */
 export interface WatchedAirdrop {
@@ -48,7 +48,7 @@ export async function watchedAirdrops(pool: pg.Pool, network: Network, label: st
     name: 'watched_airdrops',
     text: `SELECT airdrop, community, distributor, leaf_count, ends_at, from_block, next_block, parent_hash
       FROM airdrops WHERE network = $1 AND label = $2 AND state = $3 ORDER BY airdrop`,
-    values: [NETWORK_CODE[network], label, airdropStateCode('open')],
+    values: [NETWORK_CODE[network], label, AIRDROP_STATE.open],
   })
   return rows.map((row) => ({
     network,
@@ -88,7 +88,7 @@ export async function storeConfirmedClaims(
   const { rowCount } = await client.query(
     `UPDATE airdrops SET next_block = $5, parent_hash = $6, state = $7
      WHERE network = $1 AND airdrop = $2 AND distributor = $3 AND next_block = $4`,
-    [...key, distributor, nextBlock, to + 1, hash, airdropStateCode(isEnded ? 'ended' : 'open')],
+    [...key, distributor, nextBlock, to + 1, hash, AIRDROP_STATE[isEnded ? 'ended' : 'open']],
   )
   if (rowCount !== 1) return false
   await client.query(

@@ -2,13 +2,13 @@ import pg from 'pg'
 import { airdropLeaf, createTreeBuilder } from '../../registry/airdrop/tree.js'
 import { addressToWord } from '../../registry/primitives/address.js'
 import { NETWORK_CODE, type Network } from '../../registry/primitives/network.js'
+import { AIRDROP_STATE } from '../pg/codes.js'
 import { CHUNK_BYTES, CopyBuffer, copyRows, startCopy } from '../pg/copy.js'
 import { LOCK_CLASS } from '../pg/leader.js'
 import { inTransaction } from '../pg/pool.js'
 import { AirdropError, claimedFrom, deleteAirdrop, lockIfThere } from './airdrops.js'
 import { createPageWriter } from './pages.js'
 import { type Airdrop, findAirdrop } from './read.js'
-import { airdropStateCode } from './state.js'
 
 /**
  * Takes in the file of an airdrop in one transaction: rows are staged as they are read, PostgreSQL sorts their leaves, the
@@ -231,7 +231,7 @@ async function insertAirdrop(
         token,
         endsAtS,
       ],
-      ...[airdropStateCode('loaded'), nowMs],
+      ...[AIRDROP_STATE.loaded, nowMs],
     ],
   )
 }

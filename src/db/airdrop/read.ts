@@ -1,8 +1,9 @@
 import { NETWORK_CODE, NETWORKS, type Network } from '../../registry/primitives/network.js'
 import { BYTEA_OID, binaryArray } from '../pg/binaryArray.js'
-import { prepare, type Queryable } from '../pg/prepared.js'
+import { AIRDROP_STATE, type AirdropState, wordOf } from '../pg/codes.js'
+import { prepare } from '../pg/prepared.js'
+import { type Queryable, query, readRows } from '../pg/rows.js'
 import { NODE_BYTES, PAGE_LEVELS, type ProofStep, proofSteps } from './pages.js'
-import { type AirdropState, airdropStateOf } from './state.js'
 
 /** What a community gives out. Addresses of contracts are 20 bytes. */
 export interface Airdrop {
@@ -32,28 +33,13 @@ export interface Airdrop {
   claimed: { seen: number; confirmed: number }
 }
 
-interface AirdropColumns {
+interface AirdropRow extends Omit<OpenAirdrop, 'network' | 'state'> {
   network: number
-  airdrop: number
-  community: string
-  label: string
-  merkle_root: Buffer
-  file_hash: Buffer
-  leaf_count: number
-  total: string
-  token: Buffer | null
-  distributor: Buffer | null
-  ends_at: number | null
   state: number
-  from_block: number | null
-  next_block: number | null
-  created_ms: number
-  seen?: number
-  confirmed?: number
 }
 
 const COLUMNS = `d.network, d.airdrop, d.community, d.label, d.merkle_root, d.file_hash, d.leaf_count, d.total, d.token,
-  d.distributor, d.ends_at, d.state, d.from_block, d.next_block, d.created_ms`
+  d.distributor, d.ends_at AS ends_at_s, d.state, d.from_block, d.next_block, d.created_ms`
 const COUNTED = `SELECT ${COLUMNS}, c.seen, c.confirmed FROM airdrops d CROSS JOIN LATERAL (
   SELECT count(*) AS seen, count(*) FILTER (WHERE confirmed) AS confirmed FROM airdrop_claims
   WHERE network = d.network AND airdrop = d.airdrop) c`
@@ -61,40 +47,34 @@ const COUNTED = `SELECT ${COLUMNS}, c.seen, c.confirmed FROM airdrops d CROSS JO
 /** The airdrop of a community, null where it has none. */
 export async function findAirdrop(db: Queryable, network: Network, community: string): Promise<Airdrop | null> {
   const sql = `${COUNTED} WHERE d.network = $1 AND d.community = $2`
-  const { rows } = await db.query<AirdropColumns>(sql, [NETWORK_CODE[network], community])
-  return rows[0] ? airdropOf(rows[0]) : null
+  const [row] = await query<CountedRow>(db, network, sql, [community])
+  return row ? counted(row) : null
 }
 
 /** The airdrops of these networks, by network and community. */
 export async function listAirdrops(db: Queryable, networks: readonly Network[]): Promise<Airdrop[]> {
   const sql = `${COUNTED} WHERE d.network = ANY($1) ORDER BY d.network, d.community`
-  const { rows } = await db.query<AirdropColumns>(sql, [networks.map((network) => NETWORK_CODE[network])])
-  return rows.map(airdropOf)
+  const rows = await readRows<CountedRow>(db, sql, [networks.map((network) => NETWORK_CODE[network])])
+  return rows.map(counted)
 }
 
-const airdropOf = (row: AirdropColumns): Airdrop => ({
+type CountedRow = AirdropRow & Airdrop['claimed']
+
+const counted = ({ seen, confirmed, ...row }: CountedRow): Airdrop => ({
+  ...airdropOf(row),
+  claimed: { seen, confirmed },
+})
+
+const airdropOf = (row: AirdropRow): OpenAirdrop => ({
+  ...row,
   network: NETWORKS.find((network) => NETWORK_CODE[network] === row.network)!,
-  airdrop: row.airdrop,
-  community: row.community,
-  label: row.label,
-  merkleRoot: row.merkle_root,
-  fileHash: row.file_hash,
-  leafCount: row.leaf_count,
-  total: BigInt(row.total),
-  token: row.token,
-  distributor: row.distributor,
-  endsAtS: row.ends_at,
-  state: airdropStateOf(row.state),
-  fromBlock: row.from_block,
-  nextBlock: row.next_block,
-  createdMs: row.created_ms,
-  claimed: { seen: row.seen ?? 0, confirmed: row.confirmed ?? 0 },
+  state: wordOf(AIRDROP_STATE, row.state),
 })
 
 /** An airdrop as claims are answered from it: without counts, which would be counted for each answer. */
 export type OpenAirdrop = Omit<Airdrop, 'claimed'>
 
-const byCommunity = prepare<AirdropColumns>(
+const byCommunity = prepare<AirdropRow>(
   'airdrop',
   (l) => `SELECT ${COLUMNS} FROM airdrops d WHERE d.network = ${l.network} AND d.community = $1`,
 )
@@ -122,20 +102,20 @@ export interface Allocation {
   claim: { tx: Buffer; isConfirmed: boolean } | null
 }
 
-interface WalletColumns {
-  address: Buffer
-  private: boolean
+interface WalletRow extends Omit<BundleWallet, 'allocation'> {
   index: number | null
   position: number
-  amount: string
-  tx_hash: Buffer | null
-  confirmed: boolean
+  amount: bigint
+  tx: Buffer | null
+  isConfirmed: boolean
 }
 
 // A wallet is verified in one cluster at most; only what is verified there is proven to belong together.
-const bundle = prepare<WalletColumns>(
+const bundle = prepare<WalletRow>(
   'airdrop_bundle',
-  (l) => `SELECT w.address, w.private, a.index, a.position, a.amount, c.tx_hash, c.confirmed
+  (
+    l,
+  ) => `SELECT w.address, w.private AS is_private, a.index, a.position, a.amount, c.tx_hash AS tx, c.confirmed AS is_confirmed
     FROM ${l.wallets} me
     JOIN ${l.wallets} w ON w.network = ${l.network} AND w.cluster = me.cluster AND w.verified
     LEFT JOIN airdrop_allocations a ON a.network = ${l.network} AND a.airdrop = $2 AND a.account = w.address
@@ -155,11 +135,10 @@ export async function findBundleAllocations(
   viewer: Buffer,
 ): Promise<BundleWallet[]> {
   const rows = await bundle(db, network, [viewer, airdrop])
-  return rows.map(({ address, private: isPrivate, index, position, amount, tx_hash: tx, confirmed }) => ({
+  return rows.map(({ address, isPrivate, index, position, amount, tx, isConfirmed }) => ({
     address,
     isPrivate,
-    allocation:
-      index === null ? null : { index, position, amount: BigInt(amount), claim: tx && { tx, isConfirmed: confirmed } },
+    allocation: index === null ? null : { index, position, amount, claim: tx && { tx, isConfirmed } },
   }))
 }
 

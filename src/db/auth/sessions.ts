@@ -1,4 +1,4 @@
-import type { Queryable } from '../pg/prepared.js'
+import type { Queryable } from '../pg/rows.js'
 
 /** A wallet that proved itself. */
 export interface StoredSession {

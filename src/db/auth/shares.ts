@@ -1,6 +1,6 @@
 import { NETWORK_CODE, type Network } from '../../registry/primitives/network.js'
 import { leaf } from '../pg/partitions.js'
-import type { Queryable } from '../pg/prepared.js'
+import type { Queryable } from '../pg/rows.js'
 
 export interface KeptShare {
   /** The generated wallet. */

@@ -6,6 +6,7 @@ import { type CommunityChange, encodeCommunityChange } from '../../registry/jour
 import type { Entry, EntryKind } from '../../registry/journal/entry.js'
 import { keyOf } from '../../registry/primitives/bytes.js'
 import { NETWORK_CODE, type Network } from '../../registry/primitives/network.js'
+import { notify } from '../pg/notify.js'
 import { leaf } from '../pg/partitions.js'
 import { inTransaction } from '../pg/pool.js'
 import { writeChanges } from './append.js'
@@ -108,7 +109,7 @@ async function write(
   const isEffective = changes.journal.length > 0
   if (isEffective) await writeChanges(client, network, changes)
   await alongside?.(client)
-  if (isEffective) await client.query(`SELECT pg_notify('clusterd', $1)`, [network])
+  if (isEffective) await notify(client, network)
 }
 
 /** Whether all who sign are verified in the cluster with this id. */

@@ -1,7 +1,8 @@
 import { entryKind } from '../../registry/journal/entry.js'
 import type { FeedRow } from '../../registry/journal/events.js'
 import type { Network } from '../../registry/primitives/network.js'
-import { type Leaves, prepare, type Queryable } from '../pg/prepared.js'
+import { type Leaves, prepare } from '../pg/prepared.js'
+import type { Queryable } from '../pg/rows.js'
 
 export type FeedOrder = 'oldest' | 'newest'
 
@@ -16,12 +17,12 @@ export interface FeedStretch {
 
 interface Columns {
   generation: number
-  head_seq: number
+  headSeq: number
   seq: number | null
   kind: number
-  at_ms: number
-  public_first: number
-  public_count: number
+  atMs: number
+  publicFirst: number
+  publicCount: number
   actor: Buffer | null
   body: Buffer
   effects: Buffer
@@ -92,25 +93,14 @@ export async function readStretch(db: Queryable, network: Network, query: Stretc
   if (!first) throw new Error(`journal_heads has no row for ${network}: run \`clusterd migrate\``)
   return {
     generation: first.generation,
-    headSeq: first.head_seq,
-    rows: rows.flatMap((row) => (row.seq === null ? [] : [entry(row, row.seq)])),
+    headSeq: first.headSeq,
+    rows: rows.flatMap(({ seq, kind, ...row }) => (seq === null ? [] : [{ ...row, seq, kind: entryKind(kind) }])),
   }
 }
 
-const entry = (row: Columns, seq: number): FeedRow => ({
-  kind: entryKind(row.kind),
-  seq,
-  atMs: row.at_ms,
-  publicFirst: row.public_first,
-  publicCount: row.public_count,
-  actor: row.actor,
-  body: row.body,
-  effects: row.effects,
-})
-
 // sequence numbers have no gap and timestamps never fall, so a time is found by bisecting the primary key: some 30 probes
 // in one statement, whatever the size of the journal
-const since = prepare<{ generation: number; head_seq: number; seq: number }>(
+const since = prepare<{ generation: number; headSeq: number; seq: number }>(
   'feed_since',
   (l) => `WITH RECURSIVE span(generation, head_seq, low, high) AS (
       SELECT generation, seq, 1::int8, seq + 1 FROM journal_heads WHERE network = ${l.network}
@@ -132,7 +122,7 @@ export async function findSince(
 ): Promise<{ generation: number; headSeq: number; seq: number }> {
   const row = (await since(db, network, [sinceMs]))[0]
   if (!row) throw new Error(`finding the first entry since ${sinceMs} ms: the journal of ${network} has a gap`)
-  return { generation: row.generation, headSeq: row.head_seq, seq: row.seq }
+  return row
 }
 
 const ids = prepare<{ serial: number; id: Buffer }>(

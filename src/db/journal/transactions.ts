@@ -5,7 +5,8 @@ import { toHex, txKey } from '../../registry/primitives/bytes.js'
 import { wordToName } from '../../registry/primitives/name.js'
 import { NETWORK_CODE, type Network } from '../../registry/primitives/network.js'
 import type { Confirmations, JournalledBid, TailBid } from '../../registry/status.js'
-import { entryAt, prepare, type Queryable } from '../pg/prepared.js'
+import { entryAt, prepare } from '../pg/prepared.js'
+import type { Queryable } from '../pg/rows.js'
 
 /** The bids of a transaction that are in the journal, with the newest entry's timestamp. */
 export interface JournalledTx {
@@ -13,7 +14,7 @@ export interface JournalledTx {
   atMs: number
 }
 
-const journalled = prepare<{ log_index: number; at_ms: number; body: Buffer; effects: Buffer }>(
+const journalled = prepare<{ logIndex: number; atMs: number; body: Buffer; effects: Buffer }>(
   'tx_in_journal',
   (l) => `SELECT j.log_index, j.at_ms, j.body, j.effects
     FROM ${l.names} n
@@ -28,12 +29,12 @@ export async function findJournalled(db: Queryable, network: Network, hash: Buff
   const rows = await journalled(db, network, [txKey(hash).toString(), hash])
   const last = rows.at(-1)
   if (!last) return null
-  const bids = rows.map(({ log_index, body, effects }): JournalledBid => {
+  const bids = rows.map(({ logIndex, body, effects }): JournalledBid => {
     const judged = decodeBidEffects(effects)
-    const bid = { logIndex: log_index, name: bidName(body), outcome: judged.outcome }
+    const bid = { logIndex, name: bidName(body), outcome: judged.outcome }
     return judged.outcome === 'refused' ? { ...bid, reason: judged.reason } : bid
   })
-  return { bids, atMs: last.at_ms }
+  return { bids, atMs: last.atMs }
 }
 
 /** The bids of a transaction in the hub's unconfirmed tail, with how deep the first of them lies. */
@@ -45,13 +46,13 @@ export interface TailTx {
 }
 
 const inTail = prepare<{
-  log_index: number
+  logIndex: number
   block: number
-  cause_ms: number
+  causeMs: number
   body: Buffer
   leads: boolean
   latest: number | null
-  next_block: number
+  nextBlock: number
 }>(
   'tx_in_tail',
   (l) => `SELECT f.log_index, f.block, f.cause_ms, f.body, c.next_block,
@@ -79,14 +80,14 @@ export async function findInTail(db: Queryable, network: Network, hub: number, h
   const latest = Math.max(first.latest ?? first.block, first.block)
   return {
     bids: rows.map((row) => ({
-      logIndex: row.log_index,
+      logIndex: row.logIndex,
       block: row.block,
       name: bidName(row.body),
       leads: row.leads,
     })),
     // a block is confirmed once the journal's checkpoint has passed it
-    confirmations: { have: latest - first.block, need: Math.max(0, latest - (first.next_block - 1)) },
-    atMs: first.cause_ms,
+    confirmations: { have: latest - first.block, need: Math.max(0, latest - (first.nextBlock - 1)) },
+    atMs: first.causeMs,
   }
 }
 
@@ -105,14 +106,7 @@ export interface TrackedTx {
   replacedBy: Buffer | null
 }
 
-const tracked = prepare<{
-  chain: number
-  sender: Buffer | null
-  nonce: number | null
-  last_seen_ms: number
-  verdict: string | null
-  replaced_by: Buffer | null
-}>(
+const tracked = prepare<TrackedTx>(
   'tracked_tx',
   (l) =>
     `SELECT chain, sender, nonce, last_seen_ms, verdict, replaced_by FROM tracked_txs WHERE network = ${l.network} AND hash = $1`,
@@ -120,16 +114,7 @@ const tracked = prepare<{
 
 /** What is remembered of a transaction, null when no chain ever showed it to us. */
 export async function findTracked(db: Queryable, network: Network, hash: Buffer): Promise<TrackedTx | null> {
-  const row = (await tracked(db, network, [hash]))[0]
-  if (!row) return null
-  return {
-    chain: row.chain,
-    sender: row.sender,
-    nonce: row.nonce,
-    lastSeenMs: row.last_seen_ms,
-    verdict: row.verdict,
-    replacedBy: row.replaced_by,
-  }
+  return (await tracked(db, network, [hash]))[0] ?? null
 }
 
 /** What a sighting of a transaction adds to what is remembered. */

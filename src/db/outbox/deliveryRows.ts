@@ -1,23 +1,21 @@
 import type pg from 'pg'
 import type { Hex } from 'viem'
 import { NETWORK_CODE, type Network } from '../../registry/primitives/network.js'
+import { DELIVERY_KIND, DELIVERY_STATE, wordOf } from '../pg/codes.js'
 
 /** The relayer's rows. What they mean is the relayer's matter (src/relayer); here they are kept. */
 
-/** By number in the database; never renumber. */
-const STATES = ['queued', 'signed', 'sent', 'included', 'confirmed', 'parked'] as const
-export type DeliveryStateName = (typeof STATES)[number]
-const KINDS = ['verify', 'execute', 'fill', 'deliver', 'refuse'] as const
+export type DeliveryStateName = keyof typeof DELIVERY_STATE
 /**
  * `verify` and `execute` carry a message of the bridge, `deliver` a payment on Solana; `refuse` gives a payment for a community
  * name back to its payer, on the chain where it was made. `fill` uses up a nonce that nothing holds, so
  * that those behind it can go on.
  */
-export type DeliveryKind = (typeof KINDS)[number]
+export type DeliveryKind = keyof typeof DELIVERY_KIND
 
-export const isDeliveryState = (text: string): text is DeliveryStateName => STATES.some((state) => state === text)
-export const stateCode = (state: DeliveryStateName): number => STATES.indexOf(state)
-export const kindCode = (kind: DeliveryKind): number => KINDS.indexOf(kind) + 1
+export const isDeliveryState = (text: string): text is DeliveryStateName => text in DELIVERY_STATE
+export const stateCode = (state: DeliveryStateName): number => DELIVERY_STATE[state]
+export const kindCode = (kind: DeliveryKind): number => DELIVERY_KIND[kind]
 
 export interface StoredTx {
   hash: Hex
@@ -193,14 +191,14 @@ const storedTx = (tx: JsonTx): StoredTx => ({
 })
 
 function rowOf(row: Columns): DeliveryRow {
-  const kind = KINDS[row.kind - 1]!
+  const kind = wordOf(DELIVERY_KIND, row.kind)
   return {
     network: row.network === NETWORK_CODE.mainnet ? 'mainnet' : 'testnet',
     id: String(row.id),
     kind,
     chain: row.chain,
     signer: row.signer,
-    state: STATES[row.state]!,
+    state: wordOf(DELIVERY_STATE, row.state),
     valueWei: BigInt(row.value_wei),
     nonce: row.nonce,
     txs: row.txs.map(storedTx),

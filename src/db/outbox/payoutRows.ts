@@ -1,22 +1,21 @@
 import type pg from 'pg'
 import { NETWORK_CODE, type Network } from '../../registry/primitives/network.js'
+import { PAYOUT_KIND, PAYOUT_STATE, wordOf } from '../pg/codes.js'
 
 /** The relayer's rows of what becomes of payments' money. What they mean is the relayer's matter (src/relayer/payouts). */
 
-/** By number in the database; never renumber. */
-const STATES = ['queued', 'signed', 'sent', 'confirmed', 'parked'] as const
-export type PayoutState = (typeof STATES)[number]
+export type PayoutState = keyof typeof PAYOUT_STATE
 export const PAYOUT_KINDS = ['settle', 'refund', 'refuse'] as const
 /**
  * `settle`: the name was won, the money is kept. `refund`: it goes back to who paid. `refuse`: a payment for a name of a community that
  * bought nothing is made its payer's again.
  */
-export type PayoutKind = (typeof PAYOUT_KINDS)[number]
+export type PayoutKind = keyof typeof PAYOUT_KIND
 
-export const payoutStateCode = (state: PayoutState): number => STATES.indexOf(state)
-export const payoutKindCode = (kind: PayoutKind): number => PAYOUT_KINDS.indexOf(kind) + 1
-export const payoutStateOf = (code: number): PayoutState => STATES[code]!
-export const payoutKindOf = (code: number): PayoutKind => PAYOUT_KINDS[code - 1]!
+export const payoutStateCode = (state: PayoutState): number => PAYOUT_STATE[state]
+export const payoutKindCode = (kind: PayoutKind): number => PAYOUT_KIND[kind]
+export const payoutStateOf = (code: number): PayoutState => wordOf(PAYOUT_STATE, code)
+export const payoutKindOf = (code: number): PayoutKind => wordOf(PAYOUT_KIND, code)
 
 /** A signed transaction. */
 export interface PayoutTx {

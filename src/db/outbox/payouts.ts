@@ -3,6 +3,7 @@ import { OUTCOME } from '../../registry/journal/bid.js'
 import { PAYMENT_VERDICT } from '../../registry/payment/quote.js'
 import { NETWORK_CODE, type Network } from '../../registry/primitives/network.js'
 import { assertRelayer } from '../journal/head.js'
+import { notify } from '../pg/notify.js'
 import { inTransaction } from '../pg/pool.js'
 import { REFUSAL_REST_MS } from './deliveryRows.js'
 import {
@@ -176,6 +177,6 @@ export async function sendRefunds(
      RETURNING message_id`,
     [NETWORK_CODE[network], nowMs, ids],
   )
-  await pool.query(`SELECT pg_notify('clusterd', $1)`, [network])
+  await notify(pool, network)
   return rows.map((row) => row.message_id)
 }

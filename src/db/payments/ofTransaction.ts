@@ -1,5 +1,6 @@
 import type { Network } from '../../registry/primitives/network.js'
-import { prepare, type Queryable } from '../pg/prepared.js'
+import { prepare } from '../pg/prepared.js'
+import type { Queryable } from '../pg/rows.js'
 
 /** A payment that a transaction on Solana made, and what became of it. */
 export interface TxPayment {
@@ -20,17 +21,17 @@ export interface TxPayment {
 }
 
 const bySignature = prepare<{
-  message_id: Buffer
+  messageId: Buffer
   sequence: number
   position: number
   name: Buffer
-  paid_ms: number
+  paidMs: number
   confirmed: boolean
   verdict: number | null
-  hub_tx: Buffer | null
-  hub_log_index: number
-  hub_bids: number
-  hub_confirmed: boolean
+  hubTx: Buffer | null
+  hubLogIndex: number
+  hubBids: number
+  hubConfirmed: boolean
   failure: string | null
 }>(
   'tx_payments',
@@ -48,18 +49,18 @@ const bySignature = prepare<{
 export async function findPayments(db: Queryable, network: Network, signature: Buffer): Promise<TxPayment[]> {
   const rows = await bySignature(db, network, [signature])
   return rows.map((row) => ({
-    messageId: row.message_id,
+    messageId: row.messageId,
     sequence: row.sequence,
     position: row.position,
     name: row.name,
-    paidMs: row.paid_ms,
+    paidMs: row.paidMs,
     isConfirmed: row.confirmed,
     verdict: row.verdict,
-    received: row.hub_tx && {
-      txHash: row.hub_tx,
-      logIndex: row.hub_log_index,
-      bids: row.hub_bids,
-      isConfirmed: row.hub_confirmed,
+    received: row.hubTx && {
+      txHash: row.hubTx,
+      logIndex: row.hubLogIndex,
+      bids: row.hubBids,
+      isConfirmed: row.hubConfirmed,
     },
     failure: row.failure,
   }))

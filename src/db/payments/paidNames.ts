@@ -3,9 +3,10 @@ import { ENTRY_KIND } from '../../registry/journal/entry.js'
 import type { PaymentJudgement } from '../../registry/payment/decide.js'
 import type { Network } from '../../registry/primitives/network.js'
 import type { Confirmations, Refund } from '../../registry/status.js'
-import { stateCode } from '../outbox/deliveryRows.js'
-import { payoutKindCode, payoutStateOf } from '../outbox/payoutRows.js'
-import { prepare, type Queryable } from '../pg/prepared.js'
+import { payoutStateOf } from '../outbox/payoutRows.js'
+import { DELIVERY_KIND, DELIVERY_STATE, PAYOUT_KIND } from '../pg/codes.js'
+import { prepare } from '../pg/prepared.js'
+import type { Queryable } from '../pg/rows.js'
 
 /** A payment for a community name that a transaction made, and what became of it. */
 export interface TxPaidName {
@@ -23,25 +24,23 @@ export interface TxPaidName {
   refund: Refund | null
 }
 
-const CONFIRMED = stateCode('confirmed')
-const PARKED = stateCode('parked')
 /** The relayer's word for a payment that it could not give back in time. */
 const HOLD_OVER = 'hold_over'
 
 interface Columns {
-  log_index: number
+  logIndex: number
   block: number
-  community_word: Buffer
-  name_word: Buffer
-  paid_ms: number
+  communityWord: Buffer
+  nameWord: Buffer
+  paidMs: number
   confirmed: boolean
-  is_evm: boolean
-  next_block: number
+  isEvm: boolean
+  nextBlock: number
   latest: number | null
   effects: Buffer | null
-  refusal_state: number | null
-  payout_state: number | null
-  refusal_reason: string | null
+  refusalState: number | null
+  payoutState: number | null
+  refusalReason: string | null
 }
 
 const byTx = prepare<Columns>(
@@ -58,8 +57,8 @@ const byTx = prepare<Columns>(
         AND j.chain = p.chain AND j.block = p.block AND j.log_index = p.log_index AND j.kind = ${ENTRY_KIND.pay_community_name}
       WHERE h.network = ${l.network} AND p.appended LIMIT 1
     ) j ON true
-    LEFT JOIN deliveries d ON d.network = ${l.network} AND d.guid = p.payment_id AND d.kind = 5
-    LEFT JOIN payouts o ON o.network = ${l.network} AND o.message_id = p.payment_id AND o.kind = ${payoutKindCode('refuse')}
+    LEFT JOIN deliveries d ON d.network = ${l.network} AND d.guid = p.payment_id AND d.kind = ${DELIVERY_KIND.refuse}
+    LEFT JOIN payouts o ON o.network = ${l.network} AND o.message_id = p.payment_id AND o.kind = ${PAYOUT_KIND.refuse}
     WHERE p.network = ${l.network} AND p.tx = $1
     ORDER BY p.block, p.log_index`,
 )
@@ -72,12 +71,12 @@ export async function findPaidNames(db: Queryable, network: Network, tx: Buffer)
     const judgement = row.effects && judgementOf(row.effects)
     const isOwedBack = judgement !== null && judgement.outcome !== 'registered'
     return {
-      logIndex: row.log_index,
-      community: row.community_word,
-      name: row.name_word,
-      paidMs: row.paid_ms,
+      logIndex: row.logIndex,
+      community: row.communityWord,
+      name: row.nameWord,
+      paidMs: row.paidMs,
       isConfirmed: row.confirmed,
-      confirmations: row.is_evm ? { have: latest - row.block, need: Math.max(0, latest - (row.next_block - 1)) } : null,
+      confirmations: row.isEvm ? { have: latest - row.block, need: Math.max(0, latest - (row.nextBlock - 1)) } : null,
       judgement,
       refund: isOwedBack ? refundOf(row) : null,
     }
@@ -89,8 +88,8 @@ function judgementOf(effects: Buffer): PaymentJudgement {
   return judged.outcome === 'registered' ? { outcome: 'registered' } : judged
 }
 
-function refundOf({ refusal_state: delivery, payout_state: payout, refusal_reason: reason }: Columns): Refund {
+function refundOf({ refusalState: delivery, payoutState: payout, refusalReason: reason }: Columns): Refund {
   const state = payout === null ? null : payoutStateOf(payout)
-  if (delivery === CONFIRMED || state === 'confirmed') return 'refused'
-  return (delivery === PARKED || state === 'parked') && reason === HOLD_OVER ? 'too_late' : 'held'
+  if (delivery === DELIVERY_STATE.confirmed || state === 'confirmed') return 'refused'
+  return (delivery === DELIVERY_STATE.parked || state === 'parked') && reason === HOLD_OVER ? 'too_late' : 'held'
 }

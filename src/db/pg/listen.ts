@@ -1,11 +1,11 @@
 import pg from 'pg'
 import { pause } from '../../ops/notify.js'
+import { CHANNEL } from './notify.js'
 
 const RECONNECT_MS = 1_000
 
 export interface ListenOptions {
   url: string
-  channel: string
   signal: AbortSignal
   /** Also called after each new connection, since what was said meanwhile is lost. */
   onNotify: (payload: string) => void
@@ -21,7 +21,7 @@ export async function listenTo(options: ListenOptions): Promise<void> {
   }
 }
 
-async function listenOnce({ url, channel, signal, onNotify, onError }: ListenOptions): Promise<void> {
+async function listenOnce({ url, signal, onNotify, onError }: ListenOptions): Promise<void> {
   const client = new pg.Client({ connectionString: url, application_name: 'clusterd listener', keepAlive: true })
   let end: () => void = () => {}
   const ended = new Promise<void>((resolve) => {
@@ -36,7 +36,7 @@ async function listenOnce({ url, channel, signal, onNotify, onError }: ListenOpt
   client.on('notification', ({ payload }) => onNotify(payload ?? ''))
   try {
     await client.connect()
-    await client.query(`LISTEN ${pg.escapeIdentifier(channel)}`)
+    await client.query(`LISTEN ${CHANNEL}`)
     onNotify('')
     await ended
   } finally {

@@ -1,7 +1,7 @@
 import pg from 'pg'
 
 /** int8 columns count blocks, entries and milliseconds: they stay below 2^53 for good, so they are read as numbers. */
-function parseInt8(text: string): number {
+export function parseInt8(text: string): number {
   const value = Number(text)
   if (!Number.isSafeInteger(value)) throw new RangeError(`the database holds ${text} where a number below 2^53 belongs`)
   return value
@@ -45,6 +45,19 @@ export function createPool(options: PoolOptions, onError: (error: Error) => void
   // whoever holds it is told by the next query.
   pool.on('connect', (client) => client.on('error', () => {}))
   return pool
+}
+
+/** Whether the database answers. */
+export async function isReachable(pool: pg.Pool): Promise<boolean> {
+  return pool.query('SELECT 1').then(
+    () => true,
+    () => false,
+  )
+}
+
+/** Lets the current transaction commit without waiting for the disk: a crash of the server may lose it, whole. */
+export async function commitWithoutFlush(client: pg.ClientBase): Promise<void> {
+  await client.query('SET LOCAL synchronous_commit = off')
 }
 
 /** Runs `work` in one READ COMMITTED transaction and gives its connection back, destroyed if it broke. */

@@ -1,6 +1,6 @@
-import type pg from 'pg'
 import { NETWORK_CODE, NETWORKS, type Network } from '../../registry/primitives/network.js'
 import { leaf } from './partitions.js'
+import { type Queryable, readRows } from './rows.js'
 
 /** What a statement's text is made of: a network's number and its leaves. */
 export interface Leaves {
@@ -13,28 +13,17 @@ export interface Leaves {
   communityNames: string
 }
 
-/** Anything that runs a query: a pool, or a client in a transaction. */
-export type Queryable = Pick<pg.Pool, 'query'>
-
-export type Prepared<Row extends pg.QueryResultRow> = (
-  db: Queryable,
-  network: Network,
-  values: readonly unknown[],
-) => Promise<Row[]>
+export type Prepared<Row> = (db: Queryable, network: Network, values: readonly unknown[]) => Promise<Row[]>
 
 /**
  * A named statement, written once a network with the leaves in its text, so that PostgreSQL parses and plans it once a
  * connection and has no partitions to route through. Names are prefixed, since writers may share the connection.
  */
-export function prepare<Row extends pg.QueryResultRow>(name: string, text: (leaves: Leaves) => string): Prepared<Row> {
+export function prepare<Row>(name: string, text: (leaves: Leaves) => string): Prepared<Row> {
   const statements = Object.fromEntries(
     NETWORKS.map((network) => [network, { name: `read_${name}_${network}`, text: text(leavesOf(network)) }]),
   ) as Record<Network, { name: string; text: string }>
-  return async (db, network, values) => {
-    const statement = statements[network]
-    const result = await db.query<Row>({ name: statement.name, text: statement.text, values: values as unknown[] })
-    return result.rows
-  }
+  return (db, network, values) => readRows<Row>(db, statements[network], values)
 }
 
 const leavesOf = (network: Network): Leaves => ({

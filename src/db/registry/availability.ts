@@ -1,19 +1,21 @@
 import type { Network } from '../../registry/primitives/network.js'
-import { prepare, type Queryable } from '../pg/prepared.js'
+import { WON } from '../pg/codes.js'
+import { prepare } from '../pg/prepared.js'
+import type { Queryable } from '../pg/rows.js'
 
 export type Availability = 'free' | 'taken' | 'pending'
 
 const availability = prepare<{ ord: number; taken: boolean; pending: boolean }>(
   'availability',
   (l) => `SELECT i.ord,
-      EXISTS (SELECT FROM ${l.names} n WHERE n.network = ${l.network} AND n.name = i.name AND n.outcome = 1) AS taken,
+      EXISTS (SELECT FROM ${l.names} n WHERE n.network = ${l.network} AND n.name = i.name AND n.outcome = ${WON}) AS taken,
       EXISTS (SELECT FROM facts f WHERE f.network = ${l.network} AND f.name = i.name) AS pending
     FROM unnest($1::text[]) WITH ORDINALITY AS i(name, ord)`,
 )
 
 /**
- * Whether names can be had: `taken` by a confirmed bid, `pending` while an unconfirmed bid leads. One element per input, in
- * its order; names are canonical.
+ * Availability of canonical names, one element per input, in its order: `taken` by a confirmed bid, `pending` while an
+ * unconfirmed bid leads.
  */
 export async function readAvailability(
   db: Queryable,

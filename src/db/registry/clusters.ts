@@ -1,9 +1,11 @@
 import { actorOfChange, isChangeKind } from '../../registry/journal/change.js'
 import { entryKind } from '../../registry/journal/entry.js'
 import type { Network } from '../../registry/primitives/network.js'
-import { entryAt, type Leaves, prepare, type Queryable } from '../pg/prepared.js'
+import { WON } from '../pg/codes.js'
+import { entryAt, type Leaves, prepare } from '../pg/prepared.js'
+import type { Queryable } from '../pg/rows.js'
 
-/** A cluster as the public, or one of its members, sees it. Times in milliseconds; actors as stored addresses, null where none may be named. */
+/** A cluster as the public or a member sees it. Times in milliseconds; actors as stored addresses, null where private. */
 export interface ClusterView {
   id: Buffer
   createdMs: number
@@ -22,30 +24,24 @@ export interface ClusterWallet {
   updatedBy: Buffer | null
 }
 
-interface Columns {
+interface Row extends Omit<ClusterWallet, 'address'> {
   id: Buffer
-  cluster_ms: number
-  cluster_by: Buffer | null
+  clusterMs: number
+  clusterBy: Buffer | null
+  /** Null in the one row of a cluster without wallets. */
   address: Buffer | null
-  name: string
-  verified: boolean
-  private: boolean
-  backed_up: boolean
-  created_ms: number
-  updated_ms: number
-  updated_by: Buffer | null
-  /** For members alone: the newest change itself, which names who really made it. */
-  updated_kind: number | null
-  updated_body: Buffer | null
+  /** For members only: kind and body of the newest change, whose body names the actor also where it is private. */
+  updatedKind: number | null
+  updatedBody: Buffer | null
 }
 
 /**
- * A cluster with its public wallets, oldest first, and the private ones too where the wallet `viewer` is verified in it; one
- * row without an address when it has none.
+ * A cluster with its public wallets, oldest first, and its private ones where the wallet `viewer` is verified in it; one row
+ * without an address when there are none.
  */
 const clusterFor = (l: Leaves, serial: string, viewer: string): string => `
   SELECT c.id, cj.at_ms AS cluster_ms, cj.actor AS cluster_by,
-    w.address, w.name, w.verified, w.private, w.backed_up, w.created_ms, w.updated_ms, w.updated_by,
+    w.address, w.name, w.is_verified, w.is_private, w.is_backed_up, w.created_ms, w.updated_ms, w.updated_by,
     w.updated_kind, w.updated_body
   FROM journal_heads h
   JOIN ${l.clusters} c ON c.network = ${l.network} AND c.serial = ${serial}
@@ -55,7 +51,7 @@ const clusterFor = (l: Leaves, serial: string, viewer: string): string => `
   ) AS is_member) m
   CROSS JOIN LATERAL (${entryAt(l, 'h.generation', 'c.created_seq')}) cj
   LEFT JOIN LATERAL (
-    SELECT w.address, w.name, w.verified, w.private, w.backed_up, w.created_seq,
+    SELECT w.address, w.name, w.verified AS is_verified, w.private AS is_private, w.backed_up AS is_backed_up, w.created_seq,
       created.at_ms AS created_ms, updated.at_ms AS updated_ms, updated.actor AS updated_by,
       CASE WHEN m.is_member THEN updated.kind END AS updated_kind, CASE WHEN m.is_member THEN updated.body END AS updated_body
     FROM ${l.wallets} w
@@ -66,14 +62,13 @@ const clusterFor = (l: Leaves, serial: string, viewer: string): string => `
   WHERE h.network = ${l.network}
   ORDER BY w.created_seq, w.address`
 
-const byId = prepare<Columns>('cluster_by_id', (l) =>
+const byId = prepare<Row>('cluster_by_id', (l) =>
   clusterFor(l, `(SELECT serial FROM ${l.clusters} WHERE network = ${l.network} AND id = $1)`, '$2'),
 )
 
 /**
  * The cluster with this id, null when there is none.
- * @param viewer stored address of the wallet that asks: one that is verified in the cluster sees all of it, anybody else what
- *   is public
+ * @param viewer stored address of the caller's wallet: verified in the cluster, it sees private wallets too
  */
 export async function findClusterById(
   db: Queryable,
@@ -84,11 +79,15 @@ export async function findClusterById(
   return view(await byId(db, network, [id, viewer]))
 }
 
-const byName = prepare<Columns>('cluster_by_name', (l) =>
-  clusterFor(l, `(SELECT cluster FROM ${l.names} WHERE network = ${l.network} AND name = $1 AND outcome = 1)`, '$2'),
+const byName = prepare<Row>('cluster_by_name', (l) =>
+  clusterFor(
+    l,
+    `(SELECT cluster FROM ${l.names} WHERE network = ${l.network} AND name = $1 AND outcome = ${WON})`,
+    '$2',
+  ),
 )
 
-/** The same of the cluster that holds this (canonical) name, null when nobody does. */
+/** The cluster that holds this canonical name, null when nobody does. @param viewer as in `findClusterById` */
 export async function findClusterByName(
   db: Queryable,
   network: Network,
@@ -106,8 +105,8 @@ const idByAddress = prepare<{ id: Buffer }>(
 )
 
 /**
- * The id of the cluster in which this address is verified, null when there is none: in public, or privately where the
- * address itself asks.
+ * Id of the cluster in which this address is verified, null when there is none. A private membership is found by the address
+ * itself only.
  */
 export async function findClusterId(
   db: Queryable,
@@ -129,30 +128,22 @@ export async function isCluster(db: Queryable, network: Network, id: Buffer): Pr
   return (await clusterExists(db, network, [id])).length > 0
 }
 
-function view(rows: readonly Columns[]): ClusterView | null {
-  const first = rows[0]
+function view(rows: readonly Row[]): ClusterView | null {
+  const [first] = rows
   if (!first) return null
   return {
     id: first.id,
-    createdMs: first.cluster_ms,
-    createdBy: first.cluster_by,
-    wallets: rows.flatMap((row) => (row.address === null ? [] : [wallet(row, row.address)])),
+    createdMs: first.clusterMs,
+    createdBy: first.clusterBy,
+    wallets: rows.flatMap(({ id, clusterMs, clusterBy, address, updatedKind, updatedBody, ...wallet }) =>
+      address === null
+        ? []
+        : [{ ...wallet, address, updatedBy: actorOf(updatedKind, updatedBody) ?? wallet.updatedBy }],
+    ),
   }
 }
 
-const wallet = (row: Columns, address: Buffer): ClusterWallet => ({
-  address,
-  name: row.name,
-  isVerified: row.verified,
-  isPrivate: row.private,
-  isBackedUp: row.backed_up,
-  createdMs: row.created_ms,
-  updatedMs: row.updated_ms,
-  updatedBy: row.updated_kind === null ? row.updated_by : realActor(row),
-})
-
-/** The public actor of a change may be a stand-in for a private one. */
-function realActor({ updated_kind, updated_body, updated_by }: Columns): Buffer | null {
-  const isChange = updated_kind !== null && updated_body && isChangeKind(entryKind(updated_kind))
-  return isChange ? actorOfChange(updated_body) : updated_by
+/** The actor that a change's body names; the public one may be pseudonymous. */
+function actorOf(kind: number | null, body: Buffer | null): Buffer | null {
+  return kind !== null && body && isChangeKind(entryKind(kind)) ? actorOfChange(body) : null
 }

@@ -1,11 +1,13 @@
 import type { Network } from '../../registry/primitives/network.js'
-import { prepare, type Queryable } from '../pg/prepared.js'
+import { WON } from '../pg/codes.js'
+import { prepare } from '../pg/prepared.js'
+import type { Queryable } from '../pg/rows.js'
 
 const verifiedIn = prepare<{ name: string }>(
   'verified_in_clusters',
   (l) => `SELECT i.name FROM unnest($2::text[]) AS i(name)
     CROSS JOIN LATERAL (
-      SELECT n.cluster FROM ${l.names} n WHERE n.network = ${l.network} AND n.name = i.name AND n.outcome = 1 LIMIT 1
+      SELECT n.cluster FROM ${l.names} n WHERE n.network = ${l.network} AND n.name = i.name AND n.outcome = ${WON} LIMIT 1
     ) n
     CROSS JOIN LATERAL (
       SELECT FROM ${l.wallets} w WHERE w.network = ${l.network} AND w.cluster = n.cluster AND w.address = $1
@@ -14,8 +16,8 @@ const verifiedIn = prepare<{ name: string }>(
 )
 
 /**
- * Those of the names whose clusters a wallet is verified in, where the public may know: that a requirement is met is told by
- * the name it gets.
+ * Names among these in whose clusters a wallet is publicly verified. A private membership doesn't count: the name that a met
+ * requirement allows would reveal it.
  * @param address its stored form
  * @param names canonical names of clusters
  */

@@ -3,7 +3,9 @@ import type { CommunityRules } from '../../registry/community/rules.js'
 import { decodePayment, rulesOfBody } from '../../registry/journal/communityChange.js'
 import { entryKind } from '../../registry/journal/entry.js'
 import type { Network } from '../../registry/primitives/network.js'
-import { entryAt, prepare, type Queryable } from '../pg/prepared.js'
+import { WON } from '../pg/codes.js'
+import { entryAt, prepare } from '../pg/prepared.js'
+import type { Queryable } from '../pg/rows.js'
 
 const rulesNow = prepare<{ body: Buffer }>(
   'community_rules',
@@ -15,7 +17,7 @@ const rulesNow = prepare<{ body: Buffer }>(
     WHERE h.network = ${l.network}`,
 )
 
-/** The rules of a community as they stand, null when the (canonical) name is none. */
+/** Current rules of a community, null when the canonical name is no community. */
 export async function findCommunityRules(
   db: Queryable,
   network: Network,
@@ -25,13 +27,13 @@ export async function findCommunityRules(
   return rows[0] ? rulesOfBody(rows[0].body) : null
 }
 
-/** All rules of a community there ever were, oldest first; none where the (canonical) name is no community. */
+/** Every version of a community's rules, oldest first; none where the canonical name is no community. */
 export async function findCommunityHistory(db: Queryable, network: Network, name: string): Promise<RulesVersion[]> {
   const rows = await history(db, network, [name])
-  return rows.map(({ at_ms, body }) => ({ atMs: at_ms, rules: rulesOfBody(body) }))
+  return rows.map(({ atMs, body }) => ({ atMs, rules: rulesOfBody(body) }))
 }
 
-const history = prepare<{ at_ms: number; body: Buffer }>(
+const history = prepare<{ atMs: number; body: Buffer }>(
   'community_history',
   (l) => `SELECT j.at_ms, j.body FROM journal_heads h
     JOIN ${l.communities} c ON c.network = ${l.network} AND c.name = $1
@@ -39,7 +41,7 @@ const history = prepare<{ at_ms: number; body: Buffer }>(
     WHERE h.network = ${l.network} ORDER BY c.seq`,
 )
 
-/** All communities by name, with how many names there are below each. */
+/** Communities by name, each with the number of names below it. */
 export async function listCommunities(
   db: Queryable,
   network: Network,
@@ -63,7 +65,7 @@ const availability = prepare<{ taken: boolean; pending: boolean }>(
       EXISTS (SELECT FROM ${l.communityNames} WHERE network = ${l.network} AND community = $1 AND name = $2)
       OR EXISTS (
         SELECT FROM ${l.names} n JOIN ${l.wallets} w ON w.network = ${l.network} AND w.cluster = n.cluster
-        WHERE n.network = ${l.network} AND n.name = $1 AND n.outcome = 1 AND w.name = $2 AND NOT w.private
+        WHERE n.network = ${l.network} AND n.name = $1 AND n.outcome = ${WON} AND w.name = $2 AND NOT w.private
       ) AS taken,
       EXISTS (
         SELECT FROM community_payments p
@@ -72,8 +74,8 @@ const availability = prepare<{ taken: boolean; pending: boolean }>(
 )
 
 /**
- * Whether a name below a community can be had: `taken` by somebody, or as a public wallet name of the community's cluster;
- * `pending` while a payment for it is under way.
+ * Availability of a name below a community: `taken` when it is registered or is a public wallet name of the community's
+ * cluster, `pending` while a payment for it is under way.
  */
 export async function communityNameAvailability(
   db: Queryable,
@@ -86,18 +88,18 @@ export async function communityNameAvailability(
   return row?.pending ? 'pending' : 'free'
 }
 
-const standing = prepare<{ is_owner: boolean; is_own: boolean }>('community_standing', (l) => {
+const standing = prepare<{ isOwner: boolean; isOwn: boolean }>('community_standing', (l) => {
   const home = (wallet: string) =>
     `(SELECT cluster FROM ${l.wallets} WHERE network = ${l.network} AND address = ${wallet} AND verified)`
   return `SELECT
-      coalesce(${home('$2')} = (SELECT cluster FROM ${l.names} WHERE network = ${l.network} AND name = $1 AND outcome = 1), false)
+      coalesce(${home('$2')} = (SELECT cluster FROM ${l.names} WHERE network = ${l.network} AND name = $1 AND outcome = ${WON}), false)
         AS is_owner,
       coalesce($2::bytea = $3::bytea OR ${home('$2')} = ${home('$3')}, false) AS is_own`
 })
 
 /**
- * How a caller stands to a community and to the wallet that is to get a name: whether it is verified in the cluster that holds
- * the community, and whether that wallet is itself, or verified in the same cluster. For the caller alone.
+ * Standing of a caller, for the caller's eyes only: `isOwner`, verified in the cluster that holds the community; `isOwn`, the
+ * wallet that is to get the name is the caller itself or verified in the caller's cluster.
  */
 export async function standingOf(
   db: Queryable,
@@ -105,7 +107,7 @@ export async function standingOf(
   { community, caller, wallet }: { community: string; caller: Buffer; wallet: Buffer },
 ): Promise<{ isOwner: boolean; isOwn: boolean }> {
   const [row] = await standing(db, network, [community, caller, wallet])
-  return { isOwner: row!.is_owner, isOwn: row!.is_own }
+  return row!
 }
 
 /** A name below a community that an address owns. Times in milliseconds. */
@@ -114,26 +116,16 @@ export interface OwnedCommunityName {
   name: string
   /** The cluster in which the owner is verified in public, null for none. */
   clusterId: Buffer | null
-  /** What was paid for it, null where it was free. */
+  /** Price paid, null where it was free. */
   paid: { network: string; token: string; amount: bigint } | null
   atMs: number
-  /** Stored address, null where none may be named. */
+  /** Stored address of the registrant, null where it is private. */
   by: Buffer | null
 }
 
-interface OwnedColumns {
-  community: string
-  name: string
-  cluster_id: Buffer | null
-  at_ms: number
-  actor: Buffer | null
-  kind: number
-  body: Buffer
-}
-
-const owned = prepare<OwnedColumns>(
+const owned = prepare<Omit<OwnedCommunityName, 'paid'> & { kind: number; body: Buffer }>(
   'owned_community_names',
-  (l) => `SELECT n.community, n.name, c.id AS cluster_id, j.at_ms, j.actor, j.kind, j.body
+  (l) => `SELECT n.community, n.name, c.id AS cluster_id, j.at_ms, j.actor AS by, j.kind, j.body
     FROM ${l.communityNames} n
     JOIN journal_heads h ON h.network = ${l.network}
     CROSS JOIN LATERAL (${entryAt(l, 'h.generation', 'n.seq')}) j
@@ -150,12 +142,8 @@ export async function findOwnedCommunityNames(
   address: Buffer,
 ): Promise<OwnedCommunityName[]> {
   const rows = await owned(db, network, [address])
-  return rows.map(({ community, name, cluster_id, at_ms, actor, kind, body }) => ({
-    community,
-    name,
-    clusterId: cluster_id,
+  return rows.map(({ kind, body, ...name }) => ({
+    ...name,
     paid: entryKind(kind) === 'pay_community_name' ? decodePayment(body) : null,
-    atMs: at_ms,
-    by: actor,
   }))
 }

@@ -1,37 +1,32 @@
 import type { Network } from '../../registry/primitives/network.js'
-import { type Leaves, prepare, type Queryable } from '../pg/prepared.js'
+import { WON } from '../pg/codes.js'
+import { type Leaves, prepare } from '../pg/prepared.js'
+import type { Queryable } from '../pg/rows.js'
 
-/** What an address resolves to: a wallet entry, or a name below a community. */
+/** Result of a look-up by address: a wallet entry, or a name below a community. */
 export interface AddressHit {
-  /** The default name of its cluster: the oldest it holds; or the community. */
+  /** Default name of its cluster (the oldest it holds), or the community. */
   clusterName: string | null
   walletName: string
   isVerified: boolean
-  /** It is a name below a community, which says nothing of a cluster. */
+  /** True for a name below a community, which says nothing of a cluster. */
   isOfCommunity: boolean
 }
 
-interface AddressColumns {
-  rank: number
-  cluster_name: string | null
-  wallet_name: string
-  verified: boolean
-}
-
 /**
- * What an address resolves to in public: its entry in the cluster where it is verified, if that holds a name; else its oldest
- * name below a community; else its entry all the same, or its oldest unverified mention.
+ * Public name of an address: its entry in the cluster where it is verified, if that holds a name; else its oldest name below a
+ * community; else that entry without a cluster name, or its oldest unverified mention.
  */
 const publicName = (l: Leaves, address: string): string => `
-  SELECT * FROM (
-    SELECT CASE WHEN e.verified AND e.cluster_name IS NOT NULL THEN 0 ELSE 2 END AS rank, e.wallet_name, e.verified, e.cluster_name
+  SELECT cluster_name, wallet_name, is_verified, rank = 1 AS is_of_community FROM (
+    SELECT CASE WHEN e.is_verified AND e.cluster_name IS NOT NULL THEN 0 ELSE 2 END AS rank, e.wallet_name, e.is_verified, e.cluster_name
     FROM (${publicEntry(l, address)}) e
     UNION ALL
     (SELECT 1, n.name, n.verified, n.community FROM ${l.communityNames} n
      WHERE n.network = ${l.network} AND n.address = ${address} ORDER BY n.seq LIMIT 1)
   ) found ORDER BY rank LIMIT 1`
 
-/** The entry an address has in public: where it is verified, else its oldest unverified mention. */
+/** Public entry of an address: where it is verified, else its oldest unverified mention. */
 const publicEntry = (l: Leaves, address: string): string => `
   WITH own AS MATERIALIZED (
     SELECT cluster, name, verified FROM ${l.wallets}
@@ -41,20 +36,19 @@ const publicEntry = (l: Leaves, address: string): string => `
     WHERE network = ${l.network} AND address = ${address} AND NOT verified AND NOT private AND NOT EXISTS (SELECT FROM own)
     ORDER BY created_seq, cluster LIMIT 1
   )
-  SELECT w.name AS wallet_name, w.verified,
+  SELECT w.name AS wallet_name, w.verified AS is_verified,
     (SELECT n.name FROM ${l.names} n WHERE n.network = ${l.network} AND n.cluster = w.cluster ORDER BY n.seq LIMIT 1)
       AS cluster_name
   FROM (SELECT * FROM own UNION ALL SELECT * FROM mention) w`
 
-const byAddress = prepare<AddressColumns>('by_address', (l) => publicName(l, '$1'))
+const byAddress = prepare<AddressHit>('by_address', (l) => publicName(l, '$1'))
 
 /** The public name of an address, null when it has none. One round trip. */
 export async function findByAddress(db: Queryable, network: Network, address: Buffer): Promise<AddressHit | null> {
-  const rows = await byAddress(db, network, [address])
-  return rows[0] ? hit(rows[0]) : null
+  return (await byAddress(db, network, [address]))[0] ?? null
 }
 
-const byAddresses = prepare<AddressColumns & { ord: number }>(
+const byAddresses = prepare<AddressHit & { ord: number }>(
   'by_addresses',
   (l) => `SELECT i.ord, e.* FROM unnest($1::bytea[]) WITH ORDINALITY AS i(address, ord)
     CROSS JOIN LATERAL (${publicName(l, 'i.address')}) e`,
@@ -68,16 +62,9 @@ export async function findByAddresses(
 ): Promise<(AddressHit | null)[]> {
   const found: (AddressHit | null)[] = addresses.map(() => null)
   if (addresses.length === 0) return found
-  for (const row of await byAddresses(db, network, [addresses])) found[row.ord - 1] = hit(row)
+  for (const { ord, ...hit } of await byAddresses(db, network, [addresses])) found[ord - 1] = hit
   return found
 }
-
-const hit = (row: AddressColumns): AddressHit => ({
-  clusterName: row.cluster_name,
-  walletName: row.wallet_name,
-  isVerified: row.verified,
-  isOfCommunity: row.rank === 1,
-})
 
 /** The wallet that a name resolves to. */
 export interface NameHit {
@@ -86,16 +73,9 @@ export interface NameHit {
   isVerified: boolean
 }
 
-interface NameColumns {
-  ord: number
-  address: Buffer
-  wallet_name: string
-  verified: boolean
-}
-
-const byNames = prepare<NameColumns>(
+const byNames = prepare<NameHit & { ord: number }>(
   'by_names',
-  (l) => `SELECT i.ord, w.address, w.name AS wallet_name, w.verified
+  (l) => `SELECT i.ord, w.address, w.name AS wallet_name, w.verified AS is_verified
     FROM unnest($1::text[], $2::text[]) WITH ORDINALITY AS i(cluster, wallet, ord)
     CROSS JOIN LATERAL (
       SELECT * FROM (
@@ -104,7 +84,7 @@ const byNames = prepare<NameColumns>(
         UNION ALL
         (SELECT 1, w.address, w.name, w.verified FROM (
            SELECT n.cluster FROM ${l.names} n
-           WHERE n.network = ${l.network} AND n.name = i.cluster AND n.outcome = 1 LIMIT 1
+           WHERE n.network = ${l.network} AND n.name = i.cluster AND n.outcome = ${WON} LIMIT 1
          ) n
          JOIN ${l.wallets} w ON w.network = ${l.network} AND w.cluster = n.cluster AND NOT w.private
            AND (w.name = i.wallet OR i.wallet IS NULL AND (w.verified OR w.name = 'main'))
@@ -114,9 +94,9 @@ const byNames = prepare<NameColumns>(
 )
 
 /**
- * The wallets that names resolve to in public: `cluster/wallet` to who has that name below the community, else to that wallet of
- * the cluster (they share a namespace, and a name that was registered stays with its owner where clusters' names move); a cluster
- * alone to its wallet `main`, else to its oldest verified one. One element per input, in its order; names are canonical.
+ * Wallets that canonical names resolve to in public, one element per input, in its order. `cluster/wallet` resolves to the owner
+ * of that name below the community, else to that wallet of the cluster: both share a namespace, and a registered name stays with
+ * its owner when the cluster's name moves. A cluster alone resolves to its wallet `main`, else to its oldest verified one.
  */
 export async function findByNames(
   db: Queryable,
@@ -126,8 +106,6 @@ export async function findByNames(
   const found: (NameHit | null)[] = names.map(() => null)
   if (names.length === 0) return found
   const rows = await byNames(db, network, [names.map((name) => name.cluster), names.map((name) => name.wallet)])
-  for (const row of rows) {
-    found[row.ord - 1] = { address: row.address, walletName: row.wallet_name, isVerified: row.verified }
-  }
+  for (const { ord, ...hit } of rows) found[ord - 1] = hit
   return found
 }

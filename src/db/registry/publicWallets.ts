@@ -1,29 +1,24 @@
 import type { Network } from '../../registry/primitives/network.js'
-import { prepare, type Queryable } from '../pg/prepared.js'
+import { WON } from '../pg/codes.js'
+import { prepare } from '../pg/prepared.js'
+import type { Queryable } from '../pg/rows.js'
 
-/** A wallet that the public sees in a cluster. */
+/** A public wallet of a cluster. */
 export interface PublicWallet {
   address: Buffer
   name: string
   isVerified: boolean
 }
 
-interface Columns {
-  ord: number
-  address: Buffer | null
-  name: string
-  verified: boolean
-}
-
-// a cluster that a name stands for has one row without an address where nobody sees a wallet in it; the limit stands inside,
-// so that no more rows are read than it lets through
-const byNames = prepare<Columns>(
+// A cluster without public wallets gives one row without an address. The limit stands inside, so that no more rows are read
+// than are returned.
+const byNames = prepare<{ ord: number; address: Buffer | null; name: string; isVerified: boolean }>(
   'public_wallets_by_names',
-  (l) => `SELECT ord, address, name, verified FROM (
+  (l) => `SELECT ord, address, name, verified AS is_verified FROM (
     SELECT i.ord, w.address, w.name, w.verified, w.created_seq
     FROM unnest($1::text[]) WITH ORDINALITY AS i(name, ord)
     CROSS JOIN LATERAL (
-      SELECT n.cluster FROM ${l.names} n WHERE n.network = ${l.network} AND n.name = i.name AND n.outcome = 1 LIMIT 1
+      SELECT n.cluster FROM ${l.names} n WHERE n.network = ${l.network} AND n.name = i.name AND n.outcome = ${WON} LIMIT 1
     ) n
     LEFT JOIN LATERAL (
       SELECT w.address, w.name, w.verified, w.created_seq FROM ${l.wallets} w
@@ -34,10 +29,10 @@ const byNames = prepare<Columns>(
 )
 
 /**
- * The public wallets, oldest first, of the clusters that hold these (canonical) names: one element per name, in their
- * order; null where nobody holds it.
+ * Public wallets, oldest first, of the clusters that hold these canonical names: one element per name, in their order; null
+ * where nobody holds it.
  * @param limit of wallets, all names together
- * @returns null when they are more than the limit
+ * @returns null when there are more wallets than the limit
  */
 export async function findPublicWallets(
   db: Queryable,
@@ -49,9 +44,9 @@ export async function findPublicWallets(
   if (names.length === 0) return found
   const rows = await byNames(db, network, [names, limit + 1])
   if (rows.length > limit) return null
-  for (const { ord, address, name, verified } of rows) {
+  for (const { ord, address, ...wallet } of rows) {
     const wallets = found[ord - 1] ?? []
-    if (address) wallets.push({ address, name, isVerified: verified })
+    if (address) wallets.push({ address, ...wallet })
     found[ord - 1] = wallets
   }
   return found

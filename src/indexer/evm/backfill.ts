@@ -5,7 +5,7 @@ import type { DecodedLogs } from '../../chains/evm/decodeLogs.js'
 import type { ChainRow } from '../../db/chains.js'
 import { createWrittenKeys, type WrittenKeys } from '../../db/journal/keyFilter.js'
 import { writeTail } from '../../db/journal/tail.js'
-import { inTransaction } from '../../db/pg/pool.js'
+import { commitWithoutFlush, inTransaction } from '../../db/pg/pool.js'
 import { failpoint } from '../../ops/failpoint.js'
 import { firstClusterIds, keysOf } from '../../registry/fold/index.js'
 import type { Entry } from '../../registry/journal/entry.js'
@@ -150,7 +150,7 @@ async function commit(
     // Not waiting for the disk is safe in the first catch-up alone: a crash of the server loses the newest transactions
     // whole, rows and checkpoint together, nobody else has written behind them, and the same blocks give the same rows
     // again. The end of the catch-up is recorded by an ordinary commit, which brings everything before it to disk.
-    if (!options.isCaughtUp) await client.query('SET LOCAL synchronous_commit = off')
+    if (!options.isCaughtUp) await commitWithoutFlush(client)
     const minimumWei = await writeConfirmed(
       client,
       row,

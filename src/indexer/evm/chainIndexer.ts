@@ -7,6 +7,7 @@ import { type ChainRow, haltChain } from '../../db/chains.js'
 import { assertLeader, markCaughtUp, readHead } from '../../db/journal/head.js'
 import { writeTail } from '../../db/journal/tail.js'
 import { writeTailCommunityPayments } from '../../db/payments/communityPayments.js'
+import { notify } from '../../db/pg/notify.js'
 import { inTransaction } from '../../db/pg/pool.js'
 import { failpoint } from '../../ops/failpoint.js'
 import { toHex } from '../../registry/primitives/bytes.js'
@@ -220,7 +221,7 @@ async function writeStep(options: ChainIndexerOptions, step: Step): Promise<bigi
       if (options.chain.config.communityPayments)
         await writeTailCommunityPayments(client, network, chain, { dropFrom, payments })
     }
-    await client.query(`SELECT pg_notify('clusterd', $1)`, [network])
+    await notify(client, network)
     failpoint('follow.before_commit')
     return minimumWei
   })

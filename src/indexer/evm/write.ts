@@ -5,6 +5,7 @@ import { type ChainRow, type Checkpoint, moveCheckpoint } from '../../db/chains.
 import { type AppendOptions, appendEntries } from '../../db/journal/append.js'
 import { forgetConfirmedTail } from '../../db/journal/tail.js'
 import { confirmCommunityPayments } from '../../db/payments/communityPayments.js'
+import { notify } from '../../db/pg/notify.js'
 import { failpoint } from '../../ops/failpoint.js'
 
 /**
@@ -35,7 +36,6 @@ export async function writeConfirmed(
   await confirmCommunityPayments(client, network, chain, payments)
   await moveCheckpoint(client, row, to)
   await forgetConfirmedTail(client, network, chain, to.nextBlock)
-  if (entries.length + received.length + sent.length + payments.length > 0)
-    await client.query(`SELECT pg_notify('clusterd', $1)`, [network])
+  if (entries.length + received.length + sent.length + payments.length > 0) await notify(client, network)
   return minimumWei
 }

@@ -7,6 +7,7 @@ import { lockHead, readHead } from '../../db/journal/head.js'
 import { readRules } from '../../db/journal/sliceCommunities.js'
 import { queueRefusals } from '../../db/outbox/communityRefusals.js'
 import { markAppended, type OpenCommunityPayment, openCommunityPayments } from '../../db/payments/communityPayments.js'
+import { notify } from '../../db/pg/notify.js'
 import { inTransaction } from '../../db/pg/pool.js'
 import { verifiedInClusters } from '../../db/registry/communities.js'
 import { failpoint } from '../../ops/failpoint.js'
@@ -194,7 +195,7 @@ async function enter(
     const bought = new Set(judged.flatMap(({ judgement }, i) => (judgement.outcome === 'registered' ? [i] : [])))
     const refused = payments.filter((_, i) => !bought.has(i))
     await queueRefusals(client, network, refused, nowMs())
-    if (still.length > 0) await client.query(`SELECT pg_notify('clusterd', $1)`, [network])
+    if (still.length > 0) await notify(client, network)
     failpoint('judge.before_commit')
     return still.length
   })

@@ -22,6 +22,7 @@ import {
   readKnownCommunityPayments,
   settlePayments,
 } from '../../db/payments/payments.js'
+import { notify } from '../../db/pg/notify.js'
 import { inTransaction } from '../../db/pg/pool.js'
 import { failpoint } from '../../ops/failpoint.js'
 import type { IndexerState, Progress } from '../evm/types.js'
@@ -191,7 +192,7 @@ export function createPaymentWatcher(options: PaymentWatcherOptions): PaymentWat
       const last = txs.at(-1)
       const to = last && now.book.isWhole && now.communityBook.isWhole ? cursorBehind(now, last) : now.cursor
       if (to !== now.cursor) await moveCursor(client, network, chain, now.cursor, to)
-      await client.query(`SELECT pg_notify('clusterd', $1)`, [network])
+      await notify(client, network)
       failpoint('solana.before_commit')
       return to
     })

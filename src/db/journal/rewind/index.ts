@@ -3,6 +3,7 @@ import { NETWORK_CODE, type Network } from '../../../registry/primitives/network
 import type { ChainRow } from '../../chains.js'
 import { asRefused, placesOfRefused, queueRefusalsAgain } from '../../outbox/communityRefusals.js'
 import { LOCK_CLASS, REWIND_LOCK } from '../../pg/leader.js'
+import { notify } from '../../pg/notify.js'
 import { leaf, type PartitionedTable, STATE_TABLES } from '../../pg/partitions.js'
 import { appendEntries } from '../append.js'
 import { readHead, type StoredHead } from '../head.js'
@@ -209,7 +210,7 @@ async function switchOver(rebuild: Rebuild): Promise<RewindReport> {
     [NETWORK_CODE[network], head.generation],
   )
   if (rowCount !== 1) throw new Error(`rewinding ${network}: its generation ${head.generation} has ended meanwhile`)
-  await writer.query(`SELECT pg_notify('clusterd', $1)`, [network])
+  await notify(writer, network)
   return report
 }
 

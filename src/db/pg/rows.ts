@@ -1,0 +1,72 @@
+import pg from 'pg'
+import { NETWORK_CODE, type Network } from '../../registry/primitives/network.js'
+import { parseInt8 } from './pool.js'
+
+/** Anything that runs a query: a pool, or a client in a transaction. */
+export type Queryable = Pick<pg.Pool, 'query'>
+
+/** A statement's text; with a name, the server parses and plans it once per connection. */
+export type Statement = string | { name: string; text: string }
+
+/** Whole numbers come as numbers below 2^53, `numeric` columns (amounts) as bigints, bytea as Buffers. */
+const types: pg.CustomTypesConfig = {
+  getTypeParser: ((oid: number, format?: 'text' | 'binary') => {
+    if (oid === pg.types.builtins.INT8) return parseInt8
+    if (oid === pg.types.builtins.NUMERIC) return BigInt
+    return pg.types.getTypeParser(oid, format as 'text')
+  }) as pg.CustomTypesConfig['getTypeParser'],
+}
+
+const propertyOfColumn = new Map<string, string>()
+
+function propertyOf(column: string): string {
+  let property = propertyOfColumn.get(column)
+  if (property === undefined) {
+    property = column.replace(/_([a-z0-9])/g, (_, letter: string) => letter.toUpperCase())
+    propertyOfColumn.set(column, property)
+  }
+  return property
+}
+
+async function run(db: Queryable, statement: Statement, values: readonly unknown[]): Promise<pg.QueryArrayResult> {
+  const config = typeof statement === 'string' ? { text: statement } : statement
+  return db.query({ ...config, values: values as unknown[], rowMode: 'array', types })
+}
+
+/**
+ * Runs a statement that names its networks itself.
+ * @returns the rows as objects: column `created_ms` is property `createdMs`, so that a row's type is the domain's type
+ */
+export async function readRows<Row>(
+  db: Queryable,
+  statement: Statement,
+  values: readonly unknown[] = [],
+): Promise<Row[]> {
+  const { fields, rows } = await run(db, statement, values)
+  const properties = fields.map(({ name }) => propertyOf(name))
+  return rows.map((cells: unknown[]) => {
+    const row: Record<string, unknown> = {}
+    for (let i = 0; i < cells.length; i++) row[properties[i]!] = cells[i]
+    return row as Row
+  })
+}
+
+/** As `readRows`, of one network: its code is `$1`, the values are `$2` and up. */
+export function query<Row>(
+  db: Queryable,
+  network: Network,
+  statement: Statement,
+  values: readonly unknown[] = [],
+): Promise<Row[]> {
+  return readRows(db, statement, [NETWORK_CODE[network], ...values])
+}
+
+/** Runs a statement that returns no rows, with parameters as `query` has them. @returns how many rows it wrote or deleted */
+export async function execute(
+  db: Queryable,
+  network: Network,
+  statement: Statement,
+  values: readonly unknown[] = [],
+): Promise<number> {
+  return (await run(db, statement, [NETWORK_CODE[network], ...values])).rowCount ?? 0
+}
