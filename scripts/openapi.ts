@@ -3,23 +3,13 @@
  *
  *   npm run openapi [-- --check]
  */
-import { readFileSync, writeFileSync } from 'node:fs'
-import { fileURLToPath } from 'node:url'
 import { openApiDocuments } from '../src/api/routes.js'
+import { writeOrCheck } from './generatedFile.js'
 
 const MAX_COLUMNS = 100
 
 for (const [path, document] of Object.entries(openApiDocuments())) {
-  const file = fileURLToPath(new URL(`../docs${path}`, import.meta.url))
-  const text = `${jsonLines(document)}\n`
-  if (!process.argv.includes('--check')) {
-    writeFileSync(file, text)
-    console.log(`wrote ${file}`)
-  } else if (readFileSync(file, 'utf8') === text) console.log(`docs${path} is current`)
-  else {
-    console.log(`docs${path} has drifted: run \`npm run openapi\``)
-    process.exitCode = 1
-  }
+  writeOrCheck(`docs${path}`, `${jsonLines(document)}\n`, 'openapi')
 }
 
 /** JSON in which whatever fits its line stays on it, so that a reviewer sees `{ "$ref": "…" }` as the one thing it is. */

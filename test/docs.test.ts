@@ -1,0 +1,54 @@
+import { existsSync, readdirSync, readFileSync } from 'node:fs'
+import { dirname, join } from 'node:path'
+import { describe, expect, it } from 'vitest'
+
+const ROOT = join(import.meta.dirname, '..')
+const DOCUMENTS = [
+  'README.md',
+  'CONTRIBUTING.md',
+  ...readdirSync(join(ROOT, 'docs')).map((file) => `docs/${file}`),
+].filter((path) => path.endsWith('.md'))
+const read = (path: string): string => readFileSync(join(ROOT, path), 'utf8')
+
+/** Relative targets of `[text](target)`, resolved from the project's root, without anchors. */
+const linksOf = (path: string): string[] =>
+  [...read(path).matchAll(/\]\((?!https?:|#)([^)\s]+)\)/g)].map(([, target]) =>
+    join(dirname(path), target!.replace(/#.*$/, '')),
+  )
+
+/** Files and folders of the project that are named in backticks: `src/…`, `test/…`, `scripts/…`, without patterns. */
+const pathsOf = (path: string): string[] =>
+  [...read(path).matchAll(/`((?:src|test|scripts|docs|contracts|prisma|examples)\/[\w./-]*)`/g)].map(
+    ([, name]) => name!,
+  )
+
+const missing = (paths: readonly string[]) => paths.filter((path) => !existsSync(join(ROOT, path)))
+
+describe.each(DOCUMENTS)('%s', (path) => {
+  it('names only files that exist', () => {
+    expect(missing([...linksOf(path), ...pathsOf(path)])).toEqual([])
+  })
+})
+
+describe('README.md', () => {
+  it('names every command of the command line', () => {
+    const sources = ['src/cli.ts', ...commandFiles('src/cli')].map(read).join('\n')
+    const commands = [...sources.matchAll(/program\s*\.command\('([a-z]+)/g)].map(([, name]) => name!)
+    expect(commands.length).toBeGreaterThan(8)
+    const readme = read('README.md')
+    expect(commands.filter((name) => !readme.includes(`| \`clusterd ${name}\` |`))).toEqual([])
+  })
+
+  it('links every document, by itself or by one that it links', () => {
+    const linked = new Set(linksOf('README.md'))
+    for (const path of [...linked].filter((path) => path.endsWith('.md')))
+      for (const link of linksOf(path)) linked.add(link)
+    expect(DOCUMENTS.filter((path) => path !== 'README.md' && !linked.has(path))).toEqual([])
+  })
+})
+
+function commandFiles(folder: string): string[] {
+  return readdirSync(join(ROOT, folder), { recursive: true, encoding: 'utf8' })
+    .filter((file) => file.endsWith('ommands.ts'))
+    .map((file) => `${folder}/${file}`)
+}
