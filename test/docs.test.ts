@@ -30,6 +30,14 @@ describe.each(DOCUMENTS)('%s', (path) => {
   })
 })
 
+describe('the check of paths', () => {
+  it('finds links and paths', () => {
+    expect(linksOf('README.md').length).toBeGreaterThan(10)
+    expect(pathsOf('CONTRIBUTING.md').length).toBeGreaterThan(10)
+    expect(missing(['docs/architecture.md', 'docs/nowhere.md'])).toEqual(['docs/nowhere.md'])
+  })
+})
+
 describe('README.md', () => {
   it('names every command of the command line', () => {
     const sources = ['src/cli.ts', ...commandFiles('src/cli')].map(read).join('\n')
