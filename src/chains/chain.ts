@@ -58,6 +58,20 @@ export class ChainUnavailableError extends Error {
   override name = 'ChainUnavailableError'
 }
 
+/**
+ * Runs a question to a chain. Whatever error it throws but a BridgeError becomes a ChainUnavailableError: a node's refusal of a
+ * plain question is as good as no answer.
+ * @param what begins the message: "chain \"1\""
+ */
+export async function orUnavailable<T>(what: string, work: () => Promise<T>): Promise<T> {
+  try {
+    return await work()
+  } catch (error) {
+    if (error instanceof ChainUnavailableError || error instanceof BridgeError) throw error
+    throw new ChainUnavailableError(`${what}: ${(error as Error).message}`, { cause: error })
+  }
+}
+
 export interface SignatureQuestion {
   wallet: Hex
   /** What was signed, 32 bytes. */

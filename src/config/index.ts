@@ -1,5 +1,6 @@
 import { existsSync, readFileSync } from 'node:fs'
 import { resolve } from 'node:path'
+import { secp256k1 } from '@noble/curves/secp256k1.js'
 import { z } from 'zod'
 import { lookupAddress } from '../registry/primitives/address.js'
 import { fromHex } from '../registry/primitives/bytes.js'
@@ -146,10 +147,8 @@ export type ChainConfig = Omit<z.infer<typeof evmChain>, 'confirmation'> & {
 
 export type SolanaConfig = Readonly<z.infer<typeof solana>>
 
-/** Order of the curve's group: a private key lies between. */
-const SECP256K1_ORDER = 0xfffffffffffffffffffffffffffffffebaaedce6af48a03bbfd25e8cd0364141n
 const privateKey = hex(32).refine(
-  (key) => BigInt(key) > 0n && BigInt(key) < SECP256K1_ORDER,
+  (key) => secp256k1.utils.isValidSecretKey(fromHex(key)),
   'is no private key of an EVM account',
 )
 

@@ -1,10 +1,8 @@
 import { ed25519 } from '@noble/curves/ed25519'
-import bs58 from 'bs58'
+import { decodeBase58 } from '../registry/primitives/base58.js'
 
 const SECRET_KEY_BYTES = 64
 const SEED_BYTES = 32
-// 64 bytes are 64 to 88 base58 characters; the length is checked before decoding because decoding is quadratic
-const BASE58 = /^[1-9A-HJ-NP-Za-km-z]{64,88}$/
 /** `[12,255,…]` as Solana's own tools write it, with room for spaces. */
 const JSON_MAX_CHARS = 1_000
 
@@ -15,13 +13,11 @@ const JSON_MAX_CHARS = 1_000
  */
 export function parseSolanaSecretKey(input: string): Uint8Array | null {
   const text = input.trim()
-  const key = text.startsWith('[') ? fromJson(text) : fromBase58(text)
+  const key = text.startsWith('[') ? fromJson(text) : decodeBase58(text, SECRET_KEY_BYTES)
   if (key?.length !== SECRET_KEY_BYTES) return null
   const publicKey = ed25519.getPublicKey(key.subarray(0, SEED_BYTES))
-  return publicKey.every((byte, i) => byte === key[SEED_BYTES + i]) ? key : null
+  return publicKey.every((byte, i) => byte === key[SEED_BYTES + i]) ? Uint8Array.from(key) : null
 }
-
-const fromBase58 = (text: string): Uint8Array | null => (BASE58.test(text) ? bs58.decode(text) : null)
 
 function fromJson(text: string): Uint8Array | null {
   if (text.length > JSON_MAX_CHARS) return null

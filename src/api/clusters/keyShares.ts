@@ -1,5 +1,6 @@
 import { createCipheriv, createDecipheriv, randomBytes, scrypt } from 'node:crypto'
 import { ed25519 } from '@noble/curves/ed25519'
+import { secp256k1 } from '@noble/curves/secp256k1.js'
 import bs58 from 'bs58'
 import { combine, split } from 'shamir-secret-sharing'
 import { generatePrivateKey, privateKeyToAddress } from 'viem/accounts'
@@ -51,13 +52,9 @@ export async function recoverKey(
   return bs58.encode(Buffer.concat([key, address.bytes.subarray(1)]))
 }
 
-const SECP256K1_ORDER = 0xfffffffffffffffffffffffffffffffebaaedce6af48a03bbfd25e8cd0364141n
-
 function isKey(type: AddressType, key: Buffer): boolean {
   if (key.length !== KEY_BYTES) return false
-  if (type === 'solana') return true
-  const scalar = BigInt(toHex(key))
-  return scalar > 0n && scalar < SECP256K1_ORDER
+  return type === 'solana' || secp256k1.utils.isValidSecretKey(key)
 }
 
 function addressOf(type: AddressType, key: Buffer): Address {

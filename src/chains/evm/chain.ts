@@ -2,12 +2,11 @@ import type { ChainConfig } from '../../config/index.js'
 import { fromHex, toHex } from '../../registry/primitives/bytes.js'
 import type { Network } from '../../registry/primitives/network.js'
 import {
-  BridgeError,
   type ChainPort,
   type ChainTx,
-  ChainUnavailableError,
   type EvmQuote,
   type Hex,
+  orUnavailable,
   type RegistrationRequest,
 } from '../chain.js'
 import { RpcError } from '../rpc/errors.js'
@@ -41,6 +40,7 @@ export interface EvmChainOptions {
 
 export function createEvmChain({ config, chain, rpc }: EvmChainOptions): EvmChain {
   const { network, role } = config
+  const asking = <T>(work: () => Promise<T>): Promise<T> => orUnavailable(`chain "${config.label}"`, work)
   let cached: { atMs: number; head: Promise<ChainHead> } | null = null
   const heads = () => {
     // beside the question, so that a node that hangs delays nothing
@@ -112,16 +112,6 @@ export async function readHeads(
   return {
     latest,
     confirmed: confirmation === 'finalized' ? (finalized?.number ?? -1) : latest.number - confirmation.blocks,
-  }
-}
-
-/** A node's refusal of a plain question is as good as no answer. */
-async function asking<T>(work: () => Promise<T>): Promise<T> {
-  try {
-    return await work()
-  } catch (error) {
-    if (error instanceof ChainUnavailableError || error instanceof BridgeError) throw error
-    throw new ChainUnavailableError((error as Error).message, { cause: error })
   }
 }
 

@@ -1,4 +1,4 @@
-import { keccak256, toBytes } from 'viem'
+import { toEventSelector } from 'viem'
 import type { ReceivedMessage, SentMessage } from '../../registry/bridge/message.js'
 import type { Entry } from '../../registry/journal/entry.js'
 import type { MadePayment } from '../../registry/journal/madePayment.js'
@@ -29,15 +29,13 @@ export const mergeLogs = (parts: readonly DecodedLogs[]): DecodedLogs => ({
 export const sizeOf = ({ entries, sent, payments }: DecodedLogs): number =>
   entries.length + sent.length + payments.length
 
-const topic = (signature: string): Hex => keccak256(toBytes(signature))
-
 /** Nothing is indexed: every argument of our events is a data word. */
-export const BID_TOPIC = topic('Bid(bytes32,uint256,bytes32)')
-export const BID_WITH_REFERRAL_TOPIC = topic('Bid(bytes32,uint256,bytes32,bytes32)')
-export const MINIMUM_TOPIC = topic('MinimumSet(uint256)')
-export const RECEIVED_TOPIC = topic('Received(bytes32,bytes32,uint256)')
-export const REFUSED_TOPIC = topic('MessageRefused(bytes32,bytes32,uint256)')
-export const SENT_TOPIC = topic('Sent(bytes32,bytes32)')
+export const BID_TOPIC = toEventSelector('Bid(bytes32,uint256,bytes32)')
+export const BID_WITH_REFERRAL_TOPIC = toEventSelector('Bid(bytes32,uint256,bytes32,bytes32)')
+export const MINIMUM_TOPIC = toEventSelector('MinimumSet(uint256)')
+export const RECEIVED_TOPIC = toEventSelector('Received(bytes32,bytes32,uint256)')
+export const REFUSED_TOPIC = toEventSelector('MessageRefused(bytes32,bytes32,uint256)')
+export const SENT_TOPIC = toEventSelector('Sent(bytes32,bytes32)')
 
 /** Logs that make a transaction a registration, a role. */
 export const REGISTRATION_TOPICS = {

@@ -83,7 +83,7 @@ export async function getLogRange(
   const filter = { address: oneOrMore(addresses), topics: [topics], fromBlock: quantity(from), toBlock: quantity(to) }
   const [logs, last] = await Promise.all([call<RawLog[]>('eth_getLogs', [filter]), getHeader(call, to)])
   if (!last) throw new RpcError('transient', `eth_getLogs: the node does not have block ${to} yet`)
-  return { logs: ordered(logs, addresses, from, to), last }
+  return { logs: ordered(logs, addresses, { from, to }), last }
 }
 
 /** As `eth_getLogs` takes addresses: a list only where it has to be one. */
@@ -102,7 +102,7 @@ export async function getBlockLogs(call: Call, filter: LogFilter, header: Header
     { address: oneOrMore(addresses), topics: [topics], blockHash: header.hash },
   ])
   const found = logs.length > 0 ? logs : await logsOfReceipts(call, filter, header)
-  return ordered(found, addresses, header.number, header.number, header.hash)
+  return ordered(found, addresses, { from: header.number, to: header.number, hash: header.hash })
 }
 
 /** The logs of a block out of its receipts, which have to be this very block's. A node that has no such method is believed. */
@@ -126,7 +126,11 @@ async function logsOfReceipts(call: Call, { addresses, topics }: LogFilter, head
 }
 
 /** Checks what a node answered and brings it into order: a log of another place is a fault of the node, a repeated one is dropped. */
-function ordered(logs: RawLog[], addresses: readonly Hex[], from: number, to: number, hash?: Hex): RawLog[] {
+function ordered(
+  logs: RawLog[],
+  addresses: readonly Hex[],
+  { from, to, hash }: { from: number; to: number; hash?: Hex },
+): RawLog[] {
   const [first] = addresses
   let isSorted = true
   let previous = -1

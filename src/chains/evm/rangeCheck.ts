@@ -15,8 +15,7 @@ export async function compareLogs(
   rpc: Rpc,
   call: Call,
   filter: LogFilter,
-  logs: readonly RawLog[],
-  { from, to }: { from: number; to: number },
+  { logs, from, to }: { logs: readonly RawLog[]; from: number; to: number },
 ): Promise<readonly RawLog[]> {
   const second = await rpc.onAnotherNode(call, (other) => getLogRange(other, filter, from, to))
   if (!second) return logs

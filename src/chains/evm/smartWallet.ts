@@ -1,6 +1,12 @@
 import PQueue from 'p-queue'
 import { decodeAbiParameters, encodeDeployData, encodeFunctionData, parseAbi, zeroAddress } from 'viem'
-import { ChainUnavailableError, type Hex, type SignatureQuestion, type SmartWalletPort } from '../chain.js'
+import {
+  ChainUnavailableError,
+  type Hex,
+  orUnavailable,
+  type SignatureQuestion,
+  type SmartWalletPort,
+} from '../chain.js'
 import { RpcError } from '../rpc/errors.js'
 import type { Rpc } from '../rpc/evm.js'
 import { signatureProbeAbi, signatureProbeBytecode } from './contracts/index.js'
@@ -30,7 +36,7 @@ export function createSmartWallets(rpc: Rpc, chainId: number): SmartWalletPort {
       if (!data) return false
       if (queue.size >= WAITING_LIMIT)
         throw new ChainUnavailableError(`chain "${rpc.label}": too many signatures of smart wallets wait to be judged`)
-      return queue.add(() => withinTime(probe(rpc, data), rpc.label))
+      return queue.add(() => orUnavailable(`chain "${rpc.label}"`, () => withinTime(probe(rpc, data), rpc.label)))
     },
   }
 }
@@ -65,8 +71,7 @@ async function probe(rpc: Rpc, data: Hex): Promise<boolean> {
     return (await rpc.call<unknown>('eth_call', [{ data, gas: CALL_GAS }, 'latest'])) === YES
   } catch (error) {
     if (error instanceof RpcError && error.fault === 'refused') return false
-    if (error instanceof ChainUnavailableError) throw error
-    throw new ChainUnavailableError(`chain "${rpc.label}": ${(error as Error).message}`, { cause: error })
+    throw error
   }
 }
 

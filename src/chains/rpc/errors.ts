@@ -53,7 +53,7 @@ export function classifyRpcError(
   response?: { status: number; headers: Headers },
 ): RpcError {
   if (error instanceof RpcError) return error
-  const chain = causes(error)
+  const chain: readonly ErrorShape[] = causesOf(error)
   // some say what is wrong in the error's data alone
   const text = chain.map((e) => `${e.details ?? ''} ${e.message ?? ''} ${JSON.stringify(e.data ?? '')}`).join(' ')
   const first = chain[0]
@@ -70,10 +70,10 @@ export function classifyRpcError(
   return new RpcError('transient', message, null, { cause: error })
 }
 
-function causes(error: unknown): ErrorShape[] {
-  const chain: ErrorShape[] = []
-  for (let e = error; e && typeof e === 'object' && chain.length < 8; e = (e as ErrorShape).cause)
-    chain.push(e as ErrorShape)
+/** An error and its causes, outermost first; bounded, since causes may form a circle. */
+export function causesOf(error: unknown): object[] {
+  const chain: object[] = []
+  for (let e = error; e && typeof e === 'object' && chain.length < 8; e = (e as ErrorShape).cause) chain.push(e)
   return chain
 }
 

@@ -2,7 +2,7 @@ import { RpcRequestError } from 'viem'
 import { getHttpRpcClient } from 'viem/utils'
 import type { Hex } from '../chain.js'
 import { classifyRpcError, RpcError } from './errors.js'
-import { type Call, createNodes, type Nodes, WrongChainError } from './nodes.js'
+import { type Call, NodePool, type Nodes, WrongChainError } from './nodes.js'
 
 export { type Call, WrongChainError }
 
@@ -19,37 +19,25 @@ export interface RpcOptions {
 const DEFAULT_TIMEOUT_MS = 20_000
 const BEHIND_BLOCKS = 3
 
-/** Several nodes of one EVM chain: those on another chain id or genesis are refused. */
-export interface Rpc extends Nodes {
-  /** Hash of block 0. @throws ChainUnavailableError, WrongChainError */
-  genesisHash(): Promise<Hex>
-}
+/** Several nodes of one EVM chain, identified by chain id and genesis. */
+export type Rpc = Nodes<Hex>
 
-export function createRpc(options: RpcOptions): Rpc {
-  const { label, urls, onFault, timeoutMs = DEFAULT_TIMEOUT_MS } = options
-  let genesis = options.genesisHash ?? null
-
-  const check = async (url: string, call: Call): Promise<void> => {
-    const chainId = Number(await call<Hex>('eth_chainId', []))
+export function createRpc({ chainId, timeoutMs = DEFAULT_TIMEOUT_MS, ...options }: RpcOptions): Rpc {
+  const readGenesis = async (url: string, call: Call): Promise<Hex> => {
+    const answered = Number(await call<Hex>('eth_chainId', []))
     const block = await call<{ hash: Hex } | null>('eth_getBlockByNumber', ['0x0', false])
-    if (chainId !== options.chainId)
-      throw new WrongChainError(`${url} is on chain id ${chainId}, not ${options.chainId} (chain "${label}")`)
+    if (answered !== chainId)
+      throw new WrongChainError(`${url} is on chain id ${answered}, not ${chainId} (chain "${options.label}")`)
     if (!block) throw new RpcError('transient', `${url} has no block 0`)
-    genesis ??= block.hash.toLowerCase() as Hex
-    if (block.hash.toLowerCase() !== genesis)
-      throw new WrongChainError(`${url} has genesis ${block.hash}, not ${genesis} (chain "${label}")`)
+    return block.hash.toLowerCase() as Hex
   }
-
-  const nodes = createNodes({
-    label,
-    urls,
+  return new NodePool({
+    ...options,
     connect: (url) => transport(url, timeoutMs),
-    check,
+    readGenesis,
     headOf: async (call) => Number(await call<Hex>('eth_blockNumber', [])),
     behindBlocks: BEHIND_BLOCKS,
-    ...(onFault ? { onFault } : {}),
   })
-  return { ...nodes, genesisHash: () => nodes.onOneNode(async () => genesis!) }
 }
 
 /** A node's call over HTTP: raw results, no retries of its own, faults sorted. */

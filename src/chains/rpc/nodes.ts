@@ -1,24 +1,26 @@
 import { ChainUnavailableError } from '../chain.js'
 import { RpcError } from './errors.js'
 
-/** One JSON-RPC call: the node's `result`, as it came. */
+/** One JSON-RPC call: the node's `result`, undecoded. */
 export type Call = <T>(method: string, params: readonly unknown[]) => Promise<T>
 
-export interface NodesOptions {
+export interface NodesOptions<Hash extends string> {
   label: string
   urls: readonly string[]
-  /** A call to one node, its faults sorted (RpcError). */
+  /** Expected of every node; learned from the first node when absent. */
+  genesisHash?: Hash
+  /** Opens a call to one node; its errors are RpcErrors. */
   connect(url: string): Call
-  /** Whether a node may be asked at all, when it is asked first and after it failed. @throws WrongChainError */
-  check(url: string, call: Call): Promise<void>
+  /** Reads a node's genesis hash, and checks whatever else identifies its chain. @throws WrongChainError */
+  readGenesis(url: string, call: Call): Promise<Hash>
   /** Height of a node's chain. */
   headOf(call: Call): Promise<number>
-  /** A node whose head is further than this behind the highest is passed over. */
+  /** Nodes whose head is further than this behind the highest count as lagging. */
   behindBlocks: number
   onFault?: (url: string, error: RpcError) => void
 }
 
-/** A node that answers for another chain: it is never asked again, whatever it says. */
+/** A node that serves another chain; never asked again. */
 export class WrongChainError extends Error {
   override name = 'WrongChainError'
 }
@@ -26,32 +28,36 @@ export class WrongChainError extends Error {
 interface Node {
   url: string
   call: Call
-  /** Not asked before this time (milliseconds). */
+  /** Time until which the node rests after a fault (milliseconds). */
   restUntilMs: number
-  /** It asked to be left alone until then: not even asked when all others fail. */
+  /** Time until which the node asked not to be called; respected even when all others fail. */
   mutedUntilMs: number
-  /** Its head was behind another's: asked after those that were not. */
+  /** Time until which the node counts as lagging and is tried last. */
   behindUntilMs: number
   faultsInARow: number
   isChecked: boolean
   wrong: WrongChainError | null
 }
 
+type Answer<T> = { result: T } | { error: RpcError | WrongChainError }
+
 const REST_BASE_MS = 250
 const REST_MAX_MS = 30_000
-/** Where several nodes are configured, their heads are compared this often. */
+/** Interval between comparisons of the nodes' heads. */
 const COMPARE_EVERY_MS = 5_000
 
 /**
- * Several nodes of one chain. Calls go to the first one that is well; a node that fails rests, longer each time, and is
- * preferred again once it answers. A node of another chain is refused.
+ * Several nodes of one chain. Calls go to the first healthy node. A failing node rests, longer after each failure, and is preferred
+ * again once it answers. Nodes of another chain are refused.
  */
-export interface Nodes {
+export interface Nodes<Hash extends string = string> {
   readonly label: string
-  /** @throws RpcError of kind too_much or refused as the node said it; ChainUnavailableError when no node answers */
-  call: Call
+  /** @throws RpcError of fault too_much or refused as the node gave it; ChainUnavailableError when no node answers */
+  readonly call: Call
+  /** Hash of the first block. @throws ChainUnavailableError, WrongChainError */
+  genesisHash(): Promise<Hash>
   /**
-   * Several calls to one node, so that what they say fits together: a fault of any of them starts all over on another node.
+   * Several calls to one node, so that their answers are consistent. A fault of any call restarts the work on another node.
    * @throws as `call`
    */
   onOneNode<T>(work: (call: Call) => Promise<T>): Promise<T>
@@ -62,147 +68,146 @@ export interface Nodes {
   onEveryNode<T>(work: (call: Call) => Promise<T>): Promise<T[]>
   /**
    * A second opinion: the same work on a node other than that of `call`.
-   * @returns null where there is none, or none that answers
+   * @returns null when no other node answers
    */
   onAnotherNode<T>(than: Call, work: (call: Call) => Promise<T>): Promise<T | null>
-  /** Compares the heads of the nodes, if that has not been done for a while, and passes over those that are behind. Never throws. */
+  /** Compares the nodes' heads, at most once per interval, and demotes those that lag. Never throws. */
   demoteLaggingNodes(): Promise<void>
 }
 
-export function createNodes(options: NodesOptions): Nodes {
-  const nodes: Node[] = options.urls.map((url) => ({
-    url,
-    call: options.connect(url),
-    restUntilMs: 0,
-    mutedUntilMs: 0,
-    behindUntilMs: 0,
-    faultsInARow: 0,
-    isChecked: false,
-    wrong: null,
-  }))
+export class NodePool<Hash extends string> implements Nodes<Hash> {
+  readonly label: string
+  readonly #options: NodesOptions<Hash>
+  readonly #nodes: readonly Node[]
+  #genesis: Hash | null
+  #comparedMs = Number.NEGATIVE_INFINITY
 
-  const check = async (node: Node): Promise<void> => {
-    if (node.wrong) throw node.wrong
-    if (node.isChecked) return
-    await options.check(node.url, node.call).catch((error) => {
-      if (error instanceof WrongChainError) node.wrong = error
-      throw error
-    })
-    node.isChecked = true
+  constructor(options: NodesOptions<Hash>) {
+    this.label = options.label
+    this.#options = options
+    this.#genesis = options.genesisHash ?? null
+    this.#nodes = options.urls.map((url) => ({
+      url,
+      call: options.connect(url),
+      restUntilMs: 0,
+      mutedUntilMs: 0,
+      behindUntilMs: 0,
+      faultsInARow: 0,
+      isChecked: false,
+      wrong: null,
+    }))
   }
 
-  const rest = (node: Node, error: RpcError): void => {
-    node.faultsInARow += 1
-    // after an outage the node may be another one under the same address (a restarted local chain)
-    node.isChecked = false
-    const backOffMs = Math.min(REST_MAX_MS, REST_BASE_MS * 2 ** Math.min(node.faultsInARow - 1, 10))
-    node.restUntilMs = Date.now() + (error.retryAfterMs ?? backOffMs)
-    if (error.fault === 'rate_limited') node.mutedUntilMs = Math.min(node.restUntilMs, Date.now() + REST_MAX_MS)
-    options.onFault?.(node.url, error)
+  readonly call: Call = (method, params) => this.onOneNode((call) => call(method, params))
+
+  genesisHash(): Promise<Hash> {
+    return this.onOneNode(async () => this.#genesis!)
   }
 
-  const onOneNode = async <T>(work: (call: Call) => Promise<T>): Promise<T> => {
+  async onOneNode<T>(work: (call: Call) => Promise<T>): Promise<T> {
     let last: Error | null = null
-    // rested nodes first, in the order of the configuration; then those that rest, the soonest awake first
     const now = Date.now()
-    const order = [...nodes].sort((a, b) => restMs(a, now) - restMs(b, now))
-    for (const node of order) {
+    // healthy nodes first, in the order of the configuration; then the resting ones, by the end of their rest
+    for (const node of [...this.#nodes].sort((a, b) => restMs(a, now) - restMs(b, now))) {
       if (node.mutedUntilMs > Date.now()) {
         last ??= new RpcError('rate_limited', `${new URL(node.url).host} asked to wait`)
         continue
       }
-      try {
-        await check(node)
-        const result = await work(node.call)
+      const answer = await this.#ask(node, work)
+      if ('result' in answer) {
         node.faultsInARow = 0
         node.restUntilMs = 0
-        return result
-      } catch (error) {
-        if (error instanceof WrongChainError) {
-          last = error
-          continue
-        }
-        if (!(error instanceof RpcError)) throw error
-        if (error.fault === 'too_much' || error.fault === 'refused') throw error
-        rest(node, error)
-        last = error
+        return answer.result
       }
+      if (answer.error instanceof RpcError && !isFaultOfNode(answer.error)) throw answer.error
+      last = answer.error
     }
-    if (nodes.every((node) => node.wrong)) throw nodes[0]!.wrong!
-    throw new ChainUnavailableError(
-      `chain "${options.label}": no RPC URL answers (${last?.message ?? 'none is configured'})`,
-      { cause: last },
-    )
+    if (this.#nodes.every(({ wrong }) => wrong)) throw this.#nodes[0]!.wrong!
+    throw this.#unavailable(last)
   }
 
-  const onEveryNode = async <T>(work: (call: Call) => Promise<T>): Promise<T[]> => {
-    const answers = await Promise.all(
-      nodes
-        .filter(({ mutedUntilMs }) => mutedUntilMs <= Date.now())
-        .map(async (node): Promise<{ result: T } | { error: Error }> => {
-          try {
-            await check(node)
-            return { result: await work(node.call) }
-          } catch (error) {
-            if (error instanceof WrongChainError) return { error }
-            if (!(error instanceof RpcError)) throw error
-            if (error.fault === 'transient' || error.fault === 'rate_limited') rest(node, error)
-            return { error }
-          }
-        }),
-    )
+  async onEveryNode<T>(work: (call: Call) => Promise<T>): Promise<T[]> {
+    const awake = this.#nodes.filter(({ mutedUntilMs }) => mutedUntilMs <= Date.now())
+    const answers = await Promise.all(awake.map((node) => this.#ask(node, work)))
     const results = answers.flatMap((answer) => ('result' in answer ? [answer.result] : []))
     if (results.length > 0) return results
-    const first = answers.find((answer) => 'error' in answer)?.error
-    throw new ChainUnavailableError(`chain "${options.label}": no RPC URL answers (${first?.message})`, {
-      cause: first,
-    })
+    throw this.#unavailable(answers.find((answer) => 'error' in answer)?.error ?? null)
   }
 
-  const onAnotherNode = async <T>(than: Call, work: (call: Call) => Promise<T>): Promise<T | null> => {
+  async onAnotherNode<T>(than: Call, work: (call: Call) => Promise<T>): Promise<T | null> {
     const now = Date.now()
-    for (const node of nodes) {
+    for (const node of this.#nodes) {
       if (node.call === than || restMs(node, now) > 0) continue
-      try {
-        await check(node)
-        return await work(node.call)
-      } catch (error) {
-        if (error instanceof WrongChainError) continue
-        if (!(error instanceof RpcError)) throw error
-        if (error.fault === 'transient' || error.fault === 'rate_limited') rest(node, error)
-      }
+      const answer = await this.#ask(node, work)
+      if ('result' in answer) return answer.result
     }
     return null
   }
 
-  let comparedMs = Number.NEGATIVE_INFINITY
-  const demoteLaggingNodes = async (): Promise<void> => {
-    if (nodes.length < 2 || Date.now() - comparedMs < COMPARE_EVERY_MS) return
-    comparedMs = Date.now()
-    const headOf = async (node: Node): Promise<number> => {
-      await check(node)
-      return options.headOf(node.call)
-    }
-    const heads = await Promise.all(nodes.map((node) => headOf(node).catch(() => null)))
+  async demoteLaggingNodes(): Promise<void> {
+    if (this.#nodes.length < 2 || Date.now() - this.#comparedMs < COMPARE_EVERY_MS) return
+    this.#comparedMs = Date.now()
+    const heads = await Promise.all(this.#nodes.map((node) => this.#headOf(node).catch(() => null)))
     const highest = Math.max(...heads.map((head) => head ?? 0))
-    for (const [i, node] of nodes.entries()) {
+    for (const [i, node] of this.#nodes.entries()) {
       const head = heads[i] ?? highest
-      if (highest - head <= options.behindBlocks) continue
+      if (highest - head <= this.#options.behindBlocks) continue
       node.behindUntilMs = Date.now() + 2 * COMPARE_EVERY_MS
-      options.onFault?.(node.url, new RpcError('transient', `the head is ${head}, another node's ${highest}`))
+      this.#options.onFault?.(node.url, new RpcError('transient', `the head is ${head}, another node's ${highest}`))
     }
   }
 
-  return {
-    label: options.label,
-    demoteLaggingNodes,
-    onEveryNode,
-    onAnotherNode,
-    call: (method, params) => onOneNode((call) => call(method, params)),
-    onOneNode,
+  /** Runs work on one node. A fault of the node itself makes it rest. @throws whatever is no error of an RPC */
+  async #ask<T>(node: Node, work: (call: Call) => Promise<T>): Promise<Answer<T>> {
+    try {
+      await this.#check(node)
+      return { result: await work(node.call) }
+    } catch (error) {
+      if (error instanceof WrongChainError) return { error }
+      if (!(error instanceof RpcError)) throw error
+      if (isFaultOfNode(error)) this.#rest(node, error)
+      return { error }
+    }
+  }
+
+  async #headOf(node: Node): Promise<number> {
+    await this.#check(node)
+    return this.#options.headOf(node.call)
+  }
+
+  async #check(node: Node): Promise<void> {
+    if (node.wrong) throw node.wrong
+    if (node.isChecked) return
+    try {
+      const hash = await this.#options.readGenesis(node.url, node.call)
+      this.#genesis ??= hash
+      if (hash !== this.#genesis)
+        throw new WrongChainError(`${node.url} has genesis ${hash}, not ${this.#genesis} (chain "${this.label}")`)
+    } catch (error) {
+      if (error instanceof WrongChainError) node.wrong = error
+      throw error
+    }
+    node.isChecked = true
+  }
+
+  #rest(node: Node, error: RpcError): void {
+    node.faultsInARow += 1
+    // another node may listen at the same address after an outage (a restarted local chain)
+    node.isChecked = false
+    const backOffMs = Math.min(REST_MAX_MS, REST_BASE_MS * 2 ** Math.min(node.faultsInARow - 1, 10))
+    node.restUntilMs = Date.now() + (error.retryAfterMs ?? backOffMs)
+    if (error.fault === 'rate_limited') node.mutedUntilMs = Math.min(node.restUntilMs, Date.now() + REST_MAX_MS)
+    this.#options.onFault?.(node.url, error)
+  }
+
+  #unavailable(last: Error | null): ChainUnavailableError {
+    const why = last?.message ?? 'none is configured'
+    return new ChainUnavailableError(`chain "${this.label}": no RPC URL answers (${why})`, { cause: last })
   }
 }
 
-/** How long a node is to be passed over yet. */
+const isFaultOfNode = ({ fault }: RpcError): boolean => fault === 'transient' || fault === 'rate_limited'
+
+/** Time for which a node is still passed over, milliseconds. */
 const restMs = ({ restUntilMs, behindUntilMs }: Node, nowMs: number): number =>
   Math.max(0, restUntilMs - nowMs, behindUntilMs - nowMs)

@@ -2,7 +2,7 @@ import PQueue from 'p-queue'
 import { RpcRequestError } from 'viem'
 import { getHttpRpcClient } from 'viem/utils'
 import { classifyRpcError, RpcError } from './errors.js'
-import { type Call, createNodes, type Nodes, WrongChainError } from './nodes.js'
+import { type Call, NodePool, type Nodes } from './nodes.js'
 
 /** Agreement that a cluster reached on a block (`confirmed`: two thirds voted; `finalized`: irreversible). */
 export type Commitment = 'confirmed' | 'finalized'
@@ -16,35 +16,21 @@ export interface SolanaRpcOptions {
   onFault?: (url: string, error: RpcError) => void
 }
 
-/** Several nodes of one Solana cluster. Calls of one moment travel together. */
-export interface SolanaRpc extends Nodes {
-  /** In base58. @throws ChainUnavailableError, WrongChainError */
-  genesisHash(): Promise<string>
-}
+/** Several nodes of one Solana cluster; genesis hashes in base58. Calls of one moment travel in one batch. */
+export type SolanaRpc = Nodes
 
 const DEFAULT_TIMEOUT_MS = 20_000
-/** Slots are a fraction of a block of other chains: 20 s. */
+/** Equals 20 s: slots are shorter than the blocks of other chains. */
 const BEHIND_SLOTS = 50
 
-export function createSolanaRpc(options: SolanaRpcOptions): SolanaRpc {
-  const { label, urls, onFault, timeoutMs = DEFAULT_TIMEOUT_MS } = options
-  let genesis = options.genesisHash ?? null
-  const check = async (url: string, call: Call): Promise<void> => {
-    const hash = await call<string>('getGenesisHash', [])
-    genesis ??= hash
-    if (hash !== genesis)
-      throw new WrongChainError(`${url} is of a cluster with genesis ${hash}, not ${genesis} (chain "${label}")`)
-  }
-  const nodes = createNodes({
-    label,
-    urls,
+export function createSolanaRpc({ timeoutMs = DEFAULT_TIMEOUT_MS, ...options }: SolanaRpcOptions): SolanaRpc {
+  return new NodePool({
+    ...options,
     connect: (url) => batching(url, timeoutMs),
-    check,
+    readGenesis: (_, call) => call<string>('getGenesisHash', []),
     headOf: (call) => call<number>('getSlot', [{ commitment: 'confirmed' }]),
     behindBlocks: BEHIND_SLOTS,
-    ...(onFault ? { onFault } : {}),
   })
-  return { ...nodes, genesisHash: () => nodes.onOneNode(async () => genesis!) }
 }
 
 /** About 1 MB of transactions in an answer. */

@@ -1,17 +1,18 @@
 import type { SolanaConfig } from '../../config/index.js'
 import { AMOUNT_BITS } from '../../registry/payment/quote.js'
 import type { Network } from '../../registry/primitives/network.js'
-import type { SolanaPort, SolanaTx } from '../chain.js'
+import { orUnavailable, type SolanaPort, type SolanaTx } from '../chain.js'
 import type { RpcError } from '../rpc/errors.js'
 import type { Call, Nodes } from '../rpc/nodes.js'
 import { createSolanaRpc, type SolanaRpc } from '../rpc/solana.js'
-import { asking, createCommunityPort } from './community/port.js'
+import { createCommunityPort } from './community/port.js'
 import { createQuoter } from './quote.js'
 import { readTransaction } from './reads.js'
 import { createRegistrar, type Registrar } from './registrar.js'
 
 /** The interface's label of every Solana cluster; the network tells them apart. */
 export const SOLANA_LABEL = 'solana'
+const CHAIN = `chain "${SOLANA_LABEL}"`
 /** Votes on top of a transaction until it is finalized. */
 const FINAL_CONFIRMATIONS = 32
 
@@ -47,8 +48,8 @@ export function createSolanaChain(options: SolanaChainOptions): SolanaChain {
     chain: null,
     maxAmountWei: 2n ** AMOUNT_BITS - 1n,
     transaction: (signature) =>
-      asking(() => rpc.onOneNode((call) => lookUp(call, registrar, signature, config.commitment))),
-    quote: (request) => asking(() => quote(request)),
+      orUnavailable(CHAIN, () => rpc.onOneNode((call) => lookUp(call, registrar, signature, config.commitment))),
+    quote: (request) => orUnavailable(CHAIN, () => quote(request)),
   }
 }
 

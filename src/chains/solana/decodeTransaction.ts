@@ -92,8 +92,8 @@ export function decodeTransaction(registrar: Registrar, tx: RawTransaction): Dec
 }
 
 // As the runtime writes them. What a program logs itself always begins with `Program log: ` or `Program data: `.
-const INVOKE = /^Program ([1-9A-HJ-NP-Za-km-z]{32,44}) invoke \[(\d+)\]$/
-const END = /^Program ([1-9A-HJ-NP-Za-km-z]{32,44}) (?:success$|failed: )/
+const INVOKE = /^Program (\w{32,44}) invoke \[(\d+)\]$/
+const END = /^Program (\w{32,44}) (?:success$|failed: )/
 const DATA = 'Program data: '
 /** The last line that can be relied on: later, shorter ones may follow those that were left out. */
 const TRUNCATED = 'Log truncated'

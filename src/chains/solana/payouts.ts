@@ -1,5 +1,5 @@
 import { Keypair, PublicKey, Transaction, type TransactionInstruction } from '@solana/web3.js'
-import { RpcError } from '../rpc/errors.js'
+import { causesOf, RpcError } from '../rpc/errors.js'
 import type { Call } from '../rpc/nodes.js'
 import type { Commitment, SolanaRpc } from '../rpc/solana.js'
 import {
@@ -260,13 +260,10 @@ async function send(call: Call, raw: Buffer, commitment: Commitment): Promise<st
 
 /** What a node says of the transaction itself; null for a fault of the node. */
 function simulationError(error: unknown): string | null {
-  let cause: unknown = error
-  for (let depth = 0; depth < 8 && cause && typeof cause === 'object'; depth++) {
-    if ('code' in cause && cause.code === SIMULATION_FAILED) {
-      const data = 'data' in cause ? (cause.data as { err?: unknown } | undefined) : undefined
-      return errorName(data?.err ?? 'simulation_failed')
-    }
-    cause = 'cause' in cause ? cause.cause : null
+  for (const cause of causesOf(error)) {
+    if (!('code' in cause) || cause.code !== SIMULATION_FAILED) continue
+    const data = 'data' in cause ? (cause.data as { err?: unknown } | undefined) : undefined
+    return errorName(data?.err ?? 'simulation_failed')
   }
   return null
 }

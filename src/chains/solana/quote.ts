@@ -44,7 +44,7 @@ export function createQuoter(options: QuoterOptions): (request: RegistrationRequ
       rates(),
       rpc.call<{ value: { blockhash: string } }>('getLatestBlockhash', [{ commitment: 'confirmed' }]),
     ])
-    const payer = new PublicKey(sender)
+    const payer = new PublicKey(sender).toBytes()
     const fee = weiToLamports((DELIVER_GAS * now.gasPriceWei * (100n + GAS_MARGIN_PERCENT)) / 100n, now)
     const expiresAt = BigInt(Math.floor(nowMs() / 1_000) + config.quoteLifetimeSeconds)
     const quoted = names.map(({ name, amountWei }) => ({ name, amountWei, amount: weiToLamports(amountWei, now) }))
@@ -53,14 +53,14 @@ export function createQuoter(options: QuoterOptions): (request: RegistrationRequ
       if (lamports >> LAMPORTS_BITS !== 0n)
         throw new ChainUnavailableError(`"${name}" would cost ${lamports} lamports, more than there are`)
       const terms: PaymentTerms = {
-        payer: payer.toBytes(),
+        payer,
         name: nameToWord(name),
         amountWei,
         lamports,
         expiresAt,
         referral: referral ?? NOBODY,
       }
-      return unsigned(registrar, payer, value.blockhash, terms, quoteId(quoteKey, network, terms))
+      return unsigned(registrar, value.blockhash, terms, quoteId(quoteKey, network, terms))
     })
     return {
       gasToken: { symbol: 'SOL', decimals: 'lamports' },
@@ -77,12 +77,12 @@ const NOBODY = new Uint8Array(32)
 /** A transaction that pays one quote, ready for the payer's wallet. */
 function unsigned(
   registrar: Registrar,
-  payer: PublicKey,
   recentBlockhash: string,
   terms: PaymentTerms,
   id: Uint8Array,
 ): { base64: string; json: SolanaTransactionJson } {
   const instruction = registrar.register(terms, id)
+  const payer = new PublicKey(terms.payer)
   const tx = new Transaction({ feePayer: payer, recentBlockhash }).add(instruction)
   const bytes = tx.serialize({ requireAllSignatures: false, verifySignatures: false })
   const json: SolanaTransactionJson = {

@@ -1,6 +1,6 @@
 import { decodeFunctionResult, encodeFunctionData, parseAbi } from 'viem'
 import type { SolanaConfig } from '../../config/index.js'
-import { ChainUnavailableError, type Hex } from '../chain.js'
+import { ChainUnavailableError, type Hex, orUnavailable } from '../chain.js'
 import type { Call, Nodes } from '../rpc/nodes.js'
 import { type Price, priceProblem, type Rates } from './rate.js'
 
@@ -34,19 +34,16 @@ export function createRates(
   let asked: { rates: Promise<HubRates>; atMs: number } | null = null
 
   const read = async (): Promise<HubRates> => {
-    const rates = await hub
-      .onOneNode(async (call) => {
+    const rates = await orUnavailable('getting the prices of ETH and SOL', () =>
+      hub.onOneNode(async (call) => {
         const [ethUsd, solUsd, gasPrice] = await Promise.all([
           readPrice(call, feeds.ethUsd),
           readPrice(call, feeds.solUsd),
           call<Hex>('eth_gasPrice', []),
         ])
         return { ethUsd, solUsd, gasPriceWei: BigInt(gasPrice) }
-      })
-      .catch((error: Error) => {
-        if (error instanceof ChainUnavailableError) throw error
-        throw new ChainUnavailableError(`getting the prices of ETH and SOL: ${error.message}`, { cause: error })
-      })
+      }),
+    )
     const atMs = nowMs()
     const earlier = last && atMs - last.atMs < REMEMBERED_MS ? last.rates : null
     for (const feed of ['ethUsd', 'solUsd'] as const) {

@@ -1,5 +1,6 @@
 import type { PublicKey } from '@solana/web3.js'
 import bs58 from 'bs58'
+import { decodeBase58 } from '../../registry/primitives/base58.js'
 import { RpcError } from '../rpc/errors.js'
 import type { Call } from '../rpc/nodes.js'
 import type { Commitment } from '../rpc/solana.js'
@@ -68,24 +69,28 @@ export async function readPaymentAccounts(
   quoteIds: readonly Uint8Array[],
   commitment: Commitment,
 ): Promise<(PaymentAccount | null)[]> {
-  const found = await readOwnAccounts(call, registrar, quoteIds.map(registrar.payment), commitment)
+  const found = await readOwnAccounts(call, registrar, quoteIds.map(registrar.payment), { commitment })
   return found.map((data) => data && registrar.decodePayment(data))
+}
+
+export interface ReadAt {
+  commitment: Commitment
+  /** Oldest slot that the answer may be of; any slot when absent. */
+  minSlot?: number
 }
 
 /**
  * The payments for names of communities that are not paid out yet; null for others.
- * @param minSlot as believed in a slot not before
  * @throws RpcError (transient) for a node that is before that slot
  */
 export async function readCommunityPayments(
   call: Call,
   registrar: Registrar,
   keys: readonly CommunityPaymentKey[],
-  commitment: Commitment,
-  minSlot = 0,
+  at: ReadAt,
 ): Promise<(CommunityPaymentAccount | null)[]> {
   const { paymentAccount, decodePayment } = createCommunityProgram(registrar)
-  const found = await readOwnAccounts(call, registrar, keys.map(paymentAccount), commitment, minSlot)
+  const found = await readOwnAccounts(call, registrar, keys.map(paymentAccount), at)
   return found.map((data) => data && decodePayment(data))
 }
 
@@ -97,7 +102,7 @@ export async function readPaidName(
   commitment: Commitment,
 ): Promise<PaidName | null> {
   const { nameAccount, decodeName } = createCommunityProgram(registrar)
-  const [data] = await readOwnAccounts(call, registrar, [nameAccount(community, name)], commitment)
+  const [data] = await readOwnAccounts(call, registrar, [nameAccount(community, name)], { commitment })
   return data ? decodeName(data) : null
 }
 
@@ -106,8 +111,7 @@ async function readOwnAccounts(
   call: Call,
   registrar: Registrar,
   addresses: readonly PublicKey[],
-  commitment: Commitment,
-  minSlot = 0,
+  { commitment, minSlot = 0 }: ReadAt,
 ): Promise<(Buffer | null)[]> {
   const found: (Buffer | null)[] = []
   for (let i = 0; i < addresses.length; i += ACCOUNTS_AT_ONCE) {
@@ -206,9 +210,8 @@ export async function readTransaction(
 
 /** The 64 bytes of a signature that a node has listed. @throws RpcError (transient) for anything else */
 export function signatureBytes(signature: string): Buffer {
-  const bytes = signature.length <= SIGNATURE_MAX_CHARS ? Buffer.from(bs58.decode(signature)) : null
-  if (bytes?.length !== SIGNATURE_BYTES)
-    throw new RpcError('transient', `getSignaturesForAddress: "${signature.slice(0, 20)}…" is no signature`)
+  const bytes = decodeBase58(signature, SIGNATURE_BYTES)
+  if (!bytes) throw new RpcError('transient', `getSignaturesForAddress: "${signature.slice(0, 20)}…" is no signature`)
   return bytes
 }
 
@@ -216,4 +219,3 @@ export function signatureBytes(signature: string): Buffer {
 export const signatureText = (bytes: Uint8Array): string => bs58.encode(bytes)
 
 const SIGNATURE_BYTES = 64
-const SIGNATURE_MAX_CHARS = 88

@@ -37,7 +37,7 @@ export async function readConfirmed(
   const old =
     checkFrom === from
       ? []
-      : await compareLogs(chain.rpc, call, filter, logs.filter(isOld), { from, to: Math.min(to, checkFrom - 1) })
+      : await compareLogs(chain.rpc, call, filter, { logs: logs.filter(isOld), from, to: Math.min(to, checkFrom - 1) })
   const fresh =
     to < checkFrom
       ? []

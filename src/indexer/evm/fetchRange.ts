@@ -89,7 +89,7 @@ async function checkLogs(
   const isAllNew = from >= checkFrom
   const isAllOld = last.number < checkFrom
   const to = Math.min(last.number, checkFrom - 1)
-  const old = isAllNew ? [] : await compareLogs(chain.rpc, call, filter, logs.slice(0, cut), { from, to })
+  const old = isAllNew ? [] : await compareLogs(chain.rpc, call, filter, { logs: logs.slice(0, cut), from, to })
   const fresh = isAllOld
     ? []
     : await completeLogs(call, filter, logs.slice(cut), { from: Math.max(from, checkFrom), last })

@@ -76,7 +76,7 @@ async function readOpenCommunityPayments(
 ): Promise<OpenAccounts['communityPayments']> {
   const open = openCommunityKeys(txs)
   const keys = open.map(({ payer, ...words }) => ({ ...words, payer: new PublicKey(payer) }))
-  const found = keys.length > 0 ? await readCommunityPayments(call, registrar, keys, commitment) : []
+  const found = keys.length > 0 ? await readCommunityPayments(call, registrar, keys, { commitment }) : []
   return new Map(found.flatMap((account, i) => (account ? [[communityKey(open[i]!), account] as const] : [])))
 }
 

@@ -1,6 +1,6 @@
 import { createPublicKey, verify } from 'node:crypto'
 import { ed25519 } from '@noble/curves/ed25519.js'
-import bs58 from 'bs58'
+import { decodeBase58 } from '../primitives/base58.js'
 import { fromHex } from '../primitives/bytes.js'
 import { offchainEnvelopes } from './offchainMessage.js'
 
@@ -12,17 +12,13 @@ const HEX_CHARS = 130
 // 64 bytes in base64 end in two signs of padding, which base58 doesn't have
 const BASE64 = /^[A-Za-z0-9+/]{85}[AQgw]==$/
 const BASE64_CHARS = 88
-// 64 bytes are 64 (all zero) to 88 base58 characters; the length is checked first because decoding is quadratic
-const BASE58 = /^[1-9A-HJ-NP-Za-km-z]{64,88}$/
 
 /** The 64 bytes of a signature in `0x` hex, base64 or base58, told apart by their exact form; null for any other form. */
 export function parseSolanaSignature(text: string): Buffer | null {
   if (text.length > HEX_CHARS) return null
   if (HEX.test(text)) return fromHex(text)
   if (text.length === BASE64_CHARS && BASE64.test(text)) return Buffer.from(text, 'base64')
-  if (!BASE58.test(text)) return null
-  const bytes = bs58.decode(text)
-  return bytes.length === SIGNATURE_BYTES ? Buffer.from(bytes) : null
+  return decodeBase58(text, SIGNATURE_BYTES)
 }
 
 /**

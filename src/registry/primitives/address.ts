@@ -1,5 +1,6 @@
 import bs58 from 'bs58'
 import { getAddress } from 'viem'
+import { decodeBase58 } from './base58.js'
 import { fromHex, toHex } from './bytes.js'
 import { keccak256 } from './keccak.js'
 import { type OtherType, parseOther } from './otherAddress.js'
@@ -28,9 +29,6 @@ export interface Wallet extends Omit<Address, 'type'> {
   type: AddressType | OtherType
 }
 
-// 32 bytes are 32 to 44 base58 characters; the length is checked before decoding because decoding is quadratic
-const BASE58 = /^[1-9A-HJ-NP-Za-km-z]{32,44}$/
-
 function stored(type: AddressType, raw: Uint8Array): Buffer {
   const bytes = Buffer.allocUnsafe(raw.length + 1)
   bytes[0] = ADDRESS_TYPE_CODE[type]
@@ -52,11 +50,8 @@ export function parseAddress(input: string): Address | AddressProblem {
     if (mixed && getAddress(lower).slice(2) !== digits) return 'bad_checksum'
     return { type: 'evm', text: lower, bytes: stored('evm', fromHex(lower)) }
   }
-  if (BASE58.test(input)) {
-    const raw = bs58.decode(input)
-    if (raw.length === 32) return { type: 'solana', text: input, bytes: stored('solana', raw) }
-  }
-  return 'unsupported_address'
+  const key = decodeBase58(input, 32)
+  return key ? { type: 'solana', text: input, bytes: stored('solana', key) } : 'unsupported_address'
 }
 
 /** Reads an address of any chain that may be listed. @returns the wallet, or why it is none */

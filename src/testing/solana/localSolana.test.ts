@@ -67,7 +67,7 @@ describe('names of communities', () => {
     const [paid, [payment]] = await rpc.onOneNode((call) =>
       Promise.all([
         readPaidName(call, registrar, key, 'confirmed'),
-        readCommunityPayments(call, registrar, [key], 'confirmed'),
+        readCommunityPayments(call, registrar, [key], { commitment: 'confirmed' }),
       ]),
     )
     return { paid, payment }

@@ -1,8 +1,8 @@
 import fc from 'fast-check'
 import {
-  type Abi,
+  decodeFunctionData,
   encodeAbiParameters,
-  encodeFunctionData,
+  getAddress,
   type Hex,
   parseAbiParameters,
   recoverTypedDataAddress,
@@ -11,6 +11,7 @@ import { generatePrivateKey } from 'viem/accounts'
 import { describe, expect, it } from 'vitest'
 import { claimPermissionTypedData } from '../../../registry/airdrop/permission.js'
 import { toHex } from '../../../registry/primitives/bytes.js'
+import type { DistributorClaim } from '../../chain.js'
 import { airdropDistributorAbi } from '../contracts/index.js'
 import { CLAIMED_TOPIC, decodeClaimed, encodeClaim, encodeClaimFor } from './distributor.js'
 import { createPermissionSigner } from './permissionSigner.js'
@@ -26,19 +27,18 @@ const claim = fc.record({
     { maxLength: 30 },
   ),
 })
-const general = (functionName: string, args: readonly unknown[]): Hex =>
-  encodeFunctionData<Abi, string>({ abi: airdropDistributorAbi, functionName, args })
+const decode = (data: Hex) => decodeFunctionData({ abi: airdropDistributorAbi, data })
 
 describe('calldata of a claim', () => {
-  const argsOf = ({ index, account, amount, proof }: Parameters<typeof encodeClaim>[0]) => [
+  const argsOf = ({ index, account, amount, proof }: DistributorClaim) => [
     ...[BigInt(index), toHex(account), amount],
     proof.map((hash) => `0x${hash}`),
   ]
 
-  it('is what a general encoder makes of it', () => {
+  it('holds the allocation and its proof', () => {
     fc.assert(
       fc.property(claim, (one) => {
-        expect(encodeClaim(one)).toBe(general('claim', argsOf(one)))
+        expect(decode(encodeClaim(one))).toEqual({ functionName: 'claim', args: argsOf(one) })
       }),
     )
   })
@@ -46,8 +46,8 @@ describe('calldata of a claim', () => {
   it('and with a permission', () => {
     fc.assert(
       fc.property(claim, bytes(20).map(toHex), fc.nat(), bytes(65).map(toHex), (one, to, deadlineS, signature) => {
-        const expected = general('claimFor', [...argsOf(one), to, BigInt(deadlineS), signature])
-        expect(encodeClaimFor(one, { to, deadlineS, signature })).toBe(expected)
+        const args = [...argsOf(one), getAddress(to), BigInt(deadlineS), signature]
+        expect(decode(encodeClaimFor(one, { to, deadlineS, signature }))).toEqual({ functionName: 'claimFor', args })
       }),
     )
   })

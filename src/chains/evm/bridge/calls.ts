@@ -1,6 +1,7 @@
 import { decodeErrorResult, decodeFunctionResult, encodeFunctionData, isHex, zeroHash } from 'viem'
 import { fromHex } from '../../../registry/primitives/bytes.js'
 import type { Hex } from '../../chain.js'
+import { causesOf } from '../../rpc/errors.js'
 import type { Call } from '../../rpc/evm.js'
 import { communityPaymentsAbi, endpointAbi, hubAbi, localMessageLibAbi } from '../contracts/index.js'
 import { decodeMessage } from './hubMessage.js'
@@ -83,11 +84,8 @@ const ERRORS = [...endpointAbi, ...hubAbi, ...localMessageLibAbi, ...communityPa
 
 /** Why a call reverted, in the words of the contracts involved: the error's name in snake_case; null for an unknown one. */
 export function revertReason(error: unknown): string | null {
-  let cause: unknown = error
-  for (let depth = 0; depth < 8 && cause && typeof cause === 'object'; depth++) {
+  for (const cause of causesOf(error))
     if ('data' in cause && isHex(cause.data) && cause.data.length >= 10) return errorName(cause.data)
-    cause = 'cause' in cause ? cause.cause : null
-  }
   return null
 }
 

@@ -1,4 +1,4 @@
-import { decodeAbiParameters, keccak256, toBytes } from 'viem'
+import { decodeAbiParameters, toEventSelector } from 'viem'
 import type { SentMessage } from '../../../registry/bridge/message.js'
 import { fromHex } from '../../../registry/primitives/bytes.js'
 import type { Hex } from '../../chain.js'
@@ -8,7 +8,7 @@ import type { RawLog } from '../logs.js'
 import { decodePacket } from './packet.js'
 
 /** LayerZero's EndpointV2: `PacketSent(bytes encodedPayload, bytes options, address sendLibrary)`. */
-export const PACKET_SENT_TOPIC = keccak256(toBytes('PacketSent(bytes,bytes,address)'))
+export const PACKET_SENT_TOPIC = toEventSelector('PacketSent(bytes,bytes,address)')
 
 interface RawReceipt {
   blockHash: Hex

@@ -1,4 +1,4 @@
-import { keccak256, toBytes } from 'viem'
+import { toEventSelector } from 'viem'
 import type { MadePayment } from '../../../registry/journal/madePayment.js'
 import { decodePaymentLog } from '../../../registry/payment/decide.js'
 import { addressOfWord } from '../../../registry/primitives/address.js'
@@ -7,8 +7,8 @@ import { RpcError } from '../../rpc/errors.js'
 import type { RawLog } from '../logs.js'
 
 /** The payments contract's own logs (ICommunityPayments.sol): nothing is indexed. */
-export const PAYMENT_TOPIC = keccak256(toBytes('Bid(bytes32,uint256,address,uint256,address,bytes32,bytes32,bytes32)'))
-export const HELD_TOPIC = keccak256(toBytes('Held(bytes32,uint64)'))
+export const PAYMENT_TOPIC = toEventSelector('Bid(bytes32,uint256,address,uint256,address,bytes32,bytes32,bytes32)')
+export const HELD_TOPIC = toEventSelector('Held(bytes32,uint64)')
 
 const PAYMENT_BYTES = 8 * 32
 const HELD_BYTES = 2 * 32

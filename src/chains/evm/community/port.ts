@@ -10,6 +10,7 @@ import {
   type CommunityPort,
   type EvmCommunityPayment,
   type Hex,
+  orUnavailable,
 } from '../../chain.js'
 import type { Rpc } from '../../rpc/evm.js'
 import { communityPaymentsAbi, tokenProbeAbi, tokenProbeBytecode } from '../contracts/index.js'
@@ -52,7 +53,9 @@ export function createCommunityPort(
 /** A call without receiver: what the probe "deploys" is the token's answer, 0 where it has none. */
 async function askToken(rpc: Rpc, token: Hex, question: Hex): Promise<bigint> {
   const data = encodeDeployData({ abi: tokenProbeAbi, bytecode: tokenProbeBytecode, args: [token, question] })
-  const answer = await asking(rpc, () => rpc.call<unknown>('eth_call', [{ data, gas: ASK_GAS }, 'latest']))
+  const answer = await orUnavailable(`chain "${rpc.label}"`, () =>
+    rpc.call<unknown>('eth_call', [{ data, gas: ASK_GAS }, 'latest']),
+  )
   if (!isHex(answer) || answer.length !== WORD_HEX)
     throw new ChainUnavailableError(`chain "${rpc.label}": eth_call did not answer with a word`)
   return BigInt(answer)
@@ -81,13 +84,3 @@ const approvalOf = (token: Hex, spender: Hex, amount: bigint) => ({
   to: token,
   data: encodeFunctionData({ abi: erc20Abi, functionName: 'approve', args: [spender, amount] }),
 })
-
-/** A node's refusal of a plain question is as good as no answer. */
-async function asking<T>(rpc: Rpc, work: () => Promise<T>): Promise<T> {
-  try {
-    return await work()
-  } catch (error) {
-    if (error instanceof ChainUnavailableError) throw error
-    throw new ChainUnavailableError(`chain "${rpc.label}": ${(error as Error).message}`, { cause: error })
-  }
-}

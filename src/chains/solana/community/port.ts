@@ -5,6 +5,7 @@ import {
   ChainUnavailableError,
   type CommunityPaymentRequest,
   type CommunityPort,
+  orUnavailable,
   type SolanaCommunityPayment,
 } from '../../chain.js'
 import type { Call } from '../../rpc/nodes.js'
@@ -24,6 +25,8 @@ export function createCommunityPort(
   label: string,
 ): CommunityPort<SolanaCommunityPayment> {
   const program = createCommunityProgram(registrar)
+  const onOneNode = <T>(work: (call: Call) => Promise<T>): Promise<T> =>
+    orUnavailable(`chain "${label}"`, () => rpc.onOneNode(work))
 
   const unsigned = async (call: Call, request: CommunityPaymentRequest): Promise<SolanaCommunityPayment> => {
     const { community, name, price, referral } = request
@@ -46,10 +49,8 @@ export function createCommunityPort(
     label,
     communityPayments: registrar.id,
     tokenBalance: (token, wallet) =>
-      asking(() =>
-        rpc.onOneNode((call) => readTokenBalance(call, new PublicKey(wallet), new PublicKey(token), COMMITMENT)),
-      ),
-    communityPayment: (request) => asking(() => rpc.onOneNode((call) => unsigned(call, request))),
+      onOneNode((call) => readTokenBalance(call, new PublicKey(wallet), new PublicKey(token), COMMITMENT)),
+    communityPayment: (request) => onOneNode((call) => unsigned(call, request)),
   }
 }
 
@@ -65,14 +66,4 @@ async function paidToken(call: Call, payer: PublicKey, mint: PublicKey, amount: 
   const enough = accounts.filter((account) => account.amount >= amount).map(({ address }) => address)
   const source = enough.find((address) => address.equals(associated)) ?? enough[0] ?? associated
   return { mint, decimals, source }
-}
-
-/** A node's refusal of a plain question is as good as no answer. */
-export async function asking<T>(work: () => Promise<T>): Promise<T> {
-  try {
-    return await work()
-  } catch (error) {
-    if (error instanceof ChainUnavailableError) throw error
-    throw new ChainUnavailableError((error as Error).message, { cause: error })
-  }
 }

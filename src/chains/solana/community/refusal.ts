@@ -47,7 +47,7 @@ export async function planRefusal(
   { commitment, nowMs, minSlot = 0, isAlone = false }: RefusalLook,
 ): Promise<RefusalStep> {
   const program = createCommunityProgram(registrar)
-  const [account] = await readCommunityPayments(call, registrar, [payment], commitment, minSlot)
+  const [account] = await readCommunityPayments(call, registrar, [payment], { commitment, minSlot })
   if (account?.sequence !== payment.sequence) return { kind: 'gone' }
   if (!account.isRefused && nowMs >= Number(account.heldUntil) * 1_000) return { kind: 'over' }
   const isPaidBack = !isAlone && (await canBePaidBack(call, registrar, account, commitment))
