@@ -120,7 +120,7 @@ async function watch(
       signal: new AbortController().signal,
     })
     const started = performance.now()
-    while ((await watcher.converge()).kind === 'took');
+    while ((await watcher.step()).kind === 'took');
     const ms = performance.now() - started
     await checkCount(url, payments)
     return ms

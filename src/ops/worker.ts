@@ -14,8 +14,10 @@ export interface Worker {
   fields: object
   /** Pause after a step that found nothing to do, ms. */
   readonly pollMs: number
-  /** Ends the pause early. */
+  /** Ends a pause early. */
   notify?: Notify
+  /** Opens what notifies the worker, for the time that it runs. @returns what closes it */
+  subscribe?(): (() => void) | undefined
   /** Upper bound on consecutive steps without a pause; none where it is left out. */
   maxBusySteps?: number
   /**
@@ -58,6 +60,15 @@ export async function runWorkers(workers: readonly Worker[], { signal, ...contex
 }
 
 async function runWorker(worker: Worker, context: WorkerContext): Promise<void> {
+  const unsubscribe = worker.subscribe?.()
+  try {
+    await repeat(worker, context)
+  } finally {
+    unsubscribe?.()
+  }
+}
+
+async function repeat(worker: Worker, context: WorkerContext): Promise<void> {
   const { log, signal, errorPausesMs = ERROR_PAUSES_MS } = context
   const { name, fields, notify = createNotify(), maxBusySteps = Number.POSITIVE_INFINITY } = worker
   let failures = 0

@@ -39,13 +39,13 @@ describe('a payment', () => {
     await at.world.index()
     const names = [{ name: `club/coin-${on}`, outcome: 'pending' }]
     expect(await at.status(tx)).toMatchObject({ status: 'pending', names, confirmations: { have: 0, need: 2 } })
-    expect(await at.judgeOf().converge()).toEqual({ kind: 'idle' })
+    expect(await at.judgeOf().step()).toEqual({ kind: 'idle' })
     await at.confirm()
     expect(await at.status(tx)).toMatchObject({ status: 'pending', names })
-    expect(await at.judgeOf().converge()).toEqual({ kind: 'entered', payments: 1, waiting: 0 })
+    expect(await at.judgeOf().step()).toEqual({ kind: 'entered', payments: 1, waiting: 0 })
     expect(await at.status(tx)).toMatchObject({ status: 'finalized', names: [{ outcome: 'won' }] })
     expect(await at.ownerOf('club', `coin-${on}`)).toBe(at.addressOf(1))
-    expect(await at.judgeOf().converge()).toEqual({ kind: 'idle' })
+    expect(await at.judgeOf().step()).toEqual({ kind: 'idle' })
   })
 
   it('in a token asks for an approval where there is none', async () => {
@@ -136,14 +136,14 @@ describe('requirements', () => {
     }
     const ports = [at.portOf('1'), away]
     const judge = at.judgeOf({ ports, nowMs: () => nowMs })
-    expect(await judge.converge()).toEqual({ kind: 'entered', payments: 1, waiting: 1 })
+    expect(await judge.step()).toEqual({ kind: 'entered', payments: 1, waiting: 1 })
     expect(judge.state).toEqual({ waiting: 1, sinceMs: nowMs, reason: 'away' })
     expect(await outcomeOf(other.tx)).toBe('finalized')
-    expect(await judge.converge()).toEqual({ kind: 'waiting', waiting: 1 })
+    expect(await judge.step()).toEqual({ kind: 'waiting', waiting: 1 })
     ports[1] = at.portOf('8453')
-    expect(await judge.converge()).toEqual({ kind: 'waiting', waiting: 1 })
+    expect(await judge.step()).toEqual({ kind: 'waiting', waiting: 1 })
     nowMs += 1_000
-    expect(await judge.converge()).toEqual({ kind: 'entered', payments: 1, waiting: 0 })
+    expect(await judge.step()).toEqual({ kind: 'entered', payments: 1, waiting: 0 })
     expect(judge.state).toEqual({ waiting: 0, sinceMs: null, reason: null })
     expect(await outcomeOf(waiting.tx)).toBe('finalized')
   })

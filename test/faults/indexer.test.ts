@@ -114,7 +114,7 @@ async function indexTogether(cases: readonly Case[], blocksBefore: number): Prom
     await each((lone) => lone.drive(before))
     for (let i = 0; i < BIDS_LIVE; i++) {
       await bids()
-      await each((lone) => lone.indexer.converge().catch(() => {}))
+      await each((lone) => lone.indexer.step().catch(() => {}))
     }
     const last = await head()
     await world.test.mine({ blocks: 9 })
@@ -190,7 +190,7 @@ describe('a node on a fork from below the checkpoint', () => {
   it('halts nothing while another node has the checkpoint’s block', async () => {
     const { indexer, drive } = await caughtUp('fork_of_one', [world.anvil.rpcUrl])
     for (let look = 0; look < LOOKS; look++) {
-      await indexer.converge().catch(() => {})
+      await indexer.step().catch(() => {})
       await world.test.mine({ blocks: 1 })
     }
     expect(proxy?.counts().other_fork).toBeGreaterThan(3)
@@ -201,7 +201,7 @@ describe('a node on a fork from below the checkpoint', () => {
 
   it('halts the chain where it is the only one', async () => {
     const { indexer } = await caughtUp('fork_of_all', [])
-    for (let look = 0; look < LOOKS; look++) await indexer.converge().catch(() => {})
+    for (let look = 0; look < LOOKS; look++) await indexer.step().catch(() => {})
     expect(indexer.state.halted).toContain('has been replaced')
   })
 })

@@ -57,7 +57,7 @@ export async function indexerOver(
         if (performance.now() > end)
           throw new Error(`at block ${row.nextBlock} of ${block} after ${failures} failures; last: ${last}`)
         try {
-          const outcome = await indexer.converge()
+          const outcome = await indexer.step()
           last = outcome.kind
           if (outcome.kind === 'halted') throw new Error(`halted: ${outcome.reason}`)
         } catch (error) {

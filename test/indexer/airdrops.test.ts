@@ -58,8 +58,8 @@ const claim = async (i: number): Promise<Hex> => {
 }
 
 /** Takes steps until nothing new is believed; answers the claims as they are stored. */
-async function converge(): Promise<string[]> {
-  while ((await watcher.converge()).kind === 'took') {}
+async function stepAll(): Promise<string[]> {
+  while ((await watcher.step()).kind === 'took') {}
   const { rows } = await world.pool.query<{ index: number; confirmed: boolean }>(
     'SELECT index, confirmed FROM airdrop_claims ORDER BY index',
   )
@@ -71,11 +71,11 @@ const mine = (blocks: number) => world.test.mine({ blocks })
 describe('claims of an airdrop', () => {
   it('are seen at once, and believed when their chain is', async () => {
     const tx = await claim(3)
-    expect(await converge()).toEqual(['3 seen'])
+    expect(await stepAll()).toEqual(['3 seen'])
     const wallets = { network: 'mainnet', community: 'drop', wallets: [storedOf(accounts[3]!)] } as const
     expect(await hasClaimed(world.pool, wallets)).toBe(false)
     await mine(2)
-    expect(await converge()).toEqual(['3 confirmed'])
+    expect(await stepAll()).toEqual(['3 confirmed'])
     expect(await hasClaimed(world.pool, wallets)).toBe(true)
     expect(await hasClaimed(world.pool, { ...wallets, wallets: [storedOf(accounts[4]!)] })).toBe(false)
     expect(await hasClaimed(world.pool, { ...wallets, community: 'none' })).toBe(false)
@@ -83,7 +83,7 @@ describe('claims of an airdrop', () => {
     const { rows } = await world.pool.query('SELECT tx_hash, receiver FROM airdrop_claims')
     expect(`0x${rows[0].tx_hash.toString('hex')}`).toBe(tx)
     expect(rows[0].receiver).toEqual(storedOf(accounts[3]!))
-    expect(await converge()).toEqual(['3 confirmed'])
+    expect(await stepAll()).toEqual(['3 confirmed'])
   })
 
   it('of a restarted daemon go on from the checkpoint, over many blocks', async () => {
@@ -92,25 +92,25 @@ describe('claims of an airdrop', () => {
     await claim(2)
     await mine(3)
     watcher = watcherOf()
-    expect(await converge()).toEqual(['1 confirmed', '2 confirmed'])
+    expect(await stepAll()).toEqual(['1 confirmed', '2 confirmed'])
     await claim(5)
     await mine(1)
     watcher = watcherOf()
-    expect(await converge()).toEqual(['1 confirmed', '2 confirmed', '5 seen'])
+    expect(await stepAll()).toEqual(['1 confirmed', '2 confirmed', '5 seen'])
   })
 
   it('that a reorg takes back are gone, and come back with their block', async () => {
     await mine(2)
     await claim(1)
     await claim(2)
-    expect(await converge()).toEqual(['1 seen', '2 seen'])
+    expect(await stepAll()).toEqual(['1 seen', '2 seen'])
     await world.test.request({ method: 'anvil_rollback' as never, params: [2] as never })
     await mine(1)
-    expect(await converge()).toEqual([])
+    expect(await stepAll()).toEqual([])
     await claim(2)
-    expect(await converge()).toEqual(['2 seen'])
+    expect(await stepAll()).toEqual(['2 seen'])
     await mine(2)
-    expect(await converge()).toEqual(['2 confirmed'])
+    expect(await stepAll()).toEqual(['2 confirmed'])
   })
 
   it('that were believed and replaced all the same are read again from the start', async () => {
@@ -118,11 +118,11 @@ describe('claims of an airdrop', () => {
     await claim(1)
     await claim(2)
     await mine(2)
-    expect(await converge()).toEqual(['1 confirmed', '2 confirmed'])
+    expect(await stepAll()).toEqual(['1 confirmed', '2 confirmed'])
     await world.test.request({ method: 'anvil_rollback' as never, params: [4] as never })
     await claim(7)
     await mine(8)
-    expect(await converge()).toEqual(['7 confirmed'])
+    expect(await stepAll()).toEqual(['7 confirmed'])
     expect(restarts).toEqual(['drop'])
   })
 
@@ -130,10 +130,10 @@ describe('claims of an airdrop', () => {
     await claim(1)
     await leadership.release()
     const next = (await tryLead(world.postgres.url, 'mainnet', 'index'))!
-    await expect(converge()).rejects.toThrow(LostLeadershipError)
+    await expect(stepAll()).rejects.toThrow(LostLeadershipError)
     leadership = next
     watcher = watcherOf()
-    expect(await converge()).toEqual(['1 seen'])
+    expect(await stepAll()).toEqual(['1 seen'])
   })
 
   it('end with the time of the distributor, which is looked at no more', async () => {
@@ -143,11 +143,11 @@ describe('claims of an airdrop', () => {
     ;({ distributor } = await payBy(world.pool, client, airdrop, { endsAtS }))
     await claim(0)
     await mine(2)
-    expect(await converge()).toEqual(['0 confirmed'])
+    expect(await stepAll()).toEqual(['0 confirmed'])
     await world.test.increaseTime({ seconds: 2_000 })
     await mine(3)
-    expect(await converge()).toEqual(['0 confirmed'])
+    expect(await stepAll()).toEqual(['0 confirmed'])
     expect((await again(world.pool, airdrop)).state).toBe('ended')
-    expect(await watcher.converge()).toEqual({ kind: 'idle', airdrops: 0 })
+    expect(await watcher.step()).toEqual({ kind: 'idle', airdrops: 0 })
   })
 })

@@ -18,7 +18,7 @@ beforeAll(async () => {
 afterAll(() => world?.stop())
 
 async function catchUp(): Promise<void> {
-  for (let i = 0; i < 20; i++) if ((await indexer.converge()).kind === 'idle') return
+  for (let i = 0; i < 20; i++) if ((await indexer.step()).kind === 'idle') return
   throw new Error('the indexer does not come to rest')
 }
 
@@ -88,7 +88,7 @@ describe('a hub whose policy is `finalized`', () => {
     expect(await ownerOf('gone')).toBe(world.wallet(3).address.toLowerCase())
     await world.test.revert({ id: fork })
     await world.test.mine({ blocks: 4 * SLOTS_IN_AN_EPOCH })
-    expect(await indexer.converge()).toMatchObject({ kind: 'halted' })
+    expect(await indexer.step()).toMatchObject({ kind: 'halted' })
   })
 })
 

@@ -28,52 +28,52 @@ describe('a hub, block by block', () => {
   it('believes a bid at two blocks on top of it, not before', async () => {
     const indexer = await world.restart()
     await world.test.mine({ blocks: 2 })
-    await indexer.converge()
+    await indexer.step()
     await world.bid(0, ['first'])
-    expect(await indexer.converge()).toMatchObject({ kind: 'followed', blocks: 1, facts: 1, entries: 0 })
+    expect(await indexer.step()).toMatchObject({ kind: 'followed', blocks: 1, facts: 1, entries: 0 })
     expect(await facts()).toEqual(['first'])
     expect(await owners()).toEqual({})
-    expect(await indexer.converge()).toEqual({ kind: 'idle' })
+    expect(await indexer.step()).toEqual({ kind: 'idle' })
     await world.test.mine({ blocks: 2 })
-    expect(await indexer.converge()).toMatchObject({ kind: 'followed', blocks: 2, entries: 1 })
+    expect(await indexer.step()).toMatchObject({ kind: 'followed', blocks: 2, entries: 1 })
     expect(await owners()).toEqual({ first: address(0) })
     expect(await facts()).toEqual([])
   })
 
   it('drops what a reorg took back and takes what it brought', async () => {
     const indexer = await world.restart()
-    await indexer.converge()
+    await indexer.step()
     const snapshot = await world.test.snapshot()
     await world.bid(1, ['fork'])
-    await indexer.converge()
+    await indexer.step()
     expect(await facts()).toEqual(['fork'])
     await world.test.revert({ id: snapshot })
     await world.bid(2, ['fork'])
-    expect(await indexer.converge()).toMatchObject({ kind: 'followed', dropped: 1, facts: 1 })
+    expect(await indexer.step()).toMatchObject({ kind: 'followed', dropped: 1, facts: 1 })
     await world.test.mine({ blocks: 2 })
-    await indexer.converge()
+    await indexer.step()
     expect((await owners()).fork).toBe(address(2))
   })
 
   it('reads the tail anew after a restart and loses nothing', async () => {
     await world.bid(3, ['before-restart'])
-    await (await world.restart()).converge()
+    await (await world.restart()).step()
     const again = await world.restart()
-    await again.converge()
+    await again.step()
     expect(await facts()).toEqual(['before-restart'])
     await world.test.mine({ blocks: 2 })
-    await again.converge()
+    await again.step()
     expect((await owners())['before-restart']).toBe(address(3))
   })
 
   it('a node with a lower head is slow, not reorged', async () => {
     const indexer = await world.restart()
-    await indexer.converge()
+    await indexer.step()
     const snapshot = await world.test.snapshot()
     await world.test.mine({ blocks: 1 })
-    await indexer.converge()
+    await indexer.step()
     await world.test.revert({ id: snapshot })
-    expect((await indexer.converge()).kind).toBe('behind')
+    expect((await indexer.step()).kind).toBe('behind')
   })
 })
 
@@ -89,7 +89,7 @@ describe('a gap', () => {
     await world.test.mine({ blocks: 2 })
     const seen: number[] = []
     const indexer = await world.restart({ onProgress: ({ registrations }) => seen.push(registrations) })
-    expect(await indexer.converge()).toMatchObject({ kind: 'backfilled', entries: 300 })
+    expect(await indexer.step()).toMatchObject({ kind: 'backfilled', entries: 300 })
     expect(seen.at(-1)).toBe(300)
     expect(indexer.state.isCaughtUp).toBe(true)
     const { live, rebuilt } = await replay(world.pool, 'mainnet')
@@ -100,14 +100,14 @@ describe('a gap', () => {
     await world.bid(0, ['second-url'])
     await world.test.mine({ blocks: 2 })
     const indexer = await world.restart({ config: { rpcUrls: ['http://127.0.0.1:9', world.anvil.rpcUrl] } })
-    await indexer.converge()
+    await indexer.step()
     expect((await owners())['second-url']).toBe(address(0))
   })
 
   it('fails with one sentence when no node answers, and a wrong chain id is refused', async () => {
     const rpcUrls = ['http://127.0.0.1:9']
     const away = await world.restart()
-    await away.converge()
+    await away.step()
     await expect(world.open({ rpcUrls })).rejects.toThrow(/chain "1": no RPC URL answers/)
     await expect(world.open({ chainId: 5 })).rejects.toThrow(/is on chain id 900000001, not 5/)
     await expect(world.open({ genesisHash: `0x${'11'.repeat(32)}` })).rejects.toThrow(/has genesis 0x/)
@@ -117,10 +117,10 @@ describe('a gap', () => {
 describe('writers', () => {
   it('a leader that lost its epoch writes no more', async () => {
     const old = await world.restart()
-    await old.converge()
+    await old.step()
     await world.restart()
     await world.bid(4, ['after-leader'])
-    await expect(old.converge()).rejects.toThrow(/another process leads/)
+    await expect(old.step()).rejects.toThrow(/another process leads/)
     await expect(
       inTransaction(world.pool, (client) => appendEntries(client, 'mainnet', [], { epoch: 1, writerMs: Date.now() })),
     ).rejects.toThrow(/another process leads/)
@@ -131,15 +131,15 @@ describe('writers', () => {
     await world.bid(5, ['deep'])
     await world.test.mine({ blocks: 3 })
     const indexer = await world.restart()
-    while ((await indexer.converge()).kind !== 'idle');
+    while ((await indexer.step()).kind !== 'idle');
     expect((await owners()).deep).toBe(address(5))
     await world.test.revert({ id: snapshot })
     await world.test.mine({ blocks: 8 })
-    expect(await indexer.converge()).toMatchObject({
+    expect(await indexer.step()).toMatchObject({
       kind: 'halted',
       reason: expect.stringContaining('has been replaced'),
     })
-    expect((await (await world.restart()).converge()).kind).toBe('halted')
+    expect((await (await world.restart()).step()).kind).toBe('halted')
     expect((await owners()).deep).toBe(address(5))
   })
 })

@@ -64,7 +64,7 @@ async function replaceWith(old: SignedTx, names: readonly string[] | null): Prom
 async function confirm(blocks = 3): Promise<void> {
   await chain.mine(1)
   await world.test.mine({ blocks: blocks - 1 })
-  while ((await indexer.converge()).kind !== 'idle');
+  while ((await indexer.step()).kind !== 'idle');
 }
 
 describe('the status of a replaced transaction', () => {

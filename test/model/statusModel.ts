@@ -149,13 +149,13 @@ const step = (): Command =>
   command(
     'step',
     () => true,
-    async (_, { indexer }) => void (await indexer.converge()),
+    async (_, { indexer }) => void (await indexer.step()),
   )
 const poll = (at: number): Command => command(`poll(${at})`, hasTxs, ({ txs }, real) => check(txs, pick(txs, at), real))
 
 async function catchUp(real: Real): Promise<void> {
   for (;;) {
-    const { kind } = await real.indexer.converge()
+    const { kind } = await real.indexer.step()
     if (kind === 'halted') throw new Error('a reorg within the policy halted the chain')
     if (kind === 'idle') break
   }

@@ -102,7 +102,7 @@ const judge = () =>
   createPaymentJudge({
     ...{ pool: world.bridge.pool, network: 'mainnet', ports: [] },
     epoch: world.bridge.epochOf('index')!,
-  }).converge()
+  }).step()
 
 /** What is answered for a transaction: status, reason, refund. */
 async function outcomeOf(signature: string): Promise<string> {

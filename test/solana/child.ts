@@ -2,7 +2,7 @@ import { createRpc } from '../../src/chains/rpc/evm.js'
 import { readHead } from '../../src/db/journal/head.js'
 import { createPool } from '../../src/db/pg/pool.js'
 import { createPaymentWatcher } from '../../src/indexer/solana/watcher.js'
-import { openSolana } from '../../src/openSolana.js'
+import { openSolana } from '../../src/open.js'
 import { armFailpoint } from '../../src/ops/failpoint.js'
 import { clusterConfig, QUOTE_KEY } from '../support/solanaConfig.js'
 
@@ -30,5 +30,5 @@ const watcher = createPaymentWatcher({
   epoch: indexEpoch,
   signal: new AbortController().signal,
 })
-while ((await watcher.converge()).kind === 'took');
+while ((await watcher.step()).kind === 'took');
 await pool.end()

@@ -34,14 +34,14 @@ const status = async (tx: string, query = '') =>
   (await world.request('GET', `/v1/names/register/tx/${tx}${query}`)).body
 const watch = async () => {
   const watcher = await world.watcher()
-  while ((await watcher.converge()).kind === 'took');
+  while ((await watcher.step()).kind === 'took');
 }
 
 /** Indexes the hub as far as it is. */
 async function index(): Promise<void> {
   await world.hub.test.mine({ blocks: 3 })
   const indexer = await world.hub.restart()
-  for (let i = 0; i < 20; i++) if ((await indexer.converge()).kind === 'idle') return
+  for (let i = 0; i < 20; i++) if ((await indexer.step()).kind === 'idle') return
 }
 
 /** Brings a payment to the hub, as the relayer does. @returns gas used */

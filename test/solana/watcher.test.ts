@@ -29,7 +29,7 @@ afterEach(() => {
 async function settle(watcher: PaymentWatcher): Promise<WatchOutcome[]> {
   const outcomes: WatchOutcome[] = []
   for (let i = 0; i < 20; i++) {
-    outcomes.push(await watcher.converge())
+    outcomes.push(await watcher.step())
     if (outcomes.at(-1)!.kind !== 'took') return outcomes
   }
   throw new Error('the watcher does not come to rest')
@@ -131,7 +131,7 @@ describe('payments on Solana', () => {
     expect((await last(1))[0]!.name).toBe('after')
     expect((await cursor()).sequence).toBe(sequence)
     nowMs += 61_000
-    expect(await watcher.converge()).toMatchObject({ kind: 'missing', isAlarm: true })
+    expect(await watcher.step()).toMatchObject({ kind: 'missing', isAlarm: true })
     expect(watcher.state.lastError).toMatch(/payments \d+ to \d+ for names are in no transaction/)
     world.proxy.alter = null
     nowMs += 6_000
@@ -150,7 +150,7 @@ describe('payments on Solana', () => {
     for (const answer of [null, 'no meta'] as const) {
       world.proxy.alter = (method, _, result) =>
         method === 'getTransaction' ? answer && { ...(result as object), meta: null } : result
-      await expect(watcher.converge()).rejects.toThrow(/not there yet/)
+      await expect(watcher.step()).rejects.toThrow(/not there yet/)
       expect(await count()).toBe(before)
     }
     world.proxy.alter = null
@@ -221,7 +221,7 @@ describe('payments for names of communities', () => {
     const watcher = await world.watcher({ nowMs: () => nowMs })
     expect((await settle(watcher)).at(-1)).toMatchObject(gap)
     nowMs += 61_000
-    expect(await watcher.converge()).toMatchObject({ ...gap, isAlarm: true })
+    expect(await watcher.step()).toMatchObject({ ...gap, isAlarm: true })
     expect(watcher.state.lastError).toMatch(/payments 6 to 7 for names of communities are in no transaction/)
     world.proxy.alter = null
     nowMs += 6_000
@@ -260,16 +260,16 @@ describe('what is not finalized', () => {
     const slot = await connection.getSlot('confirmed')
     world.proxy.alter = notFinalized(slot, known)
     const signature = await world.pay(world.payer(0), 'tail')
-    expect(await watcher.converge()).toEqual({ kind: 'idle', unconfirmed: 1 })
+    expect(await watcher.step()).toEqual({ kind: 'idle', unconfirmed: 1 })
     expect((await world.rows()).at(-1)).toMatchObject({ name: 'tail', confirmed: false })
     const fork = without(signature)
     world.proxy.alter = (...asked) => fork(asked[0], asked[1], notFinalized(slot, known)(...asked))
-    expect(await watcher.converge()).toEqual({ kind: 'idle', unconfirmed: 0 })
+    expect(await watcher.step()).toEqual({ kind: 'idle', unconfirmed: 0 })
     expect(await count()).toBe(known)
     world.proxy.alter = notFinalized(slot, known)
-    await watcher.converge()
+    await watcher.step()
     world.proxy.alter = null
-    expect(await watcher.converge()).toMatchObject({ kind: 'took', payments: 1 })
+    expect(await watcher.step()).toMatchObject({ kind: 'took', payments: 1 })
     expect((await world.rows()).at(-1)).toMatchObject({ name: 'tail', confirmed: true })
   })
 })
@@ -280,7 +280,7 @@ describe('a watcher', () => {
     await settle(watcher)
     await world.pay(world.payer(0), 'outage')
     world.proxy.isDown = true
-    await expect(watcher.converge()).rejects.toThrow(/no RPC URL answers/)
+    await expect(watcher.step()).rejects.toThrow(/no RPC URL answers/)
     expect(watcher.state.lastError).toMatch(/no RPC URL answers/)
     world.proxy.isDown = false
     await new Promise((resolve) => setTimeout(resolve, 300))
@@ -292,7 +292,7 @@ describe('a watcher', () => {
     await settle(watcher)
     await world.hub.pool.query('UPDATE journal_heads SET index_epoch = index_epoch + 1 WHERE network = 0')
     await world.pay(world.payer(0), 'other-leader')
-    await expect(watcher.converge()).rejects.toThrow(LostLeadershipError)
+    await expect(watcher.step()).rejects.toThrow(LostLeadershipError)
     await settle(await world.watcher())
     expect((await last(1))[0]!.name).toBe('other-leader')
   })

@@ -182,7 +182,7 @@ export async function startBridgeWorld({ payments = false } = {}): Promise<Bridg
         leads.index = await lead(postgres.url, 'index')
         indexers = await Promise.all((await openChains(pool, file)).map((open) => indexerOf(pool, open, leads.index!)))
       }
-      for (const indexer of indexers) for (let i = 0; i < 20; i++) if ((await indexer.converge()).kind === 'idle') break
+      for (const indexer of indexers) for (let i = 0; i < 20; i++) if ((await indexer.step()).kind === 'idle') break
     },
     async restart({ file: otherFile = {}, ...options } = {}) {
       await leads.relay?.release()

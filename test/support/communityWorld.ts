@@ -111,7 +111,7 @@ export async function startCommunityWorld(communities: readonly string[]) {
   /** Judges what is believed, as the index leader does. */
   async function judge(): Promise<JudgeOutcome> {
     await confirm()
-    return judgeOf().converge()
+    return judgeOf().step()
   }
 
   /** Lets the relayers of both chains go on until nothing is under way. */

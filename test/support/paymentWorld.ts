@@ -7,7 +7,7 @@ import { listTransactions, readTransactions } from '../../src/chains/solana/read
 import { createRegistrar, type Registrar } from '../../src/chains/solana/registrar.js'
 import { parseChainsFile } from '../../src/config/index.js'
 import { createPaymentWatcher, type PaymentWatcher } from '../../src/indexer/solana/watcher.js'
-import { openSolana } from '../../src/openSolana.js'
+import { openSolana } from '../../src/open.js'
 import { type PaymentTerms, paymentMessageId, quoteId } from '../../src/registry/payment/quote.js'
 import { nameToWord } from '../../src/registry/primitives/name.js'
 import { createPayer, type Payer, type PayerOptions } from '../../src/relayer/payouts/payer.js'
@@ -130,7 +130,7 @@ export async function startPaymentWorld(): Promise<PaymentWorld> {
           epoch: bridge.epochOf('index')!,
         })
       }
-      while ((await watcher.converge()).kind !== 'idle');
+      while ((await watcher.step()).kind !== 'idle');
     },
     async restart(options = {}) {
       await bridge.restart()

@@ -15,7 +15,7 @@ import {
   type PaymentWatcher,
   type PaymentWatcherOptions,
 } from '../../src/indexer/solana/watcher.js'
-import { type OpenSolana, openSolana } from '../../src/openSolana.js'
+import { type OpenSolana, openSolana } from '../../src/open.js'
 import { type PaymentTerms, quoteId } from '../../src/registry/payment/quote.js'
 import { nameToWord, wordToName } from '../../src/registry/primitives/name.js'
 import { deployPriceFeeds, type PriceFeeds } from '../../src/testing/contracts/priceFeed.js'

@@ -41,7 +41,7 @@ export interface AirdropWatcher {
    * One step for each airdrop, without timers. Killed anywhere, the next one goes on from the stored checkpoints.
    * @throws ChainUnavailableError, LostLeadershipError, or an error of the database; the next step goes on
    */
-  converge(): Promise<AirdropOutcome>
+  step(): Promise<AirdropOutcome>
 }
 
 export function createAirdropWatcher({ pool, chain, epoch, onRestart }: AirdropWatcherOptions): AirdropWatcher {
@@ -114,7 +114,7 @@ export function createAirdropWatcher({ pool, chain, epoch, onRestart }: AirdropW
   }
 
   return {
-    async converge() {
+    async step() {
       const airdrops = await watchedAirdrops(pool, network, chain.label)
       if (airdrops.length === 0) return { kind: 'idle', airdrops: 0 }
       const { latest, confirmed } = await chain.heads()

@@ -42,7 +42,7 @@ export interface ChainIndexer {
    * One step towards the chain's head, without timers: does what there is to do now and says what that was.
    * @throws ChainUnavailableError, LostLeadershipError, or an error of the database; the next step goes on
    */
-  converge(): Promise<Outcome>
+  step(): Promise<Outcome>
 }
 
 export async function createChainIndexer(options: ChainIndexerOptions): Promise<ChainIndexer> {
@@ -149,7 +149,7 @@ export async function createChainIndexer(options: ChainIndexerOptions): Promise<
 
   return {
     state,
-    async converge() {
+    async step() {
       try {
         const outcome = await step()
         await settle()

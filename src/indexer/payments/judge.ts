@@ -51,7 +51,7 @@ export interface PaymentJudge {
    * journal. One step, without timers. A payment whose payer can't be asked about delays no other.
    * @throws LostLeadershipError, or an error of the database; the next step goes on
    */
-  converge(): Promise<JudgeOutcome>
+  step(): Promise<JudgeOutcome>
 }
 
 export interface PaymentJudgeOptions {
@@ -112,7 +112,7 @@ export function createPaymentJudge(options: PaymentJudgeOptions): PaymentJudge {
     state.reason = reason
   }
 
-  const converge = async (): Promise<JudgeOutcome> => {
+  const step = async (): Promise<JudgeOutcome> => {
     if (!(await readHead(pool, network)).caughtUp) return { kind: 'catching_up' }
     const resting = [...stuck.values()].filter(({ nextMs }) => nextMs > nowMs()).map(({ id }) => id)
     const open = await openCommunityPayments(pool, network, BATCH, resting)
@@ -139,7 +139,7 @@ export function createPaymentJudge(options: PaymentJudgeOptions): PaymentJudge {
     if (stuck.size === 0) state.reason = null
   }
 
-  return { state, converge }
+  return { state, step }
 }
 
 type RulesOf = ReadonlyMap<string, readonly RulesVersion[]>

@@ -15,7 +15,7 @@ export interface Tail {
    * @param listedTo the newest signature that is believed
    * @returns how many there are
    */
-  converge(listedTo: string | null): Promise<number>
+  step(listedTo: string | null): Promise<number>
 }
 
 /** The tail of what is not finalized; of a cluster that is believed at `confirmed` there is none. */
@@ -41,7 +41,7 @@ export function createTail(options: PaymentWatcherOptions): Tail {
   }
 
   return {
-    async converge(listedTo) {
+    async step(listedTo) {
       const txs = commitment === 'confirmed' ? [] : await rpc.onOneNode((call) => read(call, listedTo))
       seen = new Map(txs.map((tx) => [tx.signature, tx]))
       const payments = txs.flatMap((tx) =>

@@ -75,7 +75,7 @@ export interface PaymentWatcher {
    * One step, without timers: takes in everything that is new now. Killed anywhere, the next one goes on from the cursor.
    * @throws ChainUnavailableError, LostLeadershipError, or an error of the database; the next step goes on
    */
-  converge(): Promise<WatchOutcome>
+  step(): Promise<WatchOutcome>
 }
 
 /** What is kept between steps. Dropped when a step fails: then the cursor in the database is the truth. */
@@ -144,7 +144,7 @@ export function createPaymentWatcher(options: PaymentWatcherOptions): PaymentWat
     // cut short by the signal: what was not taken in is listed again
     if (signal.aborted && transactions < seen.fresh.length) memory = null
     else now.listedTo = seen.newest ?? now.listedTo
-    const unconfirmed = await now.tail.converge(now.listedTo)
+    const unconfirmed = await now.tail.step(now.listedTo)
     state.latest = Math.max(seen.headSlot, seen.slot)
     state.confirmed = seen.slot
     state.nextBlock = seen.slot + 1
@@ -215,7 +215,7 @@ export function createPaymentWatcher(options: PaymentWatcherOptions): PaymentWat
 
   return {
     state,
-    async converge() {
+    async step() {
       try {
         const outcome = await step()
         state.lastStepMs = Date.now()

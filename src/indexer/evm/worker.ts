@@ -1,0 +1,75 @@
+import type { EvmChain } from '../../chains/evm/chain.js'
+import { watchHeads } from '../../chains/rpc/heads.js'
+import { type ChainRow, readChain } from '../../db/chains.js'
+import type { LeaderContext } from '../../ops/context.js'
+import { createNotify } from '../../ops/notify.js'
+import type { Worker } from '../../ops/worker.js'
+import type { Reporting } from '../types.js'
+import { type ChainIndexer, createChainIndexer } from './chainIndexer.js'
+import type { Outcome } from './types.js'
+
+const HALTED_POLL_MS = 1_000
+
+/** An EVM chain with its row in the database. */
+export interface OpenChain {
+  chain: EvmChain
+  row: ChainRow
+}
+
+/** Indexes one EVM chain; new heads wake it. */
+export function chainWorker(ctx: LeaderContext, { chain, row }: OpenChain, reporting: Reporting): Worker {
+  const { pool, network, epoch, log, metrics, signal } = ctx
+  const { wsUrl, pollMs } = chain.config
+  const fields = { network, chain: row.label }
+  const notify = createNotify()
+  let indexer: ChainIndexer | null = null
+  let isHalted = false
+  // another leader may have moved the checkpoint, and a commit whose connection broke may have succeeded
+  let isRowStale = true
+
+  const open = async (): Promise<ChainIndexer> => {
+    const { onProgress, onStart } = reporting
+    const opened = await createChainIndexer({ pool, chain, row, epoch, signal, onProgress })
+    onStart(row.label, opened)
+    return opened
+  }
+
+  const report = (outcome: Outcome, startedMs: number): void => {
+    metrics.steps.inc({ ...fields, outcome: outcome.kind })
+    if ('entries' in outcome && outcome.entries > 0) metrics.entries.inc({ network }, outcome.entries)
+    const { kind, ...numbers } = outcome
+    const line = { ...fields, nextBlock: row.nextBlock, ...numbers, ms: Date.now() - startedMs }
+    if (kind === 'halted' && !isHalted) log.error(line, 'the chain is halted: a confirmed block was replaced')
+    else if (isNews(outcome)) log.info(line, kind)
+    else log.trace(line, kind)
+    isHalted = kind === 'halted'
+  }
+
+  return {
+    ...{ name: 'the indexer', fields, notify },
+    get pollMs() {
+      return isHalted ? HALTED_POLL_MS : pollMs
+    },
+    subscribe: () =>
+      wsUrl ? watchHeads(wsUrl, notify.notify, (err) => log.debug({ ...fields, err }, 'watching heads')) : undefined,
+    async step() {
+      if (isRowStale) Object.assign(row, await readChain(pool, row))
+      isRowStale = false
+      indexer ??= await open()
+      const startedMs = Date.now()
+      const outcome = await indexer.step()
+      report(outcome, startedMs)
+      const isAdvanced = outcome.kind === 'backfilled' || outcome.kind === 'followed'
+      if (isAdvanced) reporting.onAdvance()
+      return isAdvanced ? 'progressed' : 'idle'
+    },
+    onFailure() {
+      isRowStale = true
+      metrics.steps.inc({ ...fields, outcome: 'failed' })
+    },
+  }
+}
+
+const isNews = (outcome: Outcome): boolean =>
+  outcome.kind === 'backfilled' ||
+  (outcome.kind === 'followed' && outcome.facts + outcome.entries + outcome.dropped > 0)

@@ -1,0 +1,87 @@
+import { watchLogs } from '../../chains/rpc/logs.js'
+import type { SolanaChain } from '../../chains/solana/chain.js'
+import type { LeaderContext } from '../../ops/context.js'
+import { createNotify } from '../../ops/notify.js'
+import type { Worker } from '../../ops/worker.js'
+import type { Network } from '../../registry/primitives/network.js'
+import type { IndexerState } from '../evm/types.js'
+import type { Reporting } from '../types.js'
+import type { ProgramIdentity } from './row.js'
+import { createPaymentWatcher, type PaymentWatcher, type WatchOutcome } from './watcher.js'
+
+/** A network's Solana cluster as the daemon opened it. */
+export interface SolanaSource {
+  chain: SolanaChain
+  /**
+   * The program's identity and the chain's number in the database. The cluster is asked when it was never reached before.
+   * @throws ChainUnavailableError
+   */
+  open(): Promise<{ identity: ProgramIdentity; chain: number }>
+}
+
+/** Takes a network's payments on Solana into the database; logs of the program wake it. */
+export function paymentWatcherWorker(ctx: LeaderContext, source: SolanaSource, reporting: Reporting): Worker {
+  const { pool, network, epoch, log, metrics, signal } = ctx
+  const { config, label, rpc, registrar } = source.chain
+  const { commitment, startSlot, pollMs } = config
+  const fields = { network, chain: label }
+  const notify = createNotify()
+  let watcher: PaymentWatcher | null = null
+  let wasAlarm = false
+
+  const open = async (): Promise<PaymentWatcher> => {
+    const opened = createPaymentWatcher({
+      ...{ pool, rpc, registrar, label, startSlot, commitment, epoch, signal },
+      ...(await source.open()),
+      onAnomalies: (signature, anomalies) =>
+        log.warn({ ...fields, signature, anomalies }, 'ignored what is no event of ours'),
+      onProgress: reporting.onProgress,
+    })
+    reporting.onStart(label, opened)
+    return opened
+  }
+
+  const report = (outcome: WatchOutcome, startedMs: number): void => {
+    metrics.steps.inc({ ...fields, outcome: outcome.kind })
+    if (outcome.kind === 'took') metrics.payments.inc({ network }, outcome.payments)
+    const { kind, ...numbers } = outcome
+    const line = { ...fields, ...numbers, ms: Date.now() - startedMs }
+    const isAlarm = outcome.kind === 'missing' && outcome.isAlarm
+    if (isAlarm && !wasAlarm) log.error(line, 'payments are missing: no node lists the transactions that made them')
+    else if (isNews(outcome)) log.info(line, kind)
+    else log.trace(line, kind)
+    wasAlarm = isAlarm
+  }
+
+  reporting.onStart(label, { state: unreached(network, label, startSlot) })
+  return {
+    ...{ name: 'the payment watcher', fields, notify, pollMs },
+    subscribe: () => subscribe(ctx, source.chain, notify.notify),
+    async step() {
+      watcher ??= await open()
+      const startedMs = Date.now()
+      const outcome = await watcher.step()
+      report(outcome, startedMs)
+      if (outcome.kind !== 'took') return 'idle'
+      reporting.onAdvance()
+      return 'progressed'
+    },
+    onFailure: () => metrics.steps.inc({ ...fields, outcome: 'failed' }),
+  }
+}
+
+function subscribe({ log }: LeaderContext, { config, label }: SolanaChain, onLogs: () => void) {
+  const { wsUrls: urls, programId, commitment } = config
+  if (urls.length === 0) return undefined
+  const commitments = commitment === 'confirmed' ? [commitment] : (['confirmed', 'finalized'] as const)
+  const onFault = (err: Error) => log.debug({ chain: label, err }, 'watching logs')
+  return watchLogs({ urls, programId, commitments, onLogs, onFault })
+}
+
+const unreached = (network: Network, label: string, nextBlock: number): IndexerState => ({
+  ...{ network, label, chain: 0, latest: null, confirmed: null, nextBlock, tailBlock: null },
+  ...{ isCaughtUp: false, halted: null, lastStepMs: null, lastError: null },
+})
+
+const isNews = (outcome: WatchOutcome): boolean =>
+  outcome.kind === 'took' && outcome.payments + outcome.communityPayments + outcome.closed > 0

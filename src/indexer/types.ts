@@ -1,0 +1,10 @@
+import type { IndexerState, Progress } from './evm/types.js'
+
+/** Callbacks of the workers that read chains. */
+export interface Reporting {
+  /** Called as soon as a worker has a state to show. */
+  onStart(label: string, indexer: { readonly state: IndexerState }): void
+  /** Called after each step that may have brought payments. */
+  onAdvance(): void
+  onProgress(progress: Progress): void
+}

@@ -1,0 +1,128 @@
+import bs58 from 'bs58'
+import type pg from 'pg'
+import { createChainRpc, createEvmChain } from './chains/evm/chain.js'
+import type { RpcError } from './chains/rpc/errors.js'
+import type { Nodes } from './chains/rpc/nodes.js'
+import type { SolanaChain } from './chains/solana/chain.js'
+import type { ChainConfig, Config, SolanaConfig } from './config/index.js'
+import { knownGenesis, registerChain } from './db/chains.js'
+import { readQuoteKey } from './db/payments/payments.js'
+import type { OpenChain } from './indexer/evm/worker.js'
+import type { ProgramIdentity } from './indexer/solana/row.js'
+import type { SolanaSource } from './indexer/solana/worker.js'
+import type { Context } from './ops/context.js'
+import { fromHex, toHex } from './registry/primitives/bytes.js'
+import { NETWORKS, type Network } from './registry/primitives/network.js'
+import type { PayoutSource } from './relayer/payouts/run.js'
+
+type OpenContext = Pick<Context, 'pool' | 'log' | 'metrics'>
+
+/**
+ * Opens a configured EVM chain under the genesis that the database knows, or learns it at the first start.
+ * @throws ChainMismatchError, WrongChainError; ChainUnavailableError while the genesis is not known
+ */
+export async function openChain(config: ChainConfig, ctx: OpenContext): Promise<OpenChain> {
+  const { pool, log } = ctx
+  const known = config.genesisHash
+    ? fromHex(config.genesisHash)
+    : await knownGenesis(pool, config.network, config.label)
+  const rpc = createChainRpc(
+    known ? { ...config, genesisHash: toHex(known) } : config,
+    faultReporter(config.label, ctx),
+  )
+  // asked even when known: a node of another chain stops the start, one that is away only while nothing is known
+  const genesis = await rpc.genesisHash().catch((error: Error) => {
+    if (known && error.name === 'ChainUnavailableError') return toHex(known)
+    throw error
+  })
+  const row = await registerChain(pool, {
+    network: config.network,
+    label: config.label,
+    instance: '',
+    chainId: config.chainId,
+    genesisHash: fromHex(genesis),
+    contract: fromHex(config.contract),
+    startBlock: config.startBlock,
+  })
+  if (row.halted) log.error({ chain: row.label, reason: row.halted }, 'the chain is halted')
+  return { row, chain: createEvmChain({ config, chain: row.chain, rpc }) }
+}
+
+/** Opens the Solana clusters of the networks that have one. @throws ChainMismatchError, WrongChainError */
+export async function openClusters(
+  config: Config,
+  chains: readonly OpenChain[],
+  ctx: OpenContext,
+): Promise<OpenSolana[]> {
+  const open: OpenSolana[] = []
+  for (const network of NETWORKS) {
+    const cluster = config.solana[network]
+    const hub = chains.find(({ chain }) => chain.network === network && chain.role === 'hub')
+    if (!cluster || !hub) continue
+    const quoteKey = config.quoteKey ?? (await readQuoteKey(ctx.pool))
+    const relayKey = config.solanaRelayerKey
+    const onFault = faultReporter('solana', ctx)
+    const { pool } = ctx
+    open.push(await openSolana({ pool, network, config: cluster, hub: hub.chain.rpc, quoteKey, relayKey, onFault }))
+  }
+  return open
+}
+
+export interface OpenSolanaOptions {
+  pool: pg.Pool
+  network: Network
+  config: SolanaConfig
+  /** The nodes of the network's hub. */
+  hub: Nodes
+  quoteKey: Uint8Array
+  /** The relay authority's key, 64 bytes; nothing is settled or refunded without it. */
+  relayKey?: Uint8Array | undefined
+  onFault?: (url: string, error: RpcError) => void
+}
+
+/** A network's Solana cluster, the source of its watcher, and the cluster's payouts. */
+export interface OpenSolana extends SolanaSource {
+  chain: SolanaChain
+  payouts: PayoutSource
+}
+
+/**
+ * Opens a network's Solana cluster under the genesis that the configuration or the database knows. A cluster that is away and
+ * whose genesis neither knows is opened later by its watcher, so that it delays nothing else. Solana's libraries load here.
+ * @throws ChainMismatchError, WrongChainError
+ */
+export async function openSolana(options: OpenSolanaOptions): Promise<OpenSolana> {
+  const { createClusterRpc, createSolanaChain, SOLANA_LABEL } = await import('./chains/solana/chain.js')
+  const { createPayoutCluster } = await import('./chains/solana/payouts.js')
+  const { pool, network, config, hub, quoteKey, relayKey: secretKey } = options
+  const instance = config.programId
+  const programId = Buffer.from(bs58.decode(instance))
+  const known = await knownGenesis(pool, network, SOLANA_LABEL, instance)
+  const genesisHash = config.genesisHash ?? (known ? bs58.encode(known) : undefined)
+  const rpc = createClusterRpc({ rpcUrls: config.rpcUrls, genesisHash }, options.onFault)
+  const chain = createSolanaChain({ config, network, rpc, hub, quoteKey })
+
+  const register = async (genesis: string): Promise<{ identity: ProgramIdentity; chain: number }> => {
+    const genesisBytes = Buffer.from(bs58.decode(genesis))
+    const row = await registerChain(pool, {
+      ...{ network, label: SOLANA_LABEL, instance, chainId: null, genesisHash: genesisBytes, contract: programId },
+      startBlock: config.startSlot,
+    })
+    chain.chain = row.chain
+    return { identity: { network, genesisHash: genesisBytes, programId, quoteKey }, chain: row.chain }
+  }
+  const open = async () => register(genesisHash ?? (await rpc.genesisHash()))
+  if (genesisHash) await open()
+  // not waited for: a process that doesn't lead needs the chain's number too
+  else open().catch(() => {})
+  const { commitment, pollMs, refunds } = config
+  const cluster = secretKey ? createPayoutCluster({ rpc, registrar: chain.registrar, commitment, secretKey }) : null
+  return { chain, open, payouts: { cluster, autoRefunds: refunds.auto, pollMs, open } }
+}
+
+const faultReporter =
+  (chain: string, { log, metrics }: OpenContext) =>
+  (url: string, error: RpcError): void => {
+    metrics.rpcFaults.inc({ chain, fault: error.fault })
+    log.debug({ chain, url: new URL(url).host, fault: error.fault, err: error }, 'an RPC URL failed')
+  }
