@@ -8,7 +8,7 @@ import {
   testSmartWalletBytecode,
 } from '../../contracts/evm/artifacts/test-doubles/TestSmartWallet.js'
 import { testSmartWalletFactoryBytecode } from '../../contracts/evm/artifacts/test-doubles/TestSmartWalletFactory.js'
-import { requireProof } from '../../src/api/auth/keys.js'
+import { requireProof } from '../../src/api/auth/proof.js'
 import { createContext } from '../../src/api/http/context.js'
 import { createChainRpc, createEvmChain } from '../../src/chains/evm/chain.js'
 import { parseChains } from '../../src/config/index.js'

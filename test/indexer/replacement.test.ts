@@ -1,7 +1,8 @@
 import type { Hex } from 'viem'
 import { afterAll, beforeAll, beforeEach, describe, expect, it } from 'vitest'
 import { type Context, createContext } from '../../src/api/http/context.js'
-import { type TxStatus, txStatus } from '../../src/api/status/status.js'
+import type { TxStatus } from '../../src/api/status/decide.js'
+import { evmStatus } from '../../src/api/status/evm.js'
 import { createChainRpc, createEvmChain } from '../../src/chains/evm/chain.js'
 import { createPrisma, type PrismaClient } from '../../src/db/prisma.js'
 import type { ChainIndexer } from '../../src/indexer/evm/chainIndexer.js'
@@ -43,7 +44,7 @@ beforeEach(() => {
   sender += 1
 })
 
-const statusOf = (tx: Hex): Promise<TxStatus> => txStatus(context(), 'mainnet', tx)
+const statusOf = (tx: Hex): Promise<TxStatus> => evmStatus(context(), 'mainnet', tx)
 
 /** A registration that waits in the mempool, and was asked for there. */
 async function waiting(name: string): Promise<SignedTx> {

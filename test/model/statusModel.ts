@@ -2,7 +2,8 @@ import assert from 'node:assert/strict'
 import fc from 'fast-check'
 import type { Context } from '../../src/api/http/context.js'
 import { createContext } from '../../src/api/http/context.js'
-import { type TxStatus, txStatus } from '../../src/api/status/status.js'
+import type { TxStatus } from '../../src/api/status/decide.js'
+import { evmStatus } from '../../src/api/status/evm.js'
 import { createChainRpc, createEvmChain } from '../../src/chains/evm/chain.js'
 import { findTracked } from '../../src/db/journal/transactions.js'
 import { createPrisma } from '../../src/db/prisma.js'
@@ -168,7 +169,7 @@ async function check(txs: readonly Tracked[], tx: Tracked, real: Real): Promise<
   const expected = await expectedOf(txs, tx, real)
   const place = await chain.place(tx)
   const context = await real.context()
-  const answer = await txStatus(context, 'mainnet', tx.hash)
+  const answer = await evmStatus(context, 'mainnet', tx.hash)
   const about = `${tx.hash} (${place.at}): ${JSON.stringify(answer)}`
   if (tx.terminal) {
     const { status, names } = tx.terminal

@@ -4,7 +4,7 @@ import { type PublicKey, TransactionInstruction } from '@solana/web3.js'
 import bs58 from 'bs58'
 import { afterAll, beforeAll, beforeEach, describe, expect, it } from 'vitest'
 import { createContext } from '../../src/api/http/context.js'
-import { signatureStatus } from '../../src/api/status/signatureStatus.js'
+import { solanaStatus } from '../../src/api/status/solana.js'
 import { createSolanaRpc } from '../../src/chains/rpc/solana.js'
 import { createCommunityProgram } from '../../src/chains/solana/community/program.js'
 import type { PayoutCluster } from '../../src/chains/solana/payouts.js'
@@ -106,7 +106,7 @@ const judge = () =>
 
 /** What is answered for a transaction: status, reason, refund. */
 async function outcomeOf(signature: string): Promise<string> {
-  const { status, reason, refund } = await signatureStatus(context, 'mainnet', signature)
+  const { status, reason, refund } = await solanaStatus(context, 'mainnet', signature)
   return [status, reason, refund].filter((part) => part !== undefined).join(' ')
 }
 

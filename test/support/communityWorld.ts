@@ -1,7 +1,8 @@
 import { encodeDeployData, encodeFunctionData, type Hex, parseEventLogs, type TransactionReceipt } from 'viem'
 import { testTokenAbi, testTokenBytecode } from '../../contracts/evm/artifacts/test-doubles/TestToken.js'
 import { createContext } from '../../src/api/http/context.js'
-import { type TxStatus, txStatus } from '../../src/api/status/status.js'
+import type { TxStatus } from '../../src/api/status/decide.js'
+import { evmStatus } from '../../src/api/status/evm.js'
 import type { CommunityPaymentRequest, EvmCommunityPayment } from '../../src/chains/chain.js'
 import { communityPaymentsAbi } from '../../src/chains/evm/contracts/index.js'
 import { makeCommunityChange } from '../../src/db/journal/appendChanges.js'
@@ -147,7 +148,7 @@ export async function startCommunityWorld(communities: readonly string[]) {
     return rows[0] ? `0x${rows[0].address.subarray(1).toString('hex')}` : null
   }
   const addressOf = (by: number): string => world.wallet(by).address.toLowerCase()
-  const status = (tx: Hex): Promise<TxStatus> => txStatus(context, 'mainnet', tx)
+  const status = (tx: Hex): Promise<TxStatus> => evmStatus(context, 'mainnet', tx)
 
   return {
     ...{ world, pool, chains, treasury, portOf, sideOf, paymentsOn, price, configure, deployToken, tokenCall, mint },

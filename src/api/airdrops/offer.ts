@@ -3,7 +3,7 @@ import type { BundleWallet, OpenAirdrop } from '../../db/airdrop/read.js'
 import type { Address } from '../../registry/primitives/address.js'
 import { toHex } from '../../registry/primitives/bytes.js'
 import type { Network } from '../../registry/primitives/network.js'
-import type { Session } from '../auth/authenticate.js'
+import type { Session } from '../auth/session.js'
 import { type Context, chainsOf } from '../http/context.js'
 
 /** Why a claim comes without a transaction. */

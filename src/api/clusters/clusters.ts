@@ -3,11 +3,11 @@ import { actorText } from '../../registry/journal/events.js'
 import { decodeWallet, lookupAddress } from '../../registry/primitives/address.js'
 import { fromHex, toHex } from '../../registry/primitives/bytes.js'
 import type { Network } from '../../registry/primitives/network.js'
-import type { Session } from '../auth/authenticate.js'
+import type { Session } from '../auth/session.js'
 import type { Context } from '../http/context.js'
 import { ApiError } from '../http/errors.js'
+import { secondsText } from '../http/timestamps.js'
 import { requireName } from '../names/names.js'
-import { secondsText } from './timestamps.js'
 
 /** A cluster as it is answered. */
 export interface ClusterAnswer {

@@ -1,43 +1,30 @@
 import type { z } from 'zod'
 import type { Network } from '../../registry/primitives/network.js'
-import type { Session } from '../auth/authenticate.js'
+import type { AuthRule, Session, SessionOf } from '../auth/session.js'
 import type { Answer } from './answer.js'
 import type { Context } from './context.js'
 import type { ErrorCode } from './errors.js'
 import type { Query } from './query.js'
 import { parse } from './schema.js'
 
-/** A request, as far as a handler may see it. */
+/** The part of a request that handlers see. */
 export interface RouteRequest<Body = unknown, Auth extends AuthRule = AuthRule> {
   /** Path parameters, decoded. */
   params: Readonly<Record<string, string>>
   query: Query
-  /** Selected by `testnet=true`. */
+  /** The query says `testnet=true`. */
   isTestnet: boolean
   network: Network
-  /** Checked against the route's schema. */
+  /** Body, checked against the route's schema. */
   body: Body
-  /** Who asks. */
+  /** The caller, as the route's rule promises it. */
   session: SessionOf<Auth>
 }
 
-/**
- * Whether a route asks who sends the request. `required`: 401 without a valid key. `optional`: a valid key is heeded, any
- * other is as none. Answers of both depend on the key, and say so to caches.
- */
-export type AuthRule = 'required' | 'optional' | undefined
-
-/** What a handler knows of who asks. */
-export type SessionOf<Auth extends AuthRule> = Auth extends 'required'
-  ? Session
-  : Auth extends 'optional'
-    ? Session | null
-    : null
-
-/** A route: how it is reached, what it takes and answers (the source of the OpenAPI document), and its handler. */
+/** Route declaration: path, schemas (the source of the OpenAPI documents) and handler. */
 export interface Route {
   method: 'get' | 'post' | 'put' | 'delete'
-  /** In Express's form: `/v1/names/address/:address`. */
+  /** Path in Express's form: `/v1/names/address/:address`. */
   path: string
   /** Other paths that answer the same. */
   aliases?: readonly string[]
@@ -45,16 +32,16 @@ export interface Route {
   description?: string
   tag: string
   auth?: AuthRule
-  /** The route belongs to an interface that is going: its answers say so, and name the path that takes its place. */
+  /** Marks a deprecated route; its answers carry `Deprecation` and a link to the successor's path. */
   deprecated?: { successor: string }
   params?: z.ZodObject
   query?: z.ZodObject
   body?: z.ZodType
-  /** JSON, unless a media type is named. */
+  /** Answers by status; `type` is their media type, by default JSON. */
   responses: Readonly<Record<number, { description: string; schema: z.ZodType; type?: string }>>
-  /** Errors of its own, beside `invalid_request`, `internal` and `unavailable`, and `unauthorized` where a key is required. */
+  /** Errors beside those of every route (`invalid_request`, `internal`, `unavailable`; `unauthorized` where a key is required). */
   errors?: readonly ErrorCode[]
-  /** The session is one where the rule requires it. */
+  /** Answers a request; `session` is never null where `auth` is `required`. */
   handle(request: RouteRequest<unknown, 'optional'>, context: Context): Promise<Answer>
 }
 
@@ -63,14 +50,16 @@ type Definition<Auth extends AuthRule, Body> = Omit<Route, 'body' | 'auth' | 'ha
   handle(request: RouteRequest<Body, Auth>, context: Context): Promise<Answer>
 }
 
-/** Declares a route without a body. Its handler gets the session as its rule promises it. */
-export const route = <const Auth extends AuthRule = undefined>(definition: Definition<Auth, unknown>): Route => ({
-  ...definition,
-  handle: ({ session, ...request }, context) =>
-    definition.handle({ ...request, session: promised(definition.auth, session) }, context),
-})
+/** Declares a route without a body; its rule decides the type of the handler's session. */
+export function route<const Auth extends AuthRule = undefined>(definition: Definition<Auth, unknown>): Route {
+  return {
+    ...definition,
+    handle: ({ session, ...request }, context) =>
+      definition.handle({ ...request, session: promised(definition.auth, session) }, context),
+  }
+}
 
-/** Declares a route whose handler gets its body as the schema describes it, and the session as its rule promises it. */
+/** Declares a route with a body; its schema decides the type of the handler's body, its rule that of the session. */
 export function routeWithBody<Schema extends z.ZodType, const Auth extends AuthRule = undefined>(
   definition: Definition<Auth, z.output<Schema>> & { body: Schema },
 ): Route {
@@ -88,7 +77,7 @@ export function routeWithBody<Schema extends z.ZodType, const Auth extends AuthR
   }
 }
 
-/** The server has settled who asks before it calls a handler; this only tells the compiler. */
+/** Narrows the session for the compiler; the server has enforced the rule before. */
 function promised<Auth extends AuthRule>(rule: Auth | undefined, session: Session | null): SessionOf<Auth> {
   if (rule === 'required' && !session) throw new Error('a route that requires a key was called without a session')
   return session as SessionOf<Auth>

@@ -5,8 +5,8 @@ import { actorText } from '../../registry/journal/events.js'
 import { lookupAddress } from '../../registry/primitives/address.js'
 import { toHex } from '../../registry/primitives/bytes.js'
 import type { Network } from '../../registry/primitives/network.js'
-import { millisecondsText } from '../clusters/timestamps.js'
 import { type Context, chainsOf } from '../http/context.js'
+import { millisecondsText } from '../http/timestamps.js'
 
 /** A name with its owner. */
 export interface OwnerRecord {

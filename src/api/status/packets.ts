@@ -7,14 +7,12 @@ import { wordToName } from '../../registry/primitives/name.js'
 import type { Network } from '../../registry/primitives/network.js'
 import type { Confirmations, PacketOutcome, SentPacket } from '../../registry/status.js'
 import { type Context, chainsOf } from '../http/context.js'
+import type { TxQuery } from './decide.js'
 
-/** The messages that a transaction sent to the hub, as the status function takes them; and when the first was sent. */
-export async function packetsOf(
-  context: Context,
-  network: Network,
-  hash: Buffer,
-): Promise<{ packets: SentPacket[]; sentMs: number } | null> {
-  const messages = await findMessages(context.pool, network, hash)
+/** Messages of a transaction to the hub, as the status function takes them, and when the first was sent. */
+export async function packetsOf(query: TxQuery): Promise<{ packets: SentPacket[]; sentMs: number } | null> {
+  const { context, network, tx } = query
+  const messages = await findMessages(context.pool, network, tx)
   const first = messages[0]
   if (!first) return null
   const packets = await Promise.all(messages.map((message) => packetOf(context, network, message)))
@@ -23,26 +21,24 @@ export async function packetsOf(
 
 async function packetOf(context: Context, network: Network, message: TxMessage): Promise<SentPacket> {
   const chains = chainsOf(context, network)
-  const home = chains.find(({ chain }) => chain === message.chain)
+  const source = chains.find(({ chain }) => chain === message.chain)
   return {
     logIndex: message.logIndex,
     source: { isConfirmed: message.isConfirmed, confirmations: message.confirmations },
-    names: home ? home.namesOfPacket(message.packet) : [],
+    names: source ? source.namesOfPacket(message.packet) : [],
     hub: await outcomeOf(context, network, message),
   }
 }
 
 /**
- * The payments that a transaction on Solana made, as the status function takes them; and when.
- * @param confirmationsOf asked once, for a transaction that is not believed yet
+ * Payments of a Solana transaction, as the status function takes them, and when they were made.
+ * @param confirmationsOf called once, for a transaction that is not confirmed yet
  */
 export async function paymentsOf(
-  context: Context,
-  network: Network,
-  signature: Buffer,
+  { context, network, tx }: TxQuery,
   confirmationsOf: () => Promise<Confirmations>,
 ): Promise<{ packets: SentPacket[]; paidMs: number } | null> {
-  const payments = await findPayments(context.pool, network, signature)
+  const payments = await findPayments(context.pool, network, tx)
   const first = payments[0]
   if (!first) return null
   const { isConfirmed } = first
@@ -61,10 +57,10 @@ export async function paymentsOf(
   return { packets, paidMs: first.paidMs }
 }
 
-/** Of what is believed they are not told. */
+/** Placeholder: the status function reports no confirmations of a confirmed payment. */
 const CONFIRMED: Confirmations = { have: 0, need: 0 }
 
-/** The message's own bids are the last ones before its `Received`. */
+/** What the hub made of a message, whose own bids are the last ones before its `Received`. */
 async function outcomeOf(
   context: Context,
   network: Network,
@@ -82,7 +78,7 @@ async function outcomeOf(
     return { state: 'journal', bids: own(journalled?.bids ?? []), hubTx }
   }
   const tail = await findInTail(context.pool, network, hub.chain, received.txHash)
-  // between two statements it may have moved into the journal; the next poll sees it there
+  // a message may move into the journal between the two statements; the next poll sees it there
   return {
     state: 'tail',
     bids: own(tail?.bids ?? []),

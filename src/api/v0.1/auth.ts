@@ -1,4 +1,4 @@
-import { exchange, signingMessage } from '../auth/keys.js'
+import { exchange, signingMessage } from '../auth/proof.js'
 import { NO_STORE, ok } from '../http/answer.js'
 import { type Route, route, routeWithBody } from '../http/route.js'
 import { z } from '../http/schema.js'

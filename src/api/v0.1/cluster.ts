@@ -21,29 +21,29 @@ const MetadataSchema = z
   })
   .openapi('ClusterV01')
 
-const found = { description: 'The cluster, null where there is none', schema: MetadataSchema.nullable() }
+const single = {
+  method: 'get',
+  tag,
+  responses: { 200: { description: 'The cluster, null where there is none', schema: MetadataSchema.nullable() } },
+} as const
 
 const byName = route({
-  method: 'get',
+  ...single,
   path: '/v0.1/cluster/:name',
   deprecated: { successor: '/v1/clusters/name/:name' },
-  tag,
   summary: 'The cluster that holds a name',
   params: z.object({ name: nameText }),
-  responses: { 200: found },
   async handle({ params, network }, context) {
     return ok(await metadataOfName(context, network, params.name!))
   },
 })
 
 const byAddress = route({
-  method: 'get',
+  ...single,
   path: '/v0.1/cluster/address/:address',
   deprecated: { successor: '/v1/clusters/address/:address' },
-  tag,
   summary: 'The cluster in which an address is verified, under its default name',
   params: z.object({ address: addressText }),
-  responses: { 200: found },
   async handle({ params, network }, context) {
     return ok(await metadataOfAddress(context, network, params.address!))
   },

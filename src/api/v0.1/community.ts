@@ -3,15 +3,14 @@ import { REGISTRATION_PROBLEMS } from '../../registry/community/registration.js'
 import { registrationError } from '../clusters/changes.js'
 import { availabilityOf, requireCommunityName, requireWallet } from '../communities/communities.js'
 import { areRequirementsMetBy, registerCommunityName } from '../communities/registration.js'
-import { type Answer, NO_STORE, ok } from '../http/answer.js'
+import { type Answer, ok } from '../http/answer.js'
 import { ApiError, errorAnswer } from '../http/errors.js'
 import { route, routeWithBody } from '../http/route.js'
 import { z } from '../http/schema.js'
 import { requireName } from '../names/names.js'
-import { statusOf } from '../status/signatureStatus.js'
-import { parseTxId } from '../status/txId.js'
 import { isOnTestnet, REGISTRATION_ERRORS, TransactionInfoSchema, transactionInfo } from '../v1/communities.js'
 import { addressText, nameText, walletNameText } from '../v1/schemas.js'
+import { statusAnswer, statusRoute } from './status.js'
 
 /** Communities are served on the testnet alone in this version. */
 const tag = 'v0.1 communities'
@@ -126,30 +125,15 @@ const register = routeWithBody({
 })
 
 const status = route({
-  method: 'get',
+  ...statusRoute,
   path: '/v0.1/community/tx/:tx',
-  deprecated: { successor: '/v1/names/register/tx/:tx' },
   tag,
   summary: 'The status of a payment for a name below a community',
-  description: 'What is neither a transaction hash nor a signature is not found.',
-  params: z.object({ tx: z.string() }),
-  responses: {
-    200: {
-      description: 'Its status',
-      schema: z.object({
-        tx: z.string(),
-        status: z.enum(['not_found', 'pending', 'bridging', 'invalid', 'lost_bid', 'finalized']),
-      }),
-    },
-  },
   errors: ['testnet_only'],
-  handle: ({ params, network, isTestnet }, context) =>
+  handle: (request, context) =>
     codeFirst(async () => {
-      requireTestnet(isTestnet)
-      const tx = params.tx!
-      const id = parseTxId(tx)
-      const known = id && (await statusOf(context, network, id))
-      return ok({ tx, status: known?.status ?? 'not_found' }, NO_STORE)
+      requireTestnet(request.isTestnet)
+      return statusAnswer(request, context)
     }),
 })
 

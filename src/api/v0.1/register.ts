@@ -2,15 +2,21 @@ import type { EvmQuote, SolanaQuote } from '../../chains/chain.js'
 import { readAvailability } from '../../db/registry/availability.js'
 import { parseClusterName } from '../../registry/primitives/name.js'
 import type { Network } from '../../registry/primitives/network.js'
-import { NO_STORE, ok } from '../http/answer.js'
+import { ok } from '../http/answer.js'
 import type { Context } from '../http/context.js'
 import { route, routeWithBody } from '../http/route.js'
-import { MAX_CHANGES, MAX_LOOKUPS, z } from '../http/schema.js'
-import { amountOf, quoteEvm, quoteSolana } from '../names/quote.js'
-import { statusOf } from '../status/signatureStatus.js'
-import { parseTxId } from '../status/txId.js'
-import { amounts } from '../v1/register.js'
+import { MAX_LOOKUPS, z } from '../http/schema.js'
+import { quoteEvm, quoteSolana } from '../names/quote.js'
+import {
+  EVM_QUOTE_ERRORS,
+  EvmTransactionSchema,
+  evmTransaction,
+  fees,
+  quoteRequest,
+  Registration,
+} from '../v1/register.js'
 import { addressText, nameText } from '../v1/schemas.js'
+import { statusAnswer, statusRoute } from './status.js'
 
 const tag = 'v0.1 registration'
 
@@ -18,7 +24,7 @@ const AvailabilitySchema = z
   .object({ name: z.string().openapi({ description: 'The name as it was asked' }), isAvailable: z.boolean() })
   .openapi('AvailabilityV01')
 
-/** Whether each of these can be registered; what is no name can not. */
+/** Availability of each input; a text that is no name is not available. */
 async function availabilityOf(context: Context, network: Network, inputs: readonly string[]) {
   const names = inputs.map(parseClusterName)
   const wellFormed = names.filter((name) => name !== null)
@@ -55,15 +61,21 @@ const checkMany = routeWithBody({
   },
 })
 
-const namesSchema = z.array(
-  z.object({
-    name: z.string(),
-    amount: z.string().openapi({ description: 'The bid in the gas token of the source chain' }),
-  }),
-)
+/** Prices of a quote, which in both kinds stand beside the transactions. */
+const feesSchema = z.object({
+  gasToken: z.object({ symbol: z.string(), decimals: z.int() }),
+  registrationFee: z.string(),
+  bridgeFee: z.string(),
+  names: z.array(
+    z.object({
+      name: z.string(),
+      amount: z.string().openapi({ description: 'The bid in the gas token of the source chain' }),
+    }),
+  ),
+})
 
-const SolanaQuoteSchema = z
-  .object({
+const SolanaQuoteSchema = feesSchema
+  .extend({
     gasToken: z.object({ symbol: z.literal('SOL'), decimals: z.literal('lamports') }),
     transactionData: z
       .array(
@@ -81,22 +93,11 @@ const SolanaQuoteSchema = z
           signers: z.array(z.string()).max(0),
         }),
       )
-      .openapi({ description: 'One unsigned legacy transaction a name, in its order' }),
-    registrationFee: z.string(),
-    bridgeFee: z.string(),
-    names: namesSchema,
+      .openapi({ description: 'One unsigned legacy transaction per name, in its order' }),
   })
   .openapi('SolanaQuoteV01')
 
-const QuoteSchema = z
-  .object({
-    gasToken: z.object({ symbol: z.string(), decimals: z.int() }),
-    transactionData: z.object({ to: z.string(), data: z.string(), value: z.string() }),
-    registrationFee: z.string(),
-    bridgeFee: z.string(),
-    names: namesSchema,
-  })
-  .openapi('QuoteV01')
+const EvmQuoteSchema = feesSchema.extend({ transactionData: EvmTransactionSchema }).openapi('QuoteV01')
 
 const register = routeWithBody({
   method: 'post',
@@ -104,78 +105,39 @@ const register = routeWithBody({
   deprecated: { successor: '/v1/names/register/evm' },
   tag,
   summary: 'Transaction data for registering names',
-  body: z.object({
+  body: Registration.extend({
     network: z.string().openapi({ description: 'Label of the chain to pay on', example: '1' }),
-    sender: addressText,
-    names: z
-      .array(z.object({ name: nameText, ...amounts }))
-      .min(1)
-      .max(MAX_CHANGES),
     referralAddress: addressText.optional().openapi({ description: 'Who is credited for the registration' }),
   }),
   responses: {
-    200: { description: 'The transaction to sign and send', schema: z.union([QuoteSchema, SolanaQuoteSchema]) },
+    200: { description: 'The transaction to sign and send', schema: z.union([EvmQuoteSchema, SolanaQuoteSchema]) },
   },
-  errors: [
-    'invalid_name',
-    'invalid_amount',
-    'unsupported_network',
-    'unsupported_address',
-    'invalid_sender',
-    'watch_only',
-    'too_many',
-    'names_unavailable',
-    'bridge_failure',
-  ],
+  errors: EVM_QUOTE_ERRORS,
   async handle({ body, isTestnet }, context) {
-    const { network, sender, referralAddress } = body
-    const names = body.names.map((element, i) => ({ name: element.name, amount: amountOf(element, `names[${i}]`) }))
-    const request = { network, sender, names, referralAddress, isTestnet }
-    if (network === SOLANA) {
+    const request = quoteRequest(body, isTestnet)
+    if (body.network === SOLANA) {
       const quote = await quoteSolana(context, request)
       return ok({ ...feesOf(quote), transactionData: quote.transactions.map(({ json }) => json) })
     }
     const quote = await quoteEvm(context, request)
-    const { to, data, value } = quote.transactionData
-    return ok({ ...feesOf(quote), transactionData: { to, data, value: value.toString() } })
+    return ok({ ...feesOf(quote), transactionData: evmTransaction(quote.transactionData) })
   },
 })
 /** Network label of the interface. */
 const SOLANA = 'solana'
 
-/** What both kinds of quotes tell beside their transactions. */
-const feesOf = (quote: EvmQuote | SolanaQuote) => ({
-  gasToken: quote.gasToken,
-  registrationFee: quote.registrationFee.toString(),
-  bridgeFee: quote.bridgeFee.toString(),
-  names: quote.names.map(({ name, amount }) => ({ name, amount: amount.toString() })),
-})
+/** Prices of a quote in the gas token alone. */
+function feesOf(quote: EvmQuote | SolanaQuote) {
+  const { names, ...rest } = fees(quote)
+  return { ...rest, names: names.map(({ name, amount }) => ({ name, amount })) }
+}
 
 const status = route({
-  method: 'get',
+  ...statusRoute,
   path: '/v0.1/register/tx/:tx',
-  deprecated: { successor: '/v1/names/register/tx/:tx' },
   tag,
   summary: 'The status of a registration transaction',
-  description: 'What is neither a transaction hash nor a signature is not found.',
-  params: z.object({ tx: z.string() }),
-  responses: {
-    200: {
-      description: 'Its status',
-      schema: z
-        .object({
-          tx: z.string(),
-          status: z.enum(['not_found', 'pending', 'bridging', 'invalid', 'lost_bid', 'finalized']),
-        })
-        .openapi('TransactionStatusV01'),
-    },
-  },
-  async handle({ params, network }, context) {
-    const tx = params.tx!
-    const id = parseTxId(tx)
-    const known = id && (await statusOf(context, network, id))
-    return ok({ tx, status: known?.status ?? 'not_found' }, NO_STORE)
-  },
+  handle: statusAnswer,
 })
 
 export const registerRoutes = [checkOne, checkMany, register, status]

@@ -1,6 +1,6 @@
 import { revokeSession } from '../../db/auth/sessions.js'
-import type { Session } from '../auth/authenticate.js'
-import { exchange, signingMessage } from '../auth/keys.js'
+import { exchange, signingMessage } from '../auth/proof.js'
+import type { Session } from '../auth/session.js'
 import { type Answer, NO_STORE, ok } from '../http/answer.js'
 import { ApiError, errorAnswer } from '../http/errors.js'
 import { type Query, wordOf } from '../http/query.js'

@@ -1,17 +1,70 @@
-import { actorText, eventData, eventId } from '../../registry/journal/events.js'
+import { actorText, eventData, eventId, type PublicEvent } from '../../registry/journal/events.js'
 import { parseAddress } from '../../registry/primitives/address.js'
 import { feedPage } from '../feed/feed.js'
 import { ok } from '../http/answer.js'
 import { ApiError } from '../http/errors.js'
 import { integerOf, type Query, wordOf } from '../http/query.js'
-import { route } from '../http/route.js'
+import { type RouteRequest, route } from '../http/route.js'
 import { z } from '../http/schema.js'
 import { addressText, clusterIdText } from './schemas.js'
 
-const LIMIT = { default: 500, max: 1_000 }
-export const ORDERS = ['oldest', 'newest'] as const
+/** Events per page. */
+interface PageLimit {
+  default: number
+  max: number
+}
+const LIMIT: PageLimit = { default: 500, max: 1_000 }
+const ORDERS = ['oldest', 'newest'] as const
 
-const event = <Type extends string, Data extends z.ZodObject>(type: Type, data: Data) =>
+/** `data` of each event type, described by when the event is published. Entries of private wallets publish nothing. */
+const DATA = {
+  CREATE_CLUSTER: z.object({ cluster_id: clusterIdText }).openapi({
+    description: 'A cluster was made: by its first signed change, or by the first name that its wallet won',
+  }),
+  ADD_WALLET: z
+    .object({
+      name: z.string(),
+      address: addressText,
+      cluster_id: clusterIdText,
+      is_verified: z.boolean(),
+      is_backed_up: z.boolean(),
+    })
+    .openapi({ description: 'A wallet was added to a cluster in public, or a private one became public' }),
+  REGISTER_NAME: z
+    .object({ name: z.string(), wei_amount: z.string(), cluster_id: clusterIdText })
+    .openapi({ description: 'A confirmed bid on the hub won a name for the cluster' }),
+  UPDATE_WALLET_NAME: z
+    .object({ name: z.string(), address: addressText, cluster_id: clusterIdText })
+    .openapi({ description: 'A wallet of the cluster got another name' }),
+  VERIFY_WALLET: z
+    .object({ address: addressText, cluster_id: clusterIdText })
+    .openapi({ description: 'A listed wallet verified itself in the cluster' }),
+  REMOVE_WALLET: z
+    .object({ address: addressText, cluster_id: clusterIdText })
+    .openapi({ description: 'A wallet was removed from the cluster, or left it to verify itself in another one' }),
+  BACKUP_WALLET: z
+    .object({ address: addressText, cluster_id: clusterIdText })
+    .openapi({ description: 'A wallet of the cluster was confirmed to be backed up' }),
+  TRANSFER_NAME: z
+    .object({
+      name: z.string(),
+      to: clusterIdText.openapi({ description: 'The cluster that holds it now' }),
+      from_cluster_id: clusterIdText,
+    })
+    .openapi({ description: 'A name moved along with the last verified wallet of its cluster' }),
+  REGISTER_COMMUNITY_NAME: z
+    .object({
+      community: z.string(),
+      name: z.string(),
+      address: addressText,
+      cluster_id: clusterIdText
+        .nullable()
+        .openapi({ description: 'The cluster in which the owner is verified in public, null for none' }),
+    })
+    .openapi({ description: 'A name below a community was registered: free, assigned, or by a confirmed payment' }),
+} satisfies Record<PublicEvent['type'], z.ZodObject>
+
+const eventSchemas = Object.entries(DATA).map(([type, data]) =>
   z.object({
     id: z
       .string()
@@ -21,49 +74,9 @@ const event = <Type extends string, Data extends z.ZodObject>(type: Type, data: 
     data,
     isTestnet: z.boolean(),
     timestamp: z.int().openapi({ description: 'Milliseconds; never falls' }),
-  })
-
-const EventSchema = z
-  .union([
-    event('CREATE_CLUSTER', z.object({ cluster_id: clusterIdText })),
-    event(
-      'ADD_WALLET',
-      z.object({
-        name: z.string(),
-        address: addressText,
-        cluster_id: clusterIdText,
-        is_verified: z.boolean(),
-        is_backed_up: z.boolean(),
-      }),
-    ),
-    event('REGISTER_NAME', z.object({ name: z.string(), wei_amount: z.string(), cluster_id: clusterIdText })),
-    event('UPDATE_WALLET_NAME', z.object({ name: z.string(), address: addressText, cluster_id: clusterIdText })),
-    event('VERIFY_WALLET', z.object({ address: addressText, cluster_id: clusterIdText })),
-    event('REMOVE_WALLET', z.object({ address: addressText, cluster_id: clusterIdText })),
-    event('BACKUP_WALLET', z.object({ address: addressText, cluster_id: clusterIdText })),
-    event(
-      'TRANSFER_NAME',
-      z.object({
-        name: z.string(),
-        to: clusterIdText.openapi({ description: 'The cluster that holds it now' }),
-        from_cluster_id: clusterIdText,
-      }),
-    ),
-    event(
-      'REGISTER_COMMUNITY_NAME',
-      z.object({
-        community: z.string(),
-        name: z.string(),
-        address: addressText,
-        cluster_id: clusterIdText
-          .nullable()
-          .openapi({ description: 'The cluster in which the owner is verified in public, null for none' }),
-      }),
-    ),
-  ])
-  .openapi('Event')
-
-const order = z.enum(ORDERS).optional()
+  }),
+)
+const EventSchema = z.union(eventSchemas).openapi('Event')
 
 const events = route({
   method: 'get',
@@ -72,40 +85,19 @@ const events = route({
   summary: 'The history of public events, page by page',
   description:
     'An event that was given out is never changed, reordered or withdrawn within one generation. Pages concatenate exactly in both orders while events are being added.',
-  query: z.object({
+  query: pageQuery(LIMIT, 'Milliseconds').extend({
     nextPage: z.string().optional().openapi({
       description: 'Token of an earlier page; what is left out of the request comes from it, fromTimestamp is ignored',
     }),
-    limit: z
-      .int()
-      .min(1)
-      .default(LIMIT.default)
-      .openapi({ description: `Clamped to ${LIMIT.max}` }),
     from: addressText.optional().openapi({ description: 'Only events of this actor' }),
-    orderBy: order,
-    sortBy: order.openapi({ description: 'The same as orderBy' }),
-    fromTimestamp: z.int().min(0).optional().openapi({ description: 'Milliseconds, inclusive, in both orders' }),
   }),
-  responses: {
-    200: {
-      description: 'A page',
-      schema: z.object({
-        items: z.array(EventSchema),
-        nextPage: z.string().optional().openapi({ description: 'Absent at the end' }),
-        resume: z.string().openapi({ description: 'Goes on after this page, also from the end' }),
-      }),
-    },
-  },
+  responses: { 200: { description: 'A page', schema: pageOf(EventSchema) } },
   errors: ['unsupported_address', 'invalid_page', 'feed_restarted'],
-  async handle({ query, network, isTestnet }, context) {
+  async handle(request, context) {
     const page = await feedPage(context, {
-      network,
-      isTestnet,
-      page: query.get('nextPage'),
-      limit: limitOf(query, LIMIT),
-      order: orderOf(query),
-      from: actorOf(query),
-      sinceMs: integerOf(query, 'fromTimestamp'),
+      ...pageRequest(request, LIMIT),
+      from: actorOf(request.query),
+      sinceMs: integerOf(request.query, 'fromTimestamp'),
     })
     const items = page.items.map((item) => ({
       id: eventId(page.network, page.generation, item.number),
@@ -119,15 +111,55 @@ const events = route({
   },
 })
 
-/** How many events a page may have: clamped. @throws ApiError invalid_request */
-export function limitOf(query: Query, bounds: typeof LIMIT): number {
+/** Query of a feed page in both versions. @param unit the unit of `fromTimestamp` */
+export function pageQuery(limit: PageLimit, unit: string) {
+  const order = z.enum(ORDERS).optional()
+  return z.object({
+    nextPage: z.string().optional().openapi({ description: 'Token of an earlier page; fromTimestamp is ignored then' }),
+    limit: z
+      .int()
+      .min(1)
+      .default(limit.default)
+      .openapi({ description: `Clamped to ${limit.max}` }),
+    orderBy: order,
+    sortBy: order.openapi({ description: 'The same as orderBy' }),
+    fromTimestamp: z
+      .int()
+      .min(0)
+      .optional()
+      .openapi({ description: `${unit}, inclusive, in both orders` }),
+  })
+}
+
+/** Answer of a feed page in both versions. */
+export function pageOf(item: z.ZodType) {
+  return z.object({
+    items: z.array(item),
+    nextPage: z.string().optional().openapi({ description: 'Absent at the end' }),
+    resume: z.string().openapi({ description: 'Goes on after this page, also from the end' }),
+  })
+}
+
+/** The part of a feed request that both versions read alike. @throws ApiError invalid_request */
+export function pageRequest({ query, network, isTestnet }: RouteRequest, limit: PageLimit) {
+  return {
+    network,
+    isTestnet,
+    page: query.get('nextPage'),
+    limit: limitOf(query, limit),
+    order: orderOf(query),
+  }
+}
+
+/** Events per page, clamped. @throws ApiError invalid_request */
+function limitOf(query: Query, bounds: PageLimit): number {
   const limit = integerOf(query, 'limit') ?? bounds.default
   if (limit === 0) throw new ApiError('invalid_request', 'The parameter limit is less than 1.')
   return Math.min(limit, bounds.max)
 }
 
 /** The order of a walk, under either of its names. @throws ApiError invalid_request where they contradict each other */
-export function orderOf(query: Query): (typeof ORDERS)[number] | undefined {
+function orderOf(query: Query): (typeof ORDERS)[number] | undefined {
   const orderBy = wordOf(query, 'orderBy', ORDERS)
   const sortBy = wordOf(query, 'sortBy', ORDERS)
   if (orderBy && sortBy && orderBy !== sortBy)

@@ -1,6 +1,8 @@
+import type { EvmQuote, SolanaQuote } from '../../chains/chain.js'
 import { readAvailability } from '../../db/registry/availability.js'
 import { parseClusterName } from '../../registry/primitives/name.js'
 import { ok } from '../http/answer.js'
+import type { ErrorCode } from '../http/errors.js'
 import { routeWithBody } from '../http/route.js'
 import { MAX_CHANGES, MAX_LOOKUPS, z } from '../http/schema.js'
 import { requireNames } from '../names/names.js'
@@ -53,25 +55,78 @@ const amount = z.unknown().openapi({
   example: '10000000000000000',
 })
 /** An element's amount, under each of its names. */
-export const amounts = Object.fromEntries(AMOUNT_SYNONYMS.map((name) => [name, amount.optional()])) as Record<
+const amounts = Object.fromEntries(AMOUNT_SYNONYMS.map((name) => [name, amount.optional()])) as Record<
   (typeof AMOUNT_SYNONYMS)[number],
   z.ZodOptional<typeof amount>
 >
 
-const QuoteSchema = z
+/** Body of a registration, which each route extends by its network and its referral. */
+export const Registration = z.object({
+  sender: addressText,
+  names: z
+    .array(z.object({ name: nameText, ...amounts }))
+    .min(1)
+    .max(MAX_CHANGES),
+})
+
+/** What a quote is asked with: the body as it was sent, each name with its one amount. */
+export const quoteRequest = <Body extends z.output<typeof Registration>>(body: Body, isTestnet: boolean) => ({
+  ...body,
+  names: body.names.map((element, i) => ({ name: element.name, amount: amountOf(element, `names[${i}]`) })),
+  isTestnet,
+})
+
+/** Errors of a quote on any chain. */
+export const QUOTE_ERRORS = [
+  'invalid_name',
+  'invalid_amount',
+  'unsupported_network',
+  'unsupported_address',
+  'invalid_sender',
+  'too_many',
+  'names_unavailable',
+] as const satisfies readonly ErrorCode[]
+/** Errors of a quote on an EVM chain. */
+export const EVM_QUOTE_ERRORS = [...QUOTE_ERRORS, 'watch_only', 'bridge_failure'] as const
+
+export const EvmTransactionSchema = z.object({ to: z.string(), data: z.string(), value: z.string() })
+
+/** An EVM transaction with its value in decimal digits. */
+export const evmTransaction = ({ to, data, value }: EvmQuote['transactionData']) => ({
+  to,
+  data,
+  value: value.toString(),
+})
+
+/** Prices of a quote on any chain. */
+export const fees = (quote: EvmQuote | SolanaQuote) => ({
+  gasToken: quote.gasToken,
+  registrationFee: quote.registrationFee.toString(),
+  bridgeFee: quote.bridgeFee.toString(),
+  names: quote.names.map(({ name, amountWei, amount }) => ({
+    name,
+    amountWei: amountWei.toString(),
+    amount: amount.toString(),
+  })),
+})
+
+const registrationFee = z.string().openapi({ description: 'Smallest unit of the gas token' })
+const quotedNames = z.array(
+  z.object({
+    name: z.string(),
+    amountWei: z.string().openapi({ description: 'What the bid is worth on the hub, ETH wei' }),
+    amount: z.string().openapi({ description: 'The same in the smallest unit of the gas token of the source chain' }),
+  }),
+)
+
+const EvmQuoteSchema = z
   .object({
     type: z.literal('evm'),
     gasToken: z.object({ symbol: z.string(), decimals: z.int() }),
-    transactionData: z.object({ to: z.string(), data: z.string(), value: z.string() }),
-    registrationFee: z.string().openapi({ description: 'Smallest unit of the gas token' }),
+    transactionData: EvmTransactionSchema,
+    registrationFee,
     bridgeFee: z.string().openapi({ description: 'Smallest unit of the gas token; "0" on the hub' }),
-    names: z.array(
-      z.object({
-        name: z.string(),
-        amountWei: z.string().openapi({ description: 'What the bid is worth on the hub, ETH wei' }),
-        amount: z.string().openapi({ description: 'The same in the gas token of the source chain' }),
-      }),
-    ),
+    names: quotedNames,
   })
   .openapi('EvmQuote')
 
@@ -81,46 +136,17 @@ const evm = routeWithBody({
   aliases: ['/v1/register/evm'],
   tag,
   summary: 'Transaction data for registering names from an EVM chain',
-  body: z.object({
+  body: Registration.extend({
     network: z
       .string()
       .openapi({ description: 'Label of the chain to pay on; it also selects the testnet', example: '1' }),
-    sender: addressText,
-    names: z
-      .array(z.object({ name: nameText, ...amounts }))
-      .min(1)
-      .max(MAX_CHANGES),
     referralClusterId: clusterIdText.optional(),
   }),
-  responses: { 200: { description: 'The transaction to sign and send', schema: QuoteSchema } },
-  errors: [
-    'invalid_name',
-    'invalid_amount',
-    'unsupported_network',
-    'unsupported_address',
-    'invalid_sender',
-    'watch_only',
-    'too_many',
-    'names_unavailable',
-    'bridge_failure',
-  ],
+  responses: { 200: { description: 'The transaction to sign and send', schema: EvmQuoteSchema } },
+  errors: EVM_QUOTE_ERRORS,
   async handle({ body, isTestnet }, context) {
-    const { network, sender, referralClusterId } = body
-    const names = body.names.map((element, i) => ({ name: element.name, amount: amountOf(element, `names[${i}]`) }))
-    const quote = await quoteEvm(context, { network, sender, names, referralClusterId, isTestnet })
-    const { to, data, value } = quote.transactionData
-    return ok({
-      type: 'evm',
-      gasToken: quote.gasToken,
-      transactionData: { to, data, value: value.toString() },
-      registrationFee: quote.registrationFee.toString(),
-      bridgeFee: quote.bridgeFee.toString(),
-      names: quote.names.map((name) => ({
-        name: name.name,
-        amountWei: name.amountWei.toString(),
-        amount: name.amount.toString(),
-      })),
-    })
+    const quote = await quoteEvm(context, quoteRequest(body, isTestnet))
+    return ok({ type: 'evm', transactionData: evmTransaction(quote.transactionData), ...fees(quote) })
   },
 })
 
@@ -130,16 +156,10 @@ const SolanaQuoteSchema = z
     gasToken: z.object({ symbol: z.literal('SOL'), decimals: z.literal('lamports') }),
     transactionData: z
       .array(z.string())
-      .openapi({ description: 'One unsigned transaction a name, in its order: serialized, base64' }),
-    registrationFee: z.string().openapi({ description: 'Lamports' }),
+      .openapi({ description: 'One unsigned transaction per name, in its order: serialized, base64' }),
+    registrationFee,
     bridgeFee: z.string().openapi({ description: 'Lamports: what the relay costs the hub' }),
-    names: z.array(
-      z.object({
-        name: z.string(),
-        amountWei: z.string().openapi({ description: 'What the bid is worth on the hub, ETH wei' }),
-        amount: z.string().openapi({ description: 'The same in lamports' }),
-      }),
-    ),
+    names: quotedNames,
   })
   .openapi('SolanaQuote')
 
@@ -150,42 +170,16 @@ const solana = routeWithBody({
   tag,
   summary: 'Transactions for registering names on Solana',
   description:
-    'One transaction a name, each to be signed by the sender and paid within minutes. A payment that comes too late fails on chain.',
-  body: z.object({
+    'One transaction per name, each to be signed by the sender and paid within minutes. A payment that comes too late fails on chain.',
+  body: Registration.extend({
     network: z.string().openapi({ description: 'solana; testnet=true selects the testnet', example: 'solana' }),
-    sender: addressText,
-    names: z
-      .array(z.object({ name: nameText, ...amounts }))
-      .min(1)
-      .max(MAX_CHANGES),
     referralClusterId: clusterIdText.optional(),
   }),
   responses: { 200: { description: 'The transactions to sign and send', schema: SolanaQuoteSchema } },
-  errors: [
-    'invalid_name',
-    'invalid_amount',
-    'unsupported_network',
-    'unsupported_address',
-    'invalid_sender',
-    'too_many',
-    'names_unavailable',
-  ],
+  errors: QUOTE_ERRORS,
   async handle({ body, isTestnet }, context) {
-    const { network, sender, referralClusterId } = body
-    const names = body.names.map((element, i) => ({ name: element.name, amount: amountOf(element, `names[${i}]`) }))
-    const quote = await quoteSolana(context, { network, sender, names, referralClusterId, isTestnet })
-    return ok({
-      type: 'solana',
-      gasToken: quote.gasToken,
-      transactionData: quote.transactions.map(({ base64 }) => base64),
-      registrationFee: quote.registrationFee.toString(),
-      bridgeFee: quote.bridgeFee.toString(),
-      names: quote.names.map((name) => ({
-        name: name.name,
-        amountWei: name.amountWei.toString(),
-        amount: name.amount.toString(),
-      })),
-    })
+    const quote = await quoteSolana(context, quoteRequest(body, isTestnet))
+    return ok({ type: 'solana', transactionData: quote.transactions.map(({ base64 }) => base64), ...fees(quote) })
   },
 })
 

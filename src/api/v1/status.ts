@@ -1,14 +1,25 @@
+import type { Status } from '../../registry/status.js'
 import { NO_STORE, ok } from '../http/answer.js'
 import { ApiError } from '../http/errors.js'
 import { route } from '../http/route.js'
 import { z } from '../http/schema.js'
-import { statusOf } from '../status/signatureStatus.js'
+import { statusOf } from '../status/status.js'
 import { parseTxId } from '../status/txId.js'
+
+/** Every status of the interface (registry/status.ts). */
+export const STATUSES = [
+  'not_found',
+  'pending',
+  'bridging',
+  'invalid',
+  'lost_bid',
+  'finalized',
+] as const satisfies readonly Status[]
 
 const StatusSchema = z
   .object({
     tx: z.string(),
-    status: z.enum(['not_found', 'pending', 'bridging', 'invalid', 'lost_bid', 'finalized']),
+    status: z.enum(STATUSES),
     step: z.enum(['leading', 'behind', 'delivery_failed']).optional(),
     reason: z.string().optional(),
     confirmations: z.object({ have: z.int(), need: z.int() }).optional(),

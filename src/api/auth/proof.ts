@@ -11,11 +11,11 @@ import { ApiError } from '../http/errors.js'
 
 export interface SigningMessage {
   message: string
-  /** ISO 8601, milliseconds, Z: the message ends with it. */
+  /** ISO 8601, milliseconds, Z: the last line of the message. */
   signingDate: string
 }
 
-/** What a wallet sends to prove itself. */
+/** Signature of a wallet over the service's message. */
 export interface Proof {
   signature: string
   signingDate: string
@@ -24,13 +24,13 @@ export interface Proof {
   wallet: string
 }
 
-/** A wallet whose signature was found good. */
+/** A wallet whose signature was verified. */
 export interface Proven {
   wallet: Address
   signingMs: number
 }
 
-/** The message to sign now: any wallet's, or the one that is bound to this wallet. Nothing is kept of it. */
+/** The message to sign now: the plain one, or the one that is bound to a wallet. The server stores neither. */
 export async function signingMessage(
   context: Context,
   wallet?: Pick<Proof, 'type' | 'wallet'>,
@@ -43,7 +43,7 @@ export async function signingMessage(
 }
 
 /**
- * Exchanges a signature for the authentication key of its wallet and signing date: the same one however often.
+ * Exchanges a signature for the authentication key of its wallet and signing date. The exchange is idempotent.
  * @returns the key
  * @throws ApiError as `requireProof`, and unauthorized where that key was revoked
  */
@@ -64,24 +64,32 @@ export async function exchange(context: Context, proof: Proof): Promise<string> 
 }
 
 export interface ProofRules {
-  /** How old the signing date may be; 10 minutes where not given. */
+  /** Maximum age of the signing date; default 10 minutes. */
   maxAgeMs?: number
-  /** Only the message that is bound to the wallet counts. */
+  /** The signature has to be over the message that is bound to the wallet. */
   isBoundOnly?: boolean
 }
 
 /**
- * Checks that a wallet signed the service's message at that date.
- * @throws ApiError invalid_request, unsupported_address for what is malformed; unauthorized for a date out of its window or
- *   a signature that is not the wallet's; ChainUnavailableError where only a contract could tell and can't be asked
+ * Verifies that a wallet signed the service's message of a signing date.
+ * @throws ApiError invalid_request and unsupported_address for malformed input; unauthorized for a date out of its window
+ *   or another wallet's signature; ChainUnavailableError where only a contract can tell and its chain does not answer
  */
 export async function requireProof(context: Context, proof: Proof, rules: ProofRules = {}): Promise<Proven> {
   const wallet = requireWallet(proof)
   const signingMs = requireDate(proof.signingDate, context.now(), rules.maxAgeMs)
-  const isSigned = wallet.type === 'evm' ? isSignedByEvm : isSignedBySolanaWallet
-  if (!(await isSigned(context, wallet, proof, rules.isBoundOnly ?? false)))
+  if (!(await isSignedBy(context, wallet, proof, rules.isBoundOnly ?? false)))
     throw new ApiError('unauthorized', 'The signature is not one of this wallet over the message of this signing date.')
   return { wallet, signingMs }
+}
+
+function isSignedBy(context: Context, wallet: Address, proof: Proof, isBoundOnly: boolean): Promise<boolean> {
+  switch (wallet.type) {
+    case 'evm':
+      return isSignedByEvm(context, wallet, proof, isBoundOnly)
+    case 'solana':
+      return isSignedBySolanaWallet(context, wallet, proof, isBoundOnly)
+  }
 }
 
 /** @throws ApiError unsupported_address */
@@ -121,12 +129,12 @@ async function isSignedBySolanaWallet(
 }
 
 const BYTES_HEX = /^0x(?:[0-9a-fA-F]{2})+$/
-/** Far more than any wallet's contract asks for. */
+/** Bound on the signature of a smart wallet, many times what known ones need. */
 const SIGNATURE_LIMIT_BYTES = 8_192
 
 /**
- * An account's signature over either message, else a contract's over the bound one.
- * @throws ApiError invalid_request; ChainUnavailableError where the contract can't be asked
+ * Accepts an account's signature over either message, else a contract's (ERC-1271) over the bound one.
+ * @throws ApiError invalid_request; ChainUnavailableError where the contract's chain does not answer
  */
 async function isSignedByEvm(
   context: Context,
@@ -150,14 +158,14 @@ async function isSignedByEvm(
   })
 }
 
-/** Smart wallets are asked on the mainnet's hub. */
+/** Port to smart wallets, which verify on the mainnet's hub. */
 const smartWalletsOf = (context: Context): SmartWalletPort | undefined =>
   chainsOf(context, 'mainnet').find(({ role }) => role === 'hub')?.smartWallets
 
-/** The chain that an address-bound message of an EVM wallet names where no mainnet hub is configured. */
+/** Chain id in the bound message of an EVM wallet where no mainnet hub is configured. */
 const ETHEREUM_CHAIN_ID = 1
 
-/** The message that is bound to a wallet. */
+/** Message that is bound to a wallet. */
 async function messageFor(context: Context, wallet: Address, signingDate: string): Promise<string> {
   const nonce = boundNonce(await context.tokenKey(), wallet, signingDate)
   const chainId = smartWalletsOf(context)?.chainId ?? ETHEREUM_CHAIN_ID

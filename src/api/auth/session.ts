@@ -5,19 +5,31 @@ import { type Address, decodeAddress } from '../../registry/primitives/address.j
 import type { Answer } from '../http/answer.js'
 import type { Context } from '../http/context.js'
 import { ApiError } from '../http/errors.js'
-import type { AuthRule } from '../http/route.js'
 
-/** Who sends a request: a wallet that proved itself, on both networks. */
+/** The wallet behind a request, proven by its authentication key on both networks. */
 export interface Session extends Pick<Address, 'type'>, StoredSession {
   /** The wallet's stored form: type byte and raw address. */
   wallet: Buffer
   /** The wallet as answers show it. */
   address: string
-  /** What the session is found by. */
+  /** SHA-256 of the authentication key: the session's primary key. */
   keyHash: Buffer
 }
 
-/** A client that holds no key may send the header all the same. */
+/**
+ * Whether a route looks at the authentication key. `required`: 401 without a valid key. `optional`: an invalid key counts
+ * as none. Answers of both depend on the key, and say so to caches.
+ */
+export type AuthRule = 'required' | 'optional' | undefined
+
+/** The session that a handler gets under a rule. */
+export type SessionOf<Auth extends AuthRule> = Auth extends 'required'
+  ? Session
+  : Auth extends 'optional'
+    ? Session | null
+    : null
+
+/** Header values that clients send in place of no key. */
 const NO_KEY = new Set(['', 'undefined', 'null'])
 
 /**
@@ -39,9 +51,9 @@ function given(text: string | undefined): string | undefined {
 }
 
 /**
- * Who sends a request with these headers, as far as the route asks.
- * @returns null where the route doesn't ask or, `optional`, where no valid key was sent
- * @throws ApiError unauthorized where a key is required and none, or none that is valid, was sent; invalid_request for two keys
+ * The session of a request under its route's rule.
+ * @returns null without a rule, or with `optional` and no valid key
+ * @throws ApiError unauthorized where a key is required and no valid one was sent; invalid_request for two keys
  */
 export async function authenticate(
   headers: IncomingHttpHeaders,
@@ -73,8 +85,8 @@ const VARY = { vary: 'Authorization, X-AUTH-KEY' } as const
 const PRIVATE = { ...VARY, 'cache-control': 'private, no-store' } as const
 
 /**
- * Tells caches that an answer depends on the key, and that one made for a key is for nobody else.
- * @param isPublic nothing in it was made for whoever asked
+ * Tells caches that an answer depends on the key, and that an answer made for a key is for nobody else.
+ * @param isPublic the answer was made without a session
  */
 export const markForCaches = (rule: AuthRule, isPublic: boolean, answer: Answer): Answer =>
   rule ? { ...answer, headers: { ...answer.headers, ...(isPublic ? VARY : PRIVATE) } } : answer

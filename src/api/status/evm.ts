@@ -1,0 +1,166 @@
+import { type ChainPort, type ChainTx, ChainUnavailableError, type Hex } from '../../chains/chain.js'
+import {
+  findInTail,
+  findJournalled,
+  findTracked,
+  type JournalledTx,
+  keepReplacement,
+  keepVerdict,
+  rememberSighting,
+  type TailTx,
+  type TrackedTx,
+} from '../../db/journal/transactions.js'
+import { fromHex, toHex } from '../../registry/primitives/bytes.js'
+import type { Network } from '../../registry/primitives/network.js'
+import { isTerminal } from '../../registry/status.js'
+import { type Context, chainsOf } from '../http/context.js'
+import { millisecondsText } from '../http/timestamps.js'
+import { decide, type TxQuery, type TxStatus } from './decide.js'
+import { packetsOf } from './packets.js'
+import { paidNamesOf } from './paidNames.js'
+
+/** Bound on a chain of replacements, since a replacement may itself be unknown and replaced. */
+const MAX_REPLACEMENTS = 4
+
+/**
+ * The status of an EVM transaction by its hash, from our records and, where they don't decide, from the network's chains.
+ * @throws ChainUnavailableError when no record decides and a chain that may have it does not answer
+ */
+export function evmStatus(context: Context, network: Network, hash: Hex): Promise<TxStatus> {
+  return follow({ context, network, tx: fromHex(hash), replacementsLeft: MAX_REPLACEMENTS })
+}
+
+interface EvmQuery extends TxQuery {
+  replacementsLeft: number
+}
+
+async function follow(query: EvmQuery): Promise<TxStatus> {
+  const { context, network, tx } = query
+  const { pool } = context
+  const hub = chainsOf(context, network)[0]
+  const journalled = await findJournalled(pool, network, tx)
+  if (journalled) return ofJournal(query, journalled)
+  const [tail, tracked, sent, paid] = await Promise.all([
+    hub ? findInTail(pool, network, hub.chain, tx) : null,
+    findTracked(pool, network, tx),
+    packetsOf(query),
+    paidNamesOf(query),
+  ])
+  if (sent) return ofMessages(context, sent, tracked)
+  if (tail && !tracked?.verdict) return ofTail(query, tail, tracked)
+  // a bid may have moved from the tail into the journal between those two questions
+  const late = await findJournalled(pool, network, tx)
+  if (late) return ofJournal(query, late)
+  if (tracked?.verdict) {
+    const replaced = tracked.replacedBy ? { replacedBy: toHex(tracked.replacedBy) } : {}
+    return { ...decide(context, { tracked }), ...replaced, updatedAt: millisecondsText(tracked.lastSeenMs) }
+  }
+  if (paid) return ofPayments(query, paid)
+  if (tracked?.replacedBy) return ofReplacement(query, tracked.replacedBy)
+  return ofChains(query, tracked)
+}
+
+function ofJournal({ context, tx }: TxQuery, { bids, atMs }: JournalledTx): TxStatus {
+  return { ...decide(context, { journal: bids }), hubTx: toHex(tx), updatedAt: millisecondsText(atMs) }
+}
+
+type Sent = NonNullable<Awaited<ReturnType<typeof packetsOf>>>
+type Paid = NonNullable<Awaited<ReturnType<typeof paidNamesOf>>>
+
+const ofMessages = (context: Context, { packets, sentMs }: Sent, tracked: TrackedTx | null): TxStatus => ({
+  ...decide(context, { packets, tracked }),
+  updatedAt: millisecondsText(sentMs),
+})
+
+async function ofPayments(query: TxQuery, { paidNames, paidMs }: Paid): Promise<TxStatus> {
+  // messages to the hub decide first, and may have been stored together with the payment
+  const sent = await packetsOf(query)
+  if (sent) return ofMessages(query.context, sent, null)
+  return { ...decide(query.context, { paidNames }), updatedAt: millisecondsText(paidMs) }
+}
+
+function ofTail(query: TxQuery, tail: TailTx, tracked: TrackedTx | null): TxStatus {
+  // a reorg may take the transaction out of the tail: its sender and nonce are stored while the caller gets the answer
+  if (!tracked?.sender) void rememberFromHub(query)
+  const answer = decide(query.context, { tail: tail.bids, tailConfirmations: tail.confirmations })
+  return { ...answer, hubTx: toHex(query.tx), updatedAt: millisecondsText(tail.atMs) }
+}
+
+async function rememberFromHub(query: TxQuery): Promise<void> {
+  const hub = chainsOf(query.context, query.network)[0]
+  if (!hub) return
+  try {
+    const seen = await hub.transaction(toHex(query.tx))
+    if (seen.state !== 'unknown') await remember(query, hub, seen)
+  } catch {
+    // the next poll tries again
+  }
+}
+
+const remember = (
+  { context, network, tx }: TxQuery,
+  { chain }: ChainPort,
+  seen: Exclude<ChainTx, { state: 'unknown' }>,
+): Promise<void> =>
+  rememberSighting(context.pool, network, tx, {
+    chain,
+    sender: fromHex(seen.sender),
+    nonce: seen.nonce,
+    seenMs: context.now(),
+  })
+
+/** Status from the chain that had the transaction before, else from all chains of the network. */
+async function ofChains(query: EvmQuery, tracked: TrackedTx | null): Promise<TxStatus> {
+  const { context, network, tx } = query
+  const all = chainsOf(context, network)
+  const tracking = all.filter(({ chain }) => chain === tracked?.chain)
+  const { chain, seen } = await askChains(tracking.length > 0 ? tracking : all, toHex(tx))
+  if (seen.state === 'unknown') {
+    if (!tracked) return { status: 'not_found' }
+    const by = await replacementOf(chain, tx, tracked)
+    if (by) {
+      await keepReplacement(context.pool, network, tx, by)
+      return ofReplacement(query, by)
+    }
+    return { ...decide(context, { tracked, seen }), updatedAt: millisecondsText(tracked.lastSeenMs) }
+  }
+  await remember(query, chain, seen)
+  const answer = decide(context, { tracked, seen })
+  if (isTerminal(answer.status) && answer.reason) await keepVerdict(context.pool, network, tx, answer.reason)
+  return chain.role === 'hub' && seen.state === 'mined' ? { ...answer, hubTx: toHex(tx) } : answer
+}
+
+/**
+ * Asks all chains at once for a hash; the first in their order that has it counts, and all have to deny it for `unknown`.
+ * @throws ChainUnavailableError when none has it and one did not answer
+ */
+async function askChains(chains: readonly ChainPort[], hash: Hex): Promise<{ chain: ChainPort; seen: ChainTx }> {
+  const answers = await Promise.allSettled(chains.map((chain) => chain.transaction(hash)))
+  const known = answers.findIndex((answer) => answer.status === 'fulfilled' && answer.value.state !== 'unknown')
+  const chain = chains[Math.max(known, 0)]
+  if (!chain) throw new ChainUnavailableError('no chain of this network is configured')
+  const failed = answers.find((answer) => answer.status === 'rejected')
+  const answer = answers[known]
+  if (answer?.status === 'fulfilled') return { chain, seen: answer.value }
+  if (failed) throw failed.reason
+  return { chain, seen: { state: 'unknown' } }
+}
+
+async function replacementOf(chain: ChainPort, tx: Buffer, { sender, nonce }: TrackedTx): Promise<Buffer | null> {
+  if (!sender || nonce === null) return null
+  const by = await chain.replacement(toHex(sender), nonce)
+  const replacement = by && fromHex(by)
+  return replacement && !replacement.equals(tx) ? replacement : null
+}
+
+/** The status of the transaction that took the nonce stands for the replaced one; a cancel makes it invalid. */
+async function ofReplacement(query: EvmQuery, by: Buffer): Promise<TxStatus> {
+  const { context, network, tx, replacementsLeft: left } = query
+  const replacedBy = toHex(by)
+  const answer: TxStatus =
+    left > 0 ? await follow({ ...query, tx: by, replacementsLeft: left - 1 }) : { status: 'pending' }
+  // a replacement is confirmed on its chain, so `not_found` comes from a node that lags
+  if (answer.status === 'not_found') return { status: 'pending', reason: 'replaced', replacedBy }
+  if (answer.status === 'invalid') await keepVerdict(context.pool, network, tx, 'replaced')
+  return { ...answer, reason: 'replaced', replacedBy }
+}
