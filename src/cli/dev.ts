@@ -1,12 +1,10 @@
 import { DEFAULT_OPS_PORT, DEFAULT_PORT, type Environment, readEnvironment } from '../config/index.js'
 import type { Stack } from '../testing/index.js'
-import type { ProcessIdentity } from '../testing/processes/processes.js'
 import { paint } from './paint.js'
 
-/** npm hands the terminal's Ctrl-C on, so one press arrives twice: only a later one is a second press. */
-const SAME_PRESS_MS = 700
 const CHILD_GRACE_MS = 5_000
 const WRAPPER_POLL_MS = 500
+/** Command lines of npm, its shell and tsx, which stand between the terminal and this process. */
 const WRAPPER = /(^|[\s/])(npm|npx|tsx)(\s|$)/
 
 /** `clusterd dev`: a local world in the foreground until Ctrl-C. */
@@ -55,41 +53,29 @@ async function choosePorts(env: Environment): Promise<{ port: number; opsPort: n
   return { port, opsPort: await choose(env.opsPort, DEFAULT_OPS_PORT, 'OPS_PORT') }
 }
 
-/** The first Ctrl-C (or SIGTERM, or the end of the npm that runs this) ends all in order, a second one at once. */
+/** Ends the world on Ctrl-C, SIGTERM or SIGHUP, once: npm forwards the terminal's Ctrl-C, so one press arrives twice. */
 async function endOnSignals(current: () => Stack | undefined): Promise<void> {
-  const { endChildren, identifyProcess, killChildren } = await import('../testing/processes/processes.js')
-  let askedAtMs: number | undefined
-  const ask = async () => {
-    if (askedAtMs !== undefined) {
-      if (performance.now() - askedAtMs < SAME_PRESS_MS) return
-      killChildren()
-      process.exit(1)
-    }
-    askedAtMs = performance.now()
+  const { endChildren, identifyProcess, isAlive } = await import('../testing/processes/processes.js')
+  let ending: Promise<void> | undefined
+  const end = async (): Promise<void> => {
     console.log('\nEnding the world ...')
-    const stack = current()
-    await (stack ? stack.stop() : endChildren(CHILD_GRACE_MS))
+    await (current()?.stop() ?? endChildren(CHILD_GRACE_MS))
     process.exit(0)
   }
-  for (const signal of ['SIGINT', 'SIGTERM', 'SIGHUP'] as const) process.on(signal, ask)
+  const endOnce = () => {
+    ending ??= end()
+  }
+  for (const signal of ['SIGINT', 'SIGTERM', 'SIGHUP'] as const) process.on(signal, endOnce)
 
-  // `npm run` killed with SIGKILL can't tell us, and a world nobody can reach any more would be left.
-  const wrappers = wrappersAbove(process.ppid, identifyProcess)
-  if (wrappers.length === 0) return
+  // an npm killed with SIGKILL can't forward anything, and would leave a world that no terminal reaches
+  const wrappersFrom = (pid: number): number[] => {
+    const identity = identifyProcess(pid)
+    return identity && WRAPPER.test(identity.commandLine) ? [pid, ...wrappersFrom(identity.parentPid)] : []
+  }
+  const wrappers = wrappersFrom(process.ppid)
   setInterval(() => {
-    const isGone = wrappers.some(({ pid, startedAt }) => identifyProcess(pid)?.startedAt !== startedAt)
-    if (isGone && askedAtMs === undefined) void ask()
+    if (!wrappers.every(isAlive)) endOnce()
   }, WRAPPER_POLL_MS).unref()
-}
-
-/** The npm, shell and tsx that stand between the terminal and us. */
-function wrappersAbove(
-  parent: number,
-  identify: (pid: number) => ProcessIdentity | undefined,
-): { pid: number; startedAt: string | null }[] {
-  const identity = identify(parent)
-  if (!identity || !WRAPPER.test(identity.commandLine)) return []
-  return [{ pid: parent, startedAt: identity.startedAt }, ...wrappersAbove(identity.parentPid, identify)]
 }
 
 function printSummary(stack: Stack, seconds: number): void {

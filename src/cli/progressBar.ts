@@ -33,3 +33,13 @@ export function createProgressBar(stream: NodeJS.WriteStream = process.stderr): 
     },
   }
 }
+
+/** A progress callback over journal entries, shown on a terminal only. */
+export function countEntries(step: string): (done: number, total: number) => void {
+  const bar = createProgressBar()
+  return (done, total) => {
+    if (!process.stderr.isTTY) return
+    if (done < total) bar.show(step, done / total, `${done} of ${total} entries`)
+    else bar.end()
+  }
+}

@@ -1,11 +1,14 @@
 import type pg from 'pg'
 import { createChainRpc, createEvmChain } from '../chains/evm/chain.js'
-import { type ChainConfig, ConfigError, readChains, readEnvironment } from '../config/index.js'
+import { type ChainConfig, ConfigError } from '../config/index.js'
 import { type ChainRow, findChain } from '../db/chains.js'
 import { rewind } from '../db/journal/rewind/index.js'
 import type { RewindReport, Sample } from '../db/journal/rewind/report.js'
 import { rewindPoint, suggestedBlock } from '../indexer/evm/rewindPoint.js'
 import { withPool } from './database.js'
+import { printJson } from './json.js'
+import { countEntries } from './progressBar.js'
+import { blockOf, configuredChain } from './values.js'
 
 export interface RewindCommand {
   network?: string
@@ -21,47 +24,36 @@ export interface RewindCommand {
  */
 export async function rewindChain(command: RewindCommand): Promise<void> {
   const config = configOf(command)
-  const block = blockOf(command)
+  const block = startOf(command)
   await withPool({ command: 'rewind', max: 3 }, async (pool) => {
     const row = await rowOf(pool, config)
     const chain = createEvmChain({ config, chain: row.chain, rpc: createChainRpc(config) })
     const at = block ?? (await suggestedBlock(pool, chain, row))
     if (at === null) throw new Error('the chain has none of the blocks whose hashes are kept: name one with --block.')
     const target = await rewindPoint(pool, chain, row, at)
-    const report = await rewind(pool, target, { apply: command.yes === true, onProgress: progress })
-    if (command.json) console.log(JSON.stringify({ applied: command.yes === true, ...report }, null, 2))
+    const report = await rewind(pool, target, { apply: command.yes === true, onProgress: countEntries('rewinding') })
+    if (command.json) printJson({ applied: command.yes === true, ...report })
     else print(report, command.yes === true)
   })
 }
 
 function configOf({ chain: label, network }: RewindCommand): ChainConfig {
-  const { chainsFile } = readEnvironment()
-  const config = readChains(chainsFile).chains.find((one) => one.label === label)
-  if (!config) throw new ConfigError(`The chains file ${chainsFile} has no chain "${label}".`)
+  const config = configuredChain(label)
   if (network !== undefined && network !== config.network)
     throw new ConfigError(`Chain "${label}" belongs to ${config.network}, not to ${network}.`)
   return config
 }
 
-function blockOf({ block, yes }: RewindCommand): number | null {
-  if (block === undefined) {
-    if (yes) throw new Error('--yes needs --block: a run without both names the block that will do.')
-    return null
-  }
-  if (!/^[0-9]{1,15}$/.test(block)) throw new Error('--block is a block number.')
-  return Number(block)
+function startOf({ block, yes }: RewindCommand): number | null {
+  if (block !== undefined) return blockOf('--block', block)
+  if (yes) throw new Error('--yes needs --block: a run without both names the block that will do.')
+  return null
 }
 
 async function rowOf(pool: pg.Pool, { network, label }: ChainConfig): Promise<ChainRow> {
   const row = await findChain(pool, network, label)
   if (!row) throw new Error(`the database knows no chain "${label}" of ${network}.`)
   return row
-}
-
-/** A line that counts up, on a terminal only. */
-function progress(done: number, total: number): void {
-  if (!process.stderr.isTTY) return
-  process.stderr.write(done < total ? `\r${done} of ${total} entries` : '\r\x1b[K')
 }
 
 function print(report: RewindReport, isApplied: boolean): void {

@@ -5,25 +5,25 @@ import type pg from 'pg'
 import { removeAirdrop, setDistributor, setPlan } from '../../db/airdrop/airdrops.js'
 import { loadAirdrop, RepeatedAccountsError } from '../../db/airdrop/load.js'
 import { type Airdrop, findAirdrop, listAirdrops } from '../../db/airdrop/read.js'
-import { parseClusterName } from '../../registry/primitives/name.js'
 import { NETWORK_LABELS, NETWORKS, type Network } from '../../registry/primitives/network.js'
 import { withPool } from '../database.js'
+import { printJson } from '../json.js'
 import { createProgressBar } from '../progressBar.js'
+import { addressOf, blockOf, nameOf, networkOf, secondsOf } from '../values.js'
 import type { AirdropBadLine } from './allocations.js'
 import { askDistributor } from './distributor.js'
 import { BAD_LINES_LIMIT, BadFileError, type BadLines, hashOfFile, readAirdropFile, repeatedLines } from './file.js'
 import { describeAirdrop, describeRoot, printAirdrop, printAirdrops, printRoot } from './print.js'
-import { addressOf, blockOf, secondsOf } from './values.js'
 
 const DATABASE = { command: 'airdrop' }
 
-export interface AirdropPlace {
+export interface AirdropOptions {
   network?: string
   json?: boolean
 }
 
 /** What may be said of the distributor, as it was typed. */
-export interface AirdropSettings extends AirdropPlace {
+export interface AirdropSettings extends AirdropOptions {
   chain?: string
   distributor?: string
   token?: string
@@ -47,7 +47,7 @@ const HEAP_GROWTH_PERCENT = 50
  * @throws Error with one sentence; for a file with bad lines after they were told on stderr
  */
 export async function load(file: string, command: LoadCommand): Promise<void> {
-  const community = communityOf(command.community)
+  const community = nameOf(command.community, 'community')
   const network = networkOfChain(command.chain, command.network)
   const settings = settingsOf(command)
   setFlagsFromString(`--heap-growing-percent=${HEAP_GROWTH_PERCENT}`)
@@ -66,7 +66,7 @@ export async function load(file: string, command: LoadCommand): Promise<void> {
       ? `Loaded ${airdrop.leafCount.toLocaleString('en-US')} accounts in ${seconds.toFixed(1)} s.`
       : `This very file was loaded before${isChanged ? '; what it is paid by has changed' : ': nothing is changed'}.`
     const loaded = (await findAirdrop(pool, network, community))!
-    if (command.json) return console.log(JSON.stringify({ isNew, isChanged, ...describeAirdrop(loaded) }, null, 2))
+    if (command.json) return printJson({ isNew, isChanged, ...describeAirdrop(loaded) })
     console.log(said)
     printAirdrop(loaded)
   })
@@ -78,47 +78,46 @@ export async function set(name: string, command: AirdropSettings): Promise<void>
     const airdrop = await one(pool, name, command)
     const isChanged = await applySettings(pool, airdrop, command)
     const now = (await findAirdrop(pool, airdrop.network, airdrop.community))!
-    if (command.json) return console.log(JSON.stringify({ isChanged, ...describeAirdrop(now) }, null, 2))
+    if (command.json) return printJson({ isChanged, ...describeAirdrop(now) })
     console.log(isChanged ? 'Changed.' : 'That was so already.')
     printAirdrop(now)
   })
 }
 
 /** `clusterd airdrop list`. */
-export async function list({ network, json }: AirdropPlace): Promise<void> {
+export async function list({ network, json }: AirdropOptions): Promise<void> {
   const networks = network === undefined ? NETWORKS : [networkOf(network)]
   const airdrops = await withPool(DATABASE, (pool) => listAirdrops(pool, networks))
-  if (json) return console.log(JSON.stringify(airdrops.map(describeAirdrop), null, 2))
+  if (json) return printJson(airdrops.map(describeAirdrop))
   if (airdrops.length === 0) return console.log('No airdrops.')
   printAirdrops(airdrops)
 }
 
 /** `clusterd airdrop show <community>`. @throws Error where there is none */
-export async function show(name: string, place: AirdropPlace): Promise<void> {
-  const airdrop = await withPool(DATABASE, (pool) => one(pool, name, place))
-  if (place.json) console.log(JSON.stringify(describeAirdrop(airdrop), null, 2))
+export async function show(name: string, options: AirdropOptions): Promise<void> {
+  const airdrop = await withPool(DATABASE, (pool) => one(pool, name, options))
+  if (options.json) printJson(describeAirdrop(airdrop))
   else printAirdrop(airdrop)
 }
 
 /** `clusterd airdrop root <community>`: what a distributor is deployed with. @throws Error where there is no airdrop */
 export async function root(
   name: string,
-  { owner, ...command }: AirdropPlace & { owner?: string; token?: string; endsAt?: string },
+  { owner, ...command }: AirdropOptions & { owner?: string; token?: string; endsAt?: string },
 ): Promise<void> {
   const airdrop = await withPool(DATABASE, (pool) => one(pool, name, command))
   const { token = airdrop.token, endsAtS = airdrop.endsAtS } = settingsOf(command)
   const said = describeRoot({ ...airdrop, token, endsAtS }, owner === undefined ? null : addressOf('--owner', owner))
-  if (command.json) console.log(JSON.stringify(said, null, 2))
+  if (command.json) printJson(said)
   else printRoot(said)
 }
 
 /** `clusterd airdrop remove <community>`: shows what would go, and with `yes` removes it. @throws Error where there is none */
-export async function remove(name: string, { yes, ...place }: AirdropPlace & { yes?: boolean }): Promise<void> {
+export async function remove(name: string, { yes, ...options }: AirdropOptions & { yes?: boolean }): Promise<void> {
   await withPool(DATABASE, async (pool) => {
-    const airdrop = await one(pool, name, place)
+    const airdrop = await one(pool, name, options)
     if (yes) await removeAirdrop(pool, airdrop.network, airdrop.community)
-    if (place.json)
-      return console.log(JSON.stringify({ isRemoved: yes === true, ...describeAirdrop(airdrop) }, null, 2))
+    if (options.json) return printJson({ isRemoved: yes === true, ...describeAirdrop(airdrop) })
     printAirdrop(airdrop)
     console.log(
       yes
@@ -128,7 +127,7 @@ export async function remove(name: string, { yes, ...place }: AirdropPlace & { y
   })
 }
 
-type Place = Pick<
+type LoadTarget = Pick<
   Parameters<typeof loadAirdrop>[1],
   'network' | 'community' | 'label' | 'token' | 'endsAtS' | 'replaces'
 > & { report?: string | undefined }
@@ -137,14 +136,14 @@ type Place = Pick<
 async function loadFile(
   pool: pg.Pool,
   file: string,
-  { report, ...place }: Place,
+  { report, ...target }: LoadTarget,
 ): Promise<{ airdrop: Airdrop; isNew: boolean }> {
   const bar = createProgressBar()
-  const told = report === undefined ? null : createWriteStream(report)
-  const onBad = ({ line, message }: AirdropBadLine) => void told?.write(`${file}:${line} ${message}\n`)
+  const reported = report === undefined ? null : createWriteStream(report)
+  const onBad = ({ line, message }: AirdropBadLine) => void reported?.write(`${file}:${line} ${message}\n`)
   const fileHash = await hashOfFile(file)
   const request = {
-    ...{ ...place, fileHash, nowMs: Date.now() },
+    ...{ ...target, fileHash, nowMs: Date.now() },
     onProgress: (progress: { step: 'sorting' | 'closing' } | { step: 'growing'; leaves: number; of: number }) => {
       if (progress.step === 'growing') bar.show('growing the tree', progress.leaves / progress.of)
       else bar.show(progress.step, progress.step === 'sorting' ? 0 : 1)
@@ -166,7 +165,7 @@ async function loadFile(
     throw refusal(file, { count: repeated.length, first: repeated.slice(0, BAD_LINES_LIMIT) }, report)
   } finally {
     bar.end()
-    if (told) await finished(told.end())
+    if (reported) await finished(reported.end())
   }
 }
 
@@ -206,8 +205,8 @@ const settingsOf = ({ distributor, token, endsAt, fromBlock }: AirdropSettings) 
 })
 
 /** A community's airdrop on the network that was named, else on the only one that has one. */
-async function one(pool: pg.Pool, name: string, { network }: AirdropPlace): Promise<Airdrop> {
-  const community = communityOf(name)
+async function one(pool: pg.Pool, name: string, { network }: AirdropOptions): Promise<Airdrop> {
+  const community = nameOf(name, 'community')
   const networks = network === undefined ? NETWORKS : [networkOf(network)]
   const found = (await Promise.all(networks.map((on) => findAirdrop(pool, on, community)))).filter((it) => it !== null)
   if (found.length > 1) throw new Error(`Both networks have an airdrop of "${community}": say --network.`)
@@ -216,18 +215,6 @@ async function one(pool: pg.Pool, name: string, { network }: AirdropPlace): Prom
       `${networks.join(' and ')}: no airdrop of "${community}"; \`clusterd airdrop list\` shows what there is.`,
     )
   return found[0]
-}
-
-function communityOf(text: string): string {
-  const name = parseClusterName(text)
-  if (name === null) throw new Error(`"${text}" is no community: 1 to 32 characters of a-z, 0-9, _ and -.`)
-  return name
-}
-
-function networkOf(text: string): Network {
-  const network = NETWORKS.find((candidate) => candidate === text)
-  if (!network) throw new Error(`--network is ${NETWORKS.join(' or ')}.`)
-  return network
 }
 
 /** The network of an EVM chain's label. @throws Error where it is another one than was named */

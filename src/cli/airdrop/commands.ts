@@ -1,8 +1,8 @@
 import type { Command } from 'commander'
-import type { AirdropPlace, AirdropSettings, LoadCommand } from './airdrop.js'
+import { JSON_OPTION } from '../json.js'
+import { lazily } from '../lazily.js'
 
 const NETWORK = ['--network <network>', 'mainnet or testnet; default: the one that has it'] as const
-const JSON_OPTION = ['--json', 'as JSON'] as const
 
 const EXAMPLES = `
 Examples:
@@ -28,7 +28,9 @@ drop.csv:
 drop.json:
   [{ "address": "0xf39Fd6e51aad88F6F4ce6aB8827279cffFb92266", "amount": "1000000000000000000" }]`
 
-/** `clusterd airdrop …`; what it does is loaded when it is asked for. */
+const run = lazily(() => import('./airdrop.js'))
+
+/** `clusterd airdrop …`. */
 export function addAirdropCommands(program: Command): void {
   const airdrop = program
     .command('airdrop')
@@ -45,26 +47,26 @@ export function addAirdropCommands(program: Command): void {
     .option('--replace', 'put it in the place of another file that nobody has claimed from')
     .option('--report <file>', 'write every bad line there; the first hundred are told in any case')
     .addHelpText('after', LOAD_EXAMPLES)
-    .action(async (file: string, options: LoadCommand) => (await import('./airdrop.js')).load(file, options))
+    .action(run('load'))
   withSettings(
     airdrop
       .command('set <community>')
       .description('name the distributor of a loaded airdrop once it is deployed')
       .option('--chain <label>', 'the EVM chain that it is paid on')
       .option(...NETWORK),
-  ).action(async (name: string, options: AirdropSettings) => (await import('./airdrop.js')).set(name, options))
+  ).action(run('set'))
   airdrop
     .command('list')
     .description('all airdrops')
     .option('--network <network>', 'mainnet or testnet; default: both')
     .option(...JSON_OPTION)
-    .action(async (options: AirdropPlace) => (await import('./airdrop.js')).list(options))
+    .action(run('list'))
   airdrop
     .command('show <community>')
     .description('everything about one')
     .option(...NETWORK)
     .option(...JSON_OPTION)
-    .action(async (name: string, options: AirdropPlace) => (await import('./airdrop.js')).show(name, options))
+    .action(run('show'))
   airdrop
     .command('root <community>')
     .description('root and total, and what a distributor of it is deployed with')
@@ -73,18 +75,14 @@ export function addAirdropCommands(program: Command): void {
     .option('--owner <address>', 'who may take back what is left then')
     .option(...NETWORK)
     .option(...JSON_OPTION)
-    .action(async (name: string, options: AirdropPlace & { owner?: string; token?: string; endsAt?: string }) =>
-      (await import('./airdrop.js')).root(name, options),
-    )
+    .action(run('root'))
   airdrop
     .command('remove <community>')
     .description('show what would be removed; with --yes remove it')
     .option('--yes', 'do it')
     .option(...NETWORK)
     .option(...JSON_OPTION)
-    .action(async (name: string, options: AirdropPlace & { yes?: boolean }) =>
-      (await import('./airdrop.js')).remove(name, options),
-    )
+    .action(run('remove'))
 }
 
 const withSettings = (command: Command): Command =>

@@ -1,8 +1,8 @@
 import type { Command } from 'commander'
-import type { CommunityOptions, RuleOptions } from './community.js'
+import { JSON_OPTION } from '../json.js'
+import { lazily } from '../lazily.js'
 
 const TESTNET = ['--testnet', 'of the testnet; default: of the mainnet'] as const
-const JSON_OPTION = ['--json', 'as JSON'] as const
 
 const EXAMPLES = `
 Examples:
@@ -22,7 +22,9 @@ Amounts are base units. A token is "native", or the address or mint of one. The 
 
 const collect = (value: string, before: string[] = []): string[] => [...before, value]
 
-/** `clusterd community …`; what it does is loaded when it is asked for. */
+const run = lazily(() => import('./community.js'))
+
+/** `clusterd community …`. */
 export function addCommunityCommands(program: Command): void {
   const community = program
     .command('community')
@@ -33,15 +35,13 @@ export function addCommunityCommands(program: Command): void {
     .description('all communities with their number of names')
     .option('--testnet', 'of the testnet only')
     .option(...JSON_OPTION)
-    .action(async (options: CommunityOptions) => (await import('./community.js')).list(options))
+    .action(run('list'))
   community
     .command('show <name>')
     .description('the rules of one')
     .option('--history', 'all rules there ever were, oldest first')
     .option(...TESTNET)
-    .action(async (name: string, options: CommunityOptions & { history?: boolean }) =>
-      (await import('./community.js')).show(name, options),
-    )
+    .action(run('show'))
   community
     .command('set <name>')
     .description('make a name that somebody holds a community, or give one other rules; no options: free for everybody')
@@ -65,5 +65,5 @@ export function addCommunityCommands(program: Command): void {
       collect,
     )
     .option(...TESTNET)
-    .action(async (name: string, options: RuleOptions) => (await import('./community.js')).set(name, options))
+    .action(run('set'))
 }

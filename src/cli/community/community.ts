@@ -3,10 +3,11 @@ import { type ChainsFile, readChains, readEnvironment } from '../../config/index
 import { makeCommunityChange } from '../../db/journal/appendChanges.js'
 import { findCommunityHistory, findCommunityRules, listCommunities } from '../../db/registry/communityNames.js'
 import { type CommunityRules, communityRulesJson, parseCommunityRules } from '../../registry/community/rules.js'
-import { parseClusterName } from '../../registry/primitives/name.js'
 import { NETWORKS, type Network } from '../../registry/primitives/network.js'
 import { withPool } from '../database.js'
+import { printJson } from '../json.js'
 import { table } from '../tables.js'
+import { nameOf } from '../values.js'
 
 const DATABASE = { command: 'community' }
 
@@ -38,7 +39,7 @@ export async function list({ testnet, json }: CommunityOptions): Promise<void> {
     return (await Promise.all(lists)).flat()
   })
   const shown = found.map(({ network, name, names, rules }) => ({ network, name, names, ...communityRulesJson(rules) }))
-  if (json) return console.log(JSON.stringify(shown, null, 2))
+  if (json) return printJson(shown)
   if (found.length === 0) return console.log('No communities.')
   const rows = found.map(({ network, name, names, rules }) => [network, name, String(names), summary(rules)])
   console.log(table([['NETWORK', 'COMMUNITY', 'NAMES', 'RULES'], ...rows]))
@@ -53,7 +54,7 @@ function summary({ prices, ownersOnly, startsAtMs, requirements }: CommunityRule
 
 /** `clusterd community show`: the rules as JSON, or all there ever were. @throws Error where the name is no community */
 export async function show(input: string, options: CommunityOptions & { history?: boolean }): Promise<void> {
-  const [name, network] = [requireName(input), networkOf(options)]
+  const [name, network] = [nameOf(input, 'name'), networkOf(options)]
   await withPool(DATABASE, async (pool) => {
     if (options.history) {
       const history = await findCommunityHistory(pool, network, name)
@@ -61,11 +62,11 @@ export async function show(input: string, options: CommunityOptions & { history?
         since: new Date(atMs).toISOString(),
         ...communityRulesJson(rules),
       }))
-      return console.log(JSON.stringify(shown, null, 2))
+      return printJson(shown)
     }
     const rules = await findCommunityRules(pool, network, name)
     if (!rules) throw new Error(`"${name}" is no community of the ${network}: \`clusterd community set\` makes it one.`)
-    console.log(JSON.stringify({ name, ...communityRulesJson(rules) }, null, 2))
+    printJson({ name, ...communityRulesJson(rules) })
   })
 }
 
@@ -74,7 +75,7 @@ export async function show(input: string, options: CommunityOptions & { history?
  * @throws Error with one sentence that names what is wrong
  */
 export async function set(input: string, options: RuleOptions): Promise<void> {
-  const [community, network] = [requireName(input), networkOf(options)]
+  const [community, network] = [nameOf(input, 'name'), networkOf(options)]
   const { chainsFile } = readEnvironment()
   const rules = readRules(options, readChains(chainsFile), network)
   await withPool(DATABASE, async (pool) => {
@@ -83,7 +84,7 @@ export async function set(input: string, options: RuleOptions): Promise<void> {
     if (made.kind === 'catching_up')
       throw new Error(`The ${network} is being indexed for the first time: try again then.`)
     if (made.kind === 'refused') throw new Error(`Nobody holds the name "${community}" on the ${network}.`)
-    console.log(JSON.stringify({ name: community, ...communityRulesJson(rules) }, null, 2))
+    printJson({ name: community, ...communityRulesJson(rules) })
   })
 }
 
@@ -145,10 +146,4 @@ function readFile(file: string): unknown {
   } catch (error) {
     throw new Error(`The file ${file} is not JSON: ${(error as Error).message}.`)
   }
-}
-
-function requireName(input: string): string {
-  const name = parseClusterName(input)
-  if (name === null) throw new Error(`"${input}" is no name: 1 to 32 characters of a-z, 0-9, _ and -.`)
-  return name
 }

@@ -1,10 +1,8 @@
-import type { Hex } from 'viem'
+import { formatEther, type Hex } from 'viem'
 import { privateKeyToAccount } from 'viem/accounts'
 import type { World, WorldNetwork } from '../../testing/index.js'
 import { paint } from '../paint.js'
-import { apiOf, coins, followStatus, say, step } from './tools.js'
-
-const ETHER_DECIMALS = 18
+import { apiOf, followStatus, say, step } from './tools.js'
 
 interface Registration {
   clusterName: string
@@ -36,7 +34,7 @@ export async function joinCommunities(
   const { price, transactionInfo } = await register(paid.name, { network: hub.network })
   if (!price || !transactionInfo) throw new Error(`The community "${paid.name}" asks no price.`)
   const { to, data, value } = transactionInfo.transaction
-  step('price', `${coins(price.amount, ETHER_DECIMALS)}, held by ${to} until it is judged`)
+  step('price', `${formatEther(BigInt(price.amount))}, held by ${to} until it is judged`)
   const { walletOf } = await import('../../testing/chains/localChain.js')
   const sentMs = performance.now()
   const tx = await walletOf(hub, hub.chainId, account).sendTransaction({ to, data, value: BigInt(value) })

@@ -1,6 +1,6 @@
 import { randomBytes } from 'node:crypto'
 import { setTimeout as sleep } from 'node:timers/promises'
-import { type Hex, parseEventLogs } from 'viem'
+import { formatEther, type Hex, parseEventLogs } from 'viem'
 import { type PrivateKeyAccount, privateKeyToAccount } from 'viem/accounts'
 import { hubAbi, spokeAbi } from '../../chains/evm/contracts/index.js'
 import { readEnvironment } from '../../config/index.js'
@@ -8,7 +8,7 @@ import type { World, WorldHub, WorldSpoke } from '../../testing/index.js'
 import { paint } from '../paint.js'
 import { joinCommunities } from './community.js'
 import { registerFromSolana } from './solana.js'
-import { apiOf, coins, followStatus, say, showName, step } from './tools.js'
+import { apiOf, followStatus, say, showName, step } from './tools.js'
 
 export interface DemoOptions {
   /** Default a fresh one. With a name the demo registers once, on the hub unless a network is given. */
@@ -28,7 +28,7 @@ interface Quote {
 }
 
 /** A chain of the world to register from, and the hub its network decides on. */
-interface Place {
+interface DemoChain {
   isTestnet: boolean
   hub: WorldHub
   /** The hub itself or a spoke. */
@@ -37,7 +37,6 @@ interface Place {
 
 /** How often the chains are looked at for the latency that is printed. */
 const LOOK_MS = 25
-const ETHER_DECIMALS = 18
 const SOLANA = 'solana'
 
 /**
@@ -79,29 +78,29 @@ async function show(world: World, options: DemoOptions): Promise<void> {
 }
 
 async function registerAll(world: World, { name, network, testnet = false }: DemoOptions): Promise<void> {
-  const places = placesOf(world)
+  const known = demoChains(world)
   const { hub, spokes, solana } = world.networks[testnet ? 'testnet' : 'mainnet']
   const byDefault = [hub, ...spokes.slice(0, 1)].map((chain) => chain.network)
   const all = name === undefined ? [...byDefault, ...(solana ? [SOLANA] : [])] : [hub.network]
   for (const label of network === undefined ? all : [network]) {
     const wanted = name ?? `demo-${randomBytes(4).toString('hex')}`
-    const place = places.find(({ chain }) => chain.network === label)
+    const place = known.find(({ chain }) => chain.network === label)
     if (place) await register(world, place, wanted)
     else if (label === SOLANA && solana) await registerFromSolana(world, solana, wanted, testnet)
     else {
-      const known = [...places.map(({ chain }) => chain.network), ...(solana ? [SOLANA] : [])].join(', ')
-      throw new Error(`Network "${label}" is not in this world; these are: ${known}.`)
+      const labels = [...known.map(({ chain }) => chain.network), ...(solana ? [SOLANA] : [])].join(', ')
+      throw new Error(`Network "${label}" is not in this world; these are: ${labels}.`)
     }
   }
 }
 
-function placesOf(world: World): Place[] {
+function demoChains(world: World): DemoChain[] {
   return Object.entries(world.networks).flatMap(([network, { hub, spokes }]) =>
     [hub, ...spokes].map((chain) => ({ isTestnet: network === 'testnet', hub, chain })),
   )
 }
 
-async function register(world: World, place: Place, name: string): Promise<void> {
+async function register(world: World, place: DemoChain, name: string): Promise<void> {
   const { chain, hub, isTestnet: testnet } = place
   const isSpoke = chain !== hub
   const account = anyAccount(world)
@@ -116,10 +115,10 @@ async function register(world: World, place: Place, name: string): Promise<void>
     names: [{ name }],
   })
   const { symbol } = quote.gasToken
-  const bridge = isSpoke ? ` and bridge fee ${coins(quote.bridgeFee, ETHER_DECIMALS)} ${symbol}` : ''
+  const bridge = isSpoke ? ` and bridge fee ${formatEther(BigInt(quote.bridgeFee))} ${symbol}` : ''
   step(
     'quote',
-    `registration fee ${coins(quote.registrationFee, ETHER_DECIMALS)} ${symbol}${bridge}, to ${quote.transactionData.to}`,
+    `registration fee ${formatEther(BigInt(quote.registrationFee))} ${symbol}${bridge}, to ${quote.transactionData.to}`,
   )
 
   const sent = await send(place, account, quote)
@@ -147,7 +146,7 @@ function anyKey(world: World): Hex {
 }
 
 async function send(
-  { chain }: Place,
+  { chain }: DemoChain,
   account: PrivateKeyAccount,
   { transactionData: { to, data, value } }: Quote,
 ): Promise<{ hash: Hex; atMs: number }> {
@@ -158,7 +157,7 @@ async function send(
 
 /** From the moment a spoke's block with the message is seen to the moment the hub's block with its bid is. */
 async function timeCrossing(
-  { chain, hub }: Place,
+  { chain, hub }: DemoChain,
   hash: Hex,
 ): Promise<{ spokeBlock: bigint; hubBlock: bigint; ms: number }> {
   const { localClients } = await import('../../testing/chains/localChain.js')

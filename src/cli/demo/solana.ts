@@ -1,7 +1,8 @@
 import { randomBytes } from 'node:crypto'
+import { formatUnits } from 'viem'
 import type { World, WorldSolana } from '../../testing/index.js'
 import { paint } from '../paint.js'
-import { apiOf, coins, followStatus, say, showName, step } from './tools.js'
+import { apiOf, followStatus, say, showName, step } from './tools.js'
 
 const SOL_DECIMALS = 9
 
@@ -30,7 +31,9 @@ export async function registerFromSolana(
     sender: account.address,
     names: [{ name }],
   })
-  const [fee, bridge] = [quote.registrationFee, quote.bridgeFee].map((lamports) => coins(lamports, SOL_DECIMALS))
+  const [fee, bridge] = [quote.registrationFee, quote.bridgeFee].map((lamports) =>
+    formatUnits(BigInt(lamports), SOL_DECIMALS),
+  )
   step('quote', `registration fee ${fee} SOL and bridge fee ${bridge} SOL, to program ${solana.programId}`)
 
   const sentMs = performance.now()

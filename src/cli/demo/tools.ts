@@ -25,12 +25,6 @@ export function apiOf(api: string, testnet: boolean, key?: string): Ask {
   }
 }
 
-/** An amount of a coin's smallest unit as a decimal number of the coin. */
-export function coins(amount: string, decimals: number): string {
-  const text = amount.padStart(decimals + 1, '0')
-  return `${text.slice(0, -decimals)}.${text.slice(-decimals)}`.replace(/\.?0+$/, '')
-}
-
 /** Follows a transaction to `finalized`, each status a line. Gives the milliseconds from `sentMs` to that. */
 export async function followStatus(world: World, tx: string, sentMs: number, testnet: boolean): Promise<number> {
   const { until } = await import('../../testing/until.js')

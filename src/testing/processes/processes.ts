@@ -160,11 +160,6 @@ export async function endChildren(graceMs: number): Promise<void> {
   await Promise.all([...atExit].map(([child, signal]) => child.end(signal, graceMs)))
 }
 
-/** SIGKILL to every child of this process. */
-export function killChildren(): void {
-  for (const child of atExit.keys()) child.kill('SIGKILL')
-}
-
 /**
  * A signal without a listener ends Node without its exit event. Our listener would keep the process alive, so it sends
  * the signal again once it is the last one; where the application listens too, the application decides.

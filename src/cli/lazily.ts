@@ -1,0 +1,11 @@
+/** The arguments of a module's function; none for what is no function. */
+type ArgumentsOf<F> = F extends (...args: infer A) => Promise<void> ? A : never
+
+/** Commander actions of a module that is loaded when one of them runs, so that every other command starts without it. */
+export const lazily =
+  <M extends object>(load: () => Promise<M>) =>
+  <K extends keyof M>(action: K) =>
+  async (...args: ArgumentsOf<M[K]>): Promise<void> => {
+    const run = (await load())[action] as (...args: ArgumentsOf<M[K]>) => Promise<void>
+    await run(...args)
+  }

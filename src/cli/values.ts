@@ -1,0 +1,51 @@
+import { type ChainConfig, ConfigError, readChains, readEnvironment } from '../config/index.js'
+import { parseAddress } from '../registry/primitives/address.js'
+import { NAME_MAX_BYTES, parseClusterName } from '../registry/primitives/name.js'
+import { NETWORKS, type Network } from '../registry/primitives/network.js'
+
+/** Parsers of arguments and options as typed. Each throws an Error with one sentence that names the option. */
+
+/** The canonical form of a cluster's name. @param kind as the error calls it */
+export function nameOf(text: string, kind: 'name' | 'community'): string {
+  const name = parseClusterName(text)
+  if (name === null) throw new Error(`"${text}" is no ${kind}: 1 to ${NAME_MAX_BYTES} characters of a-z, 0-9, _ and -.`)
+  return name
+}
+
+export function networkOf(text: string): Network {
+  const network = NETWORKS.find((candidate) => candidate === text)
+  if (!network) throw new Error(`--network is ${NETWORKS.join(' or ')}.`)
+  return network
+}
+
+/** The configuration of a chain, by its network label. @throws ConfigError where the chains file lacks it */
+export function configuredChain(label: string): ChainConfig {
+  const { chainsFile } = readEnvironment()
+  const config = readChains(chainsFile).chains.find((chain) => chain.label === label)
+  if (!config) throw new ConfigError(`The chains file ${chainsFile} has no chain "${label}".`)
+  return config
+}
+
+/** The 20 bytes of a contract's or an account's address. */
+export function addressOf(option: string, text: string): Buffer {
+  const address = parseAddress(text)
+  if (address === 'bad_checksum') throw new Error(`${option}: the checksum of ${text} (EIP-55) is wrong.`)
+  if (address === 'unsupported_address' || address.type !== 'evm')
+    throw new Error(`${option} is an EVM address: 0x and 40 hex digits.`)
+  return address.bytes.subarray(1)
+}
+
+/** Unix seconds, of seconds or of an ISO date: `2027-01-31` or `2027-01-31T12:00:00Z`. */
+export function secondsOf(option: string, text: string): number {
+  if (/^[0-9]{9,11}$/.test(text)) return Number(text)
+  const ms = /^\d{4}-\d\d-\d\d(T\d\d:\d\d(:\d\d)?Z)?$/.test(text) ? Date.parse(text) : Number.NaN
+  // a 30th of February is read as one of March
+  if (Number.isNaN(ms) || new Date(ms).toISOString().slice(0, 10) !== text.slice(0, 10))
+    throw new Error(`${option} is a date such as 2027-01-31 or 2027-01-31T12:00:00Z, or Unix seconds.`)
+  return ms / 1_000
+}
+
+export function blockOf(option: string, text: string): number {
+  if (!/^[0-9]{1,15}$/.test(text)) throw new Error(`${option} is a block number.`)
+  return Number(text)
+}
