@@ -56,16 +56,15 @@ async function choosePorts(env: Environment): Promise<{ port: number; opsPort: n
 /** Ends the world on Ctrl-C, SIGTERM or SIGHUP, once: npm forwards the terminal's Ctrl-C, so one press arrives twice. */
 async function endOnSignals(current: () => Stack | undefined): Promise<void> {
   const { endChildren, identifyProcess, isAlive } = await import('../testing/processes/processes.js')
-  let ending: Promise<void> | undefined
+  let isEnding = false
   const end = async (): Promise<void> => {
+    if (isEnding) return
+    isEnding = true
     console.log('\nEnding the world ...')
     await (current()?.stop() ?? endChildren(CHILD_GRACE_MS))
     process.exit(0)
   }
-  const endOnce = () => {
-    ending ??= end()
-  }
-  for (const signal of ['SIGINT', 'SIGTERM', 'SIGHUP'] as const) process.on(signal, endOnce)
+  for (const signal of ['SIGINT', 'SIGTERM', 'SIGHUP'] as const) process.on(signal, end)
 
   // an npm killed with SIGKILL can't forward anything, and would leave a world that no terminal reaches
   const wrappersFrom = (pid: number): number[] => {
@@ -74,7 +73,7 @@ async function endOnSignals(current: () => Stack | undefined): Promise<void> {
   }
   const wrappers = wrappersFrom(process.ppid)
   setInterval(() => {
-    if (!wrappers.every(isAlive)) endOnce()
+    if (!wrappers.every(isAlive)) void end()
   }, WRAPPER_POLL_MS).unref()
 }
 
