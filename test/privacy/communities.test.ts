@@ -1,26 +1,24 @@
-import { Writable } from 'node:stream'
-import { pino } from 'pino'
 import { afterAll, beforeAll, describe, expect, it } from 'vitest'
 import { routes } from '../../src/api/routes.js'
 import { encodePayment, requirementsHash } from '../../src/registry/journal/communityChange.js'
-import { addressToWord, parseAddress } from '../../src/registry/primitives/address.js'
 import { nameToWord } from '../../src/registry/primitives/name.js'
 import { type Member, memberOf } from '../api/members.js'
 import { type FeedEvent, readFeed } from '../api/mirror.js'
-import { type ApiWorld, bid, randomHash, startApi } from '../api/support.js'
+import { type ApiWorld, bid, randomHash } from '../api/support.js'
 import { solanaAccount } from '../api/wallets.js'
+import { bytesOf, expectOk, startObservedApi, wordOf } from './observedApi.js'
 import { pathsOf } from './paths.js'
 
 /**
- * Private wallets get names below communities, in every way there is. Those names are public, and what their owners are besides is
- * not: to everybody outside they look like wallets that belong nowhere, which do the same here.
+ * Private wallets get names below communities, in every way there is. The names are public, their owners' cluster is not: from
+ * outside they must look like wallets of no cluster that do the same.
  */
 const RECIPIENT = `0x${'55'.repeat(20)}`
 const NOBODY = `0x${'0'.repeat(40)}`
 const FREE = { prices: [], ownersOnly: false, startsAt: null, requirements: [] }
 
 let world: ApiWorld
-const aside: string[] = []
+let logged: readonly string[]
 /** alice holds foo, with pat and paul (Solana) in private; bob holds bar. eve and emil (Solana) are nowhere. */
 let alice: Member
 let bob: Member
@@ -31,17 +29,9 @@ let emil: Member
 let foo: string
 
 beforeAll(async () => {
-  const sink = new Writable({
-    write(chunk, _encoding, done) {
-      aside.push(String(chunk))
-      done()
-    },
-  })
-  world = await startApi({
-    log: pino({ level: 'trace' }, sink),
-    metrics: { requests: { observe: (labels) => void aside.push(JSON.stringify(labels)) } },
+  ;({ world, logged } = await startObservedApi({
     configs: (configs) => configs.map((config) => ({ ...config, communityPayments: `0x${'77'.repeat(20)}` })),
-  })
+  }))
   ;[alice, bob, pat, eve] = [await memberOf(world), await memberOf(world), await memberOf(world), await memberOf(world)]
   ;[paul, emil] = [await memberOf(world, solanaAccount()), await memberOf(world, solanaAccount())]
   await world.append('mainnet', [
@@ -58,10 +48,6 @@ beforeAll(async () => {
 })
 afterAll(() => world.stop())
 
-const expectOk = async (reply: Promise<{ status: number; body: unknown }>) => {
-  const { status, body } = await reply
-  expect(status, JSON.stringify(body)).toBe(200)
-}
 const configure = (as: Member, name: string, rules: object = {}) =>
   as.call('PUT', `/v1/communities/${name}`, { ...FREE, ...rules })
 const register = (as: Member, pair: string, owner?: Member) => {
@@ -71,13 +57,11 @@ const register = (as: Member, pair: string, owner?: Member) => {
 }
 
 let block = 50_000
-/** A believed payment of 5 wei, under the rules as they are. */
+/** A confirmed payment of 5 wei, under the rules as they are. */
 async function pay(payer: Member, pair: string): Promise<void> {
-  const address = parseAddress(payer.address)
-  if (typeof address === 'string') throw new Error(address)
   const [community, name] = pair.split('/') as [string, string]
   const body = encodePayment({
-    ...{ tx: Buffer.from(randomHash().slice(2), 'hex'), network: '1', payer: address.bytes, token: 'native' },
+    ...{ tx: Buffer.from(randomHash().slice(2), 'hex'), network: '1', payer: bytesOf(payer.address), token: 'native' },
     ...{ amount: 5n, recipient: RECIPIENT, community: nameToWord(community), name: nameToWord(name), referral: null },
     ...{ blockMs: Date.now(), met: requirementsHash([]) },
   })
@@ -87,14 +71,14 @@ async function pay(payer: Member, pair: string): Promise<void> {
   ])
 }
 
-/** Events since, without what every event has of its own: id, time. */
+/** Events that `work` adds, without ids and times. */
 async function feedAfter(work: () => Promise<void>): Promise<Pick<FeedEvent, 'type' | 'from' | 'data'>[]> {
   const before = (await readFeed(world)).length
   await work()
   return (await readFeed(world)).slice(before).map(({ type, from, data }) => ({ type, from, data }))
 }
 
-/** What everybody is told of a wallet and of a name, with the wallet and the name taken out. */
+/** All public answers about a wallet and a name, with both taken out of them. */
 async function publicAnswers({ address }: Member, pair: string): Promise<string> {
   const asked = await Promise.all([
     ...['/v1/names/address/?', '/v1/names/owner/address/?', '/v1/clusters/address/?', '/v1/events?from=?'].map((path) =>
@@ -120,13 +104,7 @@ async function publicAnswers({ address }: Member, pair: string): Promise<string>
     .replaceAll(/"id":"m-1-\d+"/g, '"id":"<id>"')
     .replaceAll(/"(nextPage|resume)":"[^"]+"/g, '"$1":"<token>"')
 }
-const wordOf = (text: string): string => {
-  const address = parseAddress(text)
-  if (typeof address === 'string') throw new Error(address)
-  return addressToWord(address.bytes).toString('hex')
-}
-
-const told = (from: string, pair: string, owner: Member, cluster_id: string | null = null) => {
+const registered = (from: string, pair: string, owner: Member, cluster_id: string | null = null) => {
   const [community, name] = pair.split('/')
   return { type: 'REGISTER_COMMUNITY_NAME', from, data: { community, name, address: owner.address, cluster_id } }
 }
@@ -157,7 +135,7 @@ describe('private wallets and communities', () => {
           await expectOk(register(theirs, a))
           await expectOk(register(other, b))
         })
-        expect(events).toEqual([told(theirs.address, a, theirs), told(other.address, b, other)])
+        expect(events).toEqual([registered(theirs.address, a, theirs), registered(other.address, b, other)])
         expect(await publicAnswers(theirs, a)).toBe(await publicAnswers(other, b))
       }
   })
@@ -169,9 +147,9 @@ describe('private wallets and communities', () => {
       await expectOk(register(pat, 'bar/for-alice', alice))
     })
     expect(events).toEqual([
-      told(pat.address, 'bar/by-alice', pat),
-      told(paul.address, 'bar/by-pat', paul),
-      told(alice.address, 'bar/for-alice', alice, foo),
+      registered(pat.address, 'bar/by-alice', pat),
+      registered(paul.address, 'bar/by-pat', paul),
+      registered(alice.address, 'bar/for-alice', alice, foo),
     ])
     expect((await register(alice, 'bar/other', eve)).body.error).toBe('not_verified')
   })
@@ -189,10 +167,10 @@ describe('private wallets and communities', () => {
     })
     const by = alice.address
     expect(events).toEqual([
-      told(by, 'foo/h-self', hidden),
-      told(by, 'foo/h-fresh', fresh),
-      told(by, 'foo/h-pat', pat),
-      told(by, 'foo/h-eve', eve),
+      registered(by, 'foo/h-self', hidden),
+      registered(by, 'foo/h-fresh', fresh),
+      registered(by, 'foo/h-pat', pat),
+      registered(by, 'foo/h-eve', eve),
     ])
     expect(await publicAnswers(hidden, 'foo/h-self')).toBe(await publicAnswers(fresh, 'foo/h-fresh'))
     // a name below a community puts nobody into its cluster
@@ -216,7 +194,10 @@ describe('private wallets and communities', () => {
       await pay(hidden, 'foo/paid-2')
       await pay(hidden, 'foo/main')
     })
-    expect(events).toEqual([told(hidden.address, 'foo/paid-1', hidden), told(fresh.address, 'foo/paid-2', fresh)])
+    expect(events).toEqual([
+      registered(hidden.address, 'foo/paid-1', hidden),
+      registered(fresh.address, 'foo/paid-2', fresh),
+    ])
     expect(await publicAnswers(hidden, 'foo/paid-1')).toBe(await publicAnswers(fresh, 'foo/paid-2'))
   })
 
@@ -274,8 +255,8 @@ describe('private wallets and communities', () => {
         expect([address, alice.address, NOBODY]).toContain(from)
       }
     }
-    expect(aside.length).toBeGreaterThan(100)
-    for (const line of aside) expect(line).not.toContain('secret-')
+    expect(logged.length).toBeGreaterThan(100)
+    for (const line of logged) expect(line).not.toContain('secret-')
   })
 
   it('that become public are told with their cluster from then on', async () => {
@@ -286,7 +267,7 @@ describe('private wallets and communities', () => {
     })
     expect(events).toMatchObject([
       { type: 'ADD_WALLET', data: { address, is_verified: true } },
-      told(address, 'foo/now-public', pat, foo),
+      registered(address, 'foo/now-public', pat, foo),
     ])
     const owned = (await world.get(`/v1/names/owner/address/${address}`)).body
     expect(owned.map(({ clusterId }: { clusterId: string }) => clusterId)).toEqual(owned.map(() => foo))

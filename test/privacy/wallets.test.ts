@@ -1,32 +1,19 @@
-import { Writable } from 'node:stream'
-import bs58 from 'bs58'
-import { pino } from 'pino'
 import { afterAll, beforeAll, describe, expect, it } from 'vitest'
 import { routes } from '../../src/api/routes.js'
-import { addressToWord, parseAddress } from '../../src/registry/primitives/address.js'
 import { type Member, memberOf } from '../api/members.js'
 import { mirrorOf, readFeed } from '../api/mirror.js'
-import { type ApiWorld, bid, freshName, randomAddress, randomHash, startApi } from '../api/support.js'
+import { type ApiWorld, bid, freshName, randomAddress, randomHash } from '../api/support.js'
 import { solanaAccount } from '../api/wallets.js'
+import { expectOk, formsOf, startObservedApi } from './observedApi.js'
 import { pathsOf } from './paths.js'
 
 let world: ApiWorld
-/** All that leaves beside answers: log lines and the labels of metrics. */
-const aside: string[] = []
+let logged: readonly string[]
+/** Traces of private wallets in a text. */
 let shows = (_text: string): string[] => []
 
 beforeAll(async () => {
-  const sink = new Writable({
-    write(chunk, _encoding, done) {
-      aside.push(String(chunk))
-      done()
-    },
-  })
-  world = await startApi({
-    shareKey: Buffer.alloc(32, 9),
-    log: pino({ level: 'trace' }, sink),
-    metrics: { requests: { observe: (labels) => void aside.push(JSON.stringify(labels)) } },
-  })
+  ;({ world, logged } = await startObservedApi({ shareKey: Buffer.alloc(32, 9) }))
   await plant()
 })
 afterAll(() => world.stop())
@@ -58,10 +45,6 @@ const names: string[] = []
 const txs = [randomHash(), randomHash()]
 let feedBefore: string
 
-const expectOk = async (reply: Promise<{ status: number; body: unknown }>) => {
-  const { status, body } = await reply
-  expect(status, JSON.stringify(body)).toBe(200)
-}
 const at = (): number => Date.now()
 
 /** Private wallets that act in every way there is. */
@@ -134,20 +117,6 @@ async function plant(): Promise<void> {
   await expectOk(alice.remove(last.address))
   const traces = [...SECRET, ...Object.values(hidden).flatMap(formsOf)]
   shows = (text) => traces.filter((trace) => text.toLowerCase().includes(trace.toLowerCase()))
-}
-
-/** Every form in which an address could turn up. */
-function formsOf(text: string): string[] {
-  const address = parseAddress(text)
-  if (typeof address === 'string') throw new Error(`${text}: ${address}`)
-  const raw = address.bytes.subarray(1)
-  return [
-    text.replace(/^0x/, ''),
-    raw.toString('hex'),
-    addressToWord(address.bytes).toString('hex'),
-    raw.toString('base64'),
-    bs58.encode(raw),
-  ]
 }
 
 /** An answer as text: status, body, headers. */
@@ -302,8 +271,8 @@ describe('private wallets', () => {
   })
 
   it('left no trace in logs and metrics', () => {
-    expect(aside.length).toBeGreaterThan(100)
-    for (const line of aside) expect(shows(line), line).toEqual([])
+    expect(logged.length).toBeGreaterThan(100)
+    for (const line of logged) expect(shows(line), line).toEqual([])
   })
 
   it('become public when they register, as if they had been added then', async () => {

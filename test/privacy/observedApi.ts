@@ -1,0 +1,45 @@
+import { Writable } from 'node:stream'
+import bs58 from 'bs58'
+import { pino } from 'pino'
+import { expect } from 'vitest'
+import { addressToWord, parseAddress } from '../../src/registry/primitives/address.js'
+import { type ApiWorld, type ApiWorldOptions, startApi } from '../api/support.js'
+
+/** An API whose log lines and metric labels are kept: all that leaves it beside answers. */
+export async function startObservedApi(
+  options: ApiWorldOptions,
+): Promise<{ world: ApiWorld; logged: readonly string[] }> {
+  const logged: string[] = []
+  const sink = new Writable({
+    write(chunk, _encoding, done) {
+      logged.push(String(chunk))
+      done()
+    },
+  })
+  const world = await startApi({
+    ...options,
+    log: pino({ level: 'trace' }, sink),
+    metrics: { requests: { observe: (labels) => void logged.push(JSON.stringify(labels)) } },
+  })
+  return { world, logged }
+}
+
+export async function expectOk(reply: Promise<{ status: number; body: unknown }>): Promise<void> {
+  const { status, body } = await reply
+  expect(status, JSON.stringify(body)).toBe(200)
+}
+
+export function bytesOf(text: string): Buffer {
+  const address = parseAddress(text)
+  if (typeof address === 'string') throw new Error(`${text}: ${address}`)
+  return address.bytes
+}
+
+/** An address as the 32 bytes that the contracts take, in hex. */
+export const wordOf = (text: string): string => addressToWord(bytesOf(text)).toString('hex')
+
+/** Every form in which an address could turn up. */
+export function formsOf(text: string): string[] {
+  const raw = bytesOf(text).subarray(1)
+  return [text.replace(/^0x/, ''), raw.toString('hex'), wordOf(text), raw.toString('base64'), bs58.encode(raw)]
+}
