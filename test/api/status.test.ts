@@ -17,6 +17,7 @@ import { nameToWord } from '../../src/registry/primitives/name.js'
 import { type Anvil, startAnvil, TEST_MNEMONIC } from '../../src/testing/chains/anvil.js'
 import { receiptOf } from '../../src/testing/chains/receipt.js'
 import { deployHub } from '../../src/testing/contracts/deploy.js'
+import { holdBlocks } from '../support/miner.js'
 import { type ApiWorld, bid, freshName, MINIMUM_WEI, randomHash, START_MS, startApi, tailBlock } from './support.js'
 
 const ABI = parseAbi(['function placeBids(uint256[] amounts, bytes32[] names) payable'])
@@ -91,7 +92,7 @@ async function bidsOf(hash: Hex, names: readonly string[]): Promise<{ block: num
 
 /** Runs `work` while transactions wait in the mempool. */
 async function withoutMining(work: () => Promise<void>): Promise<void> {
-  await clients().test.setAutomine(false)
+  await holdBlocks(clients())
   try {
     await work()
   } finally {

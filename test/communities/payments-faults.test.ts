@@ -8,6 +8,7 @@ import { rewindPoint } from '../../src/indexer/evm/rewindPoint.js'
 import { fromHex, toHex } from '../../src/registry/primitives/bytes.js'
 import { type CommunityWorld, startCommunityWorld } from '../support/communityWorld.js'
 import { die } from '../support/kill.js'
+import { holdBlocks } from '../support/miner.js'
 
 let at: CommunityWorld
 beforeAll(async () => {
@@ -55,7 +56,7 @@ describe('a relayer killed', () => {
     const { tx, id } = await at.pay({ name: point.replace('.', '-'), amount: 1n })
     // entered and queued in one transaction: nothing can come between
     expect(await at.judge()).toMatchObject({ payments: 1 })
-    await at.world.hub.test.setAutomine(false)
+    await holdBlocks(at.world.hub)
     expect(await die(at.world, point)).toBe('SIGKILL')
     await at.world.hub.test.setAutomine(true)
     at.world.aheadMs = 10_000

@@ -9,6 +9,7 @@ import type { ChainIndexer } from '../../src/indexer/evm/chainIndexer.js'
 import { fromHex } from '../../src/registry/primitives/bytes.js'
 import { BASE_GAS_PRICE_WEI, type HubChain, openHubChain, type SignedTx } from '../model/hubChain.js'
 import { type HubWorld, startHubWorld } from '../support/hubWorld.js'
+import { holdBlocks } from '../support/miner.js'
 
 const HALF_AN_HOUR_MS = 30 * 60_000
 /** Anvil holds the state of some 500 blocks. */
@@ -34,7 +35,7 @@ beforeAll(async () => {
       chains: [createEvmChain({ config: world.config, chain: row.chain, rpc })],
     })
   indexer = await world.restart()
-  await world.test.setAutomine(false)
+  await holdBlocks(world)
 })
 afterAll(async () => {
   await prisma.$disconnect()

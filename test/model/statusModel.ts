@@ -12,6 +12,7 @@ import { fromHex } from '../../src/registry/primitives/bytes.js'
 import { isTerminal } from '../../src/registry/status.js'
 import { waitFor } from '../../src/testing/processes/processes.js'
 import type { HubWorld } from '../support/hubWorld.js'
+import { holdBlocks } from '../support/miner.js'
 import { BASE_GAS_PRICE_WEI, type HubChain, openHubChain, type SignedTx } from './hubChain.js'
 
 /**
@@ -299,7 +300,7 @@ export async function runStatusModel(world: HubWorld, options: ModelRun): Promis
     await catchUp(real)
     return { model: { txs: [] }, real }
   }
-  await world.test.setAutomine(false)
+  await holdBlocks(world)
   try {
     await fc.assert(
       fc.asyncProperty(

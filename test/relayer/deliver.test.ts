@@ -16,6 +16,7 @@ import { park, resume, retry } from '../../src/relayer/delivery.js'
 import { changeDelivery } from '../../src/relayer/store.js'
 import { receiptOf } from '../../src/testing/chains/receipt.js'
 import { type BridgeWorld, MINIMUM_WEI, RELAYER_KEY, STRANGER, startBridgeWorld } from '../support/bridgeWorld.js'
+import { holdBlocks } from '../support/miner.js'
 
 let world: BridgeWorld
 beforeAll(async () => {
@@ -139,7 +140,7 @@ describe('a delivery', () => {
     const relayer = await world.restart()
     const guid = await world.send(1, ['raced'])
     await relayer.step()
-    await world.hub.test.setAutomine(false)
+    await holdBlocks(world.hub)
     expect(await world.run(relayer)).toEqual(expect.arrayContaining(['execute sent']))
     await executeAs(STRANGER, guid, MINIMUM_WEI, 10n ** 12n)
     await world.hub.test.mine({ blocks: 1 })
@@ -169,7 +170,7 @@ describe('many deliveries at once', () => {
     const relayer = await world.restart()
     const guids: Hex[] = []
     for (let i = 0; i < 6; i++) guids.push(await world.send(i, [`together-${i}`]))
-    await world.hub.test.setAutomine(false)
+    await holdBlocks(world.hub)
     const nonce = await world.nonce()
     const step = await relayer.step()
     expect(step.deliveries.map(({ kind }) => kind)).toEqual(Array(6).fill('verify'))
@@ -207,8 +208,8 @@ describe('an operator', () => {
     const relayer = await world.restart()
     const guid = await world.send(2, ['cancelled'])
     await relayer.step()
-    await world.hub.test.setAutomine(false)
-    await relayer.step()
+    await holdBlocks(world.hub)
+    await world.run(relayer)
     const { id, state } = await deliveryOf(guid)
     expect(state).toBe('sent')
     const nonce = await world.nonce()
@@ -351,7 +352,7 @@ describe('a deposed relayer', () => {
   it('writes nothing', async () => {
     const old = await world.restart()
     const guid = await world.send(5, ['deposed'])
-    await world.hub.test.setAutomine(false)
+    await holdBlocks(world.hub)
     await old.step()
     const before = await world.deliveries()
     // another process leads from here on, though the old one has not noticed

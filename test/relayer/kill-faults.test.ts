@@ -4,6 +4,7 @@ import { park, retry } from '../../src/relayer/delivery.js'
 import { changeDelivery } from '../../src/relayer/store.js'
 import { type BridgeWorld, startBridgeWorld } from '../support/bridgeWorld.js'
 import { die, executeOf, expectOnce } from '../support/kill.js'
+import { holdBlocks } from '../support/miner.js'
 
 let world: BridgeWorld
 beforeAll(async () => {
@@ -18,7 +19,7 @@ beforeEach(async () => {
 describe('a relayer killed when something went wrong', () => {
   it('at relay.refused: a node knew the transaction already', async () => {
     const guid = await world.send(1, ['refused'])
-    await world.hub.test.setAutomine(false)
+    await holdBlocks(world.hub)
     expect(await die(world, 'relay.broadcast', { mines: false })).toBe('SIGKILL')
     expect(await die(world, 'relay.refused', { mines: false })).toBe('SIGKILL')
     await expectOnce(world, guid)
@@ -37,7 +38,7 @@ describe('a relayer killed when something went wrong', () => {
   it('at relay.reorged: the block with the execution was taken back', async () => {
     const guid = await world.send(1, ['reorged'])
     await world.run(await world.restart(), { steps: 1 })
-    await world.hub.test.setAutomine(false)
+    await holdBlocks(world.hub)
     const before = await world.hub.test.snapshot()
     await world.run(await world.restart())
     await world.hub.test.mine({ blocks: 1 })
@@ -51,7 +52,7 @@ describe('a relayer killed when something went wrong', () => {
   it('at relay.settled: the nonce of a parked delivery was used up', async () => {
     const guid = await world.send(1, ['settled'])
     await world.run(await world.restart(), { steps: 1 })
-    await world.hub.test.setAutomine(false)
+    await holdBlocks(world.hub)
     await world.run(await world.restart())
     const { id, txs } = await executeOf(world, guid)
     await changeDelivery(world.pool, 'mainnet', id, park)

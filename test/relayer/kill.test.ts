@@ -1,6 +1,7 @@
 import { afterAll, beforeAll, beforeEach, describe, expect, it } from 'vitest'
 import { type BridgeWorld, startBridgeWorld } from '../support/bridgeWorld.js'
 import { die, expectOnce } from '../support/kill.js'
+import { holdBlocks } from '../support/miner.js'
 
 let world: BridgeWorld
 beforeAll(async () => {
@@ -20,7 +21,7 @@ describe('a relayer killed', () => {
   ])
   it.each(['relay.queued:1', ...points])('at %s executes the message once', async (point) => {
     const guid = await world.send(0, [point.replace(/[.:]/g, '-')])
-    await world.hub.test.setAutomine(false)
+    await holdBlocks(world.hub)
     expect(await die(world, point)).toBe('SIGKILL')
     await expectOnce(world, guid)
   })

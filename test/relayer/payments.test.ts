@@ -8,6 +8,7 @@ import { park, retry } from '../../src/relayer/delivery.js'
 import { changeDelivery } from '../../src/relayer/store.js'
 import { type BridgeWorld, MINIMUM_WEI, startBridgeWorld } from '../support/bridgeWorld.js'
 import { die } from '../support/kill.js'
+import { holdBlocks } from '../support/miner.js'
 import { insertPayment, type TestPayment } from '../support/payments.js'
 
 let world: BridgeWorld
@@ -151,7 +152,7 @@ describe('a relayer killed at every step of a delivery', () => {
     async ({ points, mines }) => {
       await world.finish(await world.restart())
       const id = await pay({ name: `killed-${points[0]}` })
-      await world.hub.test.setAutomine(false)
+      await holdBlocks(world.hub)
       for (const point of points) expect(await die(world, `relay.${point}`, { mines }), point).toBe('SIGKILL')
       await world.hub.test.setAutomine(true)
       await world.finish(await world.restart())

@@ -37,6 +37,7 @@ import { type PaymentWorld, startPaymentWorld } from '../support/paymentWorld.js
 const PRICE = 30_000_000n
 const TOKEN_PRICE = 500n
 const SHORT_HOLD_SECONDS = 2n
+const LONG_HOLD_SECONDS = 3_600n
 const WAIT = { timeout: 20_000, interval: 100 }
 
 let world: PaymentWorld
@@ -259,8 +260,11 @@ describe('a payment whose hold is over', () => {
     const [deployer, program] = [solanaOperator('deployer'), createCommunityProgram(registrar)]
     const programData = programDataAddress(registrar.programId)
     const late = await pay('late', { amount: 1_000_000n })
-    await sendSolana(connection, [deployer], program.setHold(deployer.publicKey, programData, SHORT_HOLD_SECONDS))
+    const setHold = (seconds: bigint) =>
+      sendSolana(connection, [deployer], program.setHold(deployer.publicKey, programData, seconds))
+    await setHold(SHORT_HOLD_SECONDS)
     const released = await pay('released', { amount: 1_000_000n })
+    await setHold(LONG_HOLD_SECONDS)
     await judge()
     const [, listed] = await listRefusals(world.bridge.pool, 'mainnet', false)
     const key = { payer: payerOf(0).publicKey, community: listed!.community!, name: listed!.name, token: null }

@@ -6,6 +6,7 @@ import type { RewindReport } from '../../src/db/journal/rewind/report.js'
 import { rewindPoint } from '../../src/indexer/evm/rewindPoint.js'
 import { fromHex, toHex } from '../../src/registry/primitives/bytes.js'
 import { type BridgeWorld, openChains, startBridgeWorld } from '../support/bridgeWorld.js'
+import { holdBlocks } from '../support/miner.js'
 
 let world: BridgeWorld
 beforeAll(async () => {
@@ -41,7 +42,7 @@ describe('a rewind of a spoke', () => {
     await world.finish(relayer)
     await world.index()
     const underWay = await world.send(1, ['under-way'])
-    await world.hub.test.setAutomine(false)
+    await holdBlocks(world.hub)
     await world.run(relayer, { steps: 2 }) // signed and sent
     const fresh = await world.send(2, ['fresh'])
     const block = await blockOf(delivered)

@@ -7,6 +7,7 @@ import { resume } from '../../src/relayer/delivery.js'
 import type { Relayer } from '../../src/relayer/relayer.js'
 import { changeDelivery } from '../../src/relayer/store.js'
 import { type BridgeWorld, RELAYER_KEY, startBridgeWorld } from '../support/bridgeWorld.js'
+import { holdBlocks } from '../support/miner.js'
 import { type OnCall, startRpcProxy } from '../support/rpcProxy.js'
 
 let world: BridgeWorld
@@ -34,7 +35,7 @@ const mine = (blocks: number) => world.hub.test.mine({ blocks })
 async function sendAndHold(name: string, relayer: Relayer) {
   const guid = await world.send(0, [name])
   await relayer.step()
-  await world.hub.test.setAutomine(false)
+  await holdBlocks(world.hub)
   await world.run(relayer)
   const held = await executeOf(guid)
   expect(held).toMatchObject({ state: 'sent' })

@@ -39,6 +39,7 @@ import {
   deploySpoke,
 } from '../../src/testing/contracts/deploy.js'
 import { type Postgres, startPostgres } from '../../src/testing/processes/postgres.js'
+import { allMined } from './miner.js'
 
 export const MINIMUM_WEI = 10n ** 16n
 const HUB_EID = 30_101
@@ -69,7 +70,7 @@ export interface BridgeWorld {
   send(index: number, names: readonly string[], options?: { amountWei?: bigint; calldata?: Hex }): Promise<Hex>
   /** Indexes both chains as far as they are. */
   index(): Promise<void>
-  /** A relayer that leads, as after a restart. */
+  /** A relayer that leads, as after a restart. Its steps begin when the chains have mined what they were sent. */
   restart(options?: Partial<RelayerOptions> & { file?: object; label?: string }): Promise<Relayer>
   /** Of this process, once it leads; null before. */
   epochOf(role: 'index' | 'relay'): number | null
@@ -187,10 +188,17 @@ export async function startBridgeWorld({ payments = false } = {}): Promise<Bridg
     async restart({ file: otherFile = {}, ...options } = {}) {
       await leads.relay?.release()
       leads.relay = await lead(postgres.url, 'relay')
-      return openRelayer(pool, { ...file, ...otherFile }, leads.relay.epoch, {
+      const relayer = await openRelayer(pool, { ...file, ...otherFile }, leads.relay.epoch, {
         clock: { nowMs: () => Date.now() + world.aheadMs, random: () => 0.5 },
         ...options,
       })
+      return {
+        state: relayer.state,
+        async step() {
+          await Promise.all([allMined(hub), allMined(spoke)])
+          return relayer.step()
+        },
+      }
     },
     epochOf: (role) => leads[role]?.epoch ?? null,
     async release() {

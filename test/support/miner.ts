@@ -50,3 +50,20 @@ export async function takeOverMining(clients: LocalClients, blockMs: number): Pr
 export async function reorg({ test }: Pick<LocalClients, 'test'>, depth: number): Promise<void> {
   await test.request({ method: 'anvil_reorg', params: [depth, []] } as never)
 }
+
+const MINED_DEADLINE_MS = 30_000
+
+/** Waits until a chain that mines on demand has put all that it was sent into blocks: its answer comes before the block does. */
+export async function allMined({ test }: Pick<LocalClients, 'test'>): Promise<void> {
+  const end = performance.now() + MINED_DEADLINE_MS
+  while ((await test.getAutomine()) && (await test.getTxpoolStatus()).pending > 0) {
+    if (performance.now() > end) throw new Error(`transactions were left unmined for ${MINED_DEADLINE_MS / 1_000} s`)
+    await sleep(5)
+  }
+}
+
+/** Ends the mining on demand; what was sent before is in a block, what is sent from now on waits. */
+export async function holdBlocks(clients: Pick<LocalClients, 'test'>): Promise<void> {
+  await allMined(clients)
+  await clients.test.setAutomine(false)
+}
