@@ -2,18 +2,14 @@ import { spawn } from 'node:child_process'
 import { ComputeBudgetProgram, PublicKey, TransactionMessage, VersionedTransaction } from '@solana/web3.js'
 import { afterAll, afterEach, beforeAll, describe, expect, it } from 'vitest'
 import { watchLogs } from '../../src/chains/rpc/logs.js'
-import { createCommunityProgram } from '../../src/chains/solana/community/program.js'
 import { ChainMismatchError } from '../../src/db/chains.js'
 import { LostLeadershipError } from '../../src/db/journal/head.js'
-import type { PaymentWatcher, WatchOutcome } from '../../src/indexer/solana/watcher.js'
-import { nameToWord } from '../../src/registry/primitives/name.js'
 import { keypairOf } from '../../src/testing/solana/accounts.js'
 import { confirmSolana } from '../../src/testing/solana/sendSolana.js'
-import { createMint, mintTokens } from '../../src/testing/solana/tokens.js'
 import { testProgram } from '../support/built.js'
-import type { Alter } from '../support/solanaProxy.js'
 import { type SolanaWorld, startSolanaWorld } from '../support/solanaWorld.js'
 import type { WatcherOrder } from './child.js'
+import { notFinalized, registerOrder, settle, without } from './support.js'
 
 let world: SolanaWorld
 beforeAll(async () => {
@@ -25,23 +21,11 @@ afterEach(() => {
   world.proxy.isDown = false
 })
 
-/** Steps until nothing is new. */
-async function settle(watcher: PaymentWatcher): Promise<WatchOutcome[]> {
-  const outcomes: WatchOutcome[] = []
-  for (let i = 0; i < 20; i++) {
-    outcomes.push(await watcher.step())
-    if (outcomes.at(-1)!.kind !== 'took') return outcomes
-  }
-  throw new Error('the watcher does not come to rest')
-}
 const shown = async () => (await world.rows()).map(({ sequence, name, verdict }) => ({ sequence, name, verdict }))
 const last = async (n: number) => (await shown()).slice(-n)
 const count = async () => (await world.rows()).length
 const cursor = async () => (await world.hub.pool.query('SELECT signature, sequence FROM payment_cursors')).rows[0]
-const register = (name: string, index = 0, changes = {}) => {
-  const { terms, id } = world.quoted(world.payer(index).publicKey, name, changes)
-  return world.registrar.register(terms, id)
-}
+const register = (name: string, index = 0, changes = {}) => registerOrder(world, name, index, changes)
 const [HONOURED, FOREIGN] = [1, 2]
 
 describe('payments on Solana', () => {
@@ -160,97 +144,6 @@ describe('payments on Solana', () => {
   })
 })
 
-describe('payments for names of communities', () => {
-  const program = () => createCommunityProgram(world.registrar)
-  const order = (name: string, index = 0) => ({
-    ...{ payer: world.payer(index).publicKey, recipient: world.payer(1).publicKey, amount: 1_000_000n },
-    ...{ community: nameToWord('club'), name: nameToWord(name), referral: Buffer.alloc(32) },
-  })
-  const pay = (name: string, index = 0) => program().pay(order(name, index))
-  const payments = async () => {
-    const sql = `SELECT log_index AS sequence, name, token, amount::int, confirmed, held_until_ms - paid_ms AS held_ms, block
-      FROM community_payments ORDER BY log_index`
-    return (await world.hub.pool.query(sql)).rows
-  }
-  const names = async () => (await payments()).map(({ sequence, name }) => [sequence, name])
-
-  it('come out of the same transactions, with SOL and tokens, counted apart', async () => {
-    const { connection } = world
-    const [payer, authority] = [world.payer(0), world.payer(2)]
-    const mint = await createMint(connection, authority)
-    await mintTokens(connection, authority, mint, payer.publicKey, 500n)
-    const inTokens = { ...order('spl'), amount: 300n }
-    await world.send(payer, pay('ann'), register('beside'), program().pay(inTokens, { mint, decimals: 6 }))
-    await world.send(payer, world.throughCaller(pay('called')))
-    const watcher = await world.watcher()
-    expect(await settle(watcher)).toMatchObject([{ kind: 'took', payments: 1, communityPayments: 3 }, { kind: 'idle' }])
-    const shown = { token: 'native', amount: 1_000_000, confirmed: true }
-    expect(await payments()).toMatchObject([
-      { ...shown, sequence: 1, name: 'ann' },
-      { ...shown, sequence: 2, name: 'spl', token: mint.toBase58(), amount: 300 },
-      { ...shown, sequence: 3, name: 'called' },
-    ])
-    expect((await payments()).every(({ held_ms: ms }) => Math.abs(ms - 3_600_000) < 60_000)).toBe(true)
-    expect(await settle(await world.watcher())).toMatchObject([{ kind: 'idle' }])
-  })
-
-  it('in cut logs are filled from instructions and accounts', async () => {
-    await world.send(world.payer(0), pay('cut-a'), pay('cut-b'))
-    world.proxy.alter = (method, _, result) => {
-      if (method !== 'getTransaction') return result
-      const tx = result as { meta: { logMessages: string[] } }
-      return { ...tx, meta: { ...tx.meta, logMessages: ['Log truncated'] } }
-    }
-    expect(await settle(await world.watcher())).toMatchObject([
-      { kind: 'took', communityPayments: 2 },
-      { kind: 'idle' },
-    ])
-    expect((await names()).slice(-2)).toEqual([
-      [4, 'cut-a'],
-      [5, 'cut-b'],
-    ])
-  })
-
-  it('that no node lists are missed, looked for and found, also after a restart', async () => {
-    let nowMs = Date.now()
-    const hidden = await world.send(world.payer(0), pay('late'))
-    await world.send(world.payer(0), pay('after'))
-    world.proxy.alter = without(hidden)
-    const gap = { kind: 'missing', of: 'communities', from: 6, isAlarm: false }
-    expect((await settle(await world.watcher())).at(-1)).toMatchObject(gap)
-    const watcher = await world.watcher({ nowMs: () => nowMs })
-    expect((await settle(watcher)).at(-1)).toMatchObject(gap)
-    nowMs += 61_000
-    expect(await watcher.step()).toMatchObject({ ...gap, isAlarm: true })
-    expect(watcher.state.lastError).toMatch(/payments 6 to 7 for names of communities are in no transaction/)
-    world.proxy.alter = null
-    nowMs += 6_000
-    expect((await settle(watcher)).map(({ kind }) => kind)).toEqual(['took', 'idle'])
-    expect((await names()).slice(-2)).toEqual([
-      [6, 'late'],
-      [7, 'after'],
-    ])
-  })
-
-  it('that are not finalized are pending, and may vanish', async () => {
-    const watcher = await world.watcher({ commitment: 'finalized' })
-    await settle(watcher)
-    const slot = await world.connection.getSlot('confirmed')
-    const known = await count()
-    world.proxy.alter = notFinalized(slot, known, 7)
-    const signature = await world.send(world.payer(0), pay('tail'))
-    expect((await settle(watcher)).at(-1)).toMatchObject({ unconfirmed: 1 })
-    expect((await payments()).at(-1)).toMatchObject({ name: 'tail', confirmed: false })
-    const fork = without(signature)
-    world.proxy.alter = (...asked) => fork(asked[0], asked[1], notFinalized(slot, known, 7)(...asked))
-    await settle(watcher)
-    expect((await names()).at(-1)).toEqual([7, 'after'])
-    world.proxy.alter = null
-    await settle(watcher)
-    expect((await payments()).at(-1)).toMatchObject({ sequence: 8, name: 'tail', confirmed: true })
-  })
-})
-
 describe('what is not finalized', () => {
   it('is pending, may vanish, and is believed when it is', async () => {
     const { connection } = world
@@ -366,34 +259,6 @@ async function versioned(name: string): Promise<void> {
   const tx = new VersionedTransaction(message.compileToV0Message())
   tx.sign([payer])
   await confirmSolana(world.connection, [await world.connection.sendTransaction(tx, { skipPreflight: true })])
-}
-
-type Signatures = { signature: string; slot: number }[]
-
-/** A node that doesn't list one transaction. */
-const without =
-  (hidden: string): Alter =>
-  (method, _, result) =>
-    method === 'getSignaturesForAddress'
-      ? (result as Signatures).filter(({ signature }) => signature !== hidden)
-      : result
-
-/** A cluster that has finalized nothing after a slot, when it had counted so many payments. */
-function notFinalized(slot: number, sequence: number, communitySequence: number | null = null): Alter {
-  return (method, params, result) => {
-    const options = params.at(-1) as { commitment?: string }
-    if (options?.commitment !== 'finalized') return result
-    if (method === 'getSlot') return slot
-    if (method === 'getSignaturesForAddress') return (result as Signatures).filter((one) => one.slot <= slot)
-    if (method === 'getTransaction')
-      return ((result as { slot: number } | null)?.slot ?? slot + 1 <= slot) ? result : null
-    if (method !== 'getAccountInfo') return result
-    const { value, ...rest } = result as { value: { data: [string, string] } }
-    const data = Buffer.from(value.data[0], 'base64')
-    data.writeBigUInt64LE(BigInt(sequence), 72)
-    if (communitySequence !== null) data.writeBigUInt64LE(BigInt(communitySequence), 96)
-    return { ...rest, value: { ...value, data: [data.toString('base64'), 'base64'] } }
-  }
 }
 
 /** Runs a watcher in a process of its own until it dies at a fail point. @returns the signal that ended it */

@@ -1,0 +1,164 @@
+import fc from 'fast-check'
+import { describe, expect, it } from 'vitest'
+import {
+  type Confirmations,
+  isTerminal,
+  MEMPOOL_MEMORY_MS,
+  type PacketOutcome,
+  type PaidName,
+  type Seen,
+  type SentPacket,
+  type StatusAnswer,
+  status,
+  type Tracked,
+} from './status.js'
+
+const NOW = 1_000_000_000
+const FEW: Confirmations = { have: 1, need: 2 }
+
+/**
+ * A transaction's life as the daemon may see it. Each step adds to what is known; what a chain has not confirmed may be taken
+ * back (reorgs, a node that forgets), what it has confirmed may not.
+ */
+const STEPS = [
+  ...(['see', 'forget', 'mine', 'reorg', 'confirm', 'index', 'wait'] as const),
+  ...(['deliver', 'fail', 'hubReorg', 'hubConfirm', 'judge'] as const),
+]
+type Step = (typeof STEPS)[number]
+
+interface Life {
+  nature: 'hub' | 'spoke' | 'paid' | 'withdrawal' | 'refused' | 'mispaid' | 'foreign' | 'reverted'
+  outcomes: ('won' | 'lost')[]
+}
+
+function live({ nature, outcomes }: Life, steps: readonly Step[]): StatusAnswer[] {
+  let nowMs = NOW
+  let seen: Seen['state'] = 'unknown'
+  let isConfirmed = false
+  let isIndexed = false
+  let isJudged = false
+  let hub: 'none' | 'failed' | 'tail' | 'journal' = 'none'
+  let known: Tracked | null = null
+  const bids = outcomes.map((outcome, i) => ({ logIndex: i, name: `n${i}`, outcome }))
+  const isOurs = nature !== 'foreign' && nature !== 'reverted'
+  const isSpoke = nature === 'spoke' || nature === 'withdrawal' || nature === 'refused'
+
+  const act = (step: Step): void => {
+    if (step === 'wait') nowMs += MEMPOOL_MEMORY_MS / 2
+    if (step === 'see' && seen === 'unknown' && !isConfirmed) seen = 'mempool'
+    if (step === 'forget') seen = 'unknown'
+    if (step === 'mine') seen = 'mined'
+    // what the hub has taken, confirmed, keeps its message, whatever becomes of the source
+    if (step === 'reorg' && !isConfirmed && seen === 'mined') [seen, isIndexed] = ['mempool', hub === 'journal']
+    if (step === 'confirm' && seen === 'mined') isConfirmed = true
+    if (step === 'index' && isOurs && (seen === 'mined' || isConfirmed)) isIndexed = true
+    if (step === 'judge' && isIndexed && isConfirmed) isJudged = true
+    if (step === 'fail' && isIndexed && hub === 'none') hub = 'failed'
+    if (step === 'deliver' && isIndexed && isSpoke && hub !== 'journal') hub = 'tail'
+    if (step === 'hubReorg' && hub === 'tail') hub = 'none'
+    if (step === 'hubConfirm' && hub === 'tail') hub = 'journal'
+    if (seen !== 'unknown') known = { lastSeenMs: nowMs, verdict: known?.verdict ?? null }
+  }
+  const tailBids = bids.map(({ logIndex, name, outcome }) => ({ logIndex, name, block: 1, leads: outcome === 'won' }))
+  const outcome = (): PacketOutcome => {
+    const hubTx = '0xhub'
+    const own = nature === 'spoke'
+    if (hub === 'journal') return { state: 'journal', bids: own ? bids : [], hubTx }
+    if (hub === 'tail') return { state: 'tail', bids: own ? tailBids : [], confirmations: FEW, hubTx }
+    return { state: 'under_way', failure: hub === 'failed' ? 'paused' : null }
+  }
+  const packets = (): SentPacket[] => {
+    const source = { isConfirmed, confirmations: FEW }
+    if (nature === 'mispaid' && isIndexed)
+      return [{ logIndex: 0, source, names: ['n0'], isForeign: true, hub: outcome() }]
+    if (!isSpoke || !isIndexed) return []
+    const names = nature === 'spoke' ? bids.map(({ name }) => name) : nature === 'refused' ? [] : null
+    return [{ logIndex: 0, source, names, hub: outcome() }]
+  }
+  const paidNames = (): PaidName[] =>
+    nature !== 'paid' || !isIndexed
+      ? []
+      : bids.map(({ logIndex, name, outcome }) => ({
+          ...{ logIndex, name, source: { isConfirmed, confirmations: FEW } },
+          judgement: isJudged ? { outcome: outcome === 'won' ? 'registered' : 'lost' } : null,
+          refund: isJudged && outcome === 'lost' ? 'held' : null,
+        }))
+  const ask = (): StatusAnswer => {
+    const onHub = nature === 'hub' && isIndexed
+    const answer = status({
+      nowMs,
+      journal: onHub && isConfirmed ? bids : [],
+      tail: onHub && !isConfirmed ? tailBids : [],
+      tailConfirmations: FEW,
+      packets: packets(),
+      paidNames: paidNames(),
+      seen:
+        seen === 'mined'
+          ? { state: seen, succeeded: nature !== 'reverted', isRegistration: isOurs, confirmations: FEW, isConfirmed }
+          : { state: seen },
+      tracked: known,
+    })
+    // the caller's part: a verdict outlives the node's memory
+    if (answer.status === 'invalid' && known && (nature === 'foreign' || nature === 'reverted')) {
+      known = { ...known, verdict: nature === 'reverted' ? 'reverted' : 'not_a_registration' }
+    }
+    return answer
+  }
+  return steps.map((step) => {
+    act(step)
+    return ask()
+  })
+}
+
+describe('over a transaction’s life', () => {
+  const life: fc.Arbitrary<Life> = fc.record({
+    nature: fc.constantFrom<Life['nature']>(
+      'hub',
+      'spoke',
+      'paid',
+      'withdrawal',
+      'refused',
+      'mispaid',
+      'foreign',
+      'reverted',
+    ),
+    outcomes: fc.array(fc.constantFrom('won' as const, 'lost' as const), { minLength: 1, maxLength: 3 }),
+  })
+  const steps = fc.array(fc.constantFrom(...STEPS), { maxLength: 40 })
+
+  it('a terminal status never changes when more becomes known or is forgotten', () => {
+    fc.assert(
+      fc.property(life, steps, (tx, list) => {
+        const answers = live(tx, list).map(({ status }) => status)
+        const end = answers.findIndex(isTerminal)
+        if (end !== -1) expect(new Set(answers.slice(end))).toEqual(new Set([answers[end]]))
+      }),
+      { numRuns: 2_000 },
+    )
+  })
+
+  it('ends as its chain and the hub decided, once all is confirmed', () => {
+    fc.assert(
+      fc.property(life, steps, (tx, list) => {
+        const last = live(tx, [...list, 'mine', 'confirm', 'index', 'deliver', 'hubConfirm', 'judge']).at(-1)!
+        const decided = tx.outcomes[0] === 'won' ? 'finalized' : 'lost_bid'
+        expect(last.status).toBe(['hub', 'spoke', 'paid'].includes(tx.nature) ? decided : 'invalid')
+      }),
+      { numRuns: 500 },
+    )
+  })
+
+  it('is bridging on no hub transaction, and terminal on no unconfirmed one', () => {
+    fc.assert(
+      fc.property(life, steps, (tx, list) => {
+        const answers = live(tx, list)
+        if (tx.nature === 'hub' || tx.nature === 'paid')
+          expect(answers.map(({ status }) => status)).not.toContain('bridging')
+        if (!list.includes('confirm') && !list.includes('hubConfirm')) {
+          expect(answers.filter(({ status }) => isTerminal(status))).toEqual([])
+        }
+      }),
+      { numRuns: 500 },
+    )
+  })
+})

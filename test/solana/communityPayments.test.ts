@@ -1,0 +1,106 @@
+import { afterAll, afterEach, beforeAll, describe, expect, it } from 'vitest'
+import { createCommunityProgram } from '../../src/chains/solana/community/program.js'
+import { nameToWord } from '../../src/registry/primitives/name.js'
+import { createMint, mintTokens } from '../../src/testing/solana/tokens.js'
+import { type SolanaWorld, startSolanaWorld } from '../support/solanaWorld.js'
+import { notFinalized, registerOrder, settle, without } from './support.js'
+
+let world: SolanaWorld
+beforeAll(async () => {
+  world = await startSolanaWorld()
+})
+afterAll(() => world?.stop())
+afterEach(() => {
+  world.proxy.alter = null
+})
+
+describe('payments for names of communities', () => {
+  const program = () => createCommunityProgram(world.registrar)
+  const order = (name: string, index = 0) => ({
+    ...{ payer: world.payer(index).publicKey, recipient: world.payer(1).publicKey, amount: 1_000_000n },
+    ...{ community: nameToWord('club'), name: nameToWord(name), referral: Buffer.alloc(32) },
+  })
+  const pay = (name: string, index = 0) => program().pay(order(name, index))
+  const payments = async () => {
+    const sql = `SELECT log_index AS sequence, name, token, amount::int, confirmed, held_until_ms - paid_ms AS held_ms, block
+      FROM community_payments ORDER BY log_index`
+    return (await world.hub.pool.query(sql)).rows
+  }
+  const names = async () => (await payments()).map(({ sequence, name }) => [sequence, name])
+
+  it('come out of the same transactions, with SOL and tokens, counted apart', async () => {
+    const { connection } = world
+    const [payer, authority] = [world.payer(0), world.payer(2)]
+    const mint = await createMint(connection, authority)
+    await mintTokens(connection, authority, mint, payer.publicKey, 500n)
+    const inTokens = { ...order('spl'), amount: 300n }
+    await world.send(payer, pay('ann'), registerOrder(world, 'beside'), program().pay(inTokens, { mint, decimals: 6 }))
+    await world.send(payer, world.throughCaller(pay('called')))
+    const watcher = await world.watcher()
+    expect(await settle(watcher)).toMatchObject([{ kind: 'took', payments: 1, communityPayments: 3 }, { kind: 'idle' }])
+    const shown = { token: 'native', amount: 1_000_000, confirmed: true }
+    expect(await payments()).toMatchObject([
+      { ...shown, sequence: 1, name: 'ann' },
+      { ...shown, sequence: 2, name: 'spl', token: mint.toBase58(), amount: 300 },
+      { ...shown, sequence: 3, name: 'called' },
+    ])
+    expect((await payments()).every(({ held_ms: ms }) => Math.abs(ms - 3_600_000) < 60_000)).toBe(true)
+    expect(await settle(await world.watcher())).toMatchObject([{ kind: 'idle' }])
+  })
+
+  it('in cut logs are filled from instructions and accounts', async () => {
+    await world.send(world.payer(0), pay('cut-a'), pay('cut-b'))
+    world.proxy.alter = (method, _, result) => {
+      if (method !== 'getTransaction') return result
+      const tx = result as { meta: { logMessages: string[] } }
+      return { ...tx, meta: { ...tx.meta, logMessages: ['Log truncated'] } }
+    }
+    expect(await settle(await world.watcher())).toMatchObject([
+      { kind: 'took', communityPayments: 2 },
+      { kind: 'idle' },
+    ])
+    expect((await names()).slice(-2)).toEqual([
+      [4, 'cut-a'],
+      [5, 'cut-b'],
+    ])
+  })
+
+  it('that no node lists are missed, looked for and found, also after a restart', async () => {
+    let nowMs = Date.now()
+    const hidden = await world.send(world.payer(0), pay('late'))
+    await world.send(world.payer(0), pay('after'))
+    world.proxy.alter = without(hidden)
+    const gap = { kind: 'missing', of: 'communities', from: 6, isAlarm: false }
+    expect((await settle(await world.watcher())).at(-1)).toMatchObject(gap)
+    const watcher = await world.watcher({ nowMs: () => nowMs })
+    expect((await settle(watcher)).at(-1)).toMatchObject(gap)
+    nowMs += 61_000
+    expect(await watcher.step()).toMatchObject({ ...gap, isAlarm: true })
+    expect(watcher.state.lastError).toMatch(/payments 6 to 7 for names of communities are in no transaction/)
+    world.proxy.alter = null
+    nowMs += 6_000
+    expect((await settle(watcher)).map(({ kind }) => kind)).toEqual(['took', 'idle'])
+    expect((await names()).slice(-2)).toEqual([
+      [6, 'late'],
+      [7, 'after'],
+    ])
+  })
+
+  it('that are not finalized are pending, and may vanish', async () => {
+    const watcher = await world.watcher({ commitment: 'finalized' })
+    await settle(watcher)
+    const slot = await world.connection.getSlot('confirmed')
+    const known = (await world.rows()).length
+    world.proxy.alter = notFinalized(slot, known, 7)
+    const signature = await world.send(world.payer(0), pay('tail'))
+    expect((await settle(watcher)).at(-1)).toMatchObject({ unconfirmed: 1 })
+    expect((await payments()).at(-1)).toMatchObject({ name: 'tail', confirmed: false })
+    const fork = without(signature)
+    world.proxy.alter = (...asked) => fork(asked[0], asked[1], notFinalized(slot, known, 7)(...asked))
+    await settle(watcher)
+    expect((await names()).at(-1)).toEqual([7, 'after'])
+    world.proxy.alter = null
+    await settle(watcher)
+    expect((await payments()).at(-1)).toMatchObject({ sequence: 8, name: 'tail', confirmed: true })
+  })
+})

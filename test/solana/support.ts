@@ -1,0 +1,48 @@
+import type { TransactionInstruction } from '@solana/web3.js'
+import type { PaymentWatcher, WatchOutcome } from '../../src/indexer/solana/watcher.js'
+import type { Alter } from '../support/solanaProxy.js'
+import type { SolanaWorld } from '../support/solanaWorld.js'
+
+/** Steps until nothing is new. */
+export async function settle(watcher: PaymentWatcher): Promise<WatchOutcome[]> {
+  const outcomes: WatchOutcome[] = []
+  for (let i = 0; i < 20; i++) {
+    outcomes.push(await watcher.step())
+    if (outcomes.at(-1)!.kind !== 'took') return outcomes
+  }
+  throw new Error('the watcher does not come to rest')
+}
+
+/** The instruction of a quoted payment for a name. */
+export function registerOrder(world: SolanaWorld, name: string, index = 0, changes = {}): TransactionInstruction {
+  const { terms, id } = world.quoted(world.payer(index).publicKey, name, changes)
+  return world.registrar.register(terms, id)
+}
+
+type Signatures = { signature: string; slot: number }[]
+
+/** A node that doesn't list one transaction. */
+export const without =
+  (hidden: string): Alter =>
+  (method, _, result) =>
+    method === 'getSignaturesForAddress'
+      ? (result as Signatures).filter(({ signature }) => signature !== hidden)
+      : result
+
+/** A cluster that has finalized nothing after a slot, when it had counted so many payments. */
+export function notFinalized(slot: number, sequence: number, communitySequence: number | null = null): Alter {
+  return (method, params, result) => {
+    const options = params.at(-1) as { commitment?: string }
+    if (options?.commitment !== 'finalized') return result
+    if (method === 'getSlot') return slot
+    if (method === 'getSignaturesForAddress') return (result as Signatures).filter((one) => one.slot <= slot)
+    if (method === 'getTransaction')
+      return ((result as { slot: number } | null)?.slot ?? slot + 1 <= slot) ? result : null
+    if (method !== 'getAccountInfo') return result
+    const { value, ...rest } = result as { value: { data: [string, string] } }
+    const data = Buffer.from(value.data[0], 'base64')
+    data.writeBigUInt64LE(BigInt(sequence), 72)
+    if (communitySequence !== null) data.writeBigUInt64LE(BigInt(communitySequence), 96)
+    return { ...rest, value: { ...value, data: [data.toString('base64'), 'base64'] } }
+  }
+}
