@@ -1,8 +1,8 @@
-import { generatePrivateKey, type PrivateKeyAccount, privateKeyToAccount } from 'viem/accounts'
 import { afterAll, beforeAll, describe, expect, it } from 'vitest'
 import { replay } from '../../src/db/journal/replay.js'
+import { type Member, memberOf } from './members.js'
 import { type ApiWorld, bid, freshName, type Reply, randomAddress, startApi } from './support.js'
-import { type SolanaAccount, signIn, solanaAccount } from './wallets.js'
+import { type SolanaAccount, solanaAccount } from './wallets.js'
 
 let world: ApiWorld
 beforeAll(async () => {
@@ -14,27 +14,10 @@ afterAll(async () => {
   await world.stop()
 })
 
-/** A wallet that has signed in. */
-interface Member {
-  address: string
-  call(method: string, path: string, body?: unknown): Promise<Reply>
-}
-
-async function member(account: PrivateKeyAccount | SolanaAccount = newAccount()): Promise<Member> {
-  const headers = { ...(await signIn(world, account)), 'content-type': 'application/json' }
-  return {
-    address: 'signMessage' in account ? account.address.toLowerCase() : account.address,
-    call: (method, path, body) =>
-      world.request(path, { method, headers, ...(body === undefined ? {} : { body: JSON.stringify(body) }) }),
-  }
-}
-const newAccount = (): PrivateKeyAccount => privateKeyToAccount(generatePrivateKey())
-
+const member = (account?: SolanaAccount) => memberOf(world, account)
 const ok = { status: 200, body: { success: true } }
 const refused = (status: number, error: string) => ({ status, body: { status, error } })
 const add = (of: Member, wallets: unknown) => of.call('POST', '/v1/clusters/wallets', wallets)
-const verify = (of: Member, id: string) => of.call('POST', `/v1/clusters/verify/${id}`)
-const create = async (of: Member): Promise<string> => (await of.call('POST', '/v1/clusters')).body.id
 const clusterOf = async (id: string, as?: Member) =>
   (await (as ? as.call('GET', `/v1/clusters/id/${id}`) : world.get(`/v1/clusters/id/${id}`))).body
 const walletsOf = async (id: string, as?: Member): Promise<Record<string, unknown>[]> =>
@@ -86,7 +69,7 @@ describe('a cluster', () => {
     expect(body).toEqual({ success: true, id: expect.stringMatching(/^0x/) })
     expect((await walletsOf(body.id)).map(({ name }) => name).sort()).toEqual(['main', 'main-2'])
     expect(await walletsOf(body.id, alice)).toHaveLength(3)
-    expect(await verify(bob, body.id)).toMatchObject(ok)
+    expect(await bob.verify(body.id)).toMatchObject(ok)
     expect((await events()).slice(-4).map(({ type, data }) => [type, data.name, data.address])).toEqual([
       ['CREATE_CLUSTER', undefined, undefined],
       ['ADD_WALLET', 'main-2', alice.address],
@@ -97,7 +80,7 @@ describe('a cluster', () => {
 
   it('takes changes from its verified wallets, each with its event, and repeats without one', async () => {
     const [alice, bob] = [await member(), await member()]
-    const id = await create(alice)
+    const id = await alice.create()
     const bobs = [{ address: bob.address.toUpperCase().replace('0X', '0x'), name: 'bob', isPrivate: false }]
     const steps: [() => Promise<Reply>, object][] = [
       [
@@ -109,7 +92,7 @@ describe('a cluster', () => {
         },
       ],
       [
-        () => verify(bob, id),
+        () => bob.verify(id),
         { type: 'VERIFY_WALLET', from: bob.address, data: { address: bob.address, cluster_id: id } },
       ],
       [
@@ -148,12 +131,12 @@ describe('a cluster', () => {
     const names = [freshName(), freshName()]
     for (const name of names) await register(alice, name)
     const old = (await world.get(`/v1/clusters/address/${alice.address}`)).body.clusterId
-    const id = await create(bob)
+    const id = await bob.create()
     await add(bob, [{ address: alice.address, name: 'alice' }])
     expect(await alice.call('DELETE', '/v1/clusters/wallets', [alice.address])).toMatchObject(
       refused(409, 'last_verified_wallet'),
     )
-    expect(await verify(alice, id)).toMatchObject(ok)
+    expect(await alice.verify(id)).toMatchObject(ok)
     expect((await events()).slice(-4).map(({ type, from, data }) => [type, from, data])).toEqual([
       ['REMOVE_WALLET', alice.address, { address: alice.address, cluster_id: old }],
       ...names.map((name) => ['TRANSFER_NAME', alice.address, { name, to: id, from_cluster_id: old }]),
@@ -167,14 +150,14 @@ describe('a cluster', () => {
     )
     // the id of number 0 is taken: a second cluster of alice's gets another one
     expect(await bob.call('DELETE', '/v1/clusters/wallets', [alice.address])).toMatchObject(ok)
-    expect(await create(alice)).not.toBe(old)
+    expect(await alice.create()).not.toBe(old)
   })
 })
 
 describe('wallets of other chains', () => {
   it('are listed and found, and no key is theirs', async () => {
     const alice = await member()
-    const id = await create(alice)
+    const id = await alice.create()
     const name = freshName()
     await register(alice, name)
     const others = [
@@ -210,16 +193,16 @@ describe('what can’t be done', () => {
   it('has its own code, and changes nothing', async () => {
     const [alice, bob, other] = [await member(), await member(), await member()]
     expect(await alice.call('PUT', '/v1/clusters/wallets/names', [])).toMatchObject(refused(404, 'not_in_cluster'))
-    const id = await create(alice)
+    const id = await alice.create()
     await add(alice, [{ address: bob.address, name: 'bob' }])
     await add(alice, [{ address: other.address, name: 'other', isPrivate: true }])
     const before = [await clusterOf(id, alice), await events()]
     const rename = (name: string, address = bob.address) =>
       alice.call('PUT', '/v1/clusters/wallets/names', [{ address, name }])
     const cases: [Promise<Reply>, number, string][] = [
-      [verify(await member(), id), 403, 'not_invited'],
-      [verify(bob, `0x${'ab'.repeat(32)}`), 404, 'not_found'],
-      [verify(bob, '0x12'), 400, 'invalid_request'],
+      [(await member()).verify(id), 403, 'not_invited'],
+      [bob.verify(`0x${'ab'.repeat(32)}`), 404, 'not_found'],
+      [bob.verify('0x12'), 400, 'invalid_request'],
       [add(alice, [{ address: bob.address, name: 'robert' }]), 409, 'wallet_exists'],
       [add(alice, [{ address: randomAddress(), name: 'bob' }]), 409, 'wallet_name_taken'],
       [add(alice, [{ address: randomAddress(), name: 'other', isPrivate: true }]), 409, 'wallet_name_taken'],
@@ -302,7 +285,7 @@ describe('what can’t be done', () => {
 describe('at the same moment', () => {
   it('two creates of one wallet give one cluster', async () => {
     const alice = await member()
-    const ids = await Promise.all(Array.from({ length: 6 }, () => create(alice)))
+    const ids = await Promise.all(Array.from({ length: 6 }, () => alice.create()))
     expect(new Set(ids).size).toBe(1)
     expect(
       (await events()).filter(({ from, type }) => from === alice.address && type === 'CREATE_CLUSTER'),
@@ -311,9 +294,9 @@ describe('at the same moment', () => {
 
   it('two clusters that verify one wallet: it ends in one of them', async () => {
     const [alice, bob, walker] = [await member(), await member(), await member()]
-    const ids = [await create(alice), await create(bob)]
+    const ids = [await alice.create(), await bob.create()]
     for (const of of [alice, bob]) await add(of, [{ address: walker.address, name: 'walker' }])
-    const replies = await Promise.all([...ids, ...ids].map((id) => verify(walker, id)))
+    const replies = await Promise.all([...ids, ...ids].map((id) => walker.verify(id)))
     // whoever comes second moves it on; a cluster it has left doesn't list it any more
     for (const reply of replies) if (reply.status !== 200) expect(reply).toMatchObject(refused(403, 'not_invited'))
     expect(replies.some(({ status }) => status === 200)).toBe(true)
@@ -325,9 +308,9 @@ describe('at the same moment', () => {
 
   it('two members who take one name: one has it, the other gets 409', async () => {
     const [alice, bob] = [await member(), await member()]
-    const id = await create(alice)
+    const id = await alice.create()
     await add(alice, [{ address: bob.address, name: 'bob' }])
-    await verify(bob, id)
+    await bob.verify(id)
     for (let round = 0; round < 5; round++) {
       const name = `round-${round}`
       const replies = await Promise.all(
@@ -341,7 +324,7 @@ describe('at the same moment', () => {
 
   it('members who add and remove the same wallets leave whole rows', async () => {
     const alice = await member()
-    const id = await create(alice)
+    const id = await alice.create()
     const wallets = Array.from({ length: 4 }, (_, i) => ({ address: randomAddress(), name: `w${i}` }))
     const replies = await Promise.all(
       Array.from({ length: 24 }, (_, i) =>
