@@ -139,7 +139,8 @@ describe('bodies', () => {
     raw('POST', '/v1/names', body, headers)
 
   it('are read as JSON whatever their content type', async () => {
-    for (const type of ['application/json', 'text/plain;charset=UTF-8', 'application/x-www-form-urlencoded', 'x', ''])
+    const types = ['application/json', 'text/plain;charset=UTF-8', 'application/x-www-form-urlencoded', 'x', '']
+    for (const type of [...types, 'application/json;charset=latin1', 'application/json;charset=utf-16'])
       expect((await post(asked, { 'content-type': type })).status, type).toBe(200)
     expect((await post(asked)).status).toBe(200)
     expect((await post(asked, { 'transfer-encoding': 'chunked' })).status).toBe(200)
@@ -151,12 +152,36 @@ describe('bodies', () => {
     const bodies = [undefined, '', ' ', '{', 'nul', "{'a':1}", '[1,]', '\ufeff[]x', deep(33), deep(100_000)]
     for (const body of bodies) expectEnvelope(await post(body), 400, 'invalid_request')
     expectEnvelope(await post(Buffer.from([0x5b, 0x22, 0xff, 0x22, 0x5d])), 400, 'invalid_request')
-    const filler = 'x'.repeat(300 * 1024)
-    expectEnvelope(await post(JSON.stringify([{ name: filler }])), 400, 'invalid_request')
-    expectEnvelope(await post(Buffer.alloc(5 * 1024 * 1024, 32)), 400, 'invalid_request')
-    expectEnvelope(await post(gzipSync(asked), { 'content-encoding': 'gzip' }), 400, 'invalid_request')
+    const large = 'The body is larger than 262144 bytes.'
+    const refused = async (message: string, ...sent: Parameters<typeof post>) => {
+      const answer = await post(...sent)
+      expectEnvelope(answer, 400, 'invalid_request')
+      expect(JSON.parse(answer.text).message).toBe(message)
+    }
+    await refused(large, JSON.stringify([{ name: 'x'.repeat(300 * 1024) }]))
+    await refused(large, Buffer.alloc(5 * 1024 * 1024, 32))
+    await refused(large, Buffer.alloc(5 * 1024 * 1024, 32), { 'transfer-encoding': 'chunked' })
+    await refused('The body is compressed: send it as it is.', gzipSync(asked), { 'content-encoding': 'gzip' })
     // brackets inside strings nest nothing
     expectEnvelope(await post(JSON.stringify([{ name: '["{'.repeat(100) }])), 400, 'invalid_name')
+  })
+
+  it('that are far too large are not read to their end', async () => {
+    const { hostname, port } = new URL(world.url)
+    const sent = await new Promise<number>((resolve) => {
+      const chunk = Buffer.alloc(64 * 1024, 32)
+      const socket = net.connect({ host: hostname, port: Number(port) }, () => {
+        socket.write(`POST /v1/names HTTP/1.1\r\nhost: x\r\ncontent-length: ${64 * 1024 * 1024}\r\n\r\n`)
+        const push = () => {
+          while (!socket.destroyed && socket.bytesWritten < 64 * 1024 * 1024 && socket.write(chunk));
+        }
+        socket.on('drain', push)
+        push()
+      })
+      socket.on('error', () => {})
+      socket.on('close', () => resolve(socket.bytesWritten))
+    })
+    expect(sent).toBeLessThan(32 * 1024 * 1024)
   })
 
   it('that are cut off don’t hold the server', async () => {

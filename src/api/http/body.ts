@@ -1,48 +1,48 @@
 import type { IncomingMessage } from 'node:http'
+import { promisify } from 'node:util'
+import express, { type Request } from 'express'
 import { ApiError } from './errors.js'
 
 export const BODY_LIMIT_BYTES = 256 * 1024
 export const BODY_DEPTH_LIMIT = 32
-/** A body over the limit is read on, and thrown away, up to this size, so that its sender gets to see the answer. */
+/** Express reads a body over the limit to its end, so that the sender sees the answer; past this size the socket closes. */
 const DRAIN_LIMIT_BYTES = 8 * 1024 * 1024
+
+/** Express's `json` would refuse charsets of the content type, and decode what is not UTF-8. */
+const readRaw = promisify(express.raw({ type: () => true, limit: BODY_LIMIT_BYTES, inflate: false }))
+
+/** Sentences for the error types of body-parser; any other one is a connection that broke. */
+const MESSAGES: Readonly<Record<string, string>> = {
+  'entity.too.large': `The body is larger than ${BODY_LIMIT_BYTES} bytes.`,
+  'encoding.unsupported': 'The body is compressed: send it as it is.',
+}
 
 /**
  * Reads a request's body as JSON whatever its content type says; undefined when it is empty.
  * @throws ApiError invalid_request for a body that is too large, too deep, compressed, not UTF-8 or not JSON
  */
-export async function readBody(req: IncomingMessage): Promise<unknown> {
-  const encoding = req.headers['content-encoding']
-  const bytes = await readBytes(req)
-  if (encoding !== undefined && encoding.toLowerCase() !== 'identity')
-    throw new ApiError('invalid_request', 'The body is compressed: send it as it is.')
-  return parseBody(bytes)
+export async function readBody(req: Request): Promise<unknown> {
+  limitDrain(req)
+  try {
+    await readRaw(req, req.res!)
+  } catch (error) {
+    const type = error instanceof Error && 'type' in error ? String(error.type) : ''
+    throw new ApiError('invalid_request', MESSAGES[type] ?? 'The body was cut off.')
+  }
+  return Buffer.isBuffer(req.body) ? parseBody(req.body) : undefined
 }
 
-function readBytes(req: IncomingMessage): Promise<Buffer> {
-  return new Promise((resolve, reject) => {
-    const chunks: Buffer[] = []
-    let size = 0
-    req.on('data', (chunk: Buffer) => {
-      size += chunk.length
-      if (size <= BODY_LIMIT_BYTES) chunks.push(chunk)
-      else chunks.length = 0
-      if (size > DRAIN_LIMIT_BYTES) req.destroy()
-    })
-    req.on('end', () => {
-      if (size <= BODY_LIMIT_BYTES) resolve(Buffer.concat(chunks, size))
-      else reject(new ApiError('invalid_request', `The body is larger than ${BODY_LIMIT_BYTES} bytes.`))
-    })
-    const cut = () => reject(new ApiError('invalid_request', 'The body was cut off.'))
-    req.on('error', cut)
-    req.on('close', () => {
-      if (!req.complete) cut()
-    })
+function limitDrain(req: IncomingMessage): void {
+  let size = 0
+  req.on('data', (chunk: Buffer) => {
+    size += chunk.length
+    if (size > DRAIN_LIMIT_BYTES) req.destroy()
   })
 }
 
 const utf8 = new TextDecoder('utf-8', { fatal: true, ignoreBOM: false })
 
-/** Reads the bytes of a body as JSON; undefined when there are none. @throws ApiError invalid_request */
+/** Parses a body; undefined when it is empty or blank. @throws ApiError invalid_request */
 export function parseBody(bytes: Uint8Array): unknown {
   if (bytes.length === 0) return undefined
   if (isTooDeep(bytes))
@@ -58,7 +58,7 @@ export function parseBody(bytes: Uint8Array): unknown {
 const QUOTE = 0x22
 const BACKSLASH = 0x5c
 
-/** Counts brackets outside strings, before anything is built: in UTF-8 these bytes never occur inside another character. */
+/** Counts brackets outside strings before parsing: in UTF-8 these bytes never occur inside another character. */
 function isTooDeep(bytes: Uint8Array): boolean {
   let depth = 0
   let inString = false
