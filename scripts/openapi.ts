@@ -1,18 +1,14 @@
-/**
- * Writes the OpenAPI documents of docs/ from the routes' schemas; with --check only says whether they are current.
- *
- *   npm run openapi [-- --check]
- */
 import { openApiDocuments } from '../src/api/routes.js'
 import { writeOrCheck } from './generatedFile.js'
 
+/**
+ * Writes the OpenAPI documents of docs/ from the routes' schemas; with --check only compares them.
+ *
+ *   npm run openapi [-- --check]
+ */
 const MAX_COLUMNS = 100
 
-for (const [path, document] of Object.entries(openApiDocuments())) {
-  writeOrCheck(`docs${path}`, `${jsonLines(document)}\n`, 'openapi')
-}
-
-/** JSON in which whatever fits its line stays on it, so that a reviewer sees `{ "$ref": "…" }` as the one thing it is. */
+/** JSON in which whatever fits its line stays on it, so that a reviewer sees `{"$ref":"…"}` as the one thing it is. */
 function jsonLines(value: unknown, indent = ''): string {
   const line = JSON.stringify(value)
   if (typeof value !== 'object' || value === null || indent.length + line.length <= MAX_COLUMNS) return line
@@ -23,3 +19,6 @@ function jsonLines(value: unknown, indent = ''): string {
     .map(([key, part]) => `${inner}${isList ? '' : `${JSON.stringify(key)}: `}${jsonLines(part, inner)}`)
   return `${isList ? '[' : '{'}\n${parts.join(',\n')}\n${indent}${isList ? ']' : '}'}`
 }
+
+for (const [path, document] of Object.entries(openApiDocuments()))
+  writeOrCheck(`docs${path}`, `${jsonLines(document)}\n`, 'openapi')

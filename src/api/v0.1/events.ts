@@ -20,7 +20,7 @@ const event = <Type extends string>(eventType: Type, data: z.ZodType, descriptio
       bytes32Address: z
         .string()
         .openapi({ description: 'EVM: left-padded with zeros, Solana: its 32 bytes, other chains: a hash' }),
-      address: addressText,
+      address: addressText.openapi({ description: 'The wallet; of `register` the one that signed the bid' }),
       addressType: walletType,
       data,
       timestamp: z.int().openapi({ description: 'Seconds' }),
@@ -36,7 +36,7 @@ const EventSchema = z
     ),
     event(
       'updateWallet',
-      z.object({ name: z.string(), isVerified: z.literal([0, 1]) }),
+      z.object({ name: z.string(), isVerified: z.int().min(0).max(1).openapi({ description: '1 for true' }) }),
       'A wallet was added, renamed or verified',
     ),
     event('removeWallet', z.null(), 'A wallet was removed from the cluster, or left it'),

@@ -16,47 +16,46 @@ interface PageLimit {
 const LIMIT: PageLimit = { default: 500, max: 1_000 }
 const ORDERS = ['oldest', 'newest'] as const
 
+const wallet = addressText.openapi({ description: 'The wallet' })
+const walletName = z.string().openapi({ description: 'Its name in the cluster', example: 'main' })
+const cluster_id = clusterIdText.openapi({ description: 'The cluster’s id' })
+const name = z.string().openapi({ description: 'The name', example: 'foobar' })
+
 /** `data` of each event type, described by when the event is published. Entries of private wallets publish nothing. */
 const DATA = {
-  CREATE_CLUSTER: z.object({ cluster_id: clusterIdText }).openapi({
-    description: 'A cluster was made: by its first signed change, or by the first name that its wallet won',
+  CREATE_CLUSTER: z.object({ cluster_id }).openapi({
+    description: 'A cluster was made, by its first signed change or by the first name that its wallet won',
   }),
   ADD_WALLET: z
-    .object({
-      name: z.string(),
-      address: addressText,
-      cluster_id: clusterIdText,
-      is_verified: z.boolean(),
-      is_backed_up: z.boolean(),
-    })
+    .object({ name: walletName, address: wallet, cluster_id, is_verified: z.boolean(), is_backed_up: z.boolean() })
     .openapi({ description: 'A wallet was added to a cluster in public, or a private one became public' }),
   REGISTER_NAME: z
-    .object({ name: z.string(), wei_amount: z.string(), cluster_id: clusterIdText })
+    .object({ name, wei_amount: z.string().openapi({ description: 'The bid, wei of ETH' }), cluster_id })
     .openapi({ description: 'A confirmed bid on the hub won a name for the cluster' }),
   UPDATE_WALLET_NAME: z
-    .object({ name: z.string(), address: addressText, cluster_id: clusterIdText })
+    .object({ name: walletName, address: wallet, cluster_id })
     .openapi({ description: 'A wallet of the cluster got another name' }),
   VERIFY_WALLET: z
-    .object({ address: addressText, cluster_id: clusterIdText })
+    .object({ address: wallet, cluster_id })
     .openapi({ description: 'A listed wallet verified itself in the cluster' }),
   REMOVE_WALLET: z
-    .object({ address: addressText, cluster_id: clusterIdText })
+    .object({ address: wallet, cluster_id })
     .openapi({ description: 'A wallet was removed from the cluster, or left it to verify itself in another one' }),
   BACKUP_WALLET: z
-    .object({ address: addressText, cluster_id: clusterIdText })
+    .object({ address: wallet, cluster_id })
     .openapi({ description: 'A wallet of the cluster was confirmed to be backed up' }),
   TRANSFER_NAME: z
     .object({
-      name: z.string(),
+      name,
       to: clusterIdText.openapi({ description: 'The cluster that holds it now' }),
-      from_cluster_id: clusterIdText,
+      from_cluster_id: clusterIdText.openapi({ description: 'The cluster that held it before' }),
     })
     .openapi({ description: 'A name moved along with the last verified wallet of its cluster' }),
   REGISTER_COMMUNITY_NAME: z
     .object({
-      community: z.string(),
-      name: z.string(),
-      address: addressText,
+      community: z.string().openapi({ description: 'The community', example: 'club' }),
+      name: z.string().openapi({ description: 'The name below it', example: 'alice' }),
+      address: addressText.openapi({ description: 'The wallet that owns the name' }),
       cluster_id: clusterIdText
         .nullable()
         .openapi({ description: 'The cluster in which the owner is verified in public, null for none' }),
@@ -70,9 +69,11 @@ const eventSchemas = Object.entries(DATA).map(([type, data]) =>
       .string()
       .openapi({ example: 'm-1-42', description: '`<network>-<generation>-<number>`, numbers without gaps' }),
     type: z.literal(type),
-    from: addressText,
+    from: addressText.openapi({
+      description: 'The wallet that caused it; the zero address where no public wallet may be named',
+    }),
     data,
-    isTestnet: z.boolean(),
+    isTestnet: z.boolean().openapi({ description: 'The event is of the testnet' }),
     timestamp: z.int().openapi({ description: 'Milliseconds; never falls' }),
   }),
 )
