@@ -6,7 +6,6 @@ import { createPermissionSigner } from './chains/evm/airdrop/permissionSigner.js
 import type { Config } from './config/index.js'
 import { migrate } from './db/pg/migrate.js'
 import { createPool, isReachable } from './db/pg/pool.js'
-import { createPrisma } from './db/prisma.js'
 import type { OpenChain } from './indexer/evm/worker.js'
 import { readiness } from './indexer/readiness.js'
 import { type IndexRun, runIndexers, type Sources } from './indexer/run.js'
@@ -65,7 +64,6 @@ class RunningDaemon implements Daemon {
   readonly #deliveryMetrics: DeliveryMetrics
   readonly #writePool: pg.Pool
   readonly #readPool: pg.Pool
-  readonly #prisma: ReturnType<typeof createPrisma>
   #runs: IndexRun[] = []
   #relays: RelayRun[] = []
   #closeApi: () => Promise<void> = async () => {}
@@ -82,7 +80,6 @@ class RunningDaemon implements Daemon {
       { url, max: databasePool, applicationName: 'clusterd read', statementTimeoutMs: READ_TIMEOUT_MS },
       onPoolError,
     )
-    this.#prisma = createPrisma(url, onPoolError)
     this.#metrics = createMetrics((metrics) => showChains(metrics, this.#runs))
     this.#deliveryMetrics = createDeliveryMetrics(this.#metrics.registry, (metrics) => {
       const payers = this.#relays.flatMap((relay) => relay.payouts() ?? [])
@@ -128,7 +125,7 @@ class RunningDaemon implements Daemon {
   async #closeAll(): Promise<void> {
     // requests under way end while the steps do: a chain that hangs delays neither
     const running = () => Promise.all([this.#closeApi(), ...[...this.#runs, ...this.#relays].map(({ done }) => done)])
-    const pools = [() => this.#readPool.end(), () => this.#writePool.end(), () => this.#prisma.$disconnect()]
+    const pools = [() => this.#readPool.end(), () => this.#writePool.end()]
     for (const close of [running, ...pools, this.#closeOps])
       await close().catch((err: Error) => this.#log.warn({ err }, 'closing'))
   }
@@ -137,7 +134,6 @@ class RunningDaemon implements Daemon {
     const { airdropOperatorKey, port, host } = this.#config
     const api = createApi({
       pool: this.#readPool,
-      prisma: this.#prisma,
       chains: chains.map(({ chain }) => chain),
       solana: clusters.map(({ chain }) => chain),
       permissionSigner: airdropOperatorKey ? createPermissionSigner(airdropOperatorKey) : null,

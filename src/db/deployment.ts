@@ -1,23 +1,29 @@
-import { NETWORK_CODE, type Network } from '../registry/primitives/network.js'
-import type { PrismaClient } from './prisma.js'
+import type pg from 'pg'
+import type { Network } from '../registry/primitives/network.js'
+import { plain, prismaOf, stored } from './prisma.js'
 
-/** The key under which this installation's page tokens are sealed. */
-export async function readPageKey(prisma: PrismaClient): Promise<Buffer> {
-  const { pageKey } = await prisma.deployment.findUniqueOrThrow({ where: { id: 1 } })
-  return Buffer.from(pageKey)
+/** Keys of this installation, 32 bytes each, made with its database. */
+async function readDeployment(pool: pg.Pool) {
+  return plain(await prismaOf(pool).deployment.findUniqueOrThrow({ where: { id: 1 } }))
 }
 
-/** The key from which this installation's authentication keys follow, where its configuration names none. */
-export async function readTokenKey(prisma: PrismaClient): Promise<Buffer> {
-  const { tokenKey } = await prisma.deployment.findUniqueOrThrow({ where: { id: 1 } })
-  return Buffer.from(tokenKey)
+/** The key that seals page tokens of the feed. */
+export async function readPageKey(pool: pg.Pool): Promise<Buffer> {
+  return (await readDeployment(pool)).pageKey
 }
 
-/** The least bid in force on a network's hub, in wei. */
-export async function readMinimumWei(prisma: PrismaClient, network: Network): Promise<bigint> {
-  const head = await prisma.journalHead.findUniqueOrThrow({
-    where: { network: NETWORK_CODE[network] },
-    select: { minimumWei: true },
-  })
-  return BigInt(head.minimumWei.toFixed(0))
+/** The key that derives authentication keys where the configuration names none. */
+export async function readTokenKey(pool: pg.Pool): Promise<Buffer> {
+  return (await readDeployment(pool)).tokenKey
+}
+
+/** The key that signs quotes where the configuration names none. */
+export async function readQuoteKey(pool: pg.Pool): Promise<Buffer> {
+  return (await readDeployment(pool)).quoteKey
+}
+
+/** Minimum bid in force on a network's hub, in wei. */
+export async function readMinimumWei(pool: pg.Pool, network: Network): Promise<bigint> {
+  const where = stored({ network })
+  return plain(await prismaOf(pool).journalHead.findUniqueOrThrow({ where, select: { minimumWei: true } })).minimumWei
 }

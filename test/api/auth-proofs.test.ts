@@ -12,7 +12,6 @@ import { requireProof } from '../../src/api/auth/proof.js'
 import { createContext } from '../../src/api/http/context.js'
 import { createChainRpc, createEvmChain } from '../../src/chains/evm/chain.js'
 import { parseChains } from '../../src/config/index.js'
-import { createPrisma } from '../../src/db/prisma.js'
 import { fromHex } from '../../src/registry/primitives/bytes.js'
 import { type Anvil, startAnvil } from '../../src/testing/chains/anvil.js'
 import { type ApiWorld, type Reply, startApi } from './support.js'
@@ -88,11 +87,9 @@ describe('a smart wallet', () => {
     }
     const [config] = parseChains({ chains: [chains] }, 'test')
     const chain = createEvmChain({ config: config!, chain: 1, rpc: createChainRpc(config!) })
-    const prisma = createPrisma(world.postgres.url)
     const contextWith = (acceptsErc6492: boolean) => ({
       ...createContext({
         pool: world.pool,
-        prisma,
         chains: [chain],
         config: { serviceDomain: domain, tokenKey: fromHex(tokenKey), acceptsErc6492 },
       }),
@@ -109,7 +106,6 @@ describe('a smart wallet', () => {
       expect(await accepts(signature, false), form).toBe(false)
       expect(await accepts(signature, true), form).toBe(isValid)
     }
-    await prisma.$disconnect()
   })
 })
 

@@ -8,7 +8,6 @@ import { pino } from 'pino'
 import { afterAll, beforeAll, describe, expect, it } from 'vitest'
 import { openApiPath } from '../../src/api/http/openapi.js'
 import { createApi } from '../../src/api/server.js'
-import { createPrisma } from '../../src/db/prisma.js'
 import { type Postgres, startPostgres } from '../../src/testing/processes/postgres.js'
 import { type ApiWorld, bid, freshName, randomAddress, randomHash, startApi } from './support.js'
 
@@ -116,7 +115,6 @@ describe('the OpenAPI documents and /', () => {
   it('name every route that Express has, and no other', async () => {
     const { app } = createApi({
       pool: world.pool,
-      prisma: createPrisma(world.postgres.url),
       chains: [],
       config: { serviceDomain: 'localhost' },
       log: pino({ level: 'silent' }),

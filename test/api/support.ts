@@ -16,7 +16,6 @@ import { appendEntries } from '../../src/db/journal/append.js'
 import { type StoredTailBlock, writeTail } from '../../src/db/journal/tail.js'
 import { migrate } from '../../src/db/pg/migrate.js'
 import { createPool, inTransaction } from '../../src/db/pg/pool.js'
-import { createPrisma } from '../../src/db/prisma.js'
 import type { Entry } from '../../src/registry/journal/entry.js'
 import { addressToWord, parseAddress } from '../../src/registry/primitives/address.js'
 import { bigIntToWord, fromHex, txKey } from '../../src/registry/primitives/bytes.js'
@@ -76,14 +75,12 @@ export async function startApi(options: ApiWorldOptions = {}): Promise<ApiWorld>
   const postgres = await startPostgres({ dataDir: path.join(home, 'pg') })
   await migrate(postgres.url)
   const pool = createPool({ url: postgres.url, max: 8, applicationName: 'test', statementTimeoutMs: 10_000 })
-  const prisma = createPrisma(postgres.url)
   const chains = await openChains(pool, options)
   for (const { network } of LABELS) await inTransaction(pool, (client) => append(client, network, [minimum()]))
   // as if the hubs had been indexed once
   await pool.query('UPDATE journal_heads SET caught_up = true')
   const api = createApi({
     pool,
-    prisma,
     chains,
     permissionSigner: options.airdropOperatorKey ? createPermissionSigner(options.airdropOperatorKey) : null,
     config: {
@@ -113,7 +110,6 @@ export async function startApi(options: ApiWorldOptions = {}): Promise<ApiWorld>
       server.closeAllConnections()
       await new Promise((resolve) => server.close(resolve))
       await pool.end()
-      await prisma.$disconnect()
       await postgres.stop()
       fs.rmSync(home, { recursive: true, force: true })
     },

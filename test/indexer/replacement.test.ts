@@ -4,7 +4,6 @@ import { type Context, createContext } from '../../src/api/http/context.js'
 import type { TxStatus } from '../../src/api/status/decide.js'
 import { evmStatus } from '../../src/api/status/evm.js'
 import { createChainRpc, createEvmChain } from '../../src/chains/evm/chain.js'
-import { createPrisma, type PrismaClient } from '../../src/db/prisma.js'
 import type { ChainIndexer } from '../../src/indexer/evm/chainIndexer.js'
 import { fromHex } from '../../src/registry/primitives/bytes.js'
 import { BASE_GAS_PRICE_WEI, type HubChain, openHubChain, type SignedTx } from '../model/hubChain.js'
@@ -17,20 +16,17 @@ const BEYOND_STATE_BLOCKS = 900
 
 let world: HubWorld
 let chain: HubChain
-let prisma: PrismaClient
 let context: () => Context
 let indexer: ChainIndexer
 let sender = 0
 beforeAll(async () => {
   world = await startHubWorld()
   chain = openHubChain(world)
-  prisma = createPrisma(world.postgres.url)
   const { row } = await world.open()
   const rpc = createChainRpc(world.config)
   context = () =>
     createContext({
       pool: world.pool,
-      prisma,
       config: { serviceDomain: 'localhost' },
       chains: [createEvmChain({ config: world.config, chain: row.chain, rpc })],
     })
@@ -38,7 +34,6 @@ beforeAll(async () => {
   await holdBlocks(world)
 })
 afterAll(async () => {
-  await prisma.$disconnect()
   await world.stop()
 })
 beforeEach(() => {

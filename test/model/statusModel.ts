@@ -6,7 +6,6 @@ import type { TxStatus } from '../../src/api/status/decide.js'
 import { evmStatus } from '../../src/api/status/evm.js'
 import { createChainRpc, createEvmChain } from '../../src/chains/evm/chain.js'
 import { findTracked } from '../../src/db/journal/transactions.js'
-import { createPrisma } from '../../src/db/prisma.js'
 import type { ChainIndexer } from '../../src/indexer/evm/chainIndexer.js'
 import { fromHex } from '../../src/registry/primitives/bytes.js'
 import { isTerminal } from '../../src/registry/status.js'
@@ -268,14 +267,12 @@ export interface ModelRun {
  */
 export async function runStatusModel(world: HubWorld, options: ModelRun): Promise<Map<string, number>> {
   const chain = openHubChain(world)
-  const prisma = createPrisma(world.postgres.url)
   const { row } = await world.open()
   const rpc = createChainRpc(world.config)
   // a port of its own for each question: it holds the head for a moment, which commands outrun
   const context = async () =>
     createContext({
       pool: world.pool,
-      prisma,
       config: { serviceDomain: 'localhost' },
       chains: [createEvmChain({ config: world.config, chain: row.chain, rpc })],
     })
@@ -322,7 +319,6 @@ export async function runStatusModel(world: HubWorld, options: ModelRun): Promis
     )
   } finally {
     await world.test.setAutomine(true)
-    await prisma.$disconnect()
   }
   return counts
 }

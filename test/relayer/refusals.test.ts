@@ -17,7 +17,6 @@ import { rewind } from '../../src/db/journal/rewind/index.js'
 import { placesOfRefused } from '../../src/db/outbox/communityRefusals.js'
 import { listRefusals, payoutStats } from '../../src/db/outbox/refundList.js'
 import { inTransaction } from '../../src/db/pg/pool.js'
-import { createPrisma } from '../../src/db/prisma.js'
 import { rewindPoint } from '../../src/indexer/evm/rewindPoint.js'
 import { createPaymentJudge } from '../../src/indexer/payments/judge.js'
 import { parseCommunityRules } from '../../src/registry/community/rules.js'
@@ -42,15 +41,13 @@ const WAIT = { timeout: 20_000, interval: 100 }
 
 let world: PaymentWorld
 let context: ReturnType<typeof createContext>
-let prisma: ReturnType<typeof createPrisma>
 let mint: PublicKey
 let recipient: PublicKey
 
 beforeAll(async () => {
   world = await startPaymentWorld()
   const { bridge, connection } = world
-  prisma = createPrisma(bridge.postgres.url)
-  context = createContext({ pool: bridge.pool, prisma, chains: [], config: { serviceDomain: 'localhost' } })
+  context = createContext({ pool: bridge.pool, chains: [], config: { serviceDomain: 'localhost' } })
   recipient = payerOf(4).publicKey
   mint = await createMint(connection, payerOf(3))
   await mintTokens(connection, payerOf(3), mint, payerOf(1).publicKey, TOKEN_PRICE)
@@ -69,7 +66,6 @@ beforeAll(async () => {
   await change({ kind: 'configure_community', actor: null, community: 'club', rules })
 })
 afterAll(async () => {
-  await prisma?.$disconnect()
   await world?.stop()
 })
 beforeEach(() => {

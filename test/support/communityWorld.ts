@@ -6,7 +6,6 @@ import { evmStatus } from '../../src/api/status/evm.js'
 import type { CommunityPaymentRequest, EvmCommunityPayment } from '../../src/chains/chain.js'
 import { communityPaymentsAbi } from '../../src/chains/evm/contracts/index.js'
 import { makeCommunityChange } from '../../src/db/journal/appendChanges.js'
-import { createPrisma } from '../../src/db/prisma.js'
 import {
   createPaymentJudge,
   type JudgeOutcome,
@@ -39,8 +38,7 @@ export async function startCommunityWorld(communities: readonly string[]) {
   const { pool } = world
   const open = await openChains(pool, world.file)
   const chains = open.map(({ chain }) => chain)
-  const prisma = createPrisma(world.postgres.url)
-  const context = createContext({ pool, prisma, chains, config: { serviceDomain: 'localhost' } })
+  const context = createContext({ pool, chains, config: { serviceDomain: 'localhost' } })
   const sideOf = (label: Label) => (label === '1' ? world.hub : world.spoke)
   const portOf = (label: Label) => chains.find((chain) => chain.label === label)!
   const paymentsOn = (label: Label): Hex => world.payments[label === '1' ? 'hub' : 'spoke']!
@@ -154,7 +152,6 @@ export async function startCommunityWorld(communities: readonly string[]) {
     ...{ world, pool, chains, treasury, portOf, sideOf, paymentsOn, price, configure, deployToken, tokenCall, mint },
     ...{ quote, pay, confirm, judgeOf, judge, giveBack, creditOf, refusals, ownerOf, addressOf, status },
     async stop() {
-      await prisma.$disconnect()
       await world.stop()
     },
   }

@@ -9,7 +9,6 @@ import { createApi } from '../../src/api/server.js'
 import { createRegistrar, type Registrar } from '../../src/chains/solana/registrar.js'
 import type { SolanaConfig } from '../../src/config/index.js'
 import { readHead } from '../../src/db/journal/head.js'
-import { createPrisma } from '../../src/db/prisma.js'
 import {
   createPaymentWatcher,
   type PaymentWatcher,
@@ -149,11 +148,9 @@ export async function startSolanaWorld(): Promise<SolanaWorld> {
 }
 
 async function startApi(hub: HubWorld, { chain }: OpenSolana, chains: Parameters<typeof createApi>[0]['chains']) {
-  const prisma = createPrisma(hub.postgres.url)
   const log = pino({ level: 'silent' })
   const api = createApi({
     pool: hub.pool,
-    prisma,
     chains,
     solana: [chain],
     config: { serviceDomain: 'localhost' },
@@ -171,7 +168,6 @@ async function startApi(hub: HubWorld, { chain }: OpenSolana, chains: Parameters
     async stop() {
       server.closeAllConnections()
       await new Promise((resolve) => server.close(resolve))
-      await prisma.$disconnect()
     },
   }
 }

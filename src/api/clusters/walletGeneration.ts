@@ -45,7 +45,7 @@ export async function generateWallet(context: Context, author: Author, input: Ge
         address: address.bytes,
         clusterId,
         createdBy: session.wallet,
-        sealed,
+        share: sealed,
         createdMs: context.now(),
       }),
   })

@@ -2,13 +2,11 @@ import PQueue from 'p-queue'
 import type pg from 'pg'
 import type { ChainPort, PermissionSigner, SolanaPort } from '../../chains/chain.js'
 import { readPageKey, readTokenKey } from '../../db/deployment.js'
-import type { PrismaClient } from '../../db/prisma.js'
 import type { Network } from '../../registry/primitives/network.js'
 
 /** What the answers are made from. */
 export interface Context {
   pool: pg.Pool
-  prisma: PrismaClient
   /** The chains of all networks. */
   chains: readonly ChainPort[]
   /** The Solana cluster of each network that has one. */
@@ -45,7 +43,7 @@ const CHANGES_AT_ONCE = 3
 const SESSION_LIFETIME_MS = 14 * 24 * 60 * 60_000
 
 export interface ContextDeps
-  extends Pick<Context, 'pool' | 'prisma' | 'chains'>,
+  extends Pick<Context, 'pool' | 'chains'>,
     Partial<Pick<Context, 'solana' | 'permissionSigner'>> {
   config: Pick<AuthSettings, 'serviceDomain'> &
     Partial<AuthSettings> & {
@@ -67,8 +65,8 @@ export function createContext({ config, solana = [], permissionSigner = null, ..
     solana,
     permissionSigner,
     now: () => Date.now(),
-    pageKey: once(() => readPageKey(deps.prisma)),
-    tokenKey: once(async () => tokenKey ?? readTokenKey(deps.prisma)),
+    pageKey: once(() => readPageKey(deps.pool)),
+    tokenKey: once(async () => tokenKey ?? readTokenKey(deps.pool)),
     changes: new PQueue({ concurrency: CHANGES_AT_ONCE }),
     shareKey: config.shareKey,
     auth: { serviceDomain, sessionLifetimeMs, acceptsErc6492 },

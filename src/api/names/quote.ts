@@ -72,7 +72,7 @@ async function registrationOf(
 ): Promise<RegistrationRequest> {
   const sender = senderOf(request.sender, type)
   const names = distinctNames(request.names.map(({ name }) => name))
-  const minimumWei = await readMinimumWei(context.prisma, network)
+  const minimumWei = await readMinimumWei(context.pool, network)
   const amounts = readAmounts(
     request.names.map(({ amount }) => amount),
     minimumWei,

@@ -1,4 +1,4 @@
-import { NETWORK_CODE, NETWORKS, type Network } from '../../registry/primitives/network.js'
+import { NETWORK_CODE, type Network } from '../../registry/primitives/network.js'
 import { BYTEA_OID, binaryArray } from '../pg/binaryArray.js'
 import { AIRDROP_STATE, type AirdropState, wordOf } from '../pg/codes.js'
 import { prepare } from '../pg/prepared.js'
@@ -67,7 +67,7 @@ const counted = ({ seen, confirmed, ...row }: CountedRow): Airdrop => ({
 
 const airdropOf = (row: AirdropRow): OpenAirdrop => ({
   ...row,
-  network: NETWORKS.find((network) => NETWORK_CODE[network] === row.network)!,
+  network: wordOf(NETWORK_CODE, row.network),
   state: wordOf(AIRDROP_STATE, row.state),
 })
 

@@ -1,42 +1,43 @@
-import { NETWORK_CODE, type Network } from '../../registry/primitives/network.js'
-import { leaf } from '../pg/partitions.js'
-import type { Queryable } from '../pg/rows.js'
+import type pg from 'pg'
+import type { Network } from '../../registry/primitives/network.js'
+import type { WalletShare } from '../generated/client.js'
+import { execute } from '../pg/rows.js'
+import { type Plain, plain, prismaOf, stored } from '../prisma.js'
 
-export interface KeptShare {
-  /** The generated wallet. */
-  address: Buffer
-  /** Id of the cluster it was made in. */
-  clusterId: Buffer
-  /** The wallet that asked for it. */
-  createdBy: Buffer
-  sealed: Buffer
-  createdMs: number
-}
+/** The server's encrypted share of a generated wallet: `createdBy` asked for the wallet, in the cluster `clusterId`. */
+export type KeptShare = Omit<Plain<WalletShare>, 'network'>
 
-/** Keeps the server's share of a generated wallet, encrypted. */
-export async function storeShare(db: Queryable, network: Network, share: KeptShare): Promise<void> {
-  const { address, clusterId, createdBy, sealed, createdMs } = share
-  await db.query(
+/** Stores a share in the transaction that journals its wallet. */
+export async function storeShare(client: pg.ClientBase, network: Network, kept: KeptShare): Promise<void> {
+  await execute(
+    client,
+    network,
     'INSERT INTO wallet_shares (network, address, cluster_id, created_by, share, created_ms) VALUES ($1, $2, $3, $4, $5, $6)',
-    [NETWORK_CODE[network], address, clusterId, createdBy, sealed, createdMs],
+    [kept.address, kept.clusterId, kept.createdBy, kept.share, kept.createdMs],
   )
 }
 
 /**
- * The encrypted share of a generated wallet, for the wallet that asked for it and for those that are verified in the cluster it
- * was made in: listing the address elsewhere gives nobody a share. Null for anybody else, and where there is none.
+ * The encrypted share of a generated wallet, for the wallet that asked for it and for wallets verified in the cluster that it
+ * was made in; null for other callers and where there is none. Listing the address in another cluster gives nobody a share.
  */
 export async function findShare(
-  db: Queryable,
+  pool: pg.Pool,
   network: Network,
   address: Buffer,
-  asker: Buffer,
+  caller: Buffer,
 ): Promise<Buffer | null> {
-  const { rows } = await db.query<{ share: Buffer }>(
-    `SELECT s.share FROM wallet_shares s WHERE s.network = $1 AND s.address = $2 AND (s.created_by = $3 OR EXISTS (
-       SELECT FROM ${leaf('clusters', network)} c JOIN ${leaf('wallets', network)} m ON m.network = $1 AND m.cluster = c.serial
-       WHERE c.network = $1 AND c.id = s.cluster_id AND m.address = $3 AND m.verified))`,
-    [NETWORK_CODE[network], address, asker],
-  )
-  return rows[0]?.share ?? null
+  const where = { network_address: stored({ network, address }) }
+  const row = await prismaOf(pool).walletShare.findUnique({ where })
+  if (!row) return null
+  const { share, createdBy, clusterId } = plain(row)
+  return createdBy.equals(caller) || (await isVerifiedIn(pool, network, clusterId, caller)) ? share : null
+}
+
+async function isVerifiedIn(pool: pg.Pool, network: Network, id: Buffer, address: Buffer): Promise<boolean> {
+  const { cluster, wallet } = prismaOf(pool)
+  const found = await cluster.findUnique({ where: { network_id: stored({ network, id }) }, select: { serial: true } })
+  if (!found) return false
+  const where = { network_cluster_address: stored({ network, cluster: found.serial, address }) }
+  return (await wallet.findUnique({ where, select: { verified: true } }))?.verified ?? false
 }

@@ -160,11 +160,3 @@ export async function settlePayments(
   })
   return rows.map(({ message_id: id }) => id)
 }
-
-/** The key under which this installation signs its quotes, where its environment names none. */
-export async function readQuoteKey(pool: pg.Pool): Promise<Buffer> {
-  const { rows } = await pool.query<{ quote_key: Buffer }>('SELECT quote_key FROM deployment WHERE id = 1')
-  const row = rows[0]
-  if (!row) throw new Error('deployment has no row: run `clusterd migrate`')
-  return row.quote_key
-}
