@@ -1,7 +1,7 @@
 import { type Replayed, replay } from '../db/journal/replay.js'
+import { countEntries } from '../ops/progressBar.js'
 import { NETWORKS } from '../registry/primitives/network.js'
 import { withPool } from './database.js'
-import { countEntries } from './progressBar.js'
 
 /** `clusterd replay`: rebuilds each network from its journal and compares; exit code 1 when one differs. */
 export async function replayAll(): Promise<void> {

@@ -5,9 +5,9 @@ import { type ChainRow, findChain } from '../db/chains.js'
 import { rewind } from '../db/journal/rewind/index.js'
 import type { RewindReport, Sample } from '../db/journal/rewind/report.js'
 import { rewindPoint, suggestedBlock } from '../indexer/evm/rewindPoint.js'
+import { countEntries } from '../ops/progressBar.js'
 import { withPool } from './database.js'
 import { printJson } from './json.js'
-import { countEntries } from './progressBar.js'
 import { blockOf, configuredChain } from './values.js'
 
 export interface RewindCommand {

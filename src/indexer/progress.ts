@@ -1,27 +1,52 @@
 import type { Logger } from '../ops/log.js'
-import type { Progress } from './evm/types.js'
+import { createProgressBar } from '../ops/progressBar.js'
+import type { Network } from '../registry/primitives/network.js'
 
 const LOG_EVERY_MS = 2_000
-const BAR_EVERY_MS = 100
-const BAR_WIDTH = 30
 
-/** Shows a backfill: a bar that redraws itself on a terminal, a log line every two seconds otherwise. */
-export function createProgressLog(log: Logger, out: NodeJS.WriteStream = process.stderr): (progress: Progress) => void {
-  const useBar = out.isTTY === true
-  let shownMs = 0
-  return (progress) => {
-    const isDone = progress.doneBlocks >= progress.totalBlocks
-    if (!isDone && Date.now() - shownMs < (useBar ? BAR_EVERY_MS : LOG_EVERY_MS)) return
-    shownMs = Date.now()
-    if (useBar) out.write(`\r${bar(progress)}\x1b[K${isDone ? '\n' : ''}`)
-    else if (progress.totalBlocks > 1) log.info(progress, 'backfilling')
+/** How far a backfill has come. */
+export interface Progress {
+  network: Network
+  label: string
+  /** Unit of `doneBlocks` and `totalBlocks`, default blocks. */
+  unit?: 'blocks' | 'transactions'
+  doneBlocks: number
+  totalBlocks: number
+  registrations: number
+  registrationsPerS: number
+  /** null until the first blocks are done. */
+  secondsLeft: number | null
+}
+
+/** Adds the speed and the time left. @param startedMs Unix time of the first block, ms */
+export function measure(done: Omit<Progress, 'registrationsPerS' | 'secondsLeft'>, startedMs: number): Progress {
+  const { doneBlocks, totalBlocks, registrations } = done
+  const seconds = Math.max(0.001, (Date.now() - startedMs) / 1_000)
+  return {
+    ...done,
+    registrationsPerS: Math.round(registrations / seconds),
+    secondsLeft: doneBlocks > 0 ? Math.round(((totalBlocks - doneBlocks) * seconds) / doneBlocks) : null,
   }
 }
 
-/** One line: `mainnet "1" [=====>    ] 1200/4000 blocks, 5321 registrations/s, 12 s left`. */
-export function bar(progress: Progress): string {
-  const filled = Math.round((BAR_WIDTH * progress.doneBlocks) / Math.max(1, progress.totalBlocks))
-  const drawn = `${'='.repeat(filled)}${' '.repeat(BAR_WIDTH - filled)}`
-  const left = progress.secondsLeft === null ? '' : `, ${progress.secondsLeft} s left`
-  return `${progress.network} "${progress.label}" [${drawn}] ${progress.doneBlocks}/${progress.totalBlocks} ${progress.unit ?? 'blocks'}, ${progress.registrationsPerS} registrations/s${left}`
+/** Shows a backfill: a bar on a terminal, a log line every two seconds elsewhere. */
+export function createProgressLog(log: Logger, stream: NodeJS.WriteStream = process.stderr): (now: Progress) => void {
+  const bar = createProgressBar(stream)
+  let loggedMs = 0
+  return (now) => {
+    const isDone = now.doneBlocks >= now.totalBlocks
+    if (stream.isTTY) {
+      bar.show(`${now.network} "${now.label}"`, now.doneBlocks / Math.max(1, now.totalBlocks), noteOf(now))
+      if (isDone) bar.end()
+    } else if (now.totalBlocks > 1 && (isDone || Date.now() - loggedMs >= LOG_EVERY_MS)) {
+      loggedMs = Date.now()
+      log.info(now, 'backfilling')
+    }
+  }
+}
+
+/** `1200/4000 blocks, 5321 registrations/s, 12 s left` */
+function noteOf({ doneBlocks, totalBlocks, unit = 'blocks', registrationsPerS, secondsLeft }: Progress): string {
+  const left = secondsLeft === null ? '' : `, ${secondsLeft} s left`
+  return `${doneBlocks}/${totalBlocks} ${unit}, ${registrationsPerS} registrations/s${left}`
 }

@@ -1,4 +1,5 @@
-import type { IndexerState, Progress } from './evm/types.js'
+import type { IndexerState } from './evm/types.js'
+import type { Progress } from './progress.js'
 
 /** Callbacks of the workers that read chains. */
 export interface Reporting {

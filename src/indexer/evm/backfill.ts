@@ -1,8 +1,5 @@
 import PQueue from 'p-queue'
-import type pg from 'pg'
-import type { EvmChain } from '../../chains/evm/chain.js'
 import type { DecodedLogs } from '../../chains/evm/decodeLogs.js'
-import type { ChainRow } from '../../db/chains.js'
 import { createWrittenKeys, type WrittenKeys } from '../../db/journal/keyFilter.js'
 import { writeTail } from '../../db/journal/tail.js'
 import { commitWithoutFlush, inTransaction } from '../../db/pg/pool.js'
@@ -10,41 +7,36 @@ import { failpoint } from '../../ops/failpoint.js'
 import { firstClusterIds, keysOf } from '../../registry/fold/index.js'
 import type { Entry } from '../../registry/journal/entry.js'
 import type { Network } from '../../registry/primitives/network.js'
+import { measure } from '../progress.js'
 import { DeepReorgError, isCheckpointReplaced } from './checkpoint.js'
 import { fetchRange } from './fetchRange.js'
 import type { MessageOrder } from './messageOrder.js'
-import type { ConfirmedRange, Progress } from './types.js'
+import type { ChainIndexerOptions, ConfirmedRange } from './types.js'
 import type { RangeWidth } from './width.js'
 import { writeConfirmed } from './write.js'
 
 /** Ranges fetched ahead of the writer: bounds memory, hides the round trips. */
 const RANGES_AHEAD = 3
-/** The newest confirmed blocks, whose logs are held against their headers: one more question a block. */
+/** Newest confirmed blocks, whose logs are checked against their headers: one more request per block. */
 const CHECKED_BLOCKS = 512
-/** During the first catch-up nobody else writes, so the lock may be held longer. */
+/** Entries per transaction of the first catch-up: nobody else writes, so that the lock may be held longer. */
 const CATCH_UP_BATCH = 5_000
-/** About 50 ms under the lock: signed changes never wait longer. */
+/** Entries per transaction later: about 50 ms under the lock, so that signed changes never wait longer. */
 const LIVE_BATCH = 1_000
 
-export interface BackfillOptions {
-  pool: pg.Pool
-  chain: EvmChain
-  /** The chain's row; its checkpoint is moved in place after each commit. */
-  row: ChainRow
-  epoch: number
+export interface BackfillOptions extends ChainIndexerOptions {
+  /** The last block to take. */
   to: number
   width: RangeWidth
-  /** Of a spoke. */
+  /** Finds a spoke's messages that nodes left out. */
   order: MessageOrder
   isCaughtUp: boolean
-  signal: AbortSignal
-  onProgress?: (progress: Progress) => void
 }
 
 /**
  * Takes confirmed blocks up to `to` into the journal: parallel ranges, one ordered writer, the checkpoint in the rows' own
- * transaction. Killed anywhere, it goes on from the checkpoint.
- * @returns blocks and entries taken; fewer than asked when the signal fired
+ * transaction. A process that is killed anywhere goes on from the checkpoint.
+ * @returns numbers of blocks and entries; fewer blocks than up to `to` when the signal fired
  * @throws ChainUnavailableError, DeepReorgError, LostLeadershipError
  */
 export async function backfill(options: BackfillOptions): Promise<{ blocks: number; entries: number }> {
@@ -62,7 +54,7 @@ export async function backfill(options: BackfillOptions): Promise<{ blocks: numb
       const from = asked
       const end = Math.min(to, from + width.blocks - 1)
       const range = queue.add(async () => prepare(row.network, await fetchRange(source, from, end)))
-      // it is awaited below in its turn; until then its failure is not unhandled
+      // awaited below in its turn; until then a failure is not unhandled
       range.catch(() => {})
       ahead.push(range)
       asked = end + 1
@@ -75,19 +67,21 @@ export async function backfill(options: BackfillOptions): Promise<{ blocks: numb
     }
     range.decoded.sent = await options.order.complete(range.decoded.sent)
     await writeRange(run, range)
-    options.order.taken(range.decoded.sent)
+    options.order.advance(range.decoded.sent)
     entries += range.decoded.entries.length
-    options.onProgress?.(progressOf(options, first, entries, startedMs))
+    const [doneBlocks, totalBlocks] = [row.nextBlock - first, to - first + 1]
+    const { network, label } = row
+    options.onProgress?.(measure({ network, label, doneBlocks, totalBlocks, registrations: entries }, startedMs))
   }
   return { blocks: row.nextBlock - first, entries }
 }
 
-/** A backfill that remembers what it has written, while that spares it looking for keys. */
+/** A backfill with the keys that it has written, which spare look-ups during the first catch-up. */
 interface Run extends BackfillOptions {
   written?: WrittenKeys
 }
 
-/** A range with what can be worked out before its turn to be written. */
+/** A range with its cluster ids, which are computed before the range's turn to be written. */
 interface PreparedRange extends ConfirmedRange {
   firstIds: ReadonlyMap<string, Buffer>
 }
@@ -97,28 +91,28 @@ const prepare = (network: Network, range: ConfirmedRange): PreparedRange => ({
   firstIds: firstClusterIds(network, keysOf(range.decoded.entries)),
 })
 
-async function writeRange(options: Run, range: PreparedRange): Promise<void> {
-  const limit = options.isCaughtUp ? LIVE_BATCH : CATCH_UP_BATCH
+async function writeRange(run: Run, range: PreparedRange): Promise<void> {
+  const limit = run.isCaughtUp ? LIVE_BATCH : CATCH_UP_BATCH
   const { entries, received, sent, payments } = range.decoded
   let start = 0
   let from = range.from
-  // cut behind a block's last log, so that the checkpoint always stands between blocks
+  // cuts after a block's last log, so that the checkpoint always stands between blocks
   while (entries.length - start > limit) {
     const end = endOfBatch(entries, start, limit)
     if (end === entries.length) break
     const block = entries[end - 1]!.position!.block
     const hash = range.hashOfBlock.get(block)
-    // a block with a configured entry alone has no known hash: take it along with the next
+    // a block with nothing but a configured entry has no known hash: the next cut takes it along
     if (!hash) break
-    await commit(options, range, cut(entries.slice(start, end), from, block), block, hash)
+    await commit(run, { range, logs: cut(entries.slice(start, end), from, block), block, hash })
     start = end
     from = block + 1
   }
   const rest = start === 0 ? entries : entries.slice(start)
-  await commit(options, range, cut(rest, from, range.to), range.to, range.lastHash)
+  await commit(run, { range, logs: cut(rest, from, range.to), block: range.to, hash: range.lastHash })
 
   function cut(batch: Entry[], first: number, last: number): DecodedLogs {
-    // messages that were left out of earlier blocks come with the range's first part
+    // messages that nodes left out of earlier blocks come with the range's first part
     const isInside = ({ block }: { block: number }) => (block >= first || first === range.from) && block <= last
     return {
       entries: batch,
@@ -136,49 +130,29 @@ function endOfBatch(entries: readonly Entry[], start: number, limit: number): nu
   return end
 }
 
-async function commit(
-  options: Run,
-  { firstIds }: PreparedRange,
-  decoded: DecodedLogs,
-  block: number,
-  hash: Buffer,
-): Promise<void> {
-  const { pool, row, epoch } = options
-  const { network, chain } = row
-  failpoint('backfill.before_transaction')
-  await inTransaction(pool, async (client) => {
-    // Not waiting for the disk is safe in the first catch-up alone: a crash of the server loses the newest transactions
-    // whole, rows and checkpoint together, nobody else has written behind them, and the same blocks give the same rows
-    // again. The end of the catch-up is recorded by an ordinary commit, which brings everything before it to disk.
-    if (!options.isCaughtUp) await commitWithoutFlush(client)
-    const minimumWei = await writeConfirmed(
-      client,
-      row,
-      epoch,
-      decoded,
-      { nextBlock: block + 1, parentHash: hash },
-      options.written ? { firstIds, written: options.written } : { firstIds },
-    )
-    // the hash stays known for a while: a local chain may come back from an older state
-    const checkpointBlock = { block, hash, parentHash: Buffer.alloc(32), timestampMs: 0, entries: [] }
-    await writeTail(client, network, chain, { dropFrom: block, blocks: [checkpointBlock], minimumWei })
-    failpoint('backfill.before_commit')
-  })
-  row.nextBlock = block + 1
-  row.parentHash = hash
-  failpoint('backfill.after_commit')
+interface Part {
+  range: PreparedRange
+  logs: DecodedLogs
+  /** The part's last block and its hash. */
+  block: number
+  hash: Buffer
 }
 
-function progressOf({ row, to }: BackfillOptions, first: number, registrations: number, startedMs: number): Progress {
-  const seconds = Math.max(0.001, (Date.now() - startedMs) / 1_000)
-  const doneBlocks = row.nextBlock - first
-  return {
-    network: row.network,
-    label: row.label,
-    doneBlocks,
-    totalBlocks: to - first + 1,
-    registrations,
-    registrationsPerS: Math.round(registrations / seconds),
-    secondsLeft: doneBlocks > 0 ? Math.round(((to + 1 - row.nextBlock) * seconds) / doneBlocks) : null,
-  }
+async function commit(run: Run, { range: { firstIds }, logs, block, hash }: Part): Promise<void> {
+  const { pool, row, epoch, isCaughtUp, written } = run
+  const to = { nextBlock: block + 1, parentHash: hash }
+  failpoint('backfill.before_transaction')
+  await inTransaction(pool, async (client) => {
+    // A commit without a flush is safe in the first catch-up alone: a crash of the server loses the newest transactions whole,
+    // rows and checkpoint together, nobody else has written after them, and the same blocks give the same rows again. The
+    // ordinary commit that records the end of the catch-up brings everything before it to disk.
+    if (!isCaughtUp) await commitWithoutFlush(client)
+    const minimumWei = await writeConfirmed(client, { row, epoch, logs, to, firstIds, ...(written ? { written } : {}) })
+    // the hash stays known for a while: a local chain may come back from an older state
+    const checkpointBlock = { block, hash, parentHash: Buffer.alloc(32), timestampMs: 0, entries: [] }
+    await writeTail(client, row.network, row.chain, { dropFrom: block, blocks: [checkpointBlock], minimumWei })
+    failpoint('backfill.before_commit')
+  })
+  Object.assign(row, to)
+  failpoint('backfill.after_commit')
 }

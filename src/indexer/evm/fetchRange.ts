@@ -9,16 +9,16 @@ import { bigIntToWord, fromHex } from '../../registry/primitives/bytes.js'
 import type { ConfirmedRange } from './types.js'
 import type { RangeWidth } from './width.js'
 
-/** What a range is read from. */
+/** The source of a range. */
 export interface RangeSource {
   chain: EvmChain
   width: RangeWidth
-  /** From this block on the answer is held against the headers: a node that is late with its logs is late near its head. */
+  /** Logs from this block on are checked against the headers: a node that is late with its logs is late near its head. */
   checkFrom: number
 }
 
 /**
- * The confirmed entries of blocks `from` to `to`. A range that a node finds too large is halved and asked for in two parts.
+ * Reads the confirmed logs of blocks `from` to `to`. A range that a node finds too large is halved.
  * @throws ChainUnavailableError
  */
 export async function fetchRange(source: RangeSource, from: number, to: number): Promise<ConfirmedRange> {
@@ -63,20 +63,20 @@ async function readRange(
   if (from !== to && !first) throw new RpcError('transient', `eth_getBlockByNumber: block ${from} is missing`)
   const firstHeader = first ?? last
   const range = { logs: await checkLogs(call, { chain, checkFrom }, answer, from), last }
-  const found = await decodeLogs(call, { ...config, chain: chain.chain }, range.logs, await timesOf(call, range))
+  const decoded = await decodeLogs(call, { ...config, chain: chain.chain }, range.logs, await timesOf(call, range))
   const configured = config.role === 'hub' ? minimumEntries(chain, from, to, firstHeader.timestampMs) : []
-  if (configured.length > 0) found.entries = [...configured, ...found.entries].sort(byPosition)
+  if (configured.length > 0) decoded.entries = [...configured, ...decoded.entries].sort(byPosition)
   return {
     from,
     to,
-    decoded: found,
+    decoded,
     parentHash: fromHex(firstHeader.parentHash),
     lastHash: fromHex(range.last.hash),
     hashOfBlock: hashesOf(range.logs),
   }
 }
 
-/** Old blocks are compared with another node's answer, where there is one; new ones are held against their headers. */
+/** Compares old blocks with another node's answer, where there is one, and new blocks with their headers. */
 async function checkLogs(
   call: Call,
   { chain, checkFrom }: Pick<RangeSource, 'chain' | 'checkFrom'>,
@@ -110,12 +110,14 @@ function hashesOf(logs: readonly RawLog[]): Map<number, Buffer> {
   return hashOfBlock
 }
 
-/** Times of the logs' blocks: many nodes put them into the log, for others the headers are asked for. */
+/** Headers that are read at once. */
+const CHUNK_BLOCKS = 32
+
+/** Times of the logs' blocks. Many nodes put them into the log; the headers of others are read. */
 async function timesOf(call: Call, { logs, last }: LogRange): Promise<(log: RawLog) => number> {
   if (logs.every((log) => log.blockTimestamp !== undefined)) return (log) => Number(log.blockTimestamp) * 1_000
   const blocks = [...new Set(logs.map((log) => Number(log.blockNumber)))]
   const times = new Map<number, number>([[last.number, last.timestampMs]])
-  const CHUNK_BLOCKS = 32
   for (let i = 0; i < blocks.length; i += CHUNK_BLOCKS) {
     const headers = await Promise.all(blocks.slice(i, i + CHUNK_BLOCKS).map((block) => getHeader(call, block)))
     for (const header of headers) {
@@ -126,7 +128,7 @@ async function timesOf(call: Call, { logs, last }: LogRange): Promise<(log: RawL
   return (log) => times.get(Number(log.blockNumber))!
 }
 
-/** Before every log of its block: contracts that are not ours announce no minimum, so it is configured and journalled. */
+/** Position before every log of a block. Contracts of others emit no minimum, so that it is configured and journalled. */
 export const CONFIGURED_LOG_INDEX = -1
 
 function minimumEntries(chain: EvmChain, from: number, to: number, timestampMs: number): Entry[] {

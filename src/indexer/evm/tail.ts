@@ -8,37 +8,42 @@ import { fromHex } from '../../registry/primitives/bytes.js'
 import { DeepReorgError, isCheckpointReplaced } from './checkpoint.js'
 import type { TailBlock } from './types.js'
 
-/** How the chain continues what we hold. */
+/** The confirmed and unconfirmed blocks of a chain that are known so far. */
+export interface KnownBlocks {
+  chain: EvmChain
+  /** Its checkpoint is the newest confirmed block. */
+  row: ChainRow
+  /** Unconfirmed blocks on top of the checkpoint, in order. */
+  tail: readonly TailBlock[]
+}
+
+/** How the chain continues the known blocks. */
 export interface Extension {
-  /** Our blocks from here on are no longer on the chain. */
+  /** Blocks of the tail from this number on are no longer on the chain. */
   dropFrom: number
   /** Blocks to add on top, in order, each the parent of the next. */
   blocks: TailBlock[]
 }
 
+/** Blocks whose logs are read at once. */
+const LOGS_AT_ONCE = 8
+
 /**
- * Compares the chain's head with the tail that we hold and reads what is new, from one node. Every block's parent is
- * checked; only another hash at a height that we hold is a reorg.
- * @param held our unconfirmed blocks, in order, on top of the checkpoint
- * @param reach at most so many blocks above ours are read: less in one go gets through more easily
- * @returns null when there is nothing new: the head is ours, or is a lower block of ours (a slow node)
+ * Compares the chain's head with the tail and reads what is new, from one node. Every block's parent is checked; only another
+ * hash at a known height is a reorg.
+ * @param maxBlocks upper bound on new blocks: a small read succeeds more often
+ * @returns null when there is nothing new: the head is known, or is below a known block (a slow node)
  * @throws DeepReorgError when the fork is below the checkpoint
  */
-export async function extendTail(
-  chain: EvmChain,
-  row: ChainRow,
-  held: readonly TailBlock[],
-  latest: Header,
-  reach: number,
-): Promise<Extension | null> {
+export async function extendTail(known: KnownBlocks, latest: Header, maxBlocks: number): Promise<Extension | null> {
+  const { chain, row, tail } = known
   if (latest.number < row.nextBlock) return null
-  const end = row.nextBlock + held.length - 1 + reach
+  const end = row.nextBlock + tail.length - 1 + maxBlocks
   return chain.rpc.onOneNode(async (call) => {
     const newest = latest.number > end ? await getHeader(call, end) : latest
     if (!newest) throw new RpcError('transient', `eth_getBlockByNumber: block ${end} below the head is missing`)
-    const headers = await newHeaders(call, chain, row, held, newest)
+    const headers = await newHeaders(call, known, newest)
     if (headers.length === 0) return null
-    const LOGS_AT_ONCE = 8
     const blocks: TailBlock[] = []
     for (let i = 0; i < headers.length; i += LOGS_AT_ONCE) {
       blocks.push(
@@ -49,16 +54,11 @@ export async function extendTail(
   })
 }
 
-async function newHeaders(
-  call: Call,
-  chain: EvmChain,
-  row: ChainRow,
-  held: readonly TailBlock[],
-  latest: Header,
-): Promise<Header[]> {
-  const top = row.nextBlock + held.length - 1
+async function newHeaders(call: Call, known: KnownBlocks, latest: Header): Promise<Header[]> {
+  const { row, tail } = known
+  const top = row.nextBlock + tail.length - 1
   const hashAt = (block: number): Buffer | null =>
-    block >= row.nextBlock ? (held[block - row.nextBlock]?.hash ?? null) : row.parentHash
+    block >= row.nextBlock ? (tail[block - row.nextBlock]?.hash ?? null) : row.parentHash
   if (latest.number <= top && hashAt(latest.number)?.equals(fromHex(latest.hash))) return []
   const between = Array.from({ length: Math.max(0, latest.number - top - 1) }, (_, i) => getHeader(call, top + 1 + i))
   const headers = [...(await Promise.all(between)), latest].map((header) => {
@@ -74,25 +74,29 @@ async function newHeaders(
       )
     }
   })
-  // walk down until the chain meets a block that we hold
+  // walks down to the first known block
   for (;;) {
     const lowest = headers[0]!
     const below = lowest.number - 1
-    const ours = hashAt(below)
-    if (ours?.equals(fromHex(lowest.parentHash))) return headers
+    if (hashAt(below)?.equals(fromHex(lowest.parentHash))) return headers
     if (below < row.nextBlock) {
-      if (row.parentHash === null) return headers
-      if (await isCheckpointReplaced(chain, row)) throw new DeepReorgError(`block ${below} has been replaced`)
-      throw new RpcError(
-        'transient',
-        `block ${lowest.number} is of a fork that leaves out block ${below}, which is on the chain`,
-      )
+      if (row.parentHash !== null) await failBelowCheckpoint(known, below)
+      return headers
     }
     const parent = await getHeader(call, lowest.parentHash)
     if (!parent || parent.number !== below)
       throw new RpcError('transient', `eth_getBlockByHash: block ${below} (${lowest.parentHash}) is missing`)
     headers.unshift(parent)
   }
+}
+
+/** @throws DeepReorgError where the chain has replaced the checkpoint's block, else RpcError: one node is on another fork */
+async function failBelowCheckpoint({ chain, row }: KnownBlocks, below: number): Promise<never> {
+  if (await isCheckpointReplaced(chain, row)) throw new DeepReorgError(`block ${below} has been replaced`)
+  throw new RpcError(
+    'transient',
+    `block ${below + 1} is of a fork that leaves out block ${below}, which is on the chain`,
+  )
 }
 
 async function readBlock(call: Call, chain: EvmChain, header: Header): Promise<TailBlock> {

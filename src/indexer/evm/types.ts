@@ -1,7 +1,21 @@
-import type { DecodedLogs } from '../../chains/evm/decodeLogs.js'
+import type pg from 'pg'
+import type { EvmChain } from '../../chains/evm/chain.js'
+import { type DecodedLogs, mergeLogs, sizeOf } from '../../chains/evm/decodeLogs.js'
+import type { ChainRow } from '../../db/chains.js'
 import type { Network } from '../../registry/primitives/network.js'
+import type { Progress } from '../progress.js'
 
-/** What one step of the indexer came to. */
+export interface ChainIndexerOptions {
+  pool: pg.Pool
+  chain: EvmChain
+  /** Moved in place after each commit. */
+  row: ChainRow
+  epoch: number
+  signal: AbortSignal
+  onProgress?: (progress: Progress) => void
+}
+
+/** Outcome of one step of a chain's indexer. */
 export type Outcome =
   /** Confirmed blocks went from the chain straight into the journal. */
   | { kind: 'backfilled'; blocks: number; entries: number }
@@ -9,12 +23,12 @@ export type Outcome =
   | { kind: 'followed'; blocks: number; facts: number; confirmedBlocks: number; entries: number; dropped: number }
   /** Nothing new. */
   | { kind: 'idle' }
-  /** The node's head is below what we hold: it is slow, not reorged. */
+  /** The node's head is below our tail: the node is slow, not reorged. */
   | { kind: 'behind'; latest: number }
-  /** A confirmed block is no longer on the chain: nothing more is taken from it until an operator decides. */
+  /** A confirmed block is no longer on the chain: indexing stops until an operator decides. */
   | { kind: 'halted'; reason: string }
 
-/** What the indexer knows of its chain, for readiness, metrics and progress. */
+/** State of an indexer and its chain, for readiness and metrics. */
 export interface IndexerState {
   network: Network
   label: string
@@ -36,27 +50,14 @@ export interface ConfirmedRange {
   from: number
   to: number
   decoded: DecodedLogs
-  /** Hash of block `from` - 1 as the range's first block names it. */
+  /** Hash of block `from` - 1, as the range's first block states it. */
   parentHash: Buffer
   lastHash: Buffer
-  /** Hashes of blocks in which our contract logged, where a batch may be cut. */
+  /** Hashes of the blocks with logs of our contract, where a batch may be cut. */
   hashOfBlock: Map<number, Buffer>
 }
 
-export interface Progress {
-  network: Network
-  label: string
-  /** What is counted, default blocks. */
-  unit?: 'blocks' | 'transactions'
-  doneBlocks: number
-  totalBlocks: number
-  registrations: number
-  registrationsPerS: number
-  /** null until it can be told. */
-  secondsLeft: number | null
-}
-
-/** An unconfirmed block and what our contract logged in it. */
+/** An unconfirmed block with our contract's logs. */
 export interface TailBlock {
   block: number
   hash: Buffer
@@ -64,3 +65,8 @@ export interface TailBlock {
   timestampMs: number
   decoded: DecodedLogs
 }
+
+/** Logs of blocks, in order. */
+export const decodedOf = (blocks: readonly TailBlock[]): DecodedLogs => mergeLogs(blocks.map(({ decoded }) => decoded))
+
+export const logCount = (blocks: readonly TailBlock[]): number => sizeOf(decodedOf(blocks))

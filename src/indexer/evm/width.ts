@@ -1,21 +1,21 @@
 /**
- * How many blocks to ask for at once, learned from answers: halved when a node says "too much" (and never grown past that
- * again), grown while answers stay small.
+ * Width of the next `eth_getLogs` range, learned from answers: halved when a node says "too much" (an upper bound from then on),
+ * grown while answers stay small.
  */
 export interface RangeWidth {
   readonly blocks: number
   /** A node refused a range of this many blocks. */
   tooMuch(blocks: number): void
-  /** A range of this many blocks failed for another reason: fewer questions at once go through more easily. */
+  /** A range of this many blocks failed for another reason: a small request succeeds more often. */
   failed(blocks: number): void
   /** A range of `blocks` gave `logs`. */
   answered(blocks: number, logs: number): void
 }
 
-/** Few, since several are asked for before the first answer; sparse blocks grow it fourfold an answer. */
+/** Small, since several ranges are requested before the first answer; sparse blocks grow it fourfold per answer. */
 const FIRST_BLOCKS = 8
 const MAX_BLOCKS = 10_000
-/** A batch of the first catch-up, about 3 MB of JSON: enough to hide the round trip, small enough to keep memory flat. */
+/** Logs per range, about 3 MB of JSON: enough to hide the round trip, small enough to keep memory flat. */
 const TARGET_LOGS = 5_000
 
 export function createRangeWidth(first = FIRST_BLOCKS): RangeWidth {

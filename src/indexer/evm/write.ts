@@ -1,35 +1,36 @@
 import type pg from 'pg'
 import type { DecodedLogs } from '../../chains/evm/decodeLogs.js'
-import { confirmMessages, confirmReceipts } from '../../db/bridge/messages.js'
+import { confirmMessages, confirmReceipts, writeTailMessages, writeTailReceipts } from '../../db/bridge/messages.js'
 import { type ChainRow, type Checkpoint, moveCheckpoint } from '../../db/chains.js'
 import { type AppendOptions, appendEntries } from '../../db/journal/append.js'
-import { forgetConfirmedTail } from '../../db/journal/tail.js'
-import { confirmCommunityPayments } from '../../db/payments/communityPayments.js'
+import { assertLeader } from '../../db/journal/head.js'
+import { forgetConfirmedTail, writeTail } from '../../db/journal/tail.js'
+import { confirmCommunityPayments, writeTailCommunityPayments } from '../../db/payments/communityPayments.js'
 import { notify } from '../../db/pg/notify.js'
+import { inTransaction } from '../../db/pg/pool.js'
 import { failpoint } from '../../ops/failpoint.js'
+import type { Extension } from './tail.js'
+import { type ChainIndexerOptions, decodedOf, type TailBlock } from './types.js'
+
+/** Logs of confirmed blocks and the checkpoint behind them. */
+export interface ConfirmedWrite extends Pick<AppendOptions, 'firstIds' | 'written'> {
+  row: ChainRow
+  epoch: number
+  logs: DecodedLogs
+  to: Checkpoint
+}
 
 /**
- * Writes what confirmed blocks brought, with the checkpoint behind them, in the caller's transaction: entries into the
- * journal, messages and payments into their tables. The head is locked first, exclusively: raising a shared lock later could deadlock
- * with another writer.
- * @param hints what a backfill knows before its turn
+ * Writes confirmed logs in the caller's transaction: entries into the journal, messages and payments into their tables, the
+ * checkpoint behind them. The head is locked first, exclusively: raising a shared lock later could deadlock with another writer.
  * @returns the minimum in force afterwards
  * @throws LostLeadershipError
  */
-export async function writeConfirmed(
-  client: pg.ClientBase,
-  row: ChainRow,
-  epoch: number,
-  { entries, received, sent, payments }: DecodedLogs,
-  to: Checkpoint,
-  hints: Pick<AppendOptions, 'firstIds' | 'written'> = {},
-): Promise<bigint> {
+export async function writeConfirmed(client: pg.ClientBase, write: ConfirmedWrite): Promise<bigint> {
+  const { row, epoch, logs, to, ...hints } = write
   const { network, chain } = row
-  const { minimumWei } = await appendEntries(client, network, entries, {
-    epoch,
-    writerMs: Date.now(),
-    ...hints,
-  })
+  const { entries, received, sent, payments } = logs
+  const { minimumWei } = await appendEntries(client, network, entries, { epoch, writerMs: Date.now(), ...hints })
   failpoint('index.after_append')
   await confirmReceipts(client, network, received)
   await confirmMessages(client, network, chain, sent)
@@ -38,4 +39,57 @@ export async function writeConfirmed(
   await forgetConfirmedTail(client, network, chain, to.nextBlock)
   if (entries.length + received.length + sent.length + payments.length > 0) await notify(client, network)
   return minimumWei
+}
+
+/** What one step of following a chain writes. */
+export interface FollowedWrite {
+  extension: Extension | null
+  /** Whether the tables hold the tail that the extension continues. */
+  isTailStored: boolean
+  minimumWei: bigint
+  /** The newest block that is confirmed now, if any. */
+  last: TailBlock | undefined
+  /** Logs of the blocks that are confirmed now. */
+  confirmed: DecodedLogs
+}
+
+/**
+ * Writes in one transaction the confirmed blocks with their checkpoint, and the new tail.
+ * @returns the minimum in force afterwards
+ * @throws LostLeadershipError
+ */
+export function writeFollowed(options: ChainIndexerOptions, write: FollowedWrite): Promise<bigint> {
+  const { pool, row, epoch } = options
+  const { last, confirmed: logs } = write
+  return inTransaction(pool, async (client) => {
+    let { minimumWei } = write
+    if (last) {
+      const to = { nextBlock: last.block + 1, parentHash: last.hash }
+      minimumWei = await writeConfirmed(client, { row, epoch, logs, to })
+    } else await assertLeader(client, row.network, epoch)
+    if (write.extension) await writeExtension(client, options, { ...write, minimumWei, extension: write.extension })
+    await notify(client, row.network)
+    failpoint('follow.before_commit')
+    return minimumWei
+  })
+}
+
+async function writeExtension(
+  client: pg.ClientBase,
+  { chain: { role, config }, row }: ChainIndexerOptions,
+  { extension, isTailStored, minimumWei, last }: FollowedWrite & { extension: Extension },
+): Promise<void> {
+  const { network, chain } = row
+  const dropFrom = isTailStored ? extension.dropFrom : row.nextBlock
+  const isTail = ({ block }: { block: number }) => !last || block > last.block
+  // a block that is confirmed as soon as it is seen has no facts any more, but its hash stays known
+  const blocks = extension.blocks.map(({ decoded, ...block }) => ({
+    ...block,
+    entries: isTail(block) ? decoded.entries : [],
+  }))
+  await writeTail(client, network, chain, { dropFrom, blocks, minimumWei })
+  const { received, sent, payments } = decodedOf(extension.blocks.filter(isTail))
+  if (role === 'hub') await writeTailReceipts(client, network, { dropFrom, receipts: received })
+  else await writeTailMessages(client, network, chain, { dropFrom, messages: sent })
+  if (config.communityPayments) await writeTailCommunityPayments(client, network, chain, { dropFrom, payments })
 }

@@ -9,7 +9,7 @@ import {
   readTransactions,
 } from '../../chains/solana/reads.js'
 import type { PaymentAccount } from '../../chains/solana/registrar.js'
-import type { Progress } from '../evm/types.js'
+import type { Progress } from '../progress.js'
 import { communityKey, openCommunityKeys } from './communitySequence.js'
 import { hexOf, openQuotes } from './sequence.js'
 import type { PaymentWatcherOptions } from './watcher.js'

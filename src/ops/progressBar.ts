@@ -1,6 +1,6 @@
-/** How a long command shows how far it is: a bar that is drawn over on a terminal, a line now and then elsewhere. */
+/** Progress of a long task: a bar that is redrawn in place on a terminal, a line every few seconds elsewhere. */
 export interface ProgressBar {
-  /** @param share of the step, 0 to 1 */
+  /** @param share of the step that is done, 0 to 1 */
   show(step: string, share: number, note?: string): void
   /** Clears the bar. */
   end(): void
@@ -10,7 +10,7 @@ const WIDTH = 30
 const DRAW_EVERY_MS = 100
 const LINE_EVERY_MS = 5_000
 
-/** Draws on stderr, so that what a command prints stays clean. */
+/** Draws on stderr, so that the output of a command stays clean. */
 export function createProgressBar(stream: NodeJS.WriteStream = process.stderr): ProgressBar {
   let step = ''
   let shownMs = 0
