@@ -1,7 +1,7 @@
 import bs58 from 'bs58'
 import fc from 'fast-check'
 import { describe, expect, it } from 'vitest'
-import { addressOfWord, addressToWord, decodeAddress, lookupAddress, parseAddress } from './address.js'
+import { addressOfWord, addressToWord, decodeAddress, decodeWallet, lookupAddress, parseAddress } from './address.js'
 
 /** The vectors of EIP-55. */
 const EIP55 = [
@@ -127,9 +127,19 @@ describe('stored forms', () => {
   it.each(['', '01', `01${'00'.repeat(19)}`, `01${'00'.repeat(32)}`, `02${'00'.repeat(20)}`, `03${'00'.repeat(20)}`])(
     'are refused for bytes that are none: 0x%s',
     (hex) => {
-      expect(() => decodeAddress(Buffer.from(hex, 'hex'))).toThrow(RangeError)
+      expect(() => decodeAddress(Buffer.from(hex, 'hex'))).toThrow(`0x${hex} is not a stored address`)
     },
   )
+
+  it('of any chain come back as wallets, and are refused for text that is no address', () => {
+    for (const text of [EIP55[0]!.toLowerCase(), '1A1zP1eP5QGefi2DMPTfTL5SLmv7DivfNa']) {
+      const wallet = lookupAddress(text)!
+      expect(wallet.text).toBe(text)
+      expect(decodeWallet(wallet.bytes)).toEqual(wallet)
+    }
+    expect(() => decodeWallet(Buffer.from('03313131', 'hex'))).toThrow('0x03313131 is not a stored address')
+    for (const text of ['', 'nobody', `${EIP55[0]!}0`]) expect(lookupAddress(text)).toBeNull()
+  })
 
   it('do not change when the bytes they were read from do', () => {
     const word = addressToWord(parsed(EIP55[0]!).bytes)

@@ -30,7 +30,19 @@ describe('bytes', () => {
         expect(wordToBigInt(bigIntToWord(value))).toBe(value)
       }),
     )
-    for (const value of [-1n, 2n ** 256n, 2n ** 300n]) expect(() => bigIntToWord(value)).toThrow(RangeError)
+    expect(bigIntToWord(0n).equals(Buffer.alloc(32))).toBe(true)
+    for (const value of [-1n, -(2n ** 255n), 2n ** 256n, 2n ** 300n])
+      expect(() => bigIntToWord(value)).toThrow(new RangeError(`${value} does not fit an unsigned 256-bit word`))
+  })
+
+  it('of any length are an unsigned integer, wherever they lie in their buffer', () => {
+    fc.assert(
+      fc.property(fc.uint8Array({ minLength: 1, maxLength: 40 }), (a) => {
+        const value = BigInt(`0x${Buffer.from(a).toString('hex')}`)
+        expect(wordToBigInt(a)).toBe(value)
+        expect(wordToBigInt(Uint8Array.of(9, ...a, 9).subarray(1, -1))).toBe(value)
+      }),
+    )
   })
 
   it('of a hash give a signed 64-bit key of its first eight', () => {

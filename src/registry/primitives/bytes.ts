@@ -23,7 +23,7 @@ export function wordToBigInt(word: Uint8Array): bigint {
 
 /** An unsigned integer below 2^256 as a big-endian 32-byte word. Throws RangeError outside that range. */
 export function bigIntToWord(value: bigint): Buffer {
-  if (value < 0n || value >> 256n !== 0n) throw new RangeError(`${value} does not fit an unsigned 256-bit word`)
+  if (value >> 256n !== 0n) throw new RangeError(`${value} does not fit an unsigned 256-bit word`)
   return Buffer.from(value.toString(16).padStart(64, '0'), 'hex')
 }
 

@@ -1,6 +1,14 @@
 import fc from 'fast-check'
 import { describe, expect, it } from 'vitest'
-import { NAME_MAX_BYTES, nameToWord, parseClusterName, parseFullName, parseName, wordToName } from './name.js'
+import {
+  NAME_MAX_BYTES,
+  nameToWord,
+  numberedName,
+  parseClusterName,
+  parseFullName,
+  parseName,
+  wordToName,
+} from './name.js'
 
 const ALPHABET = 'abcdefghijklmnopqrstuvwxyz0123456789_-'
 const name = fc.string({ unit: fc.constantFrom(...ALPHABET), minLength: 1, maxLength: NAME_MAX_BYTES })
@@ -92,7 +100,9 @@ describe('the word of a name', () => {
   })
 
   it.each(['', 'Foo', 'a b', 'x'.repeat(33), 'é'])('is refused for %j', (text) => {
-    expect(() => nameToWord(text)).toThrow(RangeError)
+    expect(() => nameToWord(text)).toThrow(
+      new RangeError(`"${text}" is not a name of 1 to 32 characters of a-z, 0-9, _ and -`),
+    )
   })
 
   it('is refused when any one byte is outside the alphabet, in any place', () => {
@@ -123,5 +133,18 @@ describe('the word of a name', () => {
         if (read !== null) expect(nameToWord(read).equals(bytes)).toBe(true)
       }),
     )
+  })
+})
+
+describe('a name that is taken', () => {
+  it.each([
+    ['main', [], 'main'],
+    ['main', ['main'], 'main-2'],
+    ['main', ['main', 'main-2', 'main-4'], 'main-3'],
+    ['main', ['main', ...Array.from({ length: 8 }, (_, i) => `main-${i + 2}`)], 'main-10'],
+    ['x'.repeat(32), ['x'.repeat(32)], `${'x'.repeat(30)}-2`],
+    ['x'.repeat(31), ['x'.repeat(31)], `${'x'.repeat(30)}-2`],
+  ])('%s, beside %j, becomes %s', (text, taken, free) => {
+    expect(numberedName(text, (candidate) => taken.includes(candidate))).toBe(free)
   })
 })

@@ -1,4 +1,5 @@
-import { bech32 } from '@scure/base'
+import { createHash } from 'node:crypto'
+import { base58, base58xrp, bech32, bech32m } from '@scure/base'
 import fc from 'fast-check'
 import { describe, expect, it } from 'vitest'
 import { addressToWord, decodeWallet, parseAddress, parseWallet } from './address.js'
@@ -51,6 +52,39 @@ describe('addresses of other chains', () => {
     // the last is a Nostr key (NIP-19), which is 32 bytes in bech32 too, and no address
     for (const junk of ['cosmos1', other, 'nsec1vl029mgpspedva04g90vltkh6fvh240zqtv9k0t9af8935ke9laqsnlfe5'])
       expect(parseOther(junk)).toBeNull()
+  })
+
+  it('of 32 bytes of a Cosmos chain are accounts too (ADR 028)', () => {
+    const text = bech32.encode('osmo', bech32.toWords(Buffer.alloc(32, 7)))
+    expect(parseOther(text)).toEqual({ type: 'cosmos-osmo', text })
+  })
+
+  const words = (bytes: number) => bech32.toWords(Buffer.alloc(bytes, 7))
+  const program = (version: number, bytes: number) => [version, ...words(bytes)]
+  it.each([
+    ['more digits than Aptos has', `0x${'0'.repeat(65)}`],
+    ['version 0 of 25 bytes', bech32.encode('bc', program(0, 25))],
+    ['version 1 in bech32, not bech32m (BIP 350)', bech32.encode('bc', program(1, 32))],
+    ['version 1 of 20 bytes', bech32m.encode('bc', program(1, 20))],
+    ['version 2', bech32m.encode('bc', program(2, 32))],
+    ['version 1 of Litecoin', bech32m.encode('ltc', program(1, 32))],
+    ['a witness program of a chain that has none', bech32.encode('osmo', program(0, 20))],
+    ['bits left over that are not zero', bech32.encode('osmo', [...words(20).slice(0, -1), 1, 1])],
+    ['a digit in its prefix', bech32.encode('osmo2', words(20))],
+    ['more than 90 characters', bech32.encode('osmosisosmosisosmosi', words(43), 200)],
+  ])('are none with %s', (_, text) => expect(parseOther(text)).toBeNull())
+
+  it('in base58 have 25 bytes, a version that is known, and a checksum over the rest', () => {
+    const sha256 = (bytes: Uint8Array) => createHash('sha256').update(bytes).digest()
+    const checked = (version: number, bytes: number) => {
+      const rest = Buffer.concat([Buffer.of(version), Buffer.alloc(bytes, 7)])
+      return Buffer.concat([rest, sha256(sha256(rest)).subarray(0, 4)])
+    }
+    expect(parseOther(base58.encode(checked(48, 20)))).toMatchObject({ type: 'litecoin-p2pkh' })
+    expect(parseOther(base58xrp.encode(checked(0, 20)))).toMatchObject({ type: 'ripple-classic' })
+    for (const bytes of [checked(48, 19), checked(48, 21), checked(49, 20)])
+      expect(parseOther(base58.encode(bytes))).toBeNull()
+    for (const bytes of [checked(5, 20), checked(0, 21)]) expect(parseOther(base58xrp.encode(bytes))).toBeNull()
   })
 
   it('with any character changed are none', () => {
