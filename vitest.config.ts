@@ -2,14 +2,14 @@ import { rmSync } from 'node:fs'
 import { join } from 'node:path'
 import { defineConfig } from 'vitest/config'
 import { generate } from './scripts/generate.js'
-import { temporaryFolder } from './test/support/temporary.js'
+import { temporaryFolder } from './test/setup/temporary.js'
 
 await generate()
 
 // every process of a run inherits this
 process.env.TMPDIR = temporaryFolder()
 
-/** Made once per run: the programs that tests start (test/support/built.ts), and a data directory of PostgreSQL. */
+/** Made once per run: the programs that tests start (test/setup/built.ts), and a data directory of PostgreSQL. */
 const run = `${process.pid}-${Date.now()}`
 const programs = join(import.meta.dirname, `dist-test-${run}`)
 const template = join(process.env.TMPDIR, `clusterd-postgres-${run}`)
@@ -26,7 +26,7 @@ const shared = {
   hookTimeout: 120_000,
   // tests kill servers, never the machine: nothing has to reach the disk
   provide: { programs, postgres: { template, settings: { fsync: 'off' } } },
-  setupFiles: ['test/prepare.ts'],
+  setupFiles: ['test/setup/prepare.ts'],
 }
 
 /** Tests of one shared world. */
@@ -76,8 +76,8 @@ export default defineConfig({
           ...shared,
           name: 'e2e',
           include: SHARED,
-          globalSetup: ['test/globalSetup.ts'],
-          setupFiles: [...shared.setupFiles, 'test/wakeWorld.ts'],
+          globalSetup: ['test/setup/globalSetup.ts'],
+          setupFiles: [...shared.setupFiles, 'test/setup/wakeWorld.ts'],
           maxWorkers: 2,
           sequence: { groupOrder: 1 },
         },

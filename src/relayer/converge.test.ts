@@ -9,7 +9,7 @@ import {
   modelStore,
   reorg,
   usedNonces,
-} from '../../test/support/chainModel.js'
+} from '../../test/model/chainModel.js'
 import { converge, type Outcome } from './converge.js'
 import { newDelivery, park, resume } from './delivery.js'
 import type { Policy } from './machine.js'

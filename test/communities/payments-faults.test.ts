@@ -6,9 +6,9 @@ import { rewind } from '../../src/db/journal/rewind/index.js'
 import type { RewindReport } from '../../src/db/journal/rewind/report.js'
 import { rewindPoint } from '../../src/indexer/evm/rewindPoint.js'
 import { fromHex, toHex } from '../../src/registry/primitives/bytes.js'
-import { type CommunityWorld, startCommunityWorld } from '../support/communityWorld.js'
 import { die } from '../support/kill.js'
 import { holdBlocks } from '../support/miner.js'
+import { type CommunityWorld, startCommunityWorld } from './communityWorld.js'
 
 let at: CommunityWorld
 beforeAll(async () => {

@@ -6,7 +6,7 @@ import { communityPaymentsAbi } from '../../src/chains/evm/contracts/index.js'
 import { replay } from '../../src/db/journal/replay.js'
 import { toHex } from '../../src/registry/primitives/bytes.js'
 import { receiptOf } from '../../src/testing/chains/receipt.js'
-import { type CommunityWorld, type Label, NATIVE, startCommunityWorld } from '../support/communityWorld.js'
+import { type CommunityWorld, type Label, NATIVE, startCommunityWorld } from './communityWorld.js'
 
 const PRICE = 1_000n
 const TOKEN_PRICE = 50n

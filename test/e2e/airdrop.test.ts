@@ -16,8 +16,8 @@ import { until } from '../../src/testing/until.js'
 import { operatorAccount } from '../../src/testing/world.js'
 import { type Member, memberOf } from '../api/members.js'
 import { solanaAccount } from '../api/wallets.js'
-import { apiOf } from '../support/sharedApi.js'
 import { freshName, freshWallet, hubOf, sendRegistration, world } from '../support/world.js'
+import { apiOf } from './sharedApi.js'
 
 const run = promisify(execFile)
 const community = freshName('drop')

@@ -14,7 +14,6 @@ import { createMint, mintTokens } from '../../src/testing/solana/tokens.js'
 import type { SolanaAccount } from '../../src/testing/world.js'
 import { type Member, memberOf } from '../api/members.js'
 import { solanaAccount } from '../api/wallets.js'
-import { apiOf } from '../support/sharedApi.js'
 import {
   ask,
   freshName,
@@ -26,6 +25,7 @@ import {
   spokeOf,
   world,
 } from '../support/world.js'
+import { apiOf } from './sharedApi.js'
 
 /** Every way to a name below a community, on the shared world, as a frontend goes it. */
 

@@ -3,15 +3,8 @@ import type { Browser, BrowserContext, Page } from 'playwright-core'
 import { afterAll, beforeAll, describe, expect, it } from 'vitest'
 import { payQuote } from '../../src/testing/solana/payQuote.js'
 import { solanaAccount } from '../api/wallets.js'
-import {
-  addEvmWallet,
-  addSolanaWallet,
-  type EvmTestWallet,
-  findChromium,
-  launch,
-  screenshot,
-} from '../support/browser.js'
 import { freshName, freshSolanaWallet, freshWallet, hubOf, world } from '../support/world.js'
+import { addEvmWallet, addSolanaWallet, type EvmTestWallet, findChromium, launch, screenshot } from './browser.js'
 
 const executable = findChromium()
 const WAIT_MS = 20_000

@@ -2,10 +2,10 @@ import fc from 'fast-check'
 import { describe, expect, it } from 'vitest'
 import type { Entry } from '../../src/registry/journal/entry.js'
 import { publicEvents } from '../../src/registry/journal/events.js'
-import { append, emptyRegistry, type MemoryRegistry } from '../support/memoryRegistry.js'
 import { Model } from './clusterModel.js'
 import { entryOf, idOf, type Step, steps } from './clusterSteps.js'
 import { entriesIn, folded, LATE, line, number, rowsOf, sorted } from './lines.js'
+import { append, emptyRegistry, type MemoryRegistry } from './memoryRegistry.js'
 
 /** The entries of steps, in a state that only the model can tell (cluster ids), and what the model says of each. */
 function play(list: readonly Step[]) {

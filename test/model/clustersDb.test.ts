@@ -13,10 +13,10 @@ import { migrate } from '../../src/db/pg/migrate.js'
 import { createPool, inTransaction } from '../../src/db/pg/pool.js'
 import type { Entry } from '../../src/registry/journal/entry.js'
 import { type Postgres, startPostgres } from '../../src/testing/processes/postgres.js'
-import type { MemoryRegistry } from '../support/memoryRegistry.js'
 import { CommunityModel } from './communityModel.js'
 import { type CommunityStep, communitySteps, entryOf, HIDING } from './communitySteps.js'
 import { folded, LATE } from './lines.js'
+import type { MemoryRegistry } from './memoryRegistry.js'
 
 const home = mkdtempSync(join(tmpdir(), 'clusterd-clusters-'))
 let postgres: Postgres

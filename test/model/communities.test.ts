@@ -2,11 +2,11 @@ import fc from 'fast-check'
 import { describe, expect, it } from 'vitest'
 import type { Changes } from '../../src/registry/fold/index.js'
 import { publicEvents } from '../../src/registry/journal/events.js'
-import { append, emptyRegistry, type MemoryRegistry } from '../support/memoryRegistry.js'
 import type { Step } from './clusterSteps.js'
 import { CommunityModel, type CommunityTold } from './communityModel.js'
 import { type CommunityStep, communitySteps, entryOf, HIDING } from './communitySteps.js'
 import { entriesIn, folded, LATE, line, number, rowsOf, sorted } from './lines.js'
+import { append, emptyRegistry, type MemoryRegistry } from './memoryRegistry.js'
 
 /** The entries of steps, and what the model says of each. */
 function play(list: readonly CommunityStep[]) {

@@ -1,8 +1,8 @@
 import type { Entry } from '../../src/registry/journal/entry.js'
 import type { PublicEvent } from '../../src/registry/journal/events.js'
-import { append, emptyRegistry, type MemoryRegistry } from '../support/memoryRegistry.js'
 import type { Model } from './clusterModel.js'
 import { WALLETS } from './clusterSteps.js'
+import { append, emptyRegistry, type MemoryRegistry } from './memoryRegistry.js'
 
 /** What the registry has, in the words of the models: wallets and clusters by number, events as lines. */
 

@@ -15,7 +15,7 @@ import { showPayers } from '../../src/relayer/metrics.js'
 import type { PayerState } from '../../src/relayer/payouts/payer.js'
 import { runPayer } from '../../src/relayer/payouts/run.js'
 import { programCommand } from '../../src/testing/processes/programs.js'
-import { LAMPORTS, type Paid, type PaymentWorld, startPaymentWorld } from '../support/paymentWorld.js'
+import { LAMPORTS, type Paid, type PaymentWorld, startPaymentWorld } from './paymentWorld.js'
 
 const [CONFIRMED, PARKED, QUEUED] = [3, 4, 0]
 const [SETTLE, REFUND] = [1, 2]

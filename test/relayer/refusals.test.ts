@@ -29,7 +29,7 @@ import { programDataAddress } from '../../src/testing/solana/deployProgram.js'
 import { sendSolana } from '../../src/testing/solana/sendSolana.js'
 import { createMint, mintTokens, payCommunity } from '../../src/testing/solana/tokens.js'
 import { MINIMUM_WEI, openChains, placeBids } from '../support/bridgeWorld.js'
-import { type PaymentWorld, startPaymentWorld } from '../support/paymentWorld.js'
+import { type PaymentWorld, startPaymentWorld } from './paymentWorld.js'
 
 /** Payments for names of communities on Solana that bought nothing: given back within their hold, once. */
 

@@ -4,7 +4,7 @@ import { createPool } from '../../src/db/pg/pool.js'
 import { createPaymentWatcher } from '../../src/indexer/solana/watcher.js'
 import { openSolana } from '../../src/open.js'
 import { armFailpoint } from '../../src/ops/failpoint.js'
-import { clusterConfig, QUOTE_KEY } from '../support/solanaConfig.js'
+import { clusterConfig, QUOTE_KEY } from './solanaConfig.js'
 
 /** A watcher in a process of its own, which dies at a fail point. It ends by itself only when that is never passed. */
 export interface WatcherOrder {

@@ -10,7 +10,7 @@ import { toHex } from '../../src/registry/primitives/bytes.js'
 import { nameToWord } from '../../src/registry/primitives/name.js'
 import { receiptOf } from '../../src/testing/chains/receipt.js'
 import { MINIMUM_WEI } from '../support/hubWorld.js'
-import { type SolanaWorld, startSolanaWorld } from '../support/solanaWorld.js'
+import { type SolanaWorld, startSolanaWorld } from './solanaWorld.js'
 
 let world: SolanaWorld
 beforeAll(async () => {

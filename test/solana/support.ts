@@ -1,7 +1,7 @@
 import type { TransactionInstruction } from '@solana/web3.js'
 import type { PaymentWatcher, WatchOutcome } from '../../src/indexer/solana/watcher.js'
-import type { Alter } from '../support/solanaProxy.js'
-import type { SolanaWorld } from '../support/solanaWorld.js'
+import type { Alter } from './solanaProxy.js'
+import type { SolanaWorld } from './solanaWorld.js'
 
 /** Steps until nothing is new. */
 export async function settle(watcher: PaymentWatcher): Promise<WatchOutcome[]> {

@@ -6,9 +6,9 @@ import { ChainMismatchError } from '../../src/db/chains.js'
 import { LostLeadershipError } from '../../src/db/journal/head.js'
 import { keypairOf } from '../../src/testing/solana/accounts.js'
 import { confirmSolana } from '../../src/testing/solana/sendSolana.js'
-import { testProgram } from '../support/built.js'
-import { type SolanaWorld, startSolanaWorld } from '../support/solanaWorld.js'
+import { testProgram } from '../setup/built.js'
 import type { WatcherOrder } from './child.js'
+import { type SolanaWorld, startSolanaWorld } from './solanaWorld.js'
 import { notFinalized, registerOrder, settle, without } from './support.js'
 
 let world: SolanaWorld

@@ -4,8 +4,8 @@ import { expect } from 'vitest'
 import type { DeliveryRow } from '../../src/db/outbox/deliveryRows.js'
 import { toHex } from '../../src/registry/primitives/bytes.js'
 import type { ChildOrder } from '../relayer/child.js'
+import { testProgram } from '../setup/built.js'
 import type { BridgeWorld } from './bridgeWorld.js'
-import { testProgram } from './built.js'
 
 /** Slow enough that a child sees a block before it counts as confirmed. */
 const BLOCK_MS = 200

@@ -17,7 +17,7 @@ import {
   OWNERS,
   pat,
   REPEATED,
-} from '../../../test/support/communityFold.js'
+} from '../../../test/model/communityFold.js'
 import { eventData } from '../journal/events.js'
 
 describe('a configuration', () => {

@@ -13,7 +13,7 @@ import {
   OWNERS,
   pat,
   wallet,
-} from '../../../test/support/communityFold.js'
+} from '../../../test/model/communityFold.js'
 
 describe('the names below a community and the public wallets of its cluster', () => {
   /** eve has foo/cold and foo/cold-2. */

@@ -12,7 +12,7 @@ import {
   MINUTE_MS,
   pat,
   USDC,
-} from '../../../test/support/communityFold.js'
+} from '../../../test/model/communityFold.js'
 import type { CommunityPaymentBody } from '../journal/communityChange.js'
 
 describe('a payment', () => {

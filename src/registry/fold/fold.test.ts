@@ -1,6 +1,6 @@
 import fc from 'fast-check'
 import { describe, expect, it } from 'vitest'
-import { append, emptyRegistry, loadSlice, type MemoryRegistry } from '../../../test/support/memoryRegistry.js'
+import { append, emptyRegistry, loadSlice, type MemoryRegistry } from '../../../test/model/memoryRegistry.js'
 import { decodeBidEffects } from '../journal/effects.js'
 import { ENTRY_KIND, type Entry, entryKind } from '../journal/entry.js'
 import { eventData, type PublicEvent, publicEvents } from '../journal/events.js'

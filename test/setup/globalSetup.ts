@@ -2,8 +2,8 @@ import fs from 'node:fs'
 import os from 'node:os'
 import path from 'node:path'
 import type { TestProject } from 'vitest/node'
-import { startStack, type World } from '../src/testing/index.js'
-import { signalAll } from './support/signals.js'
+import { startStack, type World } from '../../src/testing/index.js'
+import { signalAll } from './signals.js'
 
 const BLOCK_MS = 200
 

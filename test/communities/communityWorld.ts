@@ -14,7 +14,7 @@ import {
 } from '../../src/indexer/payments/judge.js'
 import { type CommunityRules, parseCommunityRules } from '../../src/registry/community/rules.js'
 import { receiptOf } from '../../src/testing/chains/receipt.js'
-import { MINIMUM_WEI, openChains, placeBids, startBridgeWorld } from './bridgeWorld.js'
+import { MINIMUM_WEI, openChains, placeBids, startBridgeWorld } from '../support/bridgeWorld.js'
 
 export type Label = '1' | '8453'
 

@@ -1,7 +1,7 @@
 import { inject } from 'vitest'
-import { type PreparedPostgres, preparePostgres } from '../src/testing/processes/postgres.js'
-import { startProgramsFrom } from '../src/testing/processes/programs.js'
-import { builtProgram } from './support/built.js'
+import { type PreparedPostgres, preparePostgres } from '../../src/testing/processes/postgres.js'
+import { startProgramsFrom } from '../../src/testing/processes/programs.js'
+import { builtProgram } from './built.js'
 
 declare module 'vitest' {
   export interface ProvidedContext {

@@ -22,7 +22,7 @@ import { keypairOf } from '../../src/testing/solana/accounts.js'
 import { deployProgram } from '../../src/testing/solana/deployProgram.js'
 import { type LocalSolana, startLocalSolana } from '../../src/testing/solana/localSolana.js'
 import { sendSolana } from '../../src/testing/solana/sendSolana.js'
-import { type HubWorld, startHubWorld } from './hubWorld.js'
+import { type HubWorld, startHubWorld } from '../support/hubWorld.js'
 import { clusterConfig, QUOTE_KEY } from './solanaConfig.js'
 import { type SolanaProxy, startSolanaProxy } from './solanaProxy.js'
 

@@ -1,5 +1,5 @@
 import { inject } from 'vitest'
-import { signalAll } from './support/signals.js'
+import { signalAll } from './signals.js'
 
 // see globalSetup.ts; a process that runs already goes on
 signalAll(inject('pids'), 'SIGCONT')

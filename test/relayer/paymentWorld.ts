@@ -14,9 +14,9 @@ import { createPayer, type Payer, type PayerOptions } from '../../src/relayer/pa
 import { keypairOf } from '../../src/testing/solana/accounts.js'
 import { type LocalSolana, startLocalSolana } from '../../src/testing/solana/localSolana.js'
 import { sendSolana } from '../../src/testing/solana/sendSolana.js'
-import type { PayoutChildOrder } from '../relayer/payoutChild.js'
-import { type BridgeWorld, MINIMUM_WEI, openChains, startBridgeWorld } from './bridgeWorld.js'
-import { testProgram } from './built.js'
+import { testProgram } from '../setup/built.js'
+import { type BridgeWorld, MINIMUM_WEI, openChains, startBridgeWorld } from '../support/bridgeWorld.js'
+import type { PayoutChildOrder } from './payoutChild.js'
 
 const QUOTE_KEY = Buffer.alloc(32, 0x0c)
 export const LAMPORTS = 25_000_000n
