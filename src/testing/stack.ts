@@ -3,10 +3,11 @@ import type { LocalChain } from './chains/localChain.js'
 import { type ChainDefinition, type ChainLabel, chooseChains, type NetworkOf } from './chains/localChains.js'
 import { seedCommunities } from './communitySeeds.js'
 import type { DaemonEnvironment, DaemonProcess } from './processes/daemonProcess.js'
-import { clearGround, type Ground, layGround } from './processes/sandbox.js'
+import { createSandbox, destroySandbox, type Sandbox } from './processes/sandbox.js'
 import { type ChainSeed, seedNetwork } from './seeds.js'
 import type { LocalSolana } from './solana/localSolana.js'
 import {
+  allSettledOrThrow,
   claimPort,
   describeChains,
   type PostgresHandle,
@@ -14,7 +15,6 @@ import {
   startDaemon,
   startDatabase,
   startSolana,
-  together,
 } from './stackParts.js'
 import { until } from './until.js'
 import {
@@ -87,41 +87,41 @@ export async function startStack<N extends Network = Network, L extends ChainLab
   const failed = new Promise<string>((resolve) => {
     fail = resolve
   })
-  const ground = layGround(options.home, options.log ?? (() => {}), (sentence) => fail(sentence))
+  const sandbox = createSandbox(options.home, options.log ?? (() => {}), (sentence) => fail(sentence))
   try {
-    return await build(ground, definitions, options, failed)
+    return await build(sandbox, definitions, options, failed)
   } catch (error) {
-    await clearGround(ground)
+    await destroySandbox(sandbox)
     throw error
   }
 }
 
 async function build<N extends Network>(
-  ground: Ground,
+  sandbox: Sandbox,
   definitions: readonly ChainDefinition[],
   options: StackOptions<N>,
   failed: Promise<string>,
 ): Promise<Stack<N>> {
-  const ended = await ground.pids.endLeftovers(['postgres'])
-  if (ended.length > 0) ground.log(`ended what an earlier run had left: ${ended.map(({ kind }) => kind).join(', ')}`)
-  removeWorld(ground.home) // of a run that was killed: it is written when this one is ready
+  const ended = await sandbox.pids.endLeftovers(['postgres'])
+  if (ended.length > 0) sandbox.log(`ended what an earlier run had left: ${ended.map(({ kind }) => kind).join(', ')}`)
+  removeWorld(sandbox.home) // of a run that was killed: it is written when this one is ready
 
   const { blockMs = DEFAULT_BLOCK_MS } = options
   const networks = definitions.filter(({ role }) => role === 'hub').length
-  const [database, chains, solana, port, opsPort] = await together([
-    startDatabase(ground, options.databaseUrl),
-    startChains(ground, definitions, blockMs),
+  const [database, chains, solana, port, opsPort] = await allSettledOrThrow([
+    startDatabase(sandbox, options.databaseUrl),
+    startChains(sandbox, definitions, blockMs),
     (options.solana ?? options.chains === undefined)
-      ? startSolana(ground, { networks, blockMs, rpcUrl: options.solanaRpcUrl })
+      ? startSolana(sandbox, { networks, blockMs, rpcUrl: options.solanaRpcUrl })
       : Promise.resolve(undefined),
-    claimPort(ground, 'PORT', options.port),
-    claimPort(ground, 'OPS_PORT', options.opsPort),
+    claimPort(sandbox, 'PORT', options.port),
+    claimPort(sandbox, 'OPS_PORT', options.opsPort),
   ])
-  describeChains(ground, chains, solana, blockMs)
+  describeChains(sandbox, chains, solana, blockMs)
   const at = { api: `http://127.0.0.1:${port}`, ops: `http://127.0.0.1:${opsPort}`, databaseUrl: database.url }
-  const [seeds] = await together([
+  const [seeds] = await allSettledOrThrow([
     options.seeds === false ? Promise.resolve(new Map<Network, ChainSeed>()) : seed(chains),
-    startDaemon(ground, {
+    startDaemon(sandbox, {
       ...at,
       port,
       opsPort,
@@ -140,20 +140,20 @@ async function build<N extends Network>(
     seeds: {},
   }
   world.seeds = await settleSeeds(world, seeds)
-  if (ground.isKept) writeWorld(ground.home, world)
+  if (sandbox.isKept) writeWorld(sandbox.home, world)
 
   let stopped: Promise<void> | undefined
   return {
     ...world,
     world,
-    home: ground.home,
-    daemon: ground.daemon as DaemonProcess,
+    home: sandbox.home,
+    daemon: sandbox.daemon as DaemonProcess,
     anvils: Object.fromEntries(chains.map((chain) => [chain.label, chain])),
     postgres: database.handle,
     solana,
     failed,
     stop() {
-      stopped ??= clearGround(ground)
+      stopped ??= destroySandbox(sandbox)
       return stopped
     },
   }
@@ -176,7 +176,9 @@ async function settleSeeds<N extends Network>(
 async function seed(chains: readonly LocalChain[]): Promise<Map<Network, ChainSeed>> {
   const hubs = chains.filter(({ role }) => role === 'hub')
   return new Map(
-    await together(hubs.map(async (hub) => [hub.network, await seedNetwork(hub, spokesOf(chains, hub)[0])] as const)),
+    await allSettledOrThrow(
+      hubs.map(async (hub) => [hub.network, await seedNetwork(hub, spokesOf(chains, hub)[0])] as const),
+    ),
   )
 }
 

@@ -10,7 +10,7 @@ import { writeAtomically } from './processes/files.js'
 import { freePort, isPortFree, releasePort } from './processes/ports.js'
 import { createDatabase, type Postgres, startPostgres } from './processes/postgres.js'
 import { endProcess } from './processes/processes.js'
-import type { Ground } from './processes/sandbox.js'
+import type { Sandbox } from './processes/sandbox.js'
 import { solanaEntry } from './solana/entry.js'
 import { type LocalSolana, startLocalSolana } from './solana/localSolana.js'
 import { operatorAccount, privateKeyOf } from './world.js'
@@ -30,7 +30,9 @@ export interface PostgresHandle {
 }
 
 /** Waits for all, also when one fails: what still starts then has to be known before it can be ended. */
-export async function together<T extends readonly unknown[]>(tasks: { [K in keyof T]: Promise<T[K]> }): Promise<T> {
+export async function allSettledOrThrow<T extends readonly unknown[]>(
+  tasks: { [K in keyof T]: Promise<T[K]> },
+): Promise<T> {
   const results = await Promise.allSettled(tasks)
   const rejected = results.find((result) => result.status === 'rejected')
   if (rejected) throw rejected.reason
@@ -38,36 +40,36 @@ export async function together<T extends readonly unknown[]>(tasks: { [K in keyo
 }
 
 /** A port for the API or the operator's routes. @throws when the wanted one is taken */
-export async function claimPort(ground: Ground, variable: string, wanted: number | undefined): Promise<number> {
+export async function claimPort(sandbox: Sandbox, variable: string, wanted: number | undefined): Promise<number> {
   const isGiven = wanted !== undefined && wanted !== 0
   if (isGiven && !(await isPortFree(wanted))) throw new Error(`Port ${wanted} is taken: set ${variable} to a free one.`)
   const port = isGiven ? wanted : await freePort()
-  ground.closers.push(async () => releasePort(port))
+  sandbox.closers.push(async () => releasePort(port))
   return port
 }
 
 /** The database that is given, or an embedded server; migrated. */
 export async function startDatabase(
-  ground: Ground,
+  sandbox: Sandbox,
   given: string | undefined,
 ): Promise<{ url: string; handle: PostgresHandle | undefined }> {
-  const handle = given === undefined ? await startEmbedded(ground) : undefined
+  const handle = given === undefined ? await startEmbedded(sandbox) : undefined
   const url = given ?? (await createDatabase(handle?.url ?? '', DATABASE_NAME))
   const applied = await migrate(url)
-  if (applied.length > 0) ground.log(`migrated the database: ${applied.join(', ')}`)
+  if (applied.length > 0) sandbox.log(`migrated the database: ${applied.join(', ')}`)
   return { url, handle }
 }
 
-async function startEmbedded(ground: Ground): Promise<PostgresHandle & { url: string }> {
-  const dataDir = path.join(ground.home, 'postgres')
+async function startEmbedded(sandbox: Sandbox): Promise<PostgresHandle & { url: string }> {
+  const dataDir = path.join(sandbox.home, 'postgres')
   const start = async (port: number): Promise<Postgres> => {
-    const server = await startPostgres({ dataDir, port, logFile: path.join(ground.home, 'logs', 'postgres.log') })
-    ground.closers.push(() => server.stop())
-    ground.pids.add(server.pid, 'postgres', 'postgres')
+    const server = await startPostgres({ dataDir, port, logFile: path.join(sandbox.home, 'logs', 'postgres.log') })
+    sandbox.closers.push(() => server.stop())
+    sandbox.pids.add(server.pid, 'postgres', 'postgres')
     return server
   }
-  let server = await start(await lastPort(path.join(ground.home, 'postgres.port')))
-  ground.log(`PostgreSQL ${server.reused ? 'was still running' : 'runs'} on port ${server.port}`)
+  let server = await start(await lastPort(path.join(sandbox.home, 'postgres.port')))
+  sandbox.log(`PostgreSQL ${server.reused ? 'was still running' : 'runs'} on port ${server.port}`)
   return {
     get pid() {
       return server.pid
@@ -93,53 +95,53 @@ async function lastPort(file: string): Promise<number> {
 
 /** Starts the chains with all contracts, connected, and writes the daemon's chains file. */
 export async function startChains(
-  ground: Ground,
+  sandbox: Sandbox,
   definitions: readonly ChainDefinition[],
   blockMs: number,
 ): Promise<LocalChain[]> {
-  const previous = previousChains(ground.home)
+  const previous = previousChains(sandbox.home)
   const hubEidOf = (network: Network) =>
     definitions.find((one) => one.network === network && one.role === 'hub')?.eid ?? 0
-  const chains = await together(
+  const chains = await allSettledOrThrow(
     definitions.map((definition) =>
       startLocalChain({
         definition,
         hubEid: hubEidOf(definition.network),
-        home: ground.home,
+        home: sandbox.home,
         blockMs,
-        keepState: ground.isKept,
+        keepState: sandbox.isKept,
         previous: previous.get(definition.label),
         onSpawn(anvil, marker) {
-          ground.closers.push(() => anvil.stop())
-          ground.pids.add(anvil.pid, `anvil ${definition.label}`, marker)
+          sandbox.closers.push(() => anvil.stop())
+          sandbox.pids.add(anvil.pid, `anvil ${definition.label}`, marker)
         },
-        onEnd: () => ground.fail(`anvil of chain ${definition.label} has ended.`),
+        onEnd: () => sandbox.fail(`anvil of chain ${definition.label} has ended.`),
       }),
     ),
   )
   await connectChains(chains)
-  for (const { label, rpcUrl, chainId } of chains) ground.log(`chain ${label} runs on ${rpcUrl} (chain id ${chainId})`)
+  for (const { label, rpcUrl, chainId } of chains) sandbox.log(`chain ${label} runs on ${rpcUrl} (chain id ${chainId})`)
   return chains
 }
 
 /** A local Solana with a registrar for each network; undefined where there can be none, which is logged. */
 export async function startSolana(
-  ground: Ground,
+  sandbox: Sandbox,
   options: { networks: number; blockMs: number; rpcUrl: string | undefined },
 ): Promise<LocalSolana | undefined> {
   const solana = await startLocalSolana({
     slotMs: slotMsOf(options.blockMs),
     programs: options.networks,
-    logFile: path.join(ground.home, 'logs', 'surfpool.log'),
-    log: ground.log,
+    logFile: path.join(sandbox.home, 'logs', 'surfpool.log'),
+    log: sandbox.log,
     onSpawn(surfpool) {
-      ground.closers.push(() => surfpool.stop())
-      ground.pids.add(surfpool.pid, 'surfpool', 'surfpoolChild')
-      surfpool.exited.then(() => ground.fail('Surfpool, the local Solana, has ended.'))
+      sandbox.closers.push(() => surfpool.stop())
+      sandbox.pids.add(surfpool.pid, 'surfpool', 'surfpoolChild')
+      surfpool.exited.then(() => sandbox.fail('Surfpool, the local Solana, has ended.'))
     },
     ...(options.rpcUrl !== undefined && { rpcUrl: options.rpcUrl }),
   })
-  if (solana) ground.log(`Solana runs on ${solana.rpcUrl}`)
+  if (solana) sandbox.log(`Solana runs on ${solana.rpcUrl}`)
   return solana ?? undefined
 }
 
@@ -150,7 +152,7 @@ function slotMsOf(blockMs: number): number {
 
 /** Writes the chains file: each network's chains and, with Solana, its registrar there, priced by its hub's feeds. */
 export function describeChains(
-  ground: Ground,
+  sandbox: Sandbox,
   chains: readonly LocalChain[],
   solana: LocalSolana | undefined,
   blockMs: number,
@@ -159,7 +161,7 @@ export function describeChains(
   const entries = hubs.flatMap(({ network, feeds }, index) =>
     solana && feeds ? [[network, solanaEntry(solana, index, feeds, slotMsOf(blockMs))] as const] : [],
   )
-  writeChains(ground.home, chains, Object.fromEntries(entries))
+  writeChains(sandbox.home, chains, Object.fromEntries(entries))
 }
 
 export interface DaemonAt {
@@ -173,10 +175,10 @@ export interface DaemonAt {
 }
 
 /** Starts the daemon and waits until it is ready. */
-export async function startDaemon(ground: Ground, at: DaemonAt): Promise<void> {
-  ground.daemon = await startDaemonProcess({
+export async function startDaemon(sandbox: Sandbox, at: DaemonAt): Promise<void> {
+  sandbox.daemon = await startDaemonProcess({
     opsUrl: at.ops,
-    logFile: path.join(ground.home, 'logs', 'daemon.log'),
+    logFile: path.join(sandbox.home, 'logs', 'daemon.log'),
     env: {
       LOG_FORMAT: 'json',
       RELAYER_PRIVATE_KEY: privateKeyOf(operatorAccount('relayer')),
@@ -188,21 +190,21 @@ export async function startDaemon(ground: Ground, at: DaemonAt): Promise<void> {
       PORT: String(at.port),
       OPS_PORT: String(at.opsPort),
       DATABASE_URL: at.databaseUrl,
-      CLUSTERD_HOME: ground.home,
-      CLUSTERD_CHAINS: chainsFile(ground.home),
+      CLUSTERD_HOME: sandbox.home,
+      CLUSTERD_CHAINS: chainsFile(sandbox.home),
     },
-    onSpawn: (pid, marker) => ground.pids.add(pid, 'daemon', marker),
-    onEnd: () => ground.fail(`the daemon has ended (see ${path.join(ground.home, 'logs', 'daemon.log')}).`),
+    onSpawn: (pid, marker) => sandbox.pids.add(pid, 'daemon', marker),
+    onEnd: () => sandbox.fail(`the daemon has ended (see ${path.join(sandbox.home, 'logs', 'daemon.log')}).`),
   })
-  await ground.daemon.waitUntilReady().catch((error: Error) => {
-    throw error instanceof ChainHaltedError ? new Error(behindJournal(ground, error.message)) : error
+  await sandbox.daemon.waitUntilReady().catch((error: Error) => {
+    throw error instanceof ChainHaltedError ? new Error(behindJournal(sandbox, error.message)) : error
   })
-  ground.log('the daemon is ready')
+  sandbox.log('the daemon is ready')
 }
 
 /** A kill can take a local chain's newest second with it; if a registration was in it, the journal knows more than the chain. */
-function behindJournal(ground: Ground, problem: string): string {
+function behindJournal(sandbox: Sandbox, problem: string): string {
   const database =
-    ground.closers.length > 0 && fs.existsSync(path.join(ground.home, 'postgres')) ? '' : ' and the database'
-  return `A local chain is behind the journal (${problem}): delete ${ground.home}${database} to begin a new world.`
+    sandbox.closers.length > 0 && fs.existsSync(path.join(sandbox.home, 'postgres')) ? '' : ' and the database'
+  return `A local chain is behind the journal (${problem}): delete ${sandbox.home}${database} to begin a new world.`
 }

@@ -156,7 +156,11 @@ if (cluster)
       const [wallet, name] = [await freshSolanaWallet(), freshName('m')]
       const key = keypairOf(wallet)
       const { PublicKey } = await import('@solana/web3.js')
-      await mintTokens(connection(), mintAuthority, new PublicKey(mint!), key.publicKey, SPL_AMOUNT)
+      await mintTokens(connection(), mintAuthority, {
+        mint: new PublicKey(mint!),
+        owner: key.publicKey,
+        amount: SPL_AMOUNT,
+      })
       await configureFirst('token')
       const tx = await join(wallet, name)
       await configureFirst('native')

@@ -50,8 +50,8 @@ beforeAll(async () => {
   context = createContext({ pool: bridge.pool, chains: [], config: { serviceDomain: 'localhost' } })
   recipient = payerOf(4).publicKey
   mint = await createMint(connection, payerOf(3))
-  await mintTokens(connection, payerOf(3), mint, payerOf(1).publicKey, TOKEN_PRICE)
-  await mintTokens(connection, payerOf(3), mint, payerOf(2).publicKey, TOKEN_PRICE)
+  await mintTokens(connection, payerOf(3), { mint, owner: payerOf(1).publicKey, amount: TOKEN_PRICE })
+  await mintTokens(connection, payerOf(3), { mint, owner: payerOf(2).publicKey, amount: TOKEN_PRICE })
   const bid = { to: bridge.contracts.hub, data: placeBids(['club']), value: MINIMUM_WEI }
   await bridge.hub.walletClient(0).sendTransaction(bid)
   await bridge.hub.test.mine({ blocks: 3 })

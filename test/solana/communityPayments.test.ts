@@ -32,7 +32,7 @@ describe('payments for names of communities', () => {
     const { connection } = world
     const [payer, authority] = [world.payer(0), world.payer(2)]
     const mint = await createMint(connection, authority)
-    await mintTokens(connection, authority, mint, payer.publicKey, 500n)
+    await mintTokens(connection, authority, { mint, owner: payer.publicKey, amount: 500n })
     const inTokens = { ...order('spl'), amount: 300n }
     await world.send(payer, pay('ann'), registerOrder(world, 'beside'), program().pay(inTokens, { mint, decimals: 6 }))
     await world.send(payer, world.throughCaller(pay('called')))

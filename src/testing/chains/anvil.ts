@@ -3,7 +3,7 @@ import { createRequire } from 'node:module'
 import os from 'node:os'
 import path from 'node:path'
 import { freePort, releasePort } from '../processes/ports.js'
-import { type Child, spawnChild, waitFor } from '../processes/processes.js'
+import { type Child, handleOf, type ProcessHandle, spawnChild, waitFor } from '../processes/processes.js'
 import { keepCheckedCopy, restoreState } from './anvilState.js'
 
 const HOST = '127.0.0.1'
@@ -35,19 +35,12 @@ export interface AnvilOptions {
   anvilPath?: string
 }
 
-export interface Anvil {
+/** A running anvil. `stop` leaves the newest block in the state file, if there is one. */
+export interface Anvil extends ProcessHandle {
   rpcUrl: string
   wsUrl: string
   port: number
-  pid: number
   chainId: number
-  /** Ends it orderly: with a state file, the newest block is in it afterwards. */
-  stop(): Promise<void>
-  /** SIGKILL, as a power cut would; resolves when it is gone. */
-  kill(): Promise<void>
-  hasExited(): boolean
-  /** Settles when the process has ended, however it ended. */
-  exited: Promise<void>
 }
 
 /**
@@ -73,12 +66,8 @@ export async function startAnvil(options: AnvilOptions): Promise<Anvil> {
     rpcUrl: `http://${HOST}:${port}`,
     wsUrl: `ws://${HOST}:${port}`,
     port,
-    pid: child.pid,
     chainId: options.chainId,
-    stop: () => end('SIGINT'), // which makes anvil write its state
-    kill: () => end('SIGKILL'),
-    hasExited: () => child.hasExited(),
-    exited: child.exited.then(() => {}),
+    ...handleOf(child, 'SIGINT', end), // SIGINT makes anvil write its state
   }
 }
 

@@ -1,10 +1,8 @@
 import path from 'node:path'
-import type { Hex } from 'viem'
 import { ensureContracts } from '../contracts/localContracts.js'
-import type { PriceFeeds } from '../contracts/priceFeed.js'
 import { isPortFree } from '../processes/ports.js'
 import { type Anvil, startAnvil } from './anvil.js'
-import type { ChainDefinition, ChainEntry, KnownChain } from './localChains.js'
+import type { ChainDefinition, ChainEntry, KnownChain, RunningChain } from './localChains.js'
 
 export { fund, type LocalClients, localClients, mineQuickly, walletOf } from './localClients.js'
 
@@ -12,16 +10,9 @@ export { fund, type LocalClients, localClients, mineQuickly, walletOf } from './
 export const CONFIRMATION_BLOCKS = 2
 
 /** A running chain of the local world. */
-export interface LocalChain extends ChainDefinition {
-  readonly rpcUrl: string
+export interface LocalChain extends RunningChain {
   readonly wsUrl: string
   readonly pid: number
-  /** What the daemon's chains file says about it. */
-  readonly config: ChainEntry
-  /** On a hub: where quotes in SOL have their prices from; `setPrice` changes them. */
-  readonly feeds: PriceFeeds | undefined
-  /** On a hub: a token that anybody may mint. */
-  readonly token: Hex | undefined
   /** The newest run of its process; asked-for ends included. */
   readonly anvil: Anvil
   stop(): Promise<void>

@@ -110,6 +110,17 @@ export interface KnownChain extends ChainEntry {
   token?: Hex
 }
 
+/** A chain that runs, with its contracts. */
+export interface RunningChain extends ChainDefinition {
+  readonly rpcUrl: string
+  /** Its entry in the daemon's chains file. */
+  readonly config: ChainEntry
+  /** On a hub: feeds that quotes in SOL take their prices from; `setPrice` changes them. */
+  readonly feeds: PriceFeeds | undefined
+  /** On a hub: a token that anybody may mint. */
+  readonly token: Hex | undefined
+}
+
 /**
  * The chains to start: those of the labels, or all, that belong to the networks, or to any.
  * @throws where there is no such label or a spoke stands without its hub

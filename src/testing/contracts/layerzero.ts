@@ -1,7 +1,6 @@
 import { readFileSync } from 'node:fs'
 import { createRequire } from 'node:module'
 import { type Abi, type Address, encodeDeployData, type Hex } from 'viem'
-import { type DeployClient, sendInOrder } from '../chains/send.js'
 
 const ARTIFACT = '@layerzerolabs/lz-evm-protocol-v2/artifacts/contracts/EndpointV2.sol/EndpointV2.json'
 
@@ -33,10 +32,4 @@ export function endpointCreation(eid: number, owner: Address): { label: string; 
     data: encodeDeployData({ abi, bytecode, args: [eid, owner] }),
     gas: ENDPOINT_GAS,
   }
-}
-
-/** Deploys EndpointV2 on the client's chain, owned by the client's account; answers its address. */
-export async function deployEndpoint(client: DeployClient, eid: number): Promise<Address> {
-  const [receipt] = await sendInOrder(client, [endpointCreation(eid, client.walletClient.account.address)])
-  return receipt!.contractAddress!
 }

@@ -2,8 +2,13 @@ import fs from 'node:fs'
 import path from 'node:path'
 import { type Hex, parseEther } from 'viem'
 import type { Network } from '../../registry/primitives/network.js'
-import type { LocalChain } from '../chains/localChain.js'
-import { type ChainDefinition, type ChainEntry, type KnownChain, LOCAL_SPEND_CAP_WEI } from '../chains/localChains.js'
+import {
+  type ChainDefinition,
+  type ChainEntry,
+  type KnownChain,
+  LOCAL_SPEND_CAP_WEI,
+  type RunningChain,
+} from '../chains/localChains.js'
 import { fund, localClients, mineQuickly, walletOf } from '../chains/localClients.js'
 import { writeAtomically } from '../processes/files.js'
 import type { SolanaEntry } from '../solana/entry.js'
@@ -131,7 +136,7 @@ async function deploy(
 const readerOf = (at: At, chainId: number) => ({ publicClient: localClients(at, chainId).reader })
 
 /** Makes each network's hub and spokes peers, as far as they are not yet. */
-export async function connectChains(chains: readonly LocalChain[]): Promise<void> {
+export async function connectChains(chains: readonly RunningChain[]): Promise<void> {
   await Promise.all(
     chains.map(async (near) => {
       const others = chains.filter(({ network, role }) => network === near.network && role !== near.role)
@@ -170,7 +175,7 @@ export function previousChains(home: string): Map<string, KnownChain> {
 /** Writes the daemon's chains file, and what has to be known when one of the others is started again. */
 export function writeChains(
   home: string,
-  chains: readonly LocalChain[],
+  chains: readonly RunningChain[],
   solana: Partial<Record<Network, SolanaEntry>>,
 ): void {
   const known: readonly KnownChain[] = chains.map(({ config, feeds, token }) => ({

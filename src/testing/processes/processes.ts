@@ -79,6 +79,33 @@ export interface Child {
   logTail(): string
 }
 
+/** A child as the parts of a world hand it out. */
+export interface ProcessHandle {
+  readonly pid: number
+  /** Ends it orderly. */
+  stop(): Promise<void>
+  /** SIGKILL, as a power cut would; resolves when the process is gone. */
+  kill(): Promise<void>
+  hasExited(): boolean
+  /** Settles when the process has ended, however it ended. */
+  readonly exited: Promise<void>
+}
+
+/** @param end ends the child by a signal, and cleans up; `stopSignal` is the orderly one */
+export function handleOf(
+  child: Child,
+  stopSignal: NodeJS.Signals,
+  end: (signal: NodeJS.Signals) => Promise<void>,
+): ProcessHandle {
+  return {
+    pid: child.pid,
+    stop: () => end(stopSignal),
+    kill: () => end('SIGKILL'),
+    hasExited: () => child.hasExited(),
+    exited: child.exited.then(() => {}),
+  }
+}
+
 /** Children that must not outlive this process, each with the signal that it gets then. */
 const atExit = new Map<Child, NodeJS.Signals>()
 let exitHooksInstalled = false

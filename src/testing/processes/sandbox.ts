@@ -7,13 +7,13 @@ import { type FileLock, tryLock } from './files.js'
 import { PidFile } from './pidFile.js'
 
 /** What parts of a start share. */
-export interface Ground {
+export interface Sandbox {
   readonly home: string
   readonly isKept: boolean
   readonly pids: PidFile
   readonly lock: FileLock
   readonly log: (line: string) => void
-  /** Tells that a process has ended; nobody is told of those that `clearGround` ends. */
+  /** Tells that a process has ended; nobody is told of those that `destroySandbox` ends. */
   fail: (sentence: string) => void
   /** Ends what has been started so far, in any order and repeatedly. */
   readonly closers: (() => Promise<void>)[]
@@ -21,7 +21,7 @@ export interface Ground {
 }
 
 /** Takes the home folder, for this process alone. @throws when another world runs there */
-export function layGround(home: string | undefined, log: Ground['log'], fail: Ground['fail']): Ground {
+export function createSandbox(home: string | undefined, log: Sandbox['log'], fail: Sandbox['fail']): Sandbox {
   const folder = home === undefined ? fs.mkdtempSync(path.join(os.tmpdir(), 'clusterd-world-')) : path.resolve(home)
   fs.mkdirSync(folder, { recursive: true })
   const result = tryLock(path.join(folder, 'launcher.lock'))
@@ -30,26 +30,19 @@ export function layGround(home: string | undefined, log: Ground['log'], fail: Gr
       `A world already runs in ${folder} (process ${result.heldBy}): stop it, or set CLUSTERD_HOME to another folder.`,
     )
   }
-  const pids = new PidFile(folder)
   return {
-    home: folder,
-    isKept: home !== undefined,
-    pids,
-    lock: result.lock,
-    log,
-    fail,
-    closers: [],
-    daemon: undefined,
+    ...{ home: folder, isKept: home !== undefined, pids: new PidFile(folder), lock: result.lock },
+    ...{ log, fail, closers: [], daemon: undefined },
   }
 }
 
 /** Ends every process of the world and gives the folder back. */
-export async function clearGround(ground: Ground): Promise<void> {
-  ground.fail = () => {}
-  removeWorld(ground.home)
-  await ground.daemon?.kill('SIGTERM')
-  await Promise.all(ground.closers.map((close) => close()))
-  ground.pids.clear()
-  ground.lock.release()
-  if (!ground.isKept) fs.rmSync(ground.home, { recursive: true, force: true })
+export async function destroySandbox(sandbox: Sandbox): Promise<void> {
+  sandbox.fail = () => {}
+  removeWorld(sandbox.home)
+  await sandbox.daemon?.kill('SIGTERM')
+  await Promise.all(sandbox.closers.map((close) => close()))
+  sandbox.pids.clear()
+  sandbox.lock.release()
+  if (!sandbox.isKept) fs.rmSync(sandbox.home, { recursive: true, force: true })
 }

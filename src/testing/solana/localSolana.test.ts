@@ -82,7 +82,7 @@ describe('names of communities', () => {
     const authority = keypairOf(other)
     const mint = await createMint(connection, authority)
     const token = mint.toBase58()
-    await mintTokens(connection, authority, mint, payer.publicKey, 1_000n)
+    await mintTokens(connection, authority, { mint, owner: payer.publicKey, amount: 1_000n })
     expect(await port.tokenBalance(token, account.address)).toBe(1_000n)
     expect(await port.tokenBalance(token, solana.accounts[3]!.address)).toBe(0n)
     // neither a mint nor anything else

@@ -1,7 +1,7 @@
 import { createRequire } from 'node:module'
 import os from 'node:os'
 import path from 'node:path'
-import { type Child, spawnChild } from '../processes/processes.js'
+import { type Child, handleOf, type ProcessHandle, spawnChild } from '../processes/processes.js'
 import { programCommand } from '../processes/programs.js'
 import type { SurfpoolAnswer, SurfpoolRequest } from './surfpoolChild.js'
 
@@ -16,16 +16,9 @@ export interface SurfpoolOptions {
 }
 
 /** A local Solana cluster of one node, which forgets everything when it ends. */
-export interface Surfpool {
+export interface Surfpool extends ProcessHandle {
   rpcUrl: string
   wsUrl: string
-  pid: number
-  stop(): Promise<void>
-  /** SIGKILL; resolves when it is gone. */
-  kill(): Promise<void>
-  hasExited(): boolean
-  /** Settles when the process has ended, however it ended. */
-  exited: Promise<void>
 }
 
 /** Surfpool's package for this platform; undefined where it isn't installed or none exists. */
@@ -59,15 +52,7 @@ export async function startSurfpool(options: SurfpoolOptions = {}): Promise<Surf
   })
   try {
     const { rpcUrl, wsUrl } = await ask(child, { module, slotMs: options.slotMs ?? 400 })
-    return {
-      rpcUrl,
-      wsUrl,
-      pid: child.pid,
-      stop: () => child.end('SIGTERM', STOP_GRACE_MS),
-      kill: () => child.end('SIGKILL', 0),
-      hasExited: () => child.hasExited(),
-      exited: child.exited.then(() => {}),
-    }
+    return { rpcUrl, wsUrl, ...handleOf(child, 'SIGTERM', (signal) => child.end(signal, STOP_GRACE_MS)) }
   } catch (error) {
     await child.end('SIGKILL', 0)
     throw error

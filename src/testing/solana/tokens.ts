@@ -40,9 +40,7 @@ export async function createMint(connection: Connection, authority: Keypair, dec
 export async function mintTokens(
   connection: Connection,
   authority: Keypair,
-  mint: PublicKey,
-  owner: PublicKey,
-  amount: bigint,
+  { mint, owner, amount }: { mint: PublicKey; owner: PublicKey; amount: bigint },
 ): Promise<void> {
   const data = Buffer.alloc(9)
   data.writeUInt8(TOKEN_INSTRUCTION.MINT_TO, 0)
