@@ -7,14 +7,14 @@ import type { Confirmations } from '../registry/status.js'
 /** A hex string with 0x prefix. */
 export type { Hex }
 
-/** The token in which a chain's gas is paid. */
+/** Token that pays for a chain's gas. */
 export interface GasToken {
   symbol: string
-  /** Decimals of the smallest unit; Solana answers its unit by name (`lamports`). */
+  /** Decimals of the smallest unit; on Solana the unit's name (`lamports`). */
   decimals: number
 }
 
-/** What a chain answers now for a transaction hash. */
+/** Current state of a transaction hash on a chain. */
 export type ChainTx =
   | { state: 'unknown' }
   | { state: 'mempool'; sender: Hex; nonce: number }
@@ -24,43 +24,43 @@ export type ChainTx =
       nonce: number
       block: number
       succeeded: boolean
-      /** Our contracts logged in it. */
+      /** Whether our contracts logged in the transaction. */
       isRegistration: boolean
       confirmations: Confirmations
       isConfirmed: boolean
     }
 
-/** What a registration asks of a chain. Names are canonical, amounts what each bid is worth on the hub in ETH wei. */
+/** Input of a registration quote. Names are canonical; amounts are each bid's value on the hub, ETH wei. */
 export interface RegistrationRequest {
   sender: string
   names: readonly { name: string; amountWei: bigint }[]
-  /** 32 bytes that name who is credited, null for nobody. */
+  /** Referrer as 32 bytes, null for none. */
   referral: Uint8Array | null
 }
 
-/** Transaction data for a registration on an EVM chain; amounts in the smallest unit of the chain's gas token. */
+/** Transaction data of a registration on an EVM chain. Amounts are in the smallest unit of the chain's gas token. */
 export interface EvmQuote {
   gasToken: GasToken
   transactionData: { to: Hex; data: Hex; value: bigint }
   registrationFee: bigint
   bridgeFee: bigint
-  /** The same order as asked. `amount` is the bid in the gas token. */
+  /** Names in the order of the request. `amount` is the bid in the gas token. */
   names: readonly { name: string; amountWei: bigint; amount: bigint }[]
 }
 
-/** The bridge can't quote now (502 `bridge_failure`). */
+/** Failure of the bridge to quote (502 `bridge_failure`). */
 export class BridgeError extends Error {
   override name = 'BridgeError'
 }
 
-/** A chain could not be asked: every RPC URL failed (503 `unavailable`). */
+/** Failure of every RPC URL of a chain (503 `unavailable`). */
 export class ChainUnavailableError extends Error {
   override name = 'ChainUnavailableError'
 }
 
 /**
- * Runs a question to a chain. Whatever error it throws but a BridgeError becomes a ChainUnavailableError: a node's refusal of a
- * plain question is as good as no answer.
+ * Asks a chain. Every error except a BridgeError becomes a ChainUnavailableError, because a node that refuses a plain
+ * question is as good as no node.
  * @param what begins the message: "chain \"1\""
  */
 export async function orUnavailable<T>(what: string, work: () => Promise<T>): Promise<T> {
@@ -74,36 +74,36 @@ export async function orUnavailable<T>(what: string, work: () => Promise<T>): Pr
 
 export interface SignatureQuestion {
   wallet: Hex
-  /** What was signed, 32 bytes. */
+  /** Signed hash, 32 bytes. */
   hash: Hex
   signature: Hex
-  /** Whether the wallet may be one that is not deployed yet (ERC-6492). */
+  /** Whether signatures of wallets that are not deployed yet count (ERC-6492). */
   acceptsErc6492: boolean
 }
 
-/** Smart wallets on a chain: accounts whose contract says what is their signature (ERC-1271). */
+/** Smart wallets on a chain: accounts whose contract verifies signatures (ERC-1271). */
 export interface SmartWalletPort {
   /** EIP-155 id of the chain. */
   readonly chainId: number
-  /** Asks the wallet's contract. An account without one has no such signatures. @throws ChainUnavailableError */
+  /** Asks the wallet's contract; false for an account without one. @throws ChainUnavailableError */
   isValidSignature(question: SignatureQuestion): Promise<boolean>
 }
 
-/** An allocation as an airdrop's distributor takes its claim. */
+/** An allocation in the form that a distributor's claim takes. */
 export interface DistributorClaim {
   index: number
-  /** As a bytes32. */
+  /** bytes32 */
   account: Buffer
-  /** The token's base units. */
+  /** Base units of the token. */
   amount: bigint
-  /** 32 bytes each in hex, without 0x. */
+  /** Hashes of 32 bytes in hex, without 0x. */
   proof: readonly string[]
 }
 
-/** To whom an operator permits that a Solana account's allocation is paid. */
+/** Receiver of a Solana account's allocation, permitted by the operator. */
 export interface PermittedReceiver {
   to: Hex
-  /** Unix time, seconds: the last at which the permission is good. */
+  /** Last second at which the permission is valid, Unix time. */
   deadlineS: number
   signature: Hex
 }
@@ -112,53 +112,53 @@ export interface PermittedReceiver {
 export interface DistributorPort {
   /** EIP-155 id of the chain. */
   readonly chainId: number
-  /** Calldata that pays an EVM account itself. */
+  /** Calldata that pays an EVM account its own allocation. */
   claim(claim: DistributorClaim): Hex
-  /** Calldata that pays a Solana account's tokens to an EVM account. */
+  /** Calldata that pays a Solana account's allocation to an EVM account. */
   claimFor(claim: DistributorClaim, permitted: PermittedReceiver): Hex
 }
 
-/** The operator's key of airdrops, which permits claims of Solana accounts (EIP-712). */
+/** Operator key of airdrops: permits claims of Solana accounts (EIP-712). */
 export interface PermissionSigner {
   readonly address: Hex
   sign(permission: ClaimPermission): Promise<Hex>
 }
 
-/** A payment for a community name that somebody is to make. Names are canonical, addresses in their answer form. */
+/** Input of a payment for a community name. Names are canonical, addresses in their answer form. */
 export interface CommunityPaymentRequest {
   community: string
   name: string
-  /** Its network is this chain's. */
+  /** Price on this chain. */
   price: CommunityPrice
-  /** Who pays, and gets the name. */
+  /** Payer, who gets the name. */
   payer: string
-  /** 32 bytes that name who is credited, null for nobody. */
+  /** Referrer as 32 bytes, null for none. */
   referral: Uint8Array | null
 }
 
-/** Transaction data of such a payment on an EVM chain. */
+/** Transaction data of a community payment on an EVM chain. */
 export interface EvmCommunityPayment {
   to: Hex
   data: Hex
   value: bigint
-  /** A transaction to be made before, where the payer has not approved as much of the token. */
+  /** Transaction to send first when the payer's allowance is too small. */
   approval?: { to: Hex; data: Hex }
 }
 
-/** The same on Solana: an unsigned legacy transaction. */
+/** Transaction data of a community payment on Solana: an unsigned legacy transaction. */
 export interface SolanaCommunityPayment {
   base64: string
 }
 
-/** What communities ask of a chain: balances for their requirements, and payments for their names. */
+/** Communities on a chain: balances for their requirements, and payments for their names. */
 export interface CommunityPort<Payment> {
   /** Network label of the interface. */
   readonly label: string
-  /** Who takes payments there, a contract or a program; null where none are taken. */
+  /** Address that takes payments, a contract or a program; null where none are taken. */
   readonly communityPayments: string | null
   /**
-   * A wallet's balance of a token, in base units (of an ERC-721: how many), at the newest block. 0 where the token is no token:
-   * it is what anybody has named. Both are addresses of this chain in their answer form.
+   * A wallet's balance of a token at the newest block, in base units (ERC-721: number of tokens). 0 where the address
+   * is no token, since anybody may have named it. Both addresses are in their answer form.
    * @throws ChainUnavailableError
    */
   tokenBalance(token: string, wallet: string): Promise<bigint>
@@ -166,16 +166,16 @@ export interface CommunityPort<Payment> {
   communityPayment(request: CommunityPaymentRequest): Promise<Payment>
 }
 
-/** How a chain shows itself to the API: what it says of a transaction, and what a registration on it takes. */
+/** A chain as the API sees it: transactions, quotes, packets. */
 export interface ChainPort extends CommunityPort<EvmCommunityPayment> {
   readonly network: Network
-  /** The number of the chain in the database. */
+  /** Chain number in the database. */
   readonly chain: number
   /** Network label of the interface: "1", "8453", ... */
   readonly label: string
   readonly role: 'hub' | 'spoke'
   readonly gasToken: GasToken
-  /** The contracts are somebody else's and quotes are off. */
+  /** Whether the contracts are third-party; quotes are off. */
   readonly isWatchOnly: boolean
   /** Absent where a chain has none. */
   readonly smartWallets?: SmartWalletPort
@@ -183,33 +183,36 @@ export interface ChainPort extends CommunityPort<EvmCommunityPayment> {
   readonly distributors?: DistributorPort
   /** @throws ChainUnavailableError */
   transaction(hash: Hex): Promise<ChainTx>
-  /** The transaction that took this nonce, once it is confirmed; null while it is unused or unconfirmed. @throws ChainUnavailableError */
+  /**
+   * Confirmed transaction that used a nonce; null while the nonce is unused or unconfirmed.
+   * @throws ChainUnavailableError
+   */
   replacement(sender: Hex, nonce: number): Promise<Hex | null>
-  /** Latest block, and the newest block that counts as confirmed. @throws ChainUnavailableError */
+  /** Newest block and newest confirmed block. @throws ChainUnavailableError */
   head(): Promise<{ latest: number; confirmed: number }>
   /**
-   * The names that a packet sent from here asks the hub for, in order, canonical or as raw words in hex. Empty when the hub
-   * refuses it as a whole, null when it asks for no name (a withdrawal).
+   * Names that a packet sent from this chain bids for on the hub, in order, canonical or as raw words in hex. Empty
+   * when the hub refuses the whole packet, null for a withdrawal.
    */
   namesOfPacket(packet: Uint8Array): string[] | null
   /** @throws ChainUnavailableError, BridgeError */
   quote(request: RegistrationRequest): Promise<EvmQuote>
 }
 
-/** What a Solana cluster answers now for a signature. */
+/** Current state of a signature on a Solana cluster. */
 export type SolanaTx =
   | { state: 'unknown' }
   | {
       state: 'seen'
       slot: number
       succeeded: boolean
-      /** It paid at our program, or may have: the cluster doesn't show what it did yet. */
+      /** Whether the transaction paid at our program; true as well while the cluster can't show what it did. */
       isRegistration: boolean
       confirmations: Confirmations
       isConfirmed: boolean
     }
 
-/** An unsigned legacy transaction as `Transaction.toJSON` of @solana/web3.js writes it; keys in base58. */
+/** Unsigned legacy transaction in the form of `Transaction.toJSON` of @solana/web3.js; keys in base58. */
 export interface SolanaTransactionJson {
   recentBlockhash: string
   feePayer: string
@@ -222,26 +225,26 @@ export interface SolanaTransactionJson {
   signers: []
 }
 
-/** Transactions for a registration on Solana, one a name; amounts in lamports. */
+/** Transactions of a registration on Solana, one per name. Amounts are lamports. */
 export interface SolanaQuote {
   gasToken: { symbol: 'SOL'; decimals: 'lamports' }
-  /** Unsigned, the same order as the names: serialized in base64, and as JSON. */
+  /** Unsigned transactions in the order of the names: serialized in base64, and as JSON. */
   transactions: readonly { base64: string; json: SolanaTransactionJson }[]
   registrationFee: bigint
-  /** What the relay costs the hub. */
+  /** Cost of the delivery to the hub. */
   bridgeFee: bigint
-  /** The same order as asked. `amount` is the bid in lamports. */
+  /** Names in the order of the request. `amount` is the bid in lamports. */
   names: readonly { name: string; amountWei: bigint; amount: bigint }[]
 }
 
-/** How a network's Solana cluster shows itself to the API. */
+/** A network's Solana cluster as the API sees it. */
 export interface SolanaPort extends CommunityPort<SolanaCommunityPayment> {
   readonly network: Network
-  /** The number of the chain in the database, null until it was first reached. */
+  /** Chain number in the database, null until the cluster was first reached. */
   readonly chain: number | null
   /** Network label of the interface: "solana". */
   readonly label: string
-  /** The most that a bid may be, wei: the program counts in 128 bits. */
+  /** Largest bid, wei: the program counts in 128 bits. */
   readonly maxAmountWei: bigint
   /** @param signature base58 of 64 bytes @throws ChainUnavailableError */
   transaction(signature: string): Promise<SolanaTx>

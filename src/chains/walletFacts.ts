@@ -3,26 +3,26 @@ import type { CommunityRequirement } from '../registry/community/rules.js'
 import { type Address, decodeAddress } from '../registry/primitives/address.js'
 import { ChainUnavailableError, type CommunityPort } from './chain.js'
 
-/** The label of a network whose tokens only wallets on Solana have; every other's only EVM wallets have. */
+/** Label of the network whose tokens only Solana wallets hold; only EVM wallets hold those of all others. */
 const SOLANA = 'solana'
 
-/** Where balances are asked for, a chain each. */
+/** Source of balances, one per chain. */
 export type BalancePort = Pick<CommunityPort<unknown>, 'label' | 'tokenBalance'>
 
 export interface WalletFactsQuestion {
-  /** Who is to get a name, in the stored form. */
+  /** Future owner of the name, in the stored form. */
   wallet: Buffer
   requirements: readonly CommunityRequirement[]
-  /** The chains of the community's network. */
+  /** Chains of the community's network. */
   ports: readonly BalancePort[]
-  /** Which of these clusters, by name, the wallet is verified in. */
+  /** Subset of these cluster names in which the wallet is verified. */
   verifiedIn(names: readonly string[]): Promise<ReadonlySet<string>>
 }
 
 /**
- * Reads what has to be known of a wallet before its requirements can be judged, as of now. A wallet has no tokens on chains of
- * another kind; nothing is asked where nothing is needed.
- * @throws ChainUnavailableError where a chain can't be asked, or is not configured any more
+ * Reads everything about a wallet that its requirements need, as of now. Balances on chains of another kind are 0;
+ * nothing is read without need.
+ * @throws ChainUnavailableError where a chain is down or no longer configured
  */
 export async function readWalletFacts(question: WalletFactsQuestion): Promise<WalletFacts> {
   const address = decodeAddress(question.wallet)

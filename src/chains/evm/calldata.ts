@@ -5,9 +5,9 @@ import type { Hex } from '../chain.js'
 import { hubAbi } from './contracts/index.js'
 
 /**
- * Calldata of the hub's `placeBids`, the only call that is ever built, for one name too (0x40bee835, with referral 0xfdad12fd).
+ * Calldata of the hub's `placeBids`, built for a single name as well (0x40bee835, with referral 0xfdad12fd).
  * @param names canonical names, each with its bid in ETH wei
- * @param referral 32 bytes of who is credited, null for the two-argument form
+ * @param referral referrer as 32 bytes, null for the two-argument form
  */
 export function encodePlaceBids(
   names: readonly { name: string; amountWei: bigint }[],

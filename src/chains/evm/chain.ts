@@ -21,15 +21,15 @@ import { getHeader, type Header } from './logs.js'
 import { createSmartWallets } from './smartWallet.js'
 import { type ChainHead, findByNonce, readTransaction } from './transactions.js'
 
-/** An EVM chain: the API's port, and what the indexer reads from it. */
+/** An EVM chain: the API's port plus the indexer's reads. */
 export interface EvmChain extends ChainPort {
   readonly config: ChainConfig
   readonly rpc: Rpc
-  /** The newest block, and the newest that the confirmation policy believes. @throws ChainUnavailableError */
+  /** Newest block and newest confirmed block number. @throws ChainUnavailableError */
   heads(): Promise<{ latest: Header; confirmed: number }>
 }
 
-/** A few status polls within this time share one question for the head. */
+/** Lifetime of a cached head, shared by concurrent status polls. */
 const HEAD_CACHE_MS = 250
 
 export interface EvmChainOptions {
@@ -43,7 +43,7 @@ export function createEvmChain({ config, chain, rpc }: EvmChainOptions): EvmChai
   const asking = <T>(work: () => Promise<T>): Promise<T> => orUnavailable(`chain "${config.label}"`, work)
   let cached: { atMs: number; head: Promise<ChainHead> } | null = null
   const heads = () => {
-    // beside the question, so that a node that hangs delays nothing
+    // not awaited, so that a hanging node delays nothing
     void rpc.demoteLaggingNodes()
     return asking(() => rpc.onOneNode((call) => readHeads(call, config)))
   }
@@ -88,7 +88,7 @@ export function createEvmChain({ config, chain, rpc }: EvmChainOptions): EvmChai
   }
 }
 
-/** Makes the RPC pool of a configured chain. */
+/** Creates the RPC pool of a configured chain. */
 export function createChainRpc(config: ChainConfig, onFault?: (url: string, error: RpcError) => void): Rpc {
   return createRpc({
     label: config.label,
@@ -99,7 +99,7 @@ export function createChainRpc(config: ChainConfig, onFault?: (url: string, erro
   })
 }
 
-/** A chain's newest block, and the newest that its confirmation policy believes (below 0 while there is none). */
+/** A chain's newest block, and the newest number that its policy confirms (negative while there is none). */
 export async function readHeads(
   call: Call,
   { confirmation }: Pick<ChainConfig, 'confirmation'>,
@@ -115,7 +115,7 @@ export async function readHeads(
   }
 }
 
-/** On the hub a bid is the transaction's value and there is no bridge. */
+/** Quotes a registration on the hub, where a bid is the transaction's value. */
 function quoteOnHub(config: ChainConfig, { names, referral }: RegistrationRequest): EvmQuote {
   const value = names.reduce((sum, { amountWei }) => sum + amountWei, 0n)
   return {

@@ -9,7 +9,10 @@ import { readPacketSent } from './bridge/packetSent.js'
 import { HELD_TOPIC, PAYMENT_TOPIC, readPayments } from './community/logs.js'
 import type { LogFilter, RawLog } from './logs.js'
 
-/** What our contracts' logs of some blocks come to. On a hub: entries and received messages; on a spoke: sent ones; on both: payments. */
+/**
+ * Decoded logs of our contracts in some blocks. Hub: entries and received messages; spoke: sent messages; both:
+ * payments.
+ */
 export interface DecodedLogs {
   entries: Entry[]
   received: ReceivedMessage[]
@@ -17,7 +20,7 @@ export interface DecodedLogs {
   payments: MadePayment[]
 }
 
-/** What several parts come to, in their order. */
+/** Concatenates decoded logs in order. */
 export const mergeLogs = (parts: readonly DecodedLogs[]): DecodedLogs => ({
   entries: parts.flatMap(({ entries }) => entries),
   received: parts.flatMap(({ received }) => received),
@@ -25,11 +28,11 @@ export const mergeLogs = (parts: readonly DecodedLogs[]): DecodedLogs => ({
   payments: parts.flatMap(({ payments }) => payments),
 })
 
-/** Logs that count for somebody. */
+/** Number of decoded logs that lead to an entry, a message or a payment. */
 export const sizeOf = ({ entries, sent, payments }: DecodedLogs): number =>
   entries.length + sent.length + payments.length
 
-/** Nothing is indexed: every argument of our events is a data word. */
+/** Event topics of hub and spoke; no argument is indexed. */
 export const BID_TOPIC = toEventSelector('Bid(bytes32,uint256,bytes32)')
 export const BID_WITH_REFERRAL_TOPIC = toEventSelector('Bid(bytes32,uint256,bytes32,bytes32)')
 export const MINIMUM_TOPIC = toEventSelector('MinimumSet(uint256)')
@@ -37,7 +40,7 @@ export const RECEIVED_TOPIC = toEventSelector('Received(bytes32,bytes32,uint256)
 export const REFUSED_TOPIC = toEventSelector('MessageRefused(bytes32,bytes32,uint256)')
 export const SENT_TOPIC = toEventSelector('Sent(bytes32,bytes32)')
 
-/** Logs that make a transaction a registration, a role. */
+/** Topics that make a transaction a registration, per role. */
 export const REGISTRATION_TOPICS = {
   hub: [BID_TOPIC, BID_WITH_REFERRAL_TOPIC, RECEIVED_TOPIC, REFUSED_TOPIC],
   spoke: [SENT_TOPIC],
@@ -46,13 +49,13 @@ export const REGISTRATION_TOPICS = {
 /** Our contracts on a chain. */
 export interface OurContracts {
   role: 'hub' | 'spoke'
-  /** The hub or the spoke, lower case. */
+  /** Hub or spoke, lower case. */
   contract: Hex
-  /** Takes payments for names of communities, lower case. */
+  /** Contract for community payments, lower case. */
   communityPayments?: Hex | undefined
 }
 
-/** The logs that are read of our contracts on a chain. */
+/** Filter for the logs of our contracts on a chain. */
 export function filterOf({ role, contract, communityPayments }: OurContracts): LogFilter {
   const topics = role === 'hub' ? [...REGISTRATION_TOPICS.hub, MINIMUM_TOPIC] : REGISTRATION_TOPICS.spoke
   if (!communityPayments) return { addresses: [contract], topics }
@@ -82,10 +85,10 @@ const WORDS: Readonly<Record<Hex, number>> = {
 }
 
 /**
- * Reads logs in order. The words are cut from the hex itself, since this runs once a registration. A log whose data has
- * another length than its event is somebody else's and is passed over.
- * @param call the node that gave the logs: packets are read from the receipts of transactions in which a spoke logged
- * @param timeOf a log's block time in milliseconds
+ * Decodes logs in order. Words are cut out of the hex itself, because this runs once per registration. Logs whose data
+ * has another length than their event are skipped as foreign.
+ * @param call the node that gave the logs, asked for the receipts of a spoke's transactions
+ * @param timeOf a log's block time, milliseconds
  */
 export async function decodeLogs(
   call: Call,

@@ -3,7 +3,7 @@ import type { Hex } from '../chain.js'
 import { RpcError } from '../rpc/errors.js'
 import type { Call } from '../rpc/evm.js'
 
-/** A log as a node answers it (execution API, `eth_getLogs`). */
+/** A log as nodes return it (execution API, `eth_getLogs`). */
 export interface RawLog {
   address: Hex
   topics: Hex[]
@@ -12,19 +12,19 @@ export interface RawLog {
   blockHash: Hex
   transactionHash: Hex
   logIndex: Hex
-  /** Not of every node; seconds, hex. */
+  /** Seconds, hex; only some nodes return it. */
   blockTimestamp?: Hex
   removed?: boolean
 }
 
-/** Our contracts' logs as they were found, before they are given a time. */
+/** Logs of our contracts in a range of blocks. */
 export interface LogRange {
   logs: RawLog[]
-  /** Hash and time of the range's last block, by the node that gave the logs. */
+  /** Header of the range's last block, from the node that gave the logs. */
   last: Header
 }
 
-/** What we read of a block's header. */
+/** A block's header, as far as it is read. */
 export interface Header {
   number: number
   hash: Hex
@@ -43,7 +43,7 @@ interface RawHeader {
 
 const quantity = (value: number): Hex => `0x${value.toString(16)}`
 
-/** A block's header, null when the node does not have it. */
+/** Reads a block's header; null when the node lacks the block. */
 export async function getHeader(call: Call, block: number | 'latest' | 'finalized' | Hex): Promise<Header | null> {
   const byHash = typeof block === 'string' && block.startsWith('0x')
   const raw = byHash
@@ -63,7 +63,7 @@ export async function getHeader(call: Call, block: number | 'latest' | 'finalize
   return header
 }
 
-/** What is asked for: the logs of our contracts with one of these first topics. */
+/** Filter by our contracts and first topics. */
 export interface LogFilter {
   /** One or more, lower case. */
   addresses: readonly Hex[]
@@ -71,8 +71,8 @@ export interface LogFilter {
 }
 
 /**
- * The logs of blocks `from` to `to`, in order, and the last block's header, from one node: a node that does not have the
- * last block yet would answer an empty list instead of an error.
+ * Reads the logs of blocks `from` to `to`, in order, with the last block's header from the same node: a node that lacks
+ * the last block would return an empty list instead of an error.
  */
 export async function getLogRange(
   call: Call,
@@ -86,14 +86,13 @@ export async function getLogRange(
   return { logs: ordered(logs, addresses, { from, to }), last }
 }
 
-/** As `eth_getLogs` takes addresses: a list only where it has to be one. */
+/** Address parameter of `eth_getLogs`: a list only for several addresses. */
 const oneOrMore = (addresses: readonly Hex[]): Hex | readonly Hex[] =>
   addresses.length === 1 ? addresses[0]! : addresses
 
 /**
- * The logs of one block, asked for by its hash (EIP-234): another fork can't answer. Where the header's bloom filter
- * says that a contract of ours logged and the list is empty, the receipts decide, since nodes have been seen to announce a block
- * before they index its logs.
+ * Reads the logs of one block by its hash (EIP-234), so that another fork can't answer. The receipts decide where the
+ * list is empty but the header's bloom filter matches: some nodes announce a block before they index its logs.
  */
 export async function getBlockLogs(call: Call, filter: LogFilter, header: Header): Promise<RawLog[]> {
   if (!bloomMayHoldLogs(header.logsBloom, filter)) return []
@@ -105,7 +104,7 @@ export async function getBlockLogs(call: Call, filter: LogFilter, header: Header
   return ordered(found, addresses, { from: header.number, to: header.number, hash: header.hash })
 }
 
-/** The logs of a block out of its receipts, which have to be this very block's. A node that has no such method is believed. */
+/** Reads the logs of a block from its receipts, checked by block hash. Empty where the node lacks the method. */
 async function logsOfReceipts(call: Call, { addresses, topics }: LogFilter, header: Header): Promise<RawLog[]> {
   const method = 'eth_getBlockReceipts'
   let receipts: { blockHash: Hex; logs: RawLog[] }[] | null
@@ -115,7 +114,7 @@ async function logsOfReceipts(call: Call, { addresses, topics }: LogFilter, head
     if (error instanceof RpcError && error.fault === 'refused') return []
     throw error
   }
-  // a bloom filter that is not empty comes from some receipt
+  // a matching bloom filter comes from at least one receipt
   if (!receipts?.length || receipts.some(({ blockHash }) => blockHash !== header.hash))
     throw new RpcError('transient', `${method}: not those of block ${header.number} (${header.hash})`)
   return receipts
@@ -125,7 +124,7 @@ async function logsOfReceipts(call: Call, { addresses, topics }: LogFilter, head
     )
 }
 
-/** Checks what a node answered and brings it into order: a log of another place is a fault of the node, a repeated one is dropped. */
+/** Checks and sorts a node's logs, and drops duplicates. @throws RpcError transient for a log outside the request */
 function ordered(
   logs: RawLog[],
   addresses: readonly Hex[],
@@ -154,11 +153,13 @@ function ordered(
   return [...byPlace.entries()].sort(([a], [b]) => a - b).map(([, log]) => log)
 }
 
-/** Whether a block whose header has this bloom filter may hold logs of our contracts with one of these first topics. */
+/** Whether a block with this bloom filter may hold logs that match. */
 export const bloomMayHoldLogs = (bloom: Hex, { addresses, topics }: LogFilter): boolean =>
   addresses.some((address) => bloomMayHold(bloom, address)) && topics.some((topic) => bloomMayHold(bloom, topic))
 
-/** Whether a bloom filter may hold an address or a topic (Yellow Paper, section 4.4.3: three bits out of 2048 of its hash). */
+/**
+ * Whether a bloom filter may hold an address or a topic (Yellow Paper, section 4.4.3: three of 2048 bits of its hash).
+ */
 function bloomMayHold(bloom: Hex, value: Hex): boolean {
   const hash = keccak256(value, 'bytes')
   for (let i = 0; i < 6; i += 2) {

@@ -5,10 +5,10 @@ import { getBlockLogs, getHeader, getLogRange, type Header, type LogFilter, type
 const HEADERS_AT_ONCE = 16
 
 /**
- * Compares the logs that a node gave for a range of blocks with what another node gives. Where they differ, the header and its
- * bloom filter decide, block by block.
+ * Compares the logs that a node gave for a range of blocks with another node's. Blocks that differ are decided by
+ * header and bloom filter.
  * @param call the node that gave `logs`
- * @returns `logs` themselves where there is no other node that answers
+ * @returns `logs` themselves where no other node answers
  * @throws RpcError
  */
 export async function compareLogs(
@@ -45,9 +45,9 @@ function byBlock(logs: readonly RawLog[]): Map<number, RawLog[]> {
 }
 
 /**
- * Holds the logs that a node gave for a range of blocks against the headers of its blocks from `from` to `last`: each header
- * has to name the one below, each log to be in its header's block, and a block without logs must not have any by its bloom
- * filter. What the range left out is asked for again, block by block.
+ * Checks a node's logs against the headers of blocks `from` to `last`: headers have to be linked, each log has to be in
+ * its header's block, and a block without logs must not match by its bloom filter. Missing logs are read block by
+ * block.
  * @param logs those from `from` on, in order
  * @throws RpcError transient where headers or logs are not of one chain
  */
@@ -68,7 +68,7 @@ export async function completeLogs(
   return checked
 }
 
-/** The headers of blocks `from` to `last`, each the parent of the next. */
+/** Headers of blocks `from` to `last`, each the parent of the next. */
 async function headersBetween(call: Call, from: number, last: Header): Promise<Header[]> {
   const headers: Header[] = []
   for (let block = from; block < last.number; block += HEADERS_AT_ONCE) {

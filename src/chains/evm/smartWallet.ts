@@ -11,22 +11,22 @@ import { RpcError } from '../rpc/errors.js'
 import type { Rpc } from '../rpc/evm.js'
 import { signatureProbeAbi, signatureProbeBytecode } from './contracts/index.js'
 
-/** Asking may cost the node this much at most: the probe's own limits (SignatureProbe.sol) and what it takes itself. */
+/** Gas limit of a signature check on the node: the probe's own limits (SignatureProbe.sol) plus its overhead. */
 const CALL_GAS = '0x5b8d80' // 6 million
 const CALL_TIMEOUT_MS = 3_000
-/** Anybody may make us ask: so many questions at once, and so many that wait. */
+/** Limits on concurrent and on waiting signature checks, which any API client can cause. */
 const AT_ONCE = 4
 const WAITING_LIMIT = 32
 
 const erc1271 = parseAbi(['function isValidSignature(bytes32 hash, bytes signature) view returns (bytes4)'])
 
-/** What a signature of a wallet that may not be deployed yet ends with (ERC-6492). */
+/** Suffix of signatures by wallets that may not be deployed yet (ERC-6492). */
 const ERC6492_SUFFIX = '6492'.repeat(16)
 const ERC6492_FORM = [{ type: 'address' }, { type: 'bytes' }, { type: 'bytes' }] as const
 
 const YES = `0x${'1'.padStart(64, '0')}`
 
-/** The smart wallets of a chain, asked through its nodes. */
+/** Smart wallets of a chain, asked through its nodes. */
 export function createSmartWallets(rpc: Rpc, chainId: number): SmartWalletPort {
   const queue = new PQueue({ concurrency: AT_ONCE })
   return {
@@ -41,7 +41,7 @@ export function createSmartWallets(rpc: Rpc, chainId: number): SmartWalletPort {
   }
 }
 
-/** Creation code of the probe with its questions, null for a wrapped signature that can't be read or isn't accepted. */
+/** Creation code of the probe with its arguments; null for a wrapped signature that is malformed or not accepted. */
 function probeData({ wallet, hash, signature, acceptsErc6492 }: SignatureQuestion): Hex | null {
   const wrapped = signature.endsWith(ERC6492_SUFFIX)
   if (wrapped && !acceptsErc6492) return null
@@ -65,7 +65,7 @@ function unwrap(signature: Hex): { factory: Hex; prepare: Hex; signature: Hex } 
   }
 }
 
-/** A call without receiver: what the probe "deploys" is its answer, and no other word is a yes. */
+/** Runs the probe: a call without receiver "deploys" its answer, and no other word is a yes. */
 async function probe(rpc: Rpc, data: Hex): Promise<boolean> {
   try {
     return (await rpc.call<unknown>('eth_call', [{ data, gas: CALL_GAS }, 'latest'])) === YES

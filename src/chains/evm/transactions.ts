@@ -16,15 +16,15 @@ interface RawReceipt {
   logs: { address: Hex; topics: Hex[] }[]
 }
 
-/** Where a chain stands: its newest block, and the newest that its confirmation policy believes. */
+/** Newest block of a chain, and newest confirmed block. */
 export interface ChainHead {
   latest: number
   confirmed: number
 }
 
 /**
- * What a node says of a transaction hash now.
- * @param ours whose logs make the transaction a registration
+ * Reads the current state of a transaction from a node.
+ * @param ours contracts whose logs make the transaction a registration
  */
 export async function readTransaction(
   call: Call,
@@ -38,7 +38,7 @@ export async function readTransaction(
   const nonce = Number(tx.nonce)
   if (tx.blockNumber === null) return { state: 'mempool', sender, nonce }
   const receipt = await call<RawReceipt | null>('eth_getTransactionReceipt', [hash])
-  // mined a moment ago and the node has not got to its receipt: as good as in the mempool
+  // just mined and not indexed by the node: same as in the mempool
   if (!receipt) return { state: 'mempool', sender, nonce }
   const block = Number(receipt.blockNumber)
   const { latest, confirmed } = await head()
@@ -54,17 +54,17 @@ export async function readTransaction(
   }
 }
 
-/** How geth, nethermind, erigon, reth and anvil say that they no longer hold the state of a block. */
+/** Messages of geth, nethermind, erigon, reth and anvil for a block whose state is pruned. */
 const STATE_GONE =
   /missing ?trie ?node|historical state|state .{0,80}(unavailable|not available|pruned)|pruning|BlockOutOfRange/i
 
 /**
- * The confirmed transaction that took a nonce: its block is found by bisecting the sender's transaction count, which a node
- * answers for as long as it holds a block's state.
- * @returns null while the nonce is unused up to `confirmed`, or where the nodes no longer hold the state to tell
+ * Finds the confirmed transaction that used a nonce, by bisecting the sender's transaction count over blocks whose
+ * state the node still has.
+ * @returns null while the nonce is unused up to `confirmed`, or where the state needed is pruned
  */
 export async function findByNonce(call: Call, sender: Hex, nonce: number, confirmed: number): Promise<Hex | null> {
-  /** A block whose state is gone counts as one before the transaction: if that is wrong, the block found doesn't hold it. */
+  /** A block with pruned state counts as before the transaction; if that is wrong, the block found doesn't hold it. */
   const isUsedAt = async (block: number): Promise<boolean> => {
     try {
       return Number(await call<Hex>('eth_getTransactionCount', [sender, `0x${block.toString(16)}`])) > nonce
@@ -74,7 +74,7 @@ export async function findByNonce(call: Call, sender: Hex, nonce: number, confir
     }
   }
   if (!(await isUsedAt(confirmed))) return null
-  // gallop back from the head: a replacement is mostly recent, and old state may be pruned
+  // gallop back from the head: replacements are mostly recent, and old state may be pruned
   let used = confirmed
   let step = 16
   let unused = confirmed - step

@@ -23,7 +23,7 @@ afterEach(async () => {
   server = undefined
 })
 
-/** What a pool makes of the faults of its only node, told of with each. */
+/** Fault of a pool with one node, and its callback's. */
 async function faultOf(url: string, method: string): Promise<RpcError> {
   const faults: RpcError[] = []
   const rpc = createRpc({ label: '1', urls: [url], chainId: CHAIN_ID, onFault: (_, error) => faults.push(error) })
@@ -31,7 +31,7 @@ async function faultOf(url: string, method: string): Promise<RpcError> {
   return faults[0] ?? (thrown as RpcError)
 }
 
-/** A node that is on the chain and answers one method with a provider's words. */
+/** A node of the chain that answers one method with a provider's error. */
 async function sayer({ status, code, message, data }: Wording, headers: Record<string, string> = {}): Promise<string> {
   server = createServer(async (request, response) => {
     const chunks: Buffer[] = []
@@ -49,7 +49,7 @@ async function sayer({ status, code, message, data }: Wording, headers: Record<s
 }
 
 describe('what nodes and providers say', () => {
-  // 429 blocks, so that the number is not taken for a status
+  // 429 blocks, so that the number is not mistaken for a status
   it.each(RANGE_LIMITS)('a range too wide: $message', async (wording) => {
     const url = await sayer(fill(wording, 429, 1_429))
     expect((await faultOf(url, 'eth_getLogs')).fault).toBe('too_much')

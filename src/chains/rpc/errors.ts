@@ -1,15 +1,16 @@
-/** What to do about a failing RPC call, told from its error. */
+/** Reaction to a failing RPC call, classified from its error. */
 export type RpcFault =
-  /** The range or the answer is too large: ask for less. */
+  /** Range or response too large: ask for less. */
   | 'too_much'
-  /** Asked too often: wait. */
+  /** Rate limit: wait. */
   | 'rate_limited'
-  /** The node refuses or reverts the call itself: another node would say the same. */
+  /** Refused or reverted by the node itself: another node would do the same. */
   | 'refused'
   /** Anything else: try another node, or later. */
   | 'transient'
 
-// Wordings of geth, erigon, nethermind, besu, reth, anvil and of the large providers for a range or an answer too large
+// Messages of geth, erigon, nethermind, besu, reth, anvil and large providers for a range or response that is too
+// large.
 const TOO_MUCH =
   /query returned more than|more than \d+ (results|logs)|block range|range (is )?too (large|wide)|too many (results|logs|blocks)|exceed(s|ed)? (the )?(max|limit|range)|max(imum)? (block )?range|limited to (a )?\d|response (body |size )?(is )?too (large|big)|response size (should|exceed)|log response size|query timeout|body size|maximum size|up to a \d+ block|(bigger|greater|larger) than (the )?(range )?limit|ranges over \d+ blocks|too wide blocks range/i
 const RATE = /rate limit|request rate|too many requests|request limit|capacity|throttl/i
@@ -18,13 +19,13 @@ const HTTP_CONTENT_TOO_LARGE = 413
 const REFUSED =
   /revert|invalid opcode|out of gas|insufficient funds|nonce too|underpriced|already known|intrinsic gas|method not found|not supported/i
 
-/** An error of a node, as we keep it: what to do about it, and what it said. */
+/** Classified error of a node. */
 export class RpcError extends Error {
   override name = 'RpcError'
   constructor(
     readonly fault: RpcFault,
     message: string,
-    /** Wait this long before asking that node again, when it said so (Retry-After). */
+    /** Pause that the node asked for (Retry-After), milliseconds. */
     readonly retryAfterMs: number | null = null,
     options?: ErrorOptions,
   ) {
@@ -44,8 +45,8 @@ interface ErrorShape {
 }
 
 /**
- * Sorts an error thrown by a transport into what to do about it.
- * @param response the HTTP response that it came in, where there was one: an error in the body hides its status
+ * Classifies an error thrown by a transport.
+ * @param response its HTTP response, if any: an error in the body hides the status
  */
 export function classifyRpcError(
   error: unknown,
@@ -54,7 +55,7 @@ export function classifyRpcError(
 ): RpcError {
   if (error instanceof RpcError) return error
   const chain: readonly ErrorShape[] = causesOf(error)
-  // some say what is wrong in the error's data alone
+  // some providers explain the error in its data only
   const text = chain.map((e) => `${e.details ?? ''} ${e.message ?? ''} ${JSON.stringify(e.data ?? '')}`).join(' ')
   const first = chain[0]
   const said = (first?.details || first?.message || String(error)).split('\n')[0]!

@@ -19,7 +19,7 @@ afterEach(async () => {
   proxies = []
 })
 
-/** A node that counts the calls of each method and fails as it is told. */
+/** A node that counts calls per method and fails on demand. */
 async function node(
   fault: (method: string) => FaultKind | null = () => null,
 ): Promise<{ url: string; calls: string[]; proxy: FaultProxy }> {
@@ -77,7 +77,7 @@ describe('a node that is behind', () => {
     await test('anvil_mine', ['0x20'])
     const late = await node((method) => (method === 'eth_blockNumber' ? 'stale_head' : null))
     const other = await node()
-    // the lag is drawn anew at each call: compared until it is more than a few blocks
+    // the lag is random per call: compare until it exceeds the limit
     for (let tries = 0; tries < 20; tries++) {
       const rpc = pool(late, other)
       await gasPrice(rpc)

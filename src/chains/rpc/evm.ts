@@ -10,7 +10,7 @@ export interface RpcOptions {
   label: string
   urls: readonly string[]
   chainId: number
-  /** Checked against block 0 of every node; learned from the first node where it is not given. */
+  /** Hash of block 0, checked on every node; learned from the first node when absent. */
   genesisHash?: Hex
   timeoutMs?: number
   onFault?: (url: string, error: RpcError) => void
@@ -40,7 +40,7 @@ export function createRpc({ chainId, timeoutMs = DEFAULT_TIMEOUT_MS, ...options 
   })
 }
 
-/** A node's call over HTTP: raw results, no retries of its own, faults sorted. */
+/** Calls a node over HTTP: raw results, no retries, classified errors. */
 function transport(url: string, timeoutMs: number): Call {
   const client = getHttpRpcClient(url, { timeout: timeoutMs })
   let count = 0
@@ -55,7 +55,7 @@ function transport(url: string, timeoutMs: number): Call {
           http = response
         },
       })
-      // a broken proxy may hand out somebody else's answer; an error about the request as a whole has no id
+      // a broken proxy may return another request's answer; an error about the request as a whole has no id
       if (answer.id !== body.id && (answer.id ?? null) !== null)
         throw new RpcError('transient', `${method}: the answer has another id`)
       if (answer.error) throw new RpcRequestError({ body, error: answer.error, url })

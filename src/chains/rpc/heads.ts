@@ -1,8 +1,8 @@
 import { createPublicClient, webSocket } from 'viem'
 
 /**
- * Tells of new heads over a WebSocket (`eth_subscribe newHeads`). It only wakes the poller, which asks for the head itself:
- * a socket that falls silent costs latency, never a block.
+ * Watches new heads over a WebSocket (`eth_subscribe newHeads`). The callback only wakes the poller, which reads the
+ * head itself, so a silent socket costs latency but no block.
  * @returns a function that ends the subscription
  */
 export function watchHeads(wsUrl: string, onHead: () => void, onFault: (error: Error) => void): () => void {

@@ -2,7 +2,7 @@ import type { WebSocket as Socket } from 'ws'
 import type { Commitment } from './solana.js'
 
 const RECONNECT_MS = 2_000
-/** A socket that says nothing for this long is asked whether it lives, and given up when it doesn't answer. */
+/** Interval of keep-alive pings; a socket that misses one is replaced. */
 const PING_EVERY_MS = 15_000
 
 export interface LogsWatchOptions {
@@ -16,9 +16,10 @@ export interface LogsWatchOptions {
 }
 
 /**
- * Tells of transactions that mention a program, over a WebSocket (`logsSubscribe`). It only wakes the watcher, which asks for the
- * transactions itself: a socket that falls silent costs latency, never a payment.
- * @returns a function that ends it
+ * Watches transactions that mention a program over a WebSocket (`logsSubscribe`). The callback only wakes the watcher,
+ * which reads the transactions itself, so a silent socket costs latency but no payment. viem's WebSocket client does
+ * not fit: only `eth_subscription` notifications reach its subscribers.
+ * @returns a function that ends the subscription
  */
 export function watchLogs(options: LogsWatchOptions): () => void {
   let isOver = false
@@ -48,7 +49,7 @@ export function watchLogs(options: LogsWatchOptions): () => void {
     open.on('error', options.onFault)
     open.on('close', () => {
       clearInterval(pings)
-      // what came meanwhile is found by asking
+      // transactions of the meantime are found by polling
       options.onLogs()
       again()
     })
@@ -81,5 +82,5 @@ function subscribe(socket: Socket, { programId, commitments }: LogsWatchOptions)
   })
 }
 
-/** The answer to a subscription has an id, a notification has a method. */
+/** Whether a message is a notification; answers to a subscription have no method. */
 const isNotification = (text: string): boolean => text.includes('"logsNotification"')

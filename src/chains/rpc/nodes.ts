@@ -1,7 +1,7 @@
 import { ChainUnavailableError } from '../chain.js'
 import { RpcError } from './errors.js'
 
-/** One JSON-RPC call: the node's `result`, undecoded. */
+/** A JSON-RPC call; resolves to the node's `result`, undecoded. */
 export type Call = <T>(method: string, params: readonly unknown[]) => Promise<T>
 
 export interface NodesOptions<Hash extends string> {
@@ -47,8 +47,8 @@ const REST_MAX_MS = 30_000
 const COMPARE_EVERY_MS = 5_000
 
 /**
- * Several nodes of one chain. Calls go to the first healthy node. A failing node rests, longer after each failure, and is preferred
- * again once it answers. Nodes of another chain are refused.
+ * Several nodes of one chain. Calls go to the first healthy node. A failing node rests, longer after each failure, and
+ * is preferred again once it answers. Nodes of another chain are refused.
  */
 export interface Nodes<Hash extends string = string> {
   readonly label: string
@@ -57,7 +57,8 @@ export interface Nodes<Hash extends string = string> {
   /** Hash of the first block. @throws ChainUnavailableError, WrongChainError */
   genesisHash(): Promise<Hash>
   /**
-   * Several calls to one node, so that their answers are consistent. A fault of any call restarts the work on another node.
+   * Several calls to one node, so that their answers are consistent. A fault of any call restarts the work on another
+   * node.
    * @throws as `call`
    */
   onOneNode<T>(work: (call: Call) => Promise<T>): Promise<T>

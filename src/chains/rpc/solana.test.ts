@@ -15,7 +15,7 @@ afterEach(() => {
   for (const stop of stops.splice(0)) stop()
 })
 
-/** A server that answers as it is told, and remembers how many calls each request held. */
+/** A server that answers on demand and records the number of calls per request. */
 async function node(
   answer: (body: Body, response: ServerResponse) => unknown,
 ): Promise<{ url: string; sizes: number[] }> {

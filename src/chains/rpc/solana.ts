@@ -10,17 +10,17 @@ export type Commitment = 'confirmed' | 'finalized'
 export interface SolanaRpcOptions {
   label: string
   urls: readonly string[]
-  /** In base58; checked against every node, learned from the first one where it is not given. */
+  /** In base58, checked on every node; learned from the first node when absent. */
   genesisHash?: string
   timeoutMs?: number
   onFault?: (url: string, error: RpcError) => void
 }
 
-/** Several nodes of one Solana cluster; genesis hashes in base58. Calls of one moment travel in one batch. */
+/** Several nodes of one Solana cluster; genesis hashes in base58. Concurrent calls travel in one batch. */
 export type SolanaRpc = Nodes
 
 const DEFAULT_TIMEOUT_MS = 20_000
-/** Equals 20 s: slots are shorter than the blocks of other chains. */
+/** Equals 20 s; slots are shorter than the blocks of other chains. */
 const BEHIND_SLOTS = 50
 
 export function createSolanaRpc({ timeoutMs = DEFAULT_TIMEOUT_MS, ...options }: SolanaRpcOptions): SolanaRpc {
@@ -33,12 +33,12 @@ export function createSolanaRpc({ timeoutMs = DEFAULT_TIMEOUT_MS, ...options }: 
   })
 }
 
-/** About 1 MB of transactions in an answer. */
+/** Limits a response to about 1 MB of transactions. */
 const BATCH_CALLS = 100
 const REQUESTS_AT_ONCE = 4
-/** Where a node takes no batches, each call is a request of its own. */
+/** Concurrency for nodes without batches, where each call is a request. */
 const SINGLES_AT_ONCE = 16
-/** JSON-RPC 2.0, section 5.1: the request as a whole is not understood. */
+/** JSON-RPC 2.0, section 5.1: request not understood as a whole. */
 const INVALID_REQUEST = -32_600
 
 interface Waiting {
@@ -55,8 +55,8 @@ interface Answer {
 }
 
 /**
- * A node's call over HTTP: what is called in one turn of the event loop goes out as JSON-RPC batches, a few at once. A batch that
- * is too much for the node is halved; a node that takes none is asked one by one from then on.
+ * Calls a node over HTTP. Calls of one turn of the event loop are sent as JSON-RPC batches, a few at once. A batch that
+ * is too large for the node is halved; a node that refuses batches gets single requests from then on.
  */
 export function batching(url: string, timeoutMs: number): Call {
   const client = getHttpRpcClient(url, { timeout: timeoutMs })
@@ -97,7 +97,7 @@ export function batching(url: string, timeoutMs: number): Call {
     }
   }
 
-  /** The node answered a batch as a whole, with an error. */
+  /** Handles an error for a batch as a whole. */
   const refused = (calls: readonly Waiting[], { error }: Answer): void => {
     if (error?.code !== INVALID_REQUEST) throw new RpcRequestError({ body: {}, error: error ?? NO_ERROR, url })
     takesBatches = false
@@ -114,7 +114,7 @@ export function batching(url: string, timeoutMs: number): Call {
   const settle = ({ method, resolve, reject }: Waiting, body: { id: number }, answer: Answer | undefined): void => {
     if (answer?.error)
       reject(classifyRpcError(new RpcRequestError({ body: { ...body }, error: answer.error, url }), method))
-    // a broken proxy may hand out somebody else's answer, or part of one
+    // a broken proxy may return another request's answer, or part of one
     else if (!answer || answer.id !== body.id || answer.result === undefined)
       reject(new RpcError('transient', `${method}: the answer holds no result, or has another id`))
     else resolve(answer.result)

@@ -10,10 +10,10 @@ import { createQuoter } from './quote.js'
 import { readTransaction } from './reads.js'
 import { createRegistrar, type Registrar } from './registrar.js'
 
-/** The interface's label of every Solana cluster; the network tells them apart. */
+/** Interface label of every Solana cluster; the network tells clusters apart. */
 export const SOLANA_LABEL = 'solana'
 const CHAIN = `chain "${SOLANA_LABEL}"`
-/** Votes on top of a transaction until it is finalized. */
+/** Number of votes that finalize a transaction. */
 const FINAL_CONFIRMATIONS = 32
 
 /** A network's Solana cluster and the registrar on it. */
@@ -28,9 +28,9 @@ export interface SolanaChainOptions {
   config: SolanaConfig
   network: Network
   rpc: SolanaRpc
-  /** The nodes of the network's hub, where the price feeds are. */
+  /** Nodes of the network's hub, which holds the price feeds. */
   hub: Nodes
-  /** The key under which quotes are signed. */
+  /** HMAC key of quote ids. */
   quoteKey: Uint8Array
   nowMs?: () => number
 }
@@ -53,7 +53,7 @@ export function createSolanaChain(options: SolanaChainOptions): SolanaChain {
   }
 }
 
-/** Makes the RPC pool of a configured cluster. */
+/** Creates the RPC pool of a configured cluster. */
 export const createClusterRpc = (
   { rpcUrls, genesisHash }: Pick<SolanaConfig, 'rpcUrls' | 'genesisHash'>,
   onFault?: (url: string, error: RpcError) => void,

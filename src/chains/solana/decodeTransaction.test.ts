@@ -12,7 +12,7 @@ const OTHER = Keypair.generate().publicKey.toBase58()
 const SYSTEM = '11111111111111111111111111111111'
 const registrar = createRegistrar(PROGRAM)
 
-/** First 8 bytes of sha256("event:<name>"), as the contract's source has them. */
+/** First 8 bytes of sha256("event:<name>"), as in the contract's source. */
 const DISCRIMINATOR = {
   paid: [17, 19, 37, 119, 246, 83, 53, 207],
   settled: [158, 182, 152, 76, 105, 23, 232, 135],
@@ -75,12 +75,12 @@ interface Parts {
   err?: unknown
 }
 
-/** A transaction with these logs and instructions; the payer of each is its first account. */
+/** A transaction with these logs and instructions; each instruction's first account is its payer. */
 function transaction({ logs, outer = [], inner = [], err = null }: Parts): RawTransaction {
   const payers = [...outer.map(([, p]) => p), ...inner.flatMap(({ payments }) => payments)].flatMap((p) =>
     p ? [bs58.encode(p.payer)] : [],
   )
-  // the registrar itself comes out of a look-up table, as versioned transactions may have it
+  // the registrar itself comes from a look-up table, as in versioned transactions
   const accountKeys = [OTHER, SYSTEM, ...payers]
   const keys = [...accountKeys, PROGRAM]
   const instruction = (program: string, p: Payment | null) => ({

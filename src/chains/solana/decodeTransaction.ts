@@ -11,13 +11,13 @@ import {
 } from './community/events.js'
 import { type BigNumber, type Registrar, registrarCoder, registrarIdl, toBigInt } from './registrar.js'
 
-/** A transaction as `getTransaction` answers it (encoding json). */
+/** A transaction as returned by `getTransaction` (encoding json). */
 export interface RawTransaction {
   slot: number
   /** Seconds since the epoch. */
   blockTime: number | null
   transaction: { signatures: string[]; message: { accountKeys: string[]; instructions: RawInstruction[] } }
-  /** null while the node has not got to it. */
+  /** null until the node has executed the transaction. */
   meta: {
     err: unknown
     logMessages: string[] | null
@@ -33,19 +33,22 @@ interface RawInstruction {
   data: string
 }
 
-/** A payment that a transaction made; the sequence is null where its logs were cut and nothing else in it tells. */
+/**
+ * A payment in a transaction; the sequence is null where the logs were truncated and the transaction holds no other
+ * hint.
+ */
 export type SeenPayment = Omit<Payment, 'sequence'> & { sequence: bigint | null }
 
-/** What a successful transaction did at the registrar. */
+/** Actions of a successful transaction at the registrar. */
 export interface DecodedTransaction {
-  /** In the order of their execution. */
+  /** In order of execution. */
   payments: SeenPayment[]
   /** Payments that were settled or refunded. */
   closed: ClosedEvent[]
-  /** Payments for names of communities, in the order of their execution. */
+  /** Payments for community names, in order of execution. */
   communityPayments: SeenCommunityPayment[]
   communityOutcomes: CommunityOutcome[]
-  /** What looks like an event of the registrar and is none, cut short for the log. */
+  /** Data that resembles an event of the registrar but is none, shortened for the log. */
   anomalies: string[]
 }
 
@@ -58,24 +61,24 @@ const nothing = (): DecodedTransaction => ({
   ...{ payments: [], closed: [], communityPayments: [], communityOutcomes: [], anomalies: [] },
 })
 
-/** Of events and of instructions that pay, discriminator and all: fixed, since no field has a length of its own. */
+/** Lengths of events and paying instructions with their discriminator; fixed, since no field has a variable length. */
 const EVENT_BYTES: Readonly<Record<string, number>> = {
   ...{ RegistrationPaid: 176, PaymentSettled: 48, PaymentRefunded: 88 },
   ...COMMUNITY_EVENT_BYTES,
 }
 const PAY_BYTES: Readonly<Record<string, number>> = { register: 136, ...COMMUNITY_PAY_BYTES }
-/** base58 of the longest of them; checked before decoding, which is quadratic. */
+/** Longest paying instruction in base58, checked before decoding because decoding is quadratic. */
 const PAY_MAX_CHARS = 199
 const ANOMALY_MAX_CHARS = 120
-/** What base64 of each event's discriminator begins with: 7 of the 8 bytes, and what the eighth leaves of the next character. */
+/** Base64 prefixes of the events' discriminators: 7 of 8 bytes, and the bits of the eighth in the next character. */
 const EVENT_PREFIXES = (registrarIdl.events ?? []).map(({ discriminator }) =>
   Buffer.from(discriminator).toString('base64').slice(0, 10),
 )
 
 /**
- * Reads what a transaction did at the registrar: its events, and where logs were cut (a node keeps 10 KB of them) its own
- * paying instructions, outer and inner. An event is the registrar's when the innermost program that runs is the registrar: its
- * discriminator in another program's log says nothing. A transaction that failed did nothing.
+ * Decodes what a transaction did at the registrar: its events and, where logs were truncated (nodes keep 10 KB), its
+ * own paying instructions, outer and inner. An event counts only while the registrar is the innermost running program:
+ * other programs can log the same discriminator. A failed transaction did nothing.
  */
 export function decodeTransaction(registrar: Registrar, tx: RawTransaction): DecodedTransaction {
   const { meta } = tx
@@ -91,14 +94,14 @@ export function decodeTransaction(registrar: Registrar, tx: RawTransaction): Dec
   }
 }
 
-// As the runtime writes them. What a program logs itself always begins with `Program log: ` or `Program data: `.
+// Log lines of the runtime. A program's own output always begins with `Program log: ` or `Program data: `.
 const INVOKE = /^Program (\w{32,44}) invoke \[(\d+)\]$/
 const END = /^Program (\w{32,44}) (?:success$|failed: )/
 const DATA = 'Program data: '
-/** The last line that can be relied on: later, shorter ones may follow those that were left out. */
+/** Last reliable line: shorter ones may follow after those that were dropped. */
 const TRUNCATED = 'Log truncated'
 
-/** @param lines null where the node has kept none */
+/** @param lines null where the node kept none */
 function readEvents(programId: string, lines: readonly string[] | null): DecodedTransaction & { isCut: boolean } {
   const facts = { ...nothing(), isCut: lines === null }
   const running: string[] = []
@@ -115,7 +118,7 @@ function readEvents(programId: string, lines: readonly string[] | null): Decoded
     }
     const invoked = INVOKE.exec(line)
     if (invoked) {
-      // the depth counts from 1: what ran deeper has ended
+      // the depth counts from 1; deeper programs have ended
       running.length = Math.min(running.length, Number(invoked[2]) - 1)
       running.push(invoked[1]!)
     } else if (running.length > 0 && END.exec(line)?.[1] === running.at(-1)) running.pop()
@@ -157,7 +160,7 @@ function readEvent(base64: string, facts: DecodedTransaction): void {
 
 const anomaly = (why: 'foreign' | 'malformed', data: string): string => `${why}: ${data}`.slice(0, ANOMALY_MAX_CHARS)
 
-/** An event of exactly its length, null for anything else. */
+/** Decodes an event of exactly its length; null for anything else. */
 function decodeEvent(base64: string): { name: string; data: unknown } | null {
   const bytes = Buffer.from(base64, 'base64')
   if (bytes.toString('base64') !== base64) return null
@@ -165,7 +168,7 @@ function decodeEvent(base64: string): { name: string; data: unknown } | null {
     const event = registrarCoder.events.decode(base64)
     return event && bytes.length === EVENT_BYTES[event.name] ? event : null
   } catch {
-    // shorter than the event that its first bytes name
+    // shorter than the event of that discriminator
     return null
   }
 }
@@ -180,7 +183,7 @@ const termsOf = (raw: RawArguments, payer: Uint8Array): Omit<Payment, 'sequence'
   referral: Buffer.from(raw.referral),
 })
 
-/** The instructions of a transaction that pay, outer and inner, in the order of their execution. */
+/** Decodes the paying instructions of a transaction, outer and inner, in order of execution. */
 function readInstructions(
   programId: string,
   { transaction, meta }: RawTransaction,
@@ -215,12 +218,12 @@ function decodeInstruction(bytes: Buffer): { name: string; data: unknown } | nul
   try {
     return registrarCoder.instruction.decode(bytes)
   } catch {
-    // shorter than the instruction that its first bytes name
+    // shorter than the instruction of that discriminator
     return null
   }
 }
 
-/** The same for names of communities: payments of one transaction are held until the same moment. */
+/** Adds community payments whose events were truncated; payments of one transaction share the end of their hold. */
 function fillCommunity(
   events: readonly SeenCommunityPayment[],
   instructions: readonly SeenCommunityPayment[],
@@ -232,9 +235,9 @@ function fillCommunity(
 }
 
 /**
- * Adds the payments whose events were cut. Nobody else's payment comes between two of a transaction, which holds the state
- * account: their sequences follow on each other.
- * @param keyOf what tells the payments of a transaction apart
+ * Adds payments whose events were truncated. Their sequences are consecutive, because a transaction locks the state
+ * account.
+ * @param keyOf key of a payment within its transaction
  */
 function fill<T extends { sequence: bigint | null }>(
   events: readonly T[],

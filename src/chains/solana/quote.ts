@@ -15,9 +15,9 @@ import { weiToLamports } from './rate.js'
 import { createRates } from './rates.js'
 import type { Registrar } from './registrar.js'
 
-/** What `deliver` of one name burns on our hub, measured, with a margin (test/solana/register.test.ts holds it). */
+/** Gas of `deliver` for one name on our hub, measured, plus a margin (held by test/solana/register.test.ts). */
 export const DELIVER_GAS = 150_000n
-/** Gas may be dearer when the payment is delivered. */
+/** Margin for gas that gets dearer before the delivery. */
 const GAS_MARGIN_PERCENT = 25n
 
 export interface QuoterOptions {
@@ -31,9 +31,9 @@ export interface QuoterOptions {
 }
 
 /**
- * Quotes registrations on Solana: for each name a transaction that pays what its bid and its delivery on the hub are worth in
- * SOL. Nothing is stored: the quote's id is the signature of its terms.
- * @returns a function that throws ChainUnavailableError when the hub, a price or the cluster can't be had
+ * Creates a quoter of registrations on Solana. Each name gets a transaction that pays its bid and its delivery on the
+ * hub in SOL. Nothing is stored: a quote's id is the HMAC of its terms.
+ * @returns a function that throws ChainUnavailableError when the hub, a price or the cluster is unavailable
  */
 export function createQuoter(options: QuoterOptions): (request: RegistrationRequest) => Promise<SolanaQuote> {
   const { config, network, rpc, registrar, quoteKey, nowMs = Date.now } = options
@@ -74,7 +74,7 @@ export function createQuoter(options: QuoterOptions): (request: RegistrationRequ
 
 const NOBODY = new Uint8Array(32)
 
-/** A transaction that pays one quote, ready for the payer's wallet. */
+/** Transaction that pays one quote, unsigned, for the payer's wallet. */
 function unsigned(
   registrar: Registrar,
   recentBlockhash: string,

@@ -1,6 +1,6 @@
-/** Prices of ETH and SOL, and what a bid in ETH costs in SOL. */
+/** Prices of ETH and SOL, and the conversion of a bid from wei to lamports. */
 
-/** A price as an aggregator tells it (AggregatorV3: `latestRoundData`, `decimals`). */
+/** A price of an aggregator (AggregatorV3: `latestRoundData`, `decimals`). */
 export interface Price {
   /** US dollars times 10^decimals. */
   answer: bigint
@@ -10,15 +10,15 @@ export interface Price {
 }
 
 export interface PriceBounds {
-  /** A price that was set longer ago is refused. */
+  /** Oldest price accepted. */
   maxAgeSeconds: number
-  /** A price that is further than this from an earlier one is refused. */
+  /** Largest move since an earlier price accepted. */
   maxMovePercent: number
 }
 
 /**
- * Why a price is not to be used, null when it is.
- * @param earlier the price of the last quotes, null when there were none lately
+ * Reason to refuse a price, null for a good one.
+ * @param earlier price of the last quotes, null when there were none recently
  */
 export function priceProblem(price: Price, earlier: Price | null, bounds: PriceBounds, nowS: number): string | null {
   const { answer, updatedAtS } = price
@@ -26,7 +26,7 @@ export function priceProblem(price: Price, earlier: Price | null, bounds: PriceB
   const ageS = nowS - updatedAtS
   if (ageS > bounds.maxAgeSeconds) return `it is ${ageS} s old`
   if (!earlier) return null
-  // on one scale, since a feed may be replaced by one of other decimals
+  // on one scale, since a feed may be replaced by one with other decimals
   const now = answer * 10n ** BigInt(earlier.decimals)
   const then = earlier.answer * 10n ** BigInt(price.decimals)
   const moved = now > then ? now - then : then - now
@@ -40,10 +40,10 @@ export interface Rates {
   solUsd: Price
 }
 
-/** 10^18 wei are an ETH, 10^9 lamports a SOL. */
+/** One ETH is 10^18 wei, one SOL 10^9 lamports. */
 const WEI_PER_LAMPORT_AT_PAR = 10n ** 9n
 
-/** What an amount of wei is worth in lamports, rounded up. */
+/** Converts wei to lamports, rounded up. */
 export function weiToLamports(wei: bigint, { ethUsd, solUsd }: Rates): bigint {
   const value = wei * ethUsd.answer * 10n ** BigInt(solUsd.decimals)
   const unit = solUsd.answer * 10n ** BigInt(ethUsd.decimals) * WEI_PER_LAMPORT_AT_PAR

@@ -10,19 +10,19 @@ const AGGREGATOR = parseAbi([
   'function latestRoundData() view returns (uint80 roundId, int256 answer, uint256 startedAt, uint256 updatedAt, uint80 answeredInRound)',
 ])
 
-/** What the hub is asked for serves the quotes of this time. */
+/** Lifetime of cached rates. */
 const SERVES_MS = 2_000
-/** How long a price is what the next one is held against: a jump that lasts longer is the market's. */
+/** Period in which a price is compared with the previous one: a longer jump is the market's. */
 const REMEMBERED_MS = 10 * 60_000
 
-/** What a quote rests on, asked on the hub. */
+/** Rates and gas price behind a quote, read on the hub. */
 export interface HubRates extends Rates {
-  /** What a unit of gas costs on the hub now, wei. */
+  /** Gas price on the hub, wei. */
   gasPriceWei: bigint
 }
 
 /**
- * Rates from two price feeds on the hub, each refused when it is stale or has jumped since the last quotes.
+ * Creates a reader of two price feeds on the hub, each refused when stale or when it jumped since the last quotes.
  * @returns a function that throws ChainUnavailableError when the hub can't be asked or a price is refused
  */
 export function createRates(
@@ -59,7 +59,7 @@ export function createRates(
     if (!asked || atMs - asked.atMs >= SERVES_MS) {
       const rates = read()
       asked = { rates, atMs }
-      // a failure serves nobody else
+      // failures are not cached
       rates.catch(() => {
         if (asked?.rates === rates) asked = null
       })

@@ -19,24 +19,24 @@ export interface ListedTransaction {
   slot: number
 }
 
-/** What a transaction did at the registrar, and when. */
+/** Decoded transaction with its time. */
 export interface ReadTransaction extends ListedTransaction, DecodedTransaction {
   /** Seconds since the epoch, null where the node doesn't know. */
   blockTime: number | null
 }
 
-/** The newest slot of a commitment. */
+/** Newest slot of a commitment. */
 export const getSlot = (call: Call, commitment: Commitment): Promise<number> =>
   call<number>('getSlot', [{ commitment }])
 
-/** How many payments a program has counted. */
+/** Payment counters of a program. */
 export interface Sequences {
   payments: number
-  /** For names of communities, which it counts apart. */
+  /** Separate counter of payments for community names. */
   communityPayments: number
 }
 
-/** How many payments the program has counted. 0 before it is initialized. */
+/** Reads the payment counters; 0 before the program is initialized. */
 export async function readSequences(call: Call, registrar: Registrar, commitment: Commitment): Promise<Sequences> {
   const address = registrar.state.toBase58()
   const { value } = await call<{ value: RawAccount | null }>('getAccountInfo', [
@@ -62,7 +62,7 @@ interface RawAccounts {
 const ownData = ({ id }: Registrar, account: RawAccount | null | undefined): Buffer | null =>
   account?.owner === id ? Buffer.from(account.data[0], 'base64') : null
 
-/** The open payments of some quotes, by their accounts; null for those that are closed or never were. */
+/** Reads the open payments of quotes; null for a quote that is closed or unpaid. */
 export async function readPaymentAccounts(
   call: Call,
   registrar: Registrar,
@@ -75,13 +75,13 @@ export async function readPaymentAccounts(
 
 export interface ReadAt {
   commitment: Commitment
-  /** Oldest slot that the answer may be of; any slot when absent. */
+  /** Oldest slot accepted of the node; any slot when absent. */
   minSlot?: number
 }
 
 /**
- * The payments for names of communities that are not paid out yet; null for others.
- * @throws RpcError (transient) for a node that is before that slot
+ * Reads payments for community names that are not paid out yet; null for others.
+ * @throws RpcError transient for a node before `minSlot`
  */
 export async function readCommunityPayments(
   call: Call,
@@ -94,7 +94,7 @@ export async function readCommunityPayments(
   return found.map((data) => data && decodePayment(data))
 }
 
-/** The payment that keeps others off a name of a community; null where there is none. Its money may be paid out. */
+/** Reads the payment that reserves a community name, paid out or not; null where there is none. */
 export async function readPaidName(
   call: Call,
   registrar: Registrar,
@@ -106,7 +106,7 @@ export async function readPaidName(
   return data ? decodeName(data) : null
 }
 
-/** The data of accounts of the program's own; null for those that there are not. */
+/** Reads the data of accounts owned by the program; null for missing ones. */
 async function readOwnAccounts(
   call: Call,
   registrar: Registrar,
@@ -125,16 +125,16 @@ async function readOwnAccounts(
   return found
 }
 
-/** The most that getMultipleAccounts takes. */
+/** Limit of getMultipleAccounts. */
 const ACCOUNTS_AT_ONCE = 100
-/** The most that getSignaturesForAddress gives. */
+/** Limit of getSignaturesForAddress. */
 const PAGE = 1_000
 
 export interface ListOptions {
   commitment: Commitment
-  /** Newer ones than this signature. A node that doesn't know it goes on to `downToSlot`. */
+  /** Newest known signature. A node that doesn't know it continues down to `downToSlot`. */
   until: string | null
-  /** Nothing older than this slot. */
+  /** Oldest slot listed. */
   downToSlot: number
   signal?: AbortSignal
 }
@@ -146,8 +146,8 @@ interface RawSignature {
 }
 
 /**
- * The successful transactions that mention the program, newest first, page by page back to where they are known.
- * @returns them, and the newest signature listed, also of one that failed
+ * Lists the successful transactions that mention the program, newest first, page by page down to the known ones.
+ * @returns the list, and the newest signature seen, of a failed transaction too
  */
 export async function listTransactions(
   call: Call,
@@ -171,8 +171,8 @@ export async function listTransactions(
 }
 
 /**
- * Reads transactions that were listed, in their order.
- * @throws RpcError (transient) when the node has listed one but can't show it yet
+ * Reads listed transactions in their order.
+ * @throws RpcError transient when the node lists a transaction that it can't show yet
  */
 export const readTransactions = (
   call: Call,
@@ -190,8 +190,8 @@ export const readTransactions = (
   )
 
 /**
- * Reads a transaction by its signature; null where the node doesn't have it, or has no logs of it yet.
- * @throws RpcError (transient) for another transaction
+ * Reads a transaction by signature; null where the node lacks the transaction or its logs.
+ * @throws RpcError transient for another transaction
  */
 export async function readTransaction(
   call: Call,
@@ -202,20 +202,20 @@ export async function readTransaction(
   const options = { commitment, encoding: 'json', maxSupportedTransactionVersion: 0 }
   const tx = await call<RawTransaction | null>('getTransaction', [signature, options])
   if (!tx?.meta) return null
-  // in a batch, a broken proxy may hand out the answers to others' questions under the right ids
+  // a broken proxy may swap the answers within a batch
   if (tx.transaction.signatures[0] !== signature)
     throw new RpcError('transient', `getTransaction: asked for ${signature}, got ${tx.transaction.signatures[0]}`)
   return { signature, slot: tx.slot, blockTime: tx.blockTime, ...decodeTransaction(registrar, tx) }
 }
 
-/** The 64 bytes of a signature that a node has listed. @throws RpcError (transient) for anything else */
+/** Decodes a listed signature to its 64 bytes. @throws RpcError transient for anything else */
 export function signatureBytes(signature: string): Buffer {
   const bytes = decodeBase58(signature, SIGNATURE_BYTES)
   if (!bytes) throw new RpcError('transient', `getSignaturesForAddress: "${signature.slice(0, 20)}…" is no signature`)
   return bytes
 }
 
-/** A signature as nodes and wallets write it. */
+/** A signature in base58. */
 export const signatureText = (bytes: Uint8Array): string => bs58.encode(bytes)
 
 const SIGNATURE_BYTES = 64

@@ -3,29 +3,32 @@ import anchor, { BorshCoder, type Idl } from '@coral-xyz/anchor'
 import { PublicKey, SystemProgram, TransactionInstruction } from '@solana/web3.js'
 import type { PaymentTerms } from '../../registry/payment/quote.js'
 
-/** The registrar's interface (Anchor's IDL), kept beside its source. Its address is a placeholder: each deployment has its own. */
+/**
+ * Interface of the registrar (Anchor IDL), kept beside its source. Its address is a placeholder: each deployment has
+ * its own.
+ */
 export const registrarIdl: Idl = JSON.parse(
   readFileSync(new URL('../../../contracts/solana/registrar/idl.json', import.meta.url), 'utf8'),
 )
 export const registrarCoder = new BorshCoder(registrarIdl)
 
-/** The program's one state account. */
+/** The program's single state account. */
 export interface RegistrarState {
   relayAuthority: PublicKey
   treasuryAuthority: PublicKey
-  /** Payments so far: the first has number 1. */
+  /** Number of payments; the first has sequence 1. */
   sequence: bigint
-  /** Settled and not withdrawn. */
+  /** Lamports settled and not withdrawn. */
   keptLamports: bigint
-  /** Of payments that are neither settled nor refunded. */
+  /** Lamports of payments that are neither settled nor refunded. */
   heldLamports: bigint
-  /** Payments for names of communities so far: the first has number 1. */
+  /** Number of payments for community names; the first has sequence 1. */
   communitySequence: bigint
-  /** How long such a payment is held. */
+  /** Hold of a payment for a community name, seconds. */
   holdSeconds: bigint
 }
 
-/** The account of a payment that is neither settled nor refunded. */
+/** Account of a payment that is neither settled nor refunded. */
 export interface PaymentAccount {
   payer: PublicKey
   quoteId: Buffer
@@ -33,34 +36,34 @@ export interface PaymentAccount {
   sequence: bigint
 }
 
-/** A payment to close, and where its account's rent goes. */
+/** A payment to close, and the receiver of its account's rent. */
 export interface ClosedPayment {
   quoteId: Uint8Array
   payer: PublicKey
 }
 
-/** A deployment of the registrar: its addresses, its instructions, its accounts. */
+/** Addresses, instructions and accounts of a deployed registrar. */
 export interface Registrar {
   readonly programId: PublicKey
-  /** The same in base58. */
+  /** The program id in base58. */
   readonly id: string
   readonly state: PublicKey
   readonly treasury: PublicKey
-  /** The account of a payment, by its quote's id. */
+  /** Account of a payment, by its quote's id. */
   payment(quoteId: Uint8Array): PublicKey
-  /** Pays what a quote asks for. The payer signs. */
+  /** Pays a quote. Signed by the payer. */
   register(terms: PaymentTerms, quoteId: Uint8Array): TransactionInstruction
-  /** Turns payments into kept money. The relay authority signs. */
+  /** Settles payments into kept money. Signed by the relay authority. */
   settle(relayAuthority: PublicKey, payments: readonly ClosedPayment[]): TransactionInstruction
-  /** Pays a payment back to its payer. The relay authority signs. */
+  /** Refunds a payment to its payer. Signed by the relay authority. */
   refund(relayAuthority: PublicKey, payment: ClosedPayment): TransactionInstruction
-  /** The state in an account's data. @throws RangeError for other data */
+  /** Decodes the state account. @throws RangeError for other data */
   decodeState(data: Buffer): RegistrarState
-  /** The payment in an account's data. @throws RangeError for other data */
+  /** Decodes a payment account. @throws RangeError for other data */
   decodePayment(data: Buffer): PaymentAccount
 }
 
-/** Of anchor's big numbers, as far as they are used here. */
+/** Subset in use of anchor's BN. */
 export interface BigNumber {
   toString(): string
 }
@@ -82,7 +85,7 @@ interface RawPayment {
   sequence: BigNumber
 }
 
-/** The registrar that is deployed under a program id (base58). */
+/** Creates the interface to the registrar deployed at a program id (base58). */
 export function createRegistrar(programIdText: string): Registrar {
   const programId = new PublicKey(programIdText)
   const address = (...seeds: Uint8Array[]) => PublicKey.findProgramAddressSync(seeds, programId)[0]
@@ -143,7 +146,7 @@ export function createRegistrar(programIdText: string): Registrar {
   }
 }
 
-/** An account's fields as the program's interface names them. @throws RangeError for other data */
+/** Decodes an account by its name in the IDL. @throws RangeError for other data */
 export function decode<T>(name: string, data: Buffer): T {
   try {
     return registrarCoder.accounts.decode<T>(name, data)

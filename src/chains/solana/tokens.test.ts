@@ -3,7 +3,7 @@ import { describe, expect, it } from 'vitest'
 import type { Call } from '../rpc/nodes.js'
 import { readMintDecimals, readTokenBalance, TOKEN_PROGRAM } from './tokens.js'
 
-/** What nodes answer of tokens, also of Token-2022 and of what is none. The real ones are in localSolana.test.ts. */
+/** Token accounts as nodes return them, of Token-2022 and malformed ones too. Real ones are in localSolana.test.ts. */
 
 const TOKEN_2022 = new PublicKey('TokenzQdBNbLqP5VEhdkAS6EPFLC1PHnBqCXEpPxuEb')
 const [mint, owner, other] = [Keypair, Keypair, Keypair].map((kind) => kind.generate().publicKey) as [
@@ -20,7 +20,7 @@ const account = (program: PublicKey, data: Buffer): Account => ({
   owner: program.toBase58(),
   data: [data.toString('base64'), 'base64'],
 })
-/** @param kind of an account with extensions; 0: without */
+/** @param kind type of an account with extensions; 0: without extensions */
 function mintOf(program: PublicKey, { kind = 0, initialized = 1, bytes = 82 } = {}): Account {
   const data = Buffer.alloc(kind ? 234 : bytes)
   data.set([9, initialized], 44)

@@ -3,35 +3,35 @@ import type { Call } from '../rpc/nodes.js'
 import type { Commitment } from '../rpc/solana.js'
 import { reads, signs, writes } from './registrar.js'
 
-/** The SPL Token program, and the one that gives each wallet its one account a token. */
+/** The SPL Token program, and the program of associated token accounts: one per wallet and mint. */
 export const TOKEN_PROGRAM = new PublicKey('TokenkegQfeZyiNwAJbNbGKPFXCWuBvf9Ss623VQ5DA')
 export const ASSOCIATED_TOKEN_PROGRAM = new PublicKey('ATokenGPvbdGVxr1b2hvZbsiqW5xWH25efTNsLJA8knL')
 
-/** spl-token's `Mint` and `Account`. */
+/** Layout of spl-token's `Mint` and `Account`. */
 const MINT_BYTES = 82
 const MINT_DECIMALS_OFFSET = 44
 const MINT_INITIALIZED_OFFSET = 45
 const TOKEN_ACCOUNT_BYTES = 165
 const TOKEN_AMOUNT_OFFSET = 64
 const STATE_OFFSET = 108
-/** Of a token account: initialized and not frozen. */
+/** State of a token account: initialized and not frozen. */
 const OPEN = 1
-/** Token-2022, which the registrar takes no payments in. */
+/** Token-2022; the registrar takes no payments in its tokens. */
 const TOKEN_2022_PROGRAM = 'TokenzQdBNbLqP5VEhdkAS6EPFLC1PHnBqCXEpPxuEb'
-/** Where its accounts with extensions say what they are. */
+/** Offset of the account type in Token-2022 accounts with extensions. */
 const ACCOUNT_TYPE_OFFSET = 165
 const ACCOUNT_TYPE = { mint: 1, account: 2 }
-/** Of the associated token program: makes the account unless it is there. */
+/** Instruction of the associated token program: creates the account unless it exists. */
 const CREATE_IDEMPOTENT = 1
 
-/** Where wallets keep their tokens of a mint. */
+/** Associated token account of a wallet and mint. */
 export const associatedTokenAddress = (owner: PublicKey, mint: PublicKey): PublicKey =>
   PublicKey.findProgramAddressSync(
     [owner.toBytes(), TOKEN_PROGRAM.toBytes(), mint.toBytes()],
     ASSOCIATED_TOKEN_PROGRAM,
   )[0]
 
-/** Makes a wallet's associated token account where there is none. `payer` signs and pays its rent. */
+/** Creates a wallet's associated token account unless it exists. `payer` signs and pays its rent. */
 export const createAssociated = (payer: PublicKey, owner: PublicKey, mint: PublicKey): TransactionInstruction =>
   new TransactionInstruction({
     programId: ASSOCIATED_TOKEN_PROGRAM,
@@ -48,13 +48,13 @@ interface RawAccount {
   owner: string
 }
 
-/** The decimals of an SPL mint; null where there is none at this address, one of Token-2022's among them. */
+/** Reads the decimals of an SPL mint; null for anything else, Token-2022 mints included. */
 export async function readMintDecimals(call: Call, mint: PublicKey, commitment: Commitment): Promise<number | null> {
   const found = await readMint(call, mint, commitment)
   return found?.program === TOKEN_PROGRAM.toBase58() ? found.decimals : null
 }
 
-/** A mint of either token program; null for anything else. */
+/** Reads a mint of either token program; null for anything else. */
 async function readMint(call: Call, mint: PublicKey, commitment: Commitment) {
   const options = { commitment, encoding: 'base64' }
   const { value } = await call<{ value: RawAccount | null }>('getAccountInfo', [mint.toBase58(), options])
@@ -64,8 +64,8 @@ async function readMint(call: Call, mint: PublicKey, commitment: Commitment) {
 }
 
 /**
- * What a wallet has of a token, in base units, in all its token accounts together: of either token program, since a balance is
- * only looked at. 0 of what is no mint.
+ * Balance of a wallet over all its accounts of a token, base units. Counts both token programs, since a balance is only
+ * looked at; 0 for an address that is no mint.
  */
 export async function readTokenBalance(
   call: Call,
@@ -84,7 +84,7 @@ export interface TokenAccount {
   amount: bigint
 }
 
-/** The token accounts that a wallet owns of a mint. */
+/** Reads a wallet's token accounts of a mint. */
 export async function readTokenAccounts(
   call: Call,
   owner: PublicKey,
@@ -92,7 +92,7 @@ export async function readTokenAccounts(
   commitment: Commitment,
 ): Promise<TokenAccount[]> {
   const found = await readMint(call, mint, commitment)
-  // a node refuses the question about what is no mint
+  // nodes refuse the query for an address that is no mint
   if (!found) return []
   const { value } = await call<{ value: { pubkey: string; account: RawAccount }[] }>('getTokenAccountsByOwner', [
     owner.toBase58(),
@@ -108,7 +108,9 @@ export async function readTokenAccounts(
   })
 }
 
-/** The data of an account of this kind; null for others. Token-2022 says the kind behind the data that both programs have. */
+/**
+ * Data of an account of this type; null for others. Token-2022 stores the type behind the data common to both programs.
+ */
 function tokenData({ owner, data: [base64] }: RawAccount, bytes: number, type: number): Buffer | null {
   const data = Buffer.from(base64, 'base64')
   const isExtended = owner === TOKEN_2022_PROGRAM && data.length > ACCOUNT_TYPE_OFFSET
@@ -117,7 +119,7 @@ function tokenData({ owner, data: [base64] }: RawAccount, bytes: number, type: n
   return isOfToken && data.length === bytes ? data : null
 }
 
-/** Whether there are all these accounts of the SPL Token program, and none is frozen. */
+/** Whether all these accounts exist in the SPL Token program and none is frozen. */
 export async function areOpenTokenAccounts(
   call: Call,
   accounts: readonly { address: PublicKey; owner: PublicKey; mint: PublicKey }[],

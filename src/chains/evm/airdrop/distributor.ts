@@ -6,7 +6,9 @@ import type { Call } from '../../rpc/evm.js'
 import { airdropDistributorAbi } from '../contracts/index.js'
 import type { RawLog } from '../logs.js'
 
-/** Airdrop distributors (AirdropDistributor.sol): calldata of claims, decoded `Claimed` logs, and the contract's state. */
+/**
+ * Airdrop distributors (AirdropDistributor.sol): calldata of claims, decoded `Claimed` logs, and the contract's state.
+ */
 
 const WORD_BYTES = 32
 
@@ -36,7 +38,7 @@ export interface ClaimedLog {
   to: Buffer
 }
 
-/** What a `Claimed` says, null where its data isn't four words. */
+/** Decodes a `Claimed` log; null unless its data is four words. */
 export function decodeClaimed({ data }: Pick<RawLog, 'data'>): ClaimedLog | null {
   const bytes = fromHex(data)
   if (bytes.length !== 4 * WORD_BYTES) return null

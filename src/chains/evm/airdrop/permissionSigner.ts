@@ -2,10 +2,10 @@ import { privateKeyToAccount } from 'viem/accounts'
 import { type ClaimPermission, claimPermissionTypedData } from '../../../registry/airdrop/permission.js'
 import type { Hex, PermissionSigner } from '../../chain.js'
 
-/** A bundle asks for the same ones again and again; a signature takes about a millisecond. */
+/** Size of the cache: bundles request the same permissions repeatedly, and a signature takes about a millisecond. */
 const KEPT_SIGNATURES = 10_000
 
-/** Signs permissions with an operator's key, and keeps the newest: the same permission has the same signature (RFC 6979). */
+/** Signs permissions with an operator's key and caches the newest signatures, which are deterministic (RFC 6979). */
 export function createPermissionSigner(privateKey: Hex): PermissionSigner {
   const account = privateKeyToAccount(privateKey)
   const kept = new Map<string, Promise<Hex>>()

@@ -7,13 +7,13 @@ import { communityPaymentsAbi, endpointAbi, hubAbi, localMessageLibAbi } from '.
 import { decodeMessage } from './hubMessage.js'
 import { encodePacket, type Packet, payloadHash } from './packet.js'
 
-/** A call that carries a packet further on its destination's chain. */
+/** Call on the destination chain that advances a packet. */
 export interface BridgeCall {
   to: Hex
   data: Hex
 }
 
-/** `EndpointV2.lzReceive`: executes a verified packet; anybody may, once. It emits `PacketDelivered`. */
+/** `EndpointV2.lzReceive`: executes a verified packet, once, by anybody. Emits `PacketDelivered`. */
 export const executeCall = (endpoint: Hex, packet: Packet): BridgeCall => ({
   to: endpoint,
   data: encodeFunctionData({
@@ -23,23 +23,23 @@ export const executeCall = (endpoint: Hex, packet: Packet): BridgeCall => ({
   }),
 })
 
-/** `LocalMessageLib.validatePacket`: tells the endpoint of a local chain that a packet was sent; only the library's verifier may. */
+/** `LocalMessageLib.validatePacket`: verifies a packet on a local chain. Restricted to the library's verifier. */
 export const verifyCall = (messageLib: Hex, packet: Packet): BridgeCall => ({
   to: messageLib,
   data: encodeFunctionData({ abi: localMessageLibAbi, functionName: 'validatePacket', args: [encodePacket(packet)] }),
 })
 
-/** Where a packet stands at its destination's endpoint. */
+/** State of a packet at its destination's endpoint. */
 export interface PacketState {
   isVerified: boolean
   isExecuted: boolean
-  /** Packets before it that the endpoint has to count over when this one is executed. */
+  /** Number of unexecuted packets before it, which the endpoint walks over to execute this one. */
   behind: bigint
 }
 
 /**
- * Asks the endpoint for a packet's state at a block (a number or tag in the form of JSON-RPC). It keeps the hash of a verified
- * packet until that is executed, and up to which nonce packets have been verified when one was executed.
+ * Reads a packet's state from the endpoint at a block (number or tag in JSON-RPC form). The endpoint keeps the hash of
+ * a verified packet until its execution, and the highest nonce up to which packets were verified at an execution.
  */
 export async function readPacketState(call: Call, endpoint: Hex, packet: Packet, block: string): Promise<PacketState> {
   const path = [receiverOf(packet), packet.srcEid, packet.sender] as const
@@ -69,8 +69,8 @@ const originOf = ({ srcEid, sender, nonce }: Packet) => ({ srcEid, sender, nonce
 const receiverOf = ({ receiver }: Packet): Hex => `0x${receiver.slice(26)}`
 
 /**
- * The value that a packet's message asks to be delivered with it, wei: the sum of its bids, nothing for a withdrawal; null where
- * the hub takes any value and credits it whole (a message that it refuses).
+ * Value that a packet's message needs at delivery, wei: the sum of its bids, 0 for a withdrawal; null where the hub
+ * accepts any value and credits all of it (a message that it refuses).
  */
 export function askedWei(packet: Packet): bigint | null {
   const { call } = decodeMessage(fromHex(packet.message))
@@ -82,7 +82,7 @@ const ERRORS = [...endpointAbi, ...hubAbi, ...localMessageLibAbi, ...communityPa
   ({ type }) => type === 'error',
 )
 
-/** Why a call reverted, in the words of the contracts involved: the error's name in snake_case; null for an unknown one. */
+/** Name of the contract error behind a revert, in snake_case; null for an unknown one. */
 export function revertReason(error: unknown): string | null {
   for (const cause of causesOf(error))
     if ('data' in cause && isHex(cause.data) && cause.data.length >= 10) return errorName(cause.data)

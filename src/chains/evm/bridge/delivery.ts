@@ -5,18 +5,18 @@ import type { Call } from '../../rpc/evm.js'
 import { hubAbi } from '../contracts/index.js'
 import type { BridgeCall } from './calls.js'
 
-/** What the hub is told of a payment on another chain. */
+/** Arguments of `Hub.deliver`: a payment on another chain. */
 export interface PaidBid {
   messageId: Uint8Array
-  /** The payer's word. */
+  /** The payer as a word. */
   from: Uint8Array
   amountWei: bigint
-  /** The name's word. */
+  /** The name as a word. */
   name: Uint8Array
   referral: Uint8Array
 }
 
-/** `Hub.deliver`: places the bid of a payment. Only the relayer may, once a message id; it emits `Received`. */
+/** `Hub.deliver`: places the bid of a payment, once per message id. Restricted to the relayer. Emits `Received`. */
 export const deliverCall = (hub: Hex, { messageId, from, amountWei, name, referral }: PaidBid): BridgeCall => ({
   to: hub,
   data: encodeFunctionData({
@@ -26,7 +26,7 @@ export const deliverCall = (hub: Hex, { messageId, from, amountWei, name, referr
   }),
 })
 
-/** Whether the hub knows a message id, as of a block (a number or tag in the form of JSON-RPC). */
+/** Whether the hub knows a message id at a block (number or tag in JSON-RPC form). */
 export async function readIsDelivered(call: Call, hub: Hex, messageId: Uint8Array, block: string): Promise<boolean> {
   const data = encodeFunctionData({ abi: hubAbi, functionName: 'isDelivered', args: [toHex(messageId)] })
   const answer = await call<Hex>('eth_call', [{ to: hub, data }, block])

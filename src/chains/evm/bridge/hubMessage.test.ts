@@ -154,7 +154,7 @@ describe('bridge messages', () => {
 
   it('cut anywhere are undecodable, with the sender as far as there is one', () => {
     const whole = fromHex(encodeMessage(sender, calldata))
-    // what pads the calldata to a word may be missing
+    // padding of the calldata to a word is optional
     const padding = (32 - ((calldata.length / 2 - 1) % 32)) % 32
     for (let length = 0; length < whole.length; length++) {
       const { from, call } = decodeMessage(whole.subarray(0, length))

@@ -3,21 +3,21 @@ import { toHex, wordToBigInt } from '../../../registry/primitives/bytes.js'
 import { wordToName } from '../../../registry/primitives/name.js'
 
 /**
- * Bridge messages: `abi.encode(bytes32 sender, bytes hubCalldata)`, read as the hub contract reads them (HubMessage.sol), word
- * by word. Valid is what Solidity's decoder takes (any offset inside the data, trailing bytes), with 1 to 100 names, as many
- * amounts as names, and a sum below 2^256. Nothing here throws, whatever the bytes.
+ * Bridge messages: `abi.encode(bytes32 sender, bytes hubCalldata)`, decoded word by word as the hub contract does
+ * (HubMessage.sol). Valid means: accepted by Solidity's decoder (any offset inside the data, trailing bytes allowed), 1
+ * to 100 names, as many amounts as names, and a sum below 2^256. The decoder never throws.
  */
 export interface BridgeMessage {
-  /** The 32 bytes of the sender. */
+  /** Sender, 32 bytes. */
   from: Buffer
   call: HubCall
 }
 
 export type HubCall =
   | { kind: 'bids'; amountsWei: bigint[]; nameWords: Buffer[]; referral: Buffer | null }
-  /** Bids what is delivered with it. Our hub takes none from a message (a stranger could execute it with value 0). */
+  /** Bid of the delivered value. Our hub refuses it in a message, because a stranger could execute it with value 0. */
   | { kind: 'bid'; nameWord: Buffer; referral: Buffer | null }
-  /** The address as 20 bytes. */
+  /** Address, 20 bytes. */
   | { kind: 'withdrawal'; to: Buffer }
   | { kind: 'undecodable' }
 
@@ -33,11 +33,14 @@ const SELECTOR = {
   withdrawal: toFunctionSelector('withdrawRefund(address)'),
 }
 
-/** The message of a spoke: `abi.encode(bytes32 sender, bytes hubCalldata)`. */
+/** Message of a spoke: `abi.encode(bytes32 sender, bytes hubCalldata)`. */
 export const encodeMessage = (sender: Hex, hubCalldata: Hex): Hex =>
   encodeAbiParameters([{ type: 'bytes32' }, { type: 'bytes' }], [sender, hubCalldata])
 
-/** Reads a bridge message. One that names no sender, or holds no call that may travel, is undecodable: the hub refuses it. */
+/**
+ * Decodes a bridge message. Undecodable, hence refused by the hub: no sender, or no call that is allowed over the
+ * bridge.
+ */
 export function decodeMessage(message: Uint8Array): BridgeMessage {
   const bytes = Buffer.from(message)
   const from = Buffer.alloc(WORD)
@@ -49,15 +52,15 @@ export function decodeMessage(message: Uint8Array): BridgeMessage {
 }
 
 /**
- * The names that a message asks our hub for, in order, canonical or as raw words in hex. Empty when the hub refuses the
- * message as a whole, null when it asks for no name (a withdrawal).
+ * Names that a message bids for on our hub, in order, canonical or as raw words in hex. Empty when the hub refuses the
+ * whole message, null for a withdrawal.
  */
 export function messageNames({ call }: BridgeMessage): string[] | null {
   if (call.kind === 'withdrawal') return null
   return call.kind === 'bids' ? call.nameWords.map((word) => wordToName(word) ?? toHex(word)) : []
 }
 
-/** Reads a call to the hub. */
+/** Decodes a call to the hub. */
 export function decodeHubCalldata(calldata: Uint8Array): HubCall {
   const bytes = Buffer.from(calldata)
   const args = bytes.subarray(4)
@@ -96,7 +99,10 @@ interface Span {
   length: number
 }
 
-/** Where the elements of the dynamic value lie whose offset stands at `head`, and how many; null if any part lies outside. */
+/**
+ * Finds the dynamic value whose offset is at `head`: start and number of its elements; null if any part lies outside
+ * the data.
+ */
 function find(data: Buffer, head: number, elementBytes: number): Span | null {
   const offset = wordToBigInt(data.subarray(head, head + WORD))
   if (offset > BigInt(data.length - WORD)) return null
@@ -108,7 +114,7 @@ function find(data: Buffer, head: number, elementBytes: number): Span | null {
 const words = (data: Buffer, { start, length }: Span): Buffer[] =>
   Array.from({ length }, (_, i) => data.subarray(start + i * WORD, start + (i + 1) * WORD))
 
-/** A zero referral is none: the hub then logs the form without one. */
+/** Referral word; null for zero, which the hub logs in the form without referral. */
 function referralAt(args: Buffer, at: number): Buffer | null {
   const word = args.subarray(at, at + WORD)
   return word.every((byte) => byte === 0) ? null : word

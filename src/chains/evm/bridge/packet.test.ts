@@ -16,7 +16,7 @@ const packet: fc.Arbitrary<Packet> = fc
   })
   .map((path) => ({ ...path, guid: packetGuid(path) }))
 
-/** By hand after PacketV1Codec.sol and GUID.sol: first packet from Base (30184) to Ethereum (30101). */
+/** Computed by hand after PacketV1Codec.sol and GUID.sol: first packet from Base (30184) to Ethereum (30101). */
 const GOLDEN: Packet = {
   nonce: 1n,
   srcEid: 30184,

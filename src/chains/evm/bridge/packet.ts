@@ -1,11 +1,11 @@
 import { concatHex, encodePacked, type Hex, keccak256 } from 'viem'
 
 /**
- * Packets of LayerZero V2 (PacketV1Codec): version u8, nonce u64, srcEid u32, sender bytes32, dstEid u32, receiver bytes32,
- * guid bytes32, message. The first 81 bytes are the header that verifiers sign for.
+ * Packets of LayerZero V2 (PacketV1Codec): version u8, nonce u64, srcEid u32, sender bytes32, dstEid u32, receiver
+ * bytes32, guid bytes32, message. The first 81 bytes are the header that verifiers sign.
  */
 export interface Packet {
-  /** Counts from 1 a (sender, dstEid, receiver). */
+  /** Counts from 1 per (sender, dstEid, receiver). */
   nonce: bigint
   srcEid: number
   /** Address in 32 bytes, lower-case hex. */
@@ -16,7 +16,7 @@ export interface Packet {
   message: Hex
 }
 
-/** Where a packet goes and which it is there: what its guid is made of. */
+/** Path and nonce of a packet: the input of its guid. */
 export type PacketPath = Pick<Packet, 'nonce' | 'srcEid' | 'sender' | 'dstEid' | 'receiver'>
 
 const VERSION = 1
@@ -39,22 +39,22 @@ export const packetHeader = (path: PacketPath): Hex =>
     [VERSION, path.nonce, path.srcEid, path.sender, path.dstEid, path.receiver],
   )
 
-/** What an endpoint keeps of a verified packet: keccak256(guid ‖ message). */
+/** Hash that an endpoint keeps of a verified packet: keccak256(guid ‖ message). */
 export const payloadHash = (packet: Pick<Packet, 'guid' | 'message'>): Hex =>
   keccak256(concatHex([packet.guid, packet.message]))
 
 /** The `encodedPayload` of `PacketSent`. */
 export const encodePacket = (packet: Packet): Hex => concatHex([packetHeader(packet), packet.guid, packet.message])
 
-/** Which packet it is of its path (srcEid, sender, dstEid, receiver as they stand in it), from the bytes of a packet. */
+/** Nonce and path (srcEid, sender, dstEid, receiver) cut out of an encoded packet. */
 export const packetPlace = (packet: Buffer): { nonce: bigint; path: Buffer } => ({
   nonce: packet.readBigUInt64BE(1),
   path: packet.subarray(9, HEADER_BYTES),
 })
 
 /**
- * A packet from the `encodedPayload` of `PacketSent`, or null for bytes that are no packet: too short, another version, or a
- * guid that is not the hash of its path.
+ * Decodes the `encodedPayload` of `PacketSent`.
+ * @returns null for a short payload, another version, or a guid that is not the hash of its path
  */
 export function decodePacket(encodedPayload: Hex): Packet | null {
   const bytes = Buffer.from(encodedPayload.slice(2), 'hex')

@@ -4,7 +4,7 @@ import { describe, expect, it } from 'vitest'
 import { decodeLzReceiveOption, encodeLzReceiveOption } from './packetOptions.js'
 
 const uint128 = fc.bigInt({ min: 0n, max: 2n ** 128n - 1n })
-/** As LayerZero's OptionsBuilder writes it. */
+/** Encoded as LayerZero's OptionsBuilder does. */
 const built = (gas: bigint, value: bigint): Hex =>
   encodePacked(['uint16', 'uint8', 'uint16', 'uint8', 'uint128', 'uint128'], [3, 1, 33, 1, gas, value])
 

@@ -1,9 +1,9 @@
 import { concatHex, encodePacked, type Hex, size } from 'viem'
 
 /**
- * A packet's options of type 3 (LayerZero's OptionsBuilder, ExecutorOptions): u16 type, then for each option its worker u8,
- * size u16 (of what follows), kind u8 and data. What we build and execute is one `lzReceive` option of the executor:
- * gas u128, and value u128 unless it is zero.
+ * Options of type 3 (LayerZero's OptionsBuilder, ExecutorOptions): u16 type, then per option worker u8, size u16 (of
+ * the rest), kind u8 and data. clusterd builds and executes exactly one `lzReceive` option: gas u128, and value u128
+ * unless zero.
  */
 export interface LzReceiveOption {
   /** Gas for the receiver. */
@@ -18,7 +18,7 @@ const LZ_RECEIVE = 1
 const GAS_BYTES = 16
 const MAX_UINT128 = (1n << 128n) - 1n
 
-/** Options with one lzReceive option. Throws RangeError for what does not fit 128 bits. */
+/** Encodes options with one lzReceive option. @throws RangeError for a field beyond 128 bits */
 export function encodeLzReceiveOption({ gas, value }: LzReceiveOption): Hex {
   for (const field of [gas, value]) {
     if (field < 0n || field > MAX_UINT128) throw new RangeError(`${field} does not fit an option's unsigned 128 bits`)
@@ -29,9 +29,9 @@ export function encodeLzReceiveOption({ gas, value }: LzReceiveOption): Hex {
 }
 
 /**
- * The one lzReceive option in a packet's options, or null for anything else: another type, other workers or kinds, several
- * options (an executor would add them up), wrong sizes, trailing bytes. Whoever sends chooses the options, so what is not
- * exactly understood is never paid for.
+ * Decodes options that hold exactly one lzReceive option.
+ * @returns null for another type, worker or kind, several options (an executor would add them up), wrong sizes,
+ *   trailing bytes: the sender chooses the options, so nothing ambiguous is ever paid for
  */
 export function decodeLzReceiveOption(options: Hex): LzReceiveOption | null {
   const bytes = Buffer.from(options.slice(2), 'hex')

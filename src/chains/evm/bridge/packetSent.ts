@@ -16,8 +16,8 @@ interface RawReceipt {
 }
 
 /**
- * The packets behind a spoke's `Sent` logs. The endpoint's events carry no index and are never asked for by range (they
- * would return every application's packets), so they are read from the receipts of the transactions in which we logged.
+ * Reads the packets behind a spoke's `Sent` logs from the receipts of their transactions. The endpoint's own events
+ * have no index, and a query by range would return every application's packets.
  */
 export async function readPacketSent(
   call: Call,

@@ -10,13 +10,13 @@ import { spokeAbi } from '../contracts/index.js'
 import { encodeMessage } from './hubMessage.js'
 import { encodeLzReceiveOption } from './packetOptions.js'
 
-/** Gas for the hub where the spoke does not tell (contracts that are not ours); measured with EndpointV2, with a margin. */
+/** Default gas on the hub for third-party spokes, which have no `gasNeeds`. Measured with EndpointV2, plus a margin. */
 const DEFAULT_GAS = { bidsBase: 160_000n, perName: 35_000n }
 
 /**
- * A registration over the bridge. The message is delivered on the hub with the bids' sum in ETH; the bridge's fee contains
- * it. What goes beyond it is raised by the configured margin (fees move between quote and transaction; the endpoint pays
- * the excess back).
+ * Quotes a registration over the bridge. The message is delivered on the hub with the bids' sum in ETH, which the
+ * bridge's fee contains. The rest of the fee is raised by the configured margin, since fees move between quote and
+ * transaction and the endpoint refunds the excess.
  * @throws BridgeError when the endpoint can't quote; ChainUnavailableError
  */
 export async function quoteOnSpoke(config: ChainConfig, rpc: Rpc, request: RegistrationRequest): Promise<EvmQuote> {
@@ -31,7 +31,8 @@ export async function quoteOnSpoke(config: ChainConfig, rpc: Rpc, request: Regis
     const quote = (value: bigint) => nativeFee(call, contract, message, encodeLzReceiveOption({ gas, value }))
     const isEth = gasToken.symbol === 'ETH'
     const [fee, feeWithoutValue] = await Promise.all([quote(sum), isEth ? null : quote(0n)])
-    // what the bids cost in the gas token: the same where it is ETH, else what their value adds to the quote
+    // cost of the bids in the gas token: their sum where the token is ETH, else the part of the quote that their value
+    // adds
     const delivered = feeWithoutValue === null ? sum : fee - feeWithoutValue
     if (fee < delivered || delivered <= 0n)
       throw new BridgeError(`the bridge quotes ${fee} for delivering ${delivered}`)
@@ -50,7 +51,7 @@ export async function quoteOnSpoke(config: ChainConfig, rpc: Rpc, request: Regis
   })
 }
 
-/** Each bid in the gas token; what rounding leaves goes to the last, so that they add up to the registration fee. */
+/** Each bid in the gas token. The last one takes the rounding, so that they add up to the registration fee. */
 function share(names: RegistrationRequest['names'], sum: bigint, delivered: bigint): EvmQuote['names'] {
   let left = delivered
   return names.map(({ name, amountWei }, i) => {

@@ -6,7 +6,7 @@ import { fromHex, wordToBigInt } from '../../../registry/primitives/bytes.js'
 import { RpcError } from '../../rpc/errors.js'
 import type { RawLog } from '../logs.js'
 
-/** The payments contract's own logs (ICommunityPayments.sol): nothing is indexed. */
+/** Event topics of the payments contract (ICommunityPayments.sol); no argument is indexed. */
 export const PAYMENT_TOPIC = toEventSelector('Bid(bytes32,uint256,address,uint256,address,bytes32,bytes32,bytes32)')
 export const HELD_TOPIC = toEventSelector('Held(bytes32,uint64)')
 
@@ -14,9 +14,9 @@ const PAYMENT_BYTES = 8 * 32
 const HELD_BYTES = 2 * 32
 
 /**
- * Reads the logs of a payments contract, in order: each `Bid` is followed at once by the `Held` that gives the payment its id.
- * A log of other length is passed over.
- * @param timeOf a log's block time in milliseconds
+ * Decodes the logs of a payments contract, in order. Each `Bid` is followed by the `Held` with the payment's id. Logs
+ * of another length are skipped.
+ * @param timeOf a log's block time, milliseconds
  * @throws RpcError transient where a node gave one log of a pair without the other
  */
 export function readPayments(logs: readonly RawLog[], timeOf: (log: RawLog) => number): MadePayment[] {

@@ -15,14 +15,14 @@ import {
 import type { Rpc } from '../../rpc/evm.js'
 import { communityPaymentsAbi, tokenProbeAbi, tokenProbeBytecode } from '../contracts/index.js'
 
-/** Asking a token may cost the node this much at most: the probe's own limit (TokenProbe.sol) and what it takes itself. */
+/** Gas limit of a token call on the node: the probe's own limit (TokenProbe.sol) plus its overhead. */
 const ASK_GAS = '0x1e8480' // 2 million
-/** Anybody may make us ask: so many questions at once, and so many that wait. */
+/** Limits on concurrent and on waiting token calls, which any API client can cause. */
 const AT_ONCE = 8
 const WAITING_LIMIT = 256
 const WORD_HEX = 2 + 64
 
-/** What communities ask of an EVM chain: tokens of anybody through its nodes, payments through our contract. */
+/** Communities on an EVM chain: third-party tokens through its nodes, payments through our contract. */
 export function createCommunityPort(
   rpc: Rpc,
   { label, communityPayments }: Pick<ChainConfig, 'label' | 'communityPayments'>,
@@ -50,7 +50,7 @@ export function createCommunityPort(
   }
 }
 
-/** A call without receiver: what the probe "deploys" is the token's answer, 0 where it has none. */
+/** Calls a token through a probe: a call without receiver "deploys" the token's answer, 0 where it has none. */
 async function askToken(rpc: Rpc, token: Hex, question: Hex): Promise<bigint> {
   const data = encodeDeployData({ abi: tokenProbeAbi, bytecode: tokenProbeBytecode, args: [token, question] })
   const answer = await orUnavailable(`chain "${rpc.label}"`, () =>

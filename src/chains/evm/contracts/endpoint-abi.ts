@@ -1,7 +1,7 @@
 import { parseAbi } from 'viem'
 
 /**
- * What we use of LayerZero's EndpointV2: functions and events as declared in the MIT-licensed interfaces of
+ * Subset of LayerZero's EndpointV2 in use, as declared in the MIT-licensed interfaces of
  * `@layerzerolabs/lz-evm-protocol-v2` (ILayerZeroEndpointV2, IMessageLibManager, IMessagingChannel).
  */
 export const endpointAbi = parseAbi([

@@ -2,13 +2,13 @@ import type { PublicKey } from '@solana/web3.js'
 import bs58 from 'bs58'
 import { type BigNumber, toBigInt } from '../registrar.js'
 
-/** A payment for a name of a community as a transaction shows it. */
+/** A payment for a community name as decoded from a transaction. */
 export interface SeenCommunityPayment {
-  /** null where the logs were cut and nothing else in the transaction tells. */
+  /** null where the logs were truncated and the transaction holds no other hint. */
   sequence: bigint | null
-  /** Unix time, seconds; null as the sequence. */
+  /** Unix time, seconds; null under the same condition. */
   heldUntil: bigint | null
-  /** 32 bytes, as everything that follows but the amount. */
+  /** 32 bytes, as the other fields of type Buffer. */
   payer: Buffer
   /** The mint; null for SOL. */
   token: Buffer | null
@@ -20,9 +20,12 @@ export interface SeenCommunityPayment {
   referral: Buffer
 }
 
-/** What has become of such a payment, or of its name. */
+/** Outcome of a payment, or of its name. */
 export interface CommunityOutcome {
-  /** `refused`: it is the payer's again. `returned`, `released`: paid out, to payer or recipient. `reopened`: its name is free. */
+  /**
+   * `refused`: owed to the payer; `returned`: paid to the payer; `released`: paid to the recipient; `reopened`: name
+   * free again.
+   */
   kind: 'refused' | 'returned' | 'released' | 'reopened'
   sequence: bigint
   community: Buffer
@@ -50,7 +53,7 @@ interface RawOutcome {
   name: readonly number[]
 }
 
-/** Lengths of the events, discriminator and all. */
+/** Lengths of events with their discriminator. */
 export const COMMUNITY_EVENT_BYTES: Readonly<Record<string, number>> = {
   CommunityPaid: 224,
   CommunityRefused: 152,
@@ -66,12 +69,12 @@ const OUTCOME_KIND: Readonly<Record<string, CommunityOutcome['kind']>> = {
   CommunityReopened: 'reopened',
 }
 
-/** Lengths of the instructions that pay, discriminator and all. */
+/** Lengths of paying instructions with their discriminator. */
 export const COMMUNITY_PAY_BYTES: Readonly<Record<string, number>> = { pay_community: 144, pay_community_token: 145 }
 const PAYER_AT = 0
 const MINT_AT = 5
 
-/** The payment in the data of a `CommunityPaid`. */
+/** Decodes the payment of a `CommunityPaid` event. */
 export function communityPaid(data: unknown): SeenCommunityPayment {
   const raw = data as RawPaid
   const token = Buffer.from(raw.token.toBytes())
@@ -84,7 +87,7 @@ export function communityPaid(data: unknown): SeenCommunityPayment {
   }
 }
 
-/** What an event says has become of a payment; null for other events. */
+/** Decodes the outcome of a payment; null for other events. */
 export function communityOutcome(event: string, data: unknown): CommunityOutcome | null {
   const kind = OUTCOME_KIND[event]
   if (!kind) return null
@@ -93,7 +96,7 @@ export function communityOutcome(event: string, data: unknown): CommunityOutcome
 }
 
 /**
- * The payment that an instruction makes, without what only the program knows.
+ * Decodes the payment of an instruction, which lacks what only the program knows.
  * @param accounts of the instruction, in base58
  * @returns null for other instructions
  */

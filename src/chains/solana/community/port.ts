@@ -15,10 +15,10 @@ import { associatedTokenAddress, readMintDecimals, readTokenAccounts, readTokenB
 import { createCommunityProgram, type PaidToken } from './program.js'
 
 const NOBODY = new Uint8Array(32)
-/** What wallets and their users see. */
+/** Commitment that wallets show their users. */
 const COMMITMENT = 'confirmed'
 
-/** What communities ask of a Solana cluster: SPL tokens of anybody, payments through the registrar. */
+/** Communities on a Solana cluster: third-party SPL tokens, payments through the registrar. */
 export function createCommunityPort(
   rpc: SolanaRpc,
   registrar: Registrar,
@@ -54,7 +54,7 @@ export function createCommunityPort(
   }
 }
 
-/** From the payer's associated account, or from another one where only that holds as much. */
+/** Source of a token payment: the payer's associated account, or another one where only that holds enough. */
 async function paidToken(call: Call, payer: PublicKey, mint: PublicKey, amount: bigint): Promise<PaidToken> {
   const [decimals, accounts] = await Promise.all([
     readMintDecimals(call, mint, COMMITMENT),

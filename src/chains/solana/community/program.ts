@@ -15,7 +15,7 @@ import {
 } from '../registrar.js'
 import { associatedTokenAddress, TOKEN_PROGRAM } from '../tokens.js'
 
-/** What tells a payment apart while it is open: one payer has one a name. */
+/** Key of an open payment: at most one per (payer, community, name). */
 export interface CommunityPaymentKey {
   payer: PublicKey
   /** Words, as on chain. */
@@ -23,7 +23,7 @@ export interface CommunityPaymentKey {
   name: Uint8Array
 }
 
-/** What a payer pays for a name of a community. */
+/** Terms of a payment for a community name. */
 export interface CommunityTerms extends CommunityPaymentKey {
   recipient: PublicKey
   /** Base units, below 2^64. */
@@ -32,59 +32,59 @@ export interface CommunityTerms extends CommunityPaymentKey {
   referral: Uint8Array
 }
 
-/** How a payment in tokens is paid. */
+/** Token and source of a token payment. */
 export interface PaidToken {
   mint: PublicKey
   decimals: number
-  /** A token account that the payer owns; its associated one where none is given. */
+  /** Token account of the payer; the associated one when absent. */
   source?: PublicKey
 }
 
-/** The account of a payment whose money is not paid out yet. */
+/** Account of a payment that is not paid out yet. */
 export interface CommunityPaymentAccount extends CommunityPaymentKey {
   /** The mint; null for SOL. */
   token: PublicKey | null
   amount: bigint
   recipient: PublicKey
   sequence: bigint
-  /** Unix time, seconds: it may be refused before, and is the recipient's from then on. */
+  /** Unix time, seconds: end of the hold, from which on the payment is the recipient's. */
   heldUntil: bigint
-  /** The slot in which it was paid. */
+  /** Slot of the payment. */
   slot: bigint
-  /** It is the payer's again. */
+  /** Whether the payment was refused and is owed to the payer. */
   isRefused: boolean
 }
 
-/** The account that keeps others off a name that was paid for. */
+/** Account that reserves a paid name. */
 export interface PaidName extends CommunityPaymentKey {
-  /** Of the payment. */
+  /** Sequence of the payment. */
   sequence: bigint
   heldUntil: bigint
 }
 
-/** What a registrar does for names of communities: addresses, instructions, accounts. */
+/** Addresses, instructions and accounts of a registrar's community payments. */
 export interface CommunityProgram {
-  /** The account that keeps others off a name. */
+  /** Account that reserves a name. */
   nameAccount(community: Uint8Array, name: Uint8Array): PublicKey
   paymentAccount(key: CommunityPaymentKey): PublicKey
-  /** The account that holds all tokens of a mint. */
+  /** Account that holds all tokens of a mint. */
   vault(mint: PublicKey): PublicKey
-  /** Pays in SOL, or in a token. The payer signs. */
+  /** Pays in SOL, or in a token. Signed by the payer. */
   pay(terms: CommunityTerms, token?: PaidToken): TransactionInstruction
-  /** Makes a payment that is held its payer's again; `release` pays it out. The relay authority signs. */
+  /** Refuses a held payment, so that `release` pays it back. Signed by the relay authority. */
   refuse(relayAuthority: PublicKey, key: CommunityPaymentKey, sequence: bigint): TransactionInstruction
   /**
-   * Pays a payment out: to its payer where it was refused, else to its recipient once the hold is over. Nobody signs, unless
-   * tokens go to another account of theirs than the associated one.
+   * Pays a payment out: to its payer if refused, else to its recipient after the hold. Unsigned, unless tokens go to an
+   * account other than the associated one.
    */
   release(
     payment: CommunityPaymentKey & Pick<CommunityPaymentAccount, 'token'>,
     beneficiary: PublicKey,
     destination?: PublicKey,
   ): TransactionInstruction
-  /** Lets a name be paid for again, after the hold. The program's upgrade authority signs. */
+  /** Frees a name after the hold, so that it can be paid for again. Signed by the program's upgrade authority. */
   reopen(upgradeAuthority: PublicKey, programData: PublicKey, key: CommunityPaymentKey): TransactionInstruction
-  /** How long payments to come are held, at most 604,800 s. The program's upgrade authority signs. */
+  /** Sets the hold of future payments, at most 604,800 s. Signed by the program's upgrade authority. */
   setHold(upgradeAuthority: PublicKey, programData: PublicKey, holdSeconds: bigint): TransactionInstruction
   /** @throws RangeError for data of another account */
   decodePayment(data: Buffer): CommunityPaymentAccount
@@ -109,10 +109,10 @@ interface RawPayment extends RawName {
 }
 
 const REFUSED = 2
-/** The token of a payment in SOL. */
+/** Token of a payment in SOL. */
 export const NATIVE_TOKEN = PublicKey.default
 
-/** The part of a registrar that communities are paid through. */
+/** Creates the community part of a registrar. */
 export function createCommunityProgram({ programId, state }: Pick<Registrar, 'programId' | 'state'>): CommunityProgram {
   const address = (seed: string, ...seeds: Uint8Array[]) =>
     PublicKey.findProgramAddressSync([Buffer.from(seed), ...seeds], programId)[0]
