@@ -34,15 +34,26 @@ describe('the chains file', () => {
   ])('with %o stops with one sentence that names the field', (changes, sentence) => {
     expect(withChain(changes)).toThrow(sentence)
   })
+
+  it('with several faults stops with one line for each', () => {
+    expect(withChain({ contract: '0x12', rpcUrls: [], pollMs: 0 })).toThrow(
+      /^In the chains file chains\.json:\n {2}chains\[0\]\.rpcUrls: .+\n {2}chains\[0\]\.contract: .+\n {2}chains\[0\]\.pollMs: .+$/,
+    )
+  })
+
+  it('confirms blocks by depth where it says so', () => {
+    const file = { chains: [{ ...example().chains[0], confirmation: { blocks: 2 } }] }
+    expect(parseChains(file, 'f')[0]!.confirmation).toEqual({ blocks: 2 })
+  })
 })
 
 describe('deliveries', () => {
-  it('are off for packets left lying, and capped at 1 ETH', () => {
+  it('are off for stuck packets, and capped at 1 ETH', () => {
     const settings = { executeStranded: false, strandedAfterMs: 1_800_000, spendCapWei: 10n ** 18n }
     expect(parseChainsFile(example(), 'f').deliveries).toEqual({ mainnet: settings, testnet: settings })
   })
 
-  it('are set a network', () => {
+  it('are set per network', () => {
     const deliveries = { mainnet: { executeStranded: true, spendCapWei: '5' } }
     expect(parseChainsFile({ ...example(), deliveries }, 'f').deliveries.mainnet).toEqual({
       ...{ executeStranded: true, strandedAfterMs: 1_800_000, spendCapWei: 5n },
@@ -69,7 +80,7 @@ describe('solana', () => {
   const parsed = (changes: object) =>
     parseChainsFile({ ...example(), solana: { mainnet: { ...section, ...changes } } }, 'f')
 
-  it('is off where it is not named, and believes what is finalized', () => {
+  it('is off where it is not named, and confirms at the commitment finalized', () => {
     expect(parseChainsFile(example(), 'f').solana).toEqual({})
     expect(parsed({}).solana.mainnet).toMatchObject({
       ...{ commitment: 'finalized', startSlot: 0, quoteLifetimeSeconds: 600, refunds: { auto: false }, wsUrls: [] },

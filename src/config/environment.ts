@@ -1,0 +1,109 @@
+import { resolve } from 'node:path'
+import { secp256k1 } from '@noble/curves/secp256k1.js'
+import { z } from 'zod'
+import { fromHex } from '../registry/primitives/bytes.js'
+import { parseInput } from './error.js'
+import { hex, httpUrl } from './fields.js'
+import { parseSolanaSecretKey } from './solanaKey.js'
+
+const DEFAULT_SESSION_DAYS = 14
+const DAY_MS = 24 * 60 * 60_000
+
+const port = z.coerce.number().int().min(0).max(65_535)
+
+const privateKey = hex(32).refine(
+  (key) => secp256k1.utils.isValidSecretKey(fromHex(key)),
+  'is no private key of an EVM account',
+)
+
+const key32 = hex(32).transform(fromHex)
+
+const solanaKey = z.string().transform((text, ctx) => {
+  const key = parseSolanaSecretKey(text)
+  if (key) return key
+  ctx.addIssue({ code: 'custom', message: 'is no secret key of a Solana account (64 bytes, base58 or a JSON array)' })
+  return z.NEVER
+})
+
+const variables = z.object({
+  /** The data folder. */
+  CLUSTERD_HOME: z.string().min(1).default('.clusterd'),
+  CLUSTERD_CHAINS: z.string().min(1).optional(),
+  DATABASE_URL: z.url({ protocol: /^postgres(ql)?$/, error: 'must be a postgresql:// URL' }).optional(),
+  PORT: port.optional(),
+  OPS_PORT: port.optional(),
+  HOST: z.string().min(1).default('127.0.0.1'),
+  LOG_LEVEL: z.enum(['fatal', 'error', 'warn', 'info', 'debug', 'trace', 'silent']).default('info'),
+  LOG_FORMAT: z.enum(['json', 'pretty']).optional(),
+  /** Names the service in the signing message; never taken from a header. */
+  SERVICE_DOMAIN: z.string().min(1).default('localhost'),
+  /** The site's address in browsers. */
+  SITE_URL: httpUrl.optional(),
+  DATABASE_POOL: z.coerce.number().int().min(2).max(1_000).default(10),
+  /** Key of the account that pays for deliveries; nothing is delivered without it. */
+  RELAYER_PRIVATE_KEY: privateKey.optional(),
+  /** The relay authority's key on Solana, 64 bytes; nothing is settled or refunded without it. */
+  SOLANA_RELAYER_PRIVATE_KEY: solanaKey.optional(),
+  /** A local Solana cluster with a faucet, for `dev` and `demo` where Surfpool doesn't run. */
+  SOLANA_RPC_URL: httpUrl.optional(),
+  /** Key that lets EVM wallets of a bundle claim airdrops of its Solana accounts; these can't be claimed without it. */
+  AIRDROP_OPERATOR_PRIVATE_KEY: privateKey.optional(),
+  /** Signs quotes on Solana; default is the database's own key. */
+  QUOTE_KEY: key32.optional(),
+  /** Authentication keys derive from it; default is the database's own key. */
+  TOKEN_KEY: key32.optional(),
+  /** Encrypts the shares of generated wallets; no wallet is generated without it. */
+  SHARE_KEY: key32.optional(),
+  /** Lifetime of an authentication key. */
+  SESSION_DAYS: z.coerce.number().int().min(1).max(365).default(DEFAULT_SESSION_DAYS),
+  /** Whether signatures of smart wallets that are not deployed yet are checked (ERC-6492). */
+  ERC6492: z.enum(['true', 'false']).default('false'),
+  /** The daemon ends when this process is gone. */
+  CLUSTERD_PARENT_PID: z.coerce.number().int().positive().optional(),
+  /** The process kills itself at the count-th pass of this point (tests). */
+  CLUSTERD_FAILPOINT: z
+    .string()
+    .regex(/^[a-z_.]+(:[1-9][0-9]*)?$/, 'must be name or name:count')
+    .optional(),
+})
+
+const environment = variables
+  .transform((set) => {
+    const home = resolve(set.CLUSTERD_HOME)
+    return {
+      /** Absolute path of the data folder. */
+      home,
+      chainsFile: resolve(set.CLUSTERD_CHAINS ?? `${home}/chains.json`),
+      databaseUrl: set.DATABASE_URL,
+      /** undefined: not set, the caller picks. */
+      port: set.PORT,
+      opsPort: set.OPS_PORT,
+      host: set.HOST,
+      logLevel: set.LOG_LEVEL,
+      logFormat: set.LOG_FORMAT,
+      serviceDomain: set.SERVICE_DOMAIN,
+      /** undefined: not set, this machine. */
+      siteUrl: set.SITE_URL,
+      databasePool: set.DATABASE_POOL,
+      relayerPrivateKey: set.RELAYER_PRIVATE_KEY,
+      solanaRelayerKey: set.SOLANA_RELAYER_PRIVATE_KEY,
+      airdropOperatorKey: set.AIRDROP_OPERATOR_PRIVATE_KEY,
+      solanaRpcUrl: set.SOLANA_RPC_URL,
+      quoteKey: set.QUOTE_KEY,
+      tokenKey: set.TOKEN_KEY,
+      shareKey: set.SHARE_KEY,
+      sessionLifetimeMs: set.SESSION_DAYS * DAY_MS,
+      acceptsErc6492: set.ERC6492 === 'true',
+      parentPid: set.CLUSTERD_PARENT_PID,
+      failpoint: set.CLUSTERD_FAILPOINT,
+    }
+  })
+  .readonly()
+
+export type Environment = z.output<typeof environment>
+
+/** Reads the environment variables; an empty one counts as unset. The only reader of process.env. @throws ConfigError */
+export function readEnvironment(env: NodeJS.ProcessEnv = process.env): Environment {
+  const set = Object.fromEntries(Object.entries(env).filter(([, value]) => value !== ''))
+  return parseInput(environment, set, 'the environment')
+}

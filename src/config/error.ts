@@ -1,0 +1,24 @@
+import type { z } from 'zod'
+
+/** A configuration that can't be used; the message names each wrong field. */
+export class ConfigError extends Error {
+  override name = 'ConfigError'
+}
+
+/** Checks an input. @param where names the input in the error @throws ConfigError with one line per wrong field */
+export function parseInput<Schema extends z.ZodType>(schema: Schema, input: unknown, where: string): z.output<Schema> {
+  const parsed = schema.safeParse(input)
+  if (parsed.success) return parsed.data
+  const faults = parsed.error.issues.map((issue) => `${pathOf(issue)}: ${issue.message}`)
+  throw new ConfigError(
+    faults.length === 1
+      ? `In ${where}, ${faults[0]}.`
+      : `In ${where}:${faults.map((fault) => `\n  ${fault}`).join('')}`,
+  )
+}
+
+/** `chains[0].label` */
+function pathOf({ path }: z.core.$ZodIssue): string {
+  const text = path.map((part) => (typeof part === 'number' ? `[${part}]` : `.${String(part)}`)).join('')
+  return text.replace(/^\./, '') || 'the content'
+}
