@@ -13,10 +13,10 @@ import { isTestnet, parseQuery } from './http/query.js'
 import type { Route } from './http/route.js'
 import { protectServer, SERVER_LIMITS } from './http/serverLimits.js'
 import { openApiDocuments, routes } from './routes.js'
-import { answerToJunk } from './v0.1/fallbacks.js'
+import { fallbackAnswer } from './v0.1/fallbacks.js'
 import { assetAnswer, indexAnswer } from './webPage.js'
 
-/** A request that is not answered by then gets 503; what it began ends by its own limits. */
+/** Time after which a request is answered 503; its handler then ends by the limits of its own waits. */
 const REQUEST_DEADLINE_MS = 15_000
 const URL_LIMIT_CHARS = 4_096
 
@@ -36,7 +36,7 @@ export interface Api {
   protect(server: Server): void
 }
 
-/** Makes the API over a database and the chains' ports. It holds no state but the page key. */
+/** Creates the API over a database and the chains' ports. Its state is the database's keys, which it reads once. */
 export function createApi(deps: ApiDeps): Api {
   const context = createContext(deps)
   const finish = answerer(deps)
@@ -50,41 +50,50 @@ export function createApi(deps: ApiDeps): Api {
   }
   for (const [path, document] of Object.entries(openApiDocuments())) {
     const answer = ok(document)
-    app.get(path, (req, res) => finish(req, res, path, performance.now(), answer))
+    app.get(path, (req, res) => finish(begin(req, res, path), answer))
   }
-  app.get('/', (req, res) => finish(req, res, '/', performance.now(), indexAnswer(req.headers.accept)))
-  app.get(ASSETS, (req, res) => finish(req, res, ASSETS, performance.now(), assetAnswer(req.params)))
+  app.get('/', (req, res) => finish(begin(req, res, '/'), indexAnswer(req.headers.accept)))
+  app.get(ASSETS, (req, res) => finish(begin(req, res, ASSETS), assetAnswer(req.params)))
   app.use((req: Request, res: Response) => {
     if (req.method === 'OPTIONS') return void res.writeHead(204, [...PREFLIGHT_HEADERS]).end()
-    const junk = answerToJunk(req)
-    if (junk) return finish(req, res, 'none', performance.now(), junk)
+    const fallback = fallbackAnswer(req)
+    if (fallback) return finish(begin(req, res, 'none'), fallback)
     const error = new ApiError('not_found', 'There is no such route; /openapi.json lists them.')
-    finish(req, res, 'none', performance.now(), errorAnswer(error))
+    finish(begin(req, res, 'none'), errorAnswer(error))
   })
-  // four parameters tell Express that this takes errors: what it refuses itself, such as a path that can't be decoded
+  // four parameters mark an error handler: Express itself refuses paths that can't be decoded
   app.use((error: unknown, req: Request, res: Response, _next: NextFunction) => {
-    finish(req, res, 'none', performance.now(), answerToJunk(req) ?? errorAnswer(toApiError(error)), error)
+    finish(begin(req, res, 'none'), fallbackAnswer(req) ?? errorAnswer(toApiError(error)), error)
   })
   return { app, limits: SERVER_LIMITS, protect: protectServer }
 }
 
-/** The files of the page at `/`. */
+/** Route of the files of the page at `/`. */
 const ASSETS = '/assets/:build/:file'
 
-type Finish = (
-  req: IncomingMessage,
-  res: ServerResponse,
-  route: string,
-  startedMs: number,
-  answer: Answer,
-  error?: unknown,
-) => void
+/** Request under way. */
+interface Exchange {
+  req: IncomingMessage
+  res: ServerResponse
+  /** Pattern of the route: paths and queries themselves may hold secrets, and are neither logged nor counted. */
+  route: string
+  startedMs: number
+}
 
-/** Sends an answer, counts it and logs it, by the route's pattern: a path or a query may hold what no log should. */
+const begin = (req: IncomingMessage, res: ServerResponse, route: string): Exchange => ({
+  req,
+  res,
+  route,
+  startedMs: performance.now(),
+})
+
+type Finish = (exchange: Exchange, answer: Answer, error?: unknown) => void
+
+/** Returns the function that sends, counts and logs an answer. */
 function answerer({ log, metrics }: ApiDeps): Finish {
   const process = randomBytes(6).toString('base64url')
   let count = 0
-  return (req, res, route, startedMs, answer, error) => {
+  return ({ req, res, route, startedMs }, answer, error) => {
     const id = `${process}-${(++count).toString(36)}`
     send(res, id, answer)
     const ms = performance.now() - startedMs
@@ -101,16 +110,16 @@ function answerer({ log, metrics }: ApiDeps): Finish {
 const KNOWN_METHODS = new Set(['GET', 'HEAD', 'POST', 'PUT', 'DELETE', 'OPTIONS', 'PATCH'])
 const causeOf = (error: unknown): unknown => (error instanceof ApiError ? (error.cause ?? error) : error)
 
-/** The Express handler of a route. */
+/** Express handler of a route. */
 function server(route: Route, context: Context, finish: Finish) {
   return (req: Request, res: Response): void => {
-    const startedMs = performance.now()
+    const exchange = begin(req, res, route.path)
     const deadline = new Promise<never>((_, reject) => {
       const timer = setTimeout(() => reject(new ApiError('unavailable', 'This took too long.')), REQUEST_DEADLINE_MS)
       res.once('close', () => clearTimeout(timer))
     })
     const reply = (answer: Answer, error?: ApiError) =>
-      finish(req, res, route.path, startedMs, markDeprecated(route, req.params, answer), error)
+      finish(exchange, markDeprecated(route, req.params, answer), error)
     Promise.race([run(route, req, context), deadline]).then(reply, (thrown: unknown) => {
       const error = toApiError(thrown)
       reply(markForCaches(route.auth, false, errorAnswer(error)), error)

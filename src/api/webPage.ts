@@ -3,14 +3,14 @@ import { type Answer, ok } from './http/answer.js'
 import { ApiError, errorAnswer } from './http/errors.js'
 import { VERSION } from './http/version.js'
 
-/** `/` as a program sees it. */
+/** Answer of `/` to programs. */
 const INDEX = ok({ service: 'clusterd', version: VERSION, openapi: '/openapi.json' }, { vary: 'accept' })
 
-/** `/`: the page for a browser, which asks for HTML by name; JSON for anything else. */
+/** Answer of `/`: the page for browsers, which accept `text/html`; JSON for everything else. */
 export const indexAnswer = (accept: string | undefined): Answer =>
   accept?.includes('text/html') ? fileAnswer(page, { vary: 'accept' }) : INDEX
 
-/** A file that the page loads. */
+/** Answer with a file of the page. */
 export function assetAnswer({ build, file }: Readonly<Record<string, unknown>>): Answer {
   const found = typeof build === 'string' && typeof file === 'string' ? pageFile(build, file) : null
   return found

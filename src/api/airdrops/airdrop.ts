@@ -7,7 +7,7 @@ import { ApiError } from '../http/errors.js'
 import { requireName } from '../names/names.js'
 import { type Claimant, type ClaimsRequest, type NoTransaction, type Offer, offerOf } from './offer.js'
 
-/** A claim as it is answered. Amounts are base units of the token. */
+/** Claim as it is answered. Amounts are base units of the token. */
 export interface ClaimAnswer {
   address: string
   amount: string
@@ -15,14 +15,14 @@ export interface ClaimAnswer {
   merkleRoot: Hex
   proof: Hex[]
   claimed: boolean
-  /** On its chain and not confirmed yet. */
+  /** The claim is on its chain, and not confirmed yet. */
   pending?: true
-  /** The transaction that claimed it, where it was seen. */
+  /** Transaction of the claim, where one was seen. */
   tx?: Hex
-  /** Who is paid by `transaction`. */
+  /** Account that `transaction` pays. */
   receiver?: Hex
   transaction?: { to: Hex; data: Hex; value: '0' }
-  /** Why there is none. */
+  /** Reason why there is no transaction. */
   reason?: NoTransaction
 }
 
@@ -30,20 +30,20 @@ export interface AirdropAnswer {
   community: string
   total: string
   totalUnclaimed: string
-  /** The wallets that were looked at. */
+  /** Verified wallets of the bundle. */
   addresses: string[]
   claims: ClaimAnswer[]
-  /** Network label of the chain to claim on. */
+  /** Label of the chain to claim on. */
   network: string
   distributor: Hex | null
   token: Hex | null
-  /** ISO 8601; no claim is taken from then on. */
+  /** End of the airdrop, ISO 8601; claims from then on revert. */
   endsAt: string | null
 }
 
 /**
- * What a community's airdrop gives the wallets of the caller's bundle: all that are verified in it, private ones too. A wallet
- * that is only listed is nobody's proven property, so it is as if it weren't there. A caller in no bundle gets nothing.
+ * Allocations of a community's airdrop to the caller's bundle: to all wallets verified in it, private ones too. Unverified
+ * wallets do not count, since nobody has proven them. A caller in no bundle gets an empty answer.
  * @throws ApiError invalid_name; not_found where the community has no airdrop
  */
 export async function airdropClaims(context: Context, request: ClaimsRequest, input: string): Promise<AirdropAnswer> {
@@ -59,7 +59,7 @@ export async function airdropClaims(context: Context, request: ClaimsRequest, in
   const merkleRoot = toHex(airdrop.merkleRoot)
   const claims = await Promise.all(
     eligible.map(({ wallet, allocation }) =>
-      claimOf(merkleRoot, wallet, allocation, proofs.get(allocation.position)!, offer),
+      claimOf({ merkleRoot, wallet, allocation, proof: proofs.get(allocation.position)! }, offer),
     ),
   )
   const { token, distributor, endsAtS } = airdrop
@@ -79,13 +79,16 @@ export async function airdropClaims(context: Context, request: ClaimsRequest, in
 const sumOf = (allocations: readonly Allocation[]): string =>
   allocations.reduce((sum, { amount }) => sum + amount, 0n).toString()
 
-async function claimOf(
-  merkleRoot: Hex,
-  wallet: Claimant,
-  { index, amount, claim }: Allocation,
-  proof: readonly string[],
-  offer: Offer,
-): Promise<ClaimAnswer> {
+interface Eligible {
+  merkleRoot: Hex
+  wallet: Claimant
+  allocation: Allocation
+  /** Hashes from leaf to root, hex without 0x. */
+  proof: readonly string[]
+}
+
+async function claimOf({ merkleRoot, wallet, allocation, proof }: Eligible, offer: Offer): Promise<ClaimAnswer> {
+  const { index, amount, claim } = allocation
   const answer: ClaimAnswer = {
     address: wallet.text,
     amount: amount.toString(),

@@ -1,28 +1,28 @@
 import type { DistributorClaim, Hex } from '../../chains/chain.js'
 import type { BundleWallet, OpenAirdrop } from '../../db/airdrop/read.js'
-import type { Address } from '../../registry/primitives/address.js'
+import type { Address, AddressType } from '../../registry/primitives/address.js'
 import { toHex } from '../../registry/primitives/bytes.js'
 import type { Network } from '../../registry/primitives/network.js'
 import type { Session } from '../auth/session.js'
 import { type Context, chainsOf } from '../http/context.js'
 
-/** Why a claim comes without a transaction. */
+/** Reasons why a claim comes without a transaction. */
 export const NO_TRANSACTION = [
-  /** It is claimed. */
+  /** The claim is confirmed. */
   'claimed',
-  /** Somebody is claiming it: the claim is on its chain and not confirmed yet. */
+  /** The claim is on its chain, and not confirmed yet. */
   'pending',
-  /** The distributor isn't deployed yet. */
+  /** The distributor is not deployed yet. */
   'no_distributor',
-  /** No claim is taken any more. */
+  /** The airdrop has ended. */
   'ended',
-  /** It would link a private wallet with others on chain: `link=true` asks for it all the same. */
+  /** The transaction would link a private wallet with others on chain; `link=true` permits that. */
   'private_wallet',
-  /** The allocation of a Solana account is paid to an EVM wallet, and the bundle has none that is verified. */
+  /** Solana accounts are paid through a verified EVM wallet, and the bundle has none. */
   'no_evm_wallet',
-  /** The operator permits no claims of Solana accounts. */
+  /** The operator signs no permissions for Solana accounts. */
   'no_operator',
-  /** The chain of the distributor isn't served here. */
+  /** The distributor's chain is not configured. */
   'chain_not_served',
 ] as const
 export type NoTransaction = (typeof NO_TRANSACTION)[number]
@@ -30,34 +30,34 @@ export type NoTransaction = (typeof NO_TRANSACTION)[number]
 export interface ClaimsRequest {
   network: Network
   session: Pick<Session, 'wallet' | 'type'>
-  /** Whether private wallets may be linked with others on chain. */
+  /** Private wallets may be linked with others on chain. */
   link: boolean
 }
 
-/** A permission is good for an hour at most; with this grain, requests of ten minutes share a signature. */
+/** Lifetime of a permission. Deadlines are multiples of the grain, so that requests of ten minutes share a signature. */
 const PERMISSION_S = 3_600
 const PERMISSION_GRAIN_S = 600
 
-/** A verified wallet of the bundle. */
+/** Verified wallet of the bundle. */
 export type Claimant = BundleWallet & Pick<Address, 'type' | 'text'>
 
 interface Refused {
-  /** Why there is no transaction. */
+  /** Reason why there is no transaction. */
   reason: NoTransaction
 }
 interface Offered {
-  /** Who is paid. */
+  /** Account that is paid. */
   receiver: Hex
   transaction: { to: Hex; data: Hex; value: '0' }
 }
 
-/** Makes the transaction that claims an allocation, or says why there is none. */
+/** Builds the transaction that claims an allocation, or gives the reason why there is none. */
 export type Offer = (claimant: Claimant, claim: DistributorClaim) => Promise<Offered | Refused>
 
 /**
- * How a bundle claims from an airdrop: an EVM account is paid itself, whoever sends the transaction; a Solana account's tokens go
- * to an EVM wallet of the bundle, by a permission that the operator's key signs. Neither links a private wallet with others
- * unless that is asked for.
+ * Claims of a bundle from an airdrop. The distributor pays EVM accounts themselves, whoever sends the transaction; the tokens
+ * of a Solana account go to an EVM wallet of the bundle, by a permission that the operator's key signs. Only `link` lets a
+ * transaction link a private wallet with others.
  */
 export function offerOf(
   context: Context,
@@ -74,19 +74,22 @@ export function offerOf(
   const offered = (receiver: Hex, data: Hex): Offered => ({ receiver, transaction: { to, data, value: '0' } })
   const ofSolana = receiverOf(session, wallets, link)
   const deadlineS = Math.min(endsAtS - 1, Math.floor(nowS / PERMISSION_GRAIN_S) * PERMISSION_GRAIN_S + PERMISSION_S)
-  return async ({ type, text, isPrivate }, claim) => {
-    if (isPrivate && !link) return { reason: 'private_wallet' }
-    if (type === 'evm') return offered(text as Hex, port.claim(claim))
-    const { permissionSigner: signer } = context
-    if (!signer) return { reason: 'no_operator' }
-    if ('reason' in ofSolana) return ofSolana
-    const { receiver } = ofSolana
-    const signature = await signer.sign({
-      ...{ chainId: port.chainId, distributor: to, to: receiver, deadlineS: BigInt(deadlineS) },
-      ...{ index: BigInt(claim.index), account: claim.account },
-    })
-    return offered(receiver, port.claimFor(claim, { to: receiver, deadlineS, signature }))
+  const offers: Record<AddressType, Offer> = {
+    evm: async ({ text }, claim) => offered(text as Hex, port.claim(claim)),
+    solana: async (_claimant, claim) => {
+      const { permissionSigner: signer } = context
+      if (!signer) return { reason: 'no_operator' }
+      if ('reason' in ofSolana) return ofSolana
+      const { receiver } = ofSolana
+      const signature = await signer.sign({
+        ...{ chainId: port.chainId, distributor: to, to: receiver, deadlineS: BigInt(deadlineS) },
+        ...{ index: BigInt(claim.index), account: claim.account },
+      })
+      return offered(receiver, port.claimFor(claim, { to: receiver, deadlineS, signature }))
+    },
   }
+  return async (claimant, claim) =>
+    claimant.isPrivate && !link ? { reason: 'private_wallet' } : offers[claimant.type](claimant, claim)
 }
 
 const refusing =
@@ -94,8 +97,8 @@ const refusing =
   async () => ({ reason })
 
 /**
- * The EVM wallet that Solana accounts of a bundle are paid through: the caller's own, of a Solana caller the bundle's oldest, a
- * public one before private ones. A private one is named on chain then, beside the Solana account: only where that is asked for.
+ * EVM wallet that is paid for the Solana accounts of a bundle: the caller itself, else the bundle's oldest public wallet, else
+ * its oldest private one. The transaction shows a private one beside the Solana account, so that it needs `link`.
  */
 function receiverOf(
   { wallet, type }: ClaimsRequest['session'],

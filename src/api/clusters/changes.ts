@@ -12,19 +12,19 @@ import { ApiError, type ErrorDetail } from '../http/errors.js'
 import { requireNames } from '../names/names.js'
 import { parseClusterId } from './clusters.js'
 
-/** Who makes changes where. */
+/** Caller of a signed change, and its network. */
 export interface Author {
   network: Network
   session: Pick<Session, 'wallet'>
 }
 
-/** A wallet as a request adds it. */
+/** Wallet to add, as the request names it. */
 export interface AddedInput {
   address: string
   name: string
-  /** undefined: public, or as the entry is that is listed already. */
+  /** Visibility; undefined keeps that of a listed entry, and makes a new one public. */
   isPrivate?: boolean | undefined
-  /** Where it is given, the address has to be of this type. */
+  /** Expected type of the address, checked where it is given. */
   type?: string | undefined
 }
 
@@ -33,7 +33,7 @@ export interface RenamedInput {
   name: string
 }
 
-/** Creates the caller's cluster, or names the one it is verified in. @returns the cluster's id */
+/** Creates the caller's cluster, unless it is verified in one already. @returns the cluster's id */
 export const createCluster = (context: Context, { network, session }: Author): Promise<Buffer> =>
   change(context, { network, changes: [{ kind: 'create_cluster', actor: session.wallet }] })
 
@@ -57,14 +57,17 @@ export const renameWallets = (context: Context, { network, session }: Author, in
 export const removeWallets = (context: Context, { network, session }: Author, input: readonly string[]) =>
   change(context, { network, changes: [removal(session.wallet, input)] })
 
-/** Verifies the caller in a cluster that lists it. @throws ApiError invalid_request, not_found, not_invited, names_would_reveal */
+/**
+ * Verifies the caller in a cluster that lists it.
+ * @throws ApiError invalid_request, not_found, not_invited, names_would_reveal
+ */
 export function verifyWallet(context: Context, { network, session }: Author, input: string): Promise<Buffer> {
   const clusterId = parseClusterId(input)
   if (!clusterId) throw new ApiError('invalid_request', 'A cluster id is 0x and 64 hex digits.')
   return change(context, { network, changes: [{ kind: 'verify_wallet', actor: session.wallet, clusterId }] })
 }
 
-/** Notes that a wallet of the caller's cluster is backed up. @throws ApiError unsupported_address, not_in_cluster */
+/** Marks a wallet of the caller's cluster as backed up. @throws ApiError unsupported_address, not_in_cluster */
 export function confirmBackup(context: Context, { network, session }: Author, input: string): Promise<Buffer> {
   const [address] = addresses([input], () => 'address')
   return change(context, {
@@ -80,9 +83,9 @@ export interface WalletUpdates {
 }
 
 /**
- * Removes, renames and adds in this order, all or nothing, in one cluster alone.
+ * Removes, renames and adds wallets of one cluster in this order, all or none.
  * @param within the cluster's id
- * @throws ApiError as the three do, and forbidden where the caller isn't verified in that cluster
+ * @throws ApiError as the three changes, and forbidden where the caller isn't verified in that cluster
  */
 export function updateWallets(
   context: Context,
@@ -99,9 +102,10 @@ export function updateWallets(
   return change(context, { network, changes, within })
 }
 
+/** Path of the i-th element in the request, for error details. */
 type PathOf = (index: number) => string
 const inList: PathOf = (i) => `[${i}]`
-/** The whole body is the one element. */
+/** Path of an element that is the whole body. */
 export const alone: PathOf = () => ''
 const under = (path: string, field: string): string => (path === '' ? field : `${path}.${field}`)
 
@@ -146,7 +150,7 @@ const PROBLEM = {
 }
 const MAX_DETAILS = 20
 
-/** Reads addresses of a change. @throws ApiError unsupported_address for those that are none, invalid_request for repeats */
+/** Parses the addresses of a change. @throws ApiError unsupported_address, invalid_request for repeated ones */
 function addresses(input: readonly string[], pathOf: PathOf): Wallet[] {
   const details: ErrorDetail[] = []
   const read: Wallet[] = []
@@ -169,12 +173,12 @@ function addresses(input: readonly string[], pathOf: PathOf): Wallet[] {
   return read
 }
 
-/** More than a second's worth: whoever comes after is told at once. */
+/** Length of the queue from which changes are refused at once: more than the changes of a second. */
 const MAX_WAITING = 500
 
 /**
- * Makes changes, all or none.
- * @returns the id of the cluster they were made in
+ * Appends signed changes of one cluster, all or none.
+ * @returns the cluster's id
  * @throws ApiError of the refusal, forbidden, catching_up, unavailable
  */
 export async function change(context: Context, request: Omit<MakeChanges, 'nowMs'>): Promise<Buffer> {
@@ -185,8 +189,8 @@ export async function change(context: Context, request: Omit<MakeChanges, 'nowMs
 }
 
 /**
- * Makes a change when its turn comes.
- * @param make gets the time at which it is made, ms
+ * Runs a change in the queue.
+ * @param make gets the time at which the change is appended, ms
  * @throws ApiError catching_up, unavailable
  */
 export async function inTurn<T extends { kind: string }>(
@@ -218,7 +222,7 @@ const MESSAGE: Record<Exclude<ChangeRefusal['code'], 'community'>, string> = {
   already_assigned: 'The bundle got a name of this community already.',
 }
 
-/** A refusal as it is answered. */
+/** Error of a refused change. */
 export function refusalError(refusal: ChangeRefusal): ApiError {
   if (refusal.code === 'community') return registrationError(refusal.problem)
   if (refusal.code === 'not_in_cluster' && refusal.address === null)
@@ -238,6 +242,6 @@ const REGISTRATION_MESSAGE: Record<RegistrationProblem, string> = {
   requirements_not_met: 'The wallet that would get the name does not meet the requirements of the community.',
 }
 
-/** Why a community name can't be registered, as it is answered. */
+/** Error of a refused registration below a community. */
 export const registrationError = (problem: RegistrationProblem): ApiError =>
   new ApiError(problem, REGISTRATION_MESSAGE[problem])

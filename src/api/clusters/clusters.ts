@@ -9,7 +9,7 @@ import { ApiError } from '../http/errors.js'
 import { secondsText } from '../http/timestamps.js'
 import { requireName } from '../names/names.js'
 
-/** A cluster as it is answered. */
+/** Cluster as it is answered. */
 export interface ClusterAnswer {
   id: string
   createdBy: string
@@ -27,11 +27,11 @@ export interface ClusterAnswer {
   isTestnet: boolean
 }
 
-/** The bytes of a cluster id, null when the text is not 0x and 64 hex digits. */
+/** Parses a cluster id; null for a text other than 0x and 64 hex digits. */
 export const parseClusterId = (input: string): Buffer | null =>
   /^0x[0-9a-fA-F]{64}$/.test(input) ? fromHex(input) : null
 
-/** Who asks: a wallet that is verified in the cluster sees its private wallets too. */
+/** Caller of a look-up: wallets that are verified in the cluster see its private wallets too. */
 type Viewer = Pick<Session, 'wallet'> | null
 
 /** A cluster by its id. @throws ApiError invalid_request, not_found */
@@ -56,7 +56,7 @@ export async function clusterByName(
   return answer(network, await findClusterByName(context.pool, network, requireName(input), viewer?.wallet))
 }
 
-/** The id of the cluster in which an address is verified, null when there is none that the viewer may know of. */
+/** The id of the cluster in which an address is verified; null where the viewer may know of none. */
 export async function clusterIdOfAddress(
   context: Context,
   network: Network,

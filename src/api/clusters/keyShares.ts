@@ -9,13 +9,13 @@ import { fromHex, toHex } from '../../registry/primitives/bytes.js'
 import { NETWORK_CODE, type Network } from '../../registry/primitives/network.js'
 
 /**
- * Keys of generated wallets. A key is split in three, of which two give it back (Shamir over GF(256),
- * `shamir-secret-sharing`): one for the user, one kept here encrypted, one that is given out or thrown away. With a passphrase
- * what is split is the key masked by scrypt(passphrase, address), so that no number of shares gives it without.
+ * Key of a generated wallet, split in three shares of which two recover it (Shamir over GF(256), `shamir-secret-sharing`):
+ * the user's, the server's, stored encrypted, and one for recovery. A passphrase masks the key before it is split, by
+ * scrypt(passphrase, address), so that shares alone never recover it.
  */
 export interface GeneratedKey {
   address: Address
-  /** 33 bytes each. */
+  /** Shares of 33 bytes. */
   shares: { user: Uint8Array; server: Uint8Array; recovery: Uint8Array }
 }
 
@@ -24,9 +24,32 @@ const THRESHOLD = 2
 const KEY_BYTES = 32
 export const SHARE_BYTES = KEY_BYTES + 1
 
-/** Makes a key of that type and splits it. The key itself is kept nowhere. */
+interface KeyType {
+  generate(): Buffer
+  isKey(key: Buffer): boolean
+  addressOf(key: Buffer): string
+  /** Private key as wallets import it. @param address the key's address */
+  exported(key: Buffer, address: Address): string
+}
+
+const KEY_TYPES: Record<AddressType, KeyType> = {
+  evm: {
+    generate: () => fromHex(generatePrivateKey()),
+    isKey: (key) => secp256k1.utils.isValidSecretKey(key),
+    addressOf: (key) => privateKeyToAddress(toHex(key)).toLowerCase(),
+    exported: toHex,
+  },
+  solana: {
+    generate: () => Buffer.from(ed25519.utils.randomPrivateKey()),
+    isKey: () => true,
+    addressOf: (key) => bs58.encode(ed25519.getPublicKey(key)),
+    exported: (key, address) => bs58.encode(Buffer.concat([key, address.bytes.subarray(1)])),
+  },
+}
+
+/** Generates a key and splits it. The key itself is not stored. */
 export async function generateKey(type: AddressType, passphrase?: string): Promise<GeneratedKey> {
-  const key = type === 'evm' ? fromHex(generatePrivateKey()) : Buffer.from(ed25519.utils.randomPrivateKey())
+  const key = KEY_TYPES[type].generate()
   const address = addressOf(type, key)
   const secret = await mask(key, address, passphrase)
   const [user, server, recovery] = await split(new Uint8Array(secret), SHARES, THRESHOLD)
@@ -34,7 +57,7 @@ export async function generateKey(type: AddressType, passphrase?: string): Promi
 }
 
 /**
- * Puts a key together from two shares.
+ * Recovers a key from two shares.
  * @returns the private key as wallets import it (EVM: 0x hex; Solana: base58 of seed and public key), null when shares and
  *   passphrase don't give the key of this address
  */
@@ -43,35 +66,29 @@ export async function recoverKey(
   shares: readonly [Uint8Array, Uint8Array],
   passphrase?: string,
 ): Promise<string | null> {
-  if (shares[0].at(-1) === shares[1].at(-1)) return null // the same share twice gives nothing
-  // the library takes bare Uint8Arrays only
+  if (shares[0].at(-1) === shares[1].at(-1)) return null // one share, given twice
+  // the library rejects subclasses of Uint8Array
   const secret = Buffer.from(await combine(shares.map((share) => Uint8Array.from(share))))
   const key = await mask(secret, address, passphrase)
-  if (!isKey(address.type, key) || addressOf(address.type, key).text !== address.text) return null
-  if (address.type === 'evm') return toHex(key)
-  return bs58.encode(Buffer.concat([key, address.bytes.subarray(1)]))
-}
-
-function isKey(type: AddressType, key: Buffer): boolean {
-  if (key.length !== KEY_BYTES) return false
-  return type === 'solana' || secp256k1.utils.isValidSecretKey(key)
+  const type = KEY_TYPES[address.type]
+  const isKey = key.length === KEY_BYTES && type.isKey(key) && type.addressOf(key) === address.text
+  return isKey ? type.exported(key, address) : null
 }
 
 function addressOf(type: AddressType, key: Buffer): Address {
-  const text = type === 'evm' ? privateKeyToAddress(toHex(key)).toLowerCase() : bs58.encode(ed25519.getPublicKey(key))
-  const address = parseAddress(text)
+  const address = parseAddress(KEY_TYPES[type].addressOf(key))
   if (typeof address === 'string') throw new Error(`a generated key has no ${type} address`)
   return address
 }
 
-/** About 60 ms and 32 MiB: OWASP's scrypt settings of 2023 (N 2^15, r 8, p 3). */
+/** OWASP's scrypt settings of 2023 (N 2^15, r 8, p 3): about 60 ms and 32 MiB. */
 const SCRYPT = { N: 2 ** 15, r: 8, p: 3, maxmem: 64 * 1024 * 1024 }
 
-/** The key XOR what the passphrase and the address give; its own inverse. Without a passphrase the key itself. */
+/** The key XOR scrypt(passphrase, address), which is its own inverse; without a passphrase the key itself. */
 function mask(key: Buffer, address: Address, passphrase: string | undefined): Promise<Buffer> {
   if (passphrase === undefined) return Promise.resolve(key)
   return new Promise((resolve, reject) => {
-    // the salt follows from the address, so that two shares and the passphrase are enough without this service
+    // the address is the salt, so that two shares and the passphrase recover the key without this service
     const salt = Buffer.concat([Buffer.from('clusterd wallet share'), address.bytes])
     scrypt(passphrase.normalize('NFKC'), salt, KEY_BYTES, SCRYPT, (error, pad) => {
       if (error) reject(error)
@@ -83,7 +100,7 @@ function mask(key: Buffer, address: Address, passphrase: string | undefined): Pr
 const NONCE_BYTES = 12
 const TAG_BYTES = 16
 
-/** What a share is bound to: it opens at no other row. */
+/** Associated data of a sealed share, which binds it to its row. */
 const rowOf = (network: Network, address: Buffer): Buffer =>
   Buffer.concat([Buffer.from('wallet share'), Buffer.of(NETWORK_CODE[network]), address])
 
@@ -94,7 +111,7 @@ export function sealShare(key: Uint8Array, network: Network, address: Buffer, sh
   return Buffer.concat([nonce, cipher.update(share), cipher.final(), cipher.getAuthTag()])
 }
 
-/** Decrypts a share of the database. Throws Error when key, row or bytes are other ones. */
+/** Decrypts a share of the database. @throws Error for another key, another row or altered bytes */
 export function openShare(key: Uint8Array, network: Network, address: Buffer, sealed: Buffer): Buffer {
   const nonce = sealed.subarray(0, NONCE_BYTES)
   const decipher = createDecipheriv('aes-256-gcm', key, nonce, { authTagLength: TAG_BYTES })

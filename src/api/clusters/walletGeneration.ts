@@ -12,24 +12,24 @@ export interface GenerateInput {
   type: AddressType
   name: string
   isPrivate: boolean
-  /** Give out the third share too. */
+  /** The answer has the third share too. */
   recovery: boolean
   passphrase?: string | undefined
 }
 
-/** A wallet made here. Its shares are told this once. */
+/** Generated wallet, with shares that are returned this once. */
 export interface GeneratedWallet {
   type: AddressType
   address: string
   name: string
-  /** `0x` hex. */
+  /** The user's share, `0x` hex. */
   share: string
   recoveryShare?: string
 }
 
 /**
- * Makes a wallet in the caller's cluster and keeps one share of its key.
- * @throws ApiError invalid_name, wallet_name_taken, wallet_limit, catching_up; unavailable where no shares are kept
+ * Generates a wallet in the caller's cluster and stores one encrypted share of its key.
+ * @throws ApiError invalid_name, wallet_name_taken, wallet_limit, catching_up; unavailable without SHARE_KEY
  */
 export async function generateWallet(context: Context, author: Author, input: GenerateInput): Promise<GeneratedWallet> {
   const shareKey = requireShareKey(context)
@@ -61,20 +61,20 @@ export async function generateWallet(context: Context, author: Author, input: Ge
 
 export interface RecoverInput {
   address: string
-  /** One of the two shares that were told. */
+  /** One of the two returned shares. */
   share: string
   passphrase?: string | undefined
-  /** The caller's signature over its address-bound message of this date. */
+  /** Signature of the caller over its bound message of `signingDate`. */
   signature: string
   signingDate: string
 }
 
-/** How old the signature may be. */
+/** Maximum age of the signature. */
 const RECOVER_MAX_AGE_MS = 5 * 60_000
 const SHARE = new RegExp(`^0x[0-9a-fA-F]{${SHARE_BYTES * 2}}$`)
 
 /**
- * Puts the key of a generated wallet together, for the wallet that asked for it and for those verified in its cluster.
+ * Recovers the key of a generated wallet, for the wallet that requested it and for those verified in its cluster.
  * @throws ApiError unauthorized, unsupported_address, not_found; invalid_request where share or passphrase don't fit
  */
 export async function recoverWallet(

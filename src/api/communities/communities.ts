@@ -11,7 +11,7 @@ import { type Context, chainsOf } from '../http/context.js'
 import { ApiError } from '../http/errors.js'
 import { requireName, requireNames } from '../names/names.js'
 
-/** What communities ask of a network's chains. */
+/** Ports of a network's chains to communities. */
 export const communityPorts = (
   context: Context,
   network: Network,
@@ -20,7 +20,7 @@ export const communityPorts = (
   ...context.solana.filter((cluster) => cluster.network === network),
 ]
 
-/** A community as it is answered. */
+/** Community as it is answered. */
 export type CommunityAnswer = { name: string } & ReturnType<typeof communityRulesJson>
 
 /** The rules of a community. @throws ApiError invalid_name, not_found */
@@ -32,8 +32,8 @@ export async function communityByName(context: Context, network: Network, input:
 }
 
 /**
- * Makes a name of the caller's cluster a community, or gives one other rules.
- * @throws ApiError invalid_name, invalid_request with what is wrong where, not_found, forbidden, catching_up
+ * Makes a name of the caller's cluster a community, or replaces the rules of one.
+ * @throws ApiError invalid_name, invalid_request with details, not_found, forbidden, catching_up
  */
 export async function configureCommunity(
   context: Context,
@@ -46,7 +46,7 @@ export async function configureCommunity(
   return { name: community, ...communityRulesJson(rules) }
 }
 
-/** Reads rules as this deployment can keep them. @throws ApiError invalid_request */
+/** Parses rules, whose chains have to be configured here. @throws ApiError invalid_request */
 function readRules(ports: readonly Pick<CommunityPort<unknown>, 'label' | 'communityPayments'>[], input: unknown) {
   const rules = parseCommunityRules(input, {
     isEnabled: (network) => ports.some(({ label }) => label === network),
@@ -57,26 +57,26 @@ function readRules(ports: readonly Pick<CommunityPort<unknown>, 'label' | 'commu
   return rules
 }
 
-/** A name below a community, canonical. */
+/** Name below a community in its canonical form. */
 export interface CommunityName {
   community: string
   name: string
 }
 
-/** Reads both parts of a name below a community. @throws ApiError invalid_name */
+/** Parses both parts of a name below a community. @throws ApiError invalid_name */
 export function requireCommunityName(community: string, name: string): CommunityName {
   const [wallet] = requireNames([name], parseName, () => 'name')
   return { community: requireName(community), name: wallet! }
 }
 
-/** The rules of a community as they stand. @throws ApiError not_found */
+/** The current rules of a community. @throws ApiError not_found */
 export async function requireRules(context: Context, network: Network, community: string): Promise<CommunityRules> {
   const rules = await findCommunityRules(context.pool, network, community)
   if (!rules) throw registrationError('not_found')
   return rules
 }
 
-/** Whether a name below a community can be had. @throws ApiError not_found */
+/** Availability of a name below a community. @throws ApiError not_found */
 export async function availabilityOf(
   context: Context,
   network: Network,
@@ -91,7 +91,7 @@ export async function availabilityOf(
   }
 }
 
-/** Reads a wallet that can sign in. @throws ApiError unsupported_address */
+/** Parses the address of a wallet that can sign in. @throws ApiError unsupported_address */
 export function requireWallet(input: string, path: string): Address {
   const address = parseAddress(input)
   if (typeof address !== 'string') return address
@@ -99,13 +99,13 @@ export function requireWallet(input: string, path: string): Address {
   throw new ApiError('unsupported_address', 'An address can not be read.', { details: [{ path, message }] })
 }
 
-/** Makes a change of a community. @throws ApiError of the refusal, catching_up, unavailable */
+/** Appends a signed change of a community. @throws ApiError of the refusal, catching_up, unavailable */
 export async function makeChange(context: Context, network: Network, change: CommunityChange): Promise<void> {
   const made = await tryChange(context, network, change)
   if (made.kind === 'refused') throw refusalError(made.refusal)
 }
 
-/** The same, told of a refusal. @throws ApiError catching_up, unavailable */
+/** Appends a signed change of a community, or returns its refusal. @throws ApiError catching_up, unavailable */
 export const tryChange = (context: Context, network: Network, change: CommunityChange) =>
   inTurn<Exclude<CommunityChangeMade, { kind: 'catching_up' }>>(context, (nowMs) =>
     makeCommunityChange(context.pool, { network, change, nowMs }),

@@ -17,17 +17,17 @@ import { ApiError } from '../http/errors.js'
 import { type CommunityName, communityPorts, makeChange, requireRules, tryChange } from './communities.js'
 
 export interface RegistrationRequest extends CommunityName {
-  /** Who is to get the name; null where none is named. */
+  /** New owner of the name; null where the request names none. */
   wallet: Address | null
-  /** What it means when none is named: the caller itself, or nobody yet. */
+  /** Owner where the request names none: the caller itself, or none yet. */
   unnamed: 'own' | 'none'
-  /** The label of the network to pay on, null for the community's first. */
+  /** Label of the chain to pay on; null for that of the community's first price. */
   payOn: string | null
-  /** This version of the interface serves the network. */
+  /** This version of the interface serves communities on the network. */
   isServed: boolean
 }
 
-/** A payment that registers the name, as the payer has to make it. */
+/** Payment that registers the name, as its payer has to sign it. */
 export type PaymentInfo =
   | { type: 'evm'; price: CommunityPrice; transaction: EvmCommunityPayment }
   | { type: 'solana'; price: CommunityPrice; transaction: SolanaCommunityPayment }
@@ -35,13 +35,13 @@ export type Registration =
   | { kind: 'registered'; owner: Address }
   | { kind: 'to_pay'; owner: Address; info: PaymentInfo }
 
-/** Rules may change while requirements are read; who asks again finds the new ones. */
+/** Attempts at a registration, since rules may change while requirements are read. */
 const TRIES = 3
 
 /**
- * Registers a name below a community, where it is free; else says what to pay. A payment names its payer alone, who gets the name.
+ * Registers a name below a community where it is free; else returns the payment. The payer becomes the owner of the name.
  * @throws ApiError of each problem in their order (REGISTRATION_PROBLEMS); catching_up, unavailable
- * @throws ChainUnavailableError where requirements, or a payment, need a chain that can't be asked
+ * @throws ChainUnavailableError where requirements or the payment need a chain that does not answer
  */
 export async function registerCommunityName(
   context: Context,
@@ -60,15 +60,15 @@ async function attemptRegistration(
   { network, session }: Author,
   request: RegistrationRequest,
 ): Promise<Registration | { kind: 'rules_changed' }> {
-  const { community, name, wallet } = request
+  const { community, name, wallet, isServed } = request
   const owner = wallet ?? decodeAddress(session.wallet)
   const [rules, standing, availability] = await Promise.all([
-    request.isServed ? findCommunityRules(context.pool, network, community) : null,
+    isServed ? findCommunityRules(context.pool, network, community) : null,
     standingOf(context.pool, network, { community, caller: session.wallet, wallet: owner.bytes }),
     communityNameAvailability(context.pool, network, community, name),
   ])
   const known: RegistrationFacts = {
-    isServed: request.isServed,
+    isServed,
     rules,
     network: request.payOn,
     nowMs: context.now(),
@@ -84,18 +84,21 @@ async function attemptRegistration(
     case 'refused':
       throw registrationError(judgement.problem)
     case 'paid':
-      return { kind: 'to_pay', owner, info: await paymentInfo(context, network, request, judgement.price, owner) }
-    default:
-      return registerFree(context, { network, session }, request, rules!, owner)
+      return {
+        kind: 'to_pay',
+        owner,
+        info: await paymentInfo(context, network, { community, name, price: judgement.price, payer: owner }),
+      }
+    case 'open':
+    case 'free':
+      return registerFree(context, { network, session }, { community, name, owner, rules: rules! })
   }
 }
 
 async function registerFree(
   context: Context,
   { network, session }: Author,
-  { community, name }: CommunityName,
-  rules: CommunityRules,
-  owner: Address,
+  { community, name, owner, rules }: CommunityName & { owner: Address; rules: CommunityRules },
 ): Promise<Registration | { kind: 'rules_changed' }> {
   const made = await tryChange(context, network, {
     kind: 'register_community_name',
@@ -114,20 +117,18 @@ async function registerFree(
 async function paymentInfo(
   context: Context,
   network: Network,
-  { community, name }: CommunityName,
-  price: CommunityPrice,
-  payer: Address,
+  { community, name, price, payer }: CommunityName & { price: CommunityPrice; payer: Address },
 ): Promise<PaymentInfo> {
   const port = communityPorts(context, network).find(({ label }) => label === price.network)
   if (!port) throw new ApiError('unavailable', `The chain "${price.network}" of the price is not configured here now.`)
   const type = port.label === SOLANA ? 'solana' : 'evm'
-  // a wallet of another kind can't pay there
+  // a wallet of the other type can't pay on this chain
   if (payer.type !== type) throw registrationError('invalid_chain_id')
   const transaction = await port.communityPayment({ community, name, price, payer: payer.text, referral: null })
   return 'base64' in transaction ? { type: 'solana', price, transaction } : { type: 'evm', price, transaction }
 }
 
-/** Network label of the interface. */
+/** Network label of both Solana clusters. */
 const SOLANA = 'solana'
 
 /** Whether a wallet meets the requirements of a community now. @throws ApiError not_found; ChainUnavailableError */
@@ -156,11 +157,11 @@ async function meetsRequirements(
 }
 
 /**
- * Registers a name below a community for the caller's bundle, without price, after one of its wallets has claimed the community's
- * airdrop. Once a bundle and community; the same name again is the same answer.
- * @param bundleId the id of the caller's bundle, where one is named
- * @throws ApiError invalid_request, not_found, not_in_cluster, forbidden, requirements_not_met before a claim, already_assigned,
- *   not_available, catching_up
+ * Registers a name below a community for the caller's bundle without price, once a wallet of the bundle has claimed the
+ * community's airdrop. One name per bundle and community; a repeated request gets the same answer.
+ * @param bundleId expected id of the caller's bundle
+ * @throws ApiError invalid_request, not_found, not_in_cluster, forbidden, requirements_not_met before a claim,
+ *   already_assigned, not_available, catching_up
  */
 export async function assignCommunityName(
   context: Context,

@@ -5,26 +5,26 @@ import type { Context } from '../http/context.js'
 import { ApiError } from '../http/errors.js'
 import { openPage, type PagePosition, sealPage } from './cursor.js'
 
-/** What a page of the feed is asked with. */
+/** Request for a page of the feed. */
 export interface FeedRequest {
-  /** The network of the request, where no token names one. */
+  /** Network of the request, used where no token names one. */
   network: Network
-  /** The request says `testnet=true`: a token has to agree. */
+  /** The query says `testnet=true`; a token of the mainnet contradicts it. */
   isTestnet: boolean
   /** Token of an earlier page. */
   page?: string | undefined
-  /** Events at most, 1 or more. */
+  /** Maximum events of the page, 1 or more. */
   limit: number
   order?: FeedOrder | undefined
   /** Stored address of the actor. */
   from?: Buffer | undefined
-  /** Inclusive lower bound, milliseconds; a token outranks it. */
+  /** Inclusive lower bound, milliseconds; ignored with a token. */
   sinceMs?: number | undefined
-  /** Which events count, where not all of them do. */
+  /** Filter of events; without it all of them are on the page. */
   shows?: (event: PublicEvent) => boolean
 }
 
-/** A public event with what every version of the interface shows of it. */
+/** Public event with its place in the feed. */
 export interface FeedItem {
   /** Number of the event within its network and generation, from 1, without gaps. */
   number: number
@@ -39,23 +39,22 @@ export interface FeedPage {
   items: FeedItem[]
   /** Public id of a cluster that the items name, by its serial. */
   idOf(serial: number): Buffer
-  /** Absent at the end. */
+  /** Token of the next page, absent at the end. */
   nextPage?: string
-  /** Goes on after this page, also from the end, once there is more. */
+  /** Token that continues after this page, also from the end of the feed. */
   resume: string
 }
 
-/** Entries read at once where not all events count. */
+/** Entries per read of a filtered feed. */
 const FILTERED_ROWS = 256
 
-/** A walk to go on with; without a generation it has not begun. */
+/** Position to read from; without a generation the walk has not begun. */
 type Walk = Omit<PagePosition, 'generation' | 'seq'> & { generation: number | null; seq: number | null }
 
 /**
- * A page of the public events of a network. Pages that follow one another by their tokens concatenate exactly, in both
- * orders, while events are being added.
- * @throws ApiError invalid_page for a token that is not ours or contradicts the request, feed_restarted for one of another
- *   generation
+ * Reads a page of a network's public events. Consecutive pages concatenate exactly, in both orders, while events are added.
+ * @throws ApiError invalid_page for a foreign token or one that contradicts the request, feed_restarted for a token of
+ *   another generation
  */
 export async function feedPage(context: Context, request: FeedRequest): Promise<FeedPage> {
   const key = await context.pageKey()
@@ -68,7 +67,7 @@ export async function feedPage(context: Context, request: FeedRequest): Promise<
   const token = sealPage(key, next ? { ...walk, generation, ...next } : { ...endOf(asked, walk, lastSeq), generation })
   const serials = serialsOf(items)
   const ids = await readClusterIds(context.pool, walk.network, serials, generation)
-  // a rewind has switched over between the two questions
+  // a rewind has switched the generation between the two queries
   if (ids.size < serials.length) throw restarted()
   return {
     network: walk.network,
@@ -81,8 +80,8 @@ export async function feedPage(context: Context, request: FeedRequest): Promise<
 }
 
 /**
- * Where a walk stands that came to its end. It moves with public events alone: a token that changed with every entry would
- * tell of private ones.
+ * Position of a walk at the end of the feed. Public events alone move it, since a token that changed with every entry would
+ * reveal private ones.
  * @param asked the walk before its time bound became an entry
  * @param lastSeq the last entry that was read
  */
@@ -113,8 +112,8 @@ function goOn(key: Buffer, request: FeedRequest, token: string): Walk {
 }
 
 /**
- * Turns a walk's time bound into an entry.
- * @returns false while no entry is as late as that: there is nothing to give out, and the token keeps the time
+ * Replaces a walk's time bound by its first entry.
+ * @returns false while no entry is as late as the bound, which the token then keeps
  */
 async function place(context: Context, walk: Walk): Promise<boolean> {
   if (walk.sinceMs === null) return true
@@ -132,21 +131,21 @@ async function place(context: Context, walk: Walk): Promise<boolean> {
 interface Collected {
   generation: number
   items: FeedItem[]
-  /** Where the rest begins, null when there is none. */
+  /** First event of the next page, null at the end. */
   next: Position | null
-  /** The last entry read, null where there was none. */
+  /** Last entry that was read, null for none. */
   lastSeq: number | null
 }
 
-/** The events of a page. Every entry read has an event; where not all events count, it may take several reads to fill it. */
-async function collect(context: Context, { limit, shows }: FeedRequest, walk: Walk): Promise<Collected> {
-  const asked = shows ? Math.max(limit + 1, FILTERED_ROWS) : limit + 1
+/** Reads the events of a page. Every entry has a public event, yet a filtered page may take several reads. */
+async function collect(context: Context, request: FeedRequest, walk: Walk): Promise<Collected> {
+  const asked = request.shows ? Math.max(request.limit + 1, FILTERED_ROWS) : request.limit + 1
   const items: FeedItem[] = []
   let from: Walk = walk
   let lastSeq: number | null = null
   for (;;) {
     const { generation, rows } = await readRows(context, from, asked)
-    const next = take(items, rows, from, limit, shows)
+    const next = take(items, rows, from, request)
     const last = rows.at(-1)
     lastSeq = last?.seq ?? lastSeq
     if (next || !last || rows.length < asked) return { generation, items, next, lastSeq }
@@ -162,14 +161,8 @@ async function readRows(context: Context, { network, generation, order, seq, flo
 
 type Position = Pick<PagePosition, 'seq' | 'skip'>
 
-/** Adds the events of entries to a page until it is full. @returns where the rest begins, null when there is none */
-function take(
-  items: FeedItem[],
-  rows: readonly FeedRow[],
-  walk: Walk,
-  limit: number,
-  shows: FeedRequest['shows'],
-): Position | null {
+/** Adds the events of entries to a page. @returns the first event that did not fit, null where all did */
+function take(items: FeedItem[], rows: readonly FeedRow[], walk: Walk, { limit, shows }: FeedRequest): Position | null {
   for (const row of rows) {
     const events = publicEvents(row).map((event, i) => ({ event, number: row.publicFirst + i }))
     if (walk.order === 'newest') events.reverse()

@@ -1,12 +1,12 @@
 import type { ServerResponse } from 'node:http'
 import { headersWithPolicy, PUBLIC_HEADERS } from './headers.js'
 
-/** What a request is answered with, before it is bytes. */
+/** Answer to a request before it is serialized. */
 export interface Answer {
   status: number
-  /** Sent as JSON. */
+  /** Value that is sent as JSON. */
   body?: unknown
-  /** Sent as it stands, in place of a body. */
+  /** Text that is sent in place of a JSON body. */
   content?: Content
   headers?: Readonly<Record<string, string>> | undefined
 }
@@ -15,19 +15,19 @@ export interface Answer {
 export interface Content {
   type: string
   text: string
-  /** Its Content-Security-Policy, in place of the one that forbids everything. */
+  /** Content-Security-Policy in place of the default, which forbids everything. */
   policy?: string
 }
 
 export const JSON_TYPE = 'application/json; charset=utf-8'
 
-/** A plain 200. */
+/** Answer with status 200. */
 export const ok = (body: unknown, headers?: Answer['headers']): Answer => ({ status: 200, body, headers })
 
-/** Status answers change from one poll to the next. */
+/** Headers of answers that change from one poll to the next, or hold secrets. */
 export const NO_STORE = { 'cache-control': 'no-store' } as const
 
-/** Sends an answer in one write. Does nothing when the caller is gone or has been answered. */
+/** Sends an answer in one write, unless the socket is closed or an answer was sent before. */
 export function send(res: ServerResponse, requestId: string, answer: Answer): void {
   if (res.headersSent || res.destroyed) return
   const { type, text, policy }: Content = answer.content ?? { type: JSON_TYPE, text: JSON.stringify(answer.body) }

@@ -4,41 +4,41 @@ import type { ChainPort, PermissionSigner, SolanaPort } from '../../chains/chain
 import { readPageKey, readTokenKey } from '../../db/deployment.js'
 import type { Network } from '../../registry/primitives/network.js'
 
-/** What the answers are made from. */
+/** Dependencies of all handlers. */
 export interface Context {
   pool: pg.Pool
-  /** The chains of all networks. */
+  /** EVM chains of all networks. */
   chains: readonly ChainPort[]
-  /** The Solana cluster of each network that has one. */
+  /** Solana clusters, at most one per network. */
   solana: readonly SolanaPort[]
-  /** Milliseconds since the epoch. */
+  /** Current time, milliseconds since the Unix epoch. */
   now(): number
-  /** The key under which page tokens are sealed. */
+  /** Key of page tokens, 32 bytes. */
   pageKey(): Promise<Buffer>
-  /** The key from which authentication keys follow. */
+  /** Secret from which authentication keys are derived. */
   tokenKey(): Promise<Uint8Array>
-  /** Signed changes wait here for their turn: they take turns at the head's lock anyway, and reads need the connections. */
+  /** Queue of signed changes. The journal's lock serializes them anyway, and a queue leaves connections to the reads. */
   changes: PQueue
-  /** The key under which shares of generated wallets are kept; undefined: none are. */
+  /** Key that encrypts shares of generated wallets; undefined where no wallets are generated. */
   shareKey: Uint8Array | undefined
-  /** The operator's key of airdrops; null: nobody permits claims of Solana accounts. */
+  /** Signer of the operator's permissions; null where Solana accounts can not claim airdrops. */
   permissionSigner: PermissionSigner | null
   auth: AuthSettings
-  /** Where people's browsers reach the site, without a slash at the end: profiles and pictures are named under it. */
+  /** Public URL of the site without a trailing slash, the base of profile and picture URLs. */
   siteUrl: string
 }
 
-/** How wallets prove themselves. */
+/** Settings of wallet authentication. */
 export interface AuthSettings {
-  /** Names the service in the messages that wallets sign. */
+  /** Domain of the service in the messages that wallets sign (EIP-4361). */
   serviceDomain: string
-  /** How long an authentication key is valid. */
+  /** Lifetime of an authentication key. */
   sessionLifetimeMs: number
-  /** Signatures of smart wallets that are not deployed yet are judged too (ERC-6492). */
+  /** Accepts signatures of smart wallets that are not deployed yet (ERC-6492). */
   acceptsErc6492: boolean
 }
 
-/** One writes while the next one's request is on its way. */
+/** Concurrency of signed changes: one holds the journal's lock while the next two send their first statements. */
 const CHANGES_AT_ONCE = 3
 const SESSION_LIFETIME_MS = 14 * 24 * 60 * 60_000
 
@@ -47,16 +47,16 @@ export interface ContextDeps
     Partial<Pick<Context, 'solana' | 'permissionSigner'>> {
   config: Pick<AuthSettings, 'serviceDomain'> &
     Partial<AuthSettings> & {
-      /** The key from which authentication keys follow; without it the database's own. */
+      /** Secret of authentication keys; default: the database's own. */
       tokenKey?: Uint8Array | undefined
-      /** The key under which shares of generated wallets are kept; without it no wallet is generated. */
+      /** Key of wallet shares; without it no wallets are generated. */
       shareKey?: Uint8Array | undefined
       /** Default: http://localhost */
       siteUrl?: string
     }
 }
 
-/** A context over a database and chains. The database's keys are read at their first use and kept. */
+/** Creates a context over a database and chains. The database's keys are read at first use. */
 export function createContext({ config, solana = [], permissionSigner = null, ...deps }: ContextDeps): Context {
   const { tokenKey, serviceDomain, sessionLifetimeMs = SESSION_LIFETIME_MS, acceptsErc6492 = false } = config
   const { siteUrl = 'http://localhost' } = config
@@ -74,7 +74,7 @@ export function createContext({ config, solana = [], permissionSigner = null, ..
   }
 }
 
-/** Keeps what was read; a failed read is tried again at the next use. */
+/** Memoizes a read; a failed one is repeated at the next use. */
 function once<T>(read: () => Promise<T>): () => Promise<T> {
   let kept: Promise<T> | null = null
   return () => {
@@ -86,7 +86,7 @@ function once<T>(read: () => Promise<T>): () => Promise<T> {
   }
 }
 
-/** A network's chains, its hub first. */
+/** EVM chains of a network, its hub first. */
 export const chainsOf = (context: Context, network: Network): ChainPort[] =>
   context.chains
     .filter((chain) => chain.network === network)

@@ -1,14 +1,14 @@
 import type { Answer } from './answer.js'
 import type { Route } from './route.js'
 
-/** Since when v0.1 is deprecated. A structured date (RFC 9651) as RFC 9745 asks for it: `@` and seconds of the Unix epoch. */
+/** Date of v0.1's deprecation, as RFC 9745 asks for it: `@` and Unix seconds (a structured date of RFC 9651). */
 const DEPRECATED_SINCE = `@${Date.UTC(2026, 10, 20) / 1_000}`
-/** What is longer is nothing that a successor would know. */
+/** Longer parameters are cut from the successor's path: no name, address or hash is as long. */
 const MAX_PARAM_CHARS = 128
 
 /**
  * Marks the answer of a deprecated route: `Deprecation` (RFC 9745) and `Link` with the relation `successor-version`
- * (RFC 5829). Parameters of the request stand in the successor's path; one that is too long ends it.
+ * (RFC 5829). Parameters of the request are filled into the successor's path, which ends before one that is too long.
  */
 export function markDeprecated(
   { deprecated }: Pick<Route, 'deprecated'>,

@@ -41,22 +41,22 @@ export const ERROR_STATUS = {
 } as const
 export type ErrorCode = keyof typeof ERROR_STATUS
 
-/** Where in the request something is wrong: `names[0].amountWei`. */
+/** Fault of a request, with its path: `names[0].amountWei`. */
 export interface ErrorDetail {
   path: string
   message: string
 }
 
-/** After this long a client may try again what was unavailable. */
+/** Retry-After of answers with status 503. */
 const RETRY_AFTER_S = 2
 
 const HEADERS_OF_STATUS: Readonly<Record<number, Answer['headers']>> = {
-  // a challenge is part of every 401 (RFC 9110, 11.6.1)
+  // every 401 carries a challenge (RFC 9110, 11.6.1)
   401: { 'www-authenticate': 'Bearer' },
   503: { 'retry-after': String(RETRY_AFTER_S) },
 }
 
-/** A request that can't be served as asked. The message is one sentence that the caller may read. */
+/** Error with a code of the interface. Its message is one sentence for the caller. */
 export class ApiError extends Error {
   override name = 'ApiError'
   constructor(
@@ -69,7 +69,7 @@ export class ApiError extends Error {
   }
 }
 
-/** The envelope of an error. */
+/** Answer with the envelope of an error. */
 export function errorAnswer(error: ApiError): Answer {
   const status = ERROR_STATUS[error.code]
   return {
@@ -80,8 +80,8 @@ export function errorAnswer(error: ApiError): Answer {
 }
 
 /**
- * Makes an ApiError of anything that was thrown: outages become 503, a bridge that can't quote 502, what Express refuses
- * about the request itself 400; the rest is a bug of ours, of which the caller learns nothing.
+ * Converts any thrown value: outages become 503, a bridge without a quote 502, Express's refusals of a request 400. The
+ * rest are bugs, which become 500 without detail.
  */
 export function toApiError(error: unknown): ApiError {
   if (error instanceof ApiError) return error
@@ -94,7 +94,7 @@ export function toApiError(error: unknown): ApiError {
   return new ApiError('internal', 'Something went wrong on our side.', {}, because)
 }
 
-/** Express marks what is wrong with the request with a status of the 400s: a path whose percent-encoding is broken. */
+/** Express sets a 4xx status on errors of the request itself, such as broken percent-encoding. */
 const isRequestFault = (error: unknown): boolean =>
   error instanceof Error &&
   'status' in error &&

@@ -2,7 +2,7 @@ import { IncomingMessage, ServerResponse } from 'node:http'
 import { Socket } from 'node:net'
 import helmet from 'helmet'
 
-/** What helmet sets for an API that serves JSON to any site; taken from helmet once, since it is the same for all answers. */
+/** Security headers of helmet for an API that any site may call, computed once since all answers have the same. */
 function helmetHeaders(): string[] {
   const protect = helmet({
     contentSecurityPolicy: { useDefaults: false, directives: { defaultSrc: ["'none'"], frameAncestors: ["'none'"] } },
@@ -20,7 +20,7 @@ function helmetHeaders(): string[] {
   return Object.entries(res.getHeaders()).flatMap(([name, value]) => [name, String(value)])
 }
 
-/** Headers of every answer, as name, value, name, value. Keys travel in headers only, so any site may call the API. */
+/** Headers of every answer, as a flat list of names and values. CORS allows any origin, since keys travel in headers only. */
 export const PUBLIC_HEADERS: readonly string[] = [
   ...helmetHeaders(),
   'access-control-allow-origin',
@@ -29,7 +29,7 @@ export const PUBLIC_HEADERS: readonly string[] = [
   'retry-after, x-request-id, deprecation, link',
 ]
 
-/** The same with another Content-Security-Policy: a second one beside it would only forbid more. */
+/** Public headers with another Content-Security-Policy; a second policy header would only forbid more. */
 export const headersWithPolicy = (policy: string): string[] =>
   PUBLIC_HEADERS.map((text, i) => (PUBLIC_HEADERS[i - 1]?.toLowerCase() === 'content-security-policy' ? policy : text))
 

@@ -1,4 +1,4 @@
-/** What JSON can say, and integers of any size. */
+/** JSON values, with integers of any size. */
 export type Json =
   | string
   | number
@@ -10,8 +10,8 @@ export type Json =
   | { readonly [key: string]: Json }
 
 /**
- * JSON in which a bigint is a bare integer with all its digits: RFC 8259 bounds no number, though most readers keep 53 bits
- * of it. Fields that are undefined are left out.
+ * Serializes JSON with bigints as bare integers of all their digits. RFC 8259 bounds no number, though most readers keep
+ * 53 bits. Undefined fields are left out.
  */
 export function jsonText(value: Json): string {
   if (typeof value === 'bigint') return value.toString()
@@ -21,5 +21,5 @@ export function jsonText(value: Json): string {
   return `{${fields.map(([key, field]) => `${JSON.stringify(key)}:${jsonText(field)}`).join(',')}}`
 }
 
-// Array.isArray does not tell readonly arrays apart
+// Array.isArray does not narrow readonly arrays
 const isList = (value: object): value is readonly Json[] => Array.isArray(value)

@@ -1,6 +1,6 @@
 import { ApiError } from './errors.js'
 
-/** The query of a request: what was given, by name. */
+/** Query parameters of a request. */
 export interface Query {
   /**
    * The value of a parameter, undefined where it is absent, empty or the text `undefined`.
@@ -13,7 +13,7 @@ const NO_QUERY: Query = { get: () => undefined }
 
 const isGiven = (value: string): boolean => value !== '' && value !== 'undefined'
 
-/** Reads the query of a request's URL. Parameters nobody asks for are never looked at. */
+/** Parses the query of a URL. Unknown parameters are ignored. */
 export function parseQuery(url: string): Query {
   const start = url.indexOf('?')
   if (start === -1 || start === url.length - 1) return NO_QUERY
@@ -31,7 +31,7 @@ export function parseQuery(url: string): Query {
 export const isTestnet = (query: Query): boolean => query.get('testnet') === 'true'
 
 /**
- * A whole number of a query, undefined where it is absent. Any number of digits is read, up to 2^53.
+ * A whole number of a query, clamped to 2^53 − 1; undefined where it is absent.
  * @throws ApiError invalid_request for signs, fractions, exponents, anything else
  */
 export function integerOf(query: Query, name: string): number | undefined {
@@ -42,7 +42,7 @@ export function integerOf(query: Query, name: string): number | undefined {
   return Math.min(Number(text), Number.MAX_SAFE_INTEGER)
 }
 
-/** One of a few words of a query, undefined where it is absent. @throws ApiError invalid_request */
+/** A parameter of a few allowed words, undefined where it is absent. @throws ApiError invalid_request */
 export function wordOf<T extends string>(query: Query, name: string, words: readonly T[]): T | undefined {
   const text = query.get(name)
   if (text === undefined) return undefined

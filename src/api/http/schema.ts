@@ -8,7 +8,7 @@ export { z }
 
 const MAX_DETAILS = 20
 
-/** At most this many elements in a look-up, a change. */
+/** Maximum elements of a bulk look-up, and of a change. */
 export const MAX_LOOKUPS = 1_000
 export const MAX_CHANGES = 100
 
@@ -30,7 +30,7 @@ export function parse<Schema extends z.ZodType>(schema: Schema, value: unknown):
   throw new ApiError('invalid_request', message, { details })
 }
 
-/** `names[0].amountWei` */
+/** Path of an issue: `names[0].amountWei`. */
 export const pathText = (path: readonly PropertyKey[]): string =>
   path
     .map((part) => (typeof part === 'number' ? `[${part}]` : `.${String(part)}`))

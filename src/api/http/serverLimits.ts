@@ -5,12 +5,12 @@ import { PUBLIC_HEADERS } from './headers.js'
 const HEADER_LIMIT_BYTES = 16 * 1024
 const HEADER_LIMIT_COUNT = 100
 const HEADERS_TIMEOUT_MS = 10_000
-/** From the first byte of a request to the last of its body. */
+/** Time from the first byte of a request to the last of its body. */
 const REQUEST_TIMEOUT_MS = 20_000
 const KEEP_ALIVE_MS = 65_000
-const MAX_REQUESTS_A_SOCKET = 100_000
+const MAX_REQUESTS_PER_SOCKET = 100_000
 
-/** For `http.createServer`. */
+/** Options for `http.createServer`: sizes and timeouts. Nothing limits the rate of requests. */
 export const SERVER_LIMITS: ServerOptions = {
   maxHeaderSize: HEADER_LIMIT_BYTES,
   headersTimeout: HEADERS_TIMEOUT_MS,
@@ -29,10 +29,10 @@ const STATUS_OF_FAULT: Record<string, [status: number, reason: string, message: 
 }
 const BAD_REQUEST: [number, string, string] = [400, 'Bad Request', 'The request is not well-formed HTTP.']
 
-/** Sets what `createServer` does not take, and answers in JSON what never becomes a request. */
+/** Sets the limits that `createServer` does not take, and answers malformed HTTP in JSON. */
 export function protectServer(server: Server): void {
   server.maxHeadersCount = HEADER_LIMIT_COUNT
-  server.maxRequestsPerSocket = MAX_REQUESTS_A_SOCKET
+  server.maxRequestsPerSocket = MAX_REQUESTS_PER_SOCKET
   server.on('clientError', (error: NodeJS.ErrnoException, socket: Duplex) => {
     if (error.code === 'ECONNRESET' || !socket.writable) return socket.destroy()
     const [status, reason, message] = STATUS_OF_FAULT[error.code ?? ''] ?? BAD_REQUEST

@@ -5,7 +5,7 @@ import { nameText } from '../v1/schemas.js'
 import { requireName } from './names.js'
 
 const TYPE = 'image/svg+xml'
-/** A picture depends on its name alone. */
+/** Cache headers of a picture, which depends on its name alone. */
 const CACHED = { 'cache-control': 'public, max-age=86400' } as const
 
 const image = route({

@@ -4,24 +4,24 @@ import type { FullName } from '../../registry/primitives/name.js'
 import type { Network } from '../../registry/primitives/network.js'
 import type { Context } from '../http/context.js'
 
-/** What an address resolves to. */
+/** Public name of an address. */
 export interface NameRecord {
-  /** As it is answered: EVM in lower case; the input itself where it is no address. */
+  /** Address as answered: EVM in lower case; the input itself where it is no address. */
   address: string
-  /** null where the form is none we know. */
+  /** Type of the address; null where its form is unknown. */
   type: Wallet['type'] | null
-  /** null: no public entry has this address. */
+  /** Public entry of the address, null where there is none. */
   hit: AddressHit | null
 }
 
-/** The public name of an address. What is no address, or has a wrong checksum, is unknown. */
+/** The public name of an address. A text that is no address, or has a wrong checksum, has none. */
 export async function nameOfAddress(context: Context, network: Network, input: string): Promise<NameRecord> {
   const address = parseWallet(input)
   if (typeof address === 'string') return unreadable(input, address)
   return record(address, await findByAddress(context.pool, network, address.bytes))
 }
 
-/** The public names of addresses, one a given address, in its order. */
+/** The public names of addresses, one per input, in their order. */
 export async function namesOfAddresses(
   context: Context,
   network: Network,
@@ -46,14 +46,14 @@ const record = (address: Wallet, hit: AddressHit | null): NameRecord => ({
   hit,
 })
 
-/** An EVM address with a wrong checksum is an EVM address that nobody has. */
+/** Record of an unreadable input; a wrong checksum still shows that it is an EVM address. */
 const unreadable = (input: string, problem: 'bad_checksum' | 'unsupported_address'): NameRecord => ({
   address: input,
   type: problem === 'bad_checksum' ? 'evm' : null,
   hit: null,
 })
 
-/** The wallet that a name resolves to. */
+/** Wallet that a name resolves to. */
 export interface AddressRecord {
   address: string
   type: Wallet['type']
@@ -62,7 +62,7 @@ export interface AddressRecord {
   isVerified: boolean
 }
 
-/** The wallets that names resolve to in public, null for a name that resolves to none. In the order given. */
+/** The public wallets that names resolve to, in the order given; null for a name that resolves to none. */
 export async function addressesOfNames(
   context: Context,
   network: Network,

@@ -6,9 +6,9 @@ import type { Network } from '../../registry/primitives/network.js'
 import type { Context } from '../http/context.js'
 import { ApiError } from '../http/errors.js'
 
-/** A cluster under one of its names, as v0.1 shows it. */
+/** Cluster under one of its names, in the shape of v0.1. */
 export interface Metadata {
-  /** `foobar/` */
+  /** Name with a trailing slash: `foobar/`. */
   name: string
   profileUrl: string
   imageUrl: string
@@ -16,17 +16,17 @@ export interface Metadata {
   wallets: { type: Wallet['type']; address: string; name: string; isVerified: boolean }[]
 }
 
-/** Wallets in one answer: a cluster holds 1,000 at most, so a single one always fits. */
+/** Maximum wallets per answer. A single cluster, of at most 1,000 wallets, always fits. */
 const MAX_WALLETS = 10_000
 
-/** The public metadata of the cluster that holds a name, null where nobody does, or where it is no name. */
+/** The public metadata of the cluster that holds a name; null where none does, or for a malformed name. */
 export async function metadataOfName(context: Context, network: Network, input: string): Promise<Metadata | null> {
   return (await metadataOfNames(context, network, [input]))[0] ?? null
 }
 
 /**
  * The public metadata of the clusters that hold names, each under the name that was asked for; null for the others.
- * @throws ApiError too_many when they have too many wallets for one answer
+ * @throws ApiError too_many when the clusters have more than `MAX_WALLETS` together
  */
 export async function metadataOfNames(
   context: Context,
@@ -34,7 +34,7 @@ export async function metadataOfNames(
   inputs: readonly string[],
 ): Promise<(Metadata | null)[]> {
   const names = inputs.map(parseClusterName)
-  // each name is asked for once, however often it stands there
+  // repeated names are queried once
   const asked = [...new Set(names)].filter((name): name is string => name !== null)
   const found = await findPublicWallets(context.pool, network, asked, MAX_WALLETS)
   const byName = new Map(asked.map((name, i) => [name, found?.[i] ?? null]))

@@ -8,7 +8,7 @@ import type { Network } from '../../registry/primitives/network.js'
 import { type Context, chainsOf } from '../http/context.js'
 import { millisecondsText } from '../http/timestamps.js'
 
-/** A name with its owner. */
+/** Name with its owner, as it is answered. */
 export interface OwnerRecord {
   name: string
   owner: string
@@ -17,14 +17,14 @@ export interface OwnerRecord {
   updatedAt: string
   updatedBy: string
   isTestnet: boolean
-  /** Of a name below a community: the owner's cluster where the public sees it there, else null. */
+  /** Cluster of the owner; null for a community name whose owner is in no cluster in public. */
   clusterId: string | null
   expiresAt: string | null
 }
 
 /**
- * The names that an address owns, oldest first, then its names below communities; none for an unknown one. What was paid for
- * one of those counts where it was paid in ETH.
+ * Names of an address, oldest first, followed by its names below communities. The amount of a community name is what was
+ * paid for it in ETH, else 0.
  */
 export async function namesOwnedBy(context: Context, network: Network, input: string): Promise<OwnerRecord[]> {
   const address = lookupAddress(input)

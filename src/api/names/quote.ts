@@ -11,24 +11,24 @@ import type { Context } from '../http/context.js'
 import { ApiError, type ErrorDetail } from '../http/errors.js'
 import { requireNames } from './names.js'
 
-/** What a registration is asked with, before anything but its shape is checked. */
+/** Request of a quote, of which only the shape has been checked. */
 export interface QuoteRequest {
-  /** Network label. */
+  /** Label of the chain to pay on. */
   network: string
   sender: string
-  /** `amount` as it was written, undefined for the default. */
+  /** Names with their raw amounts; undefined for the default amount. */
   names: readonly { name: string; amount: unknown }[]
-  /** Who is credited: a cluster (v1) or an address (v0.1), not both. */
+  /** Referrer: a cluster (v1) or an address (v0.1), not both. */
   referralClusterId?: string | undefined
   referralAddress?: string | undefined
-  /** The request selects the testnet. */
+  /** The query says `testnet=true`. */
   isTestnet: boolean
 }
 
-/** The names of an amount that clients use. */
+/** Field names that clients use for an amount. */
 export const AMOUNT_SYNONYMS = ['amountWei', 'weiAmount', 'bidAmountWei', 'bidWeiAmount'] as const
 
-/** The one amount of an element, under whichever name. @throws ApiError invalid_amount when there are several */
+/** The amount of an element, under any of its field names. @throws ApiError invalid_amount when there are several */
 export function amountOf(
   element: { readonly [K in (typeof AMOUNT_SYNONYMS)[number]]?: unknown },
   path: string,
@@ -44,31 +44,31 @@ export function amountOf(
 /**
  * Transaction data for registering names from an EVM chain.
  * @throws ApiError unsupported_network, watch_only, unsupported_address, invalid_sender, invalid_name, invalid_request
- *   (repeated names, unknown referrer), invalid_amount, names_unavailable; what the chain throws
+ *   (repeated names, unknown referrer), invalid_amount, names_unavailable
+ * @throws BridgeError, ChainUnavailableError as the chain's `quote`
  */
 export async function quoteEvm(context: Context, request: QuoteRequest): Promise<EvmQuote> {
   const chain = chainOf(context, request)
   if (chain.isWatchOnly)
     throw new ApiError('watch_only', `Network "${chain.label}" is only watched here: it takes no registrations.`)
-  return chain.quote(await registrationOf(context, chain.network, request, 'evm'))
+  return chain.quote(await registrationOf(context, request, { network: chain.network, type: 'evm' }))
 }
 
 /**
- * Transactions for registering names on Solana, one a name.
- * @throws the same as quoteEvm
+ * Transactions for registering names on Solana, one per name.
+ * @throws ApiError as `quoteEvm`
  */
 export async function quoteSolana(context: Context, request: QuoteRequest): Promise<SolanaQuote> {
   const cluster = clusterOf(context, request)
-  return cluster.quote(await registrationOf(context, cluster.network, request, 'solana', cluster.maxAmountWei))
+  const { network, maxAmountWei } = cluster
+  return cluster.quote(await registrationOf(context, request, { network, type: 'solana', maxAmountWei }))
 }
 
-/** Checks everything of a request that a chain doesn't. */
+/** Checks sender, names, amounts, referrer and availability; the chain checks the rest. */
 async function registrationOf(
   context: Context,
-  network: Network,
   request: QuoteRequest,
-  type: AddressType,
-  maxWei?: bigint,
+  { network, type, maxAmountWei }: { network: Network; type: AddressType; maxAmountWei?: bigint },
 ): Promise<RegistrationRequest> {
   const sender = senderOf(request.sender, type)
   const names = distinctNames(request.names.map(({ name }) => name))
@@ -76,20 +76,20 @@ async function registrationOf(
   const amounts = readAmounts(
     request.names.map(({ amount }) => amount),
     minimumWei,
-    maxWei,
+    maxAmountWei,
   )
   const referral = await referralOf(context, network, request)
   await requireFree(context, network, names)
   return { sender, names: names.map((name, i) => ({ name, amountWei: amounts[i]! })), referral }
 }
 
-/** The EVM chain of a network label. `testnet=true` leaves the testnet's chains only. */
+/** The EVM chain of a network label, with `testnet=true` among the testnet's chains only. */
 function chainOf(context: Context, { network, isTestnet }: QuoteRequest): ChainPort {
   const enabled = context.chains.filter((chain) => !isTestnet || chain.network === 'testnet')
   return enabled.find(({ label }) => label === network) ?? notEnabled(enabled)
 }
 
-/** The Solana cluster of a request: both networks have the same label. */
+/** The Solana cluster of a request; the label is the same on both networks. */
 function clusterOf(context: Context, { network, isTestnet }: QuoteRequest): SolanaPort {
   const enabled = context.solana.filter((cluster) => cluster.network === (isTestnet ? 'testnet' : 'mainnet'))
   return enabled.find(({ label }) => label === network) ?? notEnabled(enabled)
@@ -156,7 +156,7 @@ function readAmounts(inputs: readonly unknown[], minimumWei: bigint, maxWei?: bi
 }
 
 /**
- * The referral bytes: the id of a cluster that refers, or an address in 32 bytes (EVM left-padded, Solana raw).
+ * Referral as 32 bytes: the id of a cluster, or an address (EVM left-padded with zeros, Solana raw).
  * @throws ApiError invalid_request where there is no such cluster, unsupported_address
  */
 async function referralOf(

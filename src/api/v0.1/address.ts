@@ -16,7 +16,7 @@ const found = { description: 'The wallet, null where the name resolves to none',
 
 const view = (name: string, { type, address, isVerified }: AddressRecord) => ({ type, address, name, isVerified })
 
-/** A single look-up answers with the full name of what it found. */
+/** Answer of a single look-up, with the full name of the wallet it found. */
 async function single(context: Context, network: Network, name: FullName | null) {
   const record = name && (await addressesOfNames(context, network, [name]))[0]
   return ok(record ? view(`${record.clusterName}/${record.walletName}`, record) : null)

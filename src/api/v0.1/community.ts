@@ -12,10 +12,10 @@ import { isOnTestnet, REGISTRATION_ERRORS, TransactionInfoSchema, transactionInf
 import { addressText, nameText, walletNameText } from '../v1/schemas.js'
 import { statusAnswer, statusRoute } from './status.js'
 
-/** Communities are served on the testnet alone in this version. */
+/** Tag of the community routes, which v0.1 serves on the testnet alone. */
 const tag = 'v0.1 communities'
 
-/** These answers begin with the code: `{ error, … }`. */
+/** Puts the error code first, as v0.1 answers registration problems: `{ error, status, message }`. */
 async function codeFirst(work: () => Promise<Answer>): Promise<Answer> {
   try {
     return await work()

@@ -3,8 +3,8 @@ import { type Answer, ok } from '../http/answer.js'
 import { markDeprecated } from '../http/deprecation.js'
 
 /**
- * The single look-ups of v0.1 have an answer for every name and address, so also for what never reaches their routes: a
- * part that can't be decoded, is empty, or has slashes in it.
+ * Answers of v0.1's single look-ups to paths that match no route, because a part is empty, has slashes, or can't be decoded.
+ * v0.1 answers every name and address, never with an error.
  */
 const ANSWERS: readonly { path: RegExp; successor: string; answer: (rest: string) => unknown }[] = [
   { path: /^\/v0\.1\/name(?:\/.*)?$/, successor: '/v1/names/address', answer: () => null },
@@ -22,8 +22,8 @@ const ANSWERS: readonly { path: RegExp; successor: string; answer: (rest: string
   },
 ]
 
-/** Answers a look-up that no route takes, null for any other request. */
-export function answerToJunk({ method, url = '' }: Pick<IncomingMessage, 'method' | 'url'>): Answer | null {
+/** Answers a look-up of v0.1 that no route matches; null for any other request. */
+export function fallbackAnswer({ method, url = '' }: Pick<IncomingMessage, 'method' | 'url'>): Answer | null {
   if (method !== 'GET' && method !== 'HEAD') return null
   const asked = url.split('?', 1)[0] ?? ''
   for (const { path, successor, answer } of ANSWERS) {

@@ -7,7 +7,7 @@ import { eventRoutes } from './events.js'
 import { nameRoutes } from './name.js'
 import { registerRoutes } from './register.js'
 
-/** The deprecated version of the interface: views of the same answers, in their old shapes. */
+/** Routes of the deprecated version of the interface: views of the same answers, in their old shapes. */
 export const v01Routes: readonly Route[] = [
   ...registerRoutes,
   ...addressRoutes,

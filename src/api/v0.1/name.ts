@@ -7,7 +7,7 @@ import { addressText } from '../v1/schemas.js'
 const tag = 'v0.1 look-ups'
 const fullName = z.string().openapi({ example: 'foobar/main' })
 
-/** `foobar/main`, null where the address is in no cluster that has a name. */
+/** Full name of an address (`foobar/main`); null where its cluster has no name. */
 const fullNameOf = ({ hit }: NameRecord): string | null =>
   hit?.clusterName ? `${hit.clusterName}/${hit.walletName}` : null
 

@@ -61,7 +61,7 @@ const checkMany = routeWithBody({
   },
 })
 
-/** Prices of a quote, which in both kinds stand beside the transactions. */
+/** Prices of a quote, which both kinds of quotes have. */
 const feesSchema = z.object({
   gasToken: z.object({ symbol: z.string(), decimals: z.int() }),
   registrationFee: z.string(),
@@ -123,7 +123,7 @@ const register = routeWithBody({
     return ok({ ...feesOf(quote), transactionData: evmTransaction(quote.transactionData) })
   },
 })
-/** Network label of the interface. */
+/** Network label of both Solana clusters. */
 const SOLANA = 'solana'
 
 /** Prices of a quote in the gas token alone. */

@@ -1,8 +1,7 @@
 import { z } from '../http/schema.js'
 import { addressText, walletType } from '../v1/schemas.js'
 
-/** Shapes that several v0.1 routes share. */
-
+/** Wallet in the answers of several v0.1 routes. */
 export const WalletSchema = z
   .object({
     type: walletType,

@@ -6,7 +6,7 @@ import { statusOf } from '../status/status.js'
 import { parseTxId } from '../status/txId.js'
 import { STATUSES } from '../v1/status.js'
 
-/** What both status routes of v0.1 share; they differ in path, tag and errors. */
+/** Declaration that both status routes of v0.1 share. */
 export const statusRoute = {
   method: 'get',
   deprecated: { successor: '/v1/names/register/tx/:tx' },

@@ -31,7 +31,7 @@ const message = {
   },
 } satisfies Omit<Route, 'method'>
 
-/** @throws ApiError invalid_request for one without the other */
+/** The wallet to bind the message to. @throws ApiError invalid_request for a wallet without type, or the reverse */
 function boundTo(query: Query) {
   const wallet = query.get('wallet')
   const type = wordOf(query, 'type', addressType.options)
@@ -68,7 +68,7 @@ const token = routeWithBody({
 
 const validation = z.object({ signature: z.string(), signingDate, type: addressType, wallet: addressText })
 
-/** Both versions of the interface answer this alike. */
+/** Route in both versions of the interface, which differ in its path. */
 export const validate = {
   path: '/v1/auth/validate',
   tag,
@@ -84,8 +84,8 @@ export const validate = {
   handle: async ({ session }) => validationAnswer(session),
 } satisfies Omit<Route, 'method'>
 
-/** What validating a key answers, in both versions of the interface. */
-export function validationAnswer(session: Session | null): Answer {
+/** Answer to the validation of a key. */
+function validationAnswer(session: Session | null): Answer {
   if (!session)
     return errorAnswer(new ApiError('unauthorized', 'There is no valid key in this request.', { isValid: false }))
   const { signature, type, address, signingMs } = session

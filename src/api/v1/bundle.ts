@@ -10,7 +10,7 @@ import { ADD_ERRORS, addedWallet } from './wallets.js'
 
 const tag = 'Bundles'
 
-/** A bundle is a cluster. */
+/** Bundle is the wallet applications' word for a cluster. */
 const create = route({
   method: 'post',
   path: '/v1/bundle',

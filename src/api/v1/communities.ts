@@ -106,7 +106,7 @@ const check = route({
   },
 })
 
-/** Every reason why a community name can't be registered, as errors of the interface; in v0.1 two more. */
+/** Errors of a registration below a community; v0.1 adds two. */
 export const REGISTRATION_ERRORS: readonly ErrorCode[] = [
   ...REGISTRATION_PROBLEMS.filter((problem) => problem !== 'testnet_only' && problem !== 'no_walletAddress_found'),
   'catching_up',
@@ -114,7 +114,7 @@ export const REGISTRATION_ERRORS: readonly ErrorCode[] = [
 
 const evmTransaction = z.object({ to: z.string(), data: z.string(), value: z.string() })
 
-/** What to pay: a transaction to be signed by who gets the name. */
+/** Payment that the new owner of the name has to sign. */
 export const TransactionInfoSchema = z
   .union([
     z.object({
@@ -142,7 +142,7 @@ export function transactionInfo({ type, transaction }: PaymentInfo) {
   }
 }
 
-/** The network that a register call names selects the testnet as `testnet=true` does. */
+/** Whether a registration is on the testnet: by `testnet=true`, or by the label of the chain to pay on. */
 export const isOnTestnet = (isTestnet: boolean, label: string | null): boolean =>
   isTestnet || (label !== null && Object.hasOwn(NETWORK_LABELS, label) && NETWORK_LABELS[label] === 'testnet')
 

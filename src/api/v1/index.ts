@@ -12,7 +12,7 @@ import { registerRoutes } from './register.js'
 import { statusRoutes } from './status.js'
 import { walletRoutes } from './wallets.js'
 
-/** The current version of the interface. */
+/** Routes of the current version of the interface. */
 export const v1Routes: readonly Route[] = [
   ...lookupRoutes,
   ...clusterRoutes,

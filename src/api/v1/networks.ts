@@ -3,7 +3,7 @@ import { ok } from '../http/answer.js'
 import { route } from '../http/route.js'
 import { z } from '../http/schema.js'
 
-/** Of lamports to SOL. */
+/** Decimals of SOL: 10^9 lamports. */
 const SOL_DECIMALS = 9
 
 const NetworkSchema = z

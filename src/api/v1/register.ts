@@ -54,7 +54,7 @@ const amount = z.unknown().openapi({
     'What the bid is worth on the hub in wei of ETH; default 0.01 ETH. One of its names at most may be used.',
   example: '10000000000000000',
 })
-/** An element's amount, under each of its names. */
+/** The amount of an element, under each of its names. */
 const amounts = Object.fromEntries(AMOUNT_SYNONYMS.map((name) => [name, amount.optional()])) as Record<
   (typeof AMOUNT_SYNONYMS)[number],
   z.ZodOptional<typeof amount>
@@ -69,7 +69,7 @@ export const Registration = z.object({
     .max(MAX_CHANGES),
 })
 
-/** What a quote is asked with: the body as it was sent, each name with its one amount. */
+/** Request of a quote: the body with one amount per name. */
 export const quoteRequest = <Body extends z.output<typeof Registration>>(body: Body, isTestnet: boolean) => ({
   ...body,
   names: body.names.map((element, i) => ({ name: element.name, amount: amountOf(element, `names[${i}]`) })),

@@ -1,6 +1,6 @@
 import { z } from '../http/schema.js'
 
-/** Shapes that several v1 routes share. */
+/** Schemas that several routes share. */
 
 export const addressText = z.string().openapi({
   description: 'EVM (answered in lower case) or Solana address; look-ups and lists of wallets take other chains’ too',
@@ -19,10 +19,10 @@ export const walletNameText = z.string().openapi({
 
 export const clusterIdText = z.string().openapi({ description: '0x and 64 hex digits' })
 
-/** Of a wallet that can sign in. */
+/** Type of a wallet that can sign in. */
 export const addressType = z.enum(['evm', 'solana'])
 
-/** Of a wallet that is listed, which may be of any chain. */
+/** Type of a listed wallet, which may be of any chain. */
 export const walletType = z.string().openapi({
   description:
     '`evm`, `solana`, or another chain’s: `bitcoin-p2pkh`, `-p2sh`, `-p2wpkh`, `-p2wsh`, `-p2tr`, `litecoin-…`, `dogecoin`, `tron`, `ripple-classic`, `aptos`, `cosmos`, `cosmos-<prefix>`',

@@ -11,7 +11,7 @@ const success = z.object({ success: z.literal(true) })
 const done = { 200: { description: 'It is so', schema: success } }
 const SUCCESS = ok({ success: true })
 
-/** What any signed change may answer. */
+/** Errors of every signed change. */
 const CHANGE_ERRORS = ['catching_up'] as const satisfies readonly ErrorCode[]
 
 export const ADD_ERRORS = [
