@@ -22,7 +22,9 @@ const CHAIN_ID = 31_337
 const FAR_S = Math.floor(Date.now() / 1_000) + 1_000_000
 
 let world: ApiWorld
-/** A bundle: an EVM wallet, a private EVM wallet, a Solana wallet, a private Solana wallet; all verified, oldest first. */
+/**
+ * A bundle: an EVM wallet, a private EVM wallet, a Solana wallet, a private Solana wallet; all verified, oldest first.
+ */
 let alice: Member
 let hidden: Member
 let sol: Member

@@ -10,8 +10,8 @@ import { bytesOf, expectOk, startObservedApi, wordOf } from './observedApi.js'
 import { pathsOf } from './paths.js'
 
 /**
- * Private wallets get names below communities, in every way there is. The names are public, their owners' cluster is not: from
- * outside they must look like wallets of no cluster that do the same.
+ * Private wallets get names below communities, in every way there is. The names are public, their owners' cluster is
+ * not: from outside they must look like wallets of no cluster that do the same.
  */
 const RECIPIENT = `0x${'55'.repeat(20)}`
 const NOBODY = `0x${'0'.repeat(40)}`

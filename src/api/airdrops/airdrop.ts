@@ -42,8 +42,8 @@ export interface AirdropAnswer {
 }
 
 /**
- * Allocations of a community's airdrop to the caller's bundle: to all wallets verified in it, private ones too. Unverified
- * wallets do not count, since nobody has proven them. A caller in no bundle gets an empty answer.
+ * Allocations of a community's airdrop to the caller's bundle: to all wallets verified in it, private ones too.
+ * Unverified wallets do not count, since nobody has proven them. A caller in no bundle gets an empty answer.
  * @throws ApiError invalid_name; not_found where the community has no airdrop
  */
 export async function airdropClaims(context: Context, request: ClaimsRequest, input: string): Promise<AirdropAnswer> {

@@ -34,7 +34,9 @@ export interface ClaimsRequest {
   link: boolean
 }
 
-/** Lifetime of a permission. Deadlines are multiples of the grain, so that requests of ten minutes share a signature. */
+/**
+ * Lifetime of a permission. Deadlines are multiples of the grain, so that requests of ten minutes share a signature.
+ */
 const PERMISSION_S = 3_600
 const PERMISSION_GRAIN_S = 600
 
@@ -55,9 +57,9 @@ interface Offered {
 export type Offer = (claimant: Claimant, claim: DistributorClaim) => Promise<Offered | Refused>
 
 /**
- * Claims of a bundle from an airdrop. The distributor pays EVM accounts themselves, whoever sends the transaction; the tokens
- * of a Solana account go to an EVM wallet of the bundle, by a permission that the operator's key signs. Only `link` lets a
- * transaction link a private wallet with others.
+ * Claims of a bundle from an airdrop. The distributor pays EVM accounts themselves, whoever sends the transaction; the
+ * tokens of a Solana account go to an EVM wallet of the bundle, by a permission that the operator's key signs. Only
+ * `link` lets a transaction link a private wallet with others.
  */
 export function offerOf(
   context: Context,
@@ -97,8 +99,9 @@ const refusing =
   async () => ({ reason })
 
 /**
- * EVM wallet that is paid for the Solana accounts of a bundle: the caller itself, else the bundle's oldest public wallet, else
- * its oldest private one. The transaction shows a private one beside the Solana account, so that it needs `link`.
+ * EVM wallet that is paid for the Solana accounts of a bundle: the caller itself, else the bundle's oldest public
+ * wallet, else its oldest private one. The transaction shows a private one beside the Solana account, so that it needs
+ * `link`.
  */
 function receiverOf(
   { wallet, type }: ClaimsRequest['session'],

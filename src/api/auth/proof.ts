@@ -72,8 +72,9 @@ export interface ProofRules {
 
 /**
  * Verifies that a wallet signed the service's message of a signing date.
- * @throws ApiError invalid_request and unsupported_address for malformed input; unauthorized for a date out of its window
- *   or another wallet's signature; ChainUnavailableError where only a contract can tell and its chain does not answer
+ * @throws ApiError invalid_request and unsupported_address for malformed input; unauthorized for a date out of its
+ *   window or another wallet's signature; ChainUnavailableError where only a contract can tell and its chain does not
+ *   answer
  */
 export async function requireProof(context: Context, proof: Proof, rules: ProofRules = {}): Promise<Proven> {
   const wallet = requireWallet(proof)

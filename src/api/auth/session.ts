@@ -17,8 +17,8 @@ export interface Session extends Pick<Address, 'type'>, StoredSession {
 }
 
 /**
- * Whether a route looks at the authentication key. `required`: 401 without a valid key. `optional`: an invalid key counts
- * as none. Answers of both depend on the key, and say so to caches.
+ * Whether a route looks at the authentication key. `required`: 401 without a valid key. `optional`: an invalid key
+ * counts as none. Answers of both depend on the key, and say so to caches.
  */
 export type AuthRule = 'required' | 'optional' | undefined
 

@@ -40,8 +40,8 @@ export const createCluster = (context: Context, { network, session }: Author): P
 /**
  * Adds wallets to the caller's cluster, all or none; a caller without a cluster gets one.
  * @returns the cluster's id
- * @throws ApiError unsupported_address, invalid_name, invalid_request; wallet_exists, wallet_name_taken, already_public,
- *   wallet_limit
+ * @throws ApiError unsupported_address, invalid_name, invalid_request; wallet_exists, wallet_name_taken,
+ *   already_public, wallet_limit
  */
 export const addWallets = (context: Context, { network, session }: Author, input: readonly AddedInput[]) =>
   change(context, { network, changes: [addition(session.wallet, input)] })

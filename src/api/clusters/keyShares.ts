@@ -9,9 +9,9 @@ import { fromHex, toHex } from '../../registry/primitives/bytes.js'
 import { NETWORK_CODE, type Network } from '../../registry/primitives/network.js'
 
 /**
- * Key of a generated wallet, split in three shares of which two recover it (Shamir over GF(256), `shamir-secret-sharing`):
- * the user's, the server's, stored encrypted, and one for recovery. A passphrase masks the key before it is split, by
- * scrypt(passphrase, address), so that shares alone never recover it.
+ * Key of a generated wallet, split in three shares of which two recover it (Shamir over GF(256),
+ * `shamir-secret-sharing`): the user's, the server's, stored encrypted, and one for recovery. A passphrase masks the
+ * key before it is split, by scrypt(passphrase, address), so that shares alone never recover it.
  */
 export interface GeneratedKey {
   address: Address
@@ -58,8 +58,8 @@ export async function generateKey(type: AddressType, passphrase?: string): Promi
 
 /**
  * Recovers a key from two shares.
- * @returns the private key as wallets import it (EVM: 0x hex; Solana: base58 of seed and public key), null when shares and
- *   passphrase don't give the key of this address
+ * @returns the private key as wallets import it (EVM: 0x hex; Solana: base58 of seed and public key), null when shares
+ *   and passphrase don't give the key of this address
  */
 export async function recoverKey(
   address: Address,

@@ -39,7 +39,8 @@ export type Registration =
 const TRIES = 3
 
 /**
- * Registers a name below a community where it is free; else returns the payment. The payer becomes the owner of the name.
+ * Registers a name below a community where it is free; else returns the payment. The payer becomes the owner of the
+ * name.
  * @throws ApiError of each problem in their order (REGISTRATION_PROBLEMS); catching_up, unavailable
  * @throws ChainUnavailableError where requirements or the payment need a chain that does not answer
  */

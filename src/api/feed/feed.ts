@@ -52,7 +52,8 @@ const FILTERED_ROWS = 256
 type Walk = Omit<PagePosition, 'generation' | 'seq'> & { generation: number | null; seq: number | null }
 
 /**
- * Reads a page of a network's public events. Consecutive pages concatenate exactly, in both orders, while events are added.
+ * Reads a page of a network's public events. Consecutive pages concatenate exactly, in both orders, while events are
+ * added.
  * @throws ApiError invalid_page for a foreign token or one that contradicts the request, feed_restarted for a token of
  *   another generation
  */
@@ -80,8 +81,8 @@ export async function feedPage(context: Context, request: FeedRequest): Promise<
 }
 
 /**
- * Position of a walk at the end of the feed. Public events alone move it, since a token that changed with every entry would
- * reveal private ones.
+ * Position of a walk at the end of the feed. Public events alone move it, since a token that changed with every entry
+ * would reveal private ones.
  * @param asked the walk before its time bound became an entry
  * @param lastSeq the last entry that was read
  */

@@ -20,7 +20,10 @@ function helmetHeaders(): string[] {
   return Object.entries(res.getHeaders()).flatMap(([name, value]) => [name, String(value)])
 }
 
-/** Headers of every answer, as a flat list of names and values. CORS allows any origin, since keys travel in headers only. */
+/**
+ * Headers of every answer, as a flat list of names and values. CORS allows any origin, since keys travel in headers
+ * only.
+ */
 export const PUBLIC_HEADERS: readonly string[] = [
   ...helmetHeaders(),
   'access-control-allow-origin',

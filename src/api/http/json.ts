@@ -10,8 +10,8 @@ export type Json =
   | { readonly [key: string]: Json }
 
 /**
- * Serializes JSON with bigints as bare integers of all their digits. RFC 8259 bounds no number, though most readers keep
- * 53 bits. Undefined fields are left out.
+ * Serializes JSON with bigints as bare integers of all their digits. RFC 8259 bounds no number, though most readers
+ * keep 53 bits. Undefined fields are left out.
  */
 export function jsonText(value: Json): string {
   if (typeof value === 'bigint') return value.toString()

@@ -39,7 +39,10 @@ export interface Route {
   body?: z.ZodType
   /** Answers by status; `type` is their media type, by default JSON. */
   responses: Readonly<Record<number, { description: string; schema: z.ZodType; type?: string }>>
-  /** Errors beside those of every route (`invalid_request`, `internal`, `unavailable`; `unauthorized` where a key is required). */
+  /**
+   * Errors beside those of every route (`invalid_request`, `internal`, `unavailable`; `unauthorized` where a key is
+   * required).
+   */
   errors?: readonly ErrorCode[]
   /** Answers a request; `session` is never null where `auth` is `required`. */
   handle(request: RouteRequest<unknown, 'optional'>, context: Context): Promise<Answer>

@@ -45,7 +45,9 @@ export async function metadataOfNames(
   return names.map((name, i) => (name === null ? null : metadata(context, name, wallets[i] ?? null)))
 }
 
-/** The public metadata of the cluster in which an address is verified, under its default name; null where it has none. */
+/**
+ * The public metadata of the cluster in which an address is verified, under its default name; null where it has none.
+ */
 export async function metadataOfAddress(context: Context, network: Network, input: string): Promise<Metadata | null> {
   const address = lookupAddress(input)
   const hit = address && (await findByAddress(context.pool, network, address.bytes))

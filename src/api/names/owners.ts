@@ -23,8 +23,8 @@ export interface OwnerRecord {
 }
 
 /**
- * Names of an address, oldest first, followed by its names below communities. The amount of a community name is what was
- * paid for it in ETH, else 0.
+ * Names of an address, oldest first, followed by its names below communities. The amount of a community name is what
+ * was paid for it in ETH, else 0.
  */
 export async function namesOwnedBy(context: Context, network: Network, input: string): Promise<OwnerRecord[]> {
   const address = lookupAddress(input)

@@ -23,7 +23,8 @@ import { paidNamesOf } from './paidNames.js'
 const MAX_REPLACEMENTS = 4
 
 /**
- * The status of an EVM transaction by its hash, from our records and, where they don't decide, from the network's chains.
+ * The status of an EVM transaction by its hash, from our records and, where they don't decide, from the network's
+ * chains.
  * @throws ChainUnavailableError when no record decides and a chain that may have it does not answer
  */
 export function evmStatus(context: Context, network: Network, hash: Hex): Promise<TxStatus> {
@@ -131,7 +132,8 @@ async function ofChains(query: EvmQuery, tracked: TrackedTx | null): Promise<TxS
 }
 
 /**
- * Asks all chains at once for a hash; the first in their order that has it counts, and all have to deny it for `unknown`.
+ * Asks all chains at once for a hash; the first in their order that has it counts, and all have to deny it for
+ * `unknown`.
  * @throws ChainUnavailableError when none has it and one did not answer
  */
 async function askChains(chains: readonly ChainPort[], hash: Hex): Promise<{ chain: ChainPort; seen: ChainTx }> {

@@ -5,7 +5,10 @@ import { evmStatus } from './evm.js'
 import { solanaStatus } from './solana.js'
 import type { TxId } from './txId.js'
 
-/** The status of a registration transaction on any chain. @throws ChainUnavailableError as evmStatus and solanaStatus */
+/**
+ * The status of a registration transaction on any chain.
+ * @throws ChainUnavailableError as evmStatus and solanaStatus
+ */
 export function statusOf(context: Context, network: Network, id: TxId): Promise<TxStatus> {
   switch (id.type) {
     case 'evm':

@@ -83,7 +83,7 @@ const update = routeWithBody({
     update: namedWallets,
     remove: z.array(addressText).max(MAX_CHANGES).default([]),
   }),
-  responses: { 201: { description: 'It is so', schema: z.object({ success: z.literal(true) }) } },
+  responses: { 201: { description: 'It is done', schema: z.object({ success: z.literal(true) }) } },
   errors: [...ADD_ERRORS, 'forbidden', 'not_found', 'not_in_cluster', 'last_verified_wallet'],
   async handle({ params, body, network, session }, context) {
     const { id } = await clusterByName(context, network, params.name!, session)

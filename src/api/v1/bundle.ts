@@ -56,7 +56,7 @@ const assign = routeWithBody({
   tag,
   summary: 'Register a name below a community for the bundle of this wallet, after a claim',
   description:
-    'Without price, once a bundle and community: one of the bundle’s wallets has to have claimed the community’s airdrop, confirmed.',
+    'Without price, one name per bundle and community: one of the bundle’s wallets has to have claimed the community’s airdrop, confirmed.',
   auth: 'required',
   body: z.object({
     community: nameText,

@@ -70,7 +70,7 @@ const byAddress = route({
   path: '/v1/clusters/address/:address',
   tag,
   summary: 'The id of the cluster in which an address is verified',
-  description: 'A wallet that is verified privately is told of its own cluster, by its key.',
+  description: 'A privately verified wallet gets its own cluster, with its key.',
   auth: 'optional',
   params: z.object({ address: addressText }),
   responses: {

@@ -16,15 +16,15 @@ const generate = routeWithBody({
   method: 'post',
   path: '/v1/clusters/generate/wallet',
   tag,
-  summary: 'Make a wallet in the cluster of this wallet',
+  summary: 'Generate a wallet in the cluster of this wallet',
   description:
-    'Its key is split in three, of which two give it back; the key itself is kept nowhere. `share` is told this once, another share is kept here, the third is told where `recovery` is asked for and thrown away otherwise.',
+    'Its key is split in three shares, of which two recover it; the key itself is not stored. `share` is returned this once, another share is stored here, and the third is returned with `recovery` and discarded otherwise.',
   auth: 'required',
   body: z.object({
     type: addressType,
     name: walletNameText,
     isPrivate: z.boolean().default(false),
-    recovery: z.boolean().default(false).openapi({ description: 'Tell the third share too' }),
+    recovery: z.boolean().default(false).openapi({ description: 'Return the third share too' }),
     passphrase,
   }),
   responses: {
@@ -49,10 +49,10 @@ const confirm = routeWithBody({
   method: 'post',
   path: '/v1/clusters/generate/wallet/confirm',
   tag,
-  summary: 'Note that a wallet of the cluster is backed up',
+  summary: 'Mark a wallet of the cluster as backed up',
   auth: 'required',
   body: z.object({ address: addressText }),
-  responses: { 200: { description: 'It is so', schema: z.object({ success: z.literal(true) }) } },
+  responses: { 200: { description: 'It is done', schema: z.object({ success: z.literal(true) }) } },
   errors: ['catching_up', 'unsupported_address', 'not_in_cluster'],
   async handle({ body, network, session }, context) {
     await confirmBackup(context, { network, session }, body.address)
@@ -64,13 +64,13 @@ const recover = routeWithBody({
   method: 'post',
   path: '/v1/clusters/generate/wallet/recover',
   tag,
-  summary: 'Put the key of a generated wallet together',
+  summary: 'Recover the key of a generated wallet',
   description:
-    'For the wallet that had it made, and those that are verified in the cluster it was made in. Beside the key it signs the message that is bound to it (`GET /v1/auth/message?wallet=&type=`), not longer than 5 minutes ago.',
+    'For the wallet that requested it, and those that are verified in the cluster it was made in. Beside the key it signs the message that is bound to it (`GET /v1/auth/message?wallet=&type=`), not longer than 5 minutes ago.',
   auth: 'required',
   body: z.object({
     address: addressText,
-    share: shareText.openapi({ description: 'One of the shares that were told' }),
+    share: shareText.openapi({ description: 'One of the returned shares' }),
     passphrase,
     signature: z.string().openapi({ description: 'Of the wallet that asks, as for POST /v1/auth/token' }),
     signingDate: z.string(),

@@ -35,7 +35,7 @@ const StatusSchema = z
     hubTx: z.string().optional(),
     refund: z.enum(['held', 'refused', 'too_late']).optional().openapi({
       description:
-        'Of a payment for a community name that bought nothing: `held` while it is being given back, `refused` when it is its payer’s again: paid back, or to be fetched',
+        'Refund of a payment for a community name that bought nothing: `held` while it is under way, `refused` once the money is the payer’s again (paid back, or to be withdrawn), `too_late` once the recipient has it',
     }),
     replacedBy: z.string().optional(),
     updatedAt: z.string().optional(),

@@ -8,7 +8,7 @@ import { addressText, clusterIdText, walletNameText } from './schemas.js'
 
 const tag = 'Clusters'
 const success = z.object({ success: z.literal(true) })
-const done = { 200: { description: 'It is so', schema: success } }
+const done = { 200: { description: 'It is done', schema: success } }
 const SUCCESS = ok({ success: true })
 
 /** Errors of every signed change. */
