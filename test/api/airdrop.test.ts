@@ -23,7 +23,7 @@ const FAR_S = Math.floor(Date.now() / 1_000) + 1_000_000
 
 let world: ApiWorld
 /**
- * A bundle: an EVM wallet, a private EVM wallet, a Solana wallet, a private Solana wallet; all verified, oldest first.
+ * Bundle of an EVM wallet, a private EVM wallet, a Solana wallet, a private Solana wallet; all verified, oldest first.
  */
 let alice: Member
 let hidden: Member
@@ -40,7 +40,7 @@ beforeAll(async () => {
     memberOf(world, solanaAccount()),
   ])
   bundleId = await alice.create()
-  // one by one: this is their order
+  // added one by one, since their order counts
   await alice.add([{ address: hidden.address, name: 'hidden', isPrivate: true }])
   await alice.add([{ address: sol.address, name: 'sol' }])
   await alice.add([{ address: hiddenSol.address, name: 'hidden-sol', isPrivate: true }])
@@ -54,7 +54,7 @@ const rows = (): Row[] => [
   ...Array.from({ length: 60 }, () => ({ address: randomAddress(), amount: 7n })),
 ]
 
-/** A community whose airdrop has these rows. */
+/** Creates a community whose airdrop has these rows. */
 async function given(
   of: readonly Row[],
   settings: { label?: string; endsAtS?: number; isDeployed?: boolean } = {},
@@ -78,7 +78,7 @@ interface Claim {
   transaction?: { to: Hex; data: Hex; value: string }
   reason?: string
 }
-/** Of each wallet of the bundle, in its order: who is paid, or why nobody. */
+/** Receiver of each wallet of the bundle in its order, or the reason for none. */
 const outcomes = (claims: readonly Claim[]) =>
   bundle().map(({ address }) => {
     const claim = claims.find((one) => one.address === address)
@@ -142,7 +142,7 @@ describe('GET /v1/airdrop/claim/:community', () => {
     const [a, h] = [alice.address, hidden.address]
     expect(await asked(alice, '?link=true')).toEqual([a, h, a, a])
     expect(await asked(alice, '?link=1')).toEqual([a, 'private_wallet', a, 'private_wallet'])
-    // a private caller would be named beside the Solana account
+    // the transaction would show a private caller beside the Solana account
     expect(await asked(hidden)).toEqual([a, 'private_wallet', 'private_wallet', 'private_wallet'])
     expect(await asked(hidden, '?link=true')).toEqual([a, h, h, h])
     // a Solana caller is paid through the oldest public EVM wallet
@@ -174,12 +174,12 @@ describe('GET /v1/airdrop/claim/:community', () => {
       expect([status, body]).toEqual([200, expect.objectContaining(nothing)])
       for (const { address } of bundle()) expect(JSON.stringify(body)).not.toContain(address)
     }
-    // and who is only listed is no part of the bundle for its members either
+    // unverified wallets are no part of the bundle for its members either
     expect((await ask(alice, airdrop)).body.total).toBe('406')
     expect((await world.get(`/v1/airdrop/claim/${airdrop.community}`)).status).toBe(401)
   })
 
-  it('knows claims that are seen and claims that are believed', async () => {
+  it('knows claims that are seen and claims that are confirmed', async () => {
     const airdrop = await given(rows())
     const [watched] = (await watchedAirdrops(world.pool, 'mainnet', '1')).filter(
       (one) => one.airdrop === airdrop.airdrop,

@@ -148,7 +148,7 @@ describe('a cluster', () => {
     expect(owned.map(({ name, clusterId, updatedBy }: Record<string, string>) => [name, clusterId, updatedBy])).toEqual(
       names.map((name) => [name, id, alice.address]),
     )
-    // the id of number 0 is taken: a second cluster of alice's gets another one
+    // ids follow from the creator and a number: a second cluster of alice's takes the next number
     expect(await bob.call('DELETE', '/v1/clusters/wallets', [alice.address])).toMatchObject(ok)
     expect(await alice.create()).not.toBe(old)
   })
@@ -239,7 +239,7 @@ describe('what can’t be done', () => {
       [add(alice, [{ address: 'x'.repeat(100_000), name: 'y'.repeat(100_000) }]), 400, 'unsupported_address'],
     ]
     for (const [reply, status, error] of cases) expect(await reply).toMatchObject(refused(status, error))
-    // one wrong element spoils the batch
+    // one wrong element refuses the batch
     const half = [
       { address: randomAddress(), name: 'fine' },
       { address: randomAddress(), name: 'bob' },
@@ -266,7 +266,7 @@ describe('what can’t be done', () => {
     await world.pool.query('UPDATE journal_heads SET caught_up = false WHERE network = 0')
     const indexer = await world.pool.connect()
     try {
-      // nobody waits for the indexer, which holds the head for long meanwhile
+      // the refusal does not wait for an indexer that holds the head for long
       await indexer.query('BEGIN')
       await indexer.query('SELECT 1 FROM journal_heads WHERE network = 0 FOR UPDATE')
       const reply = await alice.call('POST', '/v1/clusters')
@@ -297,7 +297,7 @@ describe('at the same moment', () => {
     const ids = [await alice.create(), await bob.create()]
     for (const of of [alice, bob]) await add(of, [{ address: walker.address, name: 'walker' }])
     const replies = await Promise.all([...ids, ...ids].map((id) => walker.verify(id)))
-    // whoever comes second moves it on; a cluster it has left doesn't list it any more
+    // the second verification moves the wallet on; the cluster it left no longer lists it
     for (const reply of replies) if (reply.status !== 200) expect(reply).toMatchObject(refused(403, 'not_invited'))
     expect(replies.some(({ status }) => status === 200)).toBe(true)
     const { rows } = await world.pool.query(`SELECT cluster FROM wallets WHERE verified AND address = $1`, [

@@ -12,7 +12,7 @@ const ON = { mainnet: '', testnet: '?testnet=true' }
 let world: ApiWorld
 let registered = 0
 beforeAll(async () => {
-  // nobody listens behind the chains: what needs one is 503
+  // the chains do not answer: requests that need one get 503
   world = await startApi({
     configs: (configs) => configs.map((config) => ({ ...config, communityPayments: PAYMENTS })),
   })
@@ -25,7 +25,7 @@ afterAll(async () => {
   await world.stop()
 })
 
-/** A wallet that has registered a name on a network. */
+/** Wallet that has registered a name on a network. */
 async function ownerOf(name: string, network: 'mainnet' | 'testnet' = 'mainnet'): Promise<Member> {
   const owner = await memberOf(world)
   registered += 1
@@ -69,7 +69,7 @@ describe('the rules of a community', () => {
     }
     expect((await configure(owner, name.toUpperCase(), rules)).body).toEqual({ name, ...rules })
     expect((await world.get(`/v1/communities/${name}/`)).body).toEqual({ name, ...rules })
-    // nothing of it is an event
+    // none of it is published as an event
     const { items } = (await world.get(`/v1/events?orderBy=newest&limit=1`)).body
     expect(items[0].type).toBe('REGISTER_NAME')
   })
@@ -155,7 +155,7 @@ describe('a free community', () => {
     const body = { name: 'guest', walletAddress: stranger }
     expect(of(await register(alice, name, body))).toEqual({ status: 403, error: 'not_verified' })
     expect((await register(owner, name, body)).body).toEqual({ clusterName: `${name}/guest`, owner: stranger })
-    // nobody asked the guest
+    // the guest is not verified, since it signed nothing
     expect((await world.get(`/v1/names/address/${stranger}`)).body).toMatchObject({
       clusterName: name,
       isVerified: false,
@@ -214,9 +214,9 @@ describe('a paid community', () => {
     expect((await world.get(`/v1/names/community/${name}/check/alice`)).body.isAvailable).toBe(true)
     const wrong = { status: 400, error: 'invalid_chain_id' }
     expect(of(await register(alice, name, { name: 'alice', network: '10' }))).toEqual(wrong)
-    // who is of another kind can't pay there
+    // a wallet of the other type can't pay on this chain
     expect(of(await register(await memberOf(world, solanaAccount()), name, { name: 'sol' }))).toEqual(wrong)
-    // an owner gives names away
+    // an owner registers names for others
     const guest = { name: 'guest', walletAddress: randomAddress() }
     expect((await register(owner, name, guest)).body).not.toHaveProperty('transactionInfo')
   })
@@ -256,7 +256,7 @@ describe('communities of v0.1', () => {
     expect(Object.keys(made.body)).toEqual(['clusterName', 'walletName'])
     expect((await world.get(availability)).body.isAvailable).toBe(false)
     const hash = `0x${'cd'.repeat(32)}`
-    // no chain is there to be asked about it
+    // an unknown hash needs the chains, which do not answer
     expect((await world.get(`/v0.1/community/tx/${hash}?testnet=true`)).status).toBe(503)
     expect((await world.get('/v0.1/community/tx/junk?testnet=true')).body).toEqual({ tx: 'junk', status: 'not_found' })
   })
@@ -278,7 +278,7 @@ describe('communities of v0.1', () => {
       of(await registerOld(as, { clusterName: name, walletName: 'alice', ...body }))
     expect(await ask(freshName())).toEqual({ status: 404, error: 'not_found' })
     const later = { startsAt: '2099-01-01T00:00:00Z' }
-    // each of these would also fail what comes after it
+    // each community also has the problems of the ones after it, and the first in order is answered
     const closed = await community({ ...later, ownersOnly: true }, 'testnet')
     expect(await ask(closed.name)).toEqual({ status: 403, error: 'not_active' })
     const paid = await community({ ...later, prices: [price('11155111')] }, 'testnet')

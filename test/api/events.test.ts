@@ -23,7 +23,7 @@ beforeAll(async () => {
 })
 afterAll(() => world.stop())
 
-/** Appends bids of a few wallets, some of them lost or refused (those bring no event). */
+/** Appends bids of a few wallets, of which the lost and the refused ones have no event. */
 async function grow(count: number, network: Network = 'mainnet'): Promise<void> {
   const entries = Array.from({ length: count }, (_, i) => {
     clock += (i % 3) * 10
@@ -41,7 +41,7 @@ const events = (query: Record<string, string | number>) =>
     `/v1/events?${new URLSearchParams(Object.entries(query).map(([k, v]): [string, string] => [k, String(v)]))}`,
   )
 
-/** Walks to the end, calling back between pages. */
+/** Walks the feed to its end, with a callback between pages. */
 async function walk(
   query: Record<string, string | number>,
   limits: readonly number[] = [500],
@@ -114,7 +114,7 @@ describe('GET /v1/events', () => {
         await grow(3)
         const rest = await events({ nextPage: oldest.resume })
         expect([...oldest.items, ...rest.body.items]).toEqual((await walk({})).items)
-        // a newest walk ends where the feed begins, whatever is added later
+        // a newest-first walk ends at the first event, whatever is appended meanwhile
         expect((await events({ nextPage: newest.resume })).body.items).toEqual([])
       }),
       { numRuns: 6 },
@@ -146,7 +146,7 @@ describe('GET /v1/events', () => {
       { numRuns: 15 },
     )
     expect((await walk({ fromTimestamp: 0 })).items).toEqual(whole)
-    // a token outranks the timestamp
+    // a token takes precedence over the timestamp
     const { body } = await events({ limit: 1 })
     const next = await events({ nextPage: body.nextPage, fromTimestamp: clock + 1, limit: 1 })
     expect(next.body.items).toEqual([whole[1]])
@@ -218,7 +218,7 @@ describe('GET /v1/events', () => {
       (await events({ limit: 1 })).body.nextPage,
       (await events({ fromTimestamp: clock + 9_999 })).body.resume,
     ]
-    // what a rewind does: the network's rows move on to generation 2
+    // a rewind moves the network's rows to generation 2
     await world.pool.query('UPDATE journal SET generation = 2 WHERE network = 0')
     await world.pool.query('UPDATE journal_heads SET generation = 2 WHERE network = 0')
     for (const nextPage of tokens)

@@ -20,7 +20,7 @@ beforeAll(async () => {
 })
 afterAll(() => world.stop())
 
-/** A signature that isn't the account's may be that of a contract there; the chain of this world doesn't answer. */
+/** Status of a foreign signature: it may be a contract's, and the chain of this world does not answer. */
 const DENIED = [401, 503]
 
 const newAccount = (): PrivateKeyAccount => privateKeyToAccount(generatePrivateKey())
@@ -28,7 +28,7 @@ const post = async (account: PrivateKeyAccount, path: string, body?: unknown): P
   world.request(path, { method: 'POST', headers: await signIn(world, account), body: JSON.stringify(body) })
 const generate = (account: PrivateKeyAccount, body: object) => post(account, '/v1/clusters/generate/wallet', body)
 
-/** The proof that recovering asks for: the address-bound message, signed. */
+/** Proof that a recovery needs: a signature over the bound message. */
 async function proof(account: PrivateKeyAccount) {
   const { message, signingDate } = await messageOf(world, `?type=evm&wallet=${account.address}`)
   return { signature: await account.signMessage({ message }), signingDate }
@@ -38,7 +38,7 @@ const recover = async (account: PrivateKeyAccount, body: object, own?: object): 
 
 describe('a generated wallet', () => {
   it.each(['evm', 'solana'] as const)(
-    'of type %s: told one share, recovered by it, confirmed as backed up',
+    'of type %s: one share is returned, recovered by it, confirmed as backed up',
     async (type) => {
       const alice = newAccount()
       const { status, body, headers } = await generate(alice, { type, name: 'Fresh', isPrivate: false })
@@ -94,7 +94,7 @@ describe('a generated wallet', () => {
     const [alice, mallory] = [newAccount(), newAccount()]
     const { address, share } = (await generate(alice, { type: 'evm', name: 'a', isPrivate: false })).body
     await post(mallory, '/v1/clusters/wallets', [{ address, name: 'mine' }])
-    // listing it in a cluster of one's own opens nothing
+    // listing the wallet in another cluster opens nothing
     expect(await recover(mallory, { address, share })).toMatchObject({ status: 404, body: { error: 'not_found' } })
     expect(await recover(newAccount(), { address, share })).toMatchObject({ status: 404, body: { error: 'not_found' } })
     expect(await recover(alice, { address: randomAddress(), share })).toMatchObject({ status: 404 })

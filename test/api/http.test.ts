@@ -34,7 +34,7 @@ interface Raw {
   text: string
 }
 
-/** A request whose path goes out as it is written: fetch would tidy it up. */
+/** Sends a request with its path unchanged, which fetch would normalize. */
 function raw(
   method: string,
   path: string,
@@ -55,7 +55,7 @@ function raw(
   })
 }
 
-/** Bytes on a socket, and what comes back until it closes. */
+/** Writes bytes to a socket and returns what it receives until it closes. */
 function onSocket(bytes: string | Buffer): Promise<string> {
   const { hostname, port } = new URL(world.url)
   return new Promise((resolve, reject) => {
@@ -160,7 +160,7 @@ describe('bodies', () => {
     await refused(large, Buffer.alloc(5 * 1024 * 1024, 32))
     await refused(large, Buffer.alloc(5 * 1024 * 1024, 32), { 'transfer-encoding': 'chunked' })
     await refused('The body is compressed: send it as it is.', gzipSync(asked), { 'content-encoding': 'gzip' })
-    // brackets inside strings nest nothing
+    // brackets inside strings do not count as nesting
     expectEnvelope(await post(JSON.stringify([{ name: '["{'.repeat(100) }])), 400, 'invalid_name')
   })
 

@@ -131,7 +131,7 @@ describe('private entries and unverified mentions', () => {
     const [name, other] = [freshName(), freshName()]
     await world.append('mainnet', [bid({ from: owner, name }), bid({ from: hidden, name: other })])
     const cluster = 'SELECT cluster FROM names WHERE name = $1 AND network = 0'
-    // what part of the registry that changes wallets will write, written by hand
+    // rows that signed changes would write
     await world.pool.query(`UPDATE wallets SET private = true WHERE network = 0 AND cluster = (${cluster})`, [other])
     await world.pool.query(
       `INSERT INTO wallets SELECT network, cluster, $2, 'side', false, false, false, created_seq, updated_seq
@@ -155,7 +155,7 @@ describe('private entries and unverified mentions', () => {
       walletName: 'side',
       isVerified: false,
     })
-    // a mention proves nothing: the address is verified nowhere
+    // an unverified listing proves nothing: the address is verified nowhere
     expect((await world.get(`/v1/clusters/address/${mentioned}`)).status).toBe(404)
   })
 })

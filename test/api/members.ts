@@ -2,7 +2,7 @@ import { generatePrivateKey, type PrivateKeyAccount, privateKeyToAccount } from 
 import type { ApiWorld, Reply } from './support.js'
 import { type SolanaAccount, signIn } from './wallets.js'
 
-/** A wallet that has signed in, and what it asks for. */
+/** Signed-in wallet with its requests. */
 export interface Member {
   address: string
   headers: Record<string, string>

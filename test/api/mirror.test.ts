@@ -11,7 +11,7 @@ beforeAll(async () => {
 })
 afterAll(() => world.stop())
 
-/** A small linear congruential generator: the same walk each time. */
+/** Linear congruential generator, so that every run takes the same walk. */
 function dice(seed: number): (sides: number) => number {
   let state = seed
   return (sides) => {
@@ -122,7 +122,7 @@ it('a mirror built from /v1/events alone is the public state that the API answer
     expect(record).toMatchObject({ owner: address, clusterId: home?.[0] ?? null, updatedBy: createdBy })
     expect(record.createdAt.slice(0, 19)).toBe(seconds(createdMs).slice(0, 19))
   }
-  // an address is verified in one cluster at most, and found there
+  // look-ups find an address in the one cluster in which it is verified
   for (const { address } of members) {
     const home = [...mirror.clusters].find(([, { wallets }]) => wallets.get(address)?.isVerified)
     expect((await world.get(`/v1/clusters/address/${address}`)).body.clusterId).toBe(home?.[0] ?? null)

@@ -1,6 +1,6 @@
 import type { ApiWorld } from './support.js'
 
-/** A public event as /v1/events answers it. */
+/** Public event as /v1/events answers it. */
 export interface FeedEvent {
   id: string
   type: string
@@ -10,7 +10,7 @@ export interface FeedEvent {
   timestamp: number
 }
 
-/** The whole feed, page by page. */
+/** Reads the whole feed, page by page. */
 export async function readFeed(world: ApiWorld, limit = 50): Promise<FeedEvent[]> {
   const items: FeedEvent[] = []
   for (let page = ''; ; ) {
@@ -33,7 +33,7 @@ interface MirrorWallet {
 
 export interface Mirror {
   clusters: Map<string, { createdBy: string; createdAt: string; wallets: Map<string, MirrorWallet> }>
-  /** Oldest registration first. */
+  /** Names, oldest registration first. */
   names: Map<string, { cluster: string; wei: unknown; createdMs: number; updatedMs: number; updatedBy: string }>
   /** Names below communities by `community/name`, oldest first. */
   communityNames: Map<string, { address: string; isVerified: boolean; createdMs: number; createdBy: string }>
@@ -41,7 +41,7 @@ export interface Mirror {
 
 export const seconds = (ms: number): string => `${new Date(ms).toISOString().slice(0, 19).replace('T', ' ')}+00`
 
-/** The public state as a consumer rebuilds it: from events and nothing else. */
+/** Public state, rebuilt from events alone. */
 export function mirrorOf(events: readonly FeedEvent[]): Mirror {
   const mirror: Mirror = { clusters: new Map(), names: new Map(), communityNames: new Map() }
   for (const { type, from, data, timestamp } of events) {
@@ -90,13 +90,13 @@ export function mirrorOf(events: readonly FeedEvent[]): Mirror {
       case 'REGISTER_COMMUNITY_NAME': {
         const pair = `${data.community}/${name}`
         if (mirror.communityNames.has(pair)) throw new Error(`${pair} is registered twice`)
-        // it had a hand in it where it acted itself, or somebody did who is verified where it is
+        // a wallet took part if it acted itself, or a wallet verified in the same cluster did
         const isVerified = from === address || wallets.get(from)?.isVerified === true
         mirror.communityNames.set(pair, { address: address!, isVerified, createdMs: timestamp, createdBy: from })
         break
       }
       default:
-        throw new Error(`${type} is an event that nobody told of`)
+        throw new Error(`${type} is an unknown event type`)
     }
   }
   return mirror

@@ -63,7 +63,7 @@ interface Send {
   amountWei?: bigint
 }
 
-/** Sends a registration as a wallet does; a given gas lets a reverting one through. */
+/** Sends a registration as a wallet does; with a given gas a reverting one is sent too. */
 function register(names: readonly string[], { nonce, gasPrice, amountWei = MINIMUM_WEI }: Send = {}): Promise<Hex> {
   return clients().walletClient.writeContract({
     address: hub,

@@ -28,7 +28,7 @@ export const MINIMUM_WEI = 10_000_000_000_000_000n
 /** Time of the first entry, milliseconds: 2026-11-20 08:00:00.123 UTC. */
 export const START_MS = Date.UTC(2026, 10, 20, 8, 0, 0, 123)
 
-/** A JSON answer. */
+/** JSON answer of the API. */
 export interface Reply {
   status: number
   // biome-ignore lint/suspicious/noExplicitAny: what a client sees before it knows the shape
@@ -36,7 +36,7 @@ export interface Reply {
   headers: Headers
 }
 
-/** The API on a random port over a database of its own. */
+/** API on a random port over a database of its own. */
 export interface ApiWorld {
   url: string
   pool: pg.Pool
@@ -46,13 +46,13 @@ export interface ApiWorld {
   request(path: string, init: RequestInit): Promise<Reply>
   /** Appends entries to a network's journal with the project's own writer. */
   append(network: Network, entries: readonly Entry[]): Promise<void>
-  /** Makes these blocks the hub's whole unconfirmed tail. */
+  /** Replaces the hub's unconfirmed tail by these blocks. */
   tail(network: Network, blocks: readonly StoredTailBlock[]): Promise<void>
   stop(): Promise<void>
 }
 
 export interface ApiWorldOptions {
-  /** RPC URL of each chain by label; default: hubs "1" and "11155111" at ports where nobody listens. */
+  /** RPC URL of each chain by label; default: hubs "1" and "11155111" at closed ports. */
   rpcUrls?: Readonly<Record<string, string>>
   chainId?: number
   contract?: Hex
@@ -60,7 +60,7 @@ export interface ApiWorldOptions {
   log?: Logger
   siteUrl?: string
   shareKey?: Uint8Array
-  /** The operator's key of airdrops. */
+  /** Signer of the operator's permissions. */
   airdropOperatorKey?: Hex
   metrics?: ApiDeps['metrics']
 }
@@ -77,7 +77,7 @@ export async function startApi(options: ApiWorldOptions = {}): Promise<ApiWorld>
   const pool = createPool({ url: postgres.url, max: 8, applicationName: 'test', statementTimeoutMs: 10_000 })
   const chains = await openChains(pool, options)
   for (const { network } of LABELS) await inTransaction(pool, (client) => append(client, network, [minimum()]))
-  // as if the hubs had been indexed once
+  // signed changes need hubs that were indexed once
   await pool.query('UPDATE journal_heads SET caught_up = true')
   const api = createApi({
     pool,
@@ -151,7 +151,7 @@ function portOf(server: Server): number {
   return address.port
 }
 
-/** Sends a request and holds what every answer has to hold: JSON, an id, and an envelope for errors. */
+/** Sends a request and checks what every answer has: JSON, an id, and an envelope for errors. */
 async function call(url: string, init: RequestInit): Promise<Reply> {
   const response = await fetch(url, init)
   const text = await response.text()
@@ -179,11 +179,11 @@ export interface BidOptions {
   block?: number
   logIndex?: number
   atMs?: number
-  /** The raw word of the name, for one that is malformed. */
+  /** Raw word of a malformed name. */
   word?: Buffer
 }
 
-/** A bid as the indexer hands it to the journal. */
+/** Journal entry of a bid, as the indexer appends it. */
 export function bid(options: BidOptions): Entry {
   const address = parseAddress(options.from)
   if (typeof address === 'string') throw new Error(`${options.from}: ${address}`)
@@ -202,7 +202,7 @@ export function bid(options: BidOptions): Entry {
   }
 }
 
-/** A block of the tail with these entries. */
+/** Block of the tail with these entries. */
 export const tailBlock = (number: number, entries: readonly Entry[], timestampMs = START_MS): StoredTailBlock => ({
   block: number,
   hash: randomBytes(32),
@@ -214,5 +214,5 @@ export const tailBlock = (number: number, entries: readonly Entry[], timestampMs
 export const randomHash = (): Hex => `0x${randomBytes(32).toString('hex')}`
 export const randomAddress = (): Hex => `0x${randomBytes(20).toString('hex')}`
 let names = 0
-/** A name that no other test uses. */
+/** Unique name. */
 export const freshName = (): string => `name-${++names}-${randomBytes(4).toString('hex')}`

@@ -10,7 +10,7 @@ beforeAll(async () => {
 })
 afterAll(() => world.stop())
 
-/** A wallet that has signed in through v0.1. */
+/** Wallet that has signed in through v0.1. */
 interface Member {
   address: string
   call(method: string, path: string, body?: unknown): Promise<Reply>
@@ -67,7 +67,7 @@ describe('POST /v0.1/cluster/:name/update/wallets', () => {
     const first = await update(alice, name.toUpperCase(), { add: [{ address: one, name: 'one' }] })
     expect(first).toMatchObject({ status: 201, body: { success: true } })
     expect(first.headers.get('deprecation')).toMatch(/^@/)
-    // the name that one gave up is free for the renamed wallet, whose own name is free for the new one
+    // the removed wallet frees its name for the renamed one, and that one its name for the added one
     const change = {
       add: [{ name: 'main', address: two }],
       update: [{ address: alice.address, name: 'one' }],
@@ -125,7 +125,7 @@ describe('POST /v0.1/cluster/:name/update/wallets', () => {
 })
 
 describe('the two feeds', () => {
-  /** Who is listed where: by cluster its wallets, each with name and verification; and who registered which name. */
+  /** State from the events of a version: wallets by cluster with name and verification, and the registrant of each name. */
   interface Mirror {
     clusters: Map<string, Map<string, [name: string, isVerified: boolean]>>
     registered: Map<string, string>
@@ -184,7 +184,7 @@ describe('the two feeds', () => {
     return mirror
   }
 
-  /** Clusters under no id: the versions have different ones. */
+  /** Clusters without their ids, which differ between the versions. */
   const comparable = ({ clusters, registered }: Mirror) => ({
     clusters: [...clusters.values()]
       .filter((wallets) => wallets.size > 0)
@@ -199,7 +199,7 @@ describe('the two feeds', () => {
     expect(comparable(v01)).toEqual(comparable(v1))
   }
 
-  /** Each kind of change once, so that none is left to chance; the guest comes from elsewhere with its name. */
+  /** Every kind of change once; the guest moves in from another cluster with its name. */
   async function actInEveryWay(guest: Member): Promise<void> {
     await register(guest, freshName())
     const host = await member()
@@ -266,7 +266,7 @@ describe('the two feeds', () => {
     const { clusters, registered } = await mirrorOfV1()
     expect(registered.size).toBeGreaterThan(0)
     expect([...clusters.values()].some((wallets) => wallets.size > 2)).toBe(true)
-    // the mirror is what look-ups say
+    // look-ups answer the mirrored state
     for (const [id, wallets] of clusters) {
       const { body } = await world.get(`/v1/clusters/id/${id}`)
       const listed = body.wallets.map((wallet: { address: string; name: string; isVerified: boolean }) => [

@@ -74,7 +74,7 @@ describe('GET /v0.1/events', () => {
     expect(await walk({ fromTimestamp: from }, 1)).toEqual(whole.filter(({ timestamp }) => timestamp >= from))
     expect((await events({ fromTimestamp: from + 1 })).body).toEqual({ items: [], resume: expect.any(String) })
     expect(await walk({ testnet: 'true' }, 1)).toHaveLength(2)
-    // a page token is good in either version
+    // page tokens hold in both versions
     const { nextPage } = (await events({ limit: 1 })).body
     expect((await world.get(`/v1/events?nextPage=${nextPage}&limit=1`)).body.items[0].type).toBe('REGISTER_NAME')
   })

@@ -32,7 +32,7 @@ beforeAll(async () => {
 })
 afterAll(() => world.stop())
 
-/** The body of a 200 that says it is deprecated. */
+/** Body of a deprecated answer with status 200. */
 async function get(path: string) {
   const reply = await world.get(`/v0.1${path}`)
   expect(reply.status, JSON.stringify(reply.body)).toBe(200)
@@ -52,7 +52,7 @@ const cluster = (name: string, wallets: unknown[]) => ({
   hasCustomImage: false,
   wallets,
 })
-/** What is no name and no address, as it may stand in a path. */
+/** Path segments that are neither a name nor an address. */
 const JUNK = ['a%20b', '%F0%9F%92%A9', '%', '%zz', '..%2f..', 'x'.repeat(33), '%00', 'a/b/c', '', '%2F', '0.5', '%C0']
 
 describe('a deprecated answer', () => {

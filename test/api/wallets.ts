@@ -3,17 +3,17 @@ import bs58 from 'bs58'
 import type { PrivateKeyAccount } from 'viem/accounts'
 import type { ApiWorld } from './support.js'
 
-/** A Solana account that signs text messages. */
+/** Solana account that signs text messages. */
 export interface SolanaAccount {
   address: string
-  /** The signature over the message's bytes, in `0x` hex. */
+  /** Signature over the message's bytes, in `0x` hex. */
   sign(message: string): string
 }
 
 /** DER of an ed25519 private key (RFC 8410), up to its 32 bytes. */
 const PKCS8_ED25519 = Buffer.from('302e020100300506032b657004220420', 'hex')
 
-/** An account of a seed (32 bytes), else a new one. */
+/** Account of a seed (32 bytes), by default a random one. */
 export function solanaAccount(seed: Uint8Array = randomBytes(32)): SolanaAccount {
   const der = Buffer.concat([PKCS8_ED25519, seed])
   const privateKey = createPrivateKey({ key: der, format: 'der', type: 'pkcs8' })
@@ -24,7 +24,7 @@ export function solanaAccount(seed: Uint8Array = randomBytes(32)): SolanaAccount
   }
 }
 
-/** The body of POST /v1/auth/token. */
+/** Body of POST /v1/auth/token. */
 export interface Proof {
   signature: string
   signingDate: string
@@ -34,11 +34,11 @@ export interface Proof {
 
 type World = Pick<ApiWorld, 'get' | 'post'>
 
-/** The message to sign, the one bound to a wallet where the query names one. */
+/** Message to sign, bound to the wallet of the query if it names one. */
 export const messageOf = async (world: World, query = ''): Promise<{ message: string; signingDate: string }> =>
   (await world.get(`/v1/auth/message${query}`)).body
 
-/** A wallet's signature over the message of now. */
+/** Proof of a wallet over a new message. */
 export async function proofOf(world: World, wallet: PrivateKeyAccount | SolanaAccount): Promise<Proof> {
   const { message, signingDate } = await messageOf(world)
   return 'signMessage' in wallet
@@ -46,7 +46,7 @@ export async function proofOf(world: World, wallet: PrivateKeyAccount | SolanaAc
     : { signature: wallet.sign(message), signingDate, type: 'solana', wallet: wallet.address }
 }
 
-/** Signs in, and gives the header that shows it. */
+/** Signs in and returns the header with the key. */
 export async function signIn(
   world: World,
   wallet: PrivateKeyAccount | SolanaAccount,
