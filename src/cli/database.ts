@@ -5,8 +5,8 @@ import { ConfigError, readEnvironment } from '../config/index.js'
 import { createPool } from '../db/pg/pool.js'
 
 /**
- * Does `work` on the database that a command means: DATABASE_URL, else that of the local world in CLUSTERD_HOME, whose
- * server is started for as long as the work takes when the world isn't running.
+ * Runs `work` on a command's database: DATABASE_URL, else that of the local world in CLUSTERD_HOME. The world's server
+ * is started for the duration where it doesn't run.
  * @throws ConfigError when there is neither
  */
 export async function withDatabase<T>(work: (url: string) => Promise<T>): Promise<T> {
@@ -27,7 +27,10 @@ export async function withDatabase<T>(work: (url: string) => Promise<T>): Promis
   }
 }
 
-/** The same with a pool of connections, ended afterwards. @param command as pg_stat_activity shows it, after `clusterd` */
+/**
+ * Runs `work` on the same database with a pool of connections, closed afterwards.
+ * @param command shown by pg_stat_activity after `clusterd`
+ */
 export const withPool = <T>(
   { command, max = 2 }: { command: string; max?: number },
   work: (pool: pg.Pool) => Promise<T>,

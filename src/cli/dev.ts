@@ -40,7 +40,7 @@ function daemonEnvOf(env: Environment): Record<string, string | undefined> {
   }
 }
 
-/** PORT and OPS_PORT as they are set; else the defaults, or the next free ports, said aloud. */
+/** PORT and OPS_PORT if set; else the defaults, or the next free ports with a notice. */
 async function choosePorts(env: Environment): Promise<{ port: number; opsPort: number }> {
   const { nextFreePort } = await import('../testing/processes/ports.js')
   const choose = async (set: number | undefined, preferred: number, name: string) => {
@@ -53,7 +53,9 @@ async function choosePorts(env: Environment): Promise<{ port: number; opsPort: n
   return { port, opsPort: await choose(env.opsPort, DEFAULT_OPS_PORT, 'OPS_PORT') }
 }
 
-/** Ends the world on Ctrl-C, SIGTERM or SIGHUP, once: npm forwards the terminal's Ctrl-C, so one press arrives twice. */
+/**
+ * Ends the world on Ctrl-C, SIGTERM or SIGHUP, once: npm forwards the terminal's Ctrl-C, so one press arrives twice.
+ */
 async function endOnSignals(current: () => Stack | undefined): Promise<void> {
   const { endChildren, identifyProcess, isAlive } = await import('../testing/processes/processes.js')
   let isEnding = false

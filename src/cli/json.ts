@@ -1,4 +1,4 @@
-/** The option that every command with data to print has. */
+/** Option of every command that prints data. */
 export const JSON_OPTION = ['--json', 'as JSON'] as const
 
 export function printJson(value: unknown): void {

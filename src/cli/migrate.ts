@@ -1,7 +1,7 @@
 import { migrate } from '../db/pg/migrate.js'
 import { withDatabase } from './database.js'
 
-/** `clusterd migrate`: applies the migrations the database lacks and names them. */
+/** `clusterd migrate`: applies and prints the missing migrations. */
 export async function migrateDatabase(): Promise<void> {
   const applied = await withDatabase((url) => migrate(url))
   for (const name of applied) console.log(`applied ${name}`)

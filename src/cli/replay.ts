@@ -3,7 +3,10 @@ import { countEntries } from '../ops/progressBar.js'
 import { NETWORKS } from '../registry/primitives/network.js'
 import { withPool } from './database.js'
 
-/** `clusterd replay`: rebuilds each network from its journal and compares; exit code 1 when one differs. */
+/**
+ * `clusterd replay`: rebuilds each network from its journal and compares the state hashes; exit code 1 for a
+ * difference.
+ */
 export async function replayAll(): Promise<void> {
   const results = await withPool({ command: 'replay' }, async (pool) => {
     const done: Replayed[] = []

@@ -19,8 +19,9 @@ export interface RewindCommand {
 }
 
 /**
- * `clusterd rewind`: shows what leaving out a chain's blocks from one on would change; with `--yes` does it, in a new generation.
- * @throws Error with one sentence for options that can't be read or a block that won't do
+ * `clusterd rewind`: shows the effect of leaving out a chain's blocks from one on; applies it as a new generation with
+ * `--yes`.
+ * @throws Error with one sentence for invalid options or an impossible block
  */
 export async function rewindChain(command: RewindCommand): Promise<void> {
   const config = configOf(command)

@@ -6,19 +6,19 @@ import { createLog } from '../ops/log.js'
 
 const PARENT_POLL_MS = 1_000
 /**
- * How far the heap may grow over what was alive at the last full collection. V8's own choice is up to fourfold on machines
- * with much memory: a long catch-up then held 80 MiB of garbage more than a short one.
+ * Heap growth allowed over the live set of the last full collection. V8's own limit is up to fourfold on machines with
+ * much memory, which held 80 MiB more garbage during a long catch-up.
  */
 const HEAP_GROWTH_PERCENT = 100
 
-/** `clusterd start`: the daemon in the foreground until SIGTERM or SIGINT, or until the launcher it belongs to is gone. */
+/** `clusterd start`: runs the daemon in the foreground until SIGTERM, SIGINT or the end of its launcher. */
 export async function start(): Promise<void> {
   setFlagsFromString(`--heap-growing-percent=${HEAP_GROWTH_PERCENT}`)
   const config = readConfig()
   const log = createLog({ level: config.logLevel, format: config.logFormat })
   const isAskedToStop = untilAskedToStop(config.parentPid)
   const starting = startDaemon(config, log)
-  starting.catch(() => {}) // thrown below, unless it was to stop anyway
+  starting.catch(() => {}) // thrown below, unless a stop was requested
   await Promise.race([starting.then(tellLauncher), isAskedToStop])
   await isAskedToStop
   const daemon = await starting
@@ -26,7 +26,7 @@ export async function start(): Promise<void> {
   process.exit(0)
 }
 
-/** The launcher of a local world waits for this: both ports are bound by us, not by a stranger. */
+/** Reports to the launcher of a local world that this process has bound both ports. */
 function tellLauncher(): void {
   process.send?.('up', () => {})
 }
@@ -35,7 +35,7 @@ function untilAskedToStop(parentPid: number | undefined): Promise<void> {
   return new Promise((resolve) => {
     for (const signal of ['SIGTERM', 'SIGINT'] as const) process.once(signal, () => resolve())
     if (parentPid === undefined) return
-    // A launcher that has opened a channel to us is heard ending at once; the poll is for one that has not.
+    // a launcher with an IPC channel disconnects at its end; the poll is for one without
     process.once('disconnect', () => resolve())
     setInterval(() => {
       if (!hasProcess(parentPid)) resolve()

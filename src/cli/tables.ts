@@ -1,4 +1,4 @@
-/** Columns side by side. The first row is as long as all others. */
+/** Aligns columns; the first row defines their number. */
 export function table(rows: readonly string[][]): string {
   const widths = rows[0]!.map((_, column) => Math.max(...rows.map((row) => row[column]!.length)))
   return rows
@@ -11,7 +11,7 @@ export function table(rows: readonly string[][]): string {
     .join('\n')
 }
 
-/** The largest unit alone: 45 s, 12 min, 3 h, 2 d. */
+/** Rounds a duration to its largest unit: 45 s, 12 min, 3 h, 2 d. */
 export function duration(ms: number): string {
   const seconds = Math.max(0, Math.round(ms / 1_000))
   if (seconds < 60) return `${seconds} s`

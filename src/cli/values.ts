@@ -5,7 +5,7 @@ import { NETWORKS, type Network } from '../registry/primitives/network.js'
 
 /** Parsers of arguments and options as typed. Each throws an Error with one sentence that names the option. */
 
-/** The canonical form of a cluster's name. @param kind as the error calls it */
+/** The canonical form of a cluster's name. @param kind noun in the error message */
 export function nameOf(text: string, kind: 'name' | 'community'): string {
   const name = parseClusterName(text)
   if (name === null) throw new Error(`"${text}" is no ${kind}: 1 to ${NAME_MAX_BYTES} characters of a-z, 0-9, _ and -.`)
@@ -26,7 +26,7 @@ export function configuredChain(label: string): ChainConfig {
   return config
 }
 
-/** The 20 bytes of a contract's or an account's address. */
+/** The 20 bytes of an EVM address. */
 export function addressOf(option: string, text: string): Buffer {
   const address = parseAddress(text)
   if (address === 'bad_checksum') throw new Error(`${option}: the checksum of ${text} (EIP-55) is wrong.`)
@@ -35,11 +35,11 @@ export function addressOf(option: string, text: string): Buffer {
   return address.bytes.subarray(1)
 }
 
-/** Unix seconds, of seconds or of an ISO date: `2027-01-31` or `2027-01-31T12:00:00Z`. */
+/** Unix seconds from seconds or an ISO date: `2027-01-31` or `2027-01-31T12:00:00Z`. */
 export function secondsOf(option: string, text: string): number {
   if (/^[0-9]{9,11}$/.test(text)) return Number(text)
   const ms = /^\d{4}-\d\d-\d\d(T\d\d:\d\d(:\d\d)?Z)?$/.test(text) ? Date.parse(text) : Number.NaN
-  // a 30th of February is read as one of March
+  // Date.parse reads a 30th of February as one of March
   if (Number.isNaN(ms) || new Date(ms).toISOString().slice(0, 10) !== text.slice(0, 10))
     throw new Error(`${option} is a date such as 2027-01-31 or 2027-01-31T12:00:00Z, or Unix seconds.`)
   return ms / 1_000

@@ -3,18 +3,18 @@ import type { Network } from '../registry/primitives/network.js'
 import { ask, signIn } from './signIn.js'
 import { lowerCase, operatorAccount, type SeedCommunities, type WorldNetwork, worldAccounts } from './world.js'
 
-/** The names that `accounts.evm[0]` holds on each network. */
+/** Names that `accounts.evm[0]` holds on each network. */
 export const OPEN_COMMUNITY = 'club'
 export const PAID_COMMUNITY = 'guild'
 
-/** What a name below the paid community costs: 0.001 of a chain's coin, 5 of the token with 18 decimals, 0.01 SOL. */
+/** Prices of a name below the paid community: 0.001 of a chain's coin, 5 of the token with 18 decimals, 0.01 SOL. */
 const COIN_AMOUNT = parseEther('0.001')
 const TOKEN_AMOUNT = parseEther('5')
 const LAMPORTS = 10_000_000n
 
 /**
- * Makes the two names communities, where they aren't yet: one free for everybody, one that is paid for on every chain of the
- * network, in coins and on the hub in its token too.
+ * Makes both names communities unless they are: one free for everybody, one paid on every chain of the network, in
+ * coins and, on the hub, also in its token.
  * @returns undefined where `accounts.evm[0]` doesn't hold the names
  */
 export async function seedCommunities(

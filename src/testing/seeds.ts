@@ -11,32 +11,32 @@ import { OPEN_COMMUNITY, PAID_COMMUNITY } from './communitySeeds.js'
 import { bridgeCall } from './contracts/bridgeCall.js'
 import { lowerCase, type Operator, operatorAccount, type Seed, worldAccounts } from './world.js'
 
-/** The name two wallets bid for, the one that a wallet holds beside it, and those that nobody gets. */
+/** Names of the seeds: one that two wallets bid for, a second one of the winner, and those that nobody gets. */
 const CONTESTED_NAME = 'seedling'
 const NEIGHBOUR_NAME = 'neighbour'
 const WAITING_NAME = 'latecomer'
 const TRAVELLING_NAME = 'traveller'
 const BID_WEI = parseEther('0.01')
-/** Fees order the bids of one block. */
+/** Fees that order the bids of one block. */
 const FIRST_FEE_WEI = parseGwei('3')
 const SECOND_FEE_WEI = parseGwei('1')
 const MAX_FEE_WEI = parseGwei('100')
 const BID_GAS = 300_000n
-/** No block takes a transaction whose sender's earlier nonces are unused. */
+/** Nonce of a transaction that no block can hold, since earlier ones are unused. */
 const UNREACHED_NONCE = 1_000
-/** Blocks that confirm what was mined, so that a start need not wait for the clock. */
+/** Blocks mined at the start, so that confirmation doesn't wait for the clock. */
 const CONFIRMING_BLOCKS = 2
 
 const bidEvent = parseAbiItem('event Bid(bytes32 from, uint256 amount, bytes32 name)')
 const sentEvent = parseAbiItem('event Sent(bytes32 guid, bytes32 from)')
 
-/** What the chains tell of a seed; the communities are made through the API. */
+/** On-chain part of a seed; the communities are made through the API. */
 export type ChainSeed = Omit<Seed, 'communities'>
 
 /**
- * What a network's chains come with: through the hub one name won by one wallet and lost by another, a second name, those of
- * the communities, and a transaction that waits for ever; through the first spoke, if there is one, a message that is never delivered. Found
- * again on chains that already have them.
+ * Seeds a network's chains, or finds the seeds of an earlier start. Hub: a name that one wallet won and another lost, a
+ * second name, those of the communities, and a transaction that stays pending. First spoke, if any: a message that
+ * stays undelivered.
  */
 export async function seedNetwork(hub: LocalChain, spoke: LocalChain | undefined): Promise<ChainSeed> {
   const [{ finalized, lost }, pending, bridging] = await Promise.all([
@@ -78,7 +78,7 @@ async function placeSeedBids(chain: LocalChain): Promise<Hex> {
   return won
 }
 
-/** One bid for both names, of the wallet that everybody has. */
+/** One bid for both community names, by the well-known wallet. */
 function bidForCommunities(chain: LocalChain): Promise<Hex> {
   const [admin] = worldAccounts()
   if (!admin) throw new Error('seeding communities: the world has no accounts')
@@ -104,7 +104,7 @@ function placeBid(chain: LocalChain, operator: Operator, name: string, feeWei: b
   })
 }
 
-/** The contested name's first two bids, if both wallets of ours made them. */
+/** First two bids for the contested name, if both seed wallets made them. */
 async function findBids(chain: LocalChain): Promise<Bids | undefined> {
   const { reader } = localClients(chain, chain.chainId)
   const word = toHex(nameToWord(CONTESTED_NAME))
@@ -128,7 +128,7 @@ async function isOwned(chain: LocalChain, name: string): Promise<boolean> {
 
 // ---- one that stays in the hub's mempool
 
-/** Anvil forgets its mempool when it ends, so this is sent at every start: the same bytes, hence the same hash. */
+/** Anvil forgets its mempool at its end, so the same bytes, with the same hash, are sent at every start. */
 async function keepWaiting(chain: LocalChain): Promise<Hex> {
   const { reader } = localClients(chain, chain.chainId)
   const account = operatorAccount('seedWaiter')
@@ -188,7 +188,7 @@ async function succeeded(chain: LocalChain, hash: Hex): Promise<void> {
 const confirm = (chain: LocalChain): Promise<void> =>
   localClients(chain, chain.chainId).test.mine({ blocks: CONFIRMING_BLOCKS })
 
-/** An EVM address as our contracts log it: 32 bytes, left-padded. */
+/** An EVM address as a word: 32 bytes, left-padded. */
 function senderWord(address: Address): Hex {
   return `0x${address.slice(2).toLowerCase().padStart(64, '0')}`
 }

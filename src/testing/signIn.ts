@@ -3,7 +3,7 @@ import { privateKeyToAccount } from 'viem/accounts'
 
 /**
  * Signs an EVM account in at a daemon's API.
- * @returns the authentication key, for `Authorization: Bearer …`; good on both networks
+ * @returns the authentication key, for `Authorization: Bearer …`, valid on both networks
  * @throws Error with the API's answer where it refuses
  */
 export async function signIn(at: { api: string }, privateKey: Hex): Promise<string> {
@@ -13,7 +13,7 @@ export async function signIn(at: { api: string }, privateKey: Hex): Promise<stri
   return (await ask<{ token: string }>(at.api, '/v1/auth/token', { method: 'POST', body: JSON.stringify(proof) })).token
 }
 
-/** Asks an API for JSON. @throws Error with the answer where it is an error */
+/** Requests JSON from an API. @throws Error with the answer for an error status */
 export async function ask<T>(api: string, path: string, init: RequestInit = {}): Promise<T> {
   const response = await fetch(`${api}${path}`, init)
   const body: unknown = await response.json()

@@ -30,54 +30,54 @@ import {
 const DEFAULT_BLOCK_MS = 1_000
 
 export interface StackOptions<N extends Network = Network, L extends ChainLabel = ChainLabel> {
-  /** The folder that holds the world; kept afterwards. Absent: a temporary one, removed by `stop`, nothing kept. */
+  /** Folder of the world, kept afterwards; default: a temporary one, removed by `stop`. */
   home?: string
-  /** Default: those of the chains asked for, else both. */
+  /** Default: those of `chains`, else both. */
   networks?: readonly N[]
-  /** Network labels of the chains to start, each spoke with its hub; default all of the networks. */
+  /** Network labels of the chains to start, each spoke with its hub; default: all of the networks. */
   chains?: readonly L[]
-  /** Whether to start Solana too, where Surfpool runs or a cluster is given; default where no `chains` are asked for. */
+  /** Whether to start Solana, where Surfpool runs or a cluster is given; default: unless `chains` are given. */
   solana?: boolean
-  /** A local Solana cluster with a faucet to use instead of Surfpool. */
+  /** Running local Solana cluster with a faucet, to use instead of Surfpool. */
   solanaRpcUrl?: string
   /** Milliseconds between blocks of every chain, default 1000. */
   blockMs?: number
-  /** Ports of the API and the operator's routes; absent: free ones. */
+  /** Ports of the API and the operator's routes; default: free ones. */
   port?: number
   opsPort?: number
-  /** A PostgreSQL database to use instead of an embedded server. */
+  /** PostgreSQL database to use instead of an embedded server. */
   databaseUrl?: string
-  /** Register a few names at the first start; default true. */
+  /** Whether to register a few names at the first start; default true. */
   seeds?: boolean
-  /** Gets a line for each step of the start. */
+  /** Receives a line per step of the start. */
   log?: (line: string) => void
-  /** More environment for the daemon. */
+  /** Additional environment of the daemon. */
   daemonEnv?: DaemonEnvironment
 }
 
-/** A running local world; its fields of `World` are those of `world`. */
+/** A running local world, with the fields of `world`. */
 export interface Stack<N extends Network = Network> extends World<N> {
-  /** What stack.json says. */
+  /** Content of stack.json. */
   readonly world: World<N>
   readonly home: string
   readonly daemon: DaemonProcess
-  /** The chains by network label, to stop, kill and start again. */
+  /** Chains by network label, to stop, kill and restart. */
   readonly anvils: Readonly<Record<string, LocalChain>>
-  /** The embedded server, undefined where a database was given. */
+  /** Embedded server, undefined where a database was given. */
   readonly postgres: PostgresHandle | undefined
-  /** Undefined in a world without it. */
+  /** Undefined in a world without Solana. */
   readonly solana: LocalSolana | undefined
-  /** Resolves with a sentence when a process of the world ends that nobody asked to end. */
+  /** Resolves with a sentence when a process of the world ends unrequested. */
   readonly failed: Promise<string>
-  /** Ends every process; a temporary home is removed. Safe to call twice. */
+  /** Ends every process and removes a temporary home. Idempotent. */
   stop(): Promise<void>
 }
 
 /**
- * Starts a whole local world: PostgreSQL, the hub chains of the networks with the contracts deployed, a few registered
- * names, and the daemon. On a home folder that has been used it goes on with the data there, also after kill -9 of
- * everything. Any number of worlds run side by side, one a home folder.
- * @throws with one sentence when the home folder is in use, a port is taken, a package is missing, ...
+ * Starts a whole local world: PostgreSQL, the chains of the networks with the contracts deployed, a few registered
+ * names, and the daemon. A home folder that was used before continues with its data, even after kill -9 of everything.
+ * Any number of worlds run side by side, one per home folder.
+ * @throws Error with one sentence when the home folder is in use, a port is taken, a package is missing, ...
  */
 export async function startStack<N extends Network = Network, L extends ChainLabel = ChainLabel>(
   options: StackOptions<N, L> = {},
@@ -104,7 +104,7 @@ async function build<N extends Network>(
 ): Promise<Stack<N>> {
   const ended = await sandbox.pids.endLeftovers(['postgres'])
   if (ended.length > 0) sandbox.log(`ended what an earlier run had left: ${ended.map(({ kind }) => kind).join(', ')}`)
-  removeWorld(sandbox.home) // of a run that was killed: it is written when this one is ready
+  removeWorld(sandbox.home) // left by a killed run; written anew once this one is ready
 
   const { blockMs = DEFAULT_BLOCK_MS } = options
   const networks = definitions.filter(({ role }) => role === 'hub').length
@@ -159,7 +159,7 @@ async function build<N extends Network>(
   }
 }
 
-/** Waits until the daemon knows what was seeded on the chains, and makes the communities. */
+/** Waits until the daemon has indexed the seeds, and makes the communities. */
 async function settleSeeds<N extends Network>(
   world: World<N>,
   seeds: ReadonlyMap<Network, ChainSeed>,

@@ -16,7 +16,7 @@ import { type LocalSolana, startLocalSolana } from './solana/localSolana.js'
 import { operatorAccount, privateKeyOf } from './world.js'
 
 const DATABASE_NAME = 'clusterd'
-/** Everybody knows the keys of a local world. */
+/** Encryption key of wallet shares; public, as all keys of a local world. */
 const LOCAL_SHARE_KEY = `0x${'5a'.repeat(32)}`
 
 export interface PostgresHandle {
@@ -25,11 +25,14 @@ export interface PostgresHandle {
   stop(): Promise<void>
   /** SIGKILL, as a power cut would. */
   kill(): Promise<void>
-  /** Stops it if it runs and starts it again on the same port. */
+  /** Restarts it on the same port. */
   restart(): Promise<void>
 }
 
-/** Waits for all, also when one fails: what still starts then has to be known before it can be ended. */
+/**
+ * Waits for all tasks even when one fails, because a part that is still starting has to be known before it can be
+ * ended.
+ */
 export async function allSettledOrThrow<T extends readonly unknown[]>(
   tasks: { [K in keyof T]: Promise<T[K]> },
 ): Promise<T> {
@@ -39,7 +42,7 @@ export async function allSettledOrThrow<T extends readonly unknown[]>(
   return Promise.all(tasks) as Promise<T>
 }
 
-/** A port for the API or the operator's routes. @throws when the wanted one is taken */
+/** Claims a port for the API or the operator's routes. @throws Error when the wanted port is taken */
 export async function claimPort(sandbox: Sandbox, variable: string, wanted: number | undefined): Promise<number> {
   const isGiven = wanted !== undefined && wanted !== 0
   if (isGiven && !(await isPortFree(wanted))) throw new Error(`Port ${wanted} is taken: set ${variable} to a free one.`)
@@ -48,7 +51,7 @@ export async function claimPort(sandbox: Sandbox, variable: string, wanted: numb
   return port
 }
 
-/** The database that is given, or an embedded server; migrated. */
+/** Opens the given database, or starts an embedded server, and migrates it. */
 export async function startDatabase(
   sandbox: Sandbox,
   given: string | undefined,
@@ -85,7 +88,7 @@ async function startEmbedded(sandbox: Sandbox): Promise<PostgresHandle & { url: 
   }
 }
 
-/** The port of the last run where it is free, so that an open database client goes on working. */
+/** Port of the last run if still free, so that an open database client keeps working. */
 async function lastPort(file: string): Promise<number> {
   const last = fs.existsSync(file) ? Number(fs.readFileSync(file, 'utf8')) : 0
   const port = last > 0 && (await isPortFree(last)) ? last : await freePort()
@@ -93,7 +96,7 @@ async function lastPort(file: string): Promise<number> {
   return port
 }
 
-/** Starts the chains with all contracts, connected, and writes the daemon's chains file. */
+/** Starts the chains with all contracts, connected. */
 export async function startChains(
   sandbox: Sandbox,
   definitions: readonly ChainDefinition[],
@@ -124,7 +127,7 @@ export async function startChains(
   return chains
 }
 
-/** A local Solana with a registrar for each network; undefined where there can be none, which is logged. */
+/** Starts a local Solana with one registrar per network; undefined, and logged, where that is impossible. */
 export async function startSolana(
   sandbox: Sandbox,
   options: { networks: number; blockMs: number; rpcUrl: string | undefined },
@@ -145,12 +148,12 @@ export async function startSolana(
   return solana ?? undefined
 }
 
-/** A slot is to a block as on the public networks, within limits. */
+/** Slot time: in proportion to the block time as on the public networks, within limits. */
 function slotMsOf(blockMs: number): number {
   return Math.min(400, Math.max(50, Math.round(blockMs * 0.4)))
 }
 
-/** Writes the chains file: each network's chains and, with Solana, its registrar there, priced by its hub's feeds. */
+/** Writes the chains file: each network's chains and, with Solana, its registrar, priced by its hub's feeds. */
 export function describeChains(
   sandbox: Sandbox,
   chains: readonly LocalChain[],
@@ -170,7 +173,7 @@ export interface DaemonAt {
   port: number
   opsPort: number
   env: DaemonEnvironment
-  /** The relay authority's key on Solana. */
+  /** Relay authority's key on Solana. */
   solanaKey: string | undefined
 }
 
@@ -202,7 +205,7 @@ export async function startDaemon(sandbox: Sandbox, at: DaemonAt): Promise<void>
   sandbox.log('the daemon is ready')
 }
 
-/** A kill can take a local chain's newest second with it; if a registration was in it, the journal knows more than the chain. */
+/** Explains a chain that lost its newest second in a kill: the journal may hold a registration that the chain lacks. */
 function behindJournal(sandbox: Sandbox, problem: string): string {
   const database =
     sandbox.closers.length > 0 && fs.existsSync(path.join(sandbox.home, 'postgres')) ? '' : ' and the database'

@@ -5,15 +5,15 @@ const DEFAULT_DEADLINE_MS = 30_000
 const POLL_MS = 50
 
 export interface UntilOptions {
-  /** Ask for the testnet. */
+  /** Whether to ask the testnet. */
   testnet?: boolean
   /** Default 30 s. */
   deadlineMs?: number
-  /** Called with each status as it changes. */
+  /** Called at each change of the status. */
   onChange?: (status: StatusAnswer) => void
 }
 
-/** What `GET /v1/names/register/tx/:tx` answers; more fields beside. */
+/** Answer of `GET /v1/names/register/tx/:tx`, in part. */
 export interface StatusAnswer {
   tx: string
   status: string
@@ -30,12 +30,15 @@ export interface EventItem {
   [field: string]: unknown
 }
 
-/** Statuses after which a transaction never changes. */
+/** Final statuses of a transaction. */
 const TERMINAL = ['finalized', 'lost_bid', 'invalid']
 
-/** Waits for something the API will say. Each throws at its deadline, or once it can't come true, with what it saw last. */
+/**
+ * Waits for answers of the API. Each function throws at its deadline, or once its condition can't come true, with the
+ * last answer.
+ */
 export const until = {
-  /** Waits until a registration transaction has a status. A status that never changes and isn't the wanted one throws at once. */
+  /** Waits until a registration transaction has a status; throws at once for another final status. */
   async status(
     at: { api: string },
     tx: string,
@@ -62,7 +65,7 @@ export const until = {
     })
   },
 
-  /** Waits for an event of the public feed, reading it from its start. */
+  /** Waits for an event of the public feed, read from its start. */
   async event(
     at: { api: string },
     matches: (event: EventItem) => boolean,

@@ -5,7 +5,7 @@ import type { Network } from '../registry/primitives/network.js'
 import { TEST_MNEMONIC } from './chains/anvil.js'
 import { writeAtomically } from './processes/files.js'
 
-/** The content of `<home>/stack.json`: where a local world is, and what is in it. All keys in it are public ones. */
+/** Content of `<home>/stack.json`: addresses and contents of a local world. All its keys are public. */
 export interface World<N extends Network = Network> {
   /** Base address of the API. */
   api: string
@@ -14,8 +14,8 @@ export interface World<N extends Network = Network> {
   databaseUrl: string
   networks: Record<N, WorldNetwork>
   /**
-   * Funded on every chain, never used by the daemon, its relayer or the deployer. The first EVM one holds the seeded communities;
-   * else the seeder uses none.
+   * Accounts funded on every chain and unused by the daemon, its relayer and the deployer. The first EVM account holds
+   * the seeded communities; the seeder uses no other.
    */
   accounts: { evm: EvmAccount[]; solana: SolanaAccount[] }
   seeds: Partial<Record<N, Seed>>
@@ -30,7 +30,7 @@ export interface WorldNetwork {
 interface WorldChain {
   /** Network label of the interface: "1", "8453", ... */
   network: string
-  /** A local id, so that nothing signed here could be replayed on the public chain. */
+  /** Local chain id, so that no signature can be replayed on the public chain. */
   chainId: number
   rpcUrl: string
 }
@@ -54,7 +54,7 @@ export interface WorldSolana {
   wsUrl: string
   /** In base58. */
   genesisHash: string
-  /** The registrar; another one after every start of the world. */
+  /** Program id of the registrar, fresh at every start of the world. */
   programId: string
 }
 
@@ -65,11 +65,11 @@ export interface EvmAccount {
 
 export interface SolanaAccount {
   address: string
-  /** 64 bytes in base58, as wallets export it. */
+  /** 64 bytes in base58, the export form of wallets. */
   secretKey: string
 }
 
-/** A price of a community, as `GET /v1/communities/:name` answers it. */
+/** Price of a community, as in `GET /v1/communities/:name`. */
 export interface SeedPrice {
   network: string
   token: string
@@ -77,37 +77,37 @@ export interface SeedPrice {
   recipient: string
 }
 
-/** The communities that the world came with. */
+/** Seeded communities. */
 export interface SeedCommunities {
-  /** Holds both names: `accounts.evm[0]`. */
+  /** Holder of both names: `accounts.evm[0]`. */
   admin: `0x${string}`
   /** Free for everybody. */
   open: { name: string }
   paid: { name: string; prices: SeedPrice[] }
 }
 
-/** A name that the world came with, its owner's address, and a transaction of each kind that stays as it is. */
+/** A seeded name with its owner, and one transaction per lasting status. */
 export interface Seed {
   name: string
   owner: `0x${string}`
   tx: {
-    /** Two bids for the name, on the hub. */
+    /** Two bids for the name on the hub. */
     finalized: `0x${string}`
     lost: `0x${string}`
-    /** On the hub; its sender's earlier nonces are unused, so no block takes it. */
+    /** Transaction on the hub that no block takes, since its sender's earlier nonces are unused. */
     pending: `0x${string}`
-    /** On a spoke, of a value above what the relayer may spend on a message: it is parked. Absent in a world without spokes. */
+    /** Message of a spoke above the relayer's spend cap, hence parked. Absent in a world without spokes. */
     bridging?: `0x${string}`
   }
-  /** Absent where somebody else holds their names: in the world of an earlier version. */
+  /** Absent where another wallet holds their names: in the world of an earlier version. */
   communities?: SeedCommunities
 }
 
 const EVM_ACCOUNTS = 10
-/** Account 1 of the same mnemonic: nobody's wallet, for the world's own work. */
+/** Index of the mnemonic's account for the world's own work, which is nobody's wallet. */
 const OPERATOR_ACCOUNT_INDEX = 1
 
-/** The ten accounts that every local Ethereum tool knows (`test test ... junk`), lower-case addresses. */
+/** The ten well-known accounts of local Ethereum tools (`test test ... junk`), lower-case addresses. */
 export function worldAccounts(): EvmAccount[] {
   return Array.from({ length: EVM_ACCOUNTS }, (_, addressIndex) => {
     const account = mnemonicToAccount(TEST_MNEMONIC, { addressIndex })
@@ -115,7 +115,7 @@ export function worldAccounts(): EvmAccount[] {
   })
 }
 
-/** Who does the world's own work on the EVM chains. */
+/** Roles of the world's own work on the EVM chains. */
 export type Operator = (typeof OPERATORS)[number]
 const OPERATORS = [
   'deployer',
@@ -131,7 +131,7 @@ const OPERATORS = [
   'treasurer',
 ] as const
 
-/** The account of one of the world's own workers, none of which is among `worldAccounts`. */
+/** Account of a role, none of which is among `worldAccounts`. */
 export function operatorAccount(operator: Operator): HDAccount {
   return mnemonicToAccount(TEST_MNEMONIC, {
     accountIndex: OPERATOR_ACCOUNT_INDEX,
@@ -143,7 +143,7 @@ export function operatorAddresses(): `0x${string}`[] {
   return OPERATORS.map((operator) => operatorAccount(operator).address)
 }
 
-/** The private key of an account derived from a mnemonic. */
+/** Private key of an account derived from a mnemonic. */
 export function privateKeyOf(account: HDAccount): `0x${string}` {
   const key = account.getHdKey().privateKey
   if (!key) throw new Error('deriving a local key: the account has no private key')
@@ -154,17 +154,17 @@ export function lowerCase(address: string): `0x${string}` {
   return address.toLowerCase() as `0x${string}`
 }
 
-/** Where a world of this home folder is described. */
+/** Path of a home folder's world file. */
 export function worldFile(home: string): string {
   return path.join(home, 'stack.json')
 }
 
-/** Writes the world file, readable by its owner only (it holds keys, if only local ones). */
+/** Writes the world file, readable by its owner only since it holds keys, if only local ones. */
 export function writeWorld<N extends Network>(home: string, world: World<N>): void {
   writeAtomically(worldFile(home), `${JSON.stringify(world, null, 2)}\n`, 0o600)
 }
 
-/** The world of a home folder as its file describes it; undefined when there is none. It may have ended since. */
+/** Reads the world file of a home folder; undefined when there is none. The world may have ended since. */
 export function readWorld(home: string): World | undefined {
   try {
     return JSON.parse(fs.readFileSync(worldFile(home), 'utf8')) as World

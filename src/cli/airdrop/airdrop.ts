@@ -22,7 +22,7 @@ export interface AirdropOptions {
   json?: boolean
 }
 
-/** What may be said of the distributor, as it was typed. */
+/** Settings of a distributor, as typed. */
 export interface AirdropSettings extends AirdropOptions {
   chain?: string
   distributor?: string
@@ -35,16 +35,16 @@ export interface LoadCommand extends AirdropSettings {
   community: string
   chain: string
   replace?: boolean
-  /** A file for every bad line. */
+  /** File that receives every bad line. */
   report?: string
 }
 
-/** How far the heap may grow over what was alive at the last full collection: rows are garbage as soon as they are sent. */
+/** Heap growth allowed over the live set of the last full collection; rows are garbage as soon as they are sent. */
 const HEAP_GROWTH_PERCENT = 50
 
 /**
- * `clusterd airdrop load`: all of a file or nothing.
- * @throws Error with one sentence; for a file with bad lines after they were told on stderr
+ * `clusterd airdrop load`: loads all of a file or nothing.
+ * @throws Error with one sentence; bad lines are printed on stderr first
  */
 export async function load(file: string, command: LoadCommand): Promise<void> {
   const community = nameOf(command.community, 'community')
@@ -72,7 +72,7 @@ export async function load(file: string, command: LoadCommand): Promise<void> {
   })
 }
 
-/** `clusterd airdrop set`: names the distributor, or what it is to be deployed with, of an airdrop that is loaded. */
+/** `clusterd airdrop set`: sets the distributor of a loaded airdrop, or the terms of its deployment. */
 export async function set(name: string, command: AirdropSettings): Promise<void> {
   await withPool(DATABASE, async (pool) => {
     const airdrop = await one(pool, name, command)
@@ -100,7 +100,10 @@ export async function show(name: string, options: AirdropOptions): Promise<void>
   else printAirdrop(airdrop)
 }
 
-/** `clusterd airdrop root <community>`: what a distributor is deployed with. @throws Error where there is no airdrop */
+/**
+ * `clusterd airdrop root <community>`: prints a distributor's constructor arguments.
+ * @throws Error where there is no airdrop
+ */
 export async function root(
   name: string,
   { owner, ...command }: AirdropOptions & { owner?: string; token?: string; endsAt?: string },
@@ -112,7 +115,10 @@ export async function root(
   else printRoot(said)
 }
 
-/** `clusterd airdrop remove <community>`: shows what would go, and with `yes` removes it. @throws Error where there is none */
+/**
+ * `clusterd airdrop remove <community>`: shows what would be removed; removes it with `yes`.
+ * @throws Error where there is none
+ */
 export async function remove(name: string, { yes, ...options }: AirdropOptions & { yes?: boolean }): Promise<void> {
   await withPool(DATABASE, async (pool) => {
     const airdrop = await one(pool, name, options)
@@ -132,7 +138,7 @@ type LoadTarget = Pick<
   'network' | 'community' | 'label' | 'token' | 'endsAtS' | 'replaces'
 > & { report?: string | undefined }
 
-/** Loads a file under a progress bar. @throws Error after telling the bad lines */
+/** Loads a file with a progress bar. @throws Error after printing the bad lines */
 async function loadFile(
   pool: pg.Pool,
   file: string,
@@ -169,7 +175,7 @@ async function loadFile(
   }
 }
 
-/** Tells bad lines on stderr, the first hundred. */
+/** Prints the first hundred bad lines on stderr. */
 function refusal(file: string, { count, first }: BadLines, report: string | undefined): Error {
   for (const { line, message } of first) console.error(`${file}:${line} ${message}`)
   const rest = (count - first.length).toLocaleString('en-US')
@@ -180,7 +186,7 @@ function refusal(file: string, { count, first }: BadLines, report: string | unde
   )
 }
 
-/** @returns whether anything is otherwise now */
+/** @returns whether anything changed */
 async function applySettings(pool: pg.Pool, airdrop: Airdrop, command: AirdropSettings): Promise<boolean> {
   const { network, community } = airdrop
   const label = command.chain ?? airdrop.label
@@ -204,7 +210,7 @@ const settingsOf = ({ distributor, token, endsAt, fromBlock }: AirdropSettings) 
   fromBlock: fromBlock === undefined ? undefined : blockOf('--from-block', fromBlock),
 })
 
-/** A community's airdrop on the network that was named, else on the only one that has one. */
+/** A community's airdrop on the given network, or on the only one that has one. */
 async function one(pool: pg.Pool, name: string, { network }: AirdropOptions): Promise<Airdrop> {
   const community = nameOf(name, 'community')
   const networks = network === undefined ? NETWORKS : [networkOf(network)]
@@ -217,7 +223,7 @@ async function one(pool: pg.Pool, name: string, { network }: AirdropOptions): Pr
   return found[0]
 }
 
-/** The network of an EVM chain's label. @throws Error where it is another one than was named */
+/** The network of an EVM chain's label. @throws Error where `network` is another one */
 function networkOfChain(label: string, network: string | undefined): Network {
   const of = label === 'solana' ? undefined : NETWORK_LABELS[label]
   if (!of) throw new Error(`--chain is the network label of an EVM chain, such as 1 or 8453; "${label}" is none.`)

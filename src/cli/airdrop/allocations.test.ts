@@ -6,7 +6,7 @@ import { type AirdropBadLine, type AirdropFormat, createAirdropReader } from './
 const EVM = '0x00000000000000000000000000000000000000a1'
 const SOLANA = 'EPjFWdd5AufqSSqeM2qN1xzybapC8G4wEGGkZwyTDt1v'
 
-/** A file read in pieces: its rows as `line address amount`, its bad lines as `line message`. */
+/** Reads a file in pieces: rows as `line address amount`, bad lines as `line message`. */
 function read(format: AirdropFormat, text: string, pieceChars = text.length || 1) {
   const rows: string[] = []
   const bad: AirdropBadLine[] = []

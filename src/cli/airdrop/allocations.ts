@@ -2,18 +2,21 @@ import { type Address, parseAddress } from '../../registry/primitives/address.js
 import { parseAmountWei } from '../../registry/primitives/amount.js'
 
 /**
- * Reads the file of an airdrop, one `address,amount` per row, in pieces as they come from disk. One row is in memory at a time.
+ * Reads the file of an airdrop, one `address,amount` per row, in pieces as they come from disk. One row is in memory at
+ * a time.
  *
- * CSV: one row per line, with or without the header `address,amount`, fields bare or in double quotes, empty lines ignored.
- * JSON: an array of `{ "address": "…", "amount": "…" }` in any layout, or such objects in sequence (JSON Lines). Addresses are
- * EVM's and Solana's, mixed. Amounts are base units: digits only (in JSON a string, or a number up to 2^53).
+ * CSV: one row per line, with or without the header `address,amount`, fields bare or in double quotes, empty lines
+ * ignored. JSON: an array of `{ "address": "…", "amount": "…" }` in any layout, or such objects in sequence (JSON
+ * Lines). Addresses are EVM's and Solana's, mixed. Amounts are base units: digits only (in JSON a string, or a number
+ * up to 2^53).
  *
- * No library: csv-parse takes 17 µs per row, this reader 4 µs with all checks, and an open quote there swallows the rows after it.
+ * No library: csv-parse takes 17 µs per row, this reader 4 µs with all checks, and an open quote there swallows the
+ * rows after it.
  */
 export type AirdropFormat = 'csv' | 'json'
 
 export interface AirdropRow {
-  /** Counted from 1; of a JSON object, the line it starts on. */
+  /** Line number from 1; for a JSON object, its first line. */
   line: number
   address: Address
   amount: bigint
@@ -24,20 +27,20 @@ export interface AirdropBadLine {
   message: string
 }
 
-/** Told each row, and each line that is none, in the order of the file. */
+/** Receives rows and bad lines in the order of the file. */
 export interface AirdropSink {
   row(row: AirdropRow): void
   bad(bad: AirdropBadLine): void
 }
 
 export interface AirdropReader {
-  /** The next piece of the file's text. */
+  /** Passes the next piece of the file's text. */
   push(text: string): void
-  /** Nothing more comes. */
+  /** Marks the end of the file. */
   end(): void
 }
 
-/** A row is kept up to this length: an address has at most 44 characters, an amount 78. */
+/** Upper bound on a row's length: an address has at most 44 characters, an amount 78. */
 const ROW_MAX_CHARS = 500
 const TOO_LONG = 'is too long for a row'
 const NO_OBJECT = 'must be an object with address and amount'
@@ -46,7 +49,7 @@ const HEADER = /^"?address"?\s*,\s*"?amount"?$/i
 const FIELD = '(?:\\s*"([^"]*)"\\s*|([^",]*))'
 const CSV_ROW = new RegExp(`^${FIELD},${FIELD}$`)
 
-/** What a row says, or what is wrong with it. */
+/** A row, or the reason why the text is none. */
 type Reading = Omit<AirdropRow, 'line'> | string
 
 export const createAirdropReader = (format: AirdropFormat, sink: AirdropSink): AirdropReader =>
@@ -95,13 +98,13 @@ function readCsvRow(text: string): Reading {
   return fields ? readRow(fields[1] ?? fields[2]?.trim(), fields[3] ?? fields[4]?.trim()) : 'must be address,amount'
 }
 
-/** Cuts out the objects, whatever stands between them and however they are laid out, and reads each alone. */
+/** Cuts objects out of any layout and parses each one alone. */
 function jsonReader(sink: AirdropSink): AirdropReader {
   let line = 1
   let depth = 0
   let isInString = false
   let isEscaped = false
-  /** The line on which something was found last that belongs to no object: it is told once. */
+  /** Last line with text outside of objects, so that a line is reported once. */
   let strayLine = 0
   let start = 0
   let kept = ''
@@ -133,7 +136,7 @@ function jsonReader(sink: AirdropSink): AirdropReader {
         if (depth === 0) outside(char)
         else inside(char)
         if (depth > 0 || kept !== '') {
-          // one beyond the most tells that there was more
+          // one character beyond the limit marks a row as too long
           if (kept.length <= ROW_MAX_CHARS) kept += char
           if (depth === 0) {
             tell(sink, start, readObject(kept))
@@ -177,7 +180,7 @@ function tell(sink: AirdropSink, line: number, reading: Reading): void {
   else sink.row({ line, ...reading })
 }
 
-/** Some editors put a mark of three bytes (U+FEFF) before the text. */
+/** Strips the byte order mark (U+FEFF) that some editors write. */
 function withoutByteOrderMark(reader: AirdropReader): AirdropReader {
   let isStart = true
   return {

@@ -7,10 +7,11 @@ import { fromHex, toHex } from '../../registry/primitives/bytes.js'
 import { configuredChain } from '../values.js'
 
 /**
- * Asks a distributor on its chain what it pays, and for which tree. An operator it doesn't know is a warning on stderr.
- * @param fromBlock where its claims are looked for first; undefined: as it was
- * @throws Error with one sentence where it is no distributor or another tree's; ConfigError for a chain that isn't configured;
- *   ChainUnavailableError
+ * Reads a distributor's state from its chain and checks its tree. An operator other than the configured one is a
+ * warning on stderr.
+ * @param fromBlock first block to read claims from; unchanged when undefined
+ * @throws Error with one sentence where the contract is no distributor or another tree's; ConfigError for an unknown
+ *   chain; ChainUnavailableError
  */
 export async function askDistributor(
   label: string,

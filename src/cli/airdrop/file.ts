@@ -5,17 +5,17 @@ import { createGunzip } from 'node:zlib'
 import type { RepeatedAccountsError, Stage } from '../../db/airdrop/load.js'
 import { type AirdropBadLine, type AirdropFormat, createAirdropReader } from './allocations.js'
 
-/** Reads of the disk; a piece's rows are in memory at once, a few thousand. */
+/** Size of a read; its rows, a few thousand, are in memory at once. */
 const PIECE_BYTES = 128 * 1_024
 
-/** Lines that are no rows. */
+/** Bad lines of a file. */
 export interface BadLines {
   count: number
-  /** The first ones, up to the limit. */
+  /** First bad lines, up to the limit. */
   first: AirdropBadLine[]
 }
 
-/** The file has bad lines: nothing of it is loaded. */
+/** A file with bad lines, of which nothing is loaded. */
 export class BadFileError extends Error {
   override name = 'BadFileError'
   constructor(readonly bad: BadLines) {
@@ -23,10 +23,10 @@ export class BadFileError extends Error {
   }
 }
 
-/** So many bad lines are told of a file. */
+/** Number of bad lines printed per file. */
 export const BAD_LINES_LIMIT = 100
 
-/** SHA-256 of a file as it lies on the disk. Throws what the disk says. */
+/** SHA-256 of a file's bytes. @throws the file system's error */
 export async function hashOfFile(file: string): Promise<Buffer> {
   const hash = createHash('sha256')
   for await (const piece of createReadStream(file, { highWaterMark: PIECE_BYTES })) hash.update(piece as Buffer)
@@ -34,16 +34,15 @@ export async function hashOfFile(file: string): Promise<Buffer> {
 }
 
 export interface FileListener {
-  /** Told of rows so far and of the share of the file that is read, after each piece. */
+  /** Called after each piece with the rows so far and the share of the file that is read. */
   onProgress: (rows: number, share: number) => void
-  /** Told of every bad line. */
+  /** Called for every bad line. */
   onBad?: (line: AirdropBadLine) => void
 }
 
 /**
- * Reads the file of an airdrop, CSV or JSON by what it begins with, compressed where its name ends with .gz, and hands its rows
- * to the stage as they come.
- * @throws BadFileError after the whole file was looked through
+ * Reads an airdrop's file into a stage. The first character tells CSV from JSON; a name that ends with .gz means gzip.
+ * @throws BadFileError after the whole file was read
  */
 export async function readAirdropFile(
   file: string,
@@ -57,7 +56,7 @@ export async function readAirdropFile(
   const sink = {
     row: (row: { address: { bytes: Buffer }; amount: bigint; line: number }) => {
       rows += 1
-      // what is bad makes all of it void; the rest is only looked through
+      // one bad line voids the file; the rest is only checked
       if (bad.count === 0) stage.add(row.address.bytes, row.amount, row.line)
     },
     bad: (line: AirdropBadLine) => {
@@ -80,15 +79,15 @@ export async function readAirdropFile(
 async function* textOf(raw: Readable, isCompressed: boolean): AsyncGenerator<string> {
   const decoder = new TextDecoder('utf-8', { ignoreBOM: true })
   const source = isCompressed ? raw.pipe(createGunzip({ chunkSize: PIECE_BYTES })) : raw
-  // a pipe hands no errors on
+  // a pipe forwards no errors
   if (source !== raw) raw.once('error', (error) => source.destroy(error))
   for await (const piece of source) yield decoder.decode(piece as Buffer, { stream: true })
   yield decoder.decode()
 }
 
-/** No address begins with a bracket. */
+/** JSON begins with a bracket, an address never does. */
 const formatOf = (start: string): AirdropFormat => (/^\ufeff?\s*[[{]/.test(start) ? 'json' : 'csv')
 
-/** Lines that repeat an account, as bad lines. */
+/** Converts lines that repeat an account to bad lines. */
 export const repeatedLines = ({ lines }: RepeatedAccountsError): AirdropBadLine[] =>
   lines.map(({ line, first }) => ({ line, message: `has the account of line ${first} again` }))

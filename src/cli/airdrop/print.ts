@@ -5,9 +5,9 @@ import type { Airdrop } from '../../db/airdrop/read.js'
 import { toHex } from '../../registry/primitives/bytes.js'
 import { table } from '../tables.js'
 
-/** How airdrops are shown by the commands. Amounts are base units of the token. */
+/** Output of the airdrop commands. Amounts are base units of the token. */
 
-/** As JSON shows it. */
+/** An airdrop as JSON. */
 export const describeAirdrop = (airdrop: Airdrop) => ({
   community: airdrop.community,
   network: airdrop.network,
@@ -50,7 +50,7 @@ export function printAirdrop(airdrop: Airdrop): void {
   for (const [what, value] of Object.entries(lines)) console.log(`${what.padEnd(12)} ${value ?? '-'}`)
 }
 
-/** What a distributor of an airdrop is deployed with; `encoded` in the ABI's form, once all arguments are known. */
+/** Constructor arguments of an airdrop's distributor; `encoded` is their ABI form, null while one is unknown. */
 export function describeRoot(airdrop: Airdrop, owner: Buffer | null) {
   const { airdropOperatorKey } = readEnvironment()
   const args = {

@@ -16,7 +16,7 @@ export interface CommunityOptions {
   json?: boolean
 }
 
-/** Rules as options give them. */
+/** Rules as options. */
 export interface RuleOptions extends CommunityOptions {
   rules?: string
   price?: string[]
@@ -52,7 +52,10 @@ function summary({ prices, ownersOnly, startsAtMs, requirements }: CommunityRule
   return parts.join(', ')
 }
 
-/** `clusterd community show`: the rules as JSON, or all there ever were. @throws Error where the name is no community */
+/**
+ * `clusterd community show`: prints the rules as JSON, or their history.
+ * @throws Error where the name is no community
+ */
 export async function show(input: string, options: CommunityOptions & { history?: boolean }): Promise<void> {
   const [name, network] = [nameOf(input, 'name'), networkOf(options)]
   await withPool(DATABASE, async (pool) => {
@@ -71,8 +74,8 @@ export async function show(input: string, options: CommunityOptions & { history?
 }
 
 /**
- * `clusterd community set`: gives a name its rules on the operator's word; they are replaced as a whole.
- * @throws Error with one sentence that names what is wrong
+ * `clusterd community set`: replaces a name's rules as a whole, by the operator.
+ * @throws Error with one sentence that names the problem
  */
 export async function set(input: string, options: RuleOptions): Promise<void> {
   const [community, network] = [nameOf(input, 'name'), networkOf(options)]
@@ -88,7 +91,7 @@ export async function set(input: string, options: RuleOptions): Promise<void> {
   })
 }
 
-/** The rules that the options describe. @throws Error with everything that is wrong */
+/** Parses the rules in options. @throws Error with all problems */
 export function readRules(
   options: RuleOptions,
   { chains, solana }: Pick<ChainsFile, 'chains' | 'solana'>,

@@ -10,7 +10,7 @@ interface Registration {
   transactionInfo?: { type: string; transaction: { to: Hex; data: Hex; value: string } }
 }
 
-/** Registers a name below the world's free community, and pays for one below the paid community, as a wallet would. */
+/** Registers a name below the world's free community and pays for one below the paid community, as a wallet would. */
 export async function joinCommunities(
   world: World,
   { hub }: WorldNetwork,

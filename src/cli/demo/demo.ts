@@ -11,11 +11,11 @@ import { registerFromSolana } from './solana.js'
 import { apiOf, followStatus, say, showName, step } from './tools.js'
 
 export interface DemoOptions {
-  /** Default a fresh one. With a name the demo registers once, on the hub unless a network is given. */
+  /** Default: a random one. A given name is registered once, on the hub unless a network is given. */
   name?: string
-  /** Network label of a chain of the world; default the hub, then the first spoke and Solana. */
+  /** Network label of a chain of the world; default: the hub, then the first spoke and Solana. */
   network?: string
-  /** Names below communities alone; with neither name nor network they come last. */
+  /** Only names below communities, which come last by default. */
   communities?: boolean
   testnet?: boolean
 }
@@ -27,24 +27,23 @@ interface Quote {
   bridgeFee: string
 }
 
-/** A chain of the world to register from, and the hub its network decides on. */
+/** A chain to register from, and its network's hub. */
 interface DemoChain {
   isTestnet: boolean
   hub: WorldHub
-  /** The hub itself or a spoke. */
+  /** Hub or spoke. */
   chain: WorldHub | WorldSpoke
 }
 
-/** How often the chains are looked at for the latency that is printed. */
+/** Polling interval of the measured latency. */
 const LOOK_MS = 25
 const SOLANA = 'solana'
 
 /**
- * `clusterd demo`: does the service's main job the way a wallet's frontend would: quote, sign, send, follow the status,
- * look the name up both ways, read the feed; on the hub, over the bridge from a spoke, and from Solana; then names below a free
- * and a paid community. Against the world of
- * CLUSTERD_HOME, or one that it starts for itself.
- * @throws when the network is not one of the world's, and whatever goes wrong on the way
+ * `clusterd demo`: registers names the way a wallet's frontend would (quote, sign, send, follow the status, look up,
+ * read the feed): on the hub, over the bridge from a spoke, from Solana, and below a free and a paid community. The
+ * world is that of CLUSTERD_HOME, or one started for the demo.
+ * @throws where the network is not one of the world's, and for any failed step
  */
 export async function demo(options: DemoOptions): Promise<void> {
   const { home, solanaRpcUrl } = readEnvironment()
@@ -124,7 +123,7 @@ async function register(world: World, place: DemoChain, name: string): Promise<v
   const sent = await send(place, account, quote)
   step('sent', sent.hash)
   const crossed = isSpoke ? timeCrossing(place, sent.hash) : undefined
-  crossed?.catch(() => {}) // awaited below, unless the status tells first what is wrong
+  crossed?.catch(() => {}) // awaited below, unless the status fails first
   await followStatus(world, sent.hash, sent.atMs, testnet)
   await showName(world, name, account.address, testnet)
   if (crossed) {
@@ -155,7 +154,7 @@ async function send(
   return { hash, atMs: performance.now() }
 }
 
-/** From the moment a spoke's block with the message is seen to the moment the hub's block with its bid is. */
+/** Measures from the spoke's block with the message to the hub's block with its bid. */
 async function timeCrossing(
   { chain, hub }: DemoChain,
   hash: Hex,

@@ -12,7 +12,7 @@ interface SolanaQuote {
   bridgeFee: string
 }
 
-/** Registers a name from a Solana wallet, paid in SOL, relayed to the hub, and prints how long it took. */
+/** Registers a name from a Solana wallet, paid in SOL and relayed to the hub, and prints its latency. */
 export async function registerFromSolana(
   world: World,
   solana: WorldSolana,

@@ -11,7 +11,10 @@ export function step(what: string, text: string, colour: 'cyan' | 'green' | 'yel
 
 export type Ask = <T>(method: 'GET' | 'POST', path: string, body?: unknown) => Promise<T>
 
-/** Asks the API, with a key where there is one. @throws with the answer where it is an error */
+/**
+ * Creates a client of the API, with an authentication key if given. It throws an Error with the answer for an error
+ * status.
+ */
 export function apiOf(api: string, testnet: boolean, key?: string): Ask {
   return async <T>(method: 'GET' | 'POST', path: string, body?: unknown): Promise<T> => {
     const response = await fetch(`${api}${path}${testnet ? '?testnet=true' : ''}`, {
@@ -25,7 +28,7 @@ export function apiOf(api: string, testnet: boolean, key?: string): Ask {
   }
 }
 
-/** Follows a transaction to `finalized`, each status a line. Gives the milliseconds from `sentMs` to that. */
+/** Follows a transaction to `finalized`, printing each status. @returns milliseconds since `sentMs` */
 export async function followStatus(world: World, tx: string, sentMs: number, testnet: boolean): Promise<number> {
   const { until } = await import('../../testing/until.js')
   const since = () => `${((performance.now() - sentMs) / 1_000).toFixed(2)} s`
@@ -37,7 +40,7 @@ export async function followStatus(world: World, tx: string, sentMs: number, tes
   return performance.now() - sentMs
 }
 
-/** Looks a name up both ways and finds its event. */
+/** Looks a name up both ways and prints its event. */
 export async function showName(world: World, name: string, address: string, testnet: boolean): Promise<void> {
   const { until } = await import('../../testing/until.js')
   const ask = apiOf(world.api, testnet)

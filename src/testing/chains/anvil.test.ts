@@ -12,7 +12,7 @@ import { receiptOf } from './receipt.js'
 
 const CHAIN_ID = 911_000_777
 const KILLS = 6
-/** Init code of a contract that emits one empty log a call: `PUSH1 0 PUSH1 0 LOG0 STOP`. */
+/** Init code of a contract that emits one empty log per call: `PUSH1 0 PUSH1 0 LOG0 STOP`. */
 const EMITTER: Hex = '0x6560006000a0006000526006601af3'
 const account = mnemonicToAccount(TEST_MNEMONIC)
 
@@ -110,7 +110,7 @@ describe('the kept state', { timeout: 180_000 }, () => {
       const { reader } = clientsOf(anvil)
       expect(await waitFor(async () => (await reader.getBlockNumber({ cacheTime: 0 })) > 0n, 5_000)).toBe(true)
       seen.add((await reader.getBlock({ blockNumber: 0n })).hash)
-      await sleep(1_000) // a genesis block made in another second is another block
+      await sleep(1_000) // a genesis block of another second is another block
       await anvil.stop()
     }
     expect(seen.size).toBe(1)
@@ -119,7 +119,7 @@ describe('the kept state', { timeout: 180_000 }, () => {
   it('is never lost when anvil is killed at random instants while it mines, and serves its history', async () => {
     const statePath = path.join(home, 'killed.json')
     let anvil = await start({ statePath, blockTimeS: 0.1 })
-    // A long chain makes the file, and with it the instant in which half of it is written, large.
+    // a long chain makes a large file, and so a long write to interrupt
     await clientsOf(anvil).test.mine({ blocks: 3_000 })
     const deployed = await clientsOf(anvil).wallet.sendTransaction({ data: EMITTER })
     const { contractAddress } = await receiptOf(clientsOf(anvil).reader, deployed)
@@ -135,7 +135,7 @@ describe('the kept state', { timeout: 180_000 }, () => {
       await wallet.sendTransaction({ to: contractAddress! })
       await killWhileWriting(anvil, statePath, round)
       running.splice(running.indexOf(anvil), 1)
-      // where no kill fell into a write, the last one leaves what it would have left then
+      // without a kill during a write, the last round truncates the file as one would
       if (round === KILLS - 1 && torn === 0) fs.truncateSync(statePath, fs.statSync(statePath).size >> 1)
       if (!parses(statePath)) torn++
 
@@ -174,7 +174,7 @@ describe('the kept state', { timeout: 180_000 }, () => {
   })
 })
 
-/** The block of the checked copy. */
+/** Block of the checked copy. */
 function restoredBlock(statePath: string): bigint | undefined {
   try {
     const copy = JSON.parse(fs.readFileSync(checkedCopyOf(statePath), 'utf8')) as { best_block_number: number }
@@ -184,7 +184,7 @@ function restoredBlock(statePath: string): bigint | undefined {
   }
 }
 
-/** Every other round SIGKILL hits while the file is being written (its size has just changed), else at a random instant. */
+/** Kills anvil: every other round during a write of the file (its size has just changed), else at a random instant. */
 async function killWhileWriting(anvil: Anvil, statePath: string, round: number): Promise<void> {
   if (round % 2 === 0) {
     const size = fs.statSync(statePath).size

@@ -12,26 +12,26 @@ const STOP_GRACE_MS = 10_000
 const PORT_TRIES = 5
 const STATE_INTERVAL_S = 1
 
-/** The mnemonic every local Ethereum node shares; its keys are public. */
+/** Well-known mnemonic of local Ethereum nodes; its keys are public. */
 export const TEST_MNEMONIC = 'test test test test test test test test test test test junk'
 
 export interface AnvilOptions {
   chainId: number
-  /** Absent: a free one. */
+  /** Default: a free one. */
   port?: number
-  /** Seconds between blocks, fractions allowed; absent: one block a transaction, at once (automine). */
+  /** Seconds between blocks, fractions allowed; absent: one block per transaction, at once (automine). */
   blockTimeS?: number
-  /** Keeps the chain in this file over restarts and kills (`restoreState`); absent: the chain ends with the process. */
+  /** File that keeps the chain over restarts and kills (`restoreState`); absent: the chain ends with the process. */
   statePath?: string
-  /** `finalized` is the latest block minus twice this; anvil's default is 32. */
+  /** Half the distance of `finalized` from the latest block; anvil's default is 32. */
   slotsInAnEpoch?: number
   /** Accounts of the mnemonic, with 10,000 ETH each at genesis; default 10. */
   accounts?: number
   mnemonic?: string
   extraArgs?: readonly string[]
-  /** Where anvil's output (errors only) goes; default beside the state file, else in the system's temporary folder. */
+  /** File for anvil's output (errors only); default: beside the state file, else in the system's temporary folder. */
   logFile?: string
-  /** The binary to run instead of the npm package's. */
+  /** Binary to run in place of the npm package's. */
   anvilPath?: string
 }
 
@@ -44,9 +44,9 @@ export interface Anvil extends ProcessHandle {
 }
 
 /**
- * Starts anvil on loopback and waits until it answers. Restarted on the same `statePath` it goes on with blocks, receipts
- * and logs of before (state of past blocks isn't kept: `eth_call` works at blocks mined since the start).
- * @throws with one line that names the cause: package absent, port taken, state file lost, ...
+ * Starts anvil on loopback and waits until it answers. A restart on the same `statePath` continues with its blocks,
+ * receipts and logs (past state is not kept: `eth_call` works at blocks mined since the start).
+ * @throws Error with one line that names the cause: package absent, port taken, state file lost, ...
  */
 export async function startAnvil(options: AnvilOptions): Promise<Anvil> {
   const command = options.anvilPath ?? locateAnvil()
@@ -71,7 +71,7 @@ export async function startAnvil(options: AnvilOptions): Promise<Anvil> {
   }
 }
 
-/** The native binary itself: the package's `.bin` wrapper would leave an orphan when it is killed. */
+/** Locates the native binary: the package's `.bin` wrapper would leave an orphan when killed. */
 function locateAnvil(): string {
   const platform = process.platform === 'win32' ? 'win32' : process.platform
   const arch = process.arch === 'x64' ? 'amd64' : process.arch
@@ -90,7 +90,8 @@ async function launch(command: string, options: AnvilOptions): Promise<{ child: 
   for (let tries = 1; ; tries++) {
     const port = options.port ?? (await freePort())
     const logFile = options.logFile ?? defaultLogFile(options, port)
-    // anvil writes this file once it has bound its port: a stranger's answer on the same port is never taken for ours.
+    // anvil writes this file after binding its port, so another process's answer on the port is never mistaken for its
+    // own
     const boundFile = `${logFile}.${process.pid}.${port}.bound`
     const child = await spawnChild({ command, args: argsOf(options, port, boundFile), logFile, exitSignal: 'SIGINT' })
     try {
@@ -121,7 +122,7 @@ function argsOf(options: AnvilOptions, port: number, boundFile: string): string[
   const state = options.statePath
   return [
     ...['--host', HOST, '--port', String(port), '--chain-id', String(options.chainId), '--quiet'],
-    ...['--config-out', boundFile, '--max-persisted-states', '0'], // nothing under the user's home folder
+    ...['--config-out', boundFile, '--max-persisted-states', '0'], // keeps the user's home folder clean
     ...['--accounts', String(options.accounts ?? 10), '--mnemonic', options.mnemonic ?? TEST_MNEMONIC],
     ...(options.blockTimeS === undefined ? [] : ['--block-time', String(options.blockTimeS)]),
     ...(options.slotsInAnEpoch === undefined ? [] : ['--slots-in-an-epoch', String(options.slotsInAnEpoch)]),

@@ -2,26 +2,26 @@ import fs from 'node:fs'
 import { writeAtomically } from '../processes/files.js'
 import { sleep } from '../processes/processes.js'
 
-/** How often the file's size and time are looked at: much cheaper than a copy. */
+/** Polling interval of the file's size and time, which is much cheaper than a copy. */
 const LOOK_MS = 200
-/** A copy that took t is followed by a pause of at least 20 t, so that reading and parsing cost 5 % of a core at most. */
+/** Pause after a copy, as a multiple of its duration, so that copying costs 5 % of a core at most. */
 const PAUSE_PER_COST = 20
 
 export interface StateKeeper {
-  /** Copies what is new, if the file parses, and stops looking. */
+  /** Copies a changed file, if it parses, and ends the polling. */
   stop(): Promise<void>
 }
 
-/** Where the checked copy of an anvil state file is kept. */
+/** Path of the checked copy of an anvil state file. */
 export function checkedCopyOf(statePath: string): string {
   return `${statePath}.checked`
 }
 
 /**
- * Makes `statePath` a file that anvil can start from: anvil writes it in place, so a kill can leave half of it; then the
- * checked copy takes its place. Whichever of the two parses and is at the higher block is used; none: nothing to start from.
- * @returns the block number of the state to start from, undefined for a fresh chain
- * @throws when files exist and none of them can be used: the chain is lost, and that has to be said
+ * Makes `statePath` a file that anvil can start from. anvil writes in place, so a kill can truncate the file; the
+ * checked copy replaces it then. Of the two, the one that parses and is at the higher block is used.
+ * @returns block number of the state, undefined for a fresh chain
+ * @throws Error when files exist but none is usable: the chain is lost
  */
 export function restoreState(statePath: string): number | undefined {
   const copyPath = checkedCopyOf(statePath)
@@ -30,7 +30,7 @@ export function restoreState(statePath: string): number | undefined {
   if (!file && !copy) {
     const left = [statePath, copyPath].filter((name) => fs.existsSync(name) && fs.statSync(name).size > 0)
     if (left.length > 0) throw new Error(`restoring a local chain: ${left.join(' and ')} can't be parsed; delete them`)
-    fs.rmSync(statePath, { force: true }) // created and never written
+    fs.rmSync(statePath, { force: true }) // created but never written
     return undefined
   }
   const useCopy = copy !== undefined && (!file || copy.block > file.block)
@@ -41,8 +41,8 @@ export function restoreState(statePath: string): number | undefined {
 }
 
 /**
- * Every anvil makes a genesis block of its own before it loads a state, and writes it into its next one beside the
- * state's; from several, loading takes any. The chain's own is the oldest.
+ * Drops superfluous genesis blocks, since loading picks any. Each anvil creates one before it loads a state and saves
+ * both; the chain's own is the oldest.
  */
 function withOneGenesis(bytes: Buffer): Buffer {
   const state = JSON.parse(bytes.toString('utf8')) as { blocks: { header: { number: string; timestamp: string } }[] }
@@ -55,8 +55,8 @@ function withOneGenesis(bytes: Buffer): Buffer {
 }
 
 /**
- * Keeps a checked copy of the state file while anvil runs: read, parsed, written beside and renamed, whenever the file
- * has changed. At every instant the copy, if there is one, is whole.
+ * Keeps a checked copy of the state file while anvil runs: each change is read, parsed, written beside and renamed. The
+ * copy is whole at every instant.
  */
 export function keepCheckedCopy(statePath: string): StateKeeper {
   let stopped = false
@@ -65,7 +65,7 @@ export function keepCheckedCopy(statePath: string): StateKeeper {
     const stamp = stampOf(statePath)
     if (stamp === undefined || stamp === seen) return
     const state = readState(statePath)
-    // A write during the read could mix two states that both look whole: only an untouched file counts.
+    // a write during the read could mix two valid states: only an untouched file counts
     if (!state || stampOf(statePath) !== stamp) return
     writeAtomically(checkedCopyOf(statePath), state.bytes)
     seen = stamp
@@ -91,7 +91,7 @@ interface State {
   block: number
 }
 
-/** Reads a state file; undefined when it is absent, cut off, or doesn't hold the block it claims to be at. */
+/** Reads a state file; undefined when absent, truncated, or without the block that it claims to be at. */
 function readState(file: string): State | undefined {
   try {
     const bytes = fs.readFileSync(file)

@@ -6,18 +6,18 @@ import type { ChainDefinition, ChainEntry, KnownChain, RunningChain } from './lo
 
 export { fund, type LocalClients, localClients, mineQuickly, walletOf } from './localClients.js'
 
-/** A block of a local chain is confirmed once the head is this many blocks above it. */
+/** Number of blocks on top that confirm a block of a local chain. */
 export const CONFIRMATION_BLOCKS = 2
 
 /** A running chain of the local world. */
 export interface LocalChain extends RunningChain {
   readonly wsUrl: string
   readonly pid: number
-  /** The newest run of its process; asked-for ends included. */
+  /** Newest run of its process, ended ones included. */
   readonly anvil: Anvil
   stop(): Promise<void>
   kill(): Promise<void>
-  /** Ends it if it runs and starts it again on the same port; without a kept state the chain starts from nothing. */
+  /** Restarts it on the same port; without a kept state the chain starts empty. */
   restart(): Promise<void>
 }
 
@@ -27,16 +27,16 @@ export interface LocalChainOptions {
   hubEid: number
   home: string
   blockMs: number
-  /** Keep the chain in `<home>/anvil` over restarts. */
+  /** Whether to keep the chain in `<home>/anvil` over restarts. */
   keepState: boolean
-  /** What an earlier start knew of it. */
+  /** Entry of an earlier start. */
   previous: KnownChain | undefined
   onSpawn: (anvil: Anvil, marker: string) => void
-  /** Called when anvil ends and nobody asked it to. */
+  /** Called when anvil ends unrequested. */
   onEnd: () => void
 }
 
-/** Starts a chain and, unless its state already has them, deploys the contracts. */
+/** Starts a chain and deploys the contracts that its state lacks. */
 export async function startLocalChain(options: LocalChainOptions): Promise<LocalChain> {
   const { definition, home } = options
   const file = `${definition.label}.json`
@@ -103,7 +103,7 @@ export async function startLocalChain(options: LocalChainOptions): Promise<Local
   }
 }
 
-/** The port of the last run where it is free, so that a wallet's settings go on working. */
+/** Port of the last run if still free, so that a wallet's settings keep working. */
 async function samePort(previous: ChainEntry | undefined): Promise<number | undefined> {
   const port = Number(new URL(previous?.rpcUrls[0] ?? 'http://localhost').port)
   return port > 0 && (await isPortFree(port)) ? port : undefined

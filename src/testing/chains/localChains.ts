@@ -7,22 +7,24 @@ interface Definition {
   network: Network
   label: string
   role: 'hub' | 'spoke'
-  /** A local id, so that nothing signed here could be replayed on the public chain of that label. */
+  /** Local chain id, so that no signature can be replayed on the public chain of that label. */
   chainId: number
   /** LayerZero's endpoint id of the public network of that label. */
   eid: number
   gasToken: string
-  /** What a message costs on this chain; on a spoke `numerator / denominator` is the price of an ether in its gas token. */
+  /**
+   * Cost of a message on this chain; on a spoke, `numerator / denominator` is the price of one ether in its gas token.
+   */
   price: BridgePrice
 }
 
-/** The most that the local relayer spends on a message, value included: above it a message is parked. */
+/** Spend cap of the local relayer per message, value included; a message above is parked. */
 export const LOCAL_SPEND_CAP_WEI = parseEther('100')
 
-/** What an ether costs on the spoke whose gas isn't ETH, so that an amount taken for the other one is noticed. */
+/** Price of an ether on the spoke whose gas isn't ETH, so that a mixed-up amount is noticed. */
 const LOC_PRICE: BridgePrice = { baseWei: 7n * 10n ** 14n, numerator: 7n, denominator: 2n }
 
-/** The chains of a local world: each answers to a public network's label under a chain id of its own. */
+/** Chains of a local world: public network labels with local chain ids. */
 export const LOCAL_CHAINS = [
   {
     network: 'mainnet',
@@ -71,17 +73,17 @@ export const LOCAL_CHAINS = [
   },
 ] as const satisfies readonly Definition[]
 
-/** The label of a local chain. */
+/** Label of a local chain. */
 export type ChainLabel = (typeof LOCAL_CHAINS)[number]['label']
 
-/** The networks that chains of these labels belong to. */
+/** Networks of the chains with these labels. */
 export type NetworkOf<L extends ChainLabel> = Extract<(typeof LOCAL_CHAINS)[number], { label: L }>['network']
 
 export interface ChainDefinition extends Definition {
   label: ChainLabel
 }
 
-/** A chain as the daemon's chains file lists it; what is left out has the file's defaults. */
+/** A chain's entry in the daemon's chains file; absent fields have the file's defaults. */
 export interface ChainEntry {
   network: Network
   label: ChainLabel
@@ -102,9 +104,9 @@ export interface ChainEntry {
   local: true
 }
 
-/** What is remembered of a chain between starts of a world. */
+/** A chain as remembered between starts of a world. */
 export interface KnownChain extends ChainEntry {
-  /** On a hub: where quotes in SOL have their prices from. */
+  /** On a hub: price feeds for quotes in SOL. */
   feeds?: PriceFeeds
   /** On a hub: a token that anybody may mint. */
   token?: Hex
@@ -115,15 +117,15 @@ export interface RunningChain extends ChainDefinition {
   readonly rpcUrl: string
   /** Its entry in the daemon's chains file. */
   readonly config: ChainEntry
-  /** On a hub: feeds that quotes in SOL take their prices from; `setPrice` changes them. */
+  /** On a hub: price feeds for quotes in SOL; `setPrice` changes them. */
   readonly feeds: PriceFeeds | undefined
   /** On a hub: a token that anybody may mint. */
   readonly token: Hex | undefined
 }
 
 /**
- * The chains to start: those of the labels, or all, that belong to the networks, or to any.
- * @throws where there is no such label or a spoke stands without its hub
+ * Chooses the chains to start, by labels and networks; default: all.
+ * @throws Error for an unknown label or a spoke without its hub
  */
 export function chooseChains(
   networks: readonly Network[] | undefined,

@@ -20,7 +20,7 @@ const MINE_QUICKLY_MS = 40
 /** Clients of a local chain. */
 export interface LocalClients {
   reader: PublicClient
-  /** Has anvil's own methods. */
+  /** Client with anvil's own methods. */
   test: TestClient<'anvil', HttpTransport, Chain>
 }
 
@@ -33,7 +33,7 @@ function viemChain(rpcUrl: string, chainId: number): Chain {
   }
 }
 
-/** Clients of a local chain: one that reads, one with anvil's own methods. */
+/** Creates clients of a local chain: one that reads, one with anvil's own methods. */
 export function localClients(at: { rpcUrl: string }, chainId: number): LocalClients {
   const chain = viemChain(at.rpcUrl, chainId)
   const transport = http(at.rpcUrl)
@@ -41,7 +41,7 @@ export function localClients(at: { rpcUrl: string }, chainId: number): LocalClie
   return { reader, test: createTestClient({ chain, transport, mode: 'anvil' }) }
 }
 
-/** A client that signs for `account` on a local chain. */
+/** Creates a client that signs for `account` on a local chain. */
 export function walletOf(
   at: { rpcUrl: string },
   chainId: number,
@@ -56,7 +56,7 @@ export async function fund(at: { rpcUrl: string }, chainId: number, addresses: r
   await Promise.all(addresses.map((address) => test.setBalance({ address, value: FUNDS_WEI })))
 }
 
-/** Does `work` while blocks are mined one after the other: setting up a world need not wait for its clock. */
+/** Runs `work` while mining blocks in quick succession, so that the setup of a world doesn't wait for its clock. */
 export async function mineQuickly<T>(at: { rpcUrl: string }, chainId: number, work: () => Promise<T>): Promise<T> {
   const { test } = localClients(at, chainId)
   let isDone = false

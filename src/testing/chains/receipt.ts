@@ -5,8 +5,8 @@ const DEADLINE_MS = 60_000
 const POLL_MS = 10
 
 /**
- * Asks until a transaction's receipt is there. viem's own wait asks once a new block: where a node tells of the block before it
- * has the receipt, it waits for the next one, which never comes on a chain that mines on demand.
+ * Polls for a transaction's receipt. viem's own wait asks once per new block: where a node announces a block before it
+ * has the receipt, viem waits for the next block, which never comes on a chain that mines on demand.
  * @throws TransactionReceiptNotFoundError after a minute
  */
 export async function receiptOf(

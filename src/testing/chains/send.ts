@@ -7,7 +7,7 @@ export interface DeployClient {
   readonly publicClient: PublicClient
 }
 
-/** A transaction to send; without `to` it creates a contract. */
+/** A transaction to send; a contract creation without `to`. */
 export interface Step {
   readonly label: string
   readonly to?: Address
@@ -17,9 +17,10 @@ export interface Step {
 }
 
 /**
- * Sends transactions of one account at once, with consecutive nonces, and waits for all: on a chain that mines by the
- * clock a whole deployment takes a block or two instead of a block a step. A later step may rely on an earlier one
- * (nothing is estimated, so gas is given). Throws, naming the step, if one reverts.
+ * Sends transactions of one account at once, with consecutive nonces, and waits for all. On a chain that mines by the
+ * clock, a whole deployment takes a block or two instead of a block per step. A later step may rely on an earlier one
+ * (gas is given, since nothing is estimated).
+ * @throws Error that names the step that reverted
  */
 export async function sendInOrder(client: DeployClient, steps: readonly Step[]): Promise<TransactionReceipt[]> {
   const { walletClient, publicClient } = client
@@ -38,7 +39,7 @@ export async function sendInOrder(client: DeployClient, steps: readonly Step[]):
   )
 }
 
-/** The nonce that the account's next transaction gets, counting those not mined yet. */
+/** Nonce of the account's next transaction, counting unmined ones. */
 export function nextNonce({ walletClient, publicClient }: DeployClient): Promise<number> {
   return publicClient.getTransactionCount({ address: walletClient.account.address, blockTag: 'pending' })
 }

@@ -4,10 +4,10 @@ import { encodeLzReceiveOption } from '../../chains/evm/bridge/packetOptions.js'
 import { spokeAbi } from '../../chains/evm/contracts/index.js'
 import { localClients } from '../chains/localClients.js'
 
-/** Enough for a withdrawal, and for bids on a few names. */
+/** Gas for a withdrawal, or for bids on a few names. */
 const DEFAULT_GAS = 400_000n
 
-/** A chain of the local world that holds a spoke. */
+/** A chain of the local world with a spoke. */
 export interface SpokeAt {
   rpcUrl: string
   chainId: number
@@ -15,16 +15,16 @@ export interface SpokeAt {
 }
 
 export interface BridgeCall {
-  /** Who sends it, and acts by it on the hub. */
+  /** Sender, who also acts on the hub. */
   from: Address
   hubCalldata: Hex
-  /** Wei that the hub gets with it: the sum of the bids, zero for a withdrawal. */
+  /** Value delivered to the hub, wei: the sum of the bids, zero for a withdrawal. */
   valueWei: bigint
   /** Gas on the hub, default 400,000. */
   gas?: bigint
 }
 
-/** The transaction that sends hub calldata over the bridge, paying exactly what the spoke quotes (no margin). */
+/** Builds the transaction that sends hub calldata over the bridge and pays exactly the spoke's quote (no margin). */
 export async function bridgeCall(
   spoke: SpokeAt,
   { from, hubCalldata, valueWei, gas = DEFAULT_GAS }: BridgeCall,

@@ -22,7 +22,7 @@ import {
 import { type DeployClient, nextNonce, type Step, sendInOrder } from '../chains/send.js'
 import { endpointCreation } from './layerzero.js'
 
-// Given, since a step that relies on one not mined yet can't be estimated; each with a margin over what was measured.
+// Gas of the steps, measured plus a margin: a step that relies on an unmined one can't be estimated.
 const HUB_GAS = 5_000_000n
 const SPOKE_GAS = 4_000_000n
 const LIBRARY_GAS = 3_000_000n
@@ -40,11 +40,11 @@ export interface HubSettings extends DeployClient {
   readonly owner: Address
   readonly relayer: Address
   readonly pauser: Address
-  /** What deliveries may win in a day (UTC), wei; 1,000 ether unless given. */
+  /** Limit on deliveries per day (UTC), wei; default 1,000 ether. */
   readonly deliverLimitWei?: bigint
 }
 
-/** Deploys LayerZero's EndpointV2 and a hub on it; `block` is the one that holds the hub's deployment. */
+/** Deploys LayerZero's EndpointV2 and a hub on it; `block` holds the hub's deployment. */
 export async function deployHub(settings: HubSettings): Promise<{ endpoint: Address; hub: Address; block: bigint }> {
   const { walletClient, eid, minimumWei, owner, relayer, pauser } = settings
   const deployer = walletClient.account.address
@@ -75,7 +75,7 @@ export interface SpokeSettings extends DeployClient {
   readonly pauser: Address
 }
 
-/** Deploys LayerZero's EndpointV2 and a spoke on it; `block` is the one that holds the spoke's deployment. */
+/** Deploys LayerZero's EndpointV2 and a spoke on it; `block` holds the spoke's deployment. */
 export async function deploySpoke(
   settings: SpokeSettings,
 ): Promise<{ endpoint: Address; spoke: Address; block: bigint }> {
@@ -98,8 +98,8 @@ export async function deploySpoke(
 }
 
 /**
- * Deploys the local message library and registers it with an endpoint that the client's account owns. `verifier` is the
- * only account whose packets it believes.
+ * Deploys the local message library and registers it with an endpoint owned by the client's account.
+ * @param verifier the only account whose packets the library accepts
  */
 export async function deployMessageLibrary(
   client: DeployClient,
@@ -125,18 +125,18 @@ export async function deployMessageLibrary(
   return library
 }
 
-/** How long payments for community names are held unless told otherwise: an hour. */
+/** Default hold of payments for community names: an hour. */
 const HOLD_SECONDS = 3_600n
 
 export interface PaymentsSettings extends DeployClient {
   readonly owner: Address
   readonly relayer: Address
   readonly pauser: Address
-  /** How long the relayer may refuse a payment, seconds; an hour unless given. */
+  /** Period in which the relayer may refuse a payment, seconds; default an hour. */
   readonly holdSeconds?: bigint
 }
 
-/** Deploys the contract that takes payments for names of communities; `block` is the one that holds it. */
+/** Deploys the contract for community payments; `block` holds the deployment. */
 export async function deployCommunityPayments(
   settings: PaymentsSettings,
 ): Promise<{ payments: Address; block: bigint }> {
@@ -169,21 +169,21 @@ export interface BridgeEnd extends DeployClient {
   readonly library: Address
   /** The hub or the spoke. */
   readonly app: Address
-  /** A client of the application's owner, where that isn't the same account. */
+  /** Client of the application's owner, where that is another account. */
   readonly owner?: DeployClient['walletClient']
 }
 
-/** What messages to a chain cost: `baseWei` of the sending chain, and for each delivered wei numerator / denominator. */
+/** Price of messages to a chain: `baseWei` of the sending chain, plus numerator / denominator per delivered wei. */
 export interface BridgePrice {
   readonly baseWei: bigint
   readonly numerator: bigint
   readonly denominator: bigint
 }
 
-/** About what a bridge takes; both chains' gas is ETH. */
+/** Typical bridge price; both chains' gas is ETH. */
 export const ETH_PRICE: BridgePrice = { baseWei: 2n * 10n ** 14n, numerator: 1n, denominator: 1n }
 
-/** Where a bridge leads, and what messages there cost. */
+/** Destination of a bridge, and the price of messages to it. */
 export interface BridgeTarget {
   readonly eid: number
   readonly app: Address
@@ -191,8 +191,9 @@ export interface BridgeTarget {
 }
 
 /**
- * Makes hub and spoke peers: default libraries, prices and peers, both ways. `price` is what the spoke's messages cost.
- * To be called for one spoke after the other, since each takes nonces of the hub's client.
+ * Makes hub and spoke peers, both ways: default libraries, prices and peers. Calls for several spokes have to be
+ * sequential, since each takes nonces of the hub's client.
+ * @param price of the spoke's messages
  */
 export async function connect(hub: BridgeEnd, spoke: BridgeEnd, price: BridgePrice = ETH_PRICE): Promise<void> {
   await Promise.all([
@@ -201,7 +202,7 @@ export async function connect(hub: BridgeEnd, spoke: BridgeEnd, price: BridgePri
   ])
 }
 
-/** Sets libraries, prices and peers of one end for all chains that it talks to, all at once; what is set already is left. */
+/** Sets libraries, prices and peers of one end for all its destinations at once, skipping what is set. */
 export async function connectEnd(near: BridgeEnd, targets: readonly BridgeTarget[]): Promise<void> {
   const missing = await Promise.all(
     targets.map(async (target) => {
@@ -214,7 +215,7 @@ export async function connectEnd(near: BridgeEnd, targets: readonly BridgeTarget
         }),
         near.publicClient.readContract({
           address: near.app,
-          abi: hubAbi, // the hub's and the spoke's alike: OAppCore
+          abi: hubAbi, // same for hub and spoke: OAppCore
           functionName: 'peers',
           args: [target.eid],
         }),
@@ -235,7 +236,7 @@ export async function connectEnd(near: BridgeEnd, targets: readonly BridgeTarget
     ])
 }
 
-/** An address as LayerZero names a peer. */
+/** An address as LayerZero's peer word. */
 const peerWord = (app: Address): Hex => pad(app).toLowerCase() as Hex
 
 function librarySteps({ endpoint, library }: BridgeEnd, { eid, price }: BridgeTarget): Step[] {

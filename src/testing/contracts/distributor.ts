@@ -3,7 +3,7 @@ import { localTokenAbi } from '../../../contracts/evm/artifacts/local/LocalToken
 import { airdropDistributorAbi, airdropDistributorBytecode } from '../../chains/evm/contracts/index.js'
 import { type DeployClient, nextNonce, type Step, sendInOrder } from '../chains/send.js'
 
-// given, since the minting can't be estimated before the deployment is mined
+// fixed, since the minting can't be estimated before the deployment is mined
 const DISTRIBUTOR_GAS = 2_000_000n
 const MINT_GAS = 150_000n
 const DEFAULT_DURATION_S = 30n * 86_400n
@@ -12,17 +12,17 @@ export interface DistributorSettings extends DeployClient {
   /** An ERC-20. */
   readonly token: Address
   readonly merkleRoot: Hex
-  /** Unix time, seconds; a month after the newest block unless given. */
+  /** Unix time, seconds; default: a month after the newest block. */
   readonly endsAtS?: bigint
-  /** The deployer unless given. */
+  /** Default: the deployer. */
   readonly owner?: Address
-  /** Whose permissions count; nobody's unless given. */
+  /** Signer of permissions; default: none. */
   readonly operator?: Address
-  /** Minted to the distributor where `token` is a local one, which anybody may mint. */
+  /** Amount minted to the distributor, for a local `token`, which anybody may mint. */
   readonly mints?: bigint
 }
 
-/** Deploys the distributor of an airdrop; `block` is the one that holds it. */
+/** Deploys the distributor of an airdrop; `block` holds the deployment. */
 export async function deployDistributor(
   settings: DistributorSettings,
 ): Promise<{ distributor: Address; block: bigint; endsAtS: bigint }> {

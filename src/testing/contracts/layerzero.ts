@@ -4,12 +4,13 @@ import { type Abi, type Address, encodeDeployData, type Hex } from 'viem'
 
 const ARTIFACT = '@layerzerolabs/lz-evm-protocol-v2/artifacts/contracts/EndpointV2.sol/EndpointV2.json'
 
-/** EndpointV2's deployment takes about 4.6 million gas. */
+/** Gas limit; EndpointV2's deployment takes about 4.6 million. */
 const ENDPOINT_GAS = 6_000_000n
 
 /**
- * LayerZero's own EndpointV2, as compiled by LayerZero. It is licensed LZBL-1.2, so it is read from the optional
- * dependency when a local chain needs it, never copied into this project. Throws if the package is not installed.
+ * Loads LayerZero's EndpointV2 as compiled by LayerZero. The licence is LZBL-1.2, so the artifact is read from the
+ * optional dependency and never copied into this project.
+ * @throws Error if the package is not installed
  */
 export function loadEndpointArtifact(): { abi: Abi; bytecode: Hex } {
   let file: string
@@ -24,7 +25,7 @@ export function loadEndpointArtifact(): { abi: Abi; bytecode: Hex } {
   return { abi, bytecode }
 }
 
-/** The creation transaction of an EndpointV2 with this endpoint id. */
+/** Creation transaction of an EndpointV2 with this endpoint id. */
 export function endpointCreation(eid: number, owner: Address): { label: string; data: Hex; gas: bigint } {
   const { abi, bytecode } = loadEndpointArtifact()
   return {

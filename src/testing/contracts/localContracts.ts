@@ -25,7 +25,7 @@ import {
 } from './deploy.js'
 import { deployPriceFeeds, type PriceFeeds } from './priceFeed.js'
 
-/** Least bid on a local hub, as the interface's default. */
+/** Minimum bid on a local hub, same as the interface's default. */
 const MINIMUM_WEI = parseEther('0.01')
 
 export type Contracts = Pick<
@@ -33,13 +33,13 @@ export type Contracts = Pick<
   'contract' | 'endpoint' | 'messageLib' | 'communityPayments' | 'genesisHash' | 'startBlock'
 >
 
-/** What stands on a hub alone: price feeds, and a token that anybody may mint. */
+/** Contracts of a hub only: price feeds, and a token that anybody may mint. */
 interface HubExtras {
   feeds: PriceFeeds | undefined
   token: Hex | undefined
 }
 
-/** The contracts of a chain and what else stands there. */
+/** Contracts of a local chain. */
 export interface LocalContracts extends HubExtras {
   contracts: Contracts
 }
@@ -48,7 +48,7 @@ interface At {
   rpcUrl: string
 }
 
-/** The contracts of a chain: those of an earlier start where they still stand, else fresh ones. */
+/** Finds the contracts of an earlier start, or deploys fresh ones. */
 export async function ensureContracts(
   at: At,
   definition: ChainDefinition,
@@ -135,7 +135,7 @@ async function deploy(
 
 const readerOf = (at: At, chainId: number) => ({ publicClient: localClients(at, chainId).reader })
 
-/** Makes each network's hub and spokes peers, as far as they are not yet. */
+/** Makes each network's hub and spokes peers unless they are. */
 export async function connectChains(chains: readonly RunningChain[]): Promise<void> {
   await Promise.all(
     chains.map(async (near) => {
@@ -156,13 +156,13 @@ export async function connectChains(chains: readonly RunningChain[]): Promise<vo
   )
 }
 
-/** A spoke's own price; messages of the hub pay for the spoke's gas token at the inverse rate. */
+/** Price of messages: a spoke's own, and on the hub the inverse rate of the spoke's gas token. */
 function priceOf(near: ChainDefinition, far: ChainDefinition): BridgePrice {
   if (near.role === 'spoke') return near.price
   return { baseWei: near.price.baseWei, numerator: far.price.denominator, denominator: far.price.numerator }
 }
 
-/** What earlier starts knew of each chain of a home folder, also of those that are not started now. */
+/** Entries of earlier starts per chain label, of chains that are not started now too. */
 export function previousChains(home: string): Map<string, KnownChain> {
   try {
     const { chains } = JSON.parse(fs.readFileSync(knownFile(home), 'utf8')) as { chains: KnownChain[] }
@@ -172,7 +172,7 @@ export function previousChains(home: string): Map<string, KnownChain> {
   }
 }
 
-/** Writes the daemon's chains file, and what has to be known when one of the others is started again. */
+/** Writes the daemon's chains file, and the entries that later starts need. */
 export function writeChains(
   home: string,
   chains: readonly RunningChain[],
@@ -196,6 +196,6 @@ export function writeChains(
 const writeJson = (file: string, content: object): void =>
   writeAtomically(file, `${JSON.stringify(content, null, 2)}\n`)
 
-/** The file that `clusterd start` reads in a local world. */
+/** Path of the file that `clusterd start` reads in a local world. */
 export const chainsFile = (home: string): string => path.join(home, 'chains.json')
 const knownFile = (home: string): string => path.join(home, 'anvil', 'chains.json')

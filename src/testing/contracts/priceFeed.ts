@@ -9,17 +9,17 @@ const FEED_GAS = 1_000_000n
 const FEED_DECIMALS = 8
 const DOLLAR = 10n ** BigInt(FEED_DECIMALS)
 
-/** Prices that local worlds begin with. */
+/** Initial prices of local worlds. */
 const SOL_USD = 150n * DOLLAR
 const ETH_USD = 3_000n * DOLLAR
 
-/** The two feeds that quotes in SOL are made from. */
+/** Price feeds behind quotes in SOL. */
 export interface PriceFeeds {
   solUsd: Address
   ethUsd: Address
 }
 
-/** Deploys feeds with 150 dollars a SOL and 3,000 an ether. */
+/** Deploys feeds with 150 dollars per SOL and 3,000 per ether. */
 export async function deployPriceFeeds(client: DeployClient): Promise<PriceFeeds> {
   const creation = (description: string, answer: bigint) => ({
     label: `deploying the feed ${description}`,
@@ -36,13 +36,13 @@ export async function deployPriceFeeds(client: DeployClient): Promise<PriceFeeds
 
 export interface PriceChange {
   feed: Address
-  /** In 1/10^8 of a dollar. */
+  /** Units of 10^-8 dollars. */
   answer: bigint
-  /** Unix seconds at which it claims to have been set; default now. */
+  /** Claimed time of the update, Unix seconds; default now. */
   updatedAt?: bigint
 }
 
-/** Sets a local feed's price and waits until it is mined. Gives the transaction. */
+/** Sets a local feed's price and waits until mined. @returns the transaction */
 export async function setPrice(
   at: { rpcUrl: string; chainId: number },
   { feed, answer, updatedAt }: PriceChange,

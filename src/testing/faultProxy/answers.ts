@@ -4,22 +4,22 @@ import { between, pick, type sequence, shuffled } from './random.js'
 import { headOf, quantity, type RpcAnswer, type RpcCall, type Upstream } from './upstream.js'
 import { fill, RANGE_LIMITS } from './wordings.js'
 
-/** How far faults go. */
+/** Limits of the injected faults. */
 export interface FaultLimits {
   /** Longest delay, milliseconds. */
   delayMs: number
-  /** What Retry-After asks for, seconds. */
+  /** Value of Retry-After, seconds. */
   retryAfterS: number
-  /** Widest range of `eth_getLogs` that `range_limit` lets through. */
+  /** Widest range of `eth_getLogs` under `range_limit`. */
   rangeBlocks: number
-  /** Most blocks by which a stale head lags. */
+  /** Largest lag of a stale head, blocks. */
   staleBlocks: number
-  /** Most blocks of another fork; within the confirmation depth, else it would rightly be believed. */
+  /** Length of another fork, blocks; kept within the confirmation depth, beyond which it would rightly be confirmed. */
   forkBlocks: number
 }
 
 export interface FaultyAnswer extends RpcAnswer {
-  /** HTTP status, where the answer is an error that comes with one. */
+  /** HTTP status of an error answer. */
   status?: number
 }
 
@@ -27,11 +27,11 @@ export interface AnswerContext {
   upstream: Upstream
   forks: Forks
   limits: FaultLimits
-  /** The numbers of this very call. */
+  /** Random numbers of this call. */
   next: ReturnType<typeof sequence>
 }
 
-/** A wrong answer to a call; null where this one has nothing that could be wrong in that way. */
+/** Wrong answer to a call; null where the fault doesn't apply to its content. */
 export async function wrongAnswer(
   kind: AnswerFault,
   call: RpcCall,
@@ -83,7 +83,7 @@ async function ofLogs(
 
 const TAGS = ['latest', 'safe', 'finalized']
 
-/** The answer of a node that lags by some blocks. */
+/** Answer of a node that lags by some blocks. */
 async function staleAnswer(call: RpcCall, upstream: Upstream, lag: number): Promise<FaultyAnswer | null> {
   if (call.method === 'eth_blockNumber') return { result: quantity(Math.max(0, (await headOf(upstream)) - lag)) }
   const tag = call.params.find((param) => typeof param === 'string' && TAGS.includes(param))
@@ -97,7 +97,7 @@ async function staleAnswer(call: RpcCall, upstream: Upstream, lag: number): Prom
   )
 }
 
-/** A refusal for the range, as one provider or another words it. */
+/** Refusal of a range in a random provider's wording. */
 function rangeRefusal({ params }: RpcCall, { limits, next }: AnswerContext): FaultyAnswer | null {
   const { fromBlock, toBlock } = params[0] as { fromBlock?: string; toBlock?: string }
   if (fromBlock === undefined || toBlock === undefined) return null

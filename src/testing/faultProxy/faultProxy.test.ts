@@ -57,7 +57,7 @@ async function direct(method: string, params: unknown[] = []): Promise<unknown> 
   return (await post(anvil.rpcUrl, { jsonrpc: '2.0', id: 7, method, params })).body.result
 }
 
-/** Sends a transaction that logs, and waits until it is mined: a moment after it was taken. */
+/** Sends a transaction that logs, and waits until it is mined shortly after. */
 async function emit(from: string): Promise<void> {
   const hash = await direct('eth_sendTransaction', [{ from, to: EMITTER }])
   const isMined = async () => (await direct('eth_getTransactionReceipt', [hash])) !== null

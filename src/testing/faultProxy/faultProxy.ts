@@ -11,14 +11,17 @@ const HOST = '127.0.0.1'
 const DEFAULT_LIMITS: FaultLimits = { delayMs: 500, retryAfterS: 1, rangeBlocks: 5, staleBlocks: 6, forkBlocks: 2 }
 
 export interface FaultProxyOptions {
-  /** The node behind it. */
+  /** Node behind the proxy. */
   target: { rpcUrl: string; wsUrl: string }
-  /** The same seed gives the same faults to the same calls: each decision is drawn from the seed, the method and how often it was called. */
+  /**
+   * Seed of the faults: each decision follows from seed, method and the call's ordinal, so the same calls get the same
+   * faults.
+   */
   seed: number
   /** Default none. */
   faults?: Faults
   limits?: Partial<FaultLimits>
-  /** Told of each fault as it is injected. */
+  /** Called for each injected fault. */
   log?: (fault: { kind: FaultKind } & Omit<FaultRequest, 'params'>) => void
 }
 
@@ -27,18 +30,15 @@ export interface FaultProxy {
   readonly wsUrl: string
   /** Faults injected so far, by kind. */
   counts(): Record<FaultKind, number>
-  /** Other faults from now on. */
+  /** Replaces the faults. */
   set(faults: Faults): void
-  /** Every connection is reset, and every new one, until `restore`. */
+  /** Resets every connection, and every new one until `restore`. */
   cut(): void
   restore(): void
   stop(): Promise<void>
 }
 
-/**
- * Starts a JSON-RPC proxy, HTTP and WebSocket on one port of loopback, that stands between a client and a node and makes
- * things go wrong.
- */
+/** Starts a JSON-RPC proxy that injects faults between a client and a node, HTTP and WebSocket on one loopback port. */
 export async function startFaultProxy(options: FaultProxyOptions): Promise<FaultProxy> {
   let faults = options.faults ?? {}
   let isCut = false
@@ -105,7 +105,7 @@ async function answer(pipe: Pipe, request: http.IncomingMessage, response: http.
     for await (const chunk of request) chunks.push(chunk as Buffer)
     send(await pipe.handle(Buffer.concat(chunks).toString('utf8')), request.socket, response)
   } catch {
-    // who asked is gone, or sent no JSON
+    // client gone, or no JSON
     request.socket.destroy()
   }
 }

@@ -13,22 +13,22 @@ interface Log {
 }
 
 /**
- * Another fork than the node's: it branches off a few blocks below the head, and in its logs somebody else bids. What it has
- * told of once, it goes on to tell by hash, as the node that is on that fork would.
+ * Another fork than the node's: it branches off a few blocks below the head, with other bidders in its logs. Blocks
+ * once returned stay available by hash, as on a node of that fork.
  */
 export interface Forks {
-  /** The fork's block for a question by number or tag, null where the fork has none of its own there. */
+  /** The fork's block for a query by number or tag; null where the fork has none of its own. */
   block(call: RpcCall, depth: number): Promise<RpcAnswer | null>
-  /** What the fork says where a question names one of its blocks, null where it does not. */
+  /** The fork's answer to a query by one of its block hashes; null for other queries. */
   known(call: RpcCall): Promise<RpcAnswer | null>
 }
 
-/** @param forkBlocks length of the fork: keep it within the confirmation depth, else it is rightly believed */
+/** @param forkBlocks length of the fork, within the confirmation depth: a longer one is rightly confirmed */
 export function createForks(seed: number, upstream: Upstream, forkBlocks: number): Forks {
-  /** By the fork's hash: the node's block in its place, and how many of its blocks down to it are the fork's. */
+  /** Node's block per fork hash, and the number of fork blocks down to it. */
   const told = new Map<string, { real: string; depth: number }>()
 
-  // a block names its parent, so it is another block with another number of fork blocks below it
+  // a block names its parent, so its hash depends on the number of fork blocks below
   const hashOf = (real: string, depth: number): string => {
     const hash = keccak256(toBytes(`${seed}|${real}|${depth}`))
     told.set(hash, { real, depth })
@@ -69,6 +69,6 @@ export function createForks(seed: number, upstream: Upstream, forkBlocks: number
   }
 }
 
-/** The same log with another first word: in ours that is who bids, or a message's id. */
+/** Replaces the first word of a log's data: the bidder in our logs, or a message's id. */
 const ofAnother = (data: string): string =>
   data.length < 66 ? data : `0x${'0'.repeat(24)}${'f0'.repeat(20)}${data.slice(66)}`

@@ -1,27 +1,27 @@
 import { draw, pick } from './random.js'
 
-/** What can go wrong with a whole HTTP request or a message of a socket. */
+/** Faults of a whole HTTP request or of a socket's message. */
 const REQUEST_KINDS = ['delay', 'drop', 'rate_limit', 'server_error', 'truncate', 'wrong_id'] as const
 
-/** The methods that a fault of an answer touches. */
+/** Methods whose answers a fault applies to. */
 const ANSWER_KINDS = {
-  /** A node that lags: heads, and state asked for as of the head, are some blocks old. */
+  /** A lagging node: heads, and state read at the head, are some blocks old. */
   stale_head: ['eth_blockNumber', 'eth_getBlockByNumber', 'eth_getTransactionCount', 'eth_getBalance', 'eth_call'],
-  /** A node whose newest blocks are others, with other bidders in their logs. */
+  /** A node on another fork: newest blocks differ, with other bidders in their logs. */
   other_fork: ['eth_getBlockByNumber'],
-  /** A node that announces a block whose logs it has not indexed: they are absent, all of one block. */
+  /** A node that announces a block before it indexes its logs: all logs of one block are absent. */
   missing_logs: ['eth_getLogs'],
   null_block: ['eth_getBlockByNumber', 'eth_getBlockByHash'],
   null_receipt: ['eth_getTransactionReceipt', 'eth_getBlockReceipts'],
   duplicate_logs: ['eth_getLogs'],
   reorder_logs: ['eth_getLogs'],
-  /** Ranges wider than a limit are refused, each time in another provider's words. */
+  /** A range limit, worded as by a random provider. */
   range_limit: ['eth_getLogs'],
 } as const satisfies Record<string, readonly string[]>
 
 export type RequestFault = (typeof REQUEST_KINDS)[number]
 export type AnswerFault = keyof typeof ANSWER_KINDS
-/** `silent_socket`: a WebSocket stays open and says nothing more. */
+/** `silent_socket`: a WebSocket stays open without further messages. */
 export type FaultKind = RequestFault | AnswerFault | 'silent_socket'
 
 export const FAULT_KINDS: readonly FaultKind[] = [
@@ -30,20 +30,23 @@ export const FAULT_KINDS: readonly FaultKind[] = [
   'silent_socket',
 ]
 
-/** One call of a method, by its number among the calls of that method, from 1. A batch as a whole has the method `batch`, what a node sends by itself `notification`. */
+/**
+ * A call of a method with its ordinal among the method's calls, from 1. A whole batch has the method `batch`, a node's
+ * own message `notification`.
+ */
 export interface FaultRequest {
   method: string
   ordinal: number
   params: readonly unknown[]
 }
 
-/** How probable each fault is, a call that it can touch; or a plan that says what goes wrong with each call. */
+/** Probability of each fault per call it applies to, or a plan that names each call's fault. */
 export type Faults = Partial<Record<FaultKind, number>> | ((request: FaultRequest) => FaultKind | null)
 
 export const NOTIFICATION = 'notification'
 export const BATCH = 'batch'
 
-/** Whether a fault can touch a call. Calls inside a batch share its connection and its body. */
+/** Whether a fault applies to a call. Calls inside a batch share its connection and body. */
 function touches(kind: FaultKind, method: string, isInBatch: boolean): boolean {
   if (kind === 'silent_socket') return method === NOTIFICATION
   if (method === NOTIFICATION) return kind === 'delay' || kind === 'drop'
@@ -53,7 +56,7 @@ function touches(kind: FaultKind, method: string, isInBatch: boolean): boolean {
 
 export const isAnswerFault = (kind: FaultKind): kind is AnswerFault => kind in ANSWER_KINDS
 
-/** What goes wrong with a call, by seed, method and ordinal alone; at most one thing. */
+/** Chooses a call's fault, at most one, by seed, method and ordinal only. */
 export function chooseFault(
   seed: number,
   faults: Faults,

@@ -6,15 +6,15 @@ import { between, draw, pick, sequence } from './random.js'
 import type { RpcAnswer, RpcCall, Upstream } from './upstream.js'
 import { RATE_LIMITS, SERVER_ERRORS, type Wording } from './wordings.js'
 
-/** What goes back to who asked; null: the connection is cut instead. */
+/** Answer to the client; null: the connection is cut. */
 export type Reply = { status: number; headers: Record<string, string>; text: string } | null
 
 export interface Pipe {
-  /** Answers the body of a request: a call or a batch. */
+  /** Answers a request's body: a call or a batch. */
   handle(body: string): Promise<Reply>
-  /** What goes wrong with a message that the node sends by itself. */
+  /** Fault of a message that the node sends by itself. */
   faultOf(method: string): FaultKind | null
-  /** Notes that a fault was injected. */
+  /** Counts an injected fault. */
   note(kind: FaultKind): void
   /** A delay in milliseconds. */
   delayMs(): number
@@ -30,11 +30,11 @@ export interface PipeOptions {
 
 const JSON_HEADERS = { 'content-type': 'application/json' }
 
-/** Answers JSON-RPC out of a node's answers and faults. */
+/** Creates a pipe that answers JSON-RPC from a node's answers and injected faults. */
 export function createPipe({ upstream, seed, faults, limits, onFault }: PipeOptions): Pipe {
   const forks = createForks(seed, upstream, limits.forkBlocks)
   const ordinals = new Map<string, number>()
-  /** The newest answer a method, for whoever gets another one's answer. */
+  /** Newest answer per method, for a client that is to get another one's. */
   const latest = new Map<string, { id: RpcCall['id']; answer: RpcAnswer }>()
   let newest: FaultRequest = { method: '', ordinal: 0, params: [] }
 
@@ -51,7 +51,7 @@ export function createPipe({ upstream, seed, faults, limits, onFault }: PipeOpti
   const ask = async (call: RpcCall): Promise<RpcAnswer> =>
     (await forks.known(call)) ?? (await upstream(call.method, call.params))
 
-  /** The answer to one call, wrong where its fault is one of answers. */
+  /** Answers one call, wrongly where its fault is one of answers. */
   const answer = async (call: RpcCall, request: FaultRequest, kind: FaultKind | null): Promise<FaultyAnswer> => {
     if (kind !== null && isAnswerFault(kind)) {
       const next = sequence(seed, 'answer', request.method, request.ordinal)
@@ -71,7 +71,7 @@ export function createPipe({ upstream, seed, faults, limits, onFault }: PipeOpti
       const { status = 200, ...rest } = await answer(call, request, kind)
       const before = latest.get(call.method)
       latest.set(call.method, { id: call.id, answer: rest })
-      // somebody else's answer under its own id
+      // another client's answer under this call's id
       const given =
         kind === 'wrong_id' ? (before ?? { id: `${call.id}0`, answer: rest }) : { id: call.id, answer: rest }
       return { status, text: JSON.stringify({ jsonrpc: '2.0', id: given.id, ...given.answer }) }
@@ -95,7 +95,7 @@ export function createPipe({ upstream, seed, faults, limits, onFault }: PipeOpti
     })
   }
 
-  /** Carries a request out under a fault of whole requests. */
+  /** Handles a request under a fault of whole requests. */
   const faulty = async (
     request: FaultRequest,
     kind: FaultKind | null,
@@ -106,7 +106,7 @@ export function createPipe({ upstream, seed, faults, limits, onFault }: PipeOpti
     if (kind !== null && !isAnswerFault(kind)) onFault(kind, request)
     if (kind === 'rate_limit') return worded(pick(random('wording'), RATE_LIMITS), limits.retryAfterS)
     if (kind === 'server_error') return worded(pick(random('wording'), SERVER_ERRORS), null)
-    // half of what is dropped has reached the node: a transaction may be sent though nobody was told
+    // half of the dropped requests reach the node: a transaction may be sent without an answer
     if (kind === 'drop' && random('half') < 0.5) return null
     const { status, text } = await work()
     if (kind === 'drop') return null

@@ -2,14 +2,14 @@ import { WebSocket } from 'ws'
 import { NOTIFICATION } from './kinds.js'
 import type { Pipe } from './pipe.js'
 
-/** Subscriptions live on the node's own socket; every other call goes the way of HTTP. */
+/** Methods that need the node's own socket; all others are forwarded over HTTP. */
 const SUBSCRIPTION_METHODS = ['eth_subscribe', 'eth_unsubscribe']
 
-/** Joins a client's socket to one of the node, with faults in between. */
+/** Connects a client's socket to one of the node, with faults in between. */
 export function relaySocket(client: WebSocket, wsUrl: string, pipe: Pipe): void {
   const node = new WebSocket(wsUrl)
   const waiting: string[] = []
-  /** Open, and dead: nothing goes through any more in either direction. */
+  /** Whether the socket is open but dead in both directions. */
   let isSilent = false
 
   const toNode = (text: string) => {
@@ -31,7 +31,7 @@ export function relaySocket(client: WebSocket, wsUrl: string, pipe: Pipe): void 
       if (isSubscription(text)) toNode(text)
       else {
         const reply = await pipe.handle(text)
-        // a status says nothing on a socket: a refusal ends it
+        // a socket has no status: a refusal ends it
         if (reply === null || reply.status >= 400) end()
         else toClient(reply.text)
       }

@@ -1,4 +1,4 @@
-/** The node behind the proxy. */
+/** JSON-RPC call to the node behind the proxy. */
 export interface RpcCall {
   id: number | string | null
   method: string
@@ -10,7 +10,7 @@ export interface RpcAnswer {
   error?: { code: number; message: string; data?: unknown }
 }
 
-/** Asks the node itself. @throws when it does not answer */
+/** Calls the node. @throws when the node does not answer */
 export type Upstream = (method: string, params: readonly unknown[]) => Promise<RpcAnswer>
 
 export function createUpstream(rpcUrl: string): Upstream {

@@ -1,4 +1,4 @@
-/** What nodes and providers say, each in its own words. */
+/** Error answer in a node's or provider's wording. */
 export interface Wording {
   /** HTTP status. */
   status: number
@@ -7,7 +7,7 @@ export interface Wording {
   data?: unknown
 }
 
-/** Refusals of `eth_getLogs` for its range. `%d` is the limit, `%r` the range that was asked for. */
+/** Refusals of an `eth_getLogs` range. `%d` is the limit, `%r` the requested range. */
 export const RANGE_LIMITS: readonly Wording[] = [
   // Alchemy, with and without a plan
   {
@@ -67,7 +67,7 @@ export const RATE_LIMITS: readonly Wording[] = [
   { status: 429, code: -32007, message: '50/second request limit reached - reduce calls per second' },
 ]
 
-/** Answers of a proxy in front of a node. */
+/** Errors of a proxy in front of a node. */
 export const SERVER_ERRORS: readonly Wording[] = [
   { status: 500, code: 0, message: 'Internal Server Error' },
   { status: 502, code: 0, message: '<html><head><title>502 Bad Gateway</title></head></html>' },
@@ -75,7 +75,7 @@ export const SERVER_ERRORS: readonly Wording[] = [
   { status: 504, code: 0, message: 'upstream request timeout' },
 ]
 
-/** A wording with its numbers filled in. */
+/** Fills the numbers into a wording. */
 export function fill<T>(value: T, limit: number, range: number): T {
   const text = JSON.stringify(value).replaceAll('%d', String(limit)).replaceAll('%r', String(range))
   return JSON.parse(text) as T

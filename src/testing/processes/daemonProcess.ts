@@ -9,40 +9,40 @@ const STOP_GRACE_MS = 12_000
 export type DaemonEnvironment = Readonly<Record<string, string | undefined>>
 
 export interface DaemonProcess {
-  /** Of the newest run. */
+  /** Process id of the newest run. */
   readonly pid: number
   /** Sends a signal and waits for the process to end. */
   kill(signal: NodeJS.Signals): Promise<void>
-  /** Ends it (SIGTERM) if it runs, starts it again and waits until it is ready. `env` is added to what it had. */
+  /** Restarts it after SIGTERM and waits until it is ready. `env` is added to the environment. */
   restart(env?: DaemonEnvironment): Promise<void>
-  /** Starts it again without waiting for anything: for runs that are meant to die. */
+  /** Restarts it after SIGKILL without waiting, for runs that are meant to die. */
   spawn(env?: DaemonEnvironment): Promise<void>
-  /** @throws when it ends or isn't ready in time, with the reasons it gives. */
+  /** @throws Error with its reasons when it ends or isn't ready in time */
   waitUntilReady(): Promise<void>
-  /** Settles when the newest run has ended. */
+  /** Settles at the end of the newest run. */
   exited(): Promise<{ code: number | null; signal: NodeJS.Signals | null }>
   isRunning(): boolean
-  /** Everything that all runs have logged. */
+  /** Logs of all runs. */
   logs(): string
 }
 
 export interface DaemonOptions {
-  /** The whole environment of the process; nothing is inherited. */
+  /** Complete environment of the process; nothing is inherited. */
   env: DaemonEnvironment
-  /** Base address of its operator's routes. */
+  /** Base address of the operator's routes. */
   opsUrl: string
   logFile: string
   onSpawn: (pid: number, marker: string) => void
-  /** Called when it ends and nobody asked it to. */
+  /** Called when it ends unrequested. */
   onEnd: () => void
 }
 
-/** Starts `clusterd start` as a process of its own, which ends when this one does. */
+/** Starts `clusterd start` as a child process, which ends with this one. */
 export async function startDaemonProcess(options: DaemonOptions): Promise<DaemonProcess> {
   const { command, args, marker } = await programCommand('cli')
   let child: Child
   let isAskedToEnd = false
-  /** It has sent its message: the ports are its own, and what answers on them is no stranger. */
+  /** Set once the child reports ready over IPC; only then is the listener on the port known to be its own. */
   let isUp = false
   const spawn = async (env: DaemonEnvironment = {}) => {
     child = await spawnChild({
@@ -50,7 +50,7 @@ export async function startDaemonProcess(options: DaemonOptions): Promise<Daemon
       args: [...args, 'start'],
       logFile: options.logFile,
       env: definedOnly({ ...options.env, ...env, CLUSTERD_PARENT_PID: String(process.pid) }),
-      ipc: true, // its end tells the daemon at once that this process is gone
+      ipc: true, // tells the daemon at once when this process ends
       exitSignal: 'SIGTERM',
     })
     isAskedToEnd = false
@@ -90,7 +90,7 @@ export async function startDaemonProcess(options: DaemonOptions): Promise<Daemon
   }
 }
 
-/** A chain the daemon will take nothing more from: no waiting mends that. */
+/** A chain that the daemon has halted; waiting does not help. */
 export class ChainHaltedError extends Error {
   override name = 'ChainHaltedError'
 }
@@ -119,7 +119,7 @@ function isHalted(problem: string): boolean {
   return problem.includes(': halted: ')
 }
 
-/** What `/ready` says; an operator's port that doesn't answer is not ready. */
+/** Asks `/ready`; an operator's port without an answer is not ready. */
 export async function askReady(opsUrl: string): Promise<{ ready: boolean; problems: string[] }> {
   try {
     const response = await fetch(`${opsUrl}/ready`, { signal: AbortSignal.timeout(2_000) })
@@ -130,7 +130,7 @@ export async function askReady(opsUrl: string): Promise<{ ready: boolean; proble
   }
 }
 
-/** `clusterd` prints why it stops as its last line that is not JSON. */
+/** The daemon's reason to stop: its last line that is not JSON. */
 function lastSentence(child: Child): string {
   const lines = child.logTail().trim().split('\n')
   const said = lines.findLast((line) => line.startsWith('clusterd: '))

@@ -4,7 +4,7 @@ import { identifyProcess, sleep } from './processes.js'
 
 const LOCK_POLL_MS = 20
 
-/** Writes `content` so that a reader, or a crash at any instant, sees the old file or the new one, never a half. */
+/** Writes `content` atomically: a reader, or a crash at any instant, finds the old file or the new one. */
 export function writeAtomically(file: string, content: string | Buffer, mode = 0o644): void {
   fs.mkdirSync(path.dirname(file), { recursive: true })
   const temporary = `${file}.${process.pid}.tmp`
@@ -12,12 +12,12 @@ export function writeAtomically(file: string, content: string | Buffer, mode = 0
   fs.renameSync(temporary, file)
 }
 
-/** A lock held by this process through a file; a holder that died (even by kill -9) holds nothing. */
+/** A lock of this process through a file; a dead holder (even after kill -9) holds nothing. */
 export interface FileLock {
   release(): void
 }
 
-/** Takes the lock at `file`; answers undefined and the holder's pid when a live process has it. */
+/** Takes the lock at `file`; returns the holder's pid when a live process has it. */
 export function tryLock(file: string): { lock: FileLock } | { heldBy: number } {
   fs.mkdirSync(path.dirname(file), { recursive: true })
   const own = `${process.pid} ${identifyProcess(process.pid)?.startedAt ?? '-'} ${Math.random().toString(36).slice(2)}`
@@ -25,7 +25,7 @@ export function tryLock(file: string): { lock: FileLock } | { heldBy: number } {
   fs.writeFileSync(mine, own)
   try {
     for (;;) {
-      // link() is the one step that either creates the lock with its content or fails because it exists.
+      // link() either creates the lock with its content or fails because it exists, in one step
       if (linked(mine, file)) return { lock: { release: () => releaseOwn(file, own) } }
       const holder = readOrUndefined(file)
       if (holder === undefined) continue
@@ -37,10 +37,7 @@ export function tryLock(file: string): { lock: FileLock } | { heldBy: number } {
   }
 }
 
-/**
- * Waits for the lock at `file`.
- * @throws when a live process still holds it after `deadlineMs`.
- */
+/** Waits for the lock at `file`. @throws Error when a live process still holds it after `deadlineMs` */
 export async function lockFile(file: string, deadlineMs: number): Promise<FileLock> {
   const end = performance.now() + deadlineMs
   for (;;) {
@@ -67,13 +64,13 @@ function isLiveHolder(content: string): boolean {
   return identity !== undefined && (startedAt === '-' || identity.startedAt === startedAt)
 }
 
-/** Removes a dead holder's lock. Renaming first shows whether somebody was quicker; theirs is then put back. */
+/** Removes a dead holder's lock. The rename shows whether another process was faster; its lock is put back. */
 function takeAway(file: string, expected: string): void {
   const aside = `${file}.stale.${process.pid}.${Math.random().toString(36).slice(2)}`
   try {
     fs.renameSync(file, aside)
   } catch {
-    return // somebody else took it away
+    return // removed by another process
   }
   if (readOrUndefined(aside) !== expected) linked(aside, file)
   fs.rmSync(aside, { force: true })

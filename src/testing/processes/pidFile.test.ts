@@ -34,7 +34,7 @@ describe('PidFile', () => {
     const earlier = new PidFile(dir)
     earlier.add(left.pid, 'anvil', 'sleep 301')
     earlier.add(kept.pid, 'postgres', 'sleep 302')
-    earlier.add(other.pid, 'daemon', 'sleep 999') // the id belongs to somebody else now
+    earlier.add(other.pid, 'daemon', 'sleep 999') // the id was reused
 
     const later = new PidFile(dir)
     expect(later.leftovers().map((entry) => entry.pid)).toEqual([left.pid, kept.pid])

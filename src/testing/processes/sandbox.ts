@@ -6,21 +6,21 @@ import type { DaemonProcess } from './daemonProcess.js'
 import { type FileLock, tryLock } from './files.js'
 import { PidFile } from './pidFile.js'
 
-/** What parts of a start share. */
+/** Resources that the parts of a world share. */
 export interface Sandbox {
   readonly home: string
   readonly isKept: boolean
   readonly pids: PidFile
   readonly lock: FileLock
   readonly log: (line: string) => void
-  /** Tells that a process has ended; nobody is told of those that `destroySandbox` ends. */
+  /** Reports the end of a process; ignored for those that `destroySandbox` ends. */
   fail: (sentence: string) => void
-  /** Ends what has been started so far, in any order and repeatedly. */
+  /** End the started parts, in any order and repeatedly. */
   readonly closers: (() => Promise<void>)[]
   daemon: DaemonProcess | undefined
 }
 
-/** Takes the home folder, for this process alone. @throws when another world runs there */
+/** Takes the home folder for this process. @throws Error when another world runs there */
 export function createSandbox(home: string | undefined, log: Sandbox['log'], fail: Sandbox['fail']): Sandbox {
   const folder = home === undefined ? fs.mkdtempSync(path.join(os.tmpdir(), 'clusterd-world-')) : path.resolve(home)
   fs.mkdirSync(folder, { recursive: true })
@@ -36,7 +36,7 @@ export function createSandbox(home: string | undefined, log: Sandbox['log'], fai
   }
 }
 
-/** Ends every process of the world and gives the folder back. */
+/** Ends every process of the world and releases the folder. */
 export async function destroySandbox(sandbox: Sandbox): Promise<void> {
   sandbox.fail = () => {}
   removeWorld(sandbox.home)

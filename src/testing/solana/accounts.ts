@@ -5,13 +5,13 @@ import type { SolanaAccount } from '../world.js'
 
 const ACCOUNTS = 5
 
-/** Who does the world's own work on the local Solana. */
+/** Accounts for the world's own work on the local Solana. */
 export type SolanaOperator = 'deployer' | 'relayer' | 'treasurer'
 
-/** The key of one of the world's own workers; a public one, as all local keys. */
+/** Key of an operator account; public, as all local keys. */
 export const solanaOperator = (operator: SolanaOperator): Keypair => localKey(`operator ${operator}`)
 
-/** Wallets for whoever plays with a local world: the same in every one. */
+/** Wallets for users of a local world; the same in every world. */
 export function solanaAccounts(): SolanaAccount[] {
   return Array.from({ length: ACCOUNTS }, (_, index) => describeAccount(localKey(`account ${index}`)))
 }
@@ -20,7 +20,7 @@ export function describeAccount({ publicKey, secretKey }: Keypair): SolanaAccoun
   return { address: publicKey.toBase58(), secretKey: bs58.encode(secretKey) }
 }
 
-/** The key of an account as described. */
+/** Keypair of an account's secret key. */
 export const keypairOf = ({ secretKey }: SolanaAccount): Keypair => Keypair.fromSecretKey(bs58.decode(secretKey))
 
 function localKey(role: string): Keypair {

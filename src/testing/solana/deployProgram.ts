@@ -10,24 +10,24 @@ import {
 import { sleep } from '../processes/processes.js'
 import { sendSolana, sendSolanaEach } from './sendSolana.js'
 
-/** Owner of programs that an authority may replace. */
+/** Owner of upgradeable programs. */
 export const UPGRADEABLE_LOADER = new PublicKey('BPFLoaderUpgradeab1e11111111111111111111111')
 
 /** Instructions of that loader (solana-loader-v3-interface): u32 tags, bincode. */
 const LOADER_INSTRUCTION = { INITIALIZE_BUFFER: 0, WRITE: 1, DEPLOY_WITH_MAX_DATA_LEN: 2 }
 const BUFFER_HEADER_BYTES = 37
 const PROGRAM_BYTES = 36
-/** A transaction has room for 1,232 bytes; this leaves enough for everything else in it. */
+/** Size of a write: a transaction has 1,232 bytes, which leaves enough for the rest. */
 const CHUNK_BYTES = 1_000
 
-/** The account in which the loader keeps a program's code and names its upgrade authority. */
+/** Account that holds a program's code and upgrade authority. */
 export function programDataAddress(programId: PublicKey): PublicKey {
   return PublicKey.findProgramAddressSync([programId.toBuffer()], UPGRADEABLE_LOADER)[0]
 }
 
 /**
- * Deploys a program as `solana program deploy` does: a buffer written piece by piece, then the program out of it. The payer
- * becomes its upgrade authority. It can be called from the next slot on, for which this waits.
+ * Deploys a program as `solana program deploy` does: a buffer written in pieces, then the program from it. The payer
+ * becomes its upgrade authority. Resolves in the next slot, when the program can be called.
  */
 export async function deployProgram(
   connection: Connection,

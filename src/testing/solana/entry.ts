@@ -1,7 +1,7 @@
 import type { PriceFeeds } from '../contracts/priceFeed.js'
 import type { LocalSolana } from './localSolana.js'
 
-/** A network's Solana cluster as the daemon's chains file lists it; what is left out has the file's defaults. */
+/** A network's Solana cluster in the daemon's chains file; absent fields have the file's defaults. */
 export interface SolanaEntry {
   rpcUrls: [string]
   wsUrls: [string]
@@ -14,10 +14,10 @@ export interface SolanaEntry {
   refunds: { auto: true }
 }
 
-/** Nobody sets a local feed again, however long the world lives. */
+/** Local feeds are never updated, however long the world lives. */
 const FEED_MAX_AGE_SECONDS = 10 * 365 * 86_400
 
-/** @param program which registrar of the cluster is the network's */
+/** @param program index of the network's registrar on the cluster */
 export function solanaEntry(solana: LocalSolana, program: number, feeds: PriceFeeds, pollMs: number): SolanaEntry {
   const { rpcUrl, wsUrl, genesisHash, programs } = solana
   return {

@@ -3,9 +3,9 @@ import type { SolanaAccount, WorldSolana } from '../world.js'
 import { keypairOf } from './accounts.js'
 
 /**
- * Signs a transaction as a quote gives it (base64) and sends it, as a wallet does, without waiting for it.
+ * Signs a quote's transaction (base64) and sends it without waiting, as a wallet does.
  * @returns its signature
- * @throws web3.js's SendTransactionError, with the program's log, when the node's trial run of it fails
+ * @throws web3.js's SendTransactionError, with the program's log, when the node's simulation fails
  */
 export async function payQuote(
   { rpcUrl, wsUrl }: Pick<WorldSolana, 'rpcUrl' | 'wsUrl'>,

@@ -8,21 +8,22 @@ import { writeProgram } from './surfpool.js'
 
 const PROGRAM = new URL('../../../contracts/solana/registrar/registrar.so', import.meta.url)
 
-/** The built program, as the loader takes it. */
+/** Built program in the loader's form. */
 export const registrarCode = (): Uint8Array => readFileSync(PROGRAM)
 
-/** A registrar on a cluster, with who may do what there. */
+/** A registrar on a cluster with its authorities. */
 export interface DeployedRegistrar {
   programId: PublicKey
-  /** The slot after which it stood ready. */
+  /** Slot of its deployment. */
   slot: number
   relayAuthority: Keypair
   treasuryAuthority: Keypair
 }
 
 /**
- * Deploys the registrar under a fresh key and initializes it. `payer` becomes its upgrade authority and needs about a quarter
- * of a SOL. `surfpool` is where the cluster is one: it takes a program without a deployment's transactions.
+ * Deploys the registrar under a fresh key and initializes it. `payer` becomes its upgrade authority and needs about a
+ * quarter of a SOL.
+ * @param surfpool the cluster if it is a Surfpool, which takes a program without transactions
  */
 export async function deployRegistrar(
   connection: Connection,
@@ -45,7 +46,7 @@ export async function deployRegistrar(
   return { programId: program.publicKey, slot, relayAuthority, treasuryAuthority }
 }
 
-/** `initialize`, signed by the program's upgrade authority, who pays. */
+/** `initialize`, signed and paid by the program's upgrade authority. */
 export function initializeInstruction(
   programId: PublicKey,
   upgradeAuthority: PublicKey,

@@ -12,7 +12,7 @@ const CONFIRM_DEADLINE_MS = 30_000
 const POLL_MS = 20
 const AIRDROP_LAMPORTS = 100_000_000_000
 
-/** A transaction that the cluster took and that failed, with its log. */
+/** A transaction that landed and failed, with its log. */
 export class SolanaTransactionError extends Error {
   override name = 'SolanaTransactionError'
   constructor(
@@ -24,8 +24,9 @@ export class SolanaTransactionError extends Error {
 }
 
 /**
- * Signs and sends one transaction, fee paid by the first signer, and waits until it is confirmed (commitment "confirmed").
- * Gives its signature. @throws SolanaTransactionError when it fails, Error when it isn't confirmed in 30 s
+ * Signs and sends one transaction, paid by the first signer, and waits for commitment "confirmed".
+ * @returns its signature
+ * @throws SolanaTransactionError when it fails, Error when it isn't confirmed in 30 s
  */
 export async function sendSolana(
   connection: Connection,
@@ -36,7 +37,7 @@ export async function sendSolana(
   return signature!
 }
 
-/** Sends a transaction for each list of instructions, all at once. Else as `sendSolana`. */
+/** Sends one transaction per list of instructions, all at once, otherwise as `sendSolana`. */
 export async function sendSolanaEach(
   connection: Connection,
   signers: readonly [Keypair, ...Keypair[]],
@@ -47,7 +48,7 @@ export async function sendSolanaEach(
     lists.map((instructions) => {
       const transaction = new Transaction({ feePayer: signers[0].publicKey, ...lifetime }).add(...instructions)
       transaction.sign(...signers)
-      // preflight would refuse what fails; here it lands, as it would from a wallet that skips it
+      // preflight would refuse a failing transaction, which lands here as from a wallet that skips it
       return connection.sendRawTransaction(transaction.serialize(), { skipPreflight: true })
     }),
   )
@@ -73,7 +74,7 @@ export async function confirmSolana(connection: Connection, signatures: readonly
 const isConfirmed = (status: TransactionConfirmationStatus | undefined): boolean =>
   status === 'confirmed' || status === 'finalized'
 
-/** Gives accounts 100 SOL each by the cluster's faucet. */
+/** Gives accounts 100 SOL each from the cluster's faucet. */
 export async function fundSolana(connection: Connection, addresses: readonly PublicKey[]): Promise<void> {
   const airdrops = addresses.map((address) => connection.requestAirdrop(address, AIRDROP_LAMPORTS))
   await confirmSolana(connection, await Promise.all(airdrops))

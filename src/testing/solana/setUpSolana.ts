@@ -5,7 +5,7 @@ import { deployRegistrar } from './registrar.js'
 import { fundSolana } from './sendSolana.js'
 import type { Surfpool } from './surfpool.js'
 
-/** Gives the world's accounts SOL and deploys the registrars. */
+/** Funds the world's accounts and deploys the registrars. */
 export async function setUpSolana(
   options: Pick<LocalSolanaOptions, 'rpcUrl' | 'programs'>,
   surfpool: Pick<Surfpool, 'rpcUrl' | 'wsUrl'> | undefined,
@@ -43,7 +43,7 @@ export async function setUpSolana(
   }
 }
 
-/** By custom a node's WebSocket listens one port above its HTTP. */
+/** Guesses the WebSocket: by convention one port above HTTP. */
 function guessWsUrl(rpcUrl: string): string {
   const url = new URL(rpcUrl)
   url.protocol = url.protocol === 'https:' ? 'wss:' : 'ws:'

@@ -9,19 +9,19 @@ const START_DEADLINE_MS = 20_000
 const STOP_GRACE_MS = 2_000
 
 export interface SurfpoolOptions {
-  /** Milliseconds a slot takes, default 400 as on the public clusters. */
+  /** Duration of a slot, milliseconds; default 400 as on the public clusters. */
   slotMs?: number
-  /** Where its output goes; default in the system's temporary folder. */
+  /** File for its output; default in the system's temporary folder. */
   logFile?: string
 }
 
-/** A local Solana cluster of one node, which forgets everything when it ends. */
+/** A local Solana cluster of one node without persistence. */
 export interface Surfpool extends ProcessHandle {
   rpcUrl: string
   wsUrl: string
 }
 
-/** Surfpool's package for this platform; undefined where it isn't installed or none exists. */
+/** Surfpool's package for this platform; undefined where not installed or unsupported. */
 export function locateSurfpool(): string | undefined {
   const platform = process.platform
   const arch = process.arch
@@ -34,8 +34,8 @@ export function locateSurfpool(): string | undefined {
 }
 
 /**
- * Starts Surfpool, which is a native module, in a process of its own: it can be killed as a node can, and ends with this one.
- * @throws with one line that names the cause: package absent, no answer, ...
+ * Starts Surfpool, a native module, in a child process, so that it can be killed like a node and ends with this one.
+ * @throws Error with one line that names the cause: package absent, no answer, ...
  */
 export async function startSurfpool(options: SurfpoolOptions = {}): Promise<Surfpool> {
   const module = locateSurfpool()
@@ -45,7 +45,7 @@ export async function startSurfpool(options: SurfpoolOptions = {}): Promise<Surf
     command,
     args,
     logFile: options.logFile ?? path.join(os.tmpdir(), `clusterd-surfpool-${process.pid}.log`),
-    // its own environment only: a node of the local world takes no settings from the user's
+    // empty environment: a node of the local world ignores the user's settings
     env: {},
     ipc: true,
     exitSignal: 'SIGKILL',
@@ -73,8 +73,8 @@ async function ask(child: Child, request: SurfpoolRequest): Promise<{ rpcUrl: st
 }
 
 /**
- * Puts a program into a Surfpool's accounts, at once and without transactions: as if `upgradeAuthority` had deployed it.
- * @throws when the node is no Surfpool
+ * Writes a program to a Surfpool's accounts at once, as if `upgradeAuthority` had deployed it.
+ * @throws Error when the node is no Surfpool
  */
 export async function writeProgram(
   { rpcUrl }: { rpcUrl: string },

@@ -1,6 +1,6 @@
 import { createRequire } from 'node:module'
 
-/** The process that Surfpool runs in: started by `startSurfpool`, told what to do by one message, ends with its parent. */
+/** Process of Surfpool: started by `startSurfpool`, configured by one message, ended with its parent. */
 
 export interface SurfpoolRequest {
   /** Path of the native module. */
@@ -11,14 +11,14 @@ export interface SurfpoolRequest {
 export type SurfpoolAnswer = { rpcUrl: string; wsUrl: string } | { error: string }
 
 interface SurfnetConfig {
-  /** Asks no public cluster for accounts. */
+  /** Whether to ignore public clusters when looking up accounts. */
   offline: boolean
   slotTimeMs: number
-  /** `clock`: a slot every so many milliseconds; `transaction`, its default, makes none without transactions. */
+  /** `clock`: slots by time; `transaction` (the default): slots only with transactions. */
   blockProductionMode: 'clock' | 'transaction' | 'manual'
 }
 
-/** What is used of surfpool-sdk-*, which has no types of its own. */
+/** Subset in use of surfpool-sdk-*, which has no types. */
 interface SurfpoolSdk {
   Surfnet: {
     startWithConfig(config: SurfnetConfig): Surfnet
@@ -28,13 +28,13 @@ interface SurfpoolSdk {
 interface Surfnet {
   rpcUrl: string
   wsUrl: string
-  /** Takes what happened since the last call. Undrained, its queue fills up, and the whole cluster stands still for good. */
+  /** Takes the events since the last call. An undrained queue fills up and blocks the cluster for good. */
   drainEvents(): unknown[]
 }
 
 const DRAIN_EVERY_MS = 500
 
-/** Kept from the garbage collector: the cluster ends with it. */
+/** Protects the clusters from garbage collection, which would end them. */
 const running: Surfnet[] = []
 setInterval(() => {
   for (const net of running) net.drainEvents()

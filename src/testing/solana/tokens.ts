@@ -9,7 +9,7 @@ import { sendSolana } from './sendSolana.js'
 const TOKEN_INSTRUCTION = { MINT_TO: 7, INITIALIZE_MINT_2: 20 }
 const MINT_BYTES = 82
 
-/** Makes an SPL token that `authority` may mint; it pays. @returns its mint */
+/** Creates an SPL token that `authority` may mint and pays for. @returns its mint */
 export async function createMint(connection: Connection, authority: Keypair, decimals = 6): Promise<PublicKey> {
   const mint = Keypair.generate()
   await sendSolana(
@@ -36,7 +36,7 @@ export async function createMint(connection: Connection, authority: Keypair, dec
   return mint.publicKey
 }
 
-/** Mints tokens into a wallet's associated account, which is made where there is none; the authority pays. */
+/** Mints tokens into a wallet's associated account, created if absent; the authority pays. */
 export async function mintTokens(
   connection: Connection,
   authority: Keypair,
@@ -64,11 +64,11 @@ export async function mintTokens(
 export interface CommunityPaymentOrder extends Pick<CommunityTerms, 'amount' | 'recipient'> {
   community: string
   name: string
-  /** SOL where none is given. */
+  /** SOL when absent. */
   token?: PaidToken
 }
 
-/** Pays for a name of a community, and waits until it is confirmed. @returns the signature @throws as `sendSolana` */
+/** Pays for a community name and waits for confirmation. @returns the signature @throws as `sendSolana` */
 export function payCommunity(
   connection: Connection,
   programId: string,
