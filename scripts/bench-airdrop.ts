@@ -13,8 +13,8 @@ import bs58 from 'bs58'
 import pg from 'pg'
 import { generatePrivateKey } from 'viem/accounts'
 import { setDistributor } from '../src/db/airdrop/airdrops.js'
+import { findOpenAirdrop } from '../src/db/airdrop/answers.js'
 import { proofSteps } from '../src/db/airdrop/pages.js'
-import { findAirdrop } from '../src/db/airdrop/read.js'
 import { createPool } from '../src/db/pg/pool.js'
 import { parseAddress } from '../src/registry/primitives/address.js'
 import { createDatabase, startPostgres } from '../src/testing/processes/postgres.js'
@@ -157,7 +157,7 @@ async function pagesOf(client: pg.Client, airdrop: number, accounts: readonly Bu
 async function lookUp(api: string, databaseUrl: string, bundles: readonly Bundle[]): Promise<void> {
   const client = new pg.Client({ connectionString: databaseUrl })
   await client.connect()
-  const airdrop = (await findAirdrop(client, 'mainnet', COMMUNITY))!
+  const airdrop = (await findOpenAirdrop(client, 'mainnet', COMMUNITY))!
   const agent = new Agent({ keepAlive: true, maxSockets: 1 })
   const accounts = bundles.map(({ addresses }) => addresses.map(storedOf))
   const pages: number[][] = []

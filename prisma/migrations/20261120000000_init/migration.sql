@@ -407,7 +407,7 @@ CREATE TABLE "airdrops" (
   "total" DECIMAL(78,0) NOT NULL,
   "token" BYTEA,
   "distributor" BYTEA,
-  "ends_at" BIGINT,
+  "ends_at_s" BIGINT,
   "from_block" BIGINT,
   "next_block" BIGINT,
   "parent_hash" BYTEA,
@@ -417,7 +417,7 @@ CREATE TABLE "airdrops" (
   -- a distributor (open 1, ended 2) comes with all that is needed to watch it; without one there is nothing to watch (loaded 0)
   CONSTRAINT "airdrops_state_check" CHECK (
     ("state" = 0 AND "distributor" IS NULL AND "next_block" IS NULL) OR
-    ("state" IN (1, 2) AND "distributor" IS NOT NULL AND "token" IS NOT NULL AND "ends_at" IS NOT NULL
+    ("state" IN (1, 2) AND "distributor" IS NOT NULL AND "token" IS NOT NULL AND "ends_at_s" IS NOT NULL
       AND "from_block" IS NOT NULL AND "next_block" IS NOT NULL))
 );
 CREATE UNIQUE INDEX "airdrops_network_community_key" ON "airdrops" ("network", "community");

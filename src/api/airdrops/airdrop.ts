@@ -1,5 +1,6 @@
 import type { DistributorClaim, Hex } from '../../chains/chain.js'
-import { type Allocation, findBundleAllocations, findOpenAirdrop, readAirdropProofs } from '../../db/airdrop/read.js'
+import { type Allocation, findBundleAllocations, findOpenAirdrop } from '../../db/airdrop/answers.js'
+import { readAirdropProofs } from '../../db/airdrop/proofs.js'
 import { addressToWord, decodeAddress } from '../../registry/primitives/address.js'
 import { toHex } from '../../registry/primitives/bytes.js'
 import type { Context } from '../http/context.js'

@@ -1,5 +1,6 @@
 import type { DistributorClaim, Hex } from '../../chains/chain.js'
-import type { BundleWallet, OpenAirdrop } from '../../db/airdrop/read.js'
+import type { OpenAirdrop } from '../../db/airdrop/airdrops.js'
+import type { BundleWallet } from '../../db/airdrop/answers.js'
 import type { Address, AddressType } from '../../registry/primitives/address.js'
 import { toHex } from '../../registry/primitives/bytes.js'
 import type { Network } from '../../registry/primitives/network.js'

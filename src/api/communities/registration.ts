@@ -1,6 +1,6 @@
 import type { EvmCommunityPayment, SolanaCommunityPayment } from '../../chains/chain.js'
 import { readWalletFacts } from '../../chains/walletFacts.js'
-import { hasClaimed } from '../../db/airdrop/read.js'
+import { hasClaimed } from '../../db/airdrop/answers.js'
 import { findClusterId } from '../../db/registry/clusters.js'
 import { verifiedInClusters } from '../../db/registry/communities.js'
 import { communityNameAvailability, findCommunityRules, standingOf } from '../../db/registry/communityNames.js'

@@ -1,10 +1,16 @@
 import type pg from 'pg'
-import { NETWORK_CODE, type Network } from '../../registry/primitives/network.js'
-import { AIRDROP_STATE } from '../pg/codes.js'
-import { inTransaction } from '../pg/pool.js'
-import { type Airdrop, findAirdrop } from './read.js'
+import type { Network } from '../../registry/primitives/network.js'
+import type { Prisma, Airdrop as StoredAirdrop } from '../generated/client.js'
+import { AIRDROP_STATE, type AirdropState, wordOf } from '../pg/codes.js'
+import { type Plain, plain, prismaOf, stored } from '../prisma.js'
 
-/** What an operator sets of an airdrop and how it goes away. Its file is loaded by airdropLoad.ts, its claims are in airdropClaims.ts. */
+/** Airdrops as an operator lists and changes them; load.ts loads and removes them, answers.ts holds the hot reads. */
+
+/** An airdrop without its counts, which would cost a count per answer. Addresses of contracts are 20 bytes. */
+export type OpenAirdrop = Omit<Plain<StoredAirdrop>, 'state'> & { state: AirdropState }
+
+/** An airdrop with its claimed allocations: seen on chain, and confirmed among them. */
+export type Airdrop = OpenAirdrop & { claimed: { seen: number; confirmed: number } }
 
 /** A deployed distributor, as its chain shows it. Addresses are 20 bytes. */
 export interface Distributor {
@@ -14,13 +20,13 @@ export interface Distributor {
   token: Buffer
   /** Unix time, seconds. */
   endsAtS: number
-  /** Where its claims are looked for first; undefined: as it was, of a new one where the chain's indexing begins. */
+  /** First block that may hold its claims; undefined: unchanged, and `startBlock` for a new distributor. */
   fromBlock: number | undefined
-  /** Where the chain's indexing begins; block 0 unless given. */
+  /** First block that the chain is indexed from; 0 unless given. */
   startBlock?: number
 }
 
-/** What is known of a distributor before it is deployed; undefined: as it was. */
+/** Parameters of a distributor that is not deployed yet; undefined leaves one unchanged. */
 export interface Plan {
   label?: string | undefined
   token?: Buffer | undefined
@@ -32,9 +38,35 @@ export class AirdropError extends Error {
   override name = 'AirdropError'
 }
 
+/** The airdrop of a community, null where it has none. */
+export async function findAirdrop(pool: pg.Pool, network: Network, community: string): Promise<Airdrop | null> {
+  return (await read(prismaOf(pool), stored({ network, community })))[0] ?? null
+}
+
+/** Airdrops of these networks, by network and community. */
+export async function listAirdrops(pool: pg.Pool, networks: readonly Network[]): Promise<Airdrop[]> {
+  return read(prismaOf(pool), { OR: networks.map((network) => stored({ network })) })
+}
+
+async function read(prisma: Prisma.TransactionClient, where: Prisma.AirdropWhereInput): Promise<Airdrop[]> {
+  const rows = await prisma.airdrop.findMany({ where, orderBy: [{ network: 'asc' }, { community: 'asc' }] })
+  const counts = await prisma.airdropClaim.groupBy({
+    by: ['network', 'airdrop', 'confirmed'],
+    where: { OR: rows.map(({ network, airdrop }) => ({ network, airdrop })) },
+    _count: true,
+  })
+  return rows.map((row) => {
+    const own = counts.filter(({ network, airdrop }) => network === row.network && airdrop === row.airdrop)
+    const confirmed = own.find((count) => count.confirmed)?._count ?? 0
+    const unconfirmed = own.find((count) => !count.confirmed)?._count ?? 0
+    const claimed = { seen: confirmed + unconfirmed, confirmed }
+    return { ...plain(row), state: wordOf(AIRDROP_STATE, row.state), claimed }
+  })
+}
+
 /**
- * Names the contract that pays an airdrop, or where its claims are looked for first: they are read from there on.
- * @returns false where that was so already
+ * Sets the contract that pays an airdrop, and the block from which its claims are indexed.
+ * @returns false where nothing changed
  * @throws AirdropError where the community has none, or another distributor that was claimed from
  */
 export async function setDistributor(
@@ -43,85 +75,69 @@ export async function setDistributor(
   community: string,
   to: Distributor,
 ): Promise<boolean> {
-  return inTransaction(pool, async (client) => {
-    const airdrop = await lockAirdrop(client, network, community)
+  return change(pool, network, community, (airdrop) => {
     const isSame = airdrop.distributor?.equals(to.distributor) && airdrop.label === to.label
     const fromBlock = to.fromBlock ?? (isSame ? airdrop.fromBlock : to.startBlock) ?? 0
-    if (isSame && fromBlock === airdrop.fromBlock) return false
+    if (isSame && fromBlock === airdrop.fromBlock) return null
     if (!isSame && airdrop.claimed.seen > 0) throw new AirdropError(claimedFrom(airdrop, 'its distributor stays'))
-    await client.query(
-      `UPDATE airdrops SET label = $3, distributor = $4, token = $5, ends_at = $6, from_block = $7, next_block = $7,
-         parent_hash = NULL, state = $8 WHERE network = $1 AND airdrop = $2`,
-      [
-        ...[NETWORK_CODE[network], airdrop.airdrop, to.label, to.distributor, to.token, to.endsAtS, fromBlock],
-        AIRDROP_STATE.open,
-      ],
-    )
-    return true
+    const { label, distributor, token, endsAtS } = to
+    const checkpoint = { fromBlock, nextBlock: fromBlock, parentHash: null }
+    return { ...stored({ label, distributor, token, endsAtS }), ...checkpoint, state: AIRDROP_STATE.open }
   })
 }
 
 /**
- * Notes what a distributor is to be deployed with.
- * @returns false where that was so already
- * @throws AirdropError where the community has no airdrop, or a distributor already, which has all of that in its code
+ * Sets what a distributor is to be deployed with.
+ * @returns false where nothing changed
+ * @throws AirdropError where the community has no airdrop, or one with a distributor, which has all of that in its code
  */
 export async function setPlan(pool: pg.Pool, network: Network, community: string, plan: Plan): Promise<boolean> {
-  return inTransaction(pool, async (client) => {
-    const { airdrop, ...now } = await lockAirdrop(client, network, community)
+  return change(pool, network, community, (now) => {
     const { label = now.label, token = now.token, endsAtS = now.endsAtS } = plan
     const isSame = label === now.label && endsAtS === now.endsAtS && (token === now.token || now.token?.equals(token!))
-    if (isSame) return false
+    if (isSame) return null
     if (now.distributor)
       throw new AirdropError(
         `The airdrop of "${community}" has a distributor, which has chain, token and end in its code.`,
       )
-    await client.query('UPDATE airdrops SET label = $3, token = $4, ends_at = $5 WHERE network = $1 AND airdrop = $2', [
-      NETWORK_CODE[network],
-      airdrop,
-      label,
-      token,
-      endsAtS,
-    ])
-    return true
+    return stored({ label, token, endsAtS })
   })
 }
 
-/** Removes an airdrop with all that was stored of it. @returns what it was @throws AirdropError where there is none */
-export async function removeAirdrop(pool: pg.Pool, network: Network, community: string): Promise<Airdrop> {
-  return inTransaction(pool, async (client) => {
-    const airdrop = await lockAirdrop(client, network, community)
-    await deleteAirdrop(client, airdrop)
-    return airdrop
-  })
-}
-
-/** Deletes a locked airdrop. */
-export async function deleteAirdrop(client: pg.ClientBase, { network, airdrop }: Airdrop): Promise<void> {
-  for (const table of ['airdrop_claims', 'airdrop_pages', 'airdrop_allocations', 'airdrops']) {
-    await client.query(`DELETE FROM ${table} WHERE network = $1 AND airdrop = $2`, [NETWORK_CODE[network], airdrop])
-  }
-}
+/** Longest wait for the indexer, which locks an airdrop while it stores claims. */
+const LOCK_TIMEOUT_MS = 60_000
 
 /**
- * Holds off claims that are being stored, and other commands, until the transaction ends.
- * @throws AirdropError where there is no airdrop
+ * Changes a locked airdrop: neither claims nor other commands change it meanwhile.
+ * @param decide returns the changed fields, or null where nothing changes
+ * @returns whether anything changed
+ * @throws AirdropError where the community has no airdrop
  */
-async function lockAirdrop(client: pg.ClientBase, network: Network, community: string): Promise<Airdrop> {
-  await client.query('SELECT FROM airdrops WHERE network = $1 AND community = $2 FOR UPDATE', [
-    NETWORK_CODE[network],
-    community,
-  ])
-  const airdrop = await findAirdrop(client, network, community)
-  if (!airdrop)
-    throw new AirdropError(`${network} has no airdrop of "${community}": \`clusterd airdrop list\` shows them.`)
-  return airdrop
+function change(
+  pool: pg.Pool,
+  network: Network,
+  community: string,
+  decide: (airdrop: Airdrop) => Prisma.AirdropUpdateInput | null,
+): Promise<boolean> {
+  const where = stored({ network, community })
+  return prismaOf(pool).$transaction(
+    async (tx) => {
+      await tx.$executeRaw`SELECT FROM airdrops WHERE network = ${where.network} AND community = ${community} FOR UPDATE`
+      const [airdrop] = await read(tx, where)
+      if (!airdrop) throw new AirdropError(noAirdrop(network, community))
+      const data = decide(airdrop)
+      if (data) await tx.airdrop.update({ where: { network_community: where }, data })
+      return data !== null
+    },
+    { timeout: LOCK_TIMEOUT_MS },
+  )
 }
 
-/** As `lockAirdrop`, null where there is none. */
-export async function lockIfThere(client: pg.ClientBase, network: Network, community: string): Promise<Airdrop | null> {
-  return (await findAirdrop(client, network, community)) && lockAirdrop(client, network, community)
-}
+export const noAirdrop = (network: Network, community: string): string =>
+  `${network} has no airdrop of "${community}": \`clusterd airdrop list\` shows them.`
 
-export const claimedFrom = ({ community, claimed }: Airdrop, therefore: string): string =>
+export const claimedFrom = (
+  { community, claimed }: { community: string; claimed: { seen: number } },
+  therefore: string,
+): string =>
   `${claimed.seen} of the airdrop of "${community}" ${claimed.seen === 1 ? 'is' : 'are'} claimed already: ${therefore}.`

@@ -6,22 +6,22 @@ import { AIRDROP_STATE } from '../pg/codes.js'
 import { CHUNK_BYTES, CopyBuffer, copyRows, startCopy } from '../pg/copy.js'
 import { LOCK_CLASS } from '../pg/leader.js'
 import { inTransaction } from '../pg/pool.js'
-import { AirdropError, claimedFrom, deleteAirdrop, lockIfThere } from './airdrops.js'
+import { execute, query } from '../pg/rows.js'
+import { type Airdrop, AirdropError, claimedFrom, findAirdrop, noAirdrop } from './airdrops.js'
 import { createPageWriter } from './pages.js'
-import { type Airdrop, findAirdrop } from './read.js'
 
 /**
- * Takes in the file of an airdrop in one transaction: rows are staged as they are read, PostgreSQL sorts their leaves, the
- * tree is built out of a cursor, its pages are written as they fill. What is kept in this process is a few thousand rows.
+ * Loads the file of an airdrop in one transaction: rows are staged as they are read, PostgreSQL sorts their leaves, the tree is
+ * built from a cursor, and its pages are written as they fill. This process holds a few thousand rows at a time.
  */
 
 /** Second key of the lock under which a network's airdrops are loaded, beside those of leader.ts. */
 const LOAD_LOCK = 3
 const UNIQUE_VIOLATION = '23505'
 const FETCH_LEAVES = 10_000
-/** Leaves are sorted twice and accounts once; more goes through files of the server. */
+/** Memory of the server's sorts, of leaves (twice) and accounts (once); larger ones go through its files. */
 const SORT_MEMORY = '64MB'
-/** Of lines that repeat an account, so many are told. */
+/** Upper bound on reported lines that repeat an account. */
 const REPEATED_LIMIT = 1_000
 
 export interface LoadRequest {
@@ -34,24 +34,24 @@ export interface LoadRequest {
   endsAtS: number | null
   /** SHA-256 of the file. */
   fileHash: Buffer
-  /** Whether another file may take the place of one that nobody has claimed from. */
+  /** Whether the file may replace another one that nobody has claimed from. */
   replaces: boolean
   nowMs: number
   onProgress?: (progress: LoadProgress) => void
 }
 
-/** What is going on: rows are counted by whoever reads them, leaves as the tree grows. */
+/** Steps after the rows are read; leaves are counted as the tree grows. */
 export type LoadProgress = { step: 'sorting' } | { step: 'growing'; leaves: number; of: number } | { step: 'closing' }
 
-/** Where rows go as they are read. */
+/** Takes rows as they are read. */
 export interface Stage {
   /** @param account stored address @param amount above 0 @param line that it stands on */
   add(account: Buffer, amount: bigint, line: number): void
-  /** Waits while more rows are on their way than the server takes. */
+  /** Waits while the server is slower than the reader. */
   drain(): Promise<void>
 }
 
-/** Lines that repeat the account of an earlier one, in order. */
+/** Thrown for lines that repeat the account of an earlier one, in order. */
 export class RepeatedAccountsError extends Error {
   override name = 'RepeatedAccountsError'
   constructor(readonly lines: readonly { line: number; first: number }[]) {
@@ -61,8 +61,8 @@ export class RepeatedAccountsError extends Error {
 
 /**
  * Loads an airdrop: all of it or, when anything fails, nothing.
- * @param read hands every row to the stage; what it throws undoes everything
- * @returns the airdrop, and whether that very file was loaded before: then nothing is done
+ * @param read hands every row to the stage; a thrown error rolls everything back
+ * @returns the airdrop, and false in `isNew` where the same file was loaded before and nothing is done
  * @throws AirdropError where the community has another one that may not be replaced, or the rows make none;
  *   RepeatedAccountsError
  */
@@ -72,30 +72,63 @@ export async function loadAirdrop(
   read: (stage: Stage) => Promise<void>,
 ): Promise<{ airdrop: Airdrop; isNew: boolean }> {
   const { network, community } = request
-  return inTransaction(pool, async (client) => {
+  const isNew = await inTransaction(pool, async (client) => {
     await lockLoads(client, network)
-    const existing = await findAirdrop(client, network, community)
-    if (existing?.fileHash.equals(request.fileHash)) return { airdrop: existing, isNew: false }
+    const existing = await findStored(client, network, community)
+    if (existing?.fileHash.equals(request.fileHash)) return false
     if (existing) assertReplaceable(existing, request)
     await client.query(`SET LOCAL work_mem = '${SORT_MEMORY}'`)
     const { leafCount, total } = await stageRows(client, read)
     request.onProgress?.({ step: 'sorting' })
-    const airdrop = await nextNumber(client)
-    await writeAllocations(client, network, airdrop, leafCount)
-    const root = await growTree(client, network, airdrop, leafCount, (leaves) =>
+    const tree = { network, airdrop: await nextNumber(client), leafCount }
+    await writeAllocations(client, tree)
+    const root = await growTree(client, tree, (leaves) =>
       request.onProgress?.({ step: 'growing', leaves, of: leafCount }),
     )
     request.onProgress?.({ step: 'closing' })
-    // it may have been claimed from meanwhile
-    const replaced = await lockIfThere(client, network, community)
+    // claims may have been stored meanwhile
+    const replaced = await findStored(client, network, community, 'FOR UPDATE')
     if (replaced) {
       assertReplaceable(replaced, request)
-      await deleteAirdrop(client, replaced)
+      await deleteAirdrop(client, network, replaced.airdrop)
     }
-    await insertAirdrop(client, request, { airdrop, root, leafCount, total })
+    await insertAirdrop(client, request, { ...tree, root, total })
     await client.query('ANALYZE airdrop_allocations, airdrop_pages')
-    return { airdrop: (await findAirdrop(client, network, community))!, isNew: true }
+    return true
   })
+  return { airdrop: (await findAirdrop(pool, network, community))!, isNew }
+}
+
+/** Removes an airdrop with all its rows. @throws AirdropError where there is none */
+export async function removeAirdrop(pool: pg.Pool, network: Network, community: string): Promise<void> {
+  await inTransaction(pool, async (client) => {
+    const stored = await findStored(client, network, community, 'FOR UPDATE')
+    if (!stored) throw new AirdropError(noAirdrop(network, community))
+    await deleteAirdrop(client, network, stored.airdrop)
+  })
+}
+
+type StoredFile = Pick<Airdrop, 'airdrop' | 'community' | 'fileHash' | 'leafCount' | 'claimed'>
+
+/** The airdrop as this transaction sees it, null where there is none; a lock holds off claims and other commands. */
+async function findStored(
+  client: pg.ClientBase,
+  network: Network,
+  community: string,
+  lock: '' | 'FOR UPDATE' = '',
+): Promise<StoredFile | null> {
+  const sql = `SELECT airdrop, community, file_hash, leaf_count FROM airdrops WHERE network = $1 AND community = $2 ${lock}`
+  const [row] = await query<Omit<StoredFile, 'claimed'>>(client, network, sql, [community])
+  if (!row) return null
+  const count = `SELECT count(*) AS seen, count(*) FILTER (WHERE confirmed) AS confirmed
+    FROM airdrop_claims WHERE network = $1 AND airdrop = $2`
+  const [claimed] = await query<Airdrop['claimed']>(client, network, count, [row.airdrop])
+  return { ...row, claimed: claimed! }
+}
+
+async function deleteAirdrop(client: pg.ClientBase, network: Network, airdrop: number): Promise<void> {
+  for (const table of ['airdrop_claims', 'airdrop_pages', 'airdrop_allocations', 'airdrops'])
+    await execute(client, network, `DELETE FROM ${table} WHERE network = $1 AND airdrop = $2`, [airdrop])
 }
 
 async function lockLoads(client: pg.ClientBase, network: Network): Promise<void> {
@@ -107,7 +140,7 @@ async function lockLoads(client: pg.ClientBase, network: Network): Promise<void>
     throw new AirdropError(`Another command is loading an airdrop of ${network}: try again when it has ended.`)
 }
 
-function assertReplaceable(existing: Airdrop, { replaces }: LoadRequest): void {
+function assertReplaceable(existing: StoredFile, { replaces }: LoadRequest): void {
   if (existing.claimed.seen > 0) throw new AirdropError(claimedFrom(existing, 'it can not be replaced any more'))
   if (!replaces)
     throw new AirdropError(
@@ -115,7 +148,7 @@ function assertReplaceable(existing: Airdrop, { replaces }: LoadRequest): void {
     )
 }
 
-/** Copies rows into a temporary table as they are read, each with its leaf. */
+/** Copies rows with their leaves into a temporary table as they are read. */
 async function stageRows(
   client: pg.ClientBase,
   read: (stage: Stage) => Promise<void>,
@@ -139,7 +172,7 @@ async function stageRows(
       },
     })
   } catch (error) {
-    // the connection is in the middle of a COPY: it has to be ended before anything can be undone
+    // ROLLBACK needs the COPY to end first
     await copy.end().catch(() => {})
     throw error
   }
@@ -155,23 +188,26 @@ async function nextNumber(client: pg.ClientBase): Promise<number> {
   return (await client.query<{ airdrop: number }>(sql)).rows[0]!.airdrop
 }
 
+interface Tree {
+  network: Network
+  airdrop: number
+  leafCount: number
+}
+
 /**
- * Laid down by account, so that the index is written from left to right. The last of n leaves, by hash, has position n - 1.
+ * Writes allocations by account, so that the index fills from left to right. The last of n leaves, by hash, has position n - 1.
  * @throws RepeatedAccountsError
  */
-async function writeAllocations(
-  client: pg.ClientBase,
-  network: Network,
-  airdrop: number,
-  leafCount: number,
-): Promise<void> {
+async function writeAllocations(client: pg.ClientBase, { network, airdrop, leafCount }: Tree): Promise<void> {
   await client.query('SAVEPOINT allocations')
   try {
-    await client.query(
+    await execute(
+      client,
+      network,
       `INSERT INTO airdrop_allocations (network, airdrop, account, index, position, amount)
        SELECT $1::smallint, $2::int, account, index, $3::int - (row_number() OVER (ORDER BY leaf))::int, amount
        FROM airdrop_staged ORDER BY account`,
-      [NETWORK_CODE[network], airdrop, 2 * leafCount - 1],
+      [airdrop, 2 * leafCount - 1],
     )
   } catch (error) {
     if (!(error instanceof pg.DatabaseError && error.code === UNIQUE_VIOLATION)) throw error
@@ -184,12 +220,10 @@ async function writeAllocations(
   }
 }
 
-/** Builds the tree out of the sorted leaves and stores its pages. @returns its root */
+/** Builds the tree from the sorted leaves and stores its pages. @returns its root */
 async function growTree(
   client: pg.ClientBase,
-  network: Network,
-  airdrop: number,
-  leafCount: number,
+  { network, airdrop, leafCount }: Tree,
   onLeaves: (leaves: number) => void,
 ): Promise<Buffer> {
   let pages = new CopyBuffer()
@@ -213,25 +247,13 @@ async function growTree(
 async function insertAirdrop(
   client: pg.ClientBase,
   { network, community, label, token, endsAtS, fileHash, nowMs }: LoadRequest,
-  { airdrop, root, leafCount, total }: { airdrop: number; root: Buffer; leafCount: number; total: bigint },
+  { airdrop, root, leafCount, total }: Tree & { root: Buffer; total: bigint },
 ): Promise<void> {
-  await client.query(
-    `INSERT INTO airdrops (network, airdrop, community, label, merkle_root, file_hash, leaf_count, total, token, ends_at,
-       state, created_ms) VALUES ($1, $2, $3, $4, $5, $6, $7, $8, $9, $10, $11, $12)`,
-    [
-      ...[
-        NETWORK_CODE[network],
-        airdrop,
-        community,
-        label,
-        root,
-        fileHash,
-        leafCount,
-        total.toString(),
-        token,
-        endsAtS,
-      ],
-      ...[AIRDROP_STATE.loaded, nowMs],
-    ],
+  await execute(
+    client,
+    network,
+    `INSERT INTO airdrops (network, airdrop, community, label, merkle_root, file_hash, leaf_count, total, token, ends_at_s,
+       state, created_ms) VALUES ($1, $2, $3, $4, $5, $6, $7, $8, $9, $10, ${AIRDROP_STATE.loaded}, $11)`,
+    [airdrop, community, label, root, fileHash, leafCount, total, token, endsAtS, nowMs],
   )
 }

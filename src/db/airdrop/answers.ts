@@ -1,0 +1,112 @@
+import type { Network } from '../../registry/primitives/network.js'
+import { BYTEA_OID, binaryArray } from '../pg/binaryArray.js'
+import { AIRDROP_STATE, wordOf } from '../pg/codes.js'
+import { prepare } from '../pg/prepared.js'
+import type { Queryable } from '../pg/rows.js'
+import type { OpenAirdrop } from './airdrops.js'
+
+const byCommunity = prepare<Omit<OpenAirdrop, 'network' | 'state'> & { state: number }>(
+  'airdrop',
+  (l) => `SELECT * FROM airdrops WHERE network = ${l.network} AND community = $1`,
+)
+
+/** The airdrop of a community for the hot path, null where it has none. */
+export async function findOpenAirdrop(db: Queryable, network: Network, community: string): Promise<OpenAirdrop | null> {
+  const [row] = await byCommunity(db, network, [community])
+  return row ? { ...row, network, state: wordOf(AIRDROP_STATE, row.state) } : null
+}
+
+/** A wallet that is verified in the caller's bundle, with what an airdrop gives it. */
+export interface BundleWallet {
+  /** Stored address. */
+  address: Buffer
+  isPrivate: boolean
+  allocation: Allocation | null
+}
+
+export interface Allocation {
+  index: number
+  /** Where its leaf stands in the tree. */
+  position: number
+  amount: bigint
+  /** Seen on chain; `isConfirmed`: and believed. */
+  claim: { tx: Buffer; isConfirmed: boolean } | null
+}
+
+interface WalletRow extends Omit<BundleWallet, 'allocation'> {
+  index: number | null
+  position: number
+  amount: bigint
+  tx: Buffer | null
+  isConfirmed: boolean
+}
+
+// A wallet is verified in one cluster at most; only what is verified there is proven to belong together.
+const bundle = prepare<WalletRow>(
+  'airdrop_bundle',
+  (
+    l,
+  ) => `SELECT w.address, w.private AS is_private, a.index, a.position, a.amount, c.tx_hash AS tx, c.confirmed AS is_confirmed
+    FROM ${l.wallets} me
+    JOIN ${l.wallets} w ON w.network = ${l.network} AND w.cluster = me.cluster AND w.verified
+    LEFT JOIN airdrop_allocations a ON a.network = ${l.network} AND a.airdrop = $2 AND a.account = w.address
+    LEFT JOIN airdrop_claims c ON c.network = ${l.network} AND c.airdrop = $2 AND c.index = a.index
+    WHERE me.network = ${l.network} AND me.address = $1 AND me.verified
+    ORDER BY w.created_seq, w.address`,
+)
+
+/**
+ * The wallets that are verified in the bundle in which `viewer` is, private ones too, oldest first, with what an airdrop gives
+ * them. Empty when `viewer` (a stored address) is verified nowhere.
+ */
+export async function findBundleAllocations(
+  db: Queryable,
+  network: Network,
+  airdrop: number,
+  viewer: Buffer,
+): Promise<BundleWallet[]> {
+  const rows = await bundle(db, network, [viewer, airdrop])
+  return rows.map(({ address, isPrivate, index, position, amount, tx, isConfirmed }) => ({
+    address,
+    isPrivate,
+    allocation: index === null ? null : { index, position, amount, claim: tx && { tx, isConfirmed } },
+  }))
+}
+
+/** Whose claims are asked for: of a bundle, or of wallets (stored addresses). */
+export type ClaimQuestion = { network: Network; community: string } & (
+  | { clusterId: Buffer }
+  | { wallets: readonly Buffer[] }
+)
+
+const claimedAmong = (network: number, accounts: string): string => `SELECT EXISTS (
+  SELECT FROM airdrops d
+  JOIN airdrop_allocations a ON a.network = d.network AND a.airdrop = d.airdrop AND a.account IN (${accounts})
+  JOIN airdrop_claims c ON c.network = d.network AND c.airdrop = d.airdrop AND c.index = a.index AND c.confirmed
+  WHERE d.network = ${network} AND d.community = $1) AS claimed`
+
+const claimedByBundle = prepare<{ claimed: boolean }>('airdrop_claimed_by_bundle', (l) =>
+  claimedAmong(
+    l.network,
+    `SELECT w.address FROM ${l.clusters} k JOIN ${l.wallets} w ON w.network = ${l.network} AND w.cluster = k.serial
+     WHERE k.network = ${l.network} AND k.id = $2 AND w.verified`,
+  ),
+)
+
+const claimedByWallets = prepare<{ claimed: boolean }>('airdrop_claimed_by_wallets', (l) =>
+  claimedAmong(l.network, 'SELECT unnest($2::bytea[])'),
+)
+
+/**
+ * Whether an allocation of a community's airdrop was claimed, confirmed on its chain, for any wallet that is verified in a
+ * bundle now (by its id), or for any of these wallets. False where the community has no airdrop.
+ */
+export async function hasClaimed(db: Queryable, question: ClaimQuestion): Promise<boolean> {
+  const { network, community } = question
+  if ('wallets' in question && question.wallets.length === 0) return false
+  const [row] =
+    'clusterId' in question
+      ? await claimedByBundle(db, network, [community, question.clusterId])
+      : await claimedByWallets(db, network, [community, binaryArray(BYTEA_OID, question.wallets)])
+  return row?.claimed ?? false
+}
