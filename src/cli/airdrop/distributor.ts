@@ -2,7 +2,7 @@ import { privateKeyToAddress } from 'viem/accounts'
 import { readDistributor } from '../../chains/evm/airdrop/distributor.js'
 import { createChainRpc } from '../../chains/evm/chain.js'
 import { readEnvironment } from '../../config/index.js'
-import { type Distributor } from '../../db/airdrop/airdrops.js'
+import type { Distributor } from '../../db/airdrop/airdrops.js'
 import { fromHex, toHex } from '../../registry/primitives/bytes.js'
 import { configuredChain } from '../values.js'
 

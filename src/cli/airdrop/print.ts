@@ -1,7 +1,7 @@
 import { encodeAbiParameters, type Hex, parseAbiParameters, zeroAddress } from 'viem'
 import { privateKeyToAddress } from 'viem/accounts'
 import { readEnvironment } from '../../config/index.js'
-import { type Airdrop } from '../../db/airdrop/airdrops.js'
+import type { Airdrop } from '../../db/airdrop/airdrops.js'
 import { toHex } from '../../registry/primitives/bytes.js'
 import { table } from '../tables.js'
 
