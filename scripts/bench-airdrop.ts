@@ -1,6 +1,6 @@
 /**
- * `npm run bench:airdrop`: loads an airdrop by the command line, then asks for the claims of bundles against the daemon, beside a
- * bare indexed query of the same accounts in the same run. docs/benchmarks.md says what is measured.
+ * `npm run bench:airdrop`: loads an airdrop by the command line, then reads the claims of bundles from the daemon,
+ * beside a bare indexed query of the same accounts in the same run. docs/benchmarks.md says what is measured.
  */
 import { randomBytes, randomInt } from 'node:crypto'
 import { once } from 'node:events'
@@ -25,7 +25,7 @@ import { fillChain } from './bench/chain.js'
 import { buildDaemon, nodeArgs, startDaemonProcess, waitUntilIndexed } from './bench/programs.js'
 
 const COMMUNITY = 'bench'
-/** The chain is only there so that the daemon has one. */
+/** Registrations on the chain: the daemon needs one to follow, the measurement doesn't. */
 const REGISTRATIONS = 100
 const WARM_UP = 50
 const MEMORY_POLL_MS = 20
@@ -112,11 +112,11 @@ async function load(cli: string, file: string, home: string, databaseUrl: string
   if (code !== 0) throw new Error(`loading: ${child.logTail().trim()}`)
   const seconds = (performance.now() - startedMs) / 1_000
   console.log(
-    `loaded ${thousands(leaves)} accounts in ${seconds.toFixed(1)} s: ${thousands(leaves / seconds)} a second, peak ${thousands(peakKib / 1_024)} MiB`,
+    `loaded ${thousands(leaves)} accounts in ${seconds.toFixed(1)} s: ${thousands(leaves / seconds)} per second, peak ${thousands(peakKib / 1_024)} MiB`,
   )
 }
 
-/** Its memory, 0 where it is just ending. */
+/** Peak memory of a process in KiB, 0 where the process is just ending. */
 function memoryOf(pid: number): number {
   try {
     return peakMemoryKib(pid)
@@ -125,7 +125,7 @@ function memoryOf(pid: number): number {
   }
 }
 
-/** A distributor makes the transactions part of the answer; that it isn't on the chain makes no difference to them. */
+/** Sets a distributor, so that answers hold transactions; nothing asks whether the chain has the contract. */
 async function deployNowhere(databaseUrl: string): Promise<void> {
   const pool = createPool({ url: databaseUrl, max: 1, applicationName: 'bench' })
   const endsAtS = Math.floor(Date.now() / 1_000) + 86_400
@@ -134,13 +134,13 @@ async function deployNowhere(databaseUrl: string): Promise<void> {
   await pool.end()
 }
 
-/** The same accounts by their index alone: what a look-up can't do without. */
+/** Lower bound of a look-up: the same accounts by their index alone. */
 const BARE = {
   name: 'bare',
   text: 'SELECT account, index, amount FROM airdrop_allocations WHERE network = 0 AND airdrop = $1 AND account = ANY($2)',
 }
 
-/** And the pages that hold their proofs, whole. */
+/** Lower bound of a look-up with proofs: the pages that hold them, whole. */
 const BARE_PAGES = {
   name: 'bare_pages',
   text: 'SELECT page, nodes FROM airdrop_pages WHERE network = 0 AND airdrop = $1 AND page = ANY($2)',
@@ -178,7 +178,7 @@ async function lookUp(api: string, databaseUrl: string, bundles: readonly Bundle
     const lookMs = await timed(async () => {
       answer = await get(agent, `${api}/v1/airdrop/claim/${COMMUNITY}`, token)
     })
-    // a wrong answer may be a quick one
+    // wrong answers may be quick ones
     if (round <= 0) check(answer)
     bytes = Math.max(bytes, answer.length)
     if (round < 0) continue

@@ -1,6 +1,6 @@
 /**
- * `npm run bench:api`: look-ups, status polls and token exchanges against the daemon, beside a bare Express route and bare node:http, each
- * a process of its own, in the same run. docs/benchmarks.md says what is measured.
+ * `npm run bench:api`: look-ups, status polls and token exchanges against the daemon, beside a bare Express route and
+ * bare node:http, each a process of its own, in the same run. docs/benchmarks.md says what is measured.
  */
 import { resolve } from 'node:path'
 import { parseArgs } from 'node:util'
@@ -12,7 +12,7 @@ import { buildDaemon, startBareServer, startDaemonProcess, waitUntilIndexed } fr
 import { benchTokens } from './bench/tokens.js'
 
 const SINGLES = 1_000
-/** Different requests of a kind, so that no single row is asked for over and over. */
+/** Different requests per kind, so that no single row is read over and over. */
 const VARIETY = 1_000
 const WARM_UP_S = 1
 const USAGE = `usage: npm run bench:api -- [options]
@@ -51,7 +51,7 @@ interface Target {
   title: string
   url: string
   requests: autocannon.Request[]
-  /** What the answer to the first request has to hold. */
+  /** Text that the answer to the first request has to hold. */
   holds: string
 }
 
@@ -107,7 +107,7 @@ async function main({ home, onEnd }: Bench): Promise<void> {
   await benchTokens(daemon.api, databaseUrl, tokens)
 }
 
-/** A wrong answer may be a quick one: the first request's is looked at. */
+/** Checks the first answer of a kind: wrong answers may be quick ones. */
 async function checkAnswer({ title, url, requests, holds }: Target): Promise<void> {
   const { method = 'GET', path = '/', headers, body } = requests[0]!
   const init = { method, headers: headers as Record<string, string>, ...(body ? { body } : {}) }
@@ -140,7 +140,7 @@ async function drive({ title, url, requests }: Target, duration: number): Promis
   return { perS: result.requests.total / result.duration, p50Ms: result.latency.p50, p99Ms: result.latency.p99 }
 }
 
-/** The driver counts whole milliseconds. */
+/** Latency as text; the driver counts whole milliseconds. */
 const ms = (value: number): string => (value < 1 ? '<1' : String(value))
 
 function report(targets: readonly Target[], results: readonly (readonly Result[])[]): void {

@@ -1,6 +1,6 @@
 /**
- * `npm run bench:index -- 50000`: registrations a second from nothing, and the daemon's peak memory, beside two bare loops
- * over the same chain in the same run. docs/benchmarks.md says what is measured.
+ * `npm run bench:index -- 50000`: registrations per second from nothing, and the daemon's peak memory, beside two bare
+ * loops over the same chain in the same run. docs/benchmarks.md says what is measured.
  */
 import { resolve } from 'node:path'
 import { parseArgs } from 'node:util'
@@ -32,7 +32,7 @@ const USAGE = `usage: npm run bench:index -- [registrations] [options]
 type Phase = 'daemon' | LoopKind
 interface Result {
   perS: number
-  /** Processor time a registration, in microseconds: says what is left when other programs use the machine too. */
+  /** Processor time per registration, in microseconds: comparable even when other programs use the machine too. */
   cpuUs: number
   serverCpuUs: number
   peakKib: number
@@ -91,7 +91,7 @@ async function main(bench: Bench): Promise<void> {
   if (payments > 0) await benchSolana(bench, postgres.url, payments, runs)
 }
 
-/** What an earlier phase left to be written goes to disk before the next one starts. */
+/** Flushes pending writes of an earlier phase, so that the next one doesn't pay for them. */
 async function settle(url: string): Promise<void> {
   const client = new pg.Client({ connectionString: url })
   await client.connect()

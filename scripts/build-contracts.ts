@@ -1,6 +1,6 @@
 /**
- * Compiles contracts/evm with npm's solc and writes each contract's ABI and bytecode to contracts/evm/artifacts: a module for
- * Node (.js), which the package ships as it is, and its types (.d.ts) with one line per ABI item.
+ * Compiles contracts/evm with npm's solc and writes each contract's ABI and bytecode to contracts/evm/artifacts: a
+ * module for Node (.js), which the package ships unchanged, and its types (.d.ts) with one line per ABI item.
  *
  *   tsx scripts/build-contracts.ts           writes the files
  *   tsx scripts/build-contracts.ts --check   writes nothing, exits 1 if any file differs from what the sources give
@@ -52,7 +52,7 @@ interface CompilerOutput {
   readonly contracts?: Readonly<Record<string, Readonly<Record<string, Artifact>>>>
 }
 
-/** An import: a package's source from node_modules, ours from contracts/evm. */
+/** Source of an import: of a package from node_modules, of the project from contracts/evm. */
 function readSource(path: string): { contents: string } | { error: string } {
   const file = path.startsWith('@') ? join(ROOT, 'node_modules', path) : join(ROOT, CONTRACTS, path)
   try {
@@ -69,10 +69,10 @@ function compile(): NonNullable<CompilerOutput['contracts']> {
       TARGETS.map(({ file }) => [file, { content: readFileSync(join(ROOT, CONTRACTS, file), 'utf8') }]),
     ),
     settings: {
-      // The oldest rules among the chains that spokes run on.
+      // the oldest EVM version among the chains that spokes run on
       evmVersion: 'shanghai',
       optimizer: { enabled: true, runs: 10_000 },
-      // No metadata: the same bytecode on every machine, whatever comments and paths say.
+      // no metadata, so that bytecode depends on neither comments nor paths
       metadata: { bytecodeHash: 'none', appendCBOR: false },
       outputSelection: { '*': { '*': ['abi', 'evm.bytecode.object', 'evm.deployedBytecode.object'] } },
     },
@@ -85,10 +85,12 @@ function compile(): NonNullable<CompilerOutput['contracts']> {
   return output.contracts
 }
 
-/** `src/Hub.sol` → `contracts/evm/artifacts/Hub`; the folders of what is not deployed by operators are kept. */
+/** Output path: `src/Hub.sol` → `contracts/evm/artifacts/Hub`; other folders (local, test-doubles) are kept. */
 const outputOf = (file: string): string => `${ARTIFACTS}/${file.replace(/^src\//, '').replace(/\.sol$/, '')}`
 
-/** The module of one contract and its types: `<name>Abi`, `<name>Bytecode` and, where asked for, `<name>RuntimeBytecode`. */
+/**
+ * Module of one contract and its types: `<name>Abi`, `<name>Bytecode` and, where asked for, `<name>RuntimeBytecode`.
+ */
 function render({ file, runtime }: Target, artifact: Artifact): { path: string; content: string }[] {
   const contract = basename(file, '.sol')
   const name = contract.charAt(0).toLowerCase() + contract.slice(1)
@@ -110,7 +112,7 @@ function render({ file, runtime }: Target, artifact: Artifact): { path: string; 
   ]
 }
 
-/** The type of one JSON value: itself, with arrays that are readonly tuples. */
+/** Type of one JSON value: the literal itself, arrays as readonly tuples. */
 function typeOf(value: unknown): string {
   if (Array.isArray(value)) return `readonly [${value.map(typeOf).join(', ')}]`
   if (typeof value !== 'object' || value === null) return JSON.stringify(value)
@@ -119,7 +121,7 @@ function typeOf(value: unknown): string {
     .join('; ')} }`
 }
 
-/** Every generated file as the sources give it: path from the project's root, and content. Throws on any warning. */
+/** Generated files by the current sources: path from the project's root, and content. Throws on any warning. */
 export function generateContracts(): { path: string; content: string }[] {
   const contracts = compile()
   return TARGETS.flatMap((target) => {

@@ -1,6 +1,7 @@
 /**
- * Builds the Solana programs of contracts/solana and the tests' callers with Debian's Rust and LLVM (operators can build the
- * same sources with `cargo build-sbf`). The built files are committed, each with a list of checksums beside it: its own and
+ * Solana's toolchain comes from neither npm nor Debian, the only sources of this project: hence a linker of our own
+ * here. Builds the Solana programs of contracts/solana and the tests' callers with Debian's Rust and LLVM; operators
+ * can build the same sources with `cargo build-sbf`. Each built file is committed with a list of checksums: its own and
  * its sources'.
  *
  *   npm run contracts:solana              writes <program>.so and <program>.so.sha256
@@ -14,7 +15,7 @@ import { pathToFileURL } from 'node:url'
 import { buildProgram, missingToolchain, toolchainVersions } from './solana/toolchain.js'
 
 const ROOT = join(import.meta.dirname, '..')
-/** Folders of the programs; the program is named as its folder. */
+/** Folders of the programs; a program is named after its folder. */
 const PROGRAMS = ['contracts/solana/registrar', 'contracts/solana/test-doubles/caller']
 
 const nameOf = (folder: string): string => `${folder.split('/').at(-1)}.so`
@@ -32,7 +33,7 @@ function checksums(folder: string, program: Buffer): string {
   ].join('')
 }
 
-/** Programs whose built file or sources are not those that the list of checksums names. */
+/** Programs whose built file or sources differ from their list of checksums. */
 export function findStalePrograms(): string[] {
   return PROGRAMS.filter((folder) => {
     const file = join(ROOT, folder, nameOf(folder))

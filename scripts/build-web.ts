@@ -1,6 +1,6 @@
 /**
- * Turns src/web/page (HTML, CSS, TypeScript for the browser) into one module that the API serves from: no bundler, each file
- * stays an ES module of its own. `npm run generate` writes it to src/web/generated.
+ * Turns src/web/page (HTML, CSS, TypeScript for the browser) into one module from which the API serves the page. No
+ * bundler: each file stays an ES module. `npm run generate` writes the module to src/web/generated.
  */
 import { createHash } from 'node:crypto'
 import { readdirSync, readFileSync } from 'node:fs'
@@ -36,7 +36,7 @@ function assets(): Record<string, string> {
 /** The generated module as the sources give it. */
 export function generateWeb(): string {
   const files = assets()
-  // in the addresses of the files, so that they may be kept for good
+  // in the addresses of the files, so that browsers may cache them for ever
   const build = createHash('sha256').update(JSON.stringify(files)).digest('hex').slice(0, 12)
   const html = readFileSync(join(PAGE, 'index.html'), 'utf8').replaceAll('{assets}', `/assets/${build}`)
   return [

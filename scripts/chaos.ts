@@ -1,7 +1,7 @@
 /**
- * `npm run chaos -- --seed S --minutes M`: a local world in bad weather. docs/chaos.md says what is done and what is held.
- * Ends with 1 where an invariant is broken; `--seeds 1-10` runs several, one after the other; `--deep` ends with a reorg beyond
- * the confirmation depth, the halt that it brings, and a rewind.
+ * `npm run chaos -- --seed S --minutes M`: a local world with injected faults; docs/chaos.md lists faults and
+ * invariants. `--seeds 1-10` runs several, one after the other; `--deep` adds a reorg beyond the confirmation depth,
+ * the halt, and a rewind. Exit code 1 where an invariant is broken.
  */
 import { writeFileSync } from 'node:fs'
 import { parseArgs } from 'node:util'
@@ -24,7 +24,7 @@ function seedsOf(): number[] {
 }
 
 let broken = 0
-/** Leaves the daemon's log of a seed that failed. */
+/** Writes the daemon's log of a failed seed to a file. */
 function keep(seed: number, daemonLog: string): void {
   broken += 1
   const file = `chaos-${seed}.log`

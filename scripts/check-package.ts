@@ -1,6 +1,6 @@
 /**
- * Packs this project, installs it as a user would, and runs what it promises from there. `npm run check:package`; it needs
- * the package registry, and takes a minute or two.
+ * Packs this project, installs it as a user would, and runs what it promises from there: `npm run check:package`. Needs
+ * the package registry, takes a minute or two.
  *
  *   1. installed without development dependencies: the commands, a local world, `clusterd/testing` and its types
  *   2. without optional ones too, as in production: `migrate` and `start` work, `dev` says in one line what is missing
@@ -20,7 +20,7 @@ const ROOT = join(import.meta.dirname, '..')
 const READY_DEADLINE_MS = 60_000
 const run = promisify(execFile)
 
-/** What the tarball has to hold, and what it must not. */
+/** Files that the tarball has to hold; `NOT_PACKED` matches those that it must not. */
 const PACKED = [
   'dist/cli.js',
   'dist/testing/index.js',
@@ -94,7 +94,7 @@ function clusterd(
   return run('npx', ['--no-install', 'clusterd', ...args], { cwd: folder, env: environment(env) })
 }
 
-/** Ours without what would point it at somebody's world. */
+/** Environment of this process without the variables that point at an existing world. */
 function environment(more: Record<string, string>): NodeJS.ProcessEnv {
   const { DATABASE_URL, CLUSTERD_HOME, CLUSTERD_CHAINS, PORT, OPS_PORT, RELAYER_PRIVATE_KEY, NODE_OPTIONS, ...rest } =
     process.env
@@ -103,12 +103,12 @@ function environment(more: Record<string, string>): NodeJS.ProcessEnv {
 
 async function showsHelp(folder: string): Promise<void> {
   const { stdout } = await clusterd(folder, ['--help'])
-  for (const command of ['dev', 'start', 'migrate', 'demo', 'replay', 'deliveries']) {
+  for (const command of ['dev', 'start', 'migrate', 'demo', 'replay', 'community']) {
     must(new RegExp(`^  ${command}\\b`, 'm').test(stdout), `--help doesn't name ${command}`)
   }
 }
 
-/** Runs a command of ours in the background; its output, and its end. */
+/** Runs a clusterd command in the background; gives access to its output and its end. */
 function background(folder: string, args: readonly string[], env: Record<string, string>) {
   const child = spawn(process.execPath, [join(folder, 'node_modules/clusterd/dist/cli.js'), ...args], {
     cwd: folder,
@@ -160,7 +160,7 @@ async function refusesDev(folder: string): Promise<void> {
   must(lines.length === 1 && /^clusterd: .*npm /.test(lines[0]!), `dev without its parts said: ${stderr}`)
 }
 
-/** Against the PostgreSQL and a chain of a world that runs from this checkout. */
+/** Runs the installed daemon on PostgreSQL and a chain of a world that this checkout starts. */
 async function serves(folder: string): Promise<void> {
   const stack = await startStack({ chains: ['1'], seeds: false, blockMs: 200 })
   try {

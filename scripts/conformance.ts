@@ -1,7 +1,7 @@
 /**
  * `npm run conformance -- --url https://…`: checks a deployment against every row of the interface's specification.
  * Reads only, unless `--write` is given with a funded account's `--key` and the `--rpc` and `--network` of its chain.
- * Ends with 1 where a row fails; what can't be checked there is listed and never counted as passed.
+ * Rows that can't be checked there are listed and never counted as passed. Exit code 1 where a row fails.
  */
 import { parseArgs } from 'node:util'
 import type { Hex } from 'viem'

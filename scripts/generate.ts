@@ -1,6 +1,7 @@
 /**
- * Makes what is generated and not checked in, where it is missing or older than its sources: the Prisma client
- * (src/db/generated) and the page's files (src/web/generated). The scripts of package.json and vitest.config.ts run it first.
+ * Generates the code that is not checked in, where it is missing or older than its sources: the Prisma client
+ * (src/db/generated) and the page's files (src/web/generated). vitest.config.ts and the scripts of package.json run it
+ * first.
  *
  *   tsx scripts/generate.ts
  */
@@ -15,7 +16,7 @@ const ROOT = join(import.meta.dirname, '..')
 
 interface Output {
   readonly folder: string
-  /** The files that decide what is generated. */
+  /** Files whose content decides the output. */
   readonly sources: readonly string[]
   make(folder: string): void | Promise<void>
 }
@@ -42,7 +43,7 @@ const OUTPUTS: readonly Output[] = [
   },
 ]
 
-/** Makes again what is missing or stale, and nothing else: reads of a few files where all is current. */
+/** Generates missing and stale outputs; where all are current only a few files are read. */
 export async function generate(): Promise<void> {
   for (const { folder, sources, make } of OUTPUTS) {
     const hash = createHash('sha256')

@@ -3,8 +3,8 @@ import { runStatusModel } from '../test/model/statusModel.js'
 import { startHubWorld } from '../test/support/hubWorld.js'
 
 /**
- * The model test of status, for longer than in `npm test`:
- * `npx tsx scripts/model.ts --runs 1000 --commands 80 --seed 7`. A failing sequence is shortened and printed with its seed.
+ * Runs the model test of status for longer than `npm test` does: `npx tsx scripts/model.ts --runs 1000 --commands 80
+ * --seed 7`. A failing sequence is shortened and printed with its seed.
  */
 const { values } = parseArgs({
   options: {

@@ -15,7 +15,7 @@ import { INVARIANTS, MUTATIONS, type Mutation } from '../test/mutations/list.js'
  * The tests are first run in the copy as it is, where they have to pass. Exits 1 when a broken build passes.
  */
 const ROOT = join(import.meta.dirname, '..')
-/** A broken build may hang: that is seen too. */
+/** Limit of one run; a broken build that hangs counts as noticed. */
 const RUN_LIMIT_MS = 300_000
 
 interface TestRun {
@@ -62,7 +62,7 @@ function copyTree(): string {
   return to
 }
 
-/** What fails without a change would show nothing. */
+/** Runs the tests on the unchanged copy: a test that fails there would prove nothing. */
 async function checkUnbroken(mutations: readonly Mutation[]): Promise<void> {
   const sets = new Map(mutations.map(({ tests }) => [JSON.stringify(tests), tests]))
   const problems: string[] = []
@@ -134,7 +134,7 @@ async function runTests({ files, only }: Mutation['tests']): Promise<TestRun> {
   return { passed: numPassedTests, failed, isTimedOut }
 }
 
-/** @returns whether it had to be ended */
+/** @returns whether the run had to be killed */
 function runVitest(args: readonly string[]): Promise<boolean> {
   return new Promise((resolve, reject) => {
     const vitest = join(copy, 'node_modules/vitest/vitest.mjs')

@@ -8,7 +8,7 @@ import { writeOrCheck } from './generatedFile.js'
  */
 const MAX_COLUMNS = 100
 
-/** JSON in which whatever fits its line stays on it, so that a reviewer sees `{"$ref":"…"}` as the one thing it is. */
+/** JSON in which a value that fits its line stays on it, so that a reviewer sees `{"$ref":"…"}` as one thing. */
 function jsonLines(value: unknown, indent = ''): string {
   const line = JSON.stringify(value)
   if (typeof value !== 'object' || value === null || indent.length + line.length <= MAX_COLUMNS) return line

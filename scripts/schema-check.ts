@@ -9,20 +9,20 @@ import { migrate } from '../src/db/pg/migrate.js'
 import { createDatabase, dropDatabase, startPostgres } from '../src/testing/processes/postgres.js'
 
 /**
- * Checks that the migrations, prisma/schema.prisma and (when one is named) a database say the same:
- * `tsx scripts/schema-check.ts [--database postgresql://...]`. Prisma's own engine compares schema and migrations: tables,
- * columns, types, plain indexes. It doesn't see leaf partitions, partial indexes, checks and collations, so those of a
- * database are compared with the migrations' through PostgreSQL's catalog.
+ * Checks that the migrations, prisma/schema.prisma and (when one is named) a database say the same: `tsx
+ * scripts/schema-check.ts [--database postgresql://...]`. Prisma's own engine compares tables, columns, types and plain
+ * indexes of schema and migrations. Leaf partitions, partial indexes, checks and collations are invisible to the
+ * engine, so PostgreSQL's catalog of a database is compared with that of the migrations.
  */
 
 const SCHEMA_PATH = 'prisma/schema.prisma'
-/** PostgreSQL's one-byte type "char", which the adapter doesn't know and the engine asks for in its catalog queries. */
+/** PostgreSQL's one-byte type "char": part of the engine's catalog queries, unknown to the adapter. */
 const PG_CHAR_OID = 18
 const PG_TEXT_OID = 25
-/** Of @prisma/driver-adapter-utils: ColumnTypeEnum.Character. */
+/** ColumnTypeEnum.Character of @prisma/driver-adapter-utils. */
 const CHARACTER_COLUMN = 6
 
-/** Node has it, the compiler's settings here (no browser library) don't know it. */
+/** Global of Node that the compiler doesn't know without the browser's library. */
 declare const WebAssembly: {
   instantiate(wasm: Buffer, imports: object): Promise<{ instance: { exports: Record<string, unknown> } }>
 }
@@ -58,7 +58,7 @@ export async function schemaDifference(url: string, schema: string): Promise<str
   }
 }
 
-/** Everything of the database's own tables that migrations can set, a line each, sorted. */
+/** Everything that migrations can set of the database's own tables, one line per item, sorted. */
 export async function describeCatalog(url: string): Promise<string[]> {
   const client = new pg.Client({ connectionString: url })
   await client.connect()
@@ -96,9 +96,9 @@ const CATALOG_SQL = `
   FROM pg_proc p JOIN pg_namespace n ON n.oid = p.pronamespace WHERE n.nspname = 'public' AND p.prokind IN ('f', 'p')`
 
 /**
- * The whole check on the server of `serverUrl`, where it makes and drops a database of its own.
- * @param databaseUrl a database that has to equal what the migrations make
- * @returns what differs, one item each; empty when all agree
+ * Runs the whole check on the server of `serverUrl`, in a database that is created and dropped.
+ * @param databaseUrl a database that has to equal the one that the migrations create
+ * @returns one item per difference; empty when all agree
  */
 export async function checkSchema(serverUrl: string, databaseUrl?: string): Promise<string[]> {
   const name = `schema_check_${process.pid}_${Date.now()}`
@@ -143,7 +143,7 @@ async function queryWithChars(adapter: Adapter, query: unknown): Promise<{ colum
     })
     return result
   }
-  // A view of the adapter for this one query, so that queries running at once don't mix up their columns.
+  // one view of the adapter per query, so that concurrent queries don't mix up their columns
   const view = Object.create(adapter, { performIO: { value: performIO } }) as Adapter
   const original = (Object.getPrototypeOf(adapter) as Adapter).queryRaw
   const result = await original.call(view, query)
@@ -151,7 +151,7 @@ async function queryWithChars(adapter: Adapter, query: unknown): Promise<{ colum
   return result
 }
 
-/** Field by field: given a connection string, Prisma's adapter would open its shadow databases on the main one. */
+/** Connection field by field: with a connection string Prisma's adapter opens its shadow databases on the main one. */
 function connectionOf(url: string): ConstructorParameters<typeof PrismaPg>[0] {
   const { hostname, port, username, password, pathname } = new URL(url)
   return {
@@ -171,21 +171,23 @@ function bindAdapter(factory: PrismaPg): object {
   return utils.bindMigrationAwareSqlAdapterFactory(factory)
 }
 
-/** The package's entry imports its .wasm file, which Node can't: its other entry is given the compiled module. */
+/**
+ * Loads the engine by its second entry with a compiled module: the main entry imports a .wasm file, which Node can't.
+ */
 function loadEngine(): Promise<EngineModule> {
   loaded ??= instantiateEngine()
   return loaded
 }
 
 type EngineModule = typeof import('@prisma/schema-engine-wasm/schema_engine_bg')
-/** Once a process: a second instance would take the first one's memory away from it. */
+/** One engine per process: a second instance would overwrite the memory of the first. */
 let loaded: Promise<EngineModule> | undefined
 
 async function instantiateEngine(): Promise<EngineModule> {
   const bindings = await import('@prisma/schema-engine-wasm/schema_engine_bg')
   const file = createRequire(import.meta.url).resolve('@prisma/schema-engine-wasm/schema_engine_bg')
   const wasm = fs.readFileSync(path.join(path.dirname(file), 'schema_engine_bg.wasm'))
-  // The bindings report a panic through this global before they throw.
+  // the bindings report a panic through this global before they throw
   Object.assign(globalThis, { PRISMA_WASM_PANIC_REGISTRY: { set_message: (text: string) => console.error(text) } })
   const { instance } = await WebAssembly.instantiate(wasm, { './schema_engine_bg.js': { ...bindings } })
   bindings.__wbg_set_wasm(instance.exports)

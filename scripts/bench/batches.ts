@@ -2,8 +2,8 @@ import { createServer } from 'node:http'
 import type { AddressInfo } from 'node:net'
 
 /**
- * `tsx scripts/bench/batches.ts <url>`: a Solana node that takes batches, as public ones do, before one that doesn't (Surfpool). It
- * remembers transactions, so that what is measured is who asks. Prints its address.
+ * `tsx scripts/bench/batches.ts <url>`: a Solana node that takes batches, as public ones do, before one that doesn't
+ * (Surfpool). Transactions are remembered, so that the client is measured and not the node. Prints its address.
  */
 interface Question {
   id: number

@@ -4,11 +4,11 @@ import { availableParallelism, constants, cpus, tmpdir, totalmem } from 'node:os
 import { join } from 'node:path'
 import pg from 'pg'
 
-/** What a benchmark works in: everything it starts is ended with it. */
+/** Environment of a benchmark: everything started in it ends with it. */
 export interface Bench {
   /** A temporary folder, removed at the end. */
   home: string
-  /** Called at the end, the last one first. */
+  /** Clean-up functions, called at the end in reverse order. */
   onEnd(close: () => Promise<unknown>): void
 }
 
@@ -25,7 +25,7 @@ export async function runBench(work: (bench: Bench) => Promise<void>): Promise<v
     return ending
   }
   for (const signal of ['SIGINT', 'SIGTERM', 'SIGHUP'] as const) {
-    // for good, not once: while somebody listens, the processes we started are not ended behind our back
+    // `on`, not `once`: while somebody listens, a second signal can't end this process before its children
     process.on(signal, () => {
       end().finally(() => process.exit(128 + constants.signals[signal]))
     })
@@ -33,7 +33,7 @@ export async function runBench(work: (bench: Bench) => Promise<void>): Promise<v
   try {
     await work({ home, onEnd: (close) => closers.push(close) })
   } catch (error) {
-    // what was cut by our own ending says nothing
+    // errors after a signal come from the clean-up itself
     if (!ending) console.error(error)
     process.exitCode = 1
   } finally {
@@ -53,7 +53,7 @@ export async function describeMachine(databaseUrl: string): Promise<string> {
   return `${processor}, ${availableParallelism()} cores, ${gib} GiB, Node ${process.version}, PostgreSQL ${postgres}`
 }
 
-/** Most memory that a process has held so far, in KiB: the kernel's own mark on Linux, its memory now elsewhere. */
+/** Peak memory of a process in KiB: the kernel's `VmHWM` on Linux, the current size elsewhere. */
 export function peakMemoryKib(pid: number): number {
   if (process.platform === 'linux') {
     const mark = /^VmHWM:\s+(\d+) kB$/m.exec(readFileSync(`/proc/${pid}/status`, 'utf8'))
@@ -62,7 +62,7 @@ export function peakMemoryKib(pid: number): number {
   return Number(execFileSync('ps', ['-o', 'rss=', '-p', String(pid)], { encoding: 'utf8' }).trim())
 }
 
-/** Clock ticks a second in /proc (USER_HZ): 100 on every Linux that Node runs on. */
+/** Clock ticks per second in /proc (USER_HZ): 100 on every Linux that Node runs on. */
 const TICKS_PER_S = 100
 
 /** Processor time that processes have used so far, user and system, in milliseconds. NaN where there is no /proc. */
@@ -84,7 +84,7 @@ export async function serverCpuMs(client: pg.Client): Promise<number> {
   return cpuMs(rows.map(({ pid }) => pid))
 }
 
-/** The middle value; of an even count the lower one of the two. */
+/** Median; the lower of the two middle values of an even count. */
 export function median(values: readonly number[]): number {
   const sorted = [...values].sort((a, b) => a - b)
   return sorted[Math.floor((sorted.length - 1) / 2)] ?? Number.NaN

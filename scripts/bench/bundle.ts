@@ -3,7 +3,7 @@ import { ed25519 } from '@noble/curves/ed25519.js'
 import bs58 from 'bs58'
 import { generatePrivateKey, privateKeyToAccount } from 'viem/accounts'
 
-/** A bundle as its wallets made it: all verified, the first is the one that asks. */
+/** A bundle whose wallets are all verified; the first wallet sends the requests. */
 export interface Bundle {
   addresses: string[]
   /** The first wallet's key. */
@@ -15,7 +15,7 @@ interface Wallet {
   token: string
 }
 
-/** Signs in so many wallets, every other one of Solana, and verifies them all in one bundle. */
+/** Signs in `count` wallets, every other one of Solana, and verifies them all in one bundle. */
 export async function makeBundle(api: string, size: number): Promise<Bundle> {
   const wallets: Wallet[] = []
   for (let i = 0; i < size; i++) wallets.push(await signIn(api, i % 2 === 0 ? 'evm' : 'solana'))

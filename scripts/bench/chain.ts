@@ -21,12 +21,12 @@ const EMIT_GAS = '0x3938700' // 60,000,000: more than 500 bids take
 const CHAIN_ID = 900_000_901
 const MINIMUM_WEI = 10n ** 16n
 const CONFIRMATION_BLOCKS = 2
-/** With empty blocks behind the last bid even a short chain is so long that it is taken in ranges, not block by block. */
+/** Empty blocks behind the last bid, so that even a short chain is indexed in ranges and not block by block. */
 const LEAST_BLOCKS = 100
 const COUNT_BLOCKS = 20
 const EID = 30101
 
-/** A chain full of registrations: what both the daemon and the bare loops read. */
+/** A chain full of registrations, read by the daemon and by the bare loops. */
 export interface BenchChain {
   anvil: Anvil
   rpcUrl: string
@@ -47,8 +47,8 @@ export const walletOf = (n: number): Hex => `0x${keccak256(numberToHex(n, { size
 
 /**
  * Starts anvil, deploys the real hub, puts the emitter's code at its address and lets it log `bulk` winning bids,
- * each with a wallet and a name of its own: 500 a transaction, one transaction a block. Counts the logs afterwards.
- * @param singles this many more registrations, in a transaction each
+ * each with a wallet and a name of its own: 500 per transaction, one transaction per block. Counts the logs afterwards.
+ * @param singles number of further registrations, each in a transaction of its own
  */
 export async function fillChain(home: string, bulk: number, singles = 0): Promise<BenchChain> {
   const anvil = await startAnvil({

@@ -1,7 +1,6 @@
 /**
- * A bare loop, in a process of its own: logs of a range, decoded, into one flat table by COPY, the next range being fetched
- * while one is written. What anybody would write by hand, with no confirmation, order, outcome, clusters or events: the
- * floor against which the daemon is measured.
+ * A bare loop, in a process of its own: decodes the logs of a range into one flat table by COPY and fetches the next
+ * range meanwhile. No confirmation, order, outcome, clusters or events: the floor against which the daemon is measured.
  */
 import { once } from 'node:events'
 import { finished } from 'node:stream/promises'
@@ -11,7 +10,7 @@ import { createPublicClient, type Hex, http, parseAbiItem } from 'viem'
 import { cpuMs, serverCpuMs } from './bench.js'
 import { rawLogs } from './chain.js'
 
-/** 5,000 logs: as many as the daemon's batches hold, and below viem's limit of 10 MiB an answer. */
+/** Blocks per range: 5,000 logs, as in the daemon's batches, below viem's limit of 10 MiB per answer. */
 const RANGE_BLOCKS = 10
 const CREATE_TABLE = `CREATE TABLE registrations (
   block bigint, log_index int, sender bytea NOT NULL, amount numeric(78,0) NOT NULL, name text COLLATE "C" NOT NULL,
@@ -38,7 +37,7 @@ export interface LoopResult {
   peakKib: number
 }
 
-/** The lines of a range in COPY's text format, and how many they are. */
+/** Lines of a range in COPY's text format, and their number. */
 type ReadRange = (from: number, to: number) => Promise<{ text: string; rows: number }>
 
 const bidEvent = parseAbiItem('event Bid(bytes32 from, uint256 amount, bytes32 name)')

@@ -9,7 +9,7 @@ import { cpuMs, serverCpuMs } from './bench.js'
 import type { BenchChain } from './chain.js'
 import type { LoopJob, LoopResult } from './loop.js'
 
-/** The programs that are measured, each a process of its own. */
+/** The measured programs, each a process of its own. */
 
 const ROOT = fileURLToPath(new URL('../..', import.meta.url))
 const START_DEADLINE_MS = 30_000
@@ -17,8 +17,8 @@ const STOP_GRACE_MS = 12_000
 const POLL_MS = 10
 
 /**
- * Compiles the daemon as it ships (the type check is another command's) into a folder of its own, beside the one that is
- * published: it finds its migrations from there, and nobody else's build gets in between.
+ * Compiles the daemon as it ships, without the type check, into a folder of its own beside the published one:
+ * migrations are found from there, and no other build interferes.
  */
 export function buildDaemon(onEnd: (close: () => Promise<unknown>) => void): string {
   const outDir = join(ROOT, `dist-bench-${process.pid}`)
@@ -29,7 +29,7 @@ export function buildDaemon(onEnd: (close: () => Promise<unknown>) => void): str
   return join(outDir, 'cli.js')
 }
 
-/** Node's arguments that run a file of ours, also one in TypeScript. */
+/** Node's arguments that run a file of the project, TypeScript included. */
 export const nodeArgs = (file: string): string[] => (file.endsWith('.ts') ? ['--import', 'tsx', file] : [file])
 
 export interface DaemonOptions {
@@ -38,17 +38,17 @@ export interface DaemonOptions {
   home: string
   chain: BenchChain
   databaseUrl: string
-  /** Folder for a CPU profile, written when it stops. */
+  /** Folder for a CPU profile, written when the daemon stops. */
   profileDir?: string
-  /** Beside what every run has. */
+  /** Environment variables beside those of every run. */
   env?: Readonly<Record<string, string>>
 }
 
 export interface DaemonProcess {
   child: Child
-  /** When it began to index (milliseconds of the clock), by its own log. */
+  /** Start of indexing (milliseconds of the clock), from the daemon's log. */
   leadingMs: number
-  /** Processor time it had used by then. */
+  /** Processor time used before indexing began. */
   leadingCpuMs: number
   api: string
   stop(): Promise<void>
@@ -99,7 +99,7 @@ function readLog(file: string): LogLine[] {
   return complete.filter((line) => line.startsWith('{')).map((line) => JSON.parse(line) as LogLine)
 }
 
-/** What indexing took. */
+/** Cost of indexing the chain. */
 export interface Indexed {
   ms: number
   /** Processor time of the daemon, and of the server for it. */

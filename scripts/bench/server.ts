@@ -1,9 +1,9 @@
-/** A server that does nothing but answer a constant: `express` as one route, `http` with Node alone. Prints its address. */
+/** Server that answers a constant: `express` as one route, `http` with Node alone. Prints its address. */
 import { createServer, type Server } from 'node:http'
 import type { AddressInfo } from 'node:net'
 import express from 'express'
 
-/** As long as the answer to a look-up. */
+/** Constant answer, as long as that of a look-up. */
 const ANSWER = {
   address: '0x0123456789abcdef0123456789abcdef01234567',
   type: 'evm',

@@ -22,15 +22,16 @@ import { nameOf } from './chain.js'
 
 const SLOT_MS = 50
 const PAYMENTS_AT_ONCE = 20
-/** As the watcher's: so many calls a batch, so many batches at once. */
+/** Calls per batch and batches at once, as in the watcher. */
 const BATCH_CALLS = 100
 const REQUESTS_AT_ONCE = 4
 const QUOTE_KEY = Buffer.alloc(32, 1)
 const LAMPORTS = 1_000_000n
 
 /**
- * Payments a second from nothing beside a bare loop over the same cluster: `getSignaturesForAddress` page by page, then batches of
- * `getTransaction`, parsed and forgotten. Surfpool takes no batches: a process before it does, for both.
+ * Payments per second from nothing beside a bare loop over the same cluster: `getSignaturesForAddress` page by page,
+ * then batches of `getTransaction`, parsed and forgotten. Surfpool takes no batches, so both go through
+ * scripts/bench/batches.ts.
  */
 export async function benchSolana(
   { onEnd }: Bench,

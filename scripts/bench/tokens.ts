@@ -8,7 +8,7 @@ import { generatePrivateKey, privateKeyToAccount } from 'viem/accounts'
 import { printTable } from './bench.js'
 
 /**
- * Token exchange and a change of a cluster, one at a time, beside what they can't do without: a bare check of the same
+ * Token exchange and a change of a cluster, one at a time, beside their lower bound: a bare check of the same
  * signatures in this process and a bare insert into the same server.
  */
 
@@ -25,7 +25,7 @@ interface Latency {
   p99Ms: number
 }
 
-/** A wallet of its own for each, so that every exchange begins a session. */
+/** One wallet per exchange, so that every exchange begins a session. */
 async function makeProofs(api: string, type: Proof['type'], count: number): Promise<Proof[]> {
   const response = await fetch(`${api}/v1/auth/message`)
   const { message, signingDate } = (await response.json()) as { message: string; signingDate: string }
@@ -48,7 +48,7 @@ async function makeProofs(api: string, type: Proof['type'], count: number): Prom
   )
 }
 
-/** The times of a piece of work, done for one element after another; the first tenth is to warm up. */
+/** Times of `work` per element, one after another; the first tenth warms up and is left out. */
 async function timed<T>(elements: readonly T[], work: (element: T) => Promise<unknown>): Promise<Latency> {
   const times: number[] = []
   for (const element of elements) {
@@ -71,7 +71,7 @@ async function checkBare({ type, message, signature, wallet }: Proof): Promise<v
   if (!isGood) throw new Error('checking a signature: it is not good')
 }
 
-/** One request on a connection that is kept. */
+/** One request on a connection that is kept open. */
 function post(agent: Agent, url: string, body: string, token = ''): Promise<string> {
   const headers = { 'content-length': Buffer.byteLength(body), 'x-auth-key': token }
   return new Promise((resolve, reject) => {
@@ -107,7 +107,7 @@ export async function benchTokens(api: string, databaseUrl: string, count: numbe
       tokens.push((JSON.parse(answer) as { token: string }).token)
     }
     rows.push([`${type}: POST /v1/auth/token`, await timed(bodies, exchange)])
-    // each by a wallet without a cluster: it gets one, with itself and the added wallet in it
+    // callers without a cluster: each change creates one, with the caller and the added wallet in it
     const add = (token: string) => {
       const wallet = { address: `0x${randomBytes(20).toString('hex')}`, name: 'added', isPrivate: false }
       return post(agent, `${api}/v1/clusters/wallets`, JSON.stringify([wallet]), token)

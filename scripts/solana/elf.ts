@@ -15,14 +15,14 @@ export interface Section {
   flags: number
   align: number
   data: Buffer
-  /** Index of the section that this one is about: the string table of symbols, the target of relocations. */
+  /** Index of the related section: the string table of symbols, the target of relocations. */
   link: number
   info: number
 }
 
 export interface ObjectSymbol {
   name: string
-  /** Index of the section it lies in; 0: undefined. */
+  /** Index of the symbol's section; 0: undefined. */
   section: number
   /** Offset in that section. */
   value: number
@@ -39,7 +39,7 @@ export interface Relocation {
 export interface ObjectFile {
   sections: Section[]
   symbols: ObjectSymbol[]
-  /** Relocations by index of the section they change. */
+  /** Relocations by the index of the changed section. */
   relocations: Map<number, Relocation[]>
 }
 

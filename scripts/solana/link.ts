@@ -1,7 +1,7 @@
 /**
- * Links one BPF object into the shared object that Solana's loaders take as SBPF version 0: code first, then read-only data,
- * every section at the file offset that is its address, syscalls and addresses left to the loader as dynamic relocations.
- * (What the loader reads: solana-sbpf, `elf.rs`.)
+ * Links one BPF object into the shared object that Solana's loaders accept as SBPF version 0: code, then read-only
+ * data, each section's address equal to its file offset, syscalls and addresses left to the loader as dynamic
+ * relocations. The loader's side is solana-sbpf, `elf.rs`.
  */
 import { type ObjectFile, type ObjectSymbol, readObject, SECTION_FLAG, type Section } from './elf.js'
 import { writeSharedObject } from './sharedObject.js'
@@ -10,27 +10,27 @@ const ENTRYPOINT = 'entrypoint'
 const INSTRUCTION_BYTES = 8
 /** Relocations that LLVM writes for BPF. */
 const OBJECT_RELOCATION = { LOAD_64: 1, ABSOLUTE_64: 2, CALL: 10 } as const
-/** Where in an instruction its immediate is; a 64-bit load has its upper half in the next instruction. */
+/** Offset of the immediate in an instruction; a 64-bit load has its upper half in the next instruction. */
 const IMMEDIATE_OFFSET = 4
 const UPPER_IMMEDIATE_OFFSET = 12
 const LEFT_TO_THE_LOADER = -1
 
-/** A program as far as it is known before its file is written. */
+/** A linked program before its file is written. */
 export interface Linked {
   text: Buffer
   rodata: Buffer
-  /** Offsets from the begin of `text` (`rodata` follows it) where an address stands that the loader moves. */
+  /** Offsets from the start of `text` (`rodata` follows) of addresses that the loader relocates. */
   addresses: number[]
-  /** Offsets in `text` of calls of a syscall. */
+  /** Offsets in `text` of syscalls. */
   syscalls: { offset: number; name: string }[]
-  /** Offset in `text`. */
+  /** Entry point as an offset in `text`. */
   entry: number
 }
 
 /**
  * @param object what `llc -march=bpfel -filetype=obj` writes
  * @param mayCall names of the syscalls that the program may use
- * @throws when it has writable data, calls what is no syscall, or has a relocation of an unknown kind
+ * @throws on writable data, a call of something that is no syscall, or an unknown kind of relocation
  */
 export function link(object: Buffer, mayCall: ReadonlySet<string>): Buffer {
   return writeSharedObject((base) => place(readObject(object), base, mayCall))
@@ -75,7 +75,7 @@ function place(object: ObjectFile, base: number, mayCall: ReadonlySet<string>): 
   }
 }
 
-/** Code, then read-only data; each section's offset in the two together. */
+/** Lays out code, then read-only data; gives each section's offset in the two together. */
 function layOut(sections: readonly Section[]): { offsets: Map<number, number>; text: Buffer; rodata: Buffer } {
   const offsets = new Map<number, number>()
   const loaded = [...sections.entries()].filter(([, { flags }]) => flags & SECTION_FLAG.ALLOC)
@@ -110,14 +110,14 @@ function refuseWritable({ name, flags, data }: Section): void {
   throw new Error(`linking: ${name} is writable data, which a Solana program can't have; make it a constant`)
 }
 
-/** A call of a function of the program: in instructions, from the one that follows. */
+/** Resolves a call within the program: the distance counts instructions, from the next one on. */
 function relocateCall(image: Buffer, offset: number, target: number, isSection: boolean): void {
-  // through a section's symbol the callee's distance from the section's begin is in the instruction, less 1
+  // with a section's symbol the instruction holds the callee's distance from the section's start, less 1
   const inSection = isSection ? image.readInt32LE(offset + IMMEDIATE_OFFSET) + 1 : 0
   image.writeInt32LE((target - offset) / INSTRUCTION_BYTES + inSection - 1, offset + IMMEDIATE_OFFSET)
 }
 
-/** An address in a 64-bit load or in data, where it is kept in the upper half, from which the loader reads it. */
+/** Writes an address into a 64-bit load, or into the upper half of a data word, where the loader reads it. */
 function relocateAddress(image: Buffer, offset: number, type: number, address: number): void {
   if (type === OBJECT_RELOCATION.LOAD_64) {
     const low = image.readUInt32LE(offset + IMMEDIATE_OFFSET)

@@ -13,12 +13,12 @@ const SEGMENT = { LOAD: 1, DYNAMIC: 2 }
 const SEGMENT_FLAGS = { READ: 4, READ_EXECUTE: 5 }
 const DYNAMIC_TAG = { NULL: 0, STRTAB: 5, SYMTAB: 6, STRSZ: 10, REL: 17, RELSZ: 18, RELENT: 19 }
 const SECTION_FLAGS = { ALLOC: 2, ALLOC_EXECUTE: 6, ALLOC_WRITE: 3 }
-/** Relocations that the loader carries out: R_BPF_64_RELATIVE moves an address, R_BPF_64_32 names a call's target. */
+/** Relocations of the loader: R_BPF_64_RELATIVE moves an address, R_BPF_64_32 names a call's target. */
 const LOADER_RELOCATION = { RELATIVE: 8n, CALL: 10n }
 const GLOBAL = 0x10
 const GLOBAL_FUNCTION = 0x12
 
-/** A part of the file: where it begins is where it is loaded. */
+/** A part of the file, loaded at its file offset. */
 interface Part {
   name: string
   type: number
@@ -31,10 +31,10 @@ interface Part {
   align?: number
 }
 
-/** Sections in the file's order; their places in this list are their section numbers. */
+/** Sections in the file's order; the index is the section number. */
 const NUMBER = { text: 1, rodata: 2, dynamic: 3, dynsym: 4, dynstr: 5, rel: 6, shstrtab: 7 }
 
-/** Writes the ELF file: headers, code, data, what the loader needs to relocate it, section headers. */
+/** Writes the ELF file: headers, code, data, dynamic relocations, section headers. */
 export function writeSharedObject(place: (textAddress: number) => Linked): Buffer {
   const linked = place(TEXT_ADDRESS)
   const parts = layOut(linked)

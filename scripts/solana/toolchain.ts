@@ -9,7 +9,7 @@ const RUSTC = '/usr/bin/rustc'
 const LLVM = { ar: 'llvm-ar-22', link: 'llvm-link-22', opt: 'opt-22', llc: 'llc-22' }
 const TARGET = 'bpfel-unknown-none'
 const CORE_FOLDER = `/usr/lib/rustlib/${TARGET}/lib`
-/** A Solana stack frame. */
+/** Size of a Solana stack frame. */
 const FRAME_BYTES = 4_096
 const SYSCALLS: ReadonlySet<string> = new Set([
   'abort',
@@ -21,7 +21,7 @@ const SYSCALLS: ReadonlySet<string> = new Set([
   'sol_try_find_program_address',
 ])
 
-/** What is missing to build, as one line; undefined when everything is there. */
+/** Missing tools as one line; undefined when everything is there. */
 export function missingToolchain(): string | undefined {
   const core = existsSync(CORE_FOLDER) && findCore() !== undefined
   const missing = [RUSTC, ...Object.values(LLVM).map((tool) => `/usr/bin/${tool}`)].filter((path) => !existsSync(path))
@@ -34,7 +34,7 @@ function findCore(): string | undefined {
   return readdirSync(CORE_FOLDER).find((name) => /^libcore-.*\.rlib$/.test(name))
 }
 
-/** Versions of what builds, for messages. */
+/** Versions of the tools, for messages. */
 export function toolchainVersions(): string {
   const rustc = run(RUSTC, ['--version']).trim()
   const llvm = /version (\S+)/.exec(run(LLVM.llc, ['--version']))?.[1]
@@ -42,9 +42,9 @@ export function toolchainVersions(): string {
 }
 
 /**
- * Builds the program whose `src/lib.rs` lies in `folder`: Rust to LLVM bitcode, with the used part of Rust's core, to one BPF
- * object, to a shared object. The same bytes on every machine with the same versions: no path and no time is in them.
- * @throws with what the tools say
+ * Builds the program of `folder` (`src/lib.rs`): Rust to LLVM bitcode with the used part of Rust's core, to one BPF
+ * object, to a shared object. Equal versions give equal bytes on every machine: no path and no time is in them.
+ * @throws with the tools' output
  */
 export function buildProgram(folder: string): Buffer {
   const work = mkdtempSync(join(tmpdir(), 'clusterd-solana-'))

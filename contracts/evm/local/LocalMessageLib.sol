@@ -13,9 +13,9 @@ import { ERC165 } from "@openzeppelin/contracts/utils/introspection/ERC165.sol";
 import { Math } from "@openzeppelin/contracts/utils/math/Math.sol";
 
 /// @title The message library of local chains: sends for a fee that holds the delivered value, believes one verifier
-/// @notice LayerZero's own SimpleMessageLib quotes one fixed fee; here the fee is a base plus the value that the options
-/// have delivered, at the price that the destination's gas token has in this chain's. For local worlds and tests only:
-/// what comes in as fees stays here.
+/// @notice LayerZero's own SimpleMessageLib quotes one fixed fee; here the fee is a base plus the value that the
+///   options have delivered, at the price that the destination's gas token has in this chain's. For local worlds and
+///   tests only: what comes in as fees stays here.
 contract LocalMessageLib is Ownable, ERC165 {
     struct Price {
         /// Fee of a message that delivers no value, in this chain's wei.

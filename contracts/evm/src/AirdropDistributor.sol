@@ -9,10 +9,10 @@ import { MerkleProof } from "@openzeppelin/contracts/utils/cryptography/MerklePr
 import { BitMaps } from "@openzeppelin/contracts/utils/structs/BitMaps.sol";
 
 /// @title Gives out the tokens of one airdrop
-/// @notice Who gets what stands in a Merkle tree of `@openzeppelin/merkle-tree`, leaves
-/// `[uint256 index, bytes32 account, uint256 amount]`. An account is a bytes32: an EVM address left-padded with zeros, or
-/// the 32 bytes of a Solana key. An EVM account's tokens go to that account, whoever sends the claim. A Solana account's go
-/// to the address that a permission names, signed (EIP-712) by the operator, who knows which wallets belong together.
+/// @notice Who gets what stands in a Merkle tree of `@openzeppelin/merkle-tree`, leaves `[uint256 index, bytes32
+///   account, uint256 amount]`. An account is a bytes32: an EVM address left-padded with zeros, or the 32 bytes of a
+///   Solana key. An EVM account's tokens go to that account, whoever sends the claim. A Solana account's go to the
+///   address that a permission names, signed (EIP-712) by the operator, who knows which wallets belong together.
 /// @dev Each index is claimed once. Claims are taken before `endsAt`, the rest may be swept from then on: never both.
 contract AirdropDistributor is Ownable2Step {
     using SafeERC20 for IERC20;

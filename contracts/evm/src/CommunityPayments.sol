@@ -13,8 +13,9 @@ import { Roles } from "./Roles.sol";
 /// @title Payments for names of communities; see ICommunityPayments for what it does
 /// @notice Three roles, held apart: the owner sets the hold and the roles, reopens names and unpauses; the relayer
 /// refuses payments; the pauser can stop new payments. None of them can move money anywhere but to its payer.
-/// @dev Nothing is ever pushed to anybody, so an account that can't be paid harms itself alone. For the chain's own coin
-/// and each token, balance >= held + credited after every call and during each, unless the token itself takes some away.
+/// @dev Nothing is ever pushed to anybody, so an account that can't be paid harms itself alone. For the chain's own
+///   coin and each token, balance >= held + credited after every call and during each, unless the token itself takes
+///   some away.
 contract CommunityPayments is ICommunityPayments, Roles, ReentrancyGuard {
     using SafeERC20 for IERC20;
 

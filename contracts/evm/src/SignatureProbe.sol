@@ -2,9 +2,9 @@
 pragma solidity ^0.8.28;
 
 /// @title Whether a signature is a smart wallet's, asked without deploying anything
-/// @notice Sent as the creation code of an eth_call; what it "deploys" is the answer, one word: 1 or 0. Between a node and a
-/// contract of anybody it sees to it that no more gas is spent than is given here, that no more than a word comes back,
-/// and that whatever goes wrong in there is a plain 0 and not an error of the node.
+/// @notice Sent as the creation code of an eth_call; what it "deploys" is the answer, one word: 1 or 0. Between a node
+///   and a contract of anybody it sees to it that no more gas is spent than is given here, that no more than a word
+///   comes back, and that whatever goes wrong in there is a plain 0 and not an error of the node.
 contract SignatureProbe {
     /// Signature checks in Solidity of the curves that passkeys use take about a third of this.
     uint256 private constant ASK_GAS = 1_000_000;

@@ -18,8 +18,8 @@ contract Spoke is OAppSender, Guarded {
 
     /// Gas that a message has to bring for the hub's endpoint and the hub together. Measured through EndpointV2, worst
     /// cases: 100,000 and 30,000 a name (won and lost ones, the bidder's first credit); 167,000 for a withdrawal, of
-    /// which the hub holds a part back for the receiver. The defaults' margin also pays for some 25 earlier messages that
-    /// are verified but not executed yet, over which the endpoint counts (2,500 each).
+    /// which the hub holds a part back for the receiver. The defaults' margin also pays for some 25 earlier messages
+    /// that are verified but not executed yet, over which the endpoint counts (2,500 each).
     struct GasNeeds {
         uint64 bidsBase;
         uint64 perName;
@@ -72,8 +72,8 @@ contract Spoke is OAppSender, Guarded {
         return _quote(hubEid, message, options, false);
     }
 
-    /// @notice Sends hub calldata in the caller's name; msg.value is at least the quoted fee, and the endpoint pays back
-    /// what it does not need.
+    /// @notice Sends hub calldata in the caller's name; msg.value is at least the quoted fee, and the endpoint pays
+    ///   back what it does not need.
     /// @param calldata_ `placeBids` in either form, or `withdrawRefund(address)`
     /// @param options one lzReceive option: its value the sum of the amounts (zero for a withdrawal), its gas at least
     /// what `gasNeeds` tells
