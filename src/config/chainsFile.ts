@@ -4,7 +4,7 @@ import { NETWORK_LABELS, NETWORKS } from '../registry/primitives/network.js'
 import { ConfigError, parseInput } from './error.js'
 import { hex, httpUrl, solana32, wei, wsUrl } from './fields.js'
 
-/** When a block counts as confirmed: once the node calls it finalized, or at a number of blocks on top of it. */
+/** Confirmation policy of a chain: the node's `finalized` block, or a number of blocks on top. */
 const confirmation = z.union([z.literal('finalized'), z.strictObject({ blocks: z.int().nonnegative() })])
 const DEFAULT_CONFIRMATION = { hub: 'finalized', spoke: { blocks: 10 } } as const
 
@@ -53,7 +53,7 @@ const evmChain = z
 
 /** Permissions of the relayer on a network's hub. */
 const deliveries = z.strictObject({
-  /** Whether packets that the bridge's own executors left stuck are executed. A local network executes all of them. */
+  /** Executes packets that the bridge's own executors left stuck. A local network executes all packets. */
   executeStranded: z.boolean().default(false),
   /** Upper bound on the cost of a message, value and gas; default 1 ETH, on a local hub 100 ETH. */
   spendCapWei: wei.transform(BigInt).optional(),
@@ -88,7 +88,7 @@ const solanaCluster = z
       maxMovePercent: z.int().positive().default(10),
     }),
     quoteLifetimeSeconds: z.int().min(60).max(3_600).default(600),
-    /** Whether the relayer sends refunds without an operator's command. */
+    /** Refunds are sent without an operator's command. */
     refunds: z.strictObject({ auto: z.boolean().default(false) }).prefault({}),
   })
   .readonly()

@@ -56,7 +56,7 @@ const variables = z.object({
   SHARE_KEY: key32.optional(),
   /** Lifetime of an authentication key. */
   SESSION_DAYS: z.coerce.number().int().min(1).max(365).default(DEFAULT_SESSION_DAYS),
-  /** Whether signatures of smart wallets that are not deployed yet are checked (ERC-6492). */
+  /** Accepts signatures of smart wallets that are not deployed yet (ERC-6492). */
   ERC6492: z.enum(['true', 'false']).default('false'),
   /** The daemon ends when this process is gone. */
   CLUSTERD_PARENT_PID: z.coerce.number().int().positive().optional(),

@@ -1,12 +1,12 @@
 import type { Readiness } from '../ops/server.js'
 import type { IndexerState } from './evm/types.js'
 
-/** Blocks that may be under way between the chain and the tables while nothing is wrong. */
+/** Blocks that the tables may normally be behind the chain. */
 const LAG_BLOCKS = 3
-/** A step has to have ended within this time. */
+/** Age of the last step from which a chain counts as stuck. */
 const STALE_MS = 30_000
 
-/** Whether the rows up to the head are visible and no chain lags. */
+/** Answers /ready: rows up to the head are visible and no chain lags. */
 export function readiness(
   states: readonly { label: string; network: string; state: IndexerState | null }[],
   isDatabaseUp: boolean,

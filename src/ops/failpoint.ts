@@ -1,6 +1,6 @@
 /**
- * Named places at which a test lets the process die (SIGKILL) at the n-th pass, to show that it goes on after a restart.
- * Armed once at start from the configuration; disarmed, a pass costs one comparison.
+ * Named points at which a test kills the process (SIGKILL) in the n-th pass, to show that a restart recovers. The configuration
+ * arms one at the start; a pass of a disarmed point costs one comparison.
  */
 let armed: { name: string; passesLeft: number } | null = null
 
@@ -10,7 +10,7 @@ export function armFailpoint(spec: string | undefined): void {
   armed = name ? { name, passesLeft: Number(count) } : null
 }
 
-/** Dies here when this point is armed and its count is reached. */
+/** Kills the process when this point is armed and its count is reached. */
 export function failpoint(name: string): void {
   if (armed?.name !== name) return
   armed.passesLeft -= 1

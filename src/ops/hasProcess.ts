@@ -1,4 +1,4 @@
-/** Whether the system knows a process id: one that runs, or that has ended and was not reaped. */
+/** Whether a process id is in use, by a running process or by one that has ended and was not reaped. */
 export function hasProcess(pid: number): boolean {
   try {
     return process.kill(pid, 0)

@@ -1,6 +1,6 @@
 import { Counter, collectDefaultMetrics, Gauge, Histogram, Registry } from 'prom-client'
 
-/** Prometheus metrics of the daemon. No label ever holds an address, a name or a key. */
+/** Prometheus metrics of the daemon. No label holds an address, a name or a key. */
 export interface Metrics {
   registry: Registry
   steps: Counter<'network' | 'chain' | 'outcome'>
@@ -38,13 +38,13 @@ export function createMetrics(refresh: (metrics: Metrics) => void = () => {}): M
     }),
     payments: new Counter({
       name: 'clusterd_payments_total',
-      help: 'Payments on Solana taken in',
+      help: 'Confirmed payments on Solana',
       labelNames: ['network'],
       registers,
     }),
     rpcFaults: new Counter({
       name: 'clusterd_rpc_faults_total',
-      help: 'RPC calls that failed, by what to do about it',
+      help: 'RPC calls that failed, by class of fault',
       labelNames: ['chain', 'fault'],
       registers,
     }),
@@ -56,11 +56,11 @@ export function createMetrics(refresh: (metrics: Metrics) => void = () => {}): M
       registers,
     }),
     headBlock: gauge('clusterd_chain_head_block', 'Newest block of the chain', () => refresh(metrics)),
-    confirmedBlock: gauge('clusterd_chain_confirmed_block', 'Newest block that the confirmation policy believes'),
+    confirmedBlock: gauge('clusterd_chain_confirmed_block', 'Newest confirmed block'),
     nextBlock: gauge('clusterd_chain_next_block', 'First block that is not yet in the journal'),
     halted: gauge(
       'clusterd_chain_halted',
-      '1 while nothing is taken from the chain, because a confirmed block was replaced',
+      '1 while indexing of the chain is stopped, because a confirmed block was replaced',
     ),
   }
   return metrics

@@ -1,19 +1,21 @@
 import { createServer, type Server } from 'node:http'
 import type { Metrics } from './metrics.js'
-/** What /ready answers: one sentence for each thing that is not as it should be. */
+
+/** Answer of /ready. */
 export interface Readiness {
   ready: boolean
+  /** One sentence each. */
   problems: string[]
 }
 
 export interface OpsOptions {
   port: number
   metrics: Metrics
-  /** Adds what an operator wants to see beside `ready` and `problems`. */
+  /** May add fields for the operator. */
   ready: () => Promise<Readiness & Record<string, unknown>>
 }
 
-/** Health, readiness and metrics on a port of their own that answers on loopback only. */
+/** Serves health, readiness and metrics on a port of their own, on loopback only. */
 export async function startOpsServer({
   port,
   metrics,
@@ -55,7 +57,7 @@ export async function startOpsServer({
   }
 }
 
-/** Listens, or fails with one sentence that names the port. */
+/** Listens on a port. @throws Error with one sentence that names a taken port */
 export function listen(server: Server, port: number, host: string): Promise<void> {
   return new Promise((resolve, reject) => {
     server.once('error', (error: NodeJS.ErrnoException) =>

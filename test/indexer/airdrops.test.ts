@@ -7,7 +7,7 @@ import { hasClaimed } from '../../src/db/airdrop/answers.js'
 import { removeAirdrop } from '../../src/db/airdrop/load.js'
 import { LostLeadershipError } from '../../src/db/journal/head.js'
 import { type Leadership, tryLead } from '../../src/db/pg/leader.js'
-import { createAirdropWatcher } from '../../src/indexer/airdrops/watcher.js'
+import { AirdropWatcher } from '../../src/indexer/airdrops/watcher.js'
 import { receiptOf } from '../../src/testing/chains/receipt.js'
 import type { DeployClient } from '../../src/testing/chains/send.js'
 import { again, claimData, loadRows, payBy, storedOf } from '../support/airdrop.js'
@@ -23,7 +23,7 @@ const restarts: string[] = []
 const accounts = Array.from({ length: 100 }, (_, i) => `0x${(4096 + i).toString(16).padStart(40, '0')}`)
 
 const watcherOf = (epoch = leadership.epoch) =>
-  createAirdropWatcher({ pool: world.pool, chain, epoch, onRestart: (community) => restarts.push(community) })
+  new AirdropWatcher({ pool: world.pool, chain, epoch, onRestart: (community) => restarts.push(community) })
 let watcher: ReturnType<typeof watcherOf>
 
 beforeAll(async () => {

@@ -8,18 +8,21 @@ import type { SeenClaim, WatchedAirdrop } from '../../db/airdrop/claims.js'
 import { addressOfWord } from '../../registry/primitives/address.js'
 import { fromHex, toHex } from '../../registry/primitives/bytes.js'
 
-/** A node that is late with its logs is late near its head: of so many confirmed blocks every header is read. */
+/** Newest confirmed blocks, whose headers are read: a node that is late with its logs is late near its head. */
 const CHECKED_BLOCKS = 64
 
-/** What a range of blocks holds of an airdrop, from one node. */
+/** Claims of an airdrop in a range of blocks, from one node. */
 export interface ClaimRange {
   claims: SeenClaim[]
   last: Header
-  /** Hash of the block below the first, as the first names it. */
+  /** Hash of the block below the first, as the first states it. */
   parentHash: string
 }
 
-/** The claims of blocks that are believed, held against their headers near `confirmed` and against another node below. @throws RpcError */
+/**
+ * Reads the claims of confirmed blocks, checked against their headers near `confirmed` and against another node below.
+ * @throws RpcError
+ */
 export async function readConfirmed(
   call: Call,
   chain: EvmChain,
@@ -50,7 +53,7 @@ export async function readConfirmed(
   return { claims: claimsOf([...old, ...fresh], watched), last, parentHash: (first ?? last).parentHash }
 }
 
-/** The claims of blocks that are not believed yet, as one node has them. @throws RpcError */
+/** Reads the claims of unconfirmed blocks from one node. @throws RpcError */
 export async function readUnconfirmed(
   call: Call,
   watched: WatchedAirdrop,
@@ -66,7 +69,7 @@ const filterOf = ({ distributor }: WatchedAirdrop): LogFilter => ({
   topics: [CLAIMED_TOPIC],
 })
 
-/** A distributor of this tree pays each of its leaves once; what it could not have logged is passed over. */
+/** Claims by leaf: a distributor pays each leaf of its tree once. Logs that it can't have emitted are ignored. */
 function claimsOf(logs: readonly RawLog[], { leafCount }: WatchedAirdrop): SeenClaim[] {
   const claims = new Map<number, SeenClaim>()
   for (const log of logs) {

@@ -1,14 +1,14 @@
 import type { EvmChain } from '../../chains/evm/chain.js'
 import type { LeaderContext } from '../../ops/context.js'
 import type { Worker } from '../../ops/worker.js'
-import { createAirdropWatcher } from './watcher.js'
+import { AirdropWatcher } from './watcher.js'
 
 /** Follows the claims of airdrops on one chain. A poll without airdrops is one database query and no RPC call. */
 export function airdropWorker({ pool, network, epoch, log }: LeaderContext, chain: EvmChain): Worker {
   const fields = { network, chain: chain.label }
   const onRestart = (community: string) =>
     log.warn({ ...fields, community }, 'confirmed blocks were replaced: the claims of an airdrop are read again')
-  const watcher = createAirdropWatcher({ pool, chain, epoch, onRestart })
+  const watcher = new AirdropWatcher({ pool, chain, epoch, onRestart })
   return {
     ...{ name: 'the airdrop watcher', fields, pollMs: chain.config.pollMs },
     async step() {

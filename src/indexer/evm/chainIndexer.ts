@@ -17,7 +17,7 @@ import {
 import { createRangeWidth } from './width.js'
 import { writeFollowed } from './write.js'
 
-/** A gap of more blocks than this is taken in ranges; a smaller one block by block, as facts first. */
+/** Gap up to which blocks are followed one by one, as facts first; a larger gap is backfilled in ranges. */
 const FOLLOW_MAX_BLOCKS = 64
 
 /** Opens the indexer of one chain at the chain's checkpoint. */

@@ -11,13 +11,13 @@ import type { TailBlock } from './types.js'
 /** The confirmed and unconfirmed blocks of a chain that are known so far. */
 export interface KnownBlocks {
   chain: EvmChain
-  /** Its checkpoint is the newest confirmed block. */
+  /** The checkpoint is the newest confirmed block. */
   row: ChainRow
   /** Unconfirmed blocks on top of the checkpoint, in order. */
   tail: readonly TailBlock[]
 }
 
-/** How the chain continues the known blocks. */
+/** Continuation of the known blocks on the chain. */
 export interface Extension {
   /** Blocks of the tail from this number on are no longer on the chain. */
   dropFrom: number

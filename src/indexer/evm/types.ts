@@ -21,7 +21,7 @@ export type Outcome =
   | { kind: 'backfilled'; blocks: number; entries: number }
   /** New blocks joined the tail; some became confirmed. */
   | { kind: 'followed'; blocks: number; facts: number; confirmedBlocks: number; entries: number; dropped: number }
-  /** Nothing new. */
+  /** The head is known. */
   | { kind: 'idle' }
   /** The node's head is below our tail: the node is slow, not reorged. */
   | { kind: 'behind'; latest: number }

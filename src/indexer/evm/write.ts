@@ -41,10 +41,10 @@ export async function writeConfirmed(client: pg.ClientBase, write: ConfirmedWrit
   return minimumWei
 }
 
-/** What one step of following a chain writes. */
+/** The writes of one step of following a chain. */
 export interface FollowedWrite {
   extension: Extension | null
-  /** Whether the tables hold the tail that the extension continues. */
+  /** The tables hold the tail that the extension continues. */
   isTailStored: boolean
   minimumWei: bigint
   /** The newest block that is confirmed now, if any. */
