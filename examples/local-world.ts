@@ -1,20 +1,20 @@
 /**
- * The local world inside a test of one's own: register a name from a spoke as a wallet would, kill the daemon on the way,
- * and see the name arrive all the same. Runs as it is: `npx tsx examples/local-world.ts`.
+ * The local world inside a test: registers a name from a spoke as a wallet would, kills the daemon meanwhile, and still
+ * finds the name registered. Runnable: `npx tsx examples/local-world.ts`.
  */
 import assert from 'node:assert/strict'
 import { startStack, until } from 'clusterd/testing'
 import { createWalletClient, defineChain, type Hex, http } from 'viem'
 import { privateKeyToAccount } from 'viem/accounts'
 
-// a world of its own in a temporary folder: the mainnet hub and one spoke, a block every 200 ms, nothing registered
+// a world in a temporary folder: the mainnet hub and one spoke, a block every 200 ms, no seeds
 const stack = await startStack({ chains: ['1', '8453'], blockMs: 200, seeds: false })
 try {
   const [spoke] = stack.networks.mainnet.spokes
-  const [wallet] = stack.accounts.evm // ten, funded on every chain, used by nobody else
+  const [wallet] = stack.accounts.evm // ten accounts, funded on every chain and unused
   assert(spoke && wallet)
 
-  // what a frontend does: ask for transaction data, sign, send
+  // same steps as a frontend: request transaction data, sign, send
   const response = await fetch(`${stack.api}/v1/names/register/evm`, {
     method: 'POST',
     body: JSON.stringify({ network: spoke.network, sender: wallet.address, names: [{ name: 'from-a-spoke' }] }),

@@ -1,6 +1,6 @@
 import { createHash } from 'node:crypto'
 
-/** The side of a picture, in its own units; a name is drawn as a pattern of cells that is its own mirror image. */
+/** Side of the picture in SVG units; a name becomes a mirror-symmetric pattern of cells. */
 const SIDE = 400
 const CELLS = 5
 const MARGIN = 50
@@ -9,8 +9,7 @@ const CELL = (SIDE - 2 * MARGIN) / CELLS
 const DRAWN_COLUMNS = Math.ceil(CELLS / 2)
 
 /**
- * The picture of a name as SVG: the same name gives the same picture everywhere. It has no script, style or reference to
- * anything, so that it can be shown under any policy.
+ * The picture of a name as SVG, deterministic. Free of scripts, styles and references, so that any policy can show it.
  */
 export function nameImage(name: string): string {
   const digest = createHash('sha256').update(name).digest()

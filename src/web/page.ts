@@ -1,6 +1,6 @@
 import { build, files, html } from './generated/assets.js'
 
-/** The page at `/` and the files that it loads, as they are sent. */
+/** The page at `/` and its files, as served. */
 
 export interface PageFile {
   type: string
@@ -9,8 +9,8 @@ export interface PageFile {
 }
 
 /**
- * What the page may load: its own files, pictures that wallets bring along (data URIs), answers of this service. No inline
- * script or style, no frame, no form that leaves.
+ * Content security policy of the page: own files, pictures of wallets (data URIs), answers of this service. No inline
+ * script or style, no frame, no form to another site.
  */
 export const PAGE_POLICY = [
   "default-src 'none'",
@@ -31,7 +31,7 @@ const TYPES: Readonly<Record<string, string>> = {
   css: 'text/css; charset=utf-8',
 }
 
-/** A file of the page, null when this build has none of that name. */
+/** A file of the page; null when this build has none of that name. */
 export function pageFile(ofBuild: string, name: string): PageFile | null {
   const text = ofBuild === build && Object.hasOwn(files, name) ? files[name] : undefined
   const type = TYPES[name.slice(name.lastIndexOf('.') + 1)]

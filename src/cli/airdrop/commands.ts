@@ -45,7 +45,7 @@ export function addAirdropCommands(program: Command): void {
       .option('--network <network>', 'mainnet or testnet, to be sure'),
   )
     .option('--replace', 'put it in the place of another file that nobody has claimed from')
-    .option('--report <file>', 'write every bad line there; the first hundred are told in any case')
+    .option('--report <file>', 'write every bad line there; the first hundred are printed in any case')
     .addHelpText('after', LOAD_EXAMPLES)
     .action(run('load'))
   withSettings(

@@ -106,8 +106,8 @@ export function readRules(
       (label === SOLANA && solana[network] !== undefined),
   })
   if (!('problems' in rules)) return rules
-  const told = rules.problems.map(({ path, message }) => `${path || 'rules'} ${message}`)
-  throw new Error(`These rules can not be taken: ${told.join('; ')}.`)
+  const problems = rules.problems.map(({ path, message }) => `${path || 'rules'} ${message}`)
+  throw new Error(`These rules can not be taken: ${problems.join('; ')}.`)
 }
 
 /** Network label of the interface. */

@@ -26,12 +26,12 @@ export interface Forks {
 /** @param forkBlocks length of the fork, within the confirmation depth: a longer one is rightly confirmed */
 export function createForks(seed: number, upstream: Upstream, forkBlocks: number): Forks {
   /** Node's block per fork hash, and the number of fork blocks down to it. */
-  const told = new Map<string, { real: string; depth: number }>()
+  const returned = new Map<string, { real: string; depth: number }>()
 
   // a block names its parent, so its hash depends on the number of fork blocks below
   const hashOf = (real: string, depth: number): string => {
     const hash = keccak256(toBytes(`${seed}|${real}|${depth}`))
-    told.set(hash, { real, depth })
+    returned.set(hash, { real, depth })
     return hash
   }
   const forked = (block: Block, depth: number): Block => ({
@@ -40,12 +40,12 @@ export function createForks(seed: number, upstream: Upstream, forkBlocks: number
     parentHash: depth === 1 ? block.parentHash : hashOf(block.parentHash, depth - 1),
   })
   const blockByHash = async (hash: string): Promise<RpcAnswer> => {
-    const { real, depth } = told.get(hash)!
+    const { real, depth } = returned.get(hash)!
     const { result } = await upstream('eth_getBlockByHash', [real, false])
     return { result: result ? forked(result as Block, depth) : null }
   }
   const logsOf = async (filter: object, hash: string): Promise<RpcAnswer> => {
-    const answer = await upstream('eth_getLogs', [{ ...filter, blockHash: told.get(hash)!.real }])
+    const answer = await upstream('eth_getLogs', [{ ...filter, blockHash: returned.get(hash)!.real }])
     if (!Array.isArray(answer.result)) return answer
     return { result: (answer.result as Log[]).map((log) => ({ ...log, blockHash: hash, data: ofAnother(log.data) })) }
   }
@@ -61,10 +61,10 @@ export function createForks(seed: number, upstream: Upstream, forkBlocks: number
     },
     async known({ method, params }) {
       const [first] = params
-      if (method === 'eth_getBlockByHash' && typeof first === 'string' && told.has(first)) return blockByHash(first)
+      if (method === 'eth_getBlockByHash' && typeof first === 'string' && returned.has(first)) return blockByHash(first)
       if (method !== 'eth_getLogs' || typeof first !== 'object' || first === null) return null
       const { blockHash } = first as { blockHash?: string }
-      return blockHash !== undefined && told.has(blockHash) ? logsOf(first, blockHash) : null
+      return blockHash !== undefined && returned.has(blockHash) ? logsOf(first, blockHash) : null
     },
   }
 }

@@ -1,4 +1,4 @@
-/** The service's API, as this page uses it. */
+/** Client of the service's API, as far as the page uses it. */
 
 export interface ClusterWallet {
   address: string
@@ -15,7 +15,7 @@ export interface Cluster {
   wallets: ClusterWallet[]
 }
 
-/** A chain on which names can be registered. */
+/** A chain that takes registrations. */
 export interface ChainInfo {
   network: string
   chainId: number | null
@@ -34,13 +34,13 @@ export interface EvmQuote {
 
 export interface SolanaQuote {
   gasToken: { symbol: string }
-  /** Unsigned transactions in base64, one a name. */
+  /** Unsigned transactions in base64, one per name. */
   transactionData: string[]
   registrationFee: string
   bridgeFee: string
 }
 
-/** What a name below a community costs. */
+/** Price of a name below a community. */
 export interface Price {
   network: string
   /** `native`, or a token's address or mint. */
@@ -49,7 +49,7 @@ export interface Price {
   recipient: string
 }
 
-/** The rules of a community. */
+/** Rules of a community. */
 export interface Community {
   name: string
   prices: Price[]
@@ -81,7 +81,7 @@ export interface TxStatus {
   confirmations?: { have: number; need: number }
 }
 
-/** An error as the API tells it. */
+/** Error answer of the API. */
 export class ApiError extends Error {
   override name = 'ApiError'
   constructor(
@@ -98,7 +98,7 @@ export interface Api {
   send<T>(method: 'POST' | 'PUT' | 'DELETE', path: string, body?: unknown): Promise<T>
 }
 
-/** Calls with the key and the network of the moment. */
+/** Creates a client that reads the key and the network at each call. */
 export function createApi(settings: () => { token: string | null; isTestnet: boolean }): Api {
   async function call<T>(method: string, path: string, body?: unknown): Promise<T> {
     const { token, isTestnet } = settings()

@@ -10,7 +10,7 @@ const CHAIN_NAMES: Record<string, string> = {
 export const chainText = ({ network, gasToken }: ChainInfo): string =>
   `${CHAIN_NAMES[network] ?? network} (${gasToken.symbol})`
 
-/** The chains of the network shown that the signed-in wallet can send on. */
+/** Chains of the selected network that the signed-in wallet can send on. */
 export const payableChains = (): ChainInfo[] =>
   state.chains.filter(
     (chain) =>
@@ -19,14 +19,14 @@ export const payableChains = (): ChainInfo[] =>
       (chain.network === 'solana') === (state.session?.type === 'solana'),
   )
 
-/** A whole number of the smallest unit, in units of the token. */
+/** Formats an amount of the smallest unit in units of the token. */
 export function amountText(value: string, decimals: number): string {
   const digits = value.padStart(decimals + 1, '0')
   const fraction = digits.slice(-decimals).replace(/0+$/, '')
   return fraction ? `${digits.slice(0, -decimals)}.${fraction}` : digits.slice(0, -decimals)
 }
 
-/** Units of a token as somebody typed them, in the smallest unit. @throws Error for anything but a number above zero */
+/** Parses typed units of a token into the smallest unit. @throws Error for anything but a number above zero */
 export function amountOf(text: string, decimals: number): string {
   const [, whole, fraction = ''] = /^([0-9]{1,40})(?:\.([0-9]+))?$/.exec(text.trim()) ?? []
   if (whole === undefined || fraction.length > decimals || /^0*$/.test(whole + fraction))

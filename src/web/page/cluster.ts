@@ -1,8 +1,9 @@
 import type { Cluster, ClusterWallet } from './api.js'
 import { attempt, button, byId, confirmed, form, h, redraw, say, short } from './dom.js'
+import { NAME_RULES } from './names.js'
 import { api, ownEntry, ownNames, state } from './state.js'
 
-/** The part of the page in which the signed-in wallet's cluster is seen and edited. */
+/** Section that shows and edits the signed-in wallet's cluster. */
 export function renderCluster(reload: () => Promise<void>): void {
   const section = byId('cluster')
   section.hidden = state.session === null
@@ -13,10 +14,10 @@ export function renderCluster(reload: () => Promise<void>): void {
   else redraw(section, ...clusterView(cluster, reload))
 }
 
-/** Names below communities are whole as they are. */
+/** Full name of an entry; names below communities are full already. */
 const nameText = (name: string): string => (name.includes('/') ? name : `${name}/`)
 
-/** Tells what was done, and shows what became of it. */
+/** Reports a finished change and reloads the page's data. */
 function change(done: string, reload: () => Promise<void>, work: () => Promise<unknown>): Promise<boolean> {
   return attempt(async () => {
     await work()
@@ -125,14 +126,6 @@ function renameForm({ address, name }: ClusterWallet, reload: () => Promise<void
   )
 }
 
-const NAME_RULES = {
-  pattern: '[a-zA-Z0-9_\\-]{1,32}',
-  maxlength: '32',
-  required: true,
-  autocomplete: 'off',
-  spellcheck: 'false',
-}
-
 async function makePublic({ address, name }: ClusterWallet, reload: () => Promise<void>): Promise<void> {
   const isSure = await confirmed(
     'Make this wallet public?',
@@ -214,7 +207,7 @@ function invitation(reload: () => Promise<void>): HTMLElement {
   )
 }
 
-/** What verifying elsewhere means for the wallet that does it. */
+/** Warning for a wallet that leaves its cluster by verifying in another one. */
 function moving(): string {
   const own = ownEntry()
   const isLast = own?.isVerified && state.cluster?.wallets.filter(({ isVerified }) => isVerified).length === 1

@@ -2,9 +2,10 @@ import type { ChainInfo, Community, CommunityRegistration, Price } from './api.j
 import { amountOf, amountText, chainText, payableChains } from './chains.js'
 import { attempt, byId, confirmed, form, h, redraw, say, short } from './dom.js'
 import { createFollower } from './follow.js'
+import { CLUSTER_NAME_RULES } from './names.js'
 import { api, ownNames, signedInAccount, state } from './state.js'
 
-/** The part of the page in which names below communities are registered, and a community's rules are set. */
+/** Section that registers names below communities and sets a community's rules. */
 
 const payments = createFollower('payments', {
   lost_bid: 'Somebody else was first. What you paid can be taken back.',
@@ -16,14 +17,11 @@ const nameField = (key: string, label: string, hint?: string): HTMLElement =>
     'label',
     {},
     h('span', {}, label),
-    h('input', {
-      ...{ name: key, 'data-key': key, required: true, pattern: '[a-zA-Z0-9_\\-]{1,32}/?', maxlength: '33' },
-      ...{ autocomplete: 'off', spellcheck: 'false' },
-    }),
+    h('input', { ...CLUSTER_NAME_RULES, name: key, 'data-key': key }),
     hint && h('small', {}, hint),
   )
 
-/** Draws the forms; what is under way stays as it is. */
+/** Draws the forms; followed payments stay. */
 export function renderCommunities(reload: () => Promise<void>): void {
   const section = byId('communities')
   section.hidden = state.session === null
@@ -61,7 +59,7 @@ async function join(input: string, member: string, onDone: () => void, reload: (
   })
 }
 
-/** The first price that the wallet can pay; where there is none the service says so. */
+/** First price that the wallet can pay; without one, the service explains why. */
 function payOn({ prices }: Community): { network?: string } {
   const chains = payableChains()
   const price = prices.find(({ network }) => chains.some((chain) => chain.network === network))
@@ -85,7 +83,7 @@ async function pay(
   }
   if (info.type !== 'evm' || account.type !== 'evm' || chain.chainId === null)
     throw new Error('This chain takes no payment from your wallet.')
-  // a wallet sends in order, so the payment comes behind what it needs
+  // wallets send in order, so the payment lands after its approval
   if (info.approval) await account.send({ chainId: chain.chainId, ...info.approval })
   return account.send({ chainId: chain.chainId, ...info.transaction })
 }
@@ -95,7 +93,7 @@ const priceText = ({ token, amount }: Price, { gasToken }: ChainInfo): string =>
     ? `${amountText(amount, gasToken.decimals)} ${gasToken.symbol}`
     : `${amount} base units of the token ${short(token)}`
 
-/** The rules of a name that the wallet's cluster holds, to be set. */
+/** Form for the rules of a name that the wallet's cluster holds. */
 function rulesOf(name: string, reload: () => Promise<void>): HTMLElement {
   const chains = payableChains()
   return h(

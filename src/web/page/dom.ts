@@ -1,10 +1,15 @@
-/** Building elements: text goes in as text, never as markup. */
+/**
+ * DOM helpers in place of a framework: `h` builds elements (text is never parsed as markup) and `redraw` replaces a
+ * section. They stay until the explorer is added: four sections need no more, and a library would need a bundler.
+ */
 
 type Child = Node | string | null | undefined | false
 type Listeners = { [K in keyof HTMLElementEventMap]?: (event: HTMLElementEventMap[K]) => void }
 type Attributes = Record<string, string | boolean | undefined>
 
-/** An element with attributes (`true` for an empty one, `false` or undefined for none), listeners and children. */
+/**
+ * Creates an element with attributes (`true` for an empty one, `false` or undefined for none), listeners and children.
+ */
 export function h<K extends keyof HTMLElementTagNameMap>(
   tag: K,
   { on = {}, ...attributes }: Attributes & { on?: Listeners } = {} as Attributes,
@@ -20,7 +25,7 @@ export function h<K extends keyof HTMLElementTagNameMap>(
   return element
 }
 
-/** The element of the page with this id. */
+/** The page's element with this id. @throws Error where there is none */
 export function byId(id: string): HTMLElement {
   const element = document.getElementById(id)
   if (!element) throw new Error(`the page has no #${id}`)
@@ -35,8 +40,8 @@ const keyed = <T extends Element>(section: Element, tag: string): T[] => [
 const keyOf = (element: Element | null): string | undefined => (element as HTMLElement | null)?.dataset.key
 
 /**
- * Draws a section anew and keeps what somebody is doing in it: text that was typed and not sent, what is open, and the focus.
- * Elements of the old and the new drawing belong together by their `data-key`.
+ * Redraws a section and keeps the user's state: typed text, open details, and the focus. Old and new elements are
+ * matched by their `data-key`.
  */
 export function redraw(section: HTMLElement, ...children: Child[]): void {
   const values = new Map(
@@ -53,7 +58,7 @@ export function redraw(section: HTMLElement, ...children: Child[]): void {
   }
   if (!hadFocus) return
   const again = focused === undefined ? undefined : keyed<HTMLElement>(section, '').find((e) => keyOf(e) === focused)
-  // what had the focus may be gone: the section's heading is nearest, else a keyboard would start from the top again
+  // without the focused element, the section's heading is nearest; otherwise the keyboard would restart at the top
   if (again) again.focus()
   else focusHeading(section)
 }
@@ -73,7 +78,7 @@ function restore(field: Field, before: Field): void {
 export const short = (address: string): string =>
   address.length > 14 ? `${address.slice(0, 6)}…${address.slice(-4)}` : address
 
-/** Work that is shown on a control while it runs, and not begun a second time. A disabled control would lose the focus. */
+/** Runs work unless it is running, and marks its control meanwhile. A disabled control would lose the focus. */
 function once(control: HTMLElement, work: () => Promise<void>): () => Promise<void> {
   let isRunning = false
   return async () => {
@@ -89,14 +94,14 @@ function once(control: HTMLElement, work: () => Promise<void>): () => Promise<vo
   }
 }
 
-/** A button whose work is shown while it runs. */
+/** A button that is marked while its work runs. */
 export function button(text: string, work: () => Promise<void>, attributes: Attributes = {}): HTMLButtonElement {
   const element = h('button', { type: 'button', ...attributes }, text)
   element.addEventListener('click', once(element, work))
   return element
 }
 
-/** A form that is sent by its button or by Enter. */
+/** A form submitted by its button or by Enter. */
 export function form(
   attributes: Attributes,
   work: (data: FormData, element: HTMLFormElement) => Promise<void>,
@@ -111,7 +116,7 @@ export function form(
   return element
 }
 
-/** Asks before something that can't be undone. @returns whether the answer was yes */
+/** Asks before something irreversible. @returns whether the answer was yes */
 export function confirmed(title: string, text: string, yes: string): Promise<boolean> {
   return new Promise((resolve) => {
     const dialog = h(
@@ -135,7 +140,7 @@ export function confirmed(title: string, text: string, yes: string): Promise<boo
   })
 }
 
-/** Puts the focus on a part's heading, after what had it is gone. */
+/** Focuses a section's heading after the focused element is gone. */
 export function focusHeading(section: HTMLElement): void {
   const heading = section.querySelector('h2')
   if (!heading) return
@@ -143,14 +148,14 @@ export function focusHeading(section: HTMLElement): void {
   heading.focus()
 }
 
-/** Tells what happened, also to a screen reader. */
+/** Shows a message, also to a screen reader. */
 export function say(text: string, kind: 'note' | 'error' = 'note'): void {
   const line = byId('message')
   line.textContent = text
   line.dataset.kind = kind
 }
 
-/** Runs work and tells its error. @returns whether it went through */
+/** Runs work and shows its error. @returns whether it succeeded */
 export async function attempt(work: () => Promise<void>): Promise<boolean> {
   try {
     await work()

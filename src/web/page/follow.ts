@@ -2,10 +2,10 @@ import type { TxStatus } from './api.js'
 import { byId, h, say } from './dom.js'
 import { api } from './state.js'
 
-/** Following what was sent from this page, a line each, newest first. */
+/** List of transactions sent from this page, newest first. */
 
 const POLL_MS = 1_000
-/** What will not change any more. */
+/** Final statuses. */
 const FINAL = new Set<TxStatus['status']>(['finalized', 'lost_bid', 'invalid'])
 const STATUS_TEXT: Record<TxStatus['status'], string> = {
   not_found: 'Sent; no chain has it yet.',
@@ -17,13 +17,13 @@ const STATUS_TEXT: Record<TxStatus['status'], string> = {
 }
 
 export interface Follower {
-  /** The list, to be drawn with its section. */
+  /** List element, to be drawn with its section. */
   list(): HTMLElement
-  /** Adds a line and keeps it up to date; `reload` is called once nothing changes any more. */
+  /** Adds a transaction and follows its status; `reload` is called once the status is final. */
   follow(title: string, tx: string, reload: () => Promise<void>): void
 }
 
-/** @param texts what this kind of transaction says instead */
+/** @param texts of this kind of transaction, per status */
 export function createFollower(id: string, texts: Partial<Record<TxStatus['status'], string>> = {}): Follower {
   const lines: HTMLElement[] = []
   const textOf = (status: TxStatus['status']): string => texts[status] ?? STATUS_TEXT[status]
@@ -39,7 +39,7 @@ export function createFollower(id: string, texts: Partial<Record<TxStatus['statu
         line.dataset.status = answer.status
         const { have, need } = answer.confirmations ?? {}
         const count = answer.status === 'pending' && need ? ` ${Math.min(have ?? 0, need)} of ${need}` : ''
-        // the same text again would be read out again
+        // an identical text would be read out again
         const text = `${textOf(answer.status)}${count}`
         if (status.textContent !== text) status.textContent = text
       }).then(reload)
@@ -47,7 +47,7 @@ export function createFollower(id: string, texts: Partial<Record<TxStatus['statu
   }
 }
 
-/** Asks until the status can't change any more; what can't be answered now is asked again. */
+/** Polls until the status is final, errors included. */
 async function poll(tx: string, show: (status: TxStatus) => void): Promise<void> {
   for (;;) {
     const status = await api.get<TxStatus>(`/v1/names/register/tx/${encodeURIComponent(tx)}`).catch(() => null)

@@ -7,7 +7,7 @@ import { renderSignIn } from './signIn.js'
 import { api, setSession, state } from './state.js'
 import { discoverWallets } from './wallets.js'
 
-/** Puts the page together: four parts, each drawn from the state, all drawn again after a change. */
+/** Draws all four sections from the state; called after each change. */
 
 function render(): void {
   renderSignIn(start)
@@ -16,7 +16,7 @@ function render(): void {
   renderCommunities(reload)
 }
 
-/** After signing in or out: nothing of before is shown. */
+/** Runs after signing in or out: clears everything from before. */
 async function start(): Promise<void> {
   state.cluster = undefined
   state.names = []
@@ -24,7 +24,7 @@ async function start(): Promise<void> {
   await reload()
 }
 
-/** Reads the cluster of the signed-in wallet, and draws everything. */
+/** Reads the cluster of the signed-in wallet and draws everything. */
 async function reload(): Promise<void> {
   if (state.session) {
     await attempt(async () => {

@@ -2,21 +2,21 @@ import type { ChainInfo, EvmQuote, SolanaQuote } from './api.js'
 import { amountText, chainText, payableChains } from './chains.js'
 import { attempt, byId, confirmed, form, h, redraw, say } from './dom.js'
 import { createFollower } from './follow.js'
+import { CLUSTER_NAME_RULES, NAME_MAX_CHARS } from './names.js'
 import { api, ownEntry, signedInAccount, state } from './state.js'
 
-/** The part of the page in which a name is registered and its transaction followed. */
+/** Section that registers a name and follows its transaction. */
 
 const registrations = createFollower('registrations')
 
-/** Draws the form; what is under way stays as it is. */
+/** Draws the form; followed registrations stay. */
 export function renderRegister(reload: () => Promise<void>): void {
   const section = byId('register')
   section.hidden = state.session === null
   if (state.session === null) return
   const chains = payableChains()
   const names = h('input', {
-    ...{ name: 'name', 'data-key': 'name', required: true, pattern: '[a-zA-Z0-9_\\-]{1,32}/?', maxlength: '33' },
-    ...{ autocomplete: 'off', spellcheck: 'false', 'aria-describedby': 'name-hint' },
+    ...{ ...CLUSTER_NAME_RULES, name: 'name', 'data-key': 'name', 'aria-describedby': 'name-hint' },
   })
   redraw(
     section,
@@ -27,7 +27,13 @@ export function renderRegister(reload: () => Promise<void>): void {
           { class: 'add' },
           (data, element) =>
             register(String(data.get('name')), chains[Number(data.get('chain'))]!, () => element.reset(), reload),
-          h('label', {}, h('span', {}, 'Name'), names, h('small', { id: 'name-hint' }, '1 to 32 of a-z, 0-9, _ and -')),
+          h(
+            'label',
+            {},
+            h('span', {}, 'Name'),
+            names,
+            h('small', { id: 'name-hint' }, `1 to ${NAME_MAX_CHARS} of a-z, 0-9, _ and -`),
+          ),
           h(
             'label',
             {},

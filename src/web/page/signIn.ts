@@ -2,7 +2,7 @@ import { attempt, button, byId, focusHeading, h, say, short } from './dom.js'
 import { api, setSession, state } from './state.js'
 import type { BrowserWallet } from './wallets.js'
 
-/** The part of the page in which a wallet is chosen, or who is signed in is shown. */
+/** Section that offers the wallets, or shows the signed-in one. */
 export function renderSignIn(onChange: () => Promise<void>): void {
   const { session } = state
   byId('who').replaceChildren(
@@ -32,7 +32,7 @@ export function renderSignIn(onChange: () => Promise<void>): void {
 
 function walletButton(wallet: BrowserWallet, onChange: () => Promise<void>): HTMLElement {
   const element = button('', () => signIn(wallet, onChange).then(() => {}), { class: 'wallet' })
-  // an icon is part of what the wallet says of itself: only as an image, and only from a data URI
+  // an icon is untrusted input of the wallet: shown only as an image, and only from a data URI
   if (/^data:image\/(png|svg\+xml|webp|gif|jpeg)[;,]/.test(wallet.icon))
     element.append(h('img', { src: wallet.icon, alt: '', width: '24', height: '24' }))
   element.append(h('span', {}, wallet.name), h('small', {}, wallet.type === 'evm' ? 'Ethereum' : 'Solana'))
@@ -63,7 +63,10 @@ interface Proof {
   wallet: string
 }
 
-/** A smart wallet's signature counts over the message bound to it alone, so what is refused is asked for once more. */
+/**
+ * Exchanges a signature for a key. A smart wallet's signature counts only over a message bound to that wallet, so a
+ * refused one is requested once more.
+ */
 async function exchange(proof: Proof, sign: (message: string) => Promise<string>): Promise<{ token: string }> {
   const post = (body: Proof) => api.send<{ token: string }>('POST', '/v1/auth/token', body)
   try {
@@ -81,7 +84,7 @@ async function exchange(proof: Proof, sign: (message: string) => Promise<string>
 }
 
 async function signOut(onChange: () => Promise<void>): Promise<void> {
-  // the key is forgotten here even where it can't be revoked now
+  // the key is forgotten here even where the server can't revoke it now
   await attempt(async () => {
     await api.send('DELETE', '/v1/auth/token')
     say('Signed out.')

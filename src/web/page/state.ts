@@ -1,25 +1,25 @@
 import { type Api, type ChainInfo, type Cluster, createApi } from './api.js'
 import type { BrowserWallet, ConnectedAccount } from './wallets.js'
 
-/** Who is signed in. */
+/** The signed-in wallet. */
 export interface Session {
   token: string
   type: 'evm' | 'solana'
   address: string
-  /** The wallet it signed with. */
+  /** Wallet that signed. */
   walletId: string
 }
 
 export interface State {
   isTestnet: boolean
   session: Session | null
-  /** undefined while it is not known, null where the wallet is in none. */
+  /** undefined while unknown, null for a wallet without cluster. */
   cluster: Cluster | null | undefined
-  /** The names that the wallet holds, those below communities as `community/name`. */
+  /** Names held by the wallet, those below communities as `community/name`. */
   names: string[]
   chains: ChainInfo[]
   wallets: Map<string, BrowserWallet>
-  /** The account that signed in, as long as this page is open. */
+  /** Connected account, as long as the page is open. */
   account: ConnectedAccount | null
 }
 
@@ -33,7 +33,7 @@ export const state: State = {
 
 export const api: Api = createApi(() => ({ token: state.session?.token ?? null, isTestnet: state.isTestnet }))
 
-/** The key lives as long as the tab. */
+/** Stores the key for the lifetime of the tab. */
 export function setSession(session: Session | null): void {
   state.session = session
   if (session) sessionStorage.setItem(SESSION_ITEM, JSON.stringify(session))
@@ -48,7 +48,7 @@ function storedSession(): Session | null {
   }
 }
 
-/** The account that is signed in, asked for again after a reload. @throws where the wallet shows another one */
+/** The signed-in account, reconnected after a reload. @throws Error where the wallet offers another one */
 export async function signedInAccount(): Promise<ConnectedAccount> {
   const { session } = state
   if (!session) throw new Error('Sign in first.')
@@ -61,8 +61,8 @@ export async function signedInAccount(): Promise<ConnectedAccount> {
   return account
 }
 
-/** The signed-in wallet's own entry in its cluster. */
+/** The signed-in wallet's entry in its cluster. */
 export const ownEntry = () => state.cluster?.wallets.find(({ address }) => address === state.session?.address)
 
-/** The names that the wallet's cluster holds. */
+/** Names held by the wallet's cluster. */
 export const ownNames = (): string[] => state.names.filter((name) => !name.includes('/'))

@@ -1,11 +1,11 @@
 /**
- * The wallets of the browser: EVM ones announce themselves (EIP-6963), Solana ones register (Wallet Standard). Nothing is
- * asked of a wallet before its button is pressed.
+ * Wallets of the browser: EVM wallets announce themselves (EIP-6963), Solana wallets register (Wallet Standard). A
+ * wallet is contacted only after its button is pressed.
  */
 
 export interface WalletAccount {
   type: 'evm' | 'solana'
-  /** As answers of the service show it: EVM in lower case. */
+  /** Address in the service's answer form: EVM in lower case. */
   address: string
   /** @returns the signature in 0x hex */
   sign(message: string): Promise<string>
@@ -34,7 +34,7 @@ export interface SolanaAccount extends WalletAccount {
 export type ConnectedAccount = EvmAccount | SolanaAccount
 
 export interface BrowserWallet {
-  /** The same one after a reload. */
+  /** Stable over reloads. */
   id: string
   name: string
   /** A data URI. */
@@ -43,7 +43,7 @@ export interface BrowserWallet {
   connect(): Promise<ConnectedAccount>
 }
 
-/** Calls back for every wallet, those that are there and those that come. */
+/** Calls back for every wallet, present and future. */
 export function discoverWallets(found: (wallet: BrowserWallet) => void): void {
   window.addEventListener('eip6963:announceProvider', (event) => {
     const { info, provider } = (event as CustomEvent<Announced>).detail
@@ -95,7 +95,7 @@ async function sendOn(provider: Provider, from: string, { chainId, to, data, val
   const current = async () => Number(await provider.request({ method: 'eth_chainId' }))
   if ((await current()) !== chainId) {
     await provider.request({ method: 'wallet_switchEthereumChain', params: [{ chainId: wanted }] })
-    // a wallet that stays where it is would send the money on another chain
+    // a wallet that has not switched would send the money on another chain
     if ((await current()) !== chainId) throw new Error(`The wallet has not switched to chain ${chainId}.`)
   }
   const transaction = { from, to, data, value: `0x${BigInt(value).toString(16)}`, chainId: wanted }
@@ -106,7 +106,7 @@ interface StandardAccount {
   address: string
 }
 
-/** What is used of Wallet Standard's wallets. */
+/** Subset in use of Wallet Standard's wallet. */
 interface StandardWallet {
   name: string
   icon: string
@@ -168,7 +168,7 @@ const hexOf = (bytes: Uint8Array): string =>
 
 const BASE58 = '123456789ABCDEFGHJKLMNPQRSTUVWXYZabcdefghijkmnopqrstuvwxyz'
 
-/** A signature's 64 bytes in base58. */
+/** Encodes a signature's 64 bytes in base58. An own encoder, since the page has no bundler to include bs58. */
 export function base58(bytes: Uint8Array): string {
   let value = 0n
   for (const byte of bytes) value = value * 256n + BigInt(byte)
