@@ -1,6 +1,6 @@
 import type { Registry } from 'prom-client'
-import { createDeliveryMetrics } from '../src/ops/deliveryMetrics.js'
 import { createMetrics } from '../src/ops/metrics.js'
+import { createOutboxMetrics } from '../src/ops/outboxMetrics.js'
 import { writeOrCheck } from './generatedFile.js'
 
 /**
@@ -35,5 +35,5 @@ function rowsOf(registry: Registry): string[] {
 }
 
 const { registry } = createMetrics()
-createDeliveryMetrics(registry, () => {})
+createOutboxMetrics(registry, () => {})
 writeOrCheck('docs/metrics.md', HEAD + rowsOf(registry).join(''), 'metrics-doc')

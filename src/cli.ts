@@ -2,8 +2,7 @@
 import { Command } from 'commander'
 import { addAirdropCommands } from './cli/airdrop/commands.js'
 import { addCommunityCommands } from './cli/community/commands.js'
-import type { ListOptions } from './cli/deliveries.js'
-import type { RefundOptions } from './cli/refunds.js'
+import { addOutboxCommands } from './cli/outbox/commands.js'
 import type { RewindCommand } from './cli/rewind.js'
 import { ConfigError } from './config/index.js'
 
@@ -59,54 +58,7 @@ program
   .option('--json', 'as JSON')
   .action(async (options: RewindCommand) => (await import('./cli/rewind.js')).rewindChain(options))
 
-const deliveries = program.command('deliveries').description('look at what the relayer does, and lend it a hand')
-deliveries
-  .command('list')
-  .description('deliveries that have not ended, newest first')
-  .option('--state <state>', 'only those in a state: queued, signed, sent, included, confirmed, parked')
-  .option('--all', 'those that have ended too')
-  .option('--testnet', 'of the testnet only')
-  .option('--mainnet', 'of the mainnet only')
-  .option('--limit <n>', 'at most this many', '50')
-  .option('--json', 'as JSON')
-  .action(async (options: ListOptions) => (await import('./cli/deliveries.js')).list(options))
-deliveries
-  .command('show <id>')
-  .description('everything about one')
-  .option('--json', 'as JSON')
-  .action(async (id: string, options: { json?: boolean }) => (await import('./cli/deliveries.js')).show(id, options))
-for (const [verb, description] of [
-  ['retry', 'take it up at once, as if nothing had failed or been spent'],
-  ['park', 'set it aside; a nonce that it holds is used up by a cancel'],
-  ['resume', 'take a parked one up again'],
-] as const) {
-  deliveries
-    .command(`${verb} <id>`)
-    .description(description)
-    .option('--json', 'as JSON')
-    .action(async (id: string, options: { json?: boolean }) =>
-      (await import('./cli/deliveries.js')).change(verb, id, options),
-    )
-}
-
-const refunds = program.command('refunds').description('what is owed back to payers on Solana')
-refunds
-  .command('list', { isDefault: true })
-  .description('refunds that are owed, and payments of communities that are being given back, oldest first')
-  .option('--all', 'those that were paid too')
-  .option('--testnet', 'of the testnet only')
-  .option('--mainnet', 'of the mainnet only')
-  .option('--json', 'as JSON')
-  .action(async (options: RefundOptions) => (await import('./cli/refunds.js')).list(options))
-refunds
-  .command('send [ids...]')
-  .description('have the relayer pay back refunds, by their ids or the beginnings of these')
-  .option('--all', 'all that are owed')
-  .option('--testnet', 'of the testnet only')
-  .option('--mainnet', 'of the mainnet only')
-  .option('--json', 'as JSON')
-  .action(async (ids: string[], options: RefundOptions) => (await import('./cli/refunds.js')).send(ids, options))
-
+addOutboxCommands(program)
 addCommunityCommands(program)
 addAirdropCommands(program)
 

@@ -4,6 +4,7 @@ import { privateKeyToAccount } from 'viem/accounts'
 import { createApi } from './api/server.js'
 import { createPermissionSigner } from './chains/evm/airdrop/permissionSigner.js'
 import type { Config } from './config/index.js'
+import type { OpenJobs } from './db/outbox/stats.js'
 import { migrate } from './db/pg/migrate.js'
 import { createPool, isReachable } from './db/pg/pool.js'
 import type { OpenChain } from './indexer/evm/worker.js'
@@ -11,16 +12,16 @@ import { readiness } from './indexer/readiness.js'
 import { type IndexRun, runIndexers, type Sources } from './indexer/run.js'
 import { type OpenSolana, openChain, openClusters } from './open.js'
 import type { Context } from './ops/context.js'
-import { createDeliveryMetrics, type DeliveryMetrics } from './ops/deliveryMetrics.js'
 import { armFailpoint } from './ops/failpoint.js'
 import type { Logger } from './ops/log.js'
 import { createMetrics, type Metrics } from './ops/metrics.js'
+import { createOutboxMetrics, type OutboxMetrics } from './ops/outboxMetrics.js'
 import { listen, startOpsServer } from './ops/server.js'
 import { NETWORKS } from './registry/primitives/network.js'
-import { countOutcome, showPayers, showRelayers } from './relayer/metrics.js'
+import { countOutcome, showOutbox } from './relayer/metrics.js'
 import type { RelayerState } from './relayer/relayer.js'
-import { placesOf } from './relayer/route.js'
 import { type RelayRun, runRelayer } from './relayer/run.js'
+import { relayPlanOf } from './relayer/targets.js'
 
 /** Time limit of the API's reads. */
 const READ_TIMEOUT_MS = 10_000
@@ -61,7 +62,7 @@ class RunningDaemon implements Daemon {
   readonly #log: Logger
   readonly #stopping = new AbortController()
   readonly #metrics: Metrics
-  readonly #deliveryMetrics: DeliveryMetrics
+  readonly #outboxMetrics: OutboxMetrics
   readonly #writePool: pg.Pool
   readonly #readPool: pg.Pool
   #runs: IndexRun[] = []
@@ -81,10 +82,8 @@ class RunningDaemon implements Daemon {
       onPoolError,
     )
     this.#metrics = createMetrics((metrics) => showChains(metrics, this.#runs))
-    this.#deliveryMetrics = createDeliveryMetrics(this.#metrics.registry, (metrics) => {
-      const payers = this.#relays.flatMap((relay) => relay.payouts() ?? [])
-      showRelayers(metrics, this.#relayStates(), Date.now())
-      showPayers(metrics, payers, Date.now())
+    this.#outboxMetrics = createOutboxMetrics(this.#metrics.registry, (metrics) => {
+      for (const relay of this.#relays) showOutbox(metrics, relay.state(), Date.now())
     })
   }
 
@@ -153,25 +152,24 @@ class RunningDaemon implements Daemon {
       })
   }
 
-  /** Starts a network's deliveries, where there is something to deliver. */
+  /** Starts a network's relayer, where there is something to send. */
   #startRelayer(ctx: Context, { chains, solana }: Sources & { solana: OpenSolana | null }): void {
     const { network, log } = ctx
-    const { places, problem } = placesOf(
+    const { targets, problem } = relayPlanOf(
       chains.map(({ chain, row }) => ({ chain, number: row.chain })),
       solana !== null,
     )
     if (problem) log.warn({ network }, problem)
-    if (places.length === 0) return
+    if (targets.length === 0) return
     const key = this.#config.relayerPrivateKey
     if (!key) log.info({ network }, 'RELAYER_PRIVATE_KEY is not set: packets are watched, nothing is sent or refunded')
     const run = runRelayer({
       ...ctx,
-      places,
+      targets,
       account: key ? privateKeyToAccount(key) : null,
       settings: this.#config.deliveries[network],
-      payouts: solana?.payouts,
-      onOutcome: (row, outcome) => countOutcome(this.#deliveryMetrics, row, outcome),
-      onPayout: ({ kind }, outcome) => this.#deliveryMetrics.payoutSteps.inc({ network, kind, outcome }),
+      solana: solana?.payer,
+      onOutcome: (job, outcome) => countOutcome(this.#outboxMetrics, job, outcome),
     })
     this.#relays.push(run)
   }
@@ -194,25 +192,27 @@ class RunningDaemon implements Daemon {
       ...readiness(states, isDatabaseUp, Date.now()),
       chains: states.map(({ state }) => state),
       deliveries: this.#relayStates()
-        .filter(({ stranded }) => stranded !== null)
+        .filter(({ stuck }) => stuck !== null)
         .map(summaryOf),
     }
   }
 
   #relayStates(): RelayerState[] {
-    return this.#relays.flatMap((relay) => relay.states())
+    return this.#relays.flatMap((relay) => relay.state().relayers)
   }
 }
 
 /** A network's deliveries in the answer of /ready; none of it makes the daemon unready. */
-const summaryOf = ({ network, stats, stranded }: RelayerState) => ({
-  network,
-  underWay:
-    stats &&
-    stats.states.queued.count + stats.states.signed.count + stats.states.sent.count + stats.states.included.count,
-  parked: stats?.states.parked.count ?? null,
-  stranded,
-})
+function summaryOf({ network, stats, stuck }: RelayerState) {
+  const count = (isCounted: (jobs: OpenJobs) => boolean): number | null =>
+    stats?.open.filter(isCounted).reduce((sum, jobs) => sum + jobs.count, 0) ?? null
+  return {
+    network,
+    underWay: count(({ state }) => state !== 'parked'),
+    parked: count(({ state }) => state === 'parked'),
+    stranded: stuck,
+  }
+}
 
 function showChains(metrics: Metrics, runs: readonly IndexRun[]): void {
   for (const { network, label, state } of runs.flatMap((run) => run.states())) {

@@ -13,7 +13,7 @@ import type { SolanaSource } from './indexer/solana/worker.js'
 import type { Context } from './ops/context.js'
 import { fromHex, toHex } from './registry/primitives/bytes.js'
 import { NETWORKS, type Network } from './registry/primitives/network.js'
-import type { PayoutSource } from './relayer/payouts/run.js'
+import type { PayerSource } from './relayer/run.js'
 
 type OpenContext = Pick<Context, 'pool' | 'log' | 'metrics'>
 
@@ -80,10 +80,10 @@ export interface OpenSolanaOptions {
   onFault?: (url: string, error: RpcError) => void
 }
 
-/** A network's Solana cluster, the source of its watcher, and the cluster's payouts. */
+/** A network's Solana cluster, the source of its watcher, and the payer of its jobs. */
 export interface OpenSolana extends SolanaSource {
   chain: SolanaChain
-  payouts: PayoutSource
+  payer: PayerSource
 }
 
 /**
@@ -93,7 +93,7 @@ export interface OpenSolana extends SolanaSource {
  */
 export async function openSolana(options: OpenSolanaOptions): Promise<OpenSolana> {
   const { createClusterRpc, createSolanaChain, SOLANA_LABEL } = await import('./chains/solana/chain.js')
-  const { createPayoutCluster } = await import('./chains/solana/payouts.js')
+  const { createSolanaSigner } = await import('./chains/solana/signer.js')
   const { pool, network, config, hub, quoteKey, relayKey: secretKey } = options
   const instance = config.programId
   const programId = Buffer.from(bs58.decode(instance))
@@ -116,8 +116,8 @@ export async function openSolana(options: OpenSolanaOptions): Promise<OpenSolana
   // not waited for: a process that doesn't lead needs the chain's number too
   else open().catch(() => {})
   const { commitment, pollMs, refunds } = config
-  const cluster = secretKey ? createPayoutCluster({ rpc, registrar: chain.registrar, commitment, secretKey }) : null
-  return { chain, open, payouts: { cluster, autoRefunds: refunds.auto, pollMs, open } }
+  const signer = secretKey ? createSolanaSigner({ rpc, registrar: chain.registrar, commitment, secretKey }) : null
+  return { chain, open, payer: { signer, autoRefunds: refunds.auto, pollMs, open } }
 }
 
 const faultReporter =

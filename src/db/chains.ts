@@ -139,6 +139,6 @@ export async function rewindCheckpoint(pool: pg.Pool, row: ChainRow, to: Checkpo
   const key = stored({ network: row.network, chain: row.chain })
   await prisma.$transaction([
     prisma.chain.update({ where: { network_chain: key }, data: stored(to) }),
-    prisma.communityPayment.deleteMany({ where: { ...key, block: { gte: to.nextBlock } } }),
+    prisma.payment.deleteMany({ where: { ...key, block: { gte: to.nextBlock } } }),
   ])
 }

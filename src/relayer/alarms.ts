@@ -1,90 +1,122 @@
 import type { OpenMessage } from '../db/bridge/openMessages.js'
-import type { DeliveryRow } from '../db/outbox/deliveryRows.js'
+import type { JobRow } from '../db/outbox/rows.js'
 import type { Logger } from '../ops/log.js'
+import { type JobKind, REFUND_WINDOW_ENDED } from '../registry/outbox.js'
 import { toHex } from '../registry/primitives/bytes.js'
 import type { Network } from '../registry/primitives/network.js'
-import type { Outcome } from './converge.js'
-import { HOLD_OVER } from './delivery.js'
+import type { PayerState } from './payer.js'
+import type { RelayerState } from './relayer.js'
+import type { Outcome } from './step.js'
 
-/** Says what an operator has to know of deliveries, each thing once. */
-export interface Alarms {
-  outcome(row: DeliveryRow, outcome: Outcome): void
-  stranded(message: OpenMessage): void
-  /** @param count deliveries under way at nonces of another signer */
-  heldByOthers(count: number): void
+/** Below this the relay authority's balance is low: fees of 2,000 transactions. */
+const LOW_BALANCE_LAMPORTS = 10_000_000n
+
+const DONE: Record<JobKind, string> = {
+  verify: 'verified',
+  execute: 'delivered',
+  noop: 'used a nonce up',
+  deliver: 'delivered',
+  refuse: 'refunded a payment for a community name',
+  settle: 'settled on Solana',
+  refund: 'refunded on Solana',
 }
 
-export function createAlarms(log: Logger, network: Network, nowMs: () => number): Alarms {
-  const stranded = new Set<string>()
-  let isDry = false
-  let heldSoFar = 0
+/** Logs what an operator has to know of a network's jobs, each thing once. */
+export class Alarms {
+  readonly #log: Logger
+  readonly #network: Network
+  readonly #nowMs: () => number
+  readonly #stuck = new Set<string>()
+  /** The last value of each condition that is logged when it rises. */
+  readonly #levels = new Map<string, number>()
+  #isDry = false
 
-  const failed = (row: DeliveryRow, reason: string): void => {
-    const fields = { ...fieldsOf(row), reason, failures: row.failures }
-    if (reason === 'insufficient_funds') {
-      if (!isDry) log.error(fields, "the relayer's signer has run dry: send it funds; deliveries wait for them")
-      isDry = true
-    } else if (row.failures <= 1) log.warn(fields, 'a delivery failed; it will be tried again')
-    else log.debug(fields, 'a delivery failed again')
+  constructor(log: Logger, network: Network, nowMs: () => number) {
+    this.#log = log
+    this.#network = network
+    this.#nowMs = nowMs
   }
 
-  return {
-    outcome(row, outcome) {
-      const fields = fieldsOf(row)
-      switch (outcome.outcome) {
-        case 'parked':
-          if (row.reason === HOLD_OVER) log.error(fields, 'a payment that bought nothing was not given back in time')
-          else log.warn({ ...fields, reason: row.reason }, 'a delivery is parked: see `clusterd deliveries show`')
-          break
-        case 'failed':
-        case 'refused':
-          failed(row, outcome.failure.reason)
-          break
-        case 'sent':
-          isDry = false
-          log.debug(fields, 'sent')
-          break
-        case 'delivered':
-          log.info(
-            {
-              ...fields,
-              ms: nowMs() - (row.message?.sentMs ?? row.payment?.paidMs ?? row.refusal?.paidMs ?? row.createdMs),
-            },
-            'delivered',
-          )
-          break
-        case 'unreachable':
-          log.debug({ ...fields, reason: outcome.failure.reason }, 'the chain could not be asked')
-          break
-        case 'waiting':
-        case 'ended':
-          log.trace(fields, outcome.outcome)
-          break
-        default:
-          log.debug(fields, outcome.outcome)
-      }
-    },
-    heldByOthers(count) {
-      if (count > heldSoFar)
-        log.error(
-          { network, deliveries: count },
-          'deliveries are under way by another key: run with that key until they end',
-        )
-      heldSoFar = count
-    },
-    stranded({ guid, sentMs }) {
-      const key = toHex(guid)
-      if (stranded.has(key)) return
-      stranded.add(key)
-      log.warn({ network, guid: key, ms: nowMs() - sentMs }, 'a packet was left lying: the hub has not taken it')
-    },
+  outcome(job: JobRow, { outcome }: Pick<Outcome, 'outcome'>): void {
+    const fields = fieldsOf(job)
+    if (outcome === 'sent') this.#isDry = false
+    if (outcome === 'parked') this.#parked(job, fields)
+    else if (outcome === 'failed' || outcome === 'refused') this.#failed(job, fields)
+    else if (outcome === 'confirmed') this.#confirmed(job, fields)
+    else if (outcome === 'waiting' || outcome === 'ended') this.#log.trace(fields, outcome)
+    else this.#log.debug(fields, outcome === 'unreachable' ? 'the chain could not be asked' : outcome)
+  }
+
+  stuck({ guid, sentMs }: OpenMessage): void {
+    const key = toHex(guid)
+    if (this.#stuck.has(key)) return
+    this.#stuck.add(key)
+    const fields = { network: this.#network, guid: key, ms: this.#nowMs() - sentMs }
+    this.#log.warn(fields, 'a packet is stuck: the hub has not received it')
+  }
+
+  relayer({ stats }: RelayerState): void {
+    const jobs = stats?.heldByOthers ?? 0
+    if (this.#hasRisen('heldByOthers', jobs))
+      this.#log.error(
+        { network: this.#network, jobs },
+        'jobs are under way by another key: run with that key until they end',
+      )
+  }
+
+  payer({ stats, balanceLamports }: PayerState, autoRefunds: boolean): void {
+    const network = this.#network
+    const isLow = balanceLamports !== null && balanceLamports < LOW_BALANCE_LAMPORTS
+    if (this.#hasRisen('isLow', Number(isLow)))
+      this.#log.error(
+        { network, lamports: String(balanceLamports) },
+        'the relay authority on Solana runs dry: send it SOL',
+      )
+    const refunds = autoRefunds ? 0 : (stats?.owed.count ?? 0)
+    if (this.#hasRisen('owed', refunds))
+      this.#log.warn({ network, refunds }, 'refunds are owed on Solana: see `clusterd outbox list --owed`')
+    // without the authority's key nobody refuses them
+    const payments = balanceLamports === null ? queuedRefusals(stats) : 0
+    if (this.#hasRisen('refusals', payments))
+      this.#log.error(
+        { network, payments },
+        'payments on Solana have to be refunded before their hold is over: set SOLANA_RELAYER_PRIVATE_KEY',
+      )
+  }
+
+  #hasRisen(what: string, level: number): boolean {
+    const before = this.#levels.get(what) ?? 0
+    this.#levels.set(what, level)
+    return level > before
+  }
+
+  #confirmed(job: JobRow, fields: object): void {
+    const sinceMs = job.message?.sentMs ?? job.payment?.paidMs ?? job.createdMs
+    this.#log.info({ ...fields, ms: this.#nowMs() - sinceMs }, DONE[job.kind])
+  }
+
+  #parked(job: JobRow, fields: object): void {
+    if (job.reason === REFUND_WINDOW_ENDED)
+      this.#log.error(fields, 'a payment that bought nothing was not refunded in time')
+    else if (job.reason === 'settled_elsewhere' || job.reason === 'refunded_elsewhere')
+      this.#log.error(fields, 'a job is parked: somebody else decided about its money')
+    else this.#log.warn(fields, 'a job is parked: see `clusterd outbox show`')
+  }
+
+  #failed(job: JobRow, fields: object): void {
+    if (job.reason === 'insufficient_funds') {
+      if (!this.#isDry) this.#log.error(fields, 'the signer has run dry: send it funds; jobs wait for them')
+      this.#isDry = true
+    } else if (job.failures <= 1) this.#log.warn(fields, 'a job failed; it will be tried again')
+    else this.#log.debug(fields, 'a job failed again')
   }
 }
 
-const fieldsOf = ({ network, id, kind, nonce, guid }: DeliveryRow) => ({
-  network,
-  delivery: id,
-  kind,
-  nonce,
-  guid: guid && toHex(guid),
+const queuedRefusals = (stats: PayerState['stats']): number =>
+  stats?.open.find(({ kind, state }) => kind === 'refuse' && state === 'queued')?.count ?? 0
+
+const fieldsOf = ({ network, id, kind, nonce, subject, payment, txs, failures, reason }: JobRow) => ({
+  ...{ network, job: id, kind, nonce, subject: subject && toHex(subject) },
+  ...(payment && { token: payment.money.token, amount: String(payment.money.amount) }),
+  ...{ tx: txs.at(-1)?.hash, failures, reason },
 })

@@ -1,6 +1,9 @@
 import { describe, expect, it } from 'vitest'
-import { type Delivery, newDelivery, park, resume, retry, type SignedTx } from './delivery.js'
-import { type Action, apply, type Mined, type Policy, plan, type Seen } from './machine.js'
+import type { Mined } from '../chains/evm/signer.js'
+import type { NonceTx } from '../registry/outbox.js'
+import { type NonceJob, newJob, park, resume, retry } from './job.js'
+import { type Action, apply, type Policy, type Seen } from './machine.js'
+import { planNonceJob } from './nonce.js'
 
 const NOW = 1_000_000
 const policy: Policy = { spendCapWei: 10_000_000n, replaceAfterBlocks: 2, pollMs: 1_000 }
@@ -11,14 +14,14 @@ const seen = (change: Partial<Seen> = {}): Seen => ({
   nowMs: NOW,
   random: 0.5,
   head: 50,
-  delivered: 'no',
+  done: 'no',
   nonce: 'next',
   mined: null,
   hasSearched: false,
   prepared: null,
   ...change,
 })
-const tx = (n: number, change: Partial<SignedTx> = {}): SignedTx => ({
+const tx = (n: number, change: Partial<NonceTx> = {}): NonceTx => ({
   hash: `0x${n}`,
   raw: `0x${n}${n}`,
   purpose: 'deliver',
@@ -29,12 +32,12 @@ const tx = (n: number, change: Partial<SignedTx> = {}): SignedTx => ({
   isRejected: false,
   ...change,
 })
-const queued = newDelivery('d', 7n)
-const signed: Delivery = { ...queued, state: 'signed', nonce: 3, txs: [tx(1)] }
-const sent: Delivery = { ...signed, state: 'sent', txs: [tx(1, { sentBlock: 50 })] }
-const old: Delivery = { ...sent, txs: [tx(1, { sentBlock: 48 })] }
-const included: Delivery = { ...sent, state: 'included', included: { hash: '0x1', block: 50 } }
-const cancelling: Delivery = {
+const queued = newJob<NonceTx>('d', 'execute', 7n)
+const signed: NonceJob = { ...queued, state: 'signed', nonce: 3, txs: [tx(1)] }
+const sent: NonceJob = { ...signed, state: 'sent', txs: [tx(1, { sentBlock: 50 })] }
+const old: NonceJob = { ...sent, txs: [tx(1, { sentBlock: 48 })] }
+const included: NonceJob = { ...sent, state: 'included', included: { hash: '0x1', block: 50 } }
+const cancelling: NonceJob = {
   ...sent,
   release: 'queue',
   txs: [tx(1, { sentBlock: 40 }), tx(2, { purpose: 'cancel' })],
@@ -53,7 +56,7 @@ const failure = { class: 'revert', reason: 'hub_paused' } as const
 const bumped = { maxFeePerGas: 110n, maxPriorityFeePerGas: 11n }
 
 describe('plan', () => {
-  it.each<[string, Delivery, Partial<Seen>, unknown]>([
+  it.each<[string, NonceJob, Partial<Seen>, unknown]>([
     ['queued: looks whether it would go through', queued, {}, { do: 'prepare', purpose: 'deliver' }],
     [
       'queued: signs at the next nonce',
@@ -63,12 +66,12 @@ describe('plan', () => {
     ],
     ['queued: would fail', queued, { prepared: { failure } }, record({ is: 'failed', failure })],
     ['queued: pauses', { ...queued, nextMs: NOW + 5 }, { prepared }, wait('backoff', NOW + 5)],
-    ['queued: executed by another, unconfirmed', queued, { delivered: 'unconfirmed' }, wait('executed_by_another')],
+    ['queued: executed by another, unconfirmed', queued, { done: 'unconfirmed' }, wait('executed_by_another')],
     [
       'queued: executed by another',
       { ...queued, nextMs: NOW + 5 },
-      { delivered: 'confirmed' },
-      record({ is: 'delivered', feeWei: 0n }),
+      { done: 'confirmed' },
+      record({ is: 'confirmed', feeWei: 0n }),
     ],
     [
       'queued: fees above the cap are waited for',
@@ -97,23 +100,23 @@ describe('plan', () => {
       { do: 'broadcast', tx: signed.txs[0] },
     ],
     ['signed: pauses', { ...signed, nextMs: NOW + 5 }, {}, wait('backoff', NOW + 5)],
-    ['signed: executed by another, unconfirmed', signed, { delivered: 'unconfirmed' }, wait('executed_by_another')],
+    ['signed: executed by another, unconfirmed', signed, { done: 'unconfirmed' }, wait('executed_by_another')],
     [
       'signed: executed by another: frees the nonce',
       signed,
-      { delivered: 'confirmed' },
+      { done: 'confirmed' },
       { do: 'prepare', purpose: 'cancel' },
     ],
     [
       'signed: executed by another: cancels',
       signed,
-      { delivered: 'confirmed', prepared },
+      { done: 'confirmed', prepared },
       { do: 'sign', purpose: 'cancel', nonce: 3, valueWei: 0n, gas: 1_000n, fees: bumped },
     ],
     [
       'signed: a cancel pushes out what it replaces, whatever that offers',
       { ...signed, txs: [tx(1, { maxFeePerGas: 5_000n, maxPriorityFeePerGas: 10n })] },
-      { delivered: 'confirmed', prepared },
+      { done: 'confirmed', prepared },
       { do: 'sign', purpose: 'cancel', nonce: 3, valueWei: 0n, gas: 1_000n, fees: { ...bumped, maxFeePerGas: 5_500n } },
     ],
 
@@ -150,7 +153,7 @@ describe('plan', () => {
     [
       'cancelling: even while somebody executes the message',
       cancelling,
-      { delivered: 'unconfirmed' },
+      { done: 'unconfirmed' },
       { do: 'broadcast', tx: cancelling.txs[1] },
     ],
     [
@@ -179,31 +182,31 @@ describe('plan', () => {
       'included: confirmed',
       included,
       { mined: mined({ isConfirmed: true }) },
-      record({ is: 'delivered', feeWei: 500n }),
+      record({ is: 'confirmed', feeWei: 500n }),
     ],
     [
       'included: confirmed as reverted',
       included,
       { mined: mined({ isConfirmed: true, succeeded: false }) },
-      record({ is: 'settled', feeWei: 500n, reason: 'reverted' }),
+      record({ is: 'expired', feeWei: 500n, reason: 'reverted' }),
     ],
     [
       'included: reverted because another was quicker',
       included,
-      { mined: mined({ isConfirmed: true, succeeded: false }), delivered: 'confirmed' },
-      record({ is: 'delivered', feeWei: 500n }),
+      { mined: mined({ isConfirmed: true, succeeded: false }), done: 'confirmed' },
+      record({ is: 'confirmed', feeWei: 500n }),
     ],
     [
       'cancelling: the cancel is confirmed',
       { ...cancelling, reason: 'hub_paused' },
       { mined: mined({ hash: '0x2', isConfirmed: true }) },
-      record({ is: 'settled', feeWei: 500n, reason: 'hub_paused' }),
+      record({ is: 'expired', feeWei: 500n, reason: 'hub_paused' }),
     ],
     [
       'cancelling: the delivery was quicker',
       cancelling,
       { mined: mined({ isConfirmed: true }) },
-      record({ is: 'delivered', feeWei: 500n }),
+      record({ is: 'confirmed', feeWei: 500n }),
     ],
 
     ['nonce used: looks for its own', sent, { nonce: 'unconfirmed' }, { do: 'search' }],
@@ -212,13 +215,13 @@ describe('plan', () => {
     [
       'nonce used for good, delivered',
       sent,
-      { nonce: 'confirmed', hasSearched: true, delivered: 'confirmed' },
-      record({ is: 'delivered', feeWei: 0n }),
+      { nonce: 'confirmed', hasSearched: true, done: 'confirmed' },
+      record({ is: 'confirmed', feeWei: 0n }),
     ],
     [
       'nonce used for good, perhaps delivered',
       sent,
-      { nonce: 'confirmed', hasSearched: true, delivered: 'unconfirmed' },
+      { nonce: 'confirmed', hasSearched: true, done: 'unconfirmed' },
       wait('executed_by_another'),
     ],
     [
@@ -234,10 +237,10 @@ describe('plan', () => {
       record({ is: 'included', hash: '0x1', block: 50 }),
     ],
 
-    ['confirmed', { ...sent, state: 'confirmed' }, { delivered: 'confirmed' }, { do: 'rest' }],
+    ['confirmed', { ...sent, state: 'confirmed' }, { done: 'confirmed' }, { do: 'rest' }],
     ['parked', { ...queued, state: 'parked' }, { prepared }, { do: 'rest' }],
   ])('%s', (_, delivery, change, action) => {
-    expect(plan(delivery, seen(change), policy)).toEqual(action as Action)
+    expect(planNonceJob(delivery, seen(change), policy)).toEqual(action as Action)
   })
 })
 
@@ -274,7 +277,7 @@ describe('apply', () => {
     const permanent = { class: 'permanent', reason: 'gas_limit' } as const
     const dead = apply(signed, { is: 'refused', hash: '0x1', failure: permanent }, at)
     expect(dead).toMatchObject({ state: 'signed', nonce: 3, release: 'permanent_error' })
-    expect(apply(dead, { is: 'settled', feeWei: 5n, reason: 'x' }, at)).toMatchObject({
+    expect(apply(dead, { is: 'expired', feeWei: 5n, reason: 'x' }, at)).toMatchObject({
       state: 'parked',
       nonce: null,
       txs: [],
@@ -308,11 +311,11 @@ describe('apply', () => {
   it('sends again what a reorg took back', () => {
     const back = apply(included, { is: 'reorged' }, at)
     expect(back).toEqual(signed)
-    expect(plan(back, seen(), policy)).toMatchObject({ do: 'broadcast' })
+    expect(planNonceJob(back, seen(), policy)).toMatchObject({ do: 'broadcast' })
   })
 
   it('queues again, with a pause, what used its nonce up without delivering', () => {
-    expect(apply(included, { is: 'settled', feeWei: 500n, reason: 'reverted' }, at)).toEqual({
+    expect(apply(included, { is: 'expired', feeWei: 500n, reason: 'reverted' }, at)).toEqual({
       ...queued,
       failures: 1,
       nextMs: NOW + 5_000,
@@ -322,7 +325,7 @@ describe('apply', () => {
   })
 
   it('ends with what it cost', () => {
-    expect(apply({ ...included, reason: 'x', spentWei: 1n }, { is: 'delivered', feeWei: 500n }, at)).toMatchObject({
+    expect(apply({ ...included, reason: 'x', spentWei: 1n }, { is: 'confirmed', feeWei: 500n }, at)).toMatchObject({
       state: 'confirmed',
       spentWei: 501n,
       reason: null,
@@ -334,7 +337,7 @@ describe('the operator', () => {
   it('parks what holds no nonce at once, the rest after a cancel', () => {
     expect(park(queued)).toMatchObject({ state: 'parked', reason: 'operator' })
     expect(park(sent)).toMatchObject({ state: 'sent', nonce: 3, release: 'operator' })
-    const done: Delivery = { ...sent, state: 'confirmed' }
+    const done: NonceJob = { ...sent, state: 'confirmed' }
     expect(park(done)).toBe(done)
     expect(park(park(queued))).toEqual(park(queued))
   })
@@ -344,7 +347,7 @@ describe('the operator', () => {
     expect(resume(stopped)).toMatchObject({ state: 'queued', failures: 4, spentWei: 9n, reason: null })
     expect(retry(stopped)).toEqual(queued)
     expect(retry({ ...sent, failures: 4, nextMs: 99 })).toEqual(sent)
-    const done: Delivery = { ...sent, state: 'confirmed' }
+    const done: NonceJob = { ...sent, state: 'confirmed' }
     expect(retry(done)).toBe(done)
   })
 

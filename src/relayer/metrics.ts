@@ -1,48 +1,69 @@
-import type { DeliveryRow } from '../db/outbox/deliveryRows.js'
-import { PAYOUT_KINDS } from '../db/outbox/payoutRows.js'
-import type { DeliveryMetrics } from '../ops/deliveryMetrics.js'
-import type { Outcome } from './converge.js'
-import type { PayerState } from './payouts/payer.js'
+import type { JobRow } from '../db/outbox/rows.js'
+import type { OpenJobs } from '../db/outbox/stats.js'
+import type { OutboxMetrics } from '../ops/outboxMetrics.js'
+import { JOB_KIND, JOB_STATE } from '../registry/outbox.js'
+import type { Network } from '../registry/primitives/network.js'
+import type { PayerState } from './payer.js'
 import type { RelayerState } from './relayer.js'
+import type { Outcome } from './step.js'
 
-/** Outcomes that are looks without a deed. */
+/** Outcomes of looks that changed nothing. */
 const UNCOUNTED = new Set<Outcome['outcome']>(['waiting', 'ended'])
 
-export function countOutcome(metrics: DeliveryMetrics, { network, kind }: DeliveryRow, { outcome }: Outcome): void {
+export function countOutcome(
+  metrics: OutboxMetrics,
+  { network, kind }: JobRow,
+  { outcome }: Pick<Outcome, 'outcome'>,
+): void {
   if (!UNCOUNTED.has(outcome)) metrics.steps.inc({ network, kind, outcome })
-  if (outcome === 'replaced') metrics.bumps.inc({ network })
 }
 
-/** Sets the gauges from what the relayers know. */
-export function showRelayers(metrics: DeliveryMetrics, states: readonly RelayerState[], nowMs: number): void {
-  for (const { network, chain, stats, stranded, nonceGaps, balanceWei, runwayMs } of states) {
-    if (stranded !== null) metrics.stranded.set({ network }, stranded)
-    metrics.nonceGaps.set({ network, chain }, nonceGaps)
-    if (balanceWei !== null) {
-      metrics.balance.set({ network, chain }, Number(balanceWei))
-      metrics.runway.set({ network, chain }, runwayMs === null ? Number.POSITIVE_INFINITY : runwayMs / 1_000)
-    }
-    for (const [state, { count, oldestMs }] of Object.entries(stats?.states ?? {})) {
-      metrics.deliveries.set({ network, state }, count)
-      metrics.oldest.set({ network, state }, oldestMs === null ? 0 : (nowMs - oldestMs) / 1_000)
-    }
-    metrics.parked.set({ network }, stats?.states.parked.count ?? 0)
-  }
+/** What a process that leads a network's outbox knows of it. */
+export interface OutboxState {
+  network: Network
+  relayers: readonly RelayerState[]
+  payer: PayerState | null
 }
 
-const OPEN_STATES = ['queued', 'signed', 'sent', 'parked'] as const
-
-/** The same of what is paid out on Solana. */
-export function showPayers(metrics: DeliveryMetrics, states: readonly PayerState[], nowMs: number): void {
-  for (const { network, stats, balanceLamports } of states) {
-    if (balanceLamports !== null) metrics.authorityBalance.set({ network }, Number(balanceLamports))
-    if (!stats) continue
-    metrics.refundsOwed.set({ network }, stats.owed.count)
-    for (const kind of PAYOUT_KINDS)
-      for (const state of OPEN_STATES) {
-        const open = stats.open.find((one) => one.kind === kind && one.state === state)
-        metrics.payouts.set({ network, kind, state }, open?.count ?? 0)
-        metrics.oldestPayout.set({ network, kind, state }, open ? (nowMs - open.oldestMs) / 1_000 : 0)
-      }
+/** Sets the gauges of a network's outbox. */
+export function showOutbox(metrics: OutboxMetrics, { network, relayers, payer }: OutboxState, nowMs: number): void {
+  for (const state of relayers) showRelayer(metrics, state)
+  if (payer) {
+    if (payer.balanceLamports !== null) metrics.authorityBalance.set({ network }, Number(payer.balanceLamports))
+    if (payer.stats) metrics.refundsOwed.set({ network }, payer.stats.owed.count)
   }
+  // the relayers of a network all count the jobs of all its EVM chains
+  const counted = [relayers.find(({ stats }) => stats)?.stats, payer?.stats].filter((stats) => stats != null)
+  if (counted.length > 0)
+    showJobs(
+      metrics,
+      network,
+      counted.flatMap(({ open }) => open),
+      nowMs,
+    )
+}
+
+function showRelayer(metrics: OutboxMetrics, state: RelayerState): void {
+  const { network, chain, stuck, nonceGaps, balanceWei, runwayMs } = state
+  if (stuck !== null) metrics.stuck.set({ network }, stuck)
+  metrics.nonceGaps.set({ network, chain }, nonceGaps)
+  if (balanceWei === null) return
+  metrics.balance.set({ network, chain }, Number(balanceWei))
+  metrics.runway.set({ network, chain }, runwayMs === null ? Number.POSITIVE_INFINITY : runwayMs / 1_000)
+}
+
+const KINDS = Object.keys(JOB_KIND)
+const STATES = Object.keys(JOB_STATE).filter((state) => state !== 'confirmed')
+
+function showJobs(metrics: OutboxMetrics, network: Network, open: readonly OpenJobs[], nowMs: number): void {
+  for (const kind of KINDS)
+    for (const state of STATES) {
+      const same = open.filter((jobs) => jobs.kind === kind && jobs.state === state)
+      const oldestMs = Math.min(nowMs, ...same.map((jobs) => jobs.oldestMs))
+      metrics.jobs.set(
+        { network, kind, state },
+        same.reduce((sum, { count }) => sum + count, 0),
+      )
+      metrics.oldest.set({ network, kind, state }, (nowMs - oldestMs) / 1_000)
+    }
 }

@@ -1,95 +1,108 @@
 import type pg from 'pg'
+import { type Signer, signNoop } from '../chains/evm/signer.js'
 import { assertRelayer } from '../db/journal/head.js'
-import { insertFill, saveDelivery } from '../db/outbox/deliveries.js'
-import type { DeliveryRow, SignerKey } from '../db/outbox/deliveryRows.js'
+import { insertNoop, type SignerKey, saveJobs } from '../db/outbox/jobs.js'
+import type { JobRow } from '../db/outbox/rows.js'
 import { holdersOfNonces, raiseNextNonce } from '../db/outbox/signers.js'
 import { inTransaction } from '../db/pg/pool.js'
 import { failpoint } from '../ops/failpoint.js'
-import { type Signer, signFill } from './evm.js'
+import type { NonceTx } from '../registry/outbox.js'
 import { apply } from './machine.js'
-import { toDelivery } from './store.js'
 
-/** How long a gap has to last before it is mended: a node that lags shows one too. */
+/** Age from which a gap is mended: a node that lags shows one too. */
 const PATIENCE_MS = 600_000
 const LOCAL_PATIENCE_MS = 2_000
 
-/**
- * Keeps a signer's nonces without gaps. Every nonce is given out together with signed bytes, so a gap comes from outside: a
- * chain that lost confirmed blocks (a local chain that was killed), or somebody else's transaction with our key that a reorg
- * took back. Then nothing behind it is ever mined.
- */
-export interface NonceKeeper {
-  /** Nonces that block others and that nothing under way holds. */
-  readonly gaps: number
-  /**
-   * Looks at the chain's count and mends what has been amiss for long enough: what used a lost nonce is sent again, and one that
-   * nothing used is used up by a transfer of nothing to the signer itself.
-   * @returns how many nonces were mended
-   * @throws ChainUnavailableError, LostLeadershipError
-   */
-  step(): Promise<number>
-}
-
-export function createNonceKeeper(options: {
+export interface NonceKeeperOptions {
   pool: pg.Pool
   key: SignerKey
   signer: Signer
   epoch: number
   nowMs: () => number
-}): NonceKeeper {
-  const { pool, key, signer, epoch, nowMs } = options
-  const patienceMs = signer.chain.config.local ? LOCAL_PATIENCE_MS : PATIENCE_MS
-  let missing: { first: number; sinceMs: number } | null = null
-  let gaps = 0
+}
 
-  const step = async (): Promise<number> => {
-    const { address } = signer.account
-    const count = await signer.chain.rpc.call<string>('eth_getTransactionCount', [address, 'latest'])
+/**
+ * Keeps a signer's nonces without gaps. Every nonce is taken together with signed bytes, so a gap comes from outside: a
+ * chain that lost confirmed blocks (a local chain that was killed), or another transaction with our key that a reorg
+ * removed. Nothing behind a gap is ever mined.
+ */
+export class NonceKeeper {
+  readonly #options: NonceKeeperOptions
+  readonly #patienceMs: number
+  #missing: Missing | null = null
+  #gaps = 0
+
+  constructor(options: NonceKeeperOptions) {
+    this.#options = options
+    this.#patienceMs = options.signer.chain.config.local ? LOCAL_PATIENCE_MS : PATIENCE_MS
+  }
+
+  /** Nonces that block others and that nothing under way holds. */
+  get gaps(): number {
+    return this.#gaps
+  }
+
+  /**
+   * Compares the chain's count with the stored nonces and mends old gaps: the transaction that used a lost nonce is
+   * sent again, and a nonce that nothing used is used up by a noop.
+   * @returns how many nonces were mended
+   * @throws ChainUnavailableError, LostLeadershipError
+   */
+  async step(): Promise<number> {
+    const { pool, key, signer, epoch, nowMs } = this.#options
+    const count = await signer.chain.rpc.call<string>('eth_getTransactionCount', [signer.account.address, 'latest'])
     const used = Number(count)
     const { next, holders } = await inTransaction(pool, async (client) => {
       await assertRelayer(client, key.network, epoch)
-      return {
-        next: await raiseNextNonce(client, key, used),
-        holders: await holdersOfNonces(client, key, used),
-      }
+      return { next: await raiseNextNonce(client, key, used), holders: await holdersOfNonces(client, key, used) }
     })
-    const live = new Set(holders.filter(({ state }) => state !== 'confirmed').map(({ nonce }) => nonce))
-    const lost = range(used, next).filter((nonce) => !live.has(nonce))
-    gaps = lost.length
-    if (lost.length === 0) missing = null
-    else if (missing?.first !== lost[0]) missing = { first: lost[0]!, sinceMs: nowMs() }
-    if (!missing || nowMs() - missing.sinceMs < patienceMs) return 0
+    const lost = lostNonces(used, next, holders)
+    this.#gaps = lost.length
+    this.#missing = missingSince(this.#missing, lost, nowMs())
+    if (!this.#missing || nowMs() - this.#missing.sinceMs < this.#patienceMs) return 0
     let mended = 0
     for (const nonce of lost) {
       const holder = holders.find((row) => row.nonce === nonce)
-      if (holder ? await sendAgain(holder) : await fill(nonce)) mended += 1
+      if (holder ? await this.#sendAgain(holder) : await this.#fill(nonce)) mended += 1
     }
     return mended
   }
 
-  /** A confirmed transaction that the chain has lost is treated as one that a reorg took back. */
-  const sendAgain = (row: DeliveryRow): Promise<boolean> => {
-    const again = apply(toDelivery(row), { is: 'reorged' }, { nowMs: nowMs(), random: 0, head: 0 })
-    return saveDelivery(pool, row, again, { epoch, nowMs: nowMs() })
+  /** A confirmed transaction that the chain has lost is treated as one that a reorg removed. */
+  #sendAgain(row: JobRow<NonceTx>): Promise<boolean> {
+    const { pool, epoch, nowMs } = this.#options
+    const after = apply(row, { is: 'reorged' }, { nowMs: nowMs(), random: 0 })
+    return saveJobs(pool, [{ job: row, after }], { epoch, nowMs: nowMs() })
   }
 
-  const fill = async (nonce: number): Promise<boolean> => {
-    const { hash, raw, purpose, gas, fees, valueWei } = await signFill(signer, nonce)
-    const tx = { hash, raw, purpose, gas, valueWei, ...fees, sentBlock: null, isRejected: false }
+  async #fill(nonce: number): Promise<boolean> {
+    const { pool, key, signer, epoch, nowMs } = this.#options
+    const tx = await signNoop(signer, nonce)
     const isStored = await inTransaction(pool, async (client) => {
       await assertRelayer(client, key.network, epoch)
-      return insertFill(client, key, nonce, tx, nowMs())
+      return insertNoop(client, key, { nonce, tx, nowMs: nowMs() })
     })
-    failpoint('relay.filled')
+    failpoint('relay.noop')
     return isStored
-  }
-
-  return {
-    get gaps() {
-      return gaps
-    },
-    step,
   }
 }
 
-const range = (from: number, to: number): number[] => Array.from({ length: Math.max(0, to - from) }, (_, i) => from + i)
+/** The first lost nonce, and since when it is missing. */
+export interface Missing {
+  first: number
+  sinceMs: number
+}
+
+/** Nonces from the chain's count up to the next that no job under way holds. */
+export function lostNonces(used: number, next: number, holders: readonly Pick<JobRow, 'state' | 'nonce'>[]): number[] {
+  const live = new Set(holders.filter(({ state }) => state !== 'confirmed').map(({ nonce }) => nonce))
+  const nonces = Array.from({ length: Math.max(0, next - used) }, (_, i) => used + i)
+  return nonces.filter((nonce) => !live.has(nonce))
+}
+
+/** A gap counts anew when its first nonce changes. */
+export function missingSince(before: Missing | null, lost: readonly number[], nowMs: number): Missing | null {
+  const [first] = lost
+  if (first === undefined) return null
+  return before?.first === first ? before : { first, sinceMs: nowMs }
+}

@@ -1,57 +1,68 @@
-import { LostLeadershipError } from '../db/journal/head.js'
+import type { SolanaSigner } from '../chains/solana/signer.js'
+import type { JobRow } from '../db/outbox/rows.js'
 import { whileLeading } from '../db/pg/leader.js'
 import { listenTo } from '../db/pg/listen.js'
 import type { Logger } from '../ops/log.js'
 import { createNotify, type Notify } from '../ops/notify.js'
-import { pauseAfterError } from '../ops/worker.js'
-import { type Alarms, createAlarms } from './alarms.js'
-import type { PayerOptions, PayerState } from './payouts/payer.js'
-import { type PayoutSource, runPayer } from './payouts/run.js'
-import { createRelayer, type Relayer, type RelayerOptions, type RelayerState } from './relayer.js'
-import type { Place } from './route.js'
+import { runWorkers, type Worker } from '../ops/worker.js'
+import { Alarms } from './alarms.js'
+import type { OutboxState } from './metrics.js'
+import { Payer } from './payer.js'
+import { Relayer, type RelayerOptions } from './relayer.js'
+import type { Outcome } from './step.js'
+import type { RelayTarget } from './targets.js'
 
-/** After so many steps on end that stored something, it waits all the same: nodes that contradict each other cost no full speed. */
+/** Upper bound on consecutive steps without a pause, so that nodes that disagree can't make the loop spin. */
 const MAX_BUSY_STEPS = 50
 
-export interface RelayRunOptions extends Omit<RelayerOptions, 'epoch' | 'onStranded' | keyof Place> {
-  /** Where there is something to do, the hub first. */
-  places: readonly Place[]
-  /** The network's Solana cluster, where there is one. */
-  payouts?: PayoutSource | undefined
-  /** Told of each change of each payout, with what is stored after it. */
-  onPayout?: NonNullable<PayerOptions['onOutcome']>
+/** A network's Solana cluster, as far as the outbox goes. */
+export interface PayerSource {
+  /** Null without the relay authority's key. */
+  signer: SolanaSigner | null
+  autoRefunds: boolean
+  pollMs: number
+  /**
+   * Finds the program's chain number; asks the cluster when it was never reached before.
+   * @throws ChainUnavailableError
+   */
+  open(): Promise<{ chain: number }>
+}
+
+export interface RelayRunOptions extends Pick<RelayerOptions, 'pool' | 'network' | 'account' | 'settings' | 'clock'> {
+  /** The chains on which transactions are sent, the hub first. */
+  targets: readonly RelayTarget[]
+  /** The network's Solana cluster, if any. */
+  solana?: PayerSource | undefined
+  /** Gets each step of each job, with what is stored after it. */
+  onOutcome?: (job: JobRow, outcome: Pick<Outcome, 'outcome'>) => void
   databaseUrl: string
   log: Logger
   signal: AbortSignal
 }
 
 export interface RelayRun {
-  /** As this process sees them, one for each place; empty while another one leads. */
-  states(): readonly RelayerState[]
-  /** The same of payouts; null too where there are none. */
-  payouts(): PayerState | null
+  /** The state of this process's workers; empty while another process leads. */
+  state(): OutboxState
   /** Settles when the run has ended after its signal. */
   done: Promise<void>
 }
 
 /**
- * Runs a network's deliveries while this process leads them, until the signal. One leader a network means one writer a (chain,
- * signer), since each of those belongs to one network. New blocks that are indexed wake it, and so does the operator; the hub's
- * poll interval is the floor. Timers live here and nowhere below.
+ * Runs a network's outbox while this process leads it, until the signal. One leader per network means one writer per
+ * (chain, signer), since each of those belongs to one network. Indexed blocks and the operator wake the workers; the
+ * chains' poll intervals are the floor. Timers live here and nowhere below.
  */
 export function runRelayer(options: RelayRunOptions): RelayRun {
-  const { network, log, signal, databaseUrl, account, places } = options
-  const notifies = places.map(() => createNotify())
-  const payoutNotify = createNotify()
-  let relayers: readonly Relayer[] = []
-  let payer: PayerState | null = null
+  const { network, log, signal, databaseUrl, account, targets } = options
+  const notifies = new Set<Notify>()
+  const idle: OutboxState = { network, relayers: [], payer: null }
+  let state = idle
   const listening = listenTo({
     url: databaseUrl,
     signal,
     onNotify: (payload) => {
       if (payload !== '' && payload !== network) return
       for (const { notify } of notifies) notify()
-      payoutNotify.notify()
     },
     onError: (err) => log.debug({ network, err }, 'listening to the database'),
   })
@@ -61,95 +72,91 @@ export function runRelayer(options: RelayRunOptions): RelayRun {
       network,
       role: 'relay',
       signal,
-      onError: (err) => log.error({ network, err }, 'deliveries stopped; trying to lead again'),
+      onError: (err) => log.error({ network, err }, 'the outbox stopped; trying to lead again'),
     },
     async (epoch, stopped) => {
-      const labels = places.map(({ at }) => at.chain.label)
-      log.info({ network, chains: labels, delivers: account !== null, epoch }, 'leading the deliveries')
-      const alarms = createAlarms(log, network, options.clock?.nowMs ?? Date.now)
-      const relayerAt = (place: Place): Relayer =>
-        createRelayer({
-          ...options,
-          ...place,
-          epoch,
-          onStranded: alarms.stranded,
-          onOutcome: (row, outcome) => {
-            alarms.outcome(row, outcome)
-            options.onOutcome?.(row, outcome)
-          },
-        })
-      const working = places.map(relayerAt)
-      relayers = working
-      const onStart = (state: PayerState) => {
-        payer = state
-      }
-      const payerOptions = { ...options, epoch, onStart }
+      const labels = targets.map(({ at }) => at.chain.label)
+      log.info({ network, chains: labels, delivers: account !== null, epoch }, 'leading the outbox')
+      const alarms = new Alarms(log, network, options.clock?.nowMs ?? Date.now)
+      const relayers = targets.map((target) => relayerAt(options, target, alarms, epoch))
+      state = { ...idle, relayers: relayers.map((relayer) => relayer.state) }
+      const workers = relayers.map((relayer, i) => relayWorker(relayer, targets[i]!, alarms))
+      if (options.solana)
+        workers.push(
+          payWorker(options, options.solana, { alarms, epoch }, (payer) => {
+            state = { ...state, payer: payer.state }
+          }),
+        )
+      for (const { notify } of workers) if (notify) notifies.add(notify)
       try {
-        await together(stopped, [
-          ...working.map(
-            (relayer, i) => (signal: AbortSignal) =>
-              loop(relayer, alarms, { ...options, pollMs: places[i]!.at.chain.config.pollMs }, notifies[i]!, signal),
-          ),
-          async (signal) => options.payouts && runPayer(payerOptions, options.payouts, payoutNotify, signal),
-        ])
+        await runWorkers(workers, { log, signal: stopped })
       } finally {
-        relayers = []
-        payer = null
+        state = idle
+        notifies.clear()
       }
     },
   )
+  return { state: () => state, done: Promise.all([leading, listening]).then(() => {}) }
+}
+
+function relayerAt(options: RelayRunOptions, target: RelayTarget, alarms: Alarms, epoch: number): Relayer {
+  const { pool, network, account, settings, clock } = options
+  return new Relayer({
+    ...{ ...target, pool, network, account, settings, clock, epoch },
+    onStuck: (message) => alarms.stuck(message),
+    onOutcome: (row, outcome) => {
+      alarms.outcome(row, outcome)
+      options.onOutcome?.(row, outcome)
+    },
+  })
+}
+
+function relayWorker(relayer: Relayer, { at }: RelayTarget, alarms: Alarms): Worker {
+  const { network, chain } = relayer.state
   return {
-    states: () => relayers.map(({ state }) => state),
-    payouts: () => payer,
-    done: Promise.all([leading, listening]).then(() => {}),
+    name: 'the relayer',
+    fields: { network, chain },
+    pollMs: at.chain.config.pollMs,
+    notify: createNotify(),
+    maxBusySteps: MAX_BUSY_STEPS,
+    step: async () => ((await relayer.step()).kind === 'progressed' ? 'progressed' : 'idle'),
+    check: () => alarms.relayer(relayer.state),
   }
 }
 
-/** Runs loops until the signal; when one of them fails, the others are ended too. @throws the first failure, once all have ended */
-async function together(
-  stopped: AbortSignal,
-  loops: readonly ((signal: AbortSignal) => Promise<unknown>)[],
-): Promise<void> {
-  const failed = new AbortController()
-  const signal = AbortSignal.any([stopped, failed.signal])
-  const errors: unknown[] = []
-  await Promise.all(
-    loops.map((run) =>
-      run(signal).catch((error: unknown) => {
-        errors.push(error)
-        failed.abort()
-      }),
-    ),
-  )
-  if (errors.length > 0) throw errors[0]
-}
-
-async function loop(
-  relayer: Relayer,
-  alarms: Alarms,
-  { network, log, pollMs }: Pick<RelayRunOptions, 'network' | 'log'> & { pollMs: number },
-  notify: Notify,
-  signal: AbortSignal,
-): Promise<void> {
-  const { chain } = relayer.state
-  let failures = 0
-  let busySteps = 0
-  while (!signal.aborted) {
-    try {
-      const { kind } = await relayer.step()
-      failures = 0
-      alarms.heldByOthers(relayer.state.stats?.heldByOthers ?? 0)
-      busySteps = kind === 'progressed' ? busySteps + 1 : 0
-      if (busySteps > 0 && busySteps <= MAX_BUSY_STEPS) continue
-      busySteps = 0
-      await notify.wait(pollMs, signal)
-    } catch (error) {
-      if (error instanceof LostLeadershipError || signal.aborted) throw error
-      if (failures === 0)
-        log.warn({ network, chain, err: error }, 'a step of the deliveries failed; it will be tried again')
-      else log.debug({ network, chain, err: error, failures }, 'a step of the deliveries failed again')
-      await pauseAfterError(failures, signal)
-      failures += 1
-    }
+/** The worker of a network's Solana cluster. A cluster that is away delays no other worker. */
+function payWorker(
+  options: RelayRunOptions,
+  source: PayerSource,
+  { alarms, epoch }: { alarms: Alarms; epoch: number },
+  onStart: (payer: Payer) => void,
+): Worker {
+  const { pool, network, clock, log } = options
+  const { signer, autoRefunds } = source
+  let payer: Payer | null = null
+  const open = async (): Promise<Payer> => {
+    const { chain } = await source.open()
+    if (signer) log.info({ network, authority: signer.authority.toBase58(), autoRefunds }, 'paying out on Solana')
+    else log.info({ network }, 'SOLANA_RELAYER_PRIVATE_KEY is not set: payments are neither settled nor refunded')
+    const opened = new Payer({
+      ...{ pool, network, epoch, clock, chain, signer, autoRefunds },
+      onOutcome: (row, outcome) => {
+        alarms.outcome(row, outcome)
+        options.onOutcome?.(row, outcome)
+      },
+    })
+    onStart(opened)
+    return opened
+  }
+  return {
+    name: 'the payer',
+    fields: { network },
+    pollMs: source.pollMs,
+    notify: createNotify(),
+    async step() {
+      payer ??= await open()
+      return (await payer.step()) === 'progressed' ? 'progressed' : 'idle'
+    },
+    check: () => payer && alarms.payer(payer.state, autoRefunds),
   }
 }

@@ -1,60 +1,46 @@
 import type pg from 'pg'
-import { findDelivery, saveDelivery, saveWithNextNonce } from '../db/outbox/deliveries.js'
-import type { DeliveryRow, SignerKey } from '../db/outbox/deliveryRows.js'
+import { findJob } from '../db/outbox/due.js'
+import { type SignerKey, saveJobs, saveWithNextNonce } from '../db/outbox/jobs.js'
+import type { JobRow } from '../db/outbox/rows.js'
 import { notify } from '../db/pg/notify.js'
-import type { Network } from '../registry/primitives/network.js'
-import type { DeliveryStore } from './converge.js'
-import type { Delivery } from './delivery.js'
+import type { JobProgress, NonceTx } from '../registry/outbox.js'
+import type { JobStore } from './step.js'
 
-/** The part of a row that the machine works on. */
-export const toDelivery = (row: DeliveryRow): Delivery => ({
-  id: row.id,
-  state: row.state,
-  valueWei: row.valueWei,
-  nonce: row.nonce,
-  txs: row.txs,
-  included: row.included,
-  failures: row.failures,
-  nextMs: row.nextMs,
-  spentWei: row.spentWei,
-  reason: row.reason,
-  // written by this program alone
-  release: row.release as Delivery['release'],
-})
-
-/** Stores the steps of one delivery, as long as its row is the one that was read, and this process the network's relayer. */
+/**
+ * Stores the steps of one nonce job while its row is the one that was read and this process leads the network's
+ * relayer.
+ */
 export function storeOf(
   pool: pg.Pool,
-  row: DeliveryRow,
-  by: { key: SignerKey; epoch: number; nowMs: () => number },
-): DeliveryStore {
-  const { key, epoch } = by
+  row: JobRow<NonceTx>,
+  { key, epoch, nowMs }: { key: SignerKey; epoch: number; nowMs: () => number },
+): JobStore {
   return {
-    save: (_before, after) =>
-      saveDelivery(pool, row, after, {
-        epoch,
-        nowMs: by.nowMs(),
-        ...(after.nonce === null ? {} : { signer: key.signer }),
-      }),
-    saveWithNonce: (_before, build) => saveWithNextNonce(pool, row, key, { epoch, nowMs: by.nowMs() }, build),
+    save: (after) => {
+      const signer = after.nonce === null ? undefined : key.signer
+      return saveJobs(pool, [{ job: row, after }], { epoch, nowMs: nowMs(), signer })
+    },
+    saveWithNonce: (build) => saveWithNextNonce(pool, row, { key, epoch, nowMs: nowMs() }, build),
   }
 }
 
-/** The operator's hand: changes a delivery by one of `park`, `resume` and `retry`, and tells the relayer. */
-export async function changeDelivery(
+const TRIES = 20
+
+/**
+ * The operator's hand: changes a job by one of `park`, `resume` and `retry`, and wakes the relayer.
+ * @throws Error with one sentence where there is no such job, or it changes all the time
+ */
+export async function changeJob(
   pool: pg.Pool,
-  network: Network,
-  id: string,
-  change: (delivery: Delivery) => Delivery,
-): Promise<DeliveryRow> {
-  const TRIES = 20
+  { network, id }: Pick<JobRow, 'network' | 'id'>,
+  change: (job: JobProgress) => JobProgress,
+): Promise<JobRow> {
   for (let tries = 0; tries < TRIES; tries++) {
-    const row = await findDelivery(pool, network, id)
-    if (!row) throw new Error(`There is no delivery ${id}.`)
-    const isSaved = await saveDelivery(pool, row, change(toDelivery(row)), { epoch: null, nowMs: Date.now() })
-    if (!isSaved) continue
+    const row = await findJob(pool, network, id)
+    if (!row) throw new Error(`There is no job ${id}.`)
+    if (!(await saveJobs(pool, [{ job: row, after: change(row) }], { epoch: null, nowMs: Date.now() }))) continue
     await notify(pool, network)
-    return (await findDelivery(pool, network, id)) ?? row
+    return (await findJob(pool, network, id)) ?? row
   }
-  throw new Error(`Delivery ${id} changes all the time: try again.`)
+  throw new Error(`Job ${id} changes all the time: try again.`)
 }

@@ -28,7 +28,7 @@ const outcomeOf = async (tx: Hex) => {
 const timesRefused = async (id: Hex | null, on: '1' | '8453' = '1') =>
   (await at.refusals(on)).filter((one) => one === id).length
 const blockOf = async (id: Hex): Promise<number> => {
-  const sql = 'SELECT block FROM community_payments WHERE payment_id = $1'
+  const sql = 'SELECT block FROM payments WHERE id = $1'
   return (await at.pool.query<{ block: number }>(sql, [fromHex(id)])).rows[0]!.block
 }
 
@@ -43,7 +43,7 @@ it('a payment that a reorg takes back is known no more, and comes again as anoth
   await hub.test.increaseTime({ seconds: 5 })
   await hub.test.mine({ blocks: 2 })
   await at.world.index()
-  const { rows } = await at.pool.query('SELECT FROM community_payments WHERE payment_id = $1', [fromHex(id!)])
+  const { rows } = await at.pool.query('SELECT FROM payments WHERE id = $1', [fromHex(id!)])
   expect(rows).toEqual([])
   const again = await at.pay({ name: 'reorged' })
   expect(again.id).not.toBe(id)
@@ -77,7 +77,7 @@ describe('a rewind', () => {
     return dry
   }
   const deliveryOf = async (id: Hex) =>
-    (await at.world.deliveries()).find(({ kind, guid }) => kind === 'refuse' && guid && toHex(guid) === id)
+    (await at.world.jobs()).find(({ kind, subject }) => kind === 'refuse' && subject && toHex(subject) === id)
 
   it('has a payment that comes back judged again', async () => {
     const { tx, id } = await at.pay({ on: '8453', name: 'again' })
@@ -124,12 +124,12 @@ describe('a rewind', () => {
     await at.judge()
     await at.giveBack()
     await rewindTo('1', await blockOf(id!))
-    expect(await at.pool.query('SELECT FROM community_payments WHERE payment_id = $1', [fromHex(id!)])).toMatchObject({
+    expect(await at.pool.query('SELECT FROM payments WHERE id = $1', [fromHex(id!)])).toMatchObject({
       rowCount: 0,
     })
     const relayer = await at.world.restart()
     await at.world.run(relayer)
-    expect(await deliveryOf(id!)).toMatchObject({ state: 'confirmed', refusal: null })
+    expect(await deliveryOf(id!)).toMatchObject({ state: 'confirmed', payment: null })
     await at.judge()
     expect(await deliveryOf(id!)).toMatchObject({ state: 'included' })
     await at.giveBack()

@@ -237,10 +237,10 @@ describe('when the hold is over', () => {
     await send(6, ask('release', released.id!))
     await at.giveBack()
     for (const { tx } of [held, released]) expect(await outcomeOf(tx)).toBe('invalid underpaid too_late')
-    const parked = (await at.world.deliveries()).filter(({ state }) => state === 'parked')
-    expect(parked.map(({ kind, reason, guid }) => [kind, reason, guid && toHex(guid)])).toEqual([
-      ['refuse', 'hold_over', held.id],
-      ['refuse', 'hold_over', released.id],
+    const parked = (await at.world.jobs()).filter(({ state }) => state === 'parked')
+    expect(parked.map(({ kind, reason, subject }) => [kind, reason, subject && toHex(subject)])).toEqual([
+      ['refuse', 'refund_window_ended', held.id],
+      ['refuse', 'refund_window_ended', released.id],
     ])
   })
 })

@@ -36,7 +36,7 @@ const plan = (
 ): Promise<RefusalStep> => {
   const payment: CountedPayment = { ...club.keyOf(name), sequence }
   const at = { commitment: 'confirmed', nowMs: Number(NOW + afterSeconds) * 1_000, ...look } as const
-  return planRefusal(call, world.registrar, world.keys.relay, payment, at)
+  return planRefusal(call, world.registrar, payment, { authority: world.keys.relay, ...at })
 }
 /** Carries a step out. @returns its kind */
 const carryOut = (step: RefusalStep): string => {

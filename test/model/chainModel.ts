@@ -1,8 +1,9 @@
 import type { Hex } from '../../src/chains/chain.js'
-import type { DeliveryChain, DeliveryStore } from '../../src/relayer/converge.js'
-import type { Delivery, Purpose } from '../../src/relayer/delivery.js'
-import { estimateFees, type Fees } from '../../src/relayer/fees.js'
-import type { Mined, Seen } from '../../src/relayer/machine.js'
+import { estimateFees, type Fees } from '../../src/chains/evm/fees.js'
+import type { Mined, NonceSender, NonceView } from '../../src/chains/evm/signer.js'
+import type { Purpose } from '../../src/registry/outbox.js'
+import type { NonceJob } from '../../src/relayer/job.js'
+import type { JobStore } from '../../src/relayer/step.js'
 
 /**
  * A chain with one signer, its nodes' mempool and a database, in memory: what a relayer meets, reduced to what matters for
@@ -39,7 +40,7 @@ export interface Model {
   lag: number
   /** The node that is asked first has lost its receipts; another has them. */
   losesReceipts: boolean
-  rows: Map<string, Delivery>
+  rows: Map<string, NonceJob>
   nextNonce: number
 }
 
@@ -107,10 +108,10 @@ export function reorg(model: Model, depth: number, isLost: boolean): void {
   for (const _ of gone) mine(model, { isEmpty: true })
 }
 
-/** The chain as a relayer's step meets it. `fault` may throw at any call. */
-export function modelChain(model: Model, fault: (call: string) => void): DeliveryChain {
-  const receipt = (delivery: Delivery, head: number): Mined | null => {
-    for (const { hash } of delivery.txs) {
+/** The chain as a step of one job meets it. `fault` may throw at any call. */
+export function modelSender(model: Model, id: string, fault: (call: string) => void): NonceSender {
+  const receipt = (job: NonceJob, head: number): Mined | null => {
+    for (const { hash } of job.txs) {
       for (const [block, { txs }] of model.blocks.slice(0, head + 1).entries()) {
         const found = txs.find((mined) => mined.hash === hash)
         if (found) {
@@ -122,31 +123,31 @@ export function modelChain(model: Model, fault: (call: string) => void): Deliver
     return null
   }
   return {
-    async observe(delivery) {
-      fault('observe')
+    async look(job) {
+      fault('look')
       const head = Math.max(0, model.blocks.length - 1 - model.lag)
-      const executed = executionsOf(model, delivery.id).filter((block) => block <= head)
-      const isSettled = executed.some((block) => head - block >= MODEL_CONFIRMATIONS)
+      const executed = executionsOf(model, id).filter((block) => block <= head)
+      const isConfirmed = executed.some((block) => head - block >= MODEL_CONFIRMATIONS)
       return {
         head,
-        delivered: isSettled ? 'confirmed' : executed.length > 0 ? 'unconfirmed' : 'no',
-        nonce: nonceState(model, delivery.nonce, head),
-        mined: model.losesReceipts ? null : receipt(delivery, head),
+        done: isConfirmed ? 'confirmed' : executed.length > 0 ? 'unconfirmed' : 'no',
+        nonce: nonceState(model, job.nonce, head),
+        mined: model.losesReceipts ? null : receipt(job, head),
       }
     },
-    async search(delivery) {
+    async search(job) {
       fault('search')
-      return receipt(delivery, model.blocks.length - 1)
+      return receipt(job, model.blocks.length - 1)
     },
-    async prepare(delivery, purpose) {
+    async prepare(_job, purpose) {
       fault('prepare')
       if (purpose === 'cancel') return { gas: CANCEL_GAS, fees: estimateFees(model.baseFeeWei, []) }
-      const isSecond = model.refusesSecond && executionsOf(model, delivery.id).length > 0
+      const isSecond = model.refusesSecond && executionsOf(model, id).length > 0
       if (model.isPaused || isSecond) return { failure: { class: 'revert', reason: 'reverted' } }
       return { gas: GAS, fees: estimateFees(model.baseFeeWei, []) }
     },
-    async sign(delivery, { purpose, nonce, fees }) {
-      const hash = toHash({ id: delivery.id, purpose, nonce, ...fees })
+    async sign({ purpose, nonce, fees }) {
+      const hash = toHash({ id, purpose, nonce, ...fees })
       return { hash, raw: hash }
     },
     async broadcast(raw) {
@@ -158,7 +159,7 @@ export function modelChain(model: Model, fault: (call: string) => void): Deliver
   }
 }
 
-function nonceState(model: Model, nonce: number | null, head: number): Seen['nonce'] {
+function nonceState(model: Model, nonce: number | null, head: number): NonceView['nonce'] {
   if (nonce === null) return 'later'
   if (countAt(model, head - MODEL_CONFIRMATIONS) > nonce) return 'confirmed'
   const count = countAt(model, head)
@@ -183,24 +184,25 @@ function take(model: Model, raw: Hex): void {
   model.taken.push(tx)
 }
 
-/** The database. `fault` may throw before and after it stores. */
-export function modelStore(model: Model, fault: (call: string) => void): DeliveryStore {
-  const isCurrent = (before: Delivery) => model.rows.get(before.id) === before
+/** The database, for one job as it is read now. `fault` may throw before and after it stores. */
+export function modelStore(model: Model, id: string, fault: (call: string) => void): JobStore {
+  const before = model.rows.get(id)
+  const isCurrent = () => model.rows.get(id) === before
   return {
-    async save(before, after) {
+    async save(after) {
       fault('save')
-      if (!isCurrent(before)) return false
-      model.rows.set(after.id, after)
+      if (!isCurrent()) return false
+      model.rows.set(id, after)
       fault('saved')
       return true
     },
-    async saveWithNonce(before, build) {
-      if (!isCurrent(before)) return false
+    async saveWithNonce(build) {
+      if (!isCurrent()) return false
       const nonce = Math.max(model.nextNonce, countAt(model, model.blocks.length - 1))
       const after = await build(nonce)
       fault('save')
       model.nextNonce = nonce + 1
-      model.rows.set(after.id, after)
+      model.rows.set(id, after)
       fault('saved')
       return true
     },

@@ -116,10 +116,10 @@ export const MUTATIONS: readonly Mutation[] = [
   {
     name: 'a delivery whose nonce was used is sent at the next one',
     invariant: 3,
-    file: 'src/relayer/machine.ts',
+    file: 'src/relayer/nonce.ts',
     find: "return record({ is: 'parked', reason: 'nonce_taken' })",
-    replace: "return record({ is: 'settled', feeWei: 0n, reason: 'nonce_taken' })",
-    tests: { files: ['src/relayer/machine.test.ts', 'src/relayer/converge.test.ts'] },
+    replace: "return record({ is: 'expired', feeWei: 0n, reason: 'nonce_taken' })",
+    tests: { files: ['src/relayer/machine.test.ts', 'src/relayer/step.test.ts'] },
   },
   {
     name: 'a message counts as taken while the hub’s block is unconfirmed',

@@ -216,8 +216,7 @@ describe('a reorg of the hub below its confirmation policy', () => {
     await until.status(stack, bridgedTx, 'finalized')
     expect(await owned(bridged)).toBe(true)
     expect(await indexesOf()).toEqual(indexesBefore)
-    const isDelivered = async () =>
-      (await pool.query('SELECT state FROM deliveries')).rows.every(({ state }) => state === 4)
+    const isDelivered = async () => (await pool.query('SELECT state FROM jobs')).rows.every(({ state }) => state === 4)
     expect(await waitFor(isDelivered, DEADLINE_MS)).toBe(true)
     // what the chain dropped may still come: nothing terminal is said of it
     const { body } = await ask<{ status: string }>('GET', `/v1/names/register/tx/${lostTx}`, undefined, stack)

@@ -12,8 +12,8 @@ import { LostLeadershipError } from '../../src/db/journal/head.js'
 import { tryLead } from '../../src/db/pg/leader.js'
 import { inTransaction } from '../../src/db/pg/pool.js'
 import { fromHex, toHex } from '../../src/registry/primitives/bytes.js'
-import { park, resume, retry } from '../../src/relayer/delivery.js'
-import { changeDelivery } from '../../src/relayer/store.js'
+import { park, resume, retry } from '../../src/relayer/job.js'
+import { changeJob } from '../../src/relayer/store.js'
 import { receiptOf } from '../../src/testing/chains/receipt.js'
 import { type BridgeWorld, MINIMUM_WEI, RELAYER_KEY, STRANGER, startBridgeWorld } from '../support/bridgeWorld.js'
 import { holdBlocks } from '../support/miner.js'
@@ -31,11 +31,11 @@ beforeEach(async () => {
 
 /** The deliveries of a message, as `kind state reason`. */
 const about = async (guid: Hex) =>
-  (await world.deliveries())
+  (await world.jobs())
     .filter(({ message }) => message && toHex(message.guid) === guid)
     .map(({ kind, state, reason }) => [kind, state, reason].filter((part) => part !== null).join(' '))
 const deliveryOf = async (guid: Hex, kind: 'verify' | 'execute' = 'execute') =>
-  (await world.deliveries()).find((row) => row.kind === kind && row.message && toHex(row.message.guid) === guid)!
+  (await world.jobs()).find((row) => row.kind === kind && row.message && toHex(row.message.guid) === guid)!
 const packetOf = async (guid: Hex): Promise<Packet> => {
   const { rows } = await world.pool.query<{ packet: Buffer }>('SELECT packet FROM messages WHERE guid = $1', [
     fromHex(guid),
@@ -69,12 +69,12 @@ describe('a delivery', () => {
     const guid = await world.send(0, ['first', 'second'])
     const nonce = await world.nonce()
     const first = await relayer.step()
-    expect(first).toMatchObject({ kind: 'progressed', queued: 2, deliveries: [{ kind: 'verify' }] })
-    const begun = first.deliveries[0]!.outcomes.map(({ outcome }) => `verify ${outcome}`)
+    expect(first).toMatchObject({ kind: 'progressed', queued: 2, jobs: [{ kind: 'verify' }] })
+    const begun = first.jobs[0]!.outcomes.map(({ outcome }) => `verify ${outcome}`)
     // the chain mines a moment after it took a transaction: how often a step waits for that is left open
     const outcomes = [...begun, ...(await world.finish(relayer))].filter((outcome) => !outcome.endsWith('waiting'))
     const of = (kind: string) => outcomes.filter((outcome) => outcome.startsWith(kind))
-    const steps = ['signed', 'sent', 'included', 'delivered']
+    const steps = ['signed', 'sent', 'included', 'confirmed']
     expect(of('verify')).toEqual(steps.map((step) => `verify ${step}`))
     expect(of('execute')).toEqual(steps.map((step) => `execute ${step}`))
     expect(outcomes.indexOf('execute signed')).toBeGreaterThan(outcomes.indexOf('verify included'))
@@ -84,7 +84,7 @@ describe('a delivery', () => {
     expect(await deliveryOf(guid)).toMatchObject({ valueWei: 2n * MINIMUM_WEI, reason: null, failures: 0 })
     await world.index()
     expect(await relayer.step()).toMatchObject({ kind: 'idle', queued: 0 })
-    expect(relayer.state).toMatchObject({ stranded: 0, nonceGaps: 0 })
+    expect(relayer.state).toMatchObject({ stuck: 0, nonceGaps: 0 })
   })
 
   it('gives the receiver the gas that the options ask for', async () => {
@@ -173,7 +173,7 @@ describe('many deliveries at once', () => {
     await holdBlocks(world.hub)
     const nonce = await world.nonce()
     const step = await relayer.step()
-    expect(step.deliveries.map(({ kind }) => kind)).toEqual(Array(6).fill('verify'))
+    expect(step.jobs.map(({ kind }) => kind)).toEqual(Array(6).fill('verify'))
     await world.hub.test.mine({ blocks: 1 })
     await world.finish(relayer)
     const nonces = async (kind: 'verify' | 'execute') =>
@@ -182,7 +182,7 @@ describe('many deliveries at once', () => {
     expect(await nonces('execute')).toEqual(guids.map((_, i) => nonce + 6 + i))
     for (const guid of guids) expect(await world.executions(guid)).toBe(1)
     // no transaction was replaced
-    for (const { txs } of (await world.deliveries()).slice(-12)) expect(txs).toHaveLength(1)
+    for (const { txs } of (await world.jobs()).slice(-12)) expect(txs).toHaveLength(1)
   })
 })
 
@@ -193,13 +193,13 @@ describe('an operator', () => {
     const guid = await world.send(2, ['parked'])
     await world.run(relayer)
     const { id } = await deliveryOf(guid)
-    await changeDelivery(world.pool, 'mainnet', id, park)
+    await changeJob(world.pool, { network: 'mainnet', id: id }, park)
     await asOwner('unpause')
     world.aheadMs = 10_000
     await world.finish(relayer)
     expect(await about(guid)).toEqual(['verify confirmed', 'execute parked operator'])
     expect(await world.executions(guid)).toBe(0)
-    await changeDelivery(world.pool, 'mainnet', id, resume)
+    await changeJob(world.pool, { network: 'mainnet', id: id }, resume)
     await world.finish(relayer)
     expect(await world.executions(guid)).toBe(1)
   })
@@ -213,14 +213,14 @@ describe('an operator', () => {
     const { id, state } = await deliveryOf(guid)
     expect(state).toBe('sent')
     const nonce = await world.nonce()
-    await changeDelivery(world.pool, 'mainnet', id, park)
+    await changeJob(world.pool, { network: 'mainnet', id: id }, park)
     await world.hub.test.dropTransaction({ hash: (await deliveryOf(guid)).txs[0]!.hash })
     // its own transaction was dropped before any block, so that the cancel is mined
     await world.hub.test.mine({ blocks: 2 })
     await world.finish(relayer)
     expect(await about(guid)).toEqual(['verify confirmed', 'execute parked operator'])
     expect(await world.nonce()).toBe(nonce + 1)
-    await changeDelivery(world.pool, 'mainnet', id, resume)
+    await changeJob(world.pool, { network: 'mainnet', id: id }, resume)
     await world.finish(relayer)
     expect(await world.executions(guid)).toBe(1)
     expect(await world.nonce()).toBe(nonce + 2)
@@ -231,7 +231,7 @@ describe('an operator', () => {
     await asOwner('pause')
     const guid = await world.send(2, ['saved'])
     await world.run(relayer)
-    await changeDelivery(world.pool, 'mainnet', (await deliveryOf(guid)).id, park)
+    await changeJob(world.pool, { network: 'mainnet', id: (await deliveryOf(guid)).id }, park)
     await asOwner('unpause')
     await executeAs(STRANGER, guid, MINIMUM_WEI)
     await world.finish(relayer)
@@ -249,7 +249,7 @@ describe('what is never paid for', () => {
     await world.finish(relayer)
     expect((await about(guid)).at(-1)).toBe(`execute parked ${reason}`)
     const nonce = await world.nonce()
-    await changeDelivery(world.pool, 'mainnet', (await deliveryOf(guid)).id, retry)
+    await changeJob(world.pool, { network: 'mainnet', id: (await deliveryOf(guid)).id }, retry)
     await world.run(relayer)
     expect((await about(guid)).at(-1)).toBe(`execute parked ${reason}`)
     expect(await world.nonce()).toBe(nonce)
@@ -300,7 +300,7 @@ describe('what is never paid for', () => {
     const guid = await world.send(3, ['dear'], { amountWei: MINIMUM_WEI * 4n })
     await world.finish(relayer)
     expect(await about(guid)).toEqual(['verify confirmed', 'execute parked spend_cap'])
-    await changeDelivery(world.pool, 'mainnet', (await deliveryOf(guid)).id, retry)
+    await changeJob(world.pool, { network: 'mainnet', id: (await deliveryOf(guid)).id }, retry)
     await world.finish(await world.restart())
     expect(await world.executions(guid)).toBe(1)
   })
@@ -320,15 +320,15 @@ describe('a public network', () => {
     const alarms: string[] = []
     const relayer = await world.restart({
       file: stranded(),
-      onStranded: ({ guid }) => alarms.push(toHex(guid)),
+      onStuck: ({ guid }) => alarms.push(toHex(guid)),
     })
     lying = await world.send(4, ['lying'])
     await world.run(relayer)
     expect(alarms).not.toContain(lying)
-    const before = relayer.state.stranded
+    const before = relayer.state.stuck
     world.aheadMs = 700_000
     await world.run(relayer)
-    expect(relayer.state.stranded).toBeGreaterThan(before ?? 0)
+    expect(relayer.state.stuck).toBeGreaterThan(before ?? 0)
     expect(alarms).toContain(lying)
     expect(await about(lying)).toEqual([])
   })
@@ -354,12 +354,12 @@ describe('a deposed relayer', () => {
     const guid = await world.send(5, ['deposed'])
     await holdBlocks(world.hub)
     await old.step()
-    const before = await world.deliveries()
+    const before = await world.jobs()
     // another process leads from here on, though the old one has not noticed
     await world.restart()
     await world.hub.test.mine({ blocks: 3 })
     await expect(old.step()).rejects.toThrow(LostLeadershipError)
-    expect(await world.deliveries()).toEqual(before)
+    expect(await world.jobs()).toEqual(before)
     expect(await world.executions(guid)).toBe(0)
     expect(await tryLead(world.postgres.url, 'mainnet', 'relay')).toBeNull()
   })

@@ -1,7 +1,7 @@
 import { afterAll, beforeAll, beforeEach, describe, expect, it } from 'vitest'
 import { hubAbi } from '../../src/chains/evm/contracts/index.js'
-import { park, retry } from '../../src/relayer/delivery.js'
-import { changeDelivery } from '../../src/relayer/store.js'
+import { park, retry } from '../../src/relayer/job.js'
+import { changeJob } from '../../src/relayer/store.js'
 import { type BridgeWorld, startBridgeWorld } from '../support/bridgeWorld.js'
 import { die, executeOf, expectOnce } from '../support/kill.js'
 import { holdBlocks } from '../support/miner.js'
@@ -49,18 +49,18 @@ describe('a relayer killed when something went wrong', () => {
     await expectOnce(world, guid)
   })
 
-  it('at relay.settled: the nonce of a parked delivery was used up', async () => {
+  it('at relay.expired: the nonce of a parked delivery was used up', async () => {
     const guid = await world.send(1, ['settled'])
     await world.run(await world.restart(), { steps: 1 })
     await holdBlocks(world.hub)
     await world.run(await world.restart())
     const { id, txs } = await executeOf(world, guid)
-    await changeDelivery(world.pool, 'mainnet', id, park)
+    await changeJob(world.pool, { network: 'mainnet', id: id }, park)
     await world.hub.test.dropTransaction({ hash: txs[0]!.hash })
     await world.hub.test.mine({ blocks: 2 })
-    expect(await die(world, 'relay.settled')).toBe('SIGKILL')
+    expect(await die(world, 'relay.expired')).toBe('SIGKILL')
     expect(await executeOf(world, guid)).toMatchObject({ state: 'parked', reason: 'operator', nonce: null })
-    await changeDelivery(world.pool, 'mainnet', id, retry)
+    await changeJob(world.pool, { network: 'mainnet', id: id }, retry)
     await expectOnce(world, guid)
   })
 
@@ -70,15 +70,15 @@ describe('a relayer killed when something went wrong', () => {
       await die(world, 'relay.parked', { file: { deliveries: { mainnet: { spendCapWei: '9000000000000000' } } } }),
     ).toBe('SIGKILL')
     expect(await executeOf(world, guid)).toMatchObject({ state: 'parked', reason: 'spend_cap' })
-    await changeDelivery(world.pool, 'mainnet', (await executeOf(world, guid)).id, retry)
+    await changeJob(world.pool, { network: 'mainnet', id: (await executeOf(world, guid)).id }, retry)
     await expectOnce(world, guid)
   })
 
-  it('at relay.filled: a nonce that nothing held was used up', async () => {
+  it('at relay.noop: a nonce that nothing held was used up', async () => {
     await world.run(await world.restart())
     await world.pool.query('UPDATE relay_signers SET next_nonce = next_nonce + 1')
     const guid = await world.send(1, ['filled'])
-    expect(await die(world, 'relay.filled')).toBe('SIGKILL')
+    expect(await die(world, 'relay.noop')).toBe('SIGKILL')
     await expectOnce(world, guid)
   })
 })

@@ -15,7 +15,7 @@ beforeEach(async () => {
 
 describe('a relayer killed', () => {
   // the first pass is the verification's, the second the execution's
-  const points = ['sign', 'signed', 'broadcast', 'sent', 'included', 'delivered'].flatMap((point) => [
+  const points = ['sign', 'signed', 'broadcast', 'sent', 'included', 'confirmed'].flatMap((point) => [
     `relay.${point}:1`,
     `relay.${point}:2`,
   ])

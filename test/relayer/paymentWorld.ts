@@ -2,15 +2,15 @@ import { spawn } from 'node:child_process'
 import { randomBytes } from 'node:crypto'
 import { Connection, type Keypair } from '@solana/web3.js'
 import { createSolanaRpc } from '../../src/chains/rpc/solana.js'
-import { createPayoutCluster, type PayoutCluster } from '../../src/chains/solana/payouts.js'
 import { listTransactions, readTransactions } from '../../src/chains/solana/reads.js'
 import { createRegistrar, type Registrar } from '../../src/chains/solana/registrar.js'
+import { createSolanaSigner, type SolanaSigner } from '../../src/chains/solana/signer.js'
 import { parseChainsFile } from '../../src/config/index.js'
 import { createPaymentWatcher, type PaymentWatcher } from '../../src/indexer/solana/watcher.js'
 import { openSolana } from '../../src/open.js'
 import { type PaymentTerms, paymentMessageId, quoteId } from '../../src/registry/payment/quote.js'
 import { nameToWord } from '../../src/registry/primitives/name.js'
-import { createPayer, type Payer, type PayerOptions } from '../../src/relayer/payouts/payer.js'
+import { Payer, type PayerOptions } from '../../src/relayer/payer.js'
 import { keypairOf } from '../../src/testing/solana/accounts.js'
 import { type LocalSolana, startLocalSolana } from '../../src/testing/solana/localSolana.js'
 import { sendSolana } from '../../src/testing/solana/sendSolana.js'
@@ -42,7 +42,7 @@ export interface PaymentWorld {
   solana: LocalSolana
   connection: Connection
   registrar: Registrar
-  cluster: PayoutCluster
+  signer: SolanaSigner
   /** The program's number in the database. */
   chain: number
   /** Pays for a name, and has the payment taken in. */
@@ -74,7 +74,7 @@ export async function startPaymentWorld(): Promise<PaymentWorld> {
   const { programId, startSlot, rpcUrl, relayAuthority } = solana
   const secretKey = keypairOf(relayAuthority).secretKey
   const rpc = createSolanaRpc({ label: 'solana', urls: [rpcUrl] })
-  const cluster = createPayoutCluster({ rpc, registrar, commitment: 'confirmed', secretKey })
+  const signer = createSolanaSigner({ rpc, registrar, commitment: 'confirmed', secretKey })
   const feed = `0x${'0f'.repeat(20)}`
   const section = {
     rpcUrls: [rpcUrl],
@@ -96,7 +96,7 @@ export async function startPaymentWorld(): Promise<PaymentWorld> {
     solana,
     connection,
     registrar,
-    cluster,
+    signer,
     chain,
     async pay(name, { payer: index = 0, foreign = false, again } = {}) {
       const payer = again?.payer ?? keypairOf(solana.accounts[index]!)
@@ -134,8 +134,8 @@ export async function startPaymentWorld(): Promise<PaymentWorld> {
     },
     async restart(options = {}) {
       await bridge.restart()
-      return createPayer({
-        ...{ pool: bridge.pool, network: 'mainnet', chain, cluster, autoRefunds: false },
+      return new Payer({
+        ...{ pool: bridge.pool, network: 'mainnet', chain, signer, autoRefunds: false },
         epoch: bridge.epochOf('relay')!,
         clock: { nowMs: () => Date.now() + bridge.aheadMs, random: () => 0.5 },
         ...options,
@@ -155,7 +155,7 @@ export async function startPaymentWorld(): Promise<PaymentWorld> {
     },
     async payout({ messageId }) {
       const { rows } = await bridge.pool.query(
-        'SELECT state, kind, reason, failures FROM payouts WHERE network = 0 AND message_id = $1',
+        'SELECT state, kind, reason, failures FROM jobs WHERE network = 0 AND subject = $1 AND kind IN (6, 7)',
         [messageId],
       )
       return rows[0]

@@ -2,10 +2,11 @@ import { type Hex, parseEther } from 'viem'
 import { afterAll, beforeAll, beforeEach, describe, expect, it } from 'vitest'
 import { deliverCall } from '../../src/chains/evm/bridge/delivery.js'
 import { hubAbi } from '../../src/chains/evm/contracts/index.js'
+import type { NameTarget, StoredPayment } from '../../src/registry/payment/payment.js'
 import { fromHex, toHex } from '../../src/registry/primitives/bytes.js'
 import { nameToWord } from '../../src/registry/primitives/name.js'
-import { park, retry } from '../../src/relayer/delivery.js'
-import { changeDelivery } from '../../src/relayer/store.js'
+import { park, retry } from '../../src/relayer/job.js'
+import { changeJob } from '../../src/relayer/store.js'
 import { type BridgeWorld, MINIMUM_WEI, startBridgeWorld } from '../support/bridgeWorld.js'
 import { die } from '../support/kill.js'
 import { holdBlocks } from '../support/miner.js'
@@ -22,8 +23,7 @@ beforeEach(async () => {
 })
 
 const pay = async (payment: TestPayment): Promise<Hex> => toHex(await insertPayment(world.pool, payment))
-const deliveryOf = async (id: Hex) =>
-  (await world.deliveries()).find(({ payment }) => payment && toHex(payment.messageId) === id)
+const deliveryOf = async (id: Hex) => (await world.jobs()).find(({ payment }) => payment && toHex(payment.id) === id)
 const ownerOf = (name: string) =>
   world.hub.public.readContract({
     address: world.contracts.hub,
@@ -41,7 +41,7 @@ describe('a payment', () => {
     const id = await pay({ name: 'paid', payer: PAYER, amountWei: 3n * MINIMUM_WEI, referral })
     const relayer = await world.restart()
     const step = await relayer.step()
-    expect(step).toMatchObject({ queued: 1, deliveries: [{ kind: 'deliver' }] })
+    expect(step).toMatchObject({ queued: 1, jobs: [{ kind: 'deliver' }] })
     await world.finish(relayer)
     expect(await deliveryOf(id)).toMatchObject({ kind: 'deliver', state: 'confirmed', valueWei: 0n })
     expect(await world.executions(id)).toBe(1)
@@ -57,8 +57,7 @@ describe('a payment', () => {
   })
 
   it.each<[string, Partial<TestPayment>]>([
-    ['is not believed yet', { confirmed: false, verdict: null }],
-    ['is not judged yet', { verdict: null }],
+    ['is not believed yet', { confirmed: false }],
     ['keeps to no quote of ours', { verdict: 'foreign' }],
   ])('that %s is not delivered', async (_, how) => {
     const id = await pay({ name: 'never', ...how })
@@ -70,13 +69,12 @@ describe('a payment', () => {
   it('that is queued by mistake is parked, whatever an operator says', async () => {
     const id = await pay({ name: 'mistaken', verdict: 'foreign' })
     await world.pool.query(
-      `INSERT INTO deliveries (network, guid, kind, chain, value_wei, state, txs, failures, next_ms, spent_wei, created_ms, updated_ms, version)
-       VALUES (0, $1, 4, 1, 0, 0, '[]', 0, 0, 0, 0, 0, 0)`,
+      'INSERT INTO jobs (network, subject, kind, chain, created_ms, updated_ms) VALUES (0, $1, 4, 1, 0, 0)',
       [fromHex(id)],
     )
     const relayer = await world.restart()
     await world.finish(relayer)
-    await changeDelivery(world.pool, 'mainnet', (await deliveryOf(id))!.id, retry)
+    await changeJob(world.pool, { network: 'mainnet', id: (await deliveryOf(id))!.id }, retry)
     await world.finish(relayer)
     expect(await deliveryOf(id)).toMatchObject({ state: 'parked', reason: 'foreign_payment', txs: [] })
     expect(await world.executions(id)).toBe(0)
@@ -120,7 +118,7 @@ describe('a payment', () => {
     await asOwner({ functionName: 'pause' })
     const id = await pay({ name: 'by-hand' })
     await world.run(relayer)
-    await changeDelivery(world.pool, 'mainnet', (await deliveryOf(id))!.id, park)
+    await changeJob(world.pool, { network: 'mainnet', id: (await deliveryOf(id))!.id }, park)
     await asOwner({ functionName: 'unpause' })
     await world.hub.test.impersonateAccount({ address: world.relayer })
     await world.hub.public.request({
@@ -136,8 +134,8 @@ describe('a payment', () => {
 })
 
 async function byHand(id: Hex) {
-  const { payment } = (await deliveryOf(id))!
-  const bid = { ...payment!, from: payment!.payer.subarray(1) }
+  const { id: messageId, payer, target, referral } = (await deliveryOf(id))!.payment as StoredPayment<NameTarget>
+  const bid = { ...target, messageId, from: payer.subarray(1), referral: referral ?? Buffer.alloc(32) }
   return { from: world.relayer, ...deliverCall(world.contracts.hub, bid) }
 }
 
@@ -146,7 +144,7 @@ describe('a relayer killed at every step of a delivery', () => {
   const inTurn = ['queued', 'sign', 'signed', 'broadcast', 'refused']
   it.each([
     { points: inTurn, mines: false },
-    { points: ['included', 'delivered'], mines: true },
+    { points: ['included', 'confirmed'], mines: true },
   ])(
     '$points tells the hub of the payment once',
     async ({ points, mines }) => {

@@ -1,12 +1,12 @@
 import { setTimeout as sleep } from 'node:timers/promises'
 import { createSolanaRpc } from '../../src/chains/rpc/solana.js'
-import { createPayoutCluster } from '../../src/chains/solana/payouts.js'
 import { createRegistrar } from '../../src/chains/solana/registrar.js'
+import { createSolanaSigner } from '../../src/chains/solana/signer.js'
 import { parseSolanaSecretKey } from '../../src/config/solanaKey.js'
 import { tryLead } from '../../src/db/pg/leader.js'
 import { createPool } from '../../src/db/pg/pool.js'
 import { armFailpoint } from '../../src/ops/failpoint.js'
-import { createPayer } from '../../src/relayer/payouts/payer.js'
+import { Payer } from '../../src/relayer/payer.js'
 
 /** A payer in a process of its own, which dies at a fail point. It ends by itself only when that is never passed. */
 export interface PayoutChildOrder {
@@ -33,9 +33,9 @@ while (!leadership) {
   await sleep(POLL_MS)
   leadership = await tryLead(order.databaseUrl, 'mainnet', 'relay')
 }
-const payer = createPayer({
+const payer = new Payer({
   ...{ pool, network: 'mainnet', chain: order.chain, autoRefunds: order.autoRefunds, epoch: leadership.epoch },
-  cluster: createPayoutCluster({
+  signer: createSolanaSigner({
     rpc: createSolanaRpc({ label: 'solana', urls: [order.rpcUrl] }),
     registrar: createRegistrar(order.programId),
     commitment: 'confirmed',

@@ -3,22 +3,22 @@ import { promisify } from 'node:util'
 import { pino } from 'pino'
 import { afterAll, beforeAll, beforeEach, describe, expect, it } from 'vitest'
 import { ChainUnavailableError } from '../../src/chains/chain.js'
-import type { PayoutCluster } from '../../src/chains/solana/payouts.js'
+import type { SolanaSigner } from '../../src/chains/solana/signer.js'
+import { parseChainsFile } from '../../src/config/index.js'
 import { LostLeadershipError } from '../../src/db/journal/head.js'
+import { listRefunds } from '../../src/db/outbox/list.js'
 import { sendRefunds } from '../../src/db/outbox/payouts.js'
-import { listRefunds } from '../../src/db/outbox/refundList.js'
-import { createDeliveryMetrics } from '../../src/ops/deliveryMetrics.js'
+import { notify } from '../../src/db/pg/notify.js'
 import { createMetrics } from '../../src/ops/metrics.js'
-import { createNotify } from '../../src/ops/notify.js'
+import { createOutboxMetrics } from '../../src/ops/outboxMetrics.js'
 import { toHex } from '../../src/registry/primitives/bytes.js'
-import { showPayers } from '../../src/relayer/metrics.js'
-import type { PayerState } from '../../src/relayer/payouts/payer.js'
-import { runPayer } from '../../src/relayer/payouts/run.js'
+import { countOutcome, showOutbox } from '../../src/relayer/metrics.js'
+import { runRelayer } from '../../src/relayer/run.js'
 import { programCommand } from '../../src/testing/processes/programs.js'
 import { LAMPORTS, type Paid, type PaymentWorld, startPaymentWorld } from './paymentWorld.js'
 
-const [CONFIRMED, PARKED, QUEUED] = [3, 4, 0]
-const [SETTLE, REFUND] = [1, 2]
+const [CONFIRMED, PARKED, QUEUED] = [4, 5, 0]
+const [SETTLE, REFUND] = [6, 7]
 /** Of a transaction with one signature. */
 const FEE = 5_000n
 
@@ -36,7 +36,8 @@ const keptLamports = async () => {
   return world.registrar.decodeState(account!.data).keptLamports
 }
 const isSettled = async ({ messageId }: Paid) =>
-  (await world.bridge.pool.query('SELECT settled FROM payments WHERE message_id = $1', [messageId])).rows[0].settled
+  (await world.bridge.pool.query('SELECT state = 2 AS settled FROM payments WHERE id = $1', [messageId])).rows[0]
+    .settled
 const send = (...paid: Paid[]) =>
   sendRefunds(
     world.bridge.pool,
@@ -45,7 +46,7 @@ const send = (...paid: Paid[]) =>
     Date.now(),
   )
 /** The cluster, with some of it changed. */
-const altered = (change: Partial<PayoutCluster>): PayoutCluster => ({ ...world.cluster, ...change })
+const altered = (change: Partial<SolanaSigner>): SolanaSigner => ({ ...world.signer, ...change })
 
 describe('a payment whose name was won', () => {
   it('is settled, together with others, and its payer gets the rent back', async () => {
@@ -57,7 +58,7 @@ describe('a payment whose name was won', () => {
     await world.finish(await world.restart())
     expect(await keptLamports()).toBe(kept + 3n * LAMPORTS)
     expect(await world.balance(paid[1]!.payer)).toBeGreaterThan(balance)
-    const { rows } = await world.bridge.pool.query('SELECT DISTINCT signature FROM payouts WHERE kind = 1')
+    const { rows } = await world.bridge.pool.query('SELECT DISTINCT txs FROM jobs WHERE kind = 6')
     expect(rows).toHaveLength(1)
     for (const one of paid) {
       expect(await world.payout(one)).toEqual({ state: CONFIRMED, kind: SETTLE, reason: null, failures: 0 })
@@ -71,7 +72,7 @@ describe('a settlement that is queued', () => {
   it('is taken back while the hub’s outcome is not known any more', async () => {
     const paid = await world.pay('rewound')
     await world.deliver()
-    const dry = await world.restart({ cluster: altered({ balance: async () => 0n }) })
+    const dry = await world.restart({ signer: altered({ balance: async () => 0n }) })
     await dry.step()
     expect(await world.payout(paid)).toMatchObject({ state: QUEUED, kind: SETTLE })
     // as a rewind of the hub does
@@ -106,7 +107,7 @@ describe('a payment that is owed back', () => {
     expect([await world.payout(second), await world.payout(third)]).toEqual([undefined, undefined])
     expect(payer.state.stats?.owed).toEqual({ count: 2, lamports: 2n * LAMPORTS })
     const owed = await listRefunds(world.bridge.pool, 'mainnet', false)
-    expect(owed.map(({ messageId, cause, state }) => ({ messageId, cause, state }))).toEqual([
+    expect(owed.map(({ payment, cause, state }) => ({ messageId: payment.id, cause, state }))).toEqual([
       { messageId: second.messageId, cause: 'lost', state: null },
       { messageId: third.messageId, cause: 'lost', state: null },
     ])
@@ -123,8 +124,8 @@ describe('a payment that is owed back', () => {
     ])
     // a second time there is nothing to ask for, and the program refuses it
     expect(await send(second)).toEqual([])
-    const again = await world.cluster.sign('refund', [{ ...second, payer: second.payer.publicKey.toBytes() }])
-    expect(await world.cluster.send(again.raw)).toBe('payment_not_held')
+    const again = await world.signer.sign('refund', [{ ...second, payer: second.payer.publicKey.toBytes() }])
+    expect(await world.signer.send(again.raw)).toBe('payment_not_held')
     expect(await world.closings(second)).toBe(1)
   })
 
@@ -139,7 +140,7 @@ describe('a payment that is owed back', () => {
 
   it('waits for SOL for its fee', async () => {
     const paid = await world.pay('dry', { foreign: true })
-    const dry = await world.restart({ autoRefunds: true, cluster: altered({ balance: async () => FEE - 1n }) })
+    const dry = await world.restart({ autoRefunds: true, signer: altered({ balance: async () => FEE - 1n }) })
     await dry.step()
     expect(await world.payout(paid)).toEqual({ state: QUEUED, kind: REFUND, reason: 'insufficient_funds', failures: 1 })
     world.bridge.aheadMs = 10_000
@@ -154,7 +155,7 @@ describe('a payment that is owed back', () => {
     const second = await world.pay('again', { again: first })
     expect(second.sequence).toBeGreaterThan(first.sequence)
     // as if what became of the first had never been seen
-    await world.bridge.pool.query('UPDATE payouts SET state = 0, signature = NULL, raw = NULL WHERE message_id = $1', [
+    await world.bridge.pool.query("UPDATE jobs SET state = 0, txs = '[]' WHERE kind = 7 AND subject = $1", [
       first.messageId,
     ])
     await payer.step()
@@ -166,8 +167,8 @@ describe('a payment that is owed back', () => {
 
   it('is parked when somebody else with the key has settled it', async () => {
     const paid = await world.pay('elsewhere', { foreign: true })
-    const tx = await world.cluster.sign('settle', [{ ...paid, payer: paid.payer.publicKey.toBytes() }])
-    expect(await world.cluster.send(tx.raw)).toBeNull()
+    const tx = await world.signer.sign('settle', [{ ...paid, payer: paid.payer.publicKey.toBytes() }])
+    expect(await world.signer.send(tx.raw)).toBeNull()
     await expect.poll(() => world.closings(paid)).toBe(1)
     await world.finish(await world.restart({ autoRefunds: true }))
     expect(await world.payout(paid)).toMatchObject({ state: PARKED, reason: 'settled_elsewhere' })
@@ -177,17 +178,17 @@ describe('a payment that is owed back', () => {
 describe('a transaction that expires', () => {
   it('unseen is signed anew, only once it can land no more', async () => {
     const paid = await world.pay('expired', { foreign: true })
-    const signatures: Buffer[] = []
+    const signatures: string[] = []
     const payer = await world.restart({
       autoRefunds: true,
-      cluster: altered({
+      signer: altered({
         async sign(kind, payments) {
-          const tx = await world.cluster.sign(kind, payments)
-          signatures.push(tx.signature)
+          const tx = await world.signer.sign(kind, payments)
+          signatures.push(tx.hash)
           return tx
         },
         // lost on its way
-        send: async (raw) => (signatures.length < 2 ? null : world.cluster.send(raw)),
+        send: async (raw) => (signatures.length < 2 ? null : world.signer.send(raw)),
       }),
     })
     await payer.step()
@@ -204,7 +205,7 @@ describe('a transaction that expires', () => {
     expect(signatures).toHaveLength(2)
     expect(await world.payout(paid)).toMatchObject({ state: CONFIRMED, failures: 1 })
     expect(await world.closings(paid)).toBe(1)
-    const [lost] = await world.cluster.statuses([signatures[0]!]).then(({ statuses }) => statuses)
+    const [lost] = await world.signer.statuses([signatures[0]!]).then(({ statuses }) => statuses)
     expect(lost).toBeNull()
   }, 60_000)
 
@@ -213,14 +214,14 @@ describe('a transaction that expires', () => {
     let signatures = 0
     const payer = await world.restart({
       autoRefunds: true,
-      cluster: altered({
+      signer: altered({
         async sign(kind, payments) {
           signatures += 1
-          return world.cluster.sign(kind, payments)
+          return world.signer.sign(kind, payments)
         },
         // a node without a history, long after
         async statuses(asked) {
-          const now = await world.cluster.statuses(asked)
+          const now = await world.signer.statuses(asked)
           return { ...now, height: now.height + 1_000, statuses: asked.map(() => null) }
         },
       }),
@@ -235,11 +236,11 @@ describe('a transaction that expires', () => {
 })
 const WAIT = { timeout: 40_000, interval: 200 }
 
-describe('clusterd refunds', () => {
+describe('clusterd outbox', () => {
   const clusterd = async (...args: string[]): Promise<{ stdout: string; stderr: string; code: number }> => {
     const { command, args: cli } = await programCommand('cli')
     const env = { ...process.env, DATABASE_URL: world.bridge.postgres.url }
-    return promisify(execFile)(command, [...cli, 'refunds', ...args], { env }).then(
+    return promisify(execFile)(command, [...cli, 'outbox', ...args], { env }).then(
       (out) => ({ ...out, code: 0 }),
       (error: { stdout: string; stderr: string; code: number }) => error,
     )
@@ -248,57 +249,52 @@ describe('clusterd refunds', () => {
   it('lists what is owed, and has it sent', async () => {
     const paid = await world.pay('by-hand', { foreign: true, payer: 3 })
     const id = toHex(paid.messageId)
-    const [header, row] = (await clusterd()).stdout.split('\n')
+    const [header, row] = (await clusterd('list', '--refunds')).stdout.split('\n')
     expect(header).toMatch(/^ID +NETWORK +AMOUNT +PAYER +NAME +CAUSE +STATE +AGE +REASON$/)
     const payer = paid.payer.publicKey.toBase58()
     expect(row).toMatch(
       new RegExp(`^${id.slice(0, 18)} +mainnet +0.025 SOL +${payer} +by-hand +foreign +owed +\\d+ s +-$`),
     )
     expect((await clusterd('send', '0xffffffff')).stderr).toBe(
-      'clusterd: No refund 0xffffffff is owed: `clusterd refunds list` shows them.\n',
+      'clusterd: No refund 0xffffffff is owed: `clusterd outbox list --refunds` shows them.\n',
     )
     const [sent] = JSON.parse((await clusterd('send', id.slice(0, 18), '--json')).stdout)
     expect(sent).toMatchObject({ id, lamports: String(LAMPORTS), state: 'queued', refundTx: null })
     await world.finish(await world.restart())
-    expect((await clusterd('list')).stdout).toBe('No refunds are owed.\n')
+    expect((await clusterd('list', '--refunds')).stdout).toBe('No refunds are owed.\n')
     expect(await world.closings(paid)).toBe(1)
   }, 60_000)
 })
 
 describe('a running payer', () => {
   it('waits for a cluster that is away, pays, and shows itself in log and metrics', async () => {
-    await world.bridge.restart()
+    await world.bridge.release()
+    const { pool, postgres, file } = world.bridge
     const logged: { level: number; msg: string }[] = []
     const stopping = new AbortController()
-    const notify = createNotify()
     const metrics = createMetrics()
-    const states: PayerState[] = []
-    const deliveryMetrics = createDeliveryMetrics(metrics.registry, (m) => showPayers(m, states, Date.now()))
     let isAway = true
-    const running = runPayer(
-      {
-        ...{ pool: world.bridge.pool, network: 'mainnet', epoch: world.bridge.epochOf('relay')! },
-        log: pino({ level: 'debug' }, { write: (line: string) => void logged.push(JSON.parse(line)) }),
-        onStart: (state) => void states.push(state),
-        onPayout: ({ network, kind }, outcome) => deliveryMetrics.payoutSteps.inc({ network, kind, outcome }),
-      },
-      {
-        ...{ cluster: world.cluster, autoRefunds: true, pollMs: 60_000 },
+    const run = runRelayer({
+      ...{ pool, databaseUrl: postgres.url, network: 'mainnet', targets: [], account: null, signal: stopping.signal },
+      settings: parseChainsFile(file, 'test').deliveries.mainnet,
+      log: pino({ level: 'debug' }, { write: (line: string) => void logged.push(JSON.parse(line)) }),
+      onOutcome: (job, outcome) => countOutcome(outbox, job, outcome),
+      solana: {
+        ...{ signer: world.signer, autoRefunds: true, pollMs: 60_000 },
         open: async () => {
           if (isAway) throw new ChainUnavailableError('chain "solana": no RPC URL answers')
           return { chain: world.chain }
         },
       },
-      notify,
-      stopping.signal,
-    )
+    })
+    const outbox = createOutboxMetrics(metrics.registry, (m) => showOutbox(m, run.state(), Date.now()))
     const paid = await world.pay('run', { foreign: true })
-    await expect.poll(() => logged.some(({ msg }) => msg.startsWith('a step of the payouts failed')), WAIT).toBe(true)
+    await expect.poll(() => logged.some(({ msg }) => msg.startsWith('a step of the payer failed')), WAIT).toBe(true)
     isAway = false
     await expect
       .poll(async () => {
-        // a poll interval would never end here: only a notification wakes it
-        notify.notify()
+        // a poll interval would never end here: only notifications wake the payer
+        await notify(pool, 'mainnet')
         return logged.some(({ msg }) => msg === 'refunded on Solana')
       }, WAIT)
       .toBe(true)
@@ -311,11 +307,12 @@ describe('a running payer', () => {
           .find((one) => one.startsWith(`${line} `))
           ?.split(' ')[1],
       )
-    expect(value('clusterd_payout_steps_total{network="mainnet",kind="refund",outcome="confirmed"}')).toBe(1)
+    expect(value('clusterd_outbox_steps_total{network="mainnet",kind="refund",outcome="confirmed"}')).toBe(1)
+    expect(value('clusterd_outbox_jobs{network="mainnet",kind="refund",state="queued"}')).toBe(0)
     expect(value('clusterd_relay_authority_lamports{network="mainnet"}')).toBeGreaterThan(1e9)
     expect(value('clusterd_refunds_owed{network="mainnet"}')).toBe(0)
     stopping.abort()
-    await running
+    await run.done
     expect(JSON.stringify(logged)).not.toContain(world.solana.relayAuthority.secretKey)
   })
 })

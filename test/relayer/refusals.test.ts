@@ -7,20 +7,22 @@ import { createContext } from '../../src/api/http/context.js'
 import { solanaStatus } from '../../src/api/status/solana.js'
 import { createSolanaRpc } from '../../src/chains/rpc/solana.js'
 import { createCommunityProgram } from '../../src/chains/solana/community/program.js'
-import type { PayoutCluster } from '../../src/chains/solana/payouts.js'
 import { listTransactions, readTransactions } from '../../src/chains/solana/reads.js'
+import type { SolanaSigner } from '../../src/chains/solana/signer.js'
 import { associatedTokenAddress, TOKEN_PROGRAM } from '../../src/chains/solana/tokens.js'
 import { findChain } from '../../src/db/chains.js'
 import { makeCommunityChange } from '../../src/db/journal/appendChanges.js'
 import { replay } from '../../src/db/journal/replay.js'
 import { rewind } from '../../src/db/journal/rewind/index.js'
-import { placesOfRefused } from '../../src/db/outbox/communityRefusals.js'
-import { listRefusals, payoutStats } from '../../src/db/outbox/refundList.js'
+import { listRefunds } from '../../src/db/outbox/list.js'
+import { positionsOfRefused } from '../../src/db/outbox/refusals.js'
+import { openJobs } from '../../src/db/outbox/stats.js'
 import { inTransaction } from '../../src/db/pg/pool.js'
 import { rewindPoint } from '../../src/indexer/evm/rewindPoint.js'
 import { createPaymentJudge } from '../../src/indexer/payments/judge.js'
 import { parseCommunityRules } from '../../src/registry/community/rules.js'
 import type { CommunityChange } from '../../src/registry/journal/communityChange.js'
+import type { CommunityNameTarget } from '../../src/registry/payment/payment.js'
 import { fromHex } from '../../src/registry/primitives/bytes.js'
 import { wordToName } from '../../src/registry/primitives/name.js'
 import { programCommand } from '../../src/testing/processes/programs.js'
@@ -108,9 +110,8 @@ async function outcomeOf(signature: string): Promise<string> {
 }
 
 async function payoutOf(signature: string) {
-  const { rows } = await world.bridge.pool.query<{ state: number; reason: string | null; signature: Buffer | null }>(
-    `SELECT o.state, o.reason, o.signature FROM payouts o JOIN community_payments p ON p.payment_id = o.message_id
-     WHERE p.tx = $1 AND o.kind = 3`,
+  const { rows } = await world.bridge.pool.query<{ state: number; reason: string | null; txs: object[] }>(
+    `SELECT j.state, j.reason, j.txs FROM jobs j JOIN payments p ON p.id = j.subject WHERE p.tx = $1 AND j.kind = 5`,
     [Buffer.from(bs58.decode(signature))],
   )
   return rows[0]
@@ -118,7 +119,7 @@ async function payoutOf(signature: string) {
 
 /** What the program itself says has become of a payment, in order. */
 async function outcomesOf(signature: string): Promise<string[]> {
-  const sql = 'SELECT log_index FROM community_payments WHERE tx = $1'
+  const sql = 'SELECT sequence FROM payments WHERE tx = $1'
   const { rows } = await world.bridge.pool.query(sql, [Buffer.from(bs58.decode(signature))])
   const rpc = createSolanaRpc({ label: 'solana', urls: [world.solana.rpcUrl] })
   return rpc.onOneNode(async (call) => {
@@ -127,7 +128,7 @@ async function outcomesOf(signature: string): Promise<string[]> {
     const { listed } = await listTransactions(call, world.registrar, options)
     const all = await readTransactions(call, world.registrar, listed.reverse(), 'confirmed')
     const outcomes = all.flatMap(({ communityOutcomes }) => communityOutcomes)
-    return outcomes.filter(({ sequence }) => sequence === BigInt(rows[0].log_index)).map(({ kind }) => kind)
+    return outcomes.filter(({ sequence }) => sequence === BigInt(rows[0].sequence)).map(({ kind }) => kind)
   })
 }
 
@@ -135,9 +136,9 @@ const tokensOf = async (index: number): Promise<string> => {
   const address = associatedTokenAddress(payerOf(index).publicKey, mint)
   return (await world.connection.getTokenAccountBalance(address, 'confirmed')).value.amount
 }
-const altered = (change: Partial<PayoutCluster>): PayoutCluster => ({ ...world.cluster, ...change })
-const CONFIRMED = 3
-const PARKED = 4
+const altered = (change: Partial<SolanaSigner>): SolanaSigner => ({ ...world.signer, ...change })
+const CONFIRMED = 4
+const PARKED = 5
 
 describe('a payment that bought nothing', () => {
   it('is refused and paid back in one transaction, in SOL and in a token', async () => {
@@ -151,11 +152,13 @@ describe('a payment that bought nothing', () => {
     expect(await outcomeOf(cheap)).toBe('invalid underpaid held')
     expect(await outcomeOf(lost)).toBe('lost_bid held')
     expect(await outcomeOf(bought)).toBe('finalized')
-    expect((await payoutStats(world.bridge.pool, 'mainnet')).open).toMatchObject([
+    expect(await openJobs(world.bridge.pool, 'mainnet', 'solana')).toMatchObject([
       { kind: 'refuse', state: 'queued', count: 2 },
     ])
-    const shown = (await listRefusals(world.bridge.pool, 'mainnet', false)).map(
-      ({ name, cause, state, amount, token }) => [...[wordToName(name), cause, state, amount, token]],
+    const shown = (await listRefunds(world.bridge.pool, 'mainnet', false)).map(
+      ({ payment: { target, money }, cause, state }) => [
+        ...[wordToName(target.name), cause, state, money.amount, money.token],
+      ],
     )
     expect(shown).toEqual([
       ['cheap', 'underpaid', 'queued', PRICE - 1n, 'native'],
@@ -173,8 +176,8 @@ describe('a payment that bought nothing', () => {
     expect(before - (await world.balance(payerOf(0)))).toBeLessThan(100_000n)
     expect(await payoutOf(bought)).toBeUndefined()
     expect(await outcomesOf(bought)).toEqual([])
-    expect(await listRefusals(world.bridge.pool, 'mainnet', false)).toEqual([])
-    expect(await listRefusals(world.bridge.pool, 'mainnet', true)).toHaveLength(2)
+    expect(await listRefunds(world.bridge.pool, 'mainnet', false)).toEqual([])
+    expect(await listRefunds(world.bridge.pool, 'mainnet', true)).toHaveLength(2)
     // the name can be paid for again
     await pay('cheap', { by: 3 })
     expect(await judge()).toMatchObject({ kind: 'entered', payments: 1 })
@@ -193,7 +196,7 @@ describe('a payment that bought nothing', () => {
   it('is refused alone after what was sent with it has failed', async () => {
     const signature = await pay('stubborn', { amount: 1n })
     await judge()
-    await world.bridge.pool.query("UPDATE payouts SET failures = 1, reason = 'custom_17' WHERE state = 0 AND kind = 3")
+    await world.bridge.pool.query("UPDATE jobs SET failures = 1, reason = 'custom_17' WHERE state = 0 AND kind = 5")
     await world.finish(await world.restart())
     expect(await outcomesOf(signature)).toEqual(['refused'])
   })
@@ -203,14 +206,14 @@ describe('a payment that bought nothing', () => {
     await judge()
     let signatures = 0
     const payer = await world.restart({
-      cluster: altered({
-        async signRefusal(step) {
+      signer: altered({
+        async signRefusal(instructions) {
           signatures += 1
-          return world.cluster.signRefusal(step)
+          return world.signer.signRefusal(instructions)
         },
         // a node without a history, long after
         async statuses(asked) {
-          const now = await world.cluster.statuses(asked)
+          const now = await world.signer.statuses(asked)
           return { ...now, height: now.height + 1_000, statuses: asked.map(() => null) }
         },
       }),
@@ -225,9 +228,9 @@ describe('a payment that bought nothing', () => {
   it('is queued with its judgement, or neither is', async () => {
     const { pool } = world.bridge
     const signature = await pay('torn', { amount: 1n })
-    await pool.query('ALTER TABLE payouts ADD CONSTRAINT torn CHECK (kind <> 3) NOT VALID')
+    await pool.query('ALTER TABLE jobs ADD CONSTRAINT torn CHECK (kind <> 5) NOT VALID')
     await expect(judge()).rejects.toThrow('torn')
-    await pool.query('ALTER TABLE payouts DROP CONSTRAINT torn')
+    await pool.query('ALTER TABLE jobs DROP CONSTRAINT torn')
     expect(await outcomeOf(signature)).toBe('pending')
     expect(await judge()).toMatchObject({ kind: 'entered', payments: 1 })
     await world.finish(await world.restart())
@@ -262,8 +265,9 @@ describe('a payment whose hold is over', () => {
     const released = await pay('released', { amount: 1_000_000n })
     await setHold(LONG_HOLD_SECONDS)
     await judge()
-    const [, listed] = await listRefusals(world.bridge.pool, 'mainnet', false)
-    const key = { payer: payerOf(0).publicKey, community: listed!.community!, name: listed!.name, token: null }
+    const [, listed] = await listRefunds(world.bridge.pool, 'mainnet', false)
+    const { community, name } = listed!.payment.target as CommunityNameTarget
+    const key = { payer: payerOf(0).publicKey, community, name, token: null }
     await expect
       .poll(
         () => sendSolana(connection, [payerOf(3)], program.release(key, recipient)).then(Boolean, () => false),
@@ -273,16 +277,18 @@ describe('a payment whose hold is over', () => {
     world.bridge.aheadMs = 3_700_000
     await world.finish(await world.restart())
     for (const signature of [late, released]) {
-      expect(await payoutOf(signature)).toMatchObject({ state: PARKED, reason: 'hold_over' })
+      expect(await payoutOf(signature)).toMatchObject({ state: PARKED, reason: 'refund_window_ended' })
       expect(await outcomeOf(signature)).toBe('invalid underpaid too_late')
     }
     expect([await outcomesOf(late), await outcomesOf(released)]).toEqual([[], ['released']])
-    const parked = await listRefusals(world.bridge.pool, 'mainnet', false)
+    const parked = await listRefunds(world.bridge.pool, 'mainnet', false)
     const { command, args } = await programCommand('cli')
     const env = { ...process.env, DATABASE_URL: world.bridge.postgres.url }
-    const { stdout } = await promisify(execFile)(command, [...args, 'refunds', 'list'], { env })
-    expect(stdout.split('\n')[1]).toMatch(/ +mainnet +0.001 SOL +\w+ +club\/late +underpaid +parked +\d+ s +hold_over$/)
-    expect(parked.map(({ state, refundSignature }) => [state, refundSignature === null])).toEqual([
+    const { stdout } = await promisify(execFile)(command, [...args, 'outbox', 'list', '--refunds'], { env })
+    expect(stdout.split('\n')[1]).toMatch(
+      / +mainnet +0.001 SOL +\w+ +club\/late +underpaid +parked +\d+ s +refund_window_ended$/,
+    )
+    expect(parked.map(({ state, refundTx }) => [state, refundTx === null])).toEqual([
       ['parked', true],
       ['parked', false],
     ])
@@ -301,16 +307,18 @@ describe('a rewind', () => {
     const before = await payoutOf(given)
     expect(await outcomeOf(given)).toBe('lost_bid refused')
     // whatever an entry is worth in a new generation, money that was given back buys nothing there
-    const refused = await inTransaction(bridge.pool, (client) => placesOfRefused(client, 'mainnet'))
-    expect([refused.has(await placeOf(given)), refused.has(await placeOf(queued))]).toEqual([true, false])
+    const refused = await inTransaction(bridge.pool, (client) => positionsOfRefused(client, 'mainnet'))
+    expect([refused.has(await positionOf(given)), refused.has(await positionOf(queued))]).toEqual([true, false])
     const [hub] = await openChains(bridge.pool, bridge.file)
     const row = (await findChain(bridge.pool, 'mainnet', '1'))!
     const target = await rewindPoint(bridge.pool, hub!.chain, row, row.nextBlock - 1)
-    const { rows } = await bridge.pool.query('UPDATE payouts SET failures = 9 WHERE state IN (0, 4) RETURNING 1')
+    const { rows } = await bridge.pool.query(
+      'UPDATE jobs SET failures = 9 WHERE kind = 5 AND state IN (0, 5) RETURNING 1',
+    )
     await rewind(bridge.pool, target, { apply: true })
     expect(await payoutOf(given)).toEqual(before)
     expect(await outcomeOf(queued)).toBe('invalid underpaid held')
-    const fresh = await bridge.pool.query('SELECT FROM payouts WHERE state = 0 AND failures = 0')
+    const fresh = await bridge.pool.query('SELECT FROM jobs WHERE kind = 5 AND state = 0 AND failures = 0')
     expect(fresh.rowCount).toBe(rows.length)
     await world.finish(await world.restart())
     expect([await outcomesOf(given), await outcomesOf(queued)]).toEqual([
@@ -322,10 +330,10 @@ describe('a rewind', () => {
   })
 })
 
-async function placeOf(signature: string): Promise<string> {
-  const sql = 'SELECT chain, block, log_index FROM community_payments WHERE tx = $1'
+async function positionOf(signature: string): Promise<string> {
+  const sql = 'SELECT chain, block, sequence FROM payments WHERE tx = $1'
   const { rows } = await world.bridge.pool.query(sql, [Buffer.from(bs58.decode(signature))])
-  return `${rows[0].chain}/${rows[0].block}/${rows[0].log_index}`
+  return `${rows[0].chain}/${rows[0].block}/${rows[0].sequence}`
 }
 
 const CLOSE_ACCOUNT = 9

@@ -77,7 +77,7 @@ describe('a rewind of the hub', () => {
     expect(report.deliveries.count).toBeGreaterThanOrEqual(2)
     const { rows } = await world.pool.query('SELECT settled FROM messages WHERE guid = $1', [fromHex(guid)])
     expect(rows).toEqual([{ settled: false }])
-    expect((await world.deliveries()).filter(({ state }) => state === 'included').length).toBe(report.deliveries.count)
+    expect((await world.jobs()).filter(({ state }) => state === 'included').length).toBe(report.deliveries.count)
 
     const relayer = await world.restart()
     await world.finish(relayer)

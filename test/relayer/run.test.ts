@@ -5,28 +5,28 @@ import { privateKeyToAccount } from 'viem/accounts'
 import { afterAll, beforeAll, describe, expect, it } from 'vitest'
 import { hubAbi } from '../../src/chains/evm/contracts/index.js'
 import { parseChainsFile } from '../../src/config/index.js'
-import { createDeliveryMetrics } from '../../src/ops/deliveryMetrics.js'
 import { createMetrics } from '../../src/ops/metrics.js'
-import { countOutcome, showRelayers } from '../../src/relayer/metrics.js'
+import { createOutboxMetrics } from '../../src/ops/outboxMetrics.js'
+import { countOutcome, showOutbox } from '../../src/relayer/metrics.js'
 import { type RelayRun, runRelayer } from '../../src/relayer/run.js'
 import { programCommand } from '../../src/testing/processes/programs.js'
-import { type BridgeWorld, openChains, placeOf, RELAYER_KEY, startBridgeWorld } from '../support/bridgeWorld.js'
+import { type BridgeWorld, openChains, RELAYER_KEY, startBridgeWorld, targetOf } from '../support/bridgeWorld.js'
 
 let world: BridgeWorld
 let run: RelayRun
 const stopping = new AbortController()
 const logged: { level: number; msg: string; reason?: string }[] = []
 const metrics = createMetrics()
-const deliveryMetrics = createDeliveryMetrics(metrics.registry, (m) => showRelayers(m, run.states(), Date.now()))
+const outboxMetrics = createOutboxMetrics(metrics.registry, (m) => showOutbox(m, run.state(), Date.now()))
 
 beforeAll(async () => {
   world = await startBridgeWorld()
   const chains = await openChains(world.pool, world.file)
-  const { at, road } = placeOf(chains, '1')
+  const { at, path } = targetOf(chains, '1')
   // a long poll: only the database's notifications can be what wakes it in time
   const slow = { ...at.chain.config, pollMs: 60_000 }
   run = runRelayer({
-    places: [{ at: { ...at, chain: { ...at.chain, config: slow } }, road }],
+    targets: [{ at: { ...at, chain: { ...at.chain, config: slow } }, path }],
     pool: world.pool,
     databaseUrl: world.postgres.url,
     network: 'mainnet',
@@ -34,7 +34,7 @@ beforeAll(async () => {
     settings: parseChainsFile(world.file, 'test').deliveries.mainnet,
     log: pino({ level: 'debug' }, { write: (line: string) => void logged.push(JSON.parse(line)) }),
     signal: stopping.signal,
-    onOutcome: (row, outcome) => countOutcome(deliveryMetrics, row, outcome),
+    onOutcome: (row, outcome) => countOutcome(outboxMetrics, row, outcome),
   })
 })
 afterAll(async () => {
@@ -57,7 +57,7 @@ async function until(holds: () => Promise<boolean>): Promise<void> {
 const clusterd = async (...args: string[]): Promise<{ stdout: string; stderr: string; code: number }> => {
   const { command, args: cli } = await programCommand('cli')
   const env = { ...process.env, DATABASE_URL: world.postgres.url }
-  const result = promisify(execFile)(command, [...cli, 'deliveries', ...args], { env })
+  const result = promisify(execFile)(command, [...cli, 'outbox', ...args], { env })
   return result.then(
     (out) => ({ ...out, code: 0 }),
     (error: { stdout: string; stderr: string; code: number }) => error,
@@ -69,9 +69,9 @@ const setPaused = (functionName: 'pause' | 'unpause') =>
 describe('a running relayer', () => {
   it('is woken by what is indexed, and delivers', async () => {
     const guid = await world.send(0, ['woken'])
-    await until(async () => (await world.deliveries()).filter(({ state }) => state === 'confirmed').length === 2)
+    await until(async () => (await world.jobs()).filter(({ state }) => state === 'confirmed').length === 2)
     expect(await world.executions(guid)).toBe(1)
-    const said = logged.filter(({ msg }) => msg === 'delivered')
+    const said = logged.filter(({ msg }) => msg === 'verified' || msg === 'delivered')
     expect(said).toHaveLength(2)
     expect(JSON.stringify(logged)).not.toContain(RELAYER_KEY.slice(2))
   })
@@ -87,7 +87,7 @@ describe('a running relayer', () => {
   it('shows itself in the metrics', async () => {
     await setPaused('pause')
     await world.send(0, ['waiting'])
-    await until(async () => (await world.deliveries()).some(({ reason }) => reason === 'enforced_pause'))
+    await until(async () => (await world.jobs()).some(({ reason }) => reason === 'enforced_pause'))
     const text = await metrics.registry.metrics()
     const value = (line: string) =>
       Number(
@@ -96,12 +96,12 @@ describe('a running relayer', () => {
           .find((l) => l.startsWith(`${line} `))
           ?.split(' ')[1],
       )
-    expect(value('clusterd_delivery_attempts_total{network="mainnet",kind="execute",outcome="sent"}')).toBe(2)
-    expect(value('clusterd_delivery_attempts_total{network="mainnet",kind="execute",outcome="failed"}')).toBe(1)
-    expect(value('clusterd_deliveries{network="mainnet",state="queued"}')).toBe(1)
-    expect(value('clusterd_delivery_oldest_seconds{network="mainnet",state="queued"}')).toBeGreaterThan(0)
-    expect(value('clusterd_parked_deliveries{network="mainnet"}')).toBe(0)
-    expect(value('clusterd_stranded_packets{network="mainnet"}')).toBe(0)
+    expect(value('clusterd_outbox_steps_total{network="mainnet",kind="execute",outcome="sent"}')).toBe(2)
+    expect(value('clusterd_outbox_steps_total{network="mainnet",kind="execute",outcome="failed"}')).toBe(1)
+    expect(value('clusterd_outbox_jobs{network="mainnet",kind="execute",state="queued"}')).toBe(1)
+    expect(value('clusterd_outbox_oldest_seconds{network="mainnet",kind="execute",state="queued"}')).toBeGreaterThan(0)
+    expect(value('clusterd_outbox_jobs{network="mainnet",kind="execute",state="parked"}')).toBe(0)
+    expect(value('clusterd_stuck_packets{network="mainnet"}')).toBe(0)
     expect(value('clusterd_relayer_nonce_gaps{network="mainnet",chain="1"}')).toBe(0)
     expect(value('clusterd_relayer_balance_wei{network="mainnet",chain="1"}')).toBeGreaterThan(1e21)
     expect(value('clusterd_relayer_runway_seconds{network="mainnet",chain="1"}')).toBeGreaterThan(86_400)
@@ -112,7 +112,7 @@ describe('a running relayer', () => {
     const listed = JSON.parse(stdout) as { id: string; kind: string; reason: string | null }[]
     const { id } = listed.find(({ reason }) => reason === 'enforced_pause')!
     const table = (await clusterd('list')).stdout.split('\n')
-    expect(table[0]).toMatch(/^ID +NETWORK +KIND +STATE +NONCE +FAILURES +AGE +NEXT +REASON +MESSAGE$/)
+    expect(table[0]).toMatch(/^ID +NETWORK +KIND +STATE +NONCE +FAILURES +AGE +NEXT +REASON +SUBJECT$/)
     expect(table.some((line) => new RegExp(`^${id} +mainnet +execute +queued .* enforced_pause +0x`).test(line))).toBe(
       true,
     )
@@ -121,14 +121,14 @@ describe('a running relayer', () => {
     await setPaused('unpause')
     expect((await clusterd('resume', id)).stdout).toMatch(/^state +queued$/m)
     expect((await clusterd('retry', id)).code).toBe(0)
-    await until(async () => (await world.deliveries()).every(({ state }) => state === 'confirmed'))
+    await until(async () => (await world.jobs()).every(({ state }) => state === 'confirmed'))
     expect((await clusterd('show', id)).stdout).toMatch(/^state +confirmed$/m)
   })
 
   it.each([
-    [['show', '999'], 'clusterd: There is no delivery 999: `clusterd deliveries list --all` shows them.\n'],
-    [['retry', 'x'], 'clusterd: There is no delivery x: `clusterd deliveries list --all` shows them.\n'],
-    [['park', '1'], 'clusterd: Delivery 1 is confirmed: there is nothing to park.\n'],
+    [['show', '999'], 'clusterd: There is no job 999: `clusterd outbox list --all` shows them.\n'],
+    [['retry', 'x'], 'clusterd: There is no job x: `clusterd outbox list --all` shows them.\n'],
+    [['park', '1'], 'clusterd: Job 1 is confirmed: there is nothing to park.\n'],
     [['list', '--limit', '0'], 'clusterd: --limit is a whole number from 1 to 10000.\n'],
   ])('says in one line what is wrong with %j', async (args, sentence) => {
     expect(await clusterd(...args)).toMatchObject({ stderr: sentence, code: 1 })

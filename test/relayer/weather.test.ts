@@ -3,10 +3,9 @@ import { privateKeyToAccount } from 'viem/accounts'
 import { foundry } from 'viem/chains'
 import { afterAll, beforeAll, beforeEach, describe, expect, it } from 'vitest'
 import { toHex } from '../../src/registry/primitives/bytes.js'
-import { resume } from '../../src/relayer/delivery.js'
-import type { Relayer } from '../../src/relayer/relayer.js'
-import { changeDelivery } from '../../src/relayer/store.js'
-import { type BridgeWorld, RELAYER_KEY, startBridgeWorld } from '../support/bridgeWorld.js'
+import { resume } from '../../src/relayer/job.js'
+import { changeJob } from '../../src/relayer/store.js'
+import { type BridgeWorld, RELAYER_KEY, type SteppedRelayer, startBridgeWorld } from '../support/bridgeWorld.js'
 import { holdBlocks } from '../support/miner.js'
 import { type OnCall, startRpcProxy } from '../support/rpcProxy.js'
 
@@ -28,11 +27,11 @@ beforeEach(async () => {
 })
 
 const executeOf = async (guid: string) =>
-  (await world.deliveries()).find(({ kind, message }) => kind === 'execute' && message && toHex(message.guid) === guid)!
+  (await world.jobs()).find(({ kind, message }) => kind === 'execute' && message && toHex(message.guid) === guid)!
 const mine = (blocks: number) => world.hub.test.mine({ blocks })
 
 /** A message that is verified, and whose execution is sent and in no block yet. */
-async function sendAndHold(name: string, relayer: Relayer) {
+async function sendAndHold(name: string, relayer: SteppedRelayer) {
   const guid = await world.send(0, [name])
   await relayer.step()
   await holdBlocks(world.hub)
@@ -43,7 +42,7 @@ async function sendAndHold(name: string, relayer: Relayer) {
   return { guid, nonce: held.nonce!, first: held.txs[0]! }
 }
 
-async function expectOnce(guid: `0x${string}`, relayer: Relayer): Promise<void> {
+async function expectOnce(guid: `0x${string}`, relayer: SteppedRelayer): Promise<void> {
   await world.finish(relayer)
   expect(await world.executions(guid)).toBe(1)
   const { rows } = await world.pool.query<{ next_nonce: number }>('SELECT next_nonce FROM relay_signers')
@@ -147,7 +146,7 @@ describe('an execution', () => {
     await world.finish(relayer)
     expect(await executeOf(guid)).toMatchObject({ state: 'parked', reason: 'nonce_taken', nonce: null })
     expect(await world.executions(guid)).toBe(0)
-    await changeDelivery(world.pool, 'mainnet', (await executeOf(guid)).id, resume)
+    await changeJob(world.pool, { network: 'mainnet', id: (await executeOf(guid)).id }, resume)
     world.aheadMs = 10_000
     await expectOnce(guid, relayer)
   })
@@ -182,7 +181,7 @@ describe('nonces', () => {
     expect(await world.executions(guid)).toBe(0)
     world.aheadMs = 3_000
     await expectOnce(guid, relayer)
-    expect((await world.deliveries()).filter(({ kind }) => kind === 'fill')).toMatchObject([
+    expect((await world.jobs()).filter(({ kind }) => kind === 'noop')).toMatchObject([
       { state: 'confirmed' },
       { state: 'confirmed' },
     ])

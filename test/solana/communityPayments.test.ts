@@ -22,8 +22,8 @@ describe('payments for names of communities', () => {
   })
   const pay = (name: string, index = 0) => program().pay(order(name, index))
   const payments = async () => {
-    const sql = `SELECT log_index AS sequence, name, token, amount::int, confirmed, held_until_ms - paid_ms AS held_ms, block
-      FROM community_payments ORDER BY log_index`
+    const sql = `SELECT sequence, name, token, amount::int, state > 0 AS confirmed, held_until_ms - paid_ms AS held_ms, block
+      FROM payments WHERE kind = 2 ORDER BY sequence`
     return (await world.hub.pool.query(sql)).rows
   }
   const names = async () => (await payments()).map(({ sequence, name }) => [sequence, name])

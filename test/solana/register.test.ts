@@ -47,17 +47,23 @@ async function index(): Promise<void> {
 /** Brings a payment to the hub, as the relayer does. @returns gas used */
 async function deliver(name: string): Promise<bigint> {
   const { rows } = await world.hub.pool.query<{
-    message_id: Buffer
+    id: Buffer
     payer: Buffer
     amount_wei: string
-    referral: Buffer
-  }>('SELECT message_id, payer, amount_wei, referral FROM payments WHERE name = $1', [nameToWord(name)])
-  const { message_id: id, payer, amount_wei: wei, referral } = rows[0]!
+    referral: Buffer | null
+  }>('SELECT id, payer, amount_wei, referral FROM payments WHERE name_word = $1', [nameToWord(name)])
+  const { id, payer, amount_wei: wei, referral } = rows[0]!
   const hash = await owner().writeContract({
     address: world.hub.hub,
     abi: hubAbi,
     functionName: 'deliver',
-    args: [toHex(id), toHex(payer.subarray(1)), [BigInt(wei)], [toHex(nameToWord(name))], toHex(referral)],
+    args: [
+      toHex(id),
+      toHex(payer.subarray(1)),
+      [BigInt(wei)],
+      [toHex(nameToWord(name))],
+      toHex(referral ?? Buffer.alloc(32)),
+    ],
   })
   return (await receiptOf(world.hub.public, hash)).gasUsed
 }

@@ -127,9 +127,10 @@ export async function startSolanaWorld(): Promise<SolanaWorld> {
       })
     },
     async rows() {
-      const sql = 'SELECT sequence, name, verdict, confirmed, settled, paid_ms FROM payments ORDER BY sequence'
+      const sql = `SELECT sequence, name_word, verdict, state > 0 AS confirmed, state = 2 AS settled, paid_ms
+        FROM payments WHERE kind = 1 ORDER BY sequence`
       const { rows } = await hub.pool.query(sql)
-      return rows.map((row) => ({ ...row, name: wordToName(row.name) }))
+      return rows.map(({ name_word: word, ...row }) => ({ ...row, name: wordToName(word) }))
     },
     request: api.request,
     async sign(payer, base64) {

@@ -19,16 +19,17 @@ import { createChainRpc, createEvmChain } from '../../src/chains/evm/chain.js'
 import { hubAbi, spokeAbi } from '../../src/chains/evm/contracts/index.js'
 import { type ChainConfig, parseChainsFile } from '../../src/config/index.js'
 import { type ChainRow, registerChain } from '../../src/db/chains.js'
-import { listDeliveries } from '../../src/db/outbox/deliveryList.js'
-import type { DeliveryRow } from '../../src/db/outbox/deliveryRows.js'
+import { listJobs } from '../../src/db/outbox/list.js'
+import type { JobRow } from '../../src/db/outbox/rows.js'
 import { type Leadership, tryLead } from '../../src/db/pg/leader.js'
 import { migrate } from '../../src/db/pg/migrate.js'
 import { createPool } from '../../src/db/pg/pool.js'
 import { type ChainIndexer, createChainIndexer } from '../../src/indexer/evm/chainIndexer.js'
+import type { NonceTx } from '../../src/registry/outbox.js'
 import { fromHex } from '../../src/registry/primitives/bytes.js'
 import { nameToWord } from '../../src/registry/primitives/name.js'
-import { createRelayer, type Relayer, type RelayerOptions, type StepOutcome } from '../../src/relayer/relayer.js'
-import { type Place, placesOf } from '../../src/relayer/route.js'
+import { Relayer, type RelayerOptions, type StepOutcome } from '../../src/relayer/relayer.js'
+import { type RelayTarget, relayPlanOf } from '../../src/relayer/targets.js'
 import { type Anvil, startAnvil, TEST_MNEMONIC } from '../../src/testing/chains/anvil.js'
 import { receiptOf } from '../../src/testing/chains/receipt.js'
 import {
@@ -52,6 +53,9 @@ const RECEIVE_GAS = 250_000n
 export const RELAYER_KEY: Hex = `0x${'5e'.repeat(32)}`
 export const STRANGER = 7
 
+/** A relayer that tests step by hand. */
+export type SteppedRelayer = Pick<Relayer, 'state' | 'step'>
+
 export interface BridgeWorld {
   hub: ReturnType<typeof chainAt> & { anvil: Anvil }
   spoke: ReturnType<typeof chainAt> & { anvil: Anvil }
@@ -71,7 +75,7 @@ export interface BridgeWorld {
   /** Indexes both chains as far as they are. */
   index(): Promise<void>
   /** A relayer that leads, as after a restart. Its steps begin when the chains have mined what they were sent. */
-  restart(options?: Partial<RelayerOptions> & { file?: object; label?: string }): Promise<Relayer>
+  restart(options?: Partial<RelayerOptions> & { file?: object; label?: string }): Promise<SteppedRelayer>
   /** Of this process, once it leads; null before. */
   epochOf(role: 'index' | 'relay'): number | null
   /** Lets another process lead the deliveries. */
@@ -79,10 +83,10 @@ export interface BridgeWorld {
   /** Leaves the lead of the indexing: the next `index` leads anew, as the daemon does after a rewind. */
   releaseIndex(): Promise<void>
   /** Steps until nothing more can be done without the chain. @returns the outcomes of deliveries, in order */
-  run(relayer: Relayer, options?: { steps?: number }): Promise<string[]>
+  run(relayer: SteppedRelayer, options?: { steps?: number }): Promise<string[]>
   /** Mines a block on the hub and steps, until every delivery has ended. */
-  finish(relayer: Relayer): Promise<string[]>
-  deliveries(): Promise<DeliveryRow[]>
+  finish(relayer: SteppedRelayer): Promise<string[]>
+  jobs(): Promise<JobRow<NonceTx>[]>
   /** How often the hub took a message, from its logs. */
   executions(guid: Hex): Promise<number>
   nonce(): Promise<number>
@@ -222,20 +226,21 @@ export async function startBridgeWorld({ payments = false } = {}): Promise<Bridg
       const outcomes: string[] = []
       for (let i = 0; i < 30; i++) {
         outcomes.push(...(await world.run(relayer)))
-        if ((await world.deliveries()).every(({ state }) => state === 'confirmed' || state === 'parked'))
-          return outcomes
+        if ((await world.jobs()).every(({ state }) => state === 'confirmed' || state === 'parked')) return outcomes
         await hub.test.mine({ blocks: 1 })
       }
-      throw new Error(`deliveries did not end: ${outcomes.join(' ')}`)
+      throw new Error(`jobs did not end: ${outcomes.join(' ')}`)
     },
-    deliveries: async () =>
+    jobs: async () =>
       (
-        await listDeliveries(pool, {
+        await listJobs(pool, {
           networks: ['mainnet'],
           states: ['queued', 'signed', 'sent', 'included', 'confirmed', 'parked'],
           limit: 1_000,
         })
-      ).reverse(),
+      )
+        .filter(isOnEvm)
+        .reverse(),
     async executions(guid) {
       const events = await hub.public.getContractEvents({
         address: contracts.hub,
@@ -283,6 +288,10 @@ async function deploy(hub: ReturnType<typeof chainAt>, spoke: ReturnType<typeof 
   }
 }
 
+/** The worlds of payments have jobs on Solana too, which no relayer here does. */
+const isOnEvm = (job: JobRow): job is JobRow<NonceTx> =>
+  job.kind !== 'settle' && job.kind !== 'refund' && !(job.kind === 'refuse' && job.payment?.blockHash === null)
+
 /** Contracts that take payments for names of communities, on both chains. */
 async function deployPayments(hub: ReturnType<typeof chainAt>, spoke: ReturnType<typeof chainAt>, relayer: Hex) {
   const owner = account(9).address
@@ -300,8 +309,8 @@ export const placeBids = (names: readonly string[], amountWei = MINIMUM_WEI): He
     args: [names.map(() => amountWei), names.map((name) => toHex(nameToWord(name)))],
   })
 
-const outcomesOf = ({ deliveries }: StepOutcome): string[] =>
-  deliveries.flatMap(({ kind, outcomes }) => outcomes.map(({ outcome }) => `${kind} ${outcome}`))
+const outcomesOf = ({ jobs }: StepOutcome): string[] =>
+  jobs.flatMap(({ kind, outcomes }) => outcomes.map(({ outcome }) => `${kind} ${outcome}`))
 
 /** Leads, as soon as the one before has let go. */
 async function lead(url: string, role: 'index' | 'relay'): Promise<Leadership> {
@@ -337,18 +346,18 @@ export async function openRelayer(
   epoch: number,
   { label = '1', ...options }: Partial<RelayerOptions> & { label?: string } = {},
 ): Promise<Relayer> {
-  const place = placeOf(await openChains(pool, file), label)
+  const target = targetOf(await openChains(pool, file), label)
   const settings = parseChainsFile(file, 'test').deliveries.mainnet
   const payer = privateKeyToAccount(RELAYER_KEY)
-  return createRelayer({ pool, network: 'mainnet', ...place, account: payer, settings, epoch, ...options })
+  return new Relayer({ pool, network: 'mainnet', ...target, account: payer, settings, epoch, ...options })
 }
 
 /** What the relayer has to do on a chain of a chains file. */
-export function placeOf(open: readonly Open[], label: string): Place {
-  const { places, problem } = placesOf(open.map(({ chain, row }) => ({ chain, number: row.chain })))
-  const place = places.find(({ at }) => at.chain.label === label)
-  if (problem || !place) throw new Error(problem ?? `there is nothing to do on chain "${label}"`)
-  return place
+export function targetOf(open: readonly Open[], label: string): RelayTarget {
+  const { targets, problem } = relayPlanOf(open.map(({ chain, row }) => ({ chain, number: row.chain })))
+  const target = targets.find(({ at }) => at.chain.label === label)
+  if (problem || !target) throw new Error(problem ?? `there is nothing to do on chain "${label}"`)
+  return target
 }
 
 const indexerOf = (pool: pg.Pool, { row, chain }: Open, { epoch }: Leadership): Promise<ChainIndexer> =>

@@ -1,7 +1,8 @@
 import { spawn } from 'node:child_process'
 import type { Hex } from 'viem'
 import { expect } from 'vitest'
-import type { DeliveryRow } from '../../src/db/outbox/deliveryRows.js'
+import type { JobRow } from '../../src/db/outbox/rows.js'
+import type { NonceTx } from '../../src/registry/outbox.js'
 import { toHex } from '../../src/registry/primitives/bytes.js'
 import type { ChildOrder } from '../relayer/child.js'
 import { testProgram } from '../setup/built.js'
@@ -34,8 +35,8 @@ export async function die(
 }
 
 /** The execution of a message. */
-export const executeOf = async (world: BridgeWorld, guid: Hex): Promise<DeliveryRow> =>
-  (await world.deliveries()).find(({ kind, message }) => kind === 'execute' && message && toHex(message.guid) === guid)!
+export const executeOf = async (world: BridgeWorld, guid: Hex): Promise<JobRow<NonceTx>> =>
+  (await world.jobs()).find(({ kind, message }) => kind === 'execute' && message && toHex(message.guid) === guid)!
 
 /** After a restart: executed once, and every nonce that was given out is used. */
 export async function expectOnce(world: BridgeWorld, guid: Hex): Promise<void> {

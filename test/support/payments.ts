@@ -1,6 +1,7 @@
 import { randomBytes } from 'node:crypto'
 import type pg from 'pg'
-import { PAYMENT_VERDICT, type PaymentVerdict, paymentMessageId } from '../../src/registry/payment/quote.js'
+import { QUOTE_VERDICT, type QuoteVerdict } from '../../src/registry/payment/payment.js'
+import { paymentMessageId } from '../../src/registry/payment/quote.js'
 import { addressOfWord } from '../../src/registry/primitives/address.js'
 import { nameToWord } from '../../src/registry/primitives/name.js'
 
@@ -13,7 +14,7 @@ export interface TestPayment {
   sequence?: bigint
   slot?: number
   referral?: Uint8Array
-  verdict?: PaymentVerdict | null
+  verdict?: QuoteVerdict
   confirmed?: boolean
   chain?: number
 }
@@ -22,11 +23,10 @@ export interface TestPayment {
 export async function insertPayment(pool: pg.Pool, payment: TestPayment): Promise<Buffer> {
   const sequence = payment.sequence ?? BigInt(Math.floor(Math.random() * 2 ** 40))
   const id = paymentMessageId(Buffer.alloc(32, 1), Buffer.alloc(32, 2), sequence)
-  const verdict = payment.verdict === undefined ? 'honoured' : payment.verdict
   await pool.query(
-    `INSERT INTO payments (network, message_id, chain, sequence, signature, slot, position, payer, quote_id, name, amount_wei, lamports,
-       expires_at, referral, paid_ms, confirmed, verdict)
-     VALUES (0, $1, $2, $3, $4, $5, 0, $6, $7, $8, $9, $10, $11, $12, $13, $14, $15)`,
+    `INSERT INTO payments (network, kind, token, id, chain, sequence, tx, block, payer, quote_id, name_word, amount_wei, amount,
+       expires_at, referral, paid_ms, state, verdict)
+     VALUES (0, 1, 'native', $1, $2, $3, $4, $5, $6, $7, $8, $9, $10, $11, $12, $13, $14, $15)`,
     [
       id,
       payment.chain ?? 9,
@@ -39,10 +39,10 @@ export async function insertPayment(pool: pg.Pool, payment: TestPayment): Promis
       (payment.amountWei ?? 10n ** 16n).toString(),
       (payment.lamports ?? 1_000_000n).toString(),
       Math.floor(Date.now() / 1_000) + 600,
-      payment.referral ?? Buffer.alloc(32),
+      payment.referral ?? null,
       Date.now(),
-      payment.confirmed ?? true,
-      verdict && PAYMENT_VERDICT[verdict],
+      Number(payment.confirmed ?? true),
+      QUOTE_VERDICT[payment.verdict ?? 'honoured'],
     ],
   )
   return id

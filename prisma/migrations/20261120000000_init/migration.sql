@@ -1,5 +1,6 @@
--- The row budget: a registration is at most four rows (journal, names, clusters, wallets) and twelve B-tree entries, plus
--- a BRIN. These four are LIST-partitioned by network, so that COPY goes to a leaf and a network is a partition of its own.
+-- The row budget: a registration is at most four rows (journal, names, clusters, wallets) and twelve B-tree entries,
+-- plus a BRIN. These four are LIST-partitioned by network, so that COPY goes to a leaf and a network is a partition of
+-- its own.
 
 CREATE TABLE "deployment" (
   "id" INTEGER NOT NULL DEFAULT 1,
@@ -162,7 +163,8 @@ CREATE TABLE "communities" (
 CREATE TABLE "communities_mainnet" PARTITION OF "communities" FOR VALUES IN (0);
 CREATE TABLE "communities_testnet" PARTITION OF "communities" FOR VALUES IN (1);
 
--- Names below communities. Each belongs to a wallet, whatever cluster that is in; "assigned" is the cluster that got it by a claim.
+-- Names below communities. Each belongs to a wallet, whatever cluster that is in; "assigned" is the cluster that got it
+-- by a claim.
 CREATE TABLE "community_names" (
   "network" SMALLINT NOT NULL,
   "community" TEXT COLLATE "C" NOT NULL,
@@ -217,40 +219,45 @@ CREATE TABLE "received" (
 );
 CREATE INDEX "received_unconfirmed_idx" ON "received" ("network", "block") WHERE NOT "confirmed";
 
--- What the relayer does for messages, and the nonces of its signers. None is state of the registry, and none belongs to a
--- generation: a message that was delivered stays delivered.
+-- Transactions that the relayer owes, and the nonces of its signers. Jobs are no state of the registry and belong to no
+-- generation: a message that was delivered stays delivered, money that was refunded stays refunded.
 
-CREATE TABLE "deliveries" (
+CREATE TABLE "jobs" (
   "network" SMALLINT NOT NULL,
   "id" BIGSERIAL NOT NULL,
-  "guid" BYTEA,
   "kind" SMALLINT NOT NULL,
   "chain" SMALLINT NOT NULL,
-  "signer" BYTEA,
-  "state" SMALLINT NOT NULL,
-  "value_wei" DECIMAL(78,0) NOT NULL,
-  "nonce" BIGINT,
-  "txs" JSONB NOT NULL,
-  "included" JSONB,
-  "failures" INTEGER NOT NULL,
-  "next_ms" BIGINT NOT NULL,
-  "spent_wei" DECIMAL(78,0) NOT NULL,
+  "subject" BYTEA,
+  "state" SMALLINT NOT NULL DEFAULT 0,
+  "txs" JSONB NOT NULL DEFAULT '[]',
+  "failures" INTEGER NOT NULL DEFAULT 0,
+  "next_ms" BIGINT NOT NULL DEFAULT 0,
   "reason" TEXT,
   "release" TEXT,
+  "signer" BYTEA,
+  "nonce" BIGINT,
+  "value_wei" DECIMAL(78,0) NOT NULL DEFAULT 0,
+  "spent_wei" DECIMAL(78,0) NOT NULL DEFAULT 0,
+  "included" JSONB,
   "created_ms" BIGINT NOT NULL,
   "updated_ms" BIGINT NOT NULL,
-  "version" INTEGER NOT NULL,
-  CONSTRAINT "deliveries_pkey" PRIMARY KEY ("network", "id"),
-  -- what holds a nonce has a signer and signed bytes
-  CONSTRAINT "deliveries_nonce_check" CHECK ("nonce" IS NULL OR ("signer" IS NOT NULL AND jsonb_array_length("txs") > 0))
+  "version" INTEGER NOT NULL DEFAULT 0,
+  CONSTRAINT "jobs_pkey" PRIMARY KEY ("network", "id"),
+  -- a nonce is taken together with signed bytes
+  CONSTRAINT "jobs_nonce_check" CHECK ("nonce" IS NULL OR ("signer" IS NOT NULL AND jsonb_array_length("txs") > 0)),
+  -- signed (1) and sent (2) jobs hold the bytes that may be under way
+  CONSTRAINT "jobs_signed_check" CHECK ("state" NOT IN (1, 2) OR jsonb_array_length("txs") > 0)
 );
--- a message is verified once and executed once
-CREATE UNIQUE INDEX "deliveries_network_guid_kind_key" ON "deliveries" ("network", "guid", "kind");
--- a signer's nonce is given out once
-CREATE UNIQUE INDEX "deliveries_nonce_key" ON "deliveries" ("network", "chain", "signer", "nonce") WHERE "nonce" IS NOT NULL;
--- what is under way (queued 0, signed 1, sent 2, included 3), and what waits for an operator (parked 5); confirmed is 4
-CREATE INDEX "deliveries_live_idx" ON "deliveries" ("network", "next_ms") WHERE "state" < 4;
-CREATE INDEX "deliveries_parked_idx" ON "deliveries" ("network", "id") WHERE "state" = 5;
+-- a message is verified once and executed once, a payment delivered once
+CREATE UNIQUE INDEX "jobs_network_subject_kind_key" ON "jobs" ("network", "subject", "kind");
+-- a payment is settled (6) or refunded (7), never both
+CREATE UNIQUE INDEX "jobs_payout_key" ON "jobs" ("network", "subject") WHERE "kind" IN (6, 7);
+-- a signer's nonce belongs to one job
+CREATE UNIQUE INDEX "jobs_nonce_key" ON "jobs" ("network", "chain", "signer", "nonce") WHERE "nonce" IS NOT NULL;
+-- jobs under way: queued 0, signed 1, sent 2, included 3 (confirmed is 4)
+CREATE INDEX "jobs_live_idx" ON "jobs" ("network", "chain", "next_ms") WHERE "state" < 4;
+-- jobs that wait for an operator
+CREATE INDEX "jobs_parked_idx" ON "jobs" ("network", "id") WHERE "state" = 5;
 
 CREATE TABLE "relay_signers" (
   "network" SMALLINT NOT NULL,
@@ -260,38 +267,49 @@ CREATE TABLE "relay_signers" (
   CONSTRAINT "relay_signers_pkey" PRIMARY KEY ("network", "chain", "signer")
 );
 
--- Payments on Solana: each is a message to the hub with one name. They serve status, the relayer and refunds; none is state.
-
+-- Payments as the chains show them: for names on the hub (kind 1, Solana alone) and for names below communities (kind
+-- 2, any chain). Payments are facts, no state of the registry: they serve status, the relayer and refunds.
 CREATE TABLE "payments" (
   "network" SMALLINT NOT NULL,
-  "message_id" BYTEA NOT NULL,
+  "id" BYTEA NOT NULL,
+  "kind" SMALLINT NOT NULL,
   "chain" SMALLINT NOT NULL,
+  -- seen 0, confirmed 1, done 2
+  "state" SMALLINT NOT NULL,
+  "tx" BYTEA NOT NULL,
+  "block" BIGINT NOT NULL,
+  "block_hash" BYTEA,
   "sequence" BIGINT NOT NULL,
-  "signature" BYTEA NOT NULL,
-  "slot" BIGINT NOT NULL,
-  "position" INTEGER NOT NULL,
   "payer" BYTEA NOT NULL,
-  "quote_id" BYTEA NOT NULL,
-  "name" BYTEA NOT NULL,
-  "amount_wei" DECIMAL(78,0) NOT NULL,
-  "lamports" BIGINT NOT NULL,
-  "expires_at" BIGINT NOT NULL,
-  "referral" BYTEA NOT NULL,
+  "token" TEXT NOT NULL,
+  "amount" DECIMAL(78,0) NOT NULL,
+  "name_word" BYTEA NOT NULL,
+  "name" TEXT COLLATE "C",
+  "referral" BYTEA,
   "paid_ms" BIGINT NOT NULL,
-  "confirmed" BOOLEAN NOT NULL,
+  "quote_id" BYTEA,
+  "amount_wei" DECIMAL(78,0),
+  "expires_at" BIGINT,
   "verdict" SMALLINT,
-  "settled" BOOLEAN NOT NULL DEFAULT false,
-  CONSTRAINT "payments_pkey" PRIMARY KEY ("network", "message_id"),
-  CONSTRAINT "payments_settled_check" CHECK (NOT "settled" OR "confirmed")
+  "community_word" BYTEA,
+  "community" TEXT COLLATE "C",
+  "recipient" TEXT,
+  "held_until_ms" BIGINT,
+  CONSTRAINT "payments_pkey" PRIMARY KEY ("network", "id"),
+  CONSTRAINT "payments_kind_check" CHECK (
+    ("kind" = 1 AND "quote_id" IS NOT NULL AND "amount_wei" IS NOT NULL AND "expires_at" IS NOT NULL AND "verdict" IS NOT NULL) OR
+    ("kind" = 2 AND "community_word" IS NOT NULL AND "recipient" IS NOT NULL AND "held_until_ms" IS NOT NULL))
 );
-CREATE INDEX "payments_network_signature_idx" ON "payments" ("network", "signature");
--- what was seen but is not finalized, dropped and written anew as it comes and goes
-CREATE INDEX "payments_unconfirmed_idx" ON "payments" ("network", "chain", "sequence") WHERE NOT "confirmed";
--- what has to be delivered, settled or refunded yet: the relayer looks at these alone, however many there ever were
-CREATE INDEX "payments_open_idx" ON "payments" ("network", "paid_ms") WHERE "confirmed" AND NOT "settled";
+CREATE INDEX "payments_network_tx_idx" ON "payments" ("network", "tx");
+-- unconfirmed payments, dropped and written anew as they come and go
+CREATE INDEX "payments_seen_idx" ON "payments" ("network", "chain", "block") WHERE "state" = 0;
+-- the few payments that wait to be delivered, settled, refunded or judged
+CREATE INDEX "payments_open_idx" ON "payments" ("network", "kind", "paid_ms") WHERE "state" = 1;
+-- community names that a payment under way may get
+CREATE INDEX "payments_pending_idx" ON "payments" ("network", "community", "name") WHERE "kind" = 2 AND "state" < 2;
 
--- How far the payments of a program are taken in. The transaction of the newest payment, settlement or refund that is believed,
--- and the sequence up to which every payment is known.
+-- Progress of a Solana program's watcher: the newest confirmed transaction, and the sequence up to which every payment
+-- is known.
 CREATE TABLE "payment_cursors" (
   "network" SMALLINT NOT NULL,
   "chain" SMALLINT NOT NULL,
@@ -300,69 +318,6 @@ CREATE TABLE "payment_cursors" (
   "sequence" BIGINT NOT NULL,
   CONSTRAINT "payment_cursors_pkey" PRIMARY KEY ("network", "chain")
 );
-
--- Payments for names below communities, as the chains show them: facts, no state. Each becomes an entry of the journal once it is
--- confirmed and what is needed to judge it has been read.
-CREATE TABLE "community_payments" (
-  "network" SMALLINT NOT NULL,
-  "chain" SMALLINT NOT NULL,
-  -- EVM: the contract's id of the payment; Solana: hash of genesis, program and sequence
-  "payment_id" BYTEA NOT NULL,
-  "tx" BYTEA NOT NULL,
-  "block" BIGINT NOT NULL,
-  "block_hash" BYTEA,
-  -- its place in the journal beside chain and block: EVM the log's index, Solana the program's count of payments
-  "log_index" INTEGER NOT NULL,
-  "payer" BYTEA NOT NULL,
-  "token" TEXT NOT NULL,
-  "amount" DECIMAL(78,0) NOT NULL,
-  "recipient" TEXT NOT NULL,
-  "community_word" BYTEA NOT NULL,
-  "name_word" BYTEA NOT NULL,
-  "community" TEXT COLLATE "C",
-  "name" TEXT COLLATE "C",
-  "referral" BYTEA,
-  "paid_ms" BIGINT NOT NULL,
-  "held_until_ms" BIGINT NOT NULL,
-  "confirmed" BOOLEAN NOT NULL,
-  "appended" BOOLEAN NOT NULL DEFAULT false,
-  CONSTRAINT "community_payments_pkey" PRIMARY KEY ("network", "chain", "payment_id"),
-  CONSTRAINT "community_payments_appended_check" CHECK (NOT "appended" OR "confirmed")
-);
-CREATE INDEX "community_payments_network_tx_idx" ON "community_payments" ("network", "tx");
--- what is seen and not believed yet, dropped and written anew as it comes and goes
-CREATE INDEX "community_payments_unconfirmed_idx" ON "community_payments" ("network", "chain", "block") WHERE NOT "confirmed";
--- what is believed and waits to be judged
-CREATE INDEX "community_payments_open_idx" ON "community_payments" ("network", "paid_ms") WHERE "confirmed" AND NOT "appended";
--- names that a payment under way may get
-CREATE INDEX "community_payments_pending_idx" ON "community_payments" ("network", "community", "name") WHERE NOT "appended";
-
--- What becomes of the money of payments on Solana: settled once the name is won, refunded otherwise. None is state of the
--- registry, and none belongs to a generation: money that was paid back stays paid back.
-
-CREATE TABLE "payouts" (
-  "network" SMALLINT NOT NULL,
-  "message_id" BYTEA NOT NULL,
-  "kind" SMALLINT NOT NULL,
-  "state" SMALLINT NOT NULL,
-  "signature" BYTEA,
-  "raw" BYTEA,
-  "last_valid_height" BIGINT,
-  "failures" INTEGER NOT NULL,
-  "next_ms" BIGINT NOT NULL,
-  "reason" TEXT,
-  "created_ms" BIGINT NOT NULL,
-  "updated_ms" BIGINT NOT NULL,
-  "version" INTEGER NOT NULL,
-  -- a payment is settled or refunded, once
-  CONSTRAINT "payouts_pkey" PRIMARY KEY ("network", "message_id"),
-  -- what may be on its way is stored whole: signed (1) and sent (2)
-  CONSTRAINT "payouts_signed_check" CHECK (
-    "state" NOT IN (1, 2) OR ("signature" IS NOT NULL AND "raw" IS NOT NULL AND "last_valid_height" IS NOT NULL))
-);
--- what is under way (queued 0, signed 1, sent 2), and what waits for an operator (parked 4); confirmed is 3
-CREATE INDEX "payouts_live_idx" ON "payouts" ("network", "next_ms") WHERE "state" < 3;
-CREATE INDEX "payouts_parked_idx" ON "payouts" ("network", "message_id") WHERE "state" = 4;
 
 -- Wallets that proved themselves. Not state of the registry: a session is in no journal and belongs to no network.
 
@@ -381,7 +336,8 @@ CREATE UNIQUE INDEX "sessions_wallet_signing_ms_key" ON "sessions" ("wallet", "s
 -- for sweeping
 CREATE INDEX "sessions_expires_ms_idx" ON "sessions" ("expires_ms");
 
--- Shares of wallets that were generated here, encrypted. Not state of the registry: what a share belongs to outlives a rewind.
+-- Shares of wallets that were generated here, encrypted. Not state of the registry: what a share belongs to outlives a
+-- rewind.
 
 CREATE TABLE "wallet_shares" (
   "network" SMALLINT NOT NULL,
@@ -393,8 +349,8 @@ CREATE TABLE "wallet_shares" (
   CONSTRAINT "wallet_shares_pkey" PRIMARY KEY ("network", "address")
 );
 
--- Airdrops: who gets what of a token, as an operator loaded it, the pages of its tree, and what was claimed on chain. None is state
--- of the registry: it outlives a rewind.
+-- Airdrops: who gets what of a token, as an operator loaded it, the pages of its tree, and what was claimed on chain.
+-- None is state of the registry: it outlives a rewind.
 
 CREATE TABLE "airdrops" (
   "network" SMALLINT NOT NULL,
@@ -414,7 +370,8 @@ CREATE TABLE "airdrops" (
   "state" SMALLINT NOT NULL,
   "created_ms" BIGINT NOT NULL,
   CONSTRAINT "airdrops_pkey" PRIMARY KEY ("network", "airdrop"),
-  -- a distributor (open 1, ended 2) comes with all that is needed to watch it; without one there is nothing to watch (loaded 0)
+  -- a distributor (open 1, ended 2) comes with all that is needed to watch it; without one there is nothing to watch
+  -- (loaded 0)
   CONSTRAINT "airdrops_state_check" CHECK (
     ("state" = 0 AND "distributor" IS NULL AND "next_block" IS NULL) OR
     ("state" IN (1, 2) AND "distributor" IS NOT NULL AND "token" IS NOT NULL AND "ends_at_s" IS NOT NULL
@@ -433,7 +390,8 @@ CREATE TABLE "airdrop_allocations" (
   CONSTRAINT "airdrop_allocations_pkey" PRIMARY KEY ("network", "airdrop", "account")
 );
 
--- 1,984 bytes of hashes a full page: with these columns before it a row just stays below what PostgreSQL moves out of line.
+-- 1,984 bytes of hashes a full page: with these columns before it a row just stays below what PostgreSQL moves out of
+-- line.
 CREATE TABLE "airdrop_pages" (
   "network" SMALLINT NOT NULL,
   "airdrop" INTEGER NOT NULL,

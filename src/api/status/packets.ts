@@ -1,7 +1,6 @@
 import { findMessages, type TxMessage } from '../../db/bridge/packets.js'
 import { findInTail, findJournalled } from '../../db/journal/transactions.js'
 import { findPayments, type TxPayment } from '../../db/payments/ofTransaction.js'
-import { PAYMENT_VERDICT } from '../../registry/payment/quote.js'
 import { toHex } from '../../registry/primitives/bytes.js'
 import { wordToName } from '../../registry/primitives/name.js'
 import type { Network } from '../../registry/primitives/network.js'
@@ -46,10 +45,10 @@ export async function paymentsOf(
   const packets = await Promise.all(
     payments.map(
       async (payment): Promise<SentPacket> => ({
-        logIndex: payment.position,
+        logIndex: payment.sequence,
         source: { isConfirmed, confirmations },
         names: [wordToName(payment.name) ?? toHex(payment.name)],
-        isForeign: payment.verdict === PAYMENT_VERDICT.foreign,
+        isForeign: payment.isForeign,
         hub: await outcomeOf(context, network, payment),
       }),
     ),

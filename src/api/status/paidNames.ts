@@ -1,4 +1,4 @@
-import { findPaidNames, type TxPaidName } from '../../db/payments/paidNames.js'
+import { findPaidNames, type TxPaidName } from '../../db/payments/ofTransaction.js'
 import { toHex } from '../../registry/primitives/bytes.js'
 import { wordToName } from '../../registry/primitives/name.js'
 import type { PaidName } from '../../registry/status.js'
@@ -16,7 +16,7 @@ export async function paidNamesOf({
 }
 
 const paidName = ({
-  logIndex,
+  sequence,
   community,
   name,
   isConfirmed,
@@ -24,7 +24,7 @@ const paidName = ({
   judgement,
   refund,
 }: TxPaidName): PaidName => ({
-  logIndex,
+  logIndex: sequence,
   name: `${textOf(community)}/${textOf(name)}`,
   source: { isConfirmed, confirmations },
   judgement,

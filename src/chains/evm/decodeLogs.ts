@@ -1,7 +1,7 @@
 import { toEventSelector } from 'viem'
 import type { ReceivedMessage, SentMessage } from '../../registry/bridge/message.js'
 import type { Entry } from '../../registry/journal/entry.js'
-import type { MadePayment } from '../../registry/journal/madePayment.js'
+import type { CommunityNameTarget, Payment } from '../../registry/payment/payment.js'
 import { fromHex, txKey, wordToBigInt } from '../../registry/primitives/bytes.js'
 import type { Hex } from '../chain.js'
 import type { Call } from '../rpc/evm.js'
@@ -17,7 +17,7 @@ export interface DecodedLogs {
   entries: Entry[]
   received: ReceivedMessage[]
   sent: SentMessage[]
-  payments: MadePayment[]
+  payments: Payment<CommunityNameTarget>[]
 }
 
 /** Concatenates decoded logs in order. */

@@ -3,7 +3,7 @@ import { Keypair } from '@solana/web3.js'
 import bs58 from 'bs58'
 import fc from 'fast-check'
 import { describe, expect, it } from 'vitest'
-import type { Payment } from '../../registry/payment/quote.js'
+import type { PaidQuote } from '../../registry/payment/quote.js'
 import { decodeTransaction, type RawTransaction } from './decodeTransaction.js'
 import { createRegistrar } from './registrar.js'
 
@@ -27,7 +27,7 @@ const u64 = (value: bigint): Buffer => {
   return bytes
 }
 
-const payment = (sequence: bigint, changes: Partial<Payment> = {}): Payment => ({
+const payment = (sequence: bigint, changes: Partial<PaidQuote> = {}): PaidQuote => ({
   sequence,
   payer: Buffer.from(Keypair.generate().publicKey.toBytes()),
   quoteId: randomBytes(32),
@@ -40,7 +40,7 @@ const payment = (sequence: bigint, changes: Partial<Payment> = {}): Payment => (
 })
 
 /** Borsh by hand: fields in order, little-endian. */
-const paidBytes = (p: Payment): Buffer =>
+const paidBytes = (p: PaidQuote): Buffer =>
   Buffer.concat([
     Buffer.from(DISCRIMINATOR.paid),
     u64(p.sequence),
@@ -65,13 +65,13 @@ const run = (program: string, depth: number, lines: string[]): string[] => [
   `Program ${program} consumed 999 of 200000 compute units`,
   `Program ${program} success`,
 ]
-const paying = (p: Payment, depth = 1): string[] =>
+const paying = (p: PaidQuote, depth = 1): string[] =>
   run(PROGRAM, depth, [...run(SYSTEM, depth + 1, []), log(paidBytes(p))])
 
 interface Parts {
   logs: string[]
-  outer?: [program: string, payments: Payment | null][]
-  inner?: { index: number; payments: Payment[] }[]
+  outer?: [program: string, payments: PaidQuote | null][]
+  inner?: { index: number; payments: PaidQuote[] }[]
   err?: unknown
 }
 
@@ -83,7 +83,7 @@ function transaction({ logs, outer = [], inner = [], err = null }: Parts): RawTr
   // the registrar itself comes from a look-up table, as in versioned transactions
   const accountKeys = [OTHER, SYSTEM, ...payers]
   const keys = [...accountKeys, PROGRAM]
-  const instruction = (program: string, p: Payment | null) => ({
+  const instruction = (program: string, p: PaidQuote | null) => ({
     programIdIndex: keys.indexOf(program),
     accounts: p ? [keys.indexOf(bs58.encode(p.payer))] : [],
     data: p ? bs58.encode(registrar.register(p, p.quoteId).data) : bs58.encode(randomBytes(40)),
@@ -124,7 +124,7 @@ describe('a transaction at the registrar', () => {
         const { payments, closed, anomalies } = read({ logs: paying(p), outer: [[PROGRAM, p]] })
         expect({ closed, anomalies }).toEqual({ closed: [], anomalies: [] })
         expect(payments).toHaveLength(1)
-        for (const field of Object.keys(p) as (keyof Payment)[]) {
+        for (const field of Object.keys(p) as (keyof PaidQuote)[]) {
           const seen = payments[0]![field]
           expect(seen instanceof Uint8Array ? [...seen] : seen).toEqual(
             p[field] instanceof Uint8Array ? [...(p[field] as Uint8Array)] : p[field],
@@ -215,10 +215,10 @@ describe('an event with our discriminator', () => {
 
 describe('a log that was cut', () => {
   const payments = [payment(11n), payment(12n), payment(13n)]
-  const outer = payments.map((p): [string, Payment] => [PROGRAM, p])
+  const outer = payments.map((p): [string, PaidQuote] => [PROGRAM, p])
 
   it('is filled from the instructions by the sequence, outer and inner', () => {
-    const [a, b, c] = payments as [Payment, Payment, Payment]
+    const [a, b, c] = payments as [PaidQuote, PaidQuote, PaidQuote]
     const expected = payments.map(({ sequence, payer, name, lamports }) => ({ sequence, payer, name, lamports }))
     expect(read({ logs: [...paying(a), 'Log truncated'], outer }).payments).toMatchObject(expected)
     const inner = [{ index: 0, payments: [b, c] }]

@@ -1,5 +1,5 @@
 import bs58 from 'bs58'
-import type { Payment } from '../../registry/payment/quote.js'
+import type { PaidQuote } from '../../registry/payment/quote.js'
 import {
   COMMUNITY_EVENT_BYTES,
   COMMUNITY_PAY_BYTES,
@@ -37,7 +37,7 @@ interface RawInstruction {
  * A payment in a transaction; the sequence is null where the logs were truncated and the transaction holds no other
  * hint.
  */
-export type SeenPayment = Omit<Payment, 'sequence'> & { sequence: bigint | null }
+export type SeenPayment = Omit<PaidQuote, 'sequence'> & { sequence: bigint | null }
 
 /** Actions of a successful transaction at the registrar. */
 export interface DecodedTransaction {
@@ -173,7 +173,7 @@ function decodeEvent(base64: string): { name: string; data: unknown } | null {
   }
 }
 
-const termsOf = (raw: RawArguments, payer: Uint8Array): Omit<Payment, 'sequence'> => ({
+const termsOf = (raw: RawArguments, payer: Uint8Array): Omit<PaidQuote, 'sequence'> => ({
   payer: Buffer.from(payer),
   quoteId: Buffer.from(raw.quote_id),
   name: Buffer.from(raw.name),

@@ -1,6 +1,7 @@
 import type pg from 'pg'
+import { JOB_KIND, JOB_STATE } from '../../registry/outbox.js'
 import type { Network } from '../../registry/primitives/network.js'
-import { DELIVERY_STATE } from '../pg/codes.js'
+import { codeList } from '../pg/codes.js'
 import { execute, type Queryable, query } from '../pg/rows.js'
 
 /** A confirmed message that the hub has not received in a confirmed block. */
@@ -12,16 +13,16 @@ export interface OpenMessage {
   sentMs: number
   packet: Buffer
   options: Buffer
-  /** No delivery is queued for it. */
+  /** No job is queued for it. */
   isNew: boolean
   /** The hub has received it, in a block that is not confirmed. */
   isReceived: boolean
 }
 
 /**
- * Marks messages as settled that the hub has received in confirmed blocks, whoever executed them, and ends parked deliveries
+ * Marks messages as settled that the hub has received in confirmed blocks, whoever executed them, and ends parked jobs
  * of such messages and payments.
- * @returns ids of the parked deliveries that ended
+ * @returns ids of the parked jobs that ended
  */
 export async function settleMessages(client: pg.ClientBase, network: Network, nowMs: number): Promise<string[]> {
   await execute(
@@ -33,10 +34,10 @@ export async function settleMessages(client: pg.ClientBase, network: Network, no
   const ended = await query<{ id: number }>(
     client,
     network,
-    `UPDATE deliveries d SET state = ${DELIVERY_STATE.confirmed}, reason = NULL, updated_ms = $2, version = version + 1
-     FROM received r WHERE d.network = $1 AND d.state = ${DELIVERY_STATE.parked} AND r.network = d.network AND r.guid = d.guid
-       AND r.confirmed
-     RETURNING d.id`,
+    `UPDATE jobs j SET state = ${JOB_STATE.confirmed}, reason = NULL, updated_ms = $2, version = version + 1
+     FROM received r WHERE j.network = $1 AND j.state = ${JOB_STATE.parked} AND r.network = j.network AND r.guid = j.subject
+       AND r.confirmed AND j.kind IN (${codeList(JOB_KIND, 'verify', 'execute', 'deliver')})
+     RETURNING j.id`,
     [nowMs],
   )
   return ended.map(({ id }) => String(id))
@@ -48,7 +49,7 @@ export function openMessages(db: Queryable, network: Network, sentBeforeMs: numb
     db,
     network,
     `SELECT m.guid, m.chain, m.tx_hash, m.sent_ms, m.packet, m.options,
-       NOT EXISTS (SELECT 1 FROM deliveries d WHERE d.network = m.network AND d.guid = m.guid) AS is_new,
+       NOT EXISTS (SELECT 1 FROM jobs j WHERE j.network = m.network AND j.subject = m.guid) AS is_new,
        EXISTS (SELECT 1 FROM received r WHERE r.network = m.network AND r.guid = m.guid) AS is_received
      FROM messages m
      WHERE m.network = $1 AND m.confirmed AND NOT m.settled AND m.sent_ms <= $2

@@ -1,6 +1,6 @@
+import { JOB_STATE } from '../../registry/outbox.js'
 import type { Network } from '../../registry/primitives/network.js'
 import type { Confirmations } from '../../registry/status.js'
-import { DELIVERY_STATE } from '../pg/codes.js'
 import { prepare } from '../pg/prepared.js'
 import type { Queryable } from '../pg/rows.js'
 
@@ -35,8 +35,8 @@ const byTx = prepare<Row>(
   (l) => `SELECT m.guid, m.chain, m.log_index, m.block, m.packet, m.sent_ms, m.confirmed AS is_confirmed, c.next_block,
       (SELECT max(t.block) FROM tail_blocks t WHERE t.network = ${l.network} AND t.chain = m.chain) AS latest,
       r.tx_hash AS hub_tx, r.log_index AS hub_log_index, r.bids AS hub_bids, r.confirmed AS hub_confirmed,
-      (SELECT d.reason FROM deliveries d WHERE d.network = ${l.network} AND d.guid = m.guid
-       AND d.state <> ${DELIVERY_STATE.confirmed} AND d.reason IS NOT NULL ORDER BY d.kind LIMIT 1) AS failure
+      (SELECT j.reason FROM jobs j WHERE j.network = ${l.network} AND j.subject = m.guid
+       AND j.state <> ${JOB_STATE.confirmed} AND j.reason IS NOT NULL ORDER BY j.kind LIMIT 1) AS failure
     FROM messages m
     JOIN chains c ON c.network = m.network AND c.chain = m.chain
     LEFT JOIN received r ON r.network = m.network AND r.guid = m.guid

@@ -1,67 +1,129 @@
+import { decodeCommunityEffects } from '../../registry/journal/communityEffects.js'
+import { ENTRY_KIND } from '../../registry/journal/entry.js'
+import { JOB_KIND, JOB_STATE, REFUND_WINDOW_ENDED } from '../../registry/outbox.js'
+import type { PaymentJudgement } from '../../registry/payment/decide.js'
+import { PAYMENT_KIND, PAYMENT_STATE, QUOTE_VERDICT } from '../../registry/payment/payment.js'
 import type { Network } from '../../registry/primitives/network.js'
+import type { Confirmations, Refund } from '../../registry/status.js'
 import { prepare } from '../pg/prepared.js'
 import type { Queryable } from '../pg/rows.js'
 
-/** A payment that a transaction on Solana made, and what became of it. */
+/** A payment for a name on the hub that a transaction on Solana made, and how far it is. */
 export interface TxPayment {
-  messageId: Buffer
+  id: Buffer
+  /** The program's count, which orders the payments of a transaction. */
   sequence: number
-  /** Order of its event in the transaction. */
-  position: number
-  /** The name's word. */
+  /** Word. */
   name: Buffer
   paidMs: number
   isConfirmed: boolean
-  /** PAYMENT_VERDICT; null until it is judged. */
-  verdict: number | null
-  /** Null until the hub has taken it. */
+  /** The payment keeps to no quote of ours. */
+  isForeign: boolean
+  /** Null until the hub has received it. */
   received: { txHash: Buffer; logIndex: number; bids: number; isConfirmed: boolean } | null
-  /** Why it could not be delivered so far, null while nothing went wrong or nobody has tried. */
+  /** Why delivery failed last, null while nothing has failed or nothing was attempted. */
   failure: string | null
 }
 
-const bySignature = prepare<{
-  messageId: Buffer
-  sequence: number
-  position: number
-  name: Buffer
-  paidMs: number
-  confirmed: boolean
-  verdict: number | null
+interface PaymentColumns extends Omit<TxPayment, 'received'> {
   hubTx: Buffer | null
   hubLogIndex: number
   hubBids: number
   hubConfirmed: boolean
-  failure: string | null
-}>(
+}
+
+const paymentsByTx = prepare<PaymentColumns>(
   'tx_payments',
-  (l) => `SELECT p.message_id, p.sequence, p.position, p.name, p.paid_ms, p.confirmed, p.verdict,
+  (
+    l,
+  ) => `SELECT p.id, p.sequence, p.name_word AS name, p.paid_ms, p.state >= ${PAYMENT_STATE.confirmed} AS is_confirmed,
+      p.verdict = ${QUOTE_VERDICT.foreign} AS is_foreign,
       r.tx_hash AS hub_tx, r.log_index AS hub_log_index, r.bids AS hub_bids, r.confirmed AS hub_confirmed,
-      (SELECT d.reason FROM deliveries d WHERE d.network = ${l.network} AND d.guid = p.message_id AND d.state <> 4 AND d.reason IS NOT NULL
-       ORDER BY d.kind LIMIT 1) AS failure
+      (SELECT j.reason FROM jobs j WHERE j.network = ${l.network} AND j.subject = p.id AND j.kind = ${JOB_KIND.deliver}
+        AND j.state <> ${JOB_STATE.confirmed}) AS failure
     FROM payments p
-    LEFT JOIN received r ON r.network = p.network AND r.guid = p.message_id
-    WHERE p.network = ${l.network} AND p.signature = $1
-    ORDER BY p.position, p.sequence`,
+    LEFT JOIN received r ON r.network = p.network AND r.guid = p.id
+    WHERE p.network = ${l.network} AND p.tx = $1 AND p.kind = ${PAYMENT_KIND.name}
+    ORDER BY p.sequence`,
 )
 
-/** The payments of a transaction by its signature (64 bytes), in order; empty when it made none that is known. */
+/** Payments of a transaction by its signature (64 bytes), in order; empty when it made none that is known. */
 export async function findPayments(db: Queryable, network: Network, signature: Buffer): Promise<TxPayment[]> {
-  const rows = await bySignature(db, network, [signature])
-  return rows.map((row) => ({
-    messageId: row.messageId,
-    sequence: row.sequence,
-    position: row.position,
-    name: row.name,
-    paidMs: row.paidMs,
-    isConfirmed: row.confirmed,
-    verdict: row.verdict,
-    received: row.hubTx && {
-      txHash: row.hubTx,
-      logIndex: row.hubLogIndex,
-      bids: row.hubBids,
-      isConfirmed: row.hubConfirmed,
-    },
-    failure: row.failure,
+  const rows = await paymentsByTx(db, network, [signature])
+  return rows.map(({ hubTx, hubLogIndex, hubBids, hubConfirmed, ...payment }) => ({
+    ...payment,
+    received: hubTx && { txHash: hubTx, logIndex: hubLogIndex, bids: hubBids, isConfirmed: hubConfirmed },
   }))
+}
+
+/** A payment for a community name that a transaction made, and how far it is. */
+export interface TxPaidName {
+  sequence: number
+  /** Words. */
+  community: Buffer
+  name: Buffer
+  paidMs: number
+  isConfirmed: boolean
+  /** Null on Solana, where the cluster is asked. */
+  confirmations: Confirmations | null
+  /** Null until the payment is in the journal. */
+  judgement: PaymentJudgement | null
+  /** Null for a payment that bought its name, or waits to be judged. */
+  refund: Refund | null
+}
+
+interface PaidNameColumns extends Omit<TxPaidName, 'confirmations' | 'judgement' | 'refund'> {
+  block: number
+  isEvm: boolean
+  nextBlock: number
+  latest: number | null
+  effects: Buffer | null
+  jobState: number | null
+  jobReason: string | null
+}
+
+const paidNamesByTx = prepare<PaidNameColumns>(
+  'tx_paid_names',
+  (l) => `SELECT p.sequence, p.block, p.community_word AS community, p.name_word AS name, p.paid_ms,
+      p.state >= ${PAYMENT_STATE.confirmed} AS is_confirmed, c.chain_id IS NOT NULL AS is_evm, c.next_block,
+      (SELECT max(t.block) FROM tail_blocks t WHERE t.network = ${l.network} AND t.chain = p.chain) AS latest,
+      e.effects, j.state AS job_state, j.reason AS job_reason
+    FROM payments p
+    JOIN chains c ON c.network = p.network AND c.chain = p.chain
+    LEFT JOIN LATERAL (
+      SELECT e.effects FROM journal_heads h JOIN ${l.journal} e ON e.network = ${l.network} AND e.generation = h.generation
+        AND e.chain = p.chain AND e.block = p.block AND e.log_index = p.sequence AND e.kind = ${ENTRY_KIND.pay_community_name}
+      WHERE h.network = ${l.network} AND p.state = ${PAYMENT_STATE.done} LIMIT 1
+    ) e ON true
+    LEFT JOIN jobs j ON j.network = ${l.network} AND j.subject = p.id AND j.kind = ${JOB_KIND.refuse}
+    WHERE p.network = ${l.network} AND p.tx = $1 AND p.kind = ${PAYMENT_KIND.communityName}
+    ORDER BY p.block, p.sequence`,
+)
+
+/**
+ * Payments for community names of a transaction (hash or signature), in order; empty when it made none that is known.
+ */
+export async function findPaidNames(db: Queryable, network: Network, tx: Buffer): Promise<TxPaidName[]> {
+  const rows = await paidNamesByTx(db, network, [tx])
+  return rows.map(({ block, isEvm, nextBlock, effects, jobState, jobReason, ...row }) => {
+    const latest = Math.max(row.latest ?? block, block)
+    const judgement = effects && judgementOf(effects)
+    const isOwed = judgement !== null && judgement.outcome !== 'registered'
+    return {
+      ...row,
+      confirmations: isEvm ? { have: latest - block, need: Math.max(0, latest - (nextBlock - 1)) } : null,
+      judgement,
+      refund: isOwed ? refundOf(jobState, jobReason) : null,
+    }
+  })
+}
+
+function judgementOf(effects: Buffer): PaymentJudgement {
+  const judged = decodeCommunityEffects(effects)
+  return judged.outcome === 'registered' ? { outcome: 'registered' } : judged
+}
+
+function refundOf(state: number | null, reason: string | null): Refund {
+  if (state === JOB_STATE.confirmed) return 'refused'
+  return state === JOB_STATE.parked && reason === REFUND_WINDOW_ENDED ? 'too_late' : 'held'
 }

@@ -1,162 +1,103 @@
 import type pg from 'pg'
-import { NETWORK_CODE, type Network } from '../../registry/primitives/network.js'
+import { PAYMENT_KIND, PAYMENT_STATE, type Payment, QUOTE_VERDICT } from '../../registry/payment/payment.js'
+import { wordToName } from '../../registry/primitives/name.js'
+import type { Network } from '../../registry/primitives/network.js'
+import { execute, query } from '../pg/rows.js'
 
-/** A payment on Solana as it is stored. */
-export interface StoredPayment {
-  /** The id under which the hub takes it (see registry/payment.ts). */
-  messageId: Buffer
-  sequence: number
-  signature: Buffer
-  slot: number
-  /** Order of its event in the transaction. */
-  position: number
-  /** Stored address. */
-  payer: Buffer
-  quoteId: Buffer
-  name: Buffer
-  amountWei: bigint
-  lamports: bigint
-  /** Seconds since the epoch, within what a number can hold: a stranger may have put anything. */
-  expiresAt: number
-  referral: Buffer
-  paidMs: number
-  /** PAYMENT_VERDICT */
-  verdict: number
+/** A chain of a network by its number. */
+export interface ChainKey {
+  network: Network
+  chain: number
 }
 
-/** How far a program's payments are taken in. */
-export interface PaymentCursor {
-  /** The newest transaction that is believed and taken in, null before the first. */
-  signature: Buffer | null
-  slot: number
-  /** Every payment up to this sequence is known. */
-  sequence: number
-}
-
-/** The cursor of a chain as it stands now; at its start slot before the first payment. */
-export async function readCursor(
-  pool: pg.Pool,
-  network: Network,
-  chain: number,
-  startSlot: number,
-): Promise<PaymentCursor> {
-  const sql = 'SELECT signature, slot, sequence FROM payment_cursors WHERE network = $1 AND chain = $2'
-  const { rows } = await pool.query<PaymentCursor>(sql, [NETWORK_CODE[network], chain])
-  return rows[0] ?? { signature: null, slot: startSlot, sequence: 0 }
-}
-
-/** Up to which of a program's payments for names of communities all are stored as believed. */
-export async function readKnownCommunityPayments(pool: pg.Pool, network: Network, chain: number): Promise<number> {
-  const { rows } = await pool.query<{ known: number }>(
-    `SELECT coalesce(max(log_index), 0) AS known FROM (
-       SELECT log_index, row_number() OVER (ORDER BY log_index) AS place FROM community_payments
-       WHERE network = $1 AND chain = $2 AND confirmed) counted
-     WHERE log_index = place`,
-    [NETWORK_CODE[network], chain],
-  )
-  return rows[0]?.known ?? 0
+/** Writes confirmed payments; a stored confirmed payment never changes again. */
+export function confirmPayments(client: pg.ClientBase, on: ChainKey, payments: readonly Payment[]): Promise<void> {
+  return upsert(client, on, payments, PAYMENT_STATE.confirmed)
 }
 
 /**
- * Moves a cursor by compare-and-set, in the transaction of the rows it stands for: it fails when somebody else has moved it.
+ * Makes the unconfirmed payments of a chain, from a block on, exactly these. An EVM payment that a reorg moves to a
+ * block of another time has another id.
  */
-export async function moveCursor(
+export async function replaceSeenPayments(
   client: pg.ClientBase,
-  network: Network,
-  chain: number,
-  from: PaymentCursor,
-  to: PaymentCursor,
+  on: ChainKey,
+  payments: readonly Payment[],
+  fromBlock = 0,
 ): Promise<void> {
-  const { rowCount } = await client.query({
-    name: 'move_payment_cursor',
-    text: `INSERT INTO payment_cursors AS c (network, chain, signature, slot, sequence) VALUES ($1, $2, $4, $5, $6)
-      ON CONFLICT (network, chain) DO UPDATE SET signature = excluded.signature, slot = excluded.slot, sequence = excluded.sequence
-      WHERE c.signature IS NOT DISTINCT FROM $3 AND c.sequence = $7`,
-    values: [NETWORK_CODE[network], chain, from.signature, to.signature, to.slot, to.sequence, from.sequence],
-  })
-  if (rowCount !== 1)
-    throw new Error(`moving the cursor of payments from sequence ${from.sequence}: it is not there any more`)
+  const text = `DELETE FROM payments WHERE network = $1 AND chain = $2 AND block >= $3 AND state = ${PAYMENT_STATE.seen}
+    AND id <> ALL ($4::bytea[])`
+  const ids = payments.map(({ id }) => id)
+  await execute(client, on.network, { name: 'drop_payments', text }, [on.chain, fromBlock, ids])
+  await upsert(client, on, payments, PAYMENT_STATE.seen)
 }
 
-/** Writes payments that are believed. One that is stored as believed is never changed again. */
-export const confirmPayments = (
-  client: pg.ClientBase,
-  network: Network,
-  chain: number,
-  payments: readonly StoredPayment[],
-): Promise<void> => upsert(client, network, chain, payments, true)
-
-/** Makes the payments that are seen but not believed yet exactly these. */
-export async function writeTailPayments(
-  client: pg.ClientBase,
-  network: Network,
-  chain: number,
-  payments: readonly StoredPayment[],
-): Promise<void> {
-  await client.query({
-    name: 'drop_payments',
-    text: 'DELETE FROM payments WHERE network = $1 AND chain = $2 AND NOT confirmed AND message_id <> ALL ($3::bytea[])',
-    values: [NETWORK_CODE[network], chain, payments.map(({ messageId }) => messageId)],
-  })
-  await upsert(client, network, chain, payments, false)
+/** Columns of the upsert after network, chain and state, with their types. */
+const COLUMNS: readonly (readonly [column: string, type: string, of: (payment: Payment) => unknown])[] = [
+  ['id', 'bytea', ({ id }) => id],
+  ['kind', 'int2', ({ target }) => PAYMENT_KIND[target.kind]],
+  ['tx', 'bytea', ({ tx }) => tx],
+  ['block', 'int8', ({ block }) => block],
+  ['block_hash', 'bytea', ({ blockHash }) => blockHash],
+  ['sequence', 'int8', ({ sequence }) => sequence],
+  ['payer', 'bytea', ({ payer }) => payer],
+  ['token', 'text', ({ money }) => money.token],
+  ['amount', 'numeric', ({ money }) => money.amount.toString()],
+  ['name_word', 'bytea', ({ target }) => target.name],
+  ['name', 'text', ({ target }) => wordToName(target.name)],
+  ['referral', 'bytea', ({ referral }) => referral],
+  ['paid_ms', 'int8', ({ paidMs }) => paidMs],
+  ['quote_id', 'bytea', ({ target }) => (target.kind === 'name' ? target.quoteId : null)],
+  ['amount_wei', 'numeric', ({ target }) => (target.kind === 'name' ? target.amountWei.toString() : null)],
+  ['expires_at', 'int8', ({ target }) => (target.kind === 'name' ? target.expiresAt : null)],
+  ['verdict', 'int2', ({ target }) => (target.kind === 'name' ? QUOTE_VERDICT[target.verdict] : null)],
+  ['community_word', 'bytea', ({ target }) => (target.kind === 'communityName' ? target.community : null)],
+  ['community', 'text', ({ target }) => (target.kind === 'communityName' ? wordToName(target.community) : null)],
+  ['recipient', 'text', ({ target }) => (target.kind === 'communityName' ? target.recipient : null)],
+  ['held_until_ms', 'int8', ({ target }) => (target.kind === 'communityName' ? target.heldUntilMs : null)],
+]
+const NAMES = COLUMNS.map(([column]) => column)
+const UPSERT = {
+  name: 'upsert_payments',
+  text: `INSERT INTO payments AS p (network, chain, state, ${NAMES.join(', ')})
+    SELECT $1, $2, $3, * FROM unnest(${COLUMNS.map(([, type], i) => `$${i + 4}::${type}[]`).join(', ')})
+    ON CONFLICT (network, id) DO UPDATE SET state = excluded.state, ${NAMES.map((name) => `${name} = excluded.${name}`).join(', ')}
+    WHERE p.state = ${PAYMENT_STATE.seen}`,
 }
 
 async function upsert(
   client: pg.ClientBase,
-  network: Network,
-  chain: number,
-  payments: readonly StoredPayment[],
-  isConfirmed: boolean,
+  { network, chain }: ChainKey,
+  payments: readonly Payment[],
+  state: number,
 ): Promise<void> {
   if (payments.length === 0) return
-  const text = `INSERT INTO payments AS p (network, chain, confirmed, message_id, sequence, signature, slot, position, payer, quote_id, name,
-      amount_wei, lamports, expires_at, referral, paid_ms, verdict)
-    SELECT $1, $2, $3, * FROM unnest($4::bytea[], $5::int8[], $6::bytea[], $7::int8[], $8::int4[], $9::bytea[], $10::bytea[], $11::bytea[],
-      $12::numeric[], $13::int8[], $14::int8[], $15::bytea[], $16::int8[], $17::int2[])
-    ON CONFLICT (network, message_id) DO UPDATE SET
-      confirmed = excluded.confirmed, signature = excluded.signature, slot = excluded.slot, position = excluded.position, payer = excluded.payer,
-      quote_id = excluded.quote_id, name = excluded.name, amount_wei = excluded.amount_wei, lamports = excluded.lamports,
-      expires_at = excluded.expires_at, referral = excluded.referral, paid_ms = excluded.paid_ms, verdict = excluded.verdict
-    WHERE NOT p.confirmed`
-  await client.query({
-    name: 'upsert_payments',
-    text,
-    values: [
-      NETWORK_CODE[network],
-      chain,
-      isConfirmed,
-      payments.map((p) => p.messageId),
-      payments.map((p) => p.sequence),
-      payments.map((p) => p.signature),
-      payments.map((p) => p.slot),
-      payments.map((p) => p.position),
-      payments.map((p) => p.payer),
-      payments.map((p) => p.quoteId),
-      payments.map((p) => p.name),
-      payments.map((p) => p.amountWei.toString()),
-      payments.map((p) => p.lamports.toString()),
-      payments.map((p) => p.expiresAt),
-      payments.map((p) => p.referral),
-      payments.map((p) => p.paidMs),
-      payments.map((p) => p.verdict),
-    ],
-  })
+  await execute(client, network, UPSERT, [chain, state, ...COLUMNS.map(([, , of]) => payments.map(of))])
 }
 
 /**
- * Lays aside payments that were settled or refunded on Solana, believed.
- * @returns those of them that are stored, as they were given
+ * Marks payments as done that were settled or refunded on Solana, confirmed.
+ * @returns the stored ones among the ids
  */
-export async function settlePayments(
+export async function finishPayments(
   client: pg.ClientBase,
   network: Network,
-  messageIds: readonly Buffer[],
+  ids: readonly Buffer[],
 ): Promise<Buffer[]> {
-  if (messageIds.length === 0) return []
-  const { rows } = await client.query<{ message_id: Buffer }>({
-    name: 'settle_payments',
-    text: `UPDATE payments SET settled = true WHERE network = $1 AND message_id = ANY ($2::bytea[]) AND confirmed RETURNING message_id`,
-    values: [NETWORK_CODE[network], messageIds],
-  })
-  return rows.map(({ message_id: id }) => id)
+  if (ids.length === 0) return []
+  const text = `UPDATE payments SET state = ${PAYMENT_STATE.done}
+    WHERE network = $1 AND id = ANY ($2::bytea[]) AND state >= ${PAYMENT_STATE.confirmed} RETURNING id`
+  const rows = await query<{ id: Buffer }>(client, network, { name: 'finish_payments', text }, [ids])
+  return rows.map(({ id }) => id)
+}
+
+/**
+ * Marks payments as done that are in the journal now, in the journal's own transaction.
+ * @throws Error where one of them is done already, or gone: nothing may be appended twice
+ */
+export async function markAppended(client: pg.ClientBase, network: Network, ids: readonly Buffer[]): Promise<void> {
+  const text = `UPDATE payments SET state = ${PAYMENT_STATE.done}
+    WHERE network = $1 AND id = ANY ($2::bytea[]) AND state = ${PAYMENT_STATE.confirmed}`
+  const count = await execute(client, network, text, [ids])
+  if (count !== ids.length) throw new Error(`marking payments of communities: ${count} of ${ids.length} were open`)
 }

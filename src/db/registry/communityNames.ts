@@ -2,6 +2,7 @@ import type { RulesVersion } from '../../registry/community/history.js'
 import type { CommunityRules } from '../../registry/community/rules.js'
 import { decodePayment, rulesOfBody } from '../../registry/journal/communityChange.js'
 import { entryKind } from '../../registry/journal/entry.js'
+import { PAYMENT_KIND, PAYMENT_STATE } from '../../registry/payment/payment.js'
 import type { Network } from '../../registry/primitives/network.js'
 import { WON } from '../pg/codes.js'
 import { entryAt, prepare } from '../pg/prepared.js'
@@ -68,8 +69,9 @@ const availability = prepare<{ taken: boolean; pending: boolean }>(
         WHERE n.network = ${l.network} AND n.name = $1 AND n.outcome = ${WON} AND w.name = $2 AND NOT w.private
       ) AS taken,
       EXISTS (
-        SELECT FROM community_payments p
-        WHERE p.network = ${l.network} AND p.community = $1 AND p.name = $2 AND NOT p.appended
+        SELECT FROM payments p
+        WHERE p.network = ${l.network} AND p.community = $1 AND p.name = $2
+          AND p.kind = ${PAYMENT_KIND.communityName} AND p.state < ${PAYMENT_STATE.done}
       ) AS pending`,
 )
 

@@ -5,7 +5,7 @@ import { type ChainRow, type Checkpoint, moveCheckpoint } from '../../db/chains.
 import { type AppendOptions, appendEntries } from '../../db/journal/append.js'
 import { assertLeader } from '../../db/journal/head.js'
 import { forgetConfirmedTail, writeTail } from '../../db/journal/tail.js'
-import { confirmCommunityPayments, writeTailCommunityPayments } from '../../db/payments/communityPayments.js'
+import { confirmPayments, replaceSeenPayments } from '../../db/payments/payments.js'
 import { notify } from '../../db/pg/notify.js'
 import { inTransaction } from '../../db/pg/pool.js'
 import { failpoint } from '../../ops/failpoint.js'
@@ -34,7 +34,7 @@ export async function writeConfirmed(client: pg.ClientBase, write: ConfirmedWrit
   failpoint('index.after_append')
   await confirmReceipts(client, network, received)
   await confirmMessages(client, network, chain, sent)
-  await confirmCommunityPayments(client, network, chain, payments)
+  await confirmPayments(client, { network, chain }, payments)
   await moveCheckpoint(client, row, to)
   await forgetConfirmedTail(client, network, chain, to.nextBlock)
   if (entries.length + received.length + sent.length + payments.length > 0) await notify(client, network)
@@ -91,5 +91,5 @@ async function writeExtension(
   const { received, sent, payments } = decodedOf(extension.blocks.filter(isTail))
   if (role === 'hub') await writeTailReceipts(client, network, { dropFrom, receipts: received })
   else await writeTailMessages(client, network, chain, { dropFrom, messages: sent })
-  if (config.communityPayments) await writeTailCommunityPayments(client, network, chain, { dropFrom, payments })
+  if (config.communityPayments) await replaceSeenPayments(client, { network, chain }, payments, dropFrom)
 }

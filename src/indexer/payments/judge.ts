@@ -5,8 +5,9 @@ import { type BalancePort, readWalletFacts } from '../../chains/walletFacts.js'
 import { appendEntries } from '../../db/journal/append.js'
 import { lockHead, readHead } from '../../db/journal/head.js'
 import { readRules } from '../../db/journal/sliceCommunities.js'
-import { queueRefusals } from '../../db/outbox/communityRefusals.js'
-import { markAppended, type OpenCommunityPayment, openCommunityPayments } from '../../db/payments/communityPayments.js'
+import { queueRefusals } from '../../db/outbox/refusals.js'
+import { type OpenPayment, openCommunityPayments } from '../../db/payments/open.js'
+import { markAppended } from '../../db/payments/payments.js'
 import { notify } from '../../db/pg/notify.js'
 import { inTransaction } from '../../db/pg/pool.js'
 import { verifiedInClusters } from '../../db/registry/communities.js'
@@ -23,7 +24,10 @@ import type { Network } from '../../registry/primitives/network.js'
 const BATCH = 100
 /** Payers that are asked about beside one another: each may take twenty questions. */
 const READS_AT_ONCE = 8
-/** Pauses before a payment whose payer can't be asked about is looked at again, by how often that failed; the last one stays. */
+/**
+ * Pauses before a payment whose payer can't be asked about is looked at again, by how often that failed; the last one
+ * stays.
+ */
 const PAUSES_MS = [1_000, 2_000, 5_000, 10_000, 30_000]
 
 export type JudgeOutcome =
@@ -47,8 +51,8 @@ export interface JudgeState {
 export interface PaymentJudge {
   readonly state: JudgeState
   /**
-   * Takes believed payments for community names, oldest first, reads what is needed to judge them, and enters them into the
-   * journal. One step, without timers. A payment whose payer can't be asked about delays no other.
+   * Takes believed payments for community names, oldest first, reads what is needed to judge them, and enters them into
+   * the journal. One step, without timers. A payment whose payer can't be asked about delays no other.
    * @throws LostLeadershipError, or an error of the database; the next step goes on
    */
   step(): Promise<JudgeOutcome>
@@ -73,7 +77,7 @@ interface Stuck {
 
 /** A payment and the requirements that its payer was found to meet, or not. */
 interface Read {
-  payment: OpenCommunityPayment
+  payment: OpenPayment
   /** Of the rules in force at its block; null where there were none. */
   hash: Buffer | null
   isMet: boolean
@@ -84,7 +88,7 @@ export function createPaymentJudge(options: PaymentJudgeOptions): PaymentJudge {
   const stuck = new Map<string, Stuck>()
   const state: JudgeState = { waiting: 0, sinceMs: null, reason: null }
 
-  const read = async (payment: OpenCommunityPayment, rules: RulesOf): Promise<Read | null> => {
+  const read = async (payment: OpenPayment, rules: RulesOf): Promise<Read | null> => {
     const asked = requirementsOf(payment, rules)
     if (!asked) return { payment, hash: null, isMet: false }
     const hash = requirementsHash(asked)
@@ -99,7 +103,7 @@ export function createPaymentJudge(options: PaymentJudgeOptions): PaymentJudge {
       return { payment, hash, isMet: areRequirementsMet(asked, wallet) }
     } catch (error) {
       if (!(error instanceof ChainUnavailableError)) throw error
-      postpone(payment.paymentId, error.message)
+      postpone(payment.id, error.message)
       return null
     }
   }
@@ -121,15 +125,15 @@ export function createPaymentJudge(options: PaymentJudgeOptions): PaymentJudge {
     const queue = new PQueue({ concurrency: READS_AT_ONCE })
     const reads = (await queue.addAll(open.map((payment) => () => read(payment, rules)))).filter((one) => one !== null)
     const payments = reads.length > 0 ? await enter(options, reads) : 0
-    for (const { payment } of reads) stuck.delete(keyOf(payment.paymentId))
+    for (const { payment } of reads) stuck.delete(keyOf(payment.id))
     settle()
     if (payments > 0) return { kind: 'entered', payments, waiting: stuck.size }
     return stuck.size > 0 ? { kind: 'waiting', waiting: stuck.size } : { kind: 'idle' }
   }
 
   /** Those that nobody waits for any more: a rewind took them back. */
-  const forget = (resting: readonly Buffer[], open: readonly OpenCommunityPayment[]): void => {
-    const known = new Set([...resting, ...open.map(({ paymentId }) => paymentId)].map(keyOf))
+  const forget = (resting: readonly Buffer[], open: readonly OpenPayment[]): void => {
+    const known = new Set([...resting, ...open.map(({ id }) => id)].map(keyOf))
     for (const key of stuck.keys()) if (!known.has(key)) stuck.delete(key)
   }
 
@@ -148,7 +152,7 @@ type RulesOf = ReadonlyMap<string, readonly RulesVersion[]>
 async function rulesOf(
   db: pg.Pool | pg.ClientBase,
   network: Network,
-  payments: readonly OpenCommunityPayment[],
+  payments: readonly OpenPayment[],
 ): Promise<RulesOf> {
   const since = new Map<string, number>()
   for (const { communityName: name, paidMs } of payments) {
@@ -161,7 +165,7 @@ async function rulesOf(
 
 /** What was asked of a payer at the time of the block; null where there was no community. */
 function requirementsOf(
-  { communityName, paidMs }: OpenCommunityPayment,
+  { communityName, paidMs }: OpenPayment,
   rules: RulesOf,
 ): readonly CommunityRequirement[] | null {
   const history = communityName === null ? undefined : rules.get(communityName)
@@ -169,8 +173,8 @@ function requirementsOf(
 }
 
 /**
- * Appends what was read, marks it, and queues what bought nothing to be given back, in one transaction. Behind the head's lock the rules are read again: where they were set
- * meanwhile, the payment is left for the next step.
+ * Appends what was read, marks it, and queues what bought nothing to be given back, in one transaction. Behind the
+ * head's lock the rules are read again: where they were set meanwhile, the payment is left for the next step.
  * @returns how many
  */
 async function enter(
@@ -191,7 +195,11 @@ async function enter(
     })
     const payments = still.map(({ payment }) => payment)
     const { payments: judged } = await appendEntries(client, network, still.map(entryOf), { epoch, writerMs: nowMs() })
-    await markAppended(client, network, payments)
+    await markAppended(
+      client,
+      network,
+      payments.map(({ id }) => id),
+    )
     const bought = new Set(judged.flatMap(({ judgement }, i) => (judgement.outcome === 'registered' ? [i] : [])))
     const refused = payments.filter((_, i) => !bought.has(i))
     await queueRefusals(client, network, refused, nowMs())
@@ -204,14 +212,15 @@ async function enter(
 }
 
 function entryOf({ payment, hash, isMet }: Read): Entry {
-  const { chain, block, logIndex, tx, label, payer, token, amount, recipient, community, name, referral } = payment
+  const { chain, block, sequence, tx, label, payer, money, target, referral } = payment
+  const { community, name, recipient } = target
   return {
     kind: 'pay_community_name',
-    position: { chain, block, logIndex },
+    position: { chain, block, logIndex: sequence },
     txKey: txKey(tx),
     causeMs: payment.paidMs,
     body: encodePayment({
-      ...{ tx, network: label, payer, token, amount, recipient, community, name, referral },
+      ...{ tx, network: label, payer, ...money, recipient, community, name, referral },
       blockMs: payment.paidMs,
       met: isMet ? hash : null,
     }),

@@ -1,6 +1,5 @@
 import { PublicKey } from '@solana/web3.js'
 import type { Call } from '../../chains/rpc/nodes.js'
-import type { CommunityPaymentAccount } from '../../chains/solana/community/program.js'
 import {
   type ListedTransaction,
   type ReadTransaction,
@@ -10,8 +9,7 @@ import {
 } from '../../chains/solana/reads.js'
 import type { PaymentAccount } from '../../chains/solana/registrar.js'
 import type { Progress } from '../progress.js'
-import { communityKey, openCommunityKeys } from './communitySequence.js'
-import { hexOf, openQuotes } from './sequence.js'
+import { communityKey, hexOf, type OpenAccounts, openCommunityKeys, openQuotes } from './sequence.js'
 import type { PaymentWatcherOptions } from './watcher.js'
 
 /** Transactions of one database transaction: two batches of a node. */
@@ -19,18 +17,12 @@ const CHUNK = 200
 /** Chunks that are read ahead of the writer: bounds memory, hides the round trips. */
 const CHUNKS_AHEAD = 3
 
-/** Accounts of open payments whose sequence the transactions don't tell. */
-export interface OpenAccounts {
-  /** By the quote's id in hex. */
-  payments: ReadonlyMap<string, PaymentAccount>
-  /** For names of communities, by `communityKey`. */
-  communityPayments: ReadonlyMap<string, CommunityPaymentAccount>
-}
-
 /** Takes in some transactions. */
 export type Take = (txs: readonly ReadTransaction[], accounts: OpenAccounts) => Promise<void>
 
-/** Reads what was listed, in its order, the next chunks while one is taken in; stops between two when the signal fires. */
+/**
+ * Reads what was listed, in its order, the next chunks while one is taken in; stops between two when the signal fires.
+ */
 export async function inChunks(
   options: PaymentWatcherOptions,
   listed: readonly ListedTransaction[],

@@ -1,11 +1,10 @@
 import type { Call } from '../../chains/rpc/nodes.js'
 import { listTransactions, type ReadTransaction, readTransaction } from '../../chains/solana/reads.js'
 import { assertLeader } from '../../db/journal/head.js'
-import { replaceTailCommunityPayments } from '../../db/payments/communityPayments.js'
-import { type StoredPayment, writeTailPayments } from '../../db/payments/payments.js'
+import { replaceSeenPayments } from '../../db/payments/payments.js'
 import { inTransaction } from '../../db/pg/pool.js'
-import { countedBy, madePayment } from './communitySequence.js'
-import { rowOf } from './row.js'
+import type { Payment } from '../../registry/payment/payment.js'
+import { communityPayment, countedBy, namePayment, type ProgramIdentity } from './row.js'
 import type { PaymentWatcherOptions } from './watcher.js'
 
 /** Payments that are seen but not believed yet: their status is pending. */
@@ -44,31 +43,27 @@ export function createTail(options: PaymentWatcherOptions): Tail {
     async step(listedTo) {
       const txs = commitment === 'confirmed' ? [] : await rpc.onOneNode((call) => read(call, listedTo))
       seen = new Map(txs.map((tx) => [tx.signature, tx]))
-      const payments = txs.flatMap((tx) =>
-        tx.payments.flatMap((payment, position): StoredPayment[] => {
-          const { sequence } = payment
-          return sequence === null ? [] : [rowOf(identity, tx, { ...payment, sequence }, position, nowMs())]
-        }),
-      )
-      const communityPayments = txs.flatMap((tx) =>
-        tx.communityPayments.flatMap((payment) => {
-          const counted = countedBy(payment, tx, undefined)
-          return counted ? [madePayment(identity, tx, payment, counted, nowMs())] : []
-        }),
-      )
-      const ids: [Buffer, Buffer][] = [
-        ...payments.map(({ messageId, signature }): [Buffer, Buffer] => [messageId, signature]),
-        ...communityPayments.map(({ paymentId, tx }): [Buffer, Buffer] => [paymentId, tx]),
-      ]
-      const text = ids.map(([id, signature]) => `${id.toString('hex')} ${signature.toString('hex')}`)
-      if (stored === text.join()) return ids.length
+      const payments = txs.flatMap((tx) => paymentsOf(identity, tx, nowMs()))
+      const text = payments.map(({ id, tx }) => `${id.toString('hex')} ${tx.toString('hex')}`)
+      if (stored === text.join()) return payments.length
       await inTransaction(pool, async (client) => {
         await assertLeader(client, identity.network, epoch)
-        await writeTailPayments(client, identity.network, chain, payments)
-        await replaceTailCommunityPayments(client, identity.network, chain, communityPayments)
+        await replaceSeenPayments(client, { network: identity.network, chain }, payments)
       })
       stored = text.join()
-      return ids.length
+      return payments.length
     },
   }
+}
+
+/** Payments of an unconfirmed transaction whose sequence it shows. */
+function paymentsOf(identity: ProgramIdentity, tx: ReadTransaction, nowMs: number): Payment[] {
+  const names = tx.payments.flatMap(({ sequence, ...paid }) =>
+    sequence === null ? [] : [namePayment(identity, tx, { ...paid, sequence }, nowMs)],
+  )
+  const communityNames = tx.communityPayments.flatMap((paid) => {
+    const counted = countedBy(paid, tx, undefined)
+    return counted ? [communityPayment(identity, tx, { ...paid, ...counted }, nowMs)] : []
+  })
+  return [...names, ...communityNames]
 }

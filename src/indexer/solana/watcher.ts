@@ -13,27 +13,21 @@ import {
 } from '../../chains/solana/reads.js'
 import type { Registrar } from '../../chains/solana/registrar.js'
 import { assertLeader } from '../../db/journal/head.js'
-import { confirmCommunityPayments } from '../../db/payments/communityPayments.js'
-import {
-  confirmPayments,
-  moveCursor,
-  type PaymentCursor,
-  readCursor,
-  readKnownCommunityPayments,
-  settlePayments,
-} from '../../db/payments/payments.js'
+import { moveCursor, type PaymentCursor, readCursor, readKnownCommunityPayments } from '../../db/payments/cursor.js'
+import { confirmPayments, finishPayments } from '../../db/payments/payments.js'
 import { notify } from '../../db/pg/notify.js'
 import { inTransaction } from '../../db/pg/pool.js'
 import { failpoint } from '../../ops/failpoint.js'
 import type { IndexerState } from '../evm/types.js'
 import type { Progress } from '../progress.js'
-import { inChunks, type OpenAccounts } from './chunks.js'
-import { type CommunityBook, createCommunityBook } from './communitySequence.js'
+import { inChunks } from './chunks.js'
 import type { ProgramIdentity } from './row.js'
-import { type Book, createBook } from './sequence.js'
+import { type OpenAccounts, SequenceTracker } from './sequence.js'
 import { createTail, type Tail } from './tail.js'
 
-/** A node may list a transaction late: so far behind the cursor it is looked for, twice as far each time it isn't found. */
+/**
+ * A node may list a transaction late: so far behind the cursor it is looked for, twice as far each time it isn't found.
+ */
 const LATE_SLOTS = 150
 /** While payments are missing, they are looked for this often. */
 const SEARCH_EVERY_MS = 5_000
@@ -69,11 +63,15 @@ export interface PaymentWatcherOptions {
   nowMs?: () => number
 }
 
-/** Takes a program's payments from a Solana cluster into their table. One writer a network: its epoch is checked in every write. */
+/**
+ * Takes a program's payments from a Solana cluster into their table. One writer a network: its epoch is checked in
+ * every write.
+ */
 export interface PaymentWatcher {
   readonly state: IndexerState
   /**
-   * One step, without timers: takes in everything that is new now. Killed anywhere, the next one goes on from the cursor.
+   * One step, without timers: takes in everything that is new now. Killed anywhere, the next one goes on from the
+   * cursor.
    * @throws ChainUnavailableError, LostLeadershipError, or an error of the database; the next step goes on
    */
   step(): Promise<WatchOutcome>
@@ -82,8 +80,7 @@ export interface PaymentWatcher {
 /** What is kept between steps. Dropped when a step fails: then the cursor in the database is the truth. */
 interface Memory {
   cursor: PaymentCursor
-  book: Book
-  communityBook: CommunityBook
+  tracker: SequenceTracker
   /** Everything up to this signature has been listed. */
   listedTo: string | null
   tail: Tail
@@ -114,13 +111,12 @@ export function createPaymentWatcher(options: PaymentWatcherOptions): PaymentWat
 
   const remember = async (): Promise<Memory> => {
     const [cursor, known] = await Promise.all([
-      readCursor(pool, network, chain, options.startSlot),
-      readKnownCommunityPayments(pool, network, chain),
+      readCursor(pool, { network, chain }, options.startSlot),
+      readKnownCommunityPayments(pool, { network, chain }),
     ])
     return {
       cursor,
-      book: createBook(identity, cursor.sequence),
-      communityBook: createCommunityBook(identity, known),
+      tracker: new SequenceTracker(identity, { names: cursor.sequence, communityNames: known }),
       listedTo: cursor.signature && signatureText(cursor.signature),
       tail: createTail(options),
       missingSinceMs: null,
@@ -159,7 +155,7 @@ export function createPaymentWatcher(options: PaymentWatcherOptions): PaymentWat
   }
 
   /** What is new on one node: its own count is asked for first, so that its list has to hold that many. */
-  const look = async (call: Call, { cursor, book, listedTo, ...now }: Memory) => {
+  const look = async (call: Call, { cursor, tracker, listedTo, ...now }: Memory) => {
     const [sequences, slot, headSlot] = await Promise.all([
       readSequences(call, registrar, commitment),
       getSlot(call, commitment),
@@ -171,7 +167,7 @@ export function createPaymentWatcher(options: PaymentWatcherOptions): PaymentWat
     const { listed, newest } = await listTransactions(call, registrar, { commitment, until, downToSlot, signal })
     if (isSearch && memory) Object.assign(memory, { searchedMs: nowMs(), lateSlots: now.lateSlots * 2 })
     // the oldest first
-    const fresh = listed.filter(({ signature }) => !book.has(signature)).reverse()
+    const fresh = listed.filter(({ signature }) => !tracker.hasRead(signature)).reverse()
     return { sequences, slot, headSlot, fresh, newest }
   }
 
@@ -181,35 +177,35 @@ export function createPaymentWatcher(options: PaymentWatcherOptions): PaymentWat
     txs: readonly ReadTransaction[],
     accounts: OpenAccounts,
   ): Promise<{ payments: number; communityPayments: number; closed: number }> => {
-    const { payments, closed } = now.book.take(txs, accounts.payments, nowMs())
-    const communityPayments = now.communityBook.take(txs, accounts.communityPayments, nowMs())
+    const { tracker } = now
+    const { payments, closed } = tracker.advance(txs, accounts, nowMs())
+    const communityPayments = payments.filter(({ target }) => target.kind === 'communityName').length
     for (const { signature, anomalies } of txs) if (anomalies.length > 0) options.onAnomalies?.(signature, anomalies)
     failpoint('solana.before_transaction')
     const cursor = await inTransaction(pool, async (client) => {
       await assertLeader(client, network, epoch)
-      await confirmPayments(client, network, chain, payments)
-      await confirmCommunityPayments(client, network, chain, communityPayments)
-      now.book.forgetClosed(await settlePayments(client, network, closed))
+      await confirmPayments(client, { network, chain }, payments)
+      tracker.forgetClosed(await finishPayments(client, network, closed))
       const last = txs.at(-1)
-      const to = last && now.book.isWhole && now.communityBook.isWhole ? cursorBehind(now, last) : now.cursor
-      if (to !== now.cursor) await moveCursor(client, network, chain, now.cursor, to)
+      const to = last && tracker.isWhole ? cursorBehind(now, last) : now.cursor
+      if (to !== now.cursor) await moveCursor(client, { network, chain }, now.cursor, to)
       await notify(client, network)
       failpoint('solana.before_commit')
       return to
     })
     failpoint('solana.after_commit')
-    if (cursor !== now.cursor) now.book.forgetRead()
+    if (cursor !== now.cursor) tracker.forgetRead()
     now.cursor = cursor
-    return { payments: payments.length, communityPayments: communityPayments.length, closed: closed.length }
+    return { payments: payments.length - communityPayments, communityPayments, closed: closed.length }
   }
 
   const missing = (now: Memory, sequences: Sequences): WatchOutcome | null => {
-    const { book, communityBook } = now
-    const isGap = book.known < sequences.payments || !book.isWhole
-    if (!isGap && communityBook.known >= sequences.communityPayments && communityBook.isWhole) return found(now)
+    const { known, whole, isWhole } = now.tracker
+    const isGap = known.names < sequences.payments || !whole.names
+    if (!isGap && known.communityNames >= sequences.communityPayments && isWhole) return found(now)
     now.missingSinceMs ??= nowMs()
     const isAlarm = nowMs() - now.missingSinceMs >= MISSING_ALARM_MS
-    const from = (isGap ? book.known : communityBook.known) + 1
+    const from = (isGap ? known.names : known.communityNames) + 1
     const to = Math.max(isGap ? sequences.payments : sequences.communityPayments, from)
     return { kind: 'missing', of: isGap ? 'names' : 'communities', from, to, isAlarm }
   }
@@ -243,11 +239,11 @@ function found(now: Memory): null {
 }
 
 /** Slots come in order, but for a transaction that was listed late. */
-function cursorBehind({ cursor, book }: Memory, last: ListedTransaction): PaymentCursor {
+function cursorBehind({ cursor, tracker }: Memory, last: ListedTransaction): PaymentCursor {
   const slot = Math.max(cursor.slot, last.slot)
   return {
     signature: last.slot >= cursor.slot ? signatureBytes(last.signature) : cursor.signature,
     slot,
-    sequence: book.known,
+    sequence: tracker.known.names,
   }
 }

@@ -13,7 +13,8 @@ import { createPaymentWatcher, type PaymentWatcher, type WatchOutcome } from './
 export interface SolanaSource {
   chain: SolanaChain
   /**
-   * The program's identity and the chain's number in the database. The cluster is asked when it was never reached before.
+   * The program's identity and the chain's number in the database. The cluster is asked when it was never reached
+   * before.
    * @throws ChainUnavailableError
    */
   open(): Promise<{ identity: ProgramIdentity; chain: number }>

@@ -12,7 +12,7 @@ import {
 } from '../journal/communityChange.js'
 import { encodeCommunityEffects } from '../journal/communityEffects.js'
 import { encodeChangeEffects } from '../journal/effects.js'
-import { judgePayment, type PaymentJudgement } from '../payment/decide.js'
+import { decideCommunityPayment, type PaymentJudgement } from '../payment/decide.js'
 import { keyOf } from '../primitives/bytes.js'
 import { wordToName } from '../primitives/name.js'
 import { oldestPublic } from './change.js'
@@ -184,7 +184,7 @@ function judge(
   const history = (community !== null && work.communities.get(community)) || []
   const rules = rulesAtBlock(history, payment.blockMs)
   const { network, token, amount, recipient, blockMs, met } = payment
-  return judgePayment(
+  return decideCommunityPayment(
     { network, token, amount, recipient, blockMs, community, name },
     {
       history,

@@ -4,7 +4,7 @@ import { describe, expect, it } from 'vitest'
 import type { CommunityRules } from '../community/rules.js'
 import { fromHex, toHex } from '../primitives/bytes.js'
 import { nameToWord } from '../primitives/name.js'
-import { type CommunityPayment, decodePaymentLog, judgePayment, type PaymentFacts } from './decide.js'
+import { type CommunityPayment, decideCommunityPayment, decodePaymentLog, type PaymentInputs } from './decide.js'
 
 const BLOCK_MS = Date.UTC(2026, 10, 20, 8)
 const RECIPIENT = '0x00000000000000000000000000000000000000a1'
@@ -27,9 +27,9 @@ const payment: CommunityPayment = {
   name: 'foobar',
   blockMs: BLOCK_MS,
 }
-const facts: PaymentFacts = { history: [since(1_000_000_000)], isTaken: false, areRequirementsMet: true }
-const judge = (changes: Partial<CommunityPayment>, given: Partial<PaymentFacts> = {}) => {
-  const judgement = judgePayment({ ...payment, ...changes }, { ...facts, ...given })
+const facts: PaymentInputs = { history: [since(1_000_000_000)], isTaken: false, areRequirementsMet: true }
+const judge = (changes: Partial<CommunityPayment>, given: Partial<PaymentInputs> = {}) => {
+  const judgement = decideCommunityPayment({ ...payment, ...changes }, { ...facts, ...given })
   return judgement.outcome === 'refused' ? judgement.reason : judgement.outcome
 }
 

@@ -4,30 +4,31 @@ import { addressOfWord, decodeAddress } from '../primitives/address.js'
 import { toHex, wordToBigInt } from '../primitives/bytes.js'
 import { wordToName } from '../primitives/name.js'
 
-/** A payment for a community name, as a chain shows it. */
+/** A payment for a community name, as far as its judgement goes. */
 export interface CommunityPayment {
-  /** The label of the network it was made on. */
+  /** Label of the network on which the payment was made. */
   network: string
   /** `native`, or the token's address or mint in its answer form. */
   token: string
   /** Base units. */
   amount: bigint
-  /** In its answer form. */
+  /** Answer form of the address. */
   recipient: string
-  /** null for a word that is no name. */
+  /** Null for a word that is no name. */
   community: string | null
   name: string | null
-  /** The time of its block, ms. */
+  /** Time of the block, ms. */
   blockMs: number
 }
 
-/** The data words of the payments contract's `Bid`, by their first byte. */
+/** First bytes of the data words of the payments contract's `Bid`. */
 const WORDS = { from: 0, chainId: 32, token: 64, amount: 96, recipient: 128, community: 160, name: 192, referral: 224 }
 const DATA_BYTES = 256
 
 /**
- * The `Bid(bytes32 from,uint256 tokenChainId,address token,uint256 amount,address paymentRecipient,bytes32 communityName,
- * bytes32 walletName,bytes32 referralAddress)` of the payments contract. Throws RangeError for data of another length.
+ * Decodes `Bid(bytes32 from,uint256 tokenChainId,address token,uint256 amount,address paymentRecipient,bytes32
+ * communityName, bytes32 walletName,bytes32 referralAddress)` of the payments contract.
+ * @throws RangeError for data of another length
  */
 export function decodePaymentLog(data: Buffer) {
   if (data.length !== DATA_BYTES) throw new RangeError(`a payment's log has ${DATA_BYTES} bytes, not ${data.length}`)
@@ -36,7 +37,7 @@ export function decodePaymentLog(data: Buffer) {
   const token = addressAt(WORDS.token)
   const referral = wordAt(WORDS.referral)
   return {
-    /** The payer, who gets the name. */
+    /** The name goes to the payer. */
     payer: decodeAddress(addressOfWord(wordAt(WORDS.from))),
     chainId: wordToBigInt(wordAt(WORDS.chainId)),
     token: BigInt(token) === 0n ? NATIVE : token,
@@ -48,44 +49,46 @@ export function decodePaymentLog(data: Buffer) {
   }
 }
 
-/** Why a payment buys nothing. `lost`: the name went to somebody else; all others: it should not have been made so. */
+/** Why a payment that breaks a rule buys nothing. */
 export type PaymentRefusal =
   | 'malformed_name'
-  /** No community at the time of the block. */
+  /** No community existed at the time of the block. */
   | 'not_found'
-  /** Before the community's start. */
+  /** The community had not started. */
   | 'not_active'
-  /** In a token, on a network or to a recipient that was not asked for. */
+  /** Token, network or recipient were not asked for. */
   | 'no_price'
   | 'underpaid'
   | 'requirements_not_met'
 export type PaymentJudgement =
   | { outcome: 'registered' }
+  /** The name went to somebody else. */
   | { outcome: 'lost' }
   | { outcome: 'refused'; reason: PaymentRefusal }
 
-export interface PaymentFacts {
-  /** The community's rules from the first on. */
+export interface PaymentInputs {
+  /** Rules of the community from the first on. */
   history: readonly RulesVersion[]
-  /** Somebody has the name, or it is a public wallet name of the community's cluster. */
+  /** Somebody owns the name, or the name is a public wallet name of the community's cluster. */
   isTaken: boolean
-  /** The payer meets the requirements of the rules at the time of the block (`rulesAtBlock`), read at confirmation. */
+  /** Whether the payer meets the requirements in force at the block (`rulesAtBlock`), read at confirmation. */
   areRequirementsMet: boolean
 }
 
 /**
- * Judges a payment anew when it is confirmed: what was quoted may have changed since. Whatever is not `registered` goes
- * back to the payer. The start counts by the block's time, the price is the lowest in force from 30 min before the block.
+ * Decides about a payment when it is confirmed: the rules may have changed since its quote. Whatever is not
+ * `registered` is refunded. The start counts by the block's time; the price is the lowest in force from 30 min before
+ * the block.
  */
-export function judgePayment(payment: CommunityPayment, facts: PaymentFacts): PaymentJudgement {
+export function decideCommunityPayment(payment: CommunityPayment, inputs: PaymentInputs): PaymentJudgement {
   const refused = (reason: PaymentRefusal) => ({ outcome: 'refused', reason }) as const
   if (payment.community === null || payment.name === null) return refused('malformed_name')
-  const rules = rulesAtBlock(facts.history, payment.blockMs)
+  const rules = rulesAtBlock(inputs.history, payment.blockMs)
   if (!rules) return refused('not_found')
   if (rules.startsAtMs !== null && payment.blockMs < rules.startsAtMs) return refused('not_active')
-  const price = lowestPrice(facts.history, payment, payment.blockMs)
+  const price = lowestPrice(inputs.history, payment, payment.blockMs)
   if (price === null) return refused('no_price')
   if (payment.amount < price) return refused('underpaid')
-  if (facts.isTaken) return { outcome: 'lost' }
-  return facts.areRequirementsMet ? { outcome: 'registered' } : refused('requirements_not_met')
+  if (inputs.isTaken) return { outcome: 'lost' }
+  return inputs.areRequirementsMet ? { outcome: 'registered' } : refused('requirements_not_met')
 }

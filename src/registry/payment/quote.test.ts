@@ -1,7 +1,7 @@
 import fc from 'fast-check'
 import { describe, expect, it } from 'vitest'
 import { toHex } from '../primitives/bytes.js'
-import { judgePayment, knownUpTo, type Payment, type PaymentTerms, paymentMessageId, quoteId } from './quote.js'
+import { knownUpTo, type PaidQuote, type PaymentTerms, paymentMessageId, quoteId, verifyQuote } from './quote.js'
 
 const bytes32 = fc.uint8Array({ minLength: 32, maxLength: 32 })
 const terms: fc.Arbitrary<PaymentTerms> = fc.record({
@@ -13,7 +13,7 @@ const terms: fc.Arbitrary<PaymentTerms> = fc.record({
   referral: bytes32,
 })
 const KEY = new Uint8Array(32).fill(1)
-const paid = (quoted: PaymentTerms, changes: Partial<Payment> = {}): Payment => ({
+const paid = (quoted: PaymentTerms, changes: Partial<PaidQuote> = {}): PaidQuote => ({
   ...quoted,
   sequence: 1n,
   quoteId: quoteId(KEY, 'mainnet', quoted),
@@ -24,7 +24,7 @@ describe('a payment', () => {
   it('that keeps to its quote is honoured, whatever its sequence', () => {
     fc.assert(
       fc.property(terms, fc.bigInt(0n, 2n ** 64n - 1n), (quoted, sequence) => {
-        expect(judgePayment(KEY, 'mainnet', paid(quoted, { sequence }))).toBe('honoured')
+        expect(verifyQuote(KEY, 'mainnet', paid(quoted, { sequence }))).toBe('honoured')
       }),
     )
   })
@@ -33,15 +33,15 @@ describe('a payment', () => {
     fc.assert(
       fc.property(terms, terms, fc.constantFrom<keyof PaymentTerms>(...TERMS), (quoted, other, term) => {
         fc.pre(!same(quoted[term], other[term]))
-        expect(judgePayment(KEY, 'mainnet', paid(quoted, { [term]: other[term] }))).toBe('foreign')
+        expect(verifyQuote(KEY, 'mainnet', paid(quoted, { [term]: other[term] }))).toBe('foreign')
       }),
     )
     fc.assert(
       fc.property(terms, bytes32, fc.uint8Array({ maxLength: 64 }), (quoted, key, id) => {
-        expect(judgePayment(KEY, 'testnet', paid(quoted))).toBe('foreign')
-        expect(judgePayment(KEY, 'mainnet', paid(quoted, { quoteId: id }))).toBe('foreign')
+        expect(verifyQuote(KEY, 'testnet', paid(quoted))).toBe('foreign')
+        expect(verifyQuote(KEY, 'mainnet', paid(quoted, { quoteId: id }))).toBe('foreign')
         fc.pre(!same(key, KEY))
-        expect(judgePayment(key, 'mainnet', paid(quoted))).toBe('foreign')
+        expect(verifyQuote(key, 'mainnet', paid(quoted))).toBe('foreign')
       }),
     )
   })

@@ -1,16 +1,17 @@
 import { createHmac, timingSafeEqual } from 'node:crypto'
 import { keccak256 } from '../primitives/keccak.js'
 import { NETWORK_CODE, type Network } from '../primitives/network.js'
+import type { QuoteVerdict } from './payment.js'
 
-/** What a quote on Solana offers: who may register which name, for what. */
+/** Terms of a quote on Solana: who may register which name, for what. */
 export interface PaymentTerms {
   /** The payer's key, 32 bytes. */
   payer: Uint8Array
   /** The name's word (see name.ts). */
   name: Uint8Array
-  /** What the bid is worth on the hub, below 2^128. */
+  /** Worth of the bid on the hub, below 2^128. */
   amountWei: bigint
-  /** What has to be paid, below 2^63. */
+  /** Price, below 2^63. */
   lamports: bigint
   /** Seconds since the epoch; the program takes nothing later. */
   expiresAt: bigint
@@ -18,28 +19,22 @@ export interface PaymentTerms {
   referral: Uint8Array
 }
 
-/** A payment as the program's event tells it. */
-export interface Payment extends PaymentTerms {
+/** A paid quote as the program's event shows it. */
+export interface PaidQuote extends PaymentTerms {
   /** The program's own count of payments, from 1. */
   sequence: bigint
   quoteId: Uint8Array
 }
 
-/** Stored in `payments.verdict`. Never renumber. */
-export const PAYMENT_VERDICT = {
-  /** It keeps to a quote of ours. */
-  honoured: 1,
-  /** Its quote id isn't ours, or is of a quote with other terms (less paid, another name). */
-  foreign: 2,
-} as const
-export type PaymentVerdict = keyof typeof PAYMENT_VERDICT
-
 const WORD_BYTES = 32
 export const AMOUNT_BITS = 128n
-/** Lamports are a u64 on chain; ours fit the database's signed column too. */
+/** Lamports are a u64 on chain; ours stay below 2^63. */
 export const LAMPORTS_BITS = 63n
 
-/** One form for one quote: network u8 ‖ payer 32 ‖ name 32 ‖ amount u128 ‖ lamports u64 ‖ expiry i64 ‖ referral 32, big-endian. */
+/**
+ * Canonical bytes of a quote: network u8 ‖ payer 32 ‖ name 32 ‖ amount u128 ‖ lamports u64 ‖ expiry i64 ‖ referral 32,
+ * big-endian.
+ */
 function canonical(network: Network, terms: PaymentTerms): Buffer {
   const { payer, name, referral } = terms
   for (const word of [payer, name, referral])
@@ -54,7 +49,7 @@ function canonical(network: Network, terms: PaymentTerms): Buffer {
 }
 
 /**
- * The id of a quote: HMAC-SHA256 of its terms under the installation's quote key. So no quote has to be stored: a payment that
+ * Id of a quote: HMAC-SHA256 of its terms under the installation's quote key. No quote has to be stored: a payment that
  * carries the id of its own terms was quoted by us, and honours the quote to the lamport.
  * @returns 32 bytes
  * @throws RangeError for words of other lengths and numbers that don't fit the program's arguments
@@ -63,14 +58,14 @@ export const quoteId = (key: Uint8Array, network: Network, terms: PaymentTerms):
   createHmac('sha256', key).update(canonical(network, terms)).digest()
 
 /** Whether a payment keeps to a quote of ours. Never throws for what a chain may hold. */
-export function judgePayment(key: Uint8Array, network: Network, payment: Payment): PaymentVerdict {
+export function verifyQuote(key: Uint8Array, network: Network, payment: PaidQuote): QuoteVerdict {
   const id = quoteId(key, network, payment)
   return payment.quoteId.length === id.length && timingSafeEqual(payment.quoteId, id) ? 'honoured' : 'foreign'
 }
 
 /**
- * The id under which the hub takes a payment once: keccak256(genesis hash 32 ‖ program id 32 ‖ sequence u64 big-endian). Another
- * cluster and another deployment of the program give other ids.
+ * Id under which the hub takes a payment once: keccak256(genesis hash 32 ‖ program id 32 ‖ sequence u64 big-endian).
+ * Another cluster and another deployment of the program give other ids.
  */
 export function paymentMessageId(genesisHash: Uint8Array, programId: Uint8Array, sequence: bigint): Buffer {
   const count = Buffer.alloc(8)
@@ -79,8 +74,8 @@ export function paymentMessageId(genesisHash: Uint8Array, programId: Uint8Array,
 }
 
 /**
- * The id of a payment for a name of a community, of which a program keeps a count of its own: keccak256(genesis hash 32 ‖ program id
- * 32 ‖ "community" ‖ sequence u64 big-endian).
+ * Id of a payment for a community name, which the program counts apart: keccak256(genesis hash 32 ‖ program id 32 ‖
+ * "community" ‖ sequence u64 big-endian).
  */
 export function communityPaymentId(genesisHash: Uint8Array, programId: Uint8Array, sequence: bigint): Buffer {
   const count = Buffer.alloc(8)
@@ -89,9 +84,9 @@ export function communityPaymentId(genesisHash: Uint8Array, programId: Uint8Arra
 }
 
 /**
- * How far payments are known without a gap.
- * @param known every payment up to this sequence is
- * @param beyond sequences that are known too; those that are reached are taken out of it
+ * The last sequence that is known without a gap.
+ * @param known every payment up to this sequence is known
+ * @param beyond sequences that are known too; those that are reached are removed
  */
 export function knownUpTo(known: number, beyond: Set<number>): number {
   let last = known

@@ -113,7 +113,9 @@ describe('names of communities', () => {
     const { payment } = await read(rpc, registrar, 'spl', payer.publicKey)
     const plan = () =>
       rpc.onOneNode((call) =>
-        planRefusal(call, registrar, relay.publicKey, payment!, { commitment: 'confirmed', nowMs: Date.now() }),
+        planRefusal(call, registrar, payment!, {
+          ...{ authority: relay.publicKey, commitment: 'confirmed', nowMs: Date.now() },
+        }),
       )
     const refusal = await plan()
     expect(refusal).toMatchObject({ kind: 'refuse', isPaidBack: true })

@@ -156,10 +156,8 @@ async function settle(
   while (performance.now() - movedMs < STANDSTILL_MS) {
     const { rows } = await pool.query<{ open: number }>(
       `SELECT (SELECT count(*) FROM messages WHERE NOT settled OR NOT confirmed)::int
-            + (SELECT count(*) FROM deliveries WHERE state < 4)::int
-            + (SELECT count(*) FROM payments WHERE NOT settled OR NOT confirmed)::int
-            + (SELECT count(*) FROM payouts WHERE state < 3)::int
-            + (SELECT count(*) FROM community_payments WHERE NOT appended)::int
+            + (SELECT count(*) FROM jobs WHERE state < 4)::int
+            + (SELECT count(*) FROM payments WHERE state < 2)::int
             + (SELECT count(*) FROM facts)::int AS open`,
     )
     const { open } = rows[0]!
@@ -169,7 +167,7 @@ async function settle(
     }
     if (open > 0) quietSince = null
     else quietSince ??= performance.now()
-    // gauges of deliveries are taken every five seconds
+    // gauges of jobs are taken every five seconds
     if (quietSince !== null && performance.now() - quietSince > 6_000) return
     await sleep(250)
   }

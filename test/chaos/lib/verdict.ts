@@ -121,17 +121,17 @@ const secretBreaches = (events: readonly EventItem[], secrets: ReadonlySet<strin
 async function deliveryBreaches({ chains }: ChaosWorld, pool: pg.Pool): Promise<string[]> {
   const breaches: string[] = []
   const open = await pool.query<{ id: string; state: number; reason: string | null }>(
-    'SELECT id::text, state, reason FROM deliveries WHERE state <> 4',
+    'SELECT id::text, state, reason FROM jobs WHERE state <> 4',
   )
   breaches.push(...open.rows.map(({ id, state, reason }) => `delivery ${id} ended in state ${state} (${reason})`))
   const unsettled = await pool.query('SELECT 1 FROM messages WHERE NOT settled OR NOT confirmed')
   if (unsettled.rowCount) breaches.push(`${unsettled.rowCount} messages are not settled`)
   const unpaid = await pool.query<{ n: number }>(
-    `SELECT ((SELECT count(*) FROM payments WHERE NOT settled OR NOT confirmed)
-           + (SELECT count(*) FROM payouts WHERE state <> 3))::int AS n`,
+    `SELECT ((SELECT count(*) FROM payments WHERE kind = 1 AND state < 2)
+           + (SELECT count(*) FROM jobs WHERE kind IN (6, 7) AND state <> 4))::int AS n`,
   )
   if (unpaid.rows[0]!.n > 0) breaches.push(`${unpaid.rows[0]!.n} payments or payouts on Solana have not ended`)
-  const unjudged = await pool.query('SELECT 1 FROM community_payments WHERE NOT appended')
+  const unjudged = await pool.query('SELECT 1 FROM payments WHERE kind = 2 AND state < 2')
   if (unjudged.rowCount) breaches.push(`${unjudged.rowCount} payments for names below the community are not judged`)
   return [...breaches, ...(await nonceBreaches(chains, pool))]
 }
@@ -162,11 +162,7 @@ async function moneyBreaches({ hub }: ChaosWorld): Promise<string[]> {
 }
 
 /** Gauges that have to be 0 once all is quiet. */
-const QUIET = [
-  /^clusterd_deliveries\{.*state="(queued|signed|sent|included)"/,
-  /^clusterd_payouts\{/,
-  /^clusterd_(refunds_owed|relayer_nonce_gaps|stranded_packets|parked_deliveries|chain_halted)\{/,
-]
+const QUIET = [/^clusterd_outbox_jobs\{/, /^clusterd_(refunds_owed|relayer_nonce_gaps|stuck_packets|chain_halted)\{/]
 
 async function metricBreaches({ stack }: ChaosWorld): Promise<string[]> {
   const text = await (await fetch(`${stack.ops}/metrics`)).text()

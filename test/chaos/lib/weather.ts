@@ -27,7 +27,7 @@ const FAIL_POINTS = [
   'relay.sent',
   'relay.included',
   'relay.reorged',
-  'relay.delivered',
+  'relay.confirmed',
   'payout.queued',
   'payout.sign',
   'payout.broadcast',

@@ -32,9 +32,9 @@ describe('logs of a payments contract', () => {
   it('are payments, each a Bid with the Held behind it', () => {
     const [payment, ...others] = read(bid(3), held(4))
     expect(others).toEqual([])
-    expect({ ...payment, paymentId: toHex(payment!.paymentId), payer: toHex(payment!.payer) }).toMatchObject({
-      ...{ paymentId: ID, block: 7, logIndex: 3, payer: `0x01${'11'.repeat(20)}`, token: PAYER, amount: 5n },
-      ...{ recipient: HUB, referral: null, paidMs: 9_000, heldUntilMs: 3_600_000 },
+    expect({ ...payment, id: toHex(payment!.id), payer: toHex(payment!.payer) }).toMatchObject({
+      ...{ id: ID, block: 7, sequence: 3, payer: `0x01${'11'.repeat(20)}`, money: { token: PAYER, amount: 5n } },
+      ...{ referral: null, paidMs: 9_000, target: { recipient: HUB, heldUntilMs: 3_600_000 } },
     })
     expect(read(bid(3), held(4), bid(7), held(8))).toHaveLength(2)
   })
@@ -65,6 +65,6 @@ describe('logs of a payments contract', () => {
     }
     const found = await decodeLogs(never, { ...ours, chain: 1 }, logs, () => 9_000)
     expect(found).toMatchObject({ entries: [], received: [], sent: [] })
-    expect(found.payments.map(({ logIndex }) => logIndex)).toEqual([3])
+    expect(found.payments.map(({ sequence }) => sequence)).toEqual([3])
   })
 })

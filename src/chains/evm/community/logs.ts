@@ -1,6 +1,6 @@
 import { toEventSelector } from 'viem'
-import type { MadePayment } from '../../../registry/journal/madePayment.js'
 import { decodePaymentLog } from '../../../registry/payment/decide.js'
+import type { CommunityNameTarget, Payment } from '../../../registry/payment/payment.js'
 import { addressOfWord } from '../../../registry/primitives/address.js'
 import { fromHex, wordToBigInt } from '../../../registry/primitives/bytes.js'
 import { RpcError } from '../../rpc/errors.js'
@@ -9,6 +9,8 @@ import type { RawLog } from '../logs.js'
 /** Event topics of the payments contract (ICommunityPayments.sol); no argument is indexed. */
 export const PAYMENT_TOPIC = toEventSelector('Bid(bytes32,uint256,address,uint256,address,bytes32,bytes32,bytes32)')
 export const HELD_TOPIC = toEventSelector('Held(bytes32,uint64)')
+
+type CommunityPayment = Payment<CommunityNameTarget>
 
 const PAYMENT_BYTES = 8 * 32
 const HELD_BYTES = 2 * 32
@@ -19,8 +21,8 @@ const HELD_BYTES = 2 * 32
  * @param timeOf a log's block time, milliseconds
  * @throws RpcError transient where a node gave one log of a pair without the other
  */
-export function readPayments(logs: readonly RawLog[], timeOf: (log: RawLog) => number): MadePayment[] {
-  const payments: MadePayment[] = []
+export function readPayments(logs: readonly RawLog[], timeOf: (log: RawLog) => number): CommunityPayment[] {
+  const payments: CommunityPayment[] = []
   let bid: RawLog | null = null
   for (const log of logs) {
     if (isOf(log, PAYMENT_TOPIC, PAYMENT_BYTES)) {
@@ -48,24 +50,26 @@ const unpaired = ({ blockNumber, transactionHash }: RawLog): RpcError =>
     `eth_getLogs: a payment has two logs, block ${Number(blockNumber)} came with one (${transactionHash}); is \`communityPayments\` our contract?`,
   )
 
-function paymentOf(bid: RawLog, held: RawLog, paidMs: number): MadePayment {
+function paymentOf(bid: RawLog, held: RawLog, paidMs: number): CommunityPayment {
   const words = fromHex(bid.data)
   const { token, amount, recipient, referral } = decodePaymentLog(words)
   const heldWords = fromHex(held.data)
   return {
-    paymentId: heldWords.subarray(0, 32),
+    id: heldWords.subarray(0, 32),
     tx: fromHex(bid.transactionHash),
     block: Number(bid.blockNumber),
     blockHash: fromHex(bid.blockHash),
-    logIndex: Number(bid.logIndex),
+    sequence: Number(bid.logIndex),
     payer: addressOfWord(words.subarray(0, 32)),
-    token,
-    amount,
-    recipient,
-    community: words.subarray(160, 192),
-    name: words.subarray(192, 224),
+    money: { token, amount },
+    target: {
+      kind: 'communityName',
+      recipient,
+      community: words.subarray(160, 192),
+      name: words.subarray(192, 224),
+      heldUntilMs: Number(wordToBigInt(heldWords.subarray(32))) * 1_000,
+    },
     referral,
     paidMs,
-    heldUntilMs: Number(wordToBigInt(heldWords.subarray(32))) * 1_000,
   }
 }

@@ -7,44 +7,45 @@ import { areOpenTokenAccounts, associatedTokenAddress } from '../tokens.js'
 import type { CommunityOutcome } from './events.js'
 import { type CommunityPaymentAccount, type CommunityPaymentKey, createCommunityProgram } from './program.js'
 
-/** A payment for a name of a community, as it was counted: its payer may have paid for the name again. */
+/** A payment for a community name by its count: the payer may have paid for the name again. */
 export interface CountedPayment extends CommunityPaymentKey {
   sequence: bigint
 }
 
-/** What there is to do so that a payment is given back. The relay authority signs. */
+/** The next step of a refund; the relay authority signs. */
 export type RefusalStep =
-  /** It is held. `isPaidBack`: the money goes back in the same transaction; else it waits for its payer. */
+  /** The payment is held. `isPaidBack`: the money goes back in the same transaction; else it waits for its payer. */
   | { kind: 'refuse'; instructions: TransactionInstruction[]; isPaidBack: boolean }
-  /** It was refused, and its money can go now. */
+  /** The payment was refused, and its money can go now. */
   | { kind: 'pay_back'; instructions: TransactionInstruction[] }
-  /** It was refused; its payer has no account that takes the token. Making one is up to the payer. */
+  /** The payment was refused; its payer has no account that takes the token, and has to make one. */
   | { kind: 'waiting' }
-  /** The hold is over: it is its recipient's. */
+  /** The hold is over: the money is the recipient's. */
   | { kind: 'over' }
-  /** It is paid out, see `findCommunityOutcome`. */
+  /** The money is paid out, see `findCommunityOutcome`. */
   | { kind: 'gone' }
 
 export interface RefusalLook {
+  /** The relay authority's key. */
+  authority: PublicKey
   commitment: Commitment
   /** The program goes by the cluster's clock, which may be some seconds away. */
   nowMs: number
-  /** As believed in a slot not before. */
+  /** The answer is as confirmed in a slot not before. */
   minSlot?: number
-  /** Refuses without paying back: nothing of the payer's can stand in the way of that. */
+  /** Refuses without paying back: nothing of the payer's can make that fail. */
   isAlone?: boolean
 }
 
 /**
- * Looks at a payment that is to be given back.
+ * Looks at a payment that is to be refunded.
  * @throws RpcError (transient) for a node that is before `minSlot`
  */
 export async function planRefusal(
   call: Call,
   registrar: Registrar,
-  relayAuthority: PublicKey,
   payment: CountedPayment,
-  { commitment, nowMs, minSlot = 0, isAlone = false }: RefusalLook,
+  { authority, commitment, nowMs, minSlot = 0, isAlone = false }: RefusalLook,
 ): Promise<RefusalStep> {
   const program = createCommunityProgram(registrar)
   const [account] = await readCommunityPayments(call, registrar, [payment], { commitment, minSlot })
@@ -53,11 +54,11 @@ export async function planRefusal(
   const isPaidBack = !isAlone && (await canBePaidBack(call, registrar, account, commitment))
   const release = isPaidBack ? [program.release(account, account.payer)] : []
   if (account.isRefused) return isPaidBack ? { kind: 'pay_back', instructions: release } : { kind: 'waiting' }
-  const refuse = program.refuse(relayAuthority, account, account.sequence)
+  const refuse = program.refuse(authority, account, account.sequence)
   return { kind: 'refuse', instructions: [refuse, ...release], isPaidBack }
 }
 
-/** SOL always can; tokens where neither the vault is frozen nor the payer's associated account, and that is there. */
+/** SOL always can; a token where the payer's associated account exists and neither it nor the vault is frozen. */
 async function canBePaidBack(
   call: Call,
   registrar: Registrar,
@@ -76,7 +77,7 @@ async function canBePaidBack(
 /** Transactions of a payment's account to look through: few ever mention it. */
 const PAGE = 50
 
-/** What became of a payment's money, newest first: null where the node shows nothing of it. */
+/** The last outcome of a payment's money; null where the node shows none. */
 export async function findCommunityOutcome(
   call: Call,
   registrar: Registrar,

@@ -1,7 +1,7 @@
 import type pg from 'pg'
 import { NETWORK_CODE, type Network } from '../../../registry/primitives/network.js'
 import type { ChainRow } from '../../chains.js'
-import { asRefused, placesOfRefused, queueRefusalsAgain } from '../../outbox/communityRefusals.js'
+import { asRefused, positionsOfRefused, requeueRefusals } from '../../outbox/refusals.js'
 import { LOCK_CLASS, REWIND_LOCK } from '../../pg/leader.js'
 import { notify } from '../../pg/notify.js'
 import { leaf, type PartitionedTable, STATE_TABLES } from '../../pg/partitions.js'
@@ -68,7 +68,7 @@ export async function rewind(pool: pg.Pool, target: RewindTarget, options: Rewin
       target,
       options,
       done: 0,
-      refused: await placesOfRefused(writer, network),
+      refused: await positionsOfRefused(writer, network),
     }
     await clear(rebuild)
     await createTables(rebuild)
@@ -195,13 +195,13 @@ async function switchOver(rebuild: Rebuild): Promise<RewindReport> {
   const end = await liveSeq(writer, network, 'FOR UPDATE')
   while (rebuild.done < end) await foldBatch(rebuild)
   // behind the lock no relayer begins another
-  for (const place of await placesOfRefused(writer, network))
+  for (const place of await positionsOfRefused(writer, network))
     if (!rebuild.refused.has(place))
       throw new Error('a payment for a community name was given back meanwhile: run it again.')
   const report = await readReport(writer, target, reportTables(rebuild))
   await rewindRows(writer, target)
   await switchTables(writer, network, schema, STATE_TABLES)
-  await queueRefusalsAgain(writer, network, head.generation + 1, Date.now())
+  await requeueRefusals(writer, network, head.generation + 1, Date.now())
   // the epoch makes the process that leads the indexing stop and take over anew
   const { rowCount } = await writer.query(
     `UPDATE public.journal_heads h SET generation = n.generation, seq = n.seq, public_seq = n.public_seq, at_ms = n.at_ms,

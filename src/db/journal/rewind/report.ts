@@ -100,11 +100,11 @@ export async function readReport(client: pg.ClientBase, target: RewindTarget, ta
     ),
     verdicts: await count(`FROM tracked_txs WHERE ${verdictsFrom}`, [code, row.chain, ...verdictTimes(target)]),
     deliveries: await sample<{ id: number }, { id: number }>(
-      `SELECT d.id FROM deliveries d WHERE ${endedFrom} ORDER BY d.id`,
+      `SELECT j.id FROM jobs j WHERE ${endedFrom} ORDER BY j.id`,
       ({ id }) => ({ id }),
       endedValues(target),
     ),
-    payments: await count(`FROM community_payments WHERE ${takenBack}`, from),
+    payments: await count(`FROM payments WHERE ${takenBack}`, from),
     messages: isHub
       ? await count('FROM received WHERE network = $1 AND block >= $2', [code, block])
       : await count(`FROM messages m WHERE ${vanishing}`, from),

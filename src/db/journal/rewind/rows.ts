@@ -1,5 +1,8 @@
 import type pg from 'pg'
+import { JOB_STATE } from '../../../registry/outbox.js'
+import { PAYMENT_STATE } from '../../../registry/payment/payment.js'
 import { NETWORK_CODE, type Network } from '../../../registry/primitives/network.js'
+import { REOPENED, UNSENT } from '../../outbox/refusals.js'
 import { leaf, type PartitionedTable } from '../../pg/partitions.js'
 import type { RewindTarget } from './index.js'
 
@@ -54,17 +57,20 @@ export async function rewindRows(client: pg.ClientBase, target: RewindTarget): P
   ])
   await reopenDeliveries(client, target)
   // they come back with their blocks; what was given back of them is known by their ids
-  await client.query(`DELETE FROM community_payments WHERE ${takenBack}`, from)
+  await client.query(`DELETE FROM payments WHERE ${takenBack}`, from)
   if (target.isHub) {
     await client.query('DELETE FROM received WHERE network = $1 AND (block >= $2 OR NOT confirmed)', [code, block])
   } else {
-    await client.query(`DELETE FROM deliveries d USING messages m WHERE ${unsent('d')} AND ${vanishing}`, from)
+    await client.query(
+      `DELETE FROM jobs j USING messages m WHERE j.network = m.network AND j.subject = m.guid AND ${UNSENT} AND ${vanishing}`,
+      from,
+    )
     await client.query(`DELETE FROM messages m WHERE ${vanishing}`, from)
   }
 }
 
 /** Payments for community names that are read anew: parameters network, chain, block. */
-export const takenBack = 'network = $1 AND chain = $2 AND (block >= $3 OR NOT confirmed)'
+export const takenBack = `network = $1 AND chain = $2 AND (block >= $3 OR state = ${PAYMENT_STATE.seen})`
 
 /** Verdicts that may rest on the blocks: parameters network, chain, and the two times of `verdictTimes`. */
 export const verdictsFrom = `network = $1 AND chain = $2 AND (verdict IS NOT NULL OR replaced_by IS NOT NULL)
@@ -75,17 +81,13 @@ export const verdictTimes = ({ parentMs }: RewindTarget): [mined: number, replac
   parentMs - REPLACED_WITHIN_MS,
 ]
 
-/** Nothing of it has left: it is queued anew when its message is there again. */
-const unsent = (d: string): string =>
-  `${d}.network = m.network AND ${d}.guid = m.guid AND ${d}.state IN (0, 5) AND ${d}.nonce IS NULL`
-
 /**
  * Messages of a spoke that are read anew: parameters network, chain, block. Those that the hub has, or may have, taken stay as
  * they are, since the hub decides about them: their deliveries go on.
  */
 export const vanishing = `m.network = $1 AND m.chain = $2 AND (m.block >= $3 OR NOT m.confirmed)
   AND NOT EXISTS (SELECT 1 FROM received r WHERE r.network = m.network AND r.guid = m.guid)
-  AND NOT EXISTS (SELECT 1 FROM deliveries x WHERE x.network = m.network AND x.guid = m.guid AND NOT (x.state IN (0, 5) AND x.nonce IS NULL))`
+  AND NOT EXISTS (SELECT FROM jobs j WHERE j.network = m.network AND j.subject = m.guid AND NOT (${UNSENT}))`
 
 /** Messages of a spoke that stay though their block is read anew: parameters network, chain, block. */
 export const staying = `m.network = $1 AND m.chain = $2 AND m.block >= $3 AND NOT (${vanishing})`
@@ -94,10 +96,10 @@ export const staying = `m.network = $1 AND m.chain = $2 AND m.block >= $3 AND NO
  * Deliveries that ended in a block of the chain that is taken back, or may have: parameters by `endedValues`. Where an end was seen
  * at once, its block isn't stored.
  */
-export const endedFrom = `d.network = $1 AND d.chain = $2 AND d.state = 4 AND (
-  (d.included->>'block')::int8 >= $3
-  OR d.included IS NULL AND d.updated_ms >= $4
-  OR EXISTS (SELECT 1 FROM received r WHERE r.network = d.network AND r.guid = d.guid AND r.block >= $3))`
+export const endedFrom = `j.network = $1 AND j.chain = $2 AND j.state = ${JOB_STATE.confirmed} AND (
+  (j.included->>'block')::int8 >= $3
+  OR j.included IS NULL AND j.updated_ms >= $4
+  OR EXISTS (SELECT FROM received r WHERE r.network = j.network AND r.guid = j.subject AND r.block >= $3))`
 
 export const endedValues = ({ row, block, parentMs }: RewindTarget): unknown[] => [
   NETWORK_CODE[row.network],
@@ -112,8 +114,7 @@ export const endedValues = ({ row, block, parentMs }: RewindTarget): unknown[] =
  */
 async function reopenDeliveries(client: pg.ClientBase, target: RewindTarget): Promise<void> {
   await client.query(
-    `UPDATE deliveries d SET state = CASE WHEN d.nonce IS NULL THEN 0 ELSE 3 END, next_ms = 0, version = d.version + 1
-     WHERE ${endedFrom}`,
+    `UPDATE jobs j SET state = ${REOPENED}, next_ms = 0, version = j.version + 1 WHERE ${endedFrom}`,
     endedValues(target),
   )
   if (!target.isHub) return

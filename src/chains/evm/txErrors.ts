@@ -1,0 +1,121 @@
+/** What a node's error means for a transaction. */
+export type TxErrorClass =
+  /** The node has this very transaction already: as good as sent. */
+  | 'known'
+  /** The nonce is used by one of the job's transactions, or by another's. */
+  | 'used'
+  /** The fees are too low. */
+  | 'fee'
+  /** The call fails now and may go through later (a paused hub). */
+  | 'revert'
+  /** No node will ever take this transaction. */
+  | 'permanent'
+  /** Anything else: worth another attempt. */
+  | 'transient'
+
+/** A failure as it is stored and shown: never a node's own words, which may carry the RPC URL and its key. */
+export interface TxFailure {
+  class: TxErrorClass
+  /** snake_case, one of the table's. */
+  reason: string
+}
+
+/**
+ * Wordings of geth (and its kin: bor, bsc, coreth, op-geth, nitro), erigon, nethermind, besu, reth, anvil and of what
+ * large providers put in front of them. The first line that matches counts.
+ */
+const TABLE: readonly (readonly [TxErrorClass, string, RegExp])[] = [
+  // geth "already known", erigon "existing tx with same hash", nethermind "AlreadyKnown", besu "Known transaction",
+  // anvil "transaction already imported", parity's kin "with the same hash was already imported"
+  [
+    'known',
+    'already_known',
+    /already[ _]?known|known transaction|already imported|tx with same hash|already in (the )?mempool/i,
+  ],
+  // nethermind "OldNonce"
+  ['used', 'nonce_too_low', /nonce (is )?too low|old ?nonce|nonce has already been used|nonce already (used|mined)/i],
+  // nethermind "NonceGap", besu "Nonce too distant", "Transaction nonce too far in the future"
+  [
+    'transient',
+    'nonce_too_high',
+    /nonce (is )?too high|nonce ?gap|gapped-nonce|nonce too (distant|far)|too far in the future|lower nonce exists/i,
+  ],
+  // a replacement: geth and kin, erigon "could not replace existing tx", nethermind "ReplacementNotAllowed", parity's
+  // kin "another transaction with same nonce in the queue"
+  [
+    'fee',
+    'replacement_underpriced',
+    /replacement (transaction|tx|fee|gas)?.*(underpriced|too low|not ?allowed)|replacement ?not ?allowed|could not replace|another transaction with same nonce|future transaction tries to replace/i,
+  ],
+  [
+    'fee',
+    'underpriced',
+    /underpriced|fee ?too ?low|less than block base fee|(below|lower than) (the )?(current |block )?base ?fee|below configured minimum|gas price (supplied )?(is )?(too low|below)|tip (cap )?.{0,30}(below|minimum needed)|base fee exceeds|max fee per gas too low|gasfeecap.*less than/i,
+  ],
+  [
+    'transient',
+    'insufficient_funds',
+    /insufficient ?funds|exceeds account balance|insufficient balance|does not have enough funds|gas required exceeds allowance/i,
+  ],
+  [
+    'transient',
+    'pool_full',
+    /(tx|transaction )?pool is full|sub-pool is full|too many (pending )?transactions|account limit exceeded|in-flight transaction limit|queue is full/i,
+  ],
+  [
+    'transient',
+    'rate_limited',
+    /rate limit|too many requests|\b429\b|request limit|limit exceeded|exceeds defined limit|capacity|throttl|request rate/i,
+  ],
+  ['revert', 'out_of_gas', /out of gas|gas too low to|gas required exceeds/i],
+  ['revert', 'reverted', /revert|invalid opcode|bad instruction|stack underflow|always failing transaction/i],
+  [
+    'permanent',
+    'gas_limit',
+    /intrinsic gas|exceeds block gas limit|gas limit (is )?(too high|exceeded)|gas limit too high|gaslimitexceeded|exceeds the gas limit|transaction gas limit/i,
+  ],
+  ['permanent', 'fee_cap_of_node', /exceeds the configured cap|fee cap exceeded/i],
+  ['permanent', 'wrong_chain', /chain ?id|replay-protected|wrong network/i],
+  [
+    'permanent',
+    'malformed_transaction',
+    /invalid sender|invalid signature|sender (is )?not an eoa|sender ?is ?contract|oversized data|max ?tx ?size|\brlp\b|transaction type not supported|priority fee per gas higher|tip (above|higher than)|negative value|uint64 overflow|int256overflow|initcode|nonce has max value|could not decode/i,
+  ],
+]
+
+/** Codes say what a wording may not. */
+const REVERT_CODE = 3
+const HTTP_TOO_MANY = 429
+const METHOD_NAME = /\beth_\w+/g
+const UNREACHABLE: TxFailure = { class: 'transient', reason: 'unreachable' }
+
+interface ErrorShape {
+  name?: unknown
+  message?: unknown
+  details?: unknown
+  code?: unknown
+  status?: unknown
+  cause?: unknown
+}
+
+/** Classifies whatever a transport threw. An unknown wording is transient: no job is given up for new words. */
+export function classifyTxError(error: unknown): TxFailure {
+  const chain = causes(error)
+  // viem puts URL and request into the further lines of its messages: they are no node's words
+  const said = chain.map(({ details, message }) => `${details ?? ''}\n${String(message ?? '').split('\n')[0]}`)
+  // neither is the name of the method that failed: "eth_chainId" says nothing of the transaction's chain
+  const text = said.join('\n').replace(METHOD_NAME, '')
+  // a node of another chain than configured is no fault of the transaction either
+  if (chain.some(({ name }) => name === 'WrongChainError')) return UNREACHABLE
+  if (chain.some(({ status }) => status === HTTP_TOO_MANY)) return { class: 'transient', reason: 'rate_limited' }
+  const line = TABLE.find(([, , wording]) => wording.test(typeof error === 'string' ? error : text))
+  if (line) return { class: line[0], reason: line[1] }
+  if (chain.some(({ code }) => code === REVERT_CODE)) return { class: 'revert', reason: 'reverted' }
+  return UNREACHABLE
+}
+
+function causes(error: unknown): ErrorShape[] {
+  const chain: ErrorShape[] = []
+  for (let e = error; e && typeof e === 'object' && chain.length < 8; e = (e as ErrorShape).cause) chain.push(e)
+  return chain
+}

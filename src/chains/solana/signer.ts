@@ -1,0 +1,343 @@
+import { Keypair, PublicKey, Transaction, type TransactionInstruction } from '@solana/web3.js'
+import type { BlockhashTx, ParkReason } from '../../registry/outbox.js'
+import { REFUND_WINDOW_ENDED } from '../../registry/outbox.js'
+import type { CommunityNameTarget, Payment } from '../../registry/payment/payment.js'
+import { causesOf, RpcError } from '../rpc/errors.js'
+import type { Call } from '../rpc/nodes.js'
+import type { Commitment, SolanaRpc } from '../rpc/solana.js'
+import { type CountedPayment, findCommunityOutcome, planRefusal, type RefusalLook } from './community/refusal.js'
+import type { RawTransaction } from './decodeTransaction.js'
+import { signatureText } from './reads.js'
+import { type BigNumber, type PaymentAccount, type Registrar, registrarCoder, registrarIdl } from './registrar.js'
+
+/** Finds a payment's account, and tells the payment apart from later ones under the same quote. */
+export interface PaymentKey {
+  quoteId: Uint8Array
+  sequence: bigint
+}
+
+/** A payment that a transaction closes; the rent goes to its payer, 32 bytes. */
+export type ClosedPayment = Pick<PaymentKey, 'quoteId'> & { payer: Uint8Array }
+
+/** A transaction in a block; `error` null when it succeeded. */
+export interface TxStatus {
+  isConfirmed: boolean
+  /** snake_case: an error of the program's IDL, or the runtime's own. */
+  error: string | null
+}
+
+/** What the cluster shows of a payment whose job may be done. Signatures are base58. */
+export type PaymentView =
+  /** The job can be done. `refusal`: the instructions that refuse a payment for a community name. */
+  | { is: 'held'; refusal: readonly TransactionInstruction[] | null }
+  /** Somebody has done the job; null where no transaction of its own was needed. */
+  | { is: 'done'; signature: string | null }
+  /** The job can't be done any more. */
+  | {
+      is: 'lost'
+      reason: Extract<ParkReason, `${string}_elsewhere` | typeof REFUND_WINDOW_ENDED>
+      signature: string | null
+    }
+  /** The payment is closed and the node doesn't know by whom. */
+  | { is: 'unknown' }
+
+/** The relay authority's hand on a cluster: confirmed facts about payments, and transactions that close them. */
+export interface SolanaSigner {
+  readonly authority: PublicKey
+  /** Lamports for fees. */
+  balance(): Promise<bigint>
+  /**
+   * Statuses of transactions by signature. Height and slot of the newest confirmed block are read before, from the same
+   * node.
+   * @throws ChainUnavailableError, as all methods that ask
+   */
+  statuses(hashes: readonly string[]): Promise<{ height: number; slot: number; statuses: (TxStatus | null)[] }>
+  /** Whether payments are held, as confirmed in a slot not before `minSlot`. */
+  areHeld(payments: readonly PaymentKey[], minSlot: number): Promise<boolean[]>
+  /** What a payment that is held no more means for its settlement or refund. */
+  closing(kind: 'settle' | 'refund', payment: PaymentKey): Promise<PaymentView>
+  /** Signs; nothing is sent. Several payments settle in one transaction, each refund has its own. */
+  sign(kind: 'settle' | 'refund', payments: readonly ClosedPayment[]): Promise<BlockhashTx>
+  /** What a payment for a community name means for its refusal. */
+  lookAtRefusal(
+    payment: Payment<CommunityNameTarget>,
+    look: Omit<RefusalLook, 'commitment' | 'authority'>,
+  ): Promise<PaymentView>
+  /** Signs what `lookAtRefusal` asks for; nothing is sent. */
+  signRefusal(instructions: readonly TransactionInstruction[]): Promise<BlockhashTx>
+  /** Sends signed bytes (base64), again where need be. @returns why the node refused them, null when it took them */
+  send(raw: string): Promise<string | null>
+}
+
+/** The most that getMultipleAccounts and getSignatureStatuses take. */
+const ACCOUNTS_AT_ONCE = 100
+/** Transactions of a payment's account to look through: few ever mention it. */
+const CLOSING_PAGE = 50
+
+export interface SolanaSignerOptions {
+  rpc: SolanaRpc
+  registrar: Registrar
+  commitment: Commitment
+  /** The relay authority's key, 64 bytes. */
+  secretKey: Uint8Array
+}
+
+export function createSolanaSigner({ rpc, registrar, commitment, secretKey }: SolanaSignerOptions): SolanaSigner {
+  const key = Keypair.fromSecretKey(secretKey)
+  const authority = key.publicKey
+  const cluster: Cluster = { registrar, commitment }
+
+  const sign = async (instructions: readonly TransactionInstruction[]): Promise<BlockhashTx> => {
+    const options = [{ commitment }]
+    const { value } = await rpc.call<{ value: LatestBlockhash }>('getLatestBlockhash', options)
+    return signTransaction(key, value, instructions)
+  }
+
+  return {
+    authority,
+    async balance() {
+      const { value } = await rpc.call<{ value: number }>('getBalance', [authority.toBase58(), { commitment }])
+      return BigInt(value)
+    },
+    statuses: (hashes) =>
+      rpc.onOneNode(async (call) => {
+        const { blockHeight, absoluteSlot } = await call<EpochInfo>('getEpochInfo', [{ commitment }])
+        const statuses = await inPages(hashes, (page) => readStatuses(call, page, commitment))
+        return { height: blockHeight, slot: absoluteSlot, statuses }
+      }),
+    areHeld: (payments, minSlot) =>
+      rpc.onOneNode((call) => inPages(payments, (page) => readHeld(call, cluster, page, minSlot))),
+    closing: (kind, payment) =>
+      rpc.onOneNode(async (call) => closingView(kind, await findClosing(call, cluster, payment))),
+    sign: (kind, payments) => sign(closingInstructions(registrar, authority, kind, payments)),
+    lookAtRefusal: (payment, look) =>
+      rpc.onOneNode((call) => refusalView(call, cluster, counted(payment), { ...look, commitment, authority })),
+    signRefusal: sign,
+    send: (raw) => rpc.onOneNode((call) => send(call, raw, commitment)),
+  }
+}
+
+function closingInstructions(
+  registrar: Registrar,
+  authority: PublicKey,
+  kind: 'settle' | 'refund',
+  payments: readonly ClosedPayment[],
+): TransactionInstruction[] {
+  const closed = payments.map(({ quoteId, payer }) => ({ quoteId, payer: new PublicKey(payer) }))
+  return kind === 'settle'
+    ? [registrar.settle(authority, closed)]
+    : closed.map((payment) => registrar.refund(authority, payment))
+}
+
+/** A program's payments, as far as a commitment shows them. */
+interface Cluster {
+  registrar: Registrar
+  commitment: Commitment
+}
+
+interface LatestBlockhash {
+  blockhash: string
+  lastValidBlockHeight: number
+}
+
+interface EpochInfo {
+  absoluteSlot: number
+  blockHeight: number
+}
+
+async function inPages<T, R>(items: readonly T[], read: (page: readonly T[]) => Promise<R[]>): Promise<R[]> {
+  const pages: Promise<R[]>[] = []
+  for (let i = 0; i < items.length; i += ACCOUNTS_AT_ONCE) pages.push(read(items.slice(i, i + ACCOUNTS_AT_ONCE)))
+  return (await Promise.all(pages)).flat()
+}
+
+function signTransaction(
+  key: Keypair,
+  { blockhash, lastValidBlockHeight }: LatestBlockhash,
+  instructions: readonly TransactionInstruction[],
+): BlockhashTx {
+  const tx = new Transaction({ feePayer: key.publicKey, blockhash, lastValidBlockHeight }).add(...instructions)
+  tx.sign(key)
+  const raw = tx.serialize().toString('base64')
+  return { hash: signatureText(tx.signature!), raw, lastValidHeight: lastValidBlockHeight }
+}
+
+interface RawStatus {
+  confirmationStatus: 'processed' | Commitment | null
+  err: unknown
+}
+
+async function readStatuses(
+  call: Call,
+  hashes: readonly string[],
+  commitment: Commitment,
+): Promise<(TxStatus | null)[]> {
+  const { value } = await call<{ value: (RawStatus | null)[] }>('getSignatureStatuses', [
+    hashes,
+    { searchTransactionHistory: true },
+  ])
+  return hashes.map((_, i) => {
+    const status = value[i]
+    if (!status) return null
+    const { confirmationStatus, err } = status
+    const isConfirmed = confirmationStatus === 'finalized' || confirmationStatus === commitment
+    return { isConfirmed, error: err === null ? null : errorName(err) }
+  })
+}
+
+interface RawAccounts {
+  context: { slot: number }
+  value: ({ data: [string, 'base64']; owner: string } | null)[]
+}
+
+async function readHeld(
+  call: Call,
+  { registrar, commitment }: Cluster,
+  payments: readonly PaymentKey[],
+  minSlot: number,
+): Promise<boolean[]> {
+  const { context, value } = await call<RawAccounts>('getMultipleAccounts', [
+    payments.map(({ quoteId }) => registrar.payment(quoteId).toBase58()),
+    { commitment, encoding: 'base64', minContextSlot: minSlot },
+  ])
+  if (context.slot < minSlot)
+    throw new RpcError('transient', `getMultipleAccounts: the node is at slot ${context.slot}, before ${minSlot}`)
+  return payments.map(({ sequence }, i) => paymentIn(registrar, value[i])?.sequence === sequence)
+}
+
+/** The payment in an account; a closed quote may be paid again, and then holds another payment. */
+const paymentIn = (registrar: Registrar, account: RawAccounts['value'][number] | undefined): PaymentAccount | null =>
+  account?.owner === registrar.programId.toBase58()
+    ? registrar.decodePayment(Buffer.from(account.data[0], 'base64'))
+    : null
+
+type Closing = { kind: 'settle' | 'refund'; signature: string }
+
+function closingView(kind: Closing['kind'], closing: Closing | null): PaymentView {
+  if (!closing) return { is: 'unknown' }
+  const { signature } = closing
+  if (closing.kind === kind) return { is: 'done', signature }
+  return { is: 'lost', reason: closing.kind === 'settle' ? 'settled_elsewhere' : 'refunded_elsewhere', signature }
+}
+
+async function findClosing(
+  call: Call,
+  { registrar, commitment }: Cluster,
+  { quoteId, sequence }: PaymentKey,
+): Promise<Closing | null> {
+  const address = registrar.payment(quoteId).toBase58()
+  const listed = await call<{ signature: string; err: unknown }[]>('getSignaturesForAddress', [
+    address,
+    { commitment, limit: CLOSING_PAGE },
+  ])
+  for (const { signature } of listed.filter(({ err }) => err === null)) {
+    const options = { commitment, encoding: 'json', maxSupportedTransactionVersion: 0 }
+    const tx = await call<RawTransaction | null>('getTransaction', [signature, options])
+    const kind = closingIn(tx?.meta?.logMessages ?? [], sequence)
+    if (kind) return { kind, signature }
+  }
+  return null
+}
+
+const counted = ({ payer, sequence, target }: Payment<CommunityNameTarget>): CountedPayment => ({
+  payer: new PublicKey(payer.subarray(1)),
+  community: target.community,
+  name: target.name,
+  sequence: BigInt(sequence),
+})
+
+async function refusalView(
+  call: Call,
+  { registrar, commitment }: Cluster,
+  payment: CountedPayment,
+  look: RefusalLook,
+): Promise<PaymentView> {
+  const step = await planRefusal(call, registrar, payment, look)
+  switch (step.kind) {
+    case 'refuse':
+    case 'pay_back':
+      return { is: 'held', refusal: step.instructions }
+    case 'waiting':
+      return { is: 'done', signature: null }
+    case 'over':
+      return { is: 'lost', reason: REFUND_WINDOW_ENDED, signature: null }
+    case 'gone': {
+      const found = await findCommunityOutcome(call, registrar, payment, commitment)
+      if (!found) return { is: 'unknown' }
+      const { kind, signature } = found
+      return kind === 'released' ? { is: 'lost', reason: REFUND_WINDOW_ENDED, signature } : { is: 'done', signature }
+    }
+  }
+}
+
+const DATA = 'Program data: '
+const CLOSING_EVENTS: Readonly<Record<string, 'settle' | 'refund'>> = {
+  PaymentSettled: 'settle',
+  PaymentRefunded: 'refund',
+}
+
+/** Only the relay authority can have closed it, so its events need no further proof. */
+function closingIn(logs: readonly string[], sequence: bigint): 'settle' | 'refund' | null {
+  for (const line of logs) {
+    const event = line.startsWith(DATA) ? decodeEvent(line.slice(DATA.length)) : null
+    const kind = event && CLOSING_EVENTS[event.name]
+    if (kind && String((event.data as { sequence: BigNumber }).sequence) === String(sequence)) return kind
+  }
+  return null
+}
+
+function decodeEvent(base64: string): { name: string; data: unknown } | null {
+  try {
+    return registrarCoder.events.decode(base64)
+  } catch {
+    return null
+  }
+}
+
+/** JSON-RPC code of a transaction that fails its simulation. */
+const SIMULATION_FAILED = -32_002
+const ALREADY_PROCESSED = 'already_processed'
+
+async function send(call: Call, raw: string, commitment: Commitment): Promise<string | null> {
+  try {
+    await call<string>('sendTransaction', [raw, { encoding: 'base64', preflightCommitment: commitment }])
+    return null
+  } catch (error) {
+    const said = simulationError(error)
+    if (said === null) throw error
+    return said === ALREADY_PROCESSED ? null : said
+  }
+}
+
+/** What a node says of the transaction itself; null for a fault of the node. */
+function simulationError(error: unknown): string | null {
+  for (const cause of causesOf(error)) {
+    if (!('code' in cause) || cause.code !== SIMULATION_FAILED) continue
+    const data = 'data' in cause ? (cause.data as { err?: unknown } | undefined) : undefined
+    return errorName(data?.err ?? 'simulation_failed')
+  }
+  return null
+}
+
+/**
+ * A name for a transaction's error as JSON has it: `"BlockhashNotFound"`, `{"InstructionError":[0,{"Custom":6014}]}`,
+ * ... Never a node's own words.
+ */
+export function errorName(err: unknown): string {
+  if (typeof err === 'string') return snake(err)
+  if (typeof err !== 'object' || err === null) return 'failed'
+  const [name, detail] = Object.entries(err)[0] ?? ['failed', null]
+  if (name === 'InstructionError' && Array.isArray(detail)) return errorName(detail[1])
+  if (name === 'Custom') {
+    const known = registrarIdl.errors?.find(({ code }) => code === detail)
+    return known ? snake(known.name) : `custom_${String(detail).slice(0, 10)}`
+  }
+  return snake(name)
+}
+
+const snake = (name: string): string =>
+  name
+    .replace(/[^A-Za-z0-9_]/g, '')
+    .slice(0, 60)
+    .replace(/(?<=[a-z0-9])(?=[A-Z])/g, '_')
+    .toLowerCase()

@@ -1,0 +1,81 @@
+import { type BlockhashTx, JOB_KIND, JOB_STATE, type NonceTx } from '../../registry/outbox.js'
+import type { Network } from '../../registry/primitives/network.js'
+import type { ChainKey } from '../payments/payments.js'
+import { codeList } from '../pg/codes.js'
+import { type Queryable, query } from '../pg/rows.js'
+import type { SignerKey } from './jobs.js'
+import { type JobRow, selectJobs } from './rows.js'
+
+const { execute, verify } = JOB_KIND
+/** States of jobs that have not ended. */
+const LIVE = `state < ${JOB_STATE.confirmed}`
+const BEFORE_INCLUSION = codeList(JOB_STATE, 'queued', 'signed', 'sent', 'parked')
+
+/**
+ * Jobs of a signer on an EVM chain that may need work: first those with a nonce, by nonce; then queued ones, in the
+ * order of creation. An execution waits until its verification is in a block; backed-off jobs wait for `next_ms`,
+ * unless the hub has received their subject meanwhile.
+ */
+export function dueNonceJobs(
+  db: Queryable,
+  { network, chain, signer }: SignerKey,
+  nowMs: number,
+): Promise<JobRow<NonceTx>[]> {
+  return selectJobs(
+    db,
+    network,
+    `WHERE j.network = $1 AND j.chain = $2 AND j.${LIVE} AND (
+       (j.nonce IS NOT NULL AND j.signer = $3)
+       OR (j.nonce IS NULL
+         AND (j.next_ms <= $4 OR EXISTS (SELECT FROM received r WHERE r.network = j.network AND r.guid = j.subject AND r.confirmed))
+         AND NOT EXISTS (SELECT FROM jobs v WHERE j.kind = ${execute} AND v.network = j.network AND v.subject = j.subject
+           AND v.kind = ${verify} AND v.state IN (${BEFORE_INCLUSION}))))
+     ORDER BY j.nonce NULLS LAST, j.id`,
+    [chain, signer, nowMs],
+  )
+}
+
+/** Upper bound on refusals per step: a stranger may cause many. */
+const REFUSALS_AT_ONCE = 200
+
+/**
+ * Jobs on a Solana cluster that may need work: refusals by the end of their hold, sent ones first; then the others by
+ * payment.
+ */
+export async function dueBlockhashJobs(
+  db: Queryable,
+  { network, chain }: ChainKey,
+  nowMs: number,
+): Promise<JobRow<BlockhashTx>[]> {
+  const due = `JOIN payments p ON p.network = j.network AND p.id = j.subject
+    WHERE j.network = $1 AND j.chain = $2 AND j.${LIVE} AND (j.state > ${JOB_STATE.queued} OR j.next_ms <= $3)`
+  const refusals = `${due} AND j.kind = ${JOB_KIND.refuse}
+    ORDER BY j.state = ${JOB_STATE.queued}, p.held_until_ms, p.sequence LIMIT ${REFUSALS_AT_ONCE}`
+  const payouts = `${due} AND j.kind <> ${JOB_KIND.refuse} ORDER BY p.sequence`
+  const values = [chain, nowMs]
+  return [
+    ...(await selectJobs<BlockhashTx>(db, network, refusals, values)),
+    ...(await selectJobs<BlockhashTx>(db, network, payouts, values)),
+  ]
+}
+
+/** Whether a chain has a job that has not ended. */
+export async function hasLiveJobs(db: Queryable, { network, chain }: ChainKey): Promise<boolean> {
+  const text = `SELECT EXISTS (SELECT FROM jobs WHERE network = $1 AND chain = $2 AND ${LIVE}) AS live`
+  return (await query<{ live: boolean }>(db, network, text, [chain]))[0]!.live
+}
+
+/** Jobs by id as they stand now, in any order. */
+export function findJobs<Tx extends NonceTx | BlockhashTx>(
+  db: Queryable,
+  network: Network,
+  ids: readonly string[],
+): Promise<JobRow<Tx>[]> {
+  return selectJobs<Tx>(db, network, 'WHERE j.network = $1 AND j.id = ANY ($2::int8[])', [ids])
+}
+
+/** One job as it stands now, null where there is none. */
+export async function findJob(db: Queryable, network: Network, id: string): Promise<JobRow | null> {
+  const [job] = await findJobs(db, network, [id])
+  return job ?? null
+}

@@ -1,0 +1,166 @@
+import type pg from 'pg'
+import {
+  JOB_KIND,
+  JOB_STATE,
+  type Job,
+  type JobKind,
+  type JobProgress,
+  type JobTx,
+  type NonceTx,
+  StaleVersionError,
+} from '../../registry/outbox.js'
+import { PAYMENT_STATE } from '../../registry/payment/payment.js'
+import type { Network } from '../../registry/primitives/network.js'
+import { assertRelayer } from '../journal/head.js'
+import type { ChainKey } from '../payments/payments.js'
+import { inTransaction } from '../pg/pool.js'
+import { execute, query } from '../pg/rows.js'
+import { txJson } from './rows.js'
+
+/** A signer of ours on a chain. */
+export interface SignerKey extends ChainKey {
+  signer: Buffer
+}
+
+/** A job before it is queued. */
+export interface NewJob {
+  kind: JobKind
+  chain: number
+  subject: Buffer
+  valueWei?: bigint
+}
+
+/** Queues jobs, each once whoever asks. @returns how many rows are new */
+export function insertJobs(
+  client: pg.ClientBase,
+  network: Network,
+  jobs: readonly NewJob[],
+  nowMs: number,
+): Promise<number> {
+  return execute(
+    client,
+    network,
+    `INSERT INTO jobs (network, kind, chain, subject, value_wei, created_ms, updated_ms)
+     SELECT $1, u.kind, u.chain, u.subject, u.value_wei, $2, $2
+     FROM unnest($3::int2[], $4::int2[], $5::bytea[], $6::numeric[]) WITH ORDINALITY AS u(kind, chain, subject, value_wei, i)
+     ORDER BY u.i ON CONFLICT DO NOTHING`,
+    [
+      nowMs,
+      jobs.map(({ kind }) => JOB_KIND[kind]),
+      jobs.map(({ chain }) => chain),
+      jobs.map(({ subject }) => subject),
+      jobs.map(({ valueWei = 0n }) => valueWei.toString()),
+    ],
+  )
+}
+
+/** Stores a signed noop for a nonce that nothing holds. @returns false when something holds it by now */
+export async function insertNoop(
+  client: pg.ClientBase,
+  { network, chain, signer }: SignerKey,
+  { nonce, tx, nowMs }: { nonce: number; tx: NonceTx; nowMs: number },
+): Promise<boolean> {
+  const text = `INSERT INTO jobs (network, kind, chain, signer, state, nonce, txs, created_ms, updated_ms)
+    VALUES ($1, ${JOB_KIND.noop}, $2, $3, ${JOB_STATE.signed}, $4, $5, $6, $6) ON CONFLICT DO NOTHING`
+  return (await execute(client, network, text, [chain, signer, nonce, JSON.stringify([txJson(tx)]), nowMs])) === 1
+}
+
+/** Who changes jobs: the relayer's epoch, or null for the operator; and who holds the nonce, if one is held. */
+export interface ChangedBy {
+  epoch: number | null
+  nowMs: number
+  signer?: Buffer | undefined
+}
+
+/** A job as it was read, and its progress after a step. */
+export interface JobChange {
+  job: Job
+  after: JobProgress
+}
+
+/**
+ * Stores what a step made of jobs of one network: all of them, or none where another process has changed one since it
+ * was read. A confirmed settlement or refund ends its payment.
+ * @returns false when a job has changed
+ * @throws LostLeadershipError
+ */
+export function saveJobs(pool: pg.Pool, changes: readonly JobChange[], by: ChangedBy): Promise<boolean> {
+  return unlessStale(pool, async (client) => {
+    const { network } = changes[0]!.job
+    if (by.epoch !== null) await assertRelayer(client, network, by.epoch)
+    await update(client, network, changes, by)
+  })
+}
+
+/**
+ * Takes the signer's next nonce and stores what `build` makes with it, in one transaction or not at all.
+ * @returns false when the job has changed
+ * @throws LostLeadershipError
+ */
+export function saveWithNextNonce(
+  pool: pg.Pool,
+  job: Job,
+  { key, epoch, nowMs }: { key: SignerKey; epoch: number; nowMs: number },
+  build: (nonce: number) => Promise<JobProgress>,
+): Promise<boolean> {
+  return unlessStale(pool, async (client) => {
+    await assertRelayer(client, key.network, epoch)
+    const text = `UPDATE relay_signers SET next_nonce = next_nonce + 1 WHERE network = $1 AND chain = $2 AND signer = $3
+      RETURNING next_nonce - 1 AS nonce`
+    const [row] = await query<{ nonce: number }>(client, key.network, text, [key.chain, key.signer])
+    if (!row) throw new Error(`taking a nonce: signer 0x${key.signer.toString('hex')} is not known`)
+    await update(client, key.network, [{ job, after: await build(row.nonce) }], { nowMs, signer: key.signer })
+  })
+}
+
+async function unlessStale(pool: pg.Pool, work: (client: pg.ClientBase) => Promise<void>): Promise<boolean> {
+  try {
+    await inTransaction(pool, work)
+    return true
+  } catch (error) {
+    if (error instanceof StaleVersionError) return false
+    throw error
+  }
+}
+
+/** Columns that a step changes, with their types. */
+const COLUMNS: readonly (readonly [column: string, type: string, of: (after: JobProgress) => unknown])[] = [
+  ['state', 'int2', ({ state }) => JOB_STATE[state]],
+  ['value_wei', 'numeric', ({ valueWei }) => valueWei.toString()],
+  ['nonce', 'int8', ({ nonce }) => nonce],
+  ['txs', 'jsonb', ({ txs }) => JSON.stringify(txs.map((tx: JobTx) => txJson(tx)))],
+  ['included', 'jsonb', ({ included }) => included && JSON.stringify(included)],
+  ['failures', 'int4', ({ failures }) => failures],
+  ['next_ms', 'int8', ({ nextMs }) => nextMs],
+  ['spent_wei', 'numeric', ({ spentWei }) => spentWei.toString()],
+  ['reason', 'text', ({ reason }) => reason],
+  ['release', 'text', ({ release }) => release],
+]
+const UPDATE = {
+  name: 'save_jobs',
+  text: `UPDATE jobs j SET ${COLUMNS.map(([column]) => `${column} = u.${column}`).join(', ')}, updated_ms = $2,
+      signer = coalesce($3, j.signer), version = j.version + 1
+    FROM unnest($4::int8[], $5::int4[], ${COLUMNS.map(([, type], i) => `$${i + 6}::${type}[]`).join(', ')})
+      AS u(id, version, ${COLUMNS.map(([column]) => column).join(', ')})
+    WHERE j.network = $1 AND j.id = u.id AND j.version = u.version`,
+}
+
+/** @throws StaleVersionError */
+async function update(
+  client: pg.ClientBase,
+  network: Network,
+  changes: readonly JobChange[],
+  { nowMs, signer }: Omit<ChangedBy, 'epoch'>,
+): Promise<void> {
+  const ids = changes.map(({ job }) => job.id)
+  const versions = changes.map(({ job }) => job.version)
+  const values = COLUMNS.map(([, , of]) => changes.map(({ after }) => of(after)))
+  const count = await execute(client, network, UPDATE, [nowMs, signer ?? null, ids, versions, ...values])
+  if (count !== changes.length) throw new StaleVersionError('another process has changed a job')
+  const ended = changes.filter(({ job, after }) => isPayout(job) && after.state === 'confirmed')
+  if (ended.length === 0) return
+  const text = `UPDATE payments SET state = ${PAYMENT_STATE.done} WHERE network = $1 AND id = ANY ($2::bytea[])`
+  await execute(client, network, text, [ended.map(({ job }) => job.subject)])
+}
+
+const isPayout = ({ kind }: Job): boolean => kind === 'settle' || kind === 'refund'

@@ -1,0 +1,121 @@
+import type pg from 'pg'
+import { decodeCommunityEffects } from '../../registry/journal/communityEffects.js'
+import { ENTRY_KIND } from '../../registry/journal/entry.js'
+import { JOB_KIND, JOB_STATE, type JobState, type JobTx } from '../../registry/outbox.js'
+import { PAYMENT_STATE, type StoredPayment } from '../../registry/payment/payment.js'
+import { NETWORK_CODE, NETWORKS, type Network } from '../../registry/primitives/network.js'
+import type { Prisma } from '../generated/client.js'
+import { PAYMENT_COLUMNS, type PaymentRow, paymentOf } from '../payments/rows.js'
+import { wordOf } from '../pg/codes.js'
+import { type Queryable, query } from '../pg/rows.js'
+import { plain, prismaOf } from '../prisma.js'
+import { DUE } from './payouts.js'
+import { type JobColumns, type JobRow, jobOf, withSubjects } from './rows.js'
+
+export interface JobFilter {
+  networks: readonly Network[]
+  states: readonly JobState[]
+  /** At most this many, the newest. */
+  limit: number
+}
+
+/** Jobs of some states, newest first. */
+export function listJobs(pool: pg.Pool, { networks, states, limit }: JobFilter): Promise<JobRow[]> {
+  return findJobs(pool, {
+    where: {
+      network: { in: networks.map((network) => NETWORK_CODE[network]) },
+      state: { in: states.map((state) => JOB_STATE[state]) },
+    },
+    take: limit,
+  })
+}
+
+/** A job by its id, of whichever network, null where there is none. */
+export async function jobById(pool: pg.Pool, id: string): Promise<JobRow | null> {
+  const [job] = await findJobs(pool, { where: { id: BigInt(id) }, take: 1 })
+  return job ?? null
+}
+
+async function findJobs(pool: pg.Pool, find: { where: Prisma.JobWhereInput; take: number }): Promise<JobRow[]> {
+  const rows = await prismaOf(pool).job.findMany({ ...find, orderBy: { id: 'desc' } })
+  // JSON columns hold what this program wrote
+  const jobs = rows.map((row) => jobOf(plain(row) as unknown as JobColumns))
+  const found = await Promise.all(
+    NETWORKS.map((network) =>
+      withSubjects(
+        pool,
+        network,
+        jobs.filter((job) => job.network === network),
+      ),
+    ),
+  )
+  return found.flat().sort((a, b) => Number(b.id) - Number(a.id))
+}
+
+/** A payment on Solana that is owed back, or was refunded. */
+export interface Refund {
+  network: Network
+  payment: StoredPayment
+  /** Program that was paid, base58. */
+  program: string
+  /**
+   * `foreign`: no quote of ours. `lost`: the name is another's, or the hub refused the bid. Else why a community's
+   * rules refuse it.
+   */
+  cause: string
+  /** State of the refund's job; null while nobody has asked for one. */
+  state: JobState | null
+  reason: string | null
+  failures: number
+  /** Signature of the refund, base58. */
+  refundTx: string | null
+}
+
+type RefundRow = PaymentRow & {
+  program: string
+  effects: Buffer | null
+  jobState: number | null
+  reason: string | null
+  failures: number | null
+  txs: JobTx[] | null
+}
+
+/** A network's refunds on Solana, oldest first: owed ones and those under way, and with `all` those that are done. */
+export async function listRefunds(db: Queryable, network: Network, all: boolean): Promise<Refund[]> {
+  const { refund, refuse } = JOB_KIND
+  const rows = await query<RefundRow>(
+    db,
+    network,
+    `WITH ${DUE}, chosen AS (
+       SELECT id FROM due WHERE payout = ${refund}
+       UNION SELECT subject FROM jobs WHERE network = $1 AND kind = ${refuse} AND ($2 OR state <> ${JOB_STATE.confirmed})
+       UNION SELECT subject FROM jobs WHERE network = $1 AND kind = ${refund} AND $2)
+     SELECT ${PAYMENT_COLUMNS}, c.instance AS program, e.effects, j.state AS job_state, j.reason, j.failures, j.txs
+     FROM chosen
+     JOIN payments p ON p.network = $1 AND p.id = chosen.id
+     JOIN chains c ON c.network = p.network AND c.chain = p.chain AND c.chain_id IS NULL
+     JOIN journal_heads h ON h.network = p.network
+     LEFT JOIN jobs j ON j.network = p.network AND j.subject = p.id AND j.kind IN (${refund}, ${refuse})
+     LEFT JOIN journal e ON p.state = ${PAYMENT_STATE.done} AND e.network = p.network AND e.generation = h.generation
+       AND e.chain = p.chain AND e.block = p.block AND e.log_index = p.sequence AND e.kind = ${ENTRY_KIND.pay_community_name}
+     ORDER BY p.paid_ms, p.sequence`,
+    [all],
+  )
+  return rows.map((row) => {
+    const payment = paymentOf(row)
+    const { program, jobState, reason, failures, txs } = row
+    return {
+      ...{ network, payment, program, reason, failures: failures ?? 0 },
+      cause: causeOf(payment, row.effects),
+      state: jobState === null ? null : wordOf(JOB_STATE, jobState),
+      refundTx: txs?.at(-1)?.hash ?? null,
+    }
+  })
+}
+
+function causeOf({ target }: StoredPayment, effects: Buffer | null): string {
+  if (target.kind === 'name') return target.verdict === 'foreign' ? 'foreign' : 'lost'
+  if (!effects) return 'lost'
+  const judged = decodeCommunityEffects(effects)
+  return judged.outcome === 'refused' ? judged.reason : judged.outcome
+}

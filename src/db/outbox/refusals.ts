@@ -1,0 +1,102 @@
+import type pg from 'pg'
+import { OUTCOME } from '../../registry/journal/bid.js'
+import { decodePayment, encodePayment } from '../../registry/journal/communityChange.js'
+import { ENTRY_KIND, type Entry } from '../../registry/journal/entry.js'
+import { JOB_KIND, JOB_STATE } from '../../registry/outbox.js'
+import { PAYMENT_KIND, PAYMENT_STATE, type StoredPayment } from '../../registry/payment/payment.js'
+import type { Network } from '../../registry/primitives/network.js'
+import { codeList } from '../pg/codes.js'
+import { leaf } from '../pg/partitions.js'
+import { execute, query } from '../pg/rows.js'
+import { insertJobs } from './jobs.js'
+
+/** Condition on a job `j`: nothing signed is under way, and nothing was done. */
+export const UNSENT = `j.state IN (${codeList(JOB_STATE, 'queued', 'parked')}) AND j.nonce IS NULL`
+
+/** Condition on a payment `p`: its refusal was sent, or is done. */
+export const REFUSAL_HAS_LEFT = `EXISTS (SELECT FROM jobs j WHERE j.network = p.network AND j.subject = p.id AND j.kind = ${JOB_KIND.refuse}
+  AND NOT (${UNSENT}))`
+
+type PaymentKey = Pick<StoredPayment, 'chain' | 'id'>
+
+/**
+ * Queues the refusal of payments, each once. A refusal that an earlier generation ended is looked at again: the chain
+ * may have lost it together with the payment.
+ */
+export async function queueRefusals(
+  client: pg.ClientBase,
+  network: Network,
+  payments: readonly PaymentKey[],
+  nowMs: number,
+): Promise<void> {
+  if (payments.length === 0) return
+  await insertRefusals(client, network, payments, nowMs)
+  await execute(
+    client,
+    network,
+    `UPDATE jobs j SET state = ${REOPENED}, next_ms = 0, version = j.version + 1
+     WHERE j.network = $1 AND j.subject = ANY ($2::bytea[]) AND j.kind = ${JOB_KIND.refuse} AND j.state = ${JOB_STATE.confirmed}`,
+    [payments.map(({ id }) => id)],
+  )
+}
+
+/** State of an ended job `j` that is looked at again: at its receipt where it holds a nonce, else at its subject. */
+export const REOPENED = `CASE WHEN j.nonce IS NULL THEN ${JOB_STATE.queued} ELSE ${JOB_STATE.included} END`
+
+const insertRefusals = (
+  client: pg.ClientBase,
+  network: Network,
+  payments: readonly PaymentKey[],
+  nowMs: number,
+): Promise<number> =>
+  insertJobs(
+    client,
+    network,
+    payments.map(({ chain, id }) => ({ kind: 'refuse', chain, subject: id })),
+    nowMs,
+  )
+
+/** Journal positions (`chain/block/log index`) of payments whose refusal was sent, or is done. */
+export async function positionsOfRefused(client: pg.ClientBase, network: Network): Promise<Set<string>> {
+  const rows = await query<{ chain: number; block: number; sequence: number }>(
+    client,
+    network,
+    `SELECT p.chain, p.block, p.sequence FROM payments p
+     WHERE p.network = $1 AND p.kind = ${PAYMENT_KIND.communityName} AND p.state = ${PAYMENT_STATE.done} AND ${REFUSAL_HAS_LEFT}`,
+  )
+  return new Set(rows.map(({ chain, block, sequence }) => `${chain}/${block}/${sequence}`))
+}
+
+/** An entry as a new generation has it: a refused payment buys nothing there, whatever has changed. */
+export function asRefused(entry: Entry, refused: ReadonlySet<string>): Entry {
+  const { kind, position } = entry
+  if (kind !== 'pay_community_name' || !position) return entry
+  if (!refused.has(`${position.chain}/${position.block}/${position.logIndex}`)) return entry
+  return { ...entry, body: encodePayment({ ...decodePayment(entry.body), met: null }) }
+}
+
+/**
+ * After a rewind: replaces the unsent refusals by those that the new generation asks for. Runs in the transaction of
+ * the switch, under the head's lock, which no relayer passes.
+ * @param generation the new one
+ */
+export async function requeueRefusals(
+  client: pg.ClientBase,
+  network: Network,
+  generation: number,
+  nowMs: number,
+): Promise<void> {
+  const unsent = `DELETE FROM jobs j WHERE j.network = $1 AND j.kind = ${JOB_KIND.refuse} AND ${UNSENT} AND j.release IS NULL`
+  await execute(client, network, unsent)
+  const refused = await query<PaymentKey>(
+    client,
+    network,
+    `SELECT p.chain, p.id FROM payments p
+     JOIN public.${leaf('journal', network)} e ON e.network = $1 AND e.generation = $2 AND e.chain = p.chain
+       AND e.block = p.block AND e.log_index = p.sequence AND e.kind = ${ENTRY_KIND.pay_community_name}
+     WHERE p.network = $1 AND p.kind = ${PAYMENT_KIND.communityName} AND p.state = ${PAYMENT_STATE.done}
+       AND get_byte(e.effects, 0) <> ${OUTCOME.won} ORDER BY e.seq`,
+    [generation],
+  )
+  await insertRefusals(client, network, refused, nowMs)
+}

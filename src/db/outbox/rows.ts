@@ -1,0 +1,121 @@
+import { JOB_KIND, JOB_STATE, type Job, type JobTx, type NonceTx } from '../../registry/outbox.js'
+import type { StoredPayment } from '../../registry/payment/payment.js'
+import { NETWORK_CODE, type Network } from '../../registry/primitives/network.js'
+import { PAYMENT_COLUMNS, type PaymentRow, paymentOf } from '../payments/rows.js'
+import { wordOf } from '../pg/codes.js'
+import { type Queryable, query, readRows } from '../pg/rows.js'
+
+/** A message of the bridge that a job carries. */
+export interface JobMessage {
+  guid: Buffer
+  /** The spoke that sent it. */
+  chain: number
+  txHash: Buffer
+  sentMs: number
+  packet: Buffer
+  options: Buffer
+}
+
+/** A job with its subject. */
+export interface JobRow<Tx extends JobTx = JobTx> extends Job<Tx> {
+  /** Null for other kinds. */
+  message: JobMessage | null
+  /** Null for other kinds, and while a rewind has taken the payment back. */
+  payment: StoredPayment | null
+}
+
+/** Columns as the database gives them; JSON can't hold amounts. */
+export type JobColumns = Omit<Job, 'id' | 'kind' | 'state' | 'txs'> & {
+  id: number
+  kind: number
+  state: number
+  txs: JobTxJson[]
+}
+
+type Amount = 'gas' | 'valueWei' | 'maxFeePerGas' | 'maxPriorityFeePerGas'
+type JobTxJson = (Omit<NonceTx, Amount> & Record<Amount, string>) | Exclude<JobTx, NonceTx>
+
+/** The JSON of a signed transaction: amounts as decimal text, since JSON's numbers would lose digits. */
+export function txJson(tx: JobTx): JobTxJson {
+  if (!('gas' in tx)) return tx
+  return {
+    ...tx,
+    gas: tx.gas.toString(),
+    valueWei: tx.valueWei.toString(),
+    maxFeePerGas: tx.maxFeePerGas.toString(),
+    maxPriorityFeePerGas: tx.maxPriorityFeePerGas.toString(),
+  }
+}
+
+function txOf(json: JobTxJson): JobTx {
+  if (!('gas' in json)) return json
+  return {
+    ...json,
+    gas: BigInt(json.gas),
+    valueWei: BigInt(json.valueWei),
+    maxFeePerGas: BigInt(json.maxFeePerGas),
+    maxPriorityFeePerGas: BigInt(json.maxPriorityFeePerGas),
+  }
+}
+
+const COLUMNS = `j.network, j.id, j.kind, j.chain, j.subject, j.state, j.txs, j.failures, j.next_ms, j.reason, j.release, j.signer, j.nonce,
+  j.value_wei, j.spent_wei, j.included, j.created_ms, j.updated_ms, j.version`
+
+/**
+ * Reads jobs `j` of one network (`$1`) with their subjects.
+ * @param rest the statement after `FROM jobs j`
+ * @param values of `$2` and up
+ */
+export async function selectJobs<Tx extends JobTx = JobTx>(
+  db: Queryable,
+  network: Network,
+  rest: string,
+  values: readonly unknown[],
+): Promise<JobRow<Tx>[]> {
+  const rows = await readRows<JobColumns>(db, `SELECT ${COLUMNS} FROM jobs j ${rest}`, [
+    NETWORK_CODE[network],
+    ...values,
+  ])
+  const jobs = rows.map((row) => jobOf({ ...row, network }))
+  // all jobs of a chain have transactions of its kind
+  return (await withSubjects(db, network, jobs)) as JobRow<Tx>[]
+}
+
+export function jobOf(row: JobColumns): Job {
+  return {
+    ...row,
+    id: String(row.id),
+    kind: wordOf(JOB_KIND, row.kind),
+    state: wordOf(JOB_STATE, row.state),
+    txs: row.txs.map(txOf),
+  }
+}
+
+/** Adds the messages and payments of a network's jobs. */
+export async function withSubjects(db: Queryable, network: Network, jobs: readonly Job[]): Promise<JobRow[]> {
+  const subjects = (kinds: ReadonlySet<Job['kind']>) =>
+    jobs.flatMap(({ kind, subject }) => (kinds.has(kind) && subject ? [subject] : []))
+  const messages = byId(await readMessages(db, network, subjects(OF_MESSAGES)), ({ guid }) => guid)
+  const payments = byId(await readPayments(db, network, subjects(OF_PAYMENTS)), ({ id }) => id)
+  const find = <T>(all: ReadonlyMap<string, T>, { subject }: Job): T | null =>
+    (subject && all.get(subject.toString('hex'))) ?? null
+  return jobs.map((job) => ({ ...job, message: find(messages, job), payment: find(payments, job) }))
+}
+
+const OF_MESSAGES: ReadonlySet<Job['kind']> = new Set(['verify', 'execute'])
+const OF_PAYMENTS: ReadonlySet<Job['kind']> = new Set(['deliver', 'refuse', 'settle', 'refund'])
+
+const byId = <T>(rows: readonly T[], id: (row: T) => Buffer): ReadonlyMap<string, T> =>
+  new Map(rows.map((row) => [id(row).toString('hex'), row]))
+
+async function readMessages(db: Queryable, network: Network, guids: readonly Buffer[]): Promise<JobMessage[]> {
+  if (guids.length === 0) return []
+  const text = `SELECT guid, chain, tx_hash, sent_ms, packet, options FROM messages WHERE network = $1 AND guid = ANY ($2::bytea[])`
+  return query<JobMessage>(db, network, { name: 'job_messages', text }, [guids])
+}
+
+async function readPayments(db: Queryable, network: Network, ids: readonly Buffer[]): Promise<StoredPayment[]> {
+  if (ids.length === 0) return []
+  const text = `SELECT ${PAYMENT_COLUMNS} FROM payments p WHERE p.network = $1 AND p.id = ANY ($2::bytea[])`
+  return (await query<PaymentRow>(db, network, { name: 'job_payments', text }, [ids])).map(paymentOf)
+}

@@ -1,0 +1,68 @@
+import { JOB_KIND, JOB_STATE, type JobKind, type JobState } from '../../registry/outbox.js'
+import type { Network } from '../../registry/primitives/network.js'
+import type { ChainKey } from '../payments/payments.js'
+import { wordOf } from '../pg/codes.js'
+import { type Queryable, query } from '../pg/rows.js'
+import { DUE } from './payouts.js'
+
+const DAY_MS = 86_400_000
+
+/** Jobs of one kind and state that have not ended, parked ones among them. */
+export interface OpenJobs {
+  kind: JobKind
+  state: JobState
+  count: number
+  /** Creation of the oldest, ms. */
+  oldestMs: number
+}
+
+/** A network's jobs that have not ended, on its EVM chains or its Solana cluster. */
+export async function openJobs(db: Queryable, network: Network, family: 'evm' | 'solana'): Promise<OpenJobs[]> {
+  const rows = await query<{ kind: number; state: number; count: number; oldestMs: number }>(
+    db,
+    network,
+    `SELECT j.kind, j.state, count(*)::int AS count, min(j.created_ms) AS oldest_ms
+     FROM jobs j JOIN chains c ON c.network = j.network AND c.chain = j.chain
+     WHERE j.network = $1 AND (j.state < ${JOB_STATE.confirmed} OR j.state = ${JOB_STATE.parked}) AND (c.chain_id IS NOT NULL) = $2
+     GROUP BY j.kind, j.state`,
+    [family === 'evm'],
+  )
+  return rows.map((row) => ({ ...row, kind: wordOf(JOB_KIND, row.kind), state: wordOf(JOB_STATE, row.state) }))
+}
+
+export interface SignerStats {
+  /** The network's jobs under way at nonces of another signer, which this one can neither replace nor send. */
+  heldByOthers: number
+  /** Value and gas of the jobs that ended on the signer's chain in the last 24 hours. */
+  spentLastDayWei: bigint
+}
+
+export async function signerStats(
+  db: Queryable,
+  { network, chain }: ChainKey,
+  signer: Buffer | null,
+  nowMs: number,
+): Promise<SignerStats> {
+  const [row] = await query<SignerStats>(
+    db,
+    network,
+    `SELECT (SELECT count(*)::int FROM jobs WHERE network = $1 AND state < ${JOB_STATE.confirmed} AND nonce IS NOT NULL
+         AND signer IS DISTINCT FROM $3::bytea) AS held_by_others,
+       (SELECT coalesce(sum(spent_wei + CASE WHEN nonce IS NULL THEN 0 ELSE value_wei END), 0) FROM jobs
+         WHERE network = $1 AND chain = $2 AND state = ${JOB_STATE.confirmed} AND updated_ms > $4) AS spent_last_day_wei`,
+    [chain, signer, nowMs - DAY_MS],
+  )
+  return row!
+}
+
+/** Refunds on Solana that are owed and not queued. */
+export async function owedRefunds(db: Queryable, network: Network): Promise<{ count: number; lamports: bigint }> {
+  const [row] = await query<{ count: number; lamports: bigint }>(
+    db,
+    network,
+    `WITH ${DUE} SELECT count(*)::int AS count, coalesce(sum(amount), 0) AS lamports FROM due d
+     WHERE payout = ${JOB_KIND.refund}
+       AND NOT EXISTS (SELECT FROM jobs j WHERE j.network = d.network AND j.subject = d.id AND j.kind = ${JOB_KIND.refund})`,
+  )
+  return row!
+}

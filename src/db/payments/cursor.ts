@@ -1,0 +1,56 @@
+import type pg from 'pg'
+import { PAYMENT_KIND, PAYMENT_STATE } from '../../registry/payment/payment.js'
+import { execute, query } from '../pg/rows.js'
+import type { ChainKey } from './payments.js'
+
+/** Progress of a Solana program's watcher. */
+export interface PaymentCursor {
+  /** The newest confirmed transaction that was taken in, null before the first. */
+  signature: Buffer | null
+  slot: number
+  /** Every payment for a name on the hub is known up to this sequence. */
+  sequence: number
+}
+
+/** The cursor of a chain; at its start slot before the first payment. */
+export async function readCursor(
+  pool: pg.Pool,
+  { network, chain }: ChainKey,
+  startSlot: number,
+): Promise<PaymentCursor> {
+  const text = 'SELECT signature, slot, sequence FROM payment_cursors WHERE network = $1 AND chain = $2'
+  const [cursor] = await query<PaymentCursor>(pool, network, text, [chain])
+  return cursor ?? { signature: null, slot: startSlot, sequence: 0 }
+}
+
+/** The sequence up to which all of a program's payments for community names are stored as confirmed. */
+export async function readKnownCommunityPayments(pool: pg.Pool, { network, chain }: ChainKey): Promise<number> {
+  const [row] = await query<{ known: number }>(
+    pool,
+    network,
+    `SELECT coalesce(max(sequence), 0) AS known FROM (
+       SELECT sequence, row_number() OVER (ORDER BY sequence) AS place FROM payments
+       WHERE network = $1 AND chain = $2 AND kind = ${PAYMENT_KIND.communityName} AND state >= ${PAYMENT_STATE.confirmed}) counted
+     WHERE sequence = place`,
+    [chain],
+  )
+  return row?.known ?? 0
+}
+
+/**
+ * Moves a cursor by compare-and-set, in the transaction of the rows before it.
+ * @throws Error when another process has moved the cursor
+ */
+export async function moveCursor(
+  client: pg.ClientBase,
+  { network, chain }: ChainKey,
+  from: PaymentCursor,
+  to: PaymentCursor,
+): Promise<void> {
+  const text = `INSERT INTO payment_cursors AS c (network, chain, signature, slot, sequence) VALUES ($1, $2, $4, $5, $6)
+    ON CONFLICT (network, chain) DO UPDATE SET signature = excluded.signature, slot = excluded.slot, sequence = excluded.sequence
+    WHERE c.signature IS NOT DISTINCT FROM $3 AND c.sequence = $7`
+  const values = [chain, from.signature, to.signature, to.slot, to.sequence, from.sequence]
+  const count = await execute(client, network, { name: 'move_payment_cursor', text }, values)
+  if (count !== 1) throw new Error(`moving the cursor of payments from sequence ${from.sequence}: it has moved`)
+}

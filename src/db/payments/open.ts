@@ -1,0 +1,69 @@
+import type pg from 'pg'
+import { JOB_KIND } from '../../registry/outbox.js'
+import {
+  type CommunityNameTarget,
+  PAYMENT_KIND,
+  PAYMENT_STATE,
+  QUOTE_VERDICT,
+  type StoredPayment,
+} from '../../registry/payment/payment.js'
+import type { Network } from '../../registry/primitives/network.js'
+import { REFUSAL_HAS_LEFT } from '../outbox/refusals.js'
+import { type Queryable, query } from '../pg/rows.js'
+import { PAYMENT_COLUMNS, type PaymentRow, paymentOf } from './rows.js'
+
+/**
+ * Ids of honoured confirmed payments that the hub has not received and that have no delivery, in the order of payment.
+ */
+export async function undeliveredPayments(client: pg.ClientBase, network: Network): Promise<Buffer[]> {
+  const rows = await query<{ id: Buffer }>(
+    client,
+    network,
+    `SELECT p.id FROM payments p
+     WHERE p.network = $1 AND p.kind = ${PAYMENT_KIND.name} AND p.state = ${PAYMENT_STATE.confirmed}
+       AND p.verdict = ${QUOTE_VERDICT.honoured}
+       AND NOT EXISTS (SELECT 1 FROM jobs j WHERE j.network = p.network AND j.subject = p.id AND j.kind = ${JOB_KIND.deliver})
+       AND NOT EXISTS (SELECT 1 FROM received r WHERE r.network = p.network AND r.guid = p.id)
+     ORDER BY p.paid_ms, p.chain, p.sequence`,
+  )
+  return rows.map(({ id }) => id)
+}
+
+/** A confirmed payment that waits to be judged. */
+export interface OpenPayment extends StoredPayment<CommunityNameTarget> {
+  /** Label of the payment's chain. */
+  label: string
+  /** Canonical name of the community, null where its word is no name. */
+  communityName: string | null
+  /**
+   * A refusal was sent, in this generation of the journal or an earlier one: the payment buys nothing whatever its
+   * worth.
+   */
+  isRefused: boolean
+}
+
+/**
+ * Confirmed payments for community names that are not in the journal, oldest first.
+ * @param except ids to pass over
+ */
+export async function openCommunityPayments(
+  db: Queryable,
+  network: Network,
+  limit: number,
+  except: readonly Buffer[] = [],
+): Promise<OpenPayment[]> {
+  const rows = await query<PaymentRow & Pick<OpenPayment, 'label' | 'isRefused'> & { community: string | null }>(
+    db,
+    network,
+    `SELECT ${PAYMENT_COLUMNS}, p.community, c.label, ${REFUSAL_HAS_LEFT} AS is_refused
+     FROM payments p JOIN chains c ON c.network = p.network AND c.chain = p.chain
+     WHERE p.network = $1 AND p.kind = ${PAYMENT_KIND.communityName} AND p.state = ${PAYMENT_STATE.confirmed}
+       AND p.id <> ALL ($3::bytea[])
+     ORDER BY p.paid_ms, p.chain, p.block, p.sequence LIMIT $2`,
+    [limit, except],
+  )
+  return rows.map((row) => {
+    const { label, isRefused, community: communityName } = row
+    return { ...(paymentOf(row) as StoredPayment<CommunityNameTarget>), label, communityName, isRefused }
+  })
+}

@@ -1,0 +1,46 @@
+import {
+  type CommunityNameTarget,
+  type NameTarget,
+  PAYMENT_KIND,
+  PAYMENT_STATE,
+  QUOTE_VERDICT,
+  type StoredPayment,
+} from '../../registry/payment/payment.js'
+import { wordOf } from '../pg/codes.js'
+
+/** Columns of `payments` that make a StoredPayment, for a table named `p`. */
+export const PAYMENT_COLUMNS = `p.id, p.kind, p.chain, p.state, p.tx, p.block, p.block_hash, p.sequence, p.payer, p.token, p.amount, p.name_word,
+  p.referral, p.paid_ms, p.quote_id, p.amount_wei, p.expires_at, p.verdict, p.community_word, p.recipient, p.held_until_ms`
+
+interface SharedColumns extends Omit<StoredPayment, 'state' | 'money' | 'target'> {
+  state: number
+  token: string
+  amount: bigint
+  nameWord: Buffer
+}
+
+/** A row of those columns: those of the other kind are null. */
+export type PaymentRow = SharedColumns &
+  (
+    | { kind: 1; quoteId: Buffer; amountWei: bigint; expiresAt: number; verdict: number }
+    | { kind: 2; communityWord: Buffer; recipient: string; heldUntilMs: number }
+  )
+
+export function paymentOf(row: PaymentRow): StoredPayment {
+  const { id, chain, tx, block, blockHash, sequence, payer, token, amount, referral, paidMs } = row
+  return {
+    ...{ id, chain, tx, block, blockHash, sequence, payer, referral, paidMs },
+    state: wordOf(PAYMENT_STATE, row.state),
+    money: { token, amount },
+    target: targetOf(row),
+  }
+}
+
+function targetOf(row: PaymentRow): NameTarget | CommunityNameTarget {
+  if (row.kind === PAYMENT_KIND.name) {
+    const { nameWord: name, quoteId, amountWei, expiresAt, verdict } = row
+    return { kind: 'name', name, quoteId, amountWei, expiresAt, verdict: wordOf(QUOTE_VERDICT, verdict) }
+  }
+  const { communityWord: community, nameWord: name, recipient, heldUntilMs } = row
+  return { kind: 'communityName', community, name, recipient, heldUntilMs }
+}

@@ -1,0 +1,121 @@
+import type { Network } from './primitives/network.js'
+
+type Hex = `0x${string}`
+
+/**
+ * What a job does, by its number in the database (never renumber). `verify` and `execute` carry a message of the bridge
+ * and `deliver` carries a payment on Solana to the hub. `settle` keeps a Solana payment whose name was won, `refund`
+ * pays it back otherwise. `refuse` hands a payment for a community name back to its payer, on the chain where it was
+ * made. `noop` uses up a nonce that nothing holds, so that the transactions behind it can be mined.
+ */
+export const JOB_KIND = { verify: 1, execute: 2, noop: 3, deliver: 4, refuse: 5, settle: 6, refund: 7 } as const
+export type JobKind = keyof typeof JOB_KIND
+
+/**
+ * States by their number in the database (never renumber): queued → signed → sent → included → confirmed, or parked.
+ */
+export const JOB_STATE = { queued: 0, signed: 1, sent: 2, included: 3, confirmed: 4, parked: 5 } as const
+export type JobState = keyof typeof JOB_STATE
+
+/** The payment was not refunded in time: its recipient owns the money. */
+export const REFUND_WINDOW_ENDED = 'refund_window_ended'
+
+/** Why a job needs an operator. */
+export type ParkReason =
+  | 'operator'
+  | 'spend_cap'
+  | 'permanent_error'
+  | 'nonce_taken'
+  /** The packet is not from a spoke of ours to our hub (relayer/packets.ts). */
+  | 'foreign_packet'
+  /** The packet's options are not the one form that is paid for. */
+  | 'bad_options'
+  /** The options deliver another value than the message asks for. */
+  | 'value_mismatch'
+  /** The payment keeps to no quote of ours, or is unconfirmed. */
+  | 'foreign_payment'
+  | typeof REFUND_WINDOW_ENDED
+  /** The payment's chain names no payments contract. */
+  | 'no_payments_contract'
+  /** Somebody else with the relay authority's key did the opposite. */
+  | 'settled_elsewhere'
+  | 'refunded_elsewhere'
+
+/** A cancel transfers nothing to the signer itself: it uses a nonce up, so that the nonces behind it can be mined. */
+export type Purpose = 'deliver' | 'cancel'
+
+/** A signed transaction of an EVM chain: valid while its nonce is unused. */
+export interface NonceTx {
+  hash: Hex
+  /** Signed bytes. */
+  raw: Hex
+  purpose: Purpose
+  gas: bigint
+  valueWei: bigint
+  /** Fees per unit of gas (EIP-1559), wei. */
+  maxFeePerGas: bigint
+  maxPriorityFeePerGas: bigint
+  /** Head of the chain when a node last took the transaction, null before. */
+  sentBlock: number | null
+  /** A node refused the transaction for its fees. */
+  isRejected: boolean
+}
+
+/** A signed transaction of a Solana cluster: valid until its blockhash expires. */
+export interface BlockhashTx {
+  /** Signature, base58. */
+  hash: string
+  /** Signed bytes in base64; empty where another signer's transaction did the job. */
+  raw: string
+  /** Height of the last block that can hold the transaction. */
+  lastValidHeight: number
+}
+
+export type JobTx = NonceTx | BlockhashTx
+
+/** The part of a job that its steps change. */
+export interface JobProgress<Tx extends JobTx = JobTx> {
+  id: string
+  kind: JobKind
+  state: JobState
+  /** What the call is given, wei; 0 on Solana. */
+  valueWei: bigint
+  /** Null where the job holds no nonce, as on Solana. */
+  nonce: number | null
+  /**
+   * All that was signed at this nonce, oldest first, each with higher fees than the one before; on Solana at most one.
+   */
+  txs: readonly Tx[]
+  /** Block of the mined transaction while it is unconfirmed. */
+  included: { hash: Hex; block: number } | null
+  /** Failed attempts; the pause grows with their number. */
+  failures: number
+  /** Time before which nothing is attempted, ms. */
+  nextMs: number
+  /** Gas burnt so far, wei. */
+  spentWei: bigint
+  /** The last failure or the reason for parking; the status of the message shows it. */
+  reason: string | null
+  /** The next state once nothing signed can count any more: queued again, or parked. Null: the job goes on. */
+  release: 'queue' | ParkReason | null
+}
+
+/** One transaction's worth of work of the relayer, stored until it ends. */
+export interface Job<Tx extends JobTx = JobTx> extends JobProgress<Tx> {
+  network: Network
+  /** Number of the chain on which the job is done. */
+  chain: number
+  /** Address that signs on an EVM chain, set with the first nonce. */
+  signer: Buffer | null
+  /** Guid of the message or id of the payment; null for a noop. */
+  subject: Buffer | null
+  createdMs: number
+  updatedMs: number
+  /** Number of changes so far, for compare-and-set. */
+  version: number
+}
+
+/** Somebody else has changed a job since it was read. */
+export class StaleVersionError extends Error {
+  override name = 'StaleVersionError'
+}

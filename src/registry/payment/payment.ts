@@ -1,0 +1,74 @@
+/** Kinds of payments by their number in the database; never renumber. */
+export const PAYMENT_KIND = { name: 1, communityName: 2 } as const
+
+/** A quote's verdict by its number in the database; never renumber. */
+export const QUOTE_VERDICT = {
+  /** The payment keeps to a quote of ours. */
+  honoured: 1,
+  /** The quote id isn't ours, or belongs to other terms (less paid, another name). */
+  foreign: 2,
+} as const
+export type QuoteVerdict = keyof typeof QUOTE_VERDICT
+
+/**
+ * States of a payment by their number in the database (never renumber). `seen`: unconfirmed, may vanish. `confirmed`:
+ * waits to be delivered and settled (a name) or judged (a community name). `done`: settled or refunded on Solana, or in
+ * the journal.
+ */
+export const PAYMENT_STATE = { seen: 0, confirmed: 1, done: 2 } as const
+export type PaymentState = keyof typeof PAYMENT_STATE
+
+/** What a payment buys: a name on the hub, paid on Solana under a quote. */
+export interface NameTarget {
+  kind: 'name'
+  /** Word, 32 bytes. */
+  name: Buffer
+  quoteId: Buffer
+  /** Worth of the bid on the hub. */
+  amountWei: bigint
+  /** Seconds since the epoch, within a safe integer: a stranger may have put anything. */
+  expiresAt: number
+  verdict: QuoteVerdict
+}
+
+/** What a payment buys: a name below a community, on any chain. */
+export interface CommunityNameTarget {
+  kind: 'communityName'
+  /** Words, 32 bytes each. */
+  community: Buffer
+  name: Buffer
+  /** Answer form of the address. */
+  recipient: string
+  /** Time until which the payment can be refused, ms. */
+  heldUntilMs: number
+}
+
+/** A payment as its chain shows it. */
+export interface Payment<Target = NameTarget | CommunityNameTarget> {
+  /** Solana: hash of genesis, program and sequence (quote.ts). EVM: the payments contract's id. 32 bytes. */
+  id: Buffer
+  /** Transaction hash, or signature. */
+  tx: Buffer
+  /** On Solana the slot. */
+  block: number
+  /** Null on Solana. */
+  blockHash: Buffer | null
+  /** Place among the payments: on Solana the program's count from 1 (per kind), on EVM the log's index in its block. */
+  sequence: number
+  /** Stored address. */
+  payer: Buffer
+  /** `native`, or the token's address or mint in its answer form; amount in base units. */
+  money: { token: string; amount: bigint }
+  target: Target
+  /** 32 bytes, null for nobody. */
+  referral: Buffer | null
+  /** Time of the block, ms. */
+  paidMs: number
+}
+
+/** A payment in the database. */
+export interface StoredPayment<Target = NameTarget | CommunityNameTarget> extends Payment<Target> {
+  /** Number of the chain on which the payment was made. */
+  chain: number
+  state: PaymentState
+}

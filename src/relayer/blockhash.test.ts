@@ -1,0 +1,136 @@
+import fc from 'fast-check'
+import { describe, expect, it } from 'vitest'
+import type { PaymentView } from '../chains/solana/signer.js'
+import type { BlockhashTx, JobKind } from '../registry/outbox.js'
+import { type BlockhashAction, type BlockhashSeen, goesAlone, planBlockhashJob } from './blockhash.js'
+import { type BlockhashJob, newJob, park } from './job.js'
+import { apply, type Event } from './machine.js'
+
+const tx: BlockhashTx = { hash: 'sig', raw: 'AAAA', lastValidHeight: 500 }
+const now = { nowMs: 1_000_000, random: 0.5 }
+const step = (job: BlockhashJob, event: Event<BlockhashTx>): BlockhashJob => apply(job, event, now)
+const queued = (kind: JobKind = 'refund'): BlockhashJob => newJob<BlockhashTx>('j', kind)
+const signed = step(queued(), { is: 'signed', nonce: null, tx })
+const sent = step(signed, { is: 'sent', hash: 'sig' })
+const failure = (reason: string) => ({ class: 'transient' as const, reason })
+const seen = (change: Partial<BlockhashSeen>): BlockhashSeen => ({
+  height: 500,
+  status: null,
+  payment: null,
+  ...change,
+})
+const HELD: PaymentView = { is: 'held', refusal: null }
+const by = { hash: 'other', raw: '', lastValidHeight: 0 }
+const record = (event: Event<BlockhashTx>): BlockhashAction => ({ do: 'record', event })
+
+describe('a signed transaction', () => {
+  it.each<[string, Partial<BlockhashSeen>, BlockhashAction]>([
+    ['in no block yet', {}, { do: 'broadcast', tx }],
+    ['that can land no more', { height: 501 }, { do: 'look' }],
+    ['in an unconfirmed block', { height: 900, status: { isConfirmed: false, error: null } }, { do: 'wait' }],
+    ['that failed in one', { height: 900, status: { isConfirmed: false, error: 'overflow' } }, { do: 'wait' }],
+    [
+      'in a confirmed block',
+      { height: 900, status: { isConfirmed: true, error: null } },
+      record({ is: 'confirmed', feeWei: 0n }),
+    ],
+    [
+      'that failed',
+      { height: 400, status: { isConfirmed: true, error: 'overflow' } },
+      record({ is: 'expired', feeWei: 0n, reason: 'overflow' }),
+    ],
+  ])('%s', (_, change, action) => {
+    expect(planBlockhashJob(sent, seen(change))).toEqual(action)
+    expect(planBlockhashJob(signed, seen(change))).toEqual(action)
+  })
+
+  it('is never given up while it may land, or may have landed', () => {
+    const status = fc.option(fc.record({ isConfirmed: fc.boolean(), error: fc.option(fc.constant('overflow')) }))
+    const payment = fc.option(fc.constant(HELD))
+    fc.assert(
+      fc.property(fc.nat(2_000), status, payment, (height, found, view) => {
+        const action = planBlockhashJob(sent, { height, status: found, payment: view })
+        expect(action.do).not.toBe('sign')
+        if (action.do === 'look') expect(found === null && height > tx.lastValidHeight).toBe(true)
+        if (action.do === 'record') expect(found?.isConfirmed ?? height > tx.lastValidHeight).toBe(true)
+      }),
+    )
+  })
+
+  it('that expired unseen is signed anew only where its payment is still held', () => {
+    const expired = (view: PaymentView) => planBlockhashJob(sent, seen({ height: 501, payment: view }))
+    expect(expired(HELD)).toEqual(record({ is: 'expired', feeWei: 0n, reason: 'expired' }))
+    expect(expired({ is: 'unknown' })).toEqual(record({ is: 'expired', feeWei: 0n, reason: 'closed_unseen' }))
+    expect(expired({ is: 'done', signature: 'other' })).toEqual(record({ is: 'confirmed', feeWei: 0n, by }))
+    const refused = step(signed, { is: 'refused', hash: 'sig', failure: failure('custom_17') })
+    expect(planBlockhashJob(refused, seen({ height: 501, payment: HELD }))).toEqual(
+      record({ is: 'expired', feeWei: 0n, reason: 'custom_17' }),
+    )
+  })
+})
+
+describe('a queued job', () => {
+  it('looks at its payment, and signs where that is held', () => {
+    expect(planBlockhashJob(queued(), seen({}))).toEqual({ do: 'look' })
+    expect(planBlockhashJob(queued(), seen({ payment: HELD }))).toEqual({ do: 'sign' })
+  })
+
+  it('ends with what closed its payment', () => {
+    const view = (payment: PaymentView) => planBlockhashJob(queued(), seen({ payment }))
+    expect(view({ is: 'done', signature: null })).toEqual(record({ is: 'confirmed', feeWei: 0n, by: undefined }))
+    expect(view({ is: 'lost', reason: 'settled_elsewhere', signature: 'other' })).toEqual(
+      record({ is: 'parked', reason: 'settled_elsewhere', by }),
+    )
+    expect(view({ is: 'unknown' })).toEqual(record({ is: 'failed', failure: failure('closed_unseen') }))
+  })
+
+  it('waits once it has ended', () => {
+    expect(planBlockhashJob(park(queued()), seen({ payment: HELD }))).toEqual({ do: 'wait' })
+  })
+})
+
+describe('apply', () => {
+  it('keeps what was signed while it is sent and refused', () => {
+    expect(signed).toEqual({ ...queued(), state: 'signed', txs: [tx] })
+    expect(sent).toEqual({ ...signed, state: 'sent' })
+    const refused = step(signed, { is: 'refused', hash: 'sig', failure: failure('blockhash_not_found') })
+    expect(refused).toEqual({ ...signed, reason: 'blockhash_not_found' })
+    expect(step(refused, { is: 'sent', hash: 'sig' })).toEqual(sent)
+  })
+
+  it('waits longer after each failure, with nothing under way', () => {
+    const once = step(sent, { is: 'expired', feeWei: 0n, reason: 'expired' })
+    expect(once).toEqual({ ...queued(), failures: 1, reason: 'expired', nextMs: now.nowMs + 5_000 })
+    expect(step(once, { is: 'failed', failure: failure('insufficient_funds') })).toMatchObject({
+      ...{ state: 'queued', failures: 2, nextMs: now.nowMs + 10_000 },
+    })
+  })
+
+  it('ends with the transaction that did it', () => {
+    expect(step(sent, { is: 'confirmed', feeWei: 0n })).toMatchObject({ state: 'confirmed', txs: [tx], reason: null })
+    expect(step(queued(), { is: 'confirmed', feeWei: 0n, by })).toMatchObject({ state: 'confirmed', txs: [by] })
+    const parked = { state: 'parked', reason: 'refund_window_ended', nextMs: 0 }
+    expect(step(sent, { is: 'parked', reason: 'refund_window_ended' })).toMatchObject({ ...parked, txs: [] })
+    expect(step(queued(), { is: 'parked', reason: 'refund_window_ended', by })).toMatchObject({ ...parked, txs: [by] })
+  })
+
+  it('parks on the operator’s word once what is under way has expired', () => {
+    const parking = park(sent)
+    expect(parking).toMatchObject({ state: 'sent', release: 'operator', txs: [tx] })
+    expect(step(parking, { is: 'expired', feeWei: 0n, reason: 'expired' })).toMatchObject({
+      ...{ state: 'parked', reason: 'operator', txs: [] },
+    })
+  })
+})
+
+describe('a refusal', () => {
+  it('goes alone only after the program or a token has refused what was sent with it', () => {
+    const refusal = queued('refuse')
+    expect(goesAlone(refusal)).toBe(false)
+    const failedBy = (reason: string) => step({ ...sent, kind: 'refuse' }, { is: 'expired', feeWei: 0n, reason })
+    for (const reason of ['expired', 'blockhash_not_found', 'insufficient_funds', 'closed_unseen'])
+      expect(goesAlone(failedBy(reason))).toBe(false)
+    for (const reason of ['custom_17', 'invalid_account_data', 'account_frozen'])
+      expect(goesAlone(failedBy(reason))).toBe(true)
+  })
+})

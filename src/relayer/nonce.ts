@@ -1,0 +1,100 @@
+import { bumpFees, maxCostWei, raiseFees } from '../chains/evm/fees.js'
+import type { Mined } from '../chains/evm/signer.js'
+import type { NonceTx, Purpose } from '../registry/outbox.js'
+import { hasEnded, type NonceJob } from './job.js'
+import type { Action, Event, Policy, Seen, WaitReason } from './machine.js'
+
+/** What to do next about a job whose transactions share a nonce. */
+export function planNonceJob(job: NonceJob, seen: Seen, policy: Policy): Action {
+  if (hasEnded(job)) return { do: 'rest' }
+  if (job.nonce === null) return planQueued(job, seen, policy)
+  if (seen.mined) return planMined(job, seen, seen.mined, policy)
+  if (seen.nonce === 'unconfirmed' || seen.nonce === 'confirmed') return planUsed(seen, policy)
+  return planUnused(job, seen, policy)
+}
+
+function planQueued(job: NonceJob, seen: Seen, policy: Policy): Action {
+  if (seen.done === 'confirmed') return record({ is: 'confirmed', feeWei: 0n })
+  if (seen.done === 'unconfirmed') return poll(seen, policy, 'executed_by_another')
+  if (seen.nowMs < job.nextMs) return { do: 'wait', untilMs: job.nextMs, why: 'backoff' }
+  if (!seen.prepared) return { do: 'prepare', purpose: 'deliver' }
+  if ('failure' in seen.prepared) return record({ is: 'failed', failure: seen.prepared.failure })
+  const { gas, fees } = seen.prepared
+  const { valueWei } = job
+  const costWei = maxCostWei(gas, fees, valueWei)
+  if (job.spentWei + costWei > policy.spendCapWei) {
+    // fees fall again, but what is burnt, and the value, stay
+    const isHopeless = valueWei > policy.spendCapWei || costWei <= policy.spendCapWei
+    return record(
+      isHopeless
+        ? { is: 'parked', reason: 'spend_cap' }
+        : { is: 'failed', failure: { class: 'transient', reason: 'fees_above_cap' } },
+    )
+  }
+  return { do: 'sign', purpose: 'deliver', nonce: null, gas, fees, valueWei }
+}
+
+/** One of the job's transactions is in a block. */
+function planMined(job: NonceJob, seen: Seen, mined: Mined, policy: Policy): Action {
+  if (!mined.isConfirmed) {
+    const isKnown = job.included?.hash === mined.hash && job.included.block === mined.block
+    return isKnown
+      ? poll(seen, policy, 'confirmations')
+      : record({ is: 'included', hash: mined.hash, block: mined.block })
+  }
+  const { feeWei, succeeded } = mined
+  const purpose = job.txs.find(({ hash }) => hash === mined.hash)?.purpose
+  if (seen.done === 'confirmed' || (succeeded && purpose === 'deliver')) return record({ is: 'confirmed', feeWei })
+  return record({ is: 'expired', feeWei, reason: purpose === 'cancel' ? (job.reason ?? 'cancelled') : 'reverted' })
+}
+
+/** The nonce is used and no receipt of the job's own was seen: never taken for a reason to send at another nonce. */
+function planUsed(seen: Seen, policy: Policy): Action {
+  if (!seen.hasSearched) return { do: 'search' }
+  if (seen.nonce === 'unconfirmed') return poll(seen, policy, 'receipt')
+  if (seen.done === 'confirmed') return record({ is: 'confirmed', feeWei: 0n })
+  if (seen.done === 'unconfirmed') return poll(seen, policy, 'executed_by_another')
+  return record({ is: 'parked', reason: 'nonce_taken' })
+}
+
+/** The nonce is unused: all that was signed may be sent again, or be replaced. */
+function planUnused(job: NonceJob, seen: Seen, policy: Policy): Action {
+  if (job.state === 'included') return record({ is: 'reorged' })
+  const tx = job.txs.at(-1)!
+  const isUnwanted = job.release !== null || seen.done === 'confirmed'
+  if (seen.done === 'unconfirmed' && !isUnwanted) return poll(seen, policy, 'executed_by_another')
+  if (seen.nowMs < job.nextMs) return { do: 'wait', untilMs: job.nextMs, why: 'backoff' }
+  // a nonce that was ever given to a cancel is not taken back: both are out
+  const purpose = isUnwanted || job.txs.some((other) => other.purpose === 'cancel') ? 'cancel' : 'deliver'
+  if (tx.sentBlock === null && !tx.isRejected) {
+    return purpose === tx.purpose ? { do: 'broadcast', tx } : replace(job, seen, policy, purpose)
+  }
+  if (!tx.isRejected && seen.head - tx.sentBlock! < policy.replaceAfterBlocks) return poll(seen, policy, 'inclusion')
+  // behind another nonce no fee helps; the node may have dropped it, so it is sent again
+  if (seen.nonce === 'later' && !tx.isRejected && purpose === tx.purpose) return { do: 'broadcast', tx }
+  return replace(job, seen, policy, purpose)
+}
+
+/** The same nonce with higher fees; where these may not rise, the last transaction goes out again. */
+function replace(job: NonceJob, seen: Seen, policy: Policy, purpose: Purpose): Action {
+  if (!seen.prepared) return { do: 'prepare', purpose }
+  if ('failure' in seen.prepared) return record({ is: 'failed', failure: seen.prepared.failure })
+  const tx = job.txs.at(-1)!
+  const { gas } = seen.prepared
+  // the first cancel has to push out what it replaces, whatever that offers; it costs little
+  const isSwitch = purpose !== tx.purpose
+  const fees = isSwitch ? raiseFees(tx, seen.prepared.fees) : bumpFees(tx, seen.prepared.fees)
+  const valueWei = purpose === 'deliver' ? job.valueWei : 0n
+  // a cancel is cheap and frees the nonces behind it: no cap holds it back
+  const isWithinCap =
+    purpose === 'cancel' || (fees !== null && job.spentWei + maxCostWei(gas, fees, valueWei) <= policy.spendCapWei)
+  if (!fees || !isWithinCap) return { do: 'broadcast', tx }
+  return { do: 'sign', purpose, nonce: job.nonce, gas, fees, valueWei }
+}
+
+const record = (event: Event<NonceTx>): Action => ({ do: 'record', event })
+const poll = (seen: Seen, policy: Policy, why: WaitReason): Action => ({
+  do: 'wait',
+  untilMs: seen.nowMs + policy.pollMs,
+  why,
+})

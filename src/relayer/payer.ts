@@ -1,0 +1,293 @@
+import PQueue from 'p-queue'
+import type pg from 'pg'
+import type { PaymentKey, PaymentView, SolanaSigner } from '../chains/solana/signer.js'
+import { assertRelayer } from '../db/journal/head.js'
+import { dueBlockhashJobs } from '../db/outbox/due.js'
+import { saveJobs } from '../db/outbox/jobs.js'
+import { queuePayouts } from '../db/outbox/payouts.js'
+import type { JobRow } from '../db/outbox/rows.js'
+import { type OpenJobs, openJobs, owedRefunds } from '../db/outbox/stats.js'
+import { inTransaction } from '../db/pg/pool.js'
+import { failpoint } from '../ops/failpoint.js'
+import type { BlockhashTx } from '../registry/outbox.js'
+import type { CommunityNameTarget, NameTarget, StoredPayment } from '../registry/payment/payment.js'
+import type { Network } from '../registry/primitives/network.js'
+import { type BlockhashSeen, goesAlone, planBlockhashJob } from './blockhash.js'
+import { apply, type Event, type Moment } from './machine.js'
+import type { Clock, Outcome } from './step.js'
+
+/** Payments in one `settle`: two accounts each, of the 1,232 bytes that a transaction may have. */
+const SETTLE_AT_ONCE = 12
+/** Fee of a transaction with one signature. */
+const FEE_LAMPORTS = 5_000n
+/** Transactions that are worked on at once. */
+const CONCURRENCY = 4
+const STATS_EVERY_MS = 5_000
+
+export interface PayerOptions {
+  pool: pg.Pool
+  network: Network
+  /** Number of the program's chain. */
+  chain: number
+  /** Null without the relay authority's key: nothing is signed. */
+  signer: SolanaSigner | null
+  /** Whether refunds are queued without an operator's word. */
+  autoRefunds: boolean
+  epoch: number
+  clock?: Clock | undefined
+  /** Gets each change of each job, with what is stored after it. */
+  onOutcome?: ((row: Row, outcome: Pick<Outcome, 'outcome'>) => void) | undefined
+}
+
+export interface PayerState {
+  network: Network
+  /** Jobs on the cluster, and refunds that nobody has queued. */
+  stats: { open: readonly OpenJobs[]; owed: { count: number; lamports: bigint } } | null
+  /** Balance of the relay authority. */
+  balanceLamports: bigint | null
+}
+
+type Row = JobRow<BlockhashTx>
+/** Jobs that share a transaction, or are going to: at least one. */
+type Group = readonly Row[]
+
+/**
+ * Does the jobs of one program's payments, by its relay authority. One process per network runs it: the relayer's
+ * leader.
+ */
+export class Payer {
+  readonly state: PayerState
+  readonly #options: PayerOptions
+  readonly #clock: Clock
+  #statsAtMs = Number.NEGATIVE_INFINITY
+  /** Changes of the current step. */
+  #stored = 0
+  #errors: unknown[] = []
+
+  constructor(options: PayerOptions) {
+    this.#options = options
+    this.#clock = options.clock ?? { nowMs: Date.now, random: Math.random }
+    this.state = { network: options.network, stats: null, balanceLamports: null }
+  }
+
+  /**
+   * Does what there is to do now, without timers: queues what is due, follows what was sent, signs and sends.
+   * @returns `progressed` when something was stored, so that there may be more to do now
+   * @throws ChainUnavailableError, LostLeadershipError, or an error of the database; the next step goes on
+   */
+  async step(): Promise<'progressed' | 'waiting' | 'idle'> {
+    const { pool, network, chain, signer } = this.#options
+    if (!signer) {
+      await this.#takeStats(false)
+      return 'idle'
+    }
+    this.#errors = []
+    const nowMs = this.#clock.nowMs()
+    this.#stored = await this.#queue(nowMs)
+    const due = await dueBlockhashJobs(pool, { network, chain }, nowMs)
+    const queued = due.filter(({ state }) => state === 'queued')
+    await this.#guard(() => this.#followAll(signer, groupsOf(due)))
+    // a refusal has only as long as the payment is held
+    await this.#guard(() => this.#startRefusals(signer, queued.filter(isRefusal)))
+    await this.#guard(() =>
+      this.#startPayouts(
+        signer,
+        queued.filter((row) => !isRefusal(row)),
+      ),
+    )
+    await this.#takeStats(this.#stored > 0)
+    if (this.#errors.length > 0) throw this.#errors[0]
+    return this.#stored > 0 ? 'progressed' : due.length > 0 ? 'waiting' : 'idle'
+  }
+
+  async #queue(nowMs: number): Promise<number> {
+    const { pool, network, chain, autoRefunds: refunds, epoch } = this.#options
+    const queued = await inTransaction(pool, async (client) => {
+      await assertRelayer(client, network, epoch)
+      return queuePayouts(client, { network, chain }, { refunds, nowMs })
+    })
+    if (queued > 0) failpoint('payout.queued')
+    return queued
+  }
+
+  /** Keeps one transaction's error from delaying the others; the step throws it at its end. */
+  async #guard(work: () => Promise<void>): Promise<void> {
+    await work().catch((error: unknown) => {
+      this.#errors.push(error)
+    })
+  }
+
+  #guardAll<T>(all: readonly T[], work: (one: T, i: number) => Promise<void>): Promise<unknown> {
+    const queue = new PQueue({ concurrency: CONCURRENCY })
+    return queue.addAll(all.map((one, i) => () => this.#guard(() => work(one, i))))
+  }
+
+  async #followAll(signer: SolanaSigner, groups: readonly Group[]): Promise<void> {
+    if (groups.length === 0) return
+    const { height, slot, statuses } = await signer.statuses(groups.map((group) => group[0]!.txs[0]!.hash))
+    await this.#guardAll(groups, async (group, i) => {
+      const seen = { height, status: statuses[i] ?? null, payment: null }
+      if (!(await this.#act(signer, group, seen))) await this.#lookAgain(signer, group, { ...seen, slot })
+    })
+  }
+
+  /** Nothing signed can land any more: a later slot shows whether it has landed unseen. */
+  async #lookAgain(signer: SolanaSigner, rows: Group, seen: BlockhashSeen & { slot: number }): Promise<void> {
+    for (const row of rows) {
+      const payment = isRefusal(row)
+        ? await this.#lookAtRefusal(signer, row, seen.slot)
+        : await this.#lookAtPayout(signer, row, seen.slot)
+      await this.#act(signer, [row], { ...seen, payment })
+    }
+  }
+
+  /**
+   * Does what the plan says for jobs that share a transaction.
+   * @returns false where it asks for a look at the payments
+   */
+  async #act(signer: SolanaSigner, rows: Group, seen: BlockhashSeen): Promise<boolean> {
+    const action = planBlockhashJob(rows[0]!, seen)
+    switch (action.do) {
+      case 'look':
+        return false
+      case 'record':
+        await this.#save(rows, action.event)
+        return true
+      case 'broadcast':
+        await this.#broadcast(signer, rows, action.tx)
+        return true
+      case 'sign':
+        await this.#sign(signer, rows, seen.payment)
+        return true
+      case 'wait':
+        return true
+    }
+  }
+
+  async #startRefusals(signer: SolanaSigner, rows: readonly Row[]): Promise<void> {
+    await this.#affording(
+      signer,
+      rows.map((row) => [row]),
+      async (group) => {
+        const row = group[0]!
+        const payment = await this.#lookAtRefusal(signer, row, row.payment!.block)
+        await this.#act(signer, group, { ...NOT_SIGNED, payment })
+      },
+    )
+  }
+
+  async #startPayouts(signer: SolanaSigner, rows: readonly Row[]): Promise<void> {
+    if (rows.length === 0) return
+    const isHeld = await signer.areHeld(rows.map(keyOf), Math.max(...rows.map(({ payment }) => payment!.block)))
+    const closed = rows.filter((_, i) => !isHeld[i])
+    await this.#guardAll(closed, async (row) => {
+      const payment = await signer.closing(payoutKind(row), keyOf(row))
+      await this.#act(signer, [row], { ...NOT_SIGNED, payment })
+    })
+    const batches = batchesOf(rows.filter((_, i) => isHeld[i]))
+    await this.#affording(signer, batches, async (batch) => {
+      await this.#act(signer, batch, { ...NOT_SIGNED, payment: HELD })
+    })
+  }
+
+  #lookAtRefusal(signer: SolanaSigner, row: Row, minSlot: number): Promise<PaymentView> {
+    const payment = row.payment as StoredPayment<CommunityNameTarget>
+    return signer.lookAtRefusal(payment, { nowMs: this.#clock.nowMs(), minSlot, isAlone: goesAlone(row) })
+  }
+
+  async #lookAtPayout(signer: SolanaSigner, row: Row, minSlot: number): Promise<PaymentView> {
+    const [isHeld] = await signer.areHeld([keyOf(row)], minSlot)
+    return isHeld ? HELD : signer.closing(payoutKind(row), keyOf(row))
+  }
+
+  /** Starts as many transactions as the balance has fees for. */
+  async #affording(
+    signer: SolanaSigner,
+    groups: readonly Group[],
+    start: (group: Group) => Promise<void>,
+  ): Promise<void> {
+    const affordable = groups.length > 0 ? Number((await signer.balance()) / FEE_LAMPORTS) : 0
+    await this.#guardAll(groups, async (group, i) => {
+      if (i < affordable) await start(group)
+      else await this.#save(group, { is: 'failed', failure: { class: 'transient', reason: 'insufficient_funds' } })
+    })
+  }
+
+  /** Stores what was signed, then sends it. */
+  async #sign(signer: SolanaSigner, rows: Group, payment: PaymentView | null): Promise<void> {
+    const instructions = payment?.is === 'held' ? payment.refusal : null
+    const tx = instructions
+      ? await signer.signRefusal(instructions)
+      : await signer.sign(payoutKind(rows[0]!), rows.map(closedPayment))
+    failpoint('payout.sign')
+    const after = await this.#save(rows, { is: 'signed', nonce: null, tx })
+    if (after) await this.#broadcast(signer, after, tx)
+  }
+
+  async #broadcast(signer: SolanaSigner, rows: Group, tx: BlockhashTx): Promise<void> {
+    const refusal = await signer.send(tx.raw)
+    failpoint('payout.broadcast')
+    const { state, reason } = rows[0]!
+    if (refusal === null && state !== 'sent') await this.#save(rows, { is: 'sent', hash: tx.hash })
+    if (refusal !== null && reason !== refusal)
+      await this.#save(rows, { is: 'refused', hash: tx.hash, failure: { class: 'transient', reason: refusal } })
+  }
+
+  /** Stores an event of jobs, of all or of none. @returns the jobs after it; null where one has changed meanwhile */
+  async #save(rows: Group, event: Event<BlockhashTx>): Promise<Group | null> {
+    const { pool, epoch, onOutcome } = this.#options
+    const moment: Moment = { nowMs: this.#clock.nowMs(), random: this.#clock.random() }
+    const changes = rows.map((job) => ({ job, after: apply(job, event, moment) }))
+    const isSaved = await saveJobs(pool, changes, { epoch, nowMs: moment.nowMs })
+    failpoint(`payout.${event.is}`)
+    if (!isSaved) return null
+    this.#stored += rows.length
+    const stored = changes.map(({ job, after }): Row => ({ ...job, ...after, version: job.version + 1 }))
+    for (const row of stored) onOutcome?.(row, { outcome: event.is })
+    return stored
+  }
+
+  async #takeStats(isNews: boolean): Promise<void> {
+    const { pool, network, signer } = this.#options
+    if (!isNews && this.#clock.nowMs() - this.#statsAtMs < STATS_EVERY_MS) return
+    this.#statsAtMs = this.#clock.nowMs()
+    const [open, owed] = await Promise.all([openJobs(pool, network, 'solana'), owedRefunds(pool, network)])
+    this.state.stats = { open, owed }
+    if (signer) this.state.balanceLamports = await signer.balance()
+  }
+}
+
+const HELD: PaymentView = { is: 'held', refusal: null }
+const NOT_SIGNED = { height: 0, status: null }
+
+function groupsOf(due: readonly Row[]): Group[] {
+  const groups = new Map<string, Row[]>()
+  for (const row of due) {
+    const [tx] = row.txs
+    if (row.state === 'queued' || !tx) continue
+    const group = groups.get(tx.hash)
+    if (group) group.push(row)
+    else groups.set(tx.hash, [row])
+  }
+  return [...groups.values()]
+}
+
+/** Settlements share transactions; one that failed goes alone, so that it holds up no other. */
+function batchesOf(rows: readonly Row[]): Group[] {
+  const isAlone = ({ kind, failures }: Row) => kind === 'refund' || failures > 0
+  const shared = rows.filter((row) => !isAlone(row))
+  const batches: Group[] = rows.filter(isAlone).map((row) => [row])
+  for (let i = 0; i < shared.length; i += SETTLE_AT_ONCE) batches.push(shared.slice(i, i + SETTLE_AT_ONCE))
+  return batches
+}
+
+const isRefusal = ({ kind }: Row): boolean => kind === 'refuse'
+const payoutKind = ({ kind }: Row) => (kind === 'settle' ? 'settle' : 'refund')
+
+function keyOf({ payment }: Row): PaymentKey {
+  const { sequence, target } = payment as StoredPayment<NameTarget>
+  return { quoteId: target.quoteId, sequence: BigInt(sequence) }
+}
+
+/** The rent of a closed payment's account goes back to its payer. */
+const closedPayment = (row: Row) => ({ ...keyOf(row), payer: row.payment!.payer.subarray(1) })

@@ -1,0 +1,309 @@
+import fc from 'fast-check'
+import { describe, expect, it } from 'vitest'
+import {
+  emptyModel,
+  executionsOf,
+  type Model,
+  mine,
+  modelSender,
+  modelStore,
+  reorg,
+  usedNonces,
+} from '../../test/model/chainModel.js'
+import type { NonceTx } from '../registry/outbox.js'
+import { newJob, park, resume } from './job.js'
+import type { Policy } from './machine.js'
+import { type Outcome, stepJob } from './step.js'
+
+const IDS = ['a', 'b', 'c']
+const POLICY: Policy = { spendCapWei: 10n ** 18n, replaceAfterBlocks: 2, pollMs: 1_000 }
+
+/** Something that happens to a relayer. `step` runs one step of one job, `round` three of each. */
+type Command =
+  | { do: 'step'; id: string }
+  | { do: 'round' }
+  | { do: 'mine' }
+  | { do: 'mineEmpty' }
+  | { do: 'reorg'; depth: number; isLost: boolean }
+  | { do: 'drop' }
+  | { do: 'baseFee'; gwei: number }
+  | { do: 'pause'; isPaused: boolean }
+  | { do: 'lag'; blocks: number }
+  | { do: 'receipts'; areLost: boolean }
+  | { do: 'time'; ms: number }
+  /** The next such call fails; or the process dies at it, before or after it had its effect. */
+  | { do: 'fail' | 'crash'; at: string }
+  | { do: 'stranger'; id: string }
+  | { do: 'foreignNonce' }
+  | { do: 'operator'; id: string; isPark: boolean }
+
+const id = fc.constantFrom(...IDS)
+const call = fc.constantFrom('look', 'search', 'prepare', 'broadcast', 'broadcasted')
+const steps = fc.record({ do: fc.constant('step' as const), id })
+const common: fc.Arbitrary<Command>[] = [
+  steps,
+  steps,
+  fc.constant({ do: 'round' } as const),
+  fc.constant({ do: 'round' } as const),
+  fc.constant({ do: 'mine' } as const),
+  fc.constant({ do: 'mine' } as const),
+  fc.constant({ do: 'mineEmpty' } as const),
+  fc.record({ do: fc.constant('reorg' as const), depth: fc.integer({ min: 1, max: 2 }), isLost: fc.boolean() }),
+  fc.constant({ do: 'drop' } as const),
+  fc.record({ do: fc.constant('baseFee' as const), gwei: fc.integer({ min: 0, max: 40 }) }),
+  fc.record({ do: fc.constant('pause' as const), isPaused: fc.boolean() }),
+  fc.record({ do: fc.constant('lag' as const), blocks: fc.nat(3) }),
+  fc.record({ do: fc.constant('receipts' as const), areLost: fc.boolean() }),
+  fc.record({ do: fc.constant('time' as const), ms: fc.constantFrom(1_000, 10_000, 3_600_000) }),
+  fc.record({ do: fc.constant('fail' as const), at: call }),
+  fc.record({ do: fc.constant('crash' as const), at: fc.oneof(call, fc.constantFrom('save', 'saved')) }),
+]
+const stranger = fc.record({ do: fc.constant('stranger' as const), id })
+const foreignNonce = fc.constant({ do: 'foreignNonce' } as const)
+const operator = fc.record({ do: fc.constant('operator' as const), id, isPark: fc.boolean() })
+const history = (...more: fc.Arbitrary<Command>[]) =>
+  fc.array(fc.oneof(...common, ...more), { maxLength: 60, size: 'max' })
+
+class Crash extends Error {}
+
+/** A relayer over a model chain: carries commands out, then goes on in fair weather until all deliveries have ended. */
+function relayer(refusesSecond: boolean, policy = POLICY) {
+  const model = emptyModel(refusesSecond)
+  for (const name of IDS) model.rows.set(name, newJob<NonceTx>(name, 'execute', 5n))
+  const outcomes: Outcome['outcome'][] = []
+  let nowMs = 0
+  let armed: { at: string; isCrash: boolean } | null = null
+  let isDead = false
+  const fault = (at: string): void => {
+    // a dead process does nothing more, whatever its code would go on to do
+    if (isDead) throw new Crash()
+    if (armed?.at !== at) return
+    isDead = armed.isCrash
+    armed = null
+    throw isDead ? new Crash() : new Error('socket hang up')
+  }
+  const portsOf = (name: string) => ({
+    sender: modelSender(model, name, fault),
+    store: modelStore(model, name, fault),
+    clock: { nowMs: () => nowMs, random: () => 0.5 },
+  })
+  const step = async (name: string): Promise<Outcome | null> => {
+    try {
+      const outcome = await stepJob(model.rows.get(name)!, portsOf(name), policy)
+      if (!isDead) outcomes.push(outcome.outcome)
+      return outcome
+    } catch (error) {
+      if (!(error instanceof Crash)) throw error
+      return null
+    } finally {
+      isDead = false
+    }
+  }
+  const run = async (command: Command): Promise<void> => {
+    switch (command.do) {
+      case 'step':
+        await step(command.id)
+        break
+      case 'round':
+        for (const name of [...IDS, ...IDS, ...IDS]) await step(name)
+        break
+      case 'mine':
+        mine(model)
+        break
+      case 'mineEmpty':
+        mine(model, { isEmpty: true })
+        break
+      case 'reorg':
+        reorg(model, command.depth, command.isLost)
+        break
+      case 'drop':
+        model.pool.clear()
+        break
+      case 'baseFee':
+        model.baseFeeWei = BigInt(command.gwei) * 1_000_000_000n
+        break
+      case 'pause':
+        model.isPaused = command.isPaused
+        break
+      case 'lag':
+        model.lag = command.blocks
+        break
+      case 'receipts':
+        model.losesReceipts = command.areLost
+        break
+      case 'time':
+        nowMs += command.ms
+        break
+      case 'fail':
+      case 'crash':
+        armed = { at: command.at, isCrash: command.do === 'crash' }
+        break
+      case 'stranger':
+        mine(model, { byOthers: [command.id] })
+        break
+      case 'foreignNonce':
+        mine(model, { foreign: 1 })
+        break
+      case 'operator': {
+        const row = model.rows.get(command.id)!
+        model.rows.set(command.id, command.isPark ? park(row) : resume(row))
+      }
+    }
+  }
+  const isOver = () => [...model.rows.values()].every(({ state }) => state === 'confirmed' || state === 'parked')
+  const fairWeather = async (): Promise<void> => {
+    armed = null
+    Object.assign(model, { isPaused: false, lag: 0, losesReceipts: false, baseFeeWei: 1_000_000_000n })
+    for (let round = 0; round < 200 && !isOver(); round++) {
+      for (const name of IDS) {
+        // each goes on until it has to wait
+        for (let i = 0; i < 20; i++) {
+          const outcome = await step(name)
+          if (outcome?.outcome === 'waiting' || outcome?.outcome === 'ended') break
+        }
+      }
+      mine(model)
+      nowMs += 3_600_000
+    }
+  }
+  return { model, run, step, fairWeather, outcomes }
+}
+
+async function live(commands: readonly Command[], refusesSecond: boolean, policy?: Policy): Promise<Model> {
+  const { model, run, fairWeather } = relayer(refusesSecond, policy)
+  for (const command of commands) await run(command)
+  await fairWeather()
+  return model
+}
+const states = (model: Model) => Object.fromEntries([...model.rows].map(([name, { state }]) => [name, state]))
+const all = (state: string) => Object.fromEntries(IDS.map((name) => [name, state]))
+
+describe('a delivery', () => {
+  it('goes from queued to confirmed step by step', async () => {
+    const { model, run, step, outcomes } = relayer(true)
+    for (let i = 0; i < 3; i++) await step('a')
+    await run({ do: 'mine' })
+    for (let i = 0; i < 2; i++) await step('a')
+    await run({ do: 'mine' })
+    await run({ do: 'mine' })
+    for (let i = 0; i < 2; i++) await step('a')
+    expect(outcomes).toEqual(['signed', 'sent', 'waiting', 'included', 'waiting', 'confirmed', 'ended'])
+    expect(executionsOf(model, 'a')).toHaveLength(1)
+  })
+
+  it('outlives a crash between any two steps', async () => {
+    for (const at of ['look', 'prepare', 'save', 'saved', 'broadcast', 'broadcasted']) {
+      for (let before = 0; before < 7; before++) {
+        const { model, run, step, fairWeather } = relayer(false)
+        for (let i = 0; i < before; i++) {
+          await step('a')
+          if (i >= 2) await run({ do: 'mine' })
+        }
+        await run({ do: 'crash', at })
+        await step('a')
+        await fairWeather()
+        expect(states(model)).toEqual(all('confirmed'))
+        expect(executionsOf(model, 'a'), `${at} after ${before} steps`).toHaveLength(1)
+        expect(usedNonces(model)).toBe(model.nextNonce)
+      }
+    }
+  })
+
+  it('is executed exactly once in any weather, by a receiver that would take it twice', async () => {
+    await fc.assert(
+      fc.asyncProperty(history(), async (commands) => {
+        const model = await live(commands, false)
+        expect(states(model)).toEqual(all('confirmed'))
+        for (const name of IDS) expect(executionsOf(model, name)).toHaveLength(1)
+        expect(usedNonces(model)).toBe(model.nextNonce)
+      }),
+      { numRuns: 500 },
+    )
+  })
+
+  it('is executed exactly once beside strangers who execute it too, and leaves no gap in the nonces', async () => {
+    await fc.assert(
+      fc.asyncProperty(history(stranger), async (commands) => {
+        const model = await live(commands, true)
+        expect(states(model)).toEqual(all('confirmed'))
+        for (const name of IDS) expect(executionsOf(model, name)).toHaveLength(1)
+        expect(usedNonces(model)).toBe(model.nextNonce)
+      }),
+      { numRuns: 500 },
+    )
+  })
+
+  it('never gets another nonce while its own may still count, even when others use the key', async () => {
+    await fc.assert(
+      fc.asyncProperty(history(foreignNonce), async (commands) => {
+        const model = await live(commands, false)
+        for (const [name, { state, reason }] of model.rows) {
+          expect(executionsOf(model, name).length).toBe(state === 'confirmed' ? 1 : 0)
+          if (state !== 'confirmed') expect([state, reason]).toEqual(['parked', 'nonce_taken'])
+        }
+      }),
+      { numRuns: 1_000 },
+    )
+  })
+
+  it('can be parked and resumed at any time', async () => {
+    await fc.assert(
+      fc.asyncProperty(history(operator), async (commands) => {
+        const model = await live(commands, false)
+        for (const [name, { state, reason }] of model.rows) {
+          expect(executionsOf(model, name).length).toBe(state === 'confirmed' ? 1 : 0)
+          if (state !== 'confirmed') expect([state, reason]).toEqual(['parked', 'operator'])
+        }
+        expect(usedNonces(model)).toBe(model.nextNonce)
+      }),
+      { numRuns: 500 },
+    )
+  })
+
+  it('never costs more than its cap, cancels aside, and ends parked when that is used up', async () => {
+    const policy = { ...POLICY, spendCapWei: 4n * 10n ** 14n }
+    await fc.assert(
+      fc.asyncProperty(history(), async (commands) => {
+        const model = await live(commands, false, policy)
+        for (const [name, { state, reason }] of model.rows) {
+          const burnt = model.blocks
+            .flatMap(({ txs }) => txs)
+            .filter(({ tx }) => tx.id === name && tx.purpose === 'deliver')
+            .reduce((sum, { feeWei }) => sum + feeWei, 0n)
+          expect(burnt + 5n).toBeLessThanOrEqual(policy.spendCapWei)
+          if (state !== 'confirmed') expect([state, reason]).toEqual(['parked', 'spend_cap'])
+        }
+      }),
+      { numRuns: 500 },
+    )
+  })
+
+  it('has histories in which everything happens', async () => {
+    const met = new Set<string>()
+    await fc.assert(
+      fc.asyncProperty(history(stranger), async (commands) => {
+        const { run, fairWeather, outcomes } = relayer(true)
+        for (const command of commands) await run(command)
+        await fairWeather()
+        for (const outcome of outcomes) met.add(outcome)
+      }),
+      { numRuns: 500, seed: 1 },
+    )
+    expect([...met].sort()).toEqual([
+      'cancelled',
+      'confirmed',
+      'ended',
+      'expired',
+      'failed',
+      'included',
+      'refused',
+      'reorged',
+      'replaced',
+      'resent',
+      'sent',
+      'signed',
+      'unreachable',
+      'waiting',
+    ])
+  })
+})

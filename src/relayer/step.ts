@@ -1,0 +1,155 @@
+import type { NonceSender, Prepared } from '../chains/evm/signer.js'
+import { classifyTxError, type TxFailure } from '../chains/evm/txErrors.js'
+import { failpoint } from '../ops/failpoint.js'
+import type { NonceTx, Purpose } from '../registry/outbox.js'
+import { hasEnded, type NonceJob } from './job.js'
+import { type Action, apply, type Event, type Policy, type Seen, type WaitReason } from './machine.js'
+import { planNonceJob } from './nonce.js'
+
+/** What a step needs of the database. Both compare versions and give false when the job has changed. */
+export interface JobStore {
+  save(after: NonceJob): Promise<boolean>
+  /** Takes the signer's next nonce and stores what `build` makes with it, in one transaction or not at all. */
+  saveWithNonce(build: (nonce: number) => Promise<NonceJob>): Promise<boolean>
+}
+
+export interface Clock {
+  nowMs(): number
+  /** In [0, 1). */
+  random(): number
+}
+
+export interface Ports {
+  sender: NonceSender
+  store: JobStore
+  clock: Clock
+}
+
+/** How a step ended. Every outcome but `waiting`, `ended`, `unreachable` and `stale` has stored something. */
+export type Outcome =
+  | {
+      outcome: 'signed' | 'replaced' | 'cancelled' | 'sent' | 'resent' | 'included' | 'reorged' | 'confirmed' | 'parked'
+    }
+  | { outcome: 'refused' | 'failed'; failure: TxFailure }
+  | { outcome: 'expired'; reason: string }
+  | { outcome: 'waiting'; untilMs: number; why: WaitReason }
+  | { outcome: 'ended' }
+  /** The chain could not be asked; nothing changed. */
+  | { outcome: 'unreachable'; failure: TxFailure }
+  /** Another process has changed the job: load it again. */
+  | { outcome: 'stale' }
+
+type Deed = Exclude<Action, { do: 'search' } | { do: 'prepare' }>
+
+/** The next deed with what was seen, or why the chain could not be asked. */
+export type Decision = { deed: Deed; seen: Seen } | { failure: TxFailure } | { ended: true }
+
+/**
+ * One step of a job: looks, does one thing, stores it. Call it again until it is waiting or has ended. A process that
+ * is killed at any instruction goes on from what is stored.
+ * @throws only what the store and the offline signer throw
+ */
+export async function stepJob(job: NonceJob, ports: Ports, policy: Policy): Promise<Outcome> {
+  return carryOut(job, await decide(job, ports, policy), ports)
+}
+
+/** First half of a step: looks as closely as the plan asks for, and changes nothing. */
+export async function decide(
+  job: NonceJob,
+  { sender, clock }: Pick<Ports, 'sender' | 'clock'>,
+  policy: Policy,
+): Promise<Decision> {
+  if (hasEnded(job)) return { ended: true }
+  try {
+    const view = await sender.look(job)
+    let seen: Seen = { ...view, nowMs: clock.nowMs(), random: clock.random(), hasSearched: false, prepared: null }
+    for (;;) {
+      const action = planNonceJob(job, seen, policy)
+      if (action.do === 'search') seen = { ...seen, mined: await sender.search(job), hasSearched: true }
+      else if (action.do === 'prepare') seen = { ...seen, prepared: await prepare(sender, job, action.purpose) }
+      else return { deed: action, seen }
+    }
+  } catch (error) {
+    return { failure: classifyTxError(error) }
+  }
+}
+
+/**
+ * Second half of a step: does what was decided, and stores it.
+ * @throws only what the store and the offline signer throw
+ */
+export async function carryOut(job: NonceJob, decision: Decision, ports: Ports): Promise<Outcome> {
+  if ('ended' in decision) return { outcome: 'ended' }
+  if ('failure' in decision) return { outcome: 'unreachable', failure: decision.failure }
+  const { deed, seen } = decision
+  switch (deed.do) {
+    case 'rest':
+      return { outcome: 'ended' }
+    case 'wait':
+      return { outcome: 'waiting', untilMs: deed.untilMs, why: deed.why }
+    case 'record':
+      return store(job, deed.event, seen, ports)
+    case 'sign':
+      return sign(job, deed, seen, ports)
+    case 'broadcast':
+      return broadcast(job, deed.tx, seen, ports)
+  }
+}
+
+/** A question that fails is a failed attempt, so that the pause grows. */
+async function prepare(sender: NonceSender, job: NonceJob, purpose: Purpose): Promise<Prepared> {
+  try {
+    return await sender.prepare(job, purpose)
+  } catch (error) {
+    return { failure: classifyTxError(error) }
+  }
+}
+
+async function sign(
+  job: NonceJob,
+  order: Extract<Action, { do: 'sign' }>,
+  seen: Seen,
+  { sender, store }: Ports,
+): Promise<Outcome> {
+  const { purpose, gas, fees, valueWei } = order
+  const build = async (nonce: number): Promise<NonceJob> => {
+    const { hash, raw } = await sender.sign({ purpose, nonce, gas, fees, valueWei })
+    const tx: NonceTx = { hash, raw, purpose, gas, valueWei, ...fees, sentBlock: null, isRejected: false }
+    failpoint('relay.sign')
+    return apply(job, { is: 'signed', nonce, tx }, seen)
+  }
+  const { nonce } = order
+  const isStored = nonce === null ? await store.saveWithNonce(build) : await store.save(await build(nonce))
+  failpoint('relay.signed')
+  if (!isStored) return { outcome: 'stale' }
+  return { outcome: purpose === 'cancel' ? 'cancelled' : nonce === null ? 'signed' : 'replaced' }
+}
+
+async function broadcast(job: NonceJob, tx: NonceTx, seen: Seen, ports: Ports): Promise<Outcome> {
+  let event: Event<NonceTx> = { is: 'sent', hash: tx.hash }
+  let { head } = seen
+  try {
+    // blocks mined since the look, while others were sent, are no reason to replace the transaction
+    head = Math.max(head, (await ports.sender.broadcast(tx.raw)) ?? head)
+  } catch (error) {
+    event = { is: 'refused', hash: tx.hash, failure: classifyTxError(error) }
+  }
+  failpoint('relay.broadcast')
+  const outcome = await store(job, event, { ...seen, head }, ports)
+  return outcome.outcome === 'sent' && tx.sentBlock !== null ? { outcome: 'resent' } : outcome
+}
+
+async function store(job: NonceJob, event: Event<NonceTx>, seen: Seen, ports: Ports): Promise<Outcome> {
+  if (!(await ports.store.save(apply(job, event, seen)))) return { outcome: 'stale' }
+  failpoint(`relay.${event.is}`)
+  switch (event.is) {
+    case 'refused':
+      return event.failure.class === 'known' ? { outcome: 'sent' } : { outcome: 'refused', failure: event.failure }
+    case 'failed':
+      return { outcome: 'failed', failure: event.failure }
+    case 'expired':
+      return { outcome: 'expired', reason: event.reason }
+    default:
+      return { outcome: event.is }
+  }
+}

@@ -1,0 +1,70 @@
+import type { Hex } from 'viem'
+import type { EvmChain } from '../chains/evm/chain.js'
+import type { Lane } from './packets.js'
+
+/** A chain of the network with its number in the database. */
+export interface NumberedChain {
+  chain: EvmChain
+  number: number
+}
+
+/** The contracts through which messages and payments reach the hub. */
+export interface DeliveryPath {
+  lane: Lane
+  /** LayerZero's endpoint, null where no spoke is connected. */
+  endpoint: Hex | null
+  /** Message library of a local chain, which accepts our verifications; else null. */
+  messageLib: Hex | null
+}
+
+/** A chain on which the relayer sends transactions. */
+export interface RelayTarget {
+  at: NumberedChain
+  /** Null on a chain where only payments for community names are refused. */
+  path: DeliveryPath | null
+}
+
+export interface RelayPlan {
+  /** The hub first. */
+  targets: readonly RelayTarget[]
+  /** A sentence that names what the chains file lacks, where messages can't be carried for it. */
+  problem: string | null
+}
+
+/**
+ * The chains on which a network's relayer sends transactions: the hub where messages or payments are carried to it, and
+ * every chain that takes payments for community names.
+ * @param carriesPayments whether the network takes payments on Solana
+ */
+export function relayPlanOf(chains: readonly NumberedChain[], carriesPayments = false): RelayPlan {
+  const path = pathOf(chains, carriesPayments)
+  const problem = path && 'problem' in path ? path.problem : null
+  const targets = chains
+    .map((at): RelayTarget => ({ at, path: at.chain.role === 'hub' && path && !('problem' in path) ? path : null }))
+    .filter((target) => target.path !== null || target.at.chain.communityPayments !== null)
+  return { targets: targets.sort((a, b) => Number(b.path !== null) - Number(a.path !== null)), problem }
+}
+
+/** The path to the hub; null where nothing is carried, or the contracts are others'. */
+function pathOf(chains: readonly NumberedChain[], carriesPayments: boolean): DeliveryPath | { problem: string } | null {
+  const hub = chains.find(({ chain }) => chain.role === 'hub')
+  const spokes = chains.filter(({ chain }) => chain.role === 'spoke' && !chain.config.watchOnly)
+  if (!hub || hub.chain.config.watchOnly || (spokes.length === 0 && !carriesPayments)) return null
+  const { eid, endpoint, contract, messageLib, local } = hub.chain.config
+  if (spokes.length > 0 && (eid === undefined || endpoint === undefined))
+    return { problem: lacks(hub, 'eid and endpoint') }
+  // LayerZero has no endpoint id 0, so no packet is for it
+  const lane: Lane = { hub: { eid: eid ?? 0, contract, isLocal: local && messageLib !== undefined }, spokes: [] }
+  const known: Lane['spokes'][number][] = []
+  for (const spoke of spokes) {
+    const { config } = spoke.chain
+    if (config.eid === undefined) return { problem: lacks(spoke, 'eid') }
+    known.push({ chain: spoke.number, eid: config.eid, contract: config.contract })
+  }
+  // only a local chain's library accepts our verifications
+  const library = lane.hub.isLocal ? (messageLib ?? null) : null
+  return { lane: { ...lane, spokes: known }, endpoint: endpoint ?? null, messageLib: library }
+}
+
+const lacks = ({ chain }: NumberedChain, fields: string): string =>
+  `no messages are delivered on ${chain.network}: chain "${chain.label}" lacks ${fields} in the chains file`
