@@ -29,7 +29,7 @@ export interface ObjectSymbol {
   isSection: boolean
 }
 
-export interface Relocation {
+interface Relocation {
   /** Offset in the section that is relocated. */
   offset: number
   type: number

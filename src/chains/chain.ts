@@ -8,7 +8,7 @@ import type { Confirmations } from '../registry/status.js'
 export type { Hex }
 
 /** Token that pays for a chain's gas. */
-export interface GasToken {
+interface GasToken {
   symbol: string
   /** Decimals of the smallest unit; on Solana the unit's name (`lamports`). */
   decimals: number
@@ -109,7 +109,7 @@ export interface PermittedReceiver {
 }
 
 /** Airdrop distributors on a chain. */
-export interface DistributorPort {
+interface DistributorPort {
   /** EIP-155 id of the chain. */
   readonly chainId: number
   /** Calldata that pays an EVM account its own allocation. */

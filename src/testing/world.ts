@@ -70,7 +70,7 @@ export interface SolanaAccount {
 }
 
 /** Price of a community, as in `GET /v1/communities/:name`. */
-export interface SeedPrice {
+interface SeedPrice {
   network: string
   token: string
   amount: string
@@ -155,7 +155,7 @@ export function lowerCase(address: string): `0x${string}` {
 }
 
 /** Path of a home folder's world file. */
-export function worldFile(home: string): string {
+function worldFile(home: string): string {
   return path.join(home, 'stack.json')
 }
 

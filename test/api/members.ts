@@ -15,13 +15,13 @@ export interface Member {
   confirm(address: string): Promise<Reply>
 }
 
-export interface Added {
+interface Added {
   address: string
   name: string
   isPrivate?: boolean
 }
 
-export const newAccount = (): PrivateKeyAccount => privateKeyToAccount(generatePrivateKey())
+const newAccount = (): PrivateKeyAccount => privateKeyToAccount(generatePrivateKey())
 
 /** Signs a wallet in. */
 export async function memberOf(

@@ -20,7 +20,7 @@ export interface SignedTx {
 }
 
 /** Where the chain has a transaction now. */
-export type Place = { at: 'nowhere' } | { at: 'mempool' } | { at: 'mined'; block: number; succeeded: boolean }
+type Place = { at: 'nowhere' } | { at: 'mempool' } | { at: 'mined'; block: number; succeeded: boolean }
 
 /** The hub's chain as a wallet and a miner use it, by hand: nothing is mined unasked. */
 export interface HubChain {

@@ -12,7 +12,7 @@ export interface Answer {
 }
 
 /** Text with its media type. */
-export interface Content {
+interface Content {
   type: string
   text: string
   /** Content-Security-Policy in place of the default, which forbids everything. */

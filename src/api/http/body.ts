@@ -3,7 +3,7 @@ import { promisify } from 'node:util'
 import express, { type Request } from 'express'
 import { ApiError } from './errors.js'
 
-export const BODY_LIMIT_BYTES = 256 * 1024
+const BODY_LIMIT_BYTES = 256 * 1024
 export const BODY_DEPTH_LIMIT = 32
 /**
  * Express reads a body over the limit to its end, so that the sender sees the answer; past this size the socket closes.

@@ -31,7 +31,7 @@ export function parse<Schema extends z.ZodType>(schema: Schema, value: unknown):
 }
 
 /** Path of an issue: `names[0].amountWei`. */
-export const pathText = (path: readonly PropertyKey[]): string =>
+const pathText = (path: readonly PropertyKey[]): string =>
   path
     .map((part) => (typeof part === 'number' ? `[${part}]` : `.${String(part)}`))
     .join('')

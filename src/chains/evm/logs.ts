@@ -154,7 +154,7 @@ function ordered(
 }
 
 /** Whether a block with this bloom filter may hold logs that match. */
-export const bloomMayHoldLogs = (bloom: Hex, { addresses, topics }: LogFilter): boolean =>
+const bloomMayHoldLogs = (bloom: Hex, { addresses, topics }: LogFilter): boolean =>
   addresses.some((address) => bloomMayHold(bloom, address)) && topics.some((topic) => bloomMayHold(bloom, topic))
 
 /**

@@ -13,7 +13,7 @@ export const registrarIdl: Idl = JSON.parse(
 export const registrarCoder = new BorshCoder(registrarIdl)
 
 /** The program's single state account. */
-export interface RegistrarState {
+interface RegistrarState {
   relayAuthority: PublicKey
   treasuryAuthority: PublicKey
   /** Number of payments; the first has sequence 1. */
@@ -37,7 +37,7 @@ export interface PaymentAccount {
 }
 
 /** A payment to close, and the receiver of its account's rent. */
-export interface ClosedPayment {
+interface ClosedPayment {
   quoteId: Uint8Array
   payer: PublicKey
 }

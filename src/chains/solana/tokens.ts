@@ -5,7 +5,7 @@ import { reads, signs, writes } from './registrar.js'
 
 /** The SPL Token program, and the program of associated token accounts: one per wallet and mint. */
 export const TOKEN_PROGRAM = new PublicKey('TokenkegQfeZyiNwAJbNbGKPFXCWuBvf9Ss623VQ5DA')
-export const ASSOCIATED_TOKEN_PROGRAM = new PublicKey('ATokenGPvbdGVxr1b2hvZbsiqW5xWH25efTNsLJA8knL')
+const ASSOCIATED_TOKEN_PROGRAM = new PublicKey('ATokenGPvbdGVxr1b2hvZbsiqW5xWH25efTNsLJA8knL')
 
 /** Layout of spl-token's `Mint` and `Account`. */
 const MINT_BYTES = 82

@@ -15,7 +15,7 @@ import { parseAmountWei } from '../../registry/primitives/amount.js'
  */
 export type AirdropFormat = 'csv' | 'json'
 
-export interface AirdropRow {
+interface AirdropRow {
   /** Line number from 1; for a JSON object, its first line. */
   line: number
   address: Address

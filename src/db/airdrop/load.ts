@@ -41,7 +41,7 @@ export interface LoadRequest {
 }
 
 /** Steps after the rows are read; leaves are counted as the tree grows. */
-export type LoadProgress = { step: 'sorting' } | { step: 'growing'; leaves: number; of: number } | { step: 'closing' }
+type LoadProgress = { step: 'sorting' } | { step: 'growing'; leaves: number; of: number } | { step: 'closing' }
 
 /** Takes rows as they are read. */
 export interface Stage {

@@ -18,7 +18,7 @@ import { createRangeWidth } from '../evm/width.js'
 import { type ClaimRange, readConfirmed, readUnconfirmed } from './read.js'
 
 /** Outcome of one step. */
-export type AirdropOutcome =
+type AirdropOutcome =
   /** Claims of confirmed blocks were stored; there may be more. */
   | { kind: 'took'; airdrops: number; claims: number }
   /** No new confirmed block; unconfirmed claims may have changed. */

@@ -25,7 +25,7 @@ export const LOCAL_SPEND_CAP_WEI = parseEther('100')
 const LOC_PRICE: BridgePrice = { baseWei: 7n * 10n ** 14n, numerator: 7n, denominator: 2n }
 
 /** Chains of a local world: public network labels with local chain ids. */
-export const LOCAL_CHAINS = [
+const LOCAL_CHAINS = [
   {
     network: 'mainnet',
     label: '1',

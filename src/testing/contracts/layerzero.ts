@@ -12,7 +12,7 @@ const ENDPOINT_GAS = 6_000_000n
  * optional dependency and never copied into this project.
  * @throws Error if the package is not installed
  */
-export function loadEndpointArtifact(): { abi: Abi; bytecode: Hex } {
+function loadEndpointArtifact(): { abi: Abi; bytecode: Hex } {
   let file: string
   try {
     file = createRequire(import.meta.url).resolve(ARTIFACT)

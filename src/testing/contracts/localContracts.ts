@@ -28,7 +28,7 @@ import { deployPriceFeeds, type PriceFeeds } from './priceFeed.js'
 /** Minimum bid on a local hub, same as the interface's default. */
 const MINIMUM_WEI = parseEther('0.01')
 
-export type Contracts = Pick<
+type Contracts = Pick<
   ChainEntry,
   'contract' | 'endpoint' | 'messageLib' | 'communityPayments' | 'genesisHash' | 'startBlock'
 >

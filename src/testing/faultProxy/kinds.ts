@@ -19,7 +19,7 @@ const ANSWER_KINDS = {
   range_limit: ['eth_getLogs'],
 } as const satisfies Record<string, readonly string[]>
 
-export type RequestFault = (typeof REQUEST_KINDS)[number]
+type RequestFault = (typeof REQUEST_KINDS)[number]
 export type AnswerFault = keyof typeof ANSWER_KINDS
 /** `silent_socket`: a WebSocket stays open without further messages. */
 export type FaultKind = RequestFault | AnswerFault | 'silent_socket'

@@ -13,7 +13,7 @@ const POLL_MS = 20
 const AIRDROP_LAMPORTS = 100_000_000_000
 
 /** A transaction that landed and failed, with its log. */
-export class SolanaTransactionError extends Error {
+class SolanaTransactionError extends Error {
   override name = 'SolanaTransactionError'
   constructor(
     readonly signature: string,

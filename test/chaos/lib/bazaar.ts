@@ -10,7 +10,7 @@ import { operatorAccount } from '../../../src/testing/world.js'
 import type { ChaosChain, ChaosWorld } from './world.js'
 
 /** The community of a run, below which wallets pay for names on every chain. */
-export const BAZAAR = 'bazaar'
+const BAZAAR = 'bazaar'
 export const PRICE_WEI = parseEther('0.002')
 const BID_WEI = parseEther('0.01')
 const RECIPIENT = operatorAccount('treasurer').address

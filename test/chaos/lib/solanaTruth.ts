@@ -9,7 +9,7 @@ const PAGE = 1_000
 const AT_ONCE = 16
 
 /** A payment as the program's own events tell it. */
-export interface TruePayment {
+interface TruePayment {
   signature: string
   /** The id under which the hub takes it. */
   messageId: Hex

@@ -9,7 +9,7 @@ const SLOW_PAGE = 7
 const SLOW_MS = 400
 const ASK_TIMEOUT_MS = 5_000
 const TERMINAL = ['finalized', 'lost_bid', 'invalid']
-export const isTerminal = (status: string): boolean => TERMINAL.includes(status)
+const isTerminal = (status: string): boolean => TERMINAL.includes(status)
 
 /** What is asked of the API, default a GET. */
 export interface Question {

@@ -20,7 +20,7 @@ import { proofFromPages } from '../../support/airdropPages.js'
 import { startChain } from './chain.js'
 import { word } from './hub.js'
 
-export const CHAIN_ID = 31_337
+const CHAIN_ID = 31_337
 const AIRDROP_S = 86_400n
 
 export interface Claim {

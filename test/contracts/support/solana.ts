@@ -13,7 +13,6 @@ type SvmAccount = Parameters<LiteSVM['setAccount']>[0]
 
 export const NOW = 1_800_000_000n
 export const RICH_LAMPORTS = 10n ** 15n
-export const FEE_LAMPORTS = 5_000n
 
 export interface Outcome {
   /** Name of the registrar's error, `runtime` for one of another program or the runtime; undefined: it went through. */

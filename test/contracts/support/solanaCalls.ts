@@ -11,7 +11,7 @@ export const LAMPORTS = 70_000_000n
 /** A word made from a text: of a quote id, a name, a referral. */
 export const wordOf = (text: string): Buffer => createHash('sha256').update(text).digest()
 
-export const signs = (pubkey: PublicKey): AccountMeta => ({ pubkey, isSigner: true, isWritable: false })
+const signs = (pubkey: PublicKey): AccountMeta => ({ pubkey, isSigner: true, isWritable: false })
 export const writes = (pubkey: PublicKey): AccountMeta => ({ pubkey, isSigner: false, isWritable: true })
 export const reads = (pubkey: PublicKey): AccountMeta => ({ pubkey, isSigner: false, isWritable: false })
 

@@ -2,8 +2,7 @@ import { type Abi, type Address, type ContractFunctionArgs, encodeFunctionData, 
 import { testWalletAbi, testWalletBytecode } from '../../../contracts/evm/artifacts/test-doubles/TestWallet.js'
 import type { Chain } from './chain.js'
 
-/** How a TestWallet takes money. */
-export const ACCEPT = 0
+/** Modes of a TestWallet that receives money; 0 accepts. */
 export const REFUSE = 1
 export const BURN_GAS = 2
 export const RETURN_BOMB = 3

@@ -8,7 +8,7 @@ import type { RawLog } from '../logs.js'
 import { decodePacket } from './packet.js'
 
 /** LayerZero's EndpointV2: `PacketSent(bytes encodedPayload, bytes options, address sendLibrary)`. */
-export const PACKET_SENT_TOPIC = toEventSelector('PacketSent(bytes,bytes,address)')
+const PACKET_SENT_TOPIC = toEventSelector('PacketSent(bytes,bytes,address)')
 
 interface RawReceipt {
   blockHash: Hex

@@ -110,7 +110,7 @@ interface RawPayment extends RawName {
 
 const REFUSED = 2
 /** Token of a payment in SOL. */
-export const NATIVE_TOKEN = PublicKey.default
+const NATIVE_TOKEN = PublicKey.default
 
 /** Creates the community part of a registrar. */
 export function createCommunityProgram({ programId, state }: Pick<Registrar, 'programId' | 'state'>): CommunityProgram {
