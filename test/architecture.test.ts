@@ -23,7 +23,7 @@ const MAY_IMPORT: Record<string, readonly string[]> = {
   indexer: ['registry', 'chains', 'db', 'ops', 'types:config'],
   relayer: ['registry', 'chains', 'db', 'ops', 'types:config'],
   web: ['registry'],
-  api: ['registry', 'db', 'web', 'ops', 'chains/chain.ts', 'chains/walletFacts.ts', 'types:config'],
+  api: ['registry', 'db', 'web', 'ops', 'chains/chain.ts', 'chains/requirementInputs.ts', 'types:config'],
 }
 /** The commands start the local world; nothing else of the product may load it, and they only when asked to. */
 const MAY_LOAD_TESTING = /^cli(\.ts$|\/)/

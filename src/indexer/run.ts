@@ -1,5 +1,5 @@
 import { createCommunityPort } from '../chains/evm/community/port.js'
-import type { BalancePort } from '../chains/walletFacts.js'
+import type { BalancePort } from '../chains/requirementInputs.js'
 import { whileLeading } from '../db/pg/leader.js'
 import type { Context, LeaderContext } from '../ops/context.js'
 import { createNotify } from '../ops/notify.js'

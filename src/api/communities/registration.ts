@@ -1,5 +1,5 @@
 import type { EvmCommunityPayment, SolanaCommunityPayment } from '../../chains/chain.js'
-import { readWalletFacts } from '../../chains/walletFacts.js'
+import { readRequirementInputs } from '../../chains/requirementInputs.js'
 import { hasClaimed } from '../../db/airdrop/answers.js'
 import { findClusterId } from '../../db/registry/clusters.js'
 import { verifiedInClusters } from '../../db/registry/communities.js'
@@ -148,13 +148,13 @@ async function meetsRequirements(
   { requirements }: CommunityRules,
   wallet: Address,
 ): Promise<boolean> {
-  const facts = await readWalletFacts({
+  const inputs = await readRequirementInputs({
     wallet: wallet.bytes,
     requirements,
     ports: communityPorts(context, network),
     verifiedIn: (names) => verifiedInClusters(context.pool, network, wallet.bytes, names),
   })
-  return areRequirementsMet(requirements, facts)
+  return areRequirementsMet(requirements, inputs)
 }
 
 /**

@@ -43,25 +43,7 @@ interface ClosedPayment {
 }
 
 /** Addresses, instructions and accounts of a deployed registrar. */
-export interface Registrar {
-  readonly programId: PublicKey
-  /** The program id in base58. */
-  readonly id: string
-  readonly state: PublicKey
-  readonly treasury: PublicKey
-  /** Account of a payment, by its quote's id. */
-  payment(quoteId: Uint8Array): PublicKey
-  /** Pays a quote. Signed by the payer. */
-  register(terms: PaymentTerms, quoteId: Uint8Array): TransactionInstruction
-  /** Settles payments into kept money. Signed by the relay authority. */
-  settle(relayAuthority: PublicKey, payments: readonly ClosedPayment[]): TransactionInstruction
-  /** Refunds a payment to its payer. Signed by the relay authority. */
-  refund(relayAuthority: PublicKey, payment: ClosedPayment): TransactionInstruction
-  /** Decodes the state account. @throws RangeError for other data */
-  decodeState(data: Buffer): RegistrarState
-  /** Decodes a payment account. @throws RangeError for other data */
-  decodePayment(data: Buffer): PaymentAccount
-}
+export type Registrar = ReturnType<typeof createRegistrar>
 
 /** Subset in use of anchor's BN. */
 export interface BigNumber {
@@ -86,42 +68,44 @@ interface RawPayment {
 }
 
 /** Creates the interface to the registrar deployed at a program id (base58). */
-export function createRegistrar(programIdText: string): Registrar {
+export function createRegistrar(programIdText: string) {
   const programId = new PublicKey(programIdText)
   const address = (...seeds: Uint8Array[]) => PublicKey.findProgramAddressSync(seeds, programId)[0]
   const state = address(Buffer.from('state'))
   const treasury = address(Buffer.from('treasury'))
+  /** Account of a payment, by its quote's id. */
   const payment = (quoteId: Uint8Array) => address(Buffer.from('payment'), quoteId)
   const instruction = (name: string, args: object, keys: Meta[]) =>
     new TransactionInstruction({ programId, keys, data: registrarCoder.instruction.encode(name, args) })
 
   return {
     programId,
+    /** The program id in base58. */
     id: programIdText,
     state,
     treasury,
     payment,
-    register({ payer, name, referral, ...terms }, quoteId) {
+    /** Pays a quote. Signed by the payer. */
+    register({ payer, name, referral, ...terms }: PaymentTerms, quoteId: Uint8Array): TransactionInstruction {
       const args = {
-        quote_id: [...quoteId],
-        name: [...name],
-        amount_wei: big(terms.amountWei),
-        lamports: big(terms.lamports),
-        expires_at: big(terms.expiresAt),
-        referral: [...referral],
+        ...{ quote_id: [...quoteId], name: [...name], referral: [...referral] },
+        ...{ amount_wei: big(terms.amountWei), lamports: big(terms.lamports), expires_at: big(terms.expiresAt) },
       }
       const keys = [signs(new PublicKey(payer)), writes(state), writes(treasury), writes(payment(quoteId)), SYSTEM]
       return instruction('register', args, keys)
     },
-    settle: (relayAuthority, payments) =>
-      instruction('settle', {}, [
-        authority(relayAuthority),
-        writes(state),
-        ...payments.flatMap(({ quoteId, payer }) => [writes(payment(quoteId)), writes(payer)]),
-      ]),
-    refund: (relayAuthority, { quoteId, payer }) =>
-      instruction('refund', {}, [authority(relayAuthority), ...[state, treasury, payment(quoteId), payer].map(writes)]),
-    decodeState(data) {
+    /** Settles payments into kept money. Signed by the relay authority. */
+    settle(relayAuthority: PublicKey, payments: readonly ClosedPayment[]): TransactionInstruction {
+      const closed = payments.flatMap(({ quoteId, payer }) => [writes(payment(quoteId)), writes(payer)])
+      return instruction('settle', {}, [authority(relayAuthority), writes(state), ...closed])
+    },
+    /** Refunds a payment to its payer. Signed by the relay authority. */
+    refund(relayAuthority: PublicKey, { quoteId, payer }: ClosedPayment): TransactionInstruction {
+      const accounts = [state, treasury, payment(quoteId), payer]
+      return instruction('refund', {}, [authority(relayAuthority), ...accounts.map(writes)])
+    },
+    /** Decodes the state account. @throws RangeError for other data */
+    decodeState(data: Buffer): RegistrarState {
       const raw = decode<RawState>('State', data)
       return {
         relayAuthority: raw.relay_authority,
@@ -133,15 +117,10 @@ export function createRegistrar(programIdText: string): Registrar {
         holdSeconds: toBigInt(raw.hold_seconds),
       }
     },
-    decodePayment(data) {
-      const raw = decode<RawPayment>('Payment', data)
-      const { payer, quote_id: quoteId } = raw
-      return {
-        payer,
-        quoteId: Buffer.from(quoteId),
-        lamports: toBigInt(raw.lamports),
-        sequence: toBigInt(raw.sequence),
-      }
+    /** Decodes a payment account. @throws RangeError for other data */
+    decodePayment(data: Buffer): PaymentAccount {
+      const { payer, quote_id: quoteId, lamports, sequence } = decode<RawPayment>('Payment', data)
+      return { payer, quoteId: Buffer.from(quoteId), lamports: toBigInt(lamports), sequence: toBigInt(sequence) }
     },
   }
 }

@@ -1,7 +1,7 @@
 import PQueue from 'p-queue'
 import type pg from 'pg'
 import { ChainUnavailableError } from '../../chains/chain.js'
-import { type BalancePort, readWalletFacts } from '../../chains/walletFacts.js'
+import { type BalancePort, readRequirementInputs } from '../../chains/requirementInputs.js'
 import { appendEntries } from '../../db/journal/append.js'
 import { lockHead, readHead } from '../../db/journal/head.js'
 import { readRules } from '../../db/journal/sliceCommunities.js'
@@ -94,7 +94,7 @@ export function createPaymentJudge(options: PaymentJudgeOptions): PaymentJudge {
     const hash = requirementsHash(asked)
     if (payment.isRefused) return { payment, hash, isMet: false }
     try {
-      const wallet = await readWalletFacts({
+      const wallet = await readRequirementInputs({
         wallet: payment.payer,
         requirements: asked,
         ports,

@@ -1,4 +1,4 @@
-import type { BalancePort } from '../../chains/walletFacts.js'
+import type { BalancePort } from '../../chains/requirementInputs.js'
 import type { LeaderContext } from '../../ops/context.js'
 import type { Notify } from '../../ops/notify.js'
 import type { Worker } from '../../ops/worker.js'

@@ -1,7 +1,7 @@
 import fc from 'fast-check'
 import { describe, expect, it } from 'vitest'
 import { judgeRegistration, REGISTRATION_PROBLEMS, type RegistrationFacts } from './registration.js'
-import { areRequirementsMet, factsNeeded, tokenKey, type WalletFacts } from './requirements.js'
+import { areRequirementsMet, inputsNeeded, type RequirementInputs, tokenKey } from './requirements.js'
 import type { CommunityRequirement, CommunityRules } from './rules.js'
 
 const WALLET = '0x00000000000000000000000000000000000000a1'
@@ -138,7 +138,7 @@ describe('a registration in a community', () => {
 
 describe('requirements', () => {
   const token = { kind: 'token', network: '1', token: WALLET, minimum: 5n } as const
-  const wallet = (changes: Partial<WalletFacts> = {}): WalletFacts => ({
+  const wallet = (changes: Partial<RequirementInputs> = {}): RequirementInputs => ({
     address: WALLET,
     balances: new Map([[tokenKey(token), 5n]]),
     verifiedIn: new Set(['foobar']),
@@ -163,7 +163,7 @@ describe('requirements', () => {
 
   it('say what has to be read, each once, and miss what was not', () => {
     const all = [token, { ...token, minimum: 9n }, REQUIREMENT, REQUIREMENT, { ...token, network: '8453' }]
-    expect(factsNeeded(all)).toEqual({
+    expect(inputsNeeded(all)).toEqual({
       tokens: [
         { network: '1', token: WALLET },
         { network: '8453', token: WALLET },

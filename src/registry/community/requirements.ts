@@ -1,7 +1,7 @@
 import type { CommunityRequirement, TokenRequirement } from './rules.js'
 
 /** What is known of the wallet that is to get a name, read before anything is judged. */
-export interface WalletFacts {
+export interface RequirementInputs {
   /** The wallet, in its answer form (EVM in lower case, Solana in base58). */
   address: string
   /** Its balance of each token that is asked for, by `tokenKey`; 0 for a wallet that can't have any. */
@@ -17,7 +17,7 @@ export const tokenKey = ({ network, token }: Pick<TokenRequirement, 'network' | 
   `${network}/${token}`
 
 /** What has to be read of a wallet before its requirements can be judged: balances of tokens, clusters by name. */
-export const factsNeeded = (requirements: readonly CommunityRequirement[]) => ({
+export const inputsNeeded = (requirements: readonly CommunityRequirement[]) => ({
   tokens: [
     ...new Map(requirements.filter((one) => one.kind === 'token').map((one) => [tokenKey(one), one] as const)).values(),
   ].map(({ network, token }) => ({ network, token })),
@@ -25,10 +25,10 @@ export const factsNeeded = (requirements: readonly CommunityRequirement[]) => ({
 })
 
 /** Whether a wallet meets all requirements. Throws RangeError when a balance that is needed was not read. */
-export const areRequirementsMet = (requirements: readonly CommunityRequirement[], wallet: WalletFacts): boolean =>
+export const areRequirementsMet = (requirements: readonly CommunityRequirement[], wallet: RequirementInputs): boolean =>
   requirements.every((requirement) => isMet(requirement, wallet))
 
-function isMet(requirement: CommunityRequirement, wallet: WalletFacts): boolean {
+function isMet(requirement: CommunityRequirement, wallet: RequirementInputs): boolean {
   switch (requirement.kind) {
     case 'token': {
       const balance = wallet.balances.get(tokenKey(requirement))

@@ -63,34 +63,7 @@ export interface PaidName extends CommunityPaymentKey {
 }
 
 /** Addresses, instructions and accounts of a registrar's community payments. */
-export interface CommunityProgram {
-  /** Account that reserves a name. */
-  nameAccount(community: Uint8Array, name: Uint8Array): PublicKey
-  paymentAccount(key: CommunityPaymentKey): PublicKey
-  /** Account that holds all tokens of a mint. */
-  vault(mint: PublicKey): PublicKey
-  /** Pays in SOL, or in a token. Signed by the payer. */
-  pay(terms: CommunityTerms, token?: PaidToken): TransactionInstruction
-  /** Refuses a held payment, so that `release` pays it back. Signed by the relay authority. */
-  refuse(relayAuthority: PublicKey, key: CommunityPaymentKey, sequence: bigint): TransactionInstruction
-  /**
-   * Pays a payment out: to its payer if refused, else to its recipient after the hold. Unsigned, unless tokens go to an
-   * account other than the associated one.
-   */
-  release(
-    payment: CommunityPaymentKey & Pick<CommunityPaymentAccount, 'token'>,
-    beneficiary: PublicKey,
-    destination?: PublicKey,
-  ): TransactionInstruction
-  /** Frees a name after the hold, so that it can be paid for again. Signed by the program's upgrade authority. */
-  reopen(upgradeAuthority: PublicKey, programData: PublicKey, key: CommunityPaymentKey): TransactionInstruction
-  /** Sets the hold of future payments, at most 604,800 s. Signed by the program's upgrade authority. */
-  setHold(upgradeAuthority: PublicKey, programData: PublicKey, holdSeconds: bigint): TransactionInstruction
-  /** @throws RangeError for data of another account */
-  decodePayment(data: Buffer): CommunityPaymentAccount
-  /** @throws RangeError for data of another account */
-  decodeName(data: Buffer): PaidName
-}
+export type CommunityProgram = ReturnType<typeof createCommunityProgram>
 
 interface RawName {
   community: readonly number[]
@@ -113,12 +86,14 @@ const REFUSED = 2
 const NATIVE_TOKEN = PublicKey.default
 
 /** Creates the community part of a registrar. */
-export function createCommunityProgram({ programId, state }: Pick<Registrar, 'programId' | 'state'>): CommunityProgram {
+export function createCommunityProgram({ programId, state }: Pick<Registrar, 'programId' | 'state'>) {
   const address = (seed: string, ...seeds: Uint8Array[]) =>
     PublicKey.findProgramAddressSync([Buffer.from(seed), ...seeds], programId)[0]
+  /** Account that reserves a name. */
   const nameAccount = (community: Uint8Array, name: Uint8Array) => address('community_name', community, name)
   const paymentAccount = ({ community, name, payer }: CommunityPaymentKey) =>
     address('community_payment', community, name, payer.toBytes())
+  /** Account that holds all tokens of a mint. */
   const vault = (mint: PublicKey) => address('vault', mint.toBytes())
   const instruction = (name: string, args: object, keys: Meta[]) =>
     new TransactionInstruction({ programId, keys, data: registrarCoder.instruction.encode(name, args) })
@@ -127,15 +102,11 @@ export function createCommunityProgram({ programId, state }: Pick<Registrar, 'pr
     nameAccount,
     paymentAccount,
     vault,
-    pay(terms, token) {
+    /** Pays in SOL, or in a token. Signed by the payer. */
+    pay(terms: CommunityTerms, token?: PaidToken): TransactionInstruction {
       const { payer, community, name, recipient, amount, referral } = terms
-      const args = {
-        community: [...community],
-        name: [...name],
-        recipient,
-        amount: big(amount),
-        referral: [...referral],
-      }
+      const words = { community: [...community], name: [...name], referral: [...referral] }
+      const args = { ...words, recipient, amount: big(amount) }
       const accounts = [state, nameAccount(community, name), paymentAccount(terms)]
       const keys = [signs(payer), ...accounts.map(writes), SYSTEM]
       if (!token) return instruction('pay_community', args, keys)
@@ -143,14 +114,21 @@ export function createCommunityProgram({ programId, state }: Pick<Registrar, 'pr
       const tokenKeys = [reads(mint), writes(source), writes(vault(mint)), reads(TOKEN_PROGRAM)]
       return instruction('pay_community_token', { ...args, decimals }, [...keys, ...tokenKeys])
     },
-    refuse(relayAuthority, key, sequence) {
+    /** Refuses a held payment, so that `release` pays it back. Signed by the relay authority. */
+    refuse(relayAuthority: PublicKey, key: CommunityPaymentKey, sequence: bigint): TransactionInstruction {
       const accounts = [state, nameAccount(key.community, key.name), paymentAccount(key), key.payer]
-      return instruction('refuse_community', { sequence: big(sequence) }, [
-        authority(relayAuthority),
-        ...accounts.map(writes),
-      ])
+      const keys = [authority(relayAuthority), ...accounts.map(writes)]
+      return instruction('refuse_community', { sequence: big(sequence) }, keys)
     },
-    release(payment, beneficiary, destination) {
+    /**
+     * Pays a payment out: to its payer if refused, else to its recipient after the hold. Unsigned, unless tokens go to an
+     * account other than the associated one.
+     */
+    release(
+      payment: CommunityPaymentKey & Pick<CommunityPaymentAccount, 'token'>,
+      beneficiary: PublicKey,
+      destination?: PublicKey,
+    ): TransactionInstruction {
       const keys = [writes(paymentAccount(payment)), writes(payment.payer)]
       const { token: mint } = payment
       if (mint === null) return instruction('release_community', {}, [...keys, writes(beneficiary)])
@@ -160,20 +138,23 @@ export function createCommunityProgram({ programId, state }: Pick<Registrar, 'pr
       const tokenKeys = [owner, reads(mint), writes(vault(mint)), writes(to), reads(TOKEN_PROGRAM)]
       return instruction('release_community_token', {}, [...keys, ...tokenKeys])
     },
-    reopen: (upgradeAuthority, programData, { community, name, payer }) =>
-      instruction('reopen_community', {}, [
+    /** Frees a name after the hold, so that it can be paid for again. Signed by the program's upgrade authority. */
+    reopen(upgradeAuthority: PublicKey, programData: PublicKey, { community, name, payer }: CommunityPaymentKey) {
+      const keys = [
         authority(upgradeAuthority),
         reads(programData),
         writes(nameAccount(community, name)),
         writes(payer),
-      ]),
-    setHold: (upgradeAuthority, programData, holdSeconds) =>
-      instruction('set_hold', { hold_seconds: big(holdSeconds) }, [
-        authority(upgradeAuthority),
-        writes(state),
-        reads(programData),
-      ]),
-    decodePayment(data) {
+      ]
+      return instruction('reopen_community', {}, keys)
+    },
+    /** Sets the hold of future payments, at most 604,800 s. Signed by the program's upgrade authority. */
+    setHold(upgradeAuthority: PublicKey, programData: PublicKey, holdSeconds: bigint): TransactionInstruction {
+      const keys = [authority(upgradeAuthority), writes(state), reads(programData)]
+      return instruction('set_hold', { hold_seconds: big(holdSeconds) }, keys)
+    },
+    /** @throws RangeError for data of another account */
+    decodePayment(data: Buffer): CommunityPaymentAccount {
       const raw = decode<RawPayment>('CommunityPayment', data)
       return {
         ...keyOf(raw),
@@ -186,7 +167,8 @@ export function createCommunityProgram({ programId, state }: Pick<Registrar, 'pr
         isRefused: raw.state === REFUSED,
       }
     },
-    decodeName(data) {
+    /** @throws RangeError for data of another account */
+    decodeName(data: Buffer): PaidName {
       const raw = decode<RawName>('CommunityName', data)
       return { ...keyOf(raw), sequence: toBigInt(raw.sequence), heldUntil: toBigInt(raw.held_until) }
     },

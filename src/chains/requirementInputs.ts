@@ -1,4 +1,4 @@
-import { factsNeeded, tokenKey, type WalletFacts } from '../registry/community/requirements.js'
+import { inputsNeeded, type RequirementInputs, tokenKey } from '../registry/community/requirements.js'
 import type { CommunityRequirement } from '../registry/community/rules.js'
 import { type Address, decodeAddress } from '../registry/primitives/address.js'
 import { ChainUnavailableError, type CommunityPort } from './chain.js'
@@ -9,7 +9,7 @@ const SOLANA = 'solana'
 /** Source of balances, one per chain. */
 export type BalancePort = Pick<CommunityPort<unknown>, 'label' | 'tokenBalance'>
 
-export interface WalletFactsQuestion {
+export interface RequirementInputsQuestion {
   /** Future owner of the name, in the stored form. */
   wallet: Buffer
   requirements: readonly CommunityRequirement[]
@@ -24,9 +24,9 @@ export interface WalletFactsQuestion {
  * nothing is read without need.
  * @throws ChainUnavailableError where a chain is down or no longer configured
  */
-export async function readWalletFacts(question: WalletFactsQuestion): Promise<WalletFacts> {
+export async function readRequirementInputs(question: RequirementInputsQuestion): Promise<RequirementInputs> {
   const address = decodeAddress(question.wallet)
-  const { tokens, clusters } = factsNeeded(question.requirements)
+  const { tokens, clusters } = inputsNeeded(question.requirements)
   const [balances, verifiedIn] = await Promise.all([
     Promise.all(
       tokens.map(async (token) => [tokenKey(token), await balanceOf(question.ports, token, address)] as const),

@@ -2,7 +2,7 @@ import { expect, it } from 'vitest'
 import { areRequirementsMet } from '../registry/community/requirements.js'
 import { parseAddress } from '../registry/primitives/address.js'
 import { ChainUnavailableError } from './chain.js'
-import { readWalletFacts } from './walletFacts.js'
+import { readRequirementInputs } from './requirementInputs.js'
 
 const TOKEN = `0x${'ab'.repeat(20)}`
 const MINT = 'Stake11111111111111111111111111111111111111'
@@ -26,13 +26,16 @@ const portOf = (label: string, balance: bigint) => ({
     return balance
   },
 })
-const read = (wallet: Buffer, requirements: Parameters<typeof readWalletFacts>[0]['requirements'], ports = PORTS) =>
-  readWalletFacts({ wallet, requirements, ports, verifiedIn: async (names) => new Set(names) })
+const read = (
+  wallet: Buffer,
+  requirements: Parameters<typeof readRequirementInputs>[0]['requirements'],
+  ports = PORTS,
+) => readRequirementInputs({ wallet, requirements, ports, verifiedIn: async (names) => new Set(names) })
 const PORTS = [portOf('1', 5n), portOf('solana', 1n)]
 
 it('asks each chain once for what is needed, and nothing else', async () => {
-  const facts = await read(EVM, [onHub, onHub, member])
-  expect(facts).toEqual({
+  const inputs = await read(EVM, [onHub, onHub, member])
+  expect(inputs).toEqual({
     address: `0x${'11'.repeat(20)}`,
     balances: new Map([[`1/${TOKEN}`, 5n]]),
     verifiedIn: new Set(['club']),
