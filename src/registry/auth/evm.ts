@@ -5,17 +5,15 @@ import { keccak256 } from '../primitives/keccak.js'
 /** Signatures of EVM accounts over text messages (EIP-191, version 0x45: personal_sign), judged without a chain. */
 
 const SIGNATURE = /^0x[0-9a-fA-F]{130}$/
-const SIGNATURE_CHARS = 132
 
 /** The hash that personal_sign signs. @returns 32 bytes */
 export function personalHash(message: string): Buffer {
-  const bytes = Buffer.from(message, 'utf8')
-  return keccak256(Buffer.concat([Buffer.from(`\x19Ethereum Signed Message:\n${bytes.length}`, 'latin1'), bytes]))
+  const bytes = Buffer.from(message)
+  return keccak256(Buffer.concat([Buffer.from(`\x19Ethereum Signed Message:\n${bytes.length}`), bytes]))
 }
 
 /** The 65 bytes r ‖ s ‖ v of a signature, null for any other form. */
-export const parseEvmSignature = (text: string): Buffer | null =>
-  text.length === SIGNATURE_CHARS && SIGNATURE.test(text) ? fromHex(text) : null
+export const parseEvmSignature = (text: string): Buffer | null => (SIGNATURE.test(text) ? fromHex(text) : null)
 
 /** v as wallets give it: 27 and 28, or the bare parity. */
 const RECOVERY_BIT: Readonly<Record<number, number>> = { 0: 0, 1: 1, 27: 0, 28: 1 }
@@ -27,7 +25,7 @@ const RECOVERY_BIT: Readonly<Record<number, number>> = { 0: 0, 1: 1, 27: 0, 28: 
  * @returns the address as `0x` and 40 hex digits in lower case, null where no account signed
  */
 export function recoverSigner(message: string, signature: Uint8Array): string | null {
-  const bit = RECOVERY_BIT[signature[64] ?? -1]
+  const bit = RECOVERY_BIT[signature[64]!]
   if (bit === undefined) return null
   try {
     const parsed = secp256k1.Signature.fromCompact(signature.subarray(0, 64)).addRecoveryBit(bit)

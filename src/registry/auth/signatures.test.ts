@@ -148,6 +148,13 @@ describe('Solana signatures', () => {
       ).toBeNull()
   })
 
+  it('over an envelope are looked for where a message has 1 to 65,535 bytes', () => {
+    const counts = [0, 1, 0xffff, 0x10000].map(
+      (length) => offchainEnvelopes(Buffer.alloc(length), Buffer.alloc(32)).length,
+    )
+    expect(counts).toEqual([0, 5, 5, 0])
+  })
+
   it('for keys that are no points are refused', () => {
     for (const key of [Buffer.alloc(32), Buffer.alloc(32, 0xff), Buffer.alloc(32, 2)])
       expect(quick(() => isSignedBySolana('m', Buffer.alloc(64), key))).toBe(false)

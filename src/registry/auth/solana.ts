@@ -8,16 +8,13 @@ import { offchainEnvelopes } from './offchainMessage.js'
 
 const SIGNATURE_BYTES = 64
 const HEX = /^0x[0-9a-fA-F]{128}$/
-const HEX_CHARS = 130
 // 64 bytes in base64 end in two signs of padding, which base58 doesn't have
 const BASE64 = /^[A-Za-z0-9+/]{85}[AQgw]==$/
-const BASE64_CHARS = 88
 
 /** The 64 bytes of a signature in `0x` hex, base64 or base58, told apart by their exact form; null for any other form. */
 export function parseSolanaSignature(text: string): Buffer | null {
-  if (text.length > HEX_CHARS) return null
   if (HEX.test(text)) return fromHex(text)
-  if (text.length === BASE64_CHARS && BASE64.test(text)) return Buffer.from(text, 'base64')
+  if (BASE64.test(text)) return Buffer.from(text, 'base64')
   return decodeBase58(text, SIGNATURE_BYTES)
 }
 
@@ -28,7 +25,7 @@ export function parseSolanaSignature(text: string): Buffer | null {
  * @param key 32 bytes
  */
 export function isSignedBySolana(message: string, signature: Uint8Array, key: Uint8Array): boolean {
-  const text = Buffer.from(message, 'utf8')
+  const text = Buffer.from(message)
   const isSigned = quickCheck(signature, key)
   const signed = [text, ...offchainEnvelopes(text, key)].find(isSigned)
   return signed !== undefined && ed25519.verify(signature, signed, key, { zip215: false })

@@ -62,7 +62,7 @@ export function parseWallet(input: string): Wallet | AddressProblem {
   return other ? { ...other, bytes: otherBytes(other.text) } : address
 }
 
-const otherBytes = (text: string): Buffer => Buffer.concat([Buffer.of(OTHER_CODE), Buffer.from(text, 'latin1')])
+const otherBytes = (text: string): Buffer => Buffer.concat([Buffer.of(OTHER_CODE), Buffer.from(text)])
 
 /** Reads an address where an unknown or wrong one is simply unknown (look-ups). */
 export function lookupAddress(input: string): Wallet | null {

@@ -37,7 +37,7 @@ export function parseFullName(input: string): FullName | null {
 export function nameToWord(name: string): Buffer {
   if (!NAME.test(name)) throw new RangeError(`"${name}" is not a name of 1 to 32 characters of a-z, 0-9, _ and -`)
   const word = Buffer.alloc(NAME_MAX_BYTES)
-  word.write(name, 'latin1')
+  word.write(name)
   return word
 }
 
