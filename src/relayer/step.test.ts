@@ -66,7 +66,7 @@ const history = (...more: fc.Arbitrary<Command>[]) =>
 
 class Crash extends Error {}
 
-/** A relayer over a model chain: carries commands out, then goes on in fair weather until all deliveries have ended. */
+/** A relayer over a model chain: carries commands out, then goes on without faults until all deliveries have ended. */
 function relayer(refusesSecond: boolean, policy = POLICY) {
   const model = emptyModel(refusesSecond)
   for (const name of IDS) model.rows.set(name, newJob<NonceTx>(name, 'execute', 5n))
@@ -151,7 +151,7 @@ function relayer(refusesSecond: boolean, policy = POLICY) {
     }
   }
   const isOver = () => [...model.rows.values()].every(({ state }) => state === 'confirmed' || state === 'parked')
-  const fairWeather = async (): Promise<void> => {
+  const withoutFaults = async (): Promise<void> => {
     armed = null
     Object.assign(model, { isPaused: false, lag: 0, losesReceipts: false, baseFeeWei: 1_000_000_000n })
     for (let round = 0; round < 200 && !isOver(); round++) {
@@ -166,13 +166,13 @@ function relayer(refusesSecond: boolean, policy = POLICY) {
       nowMs += 3_600_000
     }
   }
-  return { model, run, step, fairWeather, outcomes }
+  return { model, run, step, withoutFaults, outcomes }
 }
 
 async function live(commands: readonly Command[], refusesSecond: boolean, policy?: Policy): Promise<Model> {
-  const { model, run, fairWeather } = relayer(refusesSecond, policy)
+  const { model, run, withoutFaults } = relayer(refusesSecond, policy)
   for (const command of commands) await run(command)
-  await fairWeather()
+  await withoutFaults()
   return model
 }
 const states = (model: Model) => Object.fromEntries([...model.rows].map(([name, { state }]) => [name, state]))
@@ -194,14 +194,14 @@ describe('a delivery', () => {
   it('outlives a crash between any two steps', async () => {
     for (const at of ['look', 'prepare', 'save', 'saved', 'broadcast', 'broadcasted']) {
       for (let before = 0; before < 7; before++) {
-        const { model, run, step, fairWeather } = relayer(false)
+        const { model, run, step, withoutFaults } = relayer(false)
         for (let i = 0; i < before; i++) {
           await step('a')
           if (i >= 2) await run({ do: 'mine' })
         }
         await run({ do: 'crash', at })
         await step('a')
-        await fairWeather()
+        await withoutFaults()
         expect(states(model)).toEqual(all('confirmed'))
         expect(executionsOf(model, 'a'), `${at} after ${before} steps`).toHaveLength(1)
         expect(usedNonces(model)).toBe(model.nextNonce)
@@ -209,7 +209,7 @@ describe('a delivery', () => {
     }
   })
 
-  it('is executed exactly once in any weather, by a receiver that would take it twice', async () => {
+  it('is executed exactly once under any faults, by a receiver that would take it twice', async () => {
     await fc.assert(
       fc.asyncProperty(history(), async (commands) => {
         const model = await live(commands, false)
@@ -282,9 +282,9 @@ describe('a delivery', () => {
     const met = new Set<string>()
     await fc.assert(
       fc.asyncProperty(history(stranger), async (commands) => {
-        const { run, fairWeather, outcomes } = relayer(true)
+        const { run, withoutFaults, outcomes } = relayer(true)
         for (const command of commands) await run(command)
-        await fairWeather()
+        await withoutFaults()
         for (const outcome of outcomes) met.add(outcome)
       }),
       { numRuns: 500, seed: 1 },

@@ -6,10 +6,10 @@ import type { PrivateKeyAccount } from 'viem/accounts'
 import { askReady } from '../../../src/testing/processes/daemonProcess.js'
 import { waitFor } from '../../../src/testing/processes/processes.js'
 import { programCommand } from '../../../src/testing/processes/programs.js'
+import { reorgNewest } from './disruptions.js'
 import type { Ledger } from './ledger.js'
 import { bringBack, runWallets } from './wallets.js'
 import { readFeed } from './watchers.js'
-import { reorgNewest } from './weather.js'
 import { CHAINS_FILE, type ChaosWorld } from './world.js'
 
 const WORK_MS = 4_000

@@ -1,6 +1,6 @@
 import { type Hex, hexToString, parseEventLogs, trim } from 'viem'
 import { communityPaymentsAbi } from '../../../src/chains/evm/contracts/index.js'
-import { PRICE_WEI } from './bazaar.js'
+import { COMMUNITY, PRICE_WEI } from './community.js'
 import type { ChaosChain } from './world.js'
 
 /** A payment for a name below the community, as the chains have it in the end. */
@@ -54,12 +54,14 @@ export function purchaseBreaches(
   for (const one of purchases) if (!one.isUnderpaid) names.set(one.name, [...(names.get(one.name) ?? []), one])
   const unclear = [...names].flatMap(([name, paid]) => {
     const won = paid.filter(({ tx }) => statusOf(tx) === 'finalized').length
-    return won === 1 ? [] : [`of ${paid.length} payments for bazaar/${name}, ${won} got it`]
+    return won === 1 ? [] : [`of ${paid.length} payments for ${COMMUNITY}/${name}, ${won} got it`]
   })
   const wronged = purchases.flatMap(({ tx, label, name, refused }) => {
     const expected = statusOf(tx) === 'finalized' ? 0 : 1
     if (refused === expected || (!isFirst && refused === 1)) return []
-    return [`the payment ${tx} on ${label} for bazaar/${name} is ${statusOf(tx)} and was given back ${refused} times`]
+    return [
+      `the payment ${tx} on ${label} for ${COMMUNITY}/${name} is ${statusOf(tx)} and was given back ${refused} times`,
+    ]
   })
   return [...unclear, ...wronged]
 }

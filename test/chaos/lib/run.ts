@@ -3,24 +3,24 @@ import type pg from 'pg'
 import { createPool } from '../../../src/db/pg/pool.js'
 import { FAULT_KINDS, until } from '../../../src/testing/index.js'
 import { deepReorg } from './deep.js'
+import { type DisruptionCounts, startDisruptions } from './disruptions.js'
 import { createLedger } from './ledger.js'
 import { runMembers } from './members.js'
 import { runPayers } from './payers.js'
 import { judge, type Verdict } from './verdict.js'
 import { openWallets, runWallets, settleWallets } from './wallets.js'
 import { readSlowly, watchStatuses } from './watchers.js'
-import { makeWeather, type WeatherCounts } from './weather.js'
 import { type ChaosWorld, startChaosWorld } from './world.js'
 
 const SETTLE_DEADLINE_MS = 240_000
-/** Deliveries pause for up to minutes after failures: only when nothing has ended for this long is it over. */
+/** Longer than any back-off of a delivery: a run is stuck when nothing has ended for this long. */
 const STANDSTILL_MS = 400_000
-/** Funding must not be taken back by a reorg. */
-const BEFORE_WEATHER_MS = 1_500
+/** Long enough for the blocks of funding to be confirmed before the first reorg. */
+const BEFORE_DISRUPTIONS_MS = 1_500
 
 export interface ChaosOptions {
   seed: number
-  /** How long work and weather go on, milliseconds; start and settling come on top. */
+  /** Milliseconds of work and disruptions; start and settling come on top. */
   runMs: number
   /** Afterwards a reorg beyond the confirmation depth, the halt, and a rewind. */
   deep?: boolean
@@ -50,7 +50,7 @@ export interface ChaosReport extends Verdict {
   /** Of clusters by their members. */
   changes: Record<string, number>
   faults: Record<string, number>
-  weather: WeatherCounts
+  disruptions: DisruptionCounts
   starts: number
   failpoints: Record<string, number>
   polls: { answered: number; failed: number }
@@ -60,7 +60,7 @@ export interface ChaosReport extends Verdict {
   isDeep: boolean
 }
 
-/** Runs one seed: a world, work and bad weather for a while, then quiet, then the invariants. */
+/** Runs one seed: a world, work and disruptions for a while, then quiet, then the invariants. */
 export async function runChaos({
   seed,
   runMs,
@@ -91,7 +91,7 @@ async function run(
   const over = new AbortController()
   const watching = new AbortController()
   const wallets = await openWallets(world, seed)
-  await sleep(BEFORE_WEATHER_MS)
+  await sleep(BEFORE_DISRUPTIONS_MS)
   const statuses = watchStatuses(stack.api, ledger, seed, watching.signal)
   const feed = readSlowly(stack.api, watching.signal)
   const working = Promise.all([
@@ -99,10 +99,10 @@ async function run(
     runPayers(world, ledger, seed, over.signal),
   ])
   const members = runMembers(stack.api, wallets, seed, over.signal)
-  const weather = makeWeather(world, ledger, seed, over.signal, log)
+  const disruptions = startDisruptions(world, ledger, seed, over.signal, log)
   await sleep(runMs)
   over.abort()
-  await Promise.all([working, members.done, weather.done])
+  await Promise.all([working, members.done, disruptions.done])
 
   const startedMs = performance.now()
   await daemon.release()
@@ -128,7 +128,7 @@ async function run(
     sent: ledger.counts(),
     changes: members.counts,
     faults: faultsOf(world),
-    weather: weather.counts,
+    disruptions: disruptions.counts,
     starts: daemon.starts,
     failpoints: { ...daemon.failpoints },
     polls: statuses.polls,
@@ -187,11 +187,11 @@ export function describeRun(report: ChaosReport): string {
       .filter(([, n]) => n > 0)
       .map(([what, n]) => `${n} ${what}`)
       .join(', ') || 'none'
-  const { weather } = report
+  const { disruptions } = report
   return [
     `seed ${report.seed}, ${Math.round(report.runMs / 1_000)} s and ${Math.round(report.settleMs / 1_000)} s to settle`,
     `faults: ${list(report.faults)}`,
-    `weather: ${weather.reorgs} reorgs (${weather.reorgedTxs} transactions taken back, ${weather.broughtBack} sent again), ${weather.kills} kills, ${weather.postgresKills} of PostgreSQL, ${weather.cuts} cuts; ${report.starts} starts of the daemon`,
+    `disruptions: ${disruptions.reorgs} reorgs (${disruptions.reorgedTxs} transactions taken back, ${disruptions.broughtBack} sent again), ${disruptions.kills} kills, ${disruptions.postgresKills} of PostgreSQL, ${disruptions.cuts} cuts; ${report.starts} starts of the daemon`,
     `died at fail points: ${list(report.failpoints)}`,
     `sent: ${list(report.sent)}; ${report.bids} bids on the hub, ${report.names} names won, ${report.messages} messages of spokes and ${report.payments} payments on Solana, ${report.purchases} for names below the community; changes of clusters: ${list(report.changes)}`,
     `${report.entries} journal entries, ${report.events} events; statuses: ${list(report.statuses)}; ${report.polls.answered} polls answered, ${report.polls.failed} not; ${report.terminalSeen} terminal during the run`,

@@ -6,7 +6,7 @@ import { encodePlaceBids } from '../../../src/chains/evm/calldata.js'
 import { fund } from '../../../src/testing/chains/localChain.js'
 import { between, draw, pick, sequence } from '../../../src/testing/faultProxy/random.js'
 import { bridgeCall } from '../../../src/testing/index.js'
-import { openBazaar, PRICE_WEI, paymentFor } from './bazaar.js'
+import { PRICE_WEI, paymentFor, setUpCommunity } from './community.js'
 import type { Ledger, SentTx } from './ledger.js'
 import type { ChaosChain, ChaosWorld } from './world.js'
 
@@ -42,7 +42,7 @@ export async function openWallets(world: ChaosWorld, seed: number): Promise<Priv
   const wallets = keys.map((key) => privateKeyToAccount(key))
   const addresses = wallets.map(({ address }) => address)
   await Promise.all(chains.map((chain) => fund(chain, chain.chainId, addresses)))
-  await openBazaar(world, keys[0]!, wallets[0]!)
+  await setUpCommunity(world, keys[0]!, wallets[0]!)
   return wallets
 }
 

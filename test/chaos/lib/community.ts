@@ -9,24 +9,24 @@ import { ask, signIn } from '../../../src/testing/signIn.js'
 import { operatorAccount } from '../../../src/testing/world.js'
 import type { ChaosChain, ChaosWorld } from './world.js'
 
-/** The community of a run, below which wallets pay for names on every chain. */
-const BAZAAR = 'bazaar'
+/** Name of the community in which wallets pay for names on every chain. */
+export const COMMUNITY = 'club'
 export const PRICE_WEI = parseEther('0.002')
 const BID_WEI = parseEther('0.01')
 const RECIPIENT = operatorAccount('treasurer').address
 
-/** Registers the name of the community and sets its prices, before any bad weather. */
-export async function openBazaar({ stack, chains, hub }: ChaosWorld, privateKey: Hex, owner: PrivateKeyAccount) {
+/** Registers the name of the community and sets its prices, before any disruption. */
+export async function setUpCommunity({ stack, chains, hub }: ChaosWorld, privateKey: Hex, owner: PrivateKeyAccount) {
   const tx = await walletOf(hub, hub.chainId, owner).sendTransaction({
     to: hub.contract,
-    data: encodePlaceBids([{ name: BAZAAR, amountWei: BID_WEI }], null),
+    data: encodePlaceBids([{ name: COMMUNITY, amountWei: BID_WEI }], null),
     value: BID_WEI,
   })
   await until.status(stack, tx, 'finalized')
   const prices = chains.map(({ label }) => ({
     ...{ network: label, token: 'native', amount: PRICE_WEI.toString(), recipient: RECIPIENT },
   }))
-  await ask(stack.api, `/v1/communities/${BAZAAR}`, {
+  await ask(stack.api, `/v1/communities/${COMMUNITY}`, {
     method: 'PUT',
     headers: { authorization: `Bearer ${await signIn(stack, privateKey)}` },
     body: JSON.stringify({ prices }),
@@ -44,7 +44,7 @@ export const paymentFor = ({ payments }: ChaosChain, name: string, amountWei: bi
         token: zeroAddress,
         amount: amountWei,
         paymentRecipient: RECIPIENT,
-        communityName: wordOf(BAZAAR),
+        communityName: wordOf(COMMUNITY),
         walletName: wordOf(name),
         referralAddress: zeroHash,
       },

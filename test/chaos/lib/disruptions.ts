@@ -8,13 +8,13 @@ import { bringBack } from './wallets.js'
 import type { ChaosChain, ChaosWorld } from './world.js'
 
 const PAUSE_MS = { min: 600, max: 2_000 }
-/** A start and some steps. */
+/** Long enough for a start and some steps. */
 const FAIL_POINT_DEADLINE_MS = 9_000
 const MOST_FAULTS = 6
 const MOST_PROBABLE = 0.2
-/** The newest blocks that a reorg replaces at most: a block counts when the head is two beyond it. */
+/** Deepest reorg in blocks: a block is confirmed once the head is two above it. */
 const REORG_BLOCKS = 2
-/** Those that a world which keeps up passes; the ones of the backfill are in test/recovery. */
+/** Fail points of a world that has caught up; those of the backfill are tested in test/recovery. */
 const FAIL_POINTS = [
   'index.after_append',
   'follow.before_transaction',
@@ -37,7 +37,7 @@ const FAIL_POINTS = [
 ]
 
 /** What was done to the world. */
-export interface WeatherCounts {
+export interface DisruptionCounts {
   reorgs: number
   reorgedTxs: number
   broughtBack: number
@@ -47,22 +47,22 @@ export interface WeatherCounts {
   changes: number
 }
 
-export interface Weather {
-  readonly counts: WeatherCounts
-  /** Goes on until the signal; then the world is whole again and without faults. */
+export interface Disruptions {
+  readonly counts: DisruptionCounts
+  /** Settles after the signal, once the world is whole again and without faults. */
   done: Promise<void>
 }
 
-/** Bad weather out of a seed: reorgs, kills, outages and faults, one after the other. */
-export function makeWeather(
+/** Disrupts the world by a seed: reorgs, kills, outages and faults of nodes, one after the other. */
+export function startDisruptions(
   world: ChaosWorld,
   ledger: Ledger,
   seed: number,
   signal: AbortSignal,
   log: (line: string) => void,
-): Weather {
-  const next = sequence(seed, 'weather')
-  const counts: WeatherCounts = {
+): Disruptions {
+  const next = sequence(seed, 'disruptions')
+  const counts: DisruptionCounts = {
     reorgs: 0,
     reorgedTxs: 0,
     broughtBack: 0,
@@ -75,7 +75,7 @@ export function makeWeather(
   const deaths = () => Object.values(world.daemon.failpoints).reduce((sum, n) => sum + n, 0)
   const rest = (min: number, max: number) => sleep(between(next(), min, max))
 
-  const deeds: [share: number, deed: () => Promise<string>][] = [
+  const kinds: [share: number, disrupt: () => Promise<string>][] = [
     [
       32,
       async () => {
@@ -139,37 +139,37 @@ export function makeWeather(
       },
     ],
   ]
-  const total = deeds.reduce((sum, [share]) => sum + share, 0)
-  /** Each once, so that a short run has them all; then as they come. */
+  const total = kinds.reduce((sum, [share]) => sum + share, 0)
+  /** Every kind once, so that a short run has them all; later ones are drawn. */
   const first = shuffled(
-    deeds.map(([, deed]) => deed),
+    kinds.map(([, disrupt]) => disrupt),
     next,
   )
-  const someDeed = () => {
-    let lot = next() * total
-    return deeds.find(([share]) => {
-      lot -= share
-      return lot < 0
+  const draw = () => {
+    let at = next() * total
+    return kinds.find(([share]) => {
+      at -= share
+      return at < 0
     })![1]
   }
 
-  const blow = async (): Promise<void> => {
+  const run = async (): Promise<void> => {
     for (const proxy of proxies) proxy.set(someFaults(next))
     while (!signal.aborted) {
       await sleep(between(next(), PAUSE_MS.min, PAUSE_MS.max), undefined, { signal }).catch(() => {})
       if (signal.aborted) break
-      const deed = first.shift() ?? someDeed()
-      log(await deed())
+      const disrupt = first.shift() ?? draw()
+      log(await disrupt())
     }
     for (const proxy of proxies) {
       proxy.set({})
       proxy.restore()
     }
   }
-  return { counts, done: blow() }
+  return { counts, done: run() }
 }
 
-/** A few kinds of faults, seldom enough that work goes on between them. */
+/** A few kinds of faults at low probabilities, so that work goes on between them. */
 function someFaults(next: () => number): Exclude<Faults, (...args: never) => unknown> {
   const faults: Partial<Record<(typeof FAULT_KINDS)[number], number>> = {}
   for (let n = between(next(), 1, MOST_FAULTS); n > 0; n--)
