@@ -18,8 +18,8 @@ process.on('exit', () => {
 })
 
 /**
- * Of all projects. The time limits leave room for a busy machine: what hangs fails by its own deadline. No test is retried: a
- * second try in a world that the first has changed would hide what failed.
+ * Of all projects. The time limits leave room for a busy machine: what hangs fails by its own deadline. No test is
+ * retried: a second try in a world that the first has changed would hide what failed.
  */
 const shared = {
   testTimeout: 120_000,

@@ -12,8 +12,9 @@ class SmallestFirst extends BaseSequencer {
 }
 
 /**
- * The tests of `npm run mutations:unit` (stryker.config.json): no chain, no database, no process. `MUTATIONS_TESTS` narrows them
- * for one folder, e.g. `MUTATIONS_TESTS='src/registry/primitives/*.test.ts' npm run mutations:unit -- --mutate 'src/registry/primitives/*.ts'`.
+ * The tests of `npm run mutations:unit` (stryker.config.json): no chain, no database, no process. `MUTATIONS_TESTS`
+ * narrows them for one folder, e.g. `MUTATIONS_TESTS='src/registry/primitives/*.test.ts' npm run mutations:unit --
+ * --mutate 'src/registry/primitives/*.ts'`.
  */
 export default defineConfig({
   test: {

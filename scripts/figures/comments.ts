@@ -11,8 +11,8 @@ const LINE_COMMENT: Record<string, RegExp> = {
 }
 
 /**
- * `path:line` of each comment line wider than `COMMENT_WIDTH`, in TypeScript, Solidity, Prisma and SQL. Rust is left out:
- * the checksums of the committed program cover its sources, and rebuilding needs a toolchain.
+ * `path:line` of each comment line wider than `COMMENT_WIDTH`, in TypeScript, Solidity, Prisma and SQL. Rust is left
+ * out: the checksums of the committed program cover its sources, and rebuilding needs a toolchain.
  */
 export function wideComments(file: TextFile): string[] {
   const extension = file.path.split('.').at(-1) ?? ''

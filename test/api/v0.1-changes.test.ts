@@ -125,7 +125,9 @@ describe('POST /v0.1/cluster/:name/update/wallets', () => {
 })
 
 describe('the two feeds', () => {
-  /** State from the events of a version: wallets by cluster with name and verification, and the registrant of each name. */
+  /**
+   * State from the events of a version: wallets by cluster with name and verification, and the registrant of each name.
+   */
   interface Mirror {
     clusters: Map<string, Map<string, [name: string, isVerified: boolean]>>
     registered: Map<string, string>

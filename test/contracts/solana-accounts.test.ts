@@ -6,7 +6,9 @@ import { changed, createSolanaWorld, type SolanaWorld } from './support/solana.j
 import { callsOf, PAYMENT_BYTES, wordOf, writes } from './support/solanaCalls.js'
 import { communityOf, HOLD_SECONDS } from './support/solanaCommunity.js'
 
-/** Each instruction of the registrar with one thing wrong about its accounts or data: refused, and nothing has changed. */
+/**
+ * Each instruction of the registrar with one thing wrong about its accounts or data: refused, and nothing has changed.
+ */
 
 const INSTRUCTIONS = [
   'initialize',
@@ -99,7 +101,10 @@ function snapshot(world: SolanaWorld): unknown {
   ].map(accountOf)
 }
 
-/** Accounts of all kinds, with look-alikes: the state's data under another owner, an account of this program at no address of its. */
+/**
+ * Accounts of all kinds, with look-alikes: the state's data under another owner, an account of this program at no
+ * address of its.
+ */
 function strangers(world: SolanaWorld) {
   const { registrar, keys, programId, programData, setAccount, accountOf } = world
   const [foreign, placeless] = [Keypair.generate().publicKey, Keypair.generate().publicKey]

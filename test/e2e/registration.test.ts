@@ -74,7 +74,8 @@ async function contest(attempts = 10): Promise<Contest> {
     const { transactionData } = await quote(account.address, name)
     const wallet = walletOf({ rpcUrl }, chainId, account)
     const { to, data, value } = transactionData
-    // a gas limit with a margin, as wallets set it: crediting a lost bid takes more than the winning one that is estimated
+    // a gas limit with a margin, as wallets set it: crediting a lost bid takes more than the winning one that is
+    // estimated
     const gas = 300_000n
     const request = await wallet.prepareTransactionRequest({ to, data, value: BigInt(value), gas })
     return wallet.signTransaction(request)

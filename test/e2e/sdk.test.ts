@@ -8,7 +8,8 @@ import { until } from '../../src/testing/index.js'
 import { freshName, freshSolanaWallet, freshWallet, hubOf, sendQuoted, world } from '../support/world.js'
 
 /**
- * A published client as it is, with nothing but its base address changed: what it sends and expects is the measure of v0.1.
+ * A published client as it is, with nothing but its base address changed: what it sends and expects is the measure of
+ * v0.1.
  */
 const PUBLISHED = 'https://api.clusters.xyz'
 const unknown = `0x${'12'.repeat(20)}`

@@ -88,8 +88,8 @@ async function indexThrough(cases: readonly Case[], blocksBefore = BLOCKS_BEFORE
 }
 
 /**
- * A backfill and then live blocks, each case through its own nodes into its own database, all over the same blocks at the same
- * time: they wait more than they compute.
+ * A backfill and then live blocks, each case through its own nodes into its own database, all over the same blocks at
+ * the same time: they wait more than they compute.
  */
 async function indexTogether(cases: readonly Case[], blocksBefore: number): Promise<[string, Result][]> {
   const start = (await head()) - blocksBefore

@@ -15,7 +15,9 @@ import type { HubWorld } from '../support/hubWorld.js'
 export interface LoneIndexer {
   pool: pg.Pool
   indexer: ChainIndexer
-  /** Steps until everything up to a block is in the journal; a step may fail, as the daemon's may. @returns failed steps */
+  /**
+   * Steps until everything up to a block is in the journal; a step may fail, as the daemon's may. @returns failed steps
+   */
   drive(block: number): Promise<number>
   /** Hash of the live tables, which has to be that of the rebuilt ones; with the number of entries. */
   state(): Promise<{ hash: string; entries: number }>

@@ -11,7 +11,9 @@ let proxy: Awaited<ReturnType<typeof startRpcProxy>>
 let missing: readonly number[] = []
 let guids: string[] = []
 
-/** What a node makes of a range that it has not indexed whole: its answer lacks logs. Asked for one block, it has them. */
+/**
+ * What a node makes of a range that it has not indexed whole: its answer lacks logs. Asked for one block, it has them.
+ */
 const leaveOut = (answer: string): string => {
   const { result, ...rest } = JSON.parse(answer) as { result: { data: string; blockNumber: string }[] }
   const isRange = new Set(result.map(({ blockNumber }) => blockNumber)).size > 1

@@ -1,8 +1,8 @@
 import type { Origin, Step } from './clusterSteps.js'
 
 /**
- * The rules of clusters once more, as plainly as they can be said: no batches, no slices, no bytes. Clusters and wallets are
- * numbers, a step at a time changes lists, and each step tells its refusal or its events.
+ * The rules of clusters once more, as plainly as they can be said: no batches, no slices, no bytes. Clusters and
+ * wallets are numbers, a step at a time changes lists, and each step tells its refusal or its events.
  */
 export interface ModelEntry {
   name: string

@@ -181,9 +181,9 @@ const asked = fc.record({
 type Asked = typeof asked extends fc.Arbitrary<infer T> ? T : never
 
 /**
- * Two worlds that are to look alike. In both wallet 0 holds foo, wallet 1 holds bar, in public. In one of them wallets 2 and 3
- * are private members of the first cluster, verified; in the other they belong nowhere, and what only a member could do is done
- * by wallet 0, what a member alone gets without price is paid for.
+ * Two worlds that are to look alike. In both wallet 0 holds foo, wallet 1 holds bar, in public. In one of them wallets
+ * 2 and 3 are private members of the first cluster, verified; in the other they belong nowhere, and what only a member
+ * could do is done by wallet 0, what a member alone gets without price is paid for.
  */
 function worldsOf(list: readonly Asked[]): { secret: CommunityStep[]; open: CommunityStep[] } {
   const open: CommunityStep[] = [

@@ -17,7 +17,9 @@ const MINIMUM_WEI = 10n ** 16n
 
 let stack: Stack<'mainnet'>
 let baseline: { live: string; entries: number }
-/** The world's chains, indexed from the first registration on: what comes before would only make the first ranges empty. */
+/**
+ * The world's chains, indexed from the first registration on: what comes before would only make the first ranges empty.
+ */
 let chainsFile: string
 
 beforeAll(async () => {
@@ -63,7 +65,10 @@ async function sendBatches(): Promise<void> {
   }
 }
 
-/** Indexes the chain from nothing into a database of its own; `kills` are fail points at which the daemon dies on the way. */
+/**
+ * Indexes the chain from nothing into a database of its own; `kills` are fail points at which the daemon dies on the
+ * way.
+ */
 async function indexed(
   name: string,
   { kills = [] }: { kills?: readonly string[] },

@@ -6,15 +6,18 @@ import { inject } from 'vitest'
 import { lockFile } from '../../src/testing/processes/files.js'
 
 /**
- * The programs that tests start as processes of their own, bundled with their packages: a daemon is up after 0.5 s of computing,
- * not after 3 s as from its sources through tsx. Built once a run, when the first of them is started.
+ * The programs that tests start as processes of their own, bundled with their packages: a daemon is up after 0.5 s of
+ * computing, not after 3 s as from its sources through tsx. Built once a run, when the first of them is started.
  */
 const ROOT = fileURLToPath(new URL('../..', import.meta.url))
 const PROGRAMS = ['cli', 'testing/solana/surfpoolChild']
 const TEST_PROGRAMS = ['test/relayer/child', 'test/relayer/payoutChild', 'test/solana/child']
 const DEADLINE_MS = 60_000
 
-/** The file of a built program. @param folder of this run @param program its path in `src`, or from `test/` on, without extension */
+/**
+ * The file of a built program. @param folder of this run @param program its path in `src`, or from `test/` on, without
+ * extension
+ */
 export async function builtProgram(folder: string, program: string): Promise<string> {
   if (!existsSync(folder)) {
     const lock = await lockFile(`${folder}.lock`, DEADLINE_MS)

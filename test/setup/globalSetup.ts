@@ -19,8 +19,8 @@ declare module 'vitest' {
 }
 
 /**
- * Starts the shared world once a run, only when a test under test/e2e runs. vitest starts it before all other tests: so that its
- * chains and its daemon leave them the machine, it stands still until `wakeWorld.ts`.
+ * Starts the shared world once a run, only when a test under test/e2e runs. vitest starts it before all other tests: so
+ * that its chains and its daemon leave them the machine, it stands still until `wakeWorld.ts`.
  */
 export default async function setup({ provide }: TestProject): Promise<() => Promise<void>> {
   const home = fs.mkdtempSync(path.join(os.tmpdir(), 'clusterd-shared-'))

@@ -9,8 +9,8 @@ const LEFT_MS = 6 * 3_600_000
 
 /**
  * Where tests keep their files: in memory where there is room for all of them, since making and removing a database's
- * files takes a disk longer than most tests take; else the system's folder. The same for all runs at one time: they tell each other
- * there which ports are taken.
+ * files takes a disk longer than most tests take; else the system's folder. The same for all runs at one time: they
+ * tell each other there which ports are taken.
  */
 export function temporaryFolder(): string {
   const folder = join(MEMORY, 'clusterd-tests')

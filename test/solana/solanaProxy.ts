@@ -10,7 +10,10 @@ interface Request {
 /** Changes what a node answers. @param params as they were asked */
 export type Alter = (method: string, params: readonly unknown[], result: unknown) => unknown
 
-/** A Solana node's address that passes everything on to another one. It takes batches, as public nodes do and Surfpool doesn't. */
+/**
+ * A Solana node's address that passes everything on to another one. It takes batches, as public nodes do and Surfpool
+ * doesn't.
+ */
 export interface SolanaProxy {
   url: string
   /** How often each method was asked, and how many requests came. */

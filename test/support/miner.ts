@@ -11,8 +11,8 @@ export interface Miner {
 }
 
 /**
- * Takes the mining over from a chain. Left to its own interval, anvil loses blocks for good when `anvil_reorg` meets its miner:
- * a block is known then but not its parent, by number or by hash, as no real node does.
+ * Takes the mining over from a chain. Left to its own interval, anvil loses blocks for good when `anvil_reorg` meets
+ * its miner: a block is known then but not its parent, by number or by hash, as no real node does.
  */
 export async function takeOverMining(clients: LocalClients, blockMs: number): Promise<Miner> {
   const { test, reader } = clients
@@ -53,7 +53,10 @@ export async function reorg({ test }: Pick<LocalClients, 'test'>, depth: number)
 
 const MINED_DEADLINE_MS = 30_000
 
-/** Waits until a chain that mines on demand has put all that it was sent into blocks: its answer comes before the block does. */
+/**
+ * Waits until a chain that mines on demand has put all that it was sent into blocks: its answer comes before the block
+ * does.
+ */
 export async function allMined({ test }: Pick<LocalClients, 'test'>): Promise<void> {
   const end = performance.now() + MINED_DEADLINE_MS
   while ((await test.getAutomine()) && (await test.getTxpoolStatus()).pending > 0) {

@@ -2,8 +2,8 @@ import { createServer } from 'node:http'
 import type { AddressInfo } from 'node:net'
 
 /**
- * Called with each JSON-RPC method before it is passed on. `lost`: passed on, but the answer never comes back; a function: the
- * answer is what it makes of the node's.
+ * Called with each JSON-RPC method before it is passed on. `lost`: passed on, but the answer never comes back; a
+ * function: the answer is what it makes of the node's.
  */
 export type OnCall = (method: string) => Promise<'lost' | ((answer: string) => string) | undefined>
 

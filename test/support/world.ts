@@ -81,7 +81,9 @@ export async function quoteOn(label: string, sender: Hex, names: Names, at: Some
   return body
 }
 
-/** Quotes, signs and sends a registration on the chain of a label as a frontend would; answers the transaction's hash. */
+/**
+ * Quotes, signs and sends a registration on the chain of a label as a frontend would; answers the transaction's hash.
+ */
 export async function registerOn(
   label: string,
   account: PrivateKeyAccount,

@@ -55,8 +55,8 @@ export interface ConfirmedClaims {
 }
 
 /**
- * Stores claims of confirmed blocks and moves the checkpoint past them, in the caller's transaction. Claims stored earlier of
- * these blocks, perhaps of another fork, are replaced.
+ * Stores claims of confirmed blocks and moves the checkpoint past them, in the caller's transaction. Claims stored
+ * earlier of these blocks, perhaps of another fork, are replaced.
  * @returns false, with nothing stored, where the airdrop was removed, replaced or given another distributor meanwhile
  */
 export async function storeConfirmedClaims(
@@ -108,8 +108,8 @@ export async function storeUnconfirmedClaims(
 }
 
 /**
- * Moves the checkpoint back to the distributor's first block, since blocks before the checkpoint were replaced. Stored claims
- * stay until their blocks are read again.
+ * Moves the checkpoint back to the distributor's first block, since blocks before the checkpoint were replaced. Stored
+ * claims stay until their blocks are read again.
  */
 export async function restartClaims(client: pg.ClientBase, { network, airdrop }: WatchedAirdrop): Promise<void> {
   const sql = 'UPDATE airdrops SET next_block = from_block, parent_hash = NULL WHERE network = $1 AND airdrop = $2'

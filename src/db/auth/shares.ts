@@ -18,8 +18,9 @@ export async function storeShare(client: pg.ClientBase, network: Network, kept: 
 }
 
 /**
- * The encrypted share of a generated wallet, for the wallet that asked for it and for wallets verified in the cluster that it
- * was made in; null for other callers and where there is none. Listing the address in another cluster gives nobody a share.
+ * The encrypted share of a generated wallet, for the wallet that asked for it and for wallets verified in the cluster
+ * that it was made in; null for other callers and where there is none. Listing the address in another cluster gives
+ * nobody a share.
  */
 export async function findShare(
   pool: pg.Pool,

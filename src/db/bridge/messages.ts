@@ -12,8 +12,8 @@ const DROP_MESSAGES = {
 }
 
 /**
- * Replaces the unconfirmed messages of a spoke from a block on. A reorged spoke may use a guid again, except that of a message
- * that the hub has received in a confirmed block: the status of its sender depends on it and never changes.
+ * Replaces the unconfirmed messages of a spoke from a block on. A reorged spoke may use a guid again, except that of a
+ * message that the hub has received in a confirmed block: the status of its sender depends on it and never changes.
  */
 export async function writeTailMessages(
   client: pg.ClientBase,
@@ -42,8 +42,8 @@ async function upsertMessages(
   messages: readonly SentMessage[],
 ): Promise<void> {
   if (messages.length === 0) return
-  // A confirmed message never changes. An unconfirmed one is replaced, by a message of another transaction only until the hub
-  // has received it in a confirmed block.
+  // A confirmed message never changes. An unconfirmed one is replaced, by a message of another transaction only until
+  // the hub has received it in a confirmed block.
   const sql = `INSERT INTO messages AS m (network, chain, confirmed, guid, sender, tx_hash, block, block_hash, log_index, sent_ms, packet, options)
     SELECT $1, $2, $3, * FROM unnest($4::bytea[], $5::bytea[], $6::bytea[], $7::int8[], $8::bytea[], $9::int4[], $10::int8[], $11::bytea[], $12::bytea[])
     ON CONFLICT (network, guid) DO UPDATE SET

@@ -61,7 +61,10 @@ export function query<Row>(
   return readRows(db, statement, [NETWORK_CODE[network], ...values])
 }
 
-/** Runs a statement that returns no rows, with parameters as `query` has them. @returns how many rows it wrote or deleted */
+/**
+ * Runs a statement that returns no rows, with parameters as `query` has them. @returns how many rows it wrote or
+ * deleted
+ */
 export async function execute(
   db: Queryable,
   network: Network,

@@ -16,8 +16,8 @@ const verifiedIn = prepare<{ name: string }>(
 )
 
 /**
- * Names among these in whose clusters a wallet is publicly verified. A private membership doesn't count: the name that a met
- * requirement allows would reveal it.
+ * Names among these in whose clusters a wallet is publicly verified. A private membership doesn't count: the name that
+ * a met requirement allows would reveal it.
  * @param address its stored form
  * @param names canonical names of clusters
  */

@@ -14,8 +14,8 @@ export interface AddressHit {
 }
 
 /**
- * Public name of an address: its entry in the cluster where it is verified, if that holds a name; else its oldest name below a
- * community; else that entry without a cluster name, or its oldest unverified mention.
+ * Public name of an address: its entry in the cluster where it is verified, if that holds a name; else its oldest name
+ * below a community; else that entry without a cluster name, or its oldest unverified mention.
  */
 const publicName = (l: Leaves, address: string): string => `
   SELECT cluster_name, wallet_name, is_verified, rank = 1 AS is_of_community FROM (
@@ -94,9 +94,10 @@ const byNames = prepare<NameHit & { ord: number }>(
 )
 
 /**
- * Wallets that canonical names resolve to in public, one element per input, in its order. `cluster/wallet` resolves to the owner
- * of that name below the community, else to that wallet of the cluster: both share a namespace, and a registered name stays with
- * its owner when the cluster's name moves. A cluster alone resolves to its wallet `main`, else to its oldest verified one.
+ * Wallets that canonical names resolve to in public, one element per input, in its order. `cluster/wallet` resolves to
+ * the owner of that name below the community, else to that wallet of the cluster: both share a namespace, and a
+ * registered name stays with its owner when the cluster's name moves. A cluster alone resolves to its wallet `main`,
+ * else to its oldest verified one.
  */
 export async function findByNames(
   db: Queryable,

@@ -10,8 +10,8 @@ export interface PublicWallet {
   isVerified: boolean
 }
 
-// A cluster without public wallets gives one row without an address. The limit stands inside, so that no more rows are read
-// than are returned.
+// A cluster without public wallets gives one row without an address. The limit stands inside, so that no more rows are
+// read than are returned.
 const byNames = prepare<{ ord: number; address: Buffer | null; name: string; isVerified: boolean }>(
   'public_wallets_by_names',
   (l) => `SELECT ord, address, name, verified AS is_verified FROM (
@@ -29,8 +29,8 @@ const byNames = prepare<{ ord: number; address: Buffer | null; name: string; isV
 )
 
 /**
- * Public wallets, oldest first, of the clusters that hold these canonical names: one element per name, in their order; null
- * where nobody holds it.
+ * Public wallets, oldest first, of the clusters that hold these canonical names: one element per name, in their order;
+ * null where nobody holds it.
  * @param limit of wallets, all names together
  * @returns null when there are more wallets than the limit
  */

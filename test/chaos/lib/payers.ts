@@ -16,7 +16,10 @@ const LAMPORTS_OFFSET = 8 + 32 + 32 + 16
 /** How many pay less than they were quoted. */
 const UNDERPAID = 0.12
 
-/** Lets the accounts on Solana register until the signal: a quote of ours, paid; now and then with less than it asks for. */
+/**
+ * Lets the accounts on Solana register until the signal: a quote of ours, paid; now and then with less than it asks
+ * for.
+ */
 export async function runPayers(world: ChaosWorld, ledger: Ledger, seed: number, signal: AbortSignal): Promise<void> {
   const { solana } = world
   if (!solana) return

@@ -71,7 +71,9 @@ export async function readTruth({ hub, chains, solana: cluster }: ChaosWorld, le
     if (first.name === null || first.amountWei < minimumWei) return 'invalid'
     return winning.get(first.name) === first ? 'finalized' : 'lost_bid'
   }
-  /** Of a mined transaction. Of payments for one name, that one got it is told by all of them together (purchases.ts). */
+  /**
+   * Of a mined transaction. Of payments for one name, that one got it is told by all of them together (purchases.ts).
+   */
   const outcomes = (tx: SentTx): string[] => {
     const purchase = purchases.find((one) => one.tx === tx.hash)
     if (!purchase) return [outcome(tx)]
@@ -91,7 +93,9 @@ export async function readTruth({ hub, chains, solana: cluster }: ChaosWorld, le
     const before = bids.filter((bid) => bid.tx === receipt.transactionHash && bid.logIndex < receipt.logIndex)
     return outcomeOf(count === 0 ? [] : before.slice(-count))
   }
-  /** Of a payment's transaction: one that never landed, or failed there, is known of by those who were told of it alone. */
+  /**
+   * Of a payment's transaction: one that never landed, or failed there, is known of by those who were told of it alone.
+   */
   const outcomeOnSolana = (signature: string): string[] => {
     const payment = solana?.payments.find((one) => one.signature === signature)
     if (!payment) return ['not_found', 'pending', 'invalid']
@@ -111,7 +115,8 @@ export async function readTruth({ hub, chains, solana: cluster }: ChaosWorld, le
       const other = ledger.txs.find(
         (one) => one.sender === tx.sender && one.label === tx.label && one.nonce === tx.nonce && mined.has(one.hash),
       )
-      // replaced: one that was never polled while a chain had it is unknown, of any other the replacement's status is told
+      // replaced: one that was never polled while a chain had it is unknown, of any other the replacement's status is
+      // told
       return other ? ['not_found', ...outcomes(other)] : ['not_found', 'pending']
     },
   }

@@ -39,7 +39,9 @@ export interface Permission {
 
 export type DistributorWorld = Awaited<ReturnType<typeof startDistributorWorld>>
 
-/** A distributor with all the tokens it is to give out: to EVM accounts at even indexes, to Solana accounts at odd ones. */
+/**
+ * A distributor with all the tokens it is to give out: to EVM accounts at even indexes, to Solana accounts at odd ones.
+ */
 export async function startDistributorWorld(allocations = 40) {
   const chain = await startChain(CHAIN_ID)
   const [owner, anybody, alice, bob] = chain.accounts as [Address, Address, Address, Address]

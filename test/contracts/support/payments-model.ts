@@ -1,6 +1,6 @@
 /**
- * The payments contract in a few lines, written from its description and sharing no code with it: what each call does to
- * money and names. A call that would revert gives undefined and changes nothing.
+ * The payments contract in a few lines, written from its description and sharing no code with it: what each call does
+ * to money and names. A call that would revert gives undefined and changes nothing.
  */
 import { type Address, type Hex, zeroAddress } from 'viem'
 import { wordToName } from '../../../src/registry/primitives/name.js'

@@ -5,7 +5,10 @@ import { createRegistrar, registrarCoder, registrarIdl } from '../../../src/chai
 import { programDataAddress, UPGRADEABLE_LOADER } from '../../../src/testing/solana/deployProgram.js'
 import { initializeInstruction, registrarCode } from '../../../src/testing/solana/registrar.js'
 
-/** The registrar in LiteSVM, the runtime of Solana in this process: no signatures (flags alone), no slots, no fees to guess. */
+/**
+ * The registrar in LiteSVM, the runtime of Solana in this process: no signatures (flags alone), no slots, no fees to
+ * guess.
+ */
 
 type Address = Parameters<LiteSVM['getAccount']>[0]
 type SvmTransaction = Parameters<LiteSVM['sendTransaction']>[0]

@@ -4,8 +4,8 @@ import { base58Of, type SolanaWorld } from './solana.js'
 import { COMMUNITY_PAYMENT_BYTES, HOLD_SECONDS, NAME_BYTES, TOKEN_ACCOUNT_BYTES } from './solanaCommunity.js'
 
 /**
- * Payments for names of communities in a few lines, written from their description: which instructions go through, and what
- * they move. Accounts are named by their address in base58, words by their hex.
+ * Payments for names of communities in a few lines, written from their description: which instructions go through, and
+ * what they move. Accounts are named by their address in base58, words by their hex.
  */
 
 export interface Effect {

@@ -3,8 +3,8 @@ import { base58Of, NOW, type SolanaWorld } from './solana.js'
 import { PAYMENT_BYTES } from './solanaCalls.js'
 
 /**
- * The registrar in a few lines, written from its description and sharing no code with it: which instructions go through, and
- * which lamports they move. Everything is looked up by the account's address in base58.
+ * The registrar in a few lines, written from its description and sharing no code with it: which instructions go
+ * through, and which lamports they move. Everything is looked up by the account's address in base58.
  */
 
 export interface Effect {
@@ -39,7 +39,10 @@ export function createSolanaModel(world: SolanaWorld, payments: ReadonlyMap<stri
   const heldLamports = () => [...held.values()].reduce((sum, { lamports }) => sum + lamports, 0n)
   const isOurs = (account: string) => account === state || account === treasury || held.has(account)
 
-  /** The accounts of an instruction: an address that is passed twice has the flags of both (one transaction, one instruction). */
+  /**
+   * The accounts of an instruction: an address that is passed twice has the flags of both (one transaction, one
+   * instruction).
+   */
   function readAccounts({ keys }: TransactionInstruction) {
     const has = (flag: 'isSigner' | 'isWritable', account: string) =>
       keys.some((meta) => meta[flag] && text(meta.pubkey) === account)

@@ -1,7 +1,7 @@
 /**
- * Writes the golden vectors of authentication: `npx tsx test/vectors/auth/generate.ts`. Nothing in here is code of ours:
- * messages are spelled out, envelopes are put together byte by byte as their specification has them, signatures are
- * viem's and those of @noble/curves and OpenSSL.
+ * Writes the golden vectors of authentication: `npx tsx test/vectors/auth/generate.ts`. Nothing in here is code of
+ * ours: messages are spelled out, envelopes are put together byte by byte as their specification has them, signatures
+ * are viem's and those of @noble/curves and OpenSSL.
  */
 import { createHash, createHmac, createPrivateKey, createPublicKey, sign } from 'node:crypto'
 import { writeFileSync } from 'node:fs'
@@ -100,7 +100,9 @@ const ED25519_ORDER = 2n ** 252n + 27742317777372353535851937790883648493n
 const littleEndian = (value: bigint) => Buffer.from(value.toString(16).padStart(64, '0'), 'hex').reverse()
 const fromLittleEndian = (bytes: Uint8Array) => BigInt(`0x${Buffer.from(bytes).reverse().toString('hex')}`)
 
-/** A signature for the all-zero key (a point of order 4), which lenient verifiers take for good: k has to be 0 mod 4. */
+/**
+ * A signature for the all-zero key (a point of order 4), which lenient verifiers take for good: k has to be 0 mod 4.
+ */
 function forgeForZeroKey(message: Buffer): Buffer {
   const key = Buffer.alloc(32)
   for (let scalar = 1n; ; scalar++) {

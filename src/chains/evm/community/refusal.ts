@@ -24,8 +24,8 @@ export const refuseCall = (payments: Hex, { paymentId }: PaymentToRefuse): Bridg
 })
 
 /**
- * Asks the contract, as of a block, what it has done with a payment. A payment that is neither held nor keeps its name from
- * others has been refused; one that still keeps it has been released.
+ * Asks the contract, as of a block, what it has done with a payment. A payment that is neither held nor keeps its name
+ * from others has been refused; one that still keeps it has been released.
  * @throws RpcError transient where the block is older than the payment: nothing is known of it there
  */
 export async function readHeldState(
