@@ -6,48 +6,14 @@ import { toHex } from '../../registry/primitives/bytes.js'
 import type { Context } from '../http/context.js'
 import { ApiError } from '../http/errors.js'
 import { requireName } from '../names/names.js'
-import { type Claimant, type ClaimsRequest, type NoTransaction, type Offer, offerOf } from './offer.js'
-
-/** Claim as it is answered. Amounts are base units of the token. */
-export interface ClaimAnswer {
-  address: string
-  amount: string
-  index: number
-  merkleRoot: Hex
-  proof: Hex[]
-  claimed: boolean
-  /** The claim is on its chain, and not confirmed yet. */
-  pending?: true
-  /** Transaction of the claim, where one was seen. */
-  tx?: Hex
-  /** Account that `transaction` pays. */
-  receiver?: Hex
-  transaction?: { to: Hex; data: Hex; value: '0' }
-  /** Reason why there is no transaction. */
-  reason?: NoTransaction
-}
-
-export interface AirdropAnswer {
-  community: string
-  total: string
-  totalUnclaimed: string
-  /** Verified wallets of the bundle. */
-  addresses: string[]
-  claims: ClaimAnswer[]
-  /** Label of the chain to claim on. */
-  network: string
-  distributor: Hex | null
-  token: Hex | null
-  /** End of the airdrop, ISO 8601; claims from then on revert. */
-  endsAt: string | null
-}
+import { type Claimant, type ClaimsRequest, type Offer, offerOf } from './offer.js'
 
 /**
  * Allocations of a community's airdrop to the caller's bundle: to all wallets verified in it, private ones too.
  * Unverified wallets do not count, since nobody has proven them. A caller in no bundle gets an empty answer.
  * @throws ApiError invalid_name; not_found where the community has no airdrop
  */
-export async function airdropClaims(context: Context, request: ClaimsRequest, input: string): Promise<AirdropAnswer> {
+export async function airdropClaims(context: Context, request: ClaimsRequest, input: string) {
   const { network, session } = request
   const airdrop = await findOpenAirdrop(context.pool, network, requireName(input))
   if (!airdrop) throw new ApiError('not_found', 'This community has no airdrop.')
@@ -88,9 +54,10 @@ interface Eligible {
   proof: readonly string[]
 }
 
-async function claimOf({ merkleRoot, wallet, allocation, proof }: Eligible, offer: Offer): Promise<ClaimAnswer> {
+/** Claim as it is answered. Amounts are base units of the token. */
+async function claimOf({ merkleRoot, wallet, allocation, proof }: Eligible, offer: Offer) {
   const { index, amount, claim } = allocation
-  const answer: ClaimAnswer = {
+  const answer = {
     address: wallet.text,
     amount: amount.toString(),
     index,

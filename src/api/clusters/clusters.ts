@@ -9,24 +9,6 @@ import { ApiError } from '../http/errors.js'
 import { secondsText } from '../http/timestamps.js'
 import { requireName } from '../names/names.js'
 
-/** Cluster as it is answered. */
-export interface ClusterAnswer {
-  id: string
-  createdBy: string
-  createdAt: string
-  wallets: {
-    address: string
-    name: string
-    isVerified: boolean
-    isPrivate: boolean
-    isBackedUp: boolean
-    updatedAt: string
-    updatedBy: string
-    createdAt: string
-  }[]
-  isTestnet: boolean
-}
-
 /** Parses a cluster id; null for a text other than 0x and 64 hex digits. */
 export const parseClusterId = (input: string): Buffer | null =>
   /^0x[0-9a-fA-F]{64}$/.test(input) ? fromHex(input) : null
@@ -35,24 +17,14 @@ export const parseClusterId = (input: string): Buffer | null =>
 type Viewer = Pick<Session, 'wallet'> | null
 
 /** A cluster by its id. @throws ApiError invalid_request, not_found */
-export async function clusterById(
-  context: Context,
-  network: Network,
-  input: string,
-  viewer: Viewer,
-): Promise<ClusterAnswer> {
+export async function clusterById(context: Context, network: Network, input: string, viewer: Viewer) {
   const id = parseClusterId(input)
   if (!id) throw new ApiError('invalid_request', 'A cluster id is 0x and 64 hex digits.')
   return answer(network, await findClusterById(context.pool, network, id, viewer?.wallet))
 }
 
 /** The cluster that holds a name. @throws ApiError invalid_name, not_found */
-export async function clusterByName(
-  context: Context,
-  network: Network,
-  input: string,
-  viewer: Viewer,
-): Promise<ClusterAnswer> {
+export async function clusterByName(context: Context, network: Network, input: string, viewer: Viewer) {
   return answer(network, await findClusterByName(context.pool, network, requireName(input), viewer?.wallet))
 }
 
@@ -68,7 +40,8 @@ export async function clusterIdOfAddress(
   return id && toHex(id)
 }
 
-function answer(network: Network, cluster: ClusterView | null): ClusterAnswer {
+/** Cluster as it is answered. @throws ApiError not_found */
+function answer(network: Network, cluster: ClusterView | null) {
   if (!cluster) throw new ApiError('not_found', 'There is no such cluster.')
   return {
     id: toHex(cluster.id),

@@ -17,21 +17,12 @@ export interface GenerateInput {
   passphrase?: string | undefined
 }
 
-/** Generated wallet, with shares that are returned this once. */
-export interface GeneratedWallet {
-  type: AddressType
-  address: string
-  name: string
-  /** The user's share, `0x` hex. */
-  share: string
-  recoveryShare?: string
-}
-
 /**
- * Generates a wallet in the caller's cluster and stores one encrypted share of its key.
+ * Generates a wallet in the caller's cluster and stores one encrypted share of its key; the others are returned this
+ * once.
  * @throws ApiError invalid_name, wallet_name_taken, wallet_limit, catching_up; unavailable without SHARE_KEY
  */
-export async function generateWallet(context: Context, author: Author, input: GenerateInput): Promise<GeneratedWallet> {
+export async function generateWallet(context: Context, author: Author, input: GenerateInput) {
   const shareKey = requireShareKey(context)
   const { network, session } = author
   const { address, shares } = await generateKey(input.type, input.passphrase)

@@ -1,26 +1,16 @@
 import { findByAddress } from '../../db/registry/lookups.js'
 import { findPublicWallets, type PublicWallet } from '../../db/registry/publicWallets.js'
-import { decodeWallet, lookupAddress, type Wallet } from '../../registry/primitives/address.js'
+import { decodeWallet, lookupAddress } from '../../registry/primitives/address.js'
 import { parseClusterName } from '../../registry/primitives/name.js'
 import type { Network } from '../../registry/primitives/network.js'
 import type { Context } from '../http/context.js'
 import { ApiError } from '../http/errors.js'
 
-/** Cluster under one of its names, in the shape of v0.1. */
-export interface Metadata {
-  /** Name with a trailing slash: `foobar/`. */
-  name: string
-  profileUrl: string
-  imageUrl: string
-  hasCustomImage: boolean
-  wallets: { type: Wallet['type']; address: string; name: string; isVerified: boolean }[]
-}
-
 /** Maximum wallets per answer. A single cluster, of at most 1,000 wallets, always fits. */
 const MAX_WALLETS = 10_000
 
 /** The public metadata of the cluster that holds a name; null where none does, or for a malformed name. */
-export async function metadataOfName(context: Context, network: Network, input: string): Promise<Metadata | null> {
+export async function metadataOfName(context: Context, network: Network, input: string) {
   return (await metadataOfNames(context, network, [input]))[0] ?? null
 }
 
@@ -28,11 +18,7 @@ export async function metadataOfName(context: Context, network: Network, input: 
  * The public metadata of the clusters that hold names, each under the name that was asked for; null for the others.
  * @throws ApiError too_many when the clusters have more than `MAX_WALLETS` together
  */
-export async function metadataOfNames(
-  context: Context,
-  network: Network,
-  inputs: readonly string[],
-): Promise<(Metadata | null)[]> {
+export async function metadataOfNames(context: Context, network: Network, inputs: readonly string[]) {
   const names = inputs.map(parseClusterName)
   // repeated names are queried once
   const asked = [...new Set(names)].filter((name): name is string => name !== null)
@@ -48,14 +34,15 @@ export async function metadataOfNames(
 /**
  * The public metadata of the cluster in which an address is verified, under its default name; null where it has none.
  */
-export async function metadataOfAddress(context: Context, network: Network, input: string): Promise<Metadata | null> {
+export async function metadataOfAddress(context: Context, network: Network, input: string) {
   const address = lookupAddress(input)
   const hit = address && (await findByAddress(context.pool, network, address.bytes))
   if (!hit?.isVerified || hit.isOfCommunity || hit.clusterName === null) return null
   return metadataOfName(context, network, hit.clusterName)
 }
 
-function metadata(context: Context, name: string, wallets: readonly PublicWallet[] | null): Metadata | null {
+/** Cluster under one of its names, in the shape of v0.1. */
+function metadata(context: Context, name: string, wallets: readonly PublicWallet[] | null) {
   if (!wallets) return null
   return {
     name: `${name}/`,

@@ -8,45 +8,26 @@ import type { Network } from '../../registry/primitives/network.js'
 import { type Context, chainsOf } from '../http/context.js'
 import { millisecondsText } from '../http/timestamps.js'
 
-/** Name with its owner, as it is answered. */
-export interface OwnerRecord {
-  name: string
-  owner: string
-  totalWeiAmount: string
-  createdAt: string
-  updatedAt: string
-  updatedBy: string
-  isTestnet: boolean
-  /** Cluster of the owner; null for a community name whose owner is in no cluster in public. */
-  clusterId: string | null
-  expiresAt: string | null
-}
-
 /**
  * Names of an address, oldest first, followed by its names below communities. The amount of a community name is what
  * was paid for it in ETH, else 0.
  */
-export async function namesOwnedBy(context: Context, network: Network, input: string): Promise<OwnerRecord[]> {
+export async function namesOwnedBy(context: Context, network: Network, input: string) {
   const address = lookupAddress(input)
   if (!address) return []
   const [names, below] = await Promise.all([
     findOwnedNames(context.pool, network, address.bytes),
     findOwnedCommunityNames(context.pool, network, address.bytes),
   ])
-  const own = names.map(({ name, amountWei, createdMs, updatedMs, updatedBy, clusterId }) =>
-    record(network, address.text, { name, amountWei, createdMs, updatedMs, updatedBy, clusterId }),
-  )
-  const ofCommunities = below.map(({ community, name, paid, atMs, by, clusterId }) =>
-    record(network, address.text, {
-      name: `${community}/${name}`,
-      amountWei: paid && isEth(context, network, paid) ? paid.amount : 0n,
-      createdMs: atMs,
-      updatedMs: atMs,
-      updatedBy: by,
-      clusterId,
-    }),
-  )
-  return [...own, ...ofCommunities]
+  const ofCommunities = below.map(({ community, name, paid, atMs, by, clusterId }) => ({
+    name: `${community}/${name}`,
+    amountWei: paid && isEth(context, network, paid) ? paid.amount : 0n,
+    createdMs: atMs,
+    updatedMs: atMs,
+    updatedBy: by,
+    clusterId,
+  }))
+  return [...names, ...ofCommunities].map((owned) => record(network, address.text, owned))
 }
 
 const isEth = (context: Context, network: Network, paid: { network: string; token: string }): boolean =>
@@ -57,7 +38,7 @@ const record = (
   network: Network,
   owner: string,
   owned: Omit<OwnedName, 'clusterId'> & { clusterId: Buffer | null },
-): OwnerRecord => ({
+) => ({
   name: owned.name,
   owner,
   totalWeiAmount: owned.amountWei.toString(),
