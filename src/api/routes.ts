@@ -1,18 +1,15 @@
 import { openApiDocument } from './http/openapi.js'
 import type { Route } from './http/route.js'
 import { VERSION } from './http/version.js'
-import { imageRoutes } from './names/image.js'
 import { v01Routes } from './v0.1/index.js'
 import { v1Routes } from './v1/index.js'
 
-const currentRoutes: readonly Route[] = [...v1Routes, ...imageRoutes]
-
 /** Every route, in the order in which Express tries them. */
-export const routes: readonly Route[] = [...currentRoutes, ...v01Routes]
+export const routes: readonly Route[] = [...v1Routes, ...v01Routes]
 
 /** The OpenAPI documents by the path that serves each: one per version of the interface. */
 export const openApiDocuments = (): Readonly<Record<string, object>> => ({
-  '/openapi.json': openApiDocument(currentRoutes, {
+  '/openapi.json': openApiDocument(v1Routes, {
     title: 'clusterd',
     version: VERSION,
     description: 'Names and bundles of wallets: look-ups, registration on chain, transaction status and an event feed.',

@@ -4,8 +4,8 @@ import type { BundleWallet } from '../../db/airdrop/answers.js'
 import type { Address, AddressType } from '../../registry/primitives/address.js'
 import { toHex } from '../../registry/primitives/bytes.js'
 import type { Network } from '../../registry/primitives/network.js'
-import type { Session } from '../auth/session.js'
 import { type Context, chainsOf } from '../http/context.js'
+import type { Session } from '../http/route.js'
 
 /** Reasons why a claim comes without a transaction. */
 export const NO_TRANSACTION = [

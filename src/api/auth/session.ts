@@ -1,33 +1,11 @@
 import type { IncomingHttpHeaders } from 'node:http'
-import { findSession, type StoredSession } from '../../db/auth/sessions.js'
+import { findSession } from '../../db/auth/sessions.js'
 import { authKeyHash } from '../../registry/auth/key.js'
-import { type Address, decodeAddress } from '../../registry/primitives/address.js'
+import { decodeAddress } from '../../registry/primitives/address.js'
 import type { Answer } from '../http/answer.js'
 import type { Context } from '../http/context.js'
 import { ApiError } from '../http/errors.js'
-
-/** The wallet behind a request, proven by its authentication key on both networks. */
-export interface Session extends Pick<Address, 'type'>, StoredSession {
-  /** The wallet's stored form: type byte and raw address. */
-  wallet: Buffer
-  /** The wallet as answers show it. */
-  address: string
-  /** SHA-256 of the authentication key: the session's primary key. */
-  keyHash: Buffer
-}
-
-/**
- * Whether a route looks at the authentication key. `required`: 401 without a valid key. `optional`: an invalid key
- * counts as none. Answers of both depend on the key, and say so to caches.
- */
-export type AuthRule = 'required' | 'optional' | undefined
-
-/** The session that a handler gets under a rule. */
-export type SessionOf<Auth extends AuthRule> = Auth extends 'required'
-  ? Session
-  : Auth extends 'optional'
-    ? Session | null
-    : null
+import type { AuthRule, Session } from '../http/route.js'
 
 /** Header values that clients send in place of no key. */
 const NO_KEY = new Set(['', 'undefined', 'null'])

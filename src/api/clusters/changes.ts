@@ -4,13 +4,13 @@ import type { RegistrationProblem } from '../../registry/community/registration.
 import { type ChangeRefusal, MAX_CLUSTER_WALLETS } from '../../registry/fold/refusal.js'
 import type { Change } from '../../registry/journal/change.js'
 import { parseWallet, type Wallet } from '../../registry/primitives/address.js'
+import { parseClusterId } from '../../registry/primitives/clusterId.js'
 import { parseName } from '../../registry/primitives/name.js'
 import type { Network } from '../../registry/primitives/network.js'
-import type { Session } from '../auth/session.js'
 import type { Context } from '../http/context.js'
 import { ApiError, type ErrorDetail } from '../http/errors.js'
+import type { Session } from '../http/route.js'
 import { requireNames } from '../names/names.js'
-import { parseClusterId } from './clusters.js'
 
 /** Caller of a signed change, and its network. */
 export interface Author {

@@ -1,17 +1,14 @@
 import { type ClusterView, findClusterById, findClusterByName, findClusterId } from '../../db/registry/clusters.js'
 import { actorText } from '../../registry/journal/events.js'
 import { decodeWallet, lookupAddress } from '../../registry/primitives/address.js'
-import { fromHex, toHex } from '../../registry/primitives/bytes.js'
+import { toHex } from '../../registry/primitives/bytes.js'
+import { parseClusterId } from '../../registry/primitives/clusterId.js'
 import type { Network } from '../../registry/primitives/network.js'
-import type { Session } from '../auth/session.js'
 import type { Context } from '../http/context.js'
 import { ApiError } from '../http/errors.js'
+import type { Session } from '../http/route.js'
 import { secondsText } from '../http/timestamps.js'
 import { requireName } from '../names/names.js'
-
-/** Parses a cluster id; null for a text other than 0x and 64 hex digits. */
-export const parseClusterId = (input: string): Buffer | null =>
-  /^0x[0-9a-fA-F]{64}$/.test(input) ? fromHex(input) : null
 
 /** Caller of a look-up: wallets that are verified in the cluster see its private wallets too. */
 type Viewer = Pick<Session, 'wallet'> | null

@@ -1,11 +1,35 @@
 import type { z } from 'zod'
+import type { StoredSession } from '../../db/auth/sessions.js'
+import type { Address } from '../../registry/primitives/address.js'
 import type { Network } from '../../registry/primitives/network.js'
-import type { AuthRule, Session, SessionOf } from '../auth/session.js'
 import type { Answer } from './answer.js'
 import type { Context } from './context.js'
 import type { ErrorCode } from './errors.js'
 import type { Query } from './query.js'
 import { parse } from './schema.js'
+
+/** The wallet behind a request, proven by its authentication key on both networks. */
+export interface Session extends Pick<Address, 'type'>, StoredSession {
+  /** The wallet's stored form: type byte and raw address. */
+  wallet: Buffer
+  /** The wallet as answers show it. */
+  address: string
+  /** SHA-256 of the authentication key: the session's primary key. */
+  keyHash: Buffer
+}
+
+/**
+ * Whether a route looks at the authentication key. `required`: 401 without a valid key. `optional`: an invalid key
+ * counts as none. Answers of both depend on the key, and say so to caches.
+ */
+export type AuthRule = 'required' | 'optional' | undefined
+
+/** The session that a handler gets under a rule. */
+export type SessionOf<Auth extends AuthRule> = Auth extends 'required'
+  ? Session
+  : Auth extends 'optional'
+    ? Session | null
+    : null
 
 /** The part of a request that handlers see. */
 export interface RouteRequest<Body = unknown, Auth extends AuthRule = AuthRule> {

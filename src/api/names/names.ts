@@ -1,8 +1,8 @@
-import { parseClusterName } from '../../registry/primitives/name.js'
+import { NAME_MAX_BYTES, parseClusterName } from '../../registry/primitives/name.js'
 import { ApiError, type ErrorDetail } from '../http/errors.js'
 
 const MAX_DETAILS = 20
-const NAME_RULE = 'A name is 1 to 32 characters of a-z, 0-9, _ and -.'
+const NAME_RULE = `A name is 1 to ${NAME_MAX_BYTES} characters of a-z, 0-9, _ and -.`
 
 /** Parses a cluster name of a request into its canonical form. @throws ApiError invalid_name */
 export function requireName(input: string): string {

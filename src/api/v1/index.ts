@@ -6,6 +6,7 @@ import { clusterRoutes } from './clusters.js'
 import { communityRoutes } from './communities.js'
 import { eventRoutes } from './events.js'
 import { generateRoutes } from './generate.js'
+import { imageRoutes } from './image.js'
 import { lookupRoutes } from './lookups.js'
 import { networkRoutes } from './networks.js'
 import { registerRoutes } from './register.js'
@@ -26,4 +27,5 @@ export const v1Routes: readonly Route[] = [
   ...statusRoutes,
   ...eventRoutes,
   ...authRoutes,
+  ...imageRoutes,
 ]

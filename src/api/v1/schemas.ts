@@ -1,3 +1,4 @@
+import { NAME_MAX_BYTES } from '../../registry/primitives/name.js'
 import { z } from '../http/schema.js'
 
 /** Schemas that several routes share. */
@@ -8,12 +9,12 @@ export const addressText = z.string().openapi({
 })
 
 export const nameText = z.string().openapi({
-  description: '1 to 32 characters of a-z, 0-9, _ and -; input may be in upper case and end with a slash',
+  description: `1 to ${NAME_MAX_BYTES} characters of a-z, 0-9, _ and -; input may be in upper case and end with a slash`,
   example: 'foobar',
 })
 
 export const walletNameText = z.string().openapi({
-  description: '1 to 32 characters of a-z, 0-9, _ and -; input may be in upper case. Unique within its cluster',
+  description: `1 to ${NAME_MAX_BYTES} characters of a-z, 0-9, _ and -; input may be in upper case. Unique within its cluster`,
   example: 'cold',
 })
 

@@ -1,3 +1,4 @@
+import { fromHex } from './bytes.js'
 import { keccak256 } from './keccak.js'
 import { NETWORK_CODE, type Network } from './network.js'
 
@@ -14,3 +15,7 @@ export function clusterId(network: Network, creator: Uint8Array, n: number): Buf
   input.writeBigUInt64BE(BigInt(n), 33)
   return keccak256(input)
 }
+
+/** Parses a cluster id; null for a text other than 0x and 64 hex digits. */
+export const parseClusterId = (input: string): Buffer | null =>
+  /^0x[0-9a-fA-F]{64}$/.test(input) ? fromHex(input) : null

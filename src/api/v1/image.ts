@@ -1,8 +1,8 @@
 import { nameImage } from '../../web/nameImage.js'
 import { route } from '../http/route.js'
 import { z } from '../http/schema.js'
-import { nameText } from '../v1/schemas.js'
-import { requireName } from './names.js'
+import { requireName } from '../names/names.js'
+import { nameText } from './schemas.js'
 
 const TYPE = 'image/svg+xml'
 /** Cache headers of a picture, which depends on its name alone. */
