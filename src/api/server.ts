@@ -5,7 +5,7 @@ import type { Logger } from 'pino'
 import { authenticate, markForCaches } from './auth/session.js'
 import { type Answer, ok, send } from './http/answer.js'
 import { readBody } from './http/body.js'
-import { type Context, type ContextDeps, createContext } from './http/context.js'
+import { type ContextDeps, createContexts } from './http/context.js'
 import { markDeprecated } from './http/deprecation.js'
 import { ApiError, errorAnswer, toApiError } from './http/errors.js'
 import { PREFLIGHT_HEADERS } from './http/headers.js'
@@ -38,14 +38,14 @@ export interface Api {
 
 /** Creates the API over a database and the chains' ports. Its state is the database's keys, which it reads once. */
 export function createApi(deps: ApiDeps): Api {
-  const context = createContext(deps)
+  const contexts = createContexts(deps)
   const finish = answerer(deps)
   const app = express()
   app.disable('x-powered-by')
   app.disable('etag')
   app.set('query parser', false)
   for (const route of routes) {
-    const serve = server(route, context, finish)
+    const serve = server(route, contexts, finish)
     for (const path of [route.path, ...(route.aliases ?? [])]) app[route.method](path, serve)
   }
   for (const [path, document] of Object.entries(openApiDocuments())) {
@@ -110,8 +110,10 @@ function answerer({ log, metrics }: ApiDeps): Finish {
 const KNOWN_METHODS = new Set(['GET', 'HEAD', 'POST', 'PUT', 'DELETE', 'OPTIONS', 'PATCH'])
 const causeOf = (error: unknown): unknown => (error instanceof ApiError ? (error.cause ?? error) : error)
 
+type Contexts = ReturnType<typeof createContexts>
+
 /** Express handler of a route. */
-function server(route: Route, context: Context, finish: Finish) {
+function server(route: Route, contexts: Contexts, finish: Finish) {
   return (req: Request, res: Response): void => {
     const exchange = begin(req, res, route.path)
     const deadline = new Promise<never>((_, reject) => {
@@ -120,22 +122,22 @@ function server(route: Route, context: Context, finish: Finish) {
     })
     const reply = (answer: Answer, error?: ApiError) =>
       finish(exchange, markDeprecated(route, req.params, answer), error)
-    Promise.race([run(route, req, context), deadline]).then(reply, (thrown: unknown) => {
+    Promise.race([run(route, req, contexts), deadline]).then(reply, (thrown: unknown) => {
       const error = toApiError(thrown)
       reply(markForCaches(route.auth, false, errorAnswer(error)), error)
     })
   }
 }
 
-async function run(route: Route, req: Request, context: Context): Promise<Answer> {
+async function run(route: Route, req: Request, contexts: Contexts): Promise<Answer> {
   if (req.url.length > URL_LIMIT_CHARS)
     throw new ApiError('invalid_request', `The URL is longer than ${URL_LIMIT_CHARS} characters.`)
   const query = parseQuery(req.url)
   const onTestnet = isTestnet(query)
   const body = route.body ? await readBody(req) : undefined
-  const network = onTestnet ? 'testnet' : 'mainnet'
+  const context = contexts[onTestnet ? 'testnet' : 'mainnet']
   const params = req.params as Readonly<Record<string, string>>
   const session = await authenticate(req.headers, route.auth, context)
-  const answer = await route.handle({ params, query, isTestnet: onTestnet, network, body, session }, context)
+  const answer = await route.handle({ params, query, isTestnet: onTestnet, body, session }, context)
   return markForCaches(route.auth, session === null, answer)
 }

@@ -9,7 +9,7 @@ import {
 } from '../../contracts/evm/artifacts/test-doubles/TestSmartWallet.js'
 import { testSmartWalletFactoryBytecode } from '../../contracts/evm/artifacts/test-doubles/TestSmartWalletFactory.js'
 import { requireProof } from '../../src/api/auth/proof.js'
-import { createContext } from '../../src/api/http/context.js'
+import { createContexts } from '../../src/api/http/context.js'
 import { createChainRpc, createEvmChain } from '../../src/chains/evm/chain.js'
 import { parseChains } from '../../src/config/index.js'
 import { fromHex } from '../../src/registry/primitives/bytes.js'
@@ -88,11 +88,11 @@ describe('a smart wallet', () => {
     const [config] = parseChains({ chains: [chains] }, 'test')
     const chain = createEvmChain({ config: config!, chain: 1, rpc: createChainRpc(config!) })
     const contextWith = (acceptsErc6492: boolean) => ({
-      ...createContext({
+      ...createContexts({
         pool: world.pool,
         chains: [chain],
         config: { serviceDomain: domain, tokenKey: fromHex(tokenKey), acceptsErc6492 },
-      }),
+      }).mainnet,
       now: () => Date.parse(signingDate) + 1_000,
     })
     const accepts = (signature: string, acceptsErc6492: boolean) =>

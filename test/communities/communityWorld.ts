@@ -1,6 +1,6 @@
 import { encodeDeployData, encodeFunctionData, type Hex, parseEventLogs, type TransactionReceipt } from 'viem'
 import { testTokenAbi, testTokenBytecode } from '../../contracts/evm/artifacts/test-doubles/TestToken.js'
-import { createContext } from '../../src/api/http/context.js'
+import { createContexts } from '../../src/api/http/context.js'
 import type { TxStatus } from '../../src/api/status/decide.js'
 import { evmStatus } from '../../src/api/status/evm.js'
 import type { CommunityPaymentRequest, EvmCommunityPayment } from '../../src/chains/chain.js'
@@ -38,7 +38,7 @@ export async function startCommunityWorld(communities: readonly string[]) {
   const { pool } = world
   const open = await openChains(pool, world.file)
   const chains = open.map(({ chain }) => chain)
-  const context = createContext({ pool, chains, config: { serviceDomain: 'localhost' } })
+  const { mainnet: context } = createContexts({ pool, chains, config: { serviceDomain: 'localhost' } })
   const sideOf = (label: Label) => (label === '1' ? world.hub : world.spoke)
   const portOf = (label: Label) => chains.find((chain) => chain.label === label)!
   const paymentsOn = (label: Label): Hex => world.payments[label === '1' ? 'hub' : 'spoke']!
@@ -146,7 +146,7 @@ export async function startCommunityWorld(communities: readonly string[]) {
     return rows[0] ? `0x${rows[0].address.subarray(1).toString('hex')}` : null
   }
   const addressOf = (by: number): string => world.wallet(by).address.toLowerCase()
-  const status = (tx: Hex): Promise<TxStatus> => evmStatus(context, 'mainnet', tx)
+  const status = (tx: Hex): Promise<TxStatus> => evmStatus(context, tx)
 
   return {
     ...{ world, pool, chains, treasury, portOf, sideOf, paymentsOn, price, configure, deployToken, tokenCall, mint },

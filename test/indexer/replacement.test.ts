@@ -1,6 +1,6 @@
 import type { Hex } from 'viem'
 import { afterAll, beforeAll, beforeEach, describe, expect, it } from 'vitest'
-import { type Context, createContext } from '../../src/api/http/context.js'
+import { type Context, createContexts } from '../../src/api/http/context.js'
 import type { TxStatus } from '../../src/api/status/decide.js'
 import { evmStatus } from '../../src/api/status/evm.js'
 import { createChainRpc, createEvmChain } from '../../src/chains/evm/chain.js'
@@ -25,11 +25,11 @@ beforeAll(async () => {
   const { row } = await world.open()
   const rpc = createChainRpc(world.config)
   context = () =>
-    createContext({
+    createContexts({
       pool: world.pool,
       config: { serviceDomain: 'localhost' },
       chains: [createEvmChain({ config: world.config, chain: row.chain, rpc })],
-    })
+    }).mainnet
   indexer = await world.restart()
   await holdBlocks(world)
 })
@@ -40,7 +40,7 @@ beforeEach(() => {
   sender += 1
 })
 
-const statusOf = (tx: Hex): Promise<TxStatus> => evmStatus(context(), 'mainnet', tx)
+const statusOf = (tx: Hex): Promise<TxStatus> => evmStatus(context(), tx)
 
 /** A registration that waits in the mempool, and was asked for there. */
 async function waiting(name: string): Promise<SignedTx> {

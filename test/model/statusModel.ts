@@ -1,7 +1,7 @@
 import assert from 'node:assert/strict'
 import fc from 'fast-check'
 import type { Context } from '../../src/api/http/context.js'
-import { createContext } from '../../src/api/http/context.js'
+import { createContexts } from '../../src/api/http/context.js'
 import type { TxStatus } from '../../src/api/status/decide.js'
 import { evmStatus } from '../../src/api/status/evm.js'
 import { createChainRpc, createEvmChain } from '../../src/chains/evm/chain.js'
@@ -169,7 +169,7 @@ async function check(txs: readonly Tracked[], tx: Tracked, real: Real): Promise<
   const expected = await expectedOf(txs, tx, real)
   const place = await chain.place(tx)
   const context = await real.context()
-  const answer = await evmStatus(context, 'mainnet', tx.hash)
+  const answer = await evmStatus(context, tx.hash)
   const about = `${tx.hash} (${place.at}): ${JSON.stringify(answer)}`
   if (tx.terminal) {
     const { status, names } = tx.terminal
@@ -271,11 +271,11 @@ export async function runStatusModel(world: HubWorld, options: ModelRun): Promis
   const rpc = createChainRpc(world.config)
   // a port of its own for each question: it holds the head for a moment, which commands outrun
   const context = async () =>
-    createContext({
+    createContexts({
       pool: world.pool,
       config: { serviceDomain: 'localhost' },
       chains: [createEvmChain({ config: world.config, chain: row.chain, rpc })],
-    })
+    }).mainnet
   const counts = new Map<string, number>()
   let run = 0
   const setUp = async (): Promise<{ model: Model; real: Real }> => {

@@ -3,7 +3,7 @@ import { promisify } from 'node:util'
 import { type PublicKey, TransactionInstruction } from '@solana/web3.js'
 import bs58 from 'bs58'
 import { afterAll, beforeAll, beforeEach, describe, expect, it } from 'vitest'
-import { createContext } from '../../src/api/http/context.js'
+import { type Context, createContexts } from '../../src/api/http/context.js'
 import { solanaStatus } from '../../src/api/status/solana.js'
 import { createSolanaRpc } from '../../src/chains/rpc/solana.js'
 import { createCommunityProgram } from '../../src/chains/solana/community/program.js'
@@ -42,14 +42,14 @@ const LONG_HOLD_SECONDS = 3_600n
 const WAIT = { timeout: 20_000, interval: 100 }
 
 let world: PaymentWorld
-let context: ReturnType<typeof createContext>
+let context: Context
 let mint: PublicKey
 let recipient: PublicKey
 
 beforeAll(async () => {
   world = await startPaymentWorld()
   const { bridge, connection } = world
-  context = createContext({ pool: bridge.pool, chains: [], config: { serviceDomain: 'localhost' } })
+  context = createContexts({ pool: bridge.pool, chains: [], config: { serviceDomain: 'localhost' } }).mainnet
   recipient = payerOf(4).publicKey
   mint = await createMint(connection, payerOf(3))
   await mintTokens(connection, payerOf(3), { mint, owner: payerOf(1).publicKey, amount: TOKEN_PRICE })
@@ -105,7 +105,7 @@ const judge = () =>
 
 /** What is answered for a transaction: status, reason, refund. */
 async function outcomeOf(signature: string): Promise<string> {
-  const { status, reason, refund } = await solanaStatus(context, 'mainnet', signature)
+  const { status, reason, refund } = await solanaStatus(context, signature)
   return [status, reason, refund].filter((part) => part !== undefined).join(' ')
 }
 

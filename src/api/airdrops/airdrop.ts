@@ -14,14 +14,14 @@ import { type Claimant, type ClaimsRequest, type Offer, offerOf } from './offer.
  * @throws ApiError invalid_name; not_found where the community has no airdrop
  */
 export async function airdropClaims(context: Context, request: ClaimsRequest, input: string) {
-  const { network, session } = request
-  const airdrop = await findOpenAirdrop(context.pool, network, requireName(input))
+  const { session } = request
+  const airdrop = await findOpenAirdrop(context.pool, context.network, requireName(input))
   if (!airdrop) throw new ApiError('not_found', 'This community has no airdrop.')
-  const found = await findBundleAllocations(context.pool, network, airdrop.airdrop, session.wallet)
+  const found = await findBundleAllocations(context.pool, context.network, airdrop.airdrop, session.wallet)
   const wallets = found.map((wallet): Claimant => ({ ...wallet, ...decodeAddress(wallet.address) }))
   const eligible = wallets.flatMap((wallet) => (wallet.allocation ? [{ wallet, allocation: wallet.allocation }] : []))
   const positions = eligible.map(({ allocation }) => allocation.position)
-  const proofs = await readAirdropProofs(context.pool, network, airdrop.airdrop, positions)
+  const proofs = await readAirdropProofs(context.pool, context.network, airdrop.airdrop, positions)
   const offer = offerOf(context, request, airdrop, wallets)
   const merkleRoot = toHex(airdrop.merkleRoot)
   const claims = await Promise.all(

@@ -3,7 +3,6 @@ import type { OpenAirdrop } from '../../db/airdrop/airdrops.js'
 import type { BundleWallet } from '../../db/airdrop/answers.js'
 import type { Address, AddressType } from '../../registry/primitives/address.js'
 import { toHex } from '../../registry/primitives/bytes.js'
-import type { Network } from '../../registry/primitives/network.js'
 import { type Context, chainsOf } from '../http/context.js'
 import type { Session } from '../http/route.js'
 
@@ -29,7 +28,6 @@ export const NO_TRANSACTION = [
 export type NoTransaction = (typeof NO_TRANSACTION)[number]
 
 export interface ClaimsRequest {
-  network: Network
   session: Pick<Session, 'wallet' | 'type'>
   /** Private wallets may be linked with others on chain. */
   link: boolean
@@ -64,14 +62,14 @@ export type Offer = (claimant: Claimant, claim: DistributorClaim) => Promise<Off
  */
 export function offerOf(
   context: Context,
-  { network, session, link }: ClaimsRequest,
+  { session, link }: ClaimsRequest,
   { distributor, endsAtS, state, label }: OpenAirdrop,
   wallets: readonly Claimant[],
 ): Offer {
   const nowS = Math.floor(context.now() / 1_000)
   if (!distributor || endsAtS === null) return refusing('no_distributor')
   if (state === 'ended' || nowS >= endsAtS) return refusing('ended')
-  const port = chainsOf(context, network).find((chain) => chain.label === label)?.distributors
+  const port = chainsOf(context).find((chain) => chain.label === label)?.distributors
   if (!port) return refusing('chain_not_served')
   const to = toHex(distributor)
   const offered = (receiver: Hex, data: Hex): Offered => ({ receiver, transaction: { to, data, value: '0' } })

@@ -161,7 +161,7 @@ async function isSignedByEvm(
 
 /** Port to smart wallets, which verify on the mainnet's hub. */
 const smartWalletsOf = (context: Context): SmartWalletPort | undefined =>
-  chainsOf(context, 'mainnet').find(({ role }) => role === 'hub')?.smartWallets
+  chainsOf({ chains: context.chains, network: 'mainnet' }).find(({ role }) => role === 'hub')?.smartWallets
 
 /** Chain id in the bound message of an EVM wallet where no mainnet hub is configured. */
 const ETHEREUM_CHAIN_ID = 1

@@ -6,17 +6,13 @@ import type { Change } from '../../registry/journal/change.js'
 import { parseWallet, type Wallet } from '../../registry/primitives/address.js'
 import { parseClusterId } from '../../registry/primitives/clusterId.js'
 import { parseName } from '../../registry/primitives/name.js'
-import type { Network } from '../../registry/primitives/network.js'
 import type { Context } from '../http/context.js'
 import { ApiError, type ErrorDetail } from '../http/errors.js'
 import type { Session } from '../http/route.js'
 import { requireNames } from '../names/names.js'
 
-/** Caller of a signed change, and its network. */
-export interface Author {
-  network: Network
-  session: Pick<Session, 'wallet'>
-}
+/** Caller of a signed change. */
+export type Author = Pick<Session, 'wallet'>
 
 /** Wallet to add, as the request names it. */
 export interface AddedInput {
@@ -34,8 +30,8 @@ export interface RenamedInput {
 }
 
 /** Creates the caller's cluster, unless it is verified in one already. @returns the cluster's id */
-export const createCluster = (context: Context, { network, session }: Author): Promise<Buffer> =>
-  change(context, { network, changes: [{ kind: 'create_cluster', actor: session.wallet }] })
+export const createCluster = (context: Context, author: Author): Promise<Buffer> =>
+  change(context, { changes: [{ kind: 'create_cluster', actor: author.wallet }] })
 
 /**
  * Adds wallets to the caller's cluster, all or none; a caller without a cluster gets one.
@@ -43,36 +39,35 @@ export const createCluster = (context: Context, { network, session }: Author): P
  * @throws ApiError unsupported_address, invalid_name, invalid_request; wallet_exists, wallet_name_taken,
  *   already_public, wallet_limit
  */
-export const addWallets = (context: Context, { network, session }: Author, input: readonly AddedInput[]) =>
-  change(context, { network, changes: [addition(session.wallet, input)] })
+export const addWallets = (context: Context, author: Author, input: readonly AddedInput[]) =>
+  change(context, { changes: [addition(author.wallet, input)] })
 
 /** Renames wallets of the caller's cluster, all or none. @throws ApiError as `addWallets`, and not_in_cluster */
-export const renameWallets = (context: Context, { network, session }: Author, input: readonly RenamedInput[]) =>
-  change(context, { network, changes: [renaming(session.wallet, input)] })
+export const renameWallets = (context: Context, author: Author, input: readonly RenamedInput[]) =>
+  change(context, { changes: [renaming(author.wallet, input)] })
 
 /**
  * Removes wallets from the caller's cluster, all or none; absent ones count as removed.
  * @throws ApiError unsupported_address, invalid_request, not_in_cluster, last_verified_wallet
  */
-export const removeWallets = (context: Context, { network, session }: Author, input: readonly string[]) =>
-  change(context, { network, changes: [removal(session.wallet, input)] })
+export const removeWallets = (context: Context, author: Author, input: readonly string[]) =>
+  change(context, { changes: [removal(author.wallet, input)] })
 
 /**
  * Verifies the caller in a cluster that lists it.
  * @throws ApiError invalid_request, not_found, not_invited, names_would_reveal
  */
-export function verifyWallet(context: Context, { network, session }: Author, input: string): Promise<Buffer> {
+export function verifyWallet(context: Context, author: Author, input: string): Promise<Buffer> {
   const clusterId = parseClusterId(input)
   if (!clusterId) throw new ApiError('invalid_request', 'A cluster id is 0x and 64 hex digits.')
-  return change(context, { network, changes: [{ kind: 'verify_wallet', actor: session.wallet, clusterId }] })
+  return change(context, { changes: [{ kind: 'verify_wallet', actor: author.wallet, clusterId }] })
 }
 
 /** Marks a wallet of the caller's cluster as backed up. @throws ApiError unsupported_address, not_in_cluster */
-export function confirmBackup(context: Context, { network, session }: Author, input: string): Promise<Buffer> {
+export function confirmBackup(context: Context, author: Author, input: string): Promise<Buffer> {
   const [address] = addresses([input], () => 'address')
   return change(context, {
-    network,
-    changes: [{ kind: 'confirm_backup', actor: session.wallet, address: address!.bytes }],
+    changes: [{ kind: 'confirm_backup', actor: author.wallet, address: address!.bytes }],
   })
 }
 
@@ -89,17 +84,17 @@ export interface WalletUpdates {
  */
 export function updateWallets(
   context: Context,
-  { network, session }: Author,
+  author: Author,
   updates: WalletUpdates,
   within: Buffer,
 ): Promise<Buffer> {
-  const { wallet } = session
+  const { wallet } = author
   const changes = [
     removal(wallet, updates.remove, (i) => `remove[${i}]`),
     renaming(wallet, updates.update, (i) => `update[${i}]`),
     addition(wallet, updates.add, (i) => `add[${i}]`),
   ]
-  return change(context, { network, changes, within })
+  return change(context, { changes, within })
 }
 
 /** Path of the i-th element in the request, for error details. */
@@ -181,8 +176,10 @@ const MAX_WAITING = 500
  * @returns the cluster's id
  * @throws ApiError of the refusal, forbidden, catching_up, unavailable
  */
-export async function change(context: Context, request: Omit<MakeChanges, 'nowMs'>): Promise<Buffer> {
-  const made = await inTurn(context, (nowMs) => makeChanges(context.pool, { ...request, nowMs }))
+export async function change(context: Context, request: Omit<MakeChanges, 'nowMs' | 'network'>): Promise<Buffer> {
+  const made = await inTurn(context, (nowMs) =>
+    makeChanges(context.pool, { ...request, network: context.network, nowMs }),
+  )
   if (made.kind === 'refused') throw refusalError(made.refusal)
   if (made.kind === 'elsewhere') throw new ApiError('forbidden', 'This wallet is not verified in that cluster.')
   return made.clusterId

@@ -3,7 +3,6 @@ import { actorText } from '../../registry/journal/events.js'
 import { decodeWallet, lookupAddress } from '../../registry/primitives/address.js'
 import { toHex } from '../../registry/primitives/bytes.js'
 import { parseClusterId } from '../../registry/primitives/clusterId.js'
-import type { Network } from '../../registry/primitives/network.js'
 import type { Context } from '../http/context.js'
 import { ApiError } from '../http/errors.js'
 import type { Session } from '../http/route.js'
@@ -14,31 +13,26 @@ import { requireName } from '../names/names.js'
 type Viewer = Pick<Session, 'wallet'> | null
 
 /** A cluster by its id. @throws ApiError invalid_request, not_found */
-export async function clusterById(context: Context, network: Network, input: string, viewer: Viewer) {
+export async function clusterById(context: Context, input: string, viewer: Viewer) {
   const id = parseClusterId(input)
   if (!id) throw new ApiError('invalid_request', 'A cluster id is 0x and 64 hex digits.')
-  return answer(network, await findClusterById(context.pool, network, id, viewer?.wallet))
+  return answer(context, await findClusterById(context.pool, context.network, id, viewer?.wallet))
 }
 
 /** The cluster that holds a name. @throws ApiError invalid_name, not_found */
-export async function clusterByName(context: Context, network: Network, input: string, viewer: Viewer) {
-  return answer(network, await findClusterByName(context.pool, network, requireName(input), viewer?.wallet))
+export async function clusterByName(context: Context, input: string, viewer: Viewer) {
+  return answer(context, await findClusterByName(context.pool, context.network, requireName(input), viewer?.wallet))
 }
 
 /** The id of the cluster in which an address is verified; null where the viewer may know of none. */
-export async function clusterIdOfAddress(
-  context: Context,
-  network: Network,
-  input: string,
-  viewer: Viewer,
-): Promise<string | null> {
+export async function clusterIdOfAddress(context: Context, input: string, viewer: Viewer): Promise<string | null> {
   const address = lookupAddress(input)
-  const id = address && (await findClusterId(context.pool, network, address.bytes, viewer?.wallet))
+  const id = address && (await findClusterId(context.pool, context.network, address.bytes, viewer?.wallet))
   return id && toHex(id)
 }
 
 /** Cluster as it is answered. @throws ApiError not_found */
-function answer(network: Network, cluster: ClusterView | null) {
+function answer({ network }: Context, cluster: ClusterView | null) {
   if (!cluster) throw new ApiError('not_found', 'There is no such cluster.')
   return {
     id: toHex(cluster.id),

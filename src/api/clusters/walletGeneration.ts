@@ -24,18 +24,17 @@ export interface GenerateInput {
  */
 export async function generateWallet(context: Context, author: Author, input: GenerateInput) {
   const shareKey = requireShareKey(context)
-  const { network, session } = author
+  const { network } = context
   const { address, shares } = await generateKey(input.type, input.passphrase)
-  const added = addition(session.wallet, [{ ...input, address: address.text }], alone)
+  const added = addition(author.wallet, [{ ...input, address: address.text }], alone)
   const sealed = sealShare(shareKey, network, address.bytes, shares.server)
   await change(context, {
-    network,
     changes: [added],
     alongside: (client, clusterId) =>
       storeShare(client, network, {
         address: address.bytes,
         clusterId,
-        createdBy: session.wallet,
+        createdBy: author.wallet,
         share: sealed,
         createdMs: context.now(),
       }),
@@ -70,7 +69,7 @@ const SHARE = new RegExp(`^0x[0-9a-fA-F]{${SHARE_BYTES * 2}}$`)
  */
 export async function recoverWallet(
   context: Context,
-  { network, session }: Author & { session: Pick<Session, 'wallet' | 'type' | 'address'> },
+  session: Pick<Session, 'wallet' | 'type' | 'address'>,
   input: RecoverInput,
 ): Promise<{ type: AddressType; address: string; privateKey: string }> {
   const shareKey = requireShareKey(context)
@@ -81,11 +80,11 @@ export async function recoverWallet(
   const { signature, signingDate } = input
   const proof = { signature, signingDate, type: session.type, wallet: session.address }
   await requireProof(context, proof, { maxAgeMs: RECOVER_MAX_AGE_MS, isBoundOnly: true })
-  const sealed = await findShare(context.pool, network, address.bytes, session.wallet)
+  const sealed = await findShare(context.pool, context.network, address.bytes, session.wallet)
   if (!sealed)
     throw new ApiError('not_found', 'No wallet of that address was generated for this wallet or its cluster.')
   const share = Buffer.from(input.share.slice(2), 'hex')
-  const own = openShare(shareKey, network, address.bytes, sealed)
+  const own = openShare(shareKey, context.network, address.bytes, sealed)
   const privateKey = await recoverKey(address, [share, own], input.passphrase)
   if (!privateKey)
     throw new ApiError('invalid_request', 'The share, or the passphrase, does not belong to that address.')

@@ -5,7 +5,6 @@ import { type CommunityRules, communityRulesJson, parseCommunityRules } from '..
 import type { CommunityChange } from '../../registry/journal/communityChange.js'
 import { type Address, parseAddress } from '../../registry/primitives/address.js'
 import { parseName } from '../../registry/primitives/name.js'
-import type { Network } from '../../registry/primitives/network.js'
 import { type Author, inTurn, refusalError, registrationError } from '../clusters/changes.js'
 import { type Context, chainsOf } from '../http/context.js'
 import { ApiError } from '../http/errors.js'
@@ -14,19 +13,18 @@ import { requireName, requireNames } from '../names/names.js'
 /** Ports of a network's chains to communities. */
 export const communityPorts = (
   context: Context,
-  network: Network,
 ): readonly CommunityPort<EvmCommunityPayment | SolanaCommunityPayment>[] => [
-  ...chainsOf(context, network),
-  ...context.solana.filter((cluster) => cluster.network === network),
+  ...chainsOf(context),
+  ...context.solana.filter((cluster) => cluster.network === context.network),
 ]
 
 /** Community as it is answered. */
 export type CommunityAnswer = { name: string } & ReturnType<typeof communityRulesJson>
 
 /** The rules of a community. @throws ApiError invalid_name, not_found */
-export async function communityByName(context: Context, network: Network, input: string): Promise<CommunityAnswer> {
+export async function communityByName(context: Context, input: string): Promise<CommunityAnswer> {
   const name = requireName(input)
-  const rules = await findCommunityRules(context.pool, network, name)
+  const rules = await findCommunityRules(context.pool, context.network, name)
   if (!rules) throw registrationError('not_found')
   return { name, ...communityRulesJson(rules) }
 }
@@ -37,12 +35,12 @@ export async function communityByName(context: Context, network: Network, input:
  */
 export async function configureCommunity(
   context: Context,
-  { network, session }: Author,
+  author: Author,
   { name, rules: input }: { name: string; rules: unknown },
 ): Promise<CommunityAnswer> {
   const community = requireName(name)
-  const rules = readRules(communityPorts(context, network), input)
-  await makeChange(context, network, { kind: 'configure_community', actor: session.wallet, community, rules })
+  const rules = readRules(communityPorts(context), input)
+  await makeChange(context, { kind: 'configure_community', actor: author.wallet, community, rules })
   return { name: community, ...communityRulesJson(rules) }
 }
 
@@ -70,8 +68,8 @@ export function requireCommunityName(community: string, name: string): Community
 }
 
 /** The current rules of a community. @throws ApiError not_found */
-export async function requireRules(context: Context, network: Network, community: string): Promise<CommunityRules> {
-  const rules = await findCommunityRules(context.pool, network, community)
+export async function requireRules(context: Context, community: string): Promise<CommunityRules> {
+  const rules = await findCommunityRules(context.pool, context.network, community)
   if (!rules) throw registrationError('not_found')
   return rules
 }
@@ -79,11 +77,10 @@ export async function requireRules(context: Context, network: Network, community
 /** Availability of a name below a community. @throws ApiError not_found */
 export async function availabilityOf(
   context: Context,
-  network: Network,
   { community, name }: CommunityName,
 ): Promise<{ name: string; isAvailable: boolean; reason?: 'pending' }> {
-  await requireRules(context, network, community)
-  const availability = await communityNameAvailability(context.pool, network, community, name)
+  await requireRules(context, community)
+  const availability = await communityNameAvailability(context.pool, context.network, community, name)
   return {
     name: `${community}/${name}`,
     isAvailable: availability === 'free',
@@ -100,13 +97,13 @@ export function requireWallet(input: string, path: string): Address {
 }
 
 /** Appends a signed change of a community. @throws ApiError of the refusal, catching_up, unavailable */
-export async function makeChange(context: Context, network: Network, change: CommunityChange): Promise<void> {
-  const made = await tryChange(context, network, change)
+export async function makeChange(context: Context, change: CommunityChange): Promise<void> {
+  const made = await tryChange(context, change)
   if (made.kind === 'refused') throw refusalError(made.refusal)
 }
 
 /** Appends a signed change of a community, or returns its refusal. @throws ApiError catching_up, unavailable */
-export const tryChange = (context: Context, network: Network, change: CommunityChange) =>
+export const tryChange = (context: Context, change: CommunityChange) =>
   inTurn<Exclude<CommunityChangeMade, { kind: 'catching_up' }>>(context, (nowMs) =>
-    makeCommunityChange(context.pool, { network, change, nowMs }),
+    makeCommunityChange(context.pool, { network: context.network, change, nowMs }),
   )

@@ -10,7 +10,6 @@ import type { CommunityPrice, CommunityRules } from '../../registry/community/ru
 import { requirementsHash } from '../../registry/journal/communityChange.js'
 import { type Address, decodeAddress } from '../../registry/primitives/address.js'
 import { parseClusterId } from '../../registry/primitives/clusterId.js'
-import type { Network } from '../../registry/primitives/network.js'
 import { type Author, refusalError, registrationError } from '../clusters/changes.js'
 import type { Context } from '../http/context.js'
 import { ApiError } from '../http/errors.js'
@@ -58,15 +57,15 @@ export async function registerCommunityName(
 
 async function attemptRegistration(
   context: Context,
-  { network, session }: Author,
+  author: Author,
   request: RegistrationRequest,
 ): Promise<Registration | { kind: 'rules_changed' }> {
   const { community, name, wallet, isServed } = request
-  const owner = wallet ?? decodeAddress(session.wallet)
+  const owner = wallet ?? decodeAddress(author.wallet)
   const [rules, standing, availability] = await Promise.all([
-    isServed ? findCommunityRules(context.pool, network, community) : null,
-    standingOf(context.pool, network, { community, caller: session.wallet, wallet: owner.bytes }),
-    communityNameAvailability(context.pool, network, community, name),
+    isServed ? findCommunityRules(context.pool, context.network, community) : null,
+    standingOf(context.pool, context.network, { community, caller: author.wallet, wallet: owner.bytes }),
+    communityNameAvailability(context.pool, context.network, community, name),
   ])
   const known: RegistrationFacts = {
     isServed,
@@ -79,7 +78,7 @@ async function attemptRegistration(
     areRequirementsMet: null,
   }
   const first = judgeRegistration(known)
-  const areMet = first.outcome === 'open' && (await meetsRequirements(context, network, rules!, owner))
+  const areMet = first.outcome === 'open' && (await meetsRequirements(context, rules!, owner))
   const judgement = first.outcome === 'open' ? judgeRegistration({ ...known, areRequirementsMet: areMet }) : first
   switch (judgement.outcome) {
     case 'refused':
@@ -88,22 +87,22 @@ async function attemptRegistration(
       return {
         kind: 'to_pay',
         owner,
-        info: await paymentInfo(context, network, { community, name, price: judgement.price, payer: owner }),
+        info: await paymentInfo(context, { community, name, price: judgement.price, payer: owner }),
       }
     case 'open':
     case 'free':
-      return registerFree(context, { network, session }, { community, name, owner, rules: rules! })
+      return registerFree(context, author, { community, name, owner, rules: rules! })
   }
 }
 
 async function registerFree(
   context: Context,
-  { network, session }: Author,
+  author: Author,
   { community, name, owner, rules }: CommunityName & { owner: Address; rules: CommunityRules },
 ): Promise<Registration | { kind: 'rules_changed' }> {
-  const made = await tryChange(context, network, {
+  const made = await tryChange(context, {
     kind: 'register_community_name',
-    actor: session.wallet,
+    actor: author.wallet,
     community,
     name,
     wallet: owner.bytes,
@@ -117,10 +116,9 @@ async function registerFree(
 
 async function paymentInfo(
   context: Context,
-  network: Network,
   { community, name, price, payer }: CommunityName & { price: CommunityPrice; payer: Address },
 ): Promise<PaymentInfo> {
-  const port = communityPorts(context, network).find(({ label }) => label === price.network)
+  const port = communityPorts(context).find(({ label }) => label === price.network)
   if (!port) throw new ApiError('unavailable', `The chain "${price.network}" of the price is not configured here now.`)
   const type = port.label === SOLANA ? 'solana' : 'evm'
   // a wallet of the other type can't pay on this chain
@@ -133,26 +131,20 @@ async function paymentInfo(
 const SOLANA = 'solana'
 
 /** Whether a wallet meets the requirements of a community now. @throws ApiError not_found; ChainUnavailableError */
-export async function areRequirementsMetBy(
-  context: Context,
-  network: Network,
-  community: string,
-  wallet: Address,
-): Promise<boolean> {
-  return meetsRequirements(context, network, await requireRules(context, network, community), wallet)
+export async function areRequirementsMetBy(context: Context, community: string, wallet: Address): Promise<boolean> {
+  return meetsRequirements(context, await requireRules(context, community), wallet)
 }
 
 async function meetsRequirements(
   context: Context,
-  network: Network,
   { requirements }: CommunityRules,
   wallet: Address,
 ): Promise<boolean> {
   const inputs = await readRequirementInputs({
     wallet: wallet.bytes,
     requirements,
-    ports: communityPorts(context, network),
-    verifiedIn: (names) => verifiedInClusters(context.pool, network, wallet.bytes, names),
+    ports: communityPorts(context),
+    verifiedIn: (names) => verifiedInClusters(context.pool, context.network, wallet.bytes, names),
   })
   return areRequirementsMet(requirements, inputs)
 }
@@ -166,23 +158,24 @@ async function meetsRequirements(
  */
 export async function assignCommunityName(
   context: Context,
-  { network, session }: Author,
+  author: Author,
   { community, name, bundleId }: CommunityName & { bundleId?: string | undefined },
 ): Promise<void> {
   const { pool } = context
   const asked = bundleId === undefined ? null : parseClusterId(bundleId)
   if (bundleId !== undefined && !asked) throw new ApiError('invalid_request', 'A bundle id is 0x and 64 hex digits.')
-  await requireRules(context, network, community)
-  const clusterId = await findClusterId(pool, network, session.wallet, session.wallet)
+  await requireRules(context, community)
+  const clusterId = await findClusterId(pool, context.network, author.wallet, author.wallet)
   if (!clusterId) throw refusalError({ code: 'not_in_cluster', address: null })
   if (asked && !asked.equals(clusterId)) throw refusalError({ code: 'forbidden' })
-  if (!(await hasClaimed(pool, { network, community, clusterId }))) throw registrationError('requirements_not_met')
-  await makeChange(context, network, {
+  if (!(await hasClaimed(pool, { network: context.network, community, clusterId })))
+    throw registrationError('requirements_not_met')
+  await makeChange(context, {
     kind: 'register_community_name',
-    actor: session.wallet,
+    actor: author.wallet,
     community,
     name,
-    wallet: session.wallet,
+    wallet: author.wallet,
     met: null,
     isAssigned: true,
   })

@@ -7,8 +7,6 @@ import { openPage, type PagePosition, sealPage } from './cursor.js'
 
 /** Request for a page of the feed. */
 export interface FeedRequest {
-  /** Network of the request, used where no token names one. */
-  network: Network
   /** The query says `testnet=true`; a token of the mainnet contradicts it. */
   isTestnet: boolean
   /** Token of an earlier page. */
@@ -59,7 +57,7 @@ type Walk = Omit<PagePosition, 'generation' | 'seq'> & { generation: number | nu
  */
 export async function feedPage(context: Context, request: FeedRequest): Promise<FeedPage> {
   const key = await context.pageKey()
-  const walk = request.page === undefined ? begin(request) : goOn(key, request, request.page)
+  const walk = request.page === undefined ? begin(context, request) : goOn(key, request, request.page)
   const asked = { ...walk }
   const isPlaced = await place(context, walk)
   const { generation, items, next, lastSeq } = isPlaced
@@ -92,7 +90,7 @@ function endOf(asked: Walk, walk: Walk, lastSeq: number | null): Walk & Position
   return lastSeq === null ? { ...walk, seq: walk.seq ?? 1 } : { ...walk, seq: lastSeq + 1, skip: 0 }
 }
 
-function begin({ network, order = 'oldest', from, sinceMs }: FeedRequest): Walk {
+function begin({ network }: Context, { order = 'oldest', from, sinceMs }: FeedRequest): Walk {
   const seq = order === 'oldest' ? 1 : null
   return { network, generation: null, order, seq, skip: 0, floor: 1, from: from ?? null, sinceMs: sinceMs ?? null }
 }

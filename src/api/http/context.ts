@@ -4,8 +4,9 @@ import type { ChainPort, PermissionSigner, SolanaPort } from '../../chains/chain
 import { readPageKey, readTokenKey } from '../../db/deployment.js'
 import type { Network } from '../../registry/primitives/network.js'
 
-/** Dependencies of all handlers. */
+/** Dependencies of the handlers on one network. */
 export interface Context {
+  network: Network
   pool: pg.Pool
   /** EVM chains of all networks. */
   chains: readonly ChainPort[]
@@ -58,11 +59,16 @@ export interface ContextDeps
     }
 }
 
-/** Creates a context over a database and chains. The database's keys are read at first use. */
-export function createContext({ config, solana = [], permissionSigner = null, ...deps }: ContextDeps): Context {
+/** Creates the context of each network over a database and chains. The database's keys are read at first use. */
+export function createContexts({
+  config,
+  solana = [],
+  permissionSigner = null,
+  ...deps
+}: ContextDeps): Readonly<Record<Network, Context>> {
   const { tokenKey, serviceDomain, sessionLifetimeMs = SESSION_LIFETIME_MS, acceptsErc6492 = false } = config
   const { siteUrl = 'http://localhost' } = config
-  return {
+  const shared = {
     ...deps,
     solana,
     permissionSigner,
@@ -74,6 +80,7 @@ export function createContext({ config, solana = [], permissionSigner = null, ..
     auth: { serviceDomain, sessionLifetimeMs, acceptsErc6492 },
     siteUrl: siteUrl.replace(/\/+$/, ''),
   }
+  return { mainnet: { ...shared, network: 'mainnet' }, testnet: { ...shared, network: 'testnet' } }
 }
 
 /** Memoizes a read; a failed one is repeated at the next use. */
@@ -88,8 +95,8 @@ function once<T>(read: () => Promise<T>): () => Promise<T> {
   }
 }
 
-/** EVM chains of a network, its hub first. */
-export const chainsOf = (context: Context, network: Network): ChainPort[] =>
-  context.chains
+/** EVM chains of the network, its hub first. */
+export const chainsOf = ({ chains, network }: Pick<Context, 'chains' | 'network'>): ChainPort[] =>
+  chains
     .filter((chain) => chain.network === network)
     .sort((a, b) => Number(b.role === 'hub') - Number(a.role === 'hub'))

@@ -1,7 +1,6 @@
 import type { z } from 'zod'
 import type { StoredSession } from '../../db/auth/sessions.js'
 import type { Address } from '../../registry/primitives/address.js'
-import type { Network } from '../../registry/primitives/network.js'
 import type { Answer } from './answer.js'
 import type { Context } from './context.js'
 import type { ErrorCode } from './errors.js'
@@ -38,7 +37,6 @@ export interface RouteRequest<Body = unknown, Auth extends AuthRule = AuthRule> 
   query: Query
   /** The query says `testnet=true`. */
   isTestnet: boolean
-  network: Network
   /** Body, checked against the route's schema. */
   body: Body
   /** The caller, as the route's rule promises it. */

@@ -1,7 +1,6 @@
 import { type AddressHit, findByAddress, findByAddresses, findByNames } from '../../db/registry/lookups.js'
 import { decodeWallet, parseWallet, type Wallet } from '../../registry/primitives/address.js'
 import type { FullName } from '../../registry/primitives/name.js'
-import type { Network } from '../../registry/primitives/network.js'
 import type { Context } from '../http/context.js'
 
 /** Public name of an address. */
@@ -15,23 +14,19 @@ export interface NameRecord {
 }
 
 /** The public name of an address. A text that is no address, or has a wrong checksum, has none. */
-export async function nameOfAddress(context: Context, network: Network, input: string): Promise<NameRecord> {
+export async function nameOfAddress(context: Context, input: string): Promise<NameRecord> {
   const address = parseWallet(input)
   if (typeof address === 'string') return unreadable(input, address)
-  return record(address, await findByAddress(context.pool, network, address.bytes))
+  return record(address, await findByAddress(context.pool, context.network, address.bytes))
 }
 
 /** The public names of addresses, one per input, in their order. */
-export async function namesOfAddresses(
-  context: Context,
-  network: Network,
-  inputs: readonly string[],
-): Promise<NameRecord[]> {
+export async function namesOfAddresses(context: Context, inputs: readonly string[]): Promise<NameRecord[]> {
   const parsed = inputs.map(parseWallet)
   const readable = parsed.filter((address): address is Wallet => typeof address !== 'string')
   const hits = await findByAddresses(
     context.pool,
-    network,
+    context.network,
     readable.map((address) => address.bytes),
   )
   let next = 0
@@ -65,10 +60,9 @@ export interface AddressRecord {
 /** The public wallets that names resolve to, in the order given; null for a name that resolves to none. */
 export async function addressesOfNames(
   context: Context,
-  network: Network,
   names: readonly FullName[],
 ): Promise<(AddressRecord | null)[]> {
-  const hits = await findByNames(context.pool, network, names)
+  const hits = await findByNames(context.pool, context.network, names)
   return hits.map((hit, i) => {
     if (!hit) return null
     const { text, type } = decodeWallet(hit.address)

@@ -2,7 +2,6 @@ import { findByAddress } from '../../db/registry/lookups.js'
 import { findPublicWallets, type PublicWallet } from '../../db/registry/publicWallets.js'
 import { decodeWallet, lookupAddress } from '../../registry/primitives/address.js'
 import { parseClusterName } from '../../registry/primitives/name.js'
-import type { Network } from '../../registry/primitives/network.js'
 import type { Context } from '../http/context.js'
 import { ApiError } from '../http/errors.js'
 
@@ -10,19 +9,19 @@ import { ApiError } from '../http/errors.js'
 const MAX_WALLETS = 10_000
 
 /** The public metadata of the cluster that holds a name; null where none does, or for a malformed name. */
-export async function metadataOfName(context: Context, network: Network, input: string) {
-  return (await metadataOfNames(context, network, [input]))[0] ?? null
+export async function metadataOfName(context: Context, input: string) {
+  return (await metadataOfNames(context, [input]))[0] ?? null
 }
 
 /**
  * The public metadata of the clusters that hold names, each under the name that was asked for; null for the others.
  * @throws ApiError too_many when the clusters have more than `MAX_WALLETS` together
  */
-export async function metadataOfNames(context: Context, network: Network, inputs: readonly string[]) {
+export async function metadataOfNames(context: Context, inputs: readonly string[]) {
   const names = inputs.map(parseClusterName)
   // repeated names are queried once
   const asked = [...new Set(names)].filter((name): name is string => name !== null)
-  const found = await findPublicWallets(context.pool, network, asked, MAX_WALLETS)
+  const found = await findPublicWallets(context.pool, context.network, asked, MAX_WALLETS)
   const byName = new Map(asked.map((name, i) => [name, found?.[i] ?? null]))
   const wallets = names.map((name) => (name === null ? null : (byName.get(name) ?? null)))
   const count = wallets.reduce((sum, of) => sum + (of?.length ?? 0), 0)
@@ -34,11 +33,11 @@ export async function metadataOfNames(context: Context, network: Network, inputs
 /**
  * The public metadata of the cluster in which an address is verified, under its default name; null where it has none.
  */
-export async function metadataOfAddress(context: Context, network: Network, input: string) {
+export async function metadataOfAddress(context: Context, input: string) {
   const address = lookupAddress(input)
-  const hit = address && (await findByAddress(context.pool, network, address.bytes))
+  const hit = address && (await findByAddress(context.pool, context.network, address.bytes))
   if (!hit?.isVerified || hit.isOfCommunity || hit.clusterName === null) return null
-  return metadataOfName(context, network, hit.clusterName)
+  return metadataOfName(context, hit.clusterName)
 }
 
 /** Cluster under one of its names, in the shape of v0.1. */

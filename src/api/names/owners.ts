@@ -4,7 +4,6 @@ import { NATIVE } from '../../registry/community/rules.js'
 import { actorText } from '../../registry/journal/events.js'
 import { lookupAddress } from '../../registry/primitives/address.js'
 import { toHex } from '../../registry/primitives/bytes.js'
-import type { Network } from '../../registry/primitives/network.js'
 import { type Context, chainsOf } from '../http/context.js'
 import { millisecondsText } from '../http/timestamps.js'
 
@@ -12,30 +11,30 @@ import { millisecondsText } from '../http/timestamps.js'
  * Names of an address, oldest first, followed by its names below communities. The amount of a community name is what
  * was paid for it in ETH, else 0.
  */
-export async function namesOwnedBy(context: Context, network: Network, input: string) {
+export async function namesOwnedBy(context: Context, input: string) {
   const address = lookupAddress(input)
   if (!address) return []
   const [names, below] = await Promise.all([
-    findOwnedNames(context.pool, network, address.bytes),
-    findOwnedCommunityNames(context.pool, network, address.bytes),
+    findOwnedNames(context.pool, context.network, address.bytes),
+    findOwnedCommunityNames(context.pool, context.network, address.bytes),
   ])
   const ofCommunities = below.map(({ community, name, paid, atMs, by, clusterId }) => ({
     name: `${community}/${name}`,
-    amountWei: paid && isEth(context, network, paid) ? paid.amount : 0n,
+    amountWei: paid && isEth(context, paid) ? paid.amount : 0n,
     createdMs: atMs,
     updatedMs: atMs,
     updatedBy: by,
     clusterId,
   }))
-  return [...names, ...ofCommunities].map((owned) => record(network, address.text, owned))
+  return [...names, ...ofCommunities].map((owned) => record(context, address.text, owned))
 }
 
-const isEth = (context: Context, network: Network, paid: { network: string; token: string }): boolean =>
+const isEth = (context: Context, paid: { network: string; token: string }): boolean =>
   paid.token === NATIVE &&
-  chainsOf(context, network).some(({ label, gasToken }) => label === paid.network && gasToken.symbol === 'ETH')
+  chainsOf(context).some(({ label, gasToken }) => label === paid.network && gasToken.symbol === 'ETH')
 
 const record = (
-  network: Network,
+  { network }: Context,
   owner: string,
   owned: Omit<OwnedName, 'clusterId'> & { clusterId: Buffer | null },
 ) => ({

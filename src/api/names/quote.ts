@@ -6,7 +6,6 @@ import { type Address, type AddressType, addressToWord, parseAddress } from '../
 import { DEFAULT_AMOUNT_WEI, parseAmountWei } from '../../registry/primitives/amount.js'
 import { parseClusterId } from '../../registry/primitives/clusterId.js'
 import { parseClusterName } from '../../registry/primitives/name.js'
-import type { Network } from '../../registry/primitives/network.js'
 import type { Context } from '../http/context.js'
 import { ApiError, type ErrorDetail } from '../http/errors.js'
 import { requireNames } from './names.js'
@@ -51,7 +50,7 @@ export async function quoteEvm(context: Context, request: QuoteRequest): Promise
   const chain = chainOf(context, request)
   if (chain.isWatchOnly)
     throw new ApiError('watch_only', `Network "${chain.label}" is only watched here: it takes no registrations.`)
-  return chain.quote(await registrationOf(context, request, { network: chain.network, type: 'evm' }))
+  return chain.quote(await registrationOf({ ...context, network: chain.network }, request, { type: 'evm' }))
 }
 
 /**
@@ -61,25 +60,25 @@ export async function quoteEvm(context: Context, request: QuoteRequest): Promise
 export async function quoteSolana(context: Context, request: QuoteRequest): Promise<SolanaQuote> {
   const cluster = clusterOf(context, request)
   const { network, maxAmountWei } = cluster
-  return cluster.quote(await registrationOf(context, request, { network, type: 'solana', maxAmountWei }))
+  return cluster.quote(await registrationOf({ ...context, network }, request, { type: 'solana', maxAmountWei }))
 }
 
 /** Checks sender, names, amounts, referrer and availability; the chain checks the rest. */
 async function registrationOf(
   context: Context,
   request: QuoteRequest,
-  { network, type, maxAmountWei }: { network: Network; type: AddressType; maxAmountWei?: bigint },
+  { type, maxAmountWei }: { type: AddressType; maxAmountWei?: bigint },
 ): Promise<RegistrationRequest> {
   const sender = senderOf(request.sender, type)
   const names = distinctNames(request.names.map(({ name }) => name))
-  const minimumWei = await readMinimumWei(context.pool, network)
+  const minimumWei = await readMinimumWei(context.pool, context.network)
   const amounts = readAmounts(
     request.names.map(({ amount }) => amount),
     minimumWei,
     maxAmountWei,
   )
-  const referral = await referralOf(context, network, request)
-  await requireFree(context, network, names)
+  const referral = await referralOf(context, request)
+  await requireFree(context, names)
   return { sender, names: names.map((name, i) => ({ name, amountWei: amounts[i]! })), referral }
 }
 
@@ -161,7 +160,6 @@ function readAmounts(inputs: readonly unknown[], minimumWei: bigint, maxWei?: bi
  */
 async function referralOf(
   context: Context,
-  network: Network,
   { referralClusterId: input, referralAddress }: Pick<QuoteRequest, 'referralClusterId' | 'referralAddress'>,
 ): Promise<Buffer | null> {
   if (referralAddress !== undefined) return addressToWord(requireAddress(referralAddress, 'referral address').bytes)
@@ -169,13 +167,13 @@ async function referralOf(
   const id = parseClusterId(input)
   const details = [{ path: 'referralClusterId', message: 'It has to be the id of a cluster: 0x and 64 hex digits.' }]
   if (!id) throw new ApiError('invalid_request', 'referralClusterId is not a cluster id.', { details })
-  if (!(await isCluster(context.pool, network, id)))
+  if (!(await isCluster(context.pool, context.network, id)))
     throw new ApiError('invalid_request', 'referralClusterId names no cluster.', { details })
   return id
 }
 
-async function requireFree(context: Context, network: Network, names: readonly string[]): Promise<void> {
-  const availability = await readAvailability(context.pool, network, names)
+async function requireFree(context: Context, names: readonly string[]): Promise<void> {
+  const availability = await readAvailability(context.pool, context.network, names)
   const unavailable = names.filter((_, i) => availability[i] !== 'free')
   if (unavailable.length > 0)
     throw new ApiError('names_unavailable', '1 or more names are unavailable', { names: unavailable })

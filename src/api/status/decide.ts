@@ -1,6 +1,5 @@
 import type { ChainTx } from '../../chains/chain.js'
 import type { TrackedTx } from '../../db/journal/transactions.js'
-import type { Network } from '../../registry/primitives/network.js'
 import {
   INVALID_REASONS,
   type InvalidReason,
@@ -22,7 +21,6 @@ export interface TxStatus extends StatusAnswer {
 /** A transaction whose status is asked for. */
 export interface TxQuery {
   context: Context
-  network: Network
   /** Raw bytes of its EVM hash or Solana signature. */
   tx: Buffer
 }

@@ -11,7 +11,6 @@ import {
   type TrackedTx,
 } from '../../db/journal/transactions.js'
 import { fromHex, toHex } from '../../registry/primitives/bytes.js'
-import type { Network } from '../../registry/primitives/network.js'
 import { isTerminal } from '../../registry/status.js'
 import { type Context, chainsOf } from '../http/context.js'
 import { millisecondsText } from '../http/timestamps.js'
@@ -27,8 +26,8 @@ const MAX_REPLACEMENTS = 4
  * chains.
  * @throws ChainUnavailableError when no record decides and a chain that may have it does not answer
  */
-export function evmStatus(context: Context, network: Network, hash: Hex): Promise<TxStatus> {
-  return follow({ context, network, tx: fromHex(hash), replacementsLeft: MAX_REPLACEMENTS })
+export function evmStatus(context: Context, hash: Hex): Promise<TxStatus> {
+  return follow({ context, tx: fromHex(hash), replacementsLeft: MAX_REPLACEMENTS })
 }
 
 interface EvmQuery extends TxQuery {
@@ -36,9 +35,9 @@ interface EvmQuery extends TxQuery {
 }
 
 async function follow(query: EvmQuery): Promise<TxStatus> {
-  const { context, network, tx } = query
-  const { pool } = context
-  const hub = chainsOf(context, network)[0]
+  const { context, tx } = query
+  const { pool, network } = context
+  const hub = chainsOf(context)[0]
   const journalled = await findJournalled(pool, network, tx)
   if (journalled) return ofJournal(query, journalled)
   const [tail, tracked, sent, paid] = await Promise.all([
@@ -88,7 +87,7 @@ function ofTail(query: TxQuery, tail: TailTx, tracked: TrackedTx | null): TxStat
 }
 
 async function rememberFromHub(query: TxQuery): Promise<void> {
-  const hub = chainsOf(query.context, query.network)[0]
+  const hub = chainsOf(query.context)[0]
   if (!hub) return
   try {
     const seen = await hub.transaction(toHex(query.tx))
@@ -99,11 +98,11 @@ async function rememberFromHub(query: TxQuery): Promise<void> {
 }
 
 const remember = (
-  { context, network, tx }: TxQuery,
+  { context, tx }: TxQuery,
   { chain }: ChainPort,
   seen: Exclude<ChainTx, { state: 'unknown' }>,
 ): Promise<void> =>
-  rememberSighting(context.pool, network, tx, {
+  rememberSighting(context.pool, context.network, tx, {
     chain,
     sender: fromHex(seen.sender),
     nonce: seen.nonce,
@@ -112,22 +111,22 @@ const remember = (
 
 /** Status from the chain that had the transaction before, else from all chains of the network. */
 async function ofChains(query: EvmQuery, tracked: TrackedTx | null): Promise<TxStatus> {
-  const { context, network, tx } = query
-  const all = chainsOf(context, network)
+  const { context, tx } = query
+  const all = chainsOf(context)
   const tracking = all.filter(({ chain }) => chain === tracked?.chain)
   const { chain, seen } = await askChains(tracking.length > 0 ? tracking : all, toHex(tx))
   if (seen.state === 'unknown') {
     if (!tracked) return { status: 'not_found' }
     const by = await replacementOf(chain, tx, tracked)
     if (by) {
-      await keepReplacement(context.pool, network, tx, by)
+      await keepReplacement(context.pool, context.network, tx, by)
       return ofReplacement(query, by)
     }
     return { ...decide(context, { tracked, seen }), updatedAt: millisecondsText(tracked.lastSeenMs) }
   }
   await remember(query, chain, seen)
   const answer = decide(context, { tracked, seen })
-  if (isTerminal(answer.status) && answer.reason) await keepVerdict(context.pool, network, tx, answer.reason)
+  if (isTerminal(answer.status) && answer.reason) await keepVerdict(context.pool, context.network, tx, answer.reason)
   return chain.role === 'hub' && seen.state === 'mined' ? { ...answer, hubTx: toHex(tx) } : answer
 }
 
@@ -157,12 +156,12 @@ async function replacementOf(chain: ChainPort, tx: Buffer, { sender, nonce }: Tr
 
 /** The status of the transaction that took the nonce stands for the replaced one; a cancel makes it invalid. */
 async function ofReplacement(query: EvmQuery, by: Buffer): Promise<TxStatus> {
-  const { context, network, tx, replacementsLeft: left } = query
+  const { context, tx, replacementsLeft: left } = query
   const replacedBy = toHex(by)
   const answer: TxStatus =
     left > 0 ? await follow({ ...query, tx: by, replacementsLeft: left - 1 }) : { status: 'pending' }
   // a replacement is confirmed on its chain, so `not_found` comes from a node that lags
   if (answer.status === 'not_found') return { status: 'pending', reason: 'replaced', replacedBy }
-  if (answer.status === 'invalid') await keepVerdict(context.pool, network, tx, 'replaced')
+  if (answer.status === 'invalid') await keepVerdict(context.pool, context.network, tx, 'replaced')
   return { ...answer, reason: 'replaced', replacedBy }
 }

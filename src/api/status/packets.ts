@@ -3,29 +3,28 @@ import { findInTail, findJournalled } from '../../db/journal/transactions.js'
 import { findPayments, type TxPayment } from '../../db/payments/ofTransaction.js'
 import { toHex } from '../../registry/primitives/bytes.js'
 import { wordToName } from '../../registry/primitives/name.js'
-import type { Network } from '../../registry/primitives/network.js'
 import type { Confirmations, PacketOutcome, SentPacket } from '../../registry/status.js'
 import { type Context, chainsOf } from '../http/context.js'
 import type { TxQuery } from './decide.js'
 
 /** Messages of a transaction to the hub, as the status function takes them, and when the first was sent. */
 export async function packetsOf(query: TxQuery): Promise<{ packets: SentPacket[]; sentMs: number } | null> {
-  const { context, network, tx } = query
-  const messages = await findMessages(context.pool, network, tx)
+  const { context, tx } = query
+  const messages = await findMessages(context.pool, context.network, tx)
   const first = messages[0]
   if (!first) return null
-  const packets = await Promise.all(messages.map((message) => packetOf(context, network, message)))
+  const packets = await Promise.all(messages.map((message) => packetOf(context, message)))
   return { packets, sentMs: first.sentMs }
 }
 
-async function packetOf(context: Context, network: Network, message: TxMessage): Promise<SentPacket> {
-  const chains = chainsOf(context, network)
+async function packetOf(context: Context, message: TxMessage): Promise<SentPacket> {
+  const chains = chainsOf(context)
   const source = chains.find(({ chain }) => chain === message.chain)
   return {
     logIndex: message.logIndex,
     source: { isConfirmed: message.isConfirmed, confirmations: message.confirmations },
     names: source ? source.namesOfPacket(message.packet) : [],
-    hub: await outcomeOf(context, network, message),
+    hub: await outcomeOf(context, message),
   }
 }
 
@@ -34,10 +33,10 @@ async function packetOf(context: Context, network: Network, message: TxMessage):
  * @param confirmationsOf called once, for a transaction that is not confirmed yet
  */
 export async function paymentsOf(
-  { context, network, tx }: TxQuery,
+  { context, tx }: TxQuery,
   confirmationsOf: () => Promise<Confirmations>,
 ): Promise<{ packets: SentPacket[]; paidMs: number } | null> {
-  const payments = await findPayments(context.pool, network, tx)
+  const payments = await findPayments(context.pool, context.network, tx)
   const first = payments[0]
   if (!first) return null
   const { isConfirmed } = first
@@ -49,7 +48,7 @@ export async function paymentsOf(
         source: { isConfirmed, confirmations },
         names: [wordToName(payment.name) ?? toHex(payment.name)],
         isForeign: payment.isForeign,
-        hub: await outcomeOf(context, network, payment),
+        hub: await outcomeOf(context, payment),
       }),
     ),
   )
@@ -62,10 +61,9 @@ const CONFIRMED: Confirmations = { have: 0, need: 0 }
 /** What the hub made of a message, whose own bids are the last ones before its `Received`. */
 async function outcomeOf(
   context: Context,
-  network: Network,
   { received, failure }: Pick<TxMessage | TxPayment, 'received' | 'failure'>,
 ): Promise<PacketOutcome> {
-  const hub = chainsOf(context, network)[0]
+  const hub = chainsOf(context)[0]
   if (!received || !hub) return { state: 'under_way', failure }
   const own = <T extends { logIndex: number }>(bids: readonly T[]): T[] => {
     const before = bids.filter(({ logIndex }) => logIndex < received.logIndex)
@@ -73,10 +71,10 @@ async function outcomeOf(
   }
   const hubTx = toHex(received.txHash)
   if (received.isConfirmed) {
-    const journalled = await findJournalled(context.pool, network, received.txHash)
+    const journalled = await findJournalled(context.pool, context.network, received.txHash)
     return { state: 'journal', bids: own(journalled?.bids ?? []), hubTx }
   }
-  const tail = await findInTail(context.pool, network, hub.chain, received.txHash)
+  const tail = await findInTail(context.pool, context.network, hub.chain, received.txHash)
   // a message may move into the journal between the two statements; the next poll sees it there
   return {
     state: 'tail',

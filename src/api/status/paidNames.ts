@@ -5,12 +5,8 @@ import type { PaidName } from '../../registry/status.js'
 import type { TxQuery } from './decide.js'
 
 /** Payments for community names of a transaction, as the status function takes them, and when they were made. */
-export async function paidNamesOf({
-  context,
-  network,
-  tx,
-}: TxQuery): Promise<{ paidNames: PaidName[]; paidMs: number } | null> {
-  const payments = await findPaidNames(context.pool, network, tx)
+export async function paidNamesOf({ context, tx }: TxQuery): Promise<{ paidNames: PaidName[]; paidMs: number } | null> {
+  const payments = await findPaidNames(context.pool, context.network, tx)
   const first = payments[0]
   return first ? { paidNames: payments.map(paidName), paidMs: first.paidMs } : null
 }

@@ -1,7 +1,6 @@
 import bs58 from 'bs58'
 import type { SolanaPort } from '../../chains/chain.js'
 import { findTracked, keepVerdict, rememberSighting } from '../../db/journal/transactions.js'
-import type { Network } from '../../registry/primitives/network.js'
 import { type Confirmations, isTerminal } from '../../registry/status.js'
 import type { Context } from '../http/context.js'
 import { millisecondsText } from '../http/timestamps.js'
@@ -17,14 +16,14 @@ const UNREPORTED: Confirmations = { have: 0, need: 1 }
  * @param signature base58 of 64 bytes
  * @throws ChainUnavailableError when no record decides and the cluster does not answer
  */
-export async function solanaStatus(context: Context, network: Network, signature: string): Promise<TxStatus> {
-  const { pool } = context
+export async function solanaStatus(context: Context, signature: string): Promise<TxStatus> {
+  const { pool, network } = context
   const tx = Buffer.from(bs58.decode(signature))
   const cluster = context.solana.find((one) => one.network === network)
   const ofPayments = async (): Promise<TxStatus | null> => {
-    const paid = await paymentsOf({ context, network, tx }, () => confirmationsOf(cluster, signature))
+    const paid = await paymentsOf({ context, tx }, () => confirmationsOf(cluster, signature))
     if (paid) return { ...decide(context, { packets: paid.packets }), updatedAt: millisecondsText(paid.paidMs) }
-    const named = await paidNamesOf({ context, network, tx })
+    const named = await paidNamesOf({ context, tx })
     if (!named) return null
     if (named.paidNames.some(({ source }) => !source.isConfirmed)) {
       const confirmations = await confirmationsOf(cluster, signature)

@@ -1,4 +1,3 @@
-import type { Network } from '../../registry/primitives/network.js'
 import type { Context } from '../http/context.js'
 import type { TxStatus } from './decide.js'
 import { evmStatus } from './evm.js'
@@ -9,11 +8,11 @@ import type { TxId } from './txId.js'
  * The status of a registration transaction on any chain.
  * @throws ChainUnavailableError as evmStatus and solanaStatus
  */
-export function statusOf(context: Context, network: Network, id: TxId): Promise<TxStatus> {
+export function statusOf(context: Context, id: TxId): Promise<TxStatus> {
   switch (id.type) {
     case 'evm':
-      return evmStatus(context, network, id.hash)
+      return evmStatus(context, id.hash)
     case 'solana':
-      return solanaStatus(context, network, id.signature)
+      return solanaStatus(context, id.signature)
   }
 }

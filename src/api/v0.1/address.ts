@@ -1,5 +1,4 @@
 import { type FullName, parseFullName, parseName } from '../../registry/primitives/name.js'
-import type { Network } from '../../registry/primitives/network.js'
 import { ok } from '../http/answer.js'
 import type { Context } from '../http/context.js'
 import { route, routeWithBody } from '../http/route.js'
@@ -17,8 +16,8 @@ const found = { description: 'The wallet, null where the name resolves to none',
 const view = (name: string, { type, address, isVerified }: AddressRecord) => ({ type, address, name, isVerified })
 
 /** Answer of a single look-up, with the full name of the wallet it found. */
-async function single(context: Context, network: Network, name: FullName | null) {
-  const record = name && (await addressesOfNames(context, network, [name]))[0]
+async function single(context: Context, name: FullName | null) {
+  const record = name && (await addressesOfNames(context, [name]))[0]
   return ok(record ? view(`${record.clusterName}/${record.walletName}`, record) : null)
 }
 
@@ -31,7 +30,7 @@ const byCluster = route({
   description,
   params: z.object({ name: nameText }),
   responses: { 200: found },
-  handle: ({ params, network }, context) => single(context, network, parseFullName(params.name!)),
+  handle: ({ params }, context) => single(context, parseFullName(params.name!)),
 })
 
 const byWallet = route({
@@ -42,9 +41,9 @@ const byWallet = route({
   summary: 'The address of a wallet of a cluster',
   params: z.object({ name: nameText, addressName: nameText }),
   responses: { 200: found },
-  handle({ params, network }, context) {
+  handle({ params }, context) {
     const [cluster, wallet] = [parseName(params.name!), parseName(params.addressName!)]
-    return single(context, network, cluster !== null && wallet !== null ? { cluster, wallet } : null)
+    return single(context, cluster !== null && wallet !== null ? { cluster, wallet } : null)
   },
 })
 
@@ -58,14 +57,13 @@ const byNames = routeWithBody({
   body: z.array(z.string().openapi({ description: '`foo/` or `foo/main`' })).max(MAX_LOOKUPS),
   responses: { 200: { description: 'The wallets', schema: z.array(WalletSchema) } },
   errors: ['too_many'],
-  async handle({ body, network }, context) {
+  async handle({ body }, context) {
     const asked = body.flatMap((input) => {
       const name = parseFullName(input)
       return name ? [{ input, name }] : []
     })
     const records = await addressesOfNames(
       context,
-      network,
       asked.map(({ name }) => name),
     )
     return ok(asked.flatMap(({ input }, i) => (records[i] ? [view(input, records[i])] : [])))

@@ -33,8 +33,8 @@ const byName = route({
   deprecated: { successor: '/v1/clusters/name/:name' },
   summary: 'The cluster that holds a name',
   params: z.object({ name: nameText }),
-  async handle({ params, network }, context) {
-    return ok(await metadataOfName(context, network, params.name!))
+  async handle({ params }, context) {
+    return ok(await metadataOfName(context, params.name!))
   },
 })
 
@@ -44,8 +44,8 @@ const byAddress = route({
   deprecated: { successor: '/v1/clusters/address/:address' },
   summary: 'The cluster in which an address is verified, under its default name',
   params: z.object({ address: addressText }),
-  async handle({ params, network }, context) {
-    return ok(await metadataOfAddress(context, network, params.address!))
+  async handle({ params }, context) {
+    return ok(await metadataOfAddress(context, params.address!))
   },
 })
 
@@ -59,8 +59,8 @@ const byNames = routeWithBody({
   body: z.array(nameText).max(MAX_LOOKUPS),
   responses: { 200: { description: 'The clusters', schema: z.array(MetadataSchema) } },
   errors: ['too_many'],
-  async handle({ body, network }, context) {
-    return ok((await metadataOfNames(context, network, body)).filter((cluster) => cluster !== null))
+  async handle({ body }, context) {
+    return ok((await metadataOfNames(context, body)).filter((cluster) => cluster !== null))
   },
 })
 
@@ -85,9 +85,9 @@ const update = routeWithBody({
   }),
   responses: { 201: { description: 'It is done', schema: z.object({ success: z.literal(true) }) } },
   errors: [...ADD_ERRORS, 'forbidden', 'not_found', 'not_in_cluster', 'last_verified_wallet'],
-  async handle({ params, body, network, session }, context) {
-    const { id } = await clusterByName(context, network, params.name!, session)
-    await updateWallets(context, { network, session }, body, fromHex(id))
+  async handle({ params, body, session }, context) {
+    const { id } = await clusterByName(context, params.name!, session)
+    await updateWallets(context, session, body, fromHex(id))
     return { status: 201, body: { success: true } }
   },
 })

@@ -43,11 +43,11 @@ const availability = route({
     200: { description: 'Its availability', schema: z.object({ name: z.string(), isAvailable: z.boolean() }) },
   },
   errors: ['testnet_only', 'not_found', 'invalid_name'],
-  handle: ({ params, network, isTestnet }, context) =>
+  handle: ({ params, isTestnet }, context) =>
     codeFirst(async () => {
       requireTestnet(isTestnet)
       const asked = requireCommunityName(params.clusterName!, params.walletName!)
-      const { name, isAvailable } = await availabilityOf(context, network, asked)
+      const { name, isAvailable } = await availabilityOf(context, asked)
       return ok({ name, isAvailable })
     }),
 })
@@ -67,7 +67,7 @@ const requirements = route({
     },
   },
   errors: ['testnet_only', 'not_found', 'no_walletAddress_found', 'invalid_name', 'unsupported_address'],
-  handle: ({ params, query, network, isTestnet }, context) =>
+  handle: ({ params, query, isTestnet }, context) =>
     codeFirst(async () => {
       requireTestnet(isTestnet)
       const clusterName = requireName(params.clusterName!)
@@ -77,7 +77,7 @@ const requirements = route({
         throw new ApiError('no_walletAddress_found', message)
       }
       const wallet = requireWallet(walletAddress, 'walletAddress')
-      const isRequirementsMet = await areRequirementsMetBy(context, network, clusterName, wallet)
+      const isRequirementsMet = await areRequirementsMetBy(context, clusterName, wallet)
       return ok({ clusterName, walletAddress: wallet.text, isRequirementsMet })
     }),
 })
@@ -118,7 +118,7 @@ const register = routeWithBody({
       const { community, name } = requireCommunityName(body.clusterName, body.walletName)
       const wallet = body.walletAddress ? requireWallet(body.walletAddress, 'walletAddress') : null
       const request = { community, name, wallet, unnamed: 'none', payOn, isServed: true } as const
-      const made = await registerCommunityName(context, { network: 'testnet', session }, request)
+      const made = await registerCommunityName({ ...context, network: 'testnet' }, session, request)
       const info = made.kind === 'to_pay' ? { transactionInfo: transactionInfo(made.info) } : {}
       return ok({ clusterName: community, walletName: name, ...info })
     }),

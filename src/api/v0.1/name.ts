@@ -19,8 +19,8 @@ const byAddress = route({
   summary: 'The name of an address',
   params: z.object({ address: addressText }),
   responses: { 200: { description: 'Its name, null where it has none', schema: fullName.nullable() } },
-  async handle({ params, network }, context) {
-    return ok(fullNameOf(await nameOfAddress(context, network, params.address!)))
+  async handle({ params }, context) {
+    return ok(fullNameOf(await nameOfAddress(context, params.address!)))
   },
 })
 
@@ -39,8 +39,8 @@ const byAddresses = routeWithBody({
     },
   },
   errors: ['too_many'],
-  async handle({ body, network }, context) {
-    const records = await namesOfAddresses(context, network, body)
+  async handle({ body }, context) {
+    const records = await namesOfAddresses(context, body)
     return ok(records.map((record) => ({ address: record.address, name: fullNameOf(record) })))
   },
 })

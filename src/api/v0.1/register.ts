@@ -1,7 +1,6 @@
 import type { EvmQuote, SolanaQuote } from '../../chains/chain.js'
 import { readAvailability } from '../../db/registry/availability.js'
 import { parseClusterName } from '../../registry/primitives/name.js'
-import type { Network } from '../../registry/primitives/network.js'
 import { ok } from '../http/answer.js'
 import type { Context } from '../http/context.js'
 import { route, routeWithBody } from '../http/route.js'
@@ -25,10 +24,10 @@ const AvailabilitySchema = z
   .openapi('AvailabilityV01')
 
 /** Availability of each input; a text that is no name is not available. */
-async function availabilityOf(context: Context, network: Network, inputs: readonly string[]) {
+async function availabilityOf(context: Context, inputs: readonly string[]) {
   const names = inputs.map(parseClusterName)
   const wellFormed = names.filter((name) => name !== null)
-  const availability = await readAvailability(context.pool, network, wellFormed)
+  const availability = await readAvailability(context.pool, context.network, wellFormed)
   let next = 0
   return inputs.map((name, i) => ({ name, isAvailable: names[i] !== null && availability[next++] === 'free' }))
 }
@@ -41,8 +40,8 @@ const checkOne = route({
   summary: 'Whether a name can be registered',
   params: z.object({ name: nameText }),
   responses: { 200: { description: 'Its availability', schema: AvailabilitySchema } },
-  async handle({ params, network }, context) {
-    return ok((await availabilityOf(context, network, [params.name!]))[0])
+  async handle({ params }, context) {
+    return ok((await availabilityOf(context, [params.name!]))[0])
   },
 })
 
@@ -56,8 +55,8 @@ const checkMany = routeWithBody({
   body: z.array(nameText).max(MAX_LOOKUPS),
   responses: { 200: { description: 'Availability of each', schema: z.array(AvailabilitySchema) } },
   errors: ['too_many'],
-  async handle({ body, network }, context) {
-    return ok(await availabilityOf(context, network, body))
+  async handle({ body }, context) {
+    return ok(await availabilityOf(context, body))
   },
 })
 

@@ -21,9 +21,9 @@ export const statusRoute = {
 } as const
 
 /** The bare status of a transaction; `not_found` for a text that is no transaction id. */
-export async function statusAnswer({ params, network }: RouteRequest, context: Context): Promise<Answer> {
+export async function statusAnswer({ params }: RouteRequest, context: Context): Promise<Answer> {
   const tx = params.tx!
   const id = parseTxId(tx)
-  const known = id && (await statusOf(context, network, id))
+  const known = id && (await statusOf(context, id))
   return ok({ tx, status: known?.status ?? 'not_found' }, NO_STORE)
 }

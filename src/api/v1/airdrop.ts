@@ -62,9 +62,9 @@ const claim = route({
     },
   },
   errors: ['invalid_name', 'not_found'],
-  async handle({ params, query, network, session }, context) {
+  async handle({ params, query, session }, context) {
     const link = query.get('link') === 'true'
-    return ok(await airdropClaims(context, { network, session, link }, params.community!))
+    return ok(await airdropClaims(context, { session, link }, params.community!))
   },
 })
 

@@ -20,8 +20,8 @@ const create = route({
   auth: 'required',
   responses: { 200: { description: 'The bundle', schema: z.object({ id: clusterIdText }) } },
   errors: ['catching_up'],
-  async handle({ network, session }, context) {
-    return ok({ id: toHex(await createCluster(context, { network, session })) })
+  async handle({ session }, context) {
+    return ok({ id: toHex(await createCluster(context, session)) })
   },
 })
 
@@ -43,8 +43,8 @@ const add = routeWithBody({
     200: { description: 'They are added', schema: z.object({ success: z.literal(true), id: clusterIdText }) },
   },
   errors: ADD_ERRORS,
-  async handle({ body, network, session }, context) {
-    const id = await addWallets(context, { network, session }, body)
+  async handle({ body, session }, context) {
+    const id = await addWallets(context, session, body)
     return ok({ success: true, id: toHex(id) })
   },
 })
@@ -78,9 +78,9 @@ const assign = routeWithBody({
     'not_available',
     'catching_up',
   ],
-  async handle({ body, network, session }, context) {
+  async handle({ body, session }, context) {
     const asked = requireCommunityName(body.community, body.name)
-    await assignCommunityName(context, { network, session }, { ...asked, bundleId: body.bundleId })
+    await assignCommunityName(context, session, { ...asked, bundleId: body.bundleId })
     return ok({ success: true, name: `${asked.community}/${asked.name}` })
   },
 })

@@ -46,8 +46,8 @@ const byId = route({
   params: z.object({ id: clusterIdText }),
   responses,
   errors: ['not_found'],
-  async handle({ params, network, session }, context) {
-    return ok(await clusterById(context, network, params.id!, session))
+  async handle({ params, session }, context) {
+    return ok(await clusterById(context, params.id!, session))
   },
 })
 
@@ -60,8 +60,8 @@ const byName = route({
   params: z.object({ name: nameText }),
   responses,
   errors: ['invalid_name', 'not_found'],
-  async handle({ params, network, session }, context) {
-    return ok(await clusterByName(context, network, params.name!, session))
+  async handle({ params, session }, context) {
+    return ok(await clusterByName(context, params.name!, session))
   },
 })
 
@@ -77,8 +77,8 @@ const byAddress = route({
     200: { description: 'Its id', schema: z.object({ clusterId: clusterIdText }) },
     404: { description: 'The address is verified in no cluster', schema: z.object({ clusterId: z.null() }) },
   },
-  async handle({ params, network, session }, context) {
-    const clusterId = await clusterIdOfAddress(context, network, params.address!, session)
+  async handle({ params, session }, context) {
+    const clusterId = await clusterIdOfAddress(context, params.address!, session)
     return { status: clusterId ? 200 : 404, body: { clusterId } }
   },
 })

@@ -59,8 +59,8 @@ const get = route({
   params: z.object({ name: nameText }),
   responses: { 200: { description: 'Its rules', schema: CommunitySchema } },
   errors: ['invalid_name', 'not_found'],
-  async handle({ params, network }, context) {
-    return ok(await communityByName(context, network, params.name!))
+  async handle({ params }, context) {
+    return ok(await communityByName(context, params.name!))
   },
 })
 
@@ -76,8 +76,8 @@ const put = routeWithBody({
   body: rules.partial().openapi('CommunityRules'),
   responses: { 200: { description: 'The rules as they stand now', schema: CommunitySchema } },
   errors: ['invalid_name', 'not_found', 'forbidden', 'catching_up'],
-  async handle({ params, body, network, session }, context) {
-    return ok(await configureCommunity(context, { network, session }, { name: params.name!, rules: body }))
+  async handle({ params, body, session }, context) {
+    return ok(await configureCommunity(context, session, { name: params.name!, rules: body }))
   },
 })
 
@@ -101,8 +101,8 @@ const check = route({
     },
   },
   errors: ['invalid_name', 'not_found'],
-  async handle({ params, network }, context) {
-    return ok(await availabilityOf(context, network, requireCommunityName(params.communityName!, params.name!)))
+  async handle({ params }, context) {
+    return ok(await availabilityOf(context, requireCommunityName(params.communityName!, params.name!)))
   },
 })
 
@@ -181,7 +181,7 @@ const register = routeWithBody({
     const network = isOnTestnet(isTestnet, payOn) ? 'testnet' : 'mainnet'
     const wallet = body.walletAddress === undefined ? null : requireWallet(body.walletAddress, 'walletAddress')
     const request = { community, name, wallet, unnamed: 'own', payOn, isServed: true } as const
-    const made = await registerCommunityName(context, { network, session }, request)
+    const made = await registerCommunityName({ ...context, network }, session, request)
     const answer = { clusterName: `${community}/${name}`, owner: made.owner.text }
     if (made.kind === 'registered') return ok(answer)
     const { amount, ...asked } = made.info.price

@@ -142,9 +142,8 @@ export function pageOf(item: z.ZodType) {
 }
 
 /** The part of a feed request that both versions read alike. @throws ApiError invalid_request */
-export function pageRequest({ query, network, isTestnet }: RouteRequest, limit: PageLimit) {
+export function pageRequest({ query, isTestnet }: RouteRequest, limit: PageLimit) {
   return {
-    network,
     isTestnet,
     page: query.get('nextPage'),
     limit: limitOf(query, limit),

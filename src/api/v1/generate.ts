@@ -40,8 +40,8 @@ const generate = routeWithBody({
     },
   },
   errors: ['catching_up', 'invalid_name', 'wallet_name_taken', 'wallet_limit'],
-  async handle({ body, network, session }, context) {
-    return ok(await generateWallet(context, { network, session }, body), NO_STORE)
+  async handle({ body, session }, context) {
+    return ok(await generateWallet(context, session, body), NO_STORE)
   },
 })
 
@@ -54,8 +54,8 @@ const confirm = routeWithBody({
   body: z.object({ address: addressText }),
   responses: { 200: { description: 'It is done', schema: z.object({ success: z.literal(true) }) } },
   errors: ['catching_up', 'unsupported_address', 'not_in_cluster'],
-  async handle({ body, network, session }, context) {
-    await confirmBackup(context, { network, session }, body.address)
+  async handle({ body, session }, context) {
+    await confirmBackup(context, session, body.address)
     return ok({ success: true })
   },
 })
@@ -82,8 +82,8 @@ const recover = routeWithBody({
     },
   },
   errors: ['unsupported_address', 'not_found'],
-  async handle({ body, network, session }, context) {
-    return ok(await recoverWallet(context, { network, session }, body), NO_STORE)
+  async handle({ body, session }, context) {
+    return ok(await recoverWallet(context, session, body), NO_STORE)
   },
 })
 

@@ -37,8 +37,8 @@ const nameOfAddressRoute = route({
     200: { description: 'Its cluster and wallet name', schema: NameRecordSchema },
     404: { description: 'No cluster has this address in public', schema: NameRecordSchema },
   },
-  async handle({ params, network }, context) {
-    const record = await nameOfAddress(context, network, params.address!)
+  async handle({ params }, context) {
+    const record = await nameOfAddress(context, params.address!)
     return { status: record.hit ? 200 : 404, body: view(record) }
   },
 })
@@ -52,8 +52,8 @@ const namesOfAddressesRoute = routeWithBody({
   body: z.array(addressText).max(MAX_LOOKUPS),
   responses: { 200: { description: 'Name records', schema: z.array(NameRecordSchema) } },
   errors: ['too_many'],
-  async handle({ body, network }, context) {
-    return ok((await namesOfAddresses(context, network, body)).map(view))
+  async handle({ body }, context) {
+    return ok((await namesOfAddresses(context, body)).map(view))
   },
 })
 
@@ -80,10 +80,10 @@ const addressesOfNamesRoute = routeWithBody({
     .max(MAX_LOOKUPS),
   responses: { 200: { description: 'Address records', schema: z.array(AddressRecordSchema) } },
   errors: ['invalid_name', 'too_many'],
-  async handle({ body, network }, context) {
+  async handle({ body }, context) {
     const asked = body.map(({ name }) => name)
     const names = requireNames(asked, parseFullName, (i) => `[${i}].name`)
-    const records = await addressesOfNames(context, network, names)
+    const records = await addressesOfNames(context, names)
     return ok(records.flatMap((record, i) => (record ? [{ name: asked[i], ...record }] : [])))
   },
 })
@@ -112,8 +112,8 @@ const ownedNamesRoute = route({
   description: 'Its own names, then those below communities as `community/name`.',
   params: z.object({ address: addressText }),
   responses: { 200: { description: 'Oldest first; empty for an unknown address', schema: z.array(OwnerRecordSchema) } },
-  async handle({ params, network }, context) {
-    return ok(await namesOwnedBy(context, network, params.address!))
+  async handle({ params }, context) {
+    return ok(await namesOwnedBy(context, params.address!))
   },
 })
 

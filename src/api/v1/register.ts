@@ -34,9 +34,9 @@ const check = routeWithBody({
     },
   },
   errors: ['invalid_name', 'too_many'],
-  async handle({ body, network }, context) {
+  async handle({ body }, context) {
     const names = requireNames(body, parseClusterName, (i) => `[${i}]`)
-    const availability = await readAvailability(context.pool, network, names)
+    const availability = await readAvailability(context.pool, context.network, names)
     return ok(
       body.map((name, i) => ({
         name,

@@ -52,11 +52,11 @@ const status = route({
     tx: z.string().openapi({ description: 'Transaction hash, or signature of a Solana transaction' }),
   }),
   responses: { 200: { description: 'Its status', schema: StatusSchema } },
-  async handle({ params, network }, context) {
+  async handle({ params }, context) {
     const tx = params.tx!
     const id = parseTxId(tx)
     if (!id) throw new ApiError('invalid_request', 'This is neither a transaction hash nor a Solana signature.')
-    return ok({ tx, ...(await statusOf(context, network, id)) }, NO_STORE)
+    return ok({ tx, ...(await statusOf(context, id)) }, NO_STORE)
   },
 })
 

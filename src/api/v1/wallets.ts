@@ -43,8 +43,8 @@ const create = route({
   auth: 'required',
   responses: { 200: { description: 'The cluster', schema: z.object({ id: clusterIdText }) } },
   errors: CHANGE_ERRORS,
-  async handle({ network, session }, context) {
-    return ok({ id: toHex(await createCluster(context, { network, session })) })
+  async handle({ session }, context) {
+    return ok({ id: toHex(await createCluster(context, session)) })
   },
 })
 
@@ -59,8 +59,8 @@ const add = routeWithBody({
   body: z.array(addedWallet).max(MAX_CHANGES),
   responses: done,
   errors: ADD_ERRORS,
-  async handle({ body, network, session }, context) {
-    await addWallets(context, { network, session }, body)
+  async handle({ body, session }, context) {
+    await addWallets(context, session, body)
     return SUCCESS
   },
 })
@@ -74,8 +74,8 @@ const rename = routeWithBody({
   body: z.array(z.object({ address: addressText, name: walletNameText })).max(MAX_CHANGES),
   responses: done,
   errors: [...CHANGE_ERRORS, 'unsupported_address', 'invalid_name', 'too_many', 'not_in_cluster', 'wallet_name_taken'],
-  async handle({ body, network, session }, context) {
-    await renameWallets(context, { network, session }, body)
+  async handle({ body, session }, context) {
+    await renameWallets(context, session, body)
     return SUCCESS
   },
 })
@@ -90,8 +90,8 @@ const remove = routeWithBody({
   body: z.array(addressText).max(MAX_CHANGES),
   responses: done,
   errors: [...CHANGE_ERRORS, 'unsupported_address', 'too_many', 'not_in_cluster', 'last_verified_wallet'],
-  async handle({ body, network, session }, context) {
-    await removeWallets(context, { network, session }, body)
+  async handle({ body, session }, context) {
+    await removeWallets(context, session, body)
     return SUCCESS
   },
 })
@@ -107,8 +107,8 @@ const verify = route({
   params: z.object({ clusterId: clusterIdText }),
   responses: done,
   errors: [...CHANGE_ERRORS, 'not_found', 'not_invited', 'names_would_reveal'],
-  async handle({ params, network, session }, context) {
-    await verifyWallet(context, { network, session }, params.clusterId!)
+  async handle({ params, session }, context) {
+    await verifyWallet(context, session, params.clusterId!)
     return SUCCESS
   },
 })
