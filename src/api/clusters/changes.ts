@@ -194,8 +194,8 @@ export async function inTurn<T extends { kind: string }>(
   context: Context,
   make: (nowMs: number) => Promise<T | { kind: 'catching_up' }>,
 ): Promise<Exclude<T, { kind: 'catching_up' }>> {
-  if (context.changes.size >= MAX_WAITING) throw new ApiError('unavailable', 'Too many changes are waiting.')
-  const made = await context.changes.add(() => make(context.now()))
+  if (context.changeQueue.size >= MAX_WAITING) throw new ApiError('unavailable', 'Too many changes are waiting.')
+  const made = await context.changeQueue.add(() => make(context.now()))
   if (!isCatchingUp(made)) return made as Exclude<T, { kind: 'catching_up' }>
   const message = 'This network is being indexed for the first time: changes are taken once that is done.'
   throw new ApiError('catching_up', message)

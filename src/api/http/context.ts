@@ -21,7 +21,7 @@ export interface Context {
   /**
    * Queue of signed changes. The journal's lock serializes them anyway, and a queue leaves connections to the reads.
    */
-  changes: PQueue
+  changeQueue: PQueue
   /** Key that encrypts shares of generated wallets; undefined where no wallets are generated. */
   shareKey: Uint8Array | undefined
   /** Signer of the operator's permissions; null where Solana accounts can not claim airdrops. */
@@ -75,7 +75,7 @@ export function createContexts({
     now: () => Date.now(),
     pageKey: once(() => readPageKey(deps.pool)),
     tokenKey: once(async () => tokenKey ?? readTokenKey(deps.pool)),
-    changes: new PQueue({ concurrency: CHANGES_AT_ONCE }),
+    changeQueue: new PQueue({ concurrency: CHANGES_AT_ONCE }),
     shareKey: config.shareKey,
     auth: { serviceDomain, sessionLifetimeMs, acceptsErc6492 },
     siteUrl: siteUrl.replace(/\/+$/, ''),
