@@ -87,8 +87,9 @@ export interface OpenSolana extends SolanaSource {
 }
 
 /**
- * Opens a network's Solana cluster under the genesis that the configuration or the database knows. A cluster that is away and
- * whose genesis neither knows is opened later by its watcher, so that it delays nothing else. Solana's libraries load here.
+ * Opens a network's Solana cluster under the genesis that the configuration or the database knows. A cluster that is
+ * away and whose genesis neither knows is opened later by its watcher, so that it delays nothing else. Solana's
+ * libraries load here.
  * @throws ChainMismatchError, WrongChainError
  */
 export async function openSolana(options: OpenSolanaOptions): Promise<OpenSolana> {

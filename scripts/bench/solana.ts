@@ -11,7 +11,7 @@ import { readHead } from '../../src/db/journal/head.js'
 import { migrate } from '../../src/db/pg/migrate.js'
 import { createPool } from '../../src/db/pg/pool.js'
 import type { ProgramIdentity } from '../../src/indexer/solana/row.js'
-import { createPaymentWatcher } from '../../src/indexer/solana/watcher.js'
+import { PaymentWatcher } from '../../src/indexer/solana/watcher.js'
 import { quoteId } from '../../src/registry/payment/quote.js'
 import { nameToWord } from '../../src/registry/primitives/name.js'
 import { createDatabase, dropDatabase } from '../../src/testing/processes/postgres.js'
@@ -115,7 +115,7 @@ async function watch(
       ...{ genesisHash: keys.genesisHash, contract: Buffer.from(keys.programId) },
     })
     const { indexEpoch: epoch } = await readHead(pool, 'mainnet')
-    const watcher = createPaymentWatcher({
+    const watcher = new PaymentWatcher({
       ...{ pool, registrar, identity, chain: row.chain, label: 'solana', startSlot, commitment: 'confirmed', epoch },
       rpc: createClusterRpc({ rpcUrls: [rpcUrl], genesisHash }),
       signal: new AbortController().signal,

@@ -102,7 +102,10 @@ const environment = variables
 
 export type Environment = z.output<typeof environment>
 
-/** Reads the environment variables; an empty one counts as unset. The only reader of process.env. @throws ConfigError */
+/**
+ * Reads the environment variables; an empty one counts as unset. The only reader of process.env.
+ * @throws ConfigError
+ */
 export function readEnvironment(env: NodeJS.ProcessEnv = process.env): Environment {
   const set = Object.fromEntries(Object.entries(env).filter(([, value]) => value !== ''))
   return parseInput(environment, set, 'the environment')

@@ -7,8 +7,8 @@ const SEED_BYTES = 32
 const JSON_MAX_CHARS = 1_000
 
 /**
- * Reads the secret key of a Solana account as wallets (base58) and Solana's tools (a JSON array of numbers) write it: the
- * 32 bytes of the seed (RFC 8032) and the 32 of the public key.
+ * Reads the secret key of a Solana account as wallets (base58) and Solana's tools (a JSON array of numbers) write it:
+ * the 32 bytes of the seed (RFC 8032) and the 32 of the public key.
  * @returns the 64 bytes, null for anything else, also where the halves don't belong together
  */
 export function parseSolanaSecretKey(input: string): Uint8Array | null {

@@ -29,8 +29,8 @@ export interface IndexRun {
 }
 
 /**
- * Runs a network's indexers while this process leads it, until the signal. One worker per chain: a spoke that is away delays
- * no other.
+ * Runs a network's indexers while this process leads it, until the signal. One worker per chain: a spoke that is away
+ * delays no other.
  */
 export function runIndexers(ctx: Context, sources: Sources): IndexRun {
   const { network, databaseUrl, log, signal } = ctx

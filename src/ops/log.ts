@@ -17,8 +17,8 @@ const SECRET_PATHS = [
 ].flatMap((key) => [key, `*.${key}`, `headers.${key}`, `req.headers.${key}`])
 
 /**
- * Makes the log: JSON lines, or readable ones on a terminal. Calls pass fields first and the message second; keys are fixed
- * (network, chain, block, entries, ms, err).
+ * Makes the log: JSON lines, or readable ones on a terminal. Calls pass fields first and the message second; keys are
+ * fixed (network, chain, block, entries, ms, err).
  */
 export function createLog(options: { level: string; format?: 'json' | 'pretty' | undefined }): Logger {
   const redact = { paths: [...SECRET_PATHS, 'headers["x-auth-key"]', 'req.headers["x-auth-key"]'], censor: '[secret]' }

@@ -3,7 +3,10 @@ import { setTimeout as sleep } from 'node:timers/promises'
 /** Wakes one waiting loop of this process before its pause ends, as Tokio's `Notify` does. */
 export interface Notify {
   notify(): void
-  /** Waits until the time is over, the signal fires, or `notify()`; a notification while nobody waits ends the next wait. */
+  /**
+   * Waits until the time is over, the signal fires, or `notify()`; a notification while nobody waits ends the next
+   * wait.
+   */
   wait(ms: number, signal: AbortSignal): Promise<void>
 }
 

@@ -6,7 +6,7 @@ import { listTransactions, readTransactions } from '../../src/chains/solana/read
 import { createRegistrar, type Registrar } from '../../src/chains/solana/registrar.js'
 import { createSolanaSigner, type SolanaSigner } from '../../src/chains/solana/signer.js'
 import { parseChainsFile } from '../../src/config/index.js'
-import { createPaymentWatcher, type PaymentWatcher } from '../../src/indexer/solana/watcher.js'
+import { PaymentWatcher } from '../../src/indexer/solana/watcher.js'
 import { openSolana } from '../../src/open.js'
 import { type PaymentTerms, paymentMessageId, quoteId } from '../../src/registry/payment/quote.js'
 import { nameToWord } from '../../src/registry/primitives/name.js'
@@ -125,7 +125,7 @@ export async function startPaymentWorld(): Promise<PaymentWorld> {
         await bridge.index()
         const { label } = source.chain
         const signal = new AbortController().signal
-        watcher = createPaymentWatcher({
+        watcher = new PaymentWatcher({
           ...{ pool: bridge.pool, rpc, registrar, identity, chain, label, startSlot, commitment: 'confirmed', signal },
           epoch: bridge.epochOf('index')!,
         })

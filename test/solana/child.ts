@@ -1,7 +1,7 @@
 import { createRpc } from '../../src/chains/rpc/evm.js'
 import { readHead } from '../../src/db/journal/head.js'
 import { createPool } from '../../src/db/pg/pool.js'
-import { createPaymentWatcher } from '../../src/indexer/solana/watcher.js'
+import { PaymentWatcher } from '../../src/indexer/solana/watcher.js'
 import { openSolana } from '../../src/open.js'
 import { armFailpoint } from '../../src/ops/failpoint.js'
 import { clusterConfig, QUOTE_KEY } from './solanaConfig.js'
@@ -24,7 +24,7 @@ const hub = createRpc({ label: '1', urls: [rpcUrl], chainId: 1 })
 const source = await openSolana({ pool, network: 'mainnet', config, hub, quoteKey: QUOTE_KEY })
 const { indexEpoch } = await readHead(pool, 'mainnet')
 const { rpc, registrar, label } = source.chain
-const watcher = createPaymentWatcher({
+const watcher = new PaymentWatcher({
   ...{ pool, rpc, registrar, label, startSlot: config.startSlot, commitment: config.commitment },
   ...(await source.open()),
   epoch: indexEpoch,

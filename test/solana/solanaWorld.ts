@@ -9,11 +9,8 @@ import { createApi } from '../../src/api/server.js'
 import { createRegistrar, type Registrar } from '../../src/chains/solana/registrar.js'
 import type { SolanaConfig } from '../../src/config/index.js'
 import { readHead } from '../../src/db/journal/head.js'
-import {
-  createPaymentWatcher,
-  type PaymentWatcher,
-  type PaymentWatcherOptions,
-} from '../../src/indexer/solana/watcher.js'
+import type { PaymentWatcherOptions } from '../../src/indexer/solana/types.js'
+import { PaymentWatcher } from '../../src/indexer/solana/watcher.js'
 import { type OpenSolana, openSolana } from '../../src/open.js'
 import { type PaymentTerms, quoteId } from '../../src/registry/payment/quote.js'
 import { nameToWord, wordToName } from '../../src/registry/primitives/name.js'
@@ -119,7 +116,7 @@ export async function startSolanaWorld(): Promise<SolanaWorld> {
       const { indexEpoch: epoch } = await readHead(hub.pool, 'mainnet')
       const opened = await open()
       const { rpc, label, config: used } = opened.chain
-      return createPaymentWatcher({
+      return new PaymentWatcher({
         ...{ pool: hub.pool, rpc, registrar, label, epoch, signal: new AbortController().signal },
         ...{ startSlot: used.startSlot, commitment: used.commitment },
         ...(await opened.open()),

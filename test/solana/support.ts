@@ -1,5 +1,6 @@
 import type { TransactionInstruction } from '@solana/web3.js'
-import type { PaymentWatcher, WatchOutcome } from '../../src/indexer/solana/watcher.js'
+import type { WatchOutcome } from '../../src/indexer/solana/types.js'
+import type { PaymentWatcher } from '../../src/indexer/solana/watcher.js'
 import type { Alter } from './solanaProxy.js'
 import type { SolanaWorld } from './solanaWorld.js'
 

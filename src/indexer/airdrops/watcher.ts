@@ -33,8 +33,8 @@ export interface AirdropWatcherOptions {
 }
 
 /**
- * Follows the claims of a chain's distributors. Claims are no state of the registry, so that a reorg below the checkpoint halts
- * nothing: the blocks are read again, and their stored claims are replaced range by range.
+ * Follows the claims of a chain's distributors. Claims are no state of the registry, so that a reorg below the
+ * checkpoint halts nothing: the blocks are read again, and their stored claims are replaced range by range.
  */
 export class AirdropWatcher {
   readonly #options: AirdropWatcherOptions

@@ -34,8 +34,8 @@ export interface BackfillOptions extends ChainIndexerOptions {
 }
 
 /**
- * Takes confirmed blocks up to `to` into the journal: parallel ranges, one ordered writer, the checkpoint in the rows' own
- * transaction. A process that is killed anywhere goes on from the checkpoint.
+ * Takes confirmed blocks up to `to` into the journal: parallel ranges, one ordered writer, the checkpoint in the rows'
+ * own transaction. A process that is killed anywhere goes on from the checkpoint.
  * @returns numbers of blocks and entries; fewer blocks than up to `to` when the signal fired
  * @throws ChainUnavailableError, DeepReorgError, LostLeadershipError
  */
@@ -143,9 +143,9 @@ async function commit(run: Run, { range: { firstIds }, logs, block, hash }: Part
   const to = { nextBlock: block + 1, parentHash: hash }
   failpoint('backfill.before_transaction')
   await inTransaction(pool, async (client) => {
-    // A commit without a flush is safe in the first catch-up alone: a crash of the server loses the newest transactions whole,
-    // rows and checkpoint together, nobody else has written after them, and the same blocks give the same rows again. The
-    // ordinary commit that records the end of the catch-up brings everything before it to disk.
+    // A commit without a flush is safe in the first catch-up alone: a crash of the server loses the newest transactions
+    // whole, rows and checkpoint together, nobody else has written after them, and the same blocks give the same rows
+    // again. The ordinary commit that records the end of the catch-up brings everything before it to disk.
     if (!isCaughtUp) await commitWithoutFlush(client)
     const minimumWei = await writeConfirmed(client, { row, epoch, logs, to, firstIds, ...(written ? { written } : {}) })
     // the hash stays known for a while: a local chain may come back from an older state

@@ -26,8 +26,8 @@ export async function createChainIndexer(options: ChainIndexerOptions): Promise<
 }
 
 /**
- * Indexes one chain: a hub's logs go through the tail into the journal, a spoke's messages into their table. Every write checks
- * the leader's epoch, so that a network has one writer.
+ * Indexes one chain: a hub's logs go through the tail into the journal, a spoke's messages into their table. Every
+ * write checks the leader's epoch, so that a network has one writer.
  */
 export class ChainIndexer {
   readonly state: IndexerState
@@ -35,7 +35,7 @@ export class ChainIndexer {
   readonly #width = createRangeWidth()
   readonly #order: MessageOrder
   #minimumWei: bigint
-  /** Unconfirmed blocks above the checkpoint. Memory is the truth, the tables show it: a restart reads the tail anew. */
+  /** Unconfirmed blocks above the checkpoint. The tables show a copy: a restart reads the tail anew. */
   #tail: TailBlock[] = []
   #isTailStored = false
   #isCheckpointChecked = false

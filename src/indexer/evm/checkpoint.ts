@@ -11,8 +11,8 @@ export class DeepReorgError extends Error {
 }
 
 /**
- * Whether the checkpoint's block has been replaced: every node that knows its height has another one there, and some node
- * does. A single node on another fork is that node's trouble and no reason to halt the chain.
+ * Whether the checkpoint's block has been replaced: every node that knows its height has another one there, and some
+ * node does. A single node on another fork is that node's trouble and no reason to halt the chain.
  * @throws ChainUnavailableError
  */
 export async function isCheckpointReplaced(
@@ -26,8 +26,8 @@ export async function isCheckpointReplaced(
 }
 
 /**
- * Checks that the chain still has the checkpoint's block. A local chain that its launcher restored from an older state may have
- * lost it: then the checkpoint moves back as far as no entry of the journal is touched.
+ * Checks that the chain still has the checkpoint's block. A local chain that its launcher restored from an older state
+ * may have lost it: then the checkpoint moves back as far as no entry of the journal is touched.
  * @throws DeepReorgError, ChainUnavailableError
  */
 export async function assertCheckpoint(pool: pg.Pool, chain: EvmChain, row: ChainRow): Promise<void> {
@@ -46,8 +46,9 @@ export async function assertCheckpoint(pool: pg.Pool, chain: EvmChain, row: Chai
 }
 
 /**
- * Moves the checkpoint of a local chain back to the newest block that chain and database share, if no journal entry stands
- * above it. A killed local chain comes back from a state that may be a second old; the empty blocks lost with it don't matter.
+ * Moves the checkpoint of a local chain back to the newest block that chain and database share, if no journal entry
+ * stands above it. A killed local chain comes back from a state that may be a second old; the empty blocks lost with it
+ * don't matter.
  * @returns whether the checkpoint stands on the chain again
  */
 async function restoreLocalCheckpoint(pool: pg.Pool, chain: EvmChain, row: ChainRow): Promise<boolean> {

@@ -13,7 +13,7 @@ import type { RangeWidth } from './width.js'
 export interface RangeSource {
   chain: EvmChain
   width: RangeWidth
-  /** Logs from this block on are checked against the headers: a node that is late with its logs is late near its head. */
+  /** Logs from this block on are checked against headers: a node with late logs lacks those near its head. */
   checkFrom: number
 }
 
@@ -128,7 +128,7 @@ async function timesOf(call: Call, { logs, last }: LogRange): Promise<(log: RawL
   return (log) => times.get(Number(log.blockNumber))!
 }
 
-/** Position before every log of a block. Contracts of others emit no minimum, so that it is configured and journalled. */
+/** Position before every log of a block, for a minimum that is configured: contracts of others emit none. */
 export const CONFIGURED_LOG_INDEX = -1
 
 function minimumEntries(chain: EvmChain, from: number, to: number, timestampMs: number): Entry[] {

@@ -8,8 +8,9 @@ import { fetchRange } from './fetchRange.js'
 import type { RangeWidth } from './width.js'
 
 /**
- * Gap detector of a spoke's messages. A packet's nonce counts 1, 2, 3, … on its path (LayerZero V2): a jump is a log that a node
- * left out. The hub executes a path's packets in order, so that one missing message would block all later ones.
+ * Gap detector of a spoke's messages. A packet's nonce counts 1, 2, 3, … on its path (LayerZero V2): a jump is a log
+ * that a node left out. The hub executes a path's packets in order, so that one missing message would block all later
+ * ones.
  */
 export interface MessageOrder {
   /**
@@ -53,7 +54,7 @@ export function createMessageOrder(pool: pg.Pool, chain: EvmChain, row: ChainRow
     return found
   }
 
-  /** Reads the messages between two of a path. None may precede the first known one of a spoke that is watched from later on. */
+  /** Reads the messages between two of a path. A spoke that is watched from later on has none before its first. */
   const between = async (before: MessagePosition | null, after: MessagePosition): Promise<SentMessage[]> => {
     const start = before ?? { nonce: 0n, path: after.path, block: chain.config.startBlock }
     if (!start.path.equals(after.path) || after.nonce === start.nonce + 1n) return []

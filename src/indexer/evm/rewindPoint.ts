@@ -7,8 +7,8 @@ import { readHashes } from '../../db/journal/tail.js'
 import { fromHex, toHex } from '../../registry/primitives/bytes.js'
 
 /**
- * The target of a rewind, checked against the chain: chain and database have to share the block before it, else the next step
- * would halt the chain again.
+ * The target of a rewind, checked against the chain: chain and database have to share the block before it, else the
+ * next step would halt the chain again.
  * @param block the first block to leave out
  * @throws Error with one sentence that names a possible block; ChainUnavailableError
  */
@@ -33,7 +33,7 @@ export async function rewindPoint(pool: pg.Pool, chain: EvmChain, row: ChainRow,
   return { ...target, parentHash: fromHex(header.hash), parentMs: header.timestampMs }
 }
 
-/** The first block to leave out: the one after the newest whose kept hash the chain still has. Null when it has none. */
+/** The first block to leave out: the one after the newest block that chain and database share; null for none. */
 export async function suggestedBlock(pool: pg.Pool, chain: EvmChain, row: ChainRow): Promise<number | null> {
   const common = await newestCommon(chain, await knownHashes(pool, row), row.nextBlock)
   return common === null ? null : common + 1

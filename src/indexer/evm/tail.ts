@@ -29,8 +29,8 @@ export interface Extension {
 const LOGS_AT_ONCE = 8
 
 /**
- * Compares the chain's head with the tail and reads what is new, from one node. Every block's parent is checked; only another
- * hash at a known height is a reorg.
+ * Compares the chain's head with the tail and reads what is new, from one node. Every block's parent is checked; only
+ * another hash at a known height is a reorg.
  * @param maxBlocks upper bound on new blocks: a small read succeeds more often
  * @returns null when there is nothing new: the head is known, or is below a known block (a slow node)
  * @throws DeepReorgError when the fork is below the checkpoint
@@ -90,7 +90,7 @@ async function newHeaders(call: Call, known: KnownBlocks, latest: Header): Promi
   }
 }
 
-/** @throws DeepReorgError where the chain has replaced the checkpoint's block, else RpcError: one node is on another fork */
+/** @throws DeepReorgError where the chain has replaced the checkpoint's block, RpcError where one node has */
 async function failBelowCheckpoint({ chain, row }: KnownBlocks, below: number): Promise<never> {
   if (await isCheckpointReplaced(chain, row)) throw new DeepReorgError(`block ${below} has been replaced`)
   throw new RpcError(

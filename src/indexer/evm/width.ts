@@ -1,6 +1,6 @@
 /**
- * Width of the next `eth_getLogs` range, learned from answers: halved when a node says "too much" (an upper bound from then on),
- * grown while answers stay small.
+ * Width of the next `eth_getLogs` range, learned from answers: halved when a node says "too much" (an upper bound from
+ * then on), grown while answers stay small.
  */
 export interface RangeWidth {
   readonly blocks: number

@@ -21,8 +21,9 @@ export interface ConfirmedWrite extends Pick<AppendOptions, 'firstIds' | 'writte
 }
 
 /**
- * Writes confirmed logs in the caller's transaction: entries into the journal, messages and payments into their tables, the
- * checkpoint behind them. The head is locked first, exclusively: raising a shared lock later could deadlock with another writer.
+ * Writes confirmed logs in the caller's transaction: entries into the journal, messages and payments into their tables,
+ * the checkpoint behind them. The head is locked first, exclusively: raising a shared lock later could deadlock with
+ * another writer.
  * @returns the minimum in force afterwards
  * @throws LostLeadershipError
  */

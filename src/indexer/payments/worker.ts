@@ -4,9 +4,7 @@ import type { Notify } from '../../ops/notify.js'
 import type { Worker } from '../../ops/worker.js'
 import { createPaymentJudge } from './judge.js'
 
-/**
- * Payments that wait longer than this for a chain raise an alarm: a refund is possible only while the payment is held.
- */
+/** Age from which a waiting payment raises an alarm: a refund is possible only while the payment is held. */
 const ALARM_AFTER_MS = 5 * 60_000
 
 export interface PaymentJudgeSources {

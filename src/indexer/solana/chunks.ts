@@ -1,5 +1,5 @@
-import { PublicKey } from '@solana/web3.js'
 import type { Call } from '../../chains/rpc/nodes.js'
+import { communityPaymentKey } from '../../chains/solana/community/program.js'
 import {
   type ListedTransaction,
   type ReadTransaction,
@@ -8,42 +8,44 @@ import {
   readTransactions,
 } from '../../chains/solana/reads.js'
 import type { PaymentAccount } from '../../chains/solana/registrar.js'
-import type { Progress } from '../progress.js'
+import { measure } from '../progress.js'
 import { communityKey, hexOf, type OpenAccounts, openCommunityKeys, openQuotes } from './sequence.js'
-import type { PaymentWatcherOptions } from './watcher.js'
+import type { PaymentWatcherOptions } from './types.js'
 
 /** Transactions of one database transaction: two batches of a node. */
 const CHUNK = 200
 /** Chunks that are read ahead of the writer: bounds memory, hides the round trips. */
 const CHUNKS_AHEAD = 3
 
-/** Takes in some transactions. */
-export type Take = (txs: readonly ReadTransaction[], accounts: OpenAccounts) => Promise<void>
+/** Writes some transactions. */
+export type WriteChunk = (txs: readonly ReadTransaction[], accounts: OpenAccounts) => Promise<void>
 
 /**
- * Reads what was listed, in its order, the next chunks while one is taken in; stops between two when the signal fires.
+ * Reads listed transactions in order, the next chunks while one is written; stops between two when the signal fires.
  */
 export async function inChunks(
   options: PaymentWatcherOptions,
   listed: readonly ListedTransaction[],
-  take: Take,
+  write: WriteChunk,
 ): Promise<void> {
+  const { identity, label, signal, onProgress } = options
   const startedMs = Date.now()
   const ahead: ReturnType<typeof readChunk>[] = []
-  let asked = 0
-  let payments = 0
-  for (let done = 0; done < listed.length && !options.signal.aborted; done += CHUNK) {
-    while (ahead.length < CHUNKS_AHEAD && asked < listed.length) {
-      const chunk = readChunk(options, listed.slice(asked, asked + CHUNK))
-      // it is awaited in its turn; until then its failure is not unhandled
+  let requested = 0
+  let registrations = 0
+  for (let done = 0; done < listed.length && !signal.aborted; done += CHUNK) {
+    while (ahead.length < CHUNKS_AHEAD && requested < listed.length) {
+      const chunk = readChunk(options, listed.slice(requested, requested + CHUNK))
+      // awaited in its turn; until then a failure is not unhandled
       chunk.catch(() => {})
       ahead.push(chunk)
-      asked += CHUNK
+      requested += CHUNK
     }
     const { txs, accounts } = await ahead.shift()!
-    await take(txs, accounts)
-    payments += txs.reduce((sum, tx) => sum + tx.payments.length + tx.communityPayments.length, 0)
-    options.onProgress?.(progressOf(options, Math.min(listed.length, done + CHUNK), listed.length, payments, startedMs))
+    await write(txs, accounts)
+    registrations += txs.reduce((sum, tx) => sum + tx.payments.length + tx.communityPayments.length, 0)
+    const counts = { doneBlocks: Math.min(listed.length, done + CHUNK), totalBlocks: listed.length, registrations }
+    onProgress?.(measure({ network: identity.network, label, unit: 'transactions', ...counts }, startedMs))
   }
 }
 
@@ -67,27 +69,7 @@ async function readOpenCommunityPayments(
   txs: readonly ReadTransaction[],
 ): Promise<OpenAccounts['communityPayments']> {
   const open = openCommunityKeys(txs)
-  const keys = open.map(({ payer, ...words }) => ({ ...words, payer: new PublicKey(payer) }))
-  const found = keys.length > 0 ? await readCommunityPayments(call, registrar, keys, { commitment }) : []
+  if (open.length === 0) return new Map()
+  const found = await readCommunityPayments(call, registrar, open.map(communityPaymentKey), { commitment })
   return new Map(found.flatMap((account, i) => (account ? [[communityKey(open[i]!), account] as const] : [])))
-}
-
-function progressOf(
-  { identity, label }: PaymentWatcherOptions,
-  done: number,
-  total: number,
-  payments: number,
-  startedMs: number,
-): Progress {
-  const seconds = Math.max(0.001, (Date.now() - startedMs) / 1_000)
-  return {
-    network: identity.network,
-    label,
-    unit: 'transactions',
-    doneBlocks: done,
-    totalBlocks: total,
-    registrations: payments,
-    registrationsPerS: Math.round(payments / seconds),
-    secondsLeft: Math.round(((total - done) * seconds) / done),
-  }
 }

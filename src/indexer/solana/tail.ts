@@ -5,54 +5,53 @@ import { replaceSeenPayments } from '../../db/payments/payments.js'
 import { inTransaction } from '../../db/pg/pool.js'
 import type { Payment } from '../../registry/payment/payment.js'
 import { communityPayment, countedBy, namePayment, type ProgramIdentity } from './row.js'
-import type { PaymentWatcherOptions } from './watcher.js'
+import type { PaymentWatcherOptions } from './types.js'
 
-/** Payments that are seen but not believed yet: their status is pending. */
-export interface Tail {
+/**
+ * Payments that are seen and not confirmed yet: their status is pending. A cluster confirmed at `confirmed` has none.
+ */
+export class PaymentTail {
+  readonly #options: PaymentWatcherOptions
+  /** Transactions of the tail that were read before, by signature. */
+  #seen = new Map<string, ReadTransaction>()
+  /** Ids of the stored payments; null until they were written once. */
+  #stored: string | null = null
+
+  constructor(options: PaymentWatcherOptions) {
+    this.#options = options
+  }
+
   /**
-   * Makes the stored unconfirmed payments what the cluster shows now.
-   * @param listedTo the newest signature that is believed
-   * @returns how many there are
+   * Replaces the stored unconfirmed payments by those that the cluster shows now.
+   * @param listedTo the newest confirmed signature
+   * @returns the number of payments
    */
-  step(listedTo: string | null): Promise<number>
-}
+  async step(listedTo: string | null): Promise<number> {
+    const { pool, rpc, identity, chain, commitment, epoch, nowMs = Date.now } = this.#options
+    const { network } = identity
+    const txs = commitment === 'confirmed' ? [] : await rpc.onOneNode((call) => this.#read(call, listedTo))
+    this.#seen = new Map(txs.map((tx) => [tx.signature, tx]))
+    const payments = txs.flatMap((tx) => paymentsOf(identity, tx, nowMs()))
+    const ids = payments.map(({ id, tx }) => `${id.toString('hex')} ${tx.toString('hex')}`).join()
+    if (this.#stored === ids) return payments.length
+    await inTransaction(pool, async (client) => {
+      await assertLeader(client, network, epoch)
+      await replaceSeenPayments(client, { network, chain }, payments)
+    })
+    this.#stored = ids
+    return payments.length
+  }
 
-/** The tail of what is not finalized; of a cluster that is believed at `confirmed` there is none. */
-export function createTail(options: PaymentWatcherOptions): Tail {
-  const { pool, rpc, registrar, identity, chain, commitment, epoch } = options
-  const nowMs = options.nowMs ?? Date.now
-  /** What was read of the tail, by signature. */
-  let seen = new Map<string, ReadTransaction>()
-  /** The message ids that are stored; null until they were written once. */
-  let stored: string | null = null
-
-  const read = async (call: Call, listedTo: string | null): Promise<ReadTransaction[]> => {
-    const downToSlot = options.startSlot
-    const list = { commitment: 'confirmed', until: listedTo, downToSlot } as const
-    const { listed } = await listTransactions(call, registrar, list)
+  async #read(call: Call, until: string | null): Promise<ReadTransaction[]> {
+    const { registrar, startSlot: downToSlot } = this.#options
+    const { listed } = await listTransactions(call, registrar, { commitment: 'confirmed', until, downToSlot })
     const txs = await Promise.all(
       listed
         .reverse()
-        .map(({ signature }) => seen.get(signature) ?? readTransaction(call, registrar, signature, 'confirmed')),
+        .map(({ signature }) => this.#seen.get(signature) ?? readTransaction(call, registrar, signature, 'confirmed')),
     )
-    // what the node lists and can't show yet comes with the next step
+    // transactions that the node lists and can't show yet come with the next step
     return txs.filter((tx) => tx !== null)
-  }
-
-  return {
-    async step(listedTo) {
-      const txs = commitment === 'confirmed' ? [] : await rpc.onOneNode((call) => read(call, listedTo))
-      seen = new Map(txs.map((tx) => [tx.signature, tx]))
-      const payments = txs.flatMap((tx) => paymentsOf(identity, tx, nowMs()))
-      const text = payments.map(({ id, tx }) => `${id.toString('hex')} ${tx.toString('hex')}`)
-      if (stored === text.join()) return payments.length
-      await inTransaction(pool, async (client) => {
-        await assertLeader(client, identity.network, epoch)
-        await replaceSeenPayments(client, { network: identity.network, chain }, payments)
-      })
-      stored = text.join()
-      return payments.length
-    },
   }
 }
 

@@ -7,7 +7,8 @@ import type { Network } from '../../registry/primitives/network.js'
 import type { IndexerState } from '../evm/types.js'
 import type { Reporting } from '../types.js'
 import type { ProgramIdentity } from './row.js'
-import { createPaymentWatcher, type PaymentWatcher, type WatchOutcome } from './watcher.js'
+import type { WatchOutcome } from './types.js'
+import { PaymentWatcher } from './watcher.js'
 
 /** A network's Solana cluster as the daemon opened it. */
 export interface SolanaSource {
@@ -31,7 +32,7 @@ export function paymentWatcherWorker(ctx: LeaderContext, source: SolanaSource, r
   let wasAlarm = false
 
   const open = async (): Promise<PaymentWatcher> => {
-    const opened = createPaymentWatcher({
+    const opened = new PaymentWatcher({
       ...{ pool, rpc, registrar, label, startSlot, commitment, epoch, signal },
       ...(await source.open()),
       onAnomalies: (signature, anomalies) =>

@@ -23,6 +23,15 @@ export interface CommunityPaymentKey {
   name: Uint8Array
 }
 
+/** Makes the key from the bytes that an event shows. */
+export const communityPaymentKey = ({
+  payer,
+  community,
+  name,
+}: Record<'payer' | 'community' | 'name', Uint8Array>): CommunityPaymentKey => ({
+  ...{ payer: new PublicKey(payer), community, name },
+})
+
 /** Terms of a payment for a community name. */
 export interface CommunityTerms extends CommunityPaymentKey {
   recipient: PublicKey

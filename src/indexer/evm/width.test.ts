@@ -1,0 +1,51 @@
+import { describe, expect, it } from 'vitest'
+import { createRangeWidth } from './width.js'
+
+describe('the width of a range', () => {
+  it('grows fourfold over empty answers, up to 10,000 blocks', () => {
+    const width = createRangeWidth(8)
+    const widths = Array.from({ length: 7 }, () => {
+      width.answered(width.blocks, 0)
+      return width.blocks
+    })
+    expect(widths).toEqual([32, 128, 512, 2_048, 8_192, 10_000, 10_000])
+  })
+
+  it('aims at 5,000 logs per answer', () => {
+    const width = createRangeWidth(100)
+    width.answered(100, 20_000)
+    expect(width.blocks).toBe(25)
+    width.answered(25, 2_500)
+    expect(width.blocks).toBe(50)
+    width.answered(50, 1_000_000)
+    expect(width.blocks).toBe(1)
+  })
+
+  it('learns nothing from a range that the end of the chain cut short', () => {
+    const width = createRangeWidth(100)
+    width.answered(99, 0)
+    expect(width.blocks).toBe(100)
+  })
+
+  it('halves where a node says "too much", for good', () => {
+    const width = createRangeWidth(100)
+    width.tooMuch(100)
+    width.answered(50, 0)
+    expect(width.blocks).toBe(50)
+    width.tooMuch(1)
+    width.answered(1, 0)
+    expect(width.blocks).toBe(1)
+  })
+
+  it('halves after another failure, and grows again', () => {
+    const width = createRangeWidth(100)
+    width.failed(100)
+    expect(width.blocks).toBe(50)
+    width.failed(300)
+    expect(width.blocks).toBe(50)
+    width.failed(1)
+    expect(width.blocks).toBe(1)
+    width.answered(1, 0)
+    expect(width.blocks).toBe(4)
+  })
+})

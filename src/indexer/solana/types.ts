@@ -1,0 +1,32 @@
+import type pg from 'pg'
+import type { Commitment, SolanaRpc } from '../../chains/rpc/solana.js'
+import type { Registrar } from '../../chains/solana/registrar.js'
+import type { Progress } from '../progress.js'
+import type { ProgramIdentity } from './row.js'
+
+export interface PaymentWatcherOptions {
+  pool: pg.Pool
+  rpc: SolanaRpc
+  registrar: Registrar
+  identity: ProgramIdentity
+  /** The chain's number in the database. */
+  chain: number
+  label: string
+  startSlot: number
+  commitment: Commitment
+  epoch: number
+  signal: AbortSignal
+  /** Called once per transaction with data that looks like an event of the registrar and is none. */
+  onAnomalies?: (signature: string, anomalies: readonly string[]) => void
+  onProgress?: (progress: Progress) => void
+  nowMs?: () => number
+}
+
+/** Outcome of one step of the watcher. */
+export type WatchOutcome =
+  /** Confirmed transactions were written. */
+  | { kind: 'took'; transactions: number; payments: number; communityPayments: number; closed: number }
+  /** No new confirmed transaction; the unconfirmed tail may have changed. */
+  | { kind: 'idle'; unconfirmed: number }
+  /** The program has counted payments of one kind that no listed transaction shows. `isAlarm`: for too long. */
+  | { kind: 'missing'; of: 'names' | 'communities'; from: number; to: number; isAlarm: boolean }
