@@ -63,12 +63,12 @@ export interface Nodes<Hash extends string = string> {
    */
   onOneNode<T>(work: (call: Call) => Promise<T>): Promise<T>
   /**
-   * The same work on every node that answers, in the order of the configuration.
+   * Runs the work on every node that answers, in the order of the configuration.
    * @throws ChainUnavailableError when none does
    */
   onEveryNode<T>(work: (call: Call) => Promise<T>): Promise<T[]>
   /**
-   * A second opinion: the same work on a node other than that of `call`.
+   * Runs the work, for a second opinion, on a node other than that of `than`.
    * @returns null when no other node answers
    */
   onAnotherNode<T>(than: Call, work: (call: Call) => Promise<T>): Promise<T | null>

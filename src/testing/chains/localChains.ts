@@ -115,7 +115,7 @@ export interface KnownChain extends ChainEntry {
 /** A chain that runs, with its contracts. */
 export interface RunningChain extends ChainDefinition {
   readonly rpcUrl: string
-  /** Its entry in the daemon's chains file. */
+  /** Entry of the chain in the daemon's chains file. */
   readonly config: ChainEntry
   /** On a hub: price feeds for quotes in SOL; `setPrice` changes them. */
   readonly feeds: PriceFeeds | undefined

@@ -130,8 +130,8 @@ export function createCommunityProgram({ programId, state }: Pick<Registrar, 'pr
       return instruction('refuse_community', { sequence: big(sequence) }, keys)
     },
     /**
-     * Pays a payment out: to its payer if refused, else to its recipient after the hold. Unsigned, unless tokens go to an
-     * account other than the associated one.
+     * Pays a payment out: to its payer if refused, else to its recipient after the hold. Unsigned, unless tokens go to
+     * an account other than the associated one.
      */
     release(
       payment: CommunityPaymentKey & Pick<CommunityPaymentAccount, 'token'>,
