@@ -50,7 +50,7 @@ export async function schemaDifference(url: string, schema: string): Promise<str
       to: { tag: 'schemaDatamodel', files },
       script: true,
       exitCode: true,
-      filters: { externalTables: [], externalEnums: [] },
+      filters: { externalTables: ['public.migrations'], externalEnums: [] },
     })
     return result.exitCode === 0 ? '' : (result.stdout ?? '').trim()
   } finally {
@@ -74,7 +74,7 @@ const CATALOG_SQL = `
   WITH ours AS (
     SELECT c.oid, c.relname, c.relkind, c.relispartition, pg_get_expr(c.relpartbound, c.oid) AS bound
     FROM pg_class c JOIN pg_namespace n ON n.oid = c.relnamespace
-    WHERE n.nspname = 'public' AND c.relkind IN ('r', 'p', 'v', 'm', 'S') AND c.relname <> '_prisma_migrations'
+    WHERE n.nspname = 'public' AND c.relkind IN ('r', 'p', 'v', 'm', 'S') AND c.relname <> 'migrations'
   )
   SELECT format('%s %s %s', relkind, relname, bound) AS line FROM ours
   UNION ALL
@@ -153,14 +153,8 @@ async function queryWithChars(adapter: Adapter, query: unknown): Promise<{ colum
 
 /** Connection field by field: with a connection string Prisma's adapter opens its shadow databases on the main one. */
 function connectionOf(url: string): ConstructorParameters<typeof PrismaPg>[0] {
-  const { hostname, port, username, password, pathname } = new URL(url)
-  return {
-    host: hostname,
-    port: Number(port || 5432),
-    user: decodeURIComponent(username),
-    password: decodeURIComponent(password),
-    database: decodeURIComponent(pathname.slice(1)),
-  }
+  const { host, port, user, database, password } = new pg.Client(url)
+  return { host, port, user, database, password }
 }
 
 function bindAdapter(factory: PrismaPg): object {

@@ -26,7 +26,8 @@ program
 program
   .command('migrate')
   .description('bring the database of DATABASE_URL, or of the local world, to this version')
-  .action(async () => (await import('./cli/migrate.js')).migrateDatabase())
+  .option('--check', 'name the migrations that are missing, and apply none')
+  .action(async (options) => (await import('./cli/migrate.js')).migrateDatabase(options))
 
 program
   .command('demo')

@@ -1,9 +1,9 @@
-import { migrate } from '../db/pg/migrate.js'
+import { migrate, missingMigrations } from '../db/pg/migrate.js'
 import { withDatabase } from './database.js'
 
-/** `clusterd migrate`: applies and prints the missing migrations. */
-export async function migrateDatabase(): Promise<void> {
-  const applied = await withDatabase((url) => migrate(url))
-  for (const name of applied) console.log(`applied ${name}`)
-  if (applied.length === 0) console.log('The database is up to date.')
+/** `clusterd migrate`: applies and prints the missing migrations; with `check`, prints them only. */
+export async function migrateDatabase({ check = false }: { check?: boolean }): Promise<void> {
+  const names = await withDatabase((url) => (check ? missingMigrations(url) : migrate(url)))
+  for (const name of names) console.log(`${check ? 'missing' : 'applied'} ${name}`)
+  if (names.length === 0) console.log('The database is up to date.')
 }
