@@ -10,13 +10,13 @@ const byCommunity = prepare<Omit<OpenAirdrop, 'network' | 'state'> & { state: nu
   (l) => `SELECT * FROM airdrops WHERE network = ${l.network} AND community = $1`,
 )
 
-/** The airdrop of a community for the hot path, null where it has none. */
+/** The airdrop of a community, null where it has none. A hot path, so a prepared statement. */
 export async function findOpenAirdrop(db: Queryable, network: Network, community: string): Promise<OpenAirdrop | null> {
   const [row] = await byCommunity(db, network, [community])
   return row ? { ...row, network, state: wordOf(AIRDROP_STATE, row.state) } : null
 }
 
-/** A wallet that is verified in the caller's bundle, with what an airdrop gives it. */
+/** A wallet that is verified in the caller's bundle, with its allocation. */
 export interface BundleWallet {
   /** Stored address. */
   address: Buffer
@@ -26,10 +26,10 @@ export interface BundleWallet {
 
 export interface Allocation {
   index: number
-  /** Where its leaf stands in the tree. */
+  /** Position of its leaf in the tree. */
   position: number
   amount: bigint
-  /** Seen on chain; `isConfirmed`: and believed. */
+  /** A claim seen on chain. */
   claim: { tx: Buffer; isConfirmed: boolean } | null
 }
 
@@ -41,7 +41,7 @@ interface WalletRow extends Omit<BundleWallet, 'allocation'> {
   isConfirmed: boolean
 }
 
-// A wallet is verified in one cluster at most; only what is verified there is proven to belong together.
+// A wallet is verified in at most one cluster; only verified wallets are proven to belong together.
 const bundle = prepare<WalletRow>(
   'airdrop_bundle',
   (
@@ -56,8 +56,8 @@ const bundle = prepare<WalletRow>(
 )
 
 /**
- * The wallets that are verified in the bundle in which `viewer` is, private ones too, oldest first, with what an airdrop gives
- * them. Empty when `viewer` (a stored address) is verified nowhere.
+ * Verified wallets of the bundle in which `viewer` is verified, private ones too, oldest first, with their allocations. Empty
+ * when `viewer` (a stored address) is verified nowhere.
  */
 export async function findBundleAllocations(
   db: Queryable,
@@ -73,7 +73,7 @@ export async function findBundleAllocations(
   }))
 }
 
-/** Whose claims are asked for: of a bundle, or of wallets (stored addresses). */
+/** Subject of a question about claims: a bundle, or wallets (stored addresses). */
 export type ClaimQuestion = { network: Network; community: string } & (
   | { clusterId: Buffer }
   | { wallets: readonly Buffer[] }
@@ -98,8 +98,8 @@ const claimedByWallets = prepare<{ claimed: boolean }>('airdrop_claimed_by_walle
 )
 
 /**
- * Whether an allocation of a community's airdrop was claimed, confirmed on its chain, for any wallet that is verified in a
- * bundle now (by its id), or for any of these wallets. False where the community has no airdrop.
+ * Whether an allocation of a community's airdrop was claimed, confirmed on its chain, for any wallet now verified in a bundle (by
+ * its id), or for any of these wallets. False where the community has no airdrop.
  */
 export async function hasClaimed(db: Queryable, question: ClaimQuestion): Promise<boolean> {
   const { network, community } = question

@@ -4,9 +4,9 @@ import { addressToWord } from '../../registry/primitives/address.js'
 import { NETWORK_CODE, type Network } from '../../registry/primitives/network.js'
 import { AIRDROP_STATE } from '../pg/codes.js'
 import { CHUNK_BYTES, CopyBuffer, copyRows, startCopy } from '../pg/copy.js'
-import { LOCK_CLASS } from '../pg/leader.js'
+import { lockKeys } from '../pg/leader.js'
 import { inTransaction } from '../pg/pool.js'
-import { execute, query } from '../pg/rows.js'
+import { execute, query, readRows } from '../pg/rows.js'
 import { type Airdrop, AirdropError, claimedFrom, findAirdrop, noAirdrop } from './airdrops.js'
 import { createPageWriter } from './pages.js'
 
@@ -15,8 +15,6 @@ import { createPageWriter } from './pages.js'
  * built from a cursor, and its pages are written as they fill. This process holds a few thousand rows at a time.
  */
 
-/** Second key of the lock under which a network's airdrops are loaded, beside those of leader.ts. */
-const LOAD_LOCK = 3
 const UNIQUE_VIOLATION = '23505'
 const FETCH_LEAVES = 10_000
 /** Memory of the server's sorts, of leaves (twice) and accounts (once); larger ones go through its files. */
@@ -132,11 +130,9 @@ async function deleteAirdrop(client: pg.ClientBase, network: Network, airdrop: n
 }
 
 async function lockLoads(client: pg.ClientBase, network: Network): Promise<void> {
-  const { rows } = await client.query<{ locked: boolean }>('SELECT pg_try_advisory_xact_lock($1, $2) AS locked', [
-    LOCK_CLASS,
-    NETWORK_CODE[network] * 16 + LOAD_LOCK,
-  ])
-  if (!rows[0]!.locked)
+  const sql = 'SELECT pg_try_advisory_xact_lock($1, $2) AS locked'
+  const [lock] = await readRows<{ locked: boolean }>(client, sql, lockKeys(network, 'load'))
+  if (!lock!.locked)
     throw new AirdropError(`Another command is loading an airdrop of ${network}: try again when it has ended.`)
 }
 

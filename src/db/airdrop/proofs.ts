@@ -3,7 +3,7 @@ import { prepare } from '../pg/prepared.js'
 import type { Queryable } from '../pg/rows.js'
 import { NODE_BYTES, PAGE_LEVELS, type ProofStep, proofSteps } from './pages.js'
 
-/** A step's slots in one integer, six bits each; where it has fewer than a page has levels, a slot behind every page's end. */
+/** Slots of a step in one integer, six bits each; a missing slot points behind the end of every page. */
 const SLOT_BITS = 6
 const NO_SLOT = 2 ** SLOT_BITS - 1
 const codeOf = ({ slots }: ProofStep): number =>
@@ -13,7 +13,7 @@ const NODE_AT = Array.from(
   (_, i) => `substring(a.nodes FROM ((p.code >> ${i * SLOT_BITS}) & ${NO_SLOT}) * ${NODE_BYTES} + 1 FOR ${NODE_BYTES})`,
 )
 
-// Of a page's 62 nodes a proof takes five: cut out there, a tenth of the bytes travels.
+// The server cuts out the five of 62 nodes that a proof takes, a tenth of the page's bytes.
 const steps = prepare<{ n: number; nodes: string }>(
   'airdrop_proof_steps',
   (l) => `SELECT p.n::int, encode(${NODE_AT.join(' || ')}, 'hex') AS nodes
@@ -22,13 +22,13 @@ const steps = prepare<{ n: number; nodes: string }>(
 )
 
 const HASH_CHARS = 2 * NODE_BYTES
-/** As PostgreSQL writes it; the driver would quote every element. */
+/** Array literal of PostgreSQL; the driver's form quotes every element. */
 const intArray = (values: readonly number[]): string => `{${values.join()}}`
 
 /**
- * The proofs of leaves, out of the stored pages, in one question.
- * @param positions where the leaves stand in the tree
- * @returns by position: hashes in hex without 0x, the leaf's sibling first
+ * Reads the proofs of leaves from the stored pages, in one statement.
+ * @param positions of the leaves in the tree
+ * @returns hashes by position, in hex without 0x, the leaf's sibling first
  * @throws RangeError where a page is missing or too short
  */
 export async function readAirdropProofs(
@@ -37,7 +37,7 @@ export async function readAirdropProofs(
   airdrop: number,
   positions: readonly number[],
 ): Promise<Map<number, string[]>> {
-  // ways meet towards the root: each step is asked for once
+  // paths meet towards the root: each step is read once
   const numbers = new Map<string, number>()
   const asked = { pages: [] as number[], codes: [] as number[] }
   const ways = positions.map((position) => ({

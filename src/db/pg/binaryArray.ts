@@ -1,14 +1,14 @@
 /**
- * One-dimensional arrays as parameters in PostgreSQL's binary form (`array_recv`): dimensions, whether there are nulls, the
- * elements' type, then size and lower bound of the dimension and each element with its length. The driver sends a Buffer
- * as it is; as text, each byte would be written and read as two to four characters.
+ * One-dimensional arrays as parameters in PostgreSQL's binary form (`array_recv`): number of dimensions, null flag, element type,
+ * then size and lower bound of the dimension and each element with its length. The driver sends a Buffer unchanged; text form
+ * would take two to four characters per byte.
  */
 export const BYTEA_OID = 17
 export const TEXT_OID = 25
 
 const HEADER_BYTES = 20
 
-/** The array of these elements, none of them null. An array of text takes them in the connection's encoding. */
+/** The array of these elements, none of them null. Text elements are in the connection's encoding. */
 export function binaryArray(elementOid: number, elements: readonly Uint8Array[]): Buffer {
   const bytes = elements.reduce((sum, element) => sum + 4 + element.length, HEADER_BYTES)
   const array = Buffer.allocUnsafe(bytes)

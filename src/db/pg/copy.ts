@@ -4,14 +4,14 @@ import type pg from 'pg'
 import { from as copyFrom } from 'pg-copy-streams'
 
 /**
- * Rows in PostgreSQL's binary COPY format (documentation: COPY, "Binary Format"): a signature, then a row as a field count
- * and each field with its length. About twice as fast to write and to read as text for byte strings and integers.
+ * Rows in PostgreSQL's binary COPY format (documentation: COPY, "Binary Format"): a signature, then per row a field count and
+ * each field with its length. Byte strings and integers are written and read about twice as fast as in text format.
  */
 const SIGNATURE = Buffer.from('5047434f50590aff0d0a000000000000000000', 'hex')
 const TRAILER = Buffer.from('ffff', 'hex')
 const INITIAL_BYTES = 1 << 16
 const NUMERIC_GROUP_DIGITS = 4
-/** Sent on its own: a row less than a fresh buffer. */
+/** Bytes after which a chunk is sent: a row less than a fresh buffer. */
 export const CHUNK_BYTES = INITIAL_BYTES - 1_024
 
 /** One table's rows, grown in place. Call `row` with the column count, then each column in order. */
@@ -46,7 +46,7 @@ export class CopyBuffer {
     return this
   }
 
-  /** An int8 from a safe integer, written as two halves: much cheaper than through a bigint. */
+  /** An int8 from a safe integer, written as two halves, which costs much less than a bigint. */
   int8(value: number | null): this {
     if (value === null) return this.#null()
     this.#field(8)
@@ -105,12 +105,12 @@ export class CopyBuffer {
     return this
   }
 
-  /** Bytes that wait to be taken. */
+  /** Number of bytes since the last `take`. */
   get bytes(): number {
     return this.#length
   }
 
-  /** What there is so far; the rows after it begin in a buffer of their own. */
+  /** Bytes since the last `take`; later rows begin in a new buffer. */
   take(): Buffer {
     const taken = this.#buffer.subarray(0, this.#length)
     this.#buffer = Buffer.allocUnsafe(INITIAL_BYTES)
@@ -153,8 +153,8 @@ export async function copyRows(client: pg.ClientBase, target: string, rows: Copy
 }
 
 /**
- * Encodes items as rows and sends them into a table by COPY, a chunk at a time: the server takes rows in while the next
- * ones are made, and no batch is ever in memory twice. Does nothing when there are none.
+ * Encodes items as rows and sends them into a table by COPY, chunk by chunk: the server stores rows while the next ones are
+ * encoded, and no batch is in memory twice. Does nothing when there are none.
  * @param encode adds an item's row
  */
 export async function copyEach<T>(
@@ -174,11 +174,11 @@ export async function copyEach<T>(
   await copy.end()
 }
 
-/** Begins a COPY that rows are handed to bit by bit; until its end the connection takes nothing else. */
+/** Starts a COPY whose rows come in chunks; the connection takes no other statement until its end. */
 export function startCopy(client: pg.ClientBase, target: string) {
   const stream = client.query(copyFrom(`COPY ${target} FROM STDIN (FORMAT binary)`))
   const done = finished(stream)
-  // awaited by whichever comes first, a full stream or the end
+  // a failure is thrown by the next write or by the end
   done.catch(() => {})
   return {
     write: async (data: Buffer): Promise<void> => {

@@ -1,18 +1,23 @@
 import { setTimeout as sleep } from 'node:timers/promises'
 import pg from 'pg'
 import { NETWORK_CODE, type Network } from '../../registry/primitives/network.js'
+import { query, readRows } from './rows.js'
 
-/** Roles that one process a network may hold. The advisory lock's second key; never renumber. */
-const ROLE_CODE = { index: 0, relay: 1 } as const
-export type LeaderRole = keyof typeof ROLE_CODE
+/** Roles of which each network has one leader at a time. */
+export type LeaderRole = 'index' | 'relay'
 
-/** Second key of the lock that an operator's rewind of a network holds. */
-export const REWIND_LOCK = 2
+/** First key of the advisory locks: "clus". */
+const LOCK_CLASS = 0x636c7573
+/** Purposes of the advisory locks per network: leaders, an operator's rewind, the load of an airdrop. Never renumber. */
+const LOCK_PURPOSE = { index: 0, relay: 1, rewind: 2, load: 3 } as const
 
-/** First key of our advisory locks: "clus". The second one is the network's code times 16, and the purpose. */
-export const LOCK_CLASS = 0x636c7573
+/** Both keys of a network's advisory lock. */
+export const lockKeys = (network: Network, purpose: keyof typeof LOCK_PURPOSE): [number, number] => [
+  LOCK_CLASS,
+  NETWORK_CODE[network] * 16 + LOCK_PURPOSE[purpose],
+]
 
-/** A held leadership: every write of the leader carries its epoch, so that a leader that lost it can write no more. */
+/** A held leadership: every write of the leader carries its epoch, so that writes of a former leader fail. */
 export interface Leadership {
   epoch: number
   /** Settles when the connection that holds the lock is gone. */
@@ -38,21 +43,16 @@ export async function tryLead(url: string, network: Network, role: LeaderRole): 
   client.on('end', () => gone())
   try {
     await client.connect()
-    const key = NETWORK_CODE[network] * 16 + ROLE_CODE[role]
-    const { rows } = await client.query<{ locked: boolean }>('SELECT pg_try_advisory_lock($1, $2) AS locked', [
-      LOCK_CLASS,
-      key,
-    ])
-    if (!rows[0]!.locked) {
+    const lock = 'SELECT pg_try_advisory_lock($1, $2) AS locked'
+    const [held] = await readRows<{ locked: boolean }>(client, lock, lockKeys(network, role))
+    if (!held!.locked) {
       await client.end()
       return null
     }
     const column = role === 'index' ? 'index_epoch' : 'relay_epoch'
-    const epochs = await client.query<{ epoch: string }>(
-      `UPDATE journal_heads SET ${column} = ${column} + 1 WHERE network = $1 RETURNING ${column} AS epoch`,
-      [NETWORK_CODE[network]],
-    )
-    return { epoch: Number(epochs.rows[0]!.epoch), lost, release: () => client.end() }
+    const next = `UPDATE journal_heads SET ${column} = ${column} + 1 WHERE network = $1 RETURNING ${column} AS epoch`
+    const [led] = await query<{ epoch: number }>(client, network, next)
+    return { epoch: led!.epoch, lost, release: () => client.end() }
   } catch (error) {
     await client.end().catch(() => {})
     throw error
@@ -66,12 +66,12 @@ export interface LeadOptions {
   network: Network
   role: LeaderRole
   signal: AbortSignal
-  /** Told why the work, or the attempt to lead, failed; another attempt follows. */
+  /** Called with the failure of the work or of the attempt to lead; another attempt follows. */
   onError: (error: Error) => void
 }
 
 /**
- * Does the work of a role whenever this process leads, until the signal. The work's own signal fires when the lead is lost.
+ * Runs `work` whenever this process leads in the role, until the signal. The work's own signal fires when the lead is lost.
  */
 export async function whileLeading(
   options: LeadOptions,

@@ -7,12 +7,12 @@ const RECONNECT_MS = 1_000
 export interface ListenOptions {
   url: string
   signal: AbortSignal
-  /** Also called after each new connection, since what was said meanwhile is lost. */
+  /** Called also after each new connection, since notifications without one are lost. */
   onNotify: (payload: string) => void
   onError: (error: Error) => void
 }
 
-/** Listens to notifications on a connection of its own, and connects again whenever it breaks, until the signal. */
+/** Listens to notifications until the signal, on a connection of its own that is renewed whenever it breaks. */
 export async function listenTo(options: ListenOptions): Promise<void> {
   const { signal, onError } = options
   while (!signal.aborted) {

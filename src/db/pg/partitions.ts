@@ -1,11 +1,14 @@
 import type { Network } from '../../registry/primitives/network.js'
 
-/** The tables that are partitioned by network. */
+/** Tables that are partitioned by network. */
 export type PartitionedTable = 'journal' | StateTable
 
-/** Those of them that the fold fills. */
+/** Partitioned tables that the fold fills. */
 export const STATE_TABLES = ['names', 'clusters', 'wallets', 'communities', 'community_names'] as const
 export type StateTable = (typeof STATE_TABLES)[number]
 
-/** A network's partition of a table. Writers name the leaf, so that COPY and plans need no routing; a replay has leaves of the same names in a schema of its own. */
+/**
+ * Name of a network's partition of a table. Writers name the leaf, so that COPY and plans need no routing; a replay has leaves of
+ * the same names in a schema of its own.
+ */
 export const leaf = (table: PartitionedTable, network: Network): string => `${table}_${network}`

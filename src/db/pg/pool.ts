@@ -1,6 +1,6 @@
 import pg from 'pg'
 
-/** int8 columns count blocks, entries and milliseconds: they stay below 2^53 for good, so they are read as numbers. */
+/** Parser of int8 columns: blocks, entries and milliseconds stay below 2^53 for good. @throws RangeError beyond */
 export function parseInt8(text: string): number {
   const value = Number(text)
   if (!Number.isSafeInteger(value)) throw new RangeError(`the database holds ${text} where a number below 2^53 belongs`)
@@ -20,14 +20,14 @@ export interface PoolOptions {
   max: number
   /** Shown in pg_stat_activity. */
   applicationName: string
-  /** Longest a statement may run; 0 for none (catch-up, replay). */
+  /** Time limit of a statement; 0 for none (catch-up, replay). */
   statementTimeoutMs?: number
 }
 
 /**
- * A pool of connections. Broken idle connections are dropped by the pool and replaced at the next use, so an outage of
- * PostgreSQL shows as failing queries, never as a crash.
- * @param onError told of idle connections that broke
+ * A pool of connections. The pool drops broken idle connections and replaces them at the next use, so an outage of PostgreSQL
+ * shows as failing queries, never as a crash.
+ * @param onError called for each idle connection that broke
  */
 export function createPool(options: PoolOptions, onError: (error: Error) => void = () => {}): pg.Pool {
   const pool = new pg.Pool({
@@ -41,8 +41,8 @@ export function createPool(options: PoolOptions, onError: (error: Error) => void
     types,
   })
   pool.on('error', onError)
-  // The pool listens to idle connections alone. One that breaks while it is lent and nothing is being asked would end the process;
-  // whoever holds it is told by the next query.
+  // The pool listens to idle connections only. An error event of one that is in use, between two queries, would end the process;
+  // the next query reports it.
   pool.on('connect', (client) => client.on('error', () => {}))
   return pool
 }
@@ -60,7 +60,7 @@ export async function commitWithoutFlush(client: pg.ClientBase): Promise<void> {
   await client.query('SET LOCAL synchronous_commit = off')
 }
 
-/** Runs `work` in one READ COMMITTED transaction and gives its connection back, destroyed if it broke. */
+/** Runs `work` in one READ COMMITTED transaction and releases its connection, destroyed if it broke. */
 export async function inTransaction<T>(pool: pg.Pool, work: (client: pg.PoolClient) => Promise<T>): Promise<T> {
   const client = await pool.connect()
   let broken: Error | undefined

@@ -2,7 +2,7 @@ import { NETWORK_CODE, NETWORKS, type Network } from '../../registry/primitives/
 import { leaf } from './partitions.js'
 import { type Queryable, readRows } from './rows.js'
 
-/** What a statement's text is made of: a network's number and its leaves. */
+/** Parts of a statement's text: a network's code and the names of its partitions. */
 export interface Leaves {
   network: number
   journal: string
@@ -16,8 +16,8 @@ export interface Leaves {
 export type Prepared<Row> = (db: Queryable, network: Network, values: readonly unknown[]) => Promise<Row[]>
 
 /**
- * A named statement, written once a network with the leaves in its text, so that PostgreSQL parses and plans it once a
- * connection and has no partitions to route through. Names are prefixed, since writers may share the connection.
+ * A named statement per network, with that network's partitions in its text: PostgreSQL parses and plans it once per connection
+ * and routes through no partitions. Names are prefixed, since writers may share the connection.
  */
 export function prepare<Row>(name: string, text: (leaves: Leaves) => string): Prepared<Row> {
   const statements = Object.fromEntries(
@@ -37,8 +37,8 @@ const leavesOf = (network: Network): Leaves => ({
 })
 
 /**
- * The journal entry with a sequence number, for a lateral join. The limit keeps the planner from turning it into a join of
- * whole tables, which it does while a table was filled but not yet analyzed.
+ * The journal entry of a sequence number, for a lateral join. The limit keeps the planner from joining whole tables, as it does
+ * while a table is filled but not analyzed.
  */
 export const entryAt = (l: Leaves, generation: string, seq: string): string =>
   `SELECT kind, log_index, at_ms, actor, body, effects FROM ${l.journal}

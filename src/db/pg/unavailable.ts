@@ -1,4 +1,4 @@
-/** SQLSTATEs that say "not now": connection classes, shutdown, crash, starting up, too many connections, disk full, time limit. */
+/** SQLSTATEs of an outage: connection classes, shutdown, crash, starting up, too many connections, disk full, time limit. */
 const NOT_NOW = new Set([
   '57P01',
   '57P02',
@@ -23,15 +23,15 @@ const SOCKET = new Set([
   'EHOSTUNREACH',
   'ENETUNREACH',
 ])
-/** Codes of Prisma: server unreachable or closed, time limits, pool exhausted. */
+/** Codes of Prisma for an outage: server unreachable or closed, time limits, pool exhausted. */
 const PRISMA = new Set(['P1001', 'P1002', 'P1008', 'P1017', 'P2024', 'P2037'])
-/** What `pg` says without a code: a connection cut in mid-query, a pool that could not connect in time or was ended. */
+/** Messages of `pg` errors without a code: a connection cut in mid-query, a pool that was too slow to connect or was ended. */
 const MESSAGE =
   /^(Connection terminated|timeout exceeded when trying to connect|Cannot use a pool after|Client has encountered a connection error|Query read timeout|Client was closed)/
 
 /**
- * Whether an error means that PostgreSQL can't answer now, as against a fault of the question. Looks through the errors
- * that Node and Prisma wrap.
+ * Whether an error means that PostgreSQL can't answer now, rather than a fault of the statement. Wrapped errors of Node and
+ * Prisma are searched too.
  */
 export function isDatabaseUnavailable(error: unknown, depth = 0): boolean {
   if (!(error instanceof Error) || depth > 4) return false

@@ -2,7 +2,7 @@ import { StandardMerkleTree } from '@openzeppelin/merkle-tree'
 import fc from 'fast-check'
 import { describe, expect, it } from 'vitest'
 import { proofFromPages, proofPages } from '../../../test/support/airdropPages.js'
-import { createPageWriter, placeOf, proofSteps } from '../../db/airdrop/pages.js'
+import { createPageWriter, offsetOf, proofSteps } from '../../db/airdrop/pages.js'
 import { toHex } from '../primitives/bytes.js'
 import { airdropLeaf, createTreeBuilder, leafPosition, nodeCount, proofPositions, rootOfProof } from './tree.js'
 
@@ -133,7 +133,7 @@ describe('pages', () => {
   it('give each node a place of its own, page after page without a gap', () => {
     const taken = new Map<number, number[]>()
     for (let position = 1; position < nodeCount(5000); position++) {
-      const { page, offset } = placeOf(position)
+      const { page, offset } = offsetOf(position)
       taken.set(page, [...(taken.get(page) ?? []), offset])
     }
     for (const offsets of taken.values()) {
@@ -147,7 +147,7 @@ describe('pages', () => {
     expect(proofPages(leafPosition(1_000_000, 0))).toHaveLength(4)
     expect(proofPages(0)).toEqual([])
     expect(proofFromPages(0, new Map())).toEqual([])
-    expect(() => placeOf(0)).toThrow(RangeError)
+    expect(() => offsetOf(0)).toThrow(RangeError)
   })
 
   it('give a proof step by step too, none of which has more than five nodes', () => {

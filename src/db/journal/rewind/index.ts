@@ -2,7 +2,7 @@ import type pg from 'pg'
 import { NETWORK_CODE, type Network } from '../../../registry/primitives/network.js'
 import type { ChainRow } from '../../chains.js'
 import { asRefused, positionsOfRefused, requeueRefusals } from '../../outbox/refusals.js'
-import { LOCK_CLASS, REWIND_LOCK } from '../../pg/leader.js'
+import { lockKeys } from '../../pg/leader.js'
 import { notify } from '../../pg/notify.js'
 import { leaf, type PartitionedTable, STATE_TABLES } from '../../pg/partitions.js'
 import { appendEntries } from '../append.js'
@@ -55,7 +55,7 @@ export async function rewind(pool: pg.Pool, target: RewindTarget, options: Rewin
   const { network } = target.row
   const writer = await pool.connect()
   const schema = `rewind_${network}`
-  const lock = [LOCK_CLASS, NETWORK_CODE[network] * 16 + REWIND_LOCK]
+  const lock = lockKeys(network, 'rewind')
   let isLocked = false
   try {
     isLocked = await takeLock(writer, lock)
