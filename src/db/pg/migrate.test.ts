@@ -74,12 +74,14 @@ describe('migrate', () => {
     expect(await query('select n from one')).toEqual([{ n: 1 }])
   })
 
-  it('leaves nothing of a migration that fails', async () => {
+  it('leaves nothing of a run in which a migration fails', async () => {
     write('0003_bad', 'create table three (n int); select * from nowhere;')
     await expect(migrate(url, dir)).rejects.toThrow('applying migration 0003_bad: relation "nowhere" does not exist')
-    expect(await query(`select to_regclass('three') as three`)).toEqual([{ three: null }])
+    expect(await query(`select to_regclass('one') as one, to_regclass('three') as three`)).toEqual([
+      { one: null, three: null },
+    ])
     write('0003_bad', 'create table three (n int)')
-    expect(await migrate(url, dir)).toEqual(['0003_bad'])
+    expect(await migrate(url, dir)).toEqual(['0001_one', '0002_two', '0003_bad'])
   })
 
   it('refuses edited and unknown ones, naming them', async () => {
