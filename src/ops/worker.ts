@@ -87,17 +87,8 @@ async function repeat(worker: Worker, context: WorkerContext): Promise<void> {
       if (failures === 0) log.warn({ ...fields, err: error }, `a step of ${name} failed; it will be tried again`)
       else log.debug({ ...fields, err: error, failures }, `a step of ${name} failed again`)
       worker.onFailure?.()
-      await pauseAfterError(failures, signal, errorPausesMs)
+      await pause(errorPausesMs[Math.min(failures, errorPausesMs.length - 1)]!, signal)
       failures += 1
     }
   }
-}
-
-/** Waits after a failed step, or until the signal fires. @param failures failed steps in a row before it */
-export function pauseAfterError(
-  failures: number,
-  signal: AbortSignal,
-  pausesMs: readonly number[] = ERROR_PAUSES_MS,
-): Promise<void> {
-  return pause(pausesMs[Math.min(failures, pausesMs.length - 1)]!, signal)
 }
