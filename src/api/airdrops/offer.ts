@@ -25,7 +25,7 @@ export const NO_TRANSACTION = [
   /** The distributor's chain is not configured. */
   'chain_not_served',
 ] as const
-export type NoTransaction = (typeof NO_TRANSACTION)[number]
+type NoTransaction = (typeof NO_TRANSACTION)[number]
 
 export interface ClaimsRequest {
   session: Pick<Session, 'wallet' | 'type'>

@@ -14,7 +14,7 @@ const NO_KEY = new Set(['', 'undefined', 'null'])
  * The key of a request, undefined where it has none: `Authorization: Bearer` or `X-AUTH-KEY`. Other schemes are no key.
  * @throws ApiError invalid_request for two different keys
  */
-export function keyOf(headers: IncomingHttpHeaders): string | undefined {
+function keyOf(headers: IncomingHttpHeaders): string | undefined {
   const bearer = given(/^bearer +(.*)$/i.exec(headers.authorization ?? '')?.[1])
   const header = headers['x-auth-key']
   const own = given(Array.isArray(header) ? header.join() : header)

@@ -32,7 +32,7 @@ export interface Context {
 }
 
 /** Settings of wallet authentication. */
-export interface AuthSettings {
+interface AuthSettings {
   /** Domain of the service in the messages that wallets sign (EIP-4361). */
   serviceDomain: string
   /** Lifetime of an authentication key. */

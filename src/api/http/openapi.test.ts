@@ -18,7 +18,7 @@ const PATHS = ['/openapi.json', '/openapi-v0.1.json'] as const
 const committed = (path: string) =>
   JSON.parse(readFileSync(new URL(`../../../docs${path}`, import.meta.url), 'utf8')) as Document
 
-/** What a local reference points at; throws where that is nothing. */
+/** Target of a local reference. @throws Error for a dangling one */
 function resolve(document: Document, ref: string): unknown {
   const [root, ...keys] = ref.split('/')
   if (root !== '#') throw new Error(`${ref} is no local reference`)

@@ -24,7 +24,7 @@ export interface Session extends Pick<Address, 'type'>, StoredSession {
 export type AuthRule = 'required' | 'optional' | undefined
 
 /** The session that a handler gets under a rule. */
-export type SessionOf<Auth extends AuthRule> = Auth extends 'required'
+type SessionOf<Auth extends AuthRule> = Auth extends 'required'
   ? Session
   : Auth extends 'optional'
     ? Session | null

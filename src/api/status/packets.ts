@@ -58,7 +58,7 @@ export async function paymentsOf(
 /** Placeholder: the status function reports no confirmations of a confirmed payment. */
 const CONFIRMED: Confirmations = { have: 0, need: 0 }
 
-/** What the hub made of a message, whose own bids are the last ones before its `Received`. */
+/** Outcome of a message on the hub, whose own bids are the last ones before its `Received`. */
 async function outcomeOf(
   context: Context,
   { received, failure }: Pick<TxMessage | TxPayment, 'received' | 'failure'>,

@@ -77,7 +77,7 @@ export const quoteRequest = <Body extends z.output<typeof Registration>>(body: B
 })
 
 /** Errors of a quote on any chain. */
-export const QUOTE_ERRORS = [
+const QUOTE_ERRORS = [
   'invalid_name',
   'invalid_amount',
   'unsupported_network',
