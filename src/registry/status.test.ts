@@ -222,6 +222,16 @@ describe('status of a transaction on another chain', () => {
       [packet({ names: null, source: unconfirmed })],
       { status: 'pending', confirmations: FEW },
     ],
+    [
+      'a withdrawal before a message that is refused: the one that was meant to register decides',
+      [packet({ logIndex: 1, names: null }), packet({ logIndex: 2, names: [], source: unconfirmed })],
+      { status: 'pending', confirmations: FEW },
+    ],
+    [
+      'a withdrawal, and a message that is refused',
+      [packet({ logIndex: 1, names: null, hub: inJournal() }), packet({ logIndex: 2, names: [], hub: inJournal() })],
+      { status: 'invalid', reason: 'message_refused', hubTx: HUB_TX },
+    ],
     ['a withdrawal', [packet({ names: null })], { status: 'invalid', reason: 'not_a_registration' }],
     [
       'a withdrawal, executed',

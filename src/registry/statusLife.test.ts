@@ -110,6 +110,13 @@ function live({ nature, outcomes }: Life, steps: readonly Step[]): StatusAnswer[
   })
 }
 
+describe('a status', () => {
+  it('never changes once it is finalized, lost_bid or invalid', () => {
+    const all = ['not_found', 'pending', 'bridging', 'finalized', 'lost_bid', 'invalid'] as const
+    expect(all.filter(isTerminal)).toEqual(['finalized', 'lost_bid', 'invalid'])
+  })
+})
+
 describe('over a transaction’s life', () => {
   const life: fc.Arbitrary<Life> = fc.record({
     nature: fc.constantFrom<Life['nature']>(

@@ -2,11 +2,11 @@ import { describe, expect, it } from 'vitest'
 import type { Mined } from '../chains/evm/signer.js'
 import type { NonceTx } from '../registry/outbox.js'
 import { type NonceJob, newJob, park, resume, retry } from './job.js'
-import { type Action, apply, type Policy, type Seen } from './machine.js'
+import { type Action, apply, type Policy, REPLACE_AFTER_BLOCKS, type Seen } from './machine.js'
 import { planNonceJob } from './nonce.js'
 
 const NOW = 1_000_000
-const policy: Policy = { spendCapWei: 10_000_000n, replaceAfterBlocks: 2, pollMs: 1_000 }
+const policy: Policy = { spendCapWei: 10_000_000n, replaceAfterBlocks: REPLACE_AFTER_BLOCKS, pollMs: 1_000 }
 const fees = { maxFeePerGas: 100n, maxPriorityFeePerGas: 10n }
 const prepared = { gas: 1_000n, fees }
 
@@ -120,7 +120,7 @@ describe('plan', () => {
       { do: 'sign', purpose: 'cancel', nonce: 3, valueWei: 0n, gas: 1_000n, fees: { ...bumped, maxFeePerGas: 5_500n } },
     ],
 
-    ['sent: waits for two blocks', sent, { head: 51 }, wait('inclusion')],
+    ['sent: waits for REPLACE_AFTER_BLOCKS blocks', sent, { head: 49 + REPLACE_AFTER_BLOCKS }, wait('inclusion')],
     ['sent: then looks', old, {}, { do: 'prepare', purpose: 'deliver' }],
     [
       'sent: then replaces',

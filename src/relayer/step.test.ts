@@ -12,11 +12,11 @@ import {
 } from '../../test/model/chainModel.js'
 import type { NonceTx } from '../registry/outbox.js'
 import { newJob, park, resume } from './job.js'
-import type { Policy } from './machine.js'
+import { type Policy, REPLACE_AFTER_BLOCKS } from './machine.js'
 import { type Outcome, stepJob } from './step.js'
 
 const IDS = ['a', 'b', 'c']
-const POLICY: Policy = { spendCapWei: 10n ** 18n, replaceAfterBlocks: 2, pollMs: 1_000 }
+const POLICY: Policy = { spendCapWei: 10n ** 18n, replaceAfterBlocks: REPLACE_AFTER_BLOCKS, pollMs: 1_000 }
 
 /** Something that happens to a relayer. `step` runs one step of one job, `round` three of each. */
 type Command =

@@ -2,8 +2,12 @@ import { createWalletClient, http } from 'viem'
 import { privateKeyToAccount } from 'viem/accounts'
 import { foundry } from 'viem/chains'
 import { afterAll, beforeAll, beforeEach, describe, expect, it } from 'vitest'
+import { createMetrics } from '../../src/ops/metrics.js'
+import { createOutboxMetrics } from '../../src/ops/outboxMetrics.js'
 import { toHex } from '../../src/registry/primitives/bytes.js'
 import { resume } from '../../src/relayer/job.js'
+import { REPLACE_AFTER_BLOCKS } from '../../src/relayer/machine.js'
+import { countOutcome } from '../../src/relayer/metrics.js'
 import { changeJob } from '../../src/relayer/store.js'
 import { type BridgeWorld, RELAYER_KEY, type SteppedRelayer, startBridgeWorld } from '../support/bridgeWorld.js'
 import { holdBlocks } from '../support/miner.js'
@@ -61,11 +65,11 @@ const useKeyElsewhere = async (nonce: number) => {
 }
 
 describe('an execution', () => {
-  it('outbids a spike of the base fee after two blocks without it', async () => {
+  it('outbids a spike of the base fee after REPLACE_AFTER_BLOCKS blocks without it', async () => {
     const relayer = await world.restart()
     const { guid, nonce, first } = await sendAndHold('spike', relayer)
     await world.hub.test.setNextBlockBaseFeePerGas({ baseFeePerGas: first.maxFeePerGas * 20n })
-    await mine(1)
+    await mine(REPLACE_AFTER_BLOCKS - 1)
     expect((await world.run(relayer)).sort()).toEqual(['execute waiting', 'verify waiting'])
     await mine(1)
     expect(await world.run(relayer)).toEqual(expect.arrayContaining(['execute replaced', 'execute sent']))
@@ -87,7 +91,7 @@ describe('an execution', () => {
     for (let round = 0; round < 14; round++) {
       await world.hub.test.dropTransaction({ hash: (await executeOf(guid)).txs.at(-1)!.hash })
       await world.hub.test.setNextBlockBaseFeePerGas({ baseFeePerGas: 1_000_000_000n })
-      await mine(2)
+      await mine(REPLACE_AFTER_BLOCKS)
       await world.run(relayer)
     }
     const { txs, nonce: kept } = await executeOf(guid)
@@ -105,12 +109,17 @@ describe('an execution', () => {
     await expectOnce(guid, relayer)
   })
 
-  it('is sent again when the mempool has dropped it', async () => {
-    const relayer = await world.restart()
+  it('is sent again, and counted as replaced, when the mempool has dropped it', async () => {
+    const { registry } = createMetrics()
+    const metrics = createOutboxMetrics(registry, () => {})
+    const relayer = await world.restart({ onOutcome: (row, outcome) => countOutcome(metrics, row, outcome) })
     const { guid, first } = await sendAndHold('dropped', relayer)
     await world.hub.test.dropTransaction({ hash: first.hash })
-    await mine(2)
+    await mine(REPLACE_AFTER_BLOCKS)
     expect(await world.run(relayer)).toEqual(expect.arrayContaining(['execute replaced', 'execute sent']))
+    expect(await registry.metrics()).toContain(
+      'clusterd_outbox_steps_total{network="mainnet",kind="execute",outcome="replaced"} 1',
+    )
     await expectOnce(guid, relayer)
   })
 
