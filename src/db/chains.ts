@@ -7,7 +7,9 @@ import { inTransaction } from './pg/pool.js'
 import { execute } from './pg/rows.js'
 import { type Plain, plain, prismaOf, stored } from './prisma.js'
 
-/** Number, label and checkpoint of a chain: blocks before `nextBlock`, whose parent is `parentHash`, are in the journal. */
+/**
+ * Number, label and checkpoint of a chain: blocks before `nextBlock`, whose parent is `parentHash`, are in the journal.
+ */
 export type ChainRow = Pick<Plain<Chain>, 'network' | 'chain' | 'label' | 'nextBlock' | 'parentHash' | 'halted'>
 
 const CHAIN_ROW = { network: true, chain: true, label: true, nextBlock: true, parentHash: true, halted: true } as const
@@ -131,8 +133,8 @@ export async function newestJournalledBlock(pool: pg.Pool, { network, chain }: C
 }
 
 /**
- * Moves a checkpoint back to an earlier block above which the journal holds nothing of this chain. Stored community payments
- * of the blocks above are dropped: indexing reads them again if the chain still has them.
+ * Moves a checkpoint back to an earlier block above which the journal holds nothing of this chain. Stored community
+ * payments of the blocks above are dropped: indexing reads them again if the chain still has them.
  */
 export async function rewindCheckpoint(pool: pg.Pool, row: ChainRow, to: Checkpoint): Promise<void> {
   const prisma = prismaOf(pool)

@@ -69,8 +69,8 @@ export interface SentPacket {
   /** How far the chain it was sent on believes it. */
   source: { isConfirmed: boolean; confirmations: Confirmations }
   /**
-   * The names it asks for, in order, canonical or as raw words in hex. Empty when the hub will refuse it as a whole, null when
-   * it asks for no name at all (a withdrawal).
+   * The names it asks for, in order, canonical or as raw words in hex. Empty when the hub will refuse it as a whole,
+   * null when it asks for no name at all (a withdrawal).
    */
   names: readonly string[] | null
   /** A payment that keeps to no quote of ours: it is never brought to the hub. */
@@ -124,7 +124,7 @@ export interface StatusInput {
   tracked: Tracked | null
 }
 
-export interface NameStatus {
+interface NameStatus {
   name: string
   outcome: Outcome | 'leading' | 'behind' | 'pending' | 'bridging'
 }
@@ -144,11 +144,13 @@ export interface StatusAnswer {
 const OF_OUTCOME: Record<Outcome, Status> = { won: 'finalized', lost: 'lost_bid', refused: 'invalid' }
 
 /**
- * The status of a registration transaction, on the hub or on another chain. The first name decides: the one with the lowest
- * log index, on another chain that of the first message that asks for a name. The hub's confirmed outcome is the answer even
- * while the source is unconfirmed. Of a transaction that did neither, the first payment for a community name decides.
+ * The status of a registration transaction, on the hub or on another chain. The first name decides: the one with the
+ * lowest log index, on another chain that of the first message that asks for a name. The hub's confirmed outcome is the
+ * answer even while the source is unconfirmed. Of a transaction that did neither, the first payment for a community
+ * name decides.
  *
- * An `invalid` that rests on `seen` alone holds only as long as the node remembers: the caller stores it as the verdict.
+ * An `invalid` that rests on `seen` alone holds only as long as the node remembers: the caller stores it as the
+ * verdict.
  */
 export function status(input: StatusInput): StatusAnswer {
   const packets = input.packets ?? []
@@ -170,8 +172,8 @@ function decidingPacket(packets: readonly SentPacket[]): SentPacket | null {
 }
 
 /**
- * Whether the hub's confirmed outcome is known whole. A message that asks for names has one bid a name; while a reader sees
- * fewer (rows on their way, a link that raised an alarm), nothing terminal is answered.
+ * Whether the hub's confirmed outcome is known whole. A message that asks for names has one bid a name; while a reader
+ * sees fewer (rows on their way, a link that raised an alarm), nothing terminal is answered.
  */
 const isDecided = (packet: SentPacket): packet is SentPacket & { hub: Extract<PacketOutcome, { state: 'journal' }> } =>
   packet.hub.state === 'journal' && packet.hub.bids.length === (packet.names?.length ?? 0)

@@ -6,14 +6,15 @@ import type { NonceJob } from '../../src/relayer/job.js'
 import type { JobStore } from '../../src/relayer/step.js'
 
 /**
- * A chain with one signer, its nodes' mempool and a database, in memory: what a relayer meets, reduced to what matters for
- * delivering once. For property tests of the relayer's machine, which can't put a real chain through thousands of histories.
+ * A chain with one signer, its nodes' mempool and a database, in memory: what a relayer meets, reduced to what matters
+ * for delivering once. For property tests of the relayer's machine, which can't put a real chain through thousands of
+ * histories.
  */
-export const MODEL_CONFIRMATIONS = 2
+const MODEL_CONFIRMATIONS = 2
 const GAS = 100_000n
 const CANCEL_GAS = 21_000n
 
-export interface ModelTx extends Fees {
+interface ModelTx extends Fees {
   id: string
   purpose: Purpose
   nonce: number
@@ -97,8 +98,9 @@ const payable = (model: Model, nonce: number): [Hex, ModelTx] | undefined =>
   [...model.pool].find(([, tx]) => tx.nonce === nonce && tx.maxFeePerGas >= model.baseFeeWei)
 
 /**
- * Takes unconfirmed blocks back and mines one more than that. What was in them returns to the mempool, or is lost. A block in
- * which others used the key stays: were it lost, its nonce would be a gap that nobody here fills (the relayer's nonce keeper does).
+ * Takes unconfirmed blocks back and mines one more than that. What was in them returns to the mempool, or is lost. A
+ * block in which others used the key stays: were it lost, its nonce would be a gap that nobody here fills (the
+ * relayer's nonce keeper does).
  */
 export function reorg(model: Model, depth: number, isLost: boolean): void {
   const firstFree = model.blocks.findLastIndex(({ foreign }) => foreign.length > 0) + 1

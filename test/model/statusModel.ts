@@ -15,8 +15,8 @@ import { holdBlocks } from '../support/miner.js'
 import { BASE_GAS_PRICE_WEI, type HubChain, openHubChain, type SignedTx } from './hubChain.js'
 
 /**
- * Status against a small model of its own: what is asked for is worked out from the chain's plain facts (where each transaction
- * is, in which order bids came) and from what was asked before, by none of the project's rules.
+ * Status against a small model of its own: what is asked for is worked out from the chain's plain facts (where each
+ * transaction is, in which order bids came) and from what was asked before, by none of the project's rules.
  */
 
 const CONFIRMATION_BLOCKS = 2
@@ -260,8 +260,8 @@ export interface ModelRun {
 }
 
 /**
- * Does commands in any order on a real chain and database, and holds every status against the model. Each run ends by confirming
- * all: what was mined is terminal then, and the owners are those of the contract.
+ * Does commands in any order on a real chain and database, and holds every status against the model. Each run ends by
+ * confirming all: what was mined is terminal then, and the owners are those of the contract.
  * @returns how often each command was done, and how many runs there were
  * @throws what fast-check throws: the shortest failing sequence it found, with its seed
  */

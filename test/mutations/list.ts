@@ -1,6 +1,7 @@
 /**
- * For each invariant of the design, builds that break it on purpose, and the tests that have to fail in them. `scripts/mutations.ts`
- * makes each in a copy of the tree. A change that no longer applies (its text is gone) stops the run: bring it up to date.
+ * For each invariant of the design, builds that break it on purpose, and the tests that have to fail in them.
+ * `scripts/mutations.ts` makes each in a copy of the tree. A change that no longer applies (its text is gone) stops the
+ * run: bring it up to date.
  */
 export interface Mutation {
   name: string

@@ -29,7 +29,7 @@ export interface Paid {
   payer: Keypair
 }
 
-export interface PayOptions {
+interface PayOptions {
   payer?: number
   /** A quote id of nobody's. */
   foreign?: boolean

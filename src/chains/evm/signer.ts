@@ -41,7 +41,7 @@ export interface NonceView {
   mined: Mined | null
 }
 
-export interface SignOrder {
+interface SignOrder {
   purpose: Purpose
   nonce: number
   gas: bigint

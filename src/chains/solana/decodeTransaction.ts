@@ -37,7 +37,7 @@ interface RawInstruction {
  * A payment in a transaction; the sequence is null where the logs were truncated and the transaction holds no other
  * hint.
  */
-export type SeenPayment = Omit<PaidQuote, 'sequence'> & { sequence: bigint | null }
+type SeenPayment = Omit<PaidQuote, 'sequence'> & { sequence: bigint | null }
 
 /** Actions of a successful transaction at the registrar. */
 export interface DecodedTransaction {
@@ -52,7 +52,7 @@ export interface DecodedTransaction {
   anomalies: string[]
 }
 
-export interface ClosedEvent {
+interface ClosedEvent {
   sequence: bigint
   quoteId: Buffer
 }

@@ -17,7 +17,7 @@ export interface PaymentKey {
 }
 
 /** A payment that a transaction closes; the rent goes to its payer, 32 bytes. */
-export type ClosedPayment = Pick<PaymentKey, 'quoteId'> & { payer: Uint8Array }
+type ClosedPayment = Pick<PaymentKey, 'quoteId'> & { payer: Uint8Array }
 
 /** A transaction in a block; `error` null when it succeeded. */
 export interface TxStatus {

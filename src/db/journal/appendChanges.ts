@@ -36,8 +36,8 @@ export interface MakeChanges {
 }
 
 /**
- * Makes changes that a wallet has signed for: judges them under the head's lock by the fold itself, and appends them to the
- * journal if all of them hold. One transaction.
+ * Makes changes that a wallet has signed for: judges them under the head's lock by the fold itself, and appends them to
+ * the journal if all of them hold. One transaction.
  */
 export const makeChanges = (pool: pg.Pool, request: MakeChanges): Promise<ChangesMade> =>
   whenCaughtUp(pool, request.network, (client, head) => makeIn(client, head, request))

@@ -30,7 +30,9 @@ interface Columns {
 
 const ENTRY = 'j.seq, j.kind, j.at_ms, j.public_first, j.public_count, j.actor, j.body, j.effects'
 
-/** Bounds of each order, from the position ($1), the floor ($2). A newest walk without a position starts at the head. */
+/**
+ * Bounds of each order, from the position ($1), the floor ($2). A newest walk without a position starts at the head.
+ */
 const RANGE = {
   oldest: 'j.seq >= greatest($1::int8, $2::int8)',
   newest: 'j.seq <= coalesce($1::int8, h.seq) AND j.seq >= $2::int8',
@@ -98,8 +100,8 @@ export async function readStretch(db: Queryable, network: Network, query: Stretc
   }
 }
 
-// sequence numbers have no gap and timestamps never fall, so a time is found by bisecting the primary key: some 30 probes
-// in one statement, whatever the size of the journal
+// sequence numbers have no gap and timestamps never fall, so a time is found by bisecting the primary key: some 30
+// probes in one statement, whatever the size of the journal
 const since = prepare<{ generation: number; headSeq: number; seq: number }>(
   'feed_since',
   (l) => `WITH RECURSIVE span(generation, head_seq, low, high) AS (

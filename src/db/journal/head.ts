@@ -58,7 +58,10 @@ export async function writeHead(client: pg.ClientBase, network: Network, head: H
   })
 }
 
-/** Remembers that the hub's confirmed head at start has been folded once in this generation, which the epoch's leader indexed. */
+/**
+ * Remembers that the hub's confirmed head at start has been folded once in this generation, which the epoch's leader
+ * indexed.
+ */
 export async function markCaughtUp(pool: pg.Pool, network: Network, epoch: number): Promise<void> {
   await pool.query(
     'UPDATE journal_heads SET caught_up = true WHERE network = $1 AND index_epoch = $2 AND NOT caught_up',

@@ -5,14 +5,15 @@ const PROBES = 4
 const MASK = BITS - 1
 
 /**
- * Which names and wallets have been written into a network's tables since its journal was empty: a Bloom filter of 8 MiB, so
- * that a first catch-up need not look for keys that are certainly new. It may take a new key for an old one (at 3 million
- * registrations one in a hundred), which is then looked for as ever; never an old one for new.
+ * Which names and wallets have been written into a network's tables since its journal was empty: a Bloom filter of 8
+ * MiB, so that a first catch-up need not look for keys that are certainly new. It may take a new key for an old one (at
+ * 3 million registrations one in a hundred), which is then looked for as ever; never an old one for new.
  */
 export interface WrittenKeys {
   /**
-   * Whether it knows every key behind this head. Rows change with the journal alone, so it does when the journal is empty,
-   * or stands where the last `written` left it; when anybody else has written, or a transaction of ours was lost, never again.
+   * Whether it knows every key behind this head. Rows change with the journal alone, so it does when the journal is
+   * empty, or stands where the last `written` left it; when anybody else has written, or a transaction of ours was
+   * lost, never again.
    */
   covers(head: Head): boolean
   /** False when the key has certainly not been written. Names and stored addresses (`keyOf`) never look alike. */
@@ -51,7 +52,10 @@ export function createWrittenKeys(): WrittenKeys {
   }
 }
 
-/** Visits the bits of a key, by double hashing (Kirsch and Mitzenmacher) of two FNV-like sums; stops where `visit` says no. */
+/**
+ * Visits the bits of a key, by double hashing (Kirsch and Mitzenmacher) of two FNV-like sums; stops where `visit` says
+ * no.
+ */
 function everyBit(key: string, visit: (bit: number) => boolean): boolean {
   let first = 0x811c9dc5
   let second = 0x9747b28c

@@ -99,7 +99,8 @@ test('loads owners, verified wallets and the smallest free cluster number with i
   const there = new Set(['taken', ...[1, 2, 3].map((n) => keyOf(wallet(n)))])
   expect(await load(keys, { written: { mayHold: (key) => there.has(key) } })).toEqual(slice)
   expect(await load(keys, { firstIds: firstClusterIds('testnet', keys) })).toEqual(slice)
-  // where wallets sign changes: their clusters, those that are named, the names held; a free number for the verified ones too
+  // where wallets sign changes: their clusters, those that are named, the names held; a free number for the verified
+  // ones too
   const clusterIds = new Set([keyOf(clusterId('testnet', wallet(2), 0)), keyOf(Buffer.alloc(32))])
   const signed = await load({ ...keys, actors: new Set([keyOf(wallet(1))]), clusterIds })
   expect(signed.clusterSerials).toEqual(new Map([[keyOf(clusterId('testnet', wallet(2), 0)), 10]]))

@@ -85,8 +85,8 @@ const addressOf = (key: string): Buffer => Buffer.from(key, 'latin1')
 
 /**
  * Looks for owned names, verified wallets and cluster ids, in one statement. While a young table has no statistics, the
- * planner may read all of it, once a batch, and keep that plan; so every probe is one of a single key (LATERAL ... LIMIT
- * 1), whose only cheap plan is the unique index, whatever the table's size.
+ * planner may read all of it, once a batch, and keep that plan; so every probe is one of a single key (LATERAL ...
+ * LIMIT 1), whose only cheap plan is the unique index, whatever the table's size.
  */
 async function probe(
   client: pg.ClientBase,
@@ -124,8 +124,8 @@ async function probe(
 }
 
 /**
- * Finds the smallest free cluster number, and its id, of wallets whose number 0 is taken. The ids taken by a creator are
- * those of 0 … k-1, so the first gap ends the search.
+ * Finds the smallest free cluster number, and its id, of wallets whose number 0 is taken. The ids taken by a creator
+ * are those of 0 … k-1, so the first gap ends the search.
  */
 async function findFreeIds(client: pg.ClientBase, slice: Required<Slice>, keys: readonly string[]): Promise<void> {
   const { network } = slice

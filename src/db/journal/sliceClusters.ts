@@ -5,8 +5,9 @@ import { NETWORK_CODE } from '../../registry/primitives/network.js'
 import { leaf } from '../pg/partitions.js'
 
 /**
- * Loads the clusters that a batch reads whole into its slice: those that are named by id, those where actors are verified,
- * those of privately verified wallets, those that hold the communities it is about. Nothing where there are none, as in nearly every batch of bids.
+ * Loads the clusters that a batch reads whole into its slice: those that are named by id, those where actors are
+ * verified, those of privately verified wallets, those that hold the communities it is about. Nothing where there are
+ * none, as in nearly every batch of bids.
  */
 export async function loadClusters(client: pg.ClientBase, slice: Slice, keys: Keys): Promise<void> {
   if (keys.clusterIds.size > 0) await findSerials(client, slice, [...keys.clusterIds])

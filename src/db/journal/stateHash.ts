@@ -5,8 +5,8 @@ import { NETWORK_CODE, type Network } from '../../registry/primitives/network.js
 import { leaf, type StateTable } from '../pg/partitions.js'
 
 /**
- * The columns that are state, a table, in primary-key order. Facts, tracked transactions, deliveries and sessions are not
- * state; of the journal, only what the fold computes is.
+ * The columns that are state, a table, in primary-key order. Facts, tracked transactions, deliveries and sessions are
+ * not state; of the journal, only what the fold computes is.
  */
 const STATE: readonly { table: StateTable; columns: string; order: string }[] = [
   { table: 'names', columns: 'network, seq, tx_key, name, cluster, outcome, updated_seq', order: 'seq' },

@@ -6,7 +6,7 @@ import { wordOf } from '../pg/codes.js'
 import { type Queryable, query, readRows } from '../pg/rows.js'
 
 /** A message of the bridge that a job carries. */
-export interface JobMessage {
+interface JobMessage {
   guid: Buffer
   /** The spoke that sent it. */
   chain: number

@@ -14,8 +14,8 @@ export interface ClaimPermission {
 }
 
 /**
- * The typed data (EIP-712) that the operator's key signs for `claimFor` of the airdrop distributor, in viem's form. It names
- * no amount: the tree does, and an index is paid once.
+ * The typed data (EIP-712) that the operator's key signs for `claimFor` of the airdrop distributor, in viem's form. It
+ * names no amount: the tree does, and an index is paid once.
  */
 export const claimPermissionTypedData = (permission: ClaimPermission) =>
   ({

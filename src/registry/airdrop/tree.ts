@@ -1,12 +1,12 @@
 import { keccak256 } from '../primitives/keccak.js'
 
 /**
- * The Merkle tree of an airdrop, node for node that of `@openzeppelin/merkle-tree`'s StandardMerkleTree over
- * `[uint256 index, bytes32 account, uint256 amount]`, built as a stream: its leaves come sorted (by a database), its nodes
- * leave as soon as they are known, and what is kept in between is a few nodes a level.
+ * The Merkle tree of an airdrop, node for node that of `@openzeppelin/merkle-tree`'s StandardMerkleTree over `[uint256
+ * index, bytes32 account, uint256 amount]`, built as a stream: its leaves come sorted (by a database), its nodes leave
+ * as soon as they are known, and what is kept in between is a few nodes a level.
  *
- * Nodes are numbered as in a heap: 0 is the root, 2n+1 and 2n+2 are below n, and of N leaves the last N positions hold the
- * leaves, the smallest hash last.
+ * Nodes are numbered as in a heap: 0 is the root, 2n+1 and 2n+2 are below n, and of N leaves the last N positions hold
+ * the leaves, the smallest hash last.
  */
 
 /**
@@ -51,7 +51,7 @@ export function proofPositions(position: number): number[] {
 }
 
 /** The node over two: the smaller hash comes first, so that a proof needs no sides (OpenZeppelin's `Hashes`). */
-export function pairHash(a: Buffer, b: Buffer): Buffer {
+function pairHash(a: Buffer, b: Buffer): Buffer {
   const isAscending = Buffer.compare(a, b) < 0
   pairInput.set(isAscending ? a : b, 0)
   pairInput.set(isAscending ? b : a, 32)
@@ -62,7 +62,10 @@ export function pairHash(a: Buffer, b: Buffer): Buffer {
 export const rootOfProof = (leaf: Buffer, proof: readonly Buffer[]): Buffer => proof.reduce(pairHash, leaf)
 
 export interface TreeBuilder {
-  /** The next leaf, in ascending order of hashes. Throws RangeError for one out of order, a repeated one, or one too many. */
+  /**
+   * The next leaf, in ascending order of hashes. Throws RangeError for one out of order, a repeated one, or one too
+   * many.
+   */
   add(leaf: Buffer): void
   /** The root, once every leaf is in. Throws before. */
   root(): Buffer

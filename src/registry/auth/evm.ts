@@ -19,8 +19,8 @@ export const parseEvmSignature = (text: string): Buffer | null => (SIGNATURE.tes
 const RECOVERY_BIT: Readonly<Record<number, number>> = { 0: 0, 1: 1, 27: 0, 28: 1 }
 
 /**
- * The account that signed a message. A signature with s in the upper half of the order is refused (EIP-2): each signature
- * has such a twin that anybody can make, and no wallet gives it.
+ * The account that signed a message. A signature with s in the upper half of the order is refused (EIP-2): each
+ * signature has such a twin that anybody can make, and no wallet gives it.
  * @param signature 65 bytes
  * @returns the address as `0x` and 40 hex digits in lower case, null where no account signed
  */

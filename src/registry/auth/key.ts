@@ -9,8 +9,8 @@ const hmac = (tokenKey: Uint8Array, input: string): Buffer => createHmac('sha256
 const inputOf = ({ type, text }: Wallet, signingDate: string): string => `${type}|${text}|${signingDate}`
 
 /**
- * The authentication key of a wallet and signing date: the same one whenever, and with whatever form of a signature, the
- * message is exchanged.
+ * The authentication key of a wallet and signing date: the same one whenever, and with whatever form of a signature,
+ * the message is exchanged.
  * @returns 43 characters of base64url
  */
 export const authKey = (tokenKey: Uint8Array, wallet: Wallet, signingDate: string): string =>
@@ -24,7 +24,9 @@ export const authKeyHash = (key: string): Buffer | null =>
 
 const NONCE_BYTES = 16
 
-/** The nonce of an address-bound message: nobody else can make a message that binds an address. @returns 32 hex digits */
+/**
+ * The nonce of an address-bound message: nobody else can make a message that binds an address. @returns 32 hex digits
+ */
 export const boundNonce = (tokenKey: Uint8Array, wallet: Wallet, signingDate: string): string =>
   hmac(tokenKey, `nonce|${inputOf(wallet, signingDate)}`)
     .subarray(0, NONCE_BYTES)

@@ -1,7 +1,7 @@
 /**
- * Solana's off-chain message envelope, which devices sign in place of a bare message (a bare one might be a transaction).
- * Versions 0 and 1 of the specification (Anza's proposal "Off-chain message signing", SRFC 38), and the short header
- * of the first implementations (`solana sign-offchain-message`, Ledger's Solana app before 1.8).
+ * Solana's off-chain message envelope, which devices sign in place of a bare message (a bare one might be a
+ * transaction). Versions 0 and 1 of the specification (Anza's proposal "Off-chain message signing", SRFC 38), and the
+ * short header of the first implementations (`solana sign-offchain-message`, Ledger's Solana app before 1.8).
  */
 
 /** Can't begin a transaction. */

@@ -1,4 +1,6 @@
-/** A message that left a spoke, with its packet and options from the endpoint's `PacketSent` in the same transaction. */
+/**
+ * A message that left a spoke, with its packet and options from the endpoint's `PacketSent` in the same transaction.
+ */
 export interface SentMessage {
   guid: Buffer
   /** The sender's word. */

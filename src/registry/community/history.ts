@@ -1,6 +1,8 @@
 import type { CommunityPrice, CommunityRules } from './rules.js'
 
-/** The rules of a community from some time on, until the next ones. A history is a list of them in the journal's order. */
+/**
+ * The rules of a community from some time on, until the next ones. A history is a list of them in the journal's order.
+ */
 export interface RulesVersion {
   /** The time of the journal's entry, ms. */
   atMs: number
@@ -35,8 +37,8 @@ export function rulesWithinGrace(history: readonly RulesVersion[], blockMs: numb
 }
 
 /**
- * The least that a payment in a block has to be: the lowest price in force from 30 min before the block on, in that token
- * of that network and for that recipient.
+ * The least that a payment in a block has to be: the lowest price in force from 30 min before the block on, in that
+ * token of that network and for that recipient.
  * @param blockMs the block's time, ms
  * @returns base units, null when no such price was asked
  */

@@ -16,7 +16,7 @@ export type QuoteVerdict = keyof typeof QUOTE_VERDICT
  * the journal.
  */
 export const PAYMENT_STATE = { seen: 0, confirmed: 1, done: 2 } as const
-export type PaymentState = keyof typeof PAYMENT_STATE
+type PaymentState = keyof typeof PAYMENT_STATE
 
 /** What a payment buys: a name on the hub, paid on Solana under a quote. */
 export interface NameTarget {

@@ -100,7 +100,9 @@ export function addressOfWord(word: Buffer): Buffer {
   return stored('evm', word.subarray(12))
 }
 
-/** A stored address as a bytes32: EVM left-padded with zeros, Solana its raw key, others the Keccak of the stored form. */
+/**
+ * A stored address as a bytes32: EVM left-padded with zeros, Solana its raw key, others the Keccak of the stored form.
+ */
 export function addressToWord(bytes: Uint8Array): Buffer {
   if (bytes[0] === OTHER_CODE) return keccak256(bytes)
   const word = Buffer.alloc(32)

@@ -2,8 +2,8 @@ import { createHash } from 'node:crypto'
 import { base58, base58xrp, bech32, bech32m } from '@scure/base'
 
 /**
- * Addresses of other chains, which are listed and never sign in. They are recognised by their form and checksum; types are
- * named as the published client names them.
+ * Addresses of other chains, which are listed and never sign in. They are recognised by their form and checksum; types
+ * are named as the published client names them.
  */
 export type OtherType =
   | `bitcoin-${'p2pkh' | 'p2sh' | 'p2wpkh' | 'p2wsh' | 'p2tr'}`

@@ -3,7 +3,7 @@
  * wallet is contacted only after its button is pressed.
  */
 
-export interface WalletAccount {
+interface WalletAccount {
   type: 'evm' | 'solana'
   /** Address in the service's answer form: EVM in lower case. */
   address: string
@@ -11,7 +11,7 @@ export interface WalletAccount {
   sign(message: string): Promise<string>
 }
 
-export interface EvmTransaction {
+interface EvmTransaction {
   chainId: number
   to: string
   data: string
@@ -19,13 +19,13 @@ export interface EvmTransaction {
   value: string
 }
 
-export interface EvmAccount extends WalletAccount {
+interface EvmAccount extends WalletAccount {
   type: 'evm'
   /** Switches to the chain and sends. @returns the transaction's hash */
   send(transaction: EvmTransaction): Promise<string>
 }
 
-export interface SolanaAccount extends WalletAccount {
+interface SolanaAccount extends WalletAccount {
   type: 'solana'
   /** Signs and sends a serialized transaction. @returns its signature in base58 */
   send(transaction: Uint8Array, isTestnet: boolean): Promise<string>
@@ -169,7 +169,7 @@ const hexOf = (bytes: Uint8Array): string =>
 const BASE58 = '123456789ABCDEFGHJKLMNPQRSTUVWXYZabcdefghijkmnopqrstuvwxyz'
 
 /** Encodes a signature's 64 bytes in base58. An own encoder, since the page has no bundler to include bs58. */
-export function base58(bytes: Uint8Array): string {
+function base58(bytes: Uint8Array): string {
   let value = 0n
   for (const byte of bytes) value = value * 256n + BigInt(byte)
   let text = ''

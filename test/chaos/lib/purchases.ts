@@ -42,7 +42,8 @@ async function purchasesOn({ reader, payments, label }: ChaosChain): Promise<Pur
 }
 
 /**
- * What is wrong between the chains and the statuses told: of the payments for a name one got it, all others were given back, once.
+ * What is wrong between the chains and the statuses told: of the payments for a name one got it, all others were given
+ * back, once.
  * @param isFirst no rewind has been: what was given back before one stays given back
  */
 export function purchaseBreaches(

@@ -33,8 +33,8 @@ interface Deed {
 }
 
 /**
- * Wallets that register from all chains, each with its own numbers out of the seed. Accounts are funded and the first one has a
- * community; call before any reorg.
+ * Wallets that register from all chains, each with its own numbers out of the seed. Accounts are funded and the first
+ * one has a community; call before any reorg.
  */
 export async function openWallets(world: ChaosWorld, seed: number): Promise<PrivateKeyAccount[]> {
   const { chains } = world
@@ -144,7 +144,7 @@ async function perform(
 }
 
 /** Uses a nonce up with a transfer to oneself. */
-export const cancel = (chain: ChaosChain, account: PrivateKeyAccount, nonce: number, ledger: Ledger): Promise<void> =>
+const cancel = (chain: ChaosChain, account: PrivateKeyAccount, nonce: number, ledger: Ledger): Promise<void> =>
   send(
     chain,
     account,
@@ -178,8 +178,8 @@ async function send(
 }
 
 /**
- * Leaves no transaction of a wallet waiting behind a nonce that a reorg freed: each such nonce is used up by a cancel, and the
- * end is waited for.
+ * Leaves no transaction of a wallet waiting behind a nonce that a reorg freed: each such nonce is used up by a cancel,
+ * and the end is waited for.
  */
 export async function settleWallets(
   { chains }: ChaosWorld,

@@ -28,7 +28,10 @@ export interface RewindReport {
   changed: Sample<{ name: string; from: string; to: string }>
   /** Clusters (ids) that vanish, or hold fewer or other names than before. */
   clusters: Sample<{ cluster: string; isGone: boolean }>
-  /** Signed changes that had an effect and have none any more: sequence numbers in the generation that ends, and what they were. */
+  /**
+   * Signed changes that had an effect and have none any more: sequence numbers in the generation that ends, and what
+   * they were.
+   */
   withoutEffect: Sample<{ seq: number; kind: EntryKind }>
   /** Verdicts on transactions that are worked out anew. */
   verdicts: number
@@ -38,7 +41,9 @@ export interface RewindReport {
   payments: number
   /** A hub's receipts, or a spoke's messages, that are dropped and come back if the chain has them. */
   messages: number
-  /** A spoke's messages that stay, since the hub has or may have taken them, though their source is read anew: guids. */
+  /**
+   * A spoke's messages that stay, since the hub has or may have taken them, though their source is read anew: guids.
+   */
   staying: Sample<{ guid: string }>
 }
 

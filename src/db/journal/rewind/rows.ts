@@ -7,8 +7,8 @@ import { leaf, type PartitionedTable } from '../../pg/partitions.js'
 import type { RewindTarget } from './index.js'
 
 /**
- * A replaced transaction is last seen before the one that took its nonce is mined: its verdict is dropped when it was seen so
- * long before the blocks that are taken back. A dropped verdict is worked out anew at the next poll.
+ * A replaced transaction is last seen before the one that took its nonce is mined: its verdict is dropped when it was
+ * seen so long before the blocks that are taken back. A dropped verdict is worked out anew at the next poll.
  */
 const REPLACED_WITHIN_MS = 86_400_000
 /** How stale `last_seen_ms` may be (rememberSighting), and our clock against the chain's. */
@@ -34,9 +34,9 @@ export async function switchTables(
 }
 
 /**
- * Takes back what the chain's blocks brought beside the journal: checkpoint, tail, messages, receipts, payments, verdicts. Deliveries,
- * nonces and delivered messages belong to no generation: none is lost, those that ended in a block that is taken back are
- * looked at again.
+ * Takes back what the chain's blocks brought beside the journal: checkpoint, tail, messages, receipts, payments,
+ * verdicts. Deliveries, nonces and delivered messages belong to no generation: none is lost, those that ended in a
+ * block that is taken back are looked at again.
  */
 export async function rewindRows(client: pg.ClientBase, target: RewindTarget): Promise<void> {
   const { row, block, parentHash } = target
@@ -82,8 +82,8 @@ export const verdictTimes = ({ parentMs }: RewindTarget): [mined: number, replac
 ]
 
 /**
- * Messages of a spoke that are read anew: parameters network, chain, block. Those that the hub has, or may have, taken stay as
- * they are, since the hub decides about them: their deliveries go on.
+ * Messages of a spoke that are read anew: parameters network, chain, block. Those that the hub has, or may have, taken
+ * stay as they are, since the hub decides about them: their deliveries go on.
  */
 export const vanishing = `m.network = $1 AND m.chain = $2 AND (m.block >= $3 OR NOT m.confirmed)
   AND NOT EXISTS (SELECT 1 FROM received r WHERE r.network = m.network AND r.guid = m.guid)
@@ -93,8 +93,8 @@ export const vanishing = `m.network = $1 AND m.chain = $2 AND (m.block >= $3 OR 
 export const staying = `m.network = $1 AND m.chain = $2 AND m.block >= $3 AND NOT (${vanishing})`
 
 /**
- * Deliveries that ended in a block of the chain that is taken back, or may have: parameters by `endedValues`. Where an end was seen
- * at once, its block isn't stored.
+ * Deliveries that ended in a block of the chain that is taken back, or may have: parameters by `endedValues`. Where an
+ * end was seen at once, its block isn't stored.
  */
 export const endedFrom = `j.network = $1 AND j.chain = $2 AND j.state = ${JOB_STATE.confirmed} AND (
   (j.included->>'block')::int8 >= $3
@@ -109,8 +109,8 @@ export const endedValues = ({ row, block, parentMs }: RewindTarget): unknown[] =
 ]
 
 /**
- * The relayer looks at them again: at the receipt of what it sent if it holds a nonce, else at the message. What is still
- * executed ends again; what isn't is sent again, at the same nonce while that is unused.
+ * The relayer looks at them again: at the receipt of what it sent if it holds a nonce, else at the message. What is
+ * still executed ends again; what isn't is sent again, at the same nonce while that is unused.
  */
 async function reopenDeliveries(client: pg.ClientBase, target: RewindTarget): Promise<void> {
   await client.query(
