@@ -6,12 +6,7 @@ import { evmStatus } from '../../src/api/status/evm.js'
 import type { CommunityPaymentRequest, EvmCommunityPayment } from '../../src/chains/chain.js'
 import { communityPaymentsAbi } from '../../src/chains/evm/contracts/index.js'
 import { makeCommunityChange } from '../../src/db/journal/appendChanges.js'
-import {
-  createPaymentJudge,
-  type JudgeOutcome,
-  type PaymentJudge,
-  type PaymentJudgeOptions,
-} from '../../src/indexer/payments/judge.js'
+import { type JudgeOutcome, PaymentJudge, type PaymentJudgeOptions } from '../../src/indexer/payments/judge.js'
 import { type CommunityRules, parseCommunityRules } from '../../src/registry/community/rules.js'
 import { receiptOf } from '../../src/testing/chains/receipt.js'
 import { MINIMUM_WEI, openChains, placeBids, startBridgeWorld } from '../support/bridgeWorld.js'
@@ -105,7 +100,7 @@ export async function startCommunityWorld(communities: readonly string[]) {
   }
 
   const judgeOf = (options: Partial<PaymentJudgeOptions> = {}): PaymentJudge =>
-    createPaymentJudge({ pool, network: 'mainnet', epoch: world.epochOf('index')!, ports: chains, ...options })
+    new PaymentJudge({ pool, network: 'mainnet', epoch: world.epochOf('index')!, ports: chains, ...options })
 
   /** Judges what is believed, as the index leader does. */
   async function judge(): Promise<JudgeOutcome> {

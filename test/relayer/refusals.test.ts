@@ -19,7 +19,7 @@ import { positionsOfRefused } from '../../src/db/outbox/refusals.js'
 import { openJobs } from '../../src/db/outbox/stats.js'
 import { inTransaction } from '../../src/db/pg/pool.js'
 import { rewindPoint } from '../../src/indexer/evm/rewindPoint.js'
-import { createPaymentJudge } from '../../src/indexer/payments/judge.js'
+import { PaymentJudge } from '../../src/indexer/payments/judge.js'
 import { parseCommunityRules } from '../../src/registry/community/rules.js'
 import type { CommunityChange } from '../../src/registry/journal/communityChange.js'
 import type { CommunityNameTarget } from '../../src/registry/payment/payment.js'
@@ -98,7 +98,7 @@ async function pay(name: string, { by = 0, amount = PRICE, inTokens = false } = 
 }
 
 const judge = () =>
-  createPaymentJudge({
+  new PaymentJudge({
     ...{ pool: world.bridge.pool, network: 'mainnet', ports: [] },
     epoch: world.bridge.epochOf('index')!,
   }).step()

@@ -5,17 +5,10 @@ import { ENTRY_KIND, type Entry } from '../../registry/journal/entry.js'
 import { JOB_KIND, JOB_STATE } from '../../registry/outbox.js'
 import { PAYMENT_KIND, PAYMENT_STATE, type StoredPayment } from '../../registry/payment/payment.js'
 import type { Network } from '../../registry/primitives/network.js'
-import { codeList } from '../pg/codes.js'
+import { REFUSAL_HAS_LEFT, UNSENT } from '../payments/refused.js'
 import { leaf } from '../pg/partitions.js'
 import { execute, query } from '../pg/rows.js'
 import { insertJobs } from './jobs.js'
-
-/** Condition on a job `j`: nothing signed is under way, and nothing was done. */
-export const UNSENT = `j.state IN (${codeList(JOB_STATE, 'queued', 'parked')}) AND j.nonce IS NULL`
-
-/** Condition on a payment `p`: its refusal was sent, or is done. */
-export const REFUSAL_HAS_LEFT = `EXISTS (SELECT FROM jobs j WHERE j.network = p.network AND j.subject = p.id AND j.kind = ${JOB_KIND.refuse}
-  AND NOT (${UNSENT}))`
 
 type PaymentKey = Pick<StoredPayment, 'chain' | 'id'>
 

@@ -8,8 +8,8 @@ import {
   type StoredPayment,
 } from '../../registry/payment/payment.js'
 import type { Network } from '../../registry/primitives/network.js'
-import { REFUSAL_HAS_LEFT } from '../outbox/refusals.js'
 import { type Queryable, query } from '../pg/rows.js'
+import { REFUSAL_HAS_LEFT } from './refused.js'
 import { PAYMENT_COLUMNS, type PaymentRow, paymentOf } from './rows.js'
 
 /**

@@ -20,49 +20,36 @@ import type { Entry } from '../../registry/journal/entry.js'
 import { keyOf, txKey } from '../../registry/primitives/bytes.js'
 import type { Network } from '../../registry/primitives/network.js'
 
-/** Payments taken in one step: a batch holds the journal's head for some milliseconds. */
+/** Payments of one step: appending a batch holds the journal's head for some milliseconds. */
 const BATCH = 100
-/** Payers that are asked about beside one another: each may take twenty questions. */
+/** Payers that are asked about at once: each may take twenty questions. */
 const READS_AT_ONCE = 8
-/**
- * Pauses before a payment whose payer can't be asked about is looked at again, by how often that failed; the last one
- * stays.
- */
+/** Pauses after a chain could not be asked about a payer, by the number of failures; the last one stays. */
 const PAUSES_MS = [1_000, 2_000, 5_000, 10_000, 30_000]
 
 export type JudgeOutcome =
-  /** So many went into the journal; the fold has judged them. `waiting`: those that can't be judged yet. */
+  /** `payments`: appended to the journal and judged by the fold. `waiting`: not to be judged yet. */
   | { kind: 'entered'; payments: number; waiting: number }
-  /** None could: a chain that has to be asked about their payers is away. */
+  /** A chain that has to be asked about the payers is away. */
   | { kind: 'waiting'; waiting: number }
-  /** The network has not been caught up: names may be taken by what is not known yet. */
+  /** The network has not caught up: names may be taken by entries still to come. */
   | { kind: 'catching_up' }
   | { kind: 'idle' }
 
-/** What waits because a chain can't be asked. */
-export interface JudgeState {
+/** The payments that wait because a chain can't be asked. */
+interface JudgeState {
   waiting: number
-  /** Since when the first of them does, ms; null for none. */
+  /** Start of the longest wait, ms; null for none. */
   sinceMs: number | null
-  /** Why, as the last attempt was told. */
+  /** Error of the last attempt. */
   reason: string | null
-}
-
-export interface PaymentJudge {
-  readonly state: JudgeState
-  /**
-   * Takes believed payments for community names, oldest first, reads what is needed to judge them, and enters them into
-   * the journal. One step, without timers. A payment whose payer can't be asked about delays no other.
-   * @throws LostLeadershipError, or an error of the database; the next step goes on
-   */
-  step(): Promise<JudgeOutcome>
 }
 
 export interface PaymentJudgeOptions {
   pool: pg.Pool
   network: Network
   epoch: number
-  /** The network's chains, where balances are asked for. */
+  /** The network's chains, where balances are read. */
   ports: readonly BalancePort[]
   nowMs?: () => number
 }
@@ -75,75 +62,89 @@ interface Stuck {
   sinceMs: number
 }
 
-/** A payment and the requirements that its payer was found to meet, or not. */
+/** A payment, and whether its payer meets the requirements. */
 interface Read {
   payment: OpenPayment
-  /** Of the rules in force at its block; null where there were none. */
+  /** Hash of the requirements in force at the payment's block; null where there were no rules. */
   hash: Buffer | null
   isMet: boolean
 }
 
-export function createPaymentJudge(options: PaymentJudgeOptions): PaymentJudge {
-  const { pool, network, ports, nowMs = Date.now } = options
-  const stuck = new Map<string, Stuck>()
-  const state: JudgeState = { waiting: 0, sinceMs: null, reason: null }
+/** Appends a network's confirmed payments for community names to the journal, whose fold judges them. */
+export class PaymentJudge {
+  readonly state: JudgeState = { waiting: 0, sinceMs: null, reason: null }
+  readonly #options: PaymentJudgeOptions
+  readonly #nowMs: () => number
+  readonly #stuck = new Map<string, Stuck>()
 
-  const read = async (payment: OpenPayment, rules: RulesOf): Promise<Read | null> => {
-    const asked = requirementsOf(payment, rules)
-    if (!asked) return { payment, hash: null, isMet: false }
-    const hash = requirementsHash(asked)
+  constructor(options: PaymentJudgeOptions) {
+    this.#options = options
+    this.#nowMs = options.nowMs ?? Date.now
+  }
+
+  /**
+   * Reads the judgement's inputs of confirmed payments, oldest first, and appends those payments to the journal. One
+   * step, without timers. A payment whose payer can't be asked about delays no other.
+   * @throws LostLeadershipError, or an error of the database; the next step goes on
+   */
+  async step(): Promise<JudgeOutcome> {
+    const { pool, network } = this.#options
+    if (!(await readHead(pool, network)).caughtUp) return { kind: 'catching_up' }
+    const nowMs = this.#nowMs()
+    const resting = [...this.#stuck.values()].filter(({ nextMs }) => nextMs > nowMs).map(({ id }) => id)
+    const open = await openCommunityPayments(pool, network, BATCH, resting)
+    this.#forgetGone(resting, open)
+    const rules = await rulesOf(pool, network, open)
+    const queue = new PQueue({ concurrency: READS_AT_ONCE })
+    const all = await queue.addAll(open.map((payment) => () => this.#read(payment, rules)))
+    const reads = all.filter((one) => one !== null)
+    const payments = reads.length > 0 ? await enter(this.#options, reads) : 0
+    for (const { payment } of reads) this.#stuck.delete(keyOf(payment.id))
+    return this.#outcome(payments)
+  }
+
+  async #read(payment: OpenPayment, rules: RulesOf): Promise<Read | null> {
+    const { pool, network, ports } = this.#options
+    const requirements = requirementsOf(payment, rules)
+    if (!requirements) return { payment, hash: null, isMet: false }
+    const hash = requirementsHash(requirements)
     if (payment.isRefused) return { payment, hash, isMet: false }
     try {
       const wallet = await readRequirementInputs({
-        wallet: payment.payer,
-        requirements: asked,
-        ports,
+        ...{ wallet: payment.payer, requirements, ports },
         verifiedIn: (names) => verifiedInClusters(pool, network, payment.payer, names),
       })
-      return { payment, hash, isMet: areRequirementsMet(asked, wallet) }
+      return { payment, hash, isMet: areRequirementsMet(requirements, wallet) }
     } catch (error) {
       if (!(error instanceof ChainUnavailableError)) throw error
-      postpone(payment.id, error.message)
+      this.#postpone(payment.id, error.message)
       return null
     }
   }
 
-  const postpone = (id: Buffer, reason: string): void => {
-    const before = stuck.get(keyOf(id))
+  #postpone(id: Buffer, reason: string): void {
+    const nowMs = this.#nowMs()
+    const before = this.#stuck.get(keyOf(id))
     const failures = (before?.failures ?? 0) + 1
     const pauseMs = PAUSES_MS[Math.min(failures, PAUSES_MS.length) - 1]!
-    stuck.set(keyOf(id), { id, failures, nextMs: nowMs() + pauseMs, sinceMs: before?.sinceMs ?? nowMs() })
-    state.reason = reason
+    this.#stuck.set(keyOf(id), { id, failures, nextMs: nowMs + pauseMs, sinceMs: before?.sinceMs ?? nowMs })
+    this.state.reason = reason
   }
 
-  const step = async (): Promise<JudgeOutcome> => {
-    if (!(await readHead(pool, network)).caughtUp) return { kind: 'catching_up' }
-    const resting = [...stuck.values()].filter(({ nextMs }) => nextMs > nowMs()).map(({ id }) => id)
-    const open = await openCommunityPayments(pool, network, BATCH, resting)
-    forget(resting, open)
-    const rules = await rulesOf(pool, network, open)
-    const queue = new PQueue({ concurrency: READS_AT_ONCE })
-    const reads = (await queue.addAll(open.map((payment) => () => read(payment, rules)))).filter((one) => one !== null)
-    const payments = reads.length > 0 ? await enter(options, reads) : 0
-    for (const { payment } of reads) stuck.delete(keyOf(payment.id))
-    settle()
-    if (payments > 0) return { kind: 'entered', payments, waiting: stuck.size }
-    return stuck.size > 0 ? { kind: 'waiting', waiting: stuck.size } : { kind: 'idle' }
-  }
-
-  /** Those that nobody waits for any more: a rewind took them back. */
-  const forget = (resting: readonly Buffer[], open: readonly OpenPayment[]): void => {
+  /** A rewind may have taken waiting payments back. */
+  #forgetGone(resting: readonly Buffer[], open: readonly OpenPayment[]): void {
     const known = new Set([...resting, ...open.map(({ id }) => id)].map(keyOf))
-    for (const key of stuck.keys()) if (!known.has(key)) stuck.delete(key)
+    for (const key of this.#stuck.keys()) if (!known.has(key)) this.#stuck.delete(key)
   }
 
-  const settle = (): void => {
-    state.waiting = stuck.size
-    state.sinceMs = stuck.size > 0 ? Math.min(...[...stuck.values()].map(({ sinceMs }) => sinceMs)) : null
-    if (stuck.size === 0) state.reason = null
+  #outcome(payments: number): JudgeOutcome {
+    const waiting = this.#stuck.size
+    this.state.waiting = waiting
+    this.state.sinceMs = waiting > 0 ? Math.min(...[...this.#stuck.values()].map(({ sinceMs }) => sinceMs)) : null
+    if (waiting === 0) this.state.reason = null
+    if (payments > 0) return { kind: 'entered', payments, waiting }
+    return waiting > 0 ? { kind: 'waiting', waiting } : { kind: 'idle' }
   }
-
-  return { state, step }
 }
 
 type RulesOf = ReadonlyMap<string, readonly RulesVersion[]>
@@ -163,7 +164,7 @@ async function rulesOf(
   return readRules(db, network, generation, since)
 }
 
-/** What was asked of a payer at the time of the block; null where there was no community. */
+/** Requirements in force at the payment's block; null where there was no community. */
 function requirementsOf(
   { communityName, paidMs }: OpenPayment,
   rules: RulesOf,
@@ -173,9 +174,9 @@ function requirementsOf(
 }
 
 /**
- * Appends what was read, marks it, and queues what bought nothing to be given back, in one transaction. Behind the
- * head's lock the rules are read again: where they were set meanwhile, the payment is left for the next step.
- * @returns how many
+ * In one transaction: appends the entries, marks the payments, queues refusals. The rules are read again under the
+ * head's lock; where they changed, the payment waits for the next step.
+ * @returns how many payments were appended
  */
 async function enter(
   { pool, network, epoch, nowMs = Date.now }: PaymentJudgeOptions,

@@ -2,7 +2,7 @@ import type { BalancePort } from '../../chains/requirementInputs.js'
 import type { LeaderContext } from '../../ops/context.js'
 import type { Notify } from '../../ops/notify.js'
 import type { Worker } from '../../ops/worker.js'
-import { createPaymentJudge } from './judge.js'
+import { PaymentJudge } from './judge.js'
 
 /** Age from which a waiting payment raises an alarm: a refund is possible only while the payment is held. */
 const ALARM_AFTER_MS = 5 * 60_000
@@ -18,7 +18,7 @@ export interface PaymentJudgeSources {
 /** Decides a network's payments for community names. */
 export function paymentJudgeWorker(ctx: LeaderContext, { ports, notify, pollMs }: PaymentJudgeSources): Worker {
   const { pool, network, epoch, log, metrics } = ctx
-  const judge = createPaymentJudge({ pool, network, epoch, ports })
+  const judge = new PaymentJudge({ pool, network, epoch, ports })
   let isAlarmed = false
   return {
     ...{ name: 'the payments of communities', fields: { network }, notify, pollMs },

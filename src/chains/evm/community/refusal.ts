@@ -6,27 +6,27 @@ import type { Call } from '../../rpc/evm.js'
 import type { BridgeCall } from '../bridge/calls.js'
 import { communityPaymentsAbi } from '../contracts/index.js'
 
-/** A payment for a community name that is given back. */
+/** A payment for a community name that is refunded. */
 export interface PaymentToRefuse {
   /** The payments contract's id. */
   paymentId: Buffer
-  /** Its block and the words of its name; null where a rewind has taken it back. */
+  /** Block and words of the payment; null where a rewind has taken it back. */
   made: { block: number; community: Buffer; name: Buffer } | null
 }
 
-/** What a payments contract has done with a payment. `released`: it is its recipient's, nobody can give it back. */
+/** State of a payment at its contract. `released`: the recipient owns the money, and nobody can refund it. */
 export type HeldState = 'held' | 'refused' | 'released'
 
-/** `CommunityPayments.refuse`: the payer may fetch its money. Only the relayer may, while the payment is held. */
+/** `CommunityPayments.refuse` lets the payer withdraw. Only the relayer may call it, while the payment is held. */
 export const refuseCall = (payments: Hex, { paymentId }: PaymentToRefuse): BridgeCall => ({
   to: payments,
   data: encodeFunctionData({ abi: communityPaymentsAbi, functionName: 'refuse', args: [toHex(paymentId)] }),
 })
 
 /**
- * Asks the contract, as of a block, what it has done with a payment. A payment that is neither held nor keeps its name
- * from others has been refused; one that still keeps it has been released.
- * @throws RpcError transient where the block is older than the payment: nothing is known of it there
+ * Reads a payment's state as of a block. held → `held`; not held and name free → `refused`; not held and name taken →
+ * `released`.
+ * @throws RpcError transient where the block is older than the payment
  */
 export async function readHeldState(
   call: Call,
