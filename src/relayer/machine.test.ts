@@ -1,7 +1,7 @@
 import { describe, expect, it } from 'vitest'
 import type { Mined } from '../chains/evm/signer.js'
 import type { NonceTx } from '../registry/outbox.js'
-import { type NonceJob, newJob, park, resume, retry } from './job.js'
+import { type NonceJob, newJob } from './job.js'
 import { type Action, apply, type Policy, REPLACE_AFTER_BLOCKS, type Seen } from './machine.js'
 import { planNonceJob } from './nonce.js'
 
@@ -330,30 +330,5 @@ describe('apply', () => {
       spentWei: 501n,
       reason: null,
     })
-  })
-})
-
-describe('the operator', () => {
-  it('parks what holds no nonce at once, the rest after a cancel', () => {
-    expect(park(queued)).toMatchObject({ state: 'parked', reason: 'operator' })
-    expect(park(sent)).toMatchObject({ state: 'sent', nonce: 3, release: 'operator' })
-    const done: NonceJob = { ...sent, state: 'confirmed' }
-    expect(park(done)).toBe(done)
-    expect(park(park(queued))).toEqual(park(queued))
-  })
-
-  it('resumes with what was spent, retries without', () => {
-    const stopped = park({ ...queued, failures: 4, spentWei: 9n, nextMs: 5 })
-    expect(resume(stopped)).toMatchObject({ state: 'queued', failures: 4, spentWei: 9n, reason: null })
-    expect(retry(stopped)).toEqual(queued)
-    expect(retry({ ...sent, failures: 4, nextMs: 99 })).toEqual(sent)
-    const done: NonceJob = { ...sent, state: 'confirmed' }
-    expect(retry(done)).toBe(done)
-  })
-
-  it('takes a park back as long as no cancel is out, else goes on at another nonce', () => {
-    expect(resume(park(sent)).release).toBeNull()
-    expect(resume({ ...cancelling, release: 'operator' }).release).toBe('queue')
-    expect(resume({ ...old, release: 'permanent_error' }).release).toBe('permanent_error')
   })
 })
