@@ -108,7 +108,7 @@ CREATE TABLE "wallets" (
 ) PARTITION BY LIST ("network");
 -- a verified wallet belongs to at most one cluster
 CREATE UNIQUE INDEX "wallets_verified_key" ON "wallets" ("network", "address") WHERE "verified";
--- look-ups of unverified mentions; costs a registration nothing
+-- look-ups of unverified wallets; a registration writes none
 CREATE INDEX "wallets_unverified_idx" ON "wallets" ("network", "address") WHERE NOT "verified";
 CREATE TABLE "wallets_mainnet" PARTITION OF "wallets" FOR VALUES IN (0);
 CREATE TABLE "wallets_testnet" PARTITION OF "wallets" FOR VALUES IN (1);
@@ -152,7 +152,7 @@ CREATE TABLE "tracked_txs" (
   CONSTRAINT "tracked_txs_pkey" PRIMARY KEY ("network", "hash")
 );
 
--- Communities. What one asks is the history of its configurations: their rules stand in the journal's bodies.
+-- Configurations of communities; the bodies of their journal entries hold the rules.
 
 CREATE TABLE "communities" (
   "network" SMALLINT NOT NULL,
@@ -163,26 +163,26 @@ CREATE TABLE "communities" (
 CREATE TABLE "communities_mainnet" PARTITION OF "communities" FOR VALUES IN (0);
 CREATE TABLE "communities_testnet" PARTITION OF "communities" FOR VALUES IN (1);
 
--- Names below communities. Each belongs to a wallet, whatever cluster that is in; "assigned" is the cluster that got it
--- by a claim.
+-- Names below communities. Each belongs to a wallet, whatever cluster that is in; "assigned" is the cluster that got the
+-- name by a claim.
 CREATE TABLE "community_names" (
   "network" SMALLINT NOT NULL,
   "community" TEXT COLLATE "C" NOT NULL,
   "name" TEXT COLLATE "C" NOT NULL,
   "address" BYTEA NOT NULL,
-  -- the owner had a hand in it: false where an owner of the community registered it for somebody else
+  -- the owner took part; false where an owner of the community registered the name for somebody else
   "verified" BOOLEAN NOT NULL,
   "assigned" BIGINT,
   "seq" BIGINT NOT NULL,
   CONSTRAINT "community_names_pkey" PRIMARY KEY ("network", "community", "name")
 ) PARTITION BY LIST ("network");
 CREATE INDEX "community_names_network_address_seq_idx" ON "community_names" ("network", "address", "seq");
--- once a bundle and community
+-- one assigned name per bundle and community
 CREATE UNIQUE INDEX "community_names_assigned_key" ON "community_names" ("network", "community", "assigned") WHERE "assigned" IS NOT NULL;
 CREATE TABLE "community_names_mainnet" PARTITION OF "community_names" FOR VALUES IN (0);
 CREATE TABLE "community_names_testnet" PARTITION OF "community_names" FOR VALUES IN (1);
 
--- Messages over the bridge: what spokes sent, what the hub has taken. They serve status and the relayer; none is state.
+-- Messages over the bridge that spokes sent and the hub received. They serve status and the relayer; none is state.
 
 CREATE TABLE "messages" (
   "network" SMALLINT NOT NULL,
@@ -203,7 +203,7 @@ CREATE TABLE "messages" (
 CREATE INDEX "messages_network_tx_hash_idx" ON "messages" ("network", "tx_hash");
 -- the tail of a spoke, dropped and written anew as its blocks come and go
 CREATE INDEX "messages_unconfirmed_idx" ON "messages" ("network", "chain", "block") WHERE NOT "confirmed";
--- messages that the hub has not taken for good yet: the relayer looks at these alone, however many there ever were
+-- the few messages that the hub has not received in a confirmed block, which the relayer looks at
 CREATE INDEX "messages_open_idx" ON "messages" ("network", "sent_ms") WHERE "confirmed" AND NOT "settled";
 
 CREATE TABLE "received" (
@@ -319,7 +319,7 @@ CREATE TABLE "payment_cursors" (
   CONSTRAINT "payment_cursors_pkey" PRIMARY KEY ("network", "chain")
 );
 
--- Wallets that proved themselves. Not state of the registry: a session is in no journal and belongs to no network.
+-- Sessions of signed-in wallets. A session is no state of the registry and belongs to no network.
 
 CREATE TABLE "sessions" (
   "key_hash" BYTEA NOT NULL,
@@ -331,13 +331,12 @@ CREATE TABLE "sessions" (
   "revoked_ms" BIGINT,
   CONSTRAINT "sessions_pkey" PRIMARY KEY ("key_hash")
 );
--- by what was signed, never by the signature's bytes, of which there are several forms
+-- keyed by the signed message, since a signature has several forms
 CREATE UNIQUE INDEX "sessions_wallet_signing_ms_key" ON "sessions" ("wallet", "signing_ms");
 -- for sweeping
 CREATE INDEX "sessions_expires_ms_idx" ON "sessions" ("expires_ms");
 
--- Shares of wallets that were generated here, encrypted. Not state of the registry: what a share belongs to outlives a
--- rewind.
+-- Encrypted shares of generated wallets. Shares are no state of the registry and outlive a rewind.
 
 CREATE TABLE "wallet_shares" (
   "network" SMALLINT NOT NULL,
@@ -349,8 +348,8 @@ CREATE TABLE "wallet_shares" (
   CONSTRAINT "wallet_shares_pkey" PRIMARY KEY ("network", "address")
 );
 
--- Airdrops: who gets what of a token, as an operator loaded it, the pages of its tree, and what was claimed on chain.
--- None is state of the registry: it outlives a rewind.
+-- Airdrops as operators loaded them: allocations, pages of the tree, and claims on chain. None is state of the registry;
+-- all outlive a rewind.
 
 CREATE TABLE "airdrops" (
   "network" SMALLINT NOT NULL,
@@ -370,8 +369,7 @@ CREATE TABLE "airdrops" (
   "state" SMALLINT NOT NULL,
   "created_ms" BIGINT NOT NULL,
   CONSTRAINT "airdrops_pkey" PRIMARY KEY ("network", "airdrop"),
-  -- a distributor (open 1, ended 2) comes with all that is needed to watch it; without one there is nothing to watch
-  -- (loaded 0)
+  -- loaded (0) without a distributor; open (1) and ended (2) with everything needed to watch one
   CONSTRAINT "airdrops_state_check" CHECK (
     ("state" = 0 AND "distributor" IS NULL AND "next_block" IS NULL) OR
     ("state" IN (1, 2) AND "distributor" IS NOT NULL AND "token" IS NOT NULL AND "ends_at_s" IS NOT NULL
@@ -379,7 +377,7 @@ CREATE TABLE "airdrops" (
 );
 CREATE UNIQUE INDEX "airdrops_network_community_key" ON "airdrops" ("network", "community");
 
--- Looked up by account alone, and laid down in that order; an account stands in a file once.
+-- Looked up by account alone, and written in that order; a file names an account once.
 CREATE TABLE "airdrop_allocations" (
   "network" SMALLINT NOT NULL,
   "airdrop" INTEGER NOT NULL,
@@ -390,8 +388,7 @@ CREATE TABLE "airdrop_allocations" (
   CONSTRAINT "airdrop_allocations_pkey" PRIMARY KEY ("network", "airdrop", "account")
 );
 
--- 1,984 bytes of hashes a full page: with these columns before it a row just stays below what PostgreSQL moves out of
--- line.
+-- A full page has 1,984 bytes of hashes, so that a row stays just below what PostgreSQL moves out of line.
 CREATE TABLE "airdrop_pages" (
   "network" SMALLINT NOT NULL,
   "airdrop" INTEGER NOT NULL,
