@@ -3,7 +3,7 @@ import type { Network } from './primitives/network.js'
 type Hex = `0x${string}`
 
 /**
- * What a job does, by its number in the database (never renumber). `verify` and `execute` carry a message of the bridge
+ * Kinds of jobs by their number in the database (never renumber). `verify` and `execute` carry a message of the bridge
  * and `deliver` carries a payment on Solana to the hub. `settle` keeps a Solana payment whose name was won, `refund`
  * pays it back otherwise. `refuse` hands a payment for a community name back to its payer, on the chain where it was
  * made. `noop` uses up a nonce that nothing holds, so that the transactions behind it can be mined.
@@ -78,7 +78,7 @@ export interface JobProgress<Tx extends JobTx = JobTx> {
   id: string
   kind: JobKind
   state: JobState
-  /** What the call is given, wei; 0 on Solana. */
+  /** Value of the call, wei; 0 on Solana. */
   valueWei: bigint
   /** Null where the job holds no nonce, as on Solana. */
   nonce: number | null
@@ -100,7 +100,7 @@ export interface JobProgress<Tx extends JobTx = JobTx> {
   release: 'queue' | ParkReason | null
 }
 
-/** One transaction's worth of work of the relayer, stored until it ends. */
+/** Work of the relayer for one transaction, stored until it ends. */
 export interface Job<Tx extends JobTx = JobTx> extends JobProgress<Tx> {
   network: Network
   /** Number of the chain on which the job is done. */

@@ -4,7 +4,7 @@ import { type BlockhashJob, hasEnded } from './job.js'
 import type { Event } from './machine.js'
 
 /**
- * What a cluster shows of a signed transaction. The height is read before the status, else one that lands between looks
+ * A cluster's view of a signed transaction. The height is read before the status, else one that lands between looks
  * lost.
  */
 export interface BlockhashSeen {
@@ -25,7 +25,7 @@ export type BlockhashAction =
   | { do: 'broadcast'; tx: BlockhashTx }
   | { do: 'record'; event: Event<BlockhashTx> }
 
-/** What to do next about a job whose transaction is valid until its blockhash expires. */
+/** The next action for a job whose transaction is valid until its blockhash expires. */
 export function planBlockhashJob(job: BlockhashJob, { height, status, payment }: BlockhashSeen): BlockhashAction {
   if (hasEnded(job)) return { do: 'wait' }
   if (job.state === 'queued') return payment ? planByPayment(job, payment) : { do: 'look' }

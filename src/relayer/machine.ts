@@ -20,11 +20,11 @@ import { parked } from './job.js'
  */
 export interface Moment {
   nowMs: number
-  /** In [0, 1), for the jitter. */
+  /** Random number in [0, 1), for the jitter. */
   random: number
 }
 
-/** What an EVM chain shows of a job. */
+/** An EVM chain's view of a job. */
 export interface Seen extends NonceView, Moment {
   /** Every node was asked for each of the job's transactions. */
   hasSearched: boolean

@@ -18,7 +18,7 @@ export function countOutcome(
   if (!UNCOUNTED.has(outcome)) metrics.steps.inc({ network, kind, outcome })
 }
 
-/** What a process that leads a network's outbox knows of it. */
+/** State of a network's outbox in the process that leads it. */
 export interface OutboxState {
   network: Network
   relayers: readonly RelayerState[]

@@ -4,7 +4,7 @@ import type { NonceTx, Purpose } from '../registry/outbox.js'
 import { hasEnded, type NonceJob } from './job.js'
 import type { Action, Event, Policy, Seen, WaitReason } from './machine.js'
 
-/** What to do next about a job whose transactions share a nonce. */
+/** The next action for a job whose transactions share a nonce. */
 export function planNonceJob(job: NonceJob, seen: Seen, policy: Policy): Action {
   if (hasEnded(job)) return { do: 'rest' }
   if (job.nonce === null) return planQueued(job, seen, policy)

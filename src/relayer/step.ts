@@ -6,7 +6,7 @@ import { hasEnded, type NonceJob } from './job.js'
 import { type Action, apply, type Event, type Policy, type Seen, type WaitReason } from './machine.js'
 import { planNonceJob } from './nonce.js'
 
-/** What a step needs of the database. Both compare versions and give false when the job has changed. */
+/** The database of a step. Both methods compare versions and give false when the job has changed. */
 export interface JobStore {
   save(after: NonceJob): Promise<boolean>
   /** Takes the signer's next nonce and stores what `build` makes with it, in one transaction or not at all. */
@@ -15,7 +15,7 @@ export interface JobStore {
 
 export interface Clock {
   nowMs(): number
-  /** In [0, 1). */
+  /** Random number in [0, 1). */
   random(): number
 }
 

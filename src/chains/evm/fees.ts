@@ -1,22 +1,22 @@
-/** What a transaction offers for gas (EIP-1559), wei a unit of gas. */
+/** Fees that a transaction offers (EIP-1559), wei per unit of gas. */
 export interface Fees {
   maxFeePerGas: bigint
   maxPriorityFeePerGas: bigint
 }
 
-/** Chains that report no tips (an empty local chain) would give 0, from which no raise by a factor ever leads away. */
+/** Least tip. Chains that report none (an empty local chain) would give 0, which no factor ever raises. */
 export const MIN_PRIORITY_FEE_WEI = 1_000_000n
 /** Room for the base fee to rise: six full blocks in a row. */
 const BASE_FEE_FACTOR = 2n
 /** Nodes take a replacement only if both fields rise by at least 10 % (geth's price bump; others ask no more). */
 const BUMP_PERCENT = 110n
-/** No replacement offers more than this many times what a fresh estimate asks for. */
+/** Upper bound of a replacement's fees, as a multiple of a fresh estimate. */
 const MAX_FRESH_FACTOR = 3n
 
 /**
  * Fees for a transaction that should be in one of the next blocks.
  * @param baseFeeWei base fee of the next block
- * @param tipsWei what recent blocks paid as priority fee, one value a block (eth_feeHistory); may be empty
+ * @param tipsWei priority fees of recent blocks, one value per block (eth_feeHistory); may be empty
  */
 export function estimateFees(baseFeeWei: bigint, tipsWei: readonly bigint[]): Fees {
   const sorted = [...tipsWei].sort((a, b) => (a < b ? -1 : a > b ? 1 : 0))
@@ -33,8 +33,8 @@ export function raiseFees(previous: Fees, fresh: Fees): Fees {
 }
 
 /**
- * The same within bounds.
- * @returns null when either field would be more than three times the fresh estimate: what is out already offers enough
+ * Fees of a replacement within bounds.
+ * @returns null when either field would exceed three times the fresh estimate: the last transaction offers enough
  */
 export function bumpFees(previous: Fees, fresh: Fees): Fees | null {
   const raised = raiseFees(previous, fresh)

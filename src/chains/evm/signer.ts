@@ -28,7 +28,7 @@ export interface Mined {
 export type Prepared = { gas: bigint; fees: Fees } | { failure: TxFailure }
 
 /**
- * What the chain shows of a job. The nonce is read before the receipts, else a transaction mined in between looks lost.
+ * The chain's view of a job. The nonce is read before the receipts, else a transaction mined in between looks lost.
  */
 export interface NonceView {
   /** Number of the newest block. */
@@ -83,7 +83,7 @@ export interface Signer {
   account: PrivateKeyAccount
 }
 
-/** What a job's transaction calls; a noop calls nothing. */
+/** The call of a job's transaction; a noop calls nothing. */
 export type JobCall =
   | { kind: 'verify'; endpoint: Hex; messageLib: Hex; packet: Packet }
   | { kind: 'execute'; endpoint: Hex; packet: Packet; option: LzReceiveOption }

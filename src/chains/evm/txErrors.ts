@@ -1,4 +1,4 @@
-/** What a node's error means for a transaction. */
+/** Meaning of a node's error for a transaction. */
 export type TxErrorClass =
   /** The node has this very transaction already: as good as sent. */
   | 'known'

@@ -26,7 +26,7 @@ export interface TxStatus {
   error: string | null
 }
 
-/** What the cluster shows of a payment whose job may be done. Signatures are base58. */
+/** The cluster's view of a payment with a job. Signatures are base58. */
 export type PaymentView =
   /** The job can be done. `refusal`: the instructions that refuse a payment for a community name. */
   | { is: 'held'; refusal: readonly TransactionInstruction[] | null }
@@ -54,11 +54,11 @@ export interface SolanaSigner {
   statuses(hashes: readonly string[]): Promise<{ height: number; slot: number; statuses: (TxStatus | null)[] }>
   /** Whether payments are held, as confirmed in a slot not before `minSlot`. */
   areHeld(payments: readonly PaymentKey[], minSlot: number): Promise<boolean[]>
-  /** What a payment that is held no more means for its settlement or refund. */
+  /** View of a payment that is held no more, for its settlement or refund. */
   closing(kind: 'settle' | 'refund', payment: PaymentKey): Promise<PaymentView>
   /** Signs; nothing is sent. Several payments settle in one transaction, each refund has its own. */
   sign(kind: 'settle' | 'refund', payments: readonly ClosedPayment[]): Promise<BlockhashTx>
-  /** What a payment for a community name means for its refusal. */
+  /** View of a payment for a community name, for its refusal. */
   lookAtRefusal(
     payment: Payment<CommunityNameTarget>,
     look: Omit<RefusalLook, 'commitment' | 'authority'>,
@@ -309,7 +309,7 @@ async function send(call: Call, raw: string, commitment: Commitment): Promise<st
   }
 }
 
-/** What a node says of the transaction itself; null for a fault of the node. */
+/** A node's verdict on the transaction itself; null for a fault of the node. */
 function simulationError(error: unknown): string | null {
   for (const cause of causesOf(error)) {
     if (!('code' in cause) || cause.code !== SIMULATION_FAILED) continue

@@ -174,7 +174,7 @@ function requirementsOf(
 }
 
 /**
- * In one transaction: appends the entries, marks the payments, queues refusals. The rules are read again under the
+ * Appends the entries, marks the payments and queues refusals in one transaction. The rules are read again under the
  * head's lock; where they changed, the payment waits for the next step.
  * @returns how many payments were appended
  */

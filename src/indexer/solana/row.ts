@@ -27,7 +27,7 @@ function timeOf({ blockTime }: Pick<ReadTransaction, 'blockTime'>, nowMs: number
   return ms >= FIRST_BLOCK_MS ? ms : nowMs
 }
 
-/** What a payment has from its transaction, program and payer. */
+/** Fields of a payment that come from its transaction and payer. */
 const originOf = (tx: ReadTransaction, payer: Uint8Array, referral: Uint8Array, nowMs: number) => ({
   tx: signatureBytes(tx.signature),
   block: tx.slot,

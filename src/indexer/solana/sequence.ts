@@ -14,9 +14,9 @@ export interface Sequences {
 
 /** Accounts of open payments whose sequence the transactions don't tell. */
 export interface OpenAccounts {
-  /** By the quote's id in hex. */
+  /** Keyed by the quote's id in hex. */
   payments: ReadonlyMap<string, PaymentAccount>
-  /** By `communityKey`. */
+  /** Keyed by `communityKey`. */
   communityPayments: ReadonlyMap<string, CommunityPaymentAccount>
 }
 
@@ -96,7 +96,7 @@ export class SequenceTracker {
     }
   }
 
-  /** Nothing that was read leaves a gap: the cursor may move behind it. */
+  /** Whether nothing read so far leaves a gap, so that the cursor may move. */
   get isWhole(): boolean {
     return this.whole.names && this.whole.communityNames
   }
@@ -172,7 +172,7 @@ export class SequenceTracker {
     return found
   }
 
-  /** These settled or refunded payments are stored. */
+  /** Forgets settled or refunded payments that are stored. */
   forgetClosed(ids: readonly Buffer[]): void {
     for (const id of ids) this.#closed.delete(hexOf(id))
   }

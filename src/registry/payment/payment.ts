@@ -18,7 +18,7 @@ export type QuoteVerdict = keyof typeof QUOTE_VERDICT
 export const PAYMENT_STATE = { seen: 0, confirmed: 1, done: 2 } as const
 type PaymentState = keyof typeof PAYMENT_STATE
 
-/** What a payment buys: a name on the hub, paid on Solana under a quote. */
+/** Target of a payment on Solana under a quote: a name on the hub. */
 export interface NameTarget {
   kind: 'name'
   /** Word, 32 bytes. */
@@ -31,7 +31,7 @@ export interface NameTarget {
   verdict: QuoteVerdict
 }
 
-/** What a payment buys: a name below a community, on any chain. */
+/** Target of a payment on any chain: a name below a community. */
 export interface CommunityNameTarget {
   kind: 'communityName'
   /** Words, 32 bytes each. */
