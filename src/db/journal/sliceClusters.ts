@@ -1,13 +1,14 @@
 import type pg from 'pg'
 import type { Keys, Slice } from '../../registry/fold/index.js'
+import type { WalletRow } from '../../registry/fold/rows.js'
 import { keyOf } from '../../registry/primitives/bytes.js'
-import { NETWORK_CODE } from '../../registry/primitives/network.js'
+import { WON } from '../pg/codes.js'
 import { leaf } from '../pg/partitions.js'
+import { query } from '../pg/rows.js'
 
 /**
- * Loads the clusters that a batch reads whole into its slice: those that are named by id, those where actors are
- * verified, those of privately verified wallets, those that hold the communities it is about. Nothing where there are
- * none, as in nearly every batch of bids.
+ * Loads the clusters that a batch reads whole into its slice: clusters named by id, clusters where actors are verified,
+ * clusters of privately verified wallets, and holders of its communities. Nearly every batch of bids reads none.
  */
 export async function loadClusters(client: pg.ClientBase, slice: Slice, keys: Keys): Promise<void> {
   if (keys.clusterIds.size > 0) await findSerials(client, slice, [...keys.clusterIds])
@@ -23,52 +24,35 @@ export async function loadClusters(client: pg.ClientBase, slice: Slice, keys: Ke
   await readNames(client, slice)
 }
 
-async function findSerials(client: pg.ClientBase, slice: Slice, ids: readonly string[]): Promise<void> {
-  const { rows } = await client.query<{ id: Buffer; serial: number }>(
-    `SELECT id, serial FROM ${leaf('clusters', slice.network)} WHERE network = $1 AND id = ANY($2::bytea[])`,
-    [NETWORK_CODE[slice.network], ids.map((key) => Buffer.from(key, 'latin1'))],
-  )
-  for (const { id, serial } of rows) slice.clusterSerials.set(keyOf(id), serial)
+async function findSerials(client: pg.ClientBase, { network, clusterSerials }: Slice, ids: readonly string[]) {
+  const sql = `SELECT id, serial FROM ${leaf('clusters', network)} WHERE network = $1 AND id = ANY($2::bytea[])`
+  const rows = await query<{ id: Buffer; serial: number }>(client, network, sql, [
+    ids.map((key) => Buffer.from(key, 'latin1')),
+  ])
+  for (const { id, serial } of rows) clusterSerials.set(keyOf(id), serial)
 }
 
-interface WalletColumns {
-  cluster: number
-  address: Buffer
-  name: string
-  verified: boolean
-  private: boolean
-  backed_up: boolean
-  created_seq: number
-  updated_seq: number
-}
-
-async function readWallets(client: pg.ClientBase, slice: Slice): Promise<void> {
-  const { rows } = await client.query<WalletColumns>(
-    `SELECT w.cluster, w.address, w.name, w.verified, w.private, w.backed_up, w.created_seq, w.updated_seq
+async function readWallets(client: pg.ClientBase, { network, clusters }: Slice): Promise<void> {
+  const rows = await query<WalletRow>(
+    client,
+    network,
+    `SELECT w.cluster, w.address, w.name, w.verified AS is_verified, w.private AS is_private, w.backed_up AS is_backed_up,
+       w.created_seq, w.updated_seq
      FROM unnest($2::int8[]) AS k(serial)
-     JOIN ${leaf('wallets', slice.network)} w ON w.network = $1 AND w.cluster = k.serial`,
-    [NETWORK_CODE[slice.network], [...slice.clusters.keys()]],
+     JOIN ${leaf('wallets', network)} w ON w.network = $1 AND w.cluster = k.serial`,
+    [[...clusters.keys()]],
   )
-  for (const row of rows) {
-    slice.clusters.get(row.cluster)!.wallets.set(keyOf(row.address), {
-      cluster: row.cluster,
-      address: row.address,
-      name: row.name,
-      isVerified: row.verified,
-      isPrivate: row.private,
-      isBackedUp: row.backed_up,
-      createdSeq: row.created_seq,
-      updatedSeq: row.updated_seq,
-    })
-  }
+  for (const row of rows) clusters.get(row.cluster)!.wallets.set(keyOf(row.address), row)
 }
 
-async function readNames(client: pg.ClientBase, slice: Slice): Promise<void> {
-  const { rows } = await client.query<{ cluster: number; name: string; seq: number }>(
+async function readNames(client: pg.ClientBase, { network, clusters }: Slice): Promise<void> {
+  const rows = await query<{ cluster: number; name: string; seq: number }>(
+    client,
+    network,
     `SELECT n.cluster, n.name, n.seq FROM unnest($2::int8[]) AS k(serial)
-     JOIN ${leaf('names', slice.network)} n ON n.network = $1 AND n.cluster = k.serial AND n.outcome = 1
+     JOIN ${leaf('names', network)} n ON n.network = $1 AND n.cluster = k.serial AND n.outcome = ${WON}
      ORDER BY n.seq`,
-    [NETWORK_CODE[slice.network], [...slice.clusters.keys()]],
+    [[...clusters.keys()]],
   )
-  for (const { cluster, name, seq } of rows) slice.clusters.get(cluster)!.names.push({ name, seq })
+  for (const { cluster, name, seq } of rows) clusters.get(cluster)!.names.push({ name, seq })
 }
