@@ -1,4 +1,5 @@
-process.env.PRISMA_SCHEMA_ENGINE_BINARY ??= process.execPath // any existing file: keeps the CLI from downloading its engine
+// any existing file keeps the CLI from downloading its engine
+process.env.PRISMA_SCHEMA_ENGINE_BINARY ??= process.execPath
 
 import { defineConfig } from 'prisma/config'
 
