@@ -145,7 +145,7 @@ describe('the house', () => {
     expect(sources.find(({ path }) => path === 'config/environment.ts')?.readsEnvironment).toBe(true)
     expect(
       sources.find(({ path }) => path === 'registry/fold/index.ts')?.imports.map(({ target }) => target),
-    ).toContain('registry/journal/bid.ts')
+    ).toContain('registry/journal/effects.ts')
   })
 })
 

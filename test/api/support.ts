@@ -16,6 +16,7 @@ import { appendEntries } from '../../src/db/journal/append.js'
 import { type StoredTailBlock, writeTail } from '../../src/db/journal/tail.js'
 import { migrate } from '../../src/db/pg/migrate.js'
 import { createPool, inTransaction } from '../../src/db/pg/pool.js'
+import { decodeEntry } from '../../src/registry/journal/decode.js'
 import type { Entry } from '../../src/registry/journal/entry.js'
 import { addressToWord, parseAddress } from '../../src/registry/primitives/address.js'
 import { bigIntToWord, fromHex, txKey } from '../../src/registry/primitives/bytes.js'
@@ -142,7 +143,7 @@ async function openChains(pool: pg.Pool, options: ApiWorldOptions): Promise<Chai
 }
 
 const append = async (client: pg.PoolClient, network: Network, entries: readonly Entry[]): Promise<void> => {
-  await appendEntries(client, network, entries, { writerMs: Number.MAX_SAFE_INTEGER })
+  await appendEntries(client, network, entries.map(decodeEntry), { writerMs: Number.MAX_SAFE_INTEGER })
 }
 
 function portOf(server: Server): number {
@@ -208,7 +209,7 @@ export const tailBlock = (number: number, entries: readonly Entry[], timestampMs
   hash: randomBytes(32),
   parentHash: randomBytes(32),
   timestampMs,
-  entries,
+  entries: entries.map(decodeEntry),
 })
 
 export const randomHash = (): Hex => `0x${randomBytes(32).toString('hex')}`

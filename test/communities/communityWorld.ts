@@ -5,7 +5,7 @@ import type { TxStatus } from '../../src/api/status/decide.js'
 import { evmStatus } from '../../src/api/status/evm.js'
 import type { CommunityPaymentRequest, EvmCommunityPayment } from '../../src/chains/chain.js'
 import { communityPaymentsAbi } from '../../src/chains/evm/contracts/index.js'
-import { makeCommunityChange } from '../../src/db/journal/appendChanges.js'
+import { appendCommunityChange } from '../../src/db/journal/appendSignedChanges.js'
 import { type JudgeOutcome, PaymentJudge, type PaymentJudgeOptions } from '../../src/indexer/payments/judge.js'
 import { type CommunityRules, parseCommunityRules } from '../../src/registry/community/rules.js'
 import { receiptOf } from '../../src/testing/chains/receipt.js'
@@ -55,7 +55,7 @@ export async function startCommunityWorld(communities: readonly string[]) {
     const parsed = parseCommunityRules(rules, { isEnabled: () => true, takesPayments: () => true })
     if ('problems' in parsed) throw new Error(JSON.stringify(parsed.problems))
     const change = { kind: 'configure_community', actor: null, community, rules: parsed } as const
-    const made = await makeCommunityChange(pool, { network: 'mainnet', change, nowMs: Date.now() })
+    const made = await appendCommunityChange(pool, { network: 'mainnet', change, nowMs: Date.now() })
     if (made.kind !== 'made') throw new Error(JSON.stringify(made))
     return parsed
   }

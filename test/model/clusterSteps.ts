@@ -1,5 +1,5 @@
 import fc from 'fast-check'
-import { type Change, encodeChange } from '../../src/registry/journal/change.js'
+import { type ClusterChange, encodeChange } from '../../src/registry/journal/change.js'
 import type { Entry } from '../../src/registry/journal/entry.js'
 import { addressOfWord } from '../../src/registry/primitives/address.js'
 import { bigIntToWord } from '../../src/registry/primitives/bytes.js'
@@ -77,7 +77,7 @@ export function entryOf(s: Step, i: number, origins: readonly Origin[]): Entry {
   return { kind: change.kind, position: null, txKey: null, causeMs: i, body: encodeChange(change) }
 }
 
-function changeOf(s: Exclude<Step, { do: 'bid' }>, origins: readonly Origin[]): Change {
+function changeOf(s: Exclude<Step, { do: 'bid' }>, origins: readonly Origin[]): ClusterChange {
   const actor = WALLETS[s.w]!
   const of = (wallet: number): Buffer => WALLETS[wallet]!
   switch (s.do) {

@@ -11,6 +11,7 @@ import { replay } from '../../src/db/journal/replay.js'
 import { rewind } from '../../src/db/journal/rewind/index.js'
 import { migrate } from '../../src/db/pg/migrate.js'
 import { createPool, inTransaction } from '../../src/db/pg/pool.js'
+import { decodeEntry } from '../../src/registry/journal/decode.js'
 import type { Entry } from '../../src/registry/journal/entry.js'
 import { type Postgres, startPostgres } from '../../src/testing/processes/postgres.js'
 import { CommunityModel } from './communityModel.js'
@@ -66,7 +67,7 @@ function entriesOf(list: readonly CommunityStep[]): Entry[] {
 
 /** In batches, by a writer that remembers what it has written, or by one that looks for everything. */
 async function appendAll(entries: readonly Entry[], cuts: readonly number[], remembers: boolean): Promise<void> {
-  const rest = [...entries]
+  const rest = entries.map(decodeEntry)
   const memory = remembers ? { written: createWrittenKeys() } : {}
   for (const size of [...cuts, rest.length]) {
     const batch = rest.splice(0, size)

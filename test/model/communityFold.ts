@@ -1,14 +1,9 @@
+import { requirementsHash } from '../../src/registry/community/requirements.js'
 import type { CommunityRules } from '../../src/registry/community/rules.js'
-import { type Change, encodeChange } from '../../src/registry/journal/change.js'
-import {
-  type CommunityChange,
-  type CommunityPaymentBody,
-  encodeCommunityChange,
-  encodePayment,
-  requirementsHash,
-} from '../../src/registry/journal/communityChange.js'
+import { type ClusterChange, type CommunityChange, encodeChange } from '../../src/registry/journal/change.js'
 import type { Entry } from '../../src/registry/journal/entry.js'
 import { publicEvents } from '../../src/registry/journal/events.js'
+import { type CommunityPaymentBody, encodePayment } from '../../src/registry/journal/payment.js'
 import { addressToWord } from '../../src/registry/primitives/address.js'
 import { bigIntToWord } from '../../src/registry/primitives/bytes.js'
 import { nameToWord } from '../../src/registry/primitives/name.js'
@@ -48,8 +43,8 @@ export function communityWorld() {
     return { row, outcome: outcomes[0], payment: payments[0]?.judgement, events: publicEvents(row) }
   }
   const signed = { position: null, txKey: null }
-  const change = (given: Change) => enter({ kind: given.kind, ...signed, body: encodeChange(given) })
-  const ask = (given: CommunityChange) => enter({ kind: given.kind, ...signed, body: encodeCommunityChange(given) })
+  const change = (given: ClusterChange) => enter({ kind: given.kind, ...signed, body: encodeChange(given) })
+  const ask = (given: CommunityChange) => enter({ kind: given.kind, ...signed, body: encodeChange(given) })
   let block = 0
   const at = (chain: number) => ({ position: { chain, block: block++, logIndex: 0 }, txKey: 1n })
   const bid = (from: Buffer, name: string) => {

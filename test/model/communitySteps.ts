@@ -1,7 +1,9 @@
 import fc from 'fast-check'
+import { requirementsHash } from '../../src/registry/community/requirements.js'
 import type { CommunityRules } from '../../src/registry/community/rules.js'
-import { encodeCommunityChange, encodePayment, requirementsHash } from '../../src/registry/journal/communityChange.js'
+import { encodeChange } from '../../src/registry/journal/change.js'
 import type { Entry } from '../../src/registry/journal/entry.js'
+import { encodePayment } from '../../src/registry/journal/payment.js'
 import { nameToWord } from '../../src/registry/primitives/name.js'
 import {
   entryOf as entryOfCluster,
@@ -217,7 +219,7 @@ export function entryOf(s: CommunityStep, i: number, origins: readonly Origin[])
     case 'configure': {
       const actor = s.w === null ? null : WALLETS[s.w]!
       const kind = 'configure_community'
-      const body = encodeCommunityChange({ kind, actor, community: s.name, rules: rulesOf(RULES[s.rules]!) })
+      const body = encodeChange({ kind, actor, community: s.name, rules: rulesOf(RULES[s.rules]!) })
       return { kind, ...signed, body }
     }
     case 'register': {
@@ -225,7 +227,7 @@ export function entryOf(s: CommunityStep, i: number, origins: readonly Origin[])
       const [actor, wallet] = [WALLETS[s.w]!, WALLETS[s.of]!]
       const { isAssigned } = s
       const change = { kind, actor, community: s.name, name: s.below, wallet, met: hashOf(s.met), isAssigned } as const
-      return { kind, ...signed, body: encodeCommunityChange(change) }
+      return { kind, ...signed, body: encodeChange(change) }
     }
     case 'pay': {
       const body = encodePayment({

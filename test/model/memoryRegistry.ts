@@ -6,17 +6,19 @@ import {
   type CommunityNameRow,
   type CommunityRow,
   fold,
+  fullName,
   type Head,
   type JournalRow,
   type Keys,
   keysOf,
   type NameRow,
-  pairOf,
   type Slice,
   type WalletRow,
 } from '../../src/registry/fold/index.js'
-import { rulesOfBody } from '../../src/registry/journal/communityChange.js'
+import { decodeChange } from '../../src/registry/journal/change.js'
+import { type DecodedEntry, decodeEntry } from '../../src/registry/journal/decode.js'
 import type { Entry } from '../../src/registry/journal/entry.js'
+import { rulesetOf } from '../../src/registry/journal/ruleset.js'
 import { decodeAddress } from '../../src/registry/primitives/address.js'
 import { keyOf, toHex } from '../../src/registry/primitives/bytes.js'
 import { clusterId } from '../../src/registry/primitives/clusterId.js'
@@ -48,9 +50,15 @@ export const emptyRegistry = (network: Network, minimumWei = 0n): MemoryRegistry
   communityNames: [],
 })
 
-/** Folds one batch into the tables. `writerMs`: see `fold`. */
-export function append(registry: MemoryRegistry, entries: readonly Entry[], writerMs: number): Changes {
-  const changes = fold(loadSlice(registry, entries), entries, writerMs)
+/** Folds one batch into the tables. `writerMs`, `rulesets`: see `fold`. */
+export function append(
+  registry: MemoryRegistry,
+  entries: readonly Entry[],
+  writerMs: number,
+  rulesets = rulesetOf,
+): Changes {
+  const decoded = entries.map(decodeEntry)
+  const changes = fold(loadSlice(registry, decoded), decoded, writerMs, rulesets)
   registry.head = changes.head
   registry.journal.push(...changes.journal)
   registry.names.push(...changes.names)
@@ -73,7 +81,7 @@ export function append(registry: MemoryRegistry, entries: readonly Entry[], writ
 }
 
 /** The rows that a batch reads and no others, as the database loads them. */
-export function loadSlice(registry: MemoryRegistry, entries: readonly Entry[]): Slice {
+export function loadSlice(registry: MemoryRegistry, entries: readonly DecodedEntry[]): Slice {
   const keys = keysOf(entries)
   const slice: Slice = {
     network: registry.network,
@@ -120,13 +128,13 @@ function loadCommunities(registry: MemoryRegistry, slice: Slice, keys: Keys): vo
     const history = registry.communities
       .filter(({ name }) => name === community)
       .map(({ seq }) => registry.journal[seq - 1]!)
-      .map(({ atMs, body }) => ({ atMs, rules: rulesOfBody(body) }))
+      .map(({ atMs, body }) => ({ atMs, rules: decodeChange('configure_community', body).rules }))
     const inForce = history.findLastIndex(({ atMs }) => atMs <= sinceMs)
     slice.communities.set(community, history.slice(Math.max(0, inForce)))
   }
   const held = new Set([...slice.clusters.values()].flatMap(({ names }) => names.map(({ name }) => name)))
   for (const { community, name, assigned } of registry.communityNames) {
-    const pair = pairOf(community, name)
+    const pair = fullName(community, name)
     // more than the database loads of those that would hide an entry: all of them
     if (keys.communityNames.has(pair) || held.has(community)) slice.communityNames.add(pair)
     if (assigned !== null && keys.assignments.has(community) && slice.clusters.has(assigned))

@@ -5,14 +5,18 @@ import type pg from 'pg'
 import { afterAll, beforeAll, expect, test } from 'vitest'
 import { type ChainRow, registerChain } from '../../src/db/chains.js'
 import { appendEntries } from '../../src/db/journal/append.js'
-import { type ChangesMade, makeChanges, makeCommunityChange } from '../../src/db/journal/appendChanges.js'
+import {
+  type AppendResult,
+  appendCommunityChange,
+  appendSignedChanges,
+} from '../../src/db/journal/appendSignedChanges.js'
 import { replay } from '../../src/db/journal/replay.js'
 import { rewind } from '../../src/db/journal/rewind/index.js'
 import { migrate } from '../../src/db/pg/migrate.js'
 import { createPool, inTransaction } from '../../src/db/pg/pool.js'
 import { findClusterById } from '../../src/db/registry/clusters.js'
-import type { Change } from '../../src/registry/journal/change.js'
-import type { CommunityChange } from '../../src/registry/journal/communityChange.js'
+import type { ClusterChange, CommunityChange } from '../../src/registry/journal/change.js'
+import { decodeEntry } from '../../src/registry/journal/decode.js'
 import { addressToWord } from '../../src/registry/primitives/address.js'
 import { bigIntToWord } from '../../src/registry/primitives/bytes.js'
 import { nameToWord } from '../../src/registry/primitives/name.js'
@@ -51,13 +55,13 @@ const [alice, bob, carol, dave] = [wallet(0xa1), wallet(0xb0), wallet(0xca), wal
 async function bid(from: Buffer, name: string, block: number): Promise<void> {
   const body = Buffer.concat([Buffer.alloc(32, block), addressToWord(from), bigIntToWord(5n), nameToWord(name)])
   const position = { chain: row.chain, block, logIndex: 0 }
-  const entry = { kind: 'bid', position, txKey: BigInt(block), causeMs: block * 1_000, body } as const
+  const entry = decodeEntry({ kind: 'bid', position, txKey: BigInt(block), causeMs: block * 1_000, body })
   await inTransaction(pool, (client) => appendEntries(client, 'mainnet', [entry], { writerMs: Date.now() }))
 }
-const make = (change: Change): Promise<ChangesMade> =>
-  makeChanges(pool, { network: 'mainnet', changes: [change], nowMs: Date.now() })
+const make = (change: ClusterChange): Promise<AppendResult> =>
+  appendSignedChanges(pool, { network: 'mainnet', changes: [change], nowMs: Date.now() })
 
-const ask = (change: CommunityChange) => makeCommunityChange(pool, { network: 'mainnet', change, nowMs: Date.now() })
+const ask = (change: CommunityChange) => appendCommunityChange(pool, { network: 'mainnet', change, nowMs: Date.now() })
 const configure = (actor: Buffer | null, community: string, ownersOnly = false) => {
   const rules = { prices: [], ownersOnly, startsAtMs: null, requirements: [] }
   return ask({ kind: 'configure_community', actor, community, rules })
@@ -86,7 +90,7 @@ test('a change of a community is judged under the head: made, refused, or nothin
 test('signed changes that rest on what a rewind takes back stay as entries without effect, and are told', async () => {
   await bid(alice, 'lost', 50)
   const first = await journalLength()
-  const rename: Change = { kind: 'rename_wallets', actor: alice, wallets: [{ address: alice, name: 'ali' }] }
+  const rename: ClusterChange = { kind: 'rename_wallets', actor: alice, wallets: [{ address: alice, name: 'ali' }] }
   expect(await make(rename)).toMatchObject({ kind: 'made' })
   const added = await make({
     kind: 'add_wallets',

@@ -1,6 +1,7 @@
 import { afterAll, beforeAll, describe, expect, it } from 'vitest'
 import { routes } from '../../src/api/routes.js'
-import { encodePayment, requirementsHash } from '../../src/registry/journal/communityChange.js'
+import { requirementsHash } from '../../src/registry/community/requirements.js'
+import { encodePayment } from '../../src/registry/journal/payment.js'
 import { nameToWord } from '../../src/registry/primitives/name.js'
 import { type Member, memberOf } from '../api/members.js'
 import { type FeedEvent, readFeed } from '../api/mirror.js'

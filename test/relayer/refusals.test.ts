@@ -11,7 +11,7 @@ import { listTransactions, readTransactions } from '../../src/chains/solana/read
 import type { SolanaSigner } from '../../src/chains/solana/signer.js'
 import { associatedTokenAddress, TOKEN_PROGRAM } from '../../src/chains/solana/tokens.js'
 import { findChain } from '../../src/db/chains.js'
-import { makeCommunityChange } from '../../src/db/journal/appendChanges.js'
+import { appendCommunityChange } from '../../src/db/journal/appendSignedChanges.js'
 import { replay } from '../../src/db/journal/replay.js'
 import { rewind } from '../../src/db/journal/rewind/index.js'
 import { listRefunds } from '../../src/db/outbox/list.js'
@@ -21,7 +21,7 @@ import { inTransaction } from '../../src/db/pg/pool.js'
 import { rewindPoint } from '../../src/indexer/evm/rewindPoint.js'
 import { PaymentJudge } from '../../src/indexer/payments/judge.js'
 import { parseCommunityRules } from '../../src/registry/community/rules.js'
-import type { CommunityChange } from '../../src/registry/journal/communityChange.js'
+import type { CommunityChange } from '../../src/registry/journal/change.js'
 import type { CommunityNameTarget } from '../../src/registry/payment/payment.js'
 import { fromHex } from '../../src/registry/primitives/bytes.js'
 import { wordToName } from '../../src/registry/primitives/name.js'
@@ -77,7 +77,7 @@ beforeEach(() => {
 const payerOf = (index: number) => keypairOf(world.solana.accounts[index]!)
 
 async function change(what: CommunityChange): Promise<void> {
-  const made = await makeCommunityChange(world.bridge.pool, { network: 'mainnet', change: what, nowMs: Date.now() })
+  const made = await appendCommunityChange(world.bridge.pool, { network: 'mainnet', change: what, nowMs: Date.now() })
   if (made.kind !== 'made') throw new Error(JSON.stringify(made))
 }
 

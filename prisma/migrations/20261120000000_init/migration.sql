@@ -56,6 +56,7 @@ CREATE TABLE "journal" (
   "actor" BYTEA,
   "body" BYTEA NOT NULL,
   "effects" BYTEA NOT NULL,
+  "ruleset" SMALLINT NOT NULL,
   CONSTRAINT "journal_pkey" PRIMARY KEY ("network", "generation", "seq")
 ) PARTITION BY LIST ("network");
 CREATE INDEX "journal_network_generation_actor_seq_idx" ON "journal" ("network", "generation", "actor", "seq");

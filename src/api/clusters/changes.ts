@@ -1,8 +1,8 @@
-import type { MakeChanges } from '../../db/journal/appendChanges.js'
-import { makeChanges } from '../../db/journal/appendChanges.js'
+import { appendSignedChanges, type SignedChanges } from '../../db/journal/appendSignedChanges.js'
 import type { RegistrationProblem } from '../../registry/community/registration.js'
-import { type ChangeRefusal, MAX_CLUSTER_WALLETS } from '../../registry/fold/refusal.js'
-import type { Change } from '../../registry/journal/change.js'
+import type { ChangeRefusal } from '../../registry/fold/refusal.js'
+import type { ClusterChange } from '../../registry/journal/change.js'
+import { CURRENT_RULESET, rulesetOf } from '../../registry/journal/ruleset.js'
 import { parseWallet, type Wallet } from '../../registry/primitives/address.js'
 import { parseClusterId } from '../../registry/primitives/clusterId.js'
 import { parseName } from '../../registry/primitives/name.js'
@@ -104,7 +104,7 @@ const inList: PathOf = (i) => `[${i}]`
 export const alone: PathOf = () => ''
 const under = (path: string, field: string): string => (path === '' ? field : `${path}.${field}`)
 
-export function addition(actor: Buffer, input: readonly AddedInput[], pathOf = inList): Change {
+export function addition(actor: Buffer, input: readonly AddedInput[], pathOf = inList): ClusterChange {
   const wallets = requireWallets(input, pathOf)
   return {
     kind: 'add_wallets',
@@ -113,11 +113,11 @@ export function addition(actor: Buffer, input: readonly AddedInput[], pathOf = i
   }
 }
 
-function renaming(actor: Buffer, input: readonly RenamedInput[], pathOf = inList): Change {
+function renaming(actor: Buffer, input: readonly RenamedInput[], pathOf = inList): ClusterChange {
   return { kind: 'rename_wallets', actor, wallets: requireWallets(input, pathOf) }
 }
 
-function removal(actor: Buffer, input: readonly string[], pathOf = inList): Change {
+function removal(actor: Buffer, input: readonly string[], pathOf = inList): ClusterChange {
   return { kind: 'remove_wallets', actor, addresses: addresses(input, pathOf).map(({ bytes }) => bytes) }
 }
 
@@ -176,9 +176,9 @@ const MAX_WAITING = 500
  * @returns the cluster's id
  * @throws ApiError of the refusal, forbidden, catching_up, unavailable
  */
-export async function change(context: Context, request: Omit<MakeChanges, 'nowMs' | 'network'>): Promise<Buffer> {
+export async function change(context: Context, request: Omit<SignedChanges, 'nowMs' | 'network'>): Promise<Buffer> {
   const made = await inTurn(context, (nowMs) =>
-    makeChanges(context.pool, { ...request, network: context.network, nowMs }),
+    appendSignedChanges(context.pool, { ...request, network: context.network, nowMs }),
   )
   if (made.kind === 'refused') throw refusalError(made.refusal)
   if (made.kind === 'elsewhere') throw new ApiError('forbidden', 'This wallet is not verified in that cluster.')
@@ -213,7 +213,7 @@ const MESSAGE: Record<Exclude<ChangeRefusal['code'], 'community'>, string> = {
   already_public: 'A wallet that is public can not be made private: remove it first.',
   last_verified_wallet: 'The cluster holds names, so one of its verified wallets has to stay.',
   names_would_reveal: 'Names would move along and show where a private wallet belongs: make its entry public first.',
-  wallet_limit: `A cluster has at most ${MAX_CLUSTER_WALLETS} wallets.`,
+  wallet_limit: `A cluster has at most ${rulesetOf(CURRENT_RULESET).maxClusterWallets} wallets.`,
   forbidden: 'This wallet is not verified in that cluster.',
   rules_changed: 'The rules of the community have just changed: ask again.',
   already_assigned: 'The bundle got a name of this community already.',

@@ -1,8 +1,8 @@
 import type { CommunityPort, EvmCommunityPayment, SolanaCommunityPayment } from '../../chains/chain.js'
-import { type CommunityChangeMade, makeCommunityChange } from '../../db/journal/appendChanges.js'
+import { appendCommunityChange, type CommunityAppendResult } from '../../db/journal/appendSignedChanges.js'
 import { communityNameAvailability, findCommunityRules } from '../../db/registry/communityNames.js'
-import { type CommunityRules, communityRulesJson, parseCommunityRules } from '../../registry/community/rules.js'
-import type { CommunityChange } from '../../registry/journal/communityChange.js'
+import { type CommunityRules, communityRulesJson, problemsOnChains } from '../../registry/community/rules.js'
+import type { CommunityChange } from '../../registry/journal/change.js'
 import { type Address, parseAddress } from '../../registry/primitives/address.js'
 import { parseName } from '../../registry/primitives/name.js'
 import { type Author, inTurn, refusalError, registrationError } from '../clusters/changes.js'
@@ -36,23 +36,25 @@ export async function communityByName(context: Context, input: string): Promise<
 export async function configureCommunity(
   context: Context,
   author: Author,
-  { name, rules: input }: { name: string; rules: unknown },
+  { name, rules }: { name: string; rules: CommunityRules },
 ): Promise<CommunityAnswer> {
   const community = requireName(name)
-  const rules = readRules(communityPorts(context), input)
+  checkChains(communityPorts(context), rules)
   await makeChange(context, { kind: 'configure_community', actor: author.wallet, community, rules })
   return { name: community, ...communityRulesJson(rules) }
 }
 
-/** Parses rules, whose chains have to be configured here. @throws ApiError invalid_request */
-function readRules(ports: readonly Pick<CommunityPort<unknown>, 'label' | 'communityPayments'>[], input: unknown) {
-  const rules = parseCommunityRules(input, {
+/** Holds rules against the chains of this deployment. @throws ApiError invalid_request */
+function checkChains(
+  ports: readonly Pick<CommunityPort<unknown>, 'label' | 'communityPayments'>[],
+  rules: CommunityRules,
+): void {
+  const details = problemsOnChains(rules, {
     isEnabled: (network) => ports.some(({ label }) => label === network),
     takesPayments: (network) => ports.some((port) => port.label === network && port.communityPayments !== null),
   })
-  if ('problems' in rules)
-    throw new ApiError('invalid_request', 'These rules of a community can not be taken.', { details: rules.problems })
-  return rules
+  if (details.length > 0)
+    throw new ApiError('invalid_request', 'These rules of a community can not be taken.', { details })
 }
 
 /** Name below a community in its canonical form. */
@@ -104,6 +106,6 @@ export async function makeChange(context: Context, change: CommunityChange): Pro
 
 /** Appends a signed change of a community, or returns its refusal. @throws ApiError catching_up, unavailable */
 export const tryChange = (context: Context, change: CommunityChange) =>
-  inTurn<Exclude<CommunityChangeMade, { kind: 'catching_up' }>>(context, (nowMs) =>
-    makeCommunityChange(context.pool, { network: context.network, change, nowMs }),
+  inTurn<Exclude<CommunityAppendResult, { kind: 'catching_up' }>>(context, (nowMs) =>
+    appendCommunityChange(context.pool, { network: context.network, change, nowMs }),
   )

@@ -4,10 +4,9 @@ import { hasClaimed } from '../../db/airdrop/answers.js'
 import { findClusterId } from '../../db/registry/clusters.js'
 import { verifiedInClusters } from '../../db/registry/communities.js'
 import { communityNameAvailability, findCommunityRules, standingOf } from '../../db/registry/communityNames.js'
-import { judgeRegistration, type RegistrationFacts } from '../../registry/community/registration.js'
-import { areRequirementsMet } from '../../registry/community/requirements.js'
+import { decideRegistration, type RegistrationInputs } from '../../registry/community/registration.js'
+import { areRequirementsMet, requirementsHash } from '../../registry/community/requirements.js'
 import type { CommunityPrice, CommunityRules } from '../../registry/community/rules.js'
-import { requirementsHash } from '../../registry/journal/communityChange.js'
 import { type Address, decodeAddress } from '../../registry/primitives/address.js'
 import { parseClusterId } from '../../registry/primitives/clusterId.js'
 import { type Author, refusalError, registrationError } from '../clusters/changes.js'
@@ -67,7 +66,7 @@ async function attemptRegistration(
     standingOf(context.pool, context.network, { community, caller: author.wallet, wallet: owner.bytes }),
     communityNameAvailability(context.pool, context.network, community, name),
   ])
-  const known: RegistrationFacts = {
+  const known: RegistrationInputs = {
     isServed,
     rules,
     network: request.payOn,
@@ -77,9 +76,9 @@ async function attemptRegistration(
     isTaken: availability !== 'free',
     areRequirementsMet: null,
   }
-  const first = judgeRegistration(known)
+  const first = decideRegistration(known)
   const areMet = first.outcome === 'open' && (await meetsRequirements(context, rules!, owner))
-  const judgement = first.outcome === 'open' ? judgeRegistration({ ...known, areRequirementsMet: areMet }) : first
+  const judgement = first.outcome === 'open' ? decideRegistration({ ...known, areRequirementsMet: areMet }) : first
   switch (judgement.outcome) {
     case 'refused':
       throw registrationError(judgement.problem)

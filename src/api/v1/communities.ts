@@ -1,4 +1,5 @@
 import { REGISTRATION_PROBLEMS } from '../../registry/community/registration.js'
+import { communityParts, communityPrice, communityRulesInput } from '../../registry/community/rules.js'
 import { NETWORK_LABELS } from '../../registry/primitives/network.js'
 import {
   availabilityOf,
@@ -16,40 +17,7 @@ import { addressText, nameText, walletNameText } from './schemas.js'
 
 const tag = 'Communities'
 
-const networkText = z.string().openapi({ description: 'Label of a chain of this network', example: '8453' })
-const baseUnits = z.string().openapi({ description: 'A whole number of base units above zero', example: '1000000' })
-
-const price = z.strictObject({
-  network: networkText,
-  token: z.string().openapi({ description: '`native`, or the address or mint of a token' }),
-  amount: baseUnits,
-  recipient: addressText.openapi({ description: 'Who is paid' }),
-})
-
-const requirement = z.union([
-  z.strictObject({
-    kind: z.literal('token'),
-    network: networkText,
-    token: z.string().openapi({ description: 'ERC-20, ERC-721 or SPL mint' }),
-    minimum: baseUnits,
-  }),
-  z.strictObject({ kind: z.literal('allowlist'), addresses: z.array(addressText) }),
-  z.strictObject({
-    kind: z.literal('cluster'),
-    name: nameText.openapi({ description: 'The wallet is publicly verified in the cluster that holds it' }),
-  }),
-])
-
-const rules = z.strictObject({
-  prices: z
-    .array(price)
-    .openapi({ description: 'None: names are free. The first one is what is asked for by default' }),
-  ownersOnly: z.boolean().openapi({ description: 'Only the community’s own wallets register names, for others too' }),
-  startsAt: z.string().nullable().openapi({ example: '2026-12-01T08:00:00.000Z' }),
-  requirements: z.array(requirement).openapi({ description: 'The wallet that gets a name has to meet all of them' }),
-})
-
-const CommunitySchema = rules.extend({ name: z.string() }).openapi('Community')
+const CommunitySchema = communityParts.extend({ name: z.string() }).openapi('Community')
 
 const get = route({
   method: 'get',
@@ -73,7 +41,8 @@ const put = routeWithBody({
     'The rules are replaced as a whole; what is left out is empty. They and their history are public. Prices can not stand together with `ownersOnly`. A price counts for payments up to 30 minutes after it was changed.',
   auth: 'required',
   params: z.object({ name: nameText }),
-  body: rules.partial().openapi('CommunityRules'),
+  // a schema of the registry is older than `extendZodWithOpenApi`; a copy of it has `openapi`
+  body: communityRulesInput.clone().openapi('CommunityRules'),
   responses: { 200: { description: 'The rules as they stand now', schema: CommunitySchema } },
   errors: ['invalid_name', 'not_found', 'forbidden', 'catching_up'],
   async handle({ params, body, session }, context) {
@@ -161,7 +130,10 @@ const register = routeWithBody({
       description:
         'Who gets the name, where it isn’t this wallet: an owner of the community registers it for somebody else',
     }),
-    network: networkText.optional().openapi({ description: 'Where to pay; default: the network of the first price' }),
+    network: z
+      .string()
+      .optional()
+      .openapi({ description: 'Where to pay; default: the network of the first price', example: '8453' }),
   }),
   responses: {
     200: {
@@ -169,7 +141,7 @@ const register = routeWithBody({
       schema: z.object({
         clusterName: z.string().openapi({ example: 'club/alice' }),
         owner: addressText,
-        price: price.optional(),
+        price: communityPrice.optional(),
         transactionInfo: TransactionInfoSchema.optional(),
       }),
     },
@@ -184,12 +156,8 @@ const register = routeWithBody({
     const made = await registerCommunityName({ ...context, network }, session, request)
     const answer = { clusterName: `${community}/${name}`, owner: made.owner.text }
     if (made.kind === 'registered') return ok(answer)
-    const { amount, ...asked } = made.info.price
-    return ok({
-      ...answer,
-      price: { ...asked, amount: amount.toString() },
-      transactionInfo: transactionInfo(made.info),
-    })
+    const { price } = made.info
+    return ok({ ...answer, price: z.encode(communityPrice, price), transactionInfo: transactionInfo(made.info) })
   },
 })
 

@@ -1,6 +1,6 @@
 import { toEventSelector } from 'viem'
 import type { ReceivedMessage, SentMessage } from '../../registry/bridge/message.js'
-import type { Entry } from '../../registry/journal/entry.js'
+import { type DecodedEntry, decodeEntry } from '../../registry/journal/decode.js'
 import type { CommunityNameTarget, Payment } from '../../registry/payment/payment.js'
 import { fromHex, txKey, wordToBigInt } from '../../registry/primitives/bytes.js'
 import type { Hex } from '../chain.js'
@@ -14,7 +14,7 @@ import type { LogFilter, RawLog } from './logs.js'
  * payments.
  */
 export interface DecodedLogs {
-  entries: Entry[]
+  entries: DecodedEntry[]
   received: ReceivedMessage[]
   sent: SentMessage[]
   payments: Payment<CommunityNameTarget>[]
@@ -120,15 +120,15 @@ export async function decodeLogs(
   return found
 }
 
-function bidEntry(chain: number, log: RawLog, causeMs: number): Entry {
+function bidEntry(chain: number, log: RawLog, causeMs: number): DecodedEntry {
   const position = { chain, block: Number(log.blockNumber), logIndex: Number(log.logIndex) }
   const body = Buffer.from(log.transactionHash.slice(2) + log.data.slice(2), 'hex')
-  return { kind: 'bid', position, txKey: txKey(body), causeMs, body }
+  return decodeEntry({ kind: 'bid', position, txKey: txKey(body), causeMs, body })
 }
 
-function minimumEntry(chain: number, log: RawLog, causeMs: number): Entry {
+function minimumEntry(chain: number, log: RawLog, causeMs: number): DecodedEntry {
   const position = { chain, block: Number(log.blockNumber), logIndex: Number(log.logIndex) }
-  return { kind: 'minimum', position, txKey: null, causeMs, body: fromHex(log.data) }
+  return decodeEntry({ kind: 'minimum', position, txKey: null, causeMs, body: fromHex(log.data) })
 }
 
 function receivedMessage(log: RawLog, isRefused: boolean): ReceivedMessage {

@@ -1,6 +1,6 @@
 import { existsSync, readFileSync } from 'node:fs'
 import { type ChainsFile, readChains, readEnvironment } from '../../config/index.js'
-import { makeCommunityChange } from '../../db/journal/appendChanges.js'
+import { appendCommunityChange } from '../../db/journal/appendSignedChanges.js'
 import { findCommunityHistory, findCommunityRules, listCommunities } from '../../db/registry/communityNames.js'
 import { type CommunityRules, communityRulesJson, parseCommunityRules } from '../../registry/community/rules.js'
 import { NETWORKS, type Network } from '../../registry/primitives/network.js'
@@ -83,7 +83,7 @@ export async function set(input: string, options: RuleOptions): Promise<void> {
   const rules = readRules(options, readChains(chainsFile), network)
   await withPool(DATABASE, async (pool) => {
     const change = { kind: 'configure_community', actor: null, community, rules } as const
-    const made = await makeCommunityChange(pool, { network, change, nowMs: Date.now() })
+    const made = await appendCommunityChange(pool, { network, change, nowMs: Date.now() })
     if (made.kind === 'catching_up')
       throw new Error(`The ${network} is being indexed for the first time: try again then.`)
     if (made.kind === 'refused') throw new Error(`Nobody holds the name "${community}" on the ${network}.`)

@@ -12,7 +12,8 @@ import {
   type WalletRow,
 } from '../../registry/fold/index.js'
 import { OUTCOME } from '../../registry/journal/bid.js'
-import { ENTRY_KIND, type Entry } from '../../registry/journal/entry.js'
+import type { DecodedEntry } from '../../registry/journal/decode.js'
+import { ENTRY_KIND } from '../../registry/journal/entry.js'
 import { NETWORK_CODE, type Network } from '../../registry/primitives/network.js'
 import { type CopyBuffer, copyEach } from '../pg/copy.js'
 import { leaf } from '../pg/partitions.js'
@@ -49,7 +50,7 @@ export interface AppendOptions {
 export async function appendEntries(
   client: pg.ClientBase,
   network: Network,
-  entries: readonly Entry[],
+  entries: readonly DecodedEntry[],
   options: AppendOptions,
 ): Promise<Appended> {
   const head = await lockHead(client, network)
@@ -90,7 +91,7 @@ export async function writeChanges(client: pg.ClientBase, network: Network, chan
 }
 
 const JOURNAL =
-  'network, generation, seq, kind, chain, block, log_index, tx_key, at_ms, public_first, public_count, actor, body, effects'
+  'network, generation, seq, kind, chain, block, log_index, tx_key, at_ms, public_first, public_count, actor, body, effects, ruleset'
 const NAMES = 'network, seq, tx_key, name, cluster, outcome, updated_seq'
 const CLUSTERS = 'network, serial, id, created_seq'
 const WALLETS = 'network, cluster, address, name, verified, private, backed_up, created_seq, updated_seq'
@@ -103,13 +104,13 @@ function rowsOf(network: Network, generation: number) {
   return {
     journal: (rows: CopyBuffer, row: JournalRow): void => {
       const { position } = row
-      rows.row(14).int2(code).int4(generation).int8(row.seq).int2(ENTRY_KIND[row.kind])
+      rows.row(15).int2(code).int4(generation).int8(row.seq).int2(ENTRY_KIND[row.kind])
       rows
         .int2(position?.chain ?? null)
         .int8(position?.block ?? null)
         .int4(position?.logIndex ?? null)
       rows.bigint(row.txKey).int8(row.atMs).int8(row.publicFirst).int4(row.publicCount)
-      rows.bytea(row.actor).bytea(row.body).bytea(row.effects)
+      rows.bytea(row.actor).bytea(row.body).bytea(row.effects).int2(row.ruleset)
     },
     names: (rows: CopyBuffer, row: NameRow): void => {
       rows.row(7).int2(code).int8(row.seq).bigint(row.txKey).ascii(row.name)

@@ -1,4 +1,5 @@
 import type pg from 'pg'
+import { decodeEntry } from '../../registry/journal/decode.js'
 import { type Entry, entryKind } from '../../registry/journal/entry.js'
 import { NETWORK_CODE, type Network } from '../../registry/primitives/network.js'
 import { leaf, STATE_TABLES } from '../pg/partitions.js'
@@ -28,6 +29,7 @@ interface Columns {
   tx_key: string | null
   at_ms: number
   body: Buffer
+  ruleset: number
 }
 
 /**
@@ -53,7 +55,7 @@ export async function replay(
       if (entries.length === 0)
         throw new Error(`replaying ${network}: the journal ends at entry ${done}, its head says ${head.seq}`)
       await writer.query('BEGIN')
-      await appendEntries(writer, network, entries, { writerMs: Number.POSITIVE_INFINITY })
+      await appendEntries(writer, network, entries.map(decodeEntry), { writerMs: Number.POSITIVE_INFINITY })
       await writer.query('COMMIT')
       done += entries.length
       onProgress(done, head.seq)
@@ -104,7 +106,7 @@ export async function readEntries(
   schema = '',
 ): Promise<Entry[]> {
   const { rows } = await reader.query<Columns>(
-    `SELECT seq, kind, chain, block, log_index, tx_key::text AS tx_key, at_ms, body FROM ${schema}${leaf('journal', network)}
+    `SELECT seq, kind, chain, block, log_index, tx_key::text AS tx_key, at_ms, body, ruleset FROM ${schema}${leaf('journal', network)}
      WHERE network = $1 AND generation = $2 AND seq > $3 ORDER BY seq LIMIT ${BATCH_ENTRIES}`,
     [NETWORK_CODE[network], generation, after],
   )
@@ -114,5 +116,6 @@ export async function readEntries(
     txKey: row.tx_key === null ? null : BigInt(row.tx_key),
     causeMs: row.at_ms,
     body: row.body,
+    ruleset: row.ruleset,
   }))
 }

@@ -1,7 +1,7 @@
 import type pg from 'pg'
 import type { RulesVersion } from '../../registry/community/history.js'
-import { assignmentOf, type Keys, pairOf, type Slice } from '../../registry/fold/index.js'
-import { rulesOfBody } from '../../registry/journal/communityChange.js'
+import { assignmentOf, fullName, type Keys, type Slice } from '../../registry/fold/index.js'
+import { decodeChange } from '../../registry/journal/change.js'
 import { NAME_MAX_BYTES } from '../../registry/primitives/name.js'
 import { NETWORK_CODE, type Network } from '../../registry/primitives/network.js'
 import { leaf } from '../pg/partitions.js'
@@ -45,7 +45,8 @@ export async function readRules(
      ORDER BY c.seq`,
     [NETWORK_CODE[network], generation, [...communities.keys()], [...communities.values()]],
   )
-  for (const { name, at_ms, body } of rows) found.get(name)!.push({ atMs: at_ms, rules: rulesOfBody(body) })
+  for (const { name, at_ms, body } of rows)
+    found.get(name)!.push({ atMs: at_ms, rules: decodeChange('configure_community', body).rules })
   return found
 }
 
@@ -59,7 +60,7 @@ async function readTaken(client: pg.ClientBase, slice: Slice, pairs: readonly st
        WHERE n.network = $1 AND n.community = k.community COLLATE "C" AND n.name = k.name COLLATE "C" LIMIT 1) n`,
     [NETWORK_CODE[slice.network], split.map(([community]) => community), split.map(([, name]) => name)],
   )
-  for (const { community, name } of rows) slice.communityNames.add(pairOf(community, name))
+  for (const { community, name } of rows) slice.communityNames.add(fullName(community, name))
 }
 
 async function readAssigned(client: pg.ClientBase, slice: Slice, communities: readonly string[]): Promise<void> {
@@ -105,7 +106,7 @@ async function readHiding(client: pg.ClientBase, slice: Slice, keys: Keys): Prom
       ranges.map(({ high }) => high),
     ],
   )
-  for (const { community, name } of rows) slice.communityNames.add(pairOf(community, name))
+  for (const { community, name } of rows) slice.communityNames.add(fullName(community, name))
 }
 
 function wantedNames({ clusters }: Slice, { walletNames }: Keys): string[] {

@@ -1,6 +1,7 @@
 import type pg from 'pg'
-import { BID_WORDS, decodeBid, judgeBid } from '../../registry/journal/bid.js'
-import { ENTRY_KIND, type Entry } from '../../registry/journal/entry.js'
+import { bidTxHash, decideBid } from '../../registry/journal/bid.js'
+import type { DecodedEntry } from '../../registry/journal/decode.js'
+import { ENTRY_KIND } from '../../registry/journal/entry.js'
 import { NETWORK_CODE, type Network } from '../../registry/primitives/network.js'
 import { CopyBuffer, copyRows } from '../pg/copy.js'
 
@@ -11,7 +12,7 @@ export interface StoredTailBlock {
   parentHash: Buffer
   timestampMs: number
   /** In log order; each has a position. */
-  entries: readonly Entry[]
+  entries: readonly DecodedEntry[]
 }
 
 /**
@@ -84,12 +85,12 @@ export async function forgetConfirmedTail(
 }
 
 const NO_HASH = Buffer.alloc(32)
-const txHashOf = (entry: Entry): Buffer => (entry.kind === 'bid' ? entry.body.subarray(0, BID_WORDS.from) : NO_HASH)
+const txHashOf = ({ kind, body }: DecodedEntry): Buffer => (kind === 'bid' ? bidTxHash(body) : NO_HASH)
 
-function nameThatMayLead(entry: Entry, minimumWei: bigint): string | null {
-  if (entry.kind !== 'bid') return null
-  const verdict = judgeBid(decodeBid(entry.body), minimumWei, () => false)
-  return verdict.outcome === 'won' ? verdict.name : null
+function nameThatMayLead({ content }: DecodedEntry, minimumWei: bigint): string | null {
+  if (content.kind !== 'bid') return null
+  const decision = decideBid(content, minimumWei, () => false)
+  return decision.outcome === 'won' ? decision.name : null
 }
 
 /** The hashes we hold of a chain's blocks, newest first. */

@@ -1,4 +1,4 @@
-import { decodeBid } from '../../registry/journal/bid.js'
+import { bidNameWord } from '../../registry/journal/bid.js'
 import { decodeBidEffects } from '../../registry/journal/effects.js'
 import { ENTRY_KIND } from '../../registry/journal/entry.js'
 import { toHex, txKey } from '../../registry/primitives/bytes.js'
@@ -92,7 +92,7 @@ export async function findInTail(db: Queryable, network: Network, hub: number, h
 }
 
 function bidName(body: Buffer): string {
-  const { nameWord } = decodeBid(body)
+  const nameWord = bidNameWord(body)
   return wordToName(nameWord) ?? toHex(nameWord)
 }
 

@@ -1,5 +1,5 @@
 import type pg from 'pg'
-import { decodeCommunityEffects } from '../../registry/journal/communityEffects.js'
+import { decodeCommunityEffects } from '../../registry/journal/effects.js'
 import { ENTRY_KIND } from '../../registry/journal/entry.js'
 import { JOB_KIND, JOB_STATE, type JobState, type JobTx } from '../../registry/outbox.js'
 import { PAYMENT_STATE, type StoredPayment } from '../../registry/payment/payment.js'

@@ -1,7 +1,8 @@
 import type pg from 'pg'
 import { OUTCOME } from '../../registry/journal/bid.js'
-import { decodePayment, encodePayment } from '../../registry/journal/communityChange.js'
+import { OUTCOME_BYTE } from '../../registry/journal/effects.js'
 import { ENTRY_KIND, type Entry } from '../../registry/journal/entry.js'
+import { decodePayment, encodePayment } from '../../registry/journal/payment.js'
 import { JOB_KIND, JOB_STATE } from '../../registry/outbox.js'
 import { PAYMENT_KIND, PAYMENT_STATE, type StoredPayment } from '../../registry/payment/payment.js'
 import type { Network } from '../../registry/primitives/network.js'
@@ -65,7 +66,7 @@ export function asRefused(entry: Entry, refused: ReadonlySet<string>): Entry {
   const { kind, position } = entry
   if (kind !== 'pay_community_name' || !position) return entry
   if (!refused.has(`${position.chain}/${position.block}/${position.logIndex}`)) return entry
-  return { ...entry, body: encodePayment({ ...decodePayment(entry.body), met: null }) }
+  return { ...entry, body: encodePayment({ ...decodePayment(entry.body).payment, met: null }) }
 }
 
 /**
@@ -88,7 +89,7 @@ export async function requeueRefusals(
      JOIN public.${leaf('journal', network)} e ON e.network = $1 AND e.generation = $2 AND e.chain = p.chain
        AND e.block = p.block AND e.log_index = p.sequence AND e.kind = ${ENTRY_KIND.pay_community_name}
      WHERE p.network = $1 AND p.kind = ${PAYMENT_KIND.communityName} AND p.state = ${PAYMENT_STATE.done}
-       AND get_byte(e.effects, 0) <> ${OUTCOME.won} ORDER BY e.seq`,
+       AND get_byte(e.effects, ${OUTCOME_BYTE}) <> ${OUTCOME.won} ORDER BY e.seq`,
     [generation],
   )
   await insertRefusals(client, network, refused, nowMs)

@@ -1,4 +1,4 @@
-import { decodeCommunityEffects } from '../../registry/journal/communityEffects.js'
+import { decodeCommunityEffects } from '../../registry/journal/effects.js'
 import { ENTRY_KIND } from '../../registry/journal/entry.js'
 import { JOB_KIND, JOB_STATE, REFUND_WINDOW_ENDED } from '../../registry/outbox.js'
 import type { PaymentJudgement } from '../../registry/payment/decide.js'

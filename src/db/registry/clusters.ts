@@ -1,4 +1,4 @@
-import { actorOfChange, isChangeKind } from '../../registry/journal/change.js'
+import { actorOfChange, isClusterChangeKind } from '../../registry/journal/change.js'
 import { entryKind } from '../../registry/journal/entry.js'
 import type { Network } from '../../registry/primitives/network.js'
 import { WON } from '../pg/codes.js'
@@ -144,6 +144,8 @@ function view(rows: readonly Row[]): ClusterView | null {
 }
 
 /** The actor that a change's body names; the public one may be pseudonymous. */
-function actorOf(kind: number | null, body: Buffer | null): Buffer | null {
-  return kind !== null && body && isChangeKind(entryKind(kind)) ? actorOfChange(body) : null
+function actorOf(code: number | null, body: Buffer | null): Buffer | null {
+  if (code === null || !body) return null
+  const kind = entryKind(code)
+  return isClusterChangeKind(kind) ? actorOfChange(kind, body) : null
 }

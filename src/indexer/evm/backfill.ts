@@ -5,7 +5,7 @@ import { writeTail } from '../../db/journal/tail.js'
 import { commitWithoutFlush, inTransaction } from '../../db/pg/pool.js'
 import { failpoint } from '../../ops/failpoint.js'
 import { firstClusterIds, keysOf } from '../../registry/fold/index.js'
-import type { Entry } from '../../registry/journal/entry.js'
+import type { DecodedEntry } from '../../registry/journal/decode.js'
 import type { Network } from '../../registry/primitives/network.js'
 import { measure } from '../progress.js'
 import { DeepReorgError, isCheckpointReplaced } from './checkpoint.js'
@@ -111,7 +111,7 @@ async function writeRange(run: Run, range: PreparedRange): Promise<void> {
   const rest = start === 0 ? entries : entries.slice(start)
   await commit(run, { range, logs: cut(rest, from, range.to), block: range.to, hash: range.lastHash })
 
-  function cut(batch: Entry[], first: number, last: number): DecodedLogs {
+  function cut(batch: DecodedEntry[], first: number, last: number): DecodedLogs {
     // messages that nodes left out of earlier blocks come with the range's first part
     const isInside = ({ block }: { block: number }) => (block >= first || first === range.from) && block <= last
     return {
@@ -123,7 +123,7 @@ async function writeRange(run: Run, range: PreparedRange): Promise<void> {
   }
 }
 
-function endOfBatch(entries: readonly Entry[], start: number, limit: number): number {
+function endOfBatch(entries: readonly DecodedEntry[], start: number, limit: number): number {
   let end = start + limit
   const block = entries[end - 1]!.position!.block
   while (end < entries.length && entries[end]!.position!.block === block) end += 1

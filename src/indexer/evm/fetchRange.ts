@@ -4,7 +4,7 @@ import { getHeader, getLogRange, type LogRange, type RawLog } from '../../chains
 import { compareLogs, completeLogs } from '../../chains/evm/rangeCheck.js'
 import { RpcError } from '../../chains/rpc/errors.js'
 import type { Call } from '../../chains/rpc/evm.js'
-import type { Entry } from '../../registry/journal/entry.js'
+import { type DecodedEntry, decodeEntry } from '../../registry/journal/decode.js'
 import { bigIntToWord, fromHex } from '../../registry/primitives/bytes.js'
 import type { ConfirmedRange } from './types.js'
 import type { RangeWidth } from './width.js'
@@ -96,7 +96,7 @@ async function checkLogs(
   return fresh.length === 0 ? [...old] : [...old, ...fresh]
 }
 
-const byPosition = (a: Entry, b: Entry): number =>
+const byPosition = (a: DecodedEntry, b: DecodedEntry): number =>
   a.position!.block - b.position!.block || a.position!.logIndex - b.position!.logIndex
 
 function hashesOf(logs: readonly RawLog[]): Map<number, Buffer> {
@@ -131,16 +131,18 @@ async function timesOf(call: Call, { logs, last }: LogRange): Promise<(log: RawL
 /** Position before every log of a block, for a minimum that is configured: contracts of others emit none. */
 export const CONFIGURED_LOG_INDEX = -1
 
-function minimumEntries(chain: EvmChain, from: number, to: number, timestampMs: number): Entry[] {
+function minimumEntries(chain: EvmChain, from: number, to: number, timestampMs: number): DecodedEntry[] {
   const { watchOnly, startBlock } = chain.config
   return (watchOnly?.minimum ?? [])
     .map(({ fromBlock, wei }) => ({ block: Math.max(fromBlock, startBlock), wei }))
     .filter(({ block }) => block >= from && block <= to)
-    .map(({ block, wei }) => ({
-      kind: 'minimum' as const,
-      position: { chain: chain.chain, block, logIndex: CONFIGURED_LOG_INDEX },
-      txKey: null,
-      causeMs: timestampMs,
-      body: bigIntToWord(BigInt(wei)),
-    }))
+    .map(({ block, wei }) =>
+      decodeEntry({
+        kind: 'minimum',
+        position: { chain: chain.chain, block, logIndex: CONFIGURED_LOG_INDEX },
+        txKey: null,
+        causeMs: timestampMs,
+        body: bigIntToWord(BigInt(wei)),
+      }),
+    )
 }

@@ -13,10 +13,10 @@ import { inTransaction } from '../../db/pg/pool.js'
 import { verifiedInClusters } from '../../db/registry/communities.js'
 import { failpoint } from '../../ops/failpoint.js'
 import { type RulesVersion, rulesAtBlock } from '../../registry/community/history.js'
-import { areRequirementsMet } from '../../registry/community/requirements.js'
+import { areRequirementsMet, requirementsHash } from '../../registry/community/requirements.js'
 import type { CommunityRequirement } from '../../registry/community/rules.js'
-import { encodePayment, requirementsHash } from '../../registry/journal/communityChange.js'
-import type { Entry } from '../../registry/journal/entry.js'
+import { type DecodedEntry, decodeEntry } from '../../registry/journal/decode.js'
+import { encodePayment } from '../../registry/journal/payment.js'
 import { keyOf, txKey } from '../../registry/primitives/bytes.js'
 import type { Network } from '../../registry/primitives/network.js'
 
@@ -212,10 +212,10 @@ async function enter(
   return entered
 }
 
-function entryOf({ payment, hash, isMet }: Read): Entry {
+function entryOf({ payment, hash, isMet }: Read): DecodedEntry {
   const { chain, block, sequence, tx, label, payer, money, target, referral } = payment
   const { community, name, recipient } = target
-  return {
+  return decodeEntry({
     kind: 'pay_community_name',
     position: { chain, block, logIndex: sequence },
     txKey: txKey(tx),
@@ -225,5 +225,5 @@ function entryOf({ payment, hash, isMet }: Read): Entry {
       blockMs: payment.paidMs,
       met: isMet ? hash : null,
     }),
-  }
+  })
 }

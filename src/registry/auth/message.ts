@@ -41,7 +41,12 @@ export interface BoundMessage {
   signingDate: string
 }
 
-const ACCOUNT: Record<AddressType, string> = { evm: 'Ethereum', solana: 'Solana' }
+/** How each type of wallet stands in a message. */
+const FORM: Record<AddressType, { account: string; address: (text: string) => string; hasChainId: boolean }> = {
+  // EIP-4361 asks for the checksummed form
+  evm: { account: 'Ethereum', address: (text) => getAddress(text), hasChainId: true },
+  solana: { account: 'Solana', address: (text) => text, hasChainId: false },
+}
 
 /**
  * The message that is bound to one address: EIP-4361 (Sign-In with Ethereum), and for Solana its counterpart without a
@@ -49,16 +54,16 @@ const ACCOUNT: Record<AddressType, string> = { evm: 'Ethereum', solana: 'Solana'
  * be good for many wallets.
  */
 export function boundMessage({ domain, wallet, chainId, nonce, signingDate }: BoundMessage): string {
+  const { account, address, hasChainId } = FORM[wallet.type]
   return [
-    `${domain} wants you to sign in with your ${ACCOUNT[wallet.type]} account:`,
-    // EIP-4361 asks for the checksummed form
-    wallet.type === 'evm' ? getAddress(wallet.text) : wallet.text,
+    `${domain} wants you to sign in with your ${account} account:`,
+    address(wallet.text),
     '',
     STATEMENT,
     '',
     `URI: https://${domain}`,
     'Version: 1',
-    ...(wallet.type === 'evm' ? [`Chain ID: ${chainId}`] : []),
+    ...(hasChainId ? [`Chain ID: ${chainId}`] : []),
     `Nonce: ${nonce}`,
     `Issued At: ${signingDate}`,
   ].join('\n')

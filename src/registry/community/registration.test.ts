@@ -1,6 +1,6 @@
 import fc from 'fast-check'
 import { describe, expect, it } from 'vitest'
-import { judgeRegistration, REGISTRATION_PROBLEMS, type RegistrationFacts } from './registration.js'
+import { decideRegistration, REGISTRATION_PROBLEMS, type RegistrationInputs } from './registration.js'
 import { areRequirementsMet, inputsNeeded, type RequirementInputs, tokenKey } from './requirements.js'
 import type { CommunityRequirement, CommunityRules } from './rules.js'
 
@@ -18,7 +18,7 @@ const rules = (changes: Partial<CommunityRules> = {}): CommunityRules => ({
   ...changes,
 })
 /** Somebody asks for a free name of a free community. */
-const facts = (changes: Partial<RegistrationFacts> = {}): RegistrationFacts => ({
+const facts = (changes: Partial<RegistrationInputs> = {}): RegistrationInputs => ({
   isServed: true,
   rules: rules(),
   network: null,
@@ -29,14 +29,14 @@ const facts = (changes: Partial<RegistrationFacts> = {}): RegistrationFacts => (
   areRequirementsMet: null,
   ...changes,
 })
-const problemOf = (changes: Partial<RegistrationFacts>) => {
-  const judgement = judgeRegistration(facts(changes))
+const problemOf = (changes: Partial<RegistrationInputs>) => {
+  const judgement = decideRegistration(facts(changes))
   return judgement.outcome === 'refused' ? judgement.problem : judgement.outcome
 }
 
 describe('a registration in a community', () => {
   it('is free where nothing is asked', () => {
-    expect(judgeRegistration(facts())).toEqual({ outcome: 'free' })
+    expect(decideRegistration(facts())).toEqual({ outcome: 'free' })
     expect(problemOf({ network: 'nonsense' })).toBe('free')
   })
 
@@ -54,7 +54,7 @@ describe('a registration in a community', () => {
   })
 
   it('is refused for the first reason of those that hold, in the order of the interface', () => {
-    const ALL: Record<(typeof REGISTRATION_PROBLEMS)[number], Partial<RegistrationFacts>> = {
+    const ALL: Record<(typeof REGISTRATION_PROBLEMS)[number], Partial<RegistrationInputs>> = {
       testnet_only: { isServed: false },
       not_found: { rules: null },
       invalid_chain_id: {
@@ -92,7 +92,7 @@ describe('a registration in a community', () => {
       isTaken: fc.boolean(),
       areRequirementsMet: fc.constantFrom(null, true, false),
     })
-    const rank = (changes: Partial<RegistrationFacts>) => {
+    const rank = (changes: Partial<RegistrationInputs>) => {
       const at = (REGISTRATION_PROBLEMS as readonly string[]).indexOf(problemOf(changes))
       return at === -1 ? REGISTRATION_PROBLEMS.length : at
     }
@@ -104,7 +104,7 @@ describe('a registration in a community', () => {
         expect(rank({ ...given, areRequirementsMet: true })).toBeGreaterThanOrEqual(rank(given))
         expect(rank({ ...given, isOwner: true, beneficiary: 'own' })).toBeGreaterThanOrEqual(Math.min(rank(given), 6))
         // nothing is charged twice, and nobody is charged for what the rules give away
-        const judgement = judgeRegistration(given)
+        const judgement = decideRegistration(given)
         if (judgement.outcome === 'paid') expect(given.rules?.prices).toContain(judgement.price)
         if (judgement.outcome === 'free') {
           expect(given.rules?.prices.length === 0 || (given.isOwner && given.beneficiary === 'other')).toBe(true)
@@ -115,10 +115,10 @@ describe('a registration in a community', () => {
 
   it('costs the first price of the network, of the community where none is named', () => {
     const paid = rules({ prices: [inUsdc, onMainnet, onBase] })
-    expect(judgeRegistration(facts({ rules: paid }))).toEqual({ outcome: 'paid', price: inUsdc })
-    expect(judgeRegistration(facts({ rules: paid, network: '1' }))).toEqual({ outcome: 'paid', price: inUsdc })
-    expect(judgeRegistration(facts({ rules: paid, network: '8453' }))).toEqual({ outcome: 'paid', price: onBase })
-    expect(judgeRegistration(facts({ rules: paid, isOwner: true }))).toEqual({ outcome: 'paid', price: inUsdc })
+    expect(decideRegistration(facts({ rules: paid }))).toEqual({ outcome: 'paid', price: inUsdc })
+    expect(decideRegistration(facts({ rules: paid, network: '1' }))).toEqual({ outcome: 'paid', price: inUsdc })
+    expect(decideRegistration(facts({ rules: paid, network: '8453' }))).toEqual({ outcome: 'paid', price: onBase })
+    expect(decideRegistration(facts({ rules: paid, isOwner: true }))).toEqual({ outcome: 'paid', price: inUsdc })
   })
 
   it('by an owner for somebody else is without price', () => {

@@ -14,7 +14,7 @@ export const REGISTRATION_PROBLEMS = [
 export type RegistrationProblem = (typeof REGISTRATION_PROBLEMS)[number]
 
 /** What is known of a request to register `community/name`, read before it is judged. */
-export interface RegistrationFacts {
+export interface RegistrationInputs {
   /** The version of the interface serves this network (v0.1: the testnet alone). */
   isServed: boolean
   /** The community's rules now; null when the name is no community. */
@@ -36,7 +36,7 @@ export interface RegistrationFacts {
 }
 
 /** `open` is asked until the requirements have been read: whether to read them at all is known without them. */
-export type RegistrationJudgement =
+export type RegistrationDecision =
   | { outcome: 'refused'; problem: RegistrationProblem }
   | { outcome: 'open' }
   | { outcome: 'free' }
@@ -46,26 +46,26 @@ export type RegistrationJudgement =
  * Who may register a community name, and what it costs. A payment names nobody to receive the name (its payer does), so
  * what an owner registers for somebody else is without price.
  */
-export function judgeRegistration(facts: RegistrationFacts): RegistrationJudgement {
-  const { rules } = facts
+export function decideRegistration(inputs: RegistrationInputs): RegistrationDecision {
+  const { rules } = inputs
   const refused = (problem: RegistrationProblem) => ({ outcome: 'refused', problem }) as const
-  if (!facts.isServed) return refused('testnet_only')
+  if (!inputs.isServed) return refused('testnet_only')
   if (!rules) return refused('not_found')
-  const price = priceFor(rules, facts)
+  const price = priceFor(rules, inputs)
   if (price === undefined) return refused('invalid_chain_id')
-  if (rules.startsAtMs !== null && facts.nowMs < rules.startsAtMs) return refused('not_active')
-  if (!facts.isOwner && (rules.ownersOnly || facts.beneficiary === 'other')) return refused('not_verified')
-  if (rules.ownersOnly && facts.beneficiary === 'none') return refused('no_walletAddress_found')
-  if (facts.isTaken) return refused('not_available')
-  if (facts.areRequirementsMet === false) return refused('requirements_not_met')
-  if (facts.areRequirementsMet === null && rules.requirements.length > 0) return { outcome: 'open' }
+  if (rules.startsAtMs !== null && inputs.nowMs < rules.startsAtMs) return refused('not_active')
+  if (!inputs.isOwner && (rules.ownersOnly || inputs.beneficiary === 'other')) return refused('not_verified')
+  if (rules.ownersOnly && inputs.beneficiary === 'none') return refused('no_walletAddress_found')
+  if (inputs.isTaken) return refused('not_available')
+  if (inputs.areRequirementsMet === false) return refused('requirements_not_met')
+  if (inputs.areRequirementsMet === null && rules.requirements.length > 0) return { outcome: 'open' }
   return price ? { outcome: 'paid', price } : { outcome: 'free' }
 }
 
 /** The price to pay, null for none; undefined when the network that the request names has none. */
 function priceFor(
   { prices }: CommunityRules,
-  { network, isOwner, beneficiary }: RegistrationFacts,
+  { network, isOwner, beneficiary }: RegistrationInputs,
 ): CommunityPrice | null | undefined {
   if (prices.length === 0) return null
   const price = network === null ? prices[0] : prices.find((one) => one.network === network)

@@ -1,4 +1,14 @@
-import type { CommunityRequirement, TokenRequirement } from './rules.js'
+import { createHash } from 'node:crypto'
+import { type CommunityRequirement, communityRulesJson, type TokenRequirement } from './rules.js'
+
+/**
+ * Names requirements by what they ask, since what was found to be met counts only while the same is asked.
+ * @returns SHA-256 of their canonical JSON, 32 bytes
+ */
+export function requirementsHash(requirements: readonly CommunityRequirement[]): Buffer {
+  const { requirements: json } = communityRulesJson({ prices: [], ownersOnly: false, startsAtMs: null, requirements })
+  return createHash('sha256').update(JSON.stringify(json)).digest()
+}
 
 /** What is known of the wallet that is to get a name, read before anything is judged. */
 export interface RequirementInputs {

@@ -1,6 +1,7 @@
 import fc from 'fast-check'
 import { describe, expect, it } from 'vitest'
 import { decodeAddress } from '../primitives/address.js'
+import { NAME } from '../primitives/name.js'
 import { type CommunityRules, communityRulesJson, parseCommunityRules } from './rules.js'
 
 const EVM = '0x00000000000000000000000000000000000000a1'
@@ -36,7 +37,7 @@ const anyRequirement = fc.oneof(
   fc
     .uniqueArray(fc.oneof(evmAddress, solanaAddress), { minLength: 1, maxLength: 5 })
     .map((addresses) => ({ kind: 'allowlist' as const, addresses })),
-  fc.stringMatching(/^[a-z0-9_-]{1,32}$/).map((name) => ({ kind: 'cluster' as const, name })),
+  fc.stringMatching(NAME).map((name) => ({ kind: 'cluster' as const, name })),
 )
 const anyRules: fc.Arbitrary<CommunityRules> = fc
   .record({

@@ -1,45 +1,195 @@
+import { z } from 'zod'
 import { parseAddress } from '../primitives/address.js'
 import { parseAmountWei } from '../primitives/amount.js'
 import { parseClusterName } from '../primitives/name.js'
 
 /**
- * The rules of a community: what its wallet names cost, who may have one, and from when on. All validation of them stands
- * here, for the interface, the command line and the journal alike.
+ * The rules of a community: what its wallet names cost, who may have one, and from when on. One schema, in both directions,
+ * for the interface, the command line and the journal. Faults read as `path: message`.
  */
 
-/** The label of a network whose addresses and tokens are Solana's; every other is an EVM chain's. */
+/** Label of the network whose addresses and tokens are Solana's; every other is an EVM chain's. */
 const SOLANA = 'solana'
 export const NATIVE = 'native'
 
-export interface CommunityPrice {
-  /** The label of a network: `1`, `8453`, `solana`. */
-  network: string
+const MAX_PRICES = 20
+const MAX_REQUIREMENTS = 20
+const MAX_ALLOWLIST = 1_000
+const MAX_PROBLEMS = 20
+const DATE = /^\d{4}-\d{2}-\d{2}T\d{2}:\d{2}:\d{2}(\.\d{3})?Z$/
+
+const NO_NETWORK = 'is no network of this community'
+const NO_ADDRESS = 'must be an address'
+const NO_AMOUNT = 'must be a whole number of base units above zero, as a string'
+const NO_DATE = 'must be a date of the form 2026-11-20T08:00:00Z, or null'
+const NO_CLUSTER = 'must be the name of a cluster'
+const NO_LIST = (most: number) => `must be a list of at most ${most}`
+
+/** Unknown fields are refused: a misspelt one would silently open the community. */
+const fields = <Shape extends z.core.$ZodLooseShape>(shape: Shape) =>
+  z.strictObject(shape, {
+    error: (issue) =>
+      issue.code === 'unrecognized_keys'
+        ? `has an unknown field ${JSON.stringify(String((issue.keys as string[])[0]).slice(0, 40))}`
+        : 'must be an object',
+  })
+
+/** Lists within a bound; a longer one is one fault. */
+const listOf = <Item extends z.ZodType>(item: Item, most: number, message = NO_LIST(most)) =>
+  z.array(item, message).refine((items) => items.length <= most, { message: NO_LIST(most), abort: true })
+
+/** Text that has a canonical form. `read` gives that form, or what is wrong. */
+const canonical = (missing: string, read: (text: string) => { form: string } | { fault: string }) =>
+  z.codec(z.string(missing), z.string(), {
+    encode: (form) => form,
+    decode(text, ctx) {
+      const found = read(text)
+      if ('form' in found) return found.form
+      ctx.issues.push({ code: 'custom', input: text, message: found.fault })
+      return z.NEVER
+    },
+  })
+
+function readAddress(text: string): { form: string } | { fault: string } {
+  const address = parseAddress(text)
+  if (address === 'bad_checksum') return { fault: 'has a wrong checksum (EIP-55)' }
+  if (address === 'unsupported_address') return { fault: NO_ADDRESS }
+  if (address.bytes.subarray(1).every((byte) => byte === 0)) return { fault: 'must not be the zero address' }
+  return { form: address.text }
+}
+
+const network = () => z.string(NO_NETWORK).meta({ description: 'Label of a chain of this network', example: '8453' })
+/** An address in its answer form (EVM in lower case). */
+const address = () => canonical(NO_ADDRESS, readAddress)
+const amount = () =>
+  z
+    .codec(z.string(NO_AMOUNT), z.bigint(), {
+      encode: String,
+      decode(text, ctx) {
+        const units = parseAmountWei(text)
+        if (units) return units
+        ctx.issues.push({ code: 'custom', input: text, message: NO_AMOUNT })
+        return z.NEVER
+      },
+    })
+    .meta({ description: 'A whole number of base units above zero', example: '1000000' })
+
+const EXAMPLE_ADDRESS = '0xf39fd6e51aad88f6f4ce6ab8827279cfffb92266'
+
+/** Whether an address in its answer form, or `native`, is of a network's kind. */
+function isOf(network: string, text: string): boolean {
+  if (text === NATIVE) return true
+  const address = parseAddress(text)
+  return typeof address !== 'string' && address.type === (network === SOLANA ? 'solana' : 'evm')
+}
+
+/** Holds what stands on a chain against that chain: the kind of its addresses, the width of its amounts. */
+function onChain(
+  { value, issues }: z.core.ParsePayload<{ network: string }>,
+  addresses: Readonly<Record<string, string>>,
+  amounts: Readonly<Record<string, bigint>>,
+): void {
+  for (const [key, text] of Object.entries(addresses)) {
+    if (isOf(value.network, text)) continue
+    issues.push({ code: 'custom', input: text, path: [key], message: 'must be an address of its network' })
+  }
+  for (const [key, units] of Object.entries(amounts)) {
+    // lamports and SPL amounts are u64
+    if (value.network !== SOLANA || units >> 64n === 0n) continue
+    issues.push({ code: 'custom', input: units, path: [key], message: 'must be below 2^64 on Solana' })
+  }
+}
+
+export const communityPrice = fields({
+  network: network(),
   /** `native`, or the token's address (EVM, lower case) or mint (Solana). */
-  token: string
-  /** In the token's base units, more than zero. */
-  amount: bigint
+  token: canonical(NO_ADDRESS, (text) => (text === NATIVE ? { form: NATIVE } : readAddress(text))).meta({
+    description: '`native`, or the address or mint of a token',
+  }),
+  /** Base units of the token, more than zero. */
+  amount: amount(),
   /** Who is paid: an address of that network. */
-  recipient: string
-}
+  recipient: address().meta({ description: 'Who is paid', example: EXAMPLE_ADDRESS }),
+}).check((payload) => {
+  const { token, recipient, amount } = payload.value
+  onChain(payload, { token, recipient }, { amount })
+})
+export type CommunityPrice = z.output<typeof communityPrice>
 
-export interface TokenRequirement {
-  kind: 'token'
-  network: string
-  /** The address of an ERC-20 or ERC-721 contract, or an SPL mint. */
-  token: string
-  /** The least balance, in base units (ERC-721: tokens). */
-  minimum: bigint
-}
+const token = fields({
+  kind: z.literal('token'),
+  network: network(),
+  /** An ERC-20 or ERC-721 contract, or an SPL mint. */
+  token: address().meta({ description: 'ERC-20, ERC-721 or SPL mint' }),
+  /** Least balance, in base units (ERC-721: tokens). */
+  minimum: amount(),
+}).check((payload) => onChain(payload, { token: payload.value.token }, { minimum: payload.value.minimum }))
+export type TokenRequirement = z.output<typeof token>
 
-export type CommunityRequirement =
-  | TokenRequirement
+const NO_ALLOWED = 'must name an address'
+const allowlist = fields({
+  kind: z.literal('allowlist'),
   /** The wallet is one of these. */
-  | { kind: 'allowlist'; addresses: readonly string[] }
-  /** The wallet is verified in the cluster that holds this name. */
-  | { kind: 'cluster'; name: string }
+  addresses: listOf(
+    address().meta({
+      description:
+        'EVM (answered in lower case) or Solana address; look-ups and lists of wallets take other chains’ too',
+      example: EXAMPLE_ADDRESS,
+    }),
+    MAX_ALLOWLIST,
+    NO_ALLOWED,
+  )
+    .refine((all) => all.length > 0, NO_ALLOWED)
+    .overwrite((all) => [...new Set(all)]),
+})
+
+const cluster = fields({
+  kind: z.literal('cluster'),
+  /** The wallet is publicly verified in the cluster that holds this name. */
+  name: canonical(NO_CLUSTER, (text) => {
+    const form = parseClusterName(text)
+    return form === null ? { fault: NO_CLUSTER } : { form }
+  }).meta({ description: 'The wallet is publicly verified in the cluster that holds it', example: 'foobar' }),
+})
+
+const requirement = z.discriminatedUnion(
+  'kind',
+  [token, allowlist, cluster],
+  'must be of kind token, allowlist or cluster',
+)
+export type CommunityRequirement = z.output<typeof requirement>
+
+/** The parts of rules, as the interface shows them. */
+export const communityParts = fields({
+  prices: listOf(communityPrice, MAX_PRICES)
+    .refine(
+      (all) => new Set(all.map((one) => `${one.network} ${one.token}`)).size === all.length,
+      'must name a token of a network once',
+    )
+    .meta({ description: 'None: names are free. The first one is what is asked for by default' }),
+  ownersOnly: z
+    .boolean('must be true or false')
+    .meta({ description: 'Only the community’s own wallets register names, for others too' }),
+  startsAt: z
+    .codec(z.string(NO_DATE), z.number(), {
+      encode: (ms) => new Date(ms).toISOString(),
+      decode(text, ctx) {
+        const ms = DATE.test(text) ? Date.parse(text) : Number.NaN
+        // a day that its month doesn't have is read as one of the next month
+        if (!Number.isNaN(ms) && new Date(ms).toISOString().slice(0, 19) === text.slice(0, 19)) return ms
+        ctx.issues.push({ code: 'custom', input: text, message: NO_DATE })
+        return z.NEVER
+      },
+    })
+    .nullable()
+    .meta({ example: '2026-12-01T08:00:00.000Z' }),
+  requirements: listOf(requirement, MAX_REQUIREMENTS).meta({
+    description: 'The wallet that gets a name has to meet all of them',
+  }),
+})
 
 export interface CommunityRules {
-  /** No prices: free. At most one for a token. The first of a network is what a quote asks for. */
+  /** No prices: free. At most one per token. The first of a network is what a quote asks for. */
   prices: readonly CommunityPrice[]
   /** Only wallets of the community's own cluster register names, for others too. Never together with prices. */
   ownersOnly: boolean
@@ -49,182 +199,82 @@ export interface CommunityRules {
   requirements: readonly CommunityRequirement[]
 }
 
+const finished = z
+  .custom<CommunityRules>()
+  // a payment names nobody to receive the name
+  .refine(({ ownersOnly, prices }) => !ownersOnly || prices.length === 0, {
+    message: 'can not stand together with prices',
+    path: ['ownersOnly'],
+  })
+type Parts = z.output<typeof communityParts>
+const encode = ({ prices, ownersOnly, startsAtMs, requirements }: CommunityRules): Parts => ({
+  ...{ prices: [...prices], ownersOnly, startsAt: startsAtMs, requirements: [...requirements] },
+})
+const decode = ({ prices = [], ownersOnly = false, startsAt = null, requirements = [] }: Partial<Parts>) => ({
+  ...{ prices, ownersOnly, startsAtMs: startsAt, requirements },
+})
+
+/** Rules as the journal keeps them: whole, in canonical form. */
+export const communityRules = z.codec(communityParts, finished, { encode, decode })
+/** Rules as a request gives them: a part that is left out is empty. */
+export const communityRulesInput = z.codec(communityParts.partial(), finished, { encode, decode })
+
+/** Rules as the interface shows them and the journal keeps them. */
+export const communityRulesJson = (rules: CommunityRules) => z.encode(communityRules, rules)
+
 /** What is wrong where: `prices[0].amount`. */
 export interface RulesProblem {
   path: string
   message: string
 }
 
-const MAX_PRICES = 20
-const MAX_REQUIREMENTS = 20
-const MAX_ALLOWLIST = 1_000
-const MAX_PROBLEMS = 20
-const DATE = /^\d{4}-\d{2}-\d{2}T\d{2}:\d{2}:\d{2}(\.\d{3})?Z$/
-
-/**
- * Reads the rules of a community: `{ prices: [{ network, token, amount, recipient }], ownersOnly, startsAt, requirements }`,
- * each part optional. Fields that it doesn't know are refused: a misspelt one would silently open the community.
- * @param places what this deployment has of the community's own network
- * @returns the rules in canonical form, or everything that is wrong with them (the first 20 faults)
- */
-export function parseCommunityRules(
-  input: unknown,
-  places: Places,
-): CommunityRules | { problems: readonly RulesProblem[] } {
-  const problems: RulesProblem[] = []
-  const wrong = (path: string, message: string) => {
-    problems.push({ path, message })
-    return null
-  }
-  const rules = readRules(input, { ...places, wrong })
-  return rules && problems.length === 0 ? rules : { problems: problems.slice(0, MAX_PROBLEMS) }
-}
-
 /** What rules may rest on. */
-export interface Places {
+export interface CommunityChains {
   /** Whether a network label is one of this network's chains. */
   isEnabled(network: string): boolean
   /** Whether payments for community names are taken there. */
   takesPayments(network: string): boolean
 }
 
-/** The rules as the interface shows them and the journal keeps them: `parseCommunityRules` reads them back. */
-export const communityRulesJson = ({ prices, ownersOnly, startsAtMs, requirements }: CommunityRules) => ({
-  prices: prices.map(({ network, token, amount, recipient }) => ({
-    network,
-    token,
-    amount: String(amount),
-    recipient,
-  })),
-  ownersOnly,
-  startsAt: startsAtMs === null ? null : new Date(startsAtMs).toISOString(),
-  requirements: requirements.map(requirementJson),
-})
-
-function requirementJson(requirement: CommunityRequirement) {
-  switch (requirement.kind) {
-    case 'token': {
-      const { kind, network, token, minimum } = requirement
-      return { kind, network, token, minimum: String(minimum) }
-    }
-    case 'allowlist':
-      return { kind: requirement.kind, addresses: [...requirement.addresses] }
-    case 'cluster':
-      return { kind: requirement.kind, name: requirement.name }
-  }
+/**
+ * Reads the rules of a community: `{ prices: [{ network, token, amount, recipient }], ownersOnly, startsAt, requirements }`,
+ * each part optional.
+ * @param chains what this deployment has of the community's own network
+ * @returns the rules in canonical form, or everything that is wrong with them (the first 20 faults)
+ */
+export function parseCommunityRules(
+  input: unknown,
+  chains: CommunityChains,
+): CommunityRules | { problems: readonly RulesProblem[] } {
+  const parsed = communityRulesInput.safeParse(input)
+  const problems = parsed.success
+    ? problemsOnChains(parsed.data, chains)
+    : parsed.error.issues.map(({ code, path, message }) => ({
+        // of a requirement without a known kind, all is wrong
+        path: pathText(code === 'invalid_union' && path.at(-1) === 'kind' ? path.slice(0, -1) : path),
+        message,
+      }))
+  return parsed.success && problems.length === 0 ? parsed.data : { problems: problems.slice(0, MAX_PROBLEMS) }
 }
 
-type Fields = Readonly<Record<string, unknown>>
-
-/** What the readers of parts share. A part in which something is wrong is null, and the fault is told. */
-interface Check extends Places {
-  wrong(path: string, message: string): null
+/** What is wrong with rules for the chains that a deployment has. */
+export function problemsOnChains({ prices, requirements }: CommunityRules, chains: CommunityChains): RulesProblem[] {
+  const problems: RulesProblem[] = []
+  prices.forEach(({ network }, i) => {
+    const path = `prices[${i}].network`
+    if (!chains.isEnabled(network)) problems.push({ path, message: NO_NETWORK })
+    else if (!chains.takesPayments(network))
+      problems.push({ path, message: 'takes no payments for community names here' })
+  })
+  requirements.forEach((one, i) => {
+    if (one.kind === 'token' && !chains.isEnabled(one.network))
+      problems.push({ path: `requirements[${i}].network`, message: NO_NETWORK })
+  })
+  return problems
 }
 
-function readRules(input: unknown, check: Check): CommunityRules | null {
-  const of = readFields(input, '', ['prices', 'ownersOnly', 'startsAt', 'requirements'], check)
-  if (!of) return null
-  const prices = readList(of.prices, 'prices', MAX_PRICES, readPrice, check)
-  const tokens = prices.map(({ network, token }) => `${network} ${token}`)
-  if (new Set(tokens).size < tokens.length) check.wrong('prices', 'must name a token of a network once')
-  const ownersOnly = of.ownersOnly ?? false
-  if (typeof ownersOnly !== 'boolean') return check.wrong('ownersOnly', 'must be true or false')
-  // a payment names nobody to receive the name
-  if (ownersOnly && prices.length > 0) check.wrong('ownersOnly', 'can not stand together with prices')
-  const requirements = readList(of.requirements, 'requirements', MAX_REQUIREMENTS, readRequirement, check)
-  return { prices, ownersOnly, startsAtMs: readDate(of.startsAt, 'startsAt', check), requirements }
-}
-
-function readPrice(item: unknown, path: string, check: Check): CommunityPrice | null {
-  const of = readFields(item, path, ['network', 'token', 'amount', 'recipient'], check)
-  if (!of) return null
-  const network = readNetwork(of.network, `${path}.network`, check)
-  if (network !== null && !check.takesPayments(network))
-    check.wrong(`${path}.network`, 'takes no payments for community names here')
-  const token = of.token === NATIVE ? NATIVE : readAddress(of.token, network, `${path}.token`, check)
-  const amount = readAmount(of.amount, network, `${path}.amount`, check)
-  const recipient = readAddress(of.recipient, network, `${path}.recipient`, check)
-  return network && token && amount && recipient ? { network, token, amount, recipient } : null
-}
-
-function readRequirement(item: unknown, path: string, check: Check): CommunityRequirement | null {
-  const kind = typeof item === 'object' && item !== null && 'kind' in item ? item.kind : undefined
-  if (kind === 'token') return readTokenRequirement(item, path, check)
-  if (kind === 'allowlist') {
-    const of = readFields(item, path, ['kind', 'addresses'], check)
-    if (!of) return null
-    const one = (value: unknown, at: string) => readAddress(value, null, at, check)
-    const addresses = readList(of.addresses, `${path}.addresses`, MAX_ALLOWLIST, one, check)
-    const isEmpty = !Array.isArray(of.addresses) || of.addresses.length === 0
-    return isEmpty
-      ? check.wrong(`${path}.addresses`, 'must name an address')
-      : { kind, addresses: [...new Set(addresses)] }
-  }
-  if (kind === 'cluster') {
-    const of = readFields(item, path, ['kind', 'name'], check)
-    if (!of) return null
-    const name = typeof of.name === 'string' ? parseClusterName(of.name) : null
-    return name === null ? check.wrong(`${path}.name`, 'must be the name of a cluster') : { kind, name }
-  }
-  return check.wrong(path, 'must be of kind token, allowlist or cluster')
-}
-
-function readTokenRequirement(item: unknown, path: string, check: Check): TokenRequirement | null {
-  const of = readFields(item, path, ['kind', 'network', 'token', 'minimum'], check)
-  if (!of) return null
-  const network = readNetwork(of.network, `${path}.network`, check)
-  const token = readAddress(of.token, network, `${path}.token`, check)
-  const minimum = readAmount(of.minimum, network, `${path}.minimum`, check)
-  return network && token && minimum ? { kind: 'token', network, token, minimum } : null
-}
-
-function readFields(value: unknown, path: string, known: readonly string[], check: Check): Fields | null {
-  if (typeof value !== 'object' || value === null || Array.isArray(value)) return check.wrong(path, 'must be an object')
-  const unknown = Object.keys(value).find((key) => !known.includes(key))
-  if (unknown !== undefined) return check.wrong(path, `has an unknown field ${JSON.stringify(unknown.slice(0, 40))}`)
-  return value as Fields
-}
-
-/** The parts of a list that are right; an absent one is empty. */
-function readList<T>(
-  value: unknown,
-  path: string,
-  most: number,
-  read: (item: unknown, path: string, check: Check) => T | null,
-  check: Check,
-): T[] {
-  if (value === undefined) return []
-  if (!Array.isArray(value) || value.length > most) {
-    check.wrong(path, `must be a list of at most ${most}`)
-    return []
-  }
-  return value.map((item, i) => read(item, `${path}[${i}]`, check)).filter((item) => item !== null)
-}
-
-const readNetwork = (value: unknown, path: string, check: Check): string | null =>
-  typeof value === 'string' && check.isEnabled(value) ? value : check.wrong(path, 'is no network of this community')
-
-/** An address in its answer form: of the network's kind, or of any where no network is given. */
-function readAddress(value: unknown, network: string | null, path: string, check: Check): string | null {
-  const address = typeof value === 'string' ? parseAddress(value) : 'unsupported_address'
-  if (address === 'bad_checksum') return check.wrong(path, 'has a wrong checksum (EIP-55)')
-  if (address === 'unsupported_address') return check.wrong(path, 'must be an address')
-  if (address.bytes.subarray(1).every((byte) => byte === 0)) return check.wrong(path, 'must not be the zero address')
-  const isOfNetwork = network === null || address.type === (network === SOLANA ? 'solana' : 'evm')
-  return isOfNetwork ? address.text : check.wrong(path, 'must be an address of its network')
-}
-
-function readAmount(value: unknown, network: string | null, path: string, check: Check): bigint | null {
-  const amount = parseAmountWei(value)
-  if (!amount) return check.wrong(path, 'must be a whole number of base units above zero, as a string')
-  // lamports and SPL amounts are u64
-  return network === SOLANA && amount >> 64n !== 0n ? check.wrong(path, 'must be below 2^64 on Solana') : amount
-}
-
-function readDate(value: unknown, path: string, check: Check): number | null {
-  if (value === undefined || value === null) return null
-  const ms = typeof value === 'string' && DATE.test(value) ? Date.parse(value) : Number.NaN
-  // a day that its month doesn't have is read as one of the next month
-  const isReal = !Number.isNaN(ms) && new Date(ms).toISOString().slice(0, 19) === String(value).slice(0, 19)
-  return isReal ? ms : check.wrong(path, 'must be a date of the form 2026-11-20T08:00:00Z, or null')
-}
+const pathText = (path: readonly PropertyKey[]): string =>
+  path
+    .map((part) => (typeof part === 'number' ? `[${part}]` : `.${String(part)}`))
+    .join('')
+    .replace(/^\./, '')

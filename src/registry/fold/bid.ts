@@ -1,38 +1,35 @@
-import { decodeBid, judgeBid } from '../journal/bid.js'
+import { type Bid, decideBid } from '../journal/bid.js'
 import { type BidEffects, encodeBidEffects } from '../journal/effects.js'
-import { addressOfWord } from '../primitives/address.js'
 import { keyOf } from '../primitives/bytes.js'
 import { DEFAULT_WALLET_NAME, numberedName } from '../primitives/name.js'
 import type { JournalRow, NameRow, WalletRow } from './rows.js'
 import { createCluster, isBelowCommunity, setWallet, type Work, wholeCluster } from './work.js'
 
 /** Folds a bid: who wins, and in which cluster the name is held. */
-export function applyBid(work: Work, row: JournalRow): void {
+export function applyBid(work: Work, row: JournalRow, bid: Bid): void {
   const { changes } = work
-  const bid = decodeBid(row.body)
-  const actor = addressOfWord(bid.from)
-  row.actor = actor
-  const verdict = judgeBid(bid, changes.head.minimumWei, (name) => work.owners.has(name))
+  row.actor = bid.wallet
+  const decision = decideBid(bid, changes.head.minimumWei, (name) => work.owners.has(name))
   const nameRow: NameRow = {
     seq: row.seq,
     txKey: row.txKey,
-    name: verdict.name,
+    name: decision.name,
     cluster: null,
-    outcome: verdict.outcome,
+    outcome: decision.outcome,
   }
   changes.names.push(nameRow)
-  if (verdict.outcome === 'refused') {
-    row.effects = encodeBidEffects({ outcome: 'refused', reason: verdict.reason })
+  if (decision.outcome === 'refused') {
+    row.effects = encodeBidEffects({ outcome: 'refused', reason: decision.reason })
     return
   }
-  if (verdict.outcome === 'lost') {
+  if (decision.outcome === 'lost') {
     row.effects = encodeBidEffects({ outcome: 'lost' })
     return
   }
-  const effects = settleInCluster(work, row.seq, actor)
+  const effects = settleInCluster(work, row.seq, bid.wallet)
   nameRow.cluster = effects.cluster
-  work.owners.set(verdict.name, effects.cluster)
-  work.clusters?.get(effects.cluster)?.names.push({ name: verdict.name, seq: row.seq })
+  work.owners.set(decision.name, effects.cluster)
+  work.clusters?.get(effects.cluster)?.names.push({ name: decision.name, seq: row.seq })
   row.effects = encodeBidEffects(effects)
   row.publicCount = effects.created ? 3 : effects.published ? 2 : 1
 }

@@ -1,48 +1,46 @@
-import { type Change, decodeChange, isChangeKind } from '../journal/change.js'
+import type { ClusterChange } from '../journal/change.js'
 import { type ChangeEvent, encodeChangeEffects } from '../journal/effects.js'
 import { keyOf } from '../primitives/bytes.js'
 import { DEFAULT_WALLET_NAME, numberedName } from '../primitives/name.js'
 import { madePublic } from './bid.js'
-import { type ChangeRefusal, MAX_CLUSTER_WALLETS } from './refusal.js'
+import type { ChangeRefusal } from './refusal.js'
 import type { ClusterState, HeldName, JournalRow, WalletRow } from './rows.js'
 import { createCluster, isBelowCommunity, removeWallet, setWallet, type Work, wholeCluster } from './work.js'
 
 /** A change that holds: the cluster it was made in, its public events in their order. */
-interface Held {
+interface Made {
   cluster: number
   hasEffect: boolean
   events: ChangeEvent[]
 }
 
-type Verdict = Held | ChangeRefusal
+type Decision = Made | ChangeRefusal
 
 /**
  * Folds a change signed by a wallet. It is made whole or not at all: one that can't be made is left without effect (a writer
  * refuses it before it is appended; it may come to that again when a rewind took away what it rested on).
  */
-export function applyChange(work: Work, row: JournalRow): void {
-  if (!isChangeKind(row.kind)) throw new RangeError(`a ${row.kind} is no signed change`)
-  const change = decodeChange(row.kind, row.body)
+export function applyChange(work: Work, row: JournalRow, change: ClusterChange): void {
   const key = keyOf(change.actor)
   const before = work.verified.get(key)
-  const standIn = before ? oldestPublic(wholeCluster(work, before.cluster)) : null
-  const verdict = judge(work, row.seq, change, key)
+  const pseudonym = before ? oldestPublic(wholeCluster(work, before.cluster)) : null
+  const decision = decide(work, row.seq, change, key)
   const { outcomes } = work.changes
-  if ('code' in verdict) {
-    outcomes.push({ seq: row.seq, refusal: verdict, hasEffect: false, cluster: null })
+  if ('code' in decision) {
+    outcomes.push({ seq: row.seq, refusal: decision, hasEffect: false, cluster: null })
     return
   }
-  const { cluster, hasEffect, events } = verdict
+  const { cluster, hasEffect, events } = decision
   outcomes.push({ seq: row.seq, refusal: null, hasEffect, cluster })
   if (!hasEffect) return
   const after = work.verified.get(key)
   const isPublic = (before && !before.isPrivate) || (after && !after.isPrivate)
-  row.actor = isPublic ? change.actor : standIn
+  row.actor = isPublic ? change.actor : pseudonym
   row.effects = encodeChangeEffects({ cluster, events })
   row.publicCount = events.length
 }
 
-function judge(work: Work, seq: number, change: Change, key: string): Verdict {
+function decide(work: Work, seq: number, change: ClusterChange, key: string): Decision {
   switch (change.kind) {
     case 'create_cluster':
       return create(work, seq, change.actor, key)
@@ -82,22 +80,22 @@ const added = (row: WalletRow): ChangeEvent => ({
 })
 
 /** The events of making a cluster for a wallet, its creator. */
-function created(work: Work, seq: number, actor: Buffer, key: string, name: string): Held {
+function created(work: Work, seq: number, actor: Buffer, key: string, name: string): Made {
   const cluster = createCluster(work, seq, actor, key, name)
   const creator = wholeCluster(work, cluster).wallets.get(key)!
   return { cluster, hasEffect: true, events: [{ type: 'CREATE_CLUSTER', cluster }, added(creator)] }
 }
 
-function create(work: Work, seq: number, actor: Buffer, key: string): Verdict {
+function create(work: Work, seq: number, actor: Buffer, key: string): Decision {
   const verified = work.verified.get(key)
   if (verified) return { cluster: verified.cluster, hasEffect: false, events: [] }
   return created(work, seq, actor, key, DEFAULT_WALLET_NAME)
 }
 
-type Add = Extract<Change, { kind: 'add_wallets' }>
+type Add = Extract<ClusterChange, { kind: 'add_wallets' }>
 
 /** A wallet that is verified nowhere gets a cluster first; it may name its own entry. */
-function add(work: Work, seq: number, change: Add, key: string): Verdict {
+function add(work: Work, seq: number, change: Add, key: string): Decision {
   const verified = work.verified.get(key)
   if (verified) return addTo(work, seq, change, verified.cluster)
   const own = change.wallets.find((wallet) => wallet.address.equals(change.actor))
@@ -106,7 +104,7 @@ function add(work: Work, seq: number, change: Add, key: string): Verdict {
   const given = new Set(change.wallets.filter((wallet) => !wallet.isPrivate).map((wallet) => wallet.name))
   const name = own?.name ?? numberedName(DEFAULT_WALLET_NAME, (candidate) => given.has(candidate))
   const wallets = new Map([[key, { ...NEW, cluster: 0, address: change.actor, name }]])
-  const refusal = judgeAdd(work, seq, change, 0, { wallets, names: [] })
+  const refusal = decideAdd(work, seq, change, 0, { wallets, names: [] })
   if ('code' in refusal) return refusal
   const made = created(work, seq, change.actor, key, name)
   const rest = addTo(work, seq, change, made.cluster)
@@ -115,16 +113,16 @@ function add(work: Work, seq: number, change: Add, key: string): Verdict {
 
 const NEW = { isVerified: true, isPrivate: false, isBackedUp: false, createdSeq: 0, updatedSeq: 0 }
 
-function addTo(work: Work, seq: number, change: Add, cluster: number): Verdict {
-  const judged = judgeAdd(work, seq, change, cluster, wholeCluster(work, cluster))
-  if ('code' in judged) return judged
-  for (const row of judged.rows) setWallet(work, row)
-  const events = judged.rows.filter((row) => !row.isPrivate).map(added)
-  return { cluster, hasEffect: judged.rows.length > 0, events }
+function addTo(work: Work, seq: number, change: Add, cluster: number): Decision {
+  const decided = decideAdd(work, seq, change, cluster, wholeCluster(work, cluster))
+  if ('code' in decided) return decided
+  for (const row of decided.rows) setWallet(work, row)
+  const events = decided.rows.filter((row) => !row.isPrivate).map(added)
+  return { cluster, hasEffect: decided.rows.length > 0, events }
 }
 
 /** The entries that adding wallets makes or changes. */
-function judgeAdd(
+function decideAdd(
   work: Work,
   seq: number,
   change: Add,
@@ -144,17 +142,17 @@ function judgeAdd(
     else if (entry.isPrivate && !isPrivate) rows.push(madePublic(entry, name, seq))
     else if (entry.name !== name) return { code: 'wallet_exists', address }
   }
-  const refusal = judgeNames(work, state, rows)
+  const refusal = checkNames(work, state, rows)
   if (refusal) return refusal
   const size = wallets.size + rows.filter((row) => !wallets.has(keyOf(row.address))).length
-  return size > MAX_CLUSTER_WALLETS ? { code: 'wallet_limit' } : { rows }
+  return size > work.ruleset.maxClusterWallets ? { code: 'wallet_limit' } : { rows }
 }
 
 /**
  * Whether every one of these rows may have its name: a public one needs a name that no other public entry has and nobody below a
  * community of the cluster, a private one a name that no other entry has. So a private entry reserves nothing.
  */
-function judgeNames(work: Work, state: ClusterState, rows: readonly WalletRow[]): ChangeRefusal | null {
+function checkNames(work: Work, state: ClusterState, rows: readonly WalletRow[]): ChangeRefusal | null {
   const { wallets } = state
   if (rows.length === 0) return null
   const after = new Map(wallets)
@@ -171,7 +169,12 @@ function judgeNames(work: Work, state: ClusterState, rows: readonly WalletRow[])
   return taken ? { code: 'wallet_name_taken', name: taken.name } : null
 }
 
-function rename(work: Work, seq: number, change: Extract<Change, { kind: 'rename_wallets' }>, key: string): Verdict {
+function rename(
+  work: Work,
+  seq: number,
+  change: Extract<ClusterChange, { kind: 'rename_wallets' }>,
+  key: string,
+): Decision {
   const verified = work.verified.get(key)
   if (!verified) return NO_CLUSTER
   const { cluster } = verified
@@ -183,7 +186,7 @@ function rename(work: Work, seq: number, change: Extract<Change, { kind: 'rename
     if (!entry) return { code: 'not_in_cluster', address }
     if (entry.name !== name) rows.push({ ...entry, name, updatedSeq: seq })
   }
-  const refusal = judgeNames(work, state, rows)
+  const refusal = checkNames(work, state, rows)
   if (refusal) return refusal
   for (const row of rows) setWallet(work, row)
   const events = rows
@@ -194,7 +197,7 @@ function rename(work: Work, seq: number, change: Extract<Change, { kind: 'rename
   return { cluster, hasEffect: rows.length > 0, events }
 }
 
-function remove(work: Work, change: Extract<Change, { kind: 'remove_wallets' }>, key: string): Verdict {
+function remove(work: Work, change: Extract<ClusterChange, { kind: 'remove_wallets' }>, key: string): Decision {
   const verified = work.verified.get(key)
   if (!verified) return NO_CLUSTER
   const { cluster } = verified
@@ -215,7 +218,12 @@ function isLastVerified(wallets: ReadonlyMap<string, WalletRow>, leaving: readon
   return true
 }
 
-function verify(work: Work, seq: number, change: Extract<Change, { kind: 'verify_wallet' }>, key: string): Verdict {
+function verify(
+  work: Work,
+  seq: number,
+  change: Extract<ClusterChange, { kind: 'verify_wallet' }>,
+  key: string,
+): Decision {
   const cluster = work.clusterSerials.get(keyOf(change.clusterId))
   if (cluster === undefined) return { code: 'not_found' }
   const target = wholeCluster(work, cluster)
@@ -261,9 +269,9 @@ function moveNames(work: Work, seq: number, from: ClusterState, to: ClusterState
 function confirmBackup(
   work: Work,
   seq: number,
-  { address }: Extract<Change, { kind: 'confirm_backup' }>,
+  { address }: Extract<ClusterChange, { kind: 'confirm_backup' }>,
   key: string,
-): Verdict {
+): Decision {
   const verified = work.verified.get(key)
   if (!verified) return NO_CLUSTER
   const { cluster } = verified

@@ -1,34 +1,31 @@
 import { rulesAt, rulesAtBlock } from '../community/history.js'
-import { judgeRegistration } from '../community/registration.js'
+import { decideRegistration } from '../community/registration.js'
+import { requirementsHash } from '../community/requirements.js'
 import { type CommunityRules, communityRulesJson } from '../community/rules.js'
-import {
-  type CommunityChange,
-  type CommunityPaymentBody,
-  decodeCommunityChange,
-  decodePayment,
-  isCommunityChangeKind,
-  type RegisterCommunityName,
-  requirementsHash,
-} from '../journal/communityChange.js'
-import { encodeCommunityEffects } from '../journal/communityEffects.js'
-import { encodeChangeEffects } from '../journal/effects.js'
+import type { CommunityChange, RegisterCommunityName } from '../journal/change.js'
+import { encodeChangeEffects, encodeCommunityEffects } from '../journal/effects.js'
+import type { PaymentContent } from '../journal/payment.js'
 import { decideCommunityPayment, type PaymentJudgement } from '../payment/decide.js'
 import { keyOf } from '../primitives/bytes.js'
-import { wordToName } from '../primitives/name.js'
 import { oldestPublic } from './change.js'
 import type { ChangeRefusal } from './refusal.js'
-import { assignmentOf, type CommunityNameRow, type JournalRow, pairOf } from './rows.js'
+import { assignmentOf, type CommunityNameRow, fullName, type JournalRow } from './rows.js'
 import { setRules, type Work, wholeCluster } from './work.js'
 
-/** Folds a change of a community. As a change of a cluster, it is made whole or left without effect. */
-export function applyCommunityChange(work: Work, row: JournalRow): void {
-  if (!isCommunityChangeKind(row.kind)) throw new RangeError(`a ${row.kind} is no change of a community`)
-  const change = decodeCommunityChange(row.kind, row.body)
-  const { outcomes } = work.changes
-  const verdict = change.kind === 'configure_community' ? configure(work, row, change) : register(work, row, change)
-  const { seq } = row
-  if ('code' in verdict) outcomes.push({ seq, refusal: verdict, hasEffect: false, cluster: null })
-  else outcomes.push({ seq, refusal: null, hasEffect: verdict.hasEffect, cluster: verdict.cluster })
+/** Folds the configuration of a community. As a change of a cluster, it is made whole or left without effect. */
+export function configureCommunity(work: Work, row: JournalRow, change: Configuration): void {
+  settle(work, row, configure(work, row, change))
+}
+type Configuration = Extract<CommunityChange, { kind: 'configure_community' }>
+
+/** Folds the registration of a community name, whole or without effect. */
+export function registerCommunityName(work: Work, row: JournalRow, change: RegisterCommunityName): void {
+  settle(work, row, register(work, row, change))
+}
+
+function settle({ changes: { outcomes } }: Work, { seq }: JournalRow, decision: Made | ChangeRefusal): void {
+  if ('code' in decision) outcomes.push({ seq, refusal: decision, hasEffect: false, cluster: null })
+  else outcomes.push({ seq, refusal: null, hasEffect: decision.hasEffect, cluster: decision.cluster })
 }
 
 /** A change that holds: the cluster it was made in, if any. */
@@ -37,11 +34,7 @@ interface Made {
   hasEffect: boolean
 }
 
-function configure(
-  work: Work,
-  row: JournalRow,
-  { actor, community, rules }: Extract<CommunityChange, { kind: 'configure_community' }>,
-): Made | ChangeRefusal {
+function configure(work: Work, row: JournalRow, { actor, community, rules }: Configuration): Made | ChangeRefusal {
   const cluster = work.owners.get(community)
   if (cluster === undefined) return { code: 'not_found' }
   if (actor && work.verified.get(keyOf(actor))?.cluster !== cluster) return { code: 'forbidden' }
@@ -70,24 +63,24 @@ function register(work: Work, row: JournalRow, change: RegisterCommunityName): M
   if (assigned !== null && work.assigned.get(assignmentOf(community, assigned)) === name)
     return { cluster: home, hasEffect: false }
   const refusal = change.isAssigned
-    ? judgeAssignment(work, change, rules, home)
-    : judgeFree(work, change, rules, { nowMs: row.atMs, home })
+    ? checkAssignment(work, change, rules, home)
+    : checkFree(work, change, rules, { nowMs: row.atMs, home })
   if (refusal) return refusal
   if (assigned !== null) work.assigned.set(assignmentOf(community, assigned), name)
   const shown = shownOf(work, change, rules?.ownersOnly ?? false, home)
-  take(work, row, { community, name, address: wallet, isVerified: shown.isVerified, assigned })
+  give(work, row, { community, name, address: wallet, isVerified: shown.isVerified, assigned })
   row.actor = shown.actor
   return { cluster: home, hasEffect: true }
 }
 
-function judgeFree(
+function checkFree(
   work: Work,
   change: RegisterCommunityName,
   rules: CommunityRules | null,
   { nowMs, home }: { nowMs: number; home: number | null },
 ): ChangeRefusal | null {
   const { community, name, met } = change
-  const judgement = judgeRegistration({
+  const decision = decideRegistration({
     isServed: true,
     rules,
     network: null,
@@ -97,8 +90,8 @@ function judgeFree(
     isTaken: isTaken(work, community, name),
     areRequirementsMet: rules && met?.equals(requirementsHash(rules.requirements)) ? true : null,
   })
-  if (judgement.outcome === 'refused') return { code: 'community', problem: judgement.problem }
-  return judgement.outcome === 'free' ? null : { code: 'rules_changed' }
+  if (decision.outcome === 'refused') return { code: 'community', problem: decision.problem }
+  return decision.outcome === 'free' ? null : { code: 'rules_changed' }
 }
 
 /** Whether the name goes to the actor itself, or to another wallet that is verified in its cluster. */
@@ -106,7 +99,7 @@ const isOwn = (work: Work, { actor, wallet }: RegisterCommunityName, home: numbe
   wallet.equals(actor) || (home !== null && work.verified.get(keyOf(wallet))?.cluster === home)
 
 /** After a claim a cluster gets one name, for a wallet that is verified there, whatever the rules ask. */
-function judgeAssignment(
+function checkAssignment(
   work: Work,
   { community, name, wallet }: RegisterCommunityName,
   rules: CommunityRules | null,
@@ -121,7 +114,7 @@ function judgeAssignment(
 
 /** Somebody has the name, or it is a public wallet name of the cluster that holds the community. */
 function isTaken(work: Work, community: string, name: string): boolean {
-  if (work.communityNames.has(pairOf(community, name))) return true
+  if (work.communityNames.has(fullName(community, name))) return true
   const cluster = work.owners.get(community)
   if (cluster === undefined) return false
   for (const entry of wholeCluster(work, cluster).wallets.values()) {
@@ -130,11 +123,11 @@ function isTaken(work: Work, community: string, name: string): boolean {
   return false
 }
 
-type Taken = Omit<CommunityNameRow, 'seq'>
+type Registered = Omit<CommunityNameRow, 'seq'>
 
 /** Gives a name to a wallet, and tells so in public. The owner's cluster is told only where the public sees the owner in it. */
-function take(work: Work, row: JournalRow, taken: Taken): void {
-  work.communityNames.add(pairOf(taken.community, taken.name))
+function give(work: Work, row: JournalRow, taken: Registered): void {
+  work.communityNames.add(fullName(taken.community, taken.name))
   work.changes.communityNames.push({ ...taken, seq: row.seq })
   const verified = work.verified.get(keyOf(taken.address))
   const cluster = verified && !verified.isPrivate ? verified.cluster : null
@@ -163,24 +156,17 @@ function shownOf(
 }
 
 /** Folds a confirmed payment: whether it buys the name. */
-export function applyPayment(work: Work, row: JournalRow): void {
-  const payment = decodePayment(row.body)
-  row.actor = payment.payer
-  const community = wordToName(payment.community)
-  const name = wordToName(payment.name)
-  const judgement = judge(work, payment, community, name)
-  const { seq } = row
-  work.changes.payments.push({ seq, judgement })
+export function applyPayment(work: Work, row: JournalRow, content: PaymentContent): void {
+  const { payment, community, name } = content
+  const { payer } = payment
+  row.actor = payer
+  const judgement = decidePayment(work, content)
+  work.changes.payments.push({ seq: row.seq, judgement })
   if (judgement.outcome !== 'registered') row.effects = encodeCommunityEffects(judgement)
-  else take(work, row, { community: community!, name: name!, address: payment.payer, isVerified: true, assigned: null })
+  else give(work, row, { community: community!, name: name!, address: payer, isVerified: true, assigned: null })
 }
 
-function judge(
-  work: Work,
-  payment: CommunityPaymentBody,
-  community: string | null,
-  name: string | null,
-): PaymentJudgement {
+function decidePayment(work: Work, { payment, community, name }: PaymentContent): PaymentJudgement {
   const history = (community !== null && work.communities.get(community)) || []
   const rules = rulesAtBlock(history, payment.blockMs)
   const { network, token, amount, recipient, blockMs, met } = payment
@@ -189,7 +175,7 @@ function judge(
     {
       history,
       isTaken: community !== null && name !== null && isTaken(work, community, name),
-      // null too for a payment that has been given back: whatever else is so now, it buys nothing
+      // null too for a payment that has been refunded: whatever else is so now, it buys nothing
       areRequirementsMet: rules !== null && met?.equals(requirementsHash(rules.requirements)) === true,
     },
   )

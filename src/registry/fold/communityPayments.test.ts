@@ -13,7 +13,7 @@ import {
   pat,
   USDC,
 } from '../../../test/model/communityFold.js'
-import type { CommunityPaymentBody } from '../journal/communityChange.js'
+import type { CommunityPaymentBody } from '../journal/payment.js'
 
 describe('a payment', () => {
   it('gives its payer the name, and no cluster', () => {
@@ -47,7 +47,7 @@ describe('a payment', () => {
     for (const taken of ['a', 'b', 'main', 'ann']) {
       const { payment, row, events } = pay(`foo/${taken}`)
       expect(payment).toEqual({ outcome: 'lost' })
-      expect([row.publicCount, events, row.effects.length]).toEqual([0, [], 1])
+      expect([row.publicCount, events, row.effects.length]).toEqual([0, [], 2])
     }
     expect(pay('foo/pat').payment).toEqual({ outcome: 'registered' })
   })
@@ -56,7 +56,7 @@ describe('a payment', () => {
     const w = communityWorld()
     const reasonOf = (pair: string, more: Partial<CommunityPaymentBody> = {}) => {
       const { payment, row } = w.pay(pair, more)
-      expect([row.publicCount, row.effects.length]).toEqual([0, 2])
+      expect([row.publicCount, row.effects.length]).toEqual([0, 3])
       return payment?.outcome === 'refused' ? payment.reason : payment?.outcome
     }
     expect(reasonOf('foo/a')).toBe('not_found')

@@ -1,6 +1,7 @@
 import fc from 'fast-check'
 import { describe, expect, it } from 'vitest'
 import { append, emptyRegistry, loadSlice, type MemoryRegistry } from '../../../test/model/memoryRegistry.js'
+import { decodeEntry } from '../journal/decode.js'
 import { decodeBidEffects } from '../journal/effects.js'
 import { ENTRY_KIND, type Entry, entryKind } from '../journal/entry.js'
 import { eventData, type PublicEvent, publicEvents } from '../journal/events.js'
@@ -193,11 +194,12 @@ describe('fold', () => {
   it('leaves the slice it was given alone, so that a batch may be folded again', () => {
     fc.assert(
       fc.property(steps, (list) => {
-        const slice = loadSlice(planted(), entriesOf(list))
-        const copy = loadSlice(planted(), entriesOf(list))
-        const first = fold(slice, entriesOf(list), LATE)
+        const entries = entriesOf(list).map(decodeEntry)
+        const slice = loadSlice(planted(), entries)
+        const copy = loadSlice(planted(), entries)
+        const first = fold(slice, entries, LATE)
         expect(slice).toEqual(copy)
-        expect(fold(slice, entriesOf(list), LATE)).toEqual(first)
+        expect(fold(slice, entries, LATE)).toEqual(first)
       }),
     )
   })
@@ -283,10 +285,10 @@ describe('fold', () => {
   it('refuses bodies of another length and a slice that was loaded for something else', () => {
     const entry = entryOf({ kind: 'bid', wallet: 0, name: 0, amountWei: 2n, causeMs: 0, referral: false }, 0)
     const slice = loadSlice(planted(), [])
-    expect(() => fold(slice, [entry], LATE)).toThrow('the slice lacks')
-    expect(() => fold(slice, [{ ...entry, body: Buffer.alloc(100) }], LATE)).toThrow(RangeError)
+    expect(() => fold(slice, [decodeEntry(entry)], LATE)).toThrow('the slice lacks')
+    expect(() => decodeEntry({ ...entry, body: Buffer.alloc(100) })).toThrow(RangeError)
     for (const length of [0, 31, 33])
-      expect(() => fold(slice, [{ ...entry, kind: 'minimum', body: Buffer.alloc(length) }], LATE)).toThrow(RangeError)
+      expect(() => decodeEntry({ ...entry, kind: 'minimum', body: Buffer.alloc(length) })).toThrow(RangeError)
   })
 })
 

@@ -1,18 +1,16 @@
 import { PRICE_GRACE_MS } from '../community/history.js'
-import { BID_WORDS } from '../journal/bid.js'
-import { actorOfChange, type ChangeKind, decodeChange, isChangeKind } from '../journal/change.js'
-import { decodeCommunityChange, decodePayment, isCommunityChangeKind } from '../journal/communityChange.js'
+import type { SignedChange } from '../journal/change.js'
+import type { DecodedEntry } from '../journal/decode.js'
 import { NO_EFFECTS } from '../journal/effects.js'
-import type { Entry } from '../journal/entry.js'
-import { addressOfWord } from '../primitives/address.js'
-import { keyOf, wordToBigInt } from '../primitives/bytes.js'
+import type { PaymentContent } from '../journal/payment.js'
+import { rulesetOf } from '../journal/ruleset.js'
+import { keyOf } from '../primitives/bytes.js'
 import { clusterId } from '../primitives/clusterId.js'
-import { wordToName } from '../primitives/name.js'
 import type { Network } from '../primitives/network.js'
 import { applyBid } from './bid.js'
 import { applyChange } from './change.js'
-import { applyCommunityChange, applyPayment } from './community.js'
-import { type Changes, type JournalRow, type Keys, pairOf, type Slice } from './rows.js'
+import { applyPayment, configureCommunity, registerCommunityName } from './community.js'
+import { type Changes, fullName, type JournalRow, type Keys, type Slice } from './rows.js'
 import { beginWork, finishWork, type Work } from './work.js'
 
 export type {
@@ -31,15 +29,15 @@ export type {
   VerifiedWallet,
   WalletRow,
 } from './rows.js'
-export { assignmentOf, pairOf } from './rows.js'
+export { assignmentOf, fullName } from './rows.js'
 
 /**
- * The registry is a pure fold of the journal. `keysOf(entries)` says which rows a batch touches, the writer loads them
- * into a `Slice`, `fold` gives the rows to write. The same code serves one signed change and 5,000 logs.
+ * The registry is a pure fold of the journal. `keysOf(entries)` names the rows that a batch reads, the writer loads them into
+ * a `Slice`, `fold` gives the rows to write. One signed change and 5,000 logs take the same way.
  */
 
-/** The keys of the rows a batch reads. */
-export function keysOf(entries: readonly Entry[]): Keys {
+/** The keys of the rows that a batch reads. */
+export function keysOf(entries: readonly DecodedEntry[]): Keys {
   const keys: Keys = {
     names: new Set(),
     wallets: new Set(),
@@ -55,53 +53,54 @@ export function keysOf(entries: readonly Entry[]): Keys {
   return keys
 }
 
-function addKeys(keys: Keys, entry: Entry): void {
-  const { kind } = entry
-  if (kind === 'bid') {
-    const name = bidName(entry)
-    if (name === null) return
-    keys.names.add(name)
-    keys.wallets.add(bidder(entry))
-  } else if (isChangeKind(kind)) addKeysOfChange(keys, kind, entry.body)
-  else if (isCommunityChangeKind(kind)) addKeysOfCommunityChange(keys, kind, entry)
-  else if (kind === 'pay_community_name') addKeysOfPayment(keys, entry.body)
+function addKeys(keys: Keys, { content, causeMs }: DecodedEntry): void {
+  switch (content.kind) {
+    case 'bid':
+      if (content.name === null) return
+      keys.names.add(content.name)
+      keys.wallets.add(keyOf(content.wallet))
+      return
+    case 'minimum':
+      return
+    case 'pay_community_name':
+      addKeysOfPayment(keys, content)
+      return
+    default:
+      if (content.actor) addActor(keys, keyOf(content.actor))
+      addKeysOfChange(keys, content, causeMs)
+  }
 }
-
-const bidName = ({ body }: Entry): string | null => wordToName(body.subarray(BID_WORDS.name, BID_WORDS.referral))
-const bidder = ({ body }: Entry): string => keyOf(addressOfWord(body.subarray(BID_WORDS.from, BID_WORDS.amount)))
 
 function addActor(keys: Keys, actor: string): void {
   keys.wallets.add(actor)
   keys.actors.add(actor)
 }
 
-function addKeysOfChange(keys: Keys, kind: ChangeKind, body: Buffer): void {
-  addActor(keys, keyOf(actorOfChange(body)))
-  if (kind !== 'verify_wallet' && kind !== 'add_wallets' && kind !== 'rename_wallets') return
-  const change = decodeChange(kind, body)
-  if (change.kind === 'verify_wallet') keys.clusterIds.add(keyOf(change.clusterId))
-  else if ('wallets' in change) for (const { name } of change.wallets) keys.walletNames.add(name)
+function addKeysOfChange(keys: Keys, change: SignedChange, causeMs: number): void {
+  switch (change.kind) {
+    case 'verify_wallet':
+      keys.clusterIds.add(keyOf(change.clusterId))
+      return
+    case 'add_wallets':
+    case 'rename_wallets':
+      for (const { name } of change.wallets) keys.walletNames.add(name)
+      return
+    case 'configure_community':
+      addCommunity(keys, change.community, causeMs)
+      return
+    case 'register_community_name':
+      addCommunity(keys, change.community, causeMs)
+      keys.wallets.add(keyOf(change.wallet))
+      keys.communityNames.add(fullName(change.community, change.name))
+      if (change.isAssigned) keys.assignments.add(change.community)
+  }
 }
 
-function addKeysOfCommunityChange(keys: Keys, kind: Parameters<typeof decodeCommunityChange>[0], entry: Entry): void {
-  const change = decodeCommunityChange(kind, entry.body)
-  const { community, actor } = change
-  addCommunity(keys, community, entry.causeMs)
-  if (actor) addActor(keys, keyOf(actor))
-  if (change.kind !== 'register_community_name') return
-  keys.wallets.add(keyOf(change.wallet))
-  keys.communityNames.add(pairOf(community, change.name))
-  if (change.isAssigned) keys.assignments.add(community)
-}
-
-function addKeysOfPayment(keys: Keys, body: Buffer): void {
-  const payment = decodePayment(body)
-  const community = wordToName(payment.community)
-  const name = wordToName(payment.name)
+function addKeysOfPayment(keys: Keys, { community, name, payment }: PaymentContent): void {
   if (community === null || name === null) return
   addCommunity(keys, community, payment.blockMs - PRICE_GRACE_MS)
   keys.wallets.add(keyOf(payment.payer))
-  keys.communityNames.add(pairOf(community, name))
+  keys.communityNames.add(fullName(community, name))
 }
 
 function addCommunity(keys: Keys, community: string, sinceMs: number): void {
@@ -109,11 +108,11 @@ function addCommunity(keys: Keys, community: string, sinceMs: number): void {
   keys.communities.set(community, Math.min(sinceMs, keys.communities.get(community) ?? sinceMs))
 }
 
-/** The clusters of communities are read whole, also of those whose names are registered in the batch itself. */
-function addHolders(keys: Keys, entries: readonly Entry[]): void {
-  for (const entry of entries) {
-    const name = entry.kind === 'bid' ? bidName(entry) : null
-    if (name !== null && keys.communities.has(name)) keys.actors.add(bidder(entry))
+/** Clusters of communities are read whole, also where the batch itself registers the name. */
+function addHolders(keys: Keys, entries: readonly DecodedEntry[]): void {
+  for (const { content } of entries) {
+    if (content.kind === 'bid' && content.name !== null && keys.communities.has(content.name))
+      keys.actors.add(keyOf(content.wallet))
   }
 }
 
@@ -128,26 +127,28 @@ export function firstClusterIds(network: Network, keys: Keys): Map<string, Buffe
 }
 
 /**
- * Folds entries, in order, into the rows to write. A signed change that can't be made is left without effect and its refusal
- * told in `outcomes`; a writer of new ones refuses it then, a rebuild keeps it.
- * Throws RangeError for a body of wrong form, Error for a slice that lacks a key of `keysOf`.
- * @param writerMs the writer's clock in milliseconds: a journal timestamp is max(previous, min(cause, writer)). A rebuild
+ * Folds entries, in order, into the rows to write. A signed change that is refused is left without effect, with its refusal in
+ * `outcomes`: a writer of new ones then appends nothing, a rebuild keeps the entry.
+ * @param writerMs clock of the writer in milliseconds: a journal timestamp is max(previous, min(cause, writer)). A rebuild
  *   passes Infinity and each entry's journalled timestamp as its cause, so that timestamps are copied.
+ * @param rulesets the rules of each version
+ * @throws Error for a slice that lacks a key of `keysOf`, RangeError for an unknown ruleset
  */
-export function fold(before: Slice, entries: readonly Entry[], writerMs: number): Changes {
+export function fold(before: Slice, entries: readonly DecodedEntry[], writerMs: number, rulesets = rulesetOf): Changes {
   const work = beginWork(before, entries)
   const { changes } = work
   for (const entry of entries) {
     const head = changes.head
     head.seq += 1
     head.atMs = Math.max(head.atMs, Math.min(entry.causeMs, writerMs))
-    // named one by one: a spread costs more than all the rest of the row
+    // fields one by one: a spread costs more than all the rest of the row
     const row: JournalRow = {
       kind: entry.kind,
       position: entry.position,
       txKey: entry.txKey,
       causeMs: entry.causeMs,
       body: entry.body,
+      ruleset: entry.ruleset,
       seq: head.seq,
       atMs: head.atMs,
       publicFirst: head.publicSeq + 1,
@@ -155,31 +156,32 @@ export function fold(before: Slice, entries: readonly Entry[], writerMs: number)
       actor: null,
       effects: NO_EFFECTS,
     }
-    apply(work, row)
+    work.ruleset = rulesets(entry.ruleset)
+    apply(work, row, entry)
     head.publicSeq += row.publicCount
     changes.journal.push(row)
   }
   return finishWork(work, before)
 }
 
-function apply(work: Work, row: JournalRow): void {
-  switch (row.kind) {
+function apply(work: Work, row: JournalRow, { content }: DecodedEntry): void {
+  switch (content.kind) {
     case 'bid':
-      applyBid(work, row)
-      break
+      applyBid(work, row, content)
+      return
     case 'minimum':
-      if (row.body.length !== 32)
-        throw new RangeError(`the body of a minimum is one word, not ${row.body.length} bytes`)
-      work.changes.head.minimumWei = wordToBigInt(row.body)
-      break
+      work.changes.head.minimumWei = content.minimumWei
+      return
     case 'configure_community':
+      configureCommunity(work, row, content)
+      return
     case 'register_community_name':
-      applyCommunityChange(work, row)
-      break
+      registerCommunityName(work, row, content)
+      return
     case 'pay_community_name':
-      applyPayment(work, row)
-      break
+      applyPayment(work, row, content)
+      return
     default:
-      applyChange(work, row)
+      applyChange(work, row, content)
   }
 }

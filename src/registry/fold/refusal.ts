@@ -25,6 +25,3 @@ export type ChangeRefusal =
   | { code: 'rules_changed' }
   /** The cluster got a name of this community already. */
   | { code: 'already_assigned' }
-
-/** Entries a cluster may have. */
-export const MAX_CLUSTER_WALLETS = 1_000

@@ -26,7 +26,7 @@ export interface Keys {
   clusterIds: Set<string>
   /** Communities, each with the time (ms) from which its rules are needed: theirs and their holders' clusters are read. */
   communities: Map<string, number>
-  /** Names below communities that may be registered, as `pairOf` writes them. */
+  /** Community names that may be registered, as `fullName` writes them. */
   communityNames: Set<string>
   /** Communities of which a cluster may get a name by a claim. */
   assignments: Set<string>
@@ -34,8 +34,8 @@ export interface Keys {
   walletNames: Set<string>
 }
 
-/** A name below a community: `community/name`. */
-export const pairOf = (community: string, name: string): string => `${community}/${name}`
+/** A community name in full: `community/name`. */
+export const fullName = (community: string, name: string): string => `${community}/${name}`
 
 /** Where a wallet is verified. */
 export interface VerifiedWallet {
@@ -86,6 +86,7 @@ export interface Slice {
 export const assignmentOf = (community: string, cluster: number): string => `${community} ${cluster}`
 
 export interface JournalRow extends Entry {
+  ruleset: number
   seq: number
   atMs: number
   publicFirst: number

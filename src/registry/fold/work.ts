@@ -1,15 +1,16 @@
 import type { RulesVersion } from '../community/history.js'
-import { isChangeKind } from '../journal/change.js'
-import { isCommunityChangeKind } from '../journal/communityChange.js'
 import type { Entry } from '../journal/entry.js'
+import { CURRENT_RULESET, type Ruleset, rulesetOf } from '../journal/ruleset.js'
 import { keyOf } from '../primitives/bytes.js'
 import { clusterId } from '../primitives/clusterId.js'
-import { type Changes, type ClusterState, pairOf, type Slice, type WalletRow } from './rows.js'
+import { type Changes, type ClusterState, fullName, type Slice, type WalletRow } from './rows.js'
 
 /** A fold under way: the slice as the entries so far have changed it, and what is to be written. */
 export interface Work extends Omit<Slice, 'head' | 'clusters'> {
   /** null in a batch of bids that needs no cluster whole: then new clusters go straight into the changes. */
   clusters: Map<number, ClusterState> | null
+  /** Rules in force for the entry that is being folded. */
+  ruleset: Ruleset
   changes: Changes
 }
 
@@ -27,6 +28,7 @@ export function beginWork(before: Slice, entries: readonly Entry[]): Work {
     communities: new Map(before.communities),
     communityNames: new Set(before.communityNames),
     assigned: new Map(before.assigned),
+    ruleset: rulesetOf(CURRENT_RULESET),
     changes: {
       head: { ...before.head },
       journal: [],
@@ -44,8 +46,7 @@ export function beginWork(before: Slice, entries: readonly Entry[]): Work {
   }
 }
 
-const needsClusters = (kind: Entry['kind']): boolean =>
-  isChangeKind(kind) || isCommunityChangeKind(kind) || kind === 'pay_community_name'
+const needsClusters = (kind: Entry['kind']): boolean => kind !== 'bid' && kind !== 'minimum'
 
 const copyClusters = (clusters: Slice['clusters']): Map<number, ClusterState> =>
   new Map(
@@ -88,7 +89,7 @@ export function setRules(work: Work, community: string, version: RulesVersion): 
  * below a community share their namespace.
  */
 export const isBelowCommunity = (work: Work, { names }: ClusterState, name: string): boolean =>
-  work.communityNames.size > 0 && names.some((held) => work.communityNames.has(pairOf(held.name, name)))
+  work.communityNames.size > 0 && names.some((held) => work.communityNames.has(fullName(held.name, name)))
 
 /** Sets an entry of a whole cluster. */
 export function setWallet(work: Work, row: WalletRow): void {

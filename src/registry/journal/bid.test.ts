@@ -2,29 +2,37 @@ import { readFileSync } from 'node:fs'
 import fc from 'fast-check'
 import { encodeAbiParameters } from 'viem'
 import { describe, expect, it } from 'vitest'
+import { addressOfWord } from '../primitives/address.js'
 import { fromHex, toHex } from '../primitives/bytes.js'
-import { nameToWord } from '../primitives/name.js'
-import { decodeBid, judgeBid, OUTCOME, REFUSAL } from './bid.js'
+import { NAME_MAX_BYTES, nameToWord, wordToName } from '../primitives/name.js'
+import { bidNameWord, bidTxHash, decideBid, decodeBid, OUTCOME, REFUSAL } from './bid.js'
 
 const word = fc.uint8Array({ minLength: 32, maxLength: 32 }).map(toHex)
+const nameWord = fc.oneof(
+  word,
+  fc.constantFrom('foo', 'x'.repeat(NAME_MAX_BYTES)).map((name) => toHex(nameToWord(name))),
+)
 const uint256 = fc.bigInt({ min: 0n, max: 2n ** 256n - 1n })
 
 describe('the body of a bid', () => {
   it('is the transaction hash and the data of either event', () => {
     fc.assert(
-      fc.property(word, word, uint256, word, fc.option(word), (txHash, from, amount, name, referral) => {
+      fc.property(word, word, uint256, nameWord, fc.option(word), (txHash, from, amount, name, referral) => {
         const data = referral
           ? encodeAbiParameters(
               [{ type: 'bytes32' }, { type: 'uint256' }, { type: 'bytes32' }, { type: 'bytes32' }],
               [from, amount, name, referral],
             )
           : encodeAbiParameters([{ type: 'bytes32' }, { type: 'uint256' }, { type: 'bytes32' }], [from, amount, name])
-        const bid = decodeBid(Buffer.concat([fromHex(txHash), fromHex(data)]))
-        expect(toHex(bid.txHash)).toBe(txHash)
-        expect(toHex(bid.from)).toBe(from)
-        expect(bid.amountWei).toBe(amount)
-        expect(toHex(bid.nameWord)).toBe(name)
-        expect(bid.referral && toHex(bid.referral)).toBe(referral)
+        const body = Buffer.concat([fromHex(txHash), fromHex(data)])
+        expect(decodeBid(body)).toEqual({
+          kind: 'bid',
+          wallet: addressOfWord(fromHex(from)),
+          amountWei: amount,
+          name: wordToName(fromHex(name)),
+        })
+        expect(toHex(bidTxHash(body))).toBe(txHash)
+        expect(toHex(bidNameWord(body))).toBe(name)
       }),
     )
   })
@@ -34,28 +42,26 @@ describe('the body of a bid', () => {
   })
 })
 
-describe('judgeBid', () => {
-  const foo = nameToWord('foo')
+describe('decideBid', () => {
   const free = () => false
   const taken = () => true
 
   it('lets the first bid of at least the minimum win', () => {
-    expect(judgeBid({ amountWei: 10n, nameWord: foo }, 10n, free)).toEqual({ outcome: 'won', name: 'foo' })
-    expect(judgeBid({ amountWei: 10n, nameWord: foo }, 10n, taken)).toEqual({ outcome: 'lost', name: 'foo' })
-    expect(judgeBid({ amountWei: 0n, nameWord: foo }, 0n, free)).toEqual({ outcome: 'won', name: 'foo' })
+    expect(decideBid({ amountWei: 10n, name: 'foo' }, 10n, free)).toEqual({ outcome: 'won', name: 'foo' })
+    expect(decideBid({ amountWei: 10n, name: 'foo' }, 10n, taken)).toEqual({ outcome: 'lost', name: 'foo' })
+    expect(decideBid({ amountWei: 0n, name: 'foo' }, 0n, free)).toEqual({ outcome: 'won', name: 'foo' })
   })
 
   it('refuses a malformed name before a small amount, and either before asking who owns it', () => {
-    const malformed = Buffer.from('FOO'.padEnd(32, '\0'))
     const never = () => {
       throw new Error('asked')
     }
-    expect(judgeBid({ amountWei: 9n, nameWord: malformed }, 10n, never)).toEqual({
+    expect(decideBid({ amountWei: 9n, name: null }, 10n, never)).toEqual({
       outcome: 'refused',
       name: null,
       reason: 'malformed_name',
     })
-    expect(judgeBid({ amountWei: 9n, nameWord: foo }, 10n, never)).toEqual({
+    expect(decideBid({ amountWei: 9n, name: 'foo' }, 10n, never)).toEqual({
       outcome: 'refused',
       name: 'foo',
       reason: 'below_minimum',

@@ -1,9 +1,10 @@
+import { addressOfWord } from '../primitives/address.js'
 import { wordToBigInt } from '../primitives/bytes.js'
 import { wordToName } from '../primitives/name.js'
 
 /**
- * The body of a journalled bid: the whole transaction hash, then the log's own data words
- * (`Bid(bytes32 from,uint256 amount,bytes32 name)`, with referral one word more).
+ * Body of a bid: the whole transaction hash, then the data words of the log
+ * (`Bid(bytes32 from,uint256 amount,bytes32 name)`, with a referral one word more).
  */
 export const BID_WORDS = {
   txHash: 0,
@@ -16,15 +17,15 @@ export const BID_WORDS = {
 }
 
 export interface Bid {
-  txHash: Buffer
-  /** The `from` word of the log. */
-  from: Buffer
+  kind: 'bid'
+  /** Stored address of the bidder. */
+  wallet: Buffer
   amountWei: bigint
-  nameWord: Buffer
-  referral: Buffer | null
+  /** null for a word that is no name. */
+  name: string | null
 }
 
-/** Takes a bid's body apart. Throws RangeError for a body of another length. */
+/** Reads the body of a bid. Throws RangeError for a body of another length. */
 export function decodeBid(body: Buffer): Bid {
   if (body.length !== BID_WORDS.length && body.length !== BID_WORDS.lengthWithReferral) {
     throw new RangeError(
@@ -32,15 +33,20 @@ export function decodeBid(body: Buffer): Bid {
     )
   }
   return {
-    txHash: body.subarray(0, 32),
-    from: body.subarray(BID_WORDS.from, BID_WORDS.amount),
+    kind: 'bid',
+    wallet: addressOfWord(body.subarray(BID_WORDS.from, BID_WORDS.amount)),
     amountWei: wordToBigInt(body.subarray(BID_WORDS.amount, BID_WORDS.name)),
-    nameWord: body.subarray(BID_WORDS.name, BID_WORDS.referral),
-    referral: body.length === BID_WORDS.lengthWithReferral ? body.subarray(BID_WORDS.referral) : null,
+    name: wordToName(bidNameWord(body)),
   }
 }
 
-/** Stored in `names.outcome` and in a bid's effects. Never renumber. */
+/** Transaction hash in the body of a bid. @returns 32 bytes */
+export const bidTxHash = (body: Buffer): Buffer => body.subarray(BID_WORDS.txHash, BID_WORDS.from)
+
+/** Word of the name in the body of a bid, well-formed or not. @returns 32 bytes */
+export const bidNameWord = (body: Buffer): Buffer => body.subarray(BID_WORDS.name, BID_WORDS.referral)
+
+/** Codes of `names.outcome` and of effects. Never renumber. */
 export const OUTCOME = { won: 1, lost: 2, refused: 3 } as const
 export type Outcome = keyof typeof OUTCOME
 
@@ -48,22 +54,21 @@ export type Outcome = keyof typeof OUTCOME
 export const REFUSAL = { malformed_name: 1, below_minimum: 2 } as const
 export type Refusal = keyof typeof REFUSAL
 
-export type Judgement =
+export type BidDecision =
   | { outcome: 'won'; name: string }
   | { outcome: 'lost'; name: string }
   | { outcome: 'refused'; name: string | null; reason: Refusal }
 
 /**
- * Who wins: the first confirmed bid on the hub, by (block, log index), that is well-formed and at least the minimum. Every
- * name of a batch is judged alone. The hub contract judges by the same rule.
+ * Who wins a name: the first confirmed bid on the hub, by (block, log index), that is well-formed and at least the minimum.
+ * Every name of a batch is decided alone, by the rule of the hub contract.
  */
-export function judgeBid(
-  bid: { amountWei: bigint; nameWord: Buffer },
+export function decideBid(
+  { amountWei, name }: Pick<Bid, 'amountWei' | 'name'>,
   minimumWei: bigint,
   isOwned: (name: string) => boolean,
-): Judgement {
-  const name = wordToName(bid.nameWord)
+): BidDecision {
   if (name === null) return { outcome: 'refused', name, reason: 'malformed_name' }
-  if (bid.amountWei < minimumWei) return { outcome: 'refused', name, reason: 'below_minimum' }
+  if (amountWei < minimumWei) return { outcome: 'refused', name, reason: 'below_minimum' }
   return { outcome: isOwned(name) ? 'lost' : 'won', name }
 }

@@ -1,8 +1,19 @@
 import fc from 'fast-check'
 import { describe, expect, it } from 'vitest'
-import { type BidEffects, decodeBidEffects, encodeBidEffects } from './effects.js'
+import { NAME } from '../primitives/name.js'
+import {
+  type BidEffects,
+  type ChangeEvent,
+  type CommunityEffects,
+  decodeBidEffects,
+  decodeChangeEffects,
+  decodeCommunityEffects,
+  encodeBidEffects,
+  encodeChangeEffects,
+  encodeCommunityEffects,
+} from './effects.js'
 
-const walletName = fc.stringMatching(/^[a-z0-9_-]{1,32}$/)
+const walletName = fc.stringMatching(NAME)
 const effects: fc.Arbitrary<BidEffects> = fc.oneof(
   fc.constant({ outcome: 'lost' as const }),
   fc.record({ outcome: fc.constant('refused' as const), reason: fc.constantFrom('malformed_name', 'below_minimum') }),
@@ -26,13 +37,13 @@ describe('effects of a bid', () => {
 
   it('have the bytes that journals hold', () => {
     const hex = (value: BidEffects) => encodeBidEffects(value).toString('hex')
-    expect(hex({ outcome: 'lost' })).toBe('02')
-    expect(hex({ outcome: 'refused', reason: 'malformed_name' })).toBe('0301')
-    expect(hex({ outcome: 'refused', reason: 'below_minimum' })).toBe('0302')
-    expect(hex({ outcome: 'won', cluster: 258, created: true, published: null })).toBe('01010000000000000102')
+    expect(hex({ outcome: 'lost' })).toBe('0102')
+    expect(hex({ outcome: 'refused', reason: 'malformed_name' })).toBe('010301')
+    expect(hex({ outcome: 'refused', reason: 'below_minimum' })).toBe('010302')
+    expect(hex({ outcome: 'won', cluster: 258, created: true, published: null })).toBe('010100000000000001020100')
     const published = { walletName: 'main', isBackedUp: true }
     expect(hex({ outcome: 'won', cluster: 2 ** 32, created: false, published })).toBe(
-      '0106000000010000000004'.concat('6d61696e'),
+      '01010000000100000000'.concat('00', '01', '046d61696e', '01'),
     )
   })
 
@@ -59,6 +70,107 @@ describe('effects of a bid', () => {
         expect(encodeBidEffects(value).equals(bytes)).toBe(true)
       }),
       { numRuns: 1_000 },
+    )
+  })
+})
+
+const REASONS = ['malformed_name', 'not_found', 'not_active', 'no_price', 'underpaid', 'requirements_not_met'] as const
+const registration: fc.Arbitrary<CommunityEffects> = fc.oneof(
+  fc.record({
+    outcome: fc.constant('registered' as const),
+    cluster: fc.option(fc.integer({ min: 1, max: Number.MAX_SAFE_INTEGER })),
+  }),
+  fc.constant({ outcome: 'lost' as const }),
+  fc.record({ outcome: fc.constant('refused' as const), reason: fc.constantFrom(...REASONS) }),
+)
+
+describe('the effects of a registration', () => {
+  it('are read as they were written, and are never empty', () => {
+    fc.assert(
+      fc.property(registration, (given) => {
+        const bytes = encodeCommunityEffects(given)
+        expect(bytes.length).toBeGreaterThan(0)
+        expect(decodeCommunityEffects(bytes)).toEqual(given)
+      }),
+    )
+  })
+
+  it('are stored in one form for good', () => {
+    const hex = (given: CommunityEffects) => encodeCommunityEffects(given).toString('hex')
+    expect(hex({ outcome: 'registered', cluster: 258 })).toBe('0101010000000000000102')
+    expect(hex({ outcome: 'registered', cluster: null })).toBe('010100')
+    expect(hex({ outcome: 'lost' })).toBe('0102')
+    expect(REASONS.map((reason) => hex({ outcome: 'refused', reason }))).toEqual(
+      [1, 2, 3, 4, 5, 6].map((code) => `01030${code}`),
+    )
+  })
+
+  it('in any other bytes stop the reader', () => {
+    fc.assert(
+      fc.property(fc.uint8Array({ maxLength: 10 }), fc.constantFrom(0, 1, 2, 3, 4), (raw, outcome) => {
+        const bytes = Buffer.of(1, outcome, ...raw)
+        try {
+          expect(encodeCommunityEffects(decodeCommunityEffects(bytes))).toEqual(bytes)
+        } catch (error) {
+          expect(error).toBeInstanceOf(RangeError)
+        }
+      }),
+    )
+    const wrong = [
+      ...['', '01', '0100', '0101', '010102', '01010100000000000000', '010101ffffffffffffffff', '01010000'],
+      ...['010200', '0103', '010300', '010307', '01030101', '0104', '0202', '0002'],
+    ]
+    for (const text of wrong) expect(() => decodeCommunityEffects(Buffer.from(text, 'hex')), text).toThrow(RangeError)
+  })
+})
+
+const cluster = fc.nat(2 ** 40)
+const name = walletName
+const wallet = fc
+  .tuple(fc.constantFrom(1, 2), fc.uint8Array({ minLength: 32, maxLength: 32 }))
+  .map(([type, raw]) => Buffer.of(type, ...raw.subarray(0, type === 1 ? 20 : 32)))
+const event: fc.Arbitrary<ChangeEvent> = fc.oneof(
+  fc.record({ type: fc.constant('CREATE_CLUSTER' as const), cluster }),
+  fc.record({
+    type: fc.constant('ADD_WALLET' as const),
+    cluster,
+    name,
+    wallet,
+    isVerified: fc.boolean(),
+    isBackedUp: fc.boolean(),
+  }),
+  fc.record({ type: fc.constant('UPDATE_WALLET_NAME' as const), cluster, name, wallet, isVerified: fc.boolean() }),
+  fc.record({
+    type: fc.constant('VERIFY_WALLET' as const),
+    cluster,
+    name,
+    wallet,
+    isVerified: fc.constant(true as const),
+  }),
+  fc.record({ type: fc.constantFrom('REMOVE_WALLET', 'BACKUP_WALLET'), cluster, wallet }),
+  fc.record({ type: fc.constant('TRANSFER_NAME' as const), cluster, from: cluster, name }),
+)
+
+describe('the effects of a signed change', () => {
+  it('are read as they were written, and are never empty', () => {
+    fc.assert(
+      fc.property(cluster, fc.array(event, { maxLength: 8 }), (serial, events) => {
+        const bytes = encodeChangeEffects({ cluster: serial, events })
+        expect(bytes.length).toBeGreaterThan(0)
+        expect(decodeChangeEffects(bytes)).toEqual({ cluster: serial, events })
+      }),
+    )
+  })
+
+  it('that are cut short or name an unknown event stop the reader', () => {
+    fc.assert(
+      fc.property(cluster, event, fc.nat(), (serial, one, at) => {
+        const bytes = encodeChangeEffects({ cluster: serial, events: [one] })
+        const cut = 1 + (at % (bytes.length - 1))
+        if (cut !== 9) expect(() => decodeChangeEffects(bytes.subarray(0, cut))).toThrow(RangeError)
+        bytes[9] = 99
+        expect(() => decodeChangeEffects(bytes)).toThrow(RangeError)
+      }),
     )
   })
 })

@@ -26,17 +26,19 @@ export function entryKind(code: number): EntryKind {
 }
 
 /**
- * What goes into the journal, before the fold gives it a number: a confirmed log of the hub chain, a confirmed payment on any
- * chain, or a change signed by a wallet. It carries everything the fold needs; the fold never calls out.
+ * Input of the journal before the fold numbers it: a confirmed log of the hub chain, a confirmed payment on any chain, or
+ * a change signed by a wallet. Everything that the fold needs is in here; the fold never calls out.
  */
 export interface Entry {
   kind: EntryKind
-  /** Position on the chain, null for a signed change. Chains are numbered a network. */
+  /** Position on the chain, null for a signed change. Chains are numbered per network. */
   position: { chain: number; block: number; logIndex: number } | null
   /** First 8 bytes of the transaction hash, null where there is no transaction. */
   txKey: bigint | null
-  /** The cause's own time (block time, request time) in milliseconds; the journal's timestamp never falls behind the entry before. */
+  /** Time of the cause in milliseconds (block, request). Journal timestamps never decrease, whatever the causes say. */
   causeMs: number
-  /** bid: see bid.ts. minimum: one word, wei. Signed changes: see change.ts; communities: see communityChange.ts. */
+  /** Bytes by kind. bid: bid.ts. minimum: one word, wei. Signed changes: change.ts. Payments: payment.ts. */
   body: Buffer
+  /** Version of the ruleset that the entry is folded under (ruleset.ts); absent in a new entry: the current one. */
+  ruleset?: number
 }

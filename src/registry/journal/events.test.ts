@@ -1,16 +1,20 @@
 import fc from 'fast-check'
 import { describe, expect, it } from 'vitest'
+import { addressToWord } from '../primitives/address.js'
 import { bigIntToWord } from '../primitives/bytes.js'
 import { nameToWord } from '../primitives/name.js'
+import { encodeChange } from './change.js'
 import { encodeBidEffects } from './effects.js'
-import { actorText, bidAmountWei, eventData, eventId, type FeedRow, publicEvents, ZERO_ADDRESS } from './events.js'
+import { actorText, eventData, eventId, type FeedRow, publicEvents, registeredName, ZERO_ADDRESS } from './events.js'
+import { encodePayment } from './payment.js'
 
 const ACTOR = Buffer.of(1, ...Buffer.alloc(20, 0xab))
 const HOLDER = `0x${'ab'.repeat(20)}`
 const id = (serial: number) => Buffer.alloc(32, serial)
 
 function bidRow(effects: Parameters<typeof encodeBidEffects>[0], publicCount: number, amountWei = 5n): FeedRow {
-  const body = Buffer.concat([Buffer.alloc(64), bigIntToWord(amountWei), nameToWord('foo')])
+  const from = addressToWord(ACTOR)
+  const body = Buffer.concat([Buffer.alloc(32), from, bigIntToWord(amountWei), nameToWord('foo')])
   return {
     kind: 'bid',
     seq: 1,
@@ -62,7 +66,6 @@ describe('public events of a bid', () => {
       fc.property(fc.bigInt({ min: 0n, max: 2n ** 256n - 1n }), (wei) => {
         const row = bidRow({ outcome: 'won', cluster: 7, created: false, published: null }, 1, wei)
         expect(dataOf(row)[0]!.data.wei_amount).toBe(wei.toString())
-        expect(bidAmountWei(row.body)).toBe(wei)
       }),
     )
   })
@@ -83,5 +86,30 @@ describe('other rows and fields', () => {
     expect(actorText(ACTOR)).toBe(HOLDER)
     expect(actorText(null)).toBe(ZERO_ADDRESS)
     expect(ZERO_ADDRESS).toMatch(/^0x0{40}$/)
+  })
+})
+
+describe('the name that an entry registered', () => {
+  const wallet = Buffer.of(1, ...Buffer.alloc(20, 0xaa))
+  const signer = Buffer.of(1, ...Buffer.alloc(20, 0xbb))
+  const change = { actor: signer, community: 'foo', name: 'a', wallet, met: null, isAssigned: false }
+  const paid = (name: Buffer) =>
+    encodePayment({
+      ...{ tx: Buffer.alloc(32, 1), network: '1', payer: wallet, token: 'native', amount: 5n },
+      ...{ recipient: '0x00000000000000000000000000000000000000a1', community: nameToWord('foo'), name },
+      ...{ referral: null, blockMs: 1_000, met: null },
+    })
+
+  it("is its wallet's, whoever signed, or its payer's", () => {
+    const body = encodeChange({ kind: 'register_community_name', ...change })
+    expect(registeredName('register_community_name', body)).toEqual({ community: 'foo', name: 'a', wallet })
+    expect(registeredName('pay_community_name', paid(nameToWord('a')))).toEqual({ community: 'foo', name: 'a', wallet })
+  })
+
+  it('is none where the words are no names or the body is of another kind', () => {
+    expect(() => registeredName('pay_community_name', paid(Buffer.alloc(32, 65)))).toThrow(RangeError)
+    const body = encodeChange({ kind: 'register_community_name', ...change })
+    expect(() => registeredName('pay_community_name', body)).toThrow(RangeError)
+    expect(() => registeredName('register_community_name', paid(nameToWord('a')))).toThrow(RangeError)
   })
 })

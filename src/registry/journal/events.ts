@@ -1,14 +1,14 @@
 import { decodeAddress, decodeWallet } from '../primitives/address.js'
-import { toHex, wordToBigInt } from '../primitives/bytes.js'
-import { DEFAULT_WALLET_NAME, wordToName } from '../primitives/name.js'
+import { toHex } from '../primitives/bytes.js'
+import { DEFAULT_WALLET_NAME } from '../primitives/name.js'
 import { NETWORK_LETTER, type Network } from '../primitives/network.js'
-import { BID_WORDS, decodeBid } from './bid.js'
-import { isChangeKind } from './change.js'
-import { decodeCommunityEffects, isRegistrationKind, registeredName } from './communityEffects.js'
-import { decodeBidEffects, decodeChangeEffects } from './effects.js'
+import { decodeBid } from './bid.js'
+import { decodeChange, isClusterChangeKind } from './change.js'
+import { type ChangeEvent, decodeBidEffects, decodeChangeEffects, decodeCommunityEffects } from './effects.js'
 import type { EntryKind } from './entry.js'
+import { decodePayment } from './payment.js'
 
-/** What the feed needs of a journal row. Both feed versions are a pure function of it. */
+/** What the feed needs of a journal row. Both feed versions are pure functions of it. */
 export interface FeedRow {
   kind: EntryKind
   seq: number
@@ -25,23 +25,18 @@ export interface FeedRow {
  * verified with every change of it, so each event that changes an entry carries both, whether v1 shows them or not.
  */
 export type PublicEvent =
-  | { type: 'CREATE_CLUSTER'; cluster: number }
-  | { type: 'ADD_WALLET'; cluster: number; name: string; wallet: Buffer; isVerified: boolean; isBackedUp: boolean }
+  | ChangeEvent
   | { type: 'REGISTER_NAME'; cluster: number; name: string; amountWei: bigint }
-  | { type: 'UPDATE_WALLET_NAME'; cluster: number; name: string; wallet: Buffer; isVerified: boolean }
-  | { type: 'VERIFY_WALLET'; cluster: number; name: string; wallet: Buffer; isVerified: true }
-  | { type: 'REMOVE_WALLET' | 'BACKUP_WALLET'; cluster: number; wallet: Buffer }
-  /** `cluster` is where it went. */
-  | { type: 'TRANSFER_NAME'; cluster: number; from: number; name: string }
   /** `cluster`: where the owner is verified in public, null for nowhere. */
   | { type: 'REGISTER_COMMUNITY_NAME'; cluster: number | null; community: string; name: string; wallet: Buffer }
 
 /** The public events of a journal row, in their order; as many as the row's public count. */
 export function publicEvents(row: FeedRow): readonly PublicEvent[] {
+  const { kind } = row
   if (row.publicCount === 0) return []
-  if (row.kind === 'bid') return bidEvents(row)
-  if (isRegistrationKind(row.kind)) return communityEvents(row, row.kind)
-  return isChangeKind(row.kind) ? decodeChangeEffects(row.effects).events : []
+  if (kind === 'bid') return bidEvents(row)
+  if (kind === 'register_community_name' || kind === 'pay_community_name') return communityEvents(kind, row)
+  return isClusterChangeKind(kind) ? decodeChangeEffects(row.effects).events : []
 }
 
 /** Serials of the clusters that an event names. */
@@ -50,28 +45,42 @@ export function clustersOf(event: PublicEvent): number[] {
   return event.type === 'TRANSFER_NAME' ? [event.cluster, event.from] : [event.cluster]
 }
 
-function communityEvents(row: FeedRow, kind: Parameters<typeof registeredName>[0]): PublicEvent[] {
-  const effects = decodeCommunityEffects(row.effects)
+function communityEvents(kind: RegistrationKind, { body, effects: stored }: FeedRow): PublicEvent[] {
+  const effects = decodeCommunityEffects(stored)
   if (effects.outcome !== 'registered') return []
-  const { community, name, wallet } = registeredName(kind, row.body)
-  return [{ type: 'REGISTER_COMMUNITY_NAME', cluster: effects.cluster, community, name, wallet }]
+  return [{ type: 'REGISTER_COMMUNITY_NAME', cluster: effects.cluster, ...registeredName(kind, body) }]
 }
 
-function bidEvents(row: FeedRow): PublicEvent[] {
-  const effects = decodeBidEffects(row.effects)
+type RegistrationKind = 'register_community_name' | 'pay_community_name'
+
+/** The name that an entry registered, and for whom. Throws RangeError for an entry that registered none. */
+export function registeredName(
+  kind: RegistrationKind,
+  body: Buffer,
+): { community: string; name: string; wallet: Buffer } {
+  if (kind === 'register_community_name') {
+    const { community, name, wallet } = decodeChange(kind, body)
+    return { community, name, wallet }
+  }
+  const { community, name, payment } = decodePayment(body)
+  if (community === null || name === null) throw new RangeError('a payment for no name has registered none')
+  return { community, name, wallet: payment.payer }
+}
+
+function bidEvents({ effects: stored, body }: FeedRow): PublicEvent[] {
+  const effects = decodeBidEffects(stored)
   if (effects.outcome !== 'won') return []
-  const bid = decodeBid(row.body)
-  const { cluster } = effects
-  const wallet = row.actor!
+  const { cluster, created, published } = effects
+  const { name, amountWei, wallet } = decodeBid(body)
   const events: PublicEvent[] = []
-  if (effects.created) {
+  if (created) {
     events.push({ type: 'CREATE_CLUSTER', cluster })
     events.push({ type: 'ADD_WALLET', cluster, name: DEFAULT_WALLET_NAME, wallet, isVerified: true, isBackedUp: false })
-  } else if (effects.published) {
-    const { walletName, isBackedUp } = effects.published
+  } else if (published) {
+    const { walletName, isBackedUp } = published
     events.push({ type: 'ADD_WALLET', cluster, name: walletName, wallet, isVerified: true, isBackedUp })
   }
-  events.push({ type: 'REGISTER_NAME', cluster, name: wordToName(bid.nameWord)!, amountWei: bid.amountWei })
+  events.push({ type: 'REGISTER_NAME', cluster, name: name!, amountWei })
   return events
 }
 
@@ -88,16 +97,7 @@ export function eventData(
   event: PublicEvent,
   idOf: (serial: number) => Buffer,
 ): Record<string, string | boolean | null> {
-  if (event.type === 'REGISTER_COMMUNITY_NAME') {
-    const { community, name, wallet, cluster } = event
-    return {
-      community,
-      name,
-      address: decodeWallet(wallet).text,
-      cluster_id: cluster === null ? null : toHex(idOf(cluster)),
-    }
-  }
-  const cluster_id = toHex(idOf(event.cluster))
+  const cluster_id = event.cluster === null ? null : toHex(idOf(event.cluster))
   switch (event.type) {
     case 'CREATE_CLUSTER':
       return { cluster_id }
@@ -115,10 +115,11 @@ export function eventData(
       return { name: event.name, address: decodeWallet(event.wallet).text, cluster_id }
     case 'TRANSFER_NAME':
       return { name: event.name, to: cluster_id, from_cluster_id: toHex(idOf(event.from)) }
-    default:
+    case 'VERIFY_WALLET':
+    case 'REMOVE_WALLET':
+    case 'BACKUP_WALLET':
       return { address: decodeWallet(event.wallet).text, cluster_id }
+    case 'REGISTER_COMMUNITY_NAME':
+      return { community: event.community, name: event.name, address: decodeWallet(event.wallet).text, cluster_id }
   }
 }
-
-/** The amount of a journalled bid in wei, without taking the rest apart. */
-export const bidAmountWei = (body: Buffer): bigint => wordToBigInt(body.subarray(BID_WORDS.amount, BID_WORDS.name))

@@ -3,7 +3,7 @@ import { encodeAbiParameters, type Hex, parseAbiParameters } from 'viem'
 import { describe, expect, it } from 'vitest'
 import type { CommunityRules } from '../community/rules.js'
 import { fromHex, toHex } from '../primitives/bytes.js'
-import { nameToWord } from '../primitives/name.js'
+import { NAME, nameToWord } from '../primitives/name.js'
 import { type CommunityPayment, decideCommunityPayment, decodePaymentLog, type PaymentInputs } from './decide.js'
 
 const BLOCK_MS = Date.UTC(2026, 10, 20, 8)
@@ -80,7 +80,7 @@ describe('the log of a payment', () => {
   const LOG = parseAbiParameters('bytes32, uint256, address, uint256, address, bytes32, bytes32, bytes32')
   const word = fc.uint8Array({ minLength: 32, maxLength: 32 }).map(toHex)
   const address = fc.uint8Array({ minLength: 20, maxLength: 20 }).map(toHex)
-  const anyName = fc.stringMatching(/^[a-z0-9_-]{1,32}$/)
+  const anyName = fc.stringMatching(NAME)
 
   it('is read as the ABI has it', () => {
     const log = fc.record({

@@ -54,7 +54,7 @@ describe('parseName', () => {
       fc.property(text, (input) => {
         const wellFormed =
           input.length >= 1 &&
-          input.length <= 32 &&
+          input.length <= NAME_MAX_BYTES &&
           [...input].every((c) => ALPHABET.includes(c) || (c >= 'A' && c <= 'Z'))
         expect(parseName(input) !== null).toBe(wellFormed)
       }),

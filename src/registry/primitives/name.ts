@@ -1,12 +1,15 @@
 /**
- * Names of clusters and of wallets: 1 to 32 bytes of `[a-z0-9_-]`. On chain a name is its ASCII bytes, left-aligned in a
- * bytes32 and zero-filled. Input is lower-cased by ASCII rules only: no Unicode folding, so a look-alike can't slip in.
+ * Names of clusters and of wallets: up to `NAME_MAX_BYTES` of `[a-z0-9_-]`. On chain a name is its ASCII bytes, left-aligned
+ * in a bytes32 and zero-filled, so no name can be longer. Input is lower-cased by ASCII rules only: no Unicode folding, so a
+ * look-alike can't slip in.
  */
 export const NAME_MAX_BYTES = 32
+const NAME_RULE = `1 to ${NAME_MAX_BYTES} characters of a-z, 0-9, _ and -`
 export const DEFAULT_WALLET_NAME = 'main'
 
-const NAME = /^[a-z0-9_-]{1,32}$/
-const ANY_CASE = /^[A-Za-z0-9_-]{1,32}$/
+/** A canonical name. */
+export const NAME = new RegExp(`^[a-z0-9_-]{1,${NAME_MAX_BYTES}}$`)
+const ANY_CASE = new RegExp(`^[A-Za-z0-9_-]{1,${NAME_MAX_BYTES}}$`)
 
 /** The canonical form of a cluster or wallet name as a user wrote it, or null when it is not one. */
 export const parseName = (input: string): string | null => (ANY_CASE.test(input) ? input.toLowerCase() : null)
@@ -35,7 +38,7 @@ export function parseFullName(input: string): FullName | null {
 
 /** The bytes32 word of a canonical name. Throws RangeError for anything that is not one. */
 export function nameToWord(name: string): Buffer {
-  if (!NAME.test(name)) throw new RangeError(`"${name}" is not a name of 1 to 32 characters of a-z, 0-9, _ and -`)
+  if (!NAME.test(name)) throw new RangeError(`"${name}" is not a name of ${NAME_RULE}`)
   const word = Buffer.alloc(NAME_MAX_BYTES)
   word.write(name)
   return word

@@ -3,7 +3,9 @@
  * owners and money, and which logs it writes. Who wins is judged by the rule that the indexer uses.
  */
 import { type Address, getAddress, type Hex, sliceHex, zeroAddress, zeroHash } from 'viem'
-import { judgeBid, REFUSAL } from '../../../src/registry/journal/bid.js'
+import { decideBid, REFUSAL } from '../../../src/registry/journal/bid.js'
+import { fromHex } from '../../../src/registry/primitives/bytes.js'
+import { wordToName } from '../../../src/registry/primitives/name.js'
 
 export interface ModelBid {
   readonly amount: bigint
@@ -32,18 +34,18 @@ export function createModel(minimumWei: bigint, deliverLimitWei: bigint) {
   const owed = () => [...refunds.values()].reduce((sum, amount) => sum + amount, 0n)
   const credit = (from: Hex, amount: bigint) => refunds.set(from, (refunds.get(from) ?? 0n) + amount)
 
-  const judge = ({ amount, name }: ModelBid, isOwned = owners.has(name)) =>
-    judgeBid({ amountWei: amount, nameWord: Buffer.from(name.slice(2), 'hex') }, minimumWei, () => isOwned)
+  const decide = ({ amount, name }: ModelBid, isOwned = owners.has(name)) =>
+    decideBid({ amountWei: amount, name: wordToName(fromHex(name)) }, minimumWei, () => isOwned)
 
-  function judgeAll(from: Hex, bids: readonly ModelBid[], referral: Hex) {
+  function decideAll(from: Hex, bids: readonly ModelBid[], referral: Hex) {
     const logs: Log[] = []
     let won = 0n
     for (const bid of bids) {
       logs.push(['Bid', from, bid.amount, bid.name, ...(referral === zeroHash ? [] : [referral])])
-      const judgement = judge(bid)
-      if (judgement.outcome === 'refused') {
-        logs.push(['BidRefused', from, bid.amount, bid.name, REFUSAL[judgement.reason]])
-      } else if (judgement.outcome === 'won') {
+      const decision = decide(bid)
+      if (decision.outcome === 'refused') {
+        logs.push(['BidRefused', from, bid.amount, bid.name, REFUSAL[decision.reason]])
+      } else if (decision.outcome === 'won') {
         owners.set(bid.name, from)
         won += bid.amount
       }
@@ -52,7 +54,7 @@ export function createModel(minimumWei: bigint, deliverLimitWei: bigint) {
   }
 
   function book(from: Hex, bids: readonly ModelBid[], referral: Hex): Log[] {
-    const { logs, won } = judgeAll(from, bids, referral)
+    const { logs, won } = decideAll(from, bids, referral)
     kept += won
     credit(from, total(bids) - won)
     return logs
@@ -65,14 +67,14 @@ export function createModel(minimumWei: bigint, deliverLimitWei: bigint) {
 
     direct(from: Hex, bids: readonly ModelBid[], referral: Hex, value: bigint): Outcome {
       if (!isBatch(bids) || total(bids) !== value) return undefined
-      if (bids.some((bid) => judge(bid).outcome === 'refused')) return undefined
+      if (bids.some((bid) => decide(bid).outcome === 'refused')) return undefined
       return book(from, bids, referral)
     },
 
     deliver(messageId: Hex, from: Hex, bids: readonly ModelBid[], referral: Hex): Outcome {
       if (delivered.has(messageId) || !isBatch(bids)) return undefined
       const before = new Map(owners)
-      const { logs, won } = judgeAll(from, bids, referral)
+      const { logs, won } = decideAll(from, bids, referral)
       if (wonByDeliveries + won > deliverLimitWei) {
         owners.clear()
         for (const [name, owner] of before) owners.set(name, owner)

@@ -1,4 +1,5 @@
 import type pg from 'pg'
+import { decodeEntry } from '../../../registry/journal/decode.js'
 import { NETWORK_CODE, type Network } from '../../../registry/primitives/network.js'
 import type { ChainRow } from '../../chains.js'
 import { asRefused, positionsOfRefused, requeueRefusals } from '../../outbox/refusals.js'
@@ -156,7 +157,7 @@ async function foldBatch(rebuild: Rebuild): Promise<void> {
   if (entries.length === 0) throw new Error(`folding ${network} again: the journal ends at entry ${rebuild.done}`)
   const kept = entries
     .filter(({ position: at }) => at === null || at.chain !== chain || at.block < target.block)
-    .map((entry) => asRefused(entry, rebuild.refused))
+    .map((entry) => decodeEntry(asRefused(entry, rebuild.refused)))
   // their own times are copied, as a replay does
   await appendEntries(writer, network, kept, { writerMs: Number.POSITIVE_INFINITY })
   rebuild.done += entries.length

@@ -1,0 +1,156 @@
+/**
+ * A binary form described once and used in both directions: integers big-endian, variable parts behind their length.
+ * Every reader throws RangeError for bytes that its writer does not make.
+ */
+export interface Codec<T> {
+  write(out: number[], value: T): void
+  read(from: Reader): T
+}
+
+/** Bytes with a position; no read goes beyond the end. */
+export class Reader {
+  #at = 0
+  constructor(readonly bytes: Buffer) {}
+
+  /** The next bytes. Throws RangeError where fewer are left. */
+  take(length: number): Buffer {
+    const end = this.#at + length
+    if (end > this.bytes.length) throw new RangeError(`0x${this.bytes.toString('hex')} is cut short`)
+    const taken = this.bytes.subarray(this.#at, end)
+    this.#at = end
+    return taken
+  }
+
+  get isAtEnd(): boolean {
+    return this.#at === this.bytes.length
+  }
+}
+
+export const u8: Codec<number> = {
+  write: (out, value) => out.push(value),
+  read: (from) => from.take(1)[0]!,
+}
+
+/** A safe integer from 0 on, in eight bytes. */
+export const u64: Codec<number> = {
+  write(out, value) {
+    const high = Math.floor(value / 2 ** 32)
+    const low = value % 2 ** 32
+    for (const half of [high, low]) out.push(half >>> 24, (half >>> 16) & 0xff, (half >>> 8) & 0xff, half & 0xff)
+  },
+  read(from) {
+    const value = Number(from.take(8).readBigUInt64BE())
+    if (!Number.isSafeInteger(value)) throw new RangeError(`${value} is no safe integer`)
+    return value
+  },
+}
+
+/** Up to 255 bytes. */
+export const bytes: Codec<Buffer> = {
+  write: (out, value) => out.push(value.length, ...value),
+  read: (from) => from.take(u8.read(from)),
+}
+
+/** ASCII text of up to 255 characters (names). */
+export const ascii: Codec<string> = {
+  write: (out, value) => bytes.write(out, Buffer.from(value, 'latin1')),
+  read: (from) => bytes.read(from).toString('latin1'),
+}
+
+/** One of several constants, each with a code that is never renumbered. */
+export function constant<T extends string | boolean>(codes: readonly (readonly [T, number])[]): Codec<T> {
+  const codeOf = new Map(codes)
+  const valueByCode = new Map(codes.map(([value, code]) => [code, value]))
+  return {
+    write: (out, value) => out.push(codeOf.get(value)!),
+    read(from) {
+      const code = u8.read(from)
+      const value = valueByCode.get(code)
+      if (value === undefined)
+        throw new RangeError(`code ${code} is unknown: was the journal written by a newer version?`)
+      return value
+    },
+  }
+}
+
+export const flag: Codec<boolean> = constant<boolean>([
+  [false, 0],
+  [true, 1],
+])
+
+/** A value or null, behind a flag. */
+export const nullable = <T>(codec: Codec<T>): Codec<T | null> => ({
+  write(out, value) {
+    flag.write(out, value !== null)
+    if (value !== null) codec.write(out, value)
+  },
+  read: (from) => (flag.read(from) ? codec.read(from) : null),
+})
+
+/** Values one after the other, up to the end of the bytes. */
+export const list = <T>(codec: Codec<T>): Codec<readonly T[]> => ({
+  write(out, values) {
+    for (const value of values) codec.write(out, value)
+  },
+  read(from) {
+    const values: T[] = []
+    while (!from.isAtEnd) values.push(codec.read(from))
+    return values
+  },
+})
+
+type Fields<T> = { readonly [Key in keyof T]: Codec<T[Key]> }
+
+/** The fields of an object, in the order of the description. */
+export function object<T extends object>(fields: Fields<T>): Codec<T> {
+  const entries = Object.entries(fields) as [keyof T, Codec<T[keyof T]>][]
+  return {
+    write(out, value) {
+      for (const [key, codec] of entries) codec.write(out, value[key])
+    },
+    read: (from) => Object.fromEntries(entries.map(([key, codec]) => [key, codec.read(from)])) as T,
+  }
+}
+
+/** One case per value of a union's discriminant: its code, which is never renumbered, and the fields beside it. */
+type Cases<T, Key extends keyof T> = {
+  readonly [Value in T[Key] & string]: readonly [
+    code: number,
+    fields: Fields<Omit<Extract<T, Record<Key, Value>>, Key>>,
+  ]
+}
+
+/** A union of objects, told apart by the code of their discriminant. A case that has no description does not compile. */
+export function union<T extends object, Key extends keyof T & string>(key: Key, cases: Cases<T, Key>): Codec<T> {
+  const described = Object.entries(cases) as [T[Key] & string, readonly [number, Fields<object>]][]
+  const tag = constant(described.map(([value, [code]]) => [value, code] as const))
+  const codecs = new Map(described.map(([value, [, fields]]) => [value, object<object>(fields)]))
+  return {
+    write(out, value) {
+      const discriminant = value[key] as T[Key] & string
+      tag.write(out, discriminant)
+      codecs.get(discriminant)!.write(out, value)
+    },
+    read(from) {
+      const discriminant = tag.read(from)
+      return { [key]: discriminant, ...codecs.get(discriminant)!.read(from) } as T
+    },
+  }
+}
+
+/** Bytes of a value behind the version of their form. */
+export function encode<T>(codec: Codec<T>, version: number, value: T): Buffer {
+  const out = [version]
+  codec.write(out, value)
+  return Buffer.from(out)
+}
+
+/** The value in such bytes. Throws RangeError for another version, and for bytes that are left over. */
+export function decode<T>(codec: Codec<T>, version: number, bytes: Buffer): T {
+  const from = new Reader(bytes)
+  const found = u8.read(from)
+  if (found !== version) throw new RangeError(`bytes of version ${found} are read as version ${version}`)
+  const value = codec.read(from)
+  if (!from.isAtEnd) throw new RangeError(`0x${bytes.toString('hex')} goes on behind its end`)
+  return value
+}

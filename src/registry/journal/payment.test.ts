@@ -1,0 +1,80 @@
+import fc from 'fast-check'
+import { describe, expect, it } from 'vitest'
+import { nameToWord } from '../primitives/name.js'
+import { type CommunityPaymentBody, decodePayment, encodePayment } from './payment.js'
+
+const EVM = '0x00000000000000000000000000000000000000a1'
+const TOKEN = '0x00000000000000000000000000000000000000b2'
+const MINT = 'So11111111111111111111111111111111111111112'
+
+const bytes = (length: number) => fc.uint8Array({ minLength: length, maxLength: length }).map((raw) => Buffer.from(raw))
+const address = fc.oneof(
+  bytes(20).map((raw) => Buffer.of(1, ...raw)),
+  bytes(32).map((raw) => Buffer.of(2, ...raw)),
+)
+const payment: fc.Arbitrary<CommunityPaymentBody> = fc.record({
+  tx: fc.oneof(bytes(32), bytes(64)),
+  network: fc.constantFrom('1', '8453', 'solana'),
+  payer: address,
+  token: fc.constantFrom('native', TOKEN, MINT),
+  amount: fc.bigInt({ min: 0n, max: 2n ** 256n - 1n }),
+  recipient: fc.constantFrom(EVM, MINT),
+  community: bytes(32),
+  name: bytes(32),
+  referral: fc.option(bytes(32)),
+  blockMs: fc.integer({ min: 0, max: 2 ** 42 }),
+  met: fc.option(bytes(32)),
+})
+
+describe("a payment's body", () => {
+  it('is read as it was written', () => {
+    fc.assert(
+      fc.property(payment, (given) => {
+        expect(decodePayment(encodePayment(given)).payment).toEqual(given)
+      }),
+    )
+  })
+
+  it('has the names of its words, or none', () => {
+    const [sample] = fc.sample(payment, 1)
+    const words = { community: nameToWord('foo'), name: Buffer.alloc(32, 65) }
+    expect(decodePayment(encodePayment({ ...sample!, ...words }))).toMatchObject({ community: 'foo', name: null })
+  })
+
+  it('of any other form stops the reader', () => {
+    fc.assert(
+      fc.property(fc.oneof(fc.json(), fc.string()), (text) => {
+        expect(() => decodePayment(Buffer.from(text))).toThrow(RangeError)
+      }),
+    )
+    fc.assert(
+      fc.property(payment, fc.nat(), fc.integer({ min: 1, max: 255 }), (given, at, flip) => {
+        const body = encodePayment(given)
+        body[at % body.length]! ^= flip
+        try {
+          const read = decodePayment(body)
+          expect(decodePayment(encodePayment(read.payment))).toEqual(read)
+        } catch (error) {
+          expect(error).toBeInstanceOf(RangeError)
+        }
+      }),
+    )
+  })
+
+  it('with words of another length, or an amount that is none, stops the reader', () => {
+    fc.assert(
+      fc.property(
+        payment,
+        fc.constantFrom('community', 'name', 'referral', 'met'),
+        fc.nat(40),
+        (given, key, length) => {
+          fc.pre(length !== 32)
+          expect(() => decodePayment(encodePayment({ ...given, [key]: Buffer.alloc(length, 97) }))).toThrow(RangeError)
+        },
+      ),
+    )
+    const [sample] = fc.sample(payment, 1)
+    for (const wrong of [{ amount: -1n }, { blockMs: 0.5 }, { tx: Buffer.alloc(0) }, { payer: Buffer.of(1, 2) }])
+      expect(() => decodePayment(encodePayment({ ...sample!, ...wrong }))).toThrow(RangeError)
+  })
+})
