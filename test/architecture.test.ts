@@ -5,14 +5,15 @@ import ts from 'typescript'
 import { describe, expect, it } from 'vitest'
 
 /**
- * Holds the import directions of docs/architecture.md: imports point downwards only. A room is a folder of src; a file that
- * lies in src itself is a room of its own.
+ * Holds the import directions of docs/architecture.md: imports point downwards only. A room is a folder of src; a file
+ * that lies in src itself is a room of its own.
  */
 const SRC = fileURLToPath(new URL('../src/', import.meta.url))
 
 /**
- * What each room may import besides itself, and of what lies beside src. `types:` allows `import type` alone; a path with `.ts` allows that file alone.
- * Files of src itself and the commands (cli) put the house together and may import every room but `testing`.
+ * What each room may import besides itself, and of what lies beside src. `types:` allows `import type` alone; a path
+ * with `.ts` allows that file alone. Files of src itself and the commands (cli) put the house together and may import
+ * every room but `testing`.
  */
 const MAY_IMPORT: Record<string, readonly string[]> = {
   registry: [],
@@ -78,7 +79,9 @@ function importsTypesOnly(clause: ts.ImportClause | undefined): boolean {
   return bindings.elements.length > 0 && bindings.elements.every((element) => element.isTypeOnly)
 }
 
-/** `process` in any use but one that reaches its environment: `process.pid`, `{ process: … }`, a name of somebody else. */
+/**
+ * `process` in any use but one that reaches its environment: `process.pid`, `{ process: … }`, a name of somebody else.
+ */
 function isTypeOrOther(node: ts.Identifier): boolean {
   const { parent } = node
   if (ts.isPropertyAccessExpression(parent)) return parent.name === node || parent.name.text !== 'env'

@@ -1,7 +1,7 @@
 import type pg from 'pg'
 import { createChainRpc, createEvmChain } from '../chains/evm/chain.js'
 import { type ChainConfig, ConfigError } from '../config/index.js'
-import { type ChainRow, findChain } from '../db/chains.js'
+import { type ChainRow, findChain } from '../db/journal/chains.js'
 import { rewind } from '../db/journal/rewind/index.js'
 import type { RewindReport, Sample } from '../db/journal/rewind/report.js'
 import { rewindPoint, suggestedBlock } from '../indexer/evm/rewindPoint.js'

@@ -17,8 +17,8 @@ const NOW = 1_000_000_000
 const FEW: Confirmations = { have: 1, need: 2 }
 
 /**
- * A transaction's life as the daemon may see it. Each step adds to what is known; what a chain has not confirmed may be taken
- * back (reorgs, a node that forgets), what it has confirmed may not.
+ * A transaction's life as the daemon may see it. Each step adds to what is known; what a chain has not confirmed may be
+ * taken back (reorgs, a node that forgets), what it has confirmed may not.
  */
 const STEPS = [
   ...(['see', 'forget', 'mine', 'reorg', 'confirm', 'index', 'wait'] as const),

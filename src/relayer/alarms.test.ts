@@ -2,7 +2,7 @@ import { pino } from 'pino'
 import { describe, expect, it } from 'vitest'
 import type { JobRow } from '../db/outbox/rows.js'
 import { Alarms } from './alarms.js'
-import { newJob } from './job.js'
+import { newJob } from './machine/job.js'
 import type { PayerState } from './payer.js'
 import type { RelayerState } from './relayer.js'
 

@@ -2,8 +2,8 @@ import PQueue from 'p-queue'
 import { createMemo, type Memo } from '../chains/evm/signer.js'
 import type { JobRow } from '../db/outbox/rows.js'
 import type { NonceTx } from '../registry/outbox.js'
-import { hasEnded } from './job.js'
-import type { Policy } from './machine.js'
+import type { Policy } from './machine/index.js'
+import { hasEnded } from './machine/job.js'
 import { carryOut, type Decision, decide, type Outcome, type Ports } from './step.js'
 
 /** Batch size. Small enough that the chain state read at the start is still fresh when the last one is sent. */

@@ -7,7 +7,7 @@ import { holdersOfNonces, raiseNextNonce } from '../db/outbox/signers.js'
 import { inTransaction } from '../db/pg/pool.js'
 import { failpoint } from '../ops/failpoint.js'
 import type { NonceTx } from '../registry/outbox.js'
-import { apply } from './machine.js'
+import { apply } from './machine/index.js'
 
 /** Age from which a gap is mended: a node that lags shows one too. */
 const PATIENCE_MS = 600_000

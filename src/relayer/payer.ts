@@ -12,8 +12,8 @@ import { failpoint } from '../ops/failpoint.js'
 import type { BlockhashTx } from '../registry/outbox.js'
 import type { CommunityNameTarget, NameTarget, StoredPayment } from '../registry/payment/payment.js'
 import type { Network } from '../registry/primitives/network.js'
-import { type BlockhashSeen, goesAlone, planBlockhashJob } from './blockhash.js'
-import { apply, type Event, type Moment } from './machine.js'
+import { type BlockhashSeen, goesAlone, planBlockhashJob } from './machine/blockhash.js'
+import { apply, type Event, type Moment } from './machine/index.js'
 import type { Clock, Outcome } from './step.js'
 
 /** Payments in one `settle`: two accounts each, of the 1,232 bytes that a transaction may have. */

@@ -11,8 +11,8 @@ import {
   usedNonces,
 } from '../../test/model/chainModel.js'
 import type { NonceTx } from '../registry/outbox.js'
-import { newJob, park, resume } from './job.js'
-import { type Policy, REPLACE_AFTER_BLOCKS } from './machine.js'
+import { type Policy, REPLACE_AFTER_BLOCKS } from './machine/index.js'
+import { newJob, park, resume } from './machine/job.js'
 import { type Outcome, stepJob } from './step.js'
 
 const IDS = ['a', 'b', 'c']

@@ -2,9 +2,9 @@ import type { NonceSender, Prepared } from '../chains/evm/signer.js'
 import { classifyTxError, type TxFailure } from '../chains/evm/txErrors.js'
 import { failpoint } from '../ops/failpoint.js'
 import type { NonceTx, Purpose } from '../registry/outbox.js'
-import { hasEnded, type NonceJob } from './job.js'
-import { type Action, apply, type Event, type Policy, type Seen, type WaitReason } from './machine.js'
-import { planNonceJob } from './nonce.js'
+import { type Action, apply, type Event, type Policy, type Seen, type WaitReason } from './machine/index.js'
+import { hasEnded, type NonceJob } from './machine/job.js'
+import { planNonceJob } from './machine/nonce.js'
 
 /** The database of a step. Both methods compare versions and give false when the job has changed. */
 export interface JobStore {

@@ -1,6 +1,6 @@
 import type { Hex } from 'viem'
 import { afterAll, beforeAll, beforeEach, describe, expect, it } from 'vitest'
-import { findChain } from '../../src/db/chains.js'
+import { findChain } from '../../src/db/journal/chains.js'
 import { replay } from '../../src/db/journal/replay.js'
 import { rewind } from '../../src/db/journal/rewind/index.js'
 import type { RewindReport } from '../../src/db/journal/rewind/report.js'

@@ -1,7 +1,7 @@
 import { setTimeout as sleep } from 'node:timers/promises'
 import type pg from 'pg'
 import { createChainRpc, createEvmChain } from '../../src/chains/evm/chain.js'
-import { registerChain } from '../../src/db/chains.js'
+import { registerChain } from '../../src/db/journal/chains.js'
 import { replay } from '../../src/db/journal/replay.js'
 import { tryLead } from '../../src/db/pg/leader.js'
 import { migrate } from '../../src/db/pg/migrate.js'

@@ -2,7 +2,7 @@ import type { Hex } from '../../src/chains/chain.js'
 import { estimateFees, type Fees } from '../../src/chains/evm/fees.js'
 import type { Mined, NonceSender, NonceView } from '../../src/chains/evm/signer.js'
 import type { Purpose } from '../../src/registry/outbox.js'
-import type { NonceJob } from '../../src/relayer/job.js'
+import type { NonceJob } from '../../src/relayer/machine/job.js'
 import type { JobStore } from '../../src/relayer/step.js'
 
 /**

@@ -11,7 +11,7 @@ import { append, emptyRegistry } from './memoryRegistry.js'
 
 export const MINUTE_MS = 60_000
 const T0 = Date.UTC(2026, 10, 20, 8)
-export const RECIPIENT = '0x00000000000000000000000000000000000000a1'
+const RECIPIENT = '0x00000000000000000000000000000000000000a1'
 export const USDC = '0x00000000000000000000000000000000000000b2'
 
 /** Wallets by the bytes of their addresses, so that the order of addresses is theirs. */
@@ -30,8 +30,9 @@ export const LISTED: CommunityRules = { ...FREE, requirements: [{ kind: 'allowli
 export const LISTED_HASH = requirementsHash(LISTED.requirements)
 
 /**
- * A registry in which alice holds `foo` (cluster 1, with ann in public and pat in private, both verified) and bob holds `bar`
- * (cluster 2, with ben listed in private and verified). eve is nowhere. Each entry is a batch of its own, a minute apart.
+ * A registry in which alice holds `foo` (cluster 1, with ann in public and pat in private, both verified) and bob holds
+ * `bar` (cluster 2, with ben listed in private and verified). eve is nowhere. Each entry is a batch of its own, a
+ * minute apart.
  */
 export function communityWorld() {
   const registry = emptyRegistry('mainnet', 1n)

@@ -52,18 +52,17 @@ export const blockMsOf = (ago: number, i: number): number => msAt(i) - 500 - ago
 const EVM = '0x00000000000000000000000000000000000000a1'
 const SOLANA = 'So11111111111111111111111111111111111111112'
 /** Where a payment may go; nobody ever asks for the last. */
-export const TARGETS = [
+const TARGETS = [
   { network: '1', token: 'native', recipient: EVM },
   { network: 'solana', token: 'native', recipient: SOLANA },
   { network: '8453', token: 'native', recipient: EVM },
 ] as const
-export const REQUIREMENTS: readonly CommunityRules['requirements'][] = [
+const REQUIREMENTS: readonly CommunityRules['requirements'][] = [
   [],
   [{ kind: 'allowlist', addresses: [EVM] }],
   [{ kind: 'cluster', name: 'foo' }],
 ]
-export const hashOf = (met: number | null): Buffer | null =>
-  met === null ? null : requirementsHash(REQUIREMENTS[met]!)
+const hashOf = (met: number | null): Buffer | null => (met === null ? null : requirementsHash(REQUIREMENTS[met]!))
 
 /** Rules, each with the number of its requirements. */
 export interface Rules {
@@ -175,8 +174,8 @@ const take = (name: string): CommunityStep => {
   return { do: 'register', w: 5, of: 5, name: 'foo', below: name, met: 0, isAssigned: false }
 }
 /**
- * Names below a community that hide those of private wallets, and their numbered forms, also of a name that has no room for a
- * number. Each bid makes one of them public.
+ * Names below a community that hide those of private wallets, and their numbered forms, also of a name that has no room
+ * for a number. Each bid makes one of them public.
  */
 export const HIDING: readonly CommunityStep[] = [
   ...GROUND,

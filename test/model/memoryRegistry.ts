@@ -25,8 +25,8 @@ import { clusterId } from '../../src/registry/primitives/clusterId.js'
 import type { Network } from '../../src/registry/primitives/network.js'
 
 /**
- * The registry's tables in memory, with the same steps as the database's writer: load the slice of a batch, fold it, write
- * what changed. For tests of the rules, and to compare the database with.
+ * The registry's tables in memory, with the same steps as the database's writer: load the slice of a batch, fold it,
+ * write what changed. For tests of the rules, and to compare the database with.
  */
 export interface MemoryRegistry {
   network: Network

@@ -3,13 +3,13 @@ import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import type pg from 'pg'
 import { afterAll, beforeAll, expect, test } from 'vitest'
-import { type ChainRow, registerChain } from '../../src/db/chains.js'
 import { appendEntries } from '../../src/db/journal/append.js'
 import {
   type AppendResult,
   appendCommunityChange,
   appendSignedChanges,
 } from '../../src/db/journal/appendSignedChanges.js'
+import { type ChainRow, registerChain } from '../../src/db/journal/chains.js'
 import { replay } from '../../src/db/journal/replay.js'
 import { rewind } from '../../src/db/journal/rewind/index.js'
 import { migrate } from '../../src/db/pg/migrate.js'

@@ -117,10 +117,10 @@ export const MUTATIONS: readonly Mutation[] = [
   {
     name: 'a delivery whose nonce was used is sent at the next one',
     invariant: 3,
-    file: 'src/relayer/nonce.ts',
+    file: 'src/relayer/machine/nonce.ts',
     find: "return record({ is: 'parked', reason: 'nonce_taken' })",
     replace: "return record({ is: 'expired', feeWei: 0n, reason: 'nonce_taken' })",
-    tests: { files: ['src/relayer/machine.test.ts', 'src/relayer/step.test.ts'] },
+    tests: { files: ['src/relayer/machine/machine.test.ts', 'src/relayer/step.test.ts'] },
   },
   {
     name: 'a message counts as taken while the hub’s block is unconfirmed',

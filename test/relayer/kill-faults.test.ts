@@ -1,6 +1,6 @@
 import { afterAll, beforeAll, beforeEach, describe, expect, it } from 'vitest'
 import { hubAbi } from '../../src/chains/evm/contracts/index.js'
-import { park, retry } from '../../src/relayer/job.js'
+import { park, retry } from '../../src/relayer/machine/job.js'
 import { changeJob } from '../../src/relayer/store.js'
 import { type BridgeWorld, startBridgeWorld } from '../support/bridgeWorld.js'
 import { die, executeOf, expectOnce } from '../support/kill.js'

@@ -1,5 +1,5 @@
 import { afterAll, beforeAll, describe, expect, it } from 'vitest'
-import { findChain } from '../../src/db/chains.js'
+import { findChain } from '../../src/db/journal/chains.js'
 import { replay } from '../../src/db/journal/replay.js'
 import { rewind } from '../../src/db/journal/rewind/index.js'
 import type { RewindReport } from '../../src/db/journal/rewind/report.js'

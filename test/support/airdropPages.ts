@@ -1,7 +1,10 @@
 import { NODE_BYTES, offsetOf } from '../../src/db/airdrop/pages.js'
 import { proofPositions } from '../../src/registry/airdrop/tree.js'
 
-/** Pages that hold the proof of the node at a position, lowest first; the plain definition that `proofSteps` is tested against. */
+/**
+ * Pages that hold the proof of the node at a position, lowest first; the plain definition that `proofSteps` is tested
+ * against.
+ */
 export const proofPages = (position: number): number[] => [
   ...new Set(proofPositions(position).map((node) => offsetOf(node).page)),
 ]

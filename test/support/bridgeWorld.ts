@@ -18,7 +18,7 @@ import { encodeLzReceiveOption } from '../../src/chains/evm/bridge/packetOptions
 import { createChainRpc, createEvmChain } from '../../src/chains/evm/chain.js'
 import { hubAbi, spokeAbi } from '../../src/chains/evm/contracts/index.js'
 import { type ChainConfig, parseChainsFile } from '../../src/config/index.js'
-import { type ChainRow, registerChain } from '../../src/db/chains.js'
+import { type ChainRow, registerChain } from '../../src/db/journal/chains.js'
 import { listJobs } from '../../src/db/outbox/list.js'
 import type { JobRow } from '../../src/db/outbox/rows.js'
 import { type Leadership, tryLead } from '../../src/db/pg/leader.js'

@@ -164,8 +164,8 @@ CREATE TABLE "communities" (
 CREATE TABLE "communities_mainnet" PARTITION OF "communities" FOR VALUES IN (0);
 CREATE TABLE "communities_testnet" PARTITION OF "communities" FOR VALUES IN (1);
 
--- Names below communities. Each belongs to a wallet, whatever cluster that is in; "assigned" is the cluster that got the
--- name by a claim.
+-- Names below communities. Each belongs to a wallet, whatever cluster that is in; "assigned" is the cluster that got
+-- the name by a claim.
 CREATE TABLE "community_names" (
   "network" SMALLINT NOT NULL,
   "community" TEXT COLLATE "C" NOT NULL,
@@ -349,8 +349,8 @@ CREATE TABLE "wallet_shares" (
   CONSTRAINT "wallet_shares_pkey" PRIMARY KEY ("network", "address")
 );
 
--- Airdrops as operators loaded them: allocations, pages of the tree, and claims on chain. None is state of the registry;
--- all outlive a rewind.
+-- Airdrops as operators loaded them: allocations, pages of the tree, and claims on chain. None is state of the
+-- registry; all outlive a rewind.
 
 CREATE TABLE "airdrops" (
   "network" SMALLINT NOT NULL,

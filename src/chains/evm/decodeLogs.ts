@@ -35,13 +35,13 @@ export const sizeOf = ({ entries, sent, payments }: DecodedLogs): number =>
 /** Event topics of hub and spoke; no argument is indexed. */
 export const BID_TOPIC = toEventSelector('Bid(bytes32,uint256,bytes32)')
 export const BID_WITH_REFERRAL_TOPIC = toEventSelector('Bid(bytes32,uint256,bytes32,bytes32)')
-export const MINIMUM_TOPIC = toEventSelector('MinimumSet(uint256)')
+const MINIMUM_TOPIC = toEventSelector('MinimumSet(uint256)')
 export const RECEIVED_TOPIC = toEventSelector('Received(bytes32,bytes32,uint256)')
-export const REFUSED_TOPIC = toEventSelector('MessageRefused(bytes32,bytes32,uint256)')
+const REFUSED_TOPIC = toEventSelector('MessageRefused(bytes32,bytes32,uint256)')
 export const SENT_TOPIC = toEventSelector('Sent(bytes32,bytes32)')
 
 /** Topics that make a transaction a registration, per role. */
-export const REGISTRATION_TOPICS = {
+const REGISTRATION_TOPICS = {
   hub: [BID_TOPIC, BID_WITH_REFERRAL_TOPIC, RECEIVED_TOPIC, REFUSED_TOPIC],
   spoke: [SENT_TOPIC],
 } as const

@@ -56,8 +56,8 @@ const bundle = prepare<WalletRow>(
 )
 
 /**
- * Verified wallets of the bundle in which `viewer` is verified, private ones too, oldest first, with their allocations. Empty
- * when `viewer` (a stored address) is verified nowhere.
+ * Verified wallets of the bundle in which `viewer` is verified, private ones too, oldest first, with their allocations.
+ * Empty when `viewer` (a stored address) is verified nowhere.
  */
 export async function findBundleAllocations(
   db: Queryable,
@@ -98,8 +98,8 @@ const claimedByWallets = prepare<{ claimed: boolean }>('airdrop_claimed_by_walle
 )
 
 /**
- * Whether an allocation of a community's airdrop was claimed, confirmed on its chain, for any wallet now verified in a bundle (by
- * its id), or for any of these wallets. False where the community has no airdrop.
+ * Whether an allocation of a community's airdrop was claimed, confirmed on its chain, for any wallet now verified in a
+ * bundle (by its id), or for any of these wallets. False where the community has no airdrop.
  */
 export async function hasClaimed(db: Queryable, question: ClaimQuestion): Promise<boolean> {
   const { network, community } = question

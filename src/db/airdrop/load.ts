@@ -11,8 +11,9 @@ import { type Airdrop, AirdropError, claimedFrom, findAirdrop, noAirdrop } from 
 import { createPageWriter } from './pages.js'
 
 /**
- * Loads the file of an airdrop in one transaction: rows are staged as they are read, PostgreSQL sorts their leaves, the tree is
- * built from a cursor, and its pages are written as they fill. This process holds a few thousand rows at a time.
+ * Loads the file of an airdrop in one transaction: rows are staged as they are read, PostgreSQL sorts their leaves, the
+ * tree is built from a cursor, and its pages are written as they fill. This process holds a few thousand rows at a
+ * time.
  */
 
 const UNIQUE_VIOLATION = '23505'
@@ -191,7 +192,8 @@ interface Tree {
 }
 
 /**
- * Writes allocations by account, so that the index fills from left to right. The last of n leaves, by hash, has position n - 1.
+ * Writes allocations by account, so that the index fills from left to right. The last of n leaves, by hash, has
+ * position n - 1.
  * @throws RepeatedAccountsError
  */
 async function writeAllocations(client: pg.ClientBase, { network, airdrop, leafCount }: Tree): Promise<void> {

@@ -1,9 +1,10 @@
 import { nodeCount, parentOf, siblingOf } from '../../registry/airdrop/tree.js'
 
 /**
- * Stored form of an airdrop's tree: pages of five levels. A page is named by the position of the node on top of it, which lies in
- * the page above, and holds the up to 62 nodes below, level by level; the root is in no page. A proof in a tree of a million
- * leaves is read from four rows instead of twenty with a row per node, and a page (1,984 bytes) still fits into its row.
+ * Stored form of an airdrop's tree: pages of five levels. A page is named by the position of the node on top of it,
+ * which lies in the page above, and holds the up to 62 nodes below, level by level; the root is in no page. A proof in
+ * a tree of a million leaves is read from four rows instead of twenty with a row per node, and a page (1,984 bytes)
+ * still fits into its row.
  */
 export const PAGE_LEVELS = 5
 export const NODE_BYTES = 32

@@ -1,7 +1,7 @@
 import type pg from 'pg'
 import type { Session } from '../generated/client.js'
+import { type Plain, prismaOf, stored } from '../pg/prisma.js'
 import { type Queryable, readRows } from '../pg/rows.js'
-import { type Plain, prismaOf, stored } from '../prisma.js'
 
 /** A session: `wallet` in stored form, `signingMs` the date in the signed message, `signature` as first sent. */
 export type StoredSession = Pick<Plain<Session>, 'wallet' | 'signingMs' | 'signature'>

@@ -1,8 +1,8 @@
 import type pg from 'pg'
 import type { Network } from '../../registry/primitives/network.js'
 import type { WalletShare } from '../generated/client.js'
+import { type Plain, plain, prismaOf, stored } from '../pg/prisma.js'
 import { execute } from '../pg/rows.js'
-import { type Plain, plain, prismaOf, stored } from '../prisma.js'
 
 /** The server's encrypted share of a generated wallet: `createdBy` asked for the wallet, in the cluster `clusterId`. */
 export type KeptShare = Omit<Plain<WalletShare>, 'network'>

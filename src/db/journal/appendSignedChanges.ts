@@ -40,8 +40,8 @@ export interface SignedChanges {
 }
 
 /**
- * Appends changes that a wallet has signed for, in one transaction: the fold decides about them behind the head's lock, and
- * they are written if all of them hold.
+ * Appends changes that a wallet has signed for, in one transaction: the fold decides about them behind the head's lock,
+ * and they are written if all of them hold.
  */
 export function appendSignedChanges(pool: pg.Pool, request: SignedChanges): Promise<AppendResult> {
   return whenCaughtUp(pool, request.network, (client, head) => append(client, head, request))

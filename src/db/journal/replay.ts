@@ -33,8 +33,9 @@ interface Columns {
 }
 
 /**
- * Rebuilds a network's tables from its journal beside the live ones, in a schema of their own, and hashes both. It reads
- * the journal's inputs only (kind, position, time, body), in one REPEATABLE READ transaction, so that the daemon may go on.
+ * Rebuilds a network's tables from its journal beside the live ones, in a schema of their own, and hashes both. It
+ * reads the journal's inputs only (kind, position, time, body), in one REPEATABLE READ transaction, so that the daemon
+ * may go on.
  * @param onProgress told how many of how many entries are done
  */
 export async function replay(

@@ -7,8 +7,8 @@ import { NETWORK_CODE, type Network } from '../../registry/primitives/network.js
 import { leaf } from '../pg/partitions.js'
 
 /**
- * Loads what a batch reads of communities into its slice, after the clusters that it reads whole. Nothing is asked for where
- * there is none, as in nearly every batch.
+ * Loads what a batch reads of communities into its slice, after the clusters that it reads whole. Nothing is asked for
+ * where there is none, as in nearly every batch.
  */
 export async function loadCommunities(client: pg.ClientBase, slice: Slice, keys: Keys): Promise<void> {
   if (keys.communities.size > 0) {
@@ -73,8 +73,8 @@ async function readAssigned(client: pg.ClientBase, slice: Slice, communities: re
 }
 
 /**
- * The names below communities of whole clusters that entries of these may want: names that the batch gives, and those of
- * private entries with their numbered forms, since a private entry gets one of them when it becomes public.
+ * The names below communities of whole clusters that entries of these may want: names that the batch gives, and those
+ * of private entries with their numbered forms, since a private entry gets one of them when it becomes public.
  */
 async function readHiding(client: pg.ClientBase, slice: Slice, keys: Keys): Promise<void> {
   const code = NETWORK_CODE[slice.network]

@@ -16,8 +16,8 @@ export interface StoredTailBlock {
 }
 
 /**
- * Makes the stored tail of a chain what the chain says: drops blocks from `dropFrom` on (reorged out, or not held since a
- * restart), then adds the new ones.
+ * Makes the stored tail of a chain what the chain says: drops blocks from `dropFrom` on (reorged out, or not held since
+ * a restart), then adds the new ones.
  * @param minimumWei the minimum in force, which decides whether a bid can lead
  */
 export async function writeTail(
@@ -63,7 +63,7 @@ export async function writeTail(
 }
 
 /** Hashes of this many confirmed blocks stay known, to find where a chain forked below its checkpoint. */
-export const KEPT_HASHES_BLOCKS = 128
+const KEPT_HASHES_BLOCKS = 128
 
 /** Drops the facts below a block, which have become journal, and hashes far below it. */
 export async function forgetConfirmedTail(

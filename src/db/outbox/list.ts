@@ -7,8 +7,8 @@ import { NETWORK_CODE, NETWORKS, type Network } from '../../registry/primitives/
 import type { Prisma } from '../generated/client.js'
 import { PAYMENT_COLUMNS, type PaymentRow, paymentOf } from '../payments/rows.js'
 import { wordOf } from '../pg/codes.js'
+import { plain, prismaOf } from '../pg/prisma.js'
 import { type Queryable, query } from '../pg/rows.js'
-import { plain, prismaOf } from '../prisma.js'
 import { DUE } from './payouts.js'
 import { type JobColumns, type JobRow, jobOf, withSubjects } from './rows.js'
 

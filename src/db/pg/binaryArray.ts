@@ -1,7 +1,7 @@
 /**
- * One-dimensional arrays as parameters in PostgreSQL's binary form (`array_recv`): number of dimensions, null flag, element type,
- * then size and lower bound of the dimension and each element with its length. The driver sends a Buffer unchanged; text form
- * would take two to four characters per byte.
+ * One-dimensional arrays as parameters in PostgreSQL's binary form (`array_recv`): number of dimensions, null flag,
+ * element type, then size and lower bound of the dimension and each element with its length. The driver sends a Buffer
+ * unchanged; text form would take two to four characters per byte.
  */
 export const BYTEA_OID = 17
 export const TEXT_OID = 25

@@ -4,8 +4,9 @@ import type pg from 'pg'
 import { from as copyFrom } from 'pg-copy-streams'
 
 /**
- * Rows in PostgreSQL's binary COPY format (documentation: COPY, "Binary Format"): a signature, then per row a field count and
- * each field with its length. Byte strings and integers are written and read about twice as fast as in text format.
+ * Rows in PostgreSQL's binary COPY format (documentation: COPY, "Binary Format"): a signature, then per row a field
+ * count and each field with its length. Byte strings and integers are written and read about twice as fast as in text
+ * format.
  */
 const SIGNATURE = Buffer.from('5047434f50590aff0d0a000000000000000000', 'hex')
 const TRAILER = Buffer.from('ffff', 'hex')
@@ -64,8 +65,9 @@ export class CopyBuffer {
   }
 
   /**
-   * A numeric from a whole number of at least 0: groups of four decimal digits, the highest first, after their count, the
-   * weight of the first, a sign and a scale (numeric_recv). Trailing groups of zeros are left out, as PostgreSQL does.
+   * A numeric from a whole number of at least 0: groups of four decimal digits, the highest first, after their count,
+   * the weight of the first, a sign and a scale (numeric_recv). Trailing groups of zeros are left out, as PostgreSQL
+   * does.
    */
   numeric(value: bigint): this {
     const text = value.toString()
@@ -153,8 +155,8 @@ export async function copyRows(client: pg.ClientBase, target: string, rows: Copy
 }
 
 /**
- * Encodes items as rows and sends them into a table by COPY, chunk by chunk: the server stores rows while the next ones are
- * encoded, and no batch is in memory twice. Does nothing when there are none.
+ * Encodes items as rows and sends them into a table by COPY, chunk by chunk: the server stores rows while the next ones
+ * are encoded, and no batch is in memory twice. Does nothing when there are none.
  * @param encode adds an item's row
  */
 export async function copyEach<T>(

@@ -8,7 +8,9 @@ export type LeaderRole = 'index' | 'relay'
 
 /** First key of the advisory locks: "clus". */
 const LOCK_CLASS = 0x636c7573
-/** Purposes of the advisory locks per network: leaders, an operator's rewind, the load of an airdrop. Never renumber. */
+/**
+ * Purposes of the advisory locks per network: leaders, an operator's rewind, the load of an airdrop. Never renumber.
+ */
 const LOCK_PURPOSE = { index: 0, relay: 1, rewind: 2, load: 3 } as const
 
 /** Both keys of a network's advisory lock. */
@@ -71,7 +73,8 @@ export interface LeadOptions {
 }
 
 /**
- * Runs `work` whenever this process leads in the role, until the signal. The work's own signal fires when the lead is lost.
+ * Runs `work` whenever this process leads in the role, until the signal. The work's own signal fires when the lead is
+ * lost.
  */
 export async function whileLeading(
   options: LeadOptions,

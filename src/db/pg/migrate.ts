@@ -21,10 +21,12 @@ interface Migration {
 export const MIGRATIONS_DIR = fileURLToPath(new URL('../../../prisma/migrations', import.meta.url))
 
 /**
- * Applies the migrations of `dir` that the database of `url` lacks, in the order of their names, in one transaction. Concurrent
- * callers wait for each other. By hand rather than by node-pg-migrate, which checks no checksum and accepts a newer database.
+ * Applies the migrations of `dir` that the database of `url` lacks, in the order of their names, in one transaction.
+ * Concurrent callers wait for each other. By hand rather than by node-pg-migrate, which checks no checksum and accepts
+ * a newer database.
  * @returns names of the migrations applied now, none when the database was up to date
- * @throws Error when an applied migration was edited or is unknown here (a newer version's database), or when SQL fails;
+ * @throws Error when an applied migration was edited or is unknown here (a newer version's database), or when SQL
+ *   fails;
  *   nothing is applied then
  */
 export async function migrate(url: string, dir: string = MIGRATIONS_DIR): Promise<string[]> {

@@ -25,8 +25,8 @@ export interface PoolOptions {
 }
 
 /**
- * A pool of connections. The pool drops broken idle connections and replaces them at the next use, so an outage of PostgreSQL
- * shows as failing queries, never as a crash.
+ * A pool of connections. The pool drops broken idle connections and replaces them at the next use, so an outage of
+ * PostgreSQL shows as failing queries, never as a crash.
  * @param onError called for each idle connection that broke
  */
 export function createPool(options: PoolOptions, onError: (error: Error) => void = () => {}): pg.Pool {
@@ -41,8 +41,8 @@ export function createPool(options: PoolOptions, onError: (error: Error) => void
     types,
   })
   pool.on('error', onError)
-  // The pool listens to idle connections only. An error event of one that is in use, between two queries, would end the process;
-  // the next query reports it.
+  // The pool listens to idle connections only. An error event of one that is in use, between two queries, would end the
+  // process; the next query reports it.
   pool.on('connect', (client) => client.on('error', () => {}))
   return pool
 }

@@ -16,8 +16,8 @@ export interface Leaves {
 export type Prepared<Row> = (db: Queryable, network: Network, values: readonly unknown[]) => Promise<Row[]>
 
 /**
- * A named statement per network, with that network's partitions in its text: PostgreSQL parses and plans it once per connection
- * and routes through no partitions. Names are prefixed, since writers may share the connection.
+ * A named statement per network, with that network's partitions in its text: PostgreSQL parses and plans it once per
+ * connection and routes through no partitions. Names are prefixed, since writers may share the connection.
  */
 export function prepare<Row>(name: string, text: (leaves: Leaves) => string): Prepared<Row> {
   const statements = Object.fromEntries(
@@ -37,8 +37,8 @@ const leavesOf = (network: Network): Leaves => ({
 })
 
 /**
- * The journal entry of a sequence number, for a lateral join. The limit keeps the planner from joining whole tables, as it does
- * while a table is filled but not analyzed.
+ * The journal entry of a sequence number, for a lateral join. The limit keeps the planner from joining whole tables, as
+ * it does while a table is filled but not analyzed.
  */
 export const entryAt = (l: Leaves, generation: string, seq: string): string =>
   `SELECT kind, log_index, at_ms, actor, body, effects FROM ${l.journal}

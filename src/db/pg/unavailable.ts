@@ -1,4 +1,7 @@
-/** SQLSTATEs of an outage: connection classes, shutdown, crash, starting up, too many connections, disk full, time limit. */
+/**
+ * SQLSTATEs of an outage: connection classes, shutdown, crash, starting up, too many connections, disk full, time
+ * limit.
+ */
 const NOT_NOW = new Set([
   '57P01',
   '57P02',
@@ -25,13 +28,16 @@ const SOCKET = new Set([
 ])
 /** Codes of Prisma for an outage: server unreachable or closed, time limits, pool exhausted. */
 const PRISMA = new Set(['P1001', 'P1002', 'P1008', 'P1017', 'P2024', 'P2037'])
-/** Messages of `pg` errors without a code: a connection cut in mid-query, a pool that was too slow to connect or was ended. */
+/**
+ * Messages of `pg` errors without a code: a connection cut in mid-query, a pool that was too slow to connect or was
+ * ended.
+ */
 const MESSAGE =
   /^(Connection terminated|timeout exceeded when trying to connect|Cannot use a pool after|Client has encountered a connection error|Query read timeout|Client was closed)/
 
 /**
- * Whether an error means that PostgreSQL can't answer now, rather than a fault of the statement. Wrapped errors of Node and
- * Prisma are searched too.
+ * Whether an error means that PostgreSQL can't answer now, rather than a fault of the statement. Wrapped errors of Node
+ * and Prisma are searched too.
  */
 export function isDatabaseUnavailable(error: unknown, depth = 0): boolean {
   if (!(error instanceof Error) || depth > 4) return false

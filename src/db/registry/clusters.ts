@@ -5,7 +5,9 @@ import { WON } from '../pg/codes.js'
 import { entryAt, type Leaves, prepare } from '../pg/prepared.js'
 import type { Queryable } from '../pg/rows.js'
 
-/** A cluster as the public or a member sees it. Times in milliseconds; actors as stored addresses, null where private. */
+/**
+ * A cluster as the public or a member sees it. Times in milliseconds; actors as stored addresses, null where private.
+ */
 export interface ClusterView {
   id: Buffer
   createdMs: number
@@ -13,7 +15,7 @@ export interface ClusterView {
   wallets: ClusterWallet[]
 }
 
-export interface ClusterWallet {
+interface ClusterWallet {
   address: Buffer
   name: string
   isVerified: boolean
@@ -36,8 +38,8 @@ interface Row extends Omit<ClusterWallet, 'address'> {
 }
 
 /**
- * A cluster with its public wallets, oldest first, and its private ones where the wallet `viewer` is verified in it; one row
- * without an address when there are none.
+ * A cluster with its public wallets, oldest first, and its private ones where the wallet `viewer` is verified in it;
+ * one row without an address when there are none.
  */
 const clusterFor = (l: Leaves, serial: string, viewer: string): string => `
   SELECT c.id, cj.at_ms AS cluster_ms, cj.actor AS cluster_by,
@@ -105,8 +107,8 @@ const idByAddress = prepare<{ id: Buffer }>(
 )
 
 /**
- * Id of the cluster in which this address is verified, null when there is none. A private membership is found by the address
- * itself only.
+ * Id of the cluster in which this address is verified, null when there is none. A private membership is found by the
+ * address itself only.
  */
 export async function findClusterId(
   db: Queryable,

@@ -103,8 +103,8 @@ const standing = prepare<{ isOwner: boolean; isOwn: boolean }>('community_standi
 })
 
 /**
- * Standing of a caller, for the caller's eyes only: `isOwner`, verified in the cluster that holds the community; `isOwn`, the
- * wallet that is to get the name is the caller itself or verified in the caller's cluster.
+ * Standing of a caller, for the caller's eyes only: `isOwner`, verified in the cluster that holds the community;
+ * `isOwn`, the wallet that is to get the name is the caller itself or verified in the caller's cluster.
  */
 export async function standingOf(
   db: Queryable,

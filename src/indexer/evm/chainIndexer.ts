@@ -1,5 +1,5 @@
 import type { Header } from '../../chains/evm/logs.js'
-import { haltChain } from '../../db/chains.js'
+import { haltChain } from '../../db/journal/chains.js'
 import { assertLeader, markCaughtUp, readHead, type StoredHead } from '../../db/journal/head.js'
 import { failpoint } from '../../ops/failpoint.js'
 import { backfill } from './backfill.js'

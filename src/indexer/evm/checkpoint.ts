@@ -1,7 +1,7 @@
 import type pg from 'pg'
 import type { EvmChain } from '../../chains/evm/chain.js'
 import { getHeader } from '../../chains/evm/logs.js'
-import { type ChainRow, newestJournalledBlock, rewindCheckpoint } from '../../db/chains.js'
+import { type ChainRow, newestJournalledBlock, rewindCheckpoint } from '../../db/journal/chains.js'
 import { readHashes } from '../../db/journal/tail.js'
 import { toHex } from '../../registry/primitives/bytes.js'
 

@@ -129,7 +129,7 @@ async function timesOf(call: Call, { logs, last }: LogRange): Promise<(log: RawL
 }
 
 /** Position before every log of a block, for a minimum that is configured: contracts of others emit none. */
-export const CONFIGURED_LOG_INDEX = -1
+const CONFIGURED_LOG_INDEX = -1
 
 function minimumEntries(chain: EvmChain, from: number, to: number, timestampMs: number): DecodedEntry[] {
   const { watchOnly, startBlock } = chain.config

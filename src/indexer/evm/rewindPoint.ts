@@ -1,8 +1,8 @@
 import type pg from 'pg'
 import type { EvmChain } from '../../chains/evm/chain.js'
 import { getHeader } from '../../chains/evm/logs.js'
-import type { ChainRow } from '../../db/chains.js'
-import type { RewindTarget } from '../../db/journal/rewind/index.js'
+import type { ChainRow } from '../../db/journal/chains.js'
+import type { RewindTarget } from '../../db/journal/rewind/target.js'
 import { readHashes } from '../../db/journal/tail.js'
 import { fromHex, toHex } from '../../registry/primitives/bytes.js'
 

@@ -1,7 +1,7 @@
 import type pg from 'pg'
 import type { EvmChain } from '../../chains/evm/chain.js'
 import { type DecodedLogs, mergeLogs, sizeOf } from '../../chains/evm/decodeLogs.js'
-import type { ChainRow } from '../../db/chains.js'
+import type { ChainRow } from '../../db/journal/chains.js'
 import type { Network } from '../../registry/primitives/network.js'
 import type { Progress } from '../progress.js'
 

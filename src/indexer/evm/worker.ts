@@ -1,6 +1,6 @@
 import type { EvmChain } from '../../chains/evm/chain.js'
 import { watchHeads } from '../../chains/rpc/heads.js'
-import { type ChainRow, readChain } from '../../db/chains.js'
+import { type ChainRow, readChain } from '../../db/journal/chains.js'
 import type { LeaderContext } from '../../ops/context.js'
 import { createNotify } from '../../ops/notify.js'
 import type { Worker } from '../../ops/worker.js'

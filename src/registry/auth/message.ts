@@ -2,13 +2,13 @@ import { getAddress } from 'viem'
 import type { Address, AddressType } from '../primitives/address.js'
 
 /**
- * The messages that wallets sign to prove themselves. Nothing is kept for a message that was given out: it is built again
- * from its signing date, so a client that makes one itself with a recent date is as good.
+ * The messages that wallets sign to prove themselves. Nothing is kept for a message that was given out: it is built
+ * again from its signing date, so a client that makes one itself with a recent date is as good.
  */
 
 /** A signing date is accepted this long, and this far ahead of our clock. */
-export const SIGNING_DATE_MAX_AGE_MS = 10 * 60_000
-export const SIGNING_DATE_MAX_AHEAD_MS = 60_000
+const SIGNING_DATE_MAX_AGE_MS = 10 * 60_000
+const SIGNING_DATE_MAX_AHEAD_MS = 60_000
 
 const STATEMENT = 'Before interacting with certain functionality, we require a wallet signature for verification.'
 
@@ -22,7 +22,9 @@ export function parseSigningDate(text: string): number | null {
   return !Number.isNaN(ms) && new Date(ms).toISOString() === text ? ms : null
 }
 
-/** Whether a signing date is fresh enough to be exchanged: not older than `maxAgeMs`, not ahead by more than a minute. */
+/**
+ * Whether a signing date is fresh enough to be exchanged: not older than `maxAgeMs`, not ahead by more than a minute.
+ */
 export const isFresh = (signingMs: number, nowMs: number, maxAgeMs = SIGNING_DATE_MAX_AGE_MS): boolean =>
   signingMs >= nowMs - maxAgeMs && signingMs <= nowMs + SIGNING_DATE_MAX_AHEAD_MS
 

@@ -25,8 +25,8 @@ export interface RegistrationInputs {
   /** The caller's wallet is verified in the cluster that holds the community's name. */
   isOwner: boolean
   /**
-   * The wallet that the request names to get the name: none, one of the caller's own cluster, or somebody else's. Where none
-   * named means the caller's wallet (v1), that is `own`.
+   * The wallet that the request names to get the name: none, one of the caller's own cluster, or somebody else's. Where
+   * none named means the caller's wallet (v1), that is `own`.
    */
   beneficiary: 'none' | 'own' | 'other'
   /** The name belongs to somebody, or is a public wallet name of the community's cluster. */

@@ -17,8 +17,8 @@ export interface RequirementInputs {
   /** Its balance of each token that is asked for, by `tokenKey`; 0 for a wallet that can't have any. */
   balances: ReadonlyMap<string, bigint>
   /**
-   * The names of those clusters asked for in which it is verified in public. A private entry counts as none: whoever gets a name
-   * is seen to meet what the community asks, so it would show where that wallet belongs.
+   * The names of those clusters asked for in which it is verified in public. A private entry counts as none: whoever
+   * gets a name is seen to meet what the community asks, so it would show where that wallet belongs.
    */
   verifiedIn: ReadonlySet<string>
 }

@@ -4,8 +4,8 @@ import { parseAmountWei } from '../primitives/amount.js'
 import { parseClusterName } from '../primitives/name.js'
 
 /**
- * The rules of a community: what its wallet names cost, who may have one, and from when on. One schema, in both directions,
- * for the interface, the command line and the journal. Faults read as `path: message`.
+ * The rules of a community: what its wallet names cost, who may have one, and from when on. One schema, in both
+ * directions, for the interface, the command line and the journal. Faults read as `path: message`.
  */
 
 /** Label of the network whose addresses and tokens are Solana's; every other is an EVM chain's. */
@@ -237,8 +237,8 @@ export interface CommunityChains {
 }
 
 /**
- * Reads the rules of a community: `{ prices: [{ network, token, amount, recipient }], ownersOnly, startsAt, requirements }`,
- * each part optional.
+ * Reads the rules of a community: `{ prices: [{ network, token, amount, recipient }], ownersOnly, startsAt,
+ * requirements }`, each part optional.
  * @param chains what this deployment has of the community's own network
  * @returns the rules in canonical form, or everything that is wrong with them (the first 20 faults)
  */

@@ -34,7 +34,10 @@ export function applyBid(work: Work, row: JournalRow, bid: Bid): void {
   row.publicCount = effects.created ? 3 : effects.published ? 2 : 1
 }
 
-/** A winning wallet's cluster: the one it is verified in (its entry becomes public), else a new one with it verified as `main`. */
+/**
+ * A winning wallet's cluster: the one it is verified in (its entry becomes public), else a new one with it verified as
+ * `main`.
+ */
 function settleInCluster(work: Work, seq: number, wallet: Buffer): Extract<BidEffects, { outcome: 'won' }> {
   const key = keyOf(wallet)
   const verified = work.verified.get(key)
@@ -48,8 +51,8 @@ function settleInCluster(work: Work, seq: number, wallet: Buffer): Extract<BidEf
 }
 
 /**
- * Makes an entry public. A name reserves nothing while its entry is private, so it may belong to a public entry by now: then
- * it gets a number, chosen with an eye on what is public alone.
+ * Makes an entry public. A name reserves nothing while its entry is private, so it may belong to a public entry by now:
+ * then it gets a number, chosen with an eye on what is public alone.
  */
 function publish(work: Work, seq: number, cluster: number, key: string): { walletName: string; isBackedUp: boolean } {
   const state = wholeCluster(work, cluster)

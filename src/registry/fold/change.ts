@@ -17,8 +17,8 @@ interface Made {
 type Decision = Made | ChangeRefusal
 
 /**
- * Folds a change signed by a wallet. It is made whole or not at all: one that can't be made is left without effect (a writer
- * refuses it before it is appended; it may come to that again when a rewind took away what it rested on).
+ * Folds a change signed by a wallet. It is made whole or not at all: one that can't be made is left without effect (a
+ * writer refuses it before it is appended; it may come to that again when a rewind took away what it rested on).
  */
 export function applyChange(work: Work, row: JournalRow, change: ClusterChange): void {
   const key = keyOf(change.actor)
@@ -149,8 +149,9 @@ function decideAdd(
 }
 
 /**
- * Whether every one of these rows may have its name: a public one needs a name that no other public entry has and nobody below a
- * community of the cluster, a private one a name that no other entry has. So a private entry reserves nothing.
+ * Whether every one of these rows may have its name: a public one needs a name that no other public entry has and
+ * nobody below a community of the cluster, a private one a name that no other entry has. So a private entry reserves
+ * nothing.
  */
 function checkNames(work: Work, state: ClusterState, rows: readonly WalletRow[]): ChangeRefusal | null {
   const { wallets } = state
@@ -241,8 +242,8 @@ function verify(
 }
 
 /**
- * Takes a wallet out of the cluster it was verified in, since it will be verified at `entry`. If nobody verified is left
- * there, that cluster's names move along; that is seen in public, and so both its entries have to be.
+ * Takes a wallet out of the cluster it was verified in, since it will be verified at `entry`. If nobody verified is
+ * left there, that cluster's names move along; that is seen in public, and so both its entries have to be.
  */
 function leave(work: Work, seq: number, from: number, entry: WalletRow, key: string): ChangeEvent[] | ChangeRefusal {
   const old = wholeCluster(work, from)

@@ -125,7 +125,10 @@ function isTaken(work: Work, community: string, name: string): boolean {
 
 type Registered = Omit<CommunityNameRow, 'seq'>
 
-/** Gives a name to a wallet, and tells so in public. The owner's cluster is told only where the public sees the owner in it. */
+/**
+ * Gives a name to a wallet, and tells so in public. The owner's cluster is told only where the public sees the owner in
+ * it.
+ */
 function give(work: Work, row: JournalRow, taken: Registered): void {
   work.communityNames.add(fullName(taken.community, taken.name))
   work.changes.communityNames.push({ ...taken, seq: row.seq })
@@ -136,10 +139,11 @@ function give(work: Work, row: JournalRow, taken: Registered): void {
 }
 
 /**
- * What the public is told of a registration: who made it, and whether the name's owner had a hand in it. Nothing may link a
- * private entry to its cluster. So an owner that the public doesn't know as one of the actor's cluster stands for itself, as
- * a wallet that registers for itself does, whoever of its cluster signed; unless only owners of the community could sign for
- * that: then it is to look like anybody for whom they do, and an actor who is private has a stand-in.
+ * What the public is told of a registration: who made it, and whether the name's owner had a hand in it. Nothing may
+ * link a private entry to its cluster. So an owner that the public doesn't know as one of the actor's cluster stands
+ * for itself, as a wallet that registers for itself does, whoever of its cluster signed; unless only owners of the
+ * community could sign for that: then it is to look like anybody for whom they do, and an actor who is private has a
+ * stand-in.
  */
 function shownOf(
   work: Work,

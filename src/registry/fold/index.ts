@@ -14,7 +14,6 @@ import { type Changes, fullName, type JournalRow, type Keys, type Slice } from '
 import { beginWork, finishWork, type Work } from './work.js'
 
 export type {
-  ChangeOutcome,
   Changes,
   ClusterRow,
   ClusterState,
@@ -26,14 +25,13 @@ export type {
   NameMove,
   NameRow,
   Slice,
-  VerifiedWallet,
   WalletRow,
 } from './rows.js'
 export { assignmentOf, fullName } from './rows.js'
 
 /**
- * The registry is a pure fold of the journal. `keysOf(entries)` names the rows that a batch reads, the writer loads them into
- * a `Slice`, `fold` gives the rows to write. One signed change and 5,000 logs take the same way.
+ * The registry is a pure fold of the journal. `keysOf(entries)` names the rows that a batch reads, the writer loads
+ * them into a `Slice`, `fold` gives the rows to write. One signed change and 5,000 logs take the same way.
  */
 
 /** The keys of the rows that a batch reads. */
@@ -117,8 +115,8 @@ function addHolders(keys: Keys, entries: readonly DecodedEntry[]): void {
 }
 
 /**
- * The ids of the first cluster that each wallet of `keys` would create. Costly and the same in every state, so a writer may
- * have them made before its turn.
+ * The ids of the first cluster that each wallet of `keys` would create. Costly and the same in every state, so a writer
+ * may have them made before its turn.
  */
 export function firstClusterIds(network: Network, keys: Keys): Map<string, Buffer> {
   const ids = new Map<string, Buffer>()
@@ -127,9 +125,10 @@ export function firstClusterIds(network: Network, keys: Keys): Map<string, Buffe
 }
 
 /**
- * Folds entries, in order, into the rows to write. A signed change that is refused is left without effect, with its refusal in
- * `outcomes`: a writer of new ones then appends nothing, a rebuild keeps the entry.
- * @param writerMs clock of the writer in milliseconds: a journal timestamp is max(previous, min(cause, writer)). A rebuild
+ * Folds entries, in order, into the rows to write. A signed change that is refused is left without effect, with its
+ * refusal in `outcomes`: a writer of new ones then appends nothing, a rebuild keeps the entry.
+ * @param writerMs clock of the writer in milliseconds: a journal timestamp is max(previous, min(cause, writer)). A
+ *   rebuild
  *   passes Infinity and each entry's journalled timestamp as its cause, so that timestamps are copied.
  * @param rulesets the rules of each version
  * @throws Error for a slice that lacks a key of `keysOf`, RangeError for an unknown ruleset

@@ -24,7 +24,9 @@ export interface Keys {
   actors: Set<string>
   /** Ids of clusters that are named, which are read whole too. */
   clusterIds: Set<string>
-  /** Communities, each with the time (ms) from which its rules are needed: theirs and their holders' clusters are read. */
+  /**
+   * Communities, each with the time (ms) from which its rules are needed: theirs and their holders' clusters are read.
+   */
   communities: Map<string, number>
   /** Community names that may be registered, as `fullName` writes them. */
   communityNames: Set<string>
@@ -38,7 +40,7 @@ export interface Keys {
 export const fullName = (community: string, name: string): string => `${community}/${name}`
 
 /** Where a wallet is verified. */
-export interface VerifiedWallet {
+interface VerifiedWallet {
   cluster: number
   isPrivate: boolean
 }
@@ -64,20 +66,29 @@ export interface Slice {
   /** Names that are owned, with the serial of the holder's cluster. */
   owners: Map<string, number>
   verified: Map<string, VerifiedWallet>
-  /** The smallest number whose cluster id is free, for wallets that are verified nowhere, or may be by the end of the batch. */
+  /**
+   * The smallest number whose cluster id is free, for wallets that are verified nowhere, or may be by the end of the
+   * batch.
+   */
   nextClusterNumber: Map<string, number>
   /** The ids of those numbers, from a loader that has computed them: they are costly. */
   nextClusterId?: Map<string, Buffer>
   /**
-   * Clusters read whole, by serial: those of actors, those that are named, those of privately verified wallets. Bids alone
-   * need none.
+   * Clusters read whole, by serial: those of actors, those that are named, those of privately verified wallets. Bids
+   * alone need none.
    */
   clusters: Map<number, ClusterState>
   /** Serials of the named clusters that exist, by the keys of their ids. */
   clusterSerials: Map<string, number>
-  /** Rules of the communities asked for, in the journal's order: those in force at the time asked for, and all later ones. */
+  /**
+   * Rules of the communities asked for, in the journal's order: those in force at the time asked for, and all later
+   * ones.
+   */
   communities: Map<string, readonly RulesVersion[]>
-  /** The names below communities that belong to somebody: of those asked for, and those that would hide an entry of a whole cluster. */
+  /**
+   * The names below communities that belong to somebody: of those asked for, and those that would hide an entry of a
+   * whole cluster.
+   */
   communityNames: Set<string>
   /** The names that whole clusters have got by a claim, by `assignmentOf`. */
   assigned: Map<string, string>
@@ -137,8 +148,8 @@ export interface CommunityNameRow {
   /** Its owner's stored address. */
   address: Buffer
   /**
-   * The owner had a hand in it: false where an owner of the community registered it for somebody else, or for one whom only
-   * members know as of its cluster.
+   * The owner had a hand in it: false where an owner of the community registered it for somebody else, or for one whom
+   * only members know as of its cluster.
    */
   isVerified: boolean
   /** The cluster that got it by a claim, else null. */
@@ -154,7 +165,7 @@ export interface NameMove {
 }
 
 /** What became of a signed change. */
-export interface ChangeOutcome {
+interface ChangeOutcome {
   seq: number
   /** Why it has no effect; null when it holds. */
   refusal: ChangeRefusal | null
@@ -165,12 +176,15 @@ export interface ChangeOutcome {
 }
 
 /** What became of a payment for a name below a community. */
-export interface PaymentOutcome {
+interface PaymentOutcome {
   seq: number
   judgement: PaymentJudgement
 }
 
-/** What a batch changes. Inserts go by COPY, the rest is rare. To be written in this order: removals, inserts, updates, moves. */
+/**
+ * What a batch changes. Inserts go by COPY, the rest is rare. To be written in this order: removals, inserts, updates,
+ * moves.
+ */
 export interface Changes {
   head: Head
   journal: JournalRow[]

@@ -53,7 +53,9 @@ const copyClusters = (clusters: Slice['clusters']): Map<number, ClusterState> =>
     [...clusters].map(([serial, { wallets, names }]) => [serial, { wallets: new Map(wallets), names: [...names] }]),
   )
 
-/** Ends a fold: what is to be written of the entries of clusters that were read whole is how they differ from before. */
+/**
+ * Ends a fold: what is to be written of the entries of clusters that were read whole is how they differ from before.
+ */
 export function finishWork(work: Work, before: Slice): Changes {
   const { changes } = work
   for (const [serial, { wallets }] of work.clusters ?? []) {
@@ -62,7 +64,8 @@ export function finishWork(work: Work, before: Slice): Changes {
       const was = old?.get(key)
       if (!was) changes.wallets.push(row)
       else if (was.isVerified && !row.isVerified) {
-        // it left and was listed again; while it was verified here nobody else could be, so this goes first, as a removal
+        // it left and was listed again; while it was verified here nobody else could be, so this goes first, as a
+        // removal
         changes.walletRemovals.push(was)
         changes.wallets.push(row)
       } else if (row !== was) changes.walletUpdates.push(row)
@@ -85,8 +88,8 @@ export function setRules(work: Work, community: string, version: RulesVersion): 
 }
 
 /**
- * Whether a wallet name is somebody's below one of the names that a whole cluster holds: its public entries and the names
- * below a community share their namespace.
+ * Whether a wallet name is somebody's below one of the names that a whole cluster holds: its public entries and the
+ * names below a community share their namespace.
  */
 export const isBelowCommunity = (work: Work, { names }: ClusterState, name: string): boolean =>
   work.communityNames.size > 0 && names.some((held) => work.communityNames.has(fullName(held.name, name)))

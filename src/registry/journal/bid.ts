@@ -60,8 +60,8 @@ export type BidDecision =
   | { outcome: 'refused'; name: string | null; reason: Refusal }
 
 /**
- * Who wins a name: the first confirmed bid on the hub, by (block, log index), that is well-formed and at least the minimum.
- * Every name of a batch is decided alone, by the rule of the hub contract.
+ * Who wins a name: the first confirmed bid on the hub, by (block, log index), that is well-formed and at least the
+ * minimum. Every name of a batch is decided alone, by the rule of the hub contract.
  */
 export function decideBid(
   { amountWei, name }: Pick<Bid, 'amountWei' | 'name'>,

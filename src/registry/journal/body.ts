@@ -4,11 +4,11 @@ import { parseName } from '../primitives/name.js'
 import type { EntryKind } from './entry.js'
 
 /**
- * Bodies of signed changes and payments: canonical JSON, keys in the order of the schema, byte strings in hex. One schema
- * reads and writes a body, so both agree on its form.
+ * Bodies of signed changes and payments: canonical JSON, keys in the order of the schema, byte strings in hex. One
+ * schema reads and writes a body, so both agree on its form.
  *
- * How to extend a body that has been deployed: add an optional field at the end of its schema (`.optional()`), and leave it
- * out where it is empty. Bodies that are stored then read and write as before, and hashes over them stay.
+ * How to extend a body that has been deployed: add an optional field at the end of its schema (`.optional()`), and
+ * leave it out where it is empty. Bodies that are stored then read and write as before, and hashes over them stay.
  */
 
 /** Checks of the whole do not run where a part is wrong. */

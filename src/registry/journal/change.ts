@@ -47,7 +47,10 @@ const COMMUNITY = {
     name,
     /** Who gets the name. */
     wallet: signer,
-    /** `requirementsHash` of the requirements that the wallet was found to meet, null where it meets none, or none were read. */
+    /**
+     * `requirementsHash` of the requirements that the wallet was found to meet, null where it meets none, or none were
+     * read.
+     */
     met: word.nullable(),
     /** The name goes to the actor's cluster after a claim, whatever the rules ask; once per cluster. */
     isAssigned: z.boolean(),

@@ -8,7 +8,7 @@ export interface Codec<T> {
 }
 
 /** Bytes with a position; no read goes beyond the end. */
-export class Reader {
+class Reader {
   #at = 0
   constructor(readonly bytes: Buffer) {}
 
@@ -26,7 +26,7 @@ export class Reader {
   }
 }
 
-export const u8: Codec<number> = {
+const u8: Codec<number> = {
   write: (out, value) => out.push(value),
   read: (from) => from.take(1)[0]!,
 }
@@ -120,7 +120,9 @@ type Cases<T, Key extends keyof T> = {
   ]
 }
 
-/** A union of objects, told apart by the code of their discriminant. A case that has no description does not compile. */
+/**
+ * A union of objects, told apart by the code of their discriminant. A case that has no description does not compile.
+ */
 export function union<T extends object, Key extends keyof T & string>(key: Key, cases: Cases<T, Key>): Codec<T> {
   const described = Object.entries(cases) as [T[Key] & string, readonly [number, Fields<object>]][]
   const tag = constant(described.map(([value, [code]]) => [value, code] as const))

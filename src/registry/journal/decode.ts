@@ -6,7 +6,7 @@ import { decodePayment, type PaymentContent } from './payment.js'
 import { CURRENT_RULESET } from './ruleset.js'
 
 /** What the body of an entry says, by kind. */
-export type Content = Bid | { kind: 'minimum'; minimumWei: bigint } | SignedChange | PaymentContent
+type Content = Bid | { kind: 'minimum'; minimumWei: bigint } | SignedChange | PaymentContent
 
 /** An entry with its body decoded, which happens once: behind the log, the request or the journal it was read from. */
 export interface DecodedEntry extends Entry {

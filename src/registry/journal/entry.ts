@@ -1,4 +1,7 @@
-/** Kinds of journal entries. Stored; never renumber. Signed changes count from 16; payments for community names are among them. */
+/**
+ * Kinds of journal entries. Stored; never renumber. Signed changes count from 16; payments for community names are
+ * among them.
+ */
 export const ENTRY_KIND = {
   bid: 1,
   minimum: 2,
@@ -26,8 +29,8 @@ export function entryKind(code: number): EntryKind {
 }
 
 /**
- * Input of the journal before the fold numbers it: a confirmed log of the hub chain, a confirmed payment on any chain, or
- * a change signed by a wallet. Everything that the fold needs is in here; the fold never calls out.
+ * Input of the journal before the fold numbers it: a confirmed log of the hub chain, a confirmed payment on any chain,
+ * or a change signed by a wallet. Everything that the fold needs is in here; the fold never calls out.
  */
 export interface Entry {
   kind: EntryKind

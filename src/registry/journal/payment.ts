@@ -23,8 +23,8 @@ const schema = z.strictObject({
   /** Time of the block, ms. */
   blockMs: z.int(),
   /**
-   * `requirementsHash` of the requirements in force at the block, where the payer was found to meet them; no requirements have
-   * a hash too. null for a payment that has been refunded already.
+   * `requirementsHash` of the requirements in force at the block, where the payer was found to meet them; no
+   * requirements have a hash too. null for a payment that has been refunded already.
    */
   met: word.nullable(),
 })

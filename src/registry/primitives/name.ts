@@ -1,7 +1,7 @@
 /**
- * Names of clusters and of wallets: up to `NAME_MAX_BYTES` of `[a-z0-9_-]`. On chain a name is its ASCII bytes, left-aligned
- * in a bytes32 and zero-filled, so no name can be longer. Input is lower-cased by ASCII rules only: no Unicode folding, so a
- * look-alike can't slip in.
+ * Names of clusters and of wallets: up to `NAME_MAX_BYTES` of `[a-z0-9_-]`. On chain a name is its ASCII bytes,
+ * left-aligned in a bytes32 and zero-filled, so no name can be longer. Input is lower-cased by ASCII rules only: no
+ * Unicode folding, so a look-alike can't slip in.
  */
 export const NAME_MAX_BYTES = 32
 const NAME_RULE = `1 to ${NAME_MAX_BYTES} characters of a-z, 0-9, _ and -`
@@ -44,7 +44,10 @@ export function nameToWord(name: string): Buffer {
   return word
 }
 
-/** The name in a bytes32 word, or null when the word is not a well-formed name (a watched or refused bid may carry any bytes). */
+/**
+ * The name in a bytes32 word, or null when the word is not a well-formed name (a watched or refused bid may carry any
+ * bytes).
+ */
 export function wordToName(word: Buffer): string | null {
   let length = 0
   for (; length < NAME_MAX_BYTES; length++) {

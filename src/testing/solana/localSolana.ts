@@ -1,37 +1,14 @@
-import type { SolanaAccount } from '../world.js'
+import type { SetUpOptions, SolanaSetUp } from './setUpSolana.js'
 import { locateSurfpool, type Surfpool, startSurfpool } from './surfpool.js'
 
-export interface LocalSolanaOptions {
+export interface LocalSolanaOptions extends SetUpOptions {
   /** Duration of a slot, milliseconds; default 400. */
   slotMs?: number
-  /** Number of registrars to deploy, each under its own key; default 1. */
-  programs?: number
-  /** Running local cluster with a faucet, to use instead of Surfpool. */
-  rpcUrl?: string
   logFile?: string
   /** Receives the reason why there is no Solana. */
   log?: (line: string) => void
   /** Called as soon as a process runs. */
   onSpawn?: (surfpool: Surfpool) => void
-}
-
-/** A set-up cluster. */
-export interface SolanaSetUp {
-  rpcUrl: string
-  wsUrl: string
-  /** In base58. */
-  genesisHash: string
-  /** Program of the first registrar. */
-  programId: string
-  startSlot: number
-  /** All registrars, the first included. */
-  programs: readonly { programId: string; startSlot: number }[]
-  /** Signer of `settle` and `refund`; has SOL for fees. */
-  relayAuthority: SolanaAccount
-  /** Signer of `withdraw`; has SOL for fees. */
-  treasuryAuthority: SolanaAccount
-  /** Payers with 100 SOL each. */
-  accounts: SolanaAccount[]
 }
 
 /** A local Solana cluster with the registrar deployed and initialized. */

@@ -1,13 +1,39 @@
 import { Connection } from '@solana/web3.js'
+import type { SolanaAccount } from '../world.js'
 import { describeAccount, keypairOf, solanaAccounts, solanaOperator } from './accounts.js'
-import type { LocalSolanaOptions, SolanaSetUp } from './localSolana.js'
 import { deployRegistrar } from './registrar.js'
 import { fundSolana } from './sendSolana.js'
 import type { Surfpool } from './surfpool.js'
 
+export interface SetUpOptions {
+  /** Number of registrars to deploy, each under its own key; default 1. */
+  programs?: number
+  /** Running local cluster with a faucet, to use instead of Surfpool. */
+  rpcUrl?: string
+}
+
+/** A set-up cluster. */
+export interface SolanaSetUp {
+  rpcUrl: string
+  wsUrl: string
+  /** In base58. */
+  genesisHash: string
+  /** Program of the first registrar. */
+  programId: string
+  startSlot: number
+  /** All registrars, the first included. */
+  programs: readonly { programId: string; startSlot: number }[]
+  /** Signer of `settle` and `refund`; has SOL for fees. */
+  relayAuthority: SolanaAccount
+  /** Signer of `withdraw`; has SOL for fees. */
+  treasuryAuthority: SolanaAccount
+  /** Payers with 100 SOL each. */
+  accounts: SolanaAccount[]
+}
+
 /** Funds the world's accounts and deploys the registrars. */
 export async function setUpSolana(
-  options: Pick<LocalSolanaOptions, 'rpcUrl' | 'programs'>,
+  options: SetUpOptions,
   surfpool: Pick<Surfpool, 'rpcUrl' | 'wsUrl'> | undefined,
 ): Promise<SolanaSetUp> {
   const rpcUrl = surfpool?.rpcUrl ?? options.rpcUrl ?? ''

@@ -71,9 +71,6 @@ export interface PaidName extends CommunityPaymentKey {
   heldUntil: bigint
 }
 
-/** Addresses, instructions and accounts of a registrar's community payments. */
-export type CommunityProgram = ReturnType<typeof createCommunityProgram>
-
 interface RawName {
   community: readonly number[]
   name: readonly number[]

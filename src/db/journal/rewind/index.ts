@@ -1,7 +1,6 @@
 import type pg from 'pg'
 import { decodeEntry } from '../../../registry/journal/decode.js'
 import { NETWORK_CODE, type Network } from '../../../registry/primitives/network.js'
-import type { ChainRow } from '../../chains.js'
 import { asRefused, positionsOfRefused, requeueRefusals } from '../../outbox/refusals.js'
 import { lockKeys } from '../../pg/leader.js'
 import { notify } from '../../pg/notify.js'
@@ -11,20 +10,7 @@ import { readHead, type StoredHead } from '../head.js'
 import { readEntries } from '../replay.js'
 import { type RewindReport, readReport } from './report.js'
 import { rewindRows, switchTables } from './rows.js'
-
-/** What is taken back: a chain's blocks from one on. */
-export interface RewindTarget {
-  /** The chain's row as it stands. */
-  row: ChainRow
-  /** Whether names are decided there. */
-  isHub: boolean
-  /** The first block that is left out, and read anew. */
-  block: number
-  /** Hash of the block before it as the chain has it now, null where nothing is before it. */
-  parentHash: Buffer | null
-  /** Time of the block before it in milliseconds, 0 when it isn't known. */
-  parentMs: number
-}
+import type { RewindTarget } from './target.js'
 
 export interface RewindOptions {
   /** false: only say what would change. */
@@ -36,8 +22,8 @@ export interface RewindOptions {
 /** Entries that may be left for the locked switch: signed changes wait for it. */
 const LEFT_FOR_SWITCH = 1_000
 /**
- * Waiting for the tables blocks everybody who comes after, so it is given up soon and tried again. Shorter than PostgreSQL's
- * deadlock_timeout (1 s): it is never a reader that is cancelled.
+ * Waiting for the tables blocks everybody who comes after, so it is given up soon and tried again. Shorter than
+ * PostgreSQL's deadlock_timeout (1 s): it is never a reader that is cancelled.
  */
 const LOCK_TIMEOUT_MS = 500
 const SWITCH_TRIES = 60
@@ -45,9 +31,10 @@ const LOCK_NOT_AVAILABLE = '55P03'
 const DEADLOCK = '40P01'
 
 /**
- * Starts a new generation of a network without a chain's entries from a block on: all others keep their order and time, the fold
- * runs again beside the live tables, and one transaction switches all answers over. The daemon may run; whoever leads the
- * indexing stops writing and takes over anew. Without `apply` everything is worked out and thrown away.
+ * Starts a new generation of a network without a chain's entries from a block on: all others keep their order and time,
+ * the fold runs again beside the live tables, and one transaction switches all answers over. The daemon may run;
+ * whoever leads the indexing stops writing and takes over anew. Without `apply` everything is worked out and thrown
+ * away.
  *
  * Killed before the switch it has changed nothing that anybody reads; what it leaves is cleared by the next one.
  * @throws Error when another rewind of the network runs, or somebody keeps the tables locked for half a minute
@@ -113,8 +100,8 @@ async function clear({ writer, schema, head, target: { row } }: Rebuild): Promis
 }
 
 /**
- * The tables of the new generation. Its journal goes straight into the live table, where nobody reads a generation that hasn't
- * begun; a dry run has one of its own.
+ * The tables of the new generation. Its journal goes straight into the live table, where nobody reads a generation that
+ * hasn't begun; a dry run has one of its own.
  */
 async function createTables({ writer, schema, head, target, options }: Rebuild): Promise<void> {
   const { network } = target.row

@@ -4,8 +4,8 @@ import { decodeAddress } from '../../../registry/primitives/address.js'
 import { toHex } from '../../../registry/primitives/bytes.js'
 import { NETWORK_CODE, type Network } from '../../../registry/primitives/network.js'
 import { leaf } from '../../pg/partitions.js'
-import type { RewindTarget } from './index.js'
 import { endedFrom, endedValues, staying, takenBack, vanishing, verdictsFrom, verdictTimes } from './rows.js'
+import type { RewindTarget } from './target.js'
 
 /** Some of many, in their order, with how many there are. */
 export interface Sample<T> {

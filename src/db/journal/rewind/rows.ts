@@ -5,7 +5,7 @@ import { NETWORK_CODE, type Network } from '../../../registry/primitives/network
 import { REOPENED } from '../../outbox/refusals.js'
 import { UNSENT } from '../../payments/refused.js'
 import { leaf, type PartitionedTable } from '../../pg/partitions.js'
-import type { RewindTarget } from './index.js'
+import type { RewindTarget } from './target.js'
 
 /**
  * A replaced transaction is last seen before the one that took its nonce is mined: its verdict is dropped when it was

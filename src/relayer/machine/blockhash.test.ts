@@ -1,10 +1,10 @@
 import fc from 'fast-check'
 import { describe, expect, it } from 'vitest'
-import type { PaymentView } from '../chains/solana/signer.js'
-import type { BlockhashTx, JobKind } from '../registry/outbox.js'
+import type { PaymentView } from '../../chains/solana/signer.js'
+import type { BlockhashTx, JobKind } from '../../registry/outbox.js'
 import { type BlockhashAction, type BlockhashSeen, goesAlone, planBlockhashJob } from './blockhash.js'
+import { apply, type Event } from './index.js'
 import { type BlockhashJob, newJob, park } from './job.js'
-import { apply, type Event } from './machine.js'
 
 const tx: BlockhashTx = { hash: 'sig', raw: 'AAAA', lastValidHeight: 500 }
 const now = { nowMs: 1_000_000, random: 0.5 }

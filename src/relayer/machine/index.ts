@@ -1,6 +1,6 @@
-import type { Fees } from '../chains/evm/fees.js'
-import type { Mined, NonceView, Prepared } from '../chains/evm/signer.js'
-import type { TxFailure } from '../chains/evm/txErrors.js'
+import type { Fees } from '../../chains/evm/fees.js'
+import type { Mined, NonceView, Prepared } from '../../chains/evm/signer.js'
+import type { TxFailure } from '../../chains/evm/txErrors.js'
 import {
   type BlockhashTx,
   type JobProgress,
@@ -8,7 +8,7 @@ import {
   type ParkReason,
   type Purpose,
   REFUND_WINDOW_ENDED,
-} from '../registry/outbox.js'
+} from '../../registry/outbox.js'
 import { backoffMs } from './backoff.js'
 import { parked } from './job.js'
 

@@ -1,5 +1,5 @@
 import { describe, expect, it } from 'vitest'
-import type { NonceTx } from '../registry/outbox.js'
+import type { NonceTx } from '../../registry/outbox.js'
 import { type NonceJob, newJob, park, resume, retry } from './job.js'
 
 const tx = (n: number, change: Partial<NonceTx> = {}): NonceTx => ({

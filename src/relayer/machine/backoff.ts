@@ -1,4 +1,4 @@
-import type { JobKind } from '../registry/outbox.js'
+import type { JobKind } from '../../registry/outbox.js'
 
 /** Pauses between attempts by the number of failures so far; the last one stays. */
 const PAUSES_MS = [5_000, 10_000, 30_000, 60_000, 180_000, 600_000, 1_800_000, 3_600_000] as const

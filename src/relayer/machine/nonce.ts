@@ -1,8 +1,8 @@
-import { bumpFees, maxCostWei, raiseFees } from '../chains/evm/fees.js'
-import type { Mined } from '../chains/evm/signer.js'
-import type { NonceTx, Purpose } from '../registry/outbox.js'
+import { bumpFees, maxCostWei, raiseFees } from '../../chains/evm/fees.js'
+import type { Mined } from '../../chains/evm/signer.js'
+import type { NonceTx, Purpose } from '../../registry/outbox.js'
+import type { Action, Event, Policy, Seen, WaitReason } from './index.js'
 import { hasEnded, type NonceJob } from './job.js'
-import type { Action, Event, Policy, Seen, WaitReason } from './machine.js'
 
 /** The next action for a job whose transactions share a nonce. */
 export function planNonceJob(job: NonceJob, seen: Seen, policy: Policy): Action {

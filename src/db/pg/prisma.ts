@@ -1,8 +1,8 @@
 import { PrismaPg } from '@prisma/adapter-pg'
 import type pg from 'pg'
-import { NETWORK_CODE, type Network } from '../registry/primitives/network.js'
-import { Prisma, PrismaClient } from './generated/client.js'
-import { wordOf } from './pg/codes.js'
+import { NETWORK_CODE, type Network } from '../../registry/primitives/network.js'
+import { Prisma, PrismaClient } from '../generated/client.js'
+import { wordOf } from './codes.js'
 
 const clients = new WeakMap<pg.Pool, PrismaClient>()
 

@@ -1,8 +1,8 @@
 import { describe, expect, it } from 'vitest'
-import type { Mined } from '../chains/evm/signer.js'
-import type { NonceTx } from '../registry/outbox.js'
+import type { Mined } from '../../chains/evm/signer.js'
+import type { NonceTx } from '../../registry/outbox.js'
+import { type Action, apply, type Policy, REPLACE_AFTER_BLOCKS, type Seen } from './index.js'
 import { type NonceJob, newJob } from './job.js'
-import { type Action, apply, type Policy, REPLACE_AFTER_BLOCKS, type Seen } from './machine.js'
 import { planNonceJob } from './nonce.js'
 
 const NOW = 1_000_000

@@ -1,11 +1,11 @@
 import type pg from 'pg'
-import { toHex } from '../registry/primitives/bytes.js'
-import type { Network } from '../registry/primitives/network.js'
-import type { Chain } from './generated/client.js'
-import { assertLeader } from './journal/head.js'
-import { inTransaction } from './pg/pool.js'
-import { execute } from './pg/rows.js'
-import { type Plain, plain, prismaOf, stored } from './prisma.js'
+import { toHex } from '../../registry/primitives/bytes.js'
+import type { Network } from '../../registry/primitives/network.js'
+import type { Chain } from '../generated/client.js'
+import { inTransaction } from '../pg/pool.js'
+import { type Plain, plain, prismaOf, stored } from '../pg/prisma.js'
+import { execute } from '../pg/rows.js'
+import { assertLeader } from './head.js'
 
 /**
  * Number, label and checkpoint of a chain: blocks before `nextBlock`, whose parent is `parentHash`, are in the journal.

@@ -1,7 +1,7 @@
-import type { PaymentView, TxStatus } from '../chains/solana/signer.js'
-import type { BlockhashTx } from '../registry/outbox.js'
+import type { PaymentView, TxStatus } from '../../chains/solana/signer.js'
+import type { BlockhashTx } from '../../registry/outbox.js'
+import type { Event } from './index.js'
 import { type BlockhashJob, hasEnded } from './job.js'
-import type { Event } from './machine.js'
 
 /**
  * A cluster's view of a signed transaction. The height is read before the status, else one that lands between looks

@@ -1,4 +1,4 @@
-import type { BlockhashTx, JobKind, JobProgress, JobTx, NonceTx, ParkReason } from '../registry/outbox.js'
+import type { BlockhashTx, JobKind, JobProgress, JobTx, NonceTx, ParkReason } from '../../registry/outbox.js'
 
 /**
  * A job brings one message to a chain, or does one thing about a payment, in a transaction of a signer of ours, at most
