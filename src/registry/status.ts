@@ -1,5 +1,5 @@
+import type { PaymentJudgement } from './community/payment.js'
 import type { Outcome } from './journal/bid.js'
-import type { PaymentJudgement } from './payment/decide.js'
 
 /**
  * The status of a registration transaction is a function of what is known of it, computed here and nowhere else.

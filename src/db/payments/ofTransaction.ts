@@ -1,7 +1,7 @@
+import type { PaymentJudgement } from '../../registry/community/payment.js'
 import { decodeCommunityEffects } from '../../registry/journal/effects.js'
 import { ENTRY_KIND } from '../../registry/journal/entry.js'
 import { JOB_KIND, JOB_STATE, REFUND_WINDOW_ENDED } from '../../registry/outbox.js'
-import type { PaymentJudgement } from '../../registry/payment/decide.js'
 import { PAYMENT_KIND, PAYMENT_STATE, QUOTE_VERDICT } from '../../registry/payment/payment.js'
 import type { Network } from '../../registry/primitives/network.js'
 import type { Confirmations, Refund } from '../../registry/status.js'

@@ -1,6 +1,6 @@
 import type { RulesVersion } from '../community/history.js'
+import type { PaymentJudgement } from '../community/payment.js'
 import type { Entry } from '../journal/entry.js'
-import type { PaymentJudgement } from '../payment/decide.js'
 import type { Network } from '../primitives/network.js'
 import type { ChangeRefusal } from './refusal.js'
 

@@ -1,4 +1,4 @@
-import type { PaymentRefusal } from '../payment/decide.js'
+import type { PaymentRefusal } from '../community/payment.js'
 import { OUTCOME, REFUSAL, type Refusal } from './bid.js'
 import {
   ascii,

@@ -1,5 +1,5 @@
 import { toEventSelector } from 'viem'
-import { decodePaymentLog } from '../../../registry/payment/decide.js'
+import { decodePaymentLog } from '../../../registry/community/payment.js'
 import type { CommunityNameTarget, Payment } from '../../../registry/payment/payment.js'
 import { addressOfWord } from '../../../registry/primitives/address.js'
 import { fromHex, wordToBigInt } from '../../../registry/primitives/bytes.js'

@@ -1,10 +1,10 @@
 import fc from 'fast-check'
 import { encodeAbiParameters, type Hex, parseAbiParameters } from 'viem'
 import { describe, expect, it } from 'vitest'
-import type { CommunityRules } from '../community/rules.js'
 import { fromHex, toHex } from '../primitives/bytes.js'
 import { NAME, nameToWord } from '../primitives/name.js'
-import { type CommunityPayment, decideCommunityPayment, decodePaymentLog, type PaymentInputs } from './decide.js'
+import { type CommunityPayment, decideCommunityPayment, decodePaymentLog, type PaymentInputs } from './payment.js'
+import type { CommunityRules } from './rules.js'
 
 const BLOCK_MS = Date.UTC(2026, 10, 20, 8)
 const RECIPIENT = '0x00000000000000000000000000000000000000a1'

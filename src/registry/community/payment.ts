@@ -1,8 +1,8 @@
-import { lowestPrice, type RulesVersion, rulesAtBlock } from '../community/history.js'
-import { NATIVE } from '../community/rules.js'
 import { addressOfWord, decodeAddress } from '../primitives/address.js'
 import { toHex, wordToBigInt } from '../primitives/bytes.js'
 import { wordToName } from '../primitives/name.js'
+import { lowestPrice, type RulesVersion, rulesAtBlock } from './history.js'
+import { NATIVE } from './rules.js'
 
 /** A payment for a community name, as far as its judgement goes. */
 export interface CommunityPayment {
