@@ -10,7 +10,7 @@ test('bench:airdrop loads a file, looks claims up and prints the ratio', async (
   // from the sources, so that nothing has to be built; it fails where a claim has no transaction
   const args = ['--import', 'tsx', 'scripts/bench-airdrop.ts', ...SMALL, '--cli', 'src/cli.ts']
   const { stdout } = await promisify(execFile)(process.execPath, args, { cwd: ROOT })
-  expect(stdout).toMatch(/loaded 300 accounts in [\d.]+ s: [\d,]+ a second, peak \d+ MiB/)
+  expect(stdout).toMatch(/loaded 300 accounts in [\d.]+ s: [\d,]+ per second, peak \d+ MiB/)
   expect(stdout).toContain('bundles of 4 wallets among 300 leaves, 20 rounds')
   expect(stdout).toMatch(/GET \/v1\/airdrop\/claim\/:community +[\d.]+ +[\d.]+/)
   expect(stdout).toMatch(/ratio at p50 [\d.]+, at p99 [\d.]+/)
