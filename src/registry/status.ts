@@ -2,12 +2,12 @@ import type { PaymentJudgement } from './community/payment.js'
 import type { Outcome } from './journal/bid.js'
 
 /**
- * The status of a registration transaction is a function of what is known of it, computed here and nowhere else.
- * finalized, lost_bid and invalid never change (within one generation of a network).
+ * Status of a registration transaction. finalized, lost_bid and invalid never change within one generation of a
+ * network.
  */
 export type Status = 'not_found' | 'pending' | 'bridging' | 'invalid' | 'lost_bid' | 'finalized'
 
-/** After this long unseen, a transaction that was in a mempool counts as unknown. */
+/** Time after which an unseen mempool transaction counts as unknown, ms. */
 export const MEMPOOL_MEMORY_MS = 30 * 60_000
 
 export const INVALID_REASONS = [
@@ -16,29 +16,29 @@ export const INVALID_REASONS = [
   'replaced',
   'malformed_name',
   'below_minimum',
-  /** The hub could not read the message that the transaction sent. */
+  /** Message that the hub could not decode. */
   'message_refused',
-  /** A payment that keeps to no quote of ours: too little was paid, or the quote is forged. Its money is owed back. */
+  /** Payment without a quote of ours: underpaid, or the quote is forged. A refund is owed. */
   'quote_mismatch',
 ] as const
 export type InvalidReason = (typeof INVALID_REASONS)[number]
 
-/** A bid of the transaction in the journal. */
+/** Bid of the transaction in the journal. */
 export interface JournalledBid {
   logIndex: number
   /** Canonical name, or the raw word in hex when malformed. */
   name: string
   outcome: Outcome
-  /** Why it was refused. */
+  /** Reason of a refusal. */
   reason?: InvalidReason
 }
 
-/** A bid of the transaction in the unconfirmed tail. */
+/** Bid of the transaction in the unconfirmed tail. */
 export interface TailBid {
   logIndex: number
   block: number
   name: string
-  /** Whether it would win as the tail stands. */
+  /** True for a bid that wins if the tail is confirmed as it is. */
   leads: boolean
 }
 
@@ -48,77 +48,74 @@ export interface Confirmations {
   need: number
 }
 
-/** What the network's chains answer now for a hash of which no log is held. */
+/** Current answer of the network's chains for a hash without a stored log. */
 export type Seen =
   | { state: 'unknown' }
   | { state: 'mempool' }
-  /** `isRegistration`: our contracts logged in it; the indexer has not come to it yet. */
+  /** `isRegistration`: our contracts logged in it, and the indexer has not read it yet. */
   | { state: 'mined'; succeeded: boolean; isRegistration: boolean; confirmations: Confirmations; isConfirmed: boolean }
 
-/** What is remembered of a transaction that a chain once had (`tracked_txs`). */
+/** Stored memory of a transaction that a chain once had. */
 export interface Tracked {
   lastSeenMs: number
-  /** A confirmed `invalid`, kept so that it outlives the node's memory. */
+  /** Confirmed `invalid`, stored since nodes forget. */
   verdict: InvalidReason | null
 }
 
-/** A message that the transaction sent to the hub from another chain, or a payment that is brought there as one. */
+/** Message from another chain to the hub, or a payment relayed as one. */
 export interface SentPacket {
-  /** Its place in the transaction that sent it. */
+  /** Position within the source transaction. */
   logIndex: number
-  /** How far the chain it was sent on believes it. */
+  /** Confirmation on the source chain. */
   source: { isConfirmed: boolean; confirmations: Confirmations }
-  /**
-   * The names it asks for, in order, canonical or as raw words in hex. Empty when the hub will refuse it as a whole,
-   * null when it asks for no name at all (a withdrawal).
-   */
+  /** Names in order, canonical or as hex words; empty for a message that the hub will refuse, null for a withdrawal. */
   names: readonly string[] | null
-  /** A payment that keeps to no quote of ours: it is never brought to the hub. */
+  /** Payment without a quote of ours, which is never relayed. */
   isForeign?: boolean
   hub: PacketOutcome
 }
 
-/** What the hub made of a message. */
+/** State of a message on the hub. */
 export type PacketOutcome =
-  /** Not there yet. `failure`: why it could not be delivered so far. */
+  /** Undelivered. `failure`: reason of the last failed attempt. */
   | { state: 'under_way'; failure: string | null }
-  /** Executed, unconfirmed: the bids that are linked to it, none when it was refused. */
+  /** Executed, unconfirmed: its bids, none when refused. */
   | { state: 'tail'; bids: readonly TailBid[]; confirmations: Confirmations; hubTx: string }
-  /** Executed and confirmed: the bids that are linked to it, none when it was refused. */
+  /** Executed and confirmed: its bids, none when refused. */
   | { state: 'journal'; bids: readonly JournalledBid[]; hubTx: string }
 
-/** What becomes of the money of a payment that bought nothing. */
+/** Refund of a payment that bought nothing. */
 export type Refund =
-  /** It is being given back. */
+  /** Refund under way. */
   | 'held'
-  /** It is its payer's again, who may fetch it from the payments contract. */
+  /** Refunded: the payer may withdraw it from the payments contract. */
   | 'refused'
-  /** It was not given back in time: its recipient has it. */
+  /** Refund window over: the recipient has the money. */
   | 'too_late'
 
-/** A payment for a community name that the transaction made. */
+/** Payment for a community name within the transaction. */
 export interface PaidName {
-  /** Its place in the transaction. */
+  /** Position within the transaction. */
   logIndex: number
-  /** `community/name`; a word that is no name is in hex. */
+  /** `community/name`; malformed words in hex. */
   name: string
   source: { isConfirmed: boolean; confirmations: Confirmations | null }
-  /** What the journal made of it, null until it is in there. */
+  /** Outcome in the journal, null before. */
   judgement: PaymentJudgement | null
-  /** null where nothing is to be given back, or where it can't be told. */
+  /** null where no refund is due or its state is unknown. */
   refund: Refund | null
 }
 
 export interface StatusInput {
   nowMs: number
-  /** Its bids on the hub, where it was made on the hub. */
+  /** Bids of a transaction on the hub. */
   journal: readonly JournalledBid[]
   tail: readonly TailBid[]
-  /** Blocks on top of the tail's first bid, against those asked for. */
+  /** Confirmations of the tail's first bid. */
   tailConfirmations: Confirmations | null
-  /** The messages it sent, where it was made on another chain. */
+  /** Messages of a transaction on another chain. */
   packets?: readonly SentPacket[]
-  /** The payments for community names that it made, on whatever chain. */
+  /** Payments for community names, on any chain. */
   paidNames?: readonly PaidName[]
   seen: Seen
   tracked: Tracked | null
@@ -135,22 +132,20 @@ export interface StatusAnswer {
   reason?: string
   confirmations?: Confirmations
   names?: NameStatus[]
-  /** The hub's transaction that executed the message with the first name. */
+  /** Hub transaction that executed the message with the first name. */
   hubTx?: string
-  /** Of a payment for a community name that bought nothing. */
+  /** Set for a payment that bought nothing. */
   refund?: Refund
 }
 
 const OF_OUTCOME: Record<Outcome, Status> = { won: 'finalized', lost: 'lost_bid', refused: 'invalid' }
 
 /**
- * The status of a registration transaction, on the hub or on another chain. The first name decides: the one with the
- * lowest log index, on another chain that of the first message that asks for a name. The hub's confirmed outcome is the
- * answer even while the source is unconfirmed. Of a transaction that did neither, the first payment for a community
- * name decides.
+ * Status of a transaction, decided by its first name: the lowest log index, or the first message that asks for a name.
+ * A confirmed outcome on the hub counts even while the source is unconfirmed. Without bids and messages, the first
+ * payment for a community name decides.
  *
- * An `invalid` that rests on `seen` alone holds only as long as the node remembers: the caller stores it as the
- * verdict.
+ * An `invalid` derived from `seen` alone lasts only while the node remembers, so the caller stores it as the verdict.
  */
 export function status(input: StatusInput): StatusAnswer {
   const packets = input.packets ?? []
@@ -164,7 +159,7 @@ export function status(input: StatusInput): StatusAnswer {
   return unlogged(input)
 }
 
-/** The first message that asks for a name; else the first that was meant to and will be refused; else the first. */
+/** First message that asks for a name; else the first that will be refused; else the first. */
 function decidingPacket(packets: readonly SentPacket[]): SentPacket | null {
   const sorted = byLogIndex(packets)
   const named = sorted.find(({ names }) => names !== null && names.length > 0)
@@ -172,8 +167,8 @@ function decidingPacket(packets: readonly SentPacket[]): SentPacket | null {
 }
 
 /**
- * Whether the hub's confirmed outcome is known whole. A message that asks for names has one bid a name; while a reader
- * sees fewer (rows on their way, a link that raised an alarm), nothing terminal is answered.
+ * Whether all bids of a message are confirmed on the hub. While a reader sees fewer bids than names, nothing terminal
+ * is answered.
  */
 const isDecided = (packet: SentPacket): packet is SentPacket & { hub: Extract<PacketOutcome, { state: 'journal' }> } =>
   packet.hub.state === 'journal' && packet.hub.bids.length === (packet.names?.length ?? 0)
@@ -185,7 +180,7 @@ function bridged(hub: Extract<PacketOutcome, { state: 'journal' }>, packets: rea
   return { ...answer, hubTx: hub.hubTx }
 }
 
-/** A transaction whose messages are through and registered nothing: refused by the hub, or never meant to. */
+/** Answer for delivered messages that registered nothing. */
 const unregistered = (packets: readonly SentPacket[]): StatusAnswer => ({
   status: 'invalid',
   reason: packets.some(({ names }) => names !== null) ? 'message_refused' : 'not_a_registration',
@@ -193,7 +188,7 @@ const unregistered = (packets: readonly SentPacket[]): StatusAnswer => ({
 
 function underWay(first: SentPacket, packets: readonly SentPacket[]): StatusAnswer {
   const { source, hub } = first
-  // only withdrawals: known from the source alone
+  // withdrawals need no hub
   if (first.names === null && source.isConfirmed) return unregistered(packets)
   const names = packetNames(packets)
   if (first.isForeign && source.isConfirmed) return { status: 'invalid', reason: 'quote_mismatch', names }
@@ -211,7 +206,7 @@ function underWay(first: SentPacket, packets: readonly SentPacket[]): StatusAnsw
   return answer
 }
 
-/** Every name of every message, in order, with what is known of each. */
+/** Names of all messages, in order, each with its outcome so far. */
 function packetNames(packets: readonly SentPacket[]): NameStatus[] {
   return byLogIndex(packets).flatMap((packet): NameStatus[] => {
     const { names, hub, source, isForeign } = packet
@@ -242,7 +237,7 @@ const outcomesOf = (bids: readonly JournalledBid[]): NameStatus[] =>
 const leadsOf = (bids: readonly TailBid[]): NameStatus[] =>
   byLogIndex(bids).map(({ name, leads }) => ({ name, outcome: leads ? 'leading' : 'behind' }))
 
-/** Which of them the journal decides first is no matter: the first in the transaction is its status. */
+/** Status by the first payment within the transaction, whatever the order in the journal. */
 function paid(payments: readonly PaidName[]): StatusAnswer {
   const { judgement, source, refund } = byLogIndex(payments)[0]!
   const names = byLogIndex(payments).map((payment) => ({ name: payment.name, outcome: outcomeOfPayment(payment) }))
@@ -275,7 +270,7 @@ function unlogged({ seen, tracked, nowMs }: StatusInput): StatusAnswer {
       if (seen.isRegistration || !seen.isConfirmed) return { status: 'pending', confirmations: seen.confirmations }
       return { status: 'invalid', reason: seen.succeeded ? 'not_a_registration' : 'reverted' }
     case 'unknown':
-      // dropped from a mempool, or reorged out and not yet back: it may still come
+      // dropped transactions may return
       return { status: tracked && nowMs - tracked.lastSeenMs < MEMPOOL_MEMORY_MS ? 'pending' : 'not_found' }
   }
 }
@@ -283,6 +278,6 @@ function unlogged({ seen, tracked, nowMs }: StatusInput): StatusAnswer {
 const byLogIndex = <T extends { logIndex: number }>(bids: readonly T[]): T[] =>
   [...bids].sort((a, b) => a.logIndex - b.logIndex)
 
-/** Whether a status never changes again. */
+/** True for a status that never changes again. */
 export const isTerminal = (value: Status): boolean =>
   value === 'finalized' || value === 'lost_bid' || value === 'invalid'

@@ -15,36 +15,37 @@ import { OUTCOME } from '../../registry/journal/bid.js'
 import type { DecodedEntry } from '../../registry/journal/decode.js'
 import { ENTRY_KIND } from '../../registry/journal/entry.js'
 import { NETWORK_CODE, type Network } from '../../registry/primitives/network.js'
+import { WON } from '../pg/codes.js'
 import { type CopyBuffer, copyEach } from '../pg/copy.js'
 import { leaf } from '../pg/partitions.js'
 import { LostLeadershipError, lockHead, writeHead } from './head.js'
 import type { WrittenKeys } from './keyFilter.js'
 import { loadSlice } from './slice.js'
 
-/** What an append did: sequence numbers after it. */
+/** Result of an append: sequence numbers after it. */
 export interface Appended {
   entries: number
   seq: number
   publicSeq: number
-  /** The minimum in force after them. */
+  /** Minimum in force afterwards. */
   minimumWei: bigint
-  /** What became of each payment among them. */
+  /** Outcome of each payment among the entries. */
   payments: Changes['payments']
 }
 
 export interface AppendOptions {
-  /** The leader epoch of the index role; absent for writers that are no leader (signed changes). */
+  /** Epoch of the indexing leader; absent for signed changes, which need no leader. */
   epoch?: number
   writerMs: number
-  /** `firstClusterIds` of the entries, if they have been made already. */
+  /** Precomputed `firstClusterIds` of the entries. */
   firstIds?: ReadonlyMap<string, Buffer>
-  /** Saves looking for what is certainly new; kept up to date here. */
+  /** Filter that saves look-ups of new keys; updated by the append. */
   written?: WrittenKeys
 }
 
 /**
- * Appends entries to a network's journal and writes what they change, in the caller's transaction: lock the head, load
- * the slice, fold, write. Everyone who writes the journal goes through here.
+ * Appends entries to a network's journal in the caller's transaction: lock the head, load the slice, fold, write. All
+ * writers of the journal use it.
  * @throws LostLeadershipError when another process leads
  */
 export async function appendEntries(
@@ -64,13 +65,13 @@ export async function appendEntries(
   const slice = await loadSlice(client, network, head, keys, hints)
   const changes = fold(slice, entries, options.writerMs)
   await writeChanges(client, network, changes)
-  // a batch's keys are more than what it writes (a lost bid's wallet): that costs a look-up later, nothing else
+  // keys that aren't written (wallet of a lost bid) only cost a later look-up
   written?.written([...keys.names, ...keys.wallets], changes.head)
   const { seq, publicSeq, minimumWei } = changes.head
   return { entries: entries.length, seq, publicSeq, minimumWei, payments: changes.payments }
 }
 
-/** Writes what a fold gave, under the head's lock, and moves the head. */
+/** Writes the rows of a fold and moves the locked head. */
 export async function writeChanges(client: pg.ClientBase, network: Network, changes: Changes): Promise<void> {
   const { journal, names, clusters, wallets, communities, communityNames } = rowsOf(network, changes.head.generation)
   await copyEach(client, `${leaf('journal', network)} (${JOURNAL})`, changes.journal, journal)
@@ -98,7 +99,7 @@ const WALLETS = 'network, cluster, address, name, verified, private, backed_up, 
 const COMMUNITIES = 'network, name, seq'
 const COMMUNITY_NAMES = 'network, community, name, address, verified, assigned, seq'
 
-/** How each table's rows are encoded, in the order of the columns above. */
+/** Encoders of each table's rows, in the order of the columns above. */
 function rowsOf(network: Network, generation: number) {
   const code = NETWORK_CODE[network]
   return {
@@ -168,7 +169,7 @@ async function removeWallets(client: pg.ClientBase, network: Network, rows: Chan
 async function moveNames(client: pg.ClientBase, network: Network, moves: readonly NameMove[]): Promise<void> {
   const text = `UPDATE ${leaf('names', network)} n SET cluster = u.cluster, updated_seq = u.updated_seq
     FROM unnest($2::text[], $3::int8[], $4::int8[]) AS u(name, cluster, updated_seq)
-    WHERE n.network = $1 AND n.name = u.name COLLATE "C" AND n.outcome = 1`
+    WHERE n.network = $1 AND n.name = u.name COLLATE "C" AND n.outcome = ${WON}`
   // a batch may move a name twice
   const newest = [...new Map(moves.map((move) => [move.name, move])).values()]
   const { rowCount } = await client.query(text, [

@@ -18,38 +18,35 @@ import { lockHead, readHead } from './head.js'
 import { loadSlice } from './slice.js'
 
 export type AppendResult =
-  /** All changes hold; those without effect were not written. `clusterId`: the cluster of the last one. */
+  /** Accepted: changes with an effect are written. `clusterId`: cluster of the last one. */
   | { kind: 'made'; clusterId: Buffer }
-  /** Nothing was written. `index`: which of the changes is refused. */
+  /** Nothing written. `index`: position of the refused change. */
   | { kind: 'refused'; index: number; refusal: ChangeRefusal }
-  /** Nothing was written: the changes belong to another cluster than `within`. */
+  /** Nothing written: the changes belong to a cluster other than `within`. */
   | { kind: 'elsewhere' }
-  /** The network has not been caught up for the first time: nobody but its indexer may write. */
+  /** First catch-up of the network: only its indexer may write. */
   | { kind: 'catching_up' }
 
 export interface SignedChanges {
   network: Network
-  /** One or more, made in this order, all or none. */
+  /** Changes in order, one or more; all take effect or none. */
   changes: readonly ClusterChange[]
-  /** Time of the request and clock of the writer, milliseconds. */
+  /** Time of the request and clock of the writer, ms. */
   nowMs: number
-  /** Id of the one cluster that may be changed. */
+  /** Id of the only cluster that may change. */
   within?: Buffer
-  /** Writes what belongs to the changes in the same transaction. */
+  /** Additional writes in the same transaction. */
   alongside?: (client: pg.ClientBase, clusterId: Buffer) => Promise<void>
 }
 
-/**
- * Appends changes that a wallet has signed for, in one transaction: the fold decides about them behind the head's lock,
- * and they are written if all of them hold.
- */
+/** Appends signed changes in one transaction, if the fold accepts all of them behind the head's lock. */
 export function appendSignedChanges(pool: pg.Pool, request: SignedChanges): Promise<AppendResult> {
   return whenCaughtUp(pool, request.network, (client, head) => append(client, head, request))
 }
 
 export type CommunityAppendResult = { kind: 'made' } | Extract<AppendResult, { kind: 'refused' | 'catching_up' }>
 
-/** As `appendSignedChanges`, for one change of a community, which may belong to no cluster. */
+/** Counterpart of `appendSignedChanges` for one change of a community, which may belong to no cluster. */
 export function appendCommunityChange(
   pool: pg.Pool,
   { network, change, nowMs }: { network: Network; change: CommunityChange; nowMs: number },
@@ -71,7 +68,7 @@ async function whenCaughtUp<T>(
   network: Network,
   work: (client: pg.PoolClient, head: Head) => Promise<T>,
 ): Promise<T | typeof CATCHING_UP> {
-  // read without the lock: the indexer holds it for long while it catches up, and nobody should queue behind it
+  // read without the lock, which the indexer keeps for long during a catch-up
   if (!(await readHead(pool, network)).caughtUp) return CATCHING_UP
   return inTransaction(pool, async (client) => {
     const head = await lockHead(client, network)
@@ -118,7 +115,7 @@ async function write(
   if (isEffective) await notify(client, network)
 }
 
-/** Whether all who sign are verified in the cluster with this id. */
+/** Whether all signers are verified in the cluster with this id. */
 function isWithin(slice: Slice, changes: readonly ClusterChange[], id: Buffer): boolean {
   const cluster = slice.clusterSerials.get(keyOf(id))
   return cluster !== undefined && changes.every(({ actor }) => slice.verified.get(keyOf(actor))?.cluster === cluster)

@@ -8,7 +8,8 @@ import { execute } from '../pg/rows.js'
 import { assertLeader } from './head.js'
 
 /**
- * Number, label and checkpoint of a chain: blocks before `nextBlock`, whose parent is `parentHash`, are in the journal.
+ * Number, label and checkpoint of a chain: blocks before `nextBlock` are in the journal; `parentHash` is the last
+ * one's.
  */
 export type ChainRow = Pick<Plain<Chain>, 'network' | 'chain' | 'label' | 'nextBlock' | 'parentHash' | 'halted'>
 
@@ -17,7 +18,7 @@ const CHAIN_ROW = { network: true, chain: true, label: true, nextBlock: true, pa
 export interface ChainIdentity {
   network: Network
   label: string
-  /** Tells instances under one label apart: the program of a Solana cluster in base58; empty for EVM chains. */
+  /** Instance under a label: program of a Solana cluster in base58; empty for EVM chains. */
   instance: string
   /** EIP-155 id, null for Solana. */
   chainId: number | null
@@ -26,13 +27,13 @@ export interface ChainIdentity {
   startBlock: number
 }
 
-/** The chain's rows were made for another chain or contract, so the database can't be used for this one. */
+/** Thrown when a database was made for another chain or contract. */
 export class ChainMismatchError extends Error {
   override name = 'ChainMismatchError'
 }
 
 /**
- * The row of a chain, made at its first start. Chains of a network are numbered in the order of their first starts.
+ * Row of a chain, created at its first start. Numbers count per network, in the order of first starts.
  * @throws ChainMismatchError when the database belongs to another chain (by genesis hash) or contract
  */
 export async function registerChain(pool: pg.Pool, identity: ChainIdentity): Promise<ChainRow> {
@@ -54,7 +55,7 @@ export async function registerChain(pool: pg.Pool, identity: ChainIdentity): Pro
 function findOrCreate(pool: pg.Pool, { startBlock, ...identity }: ChainIdentity): Promise<Chain> {
   const { network, label, instance } = stored(identity)
   return prismaOf(pool).$transaction(async (tx) => {
-    // the head's lock makes numbering safe against a second process that starts at the same time
+    // the head's lock serializes processes that start at the same time
     await tx.$executeRaw`SELECT FROM journal_heads WHERE network = ${network} FOR UPDATE`
     const found = await tx.chain.findUnique({ where: { network_label_instance: { network, label, instance } } })
     if (found) return found
@@ -63,20 +64,20 @@ function findOrCreate(pool: pg.Pool, { startBlock, ...identity }: ChainIdentity)
   })
 }
 
-/** The current row of a chain. */
+/** Current row of a chain. */
 export async function readChain(pool: pg.Pool, { network, chain }: ChainRow): Promise<ChainRow> {
   const where = { network_chain: stored({ network, chain }) }
   return plain(await prismaOf(pool).chain.findUniqueOrThrow({ where, select: CHAIN_ROW }))
 }
 
-/** The newest row of a label, null when its chain was never registered. */
+/** Newest row of a label, null when its chain was never registered. */
 export async function findChain(pool: pg.Pool, network: Network, label: string): Promise<ChainRow | null> {
   const where = stored({ network, label })
   const row = await prismaOf(pool).chain.findFirst({ where, orderBy: { chain: 'desc' }, select: CHAIN_ROW })
   return row && plain(row)
 }
 
-/** The genesis hash with which a chain was first registered, null before that. */
+/** Genesis hash of a chain's first registration, null before. */
 export async function knownGenesis(
   pool: pg.Pool,
   network: Network,
@@ -88,7 +89,7 @@ export async function knownGenesis(
   return row && plain(row).genesisHash
 }
 
-/** A chain's position in the journal: everything before `nextBlock` is in it. */
+/** Position of a chain in the journal, which has everything before `nextBlock`. */
 export interface Checkpoint {
   nextBlock: number
   parentHash: Buffer
@@ -101,8 +102,8 @@ const MOVE = {
 }
 
 /**
- * Moves a checkpoint by compare-and-set, in the transaction of the rows that it stands for.
- * @throws Error when the checkpoint was moved meanwhile, so that the transaction fails
+ * Moves a checkpoint by compare-and-set, in the transaction of its rows.
+ * @throws Error when another process has moved it
  */
 export async function moveCheckpoint(client: pg.ClientBase, row: ChainRow, to: Checkpoint): Promise<void> {
   const values = [row.chain, row.nextBlock, to.nextBlock, to.parentHash]
@@ -113,8 +114,8 @@ export async function moveCheckpoint(client: pg.ClientBase, row: ChainRow, to: C
 }
 
 /**
- * Halts a chain, with the reason for its operator: nothing more is indexed from it.
- * @throws LostLeadershipError: a rewind may have repaired the chain meanwhile
+ * Halts indexing of a chain, with the reason for its operator.
+ * @throws LostLeadershipError since a rewind may have repaired the chain meanwhile
  */
 export async function haltChain(pool: pg.Pool, row: ChainRow, epoch: number, reason: string): Promise<void> {
   await inTransaction(pool, async (client) => {
@@ -124,7 +125,7 @@ export async function haltChain(pool: pg.Pool, row: ChainRow, epoch: number, rea
   })
 }
 
-/** The newest block of a chain with an entry in the journal, null when none has. */
+/** Newest block of a chain with a journal entry, null without one. */
 export async function newestJournalledBlock(pool: pg.Pool, { network, chain }: ChainRow): Promise<number | null> {
   const ofNetwork = stored({ network })
   const { generation } = await prismaOf(pool).journalHead.findUniqueOrThrow({ where: ofNetwork })
@@ -133,8 +134,8 @@ export async function newestJournalledBlock(pool: pg.Pool, { network, chain }: C
 }
 
 /**
- * Moves a checkpoint back to an earlier block above which the journal holds nothing of this chain. Stored community
- * payments of the blocks above are dropped: indexing reads them again if the chain still has them.
+ * Moves a checkpoint back over blocks without journal entries of this chain. Stored community payments above it are
+ * dropped and read again.
  */
 export async function rewindCheckpoint(pool: pg.Pool, row: ChainRow, to: Checkpoint): Promise<void> {
   const prisma = prismaOf(pool)

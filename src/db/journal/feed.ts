@@ -6,12 +6,12 @@ import type { Queryable } from '../pg/rows.js'
 
 export type FeedOrder = 'oldest' | 'newest'
 
-/** A stretch of a network's journal, and the head it was read under. */
+/** Stretch of a network's journal, with the head it was read under. */
 export interface FeedStretch {
   generation: number
-  /** Sequence number of the newest entry. */
+  /** Seq of the newest entry. */
   headSeq: number
-  /** Entries with public events, in the asked order. */
+  /** Entries with public events, in the requested order. */
   rows: FeedRow[]
 }
 
@@ -30,9 +30,7 @@ interface Columns {
 
 const ENTRY = 'j.seq, j.kind, j.at_ms, j.public_first, j.public_count, j.actor, j.body, j.effects'
 
-/**
- * Bounds of each order, from the position ($1), the floor ($2). A newest walk without a position starts at the head.
- */
+/** Bounds per order, from position ($1) and floor ($2). Newest order without a position starts at the head. */
 const RANGE = {
   oldest: 'j.seq >= greatest($1::int8, $2::int8)',
   newest: 'j.seq <= coalesce($1::int8, h.seq) AND j.seq >= $2::int8',
@@ -57,7 +55,7 @@ const byActor = {
   newest: prepare<Columns>('feed_newest_from', (l) => stretch(l, 'newest', entries(l, 'newest', 'AND j.actor = $4'))),
 }
 
-// an actor who may not be named is shown as the zero address, so that address finds both; each half goes by the index
+// the zero address finds private actors too, shown as it; each half uses the index
 const nobodys = (l: Leaves, order: FeedOrder): string =>
   stretch(
     l,
@@ -72,19 +70,19 @@ const byNobody = {
 
 export interface StretchQuery {
   order: FeedOrder
-  /** Where to start, inclusive; null in newest order: at the head. */
+  /** First position, inclusive; null in newest order: the head. */
   seq: number | null
-  /** No entry below this one. */
+  /** Lowest seq. */
   floor: number
-  /** Entries at most. */
+  /** Maximum of entries. */
   limit: number
-  /** Stored address of the actor, null for everybody's. */
+  /** Stored address of the actor, null for all. */
   from: Buffer | null
 }
 
 const isZero = (address: Buffer): boolean => address.every((byte, i) => i === 0 || byte === 0)
 
-/** Reads entries with public events, in one statement with the head they stand under. */
+/** Reads entries with public events and the head in one statement. */
 export async function readStretch(db: Queryable, network: Network, query: StretchQuery): Promise<FeedStretch> {
   const { order, from } = query
   const values = [query.seq, query.floor, query.limit]
@@ -100,8 +98,7 @@ export async function readStretch(db: Queryable, network: Network, query: Stretc
   }
 }
 
-// sequence numbers have no gap and timestamps never fall, so a time is found by bisecting the primary key: some 30
-// probes in one statement, whatever the size of the journal
+// bisects the primary key, since sequence numbers have no gaps and timestamps never fall: some 30 probes
 const since = prepare<{ generation: number; headSeq: number; seq: number }>(
   'feed_since',
   (l) => `WITH RECURSIVE span(generation, head_seq, low, high) AS (
@@ -116,7 +113,7 @@ const since = prepare<{ generation: number; headSeq: number; seq: number }>(
     SELECT generation, head_seq, low AS seq FROM span WHERE low = high`,
 )
 
-/** The first entry at or after a time (milliseconds); one past the head when none is yet. */
+/** Seq of the first entry at or after a time (ms); one past the head without any. */
 export async function findSince(
   db: Queryable,
   network: Network,
@@ -135,7 +132,7 @@ const ids = prepare<{ serial: number; id: Buffer }>(
     WHERE h.network = ${l.network} AND h.generation = $2`,
 )
 
-/** Public ids of clusters by their serials, which count within a generation: none when that has ended. */
+/** Public ids of clusters by serial; none for an ended generation. */
 export async function readClusterIds(
   db: Queryable,
   network: Network,

@@ -4,7 +4,7 @@ import type { Head } from '../../registry/fold/index.js'
 import type { Network } from '../../registry/primitives/network.js'
 import { execute, type Queryable, query } from '../pg/rows.js'
 
-/** Another process has become this network's leader, so this one has to stop writing. */
+/** Thrown when another process leads the network, so that this one stops writing. */
 export class LostLeadershipError extends FatalError {
   override name = 'LostLeadershipError'
   constructor(network: Network, role: 'index' | 'relay' = 'index') {
@@ -21,14 +21,14 @@ const SELECT_HEAD = `SELECT generation, seq, public_seq, at_ms, serial, minimum_
   FROM journal_heads WHERE network = $1`
 const LOCK_HEAD = { name: 'lock_head', text: `${SELECT_HEAD} FOR UPDATE` }
 
-/** Reads a network's head, without a lock. */
+/** Reads a network's head without a lock. */
 export async function readHead(db: Queryable, network: Network): Promise<StoredHead> {
   return only(await query(db, network, SELECT_HEAD), network)
 }
 
 /**
- * Locks a network's head until the transaction ends. A statement of its own, before anything else is read: under READ
- * COMMITTED later statements then see what the previous writer committed.
+ * Locks a network's head until the transaction ends. Precedes all other reads: under READ COMMITTED they then see the
+ * previous writer's commit.
  */
 export async function lockHead(client: pg.ClientBase, network: Network): Promise<StoredHead> {
   return only(await query(client, network, LOCK_HEAD), network)
@@ -44,7 +44,7 @@ export async function writeHead(client: pg.ClientBase, network: Network, head: H
   await execute(client, network, WRITE_HEAD, [head.seq, head.publicSeq, head.atMs, head.serial, head.minimumWei])
 }
 
-/** Records that the leader of this epoch has folded the hub's blocks up to the confirmed head at its start. */
+/** Records that the leader of this epoch has folded the hub up to the confirmed head at its start. */
 export async function markCaughtUp(pool: pg.Pool, network: Network, epoch: number): Promise<void> {
   const sql = 'UPDATE journal_heads SET caught_up = true WHERE network = $1 AND index_epoch = $2 AND NOT caught_up'
   await execute(pool, network, sql, [epoch])
@@ -60,14 +60,14 @@ const ASSERT_RELAYER = {
 }
 
 /**
- * Holds off a change of the indexing leader until the transaction ends.
+ * Blocks a change of the indexing leader until the transaction ends.
  * @throws LostLeadershipError when another process leads
  */
 export async function assertLeader(db: Queryable, network: Network, epoch: number): Promise<void> {
   if ((await execute(db, network, ASSERT_LEADER, [epoch])) !== 1) throw new LostLeadershipError(network)
 }
 
-/** As `assertLeader`, for the relayer. @throws LostLeadershipError when another process leads */
+/** Counterpart of `assertLeader` for the relayer. @throws LostLeadershipError when another process leads */
 export async function assertRelayer(client: pg.ClientBase, network: Network, epoch: number): Promise<void> {
   if ((await execute(client, network, ASSERT_RELAYER, [epoch])) !== 1) throw new LostLeadershipError(network, 'relay')
 }

@@ -5,20 +5,18 @@ const PROBES = 4
 const MASK = BITS - 1
 
 /**
- * Which names and wallets have been written into a network's tables since its journal was empty: a Bloom filter of 8
- * MiB, so that a first catch-up need not look for keys that are certainly new. It may take a new key for an old one (at
- * 3 million registrations one in a hundred), which is then looked for as ever; never an old one for new.
+ * Bloom filter (8 MiB) of names and wallets written since the journal was empty, so that a first catch-up skips
+ * look-ups of new keys. False positives (1 % at 3 million registrations) cost a look-up; false negatives don't occur.
  */
 export interface WrittenKeys {
   /**
-   * Whether it knows every key behind this head. Rows change with the journal alone, so it does when the journal is
-   * empty, or stands where the last `written` left it; when anybody else has written, or a transaction of ours was
-   * lost, never again.
+   * Whether the filter has every key behind this head: while the journal is empty, or stands where the last `written`
+   * left it. Another writer or a lost transaction ends that for good.
    */
   covers(head: Head): boolean
-  /** False when the key has certainly not been written. Names and stored addresses (`keyOf`) never look alike. */
+  /** False for a key that is certainly unwritten. Names and stored addresses (`keyOf`) never collide. */
   mayHold(key: string): boolean
-  /** Takes in the keys of an append that ended at this head. */
+  /** Adds the keys of an append that ended at this head. */
   written(keys: Iterable<string>, head: Head): void
 }
 
@@ -53,8 +51,7 @@ export function createWrittenKeys(): WrittenKeys {
 }
 
 /**
- * Visits the bits of a key, by double hashing (Kirsch and Mitzenmacher) of two FNV-like sums; stops where `visit` says
- * no.
+ * Visits the bits of a key until `visit` returns false; double hashing (Kirsch and Mitzenmacher) of two FNV-like sums.
  */
 function everyBit(key: string, visit: (bit: number) => boolean): boolean {
   let first = 0x811c9dc5

@@ -14,9 +14,9 @@ export interface Replayed {
   network: Network
   generation: number
   entries: number
-  /** State hash of the live tables, in hex. */
+  /** State hash of the live tables, hex. */
   live: string
-  /** State hash of the tables that the fold of the journal gives. */
+  /** State hash of the rebuilt tables, hex. */
   rebuilt: string
 }
 
@@ -33,10 +33,9 @@ interface Columns {
 }
 
 /**
- * Rebuilds a network's tables from its journal beside the live ones, in a schema of their own, and hashes both. It
- * reads the journal's inputs only (kind, position, time, body), in one REPEATABLE READ transaction, so that the daemon
- * may go on.
- * @param onProgress told how many of how many entries are done
+ * Rebuilds a network's tables from the journal's inputs (kind, position, time, body) in a separate schema and hashes
+ * both. One REPEATABLE READ transaction reads the journal, so the daemon may run.
+ * @param onProgress called with the numbers of done and of all entries
  */
 export async function replay(
   pool: pg.Pool,
@@ -68,7 +67,7 @@ export async function replay(
     await writer.query('ROLLBACK').catch(() => {})
     await writer.query(`DROP SCHEMA IF EXISTS ${schema} CASCADE`).catch(() => {})
     await reader.query('ROLLBACK').catch(() => {})
-    // the writer's search path and prepared statements belong to the replay: its connection is not given back
+    // destroyed, not pooled: its search path and prepared statements belong to the replay
     writer.release(true)
     reader.release()
   }
@@ -96,8 +95,8 @@ async function createTables(
 }
 
 /**
- * The next entries of a generation's journal as they went in: their inputs, and the journalled time as their own.
- * @param schema where the journal is, with its dot; default: by the search path
+ * Inputs of the next entries of a generation, with journalled times as causes.
+ * @param schema schema of the journal, with its dot; default: by the search path
  */
 export async function readEntries(
   reader: pg.ClientBase,

@@ -8,7 +8,7 @@ import type { WrittenKeys } from './keyFilter.js'
 import { loadClusters } from './sliceClusters.js'
 import { loadCommunities } from './sliceCommunities.js'
 
-/** A row that a probe found: which table, and which key of that table's list, counted from 1. */
+/** Row found by a probe: its table, and the position of its key, from 1. */
 interface Found {
   source: 'owner' | 'wallet' | 'cluster'
   ord: number
@@ -16,20 +16,17 @@ interface Found {
   private: boolean | null
 }
 
-/** What a writer knows already. */
+/** Knowledge of a writer that saves queries. */
 export interface SliceHints {
-  /** Ids of wallets' first clusters (`firstClusterIds`). */
   firstIds?: ReadonlyMap<string, Buffer>
-  /** What may be in the tables behind this head. A wallet that has created a cluster was verified in it. */
+  /** Filter of keys that may be stored. A wallet that has created a cluster was verified in it. */
   written?: Pick<WrittenKeys, 'mayHold'>
 }
 
-/** Numbers probed at once for a wallet that has created clusters before. */
+/** Numbers per probe for a wallet that has created clusters before. */
 const PROBE_WINDOW = 16
 
-/**
- * Loads the rows that a batch reads, in a few statements whatever its size. The head has to be locked by then.
- */
+/** Loads the rows that a batch reads, in a constant number of statements. Requires the locked head. */
 export async function loadSlice(
   client: pg.ClientBase,
   network: Network,
@@ -66,7 +63,7 @@ export async function loadSlice(
   }
   const creators: string[] = []
   for (const key of keys.wallets) {
-    // where wallets sign changes, one that is verified now may not be by the end of the batch
+    // signed changes may end the verification of a wallet within the batch
     if (slice.verified.has(key) && keys.actors.size === 0) continue
     if (hasCreated.has(key)) creators.push(key)
     else {
@@ -80,13 +77,11 @@ export async function loadSlice(
   return slice
 }
 
-/** The stored address behind a key. */
 const addressOf = (key: string): Buffer => Buffer.from(key, 'latin1')
 
 /**
- * Looks for owned names, verified wallets and cluster ids, in one statement. While a young table has no statistics, the
- * planner may read all of it, once a batch, and keep that plan; so every probe is one of a single key (LATERAL ...
- * LIMIT 1), whose only cheap plan is the unique index, whatever the table's size.
+ * Looks up owned names, verified wallets and cluster ids in one statement. Single-key probes (LATERAL … LIMIT 1) make
+ * the unique index the only cheap plan, even on a young table without statistics.
  */
 async function probe(
   client: pg.ClientBase,
@@ -124,8 +119,8 @@ async function probe(
 }
 
 /**
- * Finds the smallest free cluster number, and its id, of wallets whose number 0 is taken. The ids taken by a creator
- * are those of 0 … k-1, so the first gap ends the search.
+ * Finds the smallest free cluster number of wallets whose number 0 is taken. Taken numbers of a creator are 0 … k-1, so
+ * the first gap ends the search.
  */
 async function findFreeIds(client: pg.ClientBase, slice: Required<Slice>, keys: readonly string[]): Promise<void> {
   const { network } = slice

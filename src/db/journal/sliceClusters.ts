@@ -7,16 +7,16 @@ import { leaf } from '../pg/partitions.js'
 import { query } from '../pg/rows.js'
 
 /**
- * Loads the clusters that a batch reads whole into its slice: clusters named by id, clusters where actors are verified,
- * clusters of privately verified wallets, and holders of its communities. Nearly every batch of bids reads none.
+ * Loads whole clusters into a slice: those named by id, those of actors, of privately verified wallets, and owners of
+ * communities. Batches of bids rarely need any.
  */
 export async function loadClusters(client: pg.ClientBase, slice: Slice, keys: Keys): Promise<void> {
   if (keys.clusterIds.size > 0) await findSerials(client, slice, [...keys.clusterIds])
   const whole = new Set(slice.clusterSerials.values())
   for (const [key, { cluster, isPrivate }] of slice.verified) if (isPrivate || keys.actors.has(key)) whole.add(cluster)
   for (const community of keys.communities.keys()) {
-    const holder = slice.owners.get(community)
-    if (holder !== undefined) whole.add(holder)
+    const owner = slice.owners.get(community)
+    if (owner !== undefined) whole.add(owner)
   }
   if (whole.size === 0) return
   for (const serial of whole) slice.clusters.set(serial, { wallets: new Map(), names: [] })

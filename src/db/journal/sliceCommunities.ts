@@ -6,10 +6,7 @@ import { NAME_MAX_BYTES } from '../../registry/primitives/name.js'
 import { NETWORK_CODE, type Network } from '../../registry/primitives/network.js'
 import { leaf } from '../pg/partitions.js'
 
-/**
- * Loads what a batch reads of communities into its slice, after the clusters that it reads whole. Nothing is asked for
- * where there is none, as in nearly every batch.
- */
+/** Loads communities of a batch into its slice, after the whole clusters. Most batches have none. */
 export async function loadCommunities(client: pg.ClientBase, slice: Slice, keys: Keys): Promise<void> {
   if (keys.communities.size > 0) {
     slice.communities = await readRules(client, slice.network, slice.head.generation, keys.communities)
@@ -20,8 +17,8 @@ export async function loadCommunities(client: pg.ClientBase, slice: Slice, keys:
 }
 
 /**
- * The rules of communities: those in force at a time, and all later ones, oldest first.
- * @param communities names with the time (ms) from which on their rules are asked for
+ * Rules of communities, oldest first: those in force at a time, and all later ones.
+ * @param communities names with the time (ms) from which rules are needed
  */
 export async function readRules(
   client: pg.ClientBase | pg.Pool,
@@ -73,17 +70,17 @@ async function readAssigned(client: pg.ClientBase, slice: Slice, communities: re
 }
 
 /**
- * The names below communities of whole clusters that entries of these may want: names that the batch gives, and those
- * of private entries with their numbered forms, since a private entry gets one of them when it becomes public.
+ * Loads names below communities that wallets of whole clusters may collide with: requested names, and the numbered
+ * forms of private ones, which a wallet may get when it becomes public.
  */
 async function readHiding(client: pg.ClientBase, slice: Slice, keys: Keys): Promise<void> {
   const code = NETWORK_CODE[slice.network]
-  const held = [...slice.clusters.values()].flatMap(({ names }) => names.map(({ name }) => name))
-  if (held.length === 0) return
+  const owned = [...slice.clusters.values()].flatMap(({ names }) => names.map(({ name }) => name))
+  if (owned.length === 0) return
   const communities = await client.query<{ name: string }>(
     `SELECT k.name FROM unnest($2::text[]) AS k(name) CROSS JOIN LATERAL (
        SELECT FROM ${leaf('communities', slice.network)} c WHERE c.network = $1 AND c.name = k.name COLLATE "C" LIMIT 1) c`,
-    [code, held],
+    [code, owned],
   )
   if (communities.rows.length === 0) return
   const wanted = wantedNames(slice, keys)

@@ -5,8 +5,8 @@ import { NETWORK_CODE, type Network } from '../../registry/primitives/network.js
 import { leaf, type StateTable } from '../pg/partitions.js'
 
 /**
- * The columns that are state, a table, in primary-key order. Facts, tracked transactions, deliveries and sessions are
- * not state; of the journal, only what the fold computes is.
+ * State columns per table, in primary-key order. Facts, tracked transactions, deliveries and sessions are no state; of
+ * the journal, only computed columns are.
  */
 const STATE: readonly { table: StateTable; columns: string; order: string }[] = [
   { table: 'names', columns: 'network, seq, tx_key, name, cluster, outcome, updated_seq', order: 'seq' },
@@ -25,9 +25,9 @@ const STATE: readonly { table: StateTable; columns: string; order: string }[] = 
 ]
 
 /**
- * A network's state hash: SHA-256 over the state tables and over each journal entry's (seq, public_first, public_count,
- * effects), as PostgreSQL's binary COPY writes them, which prefixes every column with its length.
- * Run it in a REPEATABLE READ transaction where anybody writes meanwhile. The tables are found by the search path.
+ * State hash of a network: SHA-256 over the state tables and each journal entry's (seq, public_first, public_count,
+ * effects) in PostgreSQL's binary COPY format, which prefixes columns with their length. Concurrent writers require a
+ * REPEATABLE READ transaction. The search path selects the tables.
  */
 export async function stateHash(client: pg.ClientBase, network: Network, generation: number): Promise<string> {
   const hash = createHash('sha256')

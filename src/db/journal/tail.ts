@@ -5,20 +5,20 @@ import { ENTRY_KIND } from '../../registry/journal/entry.js'
 import { NETWORK_CODE, type Network } from '../../registry/primitives/network.js'
 import { CopyBuffer, copyRows } from '../pg/copy.js'
 
-/** An unconfirmed block and the journal entries that it would bring. */
+/** Unconfirmed block with the journal entries that it would bring. */
 export interface StoredTailBlock {
   block: number
   hash: Buffer
   parentHash: Buffer
   timestampMs: number
-  /** In log order; each has a position. */
+  /** Entries in log order, each with a position. */
   entries: readonly DecodedEntry[]
 }
 
 /**
- * Makes the stored tail of a chain what the chain says: drops blocks from `dropFrom` on (reorged out, or not held since
- * a restart), then adds the new ones.
- * @param minimumWei the minimum in force, which decides whether a bid can lead
+ * Updates the stored tail of a chain: drops blocks from `dropFrom` on (reorged, or unknown since a restart), then adds
+ * the new ones.
+ * @param minimumWei minimum in force, which decides whether a bid can lead
  */
 export async function writeTail(
   client: pg.ClientBase,
@@ -62,10 +62,10 @@ export async function writeTail(
   )
 }
 
-/** Hashes of this many confirmed blocks stay known, to find where a chain forked below its checkpoint. */
+/** Number of confirmed blocks whose hashes are kept, to locate forks below the checkpoint. */
 const KEPT_HASHES_BLOCKS = 128
 
-/** Drops the facts below a block, which have become journal, and hashes far below it. */
+/** Drops facts of confirmed blocks, and hashes far below. */
 export async function forgetConfirmedTail(
   client: pg.ClientBase,
   network: Network,
@@ -93,7 +93,7 @@ function nameThatMayLead({ content }: DecodedEntry, minimumWei: bigint): string 
   return decision.outcome === 'won' ? decision.name : null
 }
 
-/** The hashes we hold of a chain's blocks, newest first. */
+/** Stored block hashes of a chain, newest first. */
 export async function readHashes(
   pool: pg.Pool,
   network: Network,

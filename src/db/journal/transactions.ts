@@ -8,7 +8,7 @@ import type { Confirmations, JournalledBid, TailBid } from '../../registry/statu
 import { entryAt, prepare } from '../pg/prepared.js'
 import type { Queryable } from '../pg/rows.js'
 
-/** The bids of a transaction that are in the journal, with the newest entry's timestamp. */
+/** Journalled bids of a transaction, with the newest timestamp. */
 export interface JournalledTx {
   bids: JournalledBid[]
   atMs: number
@@ -24,24 +24,24 @@ const journalled = prepare<{ logIndex: number; atMs: number; body: Buffer; effec
     ORDER BY n.seq`,
 )
 
-/** A transaction's journalled bids, null when the journal has none. The key finds, the whole hash decides. */
+/** Journalled bids of a transaction, null without one; found by key, checked by the whole hash. */
 export async function findJournalled(db: Queryable, network: Network, hash: Buffer): Promise<JournalledTx | null> {
   const rows = await journalled(db, network, [txKey(hash).toString(), hash])
   const last = rows.at(-1)
   if (!last) return null
   const bids = rows.map(({ logIndex, body, effects }): JournalledBid => {
-    const judged = decodeBidEffects(effects)
-    const bid = { logIndex, name: bidName(body), outcome: judged.outcome }
-    return judged.outcome === 'refused' ? { ...bid, reason: judged.reason } : bid
+    const decoded = decodeBidEffects(effects)
+    const bid = { logIndex, name: bidName(body), outcome: decoded.outcome }
+    return decoded.outcome === 'refused' ? { ...bid, reason: decoded.reason } : bid
   })
   return { bids, atMs: last.atMs }
 }
 
-/** The bids of a transaction in the hub's unconfirmed tail, with how deep the first of them lies. */
+/** Bids of a transaction in the hub's unconfirmed tail, with the depth of the first. */
 export interface TailTx {
   bids: TailBid[]
   confirmations: Confirmations
-  /** Time of its block, milliseconds. */
+  /** Time of the block, ms. */
   atMs: number
 }
 
@@ -69,9 +69,9 @@ const inTail = prepare<{
 )
 
 /**
- * A transaction's bids in the tail as it is stored, null when it has none. A bid leads when nobody owns its name and no
- * earlier bid of the tail may win it.
- * @param hub the number of the network's hub chain, the only one whose bids decide
+ * Bids of a transaction in the stored tail, null without one. A bid leads when its name is free and no earlier bid of
+ * the tail may win it.
+ * @param hub number of the network's hub chain, whose bids alone decide
  */
 export async function findInTail(db: Queryable, network: Network, hub: number, hash: Buffer): Promise<TailTx | null> {
   const rows = await inTail(db, network, [hash, hub])
@@ -85,7 +85,7 @@ export async function findInTail(db: Queryable, network: Network, hub: number, h
       name: bidName(row.body),
       leads: row.leads,
     })),
-    // a block is confirmed once the journal's checkpoint has passed it
+    // blocks below the checkpoint are confirmed
     confirmations: { have: latest - first.block, need: Math.max(0, latest - (first.nextBlock - 1)) },
     atMs: first.causeMs,
   }
@@ -96,7 +96,7 @@ function bidName(body: Buffer): string {
   return wordToName(nameWord) ?? toHex(nameWord)
 }
 
-/** What is remembered of a transaction that a chain really had. */
+/** Stored memory of a transaction that a chain has shown. */
 export interface TrackedTx {
   chain: number
   sender: Buffer | null
@@ -112,12 +112,12 @@ const tracked = prepare<TrackedTx>(
     `SELECT chain, sender, nonce, last_seen_ms, verdict, replaced_by FROM tracked_txs WHERE network = ${l.network} AND hash = $1`,
 )
 
-/** What is remembered of a transaction, null when no chain ever showed it to us. */
+/** Stored memory of a transaction, null when no chain has shown it. */
 export async function findTracked(db: Queryable, network: Network, hash: Buffer): Promise<TrackedTx | null> {
   return (await tracked(db, network, [hash]))[0] ?? null
 }
 
-/** What a sighting of a transaction adds to what is remembered. */
+/** Data of a sighting. */
 export interface Sighting {
   chain: number
   sender: Buffer | null
@@ -125,10 +125,10 @@ export interface Sighting {
   seenMs: number
 }
 
-/** A poll a second writes no row a second. */
+/** Minimum time between stored sightings of a transaction, which clients may poll every second. */
 const SIGHTING_STEP_MS = 10_000
 
-/** Remembers that a chain has this transaction. Sender and nonce, once known, stay. */
+/** Stores a sighting of a transaction. Sender and nonce, once known, stay. */
 export async function rememberSighting(db: Queryable, network: Network, hash: Buffer, seen: Sighting): Promise<void> {
   await db.query({
     name: 'status_remember_tx',
@@ -143,7 +143,7 @@ export async function rememberSighting(db: Queryable, network: Network, hash: Bu
   })
 }
 
-/** Keeps a confirmed `invalid` of a remembered transaction; the first verdict stands. */
+/** Stores a confirmed `invalid` of a sighted transaction; the first verdict stands. */
 export async function keepVerdict(db: Queryable, network: Network, hash: Buffer, verdict: string): Promise<void> {
   await db.query({
     name: 'status_keep_verdict',
@@ -152,7 +152,7 @@ export async function keepVerdict(db: Queryable, network: Network, hash: Buffer,
   })
 }
 
-/** Keeps which confirmed transaction took a remembered one's nonce; the first answer stands. */
+/** Stores the confirmed transaction that took the nonce of a sighted one; the first answer stands. */
 export async function keepReplacement(db: Queryable, network: Network, hash: Buffer, by: Buffer): Promise<void> {
   await db.query({
     name: 'status_keep_replacement',

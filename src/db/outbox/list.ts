@@ -116,6 +116,6 @@ export async function listRefunds(db: Queryable, network: Network, all: boolean)
 function causeOf({ target }: StoredPayment, effects: Buffer | null): string {
   if (target.kind === 'name') return target.verdict === 'foreign' ? 'foreign' : 'lost'
   if (!effects) return 'lost'
-  const judged = decodeCommunityEffects(effects)
-  return judged.outcome === 'refused' ? judged.reason : judged.outcome
+  const decoded = decodeCommunityEffects(effects)
+  return decoded.outcome === 'refused' ? decoded.reason : decoded.outcome
 }

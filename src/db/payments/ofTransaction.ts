@@ -68,7 +68,7 @@ export interface TxPaidName {
   confirmations: Confirmations | null
   /** Null until the payment is in the journal. */
   judgement: PaymentJudgement | null
-  /** Null for a payment that bought its name, or waits to be judged. */
+  /** Null for a payment that bought its name, or is undecided. */
   refund: Refund | null
 }
 
@@ -119,8 +119,8 @@ export async function findPaidNames(db: Queryable, network: Network, tx: Buffer)
 }
 
 function judgementOf(effects: Buffer): PaymentJudgement {
-  const judged = decodeCommunityEffects(effects)
-  return judged.outcome === 'registered' ? { outcome: 'registered' } : judged
+  const decoded = decodeCommunityEffects(effects)
+  return decoded.outcome === 'registered' ? { outcome: 'registered' } : decoded
 }
 
 function refundOf(state: number | null, reason: string | null): Refund {

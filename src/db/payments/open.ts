@@ -29,7 +29,7 @@ export async function undeliveredPayments(client: pg.ClientBase, network: Networ
   return rows.map(({ id }) => id)
 }
 
-/** A confirmed payment that waits to be judged. */
+/** A confirmed, undecided payment. */
 export interface OpenPayment extends StoredPayment<CommunityNameTarget> {
   /** Label of the payment's chain. */
   label: string

@@ -1,35 +1,33 @@
 import type { CommunityPrice, CommunityRules } from './rules.js'
 
-/**
- * The rules of a community from some time on, until the next ones. A history is a list of them in the journal's order.
- */
+/** Rules of a community from a time until the next version. A history lists versions in journal order. */
 export interface RulesVersion {
-  /** The time of the journal's entry, ms. */
+  /** Time of the journal entry, ms. */
   atMs: number
   rules: CommunityRules
 }
 
-/** A price that was in force this long before the block counts: a quote was given then, and signing takes time. */
+/** Grace period of a price before the block, since signing follows the quote. */
 export const PRICE_GRACE_MS = 30 * 60_000
-/** Blocks tell their time in whole seconds, cut off. */
+/** Block times are truncated to seconds. */
 const BLOCK_TIME_PRECISION_MS = 1_000
 
-/** The rules in force at a time; null before there were any. */
+/** Rules in force at a time; null before the first. */
 export function rulesAt(history: readonly RulesVersion[], ms: number): CommunityRules | null {
   return history.findLast(({ atMs }) => atMs <= ms)?.rules ?? null
 }
 
-/** The rules in force at the time of a block, which is cut to the second: those set within that second count. */
+/** Rules in force at a block, up to the end of its truncated second. */
 export const rulesAtBlock = (history: readonly RulesVersion[], blockMs: number): CommunityRules | null =>
   rulesAt(history, blockMs + BLOCK_TIME_PRECISION_MS - 1)
 
-/** All rules that were in force at any moment from 30 min before a block until the block. */
+/** Rules in force at any moment from 30 min before a block until the block. */
 export function rulesWithinGrace(history: readonly RulesVersion[], blockMs: number): CommunityRules[] {
   const until = blockMs + BLOCK_TIME_PRECISION_MS - 1
   const since = blockMs - PRICE_GRACE_MS
   return history
     .filter(({ atMs }, i) => {
-      // rules that others followed at the same moment were never in force
+      // versions replaced at the same moment were never in force
       const endMs = history[i + 1]?.atMs ?? Number.POSITIVE_INFINITY
       return atMs <= until && endMs > Math.max(atMs, since)
     })
@@ -37,10 +35,10 @@ export function rulesWithinGrace(history: readonly RulesVersion[], blockMs: numb
 }
 
 /**
- * The least that a payment in a block has to be: the lowest price in force from 30 min before the block on, in that
- * token of that network and for that recipient.
- * @param blockMs the block's time, ms
- * @returns base units, null when no such price was asked
+ * Minimum payment in a block: the lowest price in force from 30 min before the block, for that token, network and
+ * recipient.
+ * @param blockMs time of the block, ms
+ * @returns base units, null without such a price
  */
 export function lowestPrice(
   history: readonly RulesVersion[],

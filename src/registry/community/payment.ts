@@ -4,7 +4,7 @@ import { wordToName } from '../primitives/name.js'
 import { lowestPrice, type RulesVersion, rulesAtBlock } from './history.js'
 import { NATIVE } from './rules.js'
 
-/** A payment for a community name, as far as its judgement goes. */
+/** Payment for a community name, as input of its decision. */
 export interface CommunityPayment {
   /** Label of the network on which the payment was made. */
   network: string
@@ -14,14 +14,14 @@ export interface CommunityPayment {
   amount: bigint
   /** Answer form of the address. */
   recipient: string
-  /** Null for a word that is no name. */
+  /** Null for a malformed word. */
   community: string | null
   name: string | null
   /** Time of the block, ms. */
   blockMs: number
 }
 
-/** First bytes of the data words of the payments contract's `Bid`. */
+/** Byte offsets in the data of the payments contract's `Bid`. */
 const WORDS = { from: 0, chainId: 32, token: 64, amount: 96, recipient: 128, community: 160, name: 192, referral: 224 }
 const DATA_BYTES = 256
 
@@ -37,7 +37,7 @@ export function decodePaymentLog(data: Buffer) {
   const token = addressAt(WORDS.token)
   const referral = wordAt(WORDS.referral)
   return {
-    /** The name goes to the payer. */
+    /** Payer, who gets the name. */
     payer: decodeAddress(addressOfWord(wordAt(WORDS.from))),
     chainId: wordToBigInt(wordAt(WORDS.chainId)),
     token: BigInt(token) === 0n ? NATIVE : token,
@@ -49,36 +49,35 @@ export function decodePaymentLog(data: Buffer) {
   }
 }
 
-/** Why a payment that breaks a rule buys nothing. */
+/** Reason why a payment buys nothing. */
 export type PaymentRefusal =
   | 'malformed_name'
   /** No community existed at the time of the block. */
   | 'not_found'
   /** The community had not started. */
   | 'not_active'
-  /** Token, network or recipient were not asked for. */
+  /** Token, network or recipient without a price. */
   | 'no_price'
   | 'underpaid'
   | 'requirements_not_met'
 export type PaymentJudgement =
   | { outcome: 'registered' }
-  /** The name went to somebody else. */
+  /** Name taken. */
   | { outcome: 'lost' }
   | { outcome: 'refused'; reason: PaymentRefusal }
 
 export interface PaymentInputs {
-  /** Rules of the community from the first on. */
+  /** Rules of the community, oldest first. */
   history: readonly RulesVersion[]
-  /** Somebody owns the name, or the name is a public wallet name of the community's cluster. */
+  /** Whether the name is registered, or is a public wallet name of the community's cluster. */
   isTaken: boolean
   /** Whether the payer meets the requirements in force at the block (`rulesAtBlock`), read at confirmation. */
   areRequirementsMet: boolean
 }
 
 /**
- * Decides about a payment when it is confirmed: the rules may have changed since its quote. Whatever is not
- * `registered` is refunded. The start counts by the block's time; the price is the lowest in force from 30 min before
- * the block.
+ * Decides a confirmed payment, since rules may have changed after its quote. Everything but `registered` is refunded.
+ * The start counts by block time, the price is the lowest in force from 30 min before the block.
  */
 export function decideCommunityPayment(payment: CommunityPayment, inputs: PaymentInputs): PaymentJudgement {
   const refused = (reason: PaymentRefusal) => ({ outcome: 'refused', reason }) as const

@@ -1,6 +1,6 @@
 import type { CommunityPrice, CommunityRules } from './rules.js'
 
-/** Why a community name can't be registered as asked, in the order in which the interface's v0.1 looks. */
+/** Refusals of a registration, in the order in which v0.1 of the interface checks them. */
 export const REGISTRATION_PROBLEMS = [
   'testnet_only',
   'not_found',
@@ -13,29 +13,26 @@ export const REGISTRATION_PROBLEMS = [
 ] as const
 export type RegistrationProblem = (typeof REGISTRATION_PROBLEMS)[number]
 
-/** What is known of a request to register `community/name`, read before it is judged. */
+/** Inputs of the decision about a request to register `community/name`. */
 export interface RegistrationInputs {
-  /** The version of the interface serves this network (v0.1: the testnet alone). */
+  /** Whether the interface version serves this network (v0.1: testnet only). */
   isServed: boolean
-  /** The community's rules now; null when the name is no community. */
+  /** Current rules; null when the name is no community. */
   rules: CommunityRules | null
-  /** The network label that the request names to pay on; null when it names none. */
+  /** Network label requested for payment, null without one. */
   network: string | null
   nowMs: number
-  /** The caller's wallet is verified in the cluster that holds the community's name. */
+  /** Whether the caller is verified in the cluster that owns the community. */
   isOwner: boolean
-  /**
-   * The wallet that the request names to get the name: none, one of the caller's own cluster, or somebody else's. Where
-   * none named means the caller's wallet (v1), that is `own`.
-   */
+  /** Requested beneficiary: none, a wallet of the caller's own cluster, or another. v1 treats none as `own`. */
   beneficiary: 'none' | 'own' | 'other'
-  /** The name belongs to somebody, or is a public wallet name of the community's cluster. */
+  /** Whether the name is registered, or is a public wallet name of the community's cluster. */
   isTaken: boolean
-  /** The wallet that gets the name meets the requirements; null while that has not been read. */
+  /** Whether the beneficiary meets the requirements; null before they are read. */
   areRequirementsMet: boolean | null
 }
 
-/** `open` is asked until the requirements have been read: whether to read them at all is known without them. */
+/** Outcome of a request; `open` needs the requirements to be read. */
 export type RegistrationDecision =
   | { outcome: 'refused'; problem: RegistrationProblem }
   | { outcome: 'open' }
@@ -43,8 +40,8 @@ export type RegistrationDecision =
   | { outcome: 'paid'; price: CommunityPrice }
 
 /**
- * Who may register a community name, and what it costs. A payment names nobody to receive the name (its payer does), so
- * what an owner registers for somebody else is without price.
+ * Decides who may register a community name, and its price. Payments have no beneficiary, so an owner registers for
+ * others free of charge.
  */
 export function decideRegistration(inputs: RegistrationInputs): RegistrationDecision {
   const { rules } = inputs
@@ -62,7 +59,7 @@ export function decideRegistration(inputs: RegistrationInputs): RegistrationDeci
   return price ? { outcome: 'paid', price } : { outcome: 'free' }
 }
 
-/** The price to pay, null for none; undefined when the network that the request names has none. */
+/** Price to pay, null for none; undefined when the requested network has none. */
 function priceFor(
   { prices }: CommunityRules,
   { network, isOwner, beneficiary }: RegistrationInputs,

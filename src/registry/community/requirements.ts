@@ -2,7 +2,7 @@ import { createHash } from 'node:crypto'
 import { type CommunityRequirement, communityRulesJson, type TokenRequirement } from './rules.js'
 
 /**
- * Names requirements by what they ask, since what was found to be met counts only while the same is asked.
+ * Identifies requirements by content, since a check counts only for the requirements it was made for.
  * @returns SHA-256 of their canonical JSON, 32 bytes
  */
 export function requirementsHash(requirements: readonly CommunityRequirement[]): Buffer {
@@ -10,15 +10,15 @@ export function requirementsHash(requirements: readonly CommunityRequirement[]):
   return createHash('sha256').update(JSON.stringify(json)).digest()
 }
 
-/** What is known of the wallet that is to get a name, read before anything is judged. */
+/** State of the beneficiary, read before the decision. */
 export interface RequirementInputs {
-  /** The wallet, in its answer form (EVM in lower case, Solana in base58). */
+  /** Address in its answer form (EVM in lower case, Solana in base58). */
   address: string
-  /** Its balance of each token that is asked for, by `tokenKey`; 0 for a wallet that can't have any. */
+  /** Balances of the required tokens, by `tokenKey`; 0 where the wallet can have none. */
   balances: ReadonlyMap<string, bigint>
   /**
-   * The names of those clusters asked for in which it is verified in public. A private entry counts as none: whoever
-   * gets a name is seen to meet what the community asks, so it would show where that wallet belongs.
+   * Required cluster names in which the wallet is publicly verified. Private entries don't count, since a met
+   * requirement would reveal them.
    */
   verifiedIn: ReadonlySet<string>
 }
@@ -26,7 +26,7 @@ export interface RequirementInputs {
 export const tokenKey = ({ network, token }: Pick<TokenRequirement, 'network' | 'token'>): string =>
   `${network}/${token}`
 
-/** What has to be read of a wallet before its requirements can be judged: balances of tokens, clusters by name. */
+/** Tokens and cluster names to read before requirements are checked. */
 export const inputsNeeded = (requirements: readonly CommunityRequirement[]) => ({
   tokens: [
     ...new Map(requirements.filter((one) => one.kind === 'token').map((one) => [tokenKey(one), one] as const)).values(),
@@ -34,7 +34,7 @@ export const inputsNeeded = (requirements: readonly CommunityRequirement[]) => (
   clusters: [...new Set(requirements.filter((one) => one.kind === 'cluster').map(({ name }) => name))],
 })
 
-/** Whether a wallet meets all requirements. Throws RangeError when a balance that is needed was not read. */
+/** Whether a wallet meets all requirements. @throws RangeError when a needed balance was not read */
 export const areRequirementsMet = (requirements: readonly CommunityRequirement[], wallet: RequirementInputs): boolean =>
   requirements.every((requirement) => isMet(requirement, wallet))
 

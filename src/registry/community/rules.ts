@@ -4,11 +4,11 @@ import { parseAmountWei } from '../primitives/amount.js'
 import { parseClusterName } from '../primitives/name.js'
 
 /**
- * The rules of a community: what its wallet names cost, who may have one, and from when on. One schema, in both
- * directions, for the interface, the command line and the journal. Faults read as `path: message`.
+ * Rules of a community in one schema, both directions, for the interface, the command line and the journal. Faults read
+ * as `path: message`.
  */
 
-/** Label of the network whose addresses and tokens are Solana's; every other is an EVM chain's. */
+/** Label of the one network with Solana addresses; all others are EVM chains. */
 const SOLANA = 'solana'
 export const NATIVE = 'native'
 
@@ -25,7 +25,7 @@ const NO_DATE = 'must be a date of the form 2026-11-20T08:00:00Z, or null'
 const NO_CLUSTER = 'must be the name of a cluster'
 const NO_LIST = (most: number) => `must be a list of at most ${most}`
 
-/** Unknown fields are refused: a misspelt one would silently open the community. */
+/** Objects without unknown fields: a misspelt one would silently open the community. */
 const fields = <Shape extends z.core.$ZodLooseShape>(shape: Shape) =>
   z.strictObject(shape, {
     error: (issue) =>
@@ -34,11 +34,11 @@ const fields = <Shape extends z.core.$ZodLooseShape>(shape: Shape) =>
         : 'must be an object',
   })
 
-/** Lists within a bound; a longer one is one fault. */
+/** List with an upper bound; exceeding it is a single fault. */
 const listOf = <Item extends z.ZodType>(item: Item, most: number, message = NO_LIST(most)) =>
   z.array(item, message).refine((items) => items.length <= most, { message: NO_LIST(most), abort: true })
 
-/** Text that has a canonical form. `read` gives that form, or what is wrong. */
+/** Text with a canonical form, given by `read`, else a fault. */
 const canonical = (missing: string, read: (text: string) => { form: string } | { fault: string }) =>
   z.codec(z.string(missing), z.string(), {
     encode: (form) => form,
@@ -59,7 +59,7 @@ function readAddress(text: string): { form: string } | { fault: string } {
 }
 
 const network = () => z.string(NO_NETWORK).meta({ description: 'Label of a chain of this network', example: '8453' })
-/** An address in its answer form (EVM in lower case). */
+/** Address in its answer form (EVM in lower case). */
 const address = () => canonical(NO_ADDRESS, readAddress)
 const amount = () =>
   z
@@ -76,14 +76,14 @@ const amount = () =>
 
 const EXAMPLE_ADDRESS = '0xf39fd6e51aad88f6f4ce6ab8827279cfffb92266'
 
-/** Whether an address in its answer form, or `native`, is of a network's kind. */
+/** Whether an address in its answer form, or `native`, fits a network. */
 function isOf(network: string, text: string): boolean {
   if (text === NATIVE) return true
   const address = parseAddress(text)
   return typeof address !== 'string' && address.type === (network === SOLANA ? 'solana' : 'evm')
 }
 
-/** Holds what stands on a chain against that chain: the kind of its addresses, the width of its amounts. */
+/** Checks address kinds and amount widths against the chain. */
 function onChain(
   { value, issues }: z.core.ParsePayload<{ network: string }>,
   addresses: Readonly<Record<string, string>>,
@@ -106,9 +106,9 @@ export const communityPrice = fields({
   token: canonical(NO_ADDRESS, (text) => (text === NATIVE ? { form: NATIVE } : readAddress(text))).meta({
     description: '`native`, or the address or mint of a token',
   }),
-  /** Base units of the token, more than zero. */
+  /** Base units of the token, above zero. */
   amount: amount(),
-  /** Who is paid: an address of that network. */
+  /** Payee, an address of that network. */
   recipient: address().meta({ description: 'Who is paid', example: EXAMPLE_ADDRESS }),
 }).check((payload) => {
   const { token, recipient, amount } = payload.value
@@ -119,9 +119,9 @@ export type CommunityPrice = z.output<typeof communityPrice>
 const token = fields({
   kind: z.literal('token'),
   network: network(),
-  /** An ERC-20 or ERC-721 contract, or an SPL mint. */
+  /** ERC-20 or ERC-721 contract, or SPL mint. */
   token: address().meta({ description: 'ERC-20, ERC-721 or SPL mint' }),
-  /** Least balance, in base units (ERC-721: tokens). */
+  /** Minimum balance in base units (ERC-721: tokens). */
   minimum: amount(),
 }).check((payload) => onChain(payload, { token: payload.value.token }, { minimum: payload.value.minimum }))
 export type TokenRequirement = z.output<typeof token>
@@ -129,7 +129,6 @@ export type TokenRequirement = z.output<typeof token>
 const NO_ALLOWED = 'must name an address'
 const allowlist = fields({
   kind: z.literal('allowlist'),
-  /** The wallet is one of these. */
   addresses: listOf(
     address().meta({
       description:
@@ -145,7 +144,6 @@ const allowlist = fields({
 
 const cluster = fields({
   kind: z.literal('cluster'),
-  /** The wallet is publicly verified in the cluster that holds this name. */
   name: canonical(NO_CLUSTER, (text) => {
     const form = parseClusterName(text)
     return form === null ? { fault: NO_CLUSTER } : { form }
@@ -159,7 +157,7 @@ const requirement = z.discriminatedUnion(
 )
 export type CommunityRequirement = z.output<typeof requirement>
 
-/** The parts of rules, as the interface shows them. */
+/** Parts of rules as the interface shows them. */
 export const communityParts = fields({
   prices: listOf(communityPrice, MAX_PRICES)
     .refine(
@@ -175,7 +173,7 @@ export const communityParts = fields({
       encode: (ms) => new Date(ms).toISOString(),
       decode(text, ctx) {
         const ms = DATE.test(text) ? Date.parse(text) : Number.NaN
-        // a day that its month doesn't have is read as one of the next month
+        // Date.parse rolls February 30 over into March
         if (!Number.isNaN(ms) && new Date(ms).toISOString().slice(0, 19) === text.slice(0, 19)) return ms
         ctx.issues.push({ code: 'custom', input: text, message: NO_DATE })
         return z.NEVER
@@ -189,19 +187,19 @@ export const communityParts = fields({
 })
 
 export interface CommunityRules {
-  /** No prices: free. At most one per token. The first of a network is what a quote asks for. */
+  /** Prices, at most one per token; empty: free. The first of a network is the quoted one. */
   prices: readonly CommunityPrice[]
-  /** Only wallets of the community's own cluster register names, for others too. Never together with prices. */
+  /** Registration by wallets of the community's own cluster only, for others too; excludes prices. */
   ownersOnly: boolean
   /** Milliseconds since 1970; null: at once. */
   startsAtMs: number | null
-  /** All of them have to be met. */
+  /** Requirements, all of which must be met. */
   requirements: readonly CommunityRequirement[]
 }
 
 const finished = z
   .custom<CommunityRules>()
-  // a payment names nobody to receive the name
+  // payments have no beneficiary
   .refine(({ ownersOnly, prices }) => !ownersOnly || prices.length === 0, {
     message: 'can not stand together with prices',
     path: ['ownersOnly'],
@@ -214,33 +212,33 @@ const decode = ({ prices = [], ownersOnly = false, startsAt = null, requirements
   ...{ prices, ownersOnly, startsAtMs: startsAt, requirements },
 })
 
-/** Rules as the journal keeps them: whole, in canonical form. */
+/** Rules as stored in the journal: complete, in canonical form. */
 export const communityRules = z.codec(communityParts, finished, { encode, decode })
-/** Rules as a request gives them: a part that is left out is empty. */
+/** Rules of a request; missing parts are empty. */
 export const communityRulesInput = z.codec(communityParts.partial(), finished, { encode, decode })
 
-/** Rules as the interface shows them and the journal keeps them. */
+/** JSON of rules for the interface and the journal. */
 export const communityRulesJson = (rules: CommunityRules) => z.encode(communityRules, rules)
 
-/** What is wrong where: `prices[0].amount`. */
+/** Fault at a path such as `prices[0].amount`. */
 export interface RulesProblem {
   path: string
   message: string
 }
 
-/** What rules may rest on. */
+/** Chains that rules may refer to. */
 export interface CommunityChains {
-  /** Whether a network label is one of this network's chains. */
+  /** Whether the label is one of this network's chains. */
   isEnabled(network: string): boolean
-  /** Whether payments for community names are taken there. */
+  /** Whether payments for community names are accepted there. */
   takesPayments(network: string): boolean
 }
 
 /**
- * Reads the rules of a community: `{ prices: [{ network, token, amount, recipient }], ownersOnly, startsAt,
+ * Parses the rules of a community: `{ prices: [{ network, token, amount, recipient }], ownersOnly, startsAt,
  * requirements }`, each part optional.
- * @param chains what this deployment has of the community's own network
- * @returns the rules in canonical form, or everything that is wrong with them (the first 20 faults)
+ * @param chains chains of this deployment in the community's network
+ * @returns rules in canonical form, or the first 20 faults
  */
 export function parseCommunityRules(
   input: unknown,
@@ -250,14 +248,14 @@ export function parseCommunityRules(
   const problems = parsed.success
     ? problemsOnChains(parsed.data, chains)
     : parsed.error.issues.map(({ code, path, message }) => ({
-        // of a requirement without a known kind, all is wrong
+        // an unknown kind makes the whole requirement faulty
         path: pathText(code === 'invalid_union' && path.at(-1) === 'kind' ? path.slice(0, -1) : path),
         message,
       }))
   return parsed.success && problems.length === 0 ? parsed.data : { problems: problems.slice(0, MAX_PROBLEMS) }
 }
 
-/** What is wrong with rules for the chains that a deployment has. */
+/** Faults of rules on the chains of a deployment. */
 export function problemsOnChains({ prices, requirements }: CommunityRules, chains: CommunityChains): RulesProblem[] {
   const problems: RulesProblem[] = []
   prices.forEach(({ network }, i) => {

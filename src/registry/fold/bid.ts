@@ -5,7 +5,7 @@ import { DEFAULT_WALLET_NAME, numberedName } from '../primitives/name.js'
 import type { JournalRow, NameRow, WalletRow } from './rows.js'
 import { createCluster, isBelowCommunity, setWallet, type Work, wholeCluster } from './work.js'
 
-/** Folds a bid: who wins, and in which cluster the name is held. */
+/** Folds a bid; a winning one puts its name into the bidder's cluster. */
 export function applyBid(work: Work, row: JournalRow, bid: Bid): void {
   const { changes } = work
   row.actor = bid.wallet
@@ -34,10 +34,7 @@ export function applyBid(work: Work, row: JournalRow, bid: Bid): void {
   row.publicCount = effects.created ? 3 : effects.published ? 2 : 1
 }
 
-/**
- * A winning wallet's cluster: the one it is verified in (its entry becomes public), else a new one with it verified as
- * `main`.
- */
+/** Cluster of a winning wallet: the one it is verified in, where its entry becomes public, else a new one. */
 function settleInCluster(work: Work, seq: number, wallet: Buffer): Extract<BidEffects, { outcome: 'won' }> {
   const key = keyOf(wallet)
   const verified = work.verified.get(key)
@@ -50,10 +47,7 @@ function settleInCluster(work: Work, seq: number, wallet: Buffer): Extract<BidEf
   return { outcome: 'won', cluster, created: false, published }
 }
 
-/**
- * Makes an entry public. A name reserves nothing while its entry is private, so it may belong to a public entry by now:
- * then it gets a number, chosen with an eye on what is public alone.
- */
+/** Makes an entry public. Names of private entries are not reserved, so a taken one gets a number. */
 function publish(work: Work, seq: number, cluster: number, key: string): { walletName: string; isBackedUp: boolean } {
   const state = wholeCluster(work, cluster)
   const { wallets } = state
@@ -65,7 +59,7 @@ function publish(work: Work, seq: number, cluster: number, key: string): { walle
   return { walletName: name, isBackedUp: entry.isBackedUp }
 }
 
-/** A private entry as it is once public. When it was added stays private: in public it begins now. */
+/** Public form of a private entry; its seq restarts, since the time it was added stays private. */
 export const madePublic = (entry: WalletRow, name: string, seq: number): WalletRow => ({
   ...entry,
   name,

@@ -4,10 +4,10 @@ import { keyOf } from '../primitives/bytes.js'
 import { DEFAULT_WALLET_NAME, numberedName } from '../primitives/name.js'
 import { madePublic } from './bid.js'
 import type { ChangeRefusal } from './refusal.js'
-import type { ClusterState, HeldName, JournalRow, WalletRow } from './rows.js'
+import type { ClusterName, ClusterState, JournalRow, WalletRow } from './rows.js'
 import { createCluster, isBelowCommunity, removeWallet, setWallet, type Work, wholeCluster } from './work.js'
 
-/** A change that holds: the cluster it was made in, its public events in their order. */
+/** Accepted change: its cluster and its public events in order. */
 interface Made {
   cluster: number
   hasEffect: boolean
@@ -17,8 +17,8 @@ interface Made {
 type Decision = Made | ChangeRefusal
 
 /**
- * Folds a change signed by a wallet. It is made whole or not at all: one that can't be made is left without effect (a
- * writer refuses it before it is appended; it may come to that again when a rewind took away what it rested on).
+ * Folds a change signed by a wallet, which takes effect whole or not at all. Writers refuse an invalid change before it
+ * is appended; after a rewind an appended one may become invalid.
  */
 export function applyChange(work: Work, row: JournalRow, change: ClusterChange): void {
   const key = keyOf(change.actor)
@@ -59,7 +59,7 @@ function decide(work: Work, seq: number, change: ClusterChange, key: string): De
 
 const NO_CLUSTER: ChangeRefusal = { code: 'not_in_cluster', address: null }
 
-/** The actor of a private entry is shown as its cluster's oldest public verified wallet; null where there is none. */
+/** Pseudonymous actor of a cluster: its oldest public verified wallet, null without one. */
 export function oldestPublic({ wallets }: ClusterState): Buffer | null {
   let oldest: WalletRow | null = null
   for (const row of wallets.values()) {
@@ -79,7 +79,7 @@ const added = (row: WalletRow): ChangeEvent => ({
   isBackedUp: row.isBackedUp,
 })
 
-/** The events of making a cluster for a wallet, its creator. */
+/** Creates a cluster for a wallet, with its events. */
 function created(work: Work, seq: number, actor: Buffer, key: string, name: string): Made {
   const cluster = createCluster(work, seq, actor, key, name)
   const creator = wholeCluster(work, cluster).wallets.get(key)!
@@ -94,12 +94,12 @@ function create(work: Work, seq: number, actor: Buffer, key: string): Decision {
 
 type Add = Extract<ClusterChange, { kind: 'add_wallets' }>
 
-/** A wallet that is verified nowhere gets a cluster first; it may name its own entry. */
+/** Adds wallets; an unverified actor gets a cluster first and may name its own entry. */
 function add(work: Work, seq: number, change: Add, key: string): Decision {
   const verified = work.verified.get(key)
   if (verified) return addTo(work, seq, change, verified.cluster)
   const own = change.wallets.find((wallet) => wallet.address.equals(change.actor))
-  // whoever makes a cluster is known by its id
+  // the cluster id reveals its creator
   if (own?.isPrivate) return { code: 'already_public', address: change.actor }
   const given = new Set(change.wallets.filter((wallet) => !wallet.isPrivate).map((wallet) => wallet.name))
   const name = own?.name ?? numberedName(DEFAULT_WALLET_NAME, (candidate) => given.has(candidate))
@@ -121,7 +121,7 @@ function addTo(work: Work, seq: number, change: Add, cluster: number): Decision 
   return { cluster, hasEffect: decided.rows.length > 0, events }
 }
 
-/** The entries that adding wallets makes or changes. */
+/** Entries added or changed by `add_wallets`. */
 function decideAdd(
   work: Work,
   seq: number,
@@ -133,7 +133,7 @@ function decideAdd(
   const rows: WalletRow[] = []
   for (const { address, name, isPrivate: asked } of change.wallets) {
     const entry = wallets.get(keyOf(address))
-    // what is private becomes public only where that is said
+    // private entries become public only on explicit request
     const isPrivate = asked ?? entry?.isPrivate ?? false
     if (!entry) {
       const isNew = { isVerified: false, isBackedUp: false, createdSeq: seq, updatedSeq: seq }
@@ -149,9 +149,8 @@ function decideAdd(
 }
 
 /**
- * Whether every one of these rows may have its name: a public one needs a name that no other public entry has and
- * nobody below a community of the cluster, a private one a name that no other entry has. So a private entry reserves
- * nothing.
+ * Refusal of the first name in use. Public names are unique among public entries and names below communities of the
+ * cluster, private ones among all entries; so a private entry reserves nothing.
  */
 function checkNames(work: Work, state: ClusterState, rows: readonly WalletRow[]): ChangeRefusal | null {
   const { wallets } = state
@@ -164,10 +163,10 @@ function checkNames(work: Work, state: ClusterState, rows: readonly WalletRow[])
     all.set(name, (all.get(name) ?? 0) + 1)
     if (!isPrivate) inPublic.set(name, (inPublic.get(name) ?? 0) + 1)
   }
-  const taken = rows.find(({ name, isPrivate }) => {
+  const duplicate = rows.find(({ name, isPrivate }) => {
     return (isPrivate ? all : inPublic).get(name)! > 1 || (!isPrivate && isBelowCommunity(work, state, name))
   })
-  return taken ? { code: 'wallet_name_taken', name: taken.name } : null
+  return duplicate ? { code: 'wallet_name_taken', name: duplicate.name } : null
 }
 
 function rename(
@@ -211,7 +210,6 @@ function remove(work: Work, change: Extract<ClusterChange, { kind: 'remove_walle
 
 const removed = ({ cluster, address }: WalletRow): ChangeEvent => ({ type: 'REMOVE_WALLET', cluster, wallet: address })
 
-/** Whether a cluster's verified wallets are all among these. */
 function isLastVerified(wallets: ReadonlyMap<string, WalletRow>, leaving: readonly WalletRow[]): boolean {
   if (!leaving.some((row) => row.isVerified)) return false
   const keys = new Set(leaving.map((row) => keyOf(row.address)))
@@ -242,8 +240,8 @@ function verify(
 }
 
 /**
- * Takes a wallet out of the cluster it was verified in, since it will be verified at `entry`. If nobody verified is
- * left there, that cluster's names move along; that is seen in public, and so both its entries have to be.
+ * Removes a wallet from its cluster, since it gets verified at `entry`. Names of a cluster without verified wallets
+ * move along in public, so both entries have to be public.
  */
 function leave(work: Work, seq: number, from: number, entry: WalletRow, key: string): ChangeEvent[] | ChangeRefusal {
   const old = wholeCluster(work, from)
@@ -263,7 +261,7 @@ function moveNames(work: Work, seq: number, from: ClusterState, to: ClusterState
     work.owners.set(name, cluster)
     work.changes.nameMoves.push({ name, cluster, updatedSeq: seq })
   }
-  to.names = [...to.names, ...from.names].sort((a: HeldName, b: HeldName) => a.seq - b.seq)
+  to.names = [...to.names, ...from.names].sort((a: ClusterName, b: ClusterName) => a.seq - b.seq)
   from.names = []
 }
 

@@ -12,13 +12,13 @@ import type { ChangeRefusal } from './refusal.js'
 import { assignmentOf, type CommunityNameRow, fullName, type JournalRow } from './rows.js'
 import { setRules, type Work, wholeCluster } from './work.js'
 
-/** Folds the configuration of a community. As a change of a cluster, it is made whole or left without effect. */
+/** Folds the configuration of a community; a refused one has no effect. */
 export function configureCommunity(work: Work, row: JournalRow, change: Configuration): void {
   settle(work, row, configure(work, row, change))
 }
 type Configuration = Extract<CommunityChange, { kind: 'configure_community' }>
 
-/** Folds the registration of a community name, whole or without effect. */
+/** Folds the registration of a community name; a refused one has no effect. */
 export function registerCommunityName(work: Work, row: JournalRow, change: RegisterCommunityName): void {
   settle(work, row, register(work, row, change))
 }
@@ -28,7 +28,7 @@ function settle({ changes: { outcomes } }: Work, { seq }: JournalRow, decision: 
   else outcomes.push({ seq, refusal: null, hasEffect: decision.hasEffect, cluster: decision.cluster })
 }
 
-/** A change that holds: the cluster it was made in, if any. */
+/** Accepted change; `cluster` is the one it was made in, if any. */
 interface Made {
   cluster: number | null
   hasEffect: boolean
@@ -49,35 +49,35 @@ function configure(work: Work, row: JournalRow, { actor, community, rules }: Con
 
 const textOf = (rules: CommunityRules): string => JSON.stringify(communityRulesJson(rules))
 
-/** A member as the public may know it: itself, or who stands in for a private one. */
+/** Member shown to the public: a private one as the oldest public wallet of its cluster. */
 function publicActor(work: Work, actor: Buffer, cluster: number): Buffer | null {
   return work.verified.get(keyOf(actor))?.isPrivate ? oldestPublic(wholeCluster(work, cluster)) : actor
 }
 
 function register(work: Work, row: JournalRow, change: RegisterCommunityName): Made | ChangeRefusal {
   const { actor, community, name, wallet } = change
-  const home = work.verified.get(keyOf(actor))?.cluster ?? null
+  const cluster = work.verified.get(keyOf(actor))?.cluster ?? null
   const rules = rulesAt(work.communities.get(community) ?? [], row.atMs)
-  const assigned = change.isAssigned ? home : null
-  // asked for again: it stands as asked
+  const assigned = change.isAssigned ? cluster : null
+  // repeated request: no effect
   if (assigned !== null && work.assigned.get(assignmentOf(community, assigned)) === name)
-    return { cluster: home, hasEffect: false }
+    return { cluster, hasEffect: false }
   const refusal = change.isAssigned
-    ? checkAssignment(work, change, rules, home)
-    : checkFree(work, change, rules, { nowMs: row.atMs, home })
+    ? checkAssignment(work, change, rules, cluster)
+    : checkFree(work, change, rules, { nowMs: row.atMs, cluster })
   if (refusal) return refusal
   if (assigned !== null) work.assigned.set(assignmentOf(community, assigned), name)
-  const shown = shownOf(work, change, rules?.ownersOnly ?? false, home)
-  give(work, row, { community, name, address: wallet, isVerified: shown.isVerified, assigned })
+  const shown = shownOf(work, change, rules?.ownersOnly ?? false, cluster)
+  registerName(work, row, { community, name, address: wallet, isVerified: shown.isVerified, assigned })
   row.actor = shown.actor
-  return { cluster: home, hasEffect: true }
+  return { cluster, hasEffect: true }
 }
 
 function checkFree(
   work: Work,
   change: RegisterCommunityName,
   rules: CommunityRules | null,
-  { nowMs, home }: { nowMs: number; home: number | null },
+  { nowMs, cluster }: { nowMs: number; cluster: number | null },
 ): ChangeRefusal | null {
   const { community, name, met } = change
   const decision = decideRegistration({
@@ -85,8 +85,8 @@ function checkFree(
     rules,
     network: null,
     nowMs,
-    isOwner: home !== null && work.owners.get(community) === home,
-    beneficiary: isOwn(work, change, home) ? 'own' : 'other',
+    isOwner: cluster !== null && work.owners.get(community) === cluster,
+    beneficiary: isOwn(work, change, cluster) ? 'own' : 'other',
     isTaken: isTaken(work, community, name),
     areRequirementsMet: rules && met?.equals(requirementsHash(rules.requirements)) ? true : null,
   })
@@ -94,25 +94,25 @@ function checkFree(
   return decision.outcome === 'free' ? null : { code: 'rules_changed' }
 }
 
-/** Whether the name goes to the actor itself, or to another wallet that is verified in its cluster. */
-const isOwn = (work: Work, { actor, wallet }: RegisterCommunityName, home: number | null): boolean =>
-  wallet.equals(actor) || (home !== null && work.verified.get(keyOf(wallet))?.cluster === home)
+/** Whether the name goes to the actor or to another wallet verified in its cluster. */
+const isOwn = (work: Work, { actor, wallet }: RegisterCommunityName, cluster: number | null): boolean =>
+  wallet.equals(actor) || (cluster !== null && work.verified.get(keyOf(wallet))?.cluster === cluster)
 
-/** After a claim a cluster gets one name, for a wallet that is verified there, whatever the rules ask. */
+/** Refusal of a name assigned by a claim: one per cluster, for a wallet verified there, whatever the requirements. */
 function checkAssignment(
   work: Work,
   { community, name, wallet }: RegisterCommunityName,
   rules: CommunityRules | null,
-  home: number | null,
+  cluster: number | null,
 ): ChangeRefusal | null {
   if (!rules) return { code: 'community', problem: 'not_found' }
-  if (home === null) return { code: 'not_in_cluster', address: null }
-  if (work.verified.get(keyOf(wallet))?.cluster !== home) return { code: 'not_in_cluster', address: wallet }
-  if (work.assigned.has(assignmentOf(community, home))) return { code: 'already_assigned' }
+  if (cluster === null) return { code: 'not_in_cluster', address: null }
+  if (work.verified.get(keyOf(wallet))?.cluster !== cluster) return { code: 'not_in_cluster', address: wallet }
+  if (work.assigned.has(assignmentOf(community, cluster))) return { code: 'already_assigned' }
   return isTaken(work, community, name) ? { code: 'community', problem: 'not_available' } : null
 }
 
-/** Somebody has the name, or it is a public wallet name of the cluster that holds the community. */
+/** Whether the name is registered, or is a public wallet name of the cluster that owns the community. */
 function isTaken(work: Work, community: string, name: string): boolean {
   if (work.communityNames.has(fullName(community, name))) return true
   const cluster = work.owners.get(community)
@@ -125,41 +125,41 @@ function isTaken(work: Work, community: string, name: string): boolean {
 
 type Registered = Omit<CommunityNameRow, 'seq'>
 
-/**
- * Gives a name to a wallet, and tells so in public. The owner's cluster is told only where the public sees the owner in
- * it.
- */
-function give(work: Work, row: JournalRow, taken: Registered): void {
-  work.communityNames.add(fullName(taken.community, taken.name))
-  work.changes.communityNames.push({ ...taken, seq: row.seq })
-  const verified = work.verified.get(keyOf(taken.address))
+/** Registers a name and publishes the owner's cluster unless membership is private. */
+function registerName(work: Work, row: JournalRow, registered: Registered): void {
+  work.communityNames.add(fullName(registered.community, registered.name))
+  work.changes.communityNames.push({ ...registered, seq: row.seq })
+  const verified = work.verified.get(keyOf(registered.address))
   const cluster = verified && !verified.isPrivate ? verified.cluster : null
   row.effects = encodeCommunityEffects({ outcome: 'registered', cluster })
   row.publicCount = 1
 }
 
 /**
- * What the public is told of a registration: who made it, and whether the name's owner had a hand in it. Nothing may
- * link a private entry to its cluster. So an owner that the public doesn't know as one of the actor's cluster stands
- * for itself, as a wallet that registers for itself does, whoever of its cluster signed; unless only owners of the
- * community could sign for that: then it is to look like anybody for whom they do, and an actor who is private has a
- * stand-in.
+ * Public actor of a registration, chosen so that no private wallet is linked to its cluster.
+ *
+ * | who signed                      | is the owner public in that cluster? | who is shown | `isVerified` |
+ * | any wallet                      | yes                                  | signer*      | true         |
+ * | owner of the community, as such | no                                   | signer*      | false        |
+ * | any other wallet                | no                                   | owner        | true         |
+ *
+ * *Oldest public wallet of a private signer's cluster. "As such": under `ownersOnly`, or for another wallet.
  */
 function shownOf(
   work: Work,
   { actor, wallet, community }: RegisterCommunityName,
   ownersOnly: boolean,
-  home: number | null,
+  cluster: number | null,
 ): { actor: Buffer | null; isVerified: boolean } {
-  if (home === null) return { actor, isVerified: true }
+  if (cluster === null) return { actor, isVerified: true }
   const owner = work.verified.get(keyOf(wallet))
-  const isKnown = owner?.cluster === home && !owner.isPrivate
-  const actsAsOwner = work.owners.get(community) === home && (ownersOnly || !wallet.equals(actor))
+  const isKnown = owner?.cluster === cluster && !owner.isPrivate
+  const actsAsOwner = work.owners.get(community) === cluster && (ownersOnly || !wallet.equals(actor))
   if (!isKnown && !actsAsOwner) return { actor: wallet, isVerified: true }
-  return { actor: publicActor(work, actor, home), isVerified: isKnown }
+  return { actor: publicActor(work, actor, cluster), isVerified: isKnown }
 }
 
-/** Folds a confirmed payment: whether it buys the name. */
+/** Folds a confirmed payment; an accepted one registers its name. */
 export function applyPayment(work: Work, row: JournalRow, content: PaymentContent): void {
   const { payment, community, name } = content
   const { payer } = payment
@@ -167,7 +167,7 @@ export function applyPayment(work: Work, row: JournalRow, content: PaymentConten
   const judgement = decidePayment(work, content)
   work.changes.payments.push({ seq: row.seq, judgement })
   if (judgement.outcome !== 'registered') row.effects = encodeCommunityEffects(judgement)
-  else give(work, row, { community: community!, name: name!, address: payer, isVerified: true, assigned: null })
+  else registerName(work, row, { community: community!, name: name!, address: payer, isVerified: true, assigned: null })
 }
 
 function decidePayment(work: Work, { payment, community, name }: PaymentContent): PaymentJudgement {
@@ -179,7 +179,7 @@ function decidePayment(work: Work, { payment, community, name }: PaymentContent)
     {
       history,
       isTaken: community !== null && name !== null && isTaken(work, community, name),
-      // null too for a payment that has been refunded: whatever else is so now, it buys nothing
+      // `met` is null for a refunded payment too, which then buys nothing
       areRequirementsMet: rules !== null && met?.equals(requirementsHash(rules.requirements)) === true,
     },
   )

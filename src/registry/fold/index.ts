@@ -30,11 +30,11 @@ export type {
 export { assignmentOf, fullName } from './rows.js'
 
 /**
- * The registry is a pure fold of the journal. `keysOf(entries)` names the rows that a batch reads, the writer loads
- * them into a `Slice`, `fold` gives the rows to write. One signed change and 5,000 logs take the same way.
+ * Registry state as a pure fold of the journal: `keysOf` lists the rows that a batch reads, the writer loads them into
+ * a `Slice`, `fold` returns the rows to write.
  */
 
-/** The keys of the rows that a batch reads. */
+/** Keys of the rows that a batch reads. */
 export function keysOf(entries: readonly DecodedEntry[]): Keys {
   const keys: Keys = {
     names: new Set(),
@@ -47,7 +47,7 @@ export function keysOf(entries: readonly DecodedEntry[]): Keys {
     walletNames: new Set(),
   }
   for (const entry of entries) addKeys(keys, entry)
-  if (keys.communities.size > 0) addHolders(keys, entries)
+  if (keys.communities.size > 0) addCommunityBidders(keys, entries)
   return keys
 }
 
@@ -106,8 +106,8 @@ function addCommunity(keys: Keys, community: string, sinceMs: number): void {
   keys.communities.set(community, Math.min(sinceMs, keys.communities.get(community) ?? sinceMs))
 }
 
-/** Clusters of communities are read whole, also where the batch itself registers the name. */
-function addHolders(keys: Keys, entries: readonly DecodedEntry[]): void {
+/** Adds bidders for community names, whose clusters are read whole too. */
+function addCommunityBidders(keys: Keys, entries: readonly DecodedEntry[]): void {
   for (const { content } of entries) {
     if (content.kind === 'bid' && content.name !== null && keys.communities.has(content.name))
       keys.actors.add(keyOf(content.wallet))
@@ -115,8 +115,8 @@ function addHolders(keys: Keys, entries: readonly DecodedEntry[]): void {
 }
 
 /**
- * The ids of the first cluster that each wallet of `keys` would create. Costly and the same in every state, so a writer
- * may have them made before its turn.
+ * Ids of the first cluster that each wallet of `keys` would create. Independent of state and costly, so writers may
+ * compute them in advance.
  */
 export function firstClusterIds(network: Network, keys: Keys): Map<string, Buffer> {
   const ids = new Map<string, Buffer>()
@@ -125,12 +125,10 @@ export function firstClusterIds(network: Network, keys: Keys): Map<string, Buffe
 }
 
 /**
- * Folds entries, in order, into the rows to write. A signed change that is refused is left without effect, with its
- * refusal in `outcomes`: a writer of new ones then appends nothing, a rebuild keeps the entry.
- * @param writerMs clock of the writer in milliseconds: a journal timestamp is max(previous, min(cause, writer)). A
- *   rebuild
- *   passes Infinity and each entry's journalled timestamp as its cause, so that timestamps are copied.
- * @param rulesets the rules of each version
+ * Folds entries, in order, into the rows to write. A refused change has no effect, and its refusal is in `outcomes`.
+ * @param writerMs clock of the writer, ms: a journal timestamp is max(previous, min(cause, writer)). A rebuild passes
+ * Infinity and journalled timestamps as causes, so that timestamps are copied.
+ * @param rulesets rules of each version
  * @throws Error for a slice that lacks a key of `keysOf`, RangeError for an unknown ruleset
  */
 export function fold(before: Slice, entries: readonly DecodedEntry[], writerMs: number, rulesets = rulesetOf): Changes {
@@ -140,7 +138,7 @@ export function fold(before: Slice, entries: readonly DecodedEntry[], writerMs: 
     const head = changes.head
     head.seq += 1
     head.atMs = Math.max(head.atMs, Math.min(entry.causeMs, writerMs))
-    // fields one by one: a spread costs more than all the rest of the row
+    // no spread: it costs more than the rest of the row
     const row: JournalRow = {
       kind: entry.kind,
       position: entry.position,

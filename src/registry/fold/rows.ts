@@ -4,7 +4,7 @@ import type { Entry } from '../journal/entry.js'
 import type { Network } from '../primitives/network.js'
 import type { ChangeRefusal } from './refusal.js'
 
-/** Where a network's journal stands: the row that orders all writers (`journal_heads`). */
+/** Head of a network's journal, which orders all writers. */
 export interface Head {
   generation: number
   seq: number
@@ -15,82 +15,68 @@ export interface Head {
   minimumWei: bigint
 }
 
-/** The keys of the rows that a batch may read. Byte strings as `keyOf` texts. */
+/** Keys of the rows that a batch may read; byte strings as `keyOf` texts. */
 export interface Keys {
   names: Set<string>
-  /** Wallets whose verified entry counts; each may also create a cluster. */
+  /** Wallets whose verified entry matters; each may also create a cluster. */
   wallets: Set<string>
-  /** Those of them that have signed a change: the whole cluster they are verified in is read. */
+  /** Signers of changes among `wallets`; their clusters are read whole. */
   actors: Set<string>
-  /** Ids of clusters that are named, which are read whole too. */
+  /** Ids of clusters that changes name; these are read whole. */
   clusterIds: Set<string>
-  /**
-   * Communities, each with the time (ms) from which its rules are needed: theirs and their holders' clusters are read.
-   */
+  /** Communities, each with the time (ms) from which its rules are needed; their owners' clusters are read whole. */
   communities: Map<string, number>
-  /** Community names that may be registered, as `fullName` writes them. */
+  /** Community names that may be registered, as `fullName`. */
   communityNames: Set<string>
-  /** Communities of which a cluster may get a name by a claim. */
+  /** Communities with a name assigned by a claim. */
   assignments: Set<string>
-  /** Names that entries of whole clusters may get. */
+  /** Names requested for wallets of whole clusters. */
   walletNames: Set<string>
 }
 
-/** A community name in full: `community/name`. */
+/** Full form of a community name: `community/name`. */
 export const fullName = (community: string, name: string): string => `${community}/${name}`
 
-/** Where a wallet is verified. */
+/** Cluster in which a wallet is verified. */
 interface VerifiedWallet {
   cluster: number
   isPrivate: boolean
 }
 
-/** A name that a cluster holds, with the entry that registered it. */
-export interface HeldName {
+/** Name of a cluster, with the seq of its registration. */
+export interface ClusterName {
   name: string
   seq: number
 }
 
-/** A whole cluster. */
+/** Cluster with all its wallets and names. */
 export interface ClusterState {
-  /** Its entries by their addresses' keys. Rows are replaced, never changed. */
+  /** Entries by address key. Rows are replaced, never changed. */
   wallets: Map<string, WalletRow>
-  /** The names it holds, oldest first. */
-  names: HeldName[]
+  /** Names, oldest first. */
+  names: ClusterName[]
 }
 
-/** The rows that a batch reads, as they stand before it. `fold` works on copies, so a slice may be folded again. */
+/** Rows that a batch reads, as before it. `fold` works on copies, so a slice may be folded again. */
 export interface Slice {
   network: Network
   head: Head
-  /** Names that are owned, with the serial of the holder's cluster. */
+  /** Owned names, with the serial of their cluster. */
   owners: Map<string, number>
   verified: Map<string, VerifiedWallet>
-  /**
-   * The smallest number whose cluster id is free, for wallets that are verified nowhere, or may be by the end of the
-   * batch.
-   */
+  /** Smallest number whose cluster id is free, per wallet that is unverified or may become so within the batch. */
   nextClusterNumber: Map<string, number>
-  /** The ids of those numbers, from a loader that has computed them: they are costly. */
+  /** Precomputed ids of those numbers. */
   nextClusterId?: Map<string, Buffer>
-  /**
-   * Clusters read whole, by serial: those of actors, those that are named, those of privately verified wallets. Bids
-   * alone need none.
-   */
+  /** Clusters read whole, by serial: those of actors, named ones, those of privately verified wallets. */
   clusters: Map<number, ClusterState>
-  /** Serials of the named clusters that exist, by the keys of their ids. */
+  /** Serials of named clusters that exist, by id key. */
   clusterSerials: Map<string, number>
-  /**
-   * Rules of the communities asked for, in the journal's order: those in force at the time asked for, and all later
-   * ones.
-   */
+  /** Rules of requested communities in journal order, from those in force at the requested time on. */
   communities: Map<string, readonly RulesVersion[]>
-  /**
-   * The names below communities that belong to somebody: of those asked for, and those that would hide an entry of a
-   * whole cluster.
-   */
+  /** Taken community names (`fullName`) among those of the batch, plus any that collide with a wallet name. */
   communityNames: Set<string>
-  /** The names that whole clusters have got by a claim, by `assignmentOf`. */
+  /** Names that whole clusters got by a claim, by `assignmentOf`. */
   assigned: Map<string, string>
 }
 
@@ -102,7 +88,7 @@ export interface JournalRow extends Entry {
   atMs: number
   publicFirst: number
   publicCount: number
-  /** The public actor's stored address, null where none may be named. */
+  /** Stored address of the public actor, null when nobody may be named. */
   actor: Buffer | null
   effects: Buffer
 }
@@ -110,9 +96,9 @@ export interface JournalRow extends Entry {
 export interface NameRow {
   seq: number
   txKey: bigint | null
-  /** null when malformed: the raw word stays in the journal. */
+  /** null when malformed; the journal keeps the raw word. */
   name: string | null
-  /** The holder's cluster; null where the bid did not win. */
+  /** Cluster of the winner, else null. */
   cluster: number | null
   outcome: 'won' | 'lost' | 'refused'
 }
@@ -130,61 +116,55 @@ export interface WalletRow {
   isVerified: boolean
   isPrivate: boolean
   isBackedUp: boolean
-  /** The entry that added it; of one that was private, the entry that made it public. */
+  /** Seq at which the wallet was added, or became public. */
   createdSeq: number
   updatedSeq: number
 }
 
-/** A configuration of a community. */
+/** Configuration of a community. */
 export interface CommunityRow {
   name: string
   seq: number
 }
 
-/** A name below a community. */
+/** Registered name below a community. */
 export interface CommunityNameRow {
   community: string
   name: string
-  /** Its owner's stored address. */
+  /** Stored address of the owner. */
   address: Buffer
-  /**
-   * The owner had a hand in it: false where an owner of the community registered it for somebody else, or for one whom
-   * only members know as of its cluster.
-   */
+  /** False when an owner of the community registered it for a wallet that isn't publicly in the same cluster. */
   isVerified: boolean
-  /** The cluster that got it by a claim, else null. */
+  /** Cluster that got the name by a claim, else null. */
   assigned: number | null
   seq: number
 }
 
-/** A name that went to another cluster. */
+/** Transfer of a name to another cluster. */
 export interface NameMove {
   name: string
   cluster: number
   updatedSeq: number
 }
 
-/** What became of a signed change. */
+/** Outcome of a signed change. */
 interface ChangeOutcome {
   seq: number
-  /** Why it has no effect; null when it holds. */
+  /** Reason for having no effect; null for an accepted change. */
   refusal: ChangeRefusal | null
-  /** Whether any row is another than before; a repeated change holds and changes nothing. */
+  /** False for a repeated change, which is accepted without effect. */
   hasEffect: boolean
-  /** The cluster it was made in. */
+  /** Cluster of the change. */
   cluster: number | null
 }
 
-/** What became of a payment for a name below a community. */
+/** Outcome of a payment for a community name. */
 interface PaymentOutcome {
   seq: number
   judgement: PaymentJudgement
 }
 
-/**
- * What a batch changes. Inserts go by COPY, the rest is rare. To be written in this order: removals, inserts, updates,
- * moves.
- */
+/** Rows changed by a batch, written in this order: removals, inserts, updates, moves. */
 export interface Changes {
   head: Head
   journal: JournalRow[]
@@ -196,8 +176,8 @@ export interface Changes {
   nameMoves: NameMove[]
   communities: CommunityRow[]
   communityNames: CommunityNameRow[]
-  /** One a payment, in their order. */
+  /** One per payment, in order. */
   payments: PaymentOutcome[]
-  /** One a signed change, in their order. */
+  /** One per signed change, in order. */
   outcomes: ChangeOutcome[]
 }

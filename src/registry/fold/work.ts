@@ -5,16 +5,15 @@ import { keyOf } from '../primitives/bytes.js'
 import { clusterId } from '../primitives/clusterId.js'
 import { type Changes, type ClusterState, fullName, type Slice, type WalletRow } from './rows.js'
 
-/** A fold under way: the slice as the entries so far have changed it, and what is to be written. */
+/** State of a fold: the slice after the entries so far, and the rows to write. */
 export interface Work extends Omit<Slice, 'head' | 'clusters'> {
-  /** null in a batch of bids that needs no cluster whole: then new clusters go straight into the changes. */
+  /** null in a batch that reads no cluster whole; new clusters then go straight into the changes. */
   clusters: Map<number, ClusterState> | null
   /** Rules in force for the entry that is being folded. */
   ruleset: Ruleset
   changes: Changes
 }
 
-/** Begins a fold, on copies. */
 export function beginWork(before: Slice, entries: readonly Entry[]): Work {
   const isWhole = before.clusters.size > 0 || entries.some(({ kind }) => needsClusters(kind))
   return {
@@ -53,9 +52,7 @@ const copyClusters = (clusters: Slice['clusters']): Map<number, ClusterState> =>
     [...clusters].map(([serial, { wallets, names }]) => [serial, { wallets: new Map(wallets), names: [...names] }]),
   )
 
-/**
- * Ends a fold: what is to be written of the entries of clusters that were read whole is how they differ from before.
- */
+/** Ends a fold: wallet rows to write are the difference of whole clusters to before. */
 export function finishWork(work: Work, before: Slice): Changes {
   const { changes } = work
   for (const [serial, { wallets }] of work.clusters ?? []) {
@@ -64,8 +61,7 @@ export function finishWork(work: Work, before: Slice): Changes {
       const was = old?.get(key)
       if (!was) changes.wallets.push(row)
       else if (was.isVerified && !row.isVerified) {
-        // it left and was listed again; while it was verified here nobody else could be, so this goes first, as a
-        // removal
+        // left and listed again: removed first, since another cluster may have verified it in between
         changes.walletRemovals.push(was)
         changes.wallets.push(row)
       } else if (row !== was) changes.walletUpdates.push(row)
@@ -75,24 +71,20 @@ export function finishWork(work: Work, before: Slice): Changes {
   return changes
 }
 
-/** A cluster that was read whole. Throws Error for one that wasn't. */
+/** Cluster that was read whole. @throws Error for any other */
 export function wholeCluster(work: Work, serial: number): ClusterState {
   const state = work.clusters?.get(serial)
   if (!state) throw new Error(`the slice lacks cluster ${serial}`)
   return state
 }
 
-/** Adds the rules of a community that have just been set. */
 export function setRules(work: Work, community: string, version: RulesVersion): void {
   work.communities.set(community, [...(work.communities.get(community) ?? []), version])
 }
 
-/**
- * Whether a wallet name is somebody's below one of the names that a whole cluster holds: its public entries and the
- * names below a community share their namespace.
- */
+/** Whether a wallet name is registered below a name of the cluster; public wallets share that namespace. */
 export const isBelowCommunity = (work: Work, { names }: ClusterState, name: string): boolean =>
-  work.communityNames.size > 0 && names.some((held) => work.communityNames.has(fullName(held.name, name)))
+  work.communityNames.size > 0 && names.some((owned) => work.communityNames.has(fullName(owned.name, name)))
 
 /** Sets an entry of a whole cluster. */
 export function setWallet(work: Work, row: WalletRow): void {
@@ -101,13 +93,13 @@ export function setWallet(work: Work, row: WalletRow): void {
   if (row.isVerified) work.verified.set(key, { cluster: row.cluster, isPrivate: row.isPrivate })
 }
 
-/** Removes an entry of a whole cluster; it may be verified elsewhere by then. */
+/** Removes an entry of a whole cluster; the wallet may be verified elsewhere by then. */
 export function removeWallet(work: Work, cluster: number, key: string): void {
   wholeCluster(work, cluster).wallets.delete(key)
   if (work.verified.get(key)?.cluster === cluster) work.verified.delete(key)
 }
 
-/** Makes a cluster with its creator as the first, public and verified entry. @returns its serial */
+/** Creates a cluster whose first, public and verified entry is its creator. @returns its serial */
 export function createCluster(work: Work, seq: number, creator: Buffer, key: string, name: string): number {
   const { changes } = work
   const n = work.nextClusterNumber.get(key)

@@ -13,17 +13,17 @@ import { rewindRows, switchTables } from './rows.js'
 import type { RewindTarget } from './target.js'
 
 export interface RewindOptions {
-  /** false: only say what would change. */
+  /** False for a dry run. */
   apply: boolean
-  /** Told how many of how many entries are folded again. */
+  /** Called with the numbers of refolded and of all entries. */
   onProgress?: (done: number, total: number) => void
 }
 
-/** Entries that may be left for the locked switch: signed changes wait for it. */
+/** Maximum of entries left for the locked switch, during which signed changes wait. */
 const LEFT_FOR_SWITCH = 1_000
 /**
- * Waiting for the tables blocks everybody who comes after, so it is given up soon and tried again. Shorter than
- * PostgreSQL's deadlock_timeout (1 s): it is never a reader that is cancelled.
+ * Timeout of the table locks, retried since a waiting lock blocks all later readers. Below PostgreSQL's
+ * deadlock_timeout (1 s), so that no reader is ever cancelled.
  */
 const LOCK_TIMEOUT_MS = 500
 const SWITCH_TRIES = 60
@@ -31,13 +31,12 @@ const LOCK_NOT_AVAILABLE = '55P03'
 const DEADLOCK = '40P01'
 
 /**
- * Starts a new generation of a network without a chain's entries from a block on: all others keep their order and time,
- * the fold runs again beside the live tables, and one transaction switches all answers over. The daemon may run;
- * whoever leads the indexing stops writing and takes over anew. Without `apply` everything is worked out and thrown
- * away.
+ * Starts a new generation of a network without a chain's entries from a block on. Other entries keep order and time;
+ * the fold runs beside the live tables, and one transaction switches over. The daemon may run: the indexing leader
+ * stops writing and takes over anew. Without `apply` the result is discarded.
  *
- * Killed before the switch it has changed nothing that anybody reads; what it leaves is cleared by the next one.
- * @throws Error when another rewind of the network runs, or somebody keeps the tables locked for half a minute
+ * Killed before the switch, a rewind has no visible effect, and the next one removes its leftovers.
+ * @throws Error when another rewind of the network runs, or the tables stay locked for half a minute
  */
 export async function rewind(pool: pg.Pool, target: RewindTarget, options: RewindOptions): Promise<RewindReport> {
   const { network } = target.row
@@ -69,7 +68,7 @@ export async function rewind(pool: pg.Pool, target: RewindTarget, options: Rewin
       await writer.query(`DROP SCHEMA IF EXISTS ${schema} CASCADE`).catch(() => {})
       await writer.query('SELECT pg_advisory_unlock($1, $2)', lock).catch(() => {})
     }
-    // its search path and prepared statements belong to the rewind: the connection is not given back
+    // destroyed, not pooled: its search path and prepared statements belong to the rewind
     writer.release(true)
   }
 }
@@ -80,17 +79,17 @@ const takeLock = async (writer: pg.ClientBase, lock: readonly number[]): Promise
 interface Rebuild {
   writer: pg.PoolClient
   schema: string
-  /** The live head when the rewind began; its generation is the old one. */
+  /** Live head at the start; its generation is the old one. */
   head: StoredHead
   target: RewindTarget
   options: RewindOptions
-  /** Entries of the old generation that have been looked at. */
+  /** Processed entries of the old generation. */
   done: number
-  /** Places of payments that are given back, whatever the new generation would make of them. */
+  /** Positions of refunded payments, whatever the new generation decides about them. */
   refused: ReadonlySet<string>
 }
 
-/** What a rewind that was killed has left: a schema, and journal rows of a generation that never began. */
+/** Removes the leftovers of a killed rewind: a schema, and journal rows of a generation that never began. */
 async function clear({ writer, schema, head, target: { row } }: Rebuild): Promise<void> {
   await writer.query(`DROP SCHEMA IF EXISTS ${schema} CASCADE`)
   await writer.query(`DELETE FROM ${leaf('journal', row.network)} WHERE network = $1 AND generation > $2`, [
@@ -100,8 +99,8 @@ async function clear({ writer, schema, head, target: { row } }: Rebuild): Promis
 }
 
 /**
- * The tables of the new generation. Its journal goes straight into the live table, where nobody reads a generation that
- * hasn't begun; a dry run has one of its own.
+ * Creates the tables of the new generation. Journal rows go into the live table, invisible before the generation
+ * begins; a dry run has its own.
  */
 async function createTables({ writer, schema, head, target, options }: Rebuild): Promise<void> {
   const { network } = target.row
@@ -110,7 +109,7 @@ async function createTables({ writer, schema, head, target, options }: Rebuild):
   const create = async (table: PartitionedTable): Promise<void> => {
     const kind = options.apply ? 'TABLE' : 'UNLOGGED TABLE'
     const name = leaf(table, network)
-    // the check spares the switch a scan of the table
+    // saves the switch a scan of the table
     await writer.query(
       `CREATE ${kind} ${schema}.${name} (LIKE public.${name} INCLUDING ALL, CONSTRAINT rewind_network CHECK (network = ${code}))`,
     )
@@ -124,7 +123,7 @@ async function createTables({ writer, schema, head, target, options }: Rebuild):
   await writer.query(`SET search_path = ${schema}, public`)
 }
 
-/** Folds what the live journal has and is kept, a batch a transaction, until so few entries are left. */
+/** Folds kept entries of the live journal, one transaction per batch, until at most `leave` remain. */
 async function foldAgain(rebuild: Rebuild, leave: number): Promise<void> {
   const { writer, target, options } = rebuild
   for (;;) {
@@ -145,7 +144,7 @@ async function foldBatch(rebuild: Rebuild): Promise<void> {
   const kept = entries
     .filter(({ position: at }) => at === null || at.chain !== chain || at.block < target.block)
     .map((entry) => decodeEntry(asRefused(entry, rebuild.refused)))
-  // their own times are copied, as a replay does
+  // copies journalled times, as a replay does
   await appendEntries(writer, network, kept, { writerMs: Number.POSITIVE_INFINITY })
   rebuild.done += entries.length
 }
@@ -155,7 +154,7 @@ async function liveSeq(writer: pg.ClientBase, network: Network, lock = ''): Prom
   return (await writer.query<{ seq: number }>(sql, [NETWORK_CODE[network]])).rows[0]!.seq
 }
 
-/** Switches over, in one transaction behind the head's lock; tried again while somebody reads for long. */
+/** Switches over in one transaction behind the head's lock, retried while readers keep the tables locked. */
 async function apply(rebuild: Rebuild): Promise<RewindReport> {
   const { writer } = rebuild
   for (let tries = 1; ; tries++) {
@@ -182,15 +181,15 @@ async function switchOver(rebuild: Rebuild): Promise<RewindReport> {
   const { network } = target.row
   const end = await liveSeq(writer, network, 'FOR UPDATE')
   while (rebuild.done < end) await foldBatch(rebuild)
-  // behind the lock no relayer begins another
+  // no relayer begins a refusal behind the lock
   for (const place of await positionsOfRefused(writer, network))
     if (!rebuild.refused.has(place))
-      throw new Error('a payment for a community name was given back meanwhile: run it again.')
+      throw new Error('a payment for a community name was refunded meanwhile: run it again.')
   const report = await readReport(writer, target, reportTables(rebuild))
   await rewindRows(writer, target)
   await switchTables(writer, network, schema, STATE_TABLES)
   await requeueRefusals(writer, network, head.generation + 1, Date.now())
-  // the epoch makes the process that leads the indexing stop and take over anew
+  // the new epoch makes the indexing leader stop and take over anew
   const { rowCount } = await writer.query(
     `UPDATE public.journal_heads h SET generation = n.generation, seq = n.seq, public_seq = n.public_seq, at_ms = n.at_ms,
        serial = n.serial, minimum_wei = n.minimum_wei, caught_up = false, index_epoch = h.index_epoch + 1

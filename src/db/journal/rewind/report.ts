@@ -7,52 +7,47 @@ import { leaf } from '../../pg/partitions.js'
 import { endedFrom, endedValues, staying, takenBack, vanishing, verdictsFrom, verdictTimes } from './rows.js'
 import type { RewindTarget } from './target.js'
 
-/** Some of many, in their order, with how many there are. */
+/** Ordered sample with the total count. */
 export interface Sample<T> {
   count: number
   first: readonly T[]
 }
 
-/** What a rewind changes, or would. */
+/** Changes of a rewind, applied or not. */
 export interface RewindReport {
   network: Network
   label: string
   block: number
-  /** The generation that ends, and the one that begins. */
+  /** Old and new generation. */
   generation: { from: number; to: number }
   entries: { before: number; after: number }
   events: { before: number; after: number }
-  /** Names that nobody owns any more. Owners are addresses of the registering wallet, cluster ids hex. */
+  /** Names without an owner now. Owners are addresses of the registering wallet, cluster ids hex. */
   vanished: Sample<{ name: string; owner: string; cluster: string }>
-  /** Names that belong to another cluster. */
+  /** Names of another cluster now. */
   changed: Sample<{ name: string; from: string; to: string }>
-  /** Clusters (ids) that vanish, or hold fewer or other names than before. */
+  /** Ids of clusters that vanish, or whose names differ. */
   clusters: Sample<{ cluster: string; isGone: boolean }>
-  /**
-   * Signed changes that had an effect and have none any more: sequence numbers in the generation that ends, and what
-   * they were.
-   */
+  /** Signed changes that lost their effect, by seq in the old generation. */
   withoutEffect: Sample<{ seq: number; kind: EntryKind }>
-  /** Verdicts on transactions that are worked out anew. */
+  /** Number of dropped verdicts on transactions. */
   verdicts: number
-  /** Deliveries that ended in those blocks and are looked at again: their numbers. */
+  /** Ids of reopened deliveries, which ended in those blocks. */
   deliveries: Sample<{ id: number }>
-  /** Payments for community names that are dropped and come back if the chain has them. */
+  /** Payments for community names to be read again from the chain. */
   payments: number
-  /** A hub's receipts, or a spoke's messages, that are dropped and come back if the chain has them. */
+  /** Receipts of a hub, or messages of a spoke, to be read again from the chain. */
   messages: number
-  /**
-   * A spoke's messages that stay, since the hub has or may have taken them, though their source is read anew: guids.
-   */
+  /** Guids of a spoke's messages that stay, since the hub has or may have received them. */
   staying: Sample<{ guid: string }>
 }
 
 const SAMPLE = 50
 
 interface Tables {
-  /** Holds the rebuilt tables. */
+  /** Schema of the rebuilt tables. */
   schema: string
-  /** The schema of the rebuilt journal. */
+  /** Schema of the rebuilt journal. */
   journal: string
   generation: number
 }
@@ -136,7 +131,7 @@ interface Owned {
   id: Buffer
 }
 
-/** The questions, with the tables in their texts. Cluster serials are counted anew, so clusters are compared by id. */
+/** Queries of the report. Serials differ between generations, so clusters are compared by id. */
 function sqlOf(network: Network, { schema, journal, generation }: Tables) {
   const code = NETWORK_CODE[network]
   const live = (table: 'names' | 'clusters' | 'journal') => `public.${leaf(table, network)}`
@@ -161,7 +156,7 @@ function sqlOf(network: Network, { schema, journal, generation }: Tables) {
         UNION SELECT c.id FROM ${live('clusters')} c WHERE c.network = ${code}
           AND NOT EXISTS (SELECT 1 FROM ${rebuilt('clusters')} n WHERE n.network = ${code} AND n.id = c.id)) t
       ORDER BY t.id`,
-    // the kept entries are in their old order, so the n-th of them is entry n of the new generation
+    // kept entries keep their order: the n-th is entry n of the new generation
     withoutEffect: `SELECT o.seq, o.kind FROM (
         SELECT seq, kind, chain, effects, row_number() OVER (ORDER BY seq) AS new_seq FROM ${live('journal')}
         WHERE network = $1 AND generation = ${generation} AND NOT (chain IS NOT NULL AND chain = $2 AND block >= $3)) o

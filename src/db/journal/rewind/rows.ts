@@ -8,14 +8,14 @@ import { leaf, type PartitionedTable } from '../../pg/partitions.js'
 import type { RewindTarget } from './target.js'
 
 /**
- * A replaced transaction is last seen before the one that took its nonce is mined: its verdict is dropped when it was
- * seen so long before the blocks that are taken back. A dropped verdict is worked out anew at the next poll.
+ * Time before the dropped blocks within which a replaced transaction may have been last seen. Dropped verdicts are
+ * derived again at the next poll.
  */
 const REPLACED_WITHIN_MS = 86_400_000
-/** How stale `last_seen_ms` may be (rememberSighting), and our clock against the chain's. */
+/** Margin for a stale `last_seen_ms` (rememberSighting) and for clock skew against the chain. */
 const CLOCK_MARGIN_MS = 60_000
 
-/** Puts the rebuilt tables in the place of the live ones. Each is locked for a moment. */
+/** Replaces the live tables by the rebuilt ones, under brief locks. */
 export async function switchTables(
   client: pg.ClientBase,
   network: Network,
@@ -35,9 +35,8 @@ export async function switchTables(
 }
 
 /**
- * Takes back what the chain's blocks brought beside the journal: checkpoint, tail, messages, receipts, payments,
- * verdicts. Deliveries, nonces and delivered messages belong to no generation: none is lost, those that ended in a
- * block that is taken back are looked at again.
+ * Rewinds a chain's rows outside the journal: checkpoint, tail, messages, receipts, payments, verdicts. Deliveries,
+ * nonces and delivered messages belong to no generation; deliveries that ended in a dropped block are reopened.
  */
 export async function rewindRows(client: pg.ClientBase, target: RewindTarget): Promise<void> {
   const { row, block, parentHash } = target
@@ -57,7 +56,7 @@ export async function rewindRows(client: pg.ClientBase, target: RewindTarget): P
     ...verdictTimes(target),
   ])
   await reopenDeliveries(client, target)
-  // they come back with their blocks; what was given back of them is known by their ids
+  // payments are read again with their blocks; refunds are known by id
   await client.query(`DELETE FROM payments WHERE ${takenBack}`, from)
   if (target.isHub) {
     await client.query('DELETE FROM received WHERE network = $1 AND (block >= $2 OR NOT confirmed)', [code, block])
@@ -70,10 +69,10 @@ export async function rewindRows(client: pg.ClientBase, target: RewindTarget): P
   }
 }
 
-/** Payments for community names that are read anew: parameters network, chain, block. */
+/** Condition on payments for community names to read again: parameters network, chain, block. */
 export const takenBack = `network = $1 AND chain = $2 AND (block >= $3 OR state = ${PAYMENT_STATE.seen})`
 
-/** Verdicts that may rest on the blocks: parameters network, chain, and the two times of `verdictTimes`. */
+/** Condition on verdicts that may depend on the blocks: parameters network, chain, and both times of `verdictTimes`. */
 export const verdictsFrom = `network = $1 AND chain = $2 AND (verdict IS NOT NULL OR replaced_by IS NOT NULL)
   AND last_seen_ms >= CASE WHEN replaced_by IS NULL THEN $3::int8 ELSE $4::int8 END`
 
@@ -83,19 +82,19 @@ export const verdictTimes = ({ parentMs }: RewindTarget): [mined: number, replac
 ]
 
 /**
- * Messages of a spoke that are read anew: parameters network, chain, block. Those that the hub has, or may have, taken
- * stay as they are, since the hub decides about them: their deliveries go on.
+ * Condition on messages of a spoke to read again: parameters network, chain, block. Those that the hub has or may have
+ * received stay, and so do their deliveries.
  */
 export const vanishing = `m.network = $1 AND m.chain = $2 AND (m.block >= $3 OR NOT m.confirmed)
   AND NOT EXISTS (SELECT 1 FROM received r WHERE r.network = m.network AND r.guid = m.guid)
   AND NOT EXISTS (SELECT FROM jobs j WHERE j.network = m.network AND j.subject = m.guid AND NOT (${UNSENT}))`
 
-/** Messages of a spoke that stay though their block is read anew: parameters network, chain, block. */
+/** Condition on messages of a spoke that stay in dropped blocks: parameters network, chain, block. */
 export const staying = `m.network = $1 AND m.chain = $2 AND m.block >= $3 AND NOT (${vanishing})`
 
 /**
- * Deliveries that ended in a block of the chain that is taken back, or may have: parameters by `endedValues`. Where an
- * end was seen at once, its block isn't stored.
+ * Condition on deliveries that may have ended in a dropped block: parameters by `endedValues`. Blocks of ends seen at
+ * once aren't stored.
  */
 export const endedFrom = `j.network = $1 AND j.chain = $2 AND j.state = ${JOB_STATE.confirmed} AND (
   (j.included->>'block')::int8 >= $3
@@ -110,8 +109,8 @@ export const endedValues = ({ row, block, parentMs }: RewindTarget): unknown[] =
 ]
 
 /**
- * The relayer looks at them again: at the receipt of what it sent if it holds a nonce, else at the message. What is
- * still executed ends again; what isn't is sent again, at the same nonce while that is unused.
+ * Reopens deliveries: at the receipt where a nonce is taken, else at the message. Executed ones end again; others are
+ * sent again, at the same nonce while it is unused.
  */
 async function reopenDeliveries(client: pg.ClientBase, target: RewindTarget): Promise<void> {
   await client.query(

@@ -1,15 +1,14 @@
 import type { ChainRow } from '../chains.js'
 
-/** The blocks of a chain from one on, whose entries a rewind leaves out. */
+/** Blocks of a chain to drop, from one on. */
 export interface RewindTarget {
-  /** The chain's row as it stands. */
+  /** Current row of the chain. */
   row: ChainRow
-  /** Whether names are decided there. */
   isHub: boolean
-  /** The first block that is left out, and read anew. */
+  /** First dropped block. */
   block: number
-  /** Hash of the block before it as the chain has it now, null where nothing is before it. */
+  /** Hash of the block before it as the chain has it now, null for the first. */
   parentHash: Buffer | null
-  /** Time of the block before it in milliseconds, 0 when it isn't known. */
+  /** Time of the block before it, ms; 0 when unknown. */
   parentMs: number
 }
