@@ -3,10 +3,10 @@ import type { Network } from './primitives/network.js'
 type Hex = `0x${string}`
 
 /**
- * Kinds of jobs by their number in the database (never renumber). `verify` and `execute` carry a message of the bridge
- * and `deliver` carries a payment on Solana to the hub. `settle` keeps a Solana payment whose name was won, `refund`
- * pays it back otherwise. `refuse` hands a payment for a community name back to its payer, on the chain where it was
- * made. `noop` uses up a nonce that nothing holds, so that the transactions behind it can be mined.
+ * Kinds of jobs by number in the database (never renumber). `verify` and `execute` carry a message of the bridge,
+ * `deliver` a payment on Solana, to the hub. `settle` keeps a Solana payment whose name was won, `refund` returns it
+ * otherwise. `refuse` returns a payment for a community name on its own chain. `noop` uses up a nonce without a job, so
+ * that later ones can be mined.
  */
 export const JOB_KIND = { verify: 1, execute: 2, noop: 3, deliver: 4, refuse: 5, settle: 6, refund: 7 } as const
 export type JobKind = keyof typeof JOB_KIND
@@ -17,34 +17,34 @@ export type JobKind = keyof typeof JOB_KIND
 export const JOB_STATE = { queued: 0, signed: 1, sent: 2, included: 3, confirmed: 4, parked: 5 } as const
 export type JobState = keyof typeof JOB_STATE
 
-/** The payment was not refunded in time: its recipient owns the money. */
+/** Reason of a payment that went to its recipient before it was refunded. */
 export const REFUND_WINDOW_ENDED = 'refund_window_ended'
 
-/** Why a job needs an operator. */
+/** Reason why a job needs an operator. */
 export type ParkReason =
   | 'operator'
   | 'spend_cap'
   | 'permanent_error'
   | 'nonce_taken'
-  /** The packet is not from a spoke of ours to our hub (relayer/packets.ts). */
+  /** Packet is not from a spoke of ours to our hub (relayer/packets.ts). */
   | 'foreign_packet'
-  /** The packet's options are not the one form that is paid for. */
+  /** Packet's options are not the only form that is paid for. */
   | 'bad_options'
-  /** The options deliver another value than the message asks for. */
+  /** Options deliver another value than the message asks for. */
   | 'value_mismatch'
-  /** The payment keeps to no quote of ours, or is unconfirmed. */
+  /** Payment without a quote of ours, or unconfirmed. */
   | 'foreign_payment'
   | typeof REFUND_WINDOW_ENDED
-  /** The payment's chain names no payments contract. */
+  /** Chain of the payment has no payments contract. */
   | 'no_payments_contract'
-  /** Somebody else with the relay authority's key did the opposite. */
+  /** Another process with the relay authority's key did the opposite. */
   | 'settled_elsewhere'
   | 'refunded_elsewhere'
 
-/** A cancel transfers nothing to the signer itself: it uses a nonce up, so that the nonces behind it can be mined. */
+/** Purpose of a transaction: a cancel is an empty transfer to the signer, which only uses up the nonce. */
 export type Purpose = 'deliver' | 'cancel'
 
-/** A signed transaction of an EVM chain: valid while its nonce is unused. */
+/** Signed transaction of an EVM chain: valid while its nonce is unused. */
 export interface NonceTx {
   hash: Hex
   /** Signed bytes. */
@@ -57,11 +57,11 @@ export interface NonceTx {
   maxPriorityFeePerGas: bigint
   /** Head of the chain when a node last took the transaction, null before. */
   sentBlock: number | null
-  /** A node refused the transaction for its fees. */
+  /** True after a node refused the transaction for its fees. */
   isRejected: boolean
 }
 
-/** A signed transaction of a Solana cluster: valid until its blockhash expires. */
+/** Signed transaction of a Solana cluster: valid until its blockhash expires. */
 export interface BlockhashTx {
   /** Signature, base58. */
   hash: string
@@ -82,9 +82,7 @@ export interface JobProgress<Tx extends JobTx = JobTx> {
   valueWei: bigint
   /** Null where the job holds no nonce, as on Solana. */
   nonce: number | null
-  /**
-   * All that was signed at this nonce, oldest first, each with higher fees than the one before; on Solana at most one.
-   */
+  /** Transactions at this nonce, oldest first, with rising fees; on Solana at most one. */
   txs: readonly Tx[]
   /** Block of the mined transaction while it is unconfirmed. */
   included: { hash: Hex; block: number } | null
@@ -96,7 +94,7 @@ export interface JobProgress<Tx extends JobTx = JobTx> {
   spentWei: bigint
   /** The last failure or the reason for parking; the status of the message shows it. */
   reason: string | null
-  /** The next state once nothing signed can count any more: queued again, or parked. Null: the job goes on. */
+  /** State after all signed transactions are void: queued again, or parked. Null: the job goes on. */
   release: 'queue' | ParkReason | null
 }
 
@@ -115,7 +113,7 @@ export interface Job<Tx extends JobTx = JobTx> extends JobProgress<Tx> {
   version: number
 }
 
-/** Somebody else has changed a job since it was read. */
+/** Thrown when a job was changed since it was read. */
 export class StaleVersionError extends Error {
   override name = 'StaleVersionError'
 }

@@ -239,7 +239,7 @@ describe('status of a transaction on another chain', () => {
       { status: 'invalid', reason: 'not_a_registration', hubTx: HUB_TX },
     ],
     [
-      'several messages: the first that asks for a name decides, all names are told',
+      'several messages: the first that asks for a name decides, all names are listed',
       [
         packet({ logIndex: 9, names: ['n5'], hub: inJournal(won(31, 'n5')) }),
         packet({ logIndex: 6, names: ['n4'] }),
@@ -307,14 +307,14 @@ describe('a payment for a community name', () => {
   const of = (changes: Partial<PaidName>, rest: Partial<StatusInput> = {}) =>
     status(input({ paidNames: [{ ...paid, ...changes }], ...rest }))
 
-  it('is pending until it is judged, also when it is believed', () => {
+  it('is pending until it is decided, also when it is confirmed', () => {
     const pending = { status: 'pending', names: [{ name: 'club/foo', outcome: 'pending' }], confirmations: FEW }
     expect(of({ source: { isConfirmed: false, confirmations: FEW } })).toEqual(pending)
     expect(of({})).toEqual(pending)
     expect(of({ source: { isConfirmed: true, confirmations: null } })).not.toHaveProperty('confirmations')
   })
 
-  it('ends as it was judged, and tells what becomes of the money', () => {
+  it('ends as it was decided, with its refund', () => {
     expect(of({ judgement: { outcome: 'registered' } })).toEqual({
       status: 'finalized',
       names: [{ name: 'club/foo', outcome: 'won' }],
@@ -341,10 +341,10 @@ describe('a payment for a community name', () => {
   })
 
   it('decides nothing where the transaction placed bids or sent messages too', () => {
-    const judged = { judgement: { outcome: 'registered' } } as const
+    const decided = { judgement: { outcome: 'registered' } } as const
     const lost = [{ logIndex: 9, name: 'x', outcome: 'lost' as const }]
-    expect(of(judged, { journal: lost })).toMatchObject({ status: 'lost_bid' })
+    expect(of(decided, { journal: lost })).toMatchObject({ status: 'lost_bid' })
     const packet = { logIndex: 9, source, names: ['x'], hub: { state: 'under_way', failure: null } } as const
-    expect(of(judged, { packets: [packet] })).toMatchObject({ status: 'bridging' })
+    expect(of(decided, { packets: [packet] })).toMatchObject({ status: 'bridging' })
   })
 })

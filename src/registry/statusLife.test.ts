@@ -22,7 +22,7 @@ const FEW: Confirmations = { have: 1, need: 2 }
  */
 const STEPS = [
   ...(['see', 'forget', 'mine', 'reorg', 'confirm', 'index', 'wait'] as const),
-  ...(['deliver', 'fail', 'hubReorg', 'hubConfirm', 'judge'] as const),
+  ...(['deliver', 'fail', 'hubReorg', 'hubConfirm', 'decide'] as const),
 ]
 type Step = (typeof STEPS)[number]
 
@@ -36,7 +36,7 @@ function live({ nature, outcomes }: Life, steps: readonly Step[]): StatusAnswer[
   let seen: Seen['state'] = 'unknown'
   let isConfirmed = false
   let isIndexed = false
-  let isJudged = false
+  let isDecided = false
   let hub: 'none' | 'failed' | 'tail' | 'journal' = 'none'
   let known: Tracked | null = null
   const bids = outcomes.map((outcome, i) => ({ logIndex: i, name: `n${i}`, outcome }))
@@ -52,7 +52,7 @@ function live({ nature, outcomes }: Life, steps: readonly Step[]): StatusAnswer[
     if (step === 'reorg' && !isConfirmed && seen === 'mined') [seen, isIndexed] = ['mempool', hub === 'journal']
     if (step === 'confirm' && seen === 'mined') isConfirmed = true
     if (step === 'index' && isOurs && (seen === 'mined' || isConfirmed)) isIndexed = true
-    if (step === 'judge' && isIndexed && isConfirmed) isJudged = true
+    if (step === 'decide' && isIndexed && isConfirmed) isDecided = true
     if (step === 'fail' && isIndexed && hub === 'none') hub = 'failed'
     if (step === 'deliver' && isIndexed && isSpoke && hub !== 'journal') hub = 'tail'
     if (step === 'hubReorg' && hub === 'tail') hub = 'none'
@@ -80,8 +80,8 @@ function live({ nature, outcomes }: Life, steps: readonly Step[]): StatusAnswer[
       ? []
       : bids.map(({ logIndex, name, outcome }) => ({
           ...{ logIndex, name, source: { isConfirmed, confirmations: FEW } },
-          judgement: isJudged ? { outcome: outcome === 'won' ? 'registered' : 'lost' } : null,
-          refund: isJudged && outcome === 'lost' ? 'held' : null,
+          judgement: isDecided ? { outcome: outcome === 'won' ? 'registered' : 'lost' } : null,
+          refund: isDecided && outcome === 'lost' ? 'held' : null,
         }))
   const ask = (): StatusAnswer => {
     const onHub = nature === 'hub' && isIndexed
@@ -147,7 +147,7 @@ describe('over a transaction’s life', () => {
   it('ends as its chain and the hub decided, once all is confirmed', () => {
     fc.assert(
       fc.property(life, steps, (tx, list) => {
-        const last = live(tx, [...list, 'mine', 'confirm', 'index', 'deliver', 'hubConfirm', 'judge']).at(-1)!
+        const last = live(tx, [...list, 'mine', 'confirm', 'index', 'deliver', 'hubConfirm', 'decide']).at(-1)!
         const decided = tx.outcomes[0] === 'won' ? 'finalized' : 'lost_bid'
         expect(last.status).toBe(['hub', 'spoke', 'paid'].includes(tx.nature) ? decided : 'invalid')
       }),

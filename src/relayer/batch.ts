@@ -8,10 +8,10 @@ import { carryOut, type Decision, decide, type Outcome, type Ports } from './ste
 
 /** Batch size. Small enough that the chain state read at the start is still fresh when the last one is sent. */
 const BATCH_SIZE = 64
-/** Upper bound on consecutive steps of a job: from queued to sent are two. */
+/** Upper bound on consecutive steps of a job; queued to sent takes two. */
 const MAX_STEPS = 6
 const LOOKS_AT_ONCE = 16
-/** Each takes a connection to the database. */
+/** Maximum of parallel writes, one database connection each. */
 const WRITES_AT_ONCE = 8
 
 export interface BatchOptions {
@@ -49,7 +49,7 @@ export async function advanceJobs(due: readonly Row[], options: BatchOptions): P
   return jobs
 }
 
-/** One step of each job. @returns the jobs that may go on at once */
+/** Steps each job once. @returns jobs that may go on at once */
 async function stepAll(batch: readonly Advanced[], options: BatchOptions, errors: unknown[]): Promise<Advanced[]> {
   const memo = createMemo()
   const looks = new PQueue({ concurrency: LOOKS_AT_ONCE })
@@ -75,7 +75,7 @@ interface Step {
 
 interface Looked {
   job: Advanced
-  /** The step takes a nonce, or sends. */
+  /** True for a step that takes a nonce or sends. */
   isOrdered: boolean
   finish(): Promise<Outcome>
 }

@@ -63,7 +63,7 @@ export class NonceKeeper {
     let mended = 0
     for (const nonce of lost) {
       const holder = holders.find((row) => row.nonce === nonce)
-      if (holder ? await this.#sendAgain(holder) : await this.#fill(nonce)) mended += 1
+      if (holder ? await this.#sendAgain(holder) : await this.#insertNoop(nonce)) mended += 1
     }
     return mended
   }
@@ -75,7 +75,7 @@ export class NonceKeeper {
     return saveJobs(pool, [{ job: row, after }], { epoch, nowMs: nowMs() })
   }
 
-  async #fill(nonce: number): Promise<boolean> {
+  async #insertNoop(nonce: number): Promise<boolean> {
     const { pool, key, signer, epoch, nowMs } = this.#options
     const tx = await signNoop(signer, nonce)
     const isStored = await inTransaction(pool, async (client) => {

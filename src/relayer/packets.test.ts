@@ -33,7 +33,7 @@ const bids = encodeFunctionData({
 })
 const withdrawal = encodeFunctionData({ abi: hubAbi, functionName: 'withdrawRefund', args: [HUB] })
 
-const judge = (
+const decisionOf = (
   {
     calldata = bids,
     value = 7n,
@@ -52,32 +52,32 @@ const judge = (
 ) => {
   const at = { ...path, ...changes }
   const packet = encodePacket({ ...at, guid: packetGuid(at), message: encodeMessage(ALICE, calldata) })
-  const judged = decideMessage(
+  const decision = decideMessage(
     { chain, packet: fromHex(packet), options: fromHex(options ?? encodeLzReceiveOption({ gas, value })) },
     route(isLocal),
   )
-  return 'refusal' in judged ? judged.refusal : judged.option
+  return 'refusal' in decision ? decision.refusal : decision.option
 }
 
 describe('a message', () => {
   it('is delivered with the value and gas of its options where it asks for that value', () => {
-    expect(judge()).toEqual({ gas: 200_000n, value: 7n })
-    expect(judge({ calldata: withdrawal, value: 0n })).toEqual({ gas: 200_000n, value: 0n })
+    expect(decisionOf()).toEqual({ gas: 200_000n, value: 7n })
+    expect(decisionOf({ calldata: withdrawal, value: 0n })).toEqual({ gas: 200_000n, value: 0n })
   })
 
   it.each([6n, 8n, 0n])('with bids of 7 wei is not delivered with %s', (value) => {
-    expect(judge({ value })).toBe('value_mismatch')
-    expect(judge({ value }, false)).toBe('value_mismatch')
+    expect(decisionOf({ value })).toBe('value_mismatch')
+    expect(decisionOf({ value }, false)).toBe('value_mismatch')
   })
 
   it('that withdraws is delivered with nothing', () => {
-    expect(judge({ calldata: withdrawal, value: 1n })).toBe('value_mismatch')
+    expect(decisionOf({ calldata: withdrawal, value: 1n })).toBe('value_mismatch')
   })
 
   it('that the hub will refuse is delivered with its value on a local network alone', () => {
-    expect(judge({ calldata: '0x12345678', value: 5n })).toEqual({ gas: 200_000n, value: 5n })
-    expect(judge({ calldata: '0x12345678', value: 5n }, false)).toBe('value_mismatch')
-    expect(judge({ calldata: '0x12345678', value: 0n }, false)).toEqual({ gas: 200_000n, value: 0n })
+    expect(decisionOf({ calldata: '0x12345678', value: 5n })).toEqual({ gas: 200_000n, value: 5n })
+    expect(decisionOf({ calldata: '0x12345678', value: 5n }, false)).toBe('value_mismatch')
+    expect(decisionOf({ calldata: '0x12345678', value: 0n }, false)).toEqual({ gas: 200_000n, value: 0n })
   })
 
   it.each([
@@ -87,7 +87,7 @@ describe('a message', () => {
     ['another receiver', { receiver: asWord(SPOKE) }],
     ['another destination', { dstEid: 30_102 }],
   ])('of %s is foreign', (_, changes) => {
-    expect(judge(changes)).toBe('foreign_packet')
+    expect(decisionOf(changes)).toBe('foreign_packet')
   })
 
   it.each<[string, Hex]>([
@@ -99,6 +99,6 @@ describe('a message', () => {
       `${encodeLzReceiveOption({ gas: 1n, value: 7n })}${encodeLzReceiveOption({ gas: 1n, value: 7n }).slice(6)}`,
     ],
   ])('with bad options (%s) is not delivered', (_, options) => {
-    expect(judge({ options })).toBe('bad_options')
+    expect(decisionOf({ options })).toBe('bad_options')
   })
 })

@@ -4,7 +4,7 @@ import { decodePacket, type Packet } from '../chains/evm/bridge/packet.js'
 import { decodeLzReceiveOption, type LzReceiveOption } from '../chains/evm/bridge/packetOptions.js'
 import { toHex } from '../registry/primitives/bytes.js'
 
-/** The contracts between which messages are carried. */
+/** Contracts between which messages are carried. */
 export interface Lane {
   hub: { eid: number; contract: Hex; isLocal: boolean }
   /** `chain`: the spoke's number in the database. */
@@ -13,15 +13,14 @@ export interface Lane {
 
 export type MessageDecision =
   | { packet: Packet; option: LzReceiveOption }
-  /** Only verified. That moves no money, and the endpoint asks for it before it executes later packets. */
+  /** Verified only, which moves no money but unblocks later packets. */
   | { packet: Packet; refusal: 'bad_options' | 'value_mismatch' }
   | { packet: null; refusal: 'foreign_packet' }
 
 /**
- * Whether a message may be executed at our cost. Whoever sends a packet chooses its options, so the value is paid only
- * where the message itself asks for exactly that, and nothing at all for a packet that is not from our spoke to our
- * hub. A message that the hub refuses as a whole has its value credited: on a local network, where no other executor
- * is, it is delivered with it.
+ * Decides whether a message may be executed at our cost. Senders choose the options, so value is paid only as the
+ * message itself asks for, and never for a packet that is not from our spoke to our hub. Local networks, which have no
+ * other executor, also execute messages that the hub refuses and credits.
  */
 export function decideMessage(
   message: { chain: number; packet: Buffer; options: Buffer },

@@ -51,10 +51,7 @@ type Row = JobRow<BlockhashTx>
 /** Jobs that share a transaction, or are going to: at least one. */
 type Group = readonly Row[]
 
-/**
- * Does the jobs of one program's payments, by its relay authority. One process per network runs it: the relayer's
- * leader.
- */
+/** Runs the jobs of one program's payments with its relay authority, in the network's leading process. */
 export class Payer {
   readonly state: PayerState
   readonly #options: PayerOptions
@@ -71,7 +68,7 @@ export class Payer {
   }
 
   /**
-   * Does what there is to do now, without timers: queues what is due, follows what was sent, signs and sends.
+   * Runs one step, without timers: queues due jobs, follows sent transactions, signs and sends.
    * @returns `progressed` when something was stored, so that there may be more to do now
    * @throws ChainUnavailableError, LostLeadershipError, or an error of the database; the next step goes on
    */
@@ -87,7 +84,7 @@ export class Payer {
     const due = await dueBlockhashJobs(pool, { network, chain }, nowMs)
     const queued = due.filter(({ state }) => state === 'queued')
     await this.#guard(() => this.#followAll(signer, groupsOf(due)))
-    // a refusal has only as long as the payment is held
+    // refusals first: they expire with the hold
     await this.#guard(() => this.#startRefusals(signer, queued.filter(isRefusal)))
     await this.#guard(() =>
       this.#startPayouts(
@@ -131,7 +128,7 @@ export class Payer {
     })
   }
 
-  /** Nothing signed can land any more: a later slot shows whether it has landed unseen. */
+  /** Reads the payments in a later slot, once nothing signed can land any more. */
   async #lookAgain(signer: SolanaSigner, rows: Group, seen: BlockhashSeen & { slot: number }): Promise<void> {
     for (const row of rows) {
       const payment = isRefusal(row)
@@ -142,8 +139,8 @@ export class Payer {
   }
 
   /**
-   * Does what the plan says for jobs that share a transaction.
-   * @returns false where it asks for a look at the payments
+   * Executes the plan of jobs that share a transaction.
+   * @returns false where the payments must be read first
    */
   async #act(signer: SolanaSigner, rows: Group, seen: BlockhashSeen): Promise<boolean> {
     const action = planBlockhashJob(rows[0]!, seen)

@@ -56,7 +56,7 @@ export interface RelayerState {
   runwayMs: number | null
 }
 
-/** How a step ended. */
+/** Result of a step. */
 export interface StepOutcome {
   /**
    * `progressed`: something was stored, so there may be more to do now. `waiting`: for the chain, or for a time.
@@ -69,7 +69,7 @@ export interface StepOutcome {
   jobs: { id: string; kind: JobKind; outcomes: Outcome[] }[]
 }
 
-/** Does the jobs of one network on one of its EVM chains, by one signer. */
+/** Runs the jobs of one EVM chain of a network, by one signer. */
 export class Relayer {
   readonly state: RelayerState
   readonly #options: RelayerOptions
@@ -104,8 +104,7 @@ export class Relayer {
   }
 
   /**
-   * Does what there is to do now, without timers: queues jobs for new messages and payments, mends nonces, and advances
-   * each job as far as it goes.
+   * Runs one step, without timers: queues jobs for new messages and payments, mends nonces, and advances each job.
    * @throws ChainUnavailableError, LostLeadershipError, or an error of the database; the next step goes on
    */
   async step(): Promise<StepOutcome> {
@@ -154,7 +153,9 @@ export class Relayer {
 
   readonly #deliveryOf = (subject: Buffer): NewJob => ({ kind: 'deliver', chain: this.#options.at.number, subject })
 
-  /** Locally nobody else verifies. A refused execution is queued too, so that it is seen parked. */
+  /**
+   * New jobs of a message. Local networks have no other verifier; a refused execution is queued to show up as parked.
+   */
   #jobsFor(message: OpenMessage, { lane, messageLib }: DeliveryPath): NewJob[] {
     const job = { chain: this.#options.at.number, subject: message.guid }
     const decision = decideMessage(message, lane)
@@ -204,7 +205,7 @@ export class Relayer {
   }
 }
 
-/** The call of a job, or why it must not be made. Decided at every step: an operator's word doesn't make it right. */
+/** Call of a job, or the reason to park it; checked at every step, whatever the operator resumed. */
 function callOf(row: JobRow<NonceTx>, { at, path }: RelayTarget): JobCall | ParkReason {
   if (row.kind === 'noop') return { kind: 'noop' }
   if (row.kind === 'refuse') return refusalOf(row, at.chain.config.communityPayments)

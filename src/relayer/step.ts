@@ -9,7 +9,7 @@ import { planNonceJob } from './machine/nonce.js'
 /** The database of a step. Both methods compare versions and give false when the job has changed. */
 export interface JobStore {
   save(after: NonceJob): Promise<boolean>
-  /** Takes the signer's next nonce and stores what `build` makes with it, in one transaction or not at all. */
+  /** Stores what `build` makes with the signer's next nonce, in one transaction. */
   saveWithNonce(build: (nonce: number) => Promise<NonceJob>): Promise<boolean>
 }
 
@@ -25,7 +25,7 @@ export interface Ports {
   clock: Clock
 }
 
-/** How a step ended. Every outcome but `waiting`, `ended`, `unreachable` and `stale` has stored something. */
+/** Outcome of a step. All but `waiting`, `ended`, `unreachable` and `stale` have stored something. */
 export type Outcome =
   | {
       outcome: 'signed' | 'replaced' | 'cancelled' | 'sent' | 'resent' | 'included' | 'reorged' | 'confirmed' | 'parked'
@@ -45,9 +45,9 @@ type Deed = Exclude<Action, { do: 'search' } | { do: 'prepare' }>
 export type Decision = { deed: Deed; seen: Seen } | { failure: TxFailure } | { ended: true }
 
 /**
- * One step of a job: looks, does one thing, stores it. Call it again until it is waiting or has ended. A process that
- * is killed at any instruction goes on from what is stored.
- * @throws only what the store and the offline signer throw
+ * Runs one step of a job: looks, acts once, stores. Repeat until it waits or has ended; a killed process resumes from
+ * the stored state.
+ * @throws only errors of the store and the offline signer
  */
 export async function stepJob(job: NonceJob, ports: Ports, policy: Policy): Promise<Outcome> {
   return carryOut(job, await decide(job, ports, policy), ports)

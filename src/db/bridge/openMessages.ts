@@ -13,9 +13,9 @@ export interface OpenMessage {
   sentMs: number
   packet: Buffer
   options: Buffer
-  /** No job is queued for it. */
+  /** True without a queued job. */
   isNew: boolean
-  /** The hub has received it, in a block that is not confirmed. */
+  /** True once received in an unconfirmed block of the hub. */
   isReceived: boolean
 }
 

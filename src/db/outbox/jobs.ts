@@ -65,7 +65,7 @@ export async function insertNoop(
   return (await execute(client, network, text, [chain, signer, nonce, JSON.stringify([txJson(tx)]), nowMs])) === 1
 }
 
-/** Who changes jobs: the relayer's epoch, or null for the operator; and who holds the nonce, if one is held. */
+/** Author of a change: the relayer's epoch, or null for the operator; and the signer of the nonce, if any. */
 export interface ChangedBy {
   epoch: number | null
   nowMs: number

@@ -70,7 +70,7 @@ export function asRefused(entry: Entry, refused: ReadonlySet<string>): Entry {
 }
 
 /**
- * After a rewind: replaces the unsent refusals by those that the new generation asks for. Runs in the transaction of
+ * Replaces, after a rewind, the unsent refusals by those that the new generation asks for. Runs in the transaction of
  * the switch, under the head's lock, which no relayer passes.
  * @param generation the new one
  */

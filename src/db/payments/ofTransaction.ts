@@ -21,7 +21,7 @@ export interface TxPayment {
   isForeign: boolean
   /** Null until the hub has received it. */
   received: { txHash: Buffer; logIndex: number; bids: number; isConfirmed: boolean } | null
-  /** Why delivery failed last, null while nothing has failed or nothing was attempted. */
+  /** Reason of the last failed delivery, null without one. */
   failure: string | null
 }
 

@@ -15,7 +15,7 @@ const NUMERIC_GROUP_DIGITS = 4
 /** Bytes after which a chunk is sent: a row less than a fresh buffer. */
 export const CHUNK_BYTES = INITIAL_BYTES - 1_024
 
-/** One table's rows, grown in place. Call `row` with the column count, then each column in order. */
+/** Rows of one table, in a growing buffer. Call `row` with the column count, then each column in order. */
 export class CopyBuffer {
   #buffer = Buffer.allocUnsafe(INITIAL_BYTES)
   #length = 0

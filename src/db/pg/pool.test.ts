@@ -14,7 +14,7 @@ it('a connection that breaks while its transaction waits for something else fail
     const transaction = inTransaction(pool, async (client) => {
       const { rows } = await client.query<{ pid: number }>('SELECT pg_backend_pid() AS pid')
       await pool.query('SELECT pg_terminate_backend($1)', [rows[0]!.pid])
-      // no query is under way, so nobody is told but by the event
+      // no query is under way, so only the event reports it
       await sleep(200)
       await client.query('SELECT 1')
     })

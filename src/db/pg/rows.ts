@@ -51,7 +51,7 @@ export async function readRows<Row>(
   })
 }
 
-/** As `readRows`, of one network: its code is `$1`, the values are `$2` and up. */
+/** Counterpart of `readRows` for one network: its code is `$1`, the values are `$2` and up. */
 export function query<Row>(
   db: Queryable,
   network: Network,

@@ -32,7 +32,7 @@ interface Row extends Omit<ClusterWallet, 'address'> {
   clusterBy: Buffer | null
   /** Null in the one row of a cluster without wallets. */
   address: Buffer | null
-  /** For members only: kind and body of the newest change, whose body names the actor also where it is private. */
+  /** Kind and body of the newest change, for members only: the body names private actors too. */
   updatedKind: number | null
   updatedBody: Buffer | null
 }

@@ -1,21 +1,21 @@
 import { toHex } from '../primitives/bytes.js'
 
-/** What the operator permits: that an allocation of a Solana account is paid to an EVM wallet of the same bundle. */
+/** Permission of the operator to pay a Solana account's allocation to an EVM wallet of the same bundle. */
 export interface ClaimPermission {
   /** EIP-155 id of the distributor's chain. */
   chainId: number
   distributor: `0x${string}`
   index: bigint
-  /** The Solana key that the allocation is for. */
+  /** Solana key of the allocation. */
   account: Buffer
   to: `0x${string}`
-  /** Unix time, seconds: the last at which the permission is good. */
+  /** Last valid time, Unix seconds. */
   deadlineS: bigint
 }
 
 /**
- * The typed data (EIP-712) that the operator's key signs for `claimFor` of the airdrop distributor, in viem's form. It
- * names no amount: the tree does, and an index is paid once.
+ * Typed data (EIP-712, viem's form) that the operator signs for `claimFor` of the distributor. Amounts are in the tree,
+ * and each index is paid once.
  */
 export const claimPermissionTypedData = (permission: ClaimPermission) =>
   ({

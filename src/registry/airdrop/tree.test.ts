@@ -90,7 +90,7 @@ describe('the tree of an airdrop', () => {
     }
   })
 
-  it('takes its leaves in ascending order, each once, and no more than it was told', () => {
+  it('takes its leaves in ascending order, each once, and no more than announced', () => {
     const [a, b] = [Buffer.alloc(32, 1), Buffer.alloc(32, 2)]
     const builder = createTreeBuilder(2)
     builder.add(b)

@@ -1,12 +1,12 @@
 import { keccak256 } from '../primitives/keccak.js'
 
 /**
- * The Merkle tree of an airdrop, node for node that of `@openzeppelin/merkle-tree`'s StandardMerkleTree over `[uint256
- * index, bytes32 account, uint256 amount]`, built as a stream: its leaves come sorted (by a database), its nodes leave
- * as soon as they are known, and what is kept in between is a few nodes a level.
+ * Merkle tree of an airdrop, equal to StandardMerkleTree of `@openzeppelin/merkle-tree` over `[uint256 index, bytes32
+ * account, uint256 amount]`, built as a stream: sorted leaves come in, finished nodes leave, a few nodes per level
+ * stay.
  *
- * Nodes are numbered as in a heap: 0 is the root, 2n+1 and 2n+2 are below n, and of N leaves the last N positions hold
- * the leaves, the smallest hash last.
+ * Nodes are numbered as in a heap: 0 is the root, 2n+1 and 2n+2 are below n; the last N positions hold the N leaves,
+ * the smallest hash last.
  */
 
 /**
@@ -16,14 +16,14 @@ import { keccak256 } from '../primitives/keccak.js'
  */
 export function airdropLeaf(index: bigint, account: Buffer, amount: bigint): Buffer {
   if (account.length !== 32) throw new RangeError(`an account has 32 bytes, not ${account.length}`)
-  // hashed twice, so that no leaf can be taken for the pair below an inner node (64 bytes)
+  // double hash: no leaf equals the pair below an inner node (64 bytes)
   writeWord(leafInput, 0, index)
   leafInput.set(account, 32)
   writeWord(leafInput, 64, amount)
   return keccak256(keccak256(leafInput))
 }
 
-// Written anew for each hash: a tree of a million leaves takes three million hashes. Nothing here waits in between.
+// buffers reused synchronously: a million leaves take three million hashes
 const leafInput = Buffer.alloc(96)
 const pairInput = Buffer.alloc(64)
 
@@ -37,20 +37,20 @@ function writeWord(into: Buffer, offset: number, value: bigint): void {
 
 export const nodeCount = (leafCount: number): number => 2 * leafCount - 1
 
-/** Where the leaf of a rank stands; ranks count from 0, in the order of hashes. */
+/** Position of the leaf of a rank; ranks count from 0, in hash order. */
 export const leafPosition = (leafCount: number, rank: number): number => 2 * leafCount - 2 - rank
 
 export const parentOf = (position: number): number => (position - 1) >> 1
 export const siblingOf = (position: number): number => (position % 2 === 0 ? position - 1 : position + 1)
 
-/** Where the nodes of a leaf's proof stand, in the order of the proof: its own sibling first. */
+/** Positions of the nodes of a proof, the leaf's sibling first. */
 export function proofPositions(position: number): number[] {
   const positions: number[] = []
   for (let at = position; at > 0; at = parentOf(at)) positions.push(siblingOf(at))
   return positions
 }
 
-/** The node over two: the smaller hash comes first, so that a proof needs no sides (OpenZeppelin's `Hashes`). */
+/** Parent of two nodes: the smaller hash comes first, so that proofs need no sides (OpenZeppelin's `Hashes`). */
 function pairHash(a: Buffer, b: Buffer): Buffer {
   const isAscending = Buffer.compare(a, b) < 0
   pairInput.set(isAscending ? a : b, 0)
@@ -58,25 +58,22 @@ function pairHash(a: Buffer, b: Buffer): Buffer {
   return keccak256(pairInput)
 }
 
-/** The root that a leaf and its proof lead to. */
+/** Root derived from a leaf and its proof. */
 export const rootOfProof = (leaf: Buffer, proof: readonly Buffer[]): Buffer => proof.reduce(pairHash, leaf)
 
 export interface TreeBuilder {
-  /**
-   * The next leaf, in ascending order of hashes. Throws RangeError for one out of order, a repeated one, or one too
-   * many.
-   */
+  /** Adds the next leaf, in ascending hash order. @throws RangeError for a repeated, unordered or surplus one */
   add(leaf: Buffer): void
-  /** The root, once every leaf is in. Throws before. */
+  /** Root of the complete tree. Throws before. */
   root(): Buffer
-  /** Nodes that wait for their sibling: at most a few a level. */
+  /** Number of nodes without their sibling: at most a few per level. */
   waiting(): number
 }
 
 /**
- * Builds a tree out of its sorted leaves.
+ * Builds a tree from its sorted leaves.
  * @param leafCount at least 1 (at most 2^30: positions are 32-bit integers)
- * @param onNode told every node once, leaves and root included, children before their parent
+ * @param onNode called once per node, leaves and root included, children before their parent
  */
 export function createTreeBuilder(
   leafCount: number,

@@ -2,7 +2,7 @@ import { secp256k1 } from '@noble/curves/secp256k1.js'
 import { fromHex, toHex } from '../primitives/bytes.js'
 import { keccak256 } from '../primitives/keccak.js'
 
-/** Signatures of EVM accounts over text messages (EIP-191, version 0x45: personal_sign), judged without a chain. */
+/** Signatures of EVM accounts over text messages (EIP-191, version 0x45: personal_sign), checked offline. */
 
 const SIGNATURE = /^0x[0-9a-fA-F]{130}$/
 
@@ -19,10 +19,9 @@ export const parseEvmSignature = (text: string): Buffer | null => (SIGNATURE.tes
 const RECOVERY_BIT: Readonly<Record<number, number>> = { 0: 0, 1: 1, 27: 0, 28: 1 }
 
 /**
- * The account that signed a message. A signature with s in the upper half of the order is refused (EIP-2): each
- * signature has such a twin that anybody can make, and no wallet gives it.
+ * Account that signed a message. An s in the upper half of the order is refused (EIP-2): anybody can derive that twin.
  * @param signature 65 bytes
- * @returns the address as `0x` and 40 hex digits in lower case, null where no account signed
+ * @returns address in lower case hex, null where no account signed
  */
 export function recoverSigner(message: string, signature: Uint8Array): string | null {
   const bit = RECOVERY_BIT[signature[64]!]
@@ -33,7 +32,7 @@ export function recoverSigner(message: string, signature: Uint8Array): string | 
     const key = parsed.recoverPublicKey(personalHash(message)).toBytes(false)
     return toHex(keccak256(key.subarray(1)).subarray(12))
   } catch {
-    // r or s outside the group's order, or an r that is on no point
+    // r or s out of range, or r on no point
     return null
   }
 }

@@ -1,7 +1,7 @@
 import { createHash, createHmac } from 'node:crypto'
 import type { Address } from '../primitives/address.js'
 
-/** How authentication keys and nonces follow from the server's token key. A key is never stored, only its hash. */
+/** Authentication keys and nonces, derived from the server's token key. Only the hash of a key is stored. */
 
 type Wallet = Pick<Address, 'type' | 'text'>
 
@@ -9,8 +9,7 @@ const hmac = (tokenKey: Uint8Array, input: string): Buffer => createHmac('sha256
 const inputOf = ({ type, text }: Wallet, signingDate: string): string => `${type}|${text}|${signingDate}`
 
 /**
- * The authentication key of a wallet and signing date: the same one whenever, and with whatever form of a signature,
- * the message is exchanged.
+ * Authentication key of a wallet and signing date, independent of time and form of the signature.
  * @returns 43 characters of base64url
  */
 export const authKey = (tokenKey: Uint8Array, wallet: Wallet, signingDate: string): string =>
@@ -18,15 +17,13 @@ export const authKey = (tokenKey: Uint8Array, wallet: Wallet, signingDate: strin
 
 const KEY = /^[A-Za-z0-9_-]{43}$/
 
-/** What a key is looked up by, null for a text that is no key in form. @returns 32 bytes */
+/** Look-up hash of a key, null for malformed text. @returns 32 bytes */
 export const authKeyHash = (key: string): Buffer | null =>
   KEY.test(key) ? createHash('sha256').update(key).digest() : null
 
 const NONCE_BYTES = 16
 
-/**
- * The nonce of an address-bound message: nobody else can make a message that binds an address. @returns 32 hex digits
- */
+/** Nonce of an address-bound message, which only this server can make. @returns 32 hex digits */
 export const boundNonce = (tokenKey: Uint8Array, wallet: Wallet, signingDate: string): string =>
   hmac(tokenKey, `nonce|${inputOf(wallet, signingDate)}`)
     .subarray(0, NONCE_BYTES)

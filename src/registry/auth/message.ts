@@ -2,17 +2,17 @@ import { getAddress } from 'viem'
 import type { Address, AddressType } from '../primitives/address.js'
 
 /**
- * The messages that wallets sign to prove themselves. Nothing is kept for a message that was given out: it is built
- * again from its signing date, so a client that makes one itself with a recent date is as good.
+ * Messages that wallets sign to authenticate. None is stored: the server rebuilds it from the signing date, so clients
+ * may build one themselves.
  */
 
-/** A signing date is accepted this long, and this far ahead of our clock. */
+/** Maximum age of a signing date, and its maximum lead over our clock. */
 const SIGNING_DATE_MAX_AGE_MS = 10 * 60_000
 const SIGNING_DATE_MAX_AHEAD_MS = 60_000
 
 const STATEMENT = 'Before interacting with certain functionality, we require a wallet signature for verification.'
 
-/** `2026-11-20T08:00:00.000Z`: a date in any other length is not looked at any further. */
+/** Length of `2026-11-20T08:00:00.000Z`, the only one accepted. */
 const DATE_CHARS = 24
 
 /** Milliseconds of a signing date in the exact form of `toISOString`, null for every other form. */
@@ -22,28 +22,26 @@ export function parseSigningDate(text: string): number | null {
   return !Number.isNaN(ms) && new Date(ms).toISOString() === text ? ms : null
 }
 
-/**
- * Whether a signing date is fresh enough to be exchanged: not older than `maxAgeMs`, not ahead by more than a minute.
- */
+/** Whether a signing date is at most `maxAgeMs` old and at most a minute ahead. */
 export const isFresh = (signingMs: number, nowMs: number, maxAgeMs = SIGNING_DATE_MAX_AGE_MS): boolean =>
   signingMs >= nowMs - maxAgeMs && signingMs <= nowMs + SIGNING_DATE_MAX_AHEAD_MS
 
-/** The message that any wallet signs. */
+/** Message that any wallet signs. */
 export const verificationMessage = (domain: string, signingDate: string): string =>
   `${domain} verification\n\n${STATEMENT}\n\n${signingDate}`
 
 export interface BoundMessage {
-  /** Names the service. */
+  /** Domain of the service. */
   domain: string
   wallet: Pick<Address, 'type' | 'text'>
-  /** EVM: the chain on which a smart wallet is asked (EIP-155 id). Not part of a Solana message. */
+  /** EIP-155 id of the chain that checks a smart wallet; absent from Solana messages. */
   chainId: number
-  /** At least 8 letters and digits. */
+  /** Nonce of at least 8 letters and digits. */
   nonce: string
   signingDate: string
 }
 
-/** How each type of wallet stands in a message. */
+/** Form of each wallet type in a message. */
 const FORM: Record<AddressType, { account: string; address: (text: string) => string; hasChainId: boolean }> = {
   // EIP-4361 asks for the checksummed form
   evm: { account: 'Ethereum', address: (text) => getAddress(text), hasChainId: true },
@@ -51,9 +49,8 @@ const FORM: Record<AddressType, { account: string; address: (text: string) => st
 }
 
 /**
- * The message that is bound to one address: EIP-4361 (Sign-In with Ethereum), and for Solana its counterpart without a
- * chain id (Sign In With Solana). A contract's signature is accepted over nothing else, since one owner's signature may
- * be good for many wallets.
+ * Message bound to one address: EIP-4361 (Sign-In with Ethereum), on Solana its counterpart without chain id. Contract
+ * signatures require it, since one owner's signature may be valid for many wallets.
  */
 export function boundMessage({ domain, wallet, chainId, nonce, signingDate }: BoundMessage): string {
   const { account, address, hasChainId } = FORM[wallet.type]

@@ -1,18 +1,18 @@
 /**
- * Solana's off-chain message envelope, which devices sign in place of a bare message (a bare one might be a
- * transaction). Versions 0 and 1 of the specification (Anza's proposal "Off-chain message signing", SRFC 38), and the
- * short header of the first implementations (`solana sign-offchain-message`, Ledger's Solana app before 1.8).
+ * Solana's off-chain message envelope, which devices sign instead of a bare message (possibly a transaction). Versions
+ * 0 and 1 of the specification (Anza, SRFC 38), and the short header of early implementations (`solana
+ * sign-offchain-message`, Ledger's Solana app before 1.8).
  */
 
-/** Can't begin a transaction. */
+/** Prefix that no transaction begins with. */
 const SIGNING_DOMAIN = Buffer.from('\xffsolana offchain', 'latin1')
-/** Wallets leave the application domain zero where they are given none. */
+/** Application domain of wallets without one. */
 const NO_APPLICATION_DOMAIN = Buffer.alloc(32)
-/** Formats that devices display: ASCII, and UTF-8 of a limited length. A longer format is signed by no device. */
+/** Formats that devices display and sign: ASCII, and UTF-8 of a limited length. */
 const DEVICE_FORMATS = [0, 1] as const
 const MAX_LENGTH = 0xffff
 
-/** Every envelope of a message that a wallet may have signed. @param signer 32 bytes, the one signer */
+/** Envelopes of a message that a wallet may have signed. @param signer 32 bytes, the only signer */
 export function offchainEnvelopes(message: Buffer, signer: Uint8Array): Buffer[] {
   if (message.length === 0 || message.length > MAX_LENGTH) return []
   const length = Buffer.alloc(2)

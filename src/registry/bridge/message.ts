@@ -1,9 +1,7 @@
-/**
- * A message that left a spoke, with its packet and options from the endpoint's `PacketSent` in the same transaction.
- */
+/** Message sent by a spoke, with packet and options of the endpoint's `PacketSent` in the same transaction. */
 export interface SentMessage {
   guid: Buffer
-  /** The sender's word. */
+  /** Word of the sender. */
   from: Buffer
   txHash: Buffer
   block: number
@@ -15,14 +13,14 @@ export interface SentMessage {
   options: Buffer
 }
 
-/** A message that the hub has taken: `Received(bytes32 guid,bytes32 from,uint256 bids)`, which follows its bids. */
+/** Message received by the hub: `Received(bytes32 guid,bytes32 from,uint256 bids)`, which follows its bids. */
 export interface ReceivedMessage {
   guid: Buffer
   txHash: Buffer
   block: number
   logIndex: number
-  /** Bids of the message: that many `Bid` logs of the transaction, right before this log. */
+  /** Number of the message's bids: the `Bid` logs right before this log. */
   bids: number
-  /** `MessageRefused` came before it: nothing in the message could be read, its money was credited. */
+  /** True after `MessageRefused`: the message was unreadable, its money credited. */
   isRefused: boolean
 }

@@ -28,15 +28,15 @@ const payment: CommunityPayment = {
   blockMs: BLOCK_MS,
 }
 const facts: PaymentInputs = { history: [since(1_000_000_000)], isTaken: false, areRequirementsMet: true }
-const judge = (changes: Partial<CommunityPayment>, given: Partial<PaymentInputs> = {}) => {
-  const judgement = decideCommunityPayment({ ...payment, ...changes }, { ...facts, ...given })
-  return judgement.outcome === 'refused' ? judgement.reason : judgement.outcome
+const outcomeOf = (changes: Partial<CommunityPayment>, given: Partial<PaymentInputs> = {}) => {
+  const decision = decideCommunityPayment({ ...payment, ...changes }, { ...facts, ...given })
+  return decision.outcome === 'refused' ? decision.reason : decision.outcome
 }
 
 describe('a payment for a community name', () => {
   it('registers it', () => {
-    expect(judge({})).toBe('registered')
-    expect(judge({ amount: 11n }), 'more is not too much').toBe('registered')
+    expect(outcomeOf({})).toBe('registered')
+    expect(outcomeOf({ amount: 11n }), 'more is not too much').toBe('registered')
   })
 
   it.each([
@@ -47,32 +47,32 @@ describe('a payment for a community name', () => {
     ['another network', 'no_price', { network: '8453' }],
     ['another recipient', 'no_price', { recipient: TOKEN }],
   ] as const)('buys nothing for %s', (_, reason, changes) => {
-    expect(judge(changes)).toBe(reason)
+    expect(outcomeOf(changes)).toBe(reason)
   })
 
   it('buys nothing of a community that is none, or not yet', () => {
-    expect(judge({}, { history: [] })).toBe('not_found')
-    expect(judge({}, { history: [since(-1_000)] })).toBe('not_found')
-    expect(judge({}, { history: [since(-999)] }), 'a block`s time is cut to the second').toBe('registered')
+    expect(outcomeOf({}, { history: [] })).toBe('not_found')
+    expect(outcomeOf({}, { history: [since(-1_000)] })).toBe('not_found')
+    expect(outcomeOf({}, { history: [since(-999)] }), 'a block`s time is cut to the second').toBe('registered')
   })
 
   it('comes before the start or not, by its block`s time', () => {
-    expect(judge({}, { history: [since(1, { startsAtMs: BLOCK_MS + 1 })] })).toBe('not_active')
-    expect(judge({}, { history: [since(1, { startsAtMs: BLOCK_MS })] })).toBe('registered')
+    expect(outcomeOf({}, { history: [since(1, { startsAtMs: BLOCK_MS + 1 })] })).toBe('not_active')
+    expect(outcomeOf({}, { history: [since(1, { startsAtMs: BLOCK_MS })] })).toBe('registered')
   })
 
   it('is held to the lowest price of half an hour', () => {
     const dearer = since(20 * 60_000, { prices: [{ ...rules().prices[0]!, amount: 50n }] })
-    expect(judge({}, { history: [since(60 * 60_000), dearer] })).toBe('registered')
-    expect(judge({ blockMs: BLOCK_MS + 10 * 60_000 }, { history: [since(60 * 60_000), dearer] })).toBe('underpaid')
-    expect(judge({}, { history: [since(60 * 60_000), since(20 * 60_000, { prices: [] })] })).toBe('registered')
+    expect(outcomeOf({}, { history: [since(60 * 60_000), dearer] })).toBe('registered')
+    expect(outcomeOf({ blockMs: BLOCK_MS + 10 * 60_000 }, { history: [since(60 * 60_000), dearer] })).toBe('underpaid')
+    expect(outcomeOf({}, { history: [since(60 * 60_000), since(20 * 60_000, { prices: [] })] })).toBe('registered')
   })
 
   it('is lost where the name is somebody`s, and refused where its payer has no right to it', () => {
-    expect(judge({}, { isTaken: true })).toBe('lost')
-    expect(judge({}, { isTaken: true, areRequirementsMet: false })).toBe('lost')
-    expect(judge({}, { areRequirementsMet: false })).toBe('requirements_not_met')
-    expect(judge({ amount: 9n }, { isTaken: true })).toBe('underpaid')
+    expect(outcomeOf({}, { isTaken: true })).toBe('lost')
+    expect(outcomeOf({}, { isTaken: true, areRequirementsMet: false })).toBe('lost')
+    expect(outcomeOf({}, { areRequirementsMet: false })).toBe('requirements_not_met')
+    expect(outcomeOf({ amount: 9n }, { isTaken: true })).toBe('underpaid')
   })
 })
 

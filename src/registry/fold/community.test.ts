@@ -102,7 +102,7 @@ describe('a free registration', () => {
     ])
   })
 
-  it('is told with the cluster in which the public sees its owner', () => {
+  it('is published with the cluster in which the public sees its owner', () => {
     const { configure, register } = communityWorld()
     configure('foo', FREE)
     const { events } = register(bob, 'foo/bob')

@@ -87,9 +87,15 @@ describe('the names below a community and the public wallets of its cluster', ()
   })
 })
 
-describe('privacy: what the public is told of a registration', () => {
+describe('privacy: what the public sees of a registration', () => {
   /** From whom to whom, the owner's cluster, whether the owner had a hand in it. */
-  const told = (w: CommunityWorld, actor: Buffer, pair: string, to = actor, more: { isAssigned?: boolean } = {}) => {
+  const published = (
+    w: CommunityWorld,
+    actor: Buffer,
+    pair: string,
+    to = actor,
+    more: { isAssigned?: boolean } = {},
+  ) => {
     const { row, events } = w.register(actor, pair, { for: to, ...more })
     const { isVerified } = w.registry.communityNames.at(-1)!
     const [event] = events
@@ -100,49 +106,49 @@ describe('privacy: what the public is told of a registration', () => {
   it('who is private and registers for itself is a stranger, also among the owners', () => {
     const w = communityWorld()
     w.configure('foo', FREE)
-    expect(told(w, eve, 'foo/1')).toEqual([eve, eve, null, true])
-    expect(told(w, ben, 'foo/2')).toEqual([ben, ben, null, true])
-    expect(told(w, pat, 'foo/3')).toEqual([pat, pat, null, true])
-    expect(told(w, bob, 'foo/4')).toEqual([bob, bob, 2, true])
-    expect(told(w, ann, 'foo/5')).toEqual([ann, ann, 1, true])
+    expect(published(w, eve, 'foo/1')).toEqual([eve, eve, null, true])
+    expect(published(w, ben, 'foo/2')).toEqual([ben, ben, null, true])
+    expect(published(w, pat, 'foo/3')).toEqual([pat, pat, null, true])
+    expect(published(w, bob, 'foo/4')).toEqual([bob, bob, 2, true])
+    expect(published(w, ann, 'foo/5')).toEqual([ann, ann, 1, true])
   })
 
   it('for whom only owners could have signed is anybody to the public', () => {
     const w = communityWorld()
     w.configure('foo', OWNERS)
-    expect(told(w, alice, 'foo/1', eve)).toEqual([alice, eve, null, false])
+    expect(published(w, alice, 'foo/1', eve)).toEqual([alice, eve, null, false])
     // pat is private: by alice, by itself, by ann
-    expect(told(w, alice, 'foo/2', pat)).toEqual([alice, pat, null, false])
-    expect(told(w, pat, 'foo/3')).toEqual([alice, pat, null, false])
-    expect(told(w, ann, 'foo/4', pat)).toEqual([ann, pat, null, false])
-    expect(told(w, pat, 'foo/5', ann)).toEqual([alice, ann, 1, true])
-    expect(told(w, pat, 'foo/6', bob)).toEqual([alice, bob, 2, false])
+    expect(published(w, alice, 'foo/2', pat)).toEqual([alice, pat, null, false])
+    expect(published(w, pat, 'foo/3')).toEqual([alice, pat, null, false])
+    expect(published(w, ann, 'foo/4', pat)).toEqual([ann, pat, null, false])
+    expect(published(w, pat, 'foo/5', ann)).toEqual([alice, ann, 1, true])
+    expect(published(w, pat, 'foo/6', bob)).toEqual([alice, bob, 2, false])
     w.configure('foo', FREE)
-    expect(told(w, alice, 'foo/7', pat)).toEqual([alice, pat, null, false])
-    expect(told(w, pat, 'foo/8', eve)).toEqual([alice, eve, null, false])
+    expect(published(w, alice, 'foo/7', pat)).toEqual([alice, pat, null, false])
+    expect(published(w, pat, 'foo/8', eve)).toEqual([alice, eve, null, false])
   })
 
   it('within a cluster that holds no such name, a private owner stands for itself, whoever signed', () => {
     const w = communityWorld()
     w.configure('foo', FREE)
-    expect(told(w, bob, 'foo/1', ben)).toEqual([ben, ben, null, true])
-    expect(told(w, ben, 'foo/2', bob)).toEqual([bob, bob, 2, true])
+    expect(published(w, bob, 'foo/1', ben)).toEqual([ben, ben, null, true])
+    expect(published(w, ben, 'foo/2', bob)).toEqual([bob, bob, 2, true])
     w.join(bob, eve, 'eve', true)
-    expect(told(w, ben, 'foo/3', eve)).toEqual([eve, eve, null, true])
-    expect(told(w, bob, 'foo/4', eve, { isAssigned: true })).toEqual([eve, eve, null, true])
+    expect(published(w, ben, 'foo/3', eve)).toEqual([eve, eve, null, true])
+    expect(published(w, bob, 'foo/4', eve, { isAssigned: true })).toEqual([eve, eve, null, true])
   })
 
   it('an assignment to a private wallet of the owners does not show it as one', () => {
     const w = communityWorld()
     w.configure('foo', OWNERS)
-    expect(told(w, pat, 'foo/1', pat, { isAssigned: true })).toEqual([alice, pat, null, false])
+    expect(published(w, pat, 'foo/1', pat, { isAssigned: true })).toEqual([alice, pat, null, false])
   })
 
   it('names nobody where nobody public is left among the owners', () => {
     const w = communityWorld()
     w.configure('foo', OWNERS)
     w.change({ kind: 'remove_wallets', actor: pat, addresses: [alice, ann] })
-    expect(told(w, pat, 'foo/1', eve)).toEqual([null, eve, null, false])
+    expect(published(w, pat, 'foo/1', eve)).toEqual([null, eve, null, false])
     expect(w.configure('foo', FREE, pat).row.actor).toBeNull()
   })
 })

@@ -78,7 +78,7 @@ describe('a payment', () => {
     expect(w.registry.communityNames).toEqual([])
   })
 
-  it('is judged by the rules at its block: those asked since then count for nothing', () => {
+  it('is decided by the rules at its block: those asked since then count for nothing', () => {
     const w = communityWorld()
     const blockMs = w.now()
     w.configure('foo', costing(5n))

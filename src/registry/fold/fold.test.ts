@@ -263,7 +263,7 @@ describe('fold', () => {
     )
   })
 
-  it('judges by the minimum in force at each log', () => {
+  it('decides by the minimum in force at each log', () => {
     const bid = { kind: 'bid', wallet: 0, name: 0, amountWei: 2n, causeMs: 0, referral: false } as const
     const registry = folded([
       { kind: 'minimum', wei: 3n, causeMs: 0 },

@@ -1,27 +1,27 @@
 import type { RegistrationProblem } from '../community/registration.js'
 
-/** Why a signed change can't be made as things stand. Codes as the interface has them. */
+/** Reason why a signed change has no effect. Codes as in the interface. */
 export type ChangeRefusal =
-  /** The cluster to verify in doesn't exist. */
+  /** Cluster to verify in doesn't exist. */
   | { code: 'not_found' }
-  /** The signer isn't listed in the cluster it would be verified in. */
+  /** Signer isn't listed in that cluster. */
   | { code: 'not_invited' }
-  /** An address isn't listed in the signer's cluster; none is given when the signer is verified in no cluster. */
+  /** Address isn't in the signer's cluster; null when the signer has none. */
   | { code: 'not_in_cluster'; address: Buffer | null }
-  /** The address is listed already, under another name. */
+  /** Address is listed under another name. */
   | { code: 'wallet_exists'; address: Buffer }
   | { code: 'wallet_name_taken'; name: string }
   | { code: 'already_public'; address: Buffer }
-  /** The cluster holds names, and nobody verified would be left. */
+  /** Cluster with names would lose its last verified wallet. */
   | { code: 'last_verified_wallet' }
-  /** Names would move along, and show where a private wallet belongs. */
+  /** Names would move along and reveal a private wallet. */
   | { code: 'names_would_reveal' }
   | { code: 'wallet_limit' }
-  /** The signer isn't verified in the cluster that the change is about. */
+  /** Signer isn't verified in the cluster of the community. */
   | { code: 'forbidden' }
-  /** The community's rules don't let the name be registered so. */
+  /** Rules of the community refuse the registration. */
   | { code: 'community'; problem: RegistrationProblem }
-  /** The rules are others than those that were looked at before: to be asked again. */
+  /** Rules changed since they were checked; ask again. */
   | { code: 'rules_changed' }
-  /** The cluster got a name of this community already. */
+  /** Cluster already has an assigned name of this community. */
   | { code: 'already_assigned' }

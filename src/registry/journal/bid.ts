@@ -21,11 +21,11 @@ export interface Bid {
   /** Stored address of the bidder. */
   wallet: Buffer
   amountWei: bigint
-  /** null for a word that is no name. */
+  /** null for a malformed word. */
   name: string | null
 }
 
-/** Reads the body of a bid. Throws RangeError for a body of another length. */
+/** Decodes the body of a bid. @throws RangeError for another length */
 export function decodeBid(body: Buffer): Bid {
   if (body.length !== BID_WORDS.length && body.length !== BID_WORDS.lengthWithReferral) {
     throw new RangeError(
@@ -50,7 +50,7 @@ export const bidNameWord = (body: Buffer): Buffer => body.subarray(BID_WORDS.nam
 export const OUTCOME = { won: 1, lost: 2, refused: 3 } as const
 export type Outcome = keyof typeof OUTCOME
 
-/** Why the hub refuses a bid for its form: the `reason` of its `BidRefused` event. */
+/** Reasons of the hub's `BidRefused` event. */
 export const REFUSAL = { malformed_name: 1, below_minimum: 2 } as const
 export type Refusal = keyof typeof REFUSAL
 
@@ -60,8 +60,8 @@ export type BidDecision =
   | { outcome: 'refused'; name: string | null; reason: Refusal }
 
 /**
- * Who wins a name: the first confirmed bid on the hub, by (block, log index), that is well-formed and at least the
- * minimum. Every name of a batch is decided alone, by the rule of the hub contract.
+ * Decides a bid: the first confirmed well-formed bid on the hub, by (block, log index), of at least the minimum wins.
+ * Names of a batch are decided independently, as in the hub contract.
  */
 export function decideBid(
   { amountWei, name }: Pick<Bid, 'amountWei' | 'name'>,

@@ -15,7 +15,7 @@ const renamed = z.codec(z.tuple([wallet, name]), z.custom<{ address: Buffer; nam
 
 const added = z.codec(
   z.tuple([wallet, name, z.boolean().nullable()]),
-  /** `isPrivate`: null where it wasn't said: a new entry is public then, and one that is listed stays as it is. */
+  /** `isPrivate`: null for unspecified: public when new, else unchanged. */
   z.custom<{ address: Buffer; name: string; isPrivate: boolean | null }>(),
   {
     decode: ([address, name, isPrivate]) => ({ address, name, isPrivate }),
@@ -23,7 +23,7 @@ const added = z.codec(
   },
 )
 
-/** Bodies of changes of a cluster. Addresses are in their stored form, names canonical; no address stands twice. */
+/** Bodies of changes of a cluster: stored addresses without duplicates, canonical names. */
 const CLUSTER = {
   create_cluster: z.strictObject({ actor: signer }),
   add_wallets: z.strictObject({ actor: signer, wallets: z.array(added).refine(uniqueWallets) }),
@@ -36,7 +36,7 @@ const CLUSTER = {
 /** Bodies of changes of a community. */
 const COMMUNITY = {
   configure_community: z.strictObject({
-    /** null where the operator did it. */
+    /** null for the operator. */
     actor: signer.nullable(),
     community: name,
     rules: communityRules,
@@ -45,14 +45,11 @@ const COMMUNITY = {
     actor: signer,
     community: name,
     name,
-    /** Who gets the name. */
+    /** Beneficiary. */
     wallet: signer,
-    /**
-     * `requirementsHash` of the requirements that the wallet was found to meet, null where it meets none, or none were
-     * read.
-     */
+    /** `requirementsHash` of the requirements that the wallet met, null for unmet or unread ones. */
     met: word.nullable(),
-    /** The name goes to the actor's cluster after a claim, whatever the rules ask; once per cluster. */
+    /** Assignment to the actor's cluster after a claim, whatever the requirements; once per cluster. */
     isAssigned: z.boolean(),
   }),
 }
@@ -62,9 +59,9 @@ type Of<Schemas extends Record<string, z.ZodType>> = {
   [Kind in keyof Schemas]: { kind: Kind } & z.output<Schemas[Kind]>
 }[keyof Schemas]
 
-/** A change of a cluster that a wallet has signed for. */
+/** Change of a cluster, signed by a wallet. */
 export type ClusterChange = Of<typeof CLUSTER>
-/** A change of a community that a wallet, or the operator, has asked for. */
+/** Change of a community by a wallet or the operator. */
 export type CommunityChange = Of<typeof COMMUNITY>
 export type SignedChange = ClusterChange | CommunityChange
 export type RegisterCommunityName = Extract<SignedChange, { kind: 'register_community_name' }>
@@ -74,12 +71,12 @@ export const isClusterChangeKind = (kind: EntryKind): kind is ClusterChange['kin
 /** Whether entries of a kind are changes of a community; payments are not. */
 export const isCommunityChangeKind = (kind: EntryKind): kind is CommunityChange['kind'] => kind in COMMUNITY
 
-/** The body as it is stored; the kind stands beside it. Throws RangeError for a change that the schema refuses. */
+/** Encodes the stored body, without the kind. @throws RangeError for a change that the schema refuses */
 export function encodeChange({ kind, ...fields }: SignedChange): Buffer {
   return encodeBody(kind, SCHEMAS[kind] as z.ZodType, fields)
 }
 
-/** Reads the body of a signed change. Throws RangeError for a body that is none. */
+/** Decodes the body of a signed change. @throws RangeError */
 export function decodeChange<Kind extends SignedChange['kind']>(
   kind: Kind,
   body: Buffer,
@@ -88,6 +85,6 @@ export function decodeChange<Kind extends SignedChange['kind']>(
   return { kind, ...fields } as Extract<SignedChange, { kind: Kind }>
 }
 
-/** The wallet that signed a change, without decoding the rest. Throws RangeError. */
+/** Signer of a change, without decoding the rest. @throws RangeError */
 export const actorOfChange = (kind: EntryKind, body: Buffer): Buffer => decodeBody(kind, ACTOR, body).actor
 const ACTOR = z.object({ actor: signer })

@@ -1,18 +1,18 @@
 /**
- * A binary form described once and used in both directions: integers big-endian, variable parts behind their length.
- * Every reader throws RangeError for bytes that its writer does not make.
+ * Binary form described once for both directions: big-endian integers, length-prefixed variable parts. Readers throw
+ * RangeError for bytes that their writer does not make.
  */
 export interface Codec<T> {
   write(out: number[], value: T): void
   read(from: Reader): T
 }
 
-/** Bytes with a position; no read goes beyond the end. */
+/** Bytes with a bounds-checked position. */
 class Reader {
   #at = 0
   constructor(readonly bytes: Buffer) {}
 
-  /** The next bytes. Throws RangeError where fewer are left. */
+  /** Next bytes. @throws RangeError where fewer are left */
   take(length: number): Buffer {
     const end = this.#at + length
     if (end > this.bytes.length) throw new RangeError(`0x${this.bytes.toString('hex')} is cut short`)
@@ -31,7 +31,7 @@ const u8: Codec<number> = {
   read: (from) => from.take(1)[0]!,
 }
 
-/** A safe integer from 0 on, in eight bytes. */
+/** Safe integer from 0 on, in eight bytes. */
 export const u64: Codec<number> = {
   write(out, value) {
     const high = Math.floor(value / 2 ** 32)
@@ -45,7 +45,7 @@ export const u64: Codec<number> = {
   },
 }
 
-/** Up to 255 bytes. */
+/** Byte string of up to 255 bytes. */
 export const bytes: Codec<Buffer> = {
   write: (out, value) => out.push(value.length, ...value),
   read: (from) => from.take(u8.read(from)),
@@ -57,7 +57,7 @@ export const ascii: Codec<string> = {
   read: (from) => bytes.read(from).toString('latin1'),
 }
 
-/** One of several constants, each with a code that is never renumbered. */
+/** Constant by its code, which is never renumbered. */
 export function constant<T extends string | boolean>(codes: readonly (readonly [T, number])[]): Codec<T> {
   const codeOf = new Map(codes)
   const valueByCode = new Map(codes.map(([value, code]) => [code, value]))
@@ -78,7 +78,7 @@ export const flag: Codec<boolean> = constant<boolean>([
   [true, 1],
 ])
 
-/** A value or null, behind a flag. */
+/** Value or null, behind a flag. */
 export const nullable = <T>(codec: Codec<T>): Codec<T | null> => ({
   write(out, value) {
     flag.write(out, value !== null)
@@ -87,7 +87,7 @@ export const nullable = <T>(codec: Codec<T>): Codec<T | null> => ({
   read: (from) => (flag.read(from) ? codec.read(from) : null),
 })
 
-/** Values one after the other, up to the end of the bytes. */
+/** Values up to the end of the bytes. */
 export const list = <T>(codec: Codec<T>): Codec<readonly T[]> => ({
   write(out, values) {
     for (const value of values) codec.write(out, value)
@@ -101,7 +101,7 @@ export const list = <T>(codec: Codec<T>): Codec<readonly T[]> => ({
 
 type Fields<T> = { readonly [Key in keyof T]: Codec<T[Key]> }
 
-/** The fields of an object, in the order of the description. */
+/** Fields of an object, in the order of the description. */
 export function object<T extends object>(fields: Fields<T>): Codec<T> {
   const entries = Object.entries(fields) as [keyof T, Codec<T[keyof T]>][]
   return {
@@ -112,7 +112,7 @@ export function object<T extends object>(fields: Fields<T>): Codec<T> {
   }
 }
 
-/** One case per value of a union's discriminant: its code, which is never renumbered, and the fields beside it. */
+/** Cases per discriminant value: a code that is never renumbered, and the other fields. */
 type Cases<T, Key extends keyof T> = {
   readonly [Value in T[Key] & string]: readonly [
     code: number,
@@ -120,9 +120,7 @@ type Cases<T, Key extends keyof T> = {
   ]
 }
 
-/**
- * A union of objects, told apart by the code of their discriminant. A case that has no description does not compile.
- */
+/** Union of objects by discriminant code. Missing cases don't compile. */
 export function union<T extends object, Key extends keyof T & string>(key: Key, cases: Cases<T, Key>): Codec<T> {
   const described = Object.entries(cases) as [T[Key] & string, readonly [number, Fields<object>]][]
   const tag = constant(described.map(([value, [code]]) => [value, code] as const))
@@ -140,14 +138,14 @@ export function union<T extends object, Key extends keyof T & string>(key: Key, 
   }
 }
 
-/** Bytes of a value behind the version of their form. */
+/** Encodes a value behind the version of its form. */
 export function encode<T>(codec: Codec<T>, version: number, value: T): Buffer {
   const out = [version]
   codec.write(out, value)
   return Buffer.from(out)
 }
 
-/** The value in such bytes. Throws RangeError for another version, and for bytes that are left over. */
+/** Decodes such bytes. @throws RangeError for another version or surplus bytes */
 export function decode<T>(codec: Codec<T>, version: number, bytes: Buffer): T {
   const from = new Reader(bytes)
   const found = u8.read(from)

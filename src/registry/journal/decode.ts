@@ -5,18 +5,18 @@ import type { Entry } from './entry.js'
 import { decodePayment, type PaymentContent } from './payment.js'
 import { CURRENT_RULESET } from './ruleset.js'
 
-/** What the body of an entry says, by kind. */
+/** Decoded body of an entry, by kind. */
 type Content = Bid | { kind: 'minimum'; minimumWei: bigint } | SignedChange | PaymentContent
 
-/** An entry with its body decoded, which happens once: behind the log, the request or the journal it was read from. */
+/** Entry with its body, decoded once where it is read from a log, a request or the journal. */
 export interface DecodedEntry extends Entry {
   ruleset: number
   content: Content
 }
 
-/** Decodes an entry; a new one gets the current ruleset. Throws RangeError for a body that no writer of ours makes. */
+/** Decodes an entry; new ones get the current ruleset. @throws RangeError for an invalid body */
 export function decodeEntry({ kind, position, txKey, causeMs, body, ruleset }: Entry): DecodedEntry {
-  // fields one by one: a spread costs more than the decoding
+  // no spread: it costs more than the decoding
   return { kind, position, txKey, causeMs, body, ruleset: ruleset ?? CURRENT_RULESET, content: contentOf(kind, body) }
 }
 

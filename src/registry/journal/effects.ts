@@ -16,27 +16,27 @@ import {
 } from './codec.js'
 
 /**
- * Effects: what the fold found an entry to do, stored beside it, so that feed and status are pure functions of the row.
- * Bytes: version of the form u8, then the form of the entry's kind. An entry without effect has none.
+ * Effects of an entry as folded, stored with it, so that feed and status are pure functions of the row. Version u8,
+ * then the form of the entry's kind; empty without effect.
  */
 const VERSION = 1
 export const NO_EFFECTS = Buffer.alloc(0)
-/** Byte of the outcome in the effects of a bid, and of the registration of a community name. */
+/** Offset of the outcome in effects of a bid or of a community name registration. */
 export const OUTCOME_BYTE = 1
 
 export type BidEffects =
   | { outcome: 'lost' }
   | { outcome: 'refused'; reason: Refusal }
-  /** `published`: the wallet's entry was private, and the bid made it public. */
+  /** `published`: the wallet's entry was private and became public. */
   | { outcome: 'won'; cluster: number; created: boolean; published: { walletName: string; isBackedUp: boolean } | null }
 
-/** What a signed change did: in which cluster, and its public events (none where all of it is private). */
+/** Effects of a signed change: its cluster and public events (none if all private). */
 export interface ChangeEffects {
   cluster: number
   events: readonly ChangeEvent[]
 }
 
-/** A public event of a signed change. Each carries what any version of the interface shows of it. */
+/** Public event of a signed change, with the data of all interface versions. */
 export type ChangeEvent =
   | { type: 'CREATE_CLUSTER'; cluster: number }
   | { type: 'ADD_WALLET'; cluster: number; name: string; wallet: Buffer; isVerified: boolean; isBackedUp: boolean }
@@ -44,10 +44,10 @@ export type ChangeEvent =
   | { type: 'VERIFY_WALLET'; cluster: number; name: string; wallet: Buffer; isVerified: true }
   | { type: 'REMOVE_WALLET'; cluster: number; wallet: Buffer }
   | { type: 'BACKUP_WALLET'; cluster: number; wallet: Buffer }
-  /** `cluster`: the new holder. */
+  /** `cluster`: new owner. */
   | { type: 'TRANSFER_NAME'; cluster: number; from: number; name: string }
 
-/** What an entry did that may register a community name. `cluster`: where the owner is verified in public. */
+/** Effects of an entry that may register a community name. `cluster`: where the owner is publicly verified. */
 export type CommunityEffects =
   | { outcome: 'registered'; cluster: number | null }
   | { outcome: 'lost' }
@@ -93,7 +93,7 @@ const change = object<ChangeEffects>({
   ),
 })
 
-/** Each decoder throws RangeError for bytes that its encoder does not make. */
+/** Decoders throw RangeError for bytes that their encoder does not make. */
 export const encodeBidEffects = (effects: BidEffects): Buffer => encode(bid, VERSION, effects)
 export const decodeBidEffects = (stored: Buffer): BidEffects => decode(bid, VERSION, stored)
 export const encodeChangeEffects = (effects: ChangeEffects): Buffer => encode(change, VERSION, effects)

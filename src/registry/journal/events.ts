@@ -8,7 +8,7 @@ import { type ChangeEvent, decodeBidEffects, decodeChangeEffects, decodeCommunit
 import type { EntryKind } from './entry.js'
 import { decodePayment } from './payment.js'
 
-/** What the feed needs of a journal row. Both feed versions are pure functions of it. */
+/** Journal row as input of both feed versions. */
 export interface FeedRow {
   kind: EntryKind
   seq: number
@@ -21,16 +21,16 @@ export interface FeedRow {
 }
 
 /**
- * A public event before it takes the form of a version of the interface. v0.1 shows an entry's name and whether it is
- * verified with every change of it, so each event that changes an entry carries both, whether v1 shows them or not.
+ * Public event, independent of the interface version. v0.1 shows name and verification with every change of a wallet,
+ * so each such event carries both.
  */
 export type PublicEvent =
   | ChangeEvent
   | { type: 'REGISTER_NAME'; cluster: number; name: string; amountWei: bigint }
-  /** `cluster`: where the owner is verified in public, null for nowhere. */
+  /** `cluster`: where the owner is publicly verified, else null. */
   | { type: 'REGISTER_COMMUNITY_NAME'; cluster: number | null; community: string; name: string; wallet: Buffer }
 
-/** The public events of a journal row, in their order; as many as the row's public count. */
+/** Public events of a journal row, in order; their number is the row's public count. */
 export function publicEvents(row: FeedRow): readonly PublicEvent[] {
   const { kind } = row
   if (row.publicCount === 0) return []
@@ -39,7 +39,7 @@ export function publicEvents(row: FeedRow): readonly PublicEvent[] {
   return isClusterChangeKind(kind) ? decodeChangeEffects(row.effects).events : []
 }
 
-/** Serials of the clusters that an event names. */
+/** Serials of the clusters in an event. */
 export function clustersOf(event: PublicEvent): number[] {
   if (event.cluster === null) return []
   return event.type === 'TRANSFER_NAME' ? [event.cluster, event.from] : [event.cluster]
@@ -53,7 +53,7 @@ function communityEvents(kind: RegistrationKind, { body, effects: stored }: Feed
 
 type RegistrationKind = 'register_community_name' | 'pay_community_name'
 
-/** The name that an entry registered, and for whom. Throws RangeError for an entry that registered none. */
+/** Name registered by an entry, with its owner. @throws RangeError for an entry without one */
 export function registeredName(
   kind: RegistrationKind,
   body: Buffer,
@@ -88,11 +88,11 @@ function bidEvents({ effects: stored, body }: FeedRow): PublicEvent[] {
 export const eventId = (network: Network, generation: number, number: number): string =>
   `${NETWORK_LETTER[network]}-${generation}-${number}`
 
-/** The actor that the feed shows: the zero address where no public wallet may be named. */
+/** Actor shown where no public wallet may be named. */
 export const ZERO_ADDRESS = `0x${'0'.repeat(40)}`
 export const actorText = (actor: Buffer | null): string => (actor ? decodeAddress(actor).text : ZERO_ADDRESS)
 
-/** A v1 event's `data` (snake_case). `idOf` gives a cluster's public id by its serial. */
+/** `data` of a v1 event (snake_case). `idOf` maps a cluster's serial to its public id. */
 export function eventData(
   event: PublicEvent,
   idOf: (serial: number) => Buffer,

@@ -1,18 +1,17 @@
 /**
- * Rules carry a version by journal position: each entry is stored with the version of the ruleset that it was folded
- * under (`journal.ruleset`), and every later fold of it, by a replay or a rewind, asks for that version again. So a
- * rule may change for new entries without touching what old ones did, and the state hash of old entries stays.
+ * Rules by journal position: each entry is stored with its ruleset version (`journal.ruleset`), which replays and
+ * rewinds use again. Rule changes thus leave effects and state hash of old entries unchanged.
  *
- * How to change a rule:
- * 1. Make the rule a field of `Ruleset`, if it is none yet, with today's behaviour in every version there is.
- * 2. Add the next version with the new behaviour to `RULESETS`. Never edit or remove a version that has been deployed.
- * 3. Raise `CURRENT_RULESET`: entries that are appended from then on carry it.
+ * Changing a rule:
+ * 1. Make the rule a field of `Ruleset`, with today's behaviour in every version.
+ * 2. Add the next version to `RULESETS`. Never edit or remove a deployed version.
+ * 3. Raise `CURRENT_RULESET` for new entries.
  *
- * No place for what the contracts decide too (who wins a bid): a chain may be indexed anew, and its logs then get the
- * current version. Such a rule changes by block, in the contract's own state, as the minimum does.
+ * Rules that the contracts share (who wins a bid) don't belong here: a reindexed chain's logs get the current version.
+ * Such a rule changes by block, in the contract's state, as the minimum does.
  */
 export interface Ruleset {
-  /** Entries that a cluster may have. */
+  /** Maximum of wallets per cluster. */
   maxClusterWallets: number
 }
 
@@ -20,10 +19,10 @@ const RULESETS: Readonly<Record<number, Ruleset>> = {
   1: { maxClusterWallets: 1_000 },
 }
 
-/** Version that new entries are folded under. */
+/** Version of new entries. */
 export const CURRENT_RULESET = 1
 
-/** The rules of a version. Throws RangeError for one that this program does not know. */
+/** Rules of a version. @throws RangeError for an unknown one */
 export function rulesetOf(version: number): Ruleset {
   const ruleset = RULESETS[version]
   if (!ruleset) throw new RangeError(`ruleset ${version} is unknown: was the journal written by a newer version?`)

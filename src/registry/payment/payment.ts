@@ -3,16 +3,16 @@ export const PAYMENT_KIND = { name: 1, communityName: 2 } as const
 
 /** A quote's verdict by its number in the database; never renumber. */
 export const QUOTE_VERDICT = {
-  /** The payment keeps to a quote of ours. */
+  /** Payment under a quote of ours. */
   honoured: 1,
-  /** The quote id isn't ours, or belongs to other terms (less paid, another name). */
+  /** Quote id unknown, or of other terms (less paid, another name). */
   foreign: 2,
 } as const
 export type QuoteVerdict = keyof typeof QUOTE_VERDICT
 
 /**
- * States of a payment by their number in the database (never renumber). `seen`: unconfirmed, may vanish. `confirmed`:
- * waits to be delivered and settled (a name) or judged (a community name). `done`: settled or refunded on Solana, or in
+ * States of a payment by number in the database (never renumber). `seen`: unconfirmed, may vanish. `confirmed`: waits
+ * for delivery and settlement (a name) or the decision (a community name). `done`: settled or refunded on Solana, or in
  * the journal.
  */
 export const PAYMENT_STATE = { seen: 0, confirmed: 1, done: 2 } as const
@@ -26,7 +26,7 @@ export interface NameTarget {
   quoteId: Buffer
   /** Worth of the bid on the hub. */
   amountWei: bigint
-  /** Seconds since the epoch, within a safe integer: a stranger may have put anything. */
+  /** Unix seconds, within a safe integer: a stranger may have set any value. */
   expiresAt: number
   verdict: QuoteVerdict
 }
@@ -49,7 +49,7 @@ export interface Payment<Target = NameTarget | CommunityNameTarget> {
   id: Buffer
   /** Transaction hash, or signature. */
   tx: Buffer
-  /** On Solana the slot. */
+  /** Block number, on Solana the slot. */
   block: number
   /** Null on Solana. */
   blockHash: Buffer | null

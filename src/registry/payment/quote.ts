@@ -15,7 +15,7 @@ export interface PaymentTerms {
   lamports: bigint
   /** Seconds since the epoch; the program takes nothing later. */
   expiresAt: bigint
-  /** 32 bytes that name who is credited, zero for nobody. */
+  /** Word of the credited referrer, zero for nobody. */
   referral: Uint8Array
 }
 
@@ -49,23 +49,23 @@ function canonical(network: Network, terms: PaymentTerms): Buffer {
 }
 
 /**
- * Id of a quote: HMAC-SHA256 of its terms under the installation's quote key. No quote has to be stored: a payment that
- * carries the id of its own terms was quoted by us, and honours the quote to the lamport.
+ * Id of a quote: HMAC-SHA256 of its terms under the installation's quote key. Quotes aren't stored: a payment with the
+ * id of its own terms was quoted by us.
  * @returns 32 bytes
  * @throws RangeError for words of other lengths and numbers that don't fit the program's arguments
  */
 export const quoteId = (key: Uint8Array, network: Network, terms: PaymentTerms): Buffer =>
   createHmac('sha256', key).update(canonical(network, terms)).digest()
 
-/** Whether a payment keeps to a quote of ours. Never throws for what a chain may hold. */
+/** Checks a payment against our quotes. Never throws for on-chain values. */
 export function verifyQuote(key: Uint8Array, network: Network, payment: PaidQuote): QuoteVerdict {
   const id = quoteId(key, network, payment)
   return payment.quoteId.length === id.length && timingSafeEqual(payment.quoteId, id) ? 'honoured' : 'foreign'
 }
 
 /**
- * Id under which the hub takes a payment once: keccak256(genesis hash 32 ‖ program id 32 ‖ sequence u64 big-endian).
- * Another cluster and another deployment of the program give other ids.
+ * Id under which the hub accepts a payment once: keccak256(genesis hash 32 ‖ program id 32 ‖ sequence u64 big-endian),
+ * unique per cluster and program.
  */
 export function paymentMessageId(genesisHash: Uint8Array, programId: Uint8Array, sequence: bigint): Buffer {
   const count = Buffer.alloc(8)
@@ -74,8 +74,8 @@ export function paymentMessageId(genesisHash: Uint8Array, programId: Uint8Array,
 }
 
 /**
- * Id of a payment for a community name, which the program counts apart: keccak256(genesis hash 32 ‖ program id 32 ‖
- * "community" ‖ sequence u64 big-endian).
+ * Id of a payment for a community name, with its own count: keccak256(genesis hash 32 ‖ program id 32 ‖ "community" ‖
+ * sequence u64 big-endian).
  */
 export function communityPaymentId(genesisHash: Uint8Array, programId: Uint8Array, sequence: bigint): Buffer {
   const count = Buffer.alloc(8)
@@ -84,9 +84,9 @@ export function communityPaymentId(genesisHash: Uint8Array, programId: Uint8Arra
 }
 
 /**
- * The last sequence that is known without a gap.
- * @param known every payment up to this sequence is known
- * @param beyond sequences that are known too; those that are reached are removed
+ * Last sequence known without a gap.
+ * @param known all payments up to this sequence are known
+ * @param beyond other known sequences; reached ones are removed
  */
 export function knownUpTo(known: number, beyond: Set<number>): number {
   let last = known

@@ -6,13 +6,13 @@ import { keccak256 } from './keccak.js'
 import { type OtherType, parseOther } from './otherAddress.js'
 
 /**
- * Addresses of wallets. Stored as one type byte and the raw address (EVM: 20 bytes, Solana: 32 bytes), so that a stored
- * address names its type and two types can never collide. Never renumber.
+ * Type bytes of stored addresses (never renumber): type, then raw address (EVM: 20 bytes, Solana: 32), so that types
+ * can't collide.
  */
 export const ADDRESS_TYPE_CODE = { evm: 1, solana: 2 } as const
 /** Types of wallets that can sign in, register and pay. */
 export type AddressType = keyof typeof ADDRESS_TYPE_CODE
-/** The type byte of other chains' addresses: their canonical text follows, which tells its type. */
+/** Type byte of other chains' addresses, before their canonical text. */
 const OTHER_CODE = 3
 
 export interface Address {
@@ -24,7 +24,7 @@ export interface Address {
 }
 
 const EVM = /^0x[0-9a-fA-F]{40}$/
-/** A wallet that may be listed: of any chain whose addresses are known by their form. */
+/** Wallet that may be listed, of any chain with recognizable addresses. */
 export interface Wallet extends Omit<Address, 'type'> {
   type: AddressType | OtherType
 }
@@ -39,8 +39,8 @@ function stored(type: AddressType, raw: Uint8Array): Buffer {
 export type AddressProblem = 'unsupported_address' | 'bad_checksum'
 
 /**
- * Reads an address by its form. A mixed-case EVM address has to carry a right checksum (EIP-55).
- * @returns the address, or why it is none.
+ * Parses an address by its form. Mixed-case EVM addresses need a valid checksum (EIP-55).
+ * @returns the address, or the problem
  */
 export function parseAddress(input: string): Address | AddressProblem {
   if (EVM.test(input)) {
@@ -54,7 +54,7 @@ export function parseAddress(input: string): Address | AddressProblem {
   return key ? { type: 'solana', text: input, bytes: stored('solana', key) } : 'unsupported_address'
 }
 
-/** Reads an address of any chain that may be listed. @returns the wallet, or why it is none */
+/** Parses an address of any chain that may be listed. @returns the wallet, or the problem */
 export function parseWallet(input: string): Wallet | AddressProblem {
   const address = parseAddress(input)
   if (address !== 'unsupported_address') return address
@@ -64,13 +64,13 @@ export function parseWallet(input: string): Wallet | AddressProblem {
 
 const otherBytes = (text: string): Buffer => Buffer.concat([Buffer.of(OTHER_CODE), Buffer.from(text)])
 
-/** Reads an address where an unknown or wrong one is simply unknown (look-ups). */
+/** Parses an address for look-ups, where an invalid one is simply unknown. */
 export function lookupAddress(input: string): Wallet | null {
   const wallet = parseWallet(input)
   return typeof wallet === 'string' ? null : wallet
 }
 
-/** The wallet in a stored form. Throws RangeError for bytes that no writer of ours made. */
+/** Decodes a stored wallet. @throws RangeError for invalid bytes */
 export function decodeWallet(bytes: Uint8Array): Wallet {
   if (bytes[0] !== OTHER_CODE) return decodeAddress(bytes)
   const raw = Buffer.from(bytes)
@@ -80,7 +80,7 @@ export function decodeWallet(bytes: Uint8Array): Wallet {
   return { ...other, bytes: raw }
 }
 
-/** The address of a wallet that can sign in, in its stored form. Throws RangeError for any other bytes. */
+/** Decodes the stored address of a wallet that can sign in. @throws RangeError for other bytes */
 export function decodeAddress(bytes: Uint8Array): Address {
   const raw = Buffer.from(bytes)
   if (raw[0] === ADDRESS_TYPE_CODE.evm && raw.length === 21)
@@ -92,17 +92,15 @@ export function decodeAddress(bytes: Uint8Array): Address {
 }
 
 /**
- * The address in the `from` word of a bid: EVM when the first 12 bytes are zero, else a Solana key.
- * @returns the stored form, without the text: this runs once a log.
+ * Address in the `from` word of a bid: EVM when the first 12 bytes are zero, else a Solana key.
+ * @returns the stored form without text, since this runs once per log
  */
 export function addressOfWord(word: Buffer): Buffer {
   for (let i = 0; i < 12; i++) if (word[i] !== 0) return stored('solana', word)
   return stored('evm', word.subarray(12))
 }
 
-/**
- * A stored address as a bytes32: EVM left-padded with zeros, Solana its raw key, others the Keccak of the stored form.
- */
+/** Word of a stored address: EVM left-padded, Solana raw, others the Keccak of the stored form. */
 export function addressToWord(bytes: Uint8Array): Buffer {
   if (bytes[0] === OTHER_CODE) return keccak256(bytes)
   const word = Buffer.alloc(32)

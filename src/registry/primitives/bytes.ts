@@ -1,6 +1,6 @@
 /** Small byte helpers shared by the rules. Byte strings are Node Buffers; a key for a Map is their latin1 text. */
 
-/** A Map key for a byte string: latin1 keeps one character a byte and is the cheapest exact text. */
+/** Map key of a byte string: latin1, one character per byte, the cheapest exact text. */
 export const keyOf = (bytes: Uint8Array): string =>
   Buffer.isBuffer(bytes)
     ? bytes.toString('latin1')
@@ -14,7 +14,7 @@ export const toHex = (bytes: Uint8Array): `0x${string}` => `0x${Buffer.from(byte
 
 /** A big-endian 32-byte word as an unsigned integer. */
 export function wordToBigInt(word: Uint8Array): bigint {
-  // amounts nearly always fit into the low half: then no text is made, since this runs once a log
+  // fast path without text for nearly all amounts, since this runs once per log
   for (let i = 0; i < word.length - 16; i++) if (word[i] !== 0) return BigInt(toHex(word))
   if (word.length < 16) return BigInt(toHex(word))
   const low = new DataView(word.buffer, word.byteOffset + word.length - 16, 16)
@@ -27,5 +27,5 @@ export function bigIntToWord(value: bigint): Buffer {
   return Buffer.from(value.toString(16).padStart(64, '0'), 'hex')
 }
 
-/** The first 8 bytes of a transaction hash as a signed integer: it only finds, the whole hash decides. */
+/** Look-up key of a transaction hash: its first 8 bytes; the whole hash decides. */
 export const txKey = (hash: Buffer): bigint => hash.readBigInt64BE(0)

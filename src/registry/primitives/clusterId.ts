@@ -3,14 +3,14 @@ import { keccak256 } from './keccak.js'
 import { NETWORK_CODE, type Network } from './network.js'
 
 /**
- * The id of the n-th cluster that a wallet creates: keccak256(network u8 ‖ creator bytes32 ‖ n u64). Clusters are never
- * deleted and n counts from 0, so the ids taken by one creator are those of 0 … k-1 and a rebuild gives the same ones.
- * @param creator the creator's stored address (see address.ts)
+ * Id of the n-th cluster that a wallet creates: keccak256(network u8 ‖ creator bytes32 ‖ n u64). Clusters are never
+ * deleted, so a creator's taken numbers are 0 … k-1, and rebuilds derive the same ids.
+ * @param creator stored address (see address.ts)
  */
 export function clusterId(network: Network, creator: Uint8Array, n: number): Buffer {
   const input = Buffer.alloc(41)
   input[0] = NETWORK_CODE[network]
-  // the creator as a word (addressToWord), without a buffer of its own: this runs once a registration
+  // addressToWord without an extra buffer, since this runs once per registration
   for (let i = 1; i < creator.length; i++) input[33 - creator.length + i] = creator[i]!
   input.writeBigUInt64BE(BigInt(n), 33)
   return keccak256(input)

@@ -1,10 +1,7 @@
 import { createHash } from 'node:crypto'
 import { base58, base58xrp, bech32, bech32m } from '@scure/base'
 
-/**
- * Addresses of other chains, which are listed and never sign in. They are recognised by their form and checksum; types
- * are named as the published client names them.
- */
+/** Types of listed addresses that never sign in, recognized by form and checksum, named as in the published client. */
 export type OtherType =
   | `bitcoin-${'p2pkh' | 'p2sh' | 'p2wpkh' | 'p2wsh' | 'p2tr'}`
   | `litecoin-${'p2pkh' | 'p2sh' | 'p2wpkh' | 'p2wsh'}`
@@ -17,11 +14,11 @@ export type OtherType =
 
 export interface OtherAddress {
   type: OtherType
-  /** The one form it is shown and compared in. */
+  /** Canonical form. */
   text: string
 }
 
-/** Reads an address of another chain, null for what is none. */
+/** Parses an address of another chain, null for other text. */
 export const parseOther = (input: string): OtherAddress | null =>
   readAptos(input) ?? readSegwit(input) ?? readCosmos(input) ?? readBase58(input) ?? readRipple(input)
 
@@ -69,7 +66,10 @@ function readSegwit(input: string): OtherAddress | null {
   return null
 }
 
-/** bech32 of 20 or 32 bytes that is no account of a Cosmos chain: other chains, and keys, which nobody should list. */
+/**
+ * Prefixes of bech32 texts of 20 or 32 bytes that are no Cosmos accounts: other chains, and keys, which must not be
+ * listed.
+ */
 const NOT_COSMOS = new Set([
   ...Object.keys(SEGWIT),
   'bcrt',
@@ -93,7 +93,7 @@ function readCosmos(input: string): OtherAddress | null {
   return { type, text: input.toLowerCase() }
 }
 
-/** The version byte before a 20-byte hash. Where chains share one (0x05 of old Litecoin scripts), it is Bitcoin's. */
+/** Version byte before a 20-byte hash. Shared ones (0x05 of old Litecoin scripts) are Bitcoin's. */
 const VERSION: Readonly<Record<number, OtherType>> = {
   0: 'bitcoin-p2pkh',
   5: 'bitcoin-p2sh',
@@ -106,7 +106,7 @@ const VERSION: Readonly<Record<number, OtherType>> = {
   65: 'tron',
 }
 
-// 25 bytes are 25 to 35 base58 characters; the length is checked before decoding because decoding is quadratic
+// length of 25 bytes in base58, checked first since decoding is quadratic
 const CHECKED = /^[1-9A-HJ-NP-Za-km-z]{25,35}$/
 const CHECKED_BYTES = 25
 
@@ -117,14 +117,14 @@ function readBase58(input: string): OtherAddress | null {
   return type ? { type, text: input } : null
 }
 
-/** The same with an alphabet of its own (XRPL: base58 encodings). */
+/** Addresses of XRPL, with its own base58 alphabet (XRPL: base58 encodings). */
 function readRipple(input: string): OtherAddress | null {
   if (!CHECKED.test(input)) return null
   const bytes = base58xrp.decode(input)
   return isChecked(bytes) && bytes[0] === 0 ? { type: 'ripple-classic', text: input } : null
 }
 
-/** Base58Check: the last four bytes are the first of SHA-256 twice over the rest. */
+/** Whether the Base58Check checksum matches: the last four bytes start the double SHA-256 of the rest. */
 function isChecked(bytes: Uint8Array): boolean {
   if (bytes.length !== CHECKED_BYTES) return false
   const sum = sha256(sha256(bytes.subarray(0, -4)))

@@ -4,8 +4,8 @@ import type { Event } from './index.js'
 import { type BlockhashJob, hasEnded } from './job.js'
 
 /**
- * A cluster's view of a signed transaction. The height is read before the status, else one that lands between looks
- * lost.
+ * View of a signed transaction on a cluster. Height is read before status, so that one that lands in between isn't
+ * taken for lost.
  */
 export interface BlockhashSeen {
   /** Height of the newest confirmed block. */
@@ -39,7 +39,7 @@ export function planBlockhashJob(job: BlockhashJob, { height, status, payment }:
   return payment ? planByPayment(job, payment) : { do: 'look' }
 }
 
-/** Nothing signed can land any more: the payment itself shows whether the job is done, or may be signed anew. */
+/** Action once nothing signed can land: the payment shows whether the job is done, or may be signed anew. */
 function planByPayment(job: BlockhashJob, payment: PaymentView): BlockhashAction {
   switch (payment.is) {
     case 'held':
@@ -64,12 +64,12 @@ const record = (event: Event<BlockhashTx>): BlockhashAction => ({ do: 'record', 
 const byOf = (signature: string | null): BlockhashTx | undefined =>
   signature === null ? undefined : { hash: signature, raw: '', lastValidHeight: 0 }
 
-/** Reasons that say nothing about the refusal itself. */
+/** Reasons unrelated to the refusal itself. */
 const PASSING: ReadonlySet<string> = new Set(['expired', 'blockhash_not_found', 'insufficient_funds', 'closed_unseen'])
 
 /**
- * Whether a refusal goes without paying back in the same transaction: the combined transaction has failed, and a payer
- * may have caused that to keep the name. Anybody may send the money afterwards.
+ * Whether a refusal omits the payout: the combined transaction failed, perhaps by the payer's doing to keep the name.
+ * Anybody may send the money later.
  */
 export function goesAlone({ failures, reason }: Pick<BlockhashJob, 'failures' | 'reason'>): boolean {
   return failures > 0 && reason !== null && !PASSING.has(reason)

@@ -13,10 +13,9 @@ import { backoffMs } from './backoff.js'
 import { parked } from './job.js'
 
 /**
- * The state machine of jobs, pure: `planNonceJob` (nonce.ts) and `planBlockhashJob` (blockhash.ts) say what to do next,
- * from the stored job and what the chain shows; `apply` how the stored job changes by what happened. Both kinds differ
- * in when a job may be signed anew: once a confirmed transaction has used its nonce without doing the job, or once its
- * blockhash has expired.
+ * State machine of jobs, pure: `planNonceJob` (nonce.ts) and `planBlockhashJob` (blockhash.ts) choose the next action
+ * from the stored job and the chain's view; `apply` changes the job by an event. A job is signed anew once a confirmed
+ * transaction used its nonce without doing it, or once its blockhash expired.
  */
 export interface Moment {
   nowMs: number
@@ -26,7 +25,7 @@ export interface Moment {
 
 /** An EVM chain's view of a job. */
 export interface Seen extends NonceView, Moment {
-  /** Every node was asked for each of the job's transactions. */
+  /** True once every node was asked for each of the job's transactions. */
   hasSearched: boolean
   prepared: Prepared | null
 }
@@ -61,15 +60,13 @@ export type Event<Tx extends NonceTx | BlockhashTx> =
   | { is: 'signed'; nonce: number | null; tx: Tx }
   | { is: 'sent'; hash: string }
   | { is: 'refused'; hash: string; failure: TxFailure }
-  /** Nothing was sent: the simulation or a question to the node failed, or the fees are above the cap. */
+  /** Attempt without sending: simulation or node failed, or fees exceed the cap. */
   | { is: 'failed'; failure: TxFailure }
   | { is: 'included'; hash: Mined['hash']; block: number }
   | { is: 'reorged' }
-  /**
-   * Nothing signed so far can count any more, and the job isn't done: its nonce is used up, or its blockhash expired.
-   */
+  /** Transactions void without doing the job: nonce used up, or blockhash expired. */
   | { is: 'expired'; feeWei: bigint; reason: string }
-  /** `by`: somebody else's transaction did the job. */
+  /** `by`: foreign transaction that did the job. */
   | { is: 'confirmed'; feeWei: bigint; by?: Tx | undefined }
   | { is: 'parked'; reason: ParkReason; by?: Tx | undefined }
 
@@ -138,7 +135,7 @@ function refused<Tx extends NonceTx | BlockhashTx>(
   return paused
 }
 
-/** Nothing was sent. A job that can't go through now frees the nonce that it holds by a cancel. */
+/** Job after a failed attempt: a cancel frees the nonce of one that can't go through now. */
 function failed<Tx extends NonceTx | BlockhashTx>(
   job: JobProgress<Tx>,
   failure: TxFailure,

@@ -1,16 +1,16 @@
 import type { BlockhashTx, JobKind, JobProgress, JobTx, NonceTx, ParkReason } from '../../registry/outbox.js'
 
 /**
- * A job brings one message to a chain, or does one thing about a payment, in a transaction of a signer of ours, at most
- * once: queued → signed → sent → included → confirmed, or parked (machine.ts).
+ * Job that delivers one message to a chain, or acts once on a payment, in a transaction of our signer: queued → signed
+ * → sent → included → confirmed, or parked (machine.ts).
  *
- * Why a message is executed at most once: everything signed for a delivery carries one nonce, and it gets another one
- * only after a confirmed transaction has used that nonce without delivering. Why none is forgotten: each state but the
- * two ends has something to do or to wait for, and what was signed is stored before it is sent.
+ * Messages are executed at most once: all transactions of a delivery share a nonce, replaced only after a confirmed
+ * transaction has used it without delivering. None is forgotten: every non-final state has an action or a wait, and
+ * transactions are stored before they are sent.
  *
- * Why a payment is paid back at most once: the program closes its account and refuses a second time. A closed quote may
- * be paid again under the same account, so nothing is signed anew before the last transaction's blockhash has expired
- * in confirmed blocks and the account, read in a later slot, still holds the payment of the job's sequence.
+ * Payments are refunded at most once: the program closes the account and refuses a second time. A closed quote may be
+ * paid again under the same account, so a new transaction requires that the last blockhash has expired in confirmed
+ * blocks and that the account, read in a later slot, still has the payment of the job's sequence.
  */
 export type NonceJob = JobProgress<NonceTx>
 export type BlockhashJob = JobProgress<BlockhashTx>
@@ -29,7 +29,7 @@ export function park<Job extends JobProgress>(job: Job): Job {
   return job.state === 'queued' ? parked(job, 'operator') : { ...job, release: 'operator', nextMs: 0 }
 }
 
-/** Takes a parked job up again, with its spending and its failures. */
+/** Resumes a parked job, with its spending and failures. */
 export function resume<Job extends JobProgress>(job: Job): Job {
   if (job.state === 'parked') return { ...job, state: 'queued', reason: null }
   if (job.release !== 'operator') return job
@@ -38,7 +38,7 @@ export function resume<Job extends JobProgress>(job: Job): Job {
   return { ...job, release: isCancelled ? 'queue' : null }
 }
 
-/** Resumes at once and as if nothing had failed or been spent before: the spend cap counts anew. */
+/** Resumes at once, with failures and spending reset. */
 export function retry<Job extends JobProgress>(job: Job): Job {
   if (job.state === 'confirmed') return job
   return { ...resume(job), failures: 0, nextMs: 0, spentWei: 0n }

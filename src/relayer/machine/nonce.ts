@@ -34,7 +34,7 @@ function planQueued(job: NonceJob, seen: Seen, policy: Policy): Action {
   return { do: 'sign', purpose: 'deliver', nonce: null, gas, fees, valueWei }
 }
 
-/** One of the job's transactions is in a block. */
+/** Action for a job with a mined transaction. */
 function planMined(job: NonceJob, seen: Seen, mined: Mined, policy: Policy): Action {
   if (!mined.isConfirmed) {
     const isKnown = job.included?.hash === mined.hash && job.included.block === mined.block
@@ -48,7 +48,7 @@ function planMined(job: NonceJob, seen: Seen, mined: Mined, policy: Policy): Act
   return record({ is: 'expired', feeWei, reason: purpose === 'cancel' ? (job.reason ?? 'cancelled') : 'reverted' })
 }
 
-/** The nonce is used and no receipt of the job's own was seen: never taken for a reason to send at another nonce. */
+/** Action for a used nonce without a receipt of the job: search, wait or end, never another nonce. */
 function planUsed(seen: Seen, policy: Policy): Action {
   if (!seen.hasSearched) return { do: 'search' }
   if (seen.nonce === 'unconfirmed') return poll(seen, policy, 'receipt')
@@ -57,7 +57,7 @@ function planUsed(seen: Seen, policy: Policy): Action {
   return record({ is: 'parked', reason: 'nonce_taken' })
 }
 
-/** The nonce is unused: all that was signed may be sent again, or be replaced. */
+/** Action for an unused nonce: send again, or replace. */
 function planUnused(job: NonceJob, seen: Seen, policy: Policy): Action {
   if (job.state === 'included') return record({ is: 'reorged' })
   const tx = job.txs.at(-1)!
@@ -75,17 +75,17 @@ function planUnused(job: NonceJob, seen: Seen, policy: Policy): Action {
   return replace(job, seen, policy, purpose)
 }
 
-/** The same nonce with higher fees; where these may not rise, the last transaction goes out again. */
+/** Replacement with higher fees, else the last transaction again. */
 function replace(job: NonceJob, seen: Seen, policy: Policy, purpose: Purpose): Action {
   if (!seen.prepared) return { do: 'prepare', purpose }
   if ('failure' in seen.prepared) return record({ is: 'failed', failure: seen.prepared.failure })
   const tx = job.txs.at(-1)!
   const { gas } = seen.prepared
-  // the first cancel has to push out what it replaces, whatever that offers; it costs little
+  // the first cancel must outbid what it replaces
   const isSwitch = purpose !== tx.purpose
   const fees = isSwitch ? raiseFees(tx, seen.prepared.fees) : bumpFees(tx, seen.prepared.fees)
   const valueWei = purpose === 'deliver' ? job.valueWei : 0n
-  // a cancel is cheap and frees the nonces behind it: no cap holds it back
+  // no cap: a cancel is cheap and frees later nonces
   const isWithinCap =
     purpose === 'cancel' || (fees !== null && job.spentWei + maxCostWei(gas, fees, valueWei) <= policy.spendCapWei)
   if (!fees || !isWithinCap) return { do: 'broadcast', tx }

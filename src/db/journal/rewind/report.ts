@@ -136,11 +136,11 @@ function sqlOf(network: Network, { schema, journal, generation }: Tables) {
   const code = NETWORK_CODE[network]
   const live = (table: 'names' | 'clusters' | 'journal') => `public.${leaf(table, network)}`
   const rebuilt = (table: 'names' | 'clusters') => `${schema}.${leaf(table, network)}`
-  const held = (names: string, clusters: string) =>
+  const namesByCluster = (names: string, clusters: string) =>
     `SELECT n.name, n.seq, c.id FROM ${names} n JOIN ${clusters} c ON c.network = ${code} AND c.serial = n.cluster
      WHERE n.network = ${code} AND n.outcome = 1`
-  const before = held(live('names'), live('clusters'))
-  const after = held(rebuilt('names'), rebuilt('clusters'))
+  const before = namesByCluster(live('names'), live('clusters'))
+  const after = namesByCluster(rebuilt('names'), rebuilt('clusters'))
   const differing = `SELECT coalesce(b.name, a.name) AS name, b.seq, b.id AS was, a.id AS is
     FROM (${before}) b FULL JOIN (${after}) a ON a.name = b.name WHERE a.id IS DISTINCT FROM b.id`
   return {
