@@ -1,11 +1,7 @@
-import { createWalletClient, type Hex, http } from 'viem'
-import { privateKeyToAccount } from 'viem/accounts'
-import { foundry } from 'viem/chains'
+import type { Hex } from 'viem'
 import { afterAll, beforeAll, beforeEach, describe, expect, it } from 'vitest'
-import { executeCall, verifyCall } from '../../src/chains/evm/bridge/calls.js'
-import { decodePacket, encodePacket, type Packet, packetGuid } from '../../src/chains/evm/bridge/packet.js'
+import { encodePacket, packetGuid } from '../../src/chains/evm/bridge/packet.js'
 import { encodeLzReceiveOption } from '../../src/chains/evm/bridge/packetOptions.js'
-import { hubAbi } from '../../src/chains/evm/contracts/index.js'
 import { confirmMessages } from '../../src/db/bridge/messages.js'
 import { findMessages } from '../../src/db/bridge/packets.js'
 import { LostLeadershipError } from '../../src/db/journal/head.js'
@@ -15,8 +11,9 @@ import { fromHex, toHex } from '../../src/registry/primitives/bytes.js'
 import { park, resume, retry } from '../../src/relayer/machine/job.js'
 import { changeJob } from '../../src/relayer/store.js'
 import { receiptOf } from '../../src/testing/chains/receipt.js'
-import { type BridgeWorld, MINIMUM_WEI, RELAYER_KEY, STRANGER, startBridgeWorld } from '../support/bridgeWorld.js'
+import { type BridgeWorld, MINIMUM_WEI, STRANGER, startBridgeWorld } from '../support/bridgeWorld.js'
 import { holdBlocks } from '../support/miner.js'
+import { deliveriesOf } from './deliveries.js'
 
 let world: BridgeWorld
 beforeAll(async () => {
@@ -29,38 +26,7 @@ beforeEach(async () => {
   await world.index()
 })
 
-/** The deliveries of a message, as `kind state reason`. */
-const about = async (guid: Hex) =>
-  (await world.jobs())
-    .filter(({ message }) => message && toHex(message.guid) === guid)
-    .map(({ kind, state, reason }) => [kind, state, reason].filter((part) => part !== null).join(' '))
-const deliveryOf = async (guid: Hex, kind: 'verify' | 'execute' = 'execute') =>
-  (await world.jobs()).find((row) => row.kind === kind && row.message && toHex(row.message.guid) === guid)!
-const packetOf = async (guid: Hex): Promise<Packet> => {
-  const { rows } = await world.pool.query<{ packet: Buffer }>('SELECT packet FROM messages WHERE guid = $1', [
-    fromHex(guid),
-  ])
-  return decodePacket(toHex(rows[0]!.packet))!
-}
-const asOwner = (functionName: 'pause' | 'unpause') =>
-  world.hub.walletClient(9).writeContract({ address: world.contracts.hub, abi: hubAbi, functionName, args: [] })
-/** Executes a packet as anybody may. */
-const executeAs = async (index: number, guid: Hex, value: bigint, maxFeePerGas?: bigint) =>
-  world.hub.walletClient(index).sendTransaction({
-    ...executeCall(world.contracts.hubEndpoint, await packetOf(guid)),
-    value,
-    gas: 1_000_000n,
-    ...(maxFeePerGas ? { maxFeePerGas, maxPriorityFeePerGas: maxFeePerGas } : {}),
-  })
-const asVerifier = async (guid: Hex) => {
-  const chain = { ...foundry, id: world.hub.anvil.chainId }
-  const client = createWalletClient({
-    chain,
-    account: privateKeyToAccount(RELAYER_KEY),
-    transport: http(world.hub.anvil.rpcUrl),
-  })
-  return client.sendTransaction(verifyCall(world.contracts.hubLibrary, await packetOf(guid)))
-}
+const { about, deliveryOf, packetOf, asOwner, executeAs, asVerifier } = deliveriesOf(() => world)
 
 describe('a delivery', () => {
   it('is verified, executed and confirmed, each once', async () => {

@@ -1,5 +1,6 @@
-import { spawn } from 'node:child_process'
+import { execFile, spawn } from 'node:child_process'
 import { randomBytes } from 'node:crypto'
+import { promisify } from 'node:util'
 import { Connection, type Keypair } from '@solana/web3.js'
 import { createSolanaRpc } from '../../src/chains/rpc/solana.js'
 import { listTransactions, readTransactions } from '../../src/chains/solana/reads.js'
@@ -11,6 +12,7 @@ import { openSolana } from '../../src/open.js'
 import { type PaymentTerms, paymentMessageId, quoteId } from '../../src/registry/payment/quote.js'
 import { nameToWord } from '../../src/registry/primitives/name.js'
 import { Payer, type PayerOptions } from '../../src/relayer/payer.js'
+import { programCommand } from '../../src/testing/processes/programs.js'
 import { keypairOf } from '../../src/testing/solana/accounts.js'
 import { type LocalSolana, startLocalSolana } from '../../src/testing/solana/localSolana.js'
 import { sendSolana } from '../../src/testing/solana/sendSolana.js'
@@ -43,6 +45,10 @@ export interface PaymentWorld {
   connection: Connection
   registrar: Registrar
   signer: SolanaSigner
+  /** The signer, with some of its functions replaced. */
+  signerWith(change: Partial<SolanaSigner>): SolanaSigner
+  /** The statuses of a node without a history, long after the transactions expired. */
+  withoutHistory: Pick<SolanaSigner, 'statuses'>
   /** The program's number in the database. */
   chain: number
   /** Pays for a name, and has the payment taken in. */
@@ -59,6 +65,8 @@ export interface PaymentWorld {
   /** How a payment was closed, from the program's own events: once, or not at all. */
   closings(paid: Paid): Promise<number>
   balance(key: Keypair): Promise<bigint>
+  /** Runs `clusterd outbox` on the world's database. */
+  outbox(...args: string[]): Promise<{ stdout: string; stderr: string; code: number }>
   /** Runs a payer in another process until it dies at a fail point. @returns the signal that ended it */
   die(failpoint: string, options?: { autoRefunds?: boolean }): Promise<string | null>
   stop(): Promise<void>
@@ -97,6 +105,13 @@ export async function startPaymentWorld(): Promise<PaymentWorld> {
     connection,
     registrar,
     signer,
+    signerWith: (change) => ({ ...signer, ...change }),
+    withoutHistory: {
+      async statuses(asked) {
+        const now = await signer.statuses(asked)
+        return { ...now, height: now.height + 1_000, statuses: asked.map(() => null) }
+      },
+    },
     chain,
     async pay(name, { payer: index = 0, foreign = false, again } = {}) {
       const payer = again?.payer ?? keypairOf(solana.accounts[index]!)
@@ -168,6 +183,14 @@ export async function startPaymentWorld(): Promise<PaymentWorld> {
         return all.flatMap(({ closed }) => closed).filter((closed) => closed.sequence === sequence).length
       }),
     balance: async ({ publicKey }) => BigInt(await connection.getBalance(publicKey, 'confirmed')),
+    async outbox(...args) {
+      const { command, args: cli } = await programCommand('cli')
+      const env = { ...process.env, DATABASE_URL: bridge.postgres.url }
+      return promisify(execFile)(command, [...cli, 'outbox', ...args], { env }).then(
+        (out) => ({ ...out, code: 0 }),
+        (error: { stdout: string; stderr: string; code: number }) => error,
+      )
+    },
     async die(failpoint, { autoRefunds = false } = {}) {
       await bridge.release()
       const order: PayoutChildOrder = {

@@ -1,9 +1,6 @@
-import { execFile } from 'node:child_process'
-import { promisify } from 'node:util'
 import { pino } from 'pino'
 import { afterAll, beforeAll, beforeEach, describe, expect, it } from 'vitest'
 import { ChainUnavailableError } from '../../src/chains/chain.js'
-import type { SolanaSigner } from '../../src/chains/solana/signer.js'
 import { parseChainsFile } from '../../src/config/index.js'
 import { LostLeadershipError } from '../../src/db/journal/head.js'
 import { listRefunds } from '../../src/db/outbox/list.js'
@@ -14,7 +11,6 @@ import { createOutboxMetrics } from '../../src/ops/outboxMetrics.js'
 import { toHex } from '../../src/registry/primitives/bytes.js'
 import { countOutcome, showOutbox } from '../../src/relayer/metrics.js'
 import { runRelayer } from '../../src/relayer/run.js'
-import { programCommand } from '../../src/testing/processes/programs.js'
 import { LAMPORTS, type Paid, type PaymentWorld, startPaymentWorld } from './paymentWorld.js'
 
 const [CONFIRMED, PARKED, QUEUED] = [4, 5, 0]
@@ -45,8 +41,6 @@ const send = (...paid: Paid[]) =>
     paid.map(({ messageId }) => messageId),
     Date.now(),
   )
-/** The cluster, with some of it changed. */
-const altered = (change: Partial<SolanaSigner>): SolanaSigner => ({ ...world.signer, ...change })
 
 describe('a payment whose name was won', () => {
   it('is settled, together with others, and its payer gets the rent back', async () => {
@@ -72,7 +66,7 @@ describe('a settlement that is queued', () => {
   it('is taken back while the hub’s outcome is not known any more', async () => {
     const paid = await world.pay('rewound')
     await world.deliver()
-    const dry = await world.restart({ signer: altered({ balance: async () => 0n }) })
+    const dry = await world.restart({ signer: world.signerWith({ balance: async () => 0n }) })
     await dry.step()
     expect(await world.payout(paid)).toMatchObject({ state: QUEUED, kind: SETTLE })
     // as a rewind of the hub does
@@ -140,7 +134,7 @@ describe('a payment that is owed back', () => {
 
   it('waits for SOL for its fee', async () => {
     const paid = await world.pay('dry', { foreign: true })
-    const dry = await world.restart({ autoRefunds: true, signer: altered({ balance: async () => FEE - 1n }) })
+    const dry = await world.restart({ autoRefunds: true, signer: world.signerWith({ balance: async () => FEE - 1n }) })
     await dry.step()
     expect(await world.payout(paid)).toEqual({ state: QUEUED, kind: REFUND, reason: 'insufficient_funds', failures: 1 })
     world.bridge.aheadMs = 10_000
@@ -181,7 +175,7 @@ describe('a transaction that expires', () => {
     const signatures: string[] = []
     const payer = await world.restart({
       autoRefunds: true,
-      signer: altered({
+      signer: world.signerWith({
         async sign(kind, payments) {
           const tx = await world.signer.sign(kind, payments)
           signatures.push(tx.hash)
@@ -214,16 +208,12 @@ describe('a transaction that expires', () => {
     let signatures = 0
     const payer = await world.restart({
       autoRefunds: true,
-      signer: altered({
+      signer: world.signerWith({
         async sign(kind, payments) {
           signatures += 1
           return world.signer.sign(kind, payments)
         },
-        // a node without a history, long after
-        async statuses(asked) {
-          const now = await world.signer.statuses(asked)
-          return { ...now, height: now.height + 1_000, statuses: asked.map(() => null) }
-        },
+        ...world.withoutHistory,
       }),
     })
     await payer.step()
@@ -237,31 +227,22 @@ describe('a transaction that expires', () => {
 const WAIT = { timeout: 40_000, interval: 200 }
 
 describe('clusterd outbox', () => {
-  const clusterd = async (...args: string[]): Promise<{ stdout: string; stderr: string; code: number }> => {
-    const { command, args: cli } = await programCommand('cli')
-    const env = { ...process.env, DATABASE_URL: world.bridge.postgres.url }
-    return promisify(execFile)(command, [...cli, 'outbox', ...args], { env }).then(
-      (out) => ({ ...out, code: 0 }),
-      (error: { stdout: string; stderr: string; code: number }) => error,
-    )
-  }
-
   it('lists what is owed, and has it sent', async () => {
     const paid = await world.pay('by-hand', { foreign: true, payer: 3 })
     const id = toHex(paid.messageId)
-    const [header, row] = (await clusterd('list', '--refunds')).stdout.split('\n')
+    const [header, row] = (await world.outbox('list', '--refunds')).stdout.split('\n')
     expect(header).toMatch(/^ID +NETWORK +AMOUNT +PAYER +NAME +CAUSE +STATE +AGE +REASON$/)
     const payer = paid.payer.publicKey.toBase58()
     expect(row).toMatch(
       new RegExp(`^${id.slice(0, 18)} +mainnet +0.025 SOL +${payer} +by-hand +foreign +owed +\\d+ s +-$`),
     )
-    expect((await clusterd('send', '0xffffffff')).stderr).toBe(
+    expect((await world.outbox('send', '0xffffffff')).stderr).toBe(
       'clusterd: No refund 0xffffffff is owed: `clusterd outbox list --refunds` shows them.\n',
     )
-    const [sent] = JSON.parse((await clusterd('send', id.slice(0, 18), '--json')).stdout)
+    const [sent] = JSON.parse((await world.outbox('send', id.slice(0, 18), '--json')).stdout)
     expect(sent).toMatchObject({ id, lamports: String(LAMPORTS), state: 'queued', refundTx: null })
     await world.finish(await world.restart())
-    expect((await clusterd('list', '--refunds')).stdout).toBe('No refunds are owed.\n')
+    expect((await world.outbox('list', '--refunds')).stdout).toBe('No refunds are owed.\n')
     expect(await world.closings(paid)).toBe(1)
   }, 60_000)
 })

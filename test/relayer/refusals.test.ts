@@ -1,5 +1,3 @@
-import { execFile } from 'node:child_process'
-import { promisify } from 'node:util'
 import { type PublicKey, TransactionInstruction } from '@solana/web3.js'
 import bs58 from 'bs58'
 import { afterAll, beforeAll, beforeEach, describe, expect, it } from 'vitest'
@@ -8,7 +6,6 @@ import { solanaStatus } from '../../src/api/status/solana.js'
 import { createSolanaRpc } from '../../src/chains/rpc/solana.js'
 import { createCommunityProgram } from '../../src/chains/solana/community/program.js'
 import { listTransactions, readTransactions } from '../../src/chains/solana/reads.js'
-import type { SolanaSigner } from '../../src/chains/solana/signer.js'
 import { associatedTokenAddress, TOKEN_PROGRAM } from '../../src/chains/solana/tokens.js'
 import { appendCommunityChange } from '../../src/db/journal/appendSignedChanges.js'
 import { findChain } from '../../src/db/journal/chains.js'
@@ -25,7 +22,6 @@ import type { CommunityChange } from '../../src/registry/journal/change.js'
 import type { CommunityNameTarget } from '../../src/registry/payment/payment.js'
 import { fromHex } from '../../src/registry/primitives/bytes.js'
 import { wordToName } from '../../src/registry/primitives/name.js'
-import { programCommand } from '../../src/testing/processes/programs.js'
 import { keypairOf, solanaOperator } from '../../src/testing/solana/accounts.js'
 import { programDataAddress } from '../../src/testing/solana/deployProgram.js'
 import { sendSolana } from '../../src/testing/solana/sendSolana.js'
@@ -136,7 +132,6 @@ const tokensOf = async (index: number): Promise<string> => {
   const address = associatedTokenAddress(payerOf(index).publicKey, mint)
   return (await world.connection.getTokenAccountBalance(address, 'confirmed')).value.amount
 }
-const altered = (change: Partial<SolanaSigner>): SolanaSigner => ({ ...world.signer, ...change })
 const CONFIRMED = 4
 const PARKED = 5
 
@@ -206,16 +201,12 @@ describe('a payment that bought nothing', () => {
     await judge()
     let signatures = 0
     const payer = await world.restart({
-      signer: altered({
+      signer: world.signerWith({
         async signRefusal(instructions) {
           signatures += 1
           return world.signer.signRefusal(instructions)
         },
-        // a node without a history, long after
-        async statuses(asked) {
-          const now = await world.signer.statuses(asked)
-          return { ...now, height: now.height + 1_000, statuses: asked.map(() => null) }
-        },
+        ...world.withoutHistory,
       }),
     })
     await payer.step()
@@ -282,9 +273,7 @@ describe('a payment whose hold is over', () => {
     }
     expect([await outcomesOf(late), await outcomesOf(released)]).toEqual([[], ['released']])
     const parked = await listRefunds(world.bridge.pool, 'mainnet', false)
-    const { command, args } = await programCommand('cli')
-    const env = { ...process.env, DATABASE_URL: world.bridge.postgres.url }
-    const { stdout } = await promisify(execFile)(command, [...args, 'outbox', 'list', '--refunds'], { env })
+    const { stdout } = await world.outbox('list', '--refunds')
     expect(stdout.split('\n')[1]).toMatch(
       / +mainnet +0.001 SOL +\w+ +club\/late +underpaid +parked +\d+ s +refund_window_ended$/,
     )

@@ -2,17 +2,8 @@ import { mkdtempSync, rmSync } from 'node:fs'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import type pg from 'pg'
-import {
-  createPublicClient,
-  createTestClient,
-  createWalletClient,
-  encodeFunctionData,
-  type Hex,
-  http,
-  toHex,
-} from 'viem'
-import { mnemonicToAccount, privateKeyToAccount } from 'viem/accounts'
-import { foundry } from 'viem/chains'
+import { encodeFunctionData, type Hex, toHex } from 'viem'
+import { privateKeyToAccount } from 'viem/accounts'
 import { encodeMessage } from '../../src/chains/evm/bridge/hubMessage.js'
 import { encodeLzReceiveOption } from '../../src/chains/evm/bridge/packetOptions.js'
 import { createChainRpc, createEvmChain } from '../../src/chains/evm/chain.js'
@@ -30,23 +21,25 @@ import { fromHex } from '../../src/registry/primitives/bytes.js'
 import { nameToWord } from '../../src/registry/primitives/name.js'
 import { Relayer, type RelayerOptions, type StepOutcome } from '../../src/relayer/relayer.js'
 import { type RelayTarget, relayPlanOf } from '../../src/relayer/targets.js'
-import { type Anvil, startAnvil, TEST_MNEMONIC } from '../../src/testing/chains/anvil.js'
+import { type Anvil, startAnvil } from '../../src/testing/chains/anvil.js'
 import { receiptOf } from '../../src/testing/chains/receipt.js'
-import {
-  connect,
-  deployCommunityPayments,
-  deployHub,
-  deployMessageLibrary,
-  deploySpoke,
-} from '../../src/testing/contracts/deploy.js'
 import { type Postgres, startPostgres } from '../../src/testing/processes/postgres.js'
+import {
+  account,
+  type ChainClients,
+  chainAt,
+  deployBridge,
+  deployPayments,
+  HUB_CHAIN_ID,
+  HUB_EID,
+  MINIMUM_WEI,
+  SPOKE_CHAIN_ID,
+  SPOKE_EID,
+} from './bridgeContracts.js'
 import { allMined } from './miner.js'
 
-export const MINIMUM_WEI = 10n ** 16n
-const HUB_EID = 30_101
-const SPOKE_EID = 30_184
-const HUB_CHAIN_ID = 900_000_001
-const SPOKE_CHAIN_ID = 900_008_453
+export { MINIMUM_WEI }
+
 const RECEIVE_GAS = 250_000n
 
 /** The relayer's own key, for these tests only. */
@@ -57,8 +50,8 @@ export const STRANGER = 7
 export type SteppedRelayer = Pick<Relayer, 'state' | 'step'>
 
 export interface BridgeWorld {
-  hub: ReturnType<typeof chainAt> & { anvil: Anvil }
-  spoke: ReturnType<typeof chainAt> & { anvil: Anvil }
+  hub: ChainClients & { anvil: Anvil }
+  spoke: ChainClients & { anvil: Anvil }
   postgres: Postgres
   pool: pg.Pool
   contracts: { hub: Hex; hubEndpoint: Hex; hubLibrary: Hex; spoke: Hex }
@@ -69,7 +62,7 @@ export interface BridgeWorld {
   relayer: Hex
   /** Milliseconds that the relayer's clock is ahead. */
   aheadMs: number
-  wallet(index: number): ReturnType<typeof mnemonicToAccount>
+  wallet(index: number): ReturnType<typeof account>
   /** Registers names from the spoke, and has its block confirmed and indexed. @returns guid of the message */
   send(index: number, names: readonly string[], options?: { amountWei?: bigint; calldata?: Hex }): Promise<Hex>
   /** Indexes both chains as far as they are. */
@@ -93,18 +86,6 @@ export interface BridgeWorld {
   stop(): Promise<void>
 }
 
-function chainAt(rpcUrl: string, id: number) {
-  const chain = { ...foundry, id }
-  const transport = http(rpcUrl)
-  return {
-    public: createPublicClient({ chain, transport, pollingInterval: 20, cacheTime: 0 }),
-    test: createTestClient({ chain, mode: 'anvil', transport }),
-    walletClient: (index: number) => createWalletClient({ chain, account: account(index), transport }),
-  }
-}
-
-const account = (index: number) => mnemonicToAccount(TEST_MNEMONIC, { addressIndex: index })
-
 /** Two anvils (automine) with hub and spoke connected, one PostgreSQL, no daemon: tests drive every step by hand. */
 export async function startBridgeWorld({ payments = false } = {}): Promise<BridgeWorld> {
   const home = mkdtempSync(join(tmpdir(), 'clusterd-bridge-'))
@@ -118,7 +99,7 @@ export async function startBridgeWorld({ payments = false } = {}): Promise<Bridg
   const relayer = privateKeyToAccount(RELAYER_KEY).address
   await hub.test.setBalance({ address: relayer, value: 10n ** 22n })
   await spoke.test.setBalance({ address: relayer, value: 10n ** 22n })
-  const contracts = await deploy(hub, spoke, relayer)
+  const contracts = await deployBridge(hub, spoke, relayer)
   const paid = payments ? await deployPayments(hub, spoke, relayer) : { hub: undefined, spoke: undefined }
   await migrate(postgres.url)
   const pool = createPool({ url: postgres.url, max: 12, applicationName: 'test' })
@@ -262,45 +243,9 @@ export async function startBridgeWorld({ payments = false } = {}): Promise<Bridg
   return world
 }
 
-async function deploy(hub: ReturnType<typeof chainAt>, spoke: ReturnType<typeof chainAt>, relayer: Hex) {
-  const owner = account(9).address
-  const roles = { owner, pauser: owner, minimumWei: MINIMUM_WEI }
-  const hubClient = { walletClient: hub.walletClient(9), publicClient: hub.public }
-  const spokeClient = { walletClient: spoke.walletClient(9), publicClient: spoke.public }
-  const [onHub, onSpoke] = await Promise.all([
-    deployHub({ ...hubClient, ...roles, eid: HUB_EID, relayer }),
-    deploySpoke({ ...spokeClient, ...roles, eid: SPOKE_EID, hubEid: HUB_EID }),
-  ])
-  const [hubLibrary, spokeLibrary] = await Promise.all([
-    deployMessageLibrary(hubClient, onHub.endpoint, relayer),
-    deployMessageLibrary(spokeClient, onSpoke.endpoint, relayer),
-  ])
-  await connect(
-    { ...hubClient, eid: HUB_EID, endpoint: onHub.endpoint, library: hubLibrary, app: onHub.hub },
-    { ...spokeClient, eid: SPOKE_EID, endpoint: onSpoke.endpoint, library: spokeLibrary, app: onSpoke.spoke },
-  )
-  return {
-    hub: onHub.hub,
-    hubEndpoint: onHub.endpoint,
-    hubLibrary,
-    spoke: onSpoke.spoke,
-    spokeEndpoint: onSpoke.endpoint,
-  }
-}
-
 /** The worlds of payments have jobs on Solana too, which no relayer here does. */
 const isOnEvm = (job: JobRow): job is JobRow<NonceTx> =>
   job.kind !== 'settle' && job.kind !== 'refund' && !(job.kind === 'refuse' && job.payment?.blockHash === null)
-
-/** Contracts that take payments for names of communities, on both chains. */
-async function deployPayments(hub: ReturnType<typeof chainAt>, spoke: ReturnType<typeof chainAt>, relayer: Hex) {
-  const owner = account(9).address
-  const roles = { owner, pauser: owner, relayer }
-  const deployAt = async (at: ReturnType<typeof chainAt>) =>
-    (await deployCommunityPayments({ walletClient: at.walletClient(9), publicClient: at.public, ...roles })).payments
-  const [onHub, onSpoke] = await Promise.all([deployAt(hub), deployAt(spoke)])
-  return { hub: onHub, spoke: onSpoke }
-}
 
 export const placeBids = (names: readonly string[], amountWei = MINIMUM_WEI): Hex =>
   encodeFunctionData({

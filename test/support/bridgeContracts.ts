@@ -1,0 +1,68 @@
+import { createPublicClient, createTestClient, createWalletClient, type Hex, http } from 'viem'
+import { mnemonicToAccount } from 'viem/accounts'
+import { foundry } from 'viem/chains'
+import { TEST_MNEMONIC } from '../../src/testing/chains/anvil.js'
+import {
+  connect,
+  deployCommunityPayments,
+  deployHub,
+  deployMessageLibrary,
+  deploySpoke,
+} from '../../src/testing/contracts/deploy.js'
+
+export const MINIMUM_WEI = 10n ** 16n
+export const HUB_EID = 30_101
+export const SPOKE_EID = 30_184
+export const HUB_CHAIN_ID = 900_000_001
+export const SPOKE_CHAIN_ID = 900_008_453
+
+export type ChainClients = ReturnType<typeof chainAt>
+
+export function chainAt(rpcUrl: string, id: number) {
+  const chain = { ...foundry, id }
+  const transport = http(rpcUrl)
+  return {
+    public: createPublicClient({ chain, transport, pollingInterval: 20, cacheTime: 0 }),
+    test: createTestClient({ chain, mode: 'anvil', transport }),
+    walletClient: (index: number) => createWalletClient({ chain, account: account(index), transport }),
+  }
+}
+
+export const account = (index: number) => mnemonicToAccount(TEST_MNEMONIC, { addressIndex: index })
+
+/** Deploys hub and spoke with their message libraries, and connects them. */
+export async function deployBridge(hub: ChainClients, spoke: ChainClients, relayer: Hex) {
+  const owner = account(9).address
+  const roles = { owner, pauser: owner, minimumWei: MINIMUM_WEI }
+  const hubClient = { walletClient: hub.walletClient(9), publicClient: hub.public }
+  const spokeClient = { walletClient: spoke.walletClient(9), publicClient: spoke.public }
+  const [onHub, onSpoke] = await Promise.all([
+    deployHub({ ...hubClient, ...roles, eid: HUB_EID, relayer }),
+    deploySpoke({ ...spokeClient, ...roles, eid: SPOKE_EID, hubEid: HUB_EID }),
+  ])
+  const [hubLibrary, spokeLibrary] = await Promise.all([
+    deployMessageLibrary(hubClient, onHub.endpoint, relayer),
+    deployMessageLibrary(spokeClient, onSpoke.endpoint, relayer),
+  ])
+  await connect(
+    { ...hubClient, eid: HUB_EID, endpoint: onHub.endpoint, library: hubLibrary, app: onHub.hub },
+    { ...spokeClient, eid: SPOKE_EID, endpoint: onSpoke.endpoint, library: spokeLibrary, app: onSpoke.spoke },
+  )
+  return {
+    hub: onHub.hub,
+    hubEndpoint: onHub.endpoint,
+    hubLibrary,
+    spoke: onSpoke.spoke,
+    spokeEndpoint: onSpoke.endpoint,
+  }
+}
+
+/** Contracts that take payments for names of communities, on both chains. */
+export async function deployPayments(hub: ChainClients, spoke: ChainClients, relayer: Hex) {
+  const owner = account(9).address
+  const roles = { owner, pauser: owner, relayer }
+  const deployAt = async (at: ChainClients) =>
+    (await deployCommunityPayments({ walletClient: at.walletClient(9), publicClient: at.public, ...roles })).payments
+  const [onHub, onSpoke] = await Promise.all([deployAt(hub), deployAt(spoke)])
+  return { hub: onHub, spoke: onSpoke }
+}
