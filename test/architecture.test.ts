@@ -11,7 +11,7 @@ import { describe, expect, it } from 'vitest'
 const SRC = fileURLToPath(new URL('../src/', import.meta.url))
 
 /**
- * What each room may import besides itself, and of what lies beside src. `types:` allows `import type` alone; a path
+ * Imports allowed to each room besides itself, and from beside src. `types:` allows `import type` alone; a path
  * with `.ts` allows that file alone. Files of src itself and the commands (cli) put the house together and may import
  * every room but `testing`.
  */

@@ -6,7 +6,7 @@ import { describe, expect, it } from 'vitest'
 
 const SECRET = 'do-not-print-me'
 
-/** What a process logs: the log writes to its standard output. */
+/** Standard output of a process, to which the log writes. */
 async function logged(format: 'json' | 'pretty'): Promise<string> {
   const tsx = pathToFileURL(createRequire(import.meta.url).resolve('tsx')).href
   const source = `import { createLog } from ${JSON.stringify(fileURLToPath(new URL('log.ts', import.meta.url)))}

@@ -48,7 +48,7 @@ function live({ nature, outcomes }: Life, steps: readonly Step[]): StatusAnswer[
     if (step === 'see' && seen === 'unknown' && !isConfirmed) seen = 'mempool'
     if (step === 'forget') seen = 'unknown'
     if (step === 'mine') seen = 'mined'
-    // what the hub has taken, confirmed, keeps its message, whatever becomes of the source
+    // a confirmed receipt on the hub keeps its message, whether or not the source is reorged
     if (step === 'reorg' && !isConfirmed && seen === 'mined') [seen, isIndexed] = ['mempool', hub === 'journal']
     if (step === 'confirm' && seen === 'mined') isConfirmed = true
     if (step === 'index' && isOurs && (seen === 'mined' || isConfirmed)) isIndexed = true

@@ -166,7 +166,7 @@ describe('clusterd airdrop load', () => {
     ).rejects.toThrow('its distributor stays')
   })
 
-  it('tells each bad line, and leaves nothing of the file behind', async () => {
+  it('reports each bad line, and leaves nothing of the file behind', async () => {
     const before = await countRows()
     const rows = rowsOf(3_000)
     const lines = csvOf(rows).split('\n')
@@ -181,7 +181,7 @@ describe('clusterd airdrop load', () => {
     expect(await countRows()).toEqual(before)
   })
 
-  it('tells a hundred bad lines of many, counts them all, and lists all where that is asked for', async () => {
+  it('reports a hundred bad lines of many, counts them all, and lists all where that is asked for', async () => {
     const file = fileOf(Array.from({ length: 1_500 }, () => 'x').join('\n'))
     await expect(load(file, place())).rejects.toThrow('has 1,500 bad lines')
     expect(told).toHaveLength(101)

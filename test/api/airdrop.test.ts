@@ -163,7 +163,7 @@ describe('GET /v1/airdrop/claim/:community', () => {
     expect(await reason('?link=true')).toMatchObject({ receiver: guest.address })
   })
 
-  it('tells nobody else anything: strangers, listed wallets that are not verified, callers without a bundle', async () => {
+  it('reveals nothing to anybody else: strangers, listed wallets that are not verified, callers without a bundle', async () => {
     const [stranger, listed, nobody] = await Promise.all([memberOf(world), memberOf(world), memberOf(world)])
     await stranger.create()
     await alice.add([{ address: listed.address, name: freshName() }])

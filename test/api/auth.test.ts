@@ -160,7 +160,7 @@ describe('a key', () => {
 })
 
 describe('a route that takes a key but needs none', () => {
-  it('answers as without one where the key is not valid, and tells caches that it matters', async () => {
+  it('answers as without one where the key is not valid, and has caches vary by it', async () => {
     const path = `/v1/clusters/address/${account.address}`
     const { token } = (await exchange(await prove())).body
     for (const [key, control] of [

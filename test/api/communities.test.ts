@@ -237,7 +237,7 @@ describe('communities of v0.1', () => {
     }
   })
 
-  it('tell availability, requirements and a free registration in the old shapes', async () => {
+  it('give availability, requirements and a free registration in the old shapes', async () => {
     const alice = await memberOf(world)
     const rules = { requirements: [{ kind: 'allowlist', addresses: [alice.address] }] }
     const { name } = await community(rules, 'testnet')

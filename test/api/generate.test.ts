@@ -73,7 +73,7 @@ describe('a generated wallet', () => {
     },
   )
 
-  it('tells the third share where it is asked for, and the passphrase is part of the key', async () => {
+  it('gives the third share where it is asked for, and the passphrase is part of the key', async () => {
     const alice = newAccount()
     const asked = { type: 'evm', name: 'a', isPrivate: true, recovery: true, passphrase: 'correct horse' }
     const { address, share, recoveryShare } = (await generate(alice, asked)).body

@@ -218,7 +218,7 @@ describe('headers', () => {
     expect(Number(head.headers['content-length'])).toBeGreaterThan(50)
   })
 
-  it('name each request, and the log tells routes but never what was asked', async () => {
+  it('name each request, and the log has routes but never parameters', async () => {
     logged.length = 0
     const secret = 'secret-key-0123'
     const headers = { authorization: `Bearer ${secret}`, 'x-auth-key': secret, 'x-api-key': secret }

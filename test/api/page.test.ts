@@ -79,7 +79,7 @@ describe('what the page asks', () => {
     )
   })
 
-  it('the cluster of a wallet that is verified privately: nobody else is told', async () => {
+  it('the cluster of a wallet that is verified privately: only its members see it', async () => {
     const post = (path: string, headers: Record<string, string>, body?: unknown) =>
       world.request(path, { method: 'POST', headers, ...(body === undefined ? {} : { body: JSON.stringify(body) }) })
     const owner = await signIn(world, privateKeyToAccount(`0x${'5a'.repeat(32)}`))

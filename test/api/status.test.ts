@@ -156,7 +156,7 @@ describe('GET /v1/names/register/tx/:tx', () => {
     await world.tail('mainnet', [])
   })
 
-  it('tells who leads in the tail, and who won', async () => {
+  it('reports who leads in the tail, and who won', async () => {
     const name = freshName()
     const [winner, loser, late] = [randomHash(), randomHash(), randomHash()]
     const from = account.address

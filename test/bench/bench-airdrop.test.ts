@@ -7,7 +7,7 @@ const ROOT = fileURLToPath(new URL('../..', import.meta.url))
 const SMALL = ['--leaves', '300', '--wallets', '4', '--bundles', '2', '--rounds', '20']
 
 test('bench:airdrop loads a file, looks claims up and prints the ratio', async () => {
-  // from the sources, so that nothing has to be built; it fails where a claim has no transaction
+  // the bench runs from the sources, without a build, and fails where a claim has no transaction
   const args = ['--import', 'tsx', 'scripts/bench-airdrop.ts', ...SMALL, '--cli', 'src/cli.ts']
   const { stdout } = await promisify(execFile)(process.execPath, args, { cwd: ROOT })
   expect(stdout).toMatch(/loaded 300 accounts in [\d.]+ s: [\d,]+ per second, peak \d+ MiB/)

@@ -22,7 +22,7 @@ const foldersOf = (): string[] => readdirSync(tmpdir()).filter((name) => name.st
 test('bench:index indexes every registration three ways and prints the ratios', async () => {
   const run = bench([String(REGISTRATIONS), '--runs', '1'])
   expect(await run.exited, run.output()).toBe(0)
-  // it compares the rows of each of the three with the logs on the chain, and fails where they differ
+  // the bench compares the rows of each of the three with the chain's logs, and fails where they differ
   expect(run.output()).toContain('2,000 registrations in blocks')
   for (const row of [
     /clusterd start +[\d,]+ /,

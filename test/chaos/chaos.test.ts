@@ -3,7 +3,7 @@ import { describeRun, runChaos } from './lib/run.js'
 
 const SEED = 7
 /**
- * Start and settling come on top: about a minute in all. `npm run chaos -- --seed S --minutes M` goes on for longer.
+ * Start and settling come on top, about a minute in all. `npm run chaos -- --seed S --minutes M` goes on for longer.
  */
 const RUN_MS = 25_000
 const DEADLINE_MS = 400_000

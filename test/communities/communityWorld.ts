@@ -13,7 +13,7 @@ import { MINIMUM_WEI, openChains, placeBids, startBridgeWorld } from '../support
 
 export type Label = '1' | '8453'
 
-/** What a payment asks for; the rest as the first price of its chain. */
+/** Fields of a payment that differ from the first price of its chain. */
 export interface Pay {
   on?: Label
   /** Index of the payer's account. */
@@ -93,7 +93,7 @@ export async function startCommunityWorld(communities: readonly string[]) {
     return { tx: receipt.transactionHash, id: idOf(receipt) }
   }
 
-  /** Two blocks on top of what was sent, indexed: it is believed. */
+  /** Mines two blocks on top of a payment and indexes them, which confirms it. */
   async function confirm(): Promise<void> {
     for (const side of [world.hub, world.spoke]) await side.test.mine({ blocks: 2 })
     await world.index()
@@ -102,7 +102,7 @@ export async function startCommunityWorld(communities: readonly string[]) {
   const judgeOf = (options: Partial<PaymentJudgeOptions> = {}): PaymentJudge =>
     new PaymentJudge({ pool, network: 'mainnet', epoch: world.epochOf('index')!, ports: chains, ...options })
 
-  /** Judges what is believed, as the index leader does. */
+  /** Judges confirmed payments, as the index leader does. */
   async function judge(): Promise<JudgeOutcome> {
     await confirm()
     return judgeOf().step()
@@ -120,7 +120,7 @@ export async function startCommunityWorld(communities: readonly string[]) {
     await world.index()
   }
 
-  /** What a payer may fetch. */
+  /** Credit that a payer may withdraw. */
   const creditOf = (by: number, token: Hex = NATIVE, on: Label = '1'): Promise<bigint> =>
     sideOf(on).public.readContract({
       ...{ address: paymentsOn(on), abi: communityPaymentsAbi, functionName: 'creditOf' },

@@ -89,7 +89,7 @@ describe('a rewind', () => {
     expect(await at.ownerOf('club', 'again')).toBe(at.addressOf(1))
   })
 
-  it('gives no name for money that was given back, though who was earlier is left out', async () => {
+  it('gives no name for a refunded payment, though a rewind takes the earlier payment back', async () => {
     const first = await at.pay({ on: '1', name: 'twice' })
     await at.judge()
     const second = await at.pay({ on: '8453', name: 'twice', by: 4 })
@@ -119,7 +119,7 @@ describe('a rewind', () => {
     expect([await timesRefused(first.id), await timesRefused(second.id, '8453')]).toEqual([1, 0])
   })
 
-  it('has what was given back looked at again when its payment comes back', async () => {
+  it('has a refund checked again when its payment returns', async () => {
     const { tx, id } = await at.pay({ name: 'refused-before', amount: 1n })
     await at.judge()
     await at.giveBack()

@@ -27,14 +27,14 @@ beforeAll(async () => {
 })
 afterAll(() => at?.stop())
 
-/** What is answered for a transaction: status, reason, refund. */
+/** Answer for a transaction: status, reason, refund. */
 async function outcomeOf(tx: Hex) {
   const { status, reason, refund } = await at.status(tx)
   return [status, reason, refund].filter((part) => part !== undefined).join(' ')
 }
 
 describe('a payment', () => {
-  it.each(['1', '8453'] as const)('in the coin of chain %s buys a name once it is believed and judged', async (on) => {
+  it.each(['1', '8453'] as const)('in the coin of chain %s buys a name once it is confirmed and judged', async (on) => {
     const { tx } = await at.pay({ on, name: `coin-${on}` })
     await at.world.index()
     const names = [{ name: `club/coin-${on}`, outcome: 'pending' }]
@@ -77,7 +77,7 @@ describe('a payment that buys nothing', () => {
     ['without what is required', { community: 'gated', name: 'foo' }, 'invalid requirements_not_met'],
   ]
 
-  it.each(['1', '8453'] as const)('is given back on chain %s, and its payer fetches the money', async (on) => {
+  it.each(['1', '8453'] as const)('is refunded on chain %s, and its payer withdraws the money', async (on) => {
     const before = await at.creditOf(3, NATIVE, on)
     const made: { tx: Hex; id: Hex | null }[] = []
     for (const [, what] of cases) made.push(await at.pay({ ...what, on, by: 3 }))
@@ -116,7 +116,7 @@ describe('a payment that buys nothing', () => {
 })
 
 describe('requirements', () => {
-  it('are read when the payment is believed', async () => {
+  it('are read when the payment is confirmed', async () => {
     const { tx } = await at.pay({ community: 'gated', name: 'member', by: 5 })
     await at.mint(gate, 5, 5n, '8453')
     await at.judge()
@@ -229,7 +229,7 @@ describe('when the hold is over', () => {
     expect(await at.creditOf(8)).toBe(0n)
   })
 
-  it('what was not given back in time is parked', async () => {
+  it('a payment not refunded in time is parked', async () => {
     const held = await at.pay({ name: 'late', amount: PRICE - 1n })
     const released = await at.pay({ name: 'later', amount: PRICE - 1n })
     await at.judge()

@@ -161,7 +161,7 @@ export const communityRows: readonly Row[] = [
   }),
   row('7', 'testnet_only', async (target) => {
     const as = await signIn(target)
-    // without the parameter that the suite sends for the testnet
+    // a request without the parameter that the suite sends for the testnet
     const response = await fetch(`${target.options.url.replace(/\/+$/, '')}/v0.1/community/register`, {
       method: 'POST',
       headers: { 'content-type': 'application/json', ...bearer(as) },

@@ -62,10 +62,10 @@ async function withdrawal(network: Network, account: PrivateKeyAccount) {
   return tx
 }
 
-/** What this world has too little of: told, and no test of it. */
+/** Rows whose data this world lacks: logged, without a test. */
 const TOO_FEW_EVENTS = ['8 default rows per page (v1)', '8 default rows per page (v0.1)']
 const NEEDS_SOLANA = ['4.4 POST /v1/names/register/solana']
-/** Of the communities of v0.1, which are on the testnet alone. */
+/** Rows of the communities of v0.1, which are on the testnet alone. */
 const NEEDS_TESTNET = SPECIFICATION['7']!.filter((code) => code !== 'testnet_only').map((code) => `7 ${code}`)
 
 describe.each(['mainnet', 'testnet'] as const)('%s', (network) => {

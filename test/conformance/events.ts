@@ -64,7 +64,7 @@ async function checkSince(target: Target, version: Version): Promise<void> {
 
 async function checkDefault(target: Target, version: Version, rows: number): Promise<void> {
   await firstItems(target, version, rows + 1).catch((error) => {
-    // where a page can't hold more than the default, the token tells that there is more
+    // the token shows that there is more where a page can't exceed the default
     if (!(error instanceof NotChecked)) throw error
   })
   const { items, nextPage } = await page(target, version)

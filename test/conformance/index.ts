@@ -19,7 +19,7 @@ export const ROWS: readonly Row[] = inOrder([
   ...eventRows,
 ])
 
-/** By section (4.10 after 4.9), within one as the specification has them. */
+/** Rows by section (4.10 after 4.9), within a section in the specification's order. */
 function inOrder(rows: readonly Row[]): Row[] {
   const place = ({ section, row }: Row) => SPECIFICATION[section]?.indexOf(row) ?? -1
   const bySection = new Intl.Collator('en', { numeric: true })

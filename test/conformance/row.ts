@@ -5,9 +5,9 @@ import { NotChecked, type Target } from './target.js'
 export interface Row {
   /** Section of the specification: `4.5`. */
   section: string
-  /** Its first column, as the specification has it. */
+  /** First column, as the specification has it. */
   row: string
-  /** Throws where the deployment doesn't do as the row says, NotChecked where that can't be seen there. */
+  /** Throws where the deployment breaks the row, NotChecked where the deployment can't show it. */
   check(target: Target): Promise<void>
 }
 

@@ -3,7 +3,7 @@ import { randomBytes } from 'node:crypto'
 import { createWalletClient, type Hex, http } from 'viem'
 import { generatePrivateKey, type PrivateKeyAccount, privateKeyToAccount } from 'viem/accounts'
 
-/** What the suite is told about a deployment. */
+/** The deployment under test. */
 export interface TargetOptions {
   /** Base address of the API. */
   url: string

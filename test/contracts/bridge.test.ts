@@ -28,7 +28,7 @@ const SUM = sumOf(AMOUNTS)
 const NOBODY = '0x00000000000000000000000000000000000000d0'
 const REFERRAL = `0x${'cd'.repeat(32)}` as const
 const ERRORS = [...hubAbi, ...endpointAbi, ...localMessageLibAbi]
-/** How much gas every transaction costs, and each byte of its calldata. */
+/** Gas per transaction, and per byte of its calldata. */
 const INTRINSIC_GAS = { base: 21_000n, zeroByte: 4n, otherByte: 16n }
 
 const sendAbi = parseAbi([

@@ -12,7 +12,7 @@ const RECEIVERS = ['0x00000000000000000000000000000000000000e0', '0x000000000000
 )
 
 const which = fc.nat(ALLOCATIONS - 1)
-/** What is claimed: an allocation, with perhaps something of it replaced. */
+/** A claim: an allocation, with at most one field replaced. */
 const fault = fc.oneof(
   { weight: 6, arbitrary: fc.constant(null) },
   {
@@ -29,7 +29,7 @@ const fault = fc.oneof(
     ),
   },
 )
-/** How the permission differs from the one that is right for what is claimed. */
+/** Difference between the permission and the claim's right one. */
 const permissionFault = fc.oneof(
   { weight: 6, arbitrary: fc.constant(null) },
   {
@@ -47,7 +47,7 @@ const permissionFault = fc.oneof(
 const step = fc.record({
   which,
   fault,
-  /** Once in ten times by the function for the other type of account. */
+  /** Whether the function for the other type of account is called, once in ten times. */
   by: fc.nat(9),
   to: fc.nat(1),
   permissionFault,
@@ -112,7 +112,7 @@ async function runSteps(steps: readonly Step[], count: (outcome: string) => void
   expect(open).toEqual(world.claims.map(({ index }) => claimed.has(index)))
 }
 
-/** What the contract is to say, from its description. */
+/** Expected outcome by the contract's description. */
 function judge(claim: Claim, step: Step, claimed: ReadonlySet<bigint>): string | undefined {
   if (step.by === 0) return 'WrongAccountType'
   if (!isEvm(claim.account)) {
@@ -156,6 +156,6 @@ async function withPermission(claim: Claim, { permissionFault }: Step, to: (type
   return world.claimForTx(claim, to, deadlineS, permissionFault === 'bytes' ? flipped(signature) : signature)
 }
 
-/** The same signature with a bit of r changed. */
+/** A signature with one bit of r flipped. */
 const flipped = (signature: Hex): Hex => `0x${(BigInt(signature) ^ (1n << 400n)).toString(16).padStart(130, '0')}`
 const text = (_: string, value: unknown) => (typeof value === 'bigint' ? `${value}` : value)

@@ -217,7 +217,7 @@ test('no event of its own carries an index', () => {
   expect(indexed.sort()).toEqual(['OwnershipTransferStarted', 'OwnershipTransferred'])
 })
 
-/** How a transaction ends in a block of this time. */
+/** Outcome of a transaction in a block of this time. */
 async function statusAt(timestamp: bigint, tx: ReturnType<DistributorWorld['claimTx']>) {
   const snapshot = await world.testClient.snapshot()
   await world.testClient.setNextBlockTimestamp({ timestamp })

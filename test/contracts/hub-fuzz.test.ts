@@ -45,7 +45,7 @@ const bids = fc.array(fc.record({ amount, name }), { minLength: 1, maxLength: 6 
 const referral = fc.constantFrom<Hex>(zeroHash, `0x${'ab'.repeat(32)}`)
 const who = fc.nat(2)
 const receiver = fc.constantFrom(...RECEIVERS)
-/** What is sent beyond the sum. */
+/** Value sent beyond the sum. */
 const excess = fc.oneof({ weight: 6, arbitrary: fc.constant(0n) }, { weight: 1, arbitrary: fc.constantFrom(1n, -1n) })
 
 const oddWord = fc.oneof(

@@ -37,7 +37,7 @@ const amount = fc.oneof(
 /** Index among native, a plain token and an odd one. */
 const token = fc.nat(2)
 const account = fc.nat(4)
-/** Which payment, or credit: mostly one that there is, see `plan`. */
+/** Index of a payment or credit, mostly an existing one, see `plan`. */
 const pick = fc.nat(999)
 const waitS = fc.oneof(
   { weight: 8, arbitrary: fc.bigInt(1n, 60n) },
@@ -184,7 +184,7 @@ async function runSteps(steps: readonly Step[], count: (kind: string) => void) {
     expect(balance).toBeGreaterThanOrEqual(held + credited)
   }
 
-  /** The transaction of a step, and the logs that the model expects of it, told the newest payment's id. */
+  /** The transaction of a step, and the logs that the model expects of it, given the newest payment's id. */
   function plan(action: Step['action']) {
     const heldIds = [...model.held.keys()]
     const picked = (pick: number) =>

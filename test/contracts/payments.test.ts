@@ -332,7 +332,7 @@ describe('an account that can`t be paid', () => {
   })
 })
 
-/** How a transaction ends in a block of this time. */
+/** Outcome of a transaction in a block of this time. */
 async function statusAt(timestamp: bigint, tx: ReturnType<PaymentsWorld['refuseTx']>) {
   const snapshot = await world.testClient.snapshot()
   await world.testClient.setNextBlockTimestamp({ timestamp })

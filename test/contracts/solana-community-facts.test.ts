@@ -11,7 +11,7 @@ import { createSolanaWorld, NOW, type SolanaWorld } from './support/solana.js'
 import { callsOf, wordOf } from './support/solanaCalls.js'
 import { AMOUNT, type CommunityCalls, communityOf, HOLD_SECONDS } from './support/solanaCommunity.js'
 
-/** What is read of transactions that the program itself executed. */
+/** Facts decoded from transactions that the program itself executed. */
 
 let world: SolanaWorld
 let club: CommunityCalls
@@ -65,7 +65,7 @@ describe('payments for names of communities', () => {
     expect([facts.closed, facts.communityOutcomes, facts.anomalies]).toEqual([[], [], []])
   })
 
-  it('show what becomes of them', () => {
+  it('show how they are closed', () => {
     read([club.pay('refused'), club.payToken(mint, 'released'), club.pay('reopened')])
     const outcome = (kind: string, name: string, sequence: bigint) => {
       const { community, name: word } = club.keyOf(name)

@@ -28,11 +28,11 @@ const step = fc.record({
   payer: fc.nat(1),
   recipient: fc.nat(3),
   mint: fc.nat(1),
-  /** Which of those that could be meant. */
+  /** Index among the candidates. */
   which: fc.nat(9),
   amount,
   holdSeconds: fc.constantFrom(0n, 60n, HOLD_SECONDS, HOLD_SECONDS, 7_200n, 604_801n),
-  /** What passes before. */
+  /** Time that passes before. */
   seconds: fc.constantFrom(0n, 0n, 0n, 0n, 60n, 1_800n),
   /** Another account of the payer's or recipient's than the associated one. */
   other: fc.boolean(),
@@ -60,7 +60,7 @@ const OPENING: readonly Step[] = [
   { ...PLAIN, kind: 'reopen' },
 ]
 
-test(`${RUNS * STEPS} payments and what becomes of them: the program does what its description says, to the unit`, {
+test(`${RUNS * STEPS} payments and how they are closed: the program does what its description says, to the unit`, {
   timeout: 300_000,
 }, () => {
   fc.assert(
@@ -70,7 +70,7 @@ test(`${RUNS * STEPS} payments and what becomes of them: the program does what i
       expect(Math.min(...Object.values(scene.accepted))).toBe(1)
       for (const one of steps) play(scene, one)
       empty(scene)
-      // what is refused proves little unless as much goes through
+      // refusals prove little unless as many calls succeed
       const accepted = Object.values(scene.accepted).reduce((sum, count) => sum + count, 0)
       expect(accepted).toBeGreaterThan(STEPS / 20)
     }),
@@ -86,13 +86,13 @@ interface Scene {
   payers: readonly [PublicKey, PublicKey]
   recipients: PublicKey[]
   mints: readonly [PublicKey, PublicKey]
-  /** In the mints' order. */
+  /** Vaults in the mints' order. */
   vaults: PublicKey[]
   /** Token accounts beside the associated ones, by owner and mint. */
   others: Map<string, PublicKey>
   /** Accounts of names, by community and name in hex. */
   nameAt: ReadonlyMap<string, string>
-  /** By payment's account. */
+  /** Payments by their accounts. */
   keyAt: Map<string, CommunityPaymentKey>
   pool: PublicKey[]
   wallets: Set<string>
@@ -155,7 +155,7 @@ function enter(): Scene {
 
 const hexOf = (...words: Uint8Array[]): string => Buffer.concat(words).toString('hex')
 
-/** Runs one step and compares everything that it did with what the model says. */
+/** Runs one step and compares its effects with the model's. */
 function play(scene: Scene, one: Step): void {
   const { world, model, pool, wallets } = scene
   prepare(scene, one)
@@ -287,7 +287,7 @@ function empty(scene: Scene): void {
   checkVaults(scene)
 }
 
-/** Of what the call names, and the vaults: the runtime changes no account that a transaction doesn't name. */
+/** Accounts of the call, and the vaults: the runtime changes no account that a transaction doesn't name. */
 function holdings({ world, model, vaults }: Scene, { keys }: TransactionInstruction) {
   const accounts = [...vaults, ...keys.map(({ pubkey }) => pubkey)]
   return new Map(

@@ -20,7 +20,7 @@ const KINDS = [
   'set_authorities',
   'initialize',
 ] as const
-/** In the data of `register`. */
+/** Offsets in the data of `register`. */
 const LAMPORTS_OFFSET = 88
 const EXPIRY_OFFSET = 96
 const GIFT_LAMPORTS = 1_000_000n
@@ -52,7 +52,7 @@ test(`${RUNS * STEPS} payloads and account lists: the program does what its desc
       const scene = enter()
       for (const one of steps) play(scene, one)
       empty(scene)
-      // what is refused proves little unless as much goes through
+      // refusals prove little unless as many calls succeed
       const { initialize, ...others } = scene.accepted
       expect(initialize).toBe(0)
       expect(Math.min(...Object.values(others))).toBeGreaterThan(STEPS / 100)
@@ -102,7 +102,7 @@ function enter(): Scene {
   }
 }
 
-/** Runs one step and compares everything that it did with what the model says. */
+/** Runs one step and compares its effects with the model's. */
 function play(scene: Scene, one: Step): void {
   const { world, model } = scene
   if (one.gift) give(scene, one)
@@ -130,7 +130,7 @@ function play(scene: Scene, one: Step): void {
   scene.state = data
 }
 
-/** The state says what the model says, and the treasury has it. */
+/** Compares state and treasury with the model. */
 function checkLedger({ world, model, gifts, treasuryRent }: Scene): void {
   const { keptLamports, heldLamports } = model.money()
   const { relay, treasurer } = model.authorities()
@@ -233,7 +233,7 @@ function mayHaveSigned({ wallets, watched, pool }: Scene, key: PublicKey): boole
   return !isKnown || wallets.some((one) => one.equals(key))
 }
 
-/** Of what the call names, and the treasury: the runtime changes no account that a transaction doesn't name. */
+/** Accounts of the call, and the treasury: the runtime changes no account that a transaction doesn't name. */
 function balances(world: SolanaWorld, { keys }: TransactionInstruction): Map<string, bigint> {
   const accounts = [world.registrar.treasury, ...keys.map(({ pubkey }) => pubkey)]
   return new Map(accounts.map((account) => [base58Of(account), world.balanceOf(account)]))

@@ -8,7 +8,7 @@ import { createSolanaWorld, type SolanaWorld } from './support/solana.js'
 import { callsOf, LAMPORTS, PAYMENT_BYTES, reads, wordOf } from './support/solanaCalls.js'
 import { COMMUNITY_PAYMENT_BYTES, communityOf, NAME_BYTES } from './support/solanaCommunity.js'
 
-/** Program, IDL and TypeScript say the same. What each instruction does is in solana.test.ts, through the same IDL. */
+/** Program, IDL and TypeScript agree; solana.test.ts covers each instruction's effect, through the same IDL. */
 
 const source = (file: string) =>
   readFileSync(new URL(`../../contracts/solana/registrar/src/${file}`, import.meta.url), 'utf8')

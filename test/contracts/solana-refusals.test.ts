@@ -5,7 +5,7 @@ import { associatedTokenAddress } from '../../src/chains/solana/tokens.js'
 import { createSolanaWorld, NOW, type SolanaWorld } from './support/solana.js'
 import { type CommunityCalls, communityOf, HOLD_SECONDS } from './support/solanaCommunity.js'
 
-/** What is to be done so that payments are given back, as the accounts stand; and that the program does it. */
+/** Instructions that refund payments, by the state of the accounts, and their execution by the program. */
 
 let world: SolanaWorld
 let club: CommunityCalls
@@ -45,7 +45,7 @@ const carryOut = (step: RefusalStep): string => {
   return step.kind
 }
 
-describe('a payment that is to be given back', () => {
+describe('a payment that is to be refunded', () => {
   it.each([
     ['sol', 1n],
     ['spl', 2n],

@@ -64,7 +64,7 @@ async function claimOf(address: string, query = ''): Promise<Claim> {
 
 const call = ({ transaction }: Claim) => ({ to: transaction!.to, data: transaction!.data, value: 0n })
 
-/** Sends a claim, whoever pays for it, and waits until the service believes it. */
+/** Sends a claim, whoever pays its gas, and waits until the service shows it confirmed. */
 async function send(claim: Claim): Promise<void> {
   const { rpcUrl, chainId, reader } = hubOf()
   const hash = await walletOf({ rpcUrl }, chainId, payer).sendTransaction(call(claim))
@@ -101,7 +101,7 @@ beforeAll(async () => {
   payer = await freshWallet()
   await until.status(world(), await sendRegistration(payer, [{ name: community }]), 'finalized')
   const owner = await memberOf(apiOf(world()), payer)
-  // who gives out need not let anybody else register
+  // a community that assigns names need not let anybody else register
   await owner.call('PUT', `/v1/communities/${community}`, { ownersOnly: true })
   ;[alice, hidden, sol] = await Promise.all([
     memberOf(apiOf(world())),
@@ -123,7 +123,7 @@ describe('an airdrop', () => {
     ...strangers.map((address) => `${address},7`),
   ]
 
-  it('is not loaded from a file with bad rows, each of which is told', async () => {
+  it('is not loaded from a file with bad rows, each of which is reported', async () => {
     const file = csv(...rows(), 'nobody,5', `${alice.address},0`)
     const { code, stderr } = await clusterd('load', file, '--community', community, '--chain', '1')
     expect(code).toBe(1)

@@ -25,7 +25,7 @@ import {
 const BID_WEI = 10n ** 16n
 const DEADLINE = { deadlineMs: 45_000 }
 
-/** What the local bridge takes for a message beside its value, in the chain's gas token, and the price of an ether. */
+/** Fee of the local bridge per message beside its value, in the chain's gas token, and the price of an ether. */
 const CHAINS = [
   { label: '8453', symbol: 'ETH', base: 2n * 10n ** 14n, price: { numerator: 1n, denominator: 1n } },
   { label: '10', symbol: 'LOC', base: 7n * 10n ** 14n, price: { numerator: 7n, denominator: 2n } },

@@ -99,7 +99,7 @@ async function belongsTo(name: string, address: string): Promise<void> {
 }
 
 describe.each(['1', '8453'])('a name paid for in the coin of chain %s', (label) => {
-  it('is the payer’s once the payment is believed', async () => {
+  it('is the payer’s once the payment is confirmed', async () => {
     const [account, name] = [await freshWallet(), freshName('m')]
     const made = await register(await memberOf(apiOf(world()), account), name, { network: label })
     expect(made.price).toEqual(price(label, 'native', COIN))
@@ -128,7 +128,7 @@ describe('a name paid for in a token', () => {
   })
 })
 
-/** Where a request names no token, the first price of its network is asked for. */
+/** Requests without a token ask for the first price of their network. */
 async function configureFirst(kind: 'native' | 'token'): Promise<void> {
   const { body } = await ask<{ prices: { token: string }[] }>('GET', `/v1/communities/${community}`)
   const isWanted = ({ token }: { token: string }) => (token === 'native') === (kind === 'native')
@@ -179,12 +179,12 @@ if (cluster)
       await until.status(world(), tx, 'lost_bid')
       const refund = async () => (await ask<{ refund: string }>('GET', `/v1/names/register/tx/${tx}`)).body.refund
       await expect.poll(refund, { timeout: 30_000, interval: 200 }).toBe('refused')
-      // but for the fee and the rent of the name's account
+      // all but the fee and the rent of the name's account
       expect(await connection().getBalance(publicKey)).toBeGreaterThan(before - Number(LAMPORTS) / 2)
       await belongsTo(name, first.address)
     })
 
-    it('after somebody has it already is lost, and given back', async () => {
+    it('after somebody has it already is lost, and refunded', async () => {
       const [first, second, name] = [await freshSolanaWallet(), await freshWallet(), freshName('m')]
       const late = await register(await memberOf(apiOf(world()), second), name)
       await until.status(world(), await join(first, name), 'finalized')

@@ -114,7 +114,7 @@ function pageTests(executablePath: string): void {
       await screenshot(page, '2-cluster')
     })
 
-    it('renames with Enter, and tells a conflict', async () => {
+    it('renames with Enter, and shows a conflict', async () => {
       const name = row(shortOf(friend)).locator('input')
       await page.getByLabel('Address').fill('half an addr')
       await name.fill('main')
@@ -124,7 +124,7 @@ function pageTests(executablePath: string): void {
       await name.press('Enter')
       await told('Renamed.')
       expect(await name.inputValue()).toBe('pal')
-      // what is being done elsewhere on the page stays, and so does the focus
+      // input elsewhere on the page stays, and so does the focus
       expect(await page.getByLabel('Address').inputValue()).toBe('half an addr')
       expect(await name.evaluate((input) => input.matches(':focus'))).toBe(true)
       await page.getByLabel('Address').fill('')

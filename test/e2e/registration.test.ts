@@ -105,7 +105,7 @@ async function quote(sender: string, name: string): Promise<Quote> {
 }
 
 describe('a registration of several names', () => {
-  it('has the status of its first, and tells the outcome of each', async () => {
+  it('has the status of its first, and reports the outcome of each', async () => {
     const [early, late, taken, free] = [await freshWallet(), await freshWallet(), freshName(), freshName()]
     await until.status(world(), await sendRegistration(early, [{ name: taken }]), 'finalized')
     const quote = await ask('POST', '/v1/names/register/evm', {

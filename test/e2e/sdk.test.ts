@@ -130,7 +130,7 @@ describe.each(['mainnet', 'testnet'] as const)('@clustersxyz/sdk on %s', (networ
     ])
   })
 
-  it('tells the status of transactions', async () => {
+  it('reports the status of transactions', async () => {
     const client = clientOf(network)
     const { finalized, lost, pending, bridging } = seed().tx
     const expected = [
@@ -187,7 +187,7 @@ describe('@clustersxyz/sdk, what knows no testnet', () => {
     expect(quote?.gasToken).toEqual({ symbol: 'SOL', decimals: 'lamports' })
     const [json] = quote!.transactionData as LegacyTransaction[]
     expect(json).toMatchObject({ feePayer: account.address, nonceInfo: null, signers: [] })
-    // what a client makes of it
+    // the client's own decoding
     const transaction = new Transaction({ recentBlockhash: json!.recentBlockhash })
     transaction.feePayer = new PublicKey(json!.feePayer)
     for (const { keys, programId, data } of json!.instructions) {
@@ -232,7 +232,7 @@ describe('@clustersxyz/sdk, what knows no testnet', () => {
     const since = await client.getEvents({ fromTimestamp: timestamp })
     expect(since.items.every((event: { timestamp: number }) => event.timestamp >= timestamp)).toBe(true)
     expect((await walk('newest', 7)).reverse().slice(0, whole.length)).toEqual(whole)
-    // what the client makes of absent options
+    // the client's form of absent options
     expect((await client.getEvents({ nextPage: undefined, limit: undefined } as object)).items.length).toBeGreaterThan(
       3,
     )

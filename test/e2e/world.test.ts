@@ -66,7 +66,7 @@ describe('the local world', () => {
       await until.status(world(), seed.tx.lost, 'lost_bid', { testnet })
       await until.status(world(), seed.tx.pending, 'pending', { testnet })
       await until.status(world(), seed.tx.bridging!, 'bridging', { testnet })
-      // it stays there: the relayer may not spend what it would bring
+      // the payment stays there: the relayer may not spend its value
       const path = `/v1/names/register/tx/${seed.tx.bridging}${testnet ? '?testnet=true' : ''}`
       const isParked = async () => (await ask<{ reason?: string }>('GET', path)).body.reason === 'spend_cap'
       expect(await waitFor(isParked, 20_000)).toBe(true)
@@ -118,7 +118,7 @@ describe('the commands', () => {
     expect(body[0]?.isAvailable).toBe(false)
   })
 
-  it('demo registers over the bridge, and tells how long that took', async () => {
+  it('demo registers over the bridge, and prints how long that took', async () => {
     const out = await clusterd('demo', '--network', '10')
     expect(out).toContain('registration fee 0.035 LOC and bridge fee 0.000735 LOC')
     for (const step of ['sent', 'bridging', 'finalized', 'event']) expect(out).toContain(`  ${step} `)
@@ -127,7 +127,7 @@ describe('the commands', () => {
     await expect(clusterd('demo', '--network', '77')).rejects.toThrow(known)
   })
 
-  it('demo registers from a Solana wallet, and tells how long that took', async () => {
+  it('demo registers from a Solana wallet, and prints how long that took', async () => {
     const out = await clusterd('demo', '--network', 'solana')
     expect(out).toContain('registration fee 0.2 SOL')
     for (const step of ['sent', 'bridging', 'finalized', 'event']) expect(out).toContain(`  ${step} `)

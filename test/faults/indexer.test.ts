@@ -16,7 +16,7 @@ const KINDS = FAULT_KINDS.filter((kind) => kind !== 'silent_socket')
 /** Faults that can be answered each time; of the others a node has to answer rightly now and then. */
 const HARMLESS: readonly FaultKind[] = ['delay', 'missing_logs', 'duplicate_logs', 'reorder_logs', 'range_limit']
 const OFTEN = 0.15
-/** How many cases are gone through at the same time. */
+/** Number of concurrent cases. */
 const AT_ONCE = 4
 const DEADLINE_MS = 300_000
 
@@ -29,7 +29,7 @@ const faultsOf = (kind: FaultKind, probability: number): Faults => ({
 let world: HubWorld
 let proxy: FaultProxy | undefined
 let under: LoneIndexer | undefined
-/** Of bids so far; the chain grows from test to test. */
+/** Count of bids so far; the chain grows from test to test. */
 let names = 0
 let groups = 0
 
@@ -74,7 +74,7 @@ interface Result {
   counts: Record<FaultKind, number>
   state: unknown
   failure: unknown
-  /** Of an indexer without faults. */
+  /** Tables of an indexer without faults. */
   clean: unknown
 }
 
@@ -133,7 +133,7 @@ async function indexTogether(cases: readonly Case[], blocksBefore: number): Prom
   }
 }
 
-/** The same tables as without faults. @returns how often each fault was given */
+/** Expects the tables of a run without faults. @returns count of each fault */
 function expectTheSame(results: ReadonlyMap<string, Result>, name: string): Result['counts'] {
   const { failure, state, counts, clean } = results.get(name)!
   if (failure !== undefined) throw failure

@@ -28,7 +28,7 @@ const DRIVE_DEADLINE_MS = 45_000
 /** Nodes that failed rest for longer than this. */
 const PAUSE_MS = 20
 
-/** @param startBlock what comes before is left out, as if the contract had been deployed there */
+/** @param startBlock earlier blocks are skipped, as if the contract had been deployed there */
 export async function indexerOver(
   world: HubWorld,
   database: string,

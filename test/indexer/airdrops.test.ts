@@ -58,7 +58,7 @@ const claim = async (i: number): Promise<Hex> => {
   return hash
 }
 
-/** Takes steps until nothing new is believed; answers the claims as they are stored. */
+/** Steps until nothing new is confirmed. @returns the claims as stored */
 async function stepAll(): Promise<string[]> {
   while ((await watcher.step()).kind === 'took') {}
   const { rows } = await world.pool.query<{ index: number; confirmed: boolean }>(
@@ -70,7 +70,7 @@ async function stepAll(): Promise<string[]> {
 const mine = (blocks: number) => world.test.mine({ blocks })
 
 describe('claims of an airdrop', () => {
-  it('are seen at once, and believed when their chain is', async () => {
+  it('are seen at once, and confirmed when their chain is', async () => {
     const tx = await claim(3)
     expect(await stepAll()).toEqual(['3 seen'])
     const wallets = { network: 'mainnet', community: 'drop', wallets: [storedOf(accounts[3]!)] } as const
@@ -114,7 +114,7 @@ describe('claims of an airdrop', () => {
     expect(await stepAll()).toEqual(['2 confirmed'])
   })
 
-  it('that were believed and replaced all the same are read again from the start', async () => {
+  it('that were confirmed and replaced all the same are read again from the start', async () => {
     await mine(2)
     await claim(1)
     await claim(2)

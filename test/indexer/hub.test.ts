@@ -25,7 +25,7 @@ const facts = async () =>
 const address = (i: number) => world.wallet(i).address.toLowerCase()
 
 describe('a hub, block by block', () => {
-  it('believes a bid at two blocks on top of it, not before', async () => {
+  it('confirms a bid at two blocks on top of it, not before', async () => {
     const indexer = await world.restart()
     await world.test.mine({ blocks: 2 })
     await indexer.step()
@@ -78,7 +78,7 @@ describe('a hub, block by block', () => {
 })
 
 describe('a gap', () => {
-  it('is taken in ranges, then followed; the rebuilt state is the same', async () => {
+  it('is indexed in ranges, then followed; the rebuilt state is the same', async () => {
     for (let i = 0; i < 30; i++) {
       await world.bid(
         i % 8,

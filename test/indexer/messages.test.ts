@@ -12,7 +12,7 @@ let missing: readonly number[] = []
 let guids: string[] = []
 
 /**
- * What a node makes of a range that it has not indexed whole: its answer lacks logs. Asked for one block, it has them.
+ * Answers as of a node with a half-indexed range: logs are missing from ranges, and present in single blocks.
  */
 const leaveOut = (answer: string): string => {
   const { result, ...rest } = JSON.parse(answer) as { result: { data: string; blockNumber: string }[] }
@@ -40,7 +40,7 @@ const stored = async (): Promise<string[]> => {
 }
 
 it('a message that a node leaves out of old blocks is found by its number', async () => {
-  // the messages first, without an index, then so many blocks that theirs are old
+  // the messages come first, without an index, then enough blocks to make theirs old
   const { index } = world
   world.index = async () => {}
   for (let i = 0; i < 6; i++) guids.push(await world.send(i, [`m${i}`]))

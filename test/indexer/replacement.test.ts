@@ -141,7 +141,7 @@ describe('the status of a replaced transaction', () => {
     expect(await statusOf(first.hash)).toMatchObject({ status: 'invalid', replacedBy: second.hash })
   })
 
-  it('is what is known where no node holds the state to tell: pending, after half an hour not_found', async () => {
+  it('is pending where no node holds the state, and not_found after half an hour', async () => {
     const first = await waiting(`pruned-${sender}`)
     await replaceWith(first, null)
     await confirm(BEYOND_STATE_BLOCKS)

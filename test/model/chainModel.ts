@@ -98,7 +98,7 @@ const payable = (model: Model, nonce: number): [Hex, ModelTx] | undefined =>
   [...model.pool].find(([, tx]) => tx.nonce === nonce && tx.maxFeePerGas >= model.baseFeeWei)
 
 /**
- * Takes unconfirmed blocks back and mines one more than that. What was in them returns to the mempool, or is lost. A
+ * Reorgs unconfirmed blocks and mines one more. Their transactions return to the mempool, or are lost. A
  * block in which others used the key stays: were it lost, its nonce would be a gap that nobody here fills (the
  * relayer's nonce keeper does).
  */
@@ -211,5 +211,5 @@ export function modelStore(model: Model, id: string, fault: (call: string) => vo
   }
 }
 
-/** How many nonces the signer has used. */
+/** Count of nonces that the signer has used. */
 export const usedNonces = (model: Model): number => countAt(model, model.blocks.length - 1)

@@ -1,8 +1,8 @@
 import type { Origin, Step } from './clusterSteps.js'
 
 /**
- * The rules of clusters once more, as plainly as they can be said: no batches, no slices, no bytes. Clusters and
- * wallets are numbers, a step at a time changes lists, and each step tells its refusal or its events.
+ * A plain second implementation of the rules of clusters: no batches, no slices, no bytes. Clusters and
+ * wallets are numbers, a step at a time changes lists, and each step gives its refusal or its events.
  */
 export interface ModelEntry {
   name: string
@@ -18,7 +18,7 @@ export interface Told {
   refusal: string | null
   /** `TYPE cluster …` */
   events: string[]
-  /** Who is shown to have done it, where there are events. */
+  /** Published actor, where there are events. */
   actor: number | null
 }
 
@@ -33,7 +33,7 @@ export class Model {
     return this.clusters.findIndex((entries) => entries.get(w)?.isVerified)
   }
 
-  /** Whether a public entry of a cluster can't have this name, beside those that others of the cluster have. */
+  /** Tells whether a public entry of a cluster can't have this name beside the cluster's others. */
   protected isReserved(_c: number, _name: string): boolean {
     return false
   }
@@ -198,7 +198,7 @@ export class Model {
     return events
   }
 
-  /** Whether one of these wallets has a name that it can't have beside the others. */
+  /** Tells whether one of these wallets has a name that it can't have beside the others. */
   private clash(c: number, entries: ReadonlyMap<number, ModelEntry>, touched: readonly number[]): boolean {
     return touched.some((w) => {
       const { name, isPrivate } = entries.get(w)!

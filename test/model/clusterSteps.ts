@@ -6,7 +6,7 @@ import { bigIntToWord } from '../../src/registry/primitives/bytes.js'
 import { clusterId } from '../../src/registry/primitives/clusterId.js'
 import { nameToWord } from '../../src/registry/primitives/name.js'
 
-/** What wallets do, by small numbers: wallet w, cluster c (of those that there are, by serial - 1), names as texts. */
+/** Steps of wallets, by small numbers: wallet w, existing cluster c (serial - 1), names as texts. */
 export type Step =
   | { do: 'bid'; w: number; name: string }
   | { do: 'create'; w: number }
@@ -58,7 +58,7 @@ export const step: fc.Arbitrary<Step> = fc.oneof(
 )
 export const steps = fc.array(step, { maxLength: 40, size: 'max' })
 
-/** What the model knows of a cluster's origin, to name it by its id. */
+/** A cluster's origin in the model, which gives its id. */
 export interface Origin {
   creator: number
   n: number

@@ -7,7 +7,7 @@ import { entryOf, idOf, type Step, steps } from './clusterSteps.js'
 import { entriesIn, folded, LATE, line, number, rowsOf, sorted } from './lines.js'
 import { append, emptyRegistry, type MemoryRegistry } from './memoryRegistry.js'
 
-/** The entries of steps, in a state that only the model can tell (cluster ids), and what the model says of each. */
+/** The entries of steps, with cluster ids that only the model knows, and the model's result of each. */
 function play(list: readonly Step[]) {
   const model = new Model()
   const entries: Entry[] = []
@@ -153,7 +153,7 @@ describe('the feed', () => {
     )
   })
 
-  it('does not tell a registry from one in which private entries never were, but where they act', () => {
+  it('does not distinguish a registry from one in which private entries never were, but where they act', () => {
     // a public wallet adds, renames and removes private entries that never act: the feed has nothing of it
     const quiet = fc.array(
       fc.record({ w: fc.integer({ min: 2, max: 5 }), name: fc.constantFrom('a', 'b', 'main'), isAdd: fc.boolean() }),

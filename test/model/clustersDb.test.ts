@@ -65,7 +65,7 @@ function entriesOf(list: readonly CommunityStep[]): Entry[] {
   return [minimum, ...entries]
 }
 
-/** In batches, by a writer that remembers what it has written, or by one that looks for everything. */
+/** Writes entries in batches, by a writer with a cache of its writes or by one that reads everything. */
 async function appendAll(entries: readonly Entry[], cuts: readonly number[], remembers: boolean): Promise<void> {
   const rest = entries.map(decodeEntry)
   const memory = remembers ? { written: createWrittenKeys() } : {}

@@ -8,7 +8,7 @@ import { type CommunityStep, communitySteps, entryOf, HIDING } from './community
 import { entriesIn, folded, LATE, line, number, rowsOf, sorted } from './lines.js'
 import { append, emptyRegistry, type MemoryRegistry } from './memoryRegistry.js'
 
-/** The entries of steps, and what the model says of each. */
+/** The entries of steps, and the model's result of each. */
 function play(list: readonly CommunityStep[]) {
   const model = new CommunityModel()
   const told: CommunityTold[] = []
@@ -153,7 +153,7 @@ describe('the feed', () => {
     )
   })
 
-  it('does not tell a private member from a stranger, whatever it registers, assigns, pays or configures', () => {
+  it('does not distinguish a private member from a stranger, whatever it registers, assigns, pays or configures', () => {
     const feed = (steps: readonly CommunityStep[]) => {
       const { journal, communityNames } = folded(play(steps).entries)
       return [
@@ -181,7 +181,7 @@ const asked = fc.record({
 type Asked = typeof asked extends fc.Arbitrary<infer T> ? T : never
 
 /**
- * Two worlds that are to look alike. In both wallet 0 holds foo, wallet 1 holds bar, in public. In one of them wallets
+ * Two worlds that must look alike. In both wallet 0 holds foo, wallet 1 holds bar, in public. In one of them wallets
  * 2 and 3 are private members of the first cluster, verified; in the other they belong nowhere, and what only a member
  * could do is done by wallet 0, what a member alone gets without price is paid for.
  */

@@ -12,7 +12,7 @@ export interface Below {
 }
 
 export interface CommunityTold extends Told {
-  /** What became of a payment. */
+  /** Outcome of a payment. */
   payment?: string
 }
 
@@ -76,7 +76,7 @@ export class CommunityModel extends Model {
     const refusal = s.isAssigned ? this.whyNotAssigned(s, rules, home, got) : this.whyNotFree(s, rules, home, at)
     if (refusal) return refused(refusal)
     const isInside = home >= 0 && this.home(s.of) === home
-    // what the public knows of it
+    // the published part
     const isKnown = isInside && this.isPublic(s.of)
     const isOwners = home >= 0 && this.holder(s.name) === home && (rules!.ownersOnly || s.of !== s.w)
     const events = this.take(s, s.of, home < 0 || isKnown || !isOwners, s.isAssigned ? home : null, at)
@@ -111,7 +111,7 @@ export class CommunityModel extends Model {
 
   private judge(s: Doing<'pay'>, blockMs: number): string {
     if (s.name === '' || s.below === '') return 'malformed_name'
-    // blocks tell the second in which they were made
+    // a block's time is in whole seconds
     const until = blockMs + 999
     const rules = this.rules(s.name, until)
     if (!rules) return 'not_found'

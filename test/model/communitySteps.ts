@@ -15,7 +15,7 @@ import {
   WALLETS,
 } from './clusterSteps.js'
 
-/** What is done about communities, by small numbers: wallets, rules of `RULES`, requirements of `REQUIREMENTS`. */
+/** Steps of communities, by small numbers: wallets, rules of `RULES`, requirements of `REQUIREMENTS`. */
 export type CommunityStep =
   | Step
   /** w null: the operator. */
@@ -26,7 +26,7 @@ export type CommunityStep =
       of: number
       name: string
       below: string
-      /** Which requirements the wallet was found to meet. */
+      /** Requirements that the wallet meets. */
       met: number | null
       isAssigned: boolean
     }
@@ -37,21 +37,21 @@ export type CommunityStep =
       below: string
       to: number
       amount: number
-      /** How old the block is, minutes. */
+      /** Age of the block, minutes. */
       ago: number
       met: number | null
     }
 
 const MINUTE_MS = 60_000
 const T0 = Date.UTC(2026, 10, 20, 8)
-/** When step i is entered. */
+/** Time at which step i is entered. */
 export const msAt = (i: number): number => T0 + i * 10 * MINUTE_MS + 500
 /** The time of a payment's block, in whole seconds. */
 export const blockMsOf = (ago: number, i: number): number => msAt(i) - 500 - ago * MINUTE_MS
 
 const EVM = '0x00000000000000000000000000000000000000a1'
 const SOLANA = 'So11111111111111111111111111111111111111112'
-/** Where a payment may go; nobody ever asks for the last. */
+/** Recipients of payments; no price names the last. */
 const TARGETS = [
   { network: '1', token: 'native', recipient: EVM },
   { network: 'solana', token: 'native', recipient: SOLANA },

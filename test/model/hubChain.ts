@@ -19,13 +19,13 @@ export interface SignedTx {
   gasPriceWei: bigint
 }
 
-/** Where the chain has a transaction now. */
+/** Position of a transaction on the chain now. */
 type Place = { at: 'nowhere' } | { at: 'mempool' } | { at: 'mined'; block: number; succeeded: boolean }
 
 /** The hub's chain as a wallet and a miner use it, by hand: nothing is mined unasked. */
 export interface HubChain {
   sign(tx: Pick<SignedTx, 'sender' | 'nonce' | 'names' | 'isPoor' | 'gasPriceWei'>): Promise<SignedTx>
-  /** Broadcasts the signed bytes; what a node says against it (known already, nonce used) is no matter here. */
+  /** Broadcasts the signed bytes; a node's refusal (known already, nonce used) is ignored. */
   send(tx: SignedTx): Promise<void>
   drop(tx: SignedTx): Promise<void>
   mine(blocks: number): Promise<void>

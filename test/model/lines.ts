@@ -4,7 +4,7 @@ import type { Model } from './clusterModel.js'
 import { WALLETS } from './clusterSteps.js'
 import { append, emptyRegistry, type MemoryRegistry } from './memoryRegistry.js'
 
-/** What the registry has, in the words of the models: wallets and clusters by number, events as lines. */
+/** The registry's state in the terms of the models: wallets and clusters by number, events as lines. */
 
 export const LATE = Number.MAX_SAFE_INTEGER
 export const number = (address: Buffer): number => WALLETS.findIndex((wallet) => wallet.equals(address))

@@ -87,7 +87,7 @@ test('a change of a community is judged under the head: made, refused, or nothin
   expect(await journalLength()).toBe(written + 1)
 })
 
-test('signed changes that rest on what a rewind takes back stay as entries without effect, and are told', async () => {
+test('signed changes that rest on what a rewind takes back stay as entries without effect, and are reported', async () => {
   await bid(alice, 'lost', 50)
   const first = await journalLength()
   const rename: ClusterChange = { kind: 'rename_wallets', actor: alice, wallets: [{ address: alice, name: 'ali' }] }

@@ -15,7 +15,7 @@ import { holdBlocks } from '../support/miner.js'
 import { BASE_GAS_PRICE_WEI, type HubChain, openHubChain, type SignedTx } from './hubChain.js'
 
 /**
- * Status against a small model of its own: what is asked for is worked out from the chain's plain facts (where each
+ * Status against a small model of its own: the expected status follows from the chain's plain facts (where each
  * transaction is, in which order bids came) and from what was asked before, by none of the project's rules.
  */
 
@@ -24,13 +24,13 @@ const SENDERS = 3
 const NAMES = 4
 
 interface Tracked extends SignedTx {
-  /** Somebody asked for its status while the chain had it. */
+  /** Whether its status was requested while the chain had it. */
   isRemembered: boolean
   /** The first terminal answer. */
   terminal: TxStatus | null
 }
 
-/** What fast-check keeps beside the real system. */
+/** State that fast-check keeps beside the real system. */
 interface Model {
   txs: Tracked[]
 }
@@ -88,7 +88,7 @@ const send = (sender: number, names: readonly number[], isPoor: boolean): Comman
     },
   )
 
-/** The same nonce at a higher price: the same registration, another one, or none. */
+/** A replacement with the same nonce at a higher price: the same registration, another one, or none. */
 const replace = (at: number, names: readonly number[] | 'same' | null): Command =>
   command(`replace(${at}, ${names})`, hasTxs, async (model, real) => {
     const old = pick(model.txs, at)
@@ -115,7 +115,7 @@ const mine = (blocks: number) =>
     (_, { chain }) => chain.mine(blocks),
   )
 
-/** No deeper than what is believed; some of what was mined comes again, as from other nodes' mempools. */
+/** Reorgs no confirmed block; some mined transactions return, as from other nodes' mempools. */
 const reorg = (depth: number, comesBack: boolean): Command =>
   onChain(
     `reorg(${depth}, ${comesBack})`,
@@ -176,7 +176,7 @@ async function check(txs: readonly Tracked[], tx: Tracked, real: Real): Promise<
     assert.deepEqual({ status: answer.status, names: answer.names }, { status, names }, about)
     return
   }
-  // an indexer that lags may say less, never something else
+  // a lagging indexer may answer less, never something else
   const allowed = real.isIndexed ? [expected.status] : [expected.status, 'pending']
   assert.ok(allowed.includes(answer.status), `${about}, not ${allowed.join(' or ')}`)
   if (isTerminal(answer.status)) {
@@ -189,7 +189,7 @@ async function check(txs: readonly Tracked[], tx: Tracked, real: Real): Promise<
     tx.terminal = answer
   }
   if (place.at !== 'nowhere' && !isTerminal(answer.status)) {
-    // in the tail it is remembered behind the caller's back
+    // a transaction in the tail is remembered behind the caller's back
     const isKept = async () => (await findTracked(real.world.pool, 'mainnet', fromHex(tx.hash)))?.nonce === tx.nonce
     assert.ok(await waitFor(isKept, 5_000), `${about} is not remembered`)
     tx.isRemembered = true
@@ -229,7 +229,7 @@ function outcomeOf(tx: Tracked, bids: readonly { tx: string; name: string }[]): 
 
 const names = fc.array(fc.nat({ max: NAMES - 1 }), { minLength: 1, maxLength: 2 })
 const at = fc.nat({ max: 30 })
-/** What is done, each about as often as it stands here. */
+/** Commands, each about as frequent as its entries here. */
 const COMMANDS = [
   fc
     .tuple(fc.nat({ max: SENDERS - 1 }), names, fc.integer({ min: 0, max: 5 }))

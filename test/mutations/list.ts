@@ -1,5 +1,5 @@
 /**
- * For each invariant of the design, builds that break it on purpose, and the tests that have to fail in them.
+ * Builds that break an invariant of the design on purpose, and the tests that have to fail in them.
  * `scripts/mutations.ts` makes each in a copy of the tree. A change that no longer applies (its text is gone) stops the
  * run: bring it up to date.
  */
@@ -18,7 +18,7 @@ export interface Mutation {
 }
 
 export const INVARIANTS: Readonly<Record<number, string>> = {
-  1: 'Nothing enters the journal before its chain’s policy believes it; nothing that entered leaves',
+  1: 'Nothing enters the journal before its chain’s policy confirms it; nothing that entered leaves',
   2: 'State is the fold of the journal; winners are those of the hub',
   3: 'A message is executed at most once, and never forgotten',
   4: 'finalized, lost_bid and invalid never change',
@@ -39,10 +39,10 @@ export const MUTATIONS: readonly Mutation[] = [
     file: 'src/chains/evm/chain.ts',
     find: 'latest.number - confirmation.blocks',
     replace: 'latest.number',
-    tests: { files: [HUB], only: 'believes a bid at two blocks' },
+    tests: { files: [HUB], only: 'confirms a bid at two blocks' },
   },
   {
-    name: 'a hub of the default policy believes the newest block instead of the finalized one',
+    name: 'a hub of the default policy confirms the newest block instead of the finalized one',
     invariant: 1,
     file: 'src/chains/evm/chain.ts',
     find: '(finalized?.number ?? -1)',
@@ -192,7 +192,7 @@ export const MUTATIONS: readonly Mutation[] = [
     file: 'src/db/airdrop/answers.ts',
     find: 'w.cluster = me.cluster AND w.verified',
     replace: 'w.cluster = me.cluster',
-    tests: { files: ['test/api/airdrop.test.ts'], only: 'tells nobody else anything' },
+    tests: { files: ['test/api/airdrop.test.ts'], only: 'reveals nothing to anybody else' },
   },
   {
     name: 'a private actor is named in public',
@@ -208,7 +208,7 @@ export const MUTATIONS: readonly Mutation[] = [
     file: 'src/registry/fold/community.ts',
     find: 'verified && !verified.isPrivate ? verified.cluster : null',
     replace: 'verified?.cluster ?? null',
-    tests: { files: [COMMUNITIES], only: 'does not tell' },
+    tests: { files: [COMMUNITIES], only: 'does not distinguish' },
   },
   {
     name: 'a community name says that its private owner had a hand in it where only members can',
@@ -216,7 +216,7 @@ export const MUTATIONS: readonly Mutation[] = [
     file: 'src/registry/fold/community.ts',
     find: 'owner?.cluster === cluster && !owner.isPrivate',
     replace: 'owner?.cluster === cluster',
-    tests: { files: [COMMUNITIES], only: 'does not tell' },
+    tests: { files: [COMMUNITIES], only: 'does not distinguish' },
   },
   {
     name: 'a private owner of a community is shown to have registered for itself',
@@ -224,7 +224,7 @@ export const MUTATIONS: readonly Mutation[] = [
     file: 'src/registry/fold/community.ts',
     find: 'if (!isKnown && !actsAsOwner)',
     replace: 'if (!isKnown && (!actsAsOwner || wallet.equals(actor)))',
-    tests: { files: [COMMUNITIES], only: 'does not tell' },
+    tests: { files: [COMMUNITIES], only: 'does not distinguish' },
   },
   {
     name: 'names move along with a private wallet',

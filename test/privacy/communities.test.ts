@@ -111,7 +111,7 @@ const registered = (from: string, pair: string, owner: Member, cluster_id: strin
 }
 
 describe('private wallets and communities', () => {
-  it('configure as the oldest public one, and no event tells it', async () => {
+  it('configure as the oldest public one, and no event reveals it', async () => {
     expect(
       await feedAfter(async () => {
         await expectOk(configure(pat, 'foo'))
@@ -220,7 +220,7 @@ describe('private wallets and communities', () => {
     expect((await add(false)).body.error).toBe('wallet_name_taken')
   })
 
-  it('are nowhere in what is told of their cluster, whoever asks', async () => {
+  it('are nowhere in the answers about their cluster, whoever asks', async () => {
     const given: Record<string, readonly string[]> = {
       ...{ id: [foo], clusterId: [foo], file: ['foo.svg'], tx: [randomHash()], address: [alice.address] },
       ...{ name: ['foo', 'main'], cluster: ['foo'], clusterName: ['foo', 'bar'], communityName: ['foo', 'bar'] },
@@ -260,7 +260,7 @@ describe('private wallets and communities', () => {
     for (const line of logged) expect(line).not.toContain('secret-')
   })
 
-  it('that become public are told with their cluster from then on', async () => {
+  it('that become public are published with their cluster from then on', async () => {
     const { address } = pat
     const events = await feedAfter(async () => {
       await expectOk(alice.add([{ address, name: 'pat', isPrivate: false }]))

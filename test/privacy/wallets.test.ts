@@ -103,7 +103,7 @@ async function plant(): Promise<void> {
   await expectOk(alice.add([{ address: leaver.address, name: 'leaver' }]))
   await expectOk(leaver.verify(id))
   await expectOk(last.add([{ address: randomAddress(), name: 'orphan' }]))
-  // what it may not do there says nothing either
+  // refusals there reveal nothing either
   for (const [reply, error] of [
     [last.remove(last.address), 'last_verified_wallet'],
     [last.verify(id), 'not_invited'],

@@ -18,7 +18,7 @@ const MINIMUM_WEI = 10n ** 16n
 let stack: Stack<'mainnet'>
 let baseline: { live: string; entries: number }
 /**
- * The world's chains, indexed from the first registration on: what comes before would only make the first ranges empty.
+ * The world's chains, indexed from the first registration on: earlier blocks would only make the first ranges empty.
  */
 let chainsFile: string
 

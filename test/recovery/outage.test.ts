@@ -168,7 +168,7 @@ describe('SIGTERM', () => {
     try {
       const problems = async () => (await askReady(opsUrl)).problems.join()
       expect(await waitFor(async () => (await problems()).includes('another process leads'), DEADLINE_MS)).toBe(true)
-      // it serves the API meanwhile
+      // the daemon serves the API meanwhile
       expect((await fetch(`http://127.0.0.1:${port}/v1/events`)).status).toBe(200)
       expect((await stopDaemon()).code).toBe(0)
       expect(await waitFor(async () => (await askReady(opsUrl)).ready, 5_000)).toBe(true)
@@ -216,7 +216,7 @@ describe('an RPC gone', () => {
     expect(await waitFor(isUnready, DEADLINE_MS)).toBe(true)
     const other = await register('11155111')
     await until.status(stack, other.tx, 'finalized', { testnet: true })
-    // it comes back as another chain, since this world keeps no state: nothing of it is taken
+    // the hub comes back as another chain, since this world keeps no state: none of it is indexed
     expect(stack.daemon.isRunning()).toBe(true)
   })
 })

@@ -47,7 +47,7 @@ const stateOf = async () => {
   return { live, rebuilt, generation }
 }
 
-/** Whether the daemon holds a log of the hub's block that is not in the journal yet. */
+/** Tells whether the daemon holds a log of the hub's block that is not in the journal yet. */
 const isUnconfirmedFact = async (block: bigint) =>
   (await pool.query(`SELECT 1 FROM facts JOIN chains USING (network, chain) WHERE label = '1' AND block = $1`, [block]))
     .rowCount === 1
@@ -67,7 +67,7 @@ async function rewindByHand(...args: string[]): Promise<RewindReport & { applied
   return JSON.parse(stdout)
 }
 
-/** The same command in this process, which is sooner there. */
+/** Runs the command in this process, which starts sooner. */
 async function rewind(options: RewindCommand): Promise<RewindReport & { applied: boolean }> {
   vi.stubEnv('DATABASE_URL', stack.databaseUrl)
   vi.stubEnv('CLUSTERD_HOME', stack.home)
@@ -206,7 +206,7 @@ describe('a reorg of the hub below its confirmation policy', () => {
   it('ends by `--yes`: the running daemon goes on from there, and delivers again what vanished', async () => {
     const indexesBefore = await indexesOf()
     const applied = await rewindByHand('--chain', '1', '--block', String(firstLost), '--yes')
-    // which deliveries are left to look at depends on how far the relayer has mended its nonces by then
+    // the deliveries left to check depend on how many nonce gaps the relayer has closed by then
     const { deliveries } = applied
     expect(applied).toEqual({ ...report, deliveries, applied: true })
     await until.ready(stack, { deadlineMs: DEADLINE_MS })
@@ -218,7 +218,7 @@ describe('a reorg of the hub below its confirmation policy', () => {
     expect(await indexesOf()).toEqual(indexesBefore)
     const isDelivered = async () => (await pool.query('SELECT state FROM jobs')).rows.every(({ state }) => state === 4)
     expect(await waitFor(isDelivered, DEADLINE_MS)).toBe(true)
-    // what the chain dropped may still come: nothing terminal is said of it
+    // a dropped transaction may still be mined: its status is not terminal
     const { body } = await ask<{ status: string }>('GET', `/v1/names/register/tx/${lostTx}`, undefined, stack)
     expect(['not_found', 'pending']).toContain(body.status)
   })

@@ -181,7 +181,7 @@ describe('an operator', () => {
     const nonce = await world.nonce()
     await changeJob(world.pool, { network: 'mainnet', id: id }, park)
     await world.hub.test.dropTransaction({ hash: (await deliveryOf(guid)).txs[0]!.hash })
-    // its own transaction was dropped before any block, so that the cancel is mined
+    // the delivery's transaction was dropped before any block, so that the cancel is mined
     await world.hub.test.mine({ blocks: 2 })
     await world.finish(relayer)
     expect(await about(guid)).toEqual(['verify confirmed', 'execute parked operator'])
@@ -273,8 +273,8 @@ describe('what is never paid for', () => {
 })
 
 describe('a public network', () => {
-  let lying: Hex
-  const stranded = (settings: object = {}) => {
+  let stuck: Hex
+  const publicHub = (settings: object = {}) => {
     const { chains } = world.file as { chains: object[] }
     return {
       chains: [{ ...chains[0], local: false, messageLib: undefined }, chains[1]],
@@ -282,34 +282,34 @@ describe('a public network', () => {
     }
   }
 
-  it('is only watched: a packet left lying is an alarm', async () => {
+  it('is only watched: a stuck packet is an alarm', async () => {
     const alarms: string[] = []
     const relayer = await world.restart({
-      file: stranded(),
+      file: publicHub(),
       onStuck: ({ guid }) => alarms.push(toHex(guid)),
     })
-    lying = await world.send(4, ['lying'])
+    stuck = await world.send(4, ['stuck'])
     await world.run(relayer)
-    expect(alarms).not.toContain(lying)
+    expect(alarms).not.toContain(stuck)
     const before = relayer.state.stuck
     world.aheadMs = 700_000
     await world.run(relayer)
     expect(relayer.state.stuck).toBeGreaterThan(before ?? 0)
-    expect(alarms).toContain(lying)
-    expect(await about(lying)).toEqual([])
+    expect(alarms).toContain(stuck)
+    expect(await about(stuck)).toEqual([])
   })
 
-  it('has packets left lying executed where that is on, once they are verified', async () => {
+  it('has stuck packets executed where that is on, once they are verified', async () => {
     const guid = await world.send(4, ['left'])
     world.aheadMs = 1_400_000
-    const relayer = await world.restart({ file: stranded({ executeStranded: true }) })
+    const relayer = await world.restart({ file: publicHub({ executeStranded: true }) })
     await world.run(relayer)
     expect(await about(guid)).toEqual(['execute queued invalid_nonce'])
-    await asVerifier(lying)
+    await asVerifier(stuck)
     await asVerifier(guid)
     world.aheadMs += 10_000
     await world.finish(relayer)
-    expect(await world.executions(lying)).toBe(1)
+    expect(await world.executions(stuck)).toBe(1)
     expect(await world.executions(guid)).toBe(1)
   })
 })

@@ -33,7 +33,7 @@ export interface Paid {
 
 interface PayOptions {
   payer?: number
-  /** A quote id of nobody's. */
+  /** Whether the quote id is a random one. */
   foreign?: boolean
   /** The quote of another payment. */
   again?: Paid
@@ -51,9 +51,9 @@ export interface PaymentWorld {
   withoutHistory: Pick<SolanaSigner, 'statuses'>
   /** The program's number in the database. */
   chain: number
-  /** Pays for a name, and has the payment taken in. */
+  /** Pays for a name, and has the payment indexed. */
   pay(name: string, options?: PayOptions): Promise<Paid>
-  /** Takes in what is new on Solana. */
+  /** Indexes new payments on Solana. */
   watch(): Promise<void>
   /** A payer that leads, as after a restart. */
   restart(options?: Partial<PayerOptions>): Promise<Payer>
@@ -62,7 +62,7 @@ export interface PaymentWorld {
   /** Delivers to the hub what there is, and indexes its outcome. */
   deliver(): Promise<void>
   payout(paid: Paid): Promise<{ state: number; kind: number; reason: string | null; failures: number } | undefined>
-  /** How a payment was closed, from the program's own events: once, or not at all. */
+  /** Count of a payment's closings by the program's own events: 1 or 0. */
   closings(paid: Paid): Promise<number>
   balance(key: Keypair): Promise<bigint>
   /** Runs `clusterd outbox` on the world's database. */

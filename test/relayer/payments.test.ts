@@ -57,7 +57,7 @@ describe('a payment', () => {
   })
 
   it.each<[string, Partial<TestPayment>]>([
-    ['is not believed yet', { confirmed: false }],
+    ['is not confirmed yet', { confirmed: false }],
     ['keeps to no quote of ours', { verdict: 'foreign' }],
   ])('that %s is not delivered', async (_, how) => {
     const id = await pay({ name: 'never', ...how })

@@ -13,7 +13,7 @@ export interface PayoutChildOrder {
   databaseUrl: string
   rpcUrl: string
   programId: string
-  /** Of the relay authority, base58. */
+  /** Secret key of the relay authority, base58. */
   secretKey: string
   chain: number
   autoRefunds: boolean

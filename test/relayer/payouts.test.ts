@@ -15,7 +15,7 @@ import { LAMPORTS, type Paid, type PaymentWorld, startPaymentWorld } from './pay
 
 const [CONFIRMED, PARKED, QUEUED] = [4, 5, 0]
 const [SETTLE, REFUND] = [6, 7]
-/** Of a transaction with one signature. */
+/** Fee of a transaction with one signature, lamports. */
 const FEE = 5_000n
 
 let world: PaymentWorld
@@ -69,7 +69,7 @@ describe('a settlement that is queued', () => {
     const dry = await world.restart({ signer: world.signerWith({ balance: async () => 0n }) })
     await dry.step()
     expect(await world.payout(paid)).toMatchObject({ state: QUEUED, kind: SETTLE })
-    // as a rewind of the hub does
+    // a rewind of the hub deletes the outcome too
     const { pool } = world.bridge
     const { rows } = await pool.query('DELETE FROM received WHERE guid = $1 RETURNING *', [paid.messageId])
     await dry.step()
@@ -97,7 +97,7 @@ describe('a payment that is owed back', () => {
     const payer = await world.restart()
     await world.finish(payer)
     expect(await world.payout(first)).toMatchObject({ state: CONFIRMED, kind: SETTLE })
-    // nothing is paid back without a word
+    // no refund is sent without an operator's order
     expect([await world.payout(second), await world.payout(third)]).toEqual([undefined, undefined])
     expect(payer.state.stats?.owed).toEqual({ count: 2, lamports: 2n * LAMPORTS })
     const owed = await listRefunds(world.bridge.pool, 'mainnet', false)
@@ -148,7 +148,7 @@ describe('a payment that is owed back', () => {
     await world.finish(payer)
     const second = await world.pay('again', { again: first })
     expect(second.sequence).toBeGreaterThan(first.sequence)
-    // as if what became of the first had never been seen
+    // the first refund is queued again, as if its outcome had never been seen
     await world.bridge.pool.query("UPDATE jobs SET state = 0, txs = '[]' WHERE kind = 7 AND subject = $1", [
       first.messageId,
     ])

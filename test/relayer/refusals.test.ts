@@ -29,7 +29,7 @@ import { createMint, mintTokens, payCommunity } from '../../src/testing/solana/t
 import { MINIMUM_WEI, openChains, placeBids } from '../support/bridgeWorld.js'
 import { type PaymentWorld, startPaymentWorld } from './paymentWorld.js'
 
-/** Payments for names of communities on Solana that bought nothing: given back within their hold, once. */
+/** Payments for names of communities on Solana that bought nothing: refunded within their hold, once. */
 
 const PRICE = 30_000_000n
 const TOKEN_PRICE = 500n
@@ -84,7 +84,7 @@ async function take(name: string): Promise<void> {
   await change({ kind, actor: actor!, community: 'club', name, wallet: wallet!, met: null, isAssigned: false })
 }
 
-/** Pays for a name, and has the payment taken in. @returns the signature */
+/** Pays for a name, and has the payment indexed. @returns the signature */
 async function pay(name: string, { by = 0, amount = PRICE, inTokens = false } = {}): Promise<string> {
   const token = inTokens ? { token: { mint, decimals: 6 } } : {}
   const order = { community: 'club', name, amount, recipient, ...token }
@@ -99,7 +99,7 @@ const judge = () =>
     epoch: world.bridge.epochOf('index')!,
   }).step()
 
-/** What is answered for a transaction: status, reason, refund. */
+/** Answer for a transaction: status, reason, refund. */
 async function outcomeOf(signature: string): Promise<string> {
   const { status, reason, refund } = await solanaStatus(context, signature)
   return [status, reason, refund].filter((part) => part !== undefined).join(' ')
@@ -113,7 +113,7 @@ async function payoutOf(signature: string) {
   return rows[0]
 }
 
-/** What the program itself says has become of a payment, in order. */
+/** Outcomes of a payment by the program's own events, in order. */
 async function outcomesOf(signature: string): Promise<string[]> {
   const sql = 'SELECT sequence FROM payments WHERE tx = $1'
   const { rows } = await world.bridge.pool.query(sql, [Buffer.from(bs58.decode(signature))])
@@ -228,7 +228,7 @@ describe('a payment that bought nothing', () => {
     expect(await outcomesOf(signature)).toEqual(['refused', 'returned'])
   })
 
-  it('is given back once by payers that are killed at every step', async () => {
+  it('is refunded once by payers that are killed at every step', async () => {
     const first = await pay('killed', { amount: 1n })
     await judge()
     for (const point of ['sign', 'signed', 'broadcast', 'confirmed'])
@@ -285,7 +285,7 @@ describe('a payment whose hold is over', () => {
 })
 
 describe('a rewind', () => {
-  it('queues anew what nothing was sent for, and leaves what was given back', async () => {
+  it('queues refusals anew for which nothing was sent, and leaves refunds alone', async () => {
     const { bridge } = world
     await take('given')
     const given = await pay('given')
@@ -295,7 +295,7 @@ describe('a rewind', () => {
     await judge()
     const before = await payoutOf(given)
     expect(await outcomeOf(given)).toBe('lost_bid refused')
-    // whatever an entry is worth in a new generation, money that was given back buys nothing there
+    // a refunded payment buys nothing in a new generation, whatever its entry is worth there
     const refused = await inTransaction(bridge.pool, (client) => positionsOfRefused(client, 'mainnet'))
     expect([refused.has(await positionOf(given)), refused.has(await positionOf(queued))]).toEqual([true, false])
     const [hub] = await openChains(bridge.pool, bridge.file)

@@ -7,7 +7,7 @@ import { lockFile } from '../../src/testing/processes/files.js'
 
 /**
  * The programs that tests start as processes of their own, bundled with their packages: a daemon is up after 0.5 s of
- * computing, not after 3 s as from its sources through tsx. Built once a run, when the first of them is started.
+ * computing, not after 3 s as from its sources through tsx. Built once per run, when the first of them is started.
  */
 const ROOT = fileURLToPath(new URL('../..', import.meta.url))
 const PROGRAMS = ['cli', 'testing/solana/surfpoolChild']
@@ -48,7 +48,7 @@ async function build(folder: string): Promise<void> {
     platform: 'node',
     format: 'esm',
     target: 'node20',
-    // what is loaded by its path, or is native, stays where it is
+    // modules loaded by path, and native ones, stay in place
     external: ['pino', 'pino-pretty', 'pg-native', 'vitest', 'litesvm'],
     banner: {
       js: `import { createRequire as requireOf } from 'node:module'; const require = requireOf(import.meta.url);`,

@@ -11,16 +11,16 @@ declare module 'vitest' {
   export interface ProvidedContext {
     /** The one world that the tests under test/e2e share. */
     world: World
-    /** Its home folder. */
+    /** The world's home folder. */
     home: string
-    /** Its processes, which stand still until the first test goes to it. */
+    /** The world's processes, which are stopped until the first test uses it. */
     pids: number[]
   }
 }
 
 /**
- * Starts the shared world once a run, only when a test under test/e2e runs. vitest starts it before all other tests: so
- * that its chains and its daemon leave them the machine, it stands still until `wakeWorld.ts`.
+ * Starts the shared world once per run, only when a test under test/e2e runs. vitest starts it before all other tests;
+ * its chains and its daemon are stopped until `wakeWorld.ts`, to leave them the machine.
  */
 export default async function setup({ provide }: TestProject): Promise<() => Promise<void>> {
   const home = fs.mkdtempSync(path.join(os.tmpdir(), 'clusterd-shared-'))

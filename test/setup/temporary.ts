@@ -4,11 +4,11 @@ import { join } from 'node:path'
 
 const MEMORY = '/dev/shm'
 const ROOM_BYTES = 4 * 2 ** 30
-/** What a run that was killed has left is in nobody's way any more. */
+/** Age at which the leftovers of a killed run are removed. */
 const LEFT_MS = 6 * 3_600_000
 
 /**
- * Where tests keep their files: in memory where there is room for all of them, since making and removing a database's
+ * Folder of the tests' files: in memory where there is room for all of them, since making and removing a database's
  * files takes a disk longer than most tests take; else the system's folder. The same for all runs at one time: they
  * tell each other there which ports are taken.
  */

@@ -19,7 +19,7 @@ const { databaseUrl, solana, rpcUrl, feeds, failpoint } = JSON.parse(process.arg
 armFailpoint(failpoint)
 const pool = createPool({ url: databaseUrl, max: 4, applicationName: 'test child' })
 const config = clusterConfig(solana, [rpcUrl], feeds)
-// it gives no quotes: the hub is never asked
+// this process gives no quotes: the hub is never asked
 const hub = createRpc({ label: '1', urls: [rpcUrl], chainId: 1 })
 const source = await openSolana({ pool, network: 'mainnet', config, hub, quoteKey: QUOTE_KEY })
 const { indexEpoch } = await readHead(pool, 'mainnet')

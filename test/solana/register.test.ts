@@ -115,7 +115,7 @@ describe('a quote on Solana', () => {
     const [tx] = (body as { transactionData: OldTransaction[] }).transactionData
     expect(Object.keys(body).sort()).toEqual(['bridgeFee', 'gasToken', 'names', 'registrationFee', 'transactionData'])
     expect(tx).toMatchObject({ feePayer: sender(), nonceInfo: null, signers: [] })
-    // as clients put it together again
+    // clients assemble the transaction like this
     const rebuilt = new Transaction({ feePayer: new PublicKey(tx!.feePayer), recentBlockhash: tx!.recentBlockhash })
     for (const { keys, programId, data } of tx!.instructions)
       rebuilt.add(

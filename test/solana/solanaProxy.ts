@@ -11,12 +11,12 @@ interface Request {
 export type Alter = (method: string, params: readonly unknown[], result: unknown) => unknown
 
 /**
- * A Solana node's address that passes everything on to another one. It takes batches, as public nodes do and Surfpool
- * doesn't.
+ * A Solana node's address that passes everything on to another one. Batches are answered, as by public nodes; Surfpool
+ * refuses them.
  */
 export interface SolanaProxy {
   url: string
-  /** How often each method was asked, and how many requests came. */
+  /** Count of calls per method, and of requests. */
   counts: Map<string, number>
   requests: number
   /** Null: answers are passed on as they are. */

@@ -43,7 +43,7 @@ export interface SolanaWorld {
   quoted(payer: PublicKey, name: string, changes?: Partial<PaymentTerms>): { terms: PaymentTerms; id: Buffer }
   /** Pays names by quotes of ours, in one transaction. @returns its signature */
   pay(payer: Keypair, ...names: string[]): Promise<string>
-  /** The same instruction, called by another program. */
+  /** An instruction wrapped in a call by another program. */
   throughCaller(instruction: TransactionInstruction): TransactionInstruction
   open(config?: Partial<SolanaConfig>): Promise<OpenSolana>
   /** A fresh watcher, as after a restart. */

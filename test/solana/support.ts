@@ -30,7 +30,7 @@ export const without =
       ? (result as Signatures).filter(({ signature }) => signature !== hidden)
       : result
 
-/** A cluster that has finalized nothing after a slot, when it had counted so many payments. */
+/** A cluster that has finalized nothing after a slot, with its count of payments then. */
 export function notFinalized(slot: number, sequence: number, communitySequence: number | null = null): Alter {
   return (method, params, result) => {
     const options = params.at(-1) as { commitment?: string }

@@ -29,7 +29,7 @@ const register = (name: string, index = 0, changes = {}) => registerOrder(world,
 const [HONOURED, FOREIGN] = [1, 2]
 
 describe('payments on Solana', () => {
-  it('are taken in: direct, several in one transaction, through another program, versioned; a failed one is none', async () => {
+  it('are indexed: direct, several in one transaction, through another program, versioned; a failed one is none', async () => {
     const payer = world.payer(0)
     await world.pay(payer, 'alone')
     await world.pay(payer, 'two-a', 'two-b')
@@ -56,7 +56,7 @@ describe('payments on Solana', () => {
     expect(await last(2)).toMatchObject([{ verdict: FOREIGN }, { verdict: FOREIGN }])
   })
 
-  it('are known once, however often a watcher starts, and settlements lay them aside', async () => {
+  it('are known once, however often a watcher starts, and settlements close them', async () => {
     const before = await count()
     const paid = await world.pay(world.payer(2), 'closed-a')
     const { terms, id } = world.quoted(world.payer(2).publicKey, 'closed-b')
@@ -145,7 +145,7 @@ describe('payments on Solana', () => {
 })
 
 describe('what is not finalized', () => {
-  it('is pending, may vanish, and is believed when it is', async () => {
+  it('is pending, may vanish, and is confirmed once its slot is', async () => {
     const { connection } = world
     const watcher = await world.watcher({ commitment: 'finalized' })
     await settle(watcher)
@@ -191,20 +191,20 @@ describe('a watcher', () => {
   })
 
   it('is woken by the program’s logs, also after its socket dropped', async () => {
-    let rings = 0
+    let wakeups = 0
     let wake: () => void = () => {}
     const stop = watchLogs({
       urls: ['ws://127.0.0.1:1', world.solana.wsUrl],
       programId: world.solana.programId,
       commitments: ['confirmed'],
       onLogs: () => {
-        rings += 1
+        wakeups += 1
         wake()
       },
       onFault: () => {},
     })
-    // the first URL leads nowhere: it tells so once, and the second one is tried
-    for (let i = 0; i < 40 && rings < 2; i++) {
+    // the first URL leads nowhere: one warning, then the second URL
+    for (let i = 0; i < 40 && wakeups < 2; i++) {
       await world.pay(world.payer(1), `rung-${i}`)
       await new Promise<void>((resolve) => {
         wake = resolve
@@ -212,7 +212,7 @@ describe('a watcher', () => {
       })
     }
     stop()
-    expect(rings).toBeGreaterThan(1)
+    expect(wakeups).toBeGreaterThan(1)
     await settle(await world.watcher())
   })
 

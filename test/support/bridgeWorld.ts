@@ -55,9 +55,9 @@ export interface BridgeWorld {
   postgres: Postgres
   pool: pg.Pool
   contracts: { hub: Hex; hubEndpoint: Hex; hubLibrary: Hex; spoke: Hex }
-  /** Where names of communities are paid for; undefined unless asked for. */
+  /** Contracts that take payments for names of communities; undefined unless asked for. */
   payments: { hub: Hex | undefined; spoke: Hex | undefined }
-  /** What the chains file says. */
+  /** Content of the chains file. */
   file: object
   relayer: Hex
   /** Milliseconds that the relayer's clock is ahead. */
@@ -69,7 +69,7 @@ export interface BridgeWorld {
   index(): Promise<void>
   /** A relayer that leads, as after a restart. Its steps begin when the chains have mined what they were sent. */
   restart(options?: Partial<RelayerOptions> & { file?: object; label?: string }): Promise<SteppedRelayer>
-  /** Of this process, once it leads; null before. */
+  /** Epoch of this process once it leads; null before. */
   epochOf(role: 'index' | 'relay'): number | null
   /** Lets another process lead the deliveries. */
   release(): Promise<void>
@@ -80,7 +80,7 @@ export interface BridgeWorld {
   /** Mines a block on the hub and steps, until every delivery has ended. */
   finish(relayer: SteppedRelayer): Promise<string[]>
   jobs(): Promise<JobRow<NonceTx>[]>
-  /** How often the hub took a message, from its logs. */
+  /** Count of a message's executions, from the hub's logs. */
   executions(guid: Hex): Promise<number>
   nonce(): Promise<number>
   stop(): Promise<void>
@@ -297,7 +297,7 @@ export async function openRelayer(
   return new Relayer({ pool, network: 'mainnet', ...target, account: payer, settings, epoch, ...options })
 }
 
-/** What the relayer has to do on a chain of a chains file. */
+/** The relayer's target on a chain of a chains file. */
 export function targetOf(open: readonly Open[], label: string): RelayTarget {
   const { targets, problem } = relayPlanOf(open.map(({ chain, row }) => ({ chain, number: row.chain })))
   const target = targets.find(({ at }) => at.chain.label === label)

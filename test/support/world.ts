@@ -25,10 +25,10 @@ function networkOf(network: Network, at: SomeWorld): WorldNetwork {
   return found
 }
 
-/** A name nobody has used. */
+/** A fresh name. */
 export const freshName = (prefix = 'n'): string => `${prefix}-${randomBytes(8).toString('hex')}`
 
-/** A wallet nobody has used, with 10,000 of the gas token on every chain of a network. */
+/** A fresh wallet, with 10,000 of the gas token on every chain of a network. */
 export async function freshWallet(network: Network = 'mainnet', at: SomeWorld = world()): Promise<PrivateKeyAccount> {
   const account = privateKeyToAccount(generatePrivateKey())
   const { hub, spokes } = networkOf(network, at)
@@ -36,7 +36,7 @@ export async function freshWallet(network: Network = 'mainnet', at: SomeWorld = 
   return account
 }
 
-/** A wallet on Solana that nobody has used, with 100 SOL where this world has a Solana. */
+/** A fresh wallet on Solana, with 100 SOL where this world has a Solana. */
 export async function freshSolanaWallet(at: SomeWorld = world()): Promise<SolanaAccount> {
   const key = Keypair.generate()
   const solana = networkOf('mainnet', at).solana
@@ -74,7 +74,7 @@ export interface Quote {
 
 type Names = readonly { name: string; amountWei?: string }[]
 
-/** What a registration takes on the chain of a network label. @throws unless it is quoted */
+/** Quote of a registration on the chain of a network label. @throws unless it is quoted */
 export async function quoteOn(label: string, sender: Hex, names: Names, at: SomeWorld = world()): Promise<Quote> {
   const { status, body } = await ask<Quote>('POST', '/v1/names/register/evm', { network: label, sender, names }, at)
   if (status !== 200) throw new Error(`quoting ${JSON.stringify(names)}: ${status} ${JSON.stringify(body)}`)
@@ -94,7 +94,7 @@ export async function registerOn(
   return sendQuoted(label, account, quote, at)
 }
 
-/** Signs and sends what a quote says. */
+/** Signs and sends a quote's transaction. */
 export function sendQuoted(
   label: string,
   account: PrivateKeyAccount,
@@ -142,7 +142,7 @@ function chainOf(label: string, at: SomeWorld): { rpcUrl: string; chainId: numbe
 export const addressWord = (address: string): Hex => `0x${'0'.repeat(24)}${address.slice(2).toLowerCase()}`
 export const nameWord = (name: string): Hex => toHex(nameToWord(name))
 
-/** What a network's hub says of a name's owner, or owes to a sender. */
+/** A network's hub's record of a name's owner, or of its debt to a sender. */
 export function readHub(
   functionName: 'ownerOf' | 'refundOf',
   word: Hex,

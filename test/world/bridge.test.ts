@@ -77,7 +77,7 @@ describe('a message on its way', () => {
 })
 
 describe('one transaction of the hub', () => {
-  it('that executes two messages and bids itself: each status tells its own names', async () => {
+  it('that executes two messages and bids itself: each status has its own names', async () => {
     const [alice, bob, carol] = await Promise.all([1, 2, 3].map(() => freshWallet('mainnet', stack)))
     const names = Array.from({ length: 4 }, () => freshName())
     const [ofAlice, ofBob, ofCarol] = [names.slice(0, 1), names.slice(1, 3), names.slice(3)].map((some) =>
@@ -133,7 +133,7 @@ async function packetsIn(tx: Hex): Promise<Packet[]> {
   return packetsOf(await receiptOf(spoke().reader, tx))
 }
 
-/** What the relayer does first: tells the hub's endpoint that the packets were sent. */
+/** Verifies the packets at the hub's endpoint, the relayer's first step. */
 async function verify(packets: readonly Packet[]): Promise<void> {
   for (const { encoded } of packets) {
     await onHub(operatorAccount('relayer'), {

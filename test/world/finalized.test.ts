@@ -35,7 +35,7 @@ afterAll(async () => {
 const hub = () => hubOf('mainnet', stack)
 const finalized = async () => (await hub().reader.getBlock({ blockTag: 'finalized' })).number
 
-/** Waits until the daemon has taken in the newest block. */
+/** Waits until the daemon has indexed the newest block. */
 async function followed(): Promise<void> {
   const head = await hub().reader.getBlock()
   const hash = Buffer.from(head.hash.slice(2), 'hex')

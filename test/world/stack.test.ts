@@ -115,7 +115,7 @@ describe('startStack', { timeout: 180_000 }, () => {
     expect(isAlive(server.pid)).toBe(true)
   })
 
-  it('tells that a part has died', async () => {
+  it('reports that a part has died', async () => {
     const stack = await start({ chains: ['1'] })
     process.kill(stack.daemon.pid, 'SIGKILL')
     expect(await stack.failed).toContain('the daemon has ended')

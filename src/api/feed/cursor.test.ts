@@ -41,7 +41,7 @@ describe('page tokens', () => {
     )
   })
 
-  it('are told from any other text', () => {
+  it('are distinguished from any other text', () => {
     fc.assert(
       fc.property(fc.string({ unit: 'binary', maxLength: 200 }), (text) => {
         expect(openPage(key, text)).toBeNull()

@@ -181,7 +181,7 @@ describe('an event with our discriminator', () => {
     expect(read({ logs })).toEqual({ ...NOTHING, anomalies })
   })
 
-  it('that is truncated, oversized or no base64 is told apart, and nothing else is lost', () => {
+  it('that is truncated, oversized or no base64 is reported, and nothing else is lost', () => {
     const p = payment(2n)
     const bytes = paidBytes(payment(1n))
     const anomalies = [

@@ -84,7 +84,7 @@ describe('a CSV file of an airdrop', () => {
     }
   })
 
-  it('has every bad line told', () => {
+  it('has every bad line reported', () => {
     const text = Array.from({ length: 30 }, (_, i) => (i % 3 === 0 ? `${EVM},${i + 1}` : 'x')).join('\n')
     const { rows, bad } = read('csv', text)
     expect([rows.length, bad.length]).toEqual([10, 20])

@@ -47,7 +47,7 @@ const receipt = (guid: number): ReceivedMessage => ({
   isRefused: false,
 })
 
-/** What the spoke's unconfirmed blocks from 10 on say. */
+/** Messages in the spoke's unconfirmed blocks from 10 on. */
 const tail = (...messages: SentMessage[]): Promise<void> =>
   inTransaction(pool, (client) => writeTailMessages(client, 'testnet', SPOKE, { dropFrom: 10, messages }))
 const txByGuid = async (): Promise<Record<number, number>> => {

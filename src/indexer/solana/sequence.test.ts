@@ -109,7 +109,7 @@ describe('the sequence of payments for community names', () => {
     ])
     expect(stateOf(tracker)).toEqual([1, false])
     const [late] = advance(tracker, [tx(6, [], [outcome('released', 'a', 2n)])], NO_ACCOUNTS)
-    // it was paid out: it can't be refused any more
+    // a released payment can't be refused any more
     expect(late).toMatchObject({ sequence: 2, block: 3, target: { heldUntilMs: PAID_S * 1_000 } })
     expect(stateOf(tracker)).toEqual([3, true])
   })

@@ -17,7 +17,7 @@ const rules = (changes: Partial<CommunityRules> = {}): CommunityRules => ({
   requirements: [],
   ...changes,
 })
-/** Somebody asks for a free name of a free community. */
+/** Facts of a request for a free name of a free community. */
 const facts = (changes: Partial<RegistrationInputs> = {}): RegistrationInputs => ({
   isServed: true,
   rules: rules(),
@@ -103,7 +103,7 @@ describe('a registration in a community', () => {
         expect(rank({ ...given, isTaken: false })).toBeGreaterThanOrEqual(rank(given))
         expect(rank({ ...given, areRequirementsMet: true })).toBeGreaterThanOrEqual(rank(given))
         expect(rank({ ...given, isOwner: true, beneficiary: 'own' })).toBeGreaterThanOrEqual(Math.min(rank(given), 6))
-        // nothing is charged twice, and nobody is charged for what the rules give away
+        // a name is never charged twice, and a free name never charged
         const judgement = decideRegistration(given)
         if (judgement.outcome === 'paid') expect(given.rules?.prices).toContain(judgement.price)
         if (judgement.outcome === 'free') {

@@ -14,7 +14,7 @@ it.each([0, 2, -1, 1.5])('knows no version %d', (version) => {
 })
 
 describe('a rule that changed at a position of the journal', () => {
-  /** From version 2 on, a cluster has at most two entries. */
+  /** Rules by which a cluster has at most two entries from version 2 on. */
   const rulesets = (version: number): Ruleset => (version === 2 ? { maxClusterWallets: 2 } : rulesetOf(version))
   const wallet = (n: number): Buffer => Buffer.of(1, ...Buffer.alloc(20, n))
   const [alice, bob] = [wallet(0xa1), wallet(0xb0)]

@@ -135,7 +135,7 @@ describe('the kept state', { timeout: 180_000 }, () => {
       await wallet.sendTransaction({ to: contractAddress! })
       await killWhileWriting(anvil, statePath, round)
       running.splice(running.indexOf(anvil), 1)
-      // without a kill during a write, the last round truncates the file as one would
+      // the last round truncates the file as a kill during a write would
       if (round === KILLS - 1 && torn === 0) fs.truncateSync(statePath, fs.statSync(statePath).size >> 1)
       if (!parses(statePath)) torn++
 

@@ -18,9 +18,9 @@ const HALT_DEADLINE_MS = 20_000
 const LOOK_MS = 1_500
 
 /**
- * The hub loses blocks that were believed: the chain halts, over a kill too, and publishes nothing more; the operator
+ * The hub loses confirmed blocks: the chain halts, over a kill too, and publishes nothing more; the operator
  * rewinds it to the block that `clusterd rewind` names. What the wallets had sent comes back, mostly.
- * @returns what was not as it should be, one sentence each
+ * @returns broken expectations, one sentence each
  */
 export async function deepReorg(
   world: ChaosWorld,

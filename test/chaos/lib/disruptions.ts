@@ -36,7 +36,7 @@ const FAIL_POINTS = [
   'solana.after_commit',
 ]
 
-/** What was done to the world. */
+/** Disruptions of the world. */
 export interface DisruptionCounts {
   reorgs: number
   reorgedTxs: number

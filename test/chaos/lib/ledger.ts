@@ -17,7 +17,7 @@ export interface Ledger {
   readonly txs: readonly SentTx[]
   add(tx: SentTx): void
   find(hash: string): SentTx | undefined
-  /** How many of each kind. */
+  /** Count per kind. */
   counts(): Record<string, number>
 }
 

@@ -13,7 +13,7 @@ const PACE_MS = { min: 1_000, max: 4_000 }
 const REGISTER = Buffer.from(registrarIdl.instructions.find(({ name }) => name === 'register')!.discriminator)
 /** Behind discriminator, quote id, name and amount. */
 const LAMPORTS_OFFSET = 8 + 32 + 32 + 16
-/** How many pay less than they were quoted. */
+/** Share of payers that pay less than their quote. */
 const UNDERPAID = 0.12
 
 /**

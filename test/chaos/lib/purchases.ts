@@ -9,7 +9,7 @@ export interface Purchase {
   label: string
   name: string
   isUnderpaid: boolean
-  /** How often it was given back. */
+  /** Count of its refunds. */
   refused: number
 }
 
@@ -24,7 +24,7 @@ async function purchasesOn({ reader, payments, label }: ChaosChain): Promise<Pur
   const refused = logs.flatMap((log) => (log.eventName === 'Refused' ? [log.args.paymentId] : []))
   return logs.flatMap((log) => {
     if (log.eventName !== 'Bid') return []
-    // the contract tells the payment's id in the log behind it
+    // the contract emits the payment's id in the log behind it
     const held = logs.find(
       (one) =>
         one.eventName === 'Held' && one.transactionHash === log.transactionHash && one.logIndex === log.logIndex + 1,
@@ -42,9 +42,9 @@ async function purchasesOn({ reader, payments, label }: ChaosChain): Promise<Pur
 }
 
 /**
- * What is wrong between the chains and the statuses told: of the payments for a name one got it, all others were given
- * back, once.
- * @param isFirst no rewind has been: what was given back before one stays given back
+ * Contradictions between the chains and the answered statuses: one payment for a name got it, all others were
+ * refunded, once.
+ * @param isFirst no rewind has been: a refund before a rewind stays a refund
  */
 export function purchaseBreaches(
   purchases: readonly Purchase[],
@@ -61,7 +61,7 @@ export function purchaseBreaches(
     const expected = statusOf(tx) === 'finalized' ? 0 : 1
     if (refused === expected || (!isFirst && refused === 1)) return []
     return [
-      `the payment ${tx} on ${label} for ${COMMUNITY}/${name} is ${statusOf(tx)} and was given back ${refused} times`,
+      `the payment ${tx} on ${label} for ${COMMUNITY}/${name} is ${statusOf(tx)} and was refunded ${refused} times`,
     ]
   })
   return [...unclear, ...wronged]

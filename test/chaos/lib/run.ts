@@ -41,13 +41,13 @@ export class ChaosError extends Error {
   }
 }
 
-/** What a run did and found. */
+/** Result of a run. */
 export interface ChaosReport extends Verdict {
   seed: number
   runMs: number
   settleMs: number
   sent: Record<string, number>
-  /** Of clusters by their members. */
+  /** Counts of clusters by their members. */
   changes: Record<string, number>
   faults: Record<string, number>
   disruptions: DisruptionCounts
@@ -137,7 +137,7 @@ async function run(
   }
 }
 
-/** Waits until nothing is under way any more; what is then still open, the verdict tells. */
+/** Waits until nothing is under way any more; the verdict reports what is still open then. */
 async function settle(
   { stack, hub }: ChaosWorld,
   pool: pg.Pool,

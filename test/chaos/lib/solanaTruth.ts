@@ -8,18 +8,18 @@ import type { ChaosSolana } from './world.js'
 const PAGE = 1_000
 const AT_ONCE = 16
 
-/** A payment as the program's own events tell it. */
+/** A payment as the program's own events report it. */
 interface TruePayment {
   signature: string
   /** The id under which the hub takes it. */
   messageId: Hex
-  /** It paid what its quote asked for. */
+  /** Whether it paid its quote's amount. */
   isHonoured: boolean
   settled: number
   refunded: number
 }
 
-/** What the cluster says: every payment, read through Anchor's parser, and what the program still holds. */
+/** The cluster's state: every payment, read through Anchor's parser, and the program's balance. */
 export interface SolanaTruth {
   payments: readonly TruePayment[]
   heldLamports: bigint
@@ -27,7 +27,7 @@ export interface SolanaTruth {
   isShort: boolean
 }
 
-/** @param ledger tells which payments were meant to be too small */
+/** @param ledger marks the payments that were meant to be too small */
 export async function readSolanaTruth(solana: ChaosSolana, ledger: Ledger): Promise<SolanaTruth> {
   const { connection, programId } = solana
   const program = new PublicKey(programId)

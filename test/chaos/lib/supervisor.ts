@@ -7,9 +7,9 @@ const RESPAWN_MS = 200
 export interface Supervisor {
   /** SIGKILL. */
   kill(): void
-  /** From its next start on it dies at a fail point (`name:count`); once. */
+  /** Makes its next start die at a fail point (`name:count`), once. */
   arm(failpoint: string): void
-  /** How often it was started again, and at which fail points it died. */
+  /** Count of its restarts, and the fail points at which it died. */
   readonly starts: number
   readonly failpoints: Readonly<Record<string, number>>
   /** Ends the supervision; the daemon runs on. */

@@ -19,19 +19,19 @@ interface Bid {
   name: string | null
 }
 
-/** What the chains themselves say, read without the daemon and without its rules. */
+/** State of the chains themselves, read without the daemon and without its rules. */
 export interface Truth {
   bids: readonly Bid[]
   /** Name to the word of who won it: the first well-formed bid of at least the minimum. */
   winners: ReadonlyMap<string, Hex>
-  /** How often the hub took each message. */
+  /** Executions per message on the hub. */
   received: ReadonlyMap<Hex, number>
   /** Messages that left the spokes. */
   sent: readonly Hex[]
   solana: SolanaTruth | null
   /** Payments for names below the community. */
   purchases: readonly Purchase[]
-  /** How a payment went that the hub has taken, null where it has not. */
+  /** Outcome of a payment that the hub received, null where it did not. */
   outcomeOfMessage(id: Hex): string | null
   /** The status that each transaction has to have. */
   statusOf(tx: SentTx): string[]
@@ -71,9 +71,7 @@ export async function readTruth({ hub, chains, solana: cluster }: ChaosWorld, le
     if (first.name === null || first.amountWei < minimumWei) return 'invalid'
     return winning.get(first.name) === first ? 'finalized' : 'lost_bid'
   }
-  /**
-   * Of a mined transaction. Of payments for one name, that one got it is told by all of them together (purchases.ts).
-   */
+  /** Possible statuses of a mined transaction; purchases.ts checks which payment for a name got it. */
   const outcomes = (tx: SentTx): string[] => {
     const purchase = purchases.find((one) => one.tx === tx.hash)
     if (!purchase) return [outcome(tx)]
@@ -93,9 +91,7 @@ export async function readTruth({ hub, chains, solana: cluster }: ChaosWorld, le
     const before = bids.filter((bid) => bid.tx === receipt.transactionHash && bid.logIndex < receipt.logIndex)
     return outcomeOf(count === 0 ? [] : before.slice(-count))
   }
-  /**
-   * Of a payment's transaction: one that never landed, or failed there, is known of by those who were told of it alone.
-   */
+  /** Possible statuses of a payment's transaction; one that never landed, or failed, may be unknown. */
   const outcomeOnSolana = (signature: string): string[] => {
     const payment = solana?.payments.find((one) => one.signature === signature)
     if (!payment) return ['not_found', 'pending', 'invalid']
@@ -115,14 +111,14 @@ export async function readTruth({ hub, chains, solana: cluster }: ChaosWorld, le
       const other = ledger.txs.find(
         (one) => one.sender === tx.sender && one.label === tx.label && one.nonce === tx.nonce && mined.has(one.hash),
       )
-      // replaced: one that was never polled while a chain had it is unknown, of any other the replacement's status is
-      // told
+      // a replaced transaction that was never polled while a chain had it is unknown; any other has its replacement's
+      // status
       return other ? ['not_found', ...outcomes(other)] : ['not_found', 'pending']
     },
   }
 }
 
-/** How each transaction that is in a block went. */
+/** Outcome of each mined transaction. */
 async function minedOf(chains: readonly ChaosChain[], ledger: Ledger): Promise<Map<string, 'success' | 'reverted'>> {
   const mined = new Map<string, 'success' | 'reverted'>()
   const txs = ledger.txs.filter(({ label }) => label !== 'solana')
@@ -157,7 +153,7 @@ const bidOf = ({ transactionHash, blockNumber, logIndex, data }: Log): Bid => ({
   name: wordToName(fromHex(word(data, 2))),
 })
 
-/** Who owns each name by the hub's own storage, where that is somebody else than the logs say. */
+/** Owner of each name by the hub's storage, where it differs from the logs. */
 export async function ownersThatDiffer({ hub }: ChaosWorld, winners: ReadonlyMap<string, Hex>): Promise<string[]> {
   const names = [...winners]
   const wrong: string[] = []

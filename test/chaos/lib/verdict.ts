@@ -11,7 +11,7 @@ import type { ChaosChain, ChaosWorld } from './world.js'
 
 const AT_ONCE = 8
 
-/** What the world says after a run that has settled. */
+/** Verdict on a world after a run that has settled. */
 export interface Verdict {
   /** Empty, or something is broken; one sentence each. */
   breaches: string[]
@@ -27,7 +27,7 @@ export interface Verdict {
 
 /**
  * Holds the invariants of docs/architecture.md against the chains, the database and the metrics.
- * @param watched what was seen during the run; null after a rewind, when another generation has begun
+ * @param watched statuses seen during the run; null after a rewind, when another generation has begun
  */
 export async function judge(
   world: ChaosWorld,
@@ -97,8 +97,8 @@ function messageBreaches({ sent: bridged, received, solana }: Truth): string[] {
 }
 
 /**
- * Each payment's money was kept or given back, once, as the hub decided.
- * @param isFirst no rewind has been: after one, money that was paid back stays paid back, whatever the hub says then
+ * Each payment's money was kept or refunded, once, as the hub decided.
+ * @param isFirst no rewind has been: a refund before a rewind stays a refund, whatever the hub decides then
  */
 function paymentBreaches({ solana, outcomeOfMessage }: Truth, isFirst: boolean): string[] {
   if (!solana) return []
@@ -112,7 +112,7 @@ function paymentBreaches({ solana, outcomeOfMessage }: Truth, isFirst: boolean):
   return breaches
 }
 
-/** What members keep private is in no event. */
+/** Private addresses of members are in no event. */
 const secretBreaches = (events: readonly EventItem[], secrets: ReadonlySet<string>): string[] => {
   const text = JSON.stringify(events)
   return [...secrets].filter((secret) => text.includes(secret)).map((secret) => `private ${secret} is in the feed`)

@@ -13,7 +13,7 @@ import type { ChaosChain, ChaosWorld } from './world.js'
 const WALLETS = 12
 /** Names that many bid for. */
 const CONTESTED_NAMES = 60
-/** How often a wallet pays for a name below the community, of how many, and how often too little. */
+/** Odds that a wallet pays for a name below the community, of how many, and that it pays too little. */
 const BUYING = 0.25
 const STALLS = 25
 const UNDERPAID = 0.15
@@ -68,7 +68,7 @@ async function runWallet(
   await actAtPace(next, PACE_MS, signal, async () => {
     const chain = next() < 0.6 ? hub : pick(next(), chains)
     const deed = await decide(hub, chain, account, next)
-    // where the chain moves under it, a wallet would show an error
+    // a wallet would show an error where the chain reorgs under it
     await perform(chain, account, deed, ledger, next)
   })
 }
@@ -178,8 +178,8 @@ async function send(
 }
 
 /**
- * Leaves no transaction of a wallet waiting behind a nonce that a reorg freed: each such nonce is used up by a cancel,
- * and the end is waited for.
+ * Leaves no transaction of a wallet waiting behind a nonce that a reorg freed: a cancel uses up each such nonce,
+ * and is awaited.
  */
 export async function settleWallets(
   { chains }: ChaosWorld,
@@ -207,7 +207,7 @@ export async function settleWallets(
   }
 }
 
-/** What becomes of transactions that a reorg took out of their blocks: most come back, as a node would bring them. */
+/** Handles transactions that a reorg dropped from their blocks: most return, as a node's mempool would bring them. */
 export async function bringBack(chain: ChaosChain, lost: readonly SentTx[], seed: number): Promise<number> {
   let brought = 0
   for (const { hash, raw } of lost) {

@@ -11,7 +11,7 @@ const ASK_TIMEOUT_MS = 5_000
 const TERMINAL = ['finalized', 'lost_bid', 'invalid']
 const isTerminal = (status: string): boolean => TERMINAL.includes(status)
 
-/** What is asked of the API, default a GET. */
+/** A request to the API, default a GET. */
 export interface Question {
   method?: string
   /** Sent as JSON. */

@@ -9,7 +9,7 @@ import { type Miner, takeOverMining } from '../../support/miner.js'
 import { createSupervisor, type Supervisor } from './supervisor.js'
 
 const BLOCK_MS = 250
-/** In the world's home: the chains file that names the proxies. */
+/** The chains file that names the proxies, in the world's home. */
 export const CHAINS_FILE = 'chains-behind-proxies.json'
 const HUB = '1'
 const SPOKES = ['8453', '10'] as const
@@ -22,7 +22,7 @@ export interface ChaosChain extends LocalClients {
   chainId: number
   rpcUrl: string
   contract: `0x${string}`
-  /** Where names below communities are paid for. */
+  /** Contracts that take payments for names below communities. */
   payments: `0x${string}`
   miner: Miner
   /** The daemon is given these and nothing else; the hub has two, so that it fails over. */

@@ -64,7 +64,7 @@ export async function startBridgeWorld(price?: BridgePrice) {
       args: [messageOf(from, hubCalldata), options],
     })
 
-  /** The transaction that sends hub calldata over the bridge; pays the quoted fee unless told otherwise. */
+  /** The transaction that sends hub calldata over the bridge; pays the quoted fee by default. */
   async function sending(from: Address, hubCalldata: Hex, options: Hex, value?: bigint) {
     const fee = value ?? (await quote(word(from), hubCalldata, options)).nativeFee
     return { from, to: spoke, data: spokeCall('lzSend', [hubCalldata, options]), value: fee }
@@ -75,14 +75,14 @@ export async function startBridgeWorld(price?: BridgePrice) {
     return { receipt, packet: packetOf(receipt) }
   }
 
-  /** What the verifier does on the hub's chain. */
+  /** The verifier's calls on the hub's chain. */
   const verifying = ({ encoded }: Packet) => ({
     from: relayer,
     to: hubLibrary,
     data: encodeFunctionData({ abi: localMessageLibAbi, functionName: 'validatePacket', args: [encoded] }),
   })
 
-  /** What an executor, anybody, does on the hub's chain. */
+  /** An executor's call on the hub's chain, open to anybody. */
   function executing(packet: Packet, value: bigint, from: Address = relayer) {
     const { origin, receiver, guid, message } = packet
     const args = [origin, receiver, guid, message, '0x'] as const
@@ -146,7 +146,7 @@ export function packetsOf(receipt: TransactionReceipt) {
   }))
 }
 
-/** What the hub holds, and what of it is whose. */
+/** The hub's balance, and its shares by owner. */
 export async function hubMoney(chain: Chain, hub: Address) {
   const read = (functionName: 'kept' | 'owed') =>
     chain.publicClient.readContract({ address: hub, abi: hubAbi, functionName })

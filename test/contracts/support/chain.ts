@@ -43,7 +43,7 @@ export async function startChain(chainId = 31_337) {
     return receiptOf(publicClient, hash)
   }
 
-  /** The same, and fails the test if it reverted. */
+  /** Sends a transaction, and fails the test if it reverted. */
   async function succeed(tx: Parameters<typeof send>[0]): Promise<TransactionReceipt> {
     const receipt = await send(tx)
     expect(receipt.status, `transaction ${receipt.transactionHash}`).toBe('success')

@@ -144,7 +144,7 @@ function plant(allocations: readonly { account: Hex; amount: bigint }[]) {
 
 export const isEvm = (account: Hex): boolean => BigInt(account) >> 160n === 0n
 
-/** What a transaction's logs say was claimed: `[index, account, amount, to]`. */
+/** Claims by a transaction's logs: `[index, account, amount, to]`. */
 export const claimedIn = (receipt: TransactionReceipt) =>
   parseEventLogs({ abi: airdropDistributorAbi, eventName: 'Claimed', logs: receipt.logs }).map(({ args }) => [
     args.index,

@@ -113,7 +113,7 @@ export async function startHubWorld() {
 type HubFunction = ContractFunctionName<typeof hubAbi>
 type HubArguments<name extends HubFunction> = ContractFunctionArgs<typeof hubAbi, AbiStateMutability, name>
 
-/** Calldata of a hub function; the arguments tell the overload. */
+/** Calldata of a hub function; the arguments select the overload. */
 export function hubCall<const name extends HubFunction>(
   functionName: name,
   args: HubArguments<name> & readonly unknown[],

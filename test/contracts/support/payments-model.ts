@@ -30,7 +30,7 @@ export function createPaymentsModel(holdS: bigint, oddToken: Address) {
   const sum = (amounts: bigint[]) => amounts.reduce((total, amount) => total + amount, 0n)
   const isWellFormed = (name: Hex) => wordToName(Buffer.from(name.slice(2), 'hex')) !== null
 
-  /** Whether a transfer of the odd token moves just what it is told to, seen from the contract. */
+  /** Whether a transfer of the odd token moves just its amount, seen from the contract. */
   function movesExactly(token: Address, amount: bigint, direction: 'in' | 'out'): boolean {
     if (token !== oddToken || mode === TOKEN.plain || mode === TOKEN.sayNothing) return true
     const hasFee = amount / 10n > 0n

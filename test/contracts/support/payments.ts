@@ -18,7 +18,7 @@ import { nameOf } from './hub.js'
 
 export const HOLD_S = 3_600n
 export const NATIVE = zeroAddress
-/** How a TestToken behaves. */
+/** Behaviour of a TestToken. */
 export const TOKEN = {
   plain: 0,
   feeFromReceiver: 1,
@@ -67,7 +67,7 @@ export async function startPaymentsWorld() {
   }
   const [token, otherToken] = [await deployToken(), await deployToken()]
 
-  /** Pays for `club/foobar` with 1,000 units of the chain's coin, or as told. */
+  /** Request to pay for `club/foobar` with 1,000 units of the chain's coin, where nothing is changed. */
   const request = (changes: Partial<BidRequest> = {}): BidRequest => ({
     token: NATIVE,
     amount: 1_000n,
@@ -126,7 +126,7 @@ export async function startPaymentsWorld() {
     return { balance, held, credited }
   }
 
-  /** From the next block on, time is so much later. */
+  /** Moves the time of the next block forward. */
   async function wait(seconds: bigint) {
     const { timestamp } = await chain.publicClient.getBlock()
     await chain.testClient.setNextBlockTimestamp({ timestamp: timestamp + seconds })

@@ -83,7 +83,7 @@ export function createSolanaWorld({ isInitialized = true } = {}) {
     setAccount: (address: PublicKey, owner: PublicKey, lamports: bigint, data: Uint8Array) =>
       setAccount(svm, address, owner, lamports, data),
     stateOf: () => registrar.decodeState(accountOf(registrar.state)!.data),
-    /** What the program's events say, as Anchor reads them from the logs. */
+    /** Events of the program, as Anchor decodes them from the logs. */
     eventsOf: (logs: string[]) => readEvents(programId, logs),
   }
 }
@@ -129,7 +129,7 @@ function setUpgradeAuthority(svm: LiteSVM, programData: PublicKey, authority: Pu
   setAccount(svm, programData, UPGRADEABLE_LOADER, account.lamports, data)
 }
 
-/** The error as the runtime's last line says it, by the name that the interface gives it. */
+/** The error on the runtime's last line, by its name in the interface. */
 function nameOfError(logs: string[]): string {
   const code = /custom program error: 0x([0-9a-f]+)$/.exec(logs.at(-1) ?? '')?.[1]
   const known = registrarIdl.errors?.find((error) => error.code === Number.parseInt(code ?? '', 16))
@@ -147,7 +147,7 @@ function readEvents(programId: PublicKey, logs: string[]): SolanaEvent[] {
 
 const textOf = (value: unknown): string => (Array.isArray(value) ? Buffer.from(value).toString('hex') : String(value))
 
-/** The same instruction with some accounts or data replaced. */
+/** An instruction with some accounts or data replaced. */
 export function changed(
   { keys, data, programId }: TransactionInstruction,
   change: { keys?: (keys: AccountMeta[]) => AccountMeta[]; data?: Buffer },

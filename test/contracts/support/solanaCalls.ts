@@ -5,7 +5,7 @@ import { NOW, type SolanaWorld } from './solana.js'
 
 export const PAYMENT_BYTES = 96
 export const TREASURY_BYTES = 8
-/** What a name costs here. */
+/** Price of a name in these tests. */
 export const LAMPORTS = 70_000_000n
 
 /** A word made from a text: of a quote id, a name, a referral. */

@@ -16,7 +16,7 @@ export const COMMUNITY_PAYMENT_BYTES = 208
 export const TOKEN_ACCOUNT_BYTES = 165
 export const HOLD_SECONDS = 3_600n
 export const AMOUNT = 5_000_000n
-/** What everybody has of each token. */
+/** Balance of each token per account. */
 export const RICH_TOKENS = 10n ** 15n
 export const DECIMALS = 6
 export const TOKEN_2022 = new PublicKey('TokenzQdBNbLqP5VEhdkAS6EPFLC1PHnBqCXEpPxuEb')
@@ -94,12 +94,12 @@ export function communityOf(world: SolanaWorld) {
     /** Gives a wallet tokens in its associated account; `frozen`: it can do nothing with them. */
     giveTokens: (owner: PublicKey, mint: PublicKey, amount = RICH_TOKENS, state: 'open' | 'frozen' = 'open') =>
       setTokenAccount(associatedTokenAddress(owner, mint), owner, mint, amount, state),
-    /** What a token account holds; 0 where there is none. */
+    /** Balance of a token account; 0 where there is none. */
     tokensAt: (address: PublicKey): bigint => {
       const data = world.accountOf(address)?.data
       return data?.length === TOKEN_ACCOUNT_BYTES ? data.readBigUInt64LE(64) : 0n
     },
-    /** Sets the clock so many seconds after the beginning. */
+    /** Sets the clock to a number of seconds after the beginning. */
     at: (seconds: bigint) => {
       const time = NOW + seconds
       world.svm.setClock(new Clock(FIRST_SLOT, NOW, 0n, 0n, time))

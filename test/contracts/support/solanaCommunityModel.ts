@@ -31,9 +31,9 @@ export interface OpenPayment {
 
 /** Everything whose address the model can't work out itself. */
 export interface Addresses {
-  /** Of names, by community and name in hex. */
+  /** Name accounts, by community and name in hex. */
   names: ReadonlyMap<string, string>
-  /** Of payments, by community, name in hex and payer. */
+  /** Payment accounts, by community, name in hex and payer. */
   payments: ReadonlyMap<string, string>
   mints: ReadonlyMap<string, { decimals: number; vault: string }>
   tokenAccounts: ReadonlyMap<string, { mint: string; owner: string; isAssociated: boolean }>
@@ -226,7 +226,7 @@ export function createCommunityModel(world: SolanaWorld, known: Addresses) {
       now = seconds
     },
 
-    /** What an instruction does; undefined: it is refused. */
+    /** Effect of an instruction; undefined where it is refused. */
     predict(call: TransactionInstruction): Effect | undefined {
       for (const { pubkey } of call.keys) addresses.set(text(pubkey), pubkey)
       const fields = call.data.toString('hex', 8)

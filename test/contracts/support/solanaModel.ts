@@ -137,7 +137,7 @@ export function createSolanaModel(world: SolanaWorld, payments: ReadonlyMap<stri
     if (!writes(state, treasury, destination) || stateAccount !== state || treasuryAccount !== treasury)
       return undefined
     if (isOurs(destination!) || lamports === 0n || lamports > kept) return undefined
-    // the same rule: no account begins with less than its rent
+    // no account begins with less than its rent, as above
     if (balance(destination!) + lamports < rent.empty) return undefined
     const apply = () => {
       kept -= lamports
@@ -166,7 +166,7 @@ export function createSolanaModel(world: SolanaWorld, payments: ReadonlyMap<stri
     authorities: () => authorities,
     money: () => ({ sequence, keptLamports: kept, heldLamports: heldLamports() }),
 
-    /** What an instruction does; undefined: it is refused. */
+    /** Effect of an instruction; undefined where it is refused. */
     predict(call: TransactionInstruction, addressAt: (bytes: Buffer) => string): Effect | undefined {
       for (const { pubkey } of call.keys) addresses.set(text(pubkey), pubkey)
       const fields = call.data.toString('hex', 8)

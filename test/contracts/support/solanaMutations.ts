@@ -3,7 +3,7 @@ import fc from 'fast-check'
 import { base58Of, changed } from './solana.js'
 import { writes } from './solanaCalls.js'
 
-/** How an instruction departs from the right one; positions are taken modulo what there is. */
+/** Departure of an instruction from the right one; positions are modulo the length. */
 export const mutation = fc.oneof(
   fc.record({ kind: fc.constant('cut' as const), at: fc.nat(150) }),
   fc.record({ kind: fc.constant('extend' as const), bytes: fc.uint8Array({ minLength: 1, maxLength: 40 }) }),

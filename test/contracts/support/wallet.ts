@@ -14,7 +14,7 @@ type WalletArguments<name extends WalletFunction> = ContractFunctionArgs<
   name
 >
 
-/** Deploys a smart wallet that acts on `target` and takes money as told. */
+/** Deploys a smart wallet that acts on `target` and takes money as configured. */
 export async function startWallet(chain: Pick<Chain, 'deploy' | 'succeed' | 'accounts'>, target: Address) {
   const address = await chain.deploy(testWalletBytecode)
   const from = chain.accounts[9]!
