@@ -83,7 +83,7 @@ export async function startCommunityWorld(communities: readonly string[]) {
   }
   const quote = (pay: Pay): Promise<EvmCommunityPayment> => portOf(pay.on ?? '1').communityPayment(requestOf(pay))
 
-  /** Sends what the chain's port gives for it, the approval first. Gas is given, so that what reverts is mined too. */
+  /** Sends the port's calls of a payment, the approval first. A fixed gas limit has reverting calls mined too. */
   async function pay(what: Pay): Promise<{ tx: Hex; id: Hex | null }> {
     const { on = '1', by = 1 } = what
     const { approval, ...payment } = await quote(what)

@@ -7,7 +7,7 @@ import { indexerOver, type LoneIndexer } from './support.js'
 /** More than the indexer follows one by one, so that a new one begins with a backfill. */
 const BLOCKS_BEFORE = 75
 const BIDS_LIVE = 6
-/** More than the newest blocks that are held against their headers. */
+/** More than the newest blocks that are checked against their headers. */
 const LONG_BLOCKS = 700
 const SEED = 4
 
@@ -35,7 +35,7 @@ let groups = 0
 
 beforeAll(async () => {
   world = await startHubWorld()
-  // a name for which several bid, in one block and in several
+  // several bids on one name, in one block and in several
   while ((await head()) < BLOCKS_BEFORE + 10) {
     await bids()
     await world.test.mine({ blocks: 3 })

@@ -10,7 +10,7 @@ let world: HubWorld
 let indexer: ChainIndexer
 beforeAll(async () => {
   world = await startHubWorld({ slotsInAnEpoch: SLOTS_IN_AN_EPOCH })
-  // a chain that is older than its depth
+  // the chain is older than its depth
   await world.test.mine({ blocks: 4 * SLOTS_IN_AN_EPOCH })
   indexer = await world.restart({ config: { confirmation: 'finalized' } })
   await catchUp()

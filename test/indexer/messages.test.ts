@@ -2,7 +2,7 @@ import { afterAll, beforeAll, expect, it } from 'vitest'
 import { type BridgeWorld, startBridgeWorld } from '../support/bridgeWorld.js'
 import { startRpcProxy } from '../support/rpcProxy.js'
 
-/** More than are held against their headers, and than are followed block by block. */
+/** More blocks than are checked against their headers, and than are followed one by one. */
 const MANY_BLOCKS = 700
 
 let world: BridgeWorld

@@ -42,7 +42,7 @@ beforeEach(() => {
 
 const statusOf = (tx: Hex): Promise<TxStatus> => evmStatus(context(), tx)
 
-/** A registration that waits in the mempool, and was asked for there. */
+/** A registration that waits in the mempool, with its status polled there. */
 async function waiting(name: string): Promise<SignedTx> {
   const nonce = await chain.nextNonce(sender)
   const fields = { sender, nonce, names: [name], isPoor: false, gasPriceWei: BASE_GAS_PRICE_WEI }

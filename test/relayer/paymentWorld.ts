@@ -59,7 +59,7 @@ export interface PaymentWorld {
   restart(options?: Partial<PayerOptions>): Promise<Payer>
   /** Steps until nothing is under way. */
   finish(payer: Payer): Promise<void>
-  /** Delivers to the hub what there is, and indexes its outcome. */
+  /** Delivers all messages to the hub, and indexes their outcomes. */
   deliver(): Promise<void>
   payout(paid: Paid): Promise<{ state: number; kind: number; reason: string | null; failures: number } | undefined>
   /** Count of a payment's closings by the program's own events: 1 or 0. */

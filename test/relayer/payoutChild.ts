@@ -8,7 +8,7 @@ import { createPool } from '../../src/db/pg/pool.js'
 import { armFailpoint } from '../../src/ops/failpoint.js'
 import { Payer } from '../../src/relayer/payer.js'
 
-/** A payer in a process of its own, which dies at a fail point. It ends by itself only when that is never passed. */
+/** A payer in a process of its own, which dies at a fail point. A run that never passes it ends by itself. */
 export interface PayoutChildOrder {
   databaseUrl: string
   rpcUrl: string

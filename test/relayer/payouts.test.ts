@@ -116,7 +116,7 @@ describe('a payment that is owed back', () => {
       'confirmed',
       'confirmed',
     ])
-    // a second time there is nothing to ask for, and the program refuses it
+    // a second refund is neither queued nor accepted by the program
     expect(await send(second)).toEqual([])
     const again = await world.signer.sign('refund', [{ ...second, payer: second.payer.publicKey.toBytes() }])
     expect(await world.signer.send(again.raw)).toBe('payment_not_held')
@@ -181,7 +181,7 @@ describe('a transaction that expires', () => {
           signatures.push(tx.hash)
           return tx
         },
-        // lost on its way
+        // the first transaction is lost on its way
         send: async (raw) => (signatures.length < 2 ? null : world.signer.send(raw)),
       }),
     })
@@ -312,7 +312,7 @@ describe('a deposed payer', () => {
 
 describe('a payer killed at every step', () => {
   it.each([
-    // after the broadcast it lands: what follows is its confirmation
+    // the transaction lands after the broadcast: only its confirmation follows
     // the code is the same for both: a settlement dies where its money is at stake
     { kind: 'settle', points: ['signed', 'broadcast'] },
     { kind: 'refund', points: ['queued', 'sign', 'signed', 'broadcast', 'confirmed'] },

@@ -77,7 +77,7 @@ async function change(what: CommunityChange): Promise<void> {
   if (made.kind !== 'made') throw new Error(JSON.stringify(made))
 }
 
-/** The holder of the community gives somebody a name. */
+/** Registers a name from the community's owner to another wallet. */
 async function take(name: string): Promise<void> {
   const [actor, wallet] = [0, 5].map((index) => fromHex(`0x01${world.bridge.wallet(index).address.slice(2)}`))
   const kind = 'register_community_name'

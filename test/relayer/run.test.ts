@@ -23,7 +23,7 @@ beforeAll(async () => {
   world = await startBridgeWorld()
   const chains = await openChains(world.pool, world.file)
   const { at, path } = targetOf(chains, '1')
-  // a long poll: only the database's notifications can be what wakes it in time
+  // the long poll interval leaves only notifications to wake the relayer in time
   const slow = { ...at.chain.config, pollMs: 60_000 }
   run = runRelayer({
     targets: [{ at: { ...at, chain: { ...at.chain, config: slow } }, path }],

@@ -1,5 +1,5 @@
 import { inject } from 'vitest'
 import { signalAll } from './signals.js'
 
-// see globalSetup.ts; a process that runs already goes on
+// a running process ignores SIGCONT, see globalSetup.ts
 signalAll(inject('pids'), 'SIGCONT')

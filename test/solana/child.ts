@@ -6,7 +6,7 @@ import { openSolana } from '../../src/open.js'
 import { armFailpoint } from '../../src/ops/failpoint.js'
 import { clusterConfig, QUOTE_KEY } from './solanaConfig.js'
 
-/** A watcher in a process of its own, which dies at a fail point. It ends by itself only when that is never passed. */
+/** A watcher in a process of its own, which dies at a fail point. A run that never passes it ends by itself. */
 export interface WatcherOrder {
   databaseUrl: string
   solana: { programId: string; startSlot: number }

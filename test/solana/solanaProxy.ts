@@ -7,7 +7,7 @@ interface Request {
   params: readonly unknown[]
 }
 
-/** Changes what a node answers. @param params as they were asked */
+/** Changes what a node answers. @param params of the request */
 export type Alter = (method: string, params: readonly unknown[], result: unknown) => unknown
 
 /**

@@ -39,7 +39,7 @@ export interface SolanaWorld {
   payer(index: number): Keypair
   /** Sends instructions in one transaction and waits for it; one that fails too. @returns its signature */
   send(payer: Keypair, ...instructions: TransactionInstruction[]): Promise<string>
-  /** Terms that we would quote, and their id. */
+  /** Terms of a quote of ours, and its id. */
   quoted(payer: PublicKey, name: string, changes?: Partial<PaymentTerms>): { terms: PaymentTerms; id: Buffer }
   /** Pays names by quotes of ours, in one transaction. @returns its signature */
   pay(payer: Keypair, ...names: string[]): Promise<string>

@@ -22,7 +22,7 @@ export const storedOf = (text: string): Buffer => {
   return address.bytes
 }
 
-/** Loads rows as a file with them would be. */
+/** Loads rows as from a file. */
 export async function loadRows(
   pool: pg.Pool,
   rows: readonly Row[],
@@ -39,7 +39,7 @@ export async function loadRows(
   return airdrop
 }
 
-/** Deploys the distributor of a loaded airdrop with all that it gives out, and names it. */
+/** Deploys and funds the distributor of a loaded airdrop, and records its address. */
 export async function payBy(
   pool: pg.Pool,
   client: DeployClient,
@@ -72,6 +72,6 @@ export async function claimData(pool: pg.Pool, { network, airdrop }: Airdrop, ad
   return encodeClaim({ index, account: addressToWord(account), amount: BigInt(amount), proof })
 }
 
-/** The airdrop as it stands now. */
+/** The airdrop's current row. */
 export const again = async (pool: pg.Pool, { network, community }: Airdrop): Promise<Airdrop> =>
   (await findAirdrop(pool, network, community))!

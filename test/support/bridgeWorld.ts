@@ -65,7 +65,7 @@ export interface BridgeWorld {
   wallet(index: number): ReturnType<typeof account>
   /** Registers names from the spoke, and has its block confirmed and indexed. @returns guid of the message */
   send(index: number, names: readonly string[], options?: { amountWei?: bigint; calldata?: Hex }): Promise<Hex>
-  /** Indexes both chains as far as they are. */
+  /** Indexes both chains up to their heads. */
   index(): Promise<void>
   /** A relayer that leads, as after a restart. Its steps begin when the chains have mined what they were sent. */
   restart(options?: Partial<RelayerOptions> & { file?: object; label?: string }): Promise<SteppedRelayer>
@@ -243,7 +243,7 @@ export async function startBridgeWorld({ payments = false } = {}): Promise<Bridg
   return world
 }
 
-/** The worlds of payments have jobs on Solana too, which no relayer here does. */
+/** Excludes jobs on Solana, which no relayer of these worlds does. */
 const isOnEvm = (job: JobRow): job is JobRow<NonceTx> =>
   job.kind !== 'settle' && job.kind !== 'refund' && !(job.kind === 'refuse' && job.payment?.blockHash === null)
 
@@ -257,7 +257,7 @@ export const placeBids = (names: readonly string[], amountWei = MINIMUM_WEI): He
 const outcomesOf = ({ jobs }: StepOutcome): string[] =>
   jobs.flatMap(({ kind, outcomes }) => outcomes.map(({ outcome }) => `${kind} ${outcome}`))
 
-/** Leads, as soon as the one before has let go. */
+/** Takes the lead as soon as the previous leader has released it. */
 async function lead(url: string, role: 'index' | 'relay'): Promise<Leadership> {
   for (let i = 0; i < 100; i++) {
     const leadership = await tryLead(url, 'mainnet', role)

@@ -38,7 +38,7 @@ export async function die(
 export const executeOf = async (world: BridgeWorld, guid: Hex): Promise<JobRow<NonceTx>> =>
   (await world.jobs()).find(({ kind, message }) => kind === 'execute' && message && toHex(message.guid) === guid)!
 
-/** After a restart: executed once, and every nonce that was given out is used. */
+/** Expects one execution after a restart, and no nonce gap. */
 export async function expectOnce(world: BridgeWorld, guid: Hex): Promise<void> {
   const relayer = await world.restart()
   await world.hub.test.setAutomine(true)

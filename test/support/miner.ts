@@ -26,7 +26,7 @@ export async function takeOverMining(clients: LocalClients, blockMs: number): Pr
   }
   const mining = (async () => {
     while (!isStopped) {
-      // a chain that ends with its world takes no block
+      // a stopping chain takes no block
       await paused(() => test.mine({ blocks: 1 })).catch(() => {})
       await sleep(blockMs)
     }
@@ -65,7 +65,7 @@ export async function allMined({ test }: Pick<LocalClients, 'test'>): Promise<vo
   }
 }
 
-/** Ends the mining on demand; what was sent before is in a block, what is sent from now on waits. */
+/** Ends the mining on demand; earlier transactions are in a block, later ones wait. */
 export async function holdBlocks(clients: Pick<LocalClients, 'test'>): Promise<void> {
   await allMined(clients)
   await clients.test.setAutomine(false)

@@ -108,7 +108,7 @@ export function sendQuoted(
 /** A quote's transaction data as a wallet takes it. */
 export const callOf = ({ transactionData: { to, data, value } }: Quote) => ({ to, data, value: BigInt(value) })
 
-/** The same on a network's hub. */
+/** A quote's registration on a network's hub. */
 export function sendRegistration(
   account: PrivateKeyAccount,
   names: Names,
@@ -124,7 +124,7 @@ export function hubOf(network: Network = 'mainnet', at: SomeWorld = world()) {
   return { ...hub, ...localClients(hub, hub.chainId) }
 }
 
-/** The same for the spoke of a label. */
+/** Readers and anvil's own methods for the spoke of a label. */
 export function spokeOf(label: string, at: SomeWorld = world()) {
   const spoke = Object.values(at.networks)
     .flatMap(({ spokes }) => spokes)

@@ -25,7 +25,7 @@ import {
 const BID_WEI = parseEther('0.01')
 const SPOKE = '8453'
 
-/** A world without a relayer: these tests carry the messages, each as it likes. */
+/** A world without a relayer: each test delivers the messages itself. */
 let stack: Stack<'mainnet'>
 
 beforeAll(async () => {
@@ -144,7 +144,7 @@ async function verify(packets: readonly Packet[]): Promise<void> {
   }
 }
 
-/** The call that executes a packet, which anybody may make. */
+/** The call that executes a packet, open to anybody. */
 function executing({ origin, receiver, guid, message }: Packet, value: bigint): BatchCall {
   const data = encodeFunctionData({
     abi: endpointAbi,

@@ -93,7 +93,7 @@ describe('clusterd dev', { timeout: 180_000 }, () => {
     const second = await dev(home)
     const after = await ready(second, home)
     expect(evmOf(after)).toEqual(evmOf(before))
-    // Surfpool forgets its chain: a fresh program, so that nothing of before is taken for something of now
+    // Surfpool forgets its chain: a fresh program, so that no old data is mistaken for new
     const [was, is] = [before, after].map(({ networks }) => networks.mainnet.solana?.programId)
     if (was !== undefined) expect(is).not.toBe(was)
     expect(after.seeds).toEqual(before.seeds)

@@ -125,7 +125,7 @@ describe('startStack', { timeout: 180_000 }, () => {
     const home = path.join(base, 'behind')
     const stack = await start({ home, chains: ['1'] })
     const state = path.join(home, 'anvil', '1.json')
-    await stack.anvils['1']!.restart() // its state is in the file now
+    await stack.anvils['1']!.restart() // the restart writes its state to the file
     const old = fs.readFileSync(state)
     await until.ready(stack)
     await register(stack)

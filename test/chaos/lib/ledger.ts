@@ -12,7 +12,7 @@ export interface SentTx {
   kind: 'bid' | 'batch' | 'bridge' | 'speed_up' | 'cancel' | 'payment' | 'underpaid' | 'buy'
 }
 
-/** All that was sent, in order. */
+/** Sent transactions, in order. */
 export interface Ledger {
   readonly txs: readonly SentTx[]
   add(tx: SentTx): void

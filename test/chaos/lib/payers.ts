@@ -46,7 +46,7 @@ async function runPayer(
       method: 'POST',
       body: { network: 'solana', sender: account.address, names },
     })
-    // taken meanwhile, or the daemon is down: a wallet would show an error
+    // a wallet would show an error: the name is taken meanwhile, or the daemon is down
     for (const transaction of quote?.transactionData ?? []) {
       await pay(solana, account, transaction, isUnderpaid, ledger).catch(() => {})
     }

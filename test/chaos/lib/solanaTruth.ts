@@ -23,7 +23,7 @@ interface TruePayment {
 export interface SolanaTruth {
   payments: readonly TruePayment[]
   heldLamports: bigint
-  /** The treasury has less than the program promised. */
+  /** Whether the treasury has less than the program owes. */
   isShort: boolean
 }
 
@@ -82,7 +82,7 @@ async function readTreasury({ connection, programId }: ChaosSolana): Promise<Omi
   return { heldLamports, isShort: BigInt(treasury!.lamports) < keptLamports + heldLamports + BigInt(rent) }
 }
 
-/** keccak256(genesis hash ‖ program id ‖ sequence u64 big-endian), worked out anew here. */
+/** keccak256(genesis hash ‖ program id ‖ sequence u64 big-endian), computed independently here. */
 function messageIdOf({ genesisHash, programId }: ChaosSolana, sequence: bigint): Hex {
   const words = [genesisHash, programId].map((text) => Buffer.from(new PublicKey(text).toBytes()))
   return keccak256(toHex(Buffer.concat([...words, Buffer.from(sequence.toString(16).padStart(16, '0'), 'hex')])))

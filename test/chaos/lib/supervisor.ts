@@ -63,7 +63,7 @@ export function createSupervisor(daemon: DaemonProcess, env: DaemonEnvironment):
       isOn = false
       wake()
       await supervising
-      // a fail point may be armed still; that it gets ready is for the run to wait for
+      // the run waits for readiness: a fail point may still be armed
       await daemon.spawn({ ...env, CLUSTERD_FAILPOINT: undefined })
     },
   }

@@ -46,7 +46,7 @@ export async function openWallets(world: ChaosWorld, seed: number): Promise<Priv
   return wallets
 }
 
-/** Lets the wallets act until the signal. A send that fails (a chain that is reorganised under it) is not sent. */
+/** Lets the wallets act until the signal. A failed send (the chain is reorganised meanwhile) is skipped. */
 export async function runWallets(
   world: ChaosWorld,
   wallets: readonly PrivateKeyAccount[],
@@ -73,7 +73,7 @@ async function runWallet(
   })
 }
 
-/** Acts again and again, with pauses out of the seed, until the signal. A deed that fails is not done. */
+/** Acts again and again, with pauses by the seed, until the signal. A failed deed is skipped. */
 export async function actAtPace(
   next: () => number,
   paceMs: { min: number; max: number },
@@ -86,7 +86,7 @@ export async function actAtPace(
   }
 }
 
-/** Names that others want too, mostly; sometimes one of its own. */
+/** Contested names mostly, sometimes one of its own. */
 export function someNames(next: () => number, most: number): string[] {
   const count = between(next(), 1, most)
   const names = Array.from({ length: count }, () =>
@@ -97,7 +97,7 @@ export function someNames(next: () => number, most: number): string[] {
   return [...new Set(names)]
 }
 
-/** A payment for a name that others pay for on other chains; now and then less than it costs. */
+/** A payment for a name that others pay for on other chains; now and then below its price. */
 function buy(chain: ChaosChain, next: () => number): Deed {
   const name = `stall-${between(next(), 1, STALLS)}`
   const amountWei = next() < UNDERPAID ? PRICE_WEI - 1n : PRICE_WEI
@@ -128,7 +128,7 @@ async function decide(
   return { kind: 'bridge', ...call, gas: 900_000n }
 }
 
-/** Sends a deed; now and then in a hurry a second time with higher fees, or thinks better of it. */
+/** Sends a deed; now and then a replacement with higher fees follows, or a cancel. */
 async function perform(
   chain: ChaosChain,
   account: PrivateKeyAccount,

@@ -68,7 +68,7 @@ export function watchStatuses(api: string, ledger: Ledger, seed: number, signal:
   }
   const watch = async (): Promise<void> => {
     while (!signal.aborted) {
-      // new ones are asked for more often: they are under way
+      // new transactions are polled more often: their statuses still change
       const recent = ledger.txs.slice(-3 * POLLS_A_ROUND)
       const from = [recent, recent, ledger.txs]
       const chosen = Array.from({ length: POLLS_A_ROUND }, () => pick(next(), pick(next(), from)))
@@ -123,7 +123,7 @@ export function readSlowly(api: string, signal: AbortSignal): FeedReader {
   }
 }
 
-/** The whole feed, read at one go. */
+/** The whole feed, read in one pass. */
 export async function readFeed(api: string): Promise<EventItem[]> {
   const items: EventItem[] = []
   let token = ''

@@ -25,7 +25,7 @@ export interface ChaosChain extends LocalClients {
   /** Contracts that take payments for names below communities. */
   payments: `0x${string}`
   miner: Miner
-  /** The daemon is given these and nothing else; the hub has two, so that it fails over. */
+  /** Proxies of the chain's node, the daemon's only RPC URLs; the hub has two for the failover. */
   proxies: FaultProxy[]
 }
 
