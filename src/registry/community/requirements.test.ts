@@ -1,52 +1,11 @@
 import fc from 'fast-check'
 import { describe, expect, it } from 'vitest'
-import { NAME } from '../primitives/name.js'
+import { communityRules as rules } from '../../../test/support/communityRules.js'
 import { requirementsHash } from './requirements.js'
 import { type CommunityRequirement, type CommunityRules, parseCommunityRules } from './rules.js'
 
 const EVM = '0x00000000000000000000000000000000000000a1'
 const TOKEN = '0x00000000000000000000000000000000000000b2'
-const MINT = 'So11111111111111111111111111111111111111112'
-
-const name = fc.stringMatching(NAME)
-const amount = fc.bigInt({ min: 1n, max: 2n ** 64n - 1n })
-
-const price = fc.oneof(
-  fc.record({
-    network: fc.constantFrom('1', '8453'),
-    token: fc.constantFrom('native', TOKEN),
-    amount,
-    recipient: fc.constant(EVM),
-  }),
-  fc.record({
-    network: fc.constant('solana'),
-    token: fc.constantFrom('native', MINT),
-    amount,
-    recipient: fc.constant(MINT),
-  }),
-)
-const requirement: fc.Arbitrary<CommunityRequirement> = fc.oneof(
-  fc.record({
-    kind: fc.constant('token' as const),
-    network: fc.constantFrom('1', '8453'),
-    token: fc.constant(TOKEN),
-    minimum: amount,
-  }),
-  fc.record({
-    kind: fc.constant('allowlist' as const),
-    addresses: fc.uniqueArray(fc.constantFrom(EVM, TOKEN, MINT), { minLength: 1 }),
-  }),
-  fc.record({ kind: fc.constant('cluster' as const), name }),
-)
-const prices = fc.uniqueArray(price, { selector: (one) => `${one.network} ${one.token}`, maxLength: 4 })
-const rules: fc.Arbitrary<CommunityRules> = fc
-  .record({
-    prices,
-    ownersOnly: fc.boolean(),
-    startsAtMs: fc.option(fc.integer({ min: 0, max: Date.UTC(9999, 0) })),
-    requirements: fc.array(requirement, { maxLength: 3 }),
-  })
-  .map((given) => ({ ...given, ownersOnly: given.ownersOnly && given.prices.length === 0 }))
 
 describe('the hash of requirements', () => {
   const hashOf = (given: CommunityRules) => requirementsHash(given.requirements).toString('hex')
