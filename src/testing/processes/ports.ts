@@ -1,3 +1,4 @@
+import { randomInt } from 'node:crypto'
 import net from 'node:net'
 import os from 'node:os'
 import path from 'node:path'
@@ -5,26 +6,26 @@ import { type FileLock, tryLock } from './files.js'
 
 const LOOPBACK = '127.0.0.1'
 const MAX_PORT = 65_535
+/**
+ * Ports given out lie below those of outgoing connections (from 32,768 on Linux, 49,152 elsewhere): one of these would
+ * else take a port between its choice and its use.
+ */
+const FREE_PORTS = { from: 10_000, below: 32_768 }
 /** Number of ports that `nextFreePort` tries beyond the preferred one. */
 const NEXT_PORT_TRIES = 200
 
 /** Ports handed out by this process, possibly unbound yet, so that parallel callers never get the same one. */
 const handedOut = new Set<number>()
 
-/** Asks the system for a free TCP port on loopback, never the same one twice per process. */
+/** Picks a free TCP port on loopback, never the same one twice per process. */
 export async function freePort(): Promise<number> {
   for (;;) {
-    const port = await listenOnce(0)
-    if (port !== undefined && !handedOut.has(port)) {
-      handedOut.add(port)
-      return port
-    }
+    const port = randomInt(FREE_PORTS.from, FREE_PORTS.below)
+    if (handedOut.has(port)) continue
+    handedOut.add(port)
+    if (await isPortFree(port)) return port
+    handedOut.delete(port)
   }
-}
-
-/** Whether `port` on loopback is free at this moment. */
-export async function isPortFree(port: number): Promise<boolean> {
-  return (await listenOnce(port)) !== undefined
 }
 
 /** Well-known ports claimed by this process, each with the lock that other launchers see. */
@@ -64,17 +65,14 @@ function claim(port: number): boolean {
   }
 }
 
-/** Binds and closes at once; returns the port, undefined when taken or forbidden. */
-function listenOnce(port: number): Promise<number | undefined> {
+/** Whether `port` on loopback can be bound at this moment; false when it is taken or forbidden. */
+export function isPortFree(port: number): Promise<boolean> {
   return new Promise((resolve, reject) => {
     const server = net.createServer()
     server.once('error', (error: NodeJS.ErrnoException) => {
-      if (error.code === 'EADDRINUSE' || error.code === 'EACCES') resolve(undefined)
+      if (error.code === 'EADDRINUSE' || error.code === 'EACCES') resolve(false)
       else reject(error)
     })
-    server.listen(port, LOOPBACK, () => {
-      const address = server.address() as net.AddressInfo
-      server.close(() => resolve(address.port))
-    })
+    server.listen(port, LOOPBACK, () => server.close(() => resolve(true)))
   })
 }
