@@ -4,8 +4,8 @@ import type { Network } from '../../registry/primitives/network.js'
 import { codeList } from '../pg/codes.js'
 import { execute, type Queryable, query } from '../pg/rows.js'
 
-/** A confirmed message that the hub has not received in a confirmed block. */
-export interface OpenMessage {
+/** A message of the bridge, as its spoke sent it. */
+export interface SentMessage {
   guid: Buffer
   /** The spoke that sent it. */
   chain: number
@@ -13,6 +13,10 @@ export interface OpenMessage {
   sentMs: number
   packet: Buffer
   options: Buffer
+}
+
+/** A confirmed message that the hub has not received in a confirmed block. */
+export interface OpenMessage extends SentMessage {
   /** True without a queued job. */
   isNew: boolean
   /** True once received in an unconfirmed block of the hub. */

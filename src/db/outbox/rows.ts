@@ -1,25 +1,15 @@
 import { JOB_KIND, JOB_STATE, type Job, type JobTx, type NonceTx } from '../../registry/outbox.js'
 import type { StoredPayment } from '../../registry/payment/payment.js'
 import { NETWORK_CODE, type Network } from '../../registry/primitives/network.js'
+import type { SentMessage } from '../bridge/openMessages.js'
 import { PAYMENT_COLUMNS, type PaymentRow, paymentOf } from '../payments/rows.js'
 import { wordOf } from '../pg/codes.js'
 import { type Queryable, query, readRows } from '../pg/rows.js'
 
-/** A message of the bridge that a job carries. */
-interface JobMessage {
-  guid: Buffer
-  /** The spoke that sent it. */
-  chain: number
-  txHash: Buffer
-  sentMs: number
-  packet: Buffer
-  options: Buffer
-}
-
 /** A job with its subject. */
 export interface JobRow<Tx extends JobTx = JobTx> extends Job<Tx> {
   /** Null for other kinds. */
-  message: JobMessage | null
+  message: SentMessage | null
   /** Null for other kinds, and while a rewind has taken the payment back. */
   payment: StoredPayment | null
 }
@@ -108,10 +98,10 @@ const OF_PAYMENTS: ReadonlySet<Job['kind']> = new Set(['deliver', 'refuse', 'set
 const byId = <T>(rows: readonly T[], id: (row: T) => Buffer): ReadonlyMap<string, T> =>
   new Map(rows.map((row) => [id(row).toString('hex'), row]))
 
-async function readMessages(db: Queryable, network: Network, guids: readonly Buffer[]): Promise<JobMessage[]> {
+async function readMessages(db: Queryable, network: Network, guids: readonly Buffer[]): Promise<SentMessage[]> {
   if (guids.length === 0) return []
   const text = `SELECT guid, chain, tx_hash, sent_ms, packet, options FROM messages WHERE network = $1 AND guid = ANY ($2::bytea[])`
-  return query<JobMessage>(db, network, { name: 'job_messages', text }, [guids])
+  return query<SentMessage>(db, network, { name: 'job_messages', text }, [guids])
 }
 
 async function readPayments(db: Queryable, network: Network, ids: readonly Buffer[]): Promise<StoredPayment[]> {

@@ -3,6 +3,7 @@ import type pg from 'pg'
 import { NETWORK_CODE, type Network } from '../../registry/primitives/network.js'
 import { Prisma, PrismaClient } from '../generated/client.js'
 import { wordOf } from './codes.js'
+import { parseInt8 } from './pool.js'
 
 const clients = new WeakMap<pg.Pool, PrismaClient>()
 
@@ -39,16 +40,9 @@ export function plain<Model extends object>(row: Model): Plain<Model> {
 }
 
 function toPlain(value: unknown): unknown {
-  if (typeof value === 'bigint') return toSafeNumber(value)
+  if (typeof value === 'bigint') return parseInt8(value)
   if (value instanceof Prisma.Decimal) return BigInt(value.toFixed(0))
   return value instanceof Uint8Array ? Buffer.from(value.buffer, value.byteOffset, value.byteLength) : value
-}
-
-function toSafeNumber(value: bigint): number {
-  const number = Number(value)
-  if (!Number.isSafeInteger(number))
-    throw new RangeError(`the database holds ${value} where a number below 2^53 belongs`)
-  return number
 }
 
 type StoredValue<T> = T extends Uint8Array ? Uint8Array<ArrayBuffer> : T
