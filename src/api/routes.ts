@@ -1,20 +1,55 @@
 import { openApiDocument } from './http/openapi.js'
 import type { Route } from './http/route.js'
 import { VERSION } from './http/version.js'
-import { v01Routes } from './v0.1/index.js'
-import { v1Routes } from './v1/index.js'
+import { authRoutes as authRoutesV01 } from './v0.1/auth.js'
+import { communityRoutes as communityRoutesV01 } from './v0.1/community.js'
+import { eventRoutes as eventRoutesV01 } from './v0.1/events.js'
+import { lookupRoutes as lookupRoutesV01 } from './v0.1/lookups.js'
+import { registerRoutes as registerRoutesV01 } from './v0.1/register.js'
+import { authRoutes } from './v1/auth.js'
+import { bundleRoutes } from './v1/bundle.js'
+import { clusterRoutes } from './v1/clusters.js'
+import { communityRoutes } from './v1/communities.js'
+import { eventRoutes } from './v1/events.js'
+import { generateRoutes } from './v1/generate.js'
+import { imageRoutes, lookupRoutes } from './v1/lookups.js'
+import { registerRoutes } from './v1/register.js'
+import { walletRoutes } from './v1/wallets.js'
+
+/** Routes by the tag under which the OpenAPI documents list them. */
+type Tagged = Readonly<Record<string, readonly Route[]>>
+
+const V1: Tagged = {
+  'Look-ups': lookupRoutes,
+  Clusters: [...clusterRoutes, ...walletRoutes, ...generateRoutes],
+  Bundles: bundleRoutes,
+  Communities: communityRoutes,
+  Registration: registerRoutes,
+  Events: eventRoutes,
+  Authentication: authRoutes,
+  Pictures: imageRoutes,
+}
+
+/** The deprecated version of the interface: views of the same answers, in their old shapes. */
+const V01: Tagged = {
+  'v0.1 registration': registerRoutesV01,
+  'v0.1 look-ups': lookupRoutesV01,
+  'v0.1 communities': communityRoutesV01,
+  'v0.1 events': eventRoutesV01,
+  'v0.1 authentication': authRoutesV01,
+}
 
 /** Every route, in the order in which Express tries them. */
-export const routes: readonly Route[] = [...v1Routes, ...v01Routes]
+export const routes: readonly Route[] = [V1, V01].flatMap((tagged) => Object.values(tagged).flat())
 
 /** The OpenAPI documents by the path that serves each: one per version of the interface. */
 export const openApiDocuments = (): Readonly<Record<string, object>> => ({
-  '/openapi.json': openApiDocument(v1Routes, {
+  '/openapi.json': openApiDocument(V1, {
     title: 'clusterd',
     version: VERSION,
     description: 'Names and bundles of wallets: look-ups, registration on chain, transaction status and an event feed.',
   }),
-  '/openapi-v0.1.json': openApiDocument(v01Routes, {
+  '/openapi-v0.1.json': openApiDocument(V01, {
     title: 'clusterd v0.1',
     version: VERSION,
     description:

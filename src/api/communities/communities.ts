@@ -8,7 +8,7 @@ import { parseName } from '../../registry/primitives/name.js'
 import { type Author, inTurn, refusalError, registrationError } from '../clusters/changes.js'
 import { type Context, chainsOf } from '../http/context.js'
 import { ApiError } from '../http/errors.js'
-import { requireName, requireNames } from '../names/names.js'
+import { availabilityAnswer, requireName, requireNames } from '../names/names.js'
 
 /** Ports of a network's chains to communities. */
 export const communityPorts = (
@@ -18,15 +18,10 @@ export const communityPorts = (
   ...context.solana.filter((cluster) => cluster.network === context.network),
 ]
 
-/** Community as it is answered. */
-export type CommunityAnswer = { name: string } & ReturnType<typeof communityRulesJson>
-
 /** The rules of a community. @throws ApiError invalid_name, not_found */
-export async function communityByName(context: Context, input: string): Promise<CommunityAnswer> {
+export async function communityByName(context: Context, input: string) {
   const name = requireName(input)
-  const rules = await findCommunityRules(context.pool, context.network, name)
-  if (!rules) throw registrationError('not_found')
-  return { name, ...communityRulesJson(rules) }
+  return { name, ...communityRulesJson(await requireRules(context, name)) }
 }
 
 /**
@@ -37,7 +32,7 @@ export async function configureCommunity(
   context: Context,
   author: Author,
   { name, rules }: { name: string; rules: CommunityRules },
-): Promise<CommunityAnswer> {
+) {
   const community = requireName(name)
   checkChains(communityPorts(context), rules)
   await makeChange(context, { kind: 'configure_community', actor: author.wallet, community, rules })
@@ -77,17 +72,10 @@ export async function requireRules(context: Context, community: string): Promise
 }
 
 /** Availability of a name below a community. @throws ApiError not_found */
-export async function availabilityOf(
-  context: Context,
-  { community, name }: CommunityName,
-): Promise<{ name: string; isAvailable: boolean; reason?: 'pending' }> {
+export async function availabilityOf(context: Context, { community, name }: CommunityName) {
   await requireRules(context, community)
-  const availability = await communityNameAvailability(context.pool, context.network, community, name)
-  return {
-    name: `${community}/${name}`,
-    isAvailable: availability === 'free',
-    ...(availability === 'pending' ? { reason: 'pending' } : {}),
-  }
+  const found = await communityNameAvailability(context.pool, context.network, community, name)
+  return availabilityAnswer(`${community}/${name}`, found)
 }
 
 /** Parses the address of a wallet that can sign in. @throws ApiError unsupported_address */

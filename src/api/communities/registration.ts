@@ -9,6 +9,7 @@ import { areRequirementsMet, requirementsHash } from '../../registry/community/r
 import type { CommunityPrice, CommunityRules } from '../../registry/community/rules.js'
 import { type Address, decodeAddress } from '../../registry/primitives/address.js'
 import { parseClusterId } from '../../registry/primitives/clusterId.js'
+import { SOLANA_LABEL } from '../../registry/primitives/network.js'
 import { type Author, refusalError, registrationError } from '../clusters/changes.js'
 import type { Context } from '../http/context.js'
 import { ApiError } from '../http/errors.js'
@@ -21,8 +22,6 @@ export interface RegistrationRequest extends CommunityName {
   unnamed: 'own' | 'none'
   /** Label of the chain to pay on; null for that of the community's first price. */
   payOn: string | null
-  /** This version of the interface serves communities on the network. */
-  isServed: boolean
 }
 
 /** Payment that registers the name, as its payer has to sign it. */
@@ -59,15 +58,15 @@ async function attemptRegistration(
   author: Author,
   request: RegistrationRequest,
 ): Promise<Registration | { kind: 'rules_changed' }> {
-  const { community, name, wallet, isServed } = request
+  const { community, name, wallet } = request
   const owner = wallet ?? decodeAddress(author.wallet)
   const [rules, standing, availability] = await Promise.all([
-    isServed ? findCommunityRules(context.pool, context.network, community) : null,
+    findCommunityRules(context.pool, context.network, community),
     standingOf(context.pool, context.network, { community, caller: author.wallet, wallet: owner.bytes }),
     communityNameAvailability(context.pool, context.network, community, name),
   ])
   const known: RegistrationInputs = {
-    isServed,
+    isServed: true,
     rules,
     network: request.payOn,
     nowMs: context.now(),
@@ -119,15 +118,12 @@ async function paymentInfo(
 ): Promise<PaymentInfo> {
   const port = communityPorts(context).find(({ label }) => label === price.network)
   if (!port) throw new ApiError('unavailable', `The chain "${price.network}" of the price is not configured here now.`)
-  const type = port.label === SOLANA ? 'solana' : 'evm'
+  const type = port.label === SOLANA_LABEL ? 'solana' : 'evm'
   // a wallet of the other type can't pay on this chain
   if (payer.type !== type) throw registrationError('invalid_chain_id')
   const transaction = await port.communityPayment({ community, name, price, payer: payer.text, referral: null })
   return 'base64' in transaction ? { type: 'solana', price, transaction } : { type: 'evm', price, transaction }
 }
-
-/** Network label of both Solana clusters. */
-const SOLANA = 'solana'
 
 /** Whether a wallet meets the requirements of a community now. @throws ApiError not_found; ChainUnavailableError */
 export async function areRequirementsMetBy(context: Context, community: string, wallet: Address): Promise<boolean> {

@@ -1,17 +1,15 @@
 import { OpenAPIRegistry, OpenApiGeneratorV31, type RouteConfig } from '@asteasolutions/zod-to-openapi'
 import { ERROR_STATUS, type ErrorCode } from './errors.js'
 import type { Route } from './route.js'
-import { z } from './schema.js'
+import { named, z } from './schema.js'
 
-const ErrorSchema = z
-  .object({
-    status: z.int(),
-    error: z.enum(Object.keys(ERROR_STATUS) as [ErrorCode, ...ErrorCode[]]),
-    message: z.string().openapi({ description: 'One sentence.' }),
-    details: z.array(z.object({ path: z.string(), message: z.string() })).optional(),
-    names: z.array(z.string()).optional().openapi({ description: 'The names that are unavailable.' }),
-  })
-  .openapi('Error')
+const ErrorSchema = named('Error', {
+  status: z.int(),
+  error: z.enum(Object.keys(ERROR_STATUS) as [ErrorCode, ...ErrorCode[]]),
+  message: z.string().openapi({ description: 'One sentence.' }),
+  details: z.array(z.object({ path: z.string(), message: z.string() })).optional(),
+  names: z.array(z.string()).optional().openapi({ description: 'The names that are unavailable.' }),
+})
 
 /** Errors that any route may answer. */
 const COMMON: readonly ErrorCode[] = ['invalid_request', 'internal', 'unavailable']
@@ -19,22 +17,19 @@ const COMMON: readonly ErrorCode[] = ['invalid_request', 'internal', 'unavailabl
 /** How a key is sent: either way will do, and with `optional` none. */
 const KEYS: Record<string, string[]>[] = [{ bearer: [] }, { authKey: [] }]
 
-export interface DocumentInfo {
-  title: string
-  version: string
-  description: string
-}
-
 /** The OpenAPI 3.1 document of routes. Error responses and `testnet` are components, each spelled out once. */
-export function openApiDocument(routes: readonly Route[], info: DocumentInfo): object {
+export function openApiDocument(
+  routesByTag: Readonly<Record<string, readonly Route[]>>,
+  info: { title: string; version: string; description: string },
+): object {
   const registry = new OpenAPIRegistry()
   registry.registerComponent('securitySchemes', 'bearer', { type: 'http', scheme: 'bearer' })
   registry.registerComponent('securitySchemes', 'authKey', { type: 'apiKey', in: 'header', name: 'X-AUTH-KEY' })
   const shared = sharedComponents(registry)
-  for (const route of routes) {
-    registry.registerPath(operation(route, { path: route.path, isAlias: false }, shared))
-    for (const path of route.aliases ?? []) registry.registerPath(operation(route, { path, isAlias: true }, shared))
-  }
+  for (const [tag, routes] of Object.entries(routesByTag))
+    for (const route of routes)
+      for (const path of [route.path, ...(route.aliases ?? [])])
+        registry.registerPath(operation({ ...route, tag }, path, shared))
   return new OpenApiGeneratorV31(registry.definitions).generateDocument({
     openapi: '3.1.0',
     info: { ...info, license: { name: 'MIT', identifier: 'MIT' } },
@@ -74,13 +69,8 @@ function sharedComponents(registry: OpenAPIRegistry): SharedComponents {
   return { testnet, errorResponse }
 }
 
-interface Address {
-  path: string
-  /** An alias is documented as deprecated in favour of the route's own path. */
-  isAlias: boolean
-}
-
-function operation(route: Route, { path, isAlias }: Address, shared: SharedComponents): RouteConfig {
+/** @param path of the route, or an alias, documented as deprecated in favour of the route's own path */
+function operation(route: Route & { tag: string }, path: string, shared: SharedComponents): RouteConfig {
   const responses: RouteConfig['responses'] = {}
   for (const [status, { description, schema, type }] of Object.entries(route.responses)) {
     responses[status] = { description, content: { [type ?? 'application/json']: { schema } } }
@@ -91,7 +81,7 @@ function operation(route: Route, { path, isAlias }: Address, shared: SharedCompo
     path: openApiPath(path),
     summary: route.summary,
     ...(route.description ? { description: route.description } : {}),
-    ...(isAlias || route.deprecated ? { deprecated: true } : {}),
+    ...(path !== route.path || route.deprecated ? { deprecated: true } : {}),
     tags: [route.tag],
     ...(route.auth ? { security: route.auth === 'optional' ? [...KEYS, {}] : KEYS } : {}),
     parameters: [shared.testnet],

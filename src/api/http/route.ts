@@ -52,13 +52,12 @@ export interface Route {
   aliases?: readonly string[]
   summary: string
   description?: string
-  tag: string
   auth?: AuthRule
   /** Marks a deprecated route; its answers carry `Deprecation` and a link to the successor's path. */
   deprecated?: { successor: string }
   params?: z.ZodObject
   query?: z.ZodObject
-  body?: z.ZodType
+  body?: z.ZodType | undefined
   /** Answers by status; `type` is their media type, by default JSON. */
   responses: Readonly<Record<number, { description: string; schema: z.ZodType; type?: string }>>
   /**
@@ -70,36 +69,40 @@ export interface Route {
   handle(request: RouteRequest<unknown, 'optional'>, context: Context): Promise<Answer>
 }
 
-type Definition<Auth extends AuthRule, Body> = Omit<Route, 'body' | 'auth' | 'handle'> & {
+type Definition<Auth extends AuthRule, Body extends z.ZodType> = Omit<
+  Route,
+  'method' | 'path' | 'body' | 'auth' | 'handle'
+> & {
   auth?: Auth
-  handle(request: RouteRequest<Body, Auth>, context: Context): Promise<Answer>
+  body?: Body
+  handle(request: RouteRequest<z.output<Body>, Auth>, context: Context): Promise<Answer>
 }
 
-/** Declares a route without a body; its rule decides the type of the handler's session. */
-export function route<const Auth extends AuthRule = undefined>(definition: Definition<Auth, unknown>): Route {
-  return {
+const declaring =
+  (method: Route['method']) =>
+  <const Auth extends AuthRule = undefined, Body extends z.ZodType = z.ZodUnknown>(
+    path: string,
+    definition: Definition<Auth, Body>,
+  ): Route => ({
     ...definition,
-    handle: ({ session, ...request }, context) =>
-      definition.handle({ ...request, session: promised(definition.auth, session) }, context),
-  }
-}
-
-/** Declares a route with a body; its schema decides the type of the handler's body, its rule that of the session. */
-export function routeWithBody<Schema extends z.ZodType, const Auth extends AuthRule = undefined>(
-  definition: Definition<Auth, z.output<Schema>> & { body: Schema },
-): Route {
-  return {
-    ...definition,
-    handle: ({ session, ...request }, context) =>
+    ...{ method, path },
+    handle: ({ session, body, ...request }, context) =>
       definition.handle(
         {
           ...request,
-          body: parse(definition.body, request.body),
+          body: (definition.body && parse(definition.body, body)) as z.output<Body>,
           session: promised(definition.auth, session),
         },
         context,
       ),
-  }
+  })
+
+/** Declares routes by their methods; rule and schema decide the types of the handler's session and body. */
+export const route = {
+  get: declaring('get'),
+  post: declaring('post'),
+  put: declaring('put'),
+  delete: declaring('delete'),
 }
 
 /** Narrows the session for the compiler; the server has enforced the rule before. */

@@ -12,6 +12,14 @@ const MAX_DETAILS = 20
 export const MAX_LOOKUPS = 1_000
 export const MAX_CHANGES = 100
 
+/** Object schema that is a component of the OpenAPI documents. */
+export const named = <Shape extends z.ZodRawShape>(name: string, shape: Shape) => z.object(shape).openapi(name)
+
+/** The answers of a route that has one alone, with status 200; fields stand for an object of them. */
+export const answers = (description: string, schema: z.ZodType | z.ZodRawShape) => ({
+  200: { description, schema: schema instanceof z.ZodType ? schema : z.object(schema) },
+})
+
 /**
  * Checks a body against its schema.
  * @throws ApiError too_many for an array over its limit, else invalid_request, with what is wrong where

@@ -31,3 +31,10 @@ export function requireNames<T>(
   if (details.length > 0) throw new ApiError('invalid_name', NAME_RULE, { details })
   return names
 }
+
+/** Availability of a name as it is answered: one with a payment under way is not available. */
+export const availabilityAnswer = (name: string, found: 'free' | 'pending' | 'taken') => ({
+  name,
+  isAvailable: found === 'free',
+  ...(found === 'pending' && { reason: found }),
+})

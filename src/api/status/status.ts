@@ -1,18 +1,28 @@
+import type { Hex } from '../../chains/chain.js'
+import { decodeBase58 } from '../../registry/primitives/base58.js'
 import type { Context } from '../http/context.js'
 import type { TxStatus } from './decide.js'
 import { evmStatus } from './evm.js'
 import { solanaStatus } from './solana.js'
-import type { TxId } from './txId.js'
+
+/** Id of a transaction: an EVM hash, or a Solana signature. */
+type TxId = { type: 'evm'; hash: Hex } | { type: 'solana'; signature: string }
+
+const HASH = /^0x[0-9a-fA-F]{64}$/
+const SIGNATURE_BYTES = 64
+
+/** Parses a transaction's id by its form; null for any other text. */
+export function parseTxId(input: string): TxId | null {
+  if (HASH.test(input)) return { type: 'evm', hash: input.toLowerCase() as Hex }
+  return decodeBase58(input, SIGNATURE_BYTES) ? { type: 'solana', signature: input } : null
+}
 
 /**
- * The status of a registration transaction on any chain.
+ * The status of a registration transaction on any chain; null for a text that is no transaction's id.
  * @throws ChainUnavailableError as evmStatus and solanaStatus
  */
-export function statusOf(context: Context, id: TxId): Promise<TxStatus> {
-  switch (id.type) {
-    case 'evm':
-      return evmStatus(context, id.hash)
-    case 'solana':
-      return solanaStatus(context, id.signature)
-  }
+export async function statusOf(context: Context, tx: string): Promise<TxStatus | null> {
+  const id = parseTxId(tx)
+  if (!id) return null
+  return id.type === 'evm' ? evmStatus(context, id.hash) : solanaStatus(context, id.signature)
 }

@@ -5,15 +5,12 @@ import { availabilityOf, requireCommunityName, requireWallet } from '../communit
 import { areRequirementsMetBy, registerCommunityName } from '../communities/registration.js'
 import { type Answer, ok } from '../http/answer.js'
 import { ApiError, errorAnswer } from '../http/errors.js'
-import { route, routeWithBody } from '../http/route.js'
-import { z } from '../http/schema.js'
+import { route } from '../http/route.js'
+import { answers, z } from '../http/schema.js'
 import { requireName } from '../names/names.js'
 import { isOnTestnet, REGISTRATION_ERRORS, TransactionInfoSchema, transactionInfo } from '../v1/communities.js'
 import { addressText, nameText, walletNameText } from '../v1/schemas.js'
-import { statusAnswer, statusRoute } from './status.js'
-
-/** Tag of the community routes, which v0.1 serves on the testnet alone. */
-const tag = 'v0.1 communities'
+import { statusAnswer, statusRoute } from './register.js'
 
 /** Puts the error code first, as v0.1 answers registration problems: `{ error, status, message }`. */
 async function codeFirst(work: () => Promise<Answer>): Promise<Answer> {
@@ -32,16 +29,11 @@ function requireTestnet(isTestnet: boolean): void {
   if (!isTestnet) throw registrationError('testnet_only')
 }
 
-const availability = route({
-  method: 'get',
-  path: '/v0.1/community/check/availability/:clusterName/:walletName',
+const availability = route.get('/v0.1/community/check/availability/:clusterName/:walletName', {
   deprecated: { successor: '/v1/names/community/:clusterName/check/:walletName' },
-  tag,
   summary: 'Whether a name below a community can be registered',
   params: z.object({ clusterName: nameText, walletName: walletNameText }),
-  responses: {
-    200: { description: 'Its availability', schema: z.object({ name: z.string(), isAvailable: z.boolean() }) },
-  },
+  responses: answers('Its availability', { name: z.string(), isAvailable: z.boolean() }),
   errors: ['testnet_only', 'not_found', 'invalid_name'],
   handle: ({ params, isTestnet }, context) =>
     codeFirst(async () => {
@@ -52,20 +44,16 @@ const availability = route({
     }),
 })
 
-const requirements = route({
-  method: 'get',
-  path: '/v0.1/community/check/requirements/:clusterName',
+const requirements = route.get('/v0.1/community/check/requirements/:clusterName', {
   deprecated: { successor: '/v1/communities/:clusterName' },
-  tag,
   summary: 'Whether a wallet meets the requirements of a community',
   params: z.object({ clusterName: nameText }),
   query: z.object({ walletAddress: addressText }),
-  responses: {
-    200: {
-      description: 'Whether it meets all of them now',
-      schema: z.object({ clusterName: z.string(), walletAddress: z.string(), isRequirementsMet: z.boolean() }),
-    },
-  },
+  responses: answers('Whether it meets all of them now', {
+    clusterName: z.string(),
+    walletAddress: z.string(),
+    isRequirementsMet: z.boolean(),
+  }),
   errors: ['testnet_only', 'not_found', 'no_walletAddress_found', 'invalid_name', 'unsupported_address'],
   handle: ({ params, query, isTestnet }, context) =>
     codeFirst(async () => {
@@ -82,11 +70,8 @@ const requirements = route({
     }),
 })
 
-const register = routeWithBody({
-  method: 'post',
-  path: '/v0.1/community/register',
+const register = route.post('/v0.1/community/register', {
   deprecated: { successor: '/v1/names/community' },
-  tag,
   summary: 'Register a name below a community',
   auth: 'required',
   body: z.object({
@@ -100,16 +85,11 @@ const register = routeWithBody({
       .optional()
       .openapi({ description: 'Who receives the name, where sign-ups are restricted to owners' }),
   }),
-  responses: {
-    200: {
-      description: 'It is registered, or to be paid',
-      schema: z.object({
-        clusterName: z.string(),
-        walletName: z.string(),
-        transactionInfo: TransactionInfoSchema.optional(),
-      }),
-    },
-  },
+  responses: answers('It is registered, or to be paid', {
+    clusterName: z.string(),
+    walletName: z.string(),
+    transactionInfo: TransactionInfoSchema.optional(),
+  }),
   errors: ['testnet_only', 'no_walletAddress_found', ...REGISTRATION_ERRORS, 'invalid_name', 'unsupported_address'],
   handle: ({ body, isTestnet, session }, context) =>
     codeFirst(async () => {
@@ -117,17 +97,15 @@ const register = routeWithBody({
       requireTestnet(isOnTestnet(isTestnet, payOn))
       const { community, name } = requireCommunityName(body.clusterName, body.walletName)
       const wallet = body.walletAddress ? requireWallet(body.walletAddress, 'walletAddress') : null
-      const request = { community, name, wallet, unnamed: 'none', payOn, isServed: true } as const
+      const request = { community, name, wallet, unnamed: 'none', payOn } as const
       const made = await registerCommunityName({ ...context, network: 'testnet' }, session, request)
       const info = made.kind === 'to_pay' ? { transactionInfo: transactionInfo(made.info) } : {}
       return ok({ clusterName: community, walletName: name, ...info })
     }),
 })
 
-const status = route({
+const status = route.get('/v0.1/community/tx/:tx', {
   ...statusRoute,
-  path: '/v0.1/community/tx/:tx',
-  tag,
   summary: 'The status of a payment for a name below a community',
   errors: ['testnet_only'],
   handle: (request, context) =>

@@ -6,7 +6,7 @@ import { JSON_TYPE } from '../http/answer.js'
 import { type Json, jsonText } from '../http/json.js'
 import { integerOf } from '../http/query.js'
 import { route } from '../http/route.js'
-import { z } from '../http/schema.js'
+import { answers, z } from '../http/schema.js'
 import { pageOf, pageQuery, pageRequest } from '../v1/events.js'
 import { addressText, walletType } from '../v1/schemas.js'
 
@@ -91,15 +91,12 @@ function view(event: ShownEvent, { actor, atMs }: FeedItem): Json {
   }
 }
 
-const events = route({
-  method: 'get',
-  path: '/v0.1/events',
+const events = route.get('/v0.1/events', {
   deprecated: { successor: '/v1/events' },
-  tag: 'v0.1 events',
   summary: 'The history of names and wallets, page by page',
   description: 'The same feed as /v1/events; its page tokens are good for both.',
   query: pageQuery(LIMIT, 'Seconds'),
-  responses: { 200: { description: 'A page', schema: pageOf(EventSchema) } },
+  responses: answers('A page', pageOf(EventSchema)),
   errors: ['invalid_page', 'feed_restarted'],
   async handle(request, context) {
     const since = integerOf(request.query, 'fromTimestamp')

@@ -1,11 +1,13 @@
 import type { EvmQuote, SolanaQuote } from '../../chains/chain.js'
 import { readAvailability } from '../../db/registry/availability.js'
 import { parseClusterName } from '../../registry/primitives/name.js'
-import { ok } from '../http/answer.js'
+import { SOLANA_LABEL } from '../../registry/primitives/network.js'
+import { type Answer, NO_STORE, ok } from '../http/answer.js'
 import type { Context } from '../http/context.js'
-import { route, routeWithBody } from '../http/route.js'
-import { MAX_LOOKUPS, z } from '../http/schema.js'
+import { type RouteRequest, route } from '../http/route.js'
+import { answers, MAX_LOOKUPS, named, z } from '../http/schema.js'
 import { quoteEvm, quoteSolana } from '../names/quote.js'
+import { statusOf } from '../status/status.js'
 import {
   EVM_QUOTE_ERRORS,
   EvmTransactionSchema,
@@ -13,15 +15,14 @@ import {
   fees,
   quoteRequest,
   Registration,
+  STATUSES,
 } from '../v1/register.js'
 import { addressText, nameText } from '../v1/schemas.js'
-import { statusAnswer, statusRoute } from './status.js'
 
-const tag = 'v0.1 registration'
-
-const AvailabilitySchema = z
-  .object({ name: z.string().openapi({ description: 'The name as it was asked' }), isAvailable: z.boolean() })
-  .openapi('AvailabilityV01')
+const AvailabilitySchema = named('SolanaQuoteV01', {
+  name: z.string().openapi({ description: 'The name as it was asked' }),
+  isAvailable: z.boolean(),
+}).openapi('AvailabilityV01')
 
 /** Availability of each input; a text that is no name is not available. */
 async function availabilityOf(context: Context, inputs: readonly string[]) {
@@ -32,36 +33,26 @@ async function availabilityOf(context: Context, inputs: readonly string[]) {
   return inputs.map((name, i) => ({ name, isAvailable: names[i] !== null && availability[next++] === 'free' }))
 }
 
-const checkOne = route({
-  method: 'get',
-  path: '/v0.1/register/check/:name',
+const checkOne = route.get('/v0.1/register/check/:name', {
   deprecated: { successor: '/v1/names/register/check' },
-  tag,
   summary: 'Whether a name can be registered',
   params: z.object({ name: nameText }),
-  responses: { 200: { description: 'Its availability', schema: AvailabilitySchema } },
-  async handle({ params }, context) {
-    return ok((await availabilityOf(context, [params.name!]))[0])
-  },
+  responses: answers('Its availability', AvailabilitySchema),
+  handle: async ({ params }, context) => ok((await availabilityOf(context, [params.name!]))[0]),
 })
 
-const checkMany = routeWithBody({
-  method: 'post',
-  path: '/v0.1/register/check',
+const checkMany = route.post('/v0.1/register/check', {
   deprecated: { successor: '/v1/names/register/check' },
-  tag,
   summary: 'Whether names can be registered',
   description: 'One element per input, in its order; what is no name is not available.',
   body: z.array(nameText).max(MAX_LOOKUPS),
-  responses: { 200: { description: 'Availability of each', schema: z.array(AvailabilitySchema) } },
+  responses: answers('Availability of each', z.array(AvailabilitySchema)),
   errors: ['too_many'],
-  async handle({ body }, context) {
-    return ok(await availabilityOf(context, body))
-  },
+  handle: async ({ body }, context) => ok(await availabilityOf(context, body)),
 })
 
 /** Prices of a quote, which both kinds of quotes have. */
-const feesSchema = z.object({
+const prices = {
   gasToken: z.object({ symbol: z.string(), decimals: z.int() }),
   registrationFee: z.string(),
   bridgeFee: z.string(),
@@ -71,50 +62,44 @@ const feesSchema = z.object({
       amount: z.string().openapi({ description: 'The bid in the gas token of the source chain' }),
     }),
   ),
+}
+
+const SolanaQuoteSchema = named('SolanaQuoteV01', {
+  ...prices,
+  gasToken: z.object({ symbol: z.literal('SOL'), decimals: z.literal('lamports') }),
+  transactionData: z
+    .array(
+      z.object({
+        recentBlockhash: z.string(),
+        feePayer: z.string(),
+        nonceInfo: z.null(),
+        instructions: z.array(
+          z.object({
+            keys: z.array(z.object({ pubkey: z.string(), isSigner: z.boolean(), isWritable: z.boolean() })),
+            programId: z.string(),
+            data: z.array(z.int()),
+          }),
+        ),
+        signers: z.array(z.string()).max(0),
+      }),
+    )
+    .openapi({ description: 'One unsigned legacy transaction per name, in its order' }),
 })
 
-const SolanaQuoteSchema = feesSchema
-  .extend({
-    gasToken: z.object({ symbol: z.literal('SOL'), decimals: z.literal('lamports') }),
-    transactionData: z
-      .array(
-        z.object({
-          recentBlockhash: z.string(),
-          feePayer: z.string(),
-          nonceInfo: z.null(),
-          instructions: z.array(
-            z.object({
-              keys: z.array(z.object({ pubkey: z.string(), isSigner: z.boolean(), isWritable: z.boolean() })),
-              programId: z.string(),
-              data: z.array(z.int()),
-            }),
-          ),
-          signers: z.array(z.string()).max(0),
-        }),
-      )
-      .openapi({ description: 'One unsigned legacy transaction per name, in its order' }),
-  })
-  .openapi('SolanaQuoteV01')
+const EvmQuoteSchema = named('QuoteV01', { ...prices, transactionData: EvmTransactionSchema })
 
-const EvmQuoteSchema = feesSchema.extend({ transactionData: EvmTransactionSchema }).openapi('QuoteV01')
-
-const register = routeWithBody({
-  method: 'post',
-  path: '/v0.1/register',
+const register = route.post('/v0.1/register', {
   deprecated: { successor: '/v1/names/register/evm' },
-  tag,
   summary: 'Transaction data for registering names',
   body: Registration.extend({
     network: z.string().openapi({ description: 'Label of the chain to pay on', example: '1' }),
     referralAddress: addressText.optional().openapi({ description: 'Who is credited for the registration' }),
   }),
-  responses: {
-    200: { description: 'The transaction to sign and send', schema: z.union([EvmQuoteSchema, SolanaQuoteSchema]) },
-  },
+  responses: answers('The transaction to sign and send', z.union([EvmQuoteSchema, SolanaQuoteSchema])),
   errors: EVM_QUOTE_ERRORS,
   async handle({ body, isTestnet }, context) {
     const request = quoteRequest(body, isTestnet)
-    if (body.network === SOLANA) {
+    if (body.network === SOLANA_LABEL) {
       const quote = await quoteSolana(context, request)
       return ok({ ...feesOf(quote), transactionData: quote.transactions.map(({ json }) => json) })
     }
@@ -122,8 +107,6 @@ const register = routeWithBody({
     return ok({ ...feesOf(quote), transactionData: evmTransaction(quote.transactionData) })
   },
 })
-/** Network label of both Solana clusters. */
-const SOLANA = 'solana'
 
 /** Prices of a quote in the gas token alone. */
 function feesOf(quote: EvmQuote | SolanaQuote) {
@@ -131,10 +114,25 @@ function feesOf(quote: EvmQuote | SolanaQuote) {
   return { ...rest, names: names.map(({ name, amount }) => ({ name, amount })) }
 }
 
-const status = route({
+/** Declaration that both status routes of v0.1 share. */
+export const statusRoute = {
+  deprecated: { successor: '/v1/names/register/tx/:tx' },
+  description: 'What is neither a transaction hash nor a signature is not found.',
+  params: z.object({ tx: z.string() }),
+  responses: answers(
+    'Its status',
+    z.object({ tx: z.string(), status: z.enum(STATUSES) }).openapi('TransactionStatusV01'),
+  ),
+}
+
+/** The bare status of a transaction; `not_found` for a text that is no transaction id. */
+export async function statusAnswer({ params }: RouteRequest, context: Context): Promise<Answer> {
+  const tx = params.tx!
+  return ok({ tx, status: (await statusOf(context, tx))?.status ?? 'not_found' }, NO_STORE)
+}
+
+const status = route.get('/v0.1/register/tx/:tx', {
   ...statusRoute,
-  path: '/v0.1/register/tx/:tx',
-  tag,
   summary: 'The status of a registration transaction',
   handle: statusAnswer,
 })

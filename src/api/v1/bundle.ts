@@ -1,34 +1,26 @@
 import { toHex } from '../../registry/primitives/bytes.js'
+import { airdropClaims } from '../airdrops/airdrop.js'
+import { NO_TRANSACTION } from '../airdrops/offer.js'
 import { addWallets, createCluster } from '../clusters/changes.js'
 import { requireCommunityName } from '../communities/communities.js'
 import { assignCommunityName } from '../communities/registration.js'
 import { ok } from '../http/answer.js'
-import { route, routeWithBody } from '../http/route.js'
-import { MAX_CHANGES, z } from '../http/schema.js'
-import { clusterIdText, nameText, walletNameText } from './schemas.js'
+import { route } from '../http/route.js'
+import { answers, MAX_CHANGES, named, z } from '../http/schema.js'
+import { addressText, clusterIdText, nameText, walletNameText } from './schemas.js'
 import { ADD_ERRORS, addedWallet } from './wallets.js'
 
-const tag = 'Bundles'
-
 /** Bundle is the wallet applications' word for a cluster. */
-const create = route({
-  method: 'post',
-  path: '/v1/bundle',
-  tag,
+const create = route.post('/v1/bundle', {
   summary: 'Create the bundle of this wallet',
   description: 'The same as `POST /v1/clusters`.',
   auth: 'required',
-  responses: { 200: { description: 'The bundle', schema: z.object({ id: clusterIdText }) } },
+  responses: answers('The bundle', { id: clusterIdText }),
   errors: ['catching_up'],
-  async handle({ session }, context) {
-    return ok({ id: toHex(await createCluster(context, session)) })
-  },
+  handle: async ({ session }, context) => ok({ id: toHex(await createCluster(context, session)) }),
 })
 
-const add = routeWithBody({
-  method: 'post',
-  path: '/v1/bundle/wallets',
-  tag,
+const add = route.post('/v1/bundle/wallets', {
   summary: 'Add wallets to the bundle of this wallet',
   description: 'As `POST /v1/clusters/wallets`.',
   auth: 'required',
@@ -39,9 +31,7 @@ const add = routeWithBody({
       }),
     )
     .max(MAX_CHANGES),
-  responses: {
-    200: { description: 'They are added', schema: z.object({ success: z.literal(true), id: clusterIdText }) },
-  },
+  responses: answers('They are added', { success: z.literal(true), id: clusterIdText }),
   errors: ADD_ERRORS,
   async handle({ body, session }, context) {
     const id = await addWallets(context, session, body)
@@ -49,11 +39,8 @@ const add = routeWithBody({
   },
 })
 
-const assign = routeWithBody({
-  method: 'post',
-  path: '/v1/bundles/assign',
+const assign = route.post('/v1/bundles/assign', {
   aliases: ['/bundles/assign'],
-  tag,
   summary: 'Register a name below a community for the bundle of this wallet, after a claim',
   description:
     'Without price, one name per bundle and community: one of the bundle’s wallets has to have claimed the community’s airdrop, confirmed.',
@@ -65,9 +52,7 @@ const assign = routeWithBody({
       .optional()
       .openapi({ description: 'Where it is given, it has to be the bundle of this wallet' }),
   }),
-  responses: {
-    200: { description: 'It is registered', schema: z.object({ success: z.literal(true), name: z.string() }) },
-  },
+  responses: answers('It is registered', { success: z.literal(true), name: z.string() }),
   errors: [
     'invalid_name',
     'not_found',
@@ -85,4 +70,58 @@ const assign = routeWithBody({
   },
 })
 
-export const bundleRoutes = [create, add, assign]
+const amount = z.string().openapi({ description: 'Base units of the token', example: '1000000000000000000' })
+const word = z.string().openapi({ description: '0x and 64 hex digits' })
+const contract = z.string().openapi({ description: 'Address of a contract' })
+
+const ClaimSchema = named('AirdropClaim', {
+  address: addressText,
+  amount,
+  index: z.int().openapi({ description: 'Of its leaf: `[uint256 index, bytes32 account, uint256 amount]`' }),
+  merkleRoot: word,
+  proof: z.array(word),
+  claimed: z.boolean().openapi({ description: 'Its claim is confirmed on its chain' }),
+  pending: z.literal(true).optional().openapi({ description: 'Its claim was seen and is not confirmed yet' }),
+  tx: word.optional().openapi({ description: 'The transaction that claimed it, where one was seen' }),
+  receiver: addressText.optional().openapi({ description: 'Who `transaction` pays' }),
+  transaction: z
+    .object({ to: contract, data: z.string(), value: z.string() })
+    .optional()
+    .openapi({ description: 'What any wallet may send to claim it' }),
+  reason: z.enum(NO_TRANSACTION).optional().openapi({ description: 'Why there is no transaction' }),
+})
+
+const claim = route.get('/v1/airdrop/claim/:community', {
+  summary: 'What an airdrop gives the wallets of the caller’s bundle, with the data to claim it',
+  description:
+    'Looks at every wallet that is verified in the bundle in which the caller is verified, private ones too. An EVM account is paid itself, whoever sends the transaction. What a Solana account gets is paid to the caller’s EVM wallet (of a Solana caller, to the bundle’s oldest), by a permission that is good for an hour at most.',
+  auth: 'required',
+  params: z.object({ community: nameText }),
+  query: z.object({
+    link: z.enum(['true']).optional().openapi({
+      description:
+        '`true`, exactly, also gives transactions that show on chain that a private wallet belongs with another one',
+    }),
+  }),
+  responses: answers(
+    'Total "0" and no claims where nobody of the bundle gets anything',
+    named('AirdropClaims', {
+      community: nameText,
+      total: amount,
+      totalUnclaimed: amount,
+      addresses: z.array(addressText).openapi({ description: 'The wallets that were looked at' }),
+      claims: z.array(ClaimSchema),
+      network: z.string().openapi({ description: 'Network label of the chain to claim on', example: '8453' }),
+      distributor: contract.nullable(),
+      token: contract.nullable(),
+      endsAt: z.string().nullable().openapi({ description: 'ISO 8601; no claim is taken from then on' }),
+    }),
+  ),
+  errors: ['invalid_name', 'not_found'],
+  async handle({ params, query, session }, context) {
+    const link = query.get('link') === 'true'
+    return ok(await airdropClaims(context, { session, link }, params.community!))
+  },
+})
+
+export const bundleRoutes = [create, add, assign, claim]

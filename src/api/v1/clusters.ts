@@ -1,34 +1,31 @@
 import { clusterById, clusterByName, clusterIdOfAddress } from '../clusters/clusters.js'
 import { ok } from '../http/answer.js'
 import { route } from '../http/route.js'
-import { z } from '../http/schema.js'
+import { named, z } from '../http/schema.js'
 import { addressText, clusterIdText, nameText } from './schemas.js'
 
-const tag = 'Clusters'
 const timestamp = z.string().openapi({ example: '2026-11-20 08:00:00+00' })
 
-const ClusterSchema = z
-  .object({
-    id: clusterIdText,
-    createdBy: addressText,
-    createdAt: timestamp,
-    wallets: z.array(
-      z
-        .object({
-          address: addressText,
-          name: z.string(),
-          isVerified: z.boolean(),
-          isPrivate: z.boolean(),
-          isBackedUp: z.boolean(),
-          updatedAt: timestamp,
-          updatedBy: addressText,
-          createdAt: timestamp,
-        })
-        .openapi('Wallet'),
-    ),
-    isTestnet: z.boolean(),
-  })
-  .openapi('Cluster')
+const ClusterSchema = named('Cluster', {
+  id: clusterIdText,
+  createdBy: addressText,
+  createdAt: timestamp,
+  wallets: z.array(
+    z
+      .object({
+        address: addressText,
+        name: z.string(),
+        isVerified: z.boolean(),
+        isPrivate: z.boolean(),
+        isBackedUp: z.boolean(),
+        updatedAt: timestamp,
+        updatedBy: addressText,
+        createdAt: timestamp,
+      })
+      .openapi('Wallet'),
+  ),
+  isTestnet: z.boolean(),
+})
 
 const responses = {
   200: {
@@ -37,38 +34,25 @@ const responses = {
   },
 }
 
-const byId = route({
-  method: 'get',
-  path: '/v1/clusters/id/:id',
-  tag,
+const byId = route.get('/v1/clusters/id/:id', {
   summary: 'A cluster by its id',
   auth: 'optional',
   params: z.object({ id: clusterIdText }),
   responses,
   errors: ['not_found'],
-  async handle({ params, session }, context) {
-    return ok(await clusterById(context, params.id!, session))
-  },
+  handle: async ({ params, session }, context) => ok(await clusterById(context, params.id!, session)),
 })
 
-const byName = route({
-  method: 'get',
-  path: '/v1/clusters/name/:name',
-  tag,
+const byName = route.get('/v1/clusters/name/:name', {
   summary: 'The cluster that holds a name',
   auth: 'optional',
   params: z.object({ name: nameText }),
   responses,
   errors: ['invalid_name', 'not_found'],
-  async handle({ params, session }, context) {
-    return ok(await clusterByName(context, params.name!, session))
-  },
+  handle: async ({ params, session }, context) => ok(await clusterByName(context, params.name!, session)),
 })
 
-const byAddress = route({
-  method: 'get',
-  path: '/v1/clusters/address/:address',
-  tag,
+const byAddress = route.get('/v1/clusters/address/:address', {
   summary: 'The id of the cluster in which an address is verified',
   description: 'A privately verified wallet gets its own cluster, with its key.',
   auth: 'optional',

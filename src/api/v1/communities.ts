@@ -11,31 +11,22 @@ import {
 import { type PaymentInfo, registerCommunityName } from '../communities/registration.js'
 import { ok } from '../http/answer.js'
 import type { ErrorCode } from '../http/errors.js'
-import { route, routeWithBody } from '../http/route.js'
-import { z } from '../http/schema.js'
+import { route } from '../http/route.js'
+import { answers, z } from '../http/schema.js'
+import { EvmTransactionSchema, evmTransaction } from './register.js'
 import { addressText, nameText, walletNameText } from './schemas.js'
-
-const tag = 'Communities'
 
 const CommunitySchema = communityParts.extend({ name: z.string() }).openapi('Community')
 
-const get = route({
-  method: 'get',
-  path: '/v1/communities/:name',
-  tag,
+const get = route.get('/v1/communities/:name', {
   summary: 'The rules of a community',
   params: z.object({ name: nameText }),
-  responses: { 200: { description: 'Its rules', schema: CommunitySchema } },
+  responses: answers('Its rules', CommunitySchema),
   errors: ['invalid_name', 'not_found'],
-  async handle({ params }, context) {
-    return ok(await communityByName(context, params.name!))
-  },
+  handle: async ({ params }, context) => ok(await communityByName(context, params.name!)),
 })
 
-const put = routeWithBody({
-  method: 'put',
-  path: '/v1/communities/:name',
-  tag,
+const put = route.put('/v1/communities/:name', {
   summary: 'Make a name of the cluster of this wallet a community, or change its rules',
   description:
     'The rules are replaced as a whole; what is left out is empty. They and their history are public. Prices can not stand together with `ownersOnly`. A price counts for payments up to 30 minutes after it was changed.',
@@ -43,36 +34,26 @@ const put = routeWithBody({
   params: z.object({ name: nameText }),
   // a schema of the registry is older than `extendZodWithOpenApi`; a copy of it has `openapi`
   body: communityRulesInput.clone().openapi('CommunityRules'),
-  responses: { 200: { description: 'The rules as they stand now', schema: CommunitySchema } },
+  responses: answers('The rules as they stand now', CommunitySchema),
   errors: ['invalid_name', 'not_found', 'forbidden', 'catching_up'],
-  async handle({ params, body, session }, context) {
-    return ok(await configureCommunity(context, session, { name: params.name!, rules: body }))
-  },
+  handle: async ({ params, body, session }, context) =>
+    ok(await configureCommunity(context, session, { name: params.name!, rules: body })),
 })
 
 const params = z.object({ communityName: nameText, name: walletNameText })
 
-const check = route({
-  method: 'get',
-  path: '/v1/names/community/:communityName/check/:name',
-  tag,
+const check = route.get('/v1/names/community/:communityName/check/:name', {
   summary: 'Whether a name below a community can be registered',
   description: 'While a payment for it is under way it is not available: `reason: "pending"`.',
   params,
-  responses: {
-    200: {
-      description: 'Its availability',
-      schema: z.object({
-        name: z.string().openapi({ example: 'club/alice' }),
-        isAvailable: z.boolean(),
-        reason: z.enum(['pending']).optional(),
-      }),
-    },
-  },
+  responses: answers('Its availability', {
+    name: z.string().openapi({ example: 'club/alice' }),
+    isAvailable: z.boolean(),
+    reason: z.enum(['pending']).optional(),
+  }),
   errors: ['invalid_name', 'not_found'],
-  async handle({ params }, context) {
-    return ok(await availabilityOf(context, requireCommunityName(params.communityName!, params.name!)))
-  },
+  handle: async ({ params }, context) =>
+    ok(await availabilityOf(context, requireCommunityName(params.communityName!, params.name!))),
 })
 
 /** Errors of a registration below a community; v0.1 adds two. */
@@ -81,15 +62,13 @@ export const REGISTRATION_ERRORS: readonly ErrorCode[] = [
   'catching_up',
 ]
 
-const evmTransaction = z.object({ to: z.string(), data: z.string(), value: z.string() })
-
 /** Payment that the new owner of the name has to sign. */
 export const TransactionInfoSchema = z
   .union([
     z.object({
       type: z.literal('evm'),
-      transaction: evmTransaction,
-      approval: evmTransaction.optional().openapi({
+      transaction: EvmTransactionSchema,
+      approval: EvmTransactionSchema.optional().openapi({
         description: 'To be sent before, where the payment is in a token that is not approved yet',
       }),
     }),
@@ -103,22 +82,15 @@ export const TransactionInfoSchema = z
 /** A payment as both versions answer it. */
 export function transactionInfo({ type, transaction }: PaymentInfo) {
   if (type === 'solana') return { type, transaction: { data: transaction.base64 } }
-  const { to, data, value, approval } = transaction
-  return {
-    type,
-    transaction: { to, data, value: value.toString() },
-    ...(approval ? { approval: { ...approval, value: '0' } } : {}),
-  }
+  const { approval } = transaction
+  return { type, transaction: evmTransaction(transaction), ...(approval && { approval: { ...approval, value: '0' } }) }
 }
 
 /** Whether a registration is on the testnet: by `testnet=true`, or by the label of the chain to pay on. */
 export const isOnTestnet = (isTestnet: boolean, label: string | null): boolean =>
   isTestnet || (label !== null && Object.hasOwn(NETWORK_LABELS, label) && NETWORK_LABELS[label] === 'testnet')
 
-const register = routeWithBody({
-  method: 'post',
-  path: '/v1/names/community/:communityName/register',
-  tag,
+const register = route.post('/v1/names/community/:communityName/register', {
   summary: 'Register a name below a community',
   description:
     'Free: registered at once. Paid: `transactionInfo`; the name is judged again when the payment is confirmed, and what buys nothing can be taken back by its payer.',
@@ -135,24 +107,19 @@ const register = routeWithBody({
       .optional()
       .openapi({ description: 'Where to pay; default: the network of the first price', example: '8453' }),
   }),
-  responses: {
-    200: {
-      description: 'It is registered, or to be paid',
-      schema: z.object({
-        clusterName: z.string().openapi({ example: 'club/alice' }),
-        owner: addressText,
-        price: communityPrice.optional(),
-        transactionInfo: TransactionInfoSchema.optional(),
-      }),
-    },
-  },
+  responses: answers('It is registered, or to be paid', {
+    clusterName: z.string().openapi({ example: 'club/alice' }),
+    owner: addressText,
+    price: communityPrice.optional(),
+    transactionInfo: TransactionInfoSchema.optional(),
+  }),
   errors: ['invalid_name', 'unsupported_address', ...REGISTRATION_ERRORS],
   async handle({ params, body, isTestnet, session }, context) {
     const { community, name } = requireCommunityName(params.communityName!, body.name)
     const payOn = body.network ?? null
     const network = isOnTestnet(isTestnet, payOn) ? 'testnet' : 'mainnet'
     const wallet = body.walletAddress === undefined ? null : requireWallet(body.walletAddress, 'walletAddress')
-    const request = { community, name, wallet, unnamed: 'own', payOn, isServed: true } as const
+    const request = { community, name, wallet, unnamed: 'own', payOn } as const
     const made = await registerCommunityName({ ...context, network }, session, request)
     const answer = { clusterName: `${community}/${name}`, owner: made.owner.text }
     if (made.kind === 'registered') return ok(answer)

@@ -5,7 +5,7 @@ import { ok } from '../http/answer.js'
 import { ApiError } from '../http/errors.js'
 import { integerOf, type Query, wordOf } from '../http/query.js'
 import { type RouteRequest, route } from '../http/route.js'
-import { z } from '../http/schema.js'
+import { answers, z } from '../http/schema.js'
 import { addressText, clusterIdText } from './schemas.js'
 
 /** Events per page. */
@@ -79,10 +79,7 @@ const eventSchemas = Object.entries(DATA).map(([type, data]) =>
 )
 const EventSchema = z.union(eventSchemas).openapi('Event')
 
-const events = route({
-  method: 'get',
-  path: '/v1/events',
-  tag: 'Events',
+const events = route.get('/v1/events', {
   summary: 'The history of public events, page by page',
   description:
     'An event that was given out is never changed, reordered or withdrawn within one generation. Pages concatenate exactly in both orders while events are being added.',
@@ -92,7 +89,7 @@ const events = route({
     }),
     from: addressText.optional().openapi({ description: 'Only events of this actor' }),
   }),
-  responses: { 200: { description: 'A page', schema: pageOf(EventSchema) } },
+  responses: answers('A page', pageOf(EventSchema)),
   errors: ['unsupported_address', 'invalid_page', 'feed_restarted'],
   async handle(request, context) {
     const page = await feedPage(context, {

@@ -1,21 +1,16 @@
 import { confirmBackup } from '../clusters/changes.js'
 import { generateWallet, recoverWallet } from '../clusters/walletGeneration.js'
 import { NO_STORE, ok } from '../http/answer.js'
-import { routeWithBody } from '../http/route.js'
-import { z } from '../http/schema.js'
+import { route } from '../http/route.js'
+import { answers, z } from '../http/schema.js'
 import { addressText, addressType, walletNameText } from './schemas.js'
-
-const tag = 'Clusters'
 
 const passphrase = z.string().min(1).max(256).optional().openapi({
   description: 'Mixed into the key by scrypt: without it no shares give the key',
 })
 const shareText = z.string().openapi({ description: '33 bytes in 0x hex' })
 
-const generate = routeWithBody({
-  method: 'post',
-  path: '/v1/clusters/generate/wallet',
-  tag,
+const generate = route.post('/v1/clusters/generate/wallet', {
   summary: 'Generate a wallet in the cluster of this wallet',
   description:
     'Its key is split in three shares, of which two recover it; the key itself is not stored. `share` is returned this once, another share is stored here, and the third is returned with `recovery` and discarded otherwise.',
@@ -27,32 +22,22 @@ const generate = routeWithBody({
     recovery: z.boolean().default(false).openapi({ description: 'Return the third share too' }),
     passphrase,
   }),
-  responses: {
-    200: {
-      description: 'The wallet, unverified, with the user’s share of its key',
-      schema: z.object({
-        type: addressType,
-        address: addressText,
-        name: z.string(),
-        share: shareText,
-        recoveryShare: shareText.optional(),
-      }),
-    },
-  },
+  responses: answers('The wallet, unverified, with the user’s share of its key', {
+    type: addressType,
+    address: addressText,
+    name: z.string(),
+    share: shareText,
+    recoveryShare: shareText.optional(),
+  }),
   errors: ['catching_up', 'invalid_name', 'wallet_name_taken', 'wallet_limit'],
-  async handle({ body, session }, context) {
-    return ok(await generateWallet(context, session, body), NO_STORE)
-  },
+  handle: async ({ body, session }, context) => ok(await generateWallet(context, session, body), NO_STORE),
 })
 
-const confirm = routeWithBody({
-  method: 'post',
-  path: '/v1/clusters/generate/wallet/confirm',
-  tag,
+const confirm = route.post('/v1/clusters/generate/wallet/confirm', {
   summary: 'Mark a wallet of the cluster as backed up',
   auth: 'required',
   body: z.object({ address: addressText }),
-  responses: { 200: { description: 'It is done', schema: z.object({ success: z.literal(true) }) } },
+  responses: answers('It is done', { success: z.literal(true) }),
   errors: ['catching_up', 'unsupported_address', 'not_in_cluster'],
   async handle({ body, session }, context) {
     await confirmBackup(context, session, body.address)
@@ -60,10 +45,7 @@ const confirm = routeWithBody({
   },
 })
 
-const recover = routeWithBody({
-  method: 'post',
-  path: '/v1/clusters/generate/wallet/recover',
-  tag,
+const recover = route.post('/v1/clusters/generate/wallet/recover', {
   summary: 'Recover the key of a generated wallet',
   description:
     'For the wallet that requested it, and those that are verified in the cluster it was made in. Beside the key it signs the message that is bound to it (`GET /v1/auth/message?wallet=&type=`), not longer than 5 minutes ago.',
@@ -75,16 +57,13 @@ const recover = routeWithBody({
     signature: z.string().openapi({ description: 'Of the wallet that asks, as for POST /v1/auth/token' }),
     signingDate: z.string(),
   }),
-  responses: {
-    200: {
-      description: 'The key as wallets import it: 0x hex (evm), base58 of 64 bytes (solana)',
-      schema: z.object({ type: addressType, address: addressText, privateKey: z.string() }),
-    },
-  },
+  responses: answers('The key as wallets import it: 0x hex (evm), base58 of 64 bytes (solana)', {
+    type: addressType,
+    address: addressText,
+    privateKey: z.string(),
+  }),
   errors: ['unsupported_address', 'not_found'],
-  async handle({ body, session }, context) {
-    return ok(await recoverWallet(context, session, body), NO_STORE)
-  },
+  handle: async ({ body, session }, context) => ok(await recoverWallet(context, session, body), NO_STORE),
 })
 
 export const generateRoutes = [generate, confirm, recover]

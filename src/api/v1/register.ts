@@ -1,49 +1,36 @@
-import type { EvmQuote, SolanaQuote } from '../../chains/chain.js'
+import type { ChainPort, EvmQuote, SolanaPort, SolanaQuote } from '../../chains/chain.js'
 import { readAvailability } from '../../db/registry/availability.js'
 import { parseClusterName } from '../../registry/primitives/name.js'
-import { ok } from '../http/answer.js'
-import type { ErrorCode } from '../http/errors.js'
-import { routeWithBody } from '../http/route.js'
-import { MAX_CHANGES, MAX_LOOKUPS, z } from '../http/schema.js'
-import { requireNames } from '../names/names.js'
+import type { Status } from '../../registry/status.js'
+import { NO_STORE, ok } from '../http/answer.js'
+import { ApiError, type ErrorCode } from '../http/errors.js'
+import { route } from '../http/route.js'
+import { answers, MAX_CHANGES, MAX_LOOKUPS, named, z } from '../http/schema.js'
+import { availabilityAnswer, requireNames } from '../names/names.js'
 import { AMOUNT_SYNONYMS, amountOf, quoteEvm, quoteSolana } from '../names/quote.js'
+import { statusOf } from '../status/status.js'
 import { addressText, clusterIdText, nameText } from './schemas.js'
 
-const tag = 'Registration'
-
-const check = routeWithBody({
-  method: 'post',
-  path: '/v1/names/register/check',
-  tag,
+const check = route.post('/v1/names/register/check', {
   summary: 'Whether names can be registered',
   description:
     'One element per input, in its order. A name with an unconfirmed bid is not available: `reason: "pending"`.',
   body: z.array(nameText).max(MAX_LOOKUPS),
-  responses: {
-    200: {
-      description: 'Availability of each name',
-      schema: z.array(
-        z
-          .object({
-            name: z.string().openapi({ description: 'The name as it was asked' }),
-            isAvailable: z.boolean(),
-            reason: z.enum(['pending']).optional(),
-          })
-          .openapi('Availability'),
-      ),
-    },
-  },
+  responses: answers(
+    'Availability of each name',
+    z.array(
+      named('Availability', {
+        name: z.string().openapi({ description: 'The name as it was asked' }),
+        isAvailable: z.boolean(),
+        reason: z.enum(['pending']).optional(),
+      }),
+    ),
+  ),
   errors: ['invalid_name', 'too_many'],
   async handle({ body }, context) {
     const names = requireNames(body, parseClusterName, (i) => `[${i}]`)
     const availability = await readAvailability(context.pool, context.network, names)
-    return ok(
-      body.map((name, i) => ({
-        name,
-        isAvailable: availability[i] === 'free',
-        ...(availability[i] === 'pending' ? { reason: 'pending' } : {}),
-      })),
-    )
+    return ok(body.map((name, i) => availabilityAnswer(name, availability[i]!)))
   },
 })
 
@@ -119,22 +106,17 @@ const quotedNames = z.array(
   }),
 )
 
-const EvmQuoteSchema = z
-  .object({
-    type: z.literal('evm'),
-    gasToken: z.object({ symbol: z.string(), decimals: z.int() }),
-    transactionData: EvmTransactionSchema,
-    registrationFee,
-    bridgeFee: z.string().openapi({ description: 'Smallest unit of the gas token; "0" on the hub' }),
-    names: quotedNames,
-  })
-  .openapi('EvmQuote')
+const EvmQuoteSchema = named('EvmQuote', {
+  type: z.literal('evm'),
+  gasToken: z.object({ symbol: z.string(), decimals: z.int() }),
+  transactionData: EvmTransactionSchema,
+  registrationFee,
+  bridgeFee: z.string().openapi({ description: 'Smallest unit of the gas token; "0" on the hub' }),
+  names: quotedNames,
+})
 
-const evm = routeWithBody({
-  method: 'post',
-  path: '/v1/names/register/evm',
+const evm = route.post('/v1/names/register/evm', {
   aliases: ['/v1/register/evm'],
-  tag,
   summary: 'Transaction data for registering names from an EVM chain',
   body: Registration.extend({
     network: z
@@ -142,7 +124,7 @@ const evm = routeWithBody({
       .openapi({ description: 'Label of the chain to pay on; it also selects the testnet', example: '1' }),
     referralClusterId: clusterIdText.optional(),
   }),
-  responses: { 200: { description: 'The transaction to sign and send', schema: EvmQuoteSchema } },
+  responses: answers('The transaction to sign and send', EvmQuoteSchema),
   errors: EVM_QUOTE_ERRORS,
   async handle({ body, isTestnet }, context) {
     const quote = await quoteEvm(context, quoteRequest(body, isTestnet))
@@ -150,24 +132,19 @@ const evm = routeWithBody({
   },
 })
 
-const SolanaQuoteSchema = z
-  .object({
-    type: z.literal('solana'),
-    gasToken: z.object({ symbol: z.literal('SOL'), decimals: z.literal('lamports') }),
-    transactionData: z
-      .array(z.string())
-      .openapi({ description: 'One unsigned transaction per name, in its order: serialized, base64' }),
-    registrationFee,
-    bridgeFee: z.string().openapi({ description: 'Lamports: what the relay costs the hub' }),
-    names: quotedNames,
-  })
-  .openapi('SolanaQuote')
+const SolanaQuoteSchema = named('SolanaQuote', {
+  type: z.literal('solana'),
+  gasToken: z.object({ symbol: z.literal('SOL'), decimals: z.literal('lamports') }),
+  transactionData: z
+    .array(z.string())
+    .openapi({ description: 'One unsigned transaction per name, in its order: serialized, base64' }),
+  registrationFee,
+  bridgeFee: z.string().openapi({ description: 'Lamports: what the relay costs the hub' }),
+  names: quotedNames,
+})
 
-const solana = routeWithBody({
-  method: 'post',
-  path: '/v1/names/register/solana',
+const solana = route.post('/v1/names/register/solana', {
   aliases: ['/v1/register/solana'],
-  tag,
   summary: 'Transactions for registering names on Solana',
   description:
     'One transaction per name, each to be signed by the sender and paid within minutes. A payment that comes too late fails on chain.',
@@ -175,7 +152,7 @@ const solana = routeWithBody({
     network: z.string().openapi({ description: 'solana; testnet=true selects the testnet', example: 'solana' }),
     referralClusterId: clusterIdText.optional(),
   }),
-  responses: { 200: { description: 'The transactions to sign and send', schema: SolanaQuoteSchema } },
+  responses: answers('The transactions to sign and send', SolanaQuoteSchema),
   errors: QUOTE_ERRORS,
   async handle({ body, isTestnet }, context) {
     const quote = await quoteSolana(context, quoteRequest(body, isTestnet))
@@ -183,4 +160,91 @@ const solana = routeWithBody({
   },
 })
 
-export const registerRoutes = [check, evm, solana]
+/** Decimals of SOL: 10^9 lamports. */
+const SOL_DECIMALS = 9
+
+const NetworkSchema = named('Network', {
+  network: z.string().openapi({ description: 'Label of the chain, as registrations name it', example: '8453' }),
+  chainId: z.int().nullable().openapi({ description: 'EIP-155 id; null on Solana, which has none' }),
+  role: z.enum(['hub', 'spoke']),
+  isTestnet: z.boolean(),
+  gasToken: z.object({ symbol: z.string(), decimals: z.int() }),
+  canRegister: z.boolean().openapi({ description: 'false: only watched here' }),
+})
+
+const networks = route.get('/v1/networks', {
+  summary: 'The chains that names can be registered from',
+  description: 'Of both networks. A wallet has to be on the chain with this id before it pays.',
+  responses: answers('Hubs first', z.array(NetworkSchema)),
+  handle: async (_request, { chains, solana }) =>
+    ok([...chains.map(evmView).sort((a, b) => a.role.localeCompare(b.role)), ...solana.map(solanaView)]),
+})
+
+const evmView = ({ label, role, network, gasToken, isWatchOnly, smartWallets }: ChainPort) => ({
+  network: label,
+  chainId: smartWallets?.chainId ?? null,
+  role,
+  isTestnet: network === 'testnet',
+  gasToken,
+  canRegister: !isWatchOnly,
+})
+
+const solanaView = ({ label, network }: SolanaPort) => ({
+  network: label,
+  chainId: null,
+  role: 'spoke',
+  isTestnet: network === 'testnet',
+  gasToken: { symbol: 'SOL', decimals: SOL_DECIMALS },
+  canRegister: true,
+})
+
+/** Every status of the interface (registry/status.ts). */
+export const STATUSES = [
+  'not_found',
+  'pending',
+  'bridging',
+  'invalid',
+  'lost_bid',
+  'finalized',
+] as const satisfies readonly Status[]
+
+const StatusSchema = named('TransactionStatus', {
+  tx: z.string(),
+  status: z.enum(STATUSES),
+  step: z.enum(['leading', 'behind', 'delivery_failed']).optional(),
+  reason: z.string().optional(),
+  confirmations: z.object({ have: z.int(), need: z.int() }).optional(),
+  names: z
+    .array(
+      z.object({
+        name: z.string(),
+        outcome: z.enum(['won', 'lost', 'refused', 'leading', 'behind', 'pending', 'bridging']),
+      }),
+    )
+    .optional()
+    .openapi({ description: 'Every name of the transaction; the status is that of the first' }),
+  hubTx: z.string().optional(),
+  refund: z.enum(['held', 'refused', 'too_late']).optional().openapi({
+    description:
+      'Refund of a payment for a community name that bought nothing: `held` while it is under way, `refused` once the money is the payer’s again (paid back, or to be withdrawn), `too_late` once the recipient has it',
+  }),
+  replacedBy: z.string().optional(),
+  updatedAt: z.string().optional(),
+})
+
+const status = route.get('/v1/names/register/tx/:tx', {
+  summary: 'The status of a registration transaction',
+  description: 'finalized, lost_bid and invalid never change. 200 for every well-formed hash or signature.',
+  params: z.object({
+    tx: z.string().openapi({ description: 'Transaction hash, or signature of a Solana transaction' }),
+  }),
+  responses: answers('Its status', StatusSchema),
+  async handle({ params }, context) {
+    const tx = params.tx!
+    const found = await statusOf(context, tx)
+    if (!found) throw new ApiError('invalid_request', 'This is neither a transaction hash nor a Solana signature.')
+    return ok({ tx, ...found }, NO_STORE)
+  },
+})
+
+export const registerRoutes = [check, evm, solana, networks, status]

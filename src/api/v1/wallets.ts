@@ -2,11 +2,10 @@ import { toHex } from '../../registry/primitives/bytes.js'
 import { addWallets, createCluster, removeWallets, renameWallets, verifyWallet } from '../clusters/changes.js'
 import { ok } from '../http/answer.js'
 import type { ErrorCode } from '../http/errors.js'
-import { route, routeWithBody } from '../http/route.js'
-import { MAX_CHANGES, z } from '../http/schema.js'
+import { route } from '../http/route.js'
+import { answers, MAX_CHANGES, z } from '../http/schema.js'
 import { addressText, clusterIdText, walletNameText } from './schemas.js'
 
-const tag = 'Clusters'
 const success = z.object({ success: z.literal(true) })
 const done = { 200: { description: 'It is done', schema: success } }
 const SUCCESS = ok({ success: true })
@@ -34,24 +33,16 @@ export const addedWallet = z.object({
   }),
 })
 
-const create = route({
-  method: 'post',
-  path: '/v1/clusters',
-  tag,
+const create = route.post('/v1/clusters', {
   summary: 'Create the cluster of this wallet',
   description: 'A wallet that is verified in a cluster gets the id of that one.',
   auth: 'required',
-  responses: { 200: { description: 'The cluster', schema: z.object({ id: clusterIdText }) } },
+  responses: answers('The cluster', { id: clusterIdText }),
   errors: CHANGE_ERRORS,
-  async handle({ session }, context) {
-    return ok({ id: toHex(await createCluster(context, session)) })
-  },
+  handle: async ({ session }, context) => ok({ id: toHex(await createCluster(context, session)) }),
 })
 
-const add = routeWithBody({
-  method: 'post',
-  path: '/v1/clusters/wallets',
-  tag,
+const add = route.post('/v1/clusters/wallets', {
   summary: 'Add wallets to the cluster of this wallet',
   description:
     'All or none; unverified until each verifies itself. A wallet without a cluster gets one. A private wallet becomes public by being added again with `isPrivate: false`.',
@@ -65,10 +56,7 @@ const add = routeWithBody({
   },
 })
 
-const rename = routeWithBody({
-  method: 'put',
-  path: '/v1/clusters/wallets/names',
-  tag,
+const rename = route.put('/v1/clusters/wallets/names', {
   summary: 'Rename wallets of the cluster of this wallet',
   auth: 'required',
   body: z.array(z.object({ address: addressText, name: walletNameText })).max(MAX_CHANGES),
@@ -80,10 +68,7 @@ const rename = routeWithBody({
   },
 })
 
-const remove = routeWithBody({
-  method: 'delete',
-  path: '/v1/clusters/wallets',
-  tag,
+const remove = route.delete('/v1/clusters/wallets', {
   summary: 'Remove wallets from the cluster of this wallet',
   description: 'Addresses that are not listed count as removed.',
   auth: 'required',
@@ -96,10 +81,7 @@ const remove = routeWithBody({
   },
 })
 
-const verify = route({
-  method: 'post',
-  path: '/v1/clusters/verify/:clusterId',
-  tag,
+const verify = route.post('/v1/clusters/verify/:clusterId', {
   summary: 'Verify this wallet in a cluster that lists it',
   description:
     'It leaves the cluster it was verified in. If it was the last verified wallet there, the names of that cluster move along.',

@@ -8,6 +8,9 @@ export const NETWORK_CODE: Record<Network, number> = { mainnet: 0, testnet: 1 }
 /** The first letter of an event id (`m-1-42`). */
 export const NETWORK_LETTER: Record<Network, string> = { mainnet: 'm', testnet: 't' }
 
+/** Network label of both Solana clusters. */
+export const SOLANA_LABEL = 'solana'
+
 /** Labels of public networks that a request may name, and the partition each belongs to (interface: `network`). */
 export const NETWORK_LABELS: Readonly<Record<string, Network>> = {
   '1': 'mainnet',

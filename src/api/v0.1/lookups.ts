@@ -1,0 +1,175 @@
+import { fromHex } from '../../registry/primitives/bytes.js'
+import { type FullName, parseFullName, parseName } from '../../registry/primitives/name.js'
+import { updateWallets } from '../clusters/changes.js'
+import { clusterByName } from '../clusters/clusters.js'
+import { ok } from '../http/answer.js'
+import type { Context } from '../http/context.js'
+import { route } from '../http/route.js'
+import { answers, MAX_CHANGES, MAX_LOOKUPS, named, z } from '../http/schema.js'
+import {
+  type AddressRecord,
+  addressesOfNames,
+  type NameRecord,
+  nameOfAddress,
+  namesOfAddresses,
+} from '../names/lookups.js'
+import { metadataOfAddress, metadataOfName, metadataOfNames } from '../names/metadata.js'
+import { addressText, nameText, walletNameText, walletType } from '../v1/schemas.js'
+import { ADD_ERRORS } from '../v1/wallets.js'
+
+/** Wallet in the answers of several v0.1 routes. */
+const WalletSchema = named('WalletV01', {
+  type: walletType,
+  address: addressText,
+  name: z.string().openapi({ example: 'foobar/main' }),
+  isVerified: z.boolean(),
+})
+
+const byName = { successor: '/v1/names' }
+const description =
+  'A cluster name alone resolves to the wallet named `main`, else to the oldest verified one; the answer names that wallet.'
+const found = answers('The wallet, null where the name resolves to none', WalletSchema.nullable())
+
+const view = (name: string, { type, address, isVerified }: AddressRecord) => ({ type, address, name, isVerified })
+
+/** Answer of a single look-up, with the full name of the wallet it found. */
+async function walletNamed(context: Context, name: FullName | null) {
+  const record = name && (await addressesOfNames(context, [name]))[0]
+  return ok(record ? view(`${record.clusterName}/${record.walletName}`, record) : null)
+}
+
+const addressOfClusterRoute = route.get('/v0.1/address/:name', {
+  deprecated: byName,
+  summary: 'The address of a cluster name',
+  description,
+  params: z.object({ name: nameText }),
+  responses: found,
+  handle: ({ params }, context) => walletNamed(context, parseFullName(params.name!)),
+})
+
+const addressOfWalletRoute = route.get('/v0.1/address/:name/:addressName', {
+  deprecated: byName,
+  summary: 'The address of a wallet of a cluster',
+  params: z.object({ name: nameText, addressName: nameText }),
+  responses: found,
+  handle({ params }, context) {
+    const [cluster, wallet] = [parseName(params.name!), parseName(params.addressName!)]
+    return walletNamed(context, cluster !== null && wallet !== null ? { cluster, wallet } : null)
+  },
+})
+
+const addressesOfNamesRoute = route.post('/v0.1/address/names', {
+  deprecated: byName,
+  summary: 'The addresses of many names',
+  description: 'In the order of the input, each name as it was asked; names that resolve to nothing are left out.',
+  body: z.array(z.string().openapi({ description: '`foo/` or `foo/main`' })).max(MAX_LOOKUPS),
+  responses: answers('The wallets', z.array(WalletSchema)),
+  errors: ['too_many'],
+  async handle({ body }, context) {
+    const asked = body.flatMap((input) => {
+      const name = parseFullName(input)
+      return name ? [{ input, name }] : []
+    })
+    const records = await addressesOfNames(
+      context,
+      asked.map(({ name }) => name),
+    )
+    return ok(asked.flatMap(({ input }, i) => (records[i] ? [view(input, records[i])] : [])))
+  },
+})
+
+const fullName = z.string().openapi({ example: 'foobar/main' })
+
+/** Full name of an address (`foobar/main`); null where its cluster has no name. */
+const fullNameOf = ({ hit }: NameRecord): string | null =>
+  hit?.clusterName ? `${hit.clusterName}/${hit.walletName}` : null
+
+const nameOfAddressRoute = route.get('/v0.1/name/:address', {
+  deprecated: { successor: '/v1/names/address/:address' },
+  summary: 'The name of an address',
+  params: z.object({ address: addressText }),
+  responses: answers('Its name, null where it has none', fullName.nullable()),
+  handle: async ({ params }, context) => ok(fullNameOf(await nameOfAddress(context, params.address!))),
+})
+
+const namesOfAddressesRoute = route.post('/v0.1/name/addresses', {
+  deprecated: { successor: '/v1/names/address' },
+  summary: 'The names of many addresses',
+  description: 'One element per input, in its order.',
+  body: z.array(addressText).max(MAX_LOOKUPS),
+  responses: answers(
+    'The addresses with their names',
+    z.array(z.object({ address: addressText, name: fullName.nullable() })),
+  ),
+  errors: ['too_many'],
+  async handle({ body }, context) {
+    const records = await namesOfAddresses(context, body)
+    return ok(records.map((record) => ({ address: record.address, name: fullNameOf(record) })))
+  },
+})
+
+const MetadataSchema = named('ClusterV01', {
+  name: z.string().openapi({ example: 'foobar/' }),
+  profileUrl: z.url(),
+  imageUrl: z.url(),
+  hasCustomImage: z.boolean(),
+  wallets: z.array(WalletSchema),
+})
+
+const clusterFound = answers('The cluster, null where there is none', MetadataSchema.nullable())
+
+const clusterOfName = route.get('/v0.1/cluster/:name', {
+  responses: clusterFound,
+  deprecated: { successor: '/v1/clusters/name/:name' },
+  summary: 'The cluster that holds a name',
+  params: z.object({ name: nameText }),
+  handle: async ({ params }, context) => ok(await metadataOfName(context, params.name!)),
+})
+
+const clusterOfAddress = route.get('/v0.1/cluster/address/:address', {
+  responses: clusterFound,
+  deprecated: { successor: '/v1/clusters/address/:address' },
+  summary: 'The cluster in which an address is verified, under its default name',
+  params: z.object({ address: addressText }),
+  handle: async ({ params }, context) => ok(await metadataOfAddress(context, params.address!)),
+})
+
+const clustersOfNames = route.post('/v0.1/cluster/names', {
+  deprecated: { successor: '/v1/clusters/name' },
+  summary: 'The clusters that hold names',
+  description: 'In the order of the input; names that nobody holds are left out.',
+  body: z.array(nameText).max(MAX_LOOKUPS),
+  responses: answers('The clusters', z.array(MetadataSchema)),
+  errors: ['too_many'],
+  handle: async ({ body }, context) => ok((await metadataOfNames(context, body)).filter((cluster) => cluster !== null)),
+})
+
+const namedWallets = z
+  .array(z.object({ address: addressText, name: walletNameText }))
+  .max(MAX_CHANGES)
+  .default([])
+
+const update = route.post('/v0.1/cluster/:name/update/wallets', {
+  deprecated: { successor: '/v1/clusters/wallets' },
+  summary: 'Change the wallets of the cluster of this wallet',
+  description: 'Removes, renames and adds (in public) in this order, all or nothing.',
+  auth: 'required',
+  params: z.object({ name: nameText }),
+  body: z.object({
+    add: namedWallets,
+    update: namedWallets,
+    remove: z.array(addressText).max(MAX_CHANGES).default([]),
+  }),
+  responses: { 201: { description: 'It is done', schema: z.object({ success: z.literal(true) }) } },
+  errors: [...ADD_ERRORS, 'forbidden', 'not_found', 'not_in_cluster', 'last_verified_wallet'],
+  async handle({ params, body, session }, context) {
+    const { id } = await clusterByName(context, params.name!, session)
+    await updateWallets(context, session, body, fromHex(id))
+    return { status: 201, body: { success: true } }
+  },
+})
+
+export const lookupRoutes = [
+  ...[addressOfClusterRoute, addressOfWalletRoute, addressesOfNamesRoute, nameOfAddressRoute, namesOfAddressesRoute],
+  ...[clusterOfName, clusterOfAddress, clustersOfNames, update],
+]
