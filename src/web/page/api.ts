@@ -5,7 +5,6 @@ export interface ClusterWallet {
   name: string
   isVerified: boolean
   isPrivate: boolean
-  isBackedUp: boolean
 }
 
 export interface Cluster {
@@ -19,23 +18,21 @@ export interface Cluster {
 export interface ChainInfo {
   network: string
   chainId: number | null
-  role: 'hub' | 'spoke'
   isTestnet: boolean
   gasToken: { symbol: string; decimals: number }
   canRegister: boolean
 }
 
-export interface EvmQuote {
-  gasToken: { symbol: string; decimals: number }
-  transactionData: { to: string; data: string; value: string }
-  registrationFee: string
-  bridgeFee: string
+/** Transaction on an EVM chain; `value` in wei. */
+export interface Transaction {
+  to: string
+  data: string
+  value: string
 }
 
-export interface SolanaQuote {
-  gasToken: { symbol: string }
-  /** Unsigned transactions in base64, one per name. */
-  transactionData: string[]
+export interface Quote {
+  /** Of EVM; of Solana, unsigned transactions in base64, one per name. */
+  transactionData: Transaction | string[]
   registrationFee: string
   bridgeFee: string
 }
@@ -51,11 +48,8 @@ export interface Price {
 
 /** Rules of a community. */
 export interface Community {
-  name: string
   prices: Price[]
   ownersOnly: boolean
-  startsAt: string | null
-  requirements: { kind: string; name?: string }[]
 }
 
 /** A name below a community: registered, or to be paid. */
@@ -68,16 +62,8 @@ export interface CommunityRegistration {
     | { type: 'solana'; transaction: { data: string } }
 }
 
-interface Transaction {
-  to: string
-  data: string
-  value: string
-}
-
 export interface TxStatus {
   status: 'not_found' | 'pending' | 'bridging' | 'invalid' | 'lost_bid' | 'finalized'
-  step?: string
-  reason?: string
   confirmations?: { have: number; need: number }
 }
 
@@ -93,14 +79,9 @@ export class ApiError extends Error {
   }
 }
 
-export interface Api {
-  get<T>(path: string): Promise<T>
-  send<T>(method: 'POST' | 'PUT' | 'DELETE', path: string, body?: unknown): Promise<T>
-}
-
 /** Creates a client that reads the key and the network at each call. */
-export function createApi(settings: () => { token: string | null; isTestnet: boolean }): Api {
-  async function call<T>(method: string, path: string, body?: unknown): Promise<T> {
+export function createApi(settings: () => { token: string | null; isTestnet: boolean }) {
+  async function call<T>(method: 'GET' | 'POST' | 'PUT' | 'DELETE', path: string, body?: unknown): Promise<T> {
     const { token, isTestnet } = settings()
     const headers: Record<string, string> = { accept: 'application/json' }
     if (token) headers.authorization = `Bearer ${token}`
@@ -114,5 +95,5 @@ export function createApi(settings: () => { token: string | null; isTestnet: boo
     if (!response.ok) throw new ApiError(response.status, answer.error ?? '', answer.message ?? response.statusText)
     return answer as T
   }
-  return { get: (path) => call('GET', path), send: call }
+  return { get: <T>(path: string) => call<T>('GET', path), send: call }
 }

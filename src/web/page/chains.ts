@@ -1,4 +1,5 @@
 import type { ChainInfo } from './api.js'
+import { h } from './dom.js'
 import { state } from './state.js'
 
 const CHAIN_NAMES: Record<string, string> = {
@@ -9,6 +10,14 @@ const CHAIN_NAMES: Record<string, string> = {
 /** `Ethereum (ETH)` */
 export const chainText = ({ network, gasToken }: ChainInfo): string =>
   `${CHAIN_NAMES[network] ?? network} (${gasToken.symbol})`
+
+/** Select of a chain by its index. */
+export const chainSelect = (key: string, chains: readonly ChainInfo[]): HTMLElement =>
+  h(
+    'select',
+    { name: 'chain', 'data-key': key },
+    ...chains.map((chain, i) => h('option', { value: String(i) }, chainText(chain))),
+  )
 
 /** Chains of the selected network that the signed-in wallet can send on. */
 export const payableChains = (): ChainInfo[] =>

@@ -1,9 +1,9 @@
 import type { ChainInfo, Community, CommunityRegistration, Price } from './api.js'
-import { amountOf, amountText, chainText, payableChains } from './chains.js'
-import { attempt, byId, confirmed, form, h, redraw, say, short } from './dom.js'
+import { amountOf, amountText, chainSelect, chainText, payableChains } from './chains.js'
+import { attempt, byId, confirmed, field, form, h, redraw, say, short } from './dom.js'
 import { createFollower } from './follow.js'
-import { CLUSTER_NAME_RULES } from './names.js'
-import { api, ownNames, signedInAccount, state } from './state.js'
+import { CLUSTER_NAME_RULES, TYPED } from './names.js'
+import { api, ownNames, payerOn, state } from './state.js'
 
 /** Section that registers names below communities and sets a community's rules. */
 
@@ -12,36 +12,30 @@ const payments = createFollower('payments', {
   invalid: 'This payment bought nothing. What you paid can be taken back while it is held.',
 })
 
-const nameField = (key: string, label: string, hint?: string): HTMLElement =>
-  h(
-    'label',
-    {},
-    h('span', {}, label),
-    h('input', { ...CLUSTER_NAME_RULES, name: key, 'data-key': key }),
-    hint && h('small', {}, hint),
-  )
+const nameField = (key: string, label: string, hint?: HTMLElement): HTMLElement =>
+  field(label, h('input', { ...CLUSTER_NAME_RULES, name: key, 'data-key': key }), hint)
 
 /** Draws the forms; followed payments stay. */
-export function renderCommunities(reload: () => Promise<void>): void {
+export function renderCommunities(): void {
   const section = byId('communities')
   section.hidden = state.session === null
   if (state.session === null) return
   redraw(
     section,
-    h('h2', {}, 'Names below communities'),
+    h('h2', 'Names below communities'),
     form(
       { class: 'add', 'aria-label': 'Register a name below a community' },
-      (data, element) => join(String(data.get('community')), String(data.get('member')), () => element.reset(), reload),
+      (data, element) => join(String(data.get('community')), String(data.get('member')), () => element.reset()),
       nameField('community', 'Community'),
-      nameField('member', 'Your name there', 'Free, or paid on the chain that the community names'),
+      nameField('member', 'Your name there', h('small', 'Free, or paid on the chain that the community names')),
       h('button', { 'data-key': 'join' }, 'Get it'),
     ),
     payments.list(),
-    ...ownNames().map((name) => rulesOf(name, reload)),
+    ...ownNames().map((name) => rulesOf(name)),
   )
 }
 
-async function join(input: string, member: string, onDone: () => void, reload: () => Promise<void>): Promise<void> {
+async function join(input: string, member: string, onDone: () => void): Promise<void> {
   await attempt(async () => {
     const community = input.replace(/\/$/, '').toLowerCase()
     const rules = await api.get<Community>(`/v1/communities/${encodeURIComponent(community)}`)
@@ -51,10 +45,10 @@ async function join(input: string, member: string, onDone: () => void, reload: (
       const tx = await pay(made, made.price, made.transactionInfo)
       if (!tx) return
       onDone()
-      return payments.follow(made.clusterName, tx, reload)
+      return payments.follow(made.clusterName, tx)
     }
     onDone()
-    await reload()
+    await state.reload()
     say(`${made.clusterName} is yours.`)
   })
 }
@@ -72,20 +66,11 @@ async function pay(
   info: NonNullable<CommunityRegistration['transactionInfo']>,
 ): Promise<string | null> {
   const chain = payableChains().find(({ network }) => network === price.network)
-  const account = await signedInAccount()
-  if (!chain || account.type !== info.type) throw new Error('This community takes no payment from your wallet.')
+  const payer = chain && (await payerOn(chain))
+  if (!chain || payer?.type !== info.type) throw new Error('This community takes no payment from your wallet.')
   const text = `It costs ${priceText(price, chain)} and gas, paid on ${chainText(chain)} to ${short(price.recipient)}.`
   if (!(await confirmed(`Register ${clusterName}?`, text, 'Pay'))) return null
-  say('Waiting for your wallet…')
-  if (info.type === 'solana' && account.type === 'solana') {
-    const bytes = Uint8Array.from(atob(info.transaction.data), (letter) => letter.charCodeAt(0))
-    return account.send(bytes, state.isTestnet)
-  }
-  if (info.type !== 'evm' || account.type !== 'evm' || chain.chainId === null)
-    throw new Error('This chain takes no payment from your wallet.')
-  // wallets send in order, so the payment lands after its approval
-  if (info.approval) await account.send({ chainId: chain.chainId, ...info.approval })
-  return account.send({ chainId: chain.chainId, ...info.transaction })
+  return info.type === 'evm' ? payer.pay(info.transaction, info.approval) : payer.pay(info.transaction.data)
 }
 
 const priceText = ({ token, amount }: Price, { gasToken }: ChainInfo): string =>
@@ -94,19 +79,17 @@ const priceText = ({ token, amount }: Price, { gasToken }: ChainInfo): string =>
     : `${amount} base units of the token ${short(token)}`
 
 /** Form for the rules of a name that the wallet's cluster holds. */
-function rulesOf(name: string, reload: () => Promise<void>): HTMLElement {
+function rulesOf(name: string): HTMLElement {
   const chains = payableChains()
   return h(
     'details',
     { 'data-key': `rules ${name}` },
-    h('summary', {}, `Make ${name}/ a community, or change its rules`),
+    h('summary', `Make ${name}/ a community, or change its rules`),
     form(
       { class: 'add', 'aria-label': `Rules of ${name}` },
-      (data) => setRules(name, data, chains, reload),
-      h(
-        'label',
-        {},
-        h('span', {}, 'Who may register'),
+      (data) => setRules(name, data, chains),
+      field(
+        'Who may register',
         h(
           'select',
           { name: 'who', 'data-key': `who ${name}` },
@@ -115,87 +98,51 @@ function rulesOf(name: string, reload: () => Promise<void>): HTMLElement {
           h('option', { value: 'owners' }, 'Only wallets of my cluster, for others too'),
         ),
       ),
-      h(
-        'label',
-        {},
-        h('span', {}, 'Price'),
+      field(
+        'Price',
         h('input', { name: 'amount', 'data-key': `amount ${name}`, inputmode: 'decimal', placeholder: '0.001' }),
-        h('small', {}, 'Where it is paid; it goes to your wallet'),
+        h('small', 'Where it is paid; it goes to your wallet'),
       ),
-      h(
-        'label',
-        {},
-        h('span', {}, 'Paid on'),
-        h(
-          'select',
-          { name: 'chain', 'data-key': `chain ${name}` },
-          ...chains.map((chain, i) => h('option', { value: String(i) }, chainText(chain))),
-        ),
-      ),
+      field('Paid on', chainSelect(`chain ${name}`, chains)),
       h('button', { 'data-key': `set ${name}` }, 'Set the rules'),
     ),
     form(
       { class: 'add', 'aria-label': `Register for somebody below ${name}` },
-      (data, element) => registerFor(name, data, element, reload),
+      (data, element) => registerFor(name, data, element),
       nameField(`guest ${name}`, 'Register for somebody: name'),
-      h(
-        'label',
-        {},
-        h('span', {}, 'Wallet'),
-        h('input', {
-          name: 'wallet',
-          'data-key': `wallet ${name}`,
-          required: true,
-          autocomplete: 'off',
-          spellcheck: 'false',
-        }),
-      ),
+      field('Wallet', h('input', { name: 'wallet', 'data-key': `wallet ${name}`, ...TYPED })),
       h('button', { 'data-key': `give ${name}` }, 'Give it'),
     ),
   )
 }
 
-async function setRules(
-  name: string,
-  data: FormData,
-  chains: readonly ChainInfo[],
-  reload: () => Promise<void>,
-): Promise<void> {
+async function setRules(name: string, data: FormData, chains: readonly ChainInfo[]): Promise<void> {
   await attempt(async () => {
     const who = data.get('who')
     const chain = chains[Number(data.get('chain'))]
-    const rules = {
-      ownersOnly: who === 'owners',
-      prices:
-        who === 'paid' && chain
-          ? [
-              {
-                network: chain.network,
-                token: 'native',
-                amount: amountOf(String(data.get('amount')), chain.gasToken.decimals),
-                recipient: state.session?.address,
-              },
-            ]
-          : [],
-    }
+    const prices = who === 'paid' && chain ? [priceOf(String(data.get('amount')), chain)] : []
+    const rules = { ownersOnly: who === 'owners', prices }
     const set = await api.send<Community>('PUT', `/v1/communities/${name}`, rules)
-    await reload()
+    await state.reload()
     const asked = set.prices[0] && chain ? `for ${priceText(set.prices[0], chain)}` : 'free'
     say(set.ownersOnly ? `Your cluster registers names below ${name}.` : `Names below ${name} are ${asked} now.`)
   })
 }
 
-async function registerFor(
-  name: string,
-  data: FormData,
-  element: HTMLFormElement,
-  reload: () => Promise<void>,
-): Promise<void> {
+async function registerFor(name: string, data: FormData, element: HTMLFormElement): Promise<void> {
   await attempt(async () => {
     const body = { name: data.get(`guest ${name}`), walletAddress: data.get('wallet') }
     const made = await api.send<CommunityRegistration>('POST', `/v1/names/community/${name}/register`, body)
     element.reset()
-    await reload()
+    await state.reload()
     say(`${made.clusterName} belongs to ${short(made.owner)} now.`)
   })
 }
+
+/** Price in the gas token of a chain, to be paid to the signed-in wallet. */
+const priceOf = (units: string, { network, gasToken }: ChainInfo) => ({
+  network,
+  token: 'native',
+  amount: amountOf(units, gasToken.decimals),
+  recipient: state.session?.address,
+})

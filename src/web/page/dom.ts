@@ -4,26 +4,26 @@
  */
 
 type Child = Node | string | null | undefined | false
-type Listeners = { [K in keyof HTMLElementEventMap]?: (event: HTMLElementEventMap[K]) => void }
 type Attributes = Record<string, string | boolean | undefined>
 
-/**
- * Creates an element with attributes (`true` for an empty one, `false` or undefined for none), listeners and children.
- */
+/** Creates an element with attributes (`true` for an empty one, `false` or undefined for none) and children. */
 export function h<K extends keyof HTMLElementTagNameMap>(
   tag: K,
-  { on = {}, ...attributes }: Attributes & { on?: Listeners } = {} as Attributes,
-  ...children: Child[]
+  ...parts: (Attributes | Child)[]
 ): HTMLElementTagNameMap[K] {
   const element = document.createElement(tag)
-  for (const [name, value] of Object.entries(attributes as Attributes)) {
-    if (value === true) element.setAttribute(name, '')
-    else if (typeof value === 'string') element.setAttribute(name, value)
+  for (const part of parts) {
+    if (part instanceof Node || typeof part === 'string') element.append(part)
+    else
+      for (const [name, value] of Object.entries(part || {}))
+        if (value === true || typeof value === 'string') element.setAttribute(name, value === true ? '' : value)
   }
-  for (const [type, listener] of Object.entries(on)) element.addEventListener(type, listener as EventListener)
-  element.append(...children.filter((child): child is Node | string => Boolean(child)))
   return element
 }
+
+/** Input under its label, with a hint below it. */
+export const field = (label: string, input: HTMLElement, hint?: HTMLElement): HTMLElement =>
+  h('label', h('span', label), input, hint)
 
 /** The page's element with this id. @throws Error where there is none */
 export function byId(id: string): HTMLElement {
@@ -33,10 +33,10 @@ export function byId(id: string): HTMLElement {
 }
 
 type Field = HTMLInputElement | HTMLSelectElement
-const KEYED = '[data-key]'
-const keyed = <T extends Element>(section: Element, tag: string): T[] => [
-  ...section.querySelectorAll<T>(`${tag}${KEYED}`),
+const keyed = <T extends Element>(section: Element, tag = ''): T[] => [
+  ...section.querySelectorAll<T>(`${tag}[data-key]`),
 ]
+const fields = (section: Element): Field[] => [...keyed<Field>(section, 'input'), ...keyed<Field>(section, 'select')]
 const keyOf = (element: Element | null): string | undefined => (element as HTMLElement | null)?.dataset.key
 
 /**
@@ -45,19 +45,21 @@ const keyOf = (element: Element | null): string | undefined => (element as HTMLE
  */
 export function redraw(section: HTMLElement, ...children: Child[]): void {
   const values = new Map(
-    [...keyed<Field>(section, 'input'), ...keyed<Field>(section, 'select')].filter(isTouched).map((f) => [keyOf(f), f]),
+    fields(section)
+      .filter(isTouched)
+      .map((field) => [keyOf(field), field]),
   )
   const open = new Set(keyed<HTMLDetailsElement>(section, 'details').flatMap((d) => (d.open ? [keyOf(d)] : [])))
   const hadFocus = section.contains(document.activeElement)
   const focused = hadFocus ? keyOf(document.activeElement) : undefined
   section.replaceChildren(...children.filter((child): child is Node | string => Boolean(child)))
   for (const details of keyed<HTMLDetailsElement>(section, 'details')) details.open = open.has(keyOf(details))
-  for (const field of [...keyed<Field>(section, 'input'), ...keyed<Field>(section, 'select')]) {
+  for (const field of fields(section)) {
     const before = values.get(keyOf(field))
     if (before) restore(field, before)
   }
   if (!hadFocus) return
-  const again = focused === undefined ? undefined : keyed<HTMLElement>(section, '').find((e) => keyOf(e) === focused)
+  const again = focused === undefined ? undefined : keyed<HTMLElement>(section).find((e) => keyOf(e) === focused)
   // without the focused element, the section's heading is nearest; otherwise the keyboard would restart at the top
   if (again) again.focus()
   else focusHeading(section)
@@ -123,7 +125,7 @@ export function confirmed(title: string, text: string, yes: string): Promise<boo
       'dialog',
       { 'aria-labelledby': 'confirm-title' },
       h('h2', { id: 'confirm-title' }, title),
-      h('p', {}, text),
+      h('p', text),
       h(
         'form',
         { method: 'dialog', class: 'row' },

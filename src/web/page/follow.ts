@@ -1,6 +1,6 @@
 import type { TxStatus } from './api.js'
 import { byId, h, say } from './dom.js'
-import { api } from './state.js'
+import { api, state } from './state.js'
 
 /** List of transactions sent from this page, newest first. */
 
@@ -16,20 +16,17 @@ const STATUS_TEXT: Record<TxStatus['status'], string> = {
   finalized: 'The name is yours.',
 }
 
-export interface Follower {
-  /** List element, to be drawn with its section. */
-  list(): HTMLElement
-  /** Adds a transaction and follows its status; `reload` is called once the status is final. */
-  follow(title: string, tx: string, reload: () => Promise<void>): void
-}
-
-/** @param texts of this kind of transaction, per status */
-export function createFollower(id: string, texts: Partial<Record<TxStatus['status'], string>> = {}): Follower {
+/**
+ * Creates a list of transactions, drawn with its section by `list`. `follow` adds one and follows its status; the page is
+ * read again once that is final.
+ * @param texts of this kind of transaction, per status
+ */
+export function createFollower(id: string, texts: Partial<Record<TxStatus['status'], string>> = {}) {
   const lines: HTMLElement[] = []
   const textOf = (status: TxStatus['status']): string => texts[status] ?? STATUS_TEXT[status]
   return {
-    list: () => h('ol', { id, class: 'followed', 'aria-live': 'polite' }, ...lines),
-    follow(title, tx, reload) {
+    list: (): HTMLElement => h('ol', { id, class: 'followed', 'aria-live': 'polite' }, ...lines),
+    follow(title: string, tx: string): void {
       const status = h('span', { class: 'status' }, textOf('not_found'))
       const line = h('li', { 'data-tx': tx }, h('strong', {}, `${title} `), status, h('code', { class: 'id' }, tx))
       lines.unshift(line)
@@ -42,7 +39,7 @@ export function createFollower(id: string, texts: Partial<Record<TxStatus['statu
         // an identical text would be read out again
         const text = `${textOf(answer.status)}${count}`
         if (status.textContent !== text) status.textContent = text
-      }).then(reload)
+      }).then(state.reload)
     },
   }
 }

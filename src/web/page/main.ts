@@ -10,22 +10,20 @@ import { discoverWallets } from './wallets.js'
 /** Draws all four sections from the state; called after each change. */
 
 function render(): void {
-  renderSignIn(start)
-  renderCluster(reload)
-  renderRegister(reload)
-  renderCommunities(reload)
+  renderSignIn()
+  renderCluster()
+  renderRegister()
+  renderCommunities()
 }
 
-/** Runs after signing in or out: clears everything from before. */
-async function start(): Promise<void> {
+state.start = async function start(): Promise<void> {
   state.cluster = undefined
   state.names = []
   render()
-  await reload()
+  await state.reload()
 }
 
-/** Reads the cluster of the signed-in wallet and draws everything. */
-async function reload(): Promise<void> {
+state.reload = async function reload(): Promise<void> {
   if (state.session) {
     await attempt(async () => {
       state.cluster = await readCluster(state.session!.address)
@@ -59,16 +57,16 @@ function chooseNetwork(): void {
   select.addEventListener('change', () => {
     state.isTestnet = select.value === 'testnet'
     history.replaceState(null, '', state.isTestnet ? '?testnet=true' : location.pathname)
-    void start()
+    void state.start()
   })
 }
 
 discoverWallets((wallet) => {
   state.wallets.set(wallet.id, wallet)
-  renderSignIn(start)
+  renderSignIn()
 })
 chooseNetwork()
 await attempt(async () => {
   state.chains = await api.get<ChainInfo[]>('/v1/networks')
 })
-await start()
+await state.start()

@@ -3,13 +3,13 @@ import { api, setSession, state } from './state.js'
 import type { BrowserWallet } from './wallets.js'
 
 /** Section that offers the wallets, or shows the signed-in one. */
-export function renderSignIn(onChange: () => Promise<void>): void {
+export function renderSignIn(): void {
   const { session } = state
   byId('who').replaceChildren(
     ...(session
       ? [
           h('span', { class: 'address', title: session.address }, short(session.address)),
-          button('Sign out', () => signOut(onChange), { class: 'plain' }),
+          button('Sign out', signOut, { class: 'plain' }),
         ]
       : []),
   )
@@ -18,10 +18,10 @@ export function renderSignIn(onChange: () => Promise<void>): void {
   if (session) return
   const wallets = [...state.wallets.values()]
   section.replaceChildren(
-    h('h2', {}, 'Sign in'),
-    h('p', {}, 'Your wallet signs a message; nothing is sent to a chain and nothing is paid.'),
+    h('h2', 'Sign in'),
+    h('p', 'Your wallet signs a message; nothing is sent to a chain and nothing is paid.'),
     wallets.length > 0
-      ? h('ul', { class: 'wallets' }, ...wallets.map((wallet) => h('li', {}, walletButton(wallet, onChange))))
+      ? h('ul', { class: 'wallets' }, ...wallets.map((wallet) => h('li', walletButton(wallet))))
       : h(
           'p',
           { class: 'empty' },
@@ -30,16 +30,16 @@ export function renderSignIn(onChange: () => Promise<void>): void {
   )
 }
 
-function walletButton(wallet: BrowserWallet, onChange: () => Promise<void>): HTMLElement {
-  const element = button('', () => signIn(wallet, onChange).then(() => {}), { class: 'wallet' })
+function walletButton(wallet: BrowserWallet): HTMLElement {
+  const element = button('', () => signIn(wallet).then(() => {}), { class: 'wallet' })
   // an icon is untrusted input of the wallet: shown only as an image, and only from a data URI
   if (/^data:image\/(png|svg\+xml|webp|gif|jpeg)[;,]/.test(wallet.icon))
     element.append(h('img', { src: wallet.icon, alt: '', width: '24', height: '24' }))
-  element.append(h('span', {}, wallet.name), h('small', {}, wallet.type === 'evm' ? 'Ethereum' : 'Solana'))
+  element.append(h('span', wallet.name), h('small', wallet.type === 'evm' ? 'Ethereum' : 'Solana'))
   return element
 }
 
-function signIn(wallet: BrowserWallet, onChange: () => Promise<void>): Promise<boolean> {
+function signIn(wallet: BrowserWallet): Promise<boolean> {
   return attempt(async () => {
     say(`Waiting for ${wallet.name}…`)
     const account = await wallet.connect()
@@ -51,7 +51,7 @@ function signIn(wallet: BrowserWallet, onChange: () => Promise<void>): Promise<b
     state.account = account
     setSession({ token, type, address, walletId: wallet.id })
     say(`Signed in as ${short(address)}.`)
-    await onChange()
+    await state.start()
     focusHeading(byId('cluster'))
   })
 }
@@ -83,7 +83,7 @@ async function exchange(proof: Proof, sign: (message: string) => Promise<string>
   }
 }
 
-async function signOut(onChange: () => Promise<void>): Promise<void> {
+async function signOut(): Promise<void> {
   // the key is forgotten here even where the server can't revoke it now
   await attempt(async () => {
     await api.send('DELETE', '/v1/auth/token')
@@ -91,6 +91,6 @@ async function signOut(onChange: () => Promise<void>): Promise<void> {
   })
   setSession(null)
   state.account = null
-  await onChange()
+  await state.start()
   focusHeading(byId('sign-in'))
 }

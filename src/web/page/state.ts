@@ -1,8 +1,9 @@
-import { type Api, type ChainInfo, type Cluster, createApi } from './api.js'
+import { type ChainInfo, type Cluster, createApi, type Transaction } from './api.js'
+import { say } from './dom.js'
 import type { BrowserWallet, ConnectedAccount } from './wallets.js'
 
 /** The signed-in wallet. */
-export interface Session {
+interface Session {
   token: string
   type: 'evm' | 'solana'
   address: string
@@ -10,7 +11,7 @@ export interface Session {
   walletId: string
 }
 
-export interface State {
+interface State {
   isTestnet: boolean
   session: Session | null
   /** undefined while unknown, null for a wallet without cluster. */
@@ -21,6 +22,10 @@ export interface State {
   wallets: Map<string, BrowserWallet>
   /** Connected account, as long as the page is open. */
   account: ConnectedAccount | null
+  /** Reads the cluster of the signed-in wallet and draws all sections. */
+  reload(): Promise<void>
+  /** The same after signing in or out: clears everything from before. */
+  start(): Promise<void>
 }
 
 const SESSION_ITEM = 'clusterd.session'
@@ -29,9 +34,11 @@ export const state: State = {
   isTestnet: new URLSearchParams(location.search).get('testnet') === 'true',
   session: storedSession(),
   ...{ cluster: undefined, names: [], chains: [], wallets: new Map(), account: null },
+  // main.ts sets both, which draw every section
+  ...{ reload: async () => {}, start: async () => {} },
 }
 
-export const api: Api = createApi(() => ({ token: state.session?.token ?? null, isTestnet: state.isTestnet }))
+export const api = createApi(() => ({ token: state.session?.token ?? null, isTestnet: state.isTestnet }))
 
 /** Stores the key for the lifetime of the tab. */
 export function setSession(session: Session | null): void {
@@ -48,8 +55,36 @@ function storedSession(): Session | null {
   }
 }
 
+/**
+ * The signed-in account, as it pays on a chain: an EVM transaction, or one of Solana in base64.
+ * @throws Error where the wallet is of another type, or offers another account
+ */
+export async function payerOn({ network, chainId }: ChainInfo) {
+  const account = await signedInAccount()
+  const { type, address } = account
+  if ((type === 'solana') !== (network === 'solana') || (type === 'evm' && chainId === null))
+    throw new Error('This chain takes no payment from your wallet.')
+  const send = (transaction: Transaction | string): Promise<string> =>
+    account.type === 'evm'
+      ? account.send({ chainId: chainId!, ...(transaction as Transaction) })
+      : account.send(
+          Uint8Array.from(atob(transaction as string), (letter) => letter.charCodeAt(0)),
+          state.isTestnet,
+        )
+  return {
+    ...{ type, address },
+    /** Sends a transaction, an EVM chain's after its approval. @returns its hash or signature */
+    async pay(transaction: Transaction | string, approval?: Transaction): Promise<string> {
+      say('Waiting for your wallet…')
+      // wallets send in order, so the payment lands after its approval
+      if (approval) await send(approval)
+      return send(transaction)
+    },
+  }
+}
+
 /** The signed-in account, reconnected after a reload. @throws Error where the wallet offers another one */
-export async function signedInAccount(): Promise<ConnectedAccount> {
+async function signedInAccount(): Promise<ConnectedAccount> {
   const { session } = state
   if (!session) throw new Error('Sign in first.')
   const wallet = state.wallets.get(session.walletId)

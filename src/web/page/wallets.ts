@@ -1,3 +1,5 @@
+import type { Transaction } from './api.js'
+
 /**
  * Wallets of the browser: EVM wallets announce themselves (EIP-6963), Solana wallets register (Wallet Standard). A
  * wallet is contacted only after its button is pressed.
@@ -11,13 +13,7 @@ interface WalletAccount {
   sign(message: string): Promise<string>
 }
 
-interface EvmTransaction {
-  chainId: number
-  to: string
-  data: string
-  /** Wei. */
-  value: string
-}
+type EvmTransaction = Transaction & { chainId: number }
 
 interface EvmAccount extends WalletAccount {
   type: 'evm'
