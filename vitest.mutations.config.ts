@@ -12,12 +12,15 @@ class SmallestFirst extends BaseSequencer {
 }
 
 /**
- * The tests of `npm run mutations:unit` (stryker.config.json): no chain, no database, no process. `MUTATIONS_TESTS`
- * narrows them for one folder, e.g. `MUTATIONS_TESTS='src/registry/primitives/*.test.ts' npm run mutations:unit --
- * --mutate 'src/registry/primitives/*.ts'`.
+ * The tests of `npm run mutations:unit` (stryker.config.json): no chain, no database, no process. Files of the relayer
+ * that only move what others decided between chain and database (nonces, payer, relayer, run, store) are not mutated:
+ * test/relayer runs them against real ones. docs/mutations.md shows how to narrow a run to one folder.
  */
 export default defineConfig({
   test: {
+    // modules are loaded once per run, which is most of its time
+    isolate: false,
+    setupFiles: ['test/setup/mutations.ts'],
     include: process.env.MUTATIONS_TESTS?.split(' ') ?? [
       'src/{registry,relayer}/**/*.test.ts',
       'test/model/{clusters,communities}.test.ts',

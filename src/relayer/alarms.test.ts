@@ -1,101 +1,191 @@
 import { pino } from 'pino'
 import { describe, expect, it } from 'vitest'
 import type { JobRow } from '../db/outbox/rows.js'
+import type { JobKind } from '../registry/outbox.js'
+import type { StoredPayment } from '../registry/payment/payment.js'
 import { Alarms } from './alarms.js'
 import { newJob } from './machine/job.js'
 import type { PayerState } from './payer.js'
 import type { RelayerState } from './relayer.js'
+import type { Outcome } from './step.js'
 
+const SUBJECT = Buffer.alloc(32, 1)
 const row: JobRow = {
-  ...newJob('7', 'refund'),
-  ...{
-    network: 'mainnet',
-    chain: 3,
-    signer: null,
-    subject: Buffer.alloc(32, 1),
-    createdMs: 0,
-    updatedMs: 0,
-    version: 1,
-  },
-  ...{ failures: 1, reason: 'expired', message: null, payment: null },
+  ...{ ...newJob('7', 'refund'), network: 'mainnet', chain: 3, signer: null, subject: SUBJECT },
+  ...{ createdMs: 400, updatedMs: 0, version: 1, failures: 1, reason: 'expired', message: null, payment: null },
 }
-const ERROR = 50
-const WARN = 40
-const DEBUG = 20
+const payment = { money: { token: 'native', amount: 5n }, paidMs: 300 } as StoredPayment
+const NOW = 1_000
+
+type Line = Record<string, unknown>
 
 function listening() {
-  const said: { level: number; msg: string }[] = []
-  const log = pino({ level: 'trace' }, { write: (line: string) => void said.push(JSON.parse(line)) })
-  return { alarms: new Alarms(log, 'mainnet', () => 0), levels: () => said.splice(0).map(({ level }) => level) }
+  const lines: Line[] = []
+  const log = pino(
+    { level: 'trace', base: null, timestamp: false, formatters: { level: (level) => ({ level }) } },
+    {
+      write: (line: string) => void lines.push(JSON.parse(line)),
+    },
+  )
+  const said = () => lines.splice(0)
+  return {
+    alarms: new Alarms(log, 'mainnet', () => NOW),
+    said,
+    texts: () => said().map(({ level, msg }) => `${level}: ${msg}`),
+  }
 }
 
-describe('alarms', () => {
-  it('say once that the authority runs dry, and again after it was given SOL', () => {
-    const { alarms, levels } = listening()
-    const state = (balanceLamports: bigint): PayerState => ({ network: 'mainnet', stats: null, balanceLamports })
+describe('alarms of the relay authority', () => {
+  const state = (balanceLamports: bigint | null): PayerState => ({ network: 'mainnet', stats: null, balanceLamports })
+  const DRY = 'the relay authority on Solana runs dry: send it SOL'
+
+  it('say once that it runs dry, and again after it was given SOL', () => {
+    const { alarms, texts } = listening()
     for (const balance of [10n ** 9n, 1n, 0n, 10n ** 9n, 3n]) alarms.payer(state(balance), true)
-    expect(levels()).toEqual([ERROR, ERROR])
+    expect(texts()).toEqual([`error: ${DRY}`, `error: ${DRY}`])
+  })
+
+  it('begin below the fees of 2,000 transactions, and only with a known balance', () => {
+    const { alarms, said } = listening()
+    for (const balance of [null, 10_000_000n]) alarms.payer(state(balance), true)
+    expect(said()).toEqual([])
+    alarms.payer(state(9_999_999n), true)
+    expect(said()).toEqual([{ level: 'error', network: 'mainnet', lamports: '9999999', msg: DRY }])
   })
 
   it('say when more is owed than before, where nobody sends it by itself', () => {
-    const { alarms, levels } = listening()
+    const { alarms, said } = listening()
     const owing = (count: number): PayerState => ({
-      ...{ network: 'mainnet', balanceLamports: null },
+      ...state(null),
       stats: { open: [], owed: { count, lamports: 1n } },
     })
     for (const count of [0, 1, 1, 3, 0, 1]) alarms.payer(owing(count), false)
-    expect(levels()).toEqual([WARN, WARN, WARN])
+    const msg = 'refunds are owed on Solana: see `clusterd outbox list --owed`'
+    expect(said()).toEqual([1, 3, 1].map((refunds) => ({ level: 'warn', network: 'mainnet', refunds, msg })))
     alarms.payer(owing(9), true)
-    expect(levels()).toEqual([])
+    expect(said()).toEqual([])
   })
 
   it('say that payments have to be refunded where there is no key', () => {
-    const { alarms, levels } = listening()
-    const waiting = (count: number, balanceLamports: bigint | null): PayerState => ({
-      ...{ network: 'mainnet', balanceLamports },
-      stats: { open: [{ kind: 'refuse', state: 'queued', count, oldestMs: 0 }], owed: { count: 0, lamports: 0n } },
+    const { alarms, said } = listening()
+    const waiting = (count: number, balanceLamports: bigint | null, change = {}): PayerState => ({
+      ...state(balanceLamports),
+      stats: {
+        open: [
+          { kind: 'refuse', state: 'parked', count: 50, oldestMs: 0 },
+          { kind: 'settle', state: 'queued', count: 60, oldestMs: 0 },
+          { kind: 'refuse', state: 'queued', count, oldestMs: 0, ...change },
+        ],
+        owed: { count: 0, lamports: 0n },
+      },
     })
     for (const count of [0, 2, 2, 3]) alarms.payer(waiting(count, null), true)
-    expect(levels()).toEqual([ERROR, ERROR])
+    const msg = 'payments on Solana have to be refunded before their hold is over: set SOLANA_RELAYER_PRIVATE_KEY'
+    expect(said()).toEqual([2, 3].map((payments) => ({ level: 'error', network: 'mainnet', payments, msg })))
     alarms.payer(waiting(9, 10n ** 9n), true)
-    expect(levels()).toEqual([])
+    alarms.payer(waiting(9, null, { state: 'sent' }), true)
+    expect(said()).toEqual([])
   })
 
+  it('say nothing before anybody has counted', () => {
+    const { alarms, said } = listening()
+    for (const autoRefunds of [true, false]) alarms.payer(state(null), autoRefunds)
+    expect(said()).toEqual([])
+  })
+})
+
+describe('alarms of a relayer', () => {
   it('say when more jobs are under way by another key', () => {
-    const { alarms, levels } = listening()
+    const { alarms, said } = listening()
     const held = (heldByOthers: number) =>
       ({ stats: { open: [], heldByOthers, spentLastDayWei: 0n } }) as unknown as RelayerState
     for (const count of [0, 1, 1, 2, 0]) alarms.relayer(held(count))
-    expect(levels()).toEqual([ERROR, ERROR])
+    const msg = 'jobs are under way by another key: run with that key until they end'
+    expect(said()).toEqual([1, 2].map((jobs) => ({ level: 'error', network: 'mainnet', jobs, msg })))
+    alarms.relayer({ stats: null } as RelayerState)
+    expect(said()).toEqual([])
   })
 
-  it('say that a payment for a community name was not refunded in time', () => {
-    const { alarms, levels } = listening()
-    alarms.outcome({ ...row, kind: 'refuse', reason: 'refund_window_ended' }, { outcome: 'parked' })
-    expect(levels()).toEqual([ERROR])
+  it('say once that a packet is stuck, and for how long', () => {
+    const { alarms, said } = listening()
+    const stuck = (byte: number) =>
+      alarms.stuck({ guid: Buffer.alloc(32, byte), sentMs: 400 } as Parameters<Alarms['stuck']>[0])
+    for (const byte of [1, 1, 2, 1]) stuck(byte)
+    const line = { level: 'warn', network: 'mainnet', ms: 600, msg: 'a packet is stuck: the hub has not received it' }
+    expect(said()).toEqual(['01', '02'].map((byte) => ({ ...line, guid: `0x${byte.repeat(32)}` })))
+  })
+})
+
+describe('alarms of a job', () => {
+  it('name it, its transaction, its money and its failure', () => {
+    const { alarms, said } = listening()
+    const txs = ['old', 'new'].map((hash) => ({ hash, raw: '', lastValidHeight: 1 }))
+    const fields = { network: 'mainnet', job: '7', kind: 'refund', failures: 1, reason: 'expired' }
+    const [nonce, subject] = [3, `0x${'01'.repeat(32)}`]
+    alarms.outcome({ ...row, txs, payment, nonce }, { outcome: 'sent' })
+    alarms.outcome({ ...row, subject: null }, { outcome: 'sent' })
+    expect(said()).toEqual([
+      { level: 'debug', ...fields, nonce, subject, token: 'native', amount: '5', tx: 'new', msg: 'sent' },
+      { level: 'debug', ...fields, nonce: null, subject: null, msg: 'sent' },
+    ])
   })
 
-  it('say what is parked, and the first failure of many', () => {
-    const { alarms, levels } = listening()
-    alarms.outcome({ ...row, reason: 'settled_elsewhere' }, { outcome: 'parked' })
-    alarms.outcome({ ...row, reason: 'spend_cap' }, { outcome: 'parked' })
-    alarms.outcome(row, { outcome: 'failed' })
-    alarms.outcome({ ...row, failures: 2 }, { outcome: 'failed' })
-    expect(levels()).toEqual([ERROR, WARN, WARN, DEBUG])
+  it.each<[JobKind, string]>([
+    ['verify', 'verified'],
+    ['execute', 'delivered'],
+    ['noop', 'used a nonce up'],
+    ['deliver', 'delivered'],
+    ['refuse', 'refunded a payment for a community name'],
+    ['settle', 'settled on Solana'],
+    ['refund', 'refunded on Solana'],
+  ])('tell what is done: %s', (kind, done) => {
+    const { alarms, texts } = listening()
+    alarms.outcome({ ...row, kind }, { outcome: 'confirmed' })
+    expect(texts()).toEqual([`info: ${done}`])
+  })
+
+  it('tell how long it took, from when its message was sent or its payment made', () => {
+    const { alarms, said } = listening()
+    const message = { sentMs: 100 } as JobRow['message']
+    for (const change of [{ message, payment }, { payment }, {}])
+      alarms.outcome({ ...row, ...change }, { outcome: 'confirmed' })
+    expect(said().map(({ ms }) => ms)).toEqual([900, 700, 600])
+  })
+
+  it.each<[string, string]>([
+    ['refund_window_ended', 'error: a payment that bought nothing was not refunded in time'],
+    ['settled_elsewhere', 'error: a job is parked: somebody else decided about its money'],
+    ['refunded_elsewhere', 'error: a job is parked: somebody else decided about its money'],
+    ['spend_cap', 'warn: a job is parked: see `clusterd outbox show`'],
+  ])('say why it is parked: %s', (reason, text) => {
+    const { alarms, texts } = listening()
+    alarms.outcome({ ...row, reason }, { outcome: 'parked' })
+    expect(texts()).toEqual([text])
+  })
+
+  it('say the first failure of many', () => {
+    const { alarms, texts } = listening()
+    for (const outcome of ['failed', 'refused'] as const)
+      for (const failures of [1, 2]) alarms.outcome({ ...row, failures }, { outcome })
+    const [first, again] = ['warn: a job failed; it will be tried again', 'debug: a job failed again']
+    expect(texts()).toEqual([first, again, first, again])
   })
 
   it('say once that the signer runs dry, until something was sent', () => {
-    const { alarms, levels } = listening()
+    const { alarms, texts } = listening()
     const dry = { ...row, reason: 'insufficient_funds' }
-    for (const outcome of ['failed', 'failed', 'sent', 'failed'] as const) alarms.outcome(dry, { outcome })
-    expect(levels()).toEqual([ERROR, DEBUG, ERROR])
+    for (const outcome of ['failed', 'failed', 'signed', 'failed', 'sent', 'failed'] as const)
+      alarms.outcome(dry, { outcome })
+    const text = 'error: the signer has run dry: send it funds; jobs wait for them'
+    expect(texts()).toEqual([text, 'debug: signed', 'debug: sent', text])
   })
 
-  it('say once that a packet is stuck', () => {
-    const { alarms, levels } = listening()
-    const message = { guid: Buffer.alloc(32, 1), sentMs: 0 } as Parameters<Alarms['stuck']>[0]
-    alarms.stuck(message)
-    alarms.stuck(message)
-    expect(levels()).toEqual([WARN])
+  it('are whispers for whatever else happens to it', () => {
+    const { alarms, texts } = listening()
+    const outcomes: Outcome['outcome'][] = ['waiting', 'ended', 'unreachable', 'stale', 'replaced']
+    for (const outcome of outcomes) alarms.outcome(row, { outcome })
+    expect(texts()).toEqual([
+      ...['trace: waiting', 'trace: ended', 'debug: the chain could not be asked', 'debug: stale', 'debug: replaced'],
+    ])
   })
 })

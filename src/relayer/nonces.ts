@@ -7,6 +7,7 @@ import { holdersOfNonces, raiseNextNonce } from '../db/outbox/signers.js'
 import { inTransaction } from '../db/pg/pool.js'
 import { failpoint } from '../ops/failpoint.js'
 import type { NonceTx } from '../registry/outbox.js'
+import { lostNonces, type Missing, missingSince } from './gaps.js'
 import { apply } from './machine/index.js'
 
 /** Age from which a gap is mended: a node that lags shows one too. */
@@ -85,24 +86,4 @@ export class NonceKeeper {
     failpoint('relay.noop')
     return isStored
   }
-}
-
-/** The first lost nonce, and since when it is missing. */
-export interface Missing {
-  first: number
-  sinceMs: number
-}
-
-/** Nonces from the chain's count up to the next that no job under way holds. */
-export function lostNonces(used: number, next: number, holders: readonly Pick<JobRow, 'state' | 'nonce'>[]): number[] {
-  const live = new Set(holders.filter(({ state }) => state !== 'confirmed').map(({ nonce }) => nonce))
-  const nonces = Array.from({ length: Math.max(0, next - used) }, (_, i) => used + i)
-  return nonces.filter((nonce) => !live.has(nonce))
-}
-
-/** A gap counts anew when its first nonce changes. */
-export function missingSince(before: Missing | null, lost: readonly number[], nowMs: number): Missing | null {
-  const [first] = lost
-  if (first === undefined) return null
-  return before?.first === first ? before : { first, sinceMs: nowMs }
 }

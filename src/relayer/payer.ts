@@ -12,12 +12,11 @@ import { failpoint } from '../ops/failpoint.js'
 import type { BlockhashTx } from '../registry/outbox.js'
 import type { CommunityNameTarget, NameTarget, StoredPayment } from '../registry/payment/payment.js'
 import type { Network } from '../registry/primitives/network.js'
+import { batchesOf, type Group, groupsOf } from './groups.js'
 import { type BlockhashSeen, goesAlone, planBlockhashJob } from './machine/blockhash.js'
 import { apply, type Event, type Moment } from './machine/index.js'
 import type { Clock, Outcome } from './step.js'
 
-/** Payments in one `settle`: two accounts each, of the 1,232 bytes that a transaction may have. */
-const SETTLE_AT_ONCE = 12
 /** Fee of a transaction with one signature. */
 const FEE_LAMPORTS = 5_000n
 /** Transactions that are worked on at once. */
@@ -48,8 +47,6 @@ export interface PayerState {
 }
 
 type Row = JobRow<BlockhashTx>
-/** Jobs that share a transaction, or are going to: at least one. */
-type Group = readonly Row[]
 
 /** Runs the jobs of one program's payments with its relay authority, in the network's leading process. */
 export class Payer {
@@ -256,27 +253,6 @@ export class Payer {
 
 const HELD: PaymentView = { is: 'held', refusal: null }
 const NOT_SIGNED = { height: 0, status: null }
-
-function groupsOf(due: readonly Row[]): Group[] {
-  const groups = new Map<string, Row[]>()
-  for (const row of due) {
-    const [tx] = row.txs
-    if (row.state === 'queued' || !tx) continue
-    const group = groups.get(tx.hash)
-    if (group) group.push(row)
-    else groups.set(tx.hash, [row])
-  }
-  return [...groups.values()]
-}
-
-/** Settlements share transactions; one that failed goes alone, so that it holds up no other. */
-function batchesOf(rows: readonly Row[]): Group[] {
-  const isAlone = ({ kind, failures }: Row) => kind === 'refund' || failures > 0
-  const shared = rows.filter((row) => !isAlone(row))
-  const batches: Group[] = rows.filter(isAlone).map((row) => [row])
-  for (let i = 0; i < shared.length; i += SETTLE_AT_ONCE) batches.push(shared.slice(i, i + SETTLE_AT_ONCE))
-  return batches
-}
 
 const isRefusal = ({ kind }: Row): boolean => kind === 'refuse'
 const payoutKind = ({ kind }: Row) => (kind === 'settle' ? 'settle' : 'refund')

@@ -1,7 +1,7 @@
 import type pg from 'pg'
 import type { Hex } from 'viem'
 import type { PrivateKeyAccount } from 'viem/accounts'
-import { createNonceSender, type JobCall, type Memo } from '../chains/evm/signer.js'
+import { createNonceSender, type Memo } from '../chains/evm/signer.js'
 import type { DeliverySettings } from '../config/index.js'
 import { type OpenMessage, openMessages, settleMessages } from '../db/bridge/openMessages.js'
 import { assertRelayer } from '../db/journal/head.js'
@@ -12,11 +12,11 @@ import { type OpenJobs, openJobs, type SignerStats, signerStats } from '../db/ou
 import { undeliveredPayments } from '../db/payments/open.js'
 import { inTransaction } from '../db/pg/pool.js'
 import { failpoint } from '../ops/failpoint.js'
-import type { JobKind, NonceTx, ParkReason } from '../registry/outbox.js'
-import { addressToWord } from '../registry/primitives/address.js'
+import type { JobKind, NonceTx } from '../registry/outbox.js'
 import { fromHex } from '../registry/primitives/bytes.js'
 import type { Network } from '../registry/primitives/network.js'
 import { advanceJobs, isProgress } from './batch.js'
+import { callOf } from './calls.js'
 import { type Policy, REPLACE_AFTER_BLOCKS } from './machine/index.js'
 import { parked } from './machine/job.js'
 import { NonceKeeper } from './nonces.js'
@@ -177,11 +177,11 @@ export class Relayer {
   }
 
   #portsOf(row: JobRow<NonceTx>, memo: Memo): Ports | Promise<Outcome> {
-    const { pool, at, account, epoch } = this.#options
+    const { pool, at, path, account, epoch } = this.#options
     if (!account || !this.#key) return Promise.resolve({ outcome: 'ended' })
     const clock = this.#clock
     const store = storeOf(pool, row, { key: this.#key, epoch, nowMs: clock.nowMs })
-    const call = callOf(row, this.#options)
+    const call = callOf(row, path, at.chain.config.communityPayments)
     if (typeof call === 'object')
       return { sender: createNonceSender({ chain: at.chain, account }, call, memo), store, clock }
     return store.save(parked(row, call)).then((isSaved): Outcome => ({ outcome: isSaved ? 'parked' : 'stale' }))
@@ -203,35 +203,4 @@ export class Relayer {
     this.state.runwayMs =
       spentLastDayWei === 0n ? null : (Number(this.state.balanceWei) / Number(spentLastDayWei)) * DAY_MS
   }
-}
-
-/** Call of a job, or the reason to park it; checked at every step, whatever the operator resumed. */
-function callOf(row: JobRow<NonceTx>, { at, path }: RelayTarget): JobCall | ParkReason {
-  if (row.kind === 'noop') return { kind: 'noop' }
-  if (row.kind === 'refuse') return refusalOf(row, at.chain.config.communityPayments)
-  if (!path) return 'foreign_packet'
-  if (row.kind === 'deliver') return deliveryOf(row, path.lane.hub.contract)
-  const { lane, endpoint, messageLib } = path
-  const decision = row.message && decideMessage(row.message, lane)
-  if (!decision?.packet || !endpoint) return 'foreign_packet'
-  const { packet } = decision
-  if (row.kind === 'verify') return messageLib ? { kind: 'verify', endpoint, messageLib, packet } : 'foreign_packet'
-  return 'refusal' in decision ? decision.refusal : { kind: 'execute', endpoint, packet, option: decision.option }
-}
-
-const NOBODY = Buffer.alloc(32)
-
-function deliveryOf({ payment }: JobRow, hub: Hex): JobCall | ParkReason {
-  if (payment?.target.kind !== 'name' || payment.state === 'seen' || payment.target.verdict !== 'honoured')
-    return 'foreign_payment'
-  const { id: messageId, payer, referral, target } = payment
-  const { name, amountWei } = target
-  const from = addressToWord(payer)
-  return { kind: 'deliver', hub, bid: { messageId, from, amountWei, name, referral: referral ?? NOBODY } }
-}
-
-function refusalOf({ subject, payment }: JobRow, payments: Hex | undefined): JobCall | ParkReason {
-  if (!subject || !payments) return 'no_payments_contract'
-  const made = payment?.target.kind === 'communityName' ? { block: payment.block, ...payment.target } : null
-  return { kind: 'refuse', payments, payment: { paymentId: subject, made } }
 }

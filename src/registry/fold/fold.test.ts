@@ -3,7 +3,7 @@ import { describe, expect, it } from 'vitest'
 import { append, emptyRegistry, loadSlice, type MemoryRegistry } from '../../../test/model/memoryRegistry.js'
 import { decodeEntry } from '../journal/decode.js'
 import { decodeBidEffects } from '../journal/effects.js'
-import { ENTRY_KIND, type Entry, entryKind } from '../journal/entry.js'
+import type { Entry } from '../journal/entry.js'
 import { eventData, type PublicEvent, publicEvents } from '../journal/events.js'
 import { addressOfWord } from '../primitives/address.js'
 import { bigIntToWord, keyOf, toHex } from '../primitives/bytes.js'
@@ -291,26 +291,6 @@ describe('fold', () => {
     expect(() => decodeEntry({ ...entry, body: Buffer.alloc(100) })).toThrow(RangeError)
     for (const length of [0, 31, 33])
       expect(() => decodeEntry({ ...entry, kind: 'minimum', body: Buffer.alloc(length) })).toThrow(RangeError)
-  })
-})
-
-describe('entry kinds', () => {
-  it('are never renumbered, and an unknown one stops the reader', () => {
-    expect(ENTRY_KIND).toEqual({
-      bid: 1,
-      minimum: 2,
-      create_cluster: 16,
-      add_wallets: 17,
-      rename_wallets: 18,
-      remove_wallets: 19,
-      verify_wallet: 20,
-      confirm_backup: 21,
-      configure_community: 22,
-      register_community_name: 23,
-      pay_community_name: 24,
-    })
-    expect([1, 2, 20].map(entryKind)).toEqual(['bid', 'minimum', 'verify_wallet'])
-    expect(() => entryKind(99)).toThrow(RangeError)
   })
 })
 

@@ -39,6 +39,7 @@ describe('the body of a bid', () => {
 
   it.each([0, 96, 127, 129, 159, 161, 192])('is refused with %d bytes', (length) => {
     expect(() => decodeBid(Buffer.alloc(length))).toThrow(RangeError)
+    expect(() => decodeBid(Buffer.alloc(length))).toThrow(`a bid's body has 128 or 160 bytes, not ${length}`)
   })
 })
 

@@ -4,8 +4,23 @@ import { addressToWord } from '../primitives/address.js'
 import { bigIntToWord } from '../primitives/bytes.js'
 import { nameToWord } from '../primitives/name.js'
 import { encodeChange } from './change.js'
-import { encodeBidEffects } from './effects.js'
-import { actorText, eventData, eventId, type FeedRow, publicEvents, registeredName, ZERO_ADDRESS } from './events.js'
+import {
+  type ChangeEvent,
+  encodeBidEffects,
+  encodeChangeEffects,
+  encodeCommunityEffects,
+  NO_EFFECTS,
+} from './effects.js'
+import {
+  actorText,
+  clustersOf,
+  eventData,
+  eventId,
+  type FeedRow,
+  publicEvents,
+  registeredName,
+  ZERO_ADDRESS,
+} from './events.js'
 import { encodePayment } from './payment.js'
 
 const ACTOR = Buffer.of(1, ...Buffer.alloc(20, 0xab))
@@ -72,9 +87,11 @@ describe('public events of a bid', () => {
 })
 
 describe('other rows and fields', () => {
-  it('a change of the minimum is no public event', () => {
-    const row = { ...bidRow({ outcome: 'lost' }, 0), kind: 'minimum' as const, actor: null, body: bigIntToWord(1n) }
-    expect(publicEvents(row)).toEqual([])
+  it('a change of the minimum, or one that was refused, is no public event', () => {
+    const none = { ...bidRow({ outcome: 'lost' }, 0), actor: null, effects: NO_EFFECTS }
+    expect(publicEvents({ ...none, kind: 'minimum', body: bigIntToWord(1n) })).toEqual([])
+    for (const kind of ['create_cluster', 'configure_community', 'register_community_name'] as const)
+      expect(publicEvents({ ...none, kind })).toEqual([])
   })
 
   it('ids name network, generation and number', () => {
@@ -86,6 +103,39 @@ describe('other rows and fields', () => {
     expect(actorText(ACTOR)).toBe(HOLDER)
     expect(actorText(null)).toBe(ZERO_ADDRESS)
     expect(ZERO_ADDRESS).toMatch(/^0x0{40}$/)
+  })
+})
+
+describe('public events of a signed change', () => {
+  const rowOf = (events: readonly ChangeEvent[]): FeedRow => ({
+    ...bidRow({ outcome: 'lost' }, events.length),
+    kind: 'add_wallets',
+    effects: encodeChangeEffects({ cluster: 7, events }),
+  })
+  const seen = { cluster: 7, name: 'cold', wallet: ACTOR }
+  const address = HOLDER
+
+  it('are those that it had, with what version 1 shows of each', () => {
+    const events: ChangeEvent[] = [
+      { type: 'ADD_WALLET', ...seen, isVerified: false, isBackedUp: true },
+      { type: 'UPDATE_WALLET_NAME', ...seen, isVerified: true },
+      { type: 'VERIFY_WALLET', ...seen, isVerified: true },
+      { type: 'REMOVE_WALLET', cluster: 7, wallet: ACTOR },
+      { type: 'BACKUP_WALLET', cluster: 7, wallet: ACTOR },
+      { type: 'TRANSFER_NAME', cluster: 7, from: 8, name: 'foo' },
+    ]
+    expect(publicEvents(rowOf(events))).toEqual(events)
+    expect(dataOf(rowOf(events)).map(({ data }) => data)).toEqual([
+      { name: 'cold', address, cluster_id, is_verified: false, is_backed_up: true },
+      { name: 'cold', address, cluster_id },
+      ...[1, 2, 3].map(() => ({ address, cluster_id })),
+      { name: 'foo', to: cluster_id, from_cluster_id: `0x${'08'.repeat(32)}` },
+    ])
+    expect(events.map(clustersOf)).toEqual([[7], [7], [7], [7], [7], [7, 8]])
+  })
+
+  it('are none of a configuration, which has effects all the same', () => {
+    expect(publicEvents({ ...rowOf([]), kind: 'configure_community' })).toEqual([])
   })
 })
 
@@ -106,7 +156,28 @@ describe('the name that an entry registered', () => {
     expect(registeredName('pay_community_name', paid(nameToWord('a')))).toEqual({ community: 'foo', name: 'a', wallet })
   })
 
+  it('is public, with the cluster in which its owner is public', () => {
+    const rowOf = (kind: 'register_community_name' | 'pay_community_name', body: Buffer, cluster: number | null) => ({
+      ...{ ...bidRow({ outcome: 'lost' }, 1), kind, body },
+      effects: encodeCommunityEffects({ outcome: 'registered', cluster }),
+    })
+    const data = { community: 'foo', name: 'a', address: `0x${'aa'.repeat(20)}` }
+    const signed = rowOf('register_community_name', encodeChange({ kind: 'register_community_name', ...change }), 7)
+    expect(dataOf(signed)).toEqual([{ type: 'REGISTER_COMMUNITY_NAME', data: { ...data, cluster_id } }])
+    const bought = rowOf('pay_community_name', paid(nameToWord('a')), null)
+    expect(dataOf(bought)).toEqual([{ type: 'REGISTER_COMMUNITY_NAME', data: { ...data, cluster_id: null } }])
+    expect([signed, bought].flatMap(publicEvents).map(clustersOf)).toEqual([[7], []])
+  })
+
+  it('is none of a payment that was lost or refused', () => {
+    const row = { ...bidRow({ outcome: 'lost' }, 0), kind: 'pay_community_name' as const, body: paid(nameToWord('a')) }
+    for (const effects of [{ outcome: 'lost' }, { outcome: 'refused', reason: 'underpaid' }] as const)
+      expect(publicEvents({ ...row, effects: encodeCommunityEffects(effects) })).toEqual([])
+  })
+
   it('is none where the words are no names or the body is of another kind', () => {
+    const nameless = () => registeredName('pay_community_name', paid(Buffer.alloc(32, 65)))
+    expect(nameless).toThrow('a payment for no name has registered none')
     expect(() => registeredName('pay_community_name', paid(Buffer.alloc(32, 65)))).toThrow(RangeError)
     const body = encodeChange({ kind: 'register_community_name', ...change })
     expect(() => registeredName('pay_community_name', body)).toThrow(RangeError)

@@ -3,7 +3,7 @@ import { toHex } from '../primitives/bytes.js'
 import { DEFAULT_WALLET_NAME } from '../primitives/name.js'
 import { NETWORK_LETTER, type Network } from '../primitives/network.js'
 import { decodeBid } from './bid.js'
-import { decodeChange, isClusterChangeKind } from './change.js'
+import { decodeChange } from './change.js'
 import { type ChangeEvent, decodeBidEffects, decodeChangeEffects, decodeCommunityEffects } from './effects.js'
 import type { EntryKind } from './entry.js'
 import { decodePayment } from './payment.js'
@@ -32,11 +32,11 @@ export type PublicEvent =
 
 /** Public events of a journal row, in order; their number is the row's public count. */
 export function publicEvents(row: FeedRow): readonly PublicEvent[] {
-  const { kind } = row
-  if (row.publicCount === 0) return []
+  const { kind, effects } = row
+  if (effects.length === 0) return []
   if (kind === 'bid') return bidEvents(row)
   if (kind === 'register_community_name' || kind === 'pay_community_name') return communityEvents(kind, row)
-  return isClusterChangeKind(kind) ? decodeChangeEffects(row.effects).events : []
+  return decodeChangeEffects(effects).events
 }
 
 /** Serials of the clusters in an event. */

@@ -38,7 +38,8 @@ describe("a payment's body", () => {
   it('has the names of its words, or none', () => {
     const [sample] = fc.sample(payment, 1)
     const words = { community: nameToWord('foo'), name: Buffer.alloc(32, 65) }
-    expect(decodePayment(encodePayment({ ...sample!, ...words }))).toMatchObject({ community: 'foo', name: null })
+    const read = decodePayment(encodePayment({ ...sample!, ...words }))
+    expect(read).toMatchObject({ kind: 'pay_community_name', community: 'foo', name: null })
   })
 
   it('of any other form stops the reader', () => {
@@ -76,5 +77,13 @@ describe("a payment's body", () => {
     const [sample] = fc.sample(payment, 1)
     for (const wrong of [{ amount: -1n }, { blockMs: 0.5 }, { tx: Buffer.alloc(0) }, { payer: Buffer.of(1, 2) }])
       expect(() => decodePayment(encodePayment({ ...sample!, ...wrong }))).toThrow(RangeError)
+  })
+
+  it('that can not be written or read names the kind, and what is wrong', () => {
+    const [sample] = fc.sample(payment, 1)
+    const write = () => encodePayment({ ...sample!, blockMs: 0.5 })
+    expect(write).toThrow("a pay_community_name can't be written")
+    expect(write).toThrow('blockMs')
+    expect(() => decodePayment(Buffer.from('{}'))).toThrow('the body of a pay_community_name entry is not one of ours')
   })
 })

@@ -1,7 +1,7 @@
 import fc from 'fast-check'
 import { describe, expect, it } from 'vitest'
 import type { JobState } from '../registry/outbox.js'
-import { lostNonces, missingSince } from './nonces.js'
+import { lostNonces, missingSince } from './gaps.js'
 
 const holder = (nonce: number | null, state: JobState = 'sent') => ({ nonce, state })
 

@@ -1,0 +1,149 @@
+import type { Hex } from 'viem'
+import { describe, expect, it } from 'vitest'
+import { askedWei } from '../chains/evm/bridge/calls.js'
+import { encodeMessage } from '../chains/evm/bridge/hubMessage.js'
+import { decodePacket, encodePacket, packetGuid } from '../chains/evm/bridge/packet.js'
+import { encodeLzReceiveOption } from '../chains/evm/bridge/packetOptions.js'
+import type { JobRow } from '../db/outbox/rows.js'
+import type { JobKind } from '../registry/outbox.js'
+import type { CommunityNameTarget, NameTarget, StoredPayment } from '../registry/payment/payment.js'
+import { addressToWord } from '../registry/primitives/address.js'
+import { fromHex } from '../registry/primitives/bytes.js'
+import { callOf } from './calls.js'
+import { newJob } from './machine/job.js'
+import type { DeliveryPath } from './targets.js'
+
+const HUB: Hex = `0x${'aa'.repeat(20)}`
+const SPOKE: Hex = `0x${'bb'.repeat(20)}`
+const ENDPOINT: Hex = `0x${'ee'.repeat(20)}`
+const LIBRARY: Hex = `0x${'dd'.repeat(20)}`
+const PAYMENTS: Hex = `0x${'cc'.repeat(20)}`
+const path: DeliveryPath = {
+  lane: {
+    hub: { eid: 30_101, contract: HUB, isLocal: true },
+    spokes: [{ chain: 2, eid: 30_184, contract: SPOKE }],
+  },
+  endpoint: ENDPOINT,
+  messageLib: LIBRARY,
+}
+
+const SUBJECT = Buffer.alloc(32, 1)
+const jobOf = (kind: JobKind, change: Partial<JobRow> = {}): JobRow => ({
+  ...newJob('7', kind),
+  ...{ network: 'mainnet', chain: 1, signer: null, subject: SUBJECT, createdMs: 0, updatedMs: 0, version: 1 },
+  ...{ message: null, payment: null, ...change },
+})
+
+const word = (address: Hex): Hex => `0x${address.slice(2).padStart(64, '0')}`
+const way = { nonce: 1n, srcEid: 30_184, sender: word(SPOKE), dstEid: 30_101, receiver: word(HUB) }
+const packet = encodePacket({ ...way, guid: packetGuid(way), message: encodeMessage(word(SPOKE), '0x12345678') })
+const message = (options: Hex, chain = 2): JobRow['message'] => ({
+  ...{ guid: SUBJECT, chain, txHash: SUBJECT, sentMs: 0 },
+  ...{ packet: fromHex(packet), options: fromHex(options) },
+})
+const paid = message(encodeLzReceiveOption({ gas: 200_000n, value: 5n }))
+
+const PAYER = Buffer.of(2, ...Buffer.alloc(32, 3))
+const NAME = Buffer.alloc(32, 4)
+const forName: StoredPayment<NameTarget> = {
+  ...{ id: SUBJECT, tx: Buffer.alloc(64), block: 9, blockHash: null, sequence: 1, payer: PAYER, chain: 3 },
+  ...{ money: { token: 'native', amount: 5n }, referral: null, paidMs: 0, state: 'confirmed' },
+  target: { kind: 'name', name: NAME, quoteId: SUBJECT, amountWei: 8n, expiresAt: 1, verdict: 'honoured' },
+}
+const target: CommunityNameTarget = {
+  ...{ kind: 'communityName', community: NAME, name: NAME, recipient: HUB, heldUntilMs: 77 },
+}
+const forCommunity: StoredPayment<CommunityNameTarget> = { ...forName, target }
+
+describe('the call of a message’s job', () => {
+  it('hands its packet to the endpoint, with the gas and value of its options', () => {
+    const decoded = decodePacket(packet)!
+    expect(askedWei(decoded)).toBeNull()
+    const option = { gas: 200_000n, value: 5n }
+    expect(callOf(jobOf('execute', { message: paid }), path, undefined)).toEqual({
+      ...{ kind: 'execute', endpoint: ENDPOINT, packet: decoded, option },
+    })
+    expect(callOf(jobOf('verify', { message: paid }), path, undefined)).toEqual({
+      ...{ kind: 'verify', endpoint: ENDPOINT, messageLib: LIBRARY, packet: decoded },
+    })
+  })
+
+  it('is none with options that are not paid for: such a packet is only verified', () => {
+    const job = (kind: JobKind) => jobOf(kind, { message: message('0x') })
+    expect(callOf(job('execute'), path, undefined)).toBe('bad_options')
+    expect(callOf(job('verify'), path, undefined)).toMatchObject({ kind: 'verify' })
+  })
+
+  it.each<[string, Partial<JobRow>, DeliveryPath | null]>([
+    ['message is unknown', {}, path],
+    ['packet is of another chain', { message: message('0x', 3) }, path],
+    ['chain is none to which messages are carried', { message: paid }, null],
+    ['hub has no endpoint', { message: paid }, { ...path, endpoint: null }],
+  ])('is none where its %s', (_, change, way) => {
+    for (const kind of ['verify', 'execute'] as const)
+      expect(callOf(jobOf(kind, change), way, PAYMENTS)).toBe('foreign_packet')
+  })
+
+  it('verifies nothing without a library that accepts our verifications', () => {
+    const way = { ...path, messageLib: null }
+    expect(callOf(jobOf('verify', { message: paid }), way, undefined)).toBe('foreign_packet')
+    expect(callOf(jobOf('execute', { message: paid }), way, undefined)).toMatchObject({ kind: 'execute' })
+  })
+})
+
+describe('the call of a payment’s delivery', () => {
+  const callFor = (payment: JobRow['payment']) => callOf(jobOf('deliver', { payment }), path, undefined)
+
+  it('bids on the hub for the payer, under the payment’s id', () => {
+    const bid = { messageId: SUBJECT, from: addressToWord(PAYER), amountWei: 8n, name: NAME }
+    expect(callFor(forName)).toEqual({ kind: 'deliver', hub: HUB, bid: { ...bid, referral: Buffer.alloc(32) } })
+    const referral = Buffer.alloc(32, 6)
+    expect(callFor({ ...forName, referral })).toMatchObject({ bid: { referral } })
+    expect(callFor({ ...forName, state: 'done' })).toMatchObject({ kind: 'deliver' })
+  })
+
+  it.each<[string, JobRow['payment']]>([
+    ['none', null],
+    ['one that is unconfirmed', { ...forName, state: 'seen' }],
+    ['one under no quote of ours', { ...forName, target: { ...forName.target, verdict: 'foreign' } }],
+    ['one for a community name', forCommunity],
+  ])('is none for %s', (_, payment) => {
+    expect(callFor(payment)).toBe('foreign_payment')
+  })
+
+  it('is none on a chain to which nothing is carried', () => {
+    expect(callOf(jobOf('deliver', { payment: forName }), null, PAYMENTS)).toBe('foreign_packet')
+  })
+})
+
+describe('the call of a refusal', () => {
+  const job = (change: Partial<JobRow>) => jobOf('refuse', change)
+
+  it('goes to the contract that holds the payment, on any chain', () => {
+    for (const way of [path, null])
+      expect(callOf(job({ payment: forCommunity }), way, PAYMENTS)).toEqual({
+        kind: 'refuse',
+        payments: PAYMENTS,
+        payment: { paymentId: SUBJECT, made: { block: 9, ...target } },
+      })
+  })
+
+  it('goes by the id alone where a rewind has taken the payment back', () => {
+    for (const payment of [null, forName])
+      expect(callOf(job({ payment }), path, PAYMENTS)).toEqual({
+        kind: 'refuse',
+        payments: PAYMENTS,
+        payment: { paymentId: SUBJECT, made: null },
+      })
+  })
+
+  it('is none without a contract, or without an id', () => {
+    expect(callOf(job({ payment: forCommunity }), path, undefined)).toBe('no_payments_contract')
+    expect(callOf(job({ payment: forCommunity, subject: null }), path, PAYMENTS)).toBe('no_payments_contract')
+  })
+})
+
+it('a noop is a call of its own, on any chain', () => {
+  for (const way of [path, null])
+    expect(callOf(jobOf('noop', { subject: null }), way, undefined)).toEqual({ kind: 'noop' })
+})
