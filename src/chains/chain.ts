@@ -112,7 +112,7 @@ export interface PermittedReceiver {
 interface DistributorPort {
   /** EIP-155 id of the chain. */
   readonly chainId: number
-  /** Calldata that pays an EVM account its own allocation. */
+  /** Calldata with which an EVM account claims its own allocation. */
   claim(claim: DistributorClaim): Hex
   /** Calldata that pays a Solana account's allocation to an EVM account. */
   claimFor(claim: DistributorClaim, permitted: PermittedReceiver): Hex

@@ -75,6 +75,7 @@ interface Claim {
   index: number
   proof: Hex[]
   receiver?: string
+  sender?: string
   transaction?: { to: Hex; data: Hex; value: string }
   reason?: string
 }
@@ -110,7 +111,8 @@ describe('GET /v1/airdrop/claim/:community', () => {
     const { claims } = (await ask(alice, airdrop)).body
     expect(outcomes(claims)).toEqual([alice.address, 'private_wallet', alice.address, 'private_wallet'])
     const [own, , ofSolana] = claims as [Claim, Claim, Claim]
-    expect(own.transaction).toMatchObject({ to: DISTRIBUTOR, value: '0' })
+    expect(own).toMatchObject({ sender: alice.address, transaction: { to: DISTRIBUTOR, value: '0' } })
+    expect(ofSolana.sender).toBeUndefined()
     const read = (claim: Claim) => decodeFunctionData({ abi: airdropDistributorAbi, data: claim.transaction!.data })
     expect(read(own)).toEqual({
       functionName: 'claim',

@@ -11,9 +11,10 @@ import {
 } from 'viem'
 import { generatePrivateKey, privateKeyToAccount } from 'viem/accounts'
 import { afterAll, beforeAll, beforeEach, describe, expect, test } from 'vitest'
+import { testSmartWalletAbi } from '../../contracts/evm/artifacts/test-doubles/TestSmartWallet.js'
 import { testTokenAbi } from '../../contracts/evm/artifacts/test-doubles/TestToken.js'
 import { airdropDistributorAbi } from '../../src/chains/evm/contracts/index.js'
-import { claimedIn, type DistributorWorld, startDistributorWorld } from './support/distributor.js'
+import { claimedIn, type DistributorWorld, ownerOf, startDistributorWorld } from './support/distributor.js'
 import { TOKEN } from './support/payments.js'
 
 const TO = getAddress('0x00000000000000000000000000000000000000b0')
@@ -41,8 +42,11 @@ async function permitted(to = TO, deadlineS = world.endsAt, claim = solana()) {
   return { signature, tx: world.claimForTx(claim, to, deadlineS, signature) }
 }
 
+/** Smart wallet's allocation. */
+const walletsOwn = () => world.claims.at(-2)!
+
 describe('an EVM account', () => {
-  test('gets its tokens, whoever sends the claim, once', async () => {
+  test('claims its tokens, once', async () => {
     const receipt = await world.succeed(world.claimTx(evm()))
     const { index, account, amount } = evm()
     expect(claimedIn(receipt)).toEqual([[index, account, amount, getAddress(world.alice)]])
@@ -50,11 +54,50 @@ describe('an EVM account', () => {
     expect(await world.isClaimed(index)).toBe(true)
     expect(await world.isClaimed(index + 2n)).toBe(false)
     expect(await world.reasonOf(world.claimTx(evm()))).toBe('AlreadyClaimed')
+    expect(await world.reasonOf(world.claimToTx(evm(), TO))).toBe('AlreadyClaimed')
   })
 
-  test('can`t be claimed for elsewhere, not even with a permission', async () => {
+  test('sends its tokens to an address of its choice', async () => {
+    const { index, account, amount } = evm()
+    expect(claimedIn(await world.succeed(world.claimToTx(evm(), TO)))).toEqual([[index, account, amount, TO]])
+    expect([await world.tokensOf(TO), await world.tokensOf(world.alice)]).toEqual([amount, 0n])
+    expect(await world.reasonOf(world.claimToTx(world.claims[2]!, zeroAddress))).toBe('ZeroAddress')
+  })
+
+  test('is claimed for by nobody else, nor by the operator', async () => {
+    for (const from of [world.anybody, world.owner, world.claims[2]!].map((one) =>
+      typeof one === 'string' ? one : ownerOf(one.account),
+    )) {
+      expect(await world.reasonOf(world.claimTx(evm(), from))).toBe('NotAccount')
+      expect(await world.reasonOf(world.claimToTx(evm(), from, from))).toBe('NotAccount')
+    }
     const { tx } = await permitted(TO, world.endsAt, evm())
-    expect(await world.reasonOf(tx)).toBe('WrongAccountType')
+    expect(await world.reasonOf(tx)).toBe('BadPermission')
+  })
+
+  test('permits anybody to claim for it, to the address that it signs', async () => {
+    const { index, account, amount } = evm()
+    const signature = await world.sign({ index, account, to: TO, deadlineS: world.endsAt }, {}, world.keys[0])
+    const elsewhere = world.claimForTx(evm(), world.bob, world.endsAt, signature)
+    expect(await world.reasonOf(elsewhere)).toBe('BadPermission')
+    const tx = world.claimForTx(evm(), TO, world.endsAt, signature)
+    expect(claimedIn(await world.succeed(tx))).toEqual([[index, account, amount, TO]])
+    expect(await world.reasonOf(tx)).toBe('AlreadyClaimed')
+  })
+
+  test('may be a contract, which is asked whether it signed (ERC-1271)', async () => {
+    const { index, account, amount } = walletsOwn()
+    const permission = { index, account, to: TO, deadlineS: world.endsAt }
+    const strangers = await world.sign(permission, {}, world.keys[1])
+    expect(await world.reasonOf(world.claimForTx(walletsOwn(), TO, world.endsAt, strangers))).toBe('BadPermission')
+    const signature = await world.sign(permission, {}, world.keys[0])
+    const tx = world.claimForTx(walletsOwn(), TO, world.endsAt, signature)
+    for (const mode of [1, 2, 4, 5, 6]) {
+      await setMode(mode)
+      expect(await world.reasonOf(tx), `mode ${mode}`).toBe('BadPermission')
+    }
+    await setMode(0)
+    expect(claimedIn(await world.succeed(tx))).toEqual([[index, account, amount, TO]])
   })
 
   test.each([
@@ -87,7 +130,18 @@ describe('a Solana account', () => {
   })
 
   test('can`t claim without a permission', async () => {
-    expect(await world.reasonOf(world.claimTx(solana()))).toBe('WrongAccountType')
+    expect(await world.reasonOf(world.claimTx(solana()))).toBe('NotAccount')
+    expect(await world.reasonOf(world.claimToTx(solana(), TO, ownerOf(solana().account)))).toBe('NotAccount')
+  })
+
+  test('is permitted by an operator that is a contract, too', async () => {
+    await world.succeed(world.call('setOperator', [world.wallet], world.owner))
+    const { index, account } = solana()
+    const permission = { index, account, to: TO, deadlineS: world.endsAt }
+    const formers = await world.sign(permission)
+    expect(await world.reasonOf(world.claimForTx(solana(), TO, world.endsAt, formers))).toBe('BadPermission')
+    const signature = await world.sign(permission, {}, world.keys[0])
+    await world.succeed(world.claimForTx(solana(), TO, world.endsAt, signature))
   })
 
   test('has a permission for that index, account, address, time, chain and contract alone', async () => {
@@ -172,6 +226,15 @@ describe('the end', () => {
     expect(receipt.status).toBe('reverted')
   })
 
+  test('is stated within five years: an end in milliseconds would never come', async () => {
+    const { timestamp } = await world.publicClient.getBlock()
+    const fiveYears = 5n * 365n * 86_400n
+    const deploy = (end: bigint) => ({ from: world.owner, data: world.deployment(world.operator.address, end) })
+    expect(await statusAt(timestamp + 10n, deploy(timestamp + 10n + fiveYears))).toBe('success')
+    expect(await statusAt(timestamp + 10n, deploy(timestamp + 11n + fiveYears))).toBe('reverted')
+    expect(await world.reasonOf(deploy(timestamp * 1_000n))).toBe('EndsTooLate')
+  })
+
   test('comes with an owner: the role moves in two steps and is not given up', async () => {
     expect(await world.reasonOf(world.call('renounceOwnership', [], world.owner))).toBe('OwnerRequired')
     expect(await world.reasonOf(world.call('setOperator', [TO]))).toBe('OwnableUnauthorizedAccount')
@@ -211,14 +274,21 @@ describe('a token', () => {
   })
 })
 
-test('no event of its own carries an index', () => {
-  const events = airdropDistributorAbi.filter((item) => item.type === 'event')
-  const indexed = events.filter(({ inputs }) => inputs.some((input) => input.indexed)).map(({ name }) => name)
-  expect(indexed.sort()).toEqual(['OwnershipTransferStarted', 'OwnershipTransferred'])
+test('a wallet finds its own claims by an indexed account', () => {
+  const claimed = airdropDistributorAbi.find((item) => item.type === 'event' && item.name === 'Claimed')!
+  const indexed = (claimed as { inputs: readonly { name: string; indexed: boolean }[] }).inputs.filter((i) => i.indexed)
+  expect(indexed.map(({ name }) => name)).toEqual(['index', 'account'])
 })
 
+/** Makes the smart wallet misbehave. */
+const setMode = (mode: number) =>
+  world.succeed({
+    ...{ from: world.owner, to: world.wallet },
+    data: encodeFunctionData({ abi: testSmartWalletAbi, functionName: 'setMode', args: [mode] }),
+  })
+
 /** Outcome of a transaction in a block of this time. */
-async function statusAt(timestamp: bigint, tx: ReturnType<DistributorWorld['claimTx']>) {
+async function statusAt(timestamp: bigint, tx: Parameters<DistributorWorld['send']>[0]) {
   const snapshot = await world.testClient.snapshot()
   await world.testClient.setNextBlockTimestamp({ timestamp })
   const { status } = await world.send(tx)

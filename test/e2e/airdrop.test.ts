@@ -4,6 +4,7 @@ import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { promisify } from 'node:util'
 import { type Address, BaseError, decodeErrorResult, type Hex, RawContractError } from 'viem'
+import type { PrivateKeyAccount } from 'viem/accounts'
 import { afterAll, beforeAll, describe, expect, it } from 'vitest'
 import { localTokenAbi } from '../../contracts/evm/artifacts/local/LocalToken.js'
 import { airdropDistributorAbi } from '../../src/chains/evm/contracts/index.js'
@@ -28,7 +29,9 @@ let home: string
 let alice: Member
 let hidden: Member
 let sol: Member
-let payer: Awaited<ReturnType<typeof freshWallet>>
+let payer: PrivateKeyAccount
+/** Funded: a claim of an EVM account is sent by that account. */
+let wallets: readonly [PrivateKeyAccount, PrivateKeyAccount]
 let token: Address
 
 /** Runs the command line beside the world; answers what it printed, and its code. */
@@ -53,6 +56,7 @@ interface Claim {
   claimed: boolean
   reason?: string
   receiver?: string
+  sender?: string
   transaction?: { to: Hex; data: Hex; value: string }
 }
 const ask = async (member: Member, query = '') =>
@@ -64,10 +68,11 @@ async function claimOf(address: string, query = ''): Promise<Claim> {
 
 const call = ({ transaction }: Claim) => ({ to: transaction!.to, data: transaction!.data, value: 0n })
 
-/** Sends a claim, whoever pays its gas, and waits until the service shows it confirmed. */
+/** Sends a claim from whom it says, else from anybody, and waits until the service shows it confirmed. */
 async function send(claim: Claim): Promise<void> {
   const { rpcUrl, chainId, reader } = hubOf()
-  const hash = await walletOf({ rpcUrl }, chainId, payer).sendTransaction(call(claim))
+  const account = wallets.find(({ address }) => address.toLowerCase() === claim.sender) ?? payer
+  const hash = await walletOf({ rpcUrl }, chainId, account).sendTransaction(call(claim))
   expect((await receiptOf(reader, hash)).status).toBe('success')
   await expect
     .poll(() => claimOf(claim.address, '?link=true'), { timeout: 30_000, interval: 200 })
@@ -75,9 +80,9 @@ async function send(claim: Claim): Promise<void> {
 }
 
 /** Why a transaction would revert. */
-async function refusalOf(tx: { to: Hex; data: Hex }): Promise<string> {
+async function refusalOf(tx: { to: Hex; data: Hex }, { address } = payer): Promise<string> {
   const error = await hubOf()
-    .reader.call({ account: payer.address, ...tx })
+    .reader.call({ account: address, ...tx })
     .catch((thrown: unknown) => thrown)
   const raw =
     error instanceof BaseError ? error.walk((e) => e instanceof RawContractError || 'data' in (e as object)) : null
@@ -103,9 +108,10 @@ beforeAll(async () => {
   const owner = await memberOf(apiOf(world()), payer)
   // a community that assigns names need not let anybody else register
   await owner.call('PUT', `/v1/communities/${community}`, { ownersOnly: true })
+  wallets = [await freshWallet(), await freshWallet()]
   ;[alice, hidden, sol] = await Promise.all([
-    memberOf(apiOf(world())),
-    memberOf(apiOf(world())),
+    memberOf(apiOf(world()), wallets[0]),
+    memberOf(apiOf(world()), wallets[1]),
     memberOf(apiOf(world()), solanaAccount()),
   ])
   const id = await alice.create()
@@ -160,16 +166,18 @@ describe('an airdrop', () => {
 
   const assign = (member: Member, name: string) => member.call('POST', '/bundles/assign', { community, name })
 
-  it('is claimed on chain once, by whoever sends it, for no other amount', async () => {
+  it('is claimed on chain once, by the account itself, for no other amount', async () => {
     expect((await assign(alice, 'alice')).body).toMatchObject({ error: 'requirements_not_met' })
     const claim = await claimOf(alice.address)
     // the amount is the third word behind the selector
     const data = call(claim).data
     const more = `${data.slice(0, 10 + 128)}${'f'.repeat(64)}${data.slice(10 + 192)}` as Hex
-    expect(await refusalOf({ ...call(claim), data: more })).toBe('BadProof')
+    expect(claim.sender).toBe(alice.address)
+    expect(await refusalOf({ ...call(claim), data: more }, wallets[0])).toBe('BadProof')
+    expect(await refusalOf(call(claim))).toBe('NotAccount')
     await send(claim)
     expect(await tokensOf(alice.address)).toBe(ALICE)
-    expect(await refusalOf(call(claim))).toBe('AlreadyClaimed')
+    expect(await refusalOf(call(claim), wallets[0])).toBe('AlreadyClaimed')
     expect(await ask(hidden)).toMatchObject({ total: '7000', totalUnclaimed: '6000' })
   })
 

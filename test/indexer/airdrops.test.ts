@@ -53,7 +53,11 @@ beforeEach(async () => {
 
 const claim = async (i: number): Promise<Hex> => {
   const data = await claimData(world.pool, airdrop, accounts[i]!)
-  const hash = await client.walletClient.sendTransaction({ chain: null, to: distributor, data })
+  const account = accounts[i] as Hex
+  await world.test.impersonateAccount({ address: account })
+  await world.test.setBalance({ address: account, value: 10n ** 18n })
+  const unlocked = createWalletClient({ transport: http(world.anvil.rpcUrl) })
+  const hash = await unlocked.sendTransaction({ account, chain: null, to: distributor, data })
   await receiptOf(world.public, hash)
   return hash
 }

@@ -1,24 +1,22 @@
 // SPDX-License-Identifier: MIT
-pragma solidity ^0.8.28;
+pragma solidity 0.8.37;
 
 import { Ownable, Ownable2Step } from "@openzeppelin/contracts/access/Ownable2Step.sol";
+import { IERC1271 } from "@openzeppelin/contracts/interfaces/IERC1271.sol";
 import { IERC20 } from "@openzeppelin/contracts/token/ERC20/IERC20.sol";
 import { SafeERC20 } from "@openzeppelin/contracts/token/ERC20/utils/SafeERC20.sol";
 import { ECDSA } from "@openzeppelin/contracts/utils/cryptography/ECDSA.sol";
 import { MerkleProof } from "@openzeppelin/contracts/utils/cryptography/MerkleProof.sol";
 import { BitMaps } from "@openzeppelin/contracts/utils/structs/BitMaps.sol";
+import { IAirdropDistributor } from "./interfaces/IAirdropDistributor.sol";
 
-/// @title Gives out the tokens of one airdrop
-/// @notice Who gets what stands in a Merkle tree of `@openzeppelin/merkle-tree`, leaves `[uint256 index, bytes32
-///   account, uint256 amount]`. An account is a bytes32: an EVM address left-padded with zeros, or the 32 bytes of a
-///   Solana key. An EVM account's tokens go to that account, whoever sends the claim. A Solana account's go to the
-///   address that a permission names, signed (EIP-712) by the operator, who knows which wallets belong together.
-/// @dev Each index is claimed once. Claims are taken before `endsAt`, the rest may be swept from then on: never both.
-contract AirdropDistributor is Ownable2Step {
+/// @title The distributor of one airdrop; see IAirdropDistributor for what it does
+/// @dev An index is marked before its tokens leave, so that a token that calls back gets nothing twice.
+contract AirdropDistributor is IAirdropDistributor, Ownable2Step {
     using SafeERC20 for IERC20;
     using BitMaps for BitMaps.BitMap;
 
-    // EIP-712 by hand: OpenZeppelin's contract for it asks for rules (Cancun) that not all our chains have.
+    // EIP-712 by hand: OpenZeppelin's contracts for it and for ERC-1271 need Cancun, which not all our chains have.
     bytes32 private constant DOMAIN_TYPEHASH =
         keccak256("EIP712Domain(string name,string version,uint256 chainId,address verifyingContract)");
     bytes32 private constant DOMAIN_NAME = keccak256("AirdropDistributor");
@@ -26,34 +24,29 @@ contract AirdropDistributor is Ownable2Step {
     bytes32 private constant PERMISSION_TYPEHASH =
         keccak256("ClaimPermission(uint256 index,bytes32 account,address to,uint256 deadline)");
 
-    event Claimed(uint256 index, bytes32 account, uint256 amount, address to);
-    event Swept(address to, uint256 amount);
-    event OperatorSet(address operator);
+    /// @notice The longest time for claims: five years. An end in milliseconds would be out of reach for ever.
+    uint256 public constant MAX_DURATION = 5 * 365 days;
 
-    error AlreadyClaimed(uint256 index);
-    error BadProof();
+    /// @inheritdoc IAirdropDistributor
+    IERC20 public immutable override token;
 
-    /// `claim` is for EVM accounts, `claimFor` for Solana accounts.
-    error WrongAccountType(bytes32 account);
-    error BadPermission();
-    error PermissionExpired(uint256 deadline);
-    error Ended(uint256 endsAt);
-    error NotEnded(uint256 endsAt);
-    error ZeroAddress();
-    error OwnerRequired();
+    /// @inheritdoc IAirdropDistributor
+    bytes32 public immutable override merkleRoot;
 
-    IERC20 public immutable token;
-    bytes32 public immutable merkleRoot;
+    /// @inheritdoc IAirdropDistributor
+    uint256 public immutable override endsAt;
 
-    /// @notice Unix time, seconds.
-    uint256 public immutable endsAt;
-
-    /// @notice Whose permissions count; the zero address for nobody's.
-    address public operator;
+    /// @inheritdoc IAirdropDistributor
+    address public override operator;
 
     BitMaps.BitMap private _claimed;
 
-    /// @param endsAt_ Unix time, seconds; in the future
+    /// @notice A distributor of one tree; the tokens are sent to it.
+    /// @param token_ that is given out
+    /// @param merkleRoot_ of the tree of allocations
+    /// @param endsAt_ Unix time, seconds; in the future, at most MAX_DURATION away
+    /// @param owner_ who names the operator and sweeps
+    /// @param operator_ whose permissions count for Solana accounts; zero for nobody's
     constructor(
         IERC20 token_,
         bytes32 merkleRoot_,
@@ -62,6 +55,8 @@ contract AirdropDistributor is Ownable2Step {
         address operator_
     ) Ownable(owner_) {
         if (endsAt_ <= block.timestamp) revert Ended(endsAt_);
+        uint256 latest = block.timestamp + MAX_DURATION;
+        if (endsAt_ > latest) revert EndsTooLate(endsAt_, latest);
         if (address(token_) == address(0)) revert ZeroAddress();
         token = token_;
         merkleRoot = merkleRoot_;
@@ -69,15 +64,26 @@ contract AirdropDistributor is Ownable2Step {
         _setOperator(operator_);
     }
 
-    /// @notice Claims for an EVM account; anybody may send it, the tokens go to the account.
-    function claim(uint256 index, bytes32 account, uint256 amount, bytes32[] calldata proof) external {
-        if (!_isEvm(account)) revert WrongAccountType(account);
-        _claim(index, account, amount, proof, address(uint160(uint256(account))));
+    // ---- claims
+
+    /// @inheritdoc IAirdropDistributor
+    function claim(uint256 index, bytes32 account, uint256 amount, bytes32[] calldata proof) external override {
+        claimTo(index, account, amount, proof, msg.sender);
     }
 
-    /// @notice Claims for a Solana account, to the address in the operator's permission; anybody may send it.
-    /// @param deadline Unix time, seconds, up to which the permission is good
-    /// @param signature of the operator over the typed data `ClaimPermission`, 65 bytes
+    /// @inheritdoc IAirdropDistributor
+    function claimTo(
+        uint256 index,
+        bytes32 account,
+        uint256 amount,
+        bytes32[] calldata proof,
+        address to
+    ) public override {
+        if (account != bytes32(uint256(uint160(msg.sender)))) revert NotAccount(msg.sender, account);
+        _claim(index, account, amount, proof, to);
+    }
+
+    /// @inheritdoc IAirdropDistributor
     function claimFor(
         uint256 index,
         bytes32 account,
@@ -86,17 +92,13 @@ contract AirdropDistributor is Ownable2Step {
         address to,
         uint256 deadline,
         bytes calldata signature
-    ) external {
-        if (_isEvm(account)) revert WrongAccountType(account);
+    ) external override {
         if (block.timestamp > deadline) revert PermissionExpired(deadline);
+        bool isEvm = uint256(account) >> 160 == 0;
+        address signer = isEvm ? address(uint160(uint256(account))) : operator;
         bytes32 permission = keccak256(abi.encode(PERMISSION_TYPEHASH, index, account, to, deadline));
-        (address signer, ECDSA.RecoverError fault, ) = ECDSA.tryRecover(_digestOf(permission), signature);
-        if (fault != ECDSA.RecoverError.NoError || signer != operator) revert BadPermission();
+        if (!_isSignedBy(signer, _digestOf(permission), signature)) revert BadPermission(signer);
         _claim(index, account, amount, proof, to);
-    }
-
-    function isClaimed(uint256 index) external view returns (bool) {
-        return _claimed.get(index);
     }
 
     function _claim(uint256 index, bytes32 account, uint256 amount, bytes32[] calldata proof, address to) private {
@@ -110,6 +112,25 @@ contract AirdropDistributor is Ownable2Step {
         token.safeTransfer(to, amount);
     }
 
+    /// @inheritdoc IAirdropDistributor
+    function isClaimed(uint256 index) external view override returns (bool) {
+        return _claimed.get(index);
+    }
+
+    // ---- permissions
+
+    /// A key signs as ECDSA has it; an account with code is asked (ERC-1271), one with code and a key (EIP-7702) may
+    /// sign either way. Nobody has the key of the zero address.
+    function _isSignedBy(address signer, bytes32 digest, bytes calldata signature) private view returns (bool) {
+        (address recovered, ECDSA.RecoverError fault, ) = ECDSA.tryRecover(digest, signature);
+        if (fault == ECDSA.RecoverError.NoError && recovered == signer) return true;
+        if (signer.code.length == 0) return false;
+        (bool ok, bytes memory answer) = signer.staticcall(
+            abi.encodeCall(IERC1271.isValidSignature, (digest, signature))
+        );
+        return ok && answer.length >= 32 && bytes32(answer) == bytes32(IERC1271.isValidSignature.selector);
+    }
+
     /// The domain names chain and contract, as both are when it is asked: a fork of the chain has its own.
     function _digestOf(bytes32 permission) private view returns (bytes32) {
         bytes32 domain = keccak256(
@@ -118,14 +139,10 @@ contract AirdropDistributor is Ownable2Step {
         return keccak256(abi.encodePacked(hex"1901", domain, permission));
     }
 
-    function _isEvm(bytes32 account) private pure returns (bool) {
-        return uint256(account) >> 160 == 0;
-    }
-
     // ---- the owner's
 
-    /// @notice Takes what nobody claimed, once the time for claims is over.
-    function sweep(address to) external onlyOwner {
+    /// @inheritdoc IAirdropDistributor
+    function sweep(address to) external override onlyOwner {
         if (block.timestamp < endsAt) revert NotEnded(endsAt);
         if (to == address(0)) revert ZeroAddress();
         uint256 amount = token.balanceOf(address(this));
@@ -133,7 +150,8 @@ contract AirdropDistributor is Ownable2Step {
         token.safeTransfer(to, amount);
     }
 
-    function setOperator(address operator_) external onlyOwner {
+    /// @inheritdoc IAirdropDistributor
+    function setOperator(address operator_) external override onlyOwner {
         _setOperator(operator_);
     }
 

@@ -49,6 +49,8 @@ interface Refused {
 interface Offered {
   /** Account that is paid. */
   receiver: Hex
+  /** Account that has to send the transaction; absent where anybody may. */
+  sender?: Hex
   transaction: { to: Hex; data: Hex; value: '0' }
 }
 
@@ -56,9 +58,9 @@ interface Offered {
 export type Offer = (claimant: Claimant, claim: DistributorClaim) => Promise<Offered | Refused>
 
 /**
- * Claims of a bundle from an airdrop. The distributor pays EVM accounts themselves, whoever sends the transaction; the
- * tokens of a Solana account go to an EVM wallet of the bundle, by a permission that the operator's key signs. Only
- * `link` lets a transaction link a private wallet with others.
+ * Claims of a bundle from an airdrop. An EVM account claims for itself; the tokens of a Solana account go to an EVM
+ * wallet of the bundle, by a permission that the operator's key signs, whoever sends the transaction. Only `link` lets
+ * a transaction link a private wallet with others.
  */
 export function offerOf(
   context: Context,
@@ -76,7 +78,7 @@ export function offerOf(
   const ofSolana = receiverOf(session, wallets, link)
   const deadlineS = Math.min(endsAtS - 1, Math.floor(nowS / PERMISSION_GRAIN_S) * PERMISSION_GRAIN_S + PERMISSION_S)
   const offers: Record<AddressType, Offer> = {
-    evm: async ({ text }, claim) => offered(text as Hex, port.claim(claim)),
+    evm: async ({ text }, claim) => ({ ...offered(text as Hex, port.claim(claim)), sender: text as Hex }),
     solana: async (_claimant, claim) => {
       const { permissionSigner: signer } = context
       if (!signer) return { reason: 'no_operator' }

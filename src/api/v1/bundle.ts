@@ -84,6 +84,7 @@ const ClaimSchema = named('AirdropClaim', {
   pending: z.literal(true).optional().openapi({ description: 'Its claim was seen and is not confirmed yet' }),
   tx: word.optional().openapi({ description: 'The transaction that claimed it, where one was seen' }),
   receiver: addressText.optional().openapi({ description: 'Who `transaction` pays' }),
+  sender: addressText.optional().openapi({ description: 'Who has to send `transaction`; anybody where absent' }),
   transaction: z
     .object({ to: contract, data: z.string(), value: z.string() })
     .optional()

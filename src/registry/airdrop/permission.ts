@@ -1,12 +1,12 @@
 import { toHex } from '../primitives/bytes.js'
 
-/** Permission of the operator to pay a Solana account's allocation to an EVM wallet of the same bundle. */
+/** Permission to pay an allocation to an address: of the EVM account itself, or for a Solana account of the operator. */
 export interface ClaimPermission {
   /** EIP-155 id of the distributor's chain. */
   chainId: number
   distributor: `0x${string}`
   index: bigint
-  /** Solana key of the allocation. */
+  /** bytes32 of the allocation */
   account: Buffer
   to: `0x${string}`
   /** Last valid time, Unix seconds. */
@@ -14,7 +14,7 @@ export interface ClaimPermission {
 }
 
 /**
- * Typed data (EIP-712, viem's form) that the operator signs for `claimFor` of the distributor. Amounts are in the tree,
+ * Typed data (EIP-712, viem's form) that is signed for `claimFor` of the distributor. Amounts are in the tree,
  * and each index is paid once.
  */
 export const claimPermissionTypedData = (permission: ClaimPermission) =>

@@ -3,13 +3,18 @@ import {
   type Address,
   encodeDeployData,
   encodeFunctionData,
+  getAddress,
   type Hex,
   hexToBytes,
   pad,
   parseEventLogs,
   type TransactionReceipt,
 } from 'viem'
-import { generatePrivateKey, privateKeyToAccount } from 'viem/accounts'
+import { generatePrivateKey, type PrivateKeyAccount, privateKeyToAccount } from 'viem/accounts'
+import {
+  testSmartWalletAbi,
+  testSmartWalletBytecode,
+} from '../../../contracts/evm/artifacts/test-doubles/TestSmartWallet.js'
 import { testTokenAbi, testTokenBytecode } from '../../../contracts/evm/artifacts/test-doubles/TestToken.js'
 import { airdropDistributorAbi, airdropDistributorBytecode } from '../../../src/chains/evm/contracts/index.js'
 import { createPageWriter } from '../../../src/db/airdrop/pages.js'
@@ -40,13 +45,20 @@ export interface Permission {
 export type DistributorWorld = Awaited<ReturnType<typeof startDistributorWorld>>
 
 /**
- * A distributor with all the tokens it is to give out: to EVM accounts at even indexes, to Solana accounts at odd ones.
+ * A distributor with all the tokens it is to give out: to EVM accounts at even indexes, the last one a smart wallet,
+ * and to Solana accounts at odd ones.
  */
 export async function startDistributorWorld(allocations = 40) {
   const chain = await startChain(CHAIN_ID)
-  const [owner, anybody, alice, bob] = chain.accounts as [Address, Address, Address, Address]
+  const [owner, anybody, bob] = chain.accounts as [Address, Address, Address]
   const operator = privateKeyToAccount(generatePrivateKey())
-  const evmAccounts = [alice, bob, ...Array.from({ length: allocations }, (_, i) => pad(`0x${i + 4096}`, { size: 20 }))]
+  const keys = Array.from({ length: Math.ceil(allocations / 2) - 1 }, () => privateKeyToAccount(generatePrivateKey()))
+  const [walletOwner] = keys as [PrivateKeyAccount]
+  const wallet = await chain.deploy(
+    encodeDeployData({ abi: testSmartWalletAbi, bytecode: testSmartWalletBytecode, args: [walletOwner.address] }),
+  )
+  const evmAccounts = [...keys.map(({ address }) => address), wallet]
+  for (const address of evmAccounts) await chain.impersonate(address)
   const claims = plant(
     Array.from({ length: allocations }, (_, i) => ({
       account: i % 2 === 0 ? word(evmAccounts[i / 2]!) : pad(`0x${i + 10}`, { size: 32, dir: 'right' }),
@@ -87,7 +99,7 @@ export async function startDistributorWorld(allocations = 40) {
     ...chain,
     owner,
     anybody,
-    alice,
+    alice: walletOwner.address,
     bob,
     operator,
     token,
@@ -98,7 +110,13 @@ export async function startDistributorWorld(allocations = 40) {
     claims: claims.claims,
     call,
     sign,
-    claimTx: ({ index, account, amount, proof }: Claim) => call('claim', [index, account, amount, proof]),
+    /** Keys of the EVM allocations but the last, which belongs to `wallet`, a contract that the first key signs for. */
+    keys,
+    wallet,
+    claimTx: ({ index, account, amount, proof }: Claim, from = ownerOf(account)) =>
+      call('claim', [index, account, amount, proof], from),
+    claimToTx: ({ index, account, amount, proof }: Claim, to: Address, from = ownerOf(account)) =>
+      call('claimTo', [index, account, amount, proof, to], from),
     claimForTx: ({ index, account, amount, proof }: Claim, to: Address, deadlineS: bigint, signature: Hex) =>
       call('claimFor', [index, account, amount, proof, to, deadlineS, signature]),
     reasonOf: (tx: Parameters<typeof chain.revertOf>[0]) => chain.revertOf(tx, airdropDistributorAbi),
@@ -141,6 +159,9 @@ function plant(allocations: readonly { account: Hex; amount: bigint }[]) {
     .sort((a, b) => Number(a.index - b.index))
   return { root: toHex(builder.root()), claims }
 }
+
+/** EVM account of an allocation. */
+export const ownerOf = (account: Hex): Address => getAddress(`0x${account.slice(26)}`)
 
 export const isEvm = (account: Hex): boolean => BigInt(account) >> 160n === 0n
 

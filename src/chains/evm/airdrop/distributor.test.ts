@@ -2,6 +2,7 @@ import fc from 'fast-check'
 import {
   decodeFunctionData,
   encodeAbiParameters,
+  encodeEventTopics,
   getAddress,
   type Hex,
   parseAbiParameters,
@@ -57,17 +58,24 @@ describe('Claimed', () => {
   it('is read word by word', () => {
     fc.assert(
       fc.property(amount, bytes(32), amount, bytes(20), (index, account, value, to) => {
-        const form = parseAbiParameters('uint256, bytes32, uint256, address')
-        const data = encodeAbiParameters(form, [index, toHex(account), value, toHex(to)])
-        expect(decodeClaimed({ data })).toEqual({ index, account, amount: value, to })
+        const topics = encodeEventTopics({
+          ...{ abi: airdropDistributorAbi, eventName: 'Claimed' },
+          args: { index, account: toHex(account) },
+        }) as Hex[]
+        const data = encodeAbiParameters(parseAbiParameters('uint256, address'), [value, toHex(to)])
+        expect(decodeClaimed({ topics, data })).toEqual({ index, account, amount: value, to })
       }),
     )
     expect(CLAIMED_TOPIC).toMatch(/^0x[0-9a-f]{64}$/)
   })
 
   it('of another form is none', () => {
-    expect(decodeClaimed({ data: '0x' })).toBeNull()
-    expect(decodeClaimed({ data: `0x${'00'.repeat(127)}` })).toBeNull()
+    const words = (count: number): Hex => `0x${'00'.repeat(32 * count)}`
+    const indexed = [CLAIMED_TOPIC, words(1), words(1)]
+    expect(decodeClaimed({ topics: indexed, data: words(2) })).not.toBeNull()
+    expect(decodeClaimed({ topics: indexed, data: words(3) })).toBeNull()
+    expect(decodeClaimed({ topics: indexed.slice(0, 2), data: words(2) })).toBeNull()
+    expect(decodeClaimed({ topics: [CLAIMED_TOPIC], data: words(4) })).toBeNull()
   })
 })
 

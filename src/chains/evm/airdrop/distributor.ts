@@ -26,7 +26,7 @@ export function encodeClaimFor(claim: DistributorClaim, { to, deadlineS, signatu
 const claimArgs = ({ index, account, amount, proof }: DistributorClaim) =>
   [BigInt(index), toHex(account), amount, proof.map((hash): Hex => `0x${hash}`)] as const
 
-/** First topic of `Claimed(uint256 index, bytes32 account, uint256 amount, address to)`; nothing is indexed. */
+/** First topic of `Claimed(uint256 indexed index, bytes32 indexed account, uint256 amount, address to)`. */
 export const CLAIMED_TOPIC = toEventSelector(getAbiItem({ abi: airdropDistributorAbi, name: 'Claimed' }))
 
 export interface ClaimedLog {
@@ -38,12 +38,13 @@ export interface ClaimedLog {
   to: Buffer
 }
 
-/** Decodes a `Claimed` log; null unless its data is four words. */
-export function decodeClaimed({ data }: Pick<RawLog, 'data'>): ClaimedLog | null {
-  const bytes = fromHex(data)
-  if (bytes.length !== 4 * WORD_BYTES) return null
-  const at = (i: number) => bytes.subarray(i * WORD_BYTES, (i + 1) * WORD_BYTES)
-  return { index: wordToBigInt(at(0)), account: at(1), amount: wordToBigInt(at(2)), to: at(3).subarray(12) }
+/** Decodes a `Claimed` log; null unless it has two indexed words and two of data. */
+export function decodeClaimed({ topics, data }: Pick<RawLog, 'topics' | 'data'>): ClaimedLog | null {
+  const words = [...topics.slice(1), data].map(fromHex)
+  if (words.map(({ length }) => length / WORD_BYTES).join() !== '1,1,2') return null
+  const [index, account, rest] = words as [Buffer, Buffer, Buffer]
+  const amount = wordToBigInt(rest.subarray(0, WORD_BYTES))
+  return { index: wordToBigInt(index), account, amount, to: rest.subarray(WORD_BYTES + 12) }
 }
 
 /** State of a distributor contract. */
