@@ -1,9 +1,20 @@
 import { type ChildProcess, spawn, spawnSync } from 'node:child_process'
-import { cpSync, existsSync, mkdirSync, mkdtempSync, readFileSync, rmSync, symlinkSync, writeFileSync } from 'node:fs'
+import {
+  cpSync,
+  existsSync,
+  mkdirSync,
+  mkdtempSync,
+  readdirSync,
+  readFileSync,
+  rmSync,
+  symlinkSync,
+  writeFileSync,
+} from 'node:fs'
 import { tmpdir } from 'node:os'
 import { dirname, join } from 'node:path'
 import { parseArgs } from 'node:util'
-import { INVARIANTS, MUTATIONS, type Mutation } from '../test/mutations/list.js'
+import { INVARIANTS, MUTATIONS } from '../test/mutations/list.js'
+import type { Mutation } from '../test/mutations/mutation.js'
 
 /**
  * Breaks each invariant on purpose, in a copy of the tree, and shows that tests fail:
@@ -31,6 +42,7 @@ const chosen = MUTATIONS.filter(
     (values.invariant === undefined || invariant === Number(values.invariant)),
 )
 const copy = copyTree()
+const builtBefore = readBuilt()
 let running: ChildProcess | null = null
 for (const signal of ['SIGINT', 'SIGTERM'] as const)
   process.once(signal, () => {
@@ -85,7 +97,7 @@ async function isSeen(mutation: Mutation): Promise<boolean> {
       path,
       before.replace(find, () => replace),
     )
-    if (mutation.isContract) build()
+    if (mutation.builds) build(mutation.builds)
     const { failed, isTimedOut } = await runTests(mutation.tests)
     const shown = isTimedOut ? `none ended within ${RUN_LIMIT_MS / 1_000} s` : (failed[0] ?? '**none**')
     const more = failed.length > 1 ? ` (and ${failed.length - 1} more)` : ''
@@ -94,13 +106,23 @@ async function isSeen(mutation: Mutation): Promise<boolean> {
     return failed.length > 0 || isTimedOut
   } finally {
     writeFileSync(path, before)
-    if (mutation.isContract) build()
+    if (mutation.builds) for (const [built, bytes] of builtBefore) writeFileSync(built, bytes)
   }
 }
 
-function build(): void {
-  const { status, stderr } = spawnSync('npm', ['run', '--silent', 'contracts'], { cwd: copy, encoding: 'utf8' })
-  if (status !== 0) throw new Error(`compiling the contracts: ${stderr}`)
+function build(script: NonNullable<Mutation['builds']>): void {
+  const args = ['run', '--silent', script, '--', '--broken']
+  const { status, stderr } = spawnSync('npm', args, { cwd: copy, encoding: 'utf8' })
+  if (status !== 0) throw new Error(`npm run ${script}: ${stderr}`)
+}
+
+/** Built contracts and programs of the unbroken copy. */
+function readBuilt(): Map<string, Buffer> {
+  const files = readdirSync(join(copy, 'contracts'), { recursive: true, encoding: 'utf8' })
+  const built = files
+    .filter((file) => /\.(js|d\.ts|so|sha256)$/.test(file))
+    .map((file) => join(copy, 'contracts', file))
+  return new Map(built.map((file) => [file, readFileSync(file)]))
 }
 
 interface Report {

@@ -1,22 +1,11 @@
+import { DISTRIBUTOR } from './distributor.js'
+import type { Mutation } from './mutation.js'
+
 /**
  * Builds that break an invariant of the design on purpose, and the tests that have to fail in them.
  * `scripts/mutations.ts` makes each in a copy of the tree. A change that no longer applies (its text is gone) stops the
  * run: bring it up to date.
  */
-export interface Mutation {
-  name: string
-  /** The invariant it breaks, by its number. */
-  invariant: number
-  file: string
-  /** Stands exactly once in the file. */
-  find: string
-  replace: string
-  /** Test files, and the tests in them by a part of their names. */
-  tests: { files: readonly string[]; only?: string }
-  /** Solidity: the contracts are compiled again. */
-  isContract?: boolean
-}
-
 export const INVARIANTS: Readonly<Record<number, string>> = {
   1: 'Nothing enters the journal before its chain’s policy confirms it; nothing that entered leaves',
   2: 'State is the fold of the journal; winners are those of the hub',
@@ -27,6 +16,7 @@ export const INVARIANTS: Readonly<Record<number, string>> = {
   7: 'Every write is idempotent',
   8: 'Killed at any instruction, it goes on',
   9: 'No secret in a log',
+  10: 'A contract’s money goes where its description says, and nowhere else',
 }
 
 const HUB = 'test/indexer/hub.test.ts'
@@ -112,7 +102,7 @@ export const MUTATIONS: readonly Mutation[] = [
     find: '        isDelivered[messageId] = true;\n',
     replace: '',
     tests: { files: ['test/contracts/hub-deliver.test.ts'] },
-    isContract: true,
+    builds: 'contracts',
   },
   {
     name: 'a delivery whose nonce was used is sent at the next one',
@@ -274,4 +264,5 @@ export const MUTATIONS: readonly Mutation[] = [
     replace: '',
     tests: { files: ['src/ops/log.test.ts'] },
   },
+  ...DISTRIBUTOR,
 ]
