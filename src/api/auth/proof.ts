@@ -9,12 +9,6 @@ import { toHex } from '../../registry/primitives/bytes.js'
 import { type Context, chainsOf } from '../http/context.js'
 import { ApiError } from '../http/errors.js'
 
-export interface SigningMessage {
-  message: string
-  /** ISO 8601, milliseconds, Z: the last line of the message. */
-  signingDate: string
-}
-
 /** Signature of a wallet over the service's message. */
 export interface Proof {
   signature: string
@@ -24,17 +18,11 @@ export interface Proof {
   wallet: string
 }
 
-/** A wallet whose signature was verified. */
-export interface Proven {
-  wallet: Address
-  signingMs: number
-}
-
-/** The message to sign now: the plain one, or the one that is bound to a wallet. The server stores neither. */
-export async function signingMessage(
-  context: Context,
-  wallet?: Pick<Proof, 'type' | 'wallet'>,
-): Promise<SigningMessage> {
+/**
+ * The message to sign now: the plain one, or the one that is bound to a wallet. The server stores neither.
+ * @returns the message and its last line, the signing date
+ */
+export async function signingMessage(context: Context, wallet?: Pick<Proof, 'type' | 'wallet'>) {
   const signingDate = new Date(context.now()).toISOString()
   const message = wallet
     ? await messageFor(context, requireWallet(wallet), signingDate)
@@ -63,7 +51,7 @@ export async function exchange(context: Context, proof: Proof): Promise<string> 
   return key
 }
 
-export interface ProofRules {
+interface ProofRules {
   /** Maximum age of the signing date; default 10 minutes. */
   maxAgeMs?: number
   /** The signature has to be over the message that is bound to the wallet. */
@@ -71,26 +59,26 @@ export interface ProofRules {
 }
 
 /**
- * Verifies that a wallet signed the service's message of a signing date.
+ * Verifies that a wallet signed the service's message of a signing date: an account either message, a contract
+ * (ERC-1271) the bound one.
  * @throws ApiError invalid_request and unsupported_address for malformed input; unauthorized for a date out of its
  *   window or another wallet's signature; ChainUnavailableError where only a contract can tell and its chain does not
  *   answer
  */
-export async function requireProof(context: Context, proof: Proof, rules: ProofRules = {}): Promise<Proven> {
+export async function requireProof(context: Context, proof: Proof, { maxAgeMs, isBoundOnly }: ProofRules = {}) {
+  const { signingDate } = proof
   const wallet = requireWallet(proof)
-  const signingMs = requireDate(proof.signingDate, context.now(), rules.maxAgeMs)
-  if (!(await isSignedBy(context, wallet, proof, rules.isBoundOnly ?? false)))
+  const signingMs = requireDate(signingDate, context.now(), maxAgeMs)
+  const signature = requireSignature(wallet.type, proof.signature)
+  const bound = await messageFor(context, wallet, signingDate)
+  const messages = isBoundOnly ? [bound] : [plainMessage(context, signingDate), bound]
+  const isSigned =
+    typeof signature === 'string'
+      ? isSignedByAccount(wallet, messages, signature) || (await isSignedByContract(context, wallet, bound, signature))
+      : messages.some((message) => isSignedBySolana(message, signature, wallet.bytes.subarray(1)))
+  if (!isSigned)
     throw new ApiError('unauthorized', 'The signature is not one of this wallet over the message of this signing date.')
   return { wallet, signingMs }
-}
-
-function isSignedBy(context: Context, wallet: Address, proof: Proof, isBoundOnly: boolean): Promise<boolean> {
-  switch (wallet.type) {
-    case 'evm':
-      return isSignedByEvm(context, wallet, proof, isBoundOnly)
-    case 'solana':
-      return isSignedBySolanaWallet(context, wallet, proof, isBoundOnly)
-  }
 }
 
 /** @throws ApiError unsupported_address */
@@ -115,49 +103,34 @@ function requireDate(text: string, nowMs: number, maxAgeMs?: number): number {
 const plainMessage = (context: Context, signingDate: string): string =>
   verificationMessage(context.auth.serviceDomain, signingDate)
 
-/** @throws ApiError invalid_request */
-async function isSignedBySolanaWallet(
-  context: Context,
-  wallet: Address,
-  { signature: text, signingDate }: Proof,
-  isBoundOnly: boolean,
-): Promise<boolean> {
-  const signature = parseSolanaSignature(text)
-  if (!signature) throw new ApiError('invalid_request', 'The signature is not 64 bytes in 0x hex, base58 or base64.')
-  const key = wallet.bytes.subarray(1)
-  if (!isBoundOnly && isSignedBySolana(plainMessage(context, signingDate), signature, key)) return true
-  return isSignedBySolana(await messageFor(context, wallet, signingDate), signature, key)
-}
-
 const BYTES_HEX = /^0x(?:[0-9a-fA-F]{2})+$/
 /** Bound on the signature of a smart wallet, many times what known ones need. */
 const SIGNATURE_LIMIT_BYTES = 8_192
 
-/**
- * Accepts an account's signature over either message, else a contract's (ERC-1271) over the bound one.
- * @throws ApiError invalid_request; ChainUnavailableError where the contract's chain does not answer
- */
-async function isSignedByEvm(
-  context: Context,
-  wallet: Address,
-  { signature, signingDate }: Proof,
-  isBoundOnly: boolean,
-): Promise<boolean> {
-  if (signature.length > 2 + 2 * SIGNATURE_LIMIT_BYTES || !BYTES_HEX.test(signature))
+/** The hex of an EVM signature, or the bytes of Solana's. @throws ApiError invalid_request */
+function requireSignature(type: AddressType, text: string): Hex | Buffer {
+  if (type === 'evm') {
+    if (text.length <= 2 + 2 * SIGNATURE_LIMIT_BYTES && BYTES_HEX.test(text)) return text as Hex
     throw new ApiError('invalid_request', `The signature is not 1 to ${SIGNATURE_LIMIT_BYTES} bytes in 0x hex.`)
-  const bound = await messageFor(context, wallet, signingDate)
-  const messages = isBoundOnly ? [bound] : [plainMessage(context, signingDate), bound]
+  }
+  const signature = parseSolanaSignature(text)
+  if (!signature) throw new ApiError('invalid_request', 'The signature is not 64 bytes in 0x hex, base58 or base64.')
+  return signature
+}
+
+function isSignedByAccount(wallet: Address, messages: readonly string[], signature: Hex): boolean {
   const bytes = parseEvmSignature(signature)
-  if (bytes && messages.some((message) => recoverSigner(message, bytes) === wallet.text)) return true
-  const contract = smartWalletsOf(context)
-  if (!contract) return false
-  return contract.isValidSignature({
+  return bytes !== null && messages.some((message) => recoverSigner(message, bytes) === wallet.text)
+}
+
+/** @throws ChainUnavailableError where the contract's chain does not answer */
+const isSignedByContract = async (context: Context, wallet: Address, bound: string, signature: Hex): Promise<boolean> =>
+  (await smartWalletsOf(context)?.isValidSignature({
     wallet: wallet.text as Hex,
     hash: toHex(personalHash(bound)),
-    signature: signature as Hex,
+    signature,
     acceptsErc6492: context.auth.acceptsErc6492,
-  })
-}
+  })) ?? false
 
 /** Port to smart wallets, which verify on the mainnet's hub. */
 const smartWalletsOf = (context: Context): SmartWalletPort | undefined =>

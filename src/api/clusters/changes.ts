@@ -24,10 +24,7 @@ export interface AddedInput {
   type?: string | undefined
 }
 
-export interface RenamedInput {
-  address: string
-  name: string
-}
+export type RenamedInput = Pick<AddedInput, 'address' | 'name'>
 
 /** Creates the caller's cluster, unless it is verified in one already. @returns the cluster's id */
 export const createCluster = (context: Context, author: Author): Promise<Buffer> =>
@@ -66,15 +63,7 @@ export function verifyWallet(context: Context, author: Author, input: string): P
 /** Marks a wallet of the caller's cluster as backed up. @throws ApiError unsupported_address, not_in_cluster */
 export function confirmBackup(context: Context, author: Author, input: string): Promise<Buffer> {
   const [address] = addresses([input], () => 'address')
-  return change(context, {
-    changes: [{ kind: 'confirm_backup', actor: author.wallet, address: address!.bytes }],
-  })
-}
-
-export interface WalletUpdates {
-  remove: readonly string[]
-  update: readonly RenamedInput[]
-  add: readonly AddedInput[]
+  return change(context, { changes: [{ kind: 'confirm_backup', actor: author.wallet, address: address!.bytes }] })
 }
 
 /**
@@ -84,15 +73,14 @@ export interface WalletUpdates {
  */
 export function updateWallets(
   context: Context,
-  author: Author,
-  updates: WalletUpdates,
+  { wallet }: Author,
+  { remove, update, add }: { remove: readonly string[]; update: readonly RenamedInput[]; add: readonly AddedInput[] },
   within: Buffer,
 ): Promise<Buffer> {
-  const { wallet } = author
   const changes = [
-    removal(wallet, updates.remove, (i) => `remove[${i}]`),
-    renaming(wallet, updates.update, (i) => `update[${i}]`),
-    addition(wallet, updates.add, (i) => `add[${i}]`),
+    removal(wallet, remove, (i) => `remove[${i}]`),
+    renaming(wallet, update, (i) => `update[${i}]`),
+    addition(wallet, add, (i) => `add[${i}]`),
   ]
   return change(context, { changes, within })
 }
@@ -196,12 +184,10 @@ export async function inTurn<T extends { kind: string }>(
 ): Promise<Exclude<T, { kind: 'catching_up' }>> {
   if (context.changeQueue.size >= MAX_WAITING) throw new ApiError('unavailable', 'Too many changes are waiting.')
   const made = await context.changeQueue.add(() => make(context.now()))
-  if (!isCatchingUp(made)) return made as Exclude<T, { kind: 'catching_up' }>
+  if (made.kind !== 'catching_up') return made as Exclude<T, { kind: 'catching_up' }>
   const message = 'This network is being indexed for the first time: changes are taken once that is done.'
   throw new ApiError('catching_up', message)
 }
-
-const isCatchingUp = (made: { kind: string }): made is { kind: 'catching_up' } => made.kind === 'catching_up'
 
 const MESSAGE: Record<Exclude<ChangeRefusal['code'], 'community'>, string> = {
   not_found: 'There is no such cluster.',

@@ -1,6 +1,5 @@
 import { type FeedOrder, findSince, readClusterIds, readStretch } from '../../db/journal/feed.js'
 import { clustersOf, type FeedRow, type PublicEvent, publicEvents } from '../../registry/journal/events.js'
-import type { Network } from '../../registry/primitives/network.js'
 import type { Context } from '../http/context.js'
 import { ApiError } from '../http/errors.js'
 import { openPage, type PagePosition, sealPage } from './cursor.js'
@@ -23,24 +22,10 @@ export interface FeedRequest {
 }
 
 /** Public event with its place in the feed. */
-export interface FeedItem {
+export interface FeedItem extends Pick<FeedRow, 'actor' | 'atMs'> {
   /** Number of the event within its network and generation, from 1, without gaps. */
   number: number
   event: PublicEvent
-  actor: Buffer | null
-  atMs: number
-}
-
-export interface FeedPage {
-  network: Network
-  generation: number
-  items: FeedItem[]
-  /** Public id of a cluster that the items name, by its serial. */
-  idOf(serial: number): Buffer
-  /** Token of the next page, absent at the end. */
-  nextPage?: string
-  /** Token that continues after this page, also from the end of the feed. */
-  resume: string
 }
 
 /** Entries per read of a filtered feed. */
@@ -55,7 +40,7 @@ type Walk = Omit<PagePosition, 'generation' | 'seq'> & { generation: number | nu
  * @throws ApiError invalid_page for a foreign token or one that contradicts the request, feed_restarted for a token of
  *   another generation
  */
-export async function feedPage(context: Context, request: FeedRequest): Promise<FeedPage> {
+export async function feedPage(context: Context, request: FeedRequest) {
   const key = await context.pageKey()
   const walk = request.page === undefined ? begin(context, request) : goOn(key, request, request.page)
   const asked = { ...walk }
@@ -72,8 +57,11 @@ export async function feedPage(context: Context, request: FeedRequest): Promise<
     network: walk.network,
     generation,
     items,
-    idOf: (serial) => ids.get(serial) ?? missing(serial),
+    /** Public id of a cluster that the items name, by its serial. */
+    idOf: (serial: number): Buffer => ids.get(serial) ?? missing(serial),
+    /** Token of the next page, absent at the end. */
     ...(next ? { nextPage: token } : {}),
+    /** Token that continues after this page, also from the end of the feed. */
     resume: token,
   }
 }
@@ -102,11 +90,8 @@ function goOn(key: Buffer, request: FeedRequest, token: string): Walk {
     (request.isTestnet && page.network !== 'testnet') ||
     (request.order !== undefined && request.order !== page.order) ||
     (request.from !== undefined && !(page.from && request.from.equals(page.from)))
-  if (contradicts)
-    throw new ApiError(
-      'invalid_page',
-      'The page token was given out for other parameters: leave them out, or begin anew.',
-    )
+  const message = 'The page token was given out for other parameters: leave them out, or begin anew.'
+  if (contradicts) throw new ApiError('invalid_page', message)
   return page
 }
 
@@ -127,17 +112,11 @@ async function place(context: Context, walk: Walk): Promise<boolean> {
   return true
 }
 
-interface Collected {
-  generation: number
-  items: FeedItem[]
-  /** First event of the next page, null at the end. */
-  next: Position | null
-  /** Last entry that was read, null for none. */
-  lastSeq: number | null
-}
-
-/** Reads the events of a page. Every entry has a public event, yet a filtered page may take several reads. */
-async function collect(context: Context, request: FeedRequest, walk: Walk): Promise<Collected> {
+/**
+ * Reads the events of a page. Every entry has a public event, yet a filtered page may take several reads.
+ * @returns the first event of the next page (null at the end) and the last entry that was read (null for none) as well
+ */
+async function collect(context: Context, request: FeedRequest, walk: Walk) {
   const asked = request.shows ? Math.max(request.limit + 1, FILTERED_ROWS) : request.limit + 1
   const items: FeedItem[] = []
   let from: Walk = walk

@@ -15,8 +15,7 @@ import { isTerminal } from '../../registry/status.js'
 import { type Context, chainsOf } from '../http/context.js'
 import { millisecondsText } from '../http/timestamps.js'
 import { decide, type TxQuery, type TxStatus } from './decide.js'
-import { packetsOf } from './packets.js'
-import { paidNamesOf } from './paidNames.js'
+import { packetsOf, paidNamesOf } from './packets.js'
 
 /** Bound on a chain of replacements, since a replacement may itself be unknown and replaced. */
 const MAX_REPLACEMENTS = 4

@@ -1,9 +1,9 @@
 import { findMessages, type TxMessage } from '../../db/bridge/packets.js'
 import { findInTail, findJournalled } from '../../db/journal/transactions.js'
-import { findPayments, type TxPayment } from '../../db/payments/ofTransaction.js'
+import { findPaidNames, findPayments, type TxPayment } from '../../db/payments/ofTransaction.js'
 import { toHex } from '../../registry/primitives/bytes.js'
-import { wordToName } from '../../registry/primitives/name.js'
-import type { Confirmations, PacketOutcome, SentPacket } from '../../registry/status.js'
+import { wordText } from '../../registry/primitives/name.js'
+import type { Confirmations, PacketOutcome, PaidName, SentPacket } from '../../registry/status.js'
 import { type Context, chainsOf } from '../http/context.js'
 import type { TxQuery } from './decide.js'
 
@@ -46,7 +46,7 @@ export async function paymentsOf(
       async (payment): Promise<SentPacket> => ({
         logIndex: payment.sequence,
         source: { isConfirmed, confirmations },
-        names: [wordToName(payment.name) ?? toHex(payment.name)],
+        names: [wordText(payment.name)],
         isForeign: payment.isForeign,
         hub: await outcomeOf(context, payment),
       }),
@@ -82,4 +82,19 @@ async function outcomeOf(
     confirmations: tail?.confirmations ?? { have: 0, need: 0 },
     hubTx,
   }
+}
+
+/** Payments for community names of a transaction, as the status function takes them, and when they were made. */
+export async function paidNamesOf({ context, tx }: TxQuery): Promise<{ paidNames: PaidName[]; paidMs: number } | null> {
+  const payments = await findPaidNames(context.pool, context.network, tx)
+  const first = payments[0]
+  if (!first) return null
+  const paidNames = payments.map(({ sequence, community, name, isConfirmed, confirmations, judgement, refund }) => ({
+    logIndex: sequence,
+    name: `${wordText(community)}/${wordText(name)}`,
+    source: { isConfirmed, confirmations },
+    judgement,
+    refund,
+  }))
+  return { paidNames, paidMs: first.paidMs }
 }

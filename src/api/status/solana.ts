@@ -5,8 +5,7 @@ import { type Confirmations, isTerminal } from '../../registry/status.js'
 import type { Context } from '../http/context.js'
 import { millisecondsText } from '../http/timestamps.js'
 import { decide, type TxStatus } from './decide.js'
-import { paymentsOf } from './packets.js'
-import { paidNamesOf } from './paidNames.js'
+import { paidNamesOf, paymentsOf } from './packets.js'
 
 /** Confirmations of a transaction that the cluster has not reported. */
 const UNREPORTED: Confirmations = { have: 0, need: 1 }

@@ -21,46 +21,49 @@ const walletName = z.string().openapi({ description: 'Its name in the cluster', 
 const cluster_id = clusterIdText.openapi({ description: 'The cluster’s id' })
 const name = z.string().openapi({ description: 'The name', example: 'foobar' })
 
+const data = (description: string, fields: z.ZodRawShape) => z.object(fields).openapi({ description })
+
 /** `data` of each event type, described by when the event is published. Entries of private wallets publish nothing. */
 const DATA = {
-  CREATE_CLUSTER: z.object({ cluster_id }).openapi({
-    description: 'A cluster was made, by its first signed change or by the first name that its wallet won',
+  CREATE_CLUSTER: data('A cluster was made, by its first signed change or by the first name that its wallet won', {
+    cluster_id,
   }),
-  ADD_WALLET: z
-    .object({ name: walletName, address: wallet, cluster_id, is_verified: z.boolean(), is_backed_up: z.boolean() })
-    .openapi({ description: 'A wallet was added to a cluster in public, or a private one became public' }),
-  REGISTER_NAME: z
-    .object({ name, wei_amount: z.string().openapi({ description: 'The bid, wei of ETH' }), cluster_id })
-    .openapi({ description: 'A confirmed bid on the hub won a name for the cluster' }),
-  UPDATE_WALLET_NAME: z
-    .object({ name: walletName, address: wallet, cluster_id })
-    .openapi({ description: 'A wallet of the cluster got another name' }),
-  VERIFY_WALLET: z
-    .object({ address: wallet, cluster_id })
-    .openapi({ description: 'A listed wallet verified itself in the cluster' }),
-  REMOVE_WALLET: z
-    .object({ address: wallet, cluster_id })
-    .openapi({ description: 'A wallet was removed from the cluster, or left it to verify itself in another one' }),
-  BACKUP_WALLET: z
-    .object({ address: wallet, cluster_id })
-    .openapi({ description: 'A wallet of the cluster was confirmed to be backed up' }),
-  TRANSFER_NAME: z
-    .object({
-      name,
-      to: clusterIdText.openapi({ description: 'The cluster that holds it now' }),
-      from_cluster_id: clusterIdText.openapi({ description: 'The cluster that held it before' }),
-    })
-    .openapi({ description: 'A name moved along with the last verified wallet of its cluster' }),
-  REGISTER_COMMUNITY_NAME: z
-    .object({
-      community: z.string().openapi({ description: 'The community', example: 'club' }),
-      name: z.string().openapi({ description: 'The name below it', example: 'alice' }),
-      address: addressText.openapi({ description: 'The wallet that owns the name' }),
-      cluster_id: clusterIdText
-        .nullable()
-        .openapi({ description: 'The cluster in which the owner is verified in public, null for none' }),
-    })
-    .openapi({ description: 'A name below a community was registered: free, assigned, or by a confirmed payment' }),
+  ADD_WALLET: data('A wallet was added to a cluster in public, or a private one became public', {
+    name: walletName,
+    address: wallet,
+    cluster_id,
+    is_verified: z.boolean(),
+    is_backed_up: z.boolean(),
+  }),
+  REGISTER_NAME: data('A confirmed bid on the hub won a name for the cluster', {
+    name,
+    wei_amount: z.string().openapi({ description: 'The bid, wei of ETH' }),
+    cluster_id,
+  }),
+  UPDATE_WALLET_NAME: data('A wallet of the cluster got another name', {
+    name: walletName,
+    address: wallet,
+    cluster_id,
+  }),
+  VERIFY_WALLET: data('A listed wallet verified itself in the cluster', { address: wallet, cluster_id }),
+  REMOVE_WALLET: data('A wallet was removed from the cluster, or left it to verify itself in another one', {
+    address: wallet,
+    cluster_id,
+  }),
+  BACKUP_WALLET: data('A wallet of the cluster was confirmed to be backed up', { address: wallet, cluster_id }),
+  TRANSFER_NAME: data('A name moved along with the last verified wallet of its cluster', {
+    name,
+    to: clusterIdText.openapi({ description: 'The cluster that holds it now' }),
+    from_cluster_id: clusterIdText.openapi({ description: 'The cluster that held it before' }),
+  }),
+  REGISTER_COMMUNITY_NAME: data('A name below a community was registered: free, assigned, or by a confirmed payment', {
+    community: z.string().openapi({ description: 'The community', example: 'club' }),
+    name: z.string().openapi({ description: 'The name below it', example: 'alice' }),
+    address: addressText.openapi({ description: 'The wallet that owns the name' }),
+    cluster_id: clusterIdText
+      .nullable()
+      .openapi({ description: 'The cluster in which the owner is verified in public, null for none' }),
+  }),
 } satisfies Record<PublicEvent['type'], z.ZodObject>
 
 const eventSchemas = Object.entries(DATA).map(([type, data]) =>

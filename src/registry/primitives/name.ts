@@ -1,3 +1,5 @@
+import { toHex } from './bytes.js'
+
 /**
  * Maximum length of names (`[a-z0-9_-]`): on chain a name is left-aligned ASCII in a zero-filled bytes32. Input is
  * lower-cased by ASCII rules only, so that no Unicode look-alike folds into a name.
@@ -56,6 +58,9 @@ export function wordToName(word: Buffer): string | null {
   for (let i = length; i < NAME_MAX_BYTES; i++) if (word[i] !== 0) return null
   return word.toString('latin1', 0, length)
 }
+
+/** Name in a bytes32 word, the word in hex where it is malformed. */
+export const wordText = (word: Buffer): string => wordToName(word) ?? toHex(word)
 
 /** First free of `name`, `name-2`, `name-3`, …; cut to the maximum length. */
 export function numberedName(name: string, isTaken: (candidate: string) => boolean): string {
