@@ -4,7 +4,6 @@ import { addAirdropCommands } from './cli/airdrop/commands.js'
 import { addCommunityCommands } from './cli/community/commands.js'
 import { addOutboxCommands } from './cli/outbox/commands.js'
 import type { RewindCommand } from './cli/rewind.js'
-import { ConfigError } from './config/index.js'
 
 /** The command line. Each command is loaded when it is asked for: a production start never loads the local world. */
 const program = new Command('clusterd')
@@ -66,7 +65,6 @@ addAirdropCommands(program)
 try {
   await program.parseAsync()
 } catch (error) {
-  const isOurs = error instanceof ConfigError || error instanceof Error
-  console.error(`clusterd: ${isOurs ? (error as Error).message : String(error)}`)
+  console.error(`clusterd: ${error instanceof Error ? error.message : String(error)}`)
   process.exit(1)
 }

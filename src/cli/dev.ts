@@ -1,6 +1,6 @@
 import { DEFAULT_OPS_PORT, DEFAULT_PORT, type Environment, readEnvironment } from '../config/index.js'
 import type { Stack } from '../testing/index.js'
-import { paint } from './paint.js'
+import { paint } from './output.js'
 
 const CHILD_GRACE_MS = 5_000
 const WRAPPER_POLL_MS = 500

@@ -7,7 +7,7 @@ import type { RewindReport, Sample } from '../db/journal/rewind/report.js'
 import { rewindPoint, suggestedBlock } from '../indexer/evm/rewindPoint.js'
 import { countEntries } from '../ops/progressBar.js'
 import { withPool } from './database.js'
-import { printJson } from './json.js'
+import { printJson } from './output.js'
 import { blockOf, configuredChain } from './values.js'
 
 export interface RewindCommand {

@@ -18,6 +18,17 @@ export function networkOf(text: string): Network {
   return network
 }
 
+export interface NetworkOptions {
+  testnet?: boolean
+  mainnet?: boolean
+}
+
+/** The networks that a command means: both, unless it names some. */
+export function networksOf({ testnet, mainnet }: NetworkOptions): readonly Network[] {
+  const chosen = NETWORKS.filter((network) => (network === 'testnet' ? testnet : mainnet))
+  return chosen.length > 0 ? chosen : NETWORKS
+}
+
 /** The configuration of a chain, by its network label. @throws ConfigError where the chains file lacks it */
 export function configuredChain(label: string): ChainConfig {
   const { chainsFile } = readEnvironment()

@@ -3,11 +3,11 @@ import { finished } from 'node:stream/promises'
 import { setFlagsFromString } from 'node:v8'
 import type pg from 'pg'
 import { type Airdrop, findAirdrop, listAirdrops, setDistributor, setPlan } from '../../db/airdrop/airdrops.js'
-import { loadAirdrop, RepeatedAccountsError, removeAirdrop } from '../../db/airdrop/load.js'
+import { type LoadRequest, loadAirdrop, RepeatedAccountsError, removeAirdrop } from '../../db/airdrop/load.js'
 import { createProgressBar } from '../../ops/progressBar.js'
 import { NETWORK_LABELS, NETWORKS, type Network } from '../../registry/primitives/network.js'
 import { withPool } from '../database.js'
-import { printJson } from '../json.js'
+import { printJson } from '../output.js'
 import { addressOf, blockOf, nameOf, networkOf, secondsOf } from '../values.js'
 import type { AirdropBadLine } from './allocations.js'
 import { askDistributor } from './distributor.js'
@@ -132,24 +132,17 @@ export async function remove(name: string, { yes, ...options }: AirdropOptions &
   })
 }
 
-type LoadTarget = Pick<
-  Parameters<typeof loadAirdrop>[1],
-  'network' | 'community' | 'label' | 'token' | 'endsAtS' | 'replaces'
-> & { report?: string | undefined }
+type LoadTarget = Omit<LoadRequest, 'fileHash' | 'nowMs' | 'onProgress'> & { report?: string | undefined }
 
 /** Loads a file with a progress bar. @throws Error after printing the bad lines */
-async function loadFile(
-  pool: pg.Pool,
-  file: string,
-  { report, ...target }: LoadTarget,
-): Promise<{ airdrop: Airdrop; isNew: boolean }> {
+async function loadFile(pool: pg.Pool, file: string, { report, ...target }: LoadTarget) {
   const bar = createProgressBar()
   const reported = report === undefined ? null : createWriteStream(report)
   const onBad = ({ line, message }: AirdropBadLine) => void reported?.write(`${file}:${line} ${message}\n`)
   const fileHash = await hashOfFile(file)
-  const request = {
+  const request: LoadRequest = {
     ...{ ...target, fileHash, nowMs: Date.now() },
-    onProgress: (progress: { step: 'sorting' | 'closing' } | { step: 'growing'; leaves: number; of: number }) => {
+    onProgress: (progress) => {
       if (progress.step === 'growing') bar.show('growing the tree', progress.leaves / progress.of)
       else bar.show(progress.step, progress.step === 'sorting' ? 0 : 1)
     },

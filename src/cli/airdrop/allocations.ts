@@ -169,7 +169,7 @@ function readObject(text: string): Reading {
 function readRow(addressText: unknown, amountText: unknown): Reading {
   const address = typeof addressText === 'string' ? parseAddress(addressText) : 'unsupported_address'
   if (address === 'bad_checksum') return 'has an address with a wrong checksum (EIP-55)'
-  if (address === 'unsupported_address' || !(address.type === 'evm' || address.type === 'solana')) return NO_ADDRESS
+  if (address === 'unsupported_address') return NO_ADDRESS
   if (address.bytes.subarray(1).every((byte) => byte === 0)) return 'has the zero address'
   const amount = parseAmountWei(amountText)
   return amount ? { address, amount } : 'has no amount above zero in base units'

@@ -1,6 +1,6 @@
 import type { Command } from 'commander'
-import { JSON_OPTION } from '../json.js'
 import { lazily } from '../lazily.js'
+import { JSON_OPTION } from '../output.js'
 
 const NETWORK = ['--network <network>', 'mainnet or testnet; default: the one that has it'] as const
 

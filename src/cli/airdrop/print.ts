@@ -3,7 +3,7 @@ import { privateKeyToAddress } from 'viem/accounts'
 import { readEnvironment } from '../../config/index.js'
 import type { Airdrop } from '../../db/airdrop/airdrops.js'
 import { toHex } from '../../registry/primitives/bytes.js'
-import { table } from '../tables.js'
+import { table } from '../output.js'
 
 /** Output of the airdrop commands. Amounts are base units of the token. */
 

@@ -1,6 +1,6 @@
 import type { Command } from 'commander'
-import { JSON_OPTION } from '../json.js'
 import { lazily } from '../lazily.js'
+import { JSON_OPTION } from '../output.js'
 
 const TESTNET = ['--testnet', 'of the testnet; default: of the mainnet'] as const
 

@@ -3,10 +3,9 @@ import { type ChainsFile, readChains, readEnvironment } from '../../config/index
 import { appendCommunityChange } from '../../db/journal/appendSignedChanges.js'
 import { findCommunityHistory, findCommunityRules, listCommunities } from '../../db/registry/communityNames.js'
 import { type CommunityRules, communityRulesJson, parseCommunityRules } from '../../registry/community/rules.js'
-import { NETWORKS, type Network } from '../../registry/primitives/network.js'
+import { NETWORKS, type Network, SOLANA_LABEL } from '../../registry/primitives/network.js'
 import { withPool } from '../database.js'
-import { printJson } from '../json.js'
-import { table } from '../tables.js'
+import { printJson, table } from '../output.js'
 import { nameOf } from '../values.js'
 
 const DATABASE = { command: 'community' }
@@ -61,11 +60,8 @@ export async function show(input: string, options: CommunityOptions & { history?
   await withPool(DATABASE, async (pool) => {
     if (options.history) {
       const history = await findCommunityHistory(pool, network, name)
-      const shown = history.map(({ atMs, rules }) => ({
-        since: new Date(atMs).toISOString(),
-        ...communityRulesJson(rules),
-      }))
-      return printJson(shown)
+      const since = (atMs: number) => new Date(atMs).toISOString()
+      return printJson(history.map(({ atMs, rules }) => ({ since: since(atMs), ...communityRulesJson(rules) })))
     }
     const rules = await findCommunityRules(pool, network, name)
     if (!rules) throw new Error(`"${name}" is no community of the ${network}: \`clusterd community set\` makes it one.`)
@@ -98,20 +94,15 @@ export function readRules(
   network: Network,
 ) {
   const own = chains.filter((chain) => chain.network === network)
+  const isSolana = (label: string) => label === SOLANA_LABEL && solana[network] !== undefined
   const rules = parseCommunityRules(rulesOf(options), {
-    isEnabled: (label) =>
-      own.some((chain) => chain.label === label) || (label === SOLANA && solana[network] !== undefined),
-    takesPayments: (label) =>
-      own.some((chain) => chain.label === label && chain.communityPayments !== undefined) ||
-      (label === SOLANA && solana[network] !== undefined),
+    isEnabled: (label) => isSolana(label) || own.some((chain) => chain.label === label),
+    takesPayments: (label) => isSolana(label) || own.some((chain) => chain.label === label && chain.communityPayments),
   })
   if (!('problems' in rules)) return rules
   const problems = rules.problems.map(({ path, message }) => `${path || 'rules'} ${message}`)
   throw new Error(`These rules can not be taken: ${problems.join('; ')}.`)
 }
-
-/** Network label of the interface. */
-const SOLANA = 'solana'
 
 function rulesOf({ rules: file, ...options }: RuleOptions): unknown {
   const { price = [], holds = [], allow = [], memberOf = [], ownersOnly, startsAt } = options

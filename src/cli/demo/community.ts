@@ -1,8 +1,8 @@
 import { formatEther, type Hex } from 'viem'
 import { privateKeyToAccount } from 'viem/accounts'
 import type { World, WorldNetwork } from '../../testing/index.js'
-import { paint } from '../paint.js'
-import { apiOf, followStatus, say, step } from './tools.js'
+import { paint } from '../output.js'
+import { apiOf, followStatus, say, send, showEvent, showHolder, step } from './tools.js'
 
 interface Registration {
   clusterName: string
@@ -33,11 +33,10 @@ export async function joinCommunities(
   say(`${paint('bold', `${paid.name}/${member}`)} for ${account.address} on network "${hub.network}"`)
   const { price, transactionInfo } = await register(paid.name, { network: hub.network })
   if (!price || !transactionInfo) throw new Error(`The community "${paid.name}" asks no price.`)
-  const { to, data, value } = transactionInfo.transaction
-  step('price', `${formatEther(BigInt(price.amount))}, held by ${to} until it is judged`)
-  const { walletOf } = await import('../../testing/chains/localChain.js')
+  const { transaction } = transactionInfo
+  step('price', `${formatEther(BigInt(price.amount))}, held by ${transaction.to} until it is judged`)
   const sentMs = performance.now()
-  const tx = await walletOf(hub, hub.chainId, account).sendTransaction({ to, data, value: BigInt(value) })
+  const tx = await send(hub, account, transaction)
   step('sent', tx)
   await followStatus(world, tx, sentMs, testnet)
   await showOwner(world, `${paid.name}/${member}`, testnet)
@@ -45,12 +44,7 @@ export async function joinCommunities(
 }
 
 async function showOwner(world: World, name: string, testnet: boolean): Promise<void> {
-  const { until } = await import('../../testing/until.js')
-  const found = await apiOf(world.api, testnet)<{ address: string }[]>('POST', '/v1/names', [{ name }])
-  step('name', `${name} → ${found[0]?.address}`)
+  await showHolder(world, name, testnet)
   const isOurs = ({ community, name: member }: Record<string, unknown>) => `${community}/${member}` === name
-  const event = await until.event(world, ({ type, data }) => type === 'REGISTER_COMMUNITY_NAME' && isOurs(data), {
-    testnet,
-  })
-  step('event', `${event.id} ${event.type} ${JSON.stringify(event.data)}`)
+  await showEvent(world, ({ type, data }) => type === 'REGISTER_COMMUNITY_NAME' && isOurs(data), testnet)
 }

@@ -1,14 +1,14 @@
 import { randomBytes } from 'node:crypto'
 import { setTimeout as sleep } from 'node:timers/promises'
-import { formatEther, type Hex, parseEventLogs } from 'viem'
-import { type PrivateKeyAccount, privateKeyToAccount } from 'viem/accounts'
+import { formatEther, formatUnits, type Hex, parseEventLogs } from 'viem'
+import { privateKeyToAccount } from 'viem/accounts'
 import { hubAbi, spokeAbi } from '../../chains/evm/contracts/index.js'
 import { readEnvironment } from '../../config/index.js'
-import type { World, WorldHub, WorldSpoke } from '../../testing/index.js'
-import { paint } from '../paint.js'
+import { SOLANA_LABEL } from '../../registry/primitives/network.js'
+import type { World, WorldHub, WorldSolana, WorldSpoke } from '../../testing/index.js'
+import { paint } from '../output.js'
 import { joinCommunities } from './community.js'
-import { registerFromSolana } from './solana.js'
-import { apiOf, followStatus, say, showName, step } from './tools.js'
+import { apiOf, followStatus, say, send, showName, step } from './tools.js'
 
 export interface DemoOptions {
   /** Default: a random one. A given name is registered once, on the hub unless a network is given. */
@@ -37,7 +37,7 @@ interface DemoChain {
 
 /** Polling interval of the measured latency. */
 const LOOK_MS = 25
-const SOLANA = 'solana'
+const SOL_DECIMALS = 9
 
 /**
  * `clusterd demo`: registers names the way a wallet's frontend would (quote, sign, send, follow the status, look up,
@@ -80,14 +80,14 @@ async function registerAll(world: World, { name, network, testnet = false }: Dem
   const known = demoChains(world)
   const { hub, spokes, solana } = world.networks[testnet ? 'testnet' : 'mainnet']
   const byDefault = [hub, ...spokes.slice(0, 1)].map((chain) => chain.network)
-  const all = name === undefined ? [...byDefault, ...(solana ? [SOLANA] : [])] : [hub.network]
+  const all = name === undefined ? [...byDefault, ...(solana ? [SOLANA_LABEL] : [])] : [hub.network]
   for (const label of network === undefined ? all : [network]) {
     const wanted = name ?? `demo-${randomBytes(4).toString('hex')}`
     const place = known.find(({ chain }) => chain.network === label)
     if (place) await register(world, place, wanted)
-    else if (label === SOLANA && solana) await registerFromSolana(world, solana, wanted, testnet)
+    else if (label === SOLANA_LABEL && solana) await registerFromSolana(world, solana, wanted, testnet)
     else {
-      const labels = [...known.map(({ chain }) => chain.network), ...(solana ? [SOLANA] : [])].join(', ')
+      const labels = [...known.map(({ chain }) => chain.network), ...(solana ? [SOLANA_LABEL] : [])].join(', ')
       throw new Error(`Network "${label}" is not in this world; these are: ${labels}.`)
     }
   }
@@ -102,7 +102,7 @@ function demoChains(world: World): DemoChain[] {
 async function register(world: World, place: DemoChain, name: string): Promise<void> {
   const { chain, hub, isTestnet: testnet } = place
   const isSpoke = chain !== hub
-  const account = anyAccount(world)
+  const account = privateKeyToAccount(anyKey(world))
   const ask = apiOf(world.api, testnet)
 
   say(
@@ -120,11 +120,12 @@ async function register(world: World, place: DemoChain, name: string): Promise<v
     `registration fee ${formatEther(BigInt(quote.registrationFee))} ${symbol}${bridge}, to ${quote.transactionData.to}`,
   )
 
-  const sent = await send(place, account, quote)
-  step('sent', sent.hash)
-  const crossed = isSpoke ? timeCrossing(place, sent.hash) : undefined
+  const hash = await send(chain, account, quote.transactionData)
+  const sentMs = performance.now()
+  step('sent', hash)
+  const crossed = isSpoke ? timeCrossing(place, hash) : undefined
   crossed?.catch(() => {}) // awaited below, unless the status fails first
-  await followStatus(world, sent.hash, sent.atMs, testnet)
+  await followStatus(world, hash, sentMs, testnet)
   await showName(world, name, account.address, testnet)
   if (crossed) {
     const { spokeBlock, hubBlock, ms } = await crossed
@@ -136,29 +137,16 @@ async function register(world: World, place: DemoChain, name: string): Promise<v
   say('')
 }
 
-const anyAccount = (world: World): PrivateKeyAccount => privateKeyToAccount(anyKey(world))
+const anyKey = (world: World): Hex => anyOf(world.accounts.evm, 'accounts').privateKey
 
-function anyKey(world: World): Hex {
-  const key = world.accounts.evm[randomBytes(1).readUInt8(0) % world.accounts.evm.length]?.privateKey
-  if (!key) throw new Error('The world file names no accounts: start the world again.')
-  return key
-}
-
-async function send(
-  { chain }: DemoChain,
-  account: PrivateKeyAccount,
-  { transactionData: { to, data, value } }: Quote,
-): Promise<{ hash: Hex; atMs: number }> {
-  const { walletOf } = await import('../../testing/chains/localChain.js')
-  const hash = await walletOf(chain, chain.chainId, account).sendTransaction({ to, data, value: BigInt(value) })
-  return { hash, atMs: performance.now() }
+function anyOf<T>(accounts: readonly T[], what: string): T {
+  const account = accounts[randomBytes(1).readUInt8(0) % accounts.length]
+  if (!account) throw new Error(`The world file names no ${what}: start the world again.`)
+  return account
 }
 
 /** Measures from the spoke's block with the message to the hub's block with its bid. */
-async function timeCrossing(
-  { chain, hub }: DemoChain,
-  hash: Hex,
-): Promise<{ spokeBlock: bigint; hubBlock: bigint; ms: number }> {
+async function timeCrossing({ chain, hub }: DemoChain, hash: Hex) {
   const { localClients } = await import('../../testing/chains/localChain.js')
   const reader = localClients(hub, hub.chainId).reader
   const fromBlock = await reader.getBlockNumber()
@@ -182,4 +170,34 @@ async function timeCrossing(
     }
     await sleep(LOOK_MS)
   }
+}
+
+/** Registers a name from a Solana wallet, paid in SOL and relayed to the hub, and prints its latency. */
+async function registerFromSolana(world: World, solana: WorldSolana, name: string, testnet: boolean): Promise<void> {
+  const { payQuote } = await import('../../testing/solana/payQuote.js')
+  const account = anyOf(world.accounts.solana, 'accounts on Solana')
+  const ask = apiOf(world.api, testnet)
+
+  say(`${paint('bold', name)} for ${account.address} on network "solana", paid in SOL`)
+  const quote = await ask<Omit<Quote, 'transactionData'> & { transactionData: string[] }>(
+    'POST',
+    '/v1/names/register/solana',
+    {
+      network: 'solana',
+      sender: account.address,
+      names: [{ name }],
+    },
+  )
+  const [fee, bridge] = [quote.registrationFee, quote.bridgeFee].map((lamports) =>
+    formatUnits(BigInt(lamports), SOL_DECIMALS),
+  )
+  step('quote', `registration fee ${fee} SOL and bridge fee ${bridge} SOL, to program ${solana.programId}`)
+
+  const sentMs = performance.now()
+  const signature = await payQuote(solana, account, quote.transactionData[0] ?? '')
+  step('sent', signature)
+  const ms = await followStatus(world, signature, sentMs, testnet)
+  await showName(world, name, account.address, testnet)
+  step('latency', `${(ms / 1_000).toFixed(2)} s from the payment to the name being final on the hub`)
+  say('')
 }

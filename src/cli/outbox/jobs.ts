@@ -8,8 +8,8 @@ import { toHex } from '../../registry/primitives/bytes.js'
 import { park, resume, retry } from '../../relayer/machine/job.js'
 import { changeJob } from '../../relayer/store.js'
 import { withPool } from '../database.js'
-import { duration, table } from '../tables.js'
-import { type NetworkOptions, networksOf, printJson } from './options.js'
+import { duration, printJson, table } from '../output.js'
+import { type NetworkOptions, networksOf } from '../values.js'
 
 const DATABASE = { command: 'outbox', max: 1 }
 
@@ -57,8 +57,7 @@ export async function list(options: ListOptions): Promise<void> {
 /** `clusterd outbox show <id>`. @throws Error with one sentence where there is no such job */
 export async function show(id: string, options: { json?: boolean }): Promise<void> {
   const job = await withPool(DATABASE, (pool) => find(pool, id))
-  if (options.json) return printJson(describe(job))
-  printOne(job)
+  print(job, options)
 }
 
 /** `clusterd outbox retry | park | resume <id>`; a running daemon takes the change up at once. */
@@ -72,8 +71,7 @@ export async function change(verb: keyof typeof CHANGES, id: string, options: { 
     }
     return changeJob(pool, before, CHANGES[verb])
   })
-  if (options.json) return printJson(describe(job))
-  printOne(job)
+  print(job, options)
 }
 
 async function find(pool: pg.Pool, id: string): Promise<JobRow> {
@@ -119,7 +117,9 @@ function describeTx(tx: JobTx) {
   )
 }
 
-function printOne(job: JobRow): void {
+const print = (job: JobRow, { json }: { json?: boolean }): void => (json ? printJson(describe(job)) : printLines(job))
+
+function printLines(job: JobRow): void {
   const { included } = job
   const lines: [string, string][] = [
     ['job', `${job.id} (${job.network}, ${job.kind})`],

@@ -1,15 +1,16 @@
 import bs58 from 'bs58'
 import type pg from 'pg'
+import { formatUnits } from 'viem'
 import { listRefunds, type Refund } from '../../db/outbox/list.js'
 import { sendRefunds } from '../../db/outbox/payouts.js'
 import { NATIVE } from '../../registry/community/rules.js'
 import { decodeAddress } from '../../registry/primitives/address.js'
 import { toHex } from '../../registry/primitives/bytes.js'
-import { wordToName } from '../../registry/primitives/name.js'
+import { wordText } from '../../registry/primitives/name.js'
 import { NETWORKS } from '../../registry/primitives/network.js'
 import { withPool } from '../database.js'
-import { duration, table } from '../tables.js'
-import { type NetworkOptions, networksOf, printJson } from './options.js'
+import { duration, printJson, table } from '../output.js'
+import { type NetworkOptions, networksOf } from '../values.js'
 
 const DATABASE = { command: 'outbox' }
 
@@ -20,14 +21,12 @@ export interface SendOptions extends NetworkOptions {
 
 /** Enough of an id to tell it from all others. */
 const SHORT_ID_CHARS = 18
-const LAMPORTS_PER_SOL = 1_000_000_000n
+const SOL_DECIMALS = 9
 
 /** `clusterd outbox list --refunds`: the money that is owed back to payers on Solana. */
 export async function list(options: SendOptions): Promise<void> {
   const refunds = await withPool(DATABASE, (pool) => refundsOf(pool, options, options.all ?? false))
-  if (options.json) return printJson(refunds.map(describe))
-  if (refunds.length === 0) return console.log('No refunds are owed.')
-  print(refunds)
+  print(refunds, options)
 }
 
 /**
@@ -47,10 +46,10 @@ export async function send(ids: readonly string[], options: SendOptions): Promis
     const sent = new Set(chosen.map(idOf))
     return (await refundsOf(pool, options, true)).filter((refund) => sent.has(idOf(refund)))
   })
-  if (options.json) return printJson(refunds.map(describe))
-  if (refunds.length === 0) return console.log('No refunds are owed.')
-  print(refunds)
-  console.log('\nThe running daemon sends what is queued; `clusterd outbox list --refunds --all` shows how far it is.')
+  if (print(refunds, options))
+    console.log(
+      '\nThe running daemon sends what is queued; `clusterd outbox list --refunds --all` shows how far it is.',
+    )
 }
 
 function find(owed: readonly Refund[], id: string): Refund {
@@ -66,7 +65,11 @@ const idOf = ({ payment }: Refund): string => toHex(payment.id)
 const refundsOf = async (pool: pg.Pool, options: NetworkOptions, all: boolean): Promise<Refund[]> =>
   (await Promise.all(networksOf(options).map((network) => listRefunds(pool, network, all)))).flat()
 
-function print(refunds: readonly Refund[]): void {
+/** @returns whether a table was printed: there are refunds, and nobody asked for JSON */
+function print(refunds: readonly Refund[], { json }: SendOptions): boolean {
+  if (json) printJson(refunds.map(describe))
+  else if (refunds.length === 0) console.log('No refunds are owed.')
+  if (json || refunds.length === 0) return false
   const nowMs = Date.now()
   console.log(
     table([
@@ -84,6 +87,7 @@ function print(refunds: readonly Refund[]): void {
       ]),
     ]),
   )
+  return true
 }
 
 /** As JSON shows a refund: amounts as decimal text, ids as hex, signatures and keys in base58. */
@@ -100,19 +104,9 @@ function describe(refund: Refund) {
   }
 }
 
-/** A stranger may pay for a word that is no name. */
-const textOf = (word: Buffer): string => wordToName(word) ?? toHex(word)
-
-function nameOf({ payment: { target } }: Refund): string {
-  return (target.kind === 'communityName' ? `${textOf(target.community)}/` : '') + textOf(target.name)
-}
+const nameOf = ({ payment: { target } }: Refund): string =>
+  (target.kind === 'communityName' ? `${wordText(target.community)}/` : '') + wordText(target.name)
 
 /** SOL, or base units and mint of a token. */
-function amountOf({ payment: { money } }: Refund): string {
-  return money.token === NATIVE ? `${sol(money.amount)} SOL` : `${money.amount} ${money.token}`
-}
-
-function sol(lamports: bigint): string {
-  const rest = (lamports % LAMPORTS_PER_SOL).toString().padStart(9, '0').replace(/0+$/, '')
-  return `${lamports / LAMPORTS_PER_SOL}${rest && `.${rest}`}`
-}
+const amountOf = ({ payment: { money } }: Refund): string =>
+  money.token === NATIVE ? `${formatUnits(money.amount, SOL_DECIMALS)} SOL` : `${money.amount} ${money.token}`

@@ -1,3 +1,17 @@
+import { styleText } from 'node:util'
+
+type Style = 'bold' | 'dim' | 'green' | 'cyan' | 'yellow'
+
+/** Colours text on a terminal; plain text for a file or pipe. */
+export function paint(style: Style, text: string): string {
+  return process.stdout.isTTY ? styleText(style, text) : text
+}
+
+/** Option of every command that prints data. */
+export const JSON_OPTION = ['--json', 'as JSON'] as const
+
+export const printJson = (value: unknown): void => console.log(JSON.stringify(value, null, 2))
+
 /** Aligns columns; the first row defines their number. */
 export function table(rows: readonly string[][]): string {
   const widths = rows[0]!.map((_, column) => Math.max(...rows.map((row) => row[column]!.length)))
