@@ -10,10 +10,10 @@ import { receiptOf } from '../../src/testing/chains/receipt.js'
 import { until } from '../../src/testing/index.js'
 import { keypairOf } from '../../src/testing/solana/accounts.js'
 import { payQuote } from '../../src/testing/solana/payQuote.js'
-import { createMint, mintTokens } from '../../src/testing/solana/tokens.js'
 import type { SolanaAccount } from '../../src/testing/world.js'
 import { type Member, memberOf } from '../api/members.js'
 import { solanaAccount } from '../api/wallets.js'
+import { createMint, mintTokens } from '../support/solanaTokens.js'
 import {
   ask,
   freshName,

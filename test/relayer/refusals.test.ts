@@ -25,8 +25,8 @@ import { wordToName } from '../../src/registry/primitives/name.js'
 import { keypairOf, solanaOperator } from '../../src/testing/solana/accounts.js'
 import { programDataAddress } from '../../src/testing/solana/deployProgram.js'
 import { sendSolana } from '../../src/testing/solana/sendSolana.js'
-import { createMint, mintTokens, payCommunity } from '../../src/testing/solana/tokens.js'
 import { MINIMUM_WEI, openChains, placeBids } from '../support/bridgeWorld.js'
+import { createMint, mintTokens, payCommunity } from '../support/solanaTokens.js'
 import { type PaymentWorld, startPaymentWorld } from './paymentWorld.js'
 
 /** Payments for names of communities on Solana that bought nothing: refunded within their hold, once. */

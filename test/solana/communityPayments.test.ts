@@ -1,7 +1,7 @@
 import { afterAll, afterEach, beforeAll, describe, expect, it } from 'vitest'
 import { createCommunityProgram } from '../../src/chains/solana/community/program.js'
 import { nameToWord } from '../../src/registry/primitives/name.js'
-import { createMint, mintTokens } from '../../src/testing/solana/tokens.js'
+import { createMint, mintTokens } from '../support/solanaTokens.js'
 import { type SolanaWorld, startSolanaWorld } from './solanaWorld.js'
 import { notFinalized, registerOrder, settle, without } from './support.js'
 

@@ -3,11 +3,14 @@ import { mnemonicToAccount } from 'viem/accounts'
 import { foundry } from 'viem/chains'
 import { TEST_MNEMONIC } from '../../src/testing/chains/anvil.js'
 import {
-  connect,
+  type BridgeEnd,
+  type BridgePrice,
+  connectEnd,
   deployCommunityPayments,
   deployHub,
   deployMessageLibrary,
   deploySpoke,
+  ETH_PRICE,
 } from '../../src/testing/contracts/deploy.js'
 
 export const MINIMUM_WEI = 10n ** 16n
@@ -29,6 +32,14 @@ export function chainAt(rpcUrl: string, id: number) {
 }
 
 export const account = (index: number) => mnemonicToAccount(TEST_MNEMONIC, { addressIndex: index })
+
+/** Makes hub and spoke peers, both ways: default libraries, prices and peers. @param price of the spoke's messages */
+export async function connect(hub: BridgeEnd, spoke: BridgeEnd, price: BridgePrice = ETH_PRICE): Promise<void> {
+  await Promise.all([
+    connectEnd(hub, [{ eid: spoke.eid, app: spoke.app, price: ETH_PRICE }]),
+    connectEnd(spoke, [{ eid: hub.eid, app: hub.app, price }]),
+  ])
+}
 
 /** Deploys hub and spoke with their message libraries, and connects them. */
 export async function deployBridge(hub: ChainClients, spoke: ChainClients, relayer: Hex) {

@@ -39,8 +39,7 @@ export interface LocalChainOptions {
 /** Starts a chain and deploys the contracts that its state lacks. */
 export async function startLocalChain(options: LocalChainOptions): Promise<LocalChain> {
   const { definition, home } = options
-  const file = `${definition.label}.json`
-  const statePath = options.keepState ? path.join(home, 'anvil', file) : undefined
+  const statePath = options.keepState ? path.join(home, 'anvil', `${definition.label}.json`) : undefined
   const start = async (port: number | undefined) => {
     const anvil = await startAnvil({
       chainId: definition.chainId,
@@ -58,26 +57,21 @@ export async function startLocalChain(options: LocalChainOptions): Promise<Local
   }
   let isAskedToEnd = false
   let anvil = await start(await samePort(options.previous))
-  const { contracts, feeds, token } = await ensureContracts(anvil, definition, options.hubEid, options.previous)
+  const { contracts, ...extras } = await ensureContracts(anvil, definition, options.hubEid, options.previous)
+  const { price, ...identity } = definition
   const config: ChainEntry = {
-    network: definition.network,
-    label: definition.label,
-    role: definition.role,
-    chainId: definition.chainId,
+    ...identity,
+    ...contracts,
     rpcUrls: [anvil.rpcUrl],
     wsUrl: anvil.wsUrl,
-    eid: definition.eid,
     confirmation: { blocks: CONFIRMATION_BLOCKS },
     pollMs: Math.max(50, Math.round(options.blockMs / 2)),
-    gasToken: { symbol: definition.gasToken, decimals: 18 },
     local: true,
-    ...contracts,
   }
   return {
     ...definition,
+    ...extras,
     config,
-    feeds,
-    token,
     rpcUrl: anvil.rpcUrl,
     wsUrl: anvil.wsUrl,
     get pid() {

@@ -11,66 +11,28 @@ interface Definition {
   chainId: number
   /** LayerZero's endpoint id of the public network of that label. */
   eid: number
-  gasToken: string
-  /**
-   * Cost of a message on this chain; on a spoke, `numerator / denominator` is the price of one ether in its gas token.
-   */
+  gasToken: { symbol: string; decimals: 18 }
+  /** Cost of a message on this chain; on a spoke, the fraction is the price of one ether in its gas token. */
   price: BridgePrice
 }
 
 /** Spend cap of the local relayer per message, value included; a message above is parked. */
 export const LOCAL_SPEND_CAP_WEI = parseEther('100')
 
-/** Price of an ether on the spoke whose gas isn't ETH, so that a mixed-up amount is noticed. */
-const LOC_PRICE: BridgePrice = { baseWei: 7n * 10n ** 14n, numerator: 7n, denominator: 2n }
+const IN_ETH = { gasToken: { symbol: 'ETH', decimals: 18 }, price: ETH_PRICE } as const
+/** Another coin at another price than ETH, so that a mixed-up amount is noticed. */
+const IN_LOC = {
+  gasToken: { symbol: 'LOC', decimals: 18 },
+  price: { baseWei: 7n * 10n ** 14n, numerator: 7n, denominator: 2n },
+} as const
 
 /** Chains of a local world: public network labels with local chain ids. */
 const LOCAL_CHAINS = [
-  {
-    network: 'mainnet',
-    label: '1',
-    role: 'hub',
-    chainId: 900_000_001,
-    eid: 30_101,
-    gasToken: 'ETH',
-    price: ETH_PRICE,
-  },
-  {
-    network: 'mainnet',
-    label: '8453',
-    role: 'spoke',
-    chainId: 900_008_453,
-    eid: 30_184,
-    gasToken: 'ETH',
-    price: ETH_PRICE,
-  },
-  {
-    network: 'mainnet',
-    label: '10',
-    role: 'spoke',
-    chainId: 900_000_010,
-    eid: 30_111,
-    gasToken: 'LOC',
-    price: LOC_PRICE,
-  },
-  {
-    network: 'testnet',
-    label: '11155111',
-    role: 'hub',
-    chainId: 911_155_111,
-    eid: 40_161,
-    gasToken: 'ETH',
-    price: ETH_PRICE,
-  },
-  {
-    network: 'testnet',
-    label: '17000',
-    role: 'spoke',
-    chainId: 900_017_000,
-    eid: 40_217,
-    gasToken: 'ETH',
-    price: ETH_PRICE,
-  },
+  { network: 'mainnet', label: '1', role: 'hub', chainId: 900_000_001, eid: 30_101, ...IN_ETH },
+  { network: 'mainnet', label: '8453', role: 'spoke', chainId: 900_008_453, eid: 30_184, ...IN_ETH },
+  { network: 'mainnet', label: '10', role: 'spoke', chainId: 900_000_010, eid: 30_111, ...IN_LOC },
+  { network: 'testnet', label: '11155111', role: 'hub', chainId: 911_155_111, eid: 40_161, ...IN_ETH },
+  { network: 'testnet', label: '17000', role: 'spoke', chainId: 900_017_000, eid: 40_217, ...IN_ETH },
 ] as const satisfies readonly Definition[]
 
 /** Label of a local chain. */
@@ -83,44 +45,40 @@ export interface ChainDefinition extends Definition {
   label: ChainLabel
 }
 
-/** A chain's entry in the daemon's chains file; absent fields have the file's defaults. */
-export interface ChainEntry {
-  network: Network
-  label: ChainLabel
-  role: 'hub' | 'spoke'
-  chainId: number
+/** Contracts of a chain as its entry names them, and what they were deployed on. */
+export interface ChainContracts {
   genesisHash: Hex
-  rpcUrls: [string]
-  wsUrl: string
   contract: Hex
   endpoint: Hex
-  eid: number
   messageLib: Hex
   communityPayments: Hex
   startBlock: number
+}
+
+/** Contracts of a hub only. */
+export interface HubExtras {
+  /** Price feeds for quotes in SOL; `setPrice` changes them. */
+  readonly feeds?: PriceFeeds | undefined
+  /** A token that anybody may mint. */
+  readonly token?: Hex | undefined
+}
+
+/** A chain's entry in the daemon's chains file; absent fields have the file's defaults. */
+export interface ChainEntry extends Omit<ChainDefinition, 'price'>, ChainContracts {
+  rpcUrls: [string]
+  wsUrl: string
   confirmation: { blocks: number }
   pollMs: number
-  gasToken: { symbol: string; decimals: 18 }
   local: true
 }
 
 /** A chain as remembered between starts of a world. */
-export interface KnownChain extends ChainEntry {
-  /** On a hub: price feeds for quotes in SOL. */
-  feeds?: PriceFeeds
-  /** On a hub: a token that anybody may mint. */
-  token?: Hex
-}
+export interface KnownChain extends ChainEntry, HubExtras {}
 
 /** A chain that runs, with its contracts. */
-export interface RunningChain extends ChainDefinition {
+export interface RunningChain extends ChainDefinition, HubExtras {
   readonly rpcUrl: string
-  /** Entry of the chain in the daemon's chains file. */
   readonly config: ChainEntry
-  /** On a hub: price feeds for quotes in SOL; `setPrice` changes them. */
-  readonly feeds: PriceFeeds | undefined
-  /** On a hub: a token that anybody may mint. */
-  readonly token: Hex | undefined
 }
 
 /**
@@ -139,13 +97,13 @@ export function chooseChains(
   const chosen = LOCAL_CHAINS.filter(
     ({ network, label }) => (networks?.includes(network) ?? true) && (labels?.includes(label) ?? true),
   )
-  const hubs = new Set(chosen.filter(({ role }) => role === 'hub').map(({ network }) => network))
-  const alone = chosen.find(({ network }) => !hubs.has(network))
-  if (alone) throw new Error(`Spoke "${alone.label}" needs its hub, "${hubLabel(alone.network)}", in the world too.`)
+  const hubOf = (of: Network, among: readonly Definition[]) =>
+    among.find(({ network, role }) => network === of && role === 'hub')?.label
+  const alone = chosen.find(({ network }) => hubOf(network, chosen) === undefined)
+  if (alone) {
+    const hub = hubOf(alone.network, LOCAL_CHAINS)
+    throw new Error(`Spoke "${alone.label}" needs its hub, "${hub}", in the world too.`)
+  }
   if (chosen.length === 0) throw new Error('A local world needs a chain: give other chains or networks.')
   return chosen
-}
-
-function hubLabel(of: Network): ChainLabel | undefined {
-  return LOCAL_CHAINS.find(({ network, role }) => network === of && role === 'hub')?.label
 }

@@ -1,4 +1,14 @@
-import type { Account, Address, Chain, Hex, PublicClient, TransactionReceipt, Transport, WalletClient } from 'viem'
+import {
+  type Account,
+  type Address,
+  type Chain,
+  getContractAddress,
+  type Hex,
+  type PublicClient,
+  type TransactionReceipt,
+  type Transport,
+  type WalletClient,
+} from 'viem'
 import { receiptOf } from './receipt.js'
 
 /** A funded account on a local chain. */
@@ -39,7 +49,12 @@ export async function sendInOrder(client: DeployClient, steps: readonly Step[]):
   )
 }
 
+/** Address of the contract that the account's next transaction creates. */
+export async function nextContract(client: DeployClient): Promise<Address> {
+  return getContractAddress({ from: client.walletClient.account.address, nonce: BigInt(await nextNonce(client)) })
+}
+
 /** Nonce of the account's next transaction, counting unmined ones. */
-export function nextNonce({ walletClient, publicClient }: DeployClient): Promise<number> {
+function nextNonce({ walletClient, publicClient }: DeployClient): Promise<number> {
   return publicClient.getTransactionCount({ address: walletClient.account.address, blockTag: 'pending' })
 }

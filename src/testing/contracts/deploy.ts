@@ -1,12 +1,4 @@
-import {
-  type Address,
-  encodeDeployData,
-  encodeFunctionData,
-  getContractAddress,
-  type Hex,
-  isAddressEqual,
-  pad,
-} from 'viem'
+import { type Address, encodeDeployData, encodeFunctionData, type Hex, isAddressEqual, pad } from 'viem'
 import { localMessageLibBytecode } from '../../../contracts/evm/artifacts/local/LocalMessageLib.js'
 import { localTokenAbi, localTokenBytecode } from '../../../contracts/evm/artifacts/local/LocalToken.js'
 import {
@@ -19,7 +11,7 @@ import {
   spokeAbi,
   spokeBytecode,
 } from '../../chains/evm/contracts/index.js'
-import { type DeployClient, nextNonce, type Step, sendInOrder } from '../chains/send.js'
+import { type DeployClient, nextContract, type Step, sendInOrder } from '../chains/send.js'
 import { endpointCreation } from './layerzero.js'
 
 // Gas of the steps, measured plus a margin: a step that relies on an unmined one can't be estimated.
@@ -32,69 +24,56 @@ const SETTING_GAS = 200_000n
 
 const DEFAULT_DELIVER_LIMIT_WEI = 1_000n * 10n ** 18n
 
-export interface HubSettings extends DeployClient {
+/** Settings of a hub or a spoke. */
+interface AppSettings extends DeployClient {
   /** LayerZero's endpoint id of the chain. */
   readonly eid: number
-  /** Least bid, wei. */
-  readonly minimumWei: bigint
-  readonly owner: Address
-  readonly relayer: Address
-  readonly pauser: Address
-  /** Limit on deliveries per day (UTC), wei; default 1,000 ether. */
-  readonly deliverLimitWei?: bigint
-}
-
-/** Deploys LayerZero's EndpointV2 and a hub on it; `block` holds the hub's deployment. */
-export async function deployHub(settings: HubSettings): Promise<{ endpoint: Address; hub: Address; block: bigint }> {
-  const { walletClient, eid, minimumWei, owner, relayer, pauser } = settings
-  const deployer = walletClient.account.address
-  const endpoint = getContractAddress({ from: deployer, nonce: BigInt(await nextNonce(settings)) })
-  const [, receipt] = await sendInOrder(settings, [
-    endpointCreation(eid, deployer),
-    {
-      label: 'deploying the hub',
-      data: encodeDeployData({
-        abi: hubAbi,
-        bytecode: hubBytecode,
-        args: [endpoint, owner, relayer, pauser, minimumWei, settings.deliverLimitWei ?? DEFAULT_DELIVER_LIMIT_WEI],
-      }),
-      gas: HUB_GAS,
-    },
-  ])
-  return { endpoint, hub: receipt!.contractAddress!, block: receipt!.blockNumber }
-}
-
-export interface SpokeSettings extends DeployClient {
-  /** LayerZero's endpoint id of the spoke's chain. */
-  readonly eid: number
-  /** LayerZero's endpoint id of the hub's chain. */
-  readonly hubEid: number
   /** Least bid, wei on the hub. */
   readonly minimumWei: bigint
   readonly owner: Address
   readonly pauser: Address
 }
 
+export interface HubSettings extends AppSettings {
+  readonly relayer: Address
+  /** Limit on deliveries per day (UTC), wei; default 1,000 ether. */
+  readonly deliverLimitWei?: bigint
+}
+
+/** Deploys LayerZero's EndpointV2 and a hub on it; `block` holds the hub's deployment. */
+export async function deployHub(settings: HubSettings): Promise<{ endpoint: Address; hub: Address; block: bigint }> {
+  const { minimumWei, owner, relayer, pauser, deliverLimitWei = DEFAULT_DELIVER_LIMIT_WEI } = settings
+  const { app, ...rest } = await deployWithEndpoint(settings, (endpoint) => {
+    const args = [endpoint, owner, relayer, pauser, minimumWei, deliverLimitWei] as const
+    const data = encodeDeployData({ abi: hubAbi, bytecode: hubBytecode, args })
+    return { label: 'deploying the hub', data, gas: HUB_GAS }
+  })
+  return { hub: app, ...rest }
+}
+
+export interface SpokeSettings extends AppSettings {
+  /** LayerZero's endpoint id of the hub's chain. */
+  readonly hubEid: number
+}
+
 /** Deploys LayerZero's EndpointV2 and a spoke on it; `block` holds the spoke's deployment. */
 export async function deploySpoke(
   settings: SpokeSettings,
 ): Promise<{ endpoint: Address; spoke: Address; block: bigint }> {
-  const { walletClient, eid, hubEid, minimumWei, owner, pauser } = settings
-  const deployer = walletClient.account.address
-  const endpoint = getContractAddress({ from: deployer, nonce: BigInt(await nextNonce(settings)) })
-  const [, receipt] = await sendInOrder(settings, [
-    endpointCreation(eid, deployer),
-    {
-      label: 'deploying a spoke',
-      data: encodeDeployData({
-        abi: spokeAbi,
-        bytecode: spokeBytecode,
-        args: [endpoint, hubEid, owner, pauser, minimumWei],
-      }),
-      gas: SPOKE_GAS,
-    },
-  ])
-  return { endpoint, spoke: receipt!.contractAddress!, block: receipt!.blockNumber }
+  const { hubEid, minimumWei, owner, pauser } = settings
+  const { app, ...rest } = await deployWithEndpoint(settings, (endpoint) => {
+    const args = [endpoint, hubEid, owner, pauser, minimumWei] as const
+    const data = encodeDeployData({ abi: spokeAbi, bytecode: spokeBytecode, args })
+    return { label: 'deploying a spoke', data, gas: SPOKE_GAS }
+  })
+  return { spoke: app, ...rest }
+}
+
+async function deployWithEndpoint(settings: AppSettings, app: (endpoint: Address) => Step) {
+  const endpoint = await nextContract(settings)
+  const steps = [endpointCreation(settings.eid, settings.walletClient.account.address), app(endpoint)]
+  const [, receipt] = await sendInOrder(settings, steps)
+  return { endpoint, app: receipt!.contractAddress!, block: receipt!.blockNumber }
 }
 
 /**
@@ -106,21 +85,13 @@ export async function deployMessageLibrary(
   endpoint: Address,
   verifier: Address,
 ): Promise<Address> {
-  const deployer = client.walletClient.account.address
-  const library = getContractAddress({ from: deployer, nonce: BigInt(await nextNonce(client)) })
-  const args = [endpoint, deployer, verifier] as const
+  const library = await nextContract(client)
+  const args = [endpoint, client.walletClient.account.address, verifier] as const
+  const data = encodeDeployData({ abi: localMessageLibAbi, bytecode: localMessageLibBytecode, args })
+  const registering = encodeFunctionData({ abi: endpointAbi, functionName: 'registerLibrary', args: [library] })
   await sendInOrder(client, [
-    {
-      label: 'deploying the message library',
-      data: encodeDeployData({ abi: localMessageLibAbi, bytecode: localMessageLibBytecode, args }),
-      gas: LIBRARY_GAS,
-    },
-    {
-      label: 'registering the message library',
-      to: endpoint,
-      data: encodeFunctionData({ abi: endpointAbi, functionName: 'registerLibrary', args: [library] }),
-      gas: SETTING_GAS,
-    },
+    { label: 'deploying the message library', data, gas: LIBRARY_GAS },
+    setting('registering the message library', endpoint, registering),
   ])
   return library
 }
@@ -141,17 +112,10 @@ export async function deployCommunityPayments(
   settings: PaymentsSettings,
 ): Promise<{ payments: Address; block: bigint }> {
   const { owner, relayer, pauser, holdSeconds = HOLD_SECONDS } = settings
-  const [receipt] = await sendInOrder(settings, [
-    {
-      label: 'deploying the payments of communities',
-      data: encodeDeployData({
-        abi: communityPaymentsAbi,
-        bytecode: communityPaymentsBytecode,
-        args: [owner, relayer, pauser, holdSeconds],
-      }),
-      gas: PAYMENTS_GAS,
-    },
-  ])
+  const args = [owner, relayer, pauser, holdSeconds] as const
+  const data = encodeDeployData({ abi: communityPaymentsAbi, bytecode: communityPaymentsBytecode, args })
+  const label = 'deploying the payments of communities'
+  const [receipt] = await sendInOrder(settings, [{ label, data, gas: PAYMENTS_GAS }])
   return { payments: receipt!.contractAddress!, block: receipt!.blockNumber }
 }
 
@@ -190,92 +154,42 @@ export interface BridgeTarget {
   readonly price: BridgePrice
 }
 
-/**
- * Makes hub and spoke peers, both ways: default libraries, prices and peers. Calls for several spokes have to be
- * sequential, since each takes nonces of the hub's client.
- * @param price of the spoke's messages
- */
-export async function connect(hub: BridgeEnd, spoke: BridgeEnd, price: BridgePrice = ETH_PRICE): Promise<void> {
-  await Promise.all([
-    connectEnd(hub, [{ eid: spoke.eid, app: spoke.app, price: ETH_PRICE }]),
-    connectEnd(spoke, [{ eid: hub.eid, app: hub.app, price }]),
-  ])
-}
-
 /** Sets libraries, prices and peers of one end for all its destinations at once, skipping what is set. */
 export async function connectEnd(near: BridgeEnd, targets: readonly BridgeTarget[]): Promise<void> {
-  const missing = await Promise.all(
-    targets.map(async (target) => {
-      const [library, peer] = await Promise.all([
-        near.publicClient.readContract({
-          address: near.endpoint,
-          abi: endpointAbi,
-          functionName: 'defaultSendLibrary',
-          args: [target.eid],
-        }),
-        near.publicClient.readContract({
-          address: near.app,
-          abi: hubAbi, // same for hub and spoke: OAppCore
-          functionName: 'peers',
-          args: [target.eid],
-        }),
-      ])
-      return {
-        library: isAddressEqual(library, near.library) ? [] : librarySteps(near, target),
-        peer: peer === peerWord(target.app) ? [] : [peerStep(near, target)],
-      }
-    }),
-  )
-  const librarySettings = missing.flatMap(({ library }) => library)
-  const peers = missing.flatMap(({ peer }) => peer)
-  if (!near.owner) await sendInOrder(near, [...librarySettings, ...peers])
-  else
-    await Promise.all([
-      sendInOrder(near, librarySettings),
-      sendInOrder({ walletClient: near.owner, publicClient: near.publicClient }, peers),
-    ])
+  const { endpoint, app, owner, publicClient } = near
+  const libraries: Step[] = []
+  const peers: Step[] = []
+  for (const target of targets) {
+    const args = [target.eid] as const
+    const library = { address: endpoint, abi: endpointAbi, functionName: 'defaultSendLibrary', args } as const
+    const peer = { address: app, abi: hubAbi, functionName: 'peers', args } as const // OAppCore, of hub and spoke
+    if (!isAddressEqual(await publicClient.readContract(library), near.library))
+      libraries.push(...librarySteps(near, target))
+    if ((await publicClient.readContract(peer)) !== peerWord(target.app)) peers.push(peerStep(near, target))
+  }
+  if (!owner) await sendInOrder(near, [...libraries, ...peers])
+  else await Promise.all([sendInOrder(near, libraries), sendInOrder({ walletClient: owner, publicClient }, peers)])
 }
 
 /** An address as LayerZero's peer word. */
 const peerWord = (app: Address): Hex => pad(app).toLowerCase() as Hex
 
+const setting = (label: string, to: Address, data: Hex): Step => ({ label, to, data, gas: SETTING_GAS })
+
 function librarySteps({ endpoint, library }: BridgeEnd, { eid, price }: BridgeTarget): Step[] {
   const { baseWei: base, numerator, denominator } = price
+  const ofPrice = [eid, { base, numerator, denominator }] as const
+  const sending = { abi: endpointAbi, functionName: 'setDefaultSendLibrary', args: [eid, library] } as const
+  const receiving = { abi: endpointAbi, functionName: 'setDefaultReceiveLibrary', args: [eid, library, 0n] } as const
+  const pricing = { abi: localMessageLibAbi, functionName: 'setPrice', args: ofPrice } as const
   return [
-    {
-      label: 'setting the send library',
-      to: endpoint,
-      data: encodeFunctionData({ abi: endpointAbi, functionName: 'setDefaultSendLibrary', args: [eid, library] }),
-      gas: SETTING_GAS,
-    },
-    {
-      label: 'setting the receive library',
-      to: endpoint,
-      data: encodeFunctionData({
-        abi: endpointAbi,
-        functionName: 'setDefaultReceiveLibrary',
-        args: [eid, library, 0n],
-      }),
-      gas: SETTING_GAS,
-    },
-    {
-      label: 'setting the price of messages',
-      to: library,
-      data: encodeFunctionData({
-        abi: localMessageLibAbi,
-        functionName: 'setPrice',
-        args: [eid, { base, numerator, denominator }],
-      }),
-      gas: SETTING_GAS,
-    },
+    setting('setting the send library', endpoint, encodeFunctionData(sending)),
+    setting('setting the receive library', endpoint, encodeFunctionData(receiving)),
+    setting('setting the price of messages', library, encodeFunctionData(pricing)),
   ]
 }
 
 function peerStep({ app }: BridgeEnd, target: BridgeTarget): Step {
-  return {
-    label: 'setting the peer',
-    to: app,
-    data: encodeFunctionData({ abi: hubAbi, functionName: 'setPeer', args: [target.eid, peerWord(target.app)] }),
-    gas: SETTING_GAS,
-  }
+  const args = [target.eid, peerWord(target.app)] as const
+  return setting('setting the peer', app, encodeFunctionData({ abi: hubAbi, functionName: 'setPeer', args }))
 }

@@ -1,7 +1,7 @@
-import { type Address, encodeDeployData, encodeFunctionData, getContractAddress, type Hex, zeroAddress } from 'viem'
+import { type Address, encodeDeployData, encodeFunctionData, type Hex, zeroAddress } from 'viem'
 import { localTokenAbi } from '../../../contracts/evm/artifacts/local/LocalToken.js'
 import { airdropDistributorAbi, airdropDistributorBytecode } from '../../chains/evm/contracts/index.js'
-import { type DeployClient, nextNonce, type Step, sendInOrder } from '../chains/send.js'
+import { type DeployClient, nextContract, type Step, sendInOrder } from '../chains/send.js'
 
 // fixed, since the minting can't be estimated before the deployment is mined
 const DISTRIBUTOR_GAS = 2_000_000n
@@ -29,22 +29,16 @@ export async function deployDistributor(
   const { token, merkleRoot, mints = 0n, operator = zeroAddress } = settings
   const deployer = settings.walletClient.account.address
   const endsAtS = settings.endsAtS ?? (await settings.publicClient.getBlock()).timestamp + DEFAULT_DURATION_S
-  const distributor = getContractAddress({ from: deployer, nonce: BigInt(await nextNonce(settings)) })
-  const deployment: Step = {
-    label: 'deploying a distributor',
-    data: encodeDeployData({
-      abi: airdropDistributorAbi,
-      bytecode: airdropDistributorBytecode,
-      args: [token, merkleRoot, endsAtS, settings.owner ?? deployer, operator],
-    }),
-    gas: DISTRIBUTOR_GAS,
-  }
+  const distributor = await nextContract(settings)
+  const args = [token, merkleRoot, endsAtS, settings.owner ?? deployer, operator] as const
+  const data = encodeDeployData({ abi: airdropDistributorAbi, bytecode: airdropDistributorBytecode, args })
   const minting: Step = {
     label: 'minting what a distributor gives out',
     to: token,
     data: encodeFunctionData({ abi: localTokenAbi, functionName: 'mint', args: [distributor, mints] }),
     gas: MINT_GAS,
   }
-  const [receipt] = await sendInOrder(settings, mints > 0n ? [deployment, minting] : [deployment])
+  const steps = [{ label: 'deploying a distributor', data, gas: DISTRIBUTOR_GAS }, ...(mints > 0n ? [minting] : [])]
+  const [receipt] = await sendInOrder(settings, steps)
   return { distributor, block: receipt!.blockNumber, endsAtS }
 }

@@ -1,6 +1,7 @@
 import { readFileSync } from 'node:fs'
 import { createRequire } from 'node:module'
 import { type Abi, type Address, encodeDeployData, type Hex } from 'viem'
+import type { Step } from '../chains/send.js'
 
 const ARTIFACT = '@layerzerolabs/lz-evm-protocol-v2/artifacts/contracts/EndpointV2.sol/EndpointV2.json'
 
@@ -21,12 +22,11 @@ function loadEndpointArtifact(): { abi: Abi; bytecode: Hex } {
       'LayerZero contracts are not installed: run `npm install @layerzerolabs/lz-evm-protocol-v2@3.0.168` (needed by local chains only)',
     )
   }
-  const { abi, bytecode } = JSON.parse(readFileSync(file, 'utf8')) as { abi: Abi; bytecode: Hex }
-  return { abi, bytecode }
+  return JSON.parse(readFileSync(file, 'utf8')) as { abi: Abi; bytecode: Hex }
 }
 
 /** Creation transaction of an EndpointV2 with this endpoint id. */
-export function endpointCreation(eid: number, owner: Address): { label: string; data: Hex; gas: bigint } {
+export function endpointCreation(eid: number, owner: Address): Step {
   const { abi, bytecode } = loadEndpointArtifact()
   return {
     label: 'deploying EndpointV2',

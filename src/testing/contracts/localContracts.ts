@@ -3,13 +3,15 @@ import path from 'node:path'
 import { type Hex, parseEther } from 'viem'
 import type { Network } from '../../registry/primitives/network.js'
 import {
+  type ChainContracts,
   type ChainDefinition,
-  type ChainEntry,
+  type HubExtras,
   type KnownChain,
   LOCAL_SPEND_CAP_WEI,
   type RunningChain,
 } from '../chains/localChains.js'
 import { fund, localClients, mineQuickly, walletOf } from '../chains/localClients.js'
+import type { DeployClient } from '../chains/send.js'
 import { writeAtomically } from '../processes/files.js'
 import type { SolanaEntry } from '../solana/entry.js'
 import { lowerCase, operatorAccount, operatorAddresses } from '../world.js'
@@ -23,32 +25,21 @@ import {
   deployMessageLibrary,
   deploySpoke,
 } from './deploy.js'
-import { deployPriceFeeds, type PriceFeeds } from './priceFeed.js'
+import { deployPriceFeeds } from './priceFeed.js'
 
 /** Minimum bid on a local hub, same as the interface's default. */
 const MINIMUM_WEI = parseEther('0.01')
 
-type Contracts = Pick<
-  ChainEntry,
-  'contract' | 'endpoint' | 'messageLib' | 'communityPayments' | 'genesisHash' | 'startBlock'
->
-
-/** Contracts of a hub only: price feeds, and a token that anybody may mint. */
-interface HubExtras {
-  feeds: PriceFeeds | undefined
-  token: Hex | undefined
-}
-
 /** Contracts of a local chain. */
-export interface LocalContracts extends HubExtras {
-  contracts: Contracts
+interface LocalContracts extends HubExtras {
+  contracts: ChainContracts
 }
 
 interface At {
   rpcUrl: string
 }
 
-/** Finds the contracts of an earlier start, or deploys fresh ones. */
+/** Finds the contracts of an earlier start, and deploys those that the chain lacks. */
 export async function ensureContracts(
   at: At,
   definition: ChainDefinition,
@@ -57,38 +48,31 @@ export async function ensureContracts(
 ): Promise<LocalContracts> {
   const { reader } = localClients(at, definition.chainId)
   const genesisHash = (await reader.getBlock({ blockNumber: 0n })).hash
-  const stands = async (addresses: readonly Hex[]) =>
-    (await Promise.all(addresses.map((address) => reader.getCode({ address })))).every((code) => code !== undefined)
-  const isHub = definition.role === 'hub'
-  if (previous?.genesisHash === genesisHash) {
-    const { contract, endpoint, messageLib, startBlock, feeds, token } = previous
-    if (await stands([contract, endpoint, messageLib])) {
-      const hasPayments = previous.communityPayments && (await stands([previous.communityPayments]))
-      const communityPayments = hasPayments
-        ? previous.communityPayments
-        : await mineQuickly(at, definition.chainId, () => deployPayments(at, definition))
-      const contracts = { contract, endpoint, messageLib, communityPayments, startBlock, genesisHash }
-      if (!isHub) return { contracts, ...NO_EXTRAS }
-      if (feeds && token && (await stands([feeds.solUsd, feeds.ethUsd, token]))) return { contracts, feeds, token }
-      return { contracts, ...(await mineQuickly(at, definition.chainId, () => deployExtras(at, definition))) }
-    }
+  const stand = async (...addresses: (Hex | undefined)[]) => {
+    const codes = await Promise.all(addresses.map((address) => address && reader.getCode({ address })))
+    return codes.every((code) => code !== undefined)
   }
-  await fund(at, definition.chainId, operatorAddresses())
-  return mineQuickly(at, definition.chainId, async () => ({
-    contracts: {
-      ...(await deploy(at, definition, hubEid)),
-      communityPayments: await deployPayments(at, definition),
-      genesisHash,
-    },
-    ...(isHub ? await deployExtras(at, definition) : NO_EXTRAS),
-  }))
+  const quickly = <T>(work: () => Promise<T>) => mineQuickly(at, definition.chainId, work)
+  const found = previous?.genesisHash === genesisHash ? previous : undefined
+  const hasApp = found && (await stand(found.contract, found.endpoint, found.messageLib))
+  if (!hasApp) await fund(at, definition.chainId, operatorAddresses())
+  const { contract, endpoint, messageLib, startBlock } = hasApp
+    ? found
+    : await quickly(() => deploy(at, definition, hubEid))
+  const communityPayments =
+    hasApp && (await stand(found.communityPayments))
+      ? found.communityPayments
+      : await quickly(() => deployPayments(at, definition))
+  const contracts = { contract, endpoint, messageLib, communityPayments, startBlock, genesisHash }
+  if (definition.role === 'spoke') return { contracts }
+  const { feeds, token } = hasApp ? found : {}
+  const hasExtras = await stand(feeds?.solUsd, feeds?.ethUsd, token)
+  return { contracts, ...(hasExtras ? { feeds, token } : await quickly(() => deployExtras(at, definition))) }
 }
 
-const NO_EXTRAS: HubExtras = { feeds: undefined, token: undefined }
-
-const deployerOf = (at: At, chainId: number) => ({
+const deployerOf = (at: At, chainId: number): DeployClient => ({
   walletClient: walletOf(at, chainId, operatorAccount('deployer')),
-  ...readerOf(at, chainId),
+  publicClient: localClients(at, chainId).reader,
 })
 
 async function deployExtras(at: At, { chainId }: ChainDefinition): Promise<HubExtras> {
@@ -110,7 +94,7 @@ async function deploy(
   at: At,
   { chainId, eid, role }: ChainDefinition,
   hubEid: number,
-): Promise<Omit<Contracts, 'genesisHash' | 'communityPayments'>> {
+): Promise<Omit<ChainContracts, 'genesisHash' | 'communityPayments'>> {
   const client = deployerOf(at, chainId)
   const relayer = operatorAccount('relayer').address
   const settings = {
@@ -133,8 +117,6 @@ async function deploy(
   }
 }
 
-const readerOf = (at: At, chainId: number) => ({ publicClient: localClients(at, chainId).reader })
-
 /** Makes each network's hub and spokes peers unless they are. */
 export async function connectChains(chains: readonly RunningChain[]): Promise<void> {
   await Promise.all(
@@ -142,9 +124,8 @@ export async function connectChains(chains: readonly RunningChain[]): Promise<vo
       const others = chains.filter(({ network, role }) => network === near.network && role !== near.role)
       if (others.length === 0) return
       const end: BridgeEnd = {
-        walletClient: walletOf(near, near.chainId, operatorAccount('deployer')),
+        ...deployerOf(near, near.chainId),
         owner: walletOf(near, near.chainId, operatorAccount('owner')),
-        ...readerOf(near, near.chainId),
         eid: near.eid,
         endpoint: near.config.endpoint,
         library: near.config.messageLib,
@@ -178,11 +159,7 @@ export function writeChains(
   chains: readonly RunningChain[],
   solana: Partial<Record<Network, SolanaEntry>>,
 ): void {
-  const known: readonly KnownChain[] = chains.map(({ config, feeds, token }) => ({
-    ...config,
-    ...(feeds && { feeds }),
-    ...(token && { token }),
-  }))
+  const known = chains.map(({ config, feeds, token }): KnownChain => ({ ...config, feeds, token }))
   const all = new Map([...previousChains(home), ...known.map((chain) => [chain.label, chain] as const)])
   const deliveries = { spendCapWei: String(LOCAL_SPEND_CAP_WEI) }
   writeJson(knownFile(home), { chains: [...all.values()] })

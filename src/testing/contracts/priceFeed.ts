@@ -21,15 +21,11 @@ export interface PriceFeeds {
 
 /** Deploys feeds with 150 dollars per SOL and 3,000 per ether. */
 export async function deployPriceFeeds(client: DeployClient): Promise<PriceFeeds> {
-  const creation = (description: string, answer: bigint) => ({
-    label: `deploying the feed ${description}`,
-    data: encodeDeployData({
-      abi: priceFeedAbi,
-      bytecode: priceFeedBytecode,
-      args: [description, FEED_DECIMALS, answer],
-    }),
-    gas: FEED_GAS,
-  })
+  const creation = (description: string, answer: bigint) => {
+    const args = [description, FEED_DECIMALS, answer] as const
+    const data = encodeDeployData({ abi: priceFeedAbi, bytecode: priceFeedBytecode, args })
+    return { label: `deploying the feed ${description}`, data, gas: FEED_GAS }
+  }
   const [solUsd, ethUsd] = await sendInOrder(client, [creation('SOL / USD', SOL_USD), creation('ETH / USD', ETH_USD)])
   return { solUsd: solUsd!.contractAddress!, ethUsd: ethUsd!.contractAddress! }
 }

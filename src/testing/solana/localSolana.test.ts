@@ -1,5 +1,6 @@
 import { Connection, PublicKey } from '@solana/web3.js'
 import { afterAll, beforeAll, describe, expect, it } from 'vitest'
+import { createMint, mintTokens, payCommunity } from '../../../test/support/solanaTokens.js'
 import { createSolanaRpc, type SolanaRpc } from '../../chains/rpc/solana.js'
 import { createCommunityPort } from '../../chains/solana/community/port.js'
 import { findCommunityOutcome, planRefusal } from '../../chains/solana/community/refusal.js'
@@ -13,7 +14,6 @@ import { type LocalSolana, startLocalSolana } from './localSolana.js'
 import { payQuote } from './payQuote.js'
 import { deployRegistrar } from './registrar.js'
 import { confirmSolana, sendSolana } from './sendSolana.js'
-import { createMint, mintTokens, payCommunity } from './tokens.js'
 
 let solana: LocalSolana
 let connection: Connection

@@ -17,11 +17,11 @@ import {
 import { endpointAbi, hubAbi, localMessageLibAbi, spokeAbi } from '../../../src/chains/evm/contracts/index.js'
 import {
   type BridgePrice,
-  connect,
   deployHub,
   deployMessageLibrary,
   deploySpoke,
 } from '../../../src/testing/contracts/deploy.js'
+import { connect } from '../../support/bridgeContracts.js'
 import { type Chain, startChain } from './chain.js'
 import { DELIVER_LIMIT_WEI, HUB_EID, MINIMUM_WEI, messageOf, SPOKE_EID, word } from './hub.js'
 

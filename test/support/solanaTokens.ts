@@ -1,9 +1,13 @@
 import { type Connection, Keypair, type PublicKey, SystemProgram, TransactionInstruction } from '@solana/web3.js'
-import { type CommunityTerms, createCommunityProgram, type PaidToken } from '../../chains/solana/community/program.js'
-import { createRegistrar } from '../../chains/solana/registrar.js'
-import { associatedTokenAddress, createAssociated, TOKEN_PROGRAM } from '../../chains/solana/tokens.js'
-import { nameToWord } from '../../registry/primitives/name.js'
-import { sendSolana } from './sendSolana.js'
+import {
+  type CommunityTerms,
+  createCommunityProgram,
+  type PaidToken,
+} from '../../src/chains/solana/community/program.js'
+import { createRegistrar } from '../../src/chains/solana/registrar.js'
+import { associatedTokenAddress, createAssociated, TOKEN_PROGRAM } from '../../src/chains/solana/tokens.js'
+import { nameToWord } from '../../src/registry/primitives/name.js'
+import { sendSolana } from '../../src/testing/solana/sendSolana.js'
 
 /** Instructions of the SPL Token program: tags u8, fields without padding. */
 const TOKEN_INSTRUCTION = { MINT_TO: 7, INITIALIZE_MINT_2: 20 }
