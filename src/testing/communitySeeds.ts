@@ -1,7 +1,7 @@
 import { parseEther } from 'viem'
 import type { Network } from '../registry/primitives/network.js'
 import { ask, signIn } from './signIn.js'
-import { lowerCase, operatorAccount, type SeedCommunities, type WorldNetwork, worldAccounts } from './world.js'
+import { lowerCase, operatorAccount, type SeedCommunities, seedAdmin, type WorldNetwork } from './world.js'
 
 /** Names that `accounts.evm[0]` holds on each network. */
 export const OPEN_COMMUNITY = 'club'
@@ -23,8 +23,7 @@ export async function seedCommunities(
   chains: WorldNetwork,
   solanaRecipient: string | undefined,
 ): Promise<SeedCommunities | undefined> {
-  const [admin] = worldAccounts()
-  if (!admin) throw new Error('seeding communities: the world has no accounts')
+  const admin = seedAdmin()
   const recipient = lowerCase(operatorAccount('treasurer').address)
   const prices = pricesOf(chains, recipient, solanaRecipient)
   const query = network === 'testnet' ? '?testnet=true' : ''

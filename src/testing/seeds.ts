@@ -1,4 +1,4 @@
-import { type Address, encodeFunctionData, type Hex, parseAbiItem, parseEther, parseGwei } from 'viem'
+import { type Account, encodeFunctionData, type Hex, parseAbiItem, parseEther, parseGwei } from 'viem'
 import { privateKeyToAccount } from 'viem/accounts'
 import { encodePlaceBids } from '../chains/evm/calldata.js'
 import { hubAbi } from '../chains/evm/contracts/index.js'
@@ -9,7 +9,7 @@ import { LOCAL_SPEND_CAP_WEI } from './chains/localChains.js'
 import { receiptOf } from './chains/receipt.js'
 import { OPEN_COMMUNITY, PAID_COMMUNITY } from './communitySeeds.js'
 import { bridgeCall } from './contracts/bridgeCall.js'
-import { lowerCase, type Operator, operatorAccount, type Seed, worldAccounts } from './world.js'
+import { addressWord, lowerCase, type Operator, operatorAccount, type Seed, seedAdmin } from './world.js'
 
 /** Names of the seeds: one that two wallets bid for, a second one of the winner, and those that nobody gets. */
 const CONTESTED_NAME = 'seedling'
@@ -69,10 +69,10 @@ async function seedBids(chain: LocalChain): Promise<Bids> {
 }
 
 async function placeSeedBids(chain: LocalChain): Promise<Hex> {
-  const won = await placeBid(chain, 'seedOwner', CONTESTED_NAME, FIRST_FEE_WEI)
+  const won = await placeBid(chain, operatorAccount('seedOwner'), [CONTESTED_NAME], FIRST_FEE_WEI)
   const others = [
-    await placeBid(chain, 'seedLoser', CONTESTED_NAME, SECOND_FEE_WEI),
-    await placeBid(chain, 'neighbour', NEIGHBOUR_NAME, SECOND_FEE_WEI),
+    await placeBid(chain, operatorAccount('seedLoser'), [CONTESTED_NAME], SECOND_FEE_WEI),
+    await placeBid(chain, operatorAccount('neighbour'), [NEIGHBOUR_NAME], SECOND_FEE_WEI),
   ]
   for (const hash of [won, ...others]) await succeeded(chain, hash)
   return won
@@ -80,28 +80,21 @@ async function placeSeedBids(chain: LocalChain): Promise<Hex> {
 
 /** One bid for both community names, by the well-known wallet. */
 function bidForCommunities(chain: LocalChain): Promise<Hex> {
-  const [admin] = worldAccounts()
-  if (!admin) throw new Error('seeding communities: the world has no accounts')
-  const names = [OPEN_COMMUNITY, PAID_COMMUNITY].map((name) => ({ name, amountWei: BID_WEI }))
-  return walletOf(chain, chain.chainId, privateKeyToAccount(admin.privateKey)).sendTransaction({
-    to: chain.config.contract,
-    data: encodePlaceBids(names, null),
-    value: BID_WEI * BigInt(names.length),
-    gas: BigInt(names.length) * BID_GAS,
-    maxPriorityFeePerGas: SECOND_FEE_WEI,
-    maxFeePerGas: MAX_FEE_WEI,
-  })
+  const admin = privateKeyToAccount(seedAdmin().privateKey)
+  return placeBid(chain, admin, [OPEN_COMMUNITY, PAID_COMMUNITY], SECOND_FEE_WEI)
 }
 
-function placeBid(chain: LocalChain, operator: Operator, name: string, feeWei: bigint): Promise<Hex> {
-  return walletOf(chain, chain.chainId, operatorAccount(operator)).sendTransaction({
-    to: chain.config.contract,
-    data: encodePlaceBids([{ name, amountWei: BID_WEI }], null),
-    value: BID_WEI,
-    gas: BID_GAS,
-    maxPriorityFeePerGas: feeWei,
-    maxFeePerGas: MAX_FEE_WEI,
-  })
+const placeBid = (chain: LocalChain, account: Account, names: readonly string[], feeWei: bigint): Promise<Hex> =>
+  walletOf(chain, chain.chainId, account).sendTransaction(bidsFor(chain, names, feeWei))
+
+function bidsFor(chain: LocalChain, names: readonly string[], feeWei: bigint) {
+  const bids = names.map((name) => ({ name, amountWei: BID_WEI }))
+  const count = BigInt(names.length)
+  return {
+    ...{ to: chain.config.contract, data: encodePlaceBids(bids, null) },
+    ...{ value: BID_WEI * count, gas: BID_GAS * count },
+    ...{ maxPriorityFeePerGas: feeWei, maxFeePerGas: MAX_FEE_WEI },
+  }
 }
 
 /** First two bids for the contested name, if both seed wallets made them. */
@@ -113,7 +106,7 @@ async function findBids(chain: LocalChain): Promise<Bids | undefined> {
   const logs = await reader.getLogs({ address: chain.config.contract, event: bidEvent, fromBlock, toBlock: 'latest' })
   const bids = logs.filter((log) => log.args.name === word)
   const txOf = (operator: Operator) =>
-    bids.find((log) => log.args.from === senderWord(operatorAccount(operator).address))?.transactionHash
+    bids.find((log) => log.args.from === addressWord(operatorAccount(operator).address))?.transactionHash
   const [finalized, lost] = [txOf('seedOwner'), txOf('seedLoser')]
   return finalized && lost ? { finalized, lost } : undefined
 }
@@ -132,17 +125,9 @@ async function isOwned(chain: LocalChain, name: string): Promise<boolean> {
 async function keepWaiting(chain: LocalChain): Promise<Hex> {
   const { reader } = localClients(chain, chain.chainId)
   const account = operatorAccount('seedWaiter')
-  const signed = await account.signTransaction({
-    type: 'eip1559',
-    chainId: chain.chainId,
-    to: chain.config.contract,
-    data: encodePlaceBids([{ name: WAITING_NAME, amountWei: BID_WEI }], null),
-    value: BID_WEI,
-    gas: BID_GAS,
-    nonce: UNREACHED_NONCE,
-    maxPriorityFeePerGas: SECOND_FEE_WEI,
-    maxFeePerGas: MAX_FEE_WEI,
-  })
+  const bid = bidsFor(chain, [WAITING_NAME], SECOND_FEE_WEI)
+  const { chainId } = chain
+  const signed = await account.signTransaction({ ...bid, type: 'eip1559', chainId, nonce: UNREACHED_NONCE })
   return reader.sendRawTransaction({ serializedTransaction: signed })
 }
 
@@ -153,13 +138,11 @@ async function seedMessage(chain: LocalChain): Promise<Hex> {
   if (found) return found
   const account = operatorAccount('seedTraveller')
   const amountWei = LOCAL_SPEND_CAP_WEI + BID_WEI
+  const { rpcUrl, chainId } = chain
+  const hubCalldata = encodePlaceBids([{ name: TRAVELLING_NAME, amountWei }], null)
   const call = await bridgeCall(
-    { rpcUrl: chain.rpcUrl, chainId: chain.chainId, contracts: { spoke: chain.config.contract } },
-    {
-      from: account.address,
-      hubCalldata: encodePlaceBids([{ name: TRAVELLING_NAME, amountWei }], null),
-      valueWei: amountWei,
-    },
+    { rpcUrl, chainId, contracts: { spoke: chain.config.contract } },
+    { from: account.address, hubCalldata, valueWei: amountWei },
   )
   const hash = await mineQuickly(chain, chain.chainId, async () => {
     const sent = await walletOf(chain, chain.chainId, account).sendTransaction(call)
@@ -174,7 +157,7 @@ async function findMessage(chain: LocalChain): Promise<Hex | undefined> {
   const { reader } = localClients(chain, chain.chainId)
   const fromBlock = BigInt(chain.config.startBlock)
   const logs = await reader.getLogs({ address: chain.config.contract, event: sentEvent, fromBlock, toBlock: 'latest' })
-  const own = senderWord(operatorAccount('seedTraveller').address)
+  const own = addressWord(operatorAccount('seedTraveller').address)
   return logs.find((log) => log.args.from === own)?.transactionHash
 }
 
@@ -187,8 +170,3 @@ async function succeeded(chain: LocalChain, hash: Hex): Promise<void> {
 
 const confirm = (chain: LocalChain): Promise<void> =>
   localClients(chain, chain.chainId).test.mine({ blocks: CONFIRMING_BLOCKS })
-
-/** An EVM address as a word: 32 bytes, left-padded. */
-function senderWord(address: Address): Hex {
-  return `0x${address.slice(2).toLowerCase().padStart(64, '0')}`
-}

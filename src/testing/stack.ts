@@ -1,3 +1,4 @@
+import type { Hex } from 'viem'
 import type { Network } from '../registry/primitives/network.js'
 import type { LocalChain } from './chains/localChain.js'
 import { type ChainDefinition, type ChainLabel, chooseChains, type NetworkOf } from './chains/localChains.js'
@@ -83,13 +84,9 @@ export async function startStack<N extends Network = Network, L extends ChainLab
   options: StackOptions<N, L> = {},
 ): Promise<Stack<N & NetworkOf<L>>> {
   const definitions = chooseChains(options.networks, options.chains)
-  let fail: (sentence: string) => void = () => {}
-  const failed = new Promise<string>((resolve) => {
-    fail = resolve
-  })
-  const sandbox = createSandbox(options.home, options.log ?? (() => {}), (sentence) => fail(sentence))
+  const sandbox = createSandbox(options.home, options.log ?? (() => {}))
   try {
-    return await build(sandbox, definitions, options, failed)
+    return await build(sandbox, definitions, options)
   } catch (error) {
     await destroySandbox(sandbox)
     throw error
@@ -100,7 +97,6 @@ async function build<N extends Network>(
   sandbox: Sandbox,
   definitions: readonly ChainDefinition[],
   options: StackOptions<N>,
-  failed: Promise<string>,
 ): Promise<Stack<N>> {
   const ended = await sandbox.pids.endLeftovers(['postgres'])
   if (ended.length > 0) sandbox.log(`ended what an earlier run had left: ${ended.map(({ kind }) => kind).join(', ')}`)
@@ -132,9 +128,7 @@ async function build<N extends Network>(
   const world: World<N> = {
     ...at,
     networks: Object.fromEntries(
-      chains
-        .filter(({ role }) => role === 'hub')
-        .map((hub, index) => [hub.network, describeNetwork(chains, hub, describeSolana(solana, index))]),
+      hubsOf(chains).map((hub, index) => [hub.network, describeNetwork(chains, hub, describeSolana(solana, index))]),
     ) as Record<N, WorldNetwork>,
     accounts: { evm: worldAccounts(), solana: solana?.accounts ?? [] },
     seeds: {},
@@ -151,7 +145,7 @@ async function build<N extends Network>(
     anvils: Object.fromEntries(chains.map((chain) => [chain.label, chain])),
     postgres: database.handle,
     solana,
-    failed,
+    failed: sandbox.failed,
     stop() {
       stopped ??= destroySandbox(sandbox)
       return stopped
@@ -174,13 +168,11 @@ async function settleSeeds<N extends Network>(
 }
 
 async function seed(chains: readonly LocalChain[]): Promise<Map<Network, ChainSeed>> {
-  const hubs = chains.filter(({ role }) => role === 'hub')
-  return new Map(
-    await allSettledOrThrow(
-      hubs.map(async (hub) => [hub.network, await seedNetwork(hub, spokesOf(chains, hub)[0])] as const),
-    ),
-  )
+  const seedHub = async (hub: LocalChain) => [hub.network, await seedNetwork(hub, spokesOf(chains, hub)[0])] as const
+  return new Map(await allSettledOrThrow(hubsOf(chains).map(seedHub)))
 }
+
+const hubsOf = (chains: readonly LocalChain[]): LocalChain[] => chains.filter(({ role }) => role === 'hub')
 
 const spokesOf = (chains: readonly LocalChain[], hub: LocalChain): LocalChain[] =>
   chains.filter(({ network, role }) => network === hub.network && role === 'spoke')
@@ -206,21 +198,16 @@ function describeNetwork(
   hub: LocalChain,
   solana: WorldSolana | undefined,
 ): WorldNetwork {
-  const { contract, endpoint, communityPayments } = hub.config
   const { token } = hub
   if (!token) throw new Error(`the local hub "${hub.label}" has no token`)
   return {
-    hub: { ...describeChain(hub), contracts: { hub: contract, endpoint, communityPayments, token } },
-    spokes: spokesOf(chains, hub).map((spoke) => ({
-      ...describeChain(spoke),
-      contracts: {
-        spoke: spoke.config.contract,
-        endpoint: spoke.config.endpoint,
-        communityPayments: spoke.config.communityPayments,
-      },
-    })),
+    hub: describeChain(hub, (app) => ({ hub: app, token })),
+    spokes: spokesOf(chains, hub).map((one) => describeChain(one, (app) => ({ spoke: app }))),
     ...(solana && { solana }),
   }
 }
 
-const describeChain = ({ label, chainId, rpcUrl }: LocalChain) => ({ network: label, chainId, rpcUrl })
+function describeChain<Own>({ label, chainId, rpcUrl, config }: LocalChain, own: (app: Hex) => Own) {
+  const { contract, endpoint, communityPayments } = config
+  return { network: label, chainId, rpcUrl, contracts: { ...own(contract), endpoint, communityPayments } }
+}

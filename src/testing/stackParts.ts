@@ -29,10 +29,7 @@ export interface PostgresHandle {
   restart(): Promise<void>
 }
 
-/**
- * Waits for all tasks even when one fails, because a part that is still starting has to be known before it can be
- * ended.
- */
+/** Waits for all tasks even when one fails: a part that is still starting can't be ended. */
 export async function allSettledOrThrow<T extends readonly unknown[]>(
   tasks: { [K in keyof T]: Promise<T[K]> },
 ): Promise<T> {
@@ -207,7 +204,6 @@ export async function startDaemon(sandbox: Sandbox, at: DaemonAt): Promise<void>
 
 /** Explains a chain that lost its newest second in a kill: the journal may hold a registration that the chain lacks. */
 function behindJournal(sandbox: Sandbox, problem: string): string {
-  const database =
-    sandbox.closers.length > 0 && fs.existsSync(path.join(sandbox.home, 'postgres')) ? '' : ' and the database'
+  const database = fs.existsSync(path.join(sandbox.home, 'postgres')) ? '' : ' and the database'
   return `A local chain is behind the journal (${problem}): delete ${sandbox.home}${database} to begin a new world.`
 }

@@ -1,5 +1,6 @@
 import { askReady } from './processes/daemonProcess.js'
 import { sleep } from './processes/processes.js'
+import { ask } from './signIn.js'
 
 const DEFAULT_DEADLINE_MS = 30_000
 const POLL_MS = 50
@@ -33,10 +34,7 @@ export interface EventItem {
 /** Final statuses of a transaction. */
 const TERMINAL = ['finalized', 'lost_bid', 'invalid']
 
-/**
- * Waits for answers of the API. Each function throws at its deadline, or once its condition can't come true, with the
- * last answer.
- */
+/** Waits for answers of the API; throws the last one at the deadline, or once the condition can't come true. */
 export const until = {
   /** Waits until a registration transaction has a status; throws at once for another final status. */
   async status(
@@ -101,10 +99,5 @@ async function poll<T>(
   }
 }
 
-async function get<T>(api: string, path: string, testnet = false): Promise<T> {
-  const url = new URL(`${api}${path}`)
-  if (testnet) url.searchParams.set('testnet', 'true')
-  const response = await fetch(url)
-  if (!response.ok) throw new Error(`asking ${url}: ${response.status} ${await response.text()}`)
-  return (await response.json()) as T
-}
+const get = <T>(api: string, path: string, testnet = false): Promise<T> =>
+  ask<T>(api, testnet ? `${path}${path.includes('?') ? '&' : '?'}testnet=true` : path)

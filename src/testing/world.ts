@@ -1,5 +1,6 @@
 import fs from 'node:fs'
 import path from 'node:path'
+import { type Hex, pad } from 'viem'
 import { type HDAccount, mnemonicToAccount } from 'viem/accounts'
 import type { Network } from '../registry/primitives/network.js'
 import { TEST_MNEMONIC } from './chains/anvil.js'
@@ -13,10 +14,7 @@ export interface World<N extends Network = Network> {
   ops: string
   databaseUrl: string
   networks: Record<N, WorldNetwork>
-  /**
-   * Accounts funded on every chain and unused by the daemon, its relayer and the deployer. The first EVM account holds
-   * the seeded communities; the seeder uses no other.
-   */
+  /** Accounts funded on every chain, for users; the first EVM account holds the seeded communities. */
   accounts: { evm: EvmAccount[]; solana: SolanaAccount[] }
   seeds: Partial<Record<N, Seed>>
 }
@@ -37,16 +35,16 @@ interface WorldChain {
 
 export interface WorldHub extends WorldChain {
   contracts: {
-    hub: `0x${string}`
-    endpoint: `0x${string}`
-    communityPayments: `0x${string}`
+    hub: Hex
+    endpoint: Hex
+    communityPayments: Hex
     /** A token that anybody may mint. */
-    token: `0x${string}`
+    token: Hex
   }
 }
 
 export interface WorldSpoke extends WorldChain {
-  contracts: { spoke: `0x${string}`; endpoint: `0x${string}`; communityPayments: `0x${string}` }
+  contracts: { spoke: Hex; endpoint: Hex; communityPayments: Hex }
 }
 
 export interface WorldSolana {
@@ -59,8 +57,8 @@ export interface WorldSolana {
 }
 
 export interface EvmAccount {
-  address: `0x${string}`
-  privateKey: `0x${string}`
+  address: Hex
+  privateKey: Hex
 }
 
 export interface SolanaAccount {
@@ -80,7 +78,7 @@ interface SeedPrice {
 /** Seeded communities. */
 export interface SeedCommunities {
   /** Holder of both names: `accounts.evm[0]`. */
-  admin: `0x${string}`
+  admin: Hex
   /** Free for everybody. */
   open: { name: string }
   paid: { name: string; prices: SeedPrice[] }
@@ -89,15 +87,15 @@ export interface SeedCommunities {
 /** A seeded name with its owner, and one transaction per lasting status. */
 export interface Seed {
   name: string
-  owner: `0x${string}`
+  owner: Hex
   tx: {
     /** Two bids for the name on the hub. */
-    finalized: `0x${string}`
-    lost: `0x${string}`
+    finalized: Hex
+    lost: Hex
     /** Transaction on the hub that no block takes, since its sender's earlier nonces are unused. */
-    pending: `0x${string}`
+    pending: Hex
     /** Message of a spoke above the relayer's spend cap, hence parked. Absent in a world without spokes. */
-    bridging?: `0x${string}`
+    bridging?: Hex
   }
   /** Absent where another wallet holds their names: in the world of an earlier version. */
   communities?: SeedCommunities
@@ -114,6 +112,9 @@ export function worldAccounts(): EvmAccount[] {
     return { address: lowerCase(account.address), privateKey: privateKeyOf(account) }
   })
 }
+
+/** The first of them, who holds the seeded communities; the seeder uses no other. */
+export const seedAdmin = (): EvmAccount => worldAccounts()[0]!
 
 /** Roles of the world's own work on the EVM chains. */
 export type Operator = (typeof OPERATORS)[number]
@@ -139,25 +140,22 @@ export function operatorAccount(operator: Operator): HDAccount {
   })
 }
 
-export function operatorAddresses(): `0x${string}`[] {
-  return OPERATORS.map((operator) => operatorAccount(operator).address)
-}
+export const operatorAddresses = (): Hex[] => OPERATORS.map((operator) => operatorAccount(operator).address)
 
 /** Private key of an account derived from a mnemonic. */
-export function privateKeyOf(account: HDAccount): `0x${string}` {
+export function privateKeyOf(account: HDAccount): Hex {
   const key = account.getHdKey().privateKey
   if (!key) throw new Error('deriving a local key: the account has no private key')
   return `0x${Buffer.from(key).toString('hex')}`
 }
 
-export function lowerCase(address: string): `0x${string}` {
-  return address.toLowerCase() as `0x${string}`
-}
+export const lowerCase = (address: string): Hex => address.toLowerCase() as Hex
+
+/** An EVM address as a word: 32 bytes, left-padded. */
+export const addressWord = (address: Hex): Hex => pad(lowerCase(address))
 
 /** Path of a home folder's world file. */
-function worldFile(home: string): string {
-  return path.join(home, 'stack.json')
-}
+const worldFile = (home: string): string => path.join(home, 'stack.json')
 
 /** Writes the world file, readable by its owner only since it holds keys, if only local ones. */
 export function writeWorld<N extends Network>(home: string, world: World<N>): void {

@@ -2,6 +2,7 @@ import fs from 'node:fs'
 import { createRequire } from 'node:module'
 import os from 'node:os'
 import path from 'node:path'
+import { createUpstream } from '../faultProxy/upstream.js'
 import { freePort, releasePort } from '../processes/ports.js'
 import { type Child, handleOf, type ProcessHandle, spawnChild, waitFor } from '../processes/processes.js'
 import { keepCheckedCopy, restoreState } from './anvilState.js'
@@ -73,12 +74,11 @@ export async function startAnvil(options: AnvilOptions): Promise<Anvil> {
 
 /** Locates the native binary: the package's `.bin` wrapper would leave an orphan when killed. */
 function locateAnvil(): string {
-  const platform = process.platform === 'win32' ? 'win32' : process.platform
-  const arch = process.arch === 'x64' ? 'amd64' : process.arch
-  const name = `@foundry-rs/anvil-${platform}-${arch}`
+  const { platform, arch } = process
+  const name = `@foundry-rs/anvil-${platform}-${arch === 'x64' ? 'amd64' : arch}`
   try {
     const manifest = createRequire(import.meta.url).resolve(`${name}/package.json`)
-    return path.join(path.dirname(manifest), 'bin', process.platform === 'win32' ? 'anvil.exe' : 'anvil')
+    return path.join(path.dirname(manifest), 'bin', platform === 'win32' ? 'anvil.exe' : 'anvil')
   } catch {
     throw new Error(
       `starting anvil: package ${name} is not installed; npm i -D ${name}, or pass anvilPath (ANVIL_PATH)`,
@@ -90,8 +90,7 @@ async function launch(command: string, options: AnvilOptions): Promise<{ child: 
   for (let tries = 1; ; tries++) {
     const port = options.port ?? (await freePort())
     const logFile = options.logFile ?? defaultLogFile(options, port)
-    // anvil writes this file after binding its port, so another process's answer on the port is never mistaken for its
-    // own
+    // anvil writes this file after binding its port: another process's answer there is never taken for its own
     const boundFile = `${logFile}.${process.pid}.${port}.bound`
     const child = await spawnChild({ command, args: argsOf(options, port, boundFile), logFile, exitSignal: 'SIGINT' })
     try {
@@ -143,13 +142,7 @@ async function waitUntilReady(child: Child, port: number, chainId: number, bound
 
 async function askChainId(port: number): Promise<number | undefined> {
   try {
-    const response = await fetch(`http://${HOST}:${port}`, {
-      method: 'POST',
-      headers: { 'content-type': 'application/json' },
-      body: '{"jsonrpc":"2.0","id":1,"method":"eth_chainId","params":[]}',
-      signal: AbortSignal.timeout(2_000),
-    })
-    return Number(((await response.json()) as { result: string }).result)
+    return Number((await createUpstream(`http://${HOST}:${port}`, 2_000)('eth_chainId', [])).result)
   } catch {
     return undefined
   }

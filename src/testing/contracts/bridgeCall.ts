@@ -3,6 +3,7 @@ import { encodeMessage } from '../../chains/evm/bridge/hubMessage.js'
 import { encodeLzReceiveOption } from '../../chains/evm/bridge/packetOptions.js'
 import { spokeAbi } from '../../chains/evm/contracts/index.js'
 import { localClients } from '../chains/localClients.js'
+import { addressWord } from '../world.js'
 
 /** Gas for a withdrawal, or for bids on a few names. */
 const DEFAULT_GAS = 400_000n
@@ -30,12 +31,11 @@ export async function bridgeCall(
   { from, hubCalldata, valueWei, gas = DEFAULT_GAS }: BridgeCall,
 ): Promise<{ to: Address; data: Hex; value: bigint }> {
   const options = encodeLzReceiveOption({ gas, value: valueWei })
-  const sender: Hex = `0x${from.slice(2).toLowerCase().padStart(64, '0')}`
   const { nativeFee } = await localClients(spoke, spoke.chainId).reader.readContract({
     address: spoke.contracts.spoke,
     abi: spokeAbi,
     functionName: 'quote',
-    args: [encodeMessage(sender, hubCalldata), options],
+    args: [encodeMessage(addressWord(from), hubCalldata), options],
   })
   const data = encodeFunctionData({ abi: spokeAbi, functionName: 'lzSend', args: [hubCalldata, options] })
   return { to: spoke.contracts.spoke, data, value: nativeFee }

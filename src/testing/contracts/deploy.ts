@@ -1,4 +1,4 @@
-import { type Address, encodeDeployData, encodeFunctionData, type Hex, isAddressEqual, pad } from 'viem'
+import { type Address, encodeDeployData, encodeFunctionData, type Hex, isAddressEqual } from 'viem'
 import { localMessageLibBytecode } from '../../../contracts/evm/artifacts/local/LocalMessageLib.js'
 import { localTokenAbi, localTokenBytecode } from '../../../contracts/evm/artifacts/local/LocalToken.js'
 import {
@@ -12,6 +12,7 @@ import {
   spokeBytecode,
 } from '../../chains/evm/contracts/index.js'
 import { type DeployClient, nextContract, type Step, sendInOrder } from '../chains/send.js'
+import { addressWord } from '../world.js'
 import { endpointCreation } from './layerzero.js'
 
 // Gas of the steps, measured plus a margin: a step that relies on an unmined one can't be estimated.
@@ -165,14 +166,11 @@ export async function connectEnd(near: BridgeEnd, targets: readonly BridgeTarget
     const peer = { address: app, abi: hubAbi, functionName: 'peers', args } as const // OAppCore, of hub and spoke
     if (!isAddressEqual(await publicClient.readContract(library), near.library))
       libraries.push(...librarySteps(near, target))
-    if ((await publicClient.readContract(peer)) !== peerWord(target.app)) peers.push(peerStep(near, target))
+    if ((await publicClient.readContract(peer)) !== addressWord(target.app)) peers.push(peerStep(near, target))
   }
   if (!owner) await sendInOrder(near, [...libraries, ...peers])
   else await Promise.all([sendInOrder(near, libraries), sendInOrder({ walletClient: owner, publicClient }, peers)])
 }
-
-/** An address as LayerZero's peer word. */
-const peerWord = (app: Address): Hex => pad(app).toLowerCase() as Hex
 
 const setting = (label: string, to: Address, data: Hex): Step => ({ label, to, data, gas: SETTING_GAS })
 
@@ -190,6 +188,6 @@ function librarySteps({ endpoint, library }: BridgeEnd, { eid, price }: BridgeTa
 }
 
 function peerStep({ app }: BridgeEnd, target: BridgeTarget): Step {
-  const args = [target.eid, peerWord(target.app)] as const
+  const args = [target.eid, addressWord(target.app)] as const
   return setting('setting the peer', app, encodeFunctionData({ abi: hubAbi, functionName: 'setPeer', args }))
 }

@@ -13,12 +13,14 @@ export interface RpcAnswer {
 /** Calls the node. @throws when the node does not answer */
 export type Upstream = (method: string, params: readonly unknown[]) => Promise<RpcAnswer>
 
-export function createUpstream(rpcUrl: string): Upstream {
+/** Calls of a node, each with a time limit if one is given. */
+export function createUpstream(rpcUrl: string, limitMs?: number): Upstream {
   return async (method, params) => {
     const response = await fetch(rpcUrl, {
       method: 'POST',
       headers: { 'content-type': 'application/json' },
       body: JSON.stringify({ jsonrpc: '2.0', id: 1, method, params }),
+      signal: limitMs === undefined ? null : AbortSignal.timeout(limitMs),
     })
     const { result, error } = (await response.json()) as RpcAnswer
     return error === undefined ? { result } : { error }

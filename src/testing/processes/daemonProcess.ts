@@ -49,7 +49,7 @@ export async function startDaemonProcess(options: DaemonOptions): Promise<Daemon
       command,
       args: [...args, 'start'],
       logFile: options.logFile,
-      env: definedOnly({ ...options.env, ...env, CLUSTERD_PARENT_PID: String(process.pid) }),
+      env: { ...options.env, ...env, CLUSTERD_PARENT_PID: String(process.pid) },
       ipc: true, // tells the daemon at once when this process ends
       exitSignal: 'SIGTERM',
     })
@@ -95,10 +95,6 @@ export class ChainHaltedError extends Error {
   override name = 'ChainHaltedError'
 }
 
-function definedOnly(env: DaemonEnvironment): NodeJS.ProcessEnv {
-  return Object.fromEntries(Object.entries(env).filter(([, value]) => value !== undefined))
-}
-
 async function waitForReady(child: Child, opsUrl: string, isUp: () => boolean): Promise<void> {
   let problems: readonly string[] = []
   const poll = async () => {
@@ -115,9 +111,7 @@ async function waitForReady(child: Child, opsUrl: string, isUp: () => boolean): 
   if (!isReady) throw new Error(`the daemon is not ready: ${problems.join('; ') || 'no answer'}`)
 }
 
-function isHalted(problem: string): boolean {
-  return problem.includes(': halted: ')
-}
+const isHalted = (problem: string): boolean => problem.includes(': halted: ')
 
 /** Asks `/ready`; an operator's port without an answer is not ready. */
 export async function askReady(opsUrl: string): Promise<{ ready: boolean; problems: string[] }> {

@@ -15,10 +15,7 @@ export interface PidEntry {
 
 const GRACE_MS = 5_000
 
-/**
- * Records the processes of a world in `<home>/pids.json`, so that the next launcher finds and ends what a killed one
- * left.
- */
+/** Records the processes of a world in `<home>/pids.json`: the next launcher ends what a killed one left. */
 export class PidFile {
   readonly #file: string
   #entries: PidEntry[]
@@ -30,19 +27,16 @@ export class PidFile {
 
   /** Adds a live process. `marker` has to be part of its command line. */
   add(pid: number, kind: string, marker: string): void {
-    this.#entries.push({ pid, kind, marker, startedAt: identifyProcess(pid)?.startedAt ?? null })
-    writeAtomically(this.#file, `${JSON.stringify(this.#entries, null, 2)}\n`)
+    this.#write([...this.#entries, { pid, kind, marker, startedAt: identifyProcess(pid)?.startedAt ?? null }])
   }
 
   remove(pid: number): void {
-    this.#entries = this.#entries.filter((entry) => entry.pid !== pid)
-    writeAtomically(this.#file, `${JSON.stringify(this.#entries, null, 2)}\n`)
+    this.#write(this.#entries.filter((entry) => entry.pid !== pid))
   }
 
   /** Removes all entries. */
   clear(): void {
-    this.#entries = []
-    writeAtomically(this.#file, '[]\n')
+    this.#write([])
   }
 
   /** Entries whose process still runs: same id, same start, marker in the command line. */
@@ -59,9 +53,13 @@ export class PidFile {
     const live = this.leftovers()
     const ended = live.filter((entry) => !keep.includes(entry.kind))
     await Promise.all(ended.map((entry) => endProcess(entry.pid, 'SIGINT', GRACE_MS)))
-    this.#entries = live.filter((entry) => keep.includes(entry.kind))
-    writeAtomically(this.#file, `${JSON.stringify(this.#entries, null, 2)}\n`)
+    this.#write(live.filter((entry) => keep.includes(entry.kind)))
     return ended
+  }
+
+  #write(entries: PidEntry[]): void {
+    this.#entries = entries
+    writeAtomically(this.#file, `${JSON.stringify(entries, null, 2)}\n`)
   }
 }
 

@@ -111,10 +111,10 @@ async function runOn(url: string, work: (client: pg.Client) => Promise<void>): P
   }
 }
 
-/** Command prefix and uid of a server binary. */
+/** Command prefix and ids of a server binary. */
 interface ServerUser {
   prefix: readonly string[]
-  uid?: number
+  ids: { uid?: number; gid?: number }
 }
 
 /**
@@ -122,10 +122,10 @@ interface ServerUser {
  * chown, and works below a 0700 home; the fallback is `nobody` with a chowned directory.
  */
 function serverUser(): ServerUser {
-  if (process.getuid?.() !== 0) return { prefix: [] }
+  if (process.getuid?.() !== 0) return { prefix: [], ids: {} }
   const [command = '', ...args] = UNSHARE
-  if (spawnSync(command, [...args, 'true']).status === 0) return { prefix: UNSHARE }
-  return { prefix: [], uid: NOBODY }
+  if (spawnSync(command, [...args, 'true']).status === 0) return { prefix: UNSHARE, ids: {} }
+  return { prefix: [], ids: { uid: NOBODY, gid: NOBODY } }
 }
 
 function commandOf(user: ServerUser, binary: string, args: string[]): [command: string, args: string[]] {
@@ -151,10 +151,7 @@ function locateNative(): string {
   return native
 }
 
-/**
- * Creates the symlinks of the package: npm packs none, and its install script doesn't run where install scripts are
- * blocked.
- */
+/** Creates the symlinks of the package: npm packs none, and its install script may be blocked. */
 function hydrateSymlinks(native: string): void {
   const list = path.join(native, 'pg-symlinks.json')
   if (!fs.existsSync(list)) return
@@ -184,9 +181,7 @@ function initDataDir(native: string, user: ServerUser, dataDir: string): void {
   fillDataDir(user, dataDir, (fresh) => commandOf(user, path.join(native, 'bin', 'initdb'), ['-D', fresh, ...options]))
 }
 
-/**
- * Fills a data directory through a temporary folder and a rename, so that a killed launcher leaves no half directory.
- */
+/** Fills a data directory in a temporary folder and renames it: a killed launcher leaves no half directory. */
 function fillDataDir(
   user: ServerUser,
   dataDir: string,
@@ -199,10 +194,9 @@ function fillDataDir(
   }
   const fresh = path.join(parent, `${prefix}${process.pid}`)
   fs.mkdirSync(fresh, { mode: 0o700 })
-  if (user.uid !== undefined) fs.chownSync(fresh, user.uid, user.uid)
+  if (user.ids.uid !== undefined) fs.chownSync(fresh, user.ids.uid, user.ids.uid)
   const [command, args] = commandFor(fresh)
-  const ids = user.uid === undefined ? {} : { uid: user.uid, gid: user.uid }
-  const result = spawnSync(command, args, { ...ids, cwd: '/', encoding: 'utf8' })
+  const result = spawnSync(command, args, { ...user.ids, cwd: '/', encoding: 'utf8' })
   if (result.status !== 0) {
     fs.rmSync(fresh, { recursive: true, force: true })
     throw new Error(`creating the data directory ${dataDir}: ${(result.stderr || String(result.error)).trim()}`)
@@ -221,8 +215,7 @@ async function startServer(
     const port = options.port ?? (await freePort())
     const args = ['-D', dataDir, '-p', String(port), ...settingArgs({ ...prepared?.settings, ...options.settings })]
     const [command, rest] = commandOf(user, path.join(native, 'bin', 'postgres'), args)
-    const ids = user.uid === undefined ? {} : { uid: user.uid, gid: user.uid }
-    const child = await spawnChild({ command, args: rest, logFile, cwd: '/', exitSignal: 'SIGINT', ...ids })
+    const child = await spawnChild({ command, args: rest, logFile, cwd: '/', exitSignal: 'SIGINT', ...user.ids })
     try {
       await waitUntilReady(child, dataDir)
     } catch (error) {
@@ -235,7 +228,7 @@ async function startServer(
   }
 }
 
-function settingArgs(extra: Readonly<Record<string, string>> = {}): string[] {
+function settingArgs(extra: Readonly<Record<string, string>>): string[] {
   const settings = {
     listen_addresses: '127.0.0.1',
     unix_socket_directories: '',
@@ -253,33 +246,24 @@ function describe(port: number, pid: number): { url: string; port: number; pid: 
 }
 
 async function waitUntilReady(child: Child, dataDir: string): Promise<void> {
-  const ready = await waitFor(() => child.hasExited() || isReady(readPidFile(dataDir), child.pid), READY_DEADLINE_MS)
+  const isReady = () => {
+    const file = readPidFile(dataDir)
+    return file?.pid === child.pid && file.status === 'ready'
+  }
+  const ready = await waitFor(() => child.hasExited() || isReady(), READY_DEADLINE_MS)
   if (ready && !child.hasExited()) return
   const said = child.logTail().trim().split('\n').slice(-3).join(' | ')
   throw new Error(`starting PostgreSQL in ${dataDir}: ${said || 'no answer'}`)
 }
 
-/**
- * Fields of postmaster.pid: pid, data directory, start time, port, socket directory, listen address, shared memory,
- * status.
- */
-interface PostmasterPid {
-  pid: number
-  port: number
-  status: string
-}
-
-function readPidFile(dataDir: string): PostmasterPid | undefined {
+function readPidFile(dataDir: string): { pid: number; port: number; status: string } | undefined {
   try {
+    // pid, data directory, start time, port, socket directory, listen address, shared memory, status
     const lines = fs.readFileSync(path.join(dataDir, 'postmaster.pid'), 'utf8').split('\n')
     return { pid: Number(lines[0]), port: Number(lines[3]), status: (lines[7] ?? '').trim() }
   } catch {
     return undefined
   }
-}
-
-function isReady(file: PostmasterPid | undefined, pid: number): boolean {
-  return file?.pid === pid && file.status === 'ready'
 }
 
 /**
@@ -303,11 +287,8 @@ async function findRunning(dataDir: string): Promise<Postgres | undefined> {
       continue
     }
     if (await servesDirectory(file.port, dataDir)) {
-      return {
-        ...describe(file.port, file.pid),
-        reused: true,
-        stop: () => endProcess(file.pid, 'SIGINT', STOP_GRACE_MS),
-      }
+      const stop = () => endProcess(file.pid, 'SIGINT', STOP_GRACE_MS)
+      return { ...describe(file.port, file.pid), reused: true, stop }
     }
     if (performance.now() > end) {
       throw new Error(`starting PostgreSQL: process ${file.pid} holds ${dataDir} and doesn't answer; end it`)

@@ -45,9 +45,7 @@ function identifyByPs(pid: number): ProcessIdentity | undefined {
 }
 
 /** Whether `pid` is a live process. */
-export function isAlive(pid: number): boolean {
-  return identifyProcess(pid) !== undefined
-}
+export const isAlive = (pid: number): boolean => identifyProcess(pid) !== undefined
 
 export interface SpawnOptions {
   command: string
@@ -121,24 +119,19 @@ const ENDING_SIGNALS = ['SIGINT', 'SIGTERM', 'SIGHUP'] as const
  * @throws Error when the program can't be started (missing, not executable)
  */
 export async function spawnChild(options: SpawnOptions): Promise<Child> {
-  fs.mkdirSync(path.dirname(options.logFile), { recursive: true })
-  const log = fs.openSync(options.logFile, 'a')
+  const { command, args, logFile, ipc, exitSignal = 'SIGKILL', ...rest } = options
+  fs.mkdirSync(path.dirname(logFile), { recursive: true })
+  const log = fs.openSync(logFile, 'a')
   const logStart = fs.fstatSync(log).size
-  const child = spawn(options.command, options.args, {
-    stdio: options.ipc ? ['ignore', log, log, 'ipc'] : ['ignore', log, log],
-    detached: true,
-    ...(options.env && { env: options.env }),
-    ...(options.cwd !== undefined && { cwd: options.cwd }),
-    ...(options.uid !== undefined && { uid: options.uid }),
-    ...(options.gid !== undefined && { gid: options.gid }),
-  })
+  const stdio = ipc ? (['ignore', log, log, 'ipc'] as const) : (['ignore', log, log] as const)
+  const child = spawn(command, args, { ...rest, stdio: [...stdio], detached: true })
   fs.closeSync(log)
   await new Promise<void>((resolve, reject) => {
     child.once('spawn', resolve)
-    child.once('error', (error) => reject(new Error(`starting ${options.command}: ${error.message}`)))
+    child.once('error', (error) => reject(new Error(`starting ${command}: ${error.message}`)))
   })
-  const handle = watchChild(child, options.logFile, logStart)
-  if (!handle.hasExited()) signalAtExit(handle, options.exitSignal ?? 'SIGKILL')
+  const handle = watchChild(child, logFile, logStart)
+  if (!handle.hasExited()) signalAtExit(handle, exitSignal)
   return handle
 }
 
@@ -255,6 +248,4 @@ export async function waitFor(
   }
 }
 
-export function sleep(ms: number): Promise<void> {
-  return new Promise((resolve) => setTimeout(resolve, ms))
-}
+export const sleep = (ms: number): Promise<void> => new Promise((resolve) => setTimeout(resolve, ms))

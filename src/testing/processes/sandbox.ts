@@ -15,13 +15,15 @@ export interface Sandbox {
   readonly log: (line: string) => void
   /** Reports the end of a process; ignored for those that `destroySandbox` ends. */
   fail: (sentence: string) => void
+  /** Resolves with the first report. */
+  readonly failed: Promise<string>
   /** End the started parts, in any order and repeatedly. */
   readonly closers: (() => Promise<void>)[]
   daemon: DaemonProcess | undefined
 }
 
 /** Takes the home folder for this process. @throws Error when another world runs there */
-export function createSandbox(home: string | undefined, log: Sandbox['log'], fail: Sandbox['fail']): Sandbox {
+export function createSandbox(home: string | undefined, log: Sandbox['log']): Sandbox {
   const folder = home === undefined ? fs.mkdtempSync(path.join(os.tmpdir(), 'clusterd-world-')) : path.resolve(home)
   fs.mkdirSync(folder, { recursive: true })
   const result = tryLock(path.join(folder, 'launcher.lock'))
@@ -30,9 +32,13 @@ export function createSandbox(home: string | undefined, log: Sandbox['log'], fai
       `A world already runs in ${folder} (process ${result.heldBy}): stop it, or set CLUSTERD_HOME to another folder.`,
     )
   }
+  let fail: Sandbox['fail'] = () => {}
+  const failed = new Promise<string>((resolve) => {
+    fail = resolve
+  })
   return {
     ...{ home: folder, isKept: home !== undefined, pids: new PidFile(folder), lock: result.lock },
-    ...{ log, fail, closers: [], daemon: undefined },
+    ...{ log, fail, failed, closers: [], daemon: undefined },
   }
 }
 

@@ -51,13 +51,7 @@ export async function deployProgram(
   await sendSolana(
     connection,
     [payer, program],
-    SystemProgram.createAccount({
-      fromPubkey: payer.publicKey,
-      newAccountPubkey: program.publicKey,
-      lamports: await connection.getMinimumBalanceForRentExemption(PROGRAM_BYTES),
-      space: PROGRAM_BYTES,
-      programId: UPGRADEABLE_LOADER,
-    }),
+    await accountCreation(connection, payer, program, PROGRAM_BYTES),
     loaderInstruction(
       [
         { ...signer(payer.publicKey), isWritable: true },
@@ -77,19 +71,19 @@ export async function deployProgram(
 }
 
 async function createBuffer(connection: Connection, payer: Keypair, buffer: Keypair, codeBytes: number): Promise<void> {
-  const space = BUFFER_HEADER_BYTES + codeBytes
   await sendSolana(
     connection,
     [payer, buffer],
-    SystemProgram.createAccount({
-      fromPubkey: payer.publicKey,
-      newAccountPubkey: buffer.publicKey,
-      lamports: await connection.getMinimumBalanceForRentExemption(space),
-      space,
-      programId: UPGRADEABLE_LOADER,
-    }),
+    await accountCreation(connection, payer, buffer, BUFFER_HEADER_BYTES + codeBytes),
     loaderInstruction([w(buffer.publicKey), r(payer.publicKey)], LOADER_INSTRUCTION.INITIALIZE_BUFFER),
   )
+}
+
+/** Creation of an account of the loader's. */
+async function accountCreation(connection: Connection, payer: Keypair, account: Keypair, space: number) {
+  const lamports = await connection.getMinimumBalanceForRentExemption(space)
+  const keys = { fromPubkey: payer.publicKey, newAccountPubkey: account.publicKey }
+  return SystemProgram.createAccount({ ...keys, lamports, space, programId: UPGRADEABLE_LOADER })
 }
 
 async function nextSlot(connection: Connection): Promise<void> {
@@ -103,11 +97,8 @@ const w = (pubkey: PublicKey): Meta => ({ pubkey, isSigner: false, isWritable: t
 const signer = (pubkey: PublicKey): Meta => ({ pubkey, isSigner: true, isWritable: false })
 
 function loaderInstruction(keys: Meta[], tag: number, ...fields: Buffer[]): TransactionInstruction {
-  return new TransactionInstruction({
-    programId: UPGRADEABLE_LOADER,
-    keys,
-    data: Buffer.concat([u32(tag), ...fields]),
-  })
+  const data = Buffer.concat([u32(tag), ...fields])
+  return new TransactionInstruction({ programId: UPGRADEABLE_LOADER, keys, data })
 }
 
 function u32(value: number): Buffer {

@@ -11,39 +11,27 @@ const PROGRAM = new URL('../../../contracts/solana/registrar/registrar.so', impo
 /** Built program in the loader's form. */
 export const registrarCode = (): Uint8Array => readFileSync(PROGRAM)
 
-/** A registrar on a cluster with its authorities. */
-export interface DeployedRegistrar {
-  programId: PublicKey
-  /** Slot of its deployment. */
-  slot: number
-  relayAuthority: Keypair
-  treasuryAuthority: Keypair
-}
-
 /**
- * Deploys the registrar under a fresh key and initializes it. `payer` becomes its upgrade authority and needs about a
- * quarter of a SOL.
+ * Deploys the registrar under a fresh key and initializes it for the world's operators. `payer` becomes its upgrade
+ * authority and needs about a quarter of a SOL.
  * @param surfpool the cluster if it is a Surfpool, which takes a program without transactions
+ * @returns the program's id and the slot of its deployment
  */
 export async function deployRegistrar(
   connection: Connection,
   payer: Keypair,
   surfpool?: { rpcUrl: string },
-): Promise<DeployedRegistrar> {
+): Promise<{ programId: PublicKey; slot: number }> {
   const program = Keypair.generate()
   const code = registrarCode()
   await (surfpool
     ? writeProgram(surfpool, program.publicKey.toBase58(), code, payer.publicKey.toBase58())
     : deployProgram(connection, { payer, program, code }))
-  const relayAuthority = solanaOperator('relayer')
-  const treasuryAuthority = solanaOperator('treasurer')
-  await sendSolana(
-    connection,
-    [payer],
-    initializeInstruction(program.publicKey, payer.publicKey, relayAuthority.publicKey, treasuryAuthority.publicKey),
-  )
+  const [relayer, treasurer] = [solanaOperator('relayer').publicKey, solanaOperator('treasurer').publicKey]
+  const initialize = initializeInstruction(program.publicKey, payer.publicKey, relayer, treasurer)
+  await sendSolana(connection, [payer], initialize)
   const slot = await connection.getSlot('confirmed')
-  return { programId: program.publicKey, slot, relayAuthority, treasuryAuthority }
+  return { programId: program.publicKey, slot }
 }
 
 /** `initialize`, signed and paid by the program's upgrade authority. */

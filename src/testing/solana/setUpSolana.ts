@@ -39,20 +39,13 @@ export async function setUpSolana(
   const rpcUrl = surfpool?.rpcUrl ?? options.rpcUrl ?? ''
   const wsUrl = surfpool?.wsUrl ?? guessWsUrl(rpcUrl)
   const connection = new Connection(rpcUrl, { wsEndpoint: wsUrl, commitment: 'confirmed' })
-  const [deployer, relayAuthority, treasuryAuthority] = [
-    solanaOperator('deployer'),
-    solanaOperator('relayer'),
-    solanaOperator('treasurer'),
-  ]
+  const deployer = solanaOperator('deployer')
+  const relayAuthority = solanaOperator('relayer')
+  const treasuryAuthority = solanaOperator('treasurer')
   const accounts = solanaAccounts()
   const funded = [deployer, relayAuthority, treasuryAuthority, ...accounts.map(keypairOf)]
-  const [genesisHash] = await Promise.all([
-    connection.getGenesisHash(),
-    fundSolana(
-      connection,
-      funded.map(({ publicKey }) => publicKey),
-    ),
-  ])
+  const addresses = funded.map(({ publicKey }) => publicKey)
+  const [genesisHash] = await Promise.all([connection.getGenesisHash(), fundSolana(connection, addresses)])
   const deployed = await Promise.all(
     Array.from({ length: options.programs ?? 1 }, () => deployRegistrar(connection, deployer, surfpool)),
   )

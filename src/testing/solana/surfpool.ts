@@ -1,6 +1,7 @@
 import { createRequire } from 'node:module'
 import os from 'node:os'
 import path from 'node:path'
+import { createUpstream } from '../faultProxy/upstream.js'
 import { type Child, handleOf, type ProcessHandle, spawnChild } from '../processes/processes.js'
 import { programCommand } from '../processes/programs.js'
 import type { SurfpoolAnswer, SurfpoolRequest } from './surfpoolChild.js'
@@ -23,8 +24,7 @@ export interface Surfpool extends ProcessHandle {
 
 /** Surfpool's package for this platform; undefined where not installed or unsupported. */
 export function locateSurfpool(): string | undefined {
-  const platform = process.platform
-  const arch = process.arch
+  const { platform, arch } = process
   const suffix = platform === 'linux' ? `linux-${arch}-gnu` : `${platform}-${arch}`
   try {
     return createRequire(import.meta.url).resolve(`surfpool-sdk-${suffix}`)
@@ -83,11 +83,6 @@ export async function writeProgram(
   upgradeAuthority: string,
 ): Promise<void> {
   const params = [programId, Buffer.from(code).toString('hex'), 0, upgradeAuthority]
-  const response = await fetch(rpcUrl, {
-    method: 'POST',
-    headers: { 'content-type': 'application/json' },
-    body: JSON.stringify({ jsonrpc: '2.0', id: 1, method: 'surfnet_writeProgram', params }),
-  })
-  const { error } = (await response.json()) as { error?: { message: string } }
+  const { error } = await createUpstream(rpcUrl)('surfnet_writeProgram', params)
   if (error) throw new Error(`writing a program to Surfpool: ${error.message}`)
 }

@@ -10,18 +10,10 @@ export interface SurfpoolRequest {
 
 export type SurfpoolAnswer = { rpcUrl: string; wsUrl: string } | { error: string }
 
-interface SurfnetConfig {
-  /** Whether to ignore public clusters when looking up accounts. */
-  offline: boolean
-  slotTimeMs: number
-  /** `clock`: slots by time; `transaction` (the default): slots only with transactions. */
-  blockProductionMode: 'clock' | 'transaction' | 'manual'
-}
-
-/** Subset in use of surfpool-sdk-*, which has no types. */
+/** Subset in use of surfpool-sdk-*, which has no types. `offline` ignores public clusters; `clock` makes slots by time. */
 interface SurfpoolSdk {
   Surfnet: {
-    startWithConfig(config: SurfnetConfig): Surfnet
+    startWithConfig(config: { offline: true; slotTimeMs: number; blockProductionMode: 'clock' }): Surfnet
   }
 }
 
