@@ -74,8 +74,8 @@ export async function startAnvil(options: AnvilOptions): Promise<Anvil> {
 
 /** Locates the native binary: the package's `.bin` wrapper would leave an orphan when killed. */
 function locateAnvil(): string {
-  const { platform, arch } = process
-  const name = `@foundry-rs/anvil-${platform}-${arch === 'x64' ? 'amd64' : arch}`
+  const platform = process.platform
+  const name = `@foundry-rs/anvil-${platform}-${process.arch === 'x64' ? 'amd64' : process.arch}`
   try {
     const manifest = createRequire(import.meta.url).resolve(`${name}/package.json`)
     return path.join(path.dirname(manifest), 'bin', platform === 'win32' ? 'anvil.exe' : 'anvil')

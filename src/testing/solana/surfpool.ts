@@ -24,7 +24,8 @@ export interface Surfpool extends ProcessHandle {
 
 /** Surfpool's package for this platform; undefined where not installed or unsupported. */
 export function locateSurfpool(): string | undefined {
-  const { platform, arch } = process
+  const platform = process.platform
+  const arch = process.arch
   const suffix = platform === 'linux' ? `linux-${arch}-gnu` : `${platform}-${arch}`
   try {
     return createRequire(import.meta.url).resolve(`surfpool-sdk-${suffix}`)
