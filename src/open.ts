@@ -5,7 +5,7 @@ import type { RpcError } from './chains/rpc/errors.js'
 import type { Nodes } from './chains/rpc/nodes.js'
 import type { SolanaChain } from './chains/solana/chain.js'
 import type { ChainConfig, Config, SolanaConfig } from './config/index.js'
-import { readQuoteKey } from './db/deployment.js'
+import { readDeployment } from './db/deployment.js'
 import { knownGenesis, registerChain } from './db/journal/chains.js'
 import type { OpenChain } from './indexer/evm/worker.js'
 import type { ProgramIdentity } from './indexer/solana/row.js'
@@ -59,7 +59,7 @@ export async function openClusters(
     const cluster = config.solana[network]
     const hub = chains.find(({ chain }) => chain.network === network && chain.role === 'hub')
     if (!cluster || !hub) continue
-    const quoteKey = config.quoteKey ?? (await readQuoteKey(ctx.pool))
+    const quoteKey = config.quoteKey ?? (await readDeployment(ctx.pool)).quoteKey
     const relayKey = config.solanaRelayerKey
     const onFault = faultReporter('solana', ctx)
     const { pool } = ctx

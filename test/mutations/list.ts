@@ -228,8 +228,8 @@ export const MUTATIONS: readonly Mutation[] = [
     name: 'a tail is written over the one that stands',
     invariant: 7,
     file: 'src/db/journal/tail.ts',
-    find: "text: 'DELETE FROM facts WHERE network = $1 AND chain = $2 AND block >= $3',",
-    replace: "text: 'DELETE FROM facts WHERE network = $1 AND chain = $2 AND block > $3 + 1000',",
+    find: "text: 'DELETE FROM facts WHERE network = $1 AND chain = $2 AND block >= $3'",
+    replace: "text: 'DELETE FROM facts WHERE network = $1 AND chain = $2 AND block > $3 + 1000'",
     tests: { files: [HUB], only: 'block by block' },
   },
   {

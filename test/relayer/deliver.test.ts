@@ -253,7 +253,7 @@ describe('what is never paid for', () => {
     const { chain, block_hash: blockHash, tx_hash: txHash, sent_ms: sentMs, block } = rows[0]
     const message = { ...{ guid: fromHex(guid), from: Buffer.alloc(32), txHash, block, blockHash }, logIndex: 900 }
     await inTransaction(world.pool, (client) =>
-      confirmMessages(client, 'mainnet', chain, [{ ...message, sentMs, packet, options }]),
+      confirmMessages(client, { network: 'mainnet', chain }, [{ ...message, sentMs, packet, options }]),
     )
     await expectRefused(guid, 'foreign_packet')
     expect(await about(guid)).toHaveLength(1)

@@ -1,7 +1,7 @@
 import PQueue from 'p-queue'
 import type pg from 'pg'
 import type { ChainPort, PermissionSigner, SolanaPort } from '../../chains/chain.js'
-import { readPageKey, readTokenKey } from '../../db/deployment.js'
+import { readDeployment } from '../../db/deployment.js'
 import type { Network } from '../../registry/primitives/network.js'
 
 /** Dependencies of the handlers on one network. */
@@ -73,8 +73,8 @@ export function createContexts({
     solana,
     permissionSigner,
     now: () => Date.now(),
-    pageKey: once(() => readPageKey(deps.pool)),
-    tokenKey: once(async () => tokenKey ?? readTokenKey(deps.pool)),
+    pageKey: once(async () => (await readDeployment(deps.pool)).pageKey),
+    tokenKey: once(async () => tokenKey ?? (await readDeployment(deps.pool)).tokenKey),
     changeQueue: new PQueue({ concurrency: CHANGES_AT_ONCE }),
     shareKey: config.shareKey,
     auth: { serviceDomain, sessionLifetimeMs, acceptsErc6492 },

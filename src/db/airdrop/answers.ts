@@ -55,10 +55,7 @@ const bundle = prepare<WalletRow>(
     ORDER BY w.created_seq, w.address`,
 )
 
-/**
- * Verified wallets of the bundle in which `viewer` is verified, private ones too, oldest first, with their allocations.
- * Empty when `viewer` (a stored address) is verified nowhere.
- */
+/** Verified wallets of the bundle in which `viewer` (a stored address) is verified, oldest first; empty without one. */
 export async function findBundleAllocations(
   db: Queryable,
   network: Network,

@@ -49,7 +49,9 @@ const receipt = (guid: number): ReceivedMessage => ({
 
 /** Messages in the spoke's unconfirmed blocks from 10 on. */
 const tail = (...messages: SentMessage[]): Promise<void> =>
-  inTransaction(pool, (client) => writeTailMessages(client, 'testnet', SPOKE, { dropFrom: 10, messages }))
+  inTransaction(pool, (client) =>
+    writeTailMessages(client, { network: 'testnet', chain: SPOKE }, { dropFrom: 10, messages }),
+  )
 const txByGuid = async (): Promise<Record<number, number>> => {
   const { rows } = await pool.query<{ guid: Buffer; tx_hash: Buffer }>('SELECT guid, tx_hash FROM messages')
   return Object.fromEntries(rows.map((row) => [row.guid[0]!, row.tx_hash[0]!]))
@@ -77,7 +79,9 @@ test('a message that the hub has taken, confirmed, stays, whatever the spoke say
   expect(await txByGuid()).toEqual({ 1: 11 })
   // mined again and confirmed: the same message
   await tail(sent(1, 11, 14))
-  await inTransaction(pool, (client) => confirmMessages(client, 'testnet', SPOKE, [sent(1, 11, 14)]))
+  await inTransaction(pool, (client) =>
+    confirmMessages(client, { network: 'testnet', chain: SPOKE }, [sent(1, 11, 14)]),
+  )
   const { rows } = await pool.query('SELECT block, confirmed FROM messages')
   expect(rows).toEqual([{ block: 14, confirmed: true }])
 })

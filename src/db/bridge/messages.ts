@@ -1,7 +1,8 @@
 import type pg from 'pg'
 import type { ReceivedMessage, SentMessage } from '../../registry/bridge/message.js'
 import type { Network } from '../../registry/primitives/network.js'
-import { execute, type Queryable, query } from '../pg/rows.js'
+import { type ChainKey, execute, type Queryable, query } from '../pg/rows.js'
+import { unnestOf } from '../pg/unnest.js'
 
 /** True for a message `m` that the hub has received in a confirmed block. */
 const IS_RECEIVED = 'EXISTS (SELECT 1 FROM received r WHERE r.network = m.network AND r.guid = m.guid AND r.confirmed)'
@@ -17,52 +18,46 @@ const DROP_MESSAGES = {
  */
 export async function writeTailMessages(
   client: pg.ClientBase,
-  network: Network,
-  chain: number,
+  on: ChainKey,
   tail: { dropFrom: number; messages: readonly SentMessage[] },
 ): Promise<void> {
-  await execute(client, network, DROP_MESSAGES, [chain, tail.dropFrom])
-  await upsertMessages(client, network, { chain, isConfirmed: false }, tail.messages)
+  await execute(client, on.network, DROP_MESSAGES, [on.chain, tail.dropFrom])
+  await upsertMessages(client, on, tail.messages, false)
 }
 
 /** Writes messages of confirmed blocks. */
-export function confirmMessages(
-  client: pg.ClientBase,
-  network: Network,
-  chain: number,
-  messages: readonly SentMessage[],
-): Promise<void> {
-  return upsertMessages(client, network, { chain, isConfirmed: true }, messages)
-}
+export const confirmMessages = (client: pg.ClientBase, on: ChainKey, messages: readonly SentMessage[]): Promise<void> =>
+  upsertMessages(client, on, messages, true)
+
+const MESSAGE = unnestOf<SentMessage>(
+  [
+    ['guid', 'bytea', ({ guid }) => guid],
+    ['sender', 'bytea', ({ from }) => from],
+    ['tx_hash', 'bytea', ({ txHash }) => txHash],
+    ['block', 'int8', ({ block }) => block],
+    ['block_hash', 'bytea', ({ blockHash }) => blockHash],
+    ['log_index', 'int4', ({ logIndex }) => logIndex],
+    ['sent_ms', 'int8', ({ sentMs }) => sentMs],
+    ['packet', 'bytea', ({ packet }) => packet],
+    ['options', 'bytea', ({ options }) => options],
+  ],
+  4,
+)
+// A confirmed message never changes. An unconfirmed one is replaced, by a message of another transaction only until
+// the hub has received it in a confirmed block.
+const UPSERT_MESSAGES = `INSERT INTO messages AS m (network, chain, confirmed, ${MESSAGE.names})
+  SELECT $1, $2, $3, * FROM ${MESSAGE.rows}
+  ON CONFLICT (network, guid) DO UPDATE SET chain = excluded.chain, confirmed = excluded.confirmed, ${MESSAGE.set('excluded')}
+  WHERE NOT m.confirmed AND (m.tx_hash = excluded.tx_hash OR NOT ${IS_RECEIVED})`
 
 async function upsertMessages(
   client: pg.ClientBase,
-  network: Network,
-  { chain, isConfirmed }: { chain: number; isConfirmed: boolean },
+  { network, chain }: ChainKey,
   messages: readonly SentMessage[],
+  isConfirmed: boolean,
 ): Promise<void> {
   if (messages.length === 0) return
-  // A confirmed message never changes. An unconfirmed one is replaced, by a message of another transaction only until
-  // the hub has received it in a confirmed block.
-  const sql = `INSERT INTO messages AS m (network, chain, confirmed, guid, sender, tx_hash, block, block_hash, log_index, sent_ms, packet, options)
-    SELECT $1, $2, $3, * FROM unnest($4::bytea[], $5::bytea[], $6::bytea[], $7::int8[], $8::bytea[], $9::int4[], $10::int8[], $11::bytea[], $12::bytea[])
-    ON CONFLICT (network, guid) DO UPDATE SET
-      chain = excluded.chain, confirmed = excluded.confirmed, sender = excluded.sender, tx_hash = excluded.tx_hash, block = excluded.block,
-      block_hash = excluded.block_hash, log_index = excluded.log_index, sent_ms = excluded.sent_ms, packet = excluded.packet, options = excluded.options
-    WHERE NOT m.confirmed AND (m.tx_hash = excluded.tx_hash OR NOT ${IS_RECEIVED})`
-  await execute(client, network, sql, [
-    chain,
-    isConfirmed,
-    messages.map((m) => m.guid),
-    messages.map((m) => m.from),
-    messages.map((m) => m.txHash),
-    messages.map((m) => m.block),
-    messages.map((m) => m.blockHash),
-    messages.map((m) => m.logIndex),
-    messages.map((m) => m.sentMs),
-    messages.map((m) => m.packet),
-    messages.map((m) => m.options),
-  ])
+  await execute(client, network, UPSERT_MESSAGES, [chain, isConfirmed, ...MESSAGE.values(messages)])
 }
 
 /** The last message of a spoke's confirmed blocks, null before the first. */
@@ -71,14 +66,9 @@ export async function newestConfirmedMessage(
   network: Network,
   chain: number,
 ): Promise<Pick<SentMessage, 'packet' | 'block'> | null> {
-  const [newest] = await query<Pick<SentMessage, 'packet' | 'block'>>(
-    db,
-    network,
-    `SELECT packet, block FROM messages WHERE network = $1 AND chain = $2 AND confirmed
-     ORDER BY block DESC, log_index DESC LIMIT 1`,
-    [chain],
-  )
-  return newest ?? null
+  const text = `SELECT packet, block FROM messages WHERE network = $1 AND chain = $2 AND confirmed
+    ORDER BY block DESC, log_index DESC LIMIT 1`
+  return (await query<Pick<SentMessage, 'packet' | 'block'>>(db, network, text, [chain]))[0] ?? null
 }
 
 const DROP_RECEIPTS = {
@@ -97,13 +87,26 @@ export async function writeTailReceipts(
 }
 
 /** Writes receipts of the hub's confirmed blocks. */
-export function confirmReceipts(
+export const confirmReceipts = (
   client: pg.ClientBase,
   network: Network,
   receipts: readonly ReceivedMessage[],
-): Promise<void> {
-  return upsertReceipts(client, network, receipts, true)
-}
+): Promise<void> => upsertReceipts(client, network, receipts, true)
+
+const RECEIPT = unnestOf<ReceivedMessage>(
+  [
+    ['guid', 'bytea', ({ guid }) => guid],
+    ['tx_hash', 'bytea', ({ txHash }) => txHash],
+    ['block', 'int8', ({ block }) => block],
+    ['log_index', 'int4', ({ logIndex }) => logIndex],
+    ['bids', 'int4', ({ bids }) => bids],
+    ['refused', 'bool', ({ isRefused }) => isRefused],
+  ],
+  3,
+)
+const UPSERT_RECEIPTS = `INSERT INTO received (network, confirmed, ${RECEIPT.names}) SELECT $1, $2, * FROM ${RECEIPT.rows}
+  ON CONFLICT (network, guid) DO UPDATE SET confirmed = excluded.confirmed, ${RECEIPT.set('excluded')}
+  WHERE NOT received.confirmed`
 
 async function upsertReceipts(
   client: pg.ClientBase,
@@ -111,20 +114,5 @@ async function upsertReceipts(
   receipts: readonly ReceivedMessage[],
   isConfirmed: boolean,
 ): Promise<void> {
-  if (receipts.length === 0) return
-  const sql = `INSERT INTO received (network, confirmed, guid, tx_hash, block, log_index, bids, refused)
-    SELECT $1, $2, * FROM unnest($3::bytea[], $4::bytea[], $5::int8[], $6::int4[], $7::int4[], $8::bool[])
-    ON CONFLICT (network, guid) DO UPDATE SET
-      confirmed = excluded.confirmed, tx_hash = excluded.tx_hash, block = excluded.block, log_index = excluded.log_index,
-      bids = excluded.bids, refused = excluded.refused
-    WHERE NOT received.confirmed`
-  await execute(client, network, sql, [
-    isConfirmed,
-    receipts.map((r) => r.guid),
-    receipts.map((r) => r.txHash),
-    receipts.map((r) => r.block),
-    receipts.map((r) => r.logIndex),
-    receipts.map((r) => r.bids),
-    receipts.map((r) => r.isRefused),
-  ])
+  if (receipts.length > 0) await execute(client, network, UPSERT_RECEIPTS, [isConfirmed, ...RECEIPT.values(receipts)])
 }

@@ -18,9 +18,12 @@ import { NETWORK_CODE, type Network } from '../../registry/primitives/network.js
 import { WON } from '../pg/codes.js'
 import { type CopyBuffer, copyEach } from '../pg/copy.js'
 import { leaf } from '../pg/partitions.js'
+import { execute } from '../pg/rows.js'
+import { unnestOf } from '../pg/unnest.js'
 import { LostLeadershipError, lockHead, writeHead } from './head.js'
 import type { WrittenKeys } from './keyFilter.js'
 import { loadSlice } from './slice.js'
+import { STATE_COLUMNS } from './stateHash.js'
 
 /** Result of an append: sequence numbers after it. */
 export interface Appended {
@@ -58,11 +61,9 @@ export async function appendEntries(
   if (options.epoch !== undefined && head.indexEpoch !== options.epoch) throw new LostLeadershipError(network)
   if (entries.length === 0)
     return { entries: 0, seq: head.seq, publicSeq: head.publicSeq, minimumWei: head.minimumWei, payments: [] }
-  const { firstIds } = options
   const written = options.written?.covers(head) ? options.written : undefined
-  const hints = { ...(firstIds ? { firstIds } : {}), ...(written ? { written } : {}) }
   const keys = keysOf(entries)
-  const slice = await loadSlice(client, network, head, keys, hints)
+  const slice = await loadSlice(client, network, head, keys, { firstIds: options.firstIds, written })
   const changes = fold(slice, entries, options.writerMs)
   await writeChanges(client, network, changes)
   // keys that aren't written (wallet of a lost bid) only cost a later look-up
@@ -73,43 +74,35 @@ export async function appendEntries(
 
 /** Writes the rows of a fold and moves the locked head. */
 export async function writeChanges(client: pg.ClientBase, network: Network, changes: Changes): Promise<void> {
-  const { journal, names, clusters, wallets, communities, communityNames } = rowsOf(network, changes.head.generation)
-  await copyEach(client, `${leaf('journal', network)} (${JOURNAL})`, changes.journal, journal)
-  await copyEach(client, `${leaf('names', network)} (${NAMES})`, changes.names, names)
-  await copyEach(client, `${leaf('clusters', network)} (${CLUSTERS})`, changes.clusters, clusters)
+  const encode = rowsOf(network, changes.head.generation)
+  const copy = <T>(table: keyof typeof COLUMNS, rows: readonly T[], row: (to: CopyBuffer, from: T) => void) =>
+    copyEach(client, `${leaf(table, network)} (${COLUMNS[table]})`, rows, row)
+  await copy('journal', changes.journal, encode.journal)
+  await copy('names', changes.names, encode.names)
+  await copy('clusters', changes.clusters, encode.clusters)
   if (changes.walletRemovals.length > 0) await removeWallets(client, network, changes.walletRemovals)
-  await copyEach(client, `${leaf('wallets', network)} (${WALLETS})`, changes.wallets, wallets)
+  await copy('wallets', changes.wallets, encode.wallets)
   if (changes.walletUpdates.length > 0) await updateWallets(client, network, changes.walletUpdates)
-  await copyEach(client, `${leaf('communities', network)} (${COMMUNITIES})`, changes.communities, communities)
-  await copyEach(
-    client,
-    `${leaf('community_names', network)} (${COMMUNITY_NAMES})`,
-    changes.communityNames,
-    communityNames,
-  )
+  await copy('communities', changes.communities, encode.communities)
+  await copy('community_names', changes.communityNames, encode.communityNames)
   if (changes.nameMoves.length > 0) await moveNames(client, network, changes.nameMoves)
   await writeHead(client, network, changes.head)
 }
 
-const JOURNAL =
-  'network, generation, seq, kind, chain, block, log_index, tx_key, at_ms, public_first, public_count, actor, body, effects, ruleset'
-const NAMES = 'network, seq, tx_key, name, cluster, outcome, updated_seq'
-const CLUSTERS = 'network, serial, id, created_seq'
-const WALLETS = 'network, cluster, address, name, verified, private, backed_up, created_seq, updated_seq'
-const COMMUNITIES = 'network, name, seq'
-const COMMUNITY_NAMES = 'network, community, name, address, verified, assigned, seq'
+const COLUMNS = {
+  ...STATE_COLUMNS,
+  journal:
+    'network, generation, seq, kind, chain, block, log_index, tx_key, at_ms, public_first, public_count, actor, body, effects, ruleset',
+}
 
-/** Encoders of each table's rows, in the order of the columns above. */
+/** Encoders of each table's rows, in the order of the columns. */
 function rowsOf(network: Network, generation: number) {
   const code = NETWORK_CODE[network]
   return {
     journal: (rows: CopyBuffer, row: JournalRow): void => {
-      const { position } = row
       rows.row(15).int2(code).int4(generation).int8(row.seq).int2(ENTRY_KIND[row.kind])
-      rows
-        .int2(position?.chain ?? null)
-        .int8(position?.block ?? null)
-        .int4(position?.logIndex ?? null)
+      const { chain = null, block = null, logIndex = null } = row.position ?? {}
+      rows.int2(chain).int8(block).int4(logIndex)
       rows.bigint(row.txKey).int8(row.atMs).int8(row.publicFirst).int4(row.publicCount)
       rows.bytea(row.actor).bytea(row.body).bytea(row.effects).int2(row.ruleset)
     },
@@ -134,36 +127,31 @@ function rowsOf(network: Network, generation: number) {
   }
 }
 
+const WALLET = unnestOf<WalletRow>(
+  [
+    ['cluster', 'int8', (row) => row.cluster],
+    ['address', 'bytea', (row) => row.address],
+    ['name', 'text', (row) => row.name],
+    ['verified', 'bool', (row) => row.isVerified],
+    ['private', 'bool', (row) => row.isPrivate],
+    ['backed_up', 'bool', (row) => row.isBackedUp],
+    ['created_seq', 'int8', (row) => row.createdSeq],
+    ['updated_seq', 'int8', (row) => row.updatedSeq],
+  ],
+  2,
+)
+
 async function updateWallets(client: pg.ClientBase, network: Network, rows: readonly WalletRow[]): Promise<void> {
-  const text = `UPDATE ${leaf('wallets', network)} w
-    SET name = u.name, verified = u.verified, private = u.private, backed_up = u.backed_up,
-      created_seq = u.created_seq, updated_seq = u.updated_seq
-    FROM unnest($2::int8[], $3::bytea[], $4::text[], $5::bool[], $6::bool[], $7::bool[], $8::int8[], $9::int8[])
-      AS u(cluster, address, name, verified, private, backed_up, created_seq, updated_seq)
+  const text = `UPDATE ${leaf('wallets', network)} w SET ${WALLET.set('u')} FROM ${WALLET.rows} AS u(${WALLET.names})
     WHERE w.network = $1 AND w.cluster = u.cluster AND w.address = u.address`
-  const { rowCount } = await client.query(text, [
-    NETWORK_CODE[network],
-    rows.map((row) => row.cluster),
-    rows.map((row) => row.address),
-    rows.map((row) => row.name),
-    rows.map((row) => row.isVerified),
-    rows.map((row) => row.isPrivate),
-    rows.map((row) => row.isBackedUp),
-    rows.map((row) => row.createdSeq),
-    rows.map((row) => row.updatedSeq),
-  ])
-  if (rowCount !== rows.length) throw new Error(`updating wallets: ${rowCount} of ${rows.length} rows were there`)
+  await writeAll(client, network, { what: 'updating wallets', text }, WALLET.values(rows))
 }
 
 async function removeWallets(client: pg.ClientBase, network: Network, rows: Changes['walletRemovals']): Promise<void> {
   const text = `DELETE FROM ${leaf('wallets', network)} w USING unnest($2::int8[], $3::bytea[]) AS u(cluster, address)
     WHERE w.network = $1 AND w.cluster = u.cluster AND w.address = u.address`
-  const { rowCount } = await client.query(text, [
-    NETWORK_CODE[network],
-    rows.map((row) => row.cluster),
-    rows.map((row) => row.address),
-  ])
-  if (rowCount !== rows.length) throw new Error(`removing wallets: ${rowCount} of ${rows.length} rows were there`)
+  const values = [rows.map((row) => row.cluster), rows.map((row) => row.address)]
+  await writeAll(client, network, { what: 'removing wallets', text }, values)
 }
 
 async function moveNames(client: pg.ClientBase, network: Network, moves: readonly NameMove[]): Promise<void> {
@@ -172,11 +160,18 @@ async function moveNames(client: pg.ClientBase, network: Network, moves: readonl
     WHERE n.network = $1 AND n.name = u.name COLLATE "C" AND n.outcome = ${WON}`
   // a batch may move a name twice
   const newest = [...new Map(moves.map((move) => [move.name, move])).values()]
-  const { rowCount } = await client.query(text, [
-    NETWORK_CODE[network],
-    newest.map((move) => move.name),
-    newest.map((move) => move.cluster),
-    newest.map((move) => move.updatedSeq),
-  ])
-  if (rowCount !== newest.length) throw new Error(`moving names: ${rowCount} of ${newest.length} rows were there`)
+  const values = [newest.map((move) => move.name), newest.map((move) => move.cluster)]
+  await writeAll(client, network, { what: 'moving names', text }, [...values, newest.map((move) => move.updatedSeq)])
+}
+
+/** Writes rows that have to be there, one per element of the columns. */
+async function writeAll(
+  client: pg.ClientBase,
+  network: Network,
+  { what, text }: { what: string; text: string },
+  columns: readonly (readonly unknown[])[],
+): Promise<void> {
+  const count = await execute(client, network, text, columns)
+  const wanted = columns[0]!.length
+  if (count !== wanted) throw new Error(`${what}: ${count} of ${wanted} rows were there`)
 }

@@ -7,10 +7,7 @@ import { type Plain, plain, prismaOf, stored } from '../pg/prisma.js'
 import { execute } from '../pg/rows.js'
 import { assertLeader } from './head.js'
 
-/**
- * Number, label and checkpoint of a chain: blocks before `nextBlock` are in the journal; `parentHash` is the last
- * one's.
- */
+/** A chain's number, label and checkpoint: the journal has the blocks before `nextBlock`; `parentHash` is the last's. */
 export type ChainRow = Pick<Plain<Chain>, 'network' | 'chain' | 'label' | 'nextBlock' | 'parentHash' | 'halted'>
 
 const CHAIN_ROW = { network: true, chain: true, label: true, nextBlock: true, parentHash: true, halted: true } as const
@@ -133,10 +130,7 @@ export async function newestJournalledBlock(pool: pg.Pool, { network, chain }: C
   return plain((await prismaOf(pool).journal.aggregate({ where, _max: { block: true } }))._max).block
 }
 
-/**
- * Moves a checkpoint back over blocks without journal entries of this chain. Stored community payments above it are
- * dropped and read again.
- */
+/** Moves a checkpoint back over blocks without journal entries; payments stored above it are dropped and read again. */
 export async function rewindCheckpoint(pool: pg.Pool, row: ChainRow, to: Checkpoint): Promise<void> {
   const prisma = prismaOf(pool)
   const key = stored({ network: row.network, chain: row.chain })

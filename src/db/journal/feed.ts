@@ -46,27 +46,20 @@ const stretch = (l: Leaves, order: FeedOrder, rows: string): string =>
   `SELECT h.generation, h.seq AS head_seq, j.* FROM journal_heads h
    LEFT JOIN LATERAL (${rows}) j ON true WHERE h.network = ${l.network} ORDER BY j.seq ${DIRECTION[order]}`
 
-const all = {
-  oldest: prepare<Columns>('feed_oldest', (l) => stretch(l, 'oldest', entries(l, 'oldest', ''))),
-  newest: prepare<Columns>('feed_newest', (l) => stretch(l, 'newest', entries(l, 'newest', ''))),
+/** Statements for both orders. */
+const inOrder = (name: string, rows: (l: Leaves, order: FeedOrder) => string) => {
+  const of = (order: FeedOrder) => prepare<Columns>(`feed_${order}${name}`, (l) => stretch(l, order, rows(l, order)))
+  return { oldest: of('oldest'), newest: of('newest') }
 }
-const byActor = {
-  oldest: prepare<Columns>('feed_oldest_from', (l) => stretch(l, 'oldest', entries(l, 'oldest', 'AND j.actor = $4'))),
-  newest: prepare<Columns>('feed_newest_from', (l) => stretch(l, 'newest', entries(l, 'newest', 'AND j.actor = $4'))),
-}
-
+const all = inOrder('', (l, order) => entries(l, order, ''))
+const byActor = inOrder('_from', (l, order) => entries(l, order, 'AND j.actor = $4'))
 // the zero address finds private actors too, shown as it; each half uses the index
-const nobodys = (l: Leaves, order: FeedOrder): string =>
-  stretch(
-    l,
-    order,
+const byNobody = inOrder(
+  '_nobody',
+  (l, order) =>
     `SELECT * FROM ((${entries(l, order, 'AND j.actor = $4')}) UNION ALL (${entries(l, order, 'AND j.actor IS NULL')})) j
      ORDER BY j.seq ${DIRECTION[order]} LIMIT $3`,
-  )
-const byNobody = {
-  oldest: prepare<Columns>('feed_oldest_nobody', (l) => nobodys(l, 'oldest')),
-  newest: prepare<Columns>('feed_newest_nobody', (l) => nobodys(l, 'newest')),
-}
+)
 
 export interface StretchQuery {
   order: FeedOrder

@@ -26,10 +26,7 @@ export async function readHead(db: Queryable, network: Network): Promise<StoredH
   return only(await query(db, network, SELECT_HEAD), network)
 }
 
-/**
- * Locks a network's head until the transaction ends. Precedes all other reads: under READ COMMITTED they then see the
- * previous writer's commit.
- */
+/** Locks a network's head until the transaction ends; reads that follow see the previous writer's commit. */
 export async function lockHead(client: pg.ClientBase, network: Network): Promise<StoredHead> {
   return only(await query(client, network, LOCK_HEAD), network)
 }
@@ -50,27 +47,20 @@ export async function markCaughtUp(pool: pg.Pool, network: Network, epoch: numbe
   await execute(pool, network, sql, [epoch])
 }
 
-const ASSERT_LEADER = {
-  name: 'assert_leader',
-  text: 'SELECT 1 FROM journal_heads WHERE network = $1 AND index_epoch = $2 FOR SHARE',
-}
-const ASSERT_RELAYER = {
-  name: 'assert_relayer',
-  text: 'SELECT 1 FROM journal_heads WHERE network = $1 AND relay_epoch = $2 FOR SHARE',
-}
-
-/**
- * Blocks a change of the indexing leader until the transaction ends.
- * @throws LostLeadershipError when another process leads
- */
-export async function assertLeader(db: Queryable, network: Network, epoch: number): Promise<void> {
-  if ((await execute(db, network, ASSERT_LEADER, [epoch])) !== 1) throw new LostLeadershipError(network)
+/** A check that blocks a change of a role's leader until the transaction ends. */
+function assertEpoch(role: 'index' | 'relay') {
+  const text = `SELECT 1 FROM journal_heads WHERE network = $1 AND ${role}_epoch = $2 FOR SHARE`
+  return async (db: Queryable, network: Network, epoch: number): Promise<void> => {
+    const count = await execute(db, network, { name: `assert_${role}_leader`, text }, [epoch])
+    if (count !== 1) throw new LostLeadershipError(network, role)
+  }
 }
 
-/** Counterpart of `assertLeader` for the relayer. @throws LostLeadershipError when another process leads */
-export async function assertRelayer(client: pg.ClientBase, network: Network, epoch: number): Promise<void> {
-  if ((await execute(client, network, ASSERT_RELAYER, [epoch])) !== 1) throw new LostLeadershipError(network, 'relay')
-}
+/** Keeps the indexing leader until the transaction ends. @throws LostLeadershipError when another process leads */
+export const assertLeader = assertEpoch('index')
+
+/** Keeps the relaying leader until the transaction ends. @throws LostLeadershipError when another process leads */
+export const assertRelayer = assertEpoch('relay')
 
 function only([head]: StoredHead[], network: Network): StoredHead {
   if (!head) throw new Error(`journal_heads has no row for ${network}: run \`clusterd migrate\``)

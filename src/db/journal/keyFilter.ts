@@ -50,9 +50,7 @@ export function createWrittenKeys(): WrittenKeys {
   }
 }
 
-/**
- * Visits the bits of a key until `visit` returns false; double hashing (Kirsch and Mitzenmacher) of two FNV-like sums.
- */
+/** Visits the bits of a key until `visit` is false: double hashing (Kirsch, Mitzenmacher) of two FNV-like sums. */
 function everyBit(key: string, visit: (bit: number) => boolean): boolean {
   let first = 0x811c9dc5
   let second = 0x9747b28c

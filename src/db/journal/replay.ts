@@ -2,13 +2,13 @@ import type pg from 'pg'
 import { decodeEntry } from '../../registry/journal/decode.js'
 import { type Entry, entryKind } from '../../registry/journal/entry.js'
 import { NETWORK_CODE, type Network } from '../../registry/primitives/network.js'
-import { leaf, STATE_TABLES } from '../pg/partitions.js'
+import { leaf, type PartitionedTable, STATE_TABLES } from '../pg/partitions.js'
+import { query } from '../pg/rows.js'
 import { appendEntries } from './append.js'
 import { readHead } from './head.js'
 import { stateHash } from './stateHash.js'
 
 const BATCH_ENTRIES = 5_000
-const TABLES = ['journal', ...STATE_TABLES] as const
 
 export interface Replayed {
   network: Network
@@ -20,16 +20,12 @@ export interface Replayed {
   rebuilt: string
 }
 
-interface Columns {
-  seq: number
+type Columns = Pick<Entry, 'causeMs' | 'body' | 'ruleset'> & {
   kind: number
   chain: number | null
   block: number | null
-  log_index: number | null
-  tx_key: string | null
-  at_ms: number
-  body: Buffer
-  ruleset: number
+  logIndex: number | null
+  txKey: string | null
 }
 
 /**
@@ -48,7 +44,9 @@ export async function replay(
   try {
     await reader.query('BEGIN ISOLATION LEVEL REPEATABLE READ READ ONLY')
     const head = await readHead(reader, network)
-    await createTables(writer, network, schema, head.generation)
+    await writer.query(`DROP SCHEMA IF EXISTS ${schema} CASCADE`)
+    await createSchema(writer, network, { schema, generation: head.generation, tables: ['journal', ...STATE_TABLES] })
+    await writer.query(`SET search_path = ${schema}`)
     let done = 0
     while (done < head.seq) {
       const entries = await readEntries(reader, network, head.generation, done)
@@ -73,25 +71,31 @@ export async function replay(
   }
 }
 
-async function createTables(
+interface NewSchema {
+  schema: string
+  generation: number
+  tables: readonly PartitionedTable[]
+  kind?: 'TABLE' | 'UNLOGGED TABLE'
+  /** Constraint of each table, after a comma. */
+  check?: string
+}
+
+/** Creates a schema with empty tables of a network and the head of a generation without entries. */
+export async function createSchema(
   writer: pg.ClientBase,
   network: Network,
-  schema: string,
-  generation: number,
+  { schema, generation, tables, kind = 'UNLOGGED TABLE', check = '' }: NewSchema,
 ): Promise<void> {
-  await writer.query(`DROP SCHEMA IF EXISTS ${schema} CASCADE`)
   await writer.query(`CREATE SCHEMA ${schema}`)
-  for (const table of TABLES) {
-    await writer.query(
-      `CREATE UNLOGGED TABLE ${schema}.${leaf(table, network)} (LIKE public.${leaf(table, network)} INCLUDING ALL)`,
-    )
+  for (const table of tables) {
+    const name = leaf(table, network)
+    await writer.query(`CREATE ${kind} ${schema}.${name} (LIKE public.${name} INCLUDING ALL${check})`)
   }
   await writer.query(`CREATE TABLE ${schema}.journal_heads (LIKE public.journal_heads INCLUDING ALL)`)
   await writer.query(
     `INSERT INTO ${schema}.journal_heads (network, generation, seq, public_seq, at_ms, serial, minimum_wei) VALUES ($1, $2, 0, 0, 0, 0, 0)`,
     [NETWORK_CODE[network], generation],
   )
-  await writer.query(`SET search_path = ${schema}`)
 }
 
 /**
@@ -105,17 +109,17 @@ export async function readEntries(
   after: number,
   schema = '',
 ): Promise<Entry[]> {
-  const { rows } = await reader.query<Columns>(
-    `SELECT seq, kind, chain, block, log_index, tx_key::text AS tx_key, at_ms, body, ruleset FROM ${schema}${leaf('journal', network)}
+  const rows = await query<Columns>(
+    reader,
+    network,
+    `SELECT kind, chain, block, log_index, tx_key::text, at_ms AS cause_ms, body, ruleset FROM ${schema}${leaf('journal', network)}
      WHERE network = $1 AND generation = $2 AND seq > $3 ORDER BY seq LIMIT ${BATCH_ENTRIES}`,
-    [NETWORK_CODE[network], generation, after],
+    [generation, after],
   )
-  return rows.map((row) => ({
-    kind: entryKind(row.kind),
-    position: row.chain === null ? null : { chain: row.chain, block: row.block!, logIndex: row.log_index! },
-    txKey: row.tx_key === null ? null : BigInt(row.tx_key),
-    causeMs: row.at_ms,
-    body: row.body,
-    ruleset: row.ruleset,
+  return rows.map(({ kind, chain, block, logIndex, txKey, ...row }) => ({
+    ...row,
+    kind: entryKind(kind),
+    position: chain === null ? null : { chain, block: block!, logIndex: logIndex! },
+    txKey: txKey === null ? null : BigInt(txKey),
   }))
 }

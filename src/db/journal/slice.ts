@@ -18,9 +18,9 @@ interface Found {
 
 /** Knowledge of a writer that saves queries. */
 export interface SliceHints {
-  firstIds?: ReadonlyMap<string, Buffer>
+  firstIds?: ReadonlyMap<string, Buffer> | undefined
   /** Filter of keys that may be stored. A wallet that has created a cluster was verified in it. */
-  written?: Pick<WrittenKeys, 'mayHold'>
+  written?: Pick<WrittenKeys, 'mayHold'> | undefined
 }
 
 /** Numbers per probe for a wallet that has created clusters before. */
@@ -50,11 +50,11 @@ export async function loadSlice(
     assigned: new Map(),
   }
   if (keys.names.size + keys.wallets.size === 0) return slice
-  const firstId = (key: string) => firstIds?.get(key) ?? clusterId(network, addressOf(key), 0)
+  const firstId = (key: string) => firstIds?.get(key) ?? clusterId(network, bytesOf(key), 0)
   const isAsked = (key: string) => written?.mayHold(key) !== false
   const names = [...keys.names].filter(isAsked)
   const wallets = [...keys.wallets].filter(isAsked)
-  const found = await probe(client, network, names, wallets.map(addressOf), wallets.map(firstId))
+  const found = await probe(client, network, names, wallets.map(bytesOf), wallets.map(firstId))
   const hasCreated = new Set<string>()
   for (const row of found) {
     if (row.source === 'owner') owners.set(names[row.ord - 1]!, row.cluster)
@@ -77,7 +77,7 @@ export async function loadSlice(
   return slice
 }
 
-const addressOf = (key: string): Buffer => Buffer.from(key, 'latin1')
+const bytesOf = (key: string): Buffer => Buffer.from(key, 'latin1')
 
 /**
  * Looks up owned names, verified wallets and cluster ids in one statement. Single-key probes (LATERAL … LIMIT 1) make
@@ -108,26 +108,20 @@ async function probe(
       SELECT serial FROM ${leaf('clusters', network)} WHERE network = ${code} AND id = k.id LIMIT 1) c`
   await client.query('SET LOCAL enable_seqscan = off')
   const values = [
-    binaryArray(
-      TEXT_OID,
-      names.map((name) => Buffer.from(name, 'latin1')),
-    ),
+    binaryArray(TEXT_OID, names.map(bytesOf)),
     binaryArray(BYTEA_OID, addresses),
     binaryArray(BYTEA_OID, ids),
   ]
   return (await client.query<Found>({ name: `probe_${network}`, text, values })).rows
 }
 
-/**
- * Finds the smallest free cluster number of wallets whose number 0 is taken. Taken numbers of a creator are 0 … k-1, so
- * the first gap ends the search.
- */
+/** Finds the smallest free cluster number of wallets whose number 0 is taken; their taken numbers are 0 … k-1. */
 async function findFreeIds(client: pg.ClientBase, slice: Required<Slice>, keys: readonly string[]): Promise<void> {
   const { network } = slice
   let open = keys
   for (let from = 1; open.length > 0; from += PROBE_WINDOW) {
     const ids = open.map((key) =>
-      Array.from({ length: PROBE_WINDOW }, (_, i) => clusterId(network, addressOf(key), from + i)),
+      Array.from({ length: PROBE_WINDOW }, (_, i) => clusterId(network, bytesOf(key), from + i)),
     )
     const found = await probe(client, network, [], [], ids.flat())
     const taken = new Set(found.map(({ ord }) => ord - 1))

@@ -2,27 +2,25 @@ import { createHash, type Hash } from 'node:crypto'
 import type pg from 'pg'
 import { to as copyTo } from 'pg-copy-streams'
 import { NETWORK_CODE, type Network } from '../../registry/primitives/network.js'
-import { leaf, type StateTable } from '../pg/partitions.js'
+import { leaf, STATE_TABLES, type StateTable } from '../pg/partitions.js'
 
-/**
- * State columns per table, in primary-key order. Facts, tracked transactions, deliveries and sessions are no state; of
- * the journal, only computed columns are.
- */
-const STATE: readonly { table: StateTable; columns: string; order: string }[] = [
-  { table: 'names', columns: 'network, seq, tx_key, name, cluster, outcome, updated_seq', order: 'seq' },
-  { table: 'clusters', columns: 'network, serial, id, created_seq', order: 'serial' },
-  {
-    table: 'wallets',
-    columns: 'network, cluster, address, name, verified, private, backed_up, created_seq, updated_seq',
-    order: 'cluster, address',
-  },
-  { table: 'communities', columns: 'network, name, seq', order: 'name, seq' },
-  {
-    table: 'community_names',
-    columns: 'network, community, name, address, verified, assigned, seq',
-    order: 'community, name',
-  },
-]
+/** Columns of the tables that the fold computes; facts, tracked transactions, deliveries and sessions are no state. */
+export const STATE_COLUMNS = {
+  names: 'network, seq, tx_key, name, cluster, outcome, updated_seq',
+  clusters: 'network, serial, id, created_seq',
+  wallets: 'network, cluster, address, name, verified, private, backed_up, created_seq, updated_seq',
+  communities: 'network, name, seq',
+  community_names: 'network, community, name, address, verified, assigned, seq',
+} as const satisfies Record<StateTable, string>
+
+/** Their primary keys after the network. */
+const ORDER: Record<StateTable, string> = {
+  names: 'seq',
+  clusters: 'serial',
+  wallets: 'cluster, address',
+  communities: 'name, seq',
+  community_names: 'community, name',
+}
 
 /**
  * State hash of a network: SHA-256 over the state tables and each journal entry's (seq, public_first, public_count,
@@ -31,19 +29,13 @@ const STATE: readonly { table: StateTable; columns: string; order: string }[] = 
  */
 export async function stateHash(client: pg.ClientBase, network: Network, generation: number): Promise<string> {
   const hash = createHash('sha256')
-  for (const { table, columns, order } of STATE) {
-    await hashQuery(
-      client,
-      hash,
-      `SELECT ${columns} FROM ${leaf(table, network)} WHERE network = ${NETWORK_CODE[network]} ORDER BY ${order}`,
-    )
+  const code = NETWORK_CODE[network]
+  for (const table of STATE_TABLES) {
+    const rows = `FROM ${leaf(table, network)} WHERE network = ${code} ORDER BY ${ORDER[table]}`
+    await hashQuery(client, hash, `SELECT ${STATE_COLUMNS[table]} ${rows}`)
   }
-  await hashQuery(
-    client,
-    hash,
-    `SELECT seq, public_first, public_count, effects FROM ${leaf('journal', network)}
-     WHERE network = ${NETWORK_CODE[network]} AND generation = ${generation} ORDER BY seq`,
-  )
+  const entries = `FROM ${leaf('journal', network)} WHERE network = ${code} AND generation = ${generation} ORDER BY seq`
+  await hashQuery(client, hash, `SELECT seq, public_first, public_count, effects ${entries}`)
   return hash.digest('hex')
 }
 

@@ -4,6 +4,7 @@ import type { DecodedEntry } from '../../registry/journal/decode.js'
 import { ENTRY_KIND } from '../../registry/journal/entry.js'
 import { NETWORK_CODE, type Network } from '../../registry/primitives/network.js'
 import { CopyBuffer, copyRows } from '../pg/copy.js'
+import { execute, query } from '../pg/rows.js'
 
 /** Unconfirmed block with the journal entries that it would bring. */
 export interface StoredTailBlock {
@@ -13,6 +14,20 @@ export interface StoredTailBlock {
   timestampMs: number
   /** Entries in log order, each with a position. */
   entries: readonly DecodedEntry[]
+}
+
+const DROP_FACTS = { name: 'drop_facts', text: 'DELETE FROM facts WHERE network = $1 AND chain = $2 AND block >= $3' }
+const DROP_TAIL = {
+  name: 'drop_tail',
+  text: 'DELETE FROM tail_blocks WHERE network = $1 AND chain = $2 AND block >= $3',
+}
+const FORGET_FACTS = {
+  name: 'forget_facts',
+  text: 'DELETE FROM facts WHERE network = $1 AND chain = $2 AND block < $3',
+}
+const FORGET_TAIL = {
+  name: 'forget_tail',
+  text: 'DELETE FROM tail_blocks WHERE network = $1 AND chain = $2 AND block < $3',
 }
 
 /**
@@ -27,39 +42,21 @@ export async function writeTail(
   tail: { dropFrom: number; blocks: readonly StoredTailBlock[]; minimumWei: bigint },
 ): Promise<void> {
   const code = NETWORK_CODE[network]
-  const range = [code, chain, tail.dropFrom]
-  await client.query({
-    name: 'drop_facts',
-    text: 'DELETE FROM facts WHERE network = $1 AND chain = $2 AND block >= $3',
-    values: range,
-  })
-  await client.query({
-    name: 'drop_tail',
-    text: 'DELETE FROM tail_blocks WHERE network = $1 AND chain = $2 AND block >= $3',
-    values: range,
-  })
+  await execute(client, network, DROP_FACTS, [chain, tail.dropFrom])
+  await execute(client, network, DROP_TAIL, [chain, tail.dropFrom])
   const blocks = new CopyBuffer()
   const facts = new CopyBuffer()
   for (const { block, hash, parentHash, timestampMs, entries } of tail.blocks) {
     blocks.row(6).int2(code).int2(chain).int8(block).bytea(hash).bytea(parentHash).int8(timestampMs)
     for (const entry of entries) {
-      facts
-        .row(10)
-        .int2(code)
-        .int2(chain)
-        .bytea(hash)
-        .int4(entry.position!.logIndex)
-        .int8(block)
-        .int2(ENTRY_KIND[entry.kind])
+      facts.row(10).int2(code).int2(chain).bytea(hash).int4(entry.position!.logIndex)
+      facts.int8(block).int2(ENTRY_KIND[entry.kind])
       facts.bytea(txHashOf(entry)).ascii(nameThatMayLead(entry, tail.minimumWei)).int8(entry.causeMs).bytea(entry.body)
     }
   }
   await copyRows(client, 'tail_blocks (network, chain, block, hash, parent_hash, timestamp_ms)', blocks)
-  await copyRows(
-    client,
-    'facts (network, chain, block_hash, log_index, block, kind, tx_hash, name, cause_ms, body)',
-    facts,
-  )
+  const columns = 'network, chain, block_hash, log_index, block, kind, tx_hash, name, cause_ms, body'
+  await copyRows(client, `facts (${columns})`, facts)
 }
 
 /** Number of confirmed blocks whose hashes are kept, to locate forks below the checkpoint. */
@@ -72,16 +69,8 @@ export async function forgetConfirmedTail(
   chain: number,
   below: number,
 ): Promise<void> {
-  await client.query({
-    name: 'forget_facts',
-    text: 'DELETE FROM facts WHERE network = $1 AND chain = $2 AND block < $3',
-    values: [NETWORK_CODE[network], chain, below],
-  })
-  await client.query({
-    name: 'forget_tail',
-    text: 'DELETE FROM tail_blocks WHERE network = $1 AND chain = $2 AND block < $3',
-    values: [NETWORK_CODE[network], chain, below - KEPT_HASHES_BLOCKS],
-  })
+  await execute(client, network, FORGET_FACTS, [chain, below])
+  await execute(client, network, FORGET_TAIL, [chain, below - KEPT_HASHES_BLOCKS])
 }
 
 const NO_HASH = Buffer.alloc(32)
@@ -100,5 +89,5 @@ export async function readHashes(
   chain: number,
 ): Promise<{ block: number; hash: Buffer }[]> {
   const sql = 'SELECT block, hash FROM tail_blocks WHERE network = $1 AND chain = $2 ORDER BY block DESC'
-  return (await pool.query<{ block: number; hash: Buffer }>(sql, [NETWORK_CODE[network], chain])).rows
+  return query(pool, network, sql, [chain])
 }

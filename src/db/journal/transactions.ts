@@ -3,10 +3,10 @@ import { decodeBidEffects } from '../../registry/journal/effects.js'
 import { ENTRY_KIND } from '../../registry/journal/entry.js'
 import { toHex, txKey } from '../../registry/primitives/bytes.js'
 import { wordToName } from '../../registry/primitives/name.js'
-import { NETWORK_CODE, type Network } from '../../registry/primitives/network.js'
+import type { Network } from '../../registry/primitives/network.js'
 import type { Confirmations, JournalledBid, TailBid } from '../../registry/status.js'
 import { entryAt, prepare } from '../pg/prepared.js'
-import type { Queryable } from '../pg/rows.js'
+import { execute, type Queryable } from '../pg/rows.js'
 
 /** Journalled bids of a transaction, with the newest timestamp. */
 export interface JournalledTx {
@@ -79,12 +79,7 @@ export async function findInTail(db: Queryable, network: Network, hub: number, h
   if (!first) return null
   const latest = Math.max(first.latest ?? first.block, first.block)
   return {
-    bids: rows.map((row) => ({
-      logIndex: row.logIndex,
-      block: row.block,
-      name: bidName(row.body),
-      leads: row.leads,
-    })),
+    bids: rows.map(({ logIndex, block, body, leads }) => ({ logIndex, block, name: bidName(body), leads })),
     // blocks below the checkpoint are confirmed
     confirmations: { have: latest - first.block, need: Math.max(0, latest - (first.nextBlock - 1)) },
     atMs: first.causeMs,
@@ -130,33 +125,28 @@ const SIGHTING_STEP_MS = 10_000
 
 /** Stores a sighting of a transaction. Sender and nonce, once known, stay. */
 export async function rememberSighting(db: Queryable, network: Network, hash: Buffer, seen: Sighting): Promise<void> {
-  await db.query({
-    name: 'status_remember_tx',
-    text: `INSERT INTO tracked_txs AS t (network, hash, chain, sender, nonce, first_seen_ms, last_seen_ms)
-      VALUES ($1, $2, $3, $4, $5, $6, $6)
-      ON CONFLICT (network, hash) DO UPDATE SET
-        sender = coalesce(t.sender, excluded.sender),
-        nonce = coalesce(t.nonce, excluded.nonce),
-        last_seen_ms = greatest(t.last_seen_ms, excluded.last_seen_ms)
-      WHERE excluded.last_seen_ms >= t.last_seen_ms + ${SIGHTING_STEP_MS} OR t.sender IS NULL AND excluded.sender IS NOT NULL`,
-    values: [NETWORK_CODE[network], hash, seen.chain, seen.sender, seen.nonce, seen.seenMs],
-  })
+  await execute(db, network, REMEMBER, [hash, seen.chain, seen.sender, seen.nonce, seen.seenMs])
+}
+
+const REMEMBER = {
+  name: 'status_remember_tx',
+  text: `INSERT INTO tracked_txs AS t (network, hash, chain, sender, nonce, first_seen_ms, last_seen_ms)
+    VALUES ($1, $2, $3, $4, $5, $6, $6)
+    ON CONFLICT (network, hash) DO UPDATE SET
+      sender = coalesce(t.sender, excluded.sender),
+      nonce = coalesce(t.nonce, excluded.nonce),
+      last_seen_ms = greatest(t.last_seen_ms, excluded.last_seen_ms)
+    WHERE excluded.last_seen_ms >= t.last_seen_ms + ${SIGHTING_STEP_MS} OR t.sender IS NULL AND excluded.sender IS NOT NULL`,
 }
 
 /** Stores a confirmed `invalid` of a sighted transaction; the first verdict stands. */
 export async function keepVerdict(db: Queryable, network: Network, hash: Buffer, verdict: string): Promise<void> {
-  await db.query({
-    name: 'status_keep_verdict',
-    text: 'UPDATE tracked_txs SET verdict = $3 WHERE network = $1 AND hash = $2 AND verdict IS NULL',
-    values: [NETWORK_CODE[network], hash, verdict],
-  })
+  const text = 'UPDATE tracked_txs SET verdict = $3 WHERE network = $1 AND hash = $2 AND verdict IS NULL'
+  await execute(db, network, { name: 'status_keep_verdict', text }, [hash, verdict])
 }
 
 /** Stores the confirmed transaction that took the nonce of a sighted one; the first answer stands. */
 export async function keepReplacement(db: Queryable, network: Network, hash: Buffer, by: Buffer): Promise<void> {
-  await db.query({
-    name: 'status_keep_replacement',
-    text: 'UPDATE tracked_txs SET replaced_by = $3 WHERE network = $1 AND hash = $2 AND replaced_by IS NULL',
-    values: [NETWORK_CODE[network], hash, by],
-  })
+  const text = 'UPDATE tracked_txs SET replaced_by = $3 WHERE network = $1 AND hash = $2 AND replaced_by IS NULL'
+  await execute(db, network, { name: 'status_keep_replacement', text }, [hash, by])
 }

@@ -1,7 +1,7 @@
 import { type BlockhashTx, JOB_KIND, JOB_STATE, type NonceTx } from '../../registry/outbox.js'
 import type { Network } from '../../registry/primitives/network.js'
-import type { ChainKey } from '../payments/payments.js'
 import { codeList } from '../pg/codes.js'
+import type { ChainKey } from '../pg/rows.js'
 import { type Queryable, query } from '../pg/rows.js'
 import type { SignerKey } from './jobs.js'
 import { type JobRow, selectJobs } from './rows.js'
@@ -38,10 +38,7 @@ export function dueNonceJobs(
 /** Upper bound on refusals per step: a stranger may cause many. */
 const REFUSALS_AT_ONCE = 200
 
-/**
- * Jobs on a Solana cluster that may need work: refusals by the end of their hold, sent ones first; then the others by
- * payment.
- */
+/** Jobs on a Solana cluster that may need work: refusals by the end of their hold, sent first; the rest by payment. */
 export async function dueBlockhashJobs(
   db: Queryable,
   { network, chain }: ChainKey,

@@ -12,9 +12,10 @@ import {
 import { PAYMENT_STATE } from '../../registry/payment/payment.js'
 import type { Network } from '../../registry/primitives/network.js'
 import { assertRelayer } from '../journal/head.js'
-import type { ChainKey } from '../payments/payments.js'
 import { inTransaction } from '../pg/pool.js'
+import type { ChainKey } from '../pg/rows.js'
 import { execute, query } from '../pg/rows.js'
+import { type Columns, unnestOf } from '../pg/unnest.js'
 import { txJson } from './rows.js'
 
 /** A signer of ours on a chain. */
@@ -124,7 +125,7 @@ async function unlessStale(pool: pg.Pool, work: (client: pg.ClientBase) => Promi
 }
 
 /** Columns that a step changes, with their types. */
-const COLUMNS: readonly (readonly [column: string, type: string, of: (after: JobProgress) => unknown])[] = [
+const COLUMNS: Columns<JobProgress> = [
   ['state', 'int2', ({ state }) => JOB_STATE[state]],
   ['value_wei', 'numeric', ({ valueWei }) => valueWei.toString()],
   ['nonce', 'int8', ({ nonce }) => nonce],
@@ -136,12 +137,19 @@ const COLUMNS: readonly (readonly [column: string, type: string, of: (after: Job
   ['reason', 'text', ({ reason }) => reason],
   ['release', 'text', ({ release }) => release],
 ]
+const PROGRESS = unnestOf<JobChange>(
+  [
+    ['id', 'int8', ({ job }) => job.id],
+    ['version', 'int4', ({ job }) => job.version],
+    ...COLUMNS.map(([name, type, of]) => [name, type, ({ after }: JobChange) => of(after)] as const),
+  ],
+  4,
+)
 const UPDATE = {
   name: 'save_jobs',
   text: `UPDATE jobs j SET ${COLUMNS.map(([column]) => `${column} = u.${column}`).join(', ')}, updated_ms = $2,
       signer = coalesce($3, j.signer), version = j.version + 1
-    FROM unnest($4::int8[], $5::int4[], ${COLUMNS.map(([, type], i) => `$${i + 6}::${type}[]`).join(', ')})
-      AS u(id, version, ${COLUMNS.map(([column]) => column).join(', ')})
+    FROM ${PROGRESS.rows} AS u(${PROGRESS.names})
     WHERE j.network = $1 AND j.id = u.id AND j.version = u.version`,
 }
 
@@ -152,10 +160,7 @@ async function update(
   changes: readonly JobChange[],
   { nowMs, signer }: Omit<ChangedBy, 'epoch'>,
 ): Promise<void> {
-  const ids = changes.map(({ job }) => job.id)
-  const versions = changes.map(({ job }) => job.version)
-  const values = COLUMNS.map(([, , of]) => changes.map(({ after }) => of(after)))
-  const count = await execute(client, network, UPDATE, [nowMs, signer ?? null, ids, versions, ...values])
+  const count = await execute(client, network, UPDATE, [nowMs, signer ?? null, ...PROGRESS.values(changes)])
   if (count !== changes.length) throw new StaleVersionError('another process has changed a job')
   const ended = changes.filter(({ job, after }) => isPayout(job) && after.state === 'confirmed')
   if (ended.length === 0) return

@@ -58,10 +58,7 @@ export interface Refund {
   payment: StoredPayment
   /** Program that was paid, base58. */
   program: string
-  /**
-   * `foreign`: no quote of ours. `lost`: the name is another's, or the hub refused the bid. Else why a community's
-   * rules refuse it.
-   */
+  /** `foreign`: no quote of ours; `lost`: the hub gave the name to another or refused; else why the rules refuse it. */
   cause: string
   /** State of the refund's job; null while nobody has asked for one. */
   state: JobState | null

@@ -3,9 +3,9 @@ import { OUTCOME } from '../../registry/journal/bid.js'
 import { JOB_KIND, JOB_STATE } from '../../registry/outbox.js'
 import { PAYMENT_KIND, PAYMENT_STATE, QUOTE_VERDICT } from '../../registry/payment/payment.js'
 import type { Network } from '../../registry/primitives/network.js'
-import type { ChainKey } from '../payments/payments.js'
 import { codeList } from '../pg/codes.js'
 import { notify } from '../pg/notify.js'
+import type { ChainKey } from '../pg/rows.js'
 import { execute, query } from '../pg/rows.js'
 
 const { settle, refund } = JOB_KIND

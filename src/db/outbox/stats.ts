@@ -1,7 +1,7 @@
 import { JOB_KIND, JOB_STATE, type JobKind, type JobState } from '../../registry/outbox.js'
 import type { Network } from '../../registry/primitives/network.js'
-import type { ChainKey } from '../payments/payments.js'
 import { wordOf } from '../pg/codes.js'
+import type { ChainKey } from '../pg/rows.js'
 import { type Queryable, query } from '../pg/rows.js'
 import { DUE } from './payouts.js'
 

@@ -1,7 +1,7 @@
 import type pg from 'pg'
 import { PAYMENT_KIND, PAYMENT_STATE } from '../../registry/payment/payment.js'
+import type { ChainKey } from '../pg/rows.js'
 import { execute, query } from '../pg/rows.js'
-import type { ChainKey } from './payments.js'
 
 /** Progress of a Solana program's watcher. */
 export interface PaymentCursor {

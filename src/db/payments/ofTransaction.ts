@@ -100,9 +100,7 @@ const paidNamesByTx = prepare<PaidNameColumns>(
     ORDER BY p.block, p.sequence`,
 )
 
-/**
- * Payments for community names of a transaction (hash or signature), in order; empty when it made none that is known.
- */
+/** Payments for community names of a transaction (hash or signature), in order; empty when none is known. */
 export async function findPaidNames(db: Queryable, network: Network, tx: Buffer): Promise<TxPaidName[]> {
   const rows = await paidNamesByTx(db, network, [tx])
   return rows.map(({ block, isEvm, nextBlock, effects, jobState, jobReason, ...row }) => {

@@ -12,9 +12,7 @@ import { type Queryable, query } from '../pg/rows.js'
 import { REFUSAL_HAS_LEFT } from './refused.js'
 import { PAYMENT_COLUMNS, type PaymentRow, paymentOf } from './rows.js'
 
-/**
- * Ids of honoured confirmed payments that the hub has not received and that have no delivery, in the order of payment.
- */
+/** Ids of honoured confirmed payments that the hub has not received, without a delivery, in the order of payment. */
 export async function undeliveredPayments(client: pg.ClientBase, network: Network): Promise<Buffer[]> {
   const rows = await query<{ id: Buffer }>(
     client,
@@ -35,10 +33,7 @@ export interface OpenPayment extends StoredPayment<CommunityNameTarget> {
   label: string
   /** Canonical name of the community, null where its word is no name. */
   communityName: string | null
-  /**
-   * A refusal was sent, in this generation of the journal or an earlier one: the payment buys nothing whatever its
-   * worth.
-   */
+  /** A refusal was sent, in whichever generation of the journal: the payment buys nothing. */
   isRefused: boolean
 }
 

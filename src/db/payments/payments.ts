@@ -2,13 +2,8 @@ import type pg from 'pg'
 import { PAYMENT_KIND, PAYMENT_STATE, type Payment, QUOTE_VERDICT } from '../../registry/payment/payment.js'
 import { wordToName } from '../../registry/primitives/name.js'
 import type { Network } from '../../registry/primitives/network.js'
-import { execute, query } from '../pg/rows.js'
-
-/** A chain of a network by its number. */
-export interface ChainKey {
-  network: Network
-  chain: number
-}
+import { type ChainKey, execute, query } from '../pg/rows.js'
+import { type Columns, unnestOf } from '../pg/unnest.js'
 
 /** Writes confirmed payments; a stored confirmed payment never changes again. */
 export function confirmPayments(client: pg.ClientBase, on: ChainKey, payments: readonly Payment[]): Promise<void> {
@@ -33,7 +28,7 @@ export async function replaceSeenPayments(
 }
 
 /** Columns of the upsert after network, chain and state, with their types. */
-const COLUMNS: readonly (readonly [column: string, type: string, of: (payment: Payment) => unknown])[] = [
+const COLUMNS: Columns<Payment> = [
   ['id', 'bytea', ({ id }) => id],
   ['kind', 'int2', ({ target }) => PAYMENT_KIND[target.kind]],
   ['tx', 'bytea', ({ tx }) => tx],
@@ -56,12 +51,12 @@ const COLUMNS: readonly (readonly [column: string, type: string, of: (payment: P
   ['recipient', 'text', ({ target }) => (target.kind === 'communityName' ? target.recipient : null)],
   ['held_until_ms', 'int8', ({ target }) => (target.kind === 'communityName' ? target.heldUntilMs : null)],
 ]
-const NAMES = COLUMNS.map(([column]) => column)
+const PAYMENT = unnestOf(COLUMNS, 4)
 const UPSERT = {
   name: 'upsert_payments',
-  text: `INSERT INTO payments AS p (network, chain, state, ${NAMES.join(', ')})
-    SELECT $1, $2, $3, * FROM unnest(${COLUMNS.map(([, type], i) => `$${i + 4}::${type}[]`).join(', ')})
-    ON CONFLICT (network, id) DO UPDATE SET state = excluded.state, ${NAMES.map((name) => `${name} = excluded.${name}`).join(', ')}
+  text: `INSERT INTO payments AS p (network, chain, state, ${PAYMENT.names})
+    SELECT $1, $2, $3, * FROM ${PAYMENT.rows}
+    ON CONFLICT (network, id) DO UPDATE SET state = excluded.state, ${PAYMENT.set('excluded')}
     WHERE p.state = ${PAYMENT_STATE.seen}`,
 }
 
@@ -72,7 +67,7 @@ async function upsert(
   state: number,
 ): Promise<void> {
   if (payments.length === 0) return
-  await execute(client, network, UPSERT, [chain, state, ...COLUMNS.map(([, , of]) => payments.map(of))])
+  await execute(client, network, UPSERT, [chain, state, ...PAYMENT.values(payments)])
 }
 
 /**

@@ -8,9 +8,7 @@ export type LeaderRole = 'index' | 'relay'
 
 /** First key of the advisory locks: "clus". */
 const LOCK_CLASS = 0x636c7573
-/**
- * Purposes of the advisory locks per network: leaders, an operator's rewind, the load of an airdrop. Never renumber.
- */
+/** Purposes of a network's advisory locks: leaders, an operator's rewind, the load of an airdrop. Never renumber. */
 const LOCK_PURPOSE = { index: 0, relay: 1, rewind: 2, load: 3 } as const
 
 /** Both keys of a network's advisory lock. */
@@ -37,12 +35,10 @@ export async function tryLead(url: string, network: Network, role: LeaderRole): 
     application_name: `clusterd ${role} leader ${network}`,
     keepAlive: true,
   })
-  let gone: () => void = () => {}
   const lost = new Promise<void>((resolve) => {
-    gone = resolve
+    client.on('error', () => resolve())
+    client.on('end', () => resolve())
   })
-  client.on('error', () => gone())
-  client.on('end', () => gone())
   try {
     await client.connect()
     const lock = 'SELECT pg_try_advisory_lock($1, $2) AS locked'
@@ -51,7 +47,7 @@ export async function tryLead(url: string, network: Network, role: LeaderRole): 
       await client.end()
       return null
     }
-    const column = role === 'index' ? 'index_epoch' : 'relay_epoch'
+    const column = `${role}_epoch`
     const next = `UPDATE journal_heads SET ${column} = ${column} + 1 WHERE network = $1 RETURNING ${column} AS epoch`
     const [led] = await query<{ epoch: number }>(client, network, next)
     return { epoch: led!.epoch, lost, release: () => client.end() }
@@ -72,10 +68,7 @@ export interface LeadOptions {
   onError: (error: Error) => void
 }
 
-/**
- * Runs `work` whenever this process leads in the role, until the signal. The work's own signal fires when the lead is
- * lost.
- */
+/** Runs `work` whenever this process leads in the role, until the signal; the work's own fires at the end of a lead. */
 export async function whileLeading(
   options: LeadOptions,
   work: (epoch: number, signal: AbortSignal) => Promise<void>,

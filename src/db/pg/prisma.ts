@@ -24,10 +24,7 @@ export function prismaOf(pool: pg.Pool): PrismaClient {
 
 type PlainValue<T> = T extends bigint ? number : T extends Prisma.Decimal ? bigint : T extends Uint8Array ? Buffer : T
 
-/**
- * A model of the schema in the domain's types: int8 as number, numeric as bigint, bytea as Buffer, the network by its
- * name.
- */
+/** A model in the domain's types: int8 as number, numeric as bigint, bytea as Buffer, the network by its name. */
 export type Plain<Model> = { [Key in keyof Model]: Key extends 'network' ? Network : PlainValue<Model[Key]> }
 
 /** A row in the domain's types. @throws RangeError for an int8 that a number can't hold */
@@ -48,10 +45,7 @@ function toPlain(value: unknown): unknown {
 type StoredValue<T> = T extends Uint8Array ? Uint8Array<ArrayBuffer> : T
 type Stored<Fields> = { [Key in keyof Fields]: Key extends 'network' ? number : StoredValue<Fields[Key]> }
 
-/**
- * The inverse of `plain`, for filters and writes: the network as its code. Prisma's type of bytes excludes shared
- * memory.
- */
+/** The inverse of `plain`, for filters and writes; Prisma's type of bytes excludes shared memory. */
 export function stored<Fields extends object>(fields: Fields): Stored<Fields> {
   const codes = 'network' in fields ? { network: NETWORK_CODE[fields.network as Network] } : {}
   return { ...fields, ...codes } as Stored<Fields>

@@ -5,6 +5,12 @@ import { parseInt8 } from './pool.js'
 /** Anything that runs a query: a pool, or a client in a transaction. */
 export type Queryable = Pick<pg.Pool, 'query'>
 
+/** A chain of a network by its number. */
+export interface ChainKey {
+  network: Network
+  chain: number
+}
+
 /** A statement's text; with a name, the server parses and plans it once per connection. */
 export type Statement = string | { name: string; text: string }
 
@@ -61,10 +67,7 @@ export function query<Row>(
   return readRows(db, statement, [NETWORK_CODE[network], ...values])
 }
 
-/**
- * Runs a statement that returns no rows, with parameters as `query` has them. @returns how many rows it wrote or
- * deleted
- */
+/** Runs a statement without rows, with parameters as `query`. @returns how many rows it wrote or deleted */
 export async function execute(
   db: Queryable,
   network: Network,

@@ -13,10 +13,7 @@ const availability = prepare<{ ord: number; taken: boolean; pending: boolean }>(
     FROM unnest($1::text[]) WITH ORDINALITY AS i(name, ord)`,
 )
 
-/**
- * Availability of canonical names, one element per input, in its order: `taken` by a confirmed bid, `pending` while an
- * unconfirmed bid leads.
- */
+/** Availability of canonical names: `taken` by a confirmed bid, `pending` while an unconfirmed one leads. */
 export async function readAvailability(
   db: Queryable,
   network: Network,

@@ -5,9 +5,7 @@ import { WON } from '../pg/codes.js'
 import { entryAt, type Leaves, prepare } from '../pg/prepared.js'
 import type { Queryable } from '../pg/rows.js'
 
-/**
- * A cluster as the public or a member sees it. Times in milliseconds; actors as stored addresses, null where private.
- */
+/** A cluster as the public or a member sees it. Times in ms; actors as stored addresses, null where private. */
 export interface ClusterView {
   id: Buffer
   createdMs: number
@@ -64,40 +62,24 @@ const clusterFor = (l: Leaves, serial: string, viewer: string): string => `
   WHERE h.network = ${l.network}
   ORDER BY w.created_seq, w.address`
 
-const byId = prepare<Row>('cluster_by_id', (l) =>
-  clusterFor(l, `(SELECT serial FROM ${l.clusters} WHERE network = ${l.network} AND id = $1)`, '$2'),
-)
-
-/**
- * The cluster with this id, null when there is none.
- * @param viewer stored address of the caller's wallet: verified in the cluster, it sees private wallets too
- */
-export async function findClusterById(
-  db: Queryable,
-  network: Network,
-  id: Buffer,
-  viewer: Buffer | null = null,
-): Promise<ClusterView | null> {
-  return view(await byId(db, network, [id, viewer]))
+/** A look-up of a cluster, for the wallet `viewer` (stored address): verified in it, it sees private wallets too. */
+function clusterBy<Key>(name: string, serial: (l: Leaves) => string) {
+  const read = prepare<Row>(name, (l) => clusterFor(l, `(${serial(l)})`, '$2'))
+  return async (db: Queryable, network: Network, key: Key, viewer: Buffer | null = null): Promise<ClusterView | null> =>
+    view(await read(db, network, [key, viewer]))
 }
 
-const byName = prepare<Row>('cluster_by_name', (l) =>
-  clusterFor(
-    l,
-    `(SELECT cluster FROM ${l.names} WHERE network = ${l.network} AND name = $1 AND outcome = ${WON})`,
-    '$2',
-  ),
+/** The cluster with this id, null when there is none. */
+export const findClusterById = clusterBy<Buffer>(
+  'cluster_by_id',
+  (l) => `SELECT serial FROM ${l.clusters} WHERE network = ${l.network} AND id = $1`,
 )
 
-/** The cluster that holds this canonical name, null when nobody does. @param viewer as in `findClusterById` */
-export async function findClusterByName(
-  db: Queryable,
-  network: Network,
-  name: string,
-  viewer: Buffer | null = null,
-): Promise<ClusterView | null> {
-  return view(await byName(db, network, [name, viewer]))
-}
+/** The cluster that holds this canonical name, null when nobody does. */
+export const findClusterByName = clusterBy<string>(
+  'cluster_by_name',
+  (l) => `SELECT cluster FROM ${l.names} WHERE network = ${l.network} AND name = $1 AND outcome = ${WON}`,
+)
 
 const idByAddress = prepare<{ id: Buffer }>(
   'cluster_id_by_address',
@@ -106,18 +88,14 @@ const idByAddress = prepare<{ id: Buffer }>(
     WHERE w.network = ${l.network} AND w.address = $1 AND w.verified AND (NOT w.private OR w.address = $2)`,
 )
 
-/**
- * Id of the cluster in which this address is verified, null when there is none. A private membership is found by the
- * address itself only.
- */
+/** Id of the cluster in which an address is verified, null without one; a private one is found by the address alone. */
 export async function findClusterId(
   db: Queryable,
   network: Network,
   address: Buffer,
   viewer: Buffer | null = null,
 ): Promise<Buffer | null> {
-  const rows = await idByAddress(db, network, [address, viewer])
-  return rows[0]?.id ?? null
+  return (await idByAddress(db, network, [address, viewer]))[0]?.id ?? null
 }
 
 const clusterExists = prepare<{ id: Buffer }>(

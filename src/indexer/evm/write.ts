@@ -34,7 +34,7 @@ export async function writeConfirmed(client: pg.ClientBase, write: ConfirmedWrit
   const { minimumWei } = await appendEntries(client, network, entries, { epoch, writerMs: Date.now(), ...hints })
   failpoint('index.after_append')
   await confirmReceipts(client, network, received)
-  await confirmMessages(client, network, chain, sent)
+  await confirmMessages(client, { network, chain }, sent)
   await confirmPayments(client, { network, chain }, payments)
   await moveCheckpoint(client, row, to)
   await forgetConfirmedTail(client, network, chain, to.nextBlock)
@@ -91,6 +91,6 @@ async function writeExtension(
   await writeTail(client, network, chain, { dropFrom, blocks, minimumWei })
   const { received, sent, payments } = decodedOf(extension.blocks.filter(isTail))
   if (role === 'hub') await writeTailReceipts(client, network, { dropFrom, receipts: received })
-  else await writeTailMessages(client, network, chain, { dropFrom, messages: sent })
+  else await writeTailMessages(client, { network, chain }, { dropFrom, messages: sent })
   if (config.communityPayments) await replaceSeenPayments(client, { network, chain }, payments, dropFrom)
 }

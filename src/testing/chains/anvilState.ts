@@ -54,10 +54,7 @@ function withOneGenesis(bytes: Buffer): Buffer {
   return Buffer.from(JSON.stringify({ ...state, blocks }))
 }
 
-/**
- * Keeps a checked copy of the state file while anvil runs: each change is read, parsed, written beside and renamed. The
- * copy is whole at every instant.
- */
+/** Keeps a checked copy of the state file while anvil runs: each change is parsed, written beside and renamed. */
 export function keepCheckedCopy(statePath: string): StateKeeper {
   let stopped = false
   let seen = ''

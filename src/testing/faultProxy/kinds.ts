@@ -30,10 +30,7 @@ export const FAULT_KINDS: readonly FaultKind[] = [
   'silent_socket',
 ]
 
-/**
- * A call of a method with its ordinal among the method's calls, from 1. A whole batch has the method `batch`, a node's
- * own message `notification`.
- */
+/** A call of a method, by its ordinal from 1; a batch has the method `batch`, a node's own message `notification`. */
 export interface FaultRequest {
   method: string
   ordinal: number

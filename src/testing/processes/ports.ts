@@ -6,10 +6,7 @@ import { type FileLock, tryLock } from './files.js'
 
 const LOOPBACK = '127.0.0.1'
 const MAX_PORT = 65_535
-/**
- * Ports given out lie below those of outgoing connections (from 32,768 on Linux, 49,152 elsewhere): one of these would
- * else take a port between its choice and its use.
- */
+/** Ports below those of outgoing connections, which would take some between choice and use: 32,768 on Linux. */
 const FREE_PORTS = { from: 10_000, below: 32_768 }
 /** Number of ports that `nextFreePort` tries beyond the preferred one. */
 const NEXT_PORT_TRIES = 200

@@ -10,7 +10,7 @@ export interface SurfpoolRequest {
 
 export type SurfpoolAnswer = { rpcUrl: string; wsUrl: string } | { error: string }
 
-/** Subset in use of surfpool-sdk-*, which has no types. `offline` ignores public clusters; `clock` makes slots by time. */
+/** Subset in use of surfpool-sdk-*, untyped; `offline` ignores public clusters, `clock` makes slots by time. */
 interface SurfpoolSdk {
   Surfnet: {
     startWithConfig(config: { offline: true; slotTimeMs: number; blockProductionMode: 'clock' }): Surfnet

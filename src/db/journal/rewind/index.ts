@@ -4,10 +4,10 @@ import { NETWORK_CODE, type Network } from '../../../registry/primitives/network
 import { asRefused, positionsOfRefused, requeueRefusals } from '../../outbox/refusals.js'
 import { lockKeys } from '../../pg/leader.js'
 import { notify } from '../../pg/notify.js'
-import { leaf, type PartitionedTable, STATE_TABLES } from '../../pg/partitions.js'
+import { leaf, STATE_TABLES } from '../../pg/partitions.js'
 import { appendEntries } from '../append.js'
 import { readHead, type StoredHead } from '../head.js'
-import { readEntries } from '../replay.js'
+import { createSchema, readEntries } from '../replay.js'
 import { type RewindReport, readReport } from './report.js'
 import { rewindRows, switchTables } from './rows.js'
 import type { RewindTarget } from './target.js'
@@ -21,10 +21,7 @@ export interface RewindOptions {
 
 /** Maximum of entries left for the locked switch, during which signed changes wait. */
 const LEFT_FOR_SWITCH = 1_000
-/**
- * Timeout of the table locks, retried since a waiting lock blocks all later readers. Below PostgreSQL's
- * deadlock_timeout (1 s), so that no reader is ever cancelled.
- */
+/** Timeout of the table locks, retried; below PostgreSQL's deadlock_timeout (1 s), so that no reader is cancelled. */
 const LOCK_TIMEOUT_MS = 500
 const SWITCH_TRIES = 60
 const LOCK_NOT_AVAILABLE = '55P03'
@@ -48,15 +45,8 @@ export async function rewind(pool: pg.Pool, target: RewindTarget, options: Rewin
     isLocked = await takeLock(writer, lock)
     if (!isLocked) throw new Error(`another rewind of ${network} is running: wait for it.`)
     const head = await readHead(writer, network)
-    const rebuild: Rebuild = {
-      writer,
-      schema,
-      head,
-      target,
-      options,
-      done: 0,
-      refused: await positionsOfRefused(writer, network),
-    }
+    const refused = await positionsOfRefused(writer, network)
+    const rebuild: Rebuild = { writer, schema, head, target, options, done: 0, refused }
     await clear(rebuild)
     await createTables(rebuild)
     await foldAgain(rebuild, options.apply ? LEFT_FOR_SWITCH : 0)
@@ -98,28 +88,15 @@ async function clear({ writer, schema, head, target: { row } }: Rebuild): Promis
   ])
 }
 
-/**
- * Creates the tables of the new generation. Journal rows go into the live table, invisible before the generation
- * begins; a dry run has its own.
- */
+/** Creates the new generation's tables. Journal rows go into the live table, invisible yet; a dry run has its own. */
 async function createTables({ writer, schema, head, target, options }: Rebuild): Promise<void> {
   const { network } = target.row
-  const code = NETWORK_CODE[network]
-  await writer.query(`CREATE SCHEMA ${schema}`)
-  const create = async (table: PartitionedTable): Promise<void> => {
-    const kind = options.apply ? 'TABLE' : 'UNLOGGED TABLE'
-    const name = leaf(table, network)
+  const tables = options.apply ? STATE_TABLES : [...STATE_TABLES, 'journal' as const]
+  await createSchema(writer, network, {
+    ...{ schema, tables, generation: head.generation + 1, kind: options.apply ? 'TABLE' : 'UNLOGGED TABLE' },
     // saves the switch a scan of the table
-    await writer.query(
-      `CREATE ${kind} ${schema}.${name} (LIKE public.${name} INCLUDING ALL, CONSTRAINT rewind_network CHECK (network = ${code}))`,
-    )
-  }
-  for (const table of options.apply ? STATE_TABLES : [...STATE_TABLES, 'journal' as const]) await create(table)
-  await writer.query(`CREATE TABLE ${schema}.journal_heads (LIKE public.journal_heads INCLUDING ALL)`)
-  await writer.query(
-    `INSERT INTO ${schema}.journal_heads (network, generation, seq, public_seq, at_ms, serial, minimum_wei) VALUES ($1, $2, 0, 0, 0, 0, 0)`,
-    [code, head.generation + 1],
-  )
+    check: `, CONSTRAINT rewind_network CHECK (network = ${NETWORK_CODE[network]})`,
+  })
   await writer.query(`SET search_path = ${schema}, public`)
 }
 

@@ -4,6 +4,7 @@ import { decodeAddress } from '../../../registry/primitives/address.js'
 import { toHex } from '../../../registry/primitives/bytes.js'
 import { NETWORK_CODE, type Network } from '../../../registry/primitives/network.js'
 import { leaf } from '../../pg/partitions.js'
+import { query } from '../../pg/rows.js'
 import { endedFrom, endedValues, staying, takenBack, vanishing, verdictsFrom, verdictTimes } from './rows.js'
 import type { RewindTarget } from './target.js'
 
@@ -71,37 +72,37 @@ export async function readReport(client: pg.ClientBase, target: RewindTarget, ta
     )
     return { count: rows[0]?.n ?? 0, first: rows.map(of) }
   }
-  const heads = await client.query<Heads>(sql.heads, [code])
-  const head = heads.rows[0]!
+  const [head] = await query<Heads>(client, row.network, sql.heads)
   return {
     network: row.network,
     label: row.label,
     block,
     generation: { from: tables.generation, to: tables.generation + 1 },
-    entries: { before: head.seq, after: head.new_seq },
-    events: { before: head.public_seq, after: head.new_public_seq },
-    vanished: await sample<Owned, RewindReport['vanished']['first'][number]>(sql.vanished, (c) => ({
-      name: c.name,
-      owner: decodeAddress(c.actor).text,
-      cluster: toHex(c.id),
+    entries: { before: head!.seq, after: head!.newSeq },
+    events: { before: head!.publicSeq, after: head!.newPublicSeq },
+    vanished: await sample(sql.vanished, ({ name, actor, id }: Owned) => ({
+      name,
+      owner: decodeAddress(actor).text,
+      cluster: toHex(id),
     })),
-    changed: await sample<{ name: string; was: Buffer; is: Buffer }, { name: string; from: string; to: string }>(
-      sql.changed,
-      (c) => ({ name: c.name, from: toHex(c.was), to: toHex(c.is) }),
-    ),
-    clusters: await sample<{ id: Buffer; gone: boolean }, { cluster: string; isGone: boolean }>(sql.clusters, (c) => ({
-      cluster: toHex(c.id),
-      isGone: c.gone,
+    changed: await sample(sql.changed, ({ name, was, is }: { name: string; was: Buffer; is: Buffer }) => ({
+      name,
+      from: toHex(was),
+      to: toHex(is),
     })),
-    withoutEffect: await sample<{ seq: number; kind: number }, { seq: number; kind: EntryKind }>(
+    clusters: await sample(sql.clusters, ({ id, gone }: { id: Buffer; gone: boolean }) => ({
+      cluster: toHex(id),
+      isGone: gone,
+    })),
+    withoutEffect: await sample(
       sql.withoutEffect,
-      ({ seq, kind }) => ({ seq, kind: entryKind(kind) }),
+      ({ seq, kind }: { seq: number; kind: number }) => ({ seq, kind: entryKind(kind) }),
       from,
     ),
     verdicts: await count(`FROM tracked_txs WHERE ${verdictsFrom}`, [code, row.chain, ...verdictTimes(target)]),
-    deliveries: await sample<{ id: number }, { id: number }>(
+    deliveries: await sample(
       `SELECT j.id FROM jobs j WHERE ${endedFrom} ORDER BY j.id`,
-      ({ id }) => ({ id }),
+      ({ id }: { id: number }) => ({ id }),
       endedValues(target),
     ),
     payments: await count(`FROM payments WHERE ${takenBack}`, from),
@@ -110,20 +111,15 @@ export async function readReport(client: pg.ClientBase, target: RewindTarget, ta
       : await count(`FROM messages m WHERE ${vanishing}`, from),
     staying: isHub
       ? { count: 0, first: [] }
-      : await sample<{ guid: Buffer }, { guid: string }>(
+      : await sample(
           `SELECT m.guid FROM messages m WHERE ${staying} ORDER BY m.block, m.log_index`,
-          ({ guid }) => ({ guid: toHex(guid) }),
+          ({ guid }: { guid: Buffer }) => ({ guid: toHex(guid) }),
           from,
         ),
   }
 }
 
-interface Heads {
-  seq: number
-  public_seq: number
-  new_seq: number
-  new_public_seq: number
-}
+type Heads = Record<'seq' | 'publicSeq' | 'newSeq' | 'newPublicSeq', number>
 
 interface Owned {
   name: string

@@ -7,10 +7,7 @@ import { UNSENT } from '../../payments/refused.js'
 import { leaf, type PartitionedTable } from '../../pg/partitions.js'
 import type { RewindTarget } from './target.js'
 
-/**
- * Time before the dropped blocks within which a replaced transaction may have been last seen. Dropped verdicts are
- * derived again at the next poll.
- */
+/** Time before the dropped blocks in which a replaced transaction may have been seen; its verdict is derived again. */
 const REPLACED_WITHIN_MS = 86_400_000
 /** Margin for a stale `last_seen_ms` (rememberSighting) and for clock skew against the chain. */
 const CLOCK_MARGIN_MS = 60_000
@@ -92,10 +89,7 @@ export const vanishing = `m.network = $1 AND m.chain = $2 AND (m.block >= $3 OR 
 /** Condition on messages of a spoke that stay in dropped blocks: parameters network, chain, block. */
 export const staying = `m.network = $1 AND m.chain = $2 AND m.block >= $3 AND NOT (${vanishing})`
 
-/**
- * Condition on deliveries that may have ended in a dropped block: parameters by `endedValues`. Blocks of ends seen at
- * once aren't stored.
- */
+/** Condition on deliveries that may have ended in a dropped block, whose number may not be stored: `endedValues`. */
 export const endedFrom = `j.network = $1 AND j.chain = $2 AND j.state = ${JOB_STATE.confirmed} AND (
   (j.included->>'block')::int8 >= $3
   OR j.included IS NULL AND j.updated_ms >= $4
