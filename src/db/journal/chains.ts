@@ -7,7 +7,7 @@ import { type Plain, plain, prismaOf, stored } from '../pg/prisma.js'
 import { execute } from '../pg/rows.js'
 import { assertLeader } from './head.js'
 
-/** A chain's number, label and checkpoint: the journal has the blocks before `nextBlock`; `parentHash` is the last's. */
+/** Number, label and checkpoint of a chain: the journal has blocks before `nextBlock`; `parentHash` is the last's. */
 export type ChainRow = Pick<Plain<Chain>, 'network' | 'chain' | 'label' | 'nextBlock' | 'parentHash' | 'halted'>
 
 const CHAIN_ROW = { network: true, chain: true, label: true, nextBlock: true, parentHash: true, halted: true } as const
