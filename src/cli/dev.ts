@@ -53,9 +53,7 @@ async function choosePorts(env: Environment): Promise<{ port: number; opsPort: n
   return { port, opsPort: await choose(env.opsPort, DEFAULT_OPS_PORT, 'OPS_PORT') }
 }
 
-/**
- * Ends the world on Ctrl-C, SIGTERM or SIGHUP, once: npm forwards the terminal's Ctrl-C, so one press arrives twice.
- */
+/** Ends the world on Ctrl-C, SIGTERM or SIGHUP, once: one press of Ctrl-C arrives twice, since npm forwards it. */
 async function endOnSignals(current: () => Stack | undefined): Promise<void> {
   const { endChildren, identifyProcess, isAlive } = await import('../testing/processes/processes.js')
   let isEnding = false

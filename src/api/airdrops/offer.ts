@@ -33,19 +33,14 @@ export interface ClaimsRequest {
   link: boolean
 }
 
-/**
- * Lifetime of a permission. Deadlines are multiples of the grain, so that requests of ten minutes share a signature.
- */
+/** Lifetime of a permission; deadlines are multiples of the grain, so requests of ten minutes share a signature. */
 const PERMISSION_S = 3_600
 const PERMISSION_GRAIN_S = 600
 
 /** Verified wallet of the bundle. */
 export type Claimant = BundleWallet & Pick<Address, 'type' | 'text'>
 
-interface Refused {
-  /** Reason why there is no transaction. */
-  reason: NoTransaction
-}
+type Refused = { reason: NoTransaction }
 interface Offered {
   /** Account that is paid. */
   receiver: Hex

@@ -5,9 +5,7 @@ import { ApiError } from './errors.js'
 
 const BODY_LIMIT_BYTES = 256 * 1024
 export const BODY_DEPTH_LIMIT = 32
-/**
- * Express reads a body over the limit to its end, so that the sender sees the answer; past this size the socket closes.
- */
+/** Size from which the socket closes: below, Express reads a body to its end, so that the sender sees the answer. */
 const DRAIN_LIMIT_BYTES = 8 * 1024 * 1024
 
 /** Express's `json` would refuse charsets of the content type, and decode what is not UTF-8. */

@@ -18,9 +18,7 @@ export interface Context {
   pageKey(): Promise<Buffer>
   /** Secret from which authentication keys are derived. */
   tokenKey(): Promise<Uint8Array>
-  /**
-   * Queue of signed changes. The journal's lock serializes them anyway, and a queue leaves connections to the reads.
-   */
+  /** Queue of signed changes, which leaves connections to the reads; the journal's lock serializes them anyway. */
   changeQueue: PQueue
   /** Key that encrypts shares of generated wallets; undefined where no wallets are generated. */
   shareKey: Uint8Array | undefined

@@ -30,9 +30,7 @@ export async function metadataOfNames(context: Context, inputs: readonly string[
   return names.map((name, i) => (name === null ? null : metadata(context, name, wallets[i] ?? null)))
 }
 
-/**
- * The public metadata of the cluster in which an address is verified, under its default name; null where it has none.
- */
+/** The public metadata of the cluster in which an address is verified, under its default name; null without one. */
 export async function metadataOfAddress(context: Context, input: string) {
   const address = lookupAddress(input)
   const hit = address && (await findByAddress(context.pool, context.network, address.bytes))

@@ -53,10 +53,7 @@ export async function quoteEvm(context: Context, request: QuoteRequest): Promise
   return chain.quote(await registrationOf({ ...context, network: chain.network }, request, { type: 'evm' }))
 }
 
-/**
- * Transactions for registering names on Solana, one per name.
- * @throws ApiError as `quoteEvm`
- */
+/** Transactions for registering names on Solana, one per name. @throws ApiError as `quoteEvm` */
 export async function quoteSolana(context: Context, request: QuoteRequest): Promise<SolanaQuote> {
   const cluster = clusterOf(context, request)
   const { network, maxAmountWei } = cluster

@@ -22,13 +22,8 @@ export interface AirdropOptions {
 }
 
 /** Settings of a distributor, as typed. */
-export interface AirdropSettings extends AirdropOptions {
-  chain?: string
-  distributor?: string
-  token?: string
-  endsAt?: string
-  fromBlock?: string
-}
+export type AirdropSettings = AirdropOptions &
+  Partial<Record<'chain' | 'distributor' | 'token' | 'endsAt' | 'fromBlock', string>>
 
 export interface LoadCommand extends AirdropSettings {
   community: string

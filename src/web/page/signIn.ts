@@ -56,12 +56,7 @@ function signIn(wallet: BrowserWallet): Promise<boolean> {
   })
 }
 
-interface Proof {
-  signature: string
-  signingDate: string
-  type: string
-  wallet: string
-}
+type Proof = Record<'signature' | 'signingDate' | 'type' | 'wallet', string>
 
 /**
  * Exchanges a signature for a key. A smart wallet's signature counts only over a message bound to that wallet, so a

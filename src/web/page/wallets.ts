@@ -110,21 +110,14 @@ interface StandardWallet {
   accounts: readonly StandardAccount[]
   features: {
     'standard:connect'?: { connect(): Promise<{ accounts: readonly StandardAccount[] }> }
-    'solana:signMessage'?: {
-      signMessage(input: {
-        account: StandardAccount
-        message: Uint8Array
-      }): Promise<readonly { signature: Uint8Array }[]>
-    }
+    'solana:signMessage'?: { signMessage: Signing<{ message: Uint8Array }> }
     'solana:signAndSendTransaction'?: {
-      signAndSendTransaction(input: {
-        account: StandardAccount
-        transaction: Uint8Array
-        chain: string
-      }): Promise<readonly { signature: Uint8Array }[]>
+      signAndSendTransaction: Signing<{ transaction: Uint8Array; chain: string }>
     }
   }
 }
+
+type Signing<Input> = (input: Input & { account: StandardAccount }) => Promise<readonly { signature: Uint8Array }[]>
 
 const isUsable = ({ chains, features }: StandardWallet): boolean =>
   chains.some((chain) => chain.startsWith('solana:')) &&
