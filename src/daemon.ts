@@ -30,12 +30,7 @@ const STOP_TIMEOUT_MS = 8_000
 /** The indexers hold one connection each while they write, the relayers one for each delivery under way. */
 const WRITE_CONNECTIONS = 12
 
-export interface Daemon {
-  apiPort: number
-  opsPort: number
-  /** Finishes requests and steps under way, releases locks. Safe to call twice. */
-  stop(): Promise<void>
-}
+export type Daemon = Pick<RunningDaemon, 'apiPort' | 'opsPort' | 'stop'>
 
 /**
  * Starts the daemon: migrations, chains, indexers, API, operator's port.
@@ -55,7 +50,7 @@ export async function startDaemon(config: Config, log: Logger): Promise<Daemon> 
   }
 }
 
-class RunningDaemon implements Daemon {
+class RunningDaemon {
   apiPort = 0
   opsPort = 0
   readonly #config: Config
@@ -81,9 +76,9 @@ class RunningDaemon implements Daemon {
       { url, max: databasePool, applicationName: 'clusterd read', statementTimeoutMs: READ_TIMEOUT_MS },
       onPoolError,
     )
-    this.#metrics = createMetrics((metrics) => showChains(metrics, this.#runs))
-    this.#outboxMetrics = createOutboxMetrics(this.#metrics.registry, (metrics) => {
-      for (const relay of this.#relays) showOutbox(metrics, relay.state(), Date.now())
+    this.#metrics = createMetrics(() => showChains(this.#metrics, this.#runs))
+    this.#outboxMetrics = createOutboxMetrics(this.#metrics.registry, () => {
+      for (const relay of this.#relays) showOutbox(this.#outboxMetrics, relay.state(), Date.now())
     })
   }
 
@@ -109,6 +104,7 @@ class RunningDaemon implements Daemon {
     this.#log.info(urls, 'clusterd is up')
   }
 
+  /** Finishes requests and steps under way, releases locks. Safe to call twice. */
   stop(): Promise<void> {
     this.#stopped ??= this.close().then(() => this.#log.info('clusterd has stopped'))
     return this.#stopped
@@ -191,14 +187,11 @@ class RunningDaemon implements Daemon {
     return {
       ...readiness(states, isDatabaseUp, Date.now()),
       chains: states.map(({ state }) => state),
-      deliveries: this.#relayStates()
+      deliveries: this.#relays
+        .flatMap((relay) => relay.state().relayers)
         .filter(({ stuck }) => stuck !== null)
         .map(summaryOf),
     }
-  }
-
-  #relayStates(): RelayerState[] {
-    return this.#relays.flatMap((relay) => relay.state().relayers)
   }
 }
 

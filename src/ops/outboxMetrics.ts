@@ -1,80 +1,53 @@
-import { Counter, Gauge, type Registry } from 'prom-client'
+import type { Registry } from 'prom-client'
+import { makersOf } from './metrics.js'
 
 /** Metrics of the relayer's outbox. */
-export interface OutboxMetrics {
-  steps: Counter<'network' | 'kind' | 'outcome'>
-  jobs: Gauge<'network' | 'kind' | 'state'>
-  oldest: Gauge<'network' | 'kind' | 'state'>
-  stuck: Gauge<'network'>
-  nonceGaps: Gauge<'network' | 'chain'>
-  balance: Gauge<'network' | 'chain'>
-  runway: Gauge<'network' | 'chain'>
-  refundsOwed: Gauge<'network'>
-  authorityBalance: Gauge<'network'>
-}
+export type OutboxMetrics = ReturnType<typeof createOutboxMetrics>
 
 /** Creates the outbox's metrics. @param refresh sets the gauges just before they are read */
-export function createOutboxMetrics(registry: Registry, refresh: (metrics: OutboxMetrics) => void): OutboxMetrics {
-  const registers = [registry]
+export function createOutboxMetrics(registry: Registry, refresh: () => void) {
+  const { counter, gauge } = makersOf(registry)
   const network = ['network'] as const
   const job = ['network', 'kind', 'state'] as const
   const chain = ['network', 'chain'] as const
-  const metrics: OutboxMetrics = {
-    steps: new Counter({
-      name: 'clusterd_outbox_steps_total',
-      help: 'Steps of jobs that changed something, or failed to, by outcome; `replaced` counts transactions sent again with higher fees',
-      labelNames: ['network', 'kind', 'outcome'],
-      registers,
-    }),
-    jobs: new Gauge({
-      name: 'clusterd_outbox_jobs',
-      help: 'Jobs that have not ended, by kind and state; `parked` ones wait for an operator',
-      labelNames: job,
-      registers,
-      collect: () => refresh(metrics),
-    }),
-    oldest: new Gauge({
-      name: 'clusterd_outbox_oldest_seconds',
-      help: 'Age of the oldest job of each kind and state, 0 where there is none',
-      labelNames: job,
-      registers,
-    }),
-    stuck: new Gauge({
-      name: 'clusterd_stuck_packets',
-      help: 'Packets confirmed at their source that the hub has not received in the configured time',
-      labelNames: network,
-      registers,
-    }),
-    nonceGaps: new Gauge({
-      name: 'clusterd_relayer_nonce_gaps',
-      help: "Nonces of the relayer's signer that nothing under way holds and that block later ones",
-      labelNames: chain,
-      registers,
-    }),
-    balance: new Gauge({
-      name: 'clusterd_relayer_balance_wei',
-      help: "Balance of the relayer's signer",
-      labelNames: chain,
-      registers,
-    }),
-    runway: new Gauge({
-      name: 'clusterd_relayer_runway_seconds',
-      help: 'How long the balance lasts if as much is spent as in the last 24 hours, +Inf while nothing was',
-      labelNames: chain,
-      registers,
-    }),
-    refundsOwed: new Gauge({
-      name: 'clusterd_refunds_owed',
-      help: 'Payments on Solana that are owed back and have no refund queued',
-      labelNames: network,
-      registers,
-    }),
-    authorityBalance: new Gauge({
-      name: 'clusterd_relay_authority_lamports',
-      help: 'Balance of the relay authority on Solana',
-      labelNames: network,
-      registers,
-    }),
+  return {
+    steps: counter(
+      'clusterd_outbox_steps_total',
+      'Steps of jobs that changed something, or failed to, by outcome; `replaced` counts transactions sent again with higher fees',
+      ['network', 'kind', 'outcome'],
+    ),
+    jobs: gauge(
+      'clusterd_outbox_jobs',
+      'Jobs that have not ended, by kind and state; `parked` ones wait for an operator',
+      job,
+      refresh,
+    ),
+    oldest: gauge(
+      'clusterd_outbox_oldest_seconds',
+      'Age of the oldest job of each kind and state, 0 where there is none',
+      job,
+    ),
+    stuck: gauge(
+      'clusterd_stuck_packets',
+      'Packets confirmed at their source that the hub has not received in the configured time',
+      network,
+    ),
+    nonceGaps: gauge(
+      'clusterd_relayer_nonce_gaps',
+      "Nonces of the relayer's signer that nothing under way holds and that block later ones",
+      chain,
+    ),
+    balance: gauge('clusterd_relayer_balance_wei', "Balance of the relayer's signer", chain),
+    runway: gauge(
+      'clusterd_relayer_runway_seconds',
+      'How long the balance lasts if as much is spent as in the last 24 hours, +Inf while nothing was',
+      chain,
+    ),
+    refundsOwed: gauge(
+      'clusterd_refunds_owed',
+      'Payments on Solana that are owed back and have no refund queued',
+      network,
+    ),
+    authorityBalance: gauge('clusterd_relay_authority_lamports', 'Balance of the relay authority on Solana', network),
   }
-  return metrics
 }

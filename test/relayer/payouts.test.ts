@@ -268,7 +268,9 @@ describe('a running payer', () => {
         },
       },
     })
-    const outbox = createOutboxMetrics(metrics.registry, (m) => showOutbox(m, run.state(), Date.now()))
+    const outbox = createOutboxMetrics(metrics.registry, () => {
+      showOutbox(outbox, run.state(), Date.now())
+    })
     const paid = await world.pay('run', { foreign: true })
     await expect.poll(() => logged.some(({ msg }) => msg.startsWith('a step of the payer failed')), WAIT).toBe(true)
     isAway = false

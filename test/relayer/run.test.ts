@@ -17,7 +17,9 @@ let run: RelayRun
 const stopping = new AbortController()
 const logged: { level: number; msg: string; reason?: string }[] = []
 const metrics = createMetrics()
-const outboxMetrics = createOutboxMetrics(metrics.registry, (m) => showOutbox(m, run.state(), Date.now()))
+const outboxMetrics = createOutboxMetrics(metrics.registry, () => {
+  showOutbox(outboxMetrics, run.state(), Date.now())
+})
 
 beforeAll(async () => {
   world = await startBridgeWorld()
