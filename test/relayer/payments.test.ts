@@ -1,6 +1,6 @@
 import { type Hex, parseEther } from 'viem'
 import { afterAll, beforeAll, beforeEach, describe, expect, it } from 'vitest'
-import { deliverCall } from '../../src/chains/evm/bridge/delivery.js'
+import { deliverCall } from '../../src/chains/evm/bridge/calls.js'
 import { hubAbi } from '../../src/chains/evm/contracts/index.js'
 import type { NameTarget, StoredPayment } from '../../src/registry/payment/payment.js'
 import { fromHex, toHex } from '../../src/registry/primitives/bytes.js'

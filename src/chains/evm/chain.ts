@@ -9,7 +9,7 @@ import {
   orUnavailable,
   type RegistrationRequest,
 } from '../chain.js'
-import { RpcError } from '../rpc/errors.js'
+import { RpcError, transient } from '../rpc/errors.js'
 import { type Call, createRpc, type Rpc } from '../rpc/evm.js'
 import { encodeClaim, encodeClaimFor } from './airdrop/distributor.js'
 import { decodeMessage, messageNames } from './bridge/hubMessage.js'
@@ -108,7 +108,7 @@ export async function readHeads(
     getHeader(call, 'latest'),
     confirmation === 'finalized' ? getHeader(call, 'finalized') : null,
   ])
-  if (!latest) throw new RpcError('transient', 'eth_getBlockByNumber: the node has no latest block')
+  if (!latest) throw transient('eth_getBlockByNumber: the node has no latest block')
   return {
     latest,
     confirmed: confirmation === 'finalized' ? (finalized?.number ?? -1) : latest.number - confirmation.blocks,

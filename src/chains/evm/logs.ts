@@ -1,6 +1,6 @@
 import { keccak256 } from 'viem'
 import type { Hex } from '../chain.js'
-import { RpcError } from '../rpc/errors.js'
+import { orIfRefused, transient } from '../rpc/errors.js'
 import type { Call } from '../rpc/evm.js'
 
 /** A log as nodes return it (execution API, `eth_getLogs`). */
@@ -58,9 +58,16 @@ export async function getHeader(call: Call, block: number | 'latest' | 'finalize
     logsBloom: raw.logsBloom,
   }
   if (typeof block === 'number' && header.number !== block) {
-    throw new RpcError('transient', `eth_getBlockByNumber: asked for block ${block}, got ${header.number}`)
+    throw transient(`eth_getBlockByNumber: asked for block ${block}, got ${header.number}`)
   }
   return header
+}
+
+/** @throws RpcError transient where a header is not the parent of the next */
+export function assertLinked(headers: readonly Header[]): void {
+  for (const [i, { number, parentHash }] of headers.entries())
+    if (i > 0 && parentHash !== headers[i - 1]!.hash)
+      throw transient(`block ${number} does not continue block ${number - 1}: the node changed its fork meanwhile`)
 }
 
 /** Filter by our contracts and first topics. */
@@ -82,7 +89,7 @@ export async function getLogRange(
 ): Promise<LogRange> {
   const filter = { address: oneOrMore(addresses), topics: [topics], fromBlock: quantity(from), toBlock: quantity(to) }
   const [logs, last] = await Promise.all([call<RawLog[]>('eth_getLogs', [filter]), getHeader(call, to)])
-  if (!last) throw new RpcError('transient', `eth_getLogs: the node does not have block ${to} yet`)
+  if (!last) throw transient(`eth_getLogs: the node does not have block ${to} yet`)
   return { logs: ordered(logs, addresses, { from, to }), last }
 }
 
@@ -107,16 +114,12 @@ export async function getBlockLogs(call: Call, filter: LogFilter, header: Header
 /** Reads the logs of a block from its receipts, checked by block hash. Empty where the node lacks the method. */
 async function logsOfReceipts(call: Call, { addresses, topics }: LogFilter, header: Header): Promise<RawLog[]> {
   const method = 'eth_getBlockReceipts'
-  let receipts: { blockHash: Hex; logs: RawLog[] }[] | null
-  try {
-    receipts = await call(method, [quantity(header.number)])
-  } catch (error) {
-    if (error instanceof RpcError && error.fault === 'refused') return []
-    throw error
-  }
+  const asked = call<{ blockHash: Hex; logs: RawLog[] }[] | null>(method, [quantity(header.number)])
+  const receipts = await orIfRefused(asked, 'refused')
+  if (receipts === 'refused') return []
   // a matching bloom filter comes from at least one receipt
   if (!receipts?.length || receipts.some(({ blockHash }) => blockHash !== header.hash))
-    throw new RpcError('transient', `${method}: not those of block ${header.number} (${header.hash})`)
+    throw transient(`${method}: not those of block ${header.number} (${header.hash})`)
   return receipts
     .flatMap((receipt) => receipt.logs)
     .filter(
@@ -136,13 +139,10 @@ function ordered(
   for (const log of logs) {
     const block = Number(log.blockNumber)
     if (log.removed || block < from || block > to || (hash && log.blockHash !== hash)) {
-      throw new RpcError(
-        'transient',
-        `eth_getLogs: got a log of block ${block} (${log.blockHash}) for blocks ${from}-${to}`,
-      )
+      throw transient(`eth_getLogs: got a log of block ${block} (${log.blockHash}) for blocks ${from}-${to}`)
     }
     if (log.address !== first && !addresses.includes(log.address.toLowerCase() as Hex)) {
-      throw new RpcError('transient', `eth_getLogs: got a log of contract ${log.address}`)
+      throw transient(`eth_getLogs: got a log of contract ${log.address}`)
     }
     const place = block * 1e6 + Number(log.logIndex)
     if (place <= previous) isSorted = false

@@ -1,8 +1,46 @@
-import { RpcError } from '../rpc/errors.js'
-import type { Call, Rpc } from '../rpc/evm.js'
-import { getBlockLogs, getHeader, getLogRange, type Header, type LogFilter, type RawLog } from './logs.js'
+import { transient } from '../rpc/errors.js'
+import type { Rpc } from '../rpc/evm.js'
+import { type Call, inBatches } from '../rpc/nodes.js'
+import {
+  assertLinked,
+  getBlockLogs,
+  getHeader,
+  getLogRange,
+  type Header,
+  type LogFilter,
+  type LogRange,
+  type RawLog,
+} from './logs.js'
 
 const HEADERS_AT_ONCE = 16
+
+/**
+ * Reads confirmed logs from a node. Those of blocks below `checkFrom` are compared with another node's answer, where
+ * there is one, and later ones with their headers.
+ * @returns the headers of the range's ends, too
+ * @throws RpcError
+ */
+export async function readCheckedLogs(
+  rpc: Rpc,
+  call: Call,
+  filter: LogFilter,
+  { from, to, checkFrom }: { from: number; to: number; checkFrom: number },
+): Promise<LogRange & { first: Header }> {
+  const [{ logs, last }, first] = await Promise.all([
+    getLogRange(call, filter, from, to),
+    from === to ? null : getHeader(call, from),
+  ])
+  if (from !== to && !first) throw transient(`eth_getBlockByNumber: block ${from} is missing`)
+  const firstNew = logs.findIndex(({ blockNumber }) => Number(blockNumber) >= checkFrom)
+  const cut = firstNew === -1 ? logs.length : firstNew
+  const old = { logs: logs.slice(0, cut), from, to: Math.min(to, checkFrom - 1) }
+  const fresh = { from: Math.max(from, checkFrom), last }
+  const checked = [
+    ...(from < checkFrom ? await compareLogs(rpc, call, filter, old) : []),
+    ...(to < checkFrom ? [] : await completeLogs(call, filter, logs.slice(cut), fresh)),
+  ]
+  return { logs: checked, last, first: first ?? last }
+}
 
 /**
  * Compares the logs that a node gave for a range of blocks with another node's. Blocks that differ are decided by
@@ -11,7 +49,7 @@ const HEADERS_AT_ONCE = 16
  * @returns `logs` themselves where no other node answers
  * @throws RpcError
  */
-export async function compareLogs(
+async function compareLogs(
   rpc: Rpc,
   call: Call,
   filter: LogFilter,
@@ -24,7 +62,7 @@ export async function compareLogs(
   const doubtful = [...new Set([...ours.keys(), ...theirs.keys()])].filter((block) => !isSame(block))
   for (const block of doubtful) {
     const header = await getHeader(call, block)
-    if (!header) throw new RpcError('transient', `eth_getBlockByNumber: block ${block} is missing`)
+    if (!header) throw transient(`eth_getBlockByNumber: block ${block} is missing`)
     ours.set(block, await getBlockLogs(call, filter, header))
   }
   return doubtful.length === 0 ? logs : [...ours.entries()].sort(([a], [b]) => a - b).flatMap(([, list]) => list)
@@ -51,7 +89,7 @@ function byBlock(logs: readonly RawLog[]): Map<number, RawLog[]> {
  * @param logs those from `from` on, in order
  * @throws RpcError transient where headers or logs are not of one chain
  */
-export async function completeLogs(
+async function completeLogs(
   call: Call,
   filter: LogFilter,
   logs: readonly RawLog[],
@@ -62,7 +100,7 @@ export async function completeLogs(
   for (const header of await headersBetween(call, from, last)) {
     const given = blocks.get(header.number)
     if (given?.some(({ blockHash }) => blockHash !== header.hash))
-      throw new RpcError('transient', `eth_getLogs: got a log of block ${header.number} from another fork`)
+      throw transient(`eth_getLogs: got a log of block ${header.number} from another fork`)
     checked.push(...(given ?? (await getBlockLogs(call, filter, header))))
   }
   return checked
@@ -70,18 +108,11 @@ export async function completeLogs(
 
 /** Headers of blocks `from` to `last`, each the parent of the next. */
 async function headersBetween(call: Call, from: number, last: Header): Promise<Header[]> {
-  const headers: Header[] = []
-  for (let block = from; block < last.number; block += HEADERS_AT_ONCE) {
-    const size = Math.min(HEADERS_AT_ONCE, last.number - block)
-    const chunk = await Promise.all(Array.from({ length: size }, (_, i) => getHeader(call, block + i)))
-    headers.push(...chunk.filter((header) => header !== null))
-  }
-  headers.push(last)
+  const blocks = Array.from({ length: last.number - from }, (_, i) => from + i)
+  const below = await inBatches(blocks, HEADERS_AT_ONCE, (block) => getHeader(call, block))
+  const headers = [...below.filter((header) => header !== null), last]
   if (headers.length !== last.number - from + 1)
-    throw new RpcError('transient', `eth_getBlockByNumber: a block below ${last.number} is missing`)
-  headers.forEach((header, i) => {
-    if (i > 0 && header.parentHash !== headers[i - 1]!.hash)
-      throw new RpcError('transient', `block ${header.number} does not continue block ${header.number - 1}`)
-  })
+    throw transient(`eth_getBlockByNumber: a block below ${last.number} is missing`)
+  assertLinked(headers)
   return headers
 }

@@ -3,8 +3,16 @@ import type { PrivateKeyAccount } from 'viem/accounts'
 import { type JobProgress, type NonceTx, type Purpose, REFUND_WINDOW_ENDED } from '../../registry/outbox.js'
 import { RpcError } from '../rpc/errors.js'
 import type { Call } from '../rpc/evm.js'
-import { type BridgeCall, executeCall, readPacketState, revertReason, verifyCall } from './bridge/calls.js'
-import { deliverCall, type PaidBid, readIsDelivered } from './bridge/delivery.js'
+import {
+  type BridgeCall,
+  deliverCall,
+  executeCall,
+  type PaidBid,
+  readIsDelivered,
+  readPacketState,
+  revertReason,
+  verifyCall,
+} from './bridge/calls.js'
 import type { Packet } from './bridge/packet.js'
 import type { LzReceiveOption } from './bridge/packetOptions.js'
 import { type EvmChain, readHeads } from './chain.js'

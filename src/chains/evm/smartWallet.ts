@@ -7,7 +7,7 @@ import {
   type SignatureQuestion,
   type SmartWalletPort,
 } from '../chain.js'
-import { RpcError } from '../rpc/errors.js'
+import { orIfRefused } from '../rpc/errors.js'
 import type { Rpc } from '../rpc/evm.js'
 import { signatureProbeAbi, signatureProbeBytecode } from './contracts/index.js'
 
@@ -66,14 +66,8 @@ function unwrap(signature: Hex): { factory: Hex; prepare: Hex; signature: Hex } 
 }
 
 /** Runs the probe: a call without receiver "deploys" its answer, and no other word is a yes. */
-async function probe(rpc: Rpc, data: Hex): Promise<boolean> {
-  try {
-    return (await rpc.call<unknown>('eth_call', [{ data, gas: CALL_GAS }, 'latest'])) === YES
-  } catch (error) {
-    if (error instanceof RpcError && error.fault === 'refused') return false
-    throw error
-  }
-}
+const probe = async (rpc: Rpc, data: Hex): Promise<boolean> =>
+  (await orIfRefused(rpc.call<unknown>('eth_call', [{ data, gas: CALL_GAS }, 'latest']), null)) === YES
 
 /** @throws ChainUnavailableError */
 async function withinTime<T>(work: Promise<T>, label: string): Promise<T> {

@@ -1,3 +1,5 @@
+import { causesOf, type ErrorShape } from '../rpc/errors.js'
+
 /** Meaning of a node's error for a transaction. */
 export type TxErrorClass =
   /** The node has this very transaction already: as good as sent. */
@@ -89,18 +91,9 @@ const HTTP_TOO_MANY = 429
 const METHOD_NAME = /\beth_\w+/g
 const UNREACHABLE: TxFailure = { class: 'transient', reason: 'unreachable' }
 
-interface ErrorShape {
-  name?: unknown
-  message?: unknown
-  details?: unknown
-  code?: unknown
-  status?: unknown
-  cause?: unknown
-}
-
 /** Classifies whatever a transport threw. An unknown wording is transient: no job is given up for new words. */
 export function classifyTxError(error: unknown): TxFailure {
-  const chain = causes(error)
+  const chain: readonly ErrorShape[] = causesOf(error)
   // viem puts URL and request into the further lines of its messages: they are no node's words
   const said = chain.map(({ details, message }) => `${details ?? ''}\n${String(message ?? '').split('\n')[0]}`)
   // neither is the name of the method that failed: "eth_chainId" says nothing of the transaction's chain
@@ -112,10 +105,4 @@ export function classifyTxError(error: unknown): TxFailure {
   if (line) return { class: line[0], reason: line[1] }
   if (chain.some(({ code }) => code === REVERT_CODE)) return { class: 'revert', reason: 'reverted' }
   return UNREACHABLE
-}
-
-function causes(error: unknown): ErrorShape[] {
-  const chain: ErrorShape[] = []
-  for (let e = error; e && typeof e === 'object' && chain.length < 8; e = (e as ErrorShape).cause) chain.push(e)
-  return chain
 }

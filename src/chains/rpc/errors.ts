@@ -33,7 +33,21 @@ export class RpcError extends Error {
   }
 }
 
-interface ErrorShape {
+/** An error that another node, or a later attempt, may not meet. */
+export const transient = (message: string): RpcError => new RpcError('transient', message)
+
+/** Waits for an answer; a refusal by the node gives `fallback` instead. */
+export async function orIfRefused<T, const F>(asked: Promise<T>, fallback: F): Promise<T | F> {
+  try {
+    return await asked
+  } catch (error) {
+    if (error instanceof RpcError && error.fault === 'refused') return fallback
+    throw error
+  }
+}
+
+/** Fields that transports' errors may have. */
+export interface ErrorShape {
   name?: string
   message?: string
   details?: string

@@ -1,7 +1,7 @@
 import { RpcRequestError } from 'viem'
 import { getHttpRpcClient } from 'viem/utils'
 import type { Hex } from '../chain.js'
-import { classifyRpcError, RpcError } from './errors.js'
+import { classifyRpcError, RpcError, transient } from './errors.js'
 import { type Call, NodePool, type Nodes, WrongChainError } from './nodes.js'
 
 export { type Call, WrongChainError }
@@ -28,7 +28,7 @@ export function createRpc({ chainId, timeoutMs = DEFAULT_TIMEOUT_MS, ...options 
     const block = await call<{ hash: Hex } | null>('eth_getBlockByNumber', ['0x0', false])
     if (answered !== chainId)
       throw new WrongChainError(`${url} is on chain id ${answered}, not ${chainId} (chain "${options.label}")`)
-    if (!block) throw new RpcError('transient', `${url} has no block 0`)
+    if (!block) throw transient(`${url} has no block 0`)
     return block.hash.toLowerCase() as Hex
   }
   return new NodePool({
@@ -56,11 +56,9 @@ function transport(url: string, timeoutMs: number): Call {
         },
       })
       // a broken proxy may return another request's answer; an error about the request as a whole has no id
-      if (answer.id !== body.id && (answer.id ?? null) !== null)
-        throw new RpcError('transient', `${method}: the answer has another id`)
+      if (answer.id !== body.id && (answer.id ?? null) !== null) throw transient(`${method}: the answer has another id`)
       if (answer.error) throw new RpcRequestError({ body, error: answer.error, url })
-      if (answer.id !== body.id || answer.result === undefined)
-        throw new RpcError('transient', `${method}: the answer holds no result`)
+      if (answer.id !== body.id || answer.result === undefined) throw transient(`${method}: the answer holds no result`)
       return answer.result as T
     } catch (error) {
       throw classifyRpcError(error, method, http)

@@ -1,8 +1,15 @@
 import { ChainUnavailableError } from '../chain.js'
-import { RpcError } from './errors.js'
+import { RpcError, transient } from './errors.js'
 
 /** A JSON-RPC call; resolves to the node's `result`, undecoded. */
 export type Call = <T>(method: string, params: readonly unknown[]) => Promise<T>
+
+/** Asks about items, `size` at once and one batch after the other. @returns the answers in order */
+export async function inBatches<T, R>(items: readonly T[], size: number, ask: (item: T) => Promise<R>): Promise<R[]> {
+  const answers: R[] = []
+  for (let i = 0; i < items.length; i += size) answers.push(...(await Promise.all(items.slice(i, i + size).map(ask))))
+  return answers
+}
 
 export interface NodesOptions<Hash extends string> {
   label: string
@@ -154,7 +161,7 @@ export class NodePool<Hash extends string> implements Nodes<Hash> {
       const head = heads[i] ?? highest
       if (highest - head <= this.#options.behindBlocks) continue
       node.behindUntilMs = Date.now() + 2 * COMPARE_EVERY_MS
-      this.#options.onFault?.(node.url, new RpcError('transient', `the head is ${head}, another node's ${highest}`))
+      this.#options.onFault?.(node.url, transient(`the head is ${head}, another node's ${highest}`))
     }
   }
 

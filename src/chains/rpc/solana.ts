@@ -1,7 +1,7 @@
 import PQueue from 'p-queue'
 import { RpcRequestError } from 'viem'
 import { getHttpRpcClient } from 'viem/utils'
-import { classifyRpcError, RpcError } from './errors.js'
+import { classifyRpcError, RpcError, transient } from './errors.js'
 import { type Call, NodePool, type Nodes } from './nodes.js'
 
 /** Agreement that a cluster reached on a block (`confirmed`: two thirds voted; `finalized`: irreversible). */
@@ -116,7 +116,7 @@ export function batching(url: string, timeoutMs: number): Call {
       reject(classifyRpcError(new RpcRequestError({ body: { ...body }, error: answer.error, url }), method))
     // a broken proxy may return another request's answer, or part of one
     else if (!answer || answer.id !== body.id || answer.result === undefined)
-      reject(new RpcError('transient', `${method}: the answer holds no result, or has another id`))
+      reject(transient(`${method}: the answer holds no result, or has another id`))
     else resolve(answer.result)
   }
 

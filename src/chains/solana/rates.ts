@@ -1,6 +1,7 @@
-import { decodeFunctionResult, encodeFunctionData, parseAbi } from 'viem'
+import { parseAbi } from 'viem'
 import type { SolanaConfig } from '../../config/index.js'
 import { ChainUnavailableError, type Hex, orUnavailable } from '../chain.js'
+import { readContract } from '../evm/contracts/read.js'
 import type { Call, Nodes } from '../rpc/nodes.js'
 import { type Price, priceProblem, type Rates } from './rate.js'
 
@@ -69,17 +70,9 @@ export function createRates(
 }
 
 async function readPrice(call: Call, feed: Hex): Promise<Price> {
-  const ask = (functionName: 'decimals' | 'latestRoundData') =>
-    call<Hex>('eth_call', [{ to: feed, data: encodeFunctionData({ abi: AGGREGATOR, functionName }) }, 'latest'])
-  const [decimals, round] = await Promise.all([ask('decimals'), ask('latestRoundData')])
-  const [, answer, , updatedAt] = decodeFunctionResult({
-    abi: AGGREGATOR,
-    functionName: 'latestRoundData',
-    data: round,
-  })
-  return {
-    answer,
-    decimals: decodeFunctionResult({ abi: AGGREGATOR, functionName: 'decimals', data: decimals }),
-    updatedAtS: Number(updatedAt),
-  }
+  const [decimals, [, answer, , updatedAt]] = await Promise.all([
+    readContract(call, feed, { abi: AGGREGATOR, functionName: 'decimals' }),
+    readContract(call, feed, { abi: AGGREGATOR, functionName: 'latestRoundData' }),
+  ])
+  return { answer, decimals, updatedAtS: Number(updatedAt) }
 }

@@ -1,7 +1,7 @@
 import type { PublicKey } from '@solana/web3.js'
 import bs58 from 'bs58'
 import { decodeBase58 } from '../../registry/primitives/base58.js'
-import { RpcError } from '../rpc/errors.js'
+import { transient } from '../rpc/errors.js'
 import type { Call } from '../rpc/nodes.js'
 import type { Commitment } from '../rpc/solana.js'
 import {
@@ -119,7 +119,7 @@ async function readOwnAccounts(
     const options = { commitment, encoding: 'base64', ...(minSlot > 0 ? { minContextSlot: minSlot } : {}) }
     const { context, value } = await call<RawAccounts>('getMultipleAccounts', [asked, options])
     if (context.slot < minSlot)
-      throw new RpcError('transient', `getMultipleAccounts: the node is at slot ${context.slot}, before ${minSlot}`)
+      throw transient(`getMultipleAccounts: the node is at slot ${context.slot}, before ${minSlot}`)
     for (const j of asked.keys()) found.push(ownData(registrar, value[j]))
   }
   return found
@@ -183,8 +183,7 @@ export const readTransactions = (
   Promise.all(
     listed.map(async ({ signature, slot }) => {
       const tx = await readTransaction(call, registrar, signature, commitment)
-      if (!tx)
-        throw new RpcError('transient', `getTransaction: ${signature} is listed in slot ${slot} but not there yet`)
+      if (!tx) throw transient(`getTransaction: ${signature} is listed in slot ${slot} but not there yet`)
       return tx
     }),
   )
@@ -204,14 +203,14 @@ export async function readTransaction(
   if (!tx?.meta) return null
   // a broken proxy may swap the answers within a batch
   if (tx.transaction.signatures[0] !== signature)
-    throw new RpcError('transient', `getTransaction: asked for ${signature}, got ${tx.transaction.signatures[0]}`)
+    throw transient(`getTransaction: asked for ${signature}, got ${tx.transaction.signatures[0]}`)
   return { signature, slot: tx.slot, blockTime: tx.blockTime, ...decodeTransaction(registrar, tx) }
 }
 
 /** Decodes a listed signature to its 64 bytes. @throws RpcError transient for anything else */
 export function signatureBytes(signature: string): Buffer {
   const bytes = decodeBase58(signature, SIGNATURE_BYTES)
-  if (!bytes) throw new RpcError('transient', `getSignaturesForAddress: "${signature.slice(0, 20)}…" is no signature`)
+  if (!bytes) throw transient(`getSignaturesForAddress: "${signature.slice(0, 20)}…" is no signature`)
   return bytes
 }
 

@@ -2,7 +2,7 @@ import { Keypair, PublicKey, Transaction, type TransactionInstruction } from '@s
 import type { BlockhashTx, ParkReason } from '../../registry/outbox.js'
 import { REFUND_WINDOW_ENDED } from '../../registry/outbox.js'
 import type { CommunityNameTarget, Payment } from '../../registry/payment/payment.js'
-import { causesOf, RpcError } from '../rpc/errors.js'
+import { causesOf, transient } from '../rpc/errors.js'
 import type { Call } from '../rpc/nodes.js'
 import type { Commitment, SolanaRpc } from '../rpc/solana.js'
 import { type CountedPayment, findCommunityOutcome, planRefusal, type RefusalLook } from './community/refusal.js'
@@ -201,7 +201,7 @@ async function readHeld(
     { commitment, encoding: 'base64', minContextSlot: minSlot },
   ])
   if (context.slot < minSlot)
-    throw new RpcError('transient', `getMultipleAccounts: the node is at slot ${context.slot}, before ${minSlot}`)
+    throw transient(`getMultipleAccounts: the node is at slot ${context.slot}, before ${minSlot}`)
   return payments.map(({ sequence }, i) => paymentIn(registrar, value[i])?.sequence === sequence)
 }
 

@@ -1,8 +1,7 @@
 import { CLAIMED_TOPIC, decodeClaimed } from '../../chains/evm/airdrop/distributor.js'
 import type { EvmChain } from '../../chains/evm/chain.js'
-import { getHeader, getLogRange, type Header, type LogFilter, type RawLog } from '../../chains/evm/logs.js'
-import { compareLogs, completeLogs } from '../../chains/evm/rangeCheck.js'
-import { RpcError } from '../../chains/rpc/errors.js'
+import { getLogRange, type Header, type LogFilter, type RawLog } from '../../chains/evm/logs.js'
+import { readCheckedLogs } from '../../chains/evm/rangeCheck.js'
 import type { Call } from '../../chains/rpc/evm.js'
 import type { SeenClaim, WatchedAirdrop } from '../../db/airdrop/claims.js'
 import { addressOfWord } from '../../registry/primitives/address.js'
@@ -29,28 +28,9 @@ export async function readConfirmed(
   watched: WatchedAirdrop,
   { from, to, confirmed }: { from: number; to: number; confirmed: number },
 ): Promise<ClaimRange> {
-  const filter = filterOf(watched)
-  const [{ logs, last }, first] = await Promise.all([
-    getLogRange(call, filter, from, to),
-    from === to ? null : getHeader(call, from),
-  ])
-  if (from !== to && !first) throw new RpcError('transient', `eth_getBlockByNumber: block ${from} is missing`)
-  const checkFrom = Math.max(from, confirmed - CHECKED_BLOCKS)
-  const isOld = ({ blockNumber }: RawLog) => Number(blockNumber) < checkFrom
-  const old =
-    checkFrom === from
-      ? []
-      : await compareLogs(chain.rpc, call, filter, { logs: logs.filter(isOld), from, to: Math.min(to, checkFrom - 1) })
-  const fresh =
-    to < checkFrom
-      ? []
-      : await completeLogs(
-          call,
-          filter,
-          logs.filter((log) => !isOld(log)),
-          { from: checkFrom, last },
-        )
-  return { claims: claimsOf([...old, ...fresh], watched), last, parentHash: (first ?? last).parentHash }
+  const range = { from, to, checkFrom: confirmed - CHECKED_BLOCKS }
+  const { logs, first, last } = await readCheckedLogs(chain.rpc, call, filterOf(watched), range)
+  return { claims: claimsOf(logs, watched), last, parentHash: first.parentHash }
 }
 
 /** Reads the claims of unconfirmed blocks from one node. @throws RpcError */

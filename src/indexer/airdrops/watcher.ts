@@ -1,6 +1,6 @@
 import type pg from 'pg'
 import type { EvmChain } from '../../chains/evm/chain.js'
-import { RpcError } from '../../chains/rpc/errors.js'
+import { RpcError, transient } from '../../chains/rpc/errors.js'
 import {
   restartClaims,
   type SeenClaim,
@@ -102,10 +102,7 @@ export class AirdropWatcher {
 
   async #restart(watched: WatchedAirdrop, from: number): Promise<number> {
     if (!(await isCheckpointReplaced(this.#options.chain, watched)))
-      throw new RpcError(
-        'transient',
-        `block ${from} is of a fork that leaves out block ${from - 1}, which is on the chain`,
-      )
+      throw transient(`block ${from} is of a fork that leaves out block ${from - 1}, which is on the chain`)
     await this.#write(async (client) => {
       await restartClaims(client, watched)
       return true

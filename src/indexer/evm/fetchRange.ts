@@ -1,9 +1,9 @@
 import type { EvmChain } from '../../chains/evm/chain.js'
 import { decodeLogs, filterOf, mergeLogs, sizeOf } from '../../chains/evm/decodeLogs.js'
-import { getHeader, getLogRange, type LogRange, type RawLog } from '../../chains/evm/logs.js'
-import { compareLogs, completeLogs } from '../../chains/evm/rangeCheck.js'
-import { RpcError } from '../../chains/rpc/errors.js'
-import type { Call } from '../../chains/rpc/evm.js'
+import { getHeader, type LogRange, type RawLog } from '../../chains/evm/logs.js'
+import { readCheckedLogs } from '../../chains/evm/rangeCheck.js'
+import { RpcError, transient } from '../../chains/rpc/errors.js'
+import { type Call, inBatches } from '../../chains/rpc/nodes.js'
 import { type DecodedEntry, decodeEntry } from '../../registry/journal/decode.js'
 import { bigIntToWord, fromHex } from '../../registry/primitives/bytes.js'
 import type { ConfirmedRange } from './types.js'
@@ -54,46 +54,18 @@ async function readRange(
   to: number,
 ): Promise<ConfirmedRange> {
   const { config } = chain
-  const filter = filterOf(config)
-  const [answer, first] = await Promise.all([
-    getLogRange(call, filter, from, to),
-    from === to ? null : getHeader(call, from),
-  ])
-  const { last } = answer
-  if (from !== to && !first) throw new RpcError('transient', `eth_getBlockByNumber: block ${from} is missing`)
-  const firstHeader = first ?? last
-  const range = { logs: await checkLogs(call, { chain, checkFrom }, answer, from), last }
+  const { first, ...range } = await readCheckedLogs(chain.rpc, call, filterOf(config), { from, to, checkFrom })
   const decoded = await decodeLogs(call, { ...config, chain: chain.chain }, range.logs, await timesOf(call, range))
-  const configured = config.role === 'hub' ? minimumEntries(chain, from, to, firstHeader.timestampMs) : []
+  const configured = config.role === 'hub' ? minimumEntries(chain, from, to, first.timestampMs) : []
   if (configured.length > 0) decoded.entries = [...configured, ...decoded.entries].sort(byPosition)
   return {
     from,
     to,
     decoded,
-    parentHash: fromHex(firstHeader.parentHash),
+    parentHash: fromHex(first.parentHash),
     lastHash: fromHex(range.last.hash),
     hashOfBlock: hashesOf(range.logs),
   }
-}
-
-/** Compares old blocks with another node's answer, where there is one, and new blocks with their headers. */
-async function checkLogs(
-  call: Call,
-  { chain, checkFrom }: Pick<RangeSource, 'chain' | 'checkFrom'>,
-  { logs, last }: LogRange,
-  from: number,
-): Promise<RawLog[]> {
-  const filter = filterOf(chain.config)
-  const firstNew = logs.findIndex(({ blockNumber }) => Number(blockNumber) >= checkFrom)
-  const cut = firstNew === -1 ? logs.length : firstNew
-  const isAllNew = from >= checkFrom
-  const isAllOld = last.number < checkFrom
-  const to = Math.min(last.number, checkFrom - 1)
-  const old = isAllNew ? [] : await compareLogs(chain.rpc, call, filter, { logs: logs.slice(0, cut), from, to })
-  const fresh = isAllOld
-    ? []
-    : await completeLogs(call, filter, logs.slice(cut), { from: Math.max(from, checkFrom), last })
-  return fresh.length === 0 ? [...old] : [...old, ...fresh]
 }
 
 const byPosition = (a: DecodedEntry, b: DecodedEntry): number =>
@@ -118,12 +90,9 @@ async function timesOf(call: Call, { logs, last }: LogRange): Promise<(log: RawL
   if (logs.every((log) => log.blockTimestamp !== undefined)) return (log) => Number(log.blockTimestamp) * 1_000
   const blocks = [...new Set(logs.map((log) => Number(log.blockNumber)))]
   const times = new Map<number, number>([[last.number, last.timestampMs]])
-  for (let i = 0; i < blocks.length; i += CHUNK_BLOCKS) {
-    const headers = await Promise.all(blocks.slice(i, i + CHUNK_BLOCKS).map((block) => getHeader(call, block)))
-    for (const header of headers) {
-      if (!header) throw new RpcError('transient', 'eth_getBlockByNumber: a block whose logs were given is missing')
-      times.set(header.number, header.timestampMs)
-    }
+  for (const header of await inBatches(blocks, CHUNK_BLOCKS, (block) => getHeader(call, block))) {
+    if (!header) throw transient('eth_getBlockByNumber: a block whose logs were given is missing')
+    times.set(header.number, header.timestampMs)
   }
   return (log) => times.get(Number(log.blockNumber))!
 }

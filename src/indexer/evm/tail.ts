@@ -1,8 +1,8 @@
 import type { EvmChain } from '../../chains/evm/chain.js'
 import { decodeLogs, filterOf } from '../../chains/evm/decodeLogs.js'
-import { getBlockLogs, getHeader, type Header } from '../../chains/evm/logs.js'
-import { RpcError } from '../../chains/rpc/errors.js'
-import type { Call } from '../../chains/rpc/evm.js'
+import { assertLinked, getBlockLogs, getHeader, type Header } from '../../chains/evm/logs.js'
+import { transient } from '../../chains/rpc/errors.js'
+import { type Call, inBatches } from '../../chains/rpc/nodes.js'
 import type { ChainRow } from '../../db/journal/chains.js'
 import { fromHex } from '../../registry/primitives/bytes.js'
 import { DeepReorgError, isCheckpointReplaced } from './checkpoint.js'
@@ -41,15 +41,10 @@ export async function extendTail(known: KnownBlocks, latest: Header, maxBlocks: 
   const end = row.nextBlock + tail.length - 1 + maxBlocks
   return chain.rpc.onOneNode(async (call) => {
     const newest = latest.number > end ? await getHeader(call, end) : latest
-    if (!newest) throw new RpcError('transient', `eth_getBlockByNumber: block ${end} below the head is missing`)
+    if (!newest) throw transient(`eth_getBlockByNumber: block ${end} below the head is missing`)
     const headers = await newHeaders(call, known, newest)
     if (headers.length === 0) return null
-    const blocks: TailBlock[] = []
-    for (let i = 0; i < headers.length; i += LOGS_AT_ONCE) {
-      blocks.push(
-        ...(await Promise.all(headers.slice(i, i + LOGS_AT_ONCE).map((header) => readBlock(call, chain, header)))),
-      )
-    }
+    const blocks = await inBatches(headers, LOGS_AT_ONCE, (header) => readBlock(call, chain, header))
     return { dropFrom: headers[0]!.number, blocks }
   })
 }
@@ -62,18 +57,10 @@ async function newHeaders(call: Call, known: KnownBlocks, latest: Header): Promi
   if (latest.number <= top && hashAt(latest.number)?.equals(fromHex(latest.hash))) return []
   const between = Array.from({ length: Math.max(0, latest.number - top - 1) }, (_, i) => getHeader(call, top + 1 + i))
   const headers = [...(await Promise.all(between)), latest].map((header) => {
-    if (!header)
-      throw new RpcError('transient', `eth_getBlockByNumber: a block below the head ${latest.number} is missing`)
+    if (!header) throw transient(`eth_getBlockByNumber: a block below the head ${latest.number} is missing`)
     return header
   })
-  headers.forEach((header, i) => {
-    if (i > 0 && header.parentHash !== headers[i - 1]!.hash) {
-      throw new RpcError(
-        'transient',
-        `block ${header.number} does not continue block ${header.number - 1}: the node changed its fork meanwhile`,
-      )
-    }
-  })
+  assertLinked(headers)
   // walks down to the first known block
   for (;;) {
     const lowest = headers[0]!
@@ -85,7 +72,7 @@ async function newHeaders(call: Call, known: KnownBlocks, latest: Header): Promi
     }
     const parent = await getHeader(call, lowest.parentHash)
     if (!parent || parent.number !== below)
-      throw new RpcError('transient', `eth_getBlockByHash: block ${below} (${lowest.parentHash}) is missing`)
+      throw transient(`eth_getBlockByHash: block ${below} (${lowest.parentHash}) is missing`)
     headers.unshift(parent)
   }
 }
@@ -93,10 +80,7 @@ async function newHeaders(call: Call, known: KnownBlocks, latest: Header): Promi
 /** @throws DeepReorgError where the chain has replaced the checkpoint's block, RpcError where one node has */
 async function failBelowCheckpoint({ chain, row }: KnownBlocks, below: number): Promise<never> {
   if (await isCheckpointReplaced(chain, row)) throw new DeepReorgError(`block ${below} has been replaced`)
-  throw new RpcError(
-    'transient',
-    `block ${below + 1} is of a fork that leaves out block ${below}, which is on the chain`,
-  )
+  throw transient(`block ${below + 1} is of a fork that leaves out block ${below}, which is on the chain`)
 }
 
 async function readBlock(call: Call, chain: EvmChain, header: Header): Promise<TailBlock> {

@@ -1,7 +1,7 @@
 import { decodeFunctionResult, encodeFunctionData, getAbiItem, toEventSelector } from 'viem'
 import { fromHex, toHex, wordToBigInt } from '../../../registry/primitives/bytes.js'
 import type { DistributorClaim, Hex, PermittedReceiver } from '../../chain.js'
-import { RpcError } from '../../rpc/errors.js'
+import { orIfRefused, RpcError } from '../../rpc/errors.js'
 import type { Call } from '../../rpc/evm.js'
 import { airdropDistributorAbi } from '../contracts/index.js'
 import type { RawLog } from '../logs.js'
@@ -69,16 +69,9 @@ export async function readDistributor(call: Call, address: Hex): Promise<Distrib
     if (data.length !== 2 + 2 * WORD_BYTES) throw new RpcError('refused', `${address} has no ${functionName}()`)
     return decodeFunctionResult({ abi, functionName, data })
   }
-  try {
-    const [merkleRoot, token, endsAt, operator] = await Promise.all([
-      ask('merkleRoot'),
-      ask('token'),
-      ask('endsAt'),
-      ask('operator'),
-    ])
-    return { merkleRoot: merkleRoot as Hex, token: token as Hex, endsAtS: Number(endsAt), operator: operator as Hex }
-  } catch (error) {
-    if (error instanceof RpcError && error.fault === 'refused') return null
-    throw error
-  }
+  const parts = Promise.all([ask('merkleRoot'), ask('token'), ask('operator'), ask('endsAt')])
+  const state = await orIfRefused(parts, null)
+  if (!state) return null
+  const [merkleRoot, token, operator, endsAt] = state
+  return { merkleRoot: merkleRoot as Hex, token: token as Hex, endsAtS: Number(endsAt), operator: operator as Hex }
 }

@@ -1,9 +1,10 @@
-import { decodeErrorResult, decodeFunctionResult, encodeFunctionData, isHex, zeroHash } from 'viem'
-import { fromHex } from '../../../registry/primitives/bytes.js'
+import { decodeErrorResult, encodeFunctionData, isHex, zeroHash } from 'viem'
+import { fromHex, toHex } from '../../../registry/primitives/bytes.js'
 import type { Hex } from '../../chain.js'
 import { causesOf } from '../../rpc/errors.js'
 import type { Call } from '../../rpc/evm.js'
 import { communityPaymentsAbi, endpointAbi, hubAbi, localMessageLibAbi } from '../contracts/index.js'
+import { readContract } from '../contracts/read.js'
 import { decodeMessage } from './hubMessage.js'
 import { encodePacket, type Packet, payloadHash } from './packet.js'
 
@@ -43,17 +44,12 @@ export interface PacketState {
  */
 export async function readPacketState(call: Call, endpoint: Hex, packet: Packet, block: string): Promise<PacketState> {
   const path = [receiverOf(packet), packet.srcEid, packet.sender] as const
-  const [hash, lazyNonce] = await Promise.all([
-    ask(
-      call,
-      endpoint,
-      encodeFunctionData({ abi: endpointAbi, functionName: 'inboundPayloadHash', args: [...path, packet.nonce] }),
-      block,
-    ),
-    ask(call, endpoint, encodeFunctionData({ abi: endpointAbi, functionName: 'lazyInboundNonce', args: path }), block),
+  const hashOf = { abi: endpointAbi, functionName: 'inboundPayloadHash', args: [...path, packet.nonce] } as const
+  const lazyNonceOf = { abi: endpointAbi, functionName: 'lazyInboundNonce', args: path } as const
+  const [storedHash, lazy] = await Promise.all([
+    readContract(call, endpoint, hashOf, block),
+    readContract(call, endpoint, lazyNonceOf, block),
   ])
-  const storedHash = decodeFunctionResult({ abi: endpointAbi, functionName: 'inboundPayloadHash', data: hash })
-  const lazy = decodeFunctionResult({ abi: endpointAbi, functionName: 'lazyInboundNonce', data: lazyNonce })
   const isExecuted = storedHash === zeroHash && lazy >= packet.nonce
   return {
     isExecuted,
@@ -62,11 +58,33 @@ export async function readPacketState(call: Call, endpoint: Hex, packet: Packet,
   }
 }
 
-const ask = (call: Call, to: Hex, data: Hex, block: string): Promise<Hex> =>
-  call<Hex>('eth_call', [{ to, data }, block])
-
 const originOf = ({ srcEid, sender, nonce }: Packet) => ({ srcEid, sender, nonce })
 const receiverOf = ({ receiver }: Packet): Hex => `0x${receiver.slice(26)}`
+
+/** Arguments of `Hub.deliver`: a payment on another chain. */
+export interface PaidBid {
+  messageId: Uint8Array
+  /** The payer as a word. */
+  from: Uint8Array
+  amountWei: bigint
+  /** The name as a word. */
+  name: Uint8Array
+  referral: Uint8Array
+}
+
+/** `Hub.deliver`: places the bid of a payment, once per message id. Restricted to the relayer. Emits `Received`. */
+export const deliverCall = (hub: Hex, { messageId, from, amountWei, name, referral }: PaidBid): BridgeCall => ({
+  to: hub,
+  data: encodeFunctionData({
+    abi: hubAbi,
+    functionName: 'deliver',
+    args: [toHex(messageId), toHex(from), [amountWei], [toHex(name)], toHex(referral)],
+  }),
+})
+
+/** Whether the hub knows a message id at a block (number or tag in JSON-RPC form). */
+export const readIsDelivered = (call: Call, hub: Hex, messageId: Uint8Array, block: string): Promise<boolean> =>
+  readContract(call, hub, { abi: hubAbi, functionName: 'isDelivered', args: [toHex(messageId)] }, block)
 
 /**
  * Value that a packet's message needs at delivery, wei: the sum of its bids, 0 for a withdrawal; null where the hub

@@ -2,8 +2,8 @@ import { decodeAbiParameters, toEventSelector } from 'viem'
 import type { SentMessage } from '../../../registry/bridge/message.js'
 import { fromHex } from '../../../registry/primitives/bytes.js'
 import type { Hex } from '../../chain.js'
-import { RpcError } from '../../rpc/errors.js'
-import type { Call } from '../../rpc/evm.js'
+import { transient } from '../../rpc/errors.js'
+import { type Call, inBatches } from '../../rpc/nodes.js'
 import type { RawLog } from '../logs.js'
 import { decodePacket } from './packet.js'
 
@@ -26,20 +26,13 @@ export async function readPacketSent(
   timeOf: (log: RawLog) => number,
 ): Promise<SentMessage[]> {
   const hashes = [...new Set(sentLogs.map((log) => log.transactionHash))]
-  const receipts = new Map<Hex, RawReceipt>()
   const RECEIPTS_AT_ONCE = 16
-  for (let i = 0; i < hashes.length; i += RECEIPTS_AT_ONCE) {
-    await Promise.all(
-      hashes.slice(i, i + RECEIPTS_AT_ONCE).map(async (hash) => receipts.set(hash, await getReceipt(call, hash))),
-    )
-  }
+  const read = async (hash: Hex) => [hash, await getReceipt(call, hash)] as const
+  const receipts = new Map(await inBatches(hashes, RECEIPTS_AT_ONCE, read))
   return sentLogs.map((log) => {
     const receipt = receipts.get(log.transactionHash)!
     if (receipt.blockHash !== log.blockHash) {
-      throw new RpcError(
-        'transient',
-        `eth_getTransactionReceipt: ${log.transactionHash} is in another block than its log`,
-      )
+      throw transient(`eth_getTransactionReceipt: ${log.transactionHash} is in another block than its log`)
     }
     return sentMessage(log, receipt, endpoint, timeOf(log))
   })
@@ -47,7 +40,7 @@ export async function readPacketSent(
 
 async function getReceipt(call: Call, hash: Hex): Promise<RawReceipt> {
   const receipt = await call<RawReceipt | null>('eth_getTransactionReceipt', [hash])
-  if (!receipt) throw new RpcError('transient', `eth_getTransactionReceipt: ${hash} has a log but no receipt yet`)
+  if (!receipt) throw transient(`eth_getTransactionReceipt: ${hash} has a log but no receipt yet`)
   return receipt
 }
 
@@ -58,8 +51,7 @@ function sentMessage(log: RawLog, receipt: RawReceipt, endpoint: Hex, sentMs: nu
     .filter((other) => other.topics[0] === PACKET_SENT_TOPIC && other.address.toLowerCase() === endpoint)
     .map((other) => decodeAbiParameters([{ type: 'bytes' }, { type: 'bytes' }, { type: 'address' }], other.data))
   const ours = packets.find(([payload]) => decodePacket(payload)?.guid === `0x${guid.toString('hex')}`)
-  if (!ours)
-    throw new RpcError('transient', `eth_getTransactionReceipt: ${log.transactionHash} lacks the packet of its message`)
+  if (!ours) throw transient(`eth_getTransactionReceipt: ${log.transactionHash} lacks the packet of its message`)
   return {
     guid,
     from: data.subarray(32, 64),

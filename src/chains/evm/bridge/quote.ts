@@ -1,12 +1,13 @@
-import { decodeFunctionResult, encodeFunctionData } from 'viem'
+import { encodeFunctionData } from 'viem'
 import type { ChainConfig } from '../../../config/index.js'
 import { addressToWord, parseAddress } from '../../../registry/primitives/address.js'
 import { toHex } from '../../../registry/primitives/bytes.js'
 import { BridgeError, type EvmQuote, type Hex, type RegistrationRequest } from '../../chain.js'
-import { RpcError } from '../../rpc/errors.js'
+import { orIfRefused, RpcError } from '../../rpc/errors.js'
 import type { Call, Rpc } from '../../rpc/evm.js'
 import { encodePlaceBids } from '../calldata.js'
 import { spokeAbi } from '../contracts/index.js'
+import { readContract } from '../contracts/read.js'
 import { encodeMessage } from './hubMessage.js'
 import { encodeLzReceiveOption } from './packetOptions.js'
 
@@ -68,26 +69,16 @@ function senderWord(sender: string): Hex {
 }
 
 async function nativeFee(call: Call, spoke: Hex, message: Hex, options: Hex): Promise<bigint> {
-  const data = encodeFunctionData({ abi: spokeAbi, functionName: 'quote', args: [message, options] })
-  const result = await ethCall(call, spoke, data).catch((error) => {
+  const question = { abi: spokeAbi, functionName: 'quote', args: [message, options] } as const
+  const { nativeFee: fee } = await readContract(call, spoke, question).catch((error) => {
     if (error instanceof RpcError && error.fault === 'refused')
       throw new BridgeError(`the bridge can't quote: ${error.message}`, { cause: error })
     throw error
   })
-  if (result === '0x') throw new BridgeError(`the bridge can't quote: there is no spoke at ${spoke}`)
-  return decodeFunctionResult({ abi: spokeAbi, functionName: 'quote', data: result }).nativeFee
+  return fee
 }
 
 async function gasNeeds(call: Call, spoke: Hex): Promise<typeof DEFAULT_GAS> {
-  try {
-    const result = await ethCall(call, spoke, encodeFunctionData({ abi: spokeAbi, functionName: 'gasNeeds' }))
-    if (result === '0x') return DEFAULT_GAS
-    const [bidsBase, perName] = decodeFunctionResult({ abi: spokeAbi, functionName: 'gasNeeds', data: result })
-    return { bidsBase, perName }
-  } catch (error) {
-    if (error instanceof RpcError && error.fault === 'refused') return DEFAULT_GAS
-    throw error
-  }
+  const needs = await orIfRefused(readContract(call, spoke, { abi: spokeAbi, functionName: 'gasNeeds' }), null)
+  return needs ? { bidsBase: needs[0], perName: needs[1] } : DEFAULT_GAS
 }
-
-const ethCall = (call: Call, to: Hex, data: Hex): Promise<Hex> => call<Hex>('eth_call', [{ to, data }, 'latest'])

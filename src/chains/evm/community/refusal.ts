@@ -1,10 +1,11 @@
-import { decodeFunctionResult, encodeFunctionData } from 'viem'
+import { encodeFunctionData } from 'viem'
 import { toHex } from '../../../registry/primitives/bytes.js'
 import type { Hex } from '../../chain.js'
-import { RpcError } from '../../rpc/errors.js'
+import { transient } from '../../rpc/errors.js'
 import type { Call } from '../../rpc/evm.js'
 import type { BridgeCall } from '../bridge/calls.js'
 import { communityPaymentsAbi } from '../contracts/index.js'
+import { readContract } from '../contracts/read.js'
 
 /** A payment for a community name that is refunded. */
 export interface PaymentToRefuse {
@@ -34,18 +35,13 @@ export async function readHeldState(
   { paymentId, made }: PaymentToRefuse,
   block: number,
 ): Promise<HeldState> {
-  if (made && block < made.block)
-    throw new RpcError('transient', `block ${block} is older than the payment of block ${made.block}`)
+  if (made && block < made.block) throw transient(`block ${block} is older than the payment of block ${made.block}`)
   const at: Hex = `0x${block.toString(16)}`
-  const ask = (data: Hex): Promise<Hex> => call<Hex>('eth_call', [{ to: payments, data }, at])
   const abi = communityPaymentsAbi
-  const data = await ask(encodeFunctionData({ abi, functionName: 'payments', args: [toHex(paymentId)] }))
-  const [, , , , amount] = decodeFunctionResult({ abi, functionName: 'payments', data })
+  const paid = { abi, functionName: 'payments', args: [toHex(paymentId)] } as const
+  const [, , , , amount] = await readContract(call, payments, paid, at)
   if (amount > 0n) return 'held'
   if (!made) return 'refused'
-  const holder = await ask(
-    encodeFunctionData({ abi, functionName: 'paymentOf', args: [toHex(made.community), toHex(made.name)] }),
-  )
-  const standing = decodeFunctionResult({ abi, functionName: 'paymentOf', data: holder })
-  return standing === toHex(paymentId) ? 'released' : 'refused'
+  const standing = { abi, functionName: 'paymentOf', args: [toHex(made.community), toHex(made.name)] } as const
+  return (await readContract(call, payments, standing, at)) === toHex(paymentId) ? 'released' : 'refused'
 }

@@ -1,0 +1,36 @@
+import {
+  type Abi,
+  type ContractFunctionArgs,
+  type ContractFunctionName,
+  type ContractFunctionReturnType,
+  type DecodeFunctionResultParameters,
+  decodeFunctionResult,
+  type EncodeFunctionDataParameters,
+  encodeFunctionData,
+} from 'viem'
+import type { Hex } from '../../chain.js'
+import { RpcError } from '../../rpc/errors.js'
+import type { Call } from '../../rpc/nodes.js'
+
+type View = 'view' | 'pure'
+
+/**
+ * Reads from a contract at a block (number or tag in JSON-RPC form); viem's own would hide the node's RpcError.
+ * @throws RpcError of fault refused, too, where the account has no code
+ */
+export async function readContract<
+  const A extends Abi,
+  N extends ContractFunctionName<A, View>,
+  const P extends ContractFunctionArgs<A, View, N> = ContractFunctionArgs<A, View, N>,
+>(
+  call: Call,
+  to: Hex,
+  question: { abi: A; functionName: N; args?: P },
+  block = 'latest',
+): Promise<ContractFunctionReturnType<A, View, N, P>> {
+  const data = encodeFunctionData(question as unknown as EncodeFunctionDataParameters)
+  const answer = await call<Hex>('eth_call', [{ to, data }, block])
+  if (answer === '0x') throw new RpcError('refused', `${to} has no ${question.functionName}()`)
+  const result = { ...question, data: answer } as unknown as DecodeFunctionResultParameters
+  return decodeFunctionResult(result) as ContractFunctionReturnType<A, View, N, P>
+}
