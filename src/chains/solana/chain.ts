@@ -1,13 +1,12 @@
 import type { SolanaConfig } from '../../config/index.js'
 import { AMOUNT_BITS } from '../../registry/payment/quote.js'
-import type { Network } from '../../registry/primitives/network.js'
 import { orUnavailable, type SolanaPort, type SolanaTx } from '../chain.js'
 import type { RpcError } from '../rpc/errors.js'
-import type { Call, Nodes } from '../rpc/nodes.js'
+import type { Call } from '../rpc/nodes.js'
 import { createSolanaRpc, type SolanaRpc } from '../rpc/solana.js'
 import { createCommunityPort } from './community/port.js'
-import { createQuoter } from './quote.js'
-import { readTransaction } from './reads.js'
+import { createQuoter, type QuoterOptions } from './quote.js'
+import { readStatuses, readTransaction } from './reads.js'
 import { createRegistrar, type Registrar } from './registrar.js'
 
 /** Interface label of every Solana cluster; the network tells clusters apart. */
@@ -24,18 +23,7 @@ export interface SolanaChain extends SolanaPort {
   chain: number | null
 }
 
-export interface SolanaChainOptions {
-  config: SolanaConfig
-  network: Network
-  rpc: SolanaRpc
-  /** Nodes of the network's hub, which holds the price feeds. */
-  hub: Nodes
-  /** HMAC key of quote ids. */
-  quoteKey: Uint8Array
-  nowMs?: () => number
-}
-
-export function createSolanaChain(options: SolanaChainOptions): SolanaChain {
+export function createSolanaChain(options: Omit<QuoterOptions, 'registrar'>): SolanaChain {
   const { config, network, rpc } = options
   const registrar = createRegistrar(config.programId)
   const quote = createQuoter({ ...options, registrar })
@@ -65,23 +53,13 @@ export const createClusterRpc = (
     ...(onFault ? { onFault } : {}),
   })
 
-interface RawStatus {
-  slot: number
-  /** null once finalized */
-  confirmations: number | null
-  err: unknown
-  confirmationStatus: 'processed' | 'confirmed' | 'finalized' | null
-}
-
 async function lookUp(
   call: Call,
   registrar: Registrar,
   signature: string,
   commitment: SolanaConfig['commitment'],
 ): Promise<SolanaTx> {
-  const options = { searchTransactionHistory: true }
-  const { value } = await call<{ value: (RawStatus | null)[] }>('getSignatureStatuses', [[signature], options])
-  const status = value[0]
+  const [status] = await readStatuses(call, [signature])
   if (!status) return { state: 'unknown' }
   const { slot, err, confirmationStatus } = status
   const isFinal = status.confirmations === null || confirmationStatus === 'finalized'

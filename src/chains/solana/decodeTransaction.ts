@@ -1,3 +1,4 @@
+import type { PublicKey } from '@solana/web3.js'
 import bs58 from 'bs58'
 import type { PaidQuote } from '../../registry/payment/quote.js'
 import {
@@ -9,7 +10,7 @@ import {
   communityPaid,
   type SeenCommunityPayment,
 } from './community/events.js'
-import { type BigNumber, type Registrar, registrarCoder, registrarIdl, toBigInt } from './registrar.js'
+import { fieldsOf, type Registrar, registrarCoder, registrarIdl } from './registrar.js'
 
 /** A transaction as returned by `getTransaction` (encoding json). */
 export interface RawTransaction {
@@ -52,7 +53,9 @@ export interface DecodedTransaction {
   anomalies: string[]
 }
 
-interface ClosedEvent {
+/** A payment that was settled or refunded. */
+export interface ClosedEvent {
+  kind: 'settle' | 'refund'
   sequence: bigint
   quoteId: Buffer
 }
@@ -65,6 +68,10 @@ const nothing = (): DecodedTransaction => ({
 const EVENT_BYTES: Readonly<Record<string, number>> = {
   ...{ RegistrationPaid: 176, PaymentSettled: 48, PaymentRefunded: 88 },
   ...COMMUNITY_EVENT_BYTES,
+}
+const CLOSED_KIND: Readonly<Record<string, ClosedEvent['kind']>> = {
+  PaymentSettled: 'settle',
+  PaymentRefunded: 'refund',
 }
 const PAY_BYTES: Readonly<Record<string, number>> = { register: 136, ...COMMUNITY_PAY_BYTES }
 /** Longest paying instruction in base58, checked before decoding because decoding is quadratic. */
@@ -126,62 +133,41 @@ function readEvents(programId: string, lines: readonly string[] | null): Decoded
   return facts
 }
 
-interface RawArguments {
-  quote_id: readonly number[]
-  name: readonly number[]
-  amount_wei: BigNumber
-  lamports: BigNumber
-  expires_at: BigNumber
-  referral: readonly number[]
-}
-
-interface RawPaid extends RawArguments {
-  sequence: BigNumber
-  payer: { toBytes(): Uint8Array }
-}
-
 function readEvent(base64: string, facts: DecodedTransaction): void {
   const event = decodeEvent(base64)
-  if (!event) facts.anomalies.push(anomaly('malformed', base64))
-  else if (event.name === 'RegistrationPaid') {
-    const raw = event.data as RawPaid
-    facts.payments.push({ ...termsOf(raw, raw.payer.toBytes()), sequence: toBigInt(raw.sequence) })
-  } else if (event.name === 'CommunityPaid') facts.communityPayments.push(communityPaid(event.data))
-  else {
-    const outcome = communityOutcome(event.name, event.data)
-    if (outcome) {
-      facts.communityOutcomes.push(outcome)
-      return
-    }
-    const raw = event.data as Pick<RawPaid, 'sequence' | 'quote_id'>
-    facts.closed.push({ sequence: toBigInt(raw.sequence), quoteId: Buffer.from(raw.quote_id) })
+  if (!event) {
+    facts.anomalies.push(anomaly('malformed', base64))
+    return
+  }
+  const { name, fields } = event
+  const outcome = communityOutcome(name, fields)
+  const kind = CLOSED_KIND[name]
+  if (name === 'RegistrationPaid') facts.payments.push(fields as PaidQuote)
+  else if (name === 'CommunityPaid') facts.communityPayments.push(communityPaid(fields))
+  else if (outcome) facts.communityOutcomes.push(outcome)
+  else if (kind) {
+    const { sequence, quoteId } = fields as ClosedEvent
+    facts.closed.push({ kind, sequence, quoteId })
   }
 }
 
 const anomaly = (why: 'foreign' | 'malformed', data: string): string => `${why}: ${data}`.slice(0, ANOMALY_MAX_CHARS)
 
+const keyBytes = (key: PublicKey): Buffer => Buffer.from(key.toBytes())
+
 /** Decodes an event of exactly its length; null for anything else. */
-function decodeEvent(base64: string): { name: string; data: unknown } | null {
+function decodeEvent(base64: string): { name: string; fields: object } | null {
   const bytes = Buffer.from(base64, 'base64')
   if (bytes.toString('base64') !== base64) return null
   try {
     const event = registrarCoder.events.decode(base64)
-    return event && bytes.length === EVENT_BYTES[event.name] ? event : null
+    if (!event || bytes.length !== EVENT_BYTES[event.name]) return null
+    return { name: event.name, fields: fieldsOf(event.data, keyBytes) }
   } catch {
     // shorter than the event of that discriminator
     return null
   }
 }
-
-const termsOf = (raw: RawArguments, payer: Uint8Array): Omit<PaidQuote, 'sequence'> => ({
-  payer: Buffer.from(payer),
-  quoteId: Buffer.from(raw.quote_id),
-  name: Buffer.from(raw.name),
-  amountWei: toBigInt(raw.amount_wei),
-  lamports: toBigInt(raw.lamports),
-  expiresAt: toBigInt(raw.expires_at),
-  referral: Buffer.from(raw.referral),
-})
 
 /** Decodes the paying instructions of a transaction, outer and inner, in order of execution. */
 function readInstructions(
@@ -202,21 +188,25 @@ function readInstructions(
     if (!decoded || payer === undefined || bytes.length !== PAY_BYTES[decoded.name]) continue
     const community = communityInstruction(
       decoded.name,
-      decoded.data,
+      decoded.fields,
       accounts.map((index) => keys[index]),
     )
     if (community) made.communityPayments.push(community)
     else if (decoded.name === 'register')
-      made.payments.push({ ...termsOf(decoded.data as RawArguments, bs58.decode(payer)), sequence: null })
+      made.payments.push({
+        ...(decoded.fields as Omit<PaidQuote, 'sequence' | 'payer'>),
+        ...{ payer: Buffer.from(bs58.decode(payer)), sequence: null },
+      })
   }
   return made
 }
 
 const DISCRIMINATOR_BYTES = 8
 
-function decodeInstruction(bytes: Buffer): { name: string; data: unknown } | null {
+function decodeInstruction(bytes: Buffer): { name: string; fields: object } | null {
   try {
-    return registrarCoder.instruction.decode(bytes)
+    const decoded = registrarCoder.instruction.decode(bytes)
+    return decoded && { name: decoded.name, fields: fieldsOf(decoded.data, keyBytes) }
   } catch {
     // shorter than the instruction of that discriminator
     return null

@@ -1,4 +1,4 @@
-import { PublicKey, Transaction } from '@solana/web3.js'
+import { PublicKey, Transaction, type TransactionInstruction } from '@solana/web3.js'
 import type { SolanaConfig } from '../../config/index.js'
 import { LAMPORTS_BITS, type PaymentTerms, quoteId } from '../../registry/payment/quote.js'
 import { nameToWord } from '../../registry/primitives/name.js'
@@ -13,6 +13,7 @@ import type { Nodes } from '../rpc/nodes.js'
 import type { SolanaRpc } from '../rpc/solana.js'
 import { weiToLamports } from './rate.js'
 import { createRates } from './rates.js'
+import { readLatestBlockhash } from './reads.js'
 import type { Registrar } from './registrar.js'
 
 /** Gas of `deliver` for one name on our hub, measured, plus a margin (held by test/solana/register.test.ts). */
@@ -25,7 +26,9 @@ export interface QuoterOptions {
   network: Network
   rpc: SolanaRpc
   registrar: Registrar
+  /** Nodes of the network's hub, which holds the price feeds. */
   hub: Nodes
+  /** HMAC key of quote ids. */
   quoteKey: Uint8Array
   nowMs?: () => number
 }
@@ -40,10 +43,7 @@ export function createQuoter(options: QuoterOptions): (request: RegistrationRequ
   const rates = createRates(options.hub, config.feeds, nowMs)
 
   return async ({ sender, names, referral }) => {
-    const [now, { value }] = await Promise.all([
-      rates(),
-      rpc.call<{ value: { blockhash: string } }>('getLatestBlockhash', [{ commitment: 'confirmed' }]),
-    ])
+    const [now, { blockhash }] = await Promise.all([rates(), readLatestBlockhash(rpc.call, 'confirmed')])
     const payer = new PublicKey(sender).toBytes()
     const fee = weiToLamports((DELIVER_GAS * now.gasPriceWei * (100n + GAS_MARGIN_PERCENT)) / 100n, now)
     const expiresAt = BigInt(Math.floor(nowMs() / 1_000) + config.quoteLifetimeSeconds)
@@ -60,7 +60,7 @@ export function createQuoter(options: QuoterOptions): (request: RegistrationRequ
         expiresAt,
         referral: referral ?? NOBODY,
       }
-      return unsigned(registrar, value.blockhash, terms, quoteId(quoteKey, network, terms))
+      return unsigned(registrar, blockhash, terms, quoteId(quoteKey, network, terms))
     })
     return {
       gasToken: { symbol: 'SOL', decimals: 'lamports' },
@@ -74,6 +74,17 @@ export function createQuoter(options: QuoterOptions): (request: RegistrationRequ
 
 const NOBODY = new Uint8Array(32)
 
+/** A legacy transaction without signatures, in base64. */
+export const unsignedTransaction = (
+  feePayer: PublicKey,
+  recentBlockhash: string,
+  instruction: TransactionInstruction,
+) =>
+  new Transaction({ feePayer, recentBlockhash })
+    .add(instruction)
+    .serialize({ requireAllSignatures: false, verifySignatures: false })
+    .toString('base64')
+
 /** Transaction that pays one quote, unsigned, for the payer's wallet. */
 function unsigned(
   registrar: Registrar,
@@ -83,8 +94,6 @@ function unsigned(
 ): { base64: string; json: SolanaTransactionJson } {
   const instruction = registrar.register(terms, id)
   const payer = new PublicKey(terms.payer)
-  const tx = new Transaction({ feePayer: payer, recentBlockhash }).add(instruction)
-  const bytes = tx.serialize({ requireAllSignatures: false, verifySignatures: false })
   const json: SolanaTransactionJson = {
     recentBlockhash,
     feePayer: payer.toBase58(),
@@ -98,5 +107,5 @@ function unsigned(
     ],
     signers: [],
   }
-  return { base64: bytes.toString('base64'), json }
+  return { base64: unsignedTransaction(payer, recentBlockhash, instruction), json }
 }

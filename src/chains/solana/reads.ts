@@ -62,14 +62,14 @@ interface RawAccounts {
 const ownData = ({ id }: Registrar, account: RawAccount | null | undefined): Buffer | null =>
   account?.owner === id ? Buffer.from(account.data[0], 'base64') : null
 
-/** Reads the open payments of quotes; null for a quote that is closed or unpaid. */
+/** Reads the open payments of quotes; null for a quote that is closed or unpaid. @throws as readCommunityPayments */
 export async function readPaymentAccounts(
   call: Call,
   registrar: Registrar,
   quoteIds: readonly Uint8Array[],
-  commitment: Commitment,
+  at: ReadAt,
 ): Promise<(PaymentAccount | null)[]> {
-  const found = await readOwnAccounts(call, registrar, quoteIds.map(registrar.payment), { commitment })
+  const found = await readOwnAccounts(call, registrar, quoteIds.map(registrar.payment), at)
   return found.map((data) => data && registrar.decodePayment(data))
 }
 
@@ -113,20 +113,75 @@ async function readOwnAccounts(
   addresses: readonly PublicKey[],
   { commitment, minSlot = 0 }: ReadAt,
 ): Promise<(Buffer | null)[]> {
-  const found: (Buffer | null)[] = []
-  for (let i = 0; i < addresses.length; i += ACCOUNTS_AT_ONCE) {
-    const asked = addresses.slice(i, i + ACCOUNTS_AT_ONCE).map((address) => address.toBase58())
-    const options = { commitment, encoding: 'base64', ...(minSlot > 0 ? { minContextSlot: minSlot } : {}) }
+  const options = { commitment, encoding: 'base64', ...(minSlot > 0 ? { minContextSlot: minSlot } : {}) }
+  return inPages(addresses, async (page) => {
+    const asked = page.map((address) => address.toBase58())
     const { context, value } = await call<RawAccounts>('getMultipleAccounts', [asked, options])
     if (context.slot < minSlot)
       throw transient(`getMultipleAccounts: the node is at slot ${context.slot}, before ${minSlot}`)
-    for (const j of asked.keys()) found.push(ownData(registrar, value[j]))
-  }
-  return found
+    return asked.map((_, i) => ownData(registrar, value[i]))
+  })
 }
 
-/** Limit of getMultipleAccounts. */
+/** Limit of getMultipleAccounts and getSignatureStatuses. */
 const ACCOUNTS_AT_ONCE = 100
+
+/** Reads about items in as many calls as a node's limit takes. */
+async function inPages<T, R>(items: readonly T[], read: (page: readonly T[]) => Promise<R[]>): Promise<R[]> {
+  const pages: Promise<R[]>[] = []
+  for (let i = 0; i < items.length; i += ACCOUNTS_AT_ONCE) pages.push(read(items.slice(i, i + ACCOUNTS_AT_ONCE)))
+  return (await Promise.all(pages)).flat()
+}
+
+/** Status of a transaction as returned by `getSignatureStatuses`. */
+interface RawStatus {
+  slot: number
+  /** null once finalized */
+  confirmations: number | null
+  err: unknown
+  confirmationStatus: 'processed' | Commitment | null
+}
+
+/** Reads the statuses of signatures (base58), in order; null for unknown ones. */
+export const readStatuses = (call: Call, signatures: readonly string[]): Promise<(RawStatus | null)[]> =>
+  inPages(signatures, async (page) => {
+    const asked = [page, { searchTransactionHistory: true }]
+    const { value } = await call<{ value: (RawStatus | null)[] }>('getSignatureStatuses', asked)
+    return page.map((_, i) => value[i] ?? null)
+  })
+
+/** Newest blockhash, and the last block height that takes a transaction with it. */
+export interface LatestBlockhash {
+  blockhash: string
+  lastValidBlockHeight: number
+}
+
+export async function readLatestBlockhash(call: Call, commitment: Commitment): Promise<LatestBlockhash> {
+  const { value } = await call<{ value: LatestBlockhash }>('getLatestBlockhash', [{ commitment }])
+  return value
+}
+
+/** Transactions of a payment's account to look through: few ever mention it. */
+const LAST_TRANSACTIONS = 50
+
+/** Looks through the last successful transactions of an account, newest first; null where none has it. */
+export async function findInTransactions<T>(
+  call: Call,
+  registrar: Registrar,
+  account: { address: PublicKey; commitment: Commitment },
+  find: (tx: ReadTransaction) => T | undefined,
+): Promise<(T & { signature: string }) | null> {
+  const { address, commitment } = account
+  const options = { commitment, limit: LAST_TRANSACTIONS }
+  const listed = await call<RawSignature[]>('getSignaturesForAddress', [address.toBase58(), options])
+  for (const { signature } of listed.filter(({ err }) => err === null)) {
+    const tx = await readTransaction(call, registrar, signature, commitment)
+    const found = tx && find(tx)
+    if (found) return { ...found, signature }
+  }
+  return null
+}
+
 /** Limit of getSignaturesForAddress. */
 const PAGE = 1_000
 

@@ -45,28 +45,6 @@ interface ClosedPayment {
 /** Addresses, instructions and accounts of a deployed registrar. */
 export type Registrar = ReturnType<typeof createRegistrar>
 
-/** Subset in use of anchor's BN. */
-export interface BigNumber {
-  toString(): string
-}
-
-interface RawState {
-  relay_authority: PublicKey
-  treasury_authority: PublicKey
-  sequence: BigNumber
-  kept_lamports: BigNumber
-  held_lamports: BigNumber
-  community_sequence: BigNumber
-  hold_seconds: BigNumber
-}
-
-interface RawPayment {
-  payer: PublicKey
-  quote_id: readonly number[]
-  lamports: BigNumber
-  sequence: BigNumber
-}
-
 /** Creates the interface to the registrar deployed at a program id (base58). */
 export function createRegistrar(programIdText: string) {
   const programId = new PublicKey(programIdText)
@@ -105,34 +83,35 @@ export function createRegistrar(programIdText: string) {
       return instruction('refund', {}, [authority(relayAuthority), ...accounts.map(writes)])
     },
     /** Decodes the state account. @throws RangeError for other data */
-    decodeState(data: Buffer): RegistrarState {
-      const raw = decode<RawState>('State', data)
-      return {
-        relayAuthority: raw.relay_authority,
-        treasuryAuthority: raw.treasury_authority,
-        sequence: toBigInt(raw.sequence),
-        keptLamports: toBigInt(raw.kept_lamports),
-        heldLamports: toBigInt(raw.held_lamports),
-        communitySequence: toBigInt(raw.community_sequence),
-        holdSeconds: toBigInt(raw.hold_seconds),
-      }
-    },
+    decodeState: (data: Buffer) => decode<RegistrarState>('State', data),
     /** Decodes a payment account. @throws RangeError for other data */
     decodePayment(data: Buffer): PaymentAccount {
-      const { payer, quote_id: quoteId, lamports, sequence } = decode<RawPayment>('Payment', data)
-      return { payer, quoteId: Buffer.from(quoteId), lamports: toBigInt(lamports), sequence: toBigInt(sequence) }
+      const { payer, quoteId, lamports, sequence } = decode<PaymentAccount>('Payment', data)
+      return { payer, quoteId, lamports, sequence }
     },
   }
 }
 
-/** Decodes an account by its name in the IDL. @throws RangeError for other data */
+/** Decodes an account by its name in the IDL, without its bump. @throws RangeError for other data */
 export function decode<T>(name: string, data: Buffer): T {
   try {
-    return registrarCoder.accounts.decode<T>(name, data)
+    const { bump, reserved, ...fields } = fieldsOf(registrarCoder.accounts.decode<object>(name, data))
+    return fields as T
   } catch (error) {
     throw new RangeError(`decoding an account of the registrar as ${name}: it holds something else`, { cause: error })
   }
 }
+
+/** Fields that anchor decoded, in this project's names and types: camelCase, bigint, Buffer. */
+export const fieldsOf = (raw: object, keyAs: (key: PublicKey) => unknown = (key) => key): Record<string, unknown> =>
+  Object.fromEntries(
+    Object.entries(raw).map(([name, value]) => {
+      const field = name.replace(/_([a-z])/g, (_, letter: string) => letter.toUpperCase())
+      if (Array.isArray(value)) return [field, Buffer.from(value)]
+      if (anchor.BN.isBN(value)) return [field, BigInt(value.toString())]
+      return [field, value instanceof PublicKey ? keyAs(value) : value]
+    }),
+  )
 
 export interface Meta {
   pubkey: PublicKey
@@ -147,4 +126,3 @@ export const reads = (pubkey: PublicKey): Meta => ({ pubkey, isSigner: false, is
 export const SYSTEM: Meta = reads(SystemProgram.programId)
 
 export const big = (value: bigint) => new anchor.BN(value.toString())
-export const toBigInt = (value: BigNumber): bigint => BigInt(value.toString())

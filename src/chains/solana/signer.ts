@@ -1,14 +1,20 @@
 import { Keypair, PublicKey, Transaction, type TransactionInstruction } from '@solana/web3.js'
-import type { BlockhashTx, ParkReason } from '../../registry/outbox.js'
-import { REFUND_WINDOW_ENDED } from '../../registry/outbox.js'
+import { type BlockhashTx, type ParkReason, REFUND_WINDOW_ENDED } from '../../registry/outbox.js'
 import type { CommunityNameTarget, Payment } from '../../registry/payment/payment.js'
-import { causesOf, transient } from '../rpc/errors.js'
+import { causesOf } from '../rpc/errors.js'
 import type { Call } from '../rpc/nodes.js'
 import type { Commitment, SolanaRpc } from '../rpc/solana.js'
 import { type CountedPayment, findCommunityOutcome, planRefusal, type RefusalLook } from './community/refusal.js'
-import type { RawTransaction } from './decodeTransaction.js'
-import { signatureText } from './reads.js'
-import { type BigNumber, type PaymentAccount, type Registrar, registrarCoder, registrarIdl } from './registrar.js'
+import type { ClosedEvent } from './decodeTransaction.js'
+import {
+  findInTransactions,
+  type LatestBlockhash,
+  readLatestBlockhash,
+  readPaymentAccounts,
+  readStatuses,
+  signatureText,
+} from './reads.js'
+import { type Registrar, registrarIdl } from './registrar.js'
 
 /** Finds a payment's account, and tells the payment apart from later ones under the same quote. */
 export interface PaymentKey {
@@ -69,11 +75,6 @@ export interface SolanaSigner {
   send(raw: string): Promise<string | null>
 }
 
-/** The most that getMultipleAccounts and getSignatureStatuses take. */
-const ACCOUNTS_AT_ONCE = 100
-/** Transactions of a payment's account to look through: few ever mention it. */
-const CLOSING_PAGE = 50
-
 export interface SolanaSignerOptions {
   rpc: SolanaRpc
   registrar: Registrar
@@ -88,9 +89,7 @@ export function createSolanaSigner({ rpc, registrar, commitment, secretKey }: So
   const cluster: Cluster = { registrar, commitment }
 
   const sign = async (instructions: readonly TransactionInstruction[]): Promise<BlockhashTx> => {
-    const options = [{ commitment }]
-    const { value } = await rpc.call<{ value: LatestBlockhash }>('getLatestBlockhash', options)
-    return signTransaction(key, value, instructions)
+    return signTransaction(key, await readLatestBlockhash(rpc.call, commitment), instructions)
   }
 
   return {
@@ -102,13 +101,21 @@ export function createSolanaSigner({ rpc, registrar, commitment, secretKey }: So
     statuses: (hashes) =>
       rpc.onOneNode(async (call) => {
         const { blockHeight, absoluteSlot } = await call<EpochInfo>('getEpochInfo', [{ commitment }])
-        const statuses = await inPages(hashes, (page) => readStatuses(call, page, commitment))
-        return { height: blockHeight, slot: absoluteSlot, statuses }
+        const statuses = await readStatuses(call, hashes)
+        return {
+          height: blockHeight,
+          slot: absoluteSlot,
+          statuses: statuses.map((one) => one && statusOf(one, commitment)),
+        }
       }),
     areHeld: (payments, minSlot) =>
-      rpc.onOneNode((call) => inPages(payments, (page) => readHeld(call, cluster, page, minSlot))),
-    closing: (kind, payment) =>
-      rpc.onOneNode(async (call) => closingView(kind, await findClosing(call, cluster, payment))),
+      rpc.onOneNode(async (call) => {
+        const quoteIds = payments.map(({ quoteId }) => quoteId)
+        const accounts = await readPaymentAccounts(call, registrar, quoteIds, { commitment, minSlot })
+        // a closed quote may be paid again, and then holds another payment
+        return payments.map(({ sequence }, i) => accounts[i]?.sequence === sequence)
+      }),
+    closing: (kind, payment) => rpc.onOneNode((call) => closingView(call, cluster, kind, payment)),
     sign: (kind, payments) => sign(closingInstructions(registrar, authority, kind, payments)),
     lookAtRefusal: (payment, look) =>
       rpc.onOneNode((call) => refusalView(call, cluster, counted(payment), { ...look, commitment, authority })),
@@ -135,20 +142,9 @@ interface Cluster {
   commitment: Commitment
 }
 
-interface LatestBlockhash {
-  blockhash: string
-  lastValidBlockHeight: number
-}
-
 interface EpochInfo {
   absoluteSlot: number
   blockHeight: number
-}
-
-async function inPages<T, R>(items: readonly T[], read: (page: readonly T[]) => Promise<R[]>): Promise<R[]> {
-  const pages: Promise<R[]>[] = []
-  for (let i = 0; i < items.length; i += ACCOUNTS_AT_ONCE) pages.push(read(items.slice(i, i + ACCOUNTS_AT_ONCE)))
-  return (await Promise.all(pages)).flat()
 }
 
 function signTransaction(
@@ -162,81 +158,29 @@ function signTransaction(
   return { hash: signatureText(tx.signature!), raw, lastValidHeight: lastValidBlockHeight }
 }
 
-interface RawStatus {
-  confirmationStatus: 'processed' | Commitment | null
-  err: unknown
-}
-
-async function readStatuses(
-  call: Call,
-  hashes: readonly string[],
+const statusOf = (
+  { confirmationStatus, err }: { confirmationStatus: 'processed' | Commitment | null; err: unknown },
   commitment: Commitment,
-): Promise<(TxStatus | null)[]> {
-  const { value } = await call<{ value: (RawStatus | null)[] }>('getSignatureStatuses', [
-    hashes,
-    { searchTransactionHistory: true },
-  ])
-  return hashes.map((_, i) => {
-    const status = value[i]
-    if (!status) return null
-    const { confirmationStatus, err } = status
-    const isConfirmed = confirmationStatus === 'finalized' || confirmationStatus === commitment
-    return { isConfirmed, error: err === null ? null : errorName(err) }
-  })
-}
+): TxStatus => ({
+  isConfirmed: confirmationStatus === 'finalized' || confirmationStatus === commitment,
+  error: err === null ? null : errorName(err),
+})
 
-interface RawAccounts {
-  context: { slot: number }
-  value: ({ data: [string, 'base64']; owner: string } | null)[]
-}
-
-async function readHeld(
+/** Only the relay authority can have closed it, so that its events need no further proof. */
+async function closingView(
   call: Call,
   { registrar, commitment }: Cluster,
-  payments: readonly PaymentKey[],
-  minSlot: number,
-): Promise<boolean[]> {
-  const { context, value } = await call<RawAccounts>('getMultipleAccounts', [
-    payments.map(({ quoteId }) => registrar.payment(quoteId).toBase58()),
-    { commitment, encoding: 'base64', minContextSlot: minSlot },
-  ])
-  if (context.slot < minSlot)
-    throw transient(`getMultipleAccounts: the node is at slot ${context.slot}, before ${minSlot}`)
-  return payments.map(({ sequence }, i) => paymentIn(registrar, value[i])?.sequence === sequence)
-}
-
-/** The payment in an account; a closed quote may be paid again, and then holds another payment. */
-const paymentIn = (registrar: Registrar, account: RawAccounts['value'][number] | undefined): PaymentAccount | null =>
-  account?.owner === registrar.programId.toBase58()
-    ? registrar.decodePayment(Buffer.from(account.data[0], 'base64'))
-    : null
-
-type Closing = { kind: 'settle' | 'refund'; signature: string }
-
-function closingView(kind: Closing['kind'], closing: Closing | null): PaymentView {
+  kind: ClosedEvent['kind'],
+  { quoteId, sequence }: PaymentKey,
+): Promise<PaymentView> {
+  const account = { address: registrar.payment(quoteId), commitment }
+  const closing = await findInTransactions(call, registrar, account, ({ closed }) =>
+    closed.find((one) => one.sequence === sequence),
+  )
   if (!closing) return { is: 'unknown' }
   const { signature } = closing
   if (closing.kind === kind) return { is: 'done', signature }
   return { is: 'lost', reason: closing.kind === 'settle' ? 'settled_elsewhere' : 'refunded_elsewhere', signature }
-}
-
-async function findClosing(
-  call: Call,
-  { registrar, commitment }: Cluster,
-  { quoteId, sequence }: PaymentKey,
-): Promise<Closing | null> {
-  const address = registrar.payment(quoteId).toBase58()
-  const listed = await call<{ signature: string; err: unknown }[]>('getSignaturesForAddress', [
-    address,
-    { commitment, limit: CLOSING_PAGE },
-  ])
-  for (const { signature } of listed.filter(({ err }) => err === null)) {
-    const options = { commitment, encoding: 'json', maxSupportedTransactionVersion: 0 }
-    const tx = await call<RawTransaction | null>('getTransaction', [signature, options])
-    const kind = closingIn(tx?.meta?.logMessages ?? [], sequence)
-    if (kind) return { kind, signature }
-  }
-  return null
 }
 
 const counted = ({ payer, sequence, target }: Payment<CommunityNameTarget>): CountedPayment => ({
@@ -267,30 +211,6 @@ async function refusalView(
       const { kind, signature } = found
       return kind === 'released' ? { is: 'lost', reason: REFUND_WINDOW_ENDED, signature } : { is: 'done', signature }
     }
-  }
-}
-
-const DATA = 'Program data: '
-const CLOSING_EVENTS: Readonly<Record<string, 'settle' | 'refund'>> = {
-  PaymentSettled: 'settle',
-  PaymentRefunded: 'refund',
-}
-
-/** Only the relay authority can have closed it, so its events need no further proof. */
-function closingIn(logs: readonly string[], sequence: bigint): 'settle' | 'refund' | null {
-  for (const line of logs) {
-    const event = line.startsWith(DATA) ? decodeEvent(line.slice(DATA.length)) : null
-    const kind = event && CLOSING_EVENTS[event.name]
-    if (kind && String((event.data as { sequence: BigNumber }).sequence) === String(sequence)) return kind
-  }
-  return null
-}
-
-function decodeEvent(base64: string): { name: string; data: unknown } | null {
-  try {
-    return registrarCoder.events.decode(base64)
-  } catch {
-    return null
   }
 }
 

@@ -54,7 +54,7 @@ function readChunk(options: PaymentWatcherOptions, listed: readonly ListedTransa
   return rpc.onOneNode(async (call) => {
     const txs = await readTransactions(call, registrar, listed, commitment)
     const quotes = openQuotes(txs)
-    const found = quotes.length > 0 ? await readPaymentAccounts(call, registrar, quotes, commitment) : []
+    const found = quotes.length > 0 ? await readPaymentAccounts(call, registrar, quotes, { commitment }) : []
     const payments = new Map<string, PaymentAccount>()
     found.forEach((account, i) => {
       if (account) payments.set(hexOf(quotes[i]!), account)

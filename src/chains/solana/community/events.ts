@@ -1,6 +1,4 @@
-import type { PublicKey } from '@solana/web3.js'
 import bs58 from 'bs58'
-import { type BigNumber, toBigInt } from '../registrar.js'
 
 /** A payment for a community name as decoded from a transaction. */
 export interface SeenCommunityPayment {
@@ -32,27 +30,6 @@ export interface CommunityOutcome {
   name: Buffer
 }
 
-interface RawTerms {
-  community: readonly number[]
-  name: readonly number[]
-  recipient: PublicKey
-  amount: BigNumber
-  referral: readonly number[]
-}
-
-interface RawPaid extends RawTerms {
-  sequence: BigNumber
-  payer: PublicKey
-  token: PublicKey
-  held_until: BigNumber
-}
-
-interface RawOutcome {
-  sequence: BigNumber
-  community: readonly number[]
-  name: readonly number[]
-}
-
 /** Lengths of events with their discriminator. */
 export const COMMUNITY_EVENT_BYTES: Readonly<Record<string, number>> = {
   CommunityPaid: 224,
@@ -74,25 +51,17 @@ export const COMMUNITY_PAY_BYTES: Readonly<Record<string, number>> = { pay_commu
 const PAYER_AT = 0
 const MINT_AT = 5
 
-/** Decodes the payment of a `CommunityPaid` event. */
-export function communityPaid(data: unknown): SeenCommunityPayment {
-  const raw = data as RawPaid
-  const token = Buffer.from(raw.token.toBytes())
-  return {
-    sequence: toBigInt(raw.sequence),
-    heldUntil: toBigInt(raw.held_until),
-    payer: Buffer.from(raw.payer.toBytes()),
-    token: token.some((byte) => byte !== 0) ? token : null,
-    ...termsOf(raw),
-  }
+/** The payment of a `CommunityPaid` event. */
+export const communityPaid = (fields: object): SeenCommunityPayment => {
+  const paid = fields as SeenCommunityPayment & { token: Buffer }
+  return { ...paid, token: paid.token.some((byte) => byte !== 0) ? paid.token : null }
 }
 
-/** Decodes the outcome of a payment; null for other events. */
-export function communityOutcome(event: string, data: unknown): CommunityOutcome | null {
+/** The outcome of a payment; null for other events. */
+export function communityOutcome(event: string, fields: object): CommunityOutcome | null {
   const kind = OUTCOME_KIND[event]
-  if (!kind) return null
-  const { sequence, community, name } = data as RawOutcome
-  return { kind, sequence: toBigInt(sequence), community: Buffer.from(community), name: Buffer.from(name) }
+  const { sequence, community, name } = fields as CommunityOutcome
+  return kind ? { kind, sequence, community, name } : null
 }
 
 /**
@@ -102,26 +71,16 @@ export function communityOutcome(event: string, data: unknown): CommunityOutcome
  */
 export function communityInstruction(
   instruction: string,
-  data: unknown,
+  fields: object,
   accounts: readonly (string | undefined)[],
 ): SeenCommunityPayment | null {
   const isToken = instruction === 'pay_community_token'
   const [payer, mint] = [accounts[PAYER_AT], accounts[MINT_AT]]
   if ((!isToken && instruction !== 'pay_community') || !payer || (isToken && !mint)) return null
-  const token = isToken && mint ? Buffer.from(bs58.decode(mint)) : null
+  const { amount, recipient, community, name, referral } = fields as SeenCommunityPayment
   return {
-    sequence: null,
-    heldUntil: null,
+    ...{ sequence: null, heldUntil: null, amount, recipient, community, name, referral },
     payer: Buffer.from(bs58.decode(payer)),
-    token,
-    ...termsOf(data as RawTerms),
+    token: isToken && mint ? Buffer.from(bs58.decode(mint)) : null,
   }
 }
-
-const termsOf = ({ amount, recipient, community, name, referral }: RawTerms) => ({
-  amount: toBigInt(amount),
-  recipient: Buffer.from(recipient.toBytes()),
-  community: Buffer.from(community),
-  name: Buffer.from(name),
-  referral: Buffer.from(referral),
-})

@@ -1,4 +1,4 @@
-import { PublicKey, Transaction } from '@solana/web3.js'
+import { PublicKey } from '@solana/web3.js'
 import { NATIVE } from '../../../registry/community/rules.js'
 import { nameToWord } from '../../../registry/primitives/name.js'
 import {
@@ -10,6 +10,8 @@ import {
 } from '../../chain.js'
 import type { Call } from '../../rpc/nodes.js'
 import type { SolanaRpc } from '../../rpc/solana.js'
+import { unsignedTransaction } from '../quote.js'
+import { readLatestBlockhash } from '../reads.js'
 import type { Registrar } from '../registrar.js'
 import { associatedTokenAddress, readMintDecimals, readTokenAccounts, readTokenBalance } from '../tokens.js'
 import { createCommunityProgram, type PaidToken } from './program.js'
@@ -37,12 +39,11 @@ export function createCommunityPort(
       referral: referral ?? NOBODY,
     }
     const mint = price.token === NATIVE ? null : new PublicKey(price.token)
-    const [{ value }, token] = await Promise.all([
-      call<{ value: { blockhash: string } }>('getLatestBlockhash', [{ commitment: COMMITMENT }]),
+    const [{ blockhash }, token] = await Promise.all([
+      readLatestBlockhash(call, COMMITMENT),
       mint ? paidToken(call, payer, mint, price.amount) : undefined,
     ])
-    const tx = new Transaction({ feePayer: payer, recentBlockhash: value.blockhash }).add(program.pay(terms, token))
-    return { base64: tx.serialize({ requireAllSignatures: false, verifySignatures: false }).toString('base64') }
+    return { base64: unsignedTransaction(payer, blockhash, program.pay(terms, token)) }
   }
 
   return {

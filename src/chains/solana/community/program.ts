@@ -1,7 +1,6 @@
 import { PublicKey, TransactionInstruction } from '@solana/web3.js'
 import {
   authority,
-  type BigNumber,
   big,
   decode,
   type Meta,
@@ -10,7 +9,6 @@ import {
   registrarCoder,
   SYSTEM,
   signs,
-  toBigInt,
   writes,
 } from '../registrar.js'
 import { associatedTokenAddress, TOKEN_PROGRAM } from '../tokens.js'
@@ -69,22 +67,6 @@ export interface PaidName extends CommunityPaymentKey {
   /** Sequence of the payment. */
   sequence: bigint
   heldUntil: bigint
-}
-
-interface RawName {
-  community: readonly number[]
-  name: readonly number[]
-  payer: PublicKey
-  sequence: BigNumber
-  held_until: BigNumber
-}
-
-interface RawPayment extends RawName {
-  token: PublicKey
-  amount: BigNumber
-  recipient: PublicKey
-  slot: BigNumber
-  state: number
 }
 
 const REFUSED = 2
@@ -161,28 +143,12 @@ export function createCommunityProgram({ programId, state }: Pick<Registrar, 'pr
     },
     /** @throws RangeError for data of another account */
     decodePayment(data: Buffer): CommunityPaymentAccount {
-      const raw = decode<RawPayment>('CommunityPayment', data)
-      return {
-        ...keyOf(raw),
-        token: raw.token.equals(NATIVE_TOKEN) ? null : raw.token,
-        amount: toBigInt(raw.amount),
-        recipient: raw.recipient,
-        sequence: toBigInt(raw.sequence),
-        heldUntil: toBigInt(raw.held_until),
-        slot: toBigInt(raw.slot),
-        isRefused: raw.state === REFUSED,
-      }
+      const { state: status, token, ...fields } = decode<RawPayment>('CommunityPayment', data)
+      return { ...fields, token: token.equals(NATIVE_TOKEN) ? null : token, isRefused: status === REFUSED }
     },
     /** @throws RangeError for data of another account */
-    decodeName(data: Buffer): PaidName {
-      const raw = decode<RawName>('CommunityName', data)
-      return { ...keyOf(raw), sequence: toBigInt(raw.sequence), heldUntil: toBigInt(raw.held_until) }
-    },
+    decodeName: (data: Buffer) => decode<PaidName>('CommunityName', data),
   }
 }
 
-const keyOf = ({ community, name, payer }: RawName): CommunityPaymentKey => ({
-  payer,
-  community: Buffer.from(community),
-  name: Buffer.from(name),
-})
+type RawPayment = Omit<CommunityPaymentAccount, 'token' | 'isRefused'> & { token: PublicKey; state: number }

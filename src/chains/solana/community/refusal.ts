@@ -1,7 +1,7 @@
 import type { PublicKey, TransactionInstruction } from '@solana/web3.js'
 import type { Call } from '../../rpc/nodes.js'
 import type { Commitment } from '../../rpc/solana.js'
-import { readCommunityPayments, readTransaction } from '../reads.js'
+import { findInTransactions, readCommunityPayments } from '../reads.js'
 import type { Registrar } from '../registrar.js'
 import { areOpenTokenAccounts, associatedTokenAddress } from '../tokens.js'
 import type { CommunityOutcome } from './events.js'
@@ -74,25 +74,15 @@ async function canBePaidBack(
   return areOpenTokenAccounts(call, accounts, commitment)
 }
 
-/** Transactions of a payment's account to look through: few ever mention it. */
-const PAGE = 50
-
 /** The last outcome of a payment's money; null where the node shows none. */
 export async function findCommunityOutcome(
   call: Call,
   registrar: Registrar,
   payment: CountedPayment,
   commitment: Commitment,
-): Promise<{ kind: Exclude<CommunityOutcome['kind'], 'reopened'>; signature: string } | null> {
-  const address = createCommunityProgram(registrar).paymentAccount(payment).toBase58()
-  const options = { commitment, limit: PAGE }
-  const listed = await call<{ signature: string; err: unknown }[]>('getSignaturesForAddress', [address, options])
-  for (const { signature } of listed.filter(({ err }) => err === null)) {
-    const tx = await readTransaction(call, registrar, signature, commitment)
-    const outcome = tx?.communityOutcomes.findLast(
-      ({ kind, sequence }) => kind !== 'reopened' && sequence === payment.sequence,
-    )
-    if (outcome && outcome.kind !== 'reopened') return { kind: outcome.kind, signature }
-  }
-  return null
+): Promise<(CommunityOutcome & { signature: string }) | null> {
+  const address = createCommunityProgram(registrar).paymentAccount(payment)
+  return findInTransactions(call, registrar, { address, commitment }, ({ communityOutcomes }) =>
+    communityOutcomes.findLast(({ kind, sequence }) => kind !== 'reopened' && sequence === payment.sequence),
+  )
 }
