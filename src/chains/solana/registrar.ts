@@ -92,10 +92,10 @@ export function createRegistrar(programIdText: string) {
   }
 }
 
-/** Decodes an account by its name in the IDL, without its bump. @throws RangeError for other data */
+/** Decodes an account by its name in the IDL, without its bumps. @throws RangeError for other data */
 export function decode<T>(name: string, data: Buffer): T {
   try {
-    const { bump, reserved, ...fields } = fieldsOf(registrarCoder.accounts.decode<object>(name, data))
+    const { bump, treasuryBump, reserved, ...fields } = fieldsOf(registrarCoder.accounts.decode<object>(name, data))
     return fields as T
   } catch (error) {
     throw new RangeError(`decoding an account of the registrar as ${name}: it holds something else`, { cause: error })
