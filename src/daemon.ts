@@ -138,9 +138,7 @@ class RunningDaemon {
     })
     const server = createServer(api.limits, api.app)
     api.protect(server)
-    await listen(server, port, host)
-    const address = server.address()
-    this.apiPort = typeof address === 'object' && address ? address.port : port
+    this.apiPort = await listen(server, port, host)
     this.#closeApi = () =>
       new Promise((resolve) => {
         server.close(() => resolve())

@@ -2,9 +2,9 @@ import bs58 from 'bs58'
 import type pg from 'pg'
 import { createChainRpc, createEvmChain } from './chains/evm/chain.js'
 import type { RpcError } from './chains/rpc/errors.js'
-import type { Nodes } from './chains/rpc/nodes.js'
 import type { SolanaChain } from './chains/solana/chain.js'
-import type { ChainConfig, Config, SolanaConfig } from './config/index.js'
+import type { QuoterOptions } from './chains/solana/quote.js'
+import type { ChainConfig, Config } from './config/index.js'
 import { readDeployment } from './db/deployment.js'
 import { knownGenesis, registerChain } from './db/journal/chains.js'
 import type { OpenChain } from './indexer/evm/worker.js'
@@ -12,7 +12,7 @@ import type { ProgramIdentity } from './indexer/solana/row.js'
 import type { SolanaSource } from './indexer/solana/worker.js'
 import type { Context } from './ops/context.js'
 import { fromHex, toHex } from './registry/primitives/bytes.js'
-import { NETWORKS, type Network } from './registry/primitives/network.js'
+import { NETWORKS } from './registry/primitives/network.js'
 import type { PayerSource } from './relayer/run.js'
 
 type OpenContext = Pick<Context, 'pool' | 'log' | 'metrics'>
@@ -68,13 +68,8 @@ export async function openClusters(
   return open
 }
 
-export interface OpenSolanaOptions {
+export interface OpenSolanaOptions extends Pick<QuoterOptions, 'network' | 'config' | 'hub' | 'quoteKey'> {
   pool: pg.Pool
-  network: Network
-  config: SolanaConfig
-  /** The nodes of the network's hub. */
-  hub: Nodes
-  quoteKey: Uint8Array
   /** The relay authority's key, 64 bytes; nothing is settled or refunded without it. */
   relayKey?: Uint8Array | undefined
   onFault?: (url: string, error: RpcError) => void

@@ -38,14 +38,19 @@ export interface RegistrationRequest {
   referral: Uint8Array | null
 }
 
-/** Transaction data of a registration on an EVM chain. Amounts are in the smallest unit of the chain's gas token. */
-export interface EvmQuote {
-  gasToken: GasToken
-  transactionData: { to: Hex; data: Hex; value: bigint }
+/** Cost of a registration, in the smallest unit of the chain's gas token. */
+interface Quote {
   registrationFee: bigint
+  /** Cost of the delivery to the hub. */
   bridgeFee: bigint
   /** Names in the order of the request. `amount` is the bid in the gas token. */
   names: readonly { name: string; amountWei: bigint; amount: bigint }[]
+}
+
+/** Transaction data of a registration on an EVM chain. Amounts are in the smallest unit of the chain's gas token. */
+export interface EvmQuote extends Quote {
+  gasToken: GasToken
+  transactionData: { to: Hex; data: Hex; value: bigint }
 }
 
 /** Failure of the bridge to quote (502 `bridge_failure`). */
@@ -152,7 +157,7 @@ export interface SolanaCommunityPayment {
 
 /** Communities on a chain: balances for their requirements, and payments for their names. */
 export interface CommunityPort<Payment> {
-  /** Network label of the interface. */
+  /** Network label of the interface: "1", "8453", "solana", ... */
   readonly label: string
   /** Address that takes payments, a contract or a program; null where none are taken. */
   readonly communityPayments: string | null
@@ -171,8 +176,6 @@ export interface ChainPort extends CommunityPort<EvmCommunityPayment> {
   readonly network: Network
   /** Chain number in the database. */
   readonly chain: number
-  /** Network label of the interface: "1", "8453", ... */
-  readonly label: string
   readonly role: 'hub' | 'spoke'
   readonly gasToken: GasToken
   /** Whether the contracts are third-party; quotes are off. */
@@ -226,15 +229,10 @@ export interface SolanaTransactionJson {
 }
 
 /** Transactions of a registration on Solana, one per name. Amounts are lamports. */
-export interface SolanaQuote {
+export interface SolanaQuote extends Quote {
   gasToken: { symbol: 'SOL'; decimals: 'lamports' }
   /** Unsigned transactions in the order of the names: serialized in base64, and as JSON. */
   transactions: readonly { base64: string; json: SolanaTransactionJson }[]
-  registrationFee: bigint
-  /** Cost of the delivery to the hub. */
-  bridgeFee: bigint
-  /** Names in the order of the request. `amount` is the bid in lamports. */
-  names: readonly { name: string; amountWei: bigint; amount: bigint }[]
 }
 
 /** A network's Solana cluster as the API sees it. */
@@ -242,8 +240,6 @@ export interface SolanaPort extends CommunityPort<SolanaCommunityPayment> {
   readonly network: Network
   /** Chain number in the database, null until the cluster was first reached. */
   readonly chain: number | null
-  /** Network label of the interface: "solana". */
-  readonly label: string
   /** Largest bid, wei: the program counts in 128 bits. */
   readonly maxAmountWei: bigint
   /** @param signature base58 of 64 bytes @throws ChainUnavailableError */

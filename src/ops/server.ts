@@ -1,4 +1,5 @@
 import { createServer, type Server } from 'node:http'
+import type { AddressInfo } from 'node:net'
 import type { Metrics } from './metrics.js'
 
 /** Answer of /ready. */
@@ -45,10 +46,8 @@ export async function startOpsServer({
   })
   server.requestTimeout = 10_000
   server.headersTimeout = 5_000
-  await listen(server, port, '127.0.0.1')
-  const address = server.address()
   return {
-    port: typeof address === 'object' && address ? address.port : port,
+    port: await listen(server, port, '127.0.0.1'),
     close: () =>
       new Promise((resolve) => {
         server.close(() => resolve())
@@ -57,8 +56,8 @@ export async function startOpsServer({
   }
 }
 
-/** Listens on a port. @throws Error with one sentence that names a taken port */
-export function listen(server: Server, port: number, host: string): Promise<void> {
+/** Listens on a port, 0 for any. @returns the port @throws Error with one sentence that names a taken port */
+export function listen(server: Server, port: number, host: string): Promise<number> {
   return new Promise((resolve, reject) => {
     server.once('error', (error: NodeJS.ErrnoException) =>
       reject(
@@ -67,6 +66,6 @@ export function listen(server: Server, port: number, host: string): Promise<void
           : error,
       ),
     )
-    server.listen(port, host, () => resolve())
+    server.listen(port, host, () => resolve((server.address() as AddressInfo).port))
   })
 }

@@ -9,8 +9,9 @@ import {
   orUnavailable,
   type RegistrationRequest,
 } from '../chain.js'
-import { RpcError, transient } from '../rpc/errors.js'
+import { transient } from '../rpc/errors.js'
 import { type Call, createRpc, type Rpc } from '../rpc/evm.js'
+import { type PoolOptions, servedFor } from '../rpc/nodes.js'
 import { encodeClaim, encodeClaimFor } from './airdrop/distributor.js'
 import { decodeMessage, messageNames } from './bridge/hubMessage.js'
 import { decodePacket } from './bridge/packet.js'
@@ -32,33 +33,18 @@ export interface EvmChain extends ChainPort {
 /** Lifetime of a cached head, shared by concurrent status polls. */
 const HEAD_CACHE_MS = 250
 
-export interface EvmChainOptions {
-  config: ChainConfig
-  chain: number
-  rpc: Rpc
-}
-
-export function createEvmChain({ config, chain, rpc }: EvmChainOptions): EvmChain {
+export function createEvmChain({ config, chain, rpc }: Pick<EvmChain, 'config' | 'chain' | 'rpc'>): EvmChain {
   const { network, role } = config
   const asking = <T>(work: () => Promise<T>): Promise<T> => orUnavailable(`chain "${config.label}"`, work)
-  let cached: { atMs: number; head: Promise<ChainHead> } | null = null
   const heads = () => {
     // not awaited, so that a hanging node delays nothing
     void rpc.demoteLaggingNodes()
     return asking(() => rpc.onOneNode((call) => readHeads(call, config)))
   }
-  const head = (): Promise<ChainHead> => {
-    if (!cached || Date.now() - cached.atMs > HEAD_CACHE_MS) {
-      cached = {
-        atMs: Date.now(),
-        head: heads().then(({ latest, confirmed }) => ({ latest: latest.number, confirmed })),
-      }
-      cached.head.catch(() => {
-        cached = null
-      })
-    }
-    return cached.head
-  }
+  const head = servedFor(HEAD_CACHE_MS, async (): Promise<ChainHead> => {
+    const { latest, confirmed } = await heads()
+    return { latest: latest.number, confirmed }
+  })
   return {
     ...createCommunityPort(rpc, config),
     config,
@@ -89,15 +75,10 @@ export function createEvmChain({ config, chain, rpc }: EvmChainOptions): EvmChai
 }
 
 /** Creates the RPC pool of a configured chain. */
-export function createChainRpc(config: ChainConfig, onFault?: (url: string, error: RpcError) => void): Rpc {
-  return createRpc({
-    label: config.label,
-    urls: config.rpcUrls,
-    chainId: config.chainId,
-    ...(config.genesisHash ? { genesisHash: config.genesisHash } : {}),
-    ...(onFault ? { onFault } : {}),
-  })
-}
+export const createChainRpc = (
+  { label, rpcUrls: urls, chainId, genesisHash }: ChainConfig,
+  onFault?: PoolOptions<Hex>['onFault'],
+): Rpc => createRpc({ label, urls, chainId, genesisHash, onFault })
 
 /** A chain's newest block, and the newest number that its policy confirms (negative while there is none). */
 export async function readHeads(

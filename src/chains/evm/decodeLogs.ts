@@ -109,8 +109,8 @@ export async function decodeLogs(
     }
     if (log.data.length !== 2 + 64 * WORDS[first]!) continue
     if (first === BID_TOPIC || first === BID_WITH_REFERRAL_TOPIC)
-      found.entries.push(bidEntry(chain.chain, log, timeOf(log)))
-    else if (first === MINIMUM_TOPIC) found.entries.push(minimumEntry(chain.chain, log, timeOf(log)))
+      found.entries.push(entryOf('bid', chain.chain, log, timeOf(log)))
+    else if (first === MINIMUM_TOPIC) found.entries.push(entryOf('minimum', chain.chain, log, timeOf(log)))
     else if (first === SENT_TOPIC) sentLogs.push(log)
     else if (first === REFUSED_TOPIC) refused.add(log.data.slice(0, 66))
     else found.received.push(receivedMessage(log, refused.has(log.data.slice(0, 66))))
@@ -120,15 +120,11 @@ export async function decodeLogs(
   return found
 }
 
-function bidEntry(chain: number, log: RawLog, causeMs: number): DecodedEntry {
+function entryOf(kind: 'bid' | 'minimum', chain: number, log: RawLog, causeMs: number): DecodedEntry {
   const position = { chain, block: Number(log.blockNumber), logIndex: Number(log.logIndex) }
+  if (kind === 'minimum') return decodeEntry({ kind, position, txKey: null, causeMs, body: fromHex(log.data) })
   const body = Buffer.from(log.transactionHash.slice(2) + log.data.slice(2), 'hex')
-  return decodeEntry({ kind: 'bid', position, txKey: txKey(body), causeMs, body })
-}
-
-function minimumEntry(chain: number, log: RawLog, causeMs: number): DecodedEntry {
-  const position = { chain, block: Number(log.blockNumber), logIndex: Number(log.logIndex) }
-  return decodeEntry({ kind: 'minimum', position, txKey: null, causeMs, body: fromHex(log.data) })
+  return decodeEntry({ kind, position, txKey: txKey(body), causeMs, body })
 }
 
 function receivedMessage(log: RawLog, isRefused: boolean): ReceivedMessage {

@@ -33,13 +33,7 @@ export interface Header {
   logsBloom: Hex
 }
 
-interface RawHeader {
-  number: Hex
-  hash: Hex
-  parentHash: Hex
-  timestamp: Hex
-  logsBloom: Hex
-}
+type RawHeader = Record<'number' | 'hash' | 'parentHash' | 'timestamp' | 'logsBloom', Hex>
 
 const quantity = (value: number): Hex => `0x${value.toString(16)}`
 

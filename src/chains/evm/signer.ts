@@ -241,12 +241,7 @@ async function atConfirmed<T>(confirmed: number, question: (block: number) => Pr
   }
 }
 
-interface RawReceipt {
-  blockNumber: Hex
-  status: Hex
-  gasUsed: Hex
-  effectiveGasPrice: Hex
-}
+type RawReceipt = Record<'blockNumber' | 'status' | 'gasUsed' | 'effectiveGasPrice', Hex>
 
 async function findReceipt(ask: Call, { txs }: NonceJob, confirmed: number): Promise<Mined | null> {
   for (const { hash } of [...txs].reverse()) {

@@ -28,7 +28,7 @@ const YES = `0x${'1'.padStart(64, '0')}`
 
 /** Smart wallets of a chain, asked through its nodes. */
 export function createSmartWallets(rpc: Rpc, chainId: number): SmartWalletPort {
-  const queue = new PQueue({ concurrency: AT_ONCE })
+  const queue = new PQueue({ concurrency: AT_ONCE, timeout: CALL_TIMEOUT_MS })
   return {
     chainId,
     async isValidSignature(question) {
@@ -36,7 +36,7 @@ export function createSmartWallets(rpc: Rpc, chainId: number): SmartWalletPort {
       if (!data) return false
       if (queue.size >= WAITING_LIMIT)
         throw new ChainUnavailableError(`chain "${rpc.label}": too many signatures of smart wallets wait to be judged`)
-      return queue.add(() => orUnavailable(`chain "${rpc.label}"`, () => withinTime(probe(rpc, data), rpc.label)))
+      return orUnavailable(`chain "${rpc.label}"`, () => queue.add(() => probe(rpc, data)))
     },
   }
 }
@@ -68,17 +68,3 @@ function unwrap(signature: Hex): { factory: Hex; prepare: Hex; signature: Hex } 
 /** Runs the probe: a call without receiver "deploys" its answer, and no other word is a yes. */
 const probe = async (rpc: Rpc, data: Hex): Promise<boolean> =>
   (await orIfRefused(rpc.call<unknown>('eth_call', [{ data, gas: CALL_GAS }, 'latest']), null)) === YES
-
-/** @throws ChainUnavailableError */
-async function withinTime<T>(work: Promise<T>, label: string): Promise<T> {
-  let timer: NodeJS.Timeout | undefined
-  const late = new Promise<never>((_, reject) => {
-    const error = new ChainUnavailableError(`chain "${label}": a smart wallet was asked for longer than is allowed`)
-    timer = setTimeout(() => reject(error), CALL_TIMEOUT_MS)
-  })
-  try {
-    return await Promise.race([work, late])
-  } finally {
-    clearTimeout(timer)
-  }
-}

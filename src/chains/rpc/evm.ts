@@ -1,20 +1,10 @@
 import { RpcRequestError } from 'viem'
 import { getHttpRpcClient } from 'viem/utils'
 import type { Hex } from '../chain.js'
-import { classifyRpcError, RpcError, transient } from './errors.js'
-import { type Call, NodePool, type Nodes, WrongChainError } from './nodes.js'
+import { classifyRpcError, transient } from './errors.js'
+import { type Call, NodePool, type Nodes, type PoolOptions, WrongChainError } from './nodes.js'
 
 export { type Call, WrongChainError }
-
-export interface RpcOptions {
-  label: string
-  urls: readonly string[]
-  chainId: number
-  /** Hash of block 0, checked on every node; learned from the first node when absent. */
-  genesisHash?: Hex
-  timeoutMs?: number
-  onFault?: (url: string, error: RpcError) => void
-}
 
 const DEFAULT_TIMEOUT_MS = 20_000
 const BEHIND_BLOCKS = 3
@@ -22,7 +12,11 @@ const BEHIND_BLOCKS = 3
 /** Several nodes of one EVM chain, identified by chain id and genesis. */
 export type Rpc = Nodes<Hex>
 
-export function createRpc({ chainId, timeoutMs = DEFAULT_TIMEOUT_MS, ...options }: RpcOptions): Rpc {
+export function createRpc({
+  chainId,
+  timeoutMs = DEFAULT_TIMEOUT_MS,
+  ...options
+}: PoolOptions<Hex> & { chainId: number }): Rpc {
   const readGenesis = async (url: string, call: Call): Promise<Hex> => {
     const answered = Number(await call<Hex>('eth_chainId', []))
     const block = await call<{ hash: Hex } | null>('eth_getBlockByNumber', ['0x0', false])

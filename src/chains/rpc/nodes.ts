@@ -4,6 +4,21 @@ import { RpcError, transient } from './errors.js'
 /** A JSON-RPC call; resolves to the node's `result`, undecoded. */
 export type Call = <T>(method: string, params: readonly unknown[]) => Promise<T>
 
+/** Serves an answer for some time before it is asked for again; a failure is not kept. */
+export function servedFor<T>(forMs: number, ask: () => Promise<T>, nowMs: () => number = Date.now): () => Promise<T> {
+  let last: { answer: Promise<T>; atMs: number } | null = null
+  return () => {
+    const atMs = nowMs()
+    if (last && atMs - last.atMs < forMs) return last.answer
+    const asked = { answer: ask(), atMs }
+    last = asked
+    asked.answer.catch(() => {
+      if (last === asked) last = null
+    })
+    return asked.answer
+  }
+}
+
 /** Asks about items, `size` at once and one batch after the other. @returns the answers in order */
 export async function inBatches<T, R>(items: readonly T[], size: number, ask: (item: T) => Promise<R>): Promise<R[]> {
   const answers: R[] = []
@@ -15,7 +30,7 @@ export interface NodesOptions<Hash extends string> {
   label: string
   urls: readonly string[]
   /** Expected of every node; learned from the first node when absent. */
-  genesisHash?: Hash
+  genesisHash?: Hash | undefined
   /** Opens a call to one node; its errors are RpcErrors. */
   connect(url: string): Call
   /** Reads a node's genesis hash, and checks whatever else identifies its chain. @throws WrongChainError */
@@ -24,7 +39,15 @@ export interface NodesOptions<Hash extends string> {
   headOf(call: Call): Promise<number>
   /** Nodes whose head is further than this behind the highest count as lagging. */
   behindBlocks: number
-  onFault?: (url: string, error: RpcError) => void
+  onFault?: ((url: string, error: RpcError) => void) | undefined
+}
+
+/** Options of a pool that are not those of its kind of chain. */
+export type PoolOptions<Hash extends string> = Pick<
+  NodesOptions<Hash>,
+  'label' | 'urls' | 'genesisHash' | 'onFault'
+> & {
+  timeoutMs?: number
 }
 
 /** A node that serves another chain; never asked again. */

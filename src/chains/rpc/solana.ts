@@ -2,19 +2,10 @@ import PQueue from 'p-queue'
 import { RpcRequestError } from 'viem'
 import { getHttpRpcClient } from 'viem/utils'
 import { classifyRpcError, RpcError, transient } from './errors.js'
-import { type Call, NodePool, type Nodes } from './nodes.js'
+import { type Call, NodePool, type Nodes, type PoolOptions } from './nodes.js'
 
 /** Agreement that a cluster reached on a block (`confirmed`: two thirds voted; `finalized`: irreversible). */
 export type Commitment = 'confirmed' | 'finalized'
-
-export interface SolanaRpcOptions {
-  label: string
-  urls: readonly string[]
-  /** In base58, checked on every node; learned from the first node when absent. */
-  genesisHash?: string
-  timeoutMs?: number
-  onFault?: (url: string, error: RpcError) => void
-}
 
 /** Several nodes of one Solana cluster; genesis hashes in base58. Concurrent calls travel in one batch. */
 export type SolanaRpc = Nodes
@@ -23,7 +14,7 @@ const DEFAULT_TIMEOUT_MS = 20_000
 /** Equals 20 s; slots are shorter than the blocks of other chains. */
 const BEHIND_SLOTS = 50
 
-export function createSolanaRpc({ timeoutMs = DEFAULT_TIMEOUT_MS, ...options }: SolanaRpcOptions): SolanaRpc {
+export function createSolanaRpc({ timeoutMs = DEFAULT_TIMEOUT_MS, ...options }: PoolOptions<string>): SolanaRpc {
   return new NodePool({
     ...options,
     connect: (url) => batching(url, timeoutMs),

@@ -1,8 +1,7 @@
 import type { SolanaConfig } from '../../config/index.js'
 import { AMOUNT_BITS } from '../../registry/payment/quote.js'
 import { orUnavailable, type SolanaPort, type SolanaTx } from '../chain.js'
-import type { RpcError } from '../rpc/errors.js'
-import type { Call } from '../rpc/nodes.js'
+import type { Call, PoolOptions } from '../rpc/nodes.js'
 import { createSolanaRpc, type SolanaRpc } from '../rpc/solana.js'
 import { createCommunityPort } from './community/port.js'
 import { createQuoter, type QuoterOptions } from './quote.js'
@@ -43,15 +42,9 @@ export function createSolanaChain(options: Omit<QuoterOptions, 'registrar'>): So
 
 /** Creates the RPC pool of a configured cluster. */
 export const createClusterRpc = (
-  { rpcUrls, genesisHash }: Pick<SolanaConfig, 'rpcUrls' | 'genesisHash'>,
-  onFault?: (url: string, error: RpcError) => void,
-): SolanaRpc =>
-  createSolanaRpc({
-    label: SOLANA_LABEL,
-    urls: rpcUrls,
-    ...(genesisHash ? { genesisHash } : {}),
-    ...(onFault ? { onFault } : {}),
-  })
+  { rpcUrls: urls, genesisHash }: Pick<SolanaConfig, 'rpcUrls' | 'genesisHash'>,
+  onFault?: PoolOptions<string>['onFault'],
+): SolanaRpc => createSolanaRpc({ label: SOLANA_LABEL, urls, genesisHash, onFault })
 
 async function lookUp(
   call: Call,

@@ -2,7 +2,7 @@ import { parseAbi } from 'viem'
 import type { SolanaConfig } from '../../config/index.js'
 import { ChainUnavailableError, type Hex, orUnavailable } from '../chain.js'
 import { readContract } from '../evm/contracts/read.js'
-import type { Call, Nodes } from '../rpc/nodes.js'
+import { type Call, type Nodes, servedFor } from '../rpc/nodes.js'
 import { type Price, priceProblem, type Rates } from './rate.js'
 
 /** Chainlink's AggregatorV3Interface. */
@@ -32,7 +32,6 @@ export function createRates(
   nowMs: () => number = Date.now,
 ): () => Promise<HubRates> {
   let last: { rates: HubRates; atMs: number } | null = null
-  let asked: { rates: Promise<HubRates>; atMs: number } | null = null
 
   const read = async (): Promise<HubRates> => {
     const rates = await orUnavailable('getting the prices of ETH and SOL', () =>
@@ -55,18 +54,7 @@ export function createRates(
     return rates
   }
 
-  return () => {
-    const atMs = nowMs()
-    if (!asked || atMs - asked.atMs >= SERVES_MS) {
-      const rates = read()
-      asked = { rates, atMs }
-      // failures are not cached
-      rates.catch(() => {
-        if (asked?.rates === rates) asked = null
-      })
-    }
-    return asked.rates
-  }
+  return servedFor(SERVES_MS, read, nowMs)
 }
 
 async function readPrice(call: Call, feed: Hex): Promise<Price> {

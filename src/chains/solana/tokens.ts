@@ -100,12 +100,16 @@ export async function readTokenAccounts(
     { commitment, encoding: 'base64' },
   ])
   return value.flatMap(({ pubkey, account }) => {
-    const data = account.owner === found.program ? tokenData(account, TOKEN_ACCOUNT_BYTES, ACCOUNT_TYPE.account) : null
-    const isOfOwner = data?.subarray(0, 32).equals(mint.toBytes()) && data.subarray(32, 64).equals(owner.toBytes())
-    return data && isOfOwner
-      ? [{ address: new PublicKey(pubkey), amount: data.readBigUInt64LE(TOKEN_AMOUNT_OFFSET) }]
-      : []
+    const data = account.owner === found.program ? accountData(account, owner, mint) : null
+    return data ? [{ address: new PublicKey(pubkey), amount: data.readBigUInt64LE(TOKEN_AMOUNT_OFFSET) }] : []
   })
+}
+
+/** Data of a wallet's account of a mint; null for others. */
+function accountData(account: RawAccount, owner: PublicKey, mint: PublicKey): Buffer | null {
+  const data = tokenData(account, TOKEN_ACCOUNT_BYTES, ACCOUNT_TYPE.account)
+  const isOfOwner = data?.subarray(0, 32).equals(mint.toBytes()) && data.subarray(32, 64).equals(owner.toBytes())
+  return isOfOwner ? data : null
 }
 
 /**
@@ -131,9 +135,6 @@ export async function areOpenTokenAccounts(
   ])
   return accounts.every(({ owner, mint }, i) => {
     const found = value[i]
-    const isToken = found?.owner === TOKEN_PROGRAM.toBase58()
-    const data = found && isToken ? tokenData(found, TOKEN_ACCOUNT_BYTES, ACCOUNT_TYPE.account) : null
-    const isOfOwner = data?.subarray(0, 32).equals(mint.toBytes()) && data.subarray(32, 64).equals(owner.toBytes())
-    return isOfOwner === true && data?.[STATE_OFFSET] === OPEN
+    return found?.owner === TOKEN_PROGRAM.toBase58() && accountData(found, owner, mint)?.[STATE_OFFSET] === OPEN
   })
 }

@@ -9,6 +9,7 @@ import { extendTail } from './tail.js'
 import {
   type ChainIndexerOptions,
   decodedOf,
+  firstState,
   type IndexerState,
   logCount,
   type Outcome,
@@ -48,19 +49,7 @@ export class ChainIndexer {
     this.#options = options
     this.#order = createMessageOrder(pool, chain, row, this.#width)
     this.#minimumWei = head.minimumWei
-    this.state = {
-      network: row.network,
-      label: row.label,
-      chain: row.chain,
-      latest: null,
-      confirmed: null,
-      nextBlock: row.nextBlock,
-      tailBlock: null,
-      isCaughtUp: head.caughtUp,
-      halted: row.halted,
-      lastStepMs: null,
-      lastError: null,
-    }
+    this.state = { ...firstState(row), isCaughtUp: head.caughtUp, halted: row.halted }
   }
 
   /**

@@ -45,6 +45,12 @@ export interface IndexerState {
   lastError: string | null
 }
 
+/** State of an indexer before its first step. */
+export const firstState = (of: Pick<IndexerState, 'network' | 'label' | 'chain' | 'nextBlock'>): IndexerState => ({
+  ...{ network: of.network, label: of.label, chain: of.chain, latest: null, confirmed: null, nextBlock: of.nextBlock },
+  ...{ tailBlock: null, isCaughtUp: false, halted: null, lastStepMs: null, lastError: null },
+})
+
 /** Confirmed logs of consecutive blocks with the hash of the last one. */
 export interface ConfirmedRange {
   from: number

@@ -15,7 +15,7 @@ import { confirmPayments, finishPayments } from '../../db/payments/payments.js'
 import { notify } from '../../db/pg/notify.js'
 import { inTransaction } from '../../db/pg/pool.js'
 import { failpoint } from '../../ops/failpoint.js'
-import type { IndexerState } from '../evm/types.js'
+import { firstState, type IndexerState } from '../evm/types.js'
 import { inChunks } from './chunks.js'
 import { type OpenAccounts, SequenceTracker } from './sequence.js'
 import { PaymentTail } from './tail.js'
@@ -55,19 +55,8 @@ export class PaymentWatcher {
   constructor(options: PaymentWatcherOptions) {
     this.#options = options
     this.#nowMs = options.nowMs ?? Date.now
-    this.state = {
-      network: options.identity.network,
-      label: options.label,
-      chain: options.chain,
-      latest: null,
-      confirmed: null,
-      nextBlock: options.startSlot,
-      tailBlock: null,
-      isCaughtUp: false,
-      halted: null,
-      lastStepMs: null,
-      lastError: null,
-    }
+    const { identity, label, chain, startSlot: nextBlock } = options
+    this.state = firstState({ network: identity.network, label, chain, nextBlock })
   }
 
   /**

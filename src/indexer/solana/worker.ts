@@ -3,8 +3,7 @@ import type { SolanaChain } from '../../chains/solana/chain.js'
 import type { LeaderContext } from '../../ops/context.js'
 import { createNotify } from '../../ops/notify.js'
 import type { Worker } from '../../ops/worker.js'
-import type { Network } from '../../registry/primitives/network.js'
-import type { IndexerState } from '../evm/types.js'
+import { firstState } from '../evm/types.js'
 import type { Reporting } from '../types.js'
 import type { ProgramIdentity } from './row.js'
 import type { WatchOutcome } from './types.js'
@@ -55,7 +54,7 @@ export function paymentWatcherWorker(ctx: LeaderContext, source: SolanaSource, r
     wasAlarm = isAlarm
   }
 
-  reporting.onStart(label, { state: unreached(network, label, startSlot) })
+  reporting.onStart(label, { state: firstState({ network, label, chain: 0, nextBlock: startSlot }) })
   return {
     ...{ name: 'the payment watcher', fields, notify, pollMs },
     subscribe: () => subscribe(ctx, source.chain, notify.notify),
@@ -79,11 +78,6 @@ function subscribe({ log }: LeaderContext, { config, label }: SolanaChain, onLog
   const onFault = (err: Error) => log.debug({ chain: label, err }, 'watching logs')
   return watchLogs({ urls, programId, commitments, onLogs, onFault })
 }
-
-const unreached = (network: Network, label: string, nextBlock: number): IndexerState => ({
-  ...{ network, label, chain: 0, latest: null, confirmed: null, nextBlock, tailBlock: null },
-  ...{ isCaughtUp: false, halted: null, lastStepMs: null, lastError: null },
-})
 
 const isNews = (outcome: WatchOutcome): boolean =>
   outcome.kind === 'took' && outcome.payments + outcome.communityPayments + outcome.closed > 0
