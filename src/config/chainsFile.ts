@@ -167,8 +167,3 @@ export function readChains(file: string): ChainsFile {
 export function parseChainsFile(json: unknown, file: string): ChainsFile {
   return parseInput(chainsFile, json, `the chains file ${file}`)
 }
-
-/** The chains of a chains file's content. @throws ConfigError */
-export function parseChains(json: unknown, file: string): readonly ChainConfig[] {
-  return parseChainsFile(json, file).chains
-}

@@ -1,17 +1,17 @@
 import { readFileSync } from 'node:fs'
 import { describe, expect, it } from 'vitest'
-import { parseChains, parseChainsFile, readConfig, readEnvironment } from './index.js'
+import { parseChainsFile, readConfig, readEnvironment } from './index.js'
 
 const example = (): { chains: Record<string, unknown>[] } => JSON.parse(readFileSync('examples/chains.json', 'utf8'))
 const withChain = (changes: Record<string, unknown>) => {
   const file = example()
   file.chains[0] = { ...file.chains[0], ...changes }
-  return () => parseChains(file, 'chains.json')
+  return () => parseChainsFile(file, 'chains.json').chains
 }
 
 describe('the chains file', () => {
   it('of the examples is good, with the decided defaults', () => {
-    const [hub, spoke] = parseChains(example(), 'examples/chains.json')
+    const [hub, spoke] = parseChainsFile(example(), 'examples/chains.json').chains
     expect(hub).toMatchObject({ confirmation: 'finalized', pollMs: 2_000, bridgeMarginPercent: 5 })
     expect(spoke).toMatchObject({ confirmation: { blocks: 10 }, gasToken: { symbol: 'ETH', decimals: 18 } })
   })
@@ -43,7 +43,7 @@ describe('the chains file', () => {
 
   it('confirms blocks by depth where it says so', () => {
     const file = { chains: [{ ...example().chains[0], confirmation: { blocks: 2 } }] }
-    expect(parseChains(file, 'f')[0]!.confirmation).toEqual({ blocks: 2 })
+    expect(parseChainsFile(file, 'f').chains[0]!.confirmation).toEqual({ blocks: 2 })
   })
 })
 

@@ -6,7 +6,6 @@ export {
   type ChainConfig,
   type ChainsFile,
   type DeliverySettings,
-  parseChains,
   parseChainsFile,
   readChains,
   type SolanaConfig,

@@ -1,24 +1,18 @@
 import { setTimeout as sleep } from 'node:timers/promises'
 
 /** Wakes one waiting loop of this process before its pause ends, as Tokio's `Notify` does. */
-export interface Notify {
-  notify(): void
-  /**
-   * Waits until the time is over, the signal fires, or `notify()`; a notification while nobody waits ends the next
-   * wait.
-   */
-  wait(ms: number, signal: AbortSignal): Promise<void>
-}
+export type Notify = ReturnType<typeof createNotify>
 
-export function createNotify(): Notify {
+export function createNotify() {
   let isNotified = false
   let wake: (() => void) | null = null
   return {
-    notify() {
+    notify(): void {
       isNotified = true
       wake?.()
     },
-    async wait(ms, signal) {
+    /** Waits until the time is over, the signal fires, or `notify()`, of which one before the wait counts too. */
+    async wait(ms: number, signal: AbortSignal): Promise<void> {
       if (!isNotified) {
         const ended = new AbortController()
         const notified = new Promise<void>((resolve) => {

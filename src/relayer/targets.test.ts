@@ -1,6 +1,6 @@
 import { expect, it } from 'vitest'
 import { createChainRpc, createEvmChain } from '../chains/evm/chain.js'
-import { parseChains } from '../config/index.js'
+import { parseChainsFile } from '../config/index.js'
 import { relayPlanOf } from './targets.js'
 
 const address = (byte: string) => `0x${byte.repeat(20)}`
@@ -11,7 +11,7 @@ const ends = { eid: 30_101, endpoint: address('ee') }
 const communityPayments = address('cc')
 
 const planOf = (chains: readonly object[], carriesPayments = false) => {
-  const open = parseChains({ chains }, 'test').map((config, i) => {
+  const open = parseChainsFile({ chains }, 'test').chains.map((config, i) => {
     const number = i + 1
     return { number, chain: createEvmChain({ config, chain: number, rpc: createChainRpc(config) }) }
   })

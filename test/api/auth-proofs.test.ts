@@ -11,7 +11,7 @@ import { testSmartWalletFactoryBytecode } from '../../contracts/evm/artifacts/te
 import { requireProof } from '../../src/api/auth/proof.js'
 import { createContexts } from '../../src/api/http/context.js'
 import { createChainRpc, createEvmChain } from '../../src/chains/evm/chain.js'
-import { parseChains } from '../../src/config/index.js'
+import { parseChainsFile } from '../../src/config/index.js'
 import { fromHex } from '../../src/registry/primitives/bytes.js'
 import { type Anvil, startAnvil } from '../../src/testing/chains/anvil.js'
 import { type ApiWorld, type Reply, startApi } from './support.js'
@@ -85,7 +85,7 @@ describe('a smart wallet', () => {
       rpcUrls: [anvil.rpcUrl],
       contract: `0x${'11'.repeat(20)}`,
     }
-    const [config] = parseChains({ chains: [chains] }, 'test')
+    const [config] = parseChainsFile({ chains: [chains] }, 'test').chains
     const chain = createEvmChain({ config: config!, chain: 1, rpc: createChainRpc(config!) })
     const contextWith = (acceptsErc6492: boolean) => ({
       ...createContexts({

@@ -10,7 +10,7 @@ import { type ApiDeps, createApi } from '../../src/api/server.js'
 import type { ChainPort, Hex } from '../../src/chains/chain.js'
 import { createPermissionSigner } from '../../src/chains/evm/airdrop/permissionSigner.js'
 import { createChainRpc, createEvmChain } from '../../src/chains/evm/chain.js'
-import { type ChainConfig, parseChains } from '../../src/config/index.js'
+import { type ChainConfig, parseChainsFile } from '../../src/config/index.js'
 import { appendEntries } from '../../src/db/journal/append.js'
 import { registerChain } from '../../src/db/journal/chains.js'
 import { type StoredTailBlock, writeTail } from '../../src/db/journal/tail.js'
@@ -131,7 +131,7 @@ async function openChains(pool: pg.Pool, options: ApiWorldOptions): Promise<Chai
       })),
     ),
   }
-  const configs = parseChains(file, 'test')
+  const configs = parseChainsFile(file, 'test').chains
   return Promise.all(
     (options.configs?.(configs) ?? configs).map(async (config) => {
       const identity = { instance: '', chainId: config.chainId, genesisHash: Buffer.alloc(32), startBlock: 0 }

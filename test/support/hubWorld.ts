@@ -7,7 +7,7 @@ import { mnemonicToAccount } from 'viem/accounts'
 import { foundry } from 'viem/chains'
 import { createChainRpc, createEvmChain, type EvmChain } from '../../src/chains/evm/chain.js'
 import { hubAbi } from '../../src/chains/evm/contracts/index.js'
-import { type ChainConfig, parseChains } from '../../src/config/index.js'
+import { type ChainConfig, parseChainsFile } from '../../src/config/index.js'
 import { type ChainRow, registerChain } from '../../src/db/journal/chains.js'
 import { type Leadership, tryLead } from '../../src/db/pg/leader.js'
 import { migrate } from '../../src/db/pg/migrate.js'
@@ -69,7 +69,7 @@ export async function startHubWorld({ slotsInAnEpoch = 32 } = {}): Promise<HubWo
   })
   await migrate(postgres.url)
   const pool = createPool({ url: postgres.url, max: 4, applicationName: 'test' })
-  const [config] = parseChains(
+  const [config] = parseChainsFile(
     {
       chains: [
         {
@@ -86,7 +86,7 @@ export async function startHubWorld({ slotsInAnEpoch = 32 } = {}): Promise<HubWo
       ],
     },
     'test',
-  ) as [ChainConfig]
+  ).chains as [ChainConfig]
   let leadership: Leadership | null = null
 
   const world: HubWorld = {

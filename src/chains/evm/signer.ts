@@ -49,29 +49,8 @@ export interface NonceView {
   mined: Mined | null
 }
 
-interface SignOrder {
-  purpose: Purpose
-  nonce: number
-  gas: bigint
-  fees: Fees
-  valueWei: bigint
-}
-
 /** A job's view of its chain and signer. Each method may throw whatever the transport throws. */
-export interface NonceSender {
-  /** `mined` may come from one node. */
-  look(job: NonceJob): Promise<NonceView>
-  /** Asks every node for the job's receipts. */
-  search(job: NonceJob): Promise<Mined | null>
-  /**
-   * Simulates at the newest block and estimates gas and fees. A call that would revert is a failure, not an exception.
-   */
-  prepare(job: NonceJob, purpose: Purpose): Promise<Prepared>
-  /** Signs offline; nothing is sent. */
-  sign(order: SignOrder): Promise<{ hash: Hex; raw: Hex }>
-  /** @returns the newest block when the node took the transaction, null where that could not be read */
-  broadcast(raw: Hex): Promise<number | null>
-}
+export type NonceSender = ReturnType<typeof createNonceSender>
 
 /** Gas that the endpoint uses around the receiver's call, with room; measured 70,000. */
 const ENDPOINT_GAS = 100_000n
@@ -124,34 +103,41 @@ export function createMemo(): Memo {
  * A job's sender over all nodes of its chain.
  * @param memo shares what is asked before anything is sent with other jobs
  */
-export function createNonceSender(signer: Signer, call: JobCall, memo: Memo = (ask) => ask): NonceSender {
-  const { chain, account } = signer
-  const { rpc } = chain
+export function createNonceSender({ chain, account }: Signer, call: JobCall, memo: Memo = (ask) => ask) {
+  const { rpc, config } = chain
+  const from = account.address
+  const callFor = (purpose: Purpose) => (purpose === 'cancel' || call.kind === 'noop' ? null : call)
   return {
-    look: (job) => rpc.onOneNode((ask) => look(memo(ask), signer, call, job)),
-    async search(job) {
+    /** `mined` may come from one node. */
+    look: (job: NonceJob): Promise<NonceView> => rpc.onOneNode((ask) => look(memo(ask), { chain, account }, call, job)),
+    /** Asks every node for the job's receipts. */
+    async search(job: NonceJob): Promise<Mined | null> {
       const found = await rpc.onEveryNode(async (ask) => {
-        const { confirmed } = await readHeads(ask, chain.config)
+        const { confirmed } = await readHeads(ask, config)
         return findReceipt(ask, job, confirmed)
       })
       return found.find((mined) => mined?.isConfirmed) ?? found.find((mined) => mined !== null) ?? null
     },
-    prepare: (job, purpose) =>
+    /**
+     * Simulates at the newest block and estimates gas and fees. A call that would revert is a failure, not an exception.
+     */
+    prepare: (job: NonceJob, purpose: Purpose): Promise<Prepared> =>
       rpc.onOneNode((ask) => {
-        const isEmpty = purpose === 'cancel' || call.kind === 'noop'
-        return isEmpty
-          ? prepareTransfer(memo(ask), account.address)
-          : prepareCall(memo(ask), signer, call, job.valueWei)
+        const made = callFor(purpose)
+        return made ? prepareCall(memo(ask), from, made, job.valueWei) : prepareTransfer(memo(ask), from)
       }),
-    async sign({ purpose, nonce, gas, fees, valueWei }) {
-      const isEmpty = purpose === 'cancel' || call.kind === 'noop'
-      const target = isEmpty ? { to: account.address, value: 0n } : { ...callOf(call), value: valueWei }
-      const { chainId } = chain.config
-      return signed(account, { chainId, nonce, gas, ...fees, ...target })
+    /** Signs offline; nothing is sent. */
+    async sign({ purpose, nonce, gas, fees, valueWei }: SignOrder): Promise<{ hash: Hex; raw: Hex }> {
+      const made = callFor(purpose)
+      const target = made ? { ...callOf(made), value: valueWei } : { to: from, value: 0n }
+      return signed(account, { chainId: config.chainId, nonce, gas, ...fees, ...target })
     },
-    broadcast: (raw) => broadcast(chain, raw),
+    /** @returns the newest block when the node took the transaction, null where that could not be read */
+    broadcast: (raw: Hex): Promise<number | null> => broadcast(chain, raw),
   }
 }
+
+type SignOrder = { purpose: Purpose; nonce: number; gas: bigint; fees: Fees; valueWei: bigint }
 
 async function broadcast({ rpc }: EvmChain, raw: Hex): Promise<number | null> {
   // a node's word about the transaction is no fault of the node, which stays in use
@@ -266,11 +252,10 @@ async function prepareTransfer(ask: Call, from: Hex): Promise<Prepared> {
 
 async function prepareCall(
   ask: Call,
-  { account }: Signer,
+  from: Hex,
   call: Exclude<JobCall, { kind: 'noop' }>,
   valueWei: bigint,
 ): Promise<Prepared> {
-  const from = account.address
   const fees = await readFees(ask)
   const tx = { from, ...callOf(call), value: toQuantity(valueWei) }
   try {

@@ -76,37 +76,14 @@ const REST_MAX_MS = 30_000
 /** Interval between comparisons of the nodes' heads. */
 const COMPARE_EVERY_MS = 5_000
 
+/** A pool of nodes as its users see it. */
+export type Nodes<Hash extends string = string> = Pick<NodePool<Hash>, keyof NodePool<Hash>>
+
 /**
  * Several nodes of one chain. Calls go to the first healthy node. A failing node rests, longer after each failure, and
  * is preferred again once it answers. Nodes of another chain are refused.
  */
-export interface Nodes<Hash extends string = string> {
-  readonly label: string
-  /** @throws RpcError of fault too_much or refused as the node gave it; ChainUnavailableError when no node answers */
-  readonly call: Call
-  /** Hash of the first block. @throws ChainUnavailableError, WrongChainError */
-  genesisHash(): Promise<Hash>
-  /**
-   * Several calls to one node, so that their answers are consistent. A fault of any call restarts the work on another
-   * node.
-   * @throws as `call`
-   */
-  onOneNode<T>(work: (call: Call) => Promise<T>): Promise<T>
-  /**
-   * Runs the work on every node that answers, in the order of the configuration.
-   * @throws ChainUnavailableError when none does
-   */
-  onEveryNode<T>(work: (call: Call) => Promise<T>): Promise<T[]>
-  /**
-   * Runs the work, for a second opinion, on a node other than that of `than`.
-   * @returns null when no other node answers
-   */
-  onAnotherNode<T>(than: Call, work: (call: Call) => Promise<T>): Promise<T | null>
-  /** Compares the nodes' heads, at most once per interval, and demotes those that lag. Never throws. */
-  demoteLaggingNodes(): Promise<void>
-}
-
-export class NodePool<Hash extends string> implements Nodes<Hash> {
+export class NodePool<Hash extends string> {
   readonly label: string
   readonly #options: NodesOptions<Hash>
   readonly #nodes: readonly Node[]
@@ -129,12 +106,19 @@ export class NodePool<Hash extends string> implements Nodes<Hash> {
     }))
   }
 
+  /** @throws RpcError of fault too_much or refused as the node gave it; ChainUnavailableError when no node answers */
   readonly call: Call = (method, params) => this.onOneNode((call) => call(method, params))
 
+  /** Hash of the first block. @throws ChainUnavailableError, WrongChainError */
   genesisHash(): Promise<Hash> {
     return this.onOneNode(async () => this.#genesis!)
   }
 
+  /**
+   * Several calls to one node, so that their answers are consistent. A fault of any call restarts the work on another
+   * node.
+   * @throws as `call`
+   */
   async onOneNode<T>(work: (call: Call) => Promise<T>): Promise<T> {
     let last: Error | null = null
     const now = Date.now()
@@ -157,6 +141,10 @@ export class NodePool<Hash extends string> implements Nodes<Hash> {
     throw this.#unavailable(last)
   }
 
+  /**
+   * Runs the work on every node that answers, in the order of the configuration.
+   * @throws ChainUnavailableError when none does
+   */
   async onEveryNode<T>(work: (call: Call) => Promise<T>): Promise<T[]> {
     const awake = this.#nodes.filter(({ mutedUntilMs }) => mutedUntilMs <= Date.now())
     const answers = await Promise.all(awake.map((node) => this.#ask(node, work)))
@@ -165,6 +153,7 @@ export class NodePool<Hash extends string> implements Nodes<Hash> {
     throw this.#unavailable(answers.find((answer) => 'error' in answer)?.error ?? null)
   }
 
+  /** Runs the work, for a second opinion, on a node other than that of `than`; null when no other node answers. */
   async onAnotherNode<T>(than: Call, work: (call: Call) => Promise<T>): Promise<T | null> {
     const now = Date.now()
     for (const node of this.#nodes) {
@@ -175,6 +164,7 @@ export class NodePool<Hash extends string> implements Nodes<Hash> {
     return null
   }
 
+  /** Compares the nodes' heads, at most once per interval, and demotes those that lag. Never throws. */
   async demoteLaggingNodes(): Promise<void> {
     if (this.#nodes.length < 2 || Date.now() - this.#comparedMs < COMPARE_EVERY_MS) return
     this.#comparedMs = Date.now()

@@ -1,7 +1,7 @@
 import PQueue from 'p-queue'
 import { RpcRequestError } from 'viem'
 import { getHttpRpcClient } from 'viem/utils'
-import { classifyRpcError, RpcError, transient } from './errors.js'
+import { classifyRpcError, type RpcError, transient } from './errors.js'
 import { type Call, NodePool, type Nodes, type PoolOptions } from './nodes.js'
 
 /** Agreement that a cluster reached on a block (`confirmed`: two thirds voted; `finalized`: irreversible). */

@@ -48,32 +48,7 @@ export type PaymentView =
   | { is: 'unknown' }
 
 /** The relay authority's hand on a cluster: confirmed facts about payments, and transactions that close them. */
-export interface SolanaSigner {
-  readonly authority: PublicKey
-  /** Lamports for fees. */
-  balance(): Promise<bigint>
-  /**
-   * Statuses of transactions by signature. Height and slot of the newest confirmed block are read before, from the same
-   * node.
-   * @throws ChainUnavailableError, as all methods that ask
-   */
-  statuses(hashes: readonly string[]): Promise<{ height: number; slot: number; statuses: (TxStatus | null)[] }>
-  /** Whether payments are held, as confirmed in a slot not before `minSlot`. */
-  areHeld(payments: readonly PaymentKey[], minSlot: number): Promise<boolean[]>
-  /** View of a payment that is held no more, for its settlement or refund. */
-  closing(kind: 'settle' | 'refund', payment: PaymentKey): Promise<PaymentView>
-  /** Signs; nothing is sent. Several payments settle in one transaction, each refund has its own. */
-  sign(kind: 'settle' | 'refund', payments: readonly ClosedPayment[]): Promise<BlockhashTx>
-  /** View of a payment for a community name, for its refusal. */
-  lookAtRefusal(
-    payment: Payment<CommunityNameTarget>,
-    look: Omit<RefusalLook, 'commitment' | 'authority'>,
-  ): Promise<PaymentView>
-  /** Signs what `lookAtRefusal` asks for; nothing is sent. */
-  signRefusal(instructions: readonly TransactionInstruction[]): Promise<BlockhashTx>
-  /** Sends signed bytes (base64), again where need be. @returns why the node refused them, null when it took them */
-  send(raw: string): Promise<string | null>
-}
+export type SolanaSigner = ReturnType<typeof createSolanaSigner>
 
 export interface SolanaSignerOptions {
   rpc: SolanaRpc
@@ -83,7 +58,7 @@ export interface SolanaSignerOptions {
   secretKey: Uint8Array
 }
 
-export function createSolanaSigner({ rpc, registrar, commitment, secretKey }: SolanaSignerOptions): SolanaSigner {
+export function createSolanaSigner({ rpc, registrar, commitment, secretKey }: SolanaSignerOptions) {
   const key = Keypair.fromSecretKey(secretKey)
   const authority = key.publicKey
   const cluster: Cluster = { registrar, commitment }
@@ -94,11 +69,13 @@ export function createSolanaSigner({ rpc, registrar, commitment, secretKey }: So
 
   return {
     authority,
-    async balance() {
+    /** Lamports for fees. @throws ChainUnavailableError, as all methods that ask */
+    async balance(): Promise<bigint> {
       const { value } = await rpc.call<{ value: number }>('getBalance', [authority.toBase58(), { commitment }])
       return BigInt(value)
     },
-    statuses: (hashes) =>
+    /** Statuses of transactions by signature; height and slot of the newest confirmed block are read before them. */
+    statuses: (hashes: readonly string[]) =>
       rpc.onOneNode(async (call) => {
         const { blockHeight, absoluteSlot } = await call<EpochInfo>('getEpochInfo', [{ commitment }])
         const statuses = await readStatuses(call, hashes)
@@ -108,19 +85,30 @@ export function createSolanaSigner({ rpc, registrar, commitment, secretKey }: So
           statuses: statuses.map((one) => one && statusOf(one, commitment)),
         }
       }),
-    areHeld: (payments, minSlot) =>
+    /** Whether payments are held, as confirmed in a slot not before `minSlot`. */
+    areHeld: (payments: readonly PaymentKey[], minSlot: number): Promise<boolean[]> =>
       rpc.onOneNode(async (call) => {
         const quoteIds = payments.map(({ quoteId }) => quoteId)
         const accounts = await readPaymentAccounts(call, registrar, quoteIds, { commitment, minSlot })
         // a closed quote may be paid again, and then holds another payment
         return payments.map(({ sequence }, i) => accounts[i]?.sequence === sequence)
       }),
-    closing: (kind, payment) => rpc.onOneNode((call) => closingView(call, cluster, kind, payment)),
-    sign: (kind, payments) => sign(closingInstructions(registrar, authority, kind, payments)),
-    lookAtRefusal: (payment, look) =>
+    /** View of a payment that is held no more, for its settlement or refund. */
+    closing: (kind: ClosedEvent['kind'], payment: PaymentKey): Promise<PaymentView> =>
+      rpc.onOneNode((call) => closingView(call, cluster, kind, payment)),
+    /** Signs; nothing is sent. Several payments settle in one transaction, each refund has its own. */
+    sign: (kind: ClosedEvent['kind'], payments: readonly ClosedPayment[]): Promise<BlockhashTx> =>
+      sign(closingInstructions(registrar, authority, kind, payments)),
+    /** View of a payment for a community name, for its refusal. */
+    lookAtRefusal: (
+      payment: Payment<CommunityNameTarget>,
+      look: Omit<RefusalLook, 'commitment' | 'authority'>,
+    ): Promise<PaymentView> =>
       rpc.onOneNode((call) => refusalView(call, cluster, counted(payment), { ...look, commitment, authority })),
+    /** Signs what `lookAtRefusal` asks for; nothing is sent. */
     signRefusal: sign,
-    send: (raw) => rpc.onOneNode((call) => send(call, raw, commitment)),
+    /** Sends signed bytes (base64), again where need be. @returns why the node refused them, null when it took them */
+    send: (raw: string): Promise<string | null> => rpc.onOneNode((call) => send(call, raw, commitment)),
   }
 }
 

@@ -12,18 +12,7 @@ import type { RangeWidth } from './width.js'
  * that a node left out. The hub executes a path's packets in order, so that one missing message would block all later
  * ones.
  */
-export interface MessageOrder {
-  /**
-   * @param sent messages of confirmed blocks, in order, after all earlier ones
-   * @returns these, with the messages that nodes left out before each
-   * @throws Error where the chain's headers and logs have no message for a nonce
-   */
-  complete(sent: readonly SentMessage[]): Promise<SentMessage[]>
-  /** Moves behind committed messages. */
-  advance(sent: readonly SentMessage[]): void
-  /** Reads the position from the database again, after a failed step. */
-  forget(): void
-}
+export type MessageOrder = ReturnType<typeof createMessageOrder>
 
 interface MessagePosition {
   nonce: bigint
@@ -35,7 +24,7 @@ interface MessagePosition {
 /** Blocks that are checked against their headers at once. */
 const CHUNK_BLOCKS = 512
 
-export function createMessageOrder(pool: pg.Pool, chain: EvmChain, row: ChainRow, width: RangeWidth): MessageOrder {
+export function createMessageOrder(pool: pg.Pool, chain: EvmChain, row: ChainRow, width: RangeWidth) {
   let newest: MessagePosition | null | undefined
 
   const load = async (): Promise<MessagePosition | null> => {
@@ -70,7 +59,12 @@ export function createMessageOrder(pool: pg.Pool, chain: EvmChain, row: ChainRow
   }
 
   return {
-    async complete(sent) {
+    /**
+     * @param sent messages of confirmed blocks, in order, after all earlier ones
+     * @returns these, with the messages that nodes left out before each
+     * @throws Error where the chain's headers and logs have no message for a nonce
+     */
+    async complete(sent: readonly SentMessage[]): Promise<SentMessage[]> {
       if (sent.length === 0) return []
       newest ??= await load()
       let before: MessagePosition | null = newest
@@ -86,11 +80,13 @@ export function createMessageOrder(pool: pg.Pool, chain: EvmChain, row: ChainRow
       }
       return all
     },
-    advance(sent) {
+    /** Moves behind committed messages. */
+    advance(sent: readonly SentMessage[]): void {
       const last = sent.at(-1)
       if (last) newest = positionOf(last)
     },
-    forget() {
+    /** Reads the position from the database again, after a failed step. */
+    forget(): void {
       newest = undefined
     },
   }

@@ -2,15 +2,7 @@
  * Width of the next `eth_getLogs` range, learned from answers: halved when a node says "too much" (an upper bound from
  * then on), grown while answers stay small.
  */
-export interface RangeWidth {
-  readonly blocks: number
-  /** A node refused a range of this many blocks. */
-  tooMuch(blocks: number): void
-  /** A range of this many blocks failed for another reason: a small request succeeds more often. */
-  failed(blocks: number): void
-  /** A range of `blocks` gave `logs`. */
-  answered(blocks: number, logs: number): void
-}
+export type RangeWidth = ReturnType<typeof createRangeWidth>
 
 /** Small, since several ranges are requested before the first answer; sparse blocks grow it fourfold per answer. */
 const FIRST_BLOCKS = 8
@@ -18,21 +10,24 @@ const MAX_BLOCKS = 10_000
 /** Logs per range, about 3 MB of JSON: enough to hide the round trip, small enough to keep memory flat. */
 const TARGET_LOGS = 5_000
 
-export function createRangeWidth(first = FIRST_BLOCKS): RangeWidth {
+export function createRangeWidth(first = FIRST_BLOCKS) {
   let blocks = first
   let ceiling = MAX_BLOCKS
   return {
-    get blocks() {
+    get blocks(): number {
       return blocks
     },
-    tooMuch(asked) {
+    /** A node refused a range of this many blocks. */
+    tooMuch(asked: number): void {
       ceiling = Math.max(1, Math.floor(asked / 2))
       blocks = Math.min(blocks, ceiling)
     },
-    failed(asked) {
+    /** A range of this many blocks failed for another reason: a small request succeeds more often. */
+    failed(asked: number): void {
       blocks = Math.max(1, Math.min(blocks, Math.floor(asked / 2)))
     },
-    answered(asked, logs) {
+    /** A range of this many blocks gave this many logs. */
+    answered(asked: number, logs: number): void {
       // a range cut short by the end of the chain says nothing about the width
       if (asked < blocks) return
       const fitting = logs === 0 ? asked * 4 : Math.floor((asked * TARGET_LOGS) / logs)
