@@ -54,7 +54,7 @@ const permissionFault = fc.oneof(
 const step = fc.record({
   which,
   fault,
-  /** 0: a stranger claims without a permission; 1 to 3 `claim`, 4 to 6 `claimTo`, 7 to 9 `claimFor` of an EVM account. */
+  /** 0: a stranger without a permission; 1 to 3 `claim`, 4 to 6 `claimTo`, 7 to 9 `claimFor` of an EVM account. */
   by: fc.nat(9),
   to: fc.nat(1),
   permissionFault,

@@ -13,7 +13,7 @@ export interface Mutation {
   builds?: 'contracts' | 'contracts:solana'
 }
 
-/** What breaks, the text, what stands there instead, and a part of the names of the tests that notice (all if left out). */
+/** What breaks, the text, its replacement, and a part of the names of the tests that notice (all if left out). */
 type Change = readonly [name: string, find: string, replace: string, only?: string]
 
 /** Broken builds of one contract, all against invariant 10. */

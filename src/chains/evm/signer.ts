@@ -118,7 +118,7 @@ export function createNonceSender({ chain, account }: Signer, call: JobCall, mem
       })
       return found.find((mined) => mined?.isConfirmed) ?? found.find((mined) => mined !== null) ?? null
     },
-    /** Simulates at the newest block, estimates gas and fees. A call that would revert is a failure, not an exception. */
+    /** Simulates at the newest block, estimates gas and fees. A revert is a failure, not an exception. */
     prepare: (job: NonceJob, purpose: Purpose): Promise<Prepared> =>
       rpc.onOneNode((ask) => {
         const made = callFor(purpose)

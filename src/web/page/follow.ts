@@ -17,8 +17,8 @@ const STATUS_TEXT: Record<TxStatus['status'], string> = {
 }
 
 /**
- * Creates a list of transactions, drawn with its section by `list`. `follow` adds one and follows its status; the page is
- * read again once that is final.
+ * Creates a list of transactions, drawn with its section by `list`. `follow` adds one and follows its status; the page
+ * is read again once that is final.
  * @param texts of this kind of transaction, per status
  */
 export function createFollower(id: string, texts: Partial<Record<TxStatus['status'], string>> = {}) {

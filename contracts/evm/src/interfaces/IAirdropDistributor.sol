@@ -87,7 +87,7 @@ interface IAirdropDistributor {
     /// @param proof hashes from leaf to root
     /// @param to who is paid
     /// @param deadline Unix time, seconds: the last second in which the permission is good
-    /// @param signature over the typed data `ClaimPermission(uint256 index,bytes32 account,address to,uint256 deadline)`
+    /// @param signature over `ClaimPermission(uint256 index,bytes32 account,address to,uint256 deadline)` (EIP-712)
     ///   of the EVM account, or of the operator for a Solana account: 65 bytes, or whatever a contract wallet takes
     function claimFor(
         uint256 index,
