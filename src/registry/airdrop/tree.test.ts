@@ -102,13 +102,20 @@ describe('the tree of an airdrop', () => {
   })
 
   it.each([0, -1, 1.5, Number.NaN, 2 ** 30 + 1])('has not %d leaves', (count) => {
-    expect(() => createTreeBuilder(count)).toThrow(RangeError)
+    expect(() => createTreeBuilder(count)).toThrow(`a tree has 1 to 2^30 leaves, not ${count}`)
+  })
+
+  it('has up to 2^30 leaves', () => {
+    expect(createTreeBuilder(2 ** 30).waiting()).toBe(0)
   })
 
   it('has leaves of well-formed accounts and amounts only', () => {
-    expect(() => airdropLeaf(0n, Buffer.alloc(20), 1n)).toThrow(RangeError)
-    expect(() => airdropLeaf(0n, Buffer.alloc(32), 2n ** 256n)).toThrow(RangeError)
-    expect(() => airdropLeaf(-1n, Buffer.alloc(32), 1n)).toThrow(RangeError)
+    expect(() => airdropLeaf(0n, Buffer.alloc(20), 1n)).toThrow('an account has 32 bytes, not 20')
+    const tooMuch = 2n ** 256n
+    expect(() => airdropLeaf(0n, Buffer.alloc(32), tooMuch)).toThrow(`${tooMuch} does not fit an unsigned 256-bit word`)
+    expect(() => airdropLeaf(-1n, Buffer.alloc(32), 1n)).toThrow('-1 does not fit an unsigned 256-bit word')
+    for (const value of [-(2n ** 256n), -(2n ** 300n)])
+      expect(() => airdropLeaf(0n, Buffer.alloc(32), value)).toThrow(RangeError)
   })
 
   it('proves nothing for another index, account or amount', () => {

@@ -29,7 +29,8 @@ const pairInput = Buffer.alloc(64)
 
 /** An unsigned integer as a big-endian 32-byte word. Throws RangeError for one that does not fit. */
 function writeWord(into: Buffer, offset: number, value: bigint): void {
-  if (value < 0n || value >> 256n !== 0n) throw new RangeError(`${value} does not fit an unsigned 256-bit word`)
+  // a negative one stays negative, however far it is shifted
+  if (value >> 256n !== 0n) throw new RangeError(`${value} does not fit an unsigned 256-bit word`)
   for (let part = 0; part < 4; part++) {
     into.writeBigUInt64BE(BigInt.asUintN(64, value >> BigInt(64 * (3 - part))), offset + 8 * part)
   }

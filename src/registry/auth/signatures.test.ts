@@ -69,6 +69,19 @@ describe('EVM signatures', () => {
     )
   })
 
+  it('of no account have no signer: an unknown v, and r or s out of range', () => {
+    const order = 'fffffffffffffffffffffffffffffffebaaedce6af48a03bbfd25e8cd0364141'
+    const one = '1'.padStart(64, '0')
+    for (const [r, s, v] of [
+      [one, one, '02'],
+      [one, one, '1d'],
+      [order, one, '1b'],
+      [one, order, '1b'],
+      ['0'.repeat(64), one, '1b'],
+    ])
+      expect(recoverSigner('m', parseEvmSignature(`0x${r}${s}${v}`)!), `${r} ${s} ${v}`).toBeNull()
+  })
+
   it('of any other form are none, at once', () => {
     const forms = [
       '',

@@ -31,6 +31,7 @@ describe('the rules at a time', () => {
     expect(rulesAtBlock(late, T0)).not.toBeNull()
     expect(rulesAtBlock([{ atMs: T0 + 1_000, rules: costing(1n) }], T0)).toBeNull()
     expect(lowestPrice(late, ASKED, T0)).toBe(1n)
+    expect(lowestPrice([{ atMs: T0 + 1_000, rules: costing(1n) }], ASKED, T0)).toBeNull()
   })
 })
 

@@ -84,7 +84,7 @@ export function decideCommunityPayment(payment: CommunityPayment, inputs: Paymen
   if (payment.community === null || payment.name === null) return refused('malformed_name')
   const rules = rulesAtBlock(inputs.history, payment.blockMs)
   if (!rules) return refused('not_found')
-  if (rules.startsAtMs !== null && payment.blockMs < rules.startsAtMs) return refused('not_active')
+  if (payment.blockMs < (rules.startsAtMs ?? 0)) return refused('not_active')
   const price = lowestPrice(inputs.history, payment, payment.blockMs)
   if (price === null) return refused('no_price')
   if (payment.amount < price) return refused('underpaid')

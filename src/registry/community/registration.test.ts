@@ -49,6 +49,8 @@ describe('a registration in a community', () => {
     expect(problemOf({ rules: rules({ ownersOnly: true }), beneficiary: 'own' })).toBe('not_verified')
     expect(problemOf({ beneficiary: 'other' })).toBe('not_verified')
     expect(problemOf({ rules: rules({ ownersOnly: true }), isOwner: true })).toBe('no_walletAddress_found')
+    for (const beneficiary of ['own', 'other'] as const)
+      expect(problemOf({ rules: rules({ ownersOnly: true }), isOwner: true, beneficiary })).toBe('free')
     expect(problemOf({ isTaken: true })).toBe('not_available')
     expect(problemOf({ areRequirementsMet: false })).toBe('requirements_not_met')
   })
@@ -170,6 +172,8 @@ describe('requirements', () => {
       ],
       clusters: ['foobar'],
     })
-    expect(() => areRequirementsMet([token], wallet({ balances: new Map() }))).toThrow(RangeError)
+    expect(() => areRequirementsMet([token], wallet({ balances: new Map() }))).toThrow(
+      `the balance of 1/${WALLET} was not read`,
+    )
   })
 })

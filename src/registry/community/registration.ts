@@ -50,7 +50,7 @@ export function decideRegistration(inputs: RegistrationInputs): RegistrationDeci
   if (!rules) return refused('not_found')
   const price = priceFor(rules, inputs)
   if (price === undefined) return refused('invalid_chain_id')
-  if (rules.startsAtMs !== null && inputs.nowMs < rules.startsAtMs) return refused('not_active')
+  if (inputs.nowMs < (rules.startsAtMs ?? 0)) return refused('not_active')
   if (!inputs.isOwner && (rules.ownersOnly || inputs.beneficiary === 'other')) return refused('not_verified')
   if (rules.ownersOnly && inputs.beneficiary === 'none') return refused('no_walletAddress_found')
   if (inputs.isTaken) return refused('not_available')

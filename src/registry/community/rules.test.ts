@@ -14,6 +14,7 @@ const faults = (input: unknown) => {
   const rules = parse(input)
   return 'problems' in rules ? rules.problems.map(({ path, message }) => `${path}: ${message}`) : []
 }
+const held = (changes: object = {}) => ({ kind: 'token', network: '1', token: EVM, minimum: '1', ...changes })
 const price = (changes: object = {}) => ({ network: '1', token: 'native', amount: '10', recipient: EVM, ...changes })
 
 const evmAddress = fc
@@ -142,6 +143,18 @@ describe('the rules of a community', () => {
     ],
     [{ requirements: [{ kind: 'cluster', name: 'foo bar' }] }, 'requirements[0].name: must be the name of a cluster'],
     [{ requirements: [{ kind: 'cluster' }] }, 'requirements[0].name: must be the name of a cluster'],
+    [{ requirements: [held({ network: '10' })] }, 'requirements[0].network: is no network of this community'],
+    [{ requirements: [held({ token: MINT })] }, 'requirements[0].token: must be an address of its network'],
+    [
+      {
+        requirements: [
+          { kind: 'cluster', name: 'a' },
+          held({ network: 'solana', token: MINT, minimum: `${2n ** 64n}` }),
+        ],
+      },
+      'requirements[1].minimum: must be below 2^64 on Solana',
+    ],
+    [{ ['a'.repeat(50)]: 1 }, `: has an unknown field "${'a'.repeat(40)}"`],
   ])('are refused, with the place, for %j', (input, fault) => {
     expect(faults(input)).toEqual([fault])
   })
@@ -178,6 +191,21 @@ describe('the rules of a community', () => {
     {},
   ])('have no start at %j', (startsAt) => {
     expect(faults({ startsAt })).toEqual(['startsAt: must be a date of the form 2026-11-20T08:00:00Z, or null'])
+  })
+
+  it('have up to 20 prices and requirements, and lists of up to 1,000', () => {
+    const address = (n: number) => `0x${n.toString(16).padStart(40, '0')}`
+    const upTo = (count: number) => Array.from({ length: count }, (_, i) => address(i + 1))
+    const prices = upTo(20).map((token) => price({ token }))
+    const [cluster, all] = [
+      { kind: 'cluster', name: 'a' },
+      { kind: 'allowlist', addresses: upTo(1_000) },
+    ]
+    expect(faults({ prices, requirements: [all, ...Array(19).fill(cluster)] })).toEqual([])
+    expect(faults({ requirements: Array(21).fill(cluster) })).toEqual(['requirements: must be a list of at most 20'])
+    expect(faults({ requirements: [{ ...all, addresses: upTo(1_001) }] })).toEqual([
+      'requirements[0].addresses: must be a list of at most 1000',
+    ])
   })
 
   it('are refused with every fault, but not thousands of them', () => {

@@ -38,6 +38,9 @@ const fields = <Shape extends z.core.$ZodLooseShape>(shape: Shape) =>
 const listOf = <Item extends z.ZodType>(item: Item, most: number, message = NO_LIST(most)) =>
   z.array(item, message).refine((items) => items.length <= most, { message: NO_LIST(most), abort: true })
 
+const addFault = (to: Pick<z.core.ParsePayload, 'issues'>, input: unknown, message: string, path: string[] = []) =>
+  to.issues.push({ code: 'custom', input, message, path })
+
 /** Text with a canonical form, given by `read`, else a fault. */
 const canonical = (missing: string, read: (text: string) => { form: string } | { fault: string }) =>
   z.codec(z.string(missing), z.string(), {
@@ -45,7 +48,7 @@ const canonical = (missing: string, read: (text: string) => { form: string } | {
     decode(text, ctx) {
       const found = read(text)
       if ('form' in found) return found.form
-      ctx.issues.push({ code: 'custom', input: text, message: found.fault })
+      addFault(ctx, text, found.fault)
       return z.NEVER
     },
   })
@@ -68,7 +71,7 @@ const amount = () =>
       decode(text, ctx) {
         const units = parseAmountWei(text)
         if (units) return units
-        ctx.issues.push({ code: 'custom', input: text, message: NO_AMOUNT })
+        addFault(ctx, text, NO_AMOUNT)
         return z.NEVER
       },
     })
@@ -77,26 +80,21 @@ const amount = () =>
 const EXAMPLE_ADDRESS = '0xf39fd6e51aad88f6f4ce6ab8827279cfffb92266'
 
 /** Whether an address in its answer form, or `native`, fits a network. */
-function isOf(network: string, text: string): boolean {
-  if (text === NATIVE) return true
-  const address = parseAddress(text)
-  return typeof address !== 'string' && address.type === (network === SOLANA ? 'solana' : 'evm')
-}
+const isOf = (network: string, text: string): boolean =>
+  text === NATIVE || text.startsWith('0x') === (network !== SOLANA)
 
 /** Checks address kinds and amount widths against the chain. */
 function onChain(
-  { value, issues }: z.core.ParsePayload<{ network: string }>,
+  payload: z.core.ParsePayload<{ network: string }>,
   addresses: Readonly<Record<string, string>>,
   amounts: Readonly<Record<string, bigint>>,
 ): void {
-  for (const [key, text] of Object.entries(addresses)) {
-    if (isOf(value.network, text)) continue
-    issues.push({ code: 'custom', input: text, path: [key], message: 'must be an address of its network' })
-  }
+  const { network } = payload.value
+  for (const [key, text] of Object.entries(addresses))
+    if (!isOf(network, text)) addFault(payload, text, 'must be an address of its network', [key])
   for (const [key, units] of Object.entries(amounts)) {
     // lamports and SPL amounts are u64
-    if (value.network !== SOLANA || units >> 64n === 0n) continue
-    issues.push({ code: 'custom', input: units, path: [key], message: 'must be below 2^64 on Solana' })
+    if (network === SOLANA && units >> 64n !== 0n) addFault(payload, units, 'must be below 2^64 on Solana', [key])
   }
 }
 
@@ -175,7 +173,7 @@ export const communityParts = fields({
         const ms = DATE.test(text) ? Date.parse(text) : Number.NaN
         // Date.parse rolls February 30 over into March
         if (!Number.isNaN(ms) && new Date(ms).toISOString().slice(0, 19) === text.slice(0, 19)) return ms
-        ctx.issues.push({ code: 'custom', input: text, message: NO_DATE })
+        addFault(ctx, text, NO_DATE)
         return z.NEVER
       },
     })
@@ -247,9 +245,9 @@ export function parseCommunityRules(
   const parsed = communityRulesInput.safeParse(input)
   const problems = parsed.success
     ? problemsOnChains(parsed.data, chains)
-    : parsed.error.issues.map(({ code, path, message }) => ({
+    : parsed.error.issues.map(({ path, message }) => ({
         // an unknown kind makes the whole requirement faulty
-        path: pathText(code === 'invalid_union' && path.at(-1) === 'kind' ? path.slice(0, -1) : path),
+        path: pathText(path.at(-1) === 'kind' ? path.slice(0, -1) : path),
         message,
       }))
   return parsed.success && problems.length === 0 ? parsed.data : { problems: problems.slice(0, MAX_PROBLEMS) }
@@ -271,8 +269,9 @@ export function problemsOnChains({ prices, requirements }: CommunityRules, chain
   return problems
 }
 
+/** Text of a path, which begins with a field. */
 const pathText = (path: readonly PropertyKey[]): string =>
   path
     .map((part) => (typeof part === 'number' ? `[${part}]` : `.${String(part)}`))
     .join('')
-    .replace(/^\./, '')
+    .slice(1)

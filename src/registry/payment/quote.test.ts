@@ -1,7 +1,16 @@
 import fc from 'fast-check'
+import { keccak256 as viemKeccak256 } from 'viem'
 import { describe, expect, it } from 'vitest'
 import { toHex } from '../primitives/bytes.js'
-import { knownUpTo, type PaidQuote, type PaymentTerms, paymentMessageId, quoteId, verifyQuote } from './quote.js'
+import {
+  communityPaymentId,
+  knownUpTo,
+  type PaidQuote,
+  type PaymentTerms,
+  paymentMessageId,
+  quoteId,
+  verifyQuote,
+} from './quote.js'
 
 const bytes32 = fc.uint8Array({ minLength: 32, maxLength: 32 })
 const terms: fc.Arbitrary<PaymentTerms> = fc.record({
@@ -64,7 +73,10 @@ describe('a payment', () => {
     const [quoted] = fc.sample(terms, 1) as [PaymentTerms]
     expect(() => quoteId(KEY, 'mainnet', { ...quoted, amountWei: 2n ** 128n })).toThrow(RangeError)
     expect(() => quoteId(KEY, 'mainnet', { ...quoted, lamports: 2n ** 64n })).toThrow(RangeError)
-    expect(() => quoteId(KEY, 'mainnet', { ...quoted, payer: new Uint8Array(31) })).toThrow(RangeError)
+    for (const word of ['payer', 'name', 'referral'])
+      expect(() => quoteId(KEY, 'mainnet', { ...quoted, [word]: new Uint8Array(31) })).toThrow(
+        'a word of a quote has 32 bytes, not 31',
+      )
   })
 })
 
@@ -79,6 +91,14 @@ describe('a message id', () => {
     )
     expect(paymentMessageId(KEY, KEY, 1n)).toHaveLength(32)
   })
+
+  it('is the hash of genesis, program and count; that of a community payment has a word between', () => {
+    const program = new Uint8Array(32).fill(2)
+    const [start, count] = [`${'01'.repeat(32)}${'02'.repeat(32)}`, '0000000000000102']
+    const word = Buffer.from('community').toString('hex')
+    expect(toHex(paymentMessageId(KEY, program, 258n))).toBe(viemKeccak256(`0x${start}${count}`))
+    expect(toHex(communityPaymentId(KEY, program, 258n))).toBe(viemKeccak256(`0x${start}${word}${count}`))
+  })
 })
 
 describe('sequences', () => {
@@ -88,6 +108,7 @@ describe('sequences', () => {
         const beyond = new Set(offsets.map((offset) => from + offset))
         const all = new Set(beyond)
         const upTo = knownUpTo(from, beyond)
+        expect(upTo).toBeGreaterThanOrEqual(from)
         for (let n = from + 1; n <= upTo; n++) expect(all.has(n)).toBe(true)
         expect(all.has(upTo + 1)).toBe(false)
         expect([...beyond].every((n) => n > upTo + 1)).toBe(true)
