@@ -1,0 +1,241 @@
+import { describe, expect, it } from 'vitest'
+import { clusterWorld, LATE, sorted } from '../../../test/model/clusterFold.js'
+import {
+  alice,
+  ann,
+  ben,
+  bob,
+  communityWorld,
+  costing,
+  eve,
+  FREE,
+  NOTHING_ASKED,
+  pat,
+  wallet,
+} from '../../../test/model/communityFold.js'
+import { append, emptyRegistry, loadSlice, type MemoryRegistry } from '../../../test/model/memoryRegistry.js'
+import { decodeEntry } from '../journal/decode.js'
+import type { Entry } from '../journal/entry.js'
+import { keyOf } from '../primitives/bytes.js'
+import { clusterId } from '../primitives/clusterId.js'
+import { firstClusterIds, fold, keysOf } from './index.js'
+
+/** The entries of a registry again, folded in batches of so many. */
+function again({ journal }: MemoryRegistry, size: number): MemoryRegistry {
+  const entries = journal.map(
+    ({ kind, position, txKey, causeMs, body }): Entry => ({ kind, position, txKey, causeMs, body }),
+  )
+  const registry = emptyRegistry('mainnet', 1n)
+  while (entries.length > 0) append(registry, entries.splice(0, size), LATE)
+  return registry
+}
+const SIZES = [2, 3, 5, 8, 1_000]
+
+describe('the same rows wherever batches are cut', () => {
+  it('come of clusters’ changes', () => {
+    const w = clusterWorld()
+    const [a, b, c, d, e] = [wallet(1), wallet(2), wallet(3), wallet(4), wallet(5)]
+    w.bid(a, 'one')
+    w.add(b, [c, 'c'], [d, 'd', true])
+    w.bid(b, 'two')
+    w.bid(a, 'three')
+    w.verify(c, 2)
+    w.rename(b, [d, 'x'], [c, 'cc'])
+    w.add(a, [c, 'carl'], [e, 'main-2'])
+    w.verify(c, 1)
+    // left, and listed again where it was
+    w.add(b, [c, 'back'])
+    w.verify(c, 2)
+    w.verify(d, 2)
+    w.bid(d, 'four')
+    w.backUp(a, e)
+    w.remove(a, e)
+    w.add(c, [a, 'a'], [e, 'e'])
+    w.verify(a, 2)
+    w.remove(c, b)
+    w.create(b)
+    w.remove(b, b)
+    w.create(b)
+    w.bid(e, 'five')
+    for (const size of SIZES) expect(sorted(again(w.registry, size)), `${size}`).toEqual(sorted(w.registry))
+  })
+
+  it('come of communities', () => {
+    const w = communityWorld()
+    w.bid(alice, 'late')
+    w.configure('foo', costing(5n))
+    w.pay('foo/a')
+    w.pay('foo/a', { payer: bob })
+    w.configure('foo', costing(9n))
+    w.pay('foo/b')
+    w.configure('foo', FREE)
+    w.register(eve, 'foo/c')
+    w.register(eve, 'foo/c')
+    w.register(bob, 'foo/bob', { isAssigned: true })
+    w.register(ben, 'foo/ben', { isAssigned: true })
+    w.register(ben, 'foo/bob', { isAssigned: true })
+    w.change({ kind: 'add_wallets', actor: alice, wallets: [{ address: eve, name: 'c', isPrivate: false }] })
+    w.change({ kind: 'rename_wallets', actor: ann, wallets: [{ address: ann, name: 'warm' }] })
+    w.register(eve, 'foo/warm')
+    w.register(eve, 'foo/ann')
+    w.bid(pat, 'pats')
+    w.bid(wallet(20), 'new')
+    w.configure('new', FREE, wallet(20))
+    w.register(eve, 'new/main')
+    for (const size of SIZES) expect(sorted(again(w.registry, size)), `${size}`).toEqual(sorted(w.registry))
+  })
+})
+
+describe('the keys of a batch', () => {
+  const { registry } = communityWorld()
+  const keysOfRows = (rows: MemoryRegistry['journal']) => keysOf(rows.map(decodeEntry))
+  const asked = (...changes: ((w: ReturnType<typeof communityWorld>) => unknown)[]) => {
+    const w = communityWorld()
+    for (const change of changes) change(w)
+    return { keys: keysOfRows(w.registry.journal.slice(registry.journal.length)), w }
+  }
+  const none = {
+    ...{ names: new Set(), wallets: new Set(), actors: new Set(), clusterIds: new Set(), communities: new Map() },
+    ...{ communityNames: new Set(), assignments: new Set(), walletNames: new Set() },
+  }
+  const keyed = (...addresses: Buffer[]) => new Set(addresses.map(keyOf))
+
+  it('are the name and wallet of a bid, and nothing of a malformed one or a minimum', () => {
+    expect(asked((w) => w.bid(eve, 'eve')).keys).toEqual({ ...none, names: new Set(['eve']), wallets: keyed(eve) })
+    const at = { position: { chain: 1, block: 1, logIndex: 1 }, txKey: 1n, causeMs: 1 }
+    const malformed = decodeEntry({ kind: 'bid', ...at, body: Buffer.alloc(128, 65) })
+    const minimum = decodeEntry({ kind: 'minimum', ...at, body: Buffer.alloc(32) })
+    expect(keysOf([malformed, minimum])).toEqual(none)
+  })
+
+  it('are the signers of changes, and the clusters and names that they ask for', () => {
+    const signed = { ...none, wallets: keyed(alice), actors: keyed(alice) }
+    const wallets = [{ address: eve, name: 'cold', isPrivate: null }]
+    const add = asked((w) => w.change({ kind: 'add_wallets', actor: alice, wallets }))
+    expect(add.keys).toEqual({ ...signed, walletNames: new Set(['cold']) })
+    const rename = asked((w) =>
+      w.change({ kind: 'rename_wallets', actor: alice, wallets: [{ address: eve, name: 'x' }] }),
+    )
+    expect(rename.keys).toEqual({ ...signed, walletNames: new Set(['x']) })
+    const id = registry.clusters[1]!.id
+    const verify = asked((w) => w.change({ kind: 'verify_wallet', actor: alice, clusterId: id }))
+    expect(verify.keys).toEqual({ ...signed, clusterIds: keyed(id) })
+    const remove = asked((w) => w.change({ kind: 'remove_wallets', actor: alice, addresses: [eve] }))
+    expect(remove.keys).toEqual(signed)
+  })
+
+  it('are communities from the time of a change, or half an hour before a payment’s block', () => {
+    const since = (ms: number) => ({ names: new Set(['foo']), communities: new Map([['foo', ms]]) })
+    const { keys, w } = asked((w) => w.configure('foo', FREE))
+    expect(keys).toEqual({ ...none, ...since(w.registry.journal.at(-1)!.causeMs) })
+    const paid = asked((w) => w.pay('foo/a', { blockMs: 9_000_000 }))
+    const name = { wallets: keyed(eve), communityNames: new Set(['foo/a']) }
+    expect(paid.keys).toEqual({ ...none, ...since(9_000_000 - 30 * 60_000), ...name })
+    for (const word of ['community', 'name'])
+      expect(asked((w) => w.pay('foo/a', { [word]: Buffer.alloc(32, 65) })).keys).toEqual(none)
+    const earliest = asked(
+      (w) => w.pay('foo/a', { blockMs: 9_000_000 }),
+      (w) => w.pay('foo/b', { blockMs: 8_000_000 }),
+      (w) => w.pay('foo/c', { blockMs: 9_000_000 }),
+    )
+    expect(earliest.keys.communities).toEqual(since(8_000_000 - 30 * 60_000).communities)
+  })
+
+  it('are the name of a registration, its wallet, and assignments where one is asked for', () => {
+    const free = asked((w) => w.register(alice, 'foo/a', { for: eve, met: NOTHING_ASKED })).keys
+    expect(free).toMatchObject({ wallets: keyed(alice, eve), actors: keyed(alice), communityNames: new Set(['foo/a']) })
+    expect(free.assignments).toEqual(new Set())
+    const assigned = asked((w) => w.register(alice, 'foo/a', { isAssigned: true })).keys
+    expect(assigned.assignments).toEqual(new Set(['foo']))
+  })
+
+  it('are bidders for a community whose clusters are read whole too, and no other bidders', () => {
+    const bids = [
+      (w: ReturnType<typeof communityWorld>) => w.bid(eve, 'new'),
+      (w: ReturnType<typeof communityWorld>) => w.bid(ben, 'other'),
+    ]
+    expect(asked(...bids).keys.actors).toEqual(new Set())
+    expect(asked(...bids, (w) => w.configure('new', FREE)).keys.actors).toEqual(keyed(eve))
+  })
+})
+
+describe('a batch', () => {
+  const created = (actor: Buffer) => decodeEntry(clusterEntry(actor))
+  const clusterEntry = (actor: Buffer): Entry => {
+    const w = clusterWorld()
+    w.create(actor)
+    return w.entries[0]!
+  }
+
+  it('takes ids of clusters that were computed in advance, each for the first cluster of a wallet', () => {
+    const entries = [created(alice)]
+    const keys = keysOf(entries)
+    const ids = firstClusterIds('mainnet', keys)
+    expect([...ids]).toEqual([[keyOf(alice), clusterId('mainnet', alice, 0)]])
+    const slice = loadSlice(emptyRegistry('mainnet'), entries)
+    expect(fold({ ...slice, nextClusterId: ids }, entries, LATE)).toEqual(fold(slice, entries, LATE))
+    expect(ids.size).toBe(1)
+    const chosen = new Map([[keyOf(alice), Buffer.alloc(32, 7)]])
+    expect(fold({ ...slice, nextClusterId: chosen }, entries, LATE).clusters[0]!.id).toEqual(Buffer.alloc(32, 7))
+    // after it has left, the next number is its own
+    const leaving = clusterWorld()
+    leaving.create(alice)
+    leaving.remove(alice, alice)
+    leaving.create(alice)
+    const all = leaving.entries.map(decodeEntry)
+    const { clusters } = fold({ ...loadSlice(emptyRegistry('mainnet'), all), nextClusterId: ids }, all, LATE)
+    expect(clusters.map(({ id }) => id)).toEqual([0, 1].map((n) => clusterId('mainnet', alice, n)))
+  })
+
+  it('reads no cluster whole for bids of public wallets alone', () => {
+    const w = clusterWorld()
+    w.bid(alice, 'foo')
+    const entries = w.entries.map(decodeEntry)
+    const { wallets, walletUpdates, walletRemovals } = fold(
+      loadSlice(emptyRegistry('mainnet', 1n), entries),
+      entries,
+      LATE,
+    )
+    expect([wallets.length, walletUpdates, walletRemovals]).toEqual([1, [], []])
+  })
+
+  it('writes what has changed and nothing else', () => {
+    const w = clusterWorld()
+    w.add(alice, [ann, 'ann'], [pat, 'pat', true], [bob, 'bob'])
+    w.verify(bob, 1)
+    const before = { ...w.registry, wallets: [...w.registry.wallets], clusters: [...w.registry.clusters] }
+    w.rename(alice, [ann, 'x'])
+    w.remove(alice, pat)
+    w.remove(bob, bob)
+    w.add(alice, [bob, 'again'], [eve, 'eve'])
+    const entries = w.entries.slice(2).map(decodeEntry)
+    const changes = fold(loadSlice({ ...before, head: { ...before.head } }, entries), entries, LATE)
+    const addresses = (rows: readonly { address: Buffer }[]) => rows.map(({ address }) => address[1])
+    expect(addresses(changes.walletUpdates)).toEqual([ann[1]])
+    expect(addresses(changes.walletRemovals).toSorted()).toEqual([pat[1], bob[1]].toSorted())
+    expect(addresses(changes.wallets)).toEqual([bob[1], eve[1]])
+  })
+
+  it('that lacks a row says which', () => {
+    const w = clusterWorld()
+    w.add(alice, [pat, 'pat', true])
+    w.verify(pat, 1)
+    const rename = decodeEntry({ ...clusterEntry(alice) })
+    const slice = loadSlice(w.registry, [rename])
+    const add = clusterWorld()
+    add.add(alice, [eve, 'eve'])
+    const adding = [decodeEntry(add.entries[0]!)]
+    expect(() => fold({ ...slice, clusters: new Map() }, adding, LATE)).toThrow('the slice lacks cluster 1')
+    const empty = loadSlice(emptyRegistry('mainnet'), [rename])
+    expect(() => fold({ ...empty, nextClusterNumber: new Map() }, [rename], LATE)).toThrow(
+      `the slice lacks the cluster number of wallet 0x${alice.toString('hex')}`,
+    )
+    const bidding = clusterWorld()
+    bidding.bid(pat, 'pats')
+    const bid = [decodeEntry(bidding.entries[0]!)]
+    const whole = loadSlice(w.registry, bid)
+    expect(() => fold({ ...whole, clusters: new Map() }, bid, LATE)).toThrow('the slice lacks cluster 1')
+    const without = new Map([[1, { wallets: new Map(), names: [] }]])
+    expect(() => fold({ ...whole, clusters: without }, bid, LATE)).toThrow('lacks a verified wallet of cluster 1')
+  })
+})
