@@ -47,6 +47,10 @@ describe('the same rows wherever batches are cut', () => {
     w.add(b, [c, 'back'])
     w.verify(c, 2)
     w.verify(d, 2)
+    // removed elsewhere, and verified where it was
+    w.add(a, [c, 'guest'])
+    w.remove(a, c)
+    w.rename(c, [c, 'still'])
     w.bid(d, 'four')
     w.backUp(a, e)
     w.remove(a, e)
@@ -57,6 +61,26 @@ describe('the same rows wherever batches are cut', () => {
     w.remove(b, b)
     w.create(b)
     w.bid(e, 'five')
+    for (const size of SIZES) expect(sorted(again(w.registry, size)), `${size}`).toEqual(sorted(w.registry))
+  })
+
+  it('come of names that move more than once', () => {
+    const w = clusterWorld()
+    const [a, b, c, d] = [wallet(1), wallet(2), wallet(3), wallet(4)]
+    w.bid(b, 'two')
+    w.bid(a, 'one')
+    w.bid(b, 'three')
+    w.add(b, [d, 'd'])
+    w.create(c)
+    w.add(a, [b, 'b'])
+    w.verify(b, 2)
+    w.add(c, [a, 'a'], [d, 'd'])
+    w.remove(a, b)
+    const { events } = w.verify(a, 3)
+    const moved = events.flatMap((event) => (event.type === 'TRANSFER_NAME' ? event.name : []))
+    expect(moved).toEqual(['two', 'one', 'three'])
+    w.verify(d, 1)
+    expect(w.verify(d, 3).events.map(({ type }) => type)).toEqual(['REMOVE_WALLET', 'VERIFY_WALLET'])
     for (const size of SIZES) expect(sorted(again(w.registry, size)), `${size}`).toEqual(sorted(w.registry))
   })
 
@@ -74,6 +98,7 @@ describe('the same rows wherever batches are cut', () => {
     w.register(bob, 'foo/bob', { isAssigned: true })
     w.register(ben, 'foo/ben', { isAssigned: true })
     w.register(ben, 'foo/bob', { isAssigned: true })
+    w.register(alice, 'foo/alice', { isAssigned: true })
     w.change({ kind: 'add_wallets', actor: alice, wallets: [{ address: eve, name: 'c', isPrivate: false }] })
     w.change({ kind: 'rename_wallets', actor: ann, wallets: [{ address: ann, name: 'warm' }] })
     w.register(eve, 'foo/warm')
@@ -156,6 +181,11 @@ describe('the keys of a batch', () => {
     ]
     expect(asked(...bids).keys.actors).toEqual(new Set())
     expect(asked(...bids, (w) => w.configure('new', FREE)).keys.actors).toEqual(keyed(eve))
+    const named = asked(
+      (w) => w.register(alice, 'foo/new', { for: eve }),
+      (w) => w.configure('new', FREE),
+    )
+    expect(named.keys.actors).toEqual(keyed(alice))
   })
 })
 

@@ -183,6 +183,9 @@ describe('wallets that are removed', () => {
     })
     expect(w.registry.wallets).toMatchObject([{ address: a }])
     expect(w.remove(a, b, d)).toMatchObject({ ...NO_EFFECT, cluster: 1 })
+    w.add(a, [b, 'b'])
+    w.verify(b, 1)
+    expect(w.remove(b, b).row.actor).toEqual(b)
   })
 
   it('may be all of a cluster without names, and a wallet that left creates another one', () => {
@@ -309,6 +312,15 @@ describe('the actor that the public sees', () => {
     expect(w.rename(d, [c, 'z']).row.actor).toEqual(c)
     w.remove(d, c)
     expect(w.rename(d, [a, 'sole']).row.actor).toEqual(a)
+  })
+
+  it('is as old as it has been public', () => {
+    const w = clusterWorld()
+    w.add(a, [b, 'b', true], [c, 'c'], [d, 'd', true])
+    for (const member of [b, c, d]) w.verify(member, 1)
+    w.add(a, [b, 'b', false])
+    w.remove(a, a)
+    expect(w.rename(d, [c, 'x']).row.actor).toEqual(c)
   })
 
   it('is nobody where all are private, and the wallet itself once it is public', () => {

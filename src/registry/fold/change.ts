@@ -57,6 +57,7 @@ function decide(work: Work, seq: number, change: ClusterChange, key: string): De
   }
 }
 
+const unchanged = (cluster: number): Made => ({ cluster, hasEffect: false, events: [] })
 const NO_CLUSTER: ChangeRefusal = { code: 'not_in_cluster', address: null }
 
 /** Pseudonymous actor of a cluster: its oldest public verified wallet, null without one. */
@@ -88,7 +89,7 @@ function created(work: Work, seq: number, actor: Buffer, key: string, name: stri
 
 function create(work: Work, seq: number, actor: Buffer, key: string): Decision {
   const verified = work.verified.get(key)
-  if (verified) return { cluster: verified.cluster, hasEffect: false, events: [] }
+  if (verified) return unchanged(verified.cluster)
   return created(work, seq, actor, key, DEFAULT_WALLET_NAME)
 }
 
@@ -99,10 +100,9 @@ function add(work: Work, seq: number, change: Add, key: string): Decision {
   const verified = work.verified.get(key)
   if (verified) return addTo(work, seq, change, verified.cluster)
   const own = change.wallets.find((wallet) => wallet.address.equals(change.actor))
-  // the cluster id reveals its creator
-  if (own?.isPrivate) return { code: 'already_public', address: change.actor }
   const given = new Set(change.wallets.filter((wallet) => !wallet.isPrivate).map((wallet) => wallet.name))
   const name = own?.name ?? numberedName(DEFAULT_WALLET_NAME, (candidate) => given.has(candidate))
+  // public, whatever is asked: the cluster id reveals its creator
   const wallets = new Map([[key, { ...NEW, cluster: 0, address: change.actor, name }]])
   const refusal = decideAdd(work, seq, change, 0, { wallets, names: [] })
   if ('code' in refusal) return refusal
@@ -154,7 +154,6 @@ function decideAdd(
  */
 function checkNames(work: Work, state: ClusterState, rows: readonly WalletRow[]): ChangeRefusal | null {
   const { wallets } = state
-  if (rows.length === 0) return null
   const after = new Map(wallets)
   for (const row of rows) after.set(keyOf(row.address), row)
   const all = new Map<string, number>()
@@ -210,8 +209,8 @@ function remove(work: Work, change: Extract<ClusterChange, { kind: 'remove_walle
 
 const removed = ({ cluster, address }: WalletRow): ChangeEvent => ({ type: 'REMOVE_WALLET', cluster, wallet: address })
 
+/** Whether nobody verified stays; a change's signer is verified itself. */
 function isLastVerified(wallets: ReadonlyMap<string, WalletRow>, leaving: readonly WalletRow[]): boolean {
-  if (!leaving.some((row) => row.isVerified)) return false
   const keys = new Set(leaving.map((row) => keyOf(row.address)))
   for (const [key, row] of wallets) if (row.isVerified && !keys.has(key)) return false
   return true
@@ -228,7 +227,7 @@ function verify(
   const target = wholeCluster(work, cluster)
   const entry = target.wallets.get(key)
   if (!entry) return { code: 'not_invited' }
-  if (entry.isVerified) return { cluster, hasEffect: false, events: [] }
+  if (entry.isVerified) return unchanged(cluster)
   const verified = work.verified.get(key)
   const events = verified ? leave(work, seq, verified.cluster, entry, key) : []
   if ('code' in events) return events
@@ -276,7 +275,7 @@ function confirmBackup(
   const { cluster } = verified
   const entry = wholeCluster(work, cluster).wallets.get(keyOf(address))
   if (!entry) return { code: 'not_in_cluster', address }
-  if (entry.isBackedUp) return { cluster, hasEffect: false, events: [] }
+  if (entry.isBackedUp) return unchanged(cluster)
   setWallet(work, { ...entry, isBackedUp: true, updatedSeq: seq })
   const events: ChangeEvent[] = entry.isPrivate ? [] : [{ type: 'BACKUP_WALLET', cluster, wallet: address }]
   return { cluster, hasEffect: true, events }

@@ -50,7 +50,8 @@ describe('a configuration', () => {
   it('needs a name that somebody holds', () => {
     const { configure } = communityWorld()
     expect(codeOf(configure('nobodys', FREE))).toBe('not_found')
-    expect(codeOf(configure('nobodys', FREE, alice))).toBe('not_found')
+    const { outcome, row } = configure('nobodys', FREE, alice)
+    expect(outcome).toEqual({ seq: row.seq, refusal: { code: 'not_found' }, hasEffect: false, cluster: null })
   })
 
   it('that repeats what stands has no effect; one that goes back has', () => {

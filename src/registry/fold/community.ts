@@ -85,7 +85,7 @@ function checkFree(
     rules,
     network: null,
     nowMs,
-    isOwner: cluster !== null && work.owners.get(community) === cluster,
+    isOwner: work.owners.get(community) === cluster,
     beneficiary: isOwn(work, change, cluster) ? 'own' : 'other',
     isTaken: isTaken(work, community, name),
     areRequirementsMet: rules && met?.equals(requirementsHash(rules.requirements)) ? true : null,
@@ -96,7 +96,7 @@ function checkFree(
 
 /** Whether the name goes to the actor or to another wallet verified in its cluster. */
 const isOwn = (work: Work, { actor, wallet }: RegisterCommunityName, cluster: number | null): boolean =>
-  wallet.equals(actor) || (cluster !== null && work.verified.get(keyOf(wallet))?.cluster === cluster)
+  wallet.equals(actor) || work.verified.get(keyOf(wallet))?.cluster === cluster
 
 /** Refusal of a name assigned by a claim: one per cluster, for a wallet verified there, whatever the requirements. */
 function checkAssignment(

@@ -47,7 +47,7 @@ export function keysOf(entries: readonly DecodedEntry[]): Keys {
     walletNames: new Set(),
   }
   for (const entry of entries) addKeys(keys, entry)
-  if (keys.communities.size > 0) addCommunityBidders(keys, entries)
+  addCommunityBidders(keys, entries)
   return keys
 }
 
