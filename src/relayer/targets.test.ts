@@ -1,4 +1,4 @@
-import { expect, it } from 'vitest'
+import { describe, expect, it } from 'vitest'
 import { createChainRpc, createEvmChain } from '../chains/evm/chain.js'
 import { parseChainsFile } from '../config/index.js'
 import { relayPlanOf } from './targets.js'
@@ -10,12 +10,15 @@ const spoke = { ...common, label: '10', role: 'spoke', chainId: 10 }
 const ends = { eid: 30_101, endpoint: address('ee') }
 const communityPayments = address('cc')
 
-const planOf = (chains: readonly object[], carriesPayments = false) => {
+const pathOf = (chains: readonly object[], carriesPayments = false) => {
   const open = parseChainsFile({ chains }, 'test').chains.map((config, i) => {
     const number = i + 1
     return { number, chain: createEvmChain({ config, chain: number, rpc: createChainRpc(config) }) }
   })
-  const { targets: found, problem } = relayPlanOf(open, carriesPayments)
+  return relayPlanOf(open, carriesPayments)
+}
+const planOf = (chains: readonly object[], carriesPayments = false) => {
+  const { targets: found, problem } = pathOf(chains, carriesPayments)
   return { targets: found.map(({ at, path }) => `${at.chain.label}${path ? ' path' : ''}`), problem }
 }
 
@@ -52,6 +55,52 @@ it.each<[string, object[], boolean, string[]]>([
   ],
 ])('%s', (_, chains, carriesPayments, expected) => {
   expect(planOf(chains, carriesPayments)).toEqual({ targets: expected, problem: null })
+})
+
+describe('the path to a hub', () => {
+  const messageLib = address('dd')
+  const base = { ...spoke, label: '8453', chainId: 8453, eid: 3, contract: address('bb') }
+
+  it('names the ends of every lane, spokes by their numbers', () => {
+    const { targets } = pathOf([{ ...spoke, eid: 2 }, { ...hub, ...ends }, base])
+    expect(targets[0]!.path).toEqual({
+      lane: {
+        hub: { eid: ends.eid, contract: common.contract, isLocal: false },
+        spokes: [
+          { chain: 1, eid: 2, contract: common.contract },
+          { chain: 3, eid: 3, contract: base.contract },
+        ],
+      },
+      ...{ endpoint: ends.endpoint, messageLib: null },
+    })
+  })
+
+  it('for payments alone has no endpoint', () => {
+    expect(pathOf([hub], true).targets[0]!.path).toEqual({
+      lane: { hub: { eid: 0, contract: common.contract, isLocal: false }, spokes: [] },
+      ...{ endpoint: null, messageLib: null },
+    })
+  })
+
+  it.each([
+    [true, messageLib, true],
+    [true, undefined, false],
+    [false, messageLib, false],
+  ])('is a local one where chain (%s) and library (%s) are: %s', (local, library, isLocal) => {
+    const chain = { ...hub, ...ends, local, ...(library && { messageLib: library }) }
+    const { path } = pathOf([chain, base]).targets[0]!
+    expect([path!.lane.hub.isLocal, path!.messageLib]).toEqual([isLocal, isLocal ? messageLib : null])
+  })
+
+  it.each<[object, object, string]>([
+    [{ ...hub, eid: 1 }, base, 'chain "1" lacks eid and endpoint'],
+    [{ ...hub, endpoint: ends.endpoint }, base, 'chain "1" lacks eid and endpoint'],
+    [{ ...hub, ...ends }, spoke, 'chain "10" lacks eid'],
+  ])('is none where an end is unknown: %#', (first, second, lack) => {
+    const { targets, problem } = pathOf([first, second])
+    expect(targets).toEqual([])
+    expect(problem).toBe(`no messages are delivered on mainnet: ${lack} in the chains file`)
+  })
 })
 
 it('refunds also where messages can not be carried', () => {

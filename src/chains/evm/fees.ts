@@ -19,7 +19,7 @@ const MAX_FRESH_FACTOR = 3n
  * @param tipsWei priority fees of recent blocks, one value per block (eth_feeHistory); may be empty
  */
 export function estimateFees(baseFeeWei: bigint, tipsWei: readonly bigint[]): Fees {
-  const sorted = [...tipsWei].sort((a, b) => (a < b ? -1 : a > b ? 1 : 0))
+  const sorted = [...tipsWei].sort((a, b) => (a < b ? -1 : 1))
   const median = sorted[Math.floor(sorted.length / 2)] ?? 0n
   const tip = max(median, MIN_PRIORITY_FEE_WEI)
   return { maxFeePerGas: BASE_FEE_FACTOR * baseFeeWei + tip, maxPriorityFeePerGas: tip }

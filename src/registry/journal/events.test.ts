@@ -21,7 +21,7 @@ import {
   registeredName,
   ZERO_ADDRESS,
 } from './events.js'
-import { encodePayment } from './payment.js'
+import { decodePayment, encodePayment } from './payment.js'
 
 const ACTOR = Buffer.of(1, ...Buffer.alloc(20, 0xab))
 const HOLDER = `0x${'ab'.repeat(20)}`
@@ -178,6 +178,11 @@ describe('the name that an entry registered', () => {
   it('is none where the words are no names or the body is of another kind', () => {
     const nameless = () => registeredName('pay_community_name', paid(Buffer.alloc(32, 65)))
     expect(nameless).toThrow('a payment for no name has registered none')
+    const elsewhere = encodePayment({
+      ...decodePayment(paid(nameToWord('a'))).payment,
+      community: Buffer.alloc(32, 65),
+    })
+    expect(() => registeredName('pay_community_name', elsewhere)).toThrow('a payment for no name has registered none')
     expect(() => registeredName('pay_community_name', paid(Buffer.alloc(32, 65)))).toThrow(RangeError)
     const body = encodeChange({ kind: 'register_community_name', ...change })
     expect(() => registeredName('pay_community_name', body)).toThrow(RangeError)

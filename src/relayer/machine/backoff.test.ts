@@ -9,6 +9,7 @@ describe('pauses', () => {
   })
 
   it('vary by a fifth', () => {
+    expect([0, 0.5, 0.75].map((random) => backoffMs('execute', 1, random))).toEqual([4_000, 5_000, 5_500])
     fc.assert(
       fc.property(fc.integer({ min: 1, max: 20 }), fc.double({ min: 0, max: 1, noNaN: true }), (failures, random) => {
         const middle = backoffMs('execute', failures, 0.5)

@@ -93,6 +93,8 @@ describe('apply', () => {
   it('keeps what was signed while it is sent and refused', () => {
     expect(signed).toEqual({ ...queued(), state: 'signed', txs: [tx] })
     expect(sent).toEqual({ ...signed, state: 'sent' })
+    const later = { ...tx, hash: 'later' }
+    expect(step(signed, { is: 'signed', nonce: null, tx: later }).txs).toEqual([later])
     const refused = step(signed, { is: 'refused', hash: 'sig', failure: failure('blockhash_not_found') })
     expect(refused).toEqual({ ...signed, reason: 'blockhash_not_found' })
     expect(step(refused, { is: 'sent', hash: 'sig' })).toEqual(sent)
@@ -127,6 +129,8 @@ describe('a refusal', () => {
   it('goes alone only after the program or a token has refused what was sent with it', () => {
     const refusal = queued('refuse')
     expect(goesAlone(refusal)).toBe(false)
+    expect(goesAlone({ failures: 0, reason: 'custom_17' })).toBe(false)
+    expect(goesAlone({ failures: 1, reason: null })).toBe(false)
     const failedBy = (reason: string) => step({ ...sent, kind: 'refuse' }, { is: 'expired', feeWei: 0n, reason })
     for (const reason of ['expired', 'blockhash_not_found', 'insufficient_funds', 'closed_unseen'])
       expect(goesAlone(failedBy(reason))).toBe(false)

@@ -1,0 +1,114 @@
+import { describe, expect, it } from 'vitest'
+import type { TxFailure } from '../../chains/evm/txErrors.js'
+import { type NonceTx, REFUND_WINDOW_ENDED } from '../../registry/outbox.js'
+import { apply, type Policy, REPLACE_AFTER_BLOCKS, type Seen } from './index.js'
+import { type NonceJob, newJob } from './job.js'
+import { planNonceJob } from './nonce.js'
+
+const NOW = 1_000_000
+const policy: Policy = { spendCapWei: 100_007n, replaceAfterBlocks: REPLACE_AFTER_BLOCKS, pollMs: 1_000 }
+const fees = { maxFeePerGas: 100n, maxPriorityFeePerGas: 10n }
+/** It costs 100,007 wei with the job's value, all that the cap allows. */
+const prepared = { gas: 1_000n, fees }
+const seen = (change: Partial<Seen> = {}): Seen => ({
+  ...{ nowMs: NOW, random: 0.5, head: 50, done: 'no', nonce: 'next', mined: null, hasSearched: false, prepared: null },
+  ...change,
+})
+const tx = (n: number, change: Partial<NonceTx> = {}): NonceTx => ({
+  ...{ hash: `0x${n}`, raw: `0x${n}${n}`, purpose: 'deliver', gas: 1_000n, valueWei: 7n, ...fees },
+  ...{ sentBlock: null, isRejected: false, ...change },
+})
+const queued = newJob<NonceTx>('d', 'execute', 7n)
+const signed: NonceJob = { ...queued, state: 'signed', nonce: 3, txs: [tx(1)] }
+const old: NonceJob = { ...signed, state: 'sent', txs: [tx(1, { sentBlock: 40 })] }
+const cancelling: NonceJob = { ...old, txs: [tx(1, { sentBlock: 40 }), tx(2, { purpose: 'cancel' })] }
+const plan = (job: NonceJob, change: Partial<Seen> = {}, cap = policy.spendCapWei) =>
+  planNonceJob(job, seen(change), { ...policy, spendCapWei: cap })
+
+describe('a pause', () => {
+  it('ends at its time', () => {
+    expect(plan({ ...queued, nextMs: NOW })).toMatchObject({ do: 'prepare' })
+    expect(plan({ ...signed, nextMs: NOW })).toMatchObject({ do: 'broadcast' })
+    expect(plan({ ...signed, nextMs: NOW + 1 })).toMatchObject({ do: 'wait', untilMs: NOW + 1 })
+  })
+})
+
+describe('the cap', () => {
+  const failed = { do: 'record', event: { is: 'failed', failure: { reason: 'fees_above_cap' } } }
+  const hopeless = { do: 'record', event: { is: 'parked', reason: 'spend_cap' } }
+
+  it('may be reached, by all that a job costs together', () => {
+    expect(plan(queued, { prepared })).toMatchObject({ do: 'sign' })
+    expect(plan(queued, { prepared }, 100_006n)).toMatchObject(failed)
+    expect(plan({ ...queued, spentWei: 1n }, { prepared })).toMatchObject(hopeless)
+  })
+
+  it('is hopeless for a value above it, not for one that reaches it', () => {
+    expect(plan(queued, { prepared }, 7n)).toMatchObject(failed)
+    expect(plan(queued, { prepared }, 6n)).toMatchObject(hopeless)
+  })
+
+  it('holds for a replacement, which may reach it too, and never for a cancel', () => {
+    expect(plan(old, { prepared }, 110_007n)).toMatchObject({ do: 'sign', purpose: 'deliver' })
+    expect(plan(old, { prepared }, 110_006n)).toMatchObject({ do: 'broadcast' })
+    expect(plan({ ...old, release: 'operator' }, { prepared }, 1n)).toMatchObject({ do: 'sign', purpose: 'cancel' })
+  })
+})
+
+it('a cancel is made also behind another nonce, where a delivery would be sent again', () => {
+  expect(plan(old, { nonce: 'later' })).toMatchObject({ do: 'broadcast' })
+  expect(plan({ ...old, release: 'operator' }, { nonce: 'later' })).toEqual({ do: 'prepare', purpose: 'cancel' })
+})
+
+describe('a failure', () => {
+  const failure = (kind: TxFailure['class'], reason = 'x'): TxFailure => ({ class: kind, reason })
+  const refused = (job: NonceJob, kind: TxFailure['class']) =>
+    apply(job, { is: 'refused', hash: job.txs.at(-1)!.hash, failure: failure(kind) }, seen())
+  const failed = (job: NonceJob, kind: TxFailure['class'], reason?: string) =>
+    apply(job, { is: 'failed', failure: failure(kind, reason) }, seen())
+
+  it('that passes frees no nonce', () => {
+    for (const job of [refused(signed, 'transient'), failed(signed, 'transient')])
+      expect(job).toMatchObject({ state: 'signed', nonce: 3, release: null, failures: 1, nextMs: NOW + 5_000 })
+  })
+
+  it('by a revert frees the nonce, and leaves what was decided before', () => {
+    expect(refused(signed, 'revert')).toMatchObject({ release: 'queue', nextMs: NOW + 5_000 })
+    expect(failed(signed, 'revert')).toMatchObject({ release: 'queue', nextMs: NOW })
+    const parking: NonceJob = { ...signed, release: 'operator' }
+    for (const job of [refused(parking, 'revert'), failed(parking, 'revert'), failed(parking, 'permanent')])
+      expect(job).toMatchObject({ release: 'operator', nextMs: NOW + 5_000 })
+  })
+
+  it('for good parks, once the nonce is free; a refund that came too late says so', () => {
+    expect(failed(signed, 'permanent')).toMatchObject({ release: 'permanent_error', nextMs: NOW })
+    expect(failed(signed, 'permanent', REFUND_WINDOW_ENDED).release).toBe(REFUND_WINDOW_ENDED)
+    expect(failed({ ...queued, kind: 'refuse' }, 'permanent', REFUND_WINDOW_ENDED)).toMatchObject({
+      ...{ state: 'parked', reason: REFUND_WINDOW_ENDED },
+    })
+    expect(failed(queued, 'revert')).toMatchObject({ state: 'queued', release: null })
+  })
+
+  it('of a cancel changes nothing: its nonce has to be used up', () => {
+    for (const kind of ['revert', 'permanent'] as const)
+      for (const job of [refused(cancelling, kind), failed(cancelling, kind)])
+        expect(job).toMatchObject({ release: null, nonce: 3, nextMs: NOW + 5_000 })
+  })
+})
+
+describe('an event', () => {
+  it('of one transaction leaves the others at its nonce alone', () => {
+    const both: NonceJob = { ...signed, txs: [tx(1, { sentBlock: 40 }), tx(2)] }
+    expect(apply(both, { is: 'sent', hash: '0x2' }, seen()).txs).toEqual([both.txs[0], tx(2, { sentBlock: 50 })])
+  })
+
+  it('that includes it keeps where', () => {
+    const included = { hash: '0x1', block: 50 } as const
+    expect(apply(old, { is: 'included', ...included }, seen())).toEqual({ ...old, state: 'included', included })
+  })
+
+  it('that uses its nonce up queues what was released to be queued', () => {
+    const after = apply({ ...cancelling, release: 'queue' }, { is: 'expired', feeWei: 5n, reason: 'x' }, seen())
+    expect(after).toMatchObject({ state: 'queued', release: null, nonce: null, txs: [], spentWei: 5n, failures: 1 })
+  })
+})
