@@ -2,7 +2,8 @@ import { DISTRIBUTOR } from './distributor.js'
 import type { Mutation } from './mutation.js'
 
 /**
- * Builds that break an invariant of the design on purpose, and the tests that have to fail in them.
+ * Builds that break an invariant of the design on purpose, and the tests that have to fail in them: what crosses
+ * processes, contracts and Rust. Rules of the registry and the relayer are left to Stryker (stryker.config.json).
  * `scripts/mutations.ts` makes each in a copy of the tree. A change that no longer applies (its text is gone) stops the
  * run: bring it up to date.
  */
@@ -20,7 +21,6 @@ export const INVARIANTS: Readonly<Record<number, string>> = {
 }
 
 const HUB = 'test/indexer/hub.test.ts'
-const COMMUNITIES = 'test/model/communities.test.ts'
 
 export const MUTATIONS: readonly Mutation[] = [
   {
@@ -48,44 +48,12 @@ export const MUTATIONS: readonly Mutation[] = [
     tests: { files: [HUB], only: 'a confirmed block that is replaced halts the chain' },
   },
   {
-    name: 'a name goes to the last bid of a batch',
-    invariant: 2,
-    file: 'src/registry/fold/bid.ts',
-    find: '  work.owners.set(decision.name, effects.cluster)\n',
-    replace: '',
-    tests: { files: ['src/registry/fold/fold.test.ts'] },
-  },
-  {
-    name: 'a batch lacks the cluster of a community whose name is registered in it',
-    invariant: 2,
-    file: 'src/registry/fold/index.ts',
-    find: 'keys.actors.add(keyOf(content.wallet))',
-    replace: 'keys.actors.delete(keyOf(content.wallet))',
-    tests: { files: [COMMUNITIES], only: 'wherever the batches are cut' },
-  },
-  {
-    name: 'a community payment is judged without the prices of the half hour before',
-    invariant: 2,
-    file: 'src/registry/fold/index.ts',
-    find: 'payment.blockMs - PRICE_GRACE_MS',
-    replace: 'payment.blockMs',
-    tests: { files: [COMMUNITIES] },
-  },
-  {
     name: 'a wallet that becomes public takes a number that somebody has below the community',
     invariant: 2,
     file: 'src/db/journal/sliceCommunities.ts',
     find: 'wanted.map(numberedForms)',
     replace: 'wanted.map((name) => ({ ...numberedForms(name), high: name }))',
     tests: { files: ['test/model/clustersDb.test.ts'], only: 'as the rules in memory do' },
-  },
-  {
-    name: 'a minimum in the journal has no effect',
-    invariant: 2,
-    file: 'src/registry/fold/index.ts',
-    find: 'work.changes.head.minimumWei = content.minimumWei',
-    replace: 'void content.minimumWei',
-    tests: { files: ['src/registry/fold/fold.test.ts'] },
   },
   {
     name: 'a rewind leaves the names of the blocks it takes back',
@@ -105,28 +73,12 @@ export const MUTATIONS: readonly Mutation[] = [
     builds: 'contracts',
   },
   {
-    name: 'a delivery whose nonce was used is sent at the next one',
-    invariant: 3,
-    file: 'src/relayer/machine/nonce.ts',
-    find: "return record({ is: 'parked', reason: 'nonce_taken' })",
-    replace: "return record({ is: 'expired', feeWei: 0n, reason: 'nonce_taken' })",
-    tests: { files: ['src/relayer/machine/machine.test.ts', 'src/relayer/step.test.ts'] },
-  },
-  {
     name: 'a message counts as taken while the hub’s block is unconfirmed',
     invariant: 3,
     file: 'src/db/bridge/openMessages.ts',
     find: 'AND r.guid = m.guid AND r.confirmed`',
     replace: 'AND r.guid = m.guid`',
     tests: { files: ['test/relayer/rewind.test.ts'], only: 'is open until' },
-  },
-  {
-    name: 'a transaction that reverted is invalid before it is confirmed',
-    invariant: 4,
-    file: 'src/registry/status.ts',
-    find: 'if (seen.isRegistration || !seen.isConfirmed)',
-    replace: 'if (seen.isRegistration)',
-    tests: { files: ['src/registry/status.test.ts', 'test/model/status.test.ts'] },
   },
   {
     name: 'a replacement counts before it is confirmed',
@@ -183,46 +135,6 @@ export const MUTATIONS: readonly Mutation[] = [
     find: 'w.cluster = me.cluster AND w.verified',
     replace: 'w.cluster = me.cluster',
     tests: { files: ['test/api/airdrop.test.ts'], only: 'reveals nothing to anybody else' },
-  },
-  {
-    name: 'a private actor is named in public',
-    invariant: 6,
-    file: 'src/registry/fold/change.ts',
-    find: 'row.actor = isPublic ? change.actor : pseudonym',
-    replace: 'row.actor = change.actor',
-    tests: { files: ['test/privacy/wallets.test.ts', 'test/model/clusters.test.ts'] },
-  },
-  {
-    name: 'a community name tells the cluster of its private owner',
-    invariant: 6,
-    file: 'src/registry/fold/community.ts',
-    find: 'verified && !verified.isPrivate ? verified.cluster : null',
-    replace: 'verified?.cluster ?? null',
-    tests: { files: [COMMUNITIES], only: 'does not distinguish' },
-  },
-  {
-    name: 'a community name says that its private owner had a hand in it where only members can',
-    invariant: 6,
-    file: 'src/registry/fold/community.ts',
-    find: 'owner?.cluster === cluster && !owner.isPrivate',
-    replace: 'owner?.cluster === cluster',
-    tests: { files: [COMMUNITIES], only: 'does not distinguish' },
-  },
-  {
-    name: 'a private owner of a community is shown to have registered for itself',
-    invariant: 6,
-    file: 'src/registry/fold/community.ts',
-    find: 'if (!isKnown && !actsAsOwner)',
-    replace: 'if (!isKnown && (!actsAsOwner || wallet.equals(actor)))',
-    tests: { files: [COMMUNITIES], only: 'does not distinguish' },
-  },
-  {
-    name: 'names move along with a private wallet',
-    invariant: 6,
-    file: 'src/registry/fold/change.ts',
-    find: 'if (moving.length > 0 && (entry.isPrivate || row.isPrivate))',
-    replace: 'if (moving.length > 1_000)',
-    tests: { files: ['test/model/clusters.test.ts'] },
   },
   {
     name: 'a tail is written over the one that stands',
