@@ -5,10 +5,20 @@ type Hex = `0x${string}`
 /**
  * Kinds of jobs by number in the database (never renumber). `verify` and `execute` carry a message of the bridge,
  * `deliver` a payment on Solana, to the hub. `settle` keeps a Solana payment whose name was won, `refund` returns it
- * otherwise. `refuse` returns a payment for a community name on its own chain. `noop` uses up a nonce without a job, so
+ * otherwise. `refuse` returns a payment for a community name on its own chain, `release` pays it
+ * to its recipient. `noop` uses up a nonce without a job, so
  * that later ones can be mined.
  */
-export const JOB_KIND = { verify: 1, execute: 2, noop: 3, deliver: 4, refuse: 5, settle: 6, refund: 7 } as const
+export const JOB_KIND = {
+  verify: 1,
+  execute: 2,
+  noop: 3,
+  deliver: 4,
+  refuse: 5,
+  settle: 6,
+  refund: 7,
+  release: 8,
+} as const
 export type JobKind = keyof typeof JOB_KIND
 
 /**
@@ -34,6 +44,8 @@ export type ParkReason =
   | 'value_mismatch'
   /** Payment without a quote of ours, or unconfirmed. */
   | 'foreign_payment'
+  /** Its payer has taken the payment back, or soon may. */
+  | 'reclaimed'
   | typeof REFUND_WINDOW_ENDED
   /** Chain of the payment has no payments contract. */
   | 'no_payments_contract'

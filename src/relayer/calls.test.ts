@@ -47,11 +47,20 @@ const PAYER = Buffer.of(2, ...Buffer.alloc(32, 3))
 const NAME = Buffer.alloc(32, 4)
 const forName: StoredPayment<NameTarget> = {
   ...{ id: SUBJECT, tx: Buffer.alloc(64), block: 9, blockHash: null, sequence: 1, payer: PAYER, chain: 3 },
-  ...{ money: { token: 'native', amount: 5n }, referral: null, paidMs: 0, state: 'confirmed' },
-  target: { kind: 'name', name: NAME, quoteId: SUBJECT, amountWei: 8n, expiresAt: 1, verdict: 'honoured' },
+  ...{ money: { token: 'native', amount: 5n }, referral: null, paidMs: 0, state: 'confirmed', outcome: null },
+  target: {
+    kind: 'name',
+    name: NAME,
+    quoteId: SUBJECT,
+    amountWei: 8n,
+    expiresAt: 1,
+    verdict: 'honoured',
+    reclaimableMs: 1_000,
+  },
 }
 const target: CommunityNameTarget = {
-  ...{ kind: 'communityName', community: NAME, name: NAME, recipient: HUB, heldUntilMs: 77 },
+  ...{ kind: 'communityName', community: NAME, name: NAME, recipient: HUB, number: 5n },
+  ...{ reclaimableMs: null, heldUntilMs: 77 },
 }
 const forCommunity: StoredPayment<CommunityNameTarget> = { ...forName, target }
 
@@ -92,7 +101,7 @@ describe('the call of a message’s job', () => {
 })
 
 describe('the call of a payment’s delivery', () => {
-  const callFor = (payment: JobRow['payment']) => callOf(jobOf('deliver', { payment }), path, undefined)
+  const callFor = (payment: JobRow['payment']) => callOf(jobOf('deliver', { payment }), path, undefined, 900)
 
   it('bids on the hub for the payer, under the payment’s id', () => {
     const bid = { messageId: SUBJECT, from: addressToWord(PAYER), amountWei: 8n, name: NAME }
@@ -113,6 +122,15 @@ describe('the call of a payment’s delivery', () => {
 
   it('is none on a chain to which nothing is carried', () => {
     expect(callOf(jobOf('deliver', { payment: forName }), null, PAYMENTS)).toBe('foreign_packet')
+  })
+
+  it('bids for nobody who has taken back what was paid, or soon may; what is under way goes on', () => {
+    const call = (nowMs: number, change: Partial<JobRow> = {}, outcome: StoredPayment['outcome'] = null) =>
+      callOf(jobOf('deliver', { payment: { ...forName, outcome }, ...change }), path, undefined, nowMs)
+    expect(call(900)).toMatchObject({ kind: 'deliver' })
+    expect(call(901)).toBe('reclaimed')
+    expect(call(0, {}, 'reclaimed')).toBe('reclaimed')
+    expect(call(901, { state: 'sent' }, 'reclaimed')).toMatchObject({ kind: 'deliver' })
   })
 })
 

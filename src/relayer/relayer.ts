@@ -181,7 +181,7 @@ export class Relayer {
     if (!account || !this.#key) return Promise.resolve({ outcome: 'ended' })
     const clock = this.#clock
     const store = storeOf(pool, row, { key: this.#key, epoch, nowMs: clock.nowMs })
-    const call = callOf(row, path, at.chain.config.communityPayments)
+    const call = callOf(row, path, at.chain.config.communityPayments, clock.nowMs())
     if (typeof call === 'object')
       return { sender: createNonceSender({ chain: at.chain, account }, call, memo), store, clock }
     return store.save(parked(row, call)).then((isSaved): Outcome => ({ outcome: isSaved ? 'parked' : 'stale' }))

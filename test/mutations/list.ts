@@ -1,5 +1,6 @@
 import { DISTRIBUTOR } from './distributor.js'
 import type { Mutation } from './mutation.js'
+import { SOLANA } from './solana.js'
 
 /**
  * Builds that break an invariant of the design on purpose, and the tests that have to fail in them: what crosses
@@ -177,4 +178,5 @@ export const MUTATIONS: readonly Mutation[] = [
     tests: { files: ['src/ops/log.test.ts'] },
   },
   ...DISTRIBUTOR,
+  ...SOLANA,
 ]

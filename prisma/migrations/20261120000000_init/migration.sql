@@ -296,16 +296,23 @@ CREATE TABLE "payments" (
   "community" TEXT COLLATE "C",
   "recipient" TEXT,
   "held_until_ms" BIGINT,
+  "number" DECIMAL(20,0),
+  "reclaimable_ms" BIGINT,
+  -- refused 1, released 2, reclaimed 3
+  "outcome" SMALLINT,
+  "outcome_block" BIGINT,
   CONSTRAINT "payments_pkey" PRIMARY KEY ("network", "id"),
   CONSTRAINT "payments_kind_check" CHECK (
     ("kind" = 1 AND "quote_id" IS NOT NULL AND "amount_wei" IS NOT NULL AND "expires_at" IS NOT NULL AND "verdict" IS NOT NULL) OR
-    ("kind" = 2 AND "community_word" IS NOT NULL AND "recipient" IS NOT NULL AND "held_until_ms" IS NOT NULL))
+    ("kind" = 2 AND "community_word" IS NOT NULL AND "recipient" IS NOT NULL AND "number" IS NOT NULL))
 );
 CREATE INDEX "payments_network_tx_idx" ON "payments" ("network", "tx");
 -- unconfirmed payments, dropped and written anew as they come and go
 CREATE INDEX "payments_seen_idx" ON "payments" ("network", "chain", "block") WHERE "state" = 0;
 -- the few payments that wait to be delivered, settled, refunded or judged
 CREATE INDEX "payments_open_idx" ON "payments" ("network", "kind", "paid_ms") WHERE "state" = 1;
+-- payments for community names that nobody is known to have decided
+CREATE INDEX "payments_held_idx" ON "payments" ("network", "chain", "paid_ms") WHERE "kind" = 2 AND "state" = 2 AND "outcome" IS NULL;
 -- community names that a payment under way may get
 CREATE INDEX "payments_pending_idx" ON "payments" ("network", "community", "name") WHERE "kind" = 2 AND "state" < 2;
 

@@ -93,7 +93,7 @@ export async function withSubjects(db: Queryable, network: Network, jobs: readon
 }
 
 const OF_MESSAGES: ReadonlySet<Job['kind']> = new Set(['verify', 'execute'])
-const OF_PAYMENTS: ReadonlySet<Job['kind']> = new Set(['deliver', 'refuse', 'settle', 'refund'])
+const OF_PAYMENTS: ReadonlySet<Job['kind']> = new Set(['deliver', 'refuse', 'release', 'settle', 'refund'])
 
 const byId = <T>(rows: readonly T[], id: (row: T) => Buffer): ReadonlyMap<string, T> =>
   new Map(rows.map((row) => [id(row).toString('hex'), row]))

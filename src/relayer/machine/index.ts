@@ -66,9 +66,8 @@ export type Event<Tx extends NonceTx | BlockhashTx> =
   | { is: 'reorged' }
   /** Transactions void without doing the job: nonce used up, or blockhash expired. */
   | { is: 'expired'; feeWei: bigint; reason: string }
-  /** `by`: foreign transaction that did the job. */
-  | { is: 'confirmed'; feeWei: bigint; by?: Tx | undefined }
-  | { is: 'parked'; reason: ParkReason; by?: Tx | undefined }
+  | { is: 'confirmed'; feeWei: bigint }
+  | { is: 'parked'; reason: ParkReason }
 
 /** The job after an event. @param head newest block, for `sent` and `refused` of a nonce job */
 export function apply<Tx extends NonceTx | BlockhashTx>(
@@ -95,10 +94,9 @@ export function apply<Tx extends NonceTx | BlockhashTx>(
       return {
         ...{ ...job, state: 'confirmed', reason: null, release: null, nextMs: 0 },
         spentWei: job.spentWei + event.feeWei,
-        ...(event.by && { txs: [event.by] }),
       }
     case 'parked':
-      return { ...parked(job, event.reason), ...(event.by && { txs: [event.by] }) }
+      return parked(job, event.reason)
   }
 }
 

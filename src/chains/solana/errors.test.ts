@@ -1,10 +1,10 @@
 import { describe, expect, it } from 'vitest'
-import { errorName } from './signer.js'
+import { errorName } from './errors.js'
 
 describe('the name of a transaction’s error', () => {
   it.each([
     ['BlockhashNotFound', 'blockhash_not_found'],
-    [{ InstructionError: [0, { Custom: 6014 }] }, 'payment_not_held'],
+    [{ InstructionError: [0, { Custom: 6015 }] }, 'payment_not_held'],
     [{ InstructionError: [0, { Custom: 6009 }] }, 'wrong_authority'],
     [{ InstructionError: [1, { Custom: 77 }] }, 'custom_77'],
     [{ InstructionError: [0, 'InvalidAccountData'] }, 'invalid_account_data'],
