@@ -55,7 +55,7 @@ export interface SeenCommunityPayment {
 }
 
 /** Outcome of a payment for a community name. */
-export interface CommunityOutcome {
+interface CommunityOutcome {
   /** `collected`: an earlier refusal or release is paid. */
   kind: 'refused' | 'released' | 'reclaimed' | 'collected'
   sequence: bigint
