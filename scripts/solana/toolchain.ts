@@ -17,6 +17,7 @@ const SYSCALLS: ReadonlySet<string> = new Set([
   'sol_get_clock_sysvar',
   'sol_get_rent_sysvar',
   'sol_invoke_signed_c',
+  'sol_log_data',
   'sol_try_find_program_address',
 ])
 
@@ -45,7 +46,7 @@ export function toolchainVersions(): string {
  * object, to a shared object. Equal versions give equal bytes on every machine: no path and no time is in them.
  * @throws with the tools' output
  */
-export function buildProgram(folder: string, mayWarn = false): Buffer {
+export function buildProgram(folder: string): Buffer {
   const work = mkdtempSync(join(tmpdir(), 'clusterd-solana-'))
   const at = (name: string) => join(work, name)
   try {
@@ -56,7 +57,8 @@ export function buildProgram(folder: string, mayWarn = false): Buffer {
       [
         ...rust,
         ...codegen.flatMap((option) => ['-C', option]),
-        ...(mayWarn ? [] : ['-D', 'warnings']),
+        '-D',
+        'warnings',
         '--emit',
         `llvm-bc=${at('program.bc')}`,
         'src/lib.rs',
