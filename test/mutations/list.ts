@@ -1,6 +1,6 @@
 import { DISTRIBUTOR } from './distributor.js'
-import { HUB_AND_SPOKE } from './hub.js'
 import type { Mutation } from './mutation.js'
+import { SOLANA } from './solana.js'
 
 /**
  * Builds that break an invariant of the design on purpose, and the tests that have to fail in them: what crosses
@@ -64,7 +64,15 @@ export const MUTATIONS: readonly Mutation[] = [
     replace: 'at === null || at.chain !== chain || at.block >= 0',
     tests: { files: ['test/recovery/rewind.test.ts'], only: 'below its confirmation policy' },
   },
-  ...HUB_AND_SPOKE,
+  {
+    name: 'the hub takes a message twice',
+    invariant: 3,
+    file: 'contracts/evm/src/Hub.sol',
+    find: '        isDelivered[messageId] = true;\n',
+    replace: '',
+    tests: { files: ['test/contracts/hub-deliver.test.ts'] },
+    builds: 'contracts',
+  },
   {
     name: 'a message counts as taken while the hub’s block is unconfirmed',
     invariant: 3,
@@ -170,4 +178,5 @@ export const MUTATIONS: readonly Mutation[] = [
     tests: { files: ['src/ops/log.test.ts'] },
   },
   ...DISTRIBUTOR,
+  ...SOLANA,
 ]
