@@ -7,10 +7,11 @@
  *   npm run contracts:solana              writes <program>.so and <program>.so.sha256
  *   npm run contracts:solana -- --check   writes nothing; says whether a rebuild gives the same bytes, exits 1 if not.
  *                                         Without a toolchain it compares the checksums only.
+ *   tsx scripts/build-solana.ts --broken  the same, warnings or not: for a build that is broken on purpose
  */
 import { createHash } from 'node:crypto'
 import { existsSync, readdirSync, readFileSync, writeFileSync } from 'node:fs'
-import { join } from 'node:path'
+import { join, relative } from 'node:path'
 import { pathToFileURL } from 'node:url'
 import { buildProgram, missingToolchain, toolchainVersions } from './solana/toolchain.js'
 
@@ -20,18 +21,26 @@ const PROGRAMS = ['contracts/solana/registrar', 'contracts/solana/test-doubles/c
 
 const nameOf = (folder: string): string => `${folder.split('/').at(-1)}.so`
 
-/** Checksums in the form of sha256sum, paths relative to the program's folder. */
+/**
+ * Checksums in the form of sha256sum, paths relative to the program's folder: the program, then its sources, manifest,
+ * lock file and interface, and the scripts that build it.
+ */
 function checksums(folder: string, program: Buffer): string {
-  const sources = readdirSync(join(ROOT, folder, 'src'), { recursive: true, encoding: 'utf8' })
-    .filter((path) => path.endsWith('.rs'))
-    .map((path) => `src/${path}`)
-    .sort()
+  const beside = ['Cargo.lock', 'Cargo.toml', 'idl.json'].filter((path) => existsSync(join(ROOT, folder, path)))
+  const sources = filesOf(join(ROOT, folder, 'src'), '.rs').map((path) => `src/${path}`)
+  const scripts = ['build-solana.ts', ...filesOf(join(ROOT, 'scripts/solana'), '.ts').map((path) => `solana/${path}`)]
+  const built = scripts.map((path) => relative(folder, join('scripts', path)))
   const line = (path: string, bytes: Buffer) => `${createHash('sha256').update(bytes).digest('hex')}  ${path}\n`
   return [
     line(nameOf(folder), program),
-    ...sources.map((path) => line(path, readFileSync(join(ROOT, folder, path)))),
+    ...[...beside, ...sources, ...built].map((path) => line(path, readFileSync(join(ROOT, folder, path)))),
   ].join('')
 }
+
+const filesOf = (folder: string, ending: string): string[] =>
+  readdirSync(folder, { recursive: true, encoding: 'utf8' })
+    .filter((path) => path.endsWith(ending))
+    .sort()
 
 /** Programs whose built file or sources differ from their list of checksums. */
 export function findStalePrograms(): string[] {
@@ -71,7 +80,7 @@ function build(): void {
   if (missing) throw new Error(missing)
   console.log(toolchainVersions())
   for (const folder of PROGRAMS) {
-    const program = buildProgram(join(ROOT, folder))
+    const program = buildProgram(join(ROOT, folder), process.argv.includes('--broken'))
     const path = `${folder}/${nameOf(folder)}`
     writeFileSync(join(ROOT, path), program)
     writeFileSync(join(ROOT, `${path}.sha256`), checksums(folder, program))

@@ -63,7 +63,9 @@ export async function openClusters(
     const relayKey = config.solanaRelayerKey
     const onFault = faultReporter('solana', ctx)
     const { pool } = ctx
-    open.push(await openSolana({ pool, network, config: cluster, hub: hub.chain.rpc, quoteKey, relayKey, onFault }))
+    const { releaseAfterMs } = config.payments
+    const common = { pool, network, quoteKey, relayKey, releaseAfterMs, onFault }
+    open.push(await openSolana({ ...common, config: cluster, hub: hub.chain.rpc }))
   }
   return open
 }
@@ -72,6 +74,8 @@ export interface OpenSolanaOptions extends Pick<QuoterOptions, 'network' | 'conf
   pool: pg.Pool
   /** The relay authority's key, 64 bytes; nothing is settled or refunded without it. */
   relayKey?: Uint8Array | undefined
+  /** Age from which what is final is released to its recipients, ms. */
+  releaseAfterMs: number
   onFault?: (url: string, error: RpcError) => void
 }
 
@@ -111,9 +115,11 @@ export async function openSolana(options: OpenSolanaOptions): Promise<OpenSolana
   if (genesisHash) await open()
   // not waited for: a process that doesn't lead needs the chain's number too
   else open().catch(() => {})
-  const { commitment, pollMs, refunds } = config
-  const signer = secretKey ? createSolanaSigner({ rpc, registrar: chain.registrar, commitment, secretKey }) : null
-  return { chain, open, payer: { signer, autoRefunds: refunds.auto, pollMs, open } }
+  const { commitment, pollMs, refunds, maxUnitPrice } = config
+  const { registrar } = chain
+  const signer = secretKey ? createSolanaSigner({ rpc, registrar, commitment, secretKey, maxUnitPrice }) : null
+  const { releaseAfterMs } = options
+  return { chain, open, payer: { signer, autoRefunds: refunds.auto, releaseAfterMs, pollMs, open } }
 }
 
 const faultReporter =

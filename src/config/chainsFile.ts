@@ -90,6 +90,8 @@ const solanaCluster = z
     quoteLifetimeSeconds: z.int().min(60).max(3_600).default(600),
     /** Refunds are sent without an operator's command. */
     refunds: z.strictObject({ auto: z.boolean().default(false) }).prefault({}),
+    /** The most that the relay authority pays for a compute unit, millionths of a lamport. */
+    maxUnitPrice: z.int().nonnegative().default(1_000_000),
   })
   .readonly()
 
@@ -97,6 +99,15 @@ const sections = z.strictObject({
   chains: z.array(evmChain).min(1).readonly(),
   solana: z.strictObject({ mainnet: solanaCluster.optional(), testnet: solanaCluster.optional() }).prefault({}),
   deliveries: z.strictObject({ mainnet: deliveries.prefault({}), testnet: deliveries.prefault({}) }).prefault({}),
+  payments: z
+    .strictObject({
+      /** Age from which payments whose registration is final are released to their recipients. */
+      releaseAfterMs: z
+        .int()
+        .nonnegative()
+        .default(5 * 86_400_000),
+    })
+    .prefault({}),
 })
 type Sections = z.output<typeof sections>
 

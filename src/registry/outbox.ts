@@ -5,14 +5,21 @@ type Hex = `0x${string}`
 /**
  * Kinds of jobs by number in the database (never renumber). `verify` and `execute` carry a message of the bridge,
  * `deliver` a payment on Solana, to the hub. `settle` keeps a Solana payment whose name was won, `refund` returns it
- * otherwise. `refuse` returns a payment for a community name on its own chain. `noop` uses up a nonce without a job, so
+ * otherwise. `refuse` returns a payment for a community name on its own chain, `release` pays it
+ * to its recipient. `noop` uses up a nonce without a job, so
  * that later ones can be mined.
  */
-export const JOB_KIND = { verify: 1, execute: 2, noop: 3, deliver: 4, refuse: 5, settle: 6, refund: 7 } as const
+export const JOB_KIND = {
+  verify: 1,
+  execute: 2,
+  noop: 3,
+  deliver: 4,
+  refuse: 5,
+  settle: 6,
+  refund: 7,
+  release: 8,
+} as const
 export type JobKind = keyof typeof JOB_KIND
-
-/** Kinds of which one transaction of an EVM chain does many, and how many at most: bounded by its gas. */
-export const BATCH_SIZES: Readonly<Partial<Record<JobKind, number>>> = { deliver: 20 }
 
 /**
  * States by their number in the database (never renumber): queued → signed → sent → included → confirmed, or parked.
@@ -22,8 +29,6 @@ export type JobState = keyof typeof JOB_STATE
 
 /** Reason of a payment that went to its recipient before it was refunded. */
 export const REFUND_WINDOW_ENDED = 'refund_window_ended'
-/** Reason of a payment whose bid is above what deliveries may win in a day: the hub's owner has to raise the limit. */
-export const ABOVE_DELIVER_LIMIT = 'above_deliver_limit'
 
 /** Reason why a job needs an operator. */
 export type ParkReason =
@@ -39,8 +44,9 @@ export type ParkReason =
   | 'value_mismatch'
   /** Payment without a quote of ours, or unconfirmed. */
   | 'foreign_payment'
+  /** Its payer has taken the payment back, or soon may. */
+  | 'reclaimed'
   | typeof REFUND_WINDOW_ENDED
-  | typeof ABOVE_DELIVER_LIMIT
   /** Chain of the payment has no payments contract. */
   | 'no_payments_contract'
   /** Another process with the relay authority's key did the opposite. */
@@ -102,8 +108,6 @@ export interface JobProgress<Tx extends JobTx = JobTx> {
   reason: string | null
   /** State after all signed transactions are void: queued again, or parked. Null: the job goes on. */
   release: 'queue' | ParkReason | null
-  /** True once a chain refused the job: its transaction does no other's work, so that it holds up no other. */
-  alone: boolean
 }
 
 /** Work of the relayer for one transaction, stored until it ends. */
@@ -117,8 +121,6 @@ export interface Job<Tx extends JobTx = JobTx> extends JobProgress<Tx> {
   subject: Buffer | null
   createdMs: number
   updatedMs: number
-  /** Id of the job whose transaction does this one's work, too; null where it has or will have one of its own. */
-  batch: string | null
   /** Number of changes so far, for compare-and-set. */
   version: number
 }

@@ -12,17 +12,7 @@ import type { Outcome } from './step.js'
 const SUBJECT = Buffer.alloc(32, 1)
 const row: JobRow = {
   ...{ ...newJob('7', 'refund'), network: 'mainnet', chain: 3, signer: null, subject: SUBJECT },
-  ...{
-    createdMs: 400,
-    updatedMs: 0,
-    version: 1,
-    failures: 1,
-    reason: 'expired',
-    message: null,
-    payment: null,
-    batch: null,
-    followers: [],
-  },
+  ...{ createdMs: 400, updatedMs: 0, version: 1, failures: 1, reason: 'expired', message: null, payment: null },
 }
 const payment = { money: { token: 'native', amount: 5n }, paidMs: 300 } as StoredPayment
 const NOW = 1_000
@@ -90,7 +80,7 @@ describe('alarms of the relay authority', () => {
       },
     })
     for (const count of [0, 2, 2, 3]) alarms.payer(waiting(count, null), true)
-    const msg = 'payments on Solana have to be refunded before their hold is over: set SOLANA_RELAYER_PRIVATE_KEY'
+    const msg = 'payments on Solana wait to be refunded: set SOLANA_RELAYER_PRIVATE_KEY'
     expect(said()).toEqual([2, 3].map((payments) => ({ level: 'error', network: 'mainnet', payments, msg })))
     alarms.payer(waiting(9, 10n ** 9n), true)
     alarms.payer(waiting(9, null, { state: 'sent' }), true)

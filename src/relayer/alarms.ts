@@ -19,6 +19,7 @@ const DONE: Record<JobKind, string> = {
   refuse: 'refunded a payment for a community name',
   settle: 'settled on Solana',
   refund: 'refunded on Solana',
+  release: 'released a payment for a community name',
 }
 
 /** Logs what an operator has to know of a network's jobs, each thing once. */
@@ -78,10 +79,7 @@ export class Alarms {
     // without the authority's key nobody refuses them
     const payments = balanceLamports === null ? queuedRefusals(stats) : 0
     if (this.#hasRisen('refusals', payments))
-      this.#log.error(
-        { network, payments },
-        'payments on Solana have to be refunded before their hold is over: set SOLANA_RELAYER_PRIVATE_KEY',
-      )
+      this.#log.error({ network, payments }, 'payments on Solana wait to be refunded: set SOLANA_RELAYER_PRIVATE_KEY')
   }
 
   #hasRisen(what: string, level: number): boolean {

@@ -84,8 +84,7 @@ async function look(job: Advanced, memo: Memo, { portsOf, policy }: BatchOptions
   const { row } = job
   const ports = portsOf(row, memo)
   if (ports instanceof Promise) return { job, isOrdered: false, finish: () => ports }
-  const spendCapWei = policy.spendCapWei * BigInt(1 + row.followers.length)
-  const decision = await decide(row, ports, { ...policy, spendCapWei })
+  const decision = await decide(row, ports, policy)
   return { job, isOrdered: isOrdered(decision), finish: () => carryOut(row, decision, ports) }
 }
 

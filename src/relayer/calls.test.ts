@@ -31,7 +31,7 @@ const SUBJECT = Buffer.alloc(32, 1)
 const jobOf = (kind: JobKind, change: Partial<JobRow> = {}): JobRow => ({
   ...newJob('7', kind),
   ...{ network: 'mainnet', chain: 1, signer: null, subject: SUBJECT, createdMs: 0, updatedMs: 0, version: 1 },
-  ...{ message: null, payment: null, batch: null, followers: [], ...change },
+  ...{ message: null, payment: null, ...change },
 })
 
 const word = (address: Hex): Hex => `0x${address.slice(2).padStart(64, '0')}`
@@ -45,22 +45,22 @@ const paid = message(encodeLzReceiveOption({ gas: 200_000n, value: 5n }))
 
 const PAYER = Buffer.of(2, ...Buffer.alloc(32, 3))
 const NAME = Buffer.alloc(32, 4)
-const SOURCE = Buffer.alloc(32, 5)
 const forName: StoredPayment<NameTarget> = {
   ...{ id: SUBJECT, tx: Buffer.alloc(64), block: 9, blockHash: null, sequence: 1, payer: PAYER, chain: 3 },
-  ...{ money: { token: 'native', amount: 5n }, referral: null, paidMs: 0, state: 'confirmed' },
+  ...{ money: { token: 'native', amount: 5n }, referral: null, paidMs: 0, state: 'confirmed', outcome: null },
   target: {
     kind: 'name',
     name: NAME,
-    source: SOURCE,
     quoteId: SUBJECT,
     amountWei: 8n,
     expiresAt: 1,
     verdict: 'honoured',
+    reclaimableMs: 1_000,
   },
 }
 const target: CommunityNameTarget = {
-  ...{ kind: 'communityName', community: NAME, name: NAME, recipient: HUB, heldUntilMs: 77 },
+  ...{ kind: 'communityName', community: NAME, name: NAME, recipient: HUB, number: 5n },
+  ...{ reclaimableMs: null, heldUntilMs: 77 },
 }
 const forCommunity: StoredPayment<CommunityNameTarget> = { ...forName, target }
 
@@ -101,27 +101,14 @@ describe('the call of a message’s job', () => {
 })
 
 describe('the call of a payment’s delivery', () => {
-  const callFor = (payment: JobRow['payment']) => callOf(jobOf('deliver', { payment }), path, undefined)
+  const callFor = (payment: JobRow['payment']) => callOf(jobOf('deliver', { payment }), path, undefined, 900)
 
   it('bids on the hub for the payer, under the payment’s id', () => {
-    const bid = { source: SOURCE, sequence: 1n, from: addressToWord(PAYER), amountWei: 8n, name: NAME }
-    expect(callFor(forName)).toEqual({ kind: 'deliver', hub: HUB, bids: [{ ...bid, referral: Buffer.alloc(32) }] })
+    const bid = { messageId: SUBJECT, from: addressToWord(PAYER), amountWei: 8n, name: NAME }
+    expect(callFor(forName)).toEqual({ kind: 'deliver', hub: HUB, bid: { ...bid, referral: Buffer.alloc(32) } })
     const referral = Buffer.alloc(32, 6)
-    expect(callFor({ ...forName, referral })).toMatchObject({ bids: [{ referral }] })
+    expect(callFor({ ...forName, referral })).toMatchObject({ bid: { referral } })
     expect(callFor({ ...forName, state: 'done' })).toMatchObject({ kind: 'deliver' })
-  })
-
-  it('bids for all that go with it, or waits until it is alone; what is signed keeps to what is left', () => {
-    const second = { ...forName, sequence: 2 }
-    const followers = [second, forCommunity].map((payment) => ({ id: '8', subject: SUBJECT, message: null, payment }))
-    const row = jobOf('deliver', { payment: forName, followers })
-    expect(callOf({ ...row, followers: followers.slice(0, 1) }, path, undefined)).toMatchObject({
-      bids: [{ sequence: 1n }, { sequence: 2n }],
-    })
-    expect(callOf(row, path, undefined)).toBe('foreign_payment')
-    expect(callOf({ ...row, nonce: 4 }, path, undefined)).toMatchObject({ bids: [{ sequence: 1n }, { sequence: 2n }] })
-    const gone = jobOf('deliver', { payment: null, nonce: 4 })
-    expect(callOf(gone, path, undefined)).toBe('foreign_payment')
   })
 
   it.each<[string, JobRow['payment']]>([
@@ -135,6 +122,15 @@ describe('the call of a payment’s delivery', () => {
 
   it('is none on a chain to which nothing is carried', () => {
     expect(callOf(jobOf('deliver', { payment: forName }), null, PAYMENTS)).toBe('foreign_packet')
+  })
+
+  it('bids for nobody who has taken back what was paid, or soon may; what is under way goes on', () => {
+    const call = (nowMs: number, change: Partial<JobRow> = {}, outcome: StoredPayment['outcome'] = null) =>
+      callOf(jobOf('deliver', { payment: { ...forName, outcome }, ...change }), path, undefined, nowMs)
+    expect(call(900)).toMatchObject({ kind: 'deliver' })
+    expect(call(901)).toBe('reclaimed')
+    expect(call(0, {}, 'reclaimed')).toBe('reclaimed')
+    expect(call(901, { state: 'sent' }, 'reclaimed')).toMatchObject({ kind: 'deliver' })
   })
 })
 

@@ -1,7 +1,6 @@
 import type { Hex } from 'viem'
-import type { PaidBid } from '../chains/evm/bridge/calls.js'
 import type { JobCall } from '../chains/evm/signer.js'
-import { type JobRow, membersOf, type Subject } from '../db/outbox/rows.js'
+import type { JobRow } from '../db/outbox/rows.js'
 import type { ParkReason } from '../registry/outbox.js'
 import { addressToWord } from '../registry/primitives/address.js'
 import { decideMessage } from './packets.js'
@@ -10,13 +9,19 @@ import type { DeliveryPath } from './targets.js'
 /**
  * Call of a job, or the reason to park it; checked at every step, whatever the operator resumed.
  * @param path contracts of the chain to which messages and payments are carried, null on any other
+ * @param nowMs time of the step
  * @param payments contract of the chain that takes payments for community names, if any
  */
-export function callOf(row: JobRow, path: DeliveryPath | null, payments: Hex | undefined): JobCall | ParkReason {
+export function callOf(
+  row: JobRow,
+  path: DeliveryPath | null,
+  payments: Hex | undefined,
+  nowMs = Date.now(),
+): JobCall | ParkReason {
   if (row.kind === 'noop') return { kind: 'noop' }
   if (row.kind === 'refuse') return refusalOf(row, payments)
   if (!path) return 'foreign_packet'
-  if (row.kind === 'deliver') return deliveryOf(row, path.lane.hub.contract)
+  if (row.kind === 'deliver') return deliveryOf(row, path.lane.hub.contract, nowMs)
   const { lane, endpoint, messageLib } = path
   const decision = row.message && decideMessage(row.message, lane)
   if (!decision?.packet || !endpoint) return 'foreign_packet'
@@ -27,20 +32,19 @@ export function callOf(row: JobRow, path: DeliveryPath | null, payments: Hex | u
 
 const NOBODY = Buffer.alloc(32)
 
-function deliveryOf(row: JobRow, hub: Hex): JobCall | ParkReason {
-  const members = membersOf(row)
-  const bids = members.map(bidOf).filter((bid) => bid !== null)
-  // a payment that a rewind takes back from a transaction under way comes again by itself
-  const isWhole = bids.length === members.length || (row.nonce !== null && bids.length > 0)
-  return isWhole ? { kind: 'deliver', hub, bids } : 'foreign_payment'
-}
+/** Share of the time until a payer may take back in which a payment is delivered: the hub must not be given what goes back. */
+const DELIVERED_BY = 0.9
 
-function bidOf({ payment }: Subject): PaidBid | null {
-  if (payment?.target.kind !== 'name' || payment.state === 'seen' || payment.target.verdict !== 'honoured') return null
-  const { sequence, payer, referral, target } = payment
-  const { source, name, amountWei } = target
-  const bid = { source, sequence: BigInt(sequence), name, amountWei }
-  return { ...bid, from: addressToWord(payer), referral: referral ?? NOBODY }
+function deliveryOf({ payment, state }: JobRow, hub: Hex, nowMs: number): JobCall | ParkReason {
+  if (payment?.target.kind !== 'name' || payment.state === 'seen' || payment.target.verdict !== 'honoured')
+    return 'foreign_payment'
+  const { reclaimableMs } = payment.target
+  const isLate = nowMs - payment.paidMs > DELIVERED_BY * (reclaimableMs - payment.paidMs)
+  if (state === 'queued' && (isLate || payment.outcome === 'reclaimed')) return 'reclaimed'
+  const { id: messageId, payer, referral, target } = payment
+  const { name, amountWei } = target
+  const from = addressToWord(payer)
+  return { kind: 'deliver', hub, bid: { messageId, from, amountWei, name, referral: referral ?? NOBODY } }
 }
 
 function refusalOf({ subject, payment }: JobRow, payments: Hex | undefined): JobCall | ParkReason {

@@ -1,18 +1,28 @@
+import { ComputeBudgetProgram, Keypair, SystemProgram, Transaction } from '@solana/web3.js'
 import fc from 'fast-check'
 import { describe, expect, it } from 'vitest'
+import { createCommunityProgram } from '../chains/solana/community/program.js'
+import { createRegistrar } from '../chains/solana/registrar.js'
 import type { JobRow } from '../db/outbox/rows.js'
 import type { BlockhashTx, JobKind, JobState } from '../registry/outbox.js'
+import type { StoredPayment } from '../registry/payment/payment.js'
 import { batchesOf, groupsOf } from './groups.js'
 import { newJob } from './machine/job.js'
 
 /** `hash`: of the transaction, null without one. */
-function jobOf(id: number, kind: JobKind, change: { state?: JobState; hash?: string | null; failures?: number } = {}) {
-  const { state = 'queued', hash = null, failures = 0 } = change
+function jobOf(
+  id: number,
+  kind: JobKind,
+  change: { state?: JobState; hash?: string | null; failures?: number; token?: string } = {},
+) {
+  const { state = 'queued', hash = null, failures = 0, token = 'native' } = change
+  const target = { kind: kind === 'settle' || kind === 'refund' ? 'name' : 'communityName' }
   const txs = hash === null ? [] : [{ hash, raw: 'AA==', lastValidHeight: 1 }]
   const row: JobRow<BlockhashTx> = {
     ...{ ...newJob<BlockhashTx>(String(id), kind), state, txs, failures },
     ...{ network: 'mainnet', chain: 3, signer: null, subject: null, createdMs: 0, updatedMs: 0, version: 1 },
-    ...{ message: null, payment: null, batch: null, followers: [] },
+    message: null,
+    payment: { money: { token, amount: 1n }, target } as StoredPayment,
   }
   return row
 }
@@ -31,14 +41,22 @@ describe('jobs under way', () => {
   })
 })
 
-describe('jobs to start', () => {
-  const jobs = fc
-    .array(fc.record({ kind: fc.constantFrom('settle' as const, 'refund' as const), failures: fc.nat(2) }), {
-      maxLength: 60,
-    })
-    .map((list) => list.map(({ kind, failures }, i) => jobOf(i, kind, { failures })))
+const KINDS = ['settle', 'refund', 'refuse', 'release'] as const
+/** Payments that fit into one transaction. */
+const MOST = { settle: 12, refund: 12, refuse: 8, release: 8 }
+const MOST_IN_TOKENS = 4
 
-  it('are in one transaction each, settlements of their own for what failed and every refund', () => {
+describe('jobs to start', () => {
+  const drawn = fc.record({
+    kind: fc.constantFrom(...KINDS),
+    failures: fc.nat(2),
+    token: fc.constantFrom('native', 'mint'),
+  })
+  const jobs = fc
+    .array(drawn, { maxLength: 60 })
+    .map((list) => list.map(({ kind, failures, token }, i) => jobOf(i, kind, { failures, token })))
+
+  it('are in one transaction each, with others of their kind; what failed goes alone', () => {
     fc.assert(
       fc.property(jobs, (rows) => {
         const batches = batchesOf(rows)
@@ -48,17 +66,55 @@ describe('jobs to start', () => {
             .toSorted((a, b) => a - b),
         ).toEqual(rows.map(({ id }) => Number(id)))
         for (const batch of batches) {
-          const isShared = batch.every(({ kind, failures }) => kind === 'settle' && failures === 0)
-          expect(batch.length).toBeLessThanOrEqual(isShared ? 12 : 1)
+          const [{ kind }] = batch as [JobRow]
+          expect(batch.every((row) => row.kind === kind)).toBe(true)
+          const isAlone = batch.some(({ failures }) => failures > 0)
+          expect(batch.length).toBeLessThanOrEqual(isAlone ? 1 : MOST[kind as keyof typeof MOST])
         }
       }),
     )
   })
 
-  it('fill each transaction of settlements before the next, in their order', () => {
-    const rows = Array.from({ length: 25 }, (_, i) => jobOf(i, 'settle'))
-    const ids = rows.map(({ id }) => Number(id))
-    expect(idsOf(batchesOf(rows))).toEqual([ids.slice(0, 12), ids.slice(12, 24), ids.slice(24)])
+  it.each(KINDS)('of one kind fill each transaction before the next, in their order: %s', (kind) => {
+    const rows = Array.from({ length: 25 }, (_, i) => jobOf(i, kind))
+    const sizes = idsOf(batchesOf(rows)).map(({ length }) => length)
+    expect(sizes[0]).toBe(MOST[kind])
+    expect(sizes.slice(0, -1).every((size) => size === MOST[kind])).toBe(true)
+    expect(idsOf(batchesOf(rows)).flat()).toEqual(rows.map(({ id }) => Number(id)))
+    const inTokens = rows.map((_, i) => jobOf(i, kind, { token: 'mint' }))
+    if (kind === 'refuse' || kind === 'release') expect(batchesOf(inTokens)[0]).toHaveLength(MOST_IN_TOKENS)
     expect(batchesOf([])).toEqual([])
+  })
+
+  it.each(KINDS)('fit into a transaction, in tokens that all differ: %s', (kind) => {
+    const [registrar, key] = [createRegistrar(SystemProgram.programId.toBase58()), () => Keypair.generate().publicKey]
+    const own = Array.from({ length: MOST[kind] }, () => ({ payer: key(), quoteId: Buffer.alloc(32), sequence: 1n }))
+    const paid = { number: 1n, sequence: 1n, recipient: key() }
+    const { refuse, release } = createCommunityProgram(registrar)
+    const [inSol, inTokens] = [Array.from({ length: MOST[kind] }), Array.from({ length: MOST_IN_TOKENS })]
+    const decide = kind === 'refuse' ? refuse : release
+    const instructions =
+      kind === 'settle' || kind === 'refund'
+        ? [registrar[kind](key(), own)]
+        : [
+            decide(
+              key(),
+              inSol.map(() => ({ ...paid, payer: key(), recipient: key(), token: null })),
+            ),
+            decide(
+              key(),
+              inTokens.map(() => ({ ...paid, payer: key(), recipient: key(), token: key() })),
+            ),
+          ]
+    for (const instruction of instructions) {
+      const [signer] = instruction.keys
+      const budget = [
+        ComputeBudgetProgram.setComputeUnitLimit({ units: 1 }),
+        ComputeBudgetProgram.setComputeUnitPrice({ microLamports: 1 }),
+      ]
+      const recentBlockhash = key().toBase58()
+      const tx = new Transaction({ feePayer: signer!.pubkey, recentBlockhash }).add(...budget, instruction)
+      expect(tx.serialize({ requireAllSignatures: false }).length).toBeLessThanOrEqual(1_232)
+    }
   })
 })

@@ -1,8 +1,14 @@
 import type { JobRow } from '../db/outbox/rows.js'
+import { NATIVE } from '../registry/community/rules.js'
 import type { BlockhashTx } from '../registry/outbox.js'
 
-/** Payments in one `settle`: two accounts each, of the 1,232 bytes that a transaction may have. */
-const SETTLE_AT_ONCE = 12
+const ADDRESS_BYTES = 32
+const SEQUENCE_BYTES = 8
+/**
+ * What a transaction of 1,232 bytes has for its payments, beside signature, fee payer, blockhash, six accounts of the
+ * instruction and the compute budget.
+ */
+const FREE_BYTES = 888
 
 type Row = JobRow<BlockhashTx>
 /** Jobs that share a transaction, or are going to: at least one. */
@@ -21,11 +27,30 @@ export function groupsOf(due: readonly Row[]): Group[] {
   return [...groups.values()]
 }
 
-/** Jobs to start, by transaction: settlements share one; what failed goes alone, so that it holds up no other. */
+/** Jobs to start, by transaction: those of a kind share one; what failed goes alone, so that it holds up no other. */
 export function batchesOf(rows: readonly Row[]): Group[] {
-  const isAlone = ({ kind, failures }: Row) => kind === 'refund' || failures > 0
-  const shared = rows.filter((row) => !isAlone(row))
-  const batches: Group[] = rows.filter(isAlone).map((row) => [row])
-  for (let i = 0; i < shared.length; i += SETTLE_AT_ONCE) batches.push(shared.slice(i, i + SETTLE_AT_ONCE))
+  const batches: Group[] = rows.filter(({ failures }) => failures > 0).map((row) => [row])
+  for (const kind of PAYOUT_KINDS) {
+    const shared = rows.filter((row) => row.kind === kind && row.failures === 0)
+    let batch: Row[] = []
+    let bytes = 0
+    for (const row of shared) {
+      if (bytes + bytesOf(row) > FREE_BYTES) {
+        batches.push(batch)
+        ;[batch, bytes] = [[], 0]
+      }
+      batch.push(row)
+      bytes += bytesOf(row)
+    }
+    if (batch.length > 0) batches.push(batch)
+  }
   return batches
+}
+
+const PAYOUT_KINDS = ['refuse', 'release', 'settle', 'refund'] as const
+
+/** A payment's accounts, their places in the instruction, and its sequence. */
+function bytesOf({ payment }: Row): number {
+  const accounts = payment?.target.kind === 'communityName' ? (payment.money.token === NATIVE ? 3 : 6) : 2
+  return accounts * (ADDRESS_BYTES + 1) + SEQUENCE_BYTES
 }

@@ -1,6 +1,6 @@
 import PQueue from 'p-queue'
 import type pg from 'pg'
-import type { PaymentKey, PaymentView, SolanaSigner } from '../chains/solana/signer.js'
+import type { Decision, SolanaSigner } from '../chains/solana/signer.js'
 import { assertRelayer } from '../db/journal/head.js'
 import { dueBlockhashJobs } from '../db/outbox/due.js'
 import { saveJobs } from '../db/outbox/jobs.js'
@@ -10,15 +10,12 @@ import { type OpenJobs, openJobs, owedRefunds } from '../db/outbox/stats.js'
 import { inTransaction } from '../db/pg/pool.js'
 import { failpoint } from '../ops/failpoint.js'
 import type { BlockhashTx } from '../registry/outbox.js'
-import type { CommunityNameTarget, NameTarget, StoredPayment } from '../registry/payment/payment.js'
 import type { Network } from '../registry/primitives/network.js'
 import { batchesOf, type Group, groupsOf } from './groups.js'
-import { type BlockhashSeen, goesAlone, planBlockhashJob } from './machine/blockhash.js'
+import { type BlockhashSeen, type PaymentView, planBlockhashJob, viewOf } from './machine/blockhash.js'
 import { apply, type Event, type Moment } from './machine/index.js'
 import type { Clock, Outcome } from './step.js'
 
-/** Fee of a transaction with one signature. */
-const FEE_LAMPORTS = 5_000n
 /** Transactions that are worked on at once. */
 const CONCURRENCY = 4
 const STATS_EVERY_MS = 5_000
@@ -32,6 +29,8 @@ export interface PayerOptions {
   signer: SolanaSigner | null
   /** Whether refunds are queued without an operator's word. */
   autoRefunds: boolean
+  /** Age from which a payment for a community name whose registration is final is released, ms. */
+  releaseAfterMs: number
   epoch: number
   clock?: Clock | undefined
   /** Gets each change of each job, with what is stored after it. */
@@ -79,14 +78,11 @@ export class Payer {
     const nowMs = this.#clock.nowMs()
     this.#stored = await this.#queue(nowMs)
     const due = await dueBlockhashJobs(pool, { network, chain }, nowMs)
-    const queued = due.filter(({ state }) => state === 'queued')
     await this.#guard(() => this.#followAll(signer, groupsOf(due)))
-    // refusals first: they expire with the hold
-    await this.#guard(() => this.#startRefusals(signer, queued.filter(isRefusal)))
     await this.#guard(() =>
-      this.#startPayouts(
+      this.#start(
         signer,
-        queued.filter((row) => !isRefusal(row)),
+        due.filter(({ state }) => state === 'queued'),
       ),
     )
     await this.#takeStats(this.#stored > 0)
@@ -95,10 +91,10 @@ export class Payer {
   }
 
   async #queue(nowMs: number): Promise<number> {
-    const { pool, network, chain, autoRefunds: refunds, epoch } = this.#options
+    const { pool, network, chain, autoRefunds: refunds, releaseAfterMs, epoch } = this.#options
     const queued = await inTransaction(pool, async (client) => {
       await assertRelayer(client, network, epoch)
-      return queuePayouts(client, { network, chain }, { refunds, nowMs })
+      return queuePayouts(client, { network, chain }, { refunds, releaseAfterMs, nowMs })
     })
     if (queued > 0) failpoint('payout.queued')
     return queued
@@ -127,12 +123,8 @@ export class Payer {
 
   /** Reads the payments in a later slot, once nothing signed can land any more. */
   async #lookAgain(signer: SolanaSigner, rows: Group, seen: BlockhashSeen & { slot: number }): Promise<void> {
-    for (const row of rows) {
-      const payment = isRefusal(row)
-        ? await this.#lookAtRefusal(signer, row, seen.slot)
-        : await this.#lookAtPayout(signer, row, seen.slot)
-      await this.#act(signer, [row], { ...seen, payment })
-    }
+    const views = await this.#viewsOf(signer, rows, seen.slot)
+    for (const [i, row] of rows.entries()) await this.#act(signer, [row], { ...seen, payment: views[i]! })
   }
 
   /**
@@ -151,47 +143,28 @@ export class Payer {
         await this.#broadcast(signer, rows, action.tx)
         return true
       case 'sign':
-        await this.#sign(signer, rows, seen.payment)
+        await this.#sign(signer, rows)
         return true
       case 'wait':
         return true
     }
   }
 
-  async #startRefusals(signer: SolanaSigner, rows: readonly Row[]): Promise<void> {
-    await this.#affording(
-      signer,
-      rows.map((row) => [row]),
-      async (group) => {
-        const row = group[0]!
-        const payment = await this.#lookAtRefusal(signer, row, row.payment!.block)
-        await this.#act(signer, group, { ...NOT_SIGNED, payment })
-      },
-    )
-  }
-
-  async #startPayouts(signer: SolanaSigner, rows: readonly Row[]): Promise<void> {
+  async #start(signer: SolanaSigner, rows: readonly Row[]): Promise<void> {
     if (rows.length === 0) return
-    const isHeld = await signer.areHeld(rows.map(keyOf), Math.max(...rows.map(({ payment }) => payment!.block)))
-    const closed = rows.filter((_, i) => !isHeld[i])
-    await this.#guardAll(closed, async (row) => {
-      const payment = await signer.closing(payoutKind(row), keyOf(row))
-      await this.#act(signer, [row], { ...NOT_SIGNED, payment })
+    const views = await this.#viewsOf(signer, rows, Math.max(...rows.map(({ payment }) => payment!.block)))
+    await this.#guardAll(rows, async (row, i) => {
+      if (views[i]!.is !== 'held') await this.#act(signer, [row], { ...NOT_SIGNED, payment: views[i]! })
     })
-    const batches = batchesOf(rows.filter((_, i) => isHeld[i]))
+    const batches = batchesOf(rows.filter((_, i) => views[i]!.is === 'held'))
     await this.#affording(signer, batches, async (batch) => {
       await this.#act(signer, batch, { ...NOT_SIGNED, payment: HELD })
     })
   }
 
-  #lookAtRefusal(signer: SolanaSigner, row: Row, minSlot: number): Promise<PaymentView> {
-    const payment = row.payment as StoredPayment<CommunityNameTarget>
-    return signer.lookAtRefusal(payment, { nowMs: this.#clock.nowMs(), minSlot, isAlone: goesAlone(row) })
-  }
-
-  async #lookAtPayout(signer: SolanaSigner, row: Row, minSlot: number): Promise<PaymentView> {
-    const [isHeld] = await signer.areHeld([keyOf(row)], minSlot)
-    return isHeld ? HELD : signer.closing(payoutKind(row), keyOf(row))
+  async #viewsOf(signer: SolanaSigner, rows: Group, minSlot: number): Promise<PaymentView[]> {
+    const areHeld = await signer.areHeld(rows.map(paymentOf), minSlot)
+    return rows.map(({ kind, payment }, i) => viewOf(kind, areHeld[i]!, payment!.outcome))
   }
 
   /** Starts as many transactions as the balance has fees for. */
@@ -200,7 +173,7 @@ export class Payer {
     groups: readonly Group[],
     start: (group: Group) => Promise<void>,
   ): Promise<void> {
-    const affordable = groups.length > 0 ? Number((await signer.balance()) / FEE_LAMPORTS) : 0
+    const affordable = groups.length > 0 ? Number((await signer.balance()) / signer.maxFee) : 0
     await this.#guardAll(groups, async (group, i) => {
       if (i < affordable) await start(group)
       else await this.#save(group, { is: 'failed', failure: { class: 'transient', reason: 'insufficient_funds' } })
@@ -208,11 +181,9 @@ export class Payer {
   }
 
   /** Stores what was signed, then sends it. */
-  async #sign(signer: SolanaSigner, rows: Group, payment: PaymentView | null): Promise<void> {
-    const instructions = payment?.is === 'held' ? payment.refusal : null
-    const tx = instructions
-      ? await signer.signRefusal(instructions)
-      : await signer.sign(payoutKind(rows[0]!), rows.map(closedPayment))
+  async #sign(signer: SolanaSigner, rows: Group): Promise<void> {
+    const { kind, failures } = rows[0]!
+    const tx = await signer.sign(kind as Decision, rows.map(paymentOf), failures)
     failpoint('payout.sign')
     const after = await this.#save(rows, { is: 'signed', nonce: null, tx })
     if (after) await this.#broadcast(signer, after, tx)
@@ -251,16 +222,6 @@ export class Payer {
   }
 }
 
-const HELD: PaymentView = { is: 'held', refusal: null }
+const HELD: PaymentView = { is: 'held' }
 const NOT_SIGNED = { height: 0, status: null }
-
-const isRefusal = ({ kind }: Row): boolean => kind === 'refuse'
-const payoutKind = ({ kind }: Row) => (kind === 'settle' ? 'settle' : 'refund')
-
-function keyOf({ payment }: Row): PaymentKey {
-  const { sequence, target } = payment as StoredPayment<NameTarget>
-  return { quoteId: target.quoteId, sequence: BigInt(sequence) }
-}
-
-/** The rent of a closed payment's account goes back to its payer. */
-const closedPayment = (row: Row) => ({ ...keyOf(row), payer: row.payment!.payer.subarray(1) })
+const paymentOf = ({ payment }: Row) => payment!

@@ -20,6 +20,8 @@ export interface PayerSource {
   /** Null without the relay authority's key. */
   signer: SolanaSigner | null
   autoRefunds: boolean
+  /** Age from which what is final is released, ms. */
+  releaseAfterMs: number
   pollMs: number
   /**
    * Finds the program's chain number; asks the cluster when it was never reached before.
@@ -132,14 +134,14 @@ function payWorker(
   onStart: (payer: Payer) => void,
 ): Worker {
   const { pool, network, clock, log } = options
-  const { signer, autoRefunds } = source
+  const { signer, autoRefunds, releaseAfterMs } = source
   let payer: Payer | null = null
   const open = async (): Promise<Payer> => {
     const { chain } = await source.open()
     if (signer) log.info({ network, authority: signer.authority.toBase58(), autoRefunds }, 'paying out on Solana')
     else log.info({ network }, 'SOLANA_RELAYER_PRIVATE_KEY is not set: payments are neither settled nor refunded')
     const opened = new Payer({
-      ...{ pool, network, epoch, clock, chain, signer, autoRefunds },
+      ...{ pool, network, epoch, clock, chain, signer, autoRefunds, releaseAfterMs },
       onOutcome: (row, outcome) => {
         alarms.outcome(row, outcome)
         options.onOutcome?.(row, outcome)

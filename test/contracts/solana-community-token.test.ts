@@ -1,7 +1,9 @@
 import { Keypair, PublicKey } from '@solana/web3.js'
 import { beforeEach, describe, expect, it } from 'vitest'
+import type { CountedPayment } from '../../src/chains/solana/community/program.js'
 import { associatedTokenAddress, createAssociated, TOKEN_PROGRAM } from '../../src/chains/solana/tokens.js'
-import { createSolanaWorld, RICH_LAMPORTS, type SolanaWorld } from './support/solana.js'
+import { changed, createSolanaWorld, RECLAIM_SECONDS, RICH_LAMPORTS, type SolanaWorld } from './support/solana.js'
+import { writes } from './support/solanaCalls.js'
 import {
   AMOUNT,
   accepted,
@@ -9,7 +11,6 @@ import {
   COMMUNITY_PAYMENT_BYTES,
   type CommunityCalls,
   communityOf,
-  HOLD_SECONDS,
   RICH_TOKENS,
   stockTokens,
   TOKEN_2022,
@@ -20,52 +21,51 @@ let world: SolanaWorld
 let club: CommunityCalls
 const mint = Keypair.generate().publicKey
 const otherMint = Keypair.generate().publicKey
+/** Alice's associated account. */
+let source: PublicKey
 beforeEach(() => {
   world = createSolanaWorld()
   club = communityOf(world)
+  source = stockTokens(world, club, mint, otherMint)
 })
 
 const ok = (...calls: Calls) => accepted(world, ...calls)
 const refused = (...calls: Calls) => world.send(...calls).error
-
-const setTokens = (): PublicKey => stockTokens(world, club, mint, otherMint)
+const inTokens = (number = 1n, change: Partial<CountedPayment> = {}) => club.paid(number, { token: mint, ...change })
+const inVault = () => club.tokensAt(club.program.vault(mint))
 
 describe('pay_community_token', () => {
   it('holds the tokens in a vault that its first payer makes', () => {
-    const source = setTokens()
     const { alice } = world.keys
     const events = ok(club.payToken(mint))
-    const vault = club.program.vault(mint)
-    expect([club.tokensAt(source), club.tokensAt(vault)]).toEqual([RICH_TOKENS - AMOUNT, AMOUNT])
-    expect(world.balanceOf(alice)).toBe(RICH_LAMPORTS - club.rents() - world.rentOf(TOKEN_ACCOUNT_BYTES))
-    expect(world.balanceOf(club.program.paymentAccount(club.keyOf()))).toBe(world.rentOf(COMMUNITY_PAYMENT_BYTES))
-    expect(club.paymentAt()).toMatchObject({ token: mint, amount: AMOUNT, sequence: 1n })
+    expect([club.tokensAt(source), inVault()]).toEqual([RICH_TOKENS - AMOUNT, AMOUNT])
+    expect(world.balanceOf(alice)).toBe(RICH_LAMPORTS - club.rent() - world.rentOf(TOKEN_ACCOUNT_BYTES))
+    const account = club.program.paymentAccount({ payer: alice, number: 1n })
+    expect(world.balanceOf(account)).toBe(world.rentOf(COMMUNITY_PAYMENT_BYTES))
+    expect(club.paymentAt()).toMatchObject({ token: mint, amount: AMOUNT, sequence: 1n, state: 'held' })
     expect(events.map(({ name, data }) => [name, data.token, data.amount])).toEqual([
       ['CommunityPaid', mint.toBase58(), String(AMOUNT)],
     ])
     const before = world.balanceOf(alice)
-    ok(club.payToken(mint, 'bob'))
-    expect(before - world.balanceOf(alice)).toBe(club.rents())
-    expect(club.tokensAt(vault)).toBe(2n * AMOUNT)
+    ok(club.payToken(mint, 2n))
+    expect(before - world.balanceOf(alice)).toBe(club.rent())
+    expect(inVault()).toBe(2n * AMOUNT)
   })
 
   it('makes the vault where lamports lie', () => {
-    setTokens()
     world.give(club.program.vault(mint), 10n ** 9n)
     ok(club.payToken(mint))
-    expect(club.tokensAt(club.program.vault(mint))).toBe(AMOUNT)
+    expect(inVault()).toBe(AMOUNT)
   })
 
   it('takes no token of another program, nor what is no mint', () => {
-    const source = setTokens()
     club.setMint(mint, 6, TOKEN_2022)
     expect(refused(club.payToken(mint))).toBe('UnsupportedToken')
-    expect(refused(club.payToken(source, 'ann', { source }))).toBe('UnsupportedToken')
-    expect(refused(club.payToken(PublicKey.default, 'ann', { source }))).toBe('UnsupportedToken')
+    expect(refused(club.payToken(source, 1n, { source }))).toBe('UnsupportedToken')
+    expect(refused(club.payToken(PublicKey.default, 1n, { source }))).toBe('UnsupportedToken')
   })
 
   it('takes nothing that is not initialized', () => {
-    const source = setTokens()
     const [ofMint, ofSource] = [world.accountOf(mint)!, world.accountOf(source)!]
     world.setAccount(mint, TOKEN_PROGRAM, ofMint.lamports, ofMint.data.fill(0, 45, 46))
     expect(refused(club.payToken(mint))).toBe('UnsupportedToken')
@@ -75,13 +75,11 @@ describe('pay_community_token', () => {
   })
 
   it('takes a token by its decimals', () => {
-    setTokens()
-    expect(refused(club.payToken(mint, 'ann', { decimals: 9 }))).toBe('WrongDecimals')
-    expect(refused(club.payToken(mint, 'ann', { decimals: 0 }))).toBe('WrongDecimals')
+    expect(refused(club.payToken(mint, 1n, { decimals: 9 }))).toBe('WrongDecimals')
+    expect(refused(club.payToken(mint, 1n, { decimals: 0 }))).toBe('WrongDecimals')
   })
 
   it('takes tokens from an account of the payer alone', () => {
-    const source = setTokens()
     const { stranger, alice } = world.keys
     const theirs = associatedTokenAddress(stranger, mint)
     // alice may move them, yet they are not hers
@@ -90,70 +88,129 @@ describe('pay_community_token', () => {
     data.set(alice.toBytes(), 76)
     data.writeBigUInt64LE(RICH_TOKENS, 121)
     world.setAccount(theirs, new PublicKey(owner), lamports, data)
-    expect(refused(club.payToken(mint, 'ann', { source: theirs }))).toBe('WrongTokenOwner')
+    expect(refused(club.payToken(mint, 1n, { source: theirs }))).toBe('WrongTokenOwner')
     const other = associatedTokenAddress(alice, otherMint)
-    expect(refused(club.payToken(mint, 'ann', { source: other }))).toBe('WrongTokenMint')
-    expect(refused(club.payToken(mint, 'ann', { source: mint }))).toBe('NotATokenAccount')
+    expect(refused(club.payToken(mint, 1n, { source: other }))).toBe('WrongTokenMint')
+    expect(refused(club.payToken(mint, 1n, { source: mint }))).toBe('NotATokenAccount')
     world.setAccount(source, stranger, 10n ** 9n, world.accountOf(source)!.data)
     expect(refused(club.payToken(mint))).toBe('NotATokenAccount')
   })
 
   it('takes no more than there is, and nothing that is frozen', () => {
-    setTokens()
-    expect(refused(club.payToken(mint, 'ann', { amount: RICH_TOKENS + 1n }))).toBe('runtime')
-    expect(refused(club.payToken(mint, 'ann', { amount: 0n }))).toBe('ZeroAmount')
+    expect(refused(club.payToken(mint, 1n, { amount: RICH_TOKENS + 1n }))).toBe('runtime')
+    expect(refused(club.payToken(mint, 1n, { amount: 0n }))).toBe('ZeroAmount')
     club.giveTokens(world.keys.alice, mint, RICH_TOKENS, 'frozen')
     expect(refused(club.payToken(mint))).toBe('runtime')
     expect(world.accountOf(club.program.vault(mint))).toBeUndefined()
   })
 })
 
-describe('release_community_token', () => {
+describe('refuse_community of tokens', () => {
   beforeEach(() => {
-    setTokens()
-    ok(club.payToken(mint), club.payToken(mint, 'second'))
-    club.at(HOLD_SECONDS)
+    ok(club.payToken(mint))
   })
 
-  it('pays into the recipient’s associated account, whoever asks', () => {
-    const { alice, bob, stranger } = world.keys
-    const at = associatedTokenAddress(bob, mint)
-    ok(createAssociated(stranger, bob, mint), club.releaseToken(mint))
-    expect([club.tokensAt(at), club.tokensAt(club.program.vault(mint))]).toEqual([AMOUNT, AMOUNT])
-    expect(world.balanceOf(alice)).toBeGreaterThan(RICH_LAMPORTS - 3n * club.rents())
-    expect(refused(club.releaseToken(mint))).toBe('CommunityPaymentNotHeld')
+  it('pays back into the payer’s associated account, beside payments in SOL and other tokens', () => {
+    const { alice } = world.keys
+    ok(club.pay(2n), club.payToken(otherMint, 3n))
+    ok(club.refuse(inTokens(), club.paid(2n), club.paid(3n, { token: otherMint })))
+    expect([club.tokensAt(source), inVault()]).toEqual([RICH_TOKENS, 0n])
+    expect(club.tokensAt(associatedTokenAddress(alice, otherMint))).toBe(RICH_TOKENS)
+    expect(world.balanceOf(alice)).toBe(RICH_LAMPORTS - 2n * world.rentOf(TOKEN_ACCOUNT_BYTES))
   })
 
-  it('pays into another account of the recipient where the recipient signs', () => {
-    const { bob, stranger } = world.keys
-    const other = club.setTokenAccount(Keypair.generate().publicKey, bob, mint, 0n)
-    const call = club.releaseToken(mint, 'ann', bob, other)
-    const unsigned = call.keys.map((meta) => ({ ...meta, isSigner: false }))
-    expect(refused(Object.assign(club.releaseToken(mint, 'ann', bob, other), { keys: unsigned }))).toBe(
+  it.each([
+    ['is frozen', () => club.giveTokens(world.keys.alice, mint, 0n, 'frozen')],
+    ['is gone', () => world.setAccount(source, PublicKey.default, 0n, Buffer.alloc(0))],
+    ['belongs to somebody else by now', () => club.setTokenAccount(source, world.keys.bob, mint, 0n)],
+    ['was closed and holds another token', () => club.setTokenAccount(source, world.keys.alice, otherMint, 0n)],
+    ['is another program’s', () => world.setAccount(source, world.keys.bob, 10n ** 9n, Buffer.alloc(165, 1))],
+  ])('can’t be stopped: where the payer’s account %s, the payer collects', (_, spoil) => {
+    const { alice, bob } = world.keys
+    spoil()
+    const [event] = ok(club.refuse(inTokens()))
+    expect(event?.data).toMatchObject({ amount: String(AMOUNT), paid: '0' })
+    expect([club.paymentAt()?.state, inVault()]).toEqual(['refused', AMOUNT])
+    for (const call of [club.refuse(inTokens()), club.release(inTokens())])
+      expect(refused(call)).toBe('CommunityPaymentNotHeld')
+    const other = club.setTokenAccount(Keypair.generate().publicKey, alice, mint, 0n)
+    expect(refused(club.claim(bob, inTokens(), other))).toBe('WrongBeneficiary')
+    const [collected] = ok(club.claim(alice, inTokens(), other))
+    const data = { sequence: '1', beneficiary: alice.toBase58(), token: mint.toBase58(), amount: String(AMOUNT) }
+    expect(collected).toEqual({ name: 'CommunityCollected', data })
+    expect([club.tokensAt(other), inVault()]).toEqual([AMOUNT, 0n])
+  })
+
+  it('can’t be stopped by who froze the vault', () => {
+    const vault = club.program.vault(mint)
+    club.setTokenAccount(vault, vault, mint, AMOUNT, 'frozen')
+    ok(club.refuse(inTokens()))
+    expect(refused(club.claim(world.keys.alice, inTokens()))).toBe('runtime')
+    club.setTokenAccount(vault, vault, mint, AMOUNT)
+    ok(club.claim(world.keys.alice, inTokens()))
+    expect(club.tokensAt(source)).toBe(RICH_TOKENS)
+  })
+
+  it('takes the payment’s own accounts alone', () => {
+    const { bob } = world.keys
+    club.giveTokens(bob, mint)
+    expect(refused(club.refuse(club.paid(1n)))).toBe('WrongAccountCount')
+    expect(refused(club.refuse(inTokens(1n, { token: otherMint })))).toBe('WrongToken')
+    const call = club.refuse(inTokens())
+    const put = (at: number, account: PublicKey) =>
+      refused(changed(call, { keys: (keys) => keys.with(keys.length + at, writes(account)) }))
+    expect(put(-1, associatedTokenAddress(bob, mint))).toBe('NotAssociatedAccount')
+    expect(put(-1, club.setTokenAccount(Keypair.generate().publicKey, world.keys.alice, mint, 0n))).toBe(
       'NotAssociatedAccount',
     )
-    const theirs = associatedTokenAddress(stranger, mint)
-    expect(refused(club.releaseToken(mint, 'ann', bob, theirs))).toBe('WrongTokenOwner')
-    const wrong = club.setTokenAccount(Keypair.generate().publicKey, bob, otherMint, 0n)
-    expect(refused(club.releaseToken(mint, 'ann', bob, wrong))).toBe('WrongTokenMint')
-    expect(refused(club.releaseToken(mint, 'ann', bob, club.program.vault(mint)))).toBe('WrongTokenOwner')
-    ok(call)
-    expect(club.tokensAt(other)).toBe(AMOUNT)
+    expect(put(-2, source)).toBe('WrongAddress')
+    expect(put(-3, otherMint)).toBe('WrongToken')
+  })
+})
+
+describe('release_community of tokens', () => {
+  beforeEach(() => {
+    ok(club.payToken(mint))
   })
 
-  it('waits for a recipient that can’t receive, and for nobody else', () => {
-    const { bob, stranger } = world.keys
-    expect(refused(club.releaseToken(mint))).toBe('NotATokenAccount')
-    club.giveTokens(bob, mint, 0n, 'frozen')
-    expect(refused(club.releaseToken(mint))).toBe('runtime')
-    ok(club.payToken(mint, 'third', { payer: stranger }))
-    ok(club.program.refuse(world.keys.relay, club.keyOf('third', stranger), 3n))
-    ok(club.program.release({ ...club.keyOf('third', stranger), token: mint }, stranger))
-    expect(club.tokensAt(associatedTokenAddress(stranger, mint))).toBe(RICH_TOKENS)
-    // the name is not lost with the recipient
-    ok(club.reopen())
-    ok(club.payToken(mint, 'ann', { payer: stranger }))
+  it('pays into the recipient’s associated account', () => {
+    const { alice, bob, stranger } = world.keys
+    ok(createAssociated(stranger, bob, mint), club.release(inTokens()))
+    expect([club.tokensAt(associatedTokenAddress(bob, mint)), inVault()]).toEqual([AMOUNT, 0n])
+    expect(world.balanceOf(alice)).toBe(RICH_LAMPORTS - world.rentOf(TOKEN_ACCOUNT_BYTES))
+    expect(refused(club.release(inTokens()))).toBe('CommunityPaymentNotHeld')
+  })
+
+  it('makes the money the recipient’s where that can’t receive yet, and holds up nothing else', () => {
+    const { bob, alice } = world.keys
+    ok(club.pay(2n))
+    const events = ok(club.release(inTokens(), club.paid(2n)))
+    expect(events.map(({ data }) => data.paid)).toEqual(['0', String(AMOUNT)])
+    expect(club.paymentAt()?.state).toBe('released')
+    world.at(RECLAIM_SECONDS)
+    expect(refused(club.claim(alice, inTokens()))).toBe('WrongBeneficiary')
+    const theirs = club.setTokenAccount(Keypair.generate().publicKey, alice, mint, 0n)
+    expect(refused(club.claim(bob, inTokens(), theirs))).toBe('WrongTokenOwner')
+    const wrong = club.setTokenAccount(Keypair.generate().publicKey, bob, otherMint, 0n)
+    expect(refused(club.claim(bob, inTokens(), wrong))).toBe('WrongTokenMint')
+    expect(refused(club.claim(bob, inTokens(), club.program.vault(mint)))).toBe('WrongTokenOwner')
     club.giveTokens(bob, mint, 0n)
-    ok(club.releaseToken(mint))
+    ok(club.claim(bob, inTokens()))
+    expect(club.tokensAt(associatedTokenAddress(bob, mint))).toBe(AMOUNT)
+  })
+})
+
+describe('claim_community of tokens', () => {
+  it('pays the payer back, into any account of the payer’s, once nobody has decided in time', () => {
+    const { alice } = world.keys
+    ok(club.payToken(mint), club.pay(2n))
+    expect(refused(club.claim(alice, inTokens()))).toBe('NotReclaimable')
+    world.at(RECLAIM_SECONDS)
+    expect(refused(club.claim(alice, club.paid(1n)))).toBe('WrongAccountCount')
+    expect(refused(club.claim(alice, inTokens(1n, { token: otherMint })))).toBe('WrongToken')
+    expect(refused(club.claim(alice, inTokens(2n)))).toBe('WrongAccountCount')
+    const [event] = ok(club.claim(alice, inTokens()))
+    expect(event?.name).toBe('CommunityReclaimed')
+    expect([club.tokensAt(source), inVault()]).toEqual([RICH_TOKENS, 0n])
   })
 })

@@ -4,9 +4,9 @@ import { Keypair, PublicKey, TransactionInstruction } from '@solana/web3.js'
 import { describe, expect, it } from 'vitest'
 import { findStalePrograms } from '../../scripts/build-solana.js'
 import { registrarCoder, registrarIdl } from '../../src/chains/solana/registrar.js'
-import { createSolanaWorld, type SolanaWorld } from './support/solana.js'
-import { callsOf, LAMPORTS, PAYMENT_BYTES, reads, wordOf } from './support/solanaCalls.js'
-import { COMMUNITY_PAYMENT_BYTES, communityOf, NAME_BYTES } from './support/solanaCommunity.js'
+import { createSolanaWorld, EVENT_TAG, RECLAIM_SECONDS, type SolanaWorld } from './support/solana.js'
+import { callsOf, LAMPORTS, PAYMENT_BYTES, reads, TREASURY_BYTES } from './support/solanaCalls.js'
+import { accepted, COMMUNITY_PAYMENT_BYTES, communityOf } from './support/solanaCommunity.js'
 
 /** Program, IDL and TypeScript agree; solana.test.ts covers each instruction's effect, through the same IDL. */
 
@@ -20,17 +20,18 @@ describe('the interface', () => {
   it('has Anchor’s discriminators, and so has the program', () => {
     const constants = new Map(
       [
-        ...`${source('instructions/mod.rs')}${layouts}`.matchAll(
+        ...`${source('instructions/mod.rs')}${source('event.rs')}${layouts}`.matchAll(
           /(\w+)(?:: u64)? = (?:u64::from_le_bytes\()?\[([\d, ]+)\]/g,
         ),
       ].map(([, name, bytes]) => [name!, bytes!.split(', ').map(Number)]),
     )
     const { instructions, accounts = [], events = [] } = registrarIdl
-    expect(constants.size).toBe(instructions.length + accounts.length + events.length)
+    expect(constants.size).toBe(1 + instructions.length + accounts.length + events.length)
     for (const { name, discriminator } of instructions) {
       expect(discriminator, name).toEqual(sighash(`global:${name}`))
       expect(constants.get(name.toUpperCase()), name).toEqual(discriminator)
     }
+    expect(Buffer.from(constants.get('EVENT')!)).toEqual(EVENT_TAG)
     for (const { kind, of } of [
       { kind: 'account', of: accounts },
       { kind: 'event', of: events },
@@ -66,16 +67,14 @@ describe('the interface', () => {
     const world = createSolanaWorld()
     const calls = callsOf(world)
     expect(world.send(calls.register()).error).toBeUndefined()
-    const { state, treasury, payment } = world.registrar
+    const { state, treasury } = world.registrar
     const club = communityOf(world)
     expect(world.send(club.pay()).error).toBeUndefined()
-    const { community, name } = club.keyOf()
     const accounts = {
-      State: [state, 120],
-      Treasury: [treasury, 8],
-      Payment: [payment(wordOf('q')), PAYMENT_BYTES],
-      CommunityName: [club.program.nameAccount(community, name), NAME_BYTES],
-      CommunityPayment: [club.program.paymentAccount(club.keyOf()), COMMUNITY_PAYMENT_BYTES],
+      State: [state, 184],
+      Treasury: [treasury, TREASURY_BYTES],
+      Payment: [calls.paymentAt(), PAYMENT_BYTES],
+      CommunityPayment: [club.program.paymentAccount({ payer: world.keys.alice, number: 1n }), COMMUNITY_PAYMENT_BYTES],
     } as const
     for (const [name, [address, bytes]] of Object.entries(accounts)) {
       const { data } = world.accountOf(address)!
@@ -83,9 +82,10 @@ describe('the interface', () => {
       const fields = registrarCoder.accounts.decode<object>(name, data)
       expect(JSON.stringify(fields), name).toBe(JSON.stringify(registrarCoder.accounts.decode(name, data)))
     }
-    const { bump, treasury_bump: treasuryBump } = registrarCoder.accounts.decode('State', world.accountOf(state)!.data)
+    const raw = registrarCoder.accounts.decode('State', world.accountOf(state)!.data)
     const find = (seed: string) => PublicKey.findProgramAddressSync([Buffer.from(seed)], world.programId)[1]
-    expect([bump, treasuryBump]).toEqual([find('state'), find('treasury')])
+    const bumps = ['state', 'treasury', '__event_authority'].map(find)
+    expect([raw.bump, raw.treasury_bump, raw.event_bump]).toEqual(bumps)
   })
 })
 
@@ -94,8 +94,6 @@ describe('the built programs', () => {
     expect(findStalePrograms()).toEqual([])
   })
 })
-
-const DATA = 'Program data: '
 
 describe('through another program', () => {
   const CALLER = readFileSync(new URL('../../contracts/solana/test-doubles/caller/caller.so', import.meta.url))
@@ -120,12 +118,8 @@ describe('through another program', () => {
   it('a wallet pays', () => {
     const world = createSolanaWorld()
     const { wrap } = deployCaller(world)
-    const { error, logs } = world.send(wrap(callsOf(world).register()))
-    expect(error).toBeUndefined()
-    // Anchor's parser sees no event below the first level (it waits for a `msg!` of the program); the decoder does
-    const line = logs.find((one) => one.startsWith(DATA)) ?? ''
-    const event = registrarCoder.events.decode(line.slice(DATA.length))
-    expect([event?.name, String(event?.data.payer)]).toEqual(['RegistrationPaid', world.keys.alice.toBase58()])
+    const [event] = accepted(world, wrap(callsOf(world).register()))
+    expect([event?.name, event?.data.payer]).toEqual(['RegistrationPaid', world.keys.alice.toBase58()])
   })
 
   it('a multisig’s vault pays and is paid back', () => {
@@ -139,7 +133,7 @@ describe('through another program', () => {
     expect(world.send(wrap(register)).error).toBeUndefined()
     expect(world.balanceOf(vault)).toBe(before - LAMPORTS - world.rentOf(PAYMENT_BYTES))
     expect(world.stateOf()).toMatchObject({ sequence: 1n, heldLamports: LAMPORTS })
-    const refund = registrar.refund(keys.relay, { quoteId: wordOf('q'), payer: vault })
+    const refund = registrar.refund(keys.relay, [calls.keyOf('q', 1n, vault)])
     expect(world.send(refund).error).toBeUndefined()
     expect(world.balanceOf(vault)).toBe(before)
   })
@@ -149,12 +143,12 @@ describe('through another program', () => {
     const { vault, wrap } = deployCaller(world)
     const before = 10n ** 12n
     world.give(vault, before)
-    const { pay, program, keyOf } = communityOf(world)
-    expect(world.send(wrap(pay('ann', { payer: vault }))).error).toBeUndefined()
-    expect(world.stateOf()).toMatchObject({ communitySequence: 1n })
-    const key = keyOf('ann', vault)
-    const back = program.release({ ...key, token: null }, vault)
-    expect(world.send(program.refuse(world.keys.relay, key, 1n), wrap(back)).error).toBeUndefined()
+    const { pay, refuse, claim, paid } = communityOf(world)
+    accepted(world, wrap(pay(1n, { payer: vault })), wrap(pay(2n, { payer: vault })))
+    const [first, second] = [paid(1n, { payer: vault }), paid(2n, { payer: vault })]
+    accepted(world, refuse(first))
+    world.at(RECLAIM_SECONDS)
+    accepted(world, wrap(claim(vault, second)))
     expect(world.balanceOf(vault)).toBe(before)
   })
 
@@ -163,7 +157,7 @@ describe('through another program', () => {
     const { vault, wrap } = deployCaller(world)
     const calls = callsOf(world)
     expect(world.send(calls.register()).error).toBeUndefined()
-    const stolen = world.registrar.refund(vault, { quoteId: wordOf('q'), payer: world.keys.alice })
+    const stolen = world.registrar.refund(vault, [calls.keyOf()])
     expect(world.send(wrap(stolen)).error).toBe('WrongAuthority')
     const unsigned = wrap(calls.register('r'))
     const keys = unsigned.keys.map((meta) => ({ ...meta, isSigner: false }))

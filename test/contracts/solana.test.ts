@@ -1,8 +1,17 @@
-import { PublicKey, SystemProgram } from '@solana/web3.js'
+import { PublicKey, SystemProgram, TransactionInstruction } from '@solana/web3.js'
 import { beforeEach, describe, expect, it } from 'vitest'
-import { initializeInstruction } from '../../src/testing/solana/registrar.js'
-import { changed, createSolanaWorld, NOW, RICH_LAMPORTS, type SolanaWorld } from './support/solana.js'
-import { callsOf, LAMPORTS, PAYMENT_BYTES, type SolanaCalls, TREASURY_BYTES, wordOf } from './support/solanaCalls.js'
+import {
+  changed,
+  createSolanaWorld,
+  EVENT_TAG,
+  eventsOf,
+  NOW,
+  RECLAIM_SECONDS,
+  RICH_LAMPORTS,
+  type SolanaWorld,
+} from './support/solana.js'
+import { callsOf, LAMPORTS, PAYMENT_BYTES, reads, type SolanaCalls, wordOf } from './support/solanaCalls.js'
+import { accepted, type Calls } from './support/solanaCommunity.js'
 
 let world: SolanaWorld
 let calls: SolanaCalls
@@ -11,28 +20,28 @@ beforeEach(() => {
   calls = callsOf(world)
 })
 
-function paid(...quotes: string[]): void {
-  for (const quote of quotes) expect(world.send(calls.register(quote)).error).toBeUndefined()
+const ok = (...sent: Calls) => accepted(world, ...sent)
+const refused = (...sent: Calls) => world.send(...sent).error
+const paid = (...quotes: string[]) => quotes.map((quote) => ok(calls.register(quote)))
+const balances = () => {
+  const { sequence, keptLamports: kept, heldLamports: held } = world.stateOf()
+  const treasury = world.balanceOf(world.registrar.treasury) - world.reserve
+  return { sequence, kept, held, treasury }
 }
 
 describe('register', () => {
   it('moves the lamports, remembers the payment and says so', () => {
     const { alice } = world.keys
-    const { error, logs } = world.send(calls.register())
-    expect(error).toBeUndefined()
-    const [payment, treasury] = [world.registrar.payment(wordOf('q')), world.registrar.treasury]
+    const events = ok(calls.register())
     const rent = world.rentOf(PAYMENT_BYTES)
     expect(world.balanceOf(alice)).toBe(RICH_LAMPORTS - LAMPORTS - rent)
-    expect(world.balanceOf(treasury)).toBe(world.rentOf(TREASURY_BYTES) + LAMPORTS)
-    expect(world.balanceOf(payment)).toBe(rent)
-    expect(world.registrar.decodePayment(world.accountOf(payment)!.data)).toEqual({
-      payer: alice,
-      quoteId: wordOf('q'),
-      lamports: LAMPORTS,
-      sequence: 1n,
+    expect(world.balanceOf(calls.paymentAt())).toBe(rent)
+    const reclaimableAt = NOW + RECLAIM_SECONDS
+    expect(world.registrar.decodePayment(world.accountOf(calls.paymentAt())!.data)).toEqual({
+      ...{ payer: alice, quoteId: wordOf('q'), lamports: LAMPORTS, sequence: 1n, reclaimableAt },
     })
-    expect(world.stateOf()).toMatchObject({ sequence: 1n, keptLamports: 0n, heldLamports: LAMPORTS })
-    expect(world.eventsOf(logs)).toEqual([
+    expect(balances()).toEqual({ sequence: 1n, kept: 0n, held: LAMPORTS, treasury: LAMPORTS })
+    expect(events).toEqual([
       {
         name: 'RegistrationPaid',
         data: {
@@ -44,20 +53,16 @@ describe('register', () => {
           lamports: String(LAMPORTS),
           expires_at: String(NOW),
           referral: wordOf('referral').toString('hex'),
+          reclaimable_at: String(reclaimableAt),
         },
       },
     ])
   })
 
   it('works several times in one transaction', () => {
-    const { error, logs } = world.send(
-      calls.register('a'),
-      calls.register('b', {}, world.keys.bob),
-      calls.register('c'),
-    )
-    expect(error).toBeUndefined()
-    expect(world.eventsOf(logs).map(({ data }) => data.sequence)).toEqual(['1', '2', '3'])
-    expect(world.stateOf()).toMatchObject({ sequence: 3n, heldLamports: 3n * LAMPORTS })
+    const events = ok(calls.register('a'), calls.register('b', {}, world.keys.bob), calls.register('c'))
+    expect(events.map(({ data }) => data.sequence)).toEqual(['1', '2', '3'])
+    expect(balances()).toEqual({ sequence: 3n, kept: 0n, held: 3n * LAMPORTS, treasury: 3n * LAMPORTS })
   })
 
   it.each([
@@ -65,173 +70,207 @@ describe('register', () => {
     ['its rent', undefined],
     ['more than its rent', 10n ** 9n],
   ])("is not stopped by lamports sent to the payment's address before: %s", (_, lamports) => {
-    const payment = world.registrar.payment(wordOf('q'))
     const rent = world.rentOf(PAYMENT_BYTES)
     const gift = lamports ?? rent
-    world.give(payment, gift)
+    world.give(calls.paymentAt(), gift)
     paid('q')
     const missing = gift < rent ? rent - gift : 0n
     expect(world.balanceOf(world.keys.alice)).toBe(RICH_LAMPORTS - LAMPORTS - missing)
-    expect(world.send(calls.refund()).error).toBeUndefined()
+    ok(calls.refund())
     expect(world.balanceOf(world.keys.alice)).toBe(RICH_LAMPORTS + gift)
   })
 
-  it('takes a quote once, and only until it expires', () => {
+  it('takes a quote once of each payer, and only until it expires', () => {
     paid('q')
-    expect(world.send(calls.register()).error).toBe('QuoteAlreadyPaid')
-    expect(world.send(calls.register('late', { expiresAt: NOW - 1n })).error).toBe('QuoteExpired')
-    expect(world.send(calls.register('never', { expiresAt: -1n })).error).toBe('QuoteExpired')
-    expect(world.stateOf().sequence).toBe(1n)
+    expect(refused(calls.register())).toBe('QuoteAlreadyPaid')
+    ok(calls.register('q', {}, world.keys.bob))
+    expect(refused(calls.register('late', { expiresAt: NOW - 1n }))).toBe('QuoteExpired')
+    expect(refused(calls.register('never', { expiresAt: -1n }))).toBe('QuoteExpired')
+    expect(world.stateOf().sequence).toBe(2n)
   })
 
   it('takes no payment of nothing, and none that the payer lacks', () => {
-    expect(world.send(calls.register('q', { lamports: 0n })).error).toBe('ZeroLamports')
-    expect(world.send(calls.register('q', { lamports: RICH_LAMPORTS })).error).toBe('runtime')
-    expect(world.send(calls.register('q', { lamports: (1n << 64n) - 1n })).error).toBe('runtime')
+    expect(refused(calls.register('q', { lamports: 0n }))).toBe('ZeroLamports')
+    expect(refused(calls.register('q', { lamports: RICH_LAMPORTS }))).toBe('runtime')
+    expect(refused(calls.register('q', { lamports: (1n << 64n) - 1n }))).toBe('runtime')
     paid('q')
-    expect(world.send(calls.register('r', { lamports: (1n << 64n) - 1n })).error).toBe('Overflow')
+    expect(refused(calls.register('r', { lamports: (1n << 64n) - 1n }))).toBe('Overflow')
   })
 })
 
 describe('settle', () => {
   it('keeps the money of any number of payments and gives the rent back', () => {
-    const quotes = Array.from({ length: 12 }, (_, n) => `q${n}`)
-    paid(...quotes)
-    const { error, logs } = world.send(calls.settle(...quotes))
-    expect(error).toBeUndefined()
-    expect(world.stateOf()).toMatchObject({ keptLamports: 12n * LAMPORTS, heldLamports: 0n })
+    const quotes = Object.fromEntries(Array.from({ length: 12 }, (_, n) => [`q${n}`, BigInt(n + 1)]))
+    paid(...Object.keys(quotes))
+    const events = ok(calls.settle(quotes))
+    expect(balances()).toEqual({ sequence: 12n, kept: 12n * LAMPORTS, held: 0n, treasury: 12n * LAMPORTS })
     expect(world.balanceOf(world.keys.alice)).toBe(RICH_LAMPORTS - 12n * LAMPORTS)
-    for (const quote of quotes) expect(world.balanceOf(world.registrar.payment(wordOf(quote)))).toBe(0n)
-    expect(world.eventsOf(logs)).toEqual(
-      quotes.map((quote, n) => ({
-        name: 'PaymentSettled',
-        data: { sequence: String(n + 1), quote_id: wordOf(quote).toString('hex') },
-      })),
-    )
+    for (const quote of Object.keys(quotes)) expect(world.balanceOf(calls.paymentAt(quote))).toBe(0n)
+    const payer = world.keys.alice.toBase58()
+    const settled = Object.entries(quotes).map(([quote, sequence]) => ({
+      name: 'PaymentSettled',
+      data: { sequence: String(sequence), payer, quote_id: wordOf(quote).toString('hex') },
+    }))
+    expect(events).toEqual(settled)
   })
 
   it('is all or nothing, and once', () => {
     paid('a', 'b')
-    expect(world.send(calls.settle('a', 'a')).error).toBe('PaymentNotHeld')
-    expect(world.send(calls.settle('a', 'never')).error).toBe('PaymentNotHeld')
-    expect(world.stateOf()).toMatchObject({ keptLamports: 0n, heldLamports: 2n * LAMPORTS })
-    expect(world.send(calls.settle('a')).error).toBeUndefined()
-    expect(world.send(calls.settle('a')).error).toBe('PaymentNotHeld')
-    expect(world.send(calls.refund('a')).error).toBe('PaymentNotHeld')
+    const twice = world.registrar.settle(world.keys.relay, [calls.keyOf('a', 1n), calls.keyOf('a', 1n)])
+    expect(refused(twice)).toBe('PaymentNotHeld')
+    expect(refused(calls.settle({ a: 1n, never: 2n }))).toBe('PaymentNotHeld')
+    expect(balances()).toEqual({ sequence: 2n, kept: 0n, held: 2n * LAMPORTS, treasury: 2n * LAMPORTS })
+    ok(calls.settle({ a: 1n }))
+    expect(refused(calls.settle({ a: 1n }))).toBe('PaymentNotHeld')
+    expect(refused(calls.refund({ a: 1n }))).toBe('PaymentNotHeld')
+  })
+
+  it('means the payment of its sequence, not a later one under the same quote, and so does a refund', () => {
+    paid('q')
+    ok(calls.refund())
+    paid('q')
+    expect(refused(calls.settle({ q: 1n }))).toBe('PaymentNotHeld')
+    expect(refused(calls.refund({ q: 1n }))).toBe('PaymentNotHeld')
+    ok(calls.settle({ q: 2n }))
   })
 
   it('needs a payment, and a payer to each', () => {
     paid('a')
-    expect(world.send(calls.settle()).error).toBe('WrongAccountCount')
-    expect(world.send(changed(calls.settle('a'), { keys: (keys) => keys.slice(0, -1) })).error).toBe(
-      'WrongAccountCount',
-    )
+    expect(refused(calls.settle({}))).toBe('InvalidInstruction')
+    expect(refused(changed(calls.settle({ a: 1n }), { keys: (keys) => keys.slice(0, -1) }))).toBe('WrongAccountCount')
   })
 })
 
 describe('refund', () => {
   it('pays back what was paid, to who paid it, once', () => {
-    paid('q')
-    const { error, logs } = world.send(calls.refund())
-    expect(error).toBeUndefined()
+    paid('a', 'b')
+    const events = ok(calls.refund({ a: 1n, b: 2n }))
     expect(world.balanceOf(world.keys.alice)).toBe(RICH_LAMPORTS)
-    expect(world.balanceOf(world.registrar.treasury)).toBe(world.rentOf(TREASURY_BYTES))
-    expect(world.stateOf()).toMatchObject({ keptLamports: 0n, heldLamports: 0n })
-    expect(world.eventsOf(logs)).toEqual([
-      {
-        name: 'PaymentRefunded',
-        data: {
-          sequence: '1',
-          quote_id: wordOf('q').toString('hex'),
-          payer: world.keys.alice.toBase58(),
-          lamports: String(LAMPORTS),
-        },
-      },
+    expect(balances()).toEqual({ sequence: 2n, kept: 0n, held: 0n, treasury: 0n })
+    const data = { payer: world.keys.alice.toBase58(), lamports: String(LAMPORTS) }
+    expect(events).toEqual([
+      { name: 'PaymentRefunded', data: { ...data, sequence: '1', quote_id: wordOf('a').toString('hex') } },
+      { name: 'PaymentRefunded', data: { ...data, sequence: '2', quote_id: wordOf('b').toString('hex') } },
     ])
-    expect(world.send(calls.refund()).error).toBe('PaymentNotHeld')
-    expect(world.send(calls.settle('q')).error).toBe('PaymentNotHeld')
+    expect(refused(calls.refund({ a: 1n }))).toBe('PaymentNotHeld')
+    expect(refused(calls.settle({ a: 1n }))).toBe('PaymentNotHeld')
   })
 
   it('leaves nothing to come back within its transaction', () => {
     paid('q')
-    const payment = world.registrar.payment(wordOf('q'))
+    const payment = calls.paymentAt()
     const revive = SystemProgram.transfer({ fromPubkey: world.keys.bob, toPubkey: payment, lamports: 10_000_000 })
-    expect(world.send(calls.refund(), revive, calls.refund()).error).toBe('PaymentNotHeld')
-    expect(world.send(calls.refund(), revive).error).toBeUndefined()
+    expect(refused(calls.refund(), revive, calls.refund())).toBe('PaymentNotHeld')
+    ok(calls.refund(), revive)
     expect(world.accountOf(payment)).toMatchObject({ owner: SystemProgram.programId.toBase58(), data: Buffer.alloc(0) })
     paid('q')
-    expect(world.stateOf()).toMatchObject({ sequence: 2n, heldLamports: LAMPORTS })
+    expect(balances()).toEqual({ sequence: 2n, kept: 0n, held: LAMPORTS, treasury: LAMPORTS })
   })
 
   it('reaches a payer that holds nothing any more', () => {
     paid('q')
     world.give(world.keys.alice, 0n)
-    expect(world.send(calls.refund()).error).toBeUndefined()
+    ok(calls.refund())
     expect(world.balanceOf(world.keys.alice)).toBe(LAMPORTS + world.rentOf(PAYMENT_BYTES))
+  })
+
+  it.each([
+    ['dearer', 20_000n, 1],
+    ['in another form', 6_960n, 1.5],
+  ])('needs no rent that is %s, nor does a withdrawal', (_, lamportsPerByte, factor) => {
+    paid('lost', 'won')
+    world.setRent(lamportsPerByte, factor)
+    ok(calls.refund({ lost: 1n }), calls.settle({ won: 2n }))
+    ok(calls.withdraw(LAMPORTS))
+    expect(balances()).toMatchObject({ kept: 0n, held: 0n, treasury: 0n })
+  })
+
+  it('takes nothing that the treasury holds for others', () => {
+    paid('a', 'b')
+    const { treasury } = world.registrar
+    const { owner, data } = world.accountOf(treasury)!
+    world.setAccount(treasury, new PublicKey(owner), 2n * LAMPORTS - 1n, data)
+    expect(refused(calls.refund({ a: 1n }))).toBe('TreasuryShort')
+    world.setAccount(treasury, new PublicKey(owner), 2n * LAMPORTS, data)
+    expect(refused(calls.refund({ a: 1n }))).toBe(undefined)
+  })
+})
+
+describe('reclaim_payment', () => {
+  it('is the payer’s, once nobody has decided in time', () => {
+    paid('q')
+    world.at(RECLAIM_SECONDS - 1n)
+    expect(refused(calls.reclaim())).toBe('NotReclaimable')
+    world.at(RECLAIM_SECONDS)
+    const { keys, registrar } = world
+    const theirs = changed(calls.reclaim(), { keys: (metas) => metas.with(0, { ...metas[0]!, pubkey: keys.bob }) })
+    expect(refused(theirs)).toBe('WrongPayer')
+    expect(refused(calls.reclaim('q', 2n))).toBe('PaymentNotHeld')
+    const [event] = ok(calls.reclaim())
+    const data = { sequence: '1', payer: keys.alice.toBase58(), quote_id: wordOf('q').toString('hex') }
+    expect(event).toEqual({ name: 'PaymentReclaimed', data: { ...data, lamports: String(LAMPORTS) } })
+    expect(world.balanceOf(keys.alice)).toBe(RICH_LAMPORTS)
+    expect(balances()).toEqual({ sequence: 1n, kept: 0n, held: 0n, treasury: 0n })
+    for (const call of [calls.reclaim(), calls.refund(), registrar.settle(keys.relay, [calls.keyOf()])])
+      expect(refused(call)).toBe('PaymentNotHeld')
+  })
+
+  it('doesn’t end the relay authority’s power to decide', () => {
+    paid('a', 'b')
+    world.at(2n * RECLAIM_SECONDS)
+    ok(calls.settle({ a: 1n }), calls.refund({ b: 2n }))
   })
 })
 
 describe('withdraw', () => {
   beforeEach(() => {
     paid('kept', 'held')
-    expect(world.send(calls.settle('kept')).error).toBeUndefined()
+    ok(calls.settle({ kept: 1n }))
   })
 
   it('takes what is kept, never what is held', () => {
-    expect(world.send(calls.withdraw(LAMPORTS + 1n)).error).toBe('InsufficientKept')
-    expect(world.send(calls.withdraw((1n << 64n) - 1n)).error).toBe('InsufficientKept')
-    expect(world.send(calls.withdraw(0n)).error).toBe('ZeroLamports')
-    expect(world.send(calls.withdraw(LAMPORTS - 1n)).error).toBeUndefined()
-    expect(world.send(calls.withdraw(1n)).error).toBeUndefined()
-    expect(world.send(calls.withdraw(1n)).error).toBe('InsufficientKept')
+    expect(refused(calls.withdraw(LAMPORTS + 1n))).toBe('InsufficientKept')
+    expect(refused(calls.withdraw((1n << 64n) - 1n))).toBe('InsufficientKept')
+    expect(refused(calls.withdraw(0n))).toBe('ZeroLamports')
+    ok(calls.withdraw(LAMPORTS - 1n))
+    ok(calls.withdraw(1n))
+    expect(refused(calls.withdraw(1n))).toBe('InsufficientKept')
     expect(world.balanceOf(world.keys.bob)).toBe(RICH_LAMPORTS + LAMPORTS)
-    expect(world.balanceOf(world.registrar.treasury)).toBe(world.rentOf(TREASURY_BYTES) + LAMPORTS)
+    expect(balances()).toEqual({ sequence: 2n, kept: 0n, held: LAMPORTS, treasury: LAMPORTS })
   })
 
   it("pays into no account of the program's own", () => {
     const { registrar } = world
-    for (const destination of [registrar.treasury, registrar.state, registrar.payment(wordOf('held'))]) {
-      expect(world.send(calls.withdraw(1n, destination)).error).toBe('InvalidDestination')
+    for (const destination of [registrar.treasury, registrar.state, calls.paymentAt('held')]) {
+      expect(refused(calls.withdraw(1n, destination))).toBe('InvalidDestination')
     }
   })
 
   it('leaves a gift to the treasury where it is, and is not stopped by it', () => {
     const { treasury } = world.registrar
-    world.send(SystemProgram.transfer({ fromPubkey: world.keys.bob, toPubkey: treasury, lamports: 5 }))
-    expect(world.send(calls.withdraw(LAMPORTS + 1n)).error).toBe('InsufficientKept')
-    expect(world.send(calls.withdraw(LAMPORTS)).error).toBeUndefined()
+    ok(SystemProgram.transfer({ fromPubkey: world.keys.bob, toPubkey: treasury, lamports: 5 }))
+    expect(refused(calls.withdraw(LAMPORTS + 1n))).toBe('InsufficientKept')
+    ok(calls.withdraw(LAMPORTS))
   })
 })
 
-describe('authorities', () => {
-  it('are named by the upgrade authority alone, once', () => {
-    const fresh = createSolanaWorld({ isInitialized: false })
-    const { deployer, stranger, relay, treasurer } = fresh.keys
-    const initialize = (by: PublicKey) => initializeInstruction(fresh.programId, by, relay, treasurer)
-    expect(fresh.send(initialize(stranger)).error).toBe('NotUpgradeAuthority')
-    fresh.give(fresh.registrar.state, 1n) // in the way of nobody
-    expect(fresh.send(initialize(deployer)).error).toBeUndefined()
-    expect(fresh.stateOf()).toMatchObject({ relayAuthority: relay, treasuryAuthority: treasurer, sequence: 0n })
-    expect(fresh.send(initialize(deployer)).error).toBe('AlreadyInitialized')
+describe('an event', () => {
+  it('is logged whole whatever was logged before', () => {
+    const noise = Array.from({ length: 12 }, (_, n) => calls.register(`q${n}`))
+    const outcome = world.send(...noise.slice(0, 3))
+    expect(eventsOf(outcome)).toHaveLength(3)
+    expect(outcome.logs.some((line) => line.startsWith('Program data: '))).toBe(false)
   })
 
-  it('are changed by the upgrade authority alone', () => {
-    const { stranger, bob, deployer } = world.keys
-    paid('a', 'b')
-    expect(world.send(calls.setAuthorities(stranger, bob, stranger)).error).toBe('NotUpgradeAuthority')
-    expect(world.send(calls.setAuthorities(stranger, bob, deployer)).error).toBeUndefined()
-    expect(world.send(calls.settle('a')).error).toBe('WrongAuthority')
-    expect(world.send(world.registrar.settle(stranger, [calls.paymentOf('a')])).error).toBeUndefined()
-    expect(world.send(calls.withdraw(1n)).error).toBe('WrongAuthority')
-    expect(world.stateOf()).toMatchObject({ sequence: 2n, keptLamports: LAMPORTS, heldLamports: LAMPORTS })
-  })
-
-  it('have no power where the program can no longer be upgraded', () => {
-    const final = Buffer.from(world.accountOf(world.programData)!.data)
-    final.writeUInt8(0, 12)
-    const { owner, lamports } = world.accountOf(world.programData)!
-    world.setAccount(world.programData, new PublicKey(owner), lamports, final)
-    const { deployer, bob } = world.keys
-    expect(world.send(calls.setAuthorities(bob, bob, deployer)).error).toBe('NotUpgradeAuthority')
+  it('is taken from the program alone', () => {
+    const { programId, keys, registrar } = world
+    const [authority] = registrar.log
+    const data = Buffer.concat([EVENT_TAG, Buffer.alloc(48)])
+    const forged = (metas: TransactionInstruction['keys']) =>
+      new TransactionInstruction({ programId, keys: metas, data })
+    expect(refused(forged([{ ...reads(keys.stranger), isSigner: true }]))).toBe('WrongAddress')
+    expect(refused(forged([authority!]))).toBe('MissingSignature')
+    expect(refused(forged([]))).toBe('WrongAccountCount')
+    expect(refused(forged([authority!, reads(programId)]))).toBe('WrongAccountCount')
   })
 })

@@ -7,9 +7,12 @@ import { listTransactions, readTransactions } from '../../src/chains/solana/read
 import { createRegistrar, type Registrar } from '../../src/chains/solana/registrar.js'
 import { createSolanaSigner, type SolanaSigner } from '../../src/chains/solana/signer.js'
 import { parseChainsFile } from '../../src/config/index.js'
+import { PAYMENT_COLUMNS, type PaymentRow, paymentOf } from '../../src/db/payments/rows.js'
+import { query } from '../../src/db/pg/rows.js'
 import { PaymentWatcher } from '../../src/indexer/solana/watcher.js'
 import { openSolana } from '../../src/open.js'
-import { type PaymentTerms, paymentMessageId, paymentSource, quoteId } from '../../src/registry/payment/quote.js'
+import type { StoredPayment } from '../../src/registry/payment/payment.js'
+import { type PaymentTerms, paymentMessageId, quoteId } from '../../src/registry/payment/quote.js'
 import { nameToWord } from '../../src/registry/primitives/name.js'
 import { Payer, type PayerOptions } from '../../src/relayer/payer.js'
 import { programCommand } from '../../src/testing/processes/programs.js'
@@ -23,6 +26,7 @@ import type { PayoutChildOrder } from './payoutChild.js'
 const QUOTE_KEY = Buffer.alloc(32, 0x0c)
 export const LAMPORTS = 25_000_000n
 const SLOT_MS = 50
+export const RELEASE_AFTER_MS = 3_600_000
 
 export interface Paid {
   messageId: Buffer
@@ -57,6 +61,8 @@ export interface PaymentWorld {
   watch(): Promise<void>
   /** A payer that leads, as after a restart. */
   restart(options?: Partial<PayerOptions>): Promise<Payer>
+  /** The payment as it is stored. */
+  stored(paid: Paid): Promise<StoredPayment>
   /** Steps until nothing is under way. */
   finish(payer: Payer): Promise<void>
   /** Delivers all messages to the hub, and indexes their outcomes. */
@@ -82,7 +88,7 @@ export async function startPaymentWorld(): Promise<PaymentWorld> {
   const { programId, startSlot, rpcUrl, relayAuthority } = solana
   const secretKey = keypairOf(relayAuthority).secretKey
   const rpc = createSolanaRpc({ label: 'solana', urls: [rpcUrl] })
-  const signer = createSolanaSigner({ rpc, registrar, commitment: 'confirmed', secretKey })
+  const signer = createSolanaSigner({ rpc, registrar, commitment: 'confirmed', secretKey, maxUnitPrice: 0 })
   const feed = `0x${'0f'.repeat(20)}`
   const section = {
     rpcUrls: [rpcUrl],
@@ -95,6 +101,7 @@ export async function startPaymentWorld(): Promise<PaymentWorld> {
   const [hub] = await openChains(bridge.pool, bridge.file)
   const source = await openSolana({
     ...{ pool: bridge.pool, network: 'mainnet', config, hub: hub!.chain.rpc, quoteKey: QUOTE_KEY },
+    releaseAfterMs: RELEASE_AFTER_MS,
   })
   const { identity, chain } = await source.open()
   let watcher: PaymentWatcher | null = null
@@ -125,11 +132,14 @@ export async function startPaymentWorld(): Promise<PaymentWorld> {
       }
       const id = again?.quoteId ?? (foreign ? randomBytes(32) : quoteId(QUOTE_KEY, 'mainnet', terms))
       await sendSolana(connection, [payer], registrar.register(terms, id))
-      const account = (await connection.getAccountInfo(registrar.payment(id), 'confirmed'))!
+      const account = (await connection.getAccountInfo(
+        registrar.payment({ payer: payer.publicKey, quoteId: id }),
+        'confirmed',
+      ))!
       const { sequence } = registrar.decodePayment(account.data)
       await world.watch()
       return {
-        messageId: paymentMessageId(paymentSource(identity.genesisHash, identity.programId), sequence),
+        messageId: paymentMessageId(identity.genesisHash, identity.programId, sequence),
         quoteId: id,
         sequence,
         payer,
@@ -150,11 +160,23 @@ export async function startPaymentWorld(): Promise<PaymentWorld> {
     async restart(options = {}) {
       await bridge.restart()
       return new Payer({
-        ...{ pool: bridge.pool, network: 'mainnet', chain, signer, autoRefunds: false },
+        ...{
+          pool: bridge.pool,
+          network: 'mainnet',
+          chain,
+          signer,
+          autoRefunds: false,
+          releaseAfterMs: RELEASE_AFTER_MS,
+        },
         epoch: bridge.epochOf('relay')!,
         clock: { nowMs: () => Date.now() + bridge.aheadMs, random: () => 0.5 },
         ...options,
       })
+    },
+    async stored({ messageId }) {
+      const text = `SELECT ${PAYMENT_COLUMNS} FROM payments p WHERE p.network = $1 AND p.id = $2`
+      const [row] = await query<PaymentRow>(bridge.pool, 'mainnet', text, [messageId])
+      return paymentOf(row!)
     },
     async finish(payer) {
       for (let i = 0; i < 400; i++) {

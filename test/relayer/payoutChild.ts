@@ -35,7 +35,9 @@ while (!leadership) {
 }
 const payer = new Payer({
   ...{ pool, network: 'mainnet', chain: order.chain, autoRefunds: order.autoRefunds, epoch: leadership.epoch },
+  releaseAfterMs: 3_600_000,
   signer: createSolanaSigner({
+    maxUnitPrice: 0,
     rpc: createSolanaRpc({ label: 'solana', urls: [order.rpcUrl] }),
     registrar: createRegistrar(order.programId),
     commitment: 'confirmed',

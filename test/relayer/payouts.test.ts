@@ -31,9 +31,6 @@ const keptLamports = async () => {
   const account = await world.connection.getAccountInfo(world.registrar.state, 'confirmed')
   return world.registrar.decodeState(account!.data).keptLamports
 }
-const isSettled = async ({ messageId }: Paid) =>
-  (await world.bridge.pool.query('SELECT state = 2 AS settled FROM payments WHERE id = $1', [messageId])).rows[0]
-    .settled
 const send = (...paid: Paid[]) =>
   sendRefunds(
     world.bridge.pool,
@@ -54,9 +51,10 @@ describe('a payment whose name was won', () => {
     expect(await world.balance(paid[1]!.payer)).toBeGreaterThan(balance)
     const { rows } = await world.bridge.pool.query('SELECT DISTINCT txs FROM jobs WHERE kind = 6')
     expect(rows).toHaveLength(1)
+    await world.watch()
     for (const one of paid) {
+      expect(await world.stored(one)).toMatchObject({ state: 'done', outcome: 'released' })
       expect(await world.payout(one)).toEqual({ state: CONFIRMED, kind: SETTLE, reason: null, failures: 0 })
-      expect(await isSettled(one)).toBe(true)
       expect(await world.closings(one)).toBe(1)
     }
   })
@@ -76,7 +74,7 @@ describe('a settlement that is queued', () => {
     expect(await world.payout(paid)).toBeUndefined()
     const { guid, tx_hash: txHash, block, log_index: logIndex, bids } = rows[0]
     await pool.query(
-      'INSERT INTO received (network, guid, tx_hash, block, log_index, bids, confirmed) VALUES (0, $1, $2, $3, $4, $5, true)',
+      'INSERT INTO received (network, guid, tx_hash, block, log_index, bids, refused, confirmed) VALUES (0, $1, $2, $3, $4, $5, false, true)',
       [guid, txHash, block, logIndex, bids],
     )
     await world.finish(await world.restart())
@@ -106,11 +104,13 @@ describe('a payment that is owed back', () => {
       { messageId: third.messageId, cause: 'lost', state: null },
     ])
     const before = [await world.balance(second.payer), await world.balance(third.payer)]
-    const rent = BigInt(await world.connection.getMinimumBalanceForRentExemption(96))
+    const rent = BigInt(await world.connection.getMinimumBalanceForRentExemption(104))
     expect(await send(first, second, third)).toEqual([second.messageId, third.messageId])
     await world.finish(payer)
     expect(await world.balance(second.payer)).toBe(before[0]! + LAMPORTS + rent)
     expect(await world.balance(third.payer)).toBe(before[1]! + LAMPORTS + rent)
+    const { rows } = await world.bridge.pool.query('SELECT DISTINCT txs FROM jobs WHERE kind = 7')
+    expect(rows).toHaveLength(1)
     expect(await listRefunds(world.bridge.pool, 'mainnet', false)).toEqual([])
     expect((await listRefunds(world.bridge.pool, 'mainnet', true)).map(({ state }) => state)).toEqual([
       'confirmed',
@@ -118,7 +118,7 @@ describe('a payment that is owed back', () => {
     ])
     // a second refund is neither queued nor accepted by the program
     expect(await send(second)).toEqual([])
-    const again = await world.signer.sign('refund', [{ ...second, payer: second.payer.publicKey.toBytes() }])
+    const again = await world.signer.sign('refund', [await world.stored(second)], 0)
     expect(await world.signer.send(again.raw)).toBe('payment_not_held')
     expect(await world.closings(second)).toBe(1)
   })
@@ -161,9 +161,14 @@ describe('a payment that is owed back', () => {
 
   it('is parked when somebody else with the key has settled it', async () => {
     const paid = await world.pay('elsewhere', { foreign: true })
-    const tx = await world.signer.sign('settle', [{ ...paid, payer: paid.payer.publicKey.toBytes() }])
+    const tx = await world.signer.sign('settle', [await world.stored(paid)], 0)
     expect(await world.signer.send(tx.raw)).toBeNull()
     await expect.poll(() => world.closings(paid)).toBe(1)
+    const payer = await world.restart({ autoRefunds: true })
+    await payer.step()
+    expect(await world.payout(paid)).toMatchObject({ state: QUEUED, reason: 'closed_unseen' })
+    await world.watch()
+    world.bridge.aheadMs = 10_000
     await world.finish(await world.restart({ autoRefunds: true }))
     expect(await world.payout(paid)).toMatchObject({ state: PARKED, reason: 'settled_elsewhere' })
   })
@@ -176,8 +181,8 @@ describe('a transaction that expires', () => {
     const payer = await world.restart({
       autoRefunds: true,
       signer: world.signerWith({
-        async sign(kind, payments) {
-          const tx = await world.signer.sign(kind, payments)
+        async sign(...asked) {
+          const tx = await world.signer.sign(...asked)
           signatures.push(tx.hash)
           return tx
         },
@@ -209,15 +214,16 @@ describe('a transaction that expires', () => {
     const payer = await world.restart({
       autoRefunds: true,
       signer: world.signerWith({
-        async sign(kind, payments) {
+        async sign(...asked) {
           signatures += 1
-          return world.signer.sign(kind, payments)
+          return world.signer.sign(...asked)
         },
         ...world.withoutHistory,
       }),
     })
     await payer.step()
     await expect.poll(() => world.closings(paid), WAIT).toBe(1)
+    await world.watch()
     await world.finish(payer)
     expect(signatures).toBe(1)
     expect(await world.payout(paid)).toMatchObject({ state: CONFIRMED })
@@ -261,7 +267,7 @@ describe('a running payer', () => {
       log: pino({ level: 'debug' }, { write: (line: string) => void logged.push(JSON.parse(line)) }),
       onOutcome: (job, outcome) => countOutcome(outbox, job, outcome),
       solana: {
-        ...{ signer: world.signer, autoRefunds: true, pollMs: 60_000 },
+        ...{ signer: world.signer, autoRefunds: true, releaseAfterMs: 1, pollMs: 60_000 },
         open: async () => {
           if (isAway) throw new ChainUnavailableError('chain "solana": no RPC URL answers')
           return { chain: world.chain }
@@ -328,7 +334,8 @@ describe('a payer killed at every step', () => {
         expect(await world.die(`payout.${point}`, { autoRefunds: true }), point).toBe('SIGKILL')
       await world.finish(await world.restart({ autoRefunds: true }))
       expect(await world.payout(paid)).toMatchObject({ state: CONFIRMED, kind: kind === 'settle' ? SETTLE : REFUND })
-      expect(await isSettled(paid)).toBe(true)
+      await world.watch()
+      expect(await world.stored(paid)).toMatchObject({ state: 'done' })
       expect(await world.closings(paid)).toBe(1)
     },
     120_000,

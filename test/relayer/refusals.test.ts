@@ -6,7 +6,7 @@ import { solanaStatus } from '../../src/api/status/solana.js'
 import { createSolanaRpc } from '../../src/chains/rpc/solana.js'
 import { createCommunityProgram } from '../../src/chains/solana/community/program.js'
 import { listTransactions, readTransactions } from '../../src/chains/solana/reads.js'
-import { associatedTokenAddress, TOKEN_PROGRAM } from '../../src/chains/solana/tokens.js'
+import { associatedTokenAddress, createAssociated, TOKEN_PROGRAM } from '../../src/chains/solana/tokens.js'
 import { appendCommunityChange } from '../../src/db/journal/appendSignedChanges.js'
 import { findChain } from '../../src/db/journal/chains.js'
 import { replay } from '../../src/db/journal/replay.js'
@@ -19,22 +19,18 @@ import { rewindPoint } from '../../src/indexer/evm/rewindPoint.js'
 import { PaymentJudge } from '../../src/indexer/payments/judge.js'
 import { parseCommunityRules } from '../../src/registry/community/rules.js'
 import type { CommunityChange } from '../../src/registry/journal/change.js'
-import type { CommunityNameTarget } from '../../src/registry/payment/payment.js'
 import { fromHex } from '../../src/registry/primitives/bytes.js'
 import { wordToName } from '../../src/registry/primitives/name.js'
-import { keypairOf, solanaOperator } from '../../src/testing/solana/accounts.js'
-import { programDataAddress } from '../../src/testing/solana/deployProgram.js'
+import { keypairOf } from '../../src/testing/solana/accounts.js'
 import { sendSolana } from '../../src/testing/solana/sendSolana.js'
 import { MINIMUM_WEI, openChains, placeBids } from '../support/bridgeWorld.js'
 import { createMint, mintTokens, payCommunity } from '../support/solanaTokens.js'
-import { type PaymentWorld, startPaymentWorld } from './paymentWorld.js'
+import { type PaymentWorld, RELEASE_AFTER_MS, startPaymentWorld } from './paymentWorld.js'
 
-/** Payments for names of communities on Solana that bought nothing: refunded within their hold, once. */
+/** Payments for names of communities on Solana: refunded once where they bought nothing, else released. */
 
 const PRICE = 30_000_000n
 const TOKEN_PRICE = 500n
-const SHORT_HOLD_SECONDS = 2n
-const LONG_HOLD_SECONDS = 3_600n
 const WAIT = { timeout: 20_000, interval: 100 }
 
 let world: PaymentWorld
@@ -107,7 +103,7 @@ async function outcomeOf(signature: string): Promise<string> {
 
 async function payoutOf(signature: string) {
   const { rows } = await world.bridge.pool.query<{ state: number; reason: string | null; txs: object[] }>(
-    `SELECT j.state, j.reason, j.txs FROM jobs j JOIN payments p ON p.id = j.subject WHERE p.tx = $1 AND j.kind = 5`,
+    `SELECT j.state, j.reason, j.txs FROM jobs j JOIN payments p ON p.id = j.subject WHERE p.tx = $1 AND j.kind IN (5, 8)`,
     [Buffer.from(bs58.decode(signature))],
   )
   return rows[0]
@@ -133,7 +129,6 @@ const tokensOf = async (index: number): Promise<string> => {
   return (await world.connection.getTokenAccountBalance(address, 'confirmed')).value.amount
 }
 const CONFIRMED = 4
-const PARKED = 5
 
 describe('a payment that bought nothing', () => {
   it('is refused and paid back in one transaction, in SOL and in a token', async () => {
@@ -163,7 +158,7 @@ describe('a payment that bought nothing', () => {
     await world.finish(await world.restart())
     for (const signature of [cheap, lost]) {
       expect(await payoutOf(signature)).toMatchObject({ state: CONFIRMED, reason: null })
-      expect(await outcomesOf(signature)).toEqual(['refused', 'returned'])
+      expect(await outcomesOf(signature)).toEqual(['refused'])
     }
     expect([await outcomeOf(cheap), await outcomeOf(lost)]).toEqual(['invalid underpaid refused', 'lost_bid refused'])
     expect(await tokensOf(1)).toBe(String(TOKEN_PRICE))
@@ -188,12 +183,22 @@ describe('a payment that bought nothing', () => {
     expect(await outcomeOf(signature)).toBe('lost_bid refused')
   })
 
-  it('is refused alone after what was sent with it has failed', async () => {
-    const signature = await pay('stubborn', { amount: 1n })
+  it('shares a transaction with others, until one has failed', async () => {
+    const [first, second, third] = [
+      await pay('shared-a', { amount: 1n }),
+      await pay('shared-b', { by: 1, amount: 1n }),
+      await pay('shared-c', { by: 3, amount: 1n }),
+    ]
     await judge()
-    await world.bridge.pool.query("UPDATE jobs SET failures = 1, reason = 'custom_17' WHERE state = 0 AND kind = 5")
+    await world.bridge.pool.query(
+      "UPDATE jobs SET failures = 1, reason = 'custom_17' WHERE subject = (SELECT id FROM payments WHERE tx = $1)",
+      [Buffer.from(bs58.decode(third))],
+    )
     await world.finish(await world.restart())
-    expect(await outcomesOf(signature)).toEqual(['refused'])
+    for (const signature of [first, second, third]) expect(await outcomesOf(signature)).toEqual(['refused'])
+    const [one, two, alone] = await Promise.all([first, second, third].map(payoutOf))
+    expect(one!.txs).toEqual(two!.txs)
+    expect(alone!.txs).not.toEqual(two!.txs)
   })
 
   it('that landed unseen is not signed for anew', async () => {
@@ -202,15 +207,16 @@ describe('a payment that bought nothing', () => {
     let signatures = 0
     const payer = await world.restart({
       signer: world.signerWith({
-        async signRefusal(instructions) {
+        async sign(...asked) {
           signatures += 1
-          return world.signer.signRefusal(instructions)
+          return world.signer.sign(...asked)
         },
         ...world.withoutHistory,
       }),
     })
     await payer.step()
-    await expect.poll(() => outcomesOf(signature), WAIT).toEqual(['refused', 'returned'])
+    await expect.poll(() => outcomesOf(signature), WAIT).toEqual(['refused'])
+    await world.watch()
     await world.finish(payer)
     expect(signatures).toBe(1)
     expect(await payoutOf(signature)).toMatchObject({ state: CONFIRMED })
@@ -225,7 +231,7 @@ describe('a payment that bought nothing', () => {
     expect(await outcomeOf(signature)).toBe('pending')
     expect(await judge()).toMatchObject({ kind: 'entered', payments: 1 })
     await world.finish(await world.restart())
-    expect(await outcomesOf(signature)).toEqual(['refused', 'returned'])
+    expect(await outcomesOf(signature)).toEqual(['refused'])
   })
 
   it('is refunded once by payers that are killed at every step', async () => {
@@ -239,48 +245,58 @@ describe('a payment that bought nothing', () => {
     await world.finish(await world.restart())
     for (const signature of [first, second]) {
       expect(await payoutOf(signature)).toMatchObject({ state: CONFIRMED })
-      expect(await outcomesOf(signature)).toEqual(['refused', 'returned'])
+      expect(await outcomesOf(signature)).toEqual(['refused'])
     }
   }, 60_000)
 })
 
-describe('a payment whose hold is over', () => {
-  it('is parked: its recipient has it, or may fetch it', async () => {
-    const { registrar, connection } = world
-    const [deployer, program] = [solanaOperator('deployer'), createCommunityProgram(registrar)]
-    const programData = programDataAddress(registrar.programId)
-    const late = await pay('late', { amount: 1_000_000n })
-    const setHold = (seconds: bigint) =>
-      sendSolana(connection, [deployer], program.setHold(deployer.publicKey, programData, seconds))
-    await setHold(SHORT_HOLD_SECONDS)
-    const released = await pay('released', { amount: 1_000_000n })
-    await setHold(LONG_HOLD_SECONDS)
+describe('a payment that bought its name', () => {
+  it('is released to its recipient once it is old enough, in SOL and in a token', async () => {
+    const { pool } = world.bridge
+    const before = await world.balance(payerOf(4))
+    const inSol = await pay('kept')
+    await mintTokens(world.connection, payerOf(3), { mint, owner: payerOf(0).publicKey, amount: TOKEN_PRICE })
+    const inTokens = await pay('kept-too', { amount: TOKEN_PRICE, inTokens: true })
     await judge()
-    const [, listed] = await listRefunds(world.bridge.pool, 'mainnet', false)
-    const { community, name } = listed!.payment.target as CommunityNameTarget
-    const key = { payer: payerOf(0).publicKey, community, name, token: null }
-    await expect
-      .poll(
-        () => sendSolana(connection, [payerOf(3)], program.release(key, recipient)).then(Boolean, () => false),
-        WAIT,
-      )
-      .toBe(true)
-    world.bridge.aheadMs = 3_700_000
     await world.finish(await world.restart())
-    for (const signature of [late, released]) {
-      expect(await payoutOf(signature)).toMatchObject({ state: PARKED, reason: 'refund_window_ended' })
-      expect(await outcomeOf(signature)).toBe('invalid underpaid too_late')
-    }
-    expect([await outcomesOf(late), await outcomesOf(released)]).toEqual([[], ['released']])
-    const parked = await listRefunds(world.bridge.pool, 'mainnet', false)
-    const { stdout } = await world.outbox('list', '--refunds')
-    expect(stdout.split('\n')[1]).toMatch(
-      / +mainnet +0.001 SOL +\w+ +club\/late +underpaid +parked +\d+ s +refund_window_ended$/,
+    expect([await outcomesOf(inSol), await outcomesOf(inTokens)]).toEqual([[], []])
+    // with a clock that is ahead by more than `releaseAfterMs`
+    world.bridge.aheadMs = RELEASE_AFTER_MS + 60_000
+    await world.finish(await world.restart())
+    expect([await outcomesOf(inSol), await outcomesOf(inTokens)]).toEqual([['released'], ['released']])
+    expect(await payoutOf(inSol)).toMatchObject({ state: CONFIRMED, reason: null })
+    expect((await world.balance(payerOf(4))) - before).toBeGreaterThanOrEqual(PRICE)
+    // the recipient has no account for the token: it collects
+    const { rows } = await pool.query('SELECT number FROM payments WHERE tx = $1', [Buffer.from(bs58.decode(inTokens))])
+    const program = createCommunityProgram(world.registrar)
+    const key = { payer: payerOf(0).publicKey, number: BigInt(rows[0].number) }
+    const account = await world.connection.getAccountInfo(program.paymentAccount(key), 'confirmed')
+    const payment = program.decodePayment(account!.data)
+    expect(payment).toMatchObject({ state: 'released', amount: TOKEN_PRICE, recipient })
+    await sendSolana(
+      world.connection,
+      [payerOf(4)],
+      createAssociated(recipient, recipient, mint),
+      program.claim(recipient, payment),
     )
-    expect(parked.map(({ state, refundTx }) => [state, refundTx === null])).toEqual([
-      ['parked', true],
-      ['parked', false],
+    expect(await tokensOf(4)).toBe(String(TOKEN_PRICE))
+    expect(await outcomesOf(inTokens)).toEqual(['released', 'collected'])
+    await world.watch()
+    const stored = await pool.query('SELECT outcome FROM payments WHERE tx = ANY ($1)', [
+      [inSol, inTokens].map((signature) => Buffer.from(bs58.decode(signature))),
     ])
+    expect(stored.rows).toEqual([{ outcome: 2 }, { outcome: 2 }])
+  }, 60_000)
+
+  it('buys nothing once its payer may take it back', async () => {
+    const signature = await pay('too-late')
+    const late = new PaymentJudge({
+      ...{ pool: world.bridge.pool, network: 'mainnet', ports: [], nowMs: () => Date.now() + 6.5 * 86_400_000 },
+      epoch: world.bridge.epochOf('index')!,
+    })
+    expect(await late.step()).toMatchObject({ kind: 'entered', payments: 1 })
+    await world.finish(await world.restart())
+    expect(await outcomesOf(signature)).toEqual(['refused'])
   })
 })
 
@@ -310,10 +326,7 @@ describe('a rewind', () => {
     const fresh = await bridge.pool.query('SELECT FROM jobs WHERE kind = 5 AND state = 0 AND failures = 0')
     expect(fresh.rowCount).toBe(rows.length)
     await world.finish(await world.restart())
-    expect([await outcomesOf(given), await outcomesOf(queued)]).toEqual([
-      ['refused', 'returned'],
-      ['refused', 'returned'],
-    ])
+    expect([await outcomesOf(given), await outcomesOf(queued)]).toEqual([['refused'], ['refused']])
     const { live, rebuilt } = await replay(bridge.pool, 'mainnet')
     expect(rebuilt).toBe(live)
   })

@@ -78,7 +78,7 @@ export async function startSolanaWorld(): Promise<SolanaWorld> {
   const { chain: hubChain } = await hub.open()
   const open = (changes: Partial<SolanaConfig> = {}) =>
     openSolana({
-      ...{ pool: hub.pool, network: 'mainnet', hub: hubChain.rpc, quoteKey: QUOTE_KEY },
+      ...{ pool: hub.pool, network: 'mainnet', hub: hubChain.rpc, quoteKey: QUOTE_KEY, releaseAfterMs: 1 },
       config: { ...config, ...changes },
     })
   const api = await startApi(hub, await open(), [hubChain])

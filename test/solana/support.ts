@@ -42,8 +42,8 @@ export function notFinalized(slot: number, sequence: number, communitySequence: 
     if (method !== 'getAccountInfo') return result
     const { value, ...rest } = result as { value: { data: [string, string] } }
     const data = Buffer.from(value.data[0], 'base64')
-    data.writeBigUInt64LE(BigInt(sequence), 72)
-    if (communitySequence !== null) data.writeBigUInt64LE(BigInt(communitySequence), 96)
+    data.writeBigUInt64LE(BigInt(sequence), 136)
+    if (communitySequence !== null) data.writeBigUInt64LE(BigInt(communitySequence), 160)
     return { ...rest, value: { ...value, data: [data.toString('base64'), 'base64'] } }
   }
 }

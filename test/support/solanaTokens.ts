@@ -3,6 +3,7 @@ import {
   type CommunityTerms,
   createCommunityProgram,
   type PaidToken,
+  paymentNumber,
 } from '../../src/chains/solana/community/program.js'
 import { createRegistrar } from '../../src/chains/solana/registrar.js'
 import { associatedTokenAddress, createAssociated, TOKEN_PROGRAM } from '../../src/chains/solana/tokens.js'
@@ -80,6 +81,7 @@ export function payCommunity(
   { community, name, token, ...order }: CommunityPaymentOrder,
 ): Promise<string> {
   const words = { community: nameToWord(community), name: nameToWord(name), referral: new Uint8Array(32) }
-  const terms: CommunityTerms = { ...order, ...words, payer: payer.publicKey }
+  const number = paymentNumber(words.community, words.name)
+  const terms: CommunityTerms = { ...order, ...words, payer: payer.publicKey, number }
   return sendSolana(connection, [payer], createCommunityProgram(createRegistrar(programId)).pay(terms, token))
 }

@@ -8,8 +8,7 @@ contract TestWallet {
         Refuse,
         BurnGas,
         ReturnBomb,
-        CallBack,
-        Greedy
+        CallBack
     }
 
     Mode public mode;
@@ -22,7 +21,7 @@ contract TestWallet {
         mode = mode_;
     }
 
-    /// @notice In mode CallBack, what to call when money comes; in mode Greedy the same, every time.
+    /// @notice In mode CallBack, what to call when money comes.
     function setCallBack(address target_, bytes calldata data_) external {
         mode = Mode.CallBack;
         target = target_;
@@ -49,8 +48,9 @@ contract TestWallet {
                 revert(0, 30000)
             }
         }
-        if (mode != Mode.CallBack && mode != Mode.Greedy) return;
-        if (mode == Mode.CallBack) mode = Mode.Accept;
-        (calledBack, ) = target.call(data);
+        if (mode == Mode.CallBack) {
+            mode = Mode.Accept;
+            (calledBack, ) = target.call(data);
+        }
     }
 }

@@ -1,17 +1,11 @@
 import type { PublicKey } from '@solana/web3.js'
 import bs58 from 'bs58'
 import { decodeBase58 } from '../../registry/primitives/base58.js'
-import { transient } from '../rpc/errors.js'
+import { RpcError, transient } from '../rpc/errors.js'
 import type { Call } from '../rpc/nodes.js'
 import type { Commitment } from '../rpc/solana.js'
-import {
-  type CommunityPaymentAccount,
-  type CommunityPaymentKey,
-  createCommunityProgram,
-  type PaidName,
-} from './community/program.js'
-import { type DecodedTransaction, decodeTransaction, type RawTransaction } from './decodeTransaction.js'
-import type { PaymentAccount, Registrar } from './registrar.js'
+import { type DecodedTransaction, decodeTransaction, NO_EVENTS, type RawTransaction } from './events.js'
+import type { Registrar } from './registrar.js'
 
 /** A successful transaction that mentions the program. */
 export interface ListedTransaction {
@@ -62,17 +56,6 @@ interface RawAccounts {
 const ownData = ({ id }: Registrar, account: RawAccount | null | undefined): Buffer | null =>
   account?.owner === id ? Buffer.from(account.data[0], 'base64') : null
 
-/** Reads the open payments of quotes; null for a quote that is closed or unpaid. @throws as readCommunityPayments */
-export async function readPaymentAccounts(
-  call: Call,
-  registrar: Registrar,
-  quoteIds: readonly Uint8Array[],
-  at: ReadAt,
-): Promise<(PaymentAccount | null)[]> {
-  const found = await readOwnAccounts(call, registrar, quoteIds.map(registrar.payment), at)
-  return found.map((data) => data && registrar.decodePayment(data))
-}
-
 export interface ReadAt {
   commitment: Commitment
   /** Oldest slot accepted of the node; any slot when absent. */
@@ -80,34 +63,10 @@ export interface ReadAt {
 }
 
 /**
- * Reads payments for community names that are not paid out yet; null for others.
+ * Reads the data of accounts owned by the program; null for missing ones.
  * @throws RpcError transient for a node before `minSlot`
  */
-export async function readCommunityPayments(
-  call: Call,
-  registrar: Registrar,
-  keys: readonly CommunityPaymentKey[],
-  at: ReadAt,
-): Promise<(CommunityPaymentAccount | null)[]> {
-  const { paymentAccount, decodePayment } = createCommunityProgram(registrar)
-  const found = await readOwnAccounts(call, registrar, keys.map(paymentAccount), at)
-  return found.map((data) => data && decodePayment(data))
-}
-
-/** Reads the payment that reserves a community name, paid out or not; null where there is none. */
-export async function readPaidName(
-  call: Call,
-  registrar: Registrar,
-  { community, name }: Pick<CommunityPaymentKey, 'community' | 'name'>,
-  commitment: Commitment,
-): Promise<PaidName | null> {
-  const { nameAccount, decodeName } = createCommunityProgram(registrar)
-  const [data] = await readOwnAccounts(call, registrar, [nameAccount(community, name)], { commitment })
-  return data ? decodeName(data) : null
-}
-
-/** Reads the data of accounts owned by the program; null for missing ones. */
-async function readOwnAccounts(
+export async function readOwnAccounts(
   call: Call,
   registrar: Registrar,
   addresses: readonly PublicKey[],
@@ -134,7 +93,7 @@ async function inPages<T, R>(items: readonly T[], read: (page: readonly T[]) => 
 }
 
 /** Status of a transaction as returned by `getSignatureStatuses`. */
-interface RawStatus {
+export interface RawStatus {
   slot: number
   /** null once finalized */
   confirmations: number | null
@@ -161,27 +120,6 @@ export async function readLatestBlockhash(call: Call, commitment: Commitment): P
   return value
 }
 
-/** Transactions of a payment's account to look through: few ever mention it. */
-const LAST_TRANSACTIONS = 50
-
-/** Looks through the last successful transactions of an account, newest first; null where none has it. */
-export async function findInTransactions<T>(
-  call: Call,
-  registrar: Registrar,
-  account: { address: PublicKey; commitment: Commitment },
-  find: (tx: ReadTransaction) => T | undefined,
-): Promise<(T & { signature: string }) | null> {
-  const { address, commitment } = account
-  const options = { commitment, limit: LAST_TRANSACTIONS }
-  const listed = await call<RawSignature[]>('getSignaturesForAddress', [address.toBase58(), options])
-  for (const { signature } of listed.filter(({ err }) => err === null)) {
-    const tx = await readTransaction(call, registrar, signature, commitment)
-    const found = tx && find(tx)
-    if (found) return { ...found, signature }
-  }
-  return null
-}
-
 /** Limit of getSignaturesForAddress. */
 const PAGE = 1_000
 
@@ -201,7 +139,8 @@ interface RawSignature {
 }
 
 /**
- * Lists the successful transactions that mention the program, newest first, page by page down to the known ones.
+ * Lists the successful transactions that mention the program, newest first, page by page down to the known ones. Only
+ * an empty page ends the list: some providers give shorter ones than asked for.
  * @returns the list, and the newest signature seen, of a failed transaction too
  */
 export async function listTransactions(
@@ -220,13 +159,14 @@ export async function listTransactions(
     for (const { signature, slot, err } of page)
       if (err === null && slot >= downToSlot) listed.push({ signature, slot })
     const last = page.at(-1)
-    if (!last || page.length < PAGE || last.slot < downToSlot || last.signature === before) return { listed, newest }
+    if (!last || last.slot < downToSlot || last.signature === before) return { listed, newest }
     before = last.signature
   }
 }
 
 /**
- * Reads listed transactions in their order.
+ * Reads listed transactions in their order. One that no node can show for its form is given without events: the
+ * program's counters tell whether it held a payment.
  * @throws RpcError transient when the node lists a transaction that it can't show yet
  */
 export const readTransactions = (
@@ -237,14 +177,22 @@ export const readTransactions = (
 ): Promise<ReadTransaction[]> =>
   Promise.all(
     listed.map(async ({ signature, slot }) => {
-      const tx = await readTransaction(call, registrar, signature, commitment)
-      if (!tx) throw transient(`getTransaction: ${signature} is listed in slot ${slot} but not there yet`)
-      return tx
+      try {
+        const tx = await readTransaction(call, registrar, signature, commitment)
+        if (tx) return tx
+      } catch (error) {
+        if (!(error instanceof RpcError) || error.fault !== 'refused') throw error
+        return { signature, slot, blockTime: null, ...NO_EVENTS, unknown: [error.message] }
+      }
+      throw transient(`getTransaction: ${signature} is listed in slot ${slot} but not there yet`)
     }),
   )
 
+/** Versions of transactions that are asked for: all, since only keys and inner instructions are read. */
+const ANY_VERSION = 255
+
 /**
- * Reads a transaction by signature; null where the node lacks the transaction or its logs.
+ * Reads a transaction by signature; null where the node lacks the transaction.
  * @throws RpcError transient for another transaction
  */
 export async function readTransaction(
@@ -253,7 +201,7 @@ export async function readTransaction(
   signature: string,
   commitment: Commitment,
 ): Promise<ReadTransaction | null> {
-  const options = { commitment, encoding: 'json', maxSupportedTransactionVersion: 0 }
+  const options = { commitment, encoding: 'json', maxSupportedTransactionVersion: ANY_VERSION }
   const tx = await call<RawTransaction | null>('getTransaction', [signature, options])
   if (!tx?.meta) return null
   // a broken proxy may swap the answers within a batch

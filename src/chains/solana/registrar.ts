@@ -14,32 +14,35 @@ export const registrarCoder = new BorshCoder(registrarIdl)
 
 /** The program's single state account. */
 interface RegistrarState {
+  adminAuthority: PublicKey
+  /** Who may become the admin authority; null for nobody. */
+  proposedAdmin: PublicKey | null
   relayAuthority: PublicKey
   treasuryAuthority: PublicKey
   /** Number of payments; the first has sequence 1. */
   sequence: bigint
   /** Lamports settled and not withdrawn. */
   keptLamports: bigint
-  /** Lamports of payments that are neither settled nor refunded. */
+  /** Lamports of payments that are not decided. */
   heldLamports: bigint
   /** Number of payments for community names; the first has sequence 1. */
   communitySequence: bigint
-  /** Hold of a payment for a community name, seconds. */
-  holdSeconds: bigint
+  /** Time after which a payer may take an undecided payment back. */
+  reclaimSeconds: bigint
 }
 
-/** Account of a payment that is neither settled nor refunded. */
-export interface PaymentAccount {
+/** A payment that is not decided: its account, and its number among all payments. */
+export interface PaymentKey {
   payer: PublicKey
-  quoteId: Buffer
-  lamports: bigint
+  quoteId: Uint8Array
   sequence: bigint
 }
 
-/** A payment to close, and the receiver of its account's rent. */
-interface ClosedPayment {
-  quoteId: Uint8Array
-  payer: PublicKey
+/** Account of a payment that is not decided. */
+export interface PaymentAccount extends PaymentKey {
+  lamports: bigint
+  /** Unix seconds: the payer's to take back from then on. */
+  reclaimableAt: bigint
 }
 
 /** Addresses, instructions and accounts of a deployed registrar. */
@@ -48,13 +51,23 @@ export type Registrar = ReturnType<typeof createRegistrar>
 /** Creates the interface to the registrar deployed at a program id (base58). */
 export function createRegistrar(programIdText: string) {
   const programId = new PublicKey(programIdText)
-  const address = (...seeds: Uint8Array[]) => PublicKey.findProgramAddressSync(seeds, programId)[0]
-  const state = address(Buffer.from('state'))
-  const treasury = address(Buffer.from('treasury'))
-  /** Account of a payment, by its quote's id. */
-  const payment = (quoteId: Uint8Array) => address(Buffer.from('payment'), quoteId)
+  const address = (seed: string, ...seeds: Uint8Array[]) =>
+    PublicKey.findProgramAddressSync([Buffer.from(seed), ...seeds], programId)[0]
+  const state = address('state')
+  const treasury = address('treasury')
+  /** Account of a payment. */
+  const payment = ({ payer, quoteId }: Pick<PaymentKey, 'payer' | 'quoteId'>) =>
+    address('payment', payer.toBytes(), quoteId)
+  /** Accounts of every instruction that logs events. */
+  const log = [reads(address('__event_authority')), reads(programId)]
   const instruction = (name: string, args: object, keys: Meta[]) =>
     new TransactionInstruction({ programId, keys, data: registrarCoder.instruction.encode(name, args) })
+  const decide = (name: 'settle' | 'refund', own: Meta[], payments: readonly PaymentKey[]) =>
+    instruction(name, { sequences: payments.map(({ sequence }) => big(sequence)) }, [
+      ...own,
+      ...log,
+      ...payments.flatMap((one) => [writes(payment(one)), writes(one.payer)]),
+    ])
 
   return {
     programId,
@@ -63,39 +76,47 @@ export function createRegistrar(programIdText: string) {
     state,
     treasury,
     payment,
+    address,
+    log,
+    instruction,
     /** Pays a quote. Signed by the payer. */
     register({ payer, name, referral, ...terms }: PaymentTerms, quoteId: Uint8Array): TransactionInstruction {
       const args = {
         ...{ quote_id: [...quoteId], name: [...name], referral: [...referral] },
         ...{ amount_wei: big(terms.amountWei), lamports: big(terms.lamports), expires_at: big(terms.expiresAt) },
       }
-      const keys = [signs(new PublicKey(payer)), writes(state), writes(treasury), writes(payment(quoteId)), SYSTEM]
-      return instruction('register', args, keys)
+      const key = new PublicKey(payer)
+      const accounts = [state, treasury, payment({ payer: key, quoteId })]
+      return instruction('register', args, [signs(key), ...accounts.map(writes), SYSTEM, ...log])
     },
     /** Settles payments into kept money. Signed by the relay authority. */
-    settle(relayAuthority: PublicKey, payments: readonly ClosedPayment[]): TransactionInstruction {
-      const closed = payments.flatMap(({ quoteId, payer }) => [writes(payment(quoteId)), writes(payer)])
-      return instruction('settle', {}, [authority(relayAuthority), writes(state), ...closed])
-    },
-    /** Refunds a payment to its payer. Signed by the relay authority. */
-    refund(relayAuthority: PublicKey, { quoteId, payer }: ClosedPayment): TransactionInstruction {
-      const accounts = [state, treasury, payment(quoteId), payer]
-      return instruction('refund', {}, [authority(relayAuthority), ...accounts.map(writes)])
+    settle: (relayAuthority: PublicKey, payments: readonly PaymentKey[]): TransactionInstruction =>
+      decide('settle', [authority(relayAuthority), writes(state)], payments),
+    /** Refunds payments to their payers. Signed by the relay authority. */
+    refund: (relayAuthority: PublicKey, payments: readonly PaymentKey[]): TransactionInstruction =>
+      decide('refund', [authority(relayAuthority), writes(state), writes(treasury)], payments),
+    /** Takes back a payment that nobody has decided in time. Signed by its payer. */
+    reclaim(key: PaymentKey): TransactionInstruction {
+      const accounts = [state, treasury, payment(key)]
+      const keys = [signs(key.payer), ...accounts.map(writes), ...log]
+      return instruction('reclaim_payment', { sequence: big(key.sequence) }, keys)
     },
     /** Decodes the state account. @throws RangeError for other data */
-    decodeState: (data: Buffer) => decode<RegistrarState>('State', data),
-    /** Decodes a payment account. @throws RangeError for other data */
-    decodePayment(data: Buffer): PaymentAccount {
-      const { payer, quoteId, lamports, sequence } = decode<PaymentAccount>('Payment', data)
-      return { payer, quoteId, lamports, sequence }
+    decodeState(data: Buffer): RegistrarState {
+      const { proposedAdmin, ...fields } = decode<RegistrarState & { proposedAdmin: PublicKey }>('State', data)
+      return { ...fields, proposedAdmin: proposedAdmin.equals(PublicKey.default) ? null : proposedAdmin }
     },
+    /** Decodes a payment account. @throws RangeError for other data */
+    decodePayment: (data: Buffer) => decode<PaymentAccount>('Payment', data),
   }
 }
 
 /** Decodes an account by its name in the IDL, without its bumps. @throws RangeError for other data */
 export function decode<T>(name: string, data: Buffer): T {
   try {
-    const { bump, treasuryBump, reserved, ...fields } = fieldsOf(registrarCoder.accounts.decode<object>(name, data))
+    const { bump, treasuryBump, eventBump, reserved, ...fields } = fieldsOf(
+      registrarCoder.accounts.decode<object>(name, data),
+    )
     return fields as T
   } catch (error) {
     throw new RangeError(`decoding an account of the registrar as ${name}: it holds something else`, { cause: error })

@@ -1,29 +1,17 @@
-import { Keypair, PublicKey, Transaction, type TransactionInstruction } from '@solana/web3.js'
-import { type BlockhashTx, type ParkReason, REFUND_WINDOW_ENDED } from '../../registry/outbox.js'
-import type { CommunityNameTarget, Payment } from '../../registry/payment/payment.js'
+import { ComputeBudgetProgram, Keypair, PublicKey, Transaction, type TransactionInstruction } from '@solana/web3.js'
+import { NATIVE } from '../../registry/community/rules.js'
+import type { BlockhashTx } from '../../registry/outbox.js'
+import type { Payment } from '../../registry/payment/payment.js'
 import { causesOf } from '../rpc/errors.js'
 import type { Call } from '../rpc/nodes.js'
 import type { Commitment, SolanaRpc } from '../rpc/solana.js'
-import { type CountedPayment, findCommunityOutcome, planRefusal, type RefusalLook } from './community/refusal.js'
-import type { ClosedEvent } from './decodeTransaction.js'
-import {
-  findInTransactions,
-  type LatestBlockhash,
-  readLatestBlockhash,
-  readPaymentAccounts,
-  readStatuses,
-  signatureText,
-} from './reads.js'
-import { type Registrar, registrarIdl } from './registrar.js'
+import { type CountedPayment, createCommunityProgram } from './community/program.js'
+import { errorName } from './errors.js'
+import { type RawStatus, readLatestBlockhash, readOwnAccounts, readStatuses, signatureText } from './reads.js'
+import type { PaymentKey, Registrar } from './registrar.js'
 
-/** Finds a payment's account, and tells the payment apart from later ones under the same quote. */
-export interface PaymentKey {
-  quoteId: Uint8Array
-  sequence: bigint
-}
-
-/** A payment that a transaction closes; the rent goes to its payer, 32 bytes. */
-type ClosedPayment = Pick<PaymentKey, 'quoteId'> & { payer: Uint8Array }
+/** What the relay authority decides about payments: settle or refund those for names, the others for community names. */
+export type Decision = 'settle' | 'refund' | 'refuse' | 'release'
 
 /** A transaction in a block; `error` null when it succeeded. */
 export interface TxStatus {
@@ -32,23 +20,38 @@ export interface TxStatus {
   error: string | null
 }
 
-/** The cluster's view of a payment with a job. Signatures are base58. */
-export type PaymentView =
-  /** The job can be done. `refusal`: the instructions that refuse a payment for a community name. */
-  | { is: 'held'; refusal: readonly TransactionInstruction[] | null }
-  /** Somebody has done the job; null where no transaction of its own was needed. */
-  | { is: 'done'; signature: string | null }
-  /** The job can't be done any more. */
-  | {
-      is: 'lost'
-      reason: Extract<ParkReason, `${string}_elsewhere` | typeof REFUND_WINDOW_ENDED>
-      signature: string | null
-    }
-  /** The payment is closed and the node doesn't know by whom. */
-  | { is: 'unknown' }
+/** The relay authority's hand on a cluster: confirmed facts about payments, and transactions that decide them. */
+export interface SolanaSigner {
+  readonly authority: PublicKey
+  /** The most that one transaction costs, lamports. */
+  readonly maxFee: bigint
+  /** Lamports for fees. */
+  balance(): Promise<bigint>
+  /** The authority that the program obeys; null before it is initialized. */
+  relayAuthority(): Promise<PublicKey | null>
+  /**
+   * Statuses of transactions by signature. Height and slot of the newest confirmed block are read before, from the same
+   * node.
+   * @throws ChainUnavailableError, as all methods that ask
+   */
+  statuses(hashes: readonly string[]): Promise<{ height: number; slot: number; statuses: (TxStatus | null)[] }>
+  /** Whether payments are undecided, as confirmed in a slot not before `minSlot`. */
+  areHeld(payments: readonly Payment[], minSlot: number): Promise<boolean[]>
+  /**
+   * Signs one decision about payments of one kind; nothing is sent.
+   * @param attempt from 0; each pays more for its place in a block
+   */
+  sign(decision: Decision, payments: readonly Payment[], attempt: number): Promise<BlockhashTx>
+  /** Sends signed bytes (base64), again where need be. @returns why the node refused them, null when it took them */
+  send(raw: string): Promise<string | null>
+}
 
-/** The relay authority's hand on a cluster: confirmed facts about payments, and transactions that close them. */
-export type SolanaSigner = ReturnType<typeof createSolanaSigner>
+/** Fee of a transaction with one signature. */
+const SIGNATURE_LAMPORTS = 5_000n
+/** Prices of compute units are in millionths of a lamport. */
+const MICRO = 1_000_000
+/** What a full batch uses, and more. */
+const MAX_BATCH_UNITS = 200_000
 
 export interface SolanaSignerOptions {
   rpc: SolanaRpc
@@ -56,150 +59,178 @@ export interface SolanaSignerOptions {
   commitment: Commitment
   /** The relay authority's key, 64 bytes. */
   secretKey: Uint8Array
+  /** The most that is paid for a compute unit, millionths of a lamport. */
+  maxUnitPrice: number
 }
 
-export function createSolanaSigner({ rpc, registrar, commitment, secretKey }: SolanaSignerOptions) {
-  const key = Keypair.fromSecretKey(secretKey)
+export function createSolanaSigner(options: SolanaSignerOptions): SolanaSigner {
+  const { rpc, registrar, commitment } = options
+  const key = Keypair.fromSecretKey(options.secretKey)
   const authority = key.publicKey
-  const cluster: Cluster = { registrar, commitment }
-
-  const sign = async (instructions: readonly TransactionInstruction[]): Promise<BlockhashTx> => {
-    return signTransaction(key, await readLatestBlockhash(rpc.call, commitment), instructions)
-  }
+  const accountsOf = createAccounts(registrar)
 
   return {
     authority,
-    /** Lamports for fees. @throws ChainUnavailableError, as all methods that ask */
-    async balance(): Promise<bigint> {
+    maxFee: SIGNATURE_LAMPORTS + BigInt(Math.ceil((MAX_BATCH_UNITS * options.maxUnitPrice) / MICRO)),
+    async balance() {
       const { value } = await rpc.call<{ value: number }>('getBalance', [authority.toBase58(), { commitment }])
       return BigInt(value)
     },
-    /** Statuses of transactions by signature; height and slot of the newest confirmed block are read before them. */
-    statuses: (hashes: readonly string[]) =>
+    async relayAuthority() {
+      const [data] = await rpc.onOneNode((call) => readOwnAccounts(call, registrar, [registrar.state], { commitment }))
+      return data ? registrar.decodeState(data).relayAuthority : null
+    },
+    statuses: (hashes) =>
       rpc.onOneNode(async (call) => {
         const { blockHeight, absoluteSlot } = await call<EpochInfo>('getEpochInfo', [{ commitment }])
         const statuses = await readStatuses(call, hashes)
-        return {
-          height: blockHeight,
-          slot: absoluteSlot,
-          statuses: statuses.map((one) => one && statusOf(one, commitment)),
-        }
+        return { height: blockHeight, slot: absoluteSlot, statuses: statuses.map((one) => statusOf(one, commitment)) }
       }),
-    /** Whether payments are held, as confirmed in a slot not before `minSlot`. */
-    areHeld: (payments: readonly PaymentKey[], minSlot: number): Promise<boolean[]> =>
+    areHeld: (payments, minSlot) =>
       rpc.onOneNode(async (call) => {
-        const quoteIds = payments.map(({ quoteId }) => quoteId)
-        const accounts = await readPaymentAccounts(call, registrar, quoteIds, { commitment, minSlot })
-        // a closed quote may be paid again, and then holds another payment
-        return payments.map(({ sequence }, i) => accounts[i]?.sequence === sequence)
+        const own = payments.map(accountsOf)
+        const found = await readOwnAccounts(
+          call,
+          registrar,
+          own.map(({ account }) => account),
+          { commitment, minSlot },
+        )
+        return own.map(({ isHeldIn }, i) => found[i] != null && isHeldIn(found[i]))
       }),
-    /** View of a payment that is held no more, for its settlement or refund. */
-    closing: (kind: ClosedEvent['kind'], payment: PaymentKey): Promise<PaymentView> =>
-      rpc.onOneNode((call) => closingView(call, cluster, kind, payment)),
-    /** Signs; nothing is sent. Several payments settle in one transaction, each refund has its own. */
-    sign: (kind: ClosedEvent['kind'], payments: readonly ClosedPayment[]): Promise<BlockhashTx> =>
-      sign(closingInstructions(registrar, authority, kind, payments)),
-    /** View of a payment for a community name, for its refusal. */
-    lookAtRefusal: (
-      payment: Payment<CommunityNameTarget>,
-      look: Omit<RefusalLook, 'commitment' | 'authority'>,
-    ): Promise<PaymentView> =>
-      rpc.onOneNode((call) => refusalView(call, cluster, counted(payment), { ...look, commitment, authority })),
-    /** Signs what `lookAtRefusal` asks for; nothing is sent. */
-    signRefusal: sign,
-    /** Sends signed bytes (base64), again where need be. @returns why the node refused them, null when it took them */
-    send: (raw: string): Promise<string | null> => rpc.onOneNode((call) => send(call, raw, commitment)),
+    sign: (decision, payments, attempt) =>
+      rpc.onOneNode((call) => {
+        const instruction = decisionInstruction(registrar, authority, decision, payments)
+        return signOn(call, key, instruction, { ...options, attempt })
+      }),
+    send: (raw) => rpc.onOneNode((call) => send(call, raw, commitment)),
   }
 }
 
-function closingInstructions(
-  registrar: Registrar,
-  authority: PublicKey,
-  kind: 'settle' | 'refund',
-  payments: readonly ClosedPayment[],
-): TransactionInstruction[] {
-  const closed = payments.map(({ quoteId, payer }) => ({ quoteId, payer: new PublicKey(payer) }))
-  return kind === 'settle'
-    ? [registrar.settle(authority, closed)]
-    : closed.map((payment) => registrar.refund(authority, payment))
+const solanaKey = (address: Uint8Array): PublicKey => new PublicKey(address.subarray(1))
+
+/** A payment of either kind by its account; the account may hold a later payment. */
+function createAccounts(registrar: Registrar) {
+  const community = createCommunityProgram(registrar)
+  return (payment: Payment): { account: PublicKey; isHeldIn(data: Buffer): boolean } => {
+    const { target } = payment
+    const sequence = BigInt(payment.sequence)
+    if (target.kind === 'name')
+      return {
+        account: registrar.payment({ payer: solanaKey(payment.payer), quoteId: target.quoteId }),
+        isHeldIn: (data) => registrar.decodePayment(data).sequence === sequence,
+      }
+    return {
+      account: community.paymentAccount({ payer: solanaKey(payment.payer), number: target.number }),
+      isHeldIn: (data) => {
+        const found = community.decodePayment(data)
+        return found.sequence === sequence && found.state === 'held'
+      },
+    }
+  }
 }
 
-/** A program's payments, as far as a commitment shows them. */
-interface Cluster {
-  registrar: Registrar
-  commitment: Commitment
+function decisionInstruction(
+  registrar: Registrar,
+  authority: PublicKey,
+  decision: Decision,
+  payments: readonly Payment[],
+): TransactionInstruction {
+  if (decision === 'settle' || decision === 'refund') return registrar[decision](authority, payments.flatMap(nameKey))
+  return createCommunityProgram(registrar)[decision](authority, payments.flatMap(communityKey))
 }
+
+const nameKey = ({ payer, sequence, target }: Payment): PaymentKey[] =>
+  target.kind === 'name' ? [{ payer: solanaKey(payer), quoteId: target.quoteId, sequence: BigInt(sequence) }] : []
+
+const communityKey = ({ payer, sequence, money, target }: Payment): CountedPayment[] =>
+  target.kind === 'communityName'
+    ? [
+        {
+          ...{ payer: solanaKey(payer), number: target.number, sequence: BigInt(sequence) },
+          token: money.token === NATIVE ? null : new PublicKey(money.token),
+          recipient: new PublicKey(target.recipient),
+        },
+      ]
+    : []
 
 interface EpochInfo {
   absoluteSlot: number
   blockHeight: number
 }
 
-function signTransaction(
-  key: Keypair,
-  { blockhash, lastValidBlockHeight }: LatestBlockhash,
-  instructions: readonly TransactionInstruction[],
-): BlockhashTx {
-  const tx = new Transaction({ feePayer: key.publicKey, blockhash, lastValidBlockHeight }).add(...instructions)
-  tx.sign(key)
-  const raw = tx.serialize().toString('base64')
-  return { hash: signatureText(tx.signature!), raw, lastValidHeight: lastValidBlockHeight }
+interface Fees extends Pick<SolanaSignerOptions, 'commitment' | 'maxUnitPrice'> {
+  attempt: number
 }
 
-const statusOf = (
-  { confirmationStatus, err }: { confirmationStatus: 'processed' | Commitment | null; err: unknown },
-  commitment: Commitment,
-): TxStatus => ({
-  isConfirmed: confirmationStatus === 'finalized' || confirmationStatus === commitment,
-  error: err === null ? null : errorName(err),
-})
-
-/** Only the relay authority can have closed it, so that its events need no further proof. */
-async function closingView(
-  call: Call,
-  { registrar, commitment }: Cluster,
-  kind: ClosedEvent['kind'],
-  { quoteId, sequence }: PaymentKey,
-): Promise<PaymentView> {
-  const account = { address: registrar.payment(quoteId), commitment }
-  const closing = await findInTransactions(call, registrar, account, ({ closed }) =>
-    closed.find((one) => one.sequence === sequence),
-  )
-  if (!closing) return { is: 'unknown' }
-  const { signature } = closing
-  if (closing.kind === kind) return { is: 'done', signature }
-  return { is: 'lost', reason: closing.kind === 'settle' ? 'settled_elsewhere' : 'refunded_elsewhere', signature }
-}
-
-const counted = ({ payer, sequence, target }: Payment<CommunityNameTarget>): CountedPayment => ({
-  payer: new PublicKey(payer.subarray(1)),
-  community: target.community,
-  name: target.name,
-  sequence: BigInt(sequence),
-})
-
-async function refusalView(
-  call: Call,
-  { registrar, commitment }: Cluster,
-  payment: CountedPayment,
-  look: RefusalLook,
-): Promise<PaymentView> {
-  const step = await planRefusal(call, registrar, payment, look)
-  switch (step.kind) {
-    case 'refuse':
-    case 'pay_back':
-      return { is: 'held', refusal: step.instructions }
-    case 'waiting':
-      return { is: 'done', signature: null }
-    case 'over':
-      return { is: 'lost', reason: REFUND_WINDOW_ENDED, signature: null }
-    case 'gone': {
-      const found = await findCommunityOutcome(call, registrar, payment, commitment)
-      if (!found) return { is: 'unknown' }
-      const { kind, signature } = found
-      return kind === 'released' ? { is: 'lost', reason: REFUND_WINDOW_ENDED, signature } : { is: 'done', signature }
-    }
+/** Signs with a limit of compute units by a simulation, and a price for each by what others paid for these accounts. */
+async function signOn(call: Call, key: Keypair, instruction: TransactionInstruction, fees: Fees): Promise<BlockhashTx> {
+  const { commitment } = fees
+  const [{ blockhash, lastValidBlockHeight }, microLamports] = await Promise.all([
+    readLatestBlockhash(call, commitment),
+    readUnitPrice(call, instruction, fees),
+  ])
+  const price = ComputeBudgetProgram.setComputeUnitPrice({ microLamports })
+  const signed = (units: number): Transaction => {
+    const limit = ComputeBudgetProgram.setComputeUnitLimit({ units })
+    const tx = new Transaction({ feePayer: key.publicKey, blockhash, lastValidBlockHeight }).add(
+      limit,
+      price,
+      instruction,
+    )
+    tx.sign(key)
+    return tx
   }
+  const used = await simulate(call, signed(MAX_UNITS), commitment)
+  const tx = signed(used === null ? MAX_UNITS : Math.ceil((used * UNITS_MARGIN_PERCENT) / 100))
+  return {
+    hash: signatureText(tx.signature!),
+    raw: tx.serialize().toString('base64'),
+    lastValidHeight: lastValidBlockHeight,
+  }
+}
+
+/** The most compute units that a transaction may ask for. */
+const MAX_UNITS = 1_400_000
+const UNITS_MARGIN_PERCENT = 110
+
+/** Compute units that a transaction uses; null where it fails, which its sending tells in the same words. */
+async function simulate(call: Call, tx: Transaction, commitment: Commitment): Promise<number | null> {
+  const options = { encoding: 'base64', commitment, sigVerify: false, replaceRecentBlockhash: true }
+  const raw = tx.serialize().toString('base64')
+  const { value } = await call<{ value: { err: unknown; unitsConsumed?: number } }>('simulateTransaction', [
+    raw,
+    options,
+  ])
+  return value.err === null && value.unitsConsumed ? value.unitsConsumed : null
+}
+
+/** The lowest price after a failed attempt, millionths of a lamport for a compute unit. */
+const LEAST_RAISED = 1_000
+/** Prices of this share of the recent blocks are paid, percent. */
+const PERCENTILE = 75
+
+/** The price of a compute unit: what most blocks asked for these accounts, doubled by each attempt, under the cap. */
+async function readUnitPrice(
+  call: Call,
+  instruction: TransactionInstruction,
+  { attempt, maxUnitPrice }: Fees,
+): Promise<number> {
+  const locked = instruction.keys.flatMap(({ pubkey, isWritable }) => (isWritable ? [pubkey.toBase58()] : []))
+  const recent = await call<{ prioritizationFee: number }[]>('getRecentPrioritizationFees', [[...new Set(locked)]])
+  const prices = recent.map(({ prioritizationFee }) => prioritizationFee).sort((a, b) => a - b)
+  const usual = prices[Math.floor((prices.length * PERCENTILE) / 100)] ?? 0
+  return unitPrice(usual, attempt, maxUnitPrice)
+}
+
+/** Doubles a usual price by each attempt. */
+export const unitPrice = (usual: number, attempt: number, max: number): number =>
+  Math.min(max, attempt === 0 ? usual : Math.max(usual, LEAST_RAISED) * 2 ** attempt)
+
+function statusOf(status: RawStatus | null, commitment: Commitment): TxStatus | null {
+  if (!status) return null
+  const { confirmationStatus, err } = status
+  const isConfirmed = confirmationStatus === 'finalized' || confirmationStatus === commitment
+  return { isConfirmed, error: err === null ? null : errorName(err) }
 }
 
 /** JSON-RPC code of a transaction that fails its simulation. */
@@ -226,26 +257,3 @@ function simulationError(error: unknown): string | null {
   }
   return null
 }
-
-/**
- * A name for a transaction's error as JSON has it: `"BlockhashNotFound"`, `{"InstructionError":[0,{"Custom":6014}]}`,
- * ... Never a node's own words.
- */
-export function errorName(err: unknown): string {
-  if (typeof err === 'string') return snake(err)
-  if (typeof err !== 'object' || err === null) return 'failed'
-  const [name, detail] = Object.entries(err)[0] ?? ['failed', null]
-  if (name === 'InstructionError' && Array.isArray(detail)) return errorName(detail[1])
-  if (name === 'Custom') {
-    const known = registrarIdl.errors?.find(({ code }) => code === detail)
-    return known ? snake(known.name) : `custom_${String(detail).slice(0, 10)}`
-  }
-  return snake(name)
-}
-
-const snake = (name: string): string =>
-  name
-    .replace(/[^A-Za-z0-9_]/g, '')
-    .slice(0, 60)
-    .replace(/(?<=[a-z0-9])(?=[A-Z])/g, '_')
-    .toLowerCase()

@@ -13,9 +13,6 @@ const MINT_DECIMALS_OFFSET = 44
 const MINT_INITIALIZED_OFFSET = 45
 const TOKEN_ACCOUNT_BYTES = 165
 const TOKEN_AMOUNT_OFFSET = 64
-const STATE_OFFSET = 108
-/** State of a token account: initialized and not frozen. */
-const OPEN = 1
 /** Token-2022; the registrar takes no payments in its tokens. */
 const TOKEN_2022_PROGRAM = 'TokenzQdBNbLqP5VEhdkAS6EPFLC1PHnBqCXEpPxuEb'
 /** Offset of the account type in Token-2022 accounts with extensions. */
@@ -100,16 +97,12 @@ export async function readTokenAccounts(
     { commitment, encoding: 'base64' },
   ])
   return value.flatMap(({ pubkey, account }) => {
-    const data = account.owner === found.program ? accountData(account, owner, mint) : null
-    return data ? [{ address: new PublicKey(pubkey), amount: data.readBigUInt64LE(TOKEN_AMOUNT_OFFSET) }] : []
+    const data = account.owner === found.program ? tokenData(account, TOKEN_ACCOUNT_BYTES, ACCOUNT_TYPE.account) : null
+    const isOfOwner = data?.subarray(0, 32).equals(mint.toBytes()) && data.subarray(32, 64).equals(owner.toBytes())
+    return data && isOfOwner
+      ? [{ address: new PublicKey(pubkey), amount: data.readBigUInt64LE(TOKEN_AMOUNT_OFFSET) }]
+      : []
   })
-}
-
-/** Data of a wallet's account of a mint; null for others. */
-function accountData(account: RawAccount, owner: PublicKey, mint: PublicKey): Buffer | null {
-  const data = tokenData(account, TOKEN_ACCOUNT_BYTES, ACCOUNT_TYPE.account)
-  const isOfOwner = data?.subarray(0, 32).equals(mint.toBytes()) && data.subarray(32, 64).equals(owner.toBytes())
-  return isOfOwner ? data : null
 }
 
 /**
@@ -121,20 +114,4 @@ function tokenData({ owner, data: [base64] }: RawAccount, bytes: number, type: n
   if (isExtended) return data[ACCOUNT_TYPE_OFFSET] === type ? data : null
   const isOfToken = owner === TOKEN_PROGRAM.toBase58() || owner === TOKEN_2022_PROGRAM
   return isOfToken && data.length === bytes ? data : null
-}
-
-/** Whether all these accounts exist in the SPL Token program and none is frozen. */
-export async function areOpenTokenAccounts(
-  call: Call,
-  accounts: readonly { address: PublicKey; owner: PublicKey; mint: PublicKey }[],
-  commitment: Commitment,
-): Promise<boolean> {
-  const { value } = await call<{ value: (RawAccount | null)[] }>('getMultipleAccounts', [
-    accounts.map(({ address }) => address.toBase58()),
-    { commitment, encoding: 'base64' },
-  ])
-  return accounts.every(({ owner, mint }, i) => {
-    const found = value[i]
-    return found?.owner === TOKEN_PROGRAM.toBase58() && accountData(found, owner, mint)?.[STATE_OFFSET] === OPEN
-  })
 }

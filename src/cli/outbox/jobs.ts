@@ -104,7 +104,7 @@ function describe(job: JobRow) {
     payment: payment && {
       tx: txOf(payment),
       paidAt: new Date(payment.paidMs).toISOString(),
-      ...(payment.target.kind === 'communityName' && { heldUntil: new Date(payment.target.heldUntilMs).toISOString() }),
+      ...(payment.target.reclaimableMs !== null && { reclaimableAt: dateOf(payment.target.reclaimableMs) }),
     },
     txs: txs.map(describeTx),
   }
@@ -146,6 +146,8 @@ function txLine(tx: JobTx): [string, string] {
   return [purpose, `${hash}, up to ${maxFeePerGas} wei a gas, ${sent}`]
 }
 
+const dateOf = (ms: number): string => new Date(ms).toISOString()
+
 const subjectOf = ({ subject }: JobRow): string | null => subject && toHex(subject)
 
 /** Solana's transactions are signatures of 64 bytes. */
@@ -154,7 +156,7 @@ const txOf = ({ tx }: StoredPayment): string => (tx.length === 64 ? bs58.encode(
 function originOf({ message, payment }: JobRow): string {
   if (message) return `${toHex(message.txHash)} at ${new Date(message.sentMs).toISOString()}`
   if (!payment) return '-'
-  const { target } = payment
-  const hold = target.kind === 'communityName' ? `, held until ${new Date(target.heldUntilMs).toISOString()}` : ''
-  return `${txOf(payment)} at ${new Date(payment.paidMs).toISOString()}${hold}`
+  const { reclaimableMs } = payment.target
+  const reclaim = reclaimableMs === null ? '' : `, reclaimable from ${dateOf(reclaimableMs)} on`
+  return `${txOf(payment)} at ${dateOf(payment.paidMs)}${reclaim}`
 }

@@ -24,7 +24,7 @@ export function dueNonceJobs(
   return selectJobs(
     db,
     network,
-    `WHERE j.network = $1 AND j.chain = $2 AND j.${LIVE} AND j.batch IS NULL AND (
+    `WHERE j.network = $1 AND j.chain = $2 AND j.${LIVE} AND (
        (j.nonce IS NOT NULL AND j.signer = $3)
        OR (j.nonce IS NULL
          AND (j.next_ms <= $4 OR EXISTS (SELECT FROM received r WHERE r.network = j.network AND r.guid = j.subject AND r.confirmed))
@@ -38,7 +38,7 @@ export function dueNonceJobs(
 /** Upper bound on refusals per step: a stranger may cause many. */
 const REFUSALS_AT_ONCE = 200
 
-/** Jobs on a Solana cluster that may need work: refusals by the end of their hold, sent first; the rest by payment. */
+/** Jobs on a Solana cluster that may need work: refusals, sent first; then the rest; each by payment. */
 export async function dueBlockhashJobs(
   db: Queryable,
   { network, chain }: ChainKey,
@@ -47,7 +47,7 @@ export async function dueBlockhashJobs(
   const due = `JOIN payments p ON p.network = j.network AND p.id = j.subject
     WHERE j.network = $1 AND j.chain = $2 AND j.${LIVE} AND (j.state > ${JOB_STATE.queued} OR j.next_ms <= $3)`
   const refusals = `${due} AND j.kind = ${JOB_KIND.refuse}
-    ORDER BY j.state = ${JOB_STATE.queued}, p.held_until_ms, p.sequence LIMIT ${REFUSALS_AT_ONCE}`
+    ORDER BY j.state = ${JOB_STATE.queued}, p.paid_ms, p.sequence LIMIT ${REFUSALS_AT_ONCE}`
   const payouts = `${due} AND j.kind <> ${JOB_KIND.refuse} ORDER BY p.sequence`
   const values = [chain, nowMs]
   return [

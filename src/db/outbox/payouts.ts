@@ -8,7 +8,7 @@ import { notify } from '../pg/notify.js'
 import type { ChainKey } from '../pg/rows.js'
 import { execute, query } from '../pg/rows.js'
 
-const { settle, refund } = JOB_KIND
+const { settle, refund, refuse, release } = JOB_KIND
 const PAYOUT = `kind IN (${codeList(JOB_KIND, 'settle', 'refund')})`
 
 /**
@@ -36,13 +36,14 @@ export const DUE = `due AS (
 
 /**
  * Queues the payouts that are due for a program's payments, each once: settlements, and refunds where these need no
- * operator. A queued payout that is due no more (an operator rewound the hub) is deleted.
+ * operator, and releases of payments for community names. A queued payout that is due no more (an operator rewound the
+ * hub) is deleted.
  * @returns how many are new
  */
 export async function queuePayouts(
   client: pg.ClientBase,
   { network, chain }: ChainKey,
-  { refunds, nowMs }: { refunds: boolean; nowMs: number },
+  { refunds, releaseAfterMs, nowMs }: { refunds: boolean; releaseAfterMs: number; nowMs: number },
 ): Promise<number> {
   await execute(
     client,
@@ -50,7 +51,12 @@ export async function queuePayouts(
     `WITH ${DUE} DELETE FROM jobs j USING due d
      WHERE j.network = $1 AND j.state = ${JOB_STATE.queued} AND j.${PAYOUT} AND d.id = j.subject AND d.payout IS DISTINCT FROM j.kind`,
   )
-  return execute(
+  const releases = await execute(client, network, { name: 'queue_releases', text: QUEUE_RELEASES }, [
+    nowMs,
+    chain,
+    releaseAfterMs,
+  ])
+  const payouts = await execute(
     client,
     network,
     `WITH ${DUE} INSERT INTO jobs (network, kind, chain, subject, created_ms, updated_ms)
@@ -59,7 +65,19 @@ export async function queuePayouts(
      ON CONFLICT DO NOTHING`,
     [nowMs, chain, refunds],
   )
+  return releases + payouts
 }
+
+/** Share of the time until a payer may take back by which a payment is released at the latest. */
+const RELEASED_BY = 0.7
+
+/** Queues the release of payments that bought their name: in the journal, with no refusal. */
+const QUEUE_RELEASES = `INSERT INTO jobs (network, kind, chain, subject, created_ms, updated_ms)
+  SELECT p.network, ${release}, p.chain, p.id, $2::int8, $2::int8 FROM payments p
+  WHERE p.network = $1 AND p.chain = $3 AND p.kind = ${PAYMENT_KIND.communityName} AND p.state = ${PAYMENT_STATE.done} AND p.outcome IS NULL
+    AND p.paid_ms + least($4::float8, ${RELEASED_BY} * (p.reclaimable_ms - p.paid_ms)) <= $2::int8
+    AND NOT EXISTS (SELECT FROM jobs j WHERE j.network = p.network AND j.subject = p.id AND j.kind IN (${refuse}, ${release}))
+  ON CONFLICT DO NOTHING`
 
 /**
  * The operator's hand: queues refunds that are owed, and queues parked or backed-off ones again.

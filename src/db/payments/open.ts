@@ -33,9 +33,12 @@ export interface OpenPayment extends StoredPayment<CommunityNameTarget> {
   label: string
   /** Canonical name of the community, null where its word is no name. */
   communityName: string | null
-  /** A refusal was sent, in whichever generation of the journal: the payment buys nothing. */
+  /** Buys nothing: a refusal was sent, in whichever generation of the journal, or the payer has or may soon take it back. */
   isRefused: boolean
 }
+
+/** Share of the time until a payer may take back in which a payment buys its name. */
+const BOUGHT_BY = 0.9
 
 /**
  * Confirmed payments for community names that are not in the journal, oldest first.
@@ -45,17 +48,19 @@ export async function openCommunityPayments(
   db: Queryable,
   network: Network,
   limit: number,
+  nowMs: number,
   except: readonly Buffer[] = [],
 ): Promise<OpenPayment[]> {
   const rows = await query<PaymentRow & Pick<OpenPayment, 'label' | 'isRefused'> & { community: string | null }>(
     db,
     network,
-    `SELECT ${PAYMENT_COLUMNS}, p.community, c.label, ${REFUSAL_HAS_LEFT} AS is_refused
+    `SELECT ${PAYMENT_COLUMNS}, p.community, c.label, (${REFUSAL_HAS_LEFT} OR p.outcome IS NOT NULL OR ${BOUGHT_BY} * (p.reclaimable_ms - p.paid_ms) < $4 - p.paid_ms)
+       IS TRUE AS is_refused
      FROM payments p JOIN chains c ON c.network = p.network AND c.chain = p.chain
      WHERE p.network = $1 AND p.kind = ${PAYMENT_KIND.communityName} AND p.state = ${PAYMENT_STATE.confirmed}
        AND p.id <> ALL ($3::bytea[])
      ORDER BY p.paid_ms, p.chain, p.block, p.sequence LIMIT $2`,
-    [limit, except],
+    [limit, except, nowMs],
   )
   return rows.map((row) => {
     const { label, isRefused, community: communityName } = row

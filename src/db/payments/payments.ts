@@ -1,5 +1,12 @@
 import type pg from 'pg'
-import { PAYMENT_KIND, PAYMENT_STATE, type Payment, QUOTE_VERDICT } from '../../registry/payment/payment.js'
+import {
+  PAYMENT_KIND,
+  PAYMENT_OUTCOME,
+  PAYMENT_STATE,
+  type Payment,
+  type PaymentOutcome,
+  QUOTE_VERDICT,
+} from '../../registry/payment/payment.js'
 import { wordToName } from '../../registry/primitives/name.js'
 import type { Network } from '../../registry/primitives/network.js'
 import { type ChainKey, execute, query } from '../pg/rows.js'
@@ -42,7 +49,6 @@ const COLUMNS: Columns<Payment> = [
   ['name', 'text', ({ target }) => wordToName(target.name)],
   ['referral', 'bytea', ({ referral }) => referral],
   ['paid_ms', 'int8', ({ paidMs }) => paidMs],
-  ['source', 'bytea', ({ target }) => (target.kind === 'name' ? target.source : null)],
   ['quote_id', 'bytea', ({ target }) => (target.kind === 'name' ? target.quoteId : null)],
   ['amount_wei', 'numeric', ({ target }) => (target.kind === 'name' ? target.amountWei.toString() : null)],
   ['expires_at', 'int8', ({ target }) => (target.kind === 'name' ? target.expiresAt : null)],
@@ -51,6 +57,8 @@ const COLUMNS: Columns<Payment> = [
   ['community', 'text', ({ target }) => (target.kind === 'communityName' ? wordToName(target.community) : null)],
   ['recipient', 'text', ({ target }) => (target.kind === 'communityName' ? target.recipient : null)],
   ['held_until_ms', 'int8', ({ target }) => (target.kind === 'communityName' ? target.heldUntilMs : null)],
+  ['number', 'numeric', ({ target }) => (target.kind === 'communityName' ? target.number.toString() : null)],
+  ['reclaimable_ms', 'int8', ({ target }) => target.reclaimableMs],
 ]
 const PAYMENT = unnestOf(COLUMNS, 4)
 const UPSERT = {
@@ -71,19 +79,33 @@ async function upsert(
   await execute(client, network, UPSERT, [chain, state, ...PAYMENT.values(payments)])
 }
 
+/** What a chain said, confirmed, of one of its payments. */
+export interface ConfirmedOutcome {
+  id: Buffer
+  outcome: PaymentOutcome
+  block: number
+}
+
 /**
- * Marks payments as done that were settled or refunded on Solana, confirmed.
- * @returns the stored ones among the ids
+ * Writes the outcomes of a chain's payments; a decided payment for a name on the hub is done.
+ * @returns ids of the stored ones among them
  */
-export async function finishPayments(
+export async function writeOutcomes(
   client: pg.ClientBase,
-  network: Network,
-  ids: readonly Buffer[],
+  { network, chain }: ChainKey,
+  outcomes: readonly ConfirmedOutcome[],
 ): Promise<Buffer[]> {
-  if (ids.length === 0) return []
-  const text = `UPDATE payments SET state = ${PAYMENT_STATE.done}
-    WHERE network = $1 AND id = ANY ($2::bytea[]) AND state >= ${PAYMENT_STATE.confirmed} RETURNING id`
-  const rows = await query<{ id: Buffer }>(client, network, { name: 'finish_payments', text }, [ids])
+  if (outcomes.length === 0) return []
+  const text = `UPDATE payments p SET outcome = o.outcome, outcome_block = o.block,
+      state = CASE WHEN p.kind = ${PAYMENT_KIND.name} THEN ${PAYMENT_STATE.done} ELSE p.state END
+    FROM unnest($3::bytea[], $4::int2[], $5::int8[]) AS o (id, outcome, block)
+    WHERE p.network = $1 AND p.chain = $2 AND p.id = o.id AND p.state >= ${PAYMENT_STATE.confirmed} RETURNING p.id`
+  const rows = await query<{ id: Buffer }>(client, network, { name: 'write_outcomes', text }, [
+    chain,
+    outcomes.map(({ id }) => id),
+    outcomes.map(({ outcome }) => PAYMENT_OUTCOME[outcome]),
+    outcomes.map(({ block }) => block),
+  ])
   return rows.map(({ id }) => id)
 }
 

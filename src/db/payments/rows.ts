@@ -2,6 +2,7 @@ import {
   type CommunityNameTarget,
   type NameTarget,
   PAYMENT_KIND,
+  PAYMENT_OUTCOME,
   PAYMENT_STATE,
   QUOTE_VERDICT,
   type StoredPayment,
@@ -10,10 +11,12 @@ import { wordOf } from '../pg/codes.js'
 
 /** Columns of `payments` that make a StoredPayment, for a table named `p`. */
 export const PAYMENT_COLUMNS = `p.id, p.kind, p.chain, p.state, p.tx, p.block, p.block_hash, p.sequence, p.payer, p.token, p.amount, p.name_word,
-  p.referral, p.paid_ms, p.source, p.quote_id, p.amount_wei, p.expires_at, p.verdict, p.community_word, p.recipient, p.held_until_ms`
+  p.referral, p.paid_ms, p.quote_id, p.amount_wei, p.expires_at, p.verdict, p.community_word, p.recipient, p.held_until_ms,
+  p.number, p.reclaimable_ms, p.outcome`
 
-interface SharedColumns extends Omit<StoredPayment, 'state' | 'money' | 'target'> {
+interface SharedColumns extends Omit<StoredPayment, 'state' | 'outcome' | 'money' | 'target'> {
   state: number
+  outcome: number | null
   token: string
   amount: bigint
   nameWord: Buffer
@@ -22,8 +25,11 @@ interface SharedColumns extends Omit<StoredPayment, 'state' | 'money' | 'target'
 /** A row of those columns: those of the other kind are null. */
 export type PaymentRow = SharedColumns &
   (
-    | { kind: 1; source: Buffer; quoteId: Buffer; amountWei: bigint; expiresAt: number; verdict: number }
-    | { kind: 2; communityWord: Buffer; recipient: string; heldUntilMs: number }
+    | { kind: 1; quoteId: Buffer; amountWei: bigint; expiresAt: number; verdict: number; reclaimableMs: number }
+    | ({ kind: 2; communityWord: Buffer; recipient: string } & Pick<
+        CommunityNameTarget,
+        'number' | 'reclaimableMs' | 'heldUntilMs'
+      >)
   )
 
 export function paymentOf(row: PaymentRow): StoredPayment {
@@ -31,6 +37,7 @@ export function paymentOf(row: PaymentRow): StoredPayment {
   return {
     ...{ id, chain, tx, block, blockHash, sequence, payer, referral, paidMs },
     state: wordOf(PAYMENT_STATE, row.state),
+    outcome: row.outcome === null ? null : wordOf(PAYMENT_OUTCOME, row.outcome),
     money: { token, amount },
     target: targetOf(row),
   }
@@ -38,9 +45,9 @@ export function paymentOf(row: PaymentRow): StoredPayment {
 
 function targetOf(row: PaymentRow): NameTarget | CommunityNameTarget {
   if (row.kind === PAYMENT_KIND.name) {
-    const { nameWord: name, source, quoteId, amountWei, expiresAt, verdict } = row
-    return { kind: 'name', name, source, quoteId, amountWei, expiresAt, verdict: wordOf(QUOTE_VERDICT, verdict) }
+    const { nameWord: name, quoteId, amountWei, expiresAt, verdict, reclaimableMs } = row
+    return { kind: 'name', name, quoteId, amountWei, expiresAt, verdict: wordOf(QUOTE_VERDICT, verdict), reclaimableMs }
   }
-  const { communityWord: community, nameWord: name, recipient, heldUntilMs } = row
-  return { kind: 'communityName', community, name, recipient, heldUntilMs }
+  const { communityWord: community, nameWord: name, recipient, number, reclaimableMs, heldUntilMs } = row
+  return { kind: 'communityName', community, name, recipient, number, reclaimableMs, heldUntilMs }
 }

@@ -92,7 +92,7 @@ export class PaymentJudge {
     if (!(await readHead(pool, network)).caughtUp) return { kind: 'catching_up' }
     const nowMs = this.#nowMs()
     const resting = [...this.#stuck.values()].filter(({ nextMs }) => nextMs > nowMs).map(({ id }) => id)
-    const open = await openCommunityPayments(pool, network, BATCH, resting)
+    const open = await openCommunityPayments(pool, network, BATCH, nowMs, resting)
     this.#forgetGone(resting, open)
     const rules = await rulesOf(pool, network, open)
     const queue = new PQueue({ concurrency: READS_AT_ONCE })

@@ -1,16 +1,10 @@
 import bs58 from 'bs58'
-import type { SeenCommunityPayment } from '../../chains/solana/community/events.js'
-import type { CommunityPaymentAccount } from '../../chains/solana/community/program.js'
+import type { SeenCommunityPayment, SeenPayment } from '../../chains/solana/events.js'
 import { type ReadTransaction, signatureBytes } from '../../chains/solana/reads.js'
+import type { ConfirmedOutcome } from '../../db/payments/payments.js'
 import { NATIVE } from '../../registry/community/rules.js'
 import type { CommunityNameTarget, NameTarget, Payment } from '../../registry/payment/payment.js'
-import {
-  communityPaymentId,
-  type PaidQuote,
-  paymentMessageId,
-  paymentSource,
-  verifyQuote,
-} from '../../registry/payment/quote.js'
+import { communityPaymentId, paymentMessageId, verifyQuote } from '../../registry/payment/quote.js'
 import { ADDRESS_TYPE_CODE } from '../../registry/primitives/address.js'
 import type { Network } from '../../registry/primitives/network.js'
 
@@ -44,26 +38,25 @@ const originOf = (tx: ReadTransaction, payer: Uint8Array, referral: Uint8Array, 
 })
 
 /** A payment for a name on the hub as it is stored, its quote verified. */
-export function namePayment(
+function namePayment(
   { network, genesisHash, programId, quoteKey }: ProgramIdentity,
   tx: ReadTransaction,
-  paid: PaidQuote,
+  paid: SeenPayment,
   nowMs: number,
 ): Payment<NameTarget> {
-  const source = paymentSource(genesisHash, programId)
   return {
-    id: paymentMessageId(source, paid.sequence),
+    id: paymentMessageId(genesisHash, programId, paid.sequence),
     sequence: Number(paid.sequence),
     ...originOf(tx, paid.payer, paid.referral, nowMs),
     money: { token: NATIVE, amount: paid.lamports },
     target: {
       kind: 'name',
       name: Buffer.from(paid.name),
-      source,
       quoteId: Buffer.from(paid.quoteId),
       amountWei: paid.amountWei,
       expiresAt: withinNumber(paid.expiresAt),
       verdict: verifyQuote(quoteKey, network, paid),
+      reclaimableMs: Number(paid.reclaimableAt) * 1_000,
     },
   }
 }
@@ -71,44 +64,43 @@ export function namePayment(
 const MAX = BigInt(Number.MAX_SAFE_INTEGER)
 const withinNumber = (value: bigint): number => Number(value > MAX ? MAX : value < -MAX ? -MAX : value)
 
-/** The program's count of a payment for a community name. */
-export interface Counted {
-  sequence: bigint
-  /** Unix time, seconds; null where the money has gone and nothing tells it. */
-  heldUntil: bigint | null
-}
-
-/** A payment's count by its event or its account. An account from another slot holds another payment. */
-export function countedBy(
-  { sequence, heldUntil }: SeenCommunityPayment,
-  { slot }: Pick<ReadTransaction, 'slot'>,
-  account: CommunityPaymentAccount | undefined,
-): Counted | null {
-  if (sequence !== null && heldUntil !== null) return { sequence, heldUntil }
-  const fitting = account?.slot === BigInt(slot) ? account : undefined
-  if (fitting) return { sequence: sequence ?? fitting.sequence, heldUntil: heldUntil ?? fitting.heldUntil }
-  return sequence === null ? null : { sequence, heldUntil }
-}
-
-/**
- * A payment for a community name as it is stored. Money that has gone can't be refused: its hold ends with its block.
- */
-export function communityPayment(
+/** A payment for a community name as it is stored. */
+function communityPayment(
   { genesisHash, programId }: ProgramIdentity,
   tx: ReadTransaction,
-  seen: SeenCommunityPayment & Counted,
+  seen: SeenCommunityPayment,
   nowMs: number,
 ): Payment<CommunityNameTarget> {
-  const { sequence, heldUntil, token, amount, community, name } = seen
-  const origin = originOf(tx, seen.payer, seen.referral, nowMs)
+  const { sequence, token, amount, community, name, number } = seen
   return {
     id: communityPaymentId(genesisHash, programId, sequence),
     sequence: Number(sequence),
-    ...origin,
+    ...originOf(tx, seen.payer, seen.referral, nowMs),
     money: { token: token ? bs58.encode(token) : NATIVE, amount },
     target: {
-      ...{ kind: 'communityName', community, name, recipient: bs58.encode(seen.recipient) },
-      heldUntilMs: heldUntil === null ? origin.paidMs : Number(heldUntil) * 1_000,
+      ...{ kind: 'communityName', community, name, recipient: bs58.encode(seen.recipient), number },
+      ...{ reclaimableMs: Number(seen.reclaimableAt) * 1_000, heldUntilMs: null },
     },
   }
+}
+
+/** All payments of a transaction as they are stored. */
+export const paymentsOf = (identity: ProgramIdentity, tx: ReadTransaction, nowMs: number): Payment[] => [
+  ...tx.payments.map((paid) => namePayment(identity, tx, paid, nowMs)),
+  ...tx.communityPayments.map((paid) => communityPayment(identity, tx, paid, nowMs)),
+]
+
+const OUTCOME_OF = { settled: 'released', refunded: 'refused', refused: 'refused', released: 'released' } as const
+
+/** All outcomes of a transaction. What is collected was decided before. */
+export function outcomesOf({ genesisHash, programId }: ProgramIdentity, tx: ReadTransaction): ConfirmedOutcome[] {
+  const outcome = (kind: keyof typeof OUTCOME_OF | 'reclaimed', id: Buffer): ConfirmedOutcome => ({
+    ...{ id, outcome: kind === 'reclaimed' ? kind : OUTCOME_OF[kind], block: tx.slot },
+  })
+  return [
+    ...tx.closed.map(({ kind, sequence }) => outcome(kind, paymentMessageId(genesisHash, programId, sequence))),
+    ...tx.communityOutcomes.flatMap(({ kind, sequence }) =>
+      kind === 'collected' ? [] : [outcome(kind, communityPaymentId(genesisHash, programId, sequence))],
+    ),
+  ]
 }

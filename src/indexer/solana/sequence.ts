@@ -1,10 +1,8 @@
-import type { CommunityOutcome, SeenCommunityPayment } from '../../chains/solana/community/events.js'
-import type { CommunityPaymentAccount } from '../../chains/solana/community/program.js'
 import type { ReadTransaction } from '../../chains/solana/reads.js'
-import type { PaymentAccount } from '../../chains/solana/registrar.js'
+import type { ConfirmedOutcome } from '../../db/payments/payments.js'
 import type { Payment } from '../../registry/payment/payment.js'
-import { knownUpTo, type PaidQuote, paymentMessageId, paymentSource } from '../../registry/payment/quote.js'
-import { type Counted, communityPayment, countedBy, namePayment, type ProgramIdentity } from './row.js'
+import { knownUpTo } from '../../registry/payment/quote.js'
+import { outcomesOf, type ProgramIdentity, paymentsOf } from './row.js'
 
 /** Sequences of a program's two counts of payments: for names on the hub, and for community names. */
 export interface Sequences {
@@ -12,24 +10,11 @@ export interface Sequences {
   communityNames: number
 }
 
-/** Accounts of open payments whose sequence the transactions don't tell. */
-export interface OpenAccounts {
-  /** Keyed by the quote's id in hex. */
-  payments: ReadonlyMap<string, PaymentAccount>
-  /** Keyed by `communityKey`. */
-  communityPayments: ReadonlyMap<string, CommunityPaymentAccount>
-}
-
 /** The rows that some transactions bring. */
 export interface Tracked {
   payments: Payment[]
-  /** Ids of settled or refunded payments, also of earlier transactions where the payment came only now. */
-  closed: Buffer[]
-}
-
-interface Open<Paid> {
-  tx: ReadTransaction
-  paid: Paid
+  /** Also of earlier transactions where the payment came only now. */
+  outcomes: ConfirmedOutcome[]
 }
 
 /** One gapless count. */
@@ -47,15 +32,8 @@ class Count {
     return this.#beyond.size === 0
   }
 
-  has(sequence: bigint): boolean {
-    return Number(sequence) <= this.known || this.#beyond.has(Number(sequence))
-  }
-
-  add(sequence: bigint): void {
-    if (!this.has(sequence)) this.#beyond.add(Number(sequence))
-  }
-
-  closeGaps(): void {
+  add(sequence: number): void {
+    if (sequence > this.known) this.#beyond.add(sequence)
     this.known = knownUpTo(this.known, this.#beyond)
   }
 }
@@ -69,12 +47,8 @@ export class SequenceTracker {
   readonly #names: Count
   readonly #communityNames: Count
   readonly #read = new Set<string>()
-  /** Payments without a sequence yet, by quote id. */
-  readonly #openNames = new Map<string, Open<Omit<PaidQuote, 'sequence'>>>()
-  /** Payments without a sequence yet, oldest first. */
-  #openCommunityNames: Open<SeenCommunityPayment>[] = []
-  /** Ids of closed payments that are not stored yet, by their hex. */
-  readonly #closed = new Map<string, Buffer>()
+  /** Outcomes of payments that are not stored yet, by the payment's id in hex. */
+  readonly #early = new Map<string, ConfirmedOutcome>()
 
   /** @param known every payment up to these sequences is stored */
   constructor(identity: ProgramIdentity, known: Sequences) {
@@ -88,115 +62,37 @@ export class SequenceTracker {
     return { names: this.#names.known, communityNames: this.#communityNames.known }
   }
 
-  /** Whether each count has no gap so far. */
-  get whole(): Record<keyof Sequences, boolean> {
-    return {
-      names: this.#names.isWhole && this.#openNames.size === 0 && this.#closed.size === 0,
-      communityNames: this.#communityNames.isWhole && this.#openCommunityNames.length === 0,
-    }
-  }
-
   /** Whether nothing read so far leaves a gap, so that the cursor may move. */
   get isWhole(): boolean {
-    return this.whole.names && this.whole.communityNames
+    return this.#names.isWhole && this.#communityNames.isWhole && this.#early.size === 0
   }
 
   hasRead(signature: string): boolean {
     return this.#read.has(signature)
   }
 
-  /**
-   * Advances over transactions in the order of the chain.
-   * @param accounts of payments whose sequence nothing else tells
-   */
-  advance(txs: readonly ReadTransaction[], accounts: OpenAccounts, nowMs: number): Tracked {
-    const payments: Payment[] = []
+  /** Advances over transactions in the order of the chain. */
+  advance(txs: readonly ReadTransaction[], nowMs: number): Tracked {
+    const payments = new Map<string, Payment>()
     for (const tx of txs) {
       this.#read.add(tx.signature)
-      payments.push(...this.#namesOf(tx, accounts.payments, nowMs))
-      payments.push(...this.#communityNamesOf(tx, accounts.communityPayments, nowMs))
+      for (const payment of paymentsOf(this.#identity, tx, nowMs)) payments.set(hexOf(payment.id), payment)
+      for (const outcome of outcomesOf(this.#identity, tx)) this.#early.set(hexOf(outcome.id), outcome)
     }
-    this.#names.closeGaps()
-    this.#communityNames.closeGaps()
-    return { payments, closed: [...this.#closed.values()] }
+    for (const { target, sequence } of payments.values())
+      (target.kind === 'name' ? this.#names : this.#communityNames).add(sequence)
+    return { payments: [...payments.values()], outcomes: [...this.#early.values()] }
   }
 
-  #namesOf(tx: ReadTransaction, accounts: OpenAccounts['payments'], nowMs: number): Payment[] {
-    const payments: Payment[] = []
-    const add = ({ tx: from, paid }: Open<Omit<PaidQuote, 'sequence'>>, sequence: bigint) => {
-      payments.push(namePayment(this.#identity, from, { ...paid, sequence }, nowMs))
-      this.#names.add(sequence)
-      this.#openNames.delete(hexOf(paid.quoteId))
-    }
-    for (const paid of tx.payments) {
-      const id = hexOf(paid.quoteId)
-      const sequence = paid.sequence ?? accounts.get(id)?.sequence
-      if (sequence !== undefined) add({ tx, paid }, sequence)
-      else this.#openNames.set(id, { tx, paid })
-    }
-    for (const { sequence, quoteId } of tx.closed) {
-      const opened = this.#openNames.get(hexOf(quoteId))
-      if (opened) add(opened, sequence)
-      const { genesisHash, programId } = this.#identity
-      const id = paymentMessageId(paymentSource(genesisHash, programId), sequence)
-      this.#closed.set(hexOf(id), id)
-    }
-    return payments
+  /** Forgets outcomes whose payments are stored. */
+  forgetOutcomes(ids: readonly Buffer[]): void {
+    for (const id of ids) this.#early.delete(hexOf(id))
   }
 
-  #communityNamesOf(tx: ReadTransaction, accounts: OpenAccounts['communityPayments'], nowMs: number): Payment[] {
-    const payments: Payment[] = []
-    const add = ({ tx: from, paid }: Open<SeenCommunityPayment>, counted: Counted) => {
-      payments.push(communityPayment(this.#identity, from, { ...paid, ...counted }, nowMs))
-      this.#communityNames.add(counted.sequence)
-    }
-    for (const paid of tx.communityPayments) {
-      const counted = countedBy(paid, tx, accounts.get(communityKey(paid)))
-      if (counted) add({ tx, paid }, counted)
-      else this.#openCommunityNames.push({ tx, paid })
-    }
-    for (const outcome of tx.communityOutcomes) {
-      const opened = this.#closeOpen(outcome)
-      if (opened) add(opened, { sequence: outcome.sequence, heldUntil: opened.paid.heldUntil })
-    }
-    return payments
-  }
-
-  /** An outcome with an unknown sequence belongs to the oldest open payment for its name. */
-  #closeOpen({ sequence, community, name }: CommunityOutcome): Open<SeenCommunityPayment> | undefined {
-    if (this.#communityNames.has(sequence)) return undefined
-    const found = this.#openCommunityNames.find(
-      ({ paid }) => paid.community.equals(community) && paid.name.equals(name),
-    )
-    this.#openCommunityNames = this.#openCommunityNames.filter((one) => one !== found)
-    return found
-  }
-
-  /** Forgets settled or refunded payments that are stored. */
-  forgetClosed(ids: readonly Buffer[]): void {
-    for (const id of ids) this.#closed.delete(hexOf(id))
-  }
-
-  /** The cursor has moved behind everything that was read. */
+  /** Forgets which transactions were read: the cursor has moved behind them. */
   forgetRead(): void {
     this.#read.clear()
   }
 }
 
-export const hexOf = (bytes: Uint8Array): string => Buffer.from(bytes).toString('hex')
-
-/** Key of an open payment for a community name: at most one per payer. */
-export const communityKey = ({
-  community,
-  name,
-  payer,
-}: Pick<SeenCommunityPayment, 'community' | 'name' | 'payer'>): string =>
-  Buffer.concat([community, name, payer]).toString('hex')
-
-/** Ids of quotes whose payments show no sequence: their accounts may. */
-export const openQuotes = (txs: readonly ReadTransaction[]): Uint8Array[] =>
-  txs.flatMap(({ payments }) => payments.flatMap(({ sequence, quoteId }) => (sequence === null ? [quoteId] : [])))
-
-/** Payments for community names that show no sequence: their accounts may. */
-export const openCommunityKeys = (txs: readonly ReadTransaction[]): SeenCommunityPayment[] =>
-  txs.flatMap(({ communityPayments }) => communityPayments.filter(({ sequence }) => sequence === null))
+const hexOf = (bytes: Uint8Array): string => Buffer.from(bytes).toString('hex')

@@ -3,8 +3,7 @@ import { listTransactions, type ReadTransaction, readTransaction } from '../../c
 import { assertLeader } from '../../db/journal/head.js'
 import { replaceSeenPayments } from '../../db/payments/payments.js'
 import { inTransaction } from '../../db/pg/pool.js'
-import type { Payment } from '../../registry/payment/payment.js'
-import { communityPayment, countedBy, namePayment, type ProgramIdentity } from './row.js'
+import { paymentsOf } from './row.js'
 import type { PaymentWatcherOptions } from './types.js'
 
 /**
@@ -53,16 +52,4 @@ export class PaymentTail {
     // transactions that the node lists and can't show yet come with the next step
     return txs.filter((tx) => tx !== null)
   }
-}
-
-/** Payments of an unconfirmed transaction whose sequence it shows. */
-function paymentsOf(identity: ProgramIdentity, tx: ReadTransaction, nowMs: number): Payment[] {
-  const names = tx.payments.flatMap(({ sequence, ...paid }) =>
-    sequence === null ? [] : [namePayment(identity, tx, { ...paid, sequence }, nowMs)],
-  )
-  const communityNames = tx.communityPayments.flatMap((paid) => {
-    const counted = countedBy(paid, tx, undefined)
-    return counted ? [communityPayment(identity, tx, { ...paid, ...counted }, nowMs)] : []
-  })
-  return [...names, ...communityNames]
 }

@@ -16,8 +16,8 @@ export interface PaymentWatcherOptions {
   commitment: Commitment
   epoch: number
   signal: AbortSignal
-  /** Called once per transaction with data that looks like an event of the registrar and is none. */
-  onAnomalies?: (signature: string, anomalies: readonly string[]) => void
+  /** Called with what a transaction holds that this version can't read. */
+  onUnknown?: (signature: string, unknown: readonly string[]) => void
   onProgress?: (progress: Progress) => void
   nowMs?: () => number
 }
@@ -25,7 +25,7 @@ export interface PaymentWatcherOptions {
 /** Outcome of one step of the watcher. */
 export type WatchOutcome =
   /** Confirmed transactions were written. */
-  | { kind: 'took'; transactions: number; payments: number; communityPayments: number; closed: number }
+  | { kind: 'took'; transactions: number; payments: number; communityPayments: number; outcomes: number }
   /** No new confirmed transaction; the unconfirmed tail may have changed. */
   | { kind: 'idle'; unconfirmed: number }
   /** The program has counted payments of one kind that no listed transaction shows. `isAlarm`: for too long. */

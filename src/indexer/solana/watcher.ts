@@ -11,24 +11,24 @@ import {
 } from '../../chains/solana/reads.js'
 import { assertLeader } from '../../db/journal/head.js'
 import { moveCursor, type PaymentCursor, readCursor, readKnownCommunityPayments } from '../../db/payments/cursor.js'
-import { confirmPayments, finishPayments } from '../../db/payments/payments.js'
+import { confirmPayments, writeOutcomes } from '../../db/payments/payments.js'
 import { notify } from '../../db/pg/notify.js'
 import { inTransaction } from '../../db/pg/pool.js'
 import { failpoint } from '../../ops/failpoint.js'
 import { firstState, type IndexerState } from '../evm/types.js'
 import { inChunks } from './chunks.js'
-import { type OpenAccounts, SequenceTracker } from './sequence.js'
+import { SequenceTracker } from './sequence.js'
 import { PaymentTail } from './tail.js'
 import type { PaymentWatcherOptions, WatchOutcome } from './types.js'
 
 /** Slots behind the cursor that are searched for a transaction that a node listed late; each search doubles them. */
 const LATE_SLOTS = 150
+/** Two days: a search costs a node its whole list of them. */
+const MAX_LATE_SLOTS = 432_000
 /** Interval of the searches while payments are missing. */
 const SEARCH_EVERY_MS = 5_000
 /** Lagging nodes catch up within this time; later the operator has to look. */
 const MISSING_ALARM_MS = 60_000
-
-const SUBJECT = { names: 'names', communities: 'names of communities' }
 
 /** State between steps. A failed step drops it: the cursor in the database is the truth then. */
 interface Memory {
@@ -68,10 +68,8 @@ export class PaymentWatcher {
     try {
       const outcome = await this.#advance()
       state.lastStepMs = Date.now()
-      state.lastError =
-        outcome.kind === 'missing' && outcome.isAlarm
-          ? `payments ${outcome.from} to ${outcome.to} for ${SUBJECT[outcome.of]} are in no transaction that the nodes list`
-          : null
+      // missing payments are an alarm of their own, and make nobody else's service unready
+      state.lastError = null
       return outcome
     } catch (error) {
       // the transaction may have been committed: the cursor is read anew
@@ -87,13 +85,13 @@ export class PaymentWatcher {
     const memory = this.#memory
     const seen = await rpc.onOneNode((call) => this.#list(call, memory))
     let transactions = 0
-    const took = { payments: 0, communityPayments: 0, closed: 0 }
-    await inChunks(this.#options, seen.fresh, async (txs, accounts) => {
-      const written = await this.#write(memory, txs, accounts)
+    const took = { payments: 0, communityPayments: 0, outcomes: 0 }
+    await inChunks(this.#options, seen.fresh, async (txs) => {
+      const written = await this.#write(memory, txs)
       transactions += txs.length
       took.payments += written.payments
       took.communityPayments += written.communityPayments
-      took.closed += written.closed
+      took.outcomes += written.outcomes
     })
     // transactions that the signal cut off are listed again
     if (signal.aborted && transactions < seen.fresh.length) this.#memory = null
@@ -142,26 +140,27 @@ export class PaymentWatcher {
     const downToSlot = Math.max(startSlot, cursor.slot - lateSlots)
     const until = isSearch ? null : memory.listedTo
     const { listed, newest } = await listTransactions(call, registrar, { commitment, until, downToSlot, signal })
-    if (isSearch) Object.assign(memory, { searchedMs: this.#nowMs(), lateSlots: lateSlots * 2 })
+    if (isSearch)
+      Object.assign(memory, { searchedMs: this.#nowMs(), lateSlots: Math.min(lateSlots * 2, MAX_LATE_SLOTS) })
     const oldestFirst = listed.filter(({ signature }) => !tracker.hasRead(signature)).reverse()
     return { sequences, slot, headSlot, fresh: oldestFirst, newest }
   }
 
   /**
-   * Writes payments and settlements in one transaction, and the cursor behind them where no payment is missing before
+   * Writes payments and outcomes in one transaction, and the cursor behind them where no payment is missing before
    * it.
    */
-  async #write(memory: Memory, txs: readonly ReadTransaction[], accounts: OpenAccounts) {
-    const { pool, identity, chain, epoch, onAnomalies } = this.#options
+  async #write(memory: Memory, txs: readonly ReadTransaction[]) {
+    const { pool, identity, chain, epoch, onUnknown } = this.#options
     const { network } = identity
     const { tracker } = memory
-    const { payments, closed } = tracker.advance(txs, accounts, this.#nowMs())
-    for (const { signature, anomalies } of txs) if (anomalies.length > 0) onAnomalies?.(signature, anomalies)
+    const { payments, outcomes } = tracker.advance(txs, this.#nowMs())
+    for (const { signature, unknown } of txs) if (unknown.length > 0) onUnknown?.(signature, unknown)
     failpoint('solana.before_transaction')
     const cursor = await inTransaction(pool, async (client) => {
       await assertLeader(client, network, epoch)
       await confirmPayments(client, { network, chain }, payments)
-      tracker.forgetClosed(await finishPayments(client, network, closed))
+      tracker.forgetOutcomes(await writeOutcomes(client, { network, chain }, outcomes))
       const last = txs.at(-1)
       const to = last && tracker.isWhole ? cursorBehind(memory, last) : memory.cursor
       if (to !== memory.cursor) await moveCursor(client, { network, chain }, memory.cursor, to)
@@ -173,12 +172,12 @@ export class PaymentWatcher {
     if (cursor !== memory.cursor) tracker.forgetRead()
     memory.cursor = cursor
     const communityPayments = payments.filter(({ target }) => target.kind === 'communityName').length
-    return { payments: payments.length - communityPayments, communityPayments, closed: closed.length }
+    return { payments: payments.length - communityPayments, communityPayments, outcomes: outcomes.length }
   }
 
   #missing(memory: Memory, sequences: Sequences): WatchOutcome | null {
-    const { known, whole, isWhole } = memory.tracker
-    const isGap = known.names < sequences.payments || !whole.names
+    const { known, isWhole } = memory.tracker
+    const isGap = known.names < sequences.payments
     if (!isGap && known.communityNames >= sequences.communityPayments && isWhole) {
       Object.assign(memory, { missingSinceMs: null, lateSlots: LATE_SLOTS })
       return null

@@ -34,8 +34,8 @@ export function paymentWatcherWorker(ctx: LeaderContext, source: SolanaSource, r
     const opened = new PaymentWatcher({
       ...{ pool, rpc, registrar, label, startSlot, commitment, epoch, signal },
       ...(await source.open()),
-      onAnomalies: (signature, anomalies) =>
-        log.warn({ ...fields, signature, anomalies }, 'ignored what is no event of ours'),
+      onUnknown: (signature, unknown) =>
+        log.error({ ...fields, signature, unknown }, 'laid aside what this version can’t read'),
       onProgress: reporting.onProgress,
     })
     reporting.onStart(label, opened)
@@ -80,4 +80,4 @@ function subscribe({ log }: LeaderContext, { config, label }: SolanaChain, onLog
 }
 
 const isNews = (outcome: WatchOutcome): boolean =>
-  outcome.kind === 'took' && outcome.payments + outcome.communityPayments + outcome.closed > 0
+  outcome.kind === 'took' && outcome.payments + outcome.communityPayments + outcome.outcomes > 0

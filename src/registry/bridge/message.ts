@@ -19,18 +19,8 @@ export interface ReceivedMessage {
   txHash: Buffer
   block: number
   logIndex: number
-  /** Number of the message's bids: the `Bid` logs right before this log; 0 for one that was refused as a whole. */
+  /** Number of the message's bids: the `Bid` logs right before this log. */
   bids: number
-}
-
-/** Change of what the hub owes to a bidder: `Credited`, or `RefundWithdrawn` with a negative amount. */
-export interface CreditMove {
-  /** Stored address of the bidder. */
-  wallet: Buffer
-  /** LayerZero's endpoint id of the chain that the money came from, 0 for the hub's own. */
-  eid: number
-  amountWei: bigint
-  txHash: Buffer
-  block: number
-  logIndex: number
+  /** True after `MessageRefused`: the message was unreadable, its money credited. */
+  isRefused: boolean
 }

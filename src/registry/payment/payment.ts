@@ -18,19 +18,26 @@ export type QuoteVerdict = keyof typeof QUOTE_VERDICT
 export const PAYMENT_STATE = { seen: 0, confirmed: 1, done: 2 } as const
 type PaymentState = keyof typeof PAYMENT_STATE
 
+/**
+ * Outcomes of a payment by their number in the database (never renumber), as its chain said, confirmed: the money is the
+ * payer's again; it is whose it was paid for (a name's: kept); the payer took it back because nobody had decided.
+ */
+export const PAYMENT_OUTCOME = { refused: 1, released: 2, reclaimed: 3 } as const
+export type PaymentOutcome = keyof typeof PAYMENT_OUTCOME
+
 /** Target of a payment on Solana under a quote: a name on the hub. */
 export interface NameTarget {
   kind: 'name'
   /** Word, 32 bytes. */
   name: Buffer
-  /** Program that counts the payment's sequence, on its cluster (quote.ts). */
-  source: Buffer
   quoteId: Buffer
   /** Worth of the bid on the hub. */
   amountWei: bigint
   /** Unix seconds, within a safe integer: a stranger may have set any value. */
   expiresAt: number
   verdict: QuoteVerdict
+  /** Time from which the payer may take an undecided payment back, ms. */
+  reclaimableMs: number
 }
 
 /** Target of a payment on any chain: a name below a community. */
@@ -41,8 +48,12 @@ export interface CommunityNameTarget {
   name: Buffer
   /** Answer form of the address. */
   recipient: string
-  /** Time until which the payment can be refused, ms. */
-  heldUntilMs: number
+  /** The chain's own number of the payment, on Solana the payer's choice; below 2^64. */
+  number: bigint
+  /** Time from which the payer may take an undecided payment back, ms; null on EVM. */
+  reclaimableMs: number | null
+  /** Time until which the payment can be refused, ms; null on Solana, which has no such time. */
+  heldUntilMs: number | null
 }
 
 /** A payment as its chain shows it. */
@@ -73,4 +84,6 @@ export interface StoredPayment<Target = NameTarget | CommunityNameTarget> extend
   /** Number of the chain on which the payment was made. */
   chain: number
   state: PaymentState
+  /** Null for a payment that is held, or not known to be decided. */
+  outcome: PaymentOutcome | null
 }

@@ -1,8 +1,8 @@
 import fc from 'fast-check'
 import { describe, expect, it } from 'vitest'
-import type { PaymentView } from '../../chains/solana/signer.js'
 import type { BlockhashTx, JobKind } from '../../registry/outbox.js'
-import { type BlockhashAction, type BlockhashSeen, goesAlone, planBlockhashJob } from './blockhash.js'
+import type { PaymentOutcome } from '../../registry/payment/payment.js'
+import { type BlockhashAction, type BlockhashSeen, type PaymentView, planBlockhashJob, viewOf } from './blockhash.js'
 import { apply, type Event } from './index.js'
 import { type BlockhashJob, newJob, park } from './job.js'
 
@@ -19,8 +19,7 @@ const seen = (change: Partial<BlockhashSeen>): BlockhashSeen => ({
   payment: null,
   ...change,
 })
-const HELD: PaymentView = { is: 'held', refusal: null }
-const by = { hash: 'other', raw: '', lastValidHeight: 0 }
+const HELD: PaymentView = { is: 'held' }
 const record = (event: Event<BlockhashTx>): BlockhashAction => ({ do: 'record', event })
 
 describe('a signed transaction', () => {
@@ -61,7 +60,7 @@ describe('a signed transaction', () => {
     const expired = (view: PaymentView) => planBlockhashJob(sent, seen({ height: 501, payment: view }))
     expect(expired(HELD)).toEqual(record({ is: 'expired', feeWei: 0n, reason: 'expired' }))
     expect(expired({ is: 'unknown' })).toEqual(record({ is: 'expired', feeWei: 0n, reason: 'closed_unseen' }))
-    expect(expired({ is: 'done', signature: 'other' })).toEqual(record({ is: 'confirmed', feeWei: 0n, by }))
+    expect(expired({ is: 'done' })).toEqual(record({ is: 'confirmed', feeWei: 0n }))
     const refused = step(signed, { is: 'refused', hash: 'sig', failure: failure('custom_17') })
     expect(planBlockhashJob(refused, seen({ height: 501, payment: HELD }))).toEqual(
       record({ is: 'expired', feeWei: 0n, reason: 'custom_17' }),
@@ -77,9 +76,9 @@ describe('a queued job', () => {
 
   it('ends with what closed its payment', () => {
     const view = (payment: PaymentView) => planBlockhashJob(queued(), seen({ payment }))
-    expect(view({ is: 'done', signature: null })).toEqual(record({ is: 'confirmed', feeWei: 0n, by: undefined }))
-    expect(view({ is: 'lost', reason: 'settled_elsewhere', signature: 'other' })).toEqual(
-      record({ is: 'parked', reason: 'settled_elsewhere', by }),
+    expect(view({ is: 'done' })).toEqual(record({ is: 'confirmed', feeWei: 0n }))
+    expect(view({ is: 'lost', reason: 'settled_elsewhere' })).toEqual(
+      record({ is: 'parked', reason: 'settled_elsewhere' }),
     )
     expect(view({ is: 'unknown' })).toEqual(record({ is: 'failed', failure: failure('closed_unseen') }))
   })
@@ -102,7 +101,7 @@ describe('apply', () => {
 
   it('waits longer after each failure, with nothing under way', () => {
     const once = step(sent, { is: 'expired', feeWei: 0n, reason: 'expired' })
-    expect(once).toEqual({ ...queued(), failures: 1, reason: 'expired', nextMs: now.nowMs + 5_000, alone: true })
+    expect(once).toEqual({ ...queued(), failures: 1, reason: 'expired', nextMs: now.nowMs + 5_000 })
     expect(step(once, { is: 'failed', failure: failure('insufficient_funds') })).toMatchObject({
       ...{ state: 'queued', failures: 2, nextMs: now.nowMs + 10_000 },
     })
@@ -110,10 +109,9 @@ describe('apply', () => {
 
   it('ends with the transaction that did it', () => {
     expect(step(sent, { is: 'confirmed', feeWei: 0n })).toMatchObject({ state: 'confirmed', txs: [tx], reason: null })
-    expect(step(queued(), { is: 'confirmed', feeWei: 0n, by })).toMatchObject({ state: 'confirmed', txs: [by] })
-    const parked = { state: 'parked', reason: 'refund_window_ended', nextMs: 0 }
-    expect(step(sent, { is: 'parked', reason: 'refund_window_ended' })).toMatchObject({ ...parked, txs: [] })
-    expect(step(queued(), { is: 'parked', reason: 'refund_window_ended', by })).toMatchObject({ ...parked, txs: [by] })
+    expect(step(queued(), { is: 'confirmed', feeWei: 0n })).toMatchObject({ state: 'confirmed', txs: [] })
+    const parked = { state: 'parked', reason: 'reclaimed', nextMs: 0 }
+    expect(step(sent, { is: 'parked', reason: 'reclaimed' })).toMatchObject({ ...parked, txs: [] })
   })
 
   it('parks on the operator’s word once what is under way has expired', () => {
@@ -125,16 +123,28 @@ describe('apply', () => {
   })
 })
 
-describe('a refusal', () => {
-  it('goes alone only after the program or a token has refused what was sent with it', () => {
-    const refusal = queued('refuse')
-    expect(goesAlone(refusal)).toBe(false)
-    expect(goesAlone({ failures: 0, reason: 'custom_17' })).toBe(false)
-    expect(goesAlone({ failures: 1, reason: null })).toBe(false)
-    const failedBy = (reason: string) => step({ ...sent, kind: 'refuse' }, { is: 'expired', feeWei: 0n, reason })
-    for (const reason of ['expired', 'blockhash_not_found', 'insufficient_funds', 'closed_unseen'])
-      expect(goesAlone(failedBy(reason))).toBe(false)
-    for (const reason of ['custom_17', 'invalid_account_data', 'account_frozen'])
-      expect(goesAlone(failedBy(reason))).toBe(true)
+describe('a payment with a job', () => {
+  const lost = (reason: string) => ({ is: 'lost', reason })
+  it.each<[JobKind, boolean, PaymentOutcome | null, unknown]>([
+    ['settle', true, null, { is: 'held' }],
+    ['refuse', true, null, { is: 'held' }],
+    ['settle', false, null, { is: 'unknown' }],
+    ['refund', false, null, { is: 'unknown' }],
+    ['settle', false, 'released', { is: 'done' }],
+    ['settle', false, 'refused', lost('refunded_elsewhere')],
+    ['settle', false, 'reclaimed', lost('reclaimed')],
+    ['refund', false, 'refused', { is: 'done' }],
+    ['refund', false, 'reclaimed', { is: 'done' }],
+    ['refund', false, 'released', lost('settled_elsewhere')],
+    ...(['refuse', 'release'] as const).flatMap((kind) =>
+      (['refused', 'released', 'reclaimed'] as const).map((outcome): [JobKind, boolean, PaymentOutcome, unknown] => [
+        kind,
+        false,
+        outcome,
+        { is: 'done' },
+      ]),
+    ),
+  ])('%s, held: %s, decided: %s', (kind, isHeld, outcome, view) => {
+    expect(viewOf(kind, isHeld, outcome)).toEqual(view)
   })
 })

@@ -1,7 +1,33 @@
-import type { PaymentView, TxStatus } from '../../chains/solana/signer.js'
-import type { BlockhashTx } from '../../registry/outbox.js'
+import type { TxStatus } from '../../chains/solana/signer.js'
+import type { BlockhashTx, JobKind, ParkReason } from '../../registry/outbox.js'
+import type { PaymentOutcome } from '../../registry/payment/payment.js'
 import type { Event } from './index.js'
 import { type BlockhashJob, hasEnded } from './job.js'
+
+/** A payment with a job, as the cluster shows it. */
+export type PaymentView =
+  /** The job can be done. */
+  | { is: 'held' }
+  /** The job is done, by whomever. */
+  | { is: 'done' }
+  /** The job can't be done any more. */
+  | { is: 'lost'; reason: ParkReason }
+  /** The payment is decided, and the watcher has not yet read how. */
+  | { is: 'unknown' }
+
+/**
+ * The view of a payment by whether its account shows it as held.
+ * @param outcome as the watcher read it
+ */
+export function viewOf(kind: JobKind, isHeld: boolean, outcome: PaymentOutcome | null): PaymentView {
+  if (isHeld) return { is: 'held' }
+  if (outcome === null) return { is: 'unknown' }
+  // what became of a payment for a community name is told by its outcome
+  const isBack = outcome !== 'released'
+  if (kind === 'refuse' || kind === 'release' || isBack === (kind === 'refund')) return { is: 'done' }
+  const reason = outcome === 'reclaimed' ? outcome : isBack ? 'refunded_elsewhere' : 'settled_elsewhere'
+  return { is: 'lost', reason }
+}
 
 /**
  * View of a signed transaction on a cluster. Height is read before status, so that one that lands in between isn't
@@ -46,11 +72,11 @@ function planByPayment(job: BlockhashJob, payment: PaymentView): BlockhashAction
       // a node's refusal says why it didn't land
       return job.state === 'queued' ? { do: 'sign' } : expire(job.reason ?? 'expired')
     case 'done':
-      return record({ is: 'confirmed', feeWei: 0n, by: byOf(payment.signature) })
+      return record({ is: 'confirmed', feeWei: 0n })
     case 'lost':
-      return record({ is: 'parked', reason: payment.reason, by: byOf(payment.signature) })
+      return record({ is: 'parked', reason: payment.reason })
     case 'unknown':
-      // another node may know what closed the payment's account
+      // the watcher reads what closed the payment's account
       return job.state === 'queued'
         ? record({ is: 'failed', failure: { class: 'transient', reason: 'closed_unseen' } })
         : expire('closed_unseen')
@@ -59,18 +85,3 @@ function planByPayment(job: BlockhashJob, payment: PaymentView): BlockhashAction
 
 const expire = (reason: string): BlockhashAction => record({ is: 'expired', feeWei: 0n, reason })
 const record = (event: Event<BlockhashTx>): BlockhashAction => ({ do: 'record', event })
-
-/** Another signer's transaction, of which only the signature is known. */
-const byOf = (signature: string | null): BlockhashTx | undefined =>
-  signature === null ? undefined : { hash: signature, raw: '', lastValidHeight: 0 }
-
-/** Reasons unrelated to the refusal itself. */
-const PASSING: ReadonlySet<string> = new Set(['expired', 'blockhash_not_found', 'insufficient_funds', 'closed_unseen'])
-
-/**
- * Whether a refusal omits the payout: the combined transaction failed, perhaps by the payer's doing to keep the name.
- * Anybody may send the money later.
- */
-export function goesAlone({ failures, reason }: Pick<BlockhashJob, 'failures' | 'reason'>): boolean {
-  return failures > 0 && reason !== null && !PASSING.has(reason)
-}

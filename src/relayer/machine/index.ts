@@ -2,7 +2,6 @@ import type { Fees } from '../../chains/evm/fees.js'
 import type { Mined, NonceView, Prepared } from '../../chains/evm/signer.js'
 import type { TxFailure } from '../../chains/evm/txErrors.js'
 import {
-  ABOVE_DELIVER_LIMIT,
   type BlockhashTx,
   type JobProgress,
   type NonceTx,
@@ -32,7 +31,7 @@ export interface Seen extends NonceView, Moment {
 }
 
 export interface Policy {
-  /** The most that a job may cost, value and gas of all attempts together; for those that go with it as much again. */
+  /** The most that a job may cost, value and gas of all attempts together. */
   spendCapWei: bigint
   /** Blocks without inclusion after which a transaction is replaced. */
   replaceAfterBlocks: number
@@ -67,9 +66,8 @@ export type Event<Tx extends NonceTx | BlockhashTx> =
   | { is: 'reorged' }
   /** Transactions void without doing the job: nonce used up, or blockhash expired. */
   | { is: 'expired'; feeWei: bigint; reason: string }
-  /** `by`: foreign transaction that did the job. */
-  | { is: 'confirmed'; feeWei: bigint; by?: Tx | undefined }
-  | { is: 'parked'; reason: ParkReason; by?: Tx | undefined }
+  | { is: 'confirmed'; feeWei: bigint }
+  | { is: 'parked'; reason: ParkReason }
 
 /** The job after an event. @param head newest block, for `sent` and `refused` of a nonce job */
 export function apply<Tx extends NonceTx | BlockhashTx>(
@@ -96,10 +94,9 @@ export function apply<Tx extends NonceTx | BlockhashTx>(
       return {
         ...{ ...job, state: 'confirmed', reason: null, release: null, nextMs: 0 },
         spentWei: job.spentWei + event.feeWei,
-        ...(event.by && { txs: [event.by] }),
       }
     case 'parked':
-      return { ...parked(job, event.reason), ...(event.by && { txs: [event.by] }) }
+      return parked(job, event.reason)
   }
 }
 
@@ -131,8 +128,8 @@ function refused<Tx extends NonceTx | BlockhashTx>(
   const paused = pause(job, failure.reason, at)
   if (failure.class === 'fee') return withTx(paused, hash, { isRejected: true })
   if (isCancelling(job)) return paused
-  if (failure.class === 'revert') return { ...paused, release: paused.release ?? 'queue', alone: true }
-  if (failure.class === 'permanent') return { ...paused, release: 'permanent_error', alone: true }
+  if (failure.class === 'revert') return { ...paused, release: paused.release ?? 'queue' }
+  if (failure.class === 'permanent') return { ...paused, release: 'permanent_error' }
   return paused
 }
 
@@ -144,12 +141,10 @@ function failed<Tx extends NonceTx | BlockhashTx>(
 ): JobProgress<Tx> {
   const paused = pause(job, failure.reason, at)
   if (failure.class !== 'revert' && failure.class !== 'permanent') return paused
-  if (job.nonce === null)
-    return failure.class === 'permanent' ? parked(paused, parkReason(failure)) : { ...paused, alone: true }
+  if (job.nonce === null) return failure.class === 'permanent' ? parked(paused, parkReason(failure)) : paused
   // a cancel that fails its simulation keeps its nonce and tries on
   if (job.release !== null || isCancelling(job)) return paused
-  const release = failure.class === 'permanent' ? parkReason(failure) : 'queue'
-  return { ...paused, nextMs: at.nowMs, release, alone: true }
+  return { ...paused, nextMs: at.nowMs, release: failure.class === 'permanent' ? parkReason(failure) : 'queue' }
 }
 
 const isCancelling = ({ txs }: JobProgress): boolean => {
@@ -158,7 +153,7 @@ const isCancelling = ({ txs }: JobProgress): boolean => {
 }
 
 const parkReason = ({ reason }: TxFailure): ParkReason =>
-  reason === REFUND_WINDOW_ENDED || reason === ABOVE_DELIVER_LIMIT ? reason : 'permanent_error'
+  reason === REFUND_WINDOW_ENDED ? REFUND_WINDOW_ENDED : 'permanent_error'
 
 function expired<Tx extends NonceTx | BlockhashTx>(
   job: JobProgress<Tx>,
@@ -168,7 +163,7 @@ function expired<Tx extends NonceTx | BlockhashTx>(
 ): JobProgress<Tx> {
   const free: JobProgress<Tx> = { ...job, spentWei: job.spentWei + feeWei, nonce: null, txs: [], included: null }
   if (job.release !== null && job.release !== 'queue') return parked(free, job.release)
-  return { ...pause(free, reason, at), state: 'queued', release: null, alone: true }
+  return { ...pause(free, reason, at), state: 'queued', release: null }
 }
 
 function pause<Job extends JobProgress>(job: Job, reason: string, { nowMs, random }: Moment): Job {

@@ -1,17 +1,15 @@
 import {
   type Connection,
   Keypair,
-  PublicKey,
+  type PublicKey,
   SYSVAR_CLOCK_PUBKEY,
   SYSVAR_RENT_PUBKEY,
   SystemProgram,
   TransactionInstruction,
 } from '@solana/web3.js'
+import { programDataAddress, UPGRADEABLE_LOADER } from '../../chains/solana/admin.js'
 import { sleep } from '../processes/processes.js'
 import { sendSolana, sendSolanaEach } from './sendSolana.js'
-
-/** Owner of upgradeable programs. */
-export const UPGRADEABLE_LOADER = new PublicKey('BPFLoaderUpgradeab1e11111111111111111111111')
 
 /** Instructions of that loader (solana-loader-v3-interface): u32 tags, bincode. */
 const LOADER_INSTRUCTION = { INITIALIZE_BUFFER: 0, WRITE: 1, DEPLOY_WITH_MAX_DATA_LEN: 2 }
@@ -19,11 +17,6 @@ const BUFFER_HEADER_BYTES = 37
 const PROGRAM_BYTES = 36
 /** Size of a write: a transaction has 1,232 bytes, which leaves enough for the rest. */
 const CHUNK_BYTES = 1_000
-
-/** Account that holds a program's code and upgrade authority. */
-export function programDataAddress(programId: PublicKey): PublicKey {
-  return PublicKey.findProgramAddressSync([programId.toBuffer()], UPGRADEABLE_LOADER)[0]
-}
 
 /**
  * Deploys a program as `solana program deploy` does: a buffer written in pieces, then the program from it. The payer

@@ -1,13 +1,12 @@
 import { Connection, PublicKey } from '@solana/web3.js'
 import { afterAll, beforeAll, describe, expect, it } from 'vitest'
 import { createMint, mintTokens, payCommunity } from '../../../test/support/solanaTokens.js'
-import { createSolanaRpc, type SolanaRpc } from '../../chains/rpc/solana.js'
+import { createSolanaRpc } from '../../chains/rpc/solana.js'
 import { createCommunityPort } from '../../chains/solana/community/port.js'
-import { findCommunityOutcome, planRefusal } from '../../chains/solana/community/refusal.js'
-import { readCommunityPayments, readPaidName, readSequences, readTransaction } from '../../chains/solana/reads.js'
-import { createRegistrar, type Registrar } from '../../chains/solana/registrar.js'
+import { createCommunityProgram } from '../../chains/solana/community/program.js'
+import { readSequences, readTransaction } from '../../chains/solana/reads.js'
+import { createRegistrar } from '../../chains/solana/registrar.js'
 import { readMintDecimals } from '../../chains/solana/tokens.js'
-import { nameToWord } from '../../registry/primitives/name.js'
 import { isAlive } from '../processes/processes.js'
 import { keypairOf, solanaOperator } from './accounts.js'
 import { type LocalSolana, startLocalSolana } from './localSolana.js'
@@ -57,22 +56,10 @@ it('takes a program by the loader’s own transactions, as any cluster does', as
 })
 
 it('refuses what the program refuses, and says why', async () => {
-  await expect(pay(solana.programId, word(7))).rejects.toThrow(/"Custom":6011/)
+  await expect(pay(solana.programId, word(7))).rejects.toThrow(/"Custom":6012/)
 })
 
 describe('names of communities', () => {
-  const words = (name: string) => ({ community: nameToWord('club'), name: nameToWord(name) })
-  const read = async (rpc: SolanaRpc, registrar: Registrar, name: string, payer: PublicKey) => {
-    const key = { ...words(name), payer }
-    const [paid, [payment]] = await rpc.onOneNode((call) =>
-      Promise.all([
-        readPaidName(call, registrar, key, 'confirmed'),
-        readCommunityPayments(call, registrar, [key], { commitment: 'confirmed' }),
-      ]),
-    )
-    return { paid, payment }
-  }
-
   it('are paid in SOL and tokens by what the port builds, refused by the relay authority and paid back', async () => {
     const registrar = createRegistrar(solana.programId)
     const rpc = createSolanaRpc({ label: 'solana', urls: [solana.rpcUrl] })
@@ -102,29 +89,31 @@ describe('names of communities', () => {
     const txs = await Promise.all(
       signatures.map((signature) => rpc.onOneNode((call) => readTransaction(call, registrar, signature, 'confirmed'))),
     )
-    for (const [i, name] of ['sol', 'spl'].entries()) {
-      const { paid, payment } = await read(rpc, registrar, name, payer.publicKey)
-      const [seen] = txs[i]!.communityPayments
-      expect(paid).toMatchObject({ payer: payer.publicKey, sequence: seen!.sequence, heldUntil: seen!.heldUntil })
-      expect(payment).toMatchObject({ sequence: seen!.sequence, slot: BigInt(txs[i]!.slot), isRefused: false })
+    const program = createCommunityProgram(registrar)
+    const stateOf = async (account: PublicKey) => {
+      const found = await connection.getAccountInfo(account)
+      return found && program.decodePayment(found.data)
     }
+    const [sol, spl] = txs.map((tx) => tx!.communityPayments[0]!)
+    const counted = {
+      ...{ payer: payer.publicKey, number: spl!.number, sequence: spl!.sequence },
+      ...{ token: mint, recipient: authority.publicKey },
+    }
+    expect(await stateOf(program.paymentAccount(counted))).toMatchObject({
+      ...{ ...counted, amount: 400n, reclaimableAt: spl!.reclaimableAt, state: 'held' },
+    })
 
     const relay = keypairOf(solana.relayAuthority)
-    const { payment } = await read(rpc, registrar, 'spl', payer.publicKey)
-    const plan = () =>
-      rpc.onOneNode((call) =>
-        planRefusal(call, registrar, payment!, {
-          ...{ authority: relay.publicKey, commitment: 'confirmed', nowMs: Date.now() },
-        }),
-      )
-    const refusal = await plan()
-    expect(refusal).toMatchObject({ kind: 'refuse', isPaidBack: true })
-    const signature = await sendSolana(connection, [relay], ...('instructions' in refusal ? refusal.instructions : []))
-    expect(await plan()).toEqual({ kind: 'gone' })
-    const outcome = await rpc.onOneNode((call) => findCommunityOutcome(call, registrar, payment!, 'confirmed'))
-    expect(outcome).toEqual({ kind: 'returned', signature })
+    const inSol = { ...counted, number: sol!.number, sequence: sol!.sequence, token: null }
+    const signature = await sendSolana(connection, [relay], program.refuse(relay.publicKey, [counted, inSol]))
+    const refused = await rpc.onOneNode((call) => readTransaction(call, registrar, signature, 'confirmed'))
+    const outcome = { kind: 'refused', isPaid: true }
+    expect(refused?.communityOutcomes).toEqual([
+      { ...outcome, sequence: counted.sequence },
+      { ...outcome, sequence: inSol.sequence },
+    ])
+    expect(await stateOf(program.paymentAccount(counted))).toBeNull()
     expect(await port.tokenBalance(token, account.address)).toBe(1_000n)
-    expect(await read(rpc, registrar, 'spl', payer.publicKey)).toEqual({ paid: null, payment: null })
     const order = { community: 'club', name: 'spl', amount: 300n, recipient: authority.publicKey }
     await payCommunity(connection, solana.programId, payer, { ...order, token: { mint, decimals: 6 } })
     expect(await port.tokenBalance(token, account.address)).toBe(700n)

@@ -1,6 +1,6 @@
-import { EventParser } from '@coral-xyz/anchor'
-import { type ConfirmedSignatureInfo, PublicKey } from '@solana/web3.js'
-import { concatHex, type Hex, keccak256, toHex } from 'viem'
+import { type ConfirmedSignatureInfo, PublicKey, type VersionedTransactionResponse } from '@solana/web3.js'
+import bs58 from 'bs58'
+import { type Hex, keccak256, toHex } from 'viem'
 import { createRegistrar, registrarCoder } from '../../../src/chains/solana/registrar.js'
 import type { Ledger } from './ledger.js'
 import type { ChaosSolana } from './world.js'
@@ -19,7 +19,7 @@ interface TruePayment {
   refunded: number
 }
 
-/** The cluster's state: every payment, read through Anchor's parser, and the program's balance. */
+/** The cluster's state: every payment, read through Anchor's decoder, and the program's balance. */
 export interface SolanaTruth {
   payments: readonly TruePayment[]
   heldLamports: bigint
@@ -32,7 +32,6 @@ export async function readSolanaTruth(solana: ChaosSolana, ledger: Ledger): Prom
   const { connection, programId } = solana
   const program = new PublicKey(programId)
   const payments = new Map<string, TruePayment>()
-  const parser = new EventParser(program, registrarCoder)
   const closed: { name: string; sequence: string }[] = []
   const signatures = (await allSignatures(solana, program)).filter(({ err }) => err === null).reverse()
   for (let i = 0; i < signatures.length; i += AT_ONCE) {
@@ -41,7 +40,7 @@ export async function readSolanaTruth(solana: ChaosSolana, ledger: Ledger): Prom
     const found = await Promise.all(some.map(({ signature }) => connection.getTransaction(signature, options)))
     found.forEach((tx, at) => {
       const { signature } = some[at]!
-      for (const { name, data } of parser.parseLogs(tx?.meta?.logMessages ?? [])) {
+      for (const { name, data } of tx ? eventsOf(tx, program) : []) {
         const sequence = String(data.sequence)
         if (name !== 'RegistrationPaid') closed.push({ name, sequence })
         else {
@@ -53,11 +52,26 @@ export async function readSolanaTruth(solana: ChaosSolana, ledger: Ledger): Prom
     })
   }
   for (const { name, sequence } of closed) {
-    const payment = payments.get(sequence)!
-    if (name === 'PaymentSettled') payment.settled += 1
-    else payment.refunded += 1
+    if (name === 'PaymentSettled') payments.get(sequence)!.settled += 1
+    else if (name === 'PaymentRefunded') payments.get(sequence)!.refunded += 1
   }
   return { payments: [...payments.values()], ...(await readTreasury(solana)) }
+}
+
+/** Bytes before an event in the data of the program's call of itself. */
+const TAG_BYTES = 8
+
+/** Events of a transaction, which the program logs as calls of itself. */
+function eventsOf({ meta, transaction }: VersionedTransactionResponse, program: PublicKey) {
+  const { loadedAddresses, innerInstructions } = meta!
+  const keys = transaction.message.getAccountKeys({ accountKeysFromLookups: loadedAddresses ?? null })
+  return (innerInstructions ?? [])
+    .flatMap(({ instructions }) => instructions)
+    .filter(({ programIdIndex }) => keys.get(programIdIndex)?.equals(program))
+    .flatMap(({ data }) => {
+      const event = Buffer.from(bs58.decode(data)).toString('base64', TAG_BYTES)
+      return registrarCoder.events.decode(event) ?? []
+    })
 }
 
 async function allSignatures({ connection }: ChaosSolana, program: PublicKey): Promise<ConfirmedSignatureInfo[]> {
@@ -78,12 +92,11 @@ async function readTreasury({ connection, programId }: ChaosSolana): Promise<Omi
   const registrar = createRegistrar(programId)
   const [state, treasury] = await connection.getMultipleAccountsInfo([registrar.state, registrar.treasury], 'confirmed')
   const { keptLamports, heldLamports } = registrar.decodeState(state!.data)
-  const rent = await connection.getMinimumBalanceForRentExemption(treasury!.data.length)
-  return { heldLamports, isShort: BigInt(treasury!.lamports) < keptLamports + heldLamports + BigInt(rent) }
+  return { heldLamports, isShort: BigInt(treasury!.lamports) < keptLamports + heldLamports }
 }
 
-/** keccak256(keccak256(genesis hash ‖ program id) ‖ sequence u64 big-endian), computed independently here. */
+/** keccak256(genesis hash ‖ program id ‖ sequence u64 big-endian), computed independently here. */
 function messageIdOf({ genesisHash, programId }: ChaosSolana, sequence: bigint): Hex {
   const words = [genesisHash, programId].map((text) => Buffer.from(new PublicKey(text).toBytes()))
-  return keccak256(concatHex([keccak256(toHex(Buffer.concat(words))), toHex(sequence, { size: 8 })]))
+  return keccak256(toHex(Buffer.concat([...words, Buffer.from(sequence.toString(16).padStart(16, '0'), 'hex')])))
 }

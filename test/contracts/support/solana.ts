@@ -1,9 +1,9 @@
-import { EventParser } from '@coral-xyz/anchor'
+import { createHash } from 'node:crypto'
 import { type AccountMeta, Keypair, PublicKey, Transaction, TransactionInstruction } from '@solana/web3.js'
-import { Clock, FailedTransactionMetadata, LiteSVM } from 'litesvm'
+import { Clock, FailedTransactionMetadata, LiteSVM, Rent } from 'litesvm'
+import { initialize, programDataAddress, UPGRADEABLE_LOADER } from '../../../src/chains/solana/admin.js'
 import { createRegistrar, registrarCoder, registrarIdl } from '../../../src/chains/solana/registrar.js'
-import { programDataAddress, UPGRADEABLE_LOADER } from '../../../src/testing/solana/deployProgram.js'
-import { initializeInstruction, registrarCode } from '../../../src/testing/solana/registrar.js'
+import { registrarCode } from '../../../src/testing/solana/registrar.js'
 
 /**
  * The registrar in LiteSVM, the runtime of Solana in this process: no signatures (flags alone), no slots, no fees to
@@ -16,11 +16,14 @@ type SvmAccount = Parameters<LiteSVM['setAccount']>[0]
 
 export const NOW = 1_800_000_000n
 export const RICH_LAMPORTS = 10n ** 15n
+export const RECLAIM_SECONDS = 604_800n
 
 export interface Outcome {
   /** Name of the registrar's error, `runtime` for one of another program or the runtime; undefined: it went through. */
   error: string | undefined
   logs: string[]
+  /** Data of the program's calls of itself. */
+  inner: Buffer[]
 }
 
 export interface SolanaEvent {
@@ -36,7 +39,15 @@ export function createSolanaWorld({ isInitialized = true } = {}) {
   const svm = new LiteSVM().withSigverify(false).withBlockhashCheck(false).withTransactionHistory(0n)
   svm.setClock(new Clock(1n, NOW, 0n, 0n, NOW))
   const key = () => Keypair.generate().publicKey
-  const keys = { deployer: key(), relay: key(), treasurer: key(), alice: key(), bob: key(), stranger: key() }
+  const keys = {
+    deployer: key(),
+    admin: key(),
+    relay: key(),
+    treasurer: key(),
+    alice: key(),
+    bob: key(),
+    stranger: key(),
+  }
   const feePayer = key()
   const programId = key()
   const registrar = createRegistrar(programId.toBase58())
@@ -53,8 +64,15 @@ export function createSolanaWorld({ isInitialized = true } = {}) {
     const signers = message.accountKeys.slice(0, message.header.numRequiredSignatures)
     const signatures = Object.fromEntries(signers.map((signer) => [base58Of(signer), NO_SIGNATURE]))
     const result = svm.sendTransaction({ messageBytes, signatures } as object as SvmTransaction)
-    if (!(result instanceof FailedTransactionMetadata)) return { error: undefined, logs: result.logs() }
-    return { error: nameOfError(result.meta().logs()), logs: result.meta().logs() }
+    if (result instanceof FailedTransactionMetadata)
+      return {
+        error: nameOfError(result.meta().logs()),
+        logs: [...result.meta().logs(), String(result.err())],
+        inner: [],
+      }
+    const inner = result.innerInstructions().flat()
+    const own = inner.filter((one) => message.accountKeys[one.instruction().programIdIndex()]?.equals(programId))
+    return { error: undefined, logs: result.logs(), inner: own.map((one) => Buffer.from(one.instruction().data())) }
   }
 
   function accountOf(address: PublicKey): { owner: string; lamports: bigint; data: Buffer } | undefined {
@@ -64,7 +82,7 @@ export function createSolanaWorld({ isInitialized = true } = {}) {
   }
 
   if (isInitialized) {
-    const { error } = send(initializeInstruction(programId, keys.deployer, keys.relay, keys.treasurer))
+    const { error } = send(initialize(registrar, keys.deployer, termsOf(keys)))
     if (error) throw new Error(`initializing the registrar: ${error}`)
   }
   return {
@@ -77,16 +95,32 @@ export function createSolanaWorld({ isInitialized = true } = {}) {
     accountOf,
     balanceOf: (address: PublicKey): bigint => svm.getBalance(addressOf(address)) ?? 0n,
     rentOf: (bytes: number): bigint => svm.minimumBalanceForRentExemption(BigInt(bytes)),
+    /** Lamports that the treasury begins with. */
+    reserve: 10n * svm.minimumBalanceForRentExemption(8n),
     addProgram: (address: PublicKey, code: Uint8Array) => svm.addProgram(addressOf(address), code),
+    /** Deploys a program of somebody else's: the same code, its own upgrade authority. */
+    addForeignProgram(authority: PublicKey) {
+      const foreign = key()
+      svm.addProgram(addressOf(foreign), registrarCode())
+      setUpgradeAuthority(svm, programDataAddress(foreign), authority)
+      return { programId: foreign, programData: programDataAddress(foreign) }
+    },
     /** Gives an account lamports out of nothing. */
     give: (address: PublicKey, lamports: bigint) => setLamports(svm, address, lamports),
     setAccount: (address: PublicKey, owner: PublicKey, lamports: bigint, data: Uint8Array) =>
       setAccount(svm, address, owner, lamports, data),
     stateOf: () => registrar.decodeState(accountOf(registrar.state)!.data),
-    /** Events of the program, as Anchor decodes them from the logs. */
-    eventsOf: (logs: string[]) => readEvents(programId, logs),
+    /** Sets the clock to a number of seconds after the beginning. */
+    at: (seconds: bigint) => svm.setClock(new Clock(1n, NOW, 0n, 0n, NOW + seconds)),
+    /** Sets the cluster's rent: lamports a byte, and a factor, 6,960 and 1 at first. */
+    setRent: (lamportsPerByte: bigint, factor: number) => svm.setRent(new Rent(lamportsPerByte, factor, 50)),
   }
 }
+
+/** Who `initialize` names. */
+export const termsOf = ({ admin, relay, treasurer }: Record<'admin' | 'relay' | 'treasurer', PublicKey>) => ({
+  ...{ admin, relay, treasury: treasurer, reclaimSeconds: RECLAIM_SECONDS },
+})
 
 const NO_SIGNATURE = new Uint8Array(64)
 
@@ -136,14 +170,21 @@ function nameOfError(logs: string[]): string {
   return known?.name ?? 'runtime'
 }
 
-function readEvents(programId: PublicKey, logs: string[]): SolanaEvent[] {
-  return [...new EventParser(programId, registrarCoder).parseLogs(logs)].map(({ name, data }) => ({
-    name,
-    data: Object.fromEntries(
-      Object.entries(data as Record<string, unknown>).map(([field, value]) => [field, textOf(value)]),
-    ),
-  }))
-}
+/** Events of a transaction, as Anchor decodes them. */
+export const eventsOf = ({ inner }: Pick<Outcome, 'inner'>): SolanaEvent[] =>
+  inner
+    .filter((data) => data.subarray(0, EVENT_TAG.length).equals(EVENT_TAG))
+    .map((data) => {
+      const event = registrarCoder.events.decode(data.toString('base64', EVENT_TAG.length))
+      const fields = Object.entries((event?.data ?? {}) as Record<string, unknown>)
+      return {
+        name: event?.name ?? 'none',
+        data: Object.fromEntries(fields.map(([field, value]) => [field, textOf(value)])),
+      }
+    })
+
+/** First 8 bytes of sha256("anchor:event"), the last first. */
+export const EVENT_TAG = createHash('sha256').update('anchor:event').digest().subarray(0, 8).reverse()
 
 const textOf = (value: unknown): string => (Array.isArray(value) ? Buffer.from(value).toString('hex') : String(value))
 

@@ -1,9 +1,9 @@
 import { createHash } from 'node:crypto'
-import { type AccountMeta, type PublicKey, TransactionInstruction } from '@solana/web3.js'
-import { registrarCoder } from '../../../src/chains/solana/registrar.js'
+import type { AccountMeta, PublicKey } from '@solana/web3.js'
+import { acceptAdmin, proposeAdmin, setAuthorities, withdraw } from '../../../src/chains/solana/admin.js'
 import { NOW, type SolanaWorld } from './solana.js'
 
-export const PAYMENT_BYTES = 96
+export const PAYMENT_BYTES = 104
 export const TREASURY_BYTES = 8
 /** Price of a name in these tests. */
 export const LAMPORTS = 70_000_000n
@@ -11,7 +11,6 @@ export const LAMPORTS = 70_000_000n
 /** A word made from a text: of a quote id, a name, a referral. */
 export const wordOf = (text: string): Buffer => createHash('sha256').update(text).digest()
 
-const signs = (pubkey: PublicKey): AccountMeta => ({ pubkey, isSigner: true, isWritable: false })
 export const writes = (pubkey: PublicKey): AccountMeta => ({ pubkey, isSigner: false, isWritable: true })
 export const reads = (pubkey: PublicKey): AccountMeta => ({ pubkey, isSigner: false, isWritable: false })
 
@@ -26,36 +25,24 @@ const termsOf = (payer: PublicKey) => ({
 
 export type SolanaCalls = ReturnType<typeof callsOf>
 
-/** The instructions as those who may give them would; quotes are named by a text. */
-export function callsOf({ registrar, keys, programId, programData }: SolanaWorld) {
-  const paymentOf = (quote = 'q', payer = keys.alice) => ({ quoteId: wordOf(quote), payer })
-  const instruction = (metas: AccountMeta[], data: Buffer) =>
-    new TransactionInstruction({ programId, keys: metas, data })
+/** The instructions as those who may give them would; quotes are named by a text, alice pays. */
+export function callsOf({ registrar, keys }: SolanaWorld) {
+  const keyOf = (quote = 'q', sequence = 1n, payer = keys.alice) => ({ quoteId: wordOf(quote), payer, sequence })
+  const keysOf = (quotes: Record<string, bigint>) =>
+    Object.entries(quotes).map(([quote, sequence]) => keyOf(quote, sequence))
   return {
-    paymentOf,
+    keyOf,
     register: (quote = 'q', change: Partial<ReturnType<typeof termsOf>> = {}, payer = keys.alice) =>
       registrar.register({ ...termsOf(payer), ...change }, wordOf(quote)),
-    settle: (...quotes: string[]) =>
-      registrar.settle(
-        keys.relay,
-        quotes.map((quote) => paymentOf(quote)),
-      ),
-    refund: (quote = 'q') => registrar.refund(keys.relay, paymentOf(quote)),
-    withdraw(lamports: bigint, destination = keys.bob) {
-      const data = Buffer.concat([
-        createHash('sha256').update('global:withdraw').digest().subarray(0, 8),
-        Buffer.alloc(8),
-      ])
-      data.writeBigUInt64LE(lamports, 8)
-      const { state, treasury } = registrar
-      return instruction([signs(keys.treasurer), ...[state, treasury, destination].map(writes)], data)
-    },
-    setAuthorities(relay: PublicKey, treasurer: PublicKey, by = keys.deployer) {
-      const names = { relay_authority: relay, treasury_authority: treasurer }
-      return instruction(
-        [signs(by), writes(registrar.state), reads(programData)],
-        registrarCoder.instruction.encode('set_authorities', names),
-      )
-    },
+    /** @param quotes with the sequences of their payments */
+    settle: (quotes: Record<string, bigint>) => registrar.settle(keys.relay, keysOf(quotes)),
+    refund: (quotes: Record<string, bigint> = { q: 1n }) => registrar.refund(keys.relay, keysOf(quotes)),
+    reclaim: (quote = 'q', sequence = 1n) => registrar.reclaim(keyOf(quote, sequence)),
+    withdraw: (lamports: bigint, destination = keys.bob) => withdraw(registrar, keys.treasurer, destination, lamports),
+    setAuthorities: (relay: PublicKey, treasury: PublicKey, by = keys.admin) =>
+      setAuthorities(registrar, by, { relay, treasury }),
+    proposeAdmin: (proposed: PublicKey, by = keys.admin) => proposeAdmin(registrar, by, proposed),
+    acceptAdmin: (by: PublicKey) => acceptAdmin(registrar, by),
+    paymentAt: (quote = 'q', payer = keys.alice) => registrar.payment({ quoteId: wordOf(quote), payer }),
   }
 }

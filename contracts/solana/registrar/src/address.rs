@@ -58,9 +58,10 @@ pub const ASSOCIATED_TOKEN_PROGRAM: Address = Address::from_bytes([
 pub const STATE_SEED: Bytes = Bytes::of_str("state");
 pub const TREASURY_SEED: Bytes = Bytes::of_str("treasury");
 pub const PAYMENT_SEED: Bytes = Bytes::of_str("payment");
-pub const COMMUNITY_NAME_SEED: Bytes = Bytes::of_str("community_name");
-pub const COMMUNITY_PAYMENT_SEED: Bytes = Bytes::of_str("community_payment");
+pub const COMMUNITY_SEED: Bytes = Bytes::of_str("community");
 pub const VAULT_SEED: Bytes = Bytes::of_str("vault");
+/// As Anchor's `emit_cpi!` has it.
+pub const EVENT_SEED: Bytes = Bytes::of_str("__event_authority");
 
 /// The program-derived address of `seeds` with its canonical bump.
 #[inline(never)]

@@ -6,6 +6,8 @@ use crate::error::{require, Error, Result};
 
 /// The runtime's own limit of accounts that a transaction may lock.
 const MAX_ACCOUNTS: usize = 64;
+/// Discriminator, number of sequences u32.
+const SEQUENCES_OFFSET: usize = 12;
 const NOT_A_DUPLICATE: u8 = 0xff;
 /// What the loader puts around an account's data: flags to data length, room to grow, rent epoch.
 const AROUND_DATA_BYTES: u64 = 88 + 10_240 + 8;
@@ -38,6 +40,14 @@ impl Input<'_> {
         let without = Input { data: &self.data[..self.data.len().saturating_sub(1)], ..*self };
         let fields = without.fields::<T>()?;
         Ok((unsafe { &*(fields as *const T) }, self.data[self.data.len() - 1]))
+    }
+
+    /// The fields where they are one list of sequences: borsh's Vec<u64>, of at least one. They lie unaligned.
+    pub fn sequences(&self) -> Result<&[[u8; 8]]> {
+        require(self.data.len() > SEQUENCES_OFFSET, Error::InvalidInstruction)?;
+        let count = unsafe { (self.data.as_ptr().add(8) as *const u32).read_unaligned() } as usize;
+        require(self.data.len() - SEQUENCES_OFFSET == 8 * count, Error::InvalidInstruction)?;
+        Ok(unsafe { core::slice::from_raw_parts(self.data.as_ptr().add(SEQUENCES_OFFSET) as *const [u8; 8], count) })
     }
 }
 

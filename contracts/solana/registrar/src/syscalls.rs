@@ -77,7 +77,6 @@ pub struct Rent {
 
 extern "C" {
     pub fn abort() -> !;
-    pub fn sol_log_data(slices: *const Bytes, length: u64);
     pub fn sol_get_clock_sysvar(clock: *mut Clock) -> u64;
     pub fn sol_get_rent_sysvar(rent: *mut Rent) -> u64;
     pub fn sol_create_program_address(

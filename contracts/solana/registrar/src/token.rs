@@ -25,7 +25,7 @@ struct Mint {
     freeze_authority: [u8; 36],
 }
 
-/// A token account's 165 bytes.
+/// The part of a token account's 165 bytes that is read.
 #[repr(C)]
 struct TokenAccount {
     mint: Address,
@@ -33,7 +33,6 @@ struct TokenAccount {
     amount: u64,
     delegate: [u8; 36],
     state: u8,
-    rest: [u8; 56],
 }
 
 const MINT_BYTES: usize = 82;
@@ -79,20 +78,28 @@ pub fn decimals_of(mint: Account) -> Result<u8> {
 #[inline(never)]
 pub fn require_token_account(account: Account, mint: Account, owner: &Address) -> Result<()> {
     account.require_writable()?;
+    let token_account = read(account).ok_or(Error::NotATokenAccount)?;
+    require(token_account.mint.is(mint.address()), Error::WrongTokenMint)?;
+    require(token_account.owner.is(owner), Error::WrongTokenOwner)
+}
+
+/// Whether an account holds tokens of this mint for this owner and may be paid into.
+#[inline(never)]
+pub fn is_open(account: Account, mint: Account, owner: &Address) -> bool {
+    let is_theirs = |one: &TokenAccount| one.mint.is(mint.address()) && one.owner.is(owner) && one.state == INITIALIZED;
+    read(account).is_some_and(is_theirs)
+}
+
+fn read(account: Account) -> Option<&'static TokenAccount> {
     let has_size = account.is_owned_by(&TOKEN_PROGRAM) && account.data_len() == TOKEN_ACCOUNT_BYTES as u64;
-    require(has_size, Error::NotATokenAccount)?;
-    // only what lies within its bytes is read
-    let token_account = account.data() as *const TokenAccount;
-    let (holds, owned_by, state) =
-        unsafe { (&(*token_account).mint, &(*token_account).owner, (*token_account).state) };
-    require(state == INITIALIZED || state == FROZEN, Error::NotATokenAccount)?;
-    require(holds.is(mint.address()), Error::WrongTokenMint)?;
-    require(owned_by.is(owner), Error::WrongTokenOwner)
+    let token_account = unsafe { has_size.then(|| &*(account.data() as *const TokenAccount))? };
+    (token_account.state == INITIALIZED || token_account.state == FROZEN).then_some(token_account)
 }
 
 /// Checks that an account is where wallets look for their tokens of a mint.
 #[inline(never)]
 pub fn require_associated(account: Account, mint: Account, owner: &Address) -> Result<()> {
+    account.require_writable()?;
     let seeds = [owner.bytes(), TOKEN_PROGRAM.bytes(), mint.address().bytes()];
     let (expected, _) = address::find(&seeds, &ASSOCIATED_TOKEN_PROGRAM)?;
     require(account.address().is(&expected), Error::NotAssociatedAccount)
@@ -147,4 +154,21 @@ pub fn transfer(transfer: &Transfer) -> Result<()> {
         seeds,
     });
     Ok(())
+}
+
+/// A payment out of a mint's vault.
+pub struct Payout {
+    pub mint: Account,
+    pub vault: Account,
+    /// Of the vault's address.
+    pub bump: u8,
+    pub destination: Account,
+    pub amount: u64,
+}
+
+#[inline(never)]
+pub fn pay_out(payout: &Payout) -> Result<()> {
+    let &Payout { mint, vault, ref bump, destination, amount } = payout;
+    let seeds = &[VAULT_SEED, mint.address().bytes(), Bytes::of(bump)];
+    transfer(&Transfer { from: vault, mint, to: destination, authority: vault, amount, seeds })
 }

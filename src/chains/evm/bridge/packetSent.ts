@@ -45,15 +45,16 @@ async function getReceipt(call: Call, hash: Hex): Promise<RawReceipt> {
 }
 
 function sentMessage(log: RawLog, receipt: RawReceipt, endpoint: Hex, sentMs: number): SentMessage {
-  const [, guid, from] = log.topics as [Hex, Hex, Hex]
+  const data = fromHex(log.data)
+  const guid = data.subarray(0, 32)
   const packets = receipt.logs
     .filter((other) => other.topics[0] === PACKET_SENT_TOPIC && other.address.toLowerCase() === endpoint)
     .map((other) => decodeAbiParameters([{ type: 'bytes' }, { type: 'bytes' }, { type: 'address' }], other.data))
-  const ours = packets.find(([payload]) => decodePacket(payload)?.guid === guid)
+  const ours = packets.find(([payload]) => decodePacket(payload)?.guid === `0x${guid.toString('hex')}`)
   if (!ours) throw transient(`eth_getTransactionReceipt: ${log.transactionHash} lacks the packet of its message`)
   return {
-    guid: fromHex(guid),
-    from: fromHex(from),
+    guid,
+    from: data.subarray(32, 64),
     txHash: fromHex(log.transactionHash),
     block: Number(log.blockNumber),
     blockHash: fromHex(log.blockHash),

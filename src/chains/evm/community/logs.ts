@@ -67,6 +67,7 @@ function paymentOf(bid: RawLog, held: RawLog, paidMs: number): CommunityPayment 
       recipient,
       community: words.subarray(160, 192),
       name: words.subarray(192, 224),
+      ...{ number: 0n, reclaimableMs: null },
       heldUntilMs: Number(wordToBigInt(heldWords.subarray(32))) * 1_000,
     },
     referral,

@@ -14,7 +14,7 @@ import { unsignedTransaction } from '../quote.js'
 import { readLatestBlockhash } from '../reads.js'
 import type { Registrar } from '../registrar.js'
 import { associatedTokenAddress, readMintDecimals, readTokenAccounts, readTokenBalance } from '../tokens.js'
-import { createCommunityProgram, type PaidToken } from './program.js'
+import { createCommunityProgram, type PaidToken, paymentNumber } from './program.js'
 
 const NOBODY = new Uint8Array(32)
 /** Commitment that wallets show their users. */
@@ -35,6 +35,7 @@ export function createCommunityPort(
     const payer = new PublicKey(request.payer)
     const terms = {
       ...{ payer, community: nameToWord(community), name: nameToWord(name), amount: price.amount },
+      number: paymentNumber(nameToWord(community), nameToWord(name)),
       recipient: new PublicKey(price.recipient),
       referral: referral ?? NOBODY,
     }

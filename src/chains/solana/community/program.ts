@@ -1,37 +1,20 @@
-import { PublicKey, TransactionInstruction } from '@solana/web3.js'
-import {
-  authority,
-  big,
-  decode,
-  type Meta,
-  type Registrar,
-  reads,
-  registrarCoder,
-  SYSTEM,
-  signs,
-  writes,
-} from '../registrar.js'
+import { createHash } from 'node:crypto'
+import { PublicKey, type TransactionInstruction } from '@solana/web3.js'
+import { authority, big, decode, type Registrar, reads, SYSTEM, signs, writes } from '../registrar.js'
 import { associatedTokenAddress, TOKEN_PROGRAM } from '../tokens.js'
 
-/** Key of an open payment: at most one per (payer, community, name). */
+/** Key of an open payment: its number is the payer's choice. */
 export interface CommunityPaymentKey {
   payer: PublicKey
-  /** Words, as on chain. */
-  community: Uint8Array
-  name: Uint8Array
+  /** Below 2^64. */
+  number: bigint
 }
-
-/** Makes the key from the bytes that an event shows. */
-export const communityPaymentKey = ({
-  payer,
-  community,
-  name,
-}: Record<'payer' | 'community' | 'name', Uint8Array>): CommunityPaymentKey => ({
-  ...{ payer: new PublicKey(payer), community, name },
-})
 
 /** Terms of a payment for a community name. */
 export interface CommunityTerms extends CommunityPaymentKey {
+  /** Words, as on chain. */
+  community: Uint8Array
+  name: Uint8Array
   recipient: PublicKey
   /** Base units, below 2^64. */
   amount: bigint
@@ -47,108 +30,105 @@ export interface PaidToken {
   source?: PublicKey
 }
 
-/** Account of a payment that is not paid out yet. */
-export interface CommunityPaymentAccount extends CommunityPaymentKey {
+/** What it takes to decide a payment. */
+export interface CountedPayment extends CommunityPaymentKey {
+  /** Number among all payments. */
+  sequence: bigint
   /** The mint; null for SOL. */
   token: PublicKey | null
-  amount: bigint
   recipient: PublicKey
-  sequence: bigint
-  /** Unix time, seconds: end of the hold, from which on the payment is the recipient's. */
-  heldUntil: bigint
-  /** Slot of the payment. */
-  slot: bigint
-  /** Whether the payment was refused and is owed to the payer. */
-  isRefused: boolean
 }
 
-/** Account that reserves a paid name. */
-export interface PaidName extends CommunityPaymentKey {
-  /** Sequence of the payment. */
-  sequence: bigint
-  heldUntil: bigint
+/** State of a payment whose money is not paid out. `refused`: the payer's to collect; `released`: the recipient's. */
+type CommunityState = 'held' | 'refused' | 'released'
+
+/** Account of a payment whose money is not paid out. */
+export interface CommunityPaymentAccount extends CountedPayment {
+  amount: bigint
+  /** Unix seconds: the payer's to take back from then on, if still held. */
+  reclaimableAt: bigint
+  state: CommunityState
 }
 
-const REFUSED = 2
+const STATES: readonly CommunityState[] = ['held', 'refused', 'released']
 /** Token of a payment in SOL. */
 const NATIVE_TOKEN = PublicKey.default
 
+/**
+ * The number under which a payer pays for a name, by its words: while a payment is open, the same wallet can't pay for the
+ * name once more.
+ */
+export const paymentNumber = (community: Uint8Array, name: Uint8Array): bigint =>
+  createHash('sha256').update(community).update(name).digest().readBigUInt64LE()
+
 /** Creates the community part of a registrar. */
-export function createCommunityProgram({ programId, state }: Pick<Registrar, 'programId' | 'state'>) {
-  const address = (seed: string, ...seeds: Uint8Array[]) =>
-    PublicKey.findProgramAddressSync([Buffer.from(seed), ...seeds], programId)[0]
-  /** Account that reserves a name. */
-  const nameAccount = (community: Uint8Array, name: Uint8Array) => address('community_name', community, name)
-  const paymentAccount = ({ community, name, payer }: CommunityPaymentKey) =>
-    address('community_payment', community, name, payer.toBytes())
+export function createCommunityProgram(registrar: Registrar) {
+  const { state, address, log, instruction } = registrar
+  const paymentAccount = ({ payer, number }: CommunityPaymentKey) => {
+    const bytes = Buffer.alloc(8)
+    bytes.writeBigUInt64LE(number)
+    return address('community', payer.toBytes(), bytes)
+  }
   /** Account that holds all tokens of a mint. */
   const vault = (mint: PublicKey) => address('vault', mint.toBytes())
-  const instruction = (name: string, args: object, keys: Meta[]) =>
-    new TransactionInstruction({ programId, keys, data: registrarCoder.instruction.encode(name, args) })
+  const tokenKeys = (token: PublicKey | null, account: (mint: PublicKey) => PublicKey) =>
+    token ? [reads(token), writes(vault(token)), writes(account(token))] : []
+  /** @param paid who is paid */
+  const decide = (
+    name: 'refuse_community' | 'release_community',
+    relayAuthority: PublicKey,
+    payments: readonly CountedPayment[],
+    paid: (payment: CountedPayment) => PublicKey,
+  ) => {
+    const groups = payments.flatMap((one) => [
+      ...[paymentAccount(one), one.payer, paid(one)].map(writes),
+      ...tokenKeys(one.token, (mint) => associatedTokenAddress(paid(one), mint)),
+    ])
+    const args = { sequences: payments.map(({ sequence }) => big(sequence)) }
+    return instruction(name, args, [authority(relayAuthority), reads(state), reads(TOKEN_PROGRAM), ...log, ...groups])
+  }
 
   return {
-    nameAccount,
     paymentAccount,
     vault,
     /** Pays in SOL, or in a token. Signed by the payer. */
     pay(terms: CommunityTerms, token?: PaidToken): TransactionInstruction {
-      const { payer, community, name, recipient, amount, referral } = terms
+      const { payer, number, community, name, recipient, amount, referral } = terms
       const words = { community: [...community], name: [...name], referral: [...referral] }
-      const args = { ...words, recipient, amount: big(amount) }
-      const accounts = [state, nameAccount(community, name), paymentAccount(terms)]
-      const keys = [signs(payer), ...accounts.map(writes), SYSTEM]
-      if (!token) return instruction('pay_community', args, keys)
+      const args = { ...words, number: big(number), recipient, amount: big(amount) }
+      const keys = [signs(payer), writes(state), writes(paymentAccount(terms)), SYSTEM]
+      if (!token) return instruction('pay_community', args, [...keys, ...log])
       const { mint, decimals, source = associatedTokenAddress(payer, mint) } = token
-      const tokenKeys = [reads(mint), writes(source), writes(vault(mint)), reads(TOKEN_PROGRAM)]
-      return instruction('pay_community_token', { ...args, decimals }, [...keys, ...tokenKeys])
+      const ofToken = [reads(mint), writes(source), writes(vault(mint)), reads(TOKEN_PROGRAM)]
+      return instruction('pay_community_token', { ...args, decimals }, [...keys, ...ofToken, ...log])
     },
-    /** Refuses a held payment, so that `release` pays it back. Signed by the relay authority. */
-    refuse(relayAuthority: PublicKey, key: CommunityPaymentKey, sequence: bigint): TransactionInstruction {
-      const accounts = [state, nameAccount(key.community, key.name), paymentAccount(key), key.payer]
-      const keys = [authority(relayAuthority), ...accounts.map(writes)]
-      return instruction('refuse_community', { sequence: big(sequence) }, keys)
-    },
+    /** Gives payments back to their payers. Signed by the relay authority. */
+    refuse: (relayAuthority: PublicKey, payments: readonly CountedPayment[]): TransactionInstruction =>
+      decide('refuse_community', relayAuthority, payments, ({ payer }) => payer),
+    /** Pays payments out to their recipients. Signed by the relay authority. */
+    release: (relayAuthority: PublicKey, payments: readonly CountedPayment[]): TransactionInstruction =>
+      decide('release_community', relayAuthority, payments, ({ recipient }) => recipient),
     /**
-     * Pays a payment out: to its payer if refused, else to its recipient after the hold. Unsigned, unless tokens go to
-     * an account other than the associated one.
+     * Takes a payment's money: its payer's where nobody has decided in time or it was refused, its recipient's where it
+     * was released. Signed by that owner.
+     * @param destination token account of the owner; the associated one when absent
      */
-    release(
-      payment: CommunityPaymentKey & Pick<CommunityPaymentAccount, 'token'>,
-      beneficiary: PublicKey,
+    claim(
+      owner: PublicKey,
+      payment: Omit<CountedPayment, 'recipient'>,
       destination?: PublicKey,
     ): TransactionInstruction {
-      const keys = [writes(paymentAccount(payment)), writes(payment.payer)]
-      const { token: mint } = payment
-      if (mint === null) return instruction('release_community', {}, [...keys, writes(beneficiary)])
-      const associated = associatedTokenAddress(beneficiary, mint)
-      const to = destination ?? associated
-      const owner = to.equals(associated) ? reads(beneficiary) : authority(beneficiary)
-      const tokenKeys = [owner, reads(mint), writes(vault(mint)), writes(to), reads(TOKEN_PROGRAM)]
-      return instruction('release_community_token', {}, [...keys, ...tokenKeys])
-    },
-    /** Frees a name after the hold, so that it can be paid for again. Signed by the program's upgrade authority. */
-    reopen(upgradeAuthority: PublicKey, programData: PublicKey, { community, name, payer }: CommunityPaymentKey) {
-      const keys = [
-        authority(upgradeAuthority),
-        reads(programData),
-        writes(nameAccount(community, name)),
-        writes(payer),
-      ]
-      return instruction('reopen_community', {}, keys)
-    },
-    /** Sets the hold of future payments, at most 604,800 s. Signed by the program's upgrade authority. */
-    setHold(upgradeAuthority: PublicKey, programData: PublicKey, holdSeconds: bigint): TransactionInstruction {
-      const keys = [authority(upgradeAuthority), writes(state), reads(programData)]
-      return instruction('set_hold', { hold_seconds: big(holdSeconds) }, keys)
+      const keys = [signs(owner), reads(state), writes(paymentAccount(payment)), writes(payment.payer)]
+      const ofToken = tokenKeys(payment.token, (mint) => destination ?? associatedTokenAddress(owner, mint))
+      const args = { sequence: big(payment.sequence) }
+      return instruction('claim_community', args, [...keys, reads(TOKEN_PROGRAM), ...log, ...ofToken])
     },
     /** @throws RangeError for data of another account */
     decodePayment(data: Buffer): CommunityPaymentAccount {
-      const { state: status, token, ...fields } = decode<RawPayment>('CommunityPayment', data)
-      return { ...fields, token: token.equals(NATIVE_TOKEN) ? null : token, isRefused: status === REFUSED }
+      const { token, state: status, ...fields } = decode<RawPayment>('CommunityPayment', data)
+      return { ...fields, token: token.equals(NATIVE_TOKEN) ? null : token, state: STATES[status - 1]! }
     },
-    /** @throws RangeError for data of another account */
-    decodeName: (data: Buffer) => decode<PaidName>('CommunityName', data),
   }
 }
 
-type RawPayment = Omit<CommunityPaymentAccount, 'token' | 'isRefused'> & { token: PublicKey; state: number }
+type RawPayment = Omit<CommunityPaymentAccount, 'token' | 'state'> & { token: PublicKey; state: number }

@@ -2,8 +2,9 @@ use core::mem::size_of;
 
 use crate::address::{self, Word, PAYMENT_SEED, SYSTEM_PROGRAM};
 use crate::error::{require, Error, Result};
+use crate::event::Log;
 use crate::input::Input;
-use crate::layout::{emit, Discriminated, Payment, RegistrationPaid, State, HELD};
+use crate::layout::{Discriminated, Payment, RegistrationPaid, State};
 use crate::syscalls::Bytes;
 use crate::system::{self, NewAccount};
 use crate::treasury;
@@ -20,11 +21,12 @@ struct Quote {
     referral: Word,
 }
 
-/// Accounts: payer (signer, writable), state (w), treasury (w), payment (w), system program.
+/// Accounts: payer (signer, writable), state (w), treasury (w), payment (w), system program, event authority,
+/// program.
 #[inline(never)]
 pub fn register(input: &Input) -> Result<()> {
     let quote: &Quote = input.fields()?;
-    let &[payer, state_account, treasury, payment_account, system_program] = input.accounts else {
+    let &[payer, state_account, treasury, payment_account, system_program, event_authority, this] = input.accounts else {
         return Err(Error::WrongAccountCount);
     };
     payer.require_signer()?;
@@ -33,16 +35,19 @@ pub fn register(input: &Input) -> Result<()> {
     let state = State::load(state_account, input.program)?;
     state.require_treasury(treasury, input.program)?;
     require(quote.lamports > 0, Error::ZeroLamports)?;
-    require(system::clock().unix_timestamp <= quote.expires_at, Error::QuoteExpired)?;
+    let now = system::clock().unix_timestamp;
+    require(now <= quote.expires_at, Error::QuoteExpired)?;
+    let log = Log::open(state, [event_authority, this], input.program)?;
 
-    let (expected, bump) = address::find(&[PAYMENT_SEED, quote.quote_id.bytes()], input.program)?;
+    let (paid_by, quote_id) = (payer.address().bytes(), quote.quote_id.bytes());
+    let (expected, bump) = address::find(&[PAYMENT_SEED, paid_by, quote_id], input.program)?;
     payment_account.require_writable()?;
     payment_account.require_address(&expected)?;
     require(!payment_account.is_owned_by(input.program), Error::QuoteAlreadyPaid)?;
 
     state.sequence = treasury::add(state.sequence, 1)?;
     state.held_lamports = treasury::add(state.held_lamports, quote.lamports)?;
-    let seeds = [PAYMENT_SEED, quote.quote_id.bytes(), Bytes::of(&bump)];
+    let seeds = [PAYMENT_SEED, paid_by, quote_id, Bytes::of(&bump)];
     system::create(&NewAccount {
         payer,
         account: payment_account,
@@ -51,7 +56,6 @@ pub fn register(input: &Input) -> Result<()> {
         seeds: &seeds,
     })?;
     system::transfer(payer, treasury, quote.lamports);
-    treasury::require_covered(treasury, state)?;
 
     // The runtime has just filled it with zeros.
     let payment = unsafe { &mut *(payment_account.data() as *mut Payment) };
@@ -60,9 +64,9 @@ pub fn register(input: &Input) -> Result<()> {
     payment.quote_id = quote.quote_id;
     payment.lamports = quote.lamports;
     payment.sequence = state.sequence;
-    payment.state = HELD;
+    payment.reclaimable_at = now.checked_add(state.reclaim_seconds as i64).ok_or(Error::Overflow)?;
     payment.bump = bump;
-    emit(&RegistrationPaid {
+    log.emit(RegistrationPaid {
         discriminator: RegistrationPaid::DISCRIMINATOR,
         sequence: state.sequence,
         payer: *payer.address(),
@@ -72,6 +76,7 @@ pub fn register(input: &Input) -> Result<()> {
         lamports: quote.lamports,
         expires_at: quote.expires_at,
         referral: quote.referral,
+        reclaimable_at: payment.reclaimable_at,
     });
     Ok(())
 }

@@ -1,6 +1,6 @@
 use crate::error::{require, Error, Result};
 use crate::input::Input;
-use crate::layout::State;
+use crate::layout::{require_authority, State};
 use crate::treasury;
 
 #[repr(C)]
@@ -17,14 +17,12 @@ pub fn withdraw(input: &Input) -> Result<()> {
     let &[authority, state, treasury, destination] = input.accounts else {
         return Err(Error::WrongAccountCount);
     };
-    authority.require_signer()?;
     let state = State::load(state, input.program)?;
-    require(authority.address().is(&state.treasury_authority), Error::WrongAuthority)?;
+    require_authority(authority, &state.treasury_authority)?;
     state.require_treasury(treasury, input.program)?;
     destination.require_writable()?;
     require(!destination.is_owned_by(input.program), Error::InvalidDestination)?;
     require(lamports > 0, Error::ZeroLamports)?;
     state.kept_lamports = state.kept_lamports.checked_sub(lamports).ok_or(Error::InsufficientKept)?;
-    treasury.send(destination, lamports)?;
-    treasury::require_covered(treasury, state)
+    treasury::pay_out(treasury, destination, lamports, state)
 }

@@ -1,0 +1,51 @@
+import { PublicKey, type TransactionInstruction } from '@solana/web3.js'
+import { authority, big, type Registrar, reads, SYSTEM, signs, writes } from './registrar.js'
+
+/** Owner of upgradeable programs. */
+export const UPGRADEABLE_LOADER = new PublicKey('BPFLoaderUpgradeab1e11111111111111111111111')
+
+/** Account that holds a program's code and upgrade authority. */
+export const programDataAddress = (programId: PublicKey): PublicKey =>
+  PublicKey.findProgramAddressSync([programId.toBuffer()], UPGRADEABLE_LOADER)[0]
+
+/** Authorities of a registrar, and the time after which payers may take undecided payments back. */
+export interface InitialTerms {
+  admin: PublicKey
+  relay: PublicKey
+  treasury: PublicKey
+  /** 1 to 30 days, for ever. */
+  reclaimSeconds: bigint
+}
+
+/** Initializes a registrar. Signed and paid by the program's upgrade authority. */
+export function initialize(registrar: Registrar, upgradeAuthority: PublicKey, terms: InitialTerms) {
+  const { programId, state, treasury } = registrar
+  const keys = [signs(upgradeAuthority), writes(state), writes(treasury), reads(programDataAddress(programId)), SYSTEM]
+  const args = { ...authoritiesOf(terms), admin_authority: terms.admin, reclaim_seconds: big(terms.reclaimSeconds) }
+  return registrar.instruction('initialize', args, keys)
+}
+
+type Authorities = Pick<InitialTerms, 'relay' | 'treasury'>
+
+const authoritiesOf = ({ relay, treasury }: Authorities) => ({ relay_authority: relay, treasury_authority: treasury })
+
+/** Names other authorities. Signed by the admin authority. */
+export const setAuthorities = (registrar: Registrar, admin: PublicKey, named: Authorities): TransactionInstruction =>
+  registrar.instruction('set_authorities', authoritiesOf(named), [authority(admin), writes(registrar.state)])
+
+/** Proposes another admin authority, who accepts by `acceptAdmin`. Signed by the present one. */
+export const proposeAdmin = (registrar: Registrar, admin: PublicKey, proposed: PublicKey): TransactionInstruction =>
+  registrar.instruction('propose_admin', { admin_authority: proposed }, [authority(admin), writes(registrar.state)])
+
+/** Becomes the admin authority. Signed by who was proposed. */
+export const acceptAdmin = (registrar: Registrar, proposed: PublicKey): TransactionInstruction =>
+  registrar.instruction('accept_admin', {}, [authority(proposed), writes(registrar.state)])
+
+/** Takes settled lamports out of the treasury. Signed by the treasury authority. */
+export function withdraw(registrar: Registrar, treasuryAuthority: PublicKey, destination: PublicKey, lamports: bigint) {
+  const accounts = [registrar.state, registrar.treasury, destination]
+  return registrar.instruction('withdraw', { lamports: big(lamports) }, [
+    authority(treasuryAuthority),
+    ...accounts.map(writes),
+  ])
+}
