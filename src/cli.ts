@@ -4,6 +4,7 @@ import { addAirdropCommands } from './cli/airdrop/commands.js'
 import { addCommunityCommands } from './cli/community/commands.js'
 import { addOutboxCommands } from './cli/outbox/commands.js'
 import type { RewindCommand } from './cli/rewind.js'
+import { addSolanaCommands } from './cli/solana/commands.js'
 
 /** The command line. Each command is loaded when it is asked for: a production start never loads the local world. */
 const program = new Command('clusterd')
@@ -61,6 +62,7 @@ program
 addOutboxCommands(program)
 addCommunityCommands(program)
 addAirdropCommands(program)
+addSolanaCommands(program)
 
 try {
   await program.parseAsync()

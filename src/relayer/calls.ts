@@ -32,7 +32,7 @@ export function callOf(
 
 const NOBODY = Buffer.alloc(32)
 
-/** Share of the time until a payer may take back in which a payment is delivered: the hub must not be given what goes back. */
+/** Share of the time until a payer may take back in which a payment is delivered: none is delivered that goes back. */
 const DELIVERED_BY = 0.9
 
 function deliveryOf({ payment, state }: JobRow, hub: Hex, nowMs: number): JobCall | ParkReason {

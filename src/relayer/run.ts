@@ -126,6 +126,13 @@ function relayWorker(relayer: Relayer, { at }: RelayTarget, alarms: Alarms): Wor
   }
 }
 
+/** Says whose decisions the program obeys: a key that was rotated decides nothing. */
+async function reportAuthority({ log, network }: RelayRunOptions, signer: SolanaSigner): Promise<void> {
+  const [authority, obeyed] = [signer.authority.toBase58(), (await signer.relayAuthority())?.toBase58() ?? null]
+  if (authority === obeyed) log.info({ network, authority }, 'deciding payments on Solana')
+  else log.error({ network, authority, obeyed }, 'SOLANA_RELAYER_PRIVATE_KEY is not the key that the program obeys')
+}
+
 /** The worker of a network's Solana cluster. A cluster that is away delays no other worker. */
 function payWorker(
   options: RelayRunOptions,
@@ -138,7 +145,7 @@ function payWorker(
   let payer: Payer | null = null
   const open = async (): Promise<Payer> => {
     const { chain } = await source.open()
-    if (signer) log.info({ network, authority: signer.authority.toBase58(), autoRefunds }, 'paying out on Solana')
+    if (signer) await reportAuthority(options, signer)
     else log.info({ network }, 'SOLANA_RELAYER_PRIVATE_KEY is not set: payments are neither settled nor refunded')
     const opened = new Payer({
       ...{ pool, network, epoch, clock, chain, signer, autoRefunds, releaseAfterMs },

@@ -50,7 +50,7 @@ const step = fc.record({
 type Step = typeof step extends fc.Arbitrary<infer S> ? S : never
 
 test(`${RUNS * STEPS} payloads and account lists: the program does what its description says, to the lamport`, {
-  timeout: 300_000,
+  timeout: 3_000_000,
 }, () => {
   fc.assert(
     fc.property(fc.array(step, { minLength: STEPS, maxLength: STEPS, size: 'max' }), (steps) => {
@@ -60,7 +60,8 @@ test(`${RUNS * STEPS} payloads and account lists: the program does what its desc
       // refusals prove little unless as many calls succeed
       const { initialize: again, ...others } = scene.accepted
       expect(again).toBe(0)
-      expect(Math.min(...Object.values(others))).toBeGreaterThan(STEPS / 250)
+      expect(Math.min(...Object.values(others))).toBeGreaterThan(0)
+      expect(Object.values(others).reduce((sum, count) => sum + count, 0)).toBeGreaterThan(STEPS / 5)
     }),
     // a failure names its instruction: thousands of steps are not worth shrinking
     { numRuns: RUNS, endOnFailure: true, ...(SEED === undefined ? {} : { seed: SEED }) },
@@ -163,7 +164,7 @@ function checkLedger({ world, model, gifts }: Scene): void {
   expect(balance).toBe(world.reserve + keptLamports + heldLamports + gifts)
 }
 
-/** Nothing is ever stuck: all that is held goes back, by its payer where nobody else does, all that is kept comes out. */
+/** Nothing is ever stuck: all that is held goes back, by its payer where nobody decides, all that is kept comes out. */
 function empty({ world, calls, model, known, gifts }: Scene): void {
   const { keys, registrar } = world
   const admin = known.get(model.authorities().admin) ?? new PublicKey(model.authorities().admin)

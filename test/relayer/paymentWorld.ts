@@ -130,7 +130,7 @@ export async function startPaymentWorld(): Promise<PaymentWorld> {
         expiresAt: BigInt(Math.floor(Date.now() / 1_000) + 600) + BigInt(randomBytes(2).readUInt16BE()),
         referral: Buffer.alloc(32),
       }
-      const id = again?.quoteId ?? (foreign ? randomBytes(32) : quoteId(QUOTE_KEY, 'mainnet', terms))
+      const id = again?.quoteId ?? (foreign ? randomBytes(32) : quoteId(QUOTE_KEY, identity, terms))
       await sendSolana(connection, [payer], registrar.register(terms, id))
       const account = (await connection.getAccountInfo(
         registrar.payment({ payer: payer.publicKey, quoteId: id }),

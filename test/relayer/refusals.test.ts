@@ -260,7 +260,6 @@ describe('a payment that bought its name', () => {
     await judge()
     await world.finish(await world.restart())
     expect([await outcomesOf(inSol), await outcomesOf(inTokens)]).toEqual([[], []])
-    // with a clock that is ahead by more than `releaseAfterMs`
     world.bridge.aheadMs = RELEASE_AFTER_MS + 60_000
     await world.finish(await world.restart())
     expect([await outcomesOf(inSol), await outcomesOf(inTokens)]).toEqual([['released'], ['released']])
@@ -273,12 +272,8 @@ describe('a payment that bought its name', () => {
     const account = await world.connection.getAccountInfo(program.paymentAccount(key), 'confirmed')
     const payment = program.decodePayment(account!.data)
     expect(payment).toMatchObject({ state: 'released', amount: TOKEN_PRICE, recipient })
-    await sendSolana(
-      world.connection,
-      [payerOf(4)],
-      createAssociated(recipient, recipient, mint),
-      program.claim(recipient, payment),
-    )
+    const open = createAssociated(recipient, recipient, mint)
+    await sendSolana(world.connection, [payerOf(4)], open, program.claim(recipient, payment))
     expect(await tokensOf(4)).toBe(String(TOKEN_PRICE))
     expect(await outcomesOf(inTokens)).toEqual(['released', 'collected'])
     await world.watch()

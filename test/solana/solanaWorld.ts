@@ -2,6 +2,7 @@ import { readFileSync } from 'node:fs'
 import { createServer } from 'node:http'
 import type { AddressInfo } from 'node:net'
 import { Connection, Keypair, PublicKey, Transaction, TransactionInstruction } from '@solana/web3.js'
+import bs58 from 'bs58'
 import { pino } from 'pino'
 import { createWalletClient, http } from 'viem'
 import { foundry } from 'viem/chains'
@@ -74,6 +75,7 @@ export async function startSolanaWorld(): Promise<SolanaWorld> {
     deployProgram(connection, { payer: deployer, program: caller, code: readFileSync(CALLER) }),
   ])
   const registrar = createRegistrar(solana.programId)
+  const genesisHash = bs58.decode(solana.genesisHash)
   const config = clusterConfig(solana, [proxy.url], feeds)
   const { chain: hubChain } = await hub.open()
   const open = (changes: Partial<SolanaConfig> = {}) =>
@@ -98,7 +100,8 @@ export async function startSolanaWorld(): Promise<SolanaWorld> {
         referral: Buffer.alloc(32),
         ...changes,
       }
-      return { terms, id: quoteId(QUOTE_KEY, 'mainnet', terms) }
+      const identity = { network: 'mainnet', genesisHash, programId: registrar.programId.toBytes() } as const
+      return { terms, id: quoteId(QUOTE_KEY, identity, terms) }
     },
     pay: (payer, ...names) =>
       world.send(

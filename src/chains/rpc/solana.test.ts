@@ -92,6 +92,21 @@ describe('calls of one moment', () => {
     expect(answers[2]).toMatchObject({ reason: { fault: 'transient' } })
   })
 
+  it.each([
+    [-32_002, 'Transaction simulation failed: custom program error: 0x1770', 'refused'],
+    [-32_015, 'Transaction version (1) is not supported by the requesting client', 'refused'],
+    [-32_602, 'Invalid params: invalid type', 'refused'],
+    [-32_005, 'Node is unhealthy, exceeds the maximum lag', 'transient'],
+    [-32_009, 'Slot 7 was skipped, or missing in long-term storage', 'transient'],
+    [-32_011, 'Transaction history is not available from this node; method not supported', 'transient'],
+    [-32_016, 'Minimum context slot has not been reached', 'transient'],
+    [-32_099, 'query returned more than 10000 results', 'too_much'],
+  ])('that a node refuses under number %i: %s', async (code, message, fault) => {
+    const { url } = await node((body) => ({ jsonrpc: '2.0', id: (body as Question).id, error: { code, message } }))
+    const failed = batching(url, 5_000)('getTransaction', [])
+    await expect(failed).rejects.toMatchObject({ fault, message: `getTransaction: ${message}`, cause: { code } })
+  })
+
   it('wait where the node asks for it', async () => {
     const { url } = await node((_, response) => {
       response.statusCode = 429

@@ -1,7 +1,7 @@
 import PQueue from 'p-queue'
 import { RpcRequestError } from 'viem'
 import { getHttpRpcClient } from 'viem/utils'
-import { classifyRpcError, type RpcError, transient } from './errors.js'
+import { classifyRpcError, RpcError, type RpcFault, transient } from './errors.js'
 import { type Call, NodePool, type Nodes, type PoolOptions } from './nodes.js'
 
 /** Agreement that a cluster reached on a block (`confirmed`: two thirds voted; `finalized`: irreversible). */
@@ -29,6 +29,16 @@ const BATCH_CALLS = 100
 const REQUESTS_AT_ONCE = 4
 /** Concurrency for nodes without batches, where each call is a request. */
 const SINGLES_AT_ONCE = 16
+/**
+ * Reactions to the errors of Agave's nodes (`rpc-client-api`, custom_error.rs) by their numbers: their words look like
+ * those of EVM nodes and mean other things. What only another node, or a later moment, can answer is transient.
+ */
+const FAULTS: ReadonlyMap<number, RpcFault> = new Map([
+  ...[-32_602, -32_002, -32_003, -32_006, -32_013, -32_015].map((code) => [code, 'refused'] as const),
+  ...[-32_001, -32_004, -32_005, -32_007, -32_008, -32_009].map((code) => [code, 'transient'] as const),
+  ...[-32_010, -32_011, -32_012, -32_014, -32_016].map((code) => [code, 'transient'] as const),
+])
+
 /** JSON-RPC 2.0, section 5.1: request not understood as a whole. */
 const INVALID_REQUEST = -32_600
 
@@ -103,8 +113,7 @@ export function batching(url: string, timeoutMs: number): Call {
   }
 
   const settle = ({ method, resolve, reject }: Waiting, body: { id: number }, answer: Answer | undefined): void => {
-    if (answer?.error)
-      reject(classifyRpcError(new RpcRequestError({ body: { ...body }, error: answer.error, url }), method))
+    if (answer?.error) reject(errorOf(new RpcRequestError({ body: { ...body }, error: answer.error, url }), method))
     // a broken proxy may return another request's answer, or part of one
     else if (!answer || answer.id !== body.id || answer.result === undefined)
       reject(transient(`${method}: the answer holds no result, or has another id`))
@@ -116,6 +125,13 @@ export function batching(url: string, timeoutMs: number): Call {
       waiting.push({ method, params, resolve: resolve as (result: unknown) => void, reject })
       if (waiting.length === 1) setImmediate(flush)
     })
+}
+
+function errorOf(error: RpcRequestError, method: string): RpcError {
+  const fault = FAULTS.get(error.code)
+  return fault
+    ? new RpcError(fault, `${method}: ${error.details}`, null, { cause: error })
+    : classifyRpcError(error, method)
 }
 
 const NO_ERROR = { code: 0, message: 'the answer to a batch is no list' }

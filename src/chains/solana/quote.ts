@@ -1,4 +1,5 @@
 import { PublicKey, Transaction, type TransactionInstruction } from '@solana/web3.js'
+import bs58 from 'bs58'
 import type { SolanaConfig } from '../../config/index.js'
 import { LAMPORTS_BITS, type PaymentTerms, quoteId } from '../../registry/payment/quote.js'
 import { nameToWord } from '../../registry/primitives/name.js'
@@ -43,7 +44,12 @@ export function createQuoter(options: QuoterOptions): (request: RegistrationRequ
   const rates = createRates(options.hub, config.feeds, nowMs)
 
   return async ({ sender, names, referral }) => {
-    const [now, { blockhash }] = await Promise.all([rates(), readLatestBlockhash(rpc.call, 'confirmed')])
+    const [now, { blockhash }, genesis] = await Promise.all([
+      rates(),
+      readLatestBlockhash(rpc.call, 'confirmed'),
+      rpc.genesisHash(),
+    ])
+    const program = { network, genesisHash: bs58.decode(genesis), programId: registrar.programId.toBytes() }
     const payer = new PublicKey(sender).toBytes()
     const fee = weiToLamports((DELIVER_GAS * now.gasPriceWei * (100n + GAS_MARGIN_PERCENT)) / 100n, now)
     const expiresAt = BigInt(Math.floor(nowMs() / 1_000) + config.quoteLifetimeSeconds)
@@ -60,7 +66,7 @@ export function createQuoter(options: QuoterOptions): (request: RegistrationRequ
         expiresAt,
         referral: referral ?? NOBODY,
       }
-      return unsigned(registrar, blockhash, terms, quoteId(quoteKey, network, terms))
+      return unsigned(registrar, blockhash, terms, quoteId(quoteKey, program, terms))
     })
     return {
       gasToken: { symbol: 'SOL', decimals: 'lamports' },

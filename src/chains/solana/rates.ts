@@ -23,7 +23,8 @@ export interface HubRates extends Rates {
 }
 
 /**
- * Creates a reader of two price feeds on the hub, each refused when stale or when it jumped since the last quotes.
+ * Creates a reader of two price feeds on the hub, each refused when stale, or when it jumped since the last quotes or,
+ * without any, differs from another node's.
  * @returns a function that throws ChainUnavailableError when the hub can't be asked or a price is refused
  */
 export function createRates(
@@ -33,19 +34,20 @@ export function createRates(
 ): () => Promise<HubRates> {
   let last: { rates: HubRates; atMs: number } | null = null
 
+  const earlierOf = (atMs: number) => (last && atMs - last.atMs < REMEMBERED_MS ? last.rates : null)
+
   const read = async (): Promise<HubRates> => {
+    let second: HubRates | null = null
     const rates = await orUnavailable('getting the prices of ETH and SOL', () =>
       hub.onOneNode(async (call) => {
-        const [ethUsd, solUsd, gasPrice] = await Promise.all([
-          readPrice(call, feeds.ethUsd),
-          readPrice(call, feeds.solUsd),
-          call<Hex>('eth_gasPrice', []),
-        ])
-        return { ethUsd, solUsd, gasPriceWei: BigInt(gasPrice) }
+        const rates = await readRates(call, feeds)
+        // a price that nothing is compared with is no single node's word, where there are several
+        if (!earlierOf(nowMs())) second = await hub.onAnotherNode(call, (other) => readRates(other, feeds))
+        return rates
       }),
     )
     const atMs = nowMs()
-    const earlier = last && atMs - last.atMs < REMEMBERED_MS ? last.rates : null
+    const earlier = earlierOf(atMs) ?? second
     for (const feed of ['ethUsd', 'solUsd'] as const) {
       const problem = priceProblem(rates[feed], earlier?.[feed] ?? null, feeds, Math.floor(atMs / 1_000))
       if (problem) throw new ChainUnavailableError(`the price feed ${feed} (${feeds[feed]}) is refused: ${problem}`)
@@ -55,6 +57,15 @@ export function createRates(
   }
 
   return servedFor(SERVES_MS, read, nowMs)
+}
+
+async function readRates(call: Call, feeds: SolanaConfig['feeds']): Promise<HubRates> {
+  const [ethUsd, solUsd, gasPrice] = await Promise.all([
+    readPrice(call, feeds.ethUsd),
+    readPrice(call, feeds.solUsd),
+    call<Hex>('eth_gasPrice', []),
+  ])
+  return { ethUsd, solUsd, gasPriceWei: BigInt(gasPrice) }
 }
 
 async function readPrice(call: Call, feed: Hex): Promise<Price> {

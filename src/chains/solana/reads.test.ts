@@ -1,5 +1,7 @@
-import { expect, it } from 'vitest'
-import { readTransaction } from './reads.js'
+import { describe, expect, it } from 'vitest'
+import { RpcError } from '../rpc/errors.js'
+import type { Call } from '../rpc/nodes.js'
+import { listTransactions, readTransaction, readTransactions } from './reads.js'
 import { createRegistrar } from './registrar.js'
 
 const registrar = createRegistrar('11111111111111111111111111111111')
@@ -16,5 +18,65 @@ it('takes no other transaction for the one that was asked for', async () => {
   await expect(readTransaction(answering('another'), registrar, 'mine', 'confirmed')).rejects.toMatchObject({
     fault: 'transient',
     message: 'getTransaction: asked for mine, got another',
+  })
+})
+
+describe('listed transactions', () => {
+  const listed = [
+    { signature: 'old', slot: 7 },
+    { signature: 'new', slot: 8 },
+  ]
+  const call: Call = async (_method, [signature]) => {
+    if (signature === 'new') throw new RpcError('refused', 'getTransaction: Transaction version (9) is not supported')
+    return answering(signature as string)()
+  }
+
+  it('that no node shows for their form are laid aside, and hold up no other', async () => {
+    const read = await readTransactions(call, registrar, listed, 'confirmed')
+    expect(read).toMatchObject([
+      { signature: 'old', unknown: [] },
+      {
+        signature: 'new',
+        slot: 8,
+        payments: [],
+        unknown: ['getTransaction: Transaction version (9) is not supported'],
+      },
+    ])
+  })
+
+  it('are waited for where a node fails', async () => {
+    const away: Call = async () => Promise.reject(new RpcError('transient', 'away'))
+    await expect(readTransactions(away, registrar, listed, 'confirmed')).rejects.toMatchObject({ fault: 'transient' })
+    const lacking: Call = async <T>() => null as T
+    await expect(readTransactions(lacking, registrar, listed, 'confirmed')).rejects.toThrow('is listed in slot 7')
+  })
+})
+
+describe('a list of transactions', () => {
+  /** A node that gives pages of two, whatever is asked for. */
+  const pages = (asked: unknown[]): Call => {
+    const all = [9, 8, 8, 7, 5].map((slot, i) => ({ signature: `s${i}`, slot, err: i === 1 ? {} : null }))
+    return async <T>(_method: string, [, options]: readonly unknown[]) => {
+      const { before } = options as { before?: string }
+      asked.push(before)
+      const from = before === undefined ? 0 : all.findIndex(({ signature }) => signature === before) + 1
+      return all.slice(from, from + 2) as T
+    }
+  }
+  const list = (asked: unknown[], downToSlot: number) =>
+    listTransactions(pages(asked), registrar, { commitment: 'confirmed', until: null, downToSlot })
+
+  it('goes on after a short page, until one is empty', async () => {
+    const asked: unknown[] = []
+    const { listed, newest } = await list(asked, 0)
+    expect(listed.map(({ signature }) => signature)).toEqual(['s0', 's2', 's3', 's4'])
+    expect([newest, asked]).toEqual(['s0', [undefined, 's1', 's3', 's4']])
+  })
+
+  it('ends at the oldest slot that is wanted', async () => {
+    const asked: unknown[] = []
+    const { listed } = await list(asked, 8)
+    expect(listed.map(({ signature }) => signature)).toEqual(['s0', 's2'])
+    expect(asked).toEqual([undefined, 's1'])
   })
 })

@@ -10,7 +10,7 @@ import { errorName } from './errors.js'
 import { type RawStatus, readLatestBlockhash, readOwnAccounts, readStatuses, signatureText } from './reads.js'
 import type { PaymentKey, Registrar } from './registrar.js'
 
-/** What the relay authority decides about payments: settle or refund those for names, the others for community names. */
+/** Decisions about payments for names (settle, refund) and for community names (refuse, release). */
 export type Decision = 'settle' | 'refund' | 'refuse' | 'release'
 
 /** A transaction in a block; `error` null when it succeeded. */

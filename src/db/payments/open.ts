@@ -33,7 +33,7 @@ export interface OpenPayment extends StoredPayment<CommunityNameTarget> {
   label: string
   /** Canonical name of the community, null where its word is no name. */
   communityName: string | null
-  /** Buys nothing: a refusal was sent, in whichever generation of the journal, or the payer has or may soon take it back. */
+  /** Buys nothing: a refusal was sent, in whichever generation, or the payer has taken it back or soon may. */
   isRefused: boolean
 }
 

@@ -4,16 +4,11 @@ import { type ReadTransaction, signatureBytes } from '../../chains/solana/reads.
 import type { ConfirmedOutcome } from '../../db/payments/payments.js'
 import { NATIVE } from '../../registry/community/rules.js'
 import type { CommunityNameTarget, NameTarget, Payment } from '../../registry/payment/payment.js'
-import { communityPaymentId, paymentMessageId, verifyQuote } from '../../registry/payment/quote.js'
+import { communityPaymentId, paymentMessageId, type QuotedProgram, verifyQuote } from '../../registry/payment/quote.js'
 import { ADDRESS_TYPE_CODE } from '../../registry/primitives/address.js'
-import type { Network } from '../../registry/primitives/network.js'
 
 /** Tells a program's payments apart from those of all others. */
-export interface ProgramIdentity {
-  network: Network
-  /** 32 bytes. */
-  genesisHash: Uint8Array
-  programId: Uint8Array
+export interface ProgramIdentity extends QuotedProgram {
   /** The key under which this installation signs its quotes. */
   quoteKey: Uint8Array
 }
@@ -55,7 +50,7 @@ function namePayment(
       quoteId: Buffer.from(paid.quoteId),
       amountWei: paid.amountWei,
       expiresAt: withinNumber(paid.expiresAt),
-      verdict: verifyQuote(quoteKey, network, paid),
+      verdict: verifyQuote(quoteKey, { network, genesisHash, programId }, paid),
       reclaimableMs: Number(paid.reclaimableAt) * 1_000,
     },
   }

@@ -19,8 +19,8 @@ export const PAYMENT_STATE = { seen: 0, confirmed: 1, done: 2 } as const
 type PaymentState = keyof typeof PAYMENT_STATE
 
 /**
- * Outcomes of a payment by their number in the database (never renumber), as its chain said, confirmed: the money is the
- * payer's again; it is whose it was paid for (a name's: kept); the payer took it back because nobody had decided.
+ * Outcomes of a payment by their number in the database (never renumber), as its chain said, confirmed: the money is
+ * the payer's again; it is whose it was paid for (a name's: kept); the payer took it back because nobody had decided.
  */
 export const PAYMENT_OUTCOME = { refused: 1, released: 2, reclaimed: 3 } as const
 export type PaymentOutcome = keyof typeof PAYMENT_OUTCOME

@@ -8,6 +8,7 @@ import {
   type PaidQuote,
   type PaymentTerms,
   paymentMessageId,
+  type QuotedProgram,
   quoteId,
   verifyQuote,
 } from './quote.js'
@@ -22,10 +23,13 @@ const terms: fc.Arbitrary<PaymentTerms> = fc.record({
   referral: bytes32,
 })
 const KEY = new Uint8Array(32).fill(1)
+const PROGRAM: QuotedProgram = {
+  ...{ network: 'mainnet', genesisHash: new Uint8Array(32).fill(3), programId: new Uint8Array(32).fill(4) },
+}
 const paid = (quoted: PaymentTerms, changes: Partial<PaidQuote> = {}): PaidQuote => ({
   ...quoted,
   sequence: 1n,
-  quoteId: quoteId(KEY, 'mainnet', quoted),
+  quoteId: quoteId(KEY, PROGRAM, quoted),
   ...changes,
 })
 
@@ -33,24 +37,25 @@ describe('a payment', () => {
   it('that keeps to its quote is honoured, whatever its sequence', () => {
     fc.assert(
       fc.property(terms, fc.bigInt(0n, 2n ** 64n - 1n), (quoted, sequence) => {
-        expect(verifyQuote(KEY, 'mainnet', paid(quoted, { sequence }))).toBe('honoured')
+        expect(verifyQuote(KEY, PROGRAM, paid(quoted, { sequence }))).toBe('honoured')
       }),
     )
   })
 
-  it('that changes any term, the key, the network or the id is foreign', () => {
+  it('that changes any term, the key, the network, the cluster, the program or the id is foreign', () => {
     fc.assert(
       fc.property(terms, terms, fc.constantFrom<keyof PaymentTerms>(...TERMS), (quoted, other, term) => {
         fc.pre(!same(quoted[term], other[term]))
-        expect(verifyQuote(KEY, 'mainnet', paid(quoted, { [term]: other[term] }))).toBe('foreign')
+        expect(verifyQuote(KEY, PROGRAM, paid(quoted, { [term]: other[term] }))).toBe('foreign')
       }),
     )
     fc.assert(
       fc.property(terms, bytes32, fc.uint8Array({ maxLength: 64 }), (quoted, key, id) => {
-        expect(verifyQuote(KEY, 'testnet', paid(quoted))).toBe('foreign')
-        expect(verifyQuote(KEY, 'mainnet', paid(quoted, { quoteId: id }))).toBe('foreign')
+        for (const other of [{ network: 'testnet' }, { genesisHash: KEY }, { programId: KEY }] as const)
+          expect(verifyQuote(KEY, { ...PROGRAM, ...other }, paid(quoted))).toBe('foreign')
+        expect(verifyQuote(KEY, PROGRAM, paid(quoted, { quoteId: id }))).toBe('foreign')
         fc.pre(!same(key, KEY))
-        expect(verifyQuote(key, 'mainnet', paid(quoted))).toBe('foreign')
+        expect(verifyQuote(key, PROGRAM, paid(quoted))).toBe('foreign')
       }),
     )
   })
@@ -64,17 +69,17 @@ describe('a payment', () => {
       expiresAt: 1_800_000_000n,
       referral: new Uint8Array(32),
     }
-    expect(toHex(quoteId(KEY, 'mainnet', quoted))).toBe(
-      '0x441ff6ca02cb4bae34ff1ba8b48be04c5e9c7f4239440d469b2f2dfa511c529e',
+    expect(toHex(quoteId(KEY, PROGRAM, quoted))).toBe(
+      '0xac00a270ded3d8822b25d00c9a990b1de450af8619375a3c5fbe36b8bf45bac6',
     )
   })
 
   it('is not quoted with numbers that the program cannot take', () => {
     const [quoted] = fc.sample(terms, 1) as [PaymentTerms]
-    expect(() => quoteId(KEY, 'mainnet', { ...quoted, amountWei: 2n ** 128n })).toThrow(RangeError)
-    expect(() => quoteId(KEY, 'mainnet', { ...quoted, lamports: 2n ** 64n })).toThrow(RangeError)
+    expect(() => quoteId(KEY, PROGRAM, { ...quoted, amountWei: 2n ** 128n })).toThrow(RangeError)
+    expect(() => quoteId(KEY, PROGRAM, { ...quoted, lamports: 2n ** 64n })).toThrow(RangeError)
     for (const word of ['payer', 'name', 'referral'])
-      expect(() => quoteId(KEY, 'mainnet', { ...quoted, [word]: new Uint8Array(31) })).toThrow(
+      expect(() => quoteId(KEY, PROGRAM, { ...quoted, [word]: new Uint8Array(31) })).toThrow(
         'a word of a quote has 32 bytes, not 31',
       )
   })

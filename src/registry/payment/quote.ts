@@ -31,13 +31,21 @@ export const AMOUNT_BITS = 128n
 /** Lamports are a u64 on chain; ours stay below 2^63. */
 export const LAMPORTS_BITS = 63n
 
+/** The program that a quote is paid to. */
+export interface QuotedProgram {
+  network: Network
+  /** 32 bytes, as the program id. */
+  genesisHash: Uint8Array
+  programId: Uint8Array
+}
+
 /**
- * Canonical bytes of a quote: network u8 ‖ payer 32 ‖ name 32 ‖ amount u128 ‖ lamports u64 ‖ expiry i64 ‖ referral 32,
- * big-endian.
+ * Canonical bytes of a quote: network u8 ‖ genesis hash 32 ‖ program id 32 ‖ payer 32 ‖ name 32 ‖ amount u128 ‖
+ * lamports u64 ‖ expiry i64 ‖ referral 32, big-endian.
  */
-function canonical(network: Network, terms: PaymentTerms): Buffer {
+function canonical({ network, genesisHash, programId }: QuotedProgram, terms: PaymentTerms): Buffer {
   const { payer, name, referral } = terms
-  for (const word of [payer, name, referral])
+  for (const word of [genesisHash, programId, payer, name, referral])
     if (word.length !== WORD_BYTES)
       throw new RangeError(`a word of a quote has ${WORD_BYTES} bytes, not ${word.length}`)
   const numbers = Buffer.alloc(32)
@@ -45,7 +53,7 @@ function canonical(network: Network, terms: PaymentTerms): Buffer {
   numbers.writeBigUInt64BE(BigInt.asUintN(64, terms.amountWei), 8)
   numbers.writeBigUInt64BE(terms.lamports, 16)
   numbers.writeBigInt64BE(terms.expiresAt, 24)
-  return Buffer.concat([Buffer.of(NETWORK_CODE[network]), payer, name, numbers, referral])
+  return Buffer.concat([Buffer.of(NETWORK_CODE[network]), genesisHash, programId, payer, name, numbers, referral])
 }
 
 /**
@@ -54,12 +62,12 @@ function canonical(network: Network, terms: PaymentTerms): Buffer {
  * @returns 32 bytes
  * @throws RangeError for words of other lengths and numbers that don't fit the program's arguments
  */
-export const quoteId = (key: Uint8Array, network: Network, terms: PaymentTerms): Buffer =>
-  createHmac('sha256', key).update(canonical(network, terms)).digest()
+export const quoteId = (key: Uint8Array, program: QuotedProgram, terms: PaymentTerms): Buffer =>
+  createHmac('sha256', key).update(canonical(program, terms)).digest()
 
 /** Checks a payment against our quotes. Never throws for on-chain values. */
-export function verifyQuote(key: Uint8Array, network: Network, payment: PaidQuote): QuoteVerdict {
-  const id = quoteId(key, network, payment)
+export function verifyQuote(key: Uint8Array, program: QuotedProgram, payment: PaidQuote): QuoteVerdict {
+  const id = quoteId(key, program, payment)
   return payment.quoteId.length === id.length && timingSafeEqual(payment.quoteId, id) ? 'honoured' : 'foreign'
 }
 

@@ -10,8 +10,8 @@ use crate::syscalls::Bytes;
 /// The token of a payment in SOL.
 pub const NATIVE: Address = Address::ZERO;
 
-/// A payment whose money is not paid out yet, at the address of seeds "community", payer, number. Holds the amount itself where
-/// it is in SOL.
+/// A payment whose money is not paid out yet, at the address of seeds "community", payer, number. Holds the amount
+/// itself where it is in SOL.
 #[repr(C)]
 pub struct CommunityPayment {
     pub discriminator: u64,

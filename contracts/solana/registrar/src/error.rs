@@ -1,4 +1,5 @@
-/// Why an instruction is refused. Anchor numbers a program's own errors from 6000; `idl.json` lists the same, with texts.
+/// Why an instruction is refused. Anchor numbers a program's own errors from 6000; `idl.json` lists the same, with
+/// texts.
 #[derive(Clone, Copy)]
 pub enum Error {
     InvalidInstruction = 6000,

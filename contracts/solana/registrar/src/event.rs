@@ -1,5 +1,6 @@
-//! Events, logged as Anchor's `emit_cpi!` does: by a call of the program itself, whose data stands among the transaction's inner
-//! instructions. Log lines are cut after 10 KB, and anybody can write that many before; inner instructions never are.
+//! Events, logged as Anchor's `emit_cpi!` does: by a call of the program itself, whose data stands among the
+//! transaction's inner instructions. Log lines are cut after 10 KB, and anybody can write that many before; inner
+//! instructions never are.
 use crate::account::Account;
 use crate::address::{self, Address, EVENT_SEED};
 use crate::call::{call, Call};

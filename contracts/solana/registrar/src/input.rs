@@ -29,7 +29,8 @@ impl Input<'_> {
         unsafe { *(self.data.as_ptr() as *const u64) }
     }
 
-    /// The fields after the discriminator, which have to be exactly a `T`: any bit pattern, 8-byte alignment, no padding.
+    /// The fields after the discriminator, which have to be exactly a `T`: any bit pattern, 8-byte alignment, no
+    /// padding.
     pub fn fields<T>(&self) -> Result<&T> {
         require(self.data.len() == 8 + core::mem::size_of::<T>(), Error::InvalidInstruction)?;
         Ok(unsafe { &*(self.data.as_ptr().add(8) as *const T) })
@@ -51,8 +52,8 @@ impl Input<'_> {
     }
 }
 
-/// Reads what the loader serialised: number of accounts u64, each account (a duplicate: index of the first u8 and 7 bytes),
-/// data length u64, data, program id.
+/// Reads what the loader serialised: number of accounts u64, each account (a duplicate: index of the first u8 and 7
+/// bytes), data length u64, data, program id.
 ///
 /// # Safety
 /// `start` has to be the loader's input.

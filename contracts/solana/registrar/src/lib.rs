@@ -10,14 +10,15 @@
 //! - `refund`: the name was lost, exactly the recorded lamports go back to the recorded payer
 //! - `reclaim_payment`: nobody has decided in time, the payer takes them back
 //! - `withdraw`: kept lamports leave the treasury; what is held for payers never does
-//! - `pay_community`, `pay_community_token`: SOL or SPL tokens for a community's name, held in the payment's own account or the
-//!   token's vault until the relay authority speaks
+//! - `pay_community`, `pay_community_token`: SOL or SPL tokens for a community's name, held in the payment's own
+//!   account or the token's vault until the relay authority speaks
 //! - `refuse_community`, `release_community`: it has spoken, the money is the payer's or the recipient's
 //! - `claim_community`: the payer takes back what nobody decided in time; who couldn't be paid at once collects
 //!
 //! Silence pays back: no deadline turns a payer's money into somebody else's.
 //!
-//! Invariant after every instruction: treasury balance >= kept + held; a vault's amount >= what open payments of its token hold.
+//! Invariant after every instruction: treasury balance >= kept + held; a vault's amount >= what open payments of its
+//! token hold.
 #![cfg_attr(any(target_arch = "bpf", target_os = "solana"), no_std)]
 
 mod account;

@@ -53,8 +53,8 @@ pub fn transfer(from: Account, to: Account, lamports: u64) {
     })
 }
 
-/// Makes an account at one of this program's addresses, for `program` to own, rent paid by `payer`. Lamports that somebody sent there before
-/// don't stand in the way (they would in the way of the system program's CreateAccount).
+/// Makes an account at one of this program's addresses, for `program` to own, rent paid by `payer`. Lamports that
+/// somebody sent there before don't stand in the way (they would in the way of the system program's CreateAccount).
 #[inline(never)]
 pub fn create(new: &NewAccount) -> Result<()> {
     let &NewAccount { payer, account, program, bytes, seeds } = new;
@@ -71,8 +71,8 @@ pub fn create(new: &NewAccount) -> Result<()> {
     Ok(())
 }
 
-/// Lamports that an account of so many bytes of data has to hold. The threshold is a double that has always been a power of
-/// two (2 years; 1 after SIMD-0194), so its exponent is all that has to be read.
+/// Lamports that an account of so many bytes of data has to hold. The threshold is a double that has always been a
+/// power of two (2 years; 1 after SIMD-0194), so its exponent is all that has to be read.
 #[inline(never)]
 pub fn rent_exempt_minimum(bytes: u64) -> Result<u64> {
     let mut rent = Rent { lamports_per_byte: 0, exemption_threshold_bits: 0, burn_percent: 0 };

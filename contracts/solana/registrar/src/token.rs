@@ -1,5 +1,5 @@
-//! The SPL Token program: its accounts as far as they are read here, and calls of it. Token-2022 is not taken: its mints may
-//! have transfer fees, hooks and delegates that can take what is held.
+//! The SPL Token program: its accounts as far as they are read here, and calls of it. Token-2022 is not taken: its
+//! mints may have transfer fees, hooks and delegates that can take what is held.
 use core::mem::size_of;
 
 use crate::account::Account;
@@ -105,7 +105,8 @@ pub fn require_associated(account: Account, mint: Account, owner: &Address) -> R
     require(account.address().is(&expected), Error::NotAssociatedAccount)
 }
 
-/// Checks that an account is the vault of a mint, the token account that owns itself at seeds "vault", mint. Gives its bump.
+/// Checks that an account is the vault of a mint, the token account that owns itself at seeds "vault", mint. Gives its
+/// bump.
 #[inline(never)]
 pub fn require_vault(vault: Account, mint: Account, program: &Address) -> Result<u8> {
     vault.require_writable()?;

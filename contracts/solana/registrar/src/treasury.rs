@@ -2,8 +2,8 @@ use crate::account::Account;
 use crate::error::{require, Error, Result};
 use crate::layout::State;
 
-/// Pays lamports out and holds the program's invariant: the treasury has what is kept and what is held for payers. No rent is
-/// part of it, so that a dearer one can't stop a refund.
+/// Pays lamports out and holds the program's invariant: the treasury has what is kept and what is held for payers. No
+/// rent is part of it, so that a dearer one can't stop a refund.
 pub fn pay_out(treasury: Account, to: Account, lamports: u64, state: &State) -> Result<()> {
     treasury.send(to, lamports)?;
     require(treasury.lamports() >= add(state.kept_lamports, state.held_lamports)?, Error::TreasuryShort)

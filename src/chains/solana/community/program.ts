@@ -55,8 +55,8 @@ const STATES: readonly CommunityState[] = ['held', 'refused', 'released']
 const NATIVE_TOKEN = PublicKey.default
 
 /**
- * The number under which a payer pays for a name, by its words: while a payment is open, the same wallet can't pay for the
- * name once more.
+ * The number under which a payer pays for a name, by its words: while a payment is open, the same wallet can't pay for
+ * the name once more.
  */
 export const paymentNumber = (community: Uint8Array, name: Uint8Array): bigint =>
   createHash('sha256').update(community).update(name).digest().readBigUInt64LE()

@@ -19,8 +19,8 @@ pub fn set_authorities(input: &Input) -> Result<()> {
     Ok(())
 }
 
-/// The first step of a hand-over, which changes nothing: an address that can't sign never becomes the admin. Zero takes a
-/// proposal back.
+/// The first step of a hand-over, which changes nothing: an address that can't sign never becomes the admin. Zero takes
+/// a proposal back.
 ///
 /// Accounts: admin authority (signer), state (w).
 #[inline(never)]

@@ -7,11 +7,11 @@ use crate::layout::{require_payer, Discriminated, State};
 use crate::system;
 use crate::token::{self, Payout};
 
-/// Pays a payment to whose it is, who signs: to the payer where nobody has decided in time, else to whom the relay authority's
-/// word has made it belong. Tokens go to any token account of that owner's.
+/// Pays a payment to whose it is, who signs: to the payer where nobody has decided in time, else to whom the relay
+/// authority's word has made it belong. Tokens go to any token account of that owner's.
 ///
-/// Accounts: owner (signer, writable), state, payment (w), payer (w), token program, event authority, program, and where it is
-/// in tokens mint, vault (w), token account of the owner (w).
+/// Accounts: owner (signer, writable), state, payment (w), payer (w), token program, event authority, program, and
+/// where it is in tokens mint, vault (w), token account of the owner (w).
 #[inline(never)]
 pub fn claim_community(input: &Input) -> Result<()> {
     let &sequence: &u64 = input.fields()?;

@@ -8,8 +8,8 @@ use crate::layout::{require_payer, Discriminated, State};
 use crate::system;
 use crate::token::{self, Payout};
 
-/// Gives payments back to their payers. Nothing of a payer's can stand in the way: what can't be paid at once, as to a frozen
-/// token account, waits for the payer to collect it.
+/// Gives payments back to their payers. Nothing of a payer's can stand in the way: what can't be paid at once, as to a
+/// frozen token account, waits for the payer to collect it.
 ///
 /// Accounts: see `decide`; who is paid is the payer.
 #[inline(never)]
@@ -27,8 +27,9 @@ pub fn release_community(input: &Input) -> Result<()> {
 
 /// The data names the payments' sequences: what comes late can't hit a later payment under the same number.
 ///
-/// Accounts: relay authority (signer), state, token program, event authority, program, then of each payment: payment (w), payer
-/// (w), who is paid (w), and where it is in tokens mint, vault (w), associated token account of who is paid (w).
+/// Accounts: relay authority (signer), state, token program, event authority, program, then of each payment: payment
+/// (w), payer (w), who is paid (w), and where it is in tokens mint, vault (w), associated token account of who is paid
+/// (w).
 #[inline(never)]
 fn decide(input: &Input, outcome: u8) -> Result<()> {
     let sequences = input.sequences()?;

@@ -9,10 +9,11 @@ use crate::layout::{
 use crate::system;
 use crate::treasury;
 
-/// The payments' lamports are kept; their accounts end, with the rent to the payers. The data names the payments' sequences: what
-/// comes late can't hit a later payment under the same quote.
+/// The payments' lamports are kept; their accounts end, with the rent to the payers. The data names the payments'
+/// sequences: what comes late can't hit a later payment under the same quote.
 ///
-/// Accounts: relay authority (signer), state (w), event authority, program, then of each payment: payment (w), payer (w).
+/// Accounts: relay authority (signer), state (w), event authority, program, then of each payment: payment (w), payer
+/// (w).
 #[inline(never)]
 pub fn settle(input: &Input) -> Result<()> {
     let sequences = input.sequences()?;
@@ -41,8 +42,8 @@ pub fn settle(input: &Input) -> Result<()> {
 
 /// The payments' lamports and their accounts' rent go back to who paid.
 ///
-/// Accounts: relay authority (signer), state (w), treasury (w), event authority, program, then of each payment: payment (w),
-/// payer (w).
+/// Accounts: relay authority (signer), state (w), treasury (w), event authority, program, then of each payment: payment
+/// (w), payer (w).
 #[inline(never)]
 pub fn refund(input: &Input) -> Result<()> {
     let sequences = input.sequences()?;

@@ -16,8 +16,8 @@ const PROGRAM_DATA_HEADER_BYTES: u64 = 45;
 const MIN_RECLAIM_SECONDS: u64 = 24 * 60 * 60;
 const MAX_RECLAIM_SECONDS: u64 = 30 * MIN_RECLAIM_SECONDS;
 
-/// What the treasury has of its rent beyond what it needs: the runtime lets no account fall below it, and a dearer rent must not
-/// stop the last refunds.
+/// What the treasury has of its rent beyond what it needs: the runtime lets no account fall below it, and a dearer rent
+/// must not stop the last refunds.
 const SPARE_RENTS: u64 = 9;
 
 #[repr(C)]

@@ -12,8 +12,8 @@ use crate::system::{self, NewAccount};
 use crate::token::{self, Transfer};
 use crate::treasury;
 
-/// What is paid for what. What a name costs is not known here, nor whether it is taken: whoever watches judges the payment, and
-/// has it released or refused. A number tells the payer's open payments apart.
+/// What is paid for what. What a name costs is not known here, nor whether it is taken: whoever watches judges the
+/// payment, and has it released or refused. A number tells the payer's open payments apart.
 #[repr(C)]
 struct Terms {
     number: u64,
@@ -54,8 +54,8 @@ pub fn pay_community(input: &Input) -> Result<()> {
 
 /// The mint's vault holds the tokens. The data ends with the mint's decimals, as the payer knows them.
 ///
-/// Accounts: payer (signer, writable), state (w), payment (w), system program, mint, token account of the payer (w), vault (w),
-/// token program, event authority, program.
+/// Accounts: payer (signer, writable), state (w), payment (w), system program, mint, token account of the payer (w),
+/// vault (w), token program, event authority, program.
 #[inline(never)]
 pub fn pay_community_token(input: &Input) -> Result<()> {
     let (terms, decimals) = input.fields_and_byte::<Terms>()?;

@@ -9,8 +9,8 @@ use crate::syscalls::Bytes;
 use crate::system::{self, NewAccount};
 use crate::treasury;
 
-/// `expires_at` is the last second (Unix time) at which the quote may be paid. All fields but `lamports` and `expires_at`
-/// are only passed on: whoever watches judges them by the quote id.
+/// `expires_at` is the last second (Unix time) at which the quote may be paid. All fields but `lamports` and
+/// `expires_at` are only passed on: whoever watches judges them by the quote id.
 #[repr(C)]
 struct Quote {
     quote_id: Word,

@@ -1,0 +1,63 @@
+import { encodeAbiParameters, toFunctionSelector } from 'viem'
+import { describe, expect, it } from 'vitest'
+import type { Call, Nodes } from '../rpc/nodes.js'
+import { createRates } from './rates.js'
+
+const NOW_S = 1_800_000_000
+const feeds = {
+  ethUsd: `0x${'0e'.repeat(20)}`,
+  solUsd: `0x${'05'.repeat(20)}`,
+  maxAgeSeconds: 600,
+  maxMovePercent: 10,
+} as const
+const DECIMALS = toFunctionSelector('decimals()')
+
+/** A node by its price of SOL, in dollars. */
+const nodeOf =
+  (solUsd: number): Call =>
+  async <T>(method: string, [tx]: readonly unknown[]) => {
+    if (method === 'eth_gasPrice') return '0x3b9aca00' as T
+    const { to, data } = tx as { to: string; data: string }
+    if (data.startsWith(DECIMALS)) return encodeAbiParameters([{ type: 'uint8' }], [8]) as T
+    const price = BigInt(to === feeds.solUsd ? solUsd : 3_000) * 10n ** 8n
+    const words = [1n, price, BigInt(NOW_S), BigInt(NOW_S), 1n]
+    return encodeAbiParameters(
+      words.map(() => ({ type: 'uint256' })),
+      words,
+    ) as T
+  }
+
+const hubOf = (first: Call, second: Call | null) =>
+  ({
+    label: '1',
+    onOneNode: <T>(work: (call: Call) => Promise<T>) => work(first),
+    onAnotherNode: async <T>(_than: Call, work: (call: Call) => Promise<T>) => (second ? work(second) : null),
+  }) as Partial<Nodes> as Nodes
+
+describe('a price that nothing is compared with yet', () => {
+  it('is taken where another node shows about the same, or where there is none', async () => {
+    for (const second of [nodeOf(155), null]) {
+      const rates = createRates(hubOf(nodeOf(150), second), feeds, () => NOW_S * 1_000)
+      expect(await rates()).toMatchObject({ solUsd: { answer: 150n * 10n ** 8n } })
+    }
+  })
+
+  it('is refused where another node shows a different one', async () => {
+    const rates = createRates(hubOf(nodeOf(150_000), nodeOf(150)), feeds, () => NOW_S * 1_000)
+    await expect(rates()).rejects.toThrow(/the price feed solUsd .* is refused/)
+  })
+})
+
+it('asks no second node while the last price is remembered', async () => {
+  let [nowMs, asked] = [NOW_S * 1_000, 0]
+  const second: Call = (...call) => {
+    asked += 1
+    return nodeOf(150)(...call)
+  }
+  const rates = createRates(hubOf(nodeOf(150), second), feeds, () => nowMs)
+  await rates()
+  const once = asked
+  nowMs += 60_000
+  await rates()
+  expect([once > 0, asked]).toEqual([true, once])
+})

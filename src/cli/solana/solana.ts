@@ -1,0 +1,116 @@
+import { PublicKey, type TransactionInstruction } from '@solana/web3.js'
+import { acceptAdmin, initialize, proposeAdmin, setAuthorities, withdraw } from '../../chains/solana/admin.js'
+import { createClusterRpc } from '../../chains/solana/chain.js'
+import { unsignedTransaction } from '../../chains/solana/quote.js'
+import { readLatestBlockhash, readOwnAccounts } from '../../chains/solana/reads.js'
+import { createRegistrar, type Registrar, registrarIdl } from '../../chains/solana/registrar.js'
+import { ConfigError, readChains, readEnvironment, type SolanaConfig } from '../../config/index.js'
+import { lookupAddress } from '../../registry/primitives/address.js'
+import { printJson } from '../output.js'
+
+interface Options {
+  testnet?: boolean
+}
+
+const COMMITMENT = 'confirmed'
+const DAY_SECONDS = 86_400
+const MAX_RECLAIM_DAYS = 30
+
+/** `clusterd solana show`: prints the program's state as JSON, amounts in lamports. */
+export async function show(options: Options): Promise<void> {
+  const state = Object.entries(await readState(options))
+  printJson(Object.fromEntries(state.map(([name, value]) => [name, value === null ? null : String(value)])))
+}
+
+export interface InitOptions
+  extends Options,
+    Record<'upgradeAuthority' | 'admin' | 'relay' | 'treasury' | 'reclaimDays', string> {}
+
+/** `clusterd solana init`. @throws Error with one sentence for a bad option, as all commands here */
+export function init(options: InitOptions): Promise<void> {
+  const days = Number(options.reclaimDays)
+  if (!(days >= 1 && days <= MAX_RECLAIM_DAYS))
+    throw new Error(`--reclaim-days is a number from 1 to ${MAX_RECLAIM_DAYS}.`)
+  const terms = {
+    admin: keyOf('--admin', options.admin),
+    relay: keyOf('--relay', options.relay),
+    treasury: keyOf('--treasury', options.treasury),
+    reclaimSeconds: BigInt(Math.round(days * DAY_SECONDS)),
+  }
+  const by = keyOf('--upgrade-authority', options.upgradeAuthority)
+  return print(options, by, (registrar) => initialize(registrar, by, terms))
+}
+
+/** `clusterd solana authorities`. */
+export async function authorities(options: Options & { relay?: string; treasury?: string }): Promise<void> {
+  const { adminAuthority: admin, relayAuthority, treasuryAuthority } = await readState(options)
+  const relay = options.relay === undefined ? relayAuthority : keyOf('--relay', options.relay)
+  const treasury = options.treasury === undefined ? treasuryAuthority : keyOf('--treasury', options.treasury)
+  if (relay.equals(relayAuthority) && treasury.equals(treasuryAuthority))
+    throw new Error('Name another --relay or --treasury: these are the authorities already.')
+  await print(options, admin, (registrar) => setAuthorities(registrar, admin, { relay, treasury }))
+}
+
+/** `clusterd solana propose-admin <key>`. */
+export async function propose(key: string, options: Options): Promise<void> {
+  const { adminAuthority: admin } = await readState(options)
+  const proposed = keyOf('The proposed admin', key)
+  await print(options, admin, (registrar) => proposeAdmin(registrar, admin, proposed))
+}
+
+/** `clusterd solana accept-admin`. */
+export async function accept(options: Options): Promise<void> {
+  const { proposedAdmin } = await readState(options)
+  if (!proposedAdmin) throw new Error('Nobody is proposed: see `clusterd solana propose-admin`.')
+  await print(options, proposedAdmin, (registrar) => acceptAdmin(registrar, proposedAdmin))
+}
+
+/** `clusterd solana withdraw <lamports>`. */
+export async function withdrawKept(amount: string, options: Options & { to: string }): Promise<void> {
+  const { treasuryAuthority, keptLamports } = await readState(options)
+  if (!/^[1-9][0-9]{0,18}$/.test(amount)) throw new Error('The amount is a number of lamports.')
+  if (BigInt(amount) > keptLamports) throw new Error(`The program keeps ${keptLamports} lamports, less than ${amount}.`)
+  const to = keyOf('--to', options.to)
+  await print(options, treasuryAuthority, (registrar) => withdraw(registrar, treasuryAuthority, to, BigInt(amount)))
+}
+
+/** `clusterd solana idl`. */
+export async function idl(options: Options): Promise<void> {
+  printJson({ ...registrarIdl, address: clusterOf(options).programId })
+}
+
+/** Prints a transaction that one key signs and pays for, with a blockhash that is good for about a minute. */
+async function print(
+  options: Options,
+  signer: PublicKey,
+  instructionOf: (registrar: Registrar) => TransactionInstruction,
+): Promise<void> {
+  const config = clusterOf(options)
+  const { blockhash } = await readLatestBlockhash(createClusterRpc(config).call, COMMITMENT)
+  console.log(unsignedTransaction(signer, blockhash, instructionOf(createRegistrar(config.programId))))
+  console.error(`To be signed by ${signer.toBase58()}, which pays the fee, and sent within a minute.`)
+}
+
+async function readState(options: Options) {
+  const config = clusterOf(options)
+  const registrar = createRegistrar(config.programId)
+  const accounts = createClusterRpc(config).onOneNode((call) =>
+    readOwnAccounts(call, registrar, [registrar.state], { commitment: COMMITMENT }),
+  )
+  const [data] = await accounts
+  if (!data) throw new Error(`The program ${config.programId} is not initialized: see \`clusterd solana init\`.`)
+  return registrar.decodeState(data)
+}
+
+function clusterOf({ testnet }: Options): SolanaConfig {
+  const { chainsFile } = readEnvironment()
+  const network = testnet ? 'testnet' : 'mainnet'
+  const config = readChains(chainsFile).solana[network]
+  if (!config) throw new ConfigError(`The chains file ${chainsFile} has no Solana cluster of the ${network}.`)
+  return config
+}
+
+function keyOf(option: string, text: string): PublicKey {
+  if (lookupAddress(text)?.type !== 'solana') throw new Error(`${option} is a Solana address: 32 bytes in base58.`)
+  return new PublicKey(text)
+}
