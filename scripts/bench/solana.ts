@@ -64,6 +64,9 @@ export async function benchSolana(
   console.log(`ratio of the watcher to the bare loop ${ratio}`)
 }
 
+/** The genesis hash under which the benchmark stores and quotes. */
+const GENESIS = { genesisHash: Buffer.alloc(32) }
+
 async function startBatches(target: string, onEnd: Bench['onEnd']): Promise<string> {
   const file = fileURLToPath(new URL('./batches.ts', import.meta.url))
   const child = spawn(process.execPath, ['--import', 'tsx', file, target], { stdio: ['ignore', 'pipe', 'inherit'] })
@@ -84,7 +87,8 @@ async function fill({ rpcUrl, wsUrl }: LocalSolana, registrar: Registrar, paymen
       ...{ payer: payer.publicKey.toBytes(), name: nameToWord(nameOf(n)), amountWei: 10n ** 16n, lamports: LAMPORTS },
       ...{ expiresAt, referral: Buffer.alloc(32) },
     }
-    return registrar.register(terms, quoteId(QUOTE_KEY, 'mainnet', terms))
+    const program = { ...GENESIS, network: 'mainnet', programId: registrar.programId.toBytes() } as const
+    return registrar.register(terms, quoteId(QUOTE_KEY, program, terms))
   }
   for (let from = 0; from < payments; from += PAYMENTS_AT_ONCE) {
     const numbers = Array.from({ length: Math.min(PAYMENTS_AT_ONCE, payments - from) }, (_, i) => from + i)
@@ -108,7 +112,7 @@ async function watch(
   await migrate(url)
   const pool = createPool({ url, max: 4, applicationName: 'bench' })
   try {
-    const keys = { genesisHash: Buffer.alloc(32), programId: registrar.programId.toBytes(), quoteKey: QUOTE_KEY }
+    const keys = { ...GENESIS, programId: registrar.programId.toBytes(), quoteKey: QUOTE_KEY }
     const identity: ProgramIdentity = { network: 'mainnet', ...keys }
     const row = await registerChain(pool, {
       ...{ network: 'mainnet', label: 'solana', instance: programId, chainId: null, startBlock: startSlot },
@@ -161,11 +165,10 @@ async function readBare({ rpcUrl, programId, startSlot }: LocalSolana, payments:
   const queue = new PQueue({ concurrency: REQUESTS_AT_ONCE })
   let paid = 0
   const read = async (batch: readonly string[]): Promise<void> => {
-    const answers = await post<{ result: { meta: { logMessages: string[] } } }[]>(
+    const answers = await post<{ result: { meta: { innerInstructions: unknown[] } } }[]>(
       batch.map((one, id) => ({ jsonrpc: '2.0', id, method: 'getTransaction', params: [one, options] })),
     )
-    for (const { result } of answers)
-      if (result.meta.logMessages.some((line) => line.startsWith('Program data: '))) paid += 1
+    for (const { result } of answers) if (result.meta.innerInstructions.length > 0) paid += 1
   }
   const batches = Array.from({ length: Math.ceil(signatures.length / BATCH_CALLS) }, (_, i) =>
     signatures.slice(i * BATCH_CALLS, (i + 1) * BATCH_CALLS),
