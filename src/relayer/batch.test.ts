@@ -131,6 +131,17 @@ describe('a batch', () => {
     ])
     expect(advanced.map(({ row }) => row.nonce)).toEqual([0, 1])
   })
+
+  it('stores replacements of up to 7 at once, as their nonces are given', async () => {
+    const { rows, options, model, most } = world(16)
+    await advanceJobs(rows(), options)
+    const rejected = (txs: readonly NonceTx[]) => txs.map((tx) => ({ ...tx, isRejected: true }))
+    for (const [id, row] of model.rows) model.rows.set(id, { ...row, txs: rejected(row.txs) })
+    expect(most.saves).toBe(1)
+    const advanced = await advanceJobs(rows(), options)
+    for (const job of advanced) expect(outcomesOf(job)).toEqual(['replaced', 'sent', 'waiting'])
+    expect(most.saves).toBe(7)
+  })
 })
 
 describe('a job', () => {
