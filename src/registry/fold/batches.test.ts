@@ -217,6 +217,22 @@ describe('a batch', () => {
     expect(clusters.map(({ id }) => id)).toEqual([0, 1].map((n) => clusterId('mainnet', alice, n)))
   })
 
+  it('computes ids for addresses of any bytes', () => {
+    const high = wallet(0xe9)
+    expect([...firstClusterIds('mainnet', keysOf([created(high)]))]).toEqual([
+      [keyOf(high), clusterId('mainnet', high, 0)],
+    ])
+  })
+
+  it('moves no name, and touches no community, for a bid', () => {
+    const w = clusterWorld()
+    w.bid(alice, 'foo')
+    const entries = w.entries.map(decodeEntry)
+    const changes = fold(loadSlice(emptyRegistry('mainnet', 1n), entries), entries, LATE)
+    const { nameMoves, communities, communityNames, payments, outcomes } = changes
+    expect([nameMoves, communities, communityNames, payments, outcomes]).toEqual([[], [], [], [], []])
+  })
+
   it('reads no cluster whole for bids of public wallets alone', () => {
     const w = clusterWorld()
     w.bid(alice, 'foo')
