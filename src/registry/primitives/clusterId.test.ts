@@ -3,7 +3,7 @@ import { encodePacked, keccak256 } from 'viem'
 import { describe, expect, it } from 'vitest'
 import { addressToWord, parseAddress } from './address.js'
 import { toHex } from './bytes.js'
-import { clusterId } from './clusterId.js'
+import { clusterId, parseClusterId } from './clusterId.js'
 import { NETWORK_CODE, NETWORKS, type Network } from './network.js'
 
 const stored = (text: string): Buffer => {
@@ -42,4 +42,17 @@ describe('clusterId', () => {
       ),
     )
   })
+})
+
+describe('the text of a cluster id', () => {
+  const digits = '0123456789abcdefABCDEF0123456789abcdefABCDEF0123456789abcdefABCD'
+
+  it('is 0x and 64 hex digits of either case', () => {
+    expect(parseClusterId(`0x${digits}`)).toEqual(Buffer.from(digits, 'hex'))
+  })
+
+  it.each([`0x${digits}0`, `0x${digits.slice(1)}`, `00x${digits}`, `0x${digits.slice(1)}g`, digits, '0x', '0xa', ''])(
+    'is not %j',
+    (text) => expect(parseClusterId(text)).toBeNull(),
+  )
 })

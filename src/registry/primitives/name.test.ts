@@ -7,6 +7,7 @@ import {
   parseClusterName,
   parseFullName,
   parseName,
+  wordText,
   wordToName,
 } from './name.js'
 
@@ -134,6 +135,11 @@ describe('the word of a name', () => {
       }),
     )
   })
+})
+
+it('the text of a word is its name, or the word in hex', () => {
+  expect(wordText(nameToWord('foo'))).toBe('foo')
+  expect(wordText(Buffer.alloc(32, 0xab))).toBe(`0x${'ab'.repeat(32)}`)
 })
 
 describe('a name that is taken', () => {

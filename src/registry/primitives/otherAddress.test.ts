@@ -63,6 +63,7 @@ describe('addresses of other chains', () => {
   const program = (version: number, bytes: number) => [version, ...words(bytes)]
   it.each([
     ['more digits than Aptos has', `0x${'0'.repeat(65)}`],
+    ['anything before its 0x', `a0x${'0'.repeat(64)}`],
     ['version 0 of 25 bytes', bech32.encode('bc', program(0, 25))],
     ['version 1 in bech32, not bech32m (BIP 350)', bech32.encode('bc', program(1, 32))],
     ['version 1 of 20 bytes', bech32m.encode('bc', program(1, 20))],
