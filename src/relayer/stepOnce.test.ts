@@ -1,10 +1,10 @@
 import { afterEach, describe, expect, it, vi } from 'vitest'
-import type { NonceSender } from '../chains/evm/signer.js'
+import type { NonceSender, NonceView } from '../chains/evm/signer.js'
 import { armFailpoint } from '../ops/failpoint.js'
 import type { NonceTx } from '../registry/outbox.js'
-import type { Event, Policy } from './machine/index.js'
+import type { Event, Policy, Seen } from './machine/index.js'
 import { type NonceJob, newJob } from './machine/job.js'
-import { carryOut, type Decision, decide, type Ports } from './step.js'
+import { carryOut, type Decision, decide, type Outcome, type Ports } from './step.js'
 
 const POLICY: Policy = { spendCapWei: 10n ** 18n, replaceAfterBlocks: 2, pollMs: 1_000 }
 const FEES = { maxFeePerGas: 20n, maxPriorityFeePerGas: 2n }
@@ -15,10 +15,8 @@ const tx: NonceTx = {
   ...{ sentBlock: null, isRejected: false },
 }
 const signed: NonceJob = { ...queued, state: 'signed', nonce: 7, txs: [tx] }
-const seen = {
-  ...{ head: 10, done: 'no', nonce: 'next', mined: null, nowMs: NOW, random: 0.5 },
-  ...{ hasSearched: false, prepared: null },
-} as const
+const view: NonceView = { head: 10, done: 'no', nonce: 'next', mined: null }
+const seen: Seen = { ...view, nowMs: NOW, random: 0.5, hasSearched: false, prepared: null }
 const deed = (given: Extract<Decision, { deed: unknown }>['deed']): Decision => ({ deed: given, seen })
 
 /** A chain and a database that answer as told, and what they were asked. */
@@ -45,7 +43,6 @@ function ports(answers: Partial<NonceSender> = {}, isStored = true) {
   }
   return { given, log, saved }
 }
-const { hasSearched, prepared, nowMs, random, ...view } = seen
 const look = async () => view
 
 describe('a decision', () => {
@@ -112,7 +109,7 @@ describe('a deed', () => {
     expect(log).toEqual([])
   })
 
-  it.each<[Event<NonceTx>, { outcome: string }]>([
+  it.each<[Event<NonceTx>, Outcome]>([
     [{ is: 'included', hash: '0xaa', block: 9 }, { outcome: 'included' }],
     [{ is: 'reorged' }, { outcome: 'reorged' }],
     [{ is: 'confirmed', feeWei: 3n }, { outcome: 'confirmed' }],
