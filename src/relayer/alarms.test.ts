@@ -119,7 +119,7 @@ describe('alarms of a relayer', () => {
 describe('alarms of a job', () => {
   it('name it, its transaction, its money and its failure', () => {
     const { alarms, said } = listening()
-    const txs = ['old', 'new'].map((hash) => ({ hash, raw: '', lastValidHeight: 1 }))
+    const txs = ['oldest', 'old', 'new'].map((hash) => ({ hash, raw: '', lastValidHeight: 1 }))
     const fields = { network: 'mainnet', job: '7', kind: 'refund', failures: 1, reason: 'expired' }
     const [nonce, subject] = [3, `0x${'01'.repeat(32)}`]
     alarms.outcome({ ...row, txs, payment, nonce }, { outcome: 'sent' })

@@ -94,6 +94,11 @@ describe('a failure', () => {
       for (const job of [refused(cancelling, kind), failed(cancelling, kind)])
         expect(job).toMatchObject({ release: null, nonce: 3, nextMs: NOW + 5_000 })
   })
+
+  it('of a cancel is told by the last transaction, however many it replaces', () => {
+    const third: NonceJob = { ...old, txs: [tx(1), tx(2), tx(3, { purpose: 'cancel' })] }
+    for (const job of [refused(third, 'revert'), failed(third, 'permanent')]) expect(job.release).toBeNull()
+  })
 })
 
 describe('an event', () => {
