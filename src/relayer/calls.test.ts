@@ -132,6 +132,13 @@ describe('the call of a payment’s delivery', () => {
     expect(call(0, {}, 'reclaimed')).toBe('reclaimed')
     expect(call(901, { state: 'sent' }, 'reclaimed')).toMatchObject({ kind: 'deliver' })
   })
+
+  it('bids in the first nine tenths of the time from the payment until it may be taken back', () => {
+    const later: JobRow['payment'] = { ...forName, paidMs: 500, target: { ...forName.target, reclaimableMs: 1_500 } }
+    const call = (nowMs: number) => callOf(jobOf('deliver', { payment: later }), path, undefined, nowMs)
+    expect(call(1_400)).toMatchObject({ kind: 'deliver' })
+    expect(call(1_401)).toBe('reclaimed')
+  })
 })
 
 describe('the call of a refusal', () => {
