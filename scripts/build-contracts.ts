@@ -34,6 +34,7 @@ const TARGETS: readonly Target[] = [
   { file: 'local/LocalToken.sol' },
   { file: 'local/BidEmitter.sol', runtime: true },
   { file: 'test-doubles/TestBatch.sol' },
+  { file: 'test-doubles/TestNames.sol' },
   { file: 'test-doubles/TestSmartWallet.sol' },
   { file: 'test-doubles/TestSmartWalletFactory.sol' },
   { file: 'test-doubles/TestToken.sol' },

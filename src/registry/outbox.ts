@@ -21,6 +21,9 @@ export const JOB_KIND = {
 } as const
 export type JobKind = keyof typeof JOB_KIND
 
+/** Kinds of which one transaction of an EVM chain does many, and how many at most: bounded by its gas. */
+export const BATCH_SIZES: Readonly<Partial<Record<JobKind, number>>> = { deliver: 20 }
+
 /**
  * States by their number in the database (never renumber): queued → signed → sent → included → confirmed, or parked.
  */
@@ -29,6 +32,8 @@ export type JobState = keyof typeof JOB_STATE
 
 /** Reason of a payment that went to its recipient before it was refunded. */
 export const REFUND_WINDOW_ENDED = 'refund_window_ended'
+/** Reason of a payment whose bid is above what deliveries may win in a day: the hub's owner has to raise the limit. */
+export const ABOVE_DELIVER_LIMIT = 'above_deliver_limit'
 
 /** Reason why a job needs an operator. */
 export type ParkReason =
@@ -47,6 +52,7 @@ export type ParkReason =
   /** Its payer has taken the payment back, or soon may. */
   | 'reclaimed'
   | typeof REFUND_WINDOW_ENDED
+  | typeof ABOVE_DELIVER_LIMIT
   /** Chain of the payment has no payments contract. */
   | 'no_payments_contract'
   /** Another process with the relay authority's key did the opposite. */
@@ -108,6 +114,8 @@ export interface JobProgress<Tx extends JobTx = JobTx> {
   reason: string | null
   /** State after all signed transactions are void: queued again, or parked. Null: the job goes on. */
   release: 'queue' | ParkReason | null
+  /** True once a chain refused the job: its transaction does no other's work, so that it holds up no other. */
+  alone: boolean
 }
 
 /** Work of the relayer for one transaction, stored until it ends. */
@@ -121,6 +129,8 @@ export interface Job<Tx extends JobTx = JobTx> extends JobProgress<Tx> {
   subject: Buffer | null
   createdMs: number
   updatedMs: number
+  /** Id of the job whose transaction does this one's work, too; null where it has or will have one of its own. */
+  batch: string | null
   /** Number of changes so far, for compare-and-set. */
   version: number
 }

@@ -16,6 +16,8 @@ export const INVALID_REASONS = [
   'replaced',
   'malformed_name',
   'below_minimum',
+  /** Bid over the bridge that reached a paused hub. */
+  'paused',
   /** Message that the hub could not decode. */
   'message_refused',
   /** Payment without a quote of ours: underpaid, or the quote is forged. A refund is owed. */
@@ -81,8 +83,14 @@ export type PacketOutcome =
   | { state: 'under_way'; failure: string | null }
   /** Executed, unconfirmed: its bids, none when refused. */
   | { state: 'tail'; bids: readonly TailBid[]; confirmations: Confirmations; hubTx: string }
-  /** Executed and confirmed: its bids, none when refused. */
-  | { state: 'journal'; bids: readonly JournalledBid[]; hubTx: string }
+  /** Executed and confirmed: its bids, none when refused, and what the hub owes for it. */
+  | { state: 'journal'; bids: readonly JournalledBid[]; hubTx: string; credit?: HubCredit | null }
+
+/** What the hub credited for bids that won nothing. `eid`: of the chain that it came from, 0 for the hub's own. */
+export interface HubCredit {
+  eid: number
+  amountWei: string
+}
 
 /** Refund of a payment that bought nothing. */
 export type Refund =
@@ -108,8 +116,9 @@ export interface PaidName {
 
 export interface StatusInput {
   nowMs: number
-  /** Bids of a transaction on the hub. */
+  /** Bids of a transaction on the hub, and what it owes for them. */
   journal: readonly JournalledBid[]
+  credit?: HubCredit | null
   tail: readonly TailBid[]
   /** Confirmations of the tail's first bid. */
   tailConfirmations: Confirmations | null
@@ -136,6 +145,8 @@ export interface StatusAnswer {
   hubTx?: string
   /** Set for a payment that bought nothing. */
   refund?: Refund
+  /** Set where the hub owes money for bids that won nothing: credited, to be withdrawn there or by a message. */
+  credit?: HubCredit
 }
 
 const OF_OUTCOME: Record<Outcome, Status> = { won: 'finalized', lost: 'lost_bid', refused: 'invalid' }
@@ -150,7 +161,7 @@ const OF_OUTCOME: Record<Outcome, Status> = { won: 'finalized', lost: 'lost_bid'
 export function status(input: StatusInput): StatusAnswer {
   const packets = input.packets ?? []
   const first = decidingPacket(packets)
-  if (input.journal.length > 0) return journalled(input.journal)
+  if (input.journal.length > 0) return journalled(input.journal, input.credit)
   if (first && isDecided(first)) return bridged(first.hub, packets)
   if (input.tracked?.verdict) return { status: 'invalid', reason: input.tracked.verdict }
   if (input.tail.length > 0) return inTail(input.tail, input.tailConfirmations)
@@ -177,6 +188,7 @@ function bridged(hub: Extract<PacketOutcome, { state: 'journal' }>, packets: rea
   const names = packetNames(packets)
   const answer: StatusAnswer = hub.bids.length > 0 ? journalled(hub.bids) : unregistered(packets)
   if (names.length > 0) answer.names = names
+  if (hub.credit) answer.credit = hub.credit
   return { ...answer, hubTx: hub.hubTx }
 }
 
@@ -217,10 +229,11 @@ function packetNames(packets: readonly SentPacket[]): NameStatus[] {
   })
 }
 
-function journalled(bids: readonly JournalledBid[]): StatusAnswer {
+function journalled(bids: readonly JournalledBid[], credit?: HubCredit | null): StatusAnswer {
   const first = byLogIndex(bids)[0]!
   const answer: StatusAnswer = { status: OF_OUTCOME[first.outcome], names: outcomesOf(bids) }
   if (first.outcome === 'refused' && first.reason) answer.reason = first.reason
+  if (credit) answer.credit = credit
   return answer
 }
 

@@ -12,7 +12,17 @@ import type { Outcome } from './step.js'
 const SUBJECT = Buffer.alloc(32, 1)
 const row: JobRow = {
   ...{ ...newJob('7', 'refund'), network: 'mainnet', chain: 3, signer: null, subject: SUBJECT },
-  ...{ createdMs: 400, updatedMs: 0, version: 1, failures: 1, reason: 'expired', message: null, payment: null },
+  ...{
+    createdMs: 400,
+    updatedMs: 0,
+    version: 1,
+    failures: 1,
+    reason: 'expired',
+    message: null,
+    payment: null,
+    batch: null,
+    followers: [],
+  },
 }
 const payment = { money: { token: 'native', amount: 5n }, paidMs: 300 } as StoredPayment
 const NOW = 1_000

@@ -21,7 +21,7 @@ function world(count: number) {
   const most = { looks: 0, saves: 0 }
   const rowOf = (id: string): Row => ({
     ...{ network: 'mainnet', chain: 1, signer: null, subject: null, createdMs: 0, updatedMs: 0, version: 1 },
-    ...{ ...model.rows.get(id)!, message: null, payment: null },
+    ...{ ...model.rows.get(id)!, message: null, payment: null, batch: null, followers: [] },
   })
   const now = { looks: 0, saves: 0 }
   const counted = async <T>(what: 'looks' | 'saves', work: () => Promise<T>): Promise<T> => {

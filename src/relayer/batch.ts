@@ -84,7 +84,8 @@ async function look(job: Advanced, memo: Memo, { portsOf, policy }: BatchOptions
   const { row } = job
   const ports = portsOf(row, memo)
   if (ports instanceof Promise) return { job, isOrdered: false, finish: () => ports }
-  const decision = await decide(row, ports, policy)
+  const spendCapWei = policy.spendCapWei * BigInt(1 + row.followers.length)
+  const decision = await decide(row, ports, { ...policy, spendCapWei })
   return { job, isOrdered: isOrdered(decision), finish: () => carryOut(row, decision, ports) }
 }
 

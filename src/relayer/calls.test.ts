@@ -31,7 +31,7 @@ const SUBJECT = Buffer.alloc(32, 1)
 const jobOf = (kind: JobKind, change: Partial<JobRow> = {}): JobRow => ({
   ...newJob('7', kind),
   ...{ network: 'mainnet', chain: 1, signer: null, subject: SUBJECT, createdMs: 0, updatedMs: 0, version: 1 },
-  ...{ message: null, payment: null, ...change },
+  ...{ message: null, payment: null, batch: null, followers: [], ...change },
 })
 
 const word = (address: Hex): Hex => `0x${address.slice(2).padStart(64, '0')}`
@@ -45,12 +45,14 @@ const paid = message(encodeLzReceiveOption({ gas: 200_000n, value: 5n }))
 
 const PAYER = Buffer.of(2, ...Buffer.alloc(32, 3))
 const NAME = Buffer.alloc(32, 4)
+const SOURCE = Buffer.alloc(32, 5)
 const forName: StoredPayment<NameTarget> = {
   ...{ id: SUBJECT, tx: Buffer.alloc(64), block: 9, blockHash: null, sequence: 1, payer: PAYER, chain: 3 },
   ...{ money: { token: 'native', amount: 5n }, referral: null, paidMs: 0, state: 'confirmed', outcome: null },
   target: {
     kind: 'name',
     name: NAME,
+    source: SOURCE,
     quoteId: SUBJECT,
     amountWei: 8n,
     expiresAt: 1,
@@ -104,11 +106,25 @@ describe('the call of a payment’s delivery', () => {
   const callFor = (payment: JobRow['payment']) => callOf(jobOf('deliver', { payment }), path, undefined, 900)
 
   it('bids on the hub for the payer, under the payment’s id', () => {
-    const bid = { messageId: SUBJECT, from: addressToWord(PAYER), amountWei: 8n, name: NAME }
-    expect(callFor(forName)).toEqual({ kind: 'deliver', hub: HUB, bid: { ...bid, referral: Buffer.alloc(32) } })
+    const bid = { source: SOURCE, sequence: 1n, from: addressToWord(PAYER), amountWei: 8n, name: NAME }
+    expect(callFor(forName)).toEqual({ kind: 'deliver', hub: HUB, bids: [{ ...bid, referral: Buffer.alloc(32) }] })
     const referral = Buffer.alloc(32, 6)
-    expect(callFor({ ...forName, referral })).toMatchObject({ bid: { referral } })
+    expect(callFor({ ...forName, referral })).toMatchObject({ bids: [{ referral }] })
     expect(callFor({ ...forName, state: 'done' })).toMatchObject({ kind: 'deliver' })
+  })
+
+  it('bids for all that go with it, or waits until it is alone; what is signed keeps to what is left', () => {
+    const signed = { nonce: 4, state: 'signed' } as const
+    const second = { ...forName, sequence: 2 }
+    const followers = [second, forCommunity].map((payment) => ({ id: '8', subject: SUBJECT, message: null, payment }))
+    const row = jobOf('deliver', { payment: forName, followers })
+    expect(callOf({ ...row, followers: followers.slice(0, 1) }, path, undefined, 900)).toMatchObject({
+      bids: [{ sequence: 1n }, { sequence: 2n }],
+    })
+    expect(callOf(row, path, undefined, 900)).toBe('foreign_payment')
+    expect(callOf({ ...row, ...signed }, path, undefined)).toMatchObject({ bids: [{ sequence: 1n }, { sequence: 2n }] })
+    const gone = jobOf('deliver', { payment: null, ...signed })
+    expect(callOf(gone, path, undefined, 900)).toBe('foreign_payment')
   })
 
   it.each<[string, JobRow['payment']]>([

@@ -1,6 +1,7 @@
 import type { Hex } from 'viem'
+import type { PaidBid } from '../chains/evm/bridge/calls.js'
 import type { JobCall } from '../chains/evm/signer.js'
-import type { JobRow } from '../db/outbox/rows.js'
+import { type JobRow, membersOf, type Subject } from '../db/outbox/rows.js'
 import type { ParkReason } from '../registry/outbox.js'
 import { addressToWord } from '../registry/primitives/address.js'
 import { decideMessage } from './packets.js'
@@ -35,16 +36,25 @@ const NOBODY = Buffer.alloc(32)
 /** Share of the time until a payer may take back in which a payment is delivered: none is delivered that goes back. */
 const DELIVERED_BY = 0.9
 
-function deliveryOf({ payment, state }: JobRow, hub: Hex, nowMs: number): JobCall | ParkReason {
+function deliveryOf(row: JobRow, hub: Hex, nowMs: number): JobCall | ParkReason {
+  const isQueued = row.state === 'queued'
+  const all = membersOf(row).map((member) => bidOf(member, isQueued ? nowMs : null))
+  const bids = all.filter((bid) => typeof bid === 'object')
+  const refusal = all.find((bid) => typeof bid === 'string')
+  // a payment that a rewind takes back from a transaction under way comes again by itself
+  return refusal && (isQueued || bids.length === 0) ? refusal : { kind: 'deliver', hub, bids }
+}
+
+/** @param nowMs null once the bid is signed: it is out, whatever the time */
+function bidOf({ payment }: Subject, nowMs: number | null): PaidBid | ParkReason {
   if (payment?.target.kind !== 'name' || payment.state === 'seen' || payment.target.verdict !== 'honoured')
     return 'foreign_payment'
-  const { reclaimableMs } = payment.target
-  const isLate = nowMs - payment.paidMs > DELIVERED_BY * (reclaimableMs - payment.paidMs)
-  if (state === 'queued' && (isLate || payment.outcome === 'reclaimed')) return 'reclaimed'
-  const { id: messageId, payer, referral, target } = payment
-  const { name, amountWei } = target
-  const from = addressToWord(payer)
-  return { kind: 'deliver', hub, bid: { messageId, from, amountWei, name, referral: referral ?? NOBODY } }
+  const { sequence, payer, referral, paidMs, outcome, target } = payment
+  const { source, name, amountWei, reclaimableMs } = target
+  const isLate = nowMs !== null && nowMs - paidMs > DELIVERED_BY * (reclaimableMs - paidMs)
+  if (isLate || (nowMs !== null && outcome === 'reclaimed')) return 'reclaimed'
+  const bid = { source, sequence: BigInt(sequence), name, amountWei }
+  return { ...bid, from: addressToWord(payer), referral: referral ?? NOBODY }
 }
 
 function refusalOf({ subject, payment }: JobRow, payments: Hex | undefined): JobCall | ParkReason {

@@ -23,6 +23,7 @@ function jobOf(
     ...{ network: 'mainnet', chain: 3, signer: null, subject: null, createdMs: 0, updatedMs: 0, version: 1 },
     message: null,
     payment: { money: { token, amount: 1n }, target } as StoredPayment,
+    ...{ batch: null, followers: [] },
   }
   return row
 }

@@ -117,7 +117,7 @@ it('steps are counted by outcome, but looks that changed nothing', async () => {
   const { metrics, samplesOf } = measuring()
   const row: JobRow = {
     ...{ ...newJob('7', 'refund'), network, chain: 3, signer: null, subject: null, createdMs: 0, updatedMs: 0 },
-    ...{ version: 1, message: null, payment: null },
+    ...{ version: 1, message: null, payment: null, batch: null, followers: [] },
   }
   const outcomes: Outcome['outcome'][] = ['sent', 'waiting', 'failed', 'ended', 'sent', 'unreachable', 'stale']
   for (const outcome of outcomes) countOutcome(metrics, row, { outcome })

@@ -6,7 +6,7 @@ import type { DeliverySettings } from '../config/index.js'
 import { type OpenMessage, openMessages, settleMessages } from '../db/bridge/openMessages.js'
 import { assertRelayer } from '../db/journal/head.js'
 import { dueNonceJobs, findJobs, hasLiveJobs } from '../db/outbox/due.js'
-import { insertJobs, type NewJob, type SignerKey } from '../db/outbox/jobs.js'
+import { formBatches, insertJobs, type NewJob, type SignerKey } from '../db/outbox/jobs.js'
 import type { JobRow } from '../db/outbox/rows.js'
 import { type OpenJobs, openJobs, type SignerStats, signerStats } from '../db/outbox/stats.js'
 import { undeliveredPayments } from '../db/payments/open.js'
@@ -116,6 +116,7 @@ export class Relayer {
     if (this.#key && this.#nonces && (path || (await hasLiveJobs(pool, this.#key)))) {
       mended = await this.#nonces.step()
       this.state.nonceGaps = this.#nonces.gaps
+      await formBatches(pool, this.#key, this.#options.epoch)
       jobs = await this.#advance(await dueNonceJobs(pool, this.#key, this.#clock.nowMs()))
     }
     const hasStored = jobs.some(({ outcomes }) => outcomes.some(isProgress))
@@ -184,7 +185,10 @@ export class Relayer {
     const call = callOf(row, path, at.chain.config.communityPayments, clock.nowMs())
     if (typeof call === 'object')
       return { sender: createNonceSender({ chain: at.chain, account }, call, memo), store, clock }
-    return store.save(parked(row, call)).then((isSaved): Outcome => ({ outcome: isSaved ? 'parked' : 'stale' }))
+    // one that can't go holds up no other
+    const isAlone = row.followers.length === 0 || row.nonce !== null
+    const after = isAlone ? parked(row, call) : { ...row, alone: true }
+    return store.save(after).then((isSaved) => ({ outcome: isSaved ? (isAlone ? 'parked' : 'parted') : 'stale' }))
   }
 
   async #takeStats(): Promise<void> {

@@ -30,6 +30,8 @@ export type Outcome =
   | {
       outcome: 'signed' | 'replaced' | 'cancelled' | 'sent' | 'resent' | 'included' | 'reorged' | 'confirmed' | 'parked'
     }
+  /** A job that can't go was parted from those that went with it. */
+  | { outcome: 'parted' }
   | { outcome: 'refused' | 'failed'; failure: TxFailure }
   | { outcome: 'expired'; reason: string }
   | { outcome: 'waiting'; untilMs: number; why: WaitReason }

@@ -38,6 +38,7 @@ export async function changeJob(
   for (let tries = 0; tries < TRIES; tries++) {
     const row = await findJob(pool, network, id)
     if (!row) throw new Error(`There is no job ${id}.`)
+    if (row.batch !== null) throw new Error(`Job ${id} goes with job ${row.batch}: change that one.`)
     if (!(await saveJobs(pool, [{ job: row, after: change(row) }], { epoch: null, nowMs: Date.now() }))) continue
     await notify(pool, network)
     return (await findJob(pool, network, id)) ?? row

@@ -7,18 +7,17 @@ import {
   MINIMUM_WEI,
   messageOf,
   nameOf,
+  OTHER_EID,
   PEER,
   placeBids,
+  REASON,
   SPOKE_EID,
   startHubWorld,
   sumOf,
   withdrawRefund,
   word,
 } from './support/hub.js'
-import { BURN_GAS, REFUSE, RETURN_BOMB, startWallet } from './support/wallet.js'
 
-const MALFORMED = 1
-const BELOW_MINIMUM = 2
 const REFERRAL = `0x${'cd'.repeat(32)}` as const
 const NAMES = ['one', 'two', 'three'].map(nameOf)
 const AMOUNTS = [MINIMUM_WEI, 2n * MINIMUM_WEI, 3n * MINIMUM_WEI]
@@ -70,14 +69,15 @@ describe('bids in a message', () => {
     expect(eventsOf(receipt)).toEqual([
       ['Bid', alice, MINIMUM_WEI, names[0]],
       ['Bid', alice, 5n, names[1]],
-      ['BidRefused', alice, 5n, names[1], MALFORMED],
+      ['BidRefused', alice, 5n, names[1], REASON.malformedName],
       ['Bid', alice, 7n, names[2]],
-      ['BidRefused', alice, 7n, names[2], BELOW_MINIMUM],
+      ['BidRefused', alice, 7n, names[2], REASON.belowMinimum],
       ['Bid', alice, 3n * MINIMUM_WEI, names[3]],
+      ['Credited', alice, SPOKE_EID, MINIMUM_WEI + 12n],
       ['Received', guid, alice, 4n],
     ])
     expect(await Promise.all(names.map(world.ownerOf))).toEqual([word(world.bob), zeroHash, zeroHash, alice])
-    expect(await world.refundOf(alice)).toBe(MINIMUM_WEI + 12n)
+    expect(await credit(alice)).toBe(MINIMUM_WEI + 12n)
     const balance = 5n * MINIMUM_WEI + 12n
     expect(await world.money()).toEqual({ balance, kept: 4n * MINIMUM_WEI, owed: MINIMUM_WEI + 12n })
   })
@@ -111,15 +111,6 @@ describe('what a retry mends reverts', () => {
     await world.receive(message(), SUM)
   })
 
-  test('a paused hub, for bids, refused messages and withdrawals alike', async () => {
-    await world.succeed({ from: world.pauser, to: world.hub, data: hubCall('pause', []) })
-    for (const data of [message(), '0x', messageOf(alice, withdrawRefund(NOBODY))] as const) {
-      expect(await world.revertOf(world.receiving(data, SUM).tx, world.abi)).toBe('EnforcedPause')
-    }
-    await world.succeed({ from: world.owner, to: world.hub, data: hubCall('unpause', []) })
-    await world.receive(message(), SUM)
-  })
-
   test('too little gas: with any amount of it, all bids are won or nothing has happened', async () => {
     const { tx } = world.receiving(message(), SUM)
     const seen = new Set<string>()
@@ -134,13 +125,55 @@ describe('what a retry mends reverts', () => {
   })
 })
 
+describe('while the hub is paused', () => {
+  beforeEach(() => world.succeed({ from: world.pauser, to: world.hub, data: hubCall('pause', []) }))
+
+  test('bids in a message are refused for that, unless something else stands against them, and credited', async () => {
+    const names = [NAMES[0]!, nameOf('Nope'), NAMES[1]!]
+    const amounts = [MINIMUM_WEI, MINIMUM_WEI, 7n]
+    const sum = sumOf(amounts)
+    const { guid, receipt } = await world.receive(messageOf(alice, placeBids(amounts, names)), sum)
+    expect(eventsOf(receipt)).toEqual([
+      ['Bid', alice, MINIMUM_WEI, names[0]],
+      ['BidRefused', alice, MINIMUM_WEI, names[0], REASON.paused],
+      ['Bid', alice, MINIMUM_WEI, names[1]],
+      ['BidRefused', alice, MINIMUM_WEI, names[1], REASON.malformedName],
+      ['Bid', alice, 7n, names[2]],
+      ['BidRefused', alice, 7n, names[2], REASON.belowMinimum],
+      ['Credited', alice, SPOKE_EID, sum],
+      ['Received', guid, alice, 3n],
+    ])
+    expect(await Promise.all(names.map(world.ownerOf))).toEqual([zeroHash, zeroHash, zeroHash])
+    expect(await world.money()).toEqual({ balance: sum, kept: 0n, owed: sum })
+    await world.succeed({ from: world.owner, to: world.hub, data: hubCall('unpause', []) })
+    await world.receive(messageOf(alice, placeBids(AMOUNTS, NAMES)), SUM)
+    expect(await world.ownerOf(NAMES[0]!)).toBe(alice)
+  })
+
+  test('the value has to be the sum all the same', async () => {
+    const { tx } = world.receiving(messageOf(alice, placeBids(AMOUNTS, NAMES)), SUM - 1n)
+    expect(await world.revertOf(tx, world.abi)).toBe('WrongValue')
+  })
+
+  test('what is no call is refused, and withdrawals go on', async () => {
+    const refused = await world.receive(messageOf(alice, '0x'), SUM)
+    expect(eventsOf(refused.receipt)).toEqual(refusalLogs(refused.guid, alice, SUM))
+    const { guid, receipt } = await world.receive(messageOf(alice, withdrawRefund(NOBODY)))
+    expect(eventsOf(receipt)).toEqual([
+      ['RefundWithdrawn', alice, SPOKE_EID, getAddress(NOBODY), SUM],
+      ['Received', guid, alice, 0n],
+    ])
+    expect(await world.balance(NOBODY)).toBe(SUM)
+  })
+})
+
 test('only the endpoint gives messages, and only those of the peer', async () => {
   const { tx } = world.receiving(messageOf(alice, placeBids(AMOUNTS, NAMES)), SUM)
   expect(await world.revertOf({ ...tx, from: world.owner }, world.abi)).toBe('OnlyEndpoint')
   const receiveFrom = (srcEid: number, sender: Hex) =>
     hubCall('lzReceive', [{ srcEid, sender, nonce: 1n }, zeroHash, '0x', world.carol, '0x'])
   expect(await world.reasonOf(world.endpoint, receiveFrom(SPOKE_EID, padHex('0xbad', { size: 32 })))).toBe('OnlyPeer')
-  expect(await world.reasonOf(world.endpoint, receiveFrom(SPOKE_EID + 1, PEER))).toBe('NoPeer')
+  expect(await world.reasonOf(world.endpoint, receiveFrom(OTHER_EID + 1, PEER))).toBe('NoPeer')
 })
 
 describe('a message that is no call the hub takes is refused, with all of its money credited', () => {
@@ -156,7 +189,8 @@ describe('a message that is no call the hub takes is refused, with all of its mo
     ['placeBid', hubCall('placeBid', [nameOf('foobar')])],
     ['placeBid with referral', hubCall('placeBid', [nameOf('foobar'), REFERRAL])],
     ['another function of the hub', hubCall('setMinimum', [0n])],
-    ['deliver', hubCall('deliver', [zeroHash, zeroHash, [1n], [nameOf('foobar')], zeroHash])],
+    ['deliver', hubCall('deliver', [[]])],
+    ['withdrawRefundFor', hubCall('withdrawRefundFor', [NOBODY])],
     ['no names', placeBids([], [])],
     [
       '101 names',
@@ -180,6 +214,7 @@ describe('a message that is no call the hub takes is refused, with all of its mo
       concatHex([sliceHex(placeBids([], [], zeroHash), 0, 4), uint(0n), uint(0n)]),
     ],
     ['withdrawRefund cut short', sliceHex(withdrawRefund(NOBODY), 0, 35)],
+    ['withdrawRefund to nobody', withdrawRefund(zeroAddress)],
     ['withdrawRefund to more than an address', concatHex([sliceHex(withdrawRefund(NOBODY), 0, 4), uint(2n ** 160n)])],
   ]
   for (let size = 4; size < 4 + 6 * 32; size += 31) cases.push([`placeBids cut at ${size}`, sliceHex(whole, 0, size)])
@@ -199,94 +234,39 @@ describe('a message that is no call the hub takes is refused, with all of its mo
     await expectRefused(message(alice), alice)
   })
 
-  test('as a whole: too short to name a sender, or naming nobody', async () => {
-    await expectRefused('0x', zeroHash)
-    await expectRefused(sliceHex(alice, 1), zeroHash)
-    await expectRefused(messageOf(zeroHash, whole), zeroHash)
-    await expectRefused(messageOf(zeroHash, withdrawRefund(NOBODY)), zeroHash)
+  test('as a whole: too short to name a sender, or naming nobody; what nobody could withdraw is kept', async () => {
+    const nobodys = [
+      '0x',
+      sliceHex(alice, 1),
+      messageOf(zeroHash, whole),
+      messageOf(zeroHash, withdrawRefund(NOBODY)),
+    ] as const
+    for (const message of nobodys) {
+      const { kept, owed } = await world.money()
+      const { guid, receipt } = await world.receive(message, 123n)
+      expect(eventsOf(receipt)).toEqual([
+        ['MessageRefused', guid, zeroHash, 123n],
+        ['Received', guid, zeroHash, 0n],
+      ])
+      expect(await world.money()).toEqual({ balance: kept + owed + 123n, kept: kept + 123n, owed })
+    }
+    expect(await credit(zeroHash)).toBe(0n)
   })
 
   async function expectRefused(message: Hex, from: Hex) {
-    const before = await world.refundOf(from)
+    const before = await credit(from)
     const { guid, receipt } = await world.receive(message, 123n)
-    expect(eventsOf(receipt)).toEqual([
-      ['MessageRefused', guid, from, 123n],
-      ['Received', guid, from, 0n],
-    ])
-    expect(await world.refundOf(from)).toBe(before + 123n)
+    expect(eventsOf(receipt)).toEqual(refusalLogs(guid, from, 123n))
+    expect(await credit(from)).toBe(before + 123n)
+    expect(eventsOf((await world.receive(message)).receipt)).toHaveLength(2)
   }
 })
 
-describe('a withdrawal in a message', () => {
-  test('pays what is owed to its sender, value that came with it too, once', async () => {
-    await owe(alice)
-    const { guid, receipt } = await world.receive(messageOf(alice, withdrawRefund(NOBODY)), 50n)
-    expect(eventsOf(receipt)).toEqual([
-      ['RefundWithdrawn', alice, getAddress(NOBODY), SUM + 50n],
-      ['Received', guid, alice, 0n],
-    ])
-    expect(await world.balance(NOBODY)).toBe(SUM + 50n)
-    expect(await world.money()).toEqual({ balance: SUM, kept: SUM, owed: 0n })
+/** The credit of a bidder for what came by the spoke. */
+const credit = (from: Hex) => world.refundOf(from, SPOKE_EID)
 
-    const again = await world.receive(messageOf(alice, withdrawRefund(NOBODY)))
-    expect(eventsOf(again.receipt)).toEqual([['Received', again.guid, alice, 0n]])
-    expect(await world.balance(NOBODY)).toBe(SUM + 50n)
-  })
-
-  test("does not touch another's credit", async () => {
-    await owe(alice)
-    await world.receive(messageOf(word(world.bob), withdrawRefund(NOBODY)))
-    expect(await world.refundOf(alice)).toBe(SUM)
-  })
-
-  test.each([
-    ['refuses it', REFUSE],
-    ['burns all gas', BURN_GAS],
-    ['answers with a lot of data', RETURN_BOMB],
-  ])('to a receiver that %s leaves the credit standing', async (_, mode) => {
-    const wallet = await startWallet(world, world.hub)
-    await wallet.call('setMode', [mode])
-    await owe(alice)
-    const { guid, receipt } = await world.receive(messageOf(alice, withdrawRefund(wallet.address)), 50n)
-    expect(eventsOf(receipt)).toEqual([
-      ['PayoutFailed', guid, alice, getAddress(wallet.address), SUM + 50n],
-      ['Received', guid, alice, 0n],
-    ])
-    expect(receipt.gasUsed).toBeLessThan(250_000n)
-    expect(await world.refundOf(alice)).toBe(SUM + 50n)
-    expect(await world.money()).toEqual({ balance: 2n * SUM + 50n, kept: SUM, owed: SUM + 50n })
-  })
-
-  test('to nobody, or to the hub itself, leaves the credit standing', async () => {
-    await owe(alice)
-    for (const to of [zeroAddress, world.hub]) {
-      const { receipt } = await world.receive(messageOf(alice, withdrawRefund(to)))
-      expect(eventsOf(receipt)[0]).toEqual(['PayoutFailed', expect.any(String), alice, getAddress(to), SUM])
-    }
-    expect(await world.refundOf(alice)).toBe(SUM)
-  })
-
-  test('with any amount of gas pays, or has not happened: no executor can make it fail', async () => {
-    const wallet = await startWallet(world, world.hub)
-    await owe(alice)
-    const { tx } = world.receiving(messageOf(alice, withdrawRefund(wallet.address)))
-    const seen = new Set<string>()
-    for (let gas = 30_000n; gas <= 260_000n; gas += 2_500n) {
-      const id = await world.testClient.snapshot()
-      const { status } = await world.send({ ...tx, gas })
-      seen.add(status)
-      expect(await world.balance(wallet.address)).toBe(status === 'success' ? SUM : 0n)
-      await world.testClient.revert({ id })
-    }
-    expect([...seen].sort()).toEqual(['reverted', 'success'])
-    expect(await world.revertOf({ ...tx, gas: 120_000n }, world.abi)).toBe('TooLittleGas')
-  })
-
-  /** Puts a lost bid's money to this sender's credit. */
-  async function owe(from: Hex) {
-    for (const bidder of [word(world.bob), from]) {
-      await world.receive(messageOf(bidder, placeBids(AMOUNTS, NAMES)), SUM)
-    }
-    expect(await world.refundOf(from)).toBe(SUM)
-  }
-})
+const refusalLogs = (guid: Hex, from: Hex, amount: bigint) => [
+  ['MessageRefused', guid, from, amount],
+  ['Credited', from, SPOKE_EID, amount],
+  ['Received', guid, from, 0n],
+]

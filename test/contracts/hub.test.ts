@@ -2,11 +2,13 @@ import { type Address, getAddress, zeroAddress, zeroHash } from 'viem'
 import { afterAll, beforeAll, beforeEach, describe, expect, test } from 'vitest'
 import { testWalletAbi } from '../../contracts/evm/artifacts/test-doubles/TestWallet.js'
 import { endpointAbi, hubAbi } from '../../src/chains/evm/contracts/index.js'
-import { eventsOf, type HubWorld, hubCall, MINIMUM_WEI, nameOf, startHubWorld, word } from './support/hub.js'
+import { eventsOf, HERE, type HubWorld, hubCall, MINIMUM_WEI, nameOf, startHubWorld, word } from './support/hub.js'
 import { REFUSE, startWallet } from './support/wallet.js'
 
 const REFERRAL = `0x${'ab'.repeat(32)}` as const
 const HALF = MINIMUM_WEI / 2n
+/** Gas of a bid that wins, name and referral of any length, from an account's second bid on and for its first. */
+const MAX_BID_GAS = 49_000n
 
 let world: HubWorld
 let fresh: `0x${string}`
@@ -49,6 +51,11 @@ describe('one bid', () => {
     expect(await world.money()).toEqual({ balance: MINIMUM_WEI, kept: MINIMUM_WEI, owed: 0n })
   })
 
+  test('costs little, whoever bids first', async () => {
+    const names = ['first', 'second', '0123456789abcdefghijklmnopqrstuv'].map(nameOf)
+    for (const name of names) expect((await bid(world.alice, name)).gasUsed).toBeLessThan(MAX_BID_GAS)
+  })
+
   test('carries its referral in the log', async () => {
     const data = hubCall('placeBid', [nameOf('foobar'), REFERRAL])
     const receipt = await world.succeed({ from: world.alice, to: world.hub, data, value: MINIMUM_WEI })
@@ -61,14 +68,17 @@ describe('one bid', () => {
   test('that comes second is logged, credited, and paid back exactly once', async () => {
     await bid(world.alice, nameOf('foobar'))
     const receipt = await bid(world.bob, nameOf('foobar'), 3n * MINIMUM_WEI)
-    expect(eventsOf(receipt)).toEqual([['Bid', word(world.bob), 3n * MINIMUM_WEI, nameOf('foobar')]])
+    expect(eventsOf(receipt)).toEqual([
+      ['Bid', word(world.bob), 3n * MINIMUM_WEI, nameOf('foobar')],
+      ['Credited', word(world.bob), HERE, 3n * MINIMUM_WEI],
+    ])
     expect(await world.ownerOf(nameOf('foobar'))).toBe(word(world.alice))
     expect(await world.refundOf(word(world.bob))).toBe(3n * MINIMUM_WEI)
     expect(await world.money()).toEqual({ balance: 4n * MINIMUM_WEI, kept: MINIMUM_WEI, owed: 3n * MINIMUM_WEI })
 
     const to = '0x00000000000000000000000000000000000000b0'
     const paid = await world.succeed({ from: world.bob, to: world.hub, data: hubCall('withdrawRefund', [to]) })
-    expect(eventsOf(paid)).toEqual([['RefundWithdrawn', word(world.bob), getAddress(to), 3n * MINIMUM_WEI]])
+    expect(eventsOf(paid)).toEqual([['RefundWithdrawn', word(world.bob), HERE, getAddress(to), 3n * MINIMUM_WEI]])
     expect(await world.balance(to)).toBe(3n * MINIMUM_WEI)
     expect(await world.money()).toEqual({ balance: MINIMUM_WEI, kept: MINIMUM_WEI, owed: 0n })
     expect(await world.reasonOf(world.bob, hubCall('withdrawRefund', [to]))).toBe('NothingOwed')
@@ -127,7 +137,10 @@ describe('a batch of bids', () => {
     await bid(world.bob, names[1]!)
     const data = hubCall('placeBids', [amounts, names])
     const receipt = await world.succeed({ from: world.alice, to: world.hub, data, value: sum })
-    expect(eventsOf(receipt)).toEqual(names.map((name, i) => ['Bid', word(world.alice), amounts[i], name]))
+    expect(eventsOf(receipt)).toEqual([
+      ...names.map((name, i) => ['Bid', word(world.alice), amounts[i], name]),
+      ['Credited', word(world.alice), HERE, 2n * MINIMUM_WEI],
+    ])
     const owners = await Promise.all(names.map(world.ownerOf))
     expect(owners).toEqual([world.alice, world.bob, world.alice].map(word))
     expect(await world.refundOf(word(world.alice))).toBe(2n * MINIMUM_WEI)
@@ -195,6 +208,36 @@ describe('money', () => {
     expect(await world.money()).toEqual({ balance: 0n, kept: 0n, owed: 0n })
   })
 
+  test('that came otherwise is kept too: forced in, or a reward of the block', async () => {
+    await bid(world.alice, nameOf('foobar'))
+    await bid(world.bob, nameOf('foobar'))
+    const balance = 2n * MINIMUM_WEI + 7n
+    await world.testClient.setBalance({ address: world.hub, value: balance })
+    expect(await world.money()).toEqual({ balance, kept: MINIMUM_WEI + 7n, owed: MINIMUM_WEI })
+    const to = '0x00000000000000000000000000000000000000c1'
+    await world.succeed({ from: world.owner, to: world.hub, data: hubCall('withdrawKept', [to]) })
+    expect(await world.balance(to)).toBe(MINIMUM_WEI + 7n)
+    expect(await world.money()).toEqual({ balance: MINIMUM_WEI, kept: 0n, owed: MINIMUM_WEI })
+  })
+
+  test('owed to an account is paid to that account by anybody, also while paused', async () => {
+    const wallet = await startWallet(world, world.hub)
+    await bid(world.alice, nameOf('foobar'))
+    await wallet.execute(hubCall('placeBid', [nameOf('foobar')]), MINIMUM_WEI)
+    await world.succeed({ from: world.pauser, to: world.hub, data: hubCall('pause', []) })
+    const data = hubCall('withdrawRefundFor', [wallet.address])
+    await wallet.call('setMode', [REFUSE])
+    expect(await world.reasonOf(world.carol, data)).toBe('PaymentFailed')
+    await wallet.call('setMode', [0])
+    const receipt = await world.succeed({ from: world.carol, to: world.hub, data })
+    expect(eventsOf(receipt)).toEqual([
+      ['RefundWithdrawn', word(wallet.address), HERE, getAddress(wallet.address), MINIMUM_WEI],
+    ])
+    expect(await world.balance(wallet.address)).toBe(MINIMUM_WEI)
+    expect(await world.reasonOf(world.carol, data)).toBe('NothingOwed')
+    expect(await world.reasonOf(world.carol, hubCall('withdrawRefundFor', [world.alice]))).toBe('NothingOwed')
+  })
+
   test('is not paid to nobody, nor to a receiver that refuses it; the credit stands', async () => {
     const wallet = await startWallet(world, world.hub)
     await bid(world.alice, nameOf('foobar'))
@@ -254,6 +297,13 @@ describe('roles', () => {
     expect(await set(hubCall('setRelayer', [world.alice]))).toEqual([['RelayerSet', getAddress(world.alice)]])
     expect(await set(hubCall('setPauser', [world.bob]))).toEqual([['PauserSet', getAddress(world.bob)]])
     expect(await read('deliverLimit')).toBe(7n)
+    const highest = 2n ** 88n - 1n
+    expect(await world.reasonOf(world.owner, hubCall('setMinimum', [highest + 1n]))).toBe('MinimumTooHigh')
+    await set(hubCall('setMinimum', [highest]))
+    expect(await read('minimum')).toBe(highest)
+    expect(await read('paused')).toBe(false)
+    await set(hubCall('setMinimum', [5n]))
+    expect(await read('minimum')).toBe(5n)
     await bid(world.alice, nameOf('cheap'), 5n)
     expect(await world.reasonOf(world.pauser, hubCall('pause', []))).toBe('NotPauser')
     await world.succeed({ from: world.bob, to: world.hub, data: hubCall('pause', []) })
@@ -263,6 +313,7 @@ describe('roles', () => {
     expect(await world.reasonOf(world.alice, hubCall('pause', []))).toBe('NotPauser')
     await world.succeed({ from: world.pauser, to: world.hub, data: hubCall('pause', []) })
     expect(await read('paused')).toBe(true)
+    expect(await read('minimum')).toBe(MINIMUM_WEI)
     expect(await world.reasonOf(world.alice, hubCall('placeBid', [nameOf('foobar')]), MINIMUM_WEI)).toBe(
       'EnforcedPause',
     )

@@ -148,7 +148,7 @@ describe('sending', () => {
     ['a malformed name', placeBids(AMOUNTS, [...NAMES.slice(1), nameOf('Foo')]), 'MalformedName'],
     ['an amount below the minimum', placeBids([MINIMUM_WEI - 1n, ...AMOUNTS.slice(1)], NAMES), 'BelowMinimum'],
     ['a withdrawal cut short', sliceHex(withdrawRefund(zeroAddress), 0, 35), 'UnknownCall'],
-    ['a withdrawal to nobody', withdrawRefund(zeroAddress), 'ZeroAddress'],
+    ['a withdrawal to nobody', withdrawRefund(zeroAddress), 'UnknownCall'],
     [
       'a withdrawal to more than an address',
       concatHex([sliceHex(withdrawRefund(zeroAddress), 0, 4), toHex(2n ** 160n, { size: 32 })]),
@@ -195,11 +195,15 @@ describe('sending', () => {
     expect(await refusalOf(whole, options)).toBe('BadOptions')
   })
 
-  test('while paused, or without a peer, reverts', async () => {
+  test('while paused, or without a peer, reverts; a withdrawal goes on', async () => {
     const act = (from: Hex, data: Hex) => world.spokeChain.succeed({ from, to: world.spoke, data })
     const options = receiveOptions(PLENTY_GAS, SUM)
     await act(world.pauser, spokeCall('pause', []))
     expect(await refusalOf(whole, options)).toBe('EnforcedPause')
+    expect(await refusalOf(placeBids(AMOUNTS, NAMES, REFERRAL), options)).toBe('EnforcedPause')
+    const { packet } = await world.send(world.alice, withdrawRefund(world.bob), receiveOptions(PLENTY_GAS, 0n))
+    expect(packet.message).toBe(messageOf(word(world.alice), withdrawRefund(world.bob)))
+    expect(await refusalOf('0x', options)).toBe('UnknownCall')
     await act(world.owner, spokeCall('unpause', []))
     expect(await refusalOf(whole, options)).toBe(undefined)
     await act(world.owner, spokeCall('setPeer', [HUB_EID, zeroHash]))

@@ -15,7 +15,8 @@ import {
   hubOf,
   nameWord,
   quoteOn,
-  readHub,
+  readCredit,
+  readOwner,
   registerOn,
   sendQuoted,
   spokeOf,
@@ -75,7 +76,7 @@ describe.each(CHAINS)('a registration from spoke $label, whose gas is $symbol', 
     })
     expect(seen.filter((status) => status !== 'pending')).toEqual(['bridging', 'finalized'])
     expect(answer).toMatchObject({ names: [{ name, outcome: 'won' }], hubTx: expect.stringMatching(/^0x/) })
-    expect(await readHub('ownerOf', nameWord(name))).toBe(addressWord(account.address))
+    expect(await readOwner(nameWord(name))).toBe(addressWord(account.address))
     const { body } = await ask('GET', `/v1/names/address/${account.address}`)
     expect(body).toMatchObject({ clusterName: name, walletName: 'main', isVerified: true })
 
@@ -104,15 +105,18 @@ describe('two wallets that bid for one name from two chains', () => {
     expect(ended.map(({ status }) => status).sort()).toEqual(['finalized', 'lost_bid'])
     const winner = ended.find(({ status }) => status === 'finalized')!
     const loser = ended.find(({ status }) => status === 'lost_bid')!
-    expect(loser).toMatchObject({ names: [{ name, outcome: 'lost' }] })
-    expect(await readHub('ownerOf', nameWord(name))).toBe(addressWord(winner.account.address))
-    expect(await readHub('refundOf', addressWord(loser.account.address))).toBe(BID_WEI)
+    const eid = loser.label === '8453' ? 30_184 : 30_111
+    expect(loser).toMatchObject({
+      ...{ names: [{ name, outcome: 'lost' }], credit: { eid, amountWei: `${BID_WEI}` } },
+    })
+    expect(await readOwner(nameWord(name))).toBe(addressWord(winner.account.address))
+    expect(await readCredit(addressWord(loser.account.address), loser.label)).toBe(BID_WEI)
 
     const { reader } = hubOf()
     const before = await reader.getBalance({ address: loser.account.address })
     await withdrawOver(loser.label, loser.account)
     expect(
-      await waitFor(async () => (await readHub('refundOf', addressWord(loser.account.address))) === 0n, 30_000),
+      await waitFor(async () => (await readCredit(addressWord(loser.account.address), loser.label)) === 0n, 30_000),
     ).toBe(true)
     expect(await reader.getBalance({ address: loser.account.address })).toBe(before + BID_WEI)
   })
@@ -133,7 +137,7 @@ describe('several messages in one transaction', () => {
     const won = names.map((name) => ({ name, outcome: 'won' }))
     const answer = async () => (await ask<{ names: unknown }>('GET', `/v1/names/register/tx/${tx}`)).body.names
     expect(await waitFor(async () => isDeepStrictEqual(await answer(), won), 30_000)).toBe(true)
-    for (const name of names) expect(await readHub('ownerOf', nameWord(name))).toBe(addressWord(batch))
+    for (const name of names) expect(await readOwner(nameWord(name))).toBe(addressWord(batch))
   })
 })
 
@@ -142,7 +146,7 @@ describe('the testnet', () => {
     const [account, name] = [await freshWallet('testnet'), freshName()]
     const tx = await registerOn('17000', account, [{ name }])
     await until.status(world(), tx, 'finalized', { ...DEADLINE, testnet: true })
-    expect(await readHub('ownerOf', nameWord(name), 'testnet')).toBe(addressWord(account.address))
+    expect(await readOwner(nameWord(name), 'testnet')).toBe(addressWord(account.address))
     const { body } = await ask('POST', '/v1/names/register/check', [name])
     expect(body).toEqual([{ name, isAvailable: true }])
   })

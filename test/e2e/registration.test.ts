@@ -14,7 +14,8 @@ describe('two wallets that bid for one name in one block', () => {
     const { winner, loser, winning, losing, name } = await contest()
     const { reader, contracts, rpcUrl, chainId } = hubOf()
     const beaten = await until.status(world(), losing, 'lost_bid')
-    expect(beaten).toMatchObject({ tx: losing, names: [{ name, outcome: 'lost' }] })
+    const credit = { eid: 0, amountWei: `${10n ** 16n}` }
+    expect(beaten).toMatchObject({ tx: losing, names: [{ name, outcome: 'lost' }], credit })
     await until.status(world(), winning, 'finalized')
     expect((await ask('GET', `/v1/names/address/${winner.address}`)).body).toMatchObject({
       address: winner.address.toLowerCase(),
@@ -40,7 +41,7 @@ describe('two wallets that bid for one name in one block', () => {
         address: contracts.hub,
         abi: hubAbi,
         functionName: 'refundOf',
-        args: [word(loser.address)],
+        args: [0, word(loser.address)],
       })
     expect(await refund()).toBe(10n ** 16n)
     const before = await reader.getBalance({ address: loser.address })

@@ -15,7 +15,17 @@ import { askReady } from '../../src/testing/processes/daemonProcess.js'
 import { waitFor } from '../../src/testing/processes/processes.js'
 import { programCommand } from '../../src/testing/processes/programs.js'
 import { type Miner, reorg, takeOverMining } from '../support/miner.js'
-import { ask, callOf, freshName, freshWallet, hubOf, nameWord, quoteOn, readHub, registerOn } from '../support/world.js'
+import {
+  ask,
+  callOf,
+  freshName,
+  freshWallet,
+  hubOf,
+  nameWord,
+  quoteOn,
+  readOwner,
+  registerOn,
+} from '../support/world.js'
 
 const BLOCK_MS = 200
 const DEADLINE_MS = 30_000
@@ -148,7 +158,7 @@ describe('a reorg of the hub below its confirmation policy', () => {
     ;[lostTx, bridgedTx] = await Promise.all([register('1', lost, 'finalized'), register('8453', bridged, 'finalized')])
     oldFeed = (await feed()).body
     await miner.reorgFrom(firstLost)
-    expect(await readHub('ownerOf', nameWord(lost), 'mainnet', stack)).toMatch(/^0x0+$/)
+    expect(await readOwner(nameWord(lost), 'mainnet', stack)).toMatch(/^0x0+$/)
 
     const isHalted = async () => (await askReady(stack.ops)).problems.some((problem) => problem.includes('halted'))
     expect(await waitFor(isHalted, DEADLINE_MS)).toBe(true)
@@ -243,9 +253,7 @@ describe('a reorg of the hub below its confirmation policy', () => {
     expect(names).not.toContain(lost)
     expect(logs).toHaveLength(rows.length)
     for (const { name, actor } of rows)
-      expect(await readHub('ownerOf', nameWord(name), 'mainnet', stack)).toBe(
-        `0x${'0'.repeat(24)}${actor.toString('hex', 1)}`,
-      )
+      expect(await readOwner(nameWord(name), 'mainnet', stack)).toBe(`0x${'0'.repeat(24)}${actor.toString('hex', 1)}`)
   })
 
   it('starts the feed anew: ids of the new generation, old tokens refused', async () => {

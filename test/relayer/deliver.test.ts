@@ -26,7 +26,7 @@ beforeEach(async () => {
   await world.index()
 })
 
-const { about, deliveryOf, packetOf, asOwner, executeAs, asVerifier } = deliveriesOf(() => world)
+const { about, deliveryOf, packetOf, deafen, listen, executeAs, asVerifier } = deliveriesOf(() => world)
 
 describe('a delivery', () => {
   it('is verified, executed and confirmed, each once', async () => {
@@ -68,15 +68,15 @@ describe('a delivery', () => {
     await world.finish(relayer)
   })
 
-  it('fails while the hub is paused, says so in the status, and goes through later', async () => {
+  it('fails while the hub hears no spoke, says so in the status, and goes through later', async () => {
     const relayer = await world.restart()
-    await asOwner('pause')
+    await deafen()
     const guid = await world.send(1, ['patient'])
     await world.run(relayer)
-    expect(await about(guid)).toEqual(['verify included', 'execute queued enforced_pause'])
+    expect(await about(guid)).toEqual(['verify included', 'execute queued no_peer'])
     const [message] = await findMessages(world.pool, 'mainnet', (await deliveryOf(guid)).message!.txHash)
-    expect(message).toMatchObject({ failure: 'enforced_pause', received: null })
-    await asOwner('unpause')
+    expect(message).toMatchObject({ failure: 'no_peer', received: null })
+    await listen()
     expect((await world.run(relayer)).filter((outcome) => outcome.startsWith('execute'))).toEqual([])
     world.aheadMs = 10_000
     await world.finish(relayer)
@@ -86,11 +86,11 @@ describe('a delivery', () => {
 
   it('ends when a stranger has executed the packet, and takes no nonce for it', async () => {
     const relayer = await world.restart()
-    await asOwner('pause')
+    await deafen()
     const guid = await world.send(1, ['overtaken'])
     await world.run(relayer)
     const nonce = await world.nonce()
-    await asOwner('unpause')
+    await listen()
     // another value than the message asks for is refused by the hub, and nothing is lost
     const wrong = await executeAs(STRANGER, guid, MINIMUM_WEI / 2n)
     expect((await receiptOf(world.hub.public, wrong)).status).toBe('reverted')
@@ -155,12 +155,12 @@ describe('many deliveries at once', () => {
 describe('an operator', () => {
   it('parks and resumes what waits', async () => {
     const relayer = await world.restart()
-    await asOwner('pause')
+    await deafen()
     const guid = await world.send(2, ['parked'])
     await world.run(relayer)
     const { id } = await deliveryOf(guid)
     await changeJob(world.pool, { network: 'mainnet', id: id }, park)
-    await asOwner('unpause')
+    await listen()
     world.aheadMs = 10_000
     await world.finish(relayer)
     expect(await about(guid)).toEqual(['verify confirmed', 'execute parked operator'])
@@ -194,11 +194,11 @@ describe('an operator', () => {
 
   it('sees a parked delivery end when a stranger executes it', async () => {
     const relayer = await world.restart()
-    await asOwner('pause')
+    await deafen()
     const guid = await world.send(2, ['saved'])
     await world.run(relayer)
     await changeJob(world.pool, { network: 'mainnet', id: (await deliveryOf(guid)).id }, park)
-    await asOwner('unpause')
+    await listen()
     await executeAs(STRANGER, guid, MINIMUM_WEI)
     await world.finish(relayer)
     await world.hub.test.mine({ blocks: 2 })

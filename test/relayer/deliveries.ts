@@ -1,4 +1,4 @@
-import { createWalletClient, type Hex, http } from 'viem'
+import { createWalletClient, type Hex, http, pad, zeroHash } from 'viem'
 import { privateKeyToAccount } from 'viem/accounts'
 import { foundry } from 'viem/chains'
 import { executeCall, verifyCall } from '../../src/chains/evm/bridge/calls.js'
@@ -7,7 +7,14 @@ import { hubAbi } from '../../src/chains/evm/contracts/index.js'
 import type { JobRow } from '../../src/db/outbox/rows.js'
 import type { NonceTx } from '../../src/registry/outbox.js'
 import { fromHex, toHex } from '../../src/registry/primitives/bytes.js'
+import { SPOKE_EID } from '../support/bridgeContracts.js'
 import { type BridgeWorld, RELAYER_KEY } from '../support/bridgeWorld.js'
+
+/** Whom the hub hears over the bridge; while it hears nobody, every message reverts with `no_peer`. */
+export const setPeer = ({ hub, contracts }: BridgeWorld, peer: Hex) =>
+  hub
+    .walletClient(9)
+    .writeContract({ address: contracts.hub, abi: hubAbi, functionName: 'setPeer', args: [SPOKE_EID, peer] })
 
 /** Reads the deliveries of a world's messages, and acts on the hub beside the relayer. */
 export function deliveriesOf(at: () => BridgeWorld) {
@@ -30,8 +37,8 @@ export function deliveriesOf(at: () => BridgeWorld) {
       ),
     deliveryOf: async (guid: Hex, kind: 'verify' | 'execute' = 'execute') =>
       (await jobsOf(guid)).find((job) => job.kind === kind)!,
-    asOwner: (functionName: 'pause' | 'unpause') =>
-      at().hub.walletClient(9).writeContract({ address: at().contracts.hub, abi: hubAbi, functionName, args: [] }),
+    deafen: () => setPeer(at(), zeroHash),
+    listen: () => setPeer(at(), pad(at().contracts.spoke)),
     /** Executes a packet from an account without rights. */
     executeAs: async (index: number, guid: Hex, value: bigint, maxFeePerGas?: bigint) =>
       at()

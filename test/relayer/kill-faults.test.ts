@@ -1,10 +1,11 @@
+import { pad, zeroHash } from 'viem'
 import { afterAll, beforeAll, beforeEach, describe, expect, it } from 'vitest'
-import { hubAbi } from '../../src/chains/evm/contracts/index.js'
 import { park, retry } from '../../src/relayer/machine/job.js'
 import { changeJob } from '../../src/relayer/store.js'
 import { type BridgeWorld, startBridgeWorld } from '../support/bridgeWorld.js'
 import { die, executeOf, expectOnce } from '../support/kill.js'
 import { holdBlocks } from '../support/miner.js'
+import { setPeer } from './deliveries.js'
 
 let world: BridgeWorld
 beforeAll(async () => {
@@ -25,13 +26,12 @@ describe('a relayer killed when something went wrong', () => {
     await expectOnce(world, guid)
   })
 
-  it('at relay.failed: the hub was paused', async () => {
-    const owner = { address: world.contracts.hub, abi: hubAbi, args: [] } as const
-    await world.hub.walletClient(9).writeContract({ ...owner, functionName: 'pause' })
+  it('at relay.failed: the hub heard no spoke', async () => {
+    await setPeer(world, zeroHash)
     const guid = await world.send(1, ['failed'])
     expect(await die(world, 'relay.failed')).toBe('SIGKILL')
-    expect(await executeOf(world, guid)).toMatchObject({ state: 'queued', reason: 'enforced_pause', failures: 1 })
-    await world.hub.walletClient(9).writeContract({ ...owner, functionName: 'unpause' })
+    expect(await executeOf(world, guid)).toMatchObject({ state: 'queued', reason: 'no_peer', failures: 1 })
+    await setPeer(world, pad(world.contracts.spoke))
     await expectOnce(world, guid)
   })
 

@@ -12,7 +12,7 @@ import { query } from '../../src/db/pg/rows.js'
 import { PaymentWatcher } from '../../src/indexer/solana/watcher.js'
 import { openSolana } from '../../src/open.js'
 import type { StoredPayment } from '../../src/registry/payment/payment.js'
-import { type PaymentTerms, paymentMessageId, quoteId } from '../../src/registry/payment/quote.js'
+import { type PaymentTerms, paymentMessageId, paymentSource, quoteId } from '../../src/registry/payment/quote.js'
 import { nameToWord } from '../../src/registry/primitives/name.js'
 import { Payer, type PayerOptions } from '../../src/relayer/payer.js'
 import { programCommand } from '../../src/testing/processes/programs.js'
@@ -139,7 +139,7 @@ export async function startPaymentWorld(): Promise<PaymentWorld> {
       const { sequence } = registrar.decodePayment(account.data)
       await world.watch()
       return {
-        messageId: paymentMessageId(identity.genesisHash, identity.programId, sequence),
+        messageId: paymentMessageId(paymentSource(identity.genesisHash, identity.programId), sequence),
         quoteId: id,
         sequence,
         payer,

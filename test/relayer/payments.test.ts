@@ -89,7 +89,7 @@ describe('a payment', () => {
     await asOwner({ functionName: 'unpause' })
     const limit = { address: world.contracts.hub, abi: hubAbi, functionName: 'deliverLimit' } as const
     const before = await world.hub.public.readContract(limit)
-    await asOwner({ functionName: 'setDeliverLimit', args: [parseEther('1')] })
+    await asOwner({ functionName: 'setDeliverLimit', args: [parseEther('2')] })
     world.aheadMs += 10_000
     await world.run(relayer)
     expect(await deliveryOf(id)).toMatchObject({ state: 'queued', reason: 'deliver_limit_exceeded', nonce: null })
@@ -134,9 +134,9 @@ describe('a payment', () => {
 })
 
 async function byHand(id: Hex) {
-  const { id: messageId, payer, target, referral } = (await deliveryOf(id))!.payment as StoredPayment<NameTarget>
-  const bid = { ...target, messageId, from: payer.subarray(1), referral: referral ?? Buffer.alloc(32) }
-  return { from: world.relayer, ...deliverCall(world.contracts.hub, bid) }
+  const { sequence, payer, target, referral } = (await deliveryOf(id))!.payment as StoredPayment<NameTarget>
+  const paid = { sequence: BigInt(sequence), from: payer.subarray(1), referral: referral ?? Buffer.alloc(32) }
+  return { from: world.relayer, ...deliverCall(world.contracts.hub, [{ ...target, ...paid }]) }
 }
 
 describe('a relayer killed at every step of a delivery', () => {

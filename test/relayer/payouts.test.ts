@@ -74,7 +74,7 @@ describe('a settlement that is queued', () => {
     expect(await world.payout(paid)).toBeUndefined()
     const { guid, tx_hash: txHash, block, log_index: logIndex, bids } = rows[0]
     await pool.query(
-      'INSERT INTO received (network, guid, tx_hash, block, log_index, bids, refused, confirmed) VALUES (0, $1, $2, $3, $4, $5, false, true)',
+      'INSERT INTO received (network, guid, tx_hash, block, log_index, bids, confirmed) VALUES (0, $1, $2, $3, $4, $5, true)',
       [guid, txHash, block, logIndex, bids],
     )
     await world.finish(await world.restart())

@@ -1,9 +1,9 @@
 import { execFile } from 'node:child_process'
 import { promisify } from 'node:util'
 import { pino } from 'pino'
+import { pad, zeroHash } from 'viem'
 import { privateKeyToAccount } from 'viem/accounts'
 import { afterAll, beforeAll, describe, expect, it } from 'vitest'
-import { hubAbi } from '../../src/chains/evm/contracts/index.js'
 import { parseChainsFile } from '../../src/config/index.js'
 import { createMetrics } from '../../src/ops/metrics.js'
 import { createOutboxMetrics } from '../../src/ops/outboxMetrics.js'
@@ -11,6 +11,7 @@ import { countOutcome, showOutbox } from '../../src/relayer/metrics.js'
 import { type RelayRun, runRelayer } from '../../src/relayer/run.js'
 import { programCommand } from '../../src/testing/processes/programs.js'
 import { type BridgeWorld, openChains, RELAYER_KEY, startBridgeWorld, targetOf } from '../support/bridgeWorld.js'
+import { setPeer } from './deliveries.js'
 
 let world: BridgeWorld
 let run: RelayRun
@@ -65,8 +66,6 @@ const clusterd = async (...args: string[]): Promise<{ stdout: string; stderr: st
     (error: { stdout: string; stderr: string; code: number }) => error,
   )
 }
-const setPaused = (functionName: 'pause' | 'unpause') =>
-  world.hub.walletClient(9).writeContract({ address: world.contracts.hub, abi: hubAbi, functionName, args: [] })
 
 describe('a running relayer', () => {
   it('is woken by what is indexed, and delivers', async () => {
@@ -87,9 +86,9 @@ describe('a running relayer', () => {
   })
 
   it('shows itself in the metrics', async () => {
-    await setPaused('pause')
+    await setPeer(world, zeroHash)
     await world.send(0, ['waiting'])
-    await until(async () => (await world.jobs()).some(({ reason }) => reason === 'enforced_pause'))
+    await until(async () => (await world.jobs()).some(({ reason }) => reason === 'no_peer'))
     const text = await metrics.registry.metrics()
     const value = (line: string) =>
       Number(
@@ -112,15 +111,13 @@ describe('a running relayer', () => {
   it('is given a hand by the command line', async () => {
     const { stdout } = await clusterd('list', '--json')
     const listed = JSON.parse(stdout) as { id: string; kind: string; reason: string | null }[]
-    const { id } = listed.find(({ reason }) => reason === 'enforced_pause')!
+    const { id } = listed.find(({ reason }) => reason === 'no_peer')!
     const table = (await clusterd('list')).stdout.split('\n')
     expect(table[0]).toMatch(/^ID +NETWORK +KIND +STATE +NONCE +FAILURES +AGE +NEXT +REASON +SUBJECT$/)
-    expect(table.some((line) => new RegExp(`^${id} +mainnet +execute +queued .* enforced_pause +0x`).test(line))).toBe(
-      true,
-    )
+    expect(table.some((line) => new RegExp(`^${id} +mainnet +execute +queued .* no_peer +0x`).test(line))).toBe(true)
     expect((await clusterd('park', id)).stdout).toMatch(/^state +parked$/m)
     expect(JSON.parse((await clusterd('show', id, '--json')).stdout)).toMatchObject({ id, state: 'parked' })
-    await setPaused('unpause')
+    await setPeer(world, pad(world.contracts.spoke))
     expect((await clusterd('resume', id)).stdout).toMatch(/^state +queued$/m)
     expect((await clusterd('retry', id)).code).toBe(0)
     await until(async () => (await world.jobs()).every(({ state }) => state === 'confirmed'))

@@ -50,20 +50,20 @@ async function deliver(name: string): Promise<bigint> {
     id: Buffer
     payer: Buffer
     amount_wei: string
+    source: Buffer
+    sequence: string
     referral: Buffer | null
-  }>('SELECT id, payer, amount_wei, referral FROM payments WHERE name_word = $1', [nameToWord(name)])
-  const { id, payer, amount_wei: wei, referral } = rows[0]!
+  }>('SELECT id, payer, amount_wei, referral, source, sequence FROM payments WHERE name_word = $1', [nameToWord(name)])
+  const { payer, amount_wei: wei, referral, source, sequence } = rows[0]!
+  const delivery = {
+    ...{ source: toHex(source), sequence: BigInt(sequence), from: toHex(payer.subarray(1)), amounts: [BigInt(wei)] },
+    ...{ names: [toHex(nameToWord(name))], referral: toHex(referral ?? Buffer.alloc(32)) },
+  }
   const hash = await owner().writeContract({
     address: world.hub.hub,
     abi: hubAbi,
     functionName: 'deliver',
-    args: [
-      toHex(id),
-      toHex(payer.subarray(1)),
-      [BigInt(wei)],
-      [toHex(nameToWord(name))],
-      toHex(referral ?? Buffer.alloc(32)),
-    ],
+    args: [[delivery]],
   })
   return (await receiptOf(world.hub.public, hash)).gasUsed
 }

@@ -1,7 +1,7 @@
 import { randomBytes } from 'node:crypto'
 import type pg from 'pg'
 import { QUOTE_VERDICT, type QuoteVerdict } from '../../src/registry/payment/payment.js'
-import { paymentMessageId } from '../../src/registry/payment/quote.js'
+import { paymentMessageId, paymentSource } from '../../src/registry/payment/quote.js'
 import { addressOfWord } from '../../src/registry/primitives/address.js'
 import { nameToWord } from '../../src/registry/primitives/name.js'
 
@@ -22,11 +22,12 @@ export interface TestPayment {
 /** Writes a payment as the watcher would have. @returns its message id */
 export async function insertPayment(pool: pg.Pool, payment: TestPayment): Promise<Buffer> {
   const sequence = payment.sequence ?? BigInt(Math.floor(Math.random() * 2 ** 40))
-  const id = paymentMessageId(Buffer.alloc(32, 1), Buffer.alloc(32, 2), sequence)
+  const source = paymentSource(Buffer.alloc(32, 1), Buffer.alloc(32, 2))
+  const id = paymentMessageId(source, sequence)
   await pool.query(
     `INSERT INTO payments (network, kind, token, id, chain, sequence, tx, block, payer, quote_id, name_word, amount_wei, amount,
-       expires_at, referral, paid_ms, state, verdict)
-     VALUES (0, 1, 'native', $1, $2, $3, $4, $5, $6, $7, $8, $9, $10, $11, $12, $13, $14, $15)`,
+       expires_at, referral, paid_ms, state, verdict, source, reclaimable_ms)
+     VALUES (0, 1, 'native', $1, $2, $3, $4, $5, $6, $7, $8, $9, $10, $11, $12, $13, $14, $15, $16, $17)`,
     [
       id,
       payment.chain ?? 9,
@@ -43,6 +44,8 @@ export async function insertPayment(pool: pg.Pool, payment: TestPayment): Promis
       Date.now(),
       Number(payment.confirmed ?? true),
       QUOTE_VERDICT[payment.verdict ?? 'honoured'],
+      source,
+      Date.now() + 7 * 86_400_000,
     ],
   )
   return id

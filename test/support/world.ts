@@ -142,13 +142,17 @@ function chainOf(label: string, at: SomeWorld): { rpcUrl: string; chainId: numbe
 export const addressWord = (address: string): Hex => `0x${'0'.repeat(24)}${address.slice(2).toLowerCase()}`
 export const nameWord = (name: string): Hex => toHex(nameToWord(name))
 
-/** A network's hub's record of a name's owner, or of its debt to a sender. */
-export function readHub(
-  functionName: 'ownerOf' | 'refundOf',
-  word: Hex,
-  network: Network = 'mainnet',
-  at: SomeWorld = world(),
-): Promise<Hex | bigint> {
+/** A network's hub's record of a name's owner. */
+export function readOwner(name: Hex, network: Network = 'mainnet', at: SomeWorld = world()): Promise<Hex> {
   const { reader, contracts } = hubOf(network, at)
-  return reader.readContract({ address: contracts.hub, abi: hubAbi, functionName, args: [word] })
+  return reader.readContract({ address: contracts.hub, abi: hubAbi, functionName: 'ownerOf', args: [name] })
+}
+
+const SPOKE_EIDS: Readonly<Record<string, number>> = { 8453: 30_184, 10: 30_111 }
+
+/** What mainnet's hub owes to a sender for what came from a spoke. */
+export function readCredit(from: Hex, label: string, at: SomeWorld = world()): Promise<bigint> {
+  const { reader, contracts } = hubOf('mainnet', at)
+  const args = [SPOKE_EIDS[label]!, from] as const
+  return reader.readContract({ address: contracts.hub, abi: hubAbi, functionName: 'refundOf', args })
 }

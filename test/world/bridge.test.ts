@@ -17,7 +17,8 @@ import {
   hubOf,
   nameWord,
   quoteOn,
-  readHub,
+  readCredit,
+  readOwner,
   registerOn,
   spokeOf,
 } from '../support/world.js'
@@ -72,7 +73,7 @@ describe('a message on its way', () => {
         { name: free, outcome: 'won' },
       ],
     })
-    expect(await readHub('refundOf', addressWord(second.address), 'mainnet', stack)).toBe(BID_WEI)
+    expect(await readCredit(addressWord(second.address), '8453', stack)).toBe(BID_WEI)
   })
 })
 
@@ -97,7 +98,7 @@ describe('one transaction of the hub', () => {
     expect(await until.status(stack, sent[1]!, 'finalized')).toMatchObject({ names: won(ofBob), hubTx: tx })
     const { names: all } = await until.status(stack, tx, 'finalized')
     expect(all).toEqual(expect.arrayContaining(won(ofCarol)))
-    const owners = await Promise.all(names.map((name) => readHub('ownerOf', nameWord(name), 'mainnet', stack)))
+    const owners = await Promise.all(names.map((name) => readOwner(nameWord(name), 'mainnet', stack)))
     expect(owners).toEqual([alice!.address, bob!.address, bob!.address, batch].map(addressWord))
   })
 })

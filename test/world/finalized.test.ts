@@ -9,7 +9,7 @@ import { type EventItem, type Stack, startStack, until } from '../../src/testing
 import { askReady } from '../../src/testing/processes/daemonProcess.js'
 import { waitFor } from '../../src/testing/processes/processes.js'
 import { reorg } from '../support/miner.js'
-import { addressWord, ask, freshName, freshWallet, hubOf, nameWord, readHub, registerOn } from '../support/world.js'
+import { addressWord, ask, freshName, freshWallet, hubOf, nameWord, readOwner, registerOn } from '../support/world.js'
 
 const DEADLINE_MS = 30_000
 
@@ -88,7 +88,7 @@ describe('a daemon with the default policy of its hub', () => {
       await mine()
     }
     await until.status(stack, tx, 'finalized')
-    expect(await readHub('ownerOf', nameWord(name), 'mainnet', stack)).toBe(owner)
+    expect(await readOwner(nameWord(name), 'mainnet', stack)).toBe(owner)
     const gone = await ask<{ status: string }>('GET', `/v1/names/register/tx/${lost.tx}`, undefined, stack)
     expect(['not_found', 'pending']).toContain(gone.body.status)
     expect((await askReady(stack.ops)).problems).toEqual([])

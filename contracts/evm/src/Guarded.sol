@@ -1,25 +1,29 @@
 // SPDX-License-Identifier: MIT
-pragma solidity ^0.8.28;
+pragma solidity 0.8.37;
 
 import { OAppCore } from "@layerzerolabs/oapp-evm/contracts/oapp/OAppCore.sol";
 import { Ownable, Ownable2Step } from "@openzeppelin/contracts/access/Ownable2Step.sol";
+import { Minimum } from "./Minimum.sol";
 import { Roles } from "./Roles.sol";
 
-/// @title The roles that hub and spoke have in common
-abstract contract Guarded is OAppCore, Roles {
+/// @title What hub and spoke have in common: the roles, the minimum, and an owner who is the delegate at the endpoint
+abstract contract Guarded is OAppCore, Minimum, Roles {
     constructor(address pauser_) Roles(pauser_) {}
 
-    /// @notice The new owner is the delegate at the endpoint from here on: the old one could otherwise go on skipping
-    /// and clearing messages.
+    /// @notice Takes the ownership that the owner has offered; only for the new owner, who is the delegate at the
+    /// endpoint from here on: the old one could otherwise go on skipping and clearing messages.
     function acceptOwnership() public override {
         super.acceptOwnership();
         endpoint.setDelegate(msg.sender);
     }
 
+    /// @inheritdoc Roles
     function renounceOwnership() public view virtual override(Ownable, Roles) {
         super.renounceOwnership();
     }
 
+    /// @notice Offers the ownership, which moves once the new owner accepts it; only for the owner.
+    /// @param newOwner zero takes an offer back
     function transferOwnership(address newOwner) public virtual override(Ownable, Ownable2Step) {
         super.transferOwnership(newOwner);
     }

@@ -1,57 +1,35 @@
 // SPDX-License-Identifier: MIT
-pragma solidity ^0.8.28;
+pragma solidity 0.8.37;
 
 import { OAppCore } from "@layerzerolabs/oapp-evm/contracts/oapp/OAppCore.sol";
 import { MessagingFee, MessagingReceipt, OAppSender } from "@layerzerolabs/oapp-evm/contracts/oapp/OAppSender.sol";
 import { Ownable } from "@openzeppelin/contracts/access/Ownable.sol";
 import { Guarded } from "./Guarded.sol";
+import { ISpoke } from "./interfaces/ISpoke.sol";
 import { HubMessage } from "./libraries/HubMessage.sol";
-import { Names } from "./libraries/Names.sol";
 import { ReceiveOptions } from "./libraries/ReceiveOptions.sol";
 
-/// @title A spoke: sends bids, and withdrawals of refunds, to the hub on another chain
-/// @notice A message to the hub is `abi.encode(bytes32 sender, bytes hubCalldata)`. Everything is checked here, before
-/// money leaves: on the hub a fault can only be credited, here nothing is lost. The spoke holds no money.
-contract Spoke is OAppSender, Guarded {
+/// @title A spoke; see ISpoke for what it does
+/// @notice The owner sets minimum, gas, peer and roles and unpauses; the pauser can stop bids, nothing else.
+contract Spoke is ISpoke, OAppSender, Guarded {
     using HubMessage for bytes;
     using ReceiveOptions for bytes;
 
-    /// Gas that a message has to bring for the hub's endpoint and the hub together. Measured through EndpointV2, worst
-    /// cases: 100,000 and 30,000 a name (won and lost ones, the bidder's first credit); 167,000 for a withdrawal, of
-    /// which the hub holds a part back for the receiver. The defaults' margin also pays for some 25 earlier messages
-    /// that are verified but not executed yet, over which the endpoint counts (2,500 each).
-    struct GasNeeds {
-        uint64 bidsBase;
-        uint64 perName;
-        uint64 withdrawal;
-    }
+    /// @inheritdoc ISpoke
+    uint32 public immutable override hubEid;
 
-    /// A message left for the hub; the endpoint's PacketSent stands in the same transaction.
-    event Sent(bytes32 guid, bytes32 from);
-    event MinimumSet(uint256 minimum);
-    event GasNeedsSet(uint64 bidsBase, uint64 perName, uint64 withdrawal);
+    /// @inheritdoc ISpoke
+    /// @dev The first values were measured through EndpointV2, worst cases (the path's first message, the bidder's and
+    /// the hub's first credit): 98,000 and 26,000 a name; 75,000 for a withdrawal to a new account. The margin pays for
+    /// some 8 earlier messages that are verified but not executed, over which the endpoint counts once (2,500 each),
+    /// and leaves 70,000 to a wallet that a withdrawal is paid to.
+    GasNeeds public override gasNeeds;
 
-    /// Neither form of `placeBids`, rightly encoded with 1 to 100 names, nor `withdrawRefund(address)`.
-    error UnknownCall();
-    error MalformedName(bytes32 name);
-    error BelowMinimum(uint256 amount, uint256 minimum);
-
-    /// Not one type-3 lzReceive option alone.
-    error BadOptions();
-
-    /// The value that the option asks for is not the sum of the amounts (zero for a withdrawal).
-    error WrongOptionValue(uint256 value, uint256 sum);
-    error TooLittleGas(uint256 gasLimit, uint256 needed);
-    error ZeroAddress();
-
-    uint32 public immutable hubEid;
-
-    /// @notice The least that a bid may be, wei on the hub; the hub has its own and the last word.
-    uint256 public minimum;
-    GasNeeds public gasNeeds;
-
+    /// @notice Deploys a spoke without peers.
     /// @param endpoint_ LayerZero's EndpointV2 of this chain; the owner becomes the spoke's delegate there
     /// @param hubEid_ LayerZero's endpoint id of the hub's chain
+    /// @param owner_ may do what Guarded, Minimum and this contract keep for the owner
+    /// @param pauser_ may pause; zero for the owner alone
     /// @param minimum_ least bid, wei on the hub
     constructor(
         address endpoint_,
@@ -62,28 +40,25 @@ contract Spoke is OAppSender, Guarded {
     ) OAppCore(endpoint_, owner_) Ownable(owner_) Guarded(pauser_) {
         hubEid = hubEid_;
         _setMinimum(minimum_);
-        _setGasNeeds(GasNeeds({ bidsBase: 160_000, perName: 35_000, withdrawal: 230_000 }));
+        _setGasNeeds(GasNeeds({ bidsBase: 120_000, perName: 27_000, withdrawal: 170_000 }));
     }
 
-    /// @notice What the bridge takes for a message, in this chain's gas token. Checks neither message nor options:
-    /// the quote of a message without its value is asked for too, to tell fee from value.
-    /// @param message abi.encode(bytes32 sender, bytes hubCalldata)
-    function quote(bytes calldata message, bytes calldata options) external view returns (MessagingFee memory) {
+    /// @inheritdoc ISpoke
+    function quote(
+        bytes calldata message,
+        bytes calldata options
+    ) external view override returns (MessagingFee memory fee) {
         return _quote(hubEid, message, options, false);
     }
 
-    /// @notice Sends hub calldata in the caller's name; msg.value is at least the quoted fee, and the endpoint pays
-    ///   back what it does not need.
-    /// @param calldata_ `placeBids` in either form, or `withdrawRefund(address)`
-    /// @param options one lzReceive option: its value the sum of the amounts (zero for a withdrawal), its gas at least
-    /// what `gasNeeds` tells
+    /// @inheritdoc ISpoke
     function lzSend(
         bytes calldata calldata_,
         bytes calldata options
-    ) external payable whenNotPaused returns (MessagingReceipt memory receipt) {
+    ) external payable override returns (MessagingReceipt memory receipt) {
         (uint256 sum, uint256 gasNeeded) = _check(calldata_);
         (bool ok, uint256 gasLimit, uint256 value) = options.read();
-        if (!ok) revert BadOptions();
+        if (!ok) revert BadOptions(options);
         if (value != sum) revert WrongOptionValue(value, sum);
         if (gasLimit < gasNeeded) revert TooLittleGas(gasLimit, gasNeeded);
 
@@ -93,42 +68,35 @@ contract Spoke is OAppSender, Guarded {
     }
 
     /// What a call for the hub asks of its options: the value to bring and the least gas. Reverts for a call that the
-    /// hub would refuse.
+    /// hub would refuse. The kind is known first: a pause stops bids alone.
     function _check(bytes calldata hubCalldata) private view returns (uint256 sum, uint256 gasNeeded) {
         HubMessage.Kind kind = hubCalldata.kindOf();
-        if (kind == HubMessage.Kind.Unknown) revert UnknownCall();
         if (kind == HubMessage.Kind.Withdrawal) {
-            (bool readable, address to) = hubCalldata.readWithdrawal();
-            if (!readable) revert UnknownCall();
-            if (to == address(0)) revert ZeroAddress();
+            (bool readable, ) = hubCalldata.readWithdrawal();
+            _requireKnown(readable, hubCalldata);
             return (0, gasNeeds.withdrawal);
         }
-
+        _requireKnown(kind != HubMessage.Kind.Unknown, hubCalldata);
+        _requireNotPaused();
         bool ok;
         uint256[] calldata amounts;
         bytes32[] calldata names;
         (ok, amounts, names, , sum) = hubCalldata.readBids(kind);
-        if (!ok) revert UnknownCall();
-        for (uint256 i = 0; i < names.length; ++i) {
-            if (!Names.isWellFormed(names[i])) revert MalformedName(names[i]);
-            if (amounts[i] < minimum) revert BelowMinimum(amounts[i], minimum);
-        }
+        _requireKnown(ok, hubCalldata);
+        uint256 least = minimum();
+        for (uint256 i = 0; i < names.length; ++i) _requireSound(amounts[i], names[i], least);
         gasNeeded = gasNeeds.bidsBase + gasNeeds.perName * names.length;
+    }
+
+    function _requireKnown(bool isKnown, bytes calldata hubCalldata) private pure {
+        if (!isKnown) revert UnknownCall(hubCalldata.length < 4 ? bytes4(0) : bytes4(hubCalldata[0:4]));
     }
 
     // ---- settings
 
-    function setMinimum(uint256 minimum_) external onlyOwner {
-        _setMinimum(minimum_);
-    }
-
-    function setGasNeeds(GasNeeds calldata needs) external onlyOwner {
+    /// @inheritdoc ISpoke
+    function setGasNeeds(GasNeeds calldata needs) external override onlyOwner {
         _setGasNeeds(needs);
-    }
-
-    function _setMinimum(uint256 minimum_) private {
-        minimum = minimum_;
-        emit MinimumSet(minimum_);
     }
 
     function _setGasNeeds(GasNeeds memory needs) private {
@@ -138,10 +106,12 @@ contract Spoke is OAppSender, Guarded {
 
     // ---- ownership, as Guarded has it
 
+    /// @inheritdoc Guarded
     function renounceOwnership() public view override(Ownable, Guarded) {
         super.renounceOwnership();
     }
 
+    /// @inheritdoc Guarded
     function transferOwnership(address newOwner) public override(Ownable, Guarded) {
         super.transferOwnership(newOwner);
     }

@@ -8,7 +8,8 @@ contract TestWallet {
         Refuse,
         BurnGas,
         ReturnBomb,
-        CallBack
+        CallBack,
+        Greedy
     }
 
     Mode public mode;
@@ -21,7 +22,7 @@ contract TestWallet {
         mode = mode_;
     }
 
-    /// @notice In mode CallBack, what to call when money comes.
+    /// @notice In mode CallBack, what to call when money comes; in mode Greedy the same, every time.
     function setCallBack(address target_, bytes calldata data_) external {
         mode = Mode.CallBack;
         target = target_;
@@ -48,9 +49,8 @@ contract TestWallet {
                 revert(0, 30000)
             }
         }
-        if (mode == Mode.CallBack) {
-            mode = Mode.Accept;
-            (calledBack, ) = target.call(data);
-        }
+        if (mode != Mode.CallBack && mode != Mode.Greedy) return;
+        if (mode == Mode.CallBack) mode = Mode.Accept;
+        (calledBack, ) = target.call(data);
     }
 }

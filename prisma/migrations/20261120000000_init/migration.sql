@@ -214,11 +214,24 @@ CREATE TABLE "received" (
   "block" BIGINT NOT NULL,
   "log_index" INTEGER NOT NULL,
   "bids" INTEGER NOT NULL,
-  "refused" BOOLEAN NOT NULL,
   "confirmed" BOOLEAN NOT NULL,
   CONSTRAINT "received_pkey" PRIMARY KEY ("network", "guid")
 );
 CREATE INDEX "received_unconfirmed_idx" ON "received" ("network", "block") WHERE NOT "confirmed";
+
+-- What the hub owes to bidders: what it credited for lost and refused bids, and what it paid out, negative.
+CREATE TABLE "hub_credits" (
+  "network" SMALLINT NOT NULL,
+  "block" BIGINT NOT NULL,
+  "log_index" INTEGER NOT NULL,
+  "tx_hash" BYTEA NOT NULL,
+  "wallet" BYTEA NOT NULL,
+  "eid" BIGINT NOT NULL,
+  "amount_wei" DECIMAL(78,0) NOT NULL,
+  CONSTRAINT "hub_credits_pkey" PRIMARY KEY ("network", "block", "log_index")
+);
+CREATE INDEX "hub_credits_network_wallet_idx" ON "hub_credits" ("network", "wallet");
+CREATE INDEX "hub_credits_network_tx_hash_idx" ON "hub_credits" ("network", "tx_hash");
 
 -- Transactions that the relayer owes, and the nonces of its signers. Jobs are no state of the registry and belong to no
 -- generation: a message that was delivered stays delivered, money that was refunded stays refunded.
@@ -235,6 +248,8 @@ CREATE TABLE "jobs" (
   "next_ms" BIGINT NOT NULL DEFAULT 0,
   "reason" TEXT,
   "release" TEXT,
+  "alone" BOOLEAN NOT NULL DEFAULT false,
+  "batch" BIGINT,
   "signer" BYTEA,
   "nonce" BIGINT,
   "value_wei" DECIMAL(78,0) NOT NULL DEFAULT 0,
@@ -246,8 +261,8 @@ CREATE TABLE "jobs" (
   CONSTRAINT "jobs_pkey" PRIMARY KEY ("network", "id"),
   -- a nonce is taken together with signed bytes
   CONSTRAINT "jobs_nonce_check" CHECK ("nonce" IS NULL OR ("signer" IS NOT NULL AND jsonb_array_length("txs") > 0)),
-  -- signed (1) and sent (2) jobs hold the bytes that may be under way
-  CONSTRAINT "jobs_signed_check" CHECK ("state" NOT IN (1, 2) OR jsonb_array_length("txs") > 0)
+  -- signed (1) and sent (2) jobs hold the bytes that may be under way, unless they go with another
+  CONSTRAINT "jobs_signed_check" CHECK ("state" NOT IN (1, 2) OR "batch" IS NOT NULL OR jsonb_array_length("txs") > 0)
 );
 -- a message is verified once and executed once, a payment delivered once
 CREATE UNIQUE INDEX "jobs_network_subject_kind_key" ON "jobs" ("network", "subject", "kind");
@@ -257,6 +272,8 @@ CREATE UNIQUE INDEX "jobs_payout_key" ON "jobs" ("network", "subject") WHERE "ki
 CREATE UNIQUE INDEX "jobs_nonce_key" ON "jobs" ("network", "chain", "signer", "nonce") WHERE "nonce" IS NOT NULL;
 -- jobs under way: queued 0, signed 1, sent 2, included 3 (confirmed is 4)
 CREATE INDEX "jobs_live_idx" ON "jobs" ("network", "chain", "next_ms") WHERE "state" < 4;
+-- jobs whose work another's transaction does
+CREATE INDEX "jobs_batch_idx" ON "jobs" ("network", "batch") WHERE "batch" IS NOT NULL;
 -- jobs that wait for an operator
 CREATE INDEX "jobs_parked_idx" ON "jobs" ("network", "id") WHERE "state" = 5;
 
@@ -288,6 +305,7 @@ CREATE TABLE "payments" (
   "name" TEXT COLLATE "C",
   "referral" BYTEA,
   "paid_ms" BIGINT NOT NULL,
+  "source" BYTEA,
   "quote_id" BYTEA,
   "amount_wei" DECIMAL(78,0),
   "expires_at" BIGINT,
@@ -303,7 +321,7 @@ CREATE TABLE "payments" (
   "outcome_block" BIGINT,
   CONSTRAINT "payments_pkey" PRIMARY KEY ("network", "id"),
   CONSTRAINT "payments_kind_check" CHECK (
-    ("kind" = 1 AND "quote_id" IS NOT NULL AND "amount_wei" IS NOT NULL AND "expires_at" IS NOT NULL AND "verdict" IS NOT NULL) OR
+    ("kind" = 1 AND "source" IS NOT NULL AND "quote_id" IS NOT NULL AND "amount_wei" IS NOT NULL AND "expires_at" IS NOT NULL AND "verdict" IS NOT NULL) OR
     ("kind" = 2 AND "community_word" IS NOT NULL AND "recipient" IS NOT NULL AND "number" IS NOT NULL))
 );
 CREATE INDEX "payments_network_tx_idx" ON "payments" ("network", "tx");

@@ -15,7 +15,7 @@ import { isTerminal } from '../../registry/status.js'
 import { type Context, chainsOf } from '../http/context.js'
 import { millisecondsText } from '../http/timestamps.js'
 import { decide, type TxQuery, type TxStatus } from './decide.js'
-import { packetsOf, paidNamesOf } from './packets.js'
+import { directCredit, packetsOf, paidNamesOf } from './packets.js'
 
 /** Bound on a chain of replacements, since a replacement may itself be unknown and replaced. */
 const MAX_REPLACEMENTS = 4
@@ -59,8 +59,11 @@ async function follow(query: EvmQuery): Promise<TxStatus> {
   return ofChains(query, tracked)
 }
 
-function ofJournal({ context, tx }: TxQuery, { bids, atMs }: JournalledTx): TxStatus {
-  return { ...decide(context, { journal: bids }), hubTx: toHex(tx), updatedAt: millisecondsText(atMs) }
+async function ofJournal(query: TxQuery, { bids, atMs }: JournalledTx): Promise<TxStatus> {
+  const hasWon = bids.every(({ outcome }) => outcome === 'won')
+  const credit = hasWon ? null : await directCredit(query)
+  const answer = decide(query.context, { journal: bids, credit })
+  return { ...answer, hubTx: toHex(query.tx), updatedAt: millisecondsText(atMs) }
 }
 
 type Sent = NonNullable<Awaited<ReturnType<typeof packetsOf>>>

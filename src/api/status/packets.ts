@@ -1,9 +1,11 @@
+import { creditsIn } from '../../db/bridge/credits.js'
 import { findMessages, type TxMessage } from '../../db/bridge/packets.js'
 import { findInTail, findJournalled } from '../../db/journal/transactions.js'
 import { findPaidNames, findPayments, type TxPayment } from '../../db/payments/ofTransaction.js'
+import type { CreditMove } from '../../registry/bridge/message.js'
 import { toHex } from '../../registry/primitives/bytes.js'
 import { wordText } from '../../registry/primitives/name.js'
-import type { Confirmations, PacketOutcome, PaidName, SentPacket } from '../../registry/status.js'
+import type { Confirmations, HubCredit, PacketOutcome, PaidName, SentPacket } from '../../registry/status.js'
 import { type Context, chainsOf } from '../http/context.js'
 import type { TxQuery } from './decide.js'
 
@@ -71,8 +73,13 @@ async function outcomeOf(
   }
   const hubTx = toHex(received.txHash)
   if (received.isConfirmed) {
-    const journalled = await findJournalled(context.pool, context.network, received.txHash)
-    return { state: 'journal', bids: own(journalled?.bids ?? []), hubTx }
+    const [journalled, credits] = await Promise.all([
+      findJournalled(context.pool, context.network, received.txHash),
+      creditsIn(context.pool, context.network, received.txHash),
+    ])
+    // a message's credit is logged right before its receipt
+    const credit = credits.find(({ logIndex }) => logIndex === received.logIndex - 1)
+    return { state: 'journal', bids: own(journalled?.bids ?? []), hubTx, credit: creditAnswer(credit) }
   }
   const tail = await findInTail(context.pool, context.network, hub.chain, received.txHash)
   // a message may move into the journal between the two statements; the next poll sees it there
@@ -82,6 +89,16 @@ async function outcomeOf(
     confirmations: tail?.confirmations ?? { have: 0, need: 0 },
     hubTx,
   }
+}
+
+const creditAnswer = (credit: Pick<CreditMove, 'eid' | 'amountWei'> | undefined): HubCredit | null =>
+  credit ? { eid: credit.eid, amountWei: credit.amountWei.toString() } : null
+
+/** What a transaction of the hub credited for its own bids. */
+export async function directCredit({ context, tx }: TxQuery): Promise<HubCredit | null> {
+  const credits = (await creditsIn(context.pool, context.network, tx)).filter(({ eid }) => eid === 0)
+  const amountWei = credits.reduce((sum, credit) => sum + credit.amountWei, 0n)
+  return creditAnswer(amountWei > 0n ? { eid: 0, amountWei } : undefined)
 }
 
 /** Payments for community names of a transaction, as the status function takes them, and when they were made. */

@@ -228,6 +228,10 @@ const StatusSchema = named('TransactionStatus', {
     description:
       'Refund of a payment for a community name that bought nothing: `held` while it is under way, `refused` once the money is the payer’s again (paid back, or to be withdrawn), `too_late` once the recipient has it',
   }),
+  credit: z.object({ eid: z.int(), amountWei: z.string() }).optional().openapi({
+    description:
+      'What the hub owes for bids that won nothing, in wei, and the LayerZero endpoint id of the chain it came from (0: the hub’s own). Its sender withdraws it by `withdrawRefund`: on the hub, or by a message from that chain',
+  }),
   replacedBy: z.string().optional(),
   updatedAt: z.string().optional(),
 })

@@ -1,8 +1,10 @@
 import { toEventSelector } from 'viem'
-import type { ReceivedMessage, SentMessage } from '../../registry/bridge/message.js'
+import type { CreditMove, ReceivedMessage, SentMessage } from '../../registry/bridge/message.js'
+import { PAUSED, REFUSAL } from '../../registry/journal/bid.js'
 import { type DecodedEntry, decodeEntry } from '../../registry/journal/decode.js'
 import type { CommunityNameTarget, Payment } from '../../registry/payment/payment.js'
-import { fromHex, txKey, wordToBigInt } from '../../registry/primitives/bytes.js'
+import { addressOfWord } from '../../registry/primitives/address.js'
+import { fromHex, txKey } from '../../registry/primitives/bytes.js'
 import type { Hex } from '../chain.js'
 import type { Call } from '../rpc/evm.js'
 import { readPacketSent } from './bridge/packetSent.js'
@@ -10,14 +12,15 @@ import { HELD_TOPIC, PAYMENT_TOPIC, readPayments } from './community/logs.js'
 import type { LogFilter, RawLog } from './logs.js'
 
 /**
- * Decoded logs of our contracts in some blocks. Hub: entries and received messages; spoke: sent messages; both:
- * payments.
+ * Decoded logs of our contracts in some blocks. Hub: entries, received messages and credits; spoke: sent
+ * messages; both: payments.
  */
 export interface DecodedLogs {
   entries: DecodedEntry[]
   received: ReceivedMessage[]
   sent: SentMessage[]
   payments: Payment<CommunityNameTarget>[]
+  credits: CreditMove[]
 }
 
 /** Concatenates decoded logs in order. */
@@ -26,23 +29,26 @@ export const mergeLogs = (parts: readonly DecodedLogs[]): DecodedLogs => ({
   received: parts.flatMap(({ received }) => received),
   sent: parts.flatMap(({ sent }) => sent),
   payments: parts.flatMap(({ payments }) => payments),
+  credits: parts.flatMap(({ credits }) => credits),
 })
 
 /** Number of decoded logs that lead to an entry, a message or a payment. */
 export const sizeOf = ({ entries, sent, payments }: DecodedLogs): number =>
   entries.length + sent.length + payments.length
 
-/** Event topics of hub and spoke; no argument is indexed. */
+/** Event topics of hub and spoke. */
 export const BID_TOPIC = toEventSelector('Bid(bytes32,uint256,bytes32)')
 export const BID_WITH_REFERRAL_TOPIC = toEventSelector('Bid(bytes32,uint256,bytes32,bytes32)')
 const MINIMUM_TOPIC = toEventSelector('MinimumSet(uint256)')
 export const RECEIVED_TOPIC = toEventSelector('Received(bytes32,bytes32,uint256)')
-const REFUSED_TOPIC = toEventSelector('MessageRefused(bytes32,bytes32,uint256)')
+const BID_REFUSED_TOPIC = toEventSelector('BidRefused(bytes32,uint256,bytes32,uint8)')
+const CREDITED_TOPIC = toEventSelector('Credited(bytes32,uint32,uint256)')
+const WITHDRAWN_TOPIC = toEventSelector('RefundWithdrawn(bytes32,uint32,address,uint256)')
 export const SENT_TOPIC = toEventSelector('Sent(bytes32,bytes32)')
 
 /** Topics that make a transaction a registration, per role. */
 const REGISTRATION_TOPICS = {
-  hub: [BID_TOPIC, BID_WITH_REFERRAL_TOPIC, RECEIVED_TOPIC, REFUSED_TOPIC],
+  hub: [BID_TOPIC, BID_WITH_REFERRAL_TOPIC, RECEIVED_TOPIC],
   spoke: [SENT_TOPIC],
 } as const
 
@@ -55,9 +61,12 @@ export interface OurContracts {
   communityPayments?: Hex | undefined
 }
 
+/** Logs that say more about registrations, or about the hub's books. */
+const OTHER_TOPICS = { hub: [MINIMUM_TOPIC, BID_REFUSED_TOPIC, CREDITED_TOPIC, WITHDRAWN_TOPIC], spoke: [] } as const
+
 /** Filter for the logs of our contracts on a chain. */
 export function filterOf({ role, contract, communityPayments }: OurContracts): LogFilter {
-  const topics = role === 'hub' ? [...REGISTRATION_TOPICS.hub, MINIMUM_TOPIC] : REGISTRATION_TOPICS.spoke
+  const topics = [...REGISTRATION_TOPICS[role], ...OTHER_TOPICS[role]]
   if (!communityPayments) return { addresses: [contract], topics }
   return { addresses: [contract, communityPayments], topics: [...topics, PAYMENT_TOPIC, HELD_TOPIC] }
 }
@@ -74,19 +83,26 @@ export function isRegistrationLog(
   return (address === contract && topics.includes(first)) || (address === communityPayments && first === PAYMENT_TOPIC)
 }
 
-/** Data length of each event in words. */
-const WORDS: Readonly<Record<Hex, number>> = {
-  [BID_TOPIC]: 3,
-  [BID_WITH_REFERRAL_TOPIC]: 4,
-  [MINIMUM_TOPIC]: 1,
-  [RECEIVED_TOPIC]: 3,
-  [REFUSED_TOPIC]: 3,
-  [SENT_TOPIC]: 2,
+/** Indexed arguments of each event, and its data's length in words. */
+const SHAPES: Readonly<Record<Hex, readonly [indexed: number, words: number]>> = {
+  [BID_TOPIC]: [0, 3],
+  [BID_WITH_REFERRAL_TOPIC]: [0, 4],
+  [BID_REFUSED_TOPIC]: [2, 2],
+  [MINIMUM_TOPIC]: [0, 1],
+  [RECEIVED_TOPIC]: [2, 1],
+  [CREDITED_TOPIC]: [2, 1],
+  [WITHDRAWN_TOPIC]: [2, 2],
+  [SENT_TOPIC]: [2, 0],
+}
+
+function hasShape({ topics, data }: RawLog): boolean {
+  const shape = SHAPES[topics[0]!]
+  return shape !== undefined && topics.length === 1 + shape[0] && data.length === 2 + 64 * shape[1]
 }
 
 /**
- * Decodes logs in order. Words are cut out of the hex itself, because this runs once per registration. Logs whose data
- * has another length than their event are skipped as foreign.
+ * Decodes logs in order. Words are cut out of the hex itself, because this runs once per registration. Logs of another
+ * shape than their event are skipped as foreign.
  * @param call the node that gave the logs, asked for the receipts of a spoke's transactions
  * @param timeOf a log's block time, milliseconds
  */
@@ -96,45 +112,74 @@ export async function decodeLogs(
   logs: readonly RawLog[],
   timeOf: (log: RawLog) => number,
 ): Promise<DecodedLogs> {
-  const found: DecodedLogs = { entries: [], received: [], sent: [], payments: [] }
+  const found: DecodedLogs = { entries: [], received: [], sent: [], payments: [], credits: [] }
   const { contract, communityPayments } = chain
   const sentLogs: RawLog[] = []
   const paymentLogs: RawLog[] = []
-  const refused = new Set<string>()
+  const hubLogs: RawLog[] = []
   for (const log of logs) {
-    const first = log.topics[0]!
-    if (communityPayments && log.address !== contract && log.address.toLowerCase() === communityPayments) {
+    if (communityPayments && log.address !== contract && log.address.toLowerCase() === communityPayments)
       paymentLogs.push(log)
-      continue
-    }
-    if (log.data.length !== 2 + 64 * WORDS[first]!) continue
-    if (first === BID_TOPIC || first === BID_WITH_REFERRAL_TOPIC)
-      found.entries.push(entryOf('bid', chain.chain, log, timeOf(log)))
-    else if (first === MINIMUM_TOPIC) found.entries.push(entryOf('minimum', chain.chain, log, timeOf(log)))
-    else if (first === SENT_TOPIC) sentLogs.push(log)
-    else if (first === REFUSED_TOPIC) refused.add(log.data.slice(0, 66))
-    else found.received.push(receivedMessage(log, refused.has(log.data.slice(0, 66))))
+    else if (hasShape(log)) (log.topics[0] === SENT_TOPIC ? sentLogs : hubLogs).push(log)
   }
+  decodeHubLogs(found, chain.chain, hubLogs, timeOf)
   if (sentLogs.length > 0 && chain.endpoint) found.sent = await readPacketSent(call, chain.endpoint, sentLogs, timeOf)
   if (paymentLogs.length > 0) found.payments = readPayments(paymentLogs, timeOf)
   return found
 }
 
-function entryOf(kind: 'bid' | 'minimum', chain: number, log: RawLog, causeMs: number): DecodedEntry {
-  const position = { chain, block: Number(log.blockNumber), logIndex: Number(log.logIndex) }
-  if (kind === 'minimum') return decodeEntry({ kind, position, txKey: null, causeMs, body: fromHex(log.data) })
-  const body = Buffer.from(log.transactionHash.slice(2) + log.data.slice(2), 'hex')
-  return decodeEntry({ kind, position, txKey: txKey(body), causeMs, body })
+function decodeHubLogs(
+  { entries, received, credits }: DecodedLogs,
+  chain: number,
+  logs: readonly RawLog[],
+  timeOf: (log: RawLog) => number,
+): void {
+  let bid: RawLog | null = null
+  for (const log of logs) {
+    const [first] = log.topics
+    const isBid = first === BID_TOPIC || first === BID_WITH_REFERRAL_TOPIC
+    if (isBid) entries.push(bidEntry(chain, log, timeOf(log)))
+    // it follows its bid at once
+    else if (first === BID_REFUSED_TOPIC && bid && isPaused(log))
+      entries.splice(-1, 1, bidEntry(chain, bid, timeOf(bid), PAUSED))
+    else if (first === MINIMUM_TOPIC) entries.push(minimumEntry(chain, log, timeOf(log)))
+    else if (first === CREDITED_TOPIC || first === WITHDRAWN_TOPIC) credits.push(creditMove(log))
+    else if (first === RECEIVED_TOPIC) received.push(receivedMessage(log))
+    bid = isBid ? log : null
+  }
 }
 
-function receivedMessage(log: RawLog, isRefused: boolean): ReceivedMessage {
-  const data = fromHex(log.data)
+const isPaused = ({ data }: RawLog): boolean => Number(`0x${data.slice(-64)}`) === REFUSAL.paused
+
+const positionOf = (chain: number, { blockNumber, logIndex }: RawLog) => ({
+  ...{ chain, block: Number(blockNumber), logIndex: Number(logIndex) },
+})
+
+function bidEntry(chain: number, log: RawLog, causeMs: number, end?: Buffer): DecodedEntry {
+  const words = Buffer.from(log.transactionHash.slice(2) + log.data.slice(2), 'hex')
+  const body = end ? Buffer.concat([words, end]) : words
+  return decodeEntry({ kind: 'bid', position: positionOf(chain, log), txKey: txKey(body), causeMs, body })
+}
+
+const minimumEntry = (chain: number, log: RawLog, causeMs: number): DecodedEntry =>
+  decodeEntry({ kind: 'minimum', position: positionOf(chain, log), txKey: null, causeMs, body: fromHex(log.data) })
+
+const receivedMessage = (log: RawLog): ReceivedMessage => ({
+  guid: fromHex(log.topics[1]!),
+  txHash: fromHex(log.transactionHash),
+  block: Number(log.blockNumber),
+  logIndex: Number(log.logIndex),
+  bids: Number(log.data),
+})
+
+function creditMove(log: RawLog): CreditMove {
+  const amount = BigInt(`0x${log.data.slice(-64)}`)
   return {
-    guid: data.subarray(0, 32),
+    wallet: addressOfWord(fromHex(log.topics[1]!)),
+    eid: Number(log.topics[2]),
+    amountWei: log.topics[0] === CREDITED_TOPIC ? amount : -amount,
     txHash: fromHex(log.transactionHash),
     block: Number(log.blockNumber),
     logIndex: Number(log.logIndex),
-    bids: Number(wordToBigInt(data.subarray(64, 96))),
-    isRefused,
   }
 }

@@ -1,6 +1,12 @@
 import { type Hex, keccak256 } from 'viem'
 import type { PrivateKeyAccount } from 'viem/accounts'
-import { type JobProgress, type NonceTx, type Purpose, REFUND_WINDOW_ENDED } from '../../registry/outbox.js'
+import {
+  ABOVE_DELIVER_LIMIT,
+  type JobProgress,
+  type NonceTx,
+  type Purpose,
+  REFUND_WINDOW_ENDED,
+} from '../../registry/outbox.js'
 import { RpcError } from '../rpc/errors.js'
 import type { Call } from '../rpc/evm.js'
 import {
@@ -8,7 +14,7 @@ import {
   deliverCall,
   executeCall,
   type PaidBid,
-  readIsDelivered,
+  readAreDelivered,
   readPacketState,
   revertReason,
   verifyCall,
@@ -17,6 +23,8 @@ import type { Packet } from './bridge/packet.js'
 import type { LzReceiveOption } from './bridge/packetOptions.js'
 import { type EvmChain, readHeads } from './chain.js'
 import { type PaymentToRefuse, readHeldState, refuseCall } from './community/refusal.js'
+import { hubAbi } from './contracts/index.js'
+import { readContract } from './contracts/read.js'
 import { estimateFees, type Fees, maxCostWei } from './fees.js'
 import { classifyTxError, type TxFailure } from './txErrors.js'
 
@@ -74,7 +82,7 @@ export interface Signer {
 export type JobCall =
   | { kind: 'verify'; endpoint: Hex; messageLib: Hex; packet: Packet }
   | { kind: 'execute'; endpoint: Hex; packet: Packet; option: LzReceiveOption }
-  | { kind: 'deliver'; hub: Hex; bid: PaidBid }
+  | { kind: 'deliver'; hub: Hex; bids: readonly PaidBid[] }
   | { kind: 'refuse'; payments: Hex; payment: PaymentToRefuse }
   | { kind: 'noop' }
 
@@ -163,7 +171,7 @@ async function signed(
 }
 
 function callOf(call: Exclude<JobCall, { kind: 'noop' }>): BridgeCall {
-  if (call.kind === 'deliver') return deliverCall(call.hub, call.bid)
+  if (call.kind === 'deliver') return deliverCall(call.hub, call.bids)
   if (call.kind === 'refuse') return refuseCall(call.payments, call.payment)
   return call.kind === 'verify' ? verifyCall(call.messageLib, call.packet) : executeCall(call.endpoint, call.packet)
 }
@@ -202,7 +210,7 @@ async function readNonce(
 async function readDone(ask: Call, call: JobCall, { latest, confirmed }: Heads): Promise<NonceView['done']> {
   if (call.kind === 'noop') return 'confirmed'
   const isDoneAt = async (block: number): Promise<boolean> => {
-    if (call.kind === 'deliver') return readIsDelivered(ask, call.hub, call.bid.messageId, toQuantity(block))
+    if (call.kind === 'deliver') return readAreDelivered(ask, call.hub, call.bids, toQuantity(block))
     if (call.kind === 'refuse') return (await readHeldState(ask, call.payments, call.payment, block)) === 'refused'
     const state = await readPacketState(ask, call.endpoint, call.packet, toQuantity(block))
     return call.kind === 'verify' ? state.isVerified : state.isExecuted
@@ -273,15 +281,27 @@ async function prepareCall(
   }
 }
 
+/** Revert of the hub's `deliver`. */
+const LIMIT_EXCEEDED = 'deliver_limit_exceeded'
 /** Reverts of the payments contract's \`refuse\`. */
 const HOLD_OVER = 'hold_over'
 const NOT_HELD = 'not_held'
 
-/** A payment whose hold is over, or that was released to its recipient since, can't be refunded any more. */
+/**
+ * A payment whose hold is over, or that was released to its recipient since, can't be refunded any more; a bid above
+ * what deliveries may win in a day is never taken.
+ */
 async function failureOf(ask: Call, call: JobCall, reason: string): Promise<TxFailure> {
+  if (call.kind === 'deliver' && reason === LIMIT_EXCEEDED && (await isAboveLimit(ask, call)))
+    return { class: 'permanent', reason: ABOVE_DELIVER_LIMIT }
   const isTooLate =
     call.kind === 'refuse' && (reason === HOLD_OVER || (reason === NOT_HELD && (await isReleased(ask, call))))
   return isTooLate ? { class: 'permanent', reason: REFUND_WINDOW_ENDED } : { class: 'revert', reason }
+}
+
+async function isAboveLimit(ask: Call, { hub, bids }: Extract<JobCall, { kind: 'deliver' }>): Promise<boolean> {
+  const limit = await readContract(ask, hub, { abi: hubAbi, functionName: 'deliverLimit' })
+  return bids.length === 1 && bids[0]!.amountWei > limit
 }
 
 async function isReleased(ask: Call, { payments, payment }: Extract<JobCall, { kind: 'refuse' }>): Promise<boolean> {

@@ -44,7 +44,6 @@ const receipt = (guid: number): ReceivedMessage => ({
   block: 50,
   logIndex: 1,
   bids: 1,
-  isRefused: false,
 })
 
 /** Messages in the spoke's unconfirmed blocks from 10 on. */

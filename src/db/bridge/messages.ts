@@ -100,7 +100,6 @@ const RECEIPT = unnestOf<ReceivedMessage>(
     ['block', 'int8', ({ block }) => block],
     ['log_index', 'int4', ({ logIndex }) => logIndex],
     ['bids', 'int4', ({ bids }) => bids],
-    ['refused', 'bool', ({ isRefused }) => isRefused],
   ],
   3,
 )

@@ -24,7 +24,7 @@ export function dueNonceJobs(
   return selectJobs(
     db,
     network,
-    `WHERE j.network = $1 AND j.chain = $2 AND j.${LIVE} AND (
+    `WHERE j.network = $1 AND j.chain = $2 AND j.${LIVE} AND j.batch IS NULL AND (
        (j.nonce IS NOT NULL AND j.signer = $3)
        OR (j.nonce IS NULL
          AND (j.next_ms <= $4 OR EXISTS (SELECT FROM received r WHERE r.network = j.network AND r.guid = j.subject AND r.confirmed))

@@ -1,5 +1,6 @@
 import type pg from 'pg'
 import {
+  BATCH_SIZES,
   JOB_KIND,
   JOB_STATE,
   type Job,
@@ -80,8 +81,8 @@ export interface JobChange {
 }
 
 /**
- * Stores what a step made of jobs of one network: all of them, or none where another process has changed one since it
- * was read. A confirmed settlement or refund ends its payment.
+ * Stores what a step made of jobs of one network, and of those that go with them: all of them, or none where another
+ * process has changed one since it was read. A confirmed settlement or refund ends its payment.
  * @returns false when a job has changed
  * @throws LostLeadershipError
  */
@@ -136,6 +137,7 @@ const COLUMNS: Columns<JobProgress> = [
   ['spent_wei', 'numeric', ({ spentWei }) => spentWei.toString()],
   ['reason', 'text', ({ reason }) => reason],
   ['release', 'text', ({ release }) => release],
+  ['alone', 'bool', ({ alone }) => alone],
 ]
 const PROGRESS = unnestOf<JobChange>(
   [
@@ -162,10 +164,63 @@ async function update(
 ): Promise<void> {
   const count = await execute(client, network, UPDATE, [nowMs, signer ?? null, ...PROGRESS.values(changes)])
   if (count !== changes.length) throw new StaleVersionError('another process has changed a job')
+  await takeAlong(client, network, changes, nowMs)
   const ended = changes.filter(({ job, after }) => isPayout(job) && after.state === 'confirmed')
   if (ended.length === 0) return
   const text = `UPDATE payments SET state = ${PAYMENT_STATE.done} WHERE network = $1 AND id = ANY ($2::bytea[])`
   await execute(client, network, text, [ended.map(({ job }) => job.subject)])
+}
+
+const setsFree = ({ state, alone }: JobProgress): boolean => state === 'parked' || (state === 'queued' && alone)
+const FOLLOWERS = unnestOf<JobChange>(
+  [
+    ['id', 'int8', ({ job }) => job.id],
+    ['state', 'int2', ({ after }) => JOB_STATE[setsFree(after) ? 'queued' : after.state]],
+    ['next_ms', 'int8', ({ after }) => (setsFree(after) ? 0 : after.nextMs)],
+    ['reason', 'text', ({ after }) => after.reason],
+    ['alone', 'bool', ({ after }) => after.state === 'queued' && after.alone],
+    ['free', 'bool', ({ after }) => setsFree(after)],
+  ],
+  3,
+)
+const TAKE_ALONG = {
+  name: 'take_along',
+  text: `UPDATE jobs m SET batch = CASE WHEN NOT u.free THEN m.batch END, alone = m.alone OR u.alone, state = u.state,
+      next_ms = u.next_ms, reason = u.reason, updated_ms = $2, version = m.version + 1
+    FROM ${FOLLOWERS.rows} AS u(${FOLLOWERS.names})
+    WHERE m.network = $1 AND m.batch = u.id`,
+}
+
+/** The jobs that go with others do as those do; a job that is parked, or goes alone from here on, sets them free. */
+async function takeAlong(client: pg.ClientBase, network: Network, changes: readonly JobChange[], nowMs: number) {
+  const leads = changes.filter(({ job }) => job.kind in BATCH_SIZES)
+  if (leads.length > 0) await execute(client, network, TAKE_ALONG, [nowMs, ...FOLLOWERS.values(leads)])
+}
+
+/**
+ * Joins jobs of a chain that wait for a transaction and go with none under way: the oldest will do the work of all.
+ * @throws LostLeadershipError
+ */
+export function formBatches(pool: pg.Pool, { network, chain }: ChainKey, epoch: number): Promise<void> {
+  const sizes = Object.entries(BATCH_SIZES) as [JobKind, number][]
+  const values = [chain, sizes.map(([kind]) => JOB_KIND[kind]), sizes.map(([, size]) => size)]
+  return inTransaction(pool, async (client) => {
+    await assertRelayer(client, network, epoch)
+    await execute(client, network, FORM_BATCHES, values)
+  })
+}
+
+const FORM_BATCHES = {
+  name: 'form_batches',
+  text: `WITH waiting AS (
+      SELECT j.id, j.kind, (row_number() OVER (PARTITION BY j.kind ORDER BY j.id) - 1) / s.size AS part
+      FROM jobs j JOIN unnest($3::int2[], $4::int4[]) AS s(kind, size) ON s.kind = j.kind
+      WHERE j.network = $1 AND j.chain = $2 AND j.state = ${JOB_STATE.queued} AND NOT j.alone
+        AND NOT EXISTS (SELECT FROM jobs l WHERE l.network = $1 AND l.id = j.batch AND l.state < ${JOB_STATE.confirmed})
+        AND NOT EXISTS (SELECT FROM jobs m WHERE m.network = $1 AND m.batch = j.id)
+    ), led AS (SELECT id, min(id) OVER (PARTITION BY kind, part) AS lead FROM waiting)
+    UPDATE jobs j SET batch = nullif(led.lead, led.id), version = j.version + 1
+    FROM led WHERE j.network = $1 AND j.id = led.id AND j.batch IS DISTINCT FROM nullif(led.lead, led.id)`,
 }
 
 const isPayout = ({ kind }: Job): boolean => kind === 'settle' || kind === 'refund'

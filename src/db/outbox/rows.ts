@@ -1,4 +1,4 @@
-import { JOB_KIND, JOB_STATE, type Job, type JobTx, type NonceTx } from '../../registry/outbox.js'
+import { BATCH_SIZES, JOB_KIND, JOB_STATE, type Job, type JobTx, type NonceTx } from '../../registry/outbox.js'
 import type { StoredPayment } from '../../registry/payment/payment.js'
 import { NETWORK_CODE, type Network } from '../../registry/primitives/network.js'
 import type { SentMessage } from '../bridge/openMessages.js'
@@ -12,11 +12,20 @@ export interface JobRow<Tx extends JobTx = JobTx> extends Job<Tx> {
   message: SentMessage | null
   /** Null for other kinds, and while a rewind has taken the payment back. */
   payment: StoredPayment | null
+  /** Jobs whose work its transaction does, too, oldest first. */
+  followers: readonly Subject[]
 }
 
+/** What a job is about. */
+export type Subject = Pick<JobRow, 'id' | 'subject' | 'message' | 'payment'>
+
+/** Everything that a job's transaction does. */
+export const membersOf = (row: JobRow): readonly Subject[] => [row, ...row.followers]
+
 /** Columns as the database gives them; JSON can't hold amounts. */
-export type JobColumns = Omit<Job, 'id' | 'kind' | 'state' | 'txs'> & {
+export type JobColumns = Omit<Job, 'id' | 'kind' | 'state' | 'txs' | 'batch'> & {
   id: number
+  batch: number | null
   kind: number
   state: number
   txs: JobTxJson[]
@@ -48,7 +57,7 @@ function txOf(json: JobTxJson): JobTx {
   }
 }
 
-const COLUMNS = `j.network, j.id, j.kind, j.chain, j.subject, j.state, j.txs, j.failures, j.next_ms, j.reason, j.release, j.signer, j.nonce,
+const COLUMNS = `j.network, j.id, j.kind, j.chain, j.subject, j.state, j.txs, j.failures, j.next_ms, j.reason, j.release, j.alone, j.batch, j.signer, j.nonce,
   j.value_wei, j.spent_wei, j.included, j.created_ms, j.updated_ms, j.version`
 
 /**
@@ -75,21 +84,37 @@ export function jobOf(row: JobColumns): Job {
   return {
     ...row,
     id: String(row.id),
+    batch: row.batch === null ? null : String(row.batch),
     kind: wordOf(JOB_KIND, row.kind),
     state: wordOf(JOB_STATE, row.state),
     txs: row.txs.map(txOf),
   }
 }
 
-/** Adds the messages and payments of a network's jobs. */
-export async function withSubjects(db: Queryable, network: Network, jobs: readonly Job[]): Promise<JobRow[]> {
+/** Adds the messages and payments of a network's jobs, and of those that go with them. */
+export async function withSubjects(db: Queryable, network: Network, leads: readonly Job[]): Promise<JobRow[]> {
+  const followers = await readFollowers(db, network, leads)
+  const jobs = [...leads, ...followers]
   const subjects = (kinds: ReadonlySet<Job['kind']>) =>
     jobs.flatMap(({ kind, subject }) => (kinds.has(kind) && subject ? [subject] : []))
   const messages = byId(await readMessages(db, network, subjects(OF_MESSAGES)), ({ guid }) => guid)
   const payments = byId(await readPayments(db, network, subjects(OF_PAYMENTS)), ({ id }) => id)
   const find = <T>(all: ReadonlyMap<string, T>, { subject }: Job): T | null =>
     (subject && all.get(subject.toString('hex'))) ?? null
-  return jobs.map((job) => ({ ...job, message: find(messages, job), payment: find(payments, job) }))
+  const subjectOf = (job: Job) => ({ message: find(messages, job), payment: find(payments, job) })
+  const followersOf = ({ id }: Job) =>
+    followers
+      .filter(({ batch }) => batch === id)
+      .map((job) => ({ id: job.id, subject: job.subject, ...subjectOf(job) }))
+  return leads.map((job) => ({ ...job, ...subjectOf(job), followers: followersOf(job) }))
+}
+
+/** The jobs that go with others, oldest first. */
+async function readFollowers(db: Queryable, network: Network, leads: readonly Job[]): Promise<Job[]> {
+  const ids = leads.filter(({ kind, batch }) => kind in BATCH_SIZES && batch === null).map(({ id }) => id)
+  if (ids.length === 0) return []
+  const text = `SELECT ${COLUMNS} FROM jobs j WHERE j.network = $1 AND j.batch = ANY ($2::int8[]) ORDER BY j.id`
+  return (await query<JobColumns>(db, network, { name: 'job_followers', text }, [ids])).map(jobOf)
 }
 
 const OF_MESSAGES: ReadonlySet<Job['kind']> = new Set(['verify', 'execute'])

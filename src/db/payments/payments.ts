@@ -49,6 +49,7 @@ const COLUMNS: Columns<Payment> = [
   ['name', 'text', ({ target }) => wordToName(target.name)],
   ['referral', 'bytea', ({ referral }) => referral],
   ['paid_ms', 'int8', ({ paidMs }) => paidMs],
+  ['source', 'bytea', ({ target }) => (target.kind === 'name' ? target.source : null)],
   ['quote_id', 'bytea', ({ target }) => (target.kind === 'name' ? target.quoteId : null)],
   ['amount_wei', 'numeric', ({ target }) => (target.kind === 'name' ? target.amountWei.toString() : null)],
   ['expires_at', 'int8', ({ target }) => (target.kind === 'name' ? target.expiresAt : null)],

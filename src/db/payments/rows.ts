@@ -11,7 +11,7 @@ import { wordOf } from '../pg/codes.js'
 
 /** Columns of `payments` that make a StoredPayment, for a table named `p`. */
 export const PAYMENT_COLUMNS = `p.id, p.kind, p.chain, p.state, p.tx, p.block, p.block_hash, p.sequence, p.payer, p.token, p.amount, p.name_word,
-  p.referral, p.paid_ms, p.quote_id, p.amount_wei, p.expires_at, p.verdict, p.community_word, p.recipient, p.held_until_ms,
+  p.referral, p.paid_ms, p.source, p.quote_id, p.amount_wei, p.expires_at, p.verdict, p.community_word, p.recipient, p.held_until_ms,
   p.number, p.reclaimable_ms, p.outcome`
 
 interface SharedColumns extends Omit<StoredPayment, 'state' | 'outcome' | 'money' | 'target'> {
@@ -25,7 +25,15 @@ interface SharedColumns extends Omit<StoredPayment, 'state' | 'outcome' | 'money
 /** A row of those columns: those of the other kind are null. */
 export type PaymentRow = SharedColumns &
   (
-    | { kind: 1; quoteId: Buffer; amountWei: bigint; expiresAt: number; verdict: number; reclaimableMs: number }
+    | {
+        kind: 1
+        source: Buffer
+        quoteId: Buffer
+        amountWei: bigint
+        expiresAt: number
+        verdict: number
+        reclaimableMs: number
+      }
     | ({ kind: 2; communityWord: Buffer; recipient: string } & Pick<
         CommunityNameTarget,
         'number' | 'reclaimableMs' | 'heldUntilMs'
@@ -45,8 +53,17 @@ export function paymentOf(row: PaymentRow): StoredPayment {
 
 function targetOf(row: PaymentRow): NameTarget | CommunityNameTarget {
   if (row.kind === PAYMENT_KIND.name) {
-    const { nameWord: name, quoteId, amountWei, expiresAt, verdict, reclaimableMs } = row
-    return { kind: 'name', name, quoteId, amountWei, expiresAt, verdict: wordOf(QUOTE_VERDICT, verdict), reclaimableMs }
+    const { nameWord: name, source, quoteId, amountWei, expiresAt, verdict, reclaimableMs } = row
+    return {
+      kind: 'name',
+      name,
+      source,
+      quoteId,
+      amountWei,
+      expiresAt,
+      verdict: wordOf(QUOTE_VERDICT, verdict),
+      reclaimableMs,
+    }
   }
   const { communityWord: community, nameWord: name, recipient, number, reclaimableMs, heldUntilMs } = row
   return { kind: 'communityName', community, name, recipient, number, reclaimableMs, heldUntilMs }

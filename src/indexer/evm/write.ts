@@ -1,5 +1,6 @@
 import type pg from 'pg'
 import type { DecodedLogs } from '../../chains/evm/decodeLogs.js'
+import { confirmCredits } from '../../db/bridge/credits.js'
 import { confirmMessages, confirmReceipts, writeTailMessages, writeTailReceipts } from '../../db/bridge/messages.js'
 import { type AppendOptions, appendEntries } from '../../db/journal/append.js'
 import { type ChainRow, type Checkpoint, moveCheckpoint } from '../../db/journal/chains.js'
@@ -30,10 +31,11 @@ export interface ConfirmedWrite extends Pick<AppendOptions, 'firstIds' | 'writte
 export async function writeConfirmed(client: pg.ClientBase, write: ConfirmedWrite): Promise<bigint> {
   const { row, epoch, logs, to, ...hints } = write
   const { network, chain } = row
-  const { entries, received, sent, payments } = logs
+  const { entries, received, sent, payments, credits } = logs
   const { minimumWei } = await appendEntries(client, network, entries, { epoch, writerMs: Date.now(), ...hints })
   failpoint('index.after_append')
   await confirmReceipts(client, network, received)
+  await confirmCredits(client, network, credits)
   await confirmMessages(client, { network, chain }, sent)
   await confirmPayments(client, { network, chain }, payments)
   await moveCheckpoint(client, row, to)

@@ -4,7 +4,13 @@ import { type ReadTransaction, signatureBytes } from '../../chains/solana/reads.
 import type { ConfirmedOutcome } from '../../db/payments/payments.js'
 import { NATIVE } from '../../registry/community/rules.js'
 import type { CommunityNameTarget, NameTarget, Payment } from '../../registry/payment/payment.js'
-import { communityPaymentId, paymentMessageId, type QuotedProgram, verifyQuote } from '../../registry/payment/quote.js'
+import {
+  communityPaymentId,
+  paymentMessageId,
+  paymentSource,
+  type QuotedProgram,
+  verifyQuote,
+} from '../../registry/payment/quote.js'
 import { ADDRESS_TYPE_CODE } from '../../registry/primitives/address.js'
 
 /** Tells a program's payments apart from those of all others. */
@@ -39,14 +45,16 @@ function namePayment(
   paid: SeenPayment,
   nowMs: number,
 ): Payment<NameTarget> {
+  const source = paymentSource(genesisHash, programId)
   return {
-    id: paymentMessageId(genesisHash, programId, paid.sequence),
+    id: paymentMessageId(source, paid.sequence),
     sequence: Number(paid.sequence),
     ...originOf(tx, paid.payer, paid.referral, nowMs),
     money: { token: NATIVE, amount: paid.lamports },
     target: {
       kind: 'name',
       name: Buffer.from(paid.name),
+      source,
       quoteId: Buffer.from(paid.quoteId),
       amountWei: paid.amountWei,
       expiresAt: withinNumber(paid.expiresAt),
@@ -89,11 +97,12 @@ const OUTCOME_OF = { settled: 'released', refunded: 'refused', refused: 'refused
 
 /** All outcomes of a transaction. What is collected was decided before. */
 export function outcomesOf({ genesisHash, programId }: ProgramIdentity, tx: ReadTransaction): ConfirmedOutcome[] {
+  const source = paymentSource(genesisHash, programId)
   const outcome = (kind: keyof typeof OUTCOME_OF | 'reclaimed', id: Buffer): ConfirmedOutcome => ({
     ...{ id, outcome: kind === 'reclaimed' ? kind : OUTCOME_OF[kind], block: tx.slot },
   })
   return [
-    ...tx.closed.map(({ kind, sequence }) => outcome(kind, paymentMessageId(genesisHash, programId, sequence))),
+    ...tx.closed.map(({ kind, sequence }) => outcome(kind, paymentMessageId(source, sequence))),
     ...tx.communityOutcomes.flatMap(({ kind, sequence }) =>
       kind === 'collected' ? [] : [outcome(kind, communityPaymentId(genesisHash, programId, sequence))],
     ),

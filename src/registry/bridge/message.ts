@@ -19,8 +19,18 @@ export interface ReceivedMessage {
   txHash: Buffer
   block: number
   logIndex: number
-  /** Number of the message's bids: the `Bid` logs right before this log. */
+  /** Number of the message's bids: the `Bid` logs right before this log; 0 for one that was refused as a whole. */
   bids: number
-  /** True after `MessageRefused`: the message was unreadable, its money credited. */
-  isRefused: boolean
+}
+
+/** Change of what the hub owes to a bidder: `Credited`, or `RefundWithdrawn` with a negative amount. */
+export interface CreditMove {
+  /** Stored address of the bidder. */
+  wallet: Buffer
+  /** LayerZero's endpoint id of the chain that the money came from, 0 for the hub's own. */
+  eid: number
+  amountWei: bigint
+  txHash: Buffer
+  block: number
+  logIndex: number
 }

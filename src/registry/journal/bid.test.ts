@@ -5,7 +5,7 @@ import { describe, expect, it } from 'vitest'
 import { addressOfWord } from '../primitives/address.js'
 import { fromHex, toHex } from '../primitives/bytes.js'
 import { NAME_MAX_BYTES, nameToWord, wordToName } from '../primitives/name.js'
-import { bidNameWord, bidTxHash, decideBid, decodeBid, OUTCOME, REFUSAL } from './bid.js'
+import { bidNameWord, bidTxHash, decideBid, decodeBid, OUTCOME, PAUSED, REFUSAL, type Refusal } from './bid.js'
 
 const word = fc.uint8Array({ minLength: 32, maxLength: 32 }).map(toHex)
 const nameWord = fc.oneof(
@@ -25,14 +25,17 @@ describe('the body of a bid', () => {
             )
           : encodeAbiParameters([{ type: 'bytes32' }, { type: 'uint256' }, { type: 'bytes32' }], [from, amount, name])
         const body = Buffer.concat([fromHex(txHash), fromHex(data)])
-        expect(decodeBid(body)).toEqual({
-          kind: 'bid',
-          wallet: addressOfWord(fromHex(from)),
-          amountWei: amount,
+        const bid = {
+          ...{ kind: 'bid', wallet: addressOfWord(fromHex(from)), amountWei: amount },
           name: wordToName(fromHex(name)),
-        })
-        expect(toHex(bidTxHash(body))).toBe(txHash)
-        expect(toHex(bidNameWord(body))).toBe(name)
+        }
+        expect(decodeBid(body)).toEqual({ ...bid, isPaused: false })
+        const paused = Buffer.concat([body, PAUSED])
+        expect(decodeBid(paused)).toEqual({ ...bid, isPaused: true })
+        for (const bytes of [body, paused]) {
+          expect(toHex(bidTxHash(bytes))).toBe(txHash)
+          expect(toHex(bidNameWord(bytes))).toBe(name)
+        }
       }),
     )
   })
@@ -41,47 +44,49 @@ describe('the body of a bid', () => {
     expect(() => decodeBid(Buffer.alloc(length))).toThrow(RangeError)
     expect(() => decodeBid(Buffer.alloc(length))).toThrow(`a bid's body has 128 or 160 bytes, not ${length}`)
   })
+
+  it.each([1, 97, 127, 130, 193])('is refused with %d bytes that end as one refused for a pause', (length) => {
+    expect(() => decodeBid(Buffer.alloc(length, PAUSED))).toThrow(RangeError)
+  })
 })
 
 describe('decideBid', () => {
   const free = () => false
   const taken = () => true
+  const bid = (amountWei: bigint, name: string | null = 'foo', isPaused = false) => ({ amountWei, name, isPaused })
 
   it('lets the first bid of at least the minimum win', () => {
-    expect(decideBid({ amountWei: 10n, name: 'foo' }, 10n, free)).toEqual({ outcome: 'won', name: 'foo' })
-    expect(decideBid({ amountWei: 10n, name: 'foo' }, 10n, taken)).toEqual({ outcome: 'lost', name: 'foo' })
-    expect(decideBid({ amountWei: 0n, name: 'foo' }, 0n, free)).toEqual({ outcome: 'won', name: 'foo' })
+    expect(decideBid(bid(10n), 10n, free)).toEqual({ outcome: 'won', name: 'foo' })
+    expect(decideBid(bid(10n), 10n, taken)).toEqual({ outcome: 'lost', name: 'foo' })
+    expect(decideBid(bid(0n), 0n, free)).toEqual({ outcome: 'won', name: 'foo' })
   })
 
-  it('refuses a malformed name before a small amount, and either before asking who owns it', () => {
+  it('refuses a malformed name before a small amount, either before a pause, and all before asking who owns it', () => {
     const never = () => {
       throw new Error('asked')
     }
-    expect(decideBid({ amountWei: 9n, name: null }, 10n, never)).toEqual({
-      outcome: 'refused',
-      name: null,
-      reason: 'malformed_name',
-    })
-    expect(decideBid({ amountWei: 9n, name: 'foo' }, 10n, never)).toEqual({
-      outcome: 'refused',
-      name: 'foo',
-      reason: 'below_minimum',
-    })
+    const refusals: [ReturnType<typeof bid>, Refusal][] = [
+      [bid(9n, null, true), 'malformed_name'],
+      [bid(9n, 'foo', true), 'below_minimum'],
+      [bid(10n, 'foo', true), 'paused'],
+    ]
+    for (const [refused, reason] of refusals)
+      expect(decideBid(refused, 10n, never)).toEqual({ outcome: 'refused', name: refused.name, reason })
   })
 })
 
 describe('stored codes', () => {
   it('are never renumbered', () => {
     expect(OUTCOME).toEqual({ won: 1, lost: 2, refused: 3 })
-    expect(REFUSAL).toEqual({ malformed_name: 1, below_minimum: 2 })
+    expect(REFUSAL).toEqual({ malformed_name: 1, below_minimum: 2, paused: 3 })
   })
 
   it('of refusals are those of the hub contract', () => {
-    const source = readFileSync(new URL('../../../contracts/evm/src/Hub.sol', import.meta.url), 'utf8')
-    const constants = [...source.matchAll(/uint8 private constant (\w+) = (\d+);/g)].map(([, name, code]) => [
-      name!.toLowerCase(),
-      Number(code),
-    ])
-    expect(Object.fromEntries(constants)).toEqual({ not_refused: 0, ...REFUSAL })
+    const source = readFileSync(new URL('../../../contracts/evm/src/interfaces/IHub.sol', import.meta.url), 'utf8')
+    const [, members] = /enum RefusalReason \{([^}]*)\}/.exec(source)!
+    const reasons = members!.split(',').map((member) => snakeCase(member.trim()))
+    expect(reasons).toEqual(['none', ...Object.keys(REFUSAL)])
   })
 })
+
+const snakeCase = (name: string) => name.replace(/(?<=[a-z])(?=[A-Z])/g, '_').toLowerCase()

@@ -4,7 +4,8 @@ import { wordToName } from '../primitives/name.js'
 
 /**
  * Body of a bid: the whole transaction hash, then the data words of the log
- * (`Bid(bytes32 from,uint256 amount,bytes32 name)`, with a referral one word more).
+ * (`Bid(bytes32 from,uint256 amount,bytes32 name)`, with a referral one word more), then `PAUSED` where the hub refused
+ * the bid for its pause.
  */
 export const BID_WORDS = {
   txHash: 0,
@@ -15,6 +16,8 @@ export const BID_WORDS = {
   length: 128,
   lengthWithReferral: 160,
 }
+/** End of the body of a bid that reached a paused hub. */
+export const PAUSED = Buffer.from([1])
 
 export interface Bid {
   kind: 'bid'
@@ -23,20 +26,23 @@ export interface Bid {
   amountWei: bigint
   /** null for a malformed word. */
   name: string | null
+  /** True where the bid came in a message to a paused hub. */
+  isPaused: boolean
 }
 
 /** Decodes the body of a bid. @throws RangeError for another length */
 export function decodeBid(body: Buffer): Bid {
-  if (body.length !== BID_WORDS.length && body.length !== BID_WORDS.lengthWithReferral) {
-    throw new RangeError(
-      `a bid's body has ${BID_WORDS.length} or ${BID_WORDS.lengthWithReferral} bytes, not ${body.length}`,
-    )
+  const isPaused = PAUSED.equals(body.subarray(-1)) && body.length % 32 === PAUSED.length
+  const length = isPaused ? body.length - PAUSED.length : body.length
+  if (length !== BID_WORDS.length && length !== BID_WORDS.lengthWithReferral) {
+    throw new RangeError(`a bid's body has ${BID_WORDS.length} or ${BID_WORDS.lengthWithReferral} bytes, not ${length}`)
   }
   return {
     kind: 'bid',
     wallet: addressOfWord(body.subarray(BID_WORDS.from, BID_WORDS.amount)),
     amountWei: wordToBigInt(body.subarray(BID_WORDS.amount, BID_WORDS.name)),
     name: wordToName(bidNameWord(body)),
+    isPaused,
   }
 }
 
@@ -51,7 +57,7 @@ export const OUTCOME = { won: 1, lost: 2, refused: 3 } as const
 export type Outcome = keyof typeof OUTCOME
 
 /** Reasons of the hub's `BidRefused` event. */
-export const REFUSAL = { malformed_name: 1, below_minimum: 2 } as const
+export const REFUSAL = { malformed_name: 1, below_minimum: 2, paused: 3 } as const
 export type Refusal = keyof typeof REFUSAL
 
 export type BidDecision =
@@ -60,15 +66,17 @@ export type BidDecision =
   | { outcome: 'refused'; name: string | null; reason: Refusal }
 
 /**
- * Decides a bid: the first confirmed well-formed bid on the hub, by (block, log index), of at least the minimum wins.
+ * Decides a bid: the first confirmed well-formed bid on the hub, by (block, log index), of at least the minimum wins;
+ * none that came while the hub was paused does.
  * Names of a batch are decided independently, as in the hub contract.
  */
 export function decideBid(
-  { amountWei, name }: Pick<Bid, 'amountWei' | 'name'>,
+  { amountWei, name, isPaused }: Pick<Bid, 'amountWei' | 'name' | 'isPaused'>,
   minimumWei: bigint,
   isOwned: (name: string) => boolean,
 ): BidDecision {
   if (name === null) return { outcome: 'refused', name, reason: 'malformed_name' }
   if (amountWei < minimumWei) return { outcome: 'refused', name, reason: 'below_minimum' }
+  if (isPaused) return { outcome: 'refused', name, reason: 'paused' }
   return { outcome: isOwned(name) ? 'lost' : 'won', name }
 }

@@ -30,6 +30,8 @@ export interface NameTarget {
   kind: 'name'
   /** Word, 32 bytes. */
   name: Buffer
+  /** Program that counts the payment's sequence, on its cluster (quote.ts). */
+  source: Buffer
   quoteId: Buffer
   /** Worth of the bid on the hub. */
   amountWei: bigint

@@ -71,14 +71,15 @@ export function verifyQuote(key: Uint8Array, program: QuotedProgram, payment: Pa
   return payment.quoteId.length === id.length && timingSafeEqual(payment.quoteId, id) ? 'honoured' : 'foreign'
 }
 
-/**
- * Id under which the hub accepts a payment once: keccak256(genesis hash 32 ‖ program id 32 ‖ sequence u64 big-endian),
- * unique per cluster and program.
- */
-export function paymentMessageId(genesisHash: Uint8Array, programId: Uint8Array, sequence: bigint): Buffer {
+/** Source of a program's payments, as the hub tells them apart: keccak256(genesis hash 32 ‖ program id 32). */
+export const paymentSource = (genesisHash: Uint8Array, programId: Uint8Array): Buffer =>
+  keccak256(Buffer.concat([genesisHash, programId]))
+
+/** Id of a payment that the hub accepts once, as its `Received` names it: keccak256(source 32 ‖ sequence u64). */
+export function paymentMessageId(source: Uint8Array, sequence: bigint): Buffer {
   const count = Buffer.alloc(8)
   count.writeBigUInt64BE(sequence)
-  return keccak256(Buffer.concat([genesisHash, programId, count]))
+  return keccak256(Buffer.concat([source, count]))
 }
 
 /**

@@ -101,7 +101,7 @@ describe('apply', () => {
 
   it('waits longer after each failure, with nothing under way', () => {
     const once = step(sent, { is: 'expired', feeWei: 0n, reason: 'expired' })
-    expect(once).toEqual({ ...queued(), failures: 1, reason: 'expired', nextMs: now.nowMs + 5_000 })
+    expect(once).toEqual({ ...queued(), failures: 1, reason: 'expired', nextMs: now.nowMs + 5_000, alone: true })
     expect(step(once, { is: 'failed', failure: failure('insufficient_funds') })).toMatchObject({
       ...{ state: 'queued', failures: 2, nextMs: now.nowMs + 10_000 },
     })

@@ -2,6 +2,7 @@ import type { Fees } from '../../chains/evm/fees.js'
 import type { Mined, NonceView, Prepared } from '../../chains/evm/signer.js'
 import type { TxFailure } from '../../chains/evm/txErrors.js'
 import {
+  ABOVE_DELIVER_LIMIT,
   type BlockhashTx,
   type JobProgress,
   type NonceTx,
@@ -31,7 +32,7 @@ export interface Seen extends NonceView, Moment {
 }
 
 export interface Policy {
-  /** The most that a job may cost, value and gas of all attempts together. */
+  /** The most that a job may cost, value and gas of all attempts together; for those that go with it as much again. */
   spendCapWei: bigint
   /** Blocks without inclusion after which a transaction is replaced. */
   replaceAfterBlocks: number
@@ -128,8 +129,8 @@ function refused<Tx extends NonceTx | BlockhashTx>(
   const paused = pause(job, failure.reason, at)
   if (failure.class === 'fee') return withTx(paused, hash, { isRejected: true })
   if (isCancelling(job)) return paused
-  if (failure.class === 'revert') return { ...paused, release: paused.release ?? 'queue' }
-  if (failure.class === 'permanent') return { ...paused, release: 'permanent_error' }
+  if (failure.class === 'revert') return { ...paused, release: paused.release ?? 'queue', alone: true }
+  if (failure.class === 'permanent') return { ...paused, release: 'permanent_error', alone: true }
   return paused
 }
 
@@ -141,10 +142,12 @@ function failed<Tx extends NonceTx | BlockhashTx>(
 ): JobProgress<Tx> {
   const paused = pause(job, failure.reason, at)
   if (failure.class !== 'revert' && failure.class !== 'permanent') return paused
-  if (job.nonce === null) return failure.class === 'permanent' ? parked(paused, parkReason(failure)) : paused
+  if (job.nonce === null)
+    return failure.class === 'permanent' ? parked(paused, parkReason(failure)) : { ...paused, alone: true }
   // a cancel that fails its simulation keeps its nonce and tries on
   if (job.release !== null || isCancelling(job)) return paused
-  return { ...paused, nextMs: at.nowMs, release: failure.class === 'permanent' ? parkReason(failure) : 'queue' }
+  const release = failure.class === 'permanent' ? parkReason(failure) : 'queue'
+  return { ...paused, nextMs: at.nowMs, release, alone: true }
 }
 
 const isCancelling = ({ txs }: JobProgress): boolean => {
@@ -153,7 +156,7 @@ const isCancelling = ({ txs }: JobProgress): boolean => {
 }
 
 const parkReason = ({ reason }: TxFailure): ParkReason =>
-  reason === REFUND_WINDOW_ENDED ? REFUND_WINDOW_ENDED : 'permanent_error'
+  reason === REFUND_WINDOW_ENDED || reason === ABOVE_DELIVER_LIMIT ? reason : 'permanent_error'
 
 function expired<Tx extends NonceTx | BlockhashTx>(
   job: JobProgress<Tx>,
@@ -163,7 +166,7 @@ function expired<Tx extends NonceTx | BlockhashTx>(
 ): JobProgress<Tx> {
   const free: JobProgress<Tx> = { ...job, spentWei: job.spentWei + feeWei, nonce: null, txs: [], included: null }
   if (job.release !== null && job.release !== 'queue') return parked(free, job.release)
-  return { ...pause(free, reason, at), state: 'queued', release: null }
+  return { ...pause(free, reason, at), state: 'queued', release: null, alone: true }
 }
 
 function pause<Job extends JobProgress>(job: Job, reason: string, { nowMs, random }: Moment): Job {

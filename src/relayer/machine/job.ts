@@ -19,7 +19,7 @@ export type BlockhashJob = JobProgress<BlockhashTx>
 export function newJob<Tx extends JobTx>(id: string, kind: JobKind, valueWei = 0n): JobProgress<Tx> {
   return {
     ...{ id, kind, state: 'queued', valueWei, nonce: null, txs: [], included: null, failures: 0, nextMs: 0 },
-    ...{ spentWei: 0n, reason: null, release: null },
+    ...{ spentWei: 0n, reason: null, release: null, alone: false },
   }
 }
 

@@ -1,7 +1,7 @@
 import { describe, expect, it } from 'vitest'
 import type { Mined } from '../../chains/evm/signer.js'
 import type { NonceTx } from '../../registry/outbox.js'
-import { type Action, apply, type Policy, REPLACE_AFTER_BLOCKS, type Seen } from './index.js'
+import { type Action, apply, type Event, type Policy, REPLACE_AFTER_BLOCKS, type Seen } from './index.js'
 import { type NonceJob, newJob } from './job.js'
 import { planNonceJob } from './nonce.js'
 
@@ -264,6 +264,16 @@ describe('apply', () => {
     expect(apply(once, { is: 'failed', failure }, at)).toMatchObject({ failures: 2, nextMs: NOW + 10_000 })
   })
 
+  it('goes alone from the first refusal by a chain on, not for a node that is away', () => {
+    const away = { class: 'transient', reason: 'timeout' } as const
+    const goesAlone = (job: NonceJob, event: Event<NonceTx>) => apply(job, event, at).alone
+    expect(goesAlone(queued, { is: 'failed', failure: away })).toBe(false)
+    expect(goesAlone(queued, { is: 'failed', failure })).toBe(true)
+    expect(goesAlone(old, { is: 'failed', failure })).toBe(true)
+    expect(goesAlone(signed, { is: 'refused', hash: '0x1', failure: away })).toBe(false)
+    expect(goesAlone(signed, { is: 'refused', hash: '0x1', failure })).toBe(true)
+  })
+
   it('parks at once what can never go through and holds no nonce', () => {
     const permanent = { class: 'permanent', reason: 'gas_limit' } as const
     expect(apply(queued, { is: 'failed', failure: permanent }, at)).toMatchObject({
@@ -321,6 +331,7 @@ describe('apply', () => {
       nextMs: NOW + 5_000,
       spentWei: 500n,
       reason: 'reverted',
+      alone: true,
     })
   })
 

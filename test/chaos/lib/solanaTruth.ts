@@ -1,6 +1,6 @@
 import { type ConfirmedSignatureInfo, PublicKey, type VersionedTransactionResponse } from '@solana/web3.js'
 import bs58 from 'bs58'
-import { type Hex, keccak256, toHex } from 'viem'
+import { concatHex, type Hex, keccak256, toHex } from 'viem'
 import { createRegistrar, registrarCoder } from '../../../src/chains/solana/registrar.js'
 import type { Ledger } from './ledger.js'
 import type { ChaosSolana } from './world.js'
@@ -95,8 +95,8 @@ async function readTreasury({ connection, programId }: ChaosSolana): Promise<Omi
   return { heldLamports, isShort: BigInt(treasury!.lamports) < keptLamports + heldLamports }
 }
 
-/** keccak256(genesis hash ‖ program id ‖ sequence u64 big-endian), computed independently here. */
+/** keccak256(keccak256(genesis hash ‖ program id) ‖ sequence u64 big-endian), computed independently here. */
 function messageIdOf({ genesisHash, programId }: ChaosSolana, sequence: bigint): Hex {
   const words = [genesisHash, programId].map((text) => Buffer.from(new PublicKey(text).toBytes()))
-  return keccak256(toHex(Buffer.concat([...words, Buffer.from(sequence.toString(16).padStart(16, '0'), 'hex')])))
+  return keccak256(concatHex([keccak256(toHex(Buffer.concat(words))), toHex(sequence, { size: 8 })]))
 }

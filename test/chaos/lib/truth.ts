@@ -57,7 +57,7 @@ export async function readTruth({ hub, chains, solana: cluster }: ChaosWorld, le
   }
   const receipts = hubLogs.filter(({ topics }) => topics[0] === RECEIVED_TOPIC)
   const received = new Map<Hex, number>()
-  for (const { data } of receipts) received.set(word(data, 0), (received.get(word(data, 0)) ?? 0) + 1)
+  for (const { topics } of receipts) received.set(topics[1]!, (received.get(topics[1]!) ?? 0) + 1)
   const sentLogs = (await Promise.all(chains.filter((chain) => chain !== hub).map(logsOf)))
     .flat()
     .filter(({ topics }) => topics[0] === SENT_TOPIC)
@@ -82,12 +82,12 @@ export async function readTruth({ hub, chains, solana: cluster }: ChaosWorld, le
     if (tx.label === hub.label) return outcomeOf(bids.filter((bid) => bid.tx === tx.hash))
     const message = sentLogs.find(({ transactionHash }) => transactionHash === tx.hash)
     if (!message) return 'invalid'
-    return outcomeOfMessage(word(message.data, 0)) ?? 'bridging'
+    return outcomeOfMessage(message.topics[1]!) ?? 'bridging'
   }
   const outcomeOfMessage = (id: Hex): string | null => {
-    const receipt = receipts.find(({ data }) => word(data, 0) === id)
+    const receipt = receipts.find(({ topics }) => topics[1] === id)
     if (!receipt) return null
-    const count = Number(hexToBigInt(word(receipt.data, 2)))
+    const count = Number(receipt.data)
     const before = bids.filter((bid) => bid.tx === receipt.transactionHash && bid.logIndex < receipt.logIndex)
     return outcomeOf(count === 0 ? [] : before.slice(-count))
   }
@@ -104,7 +104,7 @@ export async function readTruth({ hub, chains, solana: cluster }: ChaosWorld, le
     bids,
     winners: new Map([...winning].map(([name, { from }]) => [name, from])),
     received,
-    sent: sentLogs.map(({ data }) => word(data, 0)),
+    sent: sentLogs.map(({ topics }) => topics[1]!),
     statusOf(tx) {
       if (tx.label === 'solana') return outcomeOnSolana(tx.hash)
       if (mined.has(tx.hash)) return outcomes(tx)

@@ -2,11 +2,11 @@ import {
   type Abi,
   type AbiStateMutability,
   type Address,
-  type ContractEventArgs,
   type ContractFunctionArgs,
   type ContractFunctionName,
   encodeAbiParameters,
   encodeFunctionData,
+  encodePacked,
   type Hex,
   keccak256,
   pad,
@@ -23,6 +23,12 @@ export const MINIMUM_WEI = 10n ** 16n
 export const DELIVER_LIMIT_WEI = 10n ** 18n
 export const HUB_EID = 30_101
 export const SPOKE_EID = 30_184
+/** Another spoke's, in tests that play the endpoint. */
+export const OTHER_EID = 30_111
+/** The chain of direct calls among credits. */
+export const HERE = 0
+/** Reasons of `BidRefused`. */
+export const REASON = { malformedName: 1, belowMinimum: 2, paused: 3 } as const
 /** The peer of the hub in tests that play the endpoint. */
 export const PEER = pad('0x5b0c', { size: 32 })
 
@@ -50,13 +56,14 @@ export async function startHubWorld() {
     pauser,
   })
   await chain.impersonate(endpoint)
-  await chain.succeed({ from: owner, to: hub, data: hubCall('setPeer', [SPOKE_EID, PEER]) })
+  for (const eid of [SPOKE_EID, OTHER_EID])
+    await chain.succeed({ from: owner, to: hub, data: hubCall('setPeer', [eid, PEER]) })
 
   let messages = 0
 
   /** The transaction by which the endpoint gives the hub a message. */
-  function receiving(message: Hex, value = 0n, guid = nextGuid()) {
-    const origin = { srcEid: SPOKE_EID, sender: PEER, nonce: 1n }
+  function receiving(message: Hex, value = 0n, guid = nextGuid(), srcEid = SPOKE_EID) {
+    const origin = { srcEid, sender: PEER, nonce: 1n }
     const data = encodeFunctionData({
       abi: hubAbi,
       functionName: 'lzReceive',
@@ -70,14 +77,15 @@ export async function startHubWorld() {
     return keccak256(toHex(messages))
   }
 
-  async function receive(message: Hex, value = 0n) {
-    const { guid, tx } = receiving(message, value)
+  async function receive(message: Hex, value = 0n, srcEid = SPOKE_EID) {
+    const { guid, tx } = receiving(message, value, undefined, srcEid)
     return { guid, receipt: await chain.succeed(tx) }
   }
 
   /** The name of the error that a call of the hub reverts with; undefined if it goes through. */
   const reasonOf = (from: Address, data: Hex, value = 0n) => chain.revertOf({ from, to: hub, data, value }, hubAbi)
 
+  /** Everything the contract says of itself. */
   async function money() {
     const [balance, kept, owed] = await Promise.all([
       chain.balance(hub),
@@ -105,10 +113,27 @@ export async function startHubWorld() {
     money,
     ownerOf: (name: Hex) =>
       chain.publicClient.readContract({ address: hub, abi: hubAbi, functionName: 'ownerOf', args: [name] }),
-    refundOf: (from: Hex) =>
-      chain.publicClient.readContract({ address: hub, abi: hubAbi, functionName: 'refundOf', args: [from] }),
+    /** The credit of a bidder; of direct calls by default. */
+    refundOf: (from: Hex, eid: number = HERE) =>
+      chain.publicClient.readContract({ address: hub, abi: hubAbi, functionName: 'refundOf', args: [eid, from] }),
   }
 }
+
+/** A payment as the relayer delivers it. */
+export interface Delivery {
+  source: Hex
+  sequence: bigint
+  from: Hex
+  amounts: readonly bigint[]
+  names: readonly Hex[]
+  referral: Hex
+}
+
+export const deliver = (...deliveries: readonly Delivery[]): Hex => hubCall('deliver', [deliveries])
+
+/** Id of a delivery, as `Received` tells it. */
+export const deliveryId = ({ source, sequence }: Pick<Delivery, 'source' | 'sequence'>): Hex =>
+  keccak256(encodePacked(['bytes32', 'uint64'], [source, sequence]))
 
 type HubFunction = ContractFunctionName<typeof hubAbi>
 type HubArguments<name extends HubFunction> = ContractFunctionArgs<typeof hubAbi, AbiStateMutability, name>
@@ -139,7 +164,12 @@ export const messageOf = (sender: Hex, hubCalldata: Hex): Hex =>
 
 /** The hub's logs of a transaction, in order, as `[name, ...values]`. */
 export function eventsOf(receipt: TransactionReceipt) {
-  return parseEventLogs({ abi: hubAbi, logs: receipt.logs }).map(
-    ({ eventName, args }) => [eventName, ...Object.values(args as ContractEventArgs<typeof hubAbi>)] as const,
-  )
+  return parseEventLogs({ abi: hubAbi, logs: receipt.logs }).map(({ eventName, args }) => {
+    const values = args as Readonly<Record<string, unknown>>
+    const count = Object.keys(values).length
+    const { inputs } = EVENTS.find(({ name, inputs }) => name === eventName && inputs.length === count)!
+    return [eventName, ...inputs.map(({ name }) => values[name])] as const
+  })
 }
+
+const EVENTS = hubAbi.filter((item) => item.type === 'event')

@@ -2,7 +2,7 @@
  * The hub in a few lines, written from its description and sharing no code with the contract: what each call does to
  * owners and money, and which logs it writes. Who wins is judged by the rule that the indexer uses.
  */
-import { type Address, getAddress, type Hex, sliceHex, zeroAddress, zeroHash } from 'viem'
+import { concatHex, getAddress, type Hex, keccak256, pad, sliceHex, toHex, zeroAddress, zeroHash } from 'viem'
 import { decideBid, REFUSAL } from '../../../src/registry/journal/bid.js'
 import { fromHex } from '../../../src/registry/primitives/bytes.js'
 import { wordToName } from '../../../src/registry/primitives/name.js'
@@ -12,10 +12,28 @@ export interface ModelBid {
   readonly name: Hex
 }
 
+/** A payment on another chain. */
+export interface ModelDelivery {
+  readonly source: Hex
+  readonly sequence: bigint
+  readonly from: Hex
+  readonly bids: readonly ModelBid[]
+  readonly referral: Hex
+}
+
 export type Log = readonly [string, ...unknown[]]
 
 /** The logs of a call that goes through; undefined for one that reverts (and changes nothing). */
 export type Outcome = readonly Log[] | undefined
+
+/** What the owner sets, and who may. */
+export interface Settings {
+  readonly owner: Hex
+  readonly relayer: Hex
+  readonly pauser: Hex
+  readonly minimum: bigint
+  readonly deliverLimit: bigint
+}
 
 /** The calls that a message may hold, as read from its words; undefined for anything else. */
 type HubCall = { bids: readonly ModelBid[]; referral: Hex } | { withdrawTo: Hex }
@@ -23,19 +41,44 @@ type HubCall = { bids: readonly ModelBid[]; referral: Hex } | { withdrawTo: Hex 
 const SELECTORS = { placeBids: '40bee835', placeBidsWithReferral: 'fdad12fd', withdrawRefund: 'a16c86f7' }
 const WORD = 32
 const MAX_BIDS = 100
+const HIGHEST_MINIMUM = 2n ** 88n - 1n
+const HERE = 0
 
-export function createModel(minimumWei: bigint, deliverLimitWei: bigint) {
-  const owners = new Map<Hex, Hex>()
-  const refunds = new Map<Hex, bigint>()
-  const delivered = new Set<Hex>()
+const wordOf = (address: Hex): Hex => pad(address, { size: 32 }).toLowerCase() as Hex
+const isSame = (one: Hex, other: Hex) => one.toLowerCase() === other.toLowerCase()
+
+/** How receivers of money behave. */
+export interface Receivers {
+  /** Take none. */
+  readonly deaf: readonly Hex[]
+  /** Asks for its credit of direct calls whenever money comes. */
+  readonly greedy: Hex
+}
+
+export function createModel(start: Settings, { deaf, greedy }: Receivers) {
+  const takesMoney = (to: Hex) => !deaf.some((other) => isSame(to, other))
+  let settings = start
+  let isPaused = false
   let kept = 0n
   let wonByDeliveries = 0n
+  const owners = new Map<Hex, Hex>()
+  /** By eid and bidder. */
+  const credits = new Map<string, bigint>()
+  const delivered = new Set<string>()
 
-  const owed = () => [...refunds.values()].reduce((sum, amount) => sum + amount, 0n)
-  const credit = (from: Hex, amount: bigint) => refunds.set(from, (refunds.get(from) ?? 0n) + amount)
+  const creditOf = (eid: number, from: Hex) => credits.get(`${eid}:${from}`) ?? 0n
+  const owed = () => [...credits.values()].reduce((sum, amount) => sum + amount, 0n)
 
-  const decide = ({ amount, name }: ModelBid, isOwned = owners.has(name)) =>
-    decideBid({ amountWei: amount, name: wordToName(fromHex(name)) }, minimumWei, () => isOwned)
+  function credit(eid: number, from: Hex, amount: bigint): Log[] {
+    if (amount === 0n) return []
+    credits.set(`${eid}:${from}`, creditOf(eid, from) + amount)
+    return [['Credited', from, eid, amount]]
+  }
+
+  function decide({ amount, name }: ModelBid) {
+    const bid = { amountWei: amount, name: wordToName(fromHex(name)), isPaused }
+    return decideBid(bid, settings.minimum, () => owners.has(name))
+  }
 
   function decideAll(from: Hex, bids: readonly ModelBid[], referral: Hex) {
     const logs: Log[] = []
@@ -53,91 +96,152 @@ export function createModel(minimumWei: bigint, deliverLimitWei: bigint) {
     return { logs, won }
   }
 
-  function book(from: Hex, bids: readonly ModelBid[], referral: Hex): Log[] {
+  function book(eid: number, from: Hex, bids: readonly ModelBid[], referral: Hex): Log[] {
     const { logs, won } = decideAll(from, bids, referral)
     kept += won
-    credit(from, total(bids) - won)
-    return logs
+    return [...logs, ...credit(eid, from, total(bids) - won)]
   }
+
+  function payOut(eid: number, from: Hex, to: Hex, amount: bigint): Log {
+    credits.delete(`${eid}:${from}`)
+    return ['RefundWithdrawn', from, eid, getAddress(to), amount]
+  }
+
+  /** Logs of what a receiver calls when money comes. */
+  const callBack = (to: Hex): readonly Log[] => (isSame(to, greedy) ? (withdrawHere(greedy, greedy) ?? []) : [])
+
+  function refuse(eid: number, guid: Hex, from: Hex, value: bigint): Log[] {
+    const isNobody = from === zeroHash
+    if (isNobody) kept += value
+    const credited = isNobody ? [] : credit(eid, from, value)
+    return [['MessageRefused', guid, from, value], ...credited, ['Received', guid, from, 0n]]
+  }
+
+  function withdrawHere(account: Hex, to: Hex): Outcome {
+    const amount = creditOf(HERE, wordOf(account))
+    if (amount === 0n || !takesMoney(to)) return undefined
+    return [payOut(HERE, wordOf(account), to, amount), ...callBack(to)]
+  }
+
+  const byOwner = (caller: Hex, change: () => Log[] | undefined): Outcome =>
+    isSame(caller, settings.owner) ? change() : undefined
 
   return {
     owners,
-    refunds,
+    creditOf,
+    isPaused: () => isPaused,
     money: () => ({ balance: kept + owed(), kept, owed: owed() }),
 
-    direct(from: Hex, bids: readonly ModelBid[], referral: Hex, value: bigint): Outcome {
-      if (!isBatch(bids) || total(bids) !== value) return undefined
+    /** `placeBid`, or `placeBids`. */
+    direct(caller: Hex, bids: readonly ModelBid[], referral: Hex, value: bigint): Outcome {
+      if (isPaused || !isBatch(bids) || total(bids) !== value) return undefined
       if (bids.some((bid) => decide(bid).outcome === 'refused')) return undefined
-      return book(from, bids, referral)
+      return book(HERE, wordOf(caller), bids, referral)
     },
 
-    deliver(messageId: Hex, from: Hex, bids: readonly ModelBid[], referral: Hex): Outcome {
-      if (delivered.has(messageId) || !isBatch(bids)) return undefined
-      const before = new Map(owners)
-      const { logs, won } = decideAll(from, bids, referral)
-      if (wonByDeliveries + won > deliverLimitWei) {
-        owners.clear()
-        for (const [name, owner] of before) owners.set(name, owner)
-        return undefined
+    deliver(caller: Hex, deliveries: readonly ModelDelivery[]): Outcome {
+      if (isPaused || !isSame(caller, settings.relayer)) return undefined
+      const before = { owners: new Map(owners), delivered: new Set(delivered), won: wonByDeliveries }
+      const logs: Log[] = []
+      for (const { source, sequence, from, bids, referral } of deliveries) {
+        const id = keccak256(concatHex([source, toHex(sequence, { size: 8 })]))
+        if (delivered.has(id)) continue
+        delivered.add(id)
+        const decided = isBatch(bids) && from !== zeroHash ? decideAll(from, bids, referral) : null
+        wonByDeliveries += decided?.won ?? 0n
+        if (!decided || (decided.won > 0n && wonByDeliveries > settings.deliverLimit)) {
+          owners.clear()
+          for (const [name, owner] of before.owners) owners.set(name, owner)
+          delivered.clear()
+          for (const known of before.delivered) delivered.add(known)
+          wonByDeliveries = before.won
+          return undefined
+        }
+        logs.push(...decided.logs, ['Received', id, from, BigInt(bids.length)])
       }
-      wonByDeliveries += won
-      delivered.add(messageId)
-      return [...logs, ['Received', messageId, from, BigInt(bids.length)]]
+      return logs
     },
 
-    message(guid: Hex, from: Hex, hubCalldata: Hex, value: bigint): Outcome {
-      const call = readCall(hubCalldata)
-      if (call && 'bids' in call) {
+    /** A message of a spoke, given by the endpoint. */
+    message(eid: number, guid: Hex, from: Hex, hubCalldata: Hex, value: bigint): Outcome {
+      const call = from === zeroHash ? undefined : readCall(hubCalldata)
+      if (!call) return refuse(eid, guid, from, value)
+      if ('bids' in call) {
         if (total(call.bids) !== value) return undefined
-        return [...book(from, call.bids, call.referral), ['Received', guid, from, BigInt(call.bids.length)]]
+        return [...book(eid, from, call.bids, call.referral), ['Received', guid, from, BigInt(call.bids.length)]]
       }
-      credit(from, value)
-      if (!call)
-        return [
-          ['MessageRefused', guid, from, value],
-          ['Received', guid, from, 0n],
-        ]
-      const amount = refunds.get(from)!
-      if (amount === 0n) return [['Received', guid, from, 0n]]
-      if (call.withdrawTo === zeroAddress) {
-        return [
-          ['PayoutFailed', guid, from, zeroAddress, amount],
-          ['Received', guid, from, 0n],
-        ]
-      }
-      refunds.set(from, 0n)
-      return [
-        ['RefundWithdrawn', from, getAddress(call.withdrawTo), amount],
-        ['Received', guid, from, 0n],
-      ]
+      const amount = creditOf(eid, from) + value
+      if (amount > 0n && !takesMoney(call.withdrawTo)) return undefined
+      const logs = credit(eid, from, value)
+      if (amount > 0n) logs.push(payOut(eid, from, call.withdrawTo, amount))
+      return [...logs, ['Received', guid, from, 0n], ...(amount > 0n ? callBack(call.withdrawTo) : [])]
     },
 
-    withdrawRefund(from: Hex, to: Address): Outcome {
-      const amount = refunds.get(from) ?? 0n
-      if (amount === 0n) return undefined
-      refunds.set(from, 0n)
-      return [['RefundWithdrawn', from, getAddress(to), amount]]
+    withdrawRefund: (caller: Hex, to: Hex): Outcome => (to === zeroAddress ? undefined : withdrawHere(caller, to)),
+
+    withdrawRefundFor: (account: Hex): Outcome => withdrawHere(account, account),
+
+    withdrawKept: (caller: Hex, to: Hex): Outcome =>
+      byOwner(caller, () => {
+        if (to === zeroAddress || !takesMoney(to)) return undefined
+        const amount = kept
+        kept = 0n
+        return [['KeptWithdrawn', getAddress(to), amount], ...callBack(to)]
+      }),
+
+    /** Money that no call brought. */
+    force(amount: bigint) {
+      kept += amount
     },
 
-    withdrawKept(to: Address): Outcome {
-      const amount = kept
-      kept = 0n
-      return [['KeptWithdrawn', getAddress(to), amount]]
+    pause(caller: Hex): Outcome {
+      if (isPaused || ![settings.owner, settings.pauser].some((role) => isSame(caller, role))) return undefined
+      isPaused = true
+      return [['Paused', getAddress(caller)]]
     },
+
+    unpause: (caller: Hex): Outcome =>
+      byOwner(caller, () => {
+        if (!isPaused) return undefined
+        isPaused = false
+        return [['Unpaused', getAddress(caller)]]
+      }),
+
+    setMinimum: (caller: Hex, minimum: bigint): Outcome =>
+      byOwner(caller, () => {
+        if (minimum > HIGHEST_MINIMUM) return undefined
+        settings = { ...settings, minimum }
+        return [['MinimumSet', minimum]]
+      }),
+
+    setDeliverLimit: (caller: Hex, deliverLimit: bigint): Outcome =>
+      byOwner(caller, () => {
+        settings = { ...settings, deliverLimit }
+        return [['DeliverLimitSet', deliverLimit]]
+      }),
+
+    setRelayer: (caller: Hex, relayer: Hex): Outcome =>
+      byOwner(caller, () => {
+        settings = { ...settings, relayer }
+        return [['RelayerSet', getAddress(relayer)]]
+      }),
   }
 }
+
+export type Model = ReturnType<typeof createModel>
 
 const total = (bids: readonly ModelBid[]) => bids.reduce((sum, { amount }) => sum + amount, 0n)
 const isBatch = (bids: readonly ModelBid[]) => bids.length > 0 && bids.length <= MAX_BIDS && total(bids) < 2n ** 256n
 
 /** Reads hub calldata by the ABI specification, refusing whatever lies outside the data. */
-export function readCall(hubCalldata: Hex): HubCall | undefined {
+function readCall(hubCalldata: Hex): HubCall | undefined {
   const data = Buffer.from(hubCalldata.slice(2), 'hex')
   const selector = data.toString('hex', 0, 4)
   const args = data.subarray(4)
   if (selector === SELECTORS.withdrawRefund) {
     const word = wordAt(args, 0n)
-    return word === undefined || BigInt(word) >> 160n !== 0n ? undefined : { withdrawTo: sliceHex(word, 12) }
+    const isAddress = word !== undefined && BigInt(word) !== 0n && BigInt(word) >> 160n === 0n
+    return isAddress ? { withdrawTo: sliceHex(word, 12) } : undefined
   }
   const withReferral = selector === SELECTORS.placeBidsWithReferral
   if (!withReferral && selector !== SELECTORS.placeBids) return undefined

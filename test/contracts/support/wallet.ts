@@ -6,6 +6,8 @@ import type { Chain } from './chain.js'
 export const REFUSE = 1
 export const BURN_GAS = 2
 export const RETURN_BOMB = 3
+/** Calls back whenever money comes. */
+export const GREEDY = 5
 
 type WalletFunction = 'execute' | 'setMode' | 'setCallBack'
 type WalletArguments<name extends WalletFunction> = ContractFunctionArgs<
@@ -15,8 +17,12 @@ type WalletArguments<name extends WalletFunction> = ContractFunctionArgs<
 >
 
 /** Deploys a smart wallet that acts on `target` and takes money as configured. */
-export async function startWallet(chain: Pick<Chain, 'deploy' | 'succeed' | 'accounts'>, target: Address) {
-  const address = await chain.deploy(testWalletBytecode)
+export async function startWallet(
+  chain: Pick<Chain, 'deploy' | 'succeed' | 'accounts'>,
+  target: Address,
+  deployer?: Address,
+) {
+  const address = await chain.deploy(testWalletBytecode, deployer)
   const from = chain.accounts[9]!
 
   function encode<const name extends WalletFunction>(

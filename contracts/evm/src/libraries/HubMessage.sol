@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: MIT
-pragma solidity ^0.8.28;
+pragma solidity 0.8.37;
 
 /// @title The message that spokes send to the hub: `abi.encode(bytes32 sender, bytes hubCalldata)`
 /// @notice Hub and spoke read hub calldata with the same functions, so what a spoke lets through the hub understands.
@@ -8,6 +8,7 @@ pragma solidity ^0.8.28;
 /// little gas. Valid is what Solidity's own decoder takes (trailing bytes and any offset inside the data), with 1 to
 /// MAX_BIDS names, as many amounts as names, and a sum below 2^256.
 library HubMessage {
+    /// The calls that may travel in a message; Unknown is any other.
     enum Kind {
         Unknown,
         Bids,
@@ -23,6 +24,7 @@ library HubMessage {
     bytes4 private constant WITHDRAW_REFUND = bytes4(keccak256("withdrawRefund(address)"));
 
     /// @notice Sender and hub calldata of a message; empty calldata when the message does not hold them.
+    /// @param message as the spoke sent it, any bytes
     /// @return from the sender; zero only if the message is shorter than a word or names nobody
     /// @return hubCalldata a slice of the message
     function open(bytes calldata message) internal pure returns (bytes32 from, bytes calldata hubCalldata) {
@@ -35,6 +37,8 @@ library HubMessage {
     }
 
     /// @notice Which of the calls that may travel in a message this is, by its selector alone.
+    /// @param hubCalldata any bytes
+    /// @return the kind; Unknown for none of them
     function kindOf(bytes calldata hubCalldata) internal pure returns (Kind) {
         if (hubCalldata.length < 4) return Kind.Unknown;
         bytes4 selector = bytes4(hubCalldata[0:4]);
@@ -45,6 +49,8 @@ library HubMessage {
     }
 
     /// @notice The bids of a `placeBids` call, of which `kindOf` has told the form.
+    /// @param hubCalldata of at least 4 bytes
+    /// @param kind Bids or BidsWithReferral
     /// @return ok false if it does not decode, its arrays differ in length, hold none or more than MAX_BIDS, or the
     /// sum of its amounts does not fit in 256 bits (no value could ever equal it); the rest means nothing then
     /// @return amounts of the bids, wei
@@ -75,15 +81,17 @@ library HubMessage {
     }
 
     /// @notice The address in a `withdrawRefund(address)` call.
-    /// @return ok false if it does not decode
+    /// @param hubCalldata of at least 4 bytes
+    /// @return ok false if it does not decode, or names nobody: such a payment could never be made
     /// @return to where the money is to go
     function readWithdrawal(bytes calldata hubCalldata) internal pure returns (bool ok, address to) {
         if (hubCalldata.length < 36) return (false, to);
         uint256 word = uint256(bytes32(hubCalldata[4:36]));
-        return (word >> 160 == 0, address(uint160(word)));
+        return (word != 0 && word >> 160 == 0, address(uint160(word)));
     }
 
     /// @notice Sum of 1 to MAX_BIDS amounts.
+    /// @param amounts wei
     /// @return ok false if there are none, too many, or the sum does not fit in 256 bits
     /// @return sum wei
     function sumOf(uint256[] calldata amounts) internal pure returns (bool ok, uint256 sum) {

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: MIT
-pragma solidity ^0.8.28;
+pragma solidity 0.8.37;
 
 /// @title LayerZero options that hold one lzReceive option and nothing else
 /// @notice Type 3: `uint16 3 | uint8 1 (executor) | uint16 size | uint8 1 (lzReceive) | uint128 gas [| uint128 value]`,
@@ -9,6 +9,8 @@ library ReceiveOptions {
     uint48 private constant HEAD_WITHOUT_VALUE = 0x000301001101;
     uint48 private constant HEAD_WITH_VALUE = 0x000301002101;
 
+    /// @notice Gas and value of the one option.
+    /// @param options as given to LayerZero's endpoint
     /// @return ok false if these are other options
     /// @return gasLimit gas that the executor gives to the receiving call
     /// @return value wei that the executor sends with it

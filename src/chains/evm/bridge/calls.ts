@@ -61,9 +61,10 @@ export async function readPacketState(call: Call, endpoint: Hex, packet: Packet,
 const originOf = ({ srcEid, sender, nonce }: Packet) => ({ srcEid, sender, nonce })
 const receiverOf = ({ receiver }: Packet): Hex => `0x${receiver.slice(26)}`
 
-/** Arguments of `Hub.deliver`: a payment on another chain. */
+/** Element of `Hub.deliver`: a payment on another chain. */
 export interface PaidBid {
-  messageId: Uint8Array
+  source: Uint8Array
+  sequence: bigint
   /** The payer as a word. */
   from: Uint8Array
   amountWei: bigint
@@ -72,19 +73,32 @@ export interface PaidBid {
   referral: Uint8Array
 }
 
-/** `Hub.deliver`: places the bid of a payment, once per message id. Restricted to the relayer. Emits `Received`. */
-export const deliverCall = (hub: Hex, { messageId, from, amountWei, name, referral }: PaidBid): BridgeCall => ({
+/**
+ * `Hub.deliver`: places the bids of payments, each once; those that were placed before are skipped. Restricted to the
+ * relayer. Emits `Received` for each.
+ */
+export const deliverCall = (hub: Hex, bids: readonly PaidBid[]): BridgeCall => ({
   to: hub,
-  data: encodeFunctionData({
-    abi: hubAbi,
-    functionName: 'deliver',
-    args: [toHex(messageId), toHex(from), [amountWei], [toHex(name)], toHex(referral)],
-  }),
+  data: encodeFunctionData({ abi: hubAbi, functionName: 'deliver', args: [bids.map(deliveryOf)] }),
 })
 
-/** Whether the hub knows a message id at a block (number or tag in JSON-RPC form). */
-export const readIsDelivered = (call: Call, hub: Hex, messageId: Uint8Array, block: string): Promise<boolean> =>
-  readContract(call, hub, { abi: hubAbi, functionName: 'isDelivered', args: [toHex(messageId)] }, block)
+const deliveryOf = ({ source, sequence, from, amountWei, name, referral }: PaidBid) => ({
+  ...{ source: toHex(source), sequence, from: toHex(from), amounts: [amountWei], names: [toHex(name)] },
+  referral: toHex(referral),
+})
+
+/** Whether the hub has taken all of some payments at a block (number or tag in JSON-RPC form). */
+export async function readAreDelivered(
+  call: Call,
+  hub: Hex,
+  bids: readonly PaidBid[],
+  block: string,
+): Promise<boolean> {
+  const taken = bids.map(({ source, sequence }) =>
+    readContract(call, hub, { abi: hubAbi, functionName: 'isDelivered', args: [toHex(source), sequence] }, block),
+  )
+  return (await Promise.all(taken)).every(Boolean)
+}
 
 /**
  * Value that a packet's message needs at delivery, wei: the sum of its bids, 0 for a withdrawal; null where the hub

@@ -45,16 +45,15 @@ async function getReceipt(call: Call, hash: Hex): Promise<RawReceipt> {
 }
 
 function sentMessage(log: RawLog, receipt: RawReceipt, endpoint: Hex, sentMs: number): SentMessage {
-  const data = fromHex(log.data)
-  const guid = data.subarray(0, 32)
+  const [, guid, from] = log.topics as [Hex, Hex, Hex]
   const packets = receipt.logs
     .filter((other) => other.topics[0] === PACKET_SENT_TOPIC && other.address.toLowerCase() === endpoint)
     .map((other) => decodeAbiParameters([{ type: 'bytes' }, { type: 'bytes' }, { type: 'address' }], other.data))
-  const ours = packets.find(([payload]) => decodePacket(payload)?.guid === `0x${guid.toString('hex')}`)
+  const ours = packets.find(([payload]) => decodePacket(payload)?.guid === guid)
   if (!ours) throw transient(`eth_getTransactionReceipt: ${log.transactionHash} lacks the packet of its message`)
   return {
-    guid,
-    from: data.subarray(32, 64),
+    guid: fromHex(guid),
+    from: fromHex(from),
     txHash: fromHex(log.transactionHash),
     block: Number(log.blockNumber),
     blockHash: fromHex(log.blockHash),

@@ -57,6 +57,7 @@ export async function rewindRows(client: pg.ClientBase, target: RewindTarget): P
   await client.query(`DELETE FROM payments WHERE ${takenBack}`, from)
   if (target.isHub) {
     await client.query('DELETE FROM received WHERE network = $1 AND (block >= $2 OR NOT confirmed)', [code, block])
+    await client.query('DELETE FROM hub_credits WHERE network = $1 AND block >= $2', [code, block])
   } else {
     await client.query(
       `DELETE FROM jobs j USING messages m WHERE j.network = m.network AND j.subject = m.guid AND ${UNSENT} AND ${vanishing}`,

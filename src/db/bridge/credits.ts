@@ -1,0 +1,53 @@
+import type pg from 'pg'
+import type { CreditMove } from '../../registry/bridge/message.js'
+import type { Network } from '../../registry/primitives/network.js'
+import { execute, type Queryable, query } from '../pg/rows.js'
+import { type Columns, unnestOf } from '../pg/unnest.js'
+
+const COLUMNS: Columns<CreditMove> = [
+  ['block', 'int8', ({ block }) => block],
+  ['log_index', 'int4', ({ logIndex }) => logIndex],
+  ['tx_hash', 'bytea', ({ txHash }) => txHash],
+  ['wallet', 'bytea', ({ wallet }) => wallet],
+  ['eid', 'int8', ({ eid }) => eid],
+  ['amount_wei', 'numeric', ({ amountWei }) => amountWei.toString()],
+]
+const MOVES = unnestOf(COLUMNS, 2)
+
+/** Writes what confirmed blocks of the hub added to credits, and took from them. */
+export async function confirmCredits(
+  client: pg.ClientBase,
+  network: Network,
+  moves: readonly CreditMove[],
+): Promise<void> {
+  if (moves.length === 0) return
+  const text = `INSERT INTO hub_credits (network, ${MOVES.names}) SELECT $1, * FROM ${MOVES.rows} ON CONFLICT DO NOTHING`
+  await execute(client, network, text, MOVES.values(moves))
+}
+
+/** What the hub owes to a bidder for what came from one chain. */
+export type Credit = Pick<CreditMove, 'eid' | 'amountWei'>
+
+/** What the hub owes to an address (stored form) by its confirmed blocks, by the chain that the money came from. */
+export const creditsOf = (db: Queryable, network: Network, wallet: Buffer): Promise<Credit[]> =>
+  query(
+    db,
+    network,
+    `SELECT eid, sum(amount_wei) AS amount_wei FROM hub_credits WHERE network = $1 AND wallet = $2
+     GROUP BY eid HAVING sum(amount_wei) > 0 ORDER BY eid`,
+    [wallet],
+  )
+
+/** What a transaction of the hub credited, in the order of its logs. */
+export const creditsIn = (
+  db: Queryable,
+  network: Network,
+  tx: Buffer,
+): Promise<Pick<CreditMove, 'eid' | 'amountWei' | 'logIndex'>[]> =>
+  query(
+    db,
+    network,
+    `SELECT eid, amount_wei, log_index FROM hub_credits WHERE network = $1 AND tx_hash = $2 AND amount_wei > 0
+     ORDER BY log_index`,
+    [tx],
+  )

@@ -1,0 +1,165 @@
+import { type Hex, parseEther } from 'viem'
+import { afterAll, beforeAll, beforeEach, describe, expect, it } from 'vitest'
+import { hubAbi } from '../../src/chains/evm/contracts/index.js'
+import { BATCH_SIZES, type NonceTx } from '../../src/registry/outbox.js'
+import { toHex } from '../../src/registry/primitives/bytes.js'
+import { park, resume } from '../../src/relayer/machine/job.js'
+import { changeJob } from '../../src/relayer/store.js'
+import { type BridgeWorld, MINIMUM_WEI, startBridgeWorld } from '../support/bridgeWorld.js'
+import { die } from '../support/kill.js'
+import { holdBlocks } from '../support/miner.js'
+import { insertPayment } from '../support/payments.js'
+
+let world: BridgeWorld
+beforeAll(async () => {
+  world = await startBridgeWorld()
+})
+afterAll(() => world.stop())
+beforeEach(async () => {
+  world.aheadMs = 0
+  await world.hub.test.setAutomine(true)
+})
+
+let count = 0
+/** Payments for fresh names. @returns their ids, in order */
+async function pay(amounts: readonly bigint[]): Promise<Hex[]> {
+  const ids: Hex[] = []
+  for (const amountWei of amounts) ids.push(toHex(await insertPayment(world.pool, { name: `b-${count++}`, amountWei })))
+  return ids
+}
+const payments = (size: number) => pay(Array<bigint>(size).fill(MINIMUM_WEI))
+const jobsOf = async (ids: readonly Hex[]) =>
+  (await world.jobs()).filter(({ payment }) => payment && ids.includes(toHex(payment.id)))
+const executions = (ids: readonly Hex[]) => Promise.all(ids.map((id) => world.executions(id)))
+const once = (ids: readonly Hex[]) => ids.map(() => 1)
+const setLimit = (weiPerDay: bigint) =>
+  world.hub.walletClient(9).writeContract({
+    ...{ address: world.contracts.hub, abi: hubAbi },
+    ...{ functionName: 'setDeliverLimit', args: [weiPerDay] },
+  })
+const txsOf = (jobs: readonly { txs: readonly NonceTx[] }[]) => jobs.flatMap(({ txs }) => txs.map(({ hash }) => hash))
+
+describe('payments that wait together', () => {
+  it('are delivered by one transaction, each once', async () => {
+    const relayer = await world.restart()
+    const ids = await payments(3)
+    const nonce = await world.nonce()
+    await world.finish(relayer)
+    const jobs = await jobsOf(ids)
+    expect(jobs.map(({ state, reason }) => [state, reason])).toEqual(ids.map(() => ['confirmed', null]))
+    expect(txsOf(jobs)).toHaveLength(1)
+    expect(jobs.map(({ batch }) => batch)).toEqual([null, jobs[0]!.id, jobs[0]!.id])
+    expect(await executions(ids)).toEqual(once(ids))
+    expect(await world.nonce()).toBe(nonce + 1)
+  })
+
+  it('fill transactions of a bounded size', async () => {
+    const relayer = await world.restart()
+    const most = BATCH_SIZES.deliver!
+    const ids = await payments(most + 3)
+    const nonce = await world.nonce()
+    await world.finish(relayer)
+    expect(await executions(ids)).toEqual(once(ids))
+    expect(await world.nonce()).toBe(nonce + 2)
+    expect((await jobsOf(ids)).map(({ followers }) => followers.length).filter((size) => size > 0)).toEqual([
+      most - 1,
+      2,
+    ])
+  })
+
+  it('show the state of what carries them, and join nothing else meanwhile', async () => {
+    const relayer = await world.restart()
+    await holdBlocks(world.hub)
+    const ids = await payments(2)
+    await world.run(relayer)
+    expect((await jobsOf(ids)).map(({ state }) => state)).toEqual(['sent', 'sent'])
+    const [later] = await payments(1)
+    await world.run(relayer)
+    expect(await jobsOf([later!])).toMatchObject([{ batch: null, followers: [], state: 'sent' }])
+    await world.hub.test.setAutomine(true)
+    await world.finish(relayer)
+    expect(await executions([...ids, later!])).toEqual([1, 1, 1])
+  })
+
+  it('go each alone once the hub refuses them: a bid above the limit of a day is parked, the others get through', async () => {
+    const relayer = await world.restart()
+    const before = await world.hub.public.readContract({
+      ...{ address: world.contracts.hub, abi: hubAbi },
+      functionName: 'deliverLimit',
+    })
+    await setLimit(parseEther('5'))
+    const ids = await pay([MINIMUM_WEI, parseEther('6'), MINIMUM_WEI])
+    await world.run(relayer)
+    const outcome = async () => (await jobsOf(ids)).map(({ state, reason, alone }) => [state, reason, alone])
+    expect((await outcome())[1]).toEqual(['parked', 'above_deliver_limit', true])
+    world.aheadMs = 10_000
+    await world.finish(relayer)
+    expect(await outcome()).toEqual([
+      ['confirmed', null, true],
+      ['parked', 'above_deliver_limit', true],
+      ['confirmed', null, true],
+    ])
+    expect(await executions(ids)).toEqual([1, 0, 1])
+
+    await setLimit(before)
+    await changeJob(world.pool, { network: 'mainnet', id: (await jobsOf(ids))[1]!.id }, resume)
+    await world.finish(relayer)
+    expect(await executions(ids)).toEqual([1, 1, 1])
+  })
+
+  it('are free again when an operator parks what carries them, and none of them is parked by itself', async () => {
+    const relayer = await world.restart()
+    await holdBlocks(world.hub)
+    const ids = await payments(3)
+    await world.run(relayer)
+    const [lead, follower] = await jobsOf(ids)
+    const change = changeJob(world.pool, { network: 'mainnet', id: follower!.id }, park)
+    await expect(change).rejects.toThrow(`Job ${follower!.id} goes with job ${lead!.id}: change that one.`)
+    await changeJob(world.pool, { network: 'mainnet', id: lead!.id }, park)
+    await world.hub.test.dropTransaction({ hash: (await jobsOf(ids))[0]!.txs[0]!.hash })
+    await world.hub.test.mine({ blocks: 2 })
+    await world.hub.test.setAutomine(true)
+    await world.finish(relayer)
+    expect(await executions(ids)).toEqual([0, 1, 1])
+    await changeJob(world.pool, { network: 'mainnet', id: lead!.id }, resume)
+    await world.finish(relayer)
+    expect(await executions(ids)).toEqual([1, 1, 1])
+  })
+
+  it('are parted from one whose payment is gone', async () => {
+    const relayer = await world.restart()
+    const ids = await payments(3)
+    await relayer.step().then(() => {})
+    await world.finish(relayer)
+    const more = await payments(3)
+    await world.pool.query(
+      `INSERT INTO jobs (network, kind, chain, subject, created_ms, updated_ms)
+       SELECT 0, 4, 1, u.id, 0, 0 FROM unnest($1::bytea[]) WITH ORDINALITY AS u(id, n) ORDER BY n`,
+      [more.map((id) => Buffer.from(id.slice(2), 'hex'))],
+    )
+    await world.pool.query(`UPDATE payments SET verdict = 2 WHERE id = $1`, [Buffer.from(more[1]!.slice(2), 'hex')])
+    await world.finish(relayer)
+    expect((await jobsOf(more)).map(({ state, reason }) => [state, reason])).toEqual([
+      ['confirmed', null],
+      ['parked', 'foreign_payment'],
+      ['confirmed', null],
+    ])
+    expect(await executions([...ids, ...more])).toEqual([1, 1, 1, 1, 0, 1])
+  })
+
+  it.each(['queued', 'signed', 'broadcast', 'included', 'confirmed'])(
+    'are delivered once by a relayer killed at relay.%s',
+    async (point) => {
+      await world.finish(await world.restart())
+      const ids = await payments(2)
+      const mines = point === 'included' || point === 'confirmed'
+      if (!mines) await holdBlocks(world.hub)
+      expect(await die(world, `relay.${point}`, { mines })).toBe('SIGKILL')
+      await world.hub.test.setAutomine(true)
+      await world.finish(await world.restart())
+      expect(await executions(ids)).toEqual([1, 1])
+      expect((await jobsOf(ids)).map(({ state }) => state)).toEqual(['confirmed', 'confirmed'])
+    },
+    120_000,
+  )
+})
