@@ -1,4 +1,5 @@
 import { DISTRIBUTOR } from './distributor.js'
+import { HUB_AND_SPOKE } from './hub.js'
 import type { Mutation } from './mutation.js'
 import { SOLANA } from './solana.js'
 
@@ -64,15 +65,7 @@ export const MUTATIONS: readonly Mutation[] = [
     replace: 'at === null || at.chain !== chain || at.block >= 0',
     tests: { files: ['test/recovery/rewind.test.ts'], only: 'below its confirmation policy' },
   },
-  {
-    name: 'the hub takes a message twice',
-    invariant: 3,
-    file: 'contracts/evm/src/Hub.sol',
-    find: '        isDelivered[messageId] = true;\n',
-    replace: '',
-    tests: { files: ['test/contracts/hub-deliver.test.ts'] },
-    builds: 'contracts',
-  },
+  ...HUB_AND_SPOKE,
   {
     name: 'a message counts as taken while the hub’s block is unconfirmed',
     invariant: 3,
