@@ -258,25 +258,30 @@ describe('status of a transaction on another chain', () => {
     ],
     [
       'a payment that keeps to no quote of ours, unconfirmed',
-      [packet({ names: ['n4'], isForeign: true, source: unconfirmed })],
+      [packet({ names: ['n4'], refusal: 'quote_mismatch', source: unconfirmed })],
       { status: 'pending', confirmations: FEW, names: names('pending') },
     ],
     [
       'a payment that keeps to no quote of ours',
-      [packet({ names: ['n4'], isForeign: true })],
+      [packet({ names: ['n4'], refusal: 'quote_mismatch' })],
       { status: 'invalid', reason: 'quote_mismatch', names: names('refused') },
+    ],
+    [
+      'a payment that its payer took back',
+      [packet({ names: ['n4'], refusal: 'reclaimed' })],
+      { status: 'invalid', reason: 'reclaimed', names: names('refused') },
     ],
     [
       'several payments: the first decides, though the second won',
       [
-        packet({ logIndex: 0, names: ['n4'], isForeign: true }),
+        packet({ logIndex: 0, names: ['n4'], refusal: 'quote_mismatch' }),
         packet({ logIndex: 1, names: ['n5'], hub: inJournal(won(31, 'n5')) }),
       ],
       { status: 'invalid', reason: 'quote_mismatch', names: names('refused', 'won') },
     ],
     [
       'several payments: the second keeps to no quote',
-      [packet({ logIndex: 1, names: ['n5'], isForeign: true }), packet({ logIndex: 0, names: ['n4'] })],
+      [packet({ logIndex: 1, names: ['n5'], refusal: 'quote_mismatch' }), packet({ logIndex: 0, names: ['n4'] })],
       { status: 'bridging', names: names('bridging', 'refused') },
     ],
     [

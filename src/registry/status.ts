@@ -22,6 +22,8 @@ export const INVALID_REASONS = [
   'message_refused',
   /** Payment without a quote of ours: underpaid, or the quote is forged. A refund is owed. */
   'quote_mismatch',
+  /** Payment that its payer took back before the hub had it. */
+  'reclaimed',
 ] as const
 export type InvalidReason = (typeof INVALID_REASONS)[number]
 
@@ -72,8 +74,8 @@ export interface SentPacket {
   source: { isConfirmed: boolean; confirmations: Confirmations }
   /** Names in order, canonical or as hex words; empty for a message that the hub will refuse, null for a withdrawal. */
   names: readonly string[] | null
-  /** Payment without a quote of ours, which is never relayed. */
-  isForeign?: boolean
+  /** Why a payment is never relayed: it keeps to no quote of ours, or its payer took it back. */
+  refusal?: 'quote_mismatch' | 'reclaimed' | null
   hub: PacketOutcome
 }
 
@@ -203,7 +205,7 @@ function underWay(first: SentPacket, packets: readonly SentPacket[]): StatusAnsw
   // withdrawals need no hub
   if (first.names === null && source.isConfirmed) return unregistered(packets)
   const names = packetNames(packets)
-  if (first.isForeign && source.isConfirmed) return { status: 'invalid', reason: 'quote_mismatch', names }
+  if (first.refusal && source.isConfirmed) return { status: 'invalid', reason: first.refusal, names }
   const answer: StatusAnswer = { status: source.isConfirmed ? 'bridging' : 'pending' }
   if (names.length > 0) answer.names = names
   if (!source.isConfirmed) answer.confirmations = source.confirmations
@@ -221,10 +223,10 @@ function underWay(first: SentPacket, packets: readonly SentPacket[]): StatusAnsw
 /** Names of all messages, in order, each with its outcome so far. */
 function packetNames(packets: readonly SentPacket[]): NameStatus[] {
   return byLogIndex(packets).flatMap((packet): NameStatus[] => {
-    const { names, hub, source, isForeign } = packet
+    const { names, hub, source, refusal } = packet
     if (isDecided(packet)) return outcomesOf(packet.hub.bids)
     if (hub.state === 'tail' && hub.bids.length > 0) return leadsOf(hub.bids)
-    const brought = isForeign ? 'refused' : 'bridging'
+    const brought = refusal ? 'refused' : 'bridging'
     return (names ?? []).map((name) => ({ name, outcome: source.isConfirmed ? brought : 'pending' }))
   })
 }

@@ -70,7 +70,7 @@ function live({ nature, outcomes }: Life, steps: readonly Step[]): StatusAnswer[
   const packets = (): SentPacket[] => {
     const source = { isConfirmed, confirmations: FEW }
     if (nature === 'mispaid' && isIndexed)
-      return [{ logIndex: 0, source, names: ['n0'], isForeign: true, hub: outcome() }]
+      return [{ logIndex: 0, source, names: ['n0'], refusal: 'quote_mismatch', hub: outcome() }]
     if (!isSpoke || !isIndexed) return []
     const names = nature === 'spoke' ? bids.map(({ name }) => name) : nature === 'refused' ? [] : null
     return [{ logIndex: 0, source, names, hub: outcome() }]

@@ -6,6 +6,8 @@ import { afterAll, afterEach, beforeAll, describe, expect, it } from 'vitest'
 import { priceFeedAbi } from '../../contracts/evm/artifacts/local/PriceFeed.js'
 import { hubAbi } from '../../src/chains/evm/contracts/index.js'
 import { DELIVER_GAS } from '../../src/chains/solana/quote.js'
+import { writeOutcomes } from '../../src/db/payments/payments.js'
+import { inTransaction } from '../../src/db/pg/pool.js'
 import { toHex } from '../../src/registry/primitives/bytes.js'
 import { nameToWord } from '../../src/registry/primitives/name.js'
 import { receiptOf } from '../../src/testing/chains/receipt.js'
@@ -219,6 +221,21 @@ describe('the status of a payment', () => {
       status: 'invalid',
       reason: 'quote_mismatch',
       names: [{ name: 'cheap', outcome: 'refused' }],
+    })
+  })
+
+  it('that its payer took back, before the hub had it, is invalid', async () => {
+    const tx = await world.pay(world.payer(1), 'taken-back')
+    await watch()
+    expect(await status(tx)).toMatchObject({ status: 'bridging' })
+    const { pool } = world.hub
+    const { rows } = await pool.query('SELECT chain, id FROM payments WHERE tx = $1', [Buffer.from(bs58.decode(tx))])
+    const outcome = { id: rows[0].id, outcome: 'reclaimed', block: 1 } as const
+    await inTransaction(pool, (client) =>
+      writeOutcomes(client, { network: 'mainnet', chain: rows[0].chain }, [outcome]),
+    )
+    expect(await status(tx)).toMatchObject({
+      ...{ status: 'invalid', reason: 'reclaimed', names: [{ name: 'taken-back', outcome: 'refused' }] },
     })
   })
 })

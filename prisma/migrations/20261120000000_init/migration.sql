@@ -321,7 +321,7 @@ CREATE TABLE "payments" (
   "outcome_block" BIGINT,
   CONSTRAINT "payments_pkey" PRIMARY KEY ("network", "id"),
   CONSTRAINT "payments_kind_check" CHECK (
-    ("kind" = 1 AND "source" IS NOT NULL AND "quote_id" IS NOT NULL AND "amount_wei" IS NOT NULL AND "expires_at" IS NOT NULL AND "verdict" IS NOT NULL) OR
+    ("kind" = 1 AND "source" IS NOT NULL AND "quote_id" IS NOT NULL AND "amount_wei" IS NOT NULL AND "expires_at" IS NOT NULL AND "verdict" IS NOT NULL AND "reclaimable_ms" IS NOT NULL) OR
     ("kind" = 2 AND "community_word" IS NOT NULL AND "recipient" IS NOT NULL AND "number" IS NOT NULL))
 );
 CREATE INDEX "payments_network_tx_idx" ON "payments" ("network", "tx");

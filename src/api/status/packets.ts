@@ -49,7 +49,7 @@ export async function paymentsOf(
         logIndex: payment.sequence,
         source: { isConfirmed, confirmations },
         names: [wordText(payment.name)],
-        isForeign: payment.isForeign,
+        refusal: payment.isForeign ? 'quote_mismatch' : payment.isReclaimed && !payment.received ? 'reclaimed' : null,
         hub: await outcomeOf(context, payment),
       }),
     ),

@@ -2,7 +2,7 @@ import type { PaymentJudgement } from '../../registry/community/payment.js'
 import { decodeCommunityEffects } from '../../registry/journal/effects.js'
 import { ENTRY_KIND } from '../../registry/journal/entry.js'
 import { JOB_KIND, JOB_STATE, REFUND_WINDOW_ENDED } from '../../registry/outbox.js'
-import { PAYMENT_KIND, PAYMENT_STATE, QUOTE_VERDICT } from '../../registry/payment/payment.js'
+import { PAYMENT_KIND, PAYMENT_OUTCOME, PAYMENT_STATE, QUOTE_VERDICT } from '../../registry/payment/payment.js'
 import type { Network } from '../../registry/primitives/network.js'
 import type { Confirmations, Refund } from '../../registry/status.js'
 import { prepare } from '../pg/prepared.js'
@@ -19,6 +19,8 @@ export interface TxPayment {
   isConfirmed: boolean
   /** The payment keeps to no quote of ours. */
   isForeign: boolean
+  /** Its payer took the money back. */
+  isReclaimed: boolean
   /** Null until the hub has received it. */
   received: { txHash: Buffer; logIndex: number; bids: number; isConfirmed: boolean } | null
   /** Reason of the last failed delivery, null without one. */
@@ -38,6 +40,7 @@ const paymentsByTx = prepare<PaymentColumns>(
     l,
   ) => `SELECT p.id, p.sequence, p.name_word AS name, p.paid_ms, p.state >= ${PAYMENT_STATE.confirmed} AS is_confirmed,
       p.verdict = ${QUOTE_VERDICT.foreign} AS is_foreign,
+      coalesce(p.outcome = ${PAYMENT_OUTCOME.reclaimed}, false) AS is_reclaimed,
       r.tx_hash AS hub_tx, r.log_index AS hub_log_index, r.bids AS hub_bids, r.confirmed AS hub_confirmed,
       (SELECT j.reason FROM jobs j WHERE j.network = ${l.network} AND j.subject = p.id AND j.kind = ${JOB_KIND.deliver}
         AND j.state <> ${JOB_STATE.confirmed}) AS failure

@@ -1,0 +1,127 @@
+import { Keypair } from '@solana/web3.js'
+import bs58 from 'bs58'
+import { describe, expect, it } from 'vitest'
+import type { SeenCommunityPayment, SeenPayment } from '../../chains/solana/events.js'
+import type { ReadTransaction } from '../../chains/solana/reads.js'
+import { communityPaymentId, paymentMessageId, quoteId } from '../../registry/payment/quote.js'
+import { nameToWord } from '../../registry/primitives/name.js'
+import type { ProgramIdentity } from './row.js'
+import { SequenceTracker } from './sequence.js'
+
+const word = (fill: number) => Buffer.alloc(32, fill)
+const identity: ProgramIdentity = { network: 'mainnet', genesisHash: word(1), programId: word(2), quoteKey: word(3) }
+const payer = Buffer.from(Keypair.generate().publicKey.toBytes())
+const PAID_S = 1_800_000_000
+const RECLAIMABLE_AT = 1_800_604_800n
+
+function paid(sequence: bigint): SeenPayment {
+  const terms = { payer, name: nameToWord('ann'), amountWei: 7n, lamports: 9n, expiresAt: 11n, referral: word(0) }
+  return { ...terms, sequence, quoteId: quoteId(identity.quoteKey, identity, terms), reclaimableAt: RECLAIMABLE_AT }
+}
+const forCommunity = (sequence: bigint, changes: Partial<SeenCommunityPayment> = {}): SeenCommunityPayment => ({
+  ...{ sequence, payer, number: 2n ** 64n - 1n, token: null, amount: 5n, recipient: word(9) },
+  ...{ community: nameToWord('club'), name: nameToWord('ann'), referral: word(0), reclaimableAt: RECLAIMABLE_AT },
+  ...changes,
+})
+const tx = (slot: number, events: Partial<ReadTransaction>): ReadTransaction => ({
+  ...{ signature: bs58.encode(Buffer.alloc(64, slot)), slot, blockTime: PAID_S },
+  ...{ payments: [], closed: [], communityPayments: [], communityOutcomes: [], unknown: [], ...events },
+})
+const trackerAt = (names = 0, communityNames = 0) => new SequenceTracker(identity, { names, communityNames })
+const nameId = (sequence: bigint) => paymentMessageId(identity.genesisHash, identity.programId, sequence)
+const communityId = (sequence: bigint) => communityPaymentId(identity.genesisHash, identity.programId, sequence)
+const stateOf = ({ known, isWhole }: SequenceTracker) => [known.names, known.communityNames, isWhole]
+
+describe('the payments of a program', () => {
+  it('are given as they are stored', () => {
+    const token = word(6)
+    const { payments } = trackerAt().advance(
+      [
+        tx(7, {
+          payments: [paid(1n)],
+          communityPayments: [forCommunity(1n), forCommunity(2n, { token, referral: word(4) })],
+        }),
+      ],
+      0,
+    )
+    const origin = {
+      ...{ tx: Buffer.alloc(64, 7), block: 7, blockHash: null, payer: Buffer.of(2, ...payer), paidMs: PAID_S * 1_000 },
+      referral: null,
+    }
+    const reclaimableMs = Number(RECLAIMABLE_AT) * 1_000
+    const name = {
+      kind: 'name',
+      name: nameToWord('ann'),
+      amountWei: 7n,
+      expiresAt: 11,
+      verdict: 'honoured',
+      reclaimableMs,
+    }
+    const target = {
+      ...{ kind: 'communityName', community: nameToWord('club'), name: nameToWord('ann'), number: 2n ** 64n - 1n },
+      ...{ recipient: bs58.encode(word(9)), reclaimableMs, heldUntilMs: null },
+    }
+    expect(payments).toMatchObject([
+      { id: nameId(1n), sequence: 1, ...origin, money: { token: 'native', amount: 9n }, target: name },
+      { id: communityId(1n), sequence: 1, ...origin, money: { token: 'native', amount: 5n }, target },
+      { id: communityId(2n), sequence: 2, referral: word(4), money: { token: bs58.encode(token), amount: 5n } },
+    ])
+  })
+
+  it('are counted apart, each count with its gaps', () => {
+    const tracker = trackerAt(3, 5)
+    tracker.advance([tx(1, { payments: [paid(4n), paid(6n)], communityPayments: [forCommunity(6n)] })], 0)
+    expect(stateOf(tracker)).toEqual([4, 6, false])
+    tracker.advance([tx(2, { payments: [paid(5n)], communityPayments: [forCommunity(8n)] })], 0)
+    expect(stateOf(tracker)).toEqual([6, 6, false])
+    tracker.advance([tx(3, { communityPayments: [forCommunity(7n)] })], 0)
+    expect(stateOf(tracker)).toEqual([6, 8, true])
+  })
+
+  it('come once, however often a node lists them, and leave no gap behind', () => {
+    const tracker = trackerAt()
+    const twice = tx(1, { payments: [paid(1n)], communityPayments: [forCommunity(1n)] })
+    expect(tracker.advance([twice, twice], 0).payments).toHaveLength(2)
+    expect(tracker.hasRead(twice.signature)).toBe(true)
+    expect(tracker.advance([twice], 0).payments).toHaveLength(2)
+    expect(stateOf(tracker)).toEqual([1, 1, true])
+    tracker.forgetRead()
+    expect(tracker.hasRead(twice.signature)).toBe(false)
+  })
+})
+
+describe('what becomes of payments', () => {
+  it('is told by both kinds of events', () => {
+    const { outcomes } = trackerAt().advance(
+      [
+        tx(9, {
+          closed: (['settled', 'refunded', 'reclaimed'] as const).map((kind, i) => ({ kind, sequence: BigInt(i + 1) })),
+          communityOutcomes: (['refused', 'released', 'reclaimed', 'collected'] as const).map((kind, i) => ({
+            ...{ kind, sequence: BigInt(i + 1), isPaid: true },
+          })),
+        }),
+      ],
+      0,
+    )
+    expect(outcomes).toEqual([
+      { id: nameId(1n), outcome: 'released', block: 9 },
+      { id: nameId(2n), outcome: 'refused', block: 9 },
+      { id: nameId(3n), outcome: 'reclaimed', block: 9 },
+      { id: communityId(1n), outcome: 'refused', block: 9 },
+      { id: communityId(2n), outcome: 'released', block: 9 },
+      { id: communityId(3n), outcome: 'reclaimed', block: 9 },
+    ])
+  })
+
+  it('waits for the payment where a node listed that late', () => {
+    const tracker = trackerAt()
+    const refused = { kind: 'refused', sequence: 1n, isPaid: true } as const
+    const early = { id: communityId(1n), outcome: 'refused', block: 4 }
+    expect(tracker.advance([tx(4, { communityOutcomes: [refused] })], 0).outcomes).toEqual([early])
+    tracker.forgetOutcomes([])
+    expect(stateOf(tracker)).toEqual([0, 0, false])
+    expect(tracker.advance([tx(3, { communityPayments: [forCommunity(1n)] })], 0).outcomes).toEqual([early])
+    tracker.forgetOutcomes([early.id])
+    expect(stateOf(tracker)).toEqual([0, 1, true])
+  })
+})
