@@ -261,16 +261,11 @@ describe('status of a transaction on another chain', () => {
       [packet({ names: ['n4'], refusal: 'quote_mismatch', source: unconfirmed })],
       { status: 'pending', confirmations: FEW, names: names('pending') },
     ],
-    [
-      'a payment that keeps to no quote of ours',
-      [packet({ names: ['n4'], refusal: 'quote_mismatch' })],
-      { status: 'invalid', reason: 'quote_mismatch', names: names('refused') },
-    ],
-    [
-      'a payment that its payer took back',
-      [packet({ names: ['n4'], refusal: 'reclaimed' })],
-      { status: 'invalid', reason: 'reclaimed', names: names('refused') },
-    ],
+    ...(['quote_mismatch', 'reclaimed'] as const).map((reason): [string, SentPacket[], Record<string, unknown>] => [
+      `a payment that is never relayed: ${reason}`,
+      [packet({ names: ['n4'], refusal: reason })],
+      { status: 'invalid', reason, names: names('refused') },
+    ]),
     [
       'several payments: the first decides, though the second won',
       [
