@@ -3,7 +3,7 @@ import bs58 from 'bs58'
 import { describe, expect, it } from 'vitest'
 import type { SeenCommunityPayment, SeenPayment } from '../../chains/solana/events.js'
 import type { ReadTransaction } from '../../chains/solana/reads.js'
-import { communityPaymentId, paymentMessageId, quoteId } from '../../registry/payment/quote.js'
+import { communityPaymentId, paymentMessageId, paymentSource, quoteId } from '../../registry/payment/quote.js'
 import { nameToWord } from '../../registry/primitives/name.js'
 import type { ProgramIdentity } from './row.js'
 import { SequenceTracker } from './sequence.js'
@@ -28,7 +28,7 @@ const tx = (slot: number, events: Partial<ReadTransaction>): ReadTransaction => 
   ...{ payments: [], closed: [], communityPayments: [], communityOutcomes: [], unknown: [], ...events },
 })
 const trackerAt = (names = 0, communityNames = 0) => new SequenceTracker(identity, { names, communityNames })
-const nameId = (sequence: bigint) => paymentMessageId(identity.genesisHash, identity.programId, sequence)
+const nameId = (sequence: bigint) => paymentMessageId(paymentSource(identity.genesisHash, identity.programId), sequence)
 const communityId = (sequence: bigint) => communityPaymentId(identity.genesisHash, identity.programId, sequence)
 const stateOf = ({ known, isWhole }: SequenceTracker) => [known.names, known.communityNames, isWhole]
 
