@@ -17,6 +17,7 @@ import type { Logger } from './ops/log.js'
 import { createMetrics, type Metrics } from './ops/metrics.js'
 import { createOutboxMetrics, type OutboxMetrics } from './ops/outboxMetrics.js'
 import { listen, startOpsServer } from './ops/server.js'
+import { releaseTypedData } from './registry/community/release.js'
 import { NETWORKS } from './registry/primitives/network.js'
 import { countOutcome, showOutbox } from './relayer/metrics.js'
 import type { RelayerState } from './relayer/relayer.js'
@@ -126,12 +127,14 @@ class RunningDaemon {
   }
 
   async #startApi(chains: readonly OpenChain[], clusters: readonly OpenSolana[]): Promise<void> {
-    const { airdropOperatorKey, port, host } = this.#config
+    const { airdropOperatorKey, relayerPrivateKey, port, host } = this.#config
+    const relayer = relayerPrivateKey ? privateKeyToAccount(relayerPrivateKey) : null
     const api = createApi({
       pool: this.#readPool,
       chains: chains.map(({ chain }) => chain),
       solana: clusters.map(({ chain }) => chain),
       permissionSigner: airdropOperatorKey ? createPermissionSigner(airdropOperatorKey) : null,
+      releaseSigner: relayer && ((word) => relayer.signTypedData(releaseTypedData(word))),
       config: this.#config,
       log: this.#log,
       metrics: this.#metrics,

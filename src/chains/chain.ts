@@ -1,6 +1,8 @@
 import type { Hex } from 'viem'
 import type { ClaimPermission } from '../registry/airdrop/permission.js'
+import type { ReleaseWord } from '../registry/community/release.js'
 import type { CommunityPrice } from '../registry/community/rules.js'
+import type { CommunityNameTarget, StoredPayment } from '../registry/payment/payment.js'
 import type { Network } from '../registry/primitives/network.js'
 import type { Confirmations } from '../registry/status.js'
 
@@ -148,7 +150,12 @@ export interface EvmCommunityPayment {
   value: bigint
   /** Transaction to send first when the payer's allowance is too small. */
   approval?: { to: Hex; data: Hex }
+  /** Transaction to send before the approval: some tokens take none while an allowance is left (USDT on Ethereum). */
+  approvalReset?: { to: Hex; data: Hex }
 }
+
+/** Signs the relayer role's word for a release. */
+export type ReleaseSigner = (word: ReleaseWord) => Promise<Hex>
 
 /** Transaction data of a community payment on Solana: an unsigned legacy transaction. */
 export interface SolanaCommunityPayment {
@@ -169,6 +176,13 @@ export interface CommunityPort<Payment> {
   tokenBalance(token: string, wallet: string): Promise<bigint>
   /** @throws ChainUnavailableError, also where no payments are taken */
   communityPayment(request: CommunityPaymentRequest): Promise<Payment>
+  /**
+   * Transaction with which the recipient of payments in one token takes them; null where none is needed or taken.
+   */
+  communityPayout?(
+    payments: readonly StoredPayment<CommunityNameTarget>[],
+    sign: ReleaseSigner,
+  ): Promise<{ to: Hex; data: Hex } | null>
 }
 
 /** A chain as the API sees it: transactions, quotes, packets. */

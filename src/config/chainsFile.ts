@@ -106,6 +106,11 @@ const sections = z.strictObject({
         .int()
         .nonnegative()
         .default(5 * 86_400_000),
+      /**
+       * Payments in a chain's own coin below this many times the cost of their refusal are left to their payers;
+       * default 1, with a local hub 0.
+       */
+      refusalWorth: z.number().nonnegative().optional(),
     })
     .prefault({}),
 })
@@ -124,7 +129,8 @@ const chainsFile = sections
     const settingsOf = (network: 'mainnet' | 'testnet', settings: typeof mainnet) => {
       const isLocal = file.chains.some((chain) => chain.network === network && chain.role === 'hub' && chain.local)
       const spendCapWei = settings.spendCapWei ?? (isLocal ? LOCAL_SPEND_CAP_WEI : DEFAULT_SPEND_CAP_WEI)
-      return { ...settings, spendCapWei }
+      const { releaseAfterMs, refusalWorth = isLocal ? 0 : 1 } = file.payments
+      return { ...settings, spendCapWei, releaseAfterMs, refusalWorth }
     }
     return { ...file, deliveries: { mainnet: settingsOf('mainnet', mainnet), testnet: settingsOf('testnet', testnet) } }
   })

@@ -47,17 +47,30 @@ describe('the chains file', () => {
   })
 })
 
+const PAYMENTS = { releaseAfterMs: 432_000_000, refusalWorth: 1 }
+
 describe('deliveries', () => {
   it('are off for stuck packets, and capped at 1 ETH', () => {
-    const settings = { executeStranded: false, strandedAfterMs: 1_800_000, spendCapWei: 10n ** 18n }
+    const settings = { executeStranded: false, strandedAfterMs: 1_800_000, spendCapWei: 10n ** 18n, ...PAYMENTS }
     expect(parseChainsFile(example(), 'f').deliveries).toEqual({ mainnet: settings, testnet: settings })
   })
 
   it('are set per network', () => {
     const deliveries = { mainnet: { executeStranded: true, spendCapWei: '5' } }
     expect(parseChainsFile({ ...example(), deliveries }, 'f').deliveries.mainnet).toEqual({
-      ...{ executeStranded: true, strandedAfterMs: 1_800_000, spendCapWei: 5n },
+      ...{ executeStranded: true, strandedAfterMs: 1_800_000, spendCapWei: 5n, ...PAYMENTS },
     })
+  })
+
+  it('go along with what the relayer may do with payments for community names', () => {
+    const { mainnet } = parseChainsFile(
+      { ...example(), payments: { releaseAfterMs: 7, refusalWorth: 2.5 } },
+      'f',
+    ).deliveries
+    expect(mainnet).toMatchObject({ releaseAfterMs: 7, refusalWorth: 2.5 })
+    expect(() => parseChainsFile({ ...example(), payments: { refusalWorth: -1 } }, 'f')).toThrow(
+      /payments\.refusalWorth/,
+    )
   })
 
   it.each([

@@ -22,7 +22,11 @@ export const JOB_KIND = {
 export type JobKind = keyof typeof JOB_KIND
 
 /** Kinds of which one transaction of an EVM chain does many, and how many at most: bounded by its gas. */
-export const BATCH_SIZES: Readonly<Partial<Record<JobKind, number>>> = { deliver: 20 }
+export const BATCH_SIZES: Readonly<Partial<Record<JobKind, number>>> = {
+  deliver: 20,
+  refuse: 40,
+  release: 40,
+}
 
 /**
  * States by their number in the database (never renumber): queued → signed → sent → included → confirmed, or parked.
@@ -30,10 +34,10 @@ export const BATCH_SIZES: Readonly<Partial<Record<JobKind, number>>> = { deliver
 export const JOB_STATE = { queued: 0, signed: 1, sent: 2, included: 3, confirmed: 4, parked: 5 } as const
 export type JobState = keyof typeof JOB_STATE
 
-/** Reason of a payment that went to its recipient before it was refunded. */
-export const REFUND_WINDOW_ENDED = 'refund_window_ended'
 /** Reason of a payment whose bid is above what deliveries may win in a day: the hub's owner has to raise the limit. */
 export const ABOVE_DELIVER_LIMIT = 'above_deliver_limit'
+/** Reason of a payment that is worth less than its refusal costs: its payer reclaims it. */
+export const BELOW_REFUSAL_COST = 'below_refusal_cost'
 
 /** Reason why a job needs an operator. */
 export type ParkReason =
@@ -51,8 +55,8 @@ export type ParkReason =
   | 'foreign_payment'
   /** Its payer has taken the payment back, or soon may. */
   | 'reclaimed'
-  | typeof REFUND_WINDOW_ENDED
   | typeof ABOVE_DELIVER_LIMIT
+  | typeof BELOW_REFUSAL_COST
   /** Chain of the payment has no payments contract. */
   | 'no_payments_contract'
   /** Another process with the relay authority's key did the opposite. */

@@ -303,7 +303,10 @@ describe('status of a transaction on another chain', () => {
 
 describe('a payment for a community name', () => {
   const source = { isConfirmed: true, confirmations: FEW }
-  const paid: PaidName = { logIndex: 3, name: 'club/foo', source, judgement: null, refund: null }
+  const paid: PaidName = {
+    ...{ logIndex: 3, name: 'club/foo', source, judgement: null, refund: null },
+    ...{ outcome: null, reclaimableMs: Date.UTC(2026, 10, 27) },
+  }
   const of = (changes: Partial<PaidName>, rest: Partial<StatusInput> = {}) =>
     status(input({ paidNames: [{ ...paid, ...changes }], ...rest }))
 
@@ -316,19 +319,17 @@ describe('a payment for a community name', () => {
 
   it('ends as it was decided, with its refund', () => {
     expect(of({ judgement: { outcome: 'registered' } })).toEqual({
-      status: 'finalized',
+      ...{ status: 'finalized', payout: 'held' },
       names: [{ name: 'club/foo', outcome: 'won' }],
     })
     expect(of({ judgement: { outcome: 'lost' }, refund: 'held' })).toEqual({
       ...{ status: 'lost_bid', refund: 'held', names: [{ name: 'club/foo', outcome: 'lost' }] },
+      reclaimAfter: '2026-11-27T00:00:00.000Z',
     })
-    expect(of({ judgement: { outcome: 'refused', reason: 'underpaid' }, refund: 'refused' })).toEqual({
-      ...{
-        status: 'invalid',
-        reason: 'underpaid',
-        refund: 'refused',
-        names: [{ name: 'club/foo', outcome: 'refused' }],
-      },
+    const underpaid = { outcome: 'refused', reason: 'underpaid' } as const
+    expect(of({ judgement: underpaid, refund: 'refused', outcome: 'refused' })).toEqual({
+      ...{ status: 'invalid', reason: 'underpaid', refund: 'refused' },
+      names: [{ name: 'club/foo', outcome: 'refused' }],
     })
   })
 

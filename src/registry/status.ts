@@ -100,8 +100,15 @@ export type Refund =
   | 'held'
   /** Refunded: the payer may withdraw it from the payments contract. */
   | 'refused'
-  /** Refund window over: the recipient has the money. */
-  | 'too_late'
+  /** Worth less than its refusal costs: left to the payer to reclaim. */
+  | 'reclaim'
+  /** The payer has reclaimed it. */
+  | 'reclaimed'
+  /** The recipient has the money. */
+  | 'released'
+
+/** How the money of a payment ended. */
+type Ended = Exclude<Refund, 'held' | 'reclaim'>
 
 /** Payment for a community name within the transaction. */
 export interface PaidName {
@@ -114,6 +121,10 @@ export interface PaidName {
   judgement: PaymentJudgement | null
   /** null where no refund is due or its state is unknown. */
   refund: Refund | null
+  /** How the money ended; null while it is held. */
+  outcome: Ended | null
+  /** Time from which on the payer may reclaim it, ms. */
+  reclaimableMs: number
 }
 
 export interface StatusInput {
@@ -149,6 +160,10 @@ export interface StatusAnswer {
   refund?: Refund
   /** Set where the hub owes money for bids that won nothing: credited, to be withdrawn there or by a message. */
   credit?: HubCredit
+  /** Time from which on the payer may reclaim a payment that is held, ISO 8601. */
+  reclaimAfter?: string
+  /** Set for a payment that bought its name: where the money is. */
+  payout?: 'held' | Ended
 }
 
 const OF_OUTCOME: Record<Outcome, Status> = { won: 'finalized', lost: 'lost_bid', refused: 'invalid' }
@@ -254,7 +269,7 @@ const leadsOf = (bids: readonly TailBid[]): NameStatus[] =>
 
 /** Status by the first payment within the transaction, whatever the order in the journal. */
 function paid(payments: readonly PaidName[]): StatusAnswer {
-  const { judgement, source, refund } = byLogIndex(payments)[0]!
+  const { judgement, source, refund, outcome, reclaimableMs } = byLogIndex(payments)[0]!
   const names = byLogIndex(payments).map((payment) => ({ name: payment.name, outcome: outcomeOfPayment(payment) }))
   if (!judgement) {
     const { confirmations } = source
@@ -263,6 +278,8 @@ function paid(payments: readonly PaidName[]): StatusAnswer {
   const answer: StatusAnswer = { status: OF_PAYMENT[judgement.outcome], names }
   if (judgement.outcome === 'refused') answer.reason = judgement.reason
   if (refund) answer.refund = refund
+  if (judgement.outcome === 'registered') answer.payout = outcome ?? 'held'
+  if (outcome === null && refund) answer.reclaimAfter = new Date(reclaimableMs).toISOString()
   return answer
 }
 

@@ -28,7 +28,15 @@ describe('a field without a value is absent:', () => {
 
   it.each(['registered', 'lost'] as const)('the reason of a payment that %s', (outcome) => {
     const source = { isConfirmed: true, confirmations: null }
-    const paid: PaidName = { logIndex: 3, name: 'club/foo', source, judgement: { outcome }, refund: null }
+    const paid: PaidName = {
+      logIndex: 3,
+      name: 'club/foo',
+      source,
+      judgement: { outcome },
+      refund: null,
+      outcome: null,
+      reclaimableMs: 0,
+    }
     expect(status(input({ paidNames: [paid] }))).not.toHaveProperty('reason')
   })
 })
@@ -58,5 +66,29 @@ it('a message for which the hub owes nothing names no credit', () => {
   const refused: SentPacket = { logIndex: 2, names: [], source, hub: { state: 'journal', bids: [], hubTx: '0xhub' } }
   expect(status(input({ packets: [refused] }))).toStrictEqual({
     ...{ status: 'invalid', reason: 'message_refused', hubTx: '0xhub' },
+  })
+})
+
+describe('a payment for a community name', () => {
+  const reclaimableMs = Date.UTC(2026, 10, 27)
+  const of = (change: Partial<PaidName>) => {
+    const source = { isConfirmed: true, confirmations: null }
+    const paid = { logIndex: 3, name: 'club/foo', source, judgement: null, refund: null, outcome: null, reclaimableMs }
+    return status(input({ paidNames: [{ ...paid, ...change }] }))
+  }
+
+  it('tells where the money is: with whom, or from when on the payer may reclaim it', () => {
+    const held = { refund: 'held', reclaimAfter: '2026-11-27T00:00:00.000Z' }
+    expect(of({ judgement: { outcome: 'lost' }, refund: 'held' })).toMatchObject(held)
+    const dust = of({ judgement: { outcome: 'lost' }, refund: 'reclaim' })
+    expect(dust).toMatchObject({ ...held, refund: 'reclaim' })
+    for (const outcome of ['refused', 'reclaimed', 'released'] as const) {
+      const ended = of({ judgement: { outcome: 'lost' }, refund: outcome, outcome })
+      expect(ended).toMatchObject({ refund: outcome })
+      expect(ended).not.toHaveProperty('reclaimAfter')
+      expect(of({ judgement: { outcome: 'registered' }, outcome })).toMatchObject({ payout: outcome })
+    }
+    const bought = of({ judgement: { outcome: 'registered' } })
+    expect(bought).toEqual({ status: 'finalized', payout: 'held', names: [{ name: 'club/foo', outcome: 'won' }] })
   })
 })

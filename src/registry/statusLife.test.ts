@@ -82,6 +82,7 @@ function live({ nature, outcomes }: Life, steps: readonly Step[]): StatusAnswer[
           ...{ logIndex, name, source: { isConfirmed, confirmations: FEW } },
           judgement: isDecided ? { outcome: outcome === 'won' ? 'registered' : 'lost' } : null,
           refund: isDecided && outcome === 'lost' ? 'held' : null,
+          ...{ outcome: null, reclaimableMs: 1_000 },
         }))
   const ask = (): StatusAnswer => {
     const onHub = nature === 'hub' && isIndexed

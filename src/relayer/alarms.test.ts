@@ -163,7 +163,6 @@ describe('alarms of a job', () => {
   })
 
   it.each<[string, string]>([
-    ['refund_window_ended', 'error: a payment that bought nothing was not refunded in time'],
     ['settled_elsewhere', 'error: a job is parked: somebody else decided about its money'],
     ['refunded_elsewhere', 'error: a job is parked: somebody else decided about its money'],
     ['spend_cap', 'warn: a job is parked: see `clusterd outbox show`'],

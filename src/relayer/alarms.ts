@@ -1,7 +1,7 @@
 import type { OpenMessage } from '../db/bridge/openMessages.js'
 import type { JobRow } from '../db/outbox/rows.js'
 import type { Logger } from '../ops/log.js'
-import { type JobKind, REFUND_WINDOW_ENDED } from '../registry/outbox.js'
+import type { JobKind } from '../registry/outbox.js'
 import { toHex } from '../registry/primitives/bytes.js'
 import type { Network } from '../registry/primitives/network.js'
 import type { PayerState } from './payer.js'
@@ -94,9 +94,7 @@ export class Alarms {
   }
 
   #parked(job: JobRow, fields: object): void {
-    if (job.reason === REFUND_WINDOW_ENDED)
-      this.#log.error(fields, 'a payment that bought nothing was not refunded in time')
-    else if (job.reason === 'settled_elsewhere' || job.reason === 'refunded_elsewhere')
+    if (job.reason === 'settled_elsewhere' || job.reason === 'refunded_elsewhere')
       this.#log.error(fields, 'a job is parked: somebody else decided about its money')
     else this.#log.warn(fields, 'a job is parked: see `clusterd outbox show`')
   }

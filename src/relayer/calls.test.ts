@@ -62,7 +62,7 @@ const forName: StoredPayment<NameTarget> = {
 }
 const target: CommunityNameTarget = {
   ...{ kind: 'communityName', community: NAME, name: NAME, recipient: HUB, number: 5n },
-  ...{ reclaimableMs: null, heldUntilMs: 77 },
+  reclaimableMs: 77_000,
 }
 const forCommunity: StoredPayment<CommunityNameTarget> = { ...forName, target }
 
@@ -165,7 +165,7 @@ describe('the call of a refusal', () => {
       expect(callOf(job({ payment: forCommunity }), way, PAYMENTS)).toEqual({
         kind: 'refuse',
         payments: PAYMENTS,
-        payment: { paymentId: SUBJECT, made: { block: 9, ...target } },
+        of: [{ paymentId: SUBJECT, payment: forCommunity }],
       })
   })
 
@@ -174,13 +174,17 @@ describe('the call of a refusal', () => {
       expect(callOf(job({ payment }), path, PAYMENTS)).toEqual({
         kind: 'refuse',
         payments: PAYMENTS,
-        payment: { paymentId: SUBJECT, made: null },
+        of: [{ paymentId: SUBJECT, payment: null }],
       })
   })
 
-  it('is none without a contract, or without an id', () => {
+  it('is none without a contract', () => {
     expect(callOf(job({ payment: forCommunity }), path, undefined)).toBe('no_payments_contract')
-    expect(callOf(job({ payment: forCommunity, subject: null }), path, PAYMENTS)).toBe('no_payments_contract')
+  })
+
+  it('is a release where the name was bought', () => {
+    const release = jobOf('release', { payment: forCommunity })
+    expect(callOf(release, null, PAYMENTS)).toMatchObject({ kind: 'release', of: [{ paymentId: SUBJECT }] })
   })
 })
 

@@ -3,6 +3,7 @@ import type { PaidBid } from '../chains/evm/bridge/calls.js'
 import type { JobCall } from '../chains/evm/signer.js'
 import { type JobRow, membersOf, type Subject } from '../db/outbox/rows.js'
 import type { ParkReason } from '../registry/outbox.js'
+import { isForCommunityName } from '../registry/payment/payment.js'
 import { addressToWord } from '../registry/primitives/address.js'
 import { decideMessage } from './packets.js'
 import type { DeliveryPath } from './targets.js'
@@ -20,7 +21,7 @@ export function callOf(
   nowMs = Date.now(),
 ): JobCall | ParkReason {
   if (row.kind === 'noop') return { kind: 'noop' }
-  if (row.kind === 'refuse') return refusalOf(row, payments)
+  if (row.kind === 'refuse' || row.kind === 'release') return endingOf(row.kind, row, payments)
   if (!path) return 'foreign_packet'
   if (row.kind === 'deliver') return deliveryOf(row, path.lane.hub.contract, nowMs)
   const { lane, endpoint, messageLib } = path
@@ -57,8 +58,11 @@ function bidOf({ payment }: Subject, nowMs: number | null): PaidBid | ParkReason
   return { ...bid, from: addressToWord(payer), referral: referral ?? NOBODY }
 }
 
-function refusalOf({ subject, payment }: JobRow, payments: Hex | undefined): JobCall | ParkReason {
-  if (!subject || !payments) return 'no_payments_contract'
-  const made = payment?.target.kind === 'communityName' ? { block: payment.block, ...payment.target } : null
-  return { kind: 'refuse', payments, payment: { paymentId: subject, made } }
+function endingOf(kind: 'refuse' | 'release', row: JobRow, payments: Hex | undefined): JobCall | ParkReason {
+  if (!payments) return 'no_payments_contract'
+  const of = membersOf(row).flatMap(({ subject, payment }) => {
+    const known = payment && isForCommunityName(payment) ? payment : null
+    return subject ? [{ paymentId: subject, payment: known }] : []
+  })
+  return { kind, payments, of }
 }

@@ -1,12 +1,15 @@
 import type pg from 'pg'
 import type { Hex } from 'viem'
 import type { PrivateKeyAccount } from 'viem/accounts'
-import { createNonceSender, type Memo } from '../chains/evm/signer.js'
+import { REFUSAL_GAS } from '../chains/evm/community/ending.js'
+import { createNonceSender, type Memo, readFees } from '../chains/evm/signer.js'
 import type { DeliverySettings } from '../config/index.js'
 import { type OpenMessage, openMessages, settleMessages } from '../db/bridge/openMessages.js'
 import { assertRelayer } from '../db/journal/head.js'
 import { dueNonceJobs, findJobs, hasLiveJobs } from '../db/outbox/due.js'
 import { formBatches, insertJobs, type NewJob, type SignerKey } from '../db/outbox/jobs.js'
+import { queueReleases } from '../db/outbox/payouts.js'
+import { hasFreshRefusals, parkDust } from '../db/outbox/refusals.js'
 import type { JobRow } from '../db/outbox/rows.js'
 import { type OpenJobs, openJobs, type SignerStats, signerStats } from '../db/outbox/stats.js'
 import { undeliveredPayments } from '../db/payments/open.js'
@@ -27,6 +30,7 @@ import type { DeliveryPath, RelayTarget } from './targets.js'
 
 const STATS_EVERY_MS = 5_000
 const DAY_MS = 86_400_000
+const RELEASES_EVERY_MS = 60_000
 
 export interface RelayerOptions extends RelayTarget {
   pool: pg.Pool
@@ -79,6 +83,7 @@ export class Relayer {
   readonly #nonces: NonceKeeper | null
   readonly #isLocal: boolean
   #statsAtMs = Number.NEGATIVE_INFINITY
+  #releasesAtMs = Number.NEGATIVE_INFINITY
 
   constructor(options: RelayerOptions) {
     const { network, at, path, account, settings } = options
@@ -109,7 +114,7 @@ export class Relayer {
    */
   async step(): Promise<StepOutcome> {
     const { pool, path } = this.#options
-    const queued = path ? await this.#queue(path) : 0
+    const queued = (path ? await this.#queue(path) : 0) + (await this.#queueEndings())
     let mended = 0
     let jobs: StepOutcome['jobs'] = []
     // a chain to which nothing is carried is asked only where a job waits
@@ -150,6 +155,37 @@ export class Relayer {
     this.state.stuck = stuck.length
     for (const message of stuck) onStuck?.(message)
     return queued
+  }
+
+  /**
+   * Queues releases of payments for community names, and leaves to their payers what is worth less than its refusal.
+   * @returns how many jobs it changed
+   */
+  async #queueEndings(): Promise<number> {
+    const { pool, network, at, epoch, settings } = this.#options
+    const { releaseAfterMs, refusalWorth } = settings
+    if (!this.#key || at.chain.communityPayments === null) return 0
+    const nowMs = this.#clock.nowMs()
+    const isTime = nowMs - this.#releasesAtMs >= Math.min(releaseAfterMs, RELEASES_EVERY_MS)
+    const asks = refusalWorth > 0 && (await hasFreshRefusals(pool, this.#key))
+    if (!isTime && !asks) return 0
+    const leastWei = asks ? await this.#leastWei(refusalWorth) : 0n
+    const key = this.#key
+    const changed = await inTransaction(pool, async (client) => {
+      await assertRelayer(client, network, epoch)
+      const released = isTime ? await queueReleases(client, key, { releaseAfterMs, nowMs }) : 0
+      return released + (asks ? await parkDust(client, key, leastWei) : 0)
+    })
+    if (isTime) this.#releasesAtMs = nowMs
+    return changed
+  }
+
+  /** What a payment has to be worth so that it is refused, wei. */
+  async #leastWei(worth: number): Promise<bigint> {
+    const { maxFeePerGas, maxPriorityFeePerGas } = await this.#options.at.chain.rpc.onOneNode(readFees)
+    // half of the fee's limit is room for the base fee to rise
+    const priceWei = (maxFeePerGas + maxPriorityFeePerGas) / 2n
+    return (REFUSAL_GAS * priceWei * BigInt(Math.round(worth * 1_000))) / 1_000n
   }
 
   readonly #deliveryOf = (subject: Buffer): NewJob => ({ kind: 'deliver', chain: this.#options.at.number, subject })

@@ -1,15 +1,22 @@
 import { encodeDeployData, encodeFunctionData, type Hex, parseEventLogs, type TransactionReceipt } from 'viem'
+import { privateKeyToAccount } from 'viem/accounts'
 import { testTokenAbi, testTokenBytecode } from '../../contracts/evm/artifacts/test-doubles/TestToken.js'
 import { createContexts } from '../../src/api/http/context.js'
 import type { TxStatus } from '../../src/api/status/decide.js'
 import { evmStatus } from '../../src/api/status/evm.js'
-import type { CommunityPaymentRequest, EvmCommunityPayment } from '../../src/chains/chain.js'
+import type { CommunityPaymentRequest, EvmCommunityPayment, ReleaseSigner } from '../../src/chains/chain.js'
+import { structOf } from '../../src/chains/evm/community/ending.js'
 import { communityPaymentsAbi } from '../../src/chains/evm/contracts/index.js'
 import { appendCommunityChange } from '../../src/db/journal/appendSignedChanges.js'
+import { PAYMENT_COLUMNS, type PaymentRow, paymentOf } from '../../src/db/payments/rows.js'
+import { query } from '../../src/db/pg/rows.js'
 import { type JudgeOutcome, PaymentJudge, type PaymentJudgeOptions } from '../../src/indexer/payments/judge.js'
+import { releaseTypedData } from '../../src/registry/community/release.js'
 import { type CommunityRules, parseCommunityRules } from '../../src/registry/community/rules.js'
+import type { CommunityNameTarget, StoredPayment } from '../../src/registry/payment/payment.js'
+import { fromHex } from '../../src/registry/primitives/bytes.js'
 import { receiptOf } from '../../src/testing/chains/receipt.js'
-import { MINIMUM_WEI, openChains, placeBids, startBridgeWorld } from '../support/bridgeWorld.js'
+import { MINIMUM_WEI, openChains, placeBids, RELAYER_KEY, startBridgeWorld } from '../support/bridgeWorld.js'
 
 export type Label = '1' | '8453'
 
@@ -33,7 +40,9 @@ export async function startCommunityWorld(communities: readonly string[]) {
   const { pool } = world
   const open = await openChains(pool, world.file)
   const chains = open.map(({ chain }) => chain)
-  const { mainnet: context } = createContexts({ pool, chains, config: { serviceDomain: 'localhost' } })
+  const config = { serviceDomain: 'localhost' }
+  const releaseSigner: ReleaseSigner = (word) => privateKeyToAccount(RELAYER_KEY).signTypedData(releaseTypedData(word))
+  const { mainnet: context } = createContexts({ pool, chains, config, releaseSigner })
   const sideOf = (label: Label) => (label === '1' ? world.hub : world.spoke)
   const portOf = (label: Label) => chains.find((chain) => chain.label === label)!
   const paymentsOn = (label: Label): Hex => world.payments[label === '1' ? 'hub' : 'spoke']!
@@ -83,12 +92,12 @@ export async function startCommunityWorld(communities: readonly string[]) {
   }
   const quote = (pay: Pay): Promise<EvmCommunityPayment> => portOf(pay.on ?? '1').communityPayment(requestOf(pay))
 
-  /** Sends the port's calls of a payment, the approval first. A fixed gas limit has reverting calls mined too. */
+  /** Sends the port's calls of a payment, approvals first. A fixed gas limit has reverting calls mined too. */
   async function pay(what: Pay): Promise<{ tx: Hex; id: Hex | null }> {
     const { on = '1', by = 1 } = what
-    const { approval, ...payment } = await quote(what)
+    const { approval, approvalReset, ...payment } = await quote(what)
     const wallet = sideOf(on).walletClient(by)
-    if (approval) await mined(on, await wallet.sendTransaction(approval))
+    for (const first of [approvalReset, approval]) if (first) await mined(on, await wallet.sendTransaction(first))
     const receipt = await mined(on, await wallet.sendTransaction({ ...payment, gas: 500_000n }))
     return { tx: receipt.transactionHash, id: idOf(receipt) }
   }
@@ -108,10 +117,13 @@ export async function startCommunityWorld(communities: readonly string[]) {
     return judgeOf().step()
   }
 
-  /** Lets the relayers of both chains go on until nothing is under way. */
-  async function giveBack(): Promise<void> {
+  /**
+   * Lets the relayers of both chains go on until nothing is under way.
+   * @param payments settings of `payments`
+   */
+  async function giveBack(payments: { releaseAfterMs?: number; refusalWorth?: number } = {}): Promise<void> {
     for (const label of ['1', '8453'] as const) {
-      const relayer = await world.restart({ label })
+      const relayer = await world.restart({ label, file: { payments } })
       for (let i = 0; i < 20 && (await world.run(relayer)); i++) {
         await sideOf(label).test.mine({ blocks: 1 })
         if ((await relayer.step()).kind === 'idle') break
@@ -127,10 +139,27 @@ export async function startCommunityWorld(communities: readonly string[]) {
       args: [world.wallet(by).address, token],
     })
 
-  async function refusals(on: Label = '1'): Promise<Hex[]> {
+  /** Ids of payments with an outcome, by the contract's logs. */
+  async function ended(eventName: 'Refused' | 'Released' | 'Reclaimed', on: Label = '1'): Promise<Hex[]> {
     const at = { address: paymentsOn(on), abi: communityPaymentsAbi, fromBlock: 0n } as const
-    const events = await sideOf(on).public.getContractEvents({ ...at, eventName: 'Refused' })
+    const events = await sideOf(on).public.getContractEvents({ ...at, eventName })
     return events.map(({ args }) => args.paymentId!)
+  }
+  const refusals = (on: Label = '1') => ended('Refused', on)
+
+  /** Sends a call to the payments contract, which has to go through. */
+  async function call(by: number, data: Hex, on: Label = '1'): Promise<void> {
+    const hash = await sideOf(on)
+      .walletClient(by)
+      .sendTransaction({ to: paymentsOn(on), data })
+    if ((await mined(on, hash)).status !== 'success') throw new Error(`${data.slice(0, 10)} reverted`)
+  }
+
+  /** Payments as they are brought to the contract, by their ids. */
+  async function structsOf(...ids: Hex[]) {
+    const text = `SELECT ${PAYMENT_COLUMNS} FROM payments p WHERE p.network = $1 AND p.id = ANY ($2::bytea[])`
+    const rows = await query<PaymentRow>(pool, 'mainnet', text, [ids.map(fromHex)])
+    return rows.map((row) => structOf(paymentOf(row) as StoredPayment<CommunityNameTarget>))
   }
 
   const ownerOf = async (community: string, name: string): Promise<string | null> => {
@@ -145,7 +174,23 @@ export async function startCommunityWorld(communities: readonly string[]) {
 
   return {
     ...{ world, pool, chains, treasury, portOf, sideOf, paymentsOn, price, configure, deployToken, tokenCall, mint },
-    ...{ quote, pay, confirm, judgeOf, judge, giveBack, creditOf, refusals, ownerOf, addressOf, status },
+    ...{
+      quote,
+      pay,
+      confirm,
+      judgeOf,
+      judge,
+      giveBack,
+      creditOf,
+      refusals,
+      ended,
+      call,
+      structsOf,
+      context,
+      ownerOf,
+      addressOf,
+      status,
+    },
     async stop() {
       await world.stop()
     },

@@ -4,7 +4,6 @@ import { testTokenAbi } from '../../contracts/evm/artifacts/test-doubles/TestTok
 import { ChainUnavailableError } from '../../src/chains/chain.js'
 import { communityPaymentsAbi } from '../../src/chains/evm/contracts/index.js'
 import { replay } from '../../src/db/journal/replay.js'
-import { toHex } from '../../src/registry/primitives/bytes.js'
 import { receiptOf } from '../../src/testing/chains/receipt.js'
 import { type CommunityWorld, type Label, NATIVE, startCommunityWorld } from './communityWorld.js'
 
@@ -57,6 +56,9 @@ describe('a payment', () => {
     await at.judge()
     expect(await outcomeOf(tx)).toBe('finalized')
     expect(await at.quote({ ...what, amount: 0n })).not.toHaveProperty('approval')
+    await at.tokenCall('1', token, approval!.data)
+    const more = await at.quote({ ...what, by: 9, amount: TOKEN_PRICE + 1n })
+    expect(more.approvalReset, 'some tokens change no allowance that is left').toMatchObject({ to: token })
   })
 
   it('is known by its transaction before it is indexed', async () => {
@@ -163,6 +165,8 @@ describe('requirements', () => {
     expect(await of(await code('0x00'))).toBe(0n)
     expect(await of(await code('0x60016000526010 6000f3'.replace(' ', '') as Hex))).toBe(0n)
     expect(await of(`0x${'ab'.repeat(20)}`)).toBe(0n)
+    // a word that no code may begin with (EIP-3541): 0xEF, then zeros; it is an answer like any other
+    expect(await of(await code('0x60ef5f53 60205ff3'.replace(' ', '') as Hex))).toBe(0xefn << 248n)
     expect(await of(token)).toBeGreaterThan(0n)
   })
 })
@@ -201,47 +205,6 @@ describe('a token that lies', () => {
     expect(await outcomeOf(tx)).toBe('invalid no_price held')
     await at.giveBack()
     expect(await outcomeOf(tx)).toBe('invalid no_price refused')
-  })
-})
-
-describe('when the hold is over', () => {
-  /** The hold of all payments so far ends. */
-  const endHold = async () => {
-    await at.world.hub.test.increaseTime({ seconds: 3_601 })
-    await at.world.hub.test.mine({ blocks: 1 })
-  }
-  const ask = (functionName: 'release' | 'releaseAndWithdraw', id: Hex) =>
-    functionName === 'release'
-      ? encodeFunctionData({ abi: communityPaymentsAbi, functionName, args: [[id]] })
-      : encodeFunctionData({ abi: communityPaymentsAbi, functionName, args: [[id], NATIVE, at.treasury] })
-  const send = async (by: number, data: Hex) => {
-    const hash = await at.world.hub.walletClient(by).sendTransaction({ to: at.paymentsOn('1'), data })
-    expect((await receiptOf(at.world.hub.public, hash)).status).toBe('success')
-  }
-
-  it('the money of a name that was bought is its recipient’s', async () => {
-    const { tx, id } = await at.pay({ name: 'held', by: 2 })
-    await at.judge()
-    await at.giveBack()
-    expect(await outcomeOf(tx)).toBe('finalized')
-    await endHold()
-    await send(8, ask('releaseAndWithdraw', id!))
-    expect(await at.creditOf(8)).toBe(0n)
-  })
-
-  it('a payment not refunded in time is parked', async () => {
-    const held = await at.pay({ name: 'late', amount: PRICE - 1n })
-    const released = await at.pay({ name: 'later', amount: PRICE - 1n })
-    await at.judge()
-    await endHold()
-    await send(6, ask('release', released.id!))
-    await at.giveBack()
-    for (const { tx } of [held, released]) expect(await outcomeOf(tx)).toBe('invalid underpaid too_late')
-    const parked = (await at.world.jobs()).filter(({ state }) => state === 'parked')
-    expect(parked.map(({ kind, reason, subject }) => [kind, reason, subject && toHex(subject)])).toEqual([
-      ['refuse', 'refund_window_ended', held.id],
-      ['refuse', 'refund_window_ended', released.id],
-    ])
   })
 })
 

@@ -1,20 +1,20 @@
-import {
-  type Abi,
-  type Address,
-  encodeFunctionData,
-  getAddress,
-  type Hex,
-  toEventSelector,
-  toFunctionSelector,
-  zeroHash,
-} from 'viem'
+import { getAddress, type Hex, toEventSelector, toFunctionSelector, zeroHash } from 'viem'
 import { afterAll, beforeAll, beforeEach, describe, expect, test } from 'vitest'
-import { testTokenAbi } from '../../contracts/evm/artifacts/test-doubles/TestToken.js'
-import { testWalletAbi } from '../../contracts/evm/artifacts/test-doubles/TestWallet.js'
 import { communityPaymentsAbi, communityPaymentsBytecode } from '../../src/chains/evm/contracts/index.js'
 import { nameOf, word } from './support/hub.js'
-import { HOLD_S, NATIVE, type PaymentsWorld, paymentEvents, startPaymentsWorld, TOKEN } from './support/payments.js'
-import { REFUSE, startWallet } from './support/wallet.js'
+import {
+  type EndingCall,
+  MAX_AMOUNT,
+  NATIVE,
+  OUTCOME,
+  type Payment,
+  type PaymentsWorld,
+  paymentEvents,
+  paymentId,
+  paymentOf,
+  RECLAIM_S,
+  startPaymentsWorld,
+} from './support/payments.js'
 
 const SIGNATURE = 'placeBid((address,uint256,address,bytes32,bytes32,bytes32))'
 const TO = '0x00000000000000000000000000000000000000B0'
@@ -33,88 +33,73 @@ beforeEach(async () => {
 })
 afterAll(() => world.stop())
 
-test('has the selector and the topic that clients in use send and read, nothing of it indexed', () => {
+const idOf = (payment: Payment) => paymentId(payment, world.payments)
+const refuseTx = (payments: readonly Payment[], from = world.relayer) => world.endTx('refuse', payments, from)
+const releaseTx = (payments: readonly Payment[], from = world.relayer) => world.endTx('release', payments, from)
+const reclaimTx = (payments: readonly Payment[], from = world.alice) => world.endTx('reclaim', payments, from)
+const CALLS: readonly EndingCall[] = ['refuse', 'release', 'reclaim']
+
+test('has the selector and the topic that clients in use send and read', () => {
   const placeBid = communityPaymentsAbi.find((item) => item.type === 'function' && item.name === 'placeBid')!
   expect(toFunctionSelector(placeBid)).toBe(toFunctionSelector(SIGNATURE))
-  const bid = communityPaymentsAbi.find((item) => item.type === 'event' && item.name === 'Bid')!
+  const events = communityPaymentsAbi.filter((item) => item.type === 'event')
+  const bid = events.find(({ name }) => name === 'Bid')!
   expect(toEventSelector(bid)).toBe(
     toEventSelector('Bid(bytes32,uint256,address,uint256,address,bytes32,bytes32,bytes32)'),
   )
-  const events = communityPaymentsAbi.filter((item) => item.type === 'event')
-  const indexed = events.filter(({ inputs }) => inputs.some((input) => input.indexed)).map(({ name }) => name)
-  // OpenZeppelin's own, and that of the roles
-  expect(indexed.sort()).toEqual(['OwnershipTransferStarted', 'OwnershipTransferred', 'PauserSet'])
+  const unindexed = events.filter(({ inputs }) => inputs.every((input) => !input.indexed)).map(({ name }) => name)
+  expect(unindexed.sort(), 'Roles and OpenZeppelin`s own beside Bid').toEqual(['Bid', 'Paused', 'Unpaused'])
   expect(communityPaymentsBytecode.length / 2).toBeLessThan(24_576)
 })
 
 describe('a payment', () => {
-  test('is held for its recipient, and keeps others off the name', async () => {
+  test('is held, told in two logs, and keeps nobody off a name', async () => {
     const referralAddress = word(world.carol)
     const receipt = await world.succeed(world.bidTx(world.alice, world.request({ referralAddress })))
     const { timestamp } = await world.publicClient.getBlock({ blockNumber: receipt.blockNumber })
-    const id = await world.paymentOf(CLUB, FOOBAR)
+    const payment = paymentOf(receipt)
     const treasury = getAddress(world.treasury)
     expect(paymentEvents(receipt)).toEqual([
       ['Bid', word(world.alice), 31_337n, NATIVE, 1_000n, treasury, CLUB, FOOBAR, referralAddress],
-      ['Held', id, timestamp + HOLD_S],
+      ['Held', idOf(payment), 1n, timestamp + RECLAIM_S],
     ])
-    expect(await world.money(NATIVE)).toEqual({ balance: 1_000n, held: 1_000n, credited: 0n })
-    expect(await world.reasonOf(world.bidTx(world.bob, world.request({ amount: 9_999n })))).toBe('NameTaken')
-    expect(await world.reasonOf(world.bidTx(world.alice, world.request()))).toBe('NameTaken')
-    expect(await world.reasonOf(world.bidTx(world.bob, world.request({ walletName: nameOf('other') })))).toBeUndefined()
-    expect(await world.reasonOf(world.bidTx(world.bob, world.request({ communityName: nameOf('o') })))).toBeUndefined()
+    expect(receipt.logs[1]!.topics[1], 'indexed').toBe(idOf(payment))
+    expect(await world.publicClient.readContract({ ...at(), functionName: 'idOf', args: [payment] })).toBe(
+      idOf(payment),
+    )
+    expect(await world.outcomeOf(payment)).toBe(OUTCOME.held)
+    expect(await world.money(NATIVE)).toEqual({ balance: 1_000n, owed: 1_000n })
+    expect(await world.reasonOf(world.bidTx(world.bob, world.request({ amount: 1n })))).toBeUndefined()
   })
 
-  test('that is refused goes back to its payer, to nobody else, and frees the name', async () => {
+  test('has an id of its own: by its number, its time and its chain', async () => {
     const first = await world.pay(world.alice)
-    const receipt = await world.succeed(world.refuseTx(first))
-    expect(paymentEvents(receipt)).toEqual([['Refused', first, getAddress(world.alice), NATIVE, 1_000n]])
-    expect(await world.money(NATIVE)).toEqual({ balance: 1_000n, held: 0n, credited: 1_000n })
-    expect(await world.paymentOf(CLUB, FOOBAR)).toBe(zeroHash)
-    for (const other of [world.owner, world.relayer, world.treasury, world.bob]) {
-      expect(await world.reasonOf(world.withdrawTx(other, NATIVE, TO))).toBe('NothingOwed')
+    const again = await world.pay(world.alice)
+    expect([first.number, again.number]).toEqual([1n, 2n])
+    const id = idOf(first)
+    for (const other of [again, { ...first, number: 2n }, { ...first, reclaimableAt: first.reclaimableAt + 1n }])
+      expect(idOf(other)).not.toBe(id)
+    const changed: readonly Partial<Payment>[] = [
+      ...[{ number: 9n }, { reclaimableAt: 0n }, { payer: world.bob }, { recipient: world.bob }, { amount: 999n }],
+      ...[{ token: world.token }, { communityName: FOOBAR }, { walletName: CLUB }, { referralAddress: CLUB }],
+    ]
+    for (const change of changed) {
+      const forged = { ...first, ...change }
+      expect(await world.outcomeOf(forged)).toBe(OUTCOME.none)
+      expect(paymentEvents(await world.succeed(refuseTx([forged])))).toEqual([])
     }
-
-    const second = await world.pay(world.alice)
-    expect(second).not.toBe(first)
-    expect(await world.reasonOf(world.refuseTx(first)), 'a late refusal hits nothing else').toBe('NotHeld')
-    const paid = await world.succeed(world.withdrawTx(world.alice, NATIVE, TO))
-    expect(paymentEvents(paid)).toEqual([['Withdrawn', getAddress(world.alice), NATIVE, TO, 1_000n]])
-    expect(await world.balance(TO)).toBe(1_000n)
-    expect(await world.reasonOf(world.withdrawTx(world.alice, NATIVE, TO))).toBe('NothingOwed')
-    expect(await world.money(NATIVE)).toEqual({ balance: 1_000n, held: 1_000n, credited: 0n })
+    expect(await world.money(NATIVE)).toEqual({ balance: 2_000n, owed: 2_000n })
   })
 
-  test('is the recipient`s once its time is over, whoever says so, and then can`t be refused', async () => {
-    const id = await world.pay(world.alice)
-    const { timestamp } = await world.publicClient.getBlock()
-    const end = timestamp + HOLD_S
-    expect(await world.reasonOf(world.releaseTx([id]))).toBe('StillHeld')
-    expect(await statusAt(end - 1n, world.releaseTx([id]))).toBe('reverted')
-    expect(await statusAt(end - 1n, world.refuseTx(id))).toBe('success')
-    expect(await statusAt(end, world.refuseTx(id))).toBe('reverted')
-
-    await world.testClient.setNextBlockTimestamp({ timestamp: end })
-    const receipt = await world.succeed(world.releaseTx([id]))
-    expect(paymentEvents(receipt)).toEqual([['Released', id, getAddress(world.treasury), NATIVE, 1_000n]])
-    expect(await world.reasonOf(world.releaseTx([id]))).toBe('NotHeld')
-    expect(await world.reasonOf(world.refuseTx(id))).toBe('NotHeld')
-    expect(await world.reasonOf(world.bidTx(world.bob, world.request())), 'the name is sold').toBe('NameTaken')
-    await world.succeed(world.withdrawTx(world.treasury, NATIVE, TO))
-    expect(await world.balance(TO)).toBe(1_000n)
-    expect(await world.money(NATIVE)).toEqual({ balance: 0n, held: 0n, credited: 0n })
-  })
-
-  test('and others of its recipient are released and fetched at once, or none', async () => {
-    const a = await world.pay(world.alice, { walletName: nameOf('a') })
-    const b = await world.pay(world.bob, { walletName: nameOf('b') })
-    await world.wait(HOLD_S)
-    const late = await world.pay(world.carol, { walletName: nameOf('c') })
-    expect(await world.reasonOf(world.takeTx(world.treasury, [a, b, late], NATIVE, TO))).toBe('StillHeld')
-    expect(await world.reasonOf(world.takeTx(world.treasury, [a, a], NATIVE, TO))).toBe('NotHeld')
-    await world.succeed(world.takeTx(world.treasury, [a, b], NATIVE, TO))
-    expect(await world.balance(TO)).toBe(2_000n)
-    expect(await world.money(NATIVE)).toEqual({ balance: 1_000n, held: 1_000n, credited: 0n })
+  test('that a reorganisation of the chain takes back is another one when it is made again', async () => {
+    const snapshot = await world.testClient.snapshot()
+    const before = await world.pay(world.alice)
+    await world.testClient.revert({ id: snapshot })
+    await world.wait(60n)
+    const after = await world.pay(world.alice)
+    expect(after.number).toBe(before.number)
+    expect(paymentEvents(await world.succeed(refuseTx([before])))).toEqual([])
+    expect(await world.outcomeOf(after)).toBe(OUTCOME.held)
   })
 
   test.each([
@@ -124,8 +109,11 @@ describe('a payment', () => {
     ['MalformedName', { walletName: zeroHash }],
     ['ZeroAmount', { amount: 0n }],
     ['ZeroAddress', { paymentRecipient: NATIVE }],
+    ['AmountTooLarge', { amount: MAX_AMOUNT + 1n }],
+    ['AmountTooLarge', { amount: 2n ** 256n - 1n }],
   ] as const)('is taken for a name, an amount and a recipient: %s', async (error, changes) => {
-    expect(await world.reasonOf(world.bidTx(world.alice, world.request(changes)))).toBe(error)
+    for (const token of [NATIVE, world.token])
+      expect(await world.reasonOf(world.bidTx(world.alice, world.request({ ...changes, token }), 0n))).toBe(error)
   })
 
   test('brings exactly its amount', async () => {
@@ -135,205 +123,214 @@ describe('a payment', () => {
     }
     const inToken = world.request({ token: world.token })
     expect(await world.reasonOf(world.bidTx(world.alice, inToken, 1_000n))).toBe('WrongValue')
-    expect(
-      await world.reasonOf({ from: world.alice, to: world.payments, value: 1n, data: '0x' }).catch(() => 'none'),
-    ).toBe('none')
+    const bare = { from: world.alice, to: world.payments, value: 1n, data: '0x' } as const
+    expect(await world.reasonOf(bare).catch(() => 'none')).toBe('none')
   })
 
-  test('that was not refused in time may be overridden by the owner, when its time is over; its money stays its own', async () => {
-    const id = await world.pay(world.alice)
-    expect(await world.reasonOf(world.reopenTx(CLUB, FOOBAR))).toBe('StillHeld')
-    await world.wait(HOLD_S)
-    expect(await world.reasonOf(world.reopenTx(CLUB, FOOBAR, world.relayer))).toBe('OwnableUnauthorizedAccount')
-    const receipt = await world.succeed(world.reopenTx(CLUB, FOOBAR))
-    expect(paymentEvents(receipt)).toEqual([['Reopened', CLUB, FOOBAR, id]])
-    expect(await world.reasonOf(world.reopenTx(CLUB, FOOBAR))).toBe('NoPayment')
-    const second = await world.pay(world.bob)
-    expect(await world.paymentOf(CLUB, FOOBAR)).toBe(second)
-    await world.succeed(world.takeTx(world.treasury, [id], NATIVE, TO))
-    expect(await world.money(NATIVE)).toEqual({ balance: 1_000n, held: 1_000n, credited: 0n })
+  test('of the most that there may be never keeps another from being refused', async () => {
+    const most = { token: world.token, amount: MAX_AMOUNT }
+    const payments = [await world.pay(world.alice, most), await world.pay(world.bob, most)]
+    const small = await world.pay(world.carol, { token: world.token, amount: 1n })
+    await world.succeed(refuseTx([...payments, small]))
+    expect(await world.creditOf(world.carol, world.token)).toBe(1n)
+    expect(await world.money(world.token)).toMatchObject({ owed: 2n * MAX_AMOUNT + 1n })
+  })
+})
+
+describe('a payment ends once', () => {
+  test('refused: it is its payer`s, and nobody else`s', async () => {
+    const payment = await world.pay(world.alice)
+    const receipt = await world.succeed(refuseTx([payment]))
+    const alice = getAddress(world.alice)
+    expect(paymentEvents(receipt)).toEqual([['Refused', idOf(payment), alice, NATIVE, 1_000n]])
+    expect(receipt.logs[0]!.topics.slice(1)).toEqual([idOf(payment), word(alice), word(NATIVE)])
+    expect(await world.money(NATIVE)).toEqual({ balance: 1_000n, owed: 1_000n })
+    for (const other of [world.owner, world.relayer, world.treasury, world.bob]) {
+      expect(await world.reasonOf(world.withdrawTx(other, NATIVE, TO))).toBe('NothingOwed')
+    }
+    const paid = await world.succeed(world.withdrawTx(world.alice, NATIVE, TO))
+    expect(paymentEvents(paid)).toEqual([['Withdrawn', alice, NATIVE, TO, 1_000n]])
+    expect(await world.balance(TO)).toBe(1_000n)
+    expect(await world.money(NATIVE)).toEqual({ balance: 0n, owed: 0n })
+  })
+
+  test('released: it is its recipient`s', async () => {
+    const payment = await world.pay(world.alice)
+    const receipt = await world.succeed(releaseTx([payment]))
+    expect(paymentEvents(receipt)).toEqual([['Released', idOf(payment), getAddress(world.treasury), NATIVE, 1_000n]])
+    expect(await world.reasonOf(world.withdrawTx(world.alice, NATIVE, TO))).toBe('NothingOwed')
+    await world.succeed(world.withdrawTx(world.treasury, NATIVE, TO))
+    expect(await world.balance(TO)).toBe(1_000n)
+  })
+
+  test('reclaimed: by its payer alone, from its time on, to the second', async () => {
+    const payment = await world.pay(world.alice)
+    for (const other of [world.owner, world.relayer, world.treasury, world.bob])
+      expect(await world.reasonOf(reclaimTx([payment], other))).toBe('NotPayer')
+    expect(await world.reasonOf(reclaimTx([payment]))).toBe('NotReclaimable')
+    expect(await statusAt(payment.reclaimableAt - 1n, reclaimTx([payment]))).toBe('reverted')
+    await world.testClient.setNextBlockTimestamp({ timestamp: payment.reclaimableAt })
+    const receipt = await world.succeed(reclaimTx([payment]))
+    expect(paymentEvents(receipt)).toEqual([['Reclaimed', idOf(payment), getAddress(world.alice), NATIVE, 1_000n]])
+    await world.succeed(world.withdrawTx(world.alice, NATIVE, TO))
+    expect(await world.balance(TO)).toBe(1_000n)
+  })
+
+  test('whatever comes after is skipped, and its outcome is told for ever', async () => {
+    for (const [i, first] of CALLS.entries()) {
+      const payment = await world.pay(world.alice)
+      const other = await world.pay(world.alice)
+      await world.wait(RECLAIM_S)
+      const end = (kind: EndingCall, payments: readonly Payment[]) =>
+        world.succeed(world.endTx(kind, payments, kind === 'reclaim' ? world.alice : world.relayer))
+      expect(paymentEvents(await end(first, [payment, payment]))).toHaveLength(1)
+      for (const later of CALLS) expect(paymentEvents(await end(later, [payment]))).toEqual([])
+      expect(await world.outcomeOf(payment)).toBe([OUTCOME.refused, OUTCOME.released, OUTCOME.reclaimed][i])
+      expect(paymentEvents(await end(first, [payment, other])), 'what is held beside it ends').toHaveLength(1)
+    }
+    expect(await world.money(NATIVE)).toEqual({ balance: 6_000n, owed: 6_000n })
+    const ids = [idOf(await world.pay(world.alice)), zeroHash]
+    const outcomes = await world.publicClient.readContract({ ...at(), functionName: 'outcomesOf', args: [ids] })
+    expect(outcomes).toEqual([OUTCOME.held, OUTCOME.none])
+  })
+
+  test('late words of the relayer count as long as the payer has not reclaimed', async () => {
+    const [a, b] = [await world.pay(world.alice), await world.pay(world.alice)]
+    await world.wait(10n * RECLAIM_S)
+    await world.succeed(refuseTx([a]))
+    await world.succeed(releaseTx([b]))
+    expect(await world.outcomeOf(a)).toBe(OUTCOME.refused)
+    expect(await world.outcomeOf(b)).toBe(OUTCOME.released)
+  })
+
+  test('many in one call, each to its own side', async () => {
+    const payments = [await world.pay(world.alice), await world.pay(world.bob, { token: world.token, amount: 7n })]
+    const receipt = await world.succeed(refuseTx(payments))
+    expect(paymentEvents(receipt).map(([, , ...rest]) => rest)).toEqual([
+      [getAddress(world.alice), NATIVE, 1_000n],
+      [getAddress(world.bob), world.token, 7n],
+    ])
+    expect(await world.creditOf(world.bob, world.token)).toBe(7n)
+  })
+
+  test('not by silence: nobody but the payer has anything of what nobody spoke about', async () => {
+    const payment = await world.pay(world.alice)
+    await world.wait(100n * 86_400n)
+    for (const from of [world.treasury, world.bob, world.owner, world.pauser])
+      expect(await world.reasonOf(releaseTx([payment], from))).toBe('NotRelayer')
+    expect(await world.reasonOf(world.withdrawTx(world.treasury, NATIVE, TO))).toBe('NothingOwed')
+    await world.succeed(world.call(world.alice, 'reclaimAndWithdraw', [[payment], NATIVE, TO]))
+    expect(await world.balance(TO)).toBe(1_000n)
+  })
+})
+
+describe('the relayer role`s word', () => {
+  test('releases, whoever brings it, and pays the recipient at once', async () => {
+    const [a, b] = [await world.pay(world.alice), await world.pay(world.bob)]
+    const word = await world.sign([idOf(a)])
+    const events = paymentEvents(await world.succeed(world.call(world.carol, 'releaseFor', [[a], word])))
+    expect(events.map(([event, id]) => [event, id])).toEqual([['Released', idOf(a)]])
+    const both = await world.sign([idOf(a), idOf(b)])
+    await world.succeed(world.call(world.treasury, 'releaseAndWithdraw', [[a, b], both, NATIVE, TO]))
+    expect(await world.balance(TO), 'the one that a stranger released first is skipped').toBe(2_000n)
+  })
+
+  test('is for these payments in this order, this chain and this contract', async () => {
+    const [a, b] = [await world.pay(world.alice), await world.pay(world.bob)]
+    const ids = [idOf(a), idOf(b)]
+    const good = await world.sign(ids)
+    const tries: readonly (readonly [readonly Payment[], Hex])[] = [
+      [[a], good],
+      [[b, a], good],
+      [[a, b, b], good],
+      [[a, { ...b, amount: 1n }], good],
+      [[a, b], await world.sign(ids, world.owner)],
+      [[a, b], await world.sign(ids, world.relayer, { chainId: 1 })],
+      [[a, b], await world.sign(ids, world.relayer, { verifyingContract: world.token })],
+      [[a, b], await world.sign(ids, world.relayer, { name: 'Hub' })],
+      [[a, b], await world.sign(ids, world.relayer, { version: '2' })],
+      [[a, b], `${good.slice(0, -2)}00` as Hex],
+      [[a, b], good.slice(0, -2) as Hex],
+      [[a, b], '0x'],
+    ]
+    for (const [payments, signature] of tries)
+      expect(await world.reasonOf(world.call(world.treasury, 'releaseFor', [payments, signature]))).toBe('NotSigned')
+    expect(await world.reasonOf(world.call(world.treasury, 'releaseFor', [[a, b], good]))).toBeUndefined()
+  })
+
+  test('ends with the role', async () => {
+    const payment = await world.pay(world.alice)
+    const old = await world.sign([idOf(payment)])
+    await world.succeed(world.call(world.owner, 'setRelayer', [world.carol]))
+    expect(await world.reasonOf(world.call(world.bob, 'releaseFor', [[payment], old]))).toBe('NotSigned')
+    await world.succeed(world.call(world.owner, 'setRelayer', [NATIVE]))
+    expect(await world.reasonOf(world.call(world.bob, 'releaseFor', [[payment], old]))).toBe('NotSigned')
+    expect(await world.reasonOf(refuseTx([payment], world.carol))).toBe('NotRelayer')
+    await world.wait(RECLAIM_S)
+    await world.succeed(reclaimTx([payment]))
   })
 })
 
 describe('roles', () => {
-  test('only the relayer refuses, not even the owner', async () => {
-    const id = await world.pay(world.alice)
+  test('only the relayer refuses and releases, not even the owner', async () => {
+    const payment = await world.pay(world.alice)
     for (const other of [world.owner, world.pauser, world.alice, world.treasury]) {
-      expect(await world.reasonOf(world.refuseTx(id, other))).toBe('NotRelayer')
+      expect(await world.reasonOf(refuseTx([payment], other))).toBe('NotRelayer')
+      expect(await world.reasonOf(releaseTx([payment], other))).toBe('NotRelayer')
     }
   })
 
   test('a pause stops new payments and nothing else', async () => {
-    const refused = await world.pay(world.alice, { walletName: nameOf('a') })
-    const sold = await world.pay(world.alice, { walletName: nameOf('b') })
-    expect(await world.reasonOf(call(world.alice, 'pause', []))).toBe('NotPauser')
-    await world.succeed(call(world.pauser, 'pause', []))
+    const refused = await world.pay(world.alice, { amount: 1n })
+    const sold = await world.pay(world.alice, { amount: 2n })
+    const said = await world.pay(world.alice, { amount: 3n })
+    const silent = await world.pay(world.alice, { amount: 4n })
+    expect(await world.reasonOf(world.call(world.alice, 'pause', []))).toBe('NotPauser')
+    await world.succeed(world.call(world.pauser, 'pause', []))
     expect(await world.reasonOf(world.bidTx(world.bob, world.request()))).toBe('EnforcedPause')
-    await world.succeed(world.refuseTx(refused))
-    await world.wait(HOLD_S)
-    await world.succeed(world.releaseTx([sold]))
+    await world.succeed(refuseTx([refused]))
+    await world.succeed(releaseTx([sold]))
+    await world.succeed(world.call(world.bob, 'releaseFor', [[said], await world.sign([idOf(said)])]))
+    await world.wait(RECLAIM_S)
+    await world.succeed(reclaimTx([silent]))
     await world.succeed(world.withdrawTx(world.alice, NATIVE, TO))
     await world.succeed(world.withdrawTx(world.treasury, NATIVE, TO))
-    expect(await world.balance(TO)).toBe(2_000n)
-    expect(await world.reasonOf(call(world.pauser, 'unpause', []))).toBe('OwnableUnauthorizedAccount')
-    await world.succeed(call(world.owner, 'unpause', []))
+    expect(await world.balance(TO)).toBe(10n)
+    expect(await world.reasonOf(world.call(world.pauser, 'unpause', []))).toBe('OwnableUnauthorizedAccount')
+    await world.succeed(world.call(world.owner, 'unpause', []))
     await world.pay(world.bob)
   })
 
   test('only the owner sets anything, and stays', async () => {
     const calls = [
-      call(world.alice, 'setHold', [1n]),
-      call(world.alice, 'setRelayer', [world.alice]),
-      call(world.alice, 'setPauser', [world.alice]),
-      call(world.alice, 'transferOwnership', [world.alice]),
-      call(world.alice, 'renounceOwnership', []),
+      world.call(world.alice, 'setRelayer', [world.alice]),
+      world.call(world.alice, 'setPauser', [world.alice]),
+      world.call(world.alice, 'transferOwnership', [world.alice]),
+      world.call(world.alice, 'renounceOwnership', []),
     ]
     for (const tx of calls) expect(await world.reasonOf(tx)).toBe('OwnableUnauthorizedAccount')
-    expect(await world.reasonOf(call(world.owner, 'renounceOwnership', []))).toBe('OwnerRequired')
-    await world.succeed(call(world.owner, 'transferOwnership', [world.bob]))
-    await world.succeed(call(world.owner, 'setHold', [1n]))
-    await world.succeed(call(world.bob, 'acceptOwnership', []))
-    expect(await world.reasonOf(call(world.owner, 'setHold', [1n]))).toBe('OwnableUnauthorizedAccount')
-  })
-
-  test('another hold is for payments to come, and never longer than a week', async () => {
-    const id = await world.pay(world.alice)
-    await world.succeed(call(world.owner, 'setHold', [0n]))
-    expect(await world.reasonOf(world.releaseTx([id]))).toBe('StillHeld')
-    const next = await world.pay(world.alice, { walletName: nameOf('next') })
-    expect(await world.reasonOf(world.refuseTx(next))).toBe('HoldOver')
-    await world.succeed(world.releaseTx([next]))
-    expect(await world.reasonOf(call(world.owner, 'setHold', [7n * 86_400n]))).toBeUndefined()
-    expect(await world.reasonOf(call(world.owner, 'setHold', [7n * 86_400n + 1n]))).toBe('HoldTooLong')
-  })
-})
-
-describe('a token', () => {
-  const inToken = () => world.request({ token: world.token })
-
-  test.each([
-    ['plain', TOKEN.plain],
-    ['that answers nothing', TOKEN.sayNothing],
-    ['that charges its sender something on top', TOKEN.feeFromSender],
-  ])('%s is taken', async (_, mode) => {
-    await world.setToken(mode)
-    await world.pay(world.alice, { token: world.token })
-    expect(await world.money(world.token)).toEqual({ balance: 1_000n, held: 1_000n, credited: 0n })
-    expect(await world.money(NATIVE)).toEqual({ balance: 0n, held: 0n, credited: 0n })
+    expect(await world.reasonOf(world.call(world.owner, 'renounceOwnership', []))).toBe('OwnerRequired')
+    await world.succeed(world.call(world.owner, 'transferOwnership', [world.bob]))
+    await world.succeed(world.call(world.owner, 'setRelayer', [world.carol]))
+    await world.succeed(world.call(world.bob, 'acceptOwnership', []))
+    expect(await world.reasonOf(world.call(world.owner, 'setRelayer', [world.owner]))).toBe(
+      'OwnableUnauthorizedAccount',
+    )
   })
 
   test.each([
-    ['takes a fee', TOKEN.feeFromReceiver, 'WrongTransfer'],
-    ['says that it has moved what it has not', TOKEN.lie, 'WrongTransfer'],
-    ['says no', TOKEN.sayNo, 'SafeERC20FailedOperation'],
-    ['reverts', TOKEN.revert, 'Error'],
-  ])('that %s is refused, as payment and as payout', async (_, mode, error) => {
-    const id = await world.pay(world.bob, { token: world.token, walletName: nameOf('before') })
-    await world.succeed(world.refuseTx(id))
-    await world.setToken(mode)
-    expect(await world.reasonOf(world.bidTx(world.alice, inToken()))).toBe(error)
-    expect(await world.reasonOf(world.withdrawTx(world.bob, world.token, TO))).toBe(error)
-    expect(await world.creditOf(world.bob, world.token), 'the credit stands').toBe(1_000n)
-    await world.setToken(TOKEN.plain)
-    await world.succeed(world.withdrawTx(world.bob, world.token, TO))
-    expect(await world.balanceOf(world.token, TO)).toBe(1_000n)
-  })
-
-  test('that charges its sender on top can`t take it from what others are owed', async () => {
-    const id = await world.pay(world.alice, { token: world.token })
-    await world.pay(world.bob, { token: world.token, walletName: nameOf('other') })
-    await world.succeed(world.refuseTx(id))
-    await world.setToken(TOKEN.feeFromSender)
-    expect(await world.reasonOf(world.withdrawTx(world.alice, world.token, TO))).toBe('WrongTransfer')
-  })
-
-  test('that is none, or was not approved, is refused', async () => {
-    const none = world.request({ token: TO })
-    expect(await world.reasonOf(world.bidTx(world.alice, none)).catch(() => 'no contract')).toBe('no contract')
-    expect(await world.reasonOf(world.bidTx(world.till, inToken()))).toBe('ERC20InsufficientAllowance')
-  })
-
-  test('that calls back finds the door shut', async () => {
-    const id = await world.pay(world.alice, { token: world.token, walletName: nameOf('before') })
-    // whose time is over, so that anybody may release it, the token too
-    await world.wait(HOLD_S)
-    const other = world.bidTx(world.bob, world.request({ token: world.otherToken }))
-    for (const { data } of [
-      other,
-      world.releaseTx([id]),
-      world.withdrawTx(world.alice, NATIVE, TO),
-      world.refuseTx(id),
-    ]) {
-      await world.succeed({
-        from: world.owner,
-        to: world.token,
-        data: encodeFunctionData({ abi: testTokenAbi, functionName: 'setCallBack', args: [world.payments, data] }),
-      })
-      const snapshot = await world.testClient.snapshot()
-      await world.succeed(world.bidTx(world.alice, inToken()))
-      const at = { address: world.token, abi: testTokenAbi } as const
-      expect(await world.publicClient.readContract({ ...at, functionName: 'calledBack' })).toBe(false)
-      expect(await world.money(world.token)).toEqual({ balance: 2_000n, held: 2_000n, credited: 0n })
-      await world.testClient.revert({ id: snapshot })
-    }
-  })
-
-  test('that shuts an account out harms nobody: who is owed names another address', async () => {
-    const id = await world.pay(world.alice, { token: world.token })
-    await world.succeed({
-      from: world.owner,
-      to: world.token,
-      data: encodeFunctionData({ abi: testTokenAbi, functionName: 'setBlocked', args: [world.treasury] }),
-    })
-    await world.wait(HOLD_S)
-    expect(await world.reasonOf(world.takeTx(world.treasury, [id], world.token, world.treasury))).toBe('Error')
-    await world.succeed(world.takeTx(world.treasury, [id], world.token, TO))
-    expect(await world.balanceOf(world.token, TO)).toBe(1_000n)
-  })
-})
-
-describe('an account that can`t be paid', () => {
-  test('harms itself alone, as recipient and as payer', async () => {
-    const wallet = await startWallet(world, world.payments)
-    await wallet.call('setMode', [REFUSE])
-    const bad = await world.pay(world.alice, { paymentRecipient: wallet.address, walletName: nameOf('bad') })
-    const good = await world.pay(world.alice, { walletName: nameOf('good') })
-    await wallet.execute(world.bidTx(wallet.address, world.request({ walletName: nameOf('own') })).data, 1_000n)
-    await world.succeed(world.refuseTx(await world.paymentOf(CLUB, nameOf('own'))))
-    await world.wait(HOLD_S)
-    await world.succeed(world.releaseTx([bad, good]))
-    await world.succeed(world.withdrawTx(world.treasury, NATIVE, TO))
-    expect(await world.balance(TO)).toBe(1_000n)
-    const toItself = world.withdrawTx(wallet.address, NATIVE, wallet.address).data
-    await expect(wallet.execute(toItself)).rejects.toThrow()
-    expect(await world.money(NATIVE)).toEqual({ balance: 2_000n, held: 0n, credited: 2_000n })
-    await wallet.execute(world.withdrawTx(wallet.address, NATIVE, TO).data)
-    expect(await world.balance(TO)).toBe(3_000n)
-  })
-
-  test('and one that calls back while it is paid is paid once', async () => {
-    const wallet = await startWallet(world, world.payments)
-    await world.pay(world.alice, { walletName: nameOf('other') })
-    await wallet.execute(world.bidTx(wallet.address, world.request()).data, 1_000n)
-    await world.succeed(world.refuseTx(await world.paymentOf(CLUB, FOOBAR)))
-    const again = world.withdrawTx(wallet.address, NATIVE, wallet.address).data
-    await wallet.call('setCallBack', [world.payments, again])
-    await wallet.execute(again)
-    const at = { address: wallet.address, abi: testWalletAbi } as const
-    expect(await world.publicClient.readContract({ ...at, functionName: 'calledBack' })).toBe(false)
-    expect(await world.balance(wallet.address)).toBe(1_000n)
-    expect(await world.money(NATIVE)).toEqual({ balance: 1_000n, held: 1_000n, credited: 0n })
-  })
-
-  test('what is owed is paid to somebody', async () => {
-    const id = await world.pay(world.alice)
-    await world.succeed(world.refuseTx(id))
-    expect(await world.reasonOf(world.withdrawTx(world.alice, NATIVE, NATIVE))).toBe('ZeroAddress')
+    [86_400n, undefined],
+    [86_400n - 1n, 'ReclaimOutOfRange'],
+    [0n, 'ReclaimOutOfRange'],
+    [30n * 86_400n, undefined],
+    [30n * 86_400n + 1n, 'ReclaimOutOfRange'],
+  ])('payers wait a day to thirty before they reclaim: %d seconds, %s', async (seconds, error) => {
+    expect(await world.reasonOf({ from: world.owner, data: world.deployment(seconds) })).toBe(error)
   })
 })
 
 /** Outcome of a transaction in a block of this time. */
-async function statusAt(timestamp: bigint, tx: ReturnType<PaymentsWorld['refuseTx']>) {
+async function statusAt(timestamp: bigint, tx: Parameters<PaymentsWorld['send']>[0]) {
   const snapshot = await world.testClient.snapshot()
   await world.testClient.setNextBlockTimestamp({ timestamp })
   const receipt = await world.send(tx)
@@ -342,7 +339,4 @@ async function statusAt(timestamp: bigint, tx: ReturnType<PaymentsWorld['refuseT
   return receipt.status
 }
 
-function call(from: Address, functionName: string, args: readonly unknown[]) {
-  const data = encodeFunctionData<Abi, string>({ abi: communityPaymentsAbi, functionName, args })
-  return { from, to: world.payments, data }
-}
+const at = () => ({ address: world.payments, abi: communityPaymentsAbi }) as const

@@ -1,6 +1,7 @@
 import { DISTRIBUTOR } from './distributor.js'
 import { HUB_AND_SPOKE } from './hub.js'
 import type { Mutation } from './mutation.js'
+import { PAYMENTS } from './payments.js'
 import { SOLANA } from './solana.js'
 
 /**
@@ -171,5 +172,6 @@ export const MUTATIONS: readonly Mutation[] = [
     tests: { files: ['src/ops/log.test.ts'] },
   },
   ...DISTRIBUTOR,
+  ...PAYMENTS,
   ...SOLANA,
 ]

@@ -19,7 +19,11 @@ contract TestToken is ERC20 {
         Lie,
         Revert,
         /// Calls back before it moves anything.
-        CallBack
+        CallBack,
+        /// A unit less than what is sent moves, as tokens do that count in shares.
+        RoundDown,
+        /// Balances are words that begin with the byte 0xEF.
+        AnswerEf
     }
 
     Mode public mode;
@@ -34,6 +38,15 @@ contract TestToken is ERC20 {
 
     function mint(address to, uint256 amount) external {
         _mint(to, amount);
+    }
+
+    /// @notice What a rebase or an admin takes away.
+    function burn(address from, uint256 amount) external {
+        _burn(from, amount);
+    }
+
+    function balanceOf(address account) public view override returns (uint256) {
+        return mode == Mode.AnswerEf ? (uint256(0xef) << 248) | 1 : super.balanceOf(account);
     }
 
     function setMode(Mode mode_) external {
@@ -66,6 +79,7 @@ contract TestToken is ERC20 {
         if (mode == Mode.SayNo) return false;
         if (mode == Mode.Lie) return true;
         if (mode == Mode.CallBack) (calledBack, ) = target.call(data);
+        if (mode == Mode.RoundDown) --amount;
         uint256 fee = amount / 10;
         _transfer(from, to, mode == Mode.FeeFromReceiver ? amount - fee : amount);
         if (mode == Mode.FeeFromSender) _burn(from, fee);

@@ -313,10 +313,10 @@ CREATE TABLE "payments" (
   "community_word" BYTEA,
   "community" TEXT COLLATE "C",
   "recipient" TEXT,
-  "held_until_ms" BIGINT,
+  -- number and time that the payment's chain gave it
   "number" DECIMAL(20,0),
   "reclaimable_ms" BIGINT,
-  -- refused 1, released 2, reclaimed 3
+  -- refused 1, released 2, reclaimed 3; null while held
   "outcome" SMALLINT,
   "outcome_block" BIGINT,
   CONSTRAINT "payments_pkey" PRIMARY KEY ("network", "id"),

@@ -72,10 +72,10 @@ export async function requireRules(context: Context, community: string): Promise
 }
 
 /** Availability of a name below a community. @throws ApiError not_found */
-export async function availabilityOf(context: Context, { community, name }: CommunityName) {
-  await requireRules(context, community)
-  const found = await communityNameAvailability(context.pool, context.network, community, name)
-  return availabilityAnswer(`${community}/${name}`, found)
+export async function availabilityOf(context: Context, asked: CommunityName) {
+  const { prices } = await requireRules(context, asked.community)
+  const found = await communityNameAvailability(context.pool, context.network, asked, prices)
+  return availabilityAnswer(`${asked.community}/${asked.name}`, found)
 }
 
 /** Parses the address of a wallet that can sign in. @throws ApiError unsupported_address */

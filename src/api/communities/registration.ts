@@ -60,10 +60,10 @@ async function attemptRegistration(
 ): Promise<Registration | { kind: 'rules_changed' }> {
   const { community, name, wallet } = request
   const owner = wallet ?? decodeAddress(author.wallet)
-  const [rules, standing, availability] = await Promise.all([
-    findCommunityRules(context.pool, context.network, community),
+  const rules = await findCommunityRules(context.pool, context.network, community)
+  const [standing, availability] = await Promise.all([
     standingOf(context.pool, context.network, { community, caller: author.wallet, wallet: owner.bytes }),
-    communityNameAvailability(context.pool, context.network, community, name),
+    communityNameAvailability(context.pool, context.network, { community, name }, rules?.prices ?? []),
   ])
   const known: RegistrationInputs = {
     isServed: true,

@@ -1,6 +1,6 @@
 import PQueue from 'p-queue'
 import type pg from 'pg'
-import type { ChainPort, PermissionSigner, SolanaPort } from '../../chains/chain.js'
+import type { ChainPort, PermissionSigner, ReleaseSigner, SolanaPort } from '../../chains/chain.js'
 import { readDeployment } from '../../db/deployment.js'
 import type { Network } from '../../registry/primitives/network.js'
 
@@ -24,6 +24,8 @@ export interface Context {
   shareKey: Uint8Array | undefined
   /** Signer of the operator's permissions; null where Solana accounts can not claim airdrops. */
   permissionSigner: PermissionSigner | null
+  /** Signer of the relayer role's words; null where payments for community names are released by the relayer alone. */
+  releaseSigner: ReleaseSigner | null
   auth: AuthSettings
   /** Public URL of the site without a trailing slash, the base of profile and picture URLs. */
   siteUrl: string
@@ -45,7 +47,7 @@ const SESSION_LIFETIME_MS = 14 * 24 * 60 * 60_000
 
 export interface ContextDeps
   extends Pick<Context, 'pool' | 'chains'>,
-    Partial<Pick<Context, 'solana' | 'permissionSigner'>> {
+    Partial<Pick<Context, 'solana' | 'permissionSigner' | 'releaseSigner'>> {
   config: Pick<AuthSettings, 'serviceDomain'> &
     Partial<AuthSettings> & {
       /** Secret of authentication keys; default: the database's own. */
@@ -62,6 +64,7 @@ export function createContexts({
   config,
   solana = [],
   permissionSigner = null,
+  releaseSigner = null,
   ...deps
 }: ContextDeps): Readonly<Record<Network, Context>> {
   const { tokenKey, serviceDomain, sessionLifetimeMs = SESSION_LIFETIME_MS, acceptsErc6492 = false } = config
@@ -70,6 +73,7 @@ export function createContexts({
     ...deps,
     solana,
     permissionSigner,
+    releaseSigner,
     now: () => Date.now(),
     pageKey: once(async () => (await readDeployment(deps.pool)).pageKey),
     tokenKey: once(async () => tokenKey ?? (await readDeployment(deps.pool)).tokenKey),

@@ -106,12 +106,11 @@ export async function paidNamesOf({ context, tx }: TxQuery): Promise<{ paidNames
   const payments = await findPaidNames(context.pool, context.network, tx)
   const first = payments[0]
   if (!first) return null
-  const paidNames = payments.map(({ sequence, community, name, isConfirmed, confirmations, judgement, refund }) => ({
+  const paidNames = payments.map(({ sequence, community, name, isConfirmed, confirmations, paidMs: _, ...money }) => ({
     logIndex: sequence,
     name: `${wordText(community)}/${wordText(name)}`,
     source: { isConfirmed, confirmations },
-    judgement,
-    refund,
+    ...money,
   }))
   return { paidNames, paidMs: first.paidMs }
 }

@@ -8,6 +8,7 @@ import {
   requireCommunityName,
   requireWallet,
 } from '../communities/communities.js'
+import { payoutsOf } from '../communities/payouts.js'
 import { type PaymentInfo, registerCommunityName } from '../communities/registration.js'
 import { ok } from '../http/answer.js'
 import type { ErrorCode } from '../http/errors.js'
@@ -71,6 +72,9 @@ export const TransactionInfoSchema = z
       approval: EvmTransactionSchema.optional().openapi({
         description: 'To be sent before, where the payment is in a token that is not approved yet',
       }),
+      approvalReset: EvmTransactionSchema.optional().openapi({
+        description: 'To be sent before the approval: a smaller one is left, and some tokens take no other meanwhile',
+      }),
     }),
     z.object({
       type: z.literal('solana'),
@@ -82,9 +86,34 @@ export const TransactionInfoSchema = z
 /** A payment as both versions answer it. */
 export function transactionInfo({ type, transaction }: PaymentInfo) {
   if (type === 'solana') return { type, transaction: { data: transaction.base64 } }
-  const { approval } = transaction
-  return { type, transaction: evmTransaction(transaction), ...(approval && { approval: { ...approval, value: '0' } }) }
+  const { approval, approvalReset } = transaction
+  const approvals = { ...(approval && { approval }), ...(approvalReset && { approvalReset }) }
+  const valueless = Object.entries(approvals).map(([key, { to, data }]) => [key, { to, data, value: '0' }])
+  return { type, transaction: evmTransaction(transaction), ...Object.fromEntries(valueless) }
 }
+
+const payouts = route.get('/v1/communities/:name/payouts', {
+  summary: 'What a community has earned and not taken yet',
+  description:
+    'Payments on EVM chains that bought names for good, each held for its recipient: by network, recipient and token, the oldest first, at most 50 payments each. The recipient sends the transaction; without it the relayer releases them before their payers could reclaim them.',
+  params: z.object({ name: nameText }),
+  responses: answers('What is held', {
+    payouts: z.array(
+      z.object({
+        network: z.string().openapi({ example: '8453' }),
+        recipient: addressText,
+        token: z.string().openapi({ description: '`native`, or the address of the token' }),
+        amount: z.string().openapi({ description: 'Base units' }),
+        payments: z.number(),
+        transaction: EvmTransactionSchema.optional().openapi({
+          description: 'To be sent by the recipient; left out where this process has no key of the relayer',
+        }),
+      }),
+    ),
+  }),
+  errors: ['invalid_name', 'not_found'],
+  handle: async ({ params }, context) => ok({ payouts: await payoutsOf(context, params.name!) }),
+})
 
 /** Whether a registration is on the testnet: by `testnet=true`, or by the label of the chain to pay on. */
 export const isOnTestnet = (isTestnet: boolean, label: string | null): boolean =>
@@ -128,4 +157,4 @@ const register = route.post('/v1/names/community/:communityName/register', {
   },
 })
 
-export const communityRoutes = [get, put, check, register]
+export const communityRoutes = [get, put, payouts, check, register]

@@ -224,9 +224,16 @@ const StatusSchema = named('TransactionStatus', {
     .optional()
     .openapi({ description: 'Every name of the transaction; the status is that of the first' }),
   hubTx: z.string().optional(),
-  refund: z.enum(['held', 'refused', 'too_late']).optional().openapi({
+  refund: z.enum(['held', 'refused', 'reclaim', 'reclaimed', 'released']).optional().openapi({
     description:
-      'Refund of a payment for a community name that bought nothing: `held` while it is under way, `refused` once the money is the payer’s again (paid back, or to be withdrawn), `too_late` once the recipient has it',
+      'Refund of a payment for a community name that bought nothing: `held` while it is under way, `refused` once the money is the payer’s again (paid back, or to be withdrawn), `reclaim` where it is worth less than its refusal and left to the payer to reclaim, `reclaimed` once that was done, `released` where the recipient has it',
+  }),
+  reclaimAfter: z.string().optional().openapi({
+    description: 'Time from which on the payer may reclaim a payment that bought nothing and is still held',
+  }),
+  payout: z.enum(['held', 'refused', 'released', 'reclaimed']).optional().openapi({
+    description:
+      'Where the money of a name below a community is that was bought on an EVM chain: `held` until it is its recipient’s, who may take it at once (`GET /v1/communities/{name}/payouts`)',
   }),
   credit: z.object({ eid: z.int(), amountWei: z.string() }).optional().openapi({
     description:

@@ -2,18 +2,18 @@ import { toEventSelector } from 'viem'
 import type { CreditMove, ReceivedMessage, SentMessage } from '../../registry/bridge/message.js'
 import { PAUSED, REFUSAL } from '../../registry/journal/bid.js'
 import { type DecodedEntry, decodeEntry } from '../../registry/journal/decode.js'
-import type { CommunityNameTarget, Payment } from '../../registry/payment/payment.js'
+import type { CommunityNameTarget, ConfirmedOutcome, Payment } from '../../registry/payment/payment.js'
 import { addressOfWord } from '../../registry/primitives/address.js'
 import { fromHex, txKey } from '../../registry/primitives/bytes.js'
 import type { Hex } from '../chain.js'
 import type { Call } from '../rpc/evm.js'
 import { readPacketSent } from './bridge/packetSent.js'
-import { HELD_TOPIC, PAYMENT_TOPIC, readPayments } from './community/logs.js'
+import { PAYMENT_TOPIC, PAYMENT_TOPICS, readEnds, readPayments } from './community/logs.js'
 import type { LogFilter, RawLog } from './logs.js'
 
 /**
- * Decoded logs of our contracts in some blocks. Hub: entries, received messages and credits; spoke: sent
- * messages; both: payments.
+ * Decoded logs of our contracts in some blocks. Hub: entries, received messages and credits; spoke: sent messages;
+ * both: payments and their ends.
  */
 export interface DecodedLogs {
   entries: DecodedEntry[]
@@ -21,6 +21,7 @@ export interface DecodedLogs {
   sent: SentMessage[]
   payments: Payment<CommunityNameTarget>[]
   credits: CreditMove[]
+  ends: ConfirmedOutcome[]
 }
 
 /** Concatenates decoded logs in order. */
@@ -30,11 +31,12 @@ export const mergeLogs = (parts: readonly DecodedLogs[]): DecodedLogs => ({
   sent: parts.flatMap(({ sent }) => sent),
   payments: parts.flatMap(({ payments }) => payments),
   credits: parts.flatMap(({ credits }) => credits),
+  ends: parts.flatMap(({ ends }) => ends),
 })
 
-/** Number of decoded logs that lead to an entry, a message or a payment. */
-export const sizeOf = ({ entries, sent, payments }: DecodedLogs): number =>
-  entries.length + sent.length + payments.length
+/** Number of decoded logs that lead to an entry, a message or a payment, or end one. */
+export const sizeOf = ({ entries, sent, payments, ends }: DecodedLogs): number =>
+  entries.length + sent.length + payments.length + ends.length
 
 /** Event topics of hub and spoke. */
 export const BID_TOPIC = toEventSelector('Bid(bytes32,uint256,bytes32)')
@@ -68,7 +70,7 @@ const OTHER_TOPICS = { hub: [MINIMUM_TOPIC, BID_REFUSED_TOPIC, CREDITED_TOPIC, W
 export function filterOf({ role, contract, communityPayments }: OurContracts): LogFilter {
   const topics = [...REGISTRATION_TOPICS[role], ...OTHER_TOPICS[role]]
   if (!communityPayments) return { addresses: [contract], topics }
-  return { addresses: [contract, communityPayments], topics: [...topics, PAYMENT_TOPIC, HELD_TOPIC] }
+  return { addresses: [contract, communityPayments], topics: [...topics, ...PAYMENT_TOPICS] }
 }
 
 /** Whether a log makes its transaction a registration. */
@@ -112,7 +114,7 @@ export async function decodeLogs(
   logs: readonly RawLog[],
   timeOf: (log: RawLog) => number,
 ): Promise<DecodedLogs> {
-  const found: DecodedLogs = { entries: [], received: [], sent: [], payments: [], credits: [] }
+  const found: DecodedLogs = { entries: [], received: [], sent: [], payments: [], ends: [], credits: [] }
   const { contract, communityPayments } = chain
   const sentLogs: RawLog[] = []
   const paymentLogs: RawLog[] = []
@@ -125,6 +127,7 @@ export async function decodeLogs(
   decodeHubLogs(found, chain.chain, hubLogs, timeOf)
   if (sentLogs.length > 0 && chain.endpoint) found.sent = await readPacketSent(call, chain.endpoint, sentLogs, timeOf)
   if (paymentLogs.length > 0) found.payments = readPayments(paymentLogs, timeOf)
+  found.ends = readEnds(paymentLogs)
   return found
 }
 

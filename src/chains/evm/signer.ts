@@ -1,12 +1,6 @@
 import { type Hex, keccak256 } from 'viem'
 import type { PrivateKeyAccount } from 'viem/accounts'
-import {
-  ABOVE_DELIVER_LIMIT,
-  type JobProgress,
-  type NonceTx,
-  type Purpose,
-  REFUND_WINDOW_ENDED,
-} from '../../registry/outbox.js'
+import { ABOVE_DELIVER_LIMIT, type JobProgress, type NonceTx, type Purpose } from '../../registry/outbox.js'
 import { RpcError } from '../rpc/errors.js'
 import type { Call } from '../rpc/evm.js'
 import {
@@ -22,7 +16,7 @@ import {
 import type { Packet } from './bridge/packet.js'
 import type { LzReceiveOption } from './bridge/packetOptions.js'
 import { type EvmChain, readHeads } from './chain.js'
-import { type PaymentToRefuse, readHeldState, refuseCall } from './community/refusal.js'
+import { areEnded, endingCall, type PaymentToEnd } from './community/ending.js'
 import { hubAbi } from './contracts/index.js'
 import { readContract } from './contracts/read.js'
 import { estimateFees, type Fees, maxCostWei } from './fees.js'
@@ -83,7 +77,7 @@ export type JobCall =
   | { kind: 'verify'; endpoint: Hex; messageLib: Hex; packet: Packet }
   | { kind: 'execute'; endpoint: Hex; packet: Packet; option: LzReceiveOption }
   | { kind: 'deliver'; hub: Hex; bids: readonly PaidBid[] }
-  | { kind: 'refuse'; payments: Hex; payment: PaymentToRefuse }
+  | { kind: 'refuse' | 'release'; payments: Hex; of: readonly PaymentToEnd[] }
   | { kind: 'noop' }
 
 /** Memoizes RPC calls per node within one batch, so that all jobs of the batch see the same head. */
@@ -172,7 +166,7 @@ async function signed(
 
 function callOf(call: Exclude<JobCall, { kind: 'noop' }>): BridgeCall {
   if (call.kind === 'deliver') return deliverCall(call.hub, call.bids)
-  if (call.kind === 'refuse') return refuseCall(call.payments, call.payment)
+  if ('payments' in call) return endingCall(call.kind, call.payments, call.of)
   return call.kind === 'verify' ? verifyCall(call.messageLib, call.packet) : executeCall(call.endpoint, call.packet)
 }
 
@@ -211,7 +205,7 @@ async function readDone(ask: Call, call: JobCall, { latest, confirmed }: Heads):
   if (call.kind === 'noop') return 'confirmed'
   const isDoneAt = async (block: number): Promise<boolean> => {
     if (call.kind === 'deliver') return readAreDelivered(ask, call.hub, call.bids, toQuantity(block))
-    if (call.kind === 'refuse') return (await readHeldState(ask, call.payments, call.payment, block)) === 'refused'
+    if ('payments' in call) return areEnded(ask, call.payments, call.of, block)
     const state = await readPacketState(ask, call.endpoint, call.packet, toQuantity(block))
     return call.kind === 'verify' ? state.isVerified : state.isExecuted
   }
@@ -262,6 +256,9 @@ async function prepareCall(
   call: Exclude<JobCall, { kind: 'noop' }>,
   valueWei: bigint,
 ): Promise<Prepared> {
+  // taken back by a rewind: their words are unknown until they are read again
+  if ('of' in call && call.of.every(({ payment }) => payment === null))
+    return { failure: { class: 'transient', reason: 'unknown_payment' } }
   const fees = await readFees(ask)
   const tx = { from, ...callOf(call), value: toQuantity(valueWei) }
   try {
@@ -283,30 +280,17 @@ async function prepareCall(
 
 /** Revert of the hub's `deliver`. */
 const LIMIT_EXCEEDED = 'deliver_limit_exceeded'
-/** Reverts of the payments contract's \`refuse\`. */
-const HOLD_OVER = 'hold_over'
-const NOT_HELD = 'not_held'
 
-/**
- * A payment whose hold is over, or that was released to its recipient since, can't be refunded any more; a bid above
- * what deliveries may win in a day is never taken.
- */
+/** A bid above what deliveries may win in a day is never taken. */
 async function failureOf(ask: Call, call: JobCall, reason: string): Promise<TxFailure> {
   if (call.kind === 'deliver' && reason === LIMIT_EXCEEDED && (await isAboveLimit(ask, call)))
     return { class: 'permanent', reason: ABOVE_DELIVER_LIMIT }
-  const isTooLate =
-    call.kind === 'refuse' && (reason === HOLD_OVER || (reason === NOT_HELD && (await isReleased(ask, call))))
-  return isTooLate ? { class: 'permanent', reason: REFUND_WINDOW_ENDED } : { class: 'revert', reason }
+  return { class: 'revert', reason }
 }
 
 async function isAboveLimit(ask: Call, { hub, bids }: Extract<JobCall, { kind: 'deliver' }>): Promise<boolean> {
   const limit = await readContract(ask, hub, { abi: hubAbi, functionName: 'deliverLimit' })
   return bids.length === 1 && bids[0]!.amountWei > limit
-}
-
-async function isReleased(ask: Call, { payments, payment }: Extract<JobCall, { kind: 'refuse' }>): Promise<boolean> {
-  const latest = Number(await ask<Hex>('eth_blockNumber', []))
-  return (await readHeldState(ask, payments, payment, latest)) === 'released'
 }
 
 /**
@@ -321,7 +305,8 @@ async function gasFor(ask: Call, call: JobCall, data: Hex): Promise<bigint | nul
   return gas < MAX_TX_GAS ? gas : MAX_TX_GAS
 }
 
-async function readFees(ask: Call): Promise<Fees> {
+/** Fees of a transaction that is sent now. */
+export async function readFees(ask: Call): Promise<Fees> {
   const history = await ask<{ baseFeePerGas: Hex[]; reward?: Hex[][] }>('eth_feeHistory', [
     FEE_HISTORY_BLOCKS,
     'latest',

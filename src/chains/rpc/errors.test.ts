@@ -4,8 +4,16 @@ import { afterAll, afterEach, beforeAll, describe, expect, it } from 'vitest'
 import { type Anvil, startAnvil } from '../../testing/chains/anvil.js'
 import { type FaultProxy, startFaultProxy } from '../../testing/faultProxy/faultProxy.js'
 import type { FaultKind } from '../../testing/faultProxy/kinds.js'
-import { fill, RANGE_LIMITS, RATE_LIMITS, SERVER_ERRORS, type Wording } from '../../testing/faultProxy/wordings.js'
-import type { RpcError } from './errors.js'
+import {
+  EVM_FAILURES,
+  fill,
+  RANGE_LIMITS,
+  RATE_LIMITS,
+  REVERTS,
+  SERVER_ERRORS,
+  type Wording,
+} from '../../testing/faultProxy/wordings.js'
+import { isEvmFailure, type RpcError } from './errors.js'
 import { createRpc } from './evm.js'
 
 const CHAIN_ID = 31_337
@@ -63,6 +71,16 @@ describe('what nodes and providers say', () => {
   it.each(SERVER_ERRORS)('away: $message', async (wording) => {
     const url = await sayer(wording)
     expect((await faultOf(url, 'eth_getLogs')).fault).toBe('transient')
+  })
+
+  it.each(EVM_FAILURES)('$message $data: the EVM`s own, by which no other node does otherwise', async (wording) => {
+    const error = await faultOf(await sayer(wording), 'eth_call')
+    expect(error.fault).toBe('refused')
+    expect(isEvmFailure(error)).toBe(true)
+  })
+
+  it.each([...REVERTS, ...SERVER_ERRORS])('$message is no failure of the EVM`s rules', async (wording) => {
+    expect(isEvmFailure(await faultOf(await sayer(wording), 'eth_call'))).toBe(false)
   })
 
   it.each(['header not found', 'unknown block'])(

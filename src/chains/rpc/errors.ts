@@ -19,6 +19,13 @@ const HTTP_CONTENT_TOO_LARGE = 413
 const REFUSED =
   /revert|invalid opcode|out of gas|insufficient funds|nonce too|underpriced|already known|intrinsic gas|method not found|not supported/i
 
+/**
+ * Failures of the EVM itself, by which no node can do otherwise, in the words of geth, Erigon, Nethermind, Besu, Reth
+ * and anvil. Running out of gas is none: nodes cap it differently.
+ */
+const EVM_FAILURE =
+  /must not begin with 0xef|starting ?with ?ef\b|starts with invalid bytes 0xef|\binvalid[_ ]?code\b|code is invalid|invalid (opcode|jump)|opcode ?not ?found|invalid ?fe ?opcode|bad ?instruction|stack ?(under|over)flow|code size exceeded|code[_ ]too[_ ]large|contract ?size ?limit|write protection/i
+
 /** Classified error of a node. */
 export class RpcError extends Error {
   override name = 'RpcError'
@@ -69,8 +76,7 @@ export function classifyRpcError(
 ): RpcError {
   if (error instanceof RpcError) return error
   const chain: readonly ErrorShape[] = causesOf(error)
-  // some providers explain the error in its data only
-  const text = chain.map((e) => `${e.details ?? ''} ${e.message ?? ''} ${JSON.stringify(e.data ?? '')}`).join(' ')
+  const text = textOf(chain)
   const first = chain[0]
   const said = (first?.details || first?.message || String(error)).split('\n')[0]!
   const message = `${method}: ${said}`
@@ -81,9 +87,18 @@ export function classifyRpcError(
   const isTooLarge = http?.status === HTTP_CONTENT_TOO_LARGE || chain.some((e) => e.name?.includes('TooLarge'))
   if (isTooLarge || TOO_MUCH.test(text)) return new RpcError('too_much', message, null, { cause: error })
   const hasCode = chain.some((e) => typeof e.code === 'number')
-  if (hasCode && REFUSED.test(text)) return new RpcError('refused', message, null, { cause: error })
+  if (hasCode && (REFUSED.test(text) || EVM_FAILURE.test(text)))
+    return new RpcError('refused', message, null, { cause: error })
   return new RpcError('transient', message, null, { cause: error })
 }
+
+/** Whether a call failed by the rules of the EVM: every node would give the same. */
+export const isEvmFailure = (error: unknown): boolean =>
+  error instanceof RpcError && error.fault === 'refused' && EVM_FAILURE.test(textOf(causesOf(error)))
+
+/** What an error and its causes say: some providers explain it in their data only. */
+const textOf = (chain: readonly ErrorShape[]): string =>
+  chain.map((e) => `${e.details ?? ''} ${e.message ?? ''} ${JSON.stringify(e.data ?? '')}`).join(' ')
 
 /** An error and its causes, outermost first; bounded, since causes may form a circle. */
 export function causesOf(error: unknown): object[] {

@@ -104,7 +104,8 @@ function describe(job: JobRow) {
     payment: payment && {
       tx: txOf(payment),
       paidAt: new Date(payment.paidMs).toISOString(),
-      ...(payment.target.reclaimableMs !== null && { reclaimableAt: dateOf(payment.target.reclaimableMs) }),
+      reclaimableAt: dateOf(payment.target.reclaimableMs),
+      ...(payment.outcome && { outcome: payment.outcome }),
     },
     txs: txs.map(describeTx),
   }
@@ -157,6 +158,6 @@ function originOf({ message, payment }: JobRow): string {
   if (message) return `${toHex(message.txHash)} at ${new Date(message.sentMs).toISOString()}`
   if (!payment) return '-'
   const { reclaimableMs } = payment.target
-  const reclaim = reclaimableMs === null ? '' : `, reclaimable from ${dateOf(reclaimableMs)} on`
-  return `${txOf(payment)} at ${dateOf(payment.paidMs)}${reclaim}`
+  const outcome = payment.outcome ?? `reclaimable from ${dateOf(reclaimableMs)} on`
+  return `${txOf(payment)} at ${dateOf(payment.paidMs)}, ${outcome}`
 }

@@ -51,11 +51,7 @@ export async function queuePayouts(
     `WITH ${DUE} DELETE FROM jobs j USING due d
      WHERE j.network = $1 AND j.state = ${JOB_STATE.queued} AND j.${PAYOUT} AND d.id = j.subject AND d.payout IS DISTINCT FROM j.kind`,
   )
-  const releases = await execute(client, network, { name: 'queue_releases', text: QUEUE_RELEASES }, [
-    nowMs,
-    chain,
-    releaseAfterMs,
-  ])
+  const releases = await queueReleases(client, { network, chain }, { releaseAfterMs, nowMs })
   const payouts = await execute(
     client,
     network,
@@ -71,13 +67,21 @@ export async function queuePayouts(
 /** Share of the time until a payer may take back by which a payment is released at the latest. */
 const RELEASED_BY = 0.7
 
-/** Queues the release of payments that bought their name: in the journal, with no refusal. */
+/** Payments that bought their name: in the journal, with no refusal. */
 const QUEUE_RELEASES = `INSERT INTO jobs (network, kind, chain, subject, created_ms, updated_ms)
   SELECT p.network, ${release}, p.chain, p.id, $2::int8, $2::int8 FROM payments p
   WHERE p.network = $1 AND p.chain = $3 AND p.kind = ${PAYMENT_KIND.communityName} AND p.state = ${PAYMENT_STATE.done} AND p.outcome IS NULL
     AND p.paid_ms + least($4::float8, ${RELEASED_BY} * (p.reclaimable_ms - p.paid_ms)) <= $2::int8
     AND NOT EXISTS (SELECT FROM jobs j WHERE j.network = p.network AND j.subject = p.id AND j.kind IN (${refuse}, ${release}))
   ON CONFLICT DO NOTHING`
+
+/** Queues the release of a chain's payments that bought their names, once they are old enough. @returns how many */
+export const queueReleases = (
+  client: pg.ClientBase,
+  { network, chain }: ChainKey,
+  { releaseAfterMs, nowMs }: { releaseAfterMs: number; nowMs: number },
+): Promise<number> =>
+  execute(client, network, { name: 'queue_releases', text: QUEUE_RELEASES }, [nowMs, chain, releaseAfterMs])
 
 /**
  * The operator's hand: queues refunds that are owed, and queues parked or backed-off ones again.

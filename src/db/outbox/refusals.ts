@@ -1,14 +1,16 @@
 import type pg from 'pg'
+import { NATIVE } from '../../registry/community/rules.js'
 import { OUTCOME } from '../../registry/journal/bid.js'
 import { OUTCOME_BYTE } from '../../registry/journal/effects.js'
 import { ENTRY_KIND, type Entry } from '../../registry/journal/entry.js'
 import { decodePayment, encodePayment } from '../../registry/journal/payment.js'
-import { JOB_KIND, JOB_STATE } from '../../registry/outbox.js'
+import { BELOW_REFUSAL_COST, JOB_KIND, JOB_STATE } from '../../registry/outbox.js'
 import { PAYMENT_KIND, PAYMENT_STATE, type StoredPayment } from '../../registry/payment/payment.js'
 import type { Network } from '../../registry/primitives/network.js'
-import { REFUSAL_HAS_LEFT, UNSENT } from '../payments/refused.js'
+import { IS_PAYERS, UNSENT } from '../payments/refused.js'
+import { codeList } from '../pg/codes.js'
 import { leaf } from '../pg/partitions.js'
-import { execute, query } from '../pg/rows.js'
+import { type ChainKey, execute, type Queryable, query } from '../pg/rows.js'
 import { insertJobs } from './jobs.js'
 
 type PaymentKey = Pick<StoredPayment, 'chain' | 'id'>
@@ -34,6 +36,27 @@ export async function queueRefusals(
   )
 }
 
+/** Condition on a job `j`: a refusal on a chain that nobody has tried yet, and that goes with no other. */
+const IS_FRESH = `j.network = $1 AND j.chain = $2 AND j.kind = ${JOB_KIND.refuse} AND j.state = ${JOB_STATE.queued} AND j.nonce IS NULL AND j.failures = 0
+  AND j.batch IS NULL AND NOT EXISTS (SELECT FROM jobs m WHERE m.network = j.network AND m.batch = j.id)`
+
+/** Whether a chain has refusals that nobody has tried yet. */
+export async function hasFreshRefusals(db: Queryable, { network, chain }: ChainKey): Promise<boolean> {
+  const text = `SELECT EXISTS (SELECT FROM jobs j WHERE ${IS_FRESH}) AS found`
+  return (await query<{ found: boolean }>(db, network, text, [chain]))[0]!.found
+}
+
+/**
+ * Parks refusals of payments in a chain's own coin that are worth less than they cost: their payers reclaim them.
+ * @returns how many
+ */
+export function parkDust(client: pg.ClientBase, { network, chain }: ChainKey, leastWei: bigint): Promise<number> {
+  const text = `UPDATE jobs j SET state = ${JOB_STATE.parked}, reason = '${BELOW_REFUSAL_COST}', version = j.version + 1
+    FROM payments p WHERE ${IS_FRESH} AND j.reason IS NULL AND p.network = j.network AND p.id = j.subject
+      AND p.token = '${NATIVE}' AND p.amount < $3`
+  return execute(client, network, text, [chain, leastWei.toString()])
+}
+
 /** State of an ended job `j` that is looked at again: at its receipt where it holds a nonce, else at its subject. */
 export const REOPENED = `CASE WHEN j.nonce IS NULL THEN ${JOB_STATE.queued} ELSE ${JOB_STATE.included} END`
 
@@ -50,13 +73,13 @@ const insertRefusals = (
     nowMs,
   )
 
-/** Journal positions (`chain/block/log index`) of payments whose refusal was sent, or is done. */
+/** Journal positions (`chain/block/log index`) of payments whose money is the payer's again, or on its way there. */
 export async function positionsOfRefused(client: pg.ClientBase, network: Network): Promise<Set<string>> {
   const rows = await query<{ chain: number; block: number; sequence: number }>(
     client,
     network,
     `SELECT p.chain, p.block, p.sequence FROM payments p
-     WHERE p.network = $1 AND p.kind = ${PAYMENT_KIND.communityName} AND p.state = ${PAYMENT_STATE.done} AND ${REFUSAL_HAS_LEFT}`,
+     WHERE p.network = $1 AND p.kind = ${PAYMENT_KIND.communityName} AND p.state = ${PAYMENT_STATE.done} AND ${IS_PAYERS}`,
   )
   return new Set(rows.map(({ chain, block, sequence }) => `${chain}/${block}/${sequence}`))
 }
@@ -70,8 +93,8 @@ export function asRefused(entry: Entry, refused: ReadonlySet<string>): Entry {
 }
 
 /**
- * Replaces, after a rewind, the unsent refusals by those that the new generation asks for. Runs in the transaction of
- * the switch, under the head's lock, which no relayer passes.
+ * Replaces, after a rewind, the unsent refusals and releases by those that the new generation asks for. Runs in the
+ * transaction of the switch, under the head's lock, which no relayer passes.
  * @param generation the new one
  */
 export async function requeueRefusals(
@@ -80,7 +103,7 @@ export async function requeueRefusals(
   generation: number,
   nowMs: number,
 ): Promise<void> {
-  const unsent = `DELETE FROM jobs j WHERE j.network = $1 AND j.kind = ${JOB_KIND.refuse} AND ${UNSENT} AND j.release IS NULL`
+  const unsent = `DELETE FROM jobs j WHERE j.network = $1 AND j.kind IN (${codeList(JOB_KIND, 'refuse', 'release')}) AND ${UNSENT} AND j.release IS NULL`
   await execute(client, network, unsent)
   const refused = await query<PaymentKey>(
     client,

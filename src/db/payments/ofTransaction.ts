@@ -1,10 +1,17 @@
 import type { PaymentJudgement } from '../../registry/community/payment.js'
 import { decodeCommunityEffects } from '../../registry/journal/effects.js'
 import { ENTRY_KIND } from '../../registry/journal/entry.js'
-import { JOB_KIND, JOB_STATE, REFUND_WINDOW_ENDED } from '../../registry/outbox.js'
-import { PAYMENT_KIND, PAYMENT_OUTCOME, PAYMENT_STATE, QUOTE_VERDICT } from '../../registry/payment/payment.js'
+import { BELOW_REFUSAL_COST, JOB_KIND, JOB_STATE } from '../../registry/outbox.js'
+import {
+  PAYMENT_KIND,
+  PAYMENT_OUTCOME,
+  PAYMENT_STATE,
+  type PaymentOutcome,
+  QUOTE_VERDICT,
+} from '../../registry/payment/payment.js'
 import type { Network } from '../../registry/primitives/network.js'
 import type { Confirmations, Refund } from '../../registry/status.js'
+import { wordOf } from '../pg/codes.js'
 import { prepare } from '../pg/prepared.js'
 import type { Queryable } from '../pg/rows.js'
 
@@ -73,14 +80,19 @@ export interface TxPaidName {
   judgement: PaymentJudgement | null
   /** Null for a payment that bought its name, or is undecided. */
   refund: Refund | null
+  /** Null while the payment is held. */
+  outcome: PaymentOutcome | null
+  /** Time from which on the payer may reclaim it, ms. */
+  reclaimableMs: number
 }
 
-interface PaidNameColumns extends Omit<TxPaidName, 'confirmations' | 'judgement' | 'refund'> {
+interface PaidNameColumns extends Omit<TxPaidName, 'confirmations' | 'judgement' | 'refund' | 'outcome'> {
   block: number
   isEvm: boolean
   nextBlock: number
   latest: number | null
   effects: Buffer | null
+  outcome: number | null
   jobState: number | null
   jobReason: string | null
 }
@@ -90,7 +102,7 @@ const paidNamesByTx = prepare<PaidNameColumns>(
   (l) => `SELECT p.sequence, p.block, p.community_word AS community, p.name_word AS name, p.paid_ms,
       p.state >= ${PAYMENT_STATE.confirmed} AS is_confirmed, c.chain_id IS NOT NULL AS is_evm, c.next_block,
       (SELECT max(t.block) FROM tail_blocks t WHERE t.network = ${l.network} AND t.chain = p.chain) AS latest,
-      e.effects, j.state AS job_state, j.reason AS job_reason
+      p.reclaimable_ms, p.outcome, e.effects, j.state AS job_state, j.reason AS job_reason
     FROM payments p
     JOIN chains c ON c.network = p.network AND c.chain = p.chain
     LEFT JOIN LATERAL (
@@ -107,6 +119,7 @@ const paidNamesByTx = prepare<PaidNameColumns>(
 export async function findPaidNames(db: Queryable, network: Network, tx: Buffer): Promise<TxPaidName[]> {
   const rows = await paidNamesByTx(db, network, [tx])
   return rows.map(({ block, isEvm, nextBlock, effects, jobState, jobReason, ...row }) => {
+    const outcome = row.outcome === null ? null : wordOf(PAYMENT_OUTCOME, row.outcome)
     const latest = Math.max(row.latest ?? block, block)
     const judgement = effects && judgementOf(effects)
     const isOwed = judgement !== null && judgement.outcome !== 'registered'
@@ -114,7 +127,8 @@ export async function findPaidNames(db: Queryable, network: Network, tx: Buffer)
       ...row,
       confirmations: isEvm ? { have: latest - block, need: Math.max(0, latest - (nextBlock - 1)) } : null,
       judgement,
-      refund: isOwed ? refundOf(jobState, jobReason) : null,
+      outcome,
+      refund: isOwed ? (outcome ?? refundOf(jobState, jobReason, isEvm)) : null,
     }
   })
 }
@@ -124,7 +138,8 @@ function judgementOf(effects: Buffer): PaymentJudgement {
   return decoded.outcome === 'registered' ? { outcome: 'registered' } : decoded
 }
 
-function refundOf(state: number | null, reason: string | null): Refund {
-  if (state === JOB_STATE.confirmed) return 'refused'
-  return state === JOB_STATE.parked && reason === REFUND_WINDOW_ENDED ? 'too_late' : 'held'
+/** Refund of a payment by its job, while its outcome is not read; on Solana a job that is confirmed has refused it. */
+function refundOf(state: number | null, reason: string | null, isEvm: boolean): Refund {
+  if (state === JOB_STATE.confirmed && !isEvm) return 'refused'
+  return state === JOB_STATE.parked && reason === BELOW_REFUSAL_COST ? 'reclaim' : 'held'
 }

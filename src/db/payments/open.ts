@@ -9,7 +9,7 @@ import {
 } from '../../registry/payment/payment.js'
 import type { Network } from '../../registry/primitives/network.js'
 import { type Queryable, query } from '../pg/rows.js'
-import { REFUSAL_HAS_LEFT } from './refused.js'
+import { IS_PAYERS } from './refused.js'
 import { PAYMENT_COLUMNS, type PaymentRow, paymentOf } from './rows.js'
 
 /** Ids of honoured confirmed payments that the hub has not received, without a delivery, in the order of payment. */
@@ -33,8 +33,8 @@ export interface OpenPayment extends StoredPayment<CommunityNameTarget> {
   label: string
   /** Canonical name of the community, null where its word is no name. */
   communityName: string | null
-  /** Buys nothing: a refusal was sent, in whichever generation, or the payer has taken it back or soon may. */
-  isRefused: boolean
+  /** The money is or soon may be the payer's again, in whichever generation of the journal: it buys nothing. */
+  isPayers: boolean
 }
 
 /** Share of the time until a payer may take back in which a payment buys its name. */
@@ -51,11 +51,11 @@ export async function openCommunityPayments(
   nowMs: number,
   except: readonly Buffer[] = [],
 ): Promise<OpenPayment[]> {
-  const rows = await query<PaymentRow & Pick<OpenPayment, 'label' | 'isRefused'> & { community: string | null }>(
+  const rows = await query<PaymentRow & Pick<OpenPayment, 'label' | 'isPayers'> & { community: string | null }>(
     db,
     network,
-    `SELECT ${PAYMENT_COLUMNS}, p.community, c.label, (${REFUSAL_HAS_LEFT} OR p.outcome IS NOT NULL OR ${BOUGHT_BY} * (p.reclaimable_ms - p.paid_ms) < $4 - p.paid_ms)
-       IS TRUE AS is_refused
+    `SELECT ${PAYMENT_COLUMNS}, p.community, c.label,
+       ${IS_PAYERS} OR p.outcome IS NULL AND ${BOUGHT_BY} * (p.reclaimable_ms - p.paid_ms) < $4 - p.paid_ms AS is_payers
      FROM payments p JOIN chains c ON c.network = p.network AND c.chain = p.chain
      WHERE p.network = $1 AND p.kind = ${PAYMENT_KIND.communityName} AND p.state = ${PAYMENT_STATE.confirmed}
        AND p.id <> ALL ($3::bytea[])
@@ -63,7 +63,7 @@ export async function openCommunityPayments(
     [limit, except, nowMs],
   )
   return rows.map((row) => {
-    const { label, isRefused, community: communityName } = row
-    return { ...(paymentOf(row) as StoredPayment<CommunityNameTarget>), label, communityName, isRefused }
+    const { label, isPayers, community: communityName } = row
+    return { ...(paymentOf(row) as StoredPayment<CommunityNameTarget>), label, communityName, isPayers }
   })
 }

@@ -1,10 +1,10 @@
 import type pg from 'pg'
 import {
+  type ConfirmedOutcome,
   PAYMENT_KIND,
   PAYMENT_OUTCOME,
   PAYMENT_STATE,
   type Payment,
-  type PaymentOutcome,
   QUOTE_VERDICT,
 } from '../../registry/payment/payment.js'
 import { wordToName } from '../../registry/primitives/name.js'
@@ -57,7 +57,6 @@ const COLUMNS: Columns<Payment> = [
   ['community_word', 'bytea', ({ target }) => (target.kind === 'communityName' ? target.community : null)],
   ['community', 'text', ({ target }) => (target.kind === 'communityName' ? wordToName(target.community) : null)],
   ['recipient', 'text', ({ target }) => (target.kind === 'communityName' ? target.recipient : null)],
-  ['held_until_ms', 'int8', ({ target }) => (target.kind === 'communityName' ? target.heldUntilMs : null)],
   ['number', 'numeric', ({ target }) => (target.kind === 'communityName' ? target.number.toString() : null)],
   ['reclaimable_ms', 'int8', ({ target }) => target.reclaimableMs],
 ]
@@ -78,13 +77,6 @@ async function upsert(
 ): Promise<void> {
   if (payments.length === 0) return
   await execute(client, network, UPSERT, [chain, state, ...PAYMENT.values(payments)])
-}
-
-/** What a chain said, confirmed, of one of its payments. */
-export interface ConfirmedOutcome {
-  id: Buffer
-  outcome: PaymentOutcome
-  block: number
 }
 
 /**

@@ -11,7 +11,7 @@ import { wordOf } from '../pg/codes.js'
 
 /** Columns of `payments` that make a StoredPayment, for a table named `p`. */
 export const PAYMENT_COLUMNS = `p.id, p.kind, p.chain, p.state, p.tx, p.block, p.block_hash, p.sequence, p.payer, p.token, p.amount, p.name_word,
-  p.referral, p.paid_ms, p.source, p.quote_id, p.amount_wei, p.expires_at, p.verdict, p.community_word, p.recipient, p.held_until_ms,
+  p.referral, p.paid_ms, p.source, p.quote_id, p.amount_wei, p.expires_at, p.verdict, p.community_word, p.recipient,
   p.number, p.reclaimable_ms, p.outcome`
 
 interface SharedColumns extends Omit<StoredPayment, 'state' | 'outcome' | 'money' | 'target'> {
@@ -34,10 +34,7 @@ export type PaymentRow = SharedColumns &
         verdict: number
         reclaimableMs: number
       }
-    | ({ kind: 2; communityWord: Buffer; recipient: string } & Pick<
-        CommunityNameTarget,
-        'number' | 'reclaimableMs' | 'heldUntilMs'
-      >)
+    | ({ kind: 2; communityWord: Buffer; recipient: string } & Pick<CommunityNameTarget, 'number' | 'reclaimableMs'>)
   )
 
 export function paymentOf(row: PaymentRow): StoredPayment {
@@ -65,6 +62,6 @@ function targetOf(row: PaymentRow): NameTarget | CommunityNameTarget {
       reclaimableMs,
     }
   }
-  const { communityWord: community, nameWord: name, recipient, number, reclaimableMs, heldUntilMs } = row
-  return { kind: 'communityName', community, name, recipient, number, reclaimableMs, heldUntilMs }
+  const { communityWord: community, nameWord: name, recipient, number, reclaimableMs } = row
+  return { kind: 'communityName', community, name, recipient, number, reclaimableMs }
 }

@@ -1,5 +1,5 @@
 import type { RulesVersion } from '../../registry/community/history.js'
-import type { CommunityRules } from '../../registry/community/rules.js'
+import type { CommunityPrice, CommunityRules } from '../../registry/community/rules.js'
 import { decodeChange } from '../../registry/journal/change.js'
 import { entryKind } from '../../registry/journal/entry.js'
 import { decodePayment } from '../../registry/journal/payment.js'
@@ -73,6 +73,9 @@ const availability = prepare<{ taken: boolean; pending: boolean }>(
       ) AS taken,
       EXISTS (
         SELECT FROM payments p
+        JOIN chains c ON c.network = p.network AND c.chain = p.chain
+        JOIN unnest($3::text[], $4::text[], $5::text[], $6::numeric[]) AS price(label, token, recipient, amount)
+          ON price.label = c.label AND price.token = p.token AND price.recipient = p.recipient AND price.amount <= p.amount
         WHERE p.network = ${l.network} AND p.community = $1 AND p.name = $2
           AND p.kind = ${PAYMENT_KIND.communityName} AND p.state < ${PAYMENT_STATE.done}
       ) AS pending`,
@@ -80,15 +83,18 @@ const availability = prepare<{ taken: boolean; pending: boolean }>(
 
 /**
  * Availability of a name below a community: `taken` when it is registered or is a public wallet name of the community's
- * cluster, `pending` while a payment for it is under way.
+ * cluster, `pending` while a payment of one of the prices is under way for it.
  */
 export async function communityNameAvailability(
   db: Queryable,
   network: Network,
-  community: string,
-  name: string,
+  { community, name }: { community: string; name: string },
+  prices: readonly CommunityPrice[],
 ): Promise<'free' | 'taken' | 'pending'> {
-  const [row] = await availability(db, network, [community, name])
+  const [row] = await availability(db, network, [
+    ...[community, name, prices.map((price) => price.network), prices.map(({ token }) => token)],
+    ...[prices.map(({ recipient }) => recipient), prices.map(({ amount }) => amount.toString())],
+  ])
   if (row?.taken) return 'taken'
   return row?.pending ? 'pending' : 'free'
 }

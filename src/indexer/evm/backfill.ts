@@ -93,7 +93,7 @@ const prepare = (network: Network, range: ConfirmedRange): PreparedRange => ({
 
 async function writeRange(run: Run, range: PreparedRange): Promise<void> {
   const limit = run.isCaughtUp ? LIVE_BATCH : CATCH_UP_BATCH
-  const { entries, received, sent, payments, credits } = range.decoded
+  const { entries, received, sent, payments, credits, ends } = range.decoded
   let start = 0
   let from = range.from
   // cuts after a block's last log, so that the checkpoint always stands between blocks
@@ -120,6 +120,7 @@ async function writeRange(run: Run, range: PreparedRange): Promise<void> {
       sent: sent.filter(isInside),
       payments: payments.filter(isInside),
       credits: credits.filter(isInside),
+      ends: ends.filter(isInside),
     }
   }
 }

@@ -1,12 +1,12 @@
 import type pg from 'pg'
-import type { DecodedLogs } from '../../chains/evm/decodeLogs.js'
+import { type DecodedLogs, sizeOf } from '../../chains/evm/decodeLogs.js'
 import { confirmCredits } from '../../db/bridge/credits.js'
 import { confirmMessages, confirmReceipts, writeTailMessages, writeTailReceipts } from '../../db/bridge/messages.js'
 import { type AppendOptions, appendEntries } from '../../db/journal/append.js'
 import { type ChainRow, type Checkpoint, moveCheckpoint } from '../../db/journal/chains.js'
 import { assertLeader } from '../../db/journal/head.js'
 import { forgetConfirmedTail, writeTail } from '../../db/journal/tail.js'
-import { confirmPayments, replaceSeenPayments } from '../../db/payments/payments.js'
+import { confirmPayments, replaceSeenPayments, writeOutcomes } from '../../db/payments/payments.js'
 import { notify } from '../../db/pg/notify.js'
 import { inTransaction } from '../../db/pg/pool.js'
 import { failpoint } from '../../ops/failpoint.js'
@@ -31,16 +31,17 @@ export interface ConfirmedWrite extends Pick<AppendOptions, 'firstIds' | 'writte
 export async function writeConfirmed(client: pg.ClientBase, write: ConfirmedWrite): Promise<bigint> {
   const { row, epoch, logs, to, ...hints } = write
   const { network, chain } = row
-  const { entries, received, sent, payments, credits } = logs
+  const { entries, received, sent, payments, credits, ends } = logs
   const { minimumWei } = await appendEntries(client, network, entries, { epoch, writerMs: Date.now(), ...hints })
   failpoint('index.after_append')
   await confirmReceipts(client, network, received)
   await confirmCredits(client, network, credits)
   await confirmMessages(client, { network, chain }, sent)
   await confirmPayments(client, { network, chain }, payments)
+  await writeOutcomes(client, { network, chain }, ends)
   await moveCheckpoint(client, row, to)
   await forgetConfirmedTail(client, network, chain, to.nextBlock)
-  if (entries.length + received.length + sent.length + payments.length > 0) await notify(client, network)
+  if (sizeOf(logs) + received.length > 0) await notify(client, network)
   return minimumWei
 }
 

@@ -108,7 +108,7 @@ export class PaymentJudge {
     const requirements = requirementsOf(payment, rules)
     if (!requirements) return { payment, hash: null, isMet: false }
     const hash = requirementsHash(requirements)
-    if (payment.isRefused) return { payment, hash, isMet: false }
+    if (payment.isPayers) return { payment, hash, isMet: false }
     try {
       const wallet = await readRequirementInputs({
         ...{ wallet: payment.payer, requirements, ports },

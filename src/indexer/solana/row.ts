@@ -1,9 +1,8 @@
 import bs58 from 'bs58'
 import type { SeenCommunityPayment, SeenPayment } from '../../chains/solana/events.js'
 import { type ReadTransaction, signatureBytes } from '../../chains/solana/reads.js'
-import type { ConfirmedOutcome } from '../../db/payments/payments.js'
 import { NATIVE } from '../../registry/community/rules.js'
-import type { CommunityNameTarget, NameTarget, Payment } from '../../registry/payment/payment.js'
+import type { CommunityNameTarget, ConfirmedOutcome, NameTarget, Payment } from '../../registry/payment/payment.js'
 import {
   communityPaymentId,
   paymentMessageId,
@@ -82,7 +81,7 @@ function communityPayment(
     money: { token: token ? bs58.encode(token) : NATIVE, amount },
     target: {
       ...{ kind: 'communityName', community, name, recipient: bs58.encode(seen.recipient), number },
-      ...{ reclaimableMs: Number(seen.reclaimableAt) * 1_000, heldUntilMs: null },
+      ...{ reclaimableMs: Number(seen.reclaimableAt) * 1_000 },
     },
   }
 }

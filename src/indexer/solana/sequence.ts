@@ -1,6 +1,5 @@
 import type { ReadTransaction } from '../../chains/solana/reads.js'
-import type { ConfirmedOutcome } from '../../db/payments/payments.js'
-import type { Payment } from '../../registry/payment/payment.js'
+import type { ConfirmedOutcome, Payment } from '../../registry/payment/payment.js'
 import { knownUpTo } from '../../registry/payment/quote.js'
 import { outcomesOf, type ProgramIdentity, paymentsOf } from './row.js'
 

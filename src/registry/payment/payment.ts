@@ -25,6 +25,13 @@ type PaymentState = keyof typeof PAYMENT_STATE
 export const PAYMENT_OUTCOME = { refused: 1, released: 2, reclaimed: 3 } as const
 export type PaymentOutcome = keyof typeof PAYMENT_OUTCOME
 
+/** What a chain said, confirmed, of one of its payments. */
+export interface ConfirmedOutcome {
+  id: Buffer
+  outcome: PaymentOutcome
+  block: number
+}
+
 /** Target of a payment on Solana under a quote: a name on the hub. */
 export interface NameTarget {
   kind: 'name'
@@ -52,10 +59,8 @@ export interface CommunityNameTarget {
   recipient: string
   /** The chain's own number of the payment, on Solana the payer's choice; below 2^64. */
   number: bigint
-  /** Time from which the payer may take an undecided payment back, ms; null on EVM. */
-  reclaimableMs: number | null
-  /** Time until which the payment can be refused, ms; null on Solana, which has no such time. */
-  heldUntilMs: number | null
+  /** Time from which the payer may take an undecided payment back, ms. */
+  reclaimableMs: number
 }
 
 /** A payment as its chain shows it. */
@@ -80,6 +85,10 @@ export interface Payment<Target = NameTarget | CommunityNameTarget> {
   /** Time of the block, ms. */
   paidMs: number
 }
+
+/** Whether a payment is for a name below a community. */
+export const isForCommunityName = (payment: StoredPayment): payment is StoredPayment<CommunityNameTarget> =>
+  payment.target.kind === 'communityName'
 
 /** A payment in the database. */
 export interface StoredPayment<Target = NameTarget | CommunityNameTarget> extends Payment<Target> {

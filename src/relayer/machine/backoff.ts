@@ -4,7 +4,7 @@ import type { JobKind } from '../../registry/outbox.js'
 const PAUSES_MS = [5_000, 10_000, 30_000, 60_000, 180_000, 600_000, 1_800_000, 3_600_000] as const
 /** Each pause varies by up to this fraction, so that jobs that failed together don't return together. */
 const JITTER = 0.2
-/** Longest pause of a refusal, since a payment goes to its recipient after about an hour. */
+/** Longest pause of a refusal, for which a payer waits. */
 const REFUSAL_PAUSE_MS = 60_000
 
 /**

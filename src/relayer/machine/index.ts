@@ -8,7 +8,6 @@ import {
   type NonceTx,
   type ParkReason,
   type Purpose,
-  REFUND_WINDOW_ENDED,
 } from '../../registry/outbox.js'
 import { backoffMs } from './backoff.js'
 import { parked } from './job.js'
@@ -155,8 +154,7 @@ const isCancelling = ({ txs }: JobProgress): boolean => {
   return last !== undefined && 'purpose' in last && last.purpose === 'cancel'
 }
 
-const parkReason = ({ reason }: TxFailure): ParkReason =>
-  reason === REFUND_WINDOW_ENDED || reason === ABOVE_DELIVER_LIMIT ? reason : 'permanent_error'
+const parkReason = ({ reason }: TxFailure): ParkReason => (reason === ABOVE_DELIVER_LIMIT ? reason : 'permanent_error')
 
 function expired<Tx extends NonceTx | BlockhashTx>(
   job: JobProgress<Tx>,

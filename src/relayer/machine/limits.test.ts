@@ -1,6 +1,6 @@
 import { describe, expect, it } from 'vitest'
 import type { TxFailure } from '../../chains/evm/txErrors.js'
-import { type NonceTx, REFUND_WINDOW_ENDED } from '../../registry/outbox.js'
+import type { NonceTx } from '../../registry/outbox.js'
 import { apply, type Policy, REPLACE_AFTER_BLOCKS, type Seen } from './index.js'
 import { type NonceJob, newJob } from './job.js'
 import { planNonceJob } from './nonce.js'
@@ -80,12 +80,8 @@ describe('a failure', () => {
       expect(job).toMatchObject({ release: 'operator', nextMs: NOW + 5_000 })
   })
 
-  it('for good parks, once the nonce is free; a refund that came too late says so', () => {
+  it('for good parks, once the nonce is free', () => {
     expect(failed(signed, 'permanent')).toMatchObject({ release: 'permanent_error', nextMs: NOW })
-    expect(failed(signed, 'permanent', REFUND_WINDOW_ENDED).release).toBe(REFUND_WINDOW_ENDED)
-    expect(failed({ ...queued, kind: 'refuse' }, 'permanent', REFUND_WINDOW_ENDED)).toMatchObject({
-      ...{ state: 'parked', reason: REFUND_WINDOW_ENDED },
-    })
     expect(failed(queued, 'revert')).toMatchObject({ state: 'queued', release: null })
   })
 

@@ -97,23 +97,23 @@ export async function deployMessageLibrary(
   return library
 }
 
-/** Default hold of payments for community names: an hour. */
-const HOLD_SECONDS = 3_600n
+/** Default time after which payments for community names can be reclaimed: a week. */
+const RECLAIM_SECONDS = 604_800n
 
 export interface PaymentsSettings extends DeployClient {
   readonly owner: Address
   readonly relayer: Address
   readonly pauser: Address
   /** Period in which the relayer may refuse a payment, seconds; default an hour. */
-  readonly holdSeconds?: bigint
+  readonly reclaimSeconds?: bigint
 }
 
 /** Deploys the contract for community payments; `block` holds the deployment. */
 export async function deployCommunityPayments(
   settings: PaymentsSettings,
 ): Promise<{ payments: Address; block: bigint }> {
-  const { owner, relayer, pauser, holdSeconds = HOLD_SECONDS } = settings
-  const args = [owner, relayer, pauser, holdSeconds] as const
+  const { owner, relayer, pauser, reclaimSeconds = RECLAIM_SECONDS } = settings
+  const args = [owner, relayer, pauser, reclaimSeconds] as const
   const data = encodeDeployData({ abi: communityPaymentsAbi, bytecode: communityPaymentsBytecode, args })
   const label = 'deploying the payments of communities'
   const [receipt] = await sendInOrder(settings, [{ label, data, gas: PAYMENTS_GAS }])

@@ -58,7 +58,7 @@ export interface CommunityRegistration {
   owner: string
   price?: Price
   transactionInfo?:
-    | { type: 'evm'; transaction: Transaction; approval?: Transaction }
+    | { type: 'evm'; transaction: Transaction; approval?: Transaction; approvalReset?: Transaction }
     | { type: 'solana'; transaction: { data: string } }
 }
 

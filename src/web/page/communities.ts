@@ -70,7 +70,9 @@ async function pay(
   if (!chain || payer?.type !== info.type) throw new Error('This community takes no payment from your wallet.')
   const text = `It costs ${priceText(price, chain)} and gas, paid on ${chainText(chain)} to ${short(price.recipient)}.`
   if (!(await confirmed(`Register ${clusterName}?`, text, 'Pay'))) return null
-  return info.type === 'evm' ? payer.pay(info.transaction, info.approval) : payer.pay(info.transaction.data)
+  return info.type === 'evm'
+    ? payer.pay(info.transaction, info.approvalReset, info.approval)
+    : payer.pay(info.transaction.data)
 }
 
 const priceText = ({ token, amount }: Price, { gasToken }: ChainInfo): string =>

@@ -73,11 +73,11 @@ export async function payerOn({ network, chainId }: ChainInfo) {
         )
   return {
     ...{ type, address },
-    /** Sends a transaction, an EVM chain's after its approval. @returns its hash or signature */
-    async pay(transaction: Transaction | string, approval?: Transaction): Promise<string> {
+    /** Sends a transaction, an EVM chain's after its approvals. @returns its hash or signature */
+    async pay(transaction: Transaction | string, ...approvals: (Transaction | undefined)[]): Promise<string> {
       say('Waiting for your wallet…')
-      // wallets send in order, so the payment lands after its approval
-      if (approval) await send(approval)
+      // wallets send in order, so the payment lands after its approvals
+      for (const approval of approvals) if (approval) await send(approval)
       return send(transaction)
     },
   }

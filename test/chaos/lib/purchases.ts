@@ -1,4 +1,4 @@
-import { type Hex, hexToString, parseEventLogs, trim } from 'viem'
+import { type Hex, hexToString, parseEventLogs, trim, zeroAddress } from 'viem'
 import { communityPaymentsAbi } from '../../../src/chains/evm/contracts/index.js'
 import { COMMUNITY, PRICE_WEI } from './community.js'
 import type { ChaosChain } from './world.js'
@@ -65,4 +65,27 @@ export function purchaseBreaches(
     ]
   })
   return [...unclear, ...wronged]
+}
+
+/**
+ * Each payments contract has to the unit what was paid and not fetched, says that it owes as much, and its credits and
+ * what it still holds are together no other sum.
+ */
+export async function purseBreaches(chains: readonly ChaosChain[]): Promise<string[]> {
+  return (await Promise.all(chains.map(purseBreachesOn))).flat()
+}
+
+async function purseBreachesOn({ reader, payments, label }: ChaosChain): Promise<string[]> {
+  const at = { address: payments, abi: communityPaymentsAbi } as const
+  const raw = await reader.getLogs({ address: payments, fromBlock: 0n, toBlock: 'latest' })
+  let [unfetched, held] = [0n, 0n]
+  for (const { eventName, args } of parseEventLogs({ abi: communityPaymentsAbi, logs: raw })) {
+    if (eventName === 'Bid') [unfetched, held] = [unfetched + args.amount, held + args.amount]
+    if (eventName === 'Refused' || eventName === 'Released' || eventName === 'Reclaimed') held -= args.amount
+    if (eventName === 'Withdrawn') unfetched -= args.amount
+  }
+  const balance = await reader.getBalance({ address: payments })
+  const [owed] = await reader.readContract({ ...at, functionName: 'totalsOf', args: [zeroAddress] })
+  if (balance === unfetched && owed === unfetched && held >= 0n && held <= unfetched) return []
+  return [`the payments on ${label} have ${balance}, owe ${owed}, hold ${held}; paid and not fetched are ${unfetched}`]
 }

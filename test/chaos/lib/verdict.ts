@@ -4,7 +4,7 @@ import { replay } from '../../../src/db/journal/replay.js'
 import type { EventItem, StatusAnswer } from '../../../src/testing/index.js'
 import { operatorAccount } from '../../../src/testing/world.js'
 import type { Ledger } from './ledger.js'
-import { purchaseBreaches } from './purchases.js'
+import { purchaseBreaches, purseBreaches } from './purchases.js'
 import { ownersThatDiffer, readTruth, type Truth } from './truth.js'
 import { askApi, type FeedReader, readFeed, type StatusWatcher } from './watchers.js'
 import type { ChaosChain, ChaosWorld } from './world.js'
@@ -133,7 +133,7 @@ async function deliveryBreaches({ chains }: ChaosWorld, pool: pg.Pool): Promise<
   if (unpaid.rows[0]!.n > 0) breaches.push(`${unpaid.rows[0]!.n} payments or payouts on Solana have not ended`)
   const unjudged = await pool.query('SELECT 1 FROM payments WHERE kind = 2 AND state < 2')
   if (unjudged.rowCount) breaches.push(`${unjudged.rowCount} payments for names below the community are not judged`)
-  return [...breaches, ...(await nonceBreaches(chains, pool))]
+  return [...breaches, ...(await nonceBreaches(chains, pool)), ...(await purseBreaches(chains))]
 }
 
 /** The relayer's counts of its nonces are those of the chains. */

@@ -22,8 +22,8 @@ const CALL_GAS = 12_000_000n
 export type Chain = Awaited<ReturnType<typeof startChain>>
 
 /** An anvil that mines each transaction at once, with clients that use its ten unlocked accounts. */
-export async function startChain(chainId = 31_337) {
-  const anvil = await startAnvil({ chainId })
+export async function startChain(chainId = 31_337, options: { extraArgs?: readonly string[] } = {}) {
+  const anvil = await startAnvil({ chainId, ...options })
   const chain = defineChain({
     id: chainId,
     name: 'local',
@@ -75,9 +75,11 @@ export async function startChain(chainId = 31_337) {
 
   return {
     chain,
+    rpcUrl: anvil.rpcUrl,
     accounts,
     publicClient,
     testClient,
+    unlocked,
     deployer: createWalletClient({ account: accounts[0]!, chain, transport }),
     send,
     succeed,

@@ -1,110 +1,168 @@
 /**
  * The payments contract in a few lines, written from its description and sharing no code with it: what each call does
- * to money and names. A call that would revert gives undefined and changes nothing.
+ * to money and payments. A call that would revert gives undefined and changes nothing.
  */
 import { type Address, type Hex, zeroAddress } from 'viem'
-import { wordToName } from '../../../src/registry/primitives/name.js'
-import { type BidRequest, TOKEN } from './payments.js'
-
-interface Payment {
-  payer: Address
-  recipient: Address
-  token: Address
-  amount: bigint
-  heldUntil: bigint
-  nameKey: string
-}
+import { type BidRequest, type EndingCall, MAX_AMOUNT, OUTCOME, type Payment, paymentId, TOKEN } from './payments.js'
 
 /** The logs of a call, without those of roles. */
-type Outcome = readonly (readonly [string, ...unknown[]])[] | undefined
+export type Outcome = readonly (readonly [string, ...unknown[]])[] | undefined
 
-export function createPaymentsModel(holdS: bigint, oddToken: Address) {
-  const held = new Map<Hex, Payment>()
-  const taken = new Map<string, { id: Hex; heldUntil: bigint }>()
+export interface Roles {
+  owner: Address
+  pauser: Address
+  relayer: Address
+}
+
+const EVENT = { refuse: 'Refused', release: 'Released', reclaim: 'Reclaimed' } as const
+const ENDED = { refuse: OUTCOME.refused, release: OUTCOME.released, reclaim: OUTCOME.reclaimed } as const
+
+/** @param oddToken a TestToken that behaves as it was told to; the others are plain */
+export function createPaymentsModel(contract: Address, reclaimS: bigint, oddToken: Address, roles: Roles) {
+  const outcomes = new Map<Hex, number>()
   const credits = new Map<string, bigint>()
   const paidOut = new Map<string, bigint>()
+  const balances = new Map<Address, bigint>()
+  const owed = new Map<Address, bigint>()
+  const made: Payment[] = []
+  const counts = new Map<Address, bigint>()
   let mode: number = TOKEN.plain
+  let blocked: Address = zeroAddress
+  let isPaused = false
+  let { relayer } = roles
 
-  const keyOf = (account: Address, token: Address) => `${account} ${token}`.toLowerCase()
-  const add = (map: Map<string, bigint>, key: string, amount: bigint) => map.set(key, (map.get(key) ?? 0n) + amount)
-  const sum = (amounts: bigint[]) => amounts.reduce((total, amount) => total + amount, 0n)
-  const isWellFormed = (name: Hex) => wordToName(Buffer.from(name.slice(2), 'hex')) !== null
-
-  /** Whether a transfer of the odd token moves just its amount, seen from the contract. */
-  function movesExactly(token: Address, amount: bigint, direction: 'in' | 'out'): boolean {
-    if (token !== oddToken || mode === TOKEN.plain || mode === TOKEN.sayNothing) return true
-    const hasFee = amount / 10n > 0n
-    if (mode === TOKEN.feeFromReceiver) return !hasFee
-    if (mode === TOKEN.feeFromSender) return direction === 'in' || !hasFee
-    return false
+  /** How to undo what the current call has changed. */
+  let trail: (() => void)[] | null = null
+  function put<K, V>(map: Map<K, V>, key: K, value: V): void {
+    const before = map.get(key)
+    trail?.push(() => (before === undefined ? map.delete(key) : map.set(key, before)))
+    map.set(key, value)
   }
 
-  function releaseAll(ids: readonly Hex[], nowS: bigint): Outcome {
-    const payments = ids.map((id) => held.get(id))
-    if (new Set(ids).size < ids.length) return undefined
-    if (payments.some((payment) => !payment || nowS < payment.heldUntil)) return undefined
-    return ids.map((id, i) => {
-      const { recipient, token, amount } = payments[i]!
-      held.delete(id)
-      add(credits, keyOf(recipient, token), amount)
-      return ['Released', id, recipient, token, amount] as const
+  const keyOf = (account: Address, token: Address) => `${account} ${token}`.toLowerCase()
+  const add = <K>(map: Map<K, bigint>, key: K, amount: bigint) => put(map, key, (map.get(key) ?? 0n) + amount)
+  const idOf = (payment: Payment) => paymentId(payment, contract)
+  const isWellFormed = (name: Hex) => /^[a-z0-9_-]+\0*$/.test(Buffer.from(name.slice(2), 'hex').toString('latin1'))
+
+  /** What the contract loses when it sends an amount, undefined where the token refuses. */
+  function lossOf(token: Address, to: Address, amount: bigint): bigint | undefined {
+    if (token !== oddToken) return amount
+    const has = balances.get(token) ?? 0n
+    const fee = amount / 10n
+    const loss: Record<number, bigint | undefined> = {
+      [TOKEN.plain]: amount,
+      [TOKEN.sayNothing]: amount,
+      [TOKEN.callBack]: amount,
+      [TOKEN.feeFromReceiver]: amount - fee,
+      [TOKEN.feeFromSender]: amount + fee,
+      [TOKEN.roundDown]: amount - 1n,
+      [TOKEN.lie]: 0n,
+      [TOKEN.answerEf]: 0n,
+    }
+    const lost = to === blocked ? undefined : loss[mode]
+    return lost !== undefined && (mode === TOKEN.answerEf ? amount : lost) <= has ? lost : undefined
+  }
+
+  /** What comes in when a payer is asked for an amount. */
+  function gainOf(token: Address, amount: bigint): bigint | undefined {
+    if (token !== oddToken || mode === TOKEN.feeFromSender) return amount
+    if (mode === TOKEN.sayNo || mode === TOKEN.revert) return undefined
+    if (mode === TOKEN.lie || mode === TOKEN.answerEf) return 0n
+    if (mode === TOKEN.roundDown) return amount - 1n
+    return mode === TOKEN.feeFromReceiver ? amount - amount / 10n : amount
+  }
+
+  function pay(payer: Address, bid: BidRequest, value: bigint, nowS: bigint): Outcome {
+    const { token, amount, paymentRecipient, communityName, walletName, referralAddress } = bid
+    if (isPaused || !isWellFormed(communityName) || !isWellFormed(walletName)) return undefined
+    if (amount === 0n || amount > MAX_AMOUNT || paymentRecipient === zeroAddress) return undefined
+    if (value !== (token === zeroAddress ? amount : 0n) || gainOf(token, amount) !== amount) return undefined
+    const number = (counts.get(token) ?? 0n) + 1n
+    const names = { communityName, walletName, referralAddress }
+    const reclaimableAt = nowS + reclaimS
+    const payment = { number, reclaimableAt, payer, recipient: paymentRecipient, token, amount, ...names }
+    put(counts, token, number)
+    made.push(payment)
+    put(outcomes, idOf(payment), OUTCOME.held)
+    for (const map of [balances, owed]) add(map, token, amount)
+    const from = `0x${'0'.repeat(24)}${payer.slice(2)}`.toLowerCase()
+    const terms = [token, amount, paymentRecipient, communityName, walletName, referralAddress]
+    return [
+      ['Bid', from, 31_337n, ...terms],
+      ['Held', idOf(payment), number, reclaimableAt],
+    ]
+  }
+
+  function end(kind: EndingCall, payments: readonly Payment[], from: Address, nowS: bigint): Outcome {
+    const isAllowed = (payment: Payment) => payment.payer === from && nowS >= payment.reclaimableAt
+    if (kind === 'reclaim' ? !payments.every(isAllowed) : from !== relayer) return undefined
+    return payments.flatMap((payment) => {
+      if (outcomes.get(idOf(payment)) !== OUTCOME.held) return []
+      put(outcomes, idOf(payment), ENDED[kind])
+      const side = kind === 'release' ? payment.recipient : payment.payer
+      add(credits, keyOf(side, payment.token), payment.amount)
+      return [[EVENT[kind], idOf(payment), side, payment.token, payment.amount] as const]
     })
   }
 
+  function withdraw(account: Address, token: Address, to: Address): Outcome {
+    const key = keyOf(account, token)
+    const credit = credits.get(key) ?? 0n
+    const moved = to === zeroAddress ? undefined : lossOf(token, to, credit)
+    if (credit === 0n || !moved || moved > credit) return undefined
+    put(credits, key, credit - moved)
+    for (const map of [balances, owed]) add(map, token, -moved)
+    add(paidOut, keyOf(to, token), moved)
+    return [['Withdrawn', account, token, to, moved]]
+  }
+
+  /** Undoes what a call changed when it reverts in the end. */
+  function whole(call: () => Outcome): Outcome {
+    trail = []
+    const outcome = call()
+    if (!outcome) for (const undo of trail.reverse()) undo()
+    trail = null
+    return outcome
+  }
+
   return {
-    held,
-    credits,
-    paidOut,
-    keyOf,
+    ...{ made, credits, paidOut, outcomes, keyOf, idOf, pay, end, withdraw },
+    releaseFor: (payments: readonly Payment[], signer: Address, nowS: bigint): Outcome =>
+      signer === relayer ? end('release', payments, relayer, nowS) : undefined,
+    endAndWithdraw: (call: () => Outcome, account: Address, token: Address, to: Address): Outcome =>
+      whole(() => {
+        const logs = call()
+        const paid = logs && withdraw(account, token, to)
+        return paid && [...logs, ...paid]
+      }),
     setMode: (next: number) => {
       mode = next
     },
-
-    /** @returns whether it goes through; the id is the contract's to give, see `enter` */
-    mayPay(bid: BidRequest, value: bigint): boolean {
-      if (!isWellFormed(bid.communityName) || !isWellFormed(bid.walletName)) return false
-      if (bid.amount === 0n || bid.paymentRecipient === zeroAddress) return false
-      if (value !== (bid.token === zeroAddress ? bid.amount : 0n)) return false
-      return !taken.has(bid.communityName + bid.walletName) && movesExactly(bid.token, bid.amount, 'in')
+    setBlocked: (account: Address) => {
+      blocked = account
     },
-
-    enter(id: Hex, payer: Address, bid: BidRequest, nowS: bigint) {
-      const nameKey = bid.communityName + bid.walletName
-      const { token, amount, paymentRecipient: recipient } = bid
-      held.set(id, { payer, recipient, token, amount, heldUntil: nowS + holdS, nameKey })
-      taken.set(nameKey, { id, heldUntil: nowS + holdS })
+    /** What an admin of the odd token takes from the contract. */
+    burn(amount: bigint): Outcome {
+      if (amount > (balances.get(oddToken) ?? 0n)) return undefined
+      add(balances, oddToken, -amount)
+      return []
     },
-
-    refuse(id: Hex, isRelayer: boolean, nowS: bigint): Outcome {
-      const payment = held.get(id)
-      if (!isRelayer || !payment || nowS >= payment.heldUntil) return undefined
-      held.delete(id)
-      taken.delete(payment.nameKey)
-      add(credits, keyOf(payment.payer, payment.token), payment.amount)
-      return [['Refused', id, payment.payer, payment.token, payment.amount]]
+    setRelayer(from: Address, next: Address): Outcome {
+      if (from !== roles.owner) return undefined
+      relayer = next
+      return [['RelayerSet', next]]
     },
-
-    release: releaseAll,
-
-    withdraw(account: Address, token: Address, to: Address): Outcome {
-      const key = keyOf(account, token)
-      const amount = credits.get(key) ?? 0n
-      if (amount === 0n || !movesExactly(token, amount, 'out')) return undefined
-      credits.set(key, 0n)
-      add(paidOut, keyOf(to, token), amount)
-      return [['Withdrawn', account, token, to, amount]]
+    pause(from: Address): Outcome {
+      if (isPaused || (from !== roles.pauser && from !== roles.owner)) return undefined
+      isPaused = true
+      return [['Paused', from]]
     },
-
-    reopen(communityName: Hex, walletName: Hex, nowS: bigint): Outcome {
-      const entry = taken.get(communityName + walletName)
-      if (!entry || (held.has(entry.id) && nowS < entry.heldUntil)) return undefined
-      taken.delete(communityName + walletName)
-      return [['Reopened', communityName, walletName, entry.id]]
+    unpause(from: Address): Outcome {
+      if (!isPaused || from !== roles.owner) return undefined
+      isPaused = false
+      return [['Unpaused', from]]
     },
-
-    money: (token: Address) => ({
-      held: sum([...held.values()].filter((payment) => payment.token === token).map(({ amount }) => amount)),
-      credited: sum([...credits].filter(([key]) => key.endsWith(token.toLowerCase())).map(([, amount]) => amount)),
-    }),
+    relayer: () => relayer,
+    money: (token: Address) => ({ balance: balances.get(token) ?? 0n, owed: owed.get(token) ?? 0n }),
   }
 }

@@ -2,12 +2,17 @@ import {
   type Abi,
   type Address,
   type ContractEventArgs,
+  concat,
   encodeDeployData,
   encodeFunctionData,
+  getAddress,
   type Hex,
+  keccak256,
   maxUint256,
+  pad,
   parseEventLogs,
   type TransactionReceipt,
+  toHex,
   zeroAddress,
   zeroHash,
 } from 'viem'
@@ -16,8 +21,9 @@ import { communityPaymentsAbi, communityPaymentsBytecode } from '../../../src/ch
 import { startChain } from './chain.js'
 import { nameOf } from './hub.js'
 
-export const HOLD_S = 3_600n
+export const RECLAIM_S = 7n * 86_400n
 export const NATIVE = zeroAddress
+export const MAX_AMOUNT = 2n ** 128n - 1n
 /** Behaviour of a TestToken. */
 export const TOKEN = {
   plain: 0,
@@ -28,7 +34,26 @@ export const TOKEN = {
   lie: 5,
   revert: 6,
   callBack: 7,
+  roundDown: 8,
+  answerEf: 9,
 } as const
+/** Outcomes of a payment, as `outcomeOf` gives them. */
+export const OUTCOME = { none: 0, held: 1, refused: 2, released: 3, reclaimed: 4 } as const
+/** Calls that end payments by their structs alone. */
+export type EndingCall = 'refuse' | 'release' | 'reclaim'
+
+/** A payment as the contract hashes it. */
+export interface Payment {
+  number: bigint
+  reclaimableAt: bigint
+  payer: Address
+  recipient: Address
+  token: Address
+  amount: bigint
+  communityName: Hex
+  walletName: Hex
+  referralAddress: Hex
+}
 
 export interface BidRequest {
   token: Address
@@ -42,23 +67,24 @@ export interface BidRequest {
 export type PaymentsWorld = Awaited<ReturnType<typeof startPaymentsWorld>>
 
 /** The payments contract on a chain of its own, with two tokens that the payers hold and have approved. */
-export async function startPaymentsWorld() {
-  const chain = await startChain()
+export async function startPaymentsWorld(options: { extraArgs?: readonly string[] } = {}) {
+  const chain = await startChain(31_337, options)
   const accounts = chain.accounts as [Address, Address, Address, Address, Address, Address, Address, Address]
   const [owner, relayer, pauser, alice, bob, carol, treasury, till] = accounts
-  const payments = await chain.deploy(
+  /** Creation of the contract with a time after which payers may reclaim. */
+  const deployment = (reclaimS: bigint, relayer_ = relayer) =>
     encodeDeployData({
       abi: communityPaymentsAbi,
       bytecode: communityPaymentsBytecode,
-      args: [owner, relayer, pauser, HOLD_S],
-    }),
-  )
+      args: [owner, relayer_, pauser, reclaimS],
+    })
+  const payments = await chain.deploy(deployment(RECLAIM_S))
 
   async function deployToken() {
-    const token = await chain.deploy(encodeDeployData({ abi: testTokenAbi, bytecode: testTokenBytecode }))
+    const token = getAddress(await chain.deploy(encodeDeployData({ abi: testTokenAbi, bytecode: testTokenBytecode })))
     const tokenCall = { abi: testTokenAbi }
-    for (const from of [alice, bob, carol]) {
-      const mint = encodeFunctionData({ ...tokenCall, functionName: 'mint', args: [from, 10n ** 24n] })
+    for (const from of options.extraArgs ? accounts : [alice, bob, carol]) {
+      const mint = encodeFunctionData({ ...tokenCall, functionName: 'mint', args: [from, 2n ** 200n] })
       const approve = encodeFunctionData({ ...tokenCall, functionName: 'approve', args: [payments, maxUint256] })
       await chain.succeed({ from, to: token, data: mint })
       await chain.succeed({ from, to: token, data: approve })
@@ -84,17 +110,28 @@ export async function startPaymentsWorld() {
     data: encodeFunctionData({ abi: communityPaymentsAbi, functionName: 'placeBid', args: [bid] }),
     value,
   })
-  const tx = (from: Address, data: Hex) => ({ from, to: payments, data })
-  const refuseTx = (id: Hex, from = relayer) =>
-    tx(from, encodeFunctionData({ abi: communityPaymentsAbi, functionName: 'refuse', args: [id] }))
-  const releaseTx = (ids: readonly Hex[], from = bob) =>
-    tx(from, encodeFunctionData({ abi: communityPaymentsAbi, functionName: 'release', args: [ids] }))
-  const withdrawTx = (from: Address, of: Address, to: Address) =>
-    tx(from, encodeFunctionData({ abi: communityPaymentsAbi, functionName: 'withdraw', args: [of, to] }))
-  const takeTx = (from: Address, ids: readonly Hex[], of: Address, to: Address) =>
-    tx(from, encodeFunctionData({ abi: communityPaymentsAbi, functionName: 'releaseAndWithdraw', args: [ids, of, to] }))
-  const reopenTx = (community: Hex, name: Hex, from = owner) =>
-    tx(from, encodeFunctionData({ abi: communityPaymentsAbi, functionName: 'reopen', args: [community, name] }))
+  const call = (from: Address, functionName: string, args: readonly unknown[]) => ({
+    from,
+    to: payments,
+    data: encodeFunctionData<Abi, string>({ abi: communityPaymentsAbi, functionName, args }),
+  })
+  const endTx = (kind: EndingCall, of: readonly Payment[], from: Address) => call(from, kind, [of])
+  const withdrawTx = (from: Address, of: Address, to: Address) => call(from, 'withdraw', [of, to])
+  const domain = {
+    ...{ name: 'CommunityPayments', version: '1' },
+    ...{ chainId: chain.chain.id, verifyingContract: payments },
+  }
+  /** Typed data of the relayer role's word for a release. */
+  const release = (paymentIds: readonly Hex[], changes: Partial<typeof domain> = {}) =>
+    ({
+      domain: { ...domain, ...changes },
+      types: { Release: [{ name: 'paymentIds', type: 'bytes32[]' }] },
+      primaryType: 'Release',
+      message: { paymentIds },
+    }) as const
+  /** The word itself, of one of the chain's accounts. */
+  const sign = (ids: readonly Hex[], account = relayer, changes: Partial<typeof domain> = {}) =>
+    chain.unlocked.signTypedData({ account, ...release(ids, changes) })
 
   const setTokenTx = (mode: number, of: Address) => ({
     from: owner,
@@ -102,9 +139,9 @@ export async function startPaymentsWorld() {
     data: encodeFunctionData({ abi: testTokenAbi, functionName: 'setMode', args: [mode] }),
   })
 
-  /** Pays, and gives the payment's id. */
-  async function pay(from: Address, changes: Partial<BidRequest> = {}): Promise<Hex> {
-    return paymentIdOf(await chain.succeed(bidTx(from, request(changes))))
+  /** Pays, and gives the payment. */
+  async function pay(from: Address, changes: Partial<BidRequest> = {}): Promise<Payment> {
+    return paymentOf(await chain.succeed(bidTx(from, request(changes))))
   }
 
   /** The error that a transaction would revert with, of the contract or a token; undefined if it would go through. */
@@ -117,13 +154,12 @@ export async function startPaymentsWorld() {
       ? chain.balance(account)
       : chain.publicClient.readContract({ address: of, abi: testTokenAbi, functionName: 'balanceOf', args: [account] })
 
+  const totalsOf = (of: Address) => chain.publicClient.readContract({ ...at, functionName: 'totalsOf', args: [of] })
+
+  /** What the contract has of a token, and what it owes. */
   async function money(of: Address) {
-    const [balance, held, credited] = await Promise.all([
-      balanceOf(of, payments),
-      chain.publicClient.readContract({ ...at, functionName: 'held', args: [of] }),
-      chain.publicClient.readContract({ ...at, functionName: 'credited', args: [of] }),
-    ])
-    return { balance, held, credited }
+    const [balance, [owed]] = await Promise.all([balanceOf(of, payments), totalsOf(of)])
+    return { balance, owed }
   }
 
   /** Moves the time of the next block forward. */
@@ -136,6 +172,7 @@ export async function startPaymentsWorld() {
   return {
     ...chain,
     payments,
+    deployment,
     owner,
     relayer,
     pauser,
@@ -148,11 +185,11 @@ export async function startPaymentsWorld() {
     otherToken,
     request,
     bidTx,
-    refuseTx,
-    releaseTx,
+    endTx,
     withdrawTx,
-    takeTx,
-    reopenTx,
+    call,
+    release,
+    sign,
     pay,
     reasonOf,
     balanceOf,
@@ -160,23 +197,40 @@ export async function startPaymentsWorld() {
     wait,
     setToken: (mode: number) => chain.succeed(setTokenTx(mode, token)),
     setTokenTx,
-    paymentOf: (community: Hex, name: Hex) =>
-      chain.publicClient.readContract({ ...at, functionName: 'paymentOf', args: [community, name] }),
+    totalsOf,
+    outcomeOf: (payment: Payment) =>
+      chain.publicClient.readContract({ ...at, functionName: 'outcomeOf', args: [paymentId(payment, payments)] }),
     creditOf: (account: Address, of: Address) =>
       chain.publicClient.readContract({ ...at, functionName: 'creditOf', args: [account, of] }),
   }
 }
 
 /** The contract's logs of a transaction, in order, as `[name, ...values]`. */
-export function paymentEvents(receipt: TransactionReceipt) {
+export function paymentEvents(receipt: Pick<TransactionReceipt, 'logs'>) {
   return parseEventLogs({ abi: communityPaymentsAbi, logs: receipt.logs }).map(
     ({ eventName, args }) =>
       [eventName, ...Object.values(args as ContractEventArgs<typeof communityPaymentsAbi>)] as const,
   )
 }
 
-export function paymentIdOf(receipt: TransactionReceipt): Hex {
-  const [log] = parseEventLogs({ abi: communityPaymentsAbi, eventName: 'Held', logs: receipt.logs })
-  if (!log) throw new Error(`no payment in ${receipt.transactionHash}`)
-  return log.args.paymentId
+/** The one payment that a transaction made. */
+export function paymentOf(receipt: TransactionReceipt): Payment {
+  const abi = communityPaymentsAbi
+  const [bid] = parseEventLogs({ abi, eventName: 'Bid', logs: receipt.logs })
+  const [held] = parseEventLogs({ abi, eventName: 'Held', logs: receipt.logs })
+  if (!bid || !held) throw new Error(`no payment in ${receipt.transactionHash}`)
+  const { from, token, amount, paymentRecipient, communityName, walletName, referralAddress } = bid.args
+  const { number, reclaimableAt } = held.args
+  return {
+    ...{ number, reclaimableAt, payer: getAddress(`0x${from.slice(26)}`), recipient: paymentRecipient, token, amount },
+    ...{ communityName, walletName, referralAddress },
+  }
+}
+
+/** A payment's id by its description: each field a word, then the chain and the contract. */
+export function paymentId(payment: Payment, contract: Address, chainId = 31_337n): Hex {
+  const word = (value: bigint | Hex) => pad(typeof value === 'bigint' ? toHex(value) : value, { size: 32 })
+  const { number, reclaimableAt, payer, recipient, token, amount, communityName, walletName, referralAddress } = payment
+  const terms = [payer, recipient, token, amount, communityName, walletName, referralAddress]
+  return keccak256(concat([number, reclaimableAt, ...terms, chainId, contract].map(word)))
 }

@@ -13,6 +13,7 @@ export declare const testTokenAbi: readonly [
   { inputs: readonly [{ internalType: "address"; name: "spender"; type: "address" }, { internalType: "uint256"; name: "value"; type: "uint256" }]; name: "approve"; outputs: readonly [{ internalType: "bool"; name: ""; type: "bool" }]; stateMutability: "nonpayable"; type: "function" },
   { inputs: readonly [{ internalType: "address"; name: "account"; type: "address" }]; name: "balanceOf"; outputs: readonly [{ internalType: "uint256"; name: ""; type: "uint256" }]; stateMutability: "view"; type: "function" },
   { inputs: readonly []; name: "blocked"; outputs: readonly [{ internalType: "address"; name: ""; type: "address" }]; stateMutability: "view"; type: "function" },
+  { inputs: readonly [{ internalType: "address"; name: "from"; type: "address" }, { internalType: "uint256"; name: "amount"; type: "uint256" }]; name: "burn"; outputs: readonly []; stateMutability: "nonpayable"; type: "function" },
   { inputs: readonly []; name: "calledBack"; outputs: readonly [{ internalType: "bool"; name: ""; type: "bool" }]; stateMutability: "view"; type: "function" },
   { inputs: readonly []; name: "data"; outputs: readonly [{ internalType: "bytes"; name: ""; type: "bytes" }]; stateMutability: "view"; type: "function" },
   { inputs: readonly []; name: "decimals"; outputs: readonly [{ internalType: "uint8"; name: ""; type: "uint8" }]; stateMutability: "view"; type: "function" },

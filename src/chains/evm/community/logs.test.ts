@@ -1,10 +1,10 @@
-import { encodeAbiParameters, type Hex, pad } from 'viem'
+import { encodeAbiParameters, type Hex, pad, toEventSelector } from 'viem'
 import { describe, expect, it } from 'vitest'
-import { toHex } from '../../../registry/primitives/bytes.js'
+import { fromHex, toHex } from '../../../registry/primitives/bytes.js'
 import { nameToWord } from '../../../registry/primitives/name.js'
 import { decodeLogs, filterOf, isRegistrationLog } from '../decodeLogs.js'
 import type { RawLog } from '../logs.js'
-import { HELD_TOPIC, PAYMENT_TOPIC, readPayments } from './logs.js'
+import { HELD_TOPIC, PAYMENT_TOPIC, readEnds, readPayments } from './logs.js'
 
 const PAYMENTS: Hex = `0x${'cc'.repeat(20)}`
 const HUB: Hex = `0x${'aa'.repeat(20)}`
@@ -23,9 +23,10 @@ const bidData = encodeAbiParameters(
   WORDS.map((type) => ({ type })),
   [pad(PAYER), 1n, PAYER, 5n, HUB, word('club'), word('foo'), pad('0x')],
 )
-const heldData = encodeAbiParameters([{ type: 'bytes32' }, { type: 'uint64' }], [ID, 3_600n])
+const heldData = encodeAbiParameters([{ type: 'uint64' }, { type: 'uint64' }], [7n, 3_600n])
 const bid = (logIndex: number, changes?: Partial<RawLog>) => log(PAYMENT_TOPIC, bidData, logIndex, changes)
-const held = (logIndex: number, changes?: Partial<RawLog>) => log(HELD_TOPIC, heldData, logIndex, changes)
+const held = (logIndex: number, changes?: Partial<RawLog>) =>
+  log(HELD_TOPIC, heldData, logIndex, { topics: [HELD_TOPIC, ID], ...changes })
 const read = (...logs: RawLog[]) => readPayments(logs, () => 9_000)
 
 describe('logs of a payments contract', () => {
@@ -34,7 +35,7 @@ describe('logs of a payments contract', () => {
     expect(others).toEqual([])
     expect({ ...payment, id: toHex(payment!.id), payer: toHex(payment!.payer) }).toMatchObject({
       ...{ id: ID, block: 7, sequence: 3, payer: `0x01${'11'.repeat(20)}`, money: { token: PAYER, amount: 5n } },
-      ...{ referral: null, paidMs: 9_000, target: { recipient: HUB, heldUntilMs: 3_600_000 } },
+      ...{ referral: null, paidMs: 9_000, target: { recipient: HUB, number: 7n, reclaimableMs: 3_600_000 } },
     })
     expect(read(bid(3), held(4), bid(7), held(8))).toHaveLength(2)
   })
@@ -51,6 +52,16 @@ describe('logs of a payments contract', () => {
 
   it('of another length are passed over', () => {
     expect(read(log(PAYMENT_TOPIC, `${bidData}00`, 3), log(HELD_TOPIC, '0x', 4))).toEqual([])
+    expect(read(held(4, { topics: [HELD_TOPIC] })), 'without an id').toEqual([])
+  })
+
+  it('tell how payments end, by their ids', () => {
+    const end = (name: string, id: Hex[] = [ID]) =>
+      log(HELD_TOPIC, '0x', 1, { topics: [toEventSelector(`${name}(bytes32,address,address,uint256)`), ...id] })
+    const ends = readEnds([bid(3), held(4), end('Refused'), end('Released'), end('Reclaimed'), end('Refused', [])])
+    const block = 7
+    const id = fromHex(ID)
+    expect(ends).toEqual((['refused', 'released', 'reclaimed'] as const).map((outcome) => ({ id, outcome, block })))
   })
 
   it('count from the payments contract alone', async () => {

@@ -1,19 +1,40 @@
 import { toEventSelector } from 'viem'
 import { decodePaymentLog } from '../../../registry/community/payment.js'
-import type { CommunityNameTarget, Payment } from '../../../registry/payment/payment.js'
+import type {
+  CommunityNameTarget,
+  ConfirmedOutcome,
+  Payment,
+  PaymentOutcome,
+} from '../../../registry/payment/payment.js'
 import { addressOfWord } from '../../../registry/primitives/address.js'
 import { fromHex, wordToBigInt } from '../../../registry/primitives/bytes.js'
+import type { Hex } from '../../chain.js'
 import { RpcError } from '../../rpc/errors.js'
 import type { RawLog } from '../logs.js'
 
-/** Event topics of the payments contract (ICommunityPayments.sol); no argument is indexed. */
+/** Event topics of the payments contract (ICommunityPayments.sol). `Bid` alone has no indexed id. */
 export const PAYMENT_TOPIC = toEventSelector('Bid(bytes32,uint256,address,uint256,address,bytes32,bytes32,bytes32)')
-export const HELD_TOPIC = toEventSelector('Held(bytes32,uint64)')
+export const HELD_TOPIC = toEventSelector('Held(bytes32,uint64,uint64)')
+const END_TOPICS: Readonly<Record<Hex, PaymentOutcome>> = {
+  [toEventSelector('Refused(bytes32,address,address,uint256)')]: 'refused',
+  [toEventSelector('Released(bytes32,address,address,uint256)')]: 'released',
+  [toEventSelector('Reclaimed(bytes32,address,address,uint256)')]: 'reclaimed',
+}
+/** Topics of all logs that are read of a payments contract. */
+export const PAYMENT_TOPICS = [PAYMENT_TOPIC, HELD_TOPIC, ...(Object.keys(END_TOPICS) as Hex[])]
 
 type CommunityPayment = Payment<CommunityNameTarget>
 
 const PAYMENT_BYTES = 8 * 32
 const HELD_BYTES = 2 * 32
+const WORD_HEX = 2 + 64
+
+/** Decodes the ends of payments, in order; logs without an id are skipped. */
+export const readEnds = (logs: readonly RawLog[]): ConfirmedOutcome[] =>
+  logs.flatMap(({ topics: [first, id], blockNumber }) => {
+    const outcome = first && END_TOPICS[first]
+    return outcome && id?.length === WORD_HEX ? [{ id: fromHex(id), outcome, block: Number(blockNumber) }] : []
+  })
 
 /**
  * Decodes the logs of a payments contract, in order. Each `Bid` is followed by the `Held` with the payment's id. Logs
@@ -28,7 +49,7 @@ export function readPayments(logs: readonly RawLog[], timeOf: (log: RawLog) => n
     if (isOf(log, PAYMENT_TOPIC, PAYMENT_BYTES)) {
       if (bid) throw unpaired(bid)
       bid = log
-    } else if (isOf(log, HELD_TOPIC, HELD_BYTES)) {
+    } else if (isOf(log, HELD_TOPIC, HELD_BYTES) && log.topics[1]?.length === WORD_HEX) {
       if (!bid || !follows(log, bid)) throw unpaired(bid ?? log)
       payments.push(paymentOf(bid, log, timeOf(bid)))
       bid = null
@@ -55,7 +76,7 @@ function paymentOf(bid: RawLog, held: RawLog, paidMs: number): CommunityPayment 
   const { token, amount, recipient, referral } = decodePaymentLog(words)
   const heldWords = fromHex(held.data)
   return {
-    id: heldWords.subarray(0, 32),
+    id: fromHex(held.topics[1]!),
     tx: fromHex(bid.transactionHash),
     block: Number(bid.blockNumber),
     blockHash: fromHex(bid.blockHash),
@@ -67,8 +88,8 @@ function paymentOf(bid: RawLog, held: RawLog, paidMs: number): CommunityPayment 
       recipient,
       community: words.subarray(160, 192),
       name: words.subarray(192, 224),
-      ...{ number: 0n, reclaimableMs: null },
-      heldUntilMs: Number(wordToBigInt(heldWords.subarray(32))) * 1_000,
+      number: wordToBigInt(heldWords.subarray(0, 32)),
+      reclaimableMs: Number(wordToBigInt(heldWords.subarray(32))) * 1_000,
     },
     referral,
     paidMs,

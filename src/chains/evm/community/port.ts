@@ -12,20 +12,23 @@ import {
   type Hex,
   orUnavailable,
 } from '../../chain.js'
+import { isEvmFailure } from '../../rpc/errors.js'
 import type { Rpc } from '../../rpc/evm.js'
 import { communityPaymentsAbi, tokenProbeAbi, tokenProbeBytecode } from '../contracts/index.js'
+import { releaseAndWithdrawData } from './ending.js'
 
 /** Gas limit of a token call on the node: the probe's own limit (TokenProbe.sol) plus its overhead. */
 const ASK_GAS = '0x1e8480' // 2 million
 /** Limits on concurrent and on waiting token calls, which any API client can cause. */
 const AT_ONCE = 8
 const WAITING_LIMIT = 256
-const WORD_HEX = 2 + 64
+/** A flag and a word. */
+const ANSWER_HEX = 2 + 2 * 64
 
 /** Communities on an EVM chain: third-party tokens through its nodes, payments through our contract. */
 export function createCommunityPort(
   rpc: Rpc,
-  { label, communityPayments }: Pick<ChainConfig, 'label' | 'communityPayments'>,
+  { label, chainId, communityPayments }: Pick<ChainConfig, 'label' | 'chainId' | 'communityPayments'>,
 ): CommunityPort<EvmCommunityPayment> {
   const queue = new PQueue({ concurrency: AT_ONCE })
   const ask = async (token: Hex, question: Hex): Promise<bigint> => {
@@ -44,22 +47,38 @@ export function createCommunityPort(
       const { token, amount } = request.price
       if (token === NATIVE) return payment
       const args = [request.payer as Hex, communityPayments] as const
+      const approve = (value: bigint) => approvalOf(token as Hex, communityPayments, value)
       const allowed = await ask(token as Hex, encodeFunctionData({ abi: erc20Abi, functionName: 'allowance', args }))
-      return allowed >= amount ? payment : { ...payment, approval: approvalOf(token as Hex, communityPayments, amount) }
+      if (allowed >= amount) return payment
+      return { ...payment, approval: approve(amount), ...(allowed > 0n && { approvalReset: approve(0n) }) }
+    },
+    async communityPayout(payments, sign) {
+      const [first] = payments
+      if (!communityPayments || !first) return null
+      const word = await sign({ chainId, contract: communityPayments, paymentIds: payments.map(({ id }) => id) })
+      return { to: communityPayments, data: releaseAndWithdrawData(payments, word) }
     },
   }
 }
 
-/** Calls a token through a probe: a call without receiver "deploys" the token's answer, 0 where it has none. */
+/**
+ * Calls a token through a probe: a call without receiver "deploys" a flag and the token's answer, 0 where it has none.
+ * An EVM's own failure of the probe counts as none too: every node would fail alike.
+ */
 async function askToken(rpc: Rpc, token: Hex, question: Hex): Promise<bigint> {
   const data = encodeDeployData({ abi: tokenProbeAbi, bytecode: tokenProbeBytecode, args: [token, question] })
   const answer = await orUnavailable(`chain "${rpc.label}"`, () =>
-    rpc.call<unknown>('eth_call', [{ data, gas: ASK_GAS }, 'latest']),
+    rpc.call<unknown>('eth_call', [{ data, gas: ASK_GAS }, 'latest']).catch((error: unknown) => {
+      if (isEvmFailure(error)) return NO_ANSWER
+      throw error
+    }),
   )
-  if (!isHex(answer) || answer.length !== WORD_HEX)
-    throw new ChainUnavailableError(`chain "${rpc.label}": eth_call did not answer with a word`)
-  return BigInt(answer)
+  if (!isHex(answer) || answer.length !== ANSWER_HEX)
+    throw new ChainUnavailableError(`chain "${rpc.label}": eth_call did not answer with two words`)
+  return BigInt(`0x${answer.slice(2 + 64)}`)
 }
+
+const NO_ANSWER: Hex = `0x${'0'.repeat(2 * 64)}`
 
 const paymentOf = (payments: Hex, { community, name, price, referral }: CommunityPaymentRequest) => ({
   to: payments,

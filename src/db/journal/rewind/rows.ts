@@ -55,6 +55,10 @@ export async function rewindRows(client: pg.ClientBase, target: RewindTarget): P
   await reopenDeliveries(client, target)
   // payments are read again with their blocks; refunds are known by id
   await client.query(`DELETE FROM payments WHERE ${takenBack}`, from)
+  await client.query(
+    'UPDATE payments SET outcome = NULL, outcome_block = NULL WHERE network = $1 AND chain = $2 AND outcome_block >= $3',
+    from,
+  )
   if (target.isHub) {
     await client.query('DELETE FROM received WHERE network = $1 AND (block >= $2 OR NOT confirmed)', [code, block])
     await client.query('DELETE FROM hub_credits WHERE network = $1 AND block >= $2', [code, block])

@@ -1,0 +1,53 @@
+import type { Hex } from '../../chains/chain.js'
+import { findPayouts } from '../../db/payments/payouts.js'
+import type { CommunityNameTarget, StoredPayment } from '../../registry/payment/payment.js'
+import { type Context, chainsOf } from '../http/context.js'
+import { requireName } from '../names/names.js'
+import { requireRules } from './communities.js'
+
+/** Payments that one transaction takes: about 45,000 gas each. */
+const AT_ONCE = 50
+
+/** What payments of one recipient in one token on one chain are worth, and how to take them. */
+interface Payout {
+  /** Label of the chain. */
+  network: string
+  recipient: string
+  token: string
+  /** Base units. */
+  amount: string
+  /** Number of payments. */
+  payments: number
+  transaction?: { to: Hex; data: Hex; value: string }
+}
+
+/** What a community has earned and its recipients have not taken yet. @throws ApiError invalid_name, not_found */
+export async function payoutsOf(context: Context, input: string): Promise<Payout[]> {
+  const name = requireName(input)
+  await requireRules(context, name)
+  const groups = new Map<string, Group>()
+  for (const { label, ...payment } of await findPayouts(context.pool, context.network, name)) {
+    const key = [label, payment.target.recipient, payment.money.token].join()
+    const group = groups.get(key) ?? { label, payments: [] }
+    if (group.payments.length < AT_ONCE) group.payments.push(payment)
+    groups.set(key, group)
+  }
+  return Promise.all([...groups.values()].map((group) => payoutOf(context, group)))
+}
+
+interface Group {
+  label: string
+  payments: StoredPayment<CommunityNameTarget>[]
+}
+
+async function payoutOf(context: Context, { label, payments }: Group): Promise<Payout> {
+  const { target, money } = payments[0]!
+  const port = chainsOf(context).find((chain) => chain.label === label)
+  const taken = context.releaseSigner && (await port?.communityPayout?.(payments, context.releaseSigner))
+  return {
+    ...{ network: label, recipient: target.recipient, token: money.token },
+    amount: payments.reduce((sum, payment) => sum + payment.money.amount, 0n).toString(),
+    payments: payments.length,
+    ...(taken && { transaction: { ...taken, value: '0' } }),
+  }
+}

@@ -1,0 +1,77 @@
+import { encodeFunctionData, zeroAddress, zeroHash } from 'viem'
+import { NATIVE } from '../../../registry/community/rules.js'
+import type { CommunityNameTarget, StoredPayment } from '../../../registry/payment/payment.js'
+import { toHex } from '../../../registry/primitives/bytes.js'
+import type { Hex } from '../../chain.js'
+import { transient } from '../../rpc/errors.js'
+import type { Call } from '../../rpc/evm.js'
+import type { BridgeCall } from '../bridge/calls.js'
+import { communityPaymentsAbi } from '../contracts/index.js'
+import { readContract } from '../contracts/read.js'
+
+/** A payment for a community name that is refused or released. */
+export interface PaymentToEnd {
+  /** The payments contract's id. */
+  paymentId: Buffer
+  /** Null where a rewind has taken it back. */
+  payment: StoredPayment<CommunityNameTarget> | null
+}
+
+/** Gas of one refusal among others: measured 25,500 where its payer has a credit, 42,600 where it has none. */
+export const REFUSAL_GAS = 43_000n
+
+const abi = communityPaymentsAbi
+/** ICommunityPayments.Outcome */
+const NONE = 0
+const HELD = 1
+
+/** `refuse` or `release` of the payments contract, which skips what is not held. Only the relayer role may call it. */
+export const endingCall = (kind: 'refuse' | 'release', payments: Hex, of: readonly PaymentToEnd[]): BridgeCall => ({
+  to: payments,
+  data: encodeFunctionData({ abi, functionName: kind, args: [structs(of)] }),
+})
+
+/**
+ * Calldata of `releaseAndWithdraw`, with which the recipient of payments in one token takes them at the relayer role's
+ * word.
+ */
+export function releaseAndWithdrawData(of: readonly StoredPayment<CommunityNameTarget>[], word: Hex): Hex {
+  const { money, target } = of[0]!
+  const args = [of.map(structOf), word, addressOf(money.token), target.recipient as Hex] as const
+  return encodeFunctionData({ abi, functionName: 'releaseAndWithdraw', args })
+}
+
+const structs = (of: readonly PaymentToEnd[]) => of.flatMap(({ payment }) => (payment ? [structOf(payment)] : []))
+
+/** A payment as its contract takes it: `ICommunityPayments.Payment`. */
+export const structOf = ({ payer, money, target, referral }: StoredPayment<CommunityNameTarget>) => ({
+  number: target.number,
+  reclaimableAt: BigInt(target.reclaimableMs) / 1_000n,
+  payer: toHex(payer.subarray(1)),
+  recipient: target.recipient as Hex,
+  token: addressOf(money.token),
+  amount: money.amount,
+  communityName: toHex(target.community),
+  walletName: toHex(target.name),
+  referralAddress: referral ? toHex(referral) : zeroHash,
+})
+
+const addressOf = (token: string): Hex => (token === NATIVE ? zeroAddress : (token as Hex))
+
+/**
+ * Whether none of the payments is held any more as of a block, whoever ended them.
+ * @throws RpcError transient where the block is older than one of them
+ */
+export async function areEnded(
+  call: Call,
+  payments: Hex,
+  of: readonly PaymentToEnd[],
+  block: number,
+): Promise<boolean> {
+  const at: Hex = `0x${block.toString(16)}`
+  const args = [of.map(({ paymentId }) => toHex(paymentId))] as const
+  const outcomes = await readContract(call, payments, { abi, functionName: 'outcomesOf', args }, at)
+  if (outcomes.some((outcome, i) => outcome === NONE && of[i]?.payment))
+    throw transient(`block ${block} is older than a payment`)
+  return outcomes.every((outcome) => outcome !== HELD)
+}

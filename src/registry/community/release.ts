@@ -1,0 +1,19 @@
+import { toHex } from '../primitives/bytes.js'
+
+/** Word of the relayer role that payments for community names go to their recipients. */
+export interface ReleaseWord {
+  /** EIP-155 id of the payments contract's chain. */
+  chainId: number
+  contract: `0x${string}`
+  /** Ids of the payments, in the order in which they are brought. */
+  paymentIds: readonly Buffer[]
+}
+
+/** Typed data (EIP-712, viem's form) that is signed for `releaseFor` of the payments contract. */
+export const releaseTypedData = ({ chainId, contract, paymentIds }: ReleaseWord) =>
+  ({
+    domain: { name: 'CommunityPayments', version: '1', chainId, verifyingContract: contract },
+    types: { Release: [{ name: 'paymentIds', type: 'bytes32[]' }] },
+    primaryType: 'Release',
+    message: { paymentIds: paymentIds.map(toHex) },
+  }) as const

@@ -1,0 +1,241 @@
+import { encodeFunctionData, type Hex, maxUint256 } from 'viem'
+import { afterAll, beforeAll, describe, expect, it } from 'vitest'
+import { testTokenAbi } from '../../contracts/evm/artifacts/test-doubles/TestToken.js'
+import { payoutsOf } from '../../src/api/communities/payouts.js'
+import { ChainUnavailableError } from '../../src/chains/chain.js'
+import { createChainRpc } from '../../src/chains/evm/chain.js'
+import { createCommunityPort } from '../../src/chains/evm/community/port.js'
+import { communityPaymentsAbi as abi } from '../../src/chains/evm/contracts/index.js'
+import { parseChainsFile } from '../../src/config/chainsFile.js'
+import { replay } from '../../src/db/journal/replay.js'
+import { communityNameAvailability } from '../../src/db/registry/communityNames.js'
+import { toHex } from '../../src/registry/primitives/bytes.js'
+import { type CommunityWorld, NATIVE, startCommunityWorld } from './communityWorld.js'
+
+/** How payments for names of communities end: nothing by silence, and nobody keeps another from his money. */
+
+const PRICE = 1_000n
+const DAY_S = 86_400
+const DAY_MS = DAY_S * 1_000
+let at: CommunityWorld
+let token: Hex
+
+beforeAll(async () => {
+  at = await startCommunityWorld(['club', 'trap'])
+  token = await at.deployToken()
+  await at.configure('club', { prices: [at.price('1', PRICE), at.price('8453', PRICE)] })
+})
+afterAll(() => at?.stop())
+
+async function outcomeOf(tx: Hex) {
+  const { status, reason, refund, payout } = await at.status(tx)
+  return [status, reason, refund, payout].filter((part) => part !== undefined).join(' ')
+}
+const tell = (mode: number) =>
+  at.tokenCall('1', token, encodeFunctionData({ abi: testTokenAbi, functionName: 'setMode', args: [mode] }))
+const jobOf = async (id: Hex | null) =>
+  (await at.world.jobs()).find(({ subject }) => subject !== null && toHex(subject) === id)
+/** Moves both chains and the clocks of their relayers on, past the minutes by which a busy chain is ahead. */
+async function pass(days: number): Promise<void> {
+  for (const side of [at.world.hub, at.world.spoke]) {
+    await side.test.increaseTime({ seconds: days * DAY_S })
+    await side.test.mine({ blocks: 1 })
+  }
+  at.world.aheadMs += days * DAY_MS + 600_000
+}
+
+describe('the money of a name that was bought', () => {
+  it('is its recipient’s at the relayer’s word, as soon as the registration is final', async () => {
+    const made = [await at.pay({ name: 'one' }), await at.pay({ name: 'two', by: 2 })]
+    expect(await payoutsOf(at.context, 'club'), 'not before').toEqual([])
+    await at.judge()
+    for (const { tx } of made) expect(await outcomeOf(tx)).toBe('finalized held')
+    const [payout, ...others] = await payoutsOf(at.context, 'club')
+    expect(others).toEqual([])
+    const { transaction, ...rest } = payout!
+    expect(rest).toEqual({ network: '1', recipient: at.treasury, token: 'native', amount: '2000', payments: 2 })
+    const before = await at.world.hub.public.getBalance({ address: at.treasury })
+    const hash = await at.world.hub.walletClient(8).sendTransaction({ ...transaction!, value: 0n })
+    const receipt = await at.world.hub.public.waitForTransactionReceipt({ hash })
+    const paid = (await at.world.hub.public.getBalance({ address: at.treasury })) - before
+    expect(paid + receipt.gasUsed * receipt.effectiveGasPrice).toBe(2n * PRICE)
+    await at.confirm()
+    for (const { tx } of made) expect(await outcomeOf(tx)).toBe('finalized released')
+    expect(await payoutsOf(at.context, 'club')).toEqual([])
+  })
+
+  it('is released by the relayer, in batches, where the recipient sleeps', async () => {
+    const made = [await at.pay({ name: 'slept' }), await at.pay({ name: 'dreamt' })]
+    const cheap = await at.pay({ name: 'cheap', amount: 1n })
+    await at.judge()
+    await at.giveBack({ releaseAfterMs: DAY_MS })
+    for (const { tx } of made) expect(await outcomeOf(tx)).toBe('finalized held')
+    await pass(1)
+    const transactions = await at.world.nonce()
+    await at.giveBack({ releaseAfterMs: DAY_MS })
+    expect(await at.world.nonce(), 'both in one transaction').toBe(transactions + 1)
+    for (const { tx } of made) expect(await outcomeOf(tx)).toBe('finalized released')
+    const released = await at.ended('Released')
+    for (const { id } of made) expect(released.filter((one) => one === id)).toHaveLength(1)
+    expect(await outcomeOf(cheap.tx)).toBe('invalid underpaid refused')
+    expect(released).not.toContain(cheap.id)
+  })
+
+  it('is released before its payer could reclaim it, whatever the setting', async () => {
+    const { tx } = await at.pay({ name: 'soon' })
+    await at.judge()
+    await pass(5)
+    await at.giveBack({ releaseAfterMs: 1_000 * DAY_MS })
+    expect(await outcomeOf(tx)).toBe('finalized released')
+  })
+})
+
+describe('a payment that nobody speaks about', () => {
+  it('is its payer’s to reclaim, buys nothing, and ends as reclaimed', async () => {
+    const { tx, id } = await at.pay({ name: 'silent', by: 3 })
+    await at.confirm()
+    await pass(7)
+    await at.call(3, encodeFunctionData({ abi, functionName: 'reclaim', args: [await at.structsOf(id!)] }))
+    await at.confirm()
+    expect(await at.judge()).toMatchObject({ kind: 'entered', payments: 1 })
+    expect(await outcomeOf(tx)).toBe('invalid requirements_not_met reclaimed')
+    expect(await at.ownerOf('club', 'silent')).toBeNull()
+    expect(await at.creditOf(3)).toBe(PRICE)
+    await at.giveBack()
+    expect(await jobOf(id), 'there is nothing left to refuse').toMatchObject({ state: 'confirmed', txs: [] })
+    expect(await outcomeOf(tx)).toBe('invalid requirements_not_met reclaimed')
+  })
+
+  it('is judged as good no more when its payer is about to be able to reclaim it', async () => {
+    const { tx } = await at.pay({ name: 'tardy', by: 3 })
+    await at.confirm()
+    const paidMs = Number((await at.world.hub.public.getBlock()).timestamp) * 1_000
+    const judge = at.judgeOf({ nowMs: () => paidMs + 6.5 * DAY_MS })
+    expect(await judge.step()).toMatchObject({ kind: 'entered', payments: 1 })
+    expect(await outcomeOf(tx)).toBe('invalid requirements_not_met held')
+    await at.giveBack()
+    expect(await outcomeOf(tx)).toBe('invalid requirements_not_met refused')
+  })
+
+  it('below the cost of its refusal is left to its payer, and its status says from when on', async () => {
+    const dust = await at.pay({ name: 'dust', amount: 1n })
+    const worth = await at.pay({ name: 'worth', amount: 10n ** 18n, recipient: `0x${'77'.repeat(20)}` })
+    await at.judge()
+    await at.giveBack({ refusalWorth: 1 })
+    expect(await jobOf(dust.id)).toMatchObject({ state: 'parked', reason: 'below_refusal_cost' })
+    expect(await outcomeOf(dust.tx)).toBe('invalid underpaid reclaim')
+    const [struct] = await at.structsOf(dust.id!)
+    const reclaimAfter = new Date(Number(struct!.reclaimableAt) * 1_000).toISOString()
+    expect(await at.status(dust.tx)).toMatchObject({ reclaimAfter })
+    expect(await outcomeOf(worth.tx)).toBe('invalid no_price refused')
+  })
+})
+
+it('a relayer that comes late tells what the chain says, never that released money was refused', async () => {
+  const { tx, id } = await at.pay({ name: 'released', amount: 1n })
+  await at.judge()
+  const struct = await at.structsOf(id!)
+  await at.world.hub.test.impersonateAccount({ address: at.world.relayer })
+  const data = encodeFunctionData({ abi, functionName: 'release', args: [struct] })
+  const sent = { method: 'eth_sendTransaction', params: [{ from: at.world.relayer, to: at.paymentsOn('1'), data }] }
+  await (at.world.hub.public.request as (call: object) => Promise<unknown>)(sent)
+  await at.confirm()
+  await at.giveBack()
+  expect(await jobOf(id)).toMatchObject({ state: 'confirmed', txs: [] })
+  expect(await outcomeOf(tx)).toBe('invalid underpaid released')
+})
+
+it('a name is kept from sale by no payment below its price', async () => {
+  const rules = { community: 'club', name: 'wished' }
+  const prices = [{ network: '1', token: 'native', amount: PRICE, recipient: at.treasury }]
+  const availability = () => communityNameAvailability(at.pool, 'mainnet', rules, prices)
+  await at.pay({ name: 'wished', amount: 1n })
+  await at.world.index()
+  expect(await availability()).toBe('free')
+  const { tx } = await at.pay({ name: 'wished', by: 2 })
+  await at.world.index()
+  expect(await availability()).toBe('pending')
+  await at.judge()
+  expect(await outcomeOf(tx)).toBe('finalized held')
+  await at.giveBack()
+})
+
+describe('an attack', () => {
+  it('by a community whose token answers 0xEF… at the judgement: the payer gets its money, no node is blamed', async () => {
+    await at.configure('trap', {
+      prices: [at.price('1', PRICE)],
+      requirements: [{ kind: 'token', network: '1', token, minimum: '100' }],
+    })
+    await at.mint(token, 6, 100n)
+    const { tx, id } = await at.pay({ community: 'trap', name: 'bait', by: 6 })
+    const faults: string[] = []
+    const [config] = parseChainsFile(at.world.file, 'test').chains
+    const rpc = createChainRpc(config!, (_, error) => faults.push(error.message))
+    const ports = [createCommunityPort(rpc, config!)]
+    await tell(9)
+    expect(await ports[0]!.tokenBalance(token, at.addressOf(6))).toBe((0xefn << 248n) + 1n)
+    // a balance of 0 when it counts: nothing at all is answered
+    await at.world.hub.test.setCode({ address: token, bytecode: '0x60ef5f5360015ff3' })
+    expect(await ports[0]!.tokenBalance(token, at.addressOf(6))).toBe(0n)
+    await at.confirm()
+    expect(await at.judgeOf({ ports }).step()).toMatchObject({ kind: 'entered', payments: 1, waiting: 0 })
+    expect(faults).toEqual([])
+    expect(await outcomeOf(tx)).toBe('invalid requirements_not_met held')
+    await at.giveBack()
+    expect(await at.refusals()).toContain(id)
+    expect(await at.creditOf(6)).toBe(PRICE)
+  })
+
+  it('by a payment of 2^256−1 in a token of one’s own: it is refused at once, and later refusals work', async () => {
+    const evil = await at.deployToken()
+    for (const amount of [maxUint256, 2n ** 128n]) {
+      await at.mint(evil, 7, amount === maxUint256 ? maxUint256 : 0n)
+      expect((await at.pay({ name: 'bait', by: 7, token: evil, amount })).id).toBeNull()
+    }
+    const most = await at.pay({ name: 'bait', by: 7, token: evil, amount: 2n ** 128n - 1n })
+    const small = await at.pay({ name: 'bait', by: 7, token: evil, amount: 5n })
+    const honest = await at.pay({ name: 'bait', by: 1 })
+    await at.judge()
+    await at.giveBack()
+    for (const { tx } of [most, small]) expect(await outcomeOf(tx)).toBe('invalid no_price refused')
+    expect(await outcomeOf(honest.tx)).toBe('finalized held')
+    expect(await at.creditOf(7, evil)).toBe(2n ** 128n + 4n)
+  })
+
+  it('by a chain that is away while a payment waits: the payer reclaims it, and it ends as reclaimed', async () => {
+    await at.configure('trap', {
+      prices: [at.price('1', PRICE)],
+      requirements: [{ kind: 'token', network: '8453', token, minimum: '1' }],
+    })
+    const { tx, id } = await at.pay({ community: 'trap', name: 'stalled', by: 6 })
+    await at.confirm()
+    const away = {
+      label: '8453',
+      tokenBalance: async () => {
+        throw new ChainUnavailableError('away')
+      },
+    }
+    const judge = at.judgeOf({ ports: [away] })
+    expect(await judge.step()).toEqual({ kind: 'waiting', waiting: 1 })
+    const before = await at.creditOf(6)
+    await pass(7)
+    await at.call(6, encodeFunctionData({ abi, functionName: 'reclaim', args: [await at.structsOf(id!)] }))
+    await at.confirm()
+    expect(await at.judgeOf({ ports: [away] }).step()).toMatchObject({ kind: 'entered', payments: 1, waiting: 0 })
+    expect(await outcomeOf(tx)).toBe('invalid requirements_not_met reclaimed')
+    expect(await at.creditOf(6)).toBe(before + PRICE)
+  })
+})
+
+it('money is conserved to the unit: what the contracts have is what is held and credited', async () => {
+  for (const on of ['1', '8453'] as const) {
+    const address = at.paymentsOn(on)
+    const [owed] = await at.sideOf(on).public.readContract({ address, abi, functionName: 'totalsOf', args: [NATIVE] })
+    expect(await at.sideOf(on).public.getBalance({ address })).toBe(owed)
+  }
+})
+
+it('the journal rebuilds to the same state', async () => {
+  const { live, rebuilt } = await replay(at.pool, 'mainnet')
+  expect(rebuilt).toBe(live)
+})
