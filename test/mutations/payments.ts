@@ -30,7 +30,12 @@ export const PAYMENTS = [
         'if (outcomeOf[id] > Outcome.Held) return false;',
         'has an id of its own',
       ],
-      ['an end is not kept', '        outcomeOf[id] = outcome;\n', '', 'whatever comes after'],
+      [
+        'an end is not kept',
+        '        outcomeOf[id] = outcome;\n',
+        '        if (outcome == Outcome.None) outcomeOf[id] = outcome;\n',
+        'whatever comes after',
+      ],
       [
         'a refused payment counts as released',
         '_end(id, Outcome.Refused, ',

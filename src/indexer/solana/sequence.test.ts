@@ -59,7 +59,7 @@ describe('the payments of a program', () => {
     }
     const target = {
       ...{ kind: 'communityName', community: nameToWord('club'), name: nameToWord('ann'), number: 2n ** 64n - 1n },
-      ...{ recipient: bs58.encode(word(9)), reclaimableMs, heldUntilMs: null },
+      ...{ recipient: bs58.encode(word(9)), reclaimableMs },
     }
     expect(payments).toMatchObject([
       { id: nameId(1n), sequence: 1, ...origin, money: { token: 'native', amount: 9n }, target: name },
