@@ -319,8 +319,7 @@ describe('a payment for a community name', () => {
 
   it('ends as it was decided, with its refund', () => {
     expect(of({ judgement: { outcome: 'registered' } })).toEqual({
-      ...{ status: 'finalized', payout: 'held' },
-      names: [{ name: 'club/foo', outcome: 'won' }],
+      ...{ status: 'finalized', payout: 'held', names: [{ name: 'club/foo', outcome: 'won' }] },
     })
     expect(of({ judgement: { outcome: 'lost' }, refund: 'held' })).toEqual({
       ...{ status: 'lost_bid', refund: 'held', names: [{ name: 'club/foo', outcome: 'lost' }] },
