@@ -163,7 +163,7 @@ describe('requirements', () => {
     expect(await of(await code(`0x7f${words}6000526020 6000fd`.replace(' ', '') as Hex))).toBe(0n)
     expect(await of(await code('0x5b600056'))).toBe(0n)
     expect(await of(await code('0x00'))).toBe(0n)
-    expect(await of(await code('0x60016000526010 6000f3'.replace(' ', '') as Hex))).toBe(0n)
+    expect(await of(await code('0x60ff5f53 60105ff3'.replace(' ', '') as Hex))).toBe(0n)
     expect(await of(`0x${'ab'.repeat(20)}`)).toBe(0n)
     // a word that no code may begin with (EIP-3541): 0xEF, then zeros; it is an answer like any other
     expect(await of(await code('0x60ef5f53 60205ff3'.replace(' ', '') as Hex))).toBe(0xefn << 248n)

@@ -152,6 +152,8 @@ describe('a payment ends once', () => {
     expect(paymentEvents(paid)).toEqual([['Withdrawn', alice, NATIVE, TO, 1_000n]])
     expect(await world.balance(TO)).toBe(1_000n)
     expect(await world.money(NATIVE)).toEqual({ balance: 0n, owed: 0n })
+    await world.pay(world.bob)
+    expect(await world.reasonOf(world.withdrawTx(world.alice, NATIVE, TO)), 'not twice').toBe('NothingOwed')
   })
 
   test('released: it is its recipient`s', async () => {

@@ -3,7 +3,6 @@ import { ofContract } from './mutation.js'
 const CONTRACT = 'contracts/evm/src/CommunityPayments.sol'
 const ENDS = 'if (outcomeOf[id] != Outcome.Held) return false;'
 const PAYER = 'if (msg.sender != payment.payer) revert NotPayer(msg.sender, payment.payer);'
-const SIGNED = 'if (!Signatures.isSignedBy(relayer, digest, signature)) revert NotSigned(relayer, digest);'
 
 /** Broken builds of the payments contract, of signatures and of the token probe. */
 export const PAYMENTS = [
@@ -67,7 +66,12 @@ export const PAYMENTS = [
         'if (block.timestamp <= payment.reclaimableAt)',
         'reclaimed:',
       ],
-      ['any signature releases', SIGNED, '', 'is for these payments'],
+      [
+        'any signature releases',
+        'if (!Signatures.isSignedBy(relayer, digest, signature))',
+        'if (digest == bytes32(signature.length))',
+        'is for these payments',
+      ],
       ['a word is good for other payments', 'keccak256(abi.encodePacked(ids))', 'bytes32(0)', 'is for these payments'],
       ['ids are told apart by no number', 'number: totals.payments,', 'number: 1,', 'has an id of its own'],
       ['payments are not counted', '        totals.payments += 1;\n', '', 'has an id of its own'],
@@ -110,9 +114,9 @@ export const PAYMENTS = [
         'is taken for a name',
       ],
       [
-        'the value is not the amount',
-        'if (msg.value != value) revert WrongValue(msg.value, value);',
-        '',
+        'more than the amount is taken',
+        'if (msg.value != value) revert',
+        'if (msg.value < value) revert',
         'brings exactly',
       ],
       ['a pause stops nothing', 'nonReentrant whenNotPaused {', 'nonReentrant {', 'a pause stops'],
@@ -141,8 +145,8 @@ export const PAYMENTS = [
     [
       [
         'a token that takes a fee is taken',
-        '        if (moved != amount) revert WrongTransfer(moved, amount);\n',
-        '',
+        'if (moved != amount) revert WrongTransfer(moved, amount);',
+        'if (moved == 0) revert WrongTransfer(moved, amount);',
         'refused as payment',
       ],
       [
@@ -185,14 +189,19 @@ export const PAYMENTS = [
     [
       ['a signature is good on every chain', 'block.chainid', '0', 'is for these payments'],
       ['a signature is good for every contract', 'address(this)', 'address(0)', 'is for these payments'],
-      ['whoever signs is the signer', '&& recovered == signer', '', 'is for these payments'],
+      ['whoever signs is the signer', '&& recovered == signer', '&& recovered != address(1)', 'is for these payments'],
       [
         'a contract signs by saying anything',
         ' == IERC1271.isValidSignature.selector',
         ' != 0xffffffff',
         'may be a contract',
       ],
-      ['a contract never signs', 'if (signer.code.length == 0) return false;', 'return false;', 'may be a contract'],
+      [
+        'a contract never signs',
+        'if (signer.code.length == 0) return false;',
+        'if (signer.code.length > 0) return false;',
+        'may be a contract',
+      ],
     ],
   ),
   ...ofContract(
