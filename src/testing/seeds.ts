@@ -28,7 +28,7 @@ const UNREACHED_NONCE = 1_000
 const CONFIRMING_BLOCKS = 2
 
 const bidEvent = parseAbiItem('event Bid(bytes32 from, uint256 amount, bytes32 name)')
-const sentEvent = parseAbiItem('event Sent(bytes32 guid, bytes32 from)')
+const sentEvent = parseAbiItem('event Sent(bytes32 indexed guid, bytes32 indexed from)')
 
 /** On-chain part of a seed; the communities are made through the API. */
 export type ChainSeed = Omit<Seed, 'communities'>
