@@ -157,6 +157,8 @@ function checkNetworks({ chains, solana }: Sections, issue: Issue): void {
       issue(['chains'], `${network} needs exactly one hub, has ${hubs.length}`)
     if (solana[network] && hubs.some(({ watchOnly }) => watchOnly))
       issue(['solana', network], 'can pay for nothing: the hub is watch-only')
+    if (solana[network]?.commitment === 'confirmed' && !hubs.some(({ local }) => local))
+      issue(['solana', network, 'commitment'], 'is "finalized" outside local worlds: a confirmed payment may vanish')
   }
 }
 

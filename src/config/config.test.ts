@@ -106,6 +106,7 @@ describe('solana', () => {
     [{ genesisHash: HUB_FEED }, /solana\.mainnet\.genesisHash/],
     [{ wsUrls: ['http://x'] }, /solana\.mainnet\.wsUrls\[0\]: must be a ws\(s\) URL/],
     [{ commitment: 'processed' }, /solana\.mainnet\.commitment/],
+    [{ commitment: 'confirmed' }, /solana\.mainnet\.commitment: is "finalized" outside local worlds/],
     [{ feeds: { solUsd: HUB_FEED } }, /solana\.mainnet\.feeds\.ethUsd/],
     [{ quoteLifetimeSeconds: 1 }, /solana\.mainnet\.quoteLifetimeSeconds/],
   ])('with %o stops with one sentence', (changes, sentence) => {

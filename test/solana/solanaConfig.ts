@@ -9,7 +9,15 @@ export function clusterConfig(
   rpcUrls: string[],
   feeds: { solUsd: string; ethUsd: string },
 ): SolanaConfig {
-  const chain = { network: 'mainnet', label: '1', role: 'hub', chainId: 1, rpcUrls: ['http://x'], contract: ZERO }
+  const chain = {
+    network: 'mainnet',
+    label: '1',
+    role: 'hub',
+    chainId: 1,
+    rpcUrls: ['http://x'],
+    contract: ZERO,
+    local: true,
+  }
   const solana = { mainnet: { rpcUrls, programId, startSlot, commitment: 'confirmed', feeds } }
   return parseChainsFile({ chains: [chain], solana }, 'test').solana.mainnet!
 }
