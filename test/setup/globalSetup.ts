@@ -2,7 +2,9 @@ import fs from 'node:fs'
 import os from 'node:os'
 import path from 'node:path'
 import type { TestProject } from 'vitest/node'
+import { createPool } from '../../src/db/pg/pool.js'
 import { startStack, type World } from '../../src/testing/index.js'
+import { recordGolden } from '../golden/journal.js'
 import { signalAll } from './signals.js'
 
 const BLOCK_MS = 200
@@ -37,7 +39,16 @@ export default async function setup({ provide }: TestProject): Promise<() => Pro
   signalAll(pids, 'SIGSTOP')
   return async () => {
     signalAll(pids, 'SIGCONT')
+    await record(stack.world)
     await stack.stop()
     removeHome()
   }
+}
+
+/** `RECORD_GOLDEN=<file>`: writes what the tests have journalled on the mainnet, for test/golden. */
+async function record({ databaseUrl }: World): Promise<void> {
+  const file = process.env.RECORD_GOLDEN
+  if (!file) return
+  const pool = createPool({ url: databaseUrl, max: 1, applicationName: 'golden' })
+  await recordGolden(pool, 'mainnet', file).finally(() => pool.end())
 }
