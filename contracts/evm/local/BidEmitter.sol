@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: MIT
-pragma solidity ^0.8.28;
+pragma solidity 0.8.37;
 
 /// @title Fills a local chain with registrations for benchmarks
 /// @notice Its runtime code is put at a hub's address by `anvil_setCode`; it keeps nothing and takes no money.

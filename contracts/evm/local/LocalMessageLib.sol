@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: MIT
-pragma solidity ^0.8.28;
+pragma solidity 0.8.37;
 
 import {
     ILayerZeroEndpointV2,
@@ -117,7 +117,8 @@ contract LocalMessageLib is Ownable, ERC165 {
             if (options.length - cursor < 4) revert BadOptions();
             uint256 end = cursor + 3 + uint16(bytes2(options[cursor + 1:cursor + 3]));
             if (end < cursor + 4 || end > options.length) revert BadOptions();
-            if (uint8(options[cursor]) == EXECUTOR) value += _valueOf(uint8(options[cursor + 3]), options[cursor + 4:end]);
+            if (uint8(options[cursor]) == EXECUTOR)
+                value += _valueOf(uint8(options[cursor + 3]), options[cursor + 4:end]);
             cursor = end;
         }
     }

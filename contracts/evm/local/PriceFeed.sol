@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: MIT
-pragma solidity ^0.8.28;
+pragma solidity 0.8.37;
 
 /// @title A price that anybody may set, read as Chainlink's AggregatorV3Interface
 /// @notice For local chains: each answer is a round of its own, counted from 1.
@@ -43,7 +43,9 @@ contract PriceFeed {
         return getRoundData(latestRound);
     }
 
-    function getRoundData(uint80 id)
+    function getRoundData(
+        uint80 id
+    )
         public
         view
         returns (uint80 roundId, int256 answer, uint256 startedAt, uint256 updatedAt, uint80 answeredInRound)

@@ -2,27 +2,24 @@
 pragma solidity 0.8.37;
 
 import { Ownable, Ownable2Step } from "@openzeppelin/contracts/access/Ownable2Step.sol";
-import { IERC1271 } from "@openzeppelin/contracts/interfaces/IERC1271.sol";
 import { IERC20 } from "@openzeppelin/contracts/token/ERC20/IERC20.sol";
 import { SafeERC20 } from "@openzeppelin/contracts/token/ERC20/utils/SafeERC20.sol";
-import { ECDSA } from "@openzeppelin/contracts/utils/cryptography/ECDSA.sol";
 import { MerkleProof } from "@openzeppelin/contracts/utils/cryptography/MerkleProof.sol";
 import { BitMaps } from "@openzeppelin/contracts/utils/structs/BitMaps.sol";
 import { IAirdropDistributor } from "./interfaces/IAirdropDistributor.sol";
+import { Signatures } from "./libraries/Signatures.sol";
 
-/// @title The distributor of one airdrop; see IAirdropDistributor for what it does
+/// @title The distributor of one airdrop
+/// @notice See IAirdropDistributor for what it does.
 /// @dev An index is marked before its tokens leave, so that a token that calls back gets nothing twice.
 contract AirdropDistributor is IAirdropDistributor, Ownable2Step {
     using SafeERC20 for IERC20;
     using BitMaps for BitMaps.BitMap;
 
-    // EIP-712 by hand: OpenZeppelin's contracts for it and for ERC-1271 need Cancun, which not all our chains have.
-    bytes32 private constant DOMAIN_TYPEHASH =
-        keccak256("EIP712Domain(string name,string version,uint256 chainId,address verifyingContract)");
     bytes32 private constant DOMAIN_NAME = keccak256("AirdropDistributor");
-    bytes32 private constant DOMAIN_VERSION = keccak256("1");
-    bytes32 private constant PERMISSION_TYPEHASH =
-        keccak256("ClaimPermission(uint256 index,bytes32 account,address to,uint256 deadline)");
+    bytes32 private constant PERMISSION_TYPEHASH = keccak256(
+        "ClaimPermission(uint256 index,bytes32 account,address to,uint256 deadline)"
+    );
 
     /// @notice The longest time for claims: five years. An end in milliseconds would be out of reach for ever.
     uint256 public constant MAX_DURATION = 5 * 365 days;
@@ -97,7 +94,9 @@ contract AirdropDistributor is IAirdropDistributor, Ownable2Step {
         bool isEvm = uint256(account) >> 160 == 0;
         address signer = isEvm ? address(uint160(uint256(account))) : operator;
         bytes32 permission = keccak256(abi.encode(PERMISSION_TYPEHASH, index, account, to, deadline));
-        if (!_isSignedBy(signer, _digestOf(permission), signature)) revert BadPermission(signer);
+        if (!Signatures.isSignedBy(signer, Signatures.digestOf(DOMAIN_NAME, permission), signature)) {
+            revert BadPermission(signer);
+        }
         _claim(index, account, amount, proof, to);
     }
 
@@ -115,28 +114,6 @@ contract AirdropDistributor is IAirdropDistributor, Ownable2Step {
     /// @inheritdoc IAirdropDistributor
     function isClaimed(uint256 index) external view override returns (bool) {
         return _claimed.get(index);
-    }
-
-    // ---- permissions
-
-    /// A key signs as ECDSA has it; an account with code is asked (ERC-1271), one with code and a key (EIP-7702) may
-    /// sign either way. Nobody has the key of the zero address.
-    function _isSignedBy(address signer, bytes32 digest, bytes calldata signature) private view returns (bool) {
-        (address recovered, ECDSA.RecoverError fault, ) = ECDSA.tryRecover(digest, signature);
-        if (fault == ECDSA.RecoverError.NoError && recovered == signer) return true;
-        if (signer.code.length == 0) return false;
-        (bool ok, bytes memory answer) = signer.staticcall(
-            abi.encodeCall(IERC1271.isValidSignature, (digest, signature))
-        );
-        return ok && answer.length >= 32 && bytes32(answer) == bytes32(IERC1271.isValidSignature.selector);
-    }
-
-    /// The domain names chain and contract, as both are when it is asked: a fork of the chain has its own.
-    function _digestOf(bytes32 permission) private view returns (bytes32) {
-        bytes32 domain = keccak256(
-            abi.encode(DOMAIN_TYPEHASH, DOMAIN_NAME, DOMAIN_VERSION, block.chainid, address(this))
-        );
-        return keccak256(abi.encodePacked(hex"1901", domain, permission));
     }
 
     // ---- the owner's

@@ -54,6 +54,7 @@ contract CommunityPayments is ICommunityPayments, Roles, ReentrancyGuard {
     /// @inheritdoc ICommunityPayments
     mapping(address token => Totals) public override totalsOf;
 
+    /// @notice Payments that nothing was paid into yet.
     /// @param owner_ sets the roles
     /// @param relayer_ refuses and releases; zero for nobody
     /// @param pauser_ stops new payments; zero for nobody
@@ -173,7 +174,7 @@ contract CommunityPayments is ICommunityPayments, Roles, ReentrancyGuard {
         }
     }
 
-    /// @dev Gives a payment to one of its sides. @return whether it was held until now
+    /// Gives a payment to one of its sides. Answers whether it was held until now.
     function _end(bytes32 id, Outcome outcome, Payment calldata payment, address side) private returns (bool) {
         if (outcomeOf[id] != Outcome.Held) return false;
         outcomeOf[id] = outcome;
@@ -205,11 +206,7 @@ contract CommunityPayments is ICommunityPayments, Roles, ReentrancyGuard {
     }
 
     /// @inheritdoc ICommunityPayments
-    function reclaimAndWithdraw(
-        Payment[] calldata payments,
-        address token,
-        address to
-    ) external override nonReentrant {
+    function reclaimAndWithdraw(Payment[] calldata payments, address token, address to) external override nonReentrant {
         _reclaim(payments);
         _withdraw(msg.sender, token, to);
     }
@@ -239,8 +236,8 @@ contract CommunityPayments is ICommunityPayments, Roles, ReentrancyGuard {
         if (moved != amount) revert WrongTransfer(moved, amount);
     }
 
-    /// @return moved what left, at most the amount: a token that takes its fee from the sender would take it from what
-    ///   others are owed
+    /// Answers what left, at most the amount: a token that takes its fee from the sender would take it from what others
+    /// are owed.
     function _push(address token, address to, uint256 amount) private returns (uint256 moved) {
         if (token == NATIVE) {
             Address.sendValue(payable(to), amount);

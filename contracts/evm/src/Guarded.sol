@@ -6,7 +6,8 @@ import { Ownable, Ownable2Step } from "@openzeppelin/contracts/access/Ownable2St
 import { Minimum } from "./Minimum.sol";
 import { Roles } from "./Roles.sol";
 
-/// @title What hub and spoke have in common: the roles, the minimum, and an owner who is the delegate at the endpoint
+/// @title What hub and spoke have in common
+/// @notice The roles, the minimum, and an owner who is the delegate at the endpoint.
 abstract contract Guarded is OAppCore, Minimum, Roles {
     constructor(address pauser_) Roles(pauser_) {}
 

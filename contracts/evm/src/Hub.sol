@@ -210,12 +210,7 @@ contract Hub is IHub, OAppReceiver, Guarded {
         }
     }
 
-    function _faultOf(
-        uint256 amount,
-        bytes32 name,
-        uint256 least,
-        bool isPaused
-    ) private pure returns (RefusalReason) {
+    function _faultOf(uint256 amount, bytes32 name, uint256 least, bool isPaused) private pure returns (RefusalReason) {
         if (!Names.isWellFormed(name)) return RefusalReason.MalformedName;
         if (amount < least) return RefusalReason.BelowMinimum;
         return isPaused ? RefusalReason.Paused : RefusalReason.None;

@@ -6,7 +6,8 @@ import { Pausable } from "@openzeppelin/contracts/utils/Pausable.sol";
 import { IMinimum } from "./interfaces/IMinimum.sol";
 import { Names } from "./libraries/Names.sol";
 
-/// @title What hub and spoke ask of a bid: a well-formed name and a least amount
+/// @title What hub and spoke ask of a bid
+/// @notice A well-formed name and a least amount.
 /// @dev The minimum stands right behind `_paused`, in the same slot, since every bid reads both.
 abstract contract Minimum is IMinimum, Ownable2Step, Pausable {
     uint88 private _minimum;

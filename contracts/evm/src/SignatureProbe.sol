@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: MIT
-pragma solidity ^0.8.28;
+pragma solidity 0.8.37;
 
 /// @title Whether a signature is a smart wallet's, asked without deploying anything
 /// @notice Sent as the creation code of an eth_call; what it "deploys" is the answer, one word: 1 or 0. Between a node
@@ -13,8 +13,11 @@ contract SignatureProbe {
     /// ERC-1271: what `isValidSignature(bytes32,bytes)` returns for a signature of the wallet's.
     bytes4 private constant IS_VALID = 0x1626ba7e;
 
+    /// @notice Asks and answers.
+    /// @param wallet whose signature it would be
     /// @param question the whole call of isValidSignature
     /// @param factory ERC-6492: what `prepare` is sent to where the wallet doesn't know the signature yet, else zero
+    /// @param prepare the call that deploys the wallet
     constructor(address wallet, bytes memory question, address factory, bytes memory prepare) {
         bool isValid = ask(wallet, question);
         if (!isValid && factory != address(0)) {

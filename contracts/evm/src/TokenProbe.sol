@@ -9,13 +9,18 @@ pragma solidity 0.8.37;
 contract TokenProbe {
     uint256 private constant ASK_GAS = 1_000_000;
 
+    /// @notice Asks and answers.
     /// @param token whom to ask
     /// @param question the whole call, of a function that returns one word
     constructor(address token, bytes memory question) {
         assembly ("memory-safe") {
             mstore(0, staticcall(ASK_GAS, token, add(question, 32), mload(question), 32, 32))
-            if lt(returndatasize(), 32) { mstore(0, 0) }
-            if iszero(mload(0)) { mstore(32, 0) }
+            if lt(returndatasize(), 32) {
+                mstore(0, 0)
+            }
+            if iszero(mload(0)) {
+                mstore(32, 0)
+            }
             return(0, 64)
         }
     }

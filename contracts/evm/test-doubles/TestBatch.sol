@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: MIT
-pragma solidity ^0.8.28;
+pragma solidity 0.8.37;
 
 /// @title A wallet that makes several calls in one transaction, and keeps what it is paid back
 contract TestBatch {

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: MIT
-pragma solidity ^0.8.28;
+pragma solidity 0.8.37;
 
 import { TestSmartWallet } from "./TestSmartWallet.sol";
 
@@ -11,6 +11,7 @@ contract TestSmartWalletFactory {
 
     function addressOf(address owner) external view returns (address) {
         bytes32 initCode = keccak256(abi.encodePacked(type(TestSmartWallet).creationCode, abi.encode(owner)));
-        return address(uint160(uint256(keccak256(abi.encodePacked(bytes1(0xff), address(this), bytes32(0), initCode)))));
+        return
+            address(uint160(uint256(keccak256(abi.encodePacked(bytes1(0xff), address(this), bytes32(0), initCode)))));
     }
 }

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: MIT
-pragma solidity ^0.8.28;
+pragma solidity 0.8.37;
 
 /// @title A smart wallet that calls what it is told to, and takes money as badly as it is told to
 contract TestWallet {

@@ -2,6 +2,7 @@
 pragma solidity 0.8.37;
 
 /// @title What hub and spoke ask of a bid
+/// @notice The least amount, which the owner sets.
 interface IMinimum {
     /// @notice The minimum changed.
     /// @param minimum least bid from here on, wei on the hub
