@@ -17,6 +17,8 @@ const LONG_FUNCTION_LINES = 100
 const LONG_PARAMETER_LIST = 5
 const LONG_FILE_LINES = 350
 const FULL_FOLDER_FILES = 15
+/** Product lines: 33,000 held before contracts were rebuilt to pay back; a commit that raises it says for what. */
+const PRODUCT_LINES = 34_000
 
 interface Figure {
   readonly name: string
@@ -37,7 +39,7 @@ function measure(files: readonly TextFile[]): Figure[] {
       value: linesOf(files.filter(({ path }) => path !== 'package-lock.json')),
       limit: 97_000,
     },
-    { name: 'src lines by hand', value: linesOf(product), limit: 33_000 },
+    { name: 'src lines by hand', value: linesOf(product), limit: PRODUCT_LINES },
     { name: 'test lines', value: linesOf(tests) },
     ...functionFigures(product.flatMap(functionsOf)),
     ...fileFigures(
