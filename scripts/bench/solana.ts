@@ -143,6 +143,19 @@ async function checkCount(url: string, payments: number): Promise<void> {
   if (rows[0].n !== payments) throw new Error(`counting payments: the watcher has ${rows[0].n} of ${payments}`)
 }
 
+interface BareTransaction {
+  transaction: { message: { accountKeys: string[] } }
+  meta: { innerInstructions: { instructions: { programIdIndex: number }[] }[] }
+}
+
+/** Tells whether the program called itself, which it does for events alone; its initialization calls the system. */
+function hasEventOf(programId: string, { transaction, meta }: BareTransaction): boolean {
+  const index = transaction.message.accountKeys.indexOf(programId)
+  return meta.innerInstructions.some(({ instructions }) =>
+    instructions.some(({ programIdIndex }) => programIdIndex === index),
+  )
+}
+
 /** @returns milliseconds */
 async function readBare({ rpcUrl, programId, startSlot }: LocalSolana, payments: number): Promise<number> {
   const post = async <T>(body: unknown): Promise<T> => {
@@ -165,10 +178,10 @@ async function readBare({ rpcUrl, programId, startSlot }: LocalSolana, payments:
   const queue = new PQueue({ concurrency: REQUESTS_AT_ONCE })
   let paid = 0
   const read = async (batch: readonly string[]): Promise<void> => {
-    const answers = await post<{ result: { meta: { innerInstructions: unknown[] } } }[]>(
+    const answers = await post<{ result: BareTransaction }[]>(
       batch.map((one, id) => ({ jsonrpc: '2.0', id, method: 'getTransaction', params: [one, options] })),
     )
-    for (const { result } of answers) if (result.meta.innerInstructions.length > 0) paid += 1
+    for (const { result } of answers) if (hasEventOf(programId, result)) paid += 1
   }
   const batches = Array.from({ length: Math.ceil(signatures.length / BATCH_CALLS) }, (_, i) =>
     signatures.slice(i * BATCH_CALLS, (i + 1) * BATCH_CALLS),

@@ -28,8 +28,11 @@ async function pay(amounts: readonly bigint[]): Promise<Hex[]> {
   return ids
 }
 const payments = (size: number) => pay(Array<bigint>(size).fill(MINIMUM_WEI))
-const jobsOf = async (ids: readonly Hex[]) =>
-  (await world.jobs()).filter(({ payment }) => payment && ids.includes(toHex(payment.id)))
+/** The jobs of payments, in their order: jobs are made as the payments' transactions stand in a block. */
+const jobsOf = async (ids: readonly Hex[]) => {
+  const jobs = await world.jobs()
+  return ids.flatMap((id) => jobs.filter(({ payment }) => payment && toHex(payment.id) === id))
+}
 const executions = (ids: readonly Hex[]) => Promise.all(ids.map((id) => world.executions(id)))
 const once = (ids: readonly Hex[]) => ids.map(() => 1)
 const setLimit = (weiPerDay: bigint) =>
@@ -112,7 +115,9 @@ describe('payments that wait together', () => {
     await holdBlocks(world.hub)
     const ids = await payments(3)
     await world.run(relayer)
-    const [lead, follower] = await jobsOf(ids)
+    const jobs = await jobsOf(ids)
+    const lead = jobs.find(({ followers }) => followers.length > 0)
+    const follower = jobs.find(({ batch }) => batch === lead!.id)
     const change = changeJob(world.pool, { network: 'mainnet', id: follower!.id }, park)
     await expect(change).rejects.toThrow(`Job ${follower!.id} goes with job ${lead!.id}: change that one.`)
     await changeJob(world.pool, { network: 'mainnet', id: lead!.id }, park)
@@ -120,7 +125,7 @@ describe('payments that wait together', () => {
     await world.hub.test.mine({ blocks: 2 })
     await world.hub.test.setAutomine(true)
     await world.finish(relayer)
-    expect(await executions(ids)).toEqual([0, 1, 1])
+    expect(await executions(ids)).toEqual(jobs.map(({ id }) => (id === lead!.id ? 0 : 1)))
     await changeJob(world.pool, { network: 'mainnet', id: lead!.id }, resume)
     await world.finish(relayer)
     expect(await executions(ids)).toEqual([1, 1, 1])
