@@ -118,9 +118,11 @@ describe('alarms of a relayer', () => {
 
   it('say once that a packet is stuck, and for how long', () => {
     const { alarms, said } = listening()
-    const stuck = (byte: number) =>
-      alarms.stuck({ guid: Buffer.alloc(32, byte), sentMs: 400 } as Parameters<Alarms['stuck']>[0])
-    for (const byte of [1, 1, 2, 1]) stuck(byte)
+    const stuck = (...bytes: number[]) =>
+      alarms.stuck(bytes.map((byte) => ({ guid: Buffer.alloc(32, byte), sentMs: 400 })))
+    stuck(1)
+    stuck(1, 2)
+    stuck(2)
     const line = { level: 'warn', network: 'mainnet', ms: 600, msg: 'a packet is stuck: the hub has not received it' }
     expect(said()).toEqual(['01', '02'].map((byte) => ({ ...line, guid: `0x${byte.repeat(32)}` })))
   })

@@ -1,11 +1,10 @@
-import type { OpenMessage } from '../db/bridge/openMessages.js'
 import type { JobRow } from '../db/outbox/rows.js'
 import type { Logger } from '../ops/log.js'
 import type { JobKind } from '../registry/outbox.js'
 import { toHex } from '../registry/primitives/bytes.js'
 import type { Network } from '../registry/primitives/network.js'
 import type { PayerState } from './payer.js'
-import type { RelayerState } from './relayer.js'
+import type { RelayerState, StuckMessage } from './relayer.js'
 import type { Outcome } from './step.js'
 
 /** Below this the relay authority's balance is low: fees of 2,000 transactions. */
@@ -27,7 +26,8 @@ export class Alarms {
   readonly #log: Logger
   readonly #network: Network
   readonly #nowMs: () => number
-  readonly #stuck = new Set<string>()
+  /** The packets that were stuck at the last step. */
+  #stuck: ReadonlySet<string> = new Set()
   /** The last value of each condition that is logged when it rises. */
   readonly #levels = new Map<string, number>()
   #isDry = false
@@ -48,12 +48,13 @@ export class Alarms {
     else this.#log.debug(fields, outcome === 'unreachable' ? 'the chain could not be asked' : outcome)
   }
 
-  stuck({ guid, sentMs }: OpenMessage): void {
-    const key = toHex(guid)
-    if (this.#stuck.has(key)) return
-    this.#stuck.add(key)
-    const fields = { network: this.#network, guid: key, ms: this.#nowMs() - sentMs }
-    this.#log.warn(fields, 'a packet is stuck: the hub has not received it')
+  stuck(messages: readonly StuckMessage[]): void {
+    const known = this.#stuck
+    this.#stuck = new Set(messages.map(({ guid }) => toHex(guid)))
+    for (const { guid, sentMs } of messages) {
+      const fields = { network: this.#network, guid: toHex(guid), ms: this.#nowMs() - sentMs }
+      if (!known.has(fields.guid)) this.#log.warn(fields, 'a packet is stuck: the hub has not received it')
+    }
   }
 
   relayer({ stats }: RelayerState): void {

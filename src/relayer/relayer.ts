@@ -4,7 +4,7 @@ import type { PrivateKeyAccount } from 'viem/accounts'
 import { REFUSAL_GAS } from '../chains/evm/community/ending.js'
 import { createNonceSender, type Memo, readFees } from '../chains/evm/signer.js'
 import type { DeliverySettings } from '../config/index.js'
-import { type OpenMessage, openMessages, settleMessages } from '../db/bridge/openMessages.js'
+import { messagesToQueue, type SentMessage, settleMessages, stuckMessages } from '../db/bridge/openMessages.js'
 import { assertRelayer } from '../db/journal/head.js'
 import { dueNonceJobs, findJobs, hasLiveJobs } from '../db/outbox/due.js'
 import { formBatches, insertJobs, type NewJob, type SignerKey } from '../db/outbox/jobs.js'
@@ -42,9 +42,11 @@ export interface RelayerOptions extends RelayTarget {
   clock?: Clock | undefined
   /** Gets each step of each job, with what is stored after it. */
   onOutcome?: ((row: JobRow<NonceTx>, outcome: Outcome) => void) | undefined
-  /** Gets each message that the hub has not received in time, at every step while that lasts. */
-  onStuck?: ((message: OpenMessage) => void) | undefined
+  /** Gets the messages that the hub has not received in time, oldest first, at every step. */
+  onStuck?: ((messages: readonly StuckMessage[]) => void) | undefined
 }
+
+export type StuckMessage = Pick<SentMessage, 'guid' | 'sentMs'>
 
 export interface RelayerState {
   network: Network
@@ -52,7 +54,7 @@ export interface RelayerState {
   chain: string
   /** `open`: the jobs of all the network's EVM chains. */
   stats: (SignerStats & { open: readonly OpenJobs[] }) | null
-  /** Messages that the hub has not received in time; null on a chain to which none are carried. */
+  /** Messages that the hub has not received in time, counted up to a bound; null where none are carried. */
   stuck: number | null
   nonceGaps: number
   balanceWei: bigint | null
@@ -142,18 +144,18 @@ export class Relayer {
     const { queued, stuck } = await inTransaction(pool, async (client) => {
       await assertRelayer(client, network, epoch)
       await settleMessages(client, network, nowMs)
-      const open = await openMessages(client, network, this.#isLocal ? Number.MAX_SAFE_INTEGER : stuckMs)
-      const fresh = delivers ? open.filter(({ isNew, isReceived }) => isNew && !isReceived) : []
+      const sentBeforeMs = this.#isLocal ? Number.MAX_SAFE_INTEGER : stuckMs
+      const fresh = delivers ? await messagesToQueue(client, network, sentBeforeMs) : []
       const payments = account ? await undeliveredPayments(client, network) : []
       const jobs = [...fresh.flatMap((message) => this.#jobsFor(message, path)), ...payments.map(this.#deliveryOf)]
       return {
         queued: jobs.length > 0 ? await insertJobs(client, network, jobs, nowMs) : 0,
-        stuck: open.filter(({ isReceived, sentMs }) => !isReceived && sentMs <= stuckMs),
+        stuck: await stuckMessages(client, network, stuckMs),
       }
     })
     if (queued > 0) failpoint('relay.queued')
     this.state.stuck = stuck.length
-    for (const message of stuck) onStuck?.(message)
+    onStuck?.(stuck)
     return queued
   }
 
@@ -193,7 +195,7 @@ export class Relayer {
   /**
    * New jobs of a message. Local networks have no other verifier; a refused execution is queued to show up as parked.
    */
-  #jobsFor(message: OpenMessage, { lane, messageLib }: DeliveryPath): NewJob[] {
+  #jobsFor(message: SentMessage, { lane, messageLib }: DeliveryPath): NewJob[] {
     const job = { chain: this.#options.at.number, subject: message.guid }
     const decision = decideMessage(message, lane)
     const valueWei = 'refusal' in decision ? 0n : decision.option.value

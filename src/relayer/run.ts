@@ -105,7 +105,7 @@ function relayerAt(options: RelayRunOptions, target: RelayTarget, alarms: Alarms
   const { pool, network, account, settings, clock } = options
   return new Relayer({
     ...{ ...target, pool, network, account, settings, clock, epoch },
-    onStuck: (message) => alarms.stuck(message),
+    onStuck: (messages) => alarms.stuck(messages),
     onOutcome: (row, outcome) => {
       alarms.outcome(row, outcome)
       options.onOutcome?.(row, outcome)

@@ -286,7 +286,7 @@ describe('a public network', () => {
     const alarms: string[] = []
     const relayer = await world.restart({
       file: publicHub(),
-      onStuck: ({ guid }) => alarms.push(toHex(guid)),
+      onStuck: (messages) => alarms.push(...messages.map(({ guid }) => toHex(guid))),
     })
     stuck = await world.send(4, ['stuck'])
     await world.run(relayer)

@@ -63,10 +63,20 @@ CREATE INDEX "journal_network_generation_actor_seq_idx" ON "journal" ("network",
 CREATE INDEX "journal_network_generation_public_first_idx" ON "journal" ("network", "generation", "public_first");
 -- timestamps never fall, so a block range index finds a time at almost no cost to a write
 CREATE INDEX "journal_at_ms_brin" ON "journal" USING brin ("at_ms");
--- a log enters the journal once: a duplicate is a bug and aborts its transaction
-CREATE UNIQUE INDEX "journal_position_key" ON "journal" ("network", "generation", "chain", "block", "log_index") WHERE "chain" IS NOT NULL;
-CREATE TABLE "journal_mainnet" PARTITION OF "journal" FOR VALUES IN (0);
-CREATE TABLE "journal_testnet" PARTITION OF "journal" FOR VALUES IN (1);
+-- Each network's leaf is cut by sequence, so that an index never outgrows memory and old entries can be moved away. The
+-- indexer makes a cut before the journal gets there (src/db/journal/partitions.ts).
+CREATE TABLE "journal_mainnet" PARTITION OF "journal" FOR VALUES IN (0) PARTITION BY RANGE ("seq");
+CREATE TABLE "journal_mainnet_0" PARTITION OF "journal_mainnet" FOR VALUES FROM (0) TO (10000000);
+CREATE TABLE "journal_mainnet_1" PARTITION OF "journal_mainnet" FOR VALUES FROM (10000000) TO (20000000);
+CREATE TABLE "journal_testnet" PARTITION OF "journal" FOR VALUES IN (1) PARTITION BY RANGE ("seq");
+CREATE TABLE "journal_testnet_0" PARTITION OF "journal_testnet" FOR VALUES FROM (0) TO (10000000);
+CREATE TABLE "journal_testnet_1" PARTITION OF "journal_testnet" FOR VALUES FROM (10000000) TO (20000000);
+-- A log enters the journal once: a duplicate is a bug and aborts its transaction. An index over all cuts would need the
+-- sequence among its columns, so each cut has its own; across cuts the checkpoint's compare-and-set is the guard.
+CREATE UNIQUE INDEX "journal_mainnet_0_position_key" ON "journal_mainnet_0" ("network", "generation", "chain", "block", "log_index") WHERE "chain" IS NOT NULL;
+CREATE UNIQUE INDEX "journal_mainnet_1_position_key" ON "journal_mainnet_1" ("network", "generation", "chain", "block", "log_index") WHERE "chain" IS NOT NULL;
+CREATE UNIQUE INDEX "journal_testnet_0_position_key" ON "journal_testnet_0" ("network", "generation", "chain", "block", "log_index") WHERE "chain" IS NOT NULL;
+CREATE UNIQUE INDEX "journal_testnet_1_position_key" ON "journal_testnet_1" ("network", "generation", "chain", "block", "log_index") WHERE "chain" IS NOT NULL;
 
 CREATE TABLE "names" (
   "network" SMALLINT NOT NULL,
@@ -109,8 +119,8 @@ CREATE TABLE "wallets" (
 ) PARTITION BY LIST ("network");
 -- a verified wallet belongs to at most one cluster
 CREATE UNIQUE INDEX "wallets_verified_key" ON "wallets" ("network", "address") WHERE "verified";
--- look-ups of unverified wallets; a registration writes none
-CREATE INDEX "wallets_unverified_idx" ON "wallets" ("network", "address") WHERE NOT "verified";
+-- the oldest public mention of an address, which strangers may mention any number of times; a registration writes none
+CREATE INDEX "wallets_mention_idx" ON "wallets" ("network", "address", "created_seq", "cluster") WHERE NOT "verified" AND NOT "private";
 CREATE TABLE "wallets_mainnet" PARTITION OF "wallets" FOR VALUES IN (0);
 CREATE TABLE "wallets_testnet" PARTITION OF "wallets" FOR VALUES IN (1);
 
@@ -204,6 +214,8 @@ CREATE TABLE "messages" (
 CREATE INDEX "messages_network_tx_hash_idx" ON "messages" ("network", "tx_hash");
 -- the tail of a spoke, dropped and written anew as its blocks come and go
 CREATE INDEX "messages_unconfirmed_idx" ON "messages" ("network", "chain", "block") WHERE NOT "confirmed";
+-- the newest message of a spoke, where its count goes on
+CREATE INDEX "messages_confirmed_idx" ON "messages" ("network", "chain", "block", "log_index") WHERE "confirmed";
 -- the few messages that the hub has not received in a confirmed block, which the relayer looks at
 CREATE INDEX "messages_open_idx" ON "messages" ("network", "sent_ms") WHERE "confirmed" AND NOT "settled";
 
@@ -272,6 +284,8 @@ CREATE UNIQUE INDEX "jobs_payout_key" ON "jobs" ("network", "subject") WHERE "ki
 CREATE UNIQUE INDEX "jobs_nonce_key" ON "jobs" ("network", "chain", "signer", "nonce") WHERE "nonce" IS NOT NULL;
 -- jobs under way: queued 0, signed 1, sent 2, included 3 (confirmed is 4)
 CREATE INDEX "jobs_live_idx" ON "jobs" ("network", "chain", "next_ms") WHERE "state" < 4;
+-- what a signer has spent lately
+CREATE INDEX "jobs_ended_idx" ON "jobs" ("network", "chain", "updated_ms") WHERE "state" = 4;
 -- jobs whose work another's transaction does
 CREATE INDEX "jobs_batch_idx" ON "jobs" ("network", "batch") WHERE "batch" IS NOT NULL;
 -- jobs that wait for an operator
@@ -331,17 +345,20 @@ CREATE INDEX "payments_seen_idx" ON "payments" ("network", "chain", "block") WHE
 CREATE INDEX "payments_open_idx" ON "payments" ("network", "kind", "paid_ms") WHERE "state" = 1;
 -- payments for community names that nobody is known to have decided
 CREATE INDEX "payments_held_idx" ON "payments" ("network", "chain", "paid_ms") WHERE "kind" = 2 AND "state" = 2 AND "outcome" IS NULL;
+-- payments for community names in the order of their program's count
+CREATE INDEX "payments_sequence_idx" ON "payments" ("network", "chain", "sequence") WHERE "kind" = 2 AND "block_hash" IS NULL;
 -- community names that a payment under way may get
 CREATE INDEX "payments_pending_idx" ON "payments" ("network", "community", "name") WHERE "kind" = 2 AND "state" < 2;
 
--- Progress of a Solana program's watcher: the newest confirmed transaction, and the sequence up to which every payment
--- is known.
+-- Progress of a Solana program's watcher: the newest confirmed transaction, and the sequences up to which every payment
+-- for a name on the hub, and every one for a community name, is known.
 CREATE TABLE "payment_cursors" (
   "network" SMALLINT NOT NULL,
   "chain" SMALLINT NOT NULL,
   "signature" BYTEA,
   "slot" BIGINT NOT NULL,
   "sequence" BIGINT NOT NULL,
+  "community_sequence" BIGINT NOT NULL,
   CONSTRAINT "payment_cursors_pkey" PRIMARY KEY ("network", "chain")
 );
 

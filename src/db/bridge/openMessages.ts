@@ -15,14 +15,6 @@ export interface SentMessage {
   options: Buffer
 }
 
-/** A confirmed message that the hub has not received in a confirmed block. */
-export interface OpenMessage extends SentMessage {
-  /** True without a queued job. */
-  isNew: boolean
-  /** True once received in an unconfirmed block of the hub. */
-  isReceived: boolean
-}
-
 /**
  * Marks messages as settled that the hub has received in confirmed blocks, whoever executed them, and ends parked jobs
  * of such messages and payments.
@@ -47,17 +39,33 @@ export async function settleMessages(client: pg.ClientBase, network: Network, no
   return ended.map(({ id }) => String(id))
 }
 
-/** Open messages that were sent up to a time (milliseconds), in the order in which they were sent. */
-export function openMessages(db: Queryable, network: Network, sentBeforeMs: number): Promise<OpenMessage[]> {
-  return query(
+const OF_MESSAGE = 'm.guid, m.chain, m.tx_hash, m.sent_ms, m.packet, m.options'
+/** Messages `m` that no block of the hub shows, sent up to a time (`$2`, ms); the table's open ones are few. */
+const OPEN = `messages m WHERE m.network = $1 AND m.confirmed AND NOT m.settled AND m.sent_ms <= $2
+  AND NOT EXISTS (SELECT 1 FROM received r WHERE r.network = m.network AND r.guid = m.guid)`
+const IN_ORDER = 'ORDER BY m.sent_ms, m.chain, m.block, m.log_index'
+
+/** Messages queued per step, so that many that were sent at once are not in memory together. */
+export const QUEUED_AT_ONCE = 500
+
+/** Messages without a job that the hub has not received, in the order in which they were sent, some at a time. */
+export const messagesToQueue = (db: Queryable, network: Network, sentBeforeMs: number): Promise<SentMessage[]> =>
+  query(
     db,
     network,
-    `SELECT m.guid, m.chain, m.tx_hash, m.sent_ms, m.packet, m.options,
-       NOT EXISTS (SELECT 1 FROM jobs j WHERE j.network = m.network AND j.subject = m.guid) AS is_new,
-       EXISTS (SELECT 1 FROM received r WHERE r.network = m.network AND r.guid = m.guid) AS is_received
-     FROM messages m
-     WHERE m.network = $1 AND m.confirmed AND NOT m.settled AND m.sent_ms <= $2
-     ORDER BY m.sent_ms, m.chain, m.block, m.log_index`,
+    `SELECT ${OF_MESSAGE} FROM ${OPEN}
+       AND NOT EXISTS (SELECT 1 FROM jobs j WHERE j.network = m.network AND j.subject = m.guid)
+     ${IN_ORDER} LIMIT ${QUEUED_AT_ONCE}`,
     [sentBeforeMs],
   )
-}
+
+/** Upper bound on the messages that an alarm counts and names. */
+export const STUCK_AT_MOST = 1_000
+
+/** Guids and times of messages that the hub has not received, oldest first, at most `STUCK_AT_MOST`. */
+export const stuckMessages = (
+  db: Queryable,
+  network: Network,
+  sentBeforeMs: number,
+): Promise<Pick<SentMessage, 'guid' | 'sentMs'>[]> =>
+  query(db, network, `SELECT m.guid, m.sent_ms FROM ${OPEN} ${IN_ORDER} LIMIT ${STUCK_AT_MOST}`, [sentBeforeMs])

@@ -22,6 +22,7 @@ import { execute } from '../pg/rows.js'
 import { unnestOf } from '../pg/unnest.js'
 import { LostLeadershipError, lockHead, writeHead } from './head.js'
 import type { WrittenKeys } from './keyFilter.js'
+import { makePartitionsAhead } from './partitions.js'
 import { loadSlice } from './slice.js'
 import { STATE_COLUMNS } from './stateHash.js'
 
@@ -65,6 +66,8 @@ export async function appendEntries(
   const keys = keysOf(entries)
   const slice = await loadSlice(client, network, head, keys, { firstIds: options.firstIds, written })
   const changes = fold(slice, entries, options.writerMs)
+  // signed changes and replays leave it to the leader, who may create tables
+  if (options.epoch !== undefined) await makePartitionsAhead(client, network, head.seq, changes.head.seq)
   await writeChanges(client, network, changes)
   // keys that aren't written (wallet of a lost bid) only cost a later look-up
   written?.written([...keys.names, ...keys.wallets], changes.head)

@@ -11,9 +11,12 @@ const { execute, verify } = JOB_KIND
 const LIVE = `state < ${JOB_STATE.confirmed}`
 const BEFORE_INCLUSION = codeList(JOB_STATE, 'queued', 'signed', 'sent', 'parked')
 
+/** Upper bound on jobs per step, and so on transactions under way: the first nonces and the oldest jobs go first. */
+export const NONCE_JOBS_AT_ONCE = 200
+
 /**
  * Jobs of a signer on an EVM chain that may need work: first those with a nonce, by nonce; then queued ones, in the
- * order of creation. An execution waits until its verification is in a block; backed-off jobs wait for `next_ms`,
+ * order of creation; at most `NONCE_JOBS_AT_ONCE`. An execution waits until its verification is in a block; backed-off jobs wait for `next_ms`,
  * unless the hub has received their subject meanwhile.
  */
 export function dueNonceJobs(
@@ -30,13 +33,13 @@ export function dueNonceJobs(
          AND (j.next_ms <= $4 OR EXISTS (SELECT FROM received r WHERE r.network = j.network AND r.guid = j.subject AND r.confirmed))
          AND NOT EXISTS (SELECT FROM jobs v WHERE j.kind = ${execute} AND v.network = j.network AND v.subject = j.subject
            AND v.kind = ${verify} AND v.state IN (${BEFORE_INCLUSION}))))
-     ORDER BY j.nonce NULLS LAST, j.id`,
+     ORDER BY j.nonce NULLS LAST, j.id LIMIT ${NONCE_JOBS_AT_ONCE}`,
     [chain, signer, nowMs],
   )
 }
 
-/** Upper bound on refusals per step: a stranger may cause many. */
-const REFUSALS_AT_ONCE = 200
+/** Upper bound on refusals, and on payouts, per step: a stranger may cause many. */
+const BLOCKHASH_JOBS_AT_ONCE = 200
 
 /** Jobs on a Solana cluster that may need work: refusals, sent first; then the rest; each by payment. */
 export async function dueBlockhashJobs(
@@ -47,8 +50,9 @@ export async function dueBlockhashJobs(
   const due = `JOIN payments p ON p.network = j.network AND p.id = j.subject
     WHERE j.network = $1 AND j.chain = $2 AND j.${LIVE} AND (j.state > ${JOB_STATE.queued} OR j.next_ms <= $3)`
   const refusals = `${due} AND j.kind = ${JOB_KIND.refuse}
-    ORDER BY j.state = ${JOB_STATE.queued}, p.paid_ms, p.sequence LIMIT ${REFUSALS_AT_ONCE}`
-  const payouts = `${due} AND j.kind <> ${JOB_KIND.refuse} ORDER BY p.sequence`
+    ORDER BY j.state = ${JOB_STATE.queued}, p.paid_ms, p.sequence LIMIT ${BLOCKHASH_JOBS_AT_ONCE}`
+  const payouts = `${due} AND j.kind <> ${JOB_KIND.refuse}
+    ORDER BY j.state = ${JOB_STATE.queued}, p.paid_ms, p.sequence LIMIT ${BLOCKHASH_JOBS_AT_ONCE}`
   const values = [chain, nowMs]
   return [
     ...(await selectJobs<BlockhashTx>(db, network, refusals, values)),

@@ -210,14 +210,19 @@ export function formBatches(pool: pg.Pool, { network, chain }: ChainKey, epoch: 
   })
 }
 
+/** Upper bound on the oldest jobs that one call joins. */
+const JOINED_AT_ONCE = 2_000
+
 const FORM_BATCHES = {
   name: 'form_batches',
-  text: `WITH waiting AS (
-      SELECT j.id, j.kind, (row_number() OVER (PARTITION BY j.kind ORDER BY j.id) - 1) / s.size AS part
-      FROM jobs j JOIN unnest($3::int2[], $4::int4[]) AS s(kind, size) ON s.kind = j.kind
+  text: `WITH oldest AS (
+      SELECT j.id, j.kind, s.size FROM jobs j JOIN unnest($3::int2[], $4::int4[]) AS s(kind, size) ON s.kind = j.kind
       WHERE j.network = $1 AND j.chain = $2 AND j.state = ${JOB_STATE.queued} AND NOT j.alone
         AND NOT EXISTS (SELECT FROM jobs l WHERE l.network = $1 AND l.id = j.batch AND l.state < ${JOB_STATE.confirmed})
         AND NOT EXISTS (SELECT FROM jobs m WHERE m.network = $1 AND m.batch = j.id)
+      ORDER BY j.id LIMIT ${JOINED_AT_ONCE}
+    ), waiting AS (
+      SELECT id, kind, (row_number() OVER (PARTITION BY kind ORDER BY id) - 1) / size AS part FROM oldest
     ), led AS (SELECT id, min(id) OVER (PARTITION BY kind, part) AS lead FROM waiting)
     UPDATE jobs j SET batch = nullif(led.lead, led.id), version = j.version + 1
     FROM led WHERE j.network = $1 AND j.id = led.id AND j.batch IS DISTINCT FROM nullif(led.lead, led.id)`,

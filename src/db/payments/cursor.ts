@@ -10,6 +10,8 @@ export interface PaymentCursor {
   slot: number
   /** Every payment for a name on the hub is known up to this sequence. */
   sequence: number
+  /** Every payment for a community name is known up to this sequence, in a count of its own. */
+  communitySequence: number
 }
 
 /** The cursor of a chain; at its start slot before the first payment. */
@@ -18,23 +20,32 @@ export async function readCursor(
   { network, chain }: ChainKey,
   startSlot: number,
 ): Promise<PaymentCursor> {
-  const text = 'SELECT signature, slot, sequence FROM payment_cursors WHERE network = $1 AND chain = $2'
+  const text =
+    'SELECT signature, slot, sequence, community_sequence FROM payment_cursors WHERE network = $1 AND chain = $2'
   const [cursor] = await query<PaymentCursor>(pool, network, text, [chain])
-  return cursor ?? { signature: null, slot: startSlot, sequence: 0 }
+  return cursor ?? { signature: null, slot: startSlot, sequence: 0, communitySequence: 0 }
 }
 
-/** The sequence up to which all of a program's payments for community names are stored as confirmed. */
-export async function readKnownCommunityPayments(pool: pg.Pool, { network, chain }: ChainKey): Promise<number> {
+/**
+ * The sequence up to which all of a program's payments for community names are stored as confirmed: counted from the
+ * cursor on, which may wait before a gap.
+ */
+export async function readKnownCommunityPayments(
+  pool: pg.Pool,
+  { network, chain }: ChainKey,
+  { communitySequence }: PaymentCursor,
+): Promise<number> {
   const [row] = await query<{ known: number }>(
     pool,
     network,
-    `SELECT coalesce(max(sequence), 0) AS known FROM (
+    `SELECT coalesce(max(sequence), $3::int8) AS known FROM (
        SELECT sequence, row_number() OVER (ORDER BY sequence) AS place FROM payments
-       WHERE network = $1 AND chain = $2 AND kind = ${PAYMENT_KIND.communityName} AND state >= ${PAYMENT_STATE.confirmed}) counted
-     WHERE sequence = place`,
-    [chain],
+       WHERE network = $1 AND chain = $2 AND kind = ${PAYMENT_KIND.communityName} AND block_hash IS NULL
+         AND state >= ${PAYMENT_STATE.confirmed} AND sequence > $3) counted
+     WHERE sequence = $3 + place`,
+    [chain, communitySequence],
   )
-  return row?.known ?? 0
+  return row?.known ?? communitySequence
 }
 
 /**
@@ -47,10 +58,12 @@ export async function moveCursor(
   from: PaymentCursor,
   to: PaymentCursor,
 ): Promise<void> {
-  const text = `INSERT INTO payment_cursors AS c (network, chain, signature, slot, sequence) VALUES ($1, $2, $4, $5, $6)
-    ON CONFLICT (network, chain) DO UPDATE SET signature = excluded.signature, slot = excluded.slot, sequence = excluded.sequence
-    WHERE c.signature IS NOT DISTINCT FROM $3 AND c.sequence = $7`
-  const values = [chain, from.signature, to.signature, to.slot, to.sequence, from.sequence]
-  const count = await execute(client, network, { name: 'move_payment_cursor', text }, values)
+  const text = `INSERT INTO payment_cursors AS c (network, chain, signature, slot, sequence, community_sequence)
+    VALUES ($1, $2, $4, $5, $6, $7)
+    ON CONFLICT (network, chain) DO UPDATE SET signature = excluded.signature, slot = excluded.slot,
+      sequence = excluded.sequence, community_sequence = excluded.community_sequence
+    WHERE c.signature IS NOT DISTINCT FROM $3 AND c.sequence = $8`
+  const values = [from.signature, to.signature, to.slot, to.sequence, to.communitySequence, from.sequence]
+  const count = await execute(client, network, { name: 'move_payment_cursor', text }, [chain, ...values])
   if (count !== 1) throw new Error(`moving the cursor of payments from sequence ${from.sequence}: it has moved`)
 }

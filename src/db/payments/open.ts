@@ -12,7 +12,13 @@ import { type Queryable, query } from '../pg/rows.js'
 import { IS_PAYERS } from './refused.js'
 import { PAYMENT_COLUMNS, type PaymentRow, paymentOf } from './rows.js'
 
-/** Ids of honoured confirmed payments that the hub has not received, without a delivery, in the order of payment. */
+/** Payments queued per step. */
+const QUEUED_AT_ONCE = 500
+
+/**
+ * Ids of honoured confirmed payments that the hub has not received, without a delivery, in the order of payment, some at
+ * a time.
+ */
 export async function undeliveredPayments(client: pg.ClientBase, network: Network): Promise<Buffer[]> {
   const rows = await query<{ id: Buffer }>(
     client,
@@ -22,7 +28,7 @@ export async function undeliveredPayments(client: pg.ClientBase, network: Networ
        AND p.verdict = ${QUOTE_VERDICT.honoured}
        AND NOT EXISTS (SELECT 1 FROM jobs j WHERE j.network = p.network AND j.subject = p.id AND j.kind = ${JOB_KIND.deliver})
        AND NOT EXISTS (SELECT 1 FROM received r WHERE r.network = p.network AND r.guid = p.id)
-     ORDER BY p.paid_ms, p.chain, p.sequence`,
+     ORDER BY p.paid_ms, p.chain, p.sequence LIMIT ${QUEUED_AT_ONCE}`,
   )
   return rows.map(({ id }) => id)
 }

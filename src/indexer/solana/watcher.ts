@@ -110,10 +110,8 @@ export class PaymentWatcher {
   async #load(): Promise<Memory> {
     const { pool, identity, chain, startSlot } = this.#options
     const key = { network: identity.network, chain }
-    const [cursor, communityNames] = await Promise.all([
-      readCursor(pool, key, startSlot),
-      readKnownCommunityPayments(pool, key),
-    ])
+    const cursor = await readCursor(pool, key, startSlot)
+    const communityNames = await readKnownCommunityPayments(pool, key, cursor)
     return {
       cursor,
       tracker: new SequenceTracker(identity, { names: cursor.sequence, communityNames }),
@@ -196,5 +194,6 @@ function cursorBehind({ cursor, tracker }: Memory, last: ListedTransaction): Pay
     signature: last.slot >= cursor.slot ? signatureBytes(last.signature) : cursor.signature,
     slot: Math.max(cursor.slot, last.slot),
     sequence: tracker.known.names,
+    communitySequence: tracker.known.communityNames,
   }
 }

@@ -1,0 +1,109 @@
+import type pg from 'pg'
+import { beforeAll, describe, expect, it } from 'vitest'
+import { newestConfirmedMessage } from '../../src/db/bridge/messages.js'
+import { messagesToQueue, QUEUED_AT_ONCE, STUCK_AT_MOST, stuckMessages } from '../../src/db/bridge/openMessages.js'
+import { dueNonceJobs, NONCE_JOBS_AT_ONCE } from '../../src/db/outbox/due.js'
+import { signerStats } from '../../src/db/outbox/stats.js'
+import { readKnownCommunityPayments } from '../../src/db/payments/cursor.js'
+import type { Queryable } from '../../src/db/pg/rows.js'
+import { findByAddress } from '../../src/db/registry/lookups.js'
+import { useDatabase } from './database.js'
+
+/** Rows of each table. */
+const ROWS = 100_000
+const DAY_MS = 86_400_000
+const CHAIN = { network: 'testnet', chain: 1 } as const
+const signer = Buffer.alloc(20, 7)
+
+const database = useDatabase()
+
+const NUMBERED = `FROM generate_series(1, ${ROWS}) i`
+const bytesOf = (salt: string, size: number) => `substr(sha256(('${salt}' || i)::bytea), 1, ${size})`
+
+/** Jobs that ended one a minute, and the newest tenth that waits. */
+const JOBS = `INSERT INTO jobs (network, kind, chain, subject, state, txs, signer, nonce, spent_wei, created_ms, updated_ms)
+  SELECT 1, 3, 1, ${bytesOf('job', 32)}, CASE WHEN i > ${ROWS} * 0.9 THEN 0 ELSE 4 END,
+    CASE WHEN i > ${ROWS} * 0.9 THEN '[]'::jsonb ELSE jsonb_build_array(jsonb_build_object('hash', 'x', 'raw', repeat('ab', 400))) END,
+    $1, CASE WHEN i <= ${ROWS} * 0.9 THEN i END, 1, i * 60000, i * 60000 ${NUMBERED}`
+const MESSAGES = `INSERT INTO messages (network, guid, chain, block, block_hash, log_index, tx_hash, sender, sent_ms, packet, options, confirmed, settled)
+  SELECT 1, ${bytesOf('message', 32)}, 1, i, ${bytesOf('block', 32)}, 0, ${bytesOf('tx', 32)}, '\\x00', i, ${bytesOf('packet', 32)}, '\\x00', true, false ${NUMBERED}`
+const PAYMENTS = `INSERT INTO payments (network, id, kind, chain, state, tx, block, sequence, payer, token, amount, name_word, paid_ms, community_word, recipient, number)
+  SELECT 1, ${bytesOf('payment', 32)}, 2, 1, 2, ${bytesOf('tx', 64)}, i, i, '\\x02', 'native', 1, ${bytesOf('name', 32)}, i, ${bytesOf('c', 32)}, 'r', i ${NUMBERED}`
+/** One address, mentioned by everybody. */
+const MENTIONS = `INSERT INTO wallets (network, cluster, address, name, verified, private, backed_up, created_seq, updated_seq)
+  SELECT 1, i, $1, 'friend', false, false, false, i, i ${NUMBERED}`
+
+beforeAll(async () => {
+  const { pool } = database
+  await pool.query(JOBS, [signer])
+  await pool.query(MESSAGES)
+  await pool.query(PAYMENTS)
+  await pool.query(MENTIONS, [signer])
+  await pool.query('ANALYZE jobs, messages, payments, wallets, received')
+})
+
+interface Plan {
+  'Node Type': string
+  'Relation Name'?: string
+  Plans?: Plan[]
+}
+
+const nodesOf = (plan: Plan): Plan[] => [plan, ...(plan.Plans ?? []).flatMap(nodesOf)]
+
+/** The tables that a statement reads whole, and the number of rows that it gives. */
+async function look<T>(work: (db: Queryable) => Promise<T>): Promise<{ scanned: string[]; result: T }> {
+  const scanned: string[] = []
+  const { pool } = database
+  const query = async (config: pg.QueryConfig) => {
+    const { rows } = await pool.query(`EXPLAIN (FORMAT JSON) ${config.text}`, config.values)
+    const nodes = nodesOf((rows[0] as { 'QUERY PLAN': [{ Plan: Plan }] })['QUERY PLAN'][0].Plan)
+    for (const node of nodes) if (node['Node Type'] === 'Seq Scan') scanned.push(node['Relation Name']!)
+    return pool.query(config)
+  }
+  return { result: await work({ query } as Queryable), scanned }
+}
+
+/** Tables of a row or a few, of which no index is worth its while. */
+const isLarge = (table: string) => !/^(received|journal_heads|chains|names|community_names|clusters)/.test(table)
+
+describe(`among ${ROWS} rows, no table is read whole for`, () => {
+  it('what a signer has spent in a day', async () => {
+    const { result, scanned } = await look((db) => signerStats(db, CHAIN, signer, ROWS * 0.9 * 60_000 + 1))
+    expect(result.spentLastDayWei).toBe(BigInt(DAY_MS / 60_000))
+    expect(scanned.filter(isLarge)).toEqual([])
+  })
+
+  it('the newest message of a spoke', async () => {
+    const { result, scanned } = await look((db) => newestConfirmedMessage(db, 'testnet', 1))
+    expect(result).toMatchObject({ block: ROWS })
+    expect(scanned.filter(isLarge)).toEqual([])
+  })
+
+  it('the payments that are known, counted from the cursor', async () => {
+    const cursor = { signature: null, slot: 0, sequence: 0, communitySequence: ROWS - 10 }
+    const { result, scanned } = await look((db) => readKnownCommunityPayments(db as pg.Pool, CHAIN, cursor))
+    expect(result).toBe(ROWS)
+    expect(scanned.filter(isLarge)).toEqual([])
+  })
+
+  it('the jobs of a step, of which the oldest are taken', async () => {
+    const { result, scanned } = await look((db) => dueNonceJobs(db, { ...CHAIN, signer }, Date.now()))
+    expect(result.length).toBe(NONCE_JOBS_AT_ONCE)
+    expect(result[0]!.createdMs).toBe((ROWS * 0.9 + 1) * 60_000)
+    expect(scanned.filter(isLarge)).toEqual([])
+  })
+
+  it('the messages of a step, of which the oldest are queued, and the alarm of those that are stuck', async () => {
+    const fresh = await look((db) => messagesToQueue(db, 'testnet', Date.now()))
+    expect(fresh.result.map(({ sentMs }) => sentMs)).toEqual(Array.from({ length: QUEUED_AT_ONCE }, (_, i) => i + 1))
+    const stuck = await look((db) => stuckMessages(db, 'testnet', Date.now()))
+    expect(stuck.result.length).toBe(STUCK_AT_MOST)
+    expect([...fresh.scanned, ...stuck.scanned].filter(isLarge)).toEqual([])
+  })
+
+  it('the oldest mention of an address', async () => {
+    const { result, scanned } = await look((db) => findByAddress(db, 'testnet', signer))
+    expect(result).toMatchObject({ walletName: 'friend', isVerified: false })
+    expect(scanned.filter(isLarge)).toEqual([])
+  })
+})
