@@ -217,7 +217,7 @@ CREATE INDEX "messages_unconfirmed_idx" ON "messages" ("network", "chain", "bloc
 -- the newest message of a spoke, where its count goes on
 CREATE INDEX "messages_confirmed_idx" ON "messages" ("network", "chain", "block", "log_index") WHERE "confirmed";
 -- the few messages that the hub has not received in a confirmed block, which the relayer looks at
-CREATE INDEX "messages_open_idx" ON "messages" ("network", "sent_ms") WHERE "confirmed" AND NOT "settled";
+CREATE INDEX "messages_open_idx" ON "messages" ("network", "sent_ms", "chain", "block", "log_index") WHERE "confirmed" AND NOT "settled";
 
 CREATE TABLE "received" (
   "network" SMALLINT NOT NULL,

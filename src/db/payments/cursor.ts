@@ -1,7 +1,6 @@
 import type pg from 'pg'
 import { PAYMENT_KIND, PAYMENT_STATE } from '../../registry/payment/payment.js'
-import type { ChainKey } from '../pg/rows.js'
-import { execute, query } from '../pg/rows.js'
+import { type ChainKey, execute, type Queryable, query } from '../pg/rows.js'
 
 /** Progress of a Solana program's watcher. */
 export interface PaymentCursor {
@@ -31,12 +30,12 @@ export async function readCursor(
  * cursor on, which may wait before a gap.
  */
 export async function readKnownCommunityPayments(
-  pool: pg.Pool,
+  db: Queryable,
   { network, chain }: ChainKey,
   { communitySequence }: PaymentCursor,
 ): Promise<number> {
   const [row] = await query<{ known: number }>(
-    pool,
+    db,
     network,
     `SELECT coalesce(max(sequence), $3::int8) AS known FROM (
        SELECT sequence, row_number() OVER (ORDER BY sequence) AS place FROM payments
