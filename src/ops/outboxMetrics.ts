@@ -37,6 +37,11 @@ export function createOutboxMetrics(registry: Registry, refresh: () => void) {
       "Nonces of the relayer's signer that nothing under way holds and that block later ones",
       chain,
     ),
+    nonceClaims: gauge(
+      'clusterd_relayer_nonce_claims',
+      "1 while the signer's transaction count is so far above the stored nonce that an operator has to confirm it",
+      chain,
+    ),
     balance: gauge('clusterd_relayer_balance_wei', "Balance of the relayer's signer", chain),
     runway: gauge(
       'clusterd_relayer_runway_seconds',

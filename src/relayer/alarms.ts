@@ -57,7 +57,14 @@ export class Alarms {
     }
   }
 
-  relayer({ stats }: RelayerState): void {
+  relayer({ chain, stats, nonceGaps, nonceClaimed }: RelayerState): void {
+    if (this.#hasRisen(`nonce on ${chain}`, nonceClaimed ?? 0))
+      this.#log.error(
+        { network: this.#network, chain, count: nonceClaimed },
+        "the signer's transaction count is far above the stored nonce, nothing is signed: see `clusterd outbox nonce`",
+      )
+    if (this.#hasRisen(`gaps on ${chain}`, nonceGaps))
+      this.#log.warn({ network: this.#network, chain, gaps: nonceGaps }, 'nonces are missing: later ones wait for them')
     const jobs = stats?.heldByOthers ?? 0
     if (this.#hasRisen('heldByOthers', jobs))
       this.#log.error(

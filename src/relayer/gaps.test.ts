@@ -1,9 +1,74 @@
 import fc from 'fast-check'
 import { describe, expect, it } from 'vitest'
+import type { Look } from '../chains/rpc/looks.js'
 import type { JobState } from '../registry/outbox.js'
-import { lostNonces, missingSince } from './gaps.js'
+import { decideNonce, lostNonces, MAX_LOST, MAX_RAISE, missingSince, type NonceDecision } from './gaps.js'
 
-const holder = (nonce: number | null, state: JobState = 'sent') => ({ nonce, state })
+const holder = (nonce: number, state: JobState = 'sent') => ({ id: String(nonce), nonce, state })
+const stored = (next: number | null, ...held: number[]) => ({
+  ...{ next, top: held.length > 0 ? Math.max(...held) : null },
+  holders: held.map((nonce) => holder(nonce)),
+})
+const look = (answer: number, head = 10): Look<number> => ({ answer, head })
+
+describe('the next nonce', () => {
+  it.each<[what: string, NonceDecision['is'], Parameters<typeof decideNonce>]>([
+    ['the chain has counted all', 'sound', [stored(7), [look(7)], null]],
+    ['what the chain has not counted is held', 'sound', [stored(7, 5, 6), [look(5)], null]],
+    ['one node counts more', 'doubt', [stored(7), [look(60)], null]],
+    ['one node counts more twice at one head', 'doubt', [stored(7), [look(60)], look(60)]],
+    ['another node says otherwise', 'sound', [stored(7), [look(60), look(7)], null]],
+    ['two nodes count far more', 'too_far', [stored(7), [look(8 + MAX_RAISE), look(900)], null]],
+    ['nothing holds the last one', 'doubt', [stored(7, 5), [look(5)], null]],
+    ['nothing holds one below', 'doubt', [stored(7, 6), [look(5), look(5)], look(5, 9)]],
+    ['nothing is known', 'doubt', [stored(null), [look(5)], null]],
+  ])('where %s: %s', (_, is, [nonces, looks, before]) => {
+    expect(decideNonce(nonces, looks, before).is).toBe(is)
+  })
+
+  it.each<[Parameters<typeof decideNonce>, next: number]>([
+    [[stored(7), [look(9), look(8)], null], 8],
+    [[stored(7), [look(9, 11)], look(8)], 8],
+    [[stored(7), [look(7 + MAX_RAISE), look(900)], null], 7 + MAX_RAISE],
+    [[stored(null), [look(900), look(901)], null], 900],
+    // never below what either says, nor what is held
+    [[stored(60), [look(3), look(4)], null], 4],
+    [[stored(60, 3), [look(4, 11)], look(3)], 4],
+  ])('follows two looks that agree: %j to %s', (given, next) => {
+    expect(decideNonce(...given)).toEqual({ is: 'moved', next })
+  })
+
+  it('follows no number of lies while an honest node, or every other block, says otherwise', () => {
+    const count = fc.nat(2 ** 20)
+    fc.assert(
+      fc.property(fc.nat(100), fc.array(count), fc.boolean(), (truth, lies, hasSecondNode) => {
+        let [next, before]: [number, Look<number> | null] = [truth, null]
+        for (const [i, lie] of lies.entries()) {
+          const isLie = hasSecondNode || i % 2 === 0
+          const looks = [look(isLie ? lie : truth, i), ...(hasSecondNode ? [look(truth, i)] : [])]
+          const decision = decideNonce(stored(next), looks, before)
+          before = decision.is === 'doubt' ? decision.look : null
+          if (decision.is === 'moved') next = decision.next
+          // at most what is true: a nonce above it would make a gap
+          expect(next).toBeLessThanOrEqual(truth)
+        }
+      }),
+      { numRuns: 1_000 },
+    )
+  })
+
+  it('is given only where it makes no gap, and comes back to the truth', () => {
+    const nonce = fc.integer({ min: 0, max: 50 })
+    fc.assert(
+      fc.property(nonce, nonce, (truth, next) => {
+        const decision = decideNonce(stored(next), [look(truth)], null)
+        expect(decision.is).toBe(truth === next ? 'sound' : 'doubt')
+        const second = decideNonce(stored(next), [look(truth, 11)], look(truth))
+        if (truth !== next) expect(second).toEqual({ is: 'moved', next: truth })
+      }),
+    )
+  })
+})
 
 describe('lost nonces', () => {
   it('lie from the chain’s count up to the next one, and nothing under way holds them', () => {
@@ -14,6 +79,10 @@ describe('lost nonces', () => {
 
   it('are those of confirmed transactions too: the chain has lost them', () => {
     expect(lostNonces(3, 5, [holder(3, 'confirmed'), holder(4, 'parked')])).toEqual([3])
+  })
+
+  it('are counted up to a bound, whatever is stored', () => {
+    expect(lostNonces(2, 2 ** 40, [])).toHaveLength(MAX_LOST)
   })
 
   it('and held ones are all there are', () => {

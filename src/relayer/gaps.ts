@@ -1,4 +1,23 @@
+import { type Look, pairOf } from '../chains/rpc/looks.js'
 import type { Job } from '../registry/outbox.js'
+
+/** What an operator has to confirm: a key that was used so often elsewhere, or a node that is wrong again and again. */
+export const MAX_RAISE = 64
+/** Bounds the work of one step, whatever a node says. */
+export const MAX_LOST = 64
+
+/** A job, by the nonce that it holds or has used. */
+export type Holder = Pick<Job, 'id' | 'state' | 'nonce'>
+
+/** A signer's nonces as they are stored. */
+export interface StoredNonces {
+  /** The next to be given, null before the first. */
+  next: number | null
+  /** The highest that a job holds or has used, null for none. */
+  top: number | null
+  /** Jobs that hold or have used nonces from the chain's count on, by nonce. */
+  holders: readonly Holder[]
+}
 
 /** The first lost nonce, and since when it is missing. */
 export interface Missing {
@@ -6,11 +25,62 @@ export interface Missing {
   sinceMs: number
 }
 
-/** Nonces from the chain's count up to the next that no job under way holds. */
-export function lostNonces(used: number, next: number, holders: readonly Pick<Job, 'state' | 'nonce'>[]): number[] {
+/** What the chain's count means for the next nonce. */
+export type NonceDecision =
+  /** Every nonce below the next is used or held: one may be given. */
+  | { is: 'sound' }
+  /** No nonce is given: a second look is due, to be compared with this one, or lost nonces have to be mended. */
+  | { is: 'doubt'; look: Look<number> }
+  /** The next nonce follows what two looks agree about. */
+  | { is: 'moved'; next: number }
+  /** Two looks agree about a count that only an operator believes. */
+  | { is: 'too_far'; count: number; look: Look<number> }
+
+/**
+ * Decides about the next nonce. A count above it is believed after two looks, the lower one, up to a bound; a stored
+ * number above the count is taken back after two looks, to the higher one, while no job holds a nonce from there on.
+ * One wrong answer thus makes no gap, which would cost a transaction for each of its nonces.
+ * @param looks at the chain's count, of one step
+ * @param before the look of an earlier step that was in doubt
+ */
+export function decideNonce(
+  { next, top, holders }: StoredNonces,
+  looks: readonly Look<number>[],
+  before: Look<number> | null,
+): NonceDecision {
+  const counts = looks.map(({ answer }) => answer)
+  const [least, most] = [Math.min(...counts), Math.max(...counts)]
+  if (next !== null && least <= next && most >= next) return { is: 'sound' }
+  const pair = pairOf(looks, before)
+  // looks that contradict each other leave the newest, else a wrong one would stay
+  const doubt = { is: 'doubt', look: pair || !before ? looks[0]! : before } as const
+  if (next === null || least > next) {
+    if (!pair) return doubt
+    const agreed = Math.min(...pair)
+    if (next === null) return { is: 'moved', next: agreed }
+    if (agreed <= next) return doubt
+    return agreed - next > MAX_RAISE
+      ? { is: 'too_far', count: agreed, look: before ?? looks[0]! }
+      : { is: 'moved', next: agreed }
+  }
+  const held = new Set(holders.map(({ nonce }) => nonce))
+  if (firstFree(most, next, held) === null) return { is: 'sound' }
+  const agreed = pair ? Math.max(...pair) : null
+  const isUnheld = agreed !== null && agreed < next && (top === null || top < agreed)
+  return isUnheld ? { is: 'moved', next: agreed } : doubt
+}
+
+function firstFree(from: number, next: number, held: ReadonlySet<number | null>): number | null {
+  for (let nonce = from; nonce < next; nonce++) if (!held.has(nonce)) return nonce
+  return null
+}
+
+/** The first nonces from the chain's count up to the next that no job under way holds, `MAX_LOST` at most. */
+export function lostNonces(used: number, next: number, holders: readonly Omit<Holder, 'id'>[]): number[] {
   const live = new Set(holders.filter(({ state }) => state !== 'confirmed').map(({ nonce }) => nonce))
-  const nonces = Array.from({ length: Math.max(0, next - used) }, (_, i) => used + i)
-  return nonces.filter((nonce) => !live.has(nonce))
+  const lost: number[] = []
+  for (let nonce = used; nonce < next && lost.length < MAX_LOST; nonce++) if (!live.has(nonce)) lost.push(nonce)
+  return lost
 }
 
 /** A gap counts anew when its first nonce changes. */

@@ -28,7 +28,16 @@ function measuring() {
 }
 
 const relayer = (change: Partial<RelayerState> = {}): RelayerState => ({
-  ...{ network, chain: '1', stats: null, stuck: null, nonceGaps: 0, balanceWei: null, runwayMs: null },
+  ...{
+    network,
+    chain: '1',
+    stats: null,
+    stuck: null,
+    nonceGaps: 0,
+    nonceClaimed: null,
+    balanceWei: null,
+    runwayMs: null,
+  },
   ...change,
 })
 const counted = (...open: OpenJobs[]) => ({ open, heldByOthers: 0, spentLastDayWei: 0n })
@@ -46,7 +55,7 @@ describe('the gauges of a chain', () => {
   it('are its gaps, balance and runway', async () => {
     const samplesOf = await shown({
       relayers: [
-        relayer({ nonceGaps: 2, balanceWei: 5n, runwayMs: 90_000, stuck: 3 }),
+        relayer({ nonceGaps: 2, nonceClaimed: 99, balanceWei: 5n, runwayMs: 90_000, stuck: 3 }),
         relayer({ chain: '10', balanceWei: 7n }),
         relayer({ chain: '11', nonceGaps: 1 }),
       ],

@@ -1,18 +1,23 @@
 import type pg from 'pg'
 import { type Signer, signNoop } from '../chains/evm/signer.js'
+import { transient } from '../chains/rpc/errors.js'
+import type { Look } from '../chains/rpc/looks.js'
+import type { Call } from '../chains/rpc/nodes.js'
 import { assertRelayer } from '../db/journal/head.js'
+import { findJobs } from '../db/outbox/due.js'
 import { insertNoop, type SignerKey, saveJobs } from '../db/outbox/jobs.js'
-import type { JobRow } from '../db/outbox/rows.js'
-import { holdersOfNonces, raiseNextNonce } from '../db/outbox/signers.js'
+import { moveNonce, noteClaim, type SignerNonces, signerNonces } from '../db/outbox/signers.js'
 import { inTransaction } from '../db/pg/pool.js'
 import { failpoint } from '../ops/failpoint.js'
 import type { NonceTx } from '../registry/outbox.js'
-import { lostNonces, type Missing, missingSince } from './gaps.js'
+import { decideNonce, lostNonces, type Missing, missingSince, type NonceDecision } from './gaps.js'
 import { apply } from './machine/index.js'
 
 /** Age from which a gap is mended: a node that lags shows one too. */
 const PATIENCE_MS = 600_000
 const LOCAL_PATIENCE_MS = 2_000
+/** No account has sent more: what is above is no count. */
+const MAX_COUNT = 2 ** 32
 
 export interface NonceKeeperOptions {
   pool: pg.Pool
@@ -22,20 +27,30 @@ export interface NonceKeeperOptions {
   nowMs: () => number
 }
 
+/** Result of a step. */
+export interface KeptNonces {
+  /** How many nonces were mended. */
+  mended: number
+  /** Whether the next nonce may be given. */
+  isSound: boolean
+}
+
 /**
  * Keeps a signer's nonces without gaps. Every nonce is taken together with signed bytes, so a gap comes from outside: a
  * chain that lost confirmed blocks (a local chain that was killed), or another transaction with our key that a reorg
- * removed. Nothing behind a gap is ever mined.
+ * removed. Nothing behind a gap is ever mined, so that nothing is signed there either.
  */
 export class NonceKeeper {
   readonly #options: NonceKeeperOptions
-  readonly #patienceMs: number
+  readonly #isLocal: boolean
   #missing: Missing | null = null
+  #doubt: Look<number> | null = null
   #gaps = 0
+  #claimed: number | null = null
 
   constructor(options: NonceKeeperOptions) {
     this.#options = options
-    this.#patienceMs = options.signer.chain.config.local ? LOCAL_PATIENCE_MS : PATIENCE_MS
+    this.#isLocal = options.signer.chain.config.local
   }
 
   /** Nonces that block others and that nothing under way holds. */
@@ -43,35 +58,84 @@ export class NonceKeeper {
     return this.#gaps
   }
 
+  /** The chain's count that only an operator's word makes believed, null where it needs none. */
+  get claimed(): number | null {
+    return this.#claimed
+  }
+
   /**
    * Compares the chain's count with the stored nonces and mends old gaps: the transaction that used a lost nonce is
    * sent again, and a nonce that nothing used is used up by a noop.
-   * @returns how many nonces were mended
    * @throws ChainUnavailableError, LostLeadershipError
    */
-  async step(): Promise<number> {
-    const { pool, key, signer, epoch, nowMs } = this.#options
-    const count = await signer.chain.rpc.call<string>('eth_getTransactionCount', [signer.account.address, 'latest'])
-    const used = Number(count)
-    const { next, holders } = await inTransaction(pool, async (client) => {
+  async step(): Promise<KeptNonces> {
+    let { looks, stored, decision } = await this.#decide()
+    // what was moved is looked at once more before anything is signed
+    if (decision.is === 'moved') ({ looks, stored, decision } = await this.#decide())
+    const { next, holders } = stored
+    const lost = next === null ? [] : lostNonces(Math.max(...looks.map(({ answer }) => answer)), next, holders)
+    return { mended: await this.#mend(lost, holders), isSound: decision.is === 'sound' }
+  }
+
+  async #decide(): Promise<{ looks: Look<number>[]; stored: SignerNonces; decision: NonceDecision }> {
+    const { looks, stored } = await this.#look()
+    const decision = decideNonce(stored, looks, this.#earlier(stored, looks))
+    this.#doubt = 'look' in decision ? decision.look : null
+    await this.#note(decision, stored)
+    return { looks, stored, decision }
+  }
+
+  /** The chain's count, of two nodes where it doesn't fit what is stored. */
+  async #look(): Promise<{ looks: Look<number>[]; stored: SignerNonces }> {
+    const { pool, key, signer } = this.#options
+    const { rpc } = signer.chain
+    const first = await rpc.onTwoNodes(
+      (ask) => readCount(ask, signer),
+      () => true,
+    )
+    const stored = await signerNonces(pool, key, first[0]!.answer)
+    if (decideNonce(stored, first, null).is === 'sound') return { looks: first, stored }
+    const looks = await rpc.onTwoNodes((ask) => readCount(ask, signer))
+    const from = Math.min(...looks.map(({ answer }) => answer))
+    return { looks, stored: await signerNonces(pool, key, from) }
+  }
+
+  /** A look to confirm this one. A local chain's first count needs none: an older chain may come back any time. */
+  #earlier({ next }: SignerNonces, [first]: readonly Look<number>[]): Look<number> | null {
+    return this.#isLocal && next === null && first ? { ...first, head: -1 } : this.#doubt
+  }
+
+  async #note(decision: NonceDecision, { next }: SignerNonces): Promise<void> {
+    const { pool, key, epoch } = this.#options
+    const claimed = decision.is === 'too_far' ? decision.count : null
+    if (decision.is !== 'moved' && claimed === this.#claimed) return
+    await inTransaction(pool, async (client) => {
       await assertRelayer(client, key.network, epoch)
-      return { next: await raiseNextNonce(client, key, used), holders: await holdersOfNonces(client, key, used) }
+      if (decision.is === 'moved') await moveNonce(client, key, next, decision.next)
+      else await noteClaim(client, key, claimed)
     })
-    const lost = lostNonces(used, next, holders)
+    this.#claimed = claimed
+  }
+
+  async #mend(lost: readonly number[], holders: SignerNonces['holders']): Promise<number> {
+    const { nowMs } = this.#options
     this.#gaps = lost.length
     this.#missing = missingSince(this.#missing, lost, nowMs())
-    if (!this.#missing || nowMs() - this.#missing.sinceMs < this.#patienceMs) return 0
+    const patienceMs = this.#isLocal ? LOCAL_PATIENCE_MS : PATIENCE_MS
+    if (!this.#missing || nowMs() - this.#missing.sinceMs < patienceMs) return 0
     let mended = 0
     for (const nonce of lost) {
-      const holder = holders.find((row) => row.nonce === nonce)
-      if (holder ? await this.#sendAgain(holder) : await this.#insertNoop(nonce)) mended += 1
+      const holder = holders.find((one) => one.nonce === nonce)
+      if (holder ? await this.#sendAgain(holder.id) : await this.#insertNoop(nonce)) mended += 1
     }
     return mended
   }
 
   /** A confirmed transaction that the chain has lost is treated as one that a reorg removed. */
-  #sendAgain(row: JobRow<NonceTx>): Promise<boolean> {
-    const { pool, epoch, nowMs } = this.#options
+  async #sendAgain(id: string): Promise<boolean> {
+    const { pool, key, epoch, nowMs } = this.#options
+    const [row] = await findJobs<NonceTx>(pool, key.network, [id])
+    if (!row || row.nonce === null) return false
     const after = apply(row, { is: 'reorged' }, { nowMs: nowMs(), random: 0 })
     return saveJobs(pool, [{ job: row, after }], { epoch, nowMs: nowMs() })
   }
@@ -86,4 +150,14 @@ export class NonceKeeper {
     failpoint('relay.noop')
     return isStored
   }
+}
+
+/** @throws RpcError where the answer is no count */
+async function readCount(ask: Call, { account }: Signer): Promise<Look<number>> {
+  const [count, head] = await Promise.all([
+    ask<string>('eth_getTransactionCount', [account.address, 'latest']).then(Number),
+    ask<string>('eth_blockNumber', []).then(Number),
+  ])
+  if (!(count >= 0 && count < MAX_COUNT)) throw transient(`eth_getTransactionCount: ${count} is no count`)
+  return { answer: count, head }
 }

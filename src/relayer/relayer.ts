@@ -57,6 +57,8 @@ export interface RelayerState {
   /** Messages that the hub has not received in time, counted up to a bound; null where none are carried. */
   stuck: number | null
   nonceGaps: number
+  /** The signer's count on the chain, where it is so far above the stored one that an operator has to confirm it. */
+  nonceClaimed: number | null
   balanceWei: bigint | null
   /** Time for which the balance lasts at the spending of the last 24 hours; null while nothing was spent. */
   runwayMs: number | null
@@ -101,7 +103,7 @@ export class Relayer {
     this.#isLocal = path?.lane.hub.isLocal ?? false
     this.state = {
       ...{ network, chain: at.chain.label, stats: null, stuck: path && 0 },
-      ...{ nonceGaps: 0, balanceWei: null, runwayMs: null },
+      ...{ nonceGaps: 0, nonceClaimed: null, balanceWei: null, runwayMs: null },
     }
   }
 
@@ -121,10 +123,13 @@ export class Relayer {
     let jobs: StepOutcome['jobs'] = []
     // a chain to which nothing is carried is asked only where a job waits
     if (this.#key && this.#nonces && (path || (await hasLiveJobs(pool, this.#key)))) {
-      mended = await this.#nonces.step()
+      const kept = await this.#nonces.step()
+      mended = kept.mended
       this.state.nonceGaps = this.#nonces.gaps
+      this.state.nonceClaimed = this.#nonces.claimed
       await formBatches(pool, this.#key, this.#options.epoch)
-      jobs = await this.#advance(await dueNonceJobs(pool, this.#key, this.#clock.nowMs()))
+      const due = await dueNonceJobs(pool, this.#key, this.#clock.nowMs())
+      jobs = await this.#advance(kept.isSound ? due : due.filter(({ nonce }) => nonce !== null))
     }
     const hasStored = jobs.some(({ outcomes }) => outcomes.some(isProgress))
     const isProgressed = queued > 0 || mended > 0 || hasStored

@@ -64,10 +64,10 @@ export async function decide(
   if (hasEnded(job)) return { ended: true }
   try {
     const view = await sender.look(job)
-    let seen: Seen = { ...view, nowMs: clock.nowMs(), random: clock.random(), hasSearched: false, prepared: null }
+    let seen: Seen = { ...view, nowMs: clock.nowMs(), random: clock.random(), searched: 0, prepared: null }
     for (;;) {
       const action = planNonceJob(job, seen, policy)
-      if (action.do === 'search') seen = { ...seen, mined: await sender.search(job), hasSearched: true }
+      if (action.do === 'search') seen = { ...seen, ...(await sender.search(job)) }
       else if (action.do === 'prepare') seen = { ...seen, prepared: await prepare(sender, job, action.purpose) }
       else return { deed: action, seen }
     }

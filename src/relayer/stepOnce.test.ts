@@ -16,7 +16,7 @@ const tx: NonceTx = {
 }
 const signed: NonceJob = { ...queued, state: 'signed', nonce: 7, txs: [tx] }
 const view: NonceView = { head: 10, done: 'no', nonce: 'next', mined: null }
-const seen: Seen = { ...view, nowMs: NOW, random: 0.5, hasSearched: false, prepared: null }
+const seen: Seen = { ...view, nowMs: NOW, random: 0.5, searched: 0, prepared: null }
 const deed = (given: Extract<Decision, { deed: unknown }>['deed']): Decision => ({ deed: given, seen })
 
 /** A chain and a database that answer as told, and what they were asked. */
@@ -79,13 +79,23 @@ describe('a decision', () => {
   it('searches every node once for a nonce that is used without a receipt', async () => {
     const mined = { hash: '0xaa', block: 9, succeeded: true, feeWei: 3n, isConfirmed: true } as const
     const used = async () => ({ ...view, nonce: 'confirmed' as const })
-    const found = await decide(signed, ports({ look: used, search: async () => mined }).given, POLICY)
+    const all = (found: typeof mined | null, searched = 2) => ({ mined: found, nonce: 'confirmed' as const, searched })
+    const found = await decide(signed, ports({ look: used, search: async () => all(mined) }).given, POLICY)
     expect(found).toEqual({
       deed: { do: 'record', event: { is: 'confirmed', feeWei: 3n } },
-      seen: { ...seen, nonce: 'confirmed', mined, hasSearched: true },
+      seen: { ...seen, nonce: 'confirmed', mined, searched: 2 },
     })
-    const lost = await decide(signed, ports({ look: used, search: async () => null }).given, POLICY)
+    const lost = await decide(signed, ports({ look: used, search: async () => all(null) }).given, POLICY)
     expect(lost).toMatchObject({ deed: { do: 'record', event: { is: 'parked', reason: 'nonce_taken' } } })
+    const alone = await decide(signed, ports({ look: used, search: async () => all(null, 1) }).given, POLICY)
+    expect(alone).toMatchObject({ deed: { do: 'record', event: { is: 'failed', failure: { reason: 'nonce_used' } } } })
+  })
+
+  it('sends on where another node says that the nonce is unused', async () => {
+    const used = async () => ({ ...view, nonce: 'confirmed' as const })
+    const search = async () => ({ mined: null, nonce: 'next' as const, searched: 2 })
+    const decision = await decide(signed, ports({ look: used, search }).given, POLICY)
+    expect(decision).toMatchObject({ deed: { do: 'broadcast' } })
   })
 
   it('says why the chain could not be asked', async () => {

@@ -139,7 +139,9 @@ export function modelSender(model: Model, id: string, fault: (call: string) => v
     },
     async search(job) {
       fault('search')
-      return receipt(job, model.blocks.length - 1)
+      const head = Math.max(0, model.blocks.length - 1 - model.lag)
+      const mined = receipt(job, model.blocks.length - 1)
+      return { mined, nonce: nonceState(model, job.nonce, head), searched: 2 }
     },
     async prepare(_job, purpose) {
       fault('prepare')

@@ -296,6 +296,8 @@ CREATE TABLE "relay_signers" (
   "chain" SMALLINT NOT NULL,
   "signer" BYTEA NOT NULL,
   "next_nonce" BIGINT NOT NULL,
+  -- the chain's count where an operator has to confirm it
+  "claimed_nonce" BIGINT,
   CONSTRAINT "relay_signers_pkey" PRIMARY KEY ("network", "chain", "signer")
 );
 

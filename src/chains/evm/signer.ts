@@ -51,6 +51,12 @@ export interface NonceView {
   mined: Mined | null
 }
 
+/** What all nodes know of a job, and how many were asked. */
+export type Searched = Pick<NonceView, 'mined' | 'nonce'> & { searched: number }
+
+/** States of a nonce, the least used first. */
+const NONCE_STATES = ['later', 'next', 'unconfirmed', 'confirmed'] as const satisfies NonceView['nonce'][]
+
 /** A job's view of its chain and signer. Each method may throw whatever the transport throws. */
 export type NonceSender = ReturnType<typeof createNonceSender>
 
@@ -112,13 +118,12 @@ export function createNonceSender({ chain, account }: Signer, call: JobCall, mem
   return {
     /** `mined` may come from one node. */
     look: (job: NonceJob): Promise<NonceView> => rpc.onOneNode((ask) => look(memo(ask), { chain, account }, call, job)),
-    /** Asks every node for the job's receipts. */
-    async search(job: NonceJob): Promise<Mined | null> {
-      const found = await rpc.onEveryNode(async (ask) => {
-        const { confirmed } = await readHeads(ask, config)
-        return findReceipt(ask, job, confirmed)
-      })
-      return found.find((mined) => mined?.isConfirmed) ?? found.find((mined) => mined !== null) ?? null
+    /** Asks every node for the job's receipts, and whether its nonce is used: it is where all say so. */
+    search: async (job: NonceJob): Promise<Searched> => {
+      const found = await rpc.onEveryNode((ask) => search(ask, { chain, account }, job))
+      const mined = found.find((one) => one.mined?.isConfirmed) ?? found.find((one) => one.mined !== null)
+      const [nonce = 'next'] = NONCE_STATES.filter((state) => found.some((one) => one.nonce === state))
+      return { mined: mined?.mined ?? null, nonce, searched: found.length }
     },
     /** Simulates at the newest block, estimates gas and fees. A revert is a failure, not an exception. */
     prepare: (job: NonceJob, purpose: Purpose): Promise<Prepared> =>
@@ -184,6 +189,12 @@ async function look(ask: Call, { chain, account }: Signer, call: JobCall, job: N
   // an unused nonce has no receipt yet
   const mined = isUsed ? await findReceipt(ask, job, confirmed) : null
   return { head: latest.number, nonce, mined, done: await readDone(ask, call, heads) }
+}
+
+async function search(ask: Call, { chain, account }: Signer, job: NonceJob): Promise<Omit<Searched, 'searched'>> {
+  const { latest, confirmed } = await readHeads(ask, chain.config)
+  const nonce = await readNonce(ask, account.address, job.nonce, { latest: latest.number, confirmed })
+  return { nonce, mined: await findReceipt(ask, job, confirmed) }
 }
 
 async function readNonce(

@@ -153,6 +153,20 @@ export class NodePool<Hash extends string> {
     throw this.#unavailable(answers.find((answer) => 'error' in answer)?.error ?? null)
   }
 
+  /**
+   * Runs the work on one node, and on another where there is one, for what is believed for ever.
+   * @param isEnough whether the first answer needs no second
+   * @returns one answer or two, the first node's first; `pairOf` judges them
+   * @throws as `call`
+   */
+  onTwoNodes<T>(work: (call: Call) => Promise<T>, isEnough: (first: T) => boolean = () => false): Promise<T[]> {
+    return this.onOneNode(async (call) => {
+      const first = await work(call)
+      const second = isEnough(first) ? null : await this.onAnotherNode(call, work)
+      return second === null ? [first] : [first, second]
+    })
+  }
+
   /** Runs the work, for a second opinion, on a node other than that of `than`; null when no other node answers. */
   async onAnotherNode<T>(than: Call, work: (call: Call) => Promise<T>): Promise<T | null> {
     const now = Date.now()

@@ -7,6 +7,7 @@ const TESTNET = ['--testnet', 'of the testnet only'] as const
 const MAINNET = ['--mainnet', 'of the mainnet only'] as const
 
 const jobs = lazily(() => import('./jobs.js'))
+const nonces = lazily(() => import('./nonces.js'))
 const refunds = lazily(() => import('./refunds.js'))
 
 /** `clusterd outbox …`: what the relayer has to send. */
@@ -46,4 +47,12 @@ export function addOutboxCommands(program: Command): void {
     .option(...MAINNET)
     .option(...JSON_OPTION)
     .action(refunds('send'))
+  outbox
+    .command('nonce [chain] [next]')
+    .description("signers' next nonces; with a chain's label and a number, sets that signer's")
+    .option('--signer <address>', 'where several keys have signed on the chain')
+    .option(...TESTNET)
+    .option(...MAINNET)
+    .option(...JSON_OPTION)
+    .action(nonces('nonce'))
 }

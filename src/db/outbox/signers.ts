@@ -1,31 +1,81 @@
 import type pg from 'pg'
-import type { NonceTx } from '../../registry/outbox.js'
-import { query } from '../pg/rows.js'
+import { JOB_STATE, type JobState } from '../../registry/outbox.js'
+import { NETWORKS, type Network } from '../../registry/primitives/network.js'
+import { wordOf } from '../pg/codes.js'
+import { execute, type Queryable, query } from '../pg/rows.js'
 import type { SignerKey } from './jobs.js'
-import { type JobRow, selectJobs } from './rows.js'
 
-/**
- * Raises a signer's next nonce to at least the chain's count, whoever used the nonces.
- * @returns the next nonce
- */
-export async function raiseNextNonce(
-  client: pg.ClientBase,
-  { network, chain, signer }: SignerKey,
-  used: number,
-): Promise<number> {
-  const text = `INSERT INTO relay_signers AS s (network, chain, signer, next_nonce) VALUES ($1, $2, $3, $4)
-    ON CONFLICT (network, chain, signer) DO UPDATE SET next_nonce = greatest(s.next_nonce, excluded.next_nonce)
-    RETURNING next_nonce`
-  const [row] = await query<{ nextNonce: number }>(client, network, text, [chain, signer, used])
-  return row!.nextNonce
+/** Bounds what a wrong count makes a step read. */
+const HOLDERS_AT_ONCE = 1_000
+
+/** A signer's nonces. */
+export interface SignerNonces {
+  /** The next to be given, null before the first. */
+  next: number | null
+  /** The highest that a job holds or has used, null for none. */
+  top: number | null
+  /** Jobs that hold, or have used, nonces from one on, by nonce. */
+  holders: { id: string; nonce: number; state: JobState }[]
 }
 
-/** Jobs that hold, or have used, a signer's nonces from one on. */
-export function holdersOfNonces(
+/** @param from the first nonce of the holders */
+export async function signerNonces(db: Queryable, key: SignerKey, from: number): Promise<SignerNonces> {
+  const values = [key.chain, key.signer]
+  const text = `SELECT (SELECT next_nonce FROM relay_signers WHERE network = $1 AND chain = $2 AND signer = $3) AS next,
+    (SELECT max(nonce) FROM jobs WHERE network = $1 AND chain = $2 AND signer = $3 AND nonce IS NOT NULL) AS top`
+  const [row] = await query<Omit<SignerNonces, 'holders'>>(db, key.network, text, values)
+  const held = `SELECT id, nonce, state FROM jobs
+    WHERE network = $1 AND chain = $2 AND signer = $3 AND nonce >= $4 ORDER BY nonce LIMIT ${HOLDERS_AT_ONCE}`
+  const jobs = await query<{ id: number; nonce: number; state: number }>(db, key.network, held, [...values, from])
+  const holders = jobs.map((job) => ({ ...job, id: String(job.id), state: wordOf(JOB_STATE, job.state) }))
+  return { ...row!, holders }
+}
+
+/**
+ * Moves a signer's next nonce, unless another has moved it.
+ * @param from what it was, null where there was none
+ */
+export async function moveNonce(
   client: pg.ClientBase,
   { network, chain, signer }: SignerKey,
-  from: number,
-): Promise<JobRow<NonceTx>[]> {
-  const where = 'WHERE j.network = $1 AND j.chain = $2 AND j.signer = $3 AND j.nonce >= $4 ORDER BY j.nonce'
-  return selectJobs(client, network, where, [chain, signer, from])
+  from: number | null,
+  to: number,
+): Promise<void> {
+  const text =
+    from === null
+      ? `INSERT INTO relay_signers (network, chain, signer, next_nonce) VALUES ($1, $2, $3, $4) ON CONFLICT DO NOTHING`
+      : `UPDATE relay_signers SET next_nonce = $4, claimed_nonce = NULL
+         WHERE network = $1 AND chain = $2 AND signer = $3 AND next_nonce = $5`
+  await execute(client, network, text, [chain, signer, to, ...(from === null ? [] : [from])])
+}
+
+/** Notes the chain's count that waits for an operator's word; null where none does. */
+export async function noteClaim(client: pg.ClientBase, key: SignerKey, claimed: number | null): Promise<void> {
+  const text = `UPDATE relay_signers SET claimed_nonce = $4
+    WHERE network = $1 AND chain = $2 AND signer = $3 AND claimed_nonce IS DISTINCT FROM $4`
+  await execute(client, key.network, text, [key.chain, key.signer, claimed])
+}
+
+/** A signer of ours on a chain, as an operator sees it. */
+export interface SignerRow extends SignerKey {
+  /** The chain's label. */
+  label: string
+  next: number
+  /** The chain's count that waits for an operator's word. */
+  claimed: number | null
+  /** The highest nonce of a job under way. */
+  top: number | null
+}
+
+/** Every signer of some networks. */
+export async function listSigners(db: Queryable, networks: readonly Network[] = NETWORKS): Promise<SignerRow[]> {
+  const text = `SELECT s.chain, c.label, s.signer, s.next_nonce AS next, s.claimed_nonce AS claimed,
+      (SELECT max(j.nonce) FROM jobs j WHERE j.network = $1 AND j.chain = s.chain AND j.signer = s.signer
+         AND j.nonce IS NOT NULL AND j.state < ${JOB_STATE.confirmed}) AS top
+    FROM relay_signers s JOIN chains c ON c.network = s.network AND c.chain = s.chain
+    WHERE s.network = $1 ORDER BY s.chain, s.signer`
+  const lists = networks.map(async (network) =>
+    (await query<Omit<SignerRow, 'network'>>(db, network, text)).map((row) => ({ ...row, network })),
+  )
+  return (await Promise.all(lists)).flat()
 }

@@ -25,8 +25,8 @@ export interface Moment {
 
 /** An EVM chain's view of a job. */
 export interface Seen extends NonceView, Moment {
-  /** True once every node was asked for each of the job's transactions. */
-  hasSearched: boolean
+  /** How many nodes were asked for each of the job's transactions, and whether its nonce is used; 0 before. */
+  searched: number
   prepared: Prepared | null
 }
 

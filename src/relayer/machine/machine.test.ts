@@ -17,7 +17,7 @@ const seen = (change: Partial<Seen> = {}): Seen => ({
   done: 'no',
   nonce: 'next',
   mined: null,
-  hasSearched: false,
+  searched: 0,
   prepared: null,
   ...change,
 })
@@ -211,29 +211,47 @@ describe('plan', () => {
 
     ['nonce used: looks for its own', sent, { nonce: 'unconfirmed' }, { do: 'search' }],
     ['nonce used, confirmed: looks for its own', sent, { nonce: 'confirmed' }, { do: 'search' }],
-    ['nonce used, none of its own yet', sent, { nonce: 'unconfirmed', hasSearched: true }, wait('receipt')],
+    ['nonce used, none of its own yet', sent, { nonce: 'unconfirmed', searched: 2 }, wait('receipt')],
     [
       'nonce used for good, delivered',
       sent,
-      { nonce: 'confirmed', hasSearched: true, done: 'confirmed' },
+      { nonce: 'confirmed', searched: 2, done: 'confirmed' },
       record({ is: 'confirmed', feeWei: 0n }),
     ],
     [
       'nonce used for good, perhaps delivered',
       sent,
-      { nonce: 'confirmed', hasSearched: true, done: 'unconfirmed' },
+      { nonce: 'confirmed', searched: 2, done: 'unconfirmed' },
       wait('executed_by_another'),
     ],
     [
       'nonce used for good by something else',
       sent,
-      { nonce: 'confirmed', hasSearched: true },
+      { nonce: 'confirmed', searched: 2 },
+      record({ is: 'parked', reason: 'nonce_taken' }),
+    ],
+    [
+      'nonce used for good, a single node says',
+      sent,
+      { nonce: 'confirmed', searched: 1 },
+      record({ is: 'failed', failure: { class: 'transient', reason: 'nonce_used' } }),
+    ],
+    [
+      'nonce used for good, a single node has said',
+      { ...sent, reason: 'nonce_used', nextMs: NOW + 1 },
+      { nonce: 'confirmed', searched: 1 },
+      { do: 'wait', untilMs: NOW + 1, why: 'backoff' },
+    ],
+    [
+      'nonce used for good, a single node says again',
+      { ...sent, reason: 'nonce_used', nextMs: NOW },
+      { nonce: 'confirmed', searched: 1 },
       record({ is: 'parked', reason: 'nonce_taken' }),
     ],
     [
       'found',
       sent,
-      { nonce: 'confirmed', hasSearched: true, mined: mined() },
+      { nonce: 'confirmed', searched: 2, mined: mined() },
       record({ is: 'included', hash: '0x1', block: 50 }),
     ],
 

@@ -9,7 +9,7 @@ export function planNonceJob(job: NonceJob, seen: Seen, policy: Policy): Action 
   if (hasEnded(job)) return { do: 'rest' }
   if (job.nonce === null) return planQueued(job, seen, policy)
   if (seen.mined) return planMined(job, seen, seen.mined, policy)
-  if (seen.nonce === 'unconfirmed' || seen.nonce === 'confirmed') return planUsed(seen, policy)
+  if (seen.nonce === 'unconfirmed' || seen.nonce === 'confirmed') return planUsed(job, seen, policy)
   return planUnused(job, seen, policy)
 }
 
@@ -49,13 +49,22 @@ function planMined(job: NonceJob, seen: Seen, mined: Mined, policy: Policy): Act
 }
 
 /** Action for a used nonce without a receipt of the job: search, wait or end, never another nonce. */
-function planUsed(seen: Seen, policy: Policy): Action {
-  if (!seen.hasSearched) return { do: 'search' }
+function planUsed(job: NonceJob, seen: Seen, policy: Policy): Action {
+  if (seen.searched === 0) return { do: 'search' }
   if (seen.nonce === 'unconfirmed') return poll(seen, policy, 'receipt')
   if (seen.done === 'confirmed') return record({ is: 'confirmed', feeWei: 0n })
   if (seen.done === 'unconfirmed') return poll(seen, policy, 'executed_by_another')
-  return record({ is: 'parked', reason: 'nonce_taken' })
+  // a single node has to say so twice, at some distance
+  if (seen.searched > 1 || isSaidToBeUsed(job)) {
+    if (seen.searched === 1 && seen.nowMs < job.nextMs) return { do: 'wait', untilMs: job.nextMs, why: 'backoff' }
+    return record({ is: 'parked', reason: 'nonce_taken' })
+  }
+  return record({ is: 'failed', failure: { class: 'transient', reason: NONCE_USED } })
 }
+
+/** Reason of a job whose nonce a single node has once said to be used. */
+const NONCE_USED = 'nonce_used'
+const isSaidToBeUsed = ({ reason }: NonceJob): boolean => reason === NONCE_USED || reason === 'nonce_too_low'
 
 /** Action for an unused nonce: send again, or replace. */
 function planUnused(job: NonceJob, seen: Seen, policy: Policy): Action {

@@ -1,0 +1,191 @@
+import { execFile } from 'node:child_process'
+import { promisify } from 'node:util'
+import { createWalletClient, http } from 'viem'
+import { privateKeyToAccount } from 'viem/accounts'
+import { foundry } from 'viem/chains'
+import { afterAll, beforeAll, beforeEach, describe, expect, it } from 'vitest'
+import { toHex } from '../../src/registry/primitives/bytes.js'
+import { MAX_RAISE } from '../../src/relayer/gaps.js'
+import { programCommand } from '../../src/testing/processes/programs.js'
+import { type BridgeWorld, RELAYER_KEY, type SteppedRelayer, startBridgeWorld } from '../support/bridgeWorld.js'
+import { type OnCall, startRpcProxy } from '../support/rpcProxy.js'
+
+let world: BridgeWorld
+let proxy: { url: string; stop(): Promise<void> }
+let onCall: OnCall = async () => undefined
+beforeAll(async () => {
+  world = await startBridgeWorld()
+  proxy = await startRpcProxy(world.hub.anvil.rpcUrl, (method) => onCall(method))
+})
+afterAll(async () => {
+  await proxy.stop()
+  await world.stop()
+})
+beforeEach(async () => {
+  world.aheadMs = 0
+  onCall = async () => undefined
+  await world.hub.test.setAutomine(true)
+})
+
+/** A relayer whose first node is the proxy. */
+const restart = (...more: string[]) => {
+  const { chains } = world.file as { chains: object[] }
+  return world.restart({ file: { chains: [{ ...chains[0], rpcUrls: [proxy.url, ...more] }, chains[1]] } })
+}
+
+/** The first counts that the proxy answers are these. */
+function sayCounts(...counts: number[]): void {
+  onCall = async (method) => {
+    if (method !== 'eth_getTransactionCount') return undefined
+    const count = counts.shift()
+    return count === undefined
+      ? undefined
+      : (answer) => JSON.stringify({ ...JSON.parse(answer), result: `0x${count.toString(16)}` })
+  }
+}
+
+const nextNonce = async (): Promise<number> => {
+  const { rows } = await world.pool.query<{ next_nonce: string }>('SELECT next_nonce FROM relay_signers')
+  return Number(rows[0]!.next_nonce)
+}
+const noops = async () => (await world.jobs()).filter(({ kind }) => kind === 'noop')
+const executeOf = async (guid: string) =>
+  (await world.jobs()).find(({ kind, message }) => kind === 'execute' && message && toHex(message.guid) === guid)!
+
+async function expectOnce(guid: `0x${string}`, relayer: SteppedRelayer): Promise<void> {
+  await world.finish(relayer)
+  expect(await world.executions(guid)).toBe(1)
+  expect(await world.nonce()).toBe(await nextNonce())
+  await relayer.step()
+  expect(relayer.state.nonceGaps).toBe(0)
+}
+
+/** The relayer's key in somebody else's hands. */
+const useKeyElsewhere = async (nonce: number) => {
+  const chain = { ...foundry, id: world.hub.anvil.chainId }
+  const account = privateKeyToAccount(RELAYER_KEY)
+  const client = createWalletClient({ chain, account, transport: http(world.hub.anvil.rpcUrl) })
+  const fees = { maxFeePerGas: 10n ** 13n, maxPriorityFeePerGas: 10n ** 12n }
+  return client.sendTransaction({ to: account.address, value: 1n, nonce, gas: 21_000n, ...fees })
+}
+
+const clusterd = async (...args: string[]): Promise<{ stdout: string; stderr: string; code: number }> => {
+  const { command, args: cli } = await programCommand('cli')
+  const env = { ...process.env, DATABASE_URL: world.postgres.url }
+  return promisify(execFile)(command, [...cli, 'outbox', 'nonce', ...args], { env }).then(
+    (out) => ({ ...out, code: 0 }),
+    (error: { stdout: string; stderr: string; code: number }) => error,
+  )
+}
+
+describe('a count of the chain', () => {
+  it.each([
+    ['wrong once', [60]],
+    ['absurd once', [0xffffffffff]],
+    ['too low once', [0]],
+    ['wrong every other time', [60, 0, 61, 0, 62]],
+  ])('that is %s costs nothing, and what waits is sent at the right nonce', async (what, counts) => {
+    const relayer = await restart()
+    await world.finish(relayer)
+    const guid = await world.send(0, [what.replaceAll(' ', '-')])
+    const nonce = await world.nonce()
+    sayCounts(...counts)
+    // an absurd one is a fault of the only node
+    await relayer.step().catch(() => {})
+    world.aheadMs = 3_000
+    await expectOnce(guid, relayer)
+    expect((await executeOf(guid)).nonce).toBe(nonce + 1)
+    expect(await noops()).toEqual([])
+  })
+
+  it('that one of two nodes gives wrong is not believed, however often', async () => {
+    const relayer = await restart(world.hub.anvil.rpcUrl)
+    await world.finish(relayer)
+    const guid = await world.send(0, ['outvoted'])
+    const nonce = await world.nonce()
+    // every first look is a lie; what is signed meanwhile asks at a block's number
+    onCall = async (method) =>
+      method === 'eth_getTransactionCount'
+        ? (answer) => JSON.stringify({ ...JSON.parse(answer), result: '0x3c' })
+        : undefined
+    for (let i = 0; i < 3; i++) {
+      await relayer.step()
+      await world.hub.test.mine({ blocks: 1 })
+    }
+    onCall = async () => undefined
+    expect(await nextNonce()).toBeLessThanOrEqual(nonce + 2)
+    await expectOnce(guid, relayer)
+    expect(await noops()).toEqual([])
+  })
+
+  it('is followed when somebody else has used the key', async () => {
+    const relayer = await restart()
+    await useKeyElsewhere(await world.nonce())
+    await useKeyElsewhere(await world.nonce())
+    await expectOnce(await world.send(0, ['followed']), relayer)
+  })
+
+  it('far above the stored nonce waits for an operator', async () => {
+    const relayer = await restart()
+    const nonce = (await world.nonce()) + MAX_RAISE + 1
+    await world.hub.test.setNonce({ address: world.relayer, nonce })
+    const guid = await world.send(0, ['far'])
+    for (let i = 0; i < 3; i++) {
+      await world.run(relayer)
+      await world.hub.test.mine({ blocks: 1 })
+    }
+    expect(relayer.state.nonceClaimed).toBe(nonce)
+    expect(await world.executions(guid)).toBe(0)
+    const listed = JSON.parse((await clusterd('--json')).stdout)
+    expect(listed).toMatchObject([{ network: 'mainnet', chain: '1', claimed: nonce, next: nonce - MAX_RAISE - 1 }])
+    expect(await clusterd('10', String(nonce))).toMatchObject({ code: 1 })
+    expect(await clusterd('1', String(nonce))).toMatchObject({ code: 0 })
+    await expectOnce(guid, relayer)
+    expect(relayer.state.nonceClaimed).toBeNull()
+  })
+})
+
+describe('nonces', () => {
+  it('that nothing holds are given again', async () => {
+    const relayer = await restart()
+    await world.pool.query('UPDATE relay_signers SET next_nonce = next_nonce + 58')
+    const nonce = await world.nonce()
+    const guid = await world.send(0, ['given-again'])
+    await expectOnce(guid, relayer)
+    expect((await executeOf(guid)).nonce).toBe(nonce + 1)
+    expect(await noops()).toEqual([])
+  })
+
+  it('below one that is held are used up by a transfer of nothing', async () => {
+    const relayer = await restart()
+    const guid = await world.send(0, ['gapped'])
+    let isRaised = false
+    onCall = async (method) => {
+      if (method === 'eth_feeHistory' && !isRaised) {
+        isRaised = true
+        await world.pool.query('UPDATE relay_signers SET next_nonce = next_nonce + 2')
+      }
+      return undefined
+    }
+    await world.run(relayer)
+    expect(relayer.state.nonceGaps).toBe(2)
+    expect(await world.executions(guid)).toBe(0)
+    world.aheadMs = 3_000
+    await expectOnce(guid, relayer)
+    expect(await noops()).toMatchObject([{ state: 'confirmed' }, { state: 'confirmed' }])
+  })
+
+  it('of confirmed transactions that a local chain has lost are used again by the same bytes', async () => {
+    const relayer = await restart()
+    const guid = await world.send(0, ['lost'])
+    const before = await world.hub.test.snapshot()
+    await world.finish(relayer)
+    const { txs } = await executeOf(guid)
+    await world.hub.test.revert({ id: before })
+    expect(await world.executions(guid)).toBe(0)
+    await relayer.step()
+    world.aheadMs = 3_000
+    await expectOnce(guid, relayer)
+    expect((await executeOf(guid)).txs.map(({ hash }) => hash)).toEqual(txs.map(({ hash }) => hash))
+  })
+})
