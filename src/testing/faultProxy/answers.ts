@@ -1,5 +1,6 @@
 import type { Forks } from './forks.js'
 import type { AnswerFault } from './kinds.js'
+import { lieTo } from './lies.js'
 import { between, pick, type sequence, shuffled } from './random.js'
 import { headOf, quantity, type RpcAnswer, type RpcCall, type Upstream } from './upstream.js'
 import { fill, RANGE_LIMITS } from './wordings.js'
@@ -46,6 +47,8 @@ export async function wrongAnswer(
     case 'null_block':
     case 'null_receipt':
       return { result: null }
+    case 'lie':
+      return lieTo(call, upstream, next)
     case 'range_limit':
       return rangeRefusal(call, context)
     case 'missing_logs':

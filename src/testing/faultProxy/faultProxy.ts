@@ -3,6 +3,7 @@ import type { AddressInfo, Socket } from 'node:net'
 import { type WebSocket, WebSocketServer } from 'ws'
 import type { FaultLimits } from './answers.js'
 import { FAULT_KINDS, type FaultKind, type FaultRequest, type Faults } from './kinds.js'
+import type { LiedAbout } from './lies.js'
 import { createPipe, type Pipe, type Reply } from './pipe.js'
 import { relaySocket } from './sockets.js'
 import { createUpstream } from './upstream.js'
@@ -31,6 +32,10 @@ export interface FaultProxy {
   set(faults: Faults): void
   /** Resets every connection, and every new one until `restore`. */
   cut(): void
+  /** Leaves every connection open without an answer until `restore`, which answers what has waited. */
+  silence(): void
+  /** Makes the next answer to a method a false one, once; `restore` takes back what nobody has asked for. */
+  lieOnce(method: LiedAbout): void
   restore(): void
   stop(): Promise<void>
 }
@@ -39,6 +44,7 @@ export interface FaultProxy {
 export async function startFaultProxy(options: FaultProxyOptions): Promise<FaultProxy> {
   let faults = options.faults ?? {}
   let isCut = false
+  let silence: Silence | null = null
   const counts = Object.fromEntries(FAULT_KINDS.map((kind) => [kind, 0])) as Record<FaultKind, number>
   const pipe = createPipe({
     upstream: createUpstream(options.target.rpcUrl),
@@ -55,7 +61,7 @@ export async function startFaultProxy(options: FaultProxyOptions): Promise<Fault
   const reset = () => {
     for (const socket of connections) socket.resetAndDestroy()
   }
-  const server = http.createServer((request, response) => void answer(pipe, request, response))
+  const server = http.createServer((request, response) => void answer(pipe, () => silence?.ended, request, response))
   server.on('connection', (socket) => {
     if (isCut) {
       socket.resetAndDestroy()
@@ -66,7 +72,9 @@ export async function startFaultProxy(options: FaultProxyOptions): Promise<Fault
     socket.on('close', () => connections.delete(socket))
   })
   const sockets = new WebSocketServer({ server })
-  sockets.on('connection', (client: WebSocket) => relaySocket(client, options.target.wsUrl, pipe))
+  sockets.on('connection', (client: WebSocket) =>
+    relaySocket(client, options.target.wsUrl, pipe, () => silence !== null),
+  )
   await new Promise<void>((resolve, reject) => {
     server.once('error', reject)
     server.listen(0, HOST, resolve)
@@ -84,10 +92,18 @@ export async function startFaultProxy(options: FaultProxyOptions): Promise<Fault
       isCut = true
       reset()
     },
+    silence() {
+      silence ??= beginSilence()
+    },
+    lieOnce: pipe.lieOnce,
     restore() {
       isCut = false
+      silence?.end()
+      silence = null
+      pipe.forgetLies()
     },
     async stop() {
+      silence?.end()
       sockets.close()
       const closed = new Promise((resolve) => server.close(resolve))
       for (const socket of connections) socket.destroy()
@@ -96,11 +112,32 @@ export async function startFaultProxy(options: FaultProxyOptions): Promise<Fault
   }
 }
 
-async function answer(pipe: Pipe, request: http.IncomingMessage, response: http.ServerResponse): Promise<void> {
+interface Silence {
+  ended: Promise<void>
+  end(): void
+}
+
+function beginSilence(): Silence {
+  let end: () => void = () => {}
+  const ended = new Promise<void>((resolve) => {
+    end = resolve
+  })
+  return { ended, end: () => end() }
+}
+
+async function answer(
+  pipe: Pipe,
+  silent: () => Promise<void> | undefined,
+  request: http.IncomingMessage,
+  response: http.ServerResponse,
+): Promise<void> {
   try {
     const chunks: Buffer[] = []
     for await (const chunk of request) chunks.push(chunk as Buffer)
-    send(await pipe.handle(Buffer.concat(chunks).toString('utf8')), request.socket, response)
+    await silent()
+    const reply = await pipe.handle(Buffer.concat(chunks).toString('utf8'))
+    await silent()
+    send(reply, request.socket, response)
   } catch {
     // client gone, or no JSON
     request.socket.destroy()

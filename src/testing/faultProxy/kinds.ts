@@ -1,7 +1,8 @@
+import { LIED_ABOUT } from './lies.js'
 import { draw, pick } from './random.js'
 
 /** Faults of a whole HTTP request or of a socket's message. */
-const REQUEST_KINDS = ['delay', 'drop', 'rate_limit', 'server_error', 'truncate', 'wrong_id'] as const
+const REQUEST_KINDS = ['delay', 'drop', 'hang', 'rate_limit', 'server_error', 'truncate', 'wrong_id'] as const
 
 /** Methods whose answers a fault applies to. */
 const ANSWER_KINDS = {
@@ -17,6 +18,8 @@ const ANSWER_KINDS = {
   reorder_logs: ['eth_getLogs'],
   /** A range limit, worded as by a random provider. */
   range_limit: ['eth_getLogs'],
+  /** A false answer: a nonce, a head, a price, a code, a balance; some are absurd. */
+  lie: LIED_ABOUT,
 } as const satisfies Record<string, readonly string[]>
 
 type RequestFault = (typeof REQUEST_KINDS)[number]

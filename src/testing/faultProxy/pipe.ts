@@ -2,6 +2,7 @@ import { setTimeout as sleep } from 'node:timers/promises'
 import { type FaultLimits, type FaultyAnswer, wrongAnswer } from './answers.js'
 import { createForks } from './forks.js'
 import { BATCH, chooseFault, type FaultKind, type FaultRequest, type Faults, isAnswerFault } from './kinds.js'
+import type { LiedAbout } from './lies.js'
 import { between, draw, pick, sequence } from './random.js'
 import type { RpcAnswer, RpcCall, Upstream } from './upstream.js'
 import { RATE_LIMITS, SERVER_ERRORS, type Wording } from './wordings.js'
@@ -12,6 +13,10 @@ export type Reply = { status: number; headers: Record<string, string>; text: str
 export interface Pipe {
   /** Answers a request's body: a call or a batch. */
   handle(body: string): Promise<Reply>
+  /** Makes the next answer to a method a false one. */
+  lieOnce(method: LiedAbout): void
+  /** Takes back the lies that nobody has asked for. */
+  forgetLies(): void
   /** Fault of a message that the node sends by itself. */
   faultOf(method: string): FaultKind | null
   /** Counts an injected fault. */
@@ -36,6 +41,8 @@ export function createPipe({ upstream, seed, faults, limits, onFault }: PipeOpti
   const ordinals = new Map<string, number>()
   /** Newest answer per method, for a client that is to get another one's. */
   const latest = new Map<string, { id: RpcCall['id']; answer: RpcAnswer }>()
+  /** Methods whose next answer is a lie. */
+  const owedLies = new Set<string>()
   let newest: FaultRequest = { method: '', ordinal: 0, params: [] }
 
   const countOf = (method: string): number => {
@@ -48,6 +55,9 @@ export function createPipe({ upstream, seed, faults, limits, onFault }: PipeOpti
     return newest
   }
 
+  const kindOf = (request: FaultRequest, isInBatch = false): FaultKind | null =>
+    owedLies.has(request.method) ? 'lie' : chooseFault(seed, faults(), request, { isInBatch })
+
   const ask = async (call: RpcCall): Promise<RpcAnswer> =>
     (await forks.known(call)) ?? (await upstream(call.method, call.params))
 
@@ -57,6 +67,7 @@ export function createPipe({ upstream, seed, faults, limits, onFault }: PipeOpti
       const next = sequence(seed, 'answer', request.method, request.ordinal)
       const wrong = await wrongAnswer(kind, call, { upstream, forks, limits, next })
       if (wrong) {
+        if (kind === 'lie') owedLies.delete(request.method)
         onFault(kind, request)
         return wrong
       }
@@ -66,7 +77,7 @@ export function createPipe({ upstream, seed, faults, limits, onFault }: PipeOpti
 
   const single = async (call: RpcCall): Promise<Reply> => {
     const request = requestOf(call.method, call.params)
-    const kind = chooseFault(seed, faults(), request)
+    const kind = kindOf(request)
     return faulty(request, kind, async () => {
       const { status = 200, ...rest } = await answer(call, request, kind)
       const before = latest.get(call.method)
@@ -85,7 +96,7 @@ export function createPipe({ upstream, seed, faults, limits, onFault }: PipeOpti
       const answers = await Promise.all(
         calls.map(async (call) => {
           const one = requestOf(call.method, call.params)
-          const { status: _, ...rest } = await answer(call, one, chooseFault(seed, faults(), one, { isInBatch: true }))
+          const { status: _, ...rest } = await answer(call, one, kindOf(one, true))
           return { jsonrpc: '2.0', id: call.id, ...rest }
         }),
       )
@@ -106,6 +117,7 @@ export function createPipe({ upstream, seed, faults, limits, onFault }: PipeOpti
     if (kind !== null && !isAnswerFault(kind)) onFault(kind, request)
     if (kind === 'rate_limit') return worded(pick(random('wording'), RATE_LIMITS), limits.retryAfterS)
     if (kind === 'server_error') return worded(pick(random('wording'), SERVER_ERRORS), null)
+    if (kind === 'hang') return new Promise<never>(() => {})
     // half of the dropped requests reach the node: a transaction may be sent without an answer
     if (kind === 'drop' && random('half') < 0.5) return null
     const { status, text } = await work()
@@ -124,6 +136,8 @@ export function createPipe({ upstream, seed, faults, limits, onFault }: PipeOpti
         return worded({ status: 502, code: -32000, message: `the node is away: ${(error as Error).message}` }, null)
       }
     },
+    lieOnce: (method) => void owedLies.add(method),
+    forgetLies: () => owedLies.clear(),
     faultOf: (method) => chooseFault(seed, faults(), requestOf(method, [])),
     note: (kind) => onFault(kind, newest),
     delayMs: () => between(draw(seed, 'delay', newest.method, newest.ordinal), 1, limits.delayMs),

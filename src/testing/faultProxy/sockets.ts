@@ -5,8 +5,8 @@ import type { Pipe } from './pipe.js'
 /** Methods that need the node's own socket; all others are forwarded over HTTP. */
 const SUBSCRIPTION_METHODS = ['eth_subscribe', 'eth_unsubscribe']
 
-/** Connects a client's socket to one of the node, with faults in between. */
-export function relaySocket(client: WebSocket, wsUrl: string, pipe: Pipe): void {
+/** Connects a client's socket to one of the node, with faults in between; what is said while mute is lost. */
+export function relaySocket(client: WebSocket, wsUrl: string, pipe: Pipe, isMute: () => boolean): void {
   const node = new WebSocket(wsUrl)
   const waiting: string[] = []
   /** Whether the socket is open but dead in both directions. */
@@ -17,7 +17,7 @@ export function relaySocket(client: WebSocket, wsUrl: string, pipe: Pipe): void 
     else waiting.push(text)
   }
   const toClient = (text: string) => {
-    if (!isSilent && client.readyState === WebSocket.OPEN) client.send(text)
+    if (!isSilent && !isMute() && client.readyState === WebSocket.OPEN) client.send(text)
   }
   const end = () => {
     client.terminate()
@@ -25,7 +25,7 @@ export function relaySocket(client: WebSocket, wsUrl: string, pipe: Pipe): void 
   }
 
   client.on('message', async (data) => {
-    if (isSilent) return
+    if (isSilent || isMute()) return
     const text = String(data)
     try {
       if (isSubscription(text)) toNode(text)

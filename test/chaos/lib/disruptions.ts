@@ -169,11 +169,14 @@ export function startDisruptions(
   return { counts, done: run() }
 }
 
+/** Kinds that are drawn by probability: a lie is told once. */
+const DRAWN_KINDS = FAULT_KINDS.filter((kind) => kind !== 'lie')
+
 /** A few kinds of faults at low probabilities, so that work goes on between them. */
 function someFaults(next: () => number): Exclude<Faults, (...args: never) => unknown> {
   const faults: Partial<Record<(typeof FAULT_KINDS)[number], number>> = {}
   for (let n = between(next(), 1, MOST_FAULTS); n > 0; n--)
-    faults[pick(next(), FAULT_KINDS)] = Number((next() * MOST_PROBABLE).toFixed(3))
+    faults[pick(next(), DRAWN_KINDS)] = Number((next() * MOST_PROBABLE).toFixed(3))
   return faults
 }
 

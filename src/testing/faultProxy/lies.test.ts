@@ -1,0 +1,75 @@
+import { setTimeout as sleep } from 'node:timers/promises'
+import { afterAll, beforeAll, beforeEach, describe, expect, it } from 'vitest'
+import { type Anvil, startAnvil } from '../chains/anvil.js'
+import { type FaultProxy, startFaultProxy } from './faultProxy.js'
+import { LIED_ABOUT } from './lies.js'
+import { createUpstream } from './upstream.js'
+
+const ACCOUNT = '0xf39fd6e51aad88f6f4ce6ab8827279cfffb92266'
+const QUIET_MS = 200
+const PARAMS: Record<string, unknown[]> = {
+  eth_getTransactionCount: [ACCOUNT, 'latest'],
+  eth_getBlockByNumber: ['latest', false],
+  eth_feeHistory: ['0x2', 'latest', []],
+  eth_getCode: [ACCOUNT, 'latest'],
+  eth_getBalance: [ACCOUNT, 'latest'],
+}
+
+let anvil: Anvil
+let proxy: FaultProxy
+
+beforeAll(async () => {
+  anvil = await startAnvil({ chainId: 31_337 })
+})
+afterAll(() => anvil.stop())
+beforeEach(async () => {
+  proxy = await startFaultProxy({ seed: 1, target: anvil })
+  return () => proxy.stop()
+})
+
+const ask = async (method: string, params = PARAMS[method] ?? []) =>
+  (await createUpstream(proxy.rpcUrl)(method, params)).result
+
+describe('a lie', () => {
+  it.each(LIED_ABOUT)('%s is answered falsely once', async (method) => {
+    const truth = await ask(method)
+    proxy.lieOnce(method)
+    expect(await ask(method)).not.toEqual(truth)
+    expect(await ask(method)).toEqual(truth)
+    expect(proxy.counts().lie).toBe(1)
+  })
+
+  it('leaves blocks by number alone and waits for the head', async () => {
+    const block = await ask('eth_getBlockByNumber', ['0x0', false])
+    proxy.lieOnce('eth_getBlockByNumber')
+    expect(await ask('eth_getBlockByNumber', ['0x0', false])).toEqual(block)
+    expect(await ask('eth_getBlockByNumber')).not.toEqual(block)
+  })
+
+  it('is taken back where nobody has asked', async () => {
+    const truth = await ask('eth_getBalance')
+    proxy.lieOnce('eth_getBalance')
+    proxy.restore()
+    expect(await ask('eth_getBalance')).toEqual(truth)
+  })
+})
+
+describe('silence', () => {
+  it('leaves calls without an answer until it ends', async () => {
+    proxy.silence()
+    const answer = ask('eth_chainId')
+    expect(await Promise.race([answer, sleep(QUIET_MS, 'none')])).toBe('none')
+    proxy.restore()
+    expect(await answer).toBe('0x7a69')
+  })
+
+  it('a call that hangs has no answer at all, and the next one has', async () => {
+    proxy.set({ hang: 1 })
+    const hanging = ask('eth_chainId').catch(() => 'ended')
+    expect(await Promise.race([hanging, sleep(QUIET_MS, 'none')])).toBe('none')
+    proxy.set({})
+    expect(await ask('eth_chainId')).toBe('0x7a69')
+    await proxy.stop()
+    expect(await hanging).toBe('ended')
+  })
+})

@@ -1,0 +1,58 @@
+import { between, pick, type sequence } from './random.js'
+import { quantity, type RpcAnswer, type RpcCall, type Upstream } from './upstream.js'
+
+/** More than any counter, height or price of a chain. */
+const ABSURD = 0xffffffffff
+/** Largest lead of a plausible lie. */
+const MOST_AHEAD = 60
+const TIMES_DEARER = 1_000_000
+
+/** Methods with a lie of their own. */
+export const LIED_ABOUT = [
+  'eth_getTransactionCount',
+  'eth_blockNumber',
+  'eth_getBlockByNumber',
+  'eth_gasPrice',
+  'eth_maxPriorityFeePerGas',
+  'eth_feeHistory',
+  'eth_getCode',
+  'eth_getBalance',
+] as const
+export type LiedAbout = (typeof LIED_ABOUT)[number]
+
+type Next = ReturnType<typeof sequence>
+
+/** A false answer of a right form, plausible or absurd; null where the call asks for nothing that is lied about. */
+export async function lieTo(call: RpcCall, upstream: Upstream, next: Next): Promise<RpcAnswer | null> {
+  // a block by its number is compared by hash; heads are believed
+  if (call.method === 'eth_getBlockByNumber' && String(call.params[0]).startsWith('0x')) return null
+  const { result } = await upstream(call.method, call.params)
+  if (result === undefined || result === null) return null
+  return { result: wrongResult(call.method as LiedAbout, result, next) }
+}
+
+function wrongResult(method: LiedAbout, truth: unknown, next: Next): unknown {
+  switch (method) {
+    case 'eth_getTransactionCount':
+    case 'eth_blockNumber':
+      return ahead(truth, next)
+    case 'eth_getBlockByNumber':
+      return { ...(truth as object), number: ahead((truth as { number: string }).number, next) }
+    case 'eth_gasPrice':
+    case 'eth_maxPriorityFeePerGas':
+      return dearer(truth)
+    case 'eth_feeHistory': {
+      const { baseFeePerGas } = truth as { baseFeePerGas: string[] }
+      return { ...(truth as object), baseFeePerGas: baseFeePerGas.map(dearer) }
+    }
+    case 'eth_getCode':
+      return truth === '0x' ? '0x60006000fd' : '0x'
+    case 'eth_getBalance':
+      return pick(next(), ['0x0', quantity(ABSURD)])
+  }
+}
+
+const ahead = (truth: unknown, next: Next): string =>
+  pick(next(), [quantity(ABSURD), quantity(Number(truth) + between(next(), 3, MOST_AHEAD))])
+
+const dearer = (truth: unknown): string => quantity((Number(truth) + 1) * TIMES_DEARER)
