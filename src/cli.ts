@@ -3,6 +3,7 @@ import { Command } from 'commander'
 import { addAirdropCommands } from './cli/airdrop/commands.js'
 import { addCommunityCommands } from './cli/community/commands.js'
 import { addOutboxCommands } from './cli/outbox/commands.js'
+import type { RefundOptions } from './cli/refunds.js'
 import type { RewindCommand } from './cli/rewind.js'
 import { addSolanaCommands } from './cli/solana/commands.js'
 
@@ -58,6 +59,16 @@ program
   .option('--yes', 'do it')
   .option('--json', 'as JSON')
   .action(async (options: RewindCommand) => (await import('./cli/rewind.js')).rewindChain(options))
+
+program
+  .command('refunds <address>')
+  .description('what an address is owed on every chain of a network; --json gives the transactions that take it')
+  .option('--to <address>', 'the receiver of the money on EVM chains; default: the address itself')
+  .option('--testnet', 'of the testnet; default: of the mainnet')
+  .option('--json', 'as JSON, as GET /v1/refunds/:address answers it')
+  .action(async (address: string, options: RefundOptions) =>
+    (await import('./cli/refunds.js')).showRefunds(address, options),
+  )
 
 addOutboxCommands(program)
 addCommunityCommands(program)

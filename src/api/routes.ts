@@ -13,6 +13,7 @@ import { communityRoutes } from './v1/communities.js'
 import { eventRoutes } from './v1/events.js'
 import { generateRoutes } from './v1/generate.js'
 import { imageRoutes, lookupRoutes } from './v1/lookups.js'
+import { refundRoutes } from './v1/refunds.js'
 import { registerRoutes } from './v1/register.js'
 import { walletRoutes } from './v1/wallets.js'
 
@@ -25,6 +26,7 @@ const V1: Tagged = {
   Bundles: bundleRoutes,
   Communities: communityRoutes,
   Registration: registerRoutes,
+  Refunds: refundRoutes,
   Events: eventRoutes,
   Authentication: authRoutes,
   Pictures: imageRoutes,

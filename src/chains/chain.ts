@@ -185,6 +185,53 @@ export interface CommunityPort<Payment> {
   ): Promise<{ to: Hex; data: Hex } | null>
 }
 
+/** Transaction with which somebody takes what is owed; on Solana unsigned, in base64. */
+export type RefundTransaction = { type: 'evm'; to: Hex; data: Hex; value: bigint } | { type: 'solana'; base64: string }
+
+/** Money that a chain's contract or program owes to a payer, or holds of it. */
+export interface OwedMoney {
+  /** `native`, or the token's address or mint in its answer form; amount in base units. */
+  token: string
+  amount: bigint
+  /** Payments that it comes from; none where the chain keeps only their sum. */
+  payments: readonly StoredPayment[]
+  /** Time from which on the payer may take it, ms; null for now. */
+  fromMs: number | null
+  /** Null until then. */
+  transaction: RefundTransaction | null
+}
+
+/** Question for what a chain owes to a payer. */
+export interface OwedQuestion {
+  /** Answer form. */
+  payer: string
+  /** Receiver of the money on an EVM chain. */
+  to: string
+  /** Tokens in which the payer may have credits. */
+  tokens: readonly string[]
+  /** Payments that are held, or wait for their payer. */
+  payments: readonly StoredPayment[]
+}
+
+/** Refunds on a chain: what payers are owed, and the transactions that take it. */
+export interface RefundPort {
+  /** What a payer is owed as of the chain's newest block. @throws ChainUnavailableError */
+  owed(question: OwedQuestion): Promise<OwedMoney[]>
+}
+
+/** Refunds on an EVM chain. */
+export interface EvmRefundPort extends RefundPort {
+  /** LayerZero's id of the chain, null where none is configured. */
+  readonly eid: number | null
+  /**
+   * Transaction with which a bidder withdraws what the hub owes it for bids from this chain.
+   * @param to receiver on the hub; null for the bidder itself
+   * @returns null for a contract on a spoke without a receiver: the same address on the hub may be nobody's
+   * @throws ChainUnavailableError, BridgeError
+   */
+  withdrawal(bidder: string, to: string | null): Promise<RefundTransaction | null>
+}
+
 /** A chain as the API sees it: transactions, quotes, packets. */
 export interface ChainPort extends CommunityPort<EvmCommunityPayment> {
   readonly network: Network
@@ -198,6 +245,7 @@ export interface ChainPort extends CommunityPort<EvmCommunityPayment> {
   readonly smartWallets?: SmartWalletPort
   /** Absent where a chain has none. */
   readonly distributors?: DistributorPort
+  readonly refunds: EvmRefundPort
   /** @throws ChainUnavailableError */
   transaction(hash: Hex): Promise<ChainTx>
   /**
@@ -256,6 +304,7 @@ export interface SolanaPort extends CommunityPort<SolanaCommunityPayment> {
   readonly chain: number | null
   /** Largest bid, wei: the program counts in 128 bits. */
   readonly maxAmountWei: bigint
+  readonly refunds: RefundPort
   /** @param signature base58 of 64 bytes @throws ChainUnavailableError */
   transaction(signature: string): Promise<SolanaTx>
   /** @throws ChainUnavailableError, also where a price feed is stale or has jumped */

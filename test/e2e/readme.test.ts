@@ -15,7 +15,7 @@ describe('the curl session of the README', () => {
     expect(script.match(/^curl /gm)?.length).toBeGreaterThanOrEqual(10)
     const curl = 'curl() { command curl --fail-with-body "$@"; printf "\\n"; }'
     const out = execFileSync('bash', ['-euc', `${curl}\n${script}`], { encoding: 'utf8' })
-    const [check, quote, names, record, owned, cluster, community, below, events, testnetEvents] = out
+    const [check, quote, names, record, owned, cluster, community, below, owed, events, testnetEvents] = out
       .trim()
       .split('\n')
       .map((line) => JSON.parse(line))
@@ -27,6 +27,7 @@ describe('the curl session of the README', () => {
     expect(cluster.wallets[0].address).toBe(record.address)
     expect(community.prices.length).toBeGreaterThan(0)
     expect(below).toMatchObject({ name: 'club/alice', isAvailable: true })
+    expect(owed).toMatchObject({ type: 'evm', unavailable: [], truncated: false })
     expect(events.items).toHaveLength(3)
     expect(testnetEvents.items[0]).toMatchObject({ isTestnet: true })
   })

@@ -341,6 +341,9 @@ CREATE TABLE "payments" (
     ("kind" = 2 AND "community_word" IS NOT NULL AND "recipient" IS NOT NULL AND "number" IS NOT NULL))
 );
 CREATE INDEX "payments_network_tx_idx" ON "payments" ("network", "tx");
+CREATE INDEX "payments_network_payer_outcome_reclaimable_ms_idx" ON "payments" ("network", "payer", "outcome", "reclaimable_ms");
+-- the tokens of a payer, found one by one
+CREATE INDEX "payments_paid_idx" ON "payments" ("network", "payer", "chain", "token") WHERE "kind" = 2;
 -- unconfirmed payments, dropped and written anew as they come and go
 CREATE INDEX "payments_seen_idx" ON "payments" ("network", "chain", "block") WHERE "state" = 0;
 -- the few payments that wait to be delivered, settled, refunded or judged

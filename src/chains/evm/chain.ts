@@ -6,6 +6,8 @@ import {
   type ChainTx,
   type EvmQuote,
   type Hex,
+  type OwedMoney,
+  type OwedQuestion,
   orUnavailable,
   type RegistrationRequest,
 } from '../chain.js'
@@ -16,7 +18,9 @@ import { encodeClaim, encodeClaimFor } from './airdrop/distributor.js'
 import { decodeMessage, messageNames } from './bridge/hubMessage.js'
 import { decodePacket } from './bridge/packet.js'
 import { quoteOnSpoke } from './bridge/quote.js'
+import { withdrawalOnHub, withdrawalOnSpoke } from './bridge/withdrawal.js'
 import { encodePlaceBids } from './calldata.js'
+import { owedByPayments } from './community/owed.js'
 import { createCommunityPort } from './community/port.js'
 import { getHeader, type Header } from './logs.js'
 import { createSmartWallets } from './smartWallet.js'
@@ -56,6 +60,11 @@ export function createEvmChain({ config, chain, rpc }: Pick<EvmChain, 'config' |
     isWatchOnly: config.watchOnly !== undefined && !config.watchOnly.quotes,
     smartWallets: createSmartWallets(rpc, config.chainId),
     distributors: { chainId: config.chainId, claim: encodeClaim, claimFor: encodeClaimFor },
+    refunds: {
+      eid: config.eid ?? null,
+      owed: (question) => asking(() => owedOn(rpc, config, question)),
+      withdrawal: (bidder, to) => asking(() => withdrawalOn(rpc, config, bidder as Hex, to as Hex | null)),
+    },
     heads,
     head,
     transaction: (hash): Promise<ChainTx> =>
@@ -95,6 +104,14 @@ export async function readHeads(
     confirmed: confirmation === 'finalized' ? (finalized?.number ?? -1) : latest.number - confirmation.blocks,
   }
 }
+
+const owedOn = async (rpc: Rpc, { communityPayments }: ChainConfig, question: OwedQuestion): Promise<OwedMoney[]> =>
+  communityPayments ? rpc.onOneNode((call) => owedByPayments(call, communityPayments, question)) : []
+
+const withdrawalOn = async (rpc: Rpc, config: ChainConfig, bidder: Hex, to: Hex | null) =>
+  config.role === 'hub'
+    ? withdrawalOnHub(config.contract as Hex, to ?? bidder)
+    : rpc.onOneNode((call) => withdrawalOnSpoke(call, config, bidder, to))
 
 /** Quotes a registration on the hub, where a bid is the transaction's value. */
 function quoteOnHub(config: ChainConfig, { names, referral }: RegistrationRequest): EvmQuote {

@@ -4,6 +4,7 @@ import { orUnavailable, type SolanaPort, type SolanaTx } from '../chain.js'
 import type { Call, PoolOptions } from '../rpc/nodes.js'
 import { createSolanaRpc, type SolanaRpc } from '../rpc/solana.js'
 import { createCommunityPort } from './community/port.js'
+import { createRefundPort } from './owed.js'
 import { createQuoter, type QuoterOptions } from './quote.js'
 import { readStatuses, readTransaction } from './reads.js'
 import { createRegistrar, type Registrar } from './registrar.js'
@@ -34,6 +35,7 @@ export function createSolanaChain(options: Omit<QuoterOptions, 'registrar'>): So
     ...createCommunityPort(rpc, registrar, SOLANA_LABEL),
     chain: null,
     maxAmountWei: 2n ** AMOUNT_BITS - 1n,
+    refunds: createRefundPort(rpc, registrar),
     transaction: (signature) =>
       orUnavailable(CHAIN, () => rpc.onOneNode((call) => lookUp(call, registrar, signature, config.commitment))),
     quote: (request) => orUnavailable(CHAIN, () => quote(request)),

@@ -84,10 +84,10 @@ const NOBODY = new Uint8Array(32)
 export const unsignedTransaction = (
   feePayer: PublicKey,
   recentBlockhash: string,
-  instruction: TransactionInstruction,
+  ...instructions: readonly TransactionInstruction[]
 ) =>
   new Transaction({ feePayer, recentBlockhash })
-    .add(instruction)
+    .add(...instructions)
     .serialize({ requireAllSignatures: false, verifySignatures: false })
     .toString('base64')
 

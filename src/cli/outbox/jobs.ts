@@ -1,9 +1,8 @@
-import bs58 from 'bs58'
 import type pg from 'pg'
 import { jobById, listJobs } from '../../db/outbox/list.js'
 import type { JobRow } from '../../db/outbox/rows.js'
 import { JOB_STATE, type JobState, type JobTx } from '../../registry/outbox.js'
-import type { StoredPayment } from '../../registry/payment/payment.js'
+import { txText } from '../../registry/payment/payment.js'
 import { toHex } from '../../registry/primitives/bytes.js'
 import { park, resume, retry } from '../../relayer/machine/job.js'
 import { changeJob } from '../../relayer/store.js'
@@ -102,7 +101,7 @@ function describe(job: JobRow) {
     subject: subject && toHex(subject),
     message: message && { tx: toHex(message.txHash), sentAt: new Date(message.sentMs).toISOString() },
     payment: payment && {
-      tx: txOf(payment),
+      tx: txText(payment),
       paidAt: new Date(payment.paidMs).toISOString(),
       reclaimableAt: dateOf(payment.target.reclaimableMs),
       ...(payment.outcome && { outcome: payment.outcome }),
@@ -151,13 +150,10 @@ const dateOf = (ms: number): string => new Date(ms).toISOString()
 
 const subjectOf = ({ subject }: JobRow): string | null => subject && toHex(subject)
 
-/** Solana's transactions are signatures of 64 bytes. */
-const txOf = ({ tx }: StoredPayment): string => (tx.length === 64 ? bs58.encode(tx) : toHex(tx))
-
 function originOf({ message, payment }: JobRow): string {
   if (message) return `${toHex(message.txHash)} at ${new Date(message.sentMs).toISOString()}`
   if (!payment) return '-'
   const { reclaimableMs } = payment.target
   const outcome = payment.outcome ?? `reclaimable from ${dateOf(reclaimableMs)} on`
-  return `${txOf(payment)} at ${dateOf(payment.paidMs)}, ${outcome}`
+  return `${txText(payment)} at ${dateOf(payment.paidMs)}, ${outcome}`
 }

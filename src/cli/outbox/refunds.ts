@@ -1,12 +1,11 @@
-import bs58 from 'bs58'
 import type pg from 'pg'
 import { formatUnits } from 'viem'
 import { listRefunds, type Refund } from '../../db/outbox/list.js'
 import { sendRefunds } from '../../db/outbox/payouts.js'
 import { NATIVE } from '../../registry/community/rules.js'
+import { paidNameText, txText } from '../../registry/payment/payment.js'
 import { decodeAddress } from '../../registry/primitives/address.js'
 import { toHex } from '../../registry/primitives/bytes.js'
-import { wordText } from '../../registry/primitives/name.js'
 import { NETWORKS } from '../../registry/primitives/network.js'
 import { withPool } from '../database.js'
 import { duration, printJson, table } from '../output.js'
@@ -79,7 +78,7 @@ function print(refunds: readonly Refund[], { json }: SendOptions): boolean {
         refund.network,
         amountOf(refund),
         decodeAddress(refund.payment.payer).text,
-        nameOf(refund),
+        paidNameText(refund.payment),
         refund.cause,
         refund.state ?? 'owed',
         duration(nowMs - refund.payment.paidMs),
@@ -93,19 +92,16 @@ function print(refunds: readonly Refund[], { json }: SendOptions): boolean {
 /** As JSON shows a refund: amounts as decimal text, ids as hex, signatures and keys in base58. */
 function describe(refund: Refund) {
   const { network, program, cause, state, reason, failures, refundTx } = refund
-  const { sequence, payer, money, paidMs, tx, target } = refund.payment
+  const { sequence, payer, money, paidMs, target } = refund.payment
   return {
     ...{ id: idOf(refund), network, program, sequence, payer: decodeAddress(payer).text },
-    ...{ kind: target.kind === 'name' ? 'refund' : 'refuse', name: nameOf(refund) },
+    ...{ kind: target.kind === 'name' ? 'refund' : 'refuse', name: paidNameText(refund.payment) },
     ...{ token: money.token, amount: money.amount.toString() },
     ...(money.token === NATIVE ? { lamports: money.amount.toString() } : {}),
-    ...{ paidAt: new Date(paidMs).toISOString(), tx: bs58.encode(tx), cause, state: state ?? 'owed' },
+    ...{ paidAt: new Date(paidMs).toISOString(), tx: txText(refund.payment), cause, state: state ?? 'owed' },
     ...{ reason, failures, refundTx },
   }
 }
-
-const nameOf = ({ payment: { target } }: Refund): string =>
-  (target.kind === 'communityName' ? `${wordText(target.community)}/` : '') + wordText(target.name)
 
 /** SOL, or base units and mint of a token. */
 const amountOf = ({ payment: { money } }: Refund): string =>

@@ -1,3 +1,7 @@
+import bs58 from 'bs58'
+import { toHex } from '../primitives/bytes.js'
+import { wordText } from '../primitives/name.js'
+
 /** Kinds of payments by their number in the database; never renumber. */
 export const PAYMENT_KIND = { name: 1, communityName: 2 } as const
 
@@ -85,6 +89,16 @@ export interface Payment<Target = NameTarget | CommunityNameTarget> {
   /** Time of the block, ms. */
   paidMs: number
 }
+
+const SIGNATURE_BYTES = 64
+
+/** Transaction of a payment as answers show it: hash in hex, signature in base58. */
+export const txText = ({ tx }: Pick<Payment, 'tx'>): string =>
+  tx.length === SIGNATURE_BYTES ? bs58.encode(tx) : toHex(tx)
+
+/** Name that a payment is for: of a community `community/name`; malformed words in hex. */
+export const paidNameText = ({ target }: Pick<Payment, 'target'>): string =>
+  (target.kind === 'communityName' ? `${wordText(target.community)}/` : '') + wordText(target.name)
 
 /** Whether a payment is for a name below a community. */
 export const isForCommunityName = (payment: StoredPayment): payment is StoredPayment<CommunityNameTarget> =>

@@ -62,13 +62,15 @@ function share(names: RegistrationRequest['names'], sum: bigint, delivered: bigi
   })
 }
 
-function senderWord(sender: string): Hex {
+/** Word of a sender in a message. @throws RangeError for no address */
+export function senderWord(sender: string): Hex {
   const address = parseAddress(sender)
   if (typeof address === 'string') throw new RangeError(`${sender} is not an address`)
   return toHex(addressToWord(address.bytes))
 }
 
-async function nativeFee(call: Call, spoke: Hex, message: Hex, options: Hex): Promise<bigint> {
+/** Fee of a message in the spoke's coin. @throws BridgeError where the endpoint refuses */
+export async function nativeFee(call: Call, spoke: Hex, message: Hex, options: Hex): Promise<bigint> {
   const question = { abi: spokeAbi, functionName: 'quote', args: [message, options] } as const
   const { nativeFee: fee } = await readContract(call, spoke, question).catch((error) => {
     if (error instanceof RpcError && error.fault === 'refused')

@@ -23,7 +23,7 @@ export const REFUSAL_GAS = 31_000n
 const abi = communityPaymentsAbi
 /** ICommunityPayments.Outcome */
 const NONE = 0
-const HELD = 1
+export const HELD = 1
 
 /** `refuse` or `release` of the payments contract, which skips what is not held. Only the relayer role may call it. */
 export const endingCall = (kind: 'refuse' | 'release', payments: Hex, of: readonly PaymentToEnd[]): BridgeCall => ({
@@ -56,7 +56,8 @@ export const structOf = ({ payer, money, target, referral }: StoredPayment<Commu
   referralAddress: referral ? toHex(referral) : zeroHash,
 })
 
-const addressOf = (token: string): Hex => (token === NATIVE ? zeroAddress : (token as Hex))
+/** Address of a token in the contract: zero for the coin of the chain. */
+export const addressOf = (token: string): Hex => (token === NATIVE ? zeroAddress : (token as Hex))
 
 /**
  * Whether none of the payments is held any more as of a block, whoever ended them.

@@ -1,0 +1,168 @@
+import {
+  BridgeError,
+  type ChainPort,
+  ChainUnavailableError,
+  type OwedMoney,
+  type OwedQuestion,
+  type RefundTransaction,
+  type SolanaPort,
+} from '../../chains/chain.js'
+import { type Credit, creditsOf } from '../../db/bridge/credits.js'
+import { findOwedPayments, findPaidTokens } from '../../db/outbox/owed.js'
+import { NATIVE } from '../../registry/community/rules.js'
+import { parseAddress, parseWallet, type Wallet } from '../../registry/primitives/address.js'
+import type { Context } from '../http/context.js'
+import { ApiError } from '../http/errors.js'
+
+/** Longest wait for one chain, well within that of a request. */
+const CHAIN_WAIT_MS = 5_000
+
+/** Money that somebody is owed, or will be unless it is decided before. */
+export interface Refund extends OwedMoney {
+  /** `hub`: for bids that won nothing, in the hub's coin; `payments`: by a payments contract or program. */
+  owedBy: 'hub' | 'payments'
+  /** Label of the chain on which it is taken; null where this deployment lacks the chain. */
+  network: string | null
+  /** Hub credits: LayerZero's id of the chain that the money came from, 0 for the hub's own. */
+  eid?: number
+  /** Set where the transaction waits for a receiver: a contract may not exist on the hub. */
+  needsReceiver?: true
+}
+
+/** Network and chains that are asked. */
+export interface RefundContext extends Pick<Context, 'network' | 'pool' | 'now'> {
+  chains: readonly Pick<ChainPort, 'network' | 'chain' | 'label' | 'role' | 'refunds'>[]
+  solana: readonly Pick<SolanaPort, 'network' | 'chain' | 'refunds'>[]
+}
+
+/** Everything that an address is owed on a network. */
+export interface Refunds {
+  address: string
+  type: Wallet['type']
+  refunds: readonly Refund[]
+  /** Labels of chains that did not answer in time; what they owe is left out, hub credits stand without transaction. */
+  unavailable: readonly string[]
+  /** There is more, shown once some of this is taken. */
+  isTruncated: boolean
+}
+
+/**
+ * What an address is owed on all chains of a network, each with the transaction that takes it. A chain that does not
+ * answer holds up no other.
+ * @param to receiver on EVM chains; default: the address itself
+ * @throws ApiError unsupported_address
+ */
+export async function refundsOf(context: RefundContext, input: string, to: string | undefined): Promise<Refunds> {
+  const { type, text: address, bytes } = requireListed(input)
+  const receiver = to === undefined ? null : requireReceiver(type, to)
+  const none = { address, type, refunds: [], unavailable: [], isTruncated: false }
+  if (type !== 'evm' && type !== 'solana') return none
+  const { pool, network } = context
+  const [credits, payments, tokens] = await Promise.all([
+    type === 'evm' ? creditsOf(pool, network, bytes) : [],
+    findOwedPayments(pool, network, bytes, context.now()),
+    findPaidTokens(pool, network, bytes),
+  ])
+  const of = { payer: address, to: receiver }
+  const questions = questionsOf(payments.found, tokens.found)
+  const asked = await Promise.all([
+    ...credits.map((credit) => creditRefund(context, credit, of)),
+    ...questions.map((question) => paymentRefunds(context, question, of)),
+  ])
+  return {
+    ...{ address, type, refunds: asked.flatMap(({ refunds }) => refunds) },
+    unavailable: [...new Set(asked.flatMap(({ unavailable }) => unavailable))],
+    isTruncated: payments.isTruncated || tokens.isTruncated,
+  }
+}
+
+function requireListed(input: string): Wallet {
+  const wallet = parseWallet(input)
+  if (typeof wallet !== 'string') return wallet
+  const message = wallet === 'bad_checksum' ? 'The checksum (EIP-55) is wrong.' : 'This is no address.'
+  throw new ApiError('unsupported_address', 'The address can not be read.', { details: [{ path: 'address', message }] })
+}
+
+function requireReceiver(type: Wallet['type'], input: string): string {
+  const to = parseAddress(input)
+  if (type === 'evm' && typeof to !== 'string' && to.type === 'evm') return to.text
+  const message = type === 'evm' ? 'This is no EVM address.' : 'Only EVM addresses choose a receiver.'
+  throw new ApiError('unsupported_address', 'The receiver can not be used.', { details: [{ path: 'to', message }] })
+}
+
+/** Who asks. */
+interface Payer {
+  payer: string
+  /** Null for the payer itself. */
+  to: string | null
+}
+
+interface Answered {
+  refunds: readonly Refund[]
+  unavailable: readonly string[]
+}
+
+async function creditRefund(
+  { chains, network }: RefundContext,
+  { eid, amountWei }: Credit,
+  { payer, to }: Payer,
+): Promise<Answered> {
+  const isOf = ({ role, refunds }: RefundContext['chains'][number]) =>
+    eid === 0 ? role === 'hub' : refunds.eid === eid
+  const port = chains.find((chain) => chain.network === network && isOf(chain))
+  const money = { token: NATIVE, amount: amountWei, payments: [], fromMs: null, transaction: null }
+  const credit = { ...money, owedBy: 'hub', eid, network: port?.label ?? null } as const
+  if (!port) return { refunds: [credit], unavailable: [] }
+  const answer = await inTime<RefundTransaction | null>(port.refunds.withdrawal(payer, to))
+  if (!answer.isIn) return { refunds: [credit], unavailable: [port.label] }
+  const offered = answer.value ? { transaction: answer.value } : { needsReceiver: true as const }
+  return { refunds: [{ ...credit, ...offered }], unavailable: [] }
+}
+
+type Question = Pick<OwedQuestion, 'tokens' | 'payments'> & { chain: number; label: string }
+
+/** Questions for each chain that payments or tokens are on. */
+function questionsOf(
+  payments: Awaited<ReturnType<typeof findOwedPayments>>['found'],
+  tokens: Awaited<ReturnType<typeof findPaidTokens>>['found'],
+): Question[] {
+  const labels = new Map([
+    ...payments.map(({ label, payment }) => [payment.chain, label] as const),
+    ...tokens.map(({ chain, label }) => [chain, label] as const),
+  ])
+  const inOrder = [...labels].sort(([a], [b]) => a - b)
+  return inOrder.map(([chain, label]) => ({
+    ...{ chain, label },
+    tokens: tokens.filter((one) => one.chain === chain).map(({ token }) => token),
+    payments: payments.map(({ payment }) => payment).filter((one) => one.chain === chain),
+  }))
+}
+
+async function paymentRefunds(context: RefundContext, question: Question, { payer, to }: Payer): Promise<Answered> {
+  const { chain, label } = question
+  const port = [...context.chains, ...context.solana].find(
+    (one) => one.network === context.network && one.chain === chain,
+  )
+  const answer = port && (await inTime(port.refunds.owed({ ...question, payer, to: to ?? payer })))
+  if (!answer?.isIn) return { refunds: [], unavailable: [label] }
+  const owed = answer.value.map((money) => ({ ...money, owedBy: 'payments', network: label }) as const)
+  return { refunds: owed, unavailable: [] }
+}
+
+type InTime<T> = { isIn: true; value: T } | { isIn: false }
+
+/** Waits for a chain as long as others may wait for it. */
+async function inTime<T>(asked: Promise<T>): Promise<InTime<T>> {
+  let timer: NodeJS.Timeout | undefined
+  const late = new Promise<InTime<T>>((resolve) => {
+    timer = setTimeout(() => resolve({ isIn: false }), CHAIN_WAIT_MS)
+  })
+  try {
+    return await Promise.race([asked.then((value): InTime<T> => ({ isIn: true, value })), late])
+  } catch (error) {
+    if (error instanceof ChainUnavailableError || error instanceof BridgeError) return { isIn: false }
+    throw error
+  } finally {
+    clearTimeout(timer)
+  }
+}

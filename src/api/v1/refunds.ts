@@ -1,0 +1,91 @@
+import type { RefundTransaction } from '../../chains/chain.js'
+import { paidNameText, txText } from '../../registry/payment/payment.js'
+import { NO_STORE, ok } from '../http/answer.js'
+import { route } from '../http/route.js'
+import { answers, named, z } from '../http/schema.js'
+import { type Refund, type Refunds, refundsOf } from '../refunds/refunds.js'
+import { EvmTransactionSchema, evmTransaction } from './register.js'
+import { addressText, walletType } from './schemas.js'
+
+const RefundSchema = named('Refund', {
+  owedBy: z.enum(['hub', 'payments']).openapi({
+    description:
+      '`hub`: what the hub owes for bids that won nothing, paid there in its coin; `payments`: what a payments contract, or the program on Solana, owes or holds',
+  }),
+  network: z.string().nullable().openapi({
+    description: 'Chain on which it is taken; null for one that this deployment lacks',
+    example: '8453',
+  }),
+  token: z.string().openapi({ description: '`native`, or the address or mint of the token' }),
+  amount: z.string().openapi({ description: 'Base units' }),
+  eid: z.int().optional().openapi({
+    description: 'Of a hub’s credit: LayerZero’s id of the chain that the money came from, 0 for the hub’s own',
+  }),
+  payments: z
+    .array(z.object({ tx: z.string(), name: z.string().openapi({ example: 'club/alice' }) }))
+    .optional()
+    .openapi({ description: 'Payments that it comes from; left out where the chain keeps only their sum' }),
+  reclaimAfter: z.string().optional().openapi({
+    description: 'Of a payment that is held: from when on its payer may take it back, if nobody decides before',
+  }),
+  transaction: z
+    .union([
+      EvmTransactionSchema.extend({ type: z.literal('evm') }),
+      z.object({ type: z.literal('solana'), data: z.string().openapi({ description: 'Unsigned, base64' }) }),
+    ])
+    .optional()
+    .openapi({ description: 'To be signed and sent by the address, on `network`; a Solana one within a minute' }),
+  needsReceiver: z.literal(true).optional().openapi({
+    description:
+      'The address is a contract, which may not exist on the hub, where the money is paid: ask again with `to`',
+  }),
+})
+
+const refunds = route.get('/v1/refunds/:address', {
+  summary: 'What an address is owed, with the transactions that take it',
+  description:
+    'Credits of the hub for bids that won nothing, credits of refused payments, and payments that nobody has decided, on every chain of the network. All of it is public on the chains. Credits first: taking back payments in a token takes the credit in it along.',
+  params: z.object({ address: addressText }),
+  query: z.object({
+    to: z
+      .string()
+      .optional()
+      .openapi({ description: 'Receiver of the money on EVM chains; default: the address itself' }),
+  }),
+  responses: answers('What is owed', {
+    address: addressText,
+    type: walletType,
+    refunds: z.array(RefundSchema),
+    unavailable: z.array(z.string()).openapi({
+      description:
+        'Chains that did not answer: their payments are left out, their credits of the hub have no transaction',
+    }),
+    truncated: z.boolean().openapi({ description: 'There is more, shown once some of this is taken' }),
+  }),
+  errors: ['unsupported_address'],
+  handle: async ({ params, query }, context) =>
+    ok(refundsView(await refundsOf(context, params.address!, query.get('to'))), NO_STORE),
+})
+
+/** What an address is owed, as it is answered. */
+export const refundsView = ({ address, type, refunds: owed, unavailable, isTruncated }: Refunds) => ({
+  ...{ address, type, refunds: owed.map(refundView), unavailable, truncated: isTruncated },
+})
+
+const refundView = ({ owedBy, network, token, amount, ...refund }: Refund) => ({
+  ...{ owedBy, network, token, amount: amount.toString() },
+  ...(refund.eid !== undefined && { eid: refund.eid }),
+  ...(refund.payments.length > 0 && {
+    payments: refund.payments.map((payment) => ({ tx: txText(payment), name: paidNameText(payment) })),
+  }),
+  ...(refund.fromMs !== null && { reclaimAfter: new Date(refund.fromMs).toISOString() }),
+  ...(refund.transaction && { transaction: transactionView(refund.transaction) }),
+  ...(refund.needsReceiver && { needsReceiver: true }),
+})
+
+const transactionView = (transaction: RefundTransaction) =>
+  transaction.type === 'solana'
+    ? { type: transaction.type, data: transaction.base64 }
+    : { type: transaction.type, ...evmTransaction(transaction) }
+
+export const refundRoutes = [refunds]

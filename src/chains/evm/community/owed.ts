@@ -1,0 +1,83 @@
+import { encodeFunctionData, type Hex } from 'viem'
+import { type CommunityNameTarget, isForCommunityName, type StoredPayment } from '../../../registry/payment/payment.js'
+import { toHex } from '../../../registry/primitives/bytes.js'
+import type { OwedMoney, OwedQuestion, RefundTransaction } from '../../chain.js'
+import { transient } from '../../rpc/errors.js'
+import type { Call } from '../../rpc/evm.js'
+import { inBatches } from '../../rpc/nodes.js'
+import { communityPaymentsAbi } from '../contracts/index.js'
+import { readContract } from '../contracts/read.js'
+import { getHeader } from '../logs.js'
+import { addressOf, HELD, structOf } from './ending.js'
+
+/** Payments that one transaction takes back: about 45,000 gas each. */
+const RECLAIMED_AT_ONCE = 50
+/** Concurrent questions for credits. */
+const ASKED_AT_ONCE = 8
+
+const abi = communityPaymentsAbi
+type Paid = StoredPayment<CommunityNameTarget>
+
+/**
+ * What a payments contract owes to a payer as of one block: credits first, then held payments that can be taken back,
+ * those in one token together, then the others, each with its time. A reclaim takes the token's credit along.
+ */
+export async function owedByPayments(call: Call, payments: Hex, question: OwedQuestion): Promise<OwedMoney[]> {
+  const { payer, to, tokens } = question
+  const latest = await getHeader(call, 'latest')
+  if (!latest) throw transient('eth_getBlockByNumber: the node has no latest block')
+  const at: Hex = `0x${latest.number.toString(16)}`
+  const [held, credits] = await Promise.all([
+    heldOf(call, payments, question.payments.filter(isForCommunityName), at),
+    inBatches(tokens, ASKED_AT_ONCE, (token) =>
+      readContract(call, payments, { abi, functionName: 'creditOf', args: [payer as Hex, addressOf(token)] }, at),
+    ),
+  ])
+  const isDue = ({ target }: Paid) => target.reclaimableMs <= latest.timestampMs
+  const due = batchesByToken(held.filter(isDue))
+  return [
+    ...tokens.flatMap((token, i) => (credits[i]! > 0n ? [creditOf(token, credits[i]!, payments, to)] : [])),
+    ...due.map((batch) => reclaimOf(batch, payments, to)),
+    ...held.filter((payment) => !isDue(payment)).map(waiting),
+  ]
+}
+
+async function heldOf(call: Call, payments: Hex, of: readonly Paid[], block: Hex): Promise<Paid[]> {
+  if (of.length === 0) return []
+  const args = [of.map(({ id }) => toHex(id))] as const
+  const outcomes = await readContract(call, payments, { abi, functionName: 'outcomesOf', args }, block)
+  return of.filter((_, i) => outcomes[i] === HELD)
+}
+
+function batchesByToken(payments: readonly Paid[]): Paid[][] {
+  const tokens = [...new Set(payments.map(({ money }) => money.token))]
+  const batches: Paid[][] = []
+  for (const token of tokens) {
+    const all = payments.filter(({ money }) => money.token === token)
+    for (let i = 0; i < all.length; i += RECLAIMED_AT_ONCE) batches.push(all.slice(i, i + RECLAIMED_AT_ONCE))
+  }
+  return batches
+}
+
+const callOf = (to: Hex, data: Hex): RefundTransaction => ({ type: 'evm', to, data, value: 0n })
+
+const creditOf = (token: string, amount: bigint, payments: Hex, to: string): OwedMoney => {
+  const args = [addressOf(token), to as Hex] as const
+  const transaction = callOf(payments, encodeFunctionData({ abi, functionName: 'withdraw', args }))
+  return { token, amount, payments: [], fromMs: null, transaction }
+}
+
+function reclaimOf(batch: readonly Paid[], payments: Hex, to: string): OwedMoney {
+  const { token } = batch[0]!.money
+  const args = [batch.map(structOf), addressOf(token), to as Hex] as const
+  const transaction = callOf(payments, encodeFunctionData({ abi, functionName: 'reclaimAndWithdraw', args }))
+  const amount = batch.reduce((sum, { money }) => sum + money.amount, 0n)
+  return { token, amount, payments: batch, fromMs: null, transaction }
+}
+
+const waiting = (payment: Paid): OwedMoney => ({
+  ...payment.money,
+  payments: [payment],
+  fromMs: payment.target.reclaimableMs,
+  transaction: null,
+})

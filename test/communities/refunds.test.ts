@@ -1,0 +1,273 @@
+import { once } from 'node:events'
+import { type AddressInfo, createServer } from 'node:net'
+import { encodeFunctionData, type Hex, pad } from 'viem'
+import { afterAll, beforeAll, describe, expect, it } from 'vitest'
+import { testTokenAbi } from '../../contracts/evm/artifacts/test-doubles/TestToken.js'
+import {
+  testSmartWalletAbi,
+  testSmartWalletBytecode,
+} from '../../contracts/evm/artifacts/test-doubles/TestSmartWallet.js'
+import { refundsOf } from '../../src/api/refunds/refunds.js'
+import { refundsView } from '../../src/api/v1/refunds.js'
+import { createChainRpc, createEvmChain } from '../../src/chains/evm/chain.js'
+import { hubAbi } from '../../src/chains/evm/contracts/index.js'
+import { OWED_LIMIT } from '../../src/db/outbox/owed.js'
+import { fromHex, toHex } from '../../src/registry/primitives/bytes.js'
+import { SPOKE_EID } from '../support/bridgeContracts.js'
+import { MINIMUM_WEI, placeBids } from '../support/bridgeWorld.js'
+import { type CommunityWorld, type Label, startCommunityWorld } from './communityWorld.js'
+
+/** What is owed is shown, and the transaction that is offered pays it when it is sent as it is. */
+
+const PRICE = 1_000n
+const DAY_S = 86_400
+const NOBODY = `0x${'ab'.repeat(20)}` as const
+let at: CommunityWorld
+let token: Hex
+
+beforeAll(async () => {
+  at = await startCommunityWorld(['club', 'taken'])
+  token = await at.deployToken()
+  await at.configure('club', { prices: [at.price('1', PRICE), at.price('8453', PRICE), at.price('1', PRICE, token)] })
+})
+afterAll(() => at?.stop())
+
+const refunds = async (by: number, to?: string) => refundsView(await refundsOf(at.context, at.addressOf(by), to))
+type Shown = Awaited<ReturnType<typeof refunds>>['refunds'][number]
+
+/** Sends what is offered. @returns what its sender has gained, gas apart, on that chain */
+async function take(by: number, { network, transaction }: Shown, of: Hex | 'native' = 'native'): Promise<bigint> {
+  if (transaction?.type !== 'evm') throw new Error('no transaction is offered')
+  const { public: chain, walletClient } = at.sideOf(network as Label)
+  const balance = () =>
+    of === 'native'
+      ? chain.getBalance({ address: at.addressOf(by) as Hex })
+      : chain.readContract({
+          address: of,
+          abi: testTokenAbi,
+          functionName: 'balanceOf',
+          args: [at.addressOf(by) as Hex],
+        })
+  const before = await balance()
+  const { to, data, value } = transaction
+  const hash = await walletClient(by).sendTransaction({ to: to as Hex, data: data as Hex, value: BigInt(value) })
+  const receipt = await chain.waitForTransactionReceipt({ hash })
+  expect(receipt.status).toBe('success')
+  const gas = of === 'native' ? receipt.gasUsed * receipt.effectiveGasPrice : 0n
+  return (await balance()) - before + gas
+}
+async function bid(by: number, names: string[]): Promise<Hex> {
+  const value = MINIMUM_WEI * BigInt(names.length)
+  const call = { to: at.world.contracts.hub, data: placeBids(names), value }
+  const hash = await at.world.hub.walletClient(by).sendTransaction(call)
+  await at.confirm()
+  return hash
+}
+async function carry(): Promise<void> {
+  await at.world.finish(await at.world.restart())
+  await at.confirm()
+}
+async function pass(days: number): Promise<void> {
+  for (const side of [at.world.hub, at.world.spoke]) {
+    await side.test.increaseTime({ seconds: days * DAY_S })
+    await side.test.mine({ blocks: 1 })
+  }
+}
+
+describe('a bid on the hub that came too late', () => {
+  it('is named by its status and listed, and the offered transaction pays it out', async () => {
+    const BIDDER = 2
+    expect((await refunds(BIDDER)).refunds).toEqual([])
+    const tx = await bid(BIDDER, ['taken'])
+    expect(await at.status(tx)).toMatchObject({
+      ...{ status: 'lost_bid', credit: { eid: 0, amountWei: String(MINIMUM_WEI) } },
+    })
+    const { refunds: owed, unavailable, truncated } = await refunds(BIDDER)
+    expect({ unavailable, truncated }).toEqual({ unavailable: [], truncated: false })
+    const credit = { owedBy: 'hub', network: '1', token: 'native', amount: String(MINIMUM_WEI), eid: 0 }
+    expect(owed).toEqual([{ ...credit, transaction: expect.objectContaining({ type: 'evm', value: '0' }) }])
+    expect(await take(BIDDER, owed[0]!)).toBe(MINIMUM_WEI)
+    await at.confirm()
+    expect((await refunds(BIDDER)).refunds).toEqual([])
+  })
+
+  it('goes to another receiver where one is named', async () => {
+    const BIDDER = 3
+    await bid(BIDDER, ['taken'])
+    const [owed] = (await refunds(BIDDER, NOBODY)).refunds
+    expect(await take(BIDDER, owed!)).toBe(0n)
+    expect(await at.world.hub.public.getBalance({ address: NOBODY })).toBe(MINIMUM_WEI)
+  })
+})
+
+describe('a bid from a spoke that came too late', () => {
+  it('is withdrawn by a message from that spoke, with the bridge’s fee', async () => {
+    const BIDDER = 4
+    await at.world.send(BIDDER, ['taken'])
+    await carry()
+    const [owed, ...others] = (await refunds(BIDDER)).refunds
+    expect(others).toEqual([])
+    expect(owed).toMatchObject({ owedBy: 'hub', network: '8453', eid: SPOKE_EID, amount: String(MINIMUM_WEI) })
+    const address = at.addressOf(BIDDER) as Hex
+    const before = await at.world.hub.public.getBalance({ address })
+    expect(await take(BIDDER, owed!)).toBeLessThan(0n)
+    await at.confirm()
+    await carry()
+    expect((await at.world.hub.public.getBalance({ address })) - before).toBe(MINIMUM_WEI)
+    expect((await refunds(BIDDER)).refunds).toEqual([])
+  })
+
+  it('of a contract asks for a receiver: the same address on the hub may be nobody’s', async () => {
+    const wallet = at.world.spoke.walletClient(9)
+    const hash = await wallet.deployContract({
+      ...{ abi: testSmartWalletAbi, bytecode: testSmartWalletBytecode, args: [at.addressOf(9) as Hex] },
+    })
+    const { contractAddress } = await at.world.spoke.public.waitForTransactionReceipt({ hash })
+    const address = contractAddress!.toLowerCase()
+    const sql = `INSERT INTO hub_credits (network, block, log_index, tx_hash, wallet, eid, amount_wei)
+      VALUES (0, 1, 999, $1, $2, $3, 5)`
+    await at.pool.query(sql, [Buffer.alloc(32), Buffer.concat([Buffer.of(1), fromHex(address as Hex)]), SPOKE_EID])
+    const ask = async (to?: string) => refundsView(await refundsOf(at.context, address, to)).refunds
+    expect(await ask()).toEqual([
+      { owedBy: 'hub', network: '8453', token: 'native', amount: '5', eid: SPOKE_EID, needsReceiver: true },
+    ])
+    const [offered] = await ask(NOBODY)
+    expect(offered!.transaction).toMatchObject({ type: 'evm', to: at.world.contracts.spoke })
+    const { data } = offered!.transaction as { data: Hex }
+    expect(data).toContain(pad(NOBODY).slice(2))
+  })
+
+  it('from a chain that this deployment lacks is shown without a way', async () => {
+    const stored = Buffer.concat([Buffer.of(1), fromHex(NOBODY)])
+    const sql = `INSERT INTO hub_credits (network, block, log_index, tx_hash, wallet, eid, amount_wei)
+      VALUES (0, 1, 998, $1, $2, 77, 6)`
+    await at.pool.query(sql, [Buffer.alloc(32), stored])
+    expect(refundsView(await refundsOf(at.context, NOBODY, undefined)).refunds).toEqual([
+      { owedBy: 'hub', network: null, token: 'native', amount: '6', eid: 77 },
+    ])
+  })
+})
+
+describe('payments for names of communities', () => {
+  const PAYER = 5
+
+  it('that are refused are credits, per token, that the offered transactions pay out', async () => {
+    await at.mint(token, PAYER, PRICE)
+    for (const paid of [
+      { name: 'low', amount: 7n },
+      { name: 'lower', amount: 5n },
+      { name: 'spent', amount: 3n, token },
+    ])
+      await at.pay({ by: PAYER, ...paid })
+    await at.judge()
+    const waiting = (await refunds(PAYER)).refunds
+    expect(waiting.map(({ payments }) => payments?.[0]?.name).sort()).toEqual(['club/low', 'club/lower', 'club/spent'])
+    for (const one of waiting)
+      expect([one.transaction, Date.parse(one.reclaimAfter!) > Date.now()]).toEqual([undefined, true])
+    await at.giveBack()
+    const { refunds: owed } = await refunds(PAYER)
+    const credit = (of: string, amount: string) => ({
+      ...{ owedBy: 'payments', network: '1', token: of, amount, transaction: expect.anything() },
+    })
+    expect([...owed].sort((a, b) => a.token.localeCompare(b.token))).toEqual([
+      credit(token, '3'),
+      credit('native', '12'),
+    ])
+    const of = (wanted: string) => owed.find((one) => one.token === wanted)!
+    expect(await take(PAYER, of('native'))).toBe(12n)
+    expect(await take(PAYER, of(token), token)).toBe(3n)
+    expect((await refunds(PAYER)).refunds).toEqual([])
+  })
+
+  it('that bought their names are nobody’s to take back', async () => {
+    await at.pay({ by: PAYER, name: 'bought' })
+    await at.judge()
+    expect(await at.ownerOf('club', 'bought')).toBe(at.addressOf(PAYER))
+    expect((await refunds(PAYER)).refunds).toEqual([])
+  })
+
+  it('that nobody speaks about are taken back after the time, together where the token is one', async () => {
+    const SILENT = 6
+    const made = [
+      await at.pay({ by: SILENT, name: 'a' }),
+      await at.pay({ by: SILENT, name: 'b' }),
+      await at.pay({ by: SILENT, name: 'c', on: '8453' }),
+    ]
+    await at.confirm()
+    const before = (await refunds(SILENT)).refunds
+    expect(before.map(({ network, transaction }) => [network, transaction])).toEqual([
+      ['1', undefined],
+      ['1', undefined],
+      ['8453', undefined],
+    ])
+    await pass(7)
+    const { refunds: owed } = await refunds(SILENT)
+    expect(owed.map(({ network, amount, payments }) => [network, amount, payments!.map(({ tx }) => tx)])).toEqual([
+      ['1', String(2n * PRICE), [made[0]!.tx, made[1]!.tx]],
+      ['8453', String(PRICE), [made[2]!.tx]],
+    ])
+    expect(await take(SILENT, owed[0]!)).toBe(2n * PRICE)
+    // not indexed yet: the contract is asked
+    expect((await refunds(SILENT)).refunds).toHaveLength(1)
+    expect(await take(SILENT, owed[1]!)).toBe(PRICE)
+    expect((await refunds(SILENT)).refunds).toEqual([])
+  })
+})
+
+describe('a chain that is silent', () => {
+  it('is named, and holds up no other', async () => {
+    const PAYER = 7
+    await at.pay({ by: PAYER, name: 'one', amount: 1n })
+    await at.pay({ by: PAYER, name: 'two', amount: 1n, on: '8453' })
+    await bid(PAYER, ['taken'])
+    const silent = createServer(() => {}).listen(0, '127.0.0.1')
+    await once(silent, 'listening')
+    const { config, chain } = at.portOf('8453')
+    const rpcUrls = [`http://127.0.0.1:${(silent.address() as AddressInfo).port}`]
+    const rpc = createChainRpc({ ...config, rpcUrls })
+    const mute = createEvmChain({ config, chain, rpc })
+    const context = { ...at.context, chains: [at.portOf('1'), mute] }
+    const { refunds: owed, unavailable } = await refundsOf(context, at.addressOf(PAYER), undefined)
+    expect(unavailable).toEqual(['8453'])
+    expect(owed.map(({ owedBy, network }) => [owedBy, network])).toEqual([
+      ['hub', '1'],
+      ['payments', '1'],
+    ])
+    silent.close()
+  })
+})
+
+describe('a payer of very many payments', () => {
+  it('gets the first ones, and is told that there are more', async () => {
+    const PAYER = 8
+    const { id } = await at.pay({ by: PAYER, name: 'many', amount: 1n })
+    await at.confirm()
+    const { rows } = await at.pool.query(`SELECT array_agg(attname)::text[] AS names FROM pg_attribute
+      WHERE attrelid = 'payments'::regclass AND attnum > 0 AND attname NOT IN ('id', 'token')`)
+    const columns = (rows[0].names as string[]).map((name) => `"${name}"`).join()
+    await at.pool.query(
+      `INSERT INTO payments (id, token, ${columns})
+       SELECT sha256(i::text::bytea), '0x' || lpad(i::text, 40, '0'), ${columns} FROM payments, generate_series(1, $2::int) i WHERE id = $1`,
+      [fromHex(id!), 3 * OWED_LIMIT],
+    )
+    const asked = await refundsOf(at.context, at.addressOf(PAYER), undefined)
+    expect(asked.isTruncated).toBe(true)
+    // the contract knows none of those, nor a credit in their tokens
+    expect(asked.refunds.every(({ payments }) => payments.every((one) => toHex(one.id) === id))).toBe(true)
+    await at.pool.query('DELETE FROM payments WHERE id <> $1 AND payer = (SELECT payer FROM payments WHERE id = $1)', [
+      fromHex(id!),
+    ])
+    const { refunds: owed, isTruncated } = await refundsOf(at.context, at.addressOf(PAYER), undefined)
+    expect([owed.length, isTruncated]).toEqual([1, false])
+  })
+})
+
+it('a withdrawal that is offered is the hub’s own call', async () => {
+  const BIDDER = 2
+  await bid(BIDDER, ['taken'])
+  const [owed] = (await refunds(BIDDER)).refunds
+  const args = [at.addressOf(BIDDER) as Hex] as const
+  expect(owed!.transaction).toMatchObject({
+    data: encodeFunctionData({ abi: hubAbi, functionName: 'withdrawRefund', args }),
+  })
+})
