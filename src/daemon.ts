@@ -5,6 +5,7 @@ import { createApi } from './api/server.js'
 import { createPermissionSigner } from './chains/evm/airdrop/permissionSigner.js'
 import type { Config } from './config/index.js'
 import type { OpenJobs } from './db/outbox/stats.js'
+import { FROZEN_MS } from './db/pg/leader.js'
 import { migrate } from './db/pg/migrate.js'
 import { createPool, isReachable } from './db/pg/pool.js'
 import type { OpenChain } from './indexer/evm/worker.js'
@@ -26,6 +27,9 @@ import { relayPlanOf } from './relayer/targets.js'
 
 /** Time limit of the API's reads. */
 const READ_TIMEOUT_MS = 10_000
+/** Time after which a read or a write whose server says nothing is given up. */
+const READ_SILENCE_MS = 12_000
+const WRITE_SILENCE_MS = 60_000
 /** Time limit of a stop, for requests and steps under way. */
 const STOP_TIMEOUT_MS = 8_000
 /** The indexers hold one connection each while they write, the relayers one for each delivery under way. */
@@ -72,11 +76,10 @@ class RunningDaemon {
     this.#log = log
     const { databaseUrl: url, databasePool } = config
     const onPoolError = (err: Error) => log.warn({ err }, 'a database connection broke')
-    this.#writePool = createPool({ url, max: WRITE_CONNECTIONS, applicationName: 'clusterd write' }, onPoolError)
-    this.#readPool = createPool(
-      { url, max: databasePool, applicationName: 'clusterd read', statementTimeoutMs: READ_TIMEOUT_MS },
-      onPoolError,
-    )
+    const writes = { url, max: WRITE_CONNECTIONS, applicationName: 'clusterd write', silenceLimitMs: WRITE_SILENCE_MS }
+    this.#writePool = createPool({ ...writes, idleTransactionMs: FROZEN_MS }, onPoolError)
+    const reads = { url, max: databasePool, applicationName: 'clusterd read', silenceLimitMs: READ_SILENCE_MS }
+    this.#readPool = createPool({ ...reads, statementTimeoutMs: READ_TIMEOUT_MS }, onPoolError)
     this.#metrics = createMetrics(() => showChains(this.#metrics, this.#runs))
     this.#outboxMetrics = createOutboxMetrics(this.#metrics.registry, () => {
       for (const relay of this.#relays) showOutbox(this.#outboxMetrics, relay.state(), Date.now())

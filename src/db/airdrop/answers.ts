@@ -1,5 +1,5 @@
 import type { Network } from '../../registry/primitives/network.js'
-import { BYTEA_OID, binaryArray } from '../pg/binaryArray.js'
+import { BYTEA_OID, binaryArray } from '../pg/arrays.js'
 import { AIRDROP_STATE, wordOf } from '../pg/codes.js'
 import { prepare } from '../pg/prepared.js'
 import type { Queryable } from '../pg/rows.js'

@@ -1,6 +1,6 @@
 import type pg from 'pg'
 import type { Network } from '../../registry/primitives/network.js'
-import { BYTEA_OID, binaryArray } from '../pg/binaryArray.js'
+import { BYTEA_OID, binaryArray } from '../pg/arrays.js'
 import { AIRDROP_STATE } from '../pg/codes.js'
 import { execute, query } from '../pg/rows.js'
 

@@ -7,7 +7,7 @@ import { firstClusterIds, type Keys, type Slice } from '../../registry/fold/inde
 import { keyOf } from '../../registry/primitives/bytes.js'
 import { clusterId } from '../../registry/primitives/clusterId.js'
 import { type Postgres, startPostgres } from '../../testing/processes/postgres.js'
-import { BYTEA_OID, binaryArray, TEXT_OID } from '../pg/binaryArray.js'
+import { BYTEA_OID, binaryArray, TEXT_OID } from '../pg/arrays.js'
 import { migrate } from '../pg/migrate.js'
 import { createPool, inTransaction } from '../pg/pool.js'
 import { readHead } from './head.js'

@@ -16,7 +16,7 @@ import { assertRelayer } from '../journal/head.js'
 import { inTransaction } from '../pg/pool.js'
 import type { ChainKey } from '../pg/rows.js'
 import { execute, query } from '../pg/rows.js'
-import { type Columns, unnestOf } from '../pg/unnest.js'
+import { type Columns, unnestOf } from '../pg/arrays.js'
 import { txJson } from './rows.js'
 
 /** A signer of ours on a chain. */

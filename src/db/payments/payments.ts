@@ -10,7 +10,7 @@ import {
 import { wordToName } from '../../registry/primitives/name.js'
 import type { Network } from '../../registry/primitives/network.js'
 import { type ChainKey, execute, query } from '../pg/rows.js'
-import { type Columns, unnestOf } from '../pg/unnest.js'
+import { type Columns, unnestOf } from '../pg/arrays.js'
 
 /** Writes confirmed payments; a stored confirmed payment never changes again. */
 export function confirmPayments(client: pg.ClientBase, on: ChainKey, payments: readonly Payment[]): Promise<void> {

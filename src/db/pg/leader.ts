@@ -1,7 +1,7 @@
-import { setTimeout as sleep } from 'node:timers/promises'
-import pg from 'pg'
+import { pause } from '../../ops/notify.js'
 import { NETWORK_CODE, type Network } from '../../registry/primitives/network.js'
 import { query, readRows } from './rows.js'
+import { Session } from './session.js'
 
 /** Roles of which each network has one leader at a time. */
 export type LeaderRole = 'index' | 'relay'
@@ -26,38 +26,52 @@ export interface Leadership {
 }
 
 /**
- * Tries to lead a network in a role: a session-level advisory lock on a connection of its own, then the next epoch.
- * @returns null while another process leads
+ * Time after which the server ends a client that froze: the session that holds the lock, and a transaction that it has
+ * left open. A leader that lives says something each second.
  */
-export async function tryLead(url: string, network: Network, role: LeaderRole): Promise<Leadership | null> {
-  const client = new pg.Client({
-    connectionString: url,
-    application_name: `clusterd ${role} leader ${network}`,
-    keepAlive: true,
-  })
-  const lost = new Promise<void>((resolve) => {
-    client.on('error', () => resolve())
-    client.on('end', () => resolve())
-  })
-  try {
-    await client.connect()
-    const lock = 'SELECT pg_try_advisory_lock($1, $2) AS locked'
-    const [held] = await readRows<{ locked: boolean }>(client, lock, lockKeys(network, role))
-    if (!held!.locked) {
-      await client.end()
-      return null
-    }
-    const column = `${role}_epoch`
-    const next = `UPDATE journal_heads SET ${column} = ${column} + 1 WHERE network = $1 RETURNING ${column} AS epoch`
-    const [led] = await query<{ epoch: number }>(client, network, next)
-    return { epoch: led!.epoch, lost, release: () => client.end() }
-  } catch (error) {
-    await client.end().catch(() => {})
-    throw error
-  }
+export const FROZEN_MS = 4_000
+/** Time limit of the next epoch, which waits for transactions of the former leader. */
+const EPOCH_LIMIT_MS = 10_000
+
+/** The heartbeat of a leader: ends the COPY of a writer that froze in it, which no time limit of the server does. */
+const BEAT = `SELECT pg_terminate_backend(pid) FROM pg_stat_activity
+  WHERE datname = current_database() AND usename = current_user AND application_name LIKE 'clusterd write%'
+    AND state = 'active' AND wait_event = 'ClientRead' AND query_start < now() - interval '${FROZEN_MS} ms'`
+
+/** Opens the connection on which a process tries to lead a network in a role. */
+async function openCandidate(url: string, network: Network, role: LeaderRole): Promise<Session> {
+  const session = await Session.open(url, `clusterd ${role} leader ${network}`)
+  await session.within(() => session.client.query(`SET idle_session_timeout = ${FROZEN_MS}`))
+  return session
 }
 
-const LEADER_POLL_MS = 1_000
+/** Takes the lead where nobody holds it: a session-level advisory lock, then the next epoch; null where one does. */
+async function takeLead(session: Session, network: Network, role: LeaderRole): Promise<Leadership | null> {
+  const { client } = session
+  const lock = 'SELECT pg_try_advisory_lock($1, $2) AS locked'
+  const [held] = await session.within(() => readRows<{ locked: boolean }>(client, lock, lockKeys(network, role)))
+  if (!held!.locked) return null
+  await session.within(() => client.query(BEAT))
+  const column = `${role}_epoch`
+  const next = `UPDATE journal_heads SET ${column} = ${column} + 1 WHERE network = $1 RETURNING ${column} AS epoch`
+  const [led] = await session.within(() => query<{ epoch: number }>(client, network, next), EPOCH_LIMIT_MS)
+  session.beat(BEAT)
+  return { epoch: led!.epoch, lost: session.lost, release: () => session.close() }
+}
+
+/** Tries once to lead a network in a role. @returns null while another process leads */
+export async function tryLead(url: string, network: Network, role: LeaderRole): Promise<Leadership | null> {
+  const session = await openCandidate(url, network, role)
+  const leadership = await takeLead(session, network, role).catch(async (error: unknown) => {
+    await session.close()
+    throw error
+  })
+  if (!leadership) await session.close()
+  return leadership
+}
+
+/** Between two attempts to lead: with the time after which a frozen leader is ended, at most five seconds. */
+const LEADER_POLL_MS = 500
 
 export interface LeadOptions {
   url: string
@@ -73,15 +87,27 @@ export async function whileLeading(
   options: LeadOptions,
   work: (epoch: number, signal: AbortSignal) => Promise<void>,
 ): Promise<void> {
-  const { url, network, role, signal } = options
+  const { signal, onError } = options
   while (!signal.aborted) {
-    try {
-      const leadership = await tryLead(url, network, role)
-      if (leadership) await workWhileHeld(leadership, signal, work)
-    } catch (error) {
-      options.onError(error as Error)
+    await standBy(options, work).catch(onError)
+    await pause(LEADER_POLL_MS, signal)
+  }
+}
+
+/** Tries to lead on one connection until the signal, or until it has led once. */
+async function standBy(
+  { url, network, role, signal }: LeadOptions,
+  work: (epoch: number, signal: AbortSignal) => Promise<void>,
+): Promise<void> {
+  const session = await openCandidate(url, network, role)
+  try {
+    while (!signal.aborted) {
+      const leadership = await takeLead(session, network, role)
+      if (leadership) return await workWhileHeld(leadership, signal, work)
+      await pause(LEADER_POLL_MS, signal)
     }
-    await sleep(LEADER_POLL_MS, undefined, { signal }).catch(() => {})
+  } finally {
+    await session.close()
   }
 }
 
@@ -92,9 +118,5 @@ async function workWhileHeld(
 ): Promise<void> {
   const lost = new AbortController()
   leadership.lost.then(() => lost.abort())
-  try {
-    await work(leadership.epoch, AbortSignal.any([signal, lost.signal]))
-  } finally {
-    await leadership.release().catch(() => {})
-  }
+  await work(leadership.epoch, AbortSignal.any([signal, lost.signal]))
 }

@@ -1,6 +1,6 @@
-import pg from 'pg'
 import { pause } from '../../ops/notify.js'
 import { CHANNEL } from './notify.js'
+import { Session } from './session.js'
 
 const RECONNECT_MS = 1_000
 
@@ -22,25 +22,18 @@ export async function listenTo(options: ListenOptions): Promise<void> {
 }
 
 async function listenOnce({ url, signal, onNotify, onError }: ListenOptions): Promise<void> {
-  const client = new pg.Client({ connectionString: url, application_name: 'clusterd listener', keepAlive: true })
-  let end: () => void = () => {}
-  const ended = new Promise<void>((resolve) => {
-    end = resolve
-  })
-  client.on('end', end)
-  client.on('error', (error) => {
-    onError(error)
-    end()
-  })
-  signal.addEventListener('abort', end, { once: true })
-  client.on('notification', ({ payload }) => onNotify(payload ?? ''))
+  const session = await Session.open(url, 'clusterd listener')
+  const close = () => void session.close()
+  signal.addEventListener('abort', close)
+  session.client.on('error', onError)
+  session.client.on('notification', ({ payload }) => onNotify(payload ?? ''))
   try {
-    await client.connect()
-    await client.query(`LISTEN ${CHANNEL}`)
+    await session.within(() => session.client.query(`LISTEN ${CHANNEL}`))
+    session.beat()
     onNotify('')
-    await ended
+    if (!signal.aborted) await session.lost
   } finally {
-    signal.removeEventListener('abort', end)
-    await client.end().catch(() => {})
+    signal.removeEventListener('abort', close)
+    await session.close()
   }
 }

@@ -1,4 +1,6 @@
+import { randomBytes } from 'node:crypto'
 import pg from 'pg'
+import { SilenceWatch } from './silence.js'
 
 /** An int8 column as a number: blocks, entries and milliseconds stay below 2^53 for good. @throws RangeError beyond */
 export function parseInt8(value: string | bigint): number {
@@ -19,32 +21,62 @@ const types: pg.CustomTypesConfig = {
 export interface PoolOptions {
   url: string
   max: number
-  /** Shown in pg_stat_activity. */
+  /** Shown in pg_stat_activity, with a suffix of the pool's own. */
   applicationName: string
-  /** Time limit of a statement; 0 for none (catch-up, replay). */
+  /** Time limit of a statement; none where it is left out (catch-up, replay). */
   statementTimeoutMs?: number
+  /** Time limit of the server for a client that holds a transaction open and says nothing; none where it is left out. */
+  idleTransactionMs?: number
+  /** Time after which a connection whose server says nothing is given up; none where it is left out. */
+  silenceLimitMs?: number
+}
+
+/** Time limit of a new connection, and of waiting for a free one. */
+const CONNECT_TIMEOUT_MS = 5_000
+const KEEP_ALIVE_MS = 5_000
+
+/** Makes the server notice a client that is gone; in a statement of its own what some platforms lack. */
+const NOTICE_CLIENTS = [
+  `SELECT set_config('tcp_keepalives_idle', '5', false), set_config('tcp_keepalives_interval', '2', false),
+    set_config('tcp_keepalives_count', '3', false), set_config('tcp_user_timeout', '10s', false)`,
+  `SET client_connection_check_interval = '2s'`,
+]
+
+/** Makes the server notice the end of this client, its host or the way to it. */
+export async function noticeClient(client: pg.ClientBase): Promise<void> {
+  for (const setting of NOTICE_CLIENTS) await client.query(setting).catch(() => {})
 }
 
 /**
  * A pool of connections. The pool drops broken idle connections and replaces them at the next use, so an outage of
- * PostgreSQL shows as failing queries, never as a crash.
+ * PostgreSQL shows as failing queries, never as a crash; connections that fall silent are found and closed.
  * @param onError called for each idle connection that broke
  */
 export function createPool(options: PoolOptions, onError: (error: Error) => void = () => {}): pg.Pool {
-  const pool = new pg.Pool({
+  const applicationName = `${options.applicationName} ${randomBytes(4).toString('hex')}`
+  const config = {
     connectionString: options.url,
     max: options.max,
-    application_name: options.applicationName,
-    connectionTimeoutMillis: 5_000,
+    application_name: applicationName,
+    connectionTimeoutMillis: CONNECT_TIMEOUT_MS,
     idleTimeoutMillis: 30_000,
     statement_timeout: options.statementTimeoutMs ?? 0,
+    idle_in_transaction_session_timeout: options.idleTransactionMs ?? 0,
     keepAlive: true,
+    keepAliveInitialDelayMillis: KEEP_ALIVE_MS,
     types,
-  })
+    // awaited before the connection is lent; the driver's types lack it
+    onConnect: async (client: pg.PoolClient): Promise<void> => {
+      // The pool listens to idle connections only. An error event of one that is in use, between two queries, would end
+      // the process; the next query reports it.
+      client.on('error', () => {})
+      watch.add(client)
+      await noticeClient(client)
+    },
+  }
+  const pool = new pg.Pool(config)
+  const watch = new SilenceWatch(pool, { url: options.url, applicationName, limitMs: options.silenceLimitMs })
   pool.on('error', onError)
-  // The pool listens to idle connections only. An error event of one that is in use, between two queries, would end the
-  // process; the next query reports it.
-  pool.on('connect', (client) => client.on('error', () => {}))
   return pool
 }
 

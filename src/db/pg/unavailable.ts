@@ -5,7 +5,7 @@ const SOCKET = /^(ECONN(REFUSED|RESET|ABORTED)|EPIPE|ENOTFOUND|EAI_AGAIN|ETIMEDO
 const PRISMA = /^(P1001|P1002|P1008|P1017|P2024|P2037)$/
 /** Messages of `pg` errors without a code: a connection cut in mid-query, a slow or ended pool. */
 const MESSAGE =
-  /^(Connection terminated|timeout exceeded when trying to connect|Cannot use a pool after|Client has encountered a connection error|Query read timeout|Client was closed)/
+  /^(Connection terminated|timeout exceeded when trying to connect|timeout expired|Cannot use a pool after|Client has encountered a connection error|Query read timeout|Client was closed)/
 
 /** Whether PostgreSQL can't answer now, rather than a fault of the statement; causes of wrapped errors count too. */
 export function isDatabaseUnavailable(error: unknown, depth = 0): boolean {

@@ -1,0 +1,41 @@
+export const BYTEA_OID = 17
+export const TEXT_OID = 25
+
+const HEADER_BYTES = 20
+
+/**
+ * A one-dimensional array as a parameter in PostgreSQL's binary form (`array_recv`): number of dimensions, null flag,
+ * element type, then size and lower bound of the dimension and each element with its length. The driver sends a Buffer
+ * unchanged; text form would take two to four characters per byte.
+ * @param elements none of them null; text is in the connection's encoding
+ */
+export function binaryArray(elementOid: number, elements: readonly Uint8Array[]): Buffer {
+  const bytes = elements.reduce((sum, element) => sum + 4 + element.length, HEADER_BYTES)
+  const array = Buffer.allocUnsafe(bytes)
+  array.writeInt32BE(1, 0)
+  array.writeInt32BE(0, 4)
+  array.writeInt32BE(elementOid, 8)
+  array.writeInt32BE(elements.length, 12)
+  array.writeInt32BE(1, 16)
+  let at = HEADER_BYTES
+  for (const element of elements) {
+    at = array.writeInt32BE(element.length, at)
+    array.set(element, at)
+    at += element.length
+  }
+  return array
+}
+
+/** Columns of a statement that writes many items at once, each with its type and an item's value. */
+export type Columns<Item> = readonly (readonly [column: string, type: string, of: (item: Item) => unknown])[]
+
+/** Parts of such a statement's text, whose parameters from `first` on are arrays of the columns' values. */
+export function unnestOf<Item>(columns: Columns<Item>, first: number) {
+  return {
+    names: columns.map(([column]) => column).join(', '),
+    rows: `unnest(${columns.map(([, type], i) => `$${first + i}::${type}[]`).join(', ')})`,
+    /** Assignments for `SET`, from the row that has the new values. */
+    set: (row: string) => columns.map(([column]) => `${column} = ${row}.${column}`).join(', '),
+    values: (items: readonly Item[]) => columns.map(([, , of]) => items.map(of)),
+  }
+}

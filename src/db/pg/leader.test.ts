@@ -1,0 +1,141 @@
+import fs from 'node:fs'
+import os from 'node:os'
+import path from 'node:path'
+import { setTimeout as sleep } from 'node:timers/promises'
+import pg from 'pg'
+import { afterAll, afterEach, beforeAll, beforeEach, expect, it } from 'vitest'
+import { startTcpProxy, type TcpProxy } from '../../../test/support/tcpProxy.js'
+import { type Postgres, startPostgres } from '../../testing/processes/postgres.js'
+import { startCopy } from './copy.js'
+import { FROZEN_MS, tryLead, whileLeading } from './leader.js'
+import { listenTo } from './listen.js'
+import { migrate } from './migrate.js'
+import { notify } from './notify.js'
+import { createPool, inTransaction } from './pool.js'
+import { ANSWER_LIMIT_MS, BEAT_MS } from './session.js'
+
+/** For a busy machine. */
+const MARGIN_MS = 3_000
+
+const home = fs.mkdtempSync(path.join(os.tmpdir(), 'clusterd-leader-'))
+let server: Postgres
+let proxy: TcpProxy
+
+beforeAll(async () => {
+  server = await startPostgres({ dataDir: path.join(home, 'pg') })
+  await migrate(server.url)
+})
+beforeEach(async () => {
+  proxy = await startTcpProxy(server.url)
+})
+afterEach(() => proxy.stop())
+afterAll(async () => {
+  await server?.stop()
+  fs.rmSync(home, { recursive: true, force: true })
+})
+
+const lead = (url = server.url) => tryLead(url, 'mainnet', 'index')
+
+async function within<T>(work: Promise<T>, limitMs: number): Promise<T> {
+  const late = new AbortController()
+  const limit = sleep(limitMs + MARGIN_MS, undefined, { signal: late.signal }).then(() => {
+    throw new Error(`not within ${limitMs} ms`)
+  })
+  limit.catch(() => {})
+  try {
+    return await Promise.race([work, limit])
+  } finally {
+    late.abort()
+  }
+}
+
+/** Leads as soon as nobody else does. */
+async function leadNext() {
+  for (;;) {
+    const next = await lead()
+    if (next) return next
+    await sleep(50)
+  }
+}
+
+it('a leader whose connection falls silent knows it, and another one leads', async () => {
+  const first = (await lead(proxy.url))!
+  expect(await lead()).toBeNull()
+  proxy.silence()
+  const next = leadNext()
+  await within(first.lost, BEAT_MS + ANSWER_LIMIT_MS)
+  const second = await within(next, FROZEN_MS)
+  expect(second.epoch).toBe(first.epoch + 1)
+  await first.release()
+  await second.release()
+})
+
+it('a writer that froze in a transaction loses what it locked', async () => {
+  const pool = createPool({ url: server.url, max: 2, applicationName: 'clusterd write', idleTransactionMs: FROZEN_MS })
+  let isHeld = () => {}
+  const holding = new Promise<void>((resolve) => {
+    isHeld = resolve
+  })
+  const frozen = inTransaction(pool, async (client) => {
+    await client.query('SELECT FROM journal_heads FOR UPDATE')
+    isHeld()
+    await sleep(2 * FROZEN_MS)
+    await client.query('SELECT 1')
+  })
+  frozen.catch(() => {})
+  await holding
+  await within(pool.query('SELECT FROM journal_heads FOR UPDATE'), FROZEN_MS)
+  await expect(frozen).rejects.toThrow()
+  await pool.end()
+})
+
+it('a leader ends a writer that froze in a COPY', async () => {
+  const leader = (await lead())!
+  const writer = new pg.Client({ connectionString: server.url, application_name: 'clusterd write 1' })
+  const ended = new Promise<void>((resolve) => writer.on('error', () => resolve()))
+  await writer.connect()
+  await writer.query('BEGIN')
+  await writer.query('SELECT FROM journal_heads FOR UPDATE')
+  const copy = startCopy(writer, 'deployment')
+  await within(ended, FROZEN_MS + BEAT_MS)
+  await expect(copy.end()).rejects.toThrow()
+  await leader.release()
+})
+
+it('tries to lead on one connection, and does not hang where a server says nothing', async () => {
+  const leader = (await lead())!
+  const stop = new AbortController()
+  const errors: Error[] = []
+  const standBy = (url: string) =>
+    whileLeading(
+      { url, network: 'mainnet', role: 'index', signal: stop.signal, onError: (error) => errors.push(error) },
+      async () => {},
+    )
+  const waiting = standBy(proxy.url)
+  await sleep(3 * BEAT_MS)
+  expect(proxy.made).toBe(1)
+  proxy.silence()
+  proxy.accept(false)
+  await expect.poll(() => errors.length, { timeout: 2 * ANSWER_LIMIT_MS + MARGIN_MS }).toBeGreaterThan(1)
+  stop.abort()
+  await within(waiting, ANSWER_LIMIT_MS)
+  await leader.release()
+})
+
+it('a listener whose connection falls silent listens on another one', async () => {
+  const stop = new AbortController()
+  const heard: string[] = []
+  const listening = listenTo({
+    ...{ url: proxy.url, signal: stop.signal, onError: () => {} },
+    onNotify: (payload) => heard.push(payload),
+  })
+  await expect.poll(() => heard, { timeout: MARGIN_MS }).toEqual([''])
+  proxy.silence()
+  await expect.poll(() => heard, { timeout: BEAT_MS * 2 + ANSWER_LIMIT_MS + MARGIN_MS }).toEqual(['', ''])
+  const pool = createPool({ url: server.url, max: 1, applicationName: 'test' })
+  await notify(pool, 'mainnet')
+  await expect.poll(() => heard, { timeout: MARGIN_MS }).toEqual(['', '', 'mainnet'])
+  stop.abort()
+  await listening
+  await pool.end()
+})

@@ -1,0 +1,72 @@
+import { setTimeout as sleep } from 'node:timers/promises'
+import pg from 'pg'
+import { noticeClient } from './pool.js'
+import { cut } from './silence.js'
+
+/** Time limit of a new connection and of a statement on it. */
+export const ANSWER_LIMIT_MS = 3_000
+export const BEAT_MS = 1_000
+/** Time limit of a farewell. */
+const CLOSE_LIMIT_MS = 1_000
+
+/** A connection of its own, for locks and notifications, that is lost as soon as its server falls silent. */
+export class Session {
+  readonly client: pg.Client
+  /** Settles when the connection is gone. */
+  readonly lost: Promise<void>
+  readonly #isLost = new AbortController()
+
+  private constructor(url: string, applicationName: string) {
+    this.client = new pg.Client({
+      connectionString: url,
+      application_name: applicationName,
+      connectionTimeoutMillis: ANSWER_LIMIT_MS,
+      keepAlive: true,
+      keepAliveInitialDelayMillis: BEAT_MS,
+    })
+    this.lost = new Promise((resolve) => {
+      this.#isLost.signal.addEventListener('abort', () => resolve(), { once: true })
+    })
+    const lose = () => this.#isLost.abort()
+    this.client.on('error', lose).on('end', lose)
+  }
+
+  /** @param applicationName shown in pg_stat_activity */
+  static async open(url: string, applicationName: string): Promise<Session> {
+    const session = new Session(url, applicationName)
+    await session.client.connect()
+    await session.within(() => noticeClient(session.client))
+    return session
+  }
+
+  /** Runs a statement on the connection, which is cut when it takes longer than the limit. */
+  async within<T>(statement: () => Promise<T>, limitMs = ANSWER_LIMIT_MS): Promise<T> {
+    // after a stall of this process, an answer that waits is read before the limit counts
+    const late = setTimeout(() => setImmediate(() => isLate && cut(this.client, 'no answer in time')), limitMs)
+    let isLate = true
+    try {
+      return await statement()
+    } finally {
+      isLate = false
+      clearTimeout(late)
+    }
+  }
+
+  /** Runs a statement each second until the connection is gone. */
+  beat(statement = 'SELECT 1'): void {
+    void this.#beat(statement).catch(() => cut(this.client, 'a heartbeat failed'))
+  }
+
+  async #beat(statement: string): Promise<void> {
+    const { signal } = this.#isLost
+    while (!signal.aborted) {
+      await this.within(() => this.client.query(statement))
+      await sleep(BEAT_MS, undefined, { signal }).catch(() => {})
+    }
+  }
+
+  async close(): Promise<void> {
+    this.#isLost.abort()
+    await this.within(() => this.client.end(), CLOSE_LIMIT_MS).catch(() => {})
+  }
+}

@@ -1,0 +1,106 @@
+import fs from 'node:fs'
+import os from 'node:os'
+import path from 'node:path'
+import type pg from 'pg'
+import { afterAll, afterEach, beforeAll, beforeEach, expect, it } from 'vitest'
+import { startTcpProxy, type TcpProxy } from '../../../test/support/tcpProxy.js'
+import { type Postgres, startPostgres } from '../../testing/processes/postgres.js'
+import { createPool, inTransaction, type PoolOptions } from './pool.js'
+import { SUSPECT_MS } from './silence.js'
+import { isDatabaseUnavailable } from './unavailable.js'
+
+/** Within which what fell silent has to be given up: the suspicion, the question, and a busy machine. */
+const GIVEN_UP_MS = 5_000
+const CONNECTIONS = 4
+
+const home = fs.mkdtempSync(path.join(os.tmpdir(), 'clusterd-silence-'))
+let server: Postgres
+let proxy: TcpProxy
+const pools: pg.Pool[] = []
+
+beforeAll(async () => {
+  server = await startPostgres({ dataDir: path.join(home, 'pg') })
+})
+beforeEach(async () => {
+  proxy = await startTcpProxy(server.url)
+})
+afterEach(async () => {
+  await Promise.all(pools.splice(0).map((pool) => pool.end()))
+  await proxy.stop()
+})
+afterAll(async () => {
+  await server?.stop()
+  fs.rmSync(home, { recursive: true, force: true })
+})
+
+function poolOf(options: Partial<PoolOptions> = {}): pg.Pool {
+  const pool = createPool({ url: proxy.url, max: CONNECTIONS, applicationName: 'test', ...options })
+  pools.push(pool)
+  return pool
+}
+
+/** Opens all connections of the pool. */
+async function fill(pool: pg.Pool): Promise<void> {
+  await Promise.all(Array.from({ length: CONNECTIONS }, () => pool.query('SELECT pg_sleep(0.1)')))
+  expect(pool.idleCount).toBe(CONNECTIONS)
+}
+
+async function failureOf(work: Promise<unknown>): Promise<{ error: unknown; ms: number }> {
+  const startedMs = performance.now()
+  const error = await work.then(
+    () => null,
+    (thrown: unknown) => thrown,
+  )
+  return { error, ms: performance.now() - startedMs }
+}
+
+it('gives up connections that fell silent while new ones answer, the idle ones with those in use', async () => {
+  const pool = poolOf()
+  await fill(pool)
+  proxy.silence()
+  const { error, ms } = await failureOf(pool.query('SELECT 1'))
+  expect(isDatabaseUnavailable(error)).toBe(true)
+  expect(ms).toBeLessThan(GIVEN_UP_MS)
+  // none of the others is lent any more
+  const answers = Array.from({ length: CONNECTIONS }, () => pool.query('SELECT 1 AS one'))
+  for (const { rows } of await Promise.all(answers)) expect(rows).toEqual([{ one: 1 }])
+})
+
+it('gives up a transaction whose connection fell silent', async () => {
+  const pool = poolOf()
+  const work = inTransaction(pool, async (client) => {
+    await client.query('CREATE TABLE held (id int)')
+    proxy.silence()
+    await client.query('INSERT INTO held VALUES (1)')
+  })
+  const { error, ms } = await failureOf(work)
+  expect(isDatabaseUnavailable(error)).toBe(true)
+  expect(ms).toBeLessThan(GIVEN_UP_MS)
+  expect((await pool.query(`SELECT to_regclass('held') AS held`)).rows).toEqual([{ held: null }])
+})
+
+it('leaves alone a statement that is slow', async () => {
+  const pool = poolOf()
+  const { rows } = await pool.query(`SELECT 1 AS one FROM pg_sleep(${(2 * SUSPECT_MS) / 1_000})`)
+  expect(rows).toEqual([{ one: 1 }])
+})
+
+it('gives up after the time limit where no connection is answered', async () => {
+  const pool = poolOf({ silenceLimitMs: 2 * SUSPECT_MS })
+  await pool.query('SELECT 1')
+  proxy.silence()
+  proxy.accept(false)
+  const { error, ms } = await failureOf(pool.query('SELECT 1'))
+  expect(isDatabaseUnavailable(error)).toBe(true)
+  expect(ms).toBeGreaterThan(SUSPECT_MS)
+  proxy.accept(true)
+  expect((await pool.query('SELECT 1 AS one')).rows).toEqual([{ one: 1 }])
+})
+
+it('ends though its connections have fallen silent', async () => {
+  const pool = poolOf()
+  await fill(pool)
+  proxy.silence()
+  await pools.pop()!.end()
+  expect(pool.totalCount).toBe(0)
+})

@@ -1,0 +1,127 @@
+import type { Socket } from 'node:net'
+import pg from 'pg'
+
+/** Between two looks at the connections of a pool. */
+const LOOK_MS = 500
+/** Silence of a connection that owes an answer from which the server is asked whether it is at work for this pool. */
+export const SUSPECT_MS = 1_500
+/** Time limit of the question, its new connection included. */
+const ASK_LIMIT_MS = 2_000
+const SUSPECT_LOOKS = SUSPECT_MS / LOOK_MS
+/** Looks between two questions about the same connection. */
+const LOOKS_BETWEEN = 4
+
+/** What the driver's client has beyond its types. */
+interface Driver {
+  connection: { stream: Socket }
+  readyForQuery: boolean
+  _ending: boolean
+}
+const driverOf = (client: pg.ClientBase) => client as unknown as Driver
+
+/** Whether the server has to say something: an answer, or goodbye. */
+function isOwed(client: pg.ClientBase): boolean {
+  const { readyForQuery, _ending } = driverOf(client)
+  return !readyForQuery || _ending
+}
+
+/** Closes a connection at once, whatever it waits for; its queries fail. */
+export function cut(client: pg.ClientBase, reason: string): void {
+  driverOf(client).connection.stream.destroy(new Error(`Connection terminated: ${reason}`))
+}
+
+/** Looks in a row at which a connection was owed an answer and had moved no byte; a stalled process does not look. */
+class Silence {
+  looks = 0
+  #bytes = -1
+
+  look(client: pg.PoolClient): void {
+    const { stream } = driverOf(client).connection
+    const bytes = stream.bytesRead + stream.bytesWritten
+    this.looks = isOwed(client) && bytes === this.#bytes ? this.looks + 1 : 0
+    this.#bytes = bytes
+  }
+}
+
+export interface SilenceOptions {
+  url: string
+  /** Of the pool's connections and of no others. */
+  applicationName: string
+  /** Silence after which a connection is closed whatever the server says, ms; none where it is left out. */
+  limitMs?: number | undefined
+}
+
+/**
+ * Closes connections of a pool whose other end has fallen silent, as behind a proxy after a failover: TCP doesn't tell.
+ * A connection in use is closed when the server, asked on a new connection, runs no statement of this pool; the idle
+ * ones go with it.
+ */
+export class SilenceWatch {
+  readonly #options: SilenceOptions
+  readonly #connections = new Map<pg.PoolClient, Silence>()
+  #timer: NodeJS.Timeout | undefined
+  #isAsking = false
+
+  constructor(pool: pg.Pool, options: SilenceOptions) {
+    this.#options = options
+    pool.on('remove', (client) => this.#remove(client))
+  }
+
+  /** Watches a new connection until the pool removes it. */
+  add(client: pg.PoolClient): void {
+    this.#connections.set(client, new Silence())
+    client.once('end', () => this.#remove(client))
+    this.#timer ??= setInterval(() => this.#look(), LOOK_MS).unref()
+  }
+
+  #remove(client: pg.PoolClient): void {
+    this.#connections.delete(client)
+    if (this.#connections.size > 0) return
+    clearInterval(this.#timer)
+    this.#timer = undefined
+  }
+
+  #look(): void {
+    const { limitMs = Number.POSITIVE_INFINITY } = this.#options
+    let isSuspect = false
+    for (const [client, silence] of this.#connections) {
+      silence.look(client)
+      if (silence.looks * LOOK_MS >= limitMs) cut(client, 'no answer in time')
+      isSuspect ||= silence.looks >= SUSPECT_LOOKS && (silence.looks - SUSPECT_LOOKS) % LOOKS_BETWEEN === 0
+    }
+    if (isSuspect) void this.#ask()
+  }
+
+  async #ask(): Promise<void> {
+    if (this.#isAsking) return
+    this.#isAsking = true
+    // a server that can't be asked leaves the time limit alone
+    const isAtWork = await isServerAtWork(this.#options).catch(() => true)
+    this.#isAsking = false
+    if (isAtWork) return
+    for (const [client, silence] of this.#connections) {
+      if (!isOwed(client) || silence.looks >= SUSPECT_LOOKS) cut(client, 'it has fallen silent')
+    }
+  }
+}
+
+const AT_WORK = `SELECT EXISTS (SELECT FROM pg_stat_activity WHERE application_name = $1 AND state = 'active') AS at_work`
+
+/** Whether the server that new connections reach runs a statement of a pool. */
+async function isServerAtWork({ url, applicationName }: SilenceOptions): Promise<boolean> {
+  const client = new pg.Client({
+    connectionString: url,
+    connectionTimeoutMillis: ASK_LIMIT_MS,
+    application_name: 'clusterd probe',
+  })
+  client.on('error', () => {})
+  const late = setTimeout(() => cut(client, 'no answer in time'), ASK_LIMIT_MS)
+  try {
+    await client.connect()
+    const { rows } = await client.query<{ at_work: boolean }>(AT_WORK, [applicationName])
+    return rows[0]!.at_work
+  } finally {
+    clearTimeout(late)
+    cut(client, 'asked')
+  }
+}
