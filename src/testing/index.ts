@@ -7,6 +7,7 @@ export { type DistributorSettings, deployDistributor } from './contracts/distrib
 export { type PriceChange, type PriceFeeds, setPrice } from './contracts/priceFeed.js'
 export { type FaultProxy, type FaultProxyOptions, startFaultProxy } from './faultProxy/faultProxy.js'
 export { FAULT_KINDS, type FaultKind, type FaultRequest, type Faults } from './faultProxy/kinds.js'
+export { startTcpProxy, type TcpProxy } from './faultProxy/tcpProxy.js'
 export type { DaemonEnvironment, DaemonProcess } from './processes/daemonProcess.js'
 export {
   createDatabase,

@@ -174,25 +174,28 @@ export interface DaemonAt {
   solanaKey: string | undefined
 }
 
+/** Complete environment of a daemon of a local world, with all keys. */
+export const daemonEnvironment = (home: string, at: Omit<DaemonAt, 'ops'>): DaemonEnvironment => ({
+  LOG_FORMAT: 'json',
+  RELAYER_PRIVATE_KEY: privateKeyOf(operatorAccount('relayer')),
+  SOLANA_RELAYER_PRIVATE_KEY: at.solanaKey,
+  AIRDROP_OPERATOR_PRIVATE_KEY: privateKeyOf(operatorAccount('airdropOperator')),
+  SHARE_KEY: LOCAL_SHARE_KEY,
+  ...at.env,
+  HOST: at.env.HOST ?? '127.0.0.1',
+  PORT: String(at.port),
+  OPS_PORT: String(at.opsPort),
+  DATABASE_URL: at.databaseUrl,
+  CLUSTERD_HOME: home,
+  CLUSTERD_CHAINS: chainsFile(home),
+})
+
 /** Starts the daemon and waits until it is ready. */
 export async function startDaemon(sandbox: Sandbox, at: DaemonAt): Promise<void> {
   sandbox.daemon = await startDaemonProcess({
     opsUrl: at.ops,
     logFile: path.join(sandbox.home, 'logs', 'daemon.log'),
-    env: {
-      LOG_FORMAT: 'json',
-      RELAYER_PRIVATE_KEY: privateKeyOf(operatorAccount('relayer')),
-      SOLANA_RELAYER_PRIVATE_KEY: at.solanaKey,
-      AIRDROP_OPERATOR_PRIVATE_KEY: privateKeyOf(operatorAccount('airdropOperator')),
-      SHARE_KEY: LOCAL_SHARE_KEY,
-      ...at.env,
-      HOST: at.env.HOST ?? '127.0.0.1',
-      PORT: String(at.port),
-      OPS_PORT: String(at.opsPort),
-      DATABASE_URL: at.databaseUrl,
-      CLUSTERD_HOME: sandbox.home,
-      CLUSTERD_CHAINS: chainsFile(sandbox.home),
-    },
+    env: daemonEnvironment(sandbox.home, at),
     onSpawn: (pid, marker) => sandbox.pids.add(pid, 'daemon', marker),
     onEnd: () => sandbox.fail(`the daemon has ended (see ${path.join(sandbox.home, 'logs', 'daemon.log')}).`),
   })

@@ -13,7 +13,7 @@ it('a world under disruptions loses nothing and doubles nothing', { timeout: DEA
   console.log(describeRun(report))
   expect(report.breaches).toEqual([])
   // disruptions happened, and work went on
-  expect(report.disruptions.reorgs).toBeGreaterThan(0)
+  expect(report.disruptions.reorgs ?? 0).toBeGreaterThan(0)
   expect(report.starts).toBeGreaterThan(0)
   expect(Object.values(report.faults).reduce((sum, n) => sum + n, 0)).toBeGreaterThan(20)
   expect(report.names).toBeGreaterThan(20)

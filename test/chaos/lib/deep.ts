@@ -6,8 +6,8 @@ import type { PrivateKeyAccount } from 'viem/accounts'
 import { askReady } from '../../../src/testing/processes/daemonProcess.js'
 import { waitFor } from '../../../src/testing/processes/processes.js'
 import { programCommand } from '../../../src/testing/processes/programs.js'
-import { reorgNewest } from './disruptions.js'
 import type { Ledger } from './ledger.js'
+import { reorgNewest } from './reorgs.js'
 import { bringBack, runWallets } from './wallets.js'
 import { readFeed } from './watchers.js'
 import { CHAINS_FILE, type ChaosWorld } from './world.js'
@@ -29,22 +29,22 @@ export async function deepReorg(
   seed: number,
   log: (line: string) => void,
 ): Promise<string[]> {
-  const { stack, hub } = world
+  const { daemons, apis, hub } = world
   const breaches: string[] = []
   await runWallets(world, wallets, ledger, seed + 1, AbortSignal.timeout(WORK_MS))
-  const before = await readFeed(stack.api)
+  const before = await readFeed(apis)
   const lost = await reorgNewest(hub, DEEP_BLOCKS, ledger)
   log(`deep reorg of ${DEEP_BLOCKS} on the hub, ${lost.length} transactions taken back`)
-  const isHalted = () => waitFor(async () => (await problems(stack.ops)).some(haltsTheHub), HALT_DEADLINE_MS, 100)
-  if (!(await isHalted())) breaches.push(`a deep reorg does not halt the hub: ${await problems(stack.ops)}`)
-  const atHalt = await readFeed(stack.api)
+  const isHalted = () => waitFor(async () => (await problems(world)).some(haltsTheHub), HALT_DEADLINE_MS, 100)
+  if (!(await isHalted())) breaches.push(`a deep reorg does not halt the hub: ${await problems(world)}`)
+  const atHalt = await readFeed(apis)
   if (JSON.stringify(atHalt.slice(0, before.length)) !== JSON.stringify(before))
     breaches.push('a deep reorg changed the feed')
-  await stack.daemon.spawn({ CLUSTERD_CHAINS: path.join(stack.home, CHAINS_FILE) })
+  await Promise.all(daemons.map((daemon) => daemon.process.spawn(daemon.env)))
   if (!(await isHalted())) breaches.push('the hub is no longer halted after a kill')
   await bringBack(hub, lost, seed)
   await sleep(LOOK_MS)
-  if (JSON.stringify(await readFeed(stack.api)) !== JSON.stringify(atHalt))
+  if (JSON.stringify(await readFeed(apis)) !== JSON.stringify(atHalt))
     breaches.push('a halted chain goes on publishing')
   const shown = await clusterd(world, 'rewind', '--chain', hub.label)
   const block = /--block (\d+)/.exec(shown)?.[1]
@@ -54,7 +54,8 @@ export async function deepReorg(
 }
 
 const haltsTheHub = (problem: string): boolean => problem.includes('chain "1": halted')
-const problems = async (ops: string): Promise<string[]> => (await askReady(ops)).problems
+const problems = async ({ daemons }: ChaosWorld): Promise<string[]> =>
+  (await Promise.all(daemons.map(({ ops }) => askReady(ops)))).flatMap((answer) => answer.problems)
 
 async function clusterd({ stack }: ChaosWorld, ...command: string[]): Promise<string> {
   const { command: node, args } = await programCommand('cli')

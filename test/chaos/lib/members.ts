@@ -18,7 +18,7 @@ export interface Members {
 
 /** Lets some of the wallets sign in and edit their clusters, which others join, until the signal. */
 export function runMembers(
-  api: string,
+  apis: readonly string[],
   wallets: readonly PrivateKeyAccount[],
   seed: number,
   signal: AbortSignal,
@@ -29,14 +29,14 @@ export function runMembers(
   const members = wallets.slice(0, MEMBERS)
   const done = Promise.all(
     members.map((account, i) =>
-      runMember(api, members, account, sequence(seed, 'member', i), { secrets, counts }, signal),
+      runMember(apis, members, account, sequence(seed, 'member', i), { secrets, counts }, signal),
     ),
   ).then(() => {})
   return { secrets, counts, done }
 }
 
 async function runMember(
-  api: string,
+  apis: readonly string[],
   members: readonly PrivateKeyAccount[],
   account: PrivateKeyAccount,
   next: () => number,
@@ -46,33 +46,33 @@ async function runMember(
   let headers: Record<string, string> | null = null
   const added: string[] = []
   await actAtPace(next, PACE_MS, signal, async () => {
-    headers ??= await signIn(api, account)
+    headers ??= await signIn(apis, account)
     if (!headers) return
-    const isTaken = await act(api, members, account, next, { headers, added, secrets })
+    const isTaken = await act(apis, members, account, next, { headers, added, secrets })
     counts[isTaken ? 'taken' : 'refused'] += 1
   })
 }
 
-async function signIn(api: string, account: PrivateKeyAccount): Promise<Record<string, string> | null> {
-  const asked = await askApi<{ message: string; signingDate: string }>(api, '/v1/auth/message')
+async function signIn(apis: readonly string[], account: PrivateKeyAccount): Promise<Record<string, string> | null> {
+  const asked = await askApi<{ message: string; signingDate: string }>(apis, '/v1/auth/message')
   if (!asked) return null
   const { message, signingDate } = asked
   const signature = await account.signMessage({ message })
   const proof = { signature, signingDate, type: 'evm', wallet: account.address }
-  const answer = await askApi<{ token: string }>(api, '/v1/auth/token', { method: 'POST', body: proof })
+  const answer = await askApi<{ token: string }>(apis, '/v1/auth/token', { method: 'POST', body: proof })
   return answer && { authorization: `Bearer ${answer.token}` }
 }
 
 /** One change. @returns whether the API took it */
 async function act(
-  api: string,
+  apis: readonly string[],
   members: readonly PrivateKeyAccount[],
   account: PrivateKeyAccount,
   next: () => number,
   { headers, added, secrets }: { headers: Record<string, string>; added: string[]; secrets: Set<string> },
 ): Promise<boolean> {
   const change = async (method: string, path: string, body?: unknown) =>
-    (await askApi(api, path, { method, body, headers })) !== null
+    (await askApi(apis, path, { method, body, headers })) !== null
   const someone = added.length > 0 ? pick(next(), added) : account.address.toLowerCase()
   const name = `w-${between(next(), 1, 30)}`
   const chance = next()
@@ -89,7 +89,7 @@ async function act(
   if (chance < 0.8) return change('DELETE', '/v1/clusters/wallets', [someone])
   // joins another's cluster, where it was invited: names move along where it was the last
   const host = pick(next(), members).address
-  const cluster = await askApi<{ clusterId: string | null }>(api, `/v1/clusters/address/${host}`)
+  const cluster = await askApi<{ clusterId: string | null }>(apis, `/v1/clusters/address/${host}`)
   return cluster?.clusterId
     ? change('POST', `/v1/clusters/verify/${cluster.clusterId}`)
     : change('POST', '/v1/clusters')

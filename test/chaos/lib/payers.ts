@@ -26,13 +26,13 @@ export async function runPayers(world: ChaosWorld, ledger: Ledger, seed: number,
   setMaxListeners(0, signal)
   await Promise.all(
     solana.accounts.map((account, i) =>
-      runPayer(world.stack.api, solana, account, ledger, sequence(seed, 'payer', i), signal),
+      runPayer(world.apis, solana, account, ledger, sequence(seed, 'payer', i), signal),
     ),
   )
 }
 
 async function runPayer(
-  api: string,
+  apis: readonly string[],
   solana: ChaosSolana,
   account: SolanaAccount,
   ledger: Ledger,
@@ -42,7 +42,7 @@ async function runPayer(
   await actAtPace(next, PACE_MS, signal, async () => {
     const names = someNames(next, 2).map((name) => ({ name }))
     const isUnderpaid = next() < UNDERPAID
-    const quote = await askApi<{ transactionData: string[] }>(api, '/v1/names/register/solana', {
+    const quote = await askApi<{ transactionData: string[] }>(apis, '/v1/names/register/solana', {
       method: 'POST',
       body: { network: 'solana', sender: account.address, names },
     })

@@ -1,12 +1,15 @@
 import { setTimeout as sleep } from 'node:timers/promises'
 import type pg from 'pg'
 import { createPool } from '../../../src/db/pg/pool.js'
-import { FAULT_KINDS, until } from '../../../src/testing/index.js'
+import { askReady } from '../../../src/testing/processes/daemonProcess.js'
+import { waitFor } from '../../../src/testing/processes/processes.js'
 import { deepReorg } from './deep.js'
-import { type DisruptionCounts, startDisruptions } from './disruptions.js'
+import { startDisruptions } from './disruptions.js'
 import { createLedger } from './ledger.js'
 import { runMembers } from './members.js'
+import { observe, type Times } from './observer.js'
 import { runPayers } from './payers.js'
+import { type DisruptionCounts, proxiesOf } from './site.js'
 import { judge, type Verdict } from './verdict.js'
 import { openWallets, runWallets, settleWallets } from './wallets.js'
 import { readSlowly, watchStatuses } from './watchers.js'
@@ -50,6 +53,7 @@ export interface ChaosReport extends Verdict {
   /** Counts of clusters by their members. */
   changes: Record<string, number>
   faults: Record<string, number>
+  times: Times
   disruptions: DisruptionCounts
   starts: number
   failpoints: Record<string, number>
@@ -74,7 +78,7 @@ export async function runChaos({
   try {
     return await run(world, pool, { seed, runMs, deep, log })
   } catch (error) {
-    throw new ChaosError(`seed ${seed}: ${(error as Error).message}`, world.stack.daemon.logs(), { cause: error })
+    throw new ChaosError(`seed ${seed}: ${(error as Error).message}`, logsOf(world), { cause: error })
   } finally {
     await pool.end()
     await world.stop()
@@ -86,29 +90,30 @@ async function run(
   pool: pg.Pool,
   { seed, runMs, deep, log }: Required<Omit<ChaosOptions, 'onWorld'>>,
 ): Promise<ChaosReport> {
-  const { stack, daemon } = world
+  const { daemons, apis } = world
   const ledger = createLedger()
   const over = new AbortController()
   const watching = new AbortController()
   const wallets = await openWallets(world, seed)
   await sleep(BEFORE_DISRUPTIONS_MS)
-  const statuses = watchStatuses(stack.api, ledger, seed, watching.signal)
-  const feed = readSlowly(stack.api, watching.signal)
+  const statuses = watchStatuses(apis, ledger, seed, watching.signal)
+  const feed = readSlowly(apis, watching.signal)
   const working = Promise.all([
     runWallets(world, wallets, ledger, seed, over.signal),
     runPayers(world, ledger, seed, over.signal),
   ])
-  const members = runMembers(stack.api, wallets, seed, over.signal)
-  const disruptions = startDisruptions(world, ledger, seed, over.signal, log)
+  const members = runMembers(apis, wallets, seed, over.signal)
+  const observer = observe(daemons, pool, watching.signal)
+  const disruptions = startDisruptions({ world, ledger, seed, signal: over.signal }, observer, runMs, log)
   await sleep(runMs)
   over.abort()
   await Promise.all([working, members.done, disruptions.done])
 
   const startedMs = performance.now()
-  await daemon.release()
+  await Promise.all(daemons.map((daemon) => daemon.release()))
   await settle(world, pool, () => settleWallets(world, wallets, ledger, SETTLE_DEADLINE_MS), log)
   watching.abort()
-  await Promise.all([statuses.done, feed.done])
+  await Promise.all([statuses.done, feed.done, observer.done])
   const settleMs = performance.now() - startedMs
   const verdict = await judge(world, pool, ledger, { statuses, feed, secrets: members.secrets })
   const breaches = [...verdict.breaches]
@@ -129,27 +134,49 @@ async function run(
     changes: members.counts,
     faults: faultsOf(world),
     disruptions: disruptions.counts,
-    starts: daemon.starts,
-    failpoints: { ...daemon.failpoints },
+    times: observer.times(),
+    starts: daemons.reduce((sum, { starts }) => sum + starts, 0),
+    failpoints: sumOf(daemons.map(({ failpoints }) => failpoints)),
     polls: statuses.polls,
     terminalSeen: statuses.terminal.size,
-    daemonLog: breaches.length > 0 ? stack.daemon.logs() : '',
+    daemonLog: breaches.length > 0 ? logsOf(world) : '',
   }
+}
+
+const logsOf = ({ daemons }: ChaosWorld): string =>
+  daemons.map(({ name, process }) => `daemon ${name}\n${process.logs()}`).join('\n')
+
+const sumOf = (counts: readonly Readonly<Record<string, number>>[]): Record<string, number> => {
+  const sum: Record<string, number> = {}
+  for (const [what, n] of counts.flatMap((one) => Object.entries(one))) sum[what] = (sum[what] ?? 0) + n
+  return sum
+}
+
+/** Waits until one of the daemons is ready. */
+async function untilReady({ daemons }: ChaosWorld): Promise<void> {
+  let problems: string[] = []
+  const isReady = async () => {
+    const answers = await Promise.all(daemons.map(({ ops }) => askReady(ops)))
+    problems = answers.flatMap((answer) => answer.problems)
+    return answers.some(({ ready }) => ready)
+  }
+  if (!(await waitFor(isReady, SETTLE_DEADLINE_MS, 250))) throw new Error(`no daemon is ready: ${problems.join('; ')}`)
 }
 
 /** Waits until nothing is under way any more; the verdict reports what is still open then. */
 async function settle(
-  { stack, hub }: ChaosWorld,
+  world: ChaosWorld,
   pool: pg.Pool,
   settleSenders: () => Promise<void>,
   log: (line: string) => void,
 ): Promise<void> {
+  const { hub } = world
   await settleSenders()
-  await until.ready(stack, { deadlineMs: SETTLE_DEADLINE_MS })
+  await untilReady(world)
   // the newest transactions become confirmed, then their messages are delivered
   const target = (await hub.reader.getBlockNumber()) + 4n
   while ((await hub.reader.getBlockNumber()) < target) await sleep(100)
-  await until.ready(stack, { deadlineMs: SETTLE_DEADLINE_MS })
+  await untilReady(world)
   let quietSince: number | null = null
   let least = Number.POSITIVE_INFINITY
   let movedMs = performance.now()
@@ -174,10 +201,16 @@ async function settle(
   log('not everything has settled')
 }
 
-function faultsOf({ chains, solana }: ChaosWorld): Record<string, number> {
-  const proxies = [...chains.flatMap((chain) => chain.proxies), ...(solana ? [solana.proxy] : [])]
-  const counts = proxies.map((proxy) => proxy.counts())
-  return Object.fromEntries(FAULT_KINDS.map((kind) => [kind, counts.reduce((sum, one) => sum + one[kind], 0)]))
+const faultsOf = (world: ChaosWorld): Record<string, number> => sumOf(proxiesOf(world).map((proxy) => proxy.counts()))
+
+/** Take-overs, look-ups and memory of a run. */
+function describeTimes({ takeOvers, lookUpGapMs, residentBytes }: Times): string {
+  const seconds = (ms: number) => `${(ms / 1_000).toFixed(1)} s`
+  const each = Object.entries(takeOvers).map(
+    ([cause, { count, maxMs }]) => `${count} after ${cause} in ${seconds(maxMs)}`,
+  )
+  const memory = `${Math.round(residentBytes / 2 ** 20)} MiB at the end`
+  return `take-overs (most): ${each.join(', ') || 'none'}; longest without a look-up ${seconds(lookUpGapMs)}; ${memory}`
 }
 
 /** The report in a few lines. */
@@ -187,11 +220,11 @@ export function describeRun(report: ChaosReport): string {
       .filter(([, n]) => n > 0)
       .map(([what, n]) => `${n} ${what}`)
       .join(', ') || 'none'
-  const { disruptions } = report
   return [
     `seed ${report.seed}, ${Math.round(report.runMs / 1_000)} s and ${Math.round(report.settleMs / 1_000)} s to settle`,
     `faults: ${list(report.faults)}`,
-    `disruptions: ${disruptions.reorgs} reorgs (${disruptions.reorgedTxs} transactions taken back, ${disruptions.broughtBack} sent again), ${disruptions.kills} kills, ${disruptions.postgresKills} of PostgreSQL, ${disruptions.cuts} cuts; ${report.starts} starts of the daemon`,
+    `disruptions: ${list(report.disruptions)}; ${report.starts} starts of the daemons`,
+    describeTimes(report.times),
     `died at fail points: ${list(report.failpoints)}`,
     `sent: ${list(report.sent)}; ${report.bids} bids on the hub, ${report.names} names won, ${report.messages} messages of spokes and ${report.payments} payments on Solana, ${report.purchases} for names below the community; changes of clusters: ${list(report.changes)}`,
     `${report.entries} journal entries, ${report.events} events; statuses: ${list(report.statuses)}; ${report.polls.answered} polls answered, ${report.polls.failed} not; ${report.terminalSeen} terminal during the run`,

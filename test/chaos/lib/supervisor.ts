@@ -3,12 +3,12 @@ import type { DaemonEnvironment, DaemonProcess } from '../../../src/testing/inde
 
 const RESPAWN_MS = 200
 
-/** Starts the daemon again whenever it has ended, as a service manager does. */
+/** Starts a daemon again whenever it has ended, as a service manager does. */
 export interface Supervisor {
   /** SIGKILL. */
   kill(): void
-  /** Makes its next start die at a fail point (`name:count`), once. */
-  arm(failpoint: string): void
+  /** Adds to the environment of its next start, once. */
+  arm(env: DaemonEnvironment): void
   /** Count of its restarts, and the fail points at which it died. */
   readonly starts: number
   readonly failpoints: Readonly<Record<string, number>>
@@ -19,7 +19,7 @@ export interface Supervisor {
 export function createSupervisor(daemon: DaemonProcess, env: DaemonEnvironment): Supervisor {
   let isOn = true
   let isKilled = false
-  let next: string | undefined
+  let next: DaemonEnvironment = {}
   let armed: string | undefined
   let starts = 0
   const failpoints: Record<string, number> = {}
@@ -38,10 +38,11 @@ export function createSupervisor(daemon: DaemonProcess, env: DaemonEnvironment):
       }
       isKilled = false
       await sleep(RESPAWN_MS)
-      armed = next
-      next = undefined
+      const added = next
+      armed = added.CLUSTERD_FAILPOINT
+      next = {}
       starts += 1
-      await daemon.spawn({ ...env, CLUSTERD_FAILPOINT: armed })
+      await daemon.spawn({ ...env, ...added })
     }
   }
   const supervising = supervise()
@@ -51,20 +52,20 @@ export function createSupervisor(daemon: DaemonProcess, env: DaemonEnvironment):
       isKilled = true
       if (daemon.isRunning()) process.kill(daemon.pid, 'SIGKILL')
     },
-    arm(failpoint) {
-      next = failpoint
+    arm(added) {
+      next = added
     },
     get starts() {
       return starts
     },
     failpoints,
     async release() {
-      next = undefined
+      next = {}
       isOn = false
       wake()
       await supervising
       // the run waits for readiness: a fail point may still be armed
-      await daemon.spawn({ ...env, CLUSTERD_FAILPOINT: undefined })
+      await daemon.spawn(env)
     },
   }
 }

@@ -48,7 +48,7 @@ export async function judge(
   )
   breaches.push(...(await metricBreaches(world)))
   await watched?.feed.finish()
-  const events = await readFeed(world.stack.api)
+  const events = await readFeed(world.apis)
   if (watched) breaches.push(...feedBreaches(watched.feed.items, events), ...secretBreaches(events, watched.secrets))
   const seen = watched?.statuses.terminal ?? new Map<string, string>()
   const { statuses, told, wrong } = await statusBreaches(world, ledger, truth, seen)
@@ -164,9 +164,9 @@ async function moneyBreaches({ hub }: ChaosWorld): Promise<string[]> {
 /** Gauges that have to be 0 once all is quiet. */
 const QUIET = [/^clusterd_outbox_jobs\{/, /^clusterd_(refunds_owed|relayer_nonce_gaps|stuck_packets|chain_halted)\{/]
 
-async function metricBreaches({ stack }: ChaosWorld): Promise<string[]> {
-  const text = await (await fetch(`${stack.ops}/metrics`)).text()
-  const lines = text.split('\n').filter((line) => QUIET.some((form) => form.test(line)))
+async function metricBreaches({ daemons }: ChaosWorld): Promise<string[]> {
+  const texts = await Promise.all(daemons.map(async ({ ops }) => (await fetch(`${ops}/metrics`)).text()))
+  const lines = texts.flatMap((text) => text.split('\n')).filter((line) => QUIET.some((form) => form.test(line)))
   const loud = lines.filter((line) => !line.endsWith(' 0')).map((line) => `metric ${line}`)
   return lines.length > 0 ? loud : ['the metrics of deliveries and chains are absent']
 }
@@ -182,7 +182,7 @@ function feedBreaches(slow: readonly EventItem[], all: readonly EventItem[]): st
 }
 
 async function statusBreaches(
-  { stack }: ChaosWorld,
+  { apis }: ChaosWorld,
   { txs }: Ledger,
   truth: Truth,
   terminal: ReadonlyMap<string, string>,
@@ -193,7 +193,7 @@ async function statusBreaches(
   for (let i = 0; i < txs.length; i += AT_ONCE) {
     await Promise.all(
       txs.slice(i, i + AT_ONCE).map(async (tx) => {
-        const answer = await askApi<StatusAnswer>(stack.api, `/v1/names/register/tx/${tx.hash}`)
+        const answer = await askApi<StatusAnswer>(apis, `/v1/names/register/tx/${tx.hash}`)
         const status = answer?.status ?? 'no answer'
         statuses[status] = (statuses[status] ?? 0) + 1
         told.set(tx.hash, status)

@@ -173,8 +173,10 @@ async function send(
     maxFeePerGas: (FEE_WEI * feePercent) / 100n,
     maxPriorityFeePerGas: (TIP_WEI * feePercent) / 100n,
   })
-  const hash = await chain.reader.sendRawTransaction({ serializedTransaction: raw })
+  const hash = keccak256(raw)
+  // an answer that got lost leaves a transaction behind
   ledger.add({ hash, raw, label: chain.label, sender: account.address.toLowerCase() as Hex, nonce, kind })
+  await chain.reader.sendRawTransaction({ serializedTransaction: raw })
 }
 
 /**

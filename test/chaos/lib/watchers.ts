@@ -19,12 +19,24 @@ export interface Question {
   headers?: Record<string, string>
 }
 
-/** Asks the API; null when it does not answer with success, as while it is down. */
-export async function askApi<T>(
-  api: string,
-  path: string,
-  { method, body, headers }: Question = {},
-): Promise<T | null> {
+/**
+ * Asks one of the daemons, the next one where a GET is not answered with success, as behind a balancer.
+ * @returns null where none did, as while they are down
+ */
+export async function askApi<T>(apis: readonly string[], path: string, question: Question = {}): Promise<T | null> {
+  turn += 1
+  const order = apis.map((_, i) => apis[(turn + i) % apis.length]!)
+  for (const api of question.method === undefined ? order : order.slice(0, 1)) {
+    const answer = await askOne<T>(api, path, question)
+    if (answer) return answer
+  }
+  return null
+}
+
+/** Counts questions, so that each daemon gets its share. */
+let turn = 0
+
+async function askOne<T>(api: string, path: string, { method, body, headers }: Question): Promise<T | null> {
   try {
     const response = await fetch(`${api}${path}`, {
       method: method ?? 'GET',
@@ -49,14 +61,19 @@ export interface StatusWatcher {
 }
 
 /** Polls the statuses of what was sent, in no order, until the signal: a terminal one must never change. */
-export function watchStatuses(api: string, ledger: Ledger, seed: number, signal: AbortSignal): StatusWatcher {
+export function watchStatuses(
+  apis: readonly string[],
+  ledger: Ledger,
+  seed: number,
+  signal: AbortSignal,
+): StatusWatcher {
   const next = sequence(seed, 'statuses')
   const terminal = new Map<string, string>()
   const breaches: string[] = []
   const polls = { answered: 0, failed: 0 }
 
   const look = async (hash: string): Promise<void> => {
-    const answer = await askApi<StatusAnswer>(api, `/v1/names/register/tx/${hash}`)
+    const answer = await askApi<StatusAnswer>(apis, `/v1/names/register/tx/${hash}`)
     if (!answer) {
       polls.failed += 1
       return
@@ -93,12 +110,12 @@ export interface FeedReader {
 }
 
 /** A slow consumer of the feed: small pages, one after the other, from the first event on. */
-export function readSlowly(api: string, signal: AbortSignal): FeedReader {
+export function readSlowly(apis: readonly string[], signal: AbortSignal): FeedReader {
   const items: EventItem[] = []
   let token: string | null = null
   const page = async (): Promise<Page | null> => {
     const at: string = token === null ? '' : `&nextPage=${encodeURIComponent(token)}`
-    const answer: Page | null = await askApi<Page>(api, `/v1/events?limit=${SLOW_PAGE}&orderBy=oldest${at}`)
+    const answer: Page | null = await askApi<Page>(apis, `/v1/events?limit=${SLOW_PAGE}&orderBy=oldest${at}`)
     if (answer) {
       items.push(...answer.items)
       token = answer.resume
@@ -124,11 +141,11 @@ export function readSlowly(api: string, signal: AbortSignal): FeedReader {
 }
 
 /** The whole feed, read in one pass. */
-export async function readFeed(api: string): Promise<EventItem[]> {
+export async function readFeed(apis: readonly string[]): Promise<EventItem[]> {
   const items: EventItem[] = []
   let token = ''
   for (;;) {
-    const page: Page | null = await askApi<Page>(api, `/v1/events?limit=1000&orderBy=oldest${token}`)
+    const page: Page | null = await askApi<Page>(apis, `/v1/events?limit=1000&orderBy=oldest${token}`)
     if (!page) throw new Error('reading the feed: no answer')
     items.push(...page.items)
     if (!page.nextPage) return items

@@ -6,7 +6,7 @@ import { type LocalClients, localClients } from '../../../src/testing/chains/loc
 import { type FaultProxy, type Stack, startFaultProxy, startStack } from '../../../src/testing/index.js'
 import type { SolanaAccount } from '../../../src/testing/world.js'
 import { type Miner, takeOverMining } from '../../support/miner.js'
-import { createSupervisor, type Supervisor } from './supervisor.js'
+import { type ChaosDaemon, openDaemons } from './daemons.js'
 
 const BLOCK_MS = 250
 /** The chains file that names the proxies, in the world's home. */
@@ -44,11 +44,13 @@ export interface ChaosWorld {
   hub: ChaosChain
   /** Null where Surfpool does not run. */
   solana: ChaosSolana | null
-  daemon: Supervisor
+  daemons: readonly ChaosDaemon[]
+  /** Addresses of the API, one a daemon; a client asks the next where one fails. */
+  apis: readonly string[]
   stop(): Promise<void>
 }
 
-/** Starts a hub with two spokes, the daemon behind fault proxies, all without faults yet. */
+/** Starts a hub with two spokes and two daemons behind proxies, all without faults yet. */
 export async function startChaosWorld(seed: number): Promise<ChaosWorld> {
   const stack = await startStack({
     chains: LABELS,
@@ -59,9 +61,12 @@ export async function startChaosWorld(seed: number): Promise<ChaosWorld> {
   })
   const proxies: FaultProxy[] = []
   const miners: Miner[] = []
+  let daemons: ChaosDaemon[] = []
   const stop = async () => {
+    await daemons[1]?.process.kill('SIGKILL')
     await Promise.all([...proxies, ...miners].map((part) => part.stop()))
     await stack.stop()
+    await Promise.all(daemons.map(({ database }) => database.stop()))
   }
   try {
     const chains: ChaosChain[] = []
@@ -79,9 +84,8 @@ export async function startChaosWorld(seed: number): Promise<ChaosWorld> {
     }
     const solana = await openSolana(stack, seed)
     if (solana) proxies.push(solana.proxy)
-    const env = { CLUSTERD_CHAINS: await writeChainsFile(stack, chains, solana), LOG_LEVEL: 'debug' }
-    await stack.daemon.restart(env)
-    return { stack, chains, hub: chains[0]!, solana, daemon: createSupervisor(stack.daemon, env), stop }
+    daemons = await openDaemons(stack, await writeChainsFile(stack, chains, solana))
+    return { stack, chains, hub: chains[0]!, solana, daemons, apis: daemons.map(({ api }) => api), stop }
   } catch (error) {
     await stop()
     throw error

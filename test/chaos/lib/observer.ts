@@ -1,0 +1,156 @@
+import { readFileSync } from 'node:fs'
+import { setTimeout as sleep } from 'node:timers/promises'
+import type pg from 'pg'
+import type { ChaosDaemon } from './daemons.js'
+
+const LOOK_MS = 100
+const ASK_LIMIT_MS = 5_000
+const DATABASE_LIMIT_MS = 1_000
+/** First key of the service's advisory locks, and the second one's of mainnet's leaders. */
+const LOCK_CLASS = 0x636c7573
+const ROLES = ['index', 'relay'] as const
+/** A look-up of a name that nobody has: the database is asked all the same. */
+const LOOK_UP = '/v1/clusters/name/nobody-has-this'
+
+export type Cause = 'kill' | 'freeze' | 'silence' | 'forget'
+
+/** Times that a run measures, milliseconds. */
+export interface Times {
+  /** Longest time until another connection held the lead, a cause of its loss. */
+  takeOvers: Record<string, { count: number; maxMs: number }>
+  /** Longest time in which a daemon that runs, with a database that it can reach, answered no look-up. */
+  lookUpGapMs: number
+  /** Largest resident memory of a daemon at the end, bytes. */
+  residentBytes: number
+}
+
+export interface Observer {
+  /** Reports a fault of a daemon from now until `well`. */
+  struck(daemon: ChaosDaemon, cause: Cause): void
+  /** @param isHarmless whether look-ups have to go on all the same */
+  well(daemon: ChaosDaemon): void
+  done: Promise<void>
+  times(): Times
+}
+
+interface Patient {
+  daemon: ChaosDaemon
+  /** Null while it is well. */
+  cause: Cause | null
+  /** When a look-up was last answered, or became possible; null while none can be. */
+  sinceMs: number | null
+}
+
+interface Measure {
+  role: (typeof ROLES)[number]
+  daemon: ChaosDaemon
+  cause: Cause
+  atMs: number
+  /** Backend of the connection that held the lead. */
+  pid: number
+}
+
+interface Holder {
+  pid: number
+  port: number
+}
+
+/** Watches who leads and whether look-ups are answered, until the signal. */
+export function observe(daemons: readonly ChaosDaemon[], pool: pg.Pool, signal: AbortSignal): Observer {
+  const patients = daemons.map((daemon): Patient => ({ daemon, cause: null, sinceMs: null }))
+  const of = (daemon: ChaosDaemon) => patients.find((one) => one.daemon === daemon)!
+  const takeOvers: Times['takeOvers'] = {}
+  let lookUpGapMs = 0
+  let isDatabaseUp = true
+  let holders = new Map<string, Holder>()
+  let measures: Measure[] = []
+
+  const follow = async (): Promise<void> => {
+    while (!signal.aborted) {
+      const found = await leaders(pool)
+      isDatabaseUp = found !== null
+      const otherIsWell = ({ daemon }: Measure) =>
+        patients.some((one) => one.daemon !== daemon && one.cause === null && one.sinceMs !== null)
+      // a measure says something only while somebody else can take over
+      measures = measures.filter((one) => isDatabaseUp && otherIsWell(one) && !note(one, found!))
+      if (found) holders = found
+      await sleep(LOOK_MS)
+    }
+  }
+  /** Whether the lead has moved; notes the time. */
+  const note = ({ role, cause, atMs, pid }: Measure, found: ReadonlyMap<string, Holder>): boolean => {
+    const holder = found.get(role)
+    if (!holder || holder.pid === pid) return false
+    const before = takeOvers[cause] ?? { count: 0, maxMs: 0 }
+    takeOvers[cause] = { count: before.count + 1, maxMs: Math.max(before.maxMs, performance.now() - atMs) }
+    return true
+  }
+  const probe = async (patient: Patient): Promise<void> => {
+    while (!signal.aborted) {
+      const askedMs = performance.now()
+      const isAnswered = await answers(patient.daemon.api)
+      const nowMs = performance.now()
+      const isAble = isDatabaseUp && (patient.cause === null || patient.cause === 'forget')
+      if (!isAble) patient.sinceMs = null
+      // a daemon that starts counts from its first answer on, any other from when it could answer
+      else if (isAnswered) patient.sinceMs = nowMs
+      else if (patient.sinceMs !== null) lookUpGapMs = Math.max(lookUpGapMs, nowMs - patient.sinceMs)
+      await sleep(Math.max(0, LOOK_MS - (nowMs - askedMs)))
+    }
+  }
+  return {
+    struck(daemon, cause) {
+      const patient = of(daemon)
+      const ports = daemon.database.upstreamPorts()
+      if (patient.cause === null)
+        for (const role of ROLES) {
+          const holder = holders.get(role)
+          if (holder && ports.has(holder.port))
+            measures.push({ role, daemon, cause, atMs: performance.now(), pid: holder.pid })
+        }
+      patient.cause = cause
+      if (cause === 'kill') patient.sinceMs = null
+    },
+    well(daemon) {
+      const patient = of(daemon)
+      // what was frozen or cut off can answer from now on
+      if (patient.cause === 'freeze' || patient.cause === 'silence') patient.sinceMs = performance.now()
+      patient.cause = null
+    },
+    done: Promise.all([follow(), ...patients.map(probe)]).then(() => {}),
+    times: () => ({
+      ...{ takeOvers, lookUpGapMs },
+      residentBytes: Math.max(...daemons.map(({ process }) => residentBytesOf(process.pid))),
+    }),
+  }
+}
+
+/** Who leads mainnet, by role; null while the database does not answer. */
+async function leaders(pool: pg.Pool): Promise<Map<string, Holder> | null> {
+  const asked = pool.query<{ role: number; pid: number; port: number }>(
+    `SELECT l.objid::int AS role, l.pid, a.client_port AS port FROM pg_locks l JOIN pg_stat_activity a USING (pid)
+     WHERE l.locktype = 'advisory' AND l.classid = ${LOCK_CLASS} AND l.objid < ${ROLES.length} AND l.granted`,
+  )
+  const found = await Promise.race([asked.catch(() => null), sleep(DATABASE_LIMIT_MS, null)])
+  return found && new Map(found.rows.map(({ role, pid, port }) => [ROLES[role]!, { pid, port }]))
+}
+
+/** Whether a look-up is answered, if only by "nobody has it". */
+async function answers(api: string): Promise<boolean> {
+  try {
+    const response = await fetch(`${api}${LOOK_UP}`, { signal: AbortSignal.timeout(ASK_LIMIT_MS) })
+    await response.arrayBuffer()
+    return response.status < 500
+  } catch {
+    return false
+  }
+}
+
+/** Resident memory of a process; 0 where the system doesn't tell. */
+function residentBytesOf(pid: number): number {
+  try {
+    return Number(/VmRSS:\s+(\d+) kB/.exec(readFileSync(`/proc/${pid}/status`, 'utf8'))?.[1] ?? 0) * 1_024
+  } catch {
+    return 0
+  }
+}

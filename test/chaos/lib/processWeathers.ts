@@ -1,0 +1,108 @@
+import { between, pick } from '../../../src/testing/faultProxy/random.js'
+import { sleep, waitFor } from '../../../src/testing/processes/processes.js'
+import type { ChaosDaemon } from './daemons.js'
+import { familyOf, freeze } from './freeze.js'
+import { count, outage, rest, type Site, strike, type Weather, withOne } from './site.js'
+
+/** Long enough for a start, a take-over and some steps. */
+const FAIL_POINT_DEADLINE_MS = 9_000
+/** Time in which a started daemon serves look-ups again. */
+const START_MS = 8_000
+/** Fail points of a world that has caught up; those of the backfill are tested in test/recovery. */
+const FAIL_POINTS = [
+  'index.after_append',
+  'follow.before_transaction',
+  'follow.after_commit',
+  'follow.before_commit',
+  'relay.queued',
+  'relay.sign',
+  'relay.signed',
+  'relay.broadcast',
+  'relay.sent',
+  'relay.included',
+  'relay.reorged',
+  'relay.confirmed',
+  'payout.queued',
+  'payout.sign',
+  'payout.broadcast',
+  'payout.sent',
+  'solana.before_commit',
+  'solana.after_commit',
+]
+
+/** Kills a daemon and waits until it runs again. */
+async function killOnce(site: Site, daemon: ChaosDaemon): Promise<void> {
+  await strike(site, daemon, 'kill', async () => {
+    const { starts } = daemon
+    daemon.kill()
+    count(site, 'kills')
+    await waitFor(() => daemon.starts > starts || site.signal.aborted, START_MS)
+    await rest(site, START_MS / 2, START_MS / 2)
+  })
+}
+
+export const kill: Weather = (site) =>
+  withOne(site, site.world.daemons, async (daemon) => {
+    await killOnce(site, daemon)
+    return `kill -9 of ${daemon.name}`
+  })
+
+/** Kills a daemon, which is to die at a fail point, and then the other: the lead comes to the first. */
+export const killAtFailPoint: Weather = (site) =>
+  withOne(site, site.world.daemons, async (daemon) => {
+    const point = `${pick(site.next(), FAIL_POINTS)}:${between(site.next(), 1, 6)}`
+    const deaths = () => Object.values(daemon.failpoints).reduce((sum, n) => sum + n, 0)
+    const before = deaths()
+    daemon.arm({ CLUSTERD_FAILPOINT: point })
+    await killOnce(site, daemon)
+    const others = site.world.daemons.filter((one) => one !== daemon)
+    await withOne(site, others, async (other) => {
+      await killOnce(site, other)
+      return ''
+    })
+    const isDead = await waitFor(() => deaths() > before || site.signal.aborted, FAIL_POINT_DEADLINE_MS)
+    return `kill -9 of ${daemon.name}, then to die at ${point}${isDead ? '' : ', which it has not reached yet'}`
+  })
+
+export const freezeDaemon: Weather = (site) =>
+  withOne(site, site.world.daemons, async (daemon) => {
+    await strike(site, daemon, 'freeze', async () => {
+      const thaw = freeze([daemon.process.pid])
+      count(site, 'frozen daemons')
+      await outage(site)
+      thaw()
+    })
+    return `${daemon.name} was frozen`
+  })
+
+/** Freezes the server with all its processes, or one connection's process with what it has locked. */
+export const freezePostgres: Weather = (site) =>
+  withOne(site, [site.world.stack.postgres!], async (postgres) => {
+    const [parent, ...children] = familyOf(postgres.pid)
+    const isWhole = site.next() < 0.7 || children.length === 0
+    const thaw = freeze(isWhole ? [parent!, ...children] : [pick(site.next(), children)])
+    count(site, isWhole ? 'frozen databases' : 'frozen connections')
+    await outage(site)
+    thaw()
+    return isWhole ? 'PostgreSQL was frozen' : 'a process of PostgreSQL was frozen'
+  })
+
+export const killPostgres: Weather = (site) =>
+  withOne(site, [site.world.stack.postgres!], async (postgres) => {
+    await postgres.kill()
+    count(site, 'kills of PostgreSQL')
+    await rest(site, 100, 1_200)
+    await postgres.restart()
+    return 'PostgreSQL killed and started again'
+  })
+
+/** Freezes a chain's node; nothing else may be done to its chain, since the harness asks the same node. */
+export const freezeNode: Weather = (site) =>
+  withOne(site, site.world.chains, async (chain) => {
+    const thaw = freeze([site.world.stack.anvils[chain.label]!.pid])
+    count(site, 'frozen nodes')
+    await outage(site)
+    thaw()
+    await sleep(0)
+    return `the node of ${chain.label} was frozen`
+  })

@@ -1,0 +1,97 @@
+import { LIED_ABOUT } from '../../../src/testing/faultProxy/lies.js'
+import { between, pick } from '../../../src/testing/faultProxy/random.js'
+import { FAULT_KINDS, type Faults } from '../../../src/testing/index.js'
+import { reorgNewest } from './reorgs.js'
+import { count, outage, proxiesOf, rest, strike, type Weather, withOne } from './site.js'
+import { bringBack } from './wallets.js'
+
+const MOST_FAULTS = 6
+const MOST_PROBABLE = 0.2
+/** Deepest reorg in blocks: a block is confirmed once the head is two above it. */
+const REORG_BLOCKS = 2
+/** Kinds that are drawn by probability: a lie is told once. */
+const DRAWN_KINDS = FAULT_KINDS.filter((kind) => kind !== 'lie')
+
+export const reorg: Weather = (site) =>
+  withOne(site, site.world.chains, async (chain) => {
+    const depth = between(site.next(), 1, REORG_BLOCKS)
+    const lost = await reorgNewest(chain, depth, site.ledger)
+    count(site, 'reorgs')
+    count(site, 'transactions taken back', lost.length)
+    count(site, 'sent again', await bringBack(chain, lost, site.seed))
+    return `reorg of ${depth} on ${chain.label}, ${lost.length} transactions taken back`
+  })
+
+/** A few kinds of faults at low probabilities, so that work goes on between them. */
+export function someFaults(next: () => number): Exclude<Faults, (...args: never) => unknown> {
+  const faults: Partial<Record<(typeof FAULT_KINDS)[number], number>> = {}
+  for (let n = between(next(), 1, MOST_FAULTS); n > 0; n--)
+    faults[pick(next(), DRAWN_KINDS)] = Number((next() * MOST_PROBABLE).toFixed(3))
+  return faults
+}
+
+export const changeFaults: Weather = async (site) => {
+  const faults = someFaults(site.next)
+  pick(site.next(), proxiesOf(site.world)).set(faults)
+  count(site, 'changes of faults')
+  return `faults ${JSON.stringify(faults)}`
+}
+
+export const cutNode: Weather = (site) =>
+  withOne(site, proxiesOf(site.world), async (proxy) => {
+    proxy.cut()
+    count(site, 'cuts')
+    await rest(site, 300, 2_500)
+    proxy.restore()
+    return 'a node was cut off'
+  })
+
+export const silenceNode: Weather = (site) =>
+  withOne(site, proxiesOf(site.world), async (proxy) => {
+    proxy.silence()
+    count(site, 'silent nodes')
+    await outage(site)
+    proxy.restore()
+    return 'a node fell silent'
+  })
+
+/** One false answer of one node. */
+export const lie: Weather = (site) => {
+  const method = pick(site.next(), LIED_ABOUT)
+  return withOne(
+    site,
+    site.world.chains.flatMap(({ proxies }) => proxies),
+    async (proxy) => {
+      const told = proxy.counts().lie
+      proxy.lieOnce(method)
+      await rest(site, 500, 3_000)
+      if (proxy.counts().lie > told) count(site, `lies by ${method}`)
+      proxy.restore()
+      return `a lie by ${method}`
+    },
+  )
+}
+
+/** The daemon's connections to the database go silent, new ones too, and go on where they were. */
+export const holdDatabase: Weather = (site) =>
+  withOne(site, site.world.daemons, async (daemon) => {
+    await strike(site, daemon, 'silence', async () => {
+      daemon.database.hold()
+      count(site, 'partitions')
+      await outage(site)
+      daemon.database.restore()
+    })
+    return `the database was out of reach of ${daemon.name}`
+  })
+
+/** The daemon's connections to the database go silent for good while new ones work. */
+export const forgetDatabase: Weather = (site) =>
+  withOne(site, site.world.daemons, async (daemon) => {
+    await strike(site, daemon, 'forget', async () => {
+      daemon.database.forget()
+      count(site, 'forgotten connections')
+      await outage(site)
+      daemon.database.restore()
+    })
+    return `connections of ${daemon.name} to the database were forgotten`
+  })
