@@ -25,6 +25,16 @@ export async function writeTailMessages(
   await upsertMessages(client, on, tail.messages, false)
 }
 
+const FORGET_MESSAGES = {
+  name: 'forget_messages',
+  text: `DELETE FROM messages m WHERE network = $1 AND chain = $2 AND block < $3 AND NOT confirmed AND NOT ${IS_RECEIVED}`,
+}
+
+/** Drops a spoke's messages that are unconfirmed below its checkpoint: no block of the chain holds them. */
+export async function forgetMessages(client: pg.ClientBase, on: ChainKey, below: number): Promise<void> {
+  await execute(client, on.network, FORGET_MESSAGES, [on.chain, below])
+}
+
 /** Writes messages of confirmed blocks. */
 export const confirmMessages = (client: pg.ClientBase, on: ChainKey, messages: readonly SentMessage[]): Promise<void> =>
   upsertMessages(client, on, messages, true)
@@ -84,6 +94,16 @@ export async function writeTailReceipts(
 ): Promise<void> {
   await execute(client, network, DROP_RECEIPTS, [tail.dropFrom])
   await upsertReceipts(client, network, tail.receipts, false)
+}
+
+const FORGET_RECEIPTS = {
+  name: 'forget_received',
+  text: 'DELETE FROM received WHERE network = $1 AND block < $2 AND NOT confirmed',
+}
+
+/** Drops receipts that are unconfirmed below the hub's checkpoint: no block of the chain holds them. */
+export async function forgetReceipts(client: pg.ClientBase, network: Network, below: number): Promise<void> {
+  await execute(client, network, FORGET_RECEIPTS, [below])
 }
 
 /** Writes receipts of the hub's confirmed blocks. */

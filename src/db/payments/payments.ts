@@ -34,6 +34,16 @@ export async function replaceSeenPayments(
   await upsert(client, on, payments, PAYMENT_STATE.seen)
 }
 
+const FORGET = {
+  name: 'forget_payments',
+  text: `DELETE FROM payments WHERE network = $1 AND chain = $2 AND block < $3 AND state = ${PAYMENT_STATE.seen}`,
+}
+
+/** Drops payments that are unconfirmed below a chain's checkpoint: no block of the chain holds them. */
+export async function forgetSeenPayments(client: pg.ClientBase, on: ChainKey, below: number): Promise<void> {
+  await execute(client, on.network, FORGET, [on.chain, below])
+}
+
 /** Columns of the upsert after network, chain and state, with their types. */
 const COLUMNS: Columns<Payment> = [
   ['id', 'bytea', ({ id }) => id],

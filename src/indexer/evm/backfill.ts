@@ -13,7 +13,7 @@ import { fetchRange } from './fetchRange.js'
 import type { MessageOrder } from './messageOrder.js'
 import type { ChainIndexerOptions, ConfirmedRange } from './types.js'
 import type { RangeWidth } from './width.js'
-import { writeConfirmed } from './write.js'
+import { LIVE_BATCH, writeConfirmed } from './write.js'
 
 /** Ranges fetched ahead of the writer: bounds memory, hides the round trips. */
 const RANGES_AHEAD = 3
@@ -21,8 +21,6 @@ const RANGES_AHEAD = 3
 const CHECKED_BLOCKS = 512
 /** Entries per transaction of the first catch-up: nobody else writes, so that the lock may be held longer. */
 const CATCH_UP_BATCH = 5_000
-/** Entries per transaction later: about 50 ms under the lock, so that signed changes never wait longer. */
-const LIVE_BATCH = 1_000
 
 export interface BackfillOptions extends ChainIndexerOptions {
   /** The last block to take. */
@@ -101,9 +99,7 @@ async function writeRange(run: Run, range: PreparedRange): Promise<void> {
     const end = endOfBatch(entries, start, limit)
     if (end === entries.length) break
     const block = entries[end - 1]!.position!.block
-    const hash = range.hashOfBlock.get(block)
-    // a block with nothing but a configured entry has no known hash: the next cut takes it along
-    if (!hash) break
+    const hash = range.hashOfBlock.get(block)!
     await commit(run, { range, logs: cut(entries.slice(start, end), from, block), block, hash })
     start = end
     from = block + 1
@@ -141,7 +137,7 @@ interface Part {
 }
 
 async function commit(run: Run, { range: { firstIds }, logs, block, hash }: Part): Promise<void> {
-  const { pool, row, epoch, isCaughtUp, written } = run
+  const { pool, chain, row, epoch, isCaughtUp, written } = run
   const to = { nextBlock: block + 1, parentHash: hash }
   failpoint('backfill.before_transaction')
   await inTransaction(pool, async (client) => {
@@ -149,7 +145,8 @@ async function commit(run: Run, { range: { firstIds }, logs, block, hash }: Part
     // whole, rows and checkpoint together, nobody else has written after them, and the same blocks give the same rows
     // again. The ordinary commit that records the end of the catch-up brings everything before it to disk.
     if (!isCaughtUp) await commitWithoutFlush(client)
-    const minimumWei = await writeConfirmed(client, { row, epoch, logs, to, firstIds, ...(written ? { written } : {}) })
+    const confirmed = { row, role: chain.role, epoch, logs, to, firstIds }
+    const minimumWei = await writeConfirmed(client, { ...confirmed, ...(written ? { written } : {}) })
     // the hash stays known for a while: a local chain may come back from an older state
     const checkpointBlock = { block, hash, parentHash: Buffer.alloc(32), timestampMs: 0, entries: [] }
     await writeTail(client, row.network, row.chain, { dropFrom: block, blocks: [checkpointBlock], minimumWei })

@@ -16,7 +16,7 @@ import {
   type TailBlock,
 } from './types.js'
 import { createRangeWidth } from './width.js'
-import { writeFollowed } from './write.js'
+import { firstBatch, writeFollowed } from './write.js'
 
 /** Gap up to which blocks are followed one by one, as facts first; a larger gap is backfilled in ranges. */
 const FOLLOW_MAX_BLOCKS = 64
@@ -112,7 +112,7 @@ export class ChainIndexer {
     const extension = await extendTail({ chain, row, tail: before }, latest, this.#maxBlocks)
     const kept = extension ? before.filter(({ block }) => block < extension.dropFrom) : before
     const tail = extension ? [...kept, ...extension.blocks] : before
-    const confirming = tail.filter(({ block }) => block <= confirmedBlock)
+    const confirming = firstBatch(tail.filter(({ block }) => block <= confirmedBlock))
     if (!extension && confirming.length === 0)
       return latest.number < this.#tailBlock ? { kind: 'behind', latest: latest.number } : { kind: 'idle' }
     const last = confirming.at(-1)

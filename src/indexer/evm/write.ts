@@ -1,21 +1,43 @@
 import type pg from 'pg'
+import type { EvmChain } from '../../chains/evm/chain.js'
 import { type DecodedLogs, sizeOf } from '../../chains/evm/decodeLogs.js'
 import { confirmCredits } from '../../db/bridge/credits.js'
-import { confirmMessages, confirmReceipts, writeTailMessages, writeTailReceipts } from '../../db/bridge/messages.js'
+import {
+  confirmMessages,
+  confirmReceipts,
+  forgetMessages,
+  forgetReceipts,
+  writeTailMessages,
+  writeTailReceipts,
+} from '../../db/bridge/messages.js'
 import { type AppendOptions, appendEntries } from '../../db/journal/append.js'
 import { type ChainRow, type Checkpoint, moveCheckpoint } from '../../db/journal/chains.js'
 import { assertLeader } from '../../db/journal/head.js'
 import { forgetConfirmedTail, writeTail } from '../../db/journal/tail.js'
-import { confirmPayments, replaceSeenPayments, writeOutcomes } from '../../db/payments/payments.js'
+import { confirmPayments, forgetSeenPayments, replaceSeenPayments, writeOutcomes } from '../../db/payments/payments.js'
 import { notify } from '../../db/pg/notify.js'
 import { inTransaction } from '../../db/pg/pool.js'
 import { failpoint } from '../../ops/failpoint.js'
 import type { Extension } from './tail.js'
 import { type ChainIndexerOptions, decodedOf, type TailBlock } from './types.js'
 
+/** Entries per transaction beside other writers: about 50 ms under the lock, so that signed changes never wait longer. */
+export const LIVE_BATCH = 1_000
+
+/** The first of some blocks, whose logs one transaction takes in: at least one block. */
+export function firstBatch(blocks: readonly TailBlock[]): readonly TailBlock[] {
+  let logs = 0
+  const end = blocks.findIndex(({ decoded }, i) => {
+    logs += sizeOf(decoded)
+    return i > 0 && logs > LIVE_BATCH
+  })
+  return end === -1 ? blocks : blocks.slice(0, end)
+}
+
 /** Logs of confirmed blocks and the checkpoint behind them. */
 export interface ConfirmedWrite extends Pick<AppendOptions, 'firstIds' | 'written'> {
   row: ChainRow
+  role: EvmChain['role']
   epoch: number
   logs: DecodedLogs
   to: Checkpoint
@@ -23,13 +45,13 @@ export interface ConfirmedWrite extends Pick<AppendOptions, 'firstIds' | 'writte
 
 /**
  * Writes confirmed logs in the caller's transaction: entries into the journal, messages and payments into their tables,
- * the checkpoint behind them. The head is locked first, exclusively: raising a shared lock later could deadlock with
+ * the checkpoint behind them. What is unconfirmed below it was on another fork, however long ago it was seen. The head is locked first, exclusively: raising a shared lock later could deadlock with
  * another writer.
  * @returns the minimum in force afterwards
  * @throws LostLeadershipError
  */
 export async function writeConfirmed(client: pg.ClientBase, write: ConfirmedWrite): Promise<bigint> {
-  const { row, epoch, logs, to, ...hints } = write
+  const { row, role, epoch, logs, to, ...hints } = write
   const { network, chain } = row
   const { entries, received, sent, payments, credits, ends } = logs
   const { minimumWei } = await appendEntries(client, network, entries, { epoch, writerMs: Date.now(), ...hints })
@@ -41,6 +63,9 @@ export async function writeConfirmed(client: pg.ClientBase, write: ConfirmedWrit
   await writeOutcomes(client, { network, chain }, ends)
   await moveCheckpoint(client, row, to)
   await forgetConfirmedTail(client, network, chain, to.nextBlock)
+  if (role === 'hub') await forgetReceipts(client, network, to.nextBlock)
+  else await forgetMessages(client, row, to.nextBlock)
+  await forgetSeenPayments(client, row, to.nextBlock)
   if (sizeOf(logs) + received.length > 0) await notify(client, network)
   return minimumWei
 }
@@ -63,13 +88,13 @@ export interface FollowedWrite {
  * @throws LostLeadershipError
  */
 export function writeFollowed(options: ChainIndexerOptions, write: FollowedWrite): Promise<bigint> {
-  const { pool, row, epoch } = options
+  const { pool, chain, row, epoch } = options
   const { last, confirmed: logs } = write
   return inTransaction(pool, async (client) => {
     let { minimumWei } = write
     if (last) {
       const to = { nextBlock: last.block + 1, parentHash: last.hash }
-      minimumWei = await writeConfirmed(client, { row, epoch, logs, to })
+      minimumWei = await writeConfirmed(client, { row, role: chain.role, epoch, logs, to })
     } else await assertLeader(client, row.network, epoch)
     if (write.extension) await writeExtension(client, options, { ...write, minimumWei, extension: write.extension })
     await notify(client, row.network)

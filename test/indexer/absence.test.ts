@@ -1,0 +1,90 @@
+import { afterAll, beforeAll, expect, it } from 'vitest'
+import type { CommunityPaymentRequest } from '../../src/chains/chain.js'
+import { fromHex } from '../../src/registry/primitives/bytes.js'
+import { receiptOf } from '../../src/testing/chains/receipt.js'
+import { type BridgeWorld, openChains, startBridgeWorld } from '../support/bridgeWorld.js'
+import { allMined, reorg } from '../support/miner.js'
+
+/** More than the blocks that a test mines on top of what it sends. */
+const CONFIRMATION_BLOCKS = 10
+/** More than are followed one by one, and than are confirmed by the tail that was seen last. */
+const AWAY_BLOCKS = 100
+
+let world: BridgeWorld
+beforeAll(async () => {
+  world = await startBridgeWorld({ payments: true })
+  const { chains } = world.file as { chains: { confirmation: object }[] }
+  for (const chain of chains) chain.confirmation = { blocks: CONFIRMATION_BLOCKS }
+  for (const side of [world.hub, world.spoke]) await side.test.mine({ blocks: CONFIRMATION_BLOCKS })
+  await world.index()
+})
+afterAll(() => world.stop())
+
+type Side = 'hub' | 'spoke'
+const headOf = (side: Side): Promise<bigint> => world[side].public.getBlockNumber({ cacheTime: 0 })
+const count = async (sql: string): Promise<number> => (await world.pool.query(sql)).rowCount!
+
+/** Replaces all blocks of a chain after one by empty ones, and indexes it again when the chain is far ahead. */
+async function reorgWhileAway(side: Side, after: bigint): Promise<void> {
+  await allMined(world[side])
+  await reorg(world[side], Number((await headOf(side)) - after))
+  await world[side].test.mine({ blocks: AWAY_BLOCKS })
+  await world.index()
+}
+
+it('a message that a reorg took away while nobody looked is forgotten', async () => {
+  const before = await headOf('spoke')
+  await world.send(0, ['gone'])
+  expect(await count('SELECT FROM messages WHERE NOT confirmed')).toBe(1)
+  await reorgWhileAway('spoke', before)
+  expect(await count('SELECT FROM messages')).toBe(0)
+})
+
+it('a payment that a reorg took away while nobody looked is forgotten, and holds no name', async () => {
+  for (const [side, label] of [
+    ['spoke', '8453'],
+    ['hub', '1'],
+  ] as const) {
+    const before = await headOf(side)
+    const { chain } = (await openChains(world.pool, world.file)).find(({ config }) => config.label === label)!
+    const recipient = world.wallet(8).address.toLowerCase()
+    const request: CommunityPaymentRequest = {
+      ...{ community: 'club', name: 'gone', payer: world.wallet(1).address.toLowerCase(), referral: null },
+      price: { network: label, token: 'native', amount: 1_000n, recipient },
+    }
+    const { approval, approvalReset, ...payment } = await chain.communityPayment(request)
+    const hash = await world[side].walletClient(1).sendTransaction({ ...payment, gas: 500_000n })
+    await receiptOf(world[side].public, hash)
+    await world.index()
+    expect(await count('SELECT FROM payments WHERE state = 0')).toBe(1)
+    await reorgWhileAway(side, before)
+    expect(await count('SELECT FROM payments')).toBe(0)
+  }
+})
+
+it('a message whose receipt a reorg took away while nobody looked is delivered, once', async () => {
+  const guid = await world.send(2, ['kept'])
+  await world.spoke.test.mine({ blocks: CONFIRMATION_BLOCKS })
+  await world.index()
+  const before = await headOf('hub')
+  const relayer = await world.restart()
+  for (let i = 0; i < 4; i++) await world.run(relayer)
+  await world.index()
+  expect(await world.executions(guid)).toBe(1)
+  const received = 'SELECT FROM received WHERE NOT confirmed'
+  expect(await count(received)).toBe(1)
+  // somebody else carried it: this relayer has no job for it
+  await world.release()
+  await world.pool.query('TRUNCATE jobs, relay_signers')
+  await reorgWhileAway('hub', before)
+  expect(await world.executions(guid)).toBe(0)
+  expect(await count(received)).toBe(0)
+  const again = await world.restart()
+  await world.finish(again)
+  await world.hub.test.mine({ blocks: CONFIRMATION_BLOCKS })
+  await world.index()
+  await again.step()
+  expect(await world.executions(guid)).toBe(1)
+  const { rows } = await world.pool.query('SELECT settled FROM messages WHERE guid = $1', [fromHex(guid)])
+  expect(rows).toEqual([{ settled: true }])
+})
