@@ -101,10 +101,11 @@ async function indexTogether(cases: readonly Case[], blocksBefore: number): Prom
   const runs = new Map<string, Run>()
   for (const { name, faults, hasOther } of cases) {
     const proxy = await startFaultProxy({ target: world.anvil, seed: SEED, faults, limits })
-    const urls = [proxy.rpcUrl, ...(hasOther ? [world.anvil.rpcUrl] : [])]
-    runs.set(name, { proxy, lone: await indexerOver(world, `${group}_${name.replaceAll(' ', '_')}`, urls, start) })
+    const rpcUrls = [proxy.rpcUrl, ...(hasOther ? [world.anvil.rpcUrl] : [])]
+    const database = `${group}_${name.replaceAll(' ', '_')}`
+    runs.set(name, { proxy, lone: await indexerOver(world, database, { rpcUrls, startBlock: start }) })
   }
-  const clean = await indexerOver(world, `${group}_clean`, [world.anvil.rpcUrl], start)
+  const clean = await indexerOver(world, `${group}_clean`, { startBlock: start })
   try {
     const each = (step: (lone: LoneIndexer) => Promise<unknown>) =>
       Promise.all(
@@ -184,7 +185,7 @@ describe('a node on a fork from below the checkpoint', () => {
   async function caughtUp(database: string, others: readonly string[]): Promise<LoneIndexer> {
     proxy = await startFaultProxy({ target: world.anvil, seed: SEED, limits: DEEP })
     const start = (await head()) - BLOCKS_BEFORE
-    under = await indexerOver(world, database, [proxy.rpcUrl, ...others], start)
+    under = await indexerOver(world, database, { rpcUrls: [proxy.rpcUrl, ...others], startBlock: start })
     await under.drive((await head()) - 2)
     proxy.set({ other_fork: 1 })
     return under

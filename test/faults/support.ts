@@ -1,7 +1,8 @@
 import { setTimeout as sleep } from 'node:timers/promises'
 import type pg from 'pg'
 import { createChainRpc, createEvmChain } from '../../src/chains/evm/chain.js'
-import { registerChain } from '../../src/db/journal/chains.js'
+import type { ChainConfig } from '../../src/config/index.js'
+import { readChain, registerChain } from '../../src/db/journal/chains.js'
 import { replay } from '../../src/db/journal/replay.js'
 import { tryLead } from '../../src/db/pg/leader.js'
 import { migrate } from '../../src/db/pg/migrate.js'
@@ -14,7 +15,9 @@ import type { HubWorld } from '../support/hubWorld.js'
 /** An indexer with a database of its own, over a chain that others index too. */
 export interface LoneIndexer {
   pool: pg.Pool
-  indexer: ChainIndexer
+  readonly indexer: ChainIndexer
+  /** Goes on from the tables alone. */
+  restart(): Promise<void>
   /**
    * Steps until everything up to a block is in the journal; a step may fail, as the daemon's may. @returns failed steps
    */
@@ -28,29 +31,35 @@ const DRIVE_DEADLINE_MS = 45_000
 /** Nodes that failed rest for longer than this. */
 const PAUSE_MS = 20
 
-/** @param startBlock earlier blocks are skipped, as if the contract had been deployed there */
+/** @param changes of the world's configuration */
 export async function indexerOver(
   world: HubWorld,
   database: string,
-  rpcUrls: readonly string[],
-  startBlock: number,
+  changes: Partial<ChainConfig>,
 ): Promise<LoneIndexer> {
   const url = await createDatabase(world.postgres.url, database)
   await migrate(url)
   const pool = createPool({ url, max: 4, applicationName: 'test' })
   const leadership = await tryLead(url, 'mainnet', 'index')
   if (!leadership) throw new Error('another leader holds the test network')
-  const config = { ...world.config, rpcUrls: [...rpcUrls], startBlock }
-  const { network, label, chainId, contract } = config
+  const config = { ...world.config, ...changes }
+  const { network, label, chainId, contract, startBlock } = config
   const genesisHash = fromHex(await createChainRpc(world.config).genesisHash())
   const identity = { network, label, instance: '', chainId, genesisHash, contract: fromHex(contract), startBlock }
   const row = await registerChain(pool, identity)
   const chain = createEvmChain({ config, chain: row.chain, rpc: createChainRpc(config) })
   const signal = new AbortController().signal
-  const indexer = await createChainIndexer({ pool, chain, row, epoch: leadership.epoch, signal })
+  const open = () => createChainIndexer({ pool, chain, row, epoch: leadership.epoch, signal })
+  let indexer = await open()
   return {
     pool,
-    indexer,
+    get indexer() {
+      return indexer
+    },
+    async restart() {
+      Object.assign(row, await readChain(pool, row))
+      indexer = await open()
+    },
     async drive(block) {
       const end = performance.now() + DRIVE_DEADLINE_MS
       let failures = 0

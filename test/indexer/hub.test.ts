@@ -2,6 +2,8 @@ import { afterAll, beforeAll, describe, expect, it } from 'vitest'
 import { appendEntries } from '../../src/db/journal/append.js'
 import { replay } from '../../src/db/journal/replay.js'
 import { inTransaction } from '../../src/db/pg/pool.js'
+import { unappliedMinima } from '../../src/indexer/evm/minimum.js'
+import { LIVE_BATCH } from '../../src/indexer/evm/write.js'
 import { type HubWorld, startHubWorld } from '../support/hubWorld.js'
 
 let world: HubWorld
@@ -77,6 +79,24 @@ describe('a hub, block by block', () => {
   })
 })
 
+describe('finality that stood still', () => {
+  it('is caught up with in bounded transactions, whole blocks each', async () => {
+    const indexer = await world.restart({ config: { confirmation: { blocks: 30 } } })
+    await indexer.step()
+    const batch = 100
+    for (let i = 0; i < 13; i++)
+      await world.bid(
+        i % 8,
+        Array.from({ length: batch }, (_, k) => `stalled-${i}-${k}`),
+      )
+    await indexer.step()
+    await world.test.mine({ blocks: 30 })
+    expect(await indexer.step()).toMatchObject({ kind: 'followed', entries: LIVE_BATCH })
+    expect(await indexer.step()).toMatchObject({ kind: 'followed', entries: 13 * batch - LIVE_BATCH })
+    expect(await indexer.step()).toEqual({ kind: 'idle' })
+  })
+})
+
 describe('a gap', () => {
   it('is indexed in ranges, then followed; the rebuilt state is the same', async () => {
     for (let i = 0; i < 30; i++) {
@@ -111,6 +131,19 @@ describe('a gap', () => {
     await expect(world.open({ rpcUrls })).rejects.toThrow(/chain "1": no RPC URL answers/)
     await expect(world.open({ chainId: 5 })).rejects.toThrow(/is on chain id 900000001, not 5/)
     await expect(world.open({ genesisHash: `0x${'11'.repeat(32)}` })).rejects.toThrow(/has genesis 0x/)
+  })
+})
+
+describe('a configured minimum', () => {
+  it('is missed where its block was indexed before', async () => {
+    const { chain, row } = await world.open()
+    const missed = (fromBlock: number): Promise<number[]> => {
+      const watchOnly = { minimum: [{ fromBlock, wei: '7' }], quotes: false }
+      return unappliedMinima(world.pool, { ...chain, config: { ...chain.config, watchOnly } }, row)
+    }
+    expect(await missed(row.nextBlock)).toEqual([])
+    expect(await missed(row.nextBlock - 1)).toEqual([row.nextBlock - 1])
+    expect(await missed(0)).toEqual([chain.config.startBlock])
   })
 })
 

@@ -44,13 +44,16 @@ export interface HubWorld {
 const publicClient = (url: string) => createPublicClient({ chain: foundry, transport: http(url), pollingInterval: 20 })
 const testClient = (url: string) => createTestClient({ chain: foundry, mode: 'anvil', transport: http(url) })
 
-/** @param slotsInAnEpoch `finalized` is twice as many blocks below the newest; anvil's default is 32 */
-export async function startHubWorld({ slotsInAnEpoch = 32 } = {}): Promise<HubWorld> {
+/**
+ * @param slotsInAnEpoch `finalized` is twice as many blocks below the newest; anvil's default is 32
+ * @param ageS seconds that the chain's clock is behind
+ */
+export async function startHubWorld({ slotsInAnEpoch = 32, ageS = 0 } = {}): Promise<HubWorld> {
   const home = mkdtempSync(join(tmpdir(), 'clusterd-hub-'))
   const chainId = 900_000_001
   const [postgres, anvil] = await Promise.all([
     startPostgres({ dataDir: join(home, 'pg') }),
-    startAnvil({ chainId, slotsInAnEpoch }),
+    startAnvil({ chainId, slotsInAnEpoch, extraArgs: ['--timestamp', String(Math.floor(Date.now() / 1_000) - ageS)] }),
   ])
   const chain = { ...foundry, id: chainId }
   const client = publicClient(anvil.rpcUrl)

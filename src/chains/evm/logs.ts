@@ -13,7 +13,7 @@ export interface RawLog {
   transactionHash: Hex
   logIndex: Hex
   /** Seconds, hex; only some nodes return it. */
-  blockTimestamp?: Hex
+  blockTimestamp?: Hex | null
   removed?: boolean
 }
 

@@ -4,7 +4,7 @@ import type { Network } from '../../registry/primitives/network.js'
 import type { Chain } from '../generated/client.js'
 import { inTransaction } from '../pg/pool.js'
 import { type Plain, plain, prismaOf, stored } from '../pg/prisma.js'
-import { execute } from '../pg/rows.js'
+import { execute, query } from '../pg/rows.js'
 import { assertLeader } from './head.js'
 
 /** Number, label and checkpoint of a chain: the journal has blocks before `nextBlock`; `parentHash` is the last's. */
@@ -128,6 +128,20 @@ export async function newestJournalledBlock(pool: pg.Pool, { network, chain }: C
   const { generation } = await prismaOf(pool).journalHead.findUniqueOrThrow({ where: ofNetwork })
   const where = { ...ofNetwork, generation, chain }
   return plain((await prismaOf(pool).journal.aggregate({ where, _max: { block: true } }))._max).block
+}
+
+/** Bodies of a chain's journal entries that have this log index, by their blocks. */
+export async function readBodies(
+  pool: pg.Pool,
+  { network, chain }: ChainRow,
+  blocks: readonly number[],
+  logIndex: number,
+): Promise<Map<number, Buffer>> {
+  const sql = `SELECT j.block, j.body FROM journal_heads h JOIN journal j ON j.network = h.network
+      AND j.generation = h.generation AND j.chain = $2 AND j.block = ANY ($3::int8[]) AND j.log_index = $4
+    WHERE h.network = $1`
+  const rows = await query<{ block: number; body: Buffer }>(pool, network, sql, [chain, blocks, logIndex])
+  return new Map(rows.map(({ block, body }) => [block, body]))
 }
 
 /** Moves a checkpoint back over blocks without journal entries; payments stored above it are dropped and read again. */

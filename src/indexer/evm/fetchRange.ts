@@ -1,11 +1,12 @@
 import type { EvmChain } from '../../chains/evm/chain.js'
 import { decodeLogs, filterOf, mergeLogs, sizeOf } from '../../chains/evm/decodeLogs.js'
-import { getHeader, type LogRange, type RawLog } from '../../chains/evm/logs.js'
+import { getHeader, type Header, type LogRange, type RawLog } from '../../chains/evm/logs.js'
 import { readCheckedLogs } from '../../chains/evm/rangeCheck.js'
 import { RpcError, transient } from '../../chains/rpc/errors.js'
 import { type Call, inBatches } from '../../chains/rpc/nodes.js'
-import { type DecodedEntry, decodeEntry } from '../../registry/journal/decode.js'
-import { bigIntToWord, fromHex } from '../../registry/primitives/bytes.js'
+import type { DecodedEntry } from '../../registry/journal/decode.js'
+import { fromHex } from '../../registry/primitives/bytes.js'
+import { configuredMinima, minimumEntries } from './minimum.js'
 import type { ConfirmedRange } from './types.js'
 import type { RangeWidth } from './width.js'
 
@@ -56,16 +57,20 @@ async function readRange(
   const { config } = chain
   const { first, ...range } = await readCheckedLogs(chain.rpc, call, filterOf(config), { from, to, checkFrom })
   const decoded = await decodeLogs(call, { ...config, chain: chain.chain }, range.logs, await timesOf(call, range))
-  const configured = config.role === 'hub' ? minimumEntries(chain, from, to, first.timestampMs) : []
+  const hashOfBlock = hashesOf(range.logs)
+  const beginning = await minimumHeaders(call, config, from, to)
+  for (const { number, hash } of beginning) hashOfBlock.set(number, fromHex(hash))
+  const configured = beginning.flatMap((header) => minimumEntries(chain, header))
   if (configured.length > 0) decoded.entries = [...configured, ...decoded.entries].sort(byPosition)
-  return {
-    from,
-    to,
-    decoded,
-    parentHash: fromHex(first.parentHash),
-    lastHash: fromHex(range.last.hash),
-    hashOfBlock: hashesOf(range.logs),
-  }
+  return { from, to, decoded, parentHash: fromHex(first.parentHash), lastHash: fromHex(range.last.hash), hashOfBlock }
+}
+
+/** Headers of a range's blocks with which a configured minimum begins. */
+async function minimumHeaders(call: Call, config: EvmChain['config'], from: number, to: number): Promise<Header[]> {
+  const blocks = [...configuredMinima(config).keys()].filter((block) => block >= from && block <= to)
+  const headers = await Promise.all(blocks.map((block) => getHeader(call, block)))
+  if (headers.includes(null)) throw transient(`eth_getBlockByNumber: a block of ${from}-${to} is missing`)
+  return headers.filter((header) => header !== null)
 }
 
 const byPosition = (a: DecodedEntry, b: DecodedEntry): number =>
@@ -85,9 +90,12 @@ function hashesOf(logs: readonly RawLog[]): Map<number, Buffer> {
 /** Headers that are read at once. */
 const CHUNK_BLOCKS = 32
 
+/** Some nodes that lack a log's time leave the field out, others put null there. */
+const isQuantity = (value: unknown): boolean => typeof value === 'string' && /^0x[0-9a-f]+$/i.test(value)
+
 /** Times of the logs' blocks. Many nodes put them into the log; the headers of others are read. */
 async function timesOf(call: Call, { logs, last }: LogRange): Promise<(log: RawLog) => number> {
-  if (logs.every((log) => log.blockTimestamp !== undefined)) return (log) => Number(log.blockTimestamp) * 1_000
+  if (logs.every(({ blockTimestamp }) => isQuantity(blockTimestamp))) return (log) => Number(log.blockTimestamp) * 1_000
   const blocks = [...new Set(logs.map((log) => Number(log.blockNumber)))]
   const times = new Map<number, number>([[last.number, last.timestampMs]])
   for (const header of await inBatches(blocks, CHUNK_BLOCKS, (block) => getHeader(call, block))) {
@@ -95,23 +103,4 @@ async function timesOf(call: Call, { logs, last }: LogRange): Promise<(log: RawL
     times.set(header.number, header.timestampMs)
   }
   return (log) => times.get(Number(log.blockNumber))!
-}
-
-/** Position before every log of a block, for a minimum that is configured: contracts of others emit none. */
-const CONFIGURED_LOG_INDEX = -1
-
-function minimumEntries(chain: EvmChain, from: number, to: number, timestampMs: number): DecodedEntry[] {
-  const { watchOnly, startBlock } = chain.config
-  return (watchOnly?.minimum ?? [])
-    .map(({ fromBlock, wei }) => ({ block: Math.max(fromBlock, startBlock), wei }))
-    .filter(({ block }) => block >= from && block <= to)
-    .map(({ block, wei }) =>
-      decodeEntry({
-        kind: 'minimum',
-        position: { chain: chain.chain, block, logIndex: CONFIGURED_LOG_INDEX },
-        txKey: null,
-        causeMs: timestampMs,
-        body: bigIntToWord(BigInt(wei)),
-      }),
-    )
 }

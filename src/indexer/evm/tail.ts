@@ -6,6 +6,7 @@ import { type Call, inBatches } from '../../chains/rpc/nodes.js'
 import type { ChainRow } from '../../db/journal/chains.js'
 import { fromHex } from '../../registry/primitives/bytes.js'
 import { DeepReorgError, isCheckpointReplaced } from './checkpoint.js'
+import { minimumEntries } from './minimum.js'
 import type { TailBlock } from './types.js'
 
 /** The confirmed and unconfirmed blocks of a chain that are known so far. */
@@ -85,11 +86,13 @@ async function failBelowCheckpoint({ chain, row }: KnownBlocks, below: number): 
 
 async function readBlock(call: Call, chain: EvmChain, header: Header): Promise<TailBlock> {
   const logs = await getBlockLogs(call, filterOf(chain.config), header)
+  const contracts = { ...chain.config, chain: chain.chain }
+  const decoded = await decodeLogs(call, contracts, logs, () => header.timestampMs)
   return {
     block: header.number,
     hash: fromHex(header.hash),
     parentHash: fromHex(header.parentHash),
     timestampMs: header.timestampMs,
-    decoded: await decodeLogs(call, { ...chain.config, chain: chain.chain }, logs, () => header.timestampMs),
+    decoded: { ...decoded, entries: [...minimumEntries(chain, header), ...decoded.entries] },
   }
 }

@@ -6,6 +6,7 @@ import { createNotify } from '../../ops/notify.js'
 import type { Worker } from '../../ops/worker.js'
 import type { Reporting } from '../types.js'
 import { type ChainIndexer, createChainIndexer } from './chainIndexer.js'
+import { unappliedMinima } from './minimum.js'
 import type { Outcome } from './types.js'
 
 const HALTED_POLL_MS = 1_000
@@ -31,6 +32,11 @@ export function chainWorker(ctx: LeaderContext, { chain, row }: OpenChain, repor
     const { onProgress, onStart } = reporting
     const opened = await createChainIndexer({ pool, chain, row, epoch, signal, onProgress })
     onStart(row.label, opened)
+    for (const block of await unappliedMinima(pool, chain, row))
+      log.error(
+        { ...fields, block },
+        'a configured minimum is not applied: its block is indexed, `clusterd rewind` to it',
+      )
     return opened
   }
 

@@ -1,0 +1,41 @@
+import type pg from 'pg'
+import type { EvmChain } from '../../chains/evm/chain.js'
+import { type ChainRow, readBodies } from '../../db/journal/chains.js'
+import { type DecodedEntry, decodeEntry } from '../../registry/journal/decode.js'
+import { bigIntToWord } from '../../registry/primitives/bytes.js'
+
+/** Minima of a watch-only hub by the block from which each holds: contracts of others log none. */
+export type ConfiguredMinima = ReadonlyMap<number, bigint>
+
+/** Position before every log of a block. */
+const CONFIGURED_LOG_INDEX = -1
+
+/** The configured minima in the order of their blocks; what begins before the chain's first block begins with it. */
+export function configuredMinima({ role, watchOnly, startBlock }: EvmChain['config']): ConfiguredMinima {
+  const minima = role === 'hub' ? (watchOnly?.minimum ?? []) : []
+  return new Map(
+    minima
+      .toSorted((a, b) => a.fromBlock - b.fromBlock)
+      .map(({ fromBlock, wei }) => [Math.max(fromBlock, startBlock), BigInt(wei)]),
+  )
+}
+
+/** The configured minimum that begins with a block, as the block's first entry. @param timestampMs the block's time */
+export function minimumEntries(
+  { config, chain }: EvmChain,
+  { number: block, timestampMs }: { number: number; timestampMs: number },
+): DecodedEntry[] {
+  const wei = configuredMinima(config).get(block)
+  if (wei === undefined) return []
+  const position = { chain, block, logIndex: CONFIGURED_LOG_INDEX }
+  return [decodeEntry({ kind: 'minimum', position, txKey: null, causeMs: timestampMs, body: bigIntToWord(wei) })]
+}
+
+/** Configured minima of blocks that the journal has with another minimum or none: only a rewind brings them in. */
+export async function unappliedMinima(pool: pg.Pool, { config }: EvmChain, row: ChainRow): Promise<number[]> {
+  const past = [...configuredMinima(config)].filter(([block]) => block < row.nextBlock)
+  if (past.length === 0) return []
+  const blocks = past.map(([block]) => block)
+  const journalled = await readBodies(pool, row, blocks, CONFIGURED_LOG_INDEX)
+  return past.filter(([block, wei]) => !journalled.get(block)?.equals(bigIntToWord(wei))).map(([block]) => block)
+}
