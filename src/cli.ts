@@ -3,6 +3,7 @@ import { Command } from 'commander'
 import { addAirdropCommands } from './cli/airdrop/commands.js'
 import { addCommunityCommands } from './cli/community/commands.js'
 import { addOutboxCommands } from './cli/outbox/commands.js'
+import type { PruneCommand } from './cli/prune.js'
 import type { RefundOptions } from './cli/refunds.js'
 import type { RewindCommand } from './cli/rewind.js'
 import { addSolanaCommands } from './cli/solana/commands.js'
@@ -69,6 +70,13 @@ program
   .action(async (address: string, options: RefundOptions) =>
     (await import('./cli/refunds.js')).showRefunds(address, options),
   )
+
+program
+  .command('prune')
+  .description('show what has had its time (transactions that came to nothing, old bytes, sessions, old generations)')
+  .option('--yes', 'remove it')
+  .option('--json', 'as JSON')
+  .action(async (options: PruneCommand) => (await import('./cli/prune.js')).prune(options))
 
 addOutboxCommands(program)
 addCommunityCommands(program)

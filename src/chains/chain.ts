@@ -19,18 +19,23 @@ interface GasToken {
 /** Current state of a transaction hash on a chain. */
 export type ChainTx =
   | { state: 'unknown' }
-  | { state: 'mempool'; sender: Hex; nonce: number }
-  | {
+  | ({ state: 'mempool' } & Sent)
+  | ({
       state: 'mined'
-      sender: Hex
-      nonce: number
       block: number
       succeeded: boolean
       /** Whether our contracts logged in the transaction. */
       isRegistration: boolean
       confirmations: Confirmations
       isConfirmed: boolean
-    }
+    } & Sent)
+
+interface Sent {
+  sender: Hex
+  nonce: number
+  /** Whether it names one of our contracts, or these logged in it: others are asked for, and not remembered. */
+  isOurs: boolean
+}
 
 /** Input of a registration quote. Names are canonical; amounts are each bid's value on the hub, ETH wei. */
 export interface RegistrationRequest {

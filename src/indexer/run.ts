@@ -10,6 +10,7 @@ import type { IndexerState } from './evm/types.js'
 import { chainWorker, type OpenChain } from './evm/worker.js'
 import { paymentJudgeWorker } from './payments/worker.js'
 import { createProgressLog } from './progress.js'
+import { retentionWorker } from './retention.js'
 import { paymentWatcherWorker, type SolanaSource } from './solana/worker.js'
 import type { Reporting } from './types.js'
 
@@ -65,6 +66,7 @@ function workersOf(ctx: LeaderContext, sources: Sources, onStart: Reporting['onS
     ...(solana ? [paymentWatcherWorker(ctx, solana, reporting)] : []),
     paymentJudgeWorker(ctx, { ports: portsOf(sources), notify, pollMs }),
     ...chains.map(({ chain }) => airdropWorker(ctx, chain)),
+    retentionWorker(ctx),
   ]
 }
 

@@ -221,6 +221,19 @@ describe('GET /v1/names/register/tx/:tx', () => {
     await new Promise((resolve) => setTimeout(resolve, 300))
     for (let i = 0; i < 2; i++)
       expect(await statusOf(hash)).toMatchObject({ status: 'invalid', reason: 'not_a_registration' })
+    // anybody may ask for any transaction of a chain
+    expect(await rememberedRow(hash)).toBeUndefined()
+  })
+
+  it('remembers what names a contract of ours in its data, as a wallet contract does, and nothing else', async () => {
+    await withoutMining(async () => {
+      const send = (data: Hex) => clients().walletClient.sendTransaction({ to: account.address, data, gas: 100_000n })
+      const [wrapped, other] = [await send(`0x12345678${'00'.repeat(12)}${hub.slice(2)}`), await send('0x12345678')]
+      for (const hash of [wrapped, other]) expect(await statusOf(hash)).toMatchObject({ status: 'pending' })
+      expect(await rememberedRow(wrapped)).toMatchObject({ chain: 1, verdict: null })
+      expect(await rememberedRow(other)).toBeUndefined()
+    })
+    await mine(1)
   })
 
   it('follows a sped-up transaction to its replacement', async () => {

@@ -252,10 +252,10 @@ describe('the status of another transaction', () => {
   it('that paid nothing is invalid', async () => {
     const [from, to] = [world.payer(0), world.payer(1).publicKey]
     const transfer = SystemProgram.transfer({ fromPubkey: from.publicKey, toPubkey: to, lamports: 1_000_000 })
-    expect(await status(await world.send(from, transfer))).toMatchObject({
-      status: 'invalid',
-      reason: 'not_a_registration',
-    })
+    const signature = await world.send(from, transfer)
+    expect(await status(signature)).toMatchObject({ status: 'invalid', reason: 'not_a_registration' })
+    const row = await world.hub.pool.query('SELECT FROM tracked_txs WHERE hash = $1', [bs58.decode(signature)])
+    expect(row.rowCount).toBe(0)
   })
 
   it('that nobody knows is not found, on the testnet too; a wrong length is refused, a cluster that is away is 503', async () => {

@@ -8,7 +8,7 @@ import { createPool } from '../../src/db/pg/pool.js'
 import { type Postgres, startPostgres } from '../../src/testing/processes/postgres.js'
 
 /** A migrated database for the tests of a file, filled by their SQL. */
-export function useDatabase(): { readonly pool: pg.Pool } {
+export function useDatabase(): { readonly pool: pg.Pool; readonly url: string } {
   const home = mkdtempSync(join(tmpdir(), 'clusterd-storage-'))
   let postgres: Postgres
   let pool: pg.Pool
@@ -25,6 +25,9 @@ export function useDatabase(): { readonly pool: pg.Pool } {
   return {
     get pool() {
       return pool
+    },
+    get url() {
+      return postgres.url
     },
   }
 }

@@ -162,6 +162,8 @@ CREATE TABLE "tracked_txs" (
   "replaced_by" BYTEA,
   CONSTRAINT "tracked_txs_pkey" PRIMARY KEY ("network", "hash")
 );
+-- transactions that came to nothing, forgotten in time
+CREATE INDEX "tracked_txs_open_idx" ON "tracked_txs" ("network", "last_seen_ms") WHERE "verdict" IS NULL AND "replaced_by" IS NULL;
 
 -- Configurations of communities; the bodies of their journal entries hold the rules.
 
@@ -286,6 +288,8 @@ CREATE UNIQUE INDEX "jobs_nonce_key" ON "jobs" ("network", "chain", "signer", "n
 CREATE INDEX "jobs_live_idx" ON "jobs" ("network", "chain", "next_ms") WHERE "state" < 4;
 -- what a signer has spent lately
 CREATE INDEX "jobs_ended_idx" ON "jobs" ("network", "chain", "updated_ms") WHERE "state" = 4;
+-- ended jobs whose signed bytes are kept, forgotten in time
+CREATE INDEX "jobs_raw_idx" ON "jobs" ("network", "updated_ms") WHERE "state" = 4 AND jsonb_path_exists("txs", '$[*] ? (@.raw != "")');
 -- jobs whose work another's transaction does
 CREATE INDEX "jobs_batch_idx" ON "jobs" ("network", "batch") WHERE "batch" IS NOT NULL;
 -- jobs that wait for an operator

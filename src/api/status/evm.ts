@@ -126,7 +126,7 @@ async function ofChains(query: EvmQuery, tracked: TrackedTx | null): Promise<TxS
     }
     return { ...decide(context, { tracked, seen }), updatedAt: millisecondsText(tracked.lastSeenMs) }
   }
-  await remember(query, chain, seen)
+  if (tracked || seen.isOurs) await remember(query, chain, seen)
   const answer = decide(context, { tracked, seen })
   if (isTerminal(answer.status) && answer.reason) await keepVerdict(context.pool, context.network, tx, answer.reason)
   return chain.role === 'hub' && seen.state === 'mined' ? { ...answer, hubTx: toHex(tx) } : answer

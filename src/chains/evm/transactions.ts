@@ -8,6 +8,9 @@ interface RawTransaction {
   from: Hex
   nonce: Hex
   blockNumber: Hex | null
+  /** Null where the transaction creates a contract. */
+  to: Hex | null
+  input: Hex
 }
 
 interface RawReceipt {
@@ -35,23 +38,30 @@ export async function readTransaction(
   const tx = await call<RawTransaction | null>('eth_getTransactionByHash', [hash])
   if (!tx) return { state: 'unknown' }
   const sender = tx.from.toLowerCase() as Hex
-  const nonce = Number(tx.nonce)
-  if (tx.blockNumber === null) return { state: 'mempool', sender, nonce }
+  const sent = { sender, nonce: Number(tx.nonce), isOurs: namesOurs(tx, ours) }
+  if (tx.blockNumber === null) return { state: 'mempool', ...sent }
   const receipt = await call<RawReceipt | null>('eth_getTransactionReceipt', [hash])
   // just mined and not indexed by the node: same as in the mempool
-  if (!receipt) return { state: 'mempool', sender, nonce }
+  if (!receipt) return { state: 'mempool', ...sent }
   const block = Number(receipt.blockNumber)
   const { latest, confirmed } = await head()
+  const isRegistration = receipt.logs.some((log) => isRegistrationLog(ours, log))
   return {
-    state: 'mined',
-    sender,
-    nonce,
+    ...{ ...sent, state: 'mined', isOurs: sent.isOurs || isRegistration },
     block,
     succeeded: receipt.status === '0x1',
-    isRegistration: receipt.logs.some((log) => isRegistrationLog(ours, log)),
+    isRegistration,
     confirmations: { have: Math.max(0, latest - block), need: Math.max(0, latest - confirmed) },
     isConfirmed: block <= confirmed,
   }
+}
+
+/** Whether a transaction calls a contract of ours, or has its address in its data, as a wallet contract's call has. */
+function namesOurs({ to, input }: RawTransaction, { contract, communityPayments }: OurContracts): boolean {
+  const data = input.toLowerCase()
+  return [contract, communityPayments].some(
+    (address) => address && (to?.toLowerCase() === address || data.includes(address.slice(2))),
+  )
 }
 
 /** Messages of geth, nethermind, erigon, reth and anvil for a block whose state is pruned. */

@@ -1,0 +1,116 @@
+import type pg from 'pg'
+import { JOB_STATE } from '../registry/outbox.js'
+import type { Network } from '../registry/primitives/network.js'
+import { lockHead } from './journal/head.js'
+import { makePartitions } from './journal/partitions.js'
+import { leaf } from './pg/partitions.js'
+import { inTransaction } from './pg/pool.js'
+import { execute, type Queryable, query, readRows } from './pg/rows.js'
+
+/** Time for which the service remembers what came to nothing, and the bytes of what ended. */
+const KEPT_MS = 30 * 86_400_000
+/** Generations of a journal that are kept: the one in force and the one before, which an operator may compare. */
+const KEPT_GENERATIONS = 2
+/** Rows per statement, so that none holds a lock for long. */
+const BATCH_ROWS = 1_000
+
+/** Rows that have had their time. */
+interface Expired {
+  what: string
+  /** Statement with the parameters network, time (ms). */
+  count: string
+  /** Statement with the parameters network, time (ms), limit. */
+  remove: string
+}
+
+/** Transactions that a chain showed and that came to nothing; what was decided about one stays, since no status changes. */
+const SIGHTINGS = 'network = $1 AND verdict IS NULL AND replaced_by IS NULL AND last_seen_ms <= $2'
+/** Signed bytes of jobs that ended; the jobs stay, so that nothing is sent twice. */
+const BYTES = `network = $1 AND state = ${JOB_STATE.confirmed} AND updated_ms <= $2 AND jsonb_path_exists(txs, '$[*] ? (@.raw != "")')`
+/** Sessions belong to no network, and serve nothing after their end. */
+const SESSIONS = `$1::int2 IS NOT NULL AND expires_ms <= $2 + ${KEPT_MS}`
+
+const ROWS: readonly Expired[] = [
+  {
+    what: 'transactions that came to nothing',
+    count: `SELECT count(*) AS rows FROM tracked_txs WHERE ${SIGHTINGS}`,
+    remove: `DELETE FROM tracked_txs WHERE network = $1 AND hash = ANY (ARRAY(
+      SELECT hash FROM tracked_txs WHERE ${SIGHTINGS} ORDER BY last_seen_ms LIMIT $3))`,
+  },
+  {
+    what: 'signed bytes of ended jobs',
+    count: `SELECT count(*) AS rows FROM jobs WHERE ${BYTES}`,
+    // a job that a rewind looks at again has to be signed again, as one that a node refused
+    remove: `UPDATE jobs SET txs = (
+        SELECT jsonb_agg(t || CASE WHEN t ? 'isRejected' THEN '{"raw": "", "isRejected": true}' ELSE '{"raw": ""}' END::jsonb ORDER BY i)
+        FROM jsonb_array_elements(txs) WITH ORDINALITY AS e (t, i))
+      WHERE ${BYTES} AND id = ANY (ARRAY(SELECT id FROM jobs WHERE ${BYTES} ORDER BY updated_ms LIMIT $3))`,
+  },
+  {
+    what: 'sessions that have expired',
+    count: `SELECT count(*) AS rows FROM sessions WHERE ${SESSIONS}`,
+    remove: `DELETE FROM sessions WHERE key_hash = ANY (ARRAY(
+      SELECT key_hash FROM sessions WHERE ${SESSIONS} ORDER BY expires_ms LIMIT $3))`,
+  },
+]
+
+/** Entries of generations that no answer reads any more. */
+const generations = (network: Network): Expired => {
+  const journal = leaf('journal', network)
+  // the second parameter is the time, as of the other statements
+  const ended = `network = $1 AND $2::int8 IS NOT NULL
+    AND generation <= (SELECT generation - ${KEPT_GENERATIONS} FROM journal_heads WHERE network = $1)`
+  return {
+    what: 'entries of generations that ended',
+    count: `SELECT count(*) AS rows FROM ${journal} WHERE ${ended}`,
+    remove: `DELETE FROM ${journal} j USING (
+        SELECT generation, seq FROM ${journal} WHERE ${ended} ORDER BY generation, seq LIMIT $3
+      ) k WHERE j.network = $1 AND j.generation = k.generation AND j.seq = k.seq`,
+  }
+}
+
+const expired = (network: Network): readonly Expired[] => [...ROWS, generations(network)]
+
+/** Numbers of rows by what they are. */
+export type Pruned = Record<string, number>
+
+/** Counts what a network's retention would remove. */
+export async function countExpired(db: Queryable, network: Network): Promise<Pruned> {
+  const before = await keptSince(db)
+  const counts: Pruned = {}
+  for (const { what, count } of expired(network)) {
+    const [row] = await query<{ rows: number }>(db, network, count, [before])
+    counts[what] = row!.rows
+  }
+  return counts
+}
+
+/**
+ * Removes what has had its time, in small batches.
+ * @param signal ends the work between two batches
+ */
+export async function removeExpired(db: Queryable, network: Network, signal?: AbortSignal): Promise<Pruned> {
+  const before = await keptSince(db)
+  const counts: Pruned = {}
+  for (const { what, remove } of expired(network)) {
+    let rows = 0
+    for (let last = BATCH_ROWS; last === BATCH_ROWS && !signal?.aborted; rows += last)
+      last = await execute(db, network, remove, [before, BATCH_ROWS])
+    counts[what] = rows
+  }
+  return counts
+}
+
+/** The end of what is kept no longer, ms, by the database's clock: a wrong one here would forget what is in use. */
+async function keptSince(db: Queryable): Promise<number> {
+  const text = `SELECT (extract(epoch FROM clock_timestamp()) * 1000)::int8 - ${KEPT_MS} AS before`
+  return (await readRows<{ before: number }>(db, text))[0]!.before
+}
+
+/** Makes the journal's next partition where it is missing: signed changes may fill one while no block brings entries. */
+export function makeRoom(pool: pg.Pool, network: Network): Promise<number> {
+  return inTransaction(pool, async (client) => {
+    const { seq } = await lockHead(client, network)
+    return makePartitions(client, network, seq)
+  })
+}

@@ -1,0 +1,25 @@
+import { makeRoom, removeExpired } from '../db/retention.js'
+import type { LeaderContext } from '../ops/context.js'
+import type { Worker } from '../ops/worker.js'
+
+const EVERY_MS = 60 * 60_000
+const POLL_MS = 60_000
+
+/** Once an hour makes room for the journal ahead of it, and forgets what has had its time. */
+export function retentionWorker({ pool, network, log }: LeaderContext): Worker {
+  // a clock that is set does not move it
+  let doneAt: number | null = null
+  return {
+    ...{ name: 'the retention', fields: { network }, pollMs: POLL_MS },
+    async step(signal) {
+      if (doneAt !== null && performance.now() - doneAt < EVERY_MS) return 'idle'
+      const partitions = await makeRoom(pool, network)
+      if (partitions > 0) log.info({ network, partitions }, 'the journal has another partition')
+      const removed = await removeExpired(pool, network, signal)
+      if (Object.values(removed).some((rows) => rows > 0))
+        log.info({ network, removed }, 'forgot what has had its time')
+      doneAt = performance.now()
+      return 'idle'
+    },
+  }
+}

@@ -1,0 +1,132 @@
+import { afterEach, expect, test, vi } from 'vitest'
+import { prune } from '../../src/cli/prune.js'
+import { PARTITION_ENTRIES } from '../../src/db/journal/partitions.js'
+import { findJob } from '../../src/db/outbox/due.js'
+import { countExpired, removeExpired } from '../../src/db/retention.js'
+import { retentionWorker } from '../../src/indexer/retention.js'
+import type { LeaderContext } from '../../src/ops/context.js'
+import { createLog } from '../../src/ops/log.js'
+import type { Seen } from '../../src/relayer/machine/index.js'
+import type { NonceJob } from '../../src/relayer/machine/job.js'
+import { planNonceJob } from '../../src/relayer/machine/nonce.js'
+import { useDatabase } from './database.js'
+
+const DAY_MS = 86_400_000
+const SIGHTINGS = 'transactions that came to nothing'
+const BYTES = 'signed bytes of ended jobs'
+const SESSIONS = 'sessions that have expired'
+const ENTRIES = 'entries of generations that ended'
+
+const database = useDatabase()
+const sql = (text: string, values: unknown[] = []) => database.pool.query(text, values)
+const daysAgo = (days: number) => Date.now() - days * DAY_MS
+
+afterEach(() => vi.restoreAllMocks())
+
+const sighting = (n: number, days: number, verdict: string | null = null, replacedBy: Buffer | null = null) =>
+  sql(
+    `INSERT INTO tracked_txs (network, hash, chain, first_seen_ms, last_seen_ms, verdict, replaced_by)
+     VALUES (0, $1, 1, $2, $2, $3, $4)`,
+    [Buffer.alloc(32, n), daysAgo(days), verdict, replacedBy],
+  )
+
+const job = (nonce: number, state: number, days: number) =>
+  sql(
+    `INSERT INTO jobs (network, kind, chain, state, txs, signer, nonce, created_ms, updated_ms)
+     VALUES (0, 3, 1, $1, $2, '\\x01', $3, $4, $4)`,
+    [state, JSON.stringify([tx('first'), tx('last')]), nonce, daysAgo(days)],
+  )
+const tx = (hash: string) => ({
+  ...{ hash, raw: '0x02', purpose: 'deliver', sentBlock: 7, isRejected: false },
+  ...{ gas: '21000', valueWei: '0', maxFeePerGas: '2', maxPriorityFeePerGas: '1' },
+})
+
+const session = (n: number, expiresMs: number) =>
+  sql(
+    `INSERT INTO sessions (key_hash, wallet, signing_ms, signature, created_ms, expires_ms)
+     VALUES ($1, $1, $2, '', $2, $2)`,
+    [Buffer.alloc(32, n), expiresMs],
+  )
+
+const entry = (generation: number, seq: number) =>
+  sql(
+    `INSERT INTO journal (network, generation, seq, kind, at_ms, public_first, public_count, body, effects, ruleset)
+     VALUES (0, $1, $2, 1, 0, 0, 0, '', '', 1)`,
+    [generation, seq],
+  )
+
+test('forgets what came to nothing, and keeps what an answer rests on', async () => {
+  await sighting(1, 31)
+  await sighting(2, 29)
+  await sighting(3, 400, 'reverted')
+  await sighting(4, 400, null, Buffer.alloc(32, 5))
+  await job(1, 4, 31)
+  await job(2, 4, 29)
+  await job(3, 3, 31)
+  await session(1, Date.now() - 1_000)
+  await session(2, Date.now() + 60_000)
+  await sql('UPDATE journal_heads SET generation = 4 WHERE network = 0')
+  for (const generation of [1, 2, 3, 4]) for (let seq = 1; seq <= 1_200; seq++) await entry(generation, seq)
+  const expected = { [SIGHTINGS]: 1, [BYTES]: 1, [SESSIONS]: 1, [ENTRIES]: 2_400 }
+  expect(await countExpired(database.pool, 'mainnet')).toEqual(expected)
+  expect(await removeExpired(database.pool, 'mainnet')).toEqual(expected)
+  expect(await removeExpired(database.pool, 'mainnet')).toEqual({
+    ...{ [SIGHTINGS]: 0, [BYTES]: 0, [SESSIONS]: 0, [ENTRIES]: 0 },
+  })
+  const left = async (text: string) => (await sql(text)).rows.map((row) => Object.values(row)[0])
+  expect(await left('SELECT get_byte(hash, 0) FROM tracked_txs ORDER BY 1')).toEqual([2, 3, 4])
+  expect(await left('SELECT get_byte(key_hash, 0) FROM sessions')).toEqual([2])
+  expect(await left('SELECT DISTINCT generation FROM journal ORDER BY 1')).toEqual([3, 4])
+  expect(await left("SELECT nonce FROM jobs WHERE txs->0->>'raw' = '' ORDER BY 1")).toEqual([1])
+})
+
+test('a job without its bytes, which a rewind looks at again, is signed anew at its nonce', async () => {
+  const row = (await findJob(database.pool, 'mainnet', '1')) as NonceJob
+  expect(row.txs.map(({ hash, raw }) => [hash, raw])).toEqual([
+    ['first', ''],
+    ['last', ''],
+  ])
+  const prepared = { gas: 21_000n, fees: { maxFeePerGas: 3n, maxPriorityFeePerGas: 2n } }
+  const seen = { done: 'no', mined: null, nonce: 'next', head: 9, nowMs: 0, random: 0, searched: 0, prepared }
+  const reopened = { ...row, state: 'signed' as const }
+  const policy = { spendCapWei: 10n ** 18n, replaceAfterBlocks: 2, pollMs: 1 }
+  expect(planNonceJob(reopened, seen as unknown as Seen, policy as never)).toMatchObject({ do: 'sign', nonce: 1 })
+})
+
+test('the command shows what would go, and removes it only with --yes', async () => {
+  await session(3, Date.now() - 1_000)
+  vi.stubEnv('DATABASE_URL', database.url)
+  const lines: string[] = []
+  vi.spyOn(console, 'log').mockImplementation((line: string) => void lines.push(line))
+  const shown = `  mainnet: 1 ${SESSIONS}`
+  await prune({})
+  expect(lines).toContain(shown)
+  expect((await sql('SELECT FROM sessions')).rowCount).toBe(2)
+  lines.length = 0
+  await prune({ yes: true })
+  expect(lines).toContain(shown)
+  expect((await sql('SELECT FROM sessions')).rowCount).toBe(1)
+  vi.unstubAllEnvs()
+})
+
+test('the leader does it by itself, once an hour, and makes room for the journal', async () => {
+  await session(4, Date.now() - 1_000)
+  await sql('UPDATE journal_heads SET seq = $1 WHERE network = 0', [PARTITION_ENTRIES + 1])
+  const ctx = {
+    pool: database.pool,
+    network: 'mainnet',
+    log: createLog({ level: 'silent' }),
+  } as unknown as LeaderContext
+  const worker = retentionWorker(ctx)
+  const { signal } = new AbortController()
+  await worker.step(signal)
+  expect((await sql('SELECT FROM sessions')).rowCount).toBe(1)
+  expect((await sql("SELECT to_regclass('journal_mainnet_2') AS made")).rows).toEqual([{ made: 'journal_mainnet_2' }])
+  await session(5, Date.now() - 1_000)
+  await worker.step(signal)
+  expect((await sql('SELECT FROM sessions')).rowCount).toBe(2)
+  const now = performance.now()
+  vi.spyOn(performance, 'now').mockReturnValue(now + 3_600_001)
+  await worker.step(signal)
+  expect((await sql('SELECT FROM sessions')).rowCount).toBe(1)
+})
