@@ -276,6 +276,8 @@ export type SolanaTx =
       state: 'seen'
       slot: number
       succeeded: boolean
+      /** Whether the transaction names our program: others are asked for, and not remembered. */
+      isOurs: boolean
       /** Whether the transaction paid at our program; true as well while the cluster can't show what it did. */
       isRegistration: boolean
       confirmations: Confirmations

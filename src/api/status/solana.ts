@@ -41,8 +41,7 @@ export async function solanaStatus(context: Context, signature: string): Promise
   const late = await ofPayments()
   if (late) return late
   const { chain } = cluster
-  // what paid nothing at our program is asked for again, and not remembered
-  if (chain !== null && (tracked || seen.isRegistration))
+  if (chain !== null && (tracked || seen.isOurs))
     await rememberSighting(pool, network, tx, { chain, sender: null, nonce: null, seenMs: context.now() })
   const answer = decide(context, { tracked, seen: { ...seen, state: 'mined' } })
   if (isTerminal(answer.status) && answer.reason) await keepVerdict(pool, network, tx, answer.reason)

@@ -59,11 +59,12 @@ async function lookUp(
   const { slot, err, confirmationStatus } = status
   const isFinal = status.confirmations === null || confirmationStatus === 'finalized'
   const isConfirmed = isFinal || (commitment === 'confirmed' && confirmationStatus === 'confirmed')
-  const tx = err === null ? await readTransaction(call, registrar, signature, 'confirmed') : null
+  const tx = await readTransaction(call, registrar, signature, 'confirmed')
   return {
     state: 'seen',
     slot,
     succeeded: err === null,
+    isOurs: tx === null ? err === null : tx.isOurs,
     isRegistration: err === null && (tx === null || tx.payments.length + tx.communityPayments.length > 0),
     confirmations:
       commitment === 'confirmed'

@@ -65,6 +65,8 @@ interface CommunityOutcome {
 
 /** Events of a successful transaction at the registrar, in order. */
 export interface DecodedTransaction {
+  /** Whether the transaction, which may have failed, names the program. */
+  isOurs: boolean
   payments: SeenPayment[]
   closed: Closing[]
   communityPayments: SeenCommunityPayment[]
@@ -74,7 +76,7 @@ export interface DecodedTransaction {
 }
 
 export const NO_EVENTS: DecodedTransaction = {
-  ...{ payments: [], closed: [], communityPayments: [], communityOutcomes: [], unknown: [] },
+  ...{ isOurs: false, payments: [], closed: [], communityPayments: [], communityOutcomes: [], unknown: [] },
 }
 
 /** Discriminator of an instruction that carries an event (Anchor's `emit_cpi!`). */
@@ -92,11 +94,11 @@ export function decodeTransaction(
   { id }: Pick<Registrar, 'id'>,
   { transaction, meta }: RawTransaction,
 ): DecodedTransaction {
-  const facts = structuredClone(NO_EVENTS)
+  const { writable = [], readonly = [] } = meta?.loadedAddresses ?? {}
+  const keys = [...transaction.message.accountKeys, ...writable, ...readonly]
+  const facts = { ...structuredClone(NO_EVENTS), isOurs: keys.includes(id) }
   if (meta === null || meta.err !== null) return facts
   if (meta.innerInstructions === null) throw transient('getTransaction: the node records no inner instructions')
-  const { writable = [], readonly = [] } = meta.loadedAddresses ?? {}
-  const keys = [...transaction.message.accountKeys, ...writable, ...readonly]
   for (const { programIdIndex, data } of meta.innerInstructions.flatMap(({ instructions }) => instructions)) {
     if (keys[programIdIndex] !== id || data.length > EVENT_MAX_CHARS) continue
     const bytes = Buffer.from(bs58.decode(data))
