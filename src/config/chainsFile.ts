@@ -33,6 +33,8 @@ const evmChain = z
     startBlock: z.int().nonnegative().default(0),
     confirmation: confirmation.optional(),
     pollMs: z.int().positive().default(2_000),
+    /** The most that the relayer pays for a unit of gas; default 20 times the median of the last day. */
+    maxGasPriceWei: wei.transform(BigInt).optional(),
     gasToken: z
       .strictObject({ symbol: z.string().min(1), decimals: z.literal(18).default(18) })
       .default({ symbol: 'ETH', decimals: 18 }),
@@ -57,6 +59,8 @@ const deliveries = z.strictObject({
   executeStranded: z.boolean().default(false),
   /** Upper bound on the cost of a message, value and gas; default 1 ETH, on a local hub 100 ETH. */
   spendCapWei: wei.transform(BigInt).optional(),
+  /** The most that the relayer signs for on a chain in a day (UTC), value and gas of all; default 5 times the above. */
+  dailyCapWei: wei.transform(BigInt).optional(),
   /** Age from which a packet counts as stuck, while the hub has not received it. */
   strandedAfterMs: z
     .int()
@@ -118,6 +122,8 @@ type Sections = z.output<typeof sections>
 
 const DEFAULT_SPEND_CAP_WEI = 10n ** 18n
 const LOCAL_SPEND_CAP_WEI = 100n * 10n ** 18n
+const DAILY_CAPS = 5n
+const LOCAL_DAILY_CAP_WEI = 10n ** 24n
 
 const chainsFile = sections
   .superRefine((file, ctx) => {
@@ -129,8 +135,9 @@ const chainsFile = sections
     const settingsOf = (network: 'mainnet' | 'testnet', settings: typeof mainnet) => {
       const isLocal = file.chains.some((chain) => chain.network === network && chain.role === 'hub' && chain.local)
       const spendCapWei = settings.spendCapWei ?? (isLocal ? LOCAL_SPEND_CAP_WEI : DEFAULT_SPEND_CAP_WEI)
+      const dailyCapWei = settings.dailyCapWei ?? (isLocal ? LOCAL_DAILY_CAP_WEI : DAILY_CAPS * spendCapWei)
       const { releaseAfterMs, refusalWorth = isLocal ? 0 : 1 } = file.payments
-      return { ...settings, spendCapWei, releaseAfterMs, refusalWorth }
+      return { ...settings, spendCapWei, dailyCapWei, releaseAfterMs, refusalWorth }
     }
     return { ...file, deliveries: { mainnet: settingsOf('mainnet', mainnet), testnet: settingsOf('testnet', testnet) } }
   })

@@ -43,6 +43,11 @@ export function createOutboxMetrics(registry: Registry, refresh: () => void) {
       chain,
     ),
     balance: gauge('clusterd_relayer_balance_wei', "Balance of the relayer's signer", chain),
+    signedToday: gauge(
+      'clusterd_relayer_signed_today_wei',
+      'The most that what the signer signed today (UTC) may cost; bounded by `dailyCapWei`',
+      chain,
+    ),
     runway: gauge(
       'clusterd_relayer_runway_seconds',
       'How long the balance lasts if as much is spent as in the last 24 hours, +Inf while nothing was',

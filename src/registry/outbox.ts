@@ -36,6 +36,10 @@ export type JobState = keyof typeof JOB_STATE
 
 /** Reason of a payment whose bid is above what deliveries may win in a day: the hub's owner has to raise the limit. */
 export const ABOVE_DELIVER_LIMIT = 'above_deliver_limit'
+/** Reason of a job that waits until its signer has funds. */
+export const INSUFFICIENT_FUNDS = 'insufficient_funds'
+/** Reason of a job that waits until its signer may spend again. */
+export const DAILY_CAP = 'daily_cap'
 /** Reason of a payment that is worth less than its refusal costs: its payer reclaims it. */
 export const BELOW_REFUSAL_COST = 'below_refusal_cost'
 
@@ -138,6 +142,18 @@ export interface Job<Tx extends JobTx = JobTx> extends JobProgress<Tx> {
   /** Number of changes so far, for compare-and-set. */
   version: number
 }
+
+/** Thrown when a signature would take a signer above what it may spend in a day. */
+export class DailyCapError extends Error {
+  override name = 'DailyCapError'
+}
+
+/** The most that a job's transactions at its nonce can cost together, wei: one of them is mined. */
+export const commitmentWei = (txs: readonly JobTx[]): bigint =>
+  txs.reduce((most, tx) => {
+    const cost = 'gas' in tx ? tx.gas * tx.maxFeePerGas + tx.valueWei : 0n
+    return cost > most ? cost : most
+  }, 0n)
 
 /** Thrown when a job was changed since it was read. */
 export class StaleVersionError extends Error {

@@ -1,6 +1,6 @@
 import type { JobRow } from '../db/outbox/rows.js'
 import type { Logger } from '../ops/log.js'
-import type { JobKind } from '../registry/outbox.js'
+import { DAILY_CAP, INSUFFICIENT_FUNDS, type JobKind } from '../registry/outbox.js'
 import { toHex } from '../registry/primitives/bytes.js'
 import type { Network } from '../registry/primitives/network.js'
 import type { PayerState } from './payer.js'
@@ -20,6 +20,8 @@ const DONE: Record<JobKind, string> = {
   refund: 'refunded on Solana',
   release: 'released a payment for a community name',
 }
+
+const DAY_MS = 86_400_000
 
 /** Logs what an operator has to know of a network's jobs, each thing once. */
 export class Alarms {
@@ -107,8 +109,18 @@ export class Alarms {
     else this.#log.warn(fields, 'a job is parked: see `clusterd outbox show`')
   }
 
+  #capped({ chain }: JobRow, fields: object): void {
+    const day = Math.floor(this.#nowMs() / DAY_MS)
+    if (this.#hasRisen(`day of chain ${chain}`, day))
+      this.#log.error(
+        fields,
+        'the signer has signed for all that it may in a day (dailyCapWei): jobs wait for the next',
+      )
+  }
+
   #failed(job: JobRow, fields: object): void {
-    if (job.reason === 'insufficient_funds') {
+    if (job.reason === DAILY_CAP) this.#capped(job, fields)
+    else if (job.reason === INSUFFICIENT_FUNDS) {
       if (!this.#isDry) this.#log.error(fields, 'the signer has run dry: send it funds; jobs wait for them')
       this.#isDry = true
     } else if (job.failures <= 1) this.#log.warn(fields, 'a job failed; it will be tried again')

@@ -8,7 +8,12 @@ import { newJob } from './machine/job.js'
 import type { Outcome } from './step.js'
 
 type Row = JobRow<NonceTx>
-const policy: Policy = { spendCapWei: 10n ** 18n, replaceAfterBlocks: REPLACE_AFTER_BLOCKS, pollMs: 1_000 }
+const policy: Policy = {
+  spendCapWei: 10n ** 18n,
+  replaceAfterBlocks: REPLACE_AFTER_BLOCKS,
+  pollMs: 1_000,
+  gasPriceCapWei: 10n ** 15n,
+}
 const pause = (ms: number) => new Promise<void>((resolve) => setTimeout(resolve, ms))
 const idsOf = (count: number) => Array.from({ length: count }, (_, i) => `job-${i}`)
 

@@ -40,7 +40,7 @@ const relayer = (change: Partial<RelayerState> = {}): RelayerState => ({
   },
   ...change,
 })
-const counted = (...open: OpenJobs[]) => ({ open, heldByOthers: 0, spentLastDayWei: 0n })
+const counted = (...open: OpenJobs[]) => ({ open, heldByOthers: 0, spentLastDayWei: 0n, signedTodayWei: 7n })
 const jobs = (kind: OpenJobs['kind'], state: OpenJobs['state'], count: number, oldestMs: number): OpenJobs => ({
   ...{ kind, state, count, oldestMs },
 })

@@ -44,11 +44,12 @@ export function showOutbox(metrics: OutboxMetrics, { network, relayers, payer }:
 }
 
 function showRelayer(metrics: OutboxMetrics, state: RelayerState): void {
-  const { network, chain, stuck, nonceGaps, nonceClaimed, balanceWei, runwayMs } = state
+  const { network, chain, stats, stuck, nonceGaps, nonceClaimed, balanceWei, runwayMs } = state
   if (stuck !== null) metrics.stuck.set({ network }, stuck)
   metrics.nonceGaps.set({ network, chain }, nonceGaps)
   metrics.nonceClaims.set({ network, chain }, nonceClaimed === null ? 0 : 1)
   if (balanceWei === null) return
+  if (stats) metrics.signedToday.set({ network, chain }, Number(stats.signedTodayWei))
   metrics.balance.set({ network, chain }, Number(balanceWei))
   metrics.runway.set({ network, chain }, runwayMs === null ? Number.POSITIVE_INFINITY : runwayMs / 1_000)
 }

@@ -5,11 +5,11 @@ import type { Look } from '../chains/rpc/looks.js'
 import type { Call } from '../chains/rpc/nodes.js'
 import { assertRelayer } from '../db/journal/head.js'
 import { findJobs } from '../db/outbox/due.js'
-import { insertNoop, type SignerKey, saveJobs } from '../db/outbox/jobs.js'
+import { insertNoop, reserve, type SignerKey, saveJobs } from '../db/outbox/jobs.js'
 import { moveNonce, noteClaim, type SignerNonces, signerNonces } from '../db/outbox/signers.js'
 import { inTransaction } from '../db/pg/pool.js'
 import { failpoint } from '../ops/failpoint.js'
-import type { NonceTx } from '../registry/outbox.js'
+import { commitmentWei, DailyCapError, type NonceTx } from '../registry/outbox.js'
 import { decideNonce, lostNonces, type Missing, missingSince, type NonceDecision } from './gaps.js'
 import { apply } from './machine/index.js'
 
@@ -24,6 +24,10 @@ export interface NonceKeeperOptions {
   key: SignerKey
   signer: Signer
   epoch: number
+  /** The most that a unit of gas may cost, wei. */
+  gasPriceCapWei: () => Promise<bigint>
+  /** The most that the signer may sign for in a day, wei. */
+  dailyCapWei: bigint
   nowMs: () => number
 }
 
@@ -141,11 +145,16 @@ export class NonceKeeper {
   }
 
   async #insertNoop(nonce: number): Promise<boolean> {
-    const { pool, key, signer, epoch, nowMs } = this.#options
-    const tx = await signNoop(signer, nonce)
+    const { pool, key, signer, epoch, nowMs, gasPriceCapWei, dailyCapWei } = this.#options
+    const tx = await signNoop(signer, nonce, await gasPriceCapWei())
+    if (!tx) return false
     const isStored = await inTransaction(pool, async (client) => {
       await assertRelayer(client, key.network, epoch)
+      await reserve(client, key, commitmentWei([tx]), { nowMs: nowMs(), dailyCapWei })
       return insertNoop(client, key, { nonce, tx, nowMs: nowMs() })
+    }).catch((error: Error) => {
+      if (error instanceof DailyCapError) return false
+      throw error
     })
     failpoint('relay.noop')
     return isStored

@@ -2,11 +2,12 @@ import type pg from 'pg'
 import type { Hex } from 'viem'
 import type { PrivateKeyAccount } from 'viem/accounts'
 import { REFUSAL_GAS } from '../chains/evm/community/ending.js'
-import { createNonceSender, type Memo, readFees } from '../chains/evm/signer.js'
+import { GasPriceCap, readFees } from '../chains/evm/gasPrice.js'
+import { createNonceSender, type Memo } from '../chains/evm/signer.js'
 import type { DeliverySettings } from '../config/index.js'
 import { messagesToQueue, type SentMessage, settleMessages, stuckMessages } from '../db/bridge/openMessages.js'
 import { assertRelayer } from '../db/journal/head.js'
-import { dueNonceJobs, findJobs, hasLiveJobs } from '../db/outbox/due.js'
+import { dueNonceJobs, findJobs, hasLiveJobs, wakeDryJobs } from '../db/outbox/due.js'
 import { formBatches, insertJobs, type NewJob, type SignerKey } from '../db/outbox/jobs.js'
 import { queueReleases } from '../db/outbox/payouts.js'
 import { hasFreshRefusals, parkDust } from '../db/outbox/refusals.js'
@@ -82,7 +83,8 @@ export class Relayer {
   readonly state: RelayerState
   readonly #options: RelayerOptions
   readonly #clock: Clock
-  readonly #policy: Policy
+  readonly #policy: Omit<Policy, 'gasPriceCapWei'>
+  readonly #gasPriceCap: GasPriceCap
   readonly #key: SignerKey | null
   readonly #nonces: NonceKeeper | null
   readonly #isLocal: boolean
@@ -98,6 +100,7 @@ export class Relayer {
       replaceAfterBlocks: REPLACE_AFTER_BLOCKS,
       pollMs: at.chain.config.pollMs,
     }
+    this.#gasPriceCap = new GasPriceCap(at.chain.rpc, at.chain.config, this.#clock.nowMs)
     this.#key = account && { network, chain: at.number, signer: fromHex(account.address) }
     this.#nonces = account && this.#key && this.#nonceKeeper(account, this.#key)
     this.#isLocal = path?.lane.hub.isLocal ?? false
@@ -108,8 +111,12 @@ export class Relayer {
   }
 
   #nonceKeeper(account: PrivateKeyAccount, key: SignerKey): NonceKeeper {
-    const { pool, at, epoch } = this.#options
-    return new NonceKeeper({ pool, key, signer: { chain: at.chain, account }, epoch, nowMs: this.#clock.nowMs })
+    const { pool, at, epoch, settings } = this.#options
+    return new NonceKeeper({
+      ...{ pool, key, signer: { chain: at.chain, account }, epoch, nowMs: this.#clock.nowMs },
+      gasPriceCapWei: () => this.#gasPriceCap.wei(),
+      dailyCapWei: settings.dailyCapWei,
+    })
   }
 
   /**
@@ -189,7 +196,8 @@ export class Relayer {
 
   /** What a payment has to be worth so that it is refused, wei. */
   async #leastWei(worth: number): Promise<bigint> {
-    const { maxFeePerGas, maxPriorityFeePerGas } = await this.#options.at.chain.rpc.onOneNode(readFees)
+    const { rpc } = this.#options.at.chain
+    const { maxFeePerGas, maxPriorityFeePerGas } = await rpc.onOneNode((ask) => readFees(rpc, ask))
     // half of the fee's limit is room for the base fee to rise
     const priceWei = (maxFeePerGas + maxPriorityFeePerGas) / 2n
     return (REFUSAL_GAS * priceWei * BigInt(Math.round(worth * 1_000))) / 1_000n
@@ -211,8 +219,10 @@ export class Relayer {
 
   async #advance(due: readonly JobRow<NonceTx>[]): Promise<StepOutcome['jobs']> {
     const { pool, network, onOutcome } = this.#options
+    if (due.length === 0) return []
+    const gasPriceCapWei = await this.#gasPriceCap.wei()
     const advanced = await advanceJobs(due, {
-      policy: this.#policy,
+      policy: { ...this.#policy, gasPriceCapWei },
       portsOf: (row, memo) => this.#portsOf(row, memo),
       reload: (ids) => findJobs<NonceTx>(pool, network, ids),
       onOutcome,
@@ -221,10 +231,11 @@ export class Relayer {
   }
 
   #portsOf(row: JobRow<NonceTx>, memo: Memo): Ports | Promise<Outcome> {
-    const { pool, at, path, account, epoch } = this.#options
+    const { pool, at, path, account, epoch, settings } = this.#options
+    const { dailyCapWei } = settings
     if (!account || !this.#key) return Promise.resolve({ outcome: 'ended' })
     const clock = this.#clock
-    const store = storeOf(pool, row, { key: this.#key, epoch, nowMs: clock.nowMs })
+    const store = storeOf(pool, row, { key: this.#key, epoch, nowMs: clock.nowMs, dailyCapWei })
     const call = callOf(row, path, at.chain.config.communityPayments, clock.nowMs())
     if (typeof call === 'object')
       return { sender: createNonceSender({ chain: at.chain, account }, call, memo), store, clock }
@@ -245,9 +256,19 @@ export class Relayer {
     this.state.stats = { open, ...signer }
     this.#statsAtMs = nowMs
     if (!account) return
-    this.state.balanceWei = BigInt(await at.chain.rpc.call<Hex>('eth_getBalance', [account.address, 'latest']))
+    await this.#takeBalance(account)
     const { spentLastDayWei } = signer
-    this.state.runwayMs =
-      spentLastDayWei === 0n ? null : (Number(this.state.balanceWei) / Number(spentLastDayWei)) * DAY_MS
+    const { balanceWei } = this.state
+    this.state.runwayMs = spentLastDayWei === 0n ? null : (Number(balanceWei) / Number(spentLastDayWei)) * DAY_MS
+  }
+
+  /** Reads the signer's balance; a higher one lets go on what waits for funds. */
+  async #takeBalance({ address }: PrivateKeyAccount): Promise<void> {
+    const { pool, network, at } = this.#options
+    const before = this.state.balanceWei
+    const balanceWei = BigInt(await at.chain.rpc.call<Hex>('eth_getBalance', [address, 'latest']))
+    if (before === null || balanceWei > before)
+      await wakeDryJobs(pool, { network, chain: at.number }, this.#clock.nowMs())
+    this.state.balanceWei = balanceWei
   }
 }

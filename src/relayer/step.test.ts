@@ -16,7 +16,12 @@ import { newJob, park, resume } from './machine/job.js'
 import { type Outcome, stepJob } from './step.js'
 
 const IDS = ['a', 'b', 'c']
-const POLICY: Policy = { spendCapWei: 10n ** 18n, replaceAfterBlocks: REPLACE_AFTER_BLOCKS, pollMs: 1_000 }
+const POLICY: Policy = {
+  spendCapWei: 10n ** 18n,
+  replaceAfterBlocks: REPLACE_AFTER_BLOCKS,
+  pollMs: 1_000,
+  gasPriceCapWei: 10n ** 15n,
+}
 
 /** Something that happens to a relayer. `step` runs one step of one job, `round` three of each. */
 type Command =

@@ -1,7 +1,7 @@
 import type { NonceSender, Prepared } from '../chains/evm/signer.js'
 import { classifyTxError, type TxFailure } from '../chains/evm/txErrors.js'
 import { failpoint } from '../ops/failpoint.js'
-import type { NonceTx, Purpose } from '../registry/outbox.js'
+import { DAILY_CAP, DailyCapError, type NonceTx, type Purpose } from '../registry/outbox.js'
 import { type Action, apply, type Event, type Policy, type Seen, type WaitReason } from './machine/index.js'
 import { hasEnded, type NonceJob } from './machine/job.js'
 import { planNonceJob } from './machine/nonce.js'
@@ -107,23 +107,24 @@ async function prepare(sender: NonceSender, job: NonceJob, purpose: Purpose): Pr
   }
 }
 
-async function sign(
-  job: NonceJob,
-  order: Extract<Action, { do: 'sign' }>,
-  seen: Seen,
-  { sender, store }: Ports,
-): Promise<Outcome> {
+async function sign(job: NonceJob, order: Extract<Action, { do: 'sign' }>, seen: Seen, ports: Ports): Promise<Outcome> {
   const { purpose, gas, fees, valueWei } = order
   const build = async (nonce: number): Promise<NonceJob> => {
-    const { hash, raw } = await sender.sign({ purpose, nonce, gas, fees, valueWei })
+    const { hash, raw } = await ports.sender.sign({ purpose, nonce, gas, fees, valueWei })
     const tx: NonceTx = { hash, raw, purpose, gas, valueWei, ...fees, sentBlock: null, isRejected: false }
     failpoint('relay.sign')
     return apply(job, { is: 'signed', nonce, tx }, seen)
   }
   const { nonce } = order
-  const isStored = nonce === null ? await store.saveWithNonce(build) : await store.save(await build(nonce))
-  failpoint('relay.signed')
-  if (!isStored) return { outcome: 'stale' }
+  try {
+    const isStored =
+      nonce === null ? await ports.store.saveWithNonce(build) : await ports.store.save(await build(nonce))
+    failpoint('relay.signed')
+    if (!isStored) return { outcome: 'stale' }
+  } catch (error) {
+    if (!(error instanceof DailyCapError)) throw error
+    return store(job, { is: 'failed', failure: { class: 'transient', reason: DAILY_CAP } }, seen, ports)
+  }
   return { outcome: purpose === 'cancel' ? 'cancelled' : nonce === null ? 'signed' : 'replaced' }
 }
 

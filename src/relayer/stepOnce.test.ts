@@ -6,7 +6,7 @@ import type { Event, Policy, Seen } from './machine/index.js'
 import { type NonceJob, newJob } from './machine/job.js'
 import { carryOut, type Decision, decide, type Outcome, type Ports } from './step.js'
 
-const POLICY: Policy = { spendCapWei: 10n ** 18n, replaceAfterBlocks: 2, pollMs: 1_000 }
+const POLICY: Policy = { spendCapWei: 10n ** 18n, replaceAfterBlocks: 2, pollMs: 1_000, gasPriceCapWei: 10n ** 15n }
 const FEES = { maxFeePerGas: 20n, maxPriorityFeePerGas: 2n }
 const NOW = 1_000
 const queued = newJob<NonceTx>('a', 'execute', 5n)

@@ -13,14 +13,14 @@ import type { JobStore } from './step.js'
 export function storeOf(
   pool: pg.Pool,
   row: JobRow<NonceTx>,
-  { key, epoch, nowMs }: { key: SignerKey; epoch: number; nowMs: () => number },
+  { key, epoch, nowMs, dailyCapWei }: { key: SignerKey; epoch: number; nowMs: () => number; dailyCapWei: bigint },
 ): JobStore {
   return {
     save: (after) => {
       const signer = after.nonce === null ? undefined : key.signer
-      return saveJobs(pool, [{ job: row, after }], { epoch, nowMs: nowMs(), signer })
+      return saveJobs(pool, [{ job: row, after }], { epoch, nowMs: nowMs(), signer, dailyCapWei })
     },
-    saveWithNonce: (build) => saveWithNextNonce(pool, row, { key, epoch, nowMs: nowMs() }, build),
+    saveWithNonce: (build) => saveWithNextNonce(pool, row, { key, epoch, nowMs: nowMs(), dailyCapWei }, build),
   }
 }
 

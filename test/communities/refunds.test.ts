@@ -2,11 +2,11 @@ import { once } from 'node:events'
 import { type AddressInfo, createServer } from 'node:net'
 import { encodeFunctionData, type Hex, pad } from 'viem'
 import { afterAll, beforeAll, describe, expect, it } from 'vitest'
-import { testTokenAbi } from '../../contracts/evm/artifacts/test-doubles/TestToken.js'
 import {
   testSmartWalletAbi,
   testSmartWalletBytecode,
 } from '../../contracts/evm/artifacts/test-doubles/TestSmartWallet.js'
+import { testTokenAbi } from '../../contracts/evm/artifacts/test-doubles/TestToken.js'
 import { refundsOf } from '../../src/api/refunds/refunds.js'
 import { refundsView } from '../../src/api/v1/refunds.js'
 import { createChainRpc, createEvmChain } from '../../src/chains/evm/chain.js'

@@ -302,6 +302,9 @@ CREATE TABLE "relay_signers" (
   "next_nonce" BIGINT NOT NULL,
   -- the chain's count where an operator has to confirm it
   "claimed_nonce" BIGINT,
+  -- what was signed for on a day (UTC, days since 1970), at most: a daily cap bounds it
+  "spent_day" INTEGER NOT NULL DEFAULT 0,
+  "spent_wei" DECIMAL(78,0) NOT NULL DEFAULT 0,
   CONSTRAINT "relay_signers_pkey" PRIMARY KEY ("network", "chain", "signer")
 );
 

@@ -1,8 +1,21 @@
 import fc from 'fast-check'
 import { describe, expect, it } from 'vitest'
-import { bumpFees, estimateFees, type Fees, MIN_PRIORITY_FEE_WEI, maxCostWei, raiseFees } from './fees.js'
+import {
+  baseFeeOf,
+  bumpFees,
+  capFees,
+  estimateFees,
+  type Fees,
+  lowerFees,
+  MIN_PRIORITY_FEE_WEI,
+  maxCostWei,
+  outbid,
+  priceCapWei,
+  raiseFees,
+} from './fees.js'
 
 const GWEI = 1_000_000_000n
+const NO_CAP = 2n ** 128n
 const wei = fc.bigInt({ min: 0n, max: 10n ** 13n })
 const estimate = fc.tuple(wei, fc.array(wei, { maxLength: 9 })).map(([base, tips]) => estimateFees(base, tips))
 const fees = fc
@@ -25,7 +38,7 @@ describe('fees', () => {
 
   it('rise by 10 % in both fields, rounded up, or to the fresh estimate', () => {
     const previous = { maxFeePerGas: 101n, maxPriorityFeePerGas: 10n }
-    expect(bumpFees(previous, { maxFeePerGas: 50n, maxPriorityFeePerGas: 20n })).toEqual({
+    expect(bumpFees(previous, { maxFeePerGas: 50n, maxPriorityFeePerGas: 20n }, NO_CAP)).toEqual({
       maxFeePerGas: 112n,
       maxPriorityFeePerGas: 20n,
     })
@@ -41,10 +54,13 @@ describe('fees', () => {
           expect(raised[field]).toBeGreaterThanOrEqual(fresh[field])
         }
         expect(raised.maxPriorityFeePerGas).toBeLessThanOrEqual(raised.maxFeePerGas)
-        const isWithin =
-          raised.maxFeePerGas <= 3n * fresh.maxFeePerGas &&
-          raised.maxPriorityFeePerGas <= 3n * fresh.maxPriorityFeePerGas
-        expect(bumpFees(previous, fresh)).toEqual(isWithin ? raised : null)
+        const base = baseFeeOf(fresh)
+        const priceOf = ({ maxFeePerGas, maxPriorityFeePerGas: tip }: Fees) =>
+          maxFeePerGas < base + tip ? maxFeePerGas : base + tip
+        const isWithin = raised.maxFeePerGas <= 3n * fresh.maxFeePerGas && priceOf(raised) <= 3n * priceOf(fresh)
+        expect(bumpFees(previous, fresh, NO_CAP)).toEqual(isWithin ? raised : null)
+        // what is not replaced can be mined
+        if (!isWithin) expect(previous.maxFeePerGas).toBeGreaterThanOrEqual(base)
       }),
       { numRuns: 500 },
     )
@@ -53,7 +69,7 @@ describe('fees', () => {
   it('stop rising after a dozen steps while the estimate stays', () => {
     const fresh = estimateFees(GWEI, [GWEI])
     let steps = 0
-    for (let next: Fees | null = fresh; next; next = bumpFees(next, fresh)) steps++
+    for (let next: Fees | null = fresh; next; next = bumpFees(next, fresh, NO_CAP)) steps++
     expect(steps).toBe(12)
   })
 
@@ -112,17 +128,70 @@ describe('fees', () => {
     expect(raiseFees(feesOf(previous), feesOf(fresh))).toEqual(feesOf(raised))
   })
 
-  it('rise to three times the fresh estimate in each field, and no further', () => {
-    const fresh = { maxFeePerGas: 100n, maxPriorityFeePerGas: 10n }
-    const bumped = (maxFeePerGas: bigint, maxPriorityFeePerGas: bigint) =>
-      bumpFees({ maxFeePerGas, maxPriorityFeePerGas }, fresh)
-    expect(bumped(272n, 10n)).toEqual({ maxFeePerGas: 300n, maxPriorityFeePerGas: 11n })
-    expect(bumped(273n, 10n)).toBeNull()
-    expect(bumped(100n, 27n)).toEqual({ maxFeePerGas: 110n, maxPriorityFeePerGas: 30n })
-    expect(bumped(100n, 28n)).toBeNull()
+  it('rise while the chain’s price is above them, whatever the tip was', () => {
+    const sent = { maxFeePerGas: 50n * GWEI, maxPriorityFeePerGas: 30n * GWEI }
+    const now = estimateFees(60n * GWEI, [2n * GWEI])
+    expect(bumpFees(sent, now, NO_CAP)).toEqual({ maxFeePerGas: 122n * GWEI, maxPriorityFeePerGas: 33n * GWEI })
+  })
+
+  it('rise to three times the fresh estimate’s price, and no further', () => {
+    const fresh = estimateFees(100n * GWEI, [10n * GWEI])
+    const bumped = (maxFee: bigint, tip: bigint) =>
+      bumpFees({ maxFeePerGas: maxFee * GWEI, maxPriorityFeePerGas: tip * GWEI }, fresh, NO_CAP)
+    expect(bumped(300n, 200n)).toEqual({ maxFeePerGas: 330n * GWEI, maxPriorityFeePerGas: 220n * GWEI })
+    expect(bumped(301n, 220n)).toBeNull()
+    expect(bumped(572n, 10n)).toMatchObject({ maxPriorityFeePerGas: 11n * GWEI })
+    expect(bumped(573n, 10n)).toBeNull()
   })
 
   it('and value make the most that a transaction costs', () => {
     expect(maxCostWei(21_000n, { maxFeePerGas: 2n, maxPriorityFeePerGas: 1n }, 5n)).toBe(42_005n)
+  })
+})
+
+describe('a cap on the price of gas', () => {
+  const cap = fc.bigInt({ min: MIN_PRIORITY_FEE_WEI, max: 10n ** 13n })
+
+  it('bounds whatever is signed, in any order of answers', () => {
+    const change = fc.constantFrom('bump' as const, 'cancel' as const)
+    fc.assert(
+      fc.property(cap, fc.array(fc.tuple(change, estimate, estimate), { minLength: 1 }), (capWei, answers) => {
+        let signed: Fees | null = null
+        for (const [what, one, other] of answers) {
+          const fresh = lowerFees(one, other)
+          const next: Fees | null = signed
+            ? (what === 'bump' ? bumpFees : outbid)(signed, fresh, capWei)
+            : capFees(fresh, capWei)
+          signed = next ?? signed
+          if (!signed) continue
+          expect(signed.maxFeePerGas).toBeLessThanOrEqual(capWei)
+          expect(signed.maxPriorityFeePerGas).toBeLessThanOrEqual(signed.maxFeePerGas)
+        }
+      }),
+      { numRuns: 1_000 },
+    )
+  })
+
+  it('keeps a tip that nobody pays out of it', () => {
+    const capped = capFees(estimateFees(10n * GWEI, [4_900n * GWEI]), 50n * GWEI)
+    expect(capped).toEqual({ maxFeePerGas: 50n * GWEI, maxPriorityFeePerGas: 50n * GWEI })
+    expect(capFees(estimateFees(50n * GWEI, []), 50n * GWEI)).toBeNull()
+  })
+
+  it('is twenty times the median of a day, and a gwei at least', () => {
+    expect(priceCapWei([3n * GWEI, 1n * GWEI, 900n * GWEI])).toBe(60n * GWEI)
+    expect(priceCapWei([1n, 2n])).toBe(GWEI)
+    expect(priceCapWei([])).toBe(GWEI)
+  })
+
+  it('follows the lower of two nodes in each part', () => {
+    const [one, other] = [estimateFees(10n * GWEI, [9n * GWEI]), estimateFees(4n * GWEI, [20n * GWEI])]
+    expect(lowerFees(one, other)).toEqual(estimateFees(4n * GWEI, [9n * GWEI]))
+    fc.assert(
+      fc.property(estimate, estimate, (a, b) => {
+        expect(lowerFees(a, b)).toEqual(lowerFees(b, a))
+        expect(lowerFees(a, b).maxFeePerGas).toBeLessThanOrEqual(a.maxFeePerGas)
+      }),
+    )
   })
 })

@@ -10,7 +10,7 @@ export const MIN_PRIORITY_FEE_WEI = 1_000_000n
 const BASE_FEE_FACTOR = 2n
 /** Nodes take a replacement only if both fields rise by at least 10 % (geth's price bump; others ask no more). */
 const BUMP_PERCENT = 110n
-/** Upper bound of a replacement's fees, as a multiple of a fresh estimate. */
+/** Upper bound of a replacement's price, as a multiple of a fresh estimate's. */
 const MAX_FRESH_FACTOR = 3n
 
 /**
@@ -32,16 +32,63 @@ export function raiseFees(previous: Fees, fresh: Fees): Fees {
   return { maxFeePerGas, maxPriorityFeePerGas }
 }
 
+/** The base fee of the next block, from an estimate. */
+export const baseFeeOf = ({ maxFeePerGas, maxPriorityFeePerGas }: Fees): bigint =>
+  (maxFeePerGas - maxPriorityFeePerGas) / BASE_FEE_FACTOR
+
+/** What a unit of gas costs at a base fee. */
+const priceAt = ({ maxFeePerGas, maxPriorityFeePerGas }: Fees, baseFeeWei: bigint): bigint =>
+  min(maxFeePerGas, baseFeeWei + maxPriorityFeePerGas)
+
 /**
  * Fees of a replacement within bounds.
- * @returns null when either field would exceed three times the fresh estimate: the last transaction offers enough
+ * @param fresh an estimate
+ * @param capWei the most that a unit of gas may cost
+ * @returns null when its price would exceed three times the fresh estimate's, or the cap: the last one offers enough,
+ * or nothing may be offered
  */
-export function bumpFees(previous: Fees, fresh: Fees): Fees | null {
-  const raised = raiseFees(previous, fresh)
+export function bumpFees(previous: Fees, fresh: Fees, capWei: bigint): Fees | null {
+  const raised = outbid(previous, fresh, capWei)
+  const baseFeeWei = baseFeeOf(fresh)
   const isTooMuch =
+    raised === null ||
     raised.maxFeePerGas > MAX_FRESH_FACTOR * fresh.maxFeePerGas ||
-    raised.maxPriorityFeePerGas > MAX_FRESH_FACTOR * fresh.maxPriorityFeePerGas
+    priceAt(raised, baseFeeWei) > MAX_FRESH_FACTOR * priceAt(fresh, baseFeeWei)
   return isTooMuch ? null : raised
+}
+
+/** Fees with which a transaction is replaced by whatever it costs up to a cap; null where that would be exceeded. */
+export function outbid(previous: Fees, fresh: Fees, capWei: bigint): Fees | null {
+  const raised = raiseFees(previous, capFees(fresh, capWei) ?? previous)
+  return raised.maxFeePerGas > capWei ? null : raised
+}
+
+/**
+ * An estimate within a cap on the price of a unit of gas.
+ * @returns null where the base fee alone is above it: nothing would be mined
+ */
+export function capFees(estimate: Fees, capWei: bigint): Fees | null {
+  if (baseFeeOf(estimate) + MIN_PRIORITY_FEE_WEI > capWei) return null
+  const maxFeePerGas = min(estimate.maxFeePerGas, capWei)
+  return { maxFeePerGas, maxPriorityFeePerGas: min(estimate.maxPriorityFeePerGas, maxFeePerGas) }
+}
+
+/** The lower of two estimates in each part, so that one node's word makes nothing dear. */
+export function lowerFees(one: Fees, other: Fees): Fees {
+  const tip = min(one.maxPriorityFeePerGas, other.maxPriorityFeePerGas)
+  return {
+    maxFeePerGas: BASE_FEE_FACTOR * min(baseFeeOf(one), baseFeeOf(other)) + tip,
+    maxPriorityFeePerGas: tip,
+  }
+}
+
+const LEAST_CAP_WEI = 1_000_000_000n
+const CAP_FACTOR = 20n
+
+/** The highest price to pay by the prices of a day: twenty times their median, 1 gwei at least. */
+export function priceCapWei(dayWei: readonly bigint[]): bigint {
+  const sorted = [...dayWei].sort((a, b) => (a < b ? -1 : 1))
+  return max(LEAST_CAP_WEI, CAP_FACTOR * (sorted[Math.floor(sorted.length / 2)] ?? 0n))
 }
 
 const raise = (previous: bigint, fresh: bigint): bigint =>
@@ -51,3 +98,4 @@ const raise = (previous: bigint, fresh: bigint): bigint =>
 export const maxCostWei = (gas: bigint, fees: Fees, valueWei: bigint): bigint => gas * fees.maxFeePerGas + valueWei
 
 const max = (a: bigint, b: bigint): bigint => (a > b ? a : b)
+const min = (a: bigint, b: bigint): bigint => (a < b ? a : b)

@@ -1,6 +1,12 @@
 import { type Hex, keccak256 } from 'viem'
 import type { PrivateKeyAccount } from 'viem/accounts'
-import { ABOVE_DELIVER_LIMIT, type JobProgress, type NonceTx, type Purpose } from '../../registry/outbox.js'
+import {
+  ABOVE_DELIVER_LIMIT,
+  INSUFFICIENT_FUNDS,
+  type JobProgress,
+  type NonceTx,
+  type Purpose,
+} from '../../registry/outbox.js'
 import { RpcError } from '../rpc/errors.js'
 import type { Call } from '../rpc/evm.js'
 import {
@@ -19,7 +25,8 @@ import { type EvmChain, readHeads } from './chain.js'
 import { areEnded, endingCall, type PaymentToEnd } from './community/ending.js'
 import { hubAbi } from './contracts/index.js'
 import { readContract } from './contracts/read.js'
-import { estimateFees, type Fees, maxCostWei } from './fees.js'
+import { capFees, type Fees, maxCostWei } from './fees.js'
+import { readFees } from './gasPrice.js'
 import { classifyTxError, type TxFailure } from './txErrors.js'
 
 type NonceJob = JobProgress<NonceTx>
@@ -69,8 +76,6 @@ const GAS_PER_BYTE = 40n
 const TX_GAS = 21_000n
 /** No transaction may have more (EIP-7825). */
 const MAX_TX_GAS = 1n << 24n
-const FEE_HISTORY_BLOCKS = '0x5'
-const MEDIAN_PERCENTILE = 50
 
 /** A key of ours on a chain. */
 export interface Signer {
@@ -127,9 +132,12 @@ export function createNonceSender({ chain, account }: Signer, call: JobCall, mem
     },
     /** Simulates at the newest block, estimates gas and fees. A revert is a failure, not an exception. */
     prepare: (job: NonceJob, purpose: Purpose): Promise<Prepared> =>
-      rpc.onOneNode((ask) => {
+      rpc.onOneNode(async (ask) => {
         const made = callFor(purpose)
-        return made ? prepareCall(memo(ask), from, made, job.valueWei) : prepareTransfer(memo(ask), from)
+        const fees = () => readFees(rpc, ask, memo)
+        return made
+          ? prepareCall(memo(ask), fees, from, { call: made, valueWei: job.valueWei })
+          : prepareTransfer(memo(ask), fees, from)
       }),
     /** Signs offline; nothing is sent. */
     async sign({ purpose, nonce, gas, fees, valueWei }: SignOrder): Promise<{ hash: Hex; raw: Hex }> {
@@ -256,21 +264,22 @@ async function findReceipt(ask: Call, { txs }: NonceJob, confirmed: number): Pro
   return null
 }
 
-async function prepareTransfer(ask: Call, from: Hex): Promise<Prepared> {
-  const fees = await readFees(ask)
-  return { gas: BigInt(await ask<Hex>('eth_estimateGas', [{ from, to: from }])), fees }
+type ReadFees = () => Promise<Fees>
+
+async function prepareTransfer(ask: Call, fees: ReadFees, from: Hex): Promise<{ gas: bigint; fees: Fees }> {
+  return { fees: await fees(), gas: BigInt(await ask<Hex>('eth_estimateGas', [{ from, to: from }])) }
 }
 
 async function prepareCall(
   ask: Call,
+  readFees: ReadFees,
   from: Hex,
-  call: Exclude<JobCall, { kind: 'noop' }>,
-  valueWei: bigint,
+  { call, valueWei }: { call: Exclude<JobCall, { kind: 'noop' }>; valueWei: bigint },
 ): Promise<Prepared> {
   // taken back by a rewind: their words are unknown until they are read again
   if ('of' in call && call.of.every(({ payment }) => payment === null))
     return { failure: { class: 'transient', reason: 'unknown_payment' } }
-  const fees = await readFees(ask)
+  const fees = await readFees()
   const tx = { from, ...callOf(call), value: toQuantity(valueWei) }
   try {
     const leastGas = await gasFor(ask, call, tx.data)
@@ -280,7 +289,7 @@ async function prepareCall(
     const balance = BigInt(await ask<Hex>('eth_getBalance', [from, 'latest']))
     // checked here, so that no nonce is taken for it
     return balance < maxCostWei(gas, fees, valueWei)
-      ? { failure: { class: 'transient', reason: 'insufficient_funds' } }
+      ? { failure: { class: 'transient', reason: INSUFFICIENT_FUNDS } }
       : { gas, fees }
   } catch (error) {
     const reason = revertReason(error)
@@ -316,27 +325,18 @@ async function gasFor(ask: Call, call: JobCall, data: Hex): Promise<bigint | nul
   return gas < MAX_TX_GAS ? gas : MAX_TX_GAS
 }
 
-/** Fees of a transaction that is sent now. */
-export async function readFees(ask: Call): Promise<Fees> {
-  const history = await ask<{ baseFeePerGas: Hex[]; reward?: Hex[][] }>('eth_feeHistory', [
-    FEE_HISTORY_BLOCKS,
-    'latest',
-    [MEDIAN_PERCENTILE],
-  ])
-  // the last one is the next block's
-  const baseFeeWei = BigInt(history.baseFeePerGas.at(-1) ?? '0x0')
-  return estimateFees(
-    baseFeeWei,
-    (history.reward ?? []).flatMap(([tip]) => (tip === undefined ? [] : [BigInt(tip)])),
+/**
+ * Signs a transfer of nothing to the signer itself, at current fees, which uses a nonce up.
+ * @returns null while gas costs more than the cap
+ */
+export async function signNoop({ chain, account }: Signer, nonce: number, capWei: bigint): Promise<NonceTx | null> {
+  const { rpc, config } = chain
+  const { gas, fees: fresh } = await rpc.onOneNode((ask) =>
+    prepareTransfer(ask, () => readFees(rpc, ask), account.address),
   )
-}
-
-/** Signs a transfer of nothing to the signer itself, at current fees, which uses a nonce up. */
-export async function signNoop({ chain, account }: Signer, nonce: number): Promise<NonceTx> {
-  const prepared = await chain.rpc.onOneNode((ask) => prepareTransfer(ask, account.address))
-  if ('failure' in prepared) throw new Error(`preparing a noop: ${prepared.failure.reason}`)
-  const { gas, fees } = prepared
-  const { chainId } = chain.config
+  const fees = capFees(fresh, capWei)
+  if (!fees) return null
+  const { chainId } = config
   const bytes = await signed(account, { chainId, nonce, gas, ...fees, to: account.address, value: 0n })
   return { ...bytes, purpose: 'cancel', gas, valueWei: 0n, ...fees, sentBlock: null, isRejected: false }
 }

@@ -1,12 +1,12 @@
-import { type BlockhashTx, JOB_KIND, JOB_STATE, type NonceTx } from '../../registry/outbox.js'
+import { type BlockhashTx, INSUFFICIENT_FUNDS, JOB_KIND, JOB_STATE, type NonceTx } from '../../registry/outbox.js'
 import type { Network } from '../../registry/primitives/network.js'
 import { codeList } from '../pg/codes.js'
 import type { ChainKey } from '../pg/rows.js'
-import { type Queryable, query } from '../pg/rows.js'
+import { execute, type Queryable, query } from '../pg/rows.js'
 import type { SignerKey } from './jobs.js'
 import { type JobRow, selectJobs } from './rows.js'
 
-const { execute, verify } = JOB_KIND
+const { execute: execution, verify } = JOB_KIND
 /** States of jobs that have not ended. */
 const LIVE = `state < ${JOB_STATE.confirmed}`
 const BEFORE_INCLUSION = codeList(JOB_STATE, 'queued', 'signed', 'sent', 'parked')
@@ -31,7 +31,7 @@ export function dueNonceJobs(
        (j.nonce IS NOT NULL AND j.signer = $3)
        OR (j.nonce IS NULL
          AND (j.next_ms <= $4 OR EXISTS (SELECT FROM received r WHERE r.network = j.network AND r.guid = j.subject AND r.confirmed))
-         AND NOT EXISTS (SELECT FROM jobs v WHERE j.kind = ${execute} AND v.network = j.network AND v.subject = j.subject
+         AND NOT EXISTS (SELECT FROM jobs v WHERE j.kind = ${execution} AND v.network = j.network AND v.subject = j.subject
            AND v.kind = ${verify} AND v.state IN (${BEFORE_INCLUSION}))))
      ORDER BY j.nonce NULLS LAST, j.id LIMIT ${NONCE_JOBS_AT_ONCE}`,
     [chain, signer, nowMs],
@@ -58,6 +58,16 @@ export async function dueBlockhashJobs(
     ...(await selectJobs<BlockhashTx>(db, network, refusals, values)),
     ...(await selectJobs<BlockhashTx>(db, network, payouts, values)),
   ]
+}
+
+/**
+ * Lets jobs that wait for the signer's funds go on at once.
+ * @returns how many there are
+ */
+export function wakeDryJobs(db: Queryable, { network, chain }: ChainKey, nowMs: number): Promise<number> {
+  const text = `UPDATE jobs SET next_ms = 0, failures = 0, updated_ms = $3, version = version + 1
+    WHERE network = $1 AND chain = $2 AND ${LIVE} AND batch IS NULL AND reason = '${INSUFFICIENT_FUNDS}' AND next_ms > $3`
+  return execute(db, network, text, [chain, nowMs])
 }
 
 /** Whether a chain has a job that has not ended. */

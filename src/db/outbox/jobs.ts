@@ -1,6 +1,8 @@
 import type pg from 'pg'
 import {
   BATCH_SIZES,
+  commitmentWei,
+  DailyCapError,
   JOB_KIND,
   JOB_STATE,
   type Job,
@@ -18,6 +20,8 @@ import type { ChainKey } from '../pg/rows.js'
 import { execute, query } from '../pg/rows.js'
 import { type Columns, unnestOf } from '../pg/arrays.js'
 import { txJson } from './rows.js'
+
+const DAY_MS = 86_400_000
 
 /** A signer of ours on a chain. */
 export interface SignerKey extends ChainKey {
@@ -72,6 +76,8 @@ export interface ChangedBy {
   epoch: number | null
   nowMs: number
   signer?: Buffer | undefined
+  /** The most that the signer may sign for in a day, wei; unbounded where it is left out. */
+  dailyCapWei?: bigint | undefined
 }
 
 /** A job as it was read, and its progress after a step. */
@@ -84,25 +90,29 @@ export interface JobChange {
  * Stores what a step made of jobs of one network, and of those that go with them: all of them, or none where another
  * process has changed one since it was read. A confirmed settlement or refund ends its payment.
  * @returns false when a job has changed
- * @throws LostLeadershipError
+ * @throws LostLeadershipError; DailyCapError where what is newly signed would exceed the signer's day
  */
 export function saveJobs(pool: pg.Pool, changes: readonly JobChange[], by: ChangedBy): Promise<boolean> {
   return unlessStale(pool, async (client) => {
     const { network } = changes[0]!.job
     if (by.epoch !== null) await assertRelayer(client, network, by.epoch)
     await update(client, network, changes, by)
+    const { signer, dailyCapWei } = by
+    const [change] = changes
+    if (signer && dailyCapWei !== undefined)
+      await reserve(client, { network, chain: change!.job.chain, signer }, newlySigned(change!), { ...by, dailyCapWei })
   })
 }
 
 /**
  * Takes the signer's next nonce and stores what `build` makes with it, in one transaction or not at all.
  * @returns false when the job has changed
- * @throws LostLeadershipError
+ * @throws LostLeadershipError, DailyCapError
  */
 export function saveWithNextNonce(
   pool: pg.Pool,
   job: Job,
-  { key, epoch, nowMs }: { key: SignerKey; epoch: number; nowMs: number },
+  { key, epoch, nowMs, dailyCapWei }: { key: SignerKey; epoch: number; nowMs: number; dailyCapWei: bigint },
   build: (nonce: number) => Promise<JobProgress>,
 ): Promise<boolean> {
   return unlessStale(pool, async (client) => {
@@ -111,8 +121,30 @@ export function saveWithNextNonce(
       RETURNING next_nonce - 1 AS nonce`
     const [row] = await query<{ nonce: number }>(client, key.network, text, [key.chain, key.signer])
     if (!row) throw new Error(`taking a nonce: signer 0x${key.signer.toString('hex')} is not known`)
-    await update(client, key.network, [{ job, after: await build(row.nonce) }], { nowMs, signer: key.signer })
+    const change = { job, after: await build(row.nonce) }
+    await update(client, key.network, [change], { nowMs, signer: key.signer })
+    await reserve(client, key, newlySigned(change), { nowMs, dailyCapWei })
   })
+}
+
+/** What a change adds to what its job may cost. */
+const newlySigned = ({ job, after }: JobChange): bigint => commitmentWei(after.txs) - commitmentWei(job.txs)
+
+/** Counts what was signed into the signer's day. @throws DailyCapError */
+export async function reserve(
+  client: pg.ClientBase,
+  { network, chain, signer }: SignerKey,
+  wei: bigint,
+  { nowMs, dailyCapWei }: { nowMs: number; dailyCapWei: bigint },
+): Promise<void> {
+  if (wei <= 0n) return
+  const today = Math.floor(nowMs / DAY_MS)
+  const text = `UPDATE relay_signers SET spent_day = $4,
+      spent_wei = CASE WHEN spent_day = $4 THEN spent_wei ELSE 0 END + $5::numeric
+    WHERE network = $1 AND chain = $2 AND signer = $3
+      AND CASE WHEN spent_day = $4 THEN spent_wei ELSE 0 END + $5::numeric <= $6::numeric`
+  const count = await execute(client, network, text, [chain, signer, today, String(wei), String(dailyCapWei)])
+  if (count === 0) throw new DailyCapError('the signer has spent what it may in a day')
 }
 
 async function unlessStale(pool: pg.Pool, work: (client: pg.ClientBase) => Promise<void>): Promise<boolean> {

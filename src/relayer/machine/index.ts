@@ -33,6 +33,8 @@ export interface Seen extends NonceView, Moment {
 export interface Policy {
   /** The most that a job may cost, value and gas of all attempts together; for those that go with it as much again. */
   spendCapWei: bigint
+  /** The most that a unit of gas may cost, in whatever is signed. */
+  gasPriceCapWei: bigint
   /** Blocks without inclusion after which a transaction is replaced. */
   replaceAfterBlocks: number
   /** Pause when only the chain can bring news. */
@@ -40,6 +42,8 @@ export interface Policy {
 }
 
 export const REPLACE_AFTER_BLOCKS = 2
+/** Blocks after which a transaction below the base fee that may not be replaced is cancelled. */
+export const CANCEL_AFTER_BLOCKS = 10
 
 export type WaitReason = 'backoff' | 'executed_by_another' | 'inclusion' | 'confirmations' | 'receipt'
 

@@ -6,7 +6,12 @@ import { type NonceJob, newJob } from './job.js'
 import { planNonceJob } from './nonce.js'
 
 const NOW = 1_000_000
-const policy: Policy = { spendCapWei: 10_000_000n, replaceAfterBlocks: REPLACE_AFTER_BLOCKS, pollMs: 1_000 }
+const policy: Policy = {
+  spendCapWei: 10_000_000n,
+  replaceAfterBlocks: REPLACE_AFTER_BLOCKS,
+  pollMs: 1_000,
+  gasPriceCapWei: 10n ** 15n,
+}
 const fees = { maxFeePerGas: 100n, maxPriorityFeePerGas: 10n }
 const prepared = { gas: 1_000n, fees }
 

@@ -1,7 +1,7 @@
-import { bumpFees, maxCostWei, raiseFees } from '../../chains/evm/fees.js'
+import { baseFeeOf, bumpFees, capFees, maxCostWei, outbid } from '../../chains/evm/fees.js'
 import type { Mined } from '../../chains/evm/signer.js'
 import type { NonceTx, Purpose } from '../../registry/outbox.js'
-import type { Action, Event, Policy, Seen, WaitReason } from './index.js'
+import { type Action, CANCEL_AFTER_BLOCKS, type Event, type Policy, type Seen, type WaitReason } from './index.js'
 import { hasEnded, type NonceJob } from './job.js'
 
 /** The next action for a job whose transactions share a nonce. */
@@ -19,7 +19,9 @@ function planQueued(job: NonceJob, seen: Seen, policy: Policy): Action {
   if (seen.nowMs < job.nextMs) return { do: 'wait', untilMs: job.nextMs, why: 'backoff' }
   if (!seen.prepared) return { do: 'prepare', purpose: 'deliver' }
   if ('failure' in seen.prepared) return record({ is: 'failed', failure: seen.prepared.failure })
-  const { gas, fees } = seen.prepared
+  const { gas } = seen.prepared
+  const fees = capFees(seen.prepared.fees, policy.gasPriceCapWei)
+  if (!fees) return record({ is: 'failed', failure: { class: 'transient', reason: 'gas_price_above_cap' } })
   const { valueWei } = job
   const costWei = maxCostWei(gas, fees, valueWei)
   if (job.spentWei + costWei > policy.spendCapWei) {
@@ -84,21 +86,28 @@ function planUnused(job: NonceJob, seen: Seen, policy: Policy): Action {
   return replace(job, seen, policy, purpose)
 }
 
-/** Replacement with higher fees, else the last transaction again. */
+/** Replacement with higher fees, else the last transaction again; a cancel once that can't be mined. */
 function replace(job: NonceJob, seen: Seen, policy: Policy, purpose: Purpose): Action {
   if (!seen.prepared) return { do: 'prepare', purpose }
   if ('failure' in seen.prepared) return record({ is: 'failed', failure: seen.prepared.failure })
   const tx = job.txs.at(-1)!
-  const { gas } = seen.prepared
+  const { gas, fees: fresh } = seen.prepared
   // the first cancel must outbid what it replaces
-  const isSwitch = purpose !== tx.purpose
-  const fees = isSwitch ? raiseFees(tx, seen.prepared.fees) : bumpFees(tx, seen.prepared.fees)
+  const raise = purpose === tx.purpose ? bumpFees : outbid
+  const fees = raise(tx, fresh, policy.gasPriceCapWei)
   const valueWei = purpose === 'deliver' ? job.valueWei : 0n
-  // no cap: a cancel is cheap and frees later nonces
+  // a cancel is cheap and frees later nonces: the job's cap doesn't bind it
   const isWithinCap =
-    purpose === 'cancel' || (fees !== null && job.spentWei + maxCostWei(gas, fees, valueWei) <= policy.spendCapWei)
-  if (!fees || !isWithinCap) return { do: 'broadcast', tx }
-  return { do: 'sign', purpose, nonce: job.nonce, gas, fees, valueWei }
+    fees !== null && (purpose === 'cancel' || job.spentWei + maxCostWei(gas, fees, valueWei) <= policy.spendCapWei)
+  if (isWithinCap) return { do: 'sign', purpose, nonce: job.nonce, gas, fees, valueWei }
+  if (purpose === 'cancel' || tx.maxFeePerGas >= baseFeeOf(fresh)) return { do: 'broadcast', tx }
+  return planStuck(tx, seen, policy)
+}
+
+/** Action for a transaction that pays less than the base fee and may not be replaced. */
+function planStuck({ sentBlock }: NonceTx, seen: Seen, policy: Policy): Action {
+  if (sentBlock !== null && seen.head - sentBlock < CANCEL_AFTER_BLOCKS) return poll(seen, policy, 'inclusion')
+  return record({ is: 'failed', failure: { class: 'revert', reason: 'fees_above_cap' } })
 }
 
 const record = (event: Event<NonceTx>): Action => ({ do: 'record', event })

@@ -1,0 +1,89 @@
+import type { ChainConfig } from '../../config/index.js'
+import type { Call, Rpc } from '../rpc/evm.js'
+import { inBatches } from '../rpc/nodes.js'
+import { estimateFees, type Fees, lowerFees, priceCapWei } from './fees.js'
+import { getHeader } from './logs.js'
+
+const FEE_HISTORY_BLOCKS = '0x5'
+const MEDIAN_PERCENTILE = 50
+const HOUR_MS = 3_600_000
+const HOURS = 24
+/** Blocks over which the time of one is taken. */
+const SPAN_BLOCKS = 1_000
+const SAMPLES_AT_ONCE = 8
+/** No transaction of a local chain costs anything. */
+const NO_CAP_WEI = 2n ** 128n
+
+interface FeeHistory {
+  baseFeePerGas: `0x${string}`[]
+  reward?: `0x${string}`[][]
+}
+
+/** Fees of a transaction that is sent now, by one node's word. */
+async function readFeesOf(ask: Call): Promise<Fees> {
+  const history = await ask<FeeHistory>('eth_feeHistory', [FEE_HISTORY_BLOCKS, 'latest', [MEDIAN_PERCENTILE]])
+  // the last one is the next block's
+  const baseFeeWei = BigInt(history.baseFeePerGas.at(-1) ?? '0x0')
+  return estimateFees(
+    baseFeeWei,
+    (history.reward ?? []).flatMap(([tip]) => (tip === undefined ? [] : [BigInt(tip)])),
+  )
+}
+
+/**
+ * Fees of a transaction that is sent now: the lower ones of two nodes, where there are two.
+ * @param asked a node's call, and what wraps the other's
+ */
+export async function readFees(rpc: Rpc, ask: Call, wrap: (call: Call) => Call = (call) => call): Promise<Fees> {
+  const [first, second] = await Promise.all([
+    readFeesOf(wrap(ask)),
+    rpc.onAnotherNode(ask, (other) => readFeesOf(wrap(other))).catch(() => null),
+  ])
+  return second ? lowerFees(first, second) : first
+}
+
+/** Prices of gas over the last day, one for each hour that a node can tell. */
+async function readDay(ask: Call): Promise<bigint[]> {
+  const latest = await getHeader(ask, 'latest')
+  const earlier = latest && (await getHeader(ask, Math.max(0, latest.number - SPAN_BLOCKS)))
+  if (!latest || !earlier) return []
+  const blockMs = Math.max(1, latest.timestampMs - earlier.timestampMs) / Math.max(1, latest.number - earlier.number)
+  const heights = Array.from({ length: HOURS }, (_, hour) => latest.number - Math.floor((hour * HOUR_MS) / blockMs))
+  const known = [...new Set(heights.filter((height) => height >= 0))]
+  const prices = await inBatches(known, SAMPLES_AT_ONCE, (height) => priceAt(ask, height).catch(() => null))
+  return prices.filter((price) => price !== null)
+}
+
+async function priceAt(ask: Call, height: number): Promise<bigint> {
+  const { baseFeePerGas, reward } = await ask<FeeHistory>('eth_feeHistory', [
+    ...['0x1', `0x${height.toString(16)}`],
+    [MEDIAN_PERCENTILE],
+  ])
+  return BigInt(baseFeePerGas[0] ?? '0x0') + BigInt(reward?.[0]?.[0] ?? '0x0')
+}
+
+/** The highest price of gas at which anything is signed on a chain, read anew every hour where none is configured. */
+export class GasPriceCap {
+  readonly #rpc: Rpc
+  readonly #config: Pick<ChainConfig, 'local' | 'maxGasPriceWei'>
+  readonly #nowMs: () => number
+  #last: { capWei: bigint; atMs: number } | null = null
+
+  constructor(rpc: Rpc, config: Pick<ChainConfig, 'local' | 'maxGasPriceWei'>, nowMs: () => number) {
+    this.#rpc = rpc
+    this.#config = config
+    this.#nowMs = nowMs
+  }
+
+  /** Wei per unit of gas. @throws ChainUnavailableError while no node has told a day's prices */
+  async wei(): Promise<bigint> {
+    const { maxGasPriceWei, local } = this.#config
+    if (maxGasPriceWei !== undefined) return maxGasPriceWei
+    if (local) return NO_CAP_WEI
+    if (this.#last && this.#nowMs() - this.#last.atMs < HOUR_MS) return this.#last.capWei
+    const caps = (await this.#rpc.onTwoNodes(readDay)).map(priceCapWei)
+    const capWei = caps.reduce((least, cap) => (cap < least ? cap : least))
+    this.#last = { capWei, atMs: this.#nowMs() }
+    return capWei
+  }
+}

@@ -1,0 +1,151 @@
+import { afterAll, beforeAll, beforeEach, describe, expect, it } from 'vitest'
+import { toHex } from '../../src/registry/primitives/bytes.js'
+import { CANCEL_AFTER_BLOCKS, REPLACE_AFTER_BLOCKS } from '../../src/relayer/machine/index.js'
+import { type BridgeWorld, type SteppedRelayer, startBridgeWorld } from '../support/bridgeWorld.js'
+import { holdBlocks } from '../support/miner.js'
+import { type OnCall, startRpcProxy } from '../support/rpcProxy.js'
+
+const GWEI = 10n ** 9n
+const DAY_MS = 86_400_000
+const HOUR_MS = 3_600_000
+
+let world: BridgeWorld
+let proxy: { url: string; stop(): Promise<void> }
+let onCall: OnCall = async () => undefined
+beforeAll(async () => {
+  world = await startBridgeWorld()
+  proxy = await startRpcProxy(world.hub.anvil.rpcUrl, (method) => onCall(method))
+})
+afterAll(async () => {
+  await proxy.stop()
+  await world.stop()
+})
+beforeEach(async () => {
+  world.aheadMs = 0
+  onCall = async () => undefined
+  await world.hub.test.setAutomine(true)
+})
+
+/** A relayer whose first node is the proxy. */
+function restart({ hub = {}, deliveries = {}, urls = [] as string[] } = {}): Promise<SteppedRelayer> {
+  const { chains } = world.file as { chains: object[] }
+  const chain = { ...chains[0], rpcUrls: [proxy.url, ...urls], ...hub }
+  return world.restart({ file: { chains: [chain, chains[1]], deliveries: { mainnet: deliveries } } })
+}
+
+const executeOf = async (guid: string) =>
+  (await world.jobs()).find(({ kind, message }) => kind === 'execute' && message && toHex(message.guid) === guid)!
+const pricesOf = async (guid: string) =>
+  (await world.jobs())
+    .filter(({ message }) => message && toHex(message.guid) === guid)
+    .flatMap(({ txs }) => txs.map(({ maxFeePerGas }) => maxFeePerGas))
+const setBaseFee = async (gwei: bigint) => {
+  await world.hub.test.setNextBlockBaseFeePerGas({ baseFeePerGas: gwei * GWEI })
+  await world.hub.test.mine({ blocks: 1 })
+}
+
+/** The proxy says that others tip this much. */
+function lieAboutTips(gwei: bigint): void {
+  const tip = `0x${(gwei * GWEI).toString(16)}`
+  onCall = async (method) =>
+    method === 'eth_feeHistory'
+      ? (answer) => {
+          const { result, ...rest } = JSON.parse(answer) as { result: { reward: string[][] } }
+          return JSON.stringify({ ...rest, result: { ...result, reward: result.reward.map(() => [tip]) } })
+        }
+      : undefined
+}
+
+describe('the price of gas', () => {
+  it('is never above the cap, whatever a node says', async () => {
+    await setBaseFee(1n)
+    const capWei = 100n * GWEI
+    const relayer = await restart({ hub: { maxGasPriceWei: capWei.toString() } })
+    lieAboutTips(4_900n)
+    const guid = await world.send(0, ['capped'])
+    await world.finish(relayer)
+    expect(await world.executions(guid)).toBe(1)
+    for (const price of await pricesOf(guid)) expect(price).toBeLessThanOrEqual(capWei)
+  })
+
+  it('follows the lower of two nodes', async () => {
+    await setBaseFee(1n)
+    await world.hub.test.mine({ blocks: 6 })
+    const relayer = await restart({ urls: [world.hub.anvil.rpcUrl] })
+    lieAboutTips(4_900n)
+    const guid = await world.send(0, ['lower'])
+    await world.finish(relayer)
+    for (const price of await pricesOf(guid)) expect(price).toBeLessThan(100n * GWEI)
+  })
+})
+
+describe('a transaction below the base fee that may not be replaced', () => {
+  it('is cancelled, so that later ones go on, and its job waits for lower fees', async () => {
+    await setBaseFee(1n)
+    await world.hub.test.mine({ blocks: 6 })
+    const relayer = await restart({ deliveries: { spendCapWei: (10n ** 16n + 4n * 10n ** 15n).toString() } })
+    const guid = await world.send(0, ['too-dear'])
+    await relayer.step()
+    await holdBlocks(world.hub)
+    await world.run(relayer)
+    expect(await executeOf(guid)).toMatchObject({ state: 'sent' })
+    await world.hub.test.setNextBlockBaseFeePerGas({ baseFeePerGas: 400n * GWEI })
+    await world.hub.test.mine({ blocks: REPLACE_AFTER_BLOCKS })
+    await world.run(relayer)
+    // its fees are below the price, and what would be enough is above its cap
+    expect((await executeOf(guid)).txs).toHaveLength(1)
+    await world.hub.test.setNextBlockBaseFeePerGas({ baseFeePerGas: 400n * GWEI })
+    await world.hub.test.mine({ blocks: CANCEL_AFTER_BLOCKS })
+    expect(await world.run(relayer)).toEqual(expect.arrayContaining(['execute cancelled']))
+    await world.hub.test.mine({ blocks: 4 })
+    await world.run(relayer)
+    expect(await executeOf(guid)).toMatchObject({ state: 'queued', nonce: null, reason: 'fees_above_cap' })
+    await setBaseFee(1n)
+    await world.hub.test.setAutomine(true)
+    world.aheadMs = HOUR_MS
+    await world.finish(relayer)
+    expect(await world.executions(guid)).toBe(1)
+  })
+})
+
+describe('a day', () => {
+  it('has a cap for all that is signed; the next one goes on by itself', async () => {
+    await setBaseFee(1n)
+    await world.hub.test.mine({ blocks: 6 })
+    // the next day, for which nothing is signed yet; a message costs 0.01 ETH and its gas
+    world.aheadMs = 2 * DAY_MS
+    const relayer = await restart({ deliveries: { dailyCapWei: (2n * 10n ** 16n).toString() } })
+    const [first, second] = [await world.send(0, ['day-one']), await world.send(0, ['day-two'])]
+    for (let i = 0; i < 4; i++) {
+      await world.run(relayer)
+      await world.hub.test.mine({ blocks: 1 })
+    }
+    expect(await world.executions(first)).toBe(1)
+    expect(await world.executions(second)).toBe(0)
+    expect(await executeOf(second)).toMatchObject({ state: 'queued', nonce: null, reason: 'daily_cap' })
+    world.aheadMs += DAY_MS
+    await world.finish(relayer)
+    expect(await world.executions(second)).toBe(1)
+  })
+})
+
+describe('a signer without funds', () => {
+  it('goes on as soon as it is funded, however long it has waited', async () => {
+    await setBaseFee(1n)
+    const relayer = await restart()
+    const guid = await world.send(0, ['dry'])
+    await world.hub.test.setBalance({ address: world.relayer, value: 1n })
+    for (let i = 0; i < 9; i++) {
+      await world.run(relayer)
+      world.aheadMs += HOUR_MS
+    }
+    await world.run(relayer)
+    const waiting = (await world.jobs()).filter(({ reason }) => reason === 'insufficient_funds')
+    expect(waiting.every(({ nextMs }) => nextMs > Date.now() + world.aheadMs + HOUR_MS / 2)).toBe(true)
+    expect(waiting).not.toEqual([])
+    await world.hub.test.setBalance({ address: world.relayer, value: 10n ** 22n })
+    world.aheadMs += 10_000
+    await world.finish(relayer)
+    expect(await world.executions(guid)).toBe(1)
+  })
+})
