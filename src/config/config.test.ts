@@ -51,7 +51,13 @@ const PAYMENTS = { releaseAfterMs: 432_000_000, refusalWorth: 1 }
 
 describe('deliveries', () => {
   it('are off for stuck packets, and capped at 1 ETH', () => {
-    const settings = { executeStranded: false, strandedAfterMs: 1_800_000, spendCapWei: 10n ** 18n, dailyCapWei: 5n * 10n ** 18n, ...PAYMENTS }
+    const settings = {
+      executeStranded: false,
+      strandedAfterMs: 1_800_000,
+      spendCapWei: 10n ** 18n,
+      dailyCapWei: 5n * 10n ** 18n,
+      ...PAYMENTS,
+    }
     expect(parseChainsFile(example(), 'f').deliveries).toEqual({ mainnet: settings, testnet: settings })
   })
 
