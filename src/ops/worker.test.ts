@@ -1,7 +1,7 @@
 import { pino } from 'pino'
 import { describe, expect, it } from 'vitest'
-import { createNotify } from './notify.js'
-import { FatalError, runWorkers, type Worker } from './worker.js'
+import { createNotify, pause } from './notify.js'
+import { FatalError, runWorkers, StepTimeoutError, type Worker } from './worker.js'
 
 interface Line {
   level: number
@@ -123,6 +123,32 @@ describe('workers', () => {
     )
     expect(wasStopped).toBe(true)
     expect(lines).toEqual([])
+  })
+
+  it('end when a step hangs, and leave it behind; a sign of life gives it its time again', async () => {
+    const { context } = setup()
+    const limits = { stepMs: 200, endMs: 100 }
+    let signs = 0
+    const hangs: Partial<Worker> = {
+      step: async (_, alive) => {
+        for (; signs < 4; signs++) {
+          await pause(limits.stepMs / 2, context.signal)
+          alive()
+        }
+        return new Promise(() => {})
+      },
+    }
+    const other = worker(() => 'idle', { step: () => new Promise(() => {}) })
+    const startedMs = performance.now()
+    await expect(runWorkers([worker(() => 'idle', hangs)], { ...context, limits })).rejects.toThrow(StepTimeoutError)
+    expect(signs).toBe(4)
+    expect(performance.now() - startedMs).toBeGreaterThan(2 * limits.stepMs)
+    // what hangs does not keep a worker that is ended otherwise
+    const fatal = worker(() => {
+      throw new FatalError('another leads')
+    })
+    const waiting = { stepMs: 2 ** 30, endMs: limits.endMs }
+    await expect(runWorkers([other, fatal], { ...context, limits: waiting })).rejects.toThrow('another leads')
   })
 
   it('do nothing once the signal has fired, and pass on what it cut short', async () => {

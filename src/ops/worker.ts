@@ -6,6 +6,11 @@ export class FatalError extends Error {
   override name = 'FatalError'
 }
 
+/** A step took longer than it may: what it waits for has no end. A new lead's epoch keeps it from writing later. */
+export class StepTimeoutError extends FatalError {
+  override name = 'StepTimeoutError'
+}
+
 /** A loop of steps, one of several that run together. */
 export interface Worker {
   /** Names the worker in log messages, after "a step of". */
@@ -22,9 +27,10 @@ export interface Worker {
   maxBusySteps?: number
   /**
    * Does what there is to do now, without timers.
+   * @param alive to be called now and then by a step that takes long (a catch-up): the time limit begins anew
    * @throws FatalError (a lost leadership) ends all workers; any other error is logged, and the step is tried again
    */
-  step(signal: AbortSignal): Promise<'progressed' | 'idle'>
+  step(signal: AbortSignal, alive: () => void): Promise<'progressed' | 'idle'>
   /** Runs after each step that succeeded, to raise alarms. */
   check?(): void
   /** Runs after each step that failed. */
@@ -36,8 +42,12 @@ export interface WorkerContext {
   signal: AbortSignal
   /** Pauses after a failed step, ms, by the number of failures in a row before it; the last one stays. */
   errorPausesMs?: readonly number[]
+  /** Time limit of a step, from its start or its last sign of life, and of its end once the signal has fired, ms. */
+  limits?: { stepMs: number; endMs: number }
 }
 
+/** Everything that a step waits for has a shorter limit of its own. */
+export const STEP_LIMITS = { stepMs: 5 * 60_000, endMs: 30_000 }
 const ERROR_PAUSES_MS = [250, 500, 1_000, 2_000, 5_000]
 
 /**
@@ -69,13 +79,13 @@ async function runWorker(worker: Worker, context: WorkerContext): Promise<void> 
 }
 
 async function repeat(worker: Worker, context: WorkerContext): Promise<void> {
-  const { log, signal, errorPausesMs = ERROR_PAUSES_MS } = context
+  const { log, signal, errorPausesMs = ERROR_PAUSES_MS, limits = STEP_LIMITS } = context
   const { name, fields, notify = createNotify(), maxBusySteps = Number.POSITIVE_INFINITY } = worker
   let failures = 0
   let busySteps = 0
   while (!signal.aborted) {
     try {
-      const outcome = await worker.step(signal)
+      const outcome = await stepInTime(worker, signal, limits)
       failures = 0
       worker.check?.()
       busySteps = outcome === 'progressed' ? busySteps + 1 : 0
@@ -91,4 +101,31 @@ async function repeat(worker: Worker, context: WorkerContext): Promise<void> {
       failures += 1
     }
   }
+}
+
+/** One step. @throws StepTimeoutError when it exceeds a limit; the step is abandoned */
+function stepInTime(
+  worker: Worker,
+  signal: AbortSignal,
+  { stepMs, endMs }: { stepMs: number; endMs: number },
+): Promise<'progressed' | 'idle'> {
+  return new Promise((resolve, reject) => {
+    let late: NodeJS.Timeout
+    let isOver = false
+    const allow = (ms: number) => {
+      clearTimeout(late)
+      const timeout = () => reject(new StepTimeoutError(`a step of ${worker.name} has not ended for ${ms / 1_000} s`))
+      if (!isOver) late = setTimeout(timeout, ms)
+    }
+    const end = () => allow(endMs)
+    signal.addEventListener('abort', end, { once: true })
+    allow(stepMs)
+    const over = () => {
+      isOver = true
+      clearTimeout(late)
+      signal.removeEventListener('abort', end)
+    }
+    const step = worker.step(signal, () => signal.aborted || allow(stepMs))
+    step.finally(over).then(resolve, reject)
+  })
 }

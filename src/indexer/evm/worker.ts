@@ -27,9 +27,14 @@ export function chainWorker(ctx: LeaderContext, { chain, row }: OpenChain, repor
   let isHalted = false
   // another leader may have moved the checkpoint, and a commit whose connection broke may have succeeded
   let isRowStale = true
+  let signOfLife = () => {}
 
   const open = async (): Promise<ChainIndexer> => {
-    const { onProgress, onStart } = reporting
+    const { onStart } = reporting
+    const onProgress: Reporting['onProgress'] = (progress) => {
+      signOfLife()
+      reporting.onProgress(progress)
+    }
     const opened = await createChainIndexer({ pool, chain, row, epoch, signal, onProgress })
     onStart(row.label, opened)
     for (const block of await unappliedMinima(pool, chain, row))
@@ -58,7 +63,8 @@ export function chainWorker(ctx: LeaderContext, { chain, row }: OpenChain, repor
     },
     subscribe: () =>
       wsUrl ? watchHeads(wsUrl, notify.notify, (err) => log.debug({ ...fields, err }, 'watching heads')) : undefined,
-    async step() {
+    async step(_, alive) {
+      signOfLife = alive
       if (isRowStale) Object.assign(row, await readChain(pool, row))
       isRowStale = false
       indexer ??= await open()

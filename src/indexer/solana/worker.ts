@@ -29,6 +29,7 @@ export function paymentWatcherWorker(ctx: LeaderContext, source: SolanaSource, r
   const notify = createNotify()
   let watcher: PaymentWatcher | null = null
   let wasAlarm = false
+  let signOfLife = () => {}
 
   const open = async (): Promise<PaymentWatcher> => {
     const opened = new PaymentWatcher({
@@ -36,7 +37,10 @@ export function paymentWatcherWorker(ctx: LeaderContext, source: SolanaSource, r
       ...(await source.open()),
       onUnknown: (signature, unknown) =>
         log.error({ ...fields, signature, unknown }, 'laid aside what this version can’t read'),
-      onProgress: reporting.onProgress,
+      onProgress: (progress) => {
+        signOfLife()
+        reporting.onProgress(progress)
+      },
     })
     reporting.onStart(label, opened)
     return opened
@@ -58,7 +62,8 @@ export function paymentWatcherWorker(ctx: LeaderContext, source: SolanaSource, r
   return {
     ...{ name: 'the payment watcher', fields, notify, pollMs },
     subscribe: () => subscribe(ctx, source.chain, notify.notify),
-    async step() {
+    async step(_, alive) {
+      signOfLife = alive
       watcher ??= await open()
       const startedMs = Date.now()
       const outcome = await watcher.step()
