@@ -7,7 +7,7 @@ import pg from 'pg'
 import { createClusterRpc } from '../../src/chains/solana/chain.js'
 import { createRegistrar, type Registrar } from '../../src/chains/solana/registrar.js'
 import { registerChain } from '../../src/db/journal/chains.js'
-import { readHead } from '../../src/db/journal/head.js'
+import { readEpoch } from '../../src/db/journal/head.js'
 import { migrate } from '../../src/db/pg/migrate.js'
 import { createPool } from '../../src/db/pg/pool.js'
 import type { ProgramIdentity } from '../../src/indexer/solana/row.js'
@@ -118,7 +118,7 @@ async function watch(
       ...{ network: 'mainnet', label: 'solana', instance: programId, chainId: null, startBlock: startSlot },
       ...{ genesisHash: keys.genesisHash, contract: Buffer.from(keys.programId) },
     })
-    const { indexEpoch: epoch } = await readHead(pool, 'mainnet')
+    const epoch = await readEpoch(pool, 'mainnet', 'index')
     const watcher = new PaymentWatcher({
       ...{ pool, registrar, identity, chain: row.chain, label: 'solana', startSlot, commitment: 'confirmed', epoch },
       rpc: createClusterRpc({ rpcUrls: [rpcUrl], genesisHash }),

@@ -64,7 +64,7 @@ export async function startCommunityWorld(communities: readonly string[]) {
     const parsed = parseCommunityRules(rules, { isEnabled: () => true, takesPayments: () => true })
     if ('problems' in parsed) throw new Error(JSON.stringify(parsed.problems))
     const change = { kind: 'configure_community', actor: null, community, rules: parsed } as const
-    const made = await appendCommunityChange(pool, { network: 'mainnet', change, nowMs: Date.now() })
+    const made = await appendCommunityChange(pool, { network: 'mainnet', change })
     if (made.kind !== 'made') throw new Error(JSON.stringify(made))
     return parsed
   }

@@ -59,9 +59,9 @@ async function bid(from: Buffer, name: string, block: number): Promise<void> {
   await inTransaction(pool, (client) => appendEntries(client, 'mainnet', [entry], { writerMs: Date.now() }))
 }
 const make = (change: ClusterChange): Promise<AppendResult> =>
-  appendSignedChanges(pool, { network: 'mainnet', changes: [change], nowMs: Date.now() })
+  appendSignedChanges(pool, { network: 'mainnet', changes: [change] })
 
-const ask = (change: CommunityChange) => appendCommunityChange(pool, { network: 'mainnet', change, nowMs: Date.now() })
+const ask = (change: CommunityChange) => appendCommunityChange(pool, { network: 'mainnet', change })
 const configure = (actor: Buffer | null, community: string, ownersOnly = false) => {
   const rules = { prices: [], ownersOnly, startsAtMs: null, requirements: [] }
   return ask({ kind: 'configure_community', actor, community, rules })

@@ -142,9 +142,9 @@ export const MUTATIONS: readonly Mutation[] = [
   {
     name: 'a leader that was followed by another one writes on',
     invariant: 7,
-    file: 'src/db/journal/append.ts',
-    find: 'options.epoch !== undefined && head.indexEpoch !== options.epoch',
-    replace: 'options.epoch !== undefined && head.indexEpoch < options.epoch',
+    file: 'src/db/journal/head.ts',
+    find: 'AND l.epoch = $2 FOR UPDATE',
+    replace: 'AND l.epoch >= $2 FOR UPDATE',
     tests: { files: [HUB], only: 'lost its epoch' },
   },
   {

@@ -69,7 +69,7 @@ beforeEach(() => {
 const payerOf = (index: number) => keypairOf(world.solana.accounts[index]!)
 
 async function change(what: CommunityChange): Promise<void> {
-  const made = await appendCommunityChange(world.bridge.pool, { network: 'mainnet', change: what, nowMs: Date.now() })
+  const made = await appendCommunityChange(world.bridge.pool, { network: 'mainnet', change: what })
   if (made.kind !== 'made') throw new Error(JSON.stringify(made))
 }
 

@@ -1,5 +1,5 @@
 import { createRpc } from '../../src/chains/rpc/evm.js'
-import { readHead } from '../../src/db/journal/head.js'
+import { readEpoch } from '../../src/db/journal/head.js'
 import { createPool } from '../../src/db/pg/pool.js'
 import { PaymentWatcher } from '../../src/indexer/solana/watcher.js'
 import { openSolana } from '../../src/open.js'
@@ -22,12 +22,12 @@ const config = clusterConfig(solana, [rpcUrl], feeds)
 // this process gives no quotes: the hub is never asked
 const hub = createRpc({ label: '1', urls: [rpcUrl], chainId: 1 })
 const source = await openSolana({ pool, network: 'mainnet', config, hub, quoteKey: QUOTE_KEY, releaseAfterMs: 1 })
-const { indexEpoch } = await readHead(pool, 'mainnet')
+const epoch = await readEpoch(pool, 'mainnet', 'index')
 const { rpc, registrar, label } = source.chain
 const watcher = new PaymentWatcher({
   ...{ pool, rpc, registrar, label, startSlot: config.startSlot, commitment: config.commitment },
   ...(await source.open()),
-  epoch: indexEpoch,
+  epoch,
   signal: new AbortController().signal,
 })
 while ((await watcher.step()).kind === 'took');

@@ -9,7 +9,7 @@ import { foundry } from 'viem/chains'
 import { createApi } from '../../src/api/server.js'
 import { createRegistrar, type Registrar } from '../../src/chains/solana/registrar.js'
 import type { SolanaConfig } from '../../src/config/index.js'
-import { readHead } from '../../src/db/journal/head.js'
+import { readEpoch } from '../../src/db/journal/head.js'
 import type { PaymentWatcherOptions } from '../../src/indexer/solana/types.js'
 import { PaymentWatcher } from '../../src/indexer/solana/watcher.js'
 import { type OpenSolana, openSolana } from '../../src/open.js'
@@ -118,7 +118,7 @@ export async function startSolanaWorld(): Promise<SolanaWorld> {
         data: Buffer.concat([Buffer.of(vaultBump), Buffer.from(keys.map(({ isSigner }) => Number(isSigner))), data]),
       }),
     async watcher(options = {}) {
-      const { indexEpoch: epoch } = await readHead(hub.pool, 'mainnet')
+      const epoch = await readEpoch(hub.pool, 'mainnet', 'index')
       const opened = await open()
       const { rpc, label, config: used } = opened.chain
       return new PaymentWatcher({

@@ -183,7 +183,7 @@ describe('a watcher', () => {
   it('writes nothing any more when another leads', async () => {
     const watcher = await world.watcher()
     await settle(watcher)
-    await world.hub.pool.query('UPDATE journal_heads SET index_epoch = index_epoch + 1 WHERE network = 0')
+    await world.hub.pool.query('UPDATE leaders SET epoch = epoch + 1 WHERE network = 0')
     await world.pay(world.payer(0), 'other-leader')
     await expect(watcher.step()).rejects.toThrow(LostLeadershipError)
     await settle(await world.watcher())

@@ -35,10 +35,16 @@ CREATE TABLE "journal_heads" (
   "at_ms" BIGINT NOT NULL,
   "serial" BIGINT NOT NULL,
   "minimum_wei" DECIMAL(78,0) NOT NULL,
-  "index_epoch" BIGINT NOT NULL DEFAULT 0,
-  "relay_epoch" BIGINT NOT NULL DEFAULT 0,
   "caught_up" BOOLEAN NOT NULL DEFAULT false,
   CONSTRAINT "journal_heads_pkey" PRIMARY KEY ("network")
+);
+
+-- rows of their own: what a leader locks to be the leader keeps nobody from the journal's head
+CREATE TABLE "leaders" (
+  "network" SMALLINT NOT NULL,
+  "role" SMALLINT NOT NULL,
+  "epoch" BIGINT NOT NULL,
+  CONSTRAINT "leaders_pkey" PRIMARY KEY ("network", "role")
 );
 
 CREATE TABLE "journal" (
@@ -471,3 +477,4 @@ INSERT INTO "deployment" ("id", "page_key", "quote_key", "token_key")
 SELECT 1, uuid_send(gen_random_uuid()) || uuid_send(gen_random_uuid()), uuid_send(gen_random_uuid()) || uuid_send(gen_random_uuid()), uuid_send(gen_random_uuid()) || uuid_send(gen_random_uuid());
 INSERT INTO "journal_heads" ("network", "generation", "seq", "public_seq", "at_ms", "serial", "minimum_wei")
 VALUES (0, 1, 0, 0, 0, 0, 0), (1, 1, 0, 0, 0, 0, 0);
+INSERT INTO "leaders" ("network", "role", "epoch") VALUES (0, 0, 0), (0, 1, 0), (1, 0, 0), (1, 1, 0);

@@ -164,10 +164,8 @@ const MAX_WAITING = 500
  * @returns the cluster's id
  * @throws ApiError of the refusal, forbidden, catching_up, unavailable
  */
-export async function change(context: Context, request: Omit<SignedChanges, 'nowMs' | 'network'>): Promise<Buffer> {
-  const made = await inTurn(context, (nowMs) =>
-    appendSignedChanges(context.pool, { ...request, network: context.network, nowMs }),
-  )
+export async function change(context: Context, request: Omit<SignedChanges, 'network'>): Promise<Buffer> {
+  const made = await inTurn(context, () => appendSignedChanges(context.pool, { ...request, network: context.network }))
   if (made.kind === 'refused') throw refusalError(made.refusal)
   if (made.kind === 'elsewhere') throw new ApiError('forbidden', 'This wallet is not verified in that cluster.')
   return made.clusterId
@@ -175,15 +173,14 @@ export async function change(context: Context, request: Omit<SignedChanges, 'now
 
 /**
  * Runs a change in the queue.
- * @param make gets the time at which the change is appended, ms
  * @throws ApiError catching_up, unavailable
  */
 export async function inTurn<T extends { kind: string }>(
   context: Context,
-  make: (nowMs: number) => Promise<T | { kind: 'catching_up' }>,
+  make: () => Promise<T | { kind: 'catching_up' }>,
 ): Promise<Exclude<T, { kind: 'catching_up' }>> {
   if (context.changeQueue.size >= MAX_WAITING) throw new ApiError('unavailable', 'Too many changes are waiting.')
-  const made = await context.changeQueue.add(() => make(context.now()))
+  const made = await context.changeQueue.add(() => make())
   if (made.kind !== 'catching_up') return made as Exclude<T, { kind: 'catching_up' }>
   const message = 'This network is being indexed for the first time: changes are taken once that is done.'
   throw new ApiError('catching_up', message)

@@ -79,7 +79,7 @@ export async function set(input: string, options: RuleOptions): Promise<void> {
   const rules = readRules(options, readChains(chainsFile), network)
   await withPool(DATABASE, async (pool) => {
     const change = { kind: 'configure_community', actor: null, community, rules } as const
-    const made = await appendCommunityChange(pool, { network, change, nowMs: Date.now() })
+    const made = await appendCommunityChange(pool, { network, change })
     if (made.kind === 'catching_up')
       throw new Error(`The ${network} is being indexed for the first time: try again then.`)
     if (made.kind === 'refused') throw new Error(`Nobody holds the name "${community}" on the ${network}.`)

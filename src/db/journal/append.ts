@@ -20,7 +20,7 @@ import { type CopyBuffer, copyEach } from '../pg/copy.js'
 import { leaf } from '../pg/partitions.js'
 import { execute } from '../pg/rows.js'
 import { unnestOf } from '../pg/arrays.js'
-import { LostLeadershipError, lockHead, writeHead } from './head.js'
+import { lockHead, writeHead, writerTime } from './head.js'
 import type { WrittenKeys } from './keyFilter.js'
 import { makePartitionsAhead } from './partitions.js'
 import { loadSlice } from './slice.js'
@@ -40,7 +40,8 @@ export interface Appended {
 export interface AppendOptions {
   /** Epoch of the indexing leader; absent for signed changes, which need no leader. */
   epoch?: number
-  writerMs: number
+  /** Time of the writer, ms: the database's where it is left out; a rebuild keeps the entries' own. */
+  writerMs?: number
   /** Precomputed `firstClusterIds` of the entries. */
   firstIds?: ReadonlyMap<string, Buffer>
   /** Filter that saves look-ups of new keys; updated by the append. */
@@ -58,14 +59,13 @@ export async function appendEntries(
   entries: readonly DecodedEntry[],
   options: AppendOptions,
 ): Promise<Appended> {
-  const head = await lockHead(client, network)
-  if (options.epoch !== undefined && head.indexEpoch !== options.epoch) throw new LostLeadershipError(network)
+  const head = await lockHead(client, network, options.epoch ?? null)
   if (entries.length === 0)
     return { entries: 0, seq: head.seq, publicSeq: head.publicSeq, minimumWei: head.minimumWei, payments: [] }
   const written = options.written?.covers(head) ? options.written : undefined
   const keys = keysOf(entries)
   const slice = await loadSlice(client, network, head, keys, { firstIds: options.firstIds, written })
-  const changes = fold(slice, entries, options.writerMs)
+  const changes = fold(slice, entries, options.writerMs ?? writerTime(head))
   // signed changes and replays leave it to the leader, who may create tables
   if (options.epoch !== undefined) await makePartitionsAhead(client, network, head.seq, changes.head.seq)
   await writeChanges(client, network, changes)

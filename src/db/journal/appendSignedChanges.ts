@@ -1,5 +1,5 @@
 import type pg from 'pg'
-import { type Changes, fold, type Head, keysOf, type Slice } from '../../registry/fold/index.js'
+import { type Changes, fold, keysOf, type Slice } from '../../registry/fold/index.js'
 import type { ChangeRefusal } from '../../registry/fold/refusal.js'
 import {
   type ClusterChange,
@@ -14,7 +14,7 @@ import { notify } from '../pg/notify.js'
 import { leaf } from '../pg/partitions.js'
 import { inTransaction } from '../pg/pool.js'
 import { writeChanges } from './append.js'
-import { lockHead, readHead } from './head.js'
+import { type LockedHead, lockHead, readHead, writerTime } from './head.js'
 import { loadSlice } from './slice.js'
 
 export type AppendResult =
@@ -31,8 +31,6 @@ export interface SignedChanges {
   network: Network
   /** Changes in order, one or more; all take effect or none. */
   changes: readonly ClusterChange[]
-  /** Time of the request and clock of the writer, ms. */
-  nowMs: number
   /** Id of the only cluster that may change. */
   within?: Buffer
   /** Additional writes in the same transaction. */
@@ -49,9 +47,10 @@ export type CommunityAppendResult = { kind: 'made' } | Extract<AppendResult, { k
 /** Counterpart of `appendSignedChanges` for one change of a community, which may belong to no cluster. */
 export function appendCommunityChange(
   pool: pg.Pool,
-  { network, change, nowMs }: { network: Network; change: CommunityChange; nowMs: number },
+  { network, change }: { network: Network; change: CommunityChange },
 ): Promise<CommunityAppendResult> {
   return whenCaughtUp(pool, network, async (client, head) => {
+    const nowMs = writerTime(head)
     const entry = entryOf(change, nowMs)
     const slice = await loadSlice(client, network, head, keysOf([entry]))
     const decided = decide(slice, [entry], nowMs)
@@ -66,18 +65,19 @@ const CATCHING_UP = { kind: 'catching_up' } as const
 async function whenCaughtUp<T>(
   pool: pg.Pool,
   network: Network,
-  work: (client: pg.PoolClient, head: Head) => Promise<T>,
+  work: (client: pg.PoolClient, head: LockedHead) => Promise<T>,
 ): Promise<T | typeof CATCHING_UP> {
   // read without the lock, which the indexer keeps for long during a catch-up
   if (!(await readHead(pool, network)).caughtUp) return CATCHING_UP
   return inTransaction(pool, async (client) => {
-    const head = await lockHead(client, network)
+    const head = await lockHead(client, network, null)
     return head.caughtUp ? work(client, head) : CATCHING_UP
   })
 }
 
-async function append(client: pg.PoolClient, head: Head, request: SignedChanges): Promise<AppendResult> {
-  const { network, nowMs, alongside } = request
+async function append(client: pg.PoolClient, head: LockedHead, request: SignedChanges): Promise<AppendResult> {
+  const { network, alongside } = request
+  const nowMs = writerTime(head)
   const entries = request.changes.map((change) => entryOf(change, nowMs))
   const keys = keysOf(entries)
   if (request.within) keys.clusterIds.add(keyOf(request.within))

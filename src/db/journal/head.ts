@@ -2,33 +2,71 @@ import type pg from 'pg'
 import { FatalError } from '../../ops/worker.js'
 import type { Head } from '../../registry/fold/index.js'
 import type { Network } from '../../registry/primitives/network.js'
+import { LEADER_ROLE, type LeaderRole } from '../pg/codes.js'
+import { inTransaction } from '../pg/pool.js'
 import { execute, type Queryable, query } from '../pg/rows.js'
+import { ClockError } from '../pg/unavailable.js'
 
 /** Thrown when another process leads the network, so that this one stops writing. */
 export class LostLeadershipError extends FatalError {
   override name = 'LostLeadershipError'
-  constructor(network: Network, role: 'index' | 'relay' = 'index') {
+  constructor(network: Network, role: LeaderRole = 'index') {
     super(`another process leads the ${role === 'index' ? 'indexing' : 'deliveries'} of ${network} now`)
   }
 }
 
 export interface StoredHead extends Head {
-  indexEpoch: number
   caughtUp: boolean
 }
 
-const SELECT_HEAD = `SELECT generation, seq, public_seq, at_ms, serial, minimum_wei, index_epoch, caught_up
-  FROM journal_heads WHERE network = $1`
-const LOCK_HEAD = { name: 'lock_head', text: `${SELECT_HEAD} FOR UPDATE` }
+/** A head that no other transaction can move. */
+export interface LockedHead extends StoredHead {
+  /** The database's clock, by which entries are dated: the only one that all writers share, ms. */
+  nowMs: number
+}
+
+const HEAD =
+  'SELECT h.generation, h.seq, h.public_seq, h.at_ms, h.serial, h.minimum_wei, h.caught_up FROM journal_heads h'
+const SELECT_HEAD = `${HEAD} WHERE h.network = $1`
+
+/** Reads the clock after the lock was waited for. */
+const locked = (name: string, text: string) => ({
+  name,
+  text: `WITH head AS (${text}) SELECT *, floor(extract(epoch FROM clock_timestamp()) * 1000)::int8 AS now_ms FROM head`,
+})
+const LOCK_HEAD = locked('lock_head', `${SELECT_HEAD} FOR UPDATE`)
+const LEAD_HEAD = locked(
+  'lead_head',
+  `${HEAD} JOIN leaders l ON l.network = h.network AND l.role = ${LEADER_ROLE.index}
+   WHERE h.network = $1 AND l.epoch = $2 FOR UPDATE OF h FOR SHARE OF l`,
+)
 
 /** Reads a network's head without a lock. */
 export async function readHead(db: Queryable, network: Network): Promise<StoredHead> {
   return only(await query(db, network, SELECT_HEAD), network)
 }
 
-/** Locks a network's head until the transaction ends; reads that follow see the previous writer's commit. */
-export async function lockHead(client: pg.ClientBase, network: Network): Promise<StoredHead> {
-  return only(await query(client, network, LOCK_HEAD), network)
+/**
+ * Locks a network's head until the transaction ends; reads that follow see the previous writer's commit.
+ * @param epoch that of the indexing leader, who stays it until then; null for writers that need no leader
+ * @throws LostLeadershipError when another process leads
+ */
+export async function lockHead(client: pg.ClientBase, network: Network, epoch: number | null): Promise<LockedHead> {
+  if (epoch === null) return only(await query(client, network, LOCK_HEAD), network)
+  const [head] = await query<LockedHead>(client, network, LEAD_HEAD, [epoch])
+  if (!head) throw new LostLeadershipError(network)
+  return head
+}
+
+/** Difference between the clocks of this process and of the database from which nothing is dated by either. */
+const MAX_SKEW_MS = 5_000
+
+/** The time at which a writer dates entries. @throws ClockError when this process's clock says otherwise */
+export function writerTime({ nowMs }: LockedHead): number {
+  const skewMs = Date.now() - nowMs
+  if (Math.abs(skewMs) > MAX_SKEW_MS)
+    throw new ClockError(`the clocks of this host and of the database differ by ${skewMs} ms: set them right`)
+  return nowMs
 }
 
 const WRITE_HEAD = {
@@ -41,15 +79,33 @@ export async function writeHead(client: pg.ClientBase, network: Network, head: H
   await execute(client, network, WRITE_HEAD, [head.seq, head.publicSeq, head.atMs, head.serial, head.minimumWei])
 }
 
-/** Records that the leader of this epoch has folded the hub up to the confirmed head at its start. */
+/**
+ * Records that the leader of this epoch has folded the hub up to the confirmed head at its start.
+ * @throws LostLeadershipError
+ */
 export async function markCaughtUp(pool: pg.Pool, network: Network, epoch: number): Promise<void> {
-  const sql = 'UPDATE journal_heads SET caught_up = true WHERE network = $1 AND index_epoch = $2 AND NOT caught_up'
-  await execute(pool, network, sql, [epoch])
+  await inTransaction(pool, async (client) => {
+    await lockHead(client, network, epoch)
+    await execute(client, network, 'UPDATE journal_heads SET caught_up = true WHERE network = $1 AND NOT caught_up')
+  })
+}
+
+/** Makes the indexing leader stop and take over anew, and keeps both leaders' writes out until the transaction ends. */
+export async function endIndexing(client: pg.ClientBase, network: Network): Promise<void> {
+  await execute(client, network, 'SELECT FROM public.leaders WHERE network = $1 ORDER BY role FOR UPDATE')
+  const text = 'UPDATE public.leaders SET epoch = epoch + 1 WHERE network = $1 AND role = $2'
+  await execute(client, network, text, [LEADER_ROLE.index])
+}
+
+/** The epoch of a role's newest leader, 0 before the first. */
+export async function readEpoch(db: Queryable, network: Network, role: LeaderRole): Promise<number> {
+  const text = 'SELECT epoch FROM leaders WHERE network = $1 AND role = $2'
+  return (await query<{ epoch: number }>(db, network, text, [LEADER_ROLE[role]]))[0]!.epoch
 }
 
 /** A check that blocks a change of a role's leader until the transaction ends. */
-function assertEpoch(role: 'index' | 'relay') {
-  const text = `SELECT 1 FROM journal_heads WHERE network = $1 AND ${role}_epoch = $2 FOR SHARE`
+function assertEpoch(role: LeaderRole) {
+  const text = `SELECT 1 FROM leaders WHERE network = $1 AND role = ${LEADER_ROLE[role]} AND epoch = $2 FOR SHARE`
   return async (db: Queryable, network: Network, epoch: number): Promise<void> => {
     const count = await execute(db, network, { name: `assert_${role}_leader`, text }, [epoch])
     if (count !== 1) throw new LostLeadershipError(network, role)
@@ -62,7 +118,7 @@ export const assertLeader = assertEpoch('index')
 /** Keeps the relaying leader until the transaction ends. @throws LostLeadershipError when another process leads */
 export const assertRelayer = assertEpoch('relay')
 
-function only([head]: StoredHead[], network: Network): StoredHead {
+function only<T>([head]: T[], network: Network): T {
   if (!head) throw new Error(`journal_heads has no row for ${network}: run \`clusterd migrate\``)
   return head
 }

@@ -29,7 +29,7 @@ afterAll(async () => {
 test('an entry is stored with the version of its rules, and a replay asks for that one', async () => {
   const actor = Buffer.of(1, ...Buffer.alloc(20, 0xa1))
   const changes = [{ kind: 'create_cluster', actor } as const]
-  await appendSignedChanges(pool, { network: 'mainnet', changes, nowMs: Date.now() })
+  await appendSignedChanges(pool, { network: 'mainnet', changes })
   expect((await pool.query('SELECT seq, ruleset FROM journal')).rows).toEqual([{ seq: 1, ruleset: CURRENT_RULESET }])
   const { live, rebuilt } = await replay(pool, 'mainnet')
   expect(rebuilt).toBe(live)

@@ -6,6 +6,10 @@ export type Codes<Word extends string = string> = Readonly<Record<Word, number>>
 /** `names.outcome` of the bid that holds its name. */
 export const WON = OUTCOME.won
 
+/** `leaders.role`: of each network one process at a time leads in a role. */
+export const LEADER_ROLE = { index: 0, relay: 1 } as const
+export type LeaderRole = keyof typeof LEADER_ROLE
+
 /** `open`: the distributor is watched. `ended`: no claim can come any more. */
 export const AIRDROP_STATE = { loaded: 0, open: 1, ended: 2 } as const
 export type AirdropState = keyof typeof AIRDROP_STATE

@@ -4,7 +4,7 @@ import path from 'node:path'
 import { setTimeout as sleep } from 'node:timers/promises'
 import pg from 'pg'
 import { afterAll, afterEach, beforeAll, beforeEach, expect, it } from 'vitest'
-import { startTcpProxy, type TcpProxy } from '../../../test/support/tcpProxy.js'
+import { startTcpProxy, type TcpProxy } from '../../testing/faultProxy/tcpProxy.js'
 import { type Postgres, startPostgres } from '../../testing/processes/postgres.js'
 import { startCopy } from './copy.js'
 import { FROZEN_MS, tryLead, whileLeading } from './leader.js'
@@ -26,13 +26,20 @@ beforeAll(async () => {
   await migrate(server.url)
 })
 beforeEach(async () => {
-  proxy = await startTcpProxy(server.url)
+  proxy = await startTcpProxy(server)
 })
 afterEach(() => proxy.stop())
 afterAll(async () => {
   await server?.stop()
   fs.rmSync(home, { recursive: true, force: true })
 })
+
+/** The server's URL through the proxy. */
+function throughProxy(): string {
+  const url = new URL(server.url)
+  url.port = String(proxy.port)
+  return url.href
+}
 
 const lead = (url = server.url) => tryLead(url, 'mainnet', 'index')
 
@@ -59,9 +66,9 @@ async function leadNext() {
 }
 
 it('a leader whose connection falls silent knows it, and another one leads', async () => {
-  const first = (await lead(proxy.url))!
+  const first = (await lead(throughProxy()))!
   expect(await lead()).toBeNull()
-  proxy.silence()
+  proxy.forget()
   const next = leadNext()
   await within(first.lost, BEAT_MS + ANSWER_LIMIT_MS)
   const second = await within(next, FROZEN_MS)
@@ -111,11 +118,12 @@ it('tries to lead on one connection, and does not hang where a server says nothi
       { url, network: 'mainnet', role: 'index', signal: stop.signal, onError: (error) => errors.push(error) },
       async () => {},
     )
-  const waiting = standBy(proxy.url)
+  const waiting = standBy(throughProxy())
+  await expect.poll(() => proxy.upstreamPorts().size, { timeout: MARGIN_MS }).toBe(1)
+  const [port] = proxy.upstreamPorts()
   await sleep(3 * BEAT_MS)
-  expect(proxy.made).toBe(1)
-  proxy.silence()
-  proxy.accept(false)
+  expect([...proxy.upstreamPorts()]).toEqual([port])
+  proxy.hold()
   await expect.poll(() => errors.length, { timeout: 2 * ANSWER_LIMIT_MS + MARGIN_MS }).toBeGreaterThan(1)
   stop.abort()
   await within(waiting, ANSWER_LIMIT_MS)
@@ -126,11 +134,11 @@ it('a listener whose connection falls silent listens on another one', async () =
   const stop = new AbortController()
   const heard: string[] = []
   const listening = listenTo({
-    ...{ url: proxy.url, signal: stop.signal, onError: () => {} },
+    ...{ url: throughProxy(), signal: stop.signal, onError: () => {} },
     onNotify: (payload) => heard.push(payload),
   })
   await expect.poll(() => heard, { timeout: MARGIN_MS }).toEqual([''])
-  proxy.silence()
+  proxy.forget()
   await expect.poll(() => heard, { timeout: BEAT_MS * 2 + ANSWER_LIMIT_MS + MARGIN_MS }).toEqual(['', ''])
   const pool = createPool({ url: server.url, max: 1, applicationName: 'test' })
   await notify(pool, 'mainnet')

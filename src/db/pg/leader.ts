@@ -1,10 +1,8 @@
 import { pause } from '../../ops/notify.js'
 import { NETWORK_CODE, type Network } from '../../registry/primitives/network.js'
+import { LEADER_ROLE, type LeaderRole } from './codes.js'
 import { query, readRows } from './rows.js'
 import { Session } from './session.js'
-
-/** Roles of which each network has one leader at a time. */
-export type LeaderRole = 'index' | 'relay'
 
 /** First key of the advisory locks: "clus". */
 const LOCK_CLASS = 0x636c7573
@@ -38,6 +36,8 @@ const BEAT = `SELECT pg_terminate_backend(pid) FROM pg_stat_activity
   WHERE datname = current_database() AND usename = current_user AND application_name LIKE 'clusterd write%'
     AND state = 'active' AND wait_event = 'ClientRead' AND query_start < now() - interval '${FROZEN_MS} ms'`
 
+const NEXT_EPOCH = 'UPDATE leaders SET epoch = epoch + 1 WHERE network = $1 AND role = $2 RETURNING epoch'
+
 /** Opens the connection on which a process tries to lead a network in a role. */
 async function openCandidate(url: string, network: Network, role: LeaderRole): Promise<Session> {
   const session = await Session.open(url, `clusterd ${role} leader ${network}`)
@@ -52,9 +52,8 @@ async function takeLead(session: Session, network: Network, role: LeaderRole): P
   const [held] = await session.within(() => readRows<{ locked: boolean }>(client, lock, lockKeys(network, role)))
   if (!held!.locked) return null
   await session.within(() => client.query(BEAT))
-  const column = `${role}_epoch`
-  const next = `UPDATE journal_heads SET ${column} = ${column} + 1 WHERE network = $1 RETURNING ${column} AS epoch`
-  const [led] = await session.within(() => query<{ epoch: number }>(client, network, next), EPOCH_LIMIT_MS)
+  const next = () => query<{ epoch: number }>(client, network, NEXT_EPOCH, [LEADER_ROLE[role]])
+  const [led] = await session.within(next, EPOCH_LIMIT_MS)
   session.beat(BEAT)
   return { epoch: led!.epoch, lost: session.lost, release: () => session.close() }
 }

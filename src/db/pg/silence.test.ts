@@ -3,7 +3,7 @@ import os from 'node:os'
 import path from 'node:path'
 import type pg from 'pg'
 import { afterAll, afterEach, beforeAll, beforeEach, expect, it } from 'vitest'
-import { startTcpProxy, type TcpProxy } from '../../../test/support/tcpProxy.js'
+import { startTcpProxy, type TcpProxy } from '../../testing/faultProxy/tcpProxy.js'
 import { type Postgres, startPostgres } from '../../testing/processes/postgres.js'
 import { createPool, inTransaction, type PoolOptions } from './pool.js'
 import { SUSPECT_MS } from './silence.js'
@@ -22,7 +22,7 @@ beforeAll(async () => {
   server = await startPostgres({ dataDir: path.join(home, 'pg') })
 })
 beforeEach(async () => {
-  proxy = await startTcpProxy(server.url)
+  proxy = await startTcpProxy(server)
 })
 afterEach(async () => {
   await Promise.all(pools.splice(0).map((pool) => pool.end()))
@@ -34,7 +34,9 @@ afterAll(async () => {
 })
 
 function poolOf(options: Partial<PoolOptions> = {}): pg.Pool {
-  const pool = createPool({ url: proxy.url, max: CONNECTIONS, applicationName: 'test', ...options })
+  const url = new URL(server.url)
+  url.port = String(proxy.port)
+  const pool = createPool({ url: url.href, max: CONNECTIONS, applicationName: 'test', ...options })
   pools.push(pool)
   return pool
 }
@@ -57,7 +59,7 @@ async function failureOf(work: Promise<unknown>): Promise<{ error: unknown; ms: 
 it('gives up connections that fell silent while new ones answer, the idle ones with those in use', async () => {
   const pool = poolOf()
   await fill(pool)
-  proxy.silence()
+  proxy.forget()
   const { error, ms } = await failureOf(pool.query('SELECT 1'))
   expect(isDatabaseUnavailable(error)).toBe(true)
   expect(ms).toBeLessThan(GIVEN_UP_MS)
@@ -70,7 +72,7 @@ it('gives up a transaction whose connection fell silent', async () => {
   const pool = poolOf()
   const work = inTransaction(pool, async (client) => {
     await client.query('CREATE TABLE held (id int)')
-    proxy.silence()
+    proxy.forget()
     await client.query('INSERT INTO held VALUES (1)')
   })
   const { error, ms } = await failureOf(work)
@@ -88,19 +90,18 @@ it('leaves alone a statement that is slow', async () => {
 it('gives up after the time limit where no connection is answered', async () => {
   const pool = poolOf({ silenceLimitMs: 2 * SUSPECT_MS })
   await pool.query('SELECT 1')
-  proxy.silence()
-  proxy.accept(false)
+  proxy.hold()
   const { error, ms } = await failureOf(pool.query('SELECT 1'))
   expect(isDatabaseUnavailable(error)).toBe(true)
   expect(ms).toBeGreaterThan(SUSPECT_MS)
-  proxy.accept(true)
+  proxy.restore()
   expect((await pool.query('SELECT 1 AS one')).rows).toEqual([{ one: 1 }])
 })
 
 it('ends though its connections have fallen silent', async () => {
   const pool = poolOf()
   await fill(pool)
-  proxy.silence()
+  proxy.forget()
   await pools.pop()!.end()
   expect(pool.totalCount).toBe(0)
 })

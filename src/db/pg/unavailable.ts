@@ -7,9 +7,15 @@ const PRISMA = /^(P1001|P1002|P1008|P1017|P2024|P2037)$/
 const MESSAGE =
   /^(Connection terminated|timeout exceeded when trying to connect|timeout expired|Cannot use a pool after|Client has encountered a connection error|Query read timeout|Client was closed)/
 
+/** Thrown when this process's clock and the database's differ: neither can be believed. */
+export class ClockError extends Error {
+  override name = 'ClockError'
+}
+
 /** Whether PostgreSQL can't answer now, rather than a fault of the statement; causes of wrapped errors count too. */
 export function isDatabaseUnavailable(error: unknown, depth = 0): boolean {
   if (!(error instanceof Error) || depth > 4) return false
+  if (error instanceof ClockError) return true
   const code = 'code' in error && typeof error.code === 'string' ? error.code : ''
   if (NOT_NOW.test(code) || SOCKET.test(code) || PRISMA.test(code) || MESSAGE.test(error.message)) return true
   if (error instanceof AggregateError && error.errors.some((inner) => isDatabaseUnavailable(inner, depth + 1)))

@@ -54,7 +54,7 @@ export async function writeConfirmed(client: pg.ClientBase, write: ConfirmedWrit
   const { row, role, epoch, logs, to, ...hints } = write
   const { network, chain } = row
   const { entries, received, sent, payments, credits, ends } = logs
-  const { minimumWei } = await appendEntries(client, network, entries, { epoch, writerMs: Date.now(), ...hints })
+  const { minimumWei } = await appendEntries(client, network, entries, { epoch, ...hints })
   failpoint('index.after_append')
   await confirmReceipts(client, network, received)
   await confirmCredits(client, network, credits)

@@ -184,7 +184,7 @@ async function enter(
 ): Promise<number> {
   failpoint('judge.before_transaction')
   const entered = await inTransaction(pool, async (client) => {
-    await lockHead(client, network)
+    await lockHead(client, network, epoch)
     const now = await rulesOf(
       client,
       network,
@@ -195,7 +195,7 @@ async function enter(
       return asked ? hash?.equals(requirementsHash(asked)) : hash === null
     })
     const payments = still.map(({ payment }) => payment)
-    const { payments: judged } = await appendEntries(client, network, still.map(entryOf), { epoch, writerMs: nowMs() })
+    const { payments: judged } = await appendEntries(client, network, still.map(entryOf), { epoch })
     await markAppended(
       client,
       network,

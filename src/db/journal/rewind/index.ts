@@ -6,7 +6,7 @@ import { lockKeys } from '../../pg/leader.js'
 import { notify } from '../../pg/notify.js'
 import { leaf, STATE_TABLES } from '../../pg/partitions.js'
 import { appendEntries } from '../append.js'
-import { readHead, type StoredHead } from '../head.js'
+import { endIndexing, readHead, type StoredHead } from '../head.js'
 import { createSchema, readEntries } from '../replay.js'
 import { type RewindReport, readReport } from './report.js'
 import { rewindRows, switchTables } from './rows.js'
@@ -157,8 +157,9 @@ async function switchOver(rebuild: Rebuild): Promise<RewindReport> {
   const { writer, schema, head, target } = rebuild
   const { network } = target.row
   const end = await liveSeq(writer, network, 'FOR UPDATE')
+  await endIndexing(writer, network)
   while (rebuild.done < end) await foldBatch(rebuild)
-  // no relayer begins a refusal behind the lock
+  // no relayer begins a refusal meanwhile
   for (const place of await positionsOfRefused(writer, network))
     if (!rebuild.refused.has(place))
       throw new Error('a payment for a community name was refunded meanwhile: run it again.')
@@ -166,10 +167,9 @@ async function switchOver(rebuild: Rebuild): Promise<RewindReport> {
   await rewindRows(writer, target)
   await switchTables(writer, network, schema, STATE_TABLES)
   await requeueRefusals(writer, network, head.generation + 1, Date.now())
-  // the new epoch makes the indexing leader stop and take over anew
   const { rowCount } = await writer.query(
     `UPDATE public.journal_heads h SET generation = n.generation, seq = n.seq, public_seq = n.public_seq, at_ms = n.at_ms,
-       serial = n.serial, minimum_wei = n.minimum_wei, caught_up = false, index_epoch = h.index_epoch + 1
+       serial = n.serial, minimum_wei = n.minimum_wei, caught_up = false
      FROM ${schema}.journal_heads n WHERE h.network = $1 AND n.network = $1 AND h.generation = $2`,
     [NETWORK_CODE[network], head.generation],
   )

@@ -1,0 +1,103 @@
+import { mkdtempSync, rmSync } from 'node:fs'
+import { tmpdir } from 'node:os'
+import { join } from 'node:path'
+import type pg from 'pg'
+import { afterAll, afterEach, beforeAll, expect, it, vi } from 'vitest'
+import type { ClusterChange } from '../../registry/journal/change.js'
+import { type Postgres, startPostgres } from '../../testing/processes/postgres.js'
+import { tryLead } from '../pg/leader.js'
+import { migrate } from '../pg/migrate.js'
+import { createPool, inTransaction } from '../pg/pool.js'
+import { isDatabaseUnavailable } from '../pg/unavailable.js'
+import { appendSignedChanges } from './appendSignedChanges.js'
+import { assertLeader, assertRelayer, endIndexing, lockHead, markCaughtUp, readHead } from './head.js'
+
+const YEAR_MS = 365 * 24 * 60 * 60_000
+
+const home = mkdtempSync(join(tmpdir(), 'clusterd-head-'))
+let postgres: Postgres
+let pool: pg.Pool
+
+beforeAll(async () => {
+  postgres = await startPostgres({ dataDir: join(home, 'pg') })
+  await migrate(postgres.url)
+  pool = createPool({ url: postgres.url, max: 4, applicationName: 'test' })
+  await pool.query('UPDATE journal_heads SET caught_up = true')
+})
+afterEach(() => {
+  vi.useRealTimers()
+})
+afterAll(async () => {
+  await pool.end()
+  await postgres.stop()
+  rmSync(home, { recursive: true, force: true })
+})
+
+/** A change by a wallet of its own. */
+function create(wallet: number) {
+  const change: ClusterChange = { kind: 'create_cluster', actor: Buffer.of(1, ...Buffer.alloc(20, wallet)) }
+  return appendSignedChanges(pool, { network: 'mainnet', changes: [change] })
+}
+
+const setClock = (nowMs: number) => vi.useFakeTimers({ toFake: ['Date'], now: nowMs })
+
+it('an entry has the time of the database, whatever the clock of its writer says', async () => {
+  const startedMs = Date.now()
+  // within what is tolerated
+  setClock(startedMs + 3_000)
+  expect((await create(1)).kind).toBe('made')
+  vi.useRealTimers()
+  const { atMs } = await readHead(pool, 'mainnet')
+  expect(atMs).toBeGreaterThanOrEqual(startedMs)
+  expect(atMs).toBeLessThanOrEqual(Date.now())
+})
+
+it.each([YEAR_MS, -YEAR_MS, 6_000])(
+  'a writer whose clock is off by %s ms writes nothing, and later ones go on',
+  async (offMs) => {
+    const before = await readHead(pool, 'mainnet')
+    setClock(Date.now() + offMs)
+    const failure = await create(2).catch((error: unknown) => error)
+    vi.useRealTimers()
+    expect(String(failure)).toMatch(/clocks of this host and of the database differ/)
+    expect(isDatabaseUnavailable(failure)).toBe(true)
+    expect(await readHead(pool, 'mainnet')).toEqual(before)
+  },
+)
+
+it('what only has to be the leader’s waits for nobody who holds the head', async () => {
+  const index = (await tryLead(postgres.url, 'mainnet', 'index'))!
+  const relay = (await tryLead(postgres.url, 'mainnet', 'relay'))!
+  await inTransaction(pool, async (writer) => {
+    await lockHead(writer, 'mainnet', index.epoch)
+    await inTransaction(pool, async (client) => {
+      await client.query(`SET LOCAL lock_timeout = '1s'`)
+      await assertRelayer(client, 'mainnet', relay.epoch)
+      await assertLeader(client, 'mainnet', index.epoch)
+    })
+    // nor does the next leader
+    await relay.release()
+    const next = (await tryLead(postgres.url, 'mainnet', 'relay'))!
+    expect(next.epoch).toBe(relay.epoch + 1)
+    await next.release()
+  })
+  await expect(assertRelayer(pool, 'mainnet', relay.epoch)).rejects.toThrow(/another process leads the deliveries/)
+  await index.release()
+})
+
+it('a leader whose epoch ends while it waits for the head does not get it', async () => {
+  const index = (await tryLead(postgres.url, 'mainnet', 'index'))!
+  let late: Promise<unknown> = Promise.resolve()
+  await inTransaction(pool, async (rewinding) => {
+    await lockHead(rewinding, 'mainnet', null)
+    late = inTransaction(pool, (client) => lockHead(client, 'mainnet', index.epoch)).catch((error: unknown) => error)
+    const isWaiting = `SELECT FROM pg_stat_activity WHERE wait_event_type = 'Lock'`
+    await expect.poll(async () => (await pool.query(isWaiting)).rowCount).toBe(1)
+    await endIndexing(rewinding, 'mainnet')
+    await rewinding.query('UPDATE journal_heads SET caught_up = false WHERE network = 0')
+  })
+  expect(String(await late)).toMatch(/another process leads the indexing/)
+  await expect(markCaughtUp(pool, 'mainnet', index.epoch)).rejects.toThrow(/another process leads/)
+  expect((await readHead(pool, 'mainnet')).caughtUp).toBe(false)
+  await index.release()
+})
