@@ -110,7 +110,7 @@ async function keptSince(db: Queryable): Promise<number> {
 /** Makes the journal's next partition where it is missing: signed changes may fill one while no block brings entries. */
 export function makeRoom(pool: pg.Pool, network: Network): Promise<number> {
   return inTransaction(pool, async (client) => {
-    const { seq } = await lockHead(client, network)
+    const { seq } = await lockHead(client, network, null)
     return makePartitions(client, network, seq)
   })
 }
