@@ -36,6 +36,8 @@ export interface FaultProxy {
   silence(): void
   /** Makes the next answer to a method a false one, once; `restore` takes back what nobody has asked for. */
   lieOnce(method: LiedAbout): void
+  /** Leaves the finalized block where it is, until `restore`. */
+  stallFinality(): Promise<void>
   restore(): void
   stop(): Promise<void>
 }
@@ -96,11 +98,12 @@ export async function startFaultProxy(options: FaultProxyOptions): Promise<Fault
       silence ??= beginSilence()
     },
     lieOnce: pipe.lieOnce,
+    stallFinality: pipe.stallFinality,
     restore() {
       isCut = false
       silence?.end()
       silence = null
-      pipe.forgetLies()
+      pipe.forget()
     },
     async stop() {
       silence?.end()

@@ -73,3 +73,18 @@ describe('silence', () => {
     expect(await hanging).toBe('ended')
   })
 })
+
+describe('finality', () => {
+  it('stays where it is until it is restored', async () => {
+    const finalized = async () =>
+      ((await ask('eth_getBlockByNumber', ['finalized', false])) as { number: string }).number
+    await createUpstream(anvil.rpcUrl)('anvil_mine', ['0x50'])
+    await proxy.stallFinality()
+    const before = await finalized()
+    await createUpstream(anvil.rpcUrl)('anvil_mine', ['0x5'])
+    expect(await finalized()).toBe(before)
+    expect(((await ask('eth_getBlockByNumber')) as { number: string }).number).toBe(`0x${(0x55).toString(16)}`)
+    proxy.restore()
+    expect(await finalized()).not.toBe(before)
+  })
+})

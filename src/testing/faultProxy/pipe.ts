@@ -15,8 +15,10 @@ export interface Pipe {
   handle(body: string): Promise<Reply>
   /** Makes the next answer to a method a false one. */
   lieOnce(method: LiedAbout): void
-  /** Takes back the lies that nobody has asked for. */
-  forgetLies(): void
+  /** Answers what is asked of the finalized block with the present one from now on. */
+  stallFinality(): Promise<void>
+  /** Takes back the lies that nobody has asked for, and lets finality go on. */
+  forget(): void
   /** Fault of a message that the node sends by itself. */
   faultOf(method: string): FaultKind | null
   /** Counts an injected fault. */
@@ -43,6 +45,8 @@ export function createPipe({ upstream, seed, faults, limits, onFault }: PipeOpti
   const latest = new Map<string, { id: RpcCall['id']; answer: RpcAnswer }>()
   /** Methods whose next answer is a lie. */
   const owedLies = new Set<string>()
+  /** Number of the finalized block while finality stalls. */
+  let stalledAt: string | null = null
   let newest: FaultRequest = { method: '', ordinal: 0, params: [] }
 
   const countOf = (method: string): number => {
@@ -59,7 +63,9 @@ export function createPipe({ upstream, seed, faults, limits, onFault }: PipeOpti
     owedLies.has(request.method) ? 'lie' : chooseFault(seed, faults(), request, { isInBatch })
 
   const ask = async (call: RpcCall): Promise<RpcAnswer> =>
-    (await forks.known(call)) ?? (await upstream(call.method, call.params))
+    (await forks.known(call)) ?? (await upstream(call.method, stalled(call.params)))
+  const stalled = (params: readonly unknown[]) =>
+    stalledAt === null ? params : params.map((param) => (param === 'finalized' ? stalledAt : param))
 
   /** Answers one call, wrongly where its fault is one of answers. */
   const answer = async (call: RpcCall, request: FaultRequest, kind: FaultKind | null): Promise<FaultyAnswer> => {
@@ -137,7 +143,14 @@ export function createPipe({ upstream, seed, faults, limits, onFault }: PipeOpti
       }
     },
     lieOnce: (method) => void owedLies.add(method),
-    forgetLies: () => owedLies.clear(),
+    async stallFinality() {
+      const { result } = await upstream('eth_getBlockByNumber', ['finalized', false])
+      stalledAt = (result as { number: string } | null)?.number ?? null
+    },
+    forget() {
+      owedLies.clear()
+      stalledAt = null
+    },
     faultOf: (method) => chooseFault(seed, faults(), requestOf(method, [])),
     note: (kind) => onFault(kind, newest),
     delayMs: () => between(draw(seed, 'delay', newest.method, newest.ordinal), 1, limits.delayMs),

@@ -33,25 +33,40 @@ export async function setUpCommunity({ stack, chains, hub }: ChaosWorld, private
   })
 }
 
+/** Terms of a payment that wallets agree on, which strangers change. */
+interface Terms {
+  token?: Hex
+  recipient?: Hex
+  community?: string
+}
+
 /** A payment for a name below the community. */
-export const paymentFor = ({ payments }: ChaosChain, name: string, amountWei: bigint) => ({
+export const paymentFor = (
+  { payments }: ChaosChain,
+  name: string,
+  amountWei: bigint,
+  { token = zeroAddress, recipient = RECIPIENT, community = COMMUNITY }: Terms = {},
+) => ({
   to: payments,
   data: encodeFunctionData({
     abi: communityPaymentsAbi,
     functionName: 'placeBid',
     args: [
       {
-        token: zeroAddress,
-        amount: amountWei,
-        paymentRecipient: RECIPIENT,
-        communityName: wordOf(COMMUNITY),
-        walletName: wordOf(name),
-        referralAddress: zeroHash,
+        ...{ token, amount: amountWei, paymentRecipient: recipient },
+        ...{ communityName: wordOf(community), walletName: wordOf(name), referralAddress: zeroHash },
       },
     ],
   }),
-  value: amountWei,
+  value: token === zeroAddress ? amountWei : 0n,
   gas: 500_000n,
 })
+
+/** Whether a payment is in the coin and to the account that the community asks for. */
+export const isAsAsked = (payment: { token: Hex; recipient: Hex; community: string; amount: bigint }): boolean =>
+  payment.token === zeroAddress &&
+  payment.recipient.toLowerCase() === RECIPIENT.toLowerCase() &&
+  payment.community === COMMUNITY &&
+  payment.amount >= PRICE_WEI
 
 const wordOf = (name: string): Hex => `0x${nameToWord(name).toString('hex')}`

@@ -1,8 +1,18 @@
 import { setTimeout as sleep } from 'node:timers/promises'
 import { between, sequence, shuffled } from '../../../src/testing/faultProxy/random.js'
+import { fullDisk, readOnlyDatabase } from './databaseWeathers.js'
 import type { Ledger } from './ledger.js'
 import type { Observer } from './observer.js'
-import { freezeDaemon, freezeNode, freezePostgres, kill, killAtFailPoint, killPostgres } from './processWeathers.js'
+import {
+  clockAhead,
+  freezeDaemon,
+  freezeNode,
+  freezePostgres,
+  kill,
+  killAtFailPoint,
+  killPostgres,
+  longSleep,
+} from './processWeathers.js'
 import { type DisruptionCounts, proxiesOf, type Site, type Weather } from './site.js'
 import {
   changeFaults,
@@ -13,6 +23,7 @@ import {
   reorg,
   silenceNode,
   someFaults,
+  stallFinality,
 } from './wireWeathers.js'
 import type { ChaosWorld } from './world.js'
 
@@ -37,6 +48,11 @@ const WEATHERS: readonly (readonly [share: number, weather: Weather])[] = [
   [5, forgetDatabase],
   [5, killPostgres],
   [3, freezePostgres],
+  [4, fullDisk],
+  [4, readOnlyDatabase],
+  [4, clockAhead],
+  [4, longSleep],
+  [4, stallFinality],
 ]
 
 export interface Disruptions {
@@ -72,8 +88,14 @@ async function disrupt(site: Site, log: (line: string) => void): Promise<void> {
     await sleep(between(next(), PAUSE_MS.min, PAUSE_MS.max), undefined, { signal }).catch(() => {})
     if (running.size >= AT_ONCE) await Promise.race(running)
     if (signal.aborted) break
-    const begun = (first.shift() ?? drawWeather(next))(site)
-    if (!begun) continue
+    const isFirst = first.length > 0
+    const weather = first.shift() ?? drawWeather(next)
+    const begun = weather(site)
+    if (!begun) {
+      // what it would strike has something else
+      if (isFirst) first.push(weather)
+      continue
+    }
     const ending = begun.then(log).finally(() => running.delete(ending))
     running.add(ending)
   }

@@ -9,7 +9,7 @@ export interface SentTx {
   label: Label | 'solana'
   sender: string
   nonce: number
-  kind: 'bid' | 'batch' | 'bridge' | 'speed_up' | 'cancel' | 'payment' | 'underpaid' | 'buy'
+  kind: 'bid' | 'batch' | 'bridge' | 'speed_up' | 'cancel' | 'payment' | 'underpaid' | 'buy' | 'dust'
 }
 
 /** Sent transactions, in order. */

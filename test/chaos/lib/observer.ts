@@ -6,6 +6,8 @@ import type { ChaosDaemon } from './daemons.js'
 const LOOK_MS = 100
 const ASK_LIMIT_MS = 5_000
 const DATABASE_LIMIT_MS = 1_000
+/** Time without a look-up that is worth a line of the log. */
+const LONG_GAP_MS = 3_000
 /** First key of the service's advisory locks, and the second one's of mainnet's leaders. */
 const LOCK_CLASS = 0x636c7573
 const ROLES = ['index', 'relay'] as const
@@ -39,6 +41,8 @@ interface Patient {
   cause: Cause | null
   /** When a look-up was last answered, or became possible; null while none can be. */
   sinceMs: number | null
+  /** Time since then at the last look. */
+  gapMs: number
 }
 
 interface Measure {
@@ -56,8 +60,13 @@ interface Holder {
 }
 
 /** Watches who leads and whether look-ups are answered, until the signal. */
-export function observe(daemons: readonly ChaosDaemon[], pool: pg.Pool, signal: AbortSignal): Observer {
-  const patients = daemons.map((daemon): Patient => ({ daemon, cause: null, sinceMs: null }))
+export function observe(
+  daemons: readonly ChaosDaemon[],
+  pool: pg.Pool,
+  signal: AbortSignal,
+  log: (line: string) => void,
+): Observer {
+  const patients = daemons.map((daemon): Patient => ({ daemon, cause: null, sinceMs: null, gapMs: 0 }))
   const of = (daemon: ChaosDaemon) => patients.find((one) => one.daemon === daemon)!
   const takeOvers: Times['takeOvers'] = {}
   let lookUpGapMs = 0
@@ -91,10 +100,16 @@ export function observe(daemons: readonly ChaosDaemon[], pool: pg.Pool, signal: 
       const isAnswered = await answers(patient.daemon.api)
       const nowMs = performance.now()
       const isAble = isDatabaseUp && (patient.cause === null || patient.cause === 'forget')
+      if (isAble && patient.sinceMs !== null) {
+        patient.gapMs = nowMs - patient.sinceMs
+        lookUpGapMs = Math.max(lookUpGapMs, patient.gapMs)
+      }
+      if (patient.gapMs > LONG_GAP_MS && (isAnswered || !isAble))
+        log(`${patient.daemon.name} answered no look-up for ${(patient.gapMs / 1_000).toFixed(1)} s`)
+      if (isAnswered || !isAble) patient.gapMs = 0
       if (!isAble) patient.sinceMs = null
       // a daemon that starts counts from its first answer on, any other from when it could answer
       else if (isAnswered) patient.sinceMs = nowMs
-      else if (patient.sinceMs !== null) lookUpGapMs = Math.max(lookUpGapMs, nowMs - patient.sinceMs)
       await sleep(Math.max(0, LOOK_MS - (nowMs - askedMs)))
     }
   }

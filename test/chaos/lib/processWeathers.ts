@@ -1,11 +1,17 @@
 import { between, pick } from '../../../src/testing/faultProxy/random.js'
 import { sleep, waitFor } from '../../../src/testing/processes/processes.js'
 import type { ChaosDaemon } from './daemons.js'
+import { A_YEAR_AHEAD } from './databaseWeathers.js'
 import { familyOf, freeze } from './freeze.js'
+import { reorgNewest } from './reorgs.js'
 import { count, outage, rest, type Site, strike, type Weather, withOne } from './site.js'
+import { bringBack } from './wallets.js'
 
 /** Long enough for a start, a take-over and some steps. */
 const FAIL_POINT_DEADLINE_MS = 9_000
+/** More blocks than are followed one by one. */
+const SLEEP_BLOCKS = 100
+const REORG_BLOCKS = 2
 /** Time in which a started daemon serves look-ups again. */
 const START_MS = 8_000
 /** Fail points of a world that has caught up; those of the backfill are tested in test/recovery. */
@@ -106,3 +112,35 @@ export const freezeNode: Weather = (site) =>
     await sleep(0)
     return `the node of ${chain.label} was frozen`
   })
+
+/** Kills a daemon, whose next run has a clock that is a year ahead; the one after that is right again. */
+export const clockAhead: Weather = (site) =>
+  withOne(site, site.world.daemons, async (daemon) => {
+    daemon.arm(A_YEAR_AHEAD)
+    await killOnce(site, daemon)
+    count(site, 'clocks a year ahead')
+    await outage(site)
+    await killOnce(site, daemon)
+    return `the clock of ${daemon.name} was a year ahead`
+  })
+
+/** Freezes both daemons while a chain loses its newest blocks and gets a hundred others. */
+export const longSleep: Weather = (site) => {
+  const { world, ledger, seed, busy } = site
+  if (world.daemons.some((daemon) => busy.has(daemon))) return null
+  return withOne(site, world.chains, async (chain) => {
+    for (const daemon of world.daemons) busy.add(daemon)
+    const thaw = freeze(world.daemons.map(({ process }) => process.pid))
+    for (const daemon of world.daemons) site.observer.struck(daemon, 'freeze')
+    const lost = await reorgNewest(chain, REORG_BLOCKS, ledger)
+    await chain.miner.paused(() => chain.test.mine({ blocks: SLEEP_BLOCKS }))
+    await bringBack(chain, lost, seed)
+    thaw()
+    for (const daemon of world.daemons) {
+      site.observer.well(daemon)
+      busy.delete(daemon)
+    }
+    count(site, 'sleeps of 100 blocks')
+    return `both daemons slept for ${SLEEP_BLOCKS} blocks of ${chain.label}, ${lost.length} transactions taken back`
+  })
+}

@@ -1,6 +1,6 @@
-import { type Hex, hexToString, parseEventLogs, trim, zeroAddress } from 'viem'
+import { type Hex, hexToString, parseEventLogs, trim } from 'viem'
 import { communityPaymentsAbi } from '../../../src/chains/evm/contracts/index.js'
-import { COMMUNITY, PRICE_WEI } from './community.js'
+import { COMMUNITY, isAsAsked } from './community.js'
 import type { ChaosChain } from './world.js'
 
 /** A payment for a name below the community, as the chains have it in the end. */
@@ -8,7 +8,8 @@ export interface Purchase {
   tx: Hex
   label: string
   name: string
-  isUnderpaid: boolean
+  /** Too little, in another coin, to another account or for another community. */
+  isWrong: boolean
   /** Count of its refunds. */
   refused: number
 }
@@ -30,16 +31,19 @@ async function purchasesOn({ reader, payments, label }: ChaosChain): Promise<Pur
         one.eventName === 'Held' && one.transactionHash === log.transactionHash && one.logIndex === log.logIndex + 1,
     )
     const id = held?.eventName === 'Held' ? held.args.paymentId : null
-    const { walletName, amount } = log.args
+    const { walletName, communityName, token, amount, paymentRecipient: recipient } = log.args
+    const community = nameOf(communityName)
     return [
       {
-        ...{ tx: log.transactionHash, label, name: hexToString(trim(walletName, { dir: 'right' })) },
-        isUnderpaid: amount < PRICE_WEI,
+        ...{ tx: log.transactionHash, label, name: nameOf(walletName) },
+        isWrong: !isAsAsked({ token, recipient, community, amount }),
         refused: refused.filter((one) => one === id).length,
       },
     ]
   })
 }
+
+const nameOf = (word: Hex): string => hexToString(trim(word, { dir: 'right' }))
 
 /**
  * Contradictions between the chains and the answered statuses: one payment for a name got it, all others were
@@ -52,7 +56,7 @@ export function purchaseBreaches(
   isFirst: boolean,
 ): string[] {
   const names = new Map<string, Purchase[]>()
-  for (const one of purchases) if (!one.isUnderpaid) names.set(one.name, [...(names.get(one.name) ?? []), one])
+  for (const one of purchases) if (!one.isWrong) names.set(one.name, [...(names.get(one.name) ?? []), one])
   const unclear = [...names].flatMap(([name, paid]) => {
     const won = paid.filter(({ tx }) => statusOf(tx) === 'finalized').length
     return won === 1 ? [] : [`of ${paid.length} payments for ${COMMUNITY}/${name}, ${won} got it`]
@@ -65,27 +69,4 @@ export function purchaseBreaches(
     ]
   })
   return [...unclear, ...wronged]
-}
-
-/**
- * Each payments contract has to the unit what was paid and not fetched, says that it owes as much, and its credits and
- * what it still holds are together no other sum.
- */
-export async function purseBreaches(chains: readonly ChaosChain[]): Promise<string[]> {
-  return (await Promise.all(chains.map(purseBreachesOn))).flat()
-}
-
-async function purseBreachesOn({ reader, payments, label }: ChaosChain): Promise<string[]> {
-  const at = { address: payments, abi: communityPaymentsAbi } as const
-  const raw = await reader.getLogs({ address: payments, fromBlock: 0n, toBlock: 'latest' })
-  let [unfetched, held] = [0n, 0n]
-  for (const { eventName, args } of parseEventLogs({ abi: communityPaymentsAbi, logs: raw })) {
-    if (eventName === 'Bid') [unfetched, held] = [unfetched + args.amount, held + args.amount]
-    if (eventName === 'Refused' || eventName === 'Released' || eventName === 'Reclaimed') held -= args.amount
-    if (eventName === 'Withdrawn') unfetched -= args.amount
-  }
-  const balance = await reader.getBalance({ address: payments })
-  const [owed] = await reader.readContract({ ...at, functionName: 'totalsOf', args: [zeroAddress] })
-  if (balance === unfetched && owed === unfetched && held >= 0n && held <= unfetched) return []
-  return [`the payments on ${label} have ${balance}, owe ${owed}, hold ${held}; paid and not fetched are ${unfetched}`]
 }

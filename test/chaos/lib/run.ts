@@ -3,6 +3,7 @@ import type pg from 'pg'
 import { createPool } from '../../../src/db/pg/pool.js'
 import { askReady } from '../../../src/testing/processes/daemonProcess.js'
 import { waitFor } from '../../../src/testing/processes/processes.js'
+import { prepareFullDisk } from './databaseWeathers.js'
 import { deepReorg } from './deep.js'
 import { startDisruptions } from './disruptions.js'
 import { createLedger } from './ledger.js'
@@ -10,6 +11,8 @@ import { runMembers } from './members.js'
 import { observe, type Times } from './observer.js'
 import { runPayers } from './payers.js'
 import { type DisruptionCounts, proxiesOf } from './site.js'
+import { openSolanaStranger, runSolanaStranger } from './solanaStrangers.js'
+import { type Dust, openStrangers, runStrangers } from './strangers.js'
 import { judge, type Verdict } from './verdict.js'
 import { openWallets, runWallets, settleWallets } from './wallets.js'
 import { readSlowly, watchStatuses } from './watchers.js'
@@ -54,6 +57,8 @@ export interface ChaosReport extends Verdict {
   changes: Record<string, number>
   faults: Record<string, number>
   times: Times
+  /** What strangers sent, by kind. */
+  dust: Dust
   disruptions: DisruptionCounts
   starts: number
   failpoints: Record<string, number>
@@ -94,26 +99,36 @@ async function run(
   const ledger = createLedger()
   const over = new AbortController()
   const watching = new AbortController()
+  const observing = new AbortController()
   const wallets = await openWallets(world, seed)
+  const strangers = await openStrangers(world, seed)
+  const { solana } = world
+  const solanaStranger = solana && (await openSolanaStranger(solana, seed))
+  const dust: Dust = {}
+  await prepareFullDisk(pool)
   await sleep(BEFORE_DISRUPTIONS_MS)
   const statuses = watchStatuses(apis, ledger, seed, watching.signal)
   const feed = readSlowly(apis, watching.signal)
   const working = Promise.all([
     runWallets(world, wallets, ledger, seed, over.signal),
     runPayers(world, ledger, seed, over.signal),
+    runStrangers(strangers, seed, over.signal, dust),
+    solanaStranger && runSolanaStranger(solana, solanaStranger, ledger, { seed, signal: over.signal, dust }),
   ])
   const members = runMembers(apis, wallets, seed, over.signal)
-  const observer = observe(daemons, pool, watching.signal)
+  const observer = observe(daemons, pool, observing.signal, log)
   const disruptions = startDisruptions({ world, ledger, seed, signal: over.signal }, observer, runMs, log)
   await sleep(runMs)
   over.abort()
   await Promise.all([working, members.done, disruptions.done])
+  observing.abort()
+  await observer.done
 
   const startedMs = performance.now()
   await Promise.all(daemons.map((daemon) => daemon.release()))
   await settle(world, pool, () => settleWallets(world, wallets, ledger, SETTLE_DEADLINE_MS), log)
   watching.abort()
-  await Promise.all([statuses.done, feed.done, observer.done])
+  await Promise.all([statuses.done, feed.done])
   const settleMs = performance.now() - startedMs
   const verdict = await judge(world, pool, ledger, { statuses, feed, secrets: members.secrets })
   const breaches = [...verdict.breaches]
@@ -135,6 +150,7 @@ async function run(
     faults: faultsOf(world),
     disruptions: disruptions.counts,
     times: observer.times(),
+    dust,
     starts: daemons.reduce((sum, { starts }) => sum + starts, 0),
     failpoints: sumOf(daemons.map(({ failpoints }) => failpoints)),
     polls: statuses.polls,
@@ -225,6 +241,7 @@ export function describeRun(report: ChaosReport): string {
     `faults: ${list(report.faults)}`,
     `disruptions: ${list(report.disruptions)}; ${report.starts} starts of the daemons`,
     describeTimes(report.times),
+    `strangers: ${list(report.dust)}`,
     `died at fail points: ${list(report.failpoints)}`,
     `sent: ${list(report.sent)}; ${report.bids} bids on the hub, ${report.names} names won, ${report.messages} messages of spokes and ${report.payments} payments on Solana, ${report.purchases} for names below the community; changes of clusters: ${list(report.changes)}`,
     `${report.entries} journal entries, ${report.events} events; statuses: ${list(report.statuses)}; ${report.polls.answered} polls answered, ${report.polls.failed} not; ${report.terminalSeen} terminal during the run`,

@@ -22,9 +22,15 @@ interface TruePayment {
 /** The cluster's state: every payment, read through Anchor's decoder, and the program's balance. */
 export interface SolanaTruth {
   payments: readonly TruePayment[]
-  heldLamports: bigint
-  /** Whether the treasury has less than the program owes. */
-  isShort: boolean
+  /** Contradictions of the program's events, its books and its balances. */
+  moneyBreaches: readonly string[]
+}
+
+/** A payment for a name below a community, by the program's events. */
+interface CommunityPayment {
+  ends: string[]
+  /** Whether its money has left the program. */
+  isPaidOut: boolean
 }
 
 /** @param ledger marks the payments that were meant to be too small */
@@ -32,7 +38,10 @@ export async function readSolanaTruth(solana: ChaosSolana, ledger: Ledger): Prom
   const { connection, programId } = solana
   const program = new PublicKey(programId)
   const payments = new Map<string, TruePayment>()
+  const communities = new Map<string, CommunityPayment>()
   const closed: { name: string; sequence: string }[] = []
+  let settledLamports = 0n
+  const lamportsOf = new Map<string, bigint>()
   const signatures = (await allSignatures(solana, program)).filter(({ err }) => err === null).reverse()
   for (let i = 0; i < signatures.length; i += AT_ONCE) {
     const some = signatures.slice(i, i + AT_ONCE)
@@ -42,9 +51,11 @@ export async function readSolanaTruth(solana: ChaosSolana, ledger: Ledger): Prom
       const { signature } = some[at]!
       for (const { name, data } of tx ? eventsOf(tx, program) : []) {
         const sequence = String(data.sequence)
-        if (name !== 'RegistrationPaid') closed.push({ name, sequence })
+        if (name.startsWith('Community')) noteCommunity(communities, name, data)
+        else if (name !== 'RegistrationPaid') closed.push({ name, sequence })
         else {
-          const isHonoured = ledger.find(signature)?.kind !== 'underpaid'
+          lamportsOf.set(sequence, BigInt(String(data.lamports)))
+          const isHonoured = ledger.find(signature)?.kind === 'payment'
           const messageId = messageIdOf(solana, BigInt(sequence))
           payments.set(sequence, { signature, messageId, isHonoured, settled: 0, refunded: 0 })
         }
@@ -52,10 +63,15 @@ export async function readSolanaTruth(solana: ChaosSolana, ledger: Ledger): Prom
     })
   }
   for (const { name, sequence } of closed) {
-    if (name === 'PaymentSettled') payments.get(sequence)!.settled += 1
-    else if (name === 'PaymentRefunded') payments.get(sequence)!.refunded += 1
+    if (name === 'PaymentSettled') {
+      payments.get(sequence)!.settled += 1
+      settledLamports += lamportsOf.get(sequence)!
+    } else if (name === 'PaymentRefunded') payments.get(sequence)!.refunded += 1
   }
-  return { payments: [...payments.values()], ...(await readTreasury(solana)) }
+  return {
+    payments: [...payments.values()],
+    moneyBreaches: [...communityBreaches(communities), ...(await treasuryBreaches(solana, settledLamports))],
+  }
 }
 
 /** Bytes before an event in the data of the program's call of itself. */
@@ -88,11 +104,41 @@ async function allSignatures({ connection }: ChaosSolana, program: PublicKey): P
   }
 }
 
-async function readTreasury({ connection, programId }: ChaosSolana): Promise<Omit<SolanaTruth, 'payments'>> {
+/** Notes an event of a payment for a name below a community. */
+function noteCommunity(payments: Map<string, CommunityPayment>, name: string, data: Record<string, unknown>): void {
+  const sequence = String(data.sequence)
+  const payment = payments.get(sequence) ?? { ends: [], isPaidOut: false }
+  payments.set(sequence, payment)
+  if (name === 'CommunityPaid') return
+  if (name !== 'CommunityCollected') payment.ends.push(name)
+  payment.isPaidOut ||= name === 'CommunityReclaimed' || name === 'CommunityCollected'
+  // what could be paid at once
+  if (data.paid !== undefined) payment.isPaidOut ||= String(data.paid) === String(data.amount)
+}
+
+/** No price is in SOL here: each of these payments is dust, and goes back to its payer, once. */
+const communityBreaches = (payments: ReadonlyMap<string, CommunityPayment>): string[] =>
+  [...payments].flatMap(([sequence, { ends, isPaidOut }]) =>
+    ends.join() === 'CommunityRefused' && isPaidOut
+      ? []
+      : [
+          `the payment ${sequence} on Solana for a community ended ${ends.join(' and ') || 'never'}, paid: ${isPaidOut}`,
+        ],
+  )
+
+/** The program keeps what it settled, holds nothing, and has it all. */
+async function treasuryBreaches({ connection, programId }: ChaosSolana, settledLamports: bigint): Promise<string[]> {
   const registrar = createRegistrar(programId)
   const [state, treasury] = await connection.getMultipleAccountsInfo([registrar.state, registrar.treasury], 'confirmed')
   const { keptLamports, heldLamports } = registrar.decodeState(state!.data)
-  return { heldLamports, isShort: BigInt(treasury!.lamports) < keptLamports + heldLamports }
+  const has = BigInt(treasury!.lamports)
+  return [
+    ...(heldLamports === 0n ? [] : [`the registrar still holds ${heldLamports} lamports`]),
+    ...(keptLamports === settledLamports
+      ? []
+      : [`the registrar keeps ${keptLamports}, and settled ${settledLamports}`]),
+    ...(has >= keptLamports + heldLamports ? [] : ['the treasury has less than the registrar promised']),
+  ]
 }
 
 /** keccak256(keccak256(genesis hash ‖ program id) ‖ sequence u64 big-endian), computed independently here. */

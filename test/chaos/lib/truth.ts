@@ -75,7 +75,7 @@ export async function readTruth({ hub, chains, solana: cluster }: ChaosWorld, le
   const outcomes = (tx: SentTx): string[] => {
     const purchase = purchases.find((one) => one.tx === tx.hash)
     if (!purchase) return [outcome(tx)]
-    return purchase.isUnderpaid ? ['invalid'] : ['finalized', 'lost_bid']
+    return purchase.isWrong ? ['invalid'] : ['finalized', 'lost_bid']
   }
   const outcome = (tx: SentTx): string => {
     if (mined.get(tx.hash) !== 'success') return 'invalid'

@@ -4,7 +4,8 @@ import { replay } from '../../../src/db/journal/replay.js'
 import type { EventItem, StatusAnswer } from '../../../src/testing/index.js'
 import { operatorAccount } from '../../../src/testing/world.js'
 import type { Ledger } from './ledger.js'
-import { purchaseBreaches, purseBreaches } from './purchases.js'
+import { purchaseBreaches } from './purchases.js'
+import { purseBreaches } from './purses.js'
 import { ownersThatDiffer, readTruth, type Truth } from './truth.js'
 import { askApi, type FeedReader, readFeed, type StatusWatcher } from './watchers.js'
 import type { ChaosChain, ChaosWorld } from './world.js'
@@ -107,9 +108,7 @@ function paymentBreaches({ solana, outcomeOfMessage }: Truth, isFirst: boolean):
     const isWon = isHonoured && outcomeOfMessage(messageId) === 'finalized'
     return isFirst && isWon !== (settled === 1) ? [`payment ${signature} won: ${isWon}, settled: ${settled === 1}`] : []
   })
-  if (solana.heldLamports !== 0n) breaches.push(`the registrar still holds ${solana.heldLamports} lamports`)
-  if (solana.isShort) breaches.push('the treasury has less than the registrar promised')
-  return breaches
+  return [...breaches, ...solana.moneyBreaches]
 }
 
 /** Private addresses of members are in no event. */
@@ -133,7 +132,7 @@ async function deliveryBreaches({ chains }: ChaosWorld, pool: pg.Pool): Promise<
   if (unpaid.rows[0]!.n > 0) breaches.push(`${unpaid.rows[0]!.n} payments or payouts on Solana have not ended`)
   const unjudged = await pool.query('SELECT 1 FROM payments WHERE kind = 2 AND state < 2')
   if (unjudged.rowCount) breaches.push(`${unjudged.rowCount} payments for names below the community are not judged`)
-  return [...breaches, ...(await nonceBreaches(chains, pool)), ...(await purseBreaches(chains))]
+  return [...breaches, ...(await nonceBreaches(chains, pool)), ...(await purseBreaches(chains, pool))]
 }
 
 /** The relayer's counts of its nonces are those of the chains. */

@@ -15,7 +15,7 @@ const WALLETS = 12
 const CONTESTED_NAMES = 60
 /** Odds that a wallet pays for a name below the community, of how many, and that it pays too little. */
 const BUYING = 0.25
-const STALLS = 25
+export const STALLS = 25
 const UNDERPAID = 0.15
 const PACE_MS = { min: 800, max: 3_000 }
 const BID_WEI = parseEther('0.01')

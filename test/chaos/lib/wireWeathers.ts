@@ -95,3 +95,19 @@ export const forgetDatabase: Weather = (site) =>
     })
     return `connections of ${daemon.name} to the database were forgotten`
   })
+
+/** The finalized block stays where it is for up to a minute, while the chain goes on. */
+export const stallFinality: Weather = (site) => {
+  const { chains } = site.world
+  return withOne(
+    site,
+    chains.filter(({ isFinalizing }) => isFinalizing),
+    async ({ label, proxies }) => {
+      for (const proxy of proxies) await proxy.stallFinality()
+      count(site, 'stalls of finality')
+      await rest(site, site.longestMs, 2 * site.longestMs)
+      for (const proxy of proxies) proxy.restore()
+      return `finality of ${label} stood still`
+    },
+  )
+}

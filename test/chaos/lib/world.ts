@@ -13,6 +13,8 @@ const BLOCK_MS = 250
 export const CHAINS_FILE = 'chains-behind-proxies.json'
 const HUB = '1'
 const SPOKES = ['8453', '10'] as const
+/** The spoke whose node says what is final: two blocks below its head. */
+const FINALIZING = '10'
 const LABELS = [HUB, ...SPOKES] as const
 export type Label = (typeof LABELS)[number]
 
@@ -24,6 +26,8 @@ export interface ChaosChain extends LocalClients {
   contract: `0x${string}`
   /** Contracts that take payments for names below communities. */
   payments: `0x${string}`
+  /** Whether its node says what is final; on the others the daemons count blocks. */
+  isFinalizing: boolean
   miner: Miner
   /** Proxies of the chain's node, the daemon's only RPC URLs; the hub has two for the failover. */
   proxies: FaultProxy[]
@@ -80,7 +84,17 @@ export async function startChaosWorld(seed: number): Promise<ChaosWorld> {
       const clients = localClients({ rpcUrl }, chainId)
       const miner = await takeOverMining(clients, BLOCK_MS)
       miners.push(miner)
-      chains.push({ label, chainId, rpcUrl, contract, payments, miner, proxies: own, ...clients })
+      chains.push({
+        label,
+        chainId,
+        rpcUrl,
+        contract,
+        payments,
+        miner,
+        isFinalizing: label === FINALIZING,
+        proxies: own,
+        ...clients,
+      })
     }
     const solana = await openSolana(stack, seed)
     if (solana) proxies.push(solana.proxy)
@@ -111,8 +125,9 @@ async function writeChainsFile(
     solana?: { mainnet?: object }
   }
   const proxied = file.chains.map((entry) => {
-    const { proxies } = chains.find(({ label }) => label === entry.label)!
-    return { ...entry, rpcUrls: proxies.map(({ rpcUrl }) => rpcUrl), wsUrl: proxies[0]!.wsUrl }
+    const { proxies, isFinalizing } = chains.find(({ label }) => label === entry.label)!
+    const nodes = { rpcUrls: proxies.map(({ rpcUrl }) => rpcUrl), wsUrl: proxies[0]!.wsUrl }
+    return { ...entry, ...nodes, ...(isFinalizing && { confirmation: 'finalized' }) }
   })
   const cluster = solana && {
     solana: {

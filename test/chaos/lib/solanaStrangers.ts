@@ -1,0 +1,90 @@
+import { createHash } from 'node:crypto'
+import { Keypair, SystemProgram, Transaction, TransactionInstruction } from '@solana/web3.js'
+import bs58 from 'bs58'
+import { createCommunityProgram } from '../../../src/chains/solana/community/program.js'
+import { createRegistrar } from '../../../src/chains/solana/registrar.js'
+import { nameToWord } from '../../../src/registry/primitives/name.js'
+import { between, pick, sequence } from '../../../src/testing/faultProxy/random.js'
+import { fundSolana } from '../../../src/testing/solana/sendSolana.js'
+import { COMMUNITY } from './community.js'
+import type { Ledger } from './ledger.js'
+import type { Dust } from './strangers.js'
+import { actAtPace, STALLS } from './wallets.js'
+import type { ChaosSolana } from './world.js'
+
+const PACE_MS = { min: 1_500, max: 5_000 }
+const EXPIRES_AFTER_S = 3_600
+const NOBODY = Buffer.alloc(32)
+/** First bytes of a program's call of itself that is an event (Anchor's `emit_cpi!`). */
+const EVENT_TAG = Buffer.from('e445a52e51cb9a1d', 'hex')
+
+/** A stranger on Solana; call before anything is disturbed. */
+export async function openSolanaStranger({ connection }: ChaosSolana, seed: number): Promise<Keypair> {
+  const stranger = Keypair.fromSeed(createHash('sha256').update(`${seed}/stranger`).digest())
+  await fundSolana(connection, [stranger.publicKey])
+  return stranger
+}
+
+/** Lets the stranger throw dust at the program until the signal. */
+export async function runSolanaStranger(
+  solana: ChaosSolana,
+  stranger: Keypair,
+  ledger: Ledger,
+  { seed, signal, dust }: { seed: number; signal: AbortSignal; dust: Dust },
+): Promise<void> {
+  const next = sequence(seed, 'stranger', 'solana')
+  const makers = dustOf(solana, stranger, next)
+  await actAtPace(next, PACE_MS, signal, async () => {
+    const kind = pick(next(), Object.keys(makers) as (keyof typeof makers)[])
+    const transaction = new Transaction({
+      feePayer: stranger.publicKey,
+      ...(await solana.connection.getLatestBlockhash('confirmed')),
+    }).add(...makers[kind]())
+    transaction.sign(stranger)
+    const hash = bs58.encode(transaction.signature!)
+    ledger.add({ hash, raw: '0x', label: 'solana', sender: stranger.publicKey.toBase58(), nonce: 0, kind: 'dust' })
+    // what fails lands too
+    await solana.connection.sendRawTransaction(transaction.serialize(), { skipPreflight: true })
+    dust[kind] = (dust[kind] ?? 0) + 1
+  })
+}
+
+/** Instructions of each kind of dust. */
+function dustOf({ programId }: ChaosSolana, { publicKey }: Keypair, next: () => number) {
+  const registrar = createRegistrar(programId)
+  const community = createCommunityProgram(registrar)
+  const someBytes = (): Buffer => createHash('sha256').update(next().toString()).digest()
+  const register = () =>
+    registrar.register(
+      {
+        ...{ payer: publicKey.toBytes(), name: nameToWord(`dust-${between(next(), 1, 1_000)}`), amountWei: 1n },
+        ...{ lamports: 1n, expiresAt: BigInt(Math.floor(Date.now() / 1_000) + EXPIRES_AFTER_S), referral: NOBODY },
+      },
+      someBytes(),
+    )
+  const pay = () =>
+    community.pay({
+      ...{ payer: publicKey, recipient: publicKey, amount: 1n, referral: NOBODY },
+      ...{ community: nameToWord(COMMUNITY), name: nameToWord(`stall-${between(next(), 1, STALLS)}`) },
+      number: someBytes().readBigUInt64LE(),
+    })
+  return {
+    'quotes of nobody': () => [register()],
+    'payments of 1 lamport': () => [pay()],
+    'many at once': () => [register(), pay(), pay(), register()],
+    /** Transactions that nodes list among the program's, and that hold nothing. */
+    'gifts of 1 lamport': () =>
+      [registrar.state, registrar.treasury].map((toPubkey) =>
+        SystemProgram.transfer({ fromPubkey: publicKey, toPubkey, lamports: 1 }),
+      ),
+    /** The program's own form of an event, said by somebody else. */
+    'forged events': () => [
+      new TransactionInstruction({
+        programId: registrar.programId,
+        keys: registrar.log,
+        data: Buffer.concat([EVENT_TAG, someBytes(), someBytes()]),
+      }),
+      SystemProgram.transfer({ fromPubkey: publicKey, toPubkey: registrar.programId, lamports: 0 }),
+    ],
+  }
+}

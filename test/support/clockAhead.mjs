@@ -1,0 +1,13 @@
+/**
+ * Preload (`node --import`) that sets the clock of its process ahead by CLOCK_AHEAD_MS: whatever asks for the date or
+ * the time, in the process's own code or a library's, gets a later one. Timers and performance.now() are as they were.
+ */
+const aheadMs = Number(process.env.CLOCK_AHEAD_MS)
+const RealDate = Date
+const now = () => RealDate.now() + aheadMs
+
+globalThis.Date = new Proxy(RealDate, {
+  apply: () => new RealDate(now()).toString(),
+  construct: (target, args, newTarget) => Reflect.construct(target, args.length === 0 ? [now()] : args, newTarget),
+  get: (target, key) => (key === 'now' ? now : Reflect.get(target, key)),
+})
