@@ -111,6 +111,7 @@ describe('a gap', () => {
     const indexer = await world.restart({ onProgress: ({ registrations }) => seen.push(registrations) })
     expect(await indexer.step()).toMatchObject({ kind: 'backfilled', entries: 300 })
     expect(seen.at(-1)).toBe(300)
+    while ((await indexer.step()).kind !== 'idle');
     expect(indexer.state.isCaughtUp).toBe(true)
     const { live, rebuilt } = await replay(world.pool, 'mainnet')
     expect(rebuilt).toBe(live)

@@ -2,10 +2,13 @@ import { createServer } from 'node:http'
 import type { AddressInfo } from 'node:net'
 
 /**
- * Called with each JSON-RPC method before it is passed on. `lost`: passed on, but the answer never comes back; a
- * function: the answer is what it makes of the node's.
+ * Called with each JSON-RPC method, and the whole question, before it is passed on. `lost`: passed on, but the answer
+ * never comes back; a function: the answer is what it makes of the node's; a body: the question that is passed on.
  */
-export type OnCall = (method: string) => Promise<'lost' | ((answer: string) => string) | undefined>
+export type OnCall = (
+  method: string,
+  body: string,
+) => Promise<'lost' | ((answer: string) => string) | { body: string } | undefined>
 
 /** A node's address that passes everything on to another one, except for what a test does in between. */
 export async function startRpcProxy(target: string, onCall: OnCall): Promise<{ url: string; stop(): Promise<void> }> {
@@ -13,8 +16,9 @@ export async function startRpcProxy(target: string, onCall: OnCall): Promise<{ u
     const answer = async (): Promise<void> => {
       const parts: Buffer[] = []
       for await (const part of request) parts.push(part as Buffer)
-      const body = Buffer.concat(parts).toString()
-      const verdict = await onCall((JSON.parse(body) as { method: string }).method)
+      const asked = Buffer.concat(parts).toString()
+      const verdict = await onCall((JSON.parse(asked) as { method: string }).method, asked)
+      const body = typeof verdict === 'object' ? verdict.body : asked
       const passed = await fetch(target, { method: 'POST', headers: { 'content-type': 'application/json' }, body })
       const given = await passed.text()
       const text = typeof verdict === 'function' ? verdict(given) : given

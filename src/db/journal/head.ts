@@ -80,7 +80,7 @@ export async function writeHead(client: pg.ClientBase, network: Network, head: H
 }
 
 /**
- * Records that the leader of this epoch has folded the hub up to the confirmed head at its start.
+ * Records that the leader of this epoch has folded the hub up to its confirmed head.
  * @throws LostLeadershipError
  */
 export async function markCaughtUp(pool: pg.Pool, network: Network, epoch: number): Promise<void> {

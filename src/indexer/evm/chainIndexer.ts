@@ -1,3 +1,4 @@
+import { readHeads } from '../../chains/evm/chain.js'
 import type { Header } from '../../chains/evm/logs.js'
 import { haltChain } from '../../db/journal/chains.js'
 import { assertLeader, markCaughtUp, readHead, type StoredHead } from '../../db/journal/head.js'
@@ -19,7 +20,10 @@ import { createRangeWidth } from './width.js'
 import { firstBatch, writeFollowed } from './write.js'
 
 /** Gap up to which blocks are followed one by one, as facts first; a larger gap is backfilled in ranges. */
-const FOLLOW_MAX_BLOCKS = 64
+export const FOLLOW_MAX_BLOCKS = 64
+
+/** Age of the newest block up to which a chain counts as read to its head: a node that syncs shows an old one. */
+const HEAD_MAX_AGE_MS = 60_000
 
 /** Opens the indexer of one chain at the chain's checkpoint. */
 export async function createChainIndexer(options: ChainIndexerOptions): Promise<ChainIndexer> {
@@ -40,7 +44,8 @@ export class ChainIndexer {
   #tail: TailBlock[] = []
   #isTailStored = false
   #isCheckpointChecked = false
-  #catchUpTarget: number | null = null
+  /** Time of the newest block when the step began. */
+  #headMs = 0
   /** Upper bound on blocks followed in one step: halved by a failed step, since one bad answer fails all of them. */
   #maxBlocks = FOLLOW_MAX_BLOCKS
 
@@ -59,7 +64,7 @@ export class ChainIndexer {
   async step(): Promise<Outcome> {
     try {
       const outcome = await this.#advance()
-      await this.#settle()
+      await this.#settle(outcome)
       this.#maxBlocks = Math.min(FOLLOW_MAX_BLOCKS, 2 * this.#maxBlocks)
       this.state.lastError = null
       return outcome
@@ -88,8 +93,7 @@ export class ChainIndexer {
     const { latest, confirmed } = await chain.heads()
     state.latest = latest.number
     state.confirmed = confirmed
-    // the first catch-up ends when the confirmed head of its start is folded
-    this.#catchUpTarget ??= confirmed
+    this.#headMs = latest.timestampMs
     if (latest.number < row.nextBlock - 1) return { kind: 'behind', latest: latest.number }
     if (!this.#isCheckpointChecked) {
       await assertCheckpoint(pool, chain, row)
@@ -147,17 +151,27 @@ export class ChainIndexer {
     this.#isTailStored = false
   }
 
-  async #settle(): Promise<void> {
+  async #settle({ kind }: Outcome): Promise<void> {
     const { pool, chain, row, epoch } = this.#options
     const { state } = this
     state.nextBlock = row.nextBlock
     state.tailBlock = this.#tailBlock
     state.lastStepMs = Date.now()
-    if (!state.isCaughtUp && this.#catchUpTarget !== null && row.nextBlock > this.#catchUpTarget) {
-      // a spoke that is added later doesn't bring catching up back
-      if (chain.role === 'hub') await markCaughtUp(pool, row.network, epoch)
-      state.isCaughtUp = true
-    }
+    // a backfill may have taken hours: the step after it knows the head
+    if (state.isCaughtUp || (kind !== 'followed' && kind !== 'idle') || !(await this.#isAtHead())) return
+    // a spoke that is added later doesn't bring catching up back
+    if (chain.role === 'hub') await markCaughtUp(pool, row.network, epoch)
+    state.isCaughtUp = true
+  }
+
+  /** Whether all confirmed blocks are taken, by a head that isn't that of a node which still syncs. */
+  async #isAtHead(): Promise<boolean> {
+    const { chain, row } = this.#options
+    const { confirmed } = this.state
+    if (confirmed === null || confirmed < chain.config.startBlock || row.nextBlock <= confirmed) return false
+    if (!chain.config.local && Date.now() - this.#headMs > HEAD_MAX_AGE_MS) return false
+    const looks = await chain.rpc.onTwoNodes((call) => readHeads(call, chain.config))
+    return looks.every((look) => row.nextBlock > look.confirmed - FOLLOW_MAX_BLOCKS)
   }
 
   async #halt(reason: string): Promise<Outcome> {
