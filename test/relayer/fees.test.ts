@@ -14,7 +14,7 @@ let proxy: { url: string; stop(): Promise<void> }
 let onCall: OnCall = async () => undefined
 beforeAll(async () => {
   world = await startBridgeWorld()
-  proxy = await startRpcProxy(world.hub.anvil.rpcUrl, (method) => onCall(method))
+  proxy = await startRpcProxy(world.hub.anvil.rpcUrl, (...asked) => onCall(...asked))
 })
 afterAll(async () => {
   await proxy.stop()
