@@ -175,7 +175,7 @@ async function serves(folder: string): Promise<void> {
     await clusterd(folder, ['migrate'], env)
     const daemon = background(folder, ['start'], env)
     const isReady = () =>
-      fetch(`http://127.0.0.1:${opsPort}/ready`).then(
+      fetch(`http://127.0.0.1:${opsPort}/status`).then(
         ({ ok }) => ok,
         () => false,
       )

@@ -1,6 +1,7 @@
 import type { Registry } from 'prom-client'
 import { createMetrics } from '../src/ops/metrics.js'
 import { createOutboxMetrics } from '../src/ops/outboxMetrics.js'
+import { createProcessMetrics } from '../src/ops/processMetrics.js'
 import { writeOrCheck } from './generatedFile.js'
 
 /**
@@ -36,4 +37,5 @@ function rowsOf(registry: Registry): string[] {
 
 const { registry } = createMetrics()
 createOutboxMetrics(registry, () => {})
+createProcessMetrics(registry, () => {})
 writeOrCheck('docs/metrics.md', HEAD + rowsOf(registry).join(''), 'metrics-doc')

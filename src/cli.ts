@@ -7,6 +7,7 @@ import type { PruneCommand } from './cli/prune.js'
 import type { RefundOptions } from './cli/refunds.js'
 import type { RewindCommand } from './cli/rewind.js'
 import { addSolanaCommands } from './cli/solana/commands.js'
+import type { StartOptions } from './cli/start.js'
 
 /** The command line. Each command is loaded when it is asked for: a production start never loads the local world. */
 const program = new Command('clusterd')
@@ -23,7 +24,9 @@ program
 program
   .command('start')
   .description('run the daemon on the chains file CLUSTERD_CHAINS and the database DATABASE_URL')
-  .action(async () => (await import('./cli/start.js')).start())
+  .option('--roles <roles>', 'what this process may do, joined by commas: api, index, relay (default: all)')
+  .option('--watch', 'without the relayer’s keys lead the outbox all the same, to raise alarms')
+  .action(async (options: StartOptions) => (await import('./cli/start.js')).start(options))
 
 program
   .command('migrate')

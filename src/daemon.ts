@@ -1,29 +1,30 @@
 import { createServer } from 'node:http'
+import { setTimeout as sleep } from 'node:timers/promises'
 import type pg from 'pg'
 import { privateKeyToAccount } from 'viem/accounts'
 import { createApi } from './api/server.js'
 import { createPermissionSigner } from './chains/evm/airdrop/permissionSigner.js'
 import type { Config } from './config/index.js'
-import type { OpenJobs } from './db/outbox/stats.js'
 import { FROZEN_MS } from './db/pg/leader.js'
 import { migrate } from './db/pg/migrate.js'
-import { createPool, isReachable } from './db/pg/pool.js'
+import { createPool } from './db/pg/pool.js'
 import type { OpenChain } from './indexer/evm/worker.js'
-import { readiness } from './indexer/readiness.js'
 import { type IndexRun, runIndexers, type Sources } from './indexer/run.js'
 import { type OpenSolana, openChain, openClusters } from './open.js'
 import type { Context } from './ops/context.js'
 import { armFailpoint } from './ops/failpoint.js'
 import type { Logger } from './ops/log.js'
-import { createMetrics, type Metrics } from './ops/metrics.js'
+import { Loops } from './ops/loops.js'
+import { createMetrics, type Metrics, showChains } from './ops/metrics.js'
 import { createOutboxMetrics, type OutboxMetrics } from './ops/outboxMetrics.js'
+import { createProcessMetrics, type ProcessState, showProcess } from './ops/processMetrics.js'
 import { listen, startOpsServer } from './ops/server.js'
 import { releaseTypedData } from './registry/community/release.js'
-import { NETWORKS } from './registry/primitives/network.js'
+import { NETWORKS, type Network } from './registry/primitives/network.js'
 import { countOutcome, showOutbox } from './relayer/metrics.js'
-import type { RelayerState } from './relayer/relayer.js'
 import { type RelayRun, runRelayer } from './relayer/run.js'
-import { relayPlanOf } from './relayer/targets.js'
+import { keysFor, relayPlanOf } from './relayer/targets.js'
+import { healthOf, readinessOf, type StatusSources, statusOf } from './status.js'
 
 /** Time limit of the API's reads. */
 const READ_TIMEOUT_MS = 10_000
@@ -65,8 +66,13 @@ class RunningDaemon {
   readonly #outboxMetrics: OutboxMetrics
   readonly #writePool: pg.Pool
   readonly #readPool: pg.Pool
+  readonly #loops = new Loops()
+  /** Networks with messages or payments to carry. */
+  readonly #relayed = new Set<Network>()
   #runs: IndexRun[] = []
   #relays: RelayRun[] = []
+  #changesWaiting = () => 0
+  #isStopping = false
   #closeApi: () => Promise<void> = async () => {}
   #closeOps: () => Promise<void> = async () => {}
   #stopped: Promise<void> | null = null
@@ -80,18 +86,25 @@ class RunningDaemon {
     this.#writePool = createPool({ ...writes, idleTransactionMs: FROZEN_MS }, onPoolError)
     const reads = { url, max: databasePool, applicationName: 'clusterd read', silenceLimitMs: READ_SILENCE_MS }
     this.#readPool = createPool({ ...reads, statementTimeoutMs: READ_TIMEOUT_MS }, onPoolError)
-    this.#metrics = createMetrics(() => showChains(this.#metrics, this.#runs))
+    this.#metrics = createMetrics(() => {
+      const states = this.#runs.flatMap((run) => run.states() ?? [])
+      showChains(this.#metrics, states, Date.now())
+    })
     this.#outboxMetrics = createOutboxMetrics(this.#metrics.registry, () => {
+      const { steps, ...gauges } = this.#outboxMetrics
+      for (const gauge of Object.values(gauges)) gauge.reset()
       for (const relay of this.#relays) showOutbox(this.#outboxMetrics, relay.state(), Date.now())
     })
+    const own = createProcessMetrics(this.#metrics.registry, () => showProcess(own, this.#processState()))
   }
 
   async start(): Promise<void> {
-    const opening = { pool: this.#writePool, log: this.#log, metrics: this.#metrics }
+    const { roles } = this.#config
+    const opening = { pool: this.#writePool, log: this.#log, metrics: this.#metrics, loops: this.#loops }
     const chains: OpenChain[] = []
     for (const chain of this.#config.chains) chains.push(await openChain(chain, opening))
     const clusters = await openClusters(this.#config, chains, opening)
-    await this.#startApi(chains, clusters)
+    if (roles.includes('api')) await this.#startApi(chains, clusters)
     for (const network of NETWORKS) {
       const ctx = { network, ...opening, databaseUrl: this.#config.databaseUrl, signal: this.#stopping.signal }
       const sources = {
@@ -99,19 +112,29 @@ class RunningDaemon {
         solana: clusters.find(({ chain }) => chain.network === network) ?? null,
       }
       if (sources.chains.length === 0) continue
-      this.#runs.push(runIndexers(ctx, sources))
+      if (roles.includes('index')) this.#runs.push(runIndexers(ctx, sources))
       this.#startRelayer(ctx, sources)
     }
-    await this.#startOps(chains)
-    const { host } = this.#config
-    const urls = { api: `http://${host}:${this.apiPort}`, ops: `http://127.0.0.1:${this.opsPort}` }
-    this.#log.info(urls, 'clusterd is up')
+    await this.#startOps()
+    const { host, opsHost } = this.#config
+    const api = roles.includes('api') ? { api: `http://${host}:${this.apiPort}` } : {}
+    this.#log.info({ ...api, ops: `http://${opsHost}:${this.opsPort}`, roles }, 'clusterd is up')
   }
 
-  /** Finishes requests and steps under way, releases locks. Safe to call twice. */
+  /** Ends readiness, and after the drain all else: requests and steps under way finish. Safe to call twice. */
   stop(): Promise<void> {
-    this.#stopped ??= this.close().then(() => this.#log.info('clusterd has stopped'))
+    this.#stopped ??= this.#drain()
+      .then(() => this.close())
+      .then(() => this.#log.info('clusterd has stopped'))
     return this.#stopped
+  }
+
+  /** Goes on answering until load balancers have seen that this process is not ready any more. */
+  async #drain(): Promise<void> {
+    this.#isStopping = true
+    const { drainMs } = this.#config
+    if (drainMs > 0) this.#log.info({ ms: drainMs }, 'stopping: no longer ready')
+    await sleep(drainMs)
   }
 
   /** Ends what was started, the pools last, within the time limit. */
@@ -152,20 +175,26 @@ class RunningDaemon {
       })
   }
 
-  /** Starts a network's relayer, where there is something to send. */
+  /** Starts a network's relayer, where there is something to send and a key, or the order to watch. */
   #startRelayer(ctx: Context, { chains, solana }: Sources & { solana: OpenSolana | null }): void {
     const { network, log } = ctx
-    const { targets, problem } = relayPlanOf(
-      chains.map(({ chain, row }) => ({ chain, number: row.chain })),
-      solana !== null,
-    )
-    if (problem) log.warn({ network }, problem)
-    if (targets.length === 0) return
-    const key = this.#config.relayerPrivateKey
-    if (!key) log.info({ network }, 'RELAYER_PRIVATE_KEY is not set: packets are watched, nothing is sent or refunded')
+    const { roles, relayWatch, relayerPrivateKey: key, solanaRelayerKey } = this.#config
+    const numbered = chains.map(({ chain, row }) => ({ chain, number: row.chain }))
+    const plan = relayPlanOf(numbered, solana !== null)
+    if (plan.problem) log.warn({ network }, plan.problem)
+    if (plan.targets.length === 0) return
+    this.#relayed.add(network)
+    if (!roles.includes('relay')) return
+    const held = { RELAYER_PRIVATE_KEY: key, SOLANA_RELAYER_PRIVATE_KEY: solanaRelayerKey }
+    const keys = keysFor(plan, solana !== null)
+    const missingKeys = keys.filter((name) => held[name] === undefined)
+    if (missingKeys.length === keys.length && !relayWatch) {
+      log.warn({ network, missingKeys }, 'without these keys this process never relays; --watch lets it look on')
+      return
+    }
     const run = runRelayer({
       ...ctx,
-      targets,
+      ...{ targets: plan.targets, missingKeys },
       account: key ? privateKeyToAccount(key) : null,
       settings: this.#config.deliveries[network],
       solana: solana?.payer,
@@ -174,50 +203,39 @@ class RunningDaemon {
     this.#relays.push(run)
   }
 
-  async #startOps(chains: readonly OpenChain[]): Promise<void> {
-    const watchOnly = chains.filter(({ chain }) => chain.config.watchOnly).map(({ chain }) => chain.label)
-    const ops = await startOpsServer({
-      port: this.#config.opsPort,
-      metrics: this.#metrics,
-      ready: async () => ({ ...(await this.#readiness()), watchOnly }),
-    })
+  async #startOps(): Promise<void> {
+    const { opsPort: port, opsHost: host } = this.#config
+    const answers = {
+      '/health': () => healthOf({ loops: this.#loops }),
+      '/ready': () => readinessOf(this.#sources()),
+      '/status': () => statusOf(this.#sources()),
+    }
+    const ops = await startOpsServer({ port, host, metrics: this.#metrics, answers })
     this.#closeOps = ops.close
     this.opsPort = ops.port
   }
 
-  async #readiness() {
-    const isDatabaseUp = await isReachable(this.#readPool)
-    const states = this.#runs.flatMap((run) => run.states())
+  #sources(): StatusSources {
     return {
-      ...readiness(states, isDatabaseUp, Date.now()),
-      chains: states.map(({ state }) => state),
-      deliveries: this.#relays
-        .flatMap((relay) => relay.state().relayers)
-        .filter(({ stuck }) => stuck !== null)
-        .map(summaryOf),
+      ...{ config: this.#config, pool: this.#readPool, loops: this.#loops, runs: this.#runs, relays: this.#relays },
+      ...{ relayed: this.#relayed, isStopping: this.#isStopping },
     }
   }
-}
 
-/** A network's deliveries in the answer of /ready; none of it makes the daemon unready. */
-function summaryOf({ network, stats, stuck }: RelayerState) {
-  const count = (isCounted: (jobs: OpenJobs) => boolean): number | null =>
-    stats?.open.filter(isCounted).reduce((sum, jobs) => sum + jobs.count, 0) ?? null
-  return {
-    network,
-    underWay: count(({ state }) => state !== 'parked'),
-    parked: count(({ state }) => state === 'parked'),
-    stranded: stuck,
-  }
-}
-
-function showChains(metrics: Metrics, runs: readonly IndexRun[]): void {
-  for (const { network, label, state } of runs.flatMap((run) => run.states())) {
-    if (!state) continue
-    const labels = { network, chain: label }
-    if (state.latest !== null) metrics.headBlock.set(labels, state.latest)
-    if (state.confirmed !== null) metrics.confirmedBlock.set(labels, state.confirmed)
-    metrics.nextBlock.set(labels, state.nextBlock)
-    metrics.halted.set(labels, state.halted ? 1 : 0)
+  #processState(): ProcessState {
+    const relayOf = (network: Network) => this.#relays.find((relay) => relay.network === network)
+    return {
+      leads: [
+        ...this.#runs.map(({ network, states }) => ({ network, role: 'index', isLeading: states() !== null })),
+        ...this.#relays.map(({ network, leads }) => ({ network, role: 'relay', isLeading: leads() })),
+      ],
+      relays: [...this.#relayed].map((network) => {
+        const relay = relayOf(network)
+        return { network, missingKeys: relay?.leads() ? relay.missingKeys.length : null }
+      }),
+      loops: this.#loops.states(),
+      pools: { read: this.#readPool, write: this.#writePool },
+      changesWaiting: this.#changesWaiting(),
+    }
   }
 }

@@ -1,7 +1,9 @@
 import bs58 from 'bs58'
 import type pg from 'pg'
 import { createChainRpc, createEvmChain } from './chains/evm/chain.js'
+import type { Hex } from './chains/chain.js'
 import type { RpcError } from './chains/rpc/errors.js'
+import type { Rpc } from './chains/rpc/evm.js'
 import type { SolanaChain } from './chains/solana/chain.js'
 import type { QuoterOptions } from './chains/solana/quote.js'
 import type { ChainConfig, Config } from './config/index.js'
@@ -11,41 +13,55 @@ import type { OpenChain } from './indexer/evm/worker.js'
 import type { ProgramIdentity } from './indexer/solana/row.js'
 import type { SolanaSource } from './indexer/solana/worker.js'
 import type { Context } from './ops/context.js'
+import type { Logger } from './ops/log.js'
+import { pause } from './ops/notify.js'
 import { fromHex, toHex } from './registry/primitives/bytes.js'
 import { NETWORKS } from './registry/primitives/network.js'
 import type { PayerSource } from './relayer/run.js'
 
 type OpenContext = Pick<Context, 'pool' | 'log' | 'metrics'>
 
+/** Time for which a start waits for a node to say which chain it serves. */
+const IDENTITY_LIMIT_MS = 5_000
+
 /**
- * Opens a configured EVM chain under the genesis that the database knows, or learns it at the first start.
- * @throws ChainMismatchError, WrongChainError; ChainUnavailableError while the genesis is not known
+ * Opens a configured EVM chain by the database alone: its node may be away, and is identified when it is first reached.
+ * Only the hub of a new configuration, and a local chain, whose launcher may have made it anew, are asked before.
+ * @throws ChainMismatchError; WrongChainError where the chain is asked
  */
 export async function openChain(config: ChainConfig, ctx: OpenContext): Promise<OpenChain> {
   const { pool, log } = ctx
-  const known = config.genesisHash
-    ? fromHex(config.genesisHash)
-    : await knownGenesis(pool, config.network, config.label)
-  const rpc = createChainRpc(
-    known ? { ...config, genesisHash: toHex(known) } : config,
-    faultReporter(config.label, ctx),
-  )
-  // asked even when known: a node of another chain stops the start, one that is away only while nothing is known
-  const genesis = await rpc.genesisHash().catch((error: Error) => {
-    if (known && error.name === 'ChainUnavailableError') return toHex(known)
-    throw error
-  })
-  const row = await registerChain(pool, {
-    network: config.network,
-    label: config.label,
-    instance: '',
-    chainId: config.chainId,
-    genesisHash: fromHex(genesis),
-    contract: fromHex(config.contract),
-    startBlock: config.startBlock,
-  })
+  const { network, label, chainId, contract, startBlock, local, role } = config
+  const stored = await knownGenesis(pool, network, label)
+  const known = config.genesisHash ? fromHex(config.genesisHash) : stored
+  const rpc = createChainRpc(known ? { ...config, genesisHash: toHex(known) } : config, faultReporter(label, ctx))
+  const register = (genesisHash: Buffer | null) =>
+    registerChain(pool, {
+      ...{ network, label, instance: '', chainId, genesisHash, contract: fromHex(contract), startBlock },
+    })
+  const asked = local || (role === 'hub' && !stored) ? await identityInTime(rpc, label, log) : null
+  const row = await register(asked ? fromHex(asked) : known)
   if (row.halted) log.error({ chain: row.label, reason: row.halted }, 'the chain is halted')
-  return { row, chain: createEvmChain({ config, chain: row.chain, rpc }) }
+  let isIdentified = false
+  const identify = async (): Promise<void> => {
+    if (!isIdentified) await register(fromHex(await rpc.genesisHash()))
+    isIdentified = true
+  }
+  return { row, chain: createEvmChain({ config, chain: row.chain, rpc }), identify }
+}
+
+/** The genesis that a chain's nodes show; null where none answers in time. @throws WrongChainError */
+async function identityInTime(rpc: Rpc, label: string, log: Logger): Promise<Hex | null> {
+  const ended = new AbortController()
+  const late = pause(IDENTITY_LIMIT_MS, ended.signal).then(() => null)
+  const genesis = await Promise.race([rpc.genesisHash().catch(orAway), late]).finally(() => ended.abort())
+  if (genesis === null) log.warn({ chain: label }, 'the chain does not answer: it is identified when it does')
+  return genesis
+}
+
+function orAway(error: Error): null {
+  if (error.name !== 'ChainUnavailableError') throw error
+  return null
 }
 
 /** Opens the Solana clusters of the networks that have one. @throws ChainMismatchError, WrongChainError */

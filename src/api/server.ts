@@ -8,6 +8,7 @@ import { readBody } from './http/body.js'
 import { type ContextDeps, createContexts } from './http/context.js'
 import { markDeprecated } from './http/deprecation.js'
 import { ApiError, errorAnswer, toApiError } from './http/errors.js'
+import { withStaleness } from './http/freshness.js'
 import { PREFLIGHT_HEADERS } from './http/headers.js'
 import { isTestnet, parseQuery } from './http/query.js'
 import type { Route } from './http/route.js'
@@ -139,5 +140,5 @@ async function run(route: Route, req: Request, contexts: Contexts): Promise<Answ
   const params = req.params as Readonly<Record<string, string>>
   const session = await authenticate(req.headers, route.auth, context)
   const answer = await route.handle({ params, query, isTestnet: onTestnet, body, session }, context)
-  return markForCaches(route.auth, session === null, answer)
+  return markForCaches(route.auth, session === null, await withStaleness(answer, context))
 }

@@ -86,7 +86,7 @@ function printSummary(stack: Stack, seconds: number): void {
     `${paint('green', '●')} ${bold('The local world is up')} (${seconds.toFixed(1)} s)`,
     '',
     `  API        ${bold(api)}`,
-    `  Operator   ${ops}/ready  ${ops}/metrics`,
+    `  Operator   ${ops}/status  ${ops}/metrics`,
     ...Object.entries(networks).flatMap(([name, { hub, spokes, solana }]) => [
       ...[hub, ...spokes].map((chain, i) => {
         const role = chain === hub ? 'hub' : 'spoke'

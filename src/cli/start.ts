@@ -11,10 +11,17 @@ const PARENT_POLL_MS = 1_000
  */
 const HEAP_GROWTH_PERCENT = 100
 
+/** Options of `clusterd start`; they come before the environment. */
+export interface StartOptions {
+  /** Roles, joined by commas. */
+  roles?: string
+  watch?: boolean
+}
+
 /** `clusterd start`: runs the daemon in the foreground until SIGTERM, SIGINT or the end of its launcher. */
-export async function start(): Promise<void> {
+export async function start({ roles, watch }: StartOptions = {}): Promise<void> {
   setFlagsFromString(`--heap-growing-percent=${HEAP_GROWTH_PERCENT}`)
-  const config = readConfig()
+  const config = readConfig(undefined, { ROLES: roles, RELAY_WATCH: watch ? 'true' : undefined })
   const log = createLog({ level: config.logLevel, format: config.logFormat })
   const isAskedToStop = untilAskedToStop(config.parentPid)
   const starting = startDaemon(config, log)

@@ -9,6 +9,17 @@ import { parseSolanaSecretKey } from './solanaKey.js'
 const DEFAULT_SESSION_DAYS = 14
 const DAY_MS = 24 * 60 * 60_000
 
+const DEFAULT_DRAIN_SECONDS = 5
+
+/** What a process may do: answer the API, lead the indexing, lead the outbox. */
+export const ROLES = ['api', 'index', 'relay'] as const
+export type Role = (typeof ROLES)[number]
+
+const roles = z
+  .string()
+  .transform((text) => text.split(',').map((role) => role.trim()))
+  .pipe(z.array(z.enum(ROLES)))
+
 const port = z.coerce.number().int().min(0).max(65_535)
 
 const privateKey = hex(32).refine(
@@ -33,6 +44,13 @@ const variables = z.object({
   PORT: port.optional(),
   OPS_PORT: port.optional(),
   HOST: z.string().min(1).default('127.0.0.1'),
+  /** Where health, readiness, status and metrics are served. */
+  OPS_HOST: z.string().min(1).default('127.0.0.1'),
+  ROLES: roles.default([...ROLES]),
+  /** Lets a process without a key lead the outbox, to raise alarms. */
+  RELAY_WATCH: z.enum(['true', 'false']).default('false'),
+  /** Time between the end of readiness and the end of the API at a stop. */
+  DRAIN_SECONDS: z.coerce.number().min(0).max(600).default(DEFAULT_DRAIN_SECONDS),
   LOG_LEVEL: z.enum(['fatal', 'error', 'warn', 'info', 'debug', 'trace', 'silent']).default('info'),
   LOG_FORMAT: z.enum(['json', 'pretty']).optional(),
   /** Names the service in the signing message; never taken from a header. */
@@ -79,6 +97,10 @@ const environment = variables
       port: set.PORT,
       opsPort: set.OPS_PORT,
       host: set.HOST,
+      opsHost: set.OPS_HOST,
+      roles: set.ROLES,
+      relayWatch: set.RELAY_WATCH === 'true',
+      drainMs: set.DRAIN_SECONDS * 1_000,
       logLevel: set.LOG_LEVEL,
       logFormat: set.LOG_FORMAT,
       serviceDomain: set.SERVICE_DOMAIN,
@@ -102,11 +124,15 @@ const environment = variables
 
 export type Environment = z.output<typeof environment>
 
+/** Options of the command line, under the variables' names; they come before the environment. */
+export type Flags = Partial<Record<keyof z.input<typeof variables>, string | undefined>>
+
 /**
  * Reads the environment variables; an empty one counts as unset. The only reader of process.env.
  * @throws ConfigError
  */
-export function readEnvironment(env: NodeJS.ProcessEnv = process.env): Environment {
-  const set = Object.fromEntries(Object.entries(env).filter(([, value]) => value !== ''))
+export function readEnvironment(env: NodeJS.ProcessEnv = process.env, flags: Flags = {}): Environment {
+  const given = [...Object.entries(env), ...Object.entries(flags)]
+  const set = Object.fromEntries(given.filter(([, value]) => value !== '' && value !== undefined))
   return parseInput(environment, set, 'the environment')
 }

@@ -1,5 +1,5 @@
 import { type ChainsFile, readChains } from './chainsFile.js'
-import { type Environment, readEnvironment } from './environment.js'
+import { type Environment, type Flags, readEnvironment } from './environment.js'
 import { ConfigError } from './error.js'
 
 export {
@@ -10,7 +10,7 @@ export {
   readChains,
   type SolanaConfig,
 } from './chainsFile.js'
-export { type Environment, readEnvironment } from './environment.js'
+export { type Environment, type Flags, type Role, readEnvironment } from './environment.js'
 export { ConfigError } from './error.js'
 
 export const DEFAULT_PORT = 3000
@@ -25,8 +25,8 @@ export interface Config extends Environment, ChainsFile {
 }
 
 /** Reads the configuration of `clusterd start`. @throws ConfigError */
-export function readConfig(env?: NodeJS.ProcessEnv): Config {
-  const base = readEnvironment(env)
+export function readConfig(env?: NodeJS.ProcessEnv, flags?: Flags): Config {
+  const base = readEnvironment(env, flags)
   if (!base.databaseUrl)
     throw new ConfigError(
       'DATABASE_URL is not set: `clusterd start` needs a PostgreSQL from 14 on (`clusterd dev` brings its own).',

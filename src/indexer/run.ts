@@ -1,12 +1,13 @@
 import { createCommunityPort } from '../chains/evm/community/port.js'
 import type { BalancePort } from '../chains/requirementInputs.js'
+import { writeChainStates } from '../db/chainStates.js'
 import { whileLeading } from '../db/pg/leader.js'
+import type { ChainState } from '../ops/chainState.js'
 import type { Context, LeaderContext } from '../ops/context.js'
 import { createNotify } from '../ops/notify.js'
 import { runWorkers, type Worker } from '../ops/worker.js'
 import type { Network } from '../registry/primitives/network.js'
 import { airdropWorker } from './airdrops/worker.js'
-import type { IndexerState } from './evm/types.js'
 import { chainWorker, type OpenChain } from './evm/worker.js'
 import { paymentJudgeWorker } from './payments/worker.js'
 import { createProgressLog } from './progress.js'
@@ -23,8 +24,9 @@ export interface Sources {
 }
 
 export interface IndexRun {
-  /** The chains as this process indexes them; null for each while another process leads. */
-  states(): { label: string; network: Network; state: IndexerState | null }[]
+  readonly network: Network
+  /** The chains as this process indexes them; null while another process leads. */
+  states(): ChainState[] | null
   /** Settles when the run has ended after its signal. */
   done: Promise<void>
 }
@@ -35,24 +37,36 @@ export interface IndexRun {
  */
 export function runIndexers(ctx: Context, sources: Sources): IndexRun {
   const { network, databaseUrl, log, signal } = ctx
-  const indexers = new Map<string, { readonly state: IndexerState }>()
+  const indexers = new Map<string, { readonly state: ChainState }>()
+  const states = () => [...indexers.values()].map(({ state }) => state)
+  let leads = false
   const labels = [...sources.chains, ...(sources.solana ? [sources.solana] : [])].map(({ chain }) => chain.label)
   const onError = (err: Error) => log.error({ network, err }, 'indexing stopped; trying to lead again')
   const done = whileLeading({ url: databaseUrl, network, role: 'index', signal, onError }, async (epoch, stopped) => {
     log.info({ network, chains: labels, epoch }, 'leading the indexing')
     const leader = { ...ctx, epoch, signal: stopped }
+    const workers = workersOf(leader, sources, (label, indexer) => indexers.set(label, indexer))
+    leads = true
     try {
-      await runWorkers(
-        workersOf(leader, sources, (label, indexer) => indexers.set(label, indexer)),
-        leader,
-      )
+      await runWorkers([...workers, stateWriter(leader, states)], leader)
     } finally {
+      leads = false
       indexers.clear()
     }
   })
+  return { network, states: () => (leads ? states() : null), done }
+}
+
+const WRITE_STATES_EVERY_MS = 2_000
+
+/** Writes the chains' states for the processes that don't index. */
+function stateWriter({ pool, network }: LeaderContext, states: () => ChainState[]): Worker {
   return {
-    states: () => labels.map((label) => ({ label, network, state: indexers.get(label)?.state ?? null })),
-    done,
+    ...{ name: 'the writer of states', fields: { network }, pollMs: WRITE_STATES_EVERY_MS },
+    async step() {
+      await writeChainStates(pool, network, states())
+      return 'idle'
+    },
   }
 }
 

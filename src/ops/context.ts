@@ -1,6 +1,7 @@
 import type pg from 'pg'
 import type { Network } from '../registry/primitives/network.js'
 import type { Logger } from './log.js'
+import type { Loops } from './loops.js'
 import type { Metrics } from './metrics.js'
 
 /** What the workers of one network share. */
@@ -11,6 +12,8 @@ export interface Context {
   databaseUrl: string
   log: Logger
   metrics: Metrics
+  /** The loops of this process. */
+  loops: Loops
   /** Fires when the process stops. */
   signal: AbortSignal
 }

@@ -2,52 +2,53 @@ import { createServer, type Server } from 'node:http'
 import type { AddressInfo } from 'node:net'
 import type { Metrics } from './metrics.js'
 
-/** Answer of /ready. */
-export interface Readiness {
-  ready: boolean
-  /** One sentence each. */
-  problems: string[]
+/** An answer of the operator's port; `isGood` decides its status and is not shown. */
+export interface OpsAnswer {
+  isGood: boolean
 }
 
 export interface OpsOptions {
   port: number
+  host: string
   metrics: Metrics
-  /** May add fields for the operator. */
-  ready: () => Promise<Readiness & Record<string, unknown>>
+  /** Answers by path: 200 where they are good, else 503. */
+  answers: Readonly<Record<string, () => OpsAnswer | Promise<OpsAnswer>>>
 }
 
-/** Serves health, readiness and metrics on a port of their own, on loopback only. */
+/** Serves metrics and the operator's answers on a port of their own. */
 export async function startOpsServer({
   port,
+  host,
   metrics,
-  ready,
+  answers,
 }: OpsOptions): Promise<{ port: number; close: () => Promise<void> }> {
+  const routes = [...Object.keys(answers), '/metrics'].join(', ')
   const server = createServer((request, response) => {
     const json = (status: number, body: unknown) => {
       response
         .writeHead(status, { 'content-type': 'application/json', 'cache-control': 'no-store' })
         .end(`${JSON.stringify(body)}\n`)
     }
-    const path = (request.url ?? '/').split('?')[0]
+    const path = (request.url ?? '/').split('?')[0]!
     const answer = async (): Promise<void> => {
-      if (path === '/health') return json(200, { status: 'ok' })
-      if (path === '/ready') {
-        const state = await ready()
-        return json(state.ready ? 200 : 503, state)
+      const asked = Object.hasOwn(answers, path) ? answers[path] : undefined
+      if (asked) {
+        const { isGood, ...body } = await asked()
+        return json(isGood ? 200 : 503, body)
       }
       if (path === '/metrics') {
         const text = await metrics.registry.metrics()
         response.writeHead(200, { 'content-type': metrics.registry.contentType }).end(text)
         return
       }
-      json(404, { status: 404, error: 'not_found', message: 'Operator routes: /health, /ready, /metrics.' })
+      json(404, { status: 404, error: 'not_found', message: `Operator routes: ${routes}.` })
     }
     answer().catch((error: Error) => json(500, { status: 500, error: 'internal', message: error.message }))
   })
   server.requestTimeout = 10_000
   server.headersTimeout = 5_000
   return {
-    port: await listen(server, port, '127.0.0.1'),
+    port: await listen(server, port, host),
     close: () =>
       new Promise((resolve) => {
         server.close(() => resolve())

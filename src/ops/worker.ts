@@ -1,4 +1,5 @@
 import type { Logger } from './log.js'
+import { type Loop, type LoopName, Loops } from './loops.js'
 import { createNotify, type Notify, pause } from './notify.js'
 
 /** No step may follow this error: it ends all workers that run together. */
@@ -16,7 +17,7 @@ export interface Worker {
   /** Names the worker in log messages, after "a step of". */
   name: string
   /** Fields of the worker's log lines. */
-  fields: object
+  fields: Omit<LoopName, 'name'>
   /** Pause after a step that found nothing to do, ms. */
   readonly pollMs: number
   /** Ends a pause early. */
@@ -34,12 +35,14 @@ export interface Worker {
   /** Runs after each step that succeeded, to raise alarms. */
   check?(): void
   /** Runs after each step that failed. */
-  onFailure?(): void
+  onFailure?(error: Error): void
 }
 
 export interface WorkerContext {
   log: Logger
   signal: AbortSignal
+  /** Shows that the workers turn. */
+  loops?: Loops
   /** Pauses after a failed step, ms, by the number of failures in a row before it; the last one stays. */
   errorPausesMs?: readonly number[]
   /** Time limit of a step, from its start or its last sign of life, and of its end once the signal has fired, ms. */
@@ -70,22 +73,26 @@ export async function runWorkers(workers: readonly Worker[], { signal, ...contex
 }
 
 async function runWorker(worker: Worker, context: WorkerContext): Promise<void> {
+  const { loops = new Loops() } = context
+  const loop = loops.start({ ...worker.fields, name: worker.name })
   const unsubscribe = worker.subscribe?.()
   try {
-    await repeat(worker, context)
+    await repeat(worker, context, loop)
   } finally {
     unsubscribe?.()
+    loop.end()
   }
 }
 
-async function repeat(worker: Worker, context: WorkerContext): Promise<void> {
+async function repeat(worker: Worker, context: WorkerContext, loop: Loop): Promise<void> {
   const { log, signal, errorPausesMs = ERROR_PAUSES_MS, limits = STEP_LIMITS } = context
   const { name, fields, notify = createNotify(), maxBusySteps = Number.POSITIVE_INFINITY } = worker
   let failures = 0
   let busySteps = 0
   while (!signal.aborted) {
     try {
-      const outcome = await stepInTime(worker, signal, limits)
+      const outcome = await stepInTime(worker, { signal, limits, turned: loop.turned })
+      loop.succeeded()
       failures = 0
       worker.check?.()
       busySteps = outcome === 'progressed' ? busySteps + 1 : 0
@@ -96,18 +103,22 @@ async function repeat(worker: Worker, context: WorkerContext): Promise<void> {
       if (error instanceof FatalError || signal.aborted) throw error
       if (failures === 0) log.warn({ ...fields, err: error }, `a step of ${name} failed; it will be tried again`)
       else log.debug({ ...fields, err: error, failures }, `a step of ${name} failed again`)
-      worker.onFailure?.()
+      loop.failed(error as Error)
+      worker.onFailure?.(error as Error)
       await pause(errorPausesMs[Math.min(failures, errorPausesMs.length - 1)]!, signal)
       failures += 1
     }
   }
 }
 
+interface StepContext extends Required<Pick<WorkerContext, 'signal' | 'limits'>> {
+  turned(): void
+}
+
 /** One step. @throws StepTimeoutError when it exceeds a limit; the step is abandoned */
 function stepInTime(
   worker: Worker,
-  signal: AbortSignal,
-  { stepMs, endMs }: { stepMs: number; endMs: number },
+  { signal, limits: { stepMs, endMs }, turned }: StepContext,
 ): Promise<'progressed' | 'idle'> {
   return new Promise((resolve, reject) => {
     let late: NodeJS.Timeout
@@ -125,7 +136,10 @@ function stepInTime(
       clearTimeout(late)
       signal.removeEventListener('abort', end)
     }
-    const step = worker.step(signal, () => signal.aborted || allow(stepMs))
+    const step = worker.step(signal, () => {
+      turned()
+      if (!signal.aborted) allow(stepMs)
+    })
     step.finally(over).then(resolve, reject)
   })
 }

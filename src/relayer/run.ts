@@ -3,8 +3,10 @@ import type { JobRow } from '../db/outbox/rows.js'
 import { whileLeading } from '../db/pg/leader.js'
 import { listenTo } from '../db/pg/listen.js'
 import type { Logger } from '../ops/log.js'
+import type { Loops } from '../ops/loops.js'
 import { createNotify, type Notify } from '../ops/notify.js'
 import { runWorkers, type Worker } from '../ops/worker.js'
+import type { Network } from '../registry/primitives/network.js'
 import { Alarms } from './alarms.js'
 import type { OutboxState } from './metrics.js'
 import { Payer } from './payer.js'
@@ -37,12 +39,19 @@ export interface RelayRunOptions extends Pick<RelayerOptions, 'pool' | 'network'
   solana?: PayerSource | undefined
   /** Gets each step of each job, with what is stored after it. */
   onOutcome?: (job: JobRow, outcome: Pick<Outcome, 'outcome'>) => void
+  missingKeys: readonly string[]
   databaseUrl: string
   log: Logger
+  loops: Loops
   signal: AbortSignal
 }
 
 export interface RelayRun {
+  readonly network: Network
+  /** Names of the keys that this process lacks for what the network has to send. */
+  readonly missingKeys: readonly string[]
+  /** Whether this process leads. */
+  leads(): boolean
   /** The state of this process's workers; empty while another process leads. */
   state(): OutboxState
   /** Settles when the run has ended after its signal. */
@@ -55,10 +64,11 @@ export interface RelayRun {
  * chains' poll intervals are the floor. Timers live here and nowhere below.
  */
 export function runRelayer(options: RelayRunOptions): RelayRun {
-  const { network, log, signal, databaseUrl, account, targets } = options
+  const { network, log, loops, signal, databaseUrl, account, targets, missingKeys } = options
   const notifies = new Set<Notify>()
   const idle: OutboxState = { network, relayers: [], payer: null }
   let state = idle
+  let leads = false
   const listening = listenTo({
     url: databaseUrl,
     signal,
@@ -79,6 +89,7 @@ export function runRelayer(options: RelayRunOptions): RelayRun {
     async (epoch, stopped) => {
       const labels = targets.map(({ at }) => at.chain.label)
       log.info({ network, chains: labels, delivers: account !== null, epoch }, 'leading the outbox')
+      if (missingKeys.length > 0) log.error({ network, missingKeys }, 'what these keys pay for is not sent')
       const alarms = new Alarms(log, network, options.clock?.nowMs ?? Date.now)
       const relayers = targets.map((target) => relayerAt(options, target, alarms, epoch))
       state = { ...idle, relayers: relayers.map((relayer) => relayer.state) }
@@ -90,15 +101,18 @@ export function runRelayer(options: RelayRunOptions): RelayRun {
           }),
         )
       for (const { notify } of workers) if (notify) notifies.add(notify)
+      leads = true
       try {
-        await runWorkers(workers, { log, signal: stopped })
+        await runWorkers(workers, { log, loops, signal: stopped })
       } finally {
+        leads = false
         state = idle
         notifies.clear()
       }
     },
   )
-  return { state: () => state, done: Promise.all([leading, listening]).then(() => {}) }
+  const shown = { network, missingKeys, leads: () => leads, state: () => state }
+  return { ...shown, done: Promise.all([leading, listening]).then(() => {}) }
 }
 
 function relayerAt(options: RelayRunOptions, target: RelayTarget, alarms: Alarms, epoch: number): Relayer {

@@ -68,3 +68,12 @@ function pathOf(chains: readonly NumberedChain[], carriesPayments: boolean): Del
 
 const lacks = ({ chain }: NumberedChain, fields: string): string =>
   `no messages are delivered on ${chain.network}: chain "${chain.label}" lacks ${fields} in the chains file`
+
+/** The keys of the environment that a network's jobs need. @param isPaidOn whether the network takes payments on Solana */
+export const keysFor = (
+  { targets }: RelayPlan,
+  isPaidOn: boolean,
+): ('RELAYER_PRIVATE_KEY' | 'SOLANA_RELAYER_PRIVATE_KEY')[] => [
+  ...(targets.length > 0 ? (['RELAYER_PRIVATE_KEY'] as const) : []),
+  ...(isPaidOn ? (['SOLANA_RELAYER_PRIVATE_KEY'] as const) : []),
+]

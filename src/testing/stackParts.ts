@@ -177,6 +177,7 @@ export interface DaemonAt {
 /** Complete environment of a daemon of a local world, with all keys. */
 export const daemonEnvironment = (home: string, at: Omit<DaemonAt, 'ops'>): DaemonEnvironment => ({
   LOG_FORMAT: 'json',
+  DRAIN_SECONDS: '0',
   RELAYER_PRIVATE_KEY: privateKeyOf(operatorAccount('relayer')),
   SOLANA_RELAYER_PRIVATE_KEY: at.solanaKey,
   AIRDROP_OPERATOR_PRIVATE_KEY: privateKeyOf(operatorAccount('airdropOperator')),

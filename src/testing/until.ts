@@ -55,7 +55,7 @@ export const until = {
     })
   },
 
-  /** Waits until `/ready` answers 200. */
+  /** Waits until `/status` finds nothing wrong: the chains are caught up, somebody leads. */
   async ready(at: { ops: string }, options: UntilOptions = {}): Promise<void> {
     await poll('the daemon to be ready', options, async () => {
       const answer = await askReady(at.ops)

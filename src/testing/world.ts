@@ -10,7 +10,7 @@ import { writeAtomically } from './processes/files.js'
 export interface World<N extends Network = Network> {
   /** Base address of the API. */
   api: string
-  /** Base address of the operator's routes (/health, /ready, /metrics). */
+  /** Base address of the operator's routes (/health, /ready, /status, /metrics). */
   ops: string
   databaseUrl: string
   networks: Record<N, WorldNetwork>

@@ -101,6 +101,7 @@ describe('PostgreSQL gone', () => {
     const ready = await askReady(stack.ops)
     expect(ready.ready).toBe(false)
     expect(ready.problems).toContain('the database does not answer')
+    expect((await fetch(`${stack.ops}/ready`)).status).toBe(503)
     expect((await fetch(`${stack.ops}/health`)).status).toBe(200)
     expect((await fetch(`${stack.ops}/metrics`)).status).toBe(200)
     await sleep(1_500)
@@ -147,34 +148,6 @@ describe('SIGTERM', () => {
     expect(code).toBe(0)
     expect(ms).toBeLessThan(STOP_LIMIT_MS)
 
-    await startDaemon()
-  })
-
-  it('gives the lead to a second daemon that waits for it', async () => {
-    const [port, opsPort] = [await freePort(), await freePort()]
-    const opsUrl = `http://127.0.0.1:${opsPort}`
-    const second = await startDaemonProcess({
-      opsUrl,
-      logFile: join(stack.home, 'logs', 'second.log'),
-      env: {
-        PORT: String(port),
-        OPS_PORT: String(opsPort),
-        DATABASE_URL: stack.databaseUrl,
-        CLUSTERD_CHAINS: join(stack.home, 'chains.json'),
-      },
-      onSpawn: () => {},
-      onEnd: () => {},
-    })
-    try {
-      const problems = async () => (await askReady(opsUrl)).problems.join()
-      expect(await waitFor(async () => (await problems()).includes('another process leads'), DEADLINE_MS)).toBe(true)
-      // the daemon serves the API meanwhile
-      expect((await fetch(`http://127.0.0.1:${port}/v1/events`)).status).toBe(200)
-      expect((await stopDaemon()).code).toBe(0)
-      expect(await waitFor(async () => (await askReady(opsUrl)).ready, 5_000)).toBe(true)
-    } finally {
-      await second.kill('SIGTERM')
-    }
     await startDaemon()
   })
 

@@ -6,6 +6,7 @@ import { LostLeadershipError } from '../../src/db/journal/head.js'
 import { listRefunds } from '../../src/db/outbox/list.js'
 import { sendRefunds } from '../../src/db/outbox/payouts.js'
 import { notify } from '../../src/db/pg/notify.js'
+import { Loops } from '../../src/ops/loops.js'
 import { createMetrics } from '../../src/ops/metrics.js'
 import { createOutboxMetrics } from '../../src/ops/outboxMetrics.js'
 import { toHex } from '../../src/registry/primitives/bytes.js'
@@ -262,6 +263,7 @@ describe('a running payer', () => {
     const metrics = createMetrics()
     let isAway = true
     const run = runRelayer({
+      ...{ missingKeys: [], loops: new Loops() },
       ...{ pool, databaseUrl: postgres.url, network: 'mainnet', targets: [], account: null, signal: stopping.signal },
       settings: parseChainsFile(file, 'test').deliveries.mainnet,
       log: pino({ level: 'debug' }, { write: (line: string) => void logged.push(JSON.parse(line)) }),

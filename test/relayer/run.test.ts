@@ -5,6 +5,7 @@ import { pad, zeroHash } from 'viem'
 import { privateKeyToAccount } from 'viem/accounts'
 import { afterAll, beforeAll, describe, expect, it } from 'vitest'
 import { parseChainsFile } from '../../src/config/index.js'
+import { Loops } from '../../src/ops/loops.js'
 import { createMetrics } from '../../src/ops/metrics.js'
 import { createOutboxMetrics } from '../../src/ops/outboxMetrics.js'
 import { countOutcome, showOutbox } from '../../src/relayer/metrics.js'
@@ -29,6 +30,7 @@ beforeAll(async () => {
   // the long poll interval leaves only notifications to wake the relayer in time
   const slow = { ...at.chain.config, pollMs: 60_000 }
   run = runRelayer({
+    ...{ missingKeys: [], loops: new Loops() },
     targets: [{ at: { ...at, chain: { ...at.chain, config: slow } }, path }],
     pool: world.pool,
     databaseUrl: world.postgres.url,

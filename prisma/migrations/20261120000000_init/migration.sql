@@ -18,7 +18,7 @@ CREATE TABLE "chains" (
   "label" TEXT NOT NULL,
   "instance" TEXT NOT NULL,
   "chain_id" BIGINT,
-  "genesis_hash" BYTEA NOT NULL,
+  "genesis_hash" BYTEA,
   "contract" BYTEA NOT NULL,
   "next_block" BIGINT NOT NULL,
   "parent_hash" BYTEA,
@@ -26,6 +26,14 @@ CREATE TABLE "chains" (
   CONSTRAINT "chains_pkey" PRIMARY KEY ("network", "chain")
 );
 CREATE UNIQUE INDEX "chains_network_label_instance_key" ON "chains" ("network", "label", "instance");
+
+CREATE TABLE "chain_states" (
+  "network" SMALLINT NOT NULL,
+  "label" TEXT NOT NULL,
+  "state" JSONB NOT NULL,
+  "seen_ms" BIGINT NOT NULL,
+  CONSTRAINT "chain_states_pkey" PRIMARY KEY ("network", "label")
+);
 
 CREATE TABLE "journal_heads" (
   "network" SMALLINT NOT NULL,

@@ -8,6 +8,7 @@ import { parseName } from '../../registry/primitives/name.js'
 import { type Author, inTurn, refusalError, registrationError } from '../clusters/changes.js'
 import { type Context, chainsOf } from '../http/context.js'
 import { ApiError } from '../http/errors.js'
+import { requireCurrent } from '../http/freshness.js'
 import { availabilityAnswer, requireName, requireNames } from '../names/names.js'
 
 /** Ports of a network's chains to communities. */
@@ -71,9 +72,10 @@ export async function requireRules(context: Context, community: string): Promise
   return rules
 }
 
-/** Availability of a name below a community. @throws ApiError not_found */
+/** Availability of a name below a community. @throws ApiError not_found, catching_up */
 export async function availabilityOf(context: Context, asked: CommunityName) {
   const { prices } = await requireRules(context, asked.community)
+  await requireCurrent(context)
   const found = await communityNameAvailability(context.pool, context.network, asked, prices)
   return availabilityAnswer(`${asked.community}/${asked.name}`, found)
 }

@@ -13,6 +13,7 @@ import { SOLANA_LABEL } from '../../registry/primitives/network.js'
 import { type Author, refusalError, registrationError } from '../clusters/changes.js'
 import type { Context } from '../http/context.js'
 import { ApiError } from '../http/errors.js'
+import { requireCurrent } from '../http/freshness.js'
 import { type CommunityName, communityPorts, makeChange, requireRules, tryChange } from './communities.js'
 
 export interface RegistrationRequest extends CommunityName {
@@ -61,6 +62,7 @@ async function attemptRegistration(
   const { community, name, wallet } = request
   const owner = wallet ?? decodeAddress(author.wallet)
   const rules = await findCommunityRules(context.pool, context.network, community)
+  if (rules) await requireCurrent(context)
   const [standing, availability] = await Promise.all([
     standingOf(context.pool, context.network, { community, caller: author.wallet, wallet: owner.bytes }),
     communityNameAvailability(context.pool, context.network, { community, name }, rules?.prices ?? []),

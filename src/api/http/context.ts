@@ -3,6 +3,7 @@ import type pg from 'pg'
 import type { ChainPort, PermissionSigner, ReleaseSigner, SolanaPort } from '../../chains/chain.js'
 import { readDeployment } from '../../db/deployment.js'
 import type { Network } from '../../registry/primitives/network.js'
+import { createFreshness, type Freshness } from './freshness.js'
 
 /** Dependencies of the handlers on one network. */
 export interface Context {
@@ -22,6 +23,8 @@ export interface Context {
   changeQueue: PQueue
   /** Key that encrypts shares of generated wallets; undefined where no wallets are generated. */
   shareKey: Uint8Array | undefined
+  /** What the tables may lack of the present. */
+  freshness(network: Network): Promise<Freshness>
   /** Signer of the operator's permissions; null where Solana accounts can not claim airdrops. */
   permissionSigner: PermissionSigner | null
   /** Signer of the relayer role's words; null where payments for community names are released by the relayer alone. */
@@ -79,6 +82,7 @@ export function createContexts({
     tokenKey: once(async () => tokenKey ?? (await readDeployment(deps.pool)).tokenKey),
     changeQueue: new PQueue({ concurrency: CHANGES_AT_ONCE }),
     shareKey: config.shareKey,
+    freshness: createFreshness(deps),
     auth: { serviceDomain, sessionLifetimeMs, acceptsErc6492 },
     siteUrl: siteUrl.replace(/\/+$/, ''),
   }

@@ -1,5 +1,8 @@
+import { type Availability, readAvailability } from '../../db/registry/availability.js'
 import { NAME_MAX_BYTES, parseClusterName } from '../../registry/primitives/name.js'
+import type { Context } from '../http/context.js'
 import { ApiError, type ErrorDetail } from '../http/errors.js'
+import { requireCurrent } from '../http/freshness.js'
 
 const MAX_DETAILS = 20
 const NAME_RULE = `A name is 1 to ${NAME_MAX_BYTES} characters of a-z, 0-9, _ and -.`
@@ -38,3 +41,9 @@ export const availabilityAnswer = (name: string, found: 'free' | 'pending' | 'ta
   isAvailable: found === 'free',
   ...(found === 'pending' && { reason: found }),
 })
+
+/** Availability of well-formed names, in their order. @throws ApiError catching_up */
+export async function availabilityOf(context: Context, names: readonly string[]): Promise<Availability[]> {
+  await requireCurrent(context)
+  return readAvailability(context.pool, context.network, names)
+}

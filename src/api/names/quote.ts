@@ -1,6 +1,5 @@
 import type { ChainPort, EvmQuote, RegistrationRequest, SolanaPort, SolanaQuote } from '../../chains/chain.js'
 import { readMinimumWei } from '../../db/deployment.js'
-import { readAvailability } from '../../db/registry/availability.js'
 import { isCluster } from '../../db/registry/clusters.js'
 import { type Address, type AddressType, addressToWord, parseAddress } from '../../registry/primitives/address.js'
 import { DEFAULT_AMOUNT_WEI, parseAmountWei } from '../../registry/primitives/amount.js'
@@ -8,7 +7,7 @@ import { parseClusterId } from '../../registry/primitives/clusterId.js'
 import { parseClusterName } from '../../registry/primitives/name.js'
 import type { Context } from '../http/context.js'
 import { ApiError, type ErrorDetail } from '../http/errors.js'
-import { requireNames } from './names.js'
+import { availabilityOf, requireNames } from './names.js'
 
 /** Request of a quote, of which only the shape has been checked. */
 export interface QuoteRequest {
@@ -170,7 +169,7 @@ async function referralOf(
 }
 
 async function requireFree(context: Context, names: readonly string[]): Promise<void> {
-  const availability = await readAvailability(context.pool, context.network, names)
+  const availability = await availabilityOf(context, names)
   const unavailable = names.filter((_, i) => availability[i] !== 'free')
   if (unavailable.length > 0)
     throw new ApiError('names_unavailable', '1 or more names are unavailable', { names: unavailable })

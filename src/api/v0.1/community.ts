@@ -34,7 +34,7 @@ const availability = route.get('/v0.1/community/check/availability/:clusterName/
   summary: 'Whether a name below a community can be registered',
   params: z.object({ clusterName: nameText, walletName: walletNameText }),
   responses: answers('Its availability', { name: z.string(), isAvailable: z.boolean() }),
-  errors: ['testnet_only', 'not_found', 'invalid_name'],
+  errors: ['testnet_only', 'not_found', 'invalid_name', 'catching_up'],
   handle: ({ params, isTestnet }, context) =>
     codeFirst(async () => {
       requireTestnet(isTestnet)

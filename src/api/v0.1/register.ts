@@ -1,11 +1,11 @@
 import type { EvmQuote, SolanaQuote } from '../../chains/chain.js'
-import { readAvailability } from '../../db/registry/availability.js'
 import { parseClusterName } from '../../registry/primitives/name.js'
 import { SOLANA_LABEL } from '../../registry/primitives/network.js'
 import { type Answer, NO_STORE, ok } from '../http/answer.js'
 import type { Context } from '../http/context.js'
 import { type RouteRequest, route } from '../http/route.js'
 import { answers, MAX_LOOKUPS, named, z } from '../http/schema.js'
+import { availabilityOf } from '../names/names.js'
 import { quoteEvm, quoteSolana } from '../names/quote.js'
 import { statusOf } from '../status/status.js'
 import {
@@ -25,10 +25,10 @@ const AvailabilitySchema = named('SolanaQuoteV01', {
 }).openapi('AvailabilityV01')
 
 /** Availability of each input; a text that is no name is not available. */
-async function availabilityOf(context: Context, inputs: readonly string[]) {
+async function availabilityIn(context: Context, inputs: readonly string[]) {
   const names = inputs.map(parseClusterName)
   const wellFormed = names.filter((name) => name !== null)
-  const availability = await readAvailability(context.pool, context.network, wellFormed)
+  const availability = await availabilityOf(context, wellFormed)
   let next = 0
   return inputs.map((name, i) => ({ name, isAvailable: names[i] !== null && availability[next++] === 'free' }))
 }
@@ -38,7 +38,8 @@ const checkOne = route.get('/v0.1/register/check/:name', {
   summary: 'Whether a name can be registered',
   params: z.object({ name: nameText }),
   responses: answers('Its availability', AvailabilitySchema),
-  handle: async ({ params }, context) => ok((await availabilityOf(context, [params.name!]))[0]),
+  errors: ['catching_up'],
+  handle: async ({ params }, context) => ok((await availabilityIn(context, [params.name!]))[0]),
 })
 
 const checkMany = route.post('/v0.1/register/check', {
@@ -47,8 +48,8 @@ const checkMany = route.post('/v0.1/register/check', {
   description: 'One element per input, in its order; what is no name is not available.',
   body: z.array(nameText).max(MAX_LOOKUPS),
   responses: answers('Availability of each', z.array(AvailabilitySchema)),
-  errors: ['too_many'],
-  handle: async ({ body }, context) => ok(await availabilityOf(context, body)),
+  errors: ['too_many', 'catching_up'],
+  handle: async ({ body }, context) => ok(await availabilityIn(context, body)),
 })
 
 /** Prices of a quote, which both kinds of quotes have. */

@@ -52,7 +52,7 @@ const check = route.get('/v1/names/community/:communityName/check/:name', {
     isAvailable: z.boolean(),
     reason: z.enum(['pending']).optional(),
   }),
-  errors: ['invalid_name', 'not_found'],
+  errors: ['invalid_name', 'not_found', 'catching_up'],
   handle: async ({ params }, context) =>
     ok(await availabilityOf(context, requireCommunityName(params.communityName!, params.name!))),
 })

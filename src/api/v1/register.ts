@@ -1,12 +1,11 @@
 import type { ChainPort, EvmQuote, SolanaPort, SolanaQuote } from '../../chains/chain.js'
-import { readAvailability } from '../../db/registry/availability.js'
 import { parseClusterName } from '../../registry/primitives/name.js'
 import type { Status } from '../../registry/status.js'
 import { NO_STORE, ok } from '../http/answer.js'
 import { ApiError, type ErrorCode } from '../http/errors.js'
 import { route } from '../http/route.js'
 import { answers, MAX_CHANGES, MAX_LOOKUPS, named, z } from '../http/schema.js'
-import { availabilityAnswer, requireNames } from '../names/names.js'
+import { availabilityAnswer, availabilityOf, requireNames } from '../names/names.js'
 import { AMOUNT_SYNONYMS, amountOf, quoteEvm, quoteSolana } from '../names/quote.js'
 import { statusOf } from '../status/status.js'
 import { addressText, clusterIdText, nameText } from './schemas.js'
@@ -26,10 +25,10 @@ const check = route.post('/v1/names/register/check', {
       }),
     ),
   ),
-  errors: ['invalid_name', 'too_many'],
+  errors: ['invalid_name', 'too_many', 'catching_up'],
   async handle({ body }, context) {
     const names = requireNames(body, parseClusterName, (i) => `[${i}]`)
-    const availability = await readAvailability(context.pool, context.network, names)
+    const availability = await availabilityOf(context, names)
     return ok(body.map((name, i) => availabilityAnswer(name, availability[i]!)))
   },
 })
@@ -72,6 +71,7 @@ const QUOTE_ERRORS = [
   'invalid_sender',
   'too_many',
   'names_unavailable',
+  'catching_up',
 ] as const satisfies readonly ErrorCode[]
 /** Errors of a quote on an EVM chain. */
 export const EVM_QUOTE_ERRORS = [...QUOTE_ERRORS, 'watch_only', 'bridge_failure'] as const

@@ -26,12 +26,21 @@ import { getHeader, type Header } from './logs.js'
 import { createSmartWallets } from './smartWallet.js'
 import { type ChainHead, findByNonce, readTransaction } from './transactions.js'
 
+/** Newest block, and the newest that the chain's policy confirms. */
+export interface Heads {
+  latest: Header
+  /** Number; negative while there is none. */
+  confirmed: number
+  /** Time of the finalized block, ms; null where blocks are confirmed by their depth. */
+  confirmedMs: number | null
+}
+
 /** An EVM chain: the API's port plus the indexer's reads. */
 export interface EvmChain extends ChainPort {
   readonly config: ChainConfig
   readonly rpc: Rpc
-  /** Newest block and newest confirmed block number. @throws ChainUnavailableError */
-  heads(): Promise<{ latest: Header; confirmed: number }>
+  /** @throws ChainUnavailableError */
+  heads(): Promise<Heads>
 }
 
 /** Lifetime of a cached head, shared by concurrent status polls. */
@@ -89,11 +98,8 @@ export const createChainRpc = (
   onFault?: PoolOptions<Hex>['onFault'],
 ): Rpc => createRpc({ label, urls, chainId, genesisHash, onFault })
 
-/** A chain's newest block, and the newest number that its policy confirms (negative while there is none). */
-export async function readHeads(
-  call: Call,
-  { confirmation }: Pick<ChainConfig, 'confirmation'>,
-): Promise<{ latest: Header; confirmed: number }> {
+/** Reads a chain's heads under its confirmation policy. */
+export async function readHeads(call: Call, { confirmation }: Pick<ChainConfig, 'confirmation'>): Promise<Heads> {
   const [latest, finalized] = await Promise.all([
     getHeader(call, 'latest'),
     confirmation === 'finalized' ? getHeader(call, 'finalized') : null,
@@ -102,6 +108,7 @@ export async function readHeads(
   return {
     latest,
     confirmed: confirmation === 'finalized' ? (finalized?.number ?? -1) : latest.number - confirmation.blocks,
+    confirmedMs: finalized?.timestampMs ?? null,
   }
 }
 

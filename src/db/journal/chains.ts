@@ -19,7 +19,8 @@ export interface ChainIdentity {
   instance: string
   /** EIP-155 id, null for Solana. */
   chainId: number | null
-  genesisHash: Buffer
+  /** Null while the chain was never reached. */
+  genesisHash: Buffer | null
   contract: Buffer
   startBlock: number
 }
@@ -30,15 +31,16 @@ export class ChainMismatchError extends Error {
 }
 
 /**
- * Row of a chain, created at its first start. Numbers count per network, in the order of first starts.
+ * Row of a chain, created at its first start; its genesis is set at the first contact. Numbers count per network, in the order of first starts.
  * @throws ChainMismatchError when the database belongs to another chain (by genesis hash) or contract
  */
 export async function registerChain(pool: pg.Pool, identity: ChainIdentity): Promise<ChainRow> {
   const { label } = identity
   const row = plain(await findOrCreate(pool, identity))
-  if (!row.genesisHash.equals(identity.genesisHash)) {
+  const { genesisHash } = identity
+  if (genesisHash && row.genesisHash && !row.genesisHash.equals(genesisHash)) {
     throw new ChainMismatchError(
-      `The database was filled from another chain "${label}" (genesis ${toHex(row.genesisHash)}, this one has ${toHex(identity.genesisHash)}): use another database, or for a local world delete its data folder.`,
+      `The database was filled from another chain "${label}" (genesis ${toHex(row.genesisHash)}, this one has ${toHex(genesisHash)}): use another database, or for a local world delete its data folder.`,
     )
   }
   if (!row.contract.equals(identity.contract)) {
@@ -55,7 +57,11 @@ function findOrCreate(pool: pg.Pool, { startBlock, ...identity }: ChainIdentity)
     // the head's lock serializes processes that start at the same time
     await tx.$executeRaw`SELECT FROM journal_heads WHERE network = ${network} FOR UPDATE`
     const found = await tx.chain.findUnique({ where: { network_label_instance: { network, label, instance } } })
-    if (found) return found
+    if (found && (found.genesisHash || !identity.genesisHash)) return found
+    if (found) {
+      const where = { network_chain: { network, chain: found.chain } }
+      return tx.chain.update({ where, data: { genesisHash: stored(identity).genesisHash } })
+    }
     const { _max } = await tx.chain.aggregate({ where: { network }, _max: { chain: true } })
     return tx.chain.create({ data: { ...stored(identity), chain: (_max.chain ?? 0) + 1, nextBlock: startBlock } })
   })
@@ -74,7 +80,7 @@ export async function findChain(pool: pg.Pool, network: Network, label: string):
   return row && plain(row)
 }
 
-/** Genesis hash of a chain's first registration, null before. */
+/** Genesis hash of a chain, null before it was first reached. */
 export async function knownGenesis(
   pool: pg.Pool,
   network: Network,

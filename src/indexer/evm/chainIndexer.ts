@@ -2,28 +2,20 @@ import { readHeads } from '../../chains/evm/chain.js'
 import type { Header } from '../../chains/evm/logs.js'
 import { haltChain } from '../../db/journal/chains.js'
 import { assertLeader, markCaughtUp, readHead, type StoredHead } from '../../db/journal/head.js'
+import { type ChainState, isHeadStale } from '../../ops/chainState.js'
 import { failpoint } from '../../ops/failpoint.js'
+import { HeadClock } from '../headClock.js'
+import type { Progress } from '../progress.js'
 import { backfill } from './backfill.js'
 import { assertCheckpoint, DeepReorgError } from './checkpoint.js'
 import { createMessageOrder, type MessageOrder } from './messageOrder.js'
 import { extendTail } from './tail.js'
-import {
-  type ChainIndexerOptions,
-  decodedOf,
-  firstState,
-  type IndexerState,
-  logCount,
-  type Outcome,
-  type TailBlock,
-} from './types.js'
+import { type ChainIndexerOptions, decodedOf, firstState, logCount, type Outcome, type TailBlock } from './types.js'
 import { createRangeWidth } from './width.js'
 import { firstBatch, writeFollowed } from './write.js'
 
 /** Gap up to which blocks are followed one by one, as facts first; a larger gap is backfilled in ranges. */
 export const FOLLOW_MAX_BLOCKS = 64
-
-/** Age of the newest block up to which a chain counts as read to its head: a node that syncs shows an old one. */
-const HEAD_MAX_AGE_MS = 60_000
 
 /** Opens the indexer of one chain at the chain's checkpoint. */
 export async function createChainIndexer(options: ChainIndexerOptions): Promise<ChainIndexer> {
@@ -35,8 +27,9 @@ export async function createChainIndexer(options: ChainIndexerOptions): Promise<
  * write checks the leader's epoch, so that a network has one writer.
  */
 export class ChainIndexer {
-  readonly state: IndexerState
+  readonly state: ChainState
   readonly #options: ChainIndexerOptions
+  readonly #clock = new HeadClock()
   readonly #width = createRangeWidth()
   readonly #order: MessageOrder
   #minimumWei: bigint
@@ -45,7 +38,6 @@ export class ChainIndexer {
   #isTailStored = false
   #isCheckpointChecked = false
   /** Time of the newest block when the step began. */
-  #headMs = 0
   /** Upper bound on blocks followed in one step: halved by a failed step, since one bad answer fails all of them. */
   #maxBlocks = FOLLOW_MAX_BLOCKS
 
@@ -90,10 +82,10 @@ export class ChainIndexer {
       await assertLeader(pool, row.network, epoch)
       return { kind: 'halted', reason: row.halted }
     }
-    const { latest, confirmed } = await chain.heads()
-    state.latest = latest.number
-    state.confirmed = confirmed
-    this.#headMs = latest.timestampMs
+    const { latest, confirmed, confirmedMs } = await chain.heads()
+    this.#clock.see(latest)
+    const { blockMs } = this.#clock
+    Object.assign(state, { latest: latest.number, headMs: latest.timestampMs, confirmed, confirmedMs, blockMs })
     if (latest.number < row.nextBlock - 1) return { kind: 'behind', latest: latest.number }
     if (!this.#isCheckpointChecked) {
       await assertCheckpoint(pool, chain, row)
@@ -102,7 +94,12 @@ export class ChainIndexer {
     if (latest.number - this.#tailBlock > FOLLOW_MAX_BLOCKS && confirmed >= row.nextBlock) {
       this.#dropTail()
       const { isCaughtUp } = state
-      const backfilling = { ...this.#options, to: confirmed, width: this.#width, order: this.#order, isCaughtUp }
+      const onProgress = (progress: Progress): void => {
+        Object.assign(state, { nextBlock: row.nextBlock, tailBlock: row.nextBlock - 1, lastStepMs: Date.now() })
+        this.#options.onProgress?.(progress)
+      }
+      const sources = { ...this.#options, width: this.#width, order: this.#order }
+      const backfilling = { ...sources, to: confirmed, isCaughtUp, onProgress }
       const done = await backfill(backfilling)
       this.#minimumWei = (await readHead(pool, row.network)).minimumWei
       return { kind: 'backfilled', ...done }
@@ -169,7 +166,8 @@ export class ChainIndexer {
     const { chain, row } = this.#options
     const { confirmed } = this.state
     if (confirmed === null || confirmed < chain.config.startBlock || row.nextBlock <= confirmed) return false
-    if (!chain.config.local && Date.now() - this.#headMs > HEAD_MAX_AGE_MS) return false
+    // a node that syncs shows an old head
+    if (!chain.config.local && isHeadStale(this.state, Date.now())) return false
     const looks = await chain.rpc.onTwoNodes((call) => readHeads(call, chain.config))
     return looks.every((look) => row.nextBlock > look.confirmed - FOLLOW_MAX_BLOCKS)
   }

@@ -2,7 +2,7 @@ import type pg from 'pg'
 import type { EvmChain } from '../../chains/evm/chain.js'
 import { type DecodedLogs, mergeLogs, sizeOf } from '../../chains/evm/decodeLogs.js'
 import type { ChainRow } from '../../db/journal/chains.js'
-import type { Network } from '../../registry/primitives/network.js'
+import type { ChainState } from '../../ops/chainState.js'
 import type { Progress } from '../progress.js'
 
 export interface ChainIndexerOptions {
@@ -28,27 +28,11 @@ export type Outcome =
   /** A confirmed block is no longer on the chain: indexing stops until an operator decides. */
   | { kind: 'halted'; reason: string }
 
-/** State of an indexer and its chain, for readiness and metrics. */
-export interface IndexerState {
-  network: Network
-  label: string
-  chain: number
-  latest: number | null
-  confirmed: number | null
-  /** The first block that is not in the journal. */
-  nextBlock: number
-  /** Newest block whose logs are visible as facts. */
-  tailBlock: number | null
-  isCaughtUp: boolean
-  halted: string | null
-  lastStepMs: number | null
-  lastError: string | null
-}
-
 /** State of an indexer before its first step. */
-export const firstState = (of: Pick<IndexerState, 'network' | 'label' | 'chain' | 'nextBlock'>): IndexerState => ({
+export const firstState = (of: Pick<ChainState, 'network' | 'label' | 'chain' | 'nextBlock'>): ChainState => ({
   ...{ network: of.network, label: of.label, chain: of.chain, latest: null, confirmed: null, nextBlock: of.nextBlock },
-  ...{ tailBlock: null, isCaughtUp: false, halted: null, lastStepMs: null, lastError: null },
+  ...{ headMs: null, confirmedMs: null, blockMs: null, tailBlock: null, isCaughtUp: false, halted: null },
+  ...{ lastStepMs: null, lastError: null },
 })
 
 /** Confirmed logs of consecutive blocks with the hash of the last one. */

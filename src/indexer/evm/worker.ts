@@ -7,7 +7,7 @@ import type { Worker } from '../../ops/worker.js'
 import type { Reporting } from '../types.js'
 import { type ChainIndexer, createChainIndexer } from './chainIndexer.js'
 import { unappliedMinima } from './minimum.js'
-import type { Outcome } from './types.js'
+import { firstState, type Outcome } from './types.js'
 
 const HALTED_POLL_MS = 1_000
 
@@ -15,14 +15,17 @@ const HALTED_POLL_MS = 1_000
 export interface OpenChain {
   chain: EvmChain
   row: ChainRow
+  /** Checks, at the first contact, that the chain is the database's. @throws ChainMismatchError, WrongChainError */
+  identify(): Promise<void>
 }
 
 /** Indexes one EVM chain; new heads wake it. */
-export function chainWorker(ctx: LeaderContext, { chain, row }: OpenChain, reporting: Reporting): Worker {
+export function chainWorker(ctx: LeaderContext, { chain, row, identify }: OpenChain, reporting: Reporting): Worker {
   const { pool, network, epoch, log, metrics, signal } = ctx
   const { wsUrl, pollMs } = chain.config
   const fields = { network, chain: row.label }
   const notify = createNotify()
+  const unopened = { state: firstState(row) }
   let indexer: ChainIndexer | null = null
   let isHalted = false
   // another leader may have moved the checkpoint, and a commit whose connection broke may have succeeded
@@ -56,6 +59,7 @@ export function chainWorker(ctx: LeaderContext, { chain, row }: OpenChain, repor
     isHalted = kind === 'halted'
   }
 
+  reporting.onStart(row.label, unopened)
   return {
     ...{ name: 'the indexer', fields, notify },
     get pollMs() {
@@ -65,6 +69,7 @@ export function chainWorker(ctx: LeaderContext, { chain, row }: OpenChain, repor
       wsUrl ? watchHeads(wsUrl, notify.notify, (err) => log.debug({ ...fields, err }, 'watching heads')) : undefined,
     async step(_, alive) {
       signOfLife = alive
+      if (!indexer) await identify()
       if (isRowStale) Object.assign(row, await readChain(pool, row))
       isRowStale = false
       indexer ??= await open()
@@ -75,8 +80,9 @@ export function chainWorker(ctx: LeaderContext, { chain, row }: OpenChain, repor
       if (isAdvanced) reporting.onAdvance()
       return isAdvanced ? 'progressed' : 'idle'
     },
-    onFailure() {
+    onFailure({ message }) {
       isRowStale = true
+      unopened.state.lastError = message
       metrics.steps.inc({ ...fields, outcome: 'failed' })
     },
   }

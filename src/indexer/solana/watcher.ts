@@ -14,8 +14,9 @@ import { moveCursor, type PaymentCursor, readCursor, readKnownCommunityPayments 
 import { confirmPayments, writeOutcomes } from '../../db/payments/payments.js'
 import { notify } from '../../db/pg/notify.js'
 import { inTransaction } from '../../db/pg/pool.js'
+import type { ChainState } from '../../ops/chainState.js'
 import { failpoint } from '../../ops/failpoint.js'
-import { firstState, type IndexerState } from '../evm/types.js'
+import { firstState } from '../evm/types.js'
 import { inChunks } from './chunks.js'
 import { SequenceTracker } from './sequence.js'
 import { PaymentTail } from './tail.js'
@@ -47,7 +48,7 @@ interface Memory {
  * network has one writer.
  */
 export class PaymentWatcher {
-  readonly state: IndexerState
+  readonly state: ChainState
   readonly #options: PaymentWatcherOptions
   readonly #nowMs: () => number
   #memory: Memory | null = null
@@ -98,6 +99,8 @@ export class PaymentWatcher {
     else memory.listedTo = seen.newest ?? memory.listedTo
     const unconfirmed = await memory.tail.step(memory.listedTo)
     const latest = Math.max(seen.headSlot, seen.slot)
+    // no header is read here: a head is as old as its last rise
+    if (latest > (this.state.latest ?? -1)) this.state.headMs = this.#nowMs()
     Object.assign(this.state, { latest, confirmed: seen.slot, nextBlock: seen.slot + 1, tailBlock: latest })
     this.state.isCaughtUp = true
     // while payments are missing, a transaction that was read again is no progress

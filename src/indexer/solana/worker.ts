@@ -31,6 +31,7 @@ export function paymentWatcherWorker(ctx: LeaderContext, source: SolanaSource, r
   let wasAlarm = false
   let signOfLife = () => {}
 
+  const unopened = { state: firstState({ network, label, chain: 0, nextBlock: startSlot }) }
   const open = async (): Promise<PaymentWatcher> => {
     const opened = new PaymentWatcher({
       ...{ pool, rpc, registrar, label, startSlot, commitment, epoch, signal },
@@ -58,7 +59,7 @@ export function paymentWatcherWorker(ctx: LeaderContext, source: SolanaSource, r
     wasAlarm = isAlarm
   }
 
-  reporting.onStart(label, { state: firstState({ network, label, chain: 0, nextBlock: startSlot }) })
+  reporting.onStart(label, unopened)
   return {
     ...{ name: 'the payment watcher', fields, notify, pollMs },
     subscribe: () => subscribe(ctx, source.chain, notify.notify),
@@ -72,7 +73,10 @@ export function paymentWatcherWorker(ctx: LeaderContext, source: SolanaSource, r
       reporting.onAdvance()
       return 'progressed'
     },
-    onFailure: () => metrics.steps.inc({ ...fields, outcome: 'failed' }),
+    onFailure({ message }) {
+      unopened.state.lastError = message
+      metrics.steps.inc({ ...fields, outcome: 'failed' })
+    },
   }
 }
 

@@ -113,14 +113,14 @@ async function waitForReady(child: Child, opsUrl: string, isUp: () => boolean): 
 
 const isHalted = (problem: string): boolean => problem.includes(': halted: ')
 
-/** Asks `/ready`; an operator's port without an answer is not ready. */
+/** Asks `/status`: ready where nothing is wrong with anything; an operator's port without an answer is not. */
 export async function askReady(opsUrl: string): Promise<{ ready: boolean; problems: string[] }> {
   try {
-    const response = await fetch(`${opsUrl}/ready`, { signal: AbortSignal.timeout(2_000) })
+    const response = await fetch(`${opsUrl}/status`, { signal: AbortSignal.timeout(2_000) })
     const body = (await response.json()) as { problems?: string[] }
     return { ready: response.status === 200, problems: body.problems ?? [] }
   } catch (error) {
-    return { ready: false, problems: [`${opsUrl}/ready: ${(error as Error).message}`] }
+    return { ready: false, problems: [`${opsUrl}/status: ${(error as Error).message}`] }
   }
 }
 

@@ -1,0 +1,65 @@
+import { type HubState, readHubState } from '../../db/chainStates.js'
+import { behindMs, isHeadStale } from '../../ops/chainState.js'
+import type { Network } from '../../registry/primitives/network.js'
+import type { Answer } from './answer.js'
+import type { Context } from './context.js'
+import { ApiError } from './errors.js'
+
+/** What a network's tables may lack of the present. */
+export interface Freshness {
+  /** During the first catch-up, and while the hub's head stands still: names may be taken that are not known here. */
+  isCatchingUp: boolean
+  /** How far the tables are behind, seconds; null while they are current, or where nothing is known. */
+  staleSeconds: number | null
+}
+
+const CURRENT: Freshness = { isCatchingUp: false, staleSeconds: null }
+const SERVED_FOR_MS = 1_000
+
+/** Creates the reader of both networks' freshness. */
+export function createFreshness(deps: Pick<Context, 'pool' | 'chains'>): Context['freshness'] {
+  const readers = { mainnet: readerOf('mainnet', deps), testnet: readerOf('testnet', deps) }
+  return (network) => readers[network]()
+}
+
+/** A network's reader; each answer serves for a second. */
+function readerOf(network: Network, { pool, chains }: Pick<Context, 'pool' | 'chains'>): () => Promise<Freshness> {
+  const hub = chains.find((chain) => chain.network === network && chain.role === 'hub')
+  let last: { answer: Promise<Freshness>; atMs: number } | null = null
+  return () => {
+    if (!hub) return Promise.resolve(CURRENT)
+    const nowMs = performance.now()
+    if (last && nowMs - last.atMs < SERVED_FOR_MS) return last.answer
+    const asked = { answer: readHubState(pool, network, hub.label).then(freshnessOf), atMs: nowMs }
+    last = asked
+    asked.answer.catch(() => {
+      if (last === asked) last = null
+    })
+    return asked.answer
+  }
+}
+
+function freshnessOf({ caughtUp, state, nowMs }: HubState): Freshness {
+  if (caughtUp && (!state || !isHeadStale(state, nowMs))) return CURRENT
+  const ms = state && behindMs(state, nowMs)
+  return { isCatchingUp: true, staleSeconds: ms === null ? null : Math.round(ms / 1_000) }
+}
+
+/** Keeps names from being sold that may be taken on the chain. @throws ApiError catching_up */
+export async function requireCurrent({ freshness, network }: Pick<Context, 'freshness' | 'network'>): Promise<void> {
+  if (!(await freshness(network)).isCatchingUp) return
+  throw new ApiError(
+    'catching_up',
+    'Names may be taken that are not known here yet: ask again once this has caught up.',
+  )
+}
+
+/** Adds how far an answer may be behind. */
+export async function withStaleness(
+  answer: Answer,
+  { freshness, network }: Pick<Context, 'freshness' | 'network'>,
+): Promise<Answer> {
+  const { staleSeconds } = await freshness(network).catch(() => CURRENT)
+  if (staleSeconds === null || answer.status !== 200) return answer
+  return { ...answer, headers: { ...answer.headers, 'x-clusterd-stale': String(staleSeconds) } }
+}

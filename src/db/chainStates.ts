@@ -1,0 +1,51 @@
+import type pg from 'pg'
+import type { ChainState } from '../ops/chainState.js'
+import type { Network } from '../registry/primitives/network.js'
+import { execute, type Queryable, query, readRows } from './pg/rows.js'
+
+/** A chain's state as the indexing leader last wrote it. */
+export interface StoredState {
+  state: ChainState
+  /** Age of the state by the database's clock, ms. */
+  ageMs: number
+}
+
+const NOW_MS = 'floor(extract(epoch FROM clock_timestamp()) * 1000)::int8'
+
+const WRITE = {
+  name: 'write_chain_states',
+  text: `INSERT INTO chain_states (network, label, state, seen_ms)
+    SELECT $1, state->>'label', state, ${NOW_MS} FROM unnest($2::jsonb[]) AS states(state)
+    ON CONFLICT (network, label) DO UPDATE SET state = excluded.state, seen_ms = excluded.seen_ms`,
+}
+
+/** Writes the states of a network's chains for the processes that don't index. */
+export async function writeChainStates(pool: pg.Pool, network: Network, states: readonly ChainState[]): Promise<void> {
+  await execute(pool, network, WRITE, [states.map((state) => JSON.stringify(state))])
+}
+
+/** The states of all chains that were ever indexed. */
+export function readChainStates(db: Queryable): Promise<StoredState[]> {
+  return readRows<StoredState>(db, `SELECT state, ${NOW_MS} - seen_ms AS "ageMs" FROM chain_states`, [])
+}
+
+/** What decides whether a network's names may be sold. */
+export interface HubState {
+  caughtUp: boolean
+  /** Null before the hub was ever indexed. */
+  state: ChainState | null
+  /** The database's clock, Unix ms. */
+  nowMs: number
+}
+
+const HUB_STATE = {
+  name: 'hub_state',
+  text: `SELECT h.caught_up, s.state, ${NOW_MS} AS now_ms FROM journal_heads h
+    LEFT JOIN chain_states s ON s.network = h.network AND s.label = $2 WHERE h.network = $1`,
+}
+
+/** @param label the hub's network label */
+export async function readHubState(db: Queryable, network: Network, label: string): Promise<HubState> {
+  const [row] = await query<HubState>(db, network, HUB_STATE, [label])
+  return row!
+}

@@ -1,0 +1,20 @@
+const SAMPLES = 32
+
+/** Learns the usual time between a chain's blocks: a median, which neither one stall nor one odd header moves. */
+export class HeadClock {
+  #last: { number: number; timestampMs: number } | null = null
+  readonly #blockMs: number[] = []
+
+  see(head: { number: number; timestampMs: number }): void {
+    const last = this.#last
+    this.#last = head
+    if (!last || head.number <= last.number || head.timestampMs < last.timestampMs) return
+    this.#blockMs.push((head.timestampMs - last.timestampMs) / (head.number - last.number))
+    if (this.#blockMs.length > SAMPLES) this.#blockMs.shift()
+  }
+
+  /** Usual time between blocks, ms; null before the second head. */
+  get blockMs(): number | null {
+    return this.#blockMs.toSorted((a, b) => a - b)[this.#blockMs.length >> 1] ?? null
+  }
+}

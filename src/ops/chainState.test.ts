@@ -1,0 +1,56 @@
+import { describe, expect, it } from 'vitest'
+import { behindMs, type ChainState, chainProblem, FINALITY_ALARM_MS, isHeadStale } from './chainState.js'
+
+const NOW_MS = 10 * FINALITY_ALARM_MS
+const BLOCK_MS = 12_000
+const caughtUp: ChainState = {
+  ...{ network: 'mainnet', label: '1', chain: 1, latest: 100, confirmed: 98, nextBlock: 99, tailBlock: 100 },
+  ...{ headMs: NOW_MS, confirmedMs: NOW_MS, blockMs: BLOCK_MS, isCaughtUp: true, halted: null },
+  ...{ lastStepMs: NOW_MS, lastError: null },
+}
+const problemOf = (state: Partial<ChainState>) => chainProblem({ ...caughtUp, ...state }, NOW_MS)
+
+describe('a chain', () => {
+  it.each([
+    [{}, 'caught up'],
+    [{ tailBlock: 97 }, 'three blocks behind'],
+    [{ lastStepMs: NOW_MS - 30_000 }, 'a step 30 s ago'],
+    [{ headMs: NOW_MS - 20 * BLOCK_MS }, 'no block for 20 times the usual'],
+    [{ confirmedMs: null }, 'confirmed by depth'],
+    [{ confirmedMs: NOW_MS - FINALITY_ALARM_MS }, 'finality as late as it may be'],
+  ])('is well with %o: %s', (state, _) => {
+    expect(problemOf(state)).toBeNull()
+  })
+
+  it.each([
+    [{ halted: 'block 5 has been replaced' }, 'halted: block 5 has been replaced'],
+    [{ latest: null }, 'has not answered yet'],
+    [{ tailBlock: null, lastError: 'no answer' }, 'has not answered yet: no answer'],
+    [{ isCaughtUp: false }, 'catching up, at block 99 of 98'],
+    [{ lastStepMs: null }, 'no step for 30 s: it hangs'],
+    [{ lastStepMs: NOW_MS - 30_001, lastError: 'no answer' }, 'no step for 30 s: no answer'],
+    [{ lastError: 'no answer' }, 'no answer'],
+    [{ tailBlock: 96 }, '4 blocks behind its head'],
+    [{ headMs: NOW_MS - 20 * BLOCK_MS - 1_000 }, 'its head stands still: 241 s old'],
+    [{ headMs: NOW_MS - 61_000, blockMs: 250 }, 'its head stands still: 61 s old'],
+    [{ confirmedMs: NOW_MS - FINALITY_ALARM_MS - 1_000 }, 'its finality stands still: 3601 s old'],
+  ])('is not well with %o', (state, problem) => {
+    expect(problemOf(state)).toBe(problem)
+  })
+
+  it('that was never indexed is not well', () => {
+    expect(chainProblem(null, NOW_MS)).toBe('not indexed yet')
+    expect(isHeadStale({ headMs: null, blockMs: null }, NOW_MS)).toBe(true)
+  })
+
+  it('is behind by its head’s age and by the blocks that are still to be read', () => {
+    expect(behindMs(caughtUp, NOW_MS)).toBe(0)
+    expect(behindMs({ ...caughtUp, tailBlock: 95, headMs: NOW_MS - 5_000 }, NOW_MS)).toBe(5_000 + 5 * BLOCK_MS)
+    expect(behindMs({ ...caughtUp, tailBlock: null, nextBlock: 91 }, NOW_MS)).toBe(10 * BLOCK_MS)
+    expect(behindMs({ ...caughtUp, headMs: null }, NOW_MS)).toBeNull()
+  })
+
+  it('whose clock runs ahead of ours is not behind', () => {
+    expect(behindMs({ ...caughtUp, headMs: NOW_MS + 60_000 }, NOW_MS)).toBe(0)
+  })
+})

@@ -1,0 +1,80 @@
+import type { Network } from '../registry/primitives/network.js'
+
+/** State of a chain as its indexer sees it, for status, metrics and the API. Times are Unix milliseconds. */
+export interface ChainState {
+  network: Network
+  label: string
+  /** Number in the database. */
+  chain: number
+  latest: number | null
+  confirmed: number | null
+  /** Time of the newest header; on Solana, where none is read, the time at which the head last rose. */
+  headMs: number | null
+  /** Time of the newest finalized header; null where blocks are confirmed by their depth. */
+  confirmedMs: number | null
+  /** Usual time between blocks; null while it is not known. */
+  blockMs: number | null
+  /** The first block that is not in the journal. */
+  nextBlock: number
+  /** Newest block whose logs are visible as facts. */
+  tailBlock: number | null
+  isCaughtUp: boolean
+  halted: string | null
+  lastStepMs: number | null
+  lastError: string | null
+}
+
+/** Blocks that the tables may normally be behind the chain. */
+const LAG_BLOCKS = 3
+/** Age of the last step from which a chain counts as stuck. */
+const STALE_MS = 30_000
+const LEAST_HEAD_ALARM_MS = 60_000
+/** Usual times between blocks that a head may be old. */
+const HEAD_ALARM_BLOCKS = 20
+/** Assumed while the usual time between blocks is not known: Ethereum's with room. */
+const UNKNOWN_BLOCK_MS = 15_000
+/** Ethereum finalizes in 13 to 20 minutes, and its rollups follow it. */
+export const FINALITY_ALARM_MS = 60 * 60_000
+
+/** Age from which a head counts as standing still, ms. */
+export const headAlarmMs = (blockMs: number | null): number =>
+  Math.max(LEAST_HEAD_ALARM_MS, HEAD_ALARM_BLOCKS * (blockMs ?? UNKNOWN_BLOCK_MS))
+
+/** Age of a chain's head, ms; null before its first answer. */
+export const headAgeMs = ({ headMs }: Pick<ChainState, 'headMs'>, nowMs: number): number | null =>
+  headMs === null ? null : Math.max(0, nowMs - headMs)
+
+/** Whether the chain's head is older than its alarm, or was never seen. */
+export function isHeadStale(state: Pick<ChainState, 'headMs' | 'blockMs'>, nowMs: number): boolean {
+  const ageMs = headAgeMs(state, nowMs)
+  return ageMs === null || ageMs > headAlarmMs(state.blockMs)
+}
+
+/** How far the tables are behind the present, ms: the head's age, and the blocks that are still to be read. */
+export function behindMs(
+  state: Pick<ChainState, 'headMs' | 'blockMs' | 'latest' | 'tailBlock' | 'nextBlock'>,
+  nowMs: number,
+): number | null {
+  const ageMs = headAgeMs(state, nowMs)
+  if (ageMs === null || state.latest === null) return null
+  const blocks = Math.max(0, state.latest - (state.tailBlock ?? state.nextBlock - 1))
+  return ageMs + blocks * (state.blockMs ?? UNKNOWN_BLOCK_MS)
+}
+
+/** What is wrong with a chain, one sentence; null while all is well. */
+export function chainProblem(state: ChainState | null, nowMs: number): string | null {
+  if (!state) return 'not indexed yet'
+  if (state.halted) return `halted: ${state.halted}`
+  if (state.latest === null || state.confirmed === null || state.tailBlock === null)
+    return `has not answered yet${state.lastError === null ? '' : `: ${state.lastError}`}`
+  if (!state.isCaughtUp) return `catching up, at block ${state.nextBlock} of ${state.confirmed}`
+  if (state.lastStepMs === null || nowMs - state.lastStepMs > STALE_MS)
+    return `no step for ${STALE_MS / 1_000} s: ${state.lastError ?? 'it hangs'}`
+  if (state.lastError) return state.lastError
+  if (state.latest - state.tailBlock > LAG_BLOCKS) return `${state.latest - state.tailBlock} blocks behind its head`
+  if (isHeadStale(state, nowMs)) return `its head stands still: ${seconds(headAgeMs(state, nowMs))} s old`
+  const finalityMs = state.confirmedMs === null ? 0 : nowMs - state.confirmedMs
+  return finalityMs > FINALITY_ALARM_MS ? `its finality stands still: ${seconds(finalityMs)} s old` : null
+}
+
+const seconds = (ms: number | null): number => Math.round((ms ?? 0) / 1_000)

@@ -1,0 +1,31 @@
+import { describe, expect, it } from 'vitest'
+import { Loops } from './loops.js'
+
+describe('loops', () => {
+  it('count as stuck without a turn or a sign of life, until they turn or end', () => {
+    let nowMs = 0
+    const loops = new Loops(() => nowMs)
+    const indexer = loops.start({ name: 'the indexer', network: 'mainnet', chain: '1' })
+    const judge = loops.start({ name: 'the judge' })
+    nowMs = 100
+    judge.turned()
+    expect(loops.stuck(100)).toEqual([])
+    nowMs = 101
+    expect(loops.stuck(100)).toMatchObject([{ name: 'the indexer', network: 'mainnet', chain: '1', ageMs: 101 }])
+    indexer.turned()
+    expect(loops.stuck(100)).toEqual([])
+    nowMs = 1_000
+    judge.end()
+    expect(loops.stuck(100).map(({ name }) => name)).toEqual(['the indexer'])
+  })
+
+  it('tell their failures in a row and the newest, until a turn succeeds', () => {
+    const loops = new Loops(() => 0)
+    const loop = loops.start({ name: 'the indexer' })
+    loop.failed(new Error('one'))
+    loop.failed(new Error('two'))
+    expect(loops.states()).toEqual([{ name: 'the indexer', ageMs: 0, failures: 2, lastError: 'two' }])
+    loop.succeeded()
+    expect(loops.states()).toMatchObject([{ failures: 0, lastError: null }])
+  })
+})

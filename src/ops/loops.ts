@@ -1,0 +1,62 @@
+import { performance } from 'node:perf_hooks'
+
+/** Names a loop in health, status and metrics. */
+export interface LoopName {
+  name: string
+  network?: string
+  chain?: string
+}
+
+export interface LoopState extends LoopName {
+  /** Time since the last turn or sign of life, ms. */
+  ageMs: number
+  /** Failed turns in a row. */
+  failures: number
+  /** Message of the newest failure, null after a turn that succeeded. */
+  lastError: string | null
+}
+
+/** A loop under way. */
+export interface Loop {
+  /** Called at each turn, and as a sign of life within a long one. */
+  turned(): void
+  succeeded(): void
+  failed(error: Error): void
+  end(): void
+}
+
+/** The running loops of this process. Ages come from a clock that nobody sets. */
+export class Loops {
+  readonly #nowMs: () => number
+  readonly #running = new Set<Omit<LoopState, 'ageMs'> & { turnedMs: number }>()
+
+  constructor(nowMs: () => number = () => performance.now()) {
+    this.#nowMs = nowMs
+  }
+
+  start({ name, network, chain }: LoopName): Loop {
+    const where = { ...(network !== undefined && { network }), ...(chain !== undefined && { chain }) }
+    const loop = { name, ...where, turnedMs: this.#nowMs(), failures: 0, lastError: null as string | null }
+    this.#running.add(loop)
+    const turned = (): void => {
+      loop.turnedMs = this.#nowMs()
+    }
+    return {
+      turned,
+      succeeded: () => Object.assign(loop, { turnedMs: this.#nowMs(), failures: 0, lastError: null }),
+      failed: ({ message }) =>
+        Object.assign(loop, { turnedMs: this.#nowMs(), failures: loop.failures + 1, lastError: message }),
+      end: () => this.#running.delete(loop),
+    }
+  }
+
+  states(): LoopState[] {
+    const nowMs = this.#nowMs()
+    return [...this.#running].map(({ turnedMs, ...loop }) => ({ ...loop, ageMs: nowMs - turnedMs }))
+  }
+
+  /** Loops without a turn for longer than the limit. */
+  stuck(limitMs: number): LoopState[] {
+    return this.states().filter(({ ageMs }) => ageMs > limitMs)
+  }
+}

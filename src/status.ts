@@ -1,0 +1,159 @@
+import type pg from 'pg'
+import type { Config } from './config/index.js'
+import { readChainStates, type StoredState } from './db/chainStates.js'
+import { type Leader, readLeaders } from './db/leaders.js'
+import type { LeaderRole } from './db/pg/codes.js'
+import { isReachable } from './db/pg/pool.js'
+import type { IndexRun } from './indexer/run.js'
+import { behindMs, type ChainState, chainProblem, headAgeMs } from './ops/chainState.js'
+import type { LoopState, Loops } from './ops/loops.js'
+import { pause } from './ops/notify.js'
+import type { OpenJobs } from './db/outbox/stats.js'
+import type { RelayerState } from './relayer/relayer.js'
+import type { RelayRun } from './relayer/run.js'
+import { NETWORKS, type Network } from './registry/primitives/network.js'
+
+/** Time without a turn from which a loop counts as stuck. */
+export const LOOP_LIMIT_MS = 120_000
+/** Time within which the database has to answer a probe. */
+const PROBE_LIMIT_MS = 3_000
+/** Age from which a stored state says nothing any more: some writes were missed. */
+const STATE_LIMIT_MS = 10_000
+
+/** What the operator's answers are made of. */
+export interface StatusSources {
+  config: Pick<Config, 'chains' | 'solana' | 'roles'>
+  pool: pg.Pool
+  loops: Loops
+  runs: readonly IndexRun[]
+  relays: readonly RelayRun[]
+  /** Networks with messages or payments to carry. */
+  relayed: ReadonlySet<Network>
+  isStopping: boolean
+}
+
+/** Answer of /health: whether this process turns. */
+export function healthOf({ loops }: Pick<StatusSources, 'loops'>) {
+  const stuck = loops.stuck(LOOP_LIMIT_MS).map(loopAnswer)
+  return { isGood: stuck.length === 0, status: stuck.length === 0 ? 'ok' : 'stuck', stuck }
+}
+
+/** Answer of /ready: whether this process can do what its roles are. Chains and other processes don't count. */
+export async function readinessOf(sources: StatusSources) {
+  const isDatabaseUp = await inTime(isReachable(sources.pool), false)
+  const problems = [
+    ...(sources.isStopping ? ['this process is stopping'] : []),
+    ...(isDatabaseUp ? [] : [DATABASE_AWAY]),
+    ...healthOf(sources).stuck.map(({ name }) => `a loop has not turned for ${LOOP_LIMIT_MS / 1_000} s: ${name}`),
+  ]
+  return { isGood: problems.length === 0, ready: problems.length === 0, problems, roles: sources.config.roles }
+}
+
+/** Answer of /status: whether everything that this installation does is well, seen from any process. */
+export async function statusOf(sources: StatusSources) {
+  const { config, pool, runs, relays, loops } = sources
+  const nowMs = Date.now()
+  const stored = await inTime(Promise.all([readChainStates(pool), readLeaders(pool)]), null)
+  const [states, leaders] = stored ?? [[], []]
+  const chains = configured(config).map((chain) => ({ ...chain, state: stateOf(chain, runs, states) }))
+  const problems = [
+    ...(stored ? unindexed(config, leaders) : [DATABASE_AWAY]),
+    ...chains.flatMap(({ network, label, state }) => {
+      const problem = chainProblem(state, nowMs)
+      return problem === null ? [] : [`${network} chain "${label}": ${problem}`]
+    }),
+  ]
+  return {
+    isGood: problems.length === 0,
+    ...{ ok: problems.length === 0, problems, warnings: stored ? unrelayed(sources, leaders) : [] },
+    roles: config.roles,
+    leaders: leaders.map((leader) => ({ ...leader, isThisProcess: leads(leader, runs, relays) })),
+    chains: chains.map(({ state, ...chain }) => ({ ...chain, ...(state && chainAnswer(state, nowMs)) })),
+    deliveries: relays.flatMap((relay) =>
+      relay
+        .state()
+        .relayers.filter(({ stuck }) => stuck !== null)
+        .map(summaryOf),
+    ),
+    loops: loops.states().map(loopAnswer),
+    watchOnly: config.chains.filter(({ watchOnly }) => watchOnly).map(({ label }) => label),
+  }
+}
+
+const DATABASE_AWAY = 'the database does not answer'
+
+/** An answer of the database; `otherwise` where it fails or takes too long. */
+function inTime<T>(answer: Promise<T>, otherwise: T): Promise<T>
+function inTime<T>(answer: Promise<T>, otherwise: null): Promise<T | null>
+async function inTime<T>(answer: Promise<T>, otherwise: T): Promise<T> {
+  const ended = new AbortController()
+  const late = pause(PROBE_LIMIT_MS, ended.signal).then(() => otherwise)
+  return Promise.race([answer.catch(() => otherwise), late]).finally(() => ended.abort())
+}
+
+function configured({ chains, solana }: StatusSources['config']): { network: Network; label: string }[] {
+  const clusters = NETWORKS.filter((network) => solana[network]).map((network) => ({ network, label: 'solana' }))
+  return [...chains.map(({ network, label }) => ({ network, label })), ...clusters]
+}
+
+/** A chain's state: this process's own where it leads, else what the leader has written. */
+function stateOf(
+  { network, label }: { network: Network; label: string },
+  runs: readonly IndexRun[],
+  stored: readonly StoredState[],
+): ChainState | null {
+  const isIt = (state: ChainState) => state.network === network && state.label === label
+  const own = runs.find((run) => run.network === network)?.states()
+  if (own) return own.find(isIt) ?? null
+  return stored.find(({ state, ageMs }) => ageMs < STATE_LIMIT_MS && isIt(state))?.state ?? null
+}
+
+const isLed = (leaders: readonly Leader[], network: Network, role: LeaderRole): boolean =>
+  leaders.some((leader) => leader.network === network && leader.role === role)
+
+const unindexed = ({ chains }: StatusSources['config'], leaders: readonly Leader[]): string[] =>
+  NETWORKS.filter(
+    (network) => chains.some((chain) => chain.network === network) && !isLed(leaders, network, 'index'),
+  ).map((network) => `nobody indexes ${network}`)
+
+/** What is not carried or paid for; not a problem of a service that leaves it to others. */
+const unrelayed = ({ relays, relayed }: StatusSources, leaders: readonly Leader[]): string[] => [
+  ...[...relayed]
+    .filter((network) => !isLed(leaders, network, 'relay'))
+    .map((network) => `nobody relays for ${network}`),
+  ...relays.flatMap((relay) =>
+    relay.leads() ? relay.missingKeys.map((key) => `this process relays for ${relay.network} without ${key}`) : [],
+  ),
+]
+
+const leads = ({ network, role }: Leader, runs: readonly IndexRun[], relays: readonly RelayRun[]): boolean =>
+  role === 'index'
+    ? runs.some((run) => run.network === network && run.states() !== null)
+    : relays.some((relay) => relay.network === network && relay.leads())
+
+function chainAnswer(state: ChainState, nowMs: number) {
+  const { latest, confirmed, nextBlock, tailBlock, isCaughtUp, halted, lastError, confirmedMs } = state
+  return {
+    ...{ latest, confirmed, nextBlock, tailBlock, isCaughtUp, halted, lastError },
+    headAgeSeconds: seconds(headAgeMs(state, nowMs)),
+    finalityAgeSeconds: seconds(confirmedMs === null ? null : nowMs - confirmedMs),
+    behindSeconds: seconds(behindMs(state, nowMs)),
+    lagBlocks: latest === null || tailBlock === null ? null : Math.max(0, latest - tailBlock),
+  }
+}
+
+const loopAnswer = ({ ageMs, ...loop }: LoopState) => ({ ...loop, ageSeconds: seconds(ageMs) })
+
+const seconds = (ms: number | null): number | null => (ms === null ? null : Math.round(ms / 1_000))
+
+/** A network's deliveries. */
+function summaryOf({ network, stats, stuck }: RelayerState) {
+  const count = (isCounted: (jobs: OpenJobs) => boolean): number | null =>
+    stats?.open.filter(isCounted).reduce((sum, jobs) => sum + jobs.count, 0) ?? null
+  return {
+    network,
+    underWay: count(({ state }) => state !== 'parked'),
+    parked: count(({ state }) => state === 'parked'),
+    stranded: stuck,
+  }
+}
