@@ -55,13 +55,10 @@ export async function statusOf(sources: StatusSources) {
   const nowMs = Date.now()
   const stored = await inTime(Promise.all([readChainStates(pool), readLeaders(pool)]), null)
   const [states, leaders] = stored ?? [[], []]
-  const chains = configured(config).map((chain) => ({ ...chain, state: stateOf(chain, runs, states) }))
+  const chains = configured(config).map((chain) => stateOf(chain, runs, states, nowMs))
   const problems = [
     ...(stored ? unindexed(config, leaders) : [DATABASE_AWAY]),
-    ...chains.flatMap(({ network, label, state }) => {
-      const problem = chainProblem(state, nowMs)
-      return problem === null ? [] : [`${network} chain "${label}": ${problem}`]
-    }),
+    ...chains.flatMap(({ network, label, problem }) => (problem ? [`${network} chain "${label}": ${problem}`] : [])),
   ]
   return {
     isGood: problems.length === 0,
@@ -96,16 +93,24 @@ function configured({ chains, solana }: StatusSources['config']): { network: Net
   return [...chains.map(({ network, label }) => ({ network, label })), ...clusters]
 }
 
-/** A chain's state: this process's own where it leads, else what the leader has written. */
+/**
+ * A chain's state: this process's own where it leads, else what the leader has written. A leader is well once the others
+ * can see it.
+ */
 function stateOf(
   { network, label }: { network: Network; label: string },
   runs: readonly IndexRun[],
   stored: readonly StoredState[],
-): ChainState | null {
+  nowMs: number,
+) {
   const isIt = (state: ChainState) => state.network === network && state.label === label
-  const own = runs.find((run) => run.network === network)?.states()
-  if (own) return own.find(isIt) ?? null
-  return stored.find(({ state, ageMs }) => ageMs < STATE_LIMIT_MS && isIt(state))?.state ?? null
+  const own = runs
+    .find((run) => run.network === network)
+    ?.states()
+    ?.find(isIt)
+  const written = stored.find(({ state, ageMs }) => ageMs < STATE_LIMIT_MS && isIt(state))?.state ?? null
+  const problem = (own && chainProblem(own, nowMs)) ?? chainProblem(written, nowMs)
+  return { network, label, state: own ?? written, problem }
 }
 
 const isLed = (leaders: readonly Leader[], network: Network, role: LeaderRole): boolean =>

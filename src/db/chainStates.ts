@@ -12,11 +12,15 @@ export interface StoredState {
 
 const NOW_MS = 'floor(extract(epoch FROM clock_timestamp()) * 1000)::int8'
 
+// a new leader that has no answer yet, or gets none, leaves the head as it was known
 const WRITE = {
   name: 'write_chain_states',
   text: `INSERT INTO chain_states (network, label, state, seen_ms)
     SELECT $1, state->>'label', state, ${NOW_MS} FROM unnest($2::jsonb[]) AS states(state)
-    ON CONFLICT (network, label) DO UPDATE SET state = excluded.state, seen_ms = excluded.seen_ms`,
+    ON CONFLICT (network, label) DO UPDATE SET seen_ms = excluded.seen_ms, state = excluded.state
+      || CASE WHEN excluded.state->>'headMs' IS NULL
+        THEN jsonb_build_object('headMs', chain_states.state->'headMs', 'blockMs', chain_states.state->'blockMs')
+        ELSE '{}' END`,
 }
 
 /** Writes the states of a network's chains for the processes that don't index. */

@@ -45,10 +45,14 @@ export function runIndexers(ctx: Context, sources: Sources): IndexRun {
   const done = whileLeading({ url: databaseUrl, network, role: 'index', signal, onError }, async (epoch, stopped) => {
     log.info({ network, chains: labels, epoch }, 'leading the indexing')
     const leader = { ...ctx, epoch, signal: stopped }
-    const workers = workersOf(leader, sources, (label, indexer) => indexers.set(label, indexer))
+    const writer = createStateWriter(leader, states)
+    const workers = workersOf(leader, sources, {
+      onStart: (label, indexer) => indexers.set(label, indexer),
+      onAdvance: writer.onAdvance,
+    })
     leads = true
     try {
-      await runWorkers([...workers, stateWriter(leader, states)], leader)
+      await runWorkers([...workers, writer.worker], leader)
     } finally {
       leads = false
       indexers.clear()
@@ -59,21 +63,34 @@ export function runIndexers(ctx: Context, sources: Sources): IndexRun {
 
 const WRITE_STATES_EVERY_MS = 2_000
 
-/** Writes the chains' states for the processes that don't index. */
-function stateWriter({ pool, network }: LeaderContext, states: () => ChainState[]): Worker {
-  return {
-    ...{ name: 'the writer of states', fields: { network }, pollMs: WRITE_STATES_EVERY_MS },
+/** Writes the chains' states for the processes that don't index: now and then, and what decides sales at once. */
+function createStateWriter({ pool, network }: LeaderContext, states: () => ChainState[]) {
+  const notify = createNotify()
+  const decisive = () => JSON.stringify(states().map(({ isCaughtUp, headMs, halted }) => [isCaughtUp, !headMs, halted]))
+  let written = ''
+  const worker: Worker = {
+    ...{ name: 'the writer of states', fields: { network }, pollMs: WRITE_STATES_EVERY_MS, notify },
     async step() {
+      const now = decisive()
       await writeChainStates(pool, network, states())
+      written = now
       return 'idle'
     },
   }
+  const onAdvance = (): void => {
+    if (decisive() !== written) notify.notify()
+  }
+  return { worker, onAdvance }
 }
 
-function workersOf(ctx: LeaderContext, sources: Sources, onStart: Reporting['onStart']): Worker[] {
+function workersOf(ctx: LeaderContext, sources: Sources, on: Pick<Reporting, 'onStart' | 'onAdvance'>): Worker[] {
   const { chains, solana } = sources
   const notify = createNotify()
-  const reporting: Reporting = { onStart, onAdvance: notify.notify, onProgress: createProgressLog(ctx.log) }
+  const onAdvance = (): void => {
+    notify.notify()
+    on.onAdvance()
+  }
+  const reporting: Reporting = { onStart: on.onStart, onAdvance, onProgress: createProgressLog(ctx.log) }
   const pollMs = Math.min(...chains.map(({ chain }) => chain.config.pollMs))
   return [
     ...chains.map((chain) => chainWorker(ctx, chain, reporting)),

@@ -15,6 +15,8 @@ export interface Freshness {
 
 const CURRENT: Freshness = { isCatchingUp: false, staleSeconds: null }
 const SERVED_FOR_MS = 1_000
+/** The end of a catch-up shows at once. */
+const STALE_SERVED_FOR_MS = 100
 
 /** Creates the reader of both networks' freshness. */
 export function createFreshness(deps: Pick<Context, 'pool' | 'chains'>): Context['freshness'] {
@@ -22,20 +24,26 @@ export function createFreshness(deps: Pick<Context, 'pool' | 'chains'>): Context
   return (network) => readers[network]()
 }
 
-/** A network's reader; each answer serves for a second. */
+/** A network's reader; each answer serves for a second at most. */
 function readerOf(network: Network, { pool, chains }: Pick<Context, 'pool' | 'chains'>): () => Promise<Freshness> {
   const hub = chains.find((chain) => chain.network === network && chain.role === 'hub')
-  let last: { answer: Promise<Freshness>; atMs: number } | null = null
+  let last: { answer: Promise<Freshness>; untilMs: number } | null = null
   return () => {
     if (!hub) return Promise.resolve(CURRENT)
     const nowMs = performance.now()
-    if (last && nowMs - last.atMs < SERVED_FOR_MS) return last.answer
-    const asked = { answer: readHubState(pool, network, hub.label).then(freshnessOf), atMs: nowMs }
+    if (last && nowMs < last.untilMs) return last.answer
+    const answer = readHubState(pool, network, hub.label).then(freshnessOf)
+    const asked = { answer, untilMs: nowMs + SERVED_FOR_MS }
     last = asked
-    asked.answer.catch(() => {
-      if (last === asked) last = null
-    })
-    return asked.answer
+    answer.then(
+      ({ isCatchingUp }) => {
+        if (isCatchingUp) asked.untilMs = performance.now() + STALE_SERVED_FOR_MS
+      },
+      () => {
+        asked.untilMs = 0
+      },
+    )
+    return answer
   }
 }
 

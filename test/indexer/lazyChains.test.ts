@@ -1,0 +1,61 @@
+import net from 'node:net'
+import { afterAll, beforeAll, describe, expect, it } from 'vitest'
+import { type Anvil, startAnvil } from '../../src/testing/chains/anvil.js'
+import { freePort } from '../../src/testing/processes/ports.js'
+import { startTestDaemon, type TestDaemon } from '../support/daemon.js'
+import { type HubWorld, startHubWorld } from '../support/hubWorld.js'
+
+const DEADLINE = { timeout: 20_000, interval: 100 }
+const SPOKE = { network: 'mainnet', role: 'spoke', contract: `0x${'22'.repeat(20)}`, pollMs: 100 }
+
+let world: HubWorld
+let silent: net.Server
+let other: Anvil
+let silentUrl = ''
+beforeAll(async () => {
+  const port = await freePort()
+  silentUrl = `http://127.0.0.1:${port}`
+  silent = net.createServer(() => {}).listen(port, '127.0.0.1')
+  ;[world, other] = await Promise.all([startHubWorld(), startAnvil({ chainId: 900_000_002 })])
+}, 60_000)
+afterAll(async () => {
+  silent?.close()
+  await other?.stop()
+  await world?.stop()
+})
+
+describe('chains of a start', () => {
+  let daemon: TestDaemon
+  afterAll(() => daemon?.stop())
+
+  it('that hang or are others hold up neither the port nor the hub, and are named', async () => {
+    const spokes = [
+      { ...SPOKE, label: '10', chainId: 10, rpcUrls: [silentUrl] },
+      { ...SPOKE, label: '8453', chainId: 8453, rpcUrls: [other.rpcUrl] },
+    ]
+    daemon = await startTestDaemon(world.postgres.url, { chains: [{ ...world.config, pollMs: 100 }, ...spokes] })
+    expect(daemon.startMs).toBeLessThan(5_000)
+    expect((await fetch(`${daemon.ops}/ready`)).status).toBe(200)
+    expect((await fetch(`${daemon.api}/v1/networks`)).status).toBe(200)
+    const wrong = 'chain "8453": has not answered yet'
+    await expect.poll(async () => (await daemon.status()).problems.join(), DEADLINE).toContain(wrong)
+    const { problems } = await daemon.status()
+    expect(problems.join()).toMatch(/chain id 900000002, not 8453/)
+    expect(problems.join()).toContain('chain "10": has not answered yet')
+    const isCaughtUp = () => daemon.metric('clusterd_chain_caught_up')
+    await expect.poll(isCaughtUp, DEADLINE).toContain('clusterd_chain_caught_up{network="mainnet",chain="1"} 1')
+  })
+
+  it('are right and wrong by their id where the hub is new: a wrong hub is refused', async () => {
+    const wrong = { ...world.config, network: 'testnet', label: '11155111', chainId: 11155111 }
+    const start = startTestDaemon(world.postgres.url, { chains: [world.config, { ...wrong, rpcUrls: [other.rpcUrl] }] })
+    await expect(start).rejects.toThrow(/chain id 900000002, not 11155111/)
+  })
+
+  it('whose hub is known may show a wrong node: the start goes on', async () => {
+    const chains = [{ ...world.config, rpcUrls: [other.rpcUrl] }]
+    const later = await startTestDaemon(world.postgres.url, { chains }, { ROLES: 'api' })
+    expect((await fetch(`${later.ops}/ready`)).status).toBe(200)
+    await later.stop()
+  })
+})

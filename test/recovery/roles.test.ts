@@ -1,0 +1,106 @@
+import { readFileSync } from 'node:fs'
+import { join } from 'node:path'
+import { afterAll, beforeAll, describe, expect, it } from 'vitest'
+import { type Stack, startStack, until } from '../../src/testing/index.js'
+import { startTestDaemon, type TestDaemon } from '../support/daemon.js'
+import { freshName, freshWallet, registerOn } from '../support/world.js'
+
+const DEADLINE = { timeout: 40_000, interval: 100 }
+const SPOKE = '8453'
+
+let stack: Stack<'mainnet'>
+const daemons: TestDaemon[] = []
+beforeAll(async () => {
+  stack = await startStack({ chains: ['1', SPOKE], seeds: false, blockMs: 200 })
+}, 120_000)
+afterAll(async () => {
+  await Promise.all(daemons.map((daemon) => daemon.stop()))
+  await stack?.stop()
+})
+
+/** Another process of the installation, without keys. */
+async function another(env: Record<string, string>): Promise<TestDaemon> {
+  const chains = JSON.parse(readFileSync(join(stack.home, 'chains.json'), 'utf8'))
+  const daemon = await startTestDaemon(stack.databaseUrl, chains, env)
+  daemons.push(daemon)
+  return daemon
+}
+
+const codeOf = async (url: string): Promise<number> => (await fetch(url)).status
+const leaders = async (daemon: TestDaemon): Promise<string[]> => {
+  const { leaders } = (await daemon.status()) as unknown as {
+    leaders: { network: string; role: string; isThisProcess: boolean }[]
+  }
+  return leaders.map(({ network, role, isThisProcess }) => `${network} ${role} ${isThisProcess ? 'here' : 'there'}`)
+}
+
+describe('processes beside the leader', () => {
+  let standby: TestDaemon
+  let reader: TestDaemon
+
+  it('are ready, and tell what the leader does', async () => {
+    ;[standby, reader] = [await another({ ROLES: 'api,index,relay' }), await another({ ROLES: 'api' })]
+    for (const daemon of [standby, reader]) {
+      expect(await codeOf(`${daemon.ops}/ready`)).toBe(200)
+      expect(await codeOf(`${daemon.ops}/health`)).toBe(200)
+      await expect.poll(async () => (await daemon.status()).problems, DEADLINE).toEqual([])
+      expect((await leaders(daemon)).sort()).toEqual(['mainnet index there', 'mainnet relay there'])
+    }
+    expect(await standby.metric('clusterd_leader')).toEqual(['clusterd_leader{network="mainnet",role="index"} 0'])
+    expect(standby.warnings().join()).toContain('without these keys this process never relays')
+    expect(await reader.metric('clusterd_leader')).toEqual([])
+    expect(await codeOf(`${reader.api}/v1/events`)).toBe(200)
+  })
+
+  it('are ready while a spoke is away, which the status names', async () => {
+    process.kill(stack.anvils[SPOKE]!.pid, 'SIGSTOP')
+    await expect.poll(async () => (await reader.status()).problems.join(), DEADLINE).toContain(`chain "${SPOKE}"`)
+    for (const { ops } of [reader, standby, stack]) {
+      expect(await codeOf(`${ops}/ready`)).toBe(200)
+      expect(await codeOf(`${ops}/status`)).toBe(503)
+    }
+    process.kill(stack.anvils[SPOKE]!.pid, 'SIGCONT')
+    await until.ready(stack)
+  })
+
+  it('take the lead as far as their roles and keys go', async () => {
+    await stack.daemon.kill('SIGKILL')
+    await expect.poll(() => leaders(standby), DEADLINE).toEqual(['mainnet index here'])
+    await expect.poll(async () => (await reader.status()).problems, DEADLINE).toEqual([])
+    expect((await reader.status()).warnings).toEqual(['nobody relays for mainnet'])
+    expect(await reader.metric('clusterd_relay_wanted')).toEqual(['clusterd_relay_wanted{network="mainnet"} 1'])
+    const at = { ...stack, api: reader.api }
+    const tx = await registerOn('1', await freshWallet('mainnet', stack), [{ name: freshName() }], at)
+    await until.status(at, tx, 'finalized')
+
+    const watcher = await another({ ROLES: 'relay', RELAY_WATCH: 'true' })
+    await expect.poll(() => leaders(watcher), DEADLINE).toContain('mainnet relay here')
+    const missing = await watcher.metric('clusterd_relay_missing_keys')
+    expect(missing.join()).toMatch(/clusterd_relay_missing_keys\{network="mainnet"\} [12]/)
+    expect((await watcher.status()).warnings.join()).toContain('relays for mainnet without RELAYER_PRIVATE_KEY')
+    expect(watcher.warnings().join()).toContain('what these keys pay for is not sent')
+    await expect(fetch(`${watcher.api}/v1/events`)).rejects.toThrow()
+  })
+
+  it('say so where nobody indexes', async () => {
+    await standby.stop()
+    await expect.poll(async () => (await reader.status()).problems, DEADLINE).toContain('nobody indexes mainnet')
+    expect(await codeOf(`${reader.ops}/ready`)).toBe(200)
+    expect(await codeOf(`${reader.api}/v1/events`)).toBe(200)
+    daemons.splice(daemons.indexOf(standby), 1)
+  })
+})
+
+describe('a stop', () => {
+  it('ends readiness first, and the API after the drain', async () => {
+    await stack.daemon.spawn({ DRAIN_SECONDS: '3' })
+    await stack.daemon.waitUntilReady()
+    const stopped = stack.daemon.kill('SIGTERM')
+    await expect.poll(() => codeOf(`${stack.ops}/ready`), { timeout: 2_000, interval: 20 }).toBe(503)
+    expect(await (await fetch(`${stack.ops}/ready`)).json()).toMatchObject({ problems: ['this process is stopping'] })
+    expect(await codeOf(`${stack.api}/v1/events`)).toBe(200)
+    await stopped
+    expect((await stack.daemon.exited()).code).toBe(0)
+    await expect(fetch(`${stack.api}/v1/events`)).rejects.toThrow()
+  })
+})

@@ -1,0 +1,54 @@
+import { mkdtempSync, rmSync, writeFileSync } from 'node:fs'
+import { tmpdir } from 'node:os'
+import { join } from 'node:path'
+import { pino } from 'pino'
+import { readConfig } from '../../src/config/index.js'
+import { type Daemon, startDaemon } from '../../src/daemon.js'
+
+/** A daemon in this process, with what its log says. */
+export interface TestDaemon {
+  api: string
+  ops: string
+  /** Time from the start until both ports were open. */
+  startMs: number
+  /** Fields and messages of the log, from level warn on. */
+  warnings(): string[]
+  status(): Promise<{ code: number; problems: string[]; warnings: string[]; [field: string]: unknown }>
+  metric(name: string): Promise<string[]>
+  stop(): Promise<void>
+}
+
+/** Starts a daemon on a database and chains, as `clusterd start` does. */
+export async function startTestDaemon(
+  databaseUrl: string,
+  chainsFile: object,
+  env: Record<string, string> = {},
+): Promise<TestDaemon> {
+  const home = mkdtempSync(join(tmpdir(), 'clusterd-daemon-'))
+  const file = join(home, 'chains.json')
+  writeFileSync(file, JSON.stringify(chainsFile))
+  const ports = { PORT: '0', OPS_PORT: '0', DRAIN_SECONDS: '0' }
+  const config = readConfig({ ...ports, DATABASE_URL: databaseUrl, CLUSTERD_CHAINS: file, ...env })
+  const lines: string[] = []
+  const log = pino({ level: 'warn' }, { write: (line: string) => void lines.push(line) })
+  const startedMs = performance.now()
+  const daemon: Daemon = await startDaemon(config, log)
+  const startMs = performance.now() - startedMs
+  const ops = `http://127.0.0.1:${daemon.opsPort}`
+  return {
+    ...{ api: `http://127.0.0.1:${daemon.apiPort}`, ops, startMs },
+    warnings: () => lines,
+    async status() {
+      const response = await fetch(`${ops}/status`)
+      return { code: response.status, ...((await response.json()) as { problems: string[]; warnings: string[] }) }
+    },
+    async metric(name) {
+      const text = await (await fetch(`${ops}/metrics`)).text()
+      return text.split('\n').filter((line) => line.startsWith(`${name}{`) || line.startsWith(`${name} `))
+    },
+    async stop() {
+      await daemon.stop()
+      rmSync(home, { recursive: true, force: true })
+    },
+  }
+}
