@@ -31,4 +31,6 @@ export async function readLeaders(db: Queryable): Promise<Leader[]> {
   })
 }
 
-const LEADABLE = NETWORKS.flatMap((network) => (Object.keys(LEADER_ROLE) as LeaderRole[]).map((role) => ({ network, role })))
+const LEADABLE = NETWORKS.flatMap((network) =>
+  (Object.keys(LEADER_ROLE) as LeaderRole[]).map((role) => ({ network, role })),
+)
