@@ -37,7 +37,6 @@ export class ChainIndexer {
   #tail: TailBlock[] = []
   #isTailStored = false
   #isCheckpointChecked = false
-  /** Time of the newest block when the step began. */
   /** Upper bound on blocks followed in one step: halved by a failed step, since one bad answer fails all of them. */
   #maxBlocks = FOLLOW_MAX_BLOCKS
 
