@@ -5,6 +5,7 @@ import { addCommunityCommands } from './cli/community/commands.js'
 import { addOutboxCommands } from './cli/outbox/commands.js'
 import type { PruneCommand } from './cli/prune.js'
 import type { RefundOptions } from './cli/refunds.js'
+import type { RestoredCommand } from './cli/restored.js'
 import type { RewindCommand } from './cli/rewind.js'
 import { addSolanaCommands } from './cli/solana/commands.js'
 import type { StartOptions } from './cli/start.js'
@@ -63,6 +64,15 @@ program
   .option('--yes', 'do it')
   .option('--json', 'as JSON')
   .action(async (options: RewindCommand) => (await import('./cli/rewind.js')).rewindChain(options))
+
+program
+  .command('restored')
+  .description(
+    'after a restored backup or the take-over of a standby that lacked commits: shows what begins anew; with --yes readers of the feed, leaders and jobs do',
+  )
+  .option('--yes', 'do it')
+  .option('--json', 'as JSON')
+  .action(async (options: RestoredCommand) => (await import('./cli/restored.js')).restored(options))
 
 program
   .command('refunds <address>')

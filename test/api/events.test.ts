@@ -220,7 +220,7 @@ describe('GET /v1/events', () => {
     ]
     // a rewind moves the network's rows to generation 2
     await world.pool.query('UPDATE journal SET generation = 2 WHERE network = 0')
-    await world.pool.query('UPDATE journal_heads SET generation = 2 WHERE network = 0')
+    await world.pool.query('UPDATE journal_heads SET generation = 2, feed_generation = 2 WHERE network = 0')
     for (const nextPage of tokens)
       expect(await events({ nextPage })).toMatchObject({ status: 409, body: { error: 'feed_restarted' } })
     expect((await events({ limit: 1 })).body.items[0].id).toBe('m-2-1')

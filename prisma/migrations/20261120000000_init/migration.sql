@@ -38,6 +38,8 @@ CREATE TABLE "chain_states" (
 CREATE TABLE "journal_heads" (
   "network" SMALLINT NOT NULL,
   "generation" INTEGER NOT NULL,
+  -- in page tokens and event ids: raised by each generation, and after the database went back in time
+  "feed_generation" INTEGER NOT NULL DEFAULT 1,
   "seq" BIGINT NOT NULL,
   "public_seq" BIGINT NOT NULL,
   "at_ms" BIGINT NOT NULL,

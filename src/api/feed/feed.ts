@@ -38,7 +38,7 @@ type Walk = Omit<PagePosition, 'generation' | 'seq'> & { generation: number | nu
  * Reads a page of a network's public events. Consecutive pages concatenate exactly, in both orders, while events are
  * added.
  * @throws ApiError invalid_page for a foreign token or one that contradicts the request, feed_restarted for a token of
- *   another generation
+ *   another generation, or of entries that the journal lost
  */
 export async function feedPage(context: Context, request: FeedRequest) {
   const key = await context.pageKey()
@@ -134,6 +134,8 @@ async function collect(context: Context, request: FeedRequest, walk: Walk) {
 async function readRows(context: Context, { network, generation, order, seq, floor, from }: Walk, limit: number) {
   const stretch = await readStretch(context.pool, network, { order, seq, floor, limit, from })
   if (generation !== null && generation !== stretch.generation) throw restarted()
+  // past the end of a journal that went back in time: other entries will take those numbers
+  if (Math.max(seq ?? 0, floor) > stretch.headSeq + 1) throw restarted()
   return stretch
 }
 

@@ -8,6 +8,7 @@ export type FeedOrder = 'oldest' | 'newest'
 
 /** Stretch of a network's journal, with the head it was read under. */
 export interface FeedStretch {
+  /** Number of the feed: it changes with the journal's generation, and after a restore. */
   generation: number
   /** Seq of the newest entry. */
   headSeq: number
@@ -43,7 +44,7 @@ const entries = (l: Leaves, order: FeedOrder, filter: string): string =>
    ORDER BY j.seq ${DIRECTION[order]} LIMIT $3`
 
 const stretch = (l: Leaves, order: FeedOrder, rows: string): string =>
-  `SELECT h.generation, h.seq AS head_seq, j.* FROM journal_heads h
+  `SELECT h.feed_generation AS generation, h.seq AS head_seq, j.* FROM journal_heads h
    LEFT JOIN LATERAL (${rows}) j ON true WHERE h.network = ${l.network} ORDER BY j.seq ${DIRECTION[order]}`
 
 /** Statements for both orders. */
@@ -94,16 +95,16 @@ export async function readStretch(db: Queryable, network: Network, query: Stretc
 // bisects the primary key, since sequence numbers have no gaps and timestamps never fall: some 30 probes
 const since = prepare<{ generation: number; headSeq: number; seq: number }>(
   'feed_since',
-  (l) => `WITH RECURSIVE span(generation, head_seq, low, high) AS (
-      SELECT generation, seq, 1::int8, seq + 1 FROM journal_heads WHERE network = ${l.network}
+  (l) => `WITH RECURSIVE span(feed, generation, head_seq, low, high) AS (
+      SELECT feed_generation, generation, seq, 1::int8, seq + 1 FROM journal_heads WHERE network = ${l.network}
       UNION ALL
-      SELECT s.generation, s.head_seq,
+      SELECT s.feed, s.generation, s.head_seq,
         CASE WHEN j.at_ms >= $1 THEN s.low ELSE j.seq + 1 END, CASE WHEN j.at_ms >= $1 THEN j.seq ELSE s.high END
       FROM span s
       JOIN ${l.journal} j ON j.network = ${l.network} AND j.generation = s.generation AND j.seq = (s.low + s.high) / 2
       WHERE s.low < s.high
     )
-    SELECT generation, head_seq, low AS seq FROM span WHERE low = high`,
+    SELECT feed AS generation, head_seq, low AS seq FROM span WHERE low = high`,
 )
 
 /** Seq of the first entry at or after a time (ms); one past the head without any. */
@@ -122,10 +123,10 @@ const ids = prepare<{ serial: number; id: Buffer }>(
   (
     l,
   ) => `SELECT c.serial, c.id FROM journal_heads h JOIN ${l.clusters} c ON c.network = h.network AND c.serial = ANY($1::int8[])
-    WHERE h.network = ${l.network} AND h.generation = $2`,
+    WHERE h.network = ${l.network} AND h.feed_generation = $2`,
 )
 
-/** Public ids of clusters by serial; none for an ended generation. */
+/** Public ids of clusters by serial; none for a number of the feed that has ended. */
 export async function readClusterIds(
   db: Queryable,
   network: Network,

@@ -97,6 +97,11 @@ export async function endIndexing(client: pg.ClientBase, network: Network): Prom
   await execute(client, network, text, [LEADER_ROLE.index])
 }
 
+/** Makes both leaders stop and take over anew. */
+export async function endLeaders(client: pg.ClientBase, network: Network): Promise<void> {
+  await execute(client, network, 'UPDATE leaders SET epoch = epoch + 1 WHERE network = $1')
+}
+
 /** The epoch of a role's newest leader, 0 before the first. */
 export async function readEpoch(db: Queryable, network: Network, role: LeaderRole): Promise<number> {
   const text = 'SELECT epoch FROM leaders WHERE network = $1 AND role = $2'

@@ -168,7 +168,7 @@ async function switchOver(rebuild: Rebuild): Promise<RewindReport> {
   await switchTables(writer, network, schema, STATE_TABLES)
   await requeueRefusals(writer, network, head.generation + 1, Date.now())
   const { rowCount } = await writer.query(
-    `UPDATE public.journal_heads h SET generation = n.generation, seq = n.seq, public_seq = n.public_seq, at_ms = n.at_ms,
+    `UPDATE public.journal_heads h SET generation = n.generation, feed_generation = h.feed_generation + 1, seq = n.seq, public_seq = n.public_seq, at_ms = n.at_ms,
        serial = n.serial, minimum_wei = n.minimum_wei, caught_up = false
      FROM ${schema}.journal_heads n WHERE h.network = $1 AND n.network = $1 AND h.generation = $2`,
     [NETWORK_CODE[network], head.generation],

@@ -1,0 +1,100 @@
+import { afterAll, afterEach, beforeAll, expect, it, vi } from 'vitest'
+import { restored } from '../../src/cli/restored.js'
+import { type ApiWorld, bid, freshName, randomAddress, startApi } from './support.js'
+
+let world: ApiWorld
+beforeAll(async () => {
+  world = await startApi()
+})
+afterAll(() => world.stop())
+afterEach(() => {
+  vi.unstubAllEnvs()
+})
+
+/** All that a bid writes. */
+const TABLES = ['journal_heads', 'journal', 'names', 'clusters', 'wallets']
+
+async function backUp(): Promise<void> {
+  await world.pool.query('DROP SCHEMA IF EXISTS backup CASCADE; CREATE SCHEMA backup')
+  for (const table of TABLES) await world.pool.query(`CREATE TABLE backup.${table} AS TABLE public.${table}`)
+}
+async function restore(): Promise<void> {
+  for (const table of TABLES)
+    await world.pool.query(`TRUNCATE public.${table}; INSERT INTO public.${table} SELECT * FROM backup.${table}`)
+}
+
+const grow = (count: number): Promise<void> =>
+  world.append(
+    'mainnet',
+    Array.from({ length: count }, () => bid({ from: randomAddress(), name: freshName() })),
+  )
+const page = (token: string) => world.get(`/v1/events?nextPage=${token}`)
+async function first(): Promise<{ id: string; resume: string }> {
+  const { body } = await world.get('/v1/events?limit=1000')
+  return { id: body.items[0].id, resume: body.resume }
+}
+
+/** `clusterd restored`, in this process. */
+async function run(yes: boolean) {
+  vi.stubEnv('DATABASE_URL', world.postgres.url)
+  const log = vi.spyOn(console, 'log').mockImplementation(() => {})
+  try {
+    await restored({ yes, json: true })
+    return JSON.parse(log.mock.calls.flat().join('\n'))
+  } finally {
+    log.mockRestore()
+  }
+}
+
+it('a page token past the end of a journal that went back in time is refused', async () => {
+  await grow(3)
+  await backUp()
+  const { resume: atEnd } = await first()
+  await grow(10)
+  const { resume: ahead } = await first()
+  await restore()
+  expect((await page(atEnd)).status).toBe(200)
+  const { status, body } = await page(ahead)
+  expect([status, JSON.stringify(body)]).toEqual([409, expect.stringContaining('feed_restarted')])
+})
+
+it('clusterd restored refuses every token of before', async () => {
+  await backUp()
+  const before = await first()
+  await grow(4)
+  const lost = await first()
+  await restore()
+  await grow(8)
+  // its number is another entry's now: only the command knows
+  expect((await page(lost.resume)).status).toBe(200)
+  expect(await run(false)).toMatchObject({ applied: false })
+  expect((await page(before.resume)).status).toBe(200)
+
+  const { networks } = await run(true)
+  expect(networks.mainnet.feed.to).toBeGreaterThan(networks.mainnet.feed.from)
+  const tokens = [before.resume, lost.resume]
+  for (const token of tokens) expect((await page(token)).status).toBe(409)
+  const after = await first()
+  expect(after.id).toBe(`m-${networks.mainnet.feed.to}-1`)
+  expect((await page(after.resume)).status).toBe(200)
+})
+
+it('clusterd restored makes leaders take over, changes wait, and jobs be looked at again', async () => {
+  const { pool } = world
+  await pool.query('UPDATE journal_heads SET caught_up = true')
+  await pool.query(
+    `INSERT INTO jobs (network, kind, chain, subject, state, next_ms, created_ms, updated_ms)
+     VALUES (0, 2, 1, '\\x01', 0, 4000000000000, 1, 1), (0, 2, 1, '\\x02', 4, 4000000000000, 1, 1)`,
+  )
+  const epochs = async () =>
+    (await pool.query<{ epoch: number }>('SELECT epoch FROM leaders ORDER BY network, role')).rows.map(
+      ({ epoch }) => epoch,
+    )
+  const before = await epochs()
+  expect((await run(true)).networks.mainnet.jobs).toBe(1)
+  expect(await epochs()).toEqual(before.map((epoch) => epoch + 1))
+  const { rows } = await pool.query('SELECT next_ms FROM jobs ORDER BY subject')
+  expect(rows.map((row) => row.next_ms)).toEqual([0, 4_000_000_000_000])
+  const heads = await pool.query('SELECT caught_up FROM journal_heads')
+  expect(heads.rows).toEqual([{ caught_up: false }, { caught_up: false }])
+})
