@@ -12,7 +12,7 @@ export interface Supervisor {
   /** Count of its restarts, and the fail points at which it died. */
   readonly starts: number
   readonly failpoints: Readonly<Record<string, number>>
-  /** Ends the supervision; the daemon runs on. */
+  /** Ends the supervision; the daemon runs on, as it is unless something is armed in it. */
   release(): Promise<void>
 }
 
@@ -20,7 +20,7 @@ export function createSupervisor(daemon: DaemonProcess, env: DaemonEnvironment):
   let isOn = true
   let isKilled = false
   let next: DaemonEnvironment = {}
-  let armed: string | undefined
+  let added: DaemonEnvironment = {}
   let starts = 0
   const failpoints: Record<string, number> = {}
   let wake: () => void = () => {}
@@ -32,14 +32,13 @@ export function createSupervisor(daemon: DaemonProcess, env: DaemonEnvironment):
     while (isOn) {
       const ended = await Promise.race([daemon.exited(), released])
       if (!ended) return
-      if (ended.signal === 'SIGKILL' && !isKilled && armed) {
-        const name = armed.split(':')[0]!
+      if (ended.signal === 'SIGKILL' && !isKilled && added.CLUSTERD_FAILPOINT) {
+        const name = added.CLUSTERD_FAILPOINT.split(':')[0]!
         failpoints[name] = (failpoints[name] ?? 0) + 1
       }
       isKilled = false
       await sleep(RESPAWN_MS)
-      const added = next
-      armed = added.CLUSTERD_FAILPOINT
+      added = next
       next = {}
       starts += 1
       await daemon.spawn({ ...env, ...added })
@@ -64,8 +63,8 @@ export function createSupervisor(daemon: DaemonProcess, env: DaemonEnvironment):
       isOn = false
       wake()
       await supervising
-      // the run waits for readiness: a fail point may still be armed
-      await daemon.spawn(env)
+      // a restart would mend what the daemon has to mend by itself
+      if (Object.keys(added).length > 0 || !daemon.isRunning()) await daemon.spawn(env)
     },
   }
 }

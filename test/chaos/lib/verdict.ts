@@ -3,6 +3,7 @@ import { hubAbi } from '../../../src/chains/evm/contracts/index.js'
 import { replay } from '../../../src/db/journal/replay.js'
 import type { EventItem, StatusAnswer } from '../../../src/testing/index.js'
 import { operatorAccount } from '../../../src/testing/world.js'
+import { alarmBreaches } from './alarms.js'
 import type { Ledger } from './ledger.js'
 import { purchaseBreaches } from './purchases.js'
 import { purseBreaches } from './purses.js'
@@ -47,7 +48,7 @@ export async function judge(
     ...(await deliveryBreaches(world, pool)),
     ...(await moneyBreaches(world)),
   )
-  breaches.push(...(await metricBreaches(world)))
+  breaches.push(...(await alarmBreaches(world)))
   await watched?.feed.finish()
   const events = await readFeed(world.apis)
   if (watched) breaches.push(...feedBreaches(watched.feed.items, events), ...secretBreaches(events, watched.secrets))
@@ -158,16 +159,6 @@ async function moneyBreaches({ hub }: ChaosWorld): Promise<string[]> {
     read('owed'),
   ])
   return balance >= kept + owed ? [] : [`the hub holds ${balance} wei, kept ${kept} and owed ${owed}`]
-}
-
-/** Gauges that have to be 0 once all is quiet. */
-const QUIET = [/^clusterd_outbox_jobs\{/, /^clusterd_(refunds_owed|relayer_nonce_gaps|stuck_packets|chain_halted)\{/]
-
-async function metricBreaches({ daemons }: ChaosWorld): Promise<string[]> {
-  const texts = await Promise.all(daemons.map(async ({ ops }) => (await fetch(`${ops}/metrics`)).text()))
-  const lines = texts.flatMap((text) => text.split('\n')).filter((line) => QUIET.some((form) => form.test(line)))
-  const loud = lines.filter((line) => !line.endsWith(' 0')).map((line) => `metric ${line}`)
-  return lines.length > 0 ? loud : ['the metrics of deliveries and chains are absent']
 }
 
 function feedBreaches(slow: readonly EventItem[], all: readonly EventItem[]): string[] {

@@ -39,6 +39,8 @@ export interface ChaosSolana {
   programId: string
   genesisHash: string
   accounts: readonly SolanaAccount[]
+  /** Address that decides about payments. */
+  relayAuthority: string
   proxy: FaultProxy
 }
 
@@ -109,9 +111,10 @@ export async function startChaosWorld(seed: number): Promise<ChaosWorld> {
 async function openSolana({ solana }: Stack<'mainnet'>, seed: number): Promise<ChaosSolana | null> {
   if (!solana) return null
   const { rpcUrl, wsUrl, programId, genesisHash, accounts } = solana
+  const relayAuthority = solana.relayAuthority.address
   const proxy = await startFaultProxy({ target: { rpcUrl, wsUrl }, seed: seed * 100 + 90 })
   const connection = new Connection(rpcUrl, { wsEndpoint: wsUrl, commitment: 'confirmed' })
-  return { connection, programId, genesisHash, accounts, proxy }
+  return { connection, programId, genesisHash, accounts, relayAuthority, proxy }
 }
 
 /** The world's chains file with the proxies' addresses in place of the chains' own. */

@@ -1,0 +1,93 @@
+import { PublicKey } from '@solana/web3.js'
+import { askReady } from '../../../src/testing/processes/daemonProcess.js'
+import { sleep } from '../../../src/testing/processes/processes.js'
+import { operatorAccount } from '../../../src/testing/world.js'
+import type { ChaosDaemon } from './daemons.js'
+import type { ChaosWorld } from './world.js'
+
+/** Gauges are taken every few seconds, and a retry after a fault waits half a minute at most. */
+const DEADLINE_MS = 45_000
+const LOOK_MS = 1_000
+/** How far a gauge of blocks may be from the head: both move. */
+const BLOCKS_APART = 40
+/** What a standby says of itself where it has no other way to say so. */
+const STANDBY = 'another process leads'
+
+/** Gauges that have to be 0 once all is quiet. */
+const QUIET = [
+  'clusterd_outbox_jobs',
+  'clusterd_outbox_oldest_seconds',
+  'clusterd_refunds_owed',
+  'clusterd_relayer_nonce_gaps',
+  'clusterd_relayer_nonce_claims',
+  'clusterd_stuck_packets',
+  'clusterd_chain_halted',
+]
+/** Gauges that have to be near a chain's head. */
+const HEADS = ['clusterd_chain_head_block', 'clusterd_chain_confirmed_block', 'clusterd_chain_next_block']
+
+interface Sample {
+  name: string
+  labels: string
+  value: number
+}
+
+/** In a healed world nothing is wrong, and no daemon says so: problems and gauges against the chains' own answers. */
+export async function alarmBreaches(world: ChaosWorld): Promise<string[]> {
+  const metrics = (await Promise.all(world.daemons.map(samplesOf))).flat()
+  const absent = QUIET.filter((name) => !metrics.some((one) => one.name === name)).map(
+    (name) => `no daemon has ${name}`,
+  )
+  const end = performance.now() + DEADLINE_MS
+  for (;;) {
+    const untrue = (await Promise.all(world.daemons.map((daemon) => untruths(world, daemon)))).flat()
+    if (untrue.length === 0 || performance.now() > end) return [...absent, ...untrue]
+    await sleep(LOOK_MS)
+  }
+}
+
+async function untruths(world: ChaosWorld, daemon: ChaosDaemon): Promise<string[]> {
+  const [{ problems }, samples] = await Promise.all([askReady(daemon.ops), samplesOf(daemon)])
+  const false_ = [
+    ...problems.filter((problem) => !problem.includes(STANDBY)),
+    ...samples.filter(({ name, value }) => QUIET.includes(name) && value !== 0).map(told),
+    ...(await wrongHeads(world, samples)),
+    ...(await wrongBalances(world, samples)),
+  ]
+  return false_.map((one) => `${daemon.name} still says: ${one}`)
+}
+
+const told = ({ name, labels, value }: Sample): string => `${name}{${labels}} ${value}`
+
+/** The metrics of a daemon. */
+async function samplesOf({ ops }: Pick<ChaosDaemon, 'ops'>): Promise<Sample[]> {
+  const text = await (await fetch(`${ops}/metrics`)).text()
+  return [...text.matchAll(/^(\w+)\{(.*)\} (\S+)$/gm)].map(([, name, labels, value]) => ({
+    ...{ name: name!, labels: labels!, value: Number(value) },
+  }))
+}
+
+const chainOf = (label: string) => `chain="${label}"`
+
+async function wrongHeads({ chains }: ChaosWorld, samples: readonly Sample[]): Promise<string[]> {
+  const wrong = chains.map(async ({ label, reader }) => {
+    const head = Number(await reader.getBlockNumber({ cacheTime: 0 }))
+    const own = samples.filter(({ name, labels }) => HEADS.includes(name) && labels.includes(chainOf(label)))
+    return own.filter(({ value }) => Math.abs(value - head) > BLOCKS_APART).map((one) => `${told(one)}, head ${head}`)
+  })
+  return (await Promise.all(wrong)).flat()
+}
+
+async function wrongBalances({ chains, solana }: ChaosWorld, samples: readonly Sample[]): Promise<string[]> {
+  const { address } = operatorAccount('relayer')
+  const differ = (name: string, label: string, has: number) =>
+    samples
+      .filter((one) => one.name === name && one.labels.includes(label) && one.value !== has)
+      .map((one) => `${told(one)}, the balance is ${has}`)
+  const ofChains = chains.map(async ({ label, reader }) =>
+    differ('clusterd_relayer_balance_wei', chainOf(label), Number(await reader.getBalance({ address }))),
+  )
+  const lamports = solana && (await solana.connection.getBalance(new PublicKey(solana.relayAuthority), 'confirmed'))
+  const ofSolana = lamports === null ? [] : differ('clusterd_relay_authority_lamports', 'mainnet', lamports)
+  return [...(await Promise.all(ofChains)).flat(), ...ofSolana]
+}
