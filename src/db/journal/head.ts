@@ -5,7 +5,7 @@ import type { Network } from '../../registry/primitives/network.js'
 import { LEADER_ROLE, type LeaderRole } from '../pg/codes.js'
 import { inTransaction } from '../pg/pool.js'
 import { execute, type Queryable, query } from '../pg/rows.js'
-import { ClockError } from '../pg/unavailable.js'
+import { assertClock } from '../pg/unavailable.js'
 
 /** Thrown when another process leads the network, so that this one stops writing. */
 export class LostLeadershipError extends FatalError {
@@ -58,14 +58,9 @@ export async function lockHead(client: pg.ClientBase, network: Network, epoch: n
   return head
 }
 
-/** Difference between the clocks of this process and of the database from which nothing is dated by either. */
-const MAX_SKEW_MS = 5_000
-
 /** The time at which a writer dates entries. @throws ClockError when this process's clock says otherwise */
 export function writerTime({ nowMs }: LockedHead): number {
-  const skewMs = Date.now() - nowMs
-  if (Math.abs(skewMs) > MAX_SKEW_MS)
-    throw new ClockError(`the clocks of this host and of the database differ by ${skewMs} ms: set them right`)
+  assertClock(nowMs)
   return nowMs
 }
 

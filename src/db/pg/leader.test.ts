@@ -3,7 +3,7 @@ import os from 'node:os'
 import path from 'node:path'
 import { setTimeout as sleep } from 'node:timers/promises'
 import pg from 'pg'
-import { afterAll, afterEach, beforeAll, beforeEach, expect, it } from 'vitest'
+import { afterAll, afterEach, beforeAll, beforeEach, expect, it, vi } from 'vitest'
 import { startTcpProxy, type TcpProxy } from '../../testing/faultProxy/tcpProxy.js'
 import { type Postgres, startPostgres } from '../../testing/processes/postgres.js'
 import { startCopy } from './copy.js'
@@ -13,7 +13,9 @@ import { migrate } from './migrate.js'
 import { notify } from './notify.js'
 import { createPool, inTransaction } from './pool.js'
 import { ANSWER_LIMIT_MS, BEAT_MS } from './session.js'
+import { MAX_SKEW_MS } from './unavailable.js'
 
+const YEAR_MS = 365 * 86_400_000
 /** For a busy machine. */
 const MARGIN_MS = 3_000
 
@@ -128,6 +130,24 @@ it('tries to lead on one connection, and does not hang where a server says nothi
   stop.abort()
   await within(waiting, ANSWER_LIMIT_MS)
   await leader.release()
+})
+
+it('a process whose clock is off does not take the lead, and loses the one that it has', async () => {
+  const now = Date.now
+  const clock = vi.spyOn(Date, 'now')
+  try {
+    for (const skewMs of [-YEAR_MS, 2 * MAX_SKEW_MS]) {
+      clock.mockImplementation(() => now() + skewMs)
+      await expect(lead()).rejects.toThrow('the clocks of this host and of the database differ by')
+      clock.mockImplementation(now)
+      const leader = (await lead())!
+      clock.mockImplementation(() => now() + skewMs)
+      await within(leader.lost, 2 * BEAT_MS)
+      await leader.release()
+    }
+  } finally {
+    clock.mockRestore()
+  }
 })
 
 it('a listener whose connection falls silent listens on another one', async () => {

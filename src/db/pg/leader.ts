@@ -1,8 +1,10 @@
+import type pg from 'pg'
 import { pause } from '../../ops/notify.js'
 import { NETWORK_CODE, type Network } from '../../registry/primitives/network.js'
 import { LEADER_ROLE, type LeaderRole } from './codes.js'
 import { query, readRows } from './rows.js'
 import { Session } from './session.js'
+import { assertClock, MAX_SKEW_MS } from './unavailable.js'
 
 /** First key of the advisory locks: "clus". */
 const LOCK_CLASS = 0x636c7573
@@ -36,7 +38,20 @@ const BEAT = `SELECT pg_terminate_backend(pid) FROM pg_stat_activity
   WHERE datname = current_database() AND usename = current_user AND application_name LIKE 'clusterd write%'
     AND state = 'active' AND wait_event = 'ClientRead' AND query_start < now() - interval '${FROZEN_MS} ms'`
 
+const CLOCK = `SELECT (extract(epoch FROM clock_timestamp()) * 1000)::bigint AS now_ms`
+/** Takes the lock, unless the caller's clock is off. */
+const LOCK = `SELECT now_ms,
+    CASE WHEN abs(now_ms - $3) <= ${MAX_SKEW_MS} THEN pg_try_advisory_lock($1, $2) ELSE false END AS locked
+  FROM (${CLOCK}) AS clock`
+
 const NEXT_EPOCH = 'UPDATE leaders SET epoch = epoch + 1 WHERE network = $1 AND role = $2 RETURNING epoch'
+
+/** @throws ClockError when this process's clock is off */
+async function beat(client: pg.Client): Promise<void> {
+  await client.query(BEAT)
+  const [clock] = await readRows<{ nowMs: number }>(client, CLOCK)
+  assertClock(Number(clock!.nowMs))
+}
 
 /** Opens the connection on which a process tries to lead a network in a role. */
 async function openCandidate(url: string, network: Network, role: LeaderRole): Promise<Session> {
@@ -45,16 +60,20 @@ async function openCandidate(url: string, network: Network, role: LeaderRole): P
   return session
 }
 
-/** Takes the lead where nobody holds it: a session-level advisory lock, then the next epoch; null where one does. */
+/**
+ * Takes the lead where nobody holds it: a session-level advisory lock, then the next epoch; null where one does.
+ * @throws ClockError when this process's clock is off: what it put off would wait for its time, under other leaders too
+ */
 async function takeLead(session: Session, network: Network, role: LeaderRole): Promise<Leadership | null> {
   const { client } = session
-  const lock = 'SELECT pg_try_advisory_lock($1, $2) AS locked'
-  const [held] = await session.within(() => readRows<{ locked: boolean }>(client, lock, lockKeys(network, role)))
+  const asked = [...lockKeys(network, role), Date.now()]
+  const [held] = await session.within(() => readRows<{ locked: boolean; nowMs: number }>(client, LOCK, asked))
+  assertClock(Number(held!.nowMs))
   if (!held!.locked) return null
-  await session.within(() => client.query(BEAT))
+  await session.within(() => beat(client))
   const next = () => query<{ epoch: number }>(client, network, NEXT_EPOCH, [LEADER_ROLE[role]])
   const [led] = await session.within(next, EPOCH_LIMIT_MS)
-  session.beat(BEAT)
+  session.beat(() => beat(client))
   return { epoch: led!.epoch, lost: session.lost, release: () => session.close() }
 }
 

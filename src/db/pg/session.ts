@@ -52,15 +52,15 @@ export class Session {
     }
   }
 
-  /** Runs a statement each second until the connection is gone. */
-  beat(statement = 'SELECT 1'): void {
+  /** Runs a statement each second until the connection is gone, or the statement has failed. */
+  beat(statement: () => Promise<unknown> = () => this.client.query('SELECT 1')): void {
     void this.#beat(statement).catch(() => cut(this.client, 'a heartbeat failed'))
   }
 
-  async #beat(statement: string): Promise<void> {
+  async #beat(statement: () => Promise<unknown>): Promise<void> {
     const { signal } = this.#isLost
     while (!signal.aborted) {
-      await this.within(() => this.client.query(statement))
+      await this.within(statement)
       await sleep(BEAT_MS, undefined, { signal }).catch(() => {})
     }
   }

@@ -12,6 +12,16 @@ export class ClockError extends Error {
   override name = 'ClockError'
 }
 
+/** Difference between the clocks of this process and of the database from which nothing is dated by either. */
+export const MAX_SKEW_MS = 5_000
+
+/** @param databaseMs the database's time of this moment @throws ClockError when this process's clock says otherwise */
+export function assertClock(databaseMs: number): void {
+  const skewMs = Date.now() - databaseMs
+  if (Math.abs(skewMs) > MAX_SKEW_MS)
+    throw new ClockError(`the clocks of this host and of the database differ by ${skewMs} ms: set them right`)
+}
+
 /** Whether PostgreSQL can't answer now, rather than a fault of the statement; causes of wrapped errors count too. */
 export function isDatabaseUnavailable(error: unknown, depth = 0): boolean {
   if (!(error instanceof Error) || depth > 4) return false
