@@ -3,7 +3,16 @@ import type { Browser, BrowserContext, Page } from 'playwright-core'
 import { afterAll, beforeAll, describe, expect, it } from 'vitest'
 import { payQuote } from '../../src/testing/solana/payQuote.js'
 import { solanaAccount } from '../api/wallets.js'
-import { freshName, freshSolanaWallet, freshWallet, hubOf, world } from '../support/world.js'
+import {
+  freshName,
+  freshSolanaWallet,
+  freshWallet,
+  hubOf,
+  quoteOn,
+  registerOn,
+  sendQuoted,
+  world,
+} from '../support/world.js'
 import { addEvmWallet, addSolanaWallet, type EvmTestWallet, findChromium, launch, screenshot } from './browser.js'
 
 const executable = findChromium()
@@ -213,6 +222,26 @@ function pageTests(executablePath: string): void {
       await gift.getByRole('button', { name: 'Give it' }).click()
       await told(`${name}/guest belongs to`)
       await screenshot(page, '9-rules')
+    })
+
+    it('lists what a late bid left on the hub, and takes it', async () => {
+      const name = freshName('late')
+      const quote = await quoteOn('1', wallet.account.address, [{ name }])
+      const hash = await registerOn('1', await freshWallet(), [{ name }])
+      await hubOf().reader.waitForTransactionReceipt({ hash })
+      await sendQuoted('1', wallet.account, quote)
+      const refunds = page.locator('#refunds')
+      await expect.poll(reloaded, { timeout: WAIT_MS }).toContain('0.01 ETH for bids that came too late')
+      await screenshot(page, '10-refunds')
+      await refunds.getByRole('button', { name: 'Take it' }).click()
+      await refunds.waitFor({ state: 'hidden' })
+
+      async function reloaded(): Promise<string> {
+        await page.reload()
+        await page.locator('tbody tr').first().waitFor()
+        await refunds.waitFor({ timeout: 1_000 }).catch(() => {})
+        return (await refunds.textContent()) ?? ''
+      }
     })
 
     it('stays signed in over a reload, refuses to pay from another account, and signs out for good', async () => {

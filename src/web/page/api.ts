@@ -62,6 +62,28 @@ export interface CommunityRegistration {
     | { type: 'solana'; transaction: { data: string } }
 }
 
+/** Money that the wallet is owed. */
+export interface Refund {
+  owedBy: 'hub' | 'payments'
+  network: string | null
+  /** `native`, or a token's address or mint. */
+  token: string
+  amount: string
+  /** Of a hub's credit: 0 for the hub's own. */
+  eid?: number
+  payments?: { tx: string; name: string }[]
+  reclaimAfter?: string
+  transaction?: ({ type: 'evm' } & Transaction) | { type: 'solana'; data: string }
+  needsReceiver?: true
+}
+
+export interface Refunds {
+  refunds: Refund[]
+  /** Labels of chains that did not answer. */
+  unavailable: string[]
+  truncated: boolean
+}
+
 export interface TxStatus {
   status: 'not_found' | 'pending' | 'bridging' | 'invalid' | 'lost_bid' | 'finalized'
   confirmations?: { have: number; need: number }

@@ -1,6 +1,6 @@
 /**
  * DOM helpers in place of a framework: `h` builds elements (text is never parsed as markup) and `redraw` replaces a
- * section. They stay until the explorer is added: four sections need no more, and a library would need a bundler.
+ * section. They stay until the explorer is added: five sections need no more, and a library would need a bundler.
  */
 
 type Child = Node | string | null | undefined | false

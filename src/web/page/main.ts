@@ -2,16 +2,18 @@ import { ApiError, type ChainInfo, type Cluster } from './api.js'
 import { renderCluster } from './cluster.js'
 import { renderCommunities } from './communities.js'
 import { attempt, byId } from './dom.js'
+import { readRefunds, renderRefunds } from './refunds.js'
 import { renderRegister } from './register.js'
 import { renderSignIn } from './signIn.js'
 import { api, setSession, state } from './state.js'
 import { discoverWallets } from './wallets.js'
 
-/** Draws all four sections from the state; called after each change. */
+/** Draws all sections from the state; called after each change. */
 
 function render(): void {
   renderSignIn()
   renderCluster()
+  renderRefunds()
   renderRegister()
   renderCommunities()
 }
@@ -19,6 +21,7 @@ function render(): void {
 state.start = async function start(): Promise<void> {
   state.cluster = undefined
   state.names = []
+  state.refunds = null
   render()
   await state.reload()
 }
@@ -32,6 +35,17 @@ state.reload = async function reload(): Promise<void> {
     })
   }
   render()
+  void showRefunds()
+}
+
+/** Reads what the wallet is owed apart from the rest, since a chain that hangs would hold that up. */
+async function showRefunds(): Promise<void> {
+  const { session, isTestnet } = state
+  if (!session) return
+  const refunds = await readRefunds().catch(() => null)
+  if (state.session !== session || state.isTestnet !== isTestnet) return
+  state.refunds = refunds
+  renderRefunds()
 }
 
 async function readCluster(address: string): Promise<Cluster | null> {
