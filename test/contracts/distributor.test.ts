@@ -265,8 +265,11 @@ describe('a token', () => {
   })
 
   test('that calls back gets nothing twice', async () => {
-    const { data } = world.claimTx(evm())
-    await setToken('setCallBack', [world.distributor, data])
+    const { index, account } = evm()
+    const permission = { index, account, to: world.alice, deadlineS: world.endsAt }
+    // a claim that the token itself may send
+    const again = world.claimForTx(evm(), world.alice, world.endsAt, await world.sign(permission, {}, world.keys[0]))
+    await setToken('setCallBack', [world.distributor, again.data])
     await world.succeed(world.claimTx(evm()))
     const at = { address: world.token, abi: testTokenAbi } as const
     expect(await world.publicClient.readContract({ ...at, functionName: 'calledBack' })).toBe(false)
