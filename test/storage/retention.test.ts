@@ -89,8 +89,8 @@ test('a job without its bytes, which a rewind looks at again, is signed anew at 
   const prepared = { gas: 21_000n, fees: { maxFeePerGas: 3n, maxPriorityFeePerGas: 2n } }
   const seen = { done: 'no', mined: null, nonce: 'next', head: 9, nowMs: 0, random: 0, searched: 0, prepared }
   const reopened = { ...row, state: 'signed' as const }
-  const policy = { spendCapWei: 10n ** 18n, replaceAfterBlocks: 2, pollMs: 1 }
-  expect(planNonceJob(reopened, seen as unknown as Seen, policy as never)).toMatchObject({ do: 'sign', nonce: 1 })
+  const policy = { spendCapWei: 10n ** 18n, gasPriceCapWei: 10n ** 9n, replaceAfterBlocks: 2, pollMs: 1 }
+  expect(planNonceJob(reopened, seen as unknown as Seen, policy)).toMatchObject({ do: 'sign', nonce: 1 })
 })
 
 test('the command shows what would go, and removes it only with --yes', async () => {

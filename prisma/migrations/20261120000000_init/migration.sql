@@ -101,12 +101,16 @@ CREATE TABLE "names" (
   "name" TEXT COLLATE "C",
   "cluster" BIGINT,
   "outcome" SMALLINT NOT NULL,
+  -- others may register names below it; derived, stands in the padding before the next column
+  "community" BOOLEAN NOT NULL DEFAULT false,
   "updated_seq" BIGINT NOT NULL,
   CONSTRAINT "names_pkey" PRIMARY KEY ("network", "seq")
 ) PARTITION BY LIST ("network");
 CREATE INDEX "names_network_tx_key_idx" ON "names" ("network", "tx_key");
 CREATE UNIQUE INDEX "names_won_key" ON "names" ("network", "name") WHERE "outcome" = 1;
 CREATE INDEX "names_network_cluster_seq_idx" ON "names" ("network", "cluster", "seq");
+-- the few communities of a cluster, whose names share a namespace with its wallets
+CREATE INDEX "names_community_idx" ON "names" ("network", "cluster") WHERE "community";
 CREATE TABLE "names_mainnet" PARTITION OF "names" FOR VALUES IN (0);
 CREATE TABLE "names_testnet" PARTITION OF "names" FOR VALUES IN (1);
 

@@ -1,6 +1,7 @@
 import { appendSignedChanges, type SignedChanges } from '../../db/journal/appendSignedChanges.js'
 import type { RegistrationProblem } from '../../registry/community/registration.js'
 import type { ChangeRefusal } from '../../registry/fold/refusal.js'
+import { MAX_MOVED_NAMES } from '../../registry/fold/rows.js'
 import type { ClusterChange } from '../../registry/journal/change.js'
 import { CURRENT_RULESET, rulesetOf } from '../../registry/journal/ruleset.js'
 import { parseWallet, type Wallet } from '../../registry/primitives/address.js'
@@ -52,7 +53,7 @@ export const removeWallets = (context: Context, author: Author, input: readonly 
 
 /**
  * Verifies the caller in a cluster that lists it.
- * @throws ApiError invalid_request, not_found, not_invited, names_would_reveal
+ * @throws ApiError invalid_request, not_found, not_invited, names_would_reveal, too_many
  */
 export function verifyWallet(context: Context, author: Author, input: string): Promise<Buffer> {
   const clusterId = parseClusterId(input)
@@ -167,9 +168,12 @@ const MAX_WAITING = 500
 export async function change(context: Context, request: Omit<SignedChanges, 'network'>): Promise<Buffer> {
   const made = await inTurn(context, () => appendSignedChanges(context.pool, { ...request, network: context.network }))
   if (made.kind === 'refused') throw refusalError(made.refusal)
+  if (made.kind === 'too_many_names') throw new ApiError('too_many', TOO_MANY_NAMES)
   if (made.kind === 'elsewhere') throw new ApiError('forbidden', 'This wallet is not verified in that cluster.')
   return made.clusterId
 }
+
+const TOO_MANY_NAMES = `At most ${MAX_MOVED_NAMES} names move with a wallet: have another wallet verified in the old cluster first, which then keeps its names.`
 
 /**
  * Runs a change in the queue.

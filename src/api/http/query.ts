@@ -42,6 +42,19 @@ export function integerOf(query: Query, name: string): number | undefined {
   return Math.min(Number(text), Number.MAX_SAFE_INTEGER)
 }
 
+/** Items per page. */
+export interface PageLimit {
+  default: number
+  max: number
+}
+
+/** Items per page, clamped. @throws ApiError invalid_request */
+export function limitOf(query: Query, bounds: PageLimit): number {
+  const limit = integerOf(query, 'limit') ?? bounds.default
+  if (limit === 0) throw new ApiError('invalid_request', 'The parameter limit is less than 1.')
+  return Math.min(limit, bounds.max)
+}
+
 /** A parameter of a few allowed words, undefined where it is absent. @throws ApiError invalid_request */
 export function wordOf<T extends string>(query: Query, name: string, words: readonly T[]): T | undefined {
   const text = query.get(name)

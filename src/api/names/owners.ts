@@ -1,33 +1,69 @@
-import { findOwnedCommunityNames } from '../../db/registry/communityNames.js'
-import { findOwnedNames, type OwnedName } from '../../db/registry/owners.js'
+import { findOwnedCommunityNames, type OwnedCommunityName } from '../../db/registry/communityNames.js'
+import { findOwnedNames, type OwnedName, positionOf } from '../../db/registry/owners.js'
 import { NATIVE } from '../../registry/community/rules.js'
 import { actorText } from '../../registry/journal/events.js'
 import { lookupAddress } from '../../registry/primitives/address.js'
 import { toHex } from '../../registry/primitives/bytes.js'
+import { parseFullName } from '../../registry/primitives/name.js'
 import { type Context, chainsOf } from '../http/context.js'
+import { ApiError } from '../http/errors.js'
 import { millisecondsText } from '../http/timestamps.js'
+
+/** Names per page. */
+export const OWNED_AT_ONCE = 1_000
+
+/** Part of a list of names. */
+interface Page {
+  /** Name of the record that it follows, as answered; undefined for the first part. */
+  after: string | undefined
+  limit: number
+}
 
 /**
  * Names of an address, oldest first, followed by its names below communities. The amount of a community name is what
  * was paid for it in ETH, else 0.
+ * @returns `next`: the name after which more follow, null at the end
+ * @throws ApiError invalid_page for a name that nobody has
  */
-export async function namesOwnedBy(context: Context, input: string) {
+export async function namesOwnedBy(context: Context, input: string, page: Page) {
   const address = lookupAddress(input)
-  if (!address) return []
-  const [names, below] = await Promise.all([
-    findOwnedNames(context.pool, context.network, address.bytes),
-    findOwnedCommunityNames(context.pool, context.network, address.bytes),
-  ])
-  const ofCommunities = below.map(({ community, name, paid, atMs, by, clusterId }) => ({
-    name: `${community}/${name}`,
-    amountWei: paid && isEth(context, paid) ? paid.amount : 0n,
-    createdMs: atMs,
-    updatedMs: atMs,
-    updatedBy: by,
-    clusterId,
-  }))
-  return [...names, ...ofCommunities].map((owned) => record(context, address.text, owned))
+  if (!address) return { records: [], next: null }
+  const found = await ownedAfter(context, address.bytes, await startOf(context, page.after), page.limit + 1)
+  const records = found.slice(0, page.limit).map((owned) => record(context, address.text, owned))
+  return { records, next: found.length > page.limit ? records.at(-1)!.name : null }
 }
+
+/** Where a page begins: behind a name in the journal, among the names of clusters or those below communities. */
+interface Start {
+  isBelow: boolean
+  after: number
+}
+
+async function startOf(context: Context, name: string | undefined): Promise<Start> {
+  if (name === undefined) return { isBelow: false, after: 0 }
+  const parsed = parseFullName(name)
+  const after = parsed && (await positionOf(context.pool, context.network, parsed))
+  if (after === null) throw new ApiError('invalid_page', 'The parameter after is no name of an earlier answer.')
+  return { isBelow: parsed!.wallet !== null, after }
+}
+
+async function ownedAfter(context: Context, address: Buffer, { isBelow, after }: Start, limit: number) {
+  const { pool, network } = context
+  const names = isBelow ? [] : await findOwnedNames(pool, network, address, { after, limit })
+  if (names.length === limit) return names
+  const rest = { after: isBelow ? after : 0, limit: limit - names.length }
+  const below = await findOwnedCommunityNames(pool, network, address, rest)
+  return [...names, ...below.map((name) => ofCommunity(context, name))]
+}
+
+const ofCommunity = (context: Context, { community, name, paid, atMs, by, clusterId }: OwnedCommunityName) => ({
+  name: `${community}/${name}`,
+  amountWei: paid && isEth(context, paid) ? paid.amount : 0n,
+  createdMs: atMs,
+  updatedMs: atMs,
+  updatedBy: by,
+  clusterId,
+})
 
 const isEth = (context: Context, paid: { network: string; token: string }): boolean =>
   paid.token === NATIVE &&

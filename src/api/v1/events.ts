@@ -3,16 +3,11 @@ import { parseAddress } from '../../registry/primitives/address.js'
 import { feedPage } from '../feed/feed.js'
 import { ok } from '../http/answer.js'
 import { ApiError } from '../http/errors.js'
-import { integerOf, type Query, wordOf } from '../http/query.js'
+import { integerOf, limitOf, type PageLimit, type Query, wordOf } from '../http/query.js'
 import { type RouteRequest, route } from '../http/route.js'
 import { answers, z } from '../http/schema.js'
 import { addressText, clusterIdText } from './schemas.js'
 
-/** Events per page. */
-interface PageLimit {
-  default: number
-  max: number
-}
 const LIMIT: PageLimit = { default: 500, max: 1_000 }
 const ORDERS = ['oldest', 'newest'] as const
 
@@ -149,13 +144,6 @@ export function pageRequest({ query, isTestnet }: RouteRequest, limit: PageLimit
     limit: limitOf(query, limit),
     order: orderOf(query),
   }
-}
-
-/** Events per page, clamped. @throws ApiError invalid_request */
-function limitOf(query: Query, bounds: PageLimit): number {
-  const limit = integerOf(query, 'limit') ?? bounds.default
-  if (limit === 0) throw new ApiError('invalid_request', 'The parameter limit is less than 1.')
-  return Math.min(limit, bounds.max)
 }
 
 /** The order of a walk, under either of its names. @throws ApiError invalid_request where they contradict each other */

@@ -1,11 +1,12 @@
 import { parseFullName } from '../../registry/primitives/name.js'
 import { nameImage } from '../../web/nameImage.js'
 import { ok } from '../http/answer.js'
+import { limitOf } from '../http/query.js'
 import { route } from '../http/route.js'
 import { answers, MAX_LOOKUPS, named, z } from '../http/schema.js'
 import { addressesOfNames, type NameRecord, nameOfAddress, namesOfAddresses } from '../names/lookups.js'
 import { requireName, requireNames } from '../names/names.js'
-import { namesOwnedBy } from '../names/owners.js'
+import { namesOwnedBy, OWNED_AT_ONCE } from '../names/owners.js'
 import { addressText, clusterIdText, nameText, walletType } from './schemas.js'
 
 const NameRecordSchema = named('NameRecord', {
@@ -85,10 +86,28 @@ const OwnerRecordSchema = named('OwnerRecord', {
 
 const ownedNamesRoute = route.get('/v1/names/owner/address/:address', {
   summary: 'The names that an address owns',
-  description: 'Its own names, then those below communities as `community/name`.',
+  description:
+    'Its own names, then those below communities as `community/name`. Where more follow, the header `Link` names the next page (RFC 8288).',
   params: z.object({ address: addressText }),
+  query: z.object({
+    after: nameText.optional().openapi({ description: 'Name of an earlier record: the answer begins behind it' }),
+    limit: z
+      .int()
+      .min(1)
+      .max(OWNED_AT_ONCE)
+      .default(OWNED_AT_ONCE)
+      .openapi({ description: `Clamped to ${OWNED_AT_ONCE}` }),
+  }),
   responses: answers('Oldest first; empty for an unknown address', z.array(OwnerRecordSchema)),
-  handle: async ({ params }, context) => ok(await namesOwnedBy(context, params.address!)),
+  errors: ['invalid_page'],
+  async handle({ params, query, isTestnet }, context) {
+    const limit = limitOf(query, { default: OWNED_AT_ONCE, max: OWNED_AT_ONCE })
+    const { records, next } = await namesOwnedBy(context, params.address!, { after: query.get('after'), limit })
+    if (next === null) return ok(records)
+    const rest = new URLSearchParams({ after: next, limit: String(limit), ...(isTestnet && { testnet: 'true' }) })
+    const path = `/v1/names/owner/address/${encodeURIComponent(params.address!)}`
+    return ok(records, { link: `<${path}?${rest}>; rel="next"` })
+  },
 })
 
 export const lookupRoutes = [nameOfAddressRoute, namesOfAddressesRoute, addressesOfNamesRoute, ownedNamesRoute]

@@ -89,6 +89,7 @@ export async function writeChanges(client: pg.ClientBase, network: Network, chan
   await copy('communities', changes.communities, encode.communities)
   await copy('community_names', changes.communityNames, encode.communityNames)
   if (changes.nameMoves.length > 0) await moveNames(client, network, changes.nameMoves)
+  if (changes.communities.length > 0) await markCommunities(client, network, changes.communities)
   await writeHead(client, network, changes.head)
 }
 
@@ -165,6 +166,13 @@ async function moveNames(client: pg.ClientBase, network: Network, moves: readonl
   const newest = [...new Map(moves.map((move) => [move.name, move])).values()]
   const values = [newest.map((move) => move.name), newest.map((move) => move.cluster)]
   await writeAll(client, network, { what: 'moving names', text }, [...values, newest.map((move) => move.updatedSeq)])
+}
+
+/** Marks names that are communities, so that a cluster's are found among many; derived, and no part of the state. */
+async function markCommunities(client: pg.ClientBase, network: Network, rows: readonly CommunityRow[]): Promise<void> {
+  const text = `UPDATE ${leaf('names', network)} SET community = true
+    WHERE network = $1 AND name = ANY ($2::text[]) AND outcome = ${WON} AND NOT community`
+  await execute(client, network, text, [rows.map(({ name }) => name)])
 }
 
 /** Writes rows that have to be there, one per element of the columns. */

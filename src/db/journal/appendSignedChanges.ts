@@ -1,5 +1,5 @@
 import type pg from 'pg'
-import { type Changes, fold, keysOf, type Slice } from '../../registry/fold/index.js'
+import { type Changes, fold, keysOf, MAX_MOVED_NAMES, type Slice } from '../../registry/fold/index.js'
 import type { ChangeRefusal } from '../../registry/fold/refusal.js'
 import {
   type ClusterChange,
@@ -22,6 +22,8 @@ export type AppendResult =
   | { kind: 'made'; clusterId: Buffer }
   /** Nothing written. `index`: position of the refused change. */
   | { kind: 'refused'; index: number; refusal: ChangeRefusal }
+  /** Nothing written: more names than `MAX_MOVED_NAMES` would move. */
+  | { kind: 'too_many_names' }
   /** Nothing written: the changes belong to a cluster other than `within`. */
   | { kind: 'elsewhere' }
   /** First catch-up of the network: only its indexer may write. */
@@ -81,10 +83,11 @@ async function append(client: pg.PoolClient, head: LockedHead, request: SignedCh
   const entries = request.changes.map((change) => entryOf(change, nowMs))
   const keys = keysOf(entries)
   if (request.within) keys.clusterIds.add(keyOf(request.within))
-  const slice = await loadSlice(client, network, head, keys)
+  const slice = await loadSlice(client, network, head, keys, { movedNames: MAX_MOVED_NAMES + 1 })
   if (request.within && !isWithin(slice, request.changes, request.within)) return { kind: 'elsewhere' }
   const decided = decide(slice, entries, nowMs)
   if ('kind' in decided) return decided
+  if (decided.nameMoves.length > MAX_MOVED_NAMES) return { kind: 'too_many_names' }
   const clusterId = await idOf(client, network, decided, decided.outcomes.at(-1)!.cluster!)
   await write(client, network, decided, alongside && ((to) => alongside(to, clusterId)))
   return { kind: 'made', clusterId }

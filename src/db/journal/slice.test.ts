@@ -70,6 +70,7 @@ test('loads owners, verified wallets and the smallest free cluster number with i
     wallets: new Set([1, 2, 3, 4].map((n) => keyOf(wallet(n)))),
     actors: new Set(),
     clusterIds: new Set(),
+    movers: [],
     communities: new Map(),
     communityNames: new Set(),
     assignments: new Set(),

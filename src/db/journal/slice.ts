@@ -21,6 +21,8 @@ export interface SliceHints {
   firstIds?: ReadonlyMap<string, Buffer> | undefined
   /** Filter of keys that may be stored. A wallet that has created a cluster was verified in it. */
   written?: Pick<WrittenKeys, 'mayHold'> | undefined
+  /** Upper bound on the names read of a cluster whose names may move. */
+  movedNames?: number
 }
 
 /** Numbers per probe for a wallet that has created clusters before. */
@@ -34,7 +36,7 @@ export async function loadSlice(
   keys: Keys,
   hints: SliceHints = {},
 ): Promise<Slice> {
-  const { firstIds, written } = hints
+  const { firstIds, written, movedNames = null } = hints
   const owners = new Map<string, number>()
   const slice: Required<Slice> = {
     network,
@@ -72,7 +74,7 @@ export async function loadSlice(
     }
   }
   if (creators.length > 0) await findFreeIds(client, slice, creators)
-  await loadClusters(client, slice, keys)
+  await loadClusters(client, slice, keys, movedNames)
   await loadCommunities(client, slice, keys)
   return slice
 }

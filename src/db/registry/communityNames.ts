@@ -8,6 +8,7 @@ import type { Network } from '../../registry/primitives/network.js'
 import { WON } from '../pg/codes.js'
 import { entryAt, prepare } from '../pg/prepared.js'
 import type { Queryable } from '../pg/rows.js'
+import type { Stretch } from './owners.js'
 
 const rulesOf = (body: Buffer): CommunityRules => decodeChange('configure_community', body).rules
 
@@ -142,8 +143,8 @@ const owned = prepare<Omit<OwnedCommunityName, 'paid'> & { kind: number; body: B
     CROSS JOIN LATERAL (${entryAt(l, 'h.generation', 'n.seq')}) j
     LEFT JOIN ${l.wallets} w ON w.network = ${l.network} AND w.address = n.address AND w.verified AND NOT w.private
     LEFT JOIN ${l.clusters} c ON c.network = ${l.network} AND c.serial = w.cluster
-    WHERE n.network = ${l.network} AND n.address = $1
-    ORDER BY n.seq`,
+    WHERE n.network = ${l.network} AND n.address = $1 AND n.seq > $2
+    ORDER BY n.seq LIMIT $3`,
 )
 
 /** The names below communities that an address owns, oldest first. */
@@ -151,8 +152,9 @@ export async function findOwnedCommunityNames(
   db: Queryable,
   network: Network,
   address: Buffer,
+  { after, limit }: Stretch,
 ): Promise<OwnedCommunityName[]> {
-  const rows = await owned(db, network, [address])
+  const rows = await owned(db, network, [address, after, limit])
   return rows.map(({ kind, body, ...name }) => ({
     ...name,
     paid: entryKind(kind) === 'pay_community_name' ? decodePayment(body).payment : null,

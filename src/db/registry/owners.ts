@@ -24,15 +24,51 @@ const owned = prepare<Omit<OwnedName, 'amountWei'> & { amount: Buffer }>(
     FROM ${l.wallets} w
     JOIN journal_heads h ON h.network = ${l.network}
     JOIN ${l.clusters} c ON c.network = ${l.network} AND c.serial = w.cluster
-    JOIN ${l.names} n ON n.network = ${l.network} AND n.cluster = w.cluster AND n.outcome = ${WON}
+    CROSS JOIN LATERAL (
+      SELECT name, seq, updated_seq FROM ${l.names}
+      WHERE network = ${l.network} AND cluster = w.cluster AND outcome = ${WON} AND seq > $2 ORDER BY seq LIMIT $3
+    ) n
     CROSS JOIN LATERAL (${entryAt(l, 'h.generation', 'n.seq')}) created
     CROSS JOIN LATERAL (${entryAt(l, 'h.generation', 'n.updated_seq')}) updated
     WHERE w.network = ${l.network} AND w.address = $1 AND w.verified AND NOT w.private
     ORDER BY n.seq`,
 )
 
+/** A stretch of a list whose rows are in the order of the journal. */
+export interface Stretch {
+  /** Sequence number behind which it begins. */
+  after: number
+  limit: number
+}
+
 /** The names owned by a publicly verified address, oldest first. */
-export async function findOwnedNames(db: Queryable, network: Network, address: Buffer): Promise<OwnedName[]> {
-  const rows = await owned(db, network, [address])
+export async function findOwnedNames(
+  db: Queryable,
+  network: Network,
+  address: Buffer,
+  { after, limit }: Stretch,
+): Promise<OwnedName[]> {
+  const rows = await owned(db, network, [address, after, limit])
   return rows.map(({ amount, ...name }) => ({ ...name, amountWei: wordToBigInt(amount) }))
+}
+
+const position = prepare<{ seq: number }>(
+  'name_position',
+  (l) => `SELECT seq FROM ${l.names} WHERE network = ${l.network} AND name = $1 AND outcome = ${WON}`,
+)
+const communityPosition = prepare<{ seq: number }>(
+  'community_name_position',
+  (l) => `SELECT seq FROM ${l.communityNames} WHERE network = ${l.network} AND community = $1 AND name = $2`,
+)
+
+/** Sequence number at which a name was registered, null where nobody has it; `wallet` is null for one of a cluster. */
+export async function positionOf(
+  db: Queryable,
+  network: Network,
+  { cluster, wallet }: { cluster: string; wallet: string | null },
+): Promise<number | null> {
+  const rows = await (wallet === null
+    ? position(db, network, [cluster])
+    : communityPosition(db, network, [cluster, wallet]))
+  return rows[0]?.seq ?? null
 }

@@ -27,7 +27,7 @@ export type {
   Slice,
   WalletRow,
 } from './rows.js'
-export { assignmentOf, fullName } from './rows.js'
+export { assignmentOf, fullName, MAX_MOVED_NAMES } from './rows.js'
 
 /**
  * Registry state as a pure fold of the journal: `keysOf` lists the rows that a batch reads, the writer loads them into
@@ -41,6 +41,7 @@ export function keysOf(entries: readonly DecodedEntry[]): Keys {
     wallets: new Set(),
     actors: new Set(),
     clusterIds: new Set(),
+    movers: [],
     communities: new Map(),
     communityNames: new Set(),
     assignments: new Set(),
@@ -78,6 +79,7 @@ function addKeysOfChange(keys: Keys, change: SignedChange, causeMs: number): voi
   switch (change.kind) {
     case 'verify_wallet':
       keys.clusterIds.add(keyOf(change.clusterId))
+      keys.movers.push(keyOf(change.actor))
       return
     case 'add_wallets':
     case 'rename_wallets':

@@ -24,6 +24,8 @@ export interface Keys {
   actors: Set<string>
   /** Ids of clusters that changes name; these are read whole. */
   clusterIds: Set<string>
+  /** Signers of `verify_wallet`, one per change: names of the clusters that they leave may move. */
+  movers: string[]
   /** Communities, each with the time (ms) from which its rules are needed; their owners' clusters are read whole. */
   communities: Map<string, number>
   /** Community names that may be registered, as `fullName`. */
@@ -49,13 +51,19 @@ export interface ClusterName {
   seq: number
 }
 
-/** Cluster with all its wallets and names. */
+/** Cluster with all its wallets. */
 export interface ClusterState {
   /** Entries by address key. Rows are replaced, never changed. */
   wallets: Map<string, WalletRow>
-  /** Names, oldest first. */
+  /** Names, oldest first: all where they may move; else the oldest, and those that are communities. */
   names: ClusterName[]
 }
+
+/**
+ * Upper bound on names that move with a wallet, judged before a change is appended and never by the fold, so that no
+ * journalled change is decided anew.
+ */
+export const MAX_MOVED_NAMES = 1_000
 
 /** Rows that a batch reads, as before it. `fold` works on copies, so a slice may be folded again. */
 export interface Slice {

@@ -1,0 +1,131 @@
+import { afterAll, beforeAll, describe, expect, it } from 'vitest'
+import { loadSlice } from '../../src/db/journal/slice.js'
+import { lockHead } from '../../src/db/journal/head.js'
+import { inTransaction } from '../../src/db/pg/pool.js'
+import { keysOf, MAX_MOVED_NAMES } from '../../src/registry/fold/index.js'
+import type { ClusterChange } from '../../src/registry/journal/change.js'
+import { encodeChange } from '../../src/registry/journal/change.js'
+import { decodeEntry } from '../../src/registry/journal/decode.js'
+import { parseAddress } from '../../src/registry/primitives/address.js'
+import { type Member, memberOf } from '../api/members.js'
+import { type ApiWorld, bid, freshName, startApi } from '../api/support.js'
+
+/** Names of one cluster. */
+const NAMES = 100_000
+
+let world: ApiWorld
+let owner: Member
+let community: string
+
+beforeAll(async () => {
+  world = await startApi()
+  owner = await memberOf(world)
+  community = freshName()
+  await world.append('mainnet', [bid({ from: owner.address, name: freshName() })])
+  await addNames(NAMES)
+  await world.append('mainnet', [bid({ from: owner.address, name: community })])
+})
+afterAll(() => world.stop())
+
+/** Gives the owner's cluster names as if it had registered each. */
+async function addNames(count: number): Promise<void> {
+  const { pool } = world
+  await pool.query(
+    `INSERT INTO journal SELECT j.network, j.generation, h.seq + i, j.kind, j.chain, 100000000 + i, 0, j.tx_key, j.at_ms, h.public_seq + i, 1,
+       j.actor, j.body, j.effects, j.ruleset
+     FROM journal j JOIN journal_heads h USING (network) CROSS JOIN generate_series(1, $1::int) i
+     WHERE j.network = 0 AND j.seq = 1`,
+    [count],
+  )
+  await pool.query(
+    `INSERT INTO names (network, seq, tx_key, name, cluster, outcome, updated_seq)
+     SELECT 0, h.seq + i, 0, 'many-' || i, n.cluster, 1, h.seq + i
+     FROM names n JOIN journal_heads h USING (network) CROSS JOIN generate_series(1, $1::int) i
+     WHERE n.network = 0 AND n.seq = 1`,
+    [count],
+  )
+  await pool.query('UPDATE journal_heads SET seq = seq + $1, public_seq = public_seq + $1 WHERE network = 0', [count])
+  await pool.query('ANALYZE')
+}
+
+/** Names that a change reads under the head's lock. */
+const namesRead = (change: ClusterChange): Promise<number> =>
+  inTransaction(world.pool, async (client) => {
+    const entry = decodeEntry({
+      kind: change.kind,
+      position: null,
+      txKey: null,
+      causeMs: 1,
+      body: encodeChange(change),
+    })
+    const head = await lockHead(client, 'mainnet')
+    const hints = { movedNames: MAX_MOVED_NAMES + 1 }
+    const { clusters } = await loadSlice(client, 'mainnet', head, keysOf([entry]), hints)
+    return [...clusters.values()].reduce((sum, { names }) => sum + names.length, 0)
+  })
+const bytesOf = ({ address }: Member): Buffer => {
+  const parsed = parseAddress(address)
+  if (!parsed || typeof parsed === 'string') throw new Error(address)
+  return parsed.bytes
+}
+
+/** Pages of an owner's names, by the links that each page gives. */
+async function pagesOf(address: string, query = ''): Promise<{ name: string }[][]> {
+  const pages: { name: string }[][] = []
+  for (let path: string | undefined = `/v1/names/owner/address/${address}${query}`; path; ) {
+    const { body, headers } = await world.get(path)
+    pages.push(body)
+    path = /^<(.+)>; rel="next"$/.exec(headers.get('link') ?? '')?.[1]
+  }
+  return pages
+}
+
+describe(`a cluster of ${NAMES} names`, () => {
+  it('is listed page by page, whole', async () => {
+    const pages = await pagesOf(owner.address)
+    expect(pages.map(({ length }) => length)).toEqual([...Array(NAMES / 1_000).fill(1_000), 2])
+    expect(new Set(pages.flat().map(({ name }) => name)).size).toBe(NAMES + 2)
+    expect(pages.at(-1)!.at(-1)!.name).toBe(community)
+  })
+
+  it('goes on with names below communities, and refuses what is no name', async () => {
+    const friend = await memberOf(world)
+    const free = { prices: [], startsAt: null, ownersOnly: false, requirements: [] }
+    expect((await owner.call('PUT', `/v1/communities/${community}`, free)).status).toBe(200)
+    for (const name of ['ann', 'ben', 'cat'])
+      expect((await friend.call('POST', `/v1/names/community/${community}/register`, { name })).status).toBe(200)
+    await world.append('mainnet', [bid({ from: friend.address, name: 'friends' })])
+    const pages = await pagesOf(friend.address, '?limit=2')
+    const names = ['friends', ...['ann', 'ben', 'cat'].map((name) => `${community}/${name}`)]
+    expect(pages.map((page) => page.map(({ name }) => name))).toEqual([names.slice(0, 2), names.slice(2)])
+    for (const after of ['nobody-has-this', 'a/b', '!'])
+      expect(await world.get(`/v1/names/owner/address/${friend.address}?after=${after}`)).toMatchObject({
+        ...{ status: 400, body: { error: 'invalid_page' } },
+      })
+  })
+
+  it('is not read whole for a change of its wallets, whose names still share a space with those of its communities', async () => {
+    const wallets = [{ address: Buffer.concat([Buffer.of(1), Buffer.alloc(20, 5)]), name: 'x', isPrivate: false }]
+    // the oldest, and the community
+    expect(await namesRead({ kind: 'add_wallets', actor: bytesOf(owner), wallets })).toBe(2)
+    const taken = await owner.add([{ address: `0x${'05'.repeat(20)}`, name: 'ann' }])
+    expect(taken).toMatchObject({ status: 409, body: { error: 'wallet_name_taken' } })
+    expect((await owner.remove(owner.address)).body.error).toBe('last_verified_wallet')
+  })
+
+  it('moves with nobody; another verified wallet keeps it', async () => {
+    const [target, second] = [await memberOf(world), await memberOf(world)]
+    const [old, id] = [await owner.create(), await target.create()]
+    await target.add([{ address: owner.address, name: 'guest' }])
+    const head = () => world.pool.query('SELECT seq FROM journal_heads WHERE network = 0').then(({ rows }) => rows[0])
+    const before = await head()
+    expect(await owner.verify(id)).toMatchObject({ status: 400, body: { error: 'too_many' } })
+    expect(await head()).toEqual(before)
+    await owner.add([{ address: second.address, name: 'keeper' }])
+    expect((await second.verify(old)).status).toBe(200)
+    expect((await owner.verify(id)).status).toBe(200)
+    const held = await pagesOf(second.address)
+    expect(held.flat().length).toBe(NAMES + 2)
+    expect(await pagesOf(owner.address)).toEqual([[]])
+  })
+})
