@@ -34,14 +34,14 @@ async function addNames(count: number): Promise<void> {
     `INSERT INTO journal SELECT j.network, j.generation, h.seq + i, j.kind, j.chain, 100000000 + i, 0, j.tx_key, j.at_ms, h.public_seq + i, 1,
        j.actor, j.body, j.effects, j.ruleset
      FROM journal j JOIN journal_heads h USING (network) CROSS JOIN generate_series(1, $1::int) i
-     WHERE j.network = 0 AND j.seq = 1`,
+     WHERE j.network = 0 AND j.seq = (SELECT min(seq) FROM names WHERE network = 0)`,
     [count],
   )
   await pool.query(
     `INSERT INTO names (network, seq, tx_key, name, cluster, outcome, updated_seq)
      SELECT 0, h.seq + i, 0, 'many-' || i, n.cluster, 1, h.seq + i
      FROM names n JOIN journal_heads h USING (network) CROSS JOIN generate_series(1, $1::int) i
-     WHERE n.network = 0 AND n.seq = 1`,
+     WHERE n.network = 0 AND n.seq = (SELECT min(seq) FROM names WHERE network = 0)`,
     [count],
   )
   await pool.query('UPDATE journal_heads SET seq = seq + $1, public_seq = public_seq + $1 WHERE network = 0', [count])
