@@ -58,7 +58,7 @@ const namesRead = (change: ClusterChange): Promise<number> =>
       causeMs: 1,
       body: encodeChange(change),
     })
-    const head = await lockHead(client, 'mainnet')
+    const head = await lockHead(client, 'mainnet', null)
     const hints = { movedNames: MAX_MOVED_NAMES + 1 }
     const { clusters } = await loadSlice(client, 'mainnet', head, keysOf([entry]), hints)
     return [...clusters.values()].reduce((sum, { names }) => sum + names.length, 0)
