@@ -5,7 +5,7 @@ import type { ChaosDaemon } from './daemons.js'
 
 const LOOK_MS = 100
 const ASK_LIMIT_MS = 5_000
-const DATABASE_LIMIT_MS = 1_000
+const DATABASE_LIMIT_MS = 3_000
 /** Time without a look-up that is worth a line of the log. */
 const LONG_GAP_MS = 3_000
 /** First key of the service's advisory locks, and the second one's of mainnet's leaders. */
@@ -41,6 +41,8 @@ interface Patient {
   cause: Cause | null
   /** When a look-up was last answered, or became possible; null while none can be. */
   sinceMs: number | null
+  /** Whether it has answered since its start. */
+  hasServed: boolean
   /** Time since then at the last look. */
   gapMs: number
 }
@@ -66,7 +68,9 @@ export function observe(
   signal: AbortSignal,
   log: (line: string) => void,
 ): Observer {
-  const patients = daemons.map((daemon): Patient => ({ daemon, cause: null, sinceMs: null, gapMs: 0 }))
+  const patients = daemons.map(
+    (daemon): Patient => ({ daemon, cause: null, sinceMs: null, hasServed: false, gapMs: 0 }),
+  )
   const of = (daemon: ChaosDaemon) => patients.find((one) => one.daemon === daemon)!
   const takeOvers: Times['takeOvers'] = {}
   let lookUpGapMs = 0
@@ -77,21 +81,31 @@ export function observe(
   const follow = async (): Promise<void> => {
     while (!signal.aborted) {
       const found = await leaders(pool)
-      isDatabaseUp = found !== null
-      const otherIsWell = ({ daemon }: Measure) =>
-        patients.some((one) => one.daemon !== daemon && one.cause === null && one.sinceMs !== null)
+      noteDatabase(found !== null)
+      const otherIsWell = ({ daemon }: Measure) => patients.some((one) => one.daemon !== daemon && one.cause === null)
       // a measure says something only while somebody else can take over
       measures = measures.filter((one) => isDatabaseUp && otherIsWell(one) && !note(one, found!))
       if (found) holders = found
       await sleep(LOOK_MS)
     }
   }
+  /** A look-up is possible from when the database answers on. */
+  const noteDatabase = (isUp: boolean) => {
+    if (isUp === isDatabaseUp) return
+    isDatabaseUp = isUp
+    for (const patient of patients)
+      patient.sinceMs = isUp && isAble(patient) && patient.hasServed ? performance.now() : null
+  }
+  const isAble = ({ cause, daemon }: Patient) =>
+    isDatabaseUp && (cause === null || cause === 'forget') && daemon.process.isRunning()
   /** Whether the lead has moved; notes the time. */
   const note = ({ role, cause, atMs, pid }: Measure, found: ReadonlyMap<string, Holder>): boolean => {
     const holder = found.get(role)
     if (!holder || holder.pid === pid) return false
+    const ms = performance.now() - atMs
+    log(`another connection leads the ${role} ${(ms / 1_000).toFixed(1)} s after ${cause}`)
     const before = takeOvers[cause] ?? { count: 0, maxMs: 0 }
-    takeOvers[cause] = { count: before.count + 1, maxMs: Math.max(before.maxMs, performance.now() - atMs) }
+    takeOvers[cause] = { count: before.count + 1, maxMs: Math.max(before.maxMs, ms) }
     return true
   }
   const probe = async (patient: Patient): Promise<void> => {
@@ -99,17 +113,18 @@ export function observe(
       const askedMs = performance.now()
       const isAnswered = await answers(patient.daemon.api)
       const nowMs = performance.now()
-      const isAble = isDatabaseUp && (patient.cause === null || patient.cause === 'forget')
-      if (isAble && patient.sinceMs !== null) {
+      // it may die by itself, at a fail point
+      patient.hasServed &&= patient.daemon.process.isRunning()
+      if (isAble(patient) && patient.sinceMs !== null) {
         patient.gapMs = nowMs - patient.sinceMs
         lookUpGapMs = Math.max(lookUpGapMs, patient.gapMs)
       }
-      if (patient.gapMs > LONG_GAP_MS && (isAnswered || !isAble))
+      if (patient.gapMs > LONG_GAP_MS && (isAnswered || !isAble(patient)))
         log(`${patient.daemon.name} answered no look-up for ${(patient.gapMs / 1_000).toFixed(1)} s`)
-      if (isAnswered || !isAble) patient.gapMs = 0
-      if (!isAble) patient.sinceMs = null
+      if (isAnswered || !isAble(patient)) patient.gapMs = 0
+      if (!isAble(patient)) patient.sinceMs = null
       // a daemon that starts counts from its first answer on, any other from when it could answer
-      else if (isAnswered) patient.sinceMs = nowMs
+      else if (isAnswered) Object.assign(patient, { sinceMs: nowMs, hasServed: true })
       await sleep(Math.max(0, LOOK_MS - (nowMs - askedMs)))
     }
   }
@@ -124,13 +139,15 @@ export function observe(
             measures.push({ role, daemon, cause, atMs: performance.now(), pid: holder.pid })
         }
       patient.cause = cause
-      if (cause === 'kill') patient.sinceMs = null
+      patient.hasServed &&= cause !== 'kill'
+      if (!isAble(patient)) patient.sinceMs = null
     },
     well(daemon) {
       const patient = of(daemon)
       // what was frozen or cut off can answer from now on
-      if (patient.cause === 'freeze' || patient.cause === 'silence') patient.sinceMs = performance.now()
+      const isBack = patient.cause === 'freeze' || patient.cause === 'silence'
       patient.cause = null
+      if (isBack && isDatabaseUp && patient.hasServed) patient.sinceMs = performance.now()
     },
     done: Promise.all([follow(), ...patients.map(probe)]).then(() => {}),
     times: () => ({
