@@ -157,7 +157,7 @@ class RunningDaemon {
     const relayer = relayerPrivateKey ? privateKeyToAccount(relayerPrivateKey) : null
     const api = createApi({
       pool: this.#readPool,
-      chains: chains.map(({ chain }) => chain),
+      chains: chains.map(({ chain }) => chain.forUse('api')),
       solana: clusters.map(({ chain }) => chain),
       permissionSigner: airdropOperatorKey ? createPermissionSigner(airdropOperatorKey) : null,
       releaseSigner: relayer && ((word) => relayer.signTypedData(releaseTypedData(word))),
@@ -179,7 +179,7 @@ class RunningDaemon {
   #startRelayer(ctx: Context, { chains, solana }: Sources & { solana: OpenSolana | null }): void {
     const { network, log } = ctx
     const { roles, relayWatch, relayerPrivateKey: key, solanaRelayerKey } = this.#config
-    const numbered = chains.map(({ chain, row }) => ({ chain, number: row.chain }))
+    const numbered = chains.map(({ chain, row }) => ({ chain: chain.forUse('relay'), number: row.chain }))
     const plan = relayPlanOf(numbered, solana !== null)
     if (plan.problem) log.warn({ network }, plan.problem)
     if (plan.targets.length === 0) return

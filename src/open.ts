@@ -81,7 +81,7 @@ export async function openClusters(
     const { pool } = ctx
     const { releaseAfterMs } = config.payments
     const common = { pool, network, quoteKey, relayKey, releaseAfterMs, onFault }
-    open.push(await openSolana({ ...common, config: cluster, hub: hub.chain.rpc }))
+    open.push(await openSolana({ ...common, config: cluster, hub: hub.chain.rpc.forUse('api') }))
   }
   return open
 }
@@ -133,7 +133,9 @@ export async function openSolana(options: OpenSolanaOptions): Promise<OpenSolana
   else open().catch(() => {})
   const { commitment, pollMs, refunds, maxUnitPrice } = config
   const { registrar } = chain
-  const signer = secretKey ? createSolanaSigner({ rpc, registrar, commitment, secretKey, maxUnitPrice }) : null
+  const signer = secretKey
+    ? createSolanaSigner({ rpc: rpc.forUse('relay'), registrar, commitment, secretKey, maxUnitPrice })
+    : null
   const { releaseAfterMs } = options
   return { chain, open, payer: { signer, autoRefunds: refunds.auto, releaseAfterMs, pollMs, open } }
 }

@@ -47,7 +47,8 @@ export async function indexerOver(
   const genesisHash = fromHex(await createChainRpc(world.config).genesisHash())
   const identity = { network, label, instance: '', chainId, genesisHash, contract: fromHex(contract), startBlock }
   const row = await registerChain(pool, identity)
-  const chain = createEvmChain({ config, chain: row.chain, rpc: createChainRpc(config) })
+  // blocks are mined many at once, as on local chains alone
+  const chain = createEvmChain({ config, chain: row.chain, rpc: createChainRpc({ ...config, local: true }) })
   const signal = new AbortController().signal
   const open = () => createChainIndexer({ pool, chain, row, epoch: leadership.epoch, signal })
   let indexer = await open()

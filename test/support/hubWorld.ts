@@ -117,7 +117,7 @@ export async function startHubWorld({ slotsInAnEpoch = 32, ageS = 0 } = {}): Pro
     },
     async open(changes = {}) {
       const used = { ...config, ...changes }
-      const rpc = createChainRpc(used)
+      const rpc = createChainRpc({ ...used, local: true })
       const row = await registerChain(pool, {
         network: used.network,
         label: used.label,

@@ -13,7 +13,7 @@ import {
 } from '../chain.js'
 import { transient } from '../rpc/errors.js'
 import { type Call, createRpc, type Rpc } from '../rpc/evm.js'
-import { type PoolOptions, servedFor } from '../rpc/nodes.js'
+import { type PoolOptions, servedFor, type Use } from '../rpc/nodes.js'
 import { encodeClaim, encodeClaimFor } from './airdrop/distributor.js'
 import { decodeMessage, messageNames } from './bridge/hubMessage.js'
 import { decodePacket } from './bridge/packet.js'
@@ -39,6 +39,8 @@ export interface Heads {
 export interface EvmChain extends ChainPort {
   readonly config: ChainConfig
   readonly rpc: Rpc
+  /** The same chain by node pools for another use, whose faults and limits are its own. */
+  forUse(use: Use): EvmChain
   /** @throws ChainUnavailableError */
   heads(): Promise<Heads>
 }
@@ -52,7 +54,7 @@ export function createEvmChain({ config, chain, rpc }: Pick<EvmChain, 'config' |
   const heads = () => {
     // not awaited, so that a hanging node delays nothing
     void rpc.demoteLaggingNodes()
-    return asking(() => rpc.onOneNode((call) => readHeads(call, config)))
+    return asking(() => rpc.onQuickestNode((call) => readHeads(call, config)))
   }
   const head = servedFor(HEAD_CACHE_MS, async (): Promise<ChainHead> => {
     const { latest, confirmed } = await heads()
@@ -62,6 +64,7 @@ export function createEvmChain({ config, chain, rpc }: Pick<EvmChain, 'config' |
     ...createCommunityPort(rpc, config),
     config,
     rpc,
+    forUse: (use) => createEvmChain({ config, chain, rpc: rpc.forUse(use) }),
     network: network as Network,
     chain,
     role,
@@ -77,7 +80,7 @@ export function createEvmChain({ config, chain, rpc }: Pick<EvmChain, 'config' |
     heads,
     head,
     transaction: (hash): Promise<ChainTx> =>
-      asking(() => rpc.onOneNode((call) => readTransaction(call, hash, config, head))),
+      asking(() => rpc.onQuickestNode((call) => readTransaction(call, hash, config, head))),
     replacement: (sender, nonce) =>
       asking(async () => {
         const { confirmed } = await head()
@@ -94,9 +97,9 @@ export function createEvmChain({ config, chain, rpc }: Pick<EvmChain, 'config' |
 
 /** Creates the RPC pool of a configured chain. */
 export const createChainRpc = (
-  { label, rpcUrls: urls, chainId, genesisHash }: ChainConfig,
+  { label, rpcUrls: urls, chainId, genesisHash, local }: ChainConfig,
   onFault?: PoolOptions<Hex>['onFault'],
-): Rpc => createRpc({ label, urls, chainId, genesisHash, onFault })
+): Rpc => createRpc({ label, urls, chainId, genesisHash, onFault, ...(local && { leastBlockMs: 0 }) })
 
 /** Reads a chain's heads under its confirmation policy. */
 export async function readHeads(call: Call, { confirmation }: Pick<ChainConfig, 'confirmation'>): Promise<Heads> {

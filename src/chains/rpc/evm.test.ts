@@ -1,3 +1,5 @@
+import { createServer, type Server } from 'node:http'
+import type { AddressInfo } from 'node:net'
 import { afterAll, afterEach, beforeAll, describe, expect, it } from 'vitest'
 import { type Anvil, startAnvil } from '../../testing/chains/anvil.js'
 import { type FaultProxy, startFaultProxy } from '../../testing/faultProxy/faultProxy.js'
@@ -10,6 +12,7 @@ const WAIT_S = 1
 
 let anvil: Anvil
 let proxies: FaultProxy[] = []
+let servers: Server[] = []
 beforeAll(async () => {
   anvil = await startAnvil({ chainId: CHAIN_ID })
 })
@@ -17,6 +20,9 @@ afterAll(() => anvil.stop())
 afterEach(async () => {
   await Promise.all(proxies.map((proxy) => proxy.stop()))
   proxies = []
+  for (const server of servers) server.closeAllConnections()
+  for (const server of servers) server.close()
+  servers = []
 })
 
 /** A node that counts calls per method and fails on demand. */
@@ -36,6 +42,33 @@ async function node(
   })
   proxies.push(proxy)
   return { url: proxy.rpcUrl, calls, proxy }
+}
+
+interface Call {
+  method: string
+  params: unknown[]
+  resolve(): void
+}
+
+/** A node that makes its answers of another's. */
+async function answering(change: (call: Call, truth: unknown) => unknown): Promise<{ url: string; calls: string[] }> {
+  const calls: string[] = []
+  const server = createServer(async (request, response) => {
+    const chunks: Buffer[] = []
+    for await (const chunk of request) chunks.push(chunk as Buffer)
+    const body = Buffer.concat(chunks).toString()
+    const call = JSON.parse(body) as Call & { id: number }
+    const headers = { 'content-type': 'application/json' }
+    const { result } = (await (await fetch(anvil.rpcUrl, { method: 'POST', headers, body })).json()) as {
+      result: unknown
+    }
+    const changed = await change(call, result)
+    calls.push(call.method)
+    response.end(JSON.stringify({ jsonrpc: '2.0', id: call.id, result: changed }))
+  })
+  await new Promise<void>((resolve) => server.listen(0, '127.0.0.1', resolve))
+  servers.push(server)
+  return { url: `http://127.0.0.1:${(server.address() as AddressInfo).port}`, calls }
 }
 
 const pool = (...nodes: { url: string }[]): Rpc =>
@@ -74,8 +107,8 @@ describe('a node that is behind', () => {
         headers: { 'content-type': 'application/json' },
         body: JSON.stringify({ jsonrpc: '2.0', id: 1, method, params }),
       })
-    await test('anvil_mine', ['0x20'])
-    const late = await node((method) => (method === 'eth_blockNumber' ? 'stale_head' : null))
+    await test('anvil_mine', ['0x20', '0x2'])
+    const late = await node((method) => (method === 'eth_getBlockByNumber' ? 'stale_head' : null))
     const other = await node()
     // the lag is random per call: compare until it exceeds the limit
     for (let tries = 0; tries < 20; tries++) {
@@ -88,6 +121,89 @@ describe('a node that is behind', () => {
     }
     throw new Error('a node that is behind is asked first')
   })
+})
+
+/** A node whose head is a lie. */
+const liar = (height: string) =>
+  answering(({ method, params }, truth) =>
+    method === 'eth_getBlockByNumber' && params[0] === 'latest' ? { ...(truth as object), number: height } : truth,
+  )
+
+describe('a made-up head', () => {
+  it.each(['0xffffffffff', 'garbage'])('of %s makes no honest node look behind', async (height) => {
+    const honest = [await node(), await node()]
+    const rpc = pool(await liar(height), ...honest)
+    await gasPrice(rpc)
+    await rpc.demoteLaggingNodes()
+    expect(rpc.health()[0]!.nodes.map(({ head }) => head)).toEqual(['doubtful', 'good', 'good'])
+    await gasPrice(rpc)
+    expect(honest.map(asked)).toEqual([1, 0])
+  })
+
+  it('of one of two is not believed', async () => {
+    const honest = await node()
+    const rpc = pool(honest, await liar('0xffffffffff'))
+    await gasPrice(rpc)
+    await rpc.demoteLaggingNodes()
+    await gasPrice(rpc)
+    expect(asked(honest)).toBe(2)
+    expect(rpc.health()[0]!.nodes.map(({ head }) => head)).toEqual(['good', 'doubtful'])
+  })
+})
+
+describe('a node that hangs', () => {
+  it('is waited for by nobody while another answers, and is found by one question in the background', async () => {
+    let hangs = true
+    const held: Call[] = []
+    const first = await answering(async (call, truth) => {
+      if (hangs) await new Promise<void>((resolve) => void held.push({ ...call, resolve }))
+      return truth
+    })
+    const other = await node()
+    const rpc = pool(first, other)
+    const startedMs = performance.now()
+    await Promise.all(Array.from({ length: 20 }, () => gasPrice(rpc)))
+    // a second until the other is asked, far below the limit of the call
+    expect(performance.now() - startedMs).toBeLessThan(3_000)
+    // its time limit ends, it rests, and every later question goes to the other
+    await waitFor(async () => rpc.health()[0]!.nodes[0]!.restMs > 0, 6_000, 20)
+    const before = held.length
+    for (let i = 0; i < 10; i++) await gasPrice(rpc)
+    expect(held.length - before).toBeLessThanOrEqual(1)
+    hangs = false
+    for (const { resolve } of held) resolve()
+    const isBack = async () => {
+      await gasPrice(rpc)
+      return rpc.health()[0]!.nodes[0]!.restMs === 0 && first.calls.at(-1) === 'eth_gasPrice'
+    }
+    expect(await waitFor(isBack, 10_000, 50)).toBe(true)
+  }, 30_000)
+})
+
+describe('uses of the same nodes', () => {
+  it('have rests of their own: a 429 for the API mutes no indexer', async () => {
+    let isBusy = true
+    const only = await node((method) => (isBusy && method === 'eth_gasPrice' ? 'rate_limit' : null))
+    const rpc = pool(only)
+    await expect(gasPrice(rpc.forUse('api'))).rejects.toThrow('no RPC URL answers')
+    isBusy = false
+    await expect(gasPrice(rpc.forUse('api'))).rejects.toThrow('asked to wait')
+    expect(await gasPrice(rpc)).toMatch(/^0x/)
+    expect(await gasPrice(rpc.forUse('relay'))).toMatch(/^0x/)
+  })
+
+  it('have shares: what is too much for the API is refused, and costs the others nothing', async () => {
+    const slow = await answering(async (_, truth) => {
+      await new Promise((resolve) => setTimeout(resolve, 50))
+      return truth
+    })
+    const rpc = pool(slow)
+    const flood = await Promise.allSettled(Array.from({ length: 2_000 }, () => gasPrice(rpc.forUse('api'))))
+    const refused = flood.filter(({ status }) => status === 'rejected')
+    expect(refused.length).toBeGreaterThan(1_000)
+    expect(String((refused[0] as PromiseRejectedResult).reason)).toContain('too many questions')
+    expect(await gasPrice(rpc)).toMatch(/^0x/)
+  }, 20_000)
 })
 
 describe('a second opinion', () => {

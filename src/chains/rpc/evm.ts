@@ -6,37 +6,49 @@ import { type Call, NodePool, type Nodes, type PoolOptions, WrongChainError } fr
 
 export { type Call, WrongChainError }
 
-const DEFAULT_TIMEOUT_MS = 20_000
+/** Time limits by method, ms: an answer about the head that takes longer is none; logs are read from disk. */
+const TIMEOUTS_MS: Readonly<Record<string, number>> = {
+  eth_blockNumber: 3_000,
+  eth_chainId: 3_000,
+  eth_getLogs: 20_000,
+  eth_getBlockReceipts: 20_000,
+}
+const TIMEOUT_MS = 10_000
+const HEAD_TIMEOUT_MS = 3_000
 const BEHIND_BLOCKS = 3
+
+function timeoutOf(method: string, [block]: readonly unknown[]): number {
+  const isHead = method === 'eth_getBlockByNumber' && (block === 'latest' || block === 'finalized' || block === '0x0')
+  return isHead ? HEAD_TIMEOUT_MS : (TIMEOUTS_MS[method] ?? TIMEOUT_MS)
+}
 
 /** Several nodes of one EVM chain, identified by chain id and genesis. */
 export type Rpc = Nodes<Hex>
 
-export function createRpc({
-  chainId,
-  timeoutMs = DEFAULT_TIMEOUT_MS,
-  ...options
-}: PoolOptions<Hex> & { chainId: number }): Rpc {
-  const readGenesis = async (url: string, call: Call): Promise<Hex> => {
+export function createRpc({ chainId, timeoutMs, ...options }: PoolOptions<Hex> & { chainId: number }): Rpc {
+  const readGenesis = async (host: string, call: Call): Promise<Hex> => {
     const answered = Number(await call<Hex>('eth_chainId', []))
     const block = await call<{ hash: Hex } | null>('eth_getBlockByNumber', ['0x0', false])
     if (answered !== chainId)
-      throw new WrongChainError(`${url} is on chain id ${answered}, not ${chainId} (chain "${options.label}")`)
-    if (!block) throw transient(`${url} has no block 0`)
+      throw new WrongChainError(`${host} is on chain id ${answered}, not ${chainId} (chain "${options.label}")`)
+    if (!block) throw transient(`${host} has no block 0`)
     return block.hash.toLowerCase() as Hex
   }
   return new NodePool({
     ...options,
     connect: (url) => transport(url, timeoutMs),
     readGenesis,
-    headOf: async (call) => Number(await call<Hex>('eth_blockNumber', [])),
+    headOf: async (call) => {
+      const head = await call<{ number: Hex; timestamp: Hex } | null>('eth_getBlockByNumber', ['latest', false])
+      return { height: Number(head?.number ?? Number.NaN), timeMs: head && Number(head.timestamp) * 1_000 }
+    },
     behindBlocks: BEHIND_BLOCKS,
   })
 }
 
 /** Calls a node over HTTP: raw results, no retries, classified errors. */
-function transport(url: string, timeoutMs: number): Call {
-  const client = getHttpRpcClient(url, { timeout: timeoutMs })
+function transport(url: string, timeoutMs?: number): Call {
+  const client = getHttpRpcClient(url)
   let count = 0
   return async <T>(method: string, params: readonly unknown[]): Promise<T> => {
     count += 1
@@ -45,6 +57,7 @@ function transport(url: string, timeoutMs: number): Call {
     try {
       const answer = await client.request({
         body,
+        timeout: timeoutMs ?? timeoutOf(method, params),
         onResponse: (response) => {
           http = response
         },

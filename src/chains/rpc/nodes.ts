@@ -1,8 +1,9 @@
 import { ChainUnavailableError } from '../chain.js'
 import { RpcError, transient } from './errors.js'
+import { type Head, judgeHeads, LEAST_BLOCK_MS } from './headChoice.js'
+import { type Call, isFaultOfNode, Node, type NodeHealth, type Share, WrongChainError } from './node.js'
 
-/** A JSON-RPC call; resolves to the node's `result`, undecoded. */
-export type Call = <T>(method: string, params: readonly unknown[]) => Promise<T>
+export { type Call, type NodeHealth, WrongChainError } from './node.js'
 
 /** Serves an answer for some time before it is asked for again; a failure is not kept. */
 export function servedFor<T>(forMs: number, ask: () => Promise<T>, nowMs: () => number = Date.now): () => Promise<T> {
@@ -34,59 +35,50 @@ export interface NodesOptions<Hash extends string> {
   /** Opens a call to one node; its errors are RpcErrors. */
   connect(url: string): Call
   /** Reads a node's genesis hash, and checks whatever else identifies its chain. @throws WrongChainError */
-  readGenesis(url: string, call: Call): Promise<Hash>
-  /** Height of a node's chain. */
-  headOf(call: Call): Promise<number>
-  /** Nodes whose head is further than this behind the highest count as lagging. */
+  readGenesis(host: string, call: Call): Promise<Hash>
+  /** Newest block of a node's chain. */
+  headOf(call: Call): Promise<Head>
+  /** Nodes whose head is further than this behind others' count as lagging. */
   behindBlocks: number
+  /** Time that a block takes at least, ms: a lead over the only other node that is too quick is not believed. */
+  leastBlockMs?: number | undefined
+  /** What the pool may ask of each node; unbounded where it is left out. */
+  share?: Share | undefined
   onFault?: ((url: string, error: RpcError) => void) | undefined
 }
 
 /** Options of a pool that are not those of its kind of chain. */
 export type PoolOptions<Hash extends string> = Pick<
   NodesOptions<Hash>,
-  'label' | 'urls' | 'genesisHash' | 'onFault'
+  'label' | 'urls' | 'genesisHash' | 'onFault' | 'share' | 'leastBlockMs'
 > & {
   timeoutMs?: number
 }
 
-/** A node that serves another chain; never asked again. */
-export class WrongChainError extends Error {
-  override name = 'WrongChainError'
-}
+/** Who asks beside the indexer: each has its own rests and limits, so that none costs another its nodes. */
+export type Use = 'relay' | 'api'
 
-interface Node {
-  url: string
-  call: Call
-  /** Time until which the node rests after a fault (milliseconds). */
-  restUntilMs: number
-  /** Time until which the node asked not to be called; respected even when all others fail. */
-  mutedUntilMs: number
-  /** Time until which the node counts as lagging and is tried last. */
-  behindUntilMs: number
-  faultsInARow: number
-  isChecked: boolean
-  wrong: WrongChainError | null
-}
-
-type Answer<T> = { result: T } | { error: RpcError | WrongChainError }
-
-const REST_BASE_MS = 250
-const REST_MAX_MS = 30_000
+/** Bounds what strangers' requests can make the API ask of a node. */
+const API_SHARE: Share = { atOnce: 64, perSecond: 200, waiting: 500 }
 /** Interval between comparisons of the nodes' heads. */
 const COMPARE_EVERY_MS = 5_000
+/** Time after which another node is asked the same. */
+const HEDGE_AFTER_MS = 1_000
+
+type Answer<T> = { result: T } | { error: RpcError | WrongChainError }
 
 /** A pool of nodes as its users see it. */
 export type Nodes<Hash extends string = string> = Pick<NodePool<Hash>, keyof NodePool<Hash>>
 
 /**
- * Several nodes of one chain. Calls go to the first healthy node. A failing node rests, longer after each failure, and
- * is preferred again once it answers. Nodes of another chain are refused.
+ * Several nodes of one chain. Calls go to the first healthy node. A failing node rests, longer after each failure; then
+ * one question in the background, nobody's call, shows whether it answers again. Nodes of another chain are refused.
  */
 export class NodePool<Hash extends string> {
   readonly label: string
   readonly #options: NodesOptions<Hash>
   readonly #nodes: readonly Node[]
+  readonly #uses = new Map<Use, NodePool<Hash>>()
   #genesis: Hash | null
   #comparedMs = Number.NEGATIVE_INFINITY
 
@@ -94,20 +86,31 @@ export class NodePool<Hash extends string> {
     this.label = options.label
     this.#options = options
     this.#genesis = options.genesisHash ?? null
-    this.#nodes = options.urls.map((url) => ({
-      url,
-      call: options.connect(url),
-      restUntilMs: 0,
-      mutedUntilMs: 0,
-      behindUntilMs: 0,
-      faultsInARow: 0,
-      isChecked: false,
-      wrong: null,
-    }))
+    this.#nodes = options.urls.map((url) => new Node(url, options.connect(url), options.share))
   }
 
-  /** @throws RpcError of fault too_much or refused as the node gave it; ChainUnavailableError when no node answers */
-  readonly call: Call = (method, params) => this.onOneNode((call) => call(method, params))
+  /** The same nodes for another use, whose faults and limits are its own. */
+  forUse(use: Use): NodePool<Hash> {
+    const known = this.#uses.get(use)
+    if (known) return known
+    const share = use === 'api' ? API_SHARE : undefined
+    const pool = new NodePool({ ...this.#options, genesisHash: this.#genesis ?? undefined, share })
+    this.#uses.set(use, pool)
+    return pool
+  }
+
+  /** Numbers of each node, by use: those of this pool are `index`. */
+  health(nowMs: number = Date.now()): { use: Use | 'index'; nodes: NodeHealth[] }[] {
+    const nodes = this.#nodes.map((node) => node.health(nowMs))
+    const others = [...this.#uses].map(([use, pool]) => ({ use, nodes: pool.#nodes.map((node) => node.health(nowMs)) }))
+    return [{ use: 'index' as const, nodes }, ...others]
+  }
+
+  /**
+   * One call; a node that takes its time is not waited for while another answers.
+   * @throws RpcError of fault too_much or refused as the node gave it; ChainUnavailableError when no node answers
+   */
+  readonly call: Call = (method, params) => this.onQuickestNode((call) => call(method, params))
 
   /** Hash of the first block. @throws ChainUnavailableError, WrongChainError */
   genesisHash(): Promise<Hash> {
@@ -121,24 +124,41 @@ export class NodePool<Hash extends string> {
    */
   async onOneNode<T>(work: (call: Call) => Promise<T>): Promise<T> {
     let last: Error | null = null
-    const now = Date.now()
-    // healthy nodes first, in the order of the configuration; then the resting ones, by the end of their rest
-    for (const node of [...this.#nodes].sort((a, b) => restMs(a, now) - restMs(b, now))) {
-      if (node.mutedUntilMs > Date.now()) {
-        last ??= new RpcError('rate_limited', `${new URL(node.url).host} asked to wait`)
-        continue
-      }
+    for (const node of this.#inOrder()) {
       const answer = await this.#ask(node, work)
-      if ('result' in answer) {
-        node.faultsInARow = 0
-        node.restUntilMs = 0
-        return answer.result
-      }
+      if ('result' in answer) return answer.result
       if (answer.error instanceof RpcError && !isFaultOfNode(answer.error)) throw answer.error
       last = answer.error
     }
-    if (this.#nodes.every(({ wrong }) => wrong)) throw this.#nodes[0]!.wrong!
-    throw this.#unavailable(last)
+    if (this.#nodes.length > 0 && this.#nodes.every(({ wrong }) => wrong)) throw this.#nodes[0]!.wrong!
+    throw this.#unavailable(last ?? this.#mutedReason())
+  }
+
+  /**
+   * As `onOneNode`, for work without a trace: after a second a second node is asked the same, and the first answer
+   * counts.
+   * @throws as `call`
+   */
+  async onQuickestNode<T>(work: (call: Call) => Promise<T>): Promise<T> {
+    const [first, second] = this.#inOrder()
+    if (!first || !second || second.rank(Date.now()) > 1) return this.onOneNode(work)
+    let hedge: NodeJS.Timeout | undefined
+    const later = new Promise<T>((resolve, reject) => {
+      hedge = setTimeout(() => {
+        this.#ask(second, work).then(
+          (answer) => ('result' in answer ? resolve(answer.result) : reject(answer.error)),
+          reject,
+        )
+      }, HEDGE_AFTER_MS)
+    })
+    later.catch(() => {})
+    const asked = this.onOneNode(work)
+    try {
+      // a fault of the second alone decides nothing
+      return await Promise.race([asked, later.catch(() => asked)])
+    } finally {
+      clearTimeout(hedge)
+    }
   }
 
   /**
@@ -146,7 +166,7 @@ export class NodePool<Hash extends string> {
    * @throws ChainUnavailableError when none does
    */
   async onEveryNode<T>(work: (call: Call) => Promise<T>): Promise<T[]> {
-    const awake = this.#nodes.filter(({ mutedUntilMs }) => mutedUntilMs <= Date.now())
+    const awake = this.#nodes.filter((node) => !node.isMuted(Date.now()))
     const answers = await Promise.all(awake.map((node) => this.#ask(node, work)))
     const results = answers.flatMap((answer) => ('result' in answer ? [answer.result] : []))
     if (results.length > 0) return results
@@ -167,72 +187,104 @@ export class NodePool<Hash extends string> {
     })
   }
 
-  /** Runs the work, for a second opinion, on a node other than that of `than`; null when no other node answers. */
+  /**
+   * Runs the work, for a second opinion, on a node other than that of `than`; null when no other node answers. One that
+   * seems to lag is asked, too: it may be the honest one.
+   */
   async onAnotherNode<T>(than: Call, work: (call: Call) => Promise<T>): Promise<T | null> {
-    const now = Date.now()
-    for (const node of this.#nodes) {
-      if (node.call === than || restMs(node, now) > 0) continue
+    for (const node of this.#inOrder()) {
+      if (node.call === than || node.rank(Date.now()) > 1) continue
       const answer = await this.#ask(node, work)
       if ('result' in answer) return answer.result
     }
     return null
   }
 
-  /** Compares the nodes' heads, at most once per interval, and demotes those that lag. Never throws. */
+  /** Compares the nodes' heads, at most once per interval, and demotes those that lag or can't be right. Never throws. */
   async demoteLaggingNodes(): Promise<void> {
     if (this.#nodes.length < 2 || Date.now() - this.#comparedMs < COMPARE_EVERY_MS) return
     this.#comparedMs = Date.now()
-    const heads = await Promise.all(this.#nodes.map((node) => this.#headOf(node).catch(() => null)))
-    const highest = Math.max(...heads.map((head) => head ?? 0))
+    const asked = this.#nodes.map((node) => (node.rank(Date.now()) > 1 ? null : this.#headOf(node).catch(() => null)))
+    const heads = await Promise.all(asked)
+    const { behindBlocks, leastBlockMs = LEAST_BLOCK_MS } = this.#options
+    const verdicts = judgeHeads(heads, { behindBlocks, leastBlockMs }, Date.now())
     for (const [i, node] of this.#nodes.entries()) {
-      const head = heads[i] ?? highest
-      if (highest - head <= this.#options.behindBlocks) continue
-      node.behindUntilMs = Date.now() + 2 * COMPARE_EVERY_MS
-      this.#options.onFault?.(node.url, transient(`the head is ${head}, another node's ${highest}`))
+      const verdict = verdicts[i]!
+      node.head = verdict
+      if (verdict === 'good' || verdict === 'unknown') continue
+      node.setBehind(Date.now() + 2 * COMPARE_EVERY_MS)
+      const others = heads.flatMap((head, other) => (head && other !== i ? [head.height] : []))
+      this.#options.onFault?.(node.url, transient(`the head is ${heads[i]!.height}, others' ${others.join(', ')}`))
     }
+  }
+
+  /** Nodes that may be asked: healthy ones in the order of the configuration, then the others. */
+  #inOrder(): Node[] {
+    const nowMs = Date.now()
+    const ranked = this.#nodes
+      .filter((node) => !node.isMuted(nowMs))
+      .map((node) => ({ node, rank: node.rank(nowMs) }))
+      .sort((a, b) => a.rank - b.rank)
+    if (ranked[0]?.rank === 0 || ranked[0]?.rank === 1)
+      for (const { node } of ranked) if (node.needsProbe(nowMs)) void this.#probe(node)
+    return ranked.map(({ node }) => node)
+  }
+
+  /** Asks one question in the background; the node is used again once it answers. Never throws. */
+  async #probe(node: Node): Promise<void> {
+    node.isProbed = true
+    await this.#ask(node, (call) => this.#options.headOf(call)).catch(() => {})
+    node.isProbed = false
   }
 
   /** Runs work on one node. A fault of the node itself makes it rest. @throws whatever is no error of an RPC */
   async #ask<T>(node: Node, work: (call: Call) => Promise<T>): Promise<Answer<T>> {
     try {
       await this.#check(node)
-      return { result: await work(node.call) }
+      const result = await work(node.call)
+      node.answered()
+      return { result }
     } catch (error) {
       if (error instanceof WrongChainError) return { error }
       if (!(error instanceof RpcError)) throw error
-      if (isFaultOfNode(error)) this.#rest(node, error)
+      if (isFaultOfNode(error)) {
+        node.rest(error, Date.now())
+        this.#options.onFault?.(node.url, error)
+      }
       return { error }
     }
   }
 
-  async #headOf(node: Node): Promise<number> {
+  async #headOf(node: Node): Promise<Head> {
     await this.#check(node)
     return this.#options.headOf(node.call)
   }
 
-  async #check(node: Node): Promise<void> {
-    if (node.wrong) throw node.wrong
-    if (node.isChecked) return
-    try {
-      const hash = await this.#options.readGenesis(node.url, node.call)
-      this.#genesis ??= hash
-      if (hash !== this.#genesis)
-        throw new WrongChainError(`${node.url} has genesis ${hash}, not ${this.#genesis} (chain "${this.label}")`)
-    } catch (error) {
-      if (error instanceof WrongChainError) node.wrong = error
-      throw error
-    }
-    node.isChecked = true
+  /** @throws WrongChainError, or whatever the question fails with */
+  #check(node: Node): Promise<void> {
+    const wrong = node.wrongAt(Date.now())
+    if (wrong) return Promise.reject(wrong)
+    if (node.checked) return node.checked
+    const checked = this.#checkChain(node)
+    node.checked = checked
+    checked.catch((error: Error) => {
+      if (node.checked === checked) node.checked = null
+      if (error instanceof WrongChainError) node.isOfAnotherChain(error, Date.now())
+    })
+    return checked
   }
 
-  #rest(node: Node, error: RpcError): void {
-    node.faultsInARow += 1
-    // another node may listen at the same address after an outage (a restarted local chain)
-    node.isChecked = false
-    const backOffMs = Math.min(REST_MAX_MS, REST_BASE_MS * 2 ** Math.min(node.faultsInARow - 1, 10))
-    node.restUntilMs = Date.now() + (error.retryAfterMs ?? backOffMs)
-    if (error.fault === 'rate_limited') node.mutedUntilMs = Math.min(node.restUntilMs, Date.now() + REST_MAX_MS)
-    this.#options.onFault?.(node.url, error)
+  async #checkChain({ host, call }: Node): Promise<void> {
+    const hash = await this.#options.readGenesis(host, call)
+    this.#genesis ??= hash
+    if (hash !== this.#genesis)
+      throw new WrongChainError(`${host} has genesis ${hash}, not ${this.#genesis} (chain "${this.label}")`)
+  }
+
+  /** What stands in the way where no node may be asked at all. */
+  #mutedReason(): Error | null {
+    const muted = this.#nodes.find((node) => node.isMuted(Date.now()))
+    return muted ? new RpcError('rate_limited', `${muted.host} asked to wait`) : null
   }
 
   #unavailable(last: Error | null): ChainUnavailableError {
@@ -240,9 +292,3 @@ export class NodePool<Hash extends string> {
     return new ChainUnavailableError(`chain "${this.label}": no RPC URL answers (${why})`, { cause: last })
   }
 }
-
-const isFaultOfNode = ({ fault }: RpcError): boolean => fault === 'transient' || fault === 'rate_limited'
-
-/** Time for which a node is still passed over, milliseconds. */
-const restMs = ({ restUntilMs, behindUntilMs }: Node, nowMs: number): number =>
-  Math.max(0, restUntilMs - nowMs, behindUntilMs - nowMs)

@@ -26,18 +26,20 @@ export interface SolanaChain extends SolanaPort {
 export function createSolanaChain(options: Omit<QuoterOptions, 'registrar'>): SolanaChain {
   const { config, network, rpc } = options
   const registrar = createRegistrar(config.programId)
-  const quote = createQuoter({ ...options, registrar })
+  // strangers' questions cost the watcher nothing
+  const asked = rpc.forUse('api')
+  const quote = createQuoter({ ...options, rpc: asked, registrar })
   return {
     config,
     rpc,
     registrar,
     network,
-    ...createCommunityPort(rpc, registrar, SOLANA_LABEL),
+    ...createCommunityPort(asked, registrar, SOLANA_LABEL),
     chain: null,
     maxAmountWei: 2n ** AMOUNT_BITS - 1n,
-    refunds: createRefundPort(rpc, registrar),
+    refunds: createRefundPort(asked, registrar),
     transaction: (signature) =>
-      orUnavailable(CHAIN, () => rpc.onOneNode((call) => lookUp(call, registrar, signature, config.commitment))),
+      orUnavailable(CHAIN, () => asked.onQuickestNode((call) => lookUp(call, registrar, signature, config.commitment))),
     quote: (request) => orUnavailable(CHAIN, () => quote(request)),
   }
 }

@@ -1,0 +1,153 @@
+import PQueue from 'p-queue'
+import { ChainUnavailableError } from '../chain.js'
+import { RpcError } from './errors.js'
+import type { HeadVerdict } from './headChoice.js'
+
+/** A JSON-RPC call; resolves to the node's `result`, undecoded. */
+export type Call = <T>(method: string, params: readonly unknown[]) => Promise<T>
+
+/** A node that serves another chain; looked at again after a while. */
+export class WrongChainError extends Error {
+  override name = 'WrongChainError'
+}
+
+/** What a use may ask of one node, so that it leaves room to the others. */
+export interface Share {
+  atOnce: number
+  perSecond: number
+  /** Calls that wait for their turn; more are refused. */
+  waiting: number
+}
+
+/** A node's health, for metrics. */
+export interface NodeHealth {
+  /** Host of the URL, whose path may hold a key. */
+  host: string
+  requests: number
+  errors: number
+  /** Time of recent answers, ms; null before the first. */
+  latencyMs: number | null
+  /** Time for which it is still passed over, ms. */
+  restMs: number
+  isWrong: boolean
+  /** Last comparison of its head with others'; null before. */
+  head: HeadVerdict | null
+}
+
+const REST_BASE_MS = 250
+const REST_MAX_MS = 300_000
+/** Bounds how long a node is left alone on its own word. */
+const MUTE_MAX_MS = 30_000
+/** Pause before a node of another chain is looked at again: one answer may have been another's. */
+const WRONG_REST_MS = 30_000
+/** Weight of the newest answer in the latency. */
+const LATENCY_WEIGHT = 0.2
+
+/** One node of a pool: its faults, rests and numbers. */
+export class Node {
+  readonly host: string
+  readonly call: Call
+  /** The check that it is of the right chain, shared by those who ask at once; null before and after a fault. */
+  checked: Promise<void> | null = null
+  isProbed = false
+  head: HeadVerdict | null = null
+  #wrong: WrongChainError | null = null
+  #faultsInARow = 0
+  #restUntilMs = 0
+  #mutedUntilMs = 0
+  #behindUntilMs = 0
+  #requests = 0
+  #errors = 0
+  #latencyMs: number | null = null
+
+  constructor(
+    readonly url: string,
+    call: Call,
+    share?: Share,
+  ) {
+    this.host = new URL(url).host
+    const queue = share && new PQueue({ concurrency: share.atOnce, interval: 1_000, intervalCap: share.perSecond })
+    const counted: Call = (method, params) => this.#count(() => call(method, params))
+    this.call = !queue
+      ? counted
+      : <T>(method: string, params: readonly unknown[]) => {
+          if (queue.size >= share.waiting) throw new ChainUnavailableError(`too many questions wait for ${this.host}`)
+          return queue.add(() => counted<T>(method, params)) as Promise<T>
+        }
+  }
+
+  /** The reason not to ask it now for being of another chain. */
+  wrongAt(nowMs: number): WrongChainError | null {
+    return this.#restUntilMs > nowMs ? this.#wrong : null
+  }
+
+  get wrong(): WrongChainError | null {
+    return this.#wrong
+  }
+
+  /** Whether it asked not to be called, which is respected even when all others fail. */
+  isMuted = (nowMs: number): boolean => this.#mutedUntilMs > nowMs
+
+  /** Order of preference: 0 for a healthy node, then those behind others, then those with faults by their rests' ends. */
+  rank(nowMs: number): number {
+    if (this.#faultsInARow > 0 || this.#wrong) return Math.max(2, this.#restUntilMs)
+    return this.#behindUntilMs > nowMs ? 1 : 0
+  }
+
+  /** Whether it had faults and may be looked at again. */
+  needsProbe = (nowMs: number): boolean =>
+    !this.isProbed &&
+    (this.#faultsInARow > 0 || this.#wrong !== null) &&
+    this.#restUntilMs <= nowMs &&
+    !this.isMuted(nowMs)
+
+  answered(): void {
+    this.#faultsInARow = 0
+    this.#restUntilMs = 0
+    this.#wrong = null
+  }
+
+  /** Rests after a fault, longer after each. */
+  rest(error: RpcError, nowMs: number): void {
+    // calls that failed together are one fault
+    if (this.#restUntilMs <= nowMs || this.#faultsInARow === 0) this.#faultsInARow += 1
+    // another node may listen at the same address after an outage (a restarted local chain)
+    this.checked = null
+    const backOffMs = Math.min(REST_MAX_MS, REST_BASE_MS * 2 ** Math.min(this.#faultsInARow - 1, 20))
+    this.#restUntilMs = nowMs + (error.retryAfterMs ?? backOffMs)
+    if (error.fault === 'rate_limited') this.#mutedUntilMs = Math.min(this.#restUntilMs, nowMs + MUTE_MAX_MS)
+  }
+
+  isOfAnotherChain(error: WrongChainError, nowMs: number): void {
+    this.#wrong = error
+    this.#restUntilMs = nowMs + WRONG_REST_MS
+  }
+
+  /** Is tried after others for a while. */
+  setBehind(untilMs: number): void {
+    this.#behindUntilMs = untilMs
+  }
+
+  health(nowMs: number): NodeHealth {
+    const restMs = Math.max(0, this.#restUntilMs - nowMs, this.#behindUntilMs - nowMs)
+    const numbers = { requests: this.#requests, errors: this.#errors, latencyMs: this.#latencyMs }
+    return { host: this.host, ...numbers, restMs, isWrong: this.#wrong !== null, head: this.head }
+  }
+
+  async #count<T>(ask: () => Promise<T>): Promise<T> {
+    const startedMs = performance.now()
+    this.#requests += 1
+    try {
+      return await ask()
+    } catch (error) {
+      if (!(error instanceof RpcError) || isFaultOfNode(error)) this.#errors += 1
+      throw error
+    } finally {
+      const ms = performance.now() - startedMs
+      this.#latencyMs = this.#latencyMs === null ? ms : this.#latencyMs + LATENCY_WEIGHT * (ms - this.#latencyMs)
+    }
+  }
+}
+
+/** Whether another node may answer otherwise. */
+export const isFaultOfNode = ({ fault }: RpcError): boolean => fault === 'transient' || fault === 'rate_limited'
