@@ -2,6 +2,7 @@ import { randomBytes } from 'node:crypto'
 import type { IncomingMessage, Server, ServerOptions, ServerResponse } from 'node:http'
 import express, { type Express, type NextFunction, type Request, type Response } from 'express'
 import type { Logger } from 'pino'
+import type { Patience } from '../db/pg/pool.js'
 import { authenticate, markForCaches } from './auth/session.js'
 import { type Answer, ok, send } from './http/answer.js'
 import { readBody } from './http/body.js'
@@ -19,10 +20,14 @@ import { assetAnswer, indexAnswer } from './webPage.js'
 
 /** Time after which a request is answered 503; its handler then ends by the limits of its own waits. */
 const REQUEST_DEADLINE_MS = 15_000
+/** Changes end this long before their request, so that what is answered 503 is not made afterwards. */
+const CHANGE_MARGIN_MS = 1_000
 const URL_LIMIT_CHARS = 4_096
 
 export interface ApiDeps extends ContextDeps {
   log: Logger
+  /** Default 15 s. */
+  requestDeadlineMs?: number
   metrics?: {
     requests: { observe(labels: { method: string; route: string; status: string }, seconds: number): void }
   }
@@ -40,13 +45,14 @@ export interface Api {
 /** Creates the API over a database and the chains' ports. Its state is the database's keys, which it reads once. */
 export function createApi(deps: ApiDeps): Api {
   const contexts = createContexts(deps)
+  const deadlineMs = deps.requestDeadlineMs ?? REQUEST_DEADLINE_MS
   const finish = answerer(deps)
   const app = express()
   app.disable('x-powered-by')
   app.disable('etag')
   app.set('query parser', false)
   for (const route of routes) {
-    const serve = server(route, contexts, finish)
+    const serve = server(route, contexts, { finish, deadlineMs })
     for (const path of [route.path, ...(route.aliases ?? [])]) app[route.method](path, serve)
   }
   for (const [path, document] of Object.entries(openApiDocuments())) {
@@ -114,29 +120,50 @@ const causeOf = (error: unknown): unknown => (error instanceof ApiError ? (error
 type Contexts = ReturnType<typeof createContexts>
 
 /** Express handler of a route. */
-function server(route: Route, contexts: Contexts, finish: Finish) {
+function server(route: Route, contexts: Contexts, { finish, deadlineMs }: { finish: Finish; deadlineMs: number }) {
   return (req: Request, res: Response): void => {
     const exchange = begin(req, res, route.path)
     const deadline = new Promise<never>((_, reject) => {
-      const timer = setTimeout(() => reject(new ApiError('unavailable', 'This took too long.')), REQUEST_DEADLINE_MS)
+      const timer = setTimeout(() => reject(tooLong()), deadlineMs)
       res.once('close', () => clearTimeout(timer))
     })
+    const patience = patienceOf(res, deadlineMs - CHANGE_MARGIN_MS)
     const reply = (answer: Answer, error?: ApiError) =>
       finish(exchange, markDeprecated(route, req.params, answer), error)
-    Promise.race([run(route, req, contexts), deadline]).then(reply, (thrown: unknown) => {
+    Promise.race([run({ route, req, patience }, contexts), deadline]).then(reply, (thrown: unknown) => {
       const error = toApiError(thrown)
       reply(markForCaches(route.auth, false, errorAnswer(error)), error)
     })
   }
 }
 
-async function run(route: Route, req: Request, contexts: Contexts): Promise<Answer> {
+const tooLong = () => new ApiError('unavailable', 'This took too long.')
+
+/** Ends with the time, or with the caller's connection. */
+function patienceOf(res: Response, limitMs: number): Patience {
+  const gone = new AbortController()
+  const endMs = performance.now() + limitMs
+  const timer = setTimeout(() => gone.abort(tooLong()), limitMs)
+  res.once('close', () => {
+    clearTimeout(timer)
+    if (!res.writableFinished) gone.abort(tooLong())
+  })
+  return { signal: gone.signal, leftMs: () => endMs - performance.now() }
+}
+
+interface Run {
+  route: Route
+  req: Request
+  patience: Patience
+}
+
+async function run({ route, req, patience }: Run, contexts: Contexts): Promise<Answer> {
   if (req.url.length > URL_LIMIT_CHARS)
     throw new ApiError('invalid_request', `The URL is longer than ${URL_LIMIT_CHARS} characters.`)
   const query = parseQuery(req.url)
   const onTestnet = isTestnet(query)
   const body = route.body ? await readBody(req) : undefined
-  const context = contexts[onTestnet ? 'testnet' : 'mainnet']
+  const context = { ...contexts[onTestnet ? 'testnet' : 'mainnet'], patience }
   const params = req.params as Readonly<Record<string, string>>
   const session = await authenticate(req.headers, route.auth, context)
   const answer = await route.handle({ params, query, isTestnet: onTestnet, body, session }, context)

@@ -31,6 +31,7 @@ describe('a chain', () => {
     [{ lastStepMs: NOW_MS - 30_001, lastError: 'no answer' }, 'no step for 30 s: no answer'],
     [{ lastError: 'no answer' }, 'no answer'],
     [{ tailBlock: 96 }, '4 blocks behind its head'],
+    [{ latest: 97 }, 'its head is block 97, below what was confirmed'],
     [{ headMs: NOW_MS - 20 * BLOCK_MS - 1_000 }, 'its head stands still: 241 s old'],
     [{ headMs: NOW_MS - 61_000, blockMs: 250 }, 'its head stands still: 61 s old'],
     [{ confirmedMs: NOW_MS - FINALITY_ALARM_MS - 1_000 }, 'its finality stands still: 3601 s old'],

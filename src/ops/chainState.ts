@@ -67,12 +67,13 @@ export function chainProblem(state: ChainState | null, nowMs: number): string | 
   if (state.halted) return `halted: ${state.halted}`
   if (state.latest === null || state.confirmed === null || state.tailBlock === null)
     return `has not answered yet${state.lastError === null ? '' : `: ${state.lastError}`}`
+  if (isHeadStale(state, nowMs)) return `its head stands still: ${seconds(headAgeMs(state, nowMs))} s old`
+  if (state.latest < state.nextBlock - 1) return `its head is block ${state.latest}, below what was confirmed`
   if (!state.isCaughtUp) return `catching up, at block ${state.nextBlock} of ${state.confirmed}`
   if (state.lastStepMs === null || nowMs - state.lastStepMs > STALE_MS)
     return `no step for ${STALE_MS / 1_000} s: ${state.lastError ?? 'it hangs'}`
   if (state.lastError) return state.lastError
   if (state.latest - state.tailBlock > LAG_BLOCKS) return `${state.latest - state.tailBlock} blocks behind its head`
-  if (isHeadStale(state, nowMs)) return `its head stands still: ${seconds(headAgeMs(state, nowMs))} s old`
   const finalityMs = state.confirmedMs === null ? 0 : nowMs - state.confirmedMs
   return finalityMs > FINALITY_ALARM_MS ? `its finality stands still: ${seconds(finalityMs)} s old` : null
 }

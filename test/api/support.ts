@@ -64,6 +64,7 @@ export interface ApiWorldOptions {
   /** Signer of the operator's permissions. */
   airdropOperatorKey?: Hex
   metrics?: ApiDeps['metrics']
+  requestDeadlineMs?: number
 }
 
 const LABELS: readonly { network: Network; label: string }[] = [
@@ -91,6 +92,7 @@ export async function startApi(options: ApiWorldOptions = {}): Promise<ApiWorld>
     },
     log: options.log ?? pino({ level: 'silent' }),
     ...(options.metrics && { metrics: options.metrics }),
+    ...(options.requestDeadlineMs !== undefined && { requestDeadlineMs: options.requestDeadlineMs }),
   })
   const server = createServer(api.limits, api.app)
   api.protect(server)

@@ -17,6 +17,7 @@ beforeAll(async () => {
   silentUrl = `http://127.0.0.1:${port}`
   silent = net.createServer(() => {}).listen(port, '127.0.0.1')
   ;[world, other] = await Promise.all([startHubWorld(), startAnvil({ chainId: 900_000_002 })])
+  await world.test.mine({ blocks: 5 })
 }, 60_000)
 afterAll(async () => {
   silent?.close()

@@ -96,6 +96,6 @@ export async function makeChange(context: Context, change: CommunityChange): Pro
 
 /** Appends a signed change of a community, or returns its refusal. @throws ApiError catching_up, unavailable */
 export const tryChange = (context: Context, change: CommunityChange) =>
-  inTurn<Exclude<CommunityAppendResult, { kind: 'catching_up' }>>(context, () =>
-    appendCommunityChange(context.pool, { network: context.network, change }),
+  inTurn<Exclude<CommunityAppendResult, { kind: 'catching_up' }>>(context, (asked) =>
+    appendCommunityChange(context.pool, { ...asked, change }),
   )

@@ -2,6 +2,7 @@ import PQueue from 'p-queue'
 import type pg from 'pg'
 import type { ChainPort, PermissionSigner, ReleaseSigner, SolanaPort } from '../../chains/chain.js'
 import { readDeployment } from '../../db/deployment.js'
+import type { Patience } from '../../db/pg/pool.js'
 import type { Network } from '../../registry/primitives/network.js'
 import { createFreshness, type Freshness } from './freshness.js'
 
@@ -19,6 +20,8 @@ export interface Context {
   pageKey(): Promise<Buffer>
   /** Secret from which authentication keys are derived. */
   tokenKey(): Promise<Uint8Array>
+  /** How long the caller of a change waits; absent where nobody does. */
+  patience?: Patience
   /** Queue of signed changes, which leaves connections to the reads; the journal's lock serializes them anyway. */
   changeQueue: PQueue
   /** Key that encrypts shares of generated wallets; undefined where no wallets are generated. */

@@ -12,7 +12,7 @@ import { keyOf } from '../../registry/primitives/bytes.js'
 import { NETWORK_CODE, type Network } from '../../registry/primitives/network.js'
 import { notify } from '../pg/notify.js'
 import { leaf } from '../pg/partitions.js'
-import { inTransaction } from '../pg/pool.js'
+import { inTransaction, type Patience } from '../pg/pool.js'
 import { writeChanges } from './append.js'
 import { type LockedHead, lockHead, readHead, writerTime } from './head.js'
 import { loadSlice } from './slice.js'
@@ -35,13 +35,15 @@ export interface SignedChanges {
   changes: readonly ClusterChange[]
   /** Id of the only cluster that may change. */
   within?: Buffer
+  /** How long the caller waits: nothing is written after that. */
+  patience?: Patience
   /** Additional writes in the same transaction. */
   alongside?: (client: pg.ClientBase, clusterId: Buffer) => Promise<void>
 }
 
 /** Appends signed changes in one transaction, if the fold accepts all of them behind the head's lock. */
 export function appendSignedChanges(pool: pg.Pool, request: SignedChanges): Promise<AppendResult> {
-  return whenCaughtUp(pool, request.network, (client, head) => append(client, head, request))
+  return whenCaughtUp(pool, request, (client, head) => append(client, head, request))
 }
 
 export type CommunityAppendResult = { kind: 'made' } | Extract<AppendResult, { kind: 'refused' | 'catching_up' }>
@@ -49,9 +51,9 @@ export type CommunityAppendResult = { kind: 'made' } | Extract<AppendResult, { k
 /** Counterpart of `appendSignedChanges` for one change of a community, which may belong to no cluster. */
 export function appendCommunityChange(
   pool: pg.Pool,
-  { network, change }: { network: Network; change: CommunityChange },
+  { network, change, patience }: Pick<SignedChanges, 'network' | 'patience'> & { change: CommunityChange },
 ): Promise<CommunityAppendResult> {
-  return whenCaughtUp(pool, network, async (client, head) => {
+  return whenCaughtUp(pool, { network, patience }, async (client, head) => {
     const nowMs = writerTime(head)
     const entry = entryOf(change, nowMs)
     const slice = await loadSlice(client, network, head, keysOf([entry]))
@@ -66,15 +68,19 @@ const CATCHING_UP = { kind: 'catching_up' } as const
 
 async function whenCaughtUp<T>(
   pool: pg.Pool,
-  network: Network,
+  { network, patience }: { network: Network; patience?: Patience | undefined },
   work: (client: pg.PoolClient, head: LockedHead) => Promise<T>,
 ): Promise<T | typeof CATCHING_UP> {
   // read without the lock, which the indexer keeps for long during a catch-up
   if (!(await readHead(pool, network)).caughtUp) return CATCHING_UP
-  return inTransaction(pool, async (client) => {
-    const head = await lockHead(client, network, null)
-    return head.caughtUp ? work(client, head) : CATCHING_UP
-  })
+  return inTransaction(
+    pool,
+    async (client) => {
+      const head = await lockHead(client, network, null)
+      return head.caughtUp ? work(client, head) : CATCHING_UP
+    },
+    patience,
+  )
 }
 
 async function append(client: pg.PoolClient, head: LockedHead, request: SignedChanges): Promise<AppendResult> {

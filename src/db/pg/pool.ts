@@ -93,13 +93,30 @@ export async function commitWithoutFlush(client: pg.ClientBase): Promise<void> {
   await client.query('SET LOCAL synchronous_commit = off')
 }
 
-/** Runs `work` in one READ COMMITTED transaction and releases its connection, destroyed if it broke. */
-export async function inTransaction<T>(pool: pg.Pool, work: (client: pg.PoolClient) => Promise<T>): Promise<T> {
+/** How long somebody waits for an outcome. */
+export interface Patience {
+  /** Fires when nobody waits any more. */
+  signal: AbortSignal
+  /** The time that is left, ms. */
+  leftMs(): number
+}
+
+/**
+ * Runs `work` in one READ COMMITTED transaction and releases its connection, destroyed if it broke.
+ * @param patience nothing is committed after its end, and no statement runs longer
+ */
+export async function inTransaction<T>(
+  pool: pg.Pool,
+  work: (client: pg.PoolClient) => Promise<T>,
+  patience?: Patience,
+): Promise<T> {
   const client = await pool.connect()
   let broken: Error | undefined
   try {
-    await client.query('BEGIN')
+    patience?.signal.throwIfAborted()
+    await client.query(patience ? `BEGIN; ${limitOf(patience)}` : 'BEGIN')
     const result = await work(client)
+    patience?.signal.throwIfAborted()
     await client.query('COMMIT')
     return result
   } catch (error) {
@@ -111,3 +128,6 @@ export async function inTransaction<T>(pool: pg.Pool, work: (client: pg.PoolClie
     client.release(broken)
   }
 }
+
+/** The time limit of each statement of a transaction; 0 would be none. */
+const limitOf = ({ leftMs }: Patience): string => `SET LOCAL statement_timeout = ${Math.max(1, Math.floor(leftMs()))}`

@@ -1,0 +1,62 @@
+import { setTimeout as sleep } from 'node:timers/promises'
+import { afterAll, beforeAll, describe, expect, it } from 'vitest'
+import { memberOf } from './members.js'
+import { type ApiWorld, randomAddress, startApi } from './support.js'
+
+const DEADLINE_MS = 3_000
+/** More than run at once, so that some wait in the queue. */
+const CHANGES = 8
+
+let world: ApiWorld
+beforeAll(async () => {
+  world = await startApi({ requestDeadlineMs: DEADLINE_MS })
+})
+afterAll(() => world?.stop())
+
+/** Runs while somebody else holds the journal's head. */
+async function whileHeld<T>(work: () => Promise<T>): Promise<T> {
+  const holder = await world.pool.connect()
+  try {
+    await holder.query('BEGIN')
+    await holder.query('SELECT 1 FROM journal_heads WHERE network = 0 FOR UPDATE')
+    return await work()
+  } finally {
+    await holder.query('ROLLBACK')
+    holder.release()
+  }
+}
+
+describe('changes whose turn doesn’t come in time', () => {
+  it('are 503 and never made, neither those that ran nor those that waited', async () => {
+    const alice = await memberOf(world)
+    const id = await alice.create()
+    const added = Array.from({ length: CHANGES }, (_, i) => ({ address: randomAddress(), name: `w${i}` }))
+    const replies = await whileHeld(() => Promise.all(added.map((wallet) => alice.add([wallet]))))
+    expect(replies.map(({ status, body }) => [status, body.error])).toEqual(added.map(() => [503, 'unavailable']))
+    // the next change stands behind all that could still be made
+    expect((await alice.add([{ address: randomAddress(), name: 'later' }])).status).toBe(200)
+    const { body } = await alice.call('GET', `/v1/clusters/id/${id}`)
+    expect(body.wallets.map(({ name }: { name: string }) => name).sort()).toEqual(['later', 'main'])
+  })
+
+  it('are dropped when their callers hang up', async () => {
+    const alice = await memberOf(world)
+    const id = await alice.create()
+    const wallets = [{ address: randomAddress(), name: 'gone' }]
+    await whileHeld(async () => {
+      const asked = Array.from({ length: CHANGES }, () =>
+        fetch(`${world.url}/v1/clusters/wallets`, {
+          method: 'POST',
+          headers: alice.headers,
+          body: JSON.stringify(wallets),
+          signal: AbortSignal.timeout(500),
+        }).catch(() => null),
+      )
+      expect(await Promise.all(asked)).toEqual(asked.map(() => null))
+      await sleep(200)
+    })
+    expect((await alice.add([{ address: randomAddress(), name: 'later' }])).status).toBe(200)
+    const { body } = await alice.call('GET', `/v1/clusters/id/${id}`)
+    expect(body.wallets.map(({ name }: { name: string }) => name).sort()).toEqual(['later', 'main'])
+  })
+})
