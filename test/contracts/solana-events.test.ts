@@ -52,7 +52,7 @@ const seen = (number: bigint, isToken = false) => ({
   referral: wordOf('referral'),
   reclaimableAt: NOW + RECLAIM_SECONDS,
 })
-const NOTHING = { payments: [], closed: [], communityPayments: [], communityOutcomes: [], unknown: [] }
+const NOTHING = { isOurs: true, payments: [], closed: [], communityPayments: [], communityOutcomes: [], unknown: [] }
 
 describe('the events of a transaction', () => {
   it('are payments in SOL and in tokens, of both kinds', () => {
