@@ -35,6 +35,7 @@ export async function openChain(config: ChainConfig, ctx: OpenContext): Promise<
   const stored = await knownGenesis(pool, network, label)
   const known = config.genesisHash ? fromHex(config.genesisHash) : stored
   const rpc = createChainRpc(known ? { ...config, genesisHash: toHex(known) } : config, faultReporter(label, ctx))
+  ctx.metrics.rpc.watch(label, () => rpc.health())
   const register = (genesisHash: Buffer | null) =>
     registerChain(pool, {
       ...{ network, label, instance: '', chainId, genesisHash, contract: fromHex(contract), startBlock },
@@ -81,7 +82,9 @@ export async function openClusters(
     const { pool } = ctx
     const { releaseAfterMs } = config.payments
     const common = { pool, network, quoteKey, relayKey, releaseAfterMs, onFault }
-    open.push(await openSolana({ ...common, config: cluster, hub: hub.chain.rpc.forUse('api') }))
+    const solana = await openSolana({ ...common, config: cluster, hub: hub.chain.rpc.forUse('api') })
+    ctx.metrics.rpc.watch(`solana ${network}`, () => solana.chain.rpc.health())
+    open.push(solana)
   }
   return open
 }

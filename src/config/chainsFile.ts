@@ -87,7 +87,10 @@ const solanaCluster = z
       solUsd: hex(20),
       ethUsd: hex(20),
       /** An older price is refused; a feed with a heartbeat of one day needs more than that. */
-      maxAgeSeconds: z.int().positive().default(90_000),
+      maxAgeSeconds: z
+        .union([z.int().positive(), z.strictObject({ solUsd: z.int().positive(), ethUsd: z.int().positive() })])
+        .default(90_000)
+        .transform((age) => (typeof age === 'number' ? { solUsd: age, ethUsd: age } : age)),
       /** A price further than this from that of the last quotes is refused. */
       maxMovePercent: z.int().positive().default(10),
     }),

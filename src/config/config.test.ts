@@ -103,7 +103,7 @@ describe('solana', () => {
     expect(parseChainsFile(example(), 'f').solana).toEqual({})
     expect(parsed({}).solana.mainnet).toMatchObject({
       ...{ commitment: 'finalized', startSlot: 0, quoteLifetimeSeconds: 600, refunds: { auto: false }, wsUrls: [] },
-      feeds: { maxAgeSeconds: 90_000, maxMovePercent: 10 },
+      feeds: { maxAgeSeconds: { solUsd: 90_000, ethUsd: 90_000 }, maxMovePercent: 10 },
     })
   })
 

@@ -1,4 +1,6 @@
-import { Counter, collectDefaultMetrics, Gauge, Histogram, Registry } from 'prom-client'
+import { collectDefaultMetrics, Histogram, Registry } from 'prom-client'
+import { makersOf } from './makers.js'
+import { createRpcMetrics } from './rpcMetrics.js'
 import { type ChainState, chainProblem, headAgeMs, headAlarmMs } from './chainState.js'
 
 /** Prometheus metrics of the daemon. No label holds an address, a name or a key. */
@@ -15,6 +17,7 @@ export function createMetrics(refresh: () => void = () => {}) {
     steps: counter('clusterd_indexer_steps_total', 'Indexer steps by outcome', [...chain, 'outcome']),
     entries: counter('clusterd_journal_entries_total', 'Chain entries appended to the journal', ['network']),
     payments: counter('clusterd_payments_total', 'Confirmed payments on Solana', ['network']),
+    rpc: createRpcMetrics(registry),
     rpcFaults: counter('clusterd_rpc_faults_total', 'RPC calls that failed, by class of fault', ['chain', 'fault']),
     requests: new Histogram({
       name: 'clusterd_http_request_seconds',
@@ -62,17 +65,5 @@ export function showChains({ chains }: Metrics, states: readonly ChainState[], n
     chains.caughtUp.set(labels, Number(state.isCaughtUp))
     chains.failing.set(labels, Number(state.lastError !== null))
     chains.problem.set(labels, Number(chainProblem(state, nowMs) !== null))
-  }
-}
-
-/** Makers of a registry's metrics. */
-export function makersOf(registry: Registry) {
-  const registers = [registry]
-  return {
-    counter: <Label extends string>(name: string, help: string, labelNames: readonly Label[]) =>
-      new Counter({ name, help, labelNames, registers }),
-    /** @param collect runs just before the metrics are read */
-    gauge: <Label extends string>(name: string, help: string, labelNames: readonly Label[], collect?: () => void) =>
-      new Gauge({ name, help, labelNames, registers, ...(collect ? { collect } : {}) }),
   }
 }

@@ -1,5 +1,5 @@
 import type { Registry } from 'prom-client'
-import { makersOf } from './metrics.js'
+import { makersOf } from './makers.js'
 
 /** Metrics of the relayer's outbox. */
 export type OutboxMetrics = ReturnType<typeof createOutboxMetrics>

@@ -1,6 +1,6 @@
 import type { Registry } from 'prom-client'
 import type { LoopState } from './loops.js'
-import { makersOf } from './metrics.js'
+import { makersOf } from './makers.js'
 
 /** Metrics of the process itself: its roles, loops, connections and queues. */
 export type ProcessMetrics = ReturnType<typeof createProcessMetrics>

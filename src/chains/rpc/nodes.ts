@@ -79,13 +79,14 @@ export class NodePool<Hash extends string> {
   readonly #options: NodesOptions<Hash>
   readonly #nodes: readonly Node[]
   readonly #uses = new Map<Use, NodePool<Hash>>()
-  #genesis: Hash | null
+  /** Shared by all uses. */
+  readonly #genesis: { hash: Hash | null }
   #comparedMs = Number.NEGATIVE_INFINITY
 
-  constructor(options: NodesOptions<Hash>) {
+  constructor(options: NodesOptions<Hash>, genesis: { hash: Hash | null } = { hash: options.genesisHash ?? null }) {
     this.label = options.label
     this.#options = options
-    this.#genesis = options.genesisHash ?? null
+    this.#genesis = genesis
     this.#nodes = options.urls.map((url) => new Node(url, options.connect(url), options.share))
   }
 
@@ -94,7 +95,7 @@ export class NodePool<Hash extends string> {
     const known = this.#uses.get(use)
     if (known) return known
     const share = use === 'api' ? API_SHARE : undefined
-    const pool = new NodePool({ ...this.#options, genesisHash: this.#genesis ?? undefined, share })
+    const pool = new NodePool({ ...this.#options, share }, this.#genesis)
     this.#uses.set(use, pool)
     return pool
   }
@@ -114,7 +115,7 @@ export class NodePool<Hash extends string> {
 
   /** Hash of the first block. @throws ChainUnavailableError, WrongChainError */
   genesisHash(): Promise<Hash> {
-    return this.onOneNode(async () => this.#genesis!)
+    return this.onOneNode(async () => this.#genesis.hash!)
   }
 
   /**
@@ -276,9 +277,9 @@ export class NodePool<Hash extends string> {
 
   async #checkChain({ host, call }: Node): Promise<void> {
     const hash = await this.#options.readGenesis(host, call)
-    this.#genesis ??= hash
-    if (hash !== this.#genesis)
-      throw new WrongChainError(`${host} has genesis ${hash}, not ${this.#genesis} (chain "${this.label}")`)
+    this.#genesis.hash ??= hash
+    if (hash !== this.#genesis.hash)
+      throw new WrongChainError(`${host} has genesis ${hash}, not ${this.#genesis.hash} (chain "${this.label}")`)
   }
 
   /** What stands in the way where no node may be asked at all. */

@@ -7,7 +7,7 @@ const NOW_S = 1_800_000_000
 const feeds = {
   ethUsd: `0x${'0e'.repeat(20)}`,
   solUsd: `0x${'05'.repeat(20)}`,
-  maxAgeSeconds: 600,
+  maxAgeSeconds: { solUsd: 600, ethUsd: 600 },
   maxMovePercent: 10,
 } as const
 const DECIMALS = toFunctionSelector('decimals()')
@@ -46,6 +46,12 @@ describe('a price that nothing is compared with yet', () => {
     const rates = createRates(hubOf(nodeOf(150_000), nodeOf(150)), feeds, () => NOW_S * 1_000)
     await expect(rates()).rejects.toThrow(/the price feed solUsd .* is refused/)
   })
+})
+
+it('is refused at the age that its own feed allows', async () => {
+  const maxAgeSeconds = { solUsd: 600, ethUsd: 60 }
+  const rates = createRates(hubOf(nodeOf(150), null), { ...feeds, maxAgeSeconds }, () => (NOW_S + 61) * 1_000)
+  await expect(rates()).rejects.toThrow(/the price feed ethUsd .* 61 s old/)
 })
 
 it('asks no second node while the last price is remembered', async () => {

@@ -49,7 +49,8 @@ export function createRates(
     const atMs = nowMs()
     const earlier = earlierOf(atMs) ?? second
     for (const feed of ['ethUsd', 'solUsd'] as const) {
-      const problem = priceProblem(rates[feed], earlier?.[feed] ?? null, feeds, Math.floor(atMs / 1_000))
+      const bounds = { maxMovePercent: feeds.maxMovePercent, maxAgeSeconds: feeds.maxAgeSeconds[feed] }
+      const problem = priceProblem(rates[feed], earlier?.[feed] ?? null, bounds, Math.floor(atMs / 1_000))
       if (problem) throw new ChainUnavailableError(`the price feed ${feed} (${feeds[feed]}) is refused: ${problem}`)
     }
     last = { rates, atMs }
