@@ -66,6 +66,12 @@ program
   .action(async (options: RewindCommand) => (await import('./cli/rewind.js')).rewindChain(options))
 
 program
+  .command('unhalt')
+  .description('let a chain go on that was halted over a block which its nodes show again')
+  .requiredOption('--chain <label>', 'the chain, by its network label')
+  .action(async (options: { chain: string }) => (await import('./cli/rewind.js')).unhalt(options))
+
+program
   .command('restored')
   .description(
     'after a restored backup or the take-over of a standby that lacked commits: shows what begins anew; with --yes readers of the feed, leaders and jobs do',

@@ -1,9 +1,10 @@
 import type pg from 'pg'
 import { createChainRpc, createEvmChain } from '../chains/evm/chain.js'
 import { type ChainConfig, ConfigError } from '../config/index.js'
-import { type ChainRow, findChain } from '../db/journal/chains.js'
+import { type ChainRow, findChain, unhaltChain } from '../db/journal/chains.js'
 import { rewind } from '../db/journal/rewind/index.js'
 import type { RewindReport, Sample } from '../db/journal/rewind/report.js'
+import { hasCheckpoint } from '../indexer/evm/checkpoint.js'
 import { rewindPoint, suggestedBlock } from '../indexer/evm/rewindPoint.js'
 import { countEntries } from '../ops/progressBar.js'
 import { withPool } from './database.js'
@@ -35,6 +36,23 @@ export async function rewindChain(command: RewindCommand): Promise<void> {
     const report = await rewind(pool, target, { apply: command.yes === true, onProgress: countEntries('rewinding') })
     if (command.json) printJson({ applied: command.yes === true, ...report })
     else print(report, command.yes === true)
+  })
+}
+
+/**
+ * `clusterd unhalt`: lets a chain go on that was halted over a block which it has (again), as after a node's mix-up.
+ * @throws Error with one sentence where the chain is not halted, or shows another block there
+ */
+export async function unhalt({ chain: label }: { chain: string }): Promise<void> {
+  const config = configuredChain(label)
+  await withPool({ command: 'unhalt' }, async (pool) => {
+    const row = await rowOf(pool, config)
+    if (!row.halted) throw new Error(`chain "${label}" is not halted.`)
+    const chain = createEvmChain({ config, chain: row.chain, rpc: createChainRpc(config) })
+    if (!(await hasCheckpoint(chain, row)))
+      throw new Error(`chain "${label}" shows another block ${row.nextBlock - 1}, or none: run \`clusterd rewind\`.`)
+    if (!(await unhaltChain(pool, row))) throw new Error(`chain "${label}" was rewound meanwhile.`)
+    console.log(`chain "${label}" has block ${row.nextBlock - 1}: it is indexed again from block ${row.nextBlock} on.`)
   })
 }
 

@@ -182,10 +182,14 @@ describe('a node on a fork from below the checkpoint', () => {
   const DEEP = { delayMs: 4, forkBlocks: 12 }
   const LOOKS = 12
 
-  async function caughtUp(database: string, others: readonly string[]): Promise<LoneIndexer> {
+  async function caughtUp(
+    database: string,
+    others: readonly string[],
+    options?: { haltPatience?: { looks: number; ms: number } },
+  ): Promise<LoneIndexer> {
     proxy = await startFaultProxy({ target: world.anvil, seed: SEED, limits: DEEP })
     const start = (await head()) - BLOCKS_BEFORE
-    under = await indexerOver(world, database, { rpcUrls: [proxy.rpcUrl, ...others], startBlock: start })
+    under = await indexerOver(world, database, { rpcUrls: [proxy.rpcUrl, ...others], startBlock: start }, options)
     await under.drive((await head()) - 2)
     proxy.set({ other_fork: 1 })
     return under
@@ -201,6 +205,36 @@ describe('a node on a fork from below the checkpoint', () => {
     expect(indexer.state.halted).toBeNull()
     proxy?.set({})
     await drive((await head()) - 2)
+  })
+
+  it('halts nothing at first, where it is the only one: what it shows may pass', async () => {
+    const { indexer, drive } = await caughtUp('fork_that_passes', [], {})
+    for (let look = 0; look < LOOKS; look++) await indexer.step().catch(() => {})
+    expect(proxy?.counts().other_fork).toBeGreaterThan(3)
+    expect(indexer.state).toMatchObject({ halted: null, lastError: expect.stringContaining('has been replaced') })
+    proxy?.set({})
+    await drive((await head()) - 2)
+    expect(indexer.state.lastError).toBeNull()
+  })
+
+  it('halts the chain after some looks over some time', async () => {
+    const haltPatience = { looks: 4, ms: 300 }
+    const { indexer } = await caughtUp('fork_that_stays', [], { haltPatience })
+    const since = performance.now()
+    let looks = 0
+    while (indexer.state.halted === null && looks < 1_000) {
+      await indexer.step().catch(() => {})
+      looks += 1
+    }
+    expect(indexer.state.halted).toContain('has been replaced')
+    expect(looks).toBeGreaterThanOrEqual(haltPatience.looks)
+    expect(performance.now() - since).toBeGreaterThanOrEqual(haltPatience.ms)
+  })
+
+  it('halts nothing while the other of two nodes does not answer', async () => {
+    const { indexer } = await caughtUp('fork_of_half', ['http://127.0.0.1:9'])
+    for (let look = 0; look < LOOKS; look++) await indexer.step().catch(() => {})
+    expect(indexer.state.halted).toBeNull()
   })
 
   it('halts the chain where it is the only one', async () => {

@@ -7,7 +7,8 @@ import { replay } from '../../src/db/journal/replay.js'
 import { tryLead } from '../../src/db/pg/leader.js'
 import { migrate } from '../../src/db/pg/migrate.js'
 import { createPool } from '../../src/db/pg/pool.js'
-import { type ChainIndexer, createChainIndexer } from '../../src/indexer/evm/chainIndexer.js'
+import { type ChainIndexer, createChainIndexer, NO_PATIENCE } from '../../src/indexer/evm/chainIndexer.js'
+import type { ChainIndexerOptions } from '../../src/indexer/evm/types.js'
 import { fromHex } from '../../src/registry/primitives/bytes.js'
 import { createDatabase } from '../../src/testing/processes/postgres.js'
 import type { HubWorld } from '../support/hubWorld.js'
@@ -31,11 +32,15 @@ const DRIVE_DEADLINE_MS = 45_000
 /** Nodes that failed rest for longer than this. */
 const PAUSE_MS = 20
 
-/** @param changes of the world's configuration */
+/**
+ * @param changes of the world's configuration
+ * @param options of the indexer; it halts at once unless they say otherwise
+ */
 export async function indexerOver(
   world: HubWorld,
   database: string,
   changes: Partial<ChainConfig>,
+  options: Pick<ChainIndexerOptions, 'haltPatience'> = { haltPatience: NO_PATIENCE },
 ): Promise<LoneIndexer> {
   const url = await createDatabase(world.postgres.url, database)
   await migrate(url)
@@ -50,7 +55,7 @@ export async function indexerOver(
   // blocks are mined many at once, as on local chains alone
   const chain = createEvmChain({ config, chain: row.chain, rpc: createChainRpc({ ...config, local: true }) })
   const signal = new AbortController().signal
-  const open = () => createChainIndexer({ pool, chain, row, epoch: leadership.epoch, signal })
+  const open = () => createChainIndexer({ pool, chain, row, epoch: leadership.epoch, signal, ...options })
   let indexer = await open()
   return {
     pool,

@@ -1,7 +1,9 @@
 import { afterAll, beforeAll, describe, expect, it } from 'vitest'
 import { appendEntries } from '../../src/db/journal/append.js'
+import { unhaltChain } from '../../src/db/journal/chains.js'
 import { replay } from '../../src/db/journal/replay.js'
 import { inTransaction } from '../../src/db/pg/pool.js'
+import { hasCheckpoint } from '../../src/indexer/evm/checkpoint.js'
 import { unappliedMinima } from '../../src/indexer/evm/minimum.js'
 import { LIVE_BATCH } from '../../src/indexer/evm/write.js'
 import { type HubWorld, startHubWorld } from '../support/hubWorld.js'
@@ -158,6 +160,24 @@ describe('writers', () => {
     await expect(
       inTransaction(world.pool, (client) => appendEntries(client, 'mainnet', [], { epoch: 1 })),
     ).rejects.toThrow(/another process leads/)
+  })
+
+  it('a chain that was halted over a block which it has goes on by the operator’s word, under another leader', async () => {
+    const old = await world.restart()
+    while ((await old.step()).kind !== 'idle');
+    await world.pool.query(`UPDATE chains SET halted = 'a mix-up'`)
+    expect((await (await world.restart()).step()).kind).toBe('halted')
+    const { chain, row } = await world.open()
+    expect(await hasCheckpoint(chain, row)).toBe(true)
+    expect(await hasCheckpoint(chain, { ...row, parentHash: Buffer.alloc(32, 1) })).toBe(false)
+    expect(await unhaltChain(world.pool, { ...row, nextBlock: row.nextBlock - 1 })).toBe(false)
+    expect(await unhaltChain(world.pool, row)).toBe(true)
+    await world.bid(6, ['after-the-halt'])
+    await world.test.mine({ blocks: 2 })
+    await expect(old.step()).rejects.toThrow(/another process leads/)
+    const next = await world.restart()
+    while ((await next.step()).kind !== 'idle');
+    expect((await owners())['after-the-halt']).toBe(address(6))
   })
 
   it('a confirmed block that is replaced halts the chain, and it stays halted', async () => {

@@ -12,7 +12,7 @@ import { type ChainRow, registerChain } from '../../src/db/journal/chains.js'
 import { type Leadership, tryLead } from '../../src/db/pg/leader.js'
 import { migrate } from '../../src/db/pg/migrate.js'
 import { createPool } from '../../src/db/pg/pool.js'
-import { type ChainIndexer, createChainIndexer } from '../../src/indexer/evm/chainIndexer.js'
+import { type ChainIndexer, createChainIndexer, NO_PATIENCE } from '../../src/indexer/evm/chainIndexer.js'
 import type { Progress } from '../../src/indexer/progress.js'
 import { fromHex } from '../../src/registry/primitives/bytes.js'
 import { nameToWord } from '../../src/registry/primitives/name.js'
@@ -140,6 +140,7 @@ export async function startHubWorld({ slotsInAnEpoch = 32, ageS = 0 } = {}): Pro
         ...opened,
         ...progress,
         epoch: leadership.epoch,
+        haltPatience: NO_PATIENCE,
         signal: new AbortController().signal,
       })
     },

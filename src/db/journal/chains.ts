@@ -5,7 +5,7 @@ import type { Chain } from '../generated/client.js'
 import { inTransaction } from '../pg/pool.js'
 import { type Plain, plain, prismaOf, stored } from '../pg/prisma.js'
 import { execute, query } from '../pg/rows.js'
-import { assertLeader } from './head.js'
+import { assertLeader, endIndexing, lockHead } from './head.js'
 
 /** Number, label and checkpoint of a chain: the journal has blocks before `nextBlock`; `parentHash` is the last's. */
 export type ChainRow = Pick<Plain<Chain>, 'network' | 'chain' | 'label' | 'nextBlock' | 'parentHash' | 'halted'>
@@ -134,6 +134,20 @@ export async function newestJournalledBlock(pool: pg.Pool, { network, chain }: C
   const { generation } = await prismaOf(pool).journalHead.findUniqueOrThrow({ where: ofNetwork })
   const where = { ...ofNetwork, generation, chain }
   return plain((await prismaOf(pool).journal.aggregate({ where, _max: { block: true } }))._max).block
+}
+
+/**
+ * Ends the halt of a chain whose checkpoint is where the row says; the indexing leader takes over anew.
+ * @returns false where it is not halted there any more
+ */
+export function unhaltChain(pool: pg.Pool, { network, chain, nextBlock }: ChainRow): Promise<boolean> {
+  return inTransaction(pool, async (client) => {
+    await lockHead(client, network, null)
+    await endIndexing(client, network)
+    const sql =
+      'UPDATE chains SET halted = NULL WHERE network = $1 AND chain = $2 AND next_block = $3 AND halted IS NOT NULL'
+    return (await execute(client, network, sql, [chain, nextBlock])) === 1
+  })
 }
 
 /** Bodies of a chain's journal entries that have this log index, by their blocks. */

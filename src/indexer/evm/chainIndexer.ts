@@ -17,6 +17,11 @@ import { firstBatch, writeFollowed } from './write.js'
 /** Gap up to which blocks are followed one by one, as facts first; a larger gap is backfilled in ranges. */
 export const FOLLOW_MAX_BLOCKS = 64
 
+/** Looks, and their time, after which a replaced checkpoint halts its chain: what few answers show may pass. */
+const HALT_PATIENCE = { looks: 3, ms: 60_000 }
+/** A local chain replaces a confirmed block only by coming back from an older state. */
+export const NO_PATIENCE = { looks: 1, ms: 0 }
+
 /** Opens the indexer of one chain at the chain's checkpoint. */
 export async function createChainIndexer(options: ChainIndexerOptions): Promise<ChainIndexer> {
   return new ChainIndexer(options, await readHead(options.pool, options.row.network))
@@ -37,6 +42,8 @@ export class ChainIndexer {
   #tail: TailBlock[] = []
   #isTailStored = false
   #isCheckpointChecked = false
+  /** Looks in a row that found the checkpoint replaced. */
+  #doubt: { looks: number; sinceMs: number } | null = null
   /** Upper bound on blocks followed in one step: halved by a failed step, since one bad answer fails all of them. */
   #maxBlocks = FOLLOW_MAX_BLOCKS
 
@@ -55,14 +62,15 @@ export class ChainIndexer {
   async step(): Promise<Outcome> {
     try {
       const outcome = await this.#advance()
+      if (outcome.kind !== 'behind') this.#doubt = null
       await this.#settle(outcome)
       this.#maxBlocks = Math.min(FOLLOW_MAX_BLOCKS, 2 * this.#maxBlocks)
       this.state.lastError = null
       return outcome
     } catch (error) {
-      if (error instanceof DeepReorgError)
+      if (error instanceof DeepReorgError && this.#isOutOfPatience())
         return this.#halt(
-          `${error.message}, which was confirmed: run \`clusterd rewind\` after you have looked at the chain`,
+          `${error.message}, which was confirmed: look at the chain, then run \`clusterd rewind\`, or \`clusterd unhalt\` if it has that block again`,
         )
       this.#maxBlocks = Math.max(1, Math.floor(this.#maxBlocks / 2))
       // the transaction may have been committed: the tail is read anew
@@ -71,6 +79,14 @@ export class ChainIndexer {
       this.state.lastError = (error as Error).message
       throw error
     }
+  }
+
+  /** Counts a look that found the checkpoint replaced. */
+  #isOutOfPatience(): boolean {
+    const { chain, haltPatience = chain.config.local ? NO_PATIENCE : HALT_PATIENCE } = this.#options
+    this.#doubt ??= { looks: 0, sinceMs: performance.now() }
+    this.#doubt.looks += 1
+    return this.#doubt.looks >= haltPatience.looks && performance.now() - this.#doubt.sinceMs >= haltPatience.ms
   }
 
   async #advance(): Promise<Outcome> {

@@ -11,8 +11,8 @@ export class DeepReorgError extends Error {
 }
 
 /**
- * Whether the checkpoint's block has been replaced: every node that knows its height has another one there, and some
- * node does. A single node on another fork is that node's trouble and no reason to halt the chain.
+ * Whether the checkpoint's block has been replaced: every node that knows its height has another one there, two nodes
+ * at least where there are two. A single node on another fork is that node's trouble and no reason to halt the chain.
  * @throws ChainUnavailableError
  */
 export async function isCheckpointReplaced(
@@ -22,7 +22,16 @@ export async function isCheckpointReplaced(
   if (!parentHash) return false
   const headers = await chain.rpc.onEveryNode((call) => getHeader(call, nextBlock - 1))
   const known = headers.filter((header) => header !== null)
-  return known.length > 0 && known.every(({ hash }) => hash !== toHex(parentHash))
+  const needed = Math.min(2, chain.config.rpcUrls.length)
+  return known.length >= needed && known.every(({ hash }) => hash !== toHex(parentHash))
+}
+
+/** Whether the chain has the checkpoint's block: some node shows it, and none another. @throws ChainUnavailableError */
+export async function hasCheckpoint(chain: EvmChain, { parentHash, nextBlock }: ChainRow): Promise<boolean> {
+  if (!parentHash) return true
+  const headers = await chain.rpc.onEveryNode((call) => getHeader(call, nextBlock - 1))
+  const known = headers.filter((header) => header !== null)
+  return known.length > 0 && known.every(({ hash }) => hash === toHex(parentHash))
 }
 
 /**

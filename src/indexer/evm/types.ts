@@ -12,6 +12,8 @@ export interface ChainIndexerOptions {
   row: ChainRow
   epoch: number
   signal: AbortSignal
+  /** Looks in a row, and milliseconds, for which a replaced checkpoint is doubted; default by the kind of chain. */
+  haltPatience?: { looks: number; ms: number }
   onProgress?: (progress: Progress) => void
 }
 
