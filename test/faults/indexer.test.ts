@@ -213,6 +213,7 @@ describe('a node on a fork from below the checkpoint', () => {
     expect(proxy?.counts().other_fork).toBeGreaterThan(3)
     expect(indexer.state).toMatchObject({ halted: null, lastError: expect.stringContaining('has been replaced') })
     proxy?.set({})
+    await world.test.mine({ blocks: 3 })
     await drive((await head()) - 2)
     expect(indexer.state.lastError).toBeNull()
   })
