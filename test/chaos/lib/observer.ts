@@ -132,12 +132,10 @@ export function observe(
     struck(daemon, cause) {
       const patient = of(daemon)
       const ports = daemon.database.upstreamPorts()
-      if (patient.cause === null)
-        for (const role of ROLES) {
-          const holder = holders.get(role)
-          if (holder && ports.has(holder.port))
-            measures.push({ role, daemon, cause, atMs: performance.now(), pid: holder.pid })
-        }
+      const led = patient.cause ? [] : ROLES.filter((role) => ports.has(holders.get(role)?.port ?? 0))
+      for (const role of led)
+        measures.push({ role, daemon, cause, atMs: performance.now(), pid: holders.get(role)!.pid })
+      log(`${cause} of ${daemon.name}, which leads ${led.join(' and ') || 'nothing'}`)
       patient.cause = cause
       patient.hasServed &&= cause !== 'kill'
       if (!isAble(patient)) patient.sinceMs = null
