@@ -7,7 +7,8 @@ import { createPermissionSigner } from './chains/evm/airdrop/permissionSigner.js
 import type { Config } from './config/index.js'
 import { FROZEN_MS } from './db/pg/leader.js'
 import { migrate } from './db/pg/migrate.js'
-import { createPool } from './db/pg/pool.js'
+import { createPool, freeConnections } from './db/pg/pool.js'
+import { refusePooler } from './db/pg/session.js'
 import type { OpenChain } from './indexer/evm/worker.js'
 import { type IndexRun, runIndexers, type Sources } from './indexer/run.js'
 import { type OpenSolana, openChain, openClusters } from './open.js'
@@ -34,7 +35,7 @@ const WRITE_SILENCE_MS = 60_000
 /** Time limit of a stop, for requests and steps under way. */
 const STOP_TIMEOUT_MS = 8_000
 /** The indexers hold one connection each while they write, the relayers one for each delivery under way. */
-const WRITE_CONNECTIONS = 12
+const WRITE_CONNECTIONS = 8
 
 export type Daemon = Pick<RunningDaemon, 'apiPort' | 'opsPort' | 'stop'>
 
@@ -44,7 +45,8 @@ export type Daemon = Pick<RunningDaemon, 'apiPort' | 'opsPort' | 'stop'>
  */
 export async function startDaemon(config: Config, log: Logger): Promise<Daemon> {
   armFailpoint(config.failpoint)
-  const applied = await migrate(config.databaseUrl)
+  await refusePooler(config.databaseDirectUrl)
+  const applied = await migrate(config.databaseDirectUrl)
   if (applied.length > 0) log.info({ migrations: applied }, 'migrated the database')
   const daemon = new RunningDaemon(config, log)
   try {
@@ -80,12 +82,13 @@ class RunningDaemon {
   constructor(config: Config, log: Logger) {
     this.#config = config
     this.#log = log
-    const { databaseUrl: url, databasePool } = config
+    const { databaseUrl: url, databaseDirectUrl, databasePool } = config
+    const common = { url, isPooled: url !== databaseDirectUrl, idleTransactionMs: FROZEN_MS }
     const onPoolError = (err: Error) => log.warn({ err }, 'a database connection broke')
-    const writes = { url, max: WRITE_CONNECTIONS, applicationName: 'clusterd write', silenceLimitMs: WRITE_SILENCE_MS }
-    this.#writePool = createPool({ ...writes, idleTransactionMs: FROZEN_MS }, onPoolError)
-    const reads = { url, max: databasePool, applicationName: 'clusterd read', silenceLimitMs: READ_SILENCE_MS }
-    this.#readPool = createPool({ ...reads, statementTimeoutMs: READ_TIMEOUT_MS }, onPoolError)
+    const writes = { max: WRITE_CONNECTIONS, applicationName: 'clusterd write', silenceLimitMs: WRITE_SILENCE_MS }
+    this.#writePool = createPool({ ...common, ...writes }, onPoolError)
+    const reads = { max: databasePool, applicationName: 'clusterd read', silenceLimitMs: READ_SILENCE_MS }
+    this.#readPool = createPool({ ...common, ...reads, statementTimeoutMs: READ_TIMEOUT_MS }, onPoolError)
     this.#metrics = createMetrics(() => {
       const states = this.#runs.flatMap((run) => run.states() ?? [])
       showChains(this.#metrics, states, Date.now())
@@ -106,7 +109,7 @@ class RunningDaemon {
     const clusters = await openClusters(this.#config, chains, opening)
     if (roles.includes('api')) await this.#startApi(chains, clusters)
     for (const network of NETWORKS) {
-      const ctx = { network, ...opening, databaseUrl: this.#config.databaseUrl, signal: this.#stopping.signal }
+      const ctx = { network, ...opening, databaseUrl: this.#config.databaseDirectUrl, signal: this.#stopping.signal }
       const sources = {
         chains: chains.filter(({ chain }) => chain.network === network),
         solana: clusters.find(({ chain }) => chain.network === network) ?? null,
@@ -116,9 +119,19 @@ class RunningDaemon {
       this.#startRelayer(ctx, sources)
     }
     await this.#startOps()
+    await this.#warnOfConnections()
     const { host, opsHost } = this.#config
     const api = roles.includes('api') ? { api: `http://${host}:${this.apiPort}` } : {}
     this.#log.info({ ...api, ops: `http://${opsHost}:${this.opsPort}`, roles }, 'clusterd is up')
+  }
+
+  /** Says so where the server has not enough connections left for all that this process may open. */
+  async #warnOfConnections(): Promise<void> {
+    // a lead for each, and the notifications of a relayer
+    const own = this.#runs.length + 2 * this.#relays.length
+    const needed = this.#config.databasePool + WRITE_CONNECTIONS + own
+    const free = await freeConnections(this.#readPool).catch(() => Number.POSITIVE_INFINITY)
+    if (free < needed) this.#log.warn({ needed, free }, 'PostgreSQL may run out of connections: raise max_connections')
   }
 
   /** Ends readiness, and after the drain all else: requests and steps under way finish. Safe to call twice. */

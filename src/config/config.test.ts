@@ -138,6 +138,7 @@ describe('the environment', () => {
     [{ PORT: 'x' }, /PORT/],
     [{ PORT: '65536' }, /PORT/],
     [{ DATABASE_URL: 'mysql://x' }, /DATABASE_URL: must be a postgresql:\/\/ URL/],
+    [{ DATABASE_DIRECT_URL: 'mysql://x' }, /DATABASE_DIRECT_URL: must be a postgresql:\/\/ URL/],
     [{ LOG_LEVEL: 'loud' }, /LOG_LEVEL/],
     [{ CLUSTERD_FAILPOINT: 'A B' }, /CLUSTERD_FAILPOINT/],
   ])('with %o stops with one sentence', (env, sentence) => {

@@ -41,6 +41,8 @@ const variables = z.object({
   CLUSTERD_HOME: z.string().min(1).default('.clusterd'),
   CLUSTERD_CHAINS: z.string().min(1).optional(),
   DATABASE_URL: z.url({ protocol: /^postgres(ql)?$/, error: 'must be a postgresql:// URL' }).optional(),
+  /** The same database without a pooler between, for locks, notifications, migrations and long commands. */
+  DATABASE_DIRECT_URL: z.url({ protocol: /^postgres(ql)?$/, error: 'must be a postgresql:// URL' }).optional(),
   PORT: port.optional(),
   OPS_PORT: port.optional(),
   HOST: z.string().min(1).default('127.0.0.1'),
@@ -78,10 +80,10 @@ const variables = z.object({
   ERC6492: z.enum(['true', 'false']).default('false'),
   /** The daemon ends when this process is gone. */
   CLUSTERD_PARENT_PID: z.coerce.number().int().positive().optional(),
-  /** The process kills itself at the count-th pass of this point (tests). */
+  /** The process kills or stops itself at the count-th pass of this point (tests). */
   CLUSTERD_FAILPOINT: z
     .string()
-    .regex(/^[a-z_.]+(:[1-9][0-9]*)?$/, 'must be name or name:count')
+    .regex(/^[a-z_.]+(:[1-9][0-9]*(:stop)?)?$/, 'must be name, name:count or name:count:stop')
     .optional(),
 })
 
@@ -93,6 +95,7 @@ const environment = variables
       home,
       chainsFile: resolve(set.CLUSTERD_CHAINS ?? `${home}/chains.json`),
       databaseUrl: set.DATABASE_URL,
+      databaseDirectUrl: set.DATABASE_DIRECT_URL ?? set.DATABASE_URL,
       /** undefined: not set, the caller picks. */
       port: set.PORT,
       opsPort: set.OPS_PORT,

@@ -19,6 +19,7 @@ export const DEFAULT_OPS_PORT = 3001
 /** Environment and chains file, checked and frozen. */
 export interface Config extends Environment, ChainsFile {
   readonly databaseUrl: string
+  readonly databaseDirectUrl: string
   readonly port: number
   readonly opsPort: number
   readonly siteUrl: string
@@ -31,11 +32,10 @@ export function readConfig(env?: NodeJS.ProcessEnv, flags?: Flags): Config {
     throw new ConfigError(
       'DATABASE_URL is not set: `clusterd start` needs a PostgreSQL from 14 on (`clusterd dev` brings its own).',
     )
-  const port = base.port ?? DEFAULT_PORT
+  const { databaseUrl, databaseDirectUrl = databaseUrl, port = DEFAULT_PORT } = base
   return Object.freeze({
     ...base,
-    databaseUrl: base.databaseUrl,
-    port,
+    ...{ databaseUrl, databaseDirectUrl, port },
     siteUrl: base.siteUrl ?? `http://localhost:${port}`,
     opsPort: base.opsPort ?? DEFAULT_OPS_PORT,
     ...readChains(base.chainsFile),

@@ -10,6 +10,7 @@ import {
   type TailTx,
   type TrackedTx,
 } from '../../db/journal/transactions.js'
+import { bestEffort } from '../../db/pg/unavailable.js'
 import { fromHex, toHex } from '../../registry/primitives/bytes.js'
 import { isTerminal } from '../../registry/status.js'
 import { type Context, chainsOf } from '../http/context.js'
@@ -121,13 +122,13 @@ async function ofChains(query: EvmQuery, tracked: TrackedTx | null): Promise<TxS
     if (!tracked) return { status: 'not_found' }
     const by = await replacementOf(chain, tx, tracked)
     if (by) {
-      await keepReplacement(context.pool, context.network, tx, by)
+      await bestEffort(keepReplacement(context.pool, context.network, tx, by))
       return ofReplacement(query, by)
     }
     return { ...decide(context, { tracked, seen }), updatedAt: millisecondsText(tracked.lastSeenMs) }
   }
-  if (tracked || seen.isOurs) await remember(query, chain, seen)
   const answer = decide(context, { tracked, seen })
+  if (tracked || seen.isOurs) await bestEffort(remember(query, chain, seen))
   if (isTerminal(answer.status) && answer.reason) await keepVerdict(context.pool, context.network, tx, answer.reason)
   return chain.role === 'hub' && seen.state === 'mined' ? { ...answer, hubTx: toHex(tx) } : answer
 }

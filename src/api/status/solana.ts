@@ -1,6 +1,7 @@
 import bs58 from 'bs58'
 import type { SolanaPort } from '../../chains/chain.js'
 import { findTracked, keepVerdict, rememberSighting } from '../../db/journal/transactions.js'
+import { bestEffort } from '../../db/pg/unavailable.js'
 import { type Confirmations, isTerminal } from '../../registry/status.js'
 import type { Context } from '../http/context.js'
 import { millisecondsText } from '../http/timestamps.js'
@@ -42,7 +43,7 @@ export async function solanaStatus(context: Context, signature: string): Promise
   if (late) return late
   const { chain } = cluster
   if (chain !== null && (tracked || seen.isOurs))
-    await rememberSighting(pool, network, tx, { chain, sender: null, nonce: null, seenMs: context.now() })
+    await bestEffort(rememberSighting(pool, network, tx, { chain, sender: null, nonce: null, seenMs: context.now() }))
   const answer = decide(context, { tracked, seen: { ...seen, state: 'mined' } })
   if (isTerminal(answer.status) && answer.reason) await keepVerdict(pool, network, tx, answer.reason)
   return answer

@@ -51,17 +51,19 @@ export async function registerChain(pool: pg.Pool, identity: ChainIdentity): Pro
   return row
 }
 
-function findOrCreate(pool: pg.Pool, { startBlock, ...identity }: ChainIdentity): Promise<Chain> {
+async function findOrCreate(pool: pg.Pool, { startBlock, ...identity }: ChainIdentity): Promise<Chain> {
   const { network, label, instance } = stored(identity)
+  const where = { network_label_instance: { network, label, instance } }
+  // without a lock, which a database that only reads refuses
+  const known = await prismaOf(pool).chain.findUnique({ where })
+  const isEnough = ({ genesisHash }: Chain) => genesisHash !== null || identity.genesisHash === null
+  if (known && isEnough(known)) return known
   return prismaOf(pool).$transaction(async (tx) => {
     // the head's lock serializes processes that start at the same time
     await tx.$executeRaw`SELECT FROM journal_heads WHERE network = ${network} FOR UPDATE`
-    const found = await tx.chain.findUnique({ where: { network_label_instance: { network, label, instance } } })
-    if (found && (found.genesisHash || !identity.genesisHash)) return found
-    if (found) {
-      const where = { network_chain: { network, chain: found.chain } }
-      return tx.chain.update({ where, data: { genesisHash: stored(identity).genesisHash } })
-    }
+    const found = await tx.chain.findUnique({ where })
+    if (found && isEnough(found)) return found
+    if (found) return tx.chain.update({ where, data: { genesisHash: stored(identity).genesisHash } })
     const { _max } = await tx.chain.aggregate({ where: { network }, _max: { chain: true } })
     return tx.chain.create({ data: { ...stored(identity), chain: (_max.chain ?? 0) + 1, nextBlock: startBlock } })
   })

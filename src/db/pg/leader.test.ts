@@ -100,7 +100,7 @@ it('a writer that froze in a transaction loses what it locked', async () => {
 
 it('a leader ends a writer that froze in a COPY', async () => {
   const leader = (await lead())!
-  const writer = new pg.Client({ connectionString: server.url, application_name: 'clusterd write 1' })
+  const writer = new pg.Client({ connectionString: server.url, application_name: 'clusterd read 1' })
   const ended = new Promise<void>((resolve) => writer.on('error', () => resolve()))
   await writer.connect()
   await writer.query('BEGIN')

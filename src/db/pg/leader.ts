@@ -35,7 +35,7 @@ const EPOCH_LIMIT_MS = 10_000
 
 /** The heartbeat of a leader: ends the COPY of a writer that froze in it, which no time limit of the server does. */
 const BEAT = `SELECT pg_terminate_backend(pid) FROM pg_stat_activity
-  WHERE datname = current_database() AND usename = current_user AND application_name LIKE 'clusterd write%'
+  WHERE datname = current_database() AND usename = current_user AND application_name ~ '^clusterd (read|write) '
     AND state = 'active' AND wait_event = 'ClientRead' AND query_start < now() - interval '${FROZEN_MS} ms'`
 
 const CLOCK = `SELECT (extract(epoch FROM clock_timestamp()) * 1000)::bigint AS now_ms`

@@ -2,11 +2,17 @@ import { createHash } from 'node:crypto'
 import fs from 'node:fs'
 import path from 'node:path'
 import { fileURLToPath } from 'node:url'
+import { setTimeout as sleep } from 'node:timers/promises'
 import pg from 'pg'
 
 /** Key of the advisory lock under which one process at a time migrates a database: "migr". */
 const LOCK_KEY = 0x6d696772
 const LOCK_TIMEOUT_MS = 60_000
+const CONNECT_TIMEOUT_MS = 5_000
+/** Time limit of a statement's lock: whoever waits for one keeps everybody else from the table meanwhile. */
+const STATEMENT_LOCK_TIMEOUT_MS = 1_500
+const STATEMENT_LOCK_TRIES = 40
+const STATEMENT_LOCK_PAUSE_MS = 1_000
 const LOCK_NOT_AVAILABLE = '55P03'
 /** Applied migrations, by the SHA-256 of their files in hex. */
 const TABLE = 'migrations'
@@ -21,8 +27,9 @@ interface Migration {
 export const MIGRATIONS_DIR = fileURLToPath(new URL('../../../prisma/migrations', import.meta.url))
 
 /**
- * Applies the migrations of `dir` that the database of `url` lacks, in the order of their names, in one transaction.
- * Concurrent callers wait for each other. By hand rather than by node-pg-migrate, which checks no checksum and accepts
+ * Applies the migrations of `dir` that the database of `url` lacks, in the order of their names, in one transaction,
+ * tried again while others use the tables. Concurrent callers wait for each other. A database that lacks none is only
+ * read: it may be a standby, and the role may have no right to make tables. By hand rather than by node-pg-migrate, which checks no checksum and accepts
  * a newer database.
  * @returns names of the migrations applied now, none when the database was up to date
  * @throws Error when an applied migration was edited or is unknown here (a newer version's database), or when SQL
@@ -31,15 +38,44 @@ export const MIGRATIONS_DIR = fileURLToPath(new URL('../../../prisma/migrations'
  */
 export async function migrate(url: string, dir: string = MIGRATIONS_DIR): Promise<string[]> {
   return connected(url, async (client) => {
-    await client.query('BEGIN')
-    await lock(client)
-    await client.query(`CREATE TABLE IF NOT EXISTS ${TABLE} (
-      name text PRIMARY KEY, checksum text NOT NULL, applied_at timestamptz NOT NULL DEFAULT now())`)
-    const missing = await findMissing(client, dir)
-    for (const migration of missing) await apply(client, migration)
-    await client.query('COMMIT')
-    return missing.map(({ name }) => name)
+    if ((await findMissing(client, dir)).length === 0) return []
+    for (let tries = 1; ; tries++) {
+      try {
+        return await applyMissing(client, dir)
+      } catch (error) {
+        await client.query('ROLLBACK').catch(() => {})
+        const isTaken = (error as pg.DatabaseError).code === LOCK_NOT_AVAILABLE
+        if (!isTaken) throw error
+        if (tries === STATEMENT_LOCK_TRIES)
+          throw new Error('migrating: somebody keeps the tables locked (a dump, a replay?): end it and try again')
+        await sleep(STATEMENT_LOCK_PAUSE_MS)
+      }
+    }
   })
+}
+
+async function applyMissing(client: pg.Client, dir: string): Promise<string[]> {
+  await client.query('BEGIN')
+  await lock(client)
+  await client.query(`SET LOCAL lock_timeout = ${STATEMENT_LOCK_TIMEOUT_MS}`)
+  await client
+    .query(`CREATE TABLE IF NOT EXISTS ${TABLE} (
+    name text PRIMARY KEY, checksum text NOT NULL, applied_at timestamptz NOT NULL DEFAULT now())`)
+    .catch(explain)
+  const missing = await findMissing(client, dir)
+  for (const migration of missing) await apply(client, migration)
+  await client.query('COMMIT')
+  return missing.map(({ name }) => name)
+}
+
+/** SQLSTATEs of a role that may make no table, and of a database that only reads. */
+const MAY_NOT = ['42501', '25006']
+
+function explain(error: pg.DatabaseError): never {
+  if (!MAY_NOT.includes(error.code ?? '')) throw error
+  throw new Error(
+    `migrating: the database lacks migrations, and ${error.message}: run \`clusterd migrate\` as its owner`,
+  )
 }
 
 /** Names of the migrations that the database of `url` lacks; changes nothing. @throws Error as `migrate` */
@@ -49,7 +85,13 @@ export async function missingMigrations(url: string, dir: string = MIGRATIONS_DI
 
 /** Runs `work` on a connection of its own; its end rolls back what was not committed. */
 async function connected<T>(url: string, work: (client: pg.Client) => Promise<T>): Promise<T> {
-  const client = new pg.Client({ connectionString: url })
+  const client = new pg.Client({
+    connectionString: url,
+    application_name: 'clusterd migrate',
+    connectionTimeoutMillis: CONNECT_TIMEOUT_MS,
+    keepAlive: true,
+    keepAliveInitialDelayMillis: CONNECT_TIMEOUT_MS,
+  })
   // the next query reports a broken connection; without a listener the process would end
   client.on('error', () => {})
   await client.connect()
@@ -103,6 +145,7 @@ async function apply(client: pg.Client, { name, sql, checksum }: Migration): Pro
   try {
     await client.query(sql)
   } catch (error) {
+    if ((error as pg.DatabaseError).code === LOCK_NOT_AVAILABLE) throw error
     throw new Error(`applying migration ${name}: ${(error as Error).message}`)
   }
   await client.query(`INSERT INTO ${TABLE} (name, checksum) VALUES ($1, $2)`, [name, checksum])

@@ -23,6 +23,8 @@ export interface PoolOptions {
   max: number
   /** Shown in pg_stat_activity, with a suffix of the pool's own. */
   applicationName: string
+  /** Whether a pooler stands between: it knows no start-up parameter, and no statement by its name. */
+  isPooled?: boolean
   /** Time limit of a statement; none where it is left out (catch-up, replay). */
   statementTimeoutMs?: number
   /** Time limit of the server for a client that holds a transaction open and says nothing; none where it is left out. */
@@ -30,6 +32,11 @@ export interface PoolOptions {
   /** Time after which a connection whose server says nothing is given up; none where it is left out. */
   silenceLimitMs?: number
 }
+
+/** Pools and connections behind a pooler. */
+export const pooled = new WeakSet<object>()
+/** How transactions of a pool begin. */
+const begins = new WeakMap<pg.Pool, string>()
 
 /** Time limit of a new connection, and of waiting for a free one. */
 const CONNECT_TIMEOUT_MS = 5_000
@@ -53,6 +60,7 @@ export async function noticeClient(client: pg.ClientBase): Promise<void> {
  * @param onError called for each idle connection that broke
  */
 export function createPool(options: PoolOptions, onError: (error: Error) => void = () => {}): pg.Pool {
+  const { isPooled = false, statementTimeoutMs = 0, idleTransactionMs = 0 } = options
   const applicationName = `${options.applicationName} ${randomBytes(4).toString('hex')}`
   const config = {
     connectionString: options.url,
@@ -60,8 +68,10 @@ export function createPool(options: PoolOptions, onError: (error: Error) => void
     application_name: applicationName,
     connectionTimeoutMillis: CONNECT_TIMEOUT_MS,
     idleTimeoutMillis: 30_000,
-    statement_timeout: options.statementTimeoutMs ?? 0,
-    idle_in_transaction_session_timeout: options.idleTransactionMs ?? 0,
+    ...(!isPooled && {
+      statement_timeout: statementTimeoutMs,
+      idle_in_transaction_session_timeout: idleTransactionMs,
+    }),
     keepAlive: true,
     keepAliveInitialDelayMillis: KEEP_ALIVE_MS,
     types,
@@ -71,10 +81,14 @@ export function createPool(options: PoolOptions, onError: (error: Error) => void
       // the process; the next query reports it.
       client.on('error', () => {})
       watch.add(client)
-      await noticeClient(client)
+      if (isPooled) pooled.add(client)
+      else await noticeClient(client)
     },
   }
   const pool = new pg.Pool(config)
+  if (isPooled) pooled.add(pool)
+  const limit = `SET LOCAL idle_in_transaction_session_timeout = ${idleTransactionMs}`
+  begins.set(pool, isPooled ? `BEGIN; ${limit}` : 'BEGIN')
   const watch = new SilenceWatch(pool, { url: options.url, applicationName, limitMs: options.silenceLimitMs })
   pool.on('error', onError)
   return pool
@@ -86,6 +100,15 @@ export async function isReachable(pool: pg.Pool): Promise<boolean> {
     () => true,
     () => false,
   )
+}
+
+/** How many connections the server has left for roles that are no superuser. */
+export async function freeConnections(pool: pg.Pool): Promise<number> {
+  const { rows } = await pool.query<{ free: number }>(
+    `SELECT current_setting('max_connections')::int - current_setting('superuser_reserved_connections')::int
+       - count(*)::int AS free FROM pg_stat_activity WHERE backend_type = 'client backend'`,
+  )
+  return rows[0]!.free
 }
 
 /** Lets the current transaction commit without waiting for the disk: a crash of the server may lose it, whole. */
@@ -114,7 +137,8 @@ export async function inTransaction<T>(
   let broken: Error | undefined
   try {
     patience?.signal.throwIfAborted()
-    await client.query(patience ? `BEGIN; ${limitOf(patience)}` : 'BEGIN')
+    const begin = begins.get(pool) ?? 'BEGIN'
+    await client.query(patience ? `${begin}; ${limitOf(patience)}` : begin)
     const result = await work(client)
     patience?.signal.throwIfAborted()
     await client.query('COMMIT')

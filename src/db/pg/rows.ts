@@ -1,6 +1,6 @@
 import pg from 'pg'
 import { NETWORK_CODE, type Network } from '../../registry/primitives/network.js'
-import { parseInt8 } from './pool.js'
+import { parseInt8, pooled } from './pool.js'
 
 /** Anything that runs a query: a pool, or a client in a transaction. */
 export type Queryable = Pick<pg.Pool, 'query'>
@@ -34,8 +34,10 @@ function propertyOf(column: string): string {
   return property
 }
 
+const textOf = (statement: Statement): string => (typeof statement === 'string' ? statement : statement.text)
+
 async function run(db: Queryable, statement: Statement, values: readonly unknown[]): Promise<pg.QueryArrayResult> {
-  const config = typeof statement === 'string' ? { text: statement } : statement
+  const config = typeof statement === 'string' || pooled.has(db) ? { text: textOf(statement) } : statement
   return db.query({ ...config, values: values as unknown[], rowMode: 'array', types })
 }
 

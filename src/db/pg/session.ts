@@ -65,8 +65,40 @@ export class Session {
     }
   }
 
+  /** The server's number of this session, and that which it said when the connection was made. */
+  async pids(): Promise<{ now: number; first: number }> {
+    const sql = 'SELECT pg_backend_pid() AS pid'
+    const { rows } = await this.within(() => this.client.query<{ pid: number }>(sql))
+    return { now: rows[0]!.pid, first: (this.client as unknown as { processID: number }).processID }
+  }
+
   async close(): Promise<void> {
     this.#isLost.abort()
     await this.within(() => this.client.end(), CLOSE_LIMIT_MS).catch(() => {})
+  }
+}
+
+/** @throws Error with one sentence where the URL leads to a pooler */
+export async function refusePooler(url: string): Promise<void> {
+  if (await isPooled(url))
+    throw new Error(
+      'A pooler stands before PostgreSQL: set DATABASE_DIRECT_URL to the server itself, for locks and notifications; DATABASE_URL may stay the pooler’s.',
+    )
+}
+
+/**
+ * Whether a pooler stands before the server: a connection is another session of the server than the one it was told,
+ * or another one by and by. Locks, notifications and settings of a session are nobody's there.
+ */
+async function isPooled(url: string): Promise<boolean> {
+  const [one, other] = await Promise.all(['one', 'other'].map((name) => Session.open(url, `clusterd probe ${name}`)))
+  try {
+    const before = await one!.pids()
+    // a transaction takes the session that was used last, where sessions are shared
+    await other!.within(() => other!.client.query('BEGIN; SELECT 1'))
+    const after = await one!.pids()
+    return before.first !== before.now || before.now !== after.now
+  } finally {
+    await Promise.all([one!.close(), other!.close()])
   }
 }

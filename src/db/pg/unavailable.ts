@@ -22,6 +22,13 @@ export function assertClock(databaseMs: number): void {
     throw new ClockError(`the clocks of this host and of the database differ by ${skewMs} ms: set them right`)
 }
 
+/** Waits for a write that an answer can do without: one that the database can't take now is left out. */
+export async function bestEffort(write: Promise<void>): Promise<void> {
+  await write.catch((error: unknown) => {
+    if (!isDatabaseUnavailable(error)) throw error
+  })
+}
+
 /** Whether PostgreSQL can't answer now, rather than a fault of the statement; causes of wrapped errors count too. */
 export function isDatabaseUnavailable(error: unknown, depth = 0): boolean {
   if (!(error instanceof Error) || depth > 4) return false

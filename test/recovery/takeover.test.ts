@@ -1,0 +1,168 @@
+import { readFileSync } from 'node:fs'
+import { join } from 'node:path'
+import { setTimeout as sleep } from 'node:timers/promises'
+import type pg from 'pg'
+import { afterAll, beforeAll, describe, expect, it } from 'vitest'
+import { createPool } from '../../src/db/pg/pool.js'
+import { startTcpProxy, type TcpProxy } from '../../src/testing/faultProxy/tcpProxy.js'
+import { type Stack, startStack, until } from '../../src/testing/index.js'
+import { type DaemonProcess, startDaemonProcess } from '../../src/testing/processes/daemonProcess.js'
+import { freePort } from '../../src/testing/processes/ports.js'
+import { ask as askOnce, signIn } from '../../src/testing/signIn.js'
+import { freshName, freshWallet, registerOn } from '../support/world.js'
+
+/** What the design promises, from the moment a leader says nothing more. */
+const TAKE_OVER_MS = 5_000
+/** For a machine that other tests share. */
+const MARGIN_MS = 2_500
+const POLL_MS = 20
+const DEADLINE_MS = 60_000
+const TRIES = Number(process.env.TAKE_OVERS ?? 1)
+
+let stack: Stack<'mainnet'>
+let pool: pg.Pool
+let proxy: TcpProxy
+let standby: { api: string; daemon: DaemonProcess }
+
+beforeAll(async () => {
+  stack = await startStack({ networks: ['mainnet'], chains: ['1'], seeds: false, blockMs: 200 })
+  pool = createPool({ url: stack.databaseUrl, max: 2, applicationName: 'test' })
+  proxy = await startTcpProxy({ port: Number(new URL(stack.databaseUrl).port) })
+  standby = await startSecond()
+}, 120_000)
+afterAll(async () => {
+  await standby?.daemon.kill('SIGKILL')
+  await pool?.end()
+  await proxy?.stop()
+  await stack?.stop()
+})
+
+async function startSecond(): Promise<typeof standby> {
+  const [port, opsPort] = [await freePort(), await freePort()]
+  const daemon = await startDaemonProcess({
+    opsUrl: `http://127.0.0.1:${opsPort}`,
+    logFile: join(stack.home, 'logs', 'second.log'),
+    env: {
+      ...{ PORT: String(port), OPS_PORT: String(opsPort), LOG_FORMAT: 'json' },
+      ...{ DATABASE_URL: stack.databaseUrl, CLUSTERD_CHAINS: join(stack.home, 'chains.json') },
+    },
+    onSpawn: () => {},
+    onEnd: () => {},
+  })
+  return { api: `http://127.0.0.1:${port}`, daemon }
+}
+
+/** How often the second process has begun to lead the indexing. */
+const leads = () =>
+  readFileSync(join(stack.home, 'logs', 'second.log'), 'utf8').split('leading the indexing').length - 1
+
+/** The number of the indexing leader's session. */
+async function leader(): Promise<number | null> {
+  const text = `SELECT a.pid FROM pg_locks l JOIN pg_stat_activity a USING (pid)
+    WHERE l.locktype = 'advisory' AND l.granted AND a.application_name = 'clusterd index leader mainnet'`
+  return (await pool.query<{ pid: number }>(text)).rows[0]?.pid ?? null
+}
+
+/** The first daemon, with the lead. */
+async function leadFirst(env: Record<string, string> = {}): Promise<void> {
+  await standby.daemon.kill('SIGKILL')
+  await stack.daemon.spawn(env)
+  await expect.poll(leader, { timeout: DEADLINE_MS }).not.toBeNull()
+  await standby.daemon.spawn()
+  const before = leads()
+  await expect
+    .poll(async () => (await fetch(`${standby.api}/v1/events`).catch(() => null))?.status, { timeout: DEADLINE_MS })
+    .toBe(200)
+  expect(leads()).toBe(before)
+}
+
+/** Waits for what the second process has to do within the promise. @returns after how many ms */
+async function takeOver(leadsBefore: number, startedMs: number): Promise<number> {
+  while (leads() === leadsBefore) {
+    if (performance.now() - startedMs > DEADLINE_MS) throw new Error('the second process does not lead')
+    await sleep(POLL_MS)
+  }
+  return performance.now() - startedMs
+}
+
+/** A signed change at the second process, which needs the journal's head. @returns after how many ms it was made */
+async function change(startedMs: number): Promise<number> {
+  const { privateKey } = stack.accounts.evm[0]!
+  for (;;) {
+    try {
+      const headers = {
+        authorization: `Bearer ${await signIn(standby, privateKey)}`,
+        'content-type': 'application/json',
+      }
+      const body = JSON.stringify([{ address: (await freshWallet('mainnet', stack)).address, name: freshName('w') }])
+      await askOnce(standby.api, '/v1/clusters/wallets?testnet=false', { method: 'POST', headers, body })
+      return performance.now() - startedMs
+    } catch (error) {
+      if (performance.now() - startedMs > DEADLINE_MS) throw error
+      await sleep(POLL_MS)
+    }
+  }
+}
+
+async function expectTakeOver(what: string, act: () => Promise<number> | number): Promise<void> {
+  const before = leads()
+  const startedMs = await act()
+  const [ledMs, changedMs] = await Promise.all([takeOver(before, startedMs), change(startedMs)])
+  console.log(`${what}: the other leads after ${Math.round(ledMs)} ms, changes go on after ${Math.round(changedMs)} ms`)
+  expect(ledMs).toBeLessThan(TAKE_OVER_MS + MARGIN_MS)
+  expect(changedMs).toBeLessThan(TAKE_OVER_MS + MARGIN_MS)
+  // it does what a leader does
+  const tx = await registerOn('1', await freshWallet('mainnet', stack), [{ name: freshName() }], {
+    ...stack,
+    api: standby.api,
+  })
+  await until.status({ api: standby.api }, tx, 'finalized')
+}
+
+/** @returns when the first daemon was stopped, by itself, in the middle of a transaction */
+async function frozen(): Promise<number> {
+  const isStopped = () => readFileSync(`/proc/${stack.daemon.pid}/stat`, 'utf8').split(') ')[1]!.startsWith('T')
+  await expect.poll(isStopped, { timeout: DEADLINE_MS, interval: POLL_MS }).toBe(true)
+  return performance.now()
+}
+
+describe.each(Array.from({ length: TRIES }, (_, i) => i + 1))('another process takes over, try %s', () => {
+  it('from a leader that is killed', async () => {
+    await leadFirst()
+    await expectTakeOver('kill -9', () => {
+      process.kill(stack.daemon.pid, 'SIGKILL')
+      return performance.now()
+    })
+  })
+
+  it('from a leader that freezes', async () => {
+    await leadFirst()
+    await expectTakeOver('SIGSTOP', () => {
+      process.kill(stack.daemon.pid, 'SIGSTOP')
+      return performance.now()
+    })
+    // thawed, it writes nothing: its epoch has ended
+    process.kill(stack.daemon.pid, 'SIGCONT')
+    expect((await fetch(`${stack.api}/v1/events`)).status).toBe(200)
+  })
+
+  it.each(['index.after_append', 'follow.before_commit'])(
+    'from a leader that freezes in a transaction, at %s',
+    async (point) => {
+      // passes from its start on: the second process is up by then
+      await leadFirst({ CLUSTERD_FAILPOINT: `${point}:25:stop` })
+      await expectTakeOver(`SIGSTOP at ${point}`, frozen)
+    },
+  )
+
+  it.each(['forget', 'hold'] as const)('from a leader whose connections fall silent (%s)', async (silence) => {
+    const url = new URL(stack.databaseUrl)
+    url.port = String(proxy.port)
+    await leadFirst({ DATABASE_URL: url.href })
+    await expectTakeOver(`silence (${silence})`, () => {
+      proxy[silence]()
+      return performance.now()
+    })
+    proxy.restore()
+  })
+})
