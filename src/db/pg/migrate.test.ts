@@ -93,6 +93,38 @@ describe('migrate', () => {
     await expect(missingMigrations(url, dir)).rejects.toThrow('has migration 0002_two, unknown to this version')
   })
 
+  it('only reads a database that lacks none: on a standby, and by a role that may make nothing', async () => {
+    await migrate(url, dir)
+    await query('CREATE ROLE reader LOGIN; GRANT SELECT ON migrations TO reader')
+    const limited = new URL(url)
+    limited.username = 'reader'
+    const standby = new URL(url)
+    standby.searchParams.set('options', '-c default_transaction_read_only=on')
+    for (const { href } of [limited, standby]) expect(await migrate(href, dir)).toEqual([])
+    write('0003_three', 'create table three (n int)')
+    for (const { href } of [limited, standby])
+      await expect(migrate(href, dir)).rejects.toThrow(/the database lacks migrations.*clusterd migrate/)
+  })
+
+  it('keeps nobody from a table for long while another reader holds it', async () => {
+    await migrate(url, dir)
+    write('0003_three', 'alter table one add column more int')
+    const reader = new pg.Client({ connectionString: url })
+    await reader.connect()
+    await reader.query('BEGIN; SELECT n FROM one')
+    const migrating = migrate(url, dir)
+    let longestMs = 0
+    for (const endMs = performance.now() + 4_000; performance.now() < endMs; ) {
+      const startedMs = performance.now()
+      await query('SELECT n FROM one')
+      longestMs = Math.max(longestMs, performance.now() - startedMs)
+    }
+    // the look-ups of the API have ten seconds
+    expect(longestMs).toBeLessThan(4_000)
+    await reader.end()
+    expect(await migrating).toEqual(['0003_three'])
+  })
+
   it('applies this package’s own migrations', async () => {
     const names = fs
       .readdirSync(MIGRATIONS_DIR)

@@ -1,0 +1,109 @@
+import { setTimeout as sleep } from 'node:timers/promises'
+import pg from 'pg'
+import { afterAll, afterEach, beforeAll, describe, expect, it } from 'vitest'
+import { startTcpProxy, type TcpProxy } from '../../src/testing/faultProxy/tcpProxy.js'
+import { type Stack, startStack, until } from '../../src/testing/index.js'
+import { hasPgbouncer, startPgbouncer } from '../support/pgbouncer.js'
+import { ask, freshName, freshWallet, registerOn } from '../support/world.js'
+
+/** No look-up is unavailable for longer while any database answers. */
+const UNAVAILABLE_MS = 5_000
+/** For a machine that other tests share. */
+const MARGIN_MS = 2_500
+const DEADLINE_MS = 60_000
+/** More than the daemon has connections for reads. */
+const READERS = 20
+const POOL_SIZE = 4
+const LOOKUPS = 60
+
+let stack: Stack<'mainnet'>
+let proxy: TcpProxy
+
+beforeAll(async () => {
+  stack = await startStack({ networks: ['mainnet'], chains: ['1'], seeds: false, blockMs: 200 })
+  proxy = await startTcpProxy({ port: Number(new URL(stack.databaseUrl).port) })
+}, 120_000)
+afterAll(async () => {
+  await proxy?.stop()
+  await stack?.stop()
+})
+
+const register = async () => registerOn('1', await freshWallet('mainnet', stack), [{ name: freshName() }], stack)
+const lookup = () => ask('GET', `/v1/clusters/name/${freshName()}`, undefined, stack)
+
+describe('connections that fall silent', () => {
+  it('keep look-ups unavailable for a moment, and changes and blocks go on', async () => {
+    const url = new URL(stack.databaseUrl)
+    url.port = String(proxy.port)
+    await stack.daemon.restart({ DATABASE_URL: url.href })
+    // all of them are open
+    await Promise.all(Array.from({ length: READERS }, lookup))
+    proxy.forget()
+    const startedMs = performance.now()
+    let lastFailureMs = 0
+    const read = async () => {
+      while (performance.now() - startedMs < 2 * UNAVAILABLE_MS) {
+        const { status } = await lookup()
+        if (status >= 500) lastFailureMs = performance.now() - startedMs
+        await sleep(50)
+      }
+    }
+    await Promise.all(Array.from({ length: READERS }, read))
+    console.log(`look-ups were unavailable for ${Math.round(lastFailureMs)} ms`)
+    expect(lastFailureMs).toBeLessThan(UNAVAILABLE_MS + MARGIN_MS)
+    expect((await lookup()).status).toBe(404)
+    await until.status(stack, await register(), 'finalized')
+  })
+})
+
+describe('a database that only reads', () => {
+  const settle = async (mode: 'on' | 'off') => {
+    const client = new pg.Client({ connectionString: stack.databaseUrl })
+    await client.connect()
+    await client.query(`ALTER SYSTEM SET default_transaction_read_only = ${mode}`)
+    await client.query('SELECT pg_reload_conf()')
+    await client.end()
+  }
+  afterEach(() => settle('off'))
+
+  it('answers what it can: the status of a transaction that no table has yet', async () => {
+    await stack.daemon.restart()
+    await settle('on')
+    const tx = await register()
+    await expect
+      .poll(() => ask('GET', `/v1/names/register/tx/${tx}`, undefined, stack), { timeout: DEADLINE_MS })
+      .toMatchObject({ status: 200, body: { status: 'pending' } })
+    await settle('off')
+    await until.status(stack, tx, 'finalized')
+  })
+
+  it('lets a daemon start, where it lacks no migration and knows the chains', async () => {
+    await settle('on')
+    await stack.daemon.spawn()
+    await expect.poll(() => lookup().catch(() => null), { timeout: DEADLINE_MS }).toMatchObject({ status: 404 })
+  })
+})
+
+if (!hasPgbouncer) console.warn('a pooler is not tried: there is no pgbouncer')
+
+describe.skipIf(!hasPgbouncer)('behind a pooler in transaction mode', () => {
+  let pooler: Awaited<ReturnType<typeof startPgbouncer>>
+  beforeAll(async () => {
+    pooler = await startPgbouncer(stack.databaseUrl, POOL_SIZE)
+  })
+  afterAll(() => pooler?.stop())
+
+  it('a daemon without a direct URL says what it lacks, and ends', async () => {
+    await stack.daemon.spawn({ DATABASE_URL: pooler.url })
+    expect((await stack.daemon.exited()).code).toBe(1)
+    expect(stack.daemon.logs()).toContain('set DATABASE_DIRECT_URL')
+  })
+
+  it('a daemon with one serves, leads and hears', async () => {
+    await stack.daemon.spawn({ DATABASE_URL: pooler.url, DATABASE_DIRECT_URL: stack.databaseUrl })
+    await stack.daemon.waitUntilReady()
+    await until.status(stack, await register(), 'finalized')
+    const answers = await Promise.all(Array.from({ length: LOOKUPS }, lookup))
+    expect(new Set(answers.map(({ status }) => status))).toEqual(new Set([404]))
+  })
+})
