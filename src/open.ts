@@ -9,6 +9,7 @@ import type { QuoterOptions } from './chains/solana/quote.js'
 import type { ChainConfig, Config } from './config/index.js'
 import { readDeployment } from './db/deployment.js'
 import { knownGenesis, registerChain } from './db/journal/chains.js'
+import { keepPaymentsContract } from './db/payments/contract.js'
 import type { OpenChain } from './indexer/evm/worker.js'
 import type { ProgramIdentity } from './indexer/solana/row.js'
 import type { SolanaSource } from './indexer/solana/worker.js'
@@ -31,7 +32,7 @@ const IDENTITY_LIMIT_MS = 5_000
  */
 export async function openChain(config: ChainConfig, ctx: OpenContext): Promise<OpenChain> {
   const { pool, log } = ctx
-  const { network, label, chainId, contract, startBlock, local, role } = config
+  const { network, label, chainId, contract, communityPayments, startBlock, local, role } = config
   const stored = await knownGenesis(pool, network, label)
   const known = config.genesisHash ? fromHex(config.genesisHash) : stored
   const rpc = createChainRpc(known ? { ...config, genesisHash: toHex(known) } : config, faultReporter(label, ctx))
@@ -42,6 +43,7 @@ export async function openChain(config: ChainConfig, ctx: OpenContext): Promise<
     })
   const asked = local || (role === 'hub' && !stored) ? await identityInTime(rpc, label, log) : null
   const row = await register(asked ? fromHex(asked) : known)
+  await keepPaymentsContract(pool, row, communityPayments ? fromHex(communityPayments) : null)
   if (row.halted) log.error({ chain: row.label, reason: row.halted }, 'the chain is halted')
   let isIdentified = false
   const identify = async (): Promise<void> => {

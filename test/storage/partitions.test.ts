@@ -5,6 +5,7 @@ import { readStretch } from '../../src/db/journal/feed.js'
 import { PARTITION_ENTRIES } from '../../src/db/journal/partitions.js'
 import { replay } from '../../src/db/journal/replay.js'
 import { stateHash } from '../../src/db/journal/stateHash.js'
+import { STATE_TABLES } from '../../src/db/pg/partitions.js'
 import { inTransaction } from '../../src/db/pg/pool.js'
 import { decodeEntry } from '../../src/registry/journal/decode.js'
 import type { Network } from '../../src/registry/primitives/network.js'
@@ -86,4 +87,25 @@ test('a journal in many partitions gives the tables, the hash, the replay and th
   }
   expect(paged).toEqual(rows.map(({ seq }) => seq))
   expect((await page('newest', null, total)).rows.map(({ seq }) => seq)).toEqual(paged.toReversed())
+})
+
+test('a replay folds without a snapshot, and takes in what is appended meanwhile', async () => {
+  const { pool } = database
+  const held: number[] = []
+  let isFirst = true
+  await pool.query('UPDATE journal_heads SET seq = 0, public_seq = 0, serial = 0 WHERE network = 1')
+  await pool.query('DELETE FROM journal WHERE network = 1')
+  for (const table of STATE_TABLES) await pool.query(`DELETE FROM ${table} WHERE network = 1`)
+  await append('testnet', 0, 50)
+  const { live, rebuilt, entries } = await replay(pool, 'testnet', async () => {
+    const { rows } = await pool.query(
+      'SELECT count(*)::int AS held FROM pg_stat_activity WHERE backend_xmin IS NOT NULL AND pid <> pg_backend_pid()',
+    )
+    held.push(rows[0].held)
+    if (isFirst) await append('testnet', 50, 80)
+    isFirst = false
+  })
+  expect(held[0]).toBe(0)
+  expect(entries).toBe(80)
+  expect(live).toBe(rebuilt)
 })

@@ -20,6 +20,8 @@ CREATE TABLE "chains" (
   "chain_id" BIGINT,
   "genesis_hash" BYTEA,
   "contract" BYTEA NOT NULL,
+  -- the contract that takes payments for community names, which may change while none of its payments is open
+  "community_payments" BYTEA,
   "next_block" BIGINT NOT NULL,
   "parent_hash" BYTEA,
   "halted" TEXT,

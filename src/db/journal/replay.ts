@@ -28,39 +28,35 @@ type Columns = Pick<Entry, 'causeMs' | 'body' | 'ruleset'> & {
   txKey: string | null
 }
 
+/** Entries left for the transaction that compares. */
+const LEFT_FOR_SNAPSHOT = 1_000
+
+type OnProgress = (done: number, total: number) => void | Promise<void>
+
 /**
  * Rebuilds a network's tables from the journal's inputs (kind, position, time, body) in a separate schema and hashes
- * both. One REPEATABLE READ transaction reads the journal, so the daemon may run.
+ * both, so the daemon may run. Entries never change, so each batch is read by itself; one REPEATABLE READ transaction
+ * reads the newest and the live tables: a snapshot of hours would keep the dead versions of the head's row.
  * @param onProgress called with the numbers of done and of all entries
+ * @throws Error when a rewind began another generation meanwhile
  */
-export async function replay(
-  pool: pg.Pool,
-  network: Network,
-  onProgress: (done: number, total: number) => void = () => {},
-): Promise<Replayed> {
+export async function replay(pool: pg.Pool, network: Network, onProgress: OnProgress = () => {}): Promise<Replayed> {
   const schema = `replay_${network}_${process.pid}`
   const reader = await pool.connect()
   const writer = await pool.connect()
   try {
-    await reader.query('BEGIN ISOLATION LEVEL REPEATABLE READ READ ONLY')
-    const head = await readHead(reader, network)
+    const { generation, seq } = await readHead(reader, network)
     await writer.query(`DROP SCHEMA IF EXISTS ${schema} CASCADE`)
-    await createSchema(writer, network, { schema, generation: head.generation, tables: ['journal', ...STATE_TABLES] })
+    await createSchema(writer, network, { schema, generation, tables: ['journal', ...STATE_TABLES] })
     await writer.query(`SET search_path = ${schema}`)
-    let done = 0
-    while (done < head.seq) {
-      const entries = await readEntries(reader, network, head.generation, done)
-      if (entries.length === 0)
-        throw new Error(`replaying ${network}: the journal ends at entry ${done}, its head says ${head.seq}`)
-      await writer.query('BEGIN')
-      await appendEntries(writer, network, entries.map(decodeEntry), { writerMs: Number.POSITIVE_INFINITY })
-      await writer.query('COMMIT')
-      done += entries.length
-      onProgress(done, head.seq)
-    }
-    const rebuilt = await stateHash(writer, network, head.generation)
-    const live = await stateHash(reader, network, head.generation)
-    return { network, generation: head.generation, entries: done, live, rebuilt }
+    const refold = { reader, writer, network, generation, onProgress }
+    const done = await foldTo(refold, 0, (head) => Math.max(seq, head - LEFT_FOR_SNAPSHOT))
+    await reader.query('BEGIN ISOLATION LEVEL REPEATABLE READ READ ONLY')
+    const entries = await foldTo(refold, done, (head) => head)
+    const live = await stateHash(reader, network, generation)
+    await reader.query('ROLLBACK')
+    const rebuilt = await stateHash(writer, network, generation)
+    return { network, generation, entries, live, rebuilt }
   } finally {
     await writer.query('ROLLBACK').catch(() => {})
     await writer.query(`DROP SCHEMA IF EXISTS ${schema} CASCADE`).catch(() => {})
@@ -68,6 +64,36 @@ export async function replay(
     // destroyed, not pooled: its search path and prepared statements belong to the replay
     writer.release(true)
     reader.release()
+  }
+}
+
+interface Refold {
+  reader: pg.PoolClient
+  writer: pg.PoolClient
+  network: Network
+  generation: number
+  onProgress: OnProgress
+}
+
+/** Folds the entries after `from`, up to what `endOf` says of the head. @returns the last one's number */
+async function foldTo(
+  { reader, writer, network, generation, onProgress }: Refold,
+  from: number,
+  endOf: (headSeq: number) => number,
+): Promise<number> {
+  for (let done = from; ; ) {
+    const head = await readHead(reader, network)
+    if (head.generation !== generation)
+      throw new Error(`replaying ${network}: generation ${generation} has ended: run it again`)
+    if (done >= endOf(head.seq)) return done
+    const entries = await readEntries(reader, network, generation, done)
+    if (entries.length === 0)
+      throw new Error(`replaying ${network}: the journal ends at entry ${done}, its head says ${head.seq}`)
+    await writer.query('BEGIN')
+    await appendEntries(writer, network, entries.map(decodeEntry), { writerMs: Number.POSITIVE_INFINITY })
+    await writer.query('COMMIT')
+    done += entries.length
+    await onProgress(done, head.seq)
   }
 }
 

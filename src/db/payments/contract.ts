@@ -1,0 +1,39 @@
+import type pg from 'pg'
+import { JOB_KIND, JOB_STATE } from '../../registry/outbox.js'
+import { PAYMENT_KIND, PAYMENT_STATE } from '../../registry/payment/payment.js'
+import { toHex } from '../../registry/primitives/bytes.js'
+import { type ChainRow, ChainMismatchError } from '../journal/chains.js'
+import { codeList } from '../pg/codes.js'
+import { execute, query } from '../pg/rows.js'
+
+/** True while a payment to the contract of a chain waits for its decision, or a decision for its transaction. */
+const IS_OPEN = `EXISTS (SELECT FROM payments p WHERE p.network = $1 AND p.chain = $2
+    AND p.kind = ${PAYMENT_KIND.communityName} AND p.state < ${PAYMENT_STATE.done})
+  OR EXISTS (SELECT FROM jobs j WHERE j.network = $1 AND j.chain = $2 AND j.state < ${JOB_STATE.confirmed}
+    AND j.kind IN (${codeList(JOB_KIND, 'refuse', 'release')}))`
+
+/**
+ * Keeps the contract that takes a chain's payments for community names. It changes only while nothing is open at the
+ * one before: another contract knows nothing of its payments, whose refusals would never be done.
+ * @throws ChainMismatchError
+ */
+export async function keepPaymentsContract(
+  pool: pg.Pool,
+  { network, chain, label }: Pick<ChainRow, 'network' | 'chain' | 'label'>,
+  contract: Buffer | null,
+): Promise<void> {
+  const [row] = await query<{ known: Buffer | null }>(
+    pool,
+    network,
+    'SELECT community_payments AS known FROM chains WHERE network = $1 AND chain = $2',
+    [chain],
+  )
+  const known = row?.known ?? null
+  if (known === contract || (known && contract?.equals(known))) return
+  const change = `UPDATE chains SET community_payments = $3 WHERE network = $1 AND chain = $2
+    AND community_payments IS NOT DISTINCT FROM $4 AND NOT (${IS_OPEN})`
+  if ((await execute(pool, network, change, [chain, contract, known])) === 1) return
+  throw new ChainMismatchError(
+    `Payments for community names wait at contract ${known ? toHex(known) : 'none'} of chain "${label}": set communityPayments back to it until \`clusterd outbox list\` shows none there.`,
+  )
+}

@@ -1,0 +1,37 @@
+import { expect, test } from 'vitest'
+import { type ChainIdentity, ChainMismatchError, registerChain } from '../../src/db/journal/chains.js'
+import { keepPaymentsContract } from '../../src/db/payments/contract.js'
+import { useDatabase } from './database.js'
+
+const database = useDatabase()
+const [first, second] = [Buffer.alloc(20, 1), Buffer.alloc(20, 2)]
+const identity: ChainIdentity = {
+  ...{ network: 'mainnet', label: '1', instance: '', chainId: 1, startBlock: 0 },
+  ...{ genesisHash: Buffer.alloc(32), contract: Buffer.alloc(20) },
+}
+
+test('the contract of payments changes only while none of its payments is open', async () => {
+  const { pool } = database
+  const row = await registerChain(pool, identity)
+  const keep = (contract: Buffer | null) => keepPaymentsContract(pool, row, contract)
+  await keep(first)
+  await pool.query(
+    `INSERT INTO payments (network, id, kind, chain, state, tx, block, sequence, payer, token, amount, name_word, paid_ms, community_word, recipient, number)
+     VALUES (0, '\\x01', 2, $1, 1, '\\x01', 1, 0, '\\x01', 'native', 1, '\\x01', 1, '\\x01', 'r', 1)`,
+    [row.chain],
+  )
+  for (const other of [second, null]) await expect(keep(other)).rejects.toThrow(ChainMismatchError)
+  await expect(keep(second)).rejects.toThrow(`0x${'01'.repeat(20)}`)
+  await keep(first)
+  // judged, and its refusal not sent
+  await pool.query('UPDATE payments SET state = 2')
+  await pool.query(
+    "INSERT INTO jobs (network, kind, chain, subject, state, created_ms, updated_ms) SELECT 0, 5, $1, '\\x01', 0, 1, 1",
+    [row.chain],
+  )
+  await expect(keep(second)).rejects.toThrow(ChainMismatchError)
+  await pool.query('UPDATE jobs SET state = 4')
+  await keep(second)
+  await keep(null)
+  await keep(first)
+})
