@@ -1,3 +1,4 @@
+import { setTimeout as sleep } from 'node:timers/promises'
 import type pg from 'pg'
 import { decodeEntry } from '../../../registry/journal/decode.js'
 import { NETWORK_CODE, type Network } from '../../../registry/primitives/network.js'
@@ -8,8 +9,8 @@ import { leaf, STATE_TABLES } from '../../pg/partitions.js'
 import { appendEntries } from '../append.js'
 import { endIndexing, readHead, type StoredHead } from '../head.js'
 import { createSchema, readEntries } from '../replay.js'
-import { type RewindReport, readReport } from './report.js'
-import { rewindRows, switchTables } from './rows.js'
+import { addLateEntries, type Reported, type RewindReport, readReport } from './report.js'
+import { lockTables, rewindRows, switchTables } from './rows.js'
 import type { RewindTarget } from './target.js'
 
 export interface RewindOptions {
@@ -33,7 +34,7 @@ const DEADLOCK = '40P01'
  * stops writing and takes over anew. Without `apply` the result is discarded.
  *
  * Killed before the switch, a rewind has no visible effect, and the next one removes its leftovers.
- * @throws Error when another rewind of the network runs, or the tables stay locked for half a minute
+ * @throws Error when another rewind of the network runs, or the tables stay locked for a minute
  */
 export async function rewind(pool: pg.Pool, target: RewindTarget, options: RewindOptions): Promise<RewindReport> {
   const { network } = target.row
@@ -49,9 +50,13 @@ export async function rewind(pool: pg.Pool, target: RewindTarget, options: Rewin
     const rebuild: Rebuild = { writer, schema, head, target, options, done: 0, refused }
     await clear(rebuild)
     await createTables(rebuild)
-    await foldAgain(rebuild, options.apply ? LEFT_FOR_SWITCH : 0)
+    await foldAgain(rebuild, 0)
     for (const table of STATE_TABLES) await writer.query(`ANALYZE ${schema}.${leaf(table, network)}`)
-    return options.apply ? await apply(rebuild) : await readReport(writer, target, reportTables(rebuild))
+    // a long time without a lock; what comes meanwhile is added to it behind the lock
+    const report = { upTo: rebuild.done, ...(await readReport(writer, target, reportTables(rebuild))) }
+    if (options.apply) await foldAgain(rebuild, LEFT_FOR_SWITCH)
+    const { upTo, ...whole } = options.apply ? await apply(rebuild, report) : report
+    return whole
   } finally {
     await writer.query('ROLLBACK').catch(() => {})
     if (isLocked) {
@@ -132,14 +137,14 @@ async function liveSeq(writer: pg.ClientBase, network: Network, lock = ''): Prom
 }
 
 /** Switches over in one transaction behind the head's lock, retried while readers keep the tables locked. */
-async function apply(rebuild: Rebuild): Promise<RewindReport> {
+async function apply(rebuild: Rebuild, before: Reported): Promise<Reported> {
   const { writer } = rebuild
   for (let tries = 1; ; tries++) {
     const { done } = rebuild
     try {
       await writer.query('BEGIN')
       await writer.query(`SET LOCAL lock_timeout = ${LOCK_TIMEOUT_MS}`)
-      const report = await switchOver(rebuild)
+      const report = await switchOver(rebuild, before)
       await writer.query('COMMIT')
       return report
     } catch (error) {
@@ -149,21 +154,24 @@ async function apply(rebuild: Rebuild): Promise<RewindReport> {
       if (code !== LOCK_NOT_AVAILABLE && code !== DEADLOCK) throw error
       if (tries === SWITCH_TRIES)
         throw new Error('somebody keeps the tables locked (a replay, a dump?): end it and try again.', { cause: error })
+      // writers that waited for this try go on before the next
+      await sleep(LOCK_TIMEOUT_MS)
     }
   }
 }
 
-async function switchOver(rebuild: Rebuild): Promise<RewindReport> {
+async function switchOver(rebuild: Rebuild, before: Reported): Promise<Reported> {
   const { writer, schema, head, target } = rebuild
   const { network } = target.row
   const end = await liveSeq(writer, network, 'FOR UPDATE')
   await endIndexing(writer, network)
+  await lockTables(writer, network, STATE_TABLES)
   while (rebuild.done < end) await foldBatch(rebuild)
   // no relayer begins a refusal meanwhile
   for (const place of await positionsOfRefused(writer, network))
     if (!rebuild.refused.has(place))
       throw new Error('a payment for a community name was refunded meanwhile: run it again.')
-  const report = await readReport(writer, target, reportTables(rebuild))
+  const report = await addLateEntries(writer, before, reportTables(rebuild))
   await rewindRows(writer, target)
   await switchTables(writer, network, schema, STATE_TABLES)
   await requeueRefusals(writer, network, head.generation + 1, Date.now())

@@ -12,6 +12,16 @@ const REPLACED_WITHIN_MS = 86_400_000
 /** Margin for a stale `last_seen_ms` (rememberSighting) and for clock skew against the chain. */
 const CLOCK_MARGIN_MS = 60_000
 
+/** Locks what the switch replaces, before anything is done behind the head's lock that a reader would have repeated. */
+export async function lockTables(
+  client: pg.ClientBase,
+  network: Network,
+  tables: readonly PartitionedTable[],
+): Promise<void> {
+  const both = tables.flatMap((table) => [`public.${table}`, `public.${leaf(table, network)}`])
+  await client.query(`LOCK TABLE ONLY ${both.join(', ONLY ')} IN ACCESS EXCLUSIVE MODE`)
+}
+
 /** Replaces the live tables by the rebuilt ones, under brief locks. */
 export async function switchTables(
   client: pg.ClientBase,
