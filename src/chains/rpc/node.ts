@@ -88,7 +88,7 @@ export class Node {
   /** Whether it asked not to be called, which is respected even when all others fail. */
   isMuted = (nowMs: number): boolean => this.#mutedUntilMs > nowMs
 
-  /** Order of preference: 0 for a healthy node, then those behind others, then those with faults by their rests' ends. */
+  /** Order of preference: 0 for a healthy node, 1 for one behind others, then those with faults by their rests. */
   rank(nowMs: number): number {
     if (this.#faultsInARow > 0 || this.#wrong) return Math.max(2, this.#restUntilMs)
     return this.#behindUntilMs > nowMs ? 1 : 0

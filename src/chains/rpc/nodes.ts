@@ -201,7 +201,7 @@ export class NodePool<Hash extends string> {
     return null
   }
 
-  /** Compares the nodes' heads, at most once per interval, and demotes those that lag or can't be right. Never throws. */
+  /** Compares the nodes' heads, at most once per interval, and demotes those that lag or can't be. Never throws. */
   async demoteLaggingNodes(): Promise<void> {
     if (this.#nodes.length < 2 || Date.now() - this.#comparedMs < COMPARE_EVERY_MS) return
     this.#comparedMs = Date.now()

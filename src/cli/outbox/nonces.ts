@@ -12,7 +12,7 @@ export interface NonceOptions extends NetworkOptions {
 }
 
 /**
- * `clusterd outbox nonce [chain] [next]`: shows signers' next nonces, or sets one; a running daemon takes it up at once.
+ * `clusterd outbox nonce [chain] [next]`: shows signers' next nonces, or sets one, which a running daemon takes up.
  * @throws Error with one sentence where no signer, or more than one, is meant, or where a job under way holds a later
  * nonce
  */

@@ -1,7 +1,7 @@
 import { describe, expect, it } from 'vitest'
 import type { TxFailure } from '../../chains/evm/txErrors.js'
 import type { NonceTx } from '../../registry/outbox.js'
-import { apply, type Policy, REPLACE_AFTER_BLOCKS, type Seen } from './index.js'
+import { apply, CANCEL_AFTER_BLOCKS, type Policy, REPLACE_AFTER_BLOCKS, type Seen } from './index.js'
 import { type NonceJob, newJob } from './job.js'
 import { planNonceJob } from './nonce.js'
 
@@ -35,6 +35,54 @@ describe('a pause', () => {
     expect(plan({ ...queued, nextMs: NOW })).toMatchObject({ do: 'prepare' })
     expect(plan({ ...signed, nextMs: NOW })).toMatchObject({ do: 'broadcast' })
     expect(plan({ ...signed, nextMs: NOW + 1 })).toMatchObject({ do: 'wait', untilMs: NOW + 1 })
+  })
+})
+
+describe('a nonce that a single node says is used', () => {
+  const used = { nonce: 'confirmed', searched: 1 } as const
+  const said = { ...old, reason: 'nonce_used' }
+
+  it('is believed when it says so again, after a pause', () => {
+    const failure = { class: 'transient', reason: 'nonce_used' }
+    expect(plan(old, used)).toEqual({ do: 'record', event: { is: 'failed', failure } })
+    expect(plan({ ...said, nextMs: NOW + 1 }, used)).toMatchObject({ do: 'wait', untilMs: NOW + 1 })
+    const parked = { do: 'record', event: { is: 'parked', reason: 'nonce_taken' } }
+    expect(plan({ ...said, nextMs: NOW }, used)).toEqual(parked)
+    expect(plan(old, { ...used, searched: 2 })).toEqual(parked)
+  })
+})
+
+describe('a transaction below the base fee', () => {
+  // twice a base fee of 60 and a tip of 2
+  const dear = { gas: 1_000n, fees: { maxFeePerGas: 122n, maxPriorityFeePerGas: 2n } }
+  const cheap: NonceJob = { ...old, txs: [tx(1, { maxFeePerGas: 50n, maxPriorityFeePerGas: 30n, sentBlock: 40 })] }
+
+  it('is replaced, whatever its tip', () => {
+    expect(plan(cheap, { prepared: dear }, 1_000_000n)).toMatchObject({
+      do: 'sign',
+      nonce: 3,
+      fees: { maxFeePerGas: 122n },
+    })
+  })
+
+  it('is waited for and then cancelled where its job may not cost more', () => {
+    const headAt = (blocks: number) => ({ head: 40 + blocks, prepared: dear })
+    expect(plan(cheap, headAt(CANCEL_AFTER_BLOCKS - 1))).toMatchObject({ do: 'wait', why: 'inclusion' })
+    const failure = { class: 'revert', reason: 'fees_above_cap' } as const
+    const event = { is: 'failed', failure } as const
+    expect(plan(cheap, headAt(CANCEL_AFTER_BLOCKS))).toEqual({ do: 'record', event })
+    const released = apply(cheap, event, seen())
+    expect(plan(released, headAt(CANCEL_AFTER_BLOCKS))).toMatchObject({ do: 'sign', purpose: 'cancel', nonce: 3 })
+  })
+
+  it('is sent again where gas costs more than is ever paid, and nothing is signed then', () => {
+    const capped = { ...policy, gasPriceCapWei: 59n }
+    expect(planNonceJob(cancelling, seen({ prepared: dear, head: 60 }), capped)).toMatchObject({ do: 'broadcast' })
+    const failure = { class: 'transient', reason: 'gas_price_above_cap' }
+    expect(planNonceJob(queued, seen({ prepared: dear }), capped)).toEqual({
+      do: 'record',
+      event: { is: 'failed', failure },
+    })
   })
 })
 

@@ -236,24 +236,6 @@ describe('plan', () => {
       record({ is: 'parked', reason: 'nonce_taken' }),
     ],
     [
-      'nonce used for good, a single node says',
-      sent,
-      { nonce: 'confirmed', searched: 1 },
-      record({ is: 'failed', failure: { class: 'transient', reason: 'nonce_used' } }),
-    ],
-    [
-      'nonce used for good, a single node has said',
-      { ...sent, reason: 'nonce_used', nextMs: NOW + 1 },
-      { nonce: 'confirmed', searched: 1 },
-      { do: 'wait', untilMs: NOW + 1, why: 'backoff' },
-    ],
-    [
-      'nonce used for good, a single node says again',
-      { ...sent, reason: 'nonce_used', nextMs: NOW },
-      { nonce: 'confirmed', searched: 1 },
-      record({ is: 'parked', reason: 'nonce_taken' }),
-    ],
-    [
       'found',
       sent,
       { nonce: 'confirmed', searched: 2, mined: mined() },
