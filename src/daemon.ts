@@ -180,6 +180,7 @@ class RunningDaemon {
     })
     const server = createServer(api.limits, api.app)
     api.protect(server)
+    this.#changesWaiting = api.changesWaiting
     this.apiPort = await listen(server, port, host)
     this.#closeApi = () =>
       new Promise((resolve) => {

@@ -38,6 +38,8 @@ export interface Api {
   app: Express
   /** Options for `http.createServer(api.limits, api.app)`. */
   limits: ServerOptions
+  /** Number of signed changes that wait for their turn. */
+  changesWaiting(): number
   /** Sets the limits that `createServer` does not take; called once with the server. */
   protect(server: Server): void
 }
@@ -72,7 +74,8 @@ export function createApi(deps: ApiDeps): Api {
   app.use((error: unknown, req: Request, res: Response, _next: NextFunction) => {
     finish(begin(req, res, 'none'), fallbackAnswer(req) ?? errorAnswer(toApiError(error)), error)
   })
-  return { app, limits: SERVER_LIMITS, protect: protectServer }
+  const changesWaiting = () => contexts.mainnet.changeQueue.size
+  return { app, limits: SERVER_LIMITS, protect: protectServer, changesWaiting }
 }
 
 /** Route of the files of the page at `/`. */

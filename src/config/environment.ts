@@ -12,8 +12,7 @@ const DAY_MS = 24 * 60 * 60_000
 const DEFAULT_DRAIN_SECONDS = 5
 
 /** What a process may do: answer the API, lead the indexing, lead the outbox. */
-export const ROLES = ['api', 'index', 'relay'] as const
-export type Role = (typeof ROLES)[number]
+const ROLES = ['api', 'index', 'relay'] as const
 
 const roles = z
   .string()

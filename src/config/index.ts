@@ -10,7 +10,7 @@ export {
   readChains,
   type SolanaConfig,
 } from './chainsFile.js'
-export { type Environment, type Flags, type Role, readEnvironment } from './environment.js'
+export { type Environment, type Flags, readEnvironment } from './environment.js'
 export { ConfigError } from './error.js'
 
 export const DEFAULT_PORT = 3000

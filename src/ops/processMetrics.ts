@@ -6,7 +6,7 @@ import { makersOf } from './makers.js'
 export type ProcessMetrics = ReturnType<typeof createProcessMetrics>
 
 /** A pool of database connections, as far as its load goes. */
-export interface PoolLoad {
+interface PoolLoad {
   totalCount: number
   idleCount: number
   waitingCount: number

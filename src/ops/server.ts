@@ -3,7 +3,7 @@ import type { AddressInfo } from 'node:net'
 import type { Metrics } from './metrics.js'
 
 /** An answer of the operator's port; `isGood` decides its status and is not shown. */
-export interface OpsAnswer {
+interface OpsAnswer {
   isGood: boolean
 }
 

@@ -1,0 +1,123 @@
+import { spawnSync } from 'node:child_process'
+import { readFileSync } from 'node:fs'
+import { describe, expect, it } from 'vitest'
+import { type ChainState, FINALITY_ALARM_MS } from '../src/ops/chainState.js'
+import { createMetrics, showChains } from '../src/ops/metrics.js'
+import { createOutboxMetrics } from '../src/ops/outboxMetrics.js'
+import { createProcessMetrics, type ProcessState, showProcess } from '../src/ops/processMetrics.js'
+import { type OutboxState, showOutbox } from '../src/relayer/metrics.js'
+import { LOOP_LIMIT_MS } from '../src/status.js'
+import { firing, parseSamples, type Sample } from './support/alertRules.js'
+
+const FILE = 'examples/prometheus/alerts.yml'
+const rules = [...readFileSync(FILE, 'utf8').matchAll(/- alert: (\w+)\n +expr: (.+)\n/g)].map(([, alert, expr]) => ({
+  alert: alert!,
+  expr: expr!,
+}))
+
+const NOW_MS = 10 * FINALITY_ALARM_MS
+const chain: ChainState = {
+  ...{ network: 'mainnet', label: '1', chain: 1, latest: 100, confirmed: 98, nextBlock: 99, tailBlock: 100 },
+  ...{ headMs: NOW_MS, confirmedMs: NOW_MS, blockMs: 12_000, isCaughtUp: true, halted: null },
+  ...{ lastStepMs: NOW_MS, lastError: null },
+}
+const loop = { name: 'the indexer', network: 'mainnet', chain: '1', ageMs: 0, failures: 0, lastError: null }
+const led = (role: string, isLeading: boolean) => ({ network: 'mainnet', role, isLeading })
+const pool = { totalCount: 10, idleCount: 3, waitingCount: 0 }
+const node = {
+  ...{ host: 'rpc.example', requests: 10, errors: 0, latencyMs: 20, restMs: 0 },
+  ...{ isWrong: false, head: 'good' as const },
+}
+const process: ProcessState = {
+  leads: [led('index', true), led('relay', true)],
+  relays: [{ network: 'mainnet', missingKeys: 0 }],
+  loops: [loop],
+  pools: { read: pool },
+  changesWaiting: 0,
+}
+const stats = { open: [], heldByOthers: 0, spentLastDayWei: 1n } as unknown as NonNullable<
+  OutboxState['relayers'][number]['stats']
+>
+const relayer = {
+  ...{ network: 'mainnet' as const, chain: '1', stats, stuck: 0, nonceGaps: 0, balanceWei: 10n ** 18n },
+  runwayMs: 30 * 86_400_000,
+}
+const payer = { stats: { open: [], owed: { count: 0 } }, balanceLamports: 10n ** 9n }
+
+interface State {
+  chain?: Partial<ChainState>
+  process?: Partial<ProcessState>
+  relayer?: object
+  payer?: object
+  node?: { isWrong?: boolean; restMs?: number }
+  failures?: number
+}
+
+/** What a process in this state answers to Prometheus, and five minutes later. */
+async function scrapes(state: State): Promise<[Sample[], Sample[]]> {
+  const metrics = createMetrics()
+  const outbox = createOutboxMetrics(metrics.registry, () => {})
+  const own = createProcessMetrics(metrics.registry, () => showProcess(own, { ...process, ...state.process }))
+  metrics.rpc.watch('1', () => [{ use: 'index', nodes: [{ ...node, ...state.node }] }])
+  showChains(metrics, [{ ...chain, ...state.chain }], NOW_MS)
+  const shown = {
+    network: 'mainnet',
+    relayers: [{ ...relayer, ...state.relayer }],
+    payer: { ...payer, ...state.payer },
+  }
+  showOutbox(outbox, shown as unknown as OutboxState, NOW_MS)
+  metrics.requests.observe({ method: 'GET', route: '/v1/names', status: '503' }, 0.1)
+  const first = parseSamples(await metrics.registry.metrics())
+  for (let i = 0; i < (state.failures ?? 0); i++)
+    metrics.requests.observe({ method: 'GET', route: '/v1/names', status: '503' }, 0.1)
+  return [first, parseSamples(await metrics.registry.metrics())]
+}
+
+const parked = [{ kind: 'execute', state: 'parked', count: 1, oldestMs: NOW_MS }]
+/** One state for each alert, as the code that finds it leaves it. */
+const REHEARSALS: Record<string, State> = {
+  ClusterdNotLed: { process: { leads: [led('index', false), led('relay', true)] } },
+  ClusterdNotRelayed: { process: { leads: [led('index', true)], relays: [{ network: 'mainnet', missingKeys: null }] } },
+  ClusterdRelayKeyMissing: { process: { relays: [{ network: 'mainnet', missingKeys: 1 }] } },
+  ClusterdChainHalted: { chain: { halted: 'block 5 has been replaced' } },
+  ClusterdHeadStandsStill: { chain: { headMs: NOW_MS - 241_000 } },
+  ClusterdFinalityStandsStill: { chain: { confirmedMs: NOW_MS - FINALITY_ALARM_MS - 1_000 } },
+  ClusterdChainFailing: { chain: { lastError: 'no RPC URL answers' } },
+  ClusterdChainBehind: { chain: { tailBlock: 90 } },
+  ClusterdLoopHangs: { process: { loops: [{ ...loop, ageMs: LOOP_LIMIT_MS + 1_000 }] } },
+  ClusterdLoopFails: { process: { loops: [{ ...loop, failures: 21 }] } },
+  ClusterdJobsParked: { relayer: { stats: { ...stats, open: parked } } },
+  ClusterdPacketsStuck: { relayer: { stuck: 1 } },
+  ClusterdNonceGap: { relayer: { nonceGaps: 1 } },
+  ClusterdRelayerRunsDry: { relayer: { runwayMs: 86_400_000 } },
+  ClusterdRelayAuthorityRunsDry: { payer: { balanceLamports: 1_000n } },
+  ClusterdDatabaseBusy: { process: { pools: { read: { ...pool, waitingCount: 1 } } } },
+  ClusterdChangesWait: { process: { changesWaiting: 101 } },
+  ClusterdRpcWrongChain: { node: { isWrong: true } },
+  ClusterdRpcAway: { node: { restMs: 30_000 } },
+  ClusterdErrors: { failures: 301 },
+}
+
+describe('the alert rules', () => {
+  it('all are rehearsed, and have a line in the runbook', () => {
+    const named = rules.map(({ alert }) => alert)
+    expect(named.toSorted()).toEqual(Object.keys(REHEARSALS).toSorted())
+    const runbook = readFileSync('docs/operations.md', 'utf8')
+    for (const alert of named) expect(runbook).toContain(`| \`${alert}\` |`)
+  })
+
+  it('are silent while all is well', async () => {
+    const at = await scrapes({})
+    expect(rules.filter(({ expr }) => firing(expr, at).length > 0)).toEqual([])
+  })
+
+  it.each(rules)('$alert fires in its state, on metrics that there are', async ({ alert, expr }) => {
+    expect(firing(expr, await scrapes(REHEARSALS[alert]!))).not.toEqual([])
+  })
+
+  it('are what promtool takes, where it is installed', ({ skip }) => {
+    const checked = spawnSync('promtool', ['check', 'rules', FILE], { encoding: 'utf8' })
+    if (checked.error) return skip('promtool is not installed')
+    expect(checked.status, checked.stdout + checked.stderr).toBe(0)
+  })
+})
