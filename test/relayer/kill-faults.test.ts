@@ -75,10 +75,15 @@ describe('a relayer killed when something went wrong', () => {
   })
 
   it('at relay.noop: a nonce that nothing held was used up', async () => {
-    await world.run(await world.restart())
-    await world.pool.query('UPDATE relay_signers SET next_nonce = next_nonce + 1')
+    const lost = await world.send(1, ['lost'])
     const guid = await world.send(1, ['filled'])
+    await world.run(await world.restart(), { steps: 1 })
+    await holdBlocks(world.hub)
+    await world.run(await world.restart())
+    const { id, txs } = await executeOf(world, lost)
+    await world.pool.query(`UPDATE jobs SET state = 0, nonce = NULL, txs = '[]' WHERE id = $1`, [id])
+    await world.hub.test.dropTransaction({ hash: txs[0]!.hash })
     expect(await die(world, 'relay.noop')).toBe('SIGKILL')
-    await expectOnce(world, guid)
+    for (const one of [lost, guid]) await expectOnce(world, one)
   })
 })
