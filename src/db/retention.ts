@@ -23,7 +23,7 @@ interface Expired {
   remove: string
 }
 
-/** Transactions that a chain showed and that came to nothing; what was decided about one stays, since no status changes. */
+/** Transactions that a chain showed and that came to nothing; a verdict stays, since no terminal status changes. */
 const SIGHTINGS = 'network = $1 AND verdict IS NULL AND replaced_by IS NULL AND last_seen_ms <= $2'
 /** Signed bytes of jobs that ended; the jobs stay, so that nothing is sent twice. */
 const BYTES = `network = $1 AND state = ${JOB_STATE.confirmed} AND updated_ms <= $2 AND jsonb_path_exists(txs, '$[*] ? (@.raw != "")')`
@@ -107,7 +107,7 @@ async function keptSince(db: Queryable): Promise<number> {
   return (await readRows<{ before: number }>(db, text))[0]!.before
 }
 
-/** Makes the journal's next partition where it is missing: signed changes may fill one while no block brings entries. */
+/** Makes the journal's next partition where it is missing: signed changes may fill one while no block comes. */
 export function makeRoom(pool: pg.Pool, network: Network): Promise<number> {
   return inTransaction(pool, async (client) => {
     const { seq } = await lockHead(client, network, null)

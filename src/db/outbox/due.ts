@@ -16,8 +16,8 @@ export const NONCE_JOBS_AT_ONCE = 200
 
 /**
  * Jobs of a signer on an EVM chain that may need work: first those with a nonce, by nonce; then queued ones, in the
- * order of creation; at most `NONCE_JOBS_AT_ONCE`. An execution waits until its verification is in a block; backed-off jobs wait for `next_ms`,
- * unless the hub has received their subject meanwhile.
+ * order of creation; at most `NONCE_JOBS_AT_ONCE`. An execution waits until its verification is in a block; backed-off
+ * jobs wait for `next_ms`, unless the hub has received their subject meanwhile.
  */
 export function dueNonceJobs(
   db: Queryable,
