@@ -5,8 +5,8 @@ import { ConfigError, readEnvironment } from '../config/index.js'
 import { createPool } from '../db/pg/pool.js'
 
 /**
- * Runs `work` on a command's database: DATABASE_DIRECT_URL, DATABASE_URL, else that of the local world in CLUSTERD_HOME. The world's server
- * is started for the duration where it doesn't run.
+ * Runs `work` on a command's database: DATABASE_DIRECT_URL, DATABASE_URL, else that of the local world in
+ * CLUSTERD_HOME. The world's server is started for the duration where it doesn't run.
  * @throws ConfigError when there is neither
  */
 export async function withDatabase<T>(work: (url: string) => Promise<T>): Promise<T> {

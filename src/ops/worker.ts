@@ -50,7 +50,7 @@ export interface WorkerContext {
 }
 
 /** Everything that a step waits for has a shorter limit of its own. */
-export const STEP_LIMITS = { stepMs: 5 * 60_000, endMs: 30_000 }
+const STEP_LIMITS = { stepMs: 5 * 60_000, endMs: 30_000 }
 const ERROR_PAUSES_MS = [250, 500, 1_000, 2_000, 5_000]
 
 /**

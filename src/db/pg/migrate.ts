@@ -29,8 +29,8 @@ export const MIGRATIONS_DIR = fileURLToPath(new URL('../../../prisma/migrations'
 /**
  * Applies the migrations of `dir` that the database of `url` lacks, in the order of their names, in one transaction,
  * tried again while others use the tables. Concurrent callers wait for each other. A database that lacks none is only
- * read: it may be a standby, and the role may have no right to make tables. By hand rather than by node-pg-migrate, which checks no checksum and accepts
- * a newer database.
+ * read: it may be a standby, and the role may have no right to make tables. By hand rather than by node-pg-migrate,
+ * which checks no checksum and accepts a newer database.
  * @returns names of the migrations applied now, none when the database was up to date
  * @throws Error when an applied migration was edited or is unknown here (a newer version's database), or when SQL
  *   fails;

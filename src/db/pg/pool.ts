@@ -27,7 +27,7 @@ export interface PoolOptions {
   isPooled?: boolean
   /** Time limit of a statement; none where it is left out (catch-up, replay). */
   statementTimeoutMs?: number
-  /** Time limit of the server for a client that holds a transaction open and says nothing; none where it is left out. */
+  /** Time limit of the server for a client that is silent in a transaction; none where it is left out. */
   idleTransactionMs?: number
   /** Time after which a connection whose server says nothing is given up; none where it is left out. */
   silenceLimitMs?: number

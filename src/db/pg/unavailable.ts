@@ -8,7 +8,7 @@ const MESSAGE =
   /^(Connection terminated|timeout exceeded when trying to connect|timeout expired|Cannot use a pool after|Client has encountered a connection error|Query read timeout|Client was closed)/
 
 /** Thrown when this process's clock and the database's differ: neither can be believed. */
-export class ClockError extends Error {
+class ClockError extends Error {
   override name = 'ClockError'
 }
 
