@@ -8,6 +8,7 @@ import type { ChaosWorld } from './world.js'
 /** Gauges are taken every few seconds, and a retry after a fault waits half a minute at most. */
 const DEADLINE_MS = 45_000
 const LOOK_MS = 1_000
+const ASK_LIMIT_MS = 10_000
 /** How far a gauge of blocks may be from the head: both move. */
 const BLOCKS_APART = 40
 /** What a standby says of itself where it has no other way to say so. */
@@ -61,7 +62,7 @@ const told = ({ name, labels, value }: Sample): string => `${name}{${labels}} ${
 
 /** The metrics of a daemon. */
 async function samplesOf({ ops }: Pick<ChaosDaemon, 'ops'>): Promise<Sample[]> {
-  const text = await (await fetch(`${ops}/metrics`)).text()
+  const text = await (await fetch(`${ops}/metrics`, { signal: AbortSignal.timeout(ASK_LIMIT_MS) })).text()
   return [...text.matchAll(/^(\w+)\{(.*)\} (\S+)$/gm)].map(([, name, labels, value]) => ({
     ...{ name: name!, labels: labels!, value: Number(value) },
   }))

@@ -19,8 +19,6 @@ export interface ChaosDaemon extends Supervisor {
   readonly process: DaemonProcess
   /** What the daemon has instead of a way to the database of its own. */
   readonly database: TcpProxy
-  /** Environment that each start gets. */
-  readonly env: DaemonEnvironment
 }
 
 /** Puts the world's daemon behind the proxies of `chainsFile`, and starts a second one beside it. */
@@ -67,7 +65,7 @@ function supervised(
 ): ChaosDaemon {
   const supervisor = createSupervisor(process, env)
   return {
-    ...{ name, api, ops, process, database, env },
+    ...{ name, api, ops, process, database },
     ...supervisor,
     get starts() {
       return supervisor.starts

@@ -125,7 +125,7 @@ async function run(
   await observer.done
 
   const startedMs = performance.now()
-  await Promise.all(daemons.map((daemon) => daemon.release()))
+  for (const daemon of daemons) daemon.release()
   await settle(world, pool, () => settleWallets(world, wallets, ledger, SETTLE_DEADLINE_MS), log)
   watching.abort()
   await Promise.all([statuses.done, feed.done])

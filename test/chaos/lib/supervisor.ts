@@ -12,8 +12,10 @@ export interface Supervisor {
   /** Count of its restarts, and the fail points at which it died. */
   readonly starts: number
   readonly failpoints: Readonly<Record<string, number>>
-  /** Ends the supervision; the daemon runs on, as it is unless something is armed in it. */
-  release(): Promise<void>
+  /** Arms nothing more; the daemon runs on as it is, and is restarted only where something is armed in it. */
+  release(): void
+  /** Ends the supervision; the daemon runs on. */
+  end(): Promise<void>
 }
 
 export function createSupervisor(daemon: DaemonProcess, env: DaemonEnvironment): Supervisor {
@@ -24,13 +26,13 @@ export function createSupervisor(daemon: DaemonProcess, env: DaemonEnvironment):
   let starts = 0
   const failpoints: Record<string, number> = {}
   let wake: () => void = () => {}
-  const released = new Promise<void>((resolve) => {
+  const over = new Promise<void>((resolve) => {
     wake = resolve
   })
 
   const supervise = async (): Promise<void> => {
     while (isOn) {
-      const ended = await Promise.race([daemon.exited(), released])
+      const ended = await Promise.race([daemon.exited(), over])
       if (!ended) return
       if (ended.signal === 'SIGKILL' && !isKilled && added.CLUSTERD_FAILPOINT) {
         const name = added.CLUSTERD_FAILPOINT.split(':')[0]!
@@ -45,12 +47,13 @@ export function createSupervisor(daemon: DaemonProcess, env: DaemonEnvironment):
     }
   }
   const supervising = supervise()
+  const kill = () => {
+    isKilled = true
+    if (daemon.isRunning()) process.kill(daemon.pid, 'SIGKILL')
+  }
 
   return {
-    kill() {
-      isKilled = true
-      if (daemon.isRunning()) process.kill(daemon.pid, 'SIGKILL')
-    },
+    kill,
     arm(added) {
       next = added
     },
@@ -58,13 +61,15 @@ export function createSupervisor(daemon: DaemonProcess, env: DaemonEnvironment):
       return starts
     },
     failpoints,
-    async release() {
+    release() {
       next = {}
+      // any other restart would mend what the daemon has to mend by itself
+      if (Object.keys(added).length > 0) kill()
+    },
+    async end() {
       isOn = false
       wake()
       await supervising
-      // a restart would mend what the daemon has to mend by itself
-      if (Object.keys(added).length > 0 || !daemon.isRunning()) await daemon.spawn(env)
     },
   }
 }

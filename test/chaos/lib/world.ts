@@ -69,6 +69,7 @@ export async function startChaosWorld(seed: number): Promise<ChaosWorld> {
   const miners: Miner[] = []
   let daemons: ChaosDaemon[] = []
   const stop = async () => {
+    await Promise.all(daemons.map((daemon) => daemon.end()))
     await daemons[1]?.process.kill('SIGKILL')
     await Promise.all([...proxies, ...miners].map((part) => part.stop()))
     await stack.stop()
