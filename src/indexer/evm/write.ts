@@ -21,7 +21,7 @@ import { failpoint } from '../../ops/failpoint.js'
 import type { Extension } from './tail.js'
 import { type ChainIndexerOptions, decodedOf, type TailBlock } from './types.js'
 
-/** Entries per transaction beside other writers: about 50 ms under the lock, so that signed changes never wait longer. */
+/** Entries per transaction beside other writers: signed changes wait for its lock, about 50 ms. */
 export const LIVE_BATCH = 1_000
 
 /** The first of some blocks, whose logs one transaction takes in: at least one block. */
@@ -45,8 +45,8 @@ export interface ConfirmedWrite extends Pick<AppendOptions, 'firstIds' | 'writte
 
 /**
  * Writes confirmed logs in the caller's transaction: entries into the journal, messages and payments into their tables,
- * the checkpoint behind them. What is unconfirmed below it was on another fork, however long ago it was seen. The head is locked first, exclusively: raising a shared lock later could deadlock with
- * another writer.
+ * the checkpoint behind them. What is unconfirmed below it was on another fork, however long ago it was seen. The head
+ * is locked first, exclusively: raising a shared lock later could deadlock with another writer.
  * @returns the minimum in force afterwards
  * @throws LostLeadershipError
  */
