@@ -1,8 +1,9 @@
+import type pg from 'pg'
+import type { ChainPort } from '../../chains/chain.js'
 import { type HubState, readHubState } from '../../db/chainStates.js'
 import { behindMs, isHeadStale } from '../../ops/chainState.js'
 import type { Network } from '../../registry/primitives/network.js'
 import type { Answer } from './answer.js'
-import type { Context } from './context.js'
 import { ApiError } from './errors.js'
 
 /** What a network's tables may lack of the present. */
@@ -13,19 +14,30 @@ export interface Freshness {
   staleSeconds: number | null
 }
 
+interface Sources {
+  pool: pg.Pool
+  chains: readonly Pick<ChainPort, 'network' | 'role' | 'label'>[]
+}
+
+/** A network of which something is asked. */
+interface Asked {
+  network: Network
+  freshness(network: Network): Promise<Freshness>
+}
+
 const CURRENT: Freshness = { isCatchingUp: false, staleSeconds: null }
 const SERVED_FOR_MS = 1_000
 /** The end of a catch-up shows at once. */
 const STALE_SERVED_FOR_MS = 100
 
 /** Creates the reader of both networks' freshness. */
-export function createFreshness(deps: Pick<Context, 'pool' | 'chains'>): Context['freshness'] {
+export function createFreshness(deps: Sources): Asked['freshness'] {
   const readers = { mainnet: readerOf('mainnet', deps), testnet: readerOf('testnet', deps) }
   return (network) => readers[network]()
 }
 
 /** A network's reader; each answer serves for a second at most. */
-function readerOf(network: Network, { pool, chains }: Pick<Context, 'pool' | 'chains'>): () => Promise<Freshness> {
+function readerOf(network: Network, { pool, chains }: Sources): () => Promise<Freshness> {
   const hub = chains.find((chain) => chain.network === network && chain.role === 'hub')
   let last: { answer: Promise<Freshness>; untilMs: number } | null = null
   return () => {
@@ -54,7 +66,7 @@ function freshnessOf({ caughtUp, state, nowMs }: HubState): Freshness {
 }
 
 /** Keeps names from being sold that may be taken on the chain. @throws ApiError catching_up */
-export async function requireCurrent({ freshness, network }: Pick<Context, 'freshness' | 'network'>): Promise<void> {
+export async function requireCurrent({ freshness, network }: Asked): Promise<void> {
   if (!(await freshness(network)).isCatchingUp) return
   throw new ApiError(
     'catching_up',
@@ -63,10 +75,7 @@ export async function requireCurrent({ freshness, network }: Pick<Context, 'fres
 }
 
 /** Adds how far an answer may be behind. */
-export async function withStaleness(
-  answer: Answer,
-  { freshness, network }: Pick<Context, 'freshness' | 'network'>,
-): Promise<Answer> {
+export async function withStaleness(answer: Answer, { freshness, network }: Asked): Promise<Answer> {
   const { staleSeconds } = await freshness(network).catch(() => CURRENT)
   if (staleSeconds === null || answer.status !== 200) return answer
   return { ...answer, headers: { ...answer.headers, 'x-clusterd-stale': String(staleSeconds) } }
