@@ -94,8 +94,8 @@ function configured({ chains, solana }: StatusSources['config']): { network: Net
 }
 
 /**
- * A chain's state: this process's own where it leads, else what the leader has written. A leader is well once the others
- * can see it.
+ * A chain's state: this process's own where it leads, else what the leader has written. A leader is well once the
+ * others can see it.
  */
 function stateOf(
   { network, label }: { network: Network; label: string },

@@ -69,7 +69,9 @@ function pathOf(chains: readonly NumberedChain[], carriesPayments: boolean): Del
 const lacks = ({ chain }: NumberedChain, fields: string): string =>
   `no messages are delivered on ${chain.network}: chain "${chain.label}" lacks ${fields} in the chains file`
 
-/** The keys of the environment that a network's jobs need. @param isPaidOn whether the network takes payments on Solana */
+/**
+ * The keys of the environment that a network's jobs need. @param isPaidOn whether the network takes payments on Solana
+ */
 export const keysFor = (
   { targets }: RelayPlan,
   isPaidOn: boolean,

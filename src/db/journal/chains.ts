@@ -31,7 +31,8 @@ export class ChainMismatchError extends Error {
 }
 
 /**
- * Row of a chain, created at its first start; its genesis is set at the first contact. Numbers count per network, in the order of first starts.
+ * Row of a chain, created at its first start; its genesis is set at the first contact. Numbers count per network, in
+ * the order of first starts.
  * @throws ChainMismatchError when the database belongs to another chain (by genesis hash) or contract
  */
 export async function registerChain(pool: pg.Pool, identity: ChainIdentity): Promise<ChainRow> {

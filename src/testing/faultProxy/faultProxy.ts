@@ -97,13 +97,13 @@ export async function startFaultProxy(options: FaultProxyOptions): Promise<Fault
     silence() {
       silence ??= beginSilence()
     },
-    lieOnce: pipe.lieOnce,
-    stallFinality: pipe.stallFinality,
+    lieOnce: (method) => pipe.staged.lieOnce(method),
+    stallFinality: () => pipe.staged.stallFinality(),
     restore() {
       isCut = false
       silence?.end()
       silence = null
-      pipe.forget()
+      pipe.staged.forget()
     },
     async stop() {
       silence?.end()

@@ -2,8 +2,8 @@ import { setTimeout as sleep } from 'node:timers/promises'
 import { type FaultLimits, type FaultyAnswer, wrongAnswer } from './answers.js'
 import { createForks } from './forks.js'
 import { BATCH, chooseFault, type FaultKind, type FaultRequest, type Faults, isAnswerFault } from './kinds.js'
-import type { LiedAbout } from './lies.js'
 import { between, draw, pick, sequence } from './random.js'
+import { StagedFaults } from './staged.js'
 import type { RpcAnswer, RpcCall, Upstream } from './upstream.js'
 import { RATE_LIMITS, SERVER_ERRORS, type Wording } from './wordings.js'
 
@@ -13,12 +13,8 @@ export type Reply = { status: number; headers: Record<string, string>; text: str
 export interface Pipe {
   /** Answers a request's body: a call or a batch. */
   handle(body: string): Promise<Reply>
-  /** Makes the next answer to a method a false one. */
-  lieOnce(method: LiedAbout): void
-  /** Answers what is asked of the finalized block with the present one from now on. */
-  stallFinality(): Promise<void>
-  /** Takes back the lies that nobody has asked for, and lets finality go on. */
-  forget(): void
+  /** What a test stages by hand. */
+  readonly staged: StagedFaults
   /** Fault of a message that the node sends by itself. */
   faultOf(method: string): FaultKind | null
   /** Counts an injected fault. */
@@ -43,10 +39,7 @@ export function createPipe({ upstream, seed, faults, limits, onFault }: PipeOpti
   const ordinals = new Map<string, number>()
   /** Newest answer per method, for a client that is to get another one's. */
   const latest = new Map<string, { id: RpcCall['id']; answer: RpcAnswer }>()
-  /** Methods whose next answer is a lie. */
-  const owedLies = new Set<string>()
-  /** Number of the finalized block while finality stalls. */
-  let stalledAt: string | null = null
+  const staged = new StagedFaults(upstream)
   let newest: FaultRequest = { method: '', ordinal: 0, params: [] }
 
   const countOf = (method: string): number => {
@@ -60,12 +53,10 @@ export function createPipe({ upstream, seed, faults, limits, onFault }: PipeOpti
   }
 
   const kindOf = (request: FaultRequest, isInBatch = false): FaultKind | null =>
-    owedLies.has(request.method) ? 'lie' : chooseFault(seed, faults(), request, { isInBatch })
+    staged.owesLie(request.method) ? 'lie' : chooseFault(seed, faults(), request, { isInBatch })
 
   const ask = async (call: RpcCall): Promise<RpcAnswer> =>
-    (await forks.known(call)) ?? (await upstream(call.method, stalled(call.params)))
-  const stalled = (params: readonly unknown[]) =>
-    stalledAt === null ? params : params.map((param) => (param === 'finalized' ? stalledAt : param))
+    (await forks.known(call)) ?? (await upstream(call.method, staged.paramsOf(call.params)))
 
   /** Answers one call, wrongly where its fault is one of answers. */
   const answer = async (call: RpcCall, request: FaultRequest, kind: FaultKind | null): Promise<FaultyAnswer> => {
@@ -73,7 +64,7 @@ export function createPipe({ upstream, seed, faults, limits, onFault }: PipeOpti
       const next = sequence(seed, 'answer', request.method, request.ordinal)
       const wrong = await wrongAnswer(kind, call, { upstream, forks, limits, next })
       if (wrong) {
-        if (kind === 'lie') owedLies.delete(request.method)
+        if (kind === 'lie') staged.lied(request.method)
         onFault(kind, request)
         return wrong
       }
@@ -142,15 +133,7 @@ export function createPipe({ upstream, seed, faults, limits, onFault }: PipeOpti
         return worded({ status: 502, code: -32000, message: `the node is away: ${(error as Error).message}` }, null)
       }
     },
-    lieOnce: (method) => void owedLies.add(method),
-    async stallFinality() {
-      const { result } = await upstream('eth_getBlockByNumber', ['finalized', false])
-      stalledAt = (result as { number: string } | null)?.number ?? null
-    },
-    forget() {
-      owedLies.clear()
-      stalledAt = null
-    },
+    staged,
     faultOf: (method) => chooseFault(seed, faults(), requestOf(method, [])),
     note: (kind) => onFault(kind, newest),
     delayMs: () => between(draw(seed, 'delay', newest.method, newest.ordinal), 1, limits.delayMs),
