@@ -1,4 +1,4 @@
-import { countExpired, type Pruned, removeExpired } from '../db/retention.js'
+import { countExpired, type Pruned, removeExpired } from '../db/deployment/retention.js'
 import { NETWORKS } from '../registry/primitives/network.js'
 import { withPool } from './database.js'
 import { printJson } from './output.js'

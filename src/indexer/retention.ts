@@ -1,4 +1,5 @@
-import { makeRoom, removeExpired } from '../db/retention.js'
+import { removeExpired } from '../db/deployment/retention.js'
+import { makeRoom } from '../db/journal/partitions.js'
 import type { LeaderContext } from '../ops/context.js'
 import type { Worker } from '../ops/worker.js'
 

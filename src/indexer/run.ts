@@ -1,6 +1,6 @@
 import { createCommunityPort } from '../chains/evm/community/port.js'
 import type { BalancePort } from '../chains/requirementInputs.js'
-import { writeChainStates } from '../db/chainStates.js'
+import { writeChainStates } from '../db/deployment/chainStates.js'
 import { whileLeading } from '../db/pg/leader.js'
 import type { ChainState } from '../ops/chainState.js'
 import type { Context, LeaderContext } from '../ops/context.js'

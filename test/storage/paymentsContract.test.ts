@@ -1,6 +1,6 @@
 import { expect, test } from 'vitest'
 import { type ChainIdentity, ChainMismatchError, registerChain } from '../../src/db/journal/chains.js'
-import { keepPaymentsContract } from '../../src/db/payments/contract.js'
+import { keepPaymentsContract } from '../../src/db/outbox/contract.js'
 import { useDatabase } from './database.js'
 
 const database = useDatabase()

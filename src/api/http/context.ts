@@ -1,7 +1,7 @@
 import PQueue from 'p-queue'
 import type pg from 'pg'
 import type { ChainPort, PermissionSigner, ReleaseSigner, SolanaPort } from '../../chains/chain.js'
-import { readDeployment } from '../../db/deployment.js'
+import { readDeployment } from '../../db/deployment/deployment.js'
 import type { Patience } from '../../db/pg/pool.js'
 import type { Network } from '../../registry/primitives/network.js'
 import { createFreshness, type Freshness } from './freshness.js'

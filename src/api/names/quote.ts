@@ -1,5 +1,5 @@
 import type { ChainPort, EvmQuote, RegistrationRequest, SolanaPort, SolanaQuote } from '../../chains/chain.js'
-import { readMinimumWei } from '../../db/deployment.js'
+import { readMinimumWei } from '../../db/deployment/deployment.js'
 import { isCluster } from '../../db/registry/clusters.js'
 import { type Address, type AddressType, addressToWord, parseAddress } from '../../registry/primitives/address.js'
 import { DEFAULT_AMOUNT_WEI, parseAmountWei } from '../../registry/primitives/amount.js'

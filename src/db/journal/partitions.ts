@@ -1,7 +1,9 @@
 import type pg from 'pg'
 import type { Network } from '../../registry/primitives/network.js'
 import { leaf } from '../pg/partitions.js'
+import { inTransaction } from '../pg/pool.js'
 import type { Queryable } from '../pg/rows.js'
+import { lockHead } from './head.js'
 
 /** Entries per partition of a network's journal, as the migration cuts the first two; never changed. */
 export const PARTITION_ENTRIES = 10_000_000
@@ -46,4 +48,12 @@ async function makePartition(client: pg.ClientBase, network: Network, number: nu
 async function exists(db: Queryable, name: string): Promise<boolean> {
   const { rows } = await db.query<{ found: boolean }>('SELECT to_regclass($1) IS NOT NULL AS found', [name])
   return rows[0]!.found
+}
+
+/** Makes the journal's next partition where it is missing: signed changes may fill one while no block comes. */
+export function makeRoom(pool: pg.Pool, network: Network): Promise<number> {
+  return inTransaction(pool, async (client) => {
+    const { seq } = await lockHead(client, network, null)
+    return makePartitions(client, network, seq)
+  })
 }

@@ -1,11 +1,7 @@
-import type pg from 'pg'
-import { JOB_STATE } from '../registry/outbox.js'
-import type { Network } from '../registry/primitives/network.js'
-import { lockHead } from './journal/head.js'
-import { makePartitions } from './journal/partitions.js'
-import { leaf } from './pg/partitions.js'
-import { inTransaction } from './pg/pool.js'
-import { execute, type Queryable, query, readRows } from './pg/rows.js'
+import { JOB_STATE } from '../../registry/outbox.js'
+import type { Network } from '../../registry/primitives/network.js'
+import { leaf } from '../pg/partitions.js'
+import { execute, type Queryable, query, readRows } from '../pg/rows.js'
 
 /** Time for which the service remembers what came to nothing, and the bytes of what ended. */
 const KEPT_MS = 30 * 86_400_000
@@ -105,12 +101,4 @@ export async function removeExpired(db: Queryable, network: Network, signal?: Ab
 async function keptSince(db: Queryable): Promise<number> {
   const text = `SELECT (extract(epoch FROM clock_timestamp()) * 1000)::int8 - ${KEPT_MS} AS before`
   return (await readRows<{ before: number }>(db, text))[0]!.before
-}
-
-/** Makes the journal's next partition where it is missing: signed changes may fill one while no block comes. */
-export function makeRoom(pool: pg.Pool, network: Network): Promise<number> {
-  return inTransaction(pool, async (client) => {
-    const { seq } = await lockHead(client, network, null)
-    return makePartitions(client, network, seq)
-  })
 }

@@ -1,6 +1,6 @@
 import type pg from 'pg'
-import type { Network } from '../registry/primitives/network.js'
-import { plain, prismaOf, stored } from './pg/prisma.js'
+import type { Network } from '../../registry/primitives/network.js'
+import { plain, prismaOf, stored } from '../pg/prisma.js'
 
 /**
  * Keys of this installation, 32 bytes each, made with its database: `pageKey` seals page tokens of the feed; `tokenKey`

@@ -1,7 +1,7 @@
-import { NETWORKS, type Network } from '../registry/primitives/network.js'
-import { LEADER_ROLE, type LeaderRole } from './pg/codes.js'
-import { lockKeys } from './pg/leader.js'
-import { type Queryable, readRows } from './pg/rows.js'
+import { NETWORKS, type Network } from '../../registry/primitives/network.js'
+import { LEADER_ROLE, type LeaderRole } from '../pg/codes.js'
+import { lockKeys } from '../pg/leader.js'
+import { type Queryable, readRows } from '../pg/rows.js'
 
 /** A process that leads a network in a role. */
 export interface Leader {

@@ -1,7 +1,7 @@
 import type pg from 'pg'
-import type { ChainState } from '../ops/chainState.js'
-import type { Network } from '../registry/primitives/network.js'
-import { execute, type Queryable, query, readRows } from './pg/rows.js'
+import type { ChainState } from '../../ops/chainState.js'
+import type { Network } from '../../registry/primitives/network.js'
+import { execute, type Queryable, query, readRows } from '../pg/rows.js'
 
 /** A chain's state as the indexing leader last wrote it. */
 export interface StoredState {
