@@ -145,6 +145,8 @@ export function observe(
       // what was frozen or cut off can answer from now on
       const isBack = patient.cause === 'freeze' || patient.cause === 'silence'
       patient.cause = null
+      // a lead that outlasted the fault says nothing of a take-over
+      if (isBack) measures = measures.filter((one) => one.daemon !== daemon)
       if (isBack && isDatabaseUp && patient.hasServed) patient.sinceMs = performance.now()
     },
     done: Promise.all([follow(), ...patients.map(probe)]).then(() => {}),
