@@ -17,8 +17,12 @@ const LONG_FUNCTION_LINES = 100
 const LONG_PARAMETER_LIST = 5
 const LONG_FILE_LINES = 350
 const FULL_FOLDER_FILES = 15
-/** Product lines: 33,000 held before contracts were rebuilt to pay back; a commit that raises it says for what. */
-const PRODUCT_LINES = 34_000
+/**
+ * Ceilings of the whole, which follow the features; a commit that raises them says for what. 33,000 and 97,000 held
+ * before the contracts were rebuilt to pay back and before faults of nodes, databases and processes were handled.
+ */
+const PRODUCT_LINES = 38_500
+const TRACKED_LINES = 106_000
 
 interface Figure {
   readonly name: string
@@ -37,7 +41,7 @@ function measure(files: readonly TextFile[]): Figure[] {
     {
       name: 'tracked lines without lockfile',
       value: linesOf(files.filter(({ path }) => path !== 'package-lock.json')),
-      limit: 97_000,
+      limit: TRACKED_LINES,
     },
     { name: 'src lines by hand', value: linesOf(product), limit: PRODUCT_LINES },
     { name: 'test lines', value: linesOf(tests) },

@@ -225,7 +225,7 @@ export interface RefundPort {
 }
 
 /** Refunds on an EVM chain. */
-export interface EvmRefundPort extends RefundPort {
+interface EvmRefundPort extends RefundPort {
   /** LayerZero's id of the chain, null where none is configured. */
   readonly eid: number | null
   /**

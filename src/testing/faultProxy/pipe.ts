@@ -36,21 +36,10 @@ const JSON_HEADERS = { 'content-type': 'application/json' }
 /** Creates a pipe that answers JSON-RPC from a node's answers and injected faults. */
 export function createPipe({ upstream, seed, faults, limits, onFault }: PipeOptions): Pipe {
   const forks = createForks(seed, upstream, limits.forkBlocks)
-  const ordinals = new Map<string, number>()
+  const requests = new Requests()
   /** Newest answer per method, for a client that is to get another one's. */
   const latest = new Map<string, { id: RpcCall['id']; answer: RpcAnswer }>()
   const staged = new StagedFaults(upstream)
-  let newest: FaultRequest = { method: '', ordinal: 0, params: [] }
-
-  const countOf = (method: string): number => {
-    const ordinal = (ordinals.get(method) ?? 0) + 1
-    ordinals.set(method, ordinal)
-    return ordinal
-  }
-  const requestOf = (method: string, params: readonly unknown[]): FaultRequest => {
-    newest = { method, ordinal: countOf(method), params }
-    return newest
-  }
 
   const kindOf = (request: FaultRequest, isInBatch = false): FaultKind | null =>
     staged.owesLie(request.method) ? 'lie' : chooseFault(seed, faults(), request, { isInBatch })
@@ -73,7 +62,7 @@ export function createPipe({ upstream, seed, faults, limits, onFault }: PipeOpti
   }
 
   const single = async (call: RpcCall): Promise<Reply> => {
-    const request = requestOf(call.method, call.params)
+    const request = requests.take(call.method, call.params)
     const kind = kindOf(request)
     return faulty(request, kind, async () => {
       const { status = 200, ...rest } = await answer(call, request, kind)
@@ -87,12 +76,12 @@ export function createPipe({ upstream, seed, faults, limits, onFault }: PipeOpti
   }
 
   const batch = async (calls: readonly RpcCall[]): Promise<Reply> => {
-    const request = requestOf(BATCH, [])
+    const request = requests.take(BATCH, [])
     const kind = chooseFault(seed, faults(), request)
     return faulty(request, kind, async () => {
       const answers = await Promise.all(
         calls.map(async (call) => {
-          const one = requestOf(call.method, call.params)
+          const one = requests.take(call.method, call.params)
           const { status: _, ...rest } = await answer(call, one, kindOf(one, true))
           return { jsonrpc: '2.0', id: call.id, ...rest }
         }),
@@ -134,9 +123,22 @@ export function createPipe({ upstream, seed, faults, limits, onFault }: PipeOpti
       }
     },
     staged,
-    faultOf: (method) => chooseFault(seed, faults(), requestOf(method, [])),
-    note: (kind) => onFault(kind, newest),
-    delayMs: () => between(draw(seed, 'delay', newest.method, newest.ordinal), 1, limits.delayMs),
+    faultOf: (method) => chooseFault(seed, faults(), requests.take(method, [])),
+    note: (kind) => onFault(kind, requests.newest),
+    delayMs: () => between(draw(seed, 'delay', requests.newest.method, requests.newest.ordinal), 1, limits.delayMs),
+  }
+}
+
+/** Requests that a pipe got, counted by method. */
+class Requests {
+  readonly #counts = new Map<string, number>()
+  newest: FaultRequest = { method: '', ordinal: 0, params: [] }
+
+  take(method: string, params: readonly unknown[]): FaultRequest {
+    const ordinal = (this.#counts.get(method) ?? 0) + 1
+    this.#counts.set(method, ordinal)
+    this.newest = { method, ordinal, params }
+    return this.newest
   }
 }
 
