@@ -17,7 +17,7 @@ const partitionOf = (seq: number): number => Math.floor(seq / PARTITION_ENTRIES)
  * create tables once per partition.
  * @returns how many were made
  */
-export async function makePartitions(client: pg.ClientBase, network: Network, seq: number): Promise<number> {
+async function makePartitions(client: pg.ClientBase, network: Network, seq: number): Promise<number> {
   const number = partitionOf(seq)
   let made = 0
   for (const next of [number, number + 1]) if (await makePartition(client, network, next)) made += 1
