@@ -152,11 +152,12 @@ describe('an execution', () => {
     }
     expect(await world.run(relayer)).toEqual(expect.arrayContaining(['execute signed', 'execute refused']))
     expect(await executeOf(guid)).toMatchObject({ reason: 'nonce_too_low', nonce })
+    world.aheadMs = 10_000
     await world.finish(relayer)
     expect(await executeOf(guid)).toMatchObject({ state: 'parked', reason: 'nonce_taken', nonce: null })
     expect(await world.executions(guid)).toBe(0)
     await changeJob(world.pool, { network: 'mainnet', id: (await executeOf(guid)).id }, resume)
-    world.aheadMs = 10_000
+    world.aheadMs = 20_000
     await expectOnce(guid, relayer)
   })
 
