@@ -1,7 +1,7 @@
 import bs58 from 'bs58'
 import type pg from 'pg'
-import { createChainRpc, createEvmChain } from './chains/evm/chain.js'
 import type { Hex } from './chains/chain.js'
+import { createChainRpc, createEvmChain } from './chains/evm/chain.js'
 import type { RpcError } from './chains/rpc/errors.js'
 import type { Rpc } from './chains/rpc/evm.js'
 import type { SolanaChain } from './chains/solana/chain.js'
@@ -15,7 +15,7 @@ import type { ProgramIdentity } from './indexer/solana/row.js'
 import type { SolanaSource } from './indexer/solana/worker.js'
 import type { Context } from './ops/context.js'
 import type { Logger } from './ops/log.js'
-import { pause } from './ops/notify.js'
+import { inTime } from './ops/notify.js'
 import { fromHex, toHex } from './registry/primitives/bytes.js'
 import { NETWORKS } from './registry/primitives/network.js'
 import type { PayerSource } from './relayer/run.js'
@@ -55,9 +55,7 @@ export async function openChain(config: ChainConfig, ctx: OpenContext): Promise<
 
 /** The genesis that a chain's nodes show; null where none answers in time. @throws WrongChainError */
 async function identityInTime(rpc: Rpc, label: string, log: Logger): Promise<Hex | null> {
-  const ended = new AbortController()
-  const late = pause(IDENTITY_LIMIT_MS, ended.signal).then(() => null)
-  const genesis = await Promise.race([rpc.genesisHash().catch(orAway), late]).finally(() => ended.abort())
+  const genesis = await inTime(IDENTITY_LIMIT_MS, rpc.genesisHash().catch(orAway), null)
   if (genesis === null) log.warn({ chain: label }, 'the chain does not answer: it is identified when it does')
   return genesis
 }

@@ -2,16 +2,16 @@ import type pg from 'pg'
 import type { Config } from './config/index.js'
 import { readChainStates, type StoredState } from './db/deployment/chainStates.js'
 import { type Leader, readLeaders } from './db/deployment/leaders.js'
+import type { OpenJobs } from './db/outbox/stats.js'
 import type { LeaderRole } from './db/pg/codes.js'
 import { isReachable } from './db/pg/pool.js'
 import type { IndexRun } from './indexer/run.js'
 import { behindMs, type ChainState, chainProblem, headAgeMs } from './ops/chainState.js'
 import type { LoopState, Loops } from './ops/loops.js'
-import { pause } from './ops/notify.js'
-import type { OpenJobs } from './db/outbox/stats.js'
+import { inTime } from './ops/notify.js'
+import { NETWORKS, type Network } from './registry/primitives/network.js'
 import type { RelayerState } from './relayer/relayer.js'
 import type { RelayRun } from './relayer/run.js'
-import { NETWORKS, type Network } from './registry/primitives/network.js'
 
 /** Time without a turn from which a loop counts as stuck. */
 export const LOOP_LIMIT_MS = 120_000
@@ -40,7 +40,7 @@ export function healthOf({ loops }: Pick<StatusSources, 'loops'>) {
 
 /** Answer of /ready: whether this process can do what its roles are. Chains and other processes don't count. */
 export async function readinessOf(sources: StatusSources) {
-  const isDatabaseUp = await inTime(isReachable(sources.pool), false)
+  const isDatabaseUp = await probed(isReachable(sources.pool), false)
   const problems = [
     ...(sources.isStopping ? ['this process is stopping'] : []),
     ...(isDatabaseUp ? [] : [DATABASE_AWAY]),
@@ -53,7 +53,7 @@ export async function readinessOf(sources: StatusSources) {
 export async function statusOf(sources: StatusSources) {
   const { config, pool, runs, relays, loops } = sources
   const nowMs = Date.now()
-  const stored = await inTime(Promise.all([readChainStates(pool), readLeaders(pool)]), null)
+  const stored = await probed(Promise.all([readChainStates(pool), readLeaders(pool)]), null)
   const [states, leaders] = stored ?? [[], []]
   const chains = configured(config).map((chain) => stateOf(chain, runs, states, nowMs))
   const problems = [
@@ -80,13 +80,12 @@ export async function statusOf(sources: StatusSources) {
 const DATABASE_AWAY = 'the database does not answer'
 
 /** An answer of the database; `otherwise` where it fails or takes too long. */
-function inTime<T>(answer: Promise<T>, otherwise: T): Promise<T>
-function inTime<T>(answer: Promise<T>, otherwise: null): Promise<T | null>
-async function inTime<T>(answer: Promise<T>, otherwise: T): Promise<T> {
-  const ended = new AbortController()
-  const late = pause(PROBE_LIMIT_MS, ended.signal).then(() => otherwise)
-  return Promise.race([answer.catch(() => otherwise), late]).finally(() => ended.abort())
-}
+const probed = <T, Otherwise>(answer: Promise<T>, otherwise: Otherwise): Promise<T | Otherwise> =>
+  inTime(
+    PROBE_LIMIT_MS,
+    answer.catch(() => otherwise),
+    otherwise,
+  )
 
 function configured({ chains, solana }: StatusSources['config']): { network: Network; label: string }[] {
   const clusters = NETWORKS.filter((network) => solana[network]).map((network) => ({ network, label: 'solana' }))

@@ -9,6 +9,7 @@ import {
 } from '../../chains/chain.js'
 import { type Credit, creditsOf } from '../../db/bridge/credits.js'
 import { findOwedPayments, findPaidTokens } from '../../db/outbox/owed.js'
+import { inTime } from '../../ops/notify.js'
 import { NATIVE } from '../../registry/community/rules.js'
 import { parseAddress, parseWallet, type Wallet } from '../../registry/primitives/address.js'
 import type { Context } from '../http/context.js'
@@ -113,7 +114,7 @@ async function creditRefund(
   const money = { token: NATIVE, amount: amountWei, payments: [], fromMs: null, transaction: null }
   const credit = { ...money, owedBy: 'hub', eid, network: port?.label ?? null } as const
   if (!port) return { refunds: [credit], unavailable: [] }
-  const answer = await inTime<RefundTransaction | null>(port.refunds.withdrawal(payer, to))
+  const answer = await answerOf<RefundTransaction | null>(port.refunds.withdrawal(payer, to))
   if (!answer.isIn) return { refunds: [credit], unavailable: [port.label] }
   const offered = answer.value ? { transaction: answer.value } : { needsReceiver: true as const }
   return { refunds: [{ ...credit, ...offered }], unavailable: [] }
@@ -143,26 +144,24 @@ async function paymentRefunds(context: RefundContext, question: Question, { paye
   const port = [...context.chains, ...context.solana].find(
     (one) => one.network === context.network && one.chain === chain,
   )
-  const answer = port && (await inTime(port.refunds.owed({ ...question, payer, to: to ?? payer })))
+  const answer = port && (await answerOf(port.refunds.owed({ ...question, payer, to: to ?? payer })))
   if (!answer?.isIn) return { refunds: [], unavailable: [label] }
   const owed = answer.value.map((money) => ({ ...money, owedBy: 'payments', network: label }) as const)
   return { refunds: owed, unavailable: [] }
 }
 
-type InTime<T> = { isIn: true; value: T } | { isIn: false }
+type Answer<T> = { isIn: true; value: T } | { isIn: false }
 
 /** Waits for a chain as long as others may wait for it. */
-async function inTime<T>(asked: Promise<T>): Promise<InTime<T>> {
-  let timer: NodeJS.Timeout | undefined
-  const late = new Promise<InTime<T>>((resolve) => {
-    timer = setTimeout(() => resolve({ isIn: false }), CHAIN_WAIT_MS)
-  })
+async function answerOf<T>(asked: Promise<T>): Promise<Answer<T>> {
   try {
-    return await Promise.race([asked.then((value): InTime<T> => ({ isIn: true, value })), late])
+    return await inTime(
+      CHAIN_WAIT_MS,
+      asked.then((value): Answer<T> => ({ isIn: true, value })),
+      { isIn: false },
+    )
   } catch (error) {
     if (error instanceof ChainUnavailableError || error instanceof BridgeError) return { isIn: false }
     throw error
-  } finally {
-    clearTimeout(timer)
   }
 }
