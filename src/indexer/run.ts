@@ -2,7 +2,7 @@ import { createCommunityPort } from '../chains/evm/community/port.js'
 import type { BalancePort } from '../chains/requirementInputs.js'
 import { writeChainStates } from '../db/deployment/chainStates.js'
 import { whileLeading } from '../db/pg/leader.js'
-import type { ChainState } from '../ops/chainState.js'
+import { type ChainState, isHeadStale } from '../ops/chainState.js'
 import type { Context, LeaderContext } from '../ops/context.js'
 import { createNotify } from '../ops/notify.js'
 import { runWorkers, type Worker } from '../ops/worker.js'
@@ -66,7 +66,8 @@ const WRITE_STATES_EVERY_MS = 2_000
 /** Writes the chains' states for the processes that don't index: now and then, and what decides sales at once. */
 function createStateWriter({ pool, network }: LeaderContext, states: () => ChainState[]) {
   const notify = createNotify()
-  const decisive = () => JSON.stringify(states().map(({ isCaughtUp, headMs, halted }) => [isCaughtUp, !headMs, halted]))
+  const decisive = () =>
+    JSON.stringify(states().map((state) => [state.isCaughtUp, isHeadStale(state, Date.now()), state.halted]))
   let written = ''
   const worker: Worker = {
     ...{ name: 'the writer of states', fields: { network }, pollMs: WRITE_STATES_EVERY_MS, notify },

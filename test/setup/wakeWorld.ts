@@ -1,5 +1,17 @@
 import { inject } from 'vitest'
+import type { Network } from '../../src/registry/primitives/network.js'
+import { waitFor } from '../../src/testing/processes/processes.js'
+import { ask, freshName, world } from '../support/world.js'
 import { signalAll } from './signals.js'
+
+const WAKE_LIMIT_MS = 60_000
 
 // a running process ignores SIGCONT, see globalSetup.ts
 signalAll(inject('pids'), 'SIGCONT')
+
+// the heads stood still for minutes: nothing is sold until the daemon has seen newer ones, and written so
+for (const network of Object.keys(world().networks) as Network[]) {
+  const check = `/v1/names/register/check?testnet=${network === 'testnet'}`
+  const sells = async () => (await ask('POST', check, [freshName()])).status === 200
+  if (!(await waitFor(sells, WAKE_LIMIT_MS))) throw new Error(`the shared world sells no name on ${network}`)
+}
