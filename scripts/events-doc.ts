@@ -19,7 +19,7 @@ interface Schema {
 
 /** The schemas of all events of a version. */
 function eventsOf(path: string, name: string): readonly Schema[] {
-  const document = openApiDocuments()[path] as { components: { schemas: Record<string, Schema> } }
+  const document = openApiDocuments[path]!() as { components: { schemas: Record<string, Schema> } }
   const events = document.components.schemas[name]?.anyOf
   if (!events) throw new Error(`${path} has no schema ${name} of several events`)
   return events

@@ -20,5 +20,5 @@ function jsonLines(value: unknown, indent = ''): string {
   return `${isList ? '[' : '{'}\n${parts.join(',\n')}\n${indent}${isList ? ']' : '}'}`
 }
 
-for (const [path, document] of Object.entries(openApiDocuments()))
-  writeOrCheck(`docs${path}`, `${jsonLines(document)}\n`, 'openapi')
+for (const [path, document] of Object.entries(openApiDocuments))
+  writeOrCheck(`docs${path}`, `${jsonLines(document())}\n`, 'openapi')

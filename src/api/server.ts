@@ -4,7 +4,7 @@ import express, { type Express, type NextFunction, type Request, type Response }
 import type { Logger } from 'pino'
 import type { Patience } from '../db/pg/pool.js'
 import { authenticate, markForCaches } from './auth/session.js'
-import { type Answer, ok, send } from './http/answer.js'
+import { type Answer, JSON_TYPE, send } from './http/answer.js'
 import { readBody } from './http/body.js'
 import { type ContextDeps, createContexts } from './http/context.js'
 import { markDeprecated } from './http/deprecation.js'
@@ -57,9 +57,9 @@ export function createApi(deps: ApiDeps): Api {
     const serve = server(route, contexts, { finish, deadlineMs })
     for (const path of [route.path, ...(route.aliases ?? [])]) app[route.method](path, serve)
   }
-  for (const [path, document] of Object.entries(openApiDocuments())) {
-    const answer = ok(document)
-    app.get(path, (req, res) => finish(begin(req, res, path), answer))
+  for (const [path, document] of Object.entries(openApiDocuments)) {
+    const answer = onFirstUse(() => documentAnswer(document()))
+    app.get(path, (req, res) => finish(begin(req, res, path), answer()))
   }
   app.get('/', (req, res) => finish(begin(req, res, '/'), indexAnswer(req.headers.accept)))
   app.get(ASSETS, (req, res) => finish(begin(req, res, ASSETS), assetAnswer(req.params)))
@@ -77,6 +77,20 @@ export function createApi(deps: ApiDeps): Api {
   const changesWaiting = () => contexts.mainnet.changeQueue.size
   return { app, limits: SERVER_LIMITS, protect: protectServer, changesWaiting }
 }
+
+/** A value that is made when it is first asked for, and kept. */
+function onFirstUse<T extends object>(make: () => T): () => T {
+  let made: T | undefined
+  return () => {
+    made ??= make()
+    return made
+  }
+}
+
+const documentAnswer = (document: object): Answer => ({
+  status: 200,
+  content: { type: JSON_TYPE, text: Buffer.from(JSON.stringify(document)) },
+})
 
 /** Route of the files of the page at `/`. */
 const ASSETS = '/assets/:build/:file'

@@ -42,7 +42,7 @@ const operations = ({ paths }: Document) =>
   )
 
 it('all documents lie in docs', () => {
-  expect(Object.keys(openApiDocuments())).toEqual(PATHS)
+  expect(Object.keys(openApiDocuments)).toEqual(PATHS)
 })
 
 it('the documents have every route and no other, each in one of them', () => {
@@ -58,7 +58,7 @@ describe.each(PATHS)('docs%s', (path) => {
   const document = committed(path)
 
   it('is what the routes say (else: npm run openapi)', () => {
-    expect(JSON.parse(JSON.stringify(openApiDocuments()[path]))).toEqual(document)
+    expect(JSON.parse(JSON.stringify(openApiDocuments[path]!()))).toEqual(document)
     expect(document.openapi).toBe('3.1.0')
   })
 
