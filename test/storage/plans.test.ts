@@ -5,6 +5,7 @@ import { messagesToQueue, QUEUED_AT_ONCE, STUCK_AT_MOST, stuckMessages } from '.
 import { dueNonceJobs, NONCE_JOBS_AT_ONCE } from '../../src/db/outbox/due.js'
 import { signerStats } from '../../src/db/outbox/stats.js'
 import { readKnownCommunityPayments } from '../../src/db/payments/cursor.js'
+import { newestConfirmedPayments } from '../../src/db/payments/payments.js'
 import type { Queryable } from '../../src/db/pg/rows.js'
 import { findByAddress } from '../../src/db/registry/lookups.js'
 import { useDatabase } from './database.js'
@@ -76,6 +77,12 @@ describe(`among ${ROWS} rows, no table is read whole for`, () => {
   it('the newest message of a spoke', async () => {
     const { result, scanned } = await look((db) => newestConfirmedMessage(db, 'testnet', 1))
     expect(result).toMatchObject({ block: ROWS })
+    expect(scanned.filter(isLarge)).toEqual([])
+  })
+
+  it('the newest payment of a token', async () => {
+    const { result, scanned } = await look((db) => newestConfirmedPayments(db, CHAIN, ['native', '0xa']))
+    expect(result).toMatchObject([{ path: 'native', number: BigInt(ROWS), block: ROWS }])
     expect(scanned.filter(isLarge)).toEqual([])
   })
 

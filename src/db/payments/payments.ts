@@ -9,7 +9,7 @@ import {
 } from '../../registry/payment/payment.js'
 import { wordToName } from '../../registry/primitives/name.js'
 import type { Network } from '../../registry/primitives/network.js'
-import { type ChainKey, execute, query } from '../pg/rows.js'
+import { type ChainKey, execute, type Queryable, query } from '../pg/rows.js'
 import { type Columns, unnestOf } from '../pg/arrays.js'
 
 /** Writes confirmed payments; a stored confirmed payment never changes again. */
@@ -110,6 +110,28 @@ export async function writeOutcomes(
     outcomes.map(({ block }) => block),
   ])
   return rows.map(({ id }) => id)
+}
+
+/** The last confirmed payment of a token on an EVM chain. */
+interface NewestPayment {
+  /** Token. */
+  path: string
+  number: bigint
+  block: number
+  id: Buffer
+}
+
+/** The last payments of an EVM chain's confirmed blocks, one per token that has any. */
+export function newestConfirmedPayments(
+  db: Queryable,
+  { network, chain }: ChainKey,
+  tokens: readonly string[],
+): Promise<NewestPayment[]> {
+  const text = `SELECT t.token AS path, p.number, p.block, p.id FROM unnest($3::text[]) AS t (token), LATERAL (
+      SELECT number, block, id FROM payments WHERE network = $1 AND chain = $2 AND token = t.token
+        AND kind = ${PAYMENT_KIND.communityName} AND state >= ${PAYMENT_STATE.confirmed}
+      ORDER BY block DESC, sequence DESC LIMIT 1) p`
+  return query(db, network, { name: 'newest_payments', text }, [chain, tokens])
 }
 
 /**

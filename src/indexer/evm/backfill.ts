@@ -10,7 +10,7 @@ import type { Network } from '../../registry/primitives/network.js'
 import { measure } from '../progress.js'
 import { DeepReorgError, isCheckpointReplaced } from './checkpoint.js'
 import { fetchRange } from './fetchRange.js'
-import type { MessageOrder } from './messageOrder.js'
+import { fillGaps } from './fillGaps.js'
 import type { ChainIndexerOptions, ConfirmedRange } from './types.js'
 import type { RangeWidth } from './width.js'
 import { LIVE_BATCH, writeConfirmed } from './write.js'
@@ -26,8 +26,6 @@ export interface BackfillOptions extends ChainIndexerOptions {
   /** The last block to take. */
   to: number
   width: RangeWidth
-  /** Finds a spoke's messages that nodes left out. */
-  order: MessageOrder
   isCaughtUp: boolean
 }
 
@@ -63,9 +61,8 @@ export async function backfill(options: BackfillOptions): Promise<{ blocks: numb
         throw new DeepReorgError(`block ${row.nextBlock - 1} has been replaced`)
       throw new Error(`getting logs of blocks ${range.from}-${range.to}: a node answered from another fork`)
     }
-    range.decoded.sent = await options.order.complete(range.decoded.sent)
+    range.decoded = await fillGaps(options, range.decoded)
     await writeRange(run, range)
-    options.order.advance(range.decoded.sent)
     entries += range.decoded.entries.length
     const [doneBlocks, totalBlocks] = [row.nextBlock - first, to - first + 1]
     const { network, label } = row
@@ -108,7 +105,7 @@ async function writeRange(run: Run, range: PreparedRange): Promise<void> {
   await commit(run, { range, logs: cut(rest, from, range.to), block: range.to, hash: range.lastHash })
 
   function cut(batch: DecodedEntry[], first: number, last: number): DecodedLogs {
-    // messages that nodes left out of earlier blocks come with the range's first part
+    // messages and payments that nodes left out of earlier blocks come with the range's first part
     const isInside = ({ block }: { block: number }) => (block >= first || first === range.from) && block <= last
     return {
       entries: batch,

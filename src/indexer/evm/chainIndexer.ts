@@ -8,7 +8,7 @@ import { HeadClock } from '../headClock.js'
 import type { Progress } from '../progress.js'
 import { backfill } from './backfill.js'
 import { assertCheckpoint, DeepReorgError } from './checkpoint.js'
-import { createMessageOrder, type MessageOrder } from './messageOrder.js'
+import { fillGaps } from './fillGaps.js'
 import { extendTail } from './tail.js'
 import { type ChainIndexerOptions, decodedOf, firstState, logCount, type Outcome, type TailBlock } from './types.js'
 import { createRangeWidth } from './width.js'
@@ -36,7 +36,6 @@ export class ChainIndexer {
   readonly #options: ChainIndexerOptions
   readonly #clock = new HeadClock()
   readonly #width = createRangeWidth()
-  readonly #order: MessageOrder
   #minimumWei: bigint
   /** Unconfirmed blocks above the checkpoint. The tables show a copy: a restart reads the tail anew. */
   #tail: TailBlock[] = []
@@ -48,9 +47,8 @@ export class ChainIndexer {
   #maxBlocks = FOLLOW_MAX_BLOCKS
 
   constructor(options: ChainIndexerOptions, head: StoredHead) {
-    const { pool, chain, row } = options
+    const { row } = options
     this.#options = options
-    this.#order = createMessageOrder(pool, chain, row, this.#width)
     this.#minimumWei = head.minimumWei
     this.state = { ...firstState(row), isCaughtUp: head.caughtUp, halted: row.halted }
   }
@@ -75,7 +73,6 @@ export class ChainIndexer {
       this.#maxBlocks = Math.max(1, Math.floor(this.#maxBlocks / 2))
       // the transaction may have been committed: the tail is read anew
       this.#dropTail()
-      this.#order.forget()
       this.state.lastError = (error as Error).message
       throw error
     }
@@ -113,8 +110,7 @@ export class ChainIndexer {
         Object.assign(state, { nextBlock: row.nextBlock, tailBlock: row.nextBlock - 1, lastStepMs: Date.now() })
         this.#options.onProgress?.(progress)
       }
-      const sources = { ...this.#options, width: this.#width, order: this.#order }
-      const backfilling = { ...sources, to: confirmed, isCaughtUp, onProgress }
+      const backfilling = { ...this.#options, width: this.#width, to: confirmed, isCaughtUp, onProgress }
       const done = await backfill(backfilling)
       this.#minimumWei = (await readHead(pool, row.network)).minimumWei
       return { kind: 'backfilled', ...done }
@@ -132,13 +128,11 @@ export class ChainIndexer {
     if (!extension && confirming.length === 0)
       return latest.number < this.#tailBlock ? { kind: 'behind', latest: latest.number } : { kind: 'idle' }
     const last = confirming.at(-1)
-    const confirmed = decodedOf(confirming)
-    confirmed.sent = await this.#order.complete(confirmed.sent)
+    const confirmed = await fillGaps({ ...this.#options, width: this.#width }, decodedOf(confirming))
     failpoint('follow.before_transaction')
     const isTailStored = this.#isTailStored
     const write = { extension, isTailStored, minimumWei: this.#minimumWei, last, confirmed }
     this.#minimumWei = await writeFollowed(this.#options, write)
-    this.#order.advance(confirmed.sent)
     if (last) Object.assign(row, { nextBlock: last.block + 1, parentHash: last.hash })
     this.#tail = tail.slice(confirming.length)
     if (extension) this.#isTailStored = true

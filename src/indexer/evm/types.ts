@@ -15,6 +15,8 @@ export interface ChainIndexerOptions {
   /** Looks in a row, and milliseconds, for which a replaced checkpoint is doubted; default by the kind of chain. */
   haltPatience?: { looks: number; ms: number }
   onProgress?: (progress: Progress) => void
+  /** Called now and then by a step that takes long. */
+  onAlive?: () => void
 }
 
 /** Outcome of one step of a chain's indexer. */

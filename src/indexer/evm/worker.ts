@@ -38,7 +38,15 @@ export function chainWorker(ctx: LeaderContext, { chain, row, identify }: OpenCh
       signOfLife()
       reporting.onProgress(progress)
     }
-    const opened = await createChainIndexer({ pool, chain, row, epoch, signal, onProgress })
+    const opened = await createChainIndexer({
+      pool,
+      chain,
+      row,
+      epoch,
+      signal,
+      onProgress,
+      onAlive: () => signOfLife(),
+    })
     onStart(row.label, opened)
     for (const block of await unappliedMinima(pool, chain, row))
       log.error(
