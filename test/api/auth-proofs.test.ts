@@ -75,6 +75,20 @@ describe('a smart wallet', () => {
     expect((await exchange({ ...proof, wallet: owner.address })).status).toBe(200)
   })
 
+  it('leaves a row of some bytes, however long its signature', async () => {
+    // says yes to everything: the magic value of ERC-1271, whatever is asked
+    const [generous, code] = [`0x${'e5'.repeat(20)}`, '0x631626ba7e60e01b60005260206000f3']
+    await createWalletClient({ transport: http(anvil.rpcUrl) }).request({
+      ...({ method: 'anvil_setCode', params: [generous, code] } as object as { method: 'eth_chainId' }),
+    })
+    const { signingDate } = await messageOf(world)
+    const signature = `0x${'ab'.repeat(8_192)}`
+    const { body } = await exchange({ signature, signingDate, type: 'evm', wallet: generous })
+    expect((await validate({ 'x-auth-key': body.token })).body).toMatchObject({ wallet: generous, isValid: true })
+    const { rows } = await world.pool.query('SELECT max(pg_column_size(s.*)) AS bytes FROM sessions s')
+    expect(rows[0].bytes).toBeLessThan(400)
+  })
+
   it('has the golden signatures', async () => {
     const { domain, signingDate, tokenKey } = golden('messages')
     const chains = {

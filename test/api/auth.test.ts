@@ -1,8 +1,9 @@
 import { Writable } from 'node:stream'
 import bs58 from 'bs58'
 import { pino } from 'pino'
-import { privateKeyToAccount } from 'viem/accounts'
+import { generatePrivateKey, privateKeyToAccount } from 'viem/accounts'
 import { afterAll, beforeAll, describe, expect, it } from 'vitest'
+import { SESSIONS_A_WALLET } from '../../src/db/auth/sessions.js'
 import { fromHex } from '../../src/registry/primitives/bytes.js'
 import { type ApiWorld, type Reply, startApi } from './support.js'
 import { messageOf, type Proof, proofOf, solanaAccount } from './wallets.js'
@@ -123,6 +124,31 @@ describe('a key', () => {
     expect(await exchange(proof)).toMatchObject({ status: 401, body: { error: 'unauthorized' } })
     expect(await revoke()).toMatchObject({ status: 401, body: { error: 'unauthorized' } })
     expect((await validate({ 'x-auth-key': other })).status).toBe(200)
+  })
+
+  it('is one of the newest of its wallet: older ones end, and those that were revoked stay closed', async () => {
+    const wallet = privateKeyToAccount(generatePrivateKey())
+    const { message } = await messageOf(world)
+    const startMs = Date.now() - 60_000
+    const proofAt = async (i: number): Promise<Proof> => {
+      const signingDate = new Date(startMs + i).toISOString()
+      const signature = await wallet.signMessage({ message: message.replace(/\S+$/, signingDate) })
+      return { signature, signingDate, type: 'evm', wallet: wallet.address }
+    }
+    const tokens: string[] = []
+    for (let i = 1; i <= SESSIONS_A_WALLET + 3; i++) tokens.push((await exchange(await proofAt(i))).body.token)
+    const isValid = async (token: string) => (await validate({ 'x-auth-key': token })).status === 200
+    const valid = await Promise.all(tokens.map(isValid))
+    expect(valid).toEqual(tokens.map((_, i) => i >= 3))
+    // neither a dropped one nor an older date comes back, and a kept one does
+    for (const i of [0, 1, 3]) expect((await exchange(await proofAt(i))).status).toBe(401)
+    expect((await exchange(await proofAt(4))).body).toEqual({ token: tokens[3] })
+    await world.request('/v1/auth/token', { method: 'DELETE', headers: { 'x-auth-key': tokens[3]! } })
+    for (let i = 1; i <= 2; i++) await exchange(await proofAt(SESSIONS_A_WALLET + 3 + i))
+    expect((await exchange(await proofAt(4))).status).toBe(401)
+    const bytes = fromHex(wallet.address)
+    const { rows } = await world.pool.query('SELECT FROM sessions WHERE substr(wallet, 2) = $1', [bytes])
+    expect(rows.length).toBe(SESSIONS_A_WALLET)
   })
 
   it('ends with its lifetime, and what ended is swept', async () => {

@@ -30,6 +30,9 @@ export async function signingMessage(context: Context, wallet?: Pick<Proof, 'typ
   return { message, signingDate }
 }
 
+/** Longest signature of an account: 65 bytes in `0x` hex. Those of contracts, up to 16 KB of text, are not kept. */
+const ACCOUNT_SIGNATURE_CHARS = 132
+
 /**
  * Exchanges a signature for the authentication key of its wallet and signing date. The exchange is idempotent.
  * @returns the key
@@ -43,11 +46,15 @@ export async function exchange(context: Context, proof: Proof): Promise<string> 
     keyHash: authKeyHash(key)!,
     wallet: wallet.bytes,
     signingMs,
-    signature: proof.signature,
+    signature: proof.signature.length > ACCOUNT_SIGNATURE_CHARS ? '' : proof.signature,
     createdMs,
     expiresMs: createdMs + context.auth.sessionLifetimeMs,
   })
-  if (!isOpen) throw new ApiError('unauthorized', 'The key of this signature was revoked: sign a new message.')
+  if (!isOpen)
+    throw new ApiError(
+      'unauthorized',
+      'The key of this signature was revoked, or newer ones took its place: sign a new message.',
+    )
   return key
 }
 

@@ -1,9 +1,8 @@
-import type pg from 'pg'
 import type { Session } from '../generated/client.js'
-import { type Plain, prismaOf, stored } from '../pg/prisma.js'
+import type { Plain } from '../pg/prisma.js'
 import { type Queryable, readRows } from '../pg/rows.js'
 
-/** A session: `wallet` in stored form, `signingMs` the date in the signed message, `signature` as first sent. */
+/** A session: wallet in stored form, date in the signed message, signature as first sent (empty for a long one). */
 export type StoredSession = Pick<Plain<Session>, 'wallet' | 'signingMs' | 'signature'>
 
 /** A session with the 32-byte hash of its key. */
@@ -11,32 +10,45 @@ export type NewSession = Omit<Plain<Session>, 'revokedMs'>
 
 /** Expired sessions deleted per new one, so that the table stays as small as the number of live sessions. */
 const SWEEP_ROWS = 4
+/** Sessions of a wallet, revoked ones among them. */
+export const SESSIONS_A_WALLET = 32
 
 /**
- * Opens the session of a wallet and signing date; a live one gets the new key.
- * @returns false when the session was revoked or has expired: a session is never opened again
+ * One round trip, since signing in is a hot path. A wallet keeps the sessions of its newest signing dates, and an older
+ * date opens none: what was revoked and dropped stays closed.
  */
-export async function openSession(pool: pg.Pool, session: NewSession): Promise<boolean> {
-  const { keyHash, createdMs, ...rest } = stored(session)
-  const { session: table } = prismaOf(pool)
-  const created = await table.createMany({ data: { keyHash, createdMs, ...rest }, skipDuplicates: true })
-  const { wallet, signingMs } = rest
-  const live = { wallet, signingMs, revokedMs: null, expiresMs: { gt: createdMs } }
-  const opened = created.count === 1 ? created : await table.updateMany({ where: live, data: { keyHash } })
-  await deleteExpired(pool, createdMs)
-  return opened.count === 1
+const OPEN = {
+  name: 'session_open',
+  text: `WITH opened AS (
+      INSERT INTO sessions AS s (key_hash, wallet, signing_ms, signature, created_ms, expires_ms)
+      SELECT $1, $2, $3, $4, $5, $6 WHERE (
+        SELECT count(*) FROM (SELECT FROM sessions WHERE wallet = $2 AND signing_ms > $3 LIMIT ${SESSIONS_A_WALLET}) newer
+      ) < ${SESSIONS_A_WALLET}
+      ON CONFLICT (wallet, signing_ms) DO UPDATE SET key_hash = excluded.key_hash
+        WHERE s.revoked_ms IS NULL AND s.expires_ms > $5
+      RETURNING wallet
+    ), dropped AS (
+      DELETE FROM sessions WHERE wallet = (SELECT wallet FROM opened) AND signing_ms <= (
+        SELECT signing_ms FROM sessions WHERE wallet = $2 AND signing_ms <> $3
+        ORDER BY signing_ms DESC OFFSET ${SESSIONS_A_WALLET - 1} LIMIT 1
+      ) AND signing_ms <> $3
+    ), swept AS (
+      DELETE FROM sessions WHERE key_hash = ANY (ARRAY(
+        SELECT key_hash FROM sessions WHERE expires_ms <= $5 AND EXISTS (SELECT FROM opened)
+        ORDER BY expires_ms LIMIT ${SWEEP_ROWS} FOR UPDATE SKIP LOCKED
+      ))
+    )
+    SELECT wallet FROM opened`,
 }
 
-async function deleteExpired(pool: pg.Pool, nowMs: number): Promise<void> {
-  const { session: table } = prismaOf(pool)
-  const where = { expiresMs: { lte: nowMs } }
-  const rows = await table.findMany({
-    where,
-    orderBy: { expiresMs: 'asc' },
-    take: SWEEP_ROWS,
-    select: { keyHash: true },
-  })
-  if (rows.length > 0) await table.deleteMany({ where: { keyHash: { in: rows.map(({ keyHash }) => keyHash) } } })
+/**
+ * Opens the session of a wallet and signing date, in one round trip; a live one gets the new key.
+ * @returns false when the session was revoked or has expired, or the wallet has enough of later dates: a session is
+ *   never opened again
+ */
+export async function openSession(db: Queryable, session: NewSession): Promise<boolean> {
+  const { keyHash, wallet, signingMs, signature, createdMs, expiresMs } = session
+  return (await readRows(db, OPEN, [keyHash, wallet, signingMs, signature, createdMs, expiresMs])).length === 1
 }
 
 const FIND = {
@@ -53,8 +65,12 @@ export async function findSession(db: Queryable, keyHash: Buffer, nowMs: number)
   return (await readRows<StoredSession>(db, FIND, [keyHash, nowMs]))[0] ?? null
 }
 
+const REVOKE = {
+  name: 'session_revoke',
+  text: 'UPDATE sessions SET revoked_ms = $2 WHERE key_hash = $1 AND revoked_ms IS NULL',
+}
+
 /** Revokes the session whose key has this hash. The row stays until the session would have expired. */
-export async function revokeSession(pool: pg.Pool, keyHash: Buffer, nowMs: number): Promise<void> {
-  const where = { ...stored({ keyHash }), revokedMs: null }
-  await prismaOf(pool).session.updateMany({ where, data: { revokedMs: nowMs } })
+export async function revokeSession(db: Queryable, keyHash: Buffer, nowMs: number): Promise<void> {
+  await readRows(db, REVOKE, [keyHash, nowMs])
 }
