@@ -1,6 +1,6 @@
 import type { Hex } from 'viem'
 import type { PaidBid } from '../chains/evm/bridge/calls.js'
-import type { JobCall } from '../chains/evm/signer.js'
+import type { JobCall } from '../chains/evm/jobView.js'
 import { type JobRow, membersOf, type Subject } from '../db/outbox/rows.js'
 import type { ParkReason } from '../registry/outbox.js'
 import { isForCommunityName } from '../registry/payment/payment.js'

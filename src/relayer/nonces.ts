@@ -1,5 +1,6 @@
 import type pg from 'pg'
-import { type Signer, signNoop } from '../chains/evm/signer.js'
+import type { Signer } from '../chains/evm/jobView.js'
+import { signNoop } from '../chains/evm/signer.js'
 import { transient } from '../chains/rpc/errors.js'
 import type { Look } from '../chains/rpc/looks.js'
 import type { Call } from '../chains/rpc/nodes.js'

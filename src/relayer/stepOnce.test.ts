@@ -1,5 +1,6 @@
 import { afterEach, describe, expect, it, vi } from 'vitest'
-import type { NonceSender, NonceView } from '../chains/evm/signer.js'
+import type { NonceView } from '../chains/evm/jobView.js'
+import type { NonceSender } from '../chains/evm/signer.js'
 import { armFailpoint } from '../ops/failpoint.js'
 import type { NonceTx } from '../registry/outbox.js'
 import type { Event, Policy, Seen } from './machine/index.js'
@@ -15,7 +16,7 @@ const tx: NonceTx = {
   ...{ sentBlock: null, isRejected: false },
 }
 const signed: NonceJob = { ...queued, state: 'signed', nonce: 7, txs: [tx] }
-const view: NonceView = { head: 10, done: 'no', nonce: 'next', mined: null }
+const view: NonceView = { head: 10, done: 'no', nonce: 'next', mined: null, isSure: true }
 const seen: Seen = { ...view, nowMs: NOW, random: 0.5, searched: 0, prepared: null }
 const deed = (given: Extract<Decision, { deed: unknown }>['deed']): Decision => ({ deed: given, seen })
 

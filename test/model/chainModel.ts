@@ -1,6 +1,7 @@
 import type { Hex } from '../../src/chains/chain.js'
 import { estimateFees, type Fees } from '../../src/chains/evm/fees.js'
-import type { Mined, NonceSender, NonceView } from '../../src/chains/evm/signer.js'
+import type { Mined, NonceView } from '../../src/chains/evm/jobView.js'
+import type { NonceSender } from '../../src/chains/evm/signer.js'
 import type { Purpose } from '../../src/registry/outbox.js'
 import type { NonceJob } from '../../src/relayer/machine/job.js'
 import type { JobStore } from '../../src/relayer/step.js'
@@ -132,6 +133,7 @@ export function modelSender(model: Model, id: string, fault: (call: string) => v
       const isConfirmed = executed.some((block) => head - block >= MODEL_CONFIRMATIONS)
       return {
         head,
+        isSure: true,
         done: isConfirmed ? 'confirmed' : executed.length > 0 ? 'unconfirmed' : 'no',
         nonce: nonceState(model, job.nonce, head),
         mined: model.losesReceipts ? null : receipt(job, head),

@@ -1,4 +1,4 @@
-import { createWalletClient, http } from 'viem'
+import { createWalletClient, http, toFunctionSelector } from 'viem'
 import { privateKeyToAccount } from 'viem/accounts'
 import { foundry } from 'viem/chains'
 import { afterAll, beforeAll, beforeEach, describe, expect, it } from 'vitest'
@@ -158,6 +158,25 @@ describe('an execution', () => {
     expect(await world.executions(guid)).toBe(0)
     await changeJob(world.pool, { network: 'mainnet', id: (await executeOf(guid)).id }, resume)
     world.aheadMs = 20_000
+    await expectOnce(guid, relayer)
+  })
+
+  it('that one of two nodes calls done is looked at by the other', async () => {
+    const { chains } = world.file as { chains: object[] }
+    const rpcUrls = [proxy.url, world.hub.anvil.rpcUrl]
+    const relayer = await world.restart({ file: { chains: [{ ...chains[0], rpcUrls }, chains[1]] } })
+    const guid = await world.send(0, ['lied-about'])
+    let lies = 0
+    const lie = (answer: string) => {
+      lies += 1
+      return JSON.stringify({ ...JSON.parse(answer), result: toHex(Buffer.alloc(32, 1)) })
+    }
+    const asksNonce = toFunctionSelector('lazyInboundNonce(address,uint32,bytes32)')
+    onCall = async (_, body) => (body.includes(asksNonce) ? lie : undefined)
+    await relayer.step()
+    expect(lies).toBeGreaterThan(0)
+    onCall = async () => undefined
+    expect((await executeOf(guid)).state).not.toBe('confirmed')
     await expectOnce(guid, relayer)
   })
 

@@ -1,68 +1,30 @@
 import { type Hex, keccak256 } from 'viem'
 import type { PrivateKeyAccount } from 'viem/accounts'
-import {
-  ABOVE_DELIVER_LIMIT,
-  INSUFFICIENT_FUNDS,
-  type JobProgress,
-  type NonceTx,
-  type Purpose,
-} from '../../registry/outbox.js'
-import { RpcError } from '../rpc/errors.js'
+import { ABOVE_DELIVER_LIMIT, INSUFFICIENT_FUNDS, type NonceTx, type Purpose } from '../../registry/outbox.js'
 import type { Call } from '../rpc/evm.js'
-import {
-  type BridgeCall,
-  deliverCall,
-  executeCall,
-  type PaidBid,
-  readAreDelivered,
-  readPacketState,
-  revertReason,
-  verifyCall,
-} from './bridge/calls.js'
-import type { Packet } from './bridge/packet.js'
-import type { LzReceiveOption } from './bridge/packetOptions.js'
-import { type EvmChain, readHeads } from './chain.js'
-import { areEnded, endingCall, type PaymentToEnd } from './community/ending.js'
+import { type BridgeCall, deliverCall, executeCall, readPacketState, revertReason, verifyCall } from './bridge/calls.js'
+import type { EvmChain } from './chain.js'
+import { endingCall } from './community/ending.js'
 import { hubAbi } from './contracts/index.js'
 import { readContract } from './contracts/read.js'
 import { capFees, type Fees, maxCostWei } from './fees.js'
 import { readFees } from './gasPrice.js'
+import {
+  agreed,
+  type JobCall,
+  type Look,
+  look,
+  NONCE_STATES,
+  type NonceJob,
+  type NonceView,
+  type Searched,
+  type Signer,
+  search,
+} from './jobView.js'
 import { classifyTxError, type TxFailure } from './txErrors.js'
-
-type NonceJob = JobProgress<NonceTx>
-
-/** A transaction of a job in a block. */
-export interface Mined {
-  hash: Hex
-  block: number
-  succeeded: boolean
-  isConfirmed: boolean
-  /** Gas used times its price. */
-  feeWei: bigint
-}
 
 /** Gas and fees of a transaction that a node has simulated, or why it would fail. */
 export type Prepared = { gas: bigint; fees: Fees } | { failure: TxFailure }
-
-/**
- * The chain's view of a job. The nonce is read before the receipts, else a transaction mined in between looks lost.
- */
-export interface NonceView {
-  /** Number of the newest block. */
-  head: number
-  /** Whether the job's effect is on chain, whoever caused it. */
-  done: 'no' | 'unconfirmed' | 'confirmed'
-  /** The job's nonce: behind another unused one, the signer's next, used in some block, used in a confirmed one. */
-  nonce: 'later' | 'next' | 'unconfirmed' | 'confirmed'
-  /** Receipt of whichever of the job's transactions has one. */
-  mined: Mined | null
-}
-
-/** What all nodes know of a job, and how many were asked. */
-export type Searched = Pick<NonceView, 'mined' | 'nonce'> & { searched: number }
-
-/** States of a nonce, the least used first. */
-const NONCE_STATES = ['later', 'next', 'unconfirmed', 'confirmed'] as const satisfies NonceView['nonce'][]
 
 /** A job's view of its chain and signer. Each method may throw whatever the transport throws. */
 export type NonceSender = ReturnType<typeof createNonceSender>
@@ -76,20 +38,6 @@ const GAS_PER_BYTE = 40n
 const TX_GAS = 21_000n
 /** No transaction may have more (EIP-7825). */
 const MAX_TX_GAS = 1n << 24n
-
-/** A key of ours on a chain. */
-export interface Signer {
-  chain: EvmChain
-  account: PrivateKeyAccount
-}
-
-/** The call of a job's transaction; a noop calls nothing. */
-export type JobCall =
-  | { kind: 'verify'; endpoint: Hex; messageLib: Hex; packet: Packet }
-  | { kind: 'execute'; endpoint: Hex; packet: Packet; option: LzReceiveOption }
-  | { kind: 'deliver'; hub: Hex; bids: readonly PaidBid[] }
-  | { kind: 'refuse' | 'release'; payments: Hex; of: readonly PaymentToEnd[] }
-  | { kind: 'noop' }
 
 /** Memoizes RPC calls per node within one batch, so that all jobs of the batch see the same head. */
 export type Memo = (ask: Call) => Call
@@ -121,8 +69,12 @@ export function createNonceSender({ chain, account }: Signer, call: JobCall, mem
   const from = account.address
   const callFor = (purpose: Purpose) => (purpose === 'cancel' || call.kind === 'noop' ? null : call)
   return {
-    /** `mined` may come from one node. */
-    look: (job: NonceJob): Promise<NonceView> => rpc.onOneNode((ask) => look(memo(ask), { chain, account }, call, job)),
+    /** What would end the job is asked of two nodes. `mined` may come from one. */
+    async look(job: NonceJob): Promise<NonceView> {
+      const isOpen = ({ done, mined }: Look) => !mined?.isConfirmed && (done !== 'confirmed' || call.kind === 'noop')
+      const looks = await rpc.onTwoNodes((ask) => look(memo(ask), { chain, account }, call, job), isOpen)
+      return agreed(looks, config.local)
+    },
     /** Asks every node for the job's receipts, and whether its nonce is used: it is where all say so. */
     search: async (job: NonceJob): Promise<Searched> => {
       const found = await rpc.onEveryNode((ask) => search(ask, { chain, account }, job))
@@ -181,87 +133,6 @@ function callOf(call: Exclude<JobCall, { kind: 'noop' }>): BridgeCall {
   if (call.kind === 'deliver') return deliverCall(call.hub, call.bids)
   if ('payments' in call) return endingCall(call.kind, call.payments, call.of)
   return call.kind === 'verify' ? verifyCall(call.messageLib, call.packet) : executeCall(call.endpoint, call.packet)
-}
-
-/** The blocks as of which a job is looked at. */
-interface Heads {
-  latest: number
-  confirmed: number
-}
-
-async function look(ask: Call, { chain, account }: Signer, call: JobCall, job: NonceJob): Promise<NonceView> {
-  const { latest, confirmed } = await readHeads(ask, chain.config)
-  const heads = { latest: latest.number, confirmed }
-  const nonce = await readNonce(ask, account.address, job.nonce, heads)
-  const isUsed = nonce === 'unconfirmed' || nonce === 'confirmed'
-  // an unused nonce has no receipt yet
-  const mined = isUsed ? await findReceipt(ask, job, confirmed) : null
-  return { head: latest.number, nonce, mined, done: await readDone(ask, call, heads) }
-}
-
-async function search(ask: Call, { chain, account }: Signer, job: NonceJob): Promise<Omit<Searched, 'searched'>> {
-  const { latest, confirmed } = await readHeads(ask, chain.config)
-  const nonce = await readNonce(ask, account.address, job.nonce, { latest: latest.number, confirmed })
-  return { nonce, mined: await findReceipt(ask, job, confirmed) }
-}
-
-async function readNonce(
-  ask: Call,
-  signer: Hex,
-  nonce: number | null,
-  { latest, confirmed }: Heads,
-): Promise<NonceView['nonce']> {
-  if (nonce === null) return 'next'
-  const countAt = async (block: number) =>
-    Number(await ask<Hex>('eth_getTransactionCount', [signer, toQuantity(block)]))
-  const used = await countAt(latest)
-  if (used < nonce) return 'later'
-  if (used === nonce) return 'next'
-  return ((await atConfirmed(confirmed, countAt)) ?? 0) > nonce ? 'confirmed' : 'unconfirmed'
-}
-
-async function readDone(ask: Call, call: JobCall, { latest, confirmed }: Heads): Promise<NonceView['done']> {
-  if (call.kind === 'noop') return 'confirmed'
-  const isDoneAt = async (block: number): Promise<boolean> => {
-    if (call.kind === 'deliver') return readAreDelivered(ask, call.hub, call.bids, toQuantity(block))
-    if ('payments' in call) return areEnded(ask, call.payments, call.of, block)
-    const state = await readPacketState(ask, call.endpoint, call.packet, toQuantity(block))
-    return call.kind === 'verify' ? state.isVerified : state.isExecuted
-  }
-  if (!(await isDoneAt(latest))) return 'no'
-  return (await atConfirmed(confirmed, isDoneAt)) ? 'confirmed' : 'unconfirmed'
-}
-
-/**
- * An answer as of the newest confirmed block; null where there is none, or where the node doesn't hold that state
- * (after a restart): what can't be answered counts as unconfirmed.
- */
-async function atConfirmed<T>(confirmed: number, question: (block: number) => Promise<T>): Promise<T | null> {
-  if (confirmed < 0) return null
-  try {
-    return await question(confirmed)
-  } catch (error) {
-    if (error instanceof RpcError) return null
-    throw error
-  }
-}
-
-type RawReceipt = Record<'blockNumber' | 'status' | 'gasUsed' | 'effectiveGasPrice', Hex>
-
-async function findReceipt(ask: Call, { txs }: NonceJob, confirmed: number): Promise<Mined | null> {
-  for (const { hash } of [...txs].reverse()) {
-    const receipt = await ask<RawReceipt | null>('eth_getTransactionReceipt', [hash])
-    if (!receipt) continue
-    const block = Number(receipt.blockNumber)
-    return {
-      hash,
-      block,
-      succeeded: receipt.status === '0x1',
-      isConfirmed: block <= confirmed,
-      feeWei: BigInt(receipt.gasUsed) * BigInt(receipt.effectiveGasPrice),
-    }
-  }
-  return null
 }
 
 type ReadFees = () => Promise<Fees>

@@ -1,5 +1,6 @@
 import type { Fees } from '../../chains/evm/fees.js'
-import type { Mined, NonceView, Prepared } from '../../chains/evm/signer.js'
+import type { Mined, NonceView } from '../../chains/evm/jobView.js'
+import type { Prepared } from '../../chains/evm/signer.js'
 import type { TxFailure } from '../../chains/evm/txErrors.js'
 import {
   ABOVE_DELIVER_LIMIT,

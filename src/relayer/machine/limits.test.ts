@@ -16,7 +16,8 @@ const fees = { maxFeePerGas: 100n, maxPriorityFeePerGas: 10n }
 /** It costs 100,007 wei with the job's value, all that the cap allows. */
 const prepared = { gas: 1_000n, fees }
 const seen = (change: Partial<Seen> = {}): Seen => ({
-  ...{ nowMs: NOW, random: 0.5, head: 50, done: 'no', nonce: 'next', mined: null, searched: 0, prepared: null },
+  ...{ nowMs: NOW, random: 0.5, head: 50, done: 'no', nonce: 'next', mined: null, isSure: true },
+  ...{ searched: 0, prepared: null },
   ...change,
 })
 const tx = (n: number, change: Partial<NonceTx> = {}): NonceTx => ({

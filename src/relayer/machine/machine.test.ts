@@ -1,5 +1,5 @@
 import { describe, expect, it } from 'vitest'
-import type { Mined } from '../../chains/evm/signer.js'
+import type { Mined } from '../../chains/evm/jobView.js'
 import type { NonceTx } from '../../registry/outbox.js'
 import { type Action, apply, type Event, type Policy, REPLACE_AFTER_BLOCKS, type Seen } from './index.js'
 import { type NonceJob, newJob } from './job.js'
@@ -21,7 +21,7 @@ const seen = (change: Partial<Seen> = {}): Seen => ({
   head: 50,
   done: 'no',
   nonce: 'next',
-  mined: null,
+  ...{ mined: null, isSure: true },
   searched: 0,
   prepared: null,
   ...change,

@@ -1,5 +1,5 @@
 import { baseFeeOf, bumpFees, capFees, maxCostWei, outbid } from '../../chains/evm/fees.js'
-import type { Mined } from '../../chains/evm/signer.js'
+import type { Mined } from '../../chains/evm/jobView.js'
 import type { NonceTx, Purpose } from '../../registry/outbox.js'
 import { type Action, CANCEL_AFTER_BLOCKS, type Event, type Policy, type Seen, type WaitReason } from './index.js'
 import { hasEnded, type NonceJob } from './job.js'
@@ -14,7 +14,7 @@ export function planNonceJob(job: NonceJob, seen: Seen, policy: Policy): Action 
 }
 
 function planQueued(job: NonceJob, seen: Seen, policy: Policy): Action {
-  if (seen.done === 'confirmed') return record({ is: 'confirmed', feeWei: 0n })
+  if (seen.done === 'confirmed') return end(job, seen, 0n)
   if (seen.done === 'unconfirmed') return poll(seen, policy, 'executed_by_another')
   if (seen.nowMs < job.nextMs) return { do: 'wait', untilMs: job.nextMs, why: 'backoff' }
   if (!seen.prepared) return { do: 'prepare', purpose: 'deliver' }
@@ -38,15 +38,14 @@ function planQueued(job: NonceJob, seen: Seen, policy: Policy): Action {
 
 /** Action for a job with a mined transaction. */
 function planMined(job: NonceJob, seen: Seen, mined: Mined, policy: Policy): Action {
-  if (!mined.isConfirmed) {
-    const isKnown = job.included?.hash === mined.hash && job.included.block === mined.block
-    return isKnown
-      ? poll(seen, policy, 'confirmations')
-      : record({ is: 'included', hash: mined.hash, block: mined.block })
-  }
+  const isKnown = job.included?.hash === mined.hash && job.included.block === mined.block
+  if (!isKnown && !(mined.isConfirmed && seen.isSure))
+    return record({ is: 'included', hash: mined.hash, block: mined.block })
+  if (!mined.isConfirmed) return poll(seen, policy, 'confirmations')
   const { feeWei, succeeded } = mined
   const purpose = job.txs.find(({ hash }) => hash === mined.hash)?.purpose
-  if (seen.done === 'confirmed' || (succeeded && purpose === 'deliver')) return record({ is: 'confirmed', feeWei })
+  if (succeeded && purpose === 'deliver') return record({ is: 'confirmed', feeWei })
+  if (seen.done === 'confirmed') return end(job, seen, feeWei)
   return record({ is: 'expired', feeWei, reason: purpose === 'cancel' ? (job.reason ?? 'cancelled') : 'reverted' })
 }
 
@@ -54,7 +53,7 @@ function planMined(job: NonceJob, seen: Seen, mined: Mined, policy: Policy): Act
 function planUsed(job: NonceJob, seen: Seen, policy: Policy): Action {
   if (seen.searched === 0) return { do: 'search' }
   if (seen.nonce === 'unconfirmed') return poll(seen, policy, 'receipt')
-  if (seen.done === 'confirmed') return record({ is: 'confirmed', feeWei: 0n })
+  if (seen.done === 'confirmed') return end(job, seen, 0n)
   if (seen.done === 'unconfirmed') return poll(seen, policy, 'executed_by_another')
   // a single node has to say so twice, at some distance
   if (seen.searched > 1 || isSaidToBeUsed(job)) {
@@ -62,6 +61,17 @@ function planUsed(job: NonceJob, seen: Seen, policy: Policy): Action {
     return record({ is: 'parked', reason: 'nonce_taken' })
   }
   return record({ is: 'failed', failure: { class: 'transient', reason: NONCE_USED } })
+}
+
+/** Reason of a job that a single node has once said to be done. */
+const SAID_TO_BE_DONE = 'said_to_be_done'
+
+/** End of a job that is done: a single node has to say so twice, at some distance. */
+function end({ reason, nextMs }: NonceJob, seen: Seen, feeWei: bigint): Action {
+  if (!seen.isSure && reason !== SAID_TO_BE_DONE)
+    return record({ is: 'failed', failure: { class: 'transient', reason: SAID_TO_BE_DONE } })
+  if (!seen.isSure && seen.nowMs < nextMs) return { do: 'wait', untilMs: nextMs, why: 'backoff' }
+  return record({ is: 'confirmed', feeWei })
 }
 
 /** Reason of a job whose nonce a single node has once said to be used. */
@@ -72,8 +82,8 @@ const isSaidToBeUsed = ({ reason }: NonceJob): boolean => reason === NONCE_USED 
 function planUnused(job: NonceJob, seen: Seen, policy: Policy): Action {
   if (job.state === 'included') return record({ is: 'reorged' })
   const tx = job.txs.at(-1)!
-  const isUnwanted = job.release !== null || seen.done === 'confirmed'
-  if (seen.done === 'unconfirmed' && !isUnwanted) return poll(seen, policy, 'executed_by_another')
+  const isUnwanted = job.release !== null || (seen.done === 'confirmed' && seen.isSure)
+  if (seen.done !== 'no' && !isUnwanted) return poll(seen, policy, 'executed_by_another')
   if (seen.nowMs < job.nextMs) return { do: 'wait', untilMs: job.nextMs, why: 'backoff' }
   // a nonce that was ever given to a cancel is not taken back: both are out
   const purpose = isUnwanted || job.txs.some((other) => other.purpose === 'cancel') ? 'cancel' : 'deliver'

@@ -1,0 +1,164 @@
+import type { PrivateKeyAccount } from 'viem/accounts'
+import type { JobProgress, NonceTx } from '../../registry/outbox.js'
+import type { Hex } from '../chain.js'
+import { RpcError } from '../rpc/errors.js'
+import type { Call } from '../rpc/evm.js'
+import { type PaidBid, readAreDelivered, readPacketState } from './bridge/calls.js'
+import type { Packet } from './bridge/packet.js'
+import type { LzReceiveOption } from './bridge/packetOptions.js'
+import { type EvmChain, readHeads } from './chain.js'
+import { areEnded, type PaymentToEnd } from './community/ending.js'
+
+/** A job whose transactions share a nonce. */
+export type NonceJob = JobProgress<NonceTx>
+
+/** A key of ours on a chain. */
+export interface Signer {
+  chain: EvmChain
+  account: PrivateKeyAccount
+}
+
+/** The call of a job's transaction; a noop calls nothing. */
+export type JobCall =
+  | { kind: 'verify'; endpoint: Hex; messageLib: Hex; packet: Packet }
+  | { kind: 'execute'; endpoint: Hex; packet: Packet; option: LzReceiveOption }
+  | { kind: 'deliver'; hub: Hex; bids: readonly PaidBid[] }
+  | { kind: 'refuse' | 'release'; payments: Hex; of: readonly PaymentToEnd[] }
+  | { kind: 'noop' }
+
+/** A transaction of a job in a block. */
+export interface Mined {
+  hash: Hex
+  block: number
+  succeeded: boolean
+  isConfirmed: boolean
+  /** Gas used times its price. */
+  feeWei: bigint
+}
+
+/**
+ * The chain's view of a job. The nonce is read before the receipts, else a transaction mined in between looks lost.
+ */
+export interface NonceView {
+  /** Number of the newest block. */
+  head: number
+  /** Whether the job's effect is on chain, whoever caused it. */
+  done: 'no' | 'unconfirmed' | 'confirmed'
+  /** The job's nonce: behind another unused one, the signer's next, used in some block, used in a confirmed one. */
+  nonce: 'later' | 'next' | 'unconfirmed' | 'confirmed'
+  /** Receipt of whichever of the job's transactions has one. */
+  mined: Mined | null
+  /** Whether what is confirmed is more than one node's word. */
+  isSure: boolean
+}
+
+/** What one node knows of a job. */
+export type Look = Omit<NonceView, 'isSure'> & { confirmedHead: number }
+
+/** What all nodes know of a job, and how many were asked. */
+export type Searched = Pick<NonceView, 'mined' | 'nonce'> & { searched: number }
+
+/** States of a nonce, the least used first. */
+export const NONCE_STATES = ['later', 'next', 'unconfirmed', 'confirmed'] as const satisfies NonceView['nonce'][]
+
+/** How far the effect of a job is, the least first. */
+const DONE_STATES = ['no', 'unconfirmed', 'confirmed'] as const satisfies NonceView['done'][]
+
+/** The blocks as of which a job is looked at. */
+interface Heads {
+  latest: number
+  confirmed: number
+}
+
+/** What two nodes agree on, of which the second knows the blocks that the first calls confirmed. */
+export function agreed([first, second]: readonly Look[], isLocal: boolean): NonceView {
+  const { confirmedHead, ...view } = first!
+  if (!second || second.head < confirmedHead) return { ...view, isSure: isLocal }
+  const done = DONE_STATES.find((state) => state === view.done || state === second.done)!
+  const isSame = view.mined?.hash === second.mined?.hash && view.mined?.succeeded === second.mined?.succeeded
+  const isConfirmed = isSame && second.mined?.isConfirmed === true && view.mined?.isConfirmed === true
+  return { ...view, done, mined: view.mined && { ...view.mined, isConfirmed }, isSure: true }
+}
+
+/** What one node knows of a job. @param ask the node */
+export async function look(ask: Call, { chain, account }: Signer, call: JobCall, job: NonceJob): Promise<Look> {
+  const { latest, confirmed } = await readHeads(ask, chain.config)
+  const heads = { latest: latest.number, confirmed }
+  const nonce = await readNonce(ask, account.address, job.nonce, heads)
+  const isUsed = nonce === 'unconfirmed' || nonce === 'confirmed'
+  // an unused nonce has no receipt yet
+  const mined = isUsed ? await findReceipt(ask, job, confirmed) : null
+  return { head: latest.number, confirmedHead: confirmed, nonce, mined, done: await readDone(ask, call, heads) }
+}
+
+/** What one node knows of a job's transactions. @param ask the node */
+export async function search(
+  ask: Call,
+  { chain, account }: Signer,
+  job: NonceJob,
+): Promise<Omit<Searched, 'searched'>> {
+  const { latest, confirmed } = await readHeads(ask, chain.config)
+  const nonce = await readNonce(ask, account.address, job.nonce, { latest: latest.number, confirmed })
+  return { nonce, mined: await findReceipt(ask, job, confirmed) }
+}
+
+async function readNonce(
+  ask: Call,
+  signer: Hex,
+  nonce: number | null,
+  { latest, confirmed }: Heads,
+): Promise<NonceView['nonce']> {
+  if (nonce === null) return 'next'
+  const countAt = async (block: number) =>
+    Number(await ask<Hex>('eth_getTransactionCount', [signer, toQuantity(block)]))
+  const used = await countAt(latest)
+  if (used < nonce) return 'later'
+  if (used === nonce) return 'next'
+  return ((await atConfirmed(confirmed, countAt)) ?? 0) > nonce ? 'confirmed' : 'unconfirmed'
+}
+
+async function readDone(ask: Call, call: JobCall, { latest, confirmed }: Heads): Promise<NonceView['done']> {
+  if (call.kind === 'noop') return 'confirmed'
+  const isDoneAt = async (block: number): Promise<boolean> => {
+    if (call.kind === 'deliver') return readAreDelivered(ask, call.hub, call.bids, toQuantity(block))
+    if ('payments' in call) return areEnded(ask, call.payments, call.of, block)
+    const state = await readPacketState(ask, call.endpoint, call.packet, toQuantity(block))
+    return call.kind === 'verify' ? state.isVerified : state.isExecuted
+  }
+  if (!(await isDoneAt(latest))) return 'no'
+  return (await atConfirmed(confirmed, isDoneAt)) ? 'confirmed' : 'unconfirmed'
+}
+
+/**
+ * An answer as of the newest confirmed block; null where there is none, or where the node doesn't hold that state
+ * (after a restart): what can't be answered counts as unconfirmed.
+ */
+async function atConfirmed<T>(confirmed: number, question: (block: number) => Promise<T>): Promise<T | null> {
+  if (confirmed < 0) return null
+  try {
+    return await question(confirmed)
+  } catch (error) {
+    if (error instanceof RpcError) return null
+    throw error
+  }
+}
+
+type RawReceipt = Record<'blockNumber' | 'status' | 'gasUsed' | 'effectiveGasPrice', Hex>
+
+async function findReceipt(ask: Call, { txs }: NonceJob, confirmed: number): Promise<Mined | null> {
+  for (const { hash } of [...txs].reverse()) {
+    const receipt = await ask<RawReceipt | null>('eth_getTransactionReceipt', [hash])
+    if (!receipt) continue
+    const block = Number(receipt.blockNumber)
+    return {
+      hash,
+      block,
+      succeeded: receipt.status === '0x1',
+      isConfirmed: block <= confirmed,
+      feeWei: BigInt(receipt.gasUsed) * BigInt(receipt.effectiveGasPrice),
+    }
+  }
+  return null
+}
+
+const toQuantity = (value: number): Hex => `0x${value.toString(16)}`
