@@ -4,6 +4,9 @@ import { count, outage, type Site, type Weather, withOne } from './site.js'
 
 /** Setting of the server that makes the trigger below refuse, as a full disk would. */
 const FULL = 'chaos.disk_full'
+const READ_ONLY = 'default_transaction_read_only'
+/** Settings of the server under which no row can be written. */
+export const REFUSING_SETTINGS = [FULL, READ_ONLY]
 
 /**
  * Prepares the weather of a full disk: PostgreSQL has no quota, and a small file system needs root, so a trigger of
@@ -54,11 +57,7 @@ async function change({ world }: Site, statement: string): Promise<void> {
 }
 
 export const fullDisk = withSetting(FULL, 'full disks', 'the disk of the database was full')
-export const readOnlyDatabase = withSetting(
-  'default_transaction_read_only',
-  'read-only databases',
-  'the database was read-only',
-)
+export const readOnlyDatabase = withSetting(READ_ONLY, 'read-only databases', 'the database was read-only')
 
 const YEAR_MS = 365 * 86_400_000
 const PRELOAD = fileURLToPath(new URL('../../support/clockAhead.mjs', import.meta.url))

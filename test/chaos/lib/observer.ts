@@ -2,21 +2,26 @@ import { readFileSync } from 'node:fs'
 import { setTimeout as sleep } from 'node:timers/promises'
 import type pg from 'pg'
 import type { ChaosDaemon } from './daemons.js'
+import { REFUSING_SETTINGS } from './databaseWeathers.js'
 
 const LOOK_MS = 100
 const ASK_LIMIT_MS = 5_000
 const DATABASE_LIMIT_MS = 3_000
 /** Time without a look-up that is worth a line of the log. */
 const LONG_GAP_MS = 3_000
+/** Longest take-over, and longest time without a look-up. */
+const LIMIT_MS = 5_000
+/** Most that one look counts for: what it takes beyond, the machine or the server took from everybody. */
+const FAIR_LOOK_MS = 3 * LOOK_MS
 /** First key of the service's advisory locks, and the second one's of mainnet's leaders. */
 const LOCK_CLASS = 0x636c7573
 const ROLES = ['index', 'relay'] as const
 /** A look-up of a name that nobody has: the database is asked all the same. */
 const LOOK_UP = '/v1/clusters/name/nobody-has-this'
 
-export type Cause = 'kill' | 'freeze' | 'silence' | 'forget'
+export type Cause = 'kill' | 'freeze' | 'silence' | 'forget' | 'clock'
 
-/** Times that a run measures, milliseconds. */
+/** Times that a run measures, milliseconds in which the database answered the harness at its usual pace. */
 export interface Times {
   /** Longest time until another connection held the lead, a cause of its loss. */
   takeOvers: Record<string, { count: number; maxMs: number }>
@@ -61,6 +66,14 @@ interface Holder {
   port: number
 }
 
+/** What a look at the database finds. */
+interface Leaders {
+  /** By role. */
+  holders: ReadonlyMap<string, Holder>
+  /** Whether a weather makes it refuse rows: nobody can take the lead then. */
+  isRefusing: boolean
+}
+
 /** Watches who leads and whether look-ups are answered, until the signal. */
 export function observe(
   daemons: readonly ChaosDaemon[],
@@ -74,35 +87,37 @@ export function observe(
   const of = (daemon: ChaosDaemon) => patients.find((one) => one.daemon === daemon)!
   const takeOvers: Times['takeOvers'] = {}
   let lookUpGapMs = 0
-  let isDatabaseUp = true
-  let holders = new Map<string, Holder>()
+  let holders: Leaders['holders'] = new Map()
   let measures: Measure[] = []
+  let fairMs = 0
+  let lookedMs = performance.now()
+  let isDatabaseUp = true
 
+  /** A clock that stands still while the database does not answer the harness, and when the machine is busy. */
+  const now = () => fairMs + (isDatabaseUp ? Math.min(performance.now() - lookedMs, FAIR_LOOK_MS) : 0)
   const follow = async (): Promise<void> => {
     while (!signal.aborted) {
       const found = await leaders(pool)
-      noteDatabase(found !== null)
-      const otherIsWell = ({ daemon }: Measure) => patients.some((one) => one.daemon !== daemon && one.cause === null)
-      // a measure says something only while somebody else can take over
-      measures = measures.filter((one) => isDatabaseUp && otherIsWell(one) && !note(one, found!))
-      if (found) holders = found
+      fairMs = now()
+      lookedMs = performance.now()
+      isDatabaseUp = found !== null
+      measures = found ? measures.filter((one) => canTakeOver(one) && !note(one, found)) : []
+      if (found) holders = found.holders
       await sleep(LOOK_MS)
     }
   }
-  /** A look-up is possible from when the database answers on. */
-  const noteDatabase = (isUp: boolean) => {
-    if (isUp === isDatabaseUp) return
-    isDatabaseUp = isUp
-    for (const patient of patients)
-      patient.sinceMs = isUp && isAble(patient) && patient.hasServed ? performance.now() : null
-  }
+  /** A measure says something only while somebody else can take over. */
+  const canTakeOver = ({ daemon }: Measure) =>
+    patients.some((one) => one.daemon !== daemon && one.cause === null && one.hasServed)
   const isAble = ({ cause, daemon }: Patient) =>
-    isDatabaseUp && (cause === null || cause === 'forget') && daemon.process.isRunning()
+    (cause === null || cause === 'forget' || cause === 'clock') && daemon.process.isRunning()
   /** Whether the lead has moved; notes the time. */
-  const note = ({ role, cause, atMs, pid }: Measure, found: ReadonlyMap<string, Holder>): boolean => {
-    const holder = found.get(role)
-    if (!holder || holder.pid === pid) return false
-    const ms = performance.now() - atMs
+  const note = (measure: Measure, { holders, isRefusing }: Leaders): boolean => {
+    const { role, cause, pid } = measure
+    if (isRefusing) measure.atMs = now()
+    const holder = holders.get(role)
+    if (isRefusing || !holder || holder.pid === pid) return false
+    const ms = now() - measure.atMs
     log(`another connection leads the ${role} ${(ms / 1_000).toFixed(1)} s after ${cause}`)
     const before = takeOvers[cause] ?? { count: 0, maxMs: 0 }
     takeOvers[cause] = { count: before.count + 1, maxMs: Math.max(before.maxMs, ms) }
@@ -112,7 +127,7 @@ export function observe(
     while (!signal.aborted) {
       const askedMs = performance.now()
       const isAnswered = await answers(patient.daemon.api)
-      const nowMs = performance.now()
+      const nowMs = now()
       // it may die by itself, at a fail point
       patient.hasServed &&= patient.daemon.process.isRunning()
       if (isAble(patient) && patient.sinceMs !== null) {
@@ -125,7 +140,7 @@ export function observe(
       if (!isAble(patient)) patient.sinceMs = null
       // a daemon that starts counts from its first answer on, any other from when it could answer
       else if (isAnswered) Object.assign(patient, { sinceMs: nowMs, hasServed: true })
-      await sleep(Math.max(0, LOOK_MS - (nowMs - askedMs)))
+      await sleep(Math.max(0, LOOK_MS - (performance.now() - askedMs)))
     }
   }
   return {
@@ -133,8 +148,7 @@ export function observe(
       const patient = of(daemon)
       const ports = daemon.database.upstreamPorts()
       const led = patient.cause ? [] : ROLES.filter((role) => ports.has(holders.get(role)?.port ?? 0))
-      for (const role of led)
-        measures.push({ role, daemon, cause, atMs: performance.now(), pid: holders.get(role)!.pid })
+      for (const role of led) measures.push({ role, daemon, cause, atMs: now(), pid: holders.get(role)!.pid })
       log(`${cause} of ${daemon.name}, which leads ${led.join(' and ') || 'nothing'}`)
       patient.cause = cause
       patient.hasServed &&= cause !== 'kill'
@@ -147,7 +161,7 @@ export function observe(
       patient.cause = null
       // a lead that outlasted the fault says nothing of a take-over
       if (isBack) measures = measures.filter((one) => one.daemon !== daemon)
-      if (isBack && isDatabaseUp && patient.hasServed) patient.sinceMs = performance.now()
+      if (isBack && patient.hasServed) patient.sinceMs = now()
     },
     done: Promise.all([follow(), ...patients.map(probe)]).then(() => {}),
     times: () => ({
@@ -157,14 +171,28 @@ export function observe(
   }
 }
 
-/** Who leads mainnet, by role; null while the database does not answer. */
-async function leaders(pool: pg.Pool): Promise<Map<string, Holder> | null> {
-  const asked = pool.query<{ role: number; pid: number; port: number }>(
-    `SELECT l.objid::int AS role, l.pid, a.client_port AS port FROM pg_locks l JOIN pg_stat_activity a USING (pid)
-     WHERE l.locktype = 'advisory' AND l.classid = ${LOCK_CLASS} AND l.objid < ${ROLES.length} AND l.granted`,
+/** What of a run's times is too long. */
+export const timeBreaches = ({ takeOvers, lookUpGapMs }: Times): string[] => [
+  ...Object.entries(takeOvers)
+    .filter(([, { maxMs }]) => maxMs > LIMIT_MS)
+    .map(([cause, { maxMs }]) => `a take-over after ${cause} took ${Math.round(maxMs)} ms`),
+  ...(lookUpGapMs > LIMIT_MS ? [`a daemon answered no look-up for ${Math.round(lookUpGapMs)} ms`] : []),
+]
+
+/** Who leads mainnet; null while the database does not answer. */
+async function leaders(pool: pg.Pool): Promise<Leaders | null> {
+  const asked = pool.query<{ refuses: boolean; role: number | null; pid: number; port: number }>(
+    `SELECT s.refuses, l.objid::int AS role, l.pid, a.client_port AS port
+     FROM (SELECT 'on' IN (${REFUSING_SETTINGS.map((name) => `current_setting('${name}', true)`)}) AS refuses) s
+     LEFT JOIN (pg_locks l JOIN pg_stat_activity a USING (pid))
+       ON l.locktype = 'advisory' AND l.classid = ${LOCK_CLASS} AND l.objid < ${ROLES.length} AND l.granted`,
   )
   const found = await Promise.race([asked.catch(() => null), sleep(DATABASE_LIMIT_MS, null)])
-  return found && new Map(found.rows.map(({ role, pid, port }) => [ROLES[role]!, { pid, port }]))
+  if (!found) return null
+  const held = found.rows.flatMap(({ role, pid, port }) =>
+    role === null ? [] : [[ROLES[role]!, { pid, port }] as const],
+  )
+  return { holders: new Map(held), isRefusing: found.rows[0]!.refuses }
 }
 
 /** Whether a look-up is answered, if only by "nobody has it". */

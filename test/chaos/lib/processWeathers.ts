@@ -113,13 +113,27 @@ export const freezeNode: Weather = (site) =>
     return `the node of ${chain.label} was frozen`
   })
 
+/** Freezes the node of Solana, where there is one. */
+export const freezeSolana: Weather = (site) => {
+  const { solana } = site.world
+  if (!solana) return Promise.resolve('no node of Solana')
+  return withOne(site, [solana], async ({ pid }) => {
+    const thaw = freeze([pid])
+    count(site, 'frozen nodes of Solana')
+    await outage(site)
+    thaw()
+    return 'the node of Solana was frozen'
+  })
+}
+
 /** Kills a daemon, whose next run has a clock that is a year ahead; the one after that is right again. */
 export const clockAhead: Weather = (site) =>
   withOne(site, site.world.daemons, async (daemon) => {
     daemon.arm(A_YEAR_AHEAD)
     await killOnce(site, daemon)
     count(site, 'clocks a year ahead')
-    await outage(site)
+    // answers as ever, and neither takes nor keeps a lead
+    await strike(site, daemon, 'clock', () => outage(site))
     await killOnce(site, daemon)
     return `the clock of ${daemon.name} was a year ahead`
   })

@@ -8,11 +8,12 @@ import { deepReorg } from './deep.js'
 import { startDisruptions } from './disruptions.js'
 import { createLedger } from './ledger.js'
 import { runMembers } from './members.js'
-import { observe, type Times } from './observer.js'
+import { observe, type Times, timeBreaches } from './observer.js'
 import { runPayers } from './payers.js'
 import { type DisruptionCounts, proxiesOf } from './site.js'
 import { openSolanaStranger, runSolanaStranger } from './solanaStrangers.js'
-import { type Dust, openStrangers, runStrangers } from './strangers.js'
+import { openStrangers } from './stranger.js'
+import { type Dust, runStrangers } from './strangers.js'
 import { judge, type Verdict } from './verdict.js'
 import { openWallets, runWallets, settleWallets } from './wallets.js'
 import { readSlowly, watchStatuses } from './watchers.js'
@@ -131,7 +132,8 @@ async function run(
   await Promise.all([statuses.done, feed.done])
   const settleMs = performance.now() - startedMs
   const verdict = await judge(world, pool, ledger, { statuses, feed, secrets: members.secrets })
-  const breaches = [...verdict.breaches]
+  const times = observer.times()
+  const breaches = [...timeBreaches(times), ...verdict.breaches]
   if (deep) {
     breaches.push(...(await deepReorg(world, wallets, ledger, seed, log)))
     await settle(world, pool, () => settleWallets(world, wallets, ledger, SETTLE_DEADLINE_MS), log)
@@ -149,7 +151,7 @@ async function run(
     changes: members.counts,
     faults: faultsOf(world),
     disruptions: disruptions.counts,
-    times: observer.times(),
+    times,
     dust,
     starts: daemons.reduce((sum, { starts }) => sum + starts, 0),
     failpoints: sumOf(daemons.map(({ failpoints }) => failpoints)),

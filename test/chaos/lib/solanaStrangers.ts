@@ -1,5 +1,5 @@
 import { createHash } from 'node:crypto'
-import { Keypair, SystemProgram, Transaction, TransactionInstruction } from '@solana/web3.js'
+import { Keypair, PublicKey, SystemProgram, Transaction, TransactionInstruction } from '@solana/web3.js'
 import bs58 from 'bs58'
 import { createCommunityProgram } from '../../../src/chains/solana/community/program.js'
 import { createRegistrar } from '../../../src/chains/solana/registrar.js'
@@ -17,6 +17,11 @@ const EXPIRES_AFTER_S = 3_600
 const NOBODY = Buffer.alloc(32)
 /** First bytes of a program's call of itself that is an event (Anchor's `emit_cpi!`). */
 const EVENT_TAG = Buffer.from('e445a52e51cb9a1d', 'hex')
+
+/** A program that logs some 190 bytes a call: so many calls fill the 10,000 that a node keeps of a transaction. */
+const MEMO = new PublicKey('MemoSq4gqABAXKb96qnH8TysNcWxMyWCqXgDLGmfcHr')
+const MEMOS = 55
+const FOUR = Buffer.from('memo')
 
 /** A stranger on Solana; call before anything is disturbed. */
 export async function openSolanaStranger({ connection }: ChaosSolana, seed: number): Promise<Keypair> {
@@ -72,6 +77,11 @@ function dustOf({ programId }: ChaosSolana, { publicKey }: Keypair, next: () => 
     'quotes of nobody': () => [register()],
     'payments of 1 lamport': () => [pay()],
     'many at once': () => [register(), pay(), pay(), register()],
+    /** What is paid is behind the end of the logs that a node keeps. */
+    'payments behind cut logs': () => [
+      ...Array.from({ length: MEMOS }, () => new TransactionInstruction({ programId: MEMO, keys: [], data: FOUR })),
+      pick(next(), [register, pay])(),
+    ],
     /** Transactions that nodes list among the program's, and that hold nothing. */
     'gifts of 1 lamport': () =>
       [registrar.state, registrar.treasury].map((toPubkey) =>

@@ -1,45 +1,19 @@
 import { setMaxListeners } from 'node:events'
-import { encodeDeployData, encodeFunctionData, getCreateAddress, type Hex, keccak256, toHex, zeroAddress } from 'viem'
-import { type PrivateKeyAccount, privateKeyToAccount } from 'viem/accounts'
-import { testTokenAbi, testTokenBytecode } from '../../../contracts/evm/artifacts/test-doubles/TestToken.js'
+import { encodeFunctionData, keccak256, toHex, zeroAddress } from 'viem'
+import { testTokenAbi } from '../../../contracts/evm/artifacts/test-doubles/TestToken.js'
 import { communityPaymentsAbi } from '../../../src/chains/evm/contracts/index.js'
-import { fund, walletOf } from '../../../src/testing/chains/localChain.js'
 import { between, pick, sequence } from '../../../src/testing/faultProxy/random.js'
 import { PRICE_WEI, paymentFor } from './community.js'
+import { type Deed, type Stranger, send } from './stranger.js'
+import { MESSAGE_DEEDS } from './strangerMessages.js'
 import { actAtPace, STALLS } from './wallets.js'
-import type { ChaosChain, ChaosWorld } from './world.js'
 
 const PACE_MS = { min: 1_500, max: 5_000 }
 /** Ways in which a token misbehaves. */
 const MODES = 10
-const GAS = 500_000n
-
-/** A stranger on a chain, with a token of its own that behaves as badly as it says. */
-interface Stranger {
-  chain: ChaosChain
-  account: PrivateKeyAccount
-  token: Hex
-}
 
 /** Counts of what strangers sent, by kind. */
 export type Dust = Record<string, number>
-
-/** Makes a stranger on each chain; call before any reorg. */
-export const openStrangers = ({ chains }: ChaosWorld, seed: number): Promise<Stranger[]> =>
-  Promise.all(
-    chains.map(async (chain) => {
-      const account = privateKeyToAccount(keccak256(toHex(`${seed}/stranger/${chain.label}`)))
-      await fund(chain, chain.chainId, [account.address])
-      const data = encodeDeployData({ abi: testTokenAbi, bytecode: testTokenBytecode })
-      await send(chain, account, { data })
-      const token = getCreateAddress({ from: account.address, nonce: 0n })
-      const coins = { functionName: 'mint', args: [account.address, 10n ** 24n] } as const
-      await send(chain, account, { to: token, data: encodeFunctionData({ abi: testTokenAbi, ...coins }) })
-      const all = { functionName: 'approve', args: [chain.payments, 10n ** 24n] } as const
-      await send(chain, account, { to: token, data: encodeFunctionData({ abi: testTokenAbi, ...all }) })
-      return { chain, account, token }
-    }),
-  )
 
 /** Lets the strangers throw dust at every contract until the signal. */
 export async function runStrangers(
@@ -61,12 +35,11 @@ export async function runStrangers(
   )
 }
 
-type Deed = (stranger: Stranger, next: () => number) => Promise<void>
-
 /** A name that wallets pay for too. */
 const someStall = (next: () => number): string => `stall-${between(next(), 1, STALLS)}`
 
 const DEEDS = {
+  ...MESSAGE_DEEDS,
   /** A payment of one unit, for a name that others want. */
   'payments of 1 wei': async ({ chain, account }, next) => send(chain, account, paymentFor(chain, someStall(next), 1n)),
   /** The price, to the payer itself. */
@@ -93,12 +66,3 @@ const DEEDS = {
 } satisfies Record<string, Deed>
 
 const KINDS = Object.keys(DEEDS) as (keyof typeof DEEDS)[]
-
-/** Sends without waiting, with gas given, so that what reverts is in a block too. */
-async function send(
-  chain: ChaosChain,
-  account: PrivateKeyAccount,
-  tx: { to?: Hex; data: Hex; value?: bigint },
-): Promise<void> {
-  await walletOf(chain, chain.chainId, account).sendTransaction({ gas: tx.to ? GAS : 5n * GAS, ...tx })
-}

@@ -23,7 +23,11 @@ export interface ChaosChain extends LocalClients {
   label: Label
   chainId: number
   rpcUrl: string
+  isHub: boolean
   contract: `0x${string}`
+  /** LayerZero's endpoint and its id. */
+  endpoint: `0x${string}`
+  eid: number
   /** Contracts that take payments for names below communities. */
   payments: `0x${string}`
   /** Whether its node says what is final; on the others the daemons count blocks. */
@@ -41,6 +45,8 @@ export interface ChaosSolana {
   accounts: readonly SolanaAccount[]
   /** Address that decides about payments. */
   relayAuthority: string
+  /** Process of the node. */
+  pid: number
   proxy: FaultProxy
 }
 
@@ -78,12 +84,12 @@ export async function startChaosWorld(seed: number): Promise<ChaosWorld> {
   try {
     const chains: ChaosChain[] = []
     for (const [i, label] of LABELS.entries()) {
-      const { chainId, rpcUrl, wsUrl, config } = stack.anvils[label]!
+      const { chainId, rpcUrl, wsUrl, config, eid } = stack.anvils[label]!
       const own: FaultProxy[] = []
       for (let n = 0; n < (label === HUB ? 2 : 1); n++)
         own.push(await startFaultProxy({ target: { rpcUrl, wsUrl }, seed: seed * 100 + i * 10 + n }))
       proxies.push(...own)
-      const { contract, communityPayments: payments } = config
+      const { contract, endpoint, communityPayments: payments } = config
       const clients = localClients({ rpcUrl }, chainId)
       const miner = await takeOverMining(clients, BLOCK_MS)
       miners.push(miner)
@@ -91,7 +97,10 @@ export async function startChaosWorld(seed: number): Promise<ChaosWorld> {
         label,
         chainId,
         rpcUrl,
+        isHub: label === HUB,
         contract,
+        endpoint,
+        eid,
         payments,
         miner,
         isFinalizing: label === FINALIZING,
@@ -110,12 +119,13 @@ export async function startChaosWorld(seed: number): Promise<ChaosWorld> {
 }
 
 async function openSolana({ solana }: Stack<'mainnet'>, seed: number): Promise<ChaosSolana | null> {
-  if (!solana) return null
+  if (!solana?.surfpool) return null
   const { rpcUrl, wsUrl, programId, genesisHash, accounts } = solana
   const relayAuthority = solana.relayAuthority.address
+  const { pid } = solana.surfpool
   const proxy = await startFaultProxy({ target: { rpcUrl, wsUrl }, seed: seed * 100 + 90 })
   const connection = new Connection(rpcUrl, { wsEndpoint: wsUrl, commitment: 'confirmed' })
-  return { connection, programId, genesisHash, accounts, relayAuthority, proxy }
+  return { connection, programId, genesisHash, accounts, relayAuthority, pid, proxy }
 }
 
 /** The world's chains file with the proxies' addresses in place of the chains' own. */
