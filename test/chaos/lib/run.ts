@@ -130,6 +130,7 @@ async function run(
   await settle(world, pool, () => settleWallets(world, wallets, ledger, SETTLE_DEADLINE_MS), log)
   watching.abort()
   await Promise.all([statuses.done, feed.done])
+  log(`polls unanswered: ${JSON.stringify(statuses.reasons)}`)
   const settleMs = performance.now() - startedMs
   const verdict = await judge(world, pool, ledger, { statuses, feed, secrets: members.secrets })
   const times = observer.times()

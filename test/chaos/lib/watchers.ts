@@ -17,6 +17,8 @@ export interface Question {
   /** Sent as JSON. */
   body?: unknown
   headers?: Record<string, string>
+  /** Gets why a daemon did not answer with success. */
+  onFailure?(reason: string): void
 }
 
 /**
@@ -36,7 +38,8 @@ export async function askApi<T>(apis: readonly string[], path: string, question:
 /** Counts questions, so that each daemon gets its share. */
 let turn = 0
 
-async function askOne<T>(api: string, path: string, { method, body, headers }: Question): Promise<T | null> {
+async function askOne<T>(api: string, path: string, question: Question): Promise<T | null> {
+  const { method, body, headers, onFailure } = question
   try {
     const response = await fetch(`${api}${path}`, {
       method: method ?? 'GET',
@@ -45,10 +48,12 @@ async function askOne<T>(api: string, path: string, { method, body, headers }: Q
       signal: AbortSignal.timeout(ASK_TIMEOUT_MS),
     })
     const answer = (await response.json()) as T
-    return response.ok ? answer : null
-  } catch {
-    return null
+    if (response.ok) return answer
+    onFailure?.(`${response.status} ${(answer as { message?: string }).message}`)
+  } catch (error) {
+    onFailure?.((error as Error).name)
   }
+  return null
 }
 
 export interface StatusWatcher {
@@ -57,6 +62,8 @@ export interface StatusWatcher {
   /** Terminal statuses that changed. */
   readonly breaches: string[]
   readonly polls: { answered: number; failed: number }
+  /** Why single daemons did not answer, by count. */
+  readonly reasons: Readonly<Record<string, number>>
   done: Promise<void>
 }
 
@@ -71,9 +78,13 @@ export function watchStatuses(
   const terminal = new Map<string, string>()
   const breaches: string[] = []
   const polls = { answered: 0, failed: 0 }
+  const reasons: Record<string, number> = {}
+  const onFailure = (reason: string) => {
+    reasons[reason] = (reasons[reason] ?? 0) + 1
+  }
 
   const look = async (hash: string): Promise<void> => {
-    const answer = await askApi<StatusAnswer>(apis, `/v1/names/register/tx/${hash}`)
+    const answer = await askApi<StatusAnswer>(apis, `/v1/names/register/tx/${hash}`, { onFailure })
     if (!answer) {
       polls.failed += 1
       return
@@ -93,7 +104,7 @@ export function watchStatuses(
       await sleep(ROUND_MS)
     }
   }
-  return { terminal, breaches, polls, done: watch() }
+  return { terminal, breaches, polls, reasons, done: watch() }
 }
 
 interface Page {
