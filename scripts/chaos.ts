@@ -5,7 +5,7 @@
  */
 import { writeFileSync } from 'node:fs'
 import { parseArgs } from 'node:util'
-import { ChaosError, describeRun, runChaos } from '../test/chaos/lib/run.js'
+import { allBreaches, ChaosError, describeRun, runChaos } from '../test/chaos/lib/run.js'
 
 const { values } = parseArgs({
   options: {
@@ -54,7 +54,7 @@ for (const seed of seedsOf()) {
   try {
     const report = await runChaos({ ...options, ...(values.verbose ? { log } : {}) })
     console.log(`${describeRun(report)}\n`)
-    if (report.breaches.length > 0) keep(seed, report.daemonLog)
+    if (allBreaches(report).length > 0) keep(seed, report.daemonLog)
   } catch (error) {
     if (!(error instanceof ChaosError)) throw error
     console.log(`${error.message}\n`)

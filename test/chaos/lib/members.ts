@@ -3,7 +3,7 @@ import { type Hex, keccak256, toHex } from 'viem'
 import type { PrivateKeyAccount } from 'viem/accounts'
 import { between, pick, sequence } from '../../../src/testing/faultProxy/random.js'
 import { actAtPace } from './wallets.js'
-import { askApi } from './watchers.js'
+import { askApi, type Question, tally } from './watchers.js'
 
 const PACE_MS = { min: 1_500, max: 5_000 }
 const MEMBERS = 5
@@ -11,8 +11,8 @@ const MEMBERS = 5
 /** Addresses that members added privately and that nobody may see: they never register. */
 export interface Members {
   readonly secrets: ReadonlySet<string>
-  /** Changes that the API took, and those it refused or could not take. */
-  readonly counts: { taken: number; refused: number }
+  /** Changes that the API took, and why it did not take the others. */
+  readonly counts: Readonly<Record<string, number>>
   done: Promise<void>
 }
 
@@ -25,7 +25,7 @@ export function runMembers(
 ): Members {
   setMaxListeners(0, signal)
   const secrets = new Set<string>()
-  const counts = { taken: 0, refused: 0 }
+  const counts: Record<string, number> = {}
   const members = wallets.slice(0, MEMBERS)
   const done = Promise.all(
     members.map((account, i) =>
@@ -40,7 +40,7 @@ async function runMember(
   members: readonly PrivateKeyAccount[],
   account: PrivateKeyAccount,
   next: () => number,
-  { secrets, counts }: { secrets: Set<string>; counts: Members['counts'] },
+  { secrets, counts }: { secrets: Set<string>; counts: Record<string, number> },
   signal: AbortSignal,
 ): Promise<void> {
   let headers: Record<string, string> | null = null
@@ -48,8 +48,8 @@ async function runMember(
   await actAtPace(next, PACE_MS, signal, async () => {
     headers ??= await signIn(apis, account)
     if (!headers) return
-    const isTaken = await act(apis, members, account, next, { headers, added, secrets })
-    counts[isTaken ? 'taken' : 'refused'] += 1
+    const count = tally(counts)
+    if (await act(apis, members, account, next, { headers, added, secrets, onFailure: count })) count('taken')
   })
 }
 
@@ -69,10 +69,15 @@ async function act(
   members: readonly PrivateKeyAccount[],
   account: PrivateKeyAccount,
   next: () => number,
-  { headers, added, secrets }: { headers: Record<string, string>; added: string[]; secrets: Set<string> },
+  {
+    headers,
+    onFailure,
+    added,
+    secrets,
+  }: Pick<Question, 'headers' | 'onFailure'> & { added: string[]; secrets: Set<string> },
 ): Promise<boolean> {
   const change = async (method: string, path: string, body?: unknown) =>
-    (await askApi(apis, path, { method, body, headers })) !== null
+    (await askApi(apis, path, { method, body, headers, onFailure })) !== null
   const someone = added.length > 0 ? pick(next(), added) : account.address.toLowerCase()
   const name = `w-${between(next(), 1, 30)}`
   const chance = next()

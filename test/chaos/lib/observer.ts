@@ -171,8 +171,8 @@ export function observe(
   }
 }
 
-/** What of a run's times is too long. */
-export const timeBreaches = ({ takeOvers, lookUpGapMs }: Times): string[] => [
+/** What of a run's times is too long, one sentence each. */
+export const timesTooLong = ({ takeOvers, lookUpGapMs }: Times): string[] => [
   ...Object.entries(takeOvers)
     .filter(([, { maxMs }]) => maxMs > LIMIT_MS)
     .map(([cause, { maxMs }]) => `a take-over after ${cause} took ${Math.round(maxMs)} ms`),

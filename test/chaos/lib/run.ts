@@ -8,7 +8,7 @@ import { deepReorg } from './deep.js'
 import { startDisruptions } from './disruptions.js'
 import { createLedger } from './ledger.js'
 import { runMembers } from './members.js'
-import { observe, type Times, timeBreaches } from './observer.js'
+import { observe, type Times, timesTooLong } from './observer.js'
 import { runPayers } from './payers.js'
 import { type DisruptionCounts, proxiesOf } from './site.js'
 import { openSolanaStranger, runSolanaStranger } from './solanaStrangers.js'
@@ -65,7 +65,7 @@ export interface ChaosReport extends Verdict {
   failpoints: Record<string, number>
   polls: { answered: number; failed: number }
   terminalSeen: number
-  /** The end of the daemon's log, where something is broken. */
+  /** The end of the daemons' logs. */
   daemonLog: string
   isDeep: boolean
 }
@@ -133,8 +133,7 @@ async function run(
   log(`polls unanswered: ${JSON.stringify(statuses.reasons)}`)
   const settleMs = performance.now() - startedMs
   const verdict = await judge(world, pool, ledger, { statuses, feed, secrets: members.secrets })
-  const times = observer.times()
-  const breaches = [...timeBreaches(times), ...verdict.breaches]
+  const breaches = [...verdict.breaches]
   if (deep) {
     breaches.push(...(await deepReorg(world, wallets, ledger, seed, log)))
     await settle(world, pool, () => settleWallets(world, wallets, ledger, SETTLE_DEADLINE_MS), log)
@@ -152,13 +151,13 @@ async function run(
     changes: members.counts,
     faults: faultsOf(world),
     disruptions: disruptions.counts,
-    times,
+    times: observer.times(),
     dust,
     starts: daemons.reduce((sum, { starts }) => sum + starts, 0),
     failpoints: sumOf(daemons.map(({ failpoints }) => failpoints)),
     polls: statuses.polls,
     terminalSeen: statuses.terminal.size,
-    daemonLog: breaches.length > 0 ? logsOf(world) : '',
+    daemonLog: logsOf(world),
   }
 }
 
@@ -232,6 +231,9 @@ function describeTimes({ takeOvers, lookUpGapMs, residentBytes }: Times): string
   return `take-overs (most): ${each.join(', ') || 'none'}; longest without a look-up ${seconds(lookUpGapMs)}; ${memory}`
 }
 
+/** Broken invariants, and times that are too long. */
+export const allBreaches = ({ breaches, times }: ChaosReport): string[] => [...breaches, ...timesTooLong(times)]
+
 /** The report in a few lines. */
 export function describeRun(report: ChaosReport): string {
   const list = (counts: Record<string, number>) =>
@@ -239,6 +241,7 @@ export function describeRun(report: ChaosReport): string {
       .filter(([, n]) => n > 0)
       .map(([what, n]) => `${n} ${what}`)
       .join(', ') || 'none'
+  const broken = allBreaches(report)
   return [
     `seed ${report.seed}, ${Math.round(report.runMs / 1_000)} s and ${Math.round(report.settleMs / 1_000)} s to settle`,
     `faults: ${list(report.faults)}`,
@@ -248,8 +251,8 @@ export function describeRun(report: ChaosReport): string {
     `died at fail points: ${list(report.failpoints)}`,
     `sent: ${list(report.sent)}; ${report.bids} bids on the hub, ${report.names} names won, ${report.messages} messages of spokes and ${report.payments} payments on Solana, ${report.purchases} for names below the community; changes of clusters: ${list(report.changes)}`,
     `${report.entries} journal entries, ${report.events} events; statuses: ${list(report.statuses)}; ${report.polls.answered} polls answered, ${report.polls.failed} not; ${report.terminalSeen} terminal during the run`,
-    report.breaches.length === 0
+    broken.length === 0
       ? 'no breach'
-      : `${report.breaches.length} BREACHES (again: npm run chaos -- --seed ${report.seed} --minutes ${report.runMs / 60_000}${report.isDeep ? ' --deep' : ''})\n${report.breaches.map((breach) => `  ${breach}`).join('\n')}`,
+      : `${broken.length} BREACHES (again: npm run chaos -- --seed ${report.seed} --minutes ${report.runMs / 60_000}${report.isDeep ? ' --deep' : ''})\n${broken.map((breach) => `  ${breach}`).join('\n')}`,
   ].join('\n')
 }

@@ -49,12 +49,19 @@ async function askOne<T>(api: string, path: string, question: Question): Promise
     })
     const answer = (await response.json()) as T
     if (response.ok) return answer
-    onFailure?.(`${response.status} ${(answer as { message?: string }).message}`)
+    onFailure?.(`${response.status} ${(answer as { error?: string }).error}`)
   } catch (error) {
     onFailure?.((error as Error).name)
   }
   return null
 }
+
+/** Counts by what was told. */
+export const tally =
+  (counts: Record<string, number>) =>
+  (what: string): void => {
+    counts[what] = (counts[what] ?? 0) + 1
+  }
 
 export interface StatusWatcher {
   /** Terminal statuses as they were first seen, by transaction. */
@@ -79,9 +86,7 @@ export function watchStatuses(
   const breaches: string[] = []
   const polls = { answered: 0, failed: 0 }
   const reasons: Record<string, number> = {}
-  const onFailure = (reason: string) => {
-    reasons[reason] = (reasons[reason] ?? 0) + 1
-  }
+  const onFailure = tally(reasons)
 
   const look = async (hash: string): Promise<void> => {
     const answer = await askApi<StatusAnswer>(apis, `/v1/names/register/tx/${hash}`, { onFailure })
