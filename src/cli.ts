@@ -20,7 +20,8 @@ program
   .description(
     'run a whole local world: PostgreSQL, chains, contracts, daemon (data in CLUSTERD_HOME, default ./.clusterd)',
   )
-  .action(async () => (await import('./cli/dev.js')).dev())
+  .option('--limits', 'limit what clients may ask, as `start` does')
+  .action(async (options: { limits?: boolean }) => (await import('./cli/dev.js')).dev(options))
 
 program
   .command('start')

@@ -175,6 +175,8 @@ class RunningDaemon {
       permissionSigner: airdropOperatorKey ? createPermissionSigner(airdropOperatorKey) : null,
       releaseSigner: relayer && ((word) => relayer.signTypedData(releaseTypedData(word))),
       config: this.#config,
+      limits: this.#config.limits,
+      trustProxy: this.#config.trustProxy,
       log: this.#log,
       metrics: this.#metrics,
     })

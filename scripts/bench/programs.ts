@@ -68,7 +68,7 @@ export async function startDaemonProcess(options: DaemonOptions): Promise<Daemon
     env: {
       ...process.env,
       ...{ CLUSTERD_HOME: home, CLUSTERD_CHAINS: chainsFile, DATABASE_URL: databaseUrl, PORT: '0', OPS_PORT: '0' },
-      ...{ LOG_FORMAT: 'json', LOG_LEVEL: 'info', CLUSTERD_PARENT_PID: String(process.pid) },
+      ...{ LOG_FORMAT: 'json', LOG_LEVEL: 'info', LIMITS: 'off', CLUSTERD_PARENT_PID: String(process.pid) },
       ...options.env,
     },
   })

@@ -14,6 +14,8 @@ import { PREFLIGHT_HEADERS } from './http/headers.js'
 import { isTestnet, parseQuery } from './http/query.js'
 import type { Route } from './http/route.js'
 import { protectServer, SERVER_LIMITS } from './http/serverLimits.js'
+import { costOf } from './limits/costs.js'
+import { createGate, type Gate, type LimitSettings, type Meter } from './limits/gate.js'
 import { openApiDocuments, routes } from './routes.js'
 import { fallbackAnswer } from './v0.1/fallbacks.js'
 import { assetAnswer, indexAnswer } from './webPage.js'
@@ -28,8 +30,13 @@ export interface ApiDeps extends ContextDeps {
   log: Logger
   /** Default 15 s. */
   requestDeadlineMs?: number
+  /** What clients may ask; default: nothing is limited. */
+  limits?: LimitSettings | null
+  /** Proxies before this process, as Express's `trust proxy`: their number, or their addresses. */
+  trustProxy?: number | readonly string[]
   metrics?: {
     requests: { observe(labels: { method: string; route: string; status: string }, seconds: number): void }
+    limited?: { inc(labels: { route: string; limit: string }): void }
   }
 }
 
@@ -49,30 +56,34 @@ export function createApi(deps: ApiDeps): Api {
   const contexts = createContexts(deps)
   const deadlineMs = deps.requestDeadlineMs ?? REQUEST_DEADLINE_MS
   const finish = answerer(deps)
+  const gate = createGate(deps.limits ?? null)
   const app = express()
+  app.set('trust proxy', deps.trustProxy ?? 0)
   app.disable('x-powered-by')
   app.disable('etag')
   app.set('query parser', false)
   for (const route of routes) {
-    const serve = server(route, contexts, { finish, deadlineMs })
+    const serve = server(route, contexts, { finish, deadlineMs, gate })
     for (const path of [route.path, ...(route.aliases ?? [])]) app[route.method](path, serve)
   }
+  const own = (path: string, answerOf: (req: Request) => Answer) => ownServer(path, answerOf, { finish, gate })
   for (const [path, document] of Object.entries(openApiDocuments)) {
     const answer = onFirstUse(() => documentAnswer(document()))
-    app.get(path, (req, res) => finish(begin(req, res, path), answer()))
+    app.get(path, own(path, answer))
   }
-  app.get('/', (req, res) => finish(begin(req, res, '/'), indexAnswer(req.headers.accept)))
-  app.get(ASSETS, (req, res) => finish(begin(req, res, ASSETS), assetAnswer(req.params)))
+  const serveIndex = own('/', (req) => indexAnswer(req.headers.accept))
+  app.get('/', serveIndex)
+  const serveAsset = own(ASSETS, (req) => assetAnswer(req.params))
+  app.get(ASSETS, serveAsset)
+  const serveNone = own('none', (req) => fallbackAnswer(req) ?? errorAnswer(NO_ROUTE))
   app.use((req: Request, res: Response) => {
+    // a preflight that is refused would hide from the page what the request itself is answered
     if (req.method === 'OPTIONS') return void res.writeHead(204, [...PREFLIGHT_HEADERS]).end()
-    const fallback = fallbackAnswer(req)
-    if (fallback) return finish(begin(req, res, 'none'), fallback)
-    const error = new ApiError('not_found', 'There is no such route; /openapi.json lists them.')
-    finish(begin(req, res, 'none'), errorAnswer(error))
+    serveNone(req, res)
   })
   // four parameters mark an error handler: Express itself refuses paths that can't be decoded
   app.use((error: unknown, req: Request, res: Response, _next: NextFunction) => {
-    finish(begin(req, res, 'none'), fallbackAnswer(req) ?? errorAnswer(toApiError(error)), error)
+    own('none', () => fallbackAnswer(req) ?? errorAnswer(toApiError(error)))(req, res)
   })
   const changesWaiting = () => contexts.mainnet.changeQueue.size
   return { app, limits: SERVER_LIMITS, protect: protectServer, changesWaiting }
@@ -91,6 +102,22 @@ const documentAnswer = (document: object): Answer => ({
   status: 200,
   content: { type: JSON_TYPE, text: Buffer.from(JSON.stringify(document)) },
 })
+/** Express handler of an answer that is made from the request alone. */
+const ownServer =
+  (path: string, answerOf: (req: Request) => Answer, { finish, gate }: Pick<Serving, 'finish' | 'gate'>) =>
+  (req: Request, res: Response): void => {
+    const exchange = begin(req, res, path)
+    const meter = gate.ofAddress(req)
+    try {
+      meter.spend(1)
+      finish(exchange, meter.mark(answerOf(req)))
+    } catch (thrown) {
+      const error = toApiError(thrown)
+      finish(exchange, meter.mark(errorAnswer(error)), error)
+    }
+  }
+
+const NO_ROUTE = new ApiError('not_found', 'There is no such route; /openapi.json lists them.')
 
 /** Route of the files of the page at `/`. */
 const ASSETS = '/assets/:build/:file'
@@ -124,6 +151,7 @@ function answerer({ log, metrics }: ApiDeps): Finish {
     const { status } = answer
     const method = KNOWN_METHODS.has(req.method ?? '') ? (req.method ?? '') : 'other'
     metrics?.requests.observe({ method, route, status: String(status) }, ms / 1_000)
+    if (error instanceof ApiError && error.limit) metrics?.limited?.inc({ route, limit: error.limit })
     if (status === 500) log.error({ id, method, route, status, err: causeOf(error) }, 'a request failed')
     else if (status > 500) log.warn({ id, method, route, status, err: causeOf(error) }, 'a request could not be served')
     else if (log.isLevelEnabled('debug'))
@@ -136,8 +164,14 @@ const causeOf = (error: unknown): unknown => (error instanceof ApiError ? (error
 
 type Contexts = ReturnType<typeof createContexts>
 
+interface Serving {
+  finish: Finish
+  deadlineMs: number
+  gate: Gate
+}
+
 /** Express handler of a route. */
-function server(route: Route, contexts: Contexts, { finish, deadlineMs }: { finish: Finish; deadlineMs: number }) {
+function server(route: Route, contexts: Contexts, { finish, deadlineMs, gate }: Serving) {
   return (req: Request, res: Response): void => {
     const exchange = begin(req, res, route.path)
     const deadline = new Promise<never>((_, reject) => {
@@ -145,9 +179,10 @@ function server(route: Route, contexts: Contexts, { finish, deadlineMs }: { fini
       res.once('close', () => clearTimeout(timer))
     })
     const patience = patienceOf(res, deadlineMs - CHANGE_MARGIN_MS)
+    const meter = gate.ofAddress(req)
     const reply = (answer: Answer, error?: ApiError) =>
-      finish(exchange, markDeprecated(route, req.params, answer), error)
-    Promise.race([run({ route, req, patience }, contexts), deadline]).then(reply, (thrown: unknown) => {
+      finish(exchange, meter.mark(markDeprecated(route, req.params, answer)), error)
+    Promise.race([run({ route, req, patience, meter }, contexts), deadline]).then(reply, (thrown: unknown) => {
       const error = toApiError(thrown)
       reply(markForCaches(route.auth, false, errorAnswer(error)), error)
     })
@@ -172,17 +207,21 @@ interface Run {
   route: Route
   req: Request
   patience: Patience
+  meter: Meter
 }
 
-async function run({ route, req, patience }: Run, contexts: Contexts): Promise<Answer> {
+async function run({ route, req, patience, meter }: Run, contexts: Contexts): Promise<Answer> {
+  meter.spend(1)
   if (req.url.length > URL_LIMIT_CHARS)
     throw new ApiError('invalid_request', `The URL is longer than ${URL_LIMIT_CHARS} characters.`)
   const query = parseQuery(req.url)
   const onTestnet = isTestnet(query)
   const body = route.body ? await readBody(req) : undefined
+  meter.spend(costOf(route, query, body) - 1)
   const context = { ...contexts[onTestnet ? 'testnet' : 'mainnet'], patience }
   const params = req.params as Readonly<Record<string, string>>
   const session = await authenticate(req.headers, route.auth, context)
   const answer = await route.handle({ params, query, isTestnet: onTestnet, body, session }, context)
+  if (answer.unspent) meter.giveBack(answer.unspent)
   return markForCaches(route.auth, session === null, await withStaleness(answer, context))
 }

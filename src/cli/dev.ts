@@ -8,7 +8,7 @@ const WRAPPER_POLL_MS = 500
 const WRAPPER = /(^|[\s/])(npm|npx|tsx)(\s|$)/
 
 /** `clusterd dev`: a local world in the foreground until Ctrl-C. */
-export async function dev(): Promise<void> {
+export async function dev({ limits = false }: { limits?: boolean } = {}): Promise<void> {
   const startedMs = performance.now()
   const env = readEnvironment()
   const { startStack } = await import('../testing/index.js')
@@ -20,6 +20,7 @@ export async function dev(): Promise<void> {
     ...(env.databaseUrl !== undefined && { databaseUrl: env.databaseUrl }),
     ...(env.solanaRpcUrl !== undefined && { solanaRpcUrl: env.solanaRpcUrl }),
     daemonEnv: daemonEnvOf(env),
+    limits,
     log: (line) => console.log(paint('dim', line)),
   })
   printSummary(stack, (performance.now() - startedMs) / 1_000)

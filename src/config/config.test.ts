@@ -168,6 +168,30 @@ describe('the environment', () => {
   })
 })
 
+describe('limits', () => {
+  it('hold by default, and believe no proxy', () => {
+    const { limits, trustProxy } = readEnvironment({})
+    expect(limits).toMatchObject({ address: { perSecond: 50, burst: 300 }, key: { perSecond: 500, burst: 3_000 } })
+    expect(trustProxy).toBe(0)
+    expect(readEnvironment({ LIMITS: 'off' }).limits).toBeNull()
+    expect(readEnvironment({ LIMIT_ADDRESS: '5/7' }).limits?.address).toEqual({ perSecond: 5, burst: 7 })
+    expect(readEnvironment({ TRUST_PROXY: '2' }).trustProxy).toBe(2)
+    const proxies = readEnvironment({ TRUST_PROXY: 'loopback, 10.0.0.0/8,2001:db8::/32' }).trustProxy
+    expect(proxies).toEqual(['loopback', '10.0.0.0/8', '2001:db8::/32'])
+  })
+
+  it.each([
+    [{ LIMITS: 'no' }, /LIMITS/],
+    [{ LIMIT_ADDRESS: '0/5' }, /LIMIT_ADDRESS: must be <per second>\/<burst>/],
+    [{ LIMIT_KEY: '500' }, /LIMIT_KEY/],
+    [{ TRUST_PROXY: '10.0.0.0/33' }, /TRUST_PROXY: must be a number of proxies, or their addresses/],
+    [{ TRUST_PROXY: 'true' }, /TRUST_PROXY/],
+    [{ TRUST_PROXY: '-1' }, /TRUST_PROXY/],
+  ])('with %o stop with one sentence', (env, sentence) => {
+    expect(() => readEnvironment(env)).toThrow(sentence)
+  })
+})
+
 describe('sessions', () => {
   it('live 14 days, follow from the database’s own key, and leave wallets that are not deployed out', () => {
     expect(readEnvironment({})).toMatchObject({

@@ -35,6 +35,29 @@ const solanaKey = z.string().transform((text, ctx) => {
   return z.NEVER
 })
 
+/** `50/300`: units per second, and burst. */
+const rate = z
+  .string()
+  .regex(/^[1-9][0-9]{0,6}\/[1-9][0-9]{0,6}$/, 'must be <per second>/<burst>')
+  .transform((text) => {
+    const [perSecond, burst] = text.split('/').map(Number)
+    return { perSecond: perSecond!, burst: burst! }
+  })
+
+const proxy = z.union([z.ipv4(), z.ipv6(), z.cidrv4(), z.cidrv6(), z.enum(['loopback', 'linklocal', 'uniquelocal'])])
+
+/** A number of hops, or addresses, as Express's `trust proxy` takes them. */
+const proxies = z.union(
+  [
+    z.coerce.number().int().min(0).max(16),
+    z
+      .string()
+      .transform((text) => text.split(',').map((part) => part.trim()))
+      .pipe(z.array(proxy)),
+  ],
+  'must be a number of proxies, or their addresses or CIDRs joined by commas',
+)
+
 const variables = z.object({
   /** The data folder. */
   CLUSTERD_HOME: z.string().min(1).default('.clusterd'),
@@ -73,6 +96,14 @@ const variables = z.object({
   TOKEN_KEY: key32.optional(),
   /** Encrypts the shares of generated wallets; no wallet is generated without it. */
   SHARE_KEY: key32.optional(),
+  /** Whether clients are limited. */
+  LIMITS: z.enum(['on', 'off']).default('on'),
+  /** Requests per second and burst of an address without an API key. */
+  LIMIT_ADDRESS: rate.default({ perSecond: 50, burst: 300 }),
+  /** The same of an API key, and of all keys at one address. */
+  LIMIT_KEY: rate.default({ perSecond: 500, burst: 3_000 }),
+  /** Proxies that may name the client in X-Forwarded-For. */
+  TRUST_PROXY: proxies.optional(),
   /** Lifetime of an authentication key. */
   SESSION_DAYS: z.coerce.number().int().min(1).max(365).default(DEFAULT_SESSION_DAYS),
   /** Accepts signatures of smart wallets that are not deployed yet (ERC-6492). */
@@ -116,6 +147,9 @@ const environment = variables
       quoteKey: set.QUOTE_KEY,
       tokenKey: set.TOKEN_KEY,
       shareKey: set.SHARE_KEY,
+      /** null: nobody is limited. */
+      limits: set.LIMITS === 'on' ? { address: set.LIMIT_ADDRESS, key: set.LIMIT_KEY } : null,
+      trustProxy: set.TRUST_PROXY ?? 0,
       sessionLifetimeMs: set.SESSION_DAYS * DAY_MS,
       acceptsErc6492: set.ERC6492 === 'true',
       parentPid: set.CLUSTERD_PARENT_PID,

@@ -26,6 +26,10 @@ export function createMetrics(refresh: () => void = () => {}) {
       buckets: [0.001, 0.0025, 0.005, 0.01, 0.025, 0.05, 0.1, 0.25, 1, 5, 15],
       registers: [registry],
     }),
+    limited: counter('clusterd_http_limited_total', 'API requests refused by a limit, by route and limit', [
+      'route',
+      'limit',
+    ]),
     chains: {
       headBlock: gauge('clusterd_chain_head_block', 'Newest block of the chain', chain, refresh),
       confirmedBlock: gauge('clusterd_chain_confirmed_block', 'Newest confirmed block', chain),

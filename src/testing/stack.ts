@@ -50,6 +50,8 @@ export interface StackOptions<N extends Network = Network, L extends ChainLabel 
   databaseUrl?: string
   /** Whether to register a few names at the first start; default true. */
   seeds?: boolean
+  /** Whether clients of the API are limited; default false. */
+  limits?: boolean
   /** Receives a line per step of the start. */
   log?: (line: string) => void
   /** Additional environment of the daemon. */
@@ -121,7 +123,7 @@ async function build<N extends Network>(
       ...at,
       port,
       opsPort,
-      env: options.daemonEnv ?? {},
+      env: { ...(options.limits && { LIMITS: 'on' }), ...options.daemonEnv },
       solanaKey: solana?.relayAuthority.secretKey,
     }),
   ])

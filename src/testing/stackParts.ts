@@ -178,6 +178,7 @@ export interface DaemonAt {
 export const daemonEnvironment = (home: string, at: Omit<DaemonAt, 'ops'>): DaemonEnvironment => ({
   LOG_FORMAT: 'json',
   DRAIN_SECONDS: '0',
+  LIMITS: 'off',
   RELAYER_PRIVATE_KEY: privateKeyOf(operatorAccount('relayer')),
   SOLANA_RELAYER_PRIVATE_KEY: at.solanaKey,
   AIRDROP_OPERATOR_PRIVATE_KEY: privateKeyOf(operatorAccount('airdropOperator')),

@@ -64,6 +64,8 @@ export interface ApiWorldOptions {
   /** Signer of the operator's permissions. */
   airdropOperatorKey?: Hex
   metrics?: ApiDeps['metrics']
+  limits?: ApiDeps['limits']
+  trustProxy?: NonNullable<ApiDeps['trustProxy']>
   requestDeadlineMs?: number
 }
 
@@ -92,6 +94,8 @@ export async function startApi(options: ApiWorldOptions = {}): Promise<ApiWorld>
     },
     log: options.log ?? pino({ level: 'silent' }),
     ...(options.metrics && { metrics: options.metrics }),
+    limits: options.limits ?? null,
+    ...(options.trustProxy !== undefined && { trustProxy: options.trustProxy }),
     ...(options.requestDeadlineMs !== undefined && { requestDeadlineMs: options.requestDeadlineMs }),
   })
   const server = createServer(api.limits, api.app)

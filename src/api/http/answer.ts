@@ -9,6 +9,8 @@ export interface Answer {
   /** Text that is sent in place of a JSON body. */
   content?: Content
   headers?: Readonly<Record<string, string>> | undefined
+  /** Part of the route's cost that this answer did not have. */
+  unspent?: number
 }
 
 /** Text with its media type. */

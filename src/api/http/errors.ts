@@ -34,6 +34,7 @@ export const ERROR_STATUS = {
   not_available: 409,
   already_assigned: 409,
   feed_restarted: 409,
+  rate_limited: 429,
   internal: 500,
   bridge_failure: 502,
   unavailable: 503,
@@ -59,13 +60,18 @@ const HEADERS_OF_STATUS: Readonly<Record<number, Answer['headers']>> = {
 /** Error with a code of the interface. Its message is one sentence for the caller. */
 export class ApiError extends Error {
   override name = 'ApiError'
+  readonly headers: Answer['headers']
+  /** Name of the limit that is reached, for the metrics. */
+  readonly limit: string | undefined
   constructor(
     readonly code: ErrorCode,
     message: string,
     readonly extra: { details?: readonly ErrorDetail[]; names?: readonly string[]; isValid?: false } = {},
-    options?: ErrorOptions,
+    options: ErrorOptions & { headers?: Answer['headers']; limit?: string } = {},
   ) {
     super(message, options)
+    this.headers = options.headers
+    this.limit = options.limit
   }
 }
 
@@ -75,7 +81,7 @@ export function errorAnswer(error: ApiError): Answer {
   return {
     status,
     body: { status, error: error.code, message: error.message, ...error.extra },
-    headers: HEADERS_OF_STATUS[status],
+    headers: error.headers ?? HEADERS_OF_STATUS[status],
   }
 }
 

@@ -29,7 +29,7 @@ export const PUBLIC_HEADERS: readonly string[] = [
   'access-control-allow-origin',
   '*',
   'access-control-expose-headers',
-  'retry-after, x-request-id, x-clusterd-stale, deprecation, link',
+  'retry-after, ratelimit, ratelimit-policy, x-request-id, x-clusterd-stale, deprecation, link',
 ]
 
 /** Public headers with another Content-Security-Policy; a second policy header would only forbid more. */

@@ -12,7 +12,7 @@ const ErrorSchema = named('Error', {
 })
 
 /** Errors that any route may answer. */
-const COMMON: readonly ErrorCode[] = ['invalid_request', 'internal', 'unavailable']
+const COMMON: readonly ErrorCode[] = ['invalid_request', 'rate_limited', 'internal', 'unavailable']
 
 /** How a key is sent: either way will do, and with `optional` none. */
 const KEYS: Record<string, string[]>[] = [{ bearer: [] }, { authKey: [] }]
@@ -42,6 +42,7 @@ export const openApiPath = (path: string): string => path.replace(/:(\w+)/g, '{$
 
 interface SharedComponents {
   testnet: { $ref: string }
+  apiKey: { $ref: string }
   /** Reference to the error response that lists these codes. */
   errorResponse(codes: readonly ErrorCode[]): { $ref: string }
 }
@@ -52,6 +53,13 @@ function sharedComponents(registry: OpenAPIRegistry): SharedComponents {
     in: 'query',
     description: '`true`, exactly, selects the testnet.',
     schema: { type: 'string', enum: ['true'] },
+  })
+  const { ref: apiKey } = registry.registerComponent('parameters', 'apiKey', {
+    name: 'X-API-KEY',
+    in: 'header',
+    description:
+      'A key of `POST /v1/keys`, which raises the limit of requests and opens nothing. An unknown one counts as none.',
+    schema: { type: 'string' },
   })
   registry.register('Error', ErrorSchema)
   const schema = { $ref: '#/components/schemas/Error' }
@@ -66,7 +74,7 @@ function sharedComponents(registry: OpenAPIRegistry): SharedComponents {
     refs.set(name, ref)
     return ref
   }
-  return { testnet, errorResponse }
+  return { testnet, apiKey, errorResponse }
 }
 
 /** @param path of the route, or an alias, documented as deprecated in favour of the route's own path */
@@ -84,7 +92,7 @@ function operation(route: Route & { tag: string }, path: string, shared: SharedC
     ...(path !== route.path || route.deprecated ? { deprecated: true } : {}),
     tags: [route.tag],
     ...(route.auth ? { security: route.auth === 'optional' ? [...KEYS, {}] : KEYS } : {}),
-    parameters: [shared.testnet],
+    parameters: [shared.testnet, shared.apiKey],
     request: {
       ...(route.params ? { params: route.params } : {}),
       ...(route.query ? { query: route.query } : {}),

@@ -61,10 +61,12 @@ export interface Route {
   /** Answers by status; `type` is their media type, by default JSON. */
   responses: Readonly<Record<number, { description: string; schema: z.ZodType; type?: string }>>
   /**
-   * Errors beside those of every route (`invalid_request`, `internal`, `unavailable`; `unauthorized` where a key is
-   * required).
+   * Errors beside those of every route (`invalid_request`, `rate_limited`, `internal`, `unavailable`; `unauthorized`
+   * where a key is required).
    */
   errors?: readonly ErrorCode[]
+  /** What a request costs its client; default: `costOf`. */
+  cost?: number | ((query: Query) => number)
   /** Answers a request; `session` is never null where `auth` is `required`. */
   handle(request: RouteRequest<unknown, 'optional'>, context: Context): Promise<Answer>
 }

@@ -2,6 +2,7 @@ import { exchange, signingMessage } from '../auth/proof.js'
 import { NO_STORE, ok } from '../http/answer.js'
 import { route } from '../http/route.js'
 import { answers, z } from '../http/schema.js'
+import { SIGN_IN_COST } from '../limits/costs.js'
 import { ProofSchema, validations } from '../v1/auth.js'
 
 const message = route.get('/v0.1/auth/message', {
@@ -17,6 +18,7 @@ const token = route.post('/v0.1/auth/token', {
   summary: 'Exchange a signature for an authentication key',
   description: 'The key is the same under both names, and the same as from v1.',
   body: ProofSchema,
+  cost: SIGN_IN_COST,
   responses: answers('The key', { authenticationKey: z.string(), token: z.string(), isValid: z.literal(true) }),
   errors: ['unsupported_address', 'unauthorized'],
   async handle({ body }, context) {

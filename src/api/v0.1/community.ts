@@ -7,6 +7,7 @@ import { type Answer, ok } from '../http/answer.js'
 import { ApiError, errorAnswer } from '../http/errors.js'
 import { route } from '../http/route.js'
 import { answers, z } from '../http/schema.js'
+import { CHAIN_COST } from '../limits/costs.js'
 import { requireName } from '../names/names.js'
 import { isOnTestnet, REGISTRATION_ERRORS, TransactionInfoSchema, transactionInfo } from '../v1/communities.js'
 import { addressText, nameText, walletNameText } from '../v1/schemas.js'
@@ -49,6 +50,7 @@ const requirements = route.get('/v0.1/community/check/requirements/:clusterName'
   summary: 'Whether a wallet meets the requirements of a community',
   params: z.object({ clusterName: nameText }),
   query: z.object({ walletAddress: addressText }),
+  cost: CHAIN_COST,
   responses: answers('Whether it meets all of them now', {
     clusterName: z.string(),
     walletAddress: z.string(),
@@ -85,6 +87,7 @@ const register = route.post('/v0.1/community/register', {
       .optional()
       .openapi({ description: 'Who receives the name, where sign-ups are restricted to owners' }),
   }),
+  cost: CHAIN_COST,
   responses: answers('It is registered, or to be paid', {
     clusterName: z.string(),
     walletName: z.string(),

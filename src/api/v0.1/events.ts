@@ -7,6 +7,7 @@ import { type Json, jsonText } from '../http/json.js'
 import { integerOf } from '../http/query.js'
 import { route } from '../http/route.js'
 import { answers, z } from '../http/schema.js'
+import { pageCost } from '../limits/costs.js'
 import { pageOf, pageQuery, pageRequest } from '../v1/events.js'
 import { addressText, walletType } from '../v1/schemas.js'
 
@@ -96,6 +97,7 @@ const events = route.get('/v0.1/events', {
   summary: 'The history of names and wallets, page by page',
   description: 'The same feed as /v1/events; its page tokens are good for both.',
   query: pageQuery(LIMIT, 'Seconds'),
+  cost: pageCost(LIMIT),
   responses: answers('A page', pageOf(EventSchema)),
   errors: ['invalid_page', 'feed_restarted'],
   async handle(request, context) {

@@ -5,6 +5,7 @@ import { type Answer, NO_STORE, ok } from '../http/answer.js'
 import type { Context } from '../http/context.js'
 import { type RouteRequest, route } from '../http/route.js'
 import { answers, MAX_LOOKUPS, named, z } from '../http/schema.js'
+import { CHAIN_COST } from '../limits/costs.js'
 import { availabilityOf } from '../names/names.js'
 import { quoteEvm, quoteSolana } from '../names/quote.js'
 import { statusOf } from '../status/status.js'
@@ -16,6 +17,7 @@ import {
   quoteRequest,
   Registration,
   STATUSES,
+  unspentOf,
 } from '../v1/register.js'
 import { addressText, nameText } from '../v1/schemas.js'
 
@@ -96,6 +98,7 @@ const register = route.post('/v0.1/register', {
     network: z.string().openapi({ description: 'Label of the chain to pay on', example: '1' }),
     referralAddress: addressText.optional().openapi({ description: 'Who is credited for the registration' }),
   }),
+  cost: CHAIN_COST,
   responses: answers('The transaction to sign and send', z.union([EvmQuoteSchema, SolanaQuoteSchema])),
   errors: EVM_QUOTE_ERRORS,
   async handle({ body, isTestnet }, context) {
@@ -119,6 +122,7 @@ function feesOf(quote: EvmQuote | SolanaQuote) {
 export const statusRoute = {
   deprecated: { successor: '/v1/names/register/tx/:tx' },
   description: 'What is neither a transaction hash nor a signature is not found.',
+  cost: CHAIN_COST,
   params: z.object({ tx: z.string() }),
   responses: answers(
     'Its status',
@@ -129,7 +133,11 @@ export const statusRoute = {
 /** The bare status of a transaction; `not_found` for a text that is no transaction id. */
 export async function statusAnswer({ params }: RouteRequest, context: Context): Promise<Answer> {
   const tx = params.tx!
-  return ok({ tx, status: (await statusOf(context, tx))?.status ?? 'not_found' }, NO_STORE)
+  const found = await statusOf(context, tx)
+  return {
+    ...ok({ tx, status: found?.status ?? 'not_found' }, NO_STORE),
+    unspent: found ? unspentOf(found) : CHAIN_COST - 1,
+  }
 }
 
 const status = route.get('/v0.1/register/tx/:tx', {

@@ -5,6 +5,7 @@ import { ApiError, errorAnswer } from '../http/errors.js'
 import { type Query, wordOf } from '../http/query.js'
 import { type Route, route, type Session } from '../http/route.js'
 import { answers, named, z } from '../http/schema.js'
+import { SIGN_IN_COST } from '../limits/costs.js'
 import { addressText, addressType } from './schemas.js'
 
 const signingDate = z.string().openapi({
@@ -50,6 +51,7 @@ const token = route.post('/v1/auth/token', {
   summary: 'Exchange a signature for an authentication key',
   description: 'The same signature gives the same key. It is sent as `Authorization: Bearer` or `X-AUTH-KEY`.',
   body: ProofSchema,
+  cost: SIGN_IN_COST,
   responses: answers('The key', { token: z.string() }),
   errors: ['unsupported_address', 'unauthorized'],
   handle: async ({ body }, context) => ok({ token: await exchange(context, body) }, NO_STORE),

@@ -6,6 +6,7 @@ import { ApiError } from '../http/errors.js'
 import { integerOf, limitOf, type PageLimit, type Query, wordOf } from '../http/query.js'
 import { type RouteRequest, route } from '../http/route.js'
 import { answers, z } from '../http/schema.js'
+import { pageCost } from '../limits/costs.js'
 import { addressText, clusterIdText } from './schemas.js'
 
 const LIMIT: PageLimit = { default: 500, max: 1_000 }
@@ -87,6 +88,7 @@ const events = route.get('/v1/events', {
     }),
     from: addressText.optional().openapi({ description: 'Only events of this actor' }),
   }),
+  cost: pageCost(LIMIT),
   responses: answers('A page', pageOf(EventSchema)),
   errors: ['unsupported_address', 'invalid_page', 'feed_restarted'],
   async handle(request, context) {

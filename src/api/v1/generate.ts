@@ -3,6 +3,7 @@ import { generateWallet, recoverWallet } from '../clusters/walletGeneration.js'
 import { NO_STORE, ok } from '../http/answer.js'
 import { route } from '../http/route.js'
 import { answers, z } from '../http/schema.js'
+import { SIGN_IN_COST } from '../limits/costs.js'
 import { addressText, addressType, walletNameText } from './schemas.js'
 
 const passphrase = z.string().min(1).max(256).optional().openapi({
@@ -57,6 +58,7 @@ const recover = route.post('/v1/clusters/generate/wallet/recover', {
     signature: z.string().openapi({ description: 'Of the wallet that asks, as for POST /v1/auth/token' }),
     signingDate: z.string(),
   }),
+  cost: SIGN_IN_COST,
   responses: answers('The key as wallets import it: 0x hex (evm), base58 of 64 bytes (solana)', {
     type: addressType,
     address: addressText,

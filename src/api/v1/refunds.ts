@@ -3,6 +3,7 @@ import { paidNameText, txText } from '../../registry/payment/payment.js'
 import { NO_STORE, ok } from '../http/answer.js'
 import { route } from '../http/route.js'
 import { answers, named, z } from '../http/schema.js'
+import { CHAIN_COST } from '../limits/costs.js'
 import { type Refund, type Refunds, refundsOf } from '../refunds/refunds.js'
 import { EvmTransactionSchema, evmTransaction } from './register.js'
 import { addressText, walletType } from './schemas.js'
@@ -52,6 +53,7 @@ const refunds = route.get('/v1/refunds/:address', {
       .optional()
       .openapi({ description: 'Receiver of the money on EVM chains; default: the address itself' }),
   }),
+  cost: CHAIN_COST,
   responses: answers('What is owed', {
     address: addressText,
     type: walletType,

@@ -5,8 +5,10 @@ import { NO_STORE, ok } from '../http/answer.js'
 import { ApiError, type ErrorCode } from '../http/errors.js'
 import { route } from '../http/route.js'
 import { answers, MAX_CHANGES, MAX_LOOKUPS, named, z } from '../http/schema.js'
+import { CHAIN_COST } from '../limits/costs.js'
 import { availabilityAnswer, availabilityOf, requireNames } from '../names/names.js'
 import { AMOUNT_SYNONYMS, amountOf, quoteEvm, quoteSolana } from '../names/quote.js'
+import type { TxStatus } from '../status/decide.js'
 import { statusOf } from '../status/status.js'
 import { addressText, clusterIdText, nameText } from './schemas.js'
 
@@ -124,6 +126,7 @@ const evm = route.post('/v1/names/register/evm', {
       .openapi({ description: 'Label of the chain to pay on; it also selects the testnet', example: '1' }),
     referralClusterId: clusterIdText.optional(),
   }),
+  cost: CHAIN_COST,
   responses: answers('The transaction to sign and send', EvmQuoteSchema),
   errors: EVM_QUOTE_ERRORS,
   async handle({ body, isTestnet }, context) {
@@ -152,6 +155,7 @@ const solana = route.post('/v1/names/register/solana', {
     network: z.string().openapi({ description: 'solana; testnet=true selects the testnet', example: 'solana' }),
     referralClusterId: clusterIdText.optional(),
   }),
+  cost: CHAIN_COST,
   responses: answers('The transactions to sign and send', SolanaQuoteSchema),
   errors: QUOTE_ERRORS,
   async handle({ body, isTestnet }, context) {
@@ -243,18 +247,22 @@ const StatusSchema = named('TransactionStatus', {
   updatedAt: z.string().optional(),
 })
 
+/** Part of the cost that a status did not have: only an unknown transaction is asked for on the chains each time. */
+export const unspentOf = ({ status }: TxStatus): number => (status === 'not_found' ? 0 : CHAIN_COST - 1)
+
 const status = route.get('/v1/names/register/tx/:tx', {
   summary: 'The status of a registration transaction',
   description: 'finalized, lost_bid and invalid never change. 200 for every well-formed hash or signature.',
   params: z.object({
     tx: z.string().openapi({ description: 'Transaction hash, or signature of a Solana transaction' }),
   }),
+  cost: CHAIN_COST,
   responses: answers('Its status', StatusSchema),
   async handle({ params }, context) {
     const tx = params.tx!
     const found = await statusOf(context, tx)
     if (!found) throw new ApiError('invalid_request', 'This is neither a transaction hash nor a Solana signature.')
-    return ok({ tx, ...found }, NO_STORE)
+    return { ...ok({ tx, ...found }, NO_STORE), unspent: unspentOf(found) }
   },
 })
 

@@ -1,0 +1,74 @@
+import fc from 'fast-check'
+import { describe, expect, it } from 'vitest'
+import { heldUnits, type Rate, withdraw } from './bucket.js'
+
+const RATE: Rate = { perSecond: 50, burst: 300 }
+const rates = fc.record({ perSecond: fc.integer({ min: 1, max: 10_000 }), burst: fc.integer({ min: 1, max: 10_000 }) })
+const steps = fc.array(fc.record({ afterMs: fc.nat(5_000), units: fc.integer({ min: 1, max: 400 }) }), {
+  maxLength: 60,
+})
+
+/** Bucket as the textbook has it: tokens that are counted, and filled up by the time that has passed. */
+function tokens({ perSecond, burst }: Rate) {
+  let held = burst
+  return {
+    pass: (ms: number) => {
+      held = Math.min(burst, held + (ms * perSecond) / 1_000)
+    },
+    take(units: number): boolean {
+      const isGiven = held + 1e-6 >= Math.min(units, burst)
+      if (isGiven) held -= units
+      return isGiven
+    },
+    held: () => Math.max(0, Math.floor(held + 1e-6)),
+  }
+}
+
+describe('a token bucket', () => {
+  it('gives what the counted tokens of a textbook bucket give', () => {
+    fc.assert(
+      fc.property(rates, steps, (rate, asked) => {
+        const model = tokens(rate)
+        let [fullMs, nowMs] = [0, 1_000_000]
+        for (const { afterMs, units } of asked) {
+          nowMs += afterMs
+          model.pass(afterMs)
+          const made = withdraw(rate, fullMs, nowMs, units)
+          expect(made.waitMs === 0).toBe(model.take(units))
+          fullMs = made.fullMs
+          expect(heldUnits(rate, fullMs, nowMs)).toBe(model.held())
+        }
+      }),
+    )
+  })
+
+  it('gives after the wait that it names, and a refusal takes nothing', () => {
+    fc.assert(
+      fc.property(rates, steps, (rate, asked) => {
+        let [fullMs, nowMs] = [0, 1_000_000]
+        for (const { afterMs, units } of asked) {
+          nowMs += afterMs
+          const made = withdraw(rate, fullMs, nowMs, units)
+          if (made.waitMs > 0) {
+            expect(heldUnits(rate, made.fullMs, nowMs)).toBe(heldUnits(rate, fullMs, nowMs))
+            expect(withdraw(rate, made.fullMs, nowMs + made.waitMs + 0.001, units).waitMs).toBe(0)
+          }
+          fullMs = made.fullMs
+        }
+      }),
+    )
+  })
+
+  it('gives its burst at once, then what flows in', () => {
+    let fullMs = 0
+    const take = (nowMs: number) => {
+      const made = withdraw(RATE, fullMs, nowMs, 1)
+      fullMs = made.fullMs
+      return made.waitMs
+    }
+    for (let i = 0; i < RATE.burst; i++) expect(take(5_000.123)).toBe(0)
+    expect(take(5_000.123)).toBeCloseTo(20)
+    expect(take(5_020.124)).toBe(0)
+    expect(take(5_020.124)).toBeGreaterThan(0)
+  })
+})

@@ -1,0 +1,76 @@
+import { LRUCache } from 'lru-cache'
+import type { Answer } from '../http/answer.js'
+import { ApiError } from '../http/errors.js'
+import { flowMs, heldUnits, type Rate, withdraw } from './bucket.js'
+
+/** Buckets kept; the one that was used the longest time ago is forgotten first, and is full again. */
+const MAX_BUCKETS = 100_000
+
+/** A limit and the bucket that counts against it. */
+export interface Quota {
+  /** Name of the limit in headers and metrics. */
+  kind: string
+  bucket: string
+  rate: Rate
+}
+
+/** Buckets of this process by their names: the time (ms) at which each is full again. */
+export class Buckets {
+  readonly #fullMs: LRUCache<string, number>
+  readonly #now: () => number
+
+  constructor(now: () => number = () => performance.now(), max = MAX_BUCKETS) {
+    this.#fullMs = new LRUCache({ max })
+    this.#now = now
+  }
+
+  get size(): number {
+    return this.#fullMs.size
+  }
+
+  /** Withdraws units from all buckets of the quotas, or from none. @throws ApiError rate_limited */
+  withdraw(quotas: readonly Quota[], units: number): void {
+    const nowMs = this.#now()
+    const made = quotas.map(({ bucket, rate }) => withdraw(rate, this.#fullMs.get(bucket) ?? 0, nowMs, units))
+    made.forEach(({ waitMs }, i) => {
+      if (waitMs > 0) throw limited(quotas[i]!.kind, waitMs)
+    })
+    made.forEach(({ fullMs }, i) => void this.#fullMs.set(quotas[i]!.bucket, fullMs))
+  }
+
+  /** Gives back units that were withdrawn. */
+  giveBack(quotas: readonly Quota[], units: number): void {
+    for (const { bucket, rate } of quotas) {
+      const fullMs = this.#fullMs.get(bucket)
+      if (fullMs !== undefined) this.#fullMs.set(bucket, fullMs - flowMs(units, rate))
+    }
+  }
+
+  /** Adds the state of the quotas to an answer's headers. */
+  mark(quotas: readonly Quota[], answer: Answer): Answer {
+    const nowMs = this.#now()
+    const items = quotas.map((quota) => {
+      const fullMs = this.#fullMs.get(quota.bucket) ?? 0
+      return headersOf(quota, heldUnits(quota.rate, fullMs, nowMs), Math.max(0, fullMs - nowMs))
+    })
+    const joined = (name: keyof (typeof items)[number]) =>
+      [answer.headers?.[name], ...items.map((item) => item[name])].filter((text) => text !== undefined).join(', ')
+    const fields = { 'ratelimit-policy': joined('ratelimit-policy'), ratelimit: joined('ratelimit') }
+    return { ...answer, headers: { ...answer.headers, ...fields } }
+  }
+}
+
+const seconds = (ms: number): number => Math.ceil(ms / 1_000)
+
+/** Headers of draft-ietf-httpapi-ratelimit-headers-10: `q` units in `w` s; `r` are left, all of them in `t` s. */
+const headersOf = ({ kind, rate }: Omit<Quota, 'bucket'>, held: number, fullInMs: number) => ({
+  'ratelimit-policy': `"${kind}";q=${rate.burst};w=${Math.max(1, seconds(flowMs(rate.burst, rate)))}`,
+  ratelimit: `"${kind}";r=${held};t=${seconds(fullInMs)}`,
+})
+
+/** Error of a limit that is reached. @param fields headers about a limit that is not counted in this process */
+function limited(kind: string, waitMs: number, fields: Answer['headers'] = {}): ApiError {
+  const retryAfter = String(Math.max(1, seconds(waitMs)))
+  const message = `The limit "${kind}" is reached: ask again in ${retryAfter} s.`
+  return new ApiError('rate_limited', message, {}, { headers: { ...fields, 'retry-after': retryAfter }, limit: kind })
+}

@@ -1,0 +1,144 @@
+import { afterAll, beforeAll, beforeEach, describe, expect, it } from 'vitest'
+import { routes } from '../../src/api/routes.js'
+import { type ApiWorld, bid, freshName, type Reply, randomAddress, randomHash, START_MS, startApi } from './support.js'
+
+/** A rate that gives back nothing while a test runs. */
+const STILL = { perSecond: 1e-6, burst: 1_000 }
+
+let counted: Record<string, number> = {}
+let api: ApiWorld
+let client = 0
+
+beforeAll(async () => {
+  const limited = {
+    inc: ({ route, limit }: { route: string; limit: string }) => {
+      counted[`${limit} ${route}`] = (counted[`${limit} ${route}`] ?? 0) + 1
+    },
+  }
+  api = await startApi({
+    limits: { address: STILL, key: STILL },
+    trustProxy: 1,
+    metrics: { requests: { observe() {} }, limited },
+  })
+})
+afterAll(() => api.stop())
+beforeEach(() => {
+  client++
+  counted = {}
+})
+
+/** Headers of a client that a proxy names, one per test. */
+const from = (address = `198.51.100.${client}`) => ({ 'x-forwarded-for': `203.0.113.9, ${address}` })
+
+const ask = (method: string, path: string, body?: unknown): Promise<Reply> =>
+  api.request(path, { method, headers: from(), ...(body !== undefined && { body: JSON.stringify(body) }) })
+
+const left = ({ headers }: Reply): number =>
+  Number(/^"address";r=(\d+);t=\d+$/.exec(headers.get('ratelimit') ?? '')?.[1])
+
+/** Spends all that the test's client has. */
+async function spendAll(): Promise<void> {
+  const names = Array.from({ length: 1_000 }, freshName)
+  for (let held = STILL.burst; held >= 11; ) held = left(await ask('POST', '/v1/names/address', names))
+  for (let reply = await ask('GET', '/v1/networks'); reply.status !== 429; ) reply = await ask('GET', '/v1/networks')
+}
+
+describe('what a request costs', () => {
+  const hash = `0x${'ab'.repeat(32)}`
+  it.each([
+    ['a look-up', 'GET', `/v1/names/address/${randomAddress()}`, undefined, 1],
+    ['a bulk look-up', 'POST', '/v1/names/address', Array(500).fill('x'), 6],
+    ['a bulk look-up of v0.1', 'POST', '/v0.1/name/addresses', Array(1_000).fill('x'), 11],
+    ['a page of the feed', 'GET', '/v1/events', undefined, 3.5],
+    ['a large page of the feed', 'GET', '/v1/events?limit=1000', undefined, 6],
+    ['a large page of v0.1', 'GET', '/v0.1/events?limit=9999', undefined, 26],
+    ['a quote', 'POST', '/v1/names/register/evm', {}, 5],
+    ['a quote by the other name', 'POST', '/v1/register/evm', {}, 5],
+    ['a quote on Solana', 'POST', '/v1/names/register/solana', {}, 5],
+    ['a quote of v0.1', 'POST', '/v0.1/register', {}, 5],
+    ['a status that asks the chains', 'GET', `/v1/names/register/tx/${hash}`, undefined, 5],
+    ['the same of v0.1', 'GET', `/v0.1/register/tx/${hash}`, undefined, 5],
+    ['a sign-in', 'POST', '/v1/auth/token', {}, 10],
+    ['a sign-in of v0.1', 'POST', '/v0.1/auth/key', {}, 10],
+    ['a change', 'DELETE', '/v1/clusters/wallets', ['a', 'b', 'c'], 3],
+    ['a change of v0.1', 'POST', '/v0.1/cluster/x/update/wallets', { add: [1, 2], update: [3], remove: [4] }, 4],
+    ['the document', 'GET', '/openapi.json', undefined, 1],
+    ['the page', 'GET', '/no/such/path', undefined, 1],
+  ])('%s', async (_what, method, path, body, cost) => {
+    expect(left(await ask('GET', '/v1/networks'))).toBe(999)
+    await ask(method, path, body)
+    // two requests, since what is left is told in whole units
+    expect(left(await ask(method, path, body))).toBe(Math.floor(999 - 2 * cost))
+  })
+
+  it('a status that is known', async () => {
+    const tx = randomHash()
+    await api.append('mainnet', [bid({ from: randomAddress(), name: freshName(), tx, atMs: START_MS })])
+    expect((await ask('GET', `/v1/names/register/tx/${tx}`)).body.status).toBe('finalized')
+    expect(left(await ask('GET', `/v0.1/register/tx/${tx}`))).toBe(998)
+  })
+})
+
+describe('a client that has spent all', () => {
+  it('is refused on every route, in JSON that says when to come back', async () => {
+    await spendAll()
+    const paths = routes.flatMap(({ method, path, aliases = [] }) => [path, ...aliases].map((one) => ({ method, one })))
+    for (const { method, one } of [
+      ...paths,
+      ...['/', '/openapi.json', '/none'].map((path) => ({ method: 'get', one: path })),
+    ]) {
+      const path = one.replace(/:\w+/g, 'x')
+      const reply = await ask(method.toUpperCase(), path)
+      expect([one, reply.status, reply.body.error], one).toEqual([one, 429, 'rate_limited'])
+      expect(Number(reply.headers.get('retry-after'))).toBeGreaterThan(0)
+      expect(reply.headers.get('ratelimit')).toMatch(/^"address";r=0;t=\d+$/)
+      expect(reply.headers.get('ratelimit-policy')).toBe('"address";q=1000;w=1000000000')
+      expect(reply.headers.get('access-control-expose-headers')).toContain('retry-after, ratelimit, ratelimit-policy')
+    }
+    expect(counted['address /v1/events']).toBe(1)
+  })
+
+  it('hinders no other client, and is told apart by what the proxy says alone', async () => {
+    await spendAll()
+    const spoofed = { 'x-forwarded-for': `192.0.2.1, 203.0.113.200, 198.51.100.${client}` }
+    expect((await api.request('/v1/networks', { headers: spoofed })).status).toBe(429)
+    expect((await api.request('/v1/networks', { headers: from('192.0.2.77') })).status).toBe(200)
+    expect((await api.get('/v1/networks')).status).toBe(200)
+  })
+
+  it('is still answered what browsers ask before a request', async () => {
+    await spendAll()
+    expect((await fetch(`${api.url}/v1/networks`, { method: 'OPTIONS', headers: from() })).status).toBe(204)
+  })
+
+  it('is one subscriber by IPv6, whatever it calls itself', async () => {
+    const v6 = (tail: string) => api.request('/v1/networks', { headers: from(`2001:db8:${client}:1:${tail}`) })
+    expect(left(await v6(':1'))).toBe(999)
+    expect(left(await v6('a:b:c:d'))).toBe(998)
+  })
+})
+
+it('believes nobody’s X-Forwarded-For without a proxy', async () => {
+  const bare = await startApi({ limits: { address: { ...STILL, burst: 2 }, key: STILL } })
+  const asked = async (address: string) =>
+    (await bare.request('/v1/networks', { headers: { 'x-forwarded-for': address } })).status
+  expect([await asked('192.0.2.1'), await asked('192.0.2.2'), await asked('192.0.2.3')]).toEqual([200, 200, 429])
+  await bare.stop()
+})
+
+it('takes the last address before the proxies that are named', async () => {
+  const trustProxy = ['loopback', '10.0.0.0/8']
+  const behind = await startApi({ limits: { address: { ...STILL, burst: 1 }, key: STILL }, trustProxy })
+  const asked = async (addresses: string) =>
+    (await behind.request('/v1/networks', { headers: { 'x-forwarded-for': addresses } })).status
+  expect(await asked('192.0.2.1, 10.1.2.3')).toBe(200)
+  expect(await asked('192.0.2.9, 192.0.2.1, 10.7.7.7, 10.1.2.3')).toBe(429)
+  expect(await asked('192.0.2.9, 10.1.2.3')).toBe(200)
+  await behind.stop()
+})
+
+it('counts nothing where limits are off', async () => {
+  const off = await startApi()
+  expect((await off.get('/v1/networks')).headers.get('ratelimit')).toBeNull()
+  await off.stop()
+})
