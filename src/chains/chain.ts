@@ -1,4 +1,5 @@
 import type { Hex } from 'viem'
+import { sentenceOf } from '../ops/errors.js'
 import type { ClaimPermission } from '../registry/airdrop/permission.js'
 import type { ReleaseWord } from '../registry/community/release.js'
 import type { CommunityPrice } from '../registry/community/rules.js'
@@ -80,7 +81,7 @@ export async function orUnavailable<T>(what: string, work: () => Promise<T>): Pr
     return await work()
   } catch (error) {
     if (error instanceof ChainUnavailableError || error instanceof BridgeError) throw error
-    throw new ChainUnavailableError(`${what}: ${(error as Error).message}`, { cause: error })
+    throw new ChainUnavailableError(`${what}: ${sentenceOf(error)}`, { cause: error })
   }
 }
 

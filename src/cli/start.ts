@@ -2,7 +2,7 @@ import { setFlagsFromString } from 'node:v8'
 import { readConfig } from '../config/index.js'
 import { startDaemon } from '../daemon.js'
 import { hasProcess } from '../ops/hasProcess.js'
-import { createLog } from '../ops/log.js'
+import { createLog, endOnBugs } from '../ops/log.js'
 
 const PARENT_POLL_MS = 1_000
 /**
@@ -23,6 +23,7 @@ export async function start({ roles, watch }: StartOptions = {}): Promise<void> 
   setFlagsFromString(`--heap-growing-percent=${HEAP_GROWTH_PERCENT}`)
   const config = readConfig(undefined, { ROLES: roles, RELAY_WATCH: watch ? 'true' : undefined })
   const log = createLog({ level: config.logLevel, format: config.logFormat })
+  endOnBugs(log)
   const isAskedToStop = untilAskedToStop(config.parentPid)
   const starting = startDaemon(config, log)
   starting.catch(() => {}) // thrown below, unless a stop was requested

@@ -1,13 +1,13 @@
-import { destination, type Logger, pino } from 'pino'
+import { type DestinationStream, destination, type Logger, pino } from 'pino'
 import pretty from 'pino-pretty'
+import { loggedError } from './errors.js'
 
 export type { Logger } from 'pino'
 
-/** Fields whose values are redacted in every log line. */
+/** Fields whose values are redacted in every log line; `token` names a token of a chain. */
 const SECRET_PATHS = [
   'authorization',
   'signature',
-  'token',
   'share',
   'privateKey',
   'relayerPrivateKey',
@@ -16,15 +16,34 @@ const SECRET_PATHS = [
   'databaseUrl',
 ].flatMap((key) => [key, `*.${key}`, `headers.${key}`, `req.headers.${key}`])
 
+const HEADER_PATHS = ['x-auth-key', 'x-api-key'].flatMap((name) => [`headers["${name}"]`, `req.headers["${name}"]`])
+
+export interface LogOptions {
+  level: string
+  /** Default: readable lines on a terminal, else JSON. */
+  format?: 'json' | 'pretty' | undefined
+  /** Gets JSON lines; default: standard output. */
+  to?: DestinationStream
+}
+
 /**
  * Makes the log: JSON lines, or readable ones on a terminal. Calls pass fields first and the message second; keys are
  * fixed (network, chain, block, entries, ms, err).
  */
-export function createLog(options: { level: string; format?: 'json' | 'pretty' | undefined }): Logger {
-  const redact = { paths: [...SECRET_PATHS, 'headers["x-auth-key"]', 'req.headers["x-auth-key"]'], censor: '[secret]' }
+export function createLog(options: LogOptions): Logger {
+  const redact = { paths: [...SECRET_PATHS, ...HEADER_PATHS], censor: '[secret]' }
+  const base = { level: options.level, redact, base: null, serializers: { err: loggedError } }
+  if (options.to) return pino(base, options.to)
   const usePretty = options.format ? options.format === 'pretty' : process.stdout.isTTY === true
-  const base = { level: options.level, redact, base: null }
   return usePretty
     ? pino(base, pretty({ colorize: process.stdout.isTTY, ignore: 'pid,hostname', translateTime: 'SYS:HH:MM:ss.l' }))
     : pino(base, destination({ sync: false }))
+}
+
+/** Logs what nothing caught, as any error, and ends the process: Node itself would print it with all that is in it. */
+export function endOnBugs(log: Logger): void {
+  process.on('uncaughtException', (err) => {
+    log.fatal({ err }, 'a bug ended this process')
+    process.exit(1)
+  })
 }

@@ -1,4 +1,5 @@
 import { performance } from 'node:perf_hooks'
+import { sentenceOf } from './errors.js'
 
 /** Names a loop in health, status and metrics. */
 export interface LoopName {
@@ -44,8 +45,8 @@ export class Loops {
     return {
       turned,
       succeeded: () => Object.assign(loop, { turnedMs: this.#nowMs(), failures: 0, lastError: null }),
-      failed: ({ message }) =>
-        Object.assign(loop, { turnedMs: this.#nowMs(), failures: loop.failures + 1, lastError: message }),
+      failed: (error) =>
+        Object.assign(loop, { turnedMs: this.#nowMs(), failures: loop.failures + 1, lastError: sentenceOf(error) }),
       end: () => this.#running.delete(loop),
     }
   }

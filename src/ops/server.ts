@@ -1,5 +1,6 @@
 import { createServer, type Server } from 'node:http'
 import type { AddressInfo } from 'node:net'
+import { sentenceOf } from './errors.js'
 import type { Metrics } from './metrics.js'
 
 /** An answer of the operator's port; `isGood` decides its status and is not shown. */
@@ -43,7 +44,7 @@ export async function startOpsServer({
       }
       json(404, { status: 404, error: 'not_found', message: `Operator routes: ${routes}.` })
     }
-    answer().catch((error: Error) => json(500, { status: 500, error: 'internal', message: error.message }))
+    answer().catch((error: Error) => json(500, { status: 500, error: 'internal', message: sentenceOf(error) }))
   })
   server.requestTimeout = 10_000
   server.headersTimeout = 5_000

@@ -1,9 +1,9 @@
 import { mkdtempSync, rmSync, writeFileSync } from 'node:fs'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
-import { pino } from 'pino'
 import { readConfig } from '../../src/config/index.js'
 import { type Daemon, startDaemon } from '../../src/daemon.js'
+import { createLog } from '../../src/ops/log.js'
 
 /** A daemon in this process, with what its log says. */
 export interface TestDaemon {
@@ -11,7 +11,7 @@ export interface TestDaemon {
   ops: string
   /** Time from the start until both ports were open. */
   startMs: number
-  /** Fields and messages of the log, from level warn on. */
+  /** Lines of the log, from level warn on or LOG_LEVEL. */
   warnings(): string[]
   status(): Promise<{ code: number; problems: string[]; warnings: string[]; [field: string]: unknown }>
   metric(name: string): Promise<string[]>
@@ -30,7 +30,7 @@ export async function startTestDaemon(
   const ports = { PORT: '0', OPS_PORT: '0', DRAIN_SECONDS: '0', LIMITS: 'off' }
   const config = readConfig({ ...ports, DATABASE_URL: databaseUrl, CLUSTERD_CHAINS: file, ...env })
   const lines: string[] = []
-  const log = pino({ level: 'warn' }, { write: (line: string) => void lines.push(line) })
+  const log = createLog({ level: env.LOG_LEVEL ?? 'warn', to: { write: (line) => void lines.push(line) } })
   const startedMs = performance.now()
   const daemon: Daemon = await startDaemon(config, log)
   const startMs = performance.now() - startedMs

@@ -1,5 +1,5 @@
 import type { ChainTx, Hex } from '../chain.js'
-import { RpcError } from '../rpc/errors.js'
+import { RpcError, wordsIn } from '../rpc/errors.js'
 import type { Call } from '../rpc/evm.js'
 import { isRegistrationLog, type OurContracts } from './decodeLogs.js'
 
@@ -79,7 +79,7 @@ export async function findByNonce(call: Call, sender: Hex, nonce: number, confir
     try {
       return Number(await call<Hex>('eth_getTransactionCount', [sender, `0x${block.toString(16)}`])) > nonce
     } catch (error) {
-      if (error instanceof RpcError && (error.fault === 'refused' || STATE_GONE.test(error.message))) return false
+      if (error instanceof RpcError && (error.fault === 'refused' || STATE_GONE.test(wordsIn(error)))) return false
       throw error
     }
   }

@@ -73,6 +73,21 @@ describe('what nodes and providers say', () => {
     expect((await faultOf(url, 'eth_getLogs')).fault).toBe('transient')
   })
 
+  it.each<Wording>([
+    { status: 500, code: 0, message: '{"error":"no, https://node.example/v3/plantedSecret9 refuses plantedSecret9"}' },
+    {
+      status: 403,
+      code: -32600,
+      message: `invalid key plantedSecret9, asked 0x${'ab'.repeat(65)}`,
+      data: 'plantedSecret9',
+    },
+    { status: 429, code: -32005, message: 'capacity of plantedSecret9 exceeded' },
+  ])('its words without the keys and signatures in them: $message', async (wording) => {
+    const { message } = await faultOf(await sayer(wording), 'eth_call')
+    expect(message).toMatch(new RegExp(`^eth_call: HTTP ${wording.status}: .*(no|invalid|capacity|…)`))
+    expect(message).not.toMatch(/plantedSecret9|abab/)
+  })
+
   it.each(EVM_FAILURES)('$message $data: the EVM`s own, by which no other node does otherwise', async (wording) => {
     const error = await faultOf(await sayer(wording), 'eth_call')
     expect(error.fault).toBe('refused')

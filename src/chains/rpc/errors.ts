@@ -40,6 +40,23 @@ export class RpcError extends Error {
   }
 }
 
+/** Error of a JSON-RPC answer (JSON-RPC 2.0, section 5.1). */
+export class NodeError extends Error {
+  override name = 'NodeError'
+  readonly code: unknown
+  readonly data: unknown
+  /** The node's own words, for sorting alone. */
+  readonly details: string
+
+  constructor({ code, data, message }: { code?: unknown; data?: unknown; message?: unknown }) {
+    const details = typeof message === 'string' ? message : ''
+    super(harmless(details))
+    this.code = code
+    this.data = data
+    this.details = details
+  }
+}
+
 /** An error that another node, or a later attempt, may not meet. */
 export const transient = (message: string): RpcError => new RpcError('transient', message)
 
@@ -79,8 +96,8 @@ export function classifyRpcError(
   const text = textOf(chain)
   const first = chain[0]
   const said = (first?.details || first?.message || String(error)).split('\n')[0]!
-  const message = `${method}: ${said}`
   const http = response ?? chain.find((e): e is ErrorShape & { status: number } => typeof e.status === 'number')
+  const message = `${method}: ${http && http.status >= 400 ? `HTTP ${http.status}: ` : ''}${harmless(said)}`
   const isTooOften = http?.status === HTTP_TOO_MANY_REQUESTS || chain.some((e) => e.code === HTTP_TOO_MANY_REQUESTS)
   if (isTooOften || RATE.test(said))
     return new RpcError('rate_limited', message, retryAfterMs(http?.headers), { cause: error })
@@ -92,9 +109,25 @@ export function classifyRpcError(
   return new RpcError('transient', message, null, { cause: error })
 }
 
+/** Words and numbers of sentences; URLs, keys, bytes and names of fields are none. */
+const PLAIN = /^[("'[]*(?:[A-Z]?[a-z]{1,16}(?:[-'][a-z]{1,12})?|[A-Z]{1,5}|-?\d{1,9}|0x[0-9a-f]{1,8})?[)"'\]:,.;!?]*$/
+const MAX_WORDS = 24
+
+/**
+ * What a node said, without what may be a secret: its answer may hold its URL with a key, or the request with a
+ * wallet's signature.
+ */
+export function harmless(said: string): string {
+  const words = said.slice(0, 1_000).split(/\s+/).slice(0, MAX_WORDS)
+  return words.map((word) => (PLAIN.test(word) ? word : '…')).join(' ')
+}
+
 /** Whether a call failed by the rules of the EVM: every node would give the same. */
 export const isEvmFailure = (error: unknown): boolean =>
-  error instanceof RpcError && error.fault === 'refused' && EVM_FAILURE.test(textOf(causesOf(error)))
+  error instanceof RpcError && error.fault === 'refused' && EVM_FAILURE.test(wordsIn(error))
+
+/** Words of a node in an error, for sorting alone: they may hold its URL or the request. */
+export const wordsIn = (error: RpcError): string => textOf(causesOf(error))
 
 /** What an error and its causes say: some providers explain it in their data only. */
 const textOf = (chain: readonly ErrorShape[]): string =>

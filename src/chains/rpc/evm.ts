@@ -1,7 +1,6 @@
-import { RpcRequestError } from 'viem'
 import { getHttpRpcClient } from 'viem/utils'
 import type { Hex } from '../chain.js'
-import { classifyRpcError, transient } from './errors.js'
+import { classifyRpcError, NodeError, transient } from './errors.js'
 import { type Call, NodePool, type Nodes, type PoolOptions, WrongChainError } from './nodes.js'
 
 export { type Call, WrongChainError }
@@ -64,7 +63,7 @@ function transport(url: string, timeoutMs?: number): Call {
       })
       // a broken proxy may return another request's answer; an error about the request as a whole has no id
       if (answer.id !== body.id && (answer.id ?? null) !== null) throw transient(`${method}: the answer has another id`)
-      if (answer.error) throw new RpcRequestError({ body, error: answer.error, url })
+      if (answer.error) throw new NodeError(answer.error)
       if (answer.id !== body.id || answer.result === undefined) throw transient(`${method}: the answer holds no result`)
       return answer.result as T
     } catch (error) {

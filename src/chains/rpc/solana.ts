@@ -1,7 +1,6 @@
 import PQueue from 'p-queue'
-import { RpcRequestError } from 'viem'
 import { getHttpRpcClient } from 'viem/utils'
-import { classifyRpcError, RpcError, type RpcFault, transient } from './errors.js'
+import { classifyRpcError, NodeError, RpcError, type RpcFault, transient } from './errors.js'
 import { type Call, NodePool, type Nodes, type PoolOptions } from './nodes.js'
 
 /** Agreement that a cluster reached on a block (`confirmed`: two thirds voted; `finalized`: irreversible). */
@@ -105,7 +104,7 @@ export function batching(url: string, timeoutMs: number): Call {
 
   /** Handles an error for a batch as a whole. */
   const refused = (calls: readonly Waiting[], { error }: Answer): void => {
-    if (error?.code !== INVALID_REQUEST) throw new RpcRequestError({ body: {}, error: error ?? NO_ERROR, url })
+    if (error?.code !== INVALID_REQUEST) throw new NodeError(error ?? NO_ERROR)
     takesBatches = false
     queue.concurrency = SINGLES_AT_ONCE
     for (const one of calls) void queue.add(() => send([one]))
@@ -118,7 +117,7 @@ export function batching(url: string, timeoutMs: number): Call {
   }
 
   const settle = ({ method, resolve, reject }: Waiting, body: { id: number }, answer: Answer | undefined): void => {
-    if (answer?.error) reject(errorOf(new RpcRequestError({ body: { ...body }, error: answer.error, url }), method))
+    if (answer?.error) reject(errorOf(new NodeError(answer.error), method))
     // a broken proxy may return another request's answer, or part of one
     else if (!answer || answer.id !== body.id || answer.result === undefined)
       reject(transient(`${method}: the answer holds no result, or has another id`))
@@ -132,10 +131,10 @@ export function batching(url: string, timeoutMs: number): Call {
     })
 }
 
-function errorOf(error: RpcRequestError, method: string): RpcError {
-  const fault = FAULTS.get(error.code)
+function errorOf(error: NodeError, method: string): RpcError {
+  const fault = FAULTS.get(error.code as number)
   return fault
-    ? new RpcError(fault, `${method}: ${error.details}`, null, { cause: error })
+    ? new RpcError(fault, `${method}: ${error.message}`, null, { cause: error })
     : classifyRpcError(error, method)
 }
 

@@ -11,6 +11,7 @@ import {
 } from '../../db/airdrop/claims.js'
 import { assertLeader } from '../../db/journal/head.js'
 import { inTransaction } from '../../db/pg/pool.js'
+import { sentenceOf } from '../../ops/errors.js'
 import { failpoint } from '../../ops/failpoint.js'
 import { fromHex, toHex } from '../../registry/primitives/bytes.js'
 import { isCheckpointReplaced } from '../evm/checkpoint.js'
@@ -96,7 +97,7 @@ export class AirdropWatcher {
         return null
       }
       this.#width.failed(to - from + 1)
-      throw new Error(`getting claims of blocks ${from}-${to}: ${(error as Error).message}`, { cause: error })
+      throw new Error(`getting claims of blocks ${from}-${to}: ${sentenceOf(error)}`, { cause: error })
     }
   }
 

@@ -3,6 +3,7 @@ import type { Header } from '../../chains/evm/logs.js'
 import { haltChain } from '../../db/journal/chains.js'
 import { assertLeader, markCaughtUp, readHead, type StoredHead } from '../../db/journal/head.js'
 import { type ChainState, isHeadStale } from '../../ops/chainState.js'
+import { sentenceOf } from '../../ops/errors.js'
 import { failpoint } from '../../ops/failpoint.js'
 import { HeadClock } from '../headClock.js'
 import type { Progress } from '../progress.js'
@@ -73,7 +74,7 @@ export class ChainIndexer {
       this.#maxBlocks = Math.max(1, Math.floor(this.#maxBlocks / 2))
       // the transaction may have been committed: the tail is read anew
       this.#dropTail()
-      this.state.lastError = (error as Error).message
+      this.state.lastError = sentenceOf(error)
       throw error
     }
   }

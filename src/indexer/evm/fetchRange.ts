@@ -4,6 +4,7 @@ import { getHeader, type Header, type LogRange, type RawLog } from '../../chains
 import { readCheckedLogs } from '../../chains/evm/rangeCheck.js'
 import { RpcError, transient } from '../../chains/rpc/errors.js'
 import { type Call, inBatches } from '../../chains/rpc/nodes.js'
+import { sentenceOf } from '../../ops/errors.js'
 import type { DecodedEntry } from '../../registry/journal/decode.js'
 import { fromHex } from '../../registry/primitives/bytes.js'
 import { configuredMinima, minimumEntries } from './minimum.js'
@@ -31,7 +32,7 @@ export async function fetchRange(source: RangeSource, from: number, to: number):
   } catch (error) {
     if (!(error instanceof RpcError) || error.fault !== 'too_much' || from === to) {
       width.failed(to - from + 1)
-      throw new Error(`getting logs of blocks ${from}-${to}: ${(error as Error).message}`, { cause: error })
+      throw new Error(`getting logs of blocks ${from}-${to}: ${sentenceOf(error)}`, { cause: error })
     }
     width.tooMuch(to - from + 1)
     const middle = Math.floor((from + to) / 2)

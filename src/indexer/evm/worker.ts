@@ -2,6 +2,7 @@ import type { EvmChain } from '../../chains/evm/chain.js'
 import { watchHeads } from '../../chains/rpc/heads.js'
 import { type ChainRow, readChain } from '../../db/journal/chains.js'
 import type { LeaderContext } from '../../ops/context.js'
+import { sentenceOf } from '../../ops/errors.js'
 import { createNotify } from '../../ops/notify.js'
 import type { Worker } from '../../ops/worker.js'
 import type { Reporting } from '../types.js'
@@ -88,9 +89,9 @@ export function chainWorker(ctx: LeaderContext, { chain, row, identify }: OpenCh
       if (isAdvanced) reporting.onAdvance()
       return isAdvanced ? 'progressed' : 'idle'
     },
-    onFailure({ message }) {
+    onFailure(error) {
       isRowStale = true
-      unopened.state.lastError = message
+      unopened.state.lastError = sentenceOf(error)
       metrics.steps.inc({ ...fields, outcome: 'failed' })
     },
   }

@@ -15,6 +15,7 @@ import { confirmPayments, writeOutcomes } from '../../db/payments/payments.js'
 import { notify } from '../../db/pg/notify.js'
 import { inTransaction } from '../../db/pg/pool.js'
 import type { ChainState } from '../../ops/chainState.js'
+import { sentenceOf } from '../../ops/errors.js'
 import { failpoint } from '../../ops/failpoint.js'
 import { firstState } from '../evm/types.js'
 import { inChunks } from './chunks.js'
@@ -75,7 +76,7 @@ export class PaymentWatcher {
     } catch (error) {
       // the transaction may have been committed: the cursor is read anew
       this.#memory = null
-      state.lastError = (error as Error).message
+      state.lastError = sentenceOf(error)
       throw error
     }
   }

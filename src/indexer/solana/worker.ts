@@ -1,6 +1,7 @@
 import { watchLogs } from '../../chains/rpc/logs.js'
 import type { SolanaChain } from '../../chains/solana/chain.js'
 import type { LeaderContext } from '../../ops/context.js'
+import { sentenceOf } from '../../ops/errors.js'
 import { createNotify } from '../../ops/notify.js'
 import type { Worker } from '../../ops/worker.js'
 import { firstState } from '../evm/types.js'
@@ -37,7 +38,7 @@ export function paymentWatcherWorker(ctx: LeaderContext, source: SolanaSource, r
       ...{ pool, rpc, registrar, label, startSlot, commitment, epoch, signal },
       ...(await source.open()),
       onUnknown: (signature, unknown) =>
-        log.error({ ...fields, signature, unknown }, 'laid aside what this version can’t read'),
+        log.error({ ...fields, tx: signature, unknown }, 'laid aside what this version can’t read'),
       onProgress: (progress) => {
         signOfLife()
         reporting.onProgress(progress)
@@ -73,8 +74,8 @@ export function paymentWatcherWorker(ctx: LeaderContext, source: SolanaSource, r
       reporting.onAdvance()
       return 'progressed'
     },
-    onFailure({ message }) {
-      unopened.state.lastError = message
+    onFailure(error) {
+      unopened.state.lastError = sentenceOf(error)
       metrics.steps.inc({ ...fields, outcome: 'failed' })
     },
   }

@@ -1,0 +1,88 @@
+import { readdirSync, readFileSync } from 'node:fs'
+import { createServer } from 'node:http'
+import type { AddressInfo } from 'node:net'
+import { fileURLToPath } from 'node:url'
+import { getHttpRpcClient } from 'viem/utils'
+import { afterAll, beforeAll, describe, expect, it } from 'vitest'
+import { NodeError, RpcError } from '../chains/rpc/errors.js'
+import { loggedError, sentenceOf } from './errors.js'
+
+const SECRET = 'planted-secret-1'
+const SRC = fileURLToPath(new URL('../', import.meta.url))
+
+const server = createServer((_, response) => response.writeHead(500).end(`no ${SECRET}`))
+let ofLibrary: Error
+beforeAll(async () => {
+  await new Promise<void>((resolve) => server.listen(0, '127.0.0.1', resolve))
+  const url = `http://127.0.0.1:${(server.address() as AddressInfo).port}/v3/${SECRET}`
+  ofLibrary = await getHttpRpcClient(url)
+    .request({ body: { method: 'eth_call', params: [SECRET] } })
+    .then(
+      () => expect.unreachable(),
+      (error: Error) => error,
+    )
+})
+afterAll(() => void server.close())
+
+const logged = (error: unknown): string => JSON.stringify(loggedError(error))
+
+describe('an error in the log', () => {
+  it('keeps the message of our own code, and of causes by others their type, status and code', () => {
+    expect(ofLibrary.message).toContain(SECRET)
+    const cause = Object.assign(ofLibrary, { cause: Object.assign(new Error('own'), { code: 'ECONNRESET' }) })
+    const own = new RpcError('transient', 'eth_call: no answer', null, { cause })
+    expect(loggedError(own)).toEqual({
+      ...{ type: 'RpcError', message: 'eth_call: no answer' },
+      cause: { type: 'HttpRequestError', status: 500, cause: { type: 'Error', code: 'ECONNRESET', message: 'own' } },
+    })
+    expect(loggedError(new NodeError({ code: -32_000, message: `no ${SECRET}` }))).toEqual({
+      ...{ type: 'NodeError', code: -32_000, message: 'no …' },
+    })
+  })
+
+  it('tells the place of a bug, and of what a library threw', () => {
+    const { message, stack } = loggedError(new TypeError('x is not iterable'))
+    expect(message).toBe('x is not iterable')
+    expect(stack![0]).toMatch(/src\/ops\/errors\.test\.ts:\d+:\d+$/)
+    expect(loggedError(ofLibrary).stack!.join()).toContain('viem')
+  })
+
+  it.each<[string, () => unknown]>([
+    ['an HTTP request', () => Promise.reject(ofLibrary)],
+    ['JSON that is none', () => JSON.parse(`{"key":${SECRET}}`)],
+    ['a number that is none', () => BigInt(SECRET)],
+    ['an encoding that is none', () => Buffer.from('', SECRET as 'hex')],
+    ['a URL that is none', () => new URL(SECRET)],
+    ['something else than an error', () => Promise.reject(SECRET)],
+  ])('says nothing of %s', async (_, work) => {
+    const error = await (async () => void (await work()))().catch((thrown: unknown) => thrown)
+    expect(error).toBeDefined()
+    expect(logged(error)).not.toContain(SECRET)
+    expect(sentenceOf(error)).not.toContain(SECRET)
+  })
+
+  it('is not fooled by a message that looks like our stack, by odd names or a circle of causes', () => {
+    const frame = `no\n    at own (${SRC}ops/errors.ts:1:2)\n    at own (${SRC}ops/errors.ts:1:3)`
+    const stack = `Error: ${frame}${SECRET}\n    at theirs (/node_modules/x.js:1:2)`
+    const foreign = Object.assign(new Error(frame + SECRET), { stack })
+    expect(logged(foreign)).not.toContain(SECRET)
+    const odd = Object.assign(new Error('odd'), { name: `Bad ${SECRET}`, code: `code of ${SECRET}`, cause: foreign })
+    Object.assign(foreign, { cause: odd })
+    expect(logged(odd)).not.toContain(SECRET)
+  })
+})
+
+/** Names of the error classes that a source makes. */
+const madeBy = (text: string): string[] =>
+  [...text.matchAll(/\bnew (\w+(?:Error|Exception))\(/g)].map(([, name]) => name!)
+
+it('Our code makes errors of its own classes and the language’s alone, which loggedError relies on', () => {
+  const files = readdirSync(SRC, { recursive: true, encoding: 'utf8' }).filter(
+    (file) => /\.ts$/.test(file) && !/\.test\.ts$|generated|^testing|^web/.test(file),
+  )
+  const sources = files.map((file) => readFileSync(SRC + file, 'utf8'))
+  const own = new Set(sources.flatMap((text) => [...text.matchAll(/class (\w+) extends/g)].map(([, name]) => name!)))
+  const foreign = sources.flatMap(madeBy).filter((name) => !own.has(name) && !/^(Type|Range|Syntax)?Error$/.test(name))
+  expect(sources.flatMap(madeBy).length).toBeGreaterThan(100)
+  expect(foreign).toEqual([])
+})

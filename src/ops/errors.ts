@@ -1,0 +1,60 @@
+import { fileURLToPath } from 'node:url'
+
+/** Folder of our sources, in both forms that stack traces have. */
+const OWN = [new URL('..', import.meta.url).href, fileURLToPath(new URL('..', import.meta.url))]
+/** Place in a line of V8's stack traces. */
+const PLACE = /^ {4}at (?:[^()]* \()?([^()]+:\d+:\d+)\)?$/
+/** Classes of the language, whose place has to be told because their name doesn't. */
+const BUILT_IN = /^(?:Type|Range|Reference|Syntax)?Error$/
+const WORD = /^[\w.-]{1,60}$/
+/** Bounds a chain of causes, which may form a circle. */
+const MAX_CAUSES = 8
+
+/** An error as it is logged: nothing in it was written by a library, a server or a caller. */
+export interface LoggedError {
+  type: string
+  code?: string | number
+  /** Status of an HTTP response. */
+  status?: number
+  message?: string
+  stack?: string[]
+  cause?: LoggedError
+}
+
+/**
+ * Describes an error for the log. Messages of libraries hold URLs with their keys, requests with signatures, and rows:
+ * only messages of errors that our own code made are kept; of others their type, code and place are. Our code makes none
+ * of a library's classes (errors.test.ts).
+ */
+export function loggedError(error: unknown, depth = 1): LoggedError {
+  if (!(error instanceof Error)) return { type: typeof error }
+  const { code, status, cause } = error as Error & { code?: unknown; status?: unknown }
+  const places = placesOf(error)
+  const isOurs = isOwnPlace(places[0])
+  const type = WORD.test(error.name) ? error.name : 'Error'
+  return {
+    type,
+    ...((typeof code === 'number' || (typeof code === 'string' && WORD.test(code))) && { code }),
+    ...(typeof status === 'number' && { status }),
+    ...(isOurs && { message: error.message }),
+    ...(depth === 1 && !(isOurs && !BUILT_IN.test(type)) && { stack: places }),
+    ...(cause !== undefined && depth < MAX_CAUSES && { cause: loggedError(cause, depth + 1) }),
+  }
+}
+
+/** One sentence about an error: its message where our own code wrote it, else its type and code. */
+export function sentenceOf(error: unknown): string {
+  const { type, code, message } = loggedError(error)
+  return message ?? (code === undefined ? type : `${type} ${code}`)
+}
+
+/** Places of an error's stack trace, innermost first; none where its message was changed afterwards. */
+function placesOf({ stack = '', message }: Error): string[] {
+  const at = stack.indexOf(message)
+  if (at < 0) return []
+  const lines = stack.slice(at + message.length).split('\n')
+  const frames = lines.filter((line) => line.startsWith('    at '))
+  return frames.map((line) => PLACE.exec(line)?.[1] ?? 'native')
+}
+
+const isOwnPlace = (place = ''): boolean => OWN.some((folder) => place.startsWith(folder))

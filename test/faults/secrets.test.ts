@@ -1,0 +1,140 @@
+import { randomBytes } from 'node:crypto'
+import { ed25519 } from '@noble/curves/ed25519'
+import bs58 from 'bs58'
+import { generatePrivateKey, privateKeyToAccount } from 'viem/accounts'
+import { afterAll, beforeAll, expect, it, vi } from 'vitest'
+import { signIn } from '../../src/testing/signIn.js'
+import { startTestDaemon, type TestDaemon } from '../support/daemon.js'
+import { type HubWorld, startHubWorld } from '../support/hubWorld.js'
+import { INDISCRETIONS, type IndiscreetNode, startIndiscreetNode } from '../support/indiscreetNode.js'
+
+const DEADLINE = { timeout: 40_000, interval: 200 }
+const hex = (bytes: number) => `0x${randomBytes(bytes).toString('hex')}` as const
+
+const seed = randomBytes(32)
+const solanaKey = Buffer.concat([seed, ed25519.getPublicKey(seed)])
+const relayerKey = generatePrivateKey()
+/** What the operator alone knows. */
+const KEYS = {
+  RELAYER_PRIVATE_KEY: relayerKey,
+  AIRDROP_OPERATOR_PRIVATE_KEY: generatePrivateKey(),
+  SOLANA_RELAYER_PRIVATE_KEY: bs58.encode(solanaKey),
+  TOKEN_KEY: hex(32),
+  SHARE_KEY: hex(32),
+  QUOTE_KEY: hex(32),
+}
+const rpcKey = `planted${randomBytes(8).toString('hex')}`
+const password = `planted${randomBytes(8).toString('hex')}`
+/** What callers send: a smart wallet's signature, one of no use, a share, a passphrase. */
+const signature = hex(100)
+const signature65 = hex(65)
+const share = hex(33)
+const passphrase = `planted ${randomBytes(8).toString('hex')}`
+
+let world: HubWorld
+let node: IndiscreetNode
+let daemon: TestDaemon
+let authKey = ''
+/** All that anybody could read, beside the log. */
+const answered: string[] = []
+
+beforeAll(async () => {
+  world = await startHubWorld()
+  await world.test.mine({ blocks: 5 })
+  node = await startIndiscreetNode(world.anvil.rpcUrl, rpcKey)
+  const databaseUrl = Object.assign(new URL(world.postgres.url), { password }).href
+  // with a payments contract the relayer asks the node too
+  const hub = { ...world.config, rpcUrls: [node.rpcUrl], pollMs: 100, communityPayments: `0x${'33'.repeat(20)}` }
+  daemon = await startTestDaemon(databaseUrl, { chains: [hub] }, { ...KEYS, LOG_LEVEL: 'trace' })
+  const isCaughtUp = () => daemon.metric('clusterd_chain_caught_up')
+  const caughtUp = 'clusterd_chain_caught_up{network="mainnet",chain="1"} 1'
+  await vi.waitFor(async () => expect(await isCaughtUp()).toContain(caughtUp), DEADLINE)
+  authKey = await signIn(daemon, generatePrivateKey())
+}, 120_000)
+afterAll(async () => {
+  await daemon?.stop()
+  node?.stop()
+  await world?.stop()
+}, 60_000)
+
+async function read(url: string, init?: RequestInit): Promise<number> {
+  const response = await fetch(url, init)
+  answered.push(await response.text(), JSON.stringify([...response.headers]))
+  return response.status
+}
+
+const post = (path: string, body: unknown): Promise<number> =>
+  read(`${daemon.api}${path}`, {
+    method: 'POST',
+    body: typeof body === 'string' ? body : JSON.stringify(body),
+    headers: { authorization: `Bearer ${authKey}` },
+  })
+
+const wallet = privateKeyToAccount(generatePrivateKey()).address
+const proof = (bytes: string) => ({ signature: bytes, signingDate: new Date().toISOString(), type: 'evm', wallet })
+const recovery = () => ({ address: wallet, share, passphrase, ...proof(signature) })
+
+/** Asks for everything that needs the chain, the database or a secret, well formed and badly. */
+async function askAll(): Promise<number[]> {
+  const statuses = await Promise.all([
+    post('/v1/auth/token', proof(signature)),
+    post('/v1/auth/token', proof(signature65)),
+    post('/v1/auth/token', { ...proof(signature), wallet: signature }),
+    post('/v1/auth/token', `{"signature":"${signature}",`),
+    post('/v1/clusters/generate/wallet/recover', recovery()),
+    post('/v1/clusters/generate/wallet', { type: 'evm', name: 'main', passphrase }),
+    post('/v1/clusters/wallets', [{ address: share, name: passphrase, isPrivate: share }]),
+    read(`${daemon.api}/v1/names/register/tx/${hex(32)}`),
+    read(`${daemon.api}/v1/auth/validate`, { headers: { authorization: `Bearer ${share}` } }),
+    post('/v1/names/register/evm', { network: '1', sender: wallet, names: [{ name: 'alice' }] }),
+  ])
+  for (const path of ['/status', '/ready', '/health', '/metrics']) await read(`${daemon.ops}${path}`)
+  return statuses
+}
+
+/** The planted secrets, without prefixes and in the forms that logs may give them, that a text holds. */
+function found(text: string): string[] {
+  const own = [...Object.values(KEYS), rpcKey, password, signature, signature65, share, passphrase, authKey]
+  const forms = [
+    ...own,
+    solanaKey.toString('hex'),
+    [...solanaKey].join(','),
+    Buffer.from(passphrase).toString('base64'),
+  ]
+  const lower = text.toLowerCase()
+  return forms.filter((form) => lower.includes(form.toLowerCase().replace(/^0x/, '').slice(0, 24)))
+}
+
+const logged = () => daemon.warnings().join('')
+
+it.each(INDISCRETIONS)(
+  'a node that tells all it knows (%s) makes nobody else tell it',
+  async (fault) => {
+    const before = node.count()
+    node.be(fault)
+    const isFailing = async () => (await daemon.metric('clusterd_chain_failing')).join()
+    await expect.poll(isFailing, DEADLINE).toContain('} 1')
+    const statuses = await askAll()
+    expect(statuses).toContain(503)
+    expect(node.count()).toBeGreaterThan(before)
+    node.be(null)
+    await expect.poll(isFailing, DEADLINE).toContain('} 0')
+    expect(found(logged())).toEqual([])
+    expect(found(answered.join())).toEqual([])
+  },
+  120_000,
+)
+
+it('an outage of the database tells none either', async () => {
+  await world.postgres.stop()
+  const statuses = await askAll()
+  expect(statuses.filter((status) => status === 503).length).toBeGreaterThan(3)
+  expect(logged()).toContain('a request could not be served')
+  expect(logged()).toContain('RpcError')
+  expect(found(logged())).toEqual([])
+  expect(found(answered.join())).toEqual([])
+})
+
+it('the search finds what is there', () => {
+  expect(found(`x ${JSON.stringify({ relayerKey })} ${rpcKey} ${[...solanaKey].join(',')}`)).toHaveLength(3)
+})

@@ -1,0 +1,55 @@
+import { createServer } from 'node:http'
+import type { AddressInfo } from 'node:net'
+
+/** Faults of a node that repeats the request and its own URL in its answer. */
+export const INDISCRETIONS = ['server_error', 'rate_limit', 'rpc_error', 'garbage', 'truncated', 'hang'] as const
+export type Indiscretion = (typeof INDISCRETIONS)[number]
+
+export interface IndiscreetNode {
+  /** Its URL has the key in its path and its query. */
+  rpcUrl: string
+  /** Null: it answers as the node behind it. */
+  be(fault: Indiscretion | null): void
+  /** Requests that met a fault. */
+  count(): number
+  stop(): void
+}
+
+/** Starts a JSON-RPC proxy whose faults repeat all that it was told. */
+export async function startIndiscreetNode(target: string, key: string): Promise<IndiscreetNode> {
+  let fault: Indiscretion | null = null
+  let count = 0
+  const server = createServer(async (request, response) => {
+    const chunks: Buffer[] = []
+    for await (const chunk of request) chunks.push(chunk as Buffer)
+    const body = Buffer.concat(chunks).toString()
+    if (fault === null) {
+      const answer = await fetch(target, { method: 'POST', body, headers: { 'content-type': 'application/json' } })
+      response.writeHead(answer.status).end(await answer.text())
+      return
+    }
+    count += 1
+    const told = `${rpcUrl}, key ${key}, was asked ${body}`
+    const error = { code: -32_000, message: `no: ${told}`, data: told }
+    const { id = null } = JSON.parse(body) as { id?: number }
+    if (fault === 'server_error') response.writeHead(500, told.slice(0, 20)).end(told)
+    else if (fault === 'rate_limit') response.writeHead(429).end(JSON.stringify({ error }))
+    else if (fault === 'rpc_error') response.end(JSON.stringify({ id, error }))
+    else if (fault === 'garbage') response.end(told)
+    else if (fault === 'truncated') response.end(JSON.stringify({ id, result: told }).slice(0, -9))
+  })
+  await new Promise<void>((resolve) => server.listen(0, '127.0.0.1', resolve))
+  const rpcUrl = `http://127.0.0.1:${(server.address() as AddressInfo).port}/v3/${key}?apikey=${key}`
+  return {
+    rpcUrl,
+    be(next) {
+      fault = next
+      server.closeAllConnections()
+    },
+    count: () => count,
+    stop() {
+      server.closeAllConnections()
+      server.close()
+    },
+  }
+}
