@@ -1,5 +1,5 @@
 import type { Hex } from 'viem'
-import { sentenceOf } from '../ops/errors.js'
+import { sentenceOf } from '../ops/log/errors.js'
 import type { ClaimPermission } from '../registry/airdrop/permission.js'
 import type { ReleaseWord } from '../registry/community/release.js'
 import type { CommunityPrice } from '../registry/community/rules.js'

@@ -2,7 +2,7 @@ import { setFlagsFromString } from 'node:v8'
 import { readConfig } from '../config/index.js'
 import { startDaemon } from '../daemon.js'
 import { hasProcess } from '../ops/hasProcess.js'
-import { createLog, endOnBugs } from '../ops/log.js'
+import { createLog, endOnBugs } from '../ops/log/log.js'
 
 const PARENT_POLL_MS = 1_000
 /**

@@ -1,4 +1,4 @@
-import type { Logger } from '../ops/log.js'
+import type { Logger } from '../ops/log/log.js'
 import { createProgressBar } from '../ops/progressBar.js'
 import type { Network } from '../registry/primitives/network.js'
 

@@ -1,5 +1,5 @@
 import { performance } from 'node:perf_hooks'
-import { sentenceOf } from './errors.js'
+import { sentenceOf } from './log/errors.js'
 
 /** Names a loop in health, status and metrics. */
 export interface LoopName {

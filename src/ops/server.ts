@@ -1,6 +1,6 @@
 import { createServer, type Server } from 'node:http'
 import type { AddressInfo } from 'node:net'
-import { sentenceOf } from './errors.js'
+import { sentenceOf } from './log/errors.js'
 import type { Metrics } from './metrics.js'
 
 /** An answer of the operator's port; `isGood` decides its status and is not shown. */

@@ -1,4 +1,4 @@
-import type { Logger } from './log.js'
+import type { Logger } from './log/log.js'
 import { type Loop, type LoopName, Loops } from './loops.js'
 import { createNotify, type Notify, pause } from './notify.js'
 

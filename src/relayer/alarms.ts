@@ -1,5 +1,5 @@
 import type { JobRow } from '../db/outbox/rows.js'
-import type { Logger } from '../ops/log.js'
+import type { Logger } from '../ops/log/log.js'
 import { DAILY_CAP, INSUFFICIENT_FUNDS, type JobKind } from '../registry/outbox.js'
 import { toHex } from '../registry/primitives/bytes.js'
 import type { Network } from '../registry/primitives/network.js'

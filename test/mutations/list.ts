@@ -166,10 +166,10 @@ export const MUTATIONS: readonly Mutation[] = [
   {
     name: 'the log prints keys',
     invariant: 9,
-    file: 'src/ops/log.ts',
+    file: 'src/ops/log/log.ts',
     find: "  'relayerPrivateKey',\n",
     replace: '',
-    tests: { files: ['src/ops/log.test.ts'] },
+    tests: { files: ['src/ops/log/log.test.ts'] },
   },
   ...DISTRIBUTOR,
   ...PAYMENTS,

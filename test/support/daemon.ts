@@ -3,7 +3,7 @@ import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { readConfig } from '../../src/config/index.js'
 import { type Daemon, startDaemon } from '../../src/daemon.js'
-import { createLog } from '../../src/ops/log.js'
+import { createLog } from '../../src/ops/log/log.js'
 
 /** A daemon in this process, with what its log says. */
 export interface TestDaemon {

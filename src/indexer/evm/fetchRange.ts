@@ -4,7 +4,7 @@ import { getHeader, type Header, type LogRange, type RawLog } from '../../chains
 import { readCheckedLogs } from '../../chains/evm/rangeCheck.js'
 import { RpcError, transient } from '../../chains/rpc/errors.js'
 import { type Call, inBatches } from '../../chains/rpc/nodes.js'
-import { sentenceOf } from '../../ops/errors.js'
+import { sentenceOf } from '../../ops/log/errors.js'
 import type { DecodedEntry } from '../../registry/journal/decode.js'
 import { fromHex } from '../../registry/primitives/bytes.js'
 import { configuredMinima, minimumEntries } from './minimum.js'

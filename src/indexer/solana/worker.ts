@@ -1,7 +1,7 @@
 import { watchLogs } from '../../chains/rpc/logs.js'
 import type { SolanaChain } from '../../chains/solana/chain.js'
 import type { LeaderContext } from '../../ops/context.js'
-import { sentenceOf } from '../../ops/errors.js'
+import { sentenceOf } from '../../ops/log/errors.js'
 import { createNotify } from '../../ops/notify.js'
 import type { Worker } from '../../ops/worker.js'
 import { firstState } from '../evm/types.js'

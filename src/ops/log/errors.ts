@@ -1,7 +1,7 @@
 import { fileURLToPath } from 'node:url'
 
 /** Folder of our sources, in both forms that stack traces have. */
-const OWN = [new URL('..', import.meta.url).href, fileURLToPath(new URL('..', import.meta.url))]
+const OWN = [new URL('../..', import.meta.url).href, fileURLToPath(new URL('../..', import.meta.url))]
 /** Place in a line of V8's stack traces. */
 const PLACE = /^ {4}at (?:[^()]* \()?([^()]+:\d+:\d+)\)?$/
 /** Classes of the language, whose place has to be told because their name doesn't. */
@@ -23,8 +23,8 @@ export interface LoggedError {
 
 /**
  * Describes an error for the log. Messages of libraries hold URLs with their keys, requests with signatures, and rows:
- * only messages of errors that our own code made are kept; of others their type, code and place are. Our code makes none
- * of a library's classes (errors.test.ts).
+ * only messages of errors that our own code made are kept; of others their type, code and place are. Our code makes
+ * none of a library's classes (errors.test.ts).
  */
 export function loggedError(error: unknown, depth = 1): LoggedError {
   if (!(error instanceof Error)) return { type: typeof error }

@@ -4,11 +4,11 @@ import type { AddressInfo } from 'node:net'
 import { fileURLToPath } from 'node:url'
 import { getHttpRpcClient } from 'viem/utils'
 import { afterAll, beforeAll, describe, expect, it } from 'vitest'
-import { NodeError, RpcError } from '../chains/rpc/errors.js'
+import { NodeError, RpcError } from '../../chains/rpc/errors.js'
 import { loggedError, sentenceOf } from './errors.js'
 
 const SECRET = 'planted-secret-1'
-const SRC = fileURLToPath(new URL('../', import.meta.url))
+const SRC = fileURLToPath(new URL('../../', import.meta.url))
 
 const server = createServer((_, response) => response.writeHead(500).end(`no ${SECRET}`))
 let ofLibrary: Error
@@ -43,7 +43,7 @@ describe('an error in the log', () => {
   it('tells the place of a bug, and of what a library threw', () => {
     const { message, stack } = loggedError(new TypeError('x is not iterable'))
     expect(message).toBe('x is not iterable')
-    expect(stack![0]).toMatch(/src\/ops\/errors\.test\.ts:\d+:\d+$/)
+    expect(stack![0]).toMatch(/src\/ops\/log\/errors\.test\.ts:\d+:\d+$/)
     expect(loggedError(ofLibrary).stack!.join()).toContain('viem')
   })
 
@@ -62,7 +62,7 @@ describe('an error in the log', () => {
   })
 
   it('is not fooled by a message that looks like our stack, by odd names or a circle of causes', () => {
-    const frame = `no\n    at own (${SRC}ops/errors.ts:1:2)\n    at own (${SRC}ops/errors.ts:1:3)`
+    const frame = `no\n    at own (${SRC}ops/log/errors.ts:1:2)\n    at own (${SRC}ops/log/errors.ts:1:3)`
     const stack = `Error: ${frame}${SECRET}\n    at theirs (/node_modules/x.js:1:2)`
     const foreign = Object.assign(new Error(frame + SECRET), { stack })
     expect(logged(foreign)).not.toContain(SECRET)
