@@ -3,7 +3,7 @@ import type { AddressInfo } from 'node:net'
 
 /** Faults of a node that repeats the request and its own URL in its answer. */
 export const INDISCRETIONS = ['server_error', 'rate_limit', 'rpc_error', 'garbage', 'truncated', 'hang'] as const
-export type Indiscretion = (typeof INDISCRETIONS)[number]
+type Indiscretion = (typeof INDISCRETIONS)[number]
 
 export interface IndiscreetNode {
   /** Its URL has the key in its path and its query. */

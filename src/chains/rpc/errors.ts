@@ -117,7 +117,7 @@ const MAX_WORDS = 24
  * What a node said, without what may be a secret: its answer may hold its URL with a key, or the request with a
  * wallet's signature.
  */
-export function harmless(said: string): string {
+function harmless(said: string): string {
   const words = said.slice(0, 1_000).split(/\s+/).slice(0, MAX_WORDS)
   return words.map((word) => (PLAIN.test(word) ? word : '…')).join(' ')
 }
