@@ -3,7 +3,7 @@ import { getAddress } from 'viem'
 import { decodeBase58 } from './base58.js'
 import { fromHex, toHex } from './bytes.js'
 import { keccak256 } from './keccak.js'
-import { type OtherType, parseOther } from './otherAddress.js'
+import { isBech32, type OtherType, parseListedOther, parseOther } from './otherAddress.js'
 
 /**
  * Type bytes of stored addresses (never renumber): type, then raw address (EVM: 20 bytes, Solana: 32), so that types
@@ -50,7 +50,8 @@ export function parseAddress(input: string): Address | AddressProblem {
     if (mixed && getAddress(lower).slice(2) !== digits) return 'bad_checksum'
     return { type: 'evm', text: lower, bytes: stored('evm', fromHex(lower)) }
   }
-  const key = decodeBase58(input, 32)
+  // a checksum is proof, which base58 of 32 bytes has none of
+  const key = isBech32(input) ? null : decodeBase58(input, 32)
   return key ? { type: 'solana', text: input, bytes: stored('solana', key) } : 'unsupported_address'
 }
 
@@ -75,7 +76,7 @@ export function decodeWallet(bytes: Uint8Array): Wallet {
   if (bytes[0] !== OTHER_CODE) return decodeAddress(bytes)
   const raw = Buffer.from(bytes)
   const text = raw.toString('latin1', 1)
-  const other = parseOther(text)
+  const other = parseListedOther(text)
   if (other?.text !== text) throw new RangeError(`${toHex(raw)} is not a stored address`)
   return { ...other, bytes: raw }
 }

@@ -1,5 +1,6 @@
-import { createHash } from 'node:crypto'
+import { createHash, randomBytes } from 'node:crypto'
 import { base58, base58xrp, bech32, bech32m } from '@scure/base'
+import bs58 from 'bs58'
 import fc from 'fast-check'
 import { describe, expect, it } from 'vitest'
 import { addressToWord, decodeWallet, parseAddress, parseWallet } from './address.js'
@@ -86,6 +87,61 @@ describe('addresses of other chains', () => {
     for (const bytes of [checked(48, 19), checked(48, 21), checked(49, 20)])
       expect(parseOther(base58.encode(bytes))).toBeNull()
     for (const bytes of [checked(5, 20), checked(0, 21)]) expect(parseOther(base58xrp.encode(bytes))).toBeNull()
+  })
+
+  it('of Cosmos chains are never taken for Solana keys', () => {
+    // 43 characters are 32 bytes in base58 where none of them is 0 or l
+    const inBase58 = { osmo: 0, juno: 0 }
+    for (const prefix of ['osmo', 'juno'] as const)
+      for (let i = 0; i < 1_000; i++) {
+        const text = bech32.encode(prefix, bech32.toWords(randomBytes(20)))
+        if (bs58.decodeUnsafe(text)?.length === 32) inBase58[prefix]++
+        expect(parseAddress(text)).toBe('unsupported_address')
+        expect(parseWallet(text)).toMatchObject({ type: `cosmos-${prefix}`, text })
+      }
+    expect(Math.min(...Object.values(inBase58))).toBeGreaterThan(0)
+  })
+
+  describe('with a prefix that is a member of every object', () => {
+    const listed = fc.tuple(fc.constantFrom(20, 32), fc.boolean(), fc.nat(255)).map(([bytes, isProgram, fill]) => {
+      const words = bech32.toWords(Buffer.alloc(bytes, fill))
+      return bech32.encode('constructor', isProgram ? [0, ...words] : words)
+    })
+    const found = 'constructor1qqurswpc8qurswpc8qurswpc8qurswpc8nuxsw7'
+
+    it('are none', () => {
+      expect(parseWallet(found)).toBe('unsupported_address')
+      fc.assert(fc.property(listed, (text) => parseWallet(text) === 'unsupported_address'))
+    })
+
+    it('are read where they were listed before', () => {
+      fc.assert(
+        fc.property(fc.oneof(listed, fc.constant(found)), (text) => {
+          const bytes = Buffer.concat([Buffer.of(3), Buffer.from(text)])
+          expect(decodeWallet(bytes)).toEqual({ type: 'cosmos-constructor', text, bytes })
+        }),
+      )
+    })
+  })
+
+  it('of every form come back from what is stored of them', () => {
+    const prefix = fc.stringMatching(/^[a-z]{2,20}$/)
+    const text = fc.oneof(
+      fc.constantFrom(...KNOWN.map(([, known]) => known)),
+      fc
+        .tuple(prefix, fc.constantFrom(20, 32))
+        .map(([of, bytes]) => bech32.encode(of, bech32.toWords(randomBytes(bytes)))),
+      fc
+        .tuple(prefix, fc.constantFrom(20, 32))
+        .map(([of, bytes]) => bech32.encode(of, [0, ...bech32.toWords(randomBytes(bytes))])),
+    )
+    fc.assert(
+      fc.property(text, (input) => {
+        const wallet = parseWallet(input)
+        if (typeof wallet !== 'string') expect(decodeWallet(wallet.bytes)).toEqual(wallet)
+      }),
+      { examples: KNOWN.map(([, known]) => [known]) },
+    )
   })
 
   it('with any character changed are none', () => {

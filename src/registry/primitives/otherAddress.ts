@@ -22,6 +22,9 @@ export interface OtherAddress {
 export const parseOther = (input: string): OtherAddress | null =>
   readAptos(input) ?? readSegwit(input) ?? readCosmos(input) ?? readBase58(input) ?? readRipple(input)
 
+/** Parses an address of another chain that was listed once, by rules of today or of before. */
+export const parseListedOther = (text: string): OtherAddress | null => parseOther(text) ?? readOldListing(text)
+
 /** Aptos: 32 bytes in hex, in full. */
 const readAptos = (input: string): OtherAddress | null =>
   /^0x[0-9a-fA-F]{64}$/.test(input) ? { type: 'aptos', text: input.toLowerCase() } : null
@@ -41,37 +44,46 @@ function decodeBech32(input: string, coder: typeof bech32 | typeof bech32m): Dec
   return decoded ? { prefix: decoded.prefix.toLowerCase(), words: decoded.words } : null
 }
 
+/** Whether a text passes a checksum of bech32, whatever its prefix: no base58 key does so by chance. */
+export const isBech32 = (input: string): boolean =>
+  decodeBech32(input, bech32) !== null || decodeBech32(input, bech32m) !== null
+
 const bytesOf = (words: number[]): number | null => bech32.fromWordsUnsafe(words)?.length ?? null
 
-const SEGWIT: Readonly<Record<string, 'bitcoin' | 'litecoin'>> = {
-  bc: 'bitcoin',
-  tb: 'bitcoin',
-  ltc: 'litecoin',
-  tltc: 'litecoin',
-}
+/** Prefixes are a caller's words, which a plain object would look up among its own members too. */
+const SEGWIT: ReadonlyMap<string, 'bitcoin' | 'litecoin'> = new Map([
+  ['bc', 'bitcoin'],
+  ['tb', 'bitcoin'],
+  ['ltc', 'litecoin'],
+  ['tltc', 'litecoin'],
+])
 
 /** Witness programs (BIP 141): version 0 in bech32 (BIP 173), version 1 of Bitcoin in bech32m (BIP 350, BIP 341). */
 function readSegwit(input: string): OtherAddress | null {
   const text = input.toLowerCase()
   const zero = decodeBech32(input, bech32)
-  const chain = zero && SEGWIT[zero.prefix]
+  const chain = zero && SEGWIT.get(zero.prefix)
   if (zero && chain && zero.words[0] === 0) {
     const length = bytesOf(zero.words.slice(1))
     if (length === 20) return { type: `${chain}-p2wpkh`, text }
     if (length === 32) return { type: `${chain}-p2wsh`, text }
   }
   const one = decodeBech32(input, bech32m)
-  if (one && SEGWIT[one.prefix] === 'bitcoin' && one.words[0] === 1 && bytesOf(one.words.slice(1)) === 32)
+  if (one && SEGWIT.get(one.prefix) === 'bitcoin' && one.words[0] === 1 && bytesOf(one.words.slice(1)) === 32)
     return { type: 'bitcoin-p2tr', text }
   return null
 }
+
+/** Prefix that names a member of every object in JavaScript, and no chain. */
+const MEMBER_PREFIX = 'constructor'
 
 /**
  * Prefixes of bech32 texts of 20 or 32 bytes that are no Cosmos accounts: other chains, and keys, which must not be
  * listed.
  */
 const NOT_COSMOS = new Set([
-  ...Object.keys(SEGWIT),
+  ...SEGWIT.keys(),
+  MEMBER_PREFIX,
   'bcrt',
   'nsec',
   'npub',
@@ -91,6 +103,12 @@ function readCosmos(input: string): OtherAddress | null {
   if (length !== 20 && length !== 32) return null
   const type = decoded.prefix === 'cosmos' ? 'cosmos' : (`cosmos-${decoded.prefix}` as const)
   return { type, text: input.toLowerCase() }
+}
+
+/** Addresses that were listed while that prefix passed, as an account or as a witness program. */
+function readOldListing(text: string): OtherAddress | null {
+  const decoded = decodeBech32(text, bech32)
+  return decoded?.prefix === MEMBER_PREFIX ? { type: `cosmos-${MEMBER_PREFIX}`, text: text.toLowerCase() } : null
 }
 
 /** Version byte before a 20-byte hash. Shared ones (0x05 of old Litecoin scripts) are Bitcoin's. */
