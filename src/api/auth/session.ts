@@ -41,15 +41,15 @@ export async function authenticate(
   if (!rule) return null
   const key = keyOf(headers)
   const session = key === undefined ? null : await sessionOf(key, context)
-  if (!session && rule === 'required')
-    throw new ApiError(
-      'unauthorized',
-      key === undefined
-        ? 'This needs a key: Authorization: Bearer <key> of POST /v1/auth/token.'
-        : 'The key is not valid, or not any more: sign in again.',
-    )
-  return session
+  if (session || rule === 'optional') return session
+  throw key === undefined
+    ? noKey()
+    : new ApiError('unauthorized', 'The key is not valid, or not any more: sign in again.')
 }
+
+/** Error of a request that needs a key. */
+export const noKey = (): ApiError =>
+  new ApiError('unauthorized', 'This needs a valid key: Authorization: Bearer <key> of POST /v1/auth/token.')
 
 async function sessionOf(key: string, { pool, now }: Pick<Context, 'pool' | 'now'>): Promise<Session | null> {
   const keyHash = authKeyHash(key)

@@ -4,12 +4,17 @@ import { hasClaimed } from '../../db/airdrop/answers.js'
 import { findClusterId } from '../../db/registry/clusters.js'
 import { verifiedInClusters } from '../../db/registry/communities.js'
 import { communityNameAvailability, findCommunityRules, standingOf } from '../../db/registry/communityNames.js'
-import { decideRegistration, type RegistrationInputs } from '../../registry/community/registration.js'
+import {
+  decideRegistration,
+  type PaymentWish,
+  type PriceFault,
+  type RegistrationInputs,
+} from '../../registry/community/registration.js'
 import { areRequirementsMet, requirementsHash } from '../../registry/community/requirements.js'
 import type { CommunityPrice, CommunityRules } from '../../registry/community/rules.js'
 import { type Address, decodeAddress } from '../../registry/primitives/address.js'
 import { parseClusterId } from '../../registry/primitives/clusterId.js'
-import { SOLANA_LABEL } from '../../registry/primitives/network.js'
+import { isLabelOf } from '../../registry/primitives/network.js'
 import { type Author, refusalError, registrationError } from '../clusters/changes.js'
 import type { Context } from '../http/context.js'
 import { ApiError } from '../http/errors.js'
@@ -21,8 +26,8 @@ export interface RegistrationRequest extends CommunityName {
   wallet: Address | null
   /** Owner where the request names none: the caller itself, or none yet. */
   unnamed: 'own' | 'none'
-  /** Label of the chain to pay on; null for that of the community's first price. */
-  payOn: string | null
+  /** What to pay in; by default the first price that the wallet can pay. */
+  wish: Omit<PaymentWish, 'payer'>
 }
 
 /** Payment that registers the name, as its payer has to sign it. */
@@ -33,12 +38,12 @@ export type Registration =
   | { kind: 'registered'; owner: Address }
   | { kind: 'to_pay'; owner: Address; info: PaymentInfo }
 
-/** Attempts at a registration, since rules may change while requirements are read. */
+/** Attempts at a registration, since rules and names may change while requirements are read. */
 const TRIES = 3
 
 /**
  * Registers a name below a community where it is free; else returns the payment. The payer becomes the owner of the
- * name.
+ * name. Who holds the name already gets the answer of a registration.
  * @throws ApiError of each problem in their order (REGISTRATION_PROBLEMS); catching_up, unavailable
  * @throws ChainUnavailableError where requirements or the payment need a chain that does not answer
  */
@@ -49,7 +54,7 @@ export async function registerCommunityName(
 ): Promise<Registration> {
   for (let tries = 1; ; tries++) {
     const attempt = await attemptRegistration(context, author, request)
-    if (attempt.kind !== 'rules_changed') return attempt
+    if (attempt.kind !== 'changed') return attempt
     if (tries === TRIES) throw refusalError({ code: 'rules_changed' })
   }
 }
@@ -58,23 +63,25 @@ async function attemptRegistration(
   context: Context,
   author: Author,
   request: RegistrationRequest,
-): Promise<Registration | { kind: 'rules_changed' }> {
-  const { community, name, wallet } = request
+): Promise<Registration | { kind: 'changed' }> {
+  const { community, name, wallet, wish } = request
   const owner = wallet ?? decodeAddress(author.wallet)
   const rules = await findCommunityRules(context.pool, context.network, community)
   if (rules) await requireCurrent(context)
   const [standing, availability] = await Promise.all([
-    standingOf(context.pool, context.network, { community, caller: author.wallet, wallet: owner.bytes }),
+    standingOf(context.pool, context.network, { community, name, caller: author.wallet, wallet: owner.bytes }),
     communityNameAvailability(context.pool, context.network, { community, name }, rules?.prices ?? []),
   ])
   const known: RegistrationInputs = {
     isServed: true,
     rules,
-    network: request.payOn,
+    wish: { ...wish, payer: owner.type },
+    isNetworkKnown: wish.network === null || isLabelOf(context.network, wish.network),
     nowMs: context.now(),
     isOwner: standing.isOwner,
     beneficiary: wallet === null ? request.unnamed : standing.isOwn ? 'own' : 'other',
     isTaken: availability !== 'free',
+    isHeld: standing.isHeld,
     areRequirementsMet: null,
   }
   const first = decideRegistration(known)
@@ -82,7 +89,11 @@ async function attemptRegistration(
   const judgement = first.outcome === 'open' ? decideRegistration({ ...known, areRequirementsMet: areMet }) : first
   switch (judgement.outcome) {
     case 'refused':
-      throw registrationError(judgement.problem)
+      throw judgement.fault
+        ? new ApiError(judgement.problem, FAULT_MESSAGE[judgement.fault])
+        : registrationError(judgement.problem)
+    case 'held':
+      return { kind: 'registered', owner }
     case 'paid':
       return {
         kind: 'to_pay',
@@ -95,11 +106,17 @@ async function attemptRegistration(
   }
 }
 
+const FAULT_MESSAGE: Record<PriceFault, string> = {
+  no_network: 'This is no network of the community: mainnet and testnet have networks of their own.',
+  no_price: 'The community has no such price: GET /v1/communities/{name} shows its networks and tokens.',
+  other_payer: 'The community has a price there, and a wallet of this type can not pay it.',
+}
+
 async function registerFree(
   context: Context,
   author: Author,
   { community, name, owner, rules }: CommunityName & { owner: Address; rules: CommunityRules },
-): Promise<Registration | { kind: 'rules_changed' }> {
+): Promise<Registration | { kind: 'changed' }> {
   const made = await tryChange(context, {
     kind: 'register_community_name',
     actor: author.wallet,
@@ -110,8 +127,11 @@ async function registerFree(
     isAssigned: false,
   })
   if (made.kind === 'made') return { kind: 'registered', owner }
-  if (made.refusal.code === 'rules_changed') return { kind: 'rules_changed' }
-  throw refusalError(made.refusal)
+  const { refusal } = made
+  // a name that was free a moment ago may have gone to this very wallet, by the same request sent twice
+  const isOvertaken = refusal.code === 'community' && refusal.problem === 'not_available'
+  if (isOvertaken || refusal.code === 'rules_changed') return { kind: 'changed' }
+  throw refusalError(refusal)
 }
 
 async function paymentInfo(
@@ -120,9 +140,6 @@ async function paymentInfo(
 ): Promise<PaymentInfo> {
   const port = communityPorts(context).find(({ label }) => label === price.network)
   if (!port) throw new ApiError('unavailable', `The chain "${price.network}" of the price is not configured here now.`)
-  const type = port.label === SOLANA_LABEL ? 'solana' : 'evm'
-  // a wallet of the other type can't pay on this chain
-  if (payer.type !== type) throw registrationError('invalid_chain_id')
   const transaction = await port.communityPayment({ community, name, price, payer: payer.text, referral: null })
   return 'base64' in transaction ? { type: 'solana', price, transaction } : { type: 'evm', price, transaction }
 }

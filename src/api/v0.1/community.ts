@@ -1,5 +1,6 @@
 import type { RegistrationProblem } from '../../registry/community/registration.js'
 import { REGISTRATION_PROBLEMS } from '../../registry/community/registration.js'
+import { noKey } from '../auth/session.js'
 import { registrationError } from '../clusters/changes.js'
 import { availabilityOf, requireCommunityName, requireWallet } from '../communities/communities.js'
 import { areRequirementsMetBy, registerCommunityName } from '../communities/registration.js'
@@ -73,16 +74,17 @@ const requirements = route.get('/v0.1/community/check/requirements/:clusterName'
 })
 
 const register = route.post('/v0.1/community/register', {
-  deprecated: { successor: '/v1/names/community' },
+  deprecated: { successor: '/v1/names/community/:clusterName/register' },
   summary: 'Register a name below a community',
-  auth: 'required',
+  description: 'It needs a key, and says first where the testnet is not selected.',
+  auth: 'optional',
   body: z.object({
     clusterName: nameText,
     walletName: walletNameText,
     chainId: z
       .union([z.string(), z.int()])
       .optional()
-      .openapi({ description: 'Where to pay; default: the network of the community’s first price' }),
+      .openapi({ description: 'Where to pay; default: the first price that the wallet can pay' }),
     walletAddress: addressText
       .optional()
       .openapi({ description: 'Who receives the name, where sign-ups are restricted to owners' }),
@@ -93,14 +95,18 @@ const register = route.post('/v0.1/community/register', {
     walletName: z.string(),
     transactionInfo: TransactionInfoSchema.optional(),
   }),
-  errors: ['testnet_only', 'no_walletAddress_found', ...REGISTRATION_ERRORS, 'invalid_name', 'unsupported_address'],
+  errors: [
+    ...(['testnet_only', 'no_walletAddress_found', 'unauthorized', 'invalid_name', 'unsupported_address'] as const),
+    ...REGISTRATION_ERRORS,
+  ],
   handle: ({ body, isTestnet, session }, context) =>
     codeFirst(async () => {
-      const payOn = body.chainId === undefined || body.chainId === '' ? null : String(body.chainId)
-      requireTestnet(isOnTestnet(isTestnet, payOn))
+      const network = body.chainId === undefined ? null : String(body.chainId)
+      requireTestnet(isOnTestnet(isTestnet, network))
+      if (!session) throw noKey()
       const { community, name } = requireCommunityName(body.clusterName, body.walletName)
-      const wallet = body.walletAddress ? requireWallet(body.walletAddress, 'walletAddress') : null
-      const request = { community, name, wallet, unnamed: 'none', payOn } as const
+      const wallet = body.walletAddress === undefined ? null : requireWallet(body.walletAddress, 'walletAddress')
+      const request = { community, name, wallet, unnamed: 'none', wish: { network, token: null } } as const
       const made = await registerCommunityName({ ...context, network: 'testnet' }, session, request)
       const info = made.kind === 'to_pay' ? { transactionInfo: transactionInfo(made.info) } : {}
       return ok({ clusterName: community, walletName: name, ...info })

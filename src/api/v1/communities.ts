@@ -1,6 +1,6 @@
 import { REGISTRATION_PROBLEMS } from '../../registry/community/registration.js'
-import { communityParts, communityPrice, communityRulesInput } from '../../registry/community/rules.js'
-import { NETWORK_LABELS } from '../../registry/primitives/network.js'
+import { communityParts, communityPrice, communityRulesInput, NATIVE } from '../../registry/community/rules.js'
+import { isLabelOf, SOLANA_LABEL } from '../../registry/primitives/network.js'
 import {
   availabilityOf,
   communityByName,
@@ -117,7 +117,13 @@ const payouts = route.get('/v1/communities/:name/payouts', {
 
 /** Whether a registration is on the testnet: by `testnet=true`, or by the label of the chain to pay on. */
 export const isOnTestnet = (isTestnet: boolean, label: string | null): boolean =>
-  isTestnet || (label !== null && Object.hasOwn(NETWORK_LABELS, label) && NETWORK_LABELS[label] === 'testnet')
+  isTestnet || (label !== null && label !== SOLANA_LABEL && isLabelOf('testnet', label))
+
+/** Token of a request in its answer form. @throws ApiError unsupported_address */
+function tokenOf(input: string | undefined): string | null {
+  if (input === undefined || input === NATIVE) return input ?? null
+  return requireWallet(input, 'token').text
+}
 
 const register = route.post('/v1/names/community/:communityName/register', {
   summary: 'Register a name below a community',
@@ -134,7 +140,8 @@ const register = route.post('/v1/names/community/:communityName/register', {
     network: z
       .string()
       .optional()
-      .openapi({ description: 'Where to pay; default: the network of the first price', example: '8453' }),
+      .openapi({ description: 'Where to pay; default: the first price that the wallet can pay', example: '8453' }),
+    token: z.string().optional().openapi({ description: 'What to pay in: `native`, or a token of the prices' }),
   }),
   responses: answers('It is registered, or to be paid', {
     clusterName: z.string().openapi({ example: 'club/alice' }),
@@ -145,10 +152,10 @@ const register = route.post('/v1/names/community/:communityName/register', {
   errors: ['invalid_name', 'unsupported_address', ...REGISTRATION_ERRORS],
   async handle({ params, body, isTestnet, session }, context) {
     const { community, name } = requireCommunityName(params.communityName!, body.name)
-    const payOn = body.network ?? null
-    const network = isOnTestnet(isTestnet, payOn) ? 'testnet' : 'mainnet'
+    const wish = { network: body.network ?? null, token: tokenOf(body.token) }
+    const network = isOnTestnet(isTestnet, wish.network) ? 'testnet' : 'mainnet'
     const wallet = body.walletAddress === undefined ? null : requireWallet(body.walletAddress, 'walletAddress')
-    const request = { community, name, wallet, unnamed: 'own', payOn } as const
+    const request = { community, name, wallet, unnamed: 'own', wish } as const
     const made = await registerCommunityName({ ...context, network }, session, request)
     const answer = { clusterName: `${community}/${name}`, owner: made.owner.text }
     if (made.kind === 'registered') return ok(answer)

@@ -100,25 +100,33 @@ export async function communityNameAvailability(
   return row?.pending ? 'pending' : 'free'
 }
 
-const standing = prepare<{ isOwner: boolean; isOwn: boolean }>('community_standing', (l) => {
+const standing = prepare<Standing>('community_standing', (l) => {
   const home = (wallet: string) =>
     `(SELECT cluster FROM ${l.wallets} WHERE network = ${l.network} AND address = ${wallet} AND verified)`
   return `SELECT
       coalesce(${home('$2')} = (SELECT cluster FROM ${l.names} WHERE network = ${l.network} AND name = $1 AND outcome = ${WON}), false)
         AS is_owner,
-      coalesce($2::bytea = $3::bytea OR ${home('$2')} = ${home('$3')}, false) AS is_own`
+      coalesce($2::bytea = $3::bytea OR ${home('$2')} = ${home('$3')}, false) AS is_own,
+      EXISTS (SELECT FROM ${l.communityNames} WHERE network = ${l.network} AND community = $1 AND name = $4 AND address = $3)
+        AS is_held`
 })
 
-/**
- * Standing of a caller, for the caller's eyes only: `isOwner`, verified in the cluster that holds the community;
- * `isOwn`, the wallet that is to get the name is the caller itself or verified in the caller's cluster.
- */
+interface Standing {
+  /** The caller is verified in the cluster that holds the community. */
+  isOwner: boolean
+  /** The wallet that is to get the name is the caller itself or verified in the caller's cluster. */
+  isOwn: boolean
+  /** That wallet holds the name already. */
+  isHeld: boolean
+}
+
+/** Standing of a caller who asks for a name for a wallet, for the caller's eyes only. */
 export async function standingOf(
   db: Queryable,
   network: Network,
-  { community, caller, wallet }: { community: string; caller: Buffer; wallet: Buffer },
-): Promise<{ isOwner: boolean; isOwn: boolean }> {
-  const [row] = await standing(db, network, [community, caller, wallet])
+  { community, name, caller, wallet }: { community: string; name: string; caller: Buffer; wallet: Buffer },
+): Promise<Standing> {
+  const [row] = await standing(db, network, [community, caller, wallet, name])
   return row!
 }
 

@@ -1,10 +1,17 @@
 import fc from 'fast-check'
 import { describe, expect, it } from 'vitest'
-import { decideRegistration, REGISTRATION_PROBLEMS, type RegistrationInputs } from './registration.js'
+import {
+  ANY_PAYMENT,
+  decideRegistration,
+  type PaymentWish,
+  REGISTRATION_PROBLEMS,
+  type RegistrationInputs,
+} from './registration.js'
 import { areRequirementsMet, inputsNeeded, type RequirementInputs, tokenKey } from './requirements.js'
 import type { CommunityRequirement, CommunityRules } from './rules.js'
 
 const WALLET = '0x00000000000000000000000000000000000000a1'
+const RECIPIENT = '0x00000000000000000000000000000000000000a2'
 const onMainnet = { network: '1', token: 'native', amount: 10n, recipient: WALLET }
 const onBase = { ...onMainnet, network: '8453', amount: 11n }
 const inUsdc = { ...onMainnet, token: WALLET, amount: 12n }
@@ -17,15 +24,20 @@ const rules = (changes: Partial<CommunityRules> = {}): CommunityRules => ({
   requirements: [],
   ...changes,
 })
+const wish = (changes: Partial<PaymentWish>): Pick<RegistrationInputs, 'wish'> => ({
+  wish: { ...ANY_PAYMENT, ...changes },
+})
 /** Facts of a request for a free name of a free community. */
 const facts = (changes: Partial<RegistrationInputs> = {}): RegistrationInputs => ({
   isServed: true,
   rules: rules(),
-  network: null,
+  wish: ANY_PAYMENT,
+  isNetworkKnown: true,
   nowMs: 1_000,
   isOwner: false,
   beneficiary: 'none',
   isTaken: false,
+  isHeld: false,
   areRequirementsMet: null,
   ...changes,
 })
@@ -37,13 +49,13 @@ const problemOf = (changes: Partial<RegistrationInputs>) => {
 describe('a registration in a community', () => {
   it('is free where nothing is asked', () => {
     expect(decideRegistration(facts())).toEqual({ outcome: 'free' })
-    expect(problemOf({ network: 'nonsense' })).toBe('free')
+    expect(problemOf(wish({ network: '8453', token: 'native', payer: 'solana' }))).toBe('free')
   })
 
   it('is refused for each reason', () => {
     expect(problemOf({ isServed: false })).toBe('testnet_only')
     expect(problemOf({ rules: null })).toBe('not_found')
-    expect(problemOf({ rules: rules({ prices: [onMainnet] }), network: '8453' })).toBe('invalid_chain_id')
+    expect(problemOf({ rules: rules({ prices: [onMainnet] }), ...wish({ network: '8453' }) })).toBe('invalid_chain_id')
     expect(problemOf({ rules: rules({ startsAtMs: 1_001 }) })).toBe('not_active')
     expect(problemOf({ rules: rules({ startsAtMs: 1_000 }) })).toBe('free')
     expect(problemOf({ rules: rules({ ownersOnly: true }), beneficiary: 'own' })).toBe('not_verified')
@@ -60,7 +72,7 @@ describe('a registration in a community', () => {
       testnet_only: { isServed: false },
       not_found: { rules: null },
       invalid_chain_id: {
-        network: '8453',
+        ...wish({ network: '8453' }),
         rules: rules({ prices: [onMainnet], startsAtMs: 2_000 }),
         beneficiary: 'other',
       },
@@ -87,11 +99,17 @@ describe('a registration in a community', () => {
           requirements: fc.constantFrom([], [REQUIREMENT]),
         }),
       ),
-      network: fc.constantFrom(null, '1', '8453', '10'),
+      wish: fc.record({
+        network: fc.constantFrom(null, '1', '8453', '10'),
+        token: fc.constantFrom(null, 'native', WALLET),
+        payer: fc.constantFrom(null, 'evm' as const, 'solana' as const),
+      }),
+      isNetworkKnown: fc.boolean(),
       nowMs: fc.constant(1_000),
       isOwner: fc.boolean(),
       beneficiary: fc.constantFrom('none' as const, 'own' as const, 'other' as const),
       isTaken: fc.boolean(),
+      isHeld: fc.boolean(),
       areRequirementsMet: fc.constantFrom(null, true, false),
     })
     const rank = (changes: Partial<RegistrationInputs>) => {
@@ -118,15 +136,46 @@ describe('a registration in a community', () => {
   it('costs the first price of the network, of the community where none is named', () => {
     const paid = rules({ prices: [inUsdc, onMainnet, onBase] })
     expect(decideRegistration(facts({ rules: paid }))).toEqual({ outcome: 'paid', price: inUsdc })
-    expect(decideRegistration(facts({ rules: paid, network: '1' }))).toEqual({ outcome: 'paid', price: inUsdc })
-    expect(decideRegistration(facts({ rules: paid, network: '8453' }))).toEqual({ outcome: 'paid', price: onBase })
+    expect(decideRegistration(facts({ rules: paid, ...wish({ network: '1' }) }))).toEqual({
+      outcome: 'paid',
+      price: inUsdc,
+    })
+    expect(decideRegistration(facts({ rules: paid, ...wish({ network: '8453' }) }))).toEqual({
+      outcome: 'paid',
+      price: onBase,
+    })
     expect(decideRegistration(facts({ rules: paid, isOwner: true }))).toEqual({ outcome: 'paid', price: inUsdc })
+  })
+
+  it('costs what the request names, or what its wallet can pay', () => {
+    const onSolana = { ...onMainnet, network: 'solana', token: 'native' }
+    const paid = rules({ prices: [inUsdc, onMainnet, onSolana] })
+    const priceOf = (changes: Partial<PaymentWish>) => {
+      const decision = decideRegistration(facts({ rules: paid, ...wish(changes) }))
+      return decision.outcome === 'paid' ? decision.price : decision
+    }
+    const fault = (of: string) => ({ outcome: 'refused', problem: 'invalid_chain_id', fault: of })
+    expect(priceOf({ network: '1', token: 'native' })).toEqual(onMainnet)
+    expect(priceOf({ token: WALLET })).toEqual(inUsdc)
+    expect(priceOf({ payer: 'solana' })).toEqual(onSolana)
+    expect(priceOf({ network: '1', token: RECIPIENT })).toEqual(fault('no_price'))
+    expect(priceOf({ network: '1', payer: 'solana' })).toEqual(fault('other_payer'))
+    expect(priceOf({ network: 'solana', payer: 'evm' })).toEqual(fault('other_payer'))
+    // a label of no chain is refused whether anything costs or not
+    for (const asked of [paid, rules()])
+      expect(decideRegistration(facts({ rules: asked, isNetworkKnown: false }))).toEqual(fault('no_network'))
+  })
+
+  it('is granted again to who holds the name, and to nobody else', () => {
+    for (const asked of [rules(), rules({ prices: [onMainnet] })])
+      expect(problemOf({ rules: asked, isTaken: true, isHeld: true })).toBe('held')
+    expect(problemOf({ isTaken: true, isHeld: true, beneficiary: 'other' })).toBe('not_verified')
   })
 
   it('by an owner for somebody else is without price', () => {
     const given = { rules: rules({ prices: [onMainnet] }), isOwner: true, beneficiary: 'other' as const }
     expect(problemOf(given)).toBe('free')
-    expect(problemOf({ ...given, network: '8453' })).toBe('invalid_chain_id')
+    expect(problemOf({ ...given, ...wish({ network: '8453' }) })).toBe('invalid_chain_id')
     expect(problemOf({ ...given, isOwner: false })).toBe('not_verified')
   })
 

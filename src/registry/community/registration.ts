@@ -1,3 +1,5 @@
+import type { AddressType } from '../primitives/address.js'
+import { SOLANA_LABEL } from '../primitives/network.js'
 import type { CommunityPrice, CommunityRules } from './rules.js'
 
 /** Refusals of a registration, in the order in which v0.1 of the interface checks them. */
@@ -13,14 +15,30 @@ export const REGISTRATION_PROBLEMS = [
 ] as const
 export type RegistrationProblem = (typeof REGISTRATION_PROBLEMS)[number]
 
+/** How a registration would be paid; null leaves a part open. */
+export interface PaymentWish {
+  /** Label of a chain. */
+  network: string | null
+  /** `native`, or the address or mint of a token in its answer form. */
+  token: string | null
+  /** Type of the wallet that pays. */
+  payer: AddressType | null
+}
+
+export const ANY_PAYMENT: PaymentWish = { network: null, token: null, payer: null }
+
+/** Why there is no price for a wish: its label is no network here, nothing costs that, or the wallet can't pay it. */
+export type PriceFault = 'no_network' | 'no_price' | 'other_payer'
+
 /** Inputs of the decision about a request to register `community/name`. */
 export interface RegistrationInputs {
   /** Whether the interface version serves this network (v0.1: testnet only). */
   isServed: boolean
   /** Current rules; null when the name is no community. */
   rules: CommunityRules | null
-  /** Network label requested for payment, null without one. */
-  network: string | null
+  wish: PaymentWish
+  /** Whether the wish names no chain, or one of this network. */
+  isNetworkKnown: boolean
   nowMs: number
   /** Whether the caller is verified in the cluster that owns the community. */
   isOwner: boolean
@@ -28,13 +46,16 @@ export interface RegistrationInputs {
   beneficiary: 'none' | 'own' | 'other'
   /** Whether the name is registered, or is a public wallet name of the community's cluster. */
   isTaken: boolean
+  /** Whether the beneficiary holds the name, so that the request repeats one that was granted. */
+  isHeld: boolean
   /** Whether the beneficiary meets the requirements; null before they are read. */
   areRequirementsMet: boolean | null
 }
 
 /** Outcome of a request; `open` needs the requirements to be read. */
 export type RegistrationDecision =
-  | { outcome: 'refused'; problem: RegistrationProblem }
+  | { outcome: 'refused'; problem: RegistrationProblem; fault?: PriceFault }
+  | { outcome: 'held' }
   | { outcome: 'open' }
   | { outcome: 'free' }
   | { outcome: 'paid'; price: CommunityPrice }
@@ -49,22 +70,29 @@ export function decideRegistration(inputs: RegistrationInputs): RegistrationDeci
   if (!inputs.isServed) return refused('testnet_only')
   if (!rules) return refused('not_found')
   const price = priceFor(rules, inputs)
-  if (price === undefined) return refused('invalid_chain_id')
+  if (typeof price === 'string') return { ...refused('invalid_chain_id'), fault: price }
   if (inputs.nowMs < (rules.startsAtMs ?? 0)) return refused('not_active')
   if (!inputs.isOwner && (rules.ownersOnly || inputs.beneficiary === 'other')) return refused('not_verified')
   if (rules.ownersOnly && inputs.beneficiary === 'none') return refused('no_walletAddress_found')
+  if (inputs.isHeld) return { outcome: 'held' }
   if (inputs.isTaken) return refused('not_available')
   if (inputs.areRequirementsMet === false) return refused('requirements_not_met')
   if (inputs.areRequirementsMet === null && rules.requirements.length > 0) return { outcome: 'open' }
   return price ? { outcome: 'paid', price } : { outcome: 'free' }
 }
 
-/** Price to pay, null for none; undefined when the requested network has none. */
+/** Price to pay, null for none. */
 function priceFor(
   { prices }: CommunityRules,
-  { network, isOwner, beneficiary }: RegistrationInputs,
-): CommunityPrice | null | undefined {
+  { wish: { network, token, payer }, isNetworkKnown, isOwner, beneficiary }: RegistrationInputs,
+): CommunityPrice | null | PriceFault {
+  if (!isNetworkKnown) return 'no_network'
   if (prices.length === 0) return null
-  const price = network === null ? prices[0] : prices.find((one) => one.network === network)
-  return price && isOwner && beneficiary === 'other' ? null : price
+  const named = prices.filter((one) => one.network === (network ?? one.network) && one.token === (token ?? one.token))
+  if (named.length === 0) return 'no_price'
+  if (isOwner && beneficiary === 'other') return null
+  return named.find((one) => payer === null || payer === payerOn(one.network)) ?? 'other_payer'
 }
+
+/** Type of the wallets that pay on a chain. */
+const payerOn = (network: string): AddressType => (network === SOLANA_LABEL ? 'solana' : 'evm')

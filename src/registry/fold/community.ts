@@ -1,6 +1,6 @@
 import { rulesAt, rulesAtBlock } from '../community/history.js'
 import { decideCommunityPayment, type PaymentJudgement } from '../community/payment.js'
-import { decideRegistration } from '../community/registration.js'
+import { ANY_PAYMENT, decideRegistration } from '../community/registration.js'
 import { requirementsHash } from '../community/requirements.js'
 import { type CommunityRules, communityRulesJson } from '../community/rules.js'
 import type { CommunityChange, RegisterCommunityName } from '../journal/change.js'
@@ -83,11 +83,13 @@ function checkFree(
   const decision = decideRegistration({
     isServed: true,
     rules,
-    network: null,
+    wish: ANY_PAYMENT,
+    isNetworkKnown: true,
     nowMs,
     isOwner: work.owners.get(community) === cluster,
     beneficiary: isOwn(work, change, cluster) ? 'own' : 'other',
     isTaken: isTaken(work, community, name),
+    isHeld: false,
     areRequirementsMet: rules && met?.equals(requirementsHash(rules.requirements)) ? true : null,
   })
   if (decision.outcome === 'refused') return { code: 'community', problem: decision.problem }
