@@ -303,6 +303,8 @@ export interface SolanaQuote extends Quote {
   gasToken: { symbol: 'SOL'; decimals: 'lamports' }
   /** Unsigned transactions in the order of the names: serialized in base64, and as JSON. */
   transactions: readonly { base64: string; json: SolanaTransactionJson }[]
+  /** Time from which on the program refuses them. */
+  expiresAt: Date
 }
 
 /** A network's Solana cluster as the API sees it. */

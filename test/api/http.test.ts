@@ -161,7 +161,7 @@ describe('bodies', () => {
     await refused(large, Buffer.alloc(5 * 1024 * 1024, 32), { 'transfer-encoding': 'chunked' })
     await refused('The body is compressed: send it as it is.', gzipSync(asked), { 'content-encoding': 'gzip' })
     // brackets inside strings do not count as nesting
-    expectEnvelope(await post(JSON.stringify([{ name: '["{'.repeat(100) }])), 400, 'invalid_name')
+    expect((await post(JSON.stringify([{ name: '["{'.repeat(100) }]))).status).toBe(200)
   })
 
   it('that are far too large are not read to their end', async () => {

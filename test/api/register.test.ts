@@ -50,12 +50,15 @@ describe('POST /v1/names/register/check', () => {
     expect((await world.post('/v1/names/register/check', [])).body).toEqual([])
   })
 
-  it('refuses malformed names, other shapes, more than 1,000', async () => {
-    for (const name of ['', ' a', 'a/b', 'ä', 'x'.repeat(33), '\u0000']) {
-      const { status, body } = await world.post('/v1/names/register/check', [taken, name])
-      expect(status).toBe(400)
-      expect(body).toMatchObject({ error: 'invalid_name', details: [{ path: '[1]' }] })
-    }
+  it('says of what is no name that it is none', async () => {
+    const junk = ['', ' a', 'a/b', 'ä', 'x'.repeat(33), '\u0000']
+    const { status, body } = await world.post('/v1/names/register/check', [taken, ...junk, taken])
+    expect(status).toBe(200)
+    const none = junk.map((name) => ({ name, isAvailable: false, reason: 'invalid_name' }))
+    expect(body).toEqual([{ name: taken, isAvailable: false }, ...none, { name: taken, isAvailable: false }])
+  })
+
+  it('refuses other shapes, and more than 1,000', async () => {
     for (const body of [undefined, {}, 'x', [1], [{ name: 'x' }]])
       expect((await world.post('/v1/names/register/check', body)).body.error).toBe('invalid_request')
     const many = Array.from({ length: 1_001 }, freshName)
@@ -81,6 +84,7 @@ describe('POST /v1/names/register/evm', () => {
           { name: one, amountWei: MINIMUM_WEI.toString(), amount: MINIMUM_WEI.toString() },
           { name: two, amountWei: (MINIMUM_WEI * 3n).toString(), amount: (MINIMUM_WEI * 3n).toString() },
         ],
+        referral: null,
       })
       const { args } = decodeFunctionData({ abi: ABI, data: body.transactionData.data })
       expect(args[0]).toEqual([MINIMUM_WEI, MINIMUM_WEI * 3n])
@@ -98,9 +102,9 @@ describe('POST /v1/names/register/evm', () => {
   })
 
   it('refuses amounts in any odd form', async () => {
-    const odd = ['', ' ', '1e18', '0x10', '-1', '+1', '1.0', '010000000000000000', ' 10000000000000000', '٣', '1_0']
+    const odd = [' ', '1e18', '0x10', '-1', '+1', '1.0', '010000000000000000', ' 10000000000000000', '٣', '1_0']
     const large = [(2n ** 256n).toString(), '9'.repeat(78), '9'.repeat(1_000)]
-    const numbers = [1e18, 0, true, null, [], {}]
+    const numbers = [1e18, 0, true, [], {}]
     const small = ['0', '1', (MINIMUM_WEI - 1n).toString()]
     for (const amountWei of [...odd, ...large, ...numbers, ...small]) {
       const body = await expectError(valid({ names: [{ name: freshName(), amountWei }] }), 'invalid_amount')
@@ -163,8 +167,14 @@ describe('POST /v1/names/register/evm', () => {
     const { body } = await quote(valid({ referralClusterId: clusterId }))
     const { args } = decodeFunctionData({ abi: ABI, data: body.transactionData.data })
     expect(args[2]).toBe(clusterId)
-    for (const referralClusterId of ['', '0x12', `0x${'ab'.repeat(32)}`, 7, null])
-      await expectError(valid({ referralClusterId }), 'invalid_request')
+    expect(body.referral).toBe(clusterId)
+    // an old link stops no sale
+    for (const referralClusterId of [`0x${'ab'.repeat(32)}`, '', null, 'undefined']) {
+      const { body: unreferred } = await quote(valid({ referralClusterId }))
+      expect(unreferred.referral).toBeNull()
+      expect(decodeFunctionData({ abi: ABI, data: unreferred.transactionData.data }).args).toHaveLength(2)
+    }
+    for (const referralClusterId of ['0x12', 7, {}]) await expectError(valid({ referralClusterId }), 'invalid_request')
   })
 
   it('never breaks on any body', async () => {

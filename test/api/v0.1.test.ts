@@ -2,6 +2,7 @@ import bs58 from 'bs58'
 import fc from 'fast-check'
 import { getAddress } from 'viem'
 import { afterAll, beforeAll, describe, expect, it } from 'vitest'
+import { routes } from '../../src/api/routes.js'
 import {
   type ApiWorld,
   bid,
@@ -65,11 +66,22 @@ describe('a deprecated answer', () => {
     await check(`/v0.1/name/${alice}`, `/v1/names/address/${alice}`)
     await check(`/v0.1/cluster/${first}/?testnet=true`, `/v1/clusters/name/${first}`)
     await check('/v0.1/cluster/a%2Fb%22%0d%0a%3E', '/v1/clusters/name/a%2Fb%22%0D%0A%3E')
-    await check(`/v0.1/cluster/${'x'.repeat(500)}`, '/v1/clusters/name')
+    await check(`/v0.1/cluster/${'x'.repeat(500)}`, '/openapi.json')
     await check('/v0.1/register/check', '/v1/names/register/check', { method: 'POST', body: '{' })
-    await check('/v0.1/name/%', '/v1/names/address')
+    await check('/v0.1/name/%', '/openapi.json')
+    await check('/v0.1/cluster/names', '/openapi.json', { method: 'POST', body: '[]' })
     await check('/v0.1/events?limit=0', '/v1/events')
     expect((await world.get('/v1/events')).headers.get('deprecation')).toBeNull()
+  })
+
+  it('names nothing that is not served', async () => {
+    const shape = (path: string) => path.replace(/:\w+/g, ':')
+    const served = routes.map(({ path }) => shape(path))
+    for (const { deprecated } of routes) if (deprecated) expect(served).toContain(shape(deprecated.successor))
+    for (const look of ['name', 'address', 'cluster', 'register/check', 'register/tx']) {
+      const [, path] = /<(.*)>/.exec((await world.get(`/v0.1/${look}/a/b/c`)).headers.get('link')!)!
+      expect(['/openapi.json', ...served]).toContain(path)
+    }
   })
 })
 
@@ -204,8 +216,8 @@ describe('POST /v0.1/register', () => {
       }
       const { status, body } = await quote(request)
       expect(status).toBe(200)
-      const { type, names, ...rest } = (await world.post('/v1/names/register/evm', request)).body
-      expect(type).toBe('evm')
+      const { type, names, referral, ...rest } = (await world.post('/v1/names/register/evm', request)).body
+      expect({ type, referral }).toEqual({ type: 'evm', referral: null })
       expect(body).toEqual({ ...rest, names: [{ name, amount: '20000000000000000' }] })
       expect(names[0].amountWei).toBe('20000000000000000')
     }

@@ -1,3 +1,4 @@
+import { isAbsent } from './absent.js'
 import { ApiError } from './errors.js'
 
 /** Query parameters of a request. */
@@ -11,8 +12,6 @@ export interface Query {
 
 const NO_QUERY: Query = { get: () => undefined }
 
-const isGiven = (value: string): boolean => value !== '' && value !== 'undefined'
-
 /** Parses the query of a URL. Unknown parameters are ignored. */
 export function parseQuery(url: string): Query {
   const start = url.indexOf('?')
@@ -20,7 +19,7 @@ export function parseQuery(url: string): Query {
   const params = new URLSearchParams(url.slice(start + 1))
   return {
     get(name) {
-      const values = params.getAll(name).filter(isGiven)
+      const values = params.getAll(name).filter((value) => !isAbsent(value))
       if (values.length > 1) throw new ApiError('invalid_request', `The parameter ${name} is given more than once.`)
       return values[0]
     },

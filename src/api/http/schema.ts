@@ -1,5 +1,6 @@
 import { extendZodWithOpenApi } from '@asteasolutions/zod-to-openapi'
 import { z } from 'zod'
+import { withoutAbsent } from './absent.js'
 import { ApiError, type ErrorDetail } from './errors.js'
 
 extendZodWithOpenApi(z)
@@ -21,11 +22,11 @@ export const answers = (description: string, schema: z.ZodType | z.ZodRawShape) 
 })
 
 /**
- * Checks a body against its schema.
+ * Checks a body against its schema; absent values of optional fields count as left out.
  * @throws ApiError too_many for an array over its limit, else invalid_request, with what is wrong where
  */
 export function parse<Schema extends z.ZodType>(schema: Schema, value: unknown): z.output<Schema> {
-  const parsed = schema.safeParse(value)
+  const parsed = schema.safeParse(withoutAbsent(schema, value))
   if (parsed.success) return parsed.data
   const { issues } = parsed.error
   const tooMany = issues.find((issue) => issue.code === 'too_big' && issue.origin === 'array')

@@ -1,6 +1,6 @@
 import { type AddressHit, findByAddress, findByAddresses, findByNames } from '../../db/registry/lookups.js'
 import { decodeWallet, parseWallet, type Wallet } from '../../registry/primitives/address.js'
-import type { FullName } from '../../registry/primitives/name.js'
+import { type FullName, parseFullName } from '../../registry/primitives/name.js'
 import type { Context } from '../http/context.js'
 
 /** Public name of an address. */
@@ -55,6 +55,22 @@ export interface AddressRecord {
   clusterName: string
   walletName: string
   isVerified: boolean
+}
+
+/** The public wallets that texts resolve to, each with its text; those that are no name or resolve to none are left out. */
+export async function resolveTexts(
+  context: Context,
+  inputs: readonly string[],
+): Promise<{ input: string; record: AddressRecord }[]> {
+  const asked = inputs.flatMap((input) => {
+    const name = parseFullName(input)
+    return name ? [{ input, name }] : []
+  })
+  const records = await addressesOfNames(
+    context,
+    asked.map(({ name }) => name),
+  )
+  return asked.flatMap(({ input }, i) => (records[i] ? [{ input, record: records[i] }] : []))
 }
 
 /** The public wallets that names resolve to, in the order given; null for a name that resolves to none. */

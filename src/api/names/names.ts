@@ -35,12 +35,27 @@ export function requireNames<T>(
   return names
 }
 
+/** Availability of a text that may be no name. */
+export type Found = Availability | 'invalid_name'
+
+/** Reasons why a name is not available, beside being taken. */
+export const UNAVAILABLE = ['pending', 'invalid_name'] as const satisfies readonly Found[]
+
 /** Availability of a name as it is answered: one with a payment under way is not available. */
-export const availabilityAnswer = (name: string, found: 'free' | 'pending' | 'taken') => ({
+export const availabilityAnswer = (name: string, found: Found) => ({
   name,
   isAvailable: found === 'free',
-  ...(found === 'pending' && { reason: found }),
+  ...((found === 'pending' || found === 'invalid_name') && { reason: found }),
 })
+
+/** Availability of texts, in their order. @throws ApiError catching_up */
+export async function availabilityOfTexts(context: Context, inputs: readonly string[]): Promise<Found[]> {
+  const names = inputs.map(parseClusterName)
+  const wellFormed = names.filter((name) => name !== null)
+  const availability = await availabilityOf(context, wellFormed)
+  let next = 0
+  return names.map((name) => (name === null ? 'invalid_name' : availability[next++]!))
+}
 
 /** Availability of well-formed names, in their order. @throws ApiError catching_up */
 export async function availabilityOf(context: Context, names: readonly string[]): Promise<Availability[]> {

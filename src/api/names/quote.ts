@@ -39,24 +39,29 @@ export function amountOf(
   return given[0] && element[given[0]]
 }
 
+/** Quote with the referral that its transactions carry: the 32 bytes of a cluster's id or of an address. */
+type Referred<Quote> = Quote & { referral: Buffer | null }
+
 /**
  * Transaction data for registering names from an EVM chain.
  * @throws ApiError unsupported_network, watch_only, unsupported_address, invalid_sender, invalid_name, invalid_request
- *   (repeated names, unknown referrer), invalid_amount, names_unavailable
+ *   (repeated names, malformed referrer), invalid_amount, names_unavailable
  * @throws BridgeError, ChainUnavailableError as the chain's `quote`
  */
-export async function quoteEvm(context: Context, request: QuoteRequest): Promise<EvmQuote> {
+export async function quoteEvm(context: Context, request: QuoteRequest): Promise<Referred<EvmQuote>> {
   const chain = chainOf(context, request)
   if (chain.isWatchOnly)
     throw new ApiError('watch_only', `Network "${chain.label}" is only watched here: it takes no registrations.`)
-  return chain.quote(await registrationOf({ ...context, network: chain.network }, request, { type: 'evm' }))
+  const asked = await registrationOf({ ...context, network: chain.network }, request, { type: 'evm' })
+  return { ...(await chain.quote(asked)), referral: asked.referral }
 }
 
 /** Transactions for registering names on Solana, one per name. @throws ApiError as `quoteEvm` */
-export async function quoteSolana(context: Context, request: QuoteRequest): Promise<SolanaQuote> {
+export async function quoteSolana(context: Context, request: QuoteRequest): Promise<Referred<SolanaQuote>> {
   const cluster = clusterOf(context, request)
   const { network, maxAmountWei } = cluster
-  return cluster.quote(await registrationOf({ ...context, network }, request, { type: 'solana', maxAmountWei }))
+  const asked = await registrationOf({ ...context, network }, request, { type: 'solana', maxAmountWei })
+  return { ...(await cluster.quote(asked)), referral: asked.referral }
 }
 
 /** Checks sender, names, amounts, referrer and availability; the chain checks the rest. */
@@ -64,7 +69,7 @@ async function registrationOf(
   context: Context,
   request: QuoteRequest,
   { type, maxAmountWei }: { type: AddressType; maxAmountWei?: bigint },
-): Promise<RegistrationRequest> {
+): Promise<RegistrationRequest & { referral: Buffer | null }> {
   const sender = senderOf(request.sender, type)
   const names = distinctNames(request.names.map(({ name }) => name))
   const minimumWei = await readMinimumWei(context.pool, context.network)
@@ -151,8 +156,9 @@ function readAmounts(inputs: readonly unknown[], minimumWei: bigint, maxWei?: bi
 }
 
 /**
- * Referral as 32 bytes: the id of a cluster, or an address (EVM left-padded with zeros, Solana raw).
- * @throws ApiError invalid_request where there is no such cluster, unsupported_address
+ * Referral as 32 bytes: the id of a cluster, or an address (EVM left-padded with zeros, Solana raw). A cluster that is
+ * not there refers nobody, since links outlive clusters.
+ * @throws ApiError invalid_request for a malformed id, unsupported_address
  */
 async function referralOf(
   context: Context,
@@ -163,9 +169,7 @@ async function referralOf(
   const id = parseClusterId(input)
   const details = [{ path: 'referralClusterId', message: 'It has to be the id of a cluster: 0x and 64 hex digits.' }]
   if (!id) throw new ApiError('invalid_request', 'referralClusterId is not a cluster id.', { details })
-  if (!(await isCluster(context.pool, context.network, id)))
-    throw new ApiError('invalid_request', 'referralClusterId names no cluster.', { details })
-  return id
+  return (await isCluster(context.pool, context.network, id)) ? id : null
 }
 
 async function requireFree(context: Context, names: readonly string[]): Promise<void> {

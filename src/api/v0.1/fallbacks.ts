@@ -7,9 +7,9 @@ import { markDeprecated } from '../http/deprecation.js'
  * decoded. v0.1 answers every name and address, never with an error.
  */
 const ANSWERS: readonly { path: RegExp; successor: string; answer: (rest: string) => unknown }[] = [
-  { path: /^\/v0\.1\/name(?:\/.*)?$/, successor: '/v1/names/address', answer: () => null },
+  { path: /^\/v0\.1\/name(?:\/.*)?$/, successor: '/v1/names/address/:address', answer: () => null },
   { path: /^\/v0\.1\/address(?:\/.*)?$/, successor: '/v1/names', answer: () => null },
-  { path: /^\/v0\.1\/cluster(?:\/.*)?$/, successor: '/v1/clusters/name', answer: () => null },
+  { path: /^\/v0\.1\/cluster(?:\/.*)?$/, successor: '/v1/clusters/name/:name', answer: () => null },
   {
     path: /^\/v0\.1\/register\/check\/(.*)$/,
     successor: '/v1/names/register/check',
@@ -17,7 +17,7 @@ const ANSWERS: readonly { path: RegExp; successor: string; answer: (rest: string
   },
   {
     path: /^\/v0\.1\/register\/tx\/(.*)$/,
-    successor: '/v1/names/register/tx',
+    successor: '/v1/names/register/tx/:tx',
     answer: (tx) => ({ tx, status: 'not_found' }),
   },
 ]

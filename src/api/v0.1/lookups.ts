@@ -12,6 +12,7 @@ import {
   type NameRecord,
   nameOfAddress,
   namesOfAddresses,
+  resolveTexts,
 } from '../names/lookups.js'
 import { metadataOfAddress, metadataOfName, metadataOfNames } from '../names/metadata.js'
 import { addressText, nameText, walletNameText, walletType } from '../v1/schemas.js'
@@ -65,17 +66,8 @@ const addressesOfNamesRoute = route.post('/v0.1/address/names', {
   body: z.array(z.string().openapi({ description: '`foo/` or `foo/main`' })).max(MAX_LOOKUPS),
   responses: answers('The wallets', z.array(WalletSchema)),
   errors: ['too_many'],
-  async handle({ body }, context) {
-    const asked = body.flatMap((input) => {
-      const name = parseFullName(input)
-      return name ? [{ input, name }] : []
-    })
-    const records = await addressesOfNames(
-      context,
-      asked.map(({ name }) => name),
-    )
-    return ok(asked.flatMap(({ input }, i) => (records[i] ? [view(input, records[i])] : [])))
-  },
+  handle: async ({ body }, context) =>
+    ok((await resolveTexts(context, body)).map(({ input, record }) => view(input, record))),
 })
 
 const fullName = z.string().openapi({ example: 'foobar/main' })
@@ -135,7 +127,7 @@ const clusterOfAddress = route.get('/v0.1/cluster/address/:address', {
 })
 
 const clustersOfNames = route.post('/v0.1/cluster/names', {
-  deprecated: { successor: '/v1/clusters/name' },
+  deprecated: { successor: '/v1/clusters/name/:name' },
   summary: 'The clusters that hold names',
   description: 'In the order of the input; names that nobody holds are left out.',
   body: z.array(nameText).max(MAX_LOOKUPS),

@@ -1,12 +1,11 @@
 import type { EvmQuote, SolanaQuote } from '../../chains/chain.js'
-import { parseClusterName } from '../../registry/primitives/name.js'
 import { SOLANA_LABEL } from '../../registry/primitives/network.js'
 import { type Answer, NO_STORE, ok } from '../http/answer.js'
 import type { Context } from '../http/context.js'
 import { type RouteRequest, route } from '../http/route.js'
 import { answers, MAX_LOOKUPS, named, z } from '../http/schema.js'
 import { CHAIN_COST } from '../limits/costs.js'
-import { availabilityOf } from '../names/names.js'
+import { availabilityOfTexts } from '../names/names.js'
 import { quoteEvm, quoteSolana } from '../names/quote.js'
 import { statusOf } from '../status/status.js'
 import {
@@ -28,11 +27,8 @@ const AvailabilitySchema = named('SolanaQuoteV01', {
 
 /** Availability of each input; a text that is no name is not available. */
 async function availabilityIn(context: Context, inputs: readonly string[]) {
-  const names = inputs.map(parseClusterName)
-  const wellFormed = names.filter((name) => name !== null)
-  const availability = await availabilityOf(context, wellFormed)
-  let next = 0
-  return inputs.map((name, i) => ({ name, isAvailable: names[i] !== null && availability[next++] === 'free' }))
+  const availability = await availabilityOfTexts(context, inputs)
+  return inputs.map((name, i) => ({ name, isAvailable: availability[i] === 'free' }))
 }
 
 const checkOne = route.get('/v0.1/register/check/:name', {
@@ -70,6 +66,7 @@ const prices = {
 const SolanaQuoteSchema = named('SolanaQuoteV01', {
   ...prices,
   gasToken: z.object({ symbol: z.literal('SOL'), decimals: z.literal('lamports') }),
+  expiresAt: z.string(),
   transactionData: z
     .array(
       z.object({
@@ -105,7 +102,8 @@ const register = route.post('/v0.1/register', {
     const request = quoteRequest(body, isTestnet)
     if (body.network === SOLANA_LABEL) {
       const quote = await quoteSolana(context, request)
-      return ok({ ...feesOf(quote), transactionData: quote.transactions.map(({ json }) => json) })
+      const transactionData = quote.transactions.map(({ json }) => json)
+      return ok({ ...feesOf(quote), expiresAt: quote.expiresAt.toISOString(), transactionData })
     }
     const quote = await quoteEvm(context, request)
     return ok({ ...feesOf(quote), transactionData: evmTransaction(quote.transactionData) })

@@ -1,11 +1,10 @@
-import { parseFullName } from '../../registry/primitives/name.js'
 import { nameImage } from '../../web/nameImage.js'
 import { ok } from '../http/answer.js'
 import { limitOf } from '../http/query.js'
 import { route } from '../http/route.js'
 import { answers, MAX_LOOKUPS, named, z } from '../http/schema.js'
-import { addressesOfNames, type NameRecord, nameOfAddress, namesOfAddresses } from '../names/lookups.js'
-import { requireName, requireNames } from '../names/names.js'
+import { type NameRecord, nameOfAddress, namesOfAddresses, resolveTexts } from '../names/lookups.js'
+import { requireName } from '../names/names.js'
 import { namesOwnedBy, OWNED_AT_ONCE } from '../names/owners.js'
 import { addressText, clusterIdText, nameText, walletType } from './schemas.js'
 
@@ -56,17 +55,16 @@ const AddressRecordSchema = named('AddressRecord', {
 const addressesOfNamesRoute = route.post('/v1/names', {
   summary: 'The addresses of many names',
   description:
-    '`foo` and `foo/` resolve to the wallet named `main`, else to the oldest verified one; `foo/bar` to that wallet, or to whom the community `foo` gave that name. Names that resolve to nothing are left out.',
+    '`foo` and `foo/` resolve to the wallet named `main`, else to the oldest verified one; `foo/bar` to that wallet, or to whom the community `foo` gave that name. What is no name or resolves to nothing is left out.',
   body: z
     .array(z.object({ name: z.string().openapi({ description: '`foo`, `foo/` or `foo/main`' }) }))
     .max(MAX_LOOKUPS),
   responses: answers('Address records', z.array(AddressRecordSchema)),
-  errors: ['invalid_name', 'too_many'],
+  errors: ['too_many'],
   async handle({ body }, context) {
-    const asked = body.map(({ name }) => name)
-    const names = requireNames(asked, parseFullName, (i) => `[${i}].name`)
-    const records = await addressesOfNames(context, names)
-    return ok(records.flatMap((record, i) => (record ? [{ name: asked[i], ...record }] : [])))
+    const inputs = body.map(({ name }) => name)
+    const found = await resolveTexts(context, inputs)
+    return ok(found.map(({ input, record }) => ({ name: input, ...record })))
   },
 })
 

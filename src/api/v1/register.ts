@@ -1,12 +1,12 @@
 import type { ChainPort, EvmQuote, SolanaPort, SolanaQuote } from '../../chains/chain.js'
-import { parseClusterName } from '../../registry/primitives/name.js'
+import { toHex } from '../../registry/primitives/bytes.js'
 import type { Status } from '../../registry/status.js'
 import { NO_STORE, ok } from '../http/answer.js'
 import { ApiError, type ErrorCode } from '../http/errors.js'
 import { route } from '../http/route.js'
 import { answers, MAX_CHANGES, MAX_LOOKUPS, named, z } from '../http/schema.js'
 import { CHAIN_COST } from '../limits/costs.js'
-import { availabilityAnswer, availabilityOf, requireNames } from '../names/names.js'
+import { availabilityAnswer, availabilityOfTexts, UNAVAILABLE } from '../names/names.js'
 import { AMOUNT_SYNONYMS, amountOf, quoteEvm, quoteSolana } from '../names/quote.js'
 import type { TxStatus } from '../status/decide.js'
 import { statusOf } from '../status/status.js'
@@ -15,7 +15,7 @@ import { addressText, clusterIdText, nameText } from './schemas.js'
 const check = route.post('/v1/names/register/check', {
   summary: 'Whether names can be registered',
   description:
-    'One element per input, in its order. A name with an unconfirmed bid is not available: `reason: "pending"`.',
+    'One element per input, in its order. A name with an unconfirmed bid is not available: `reason: "pending"`; nor is what is no name: `reason: "invalid_name"`.',
   body: z.array(nameText).max(MAX_LOOKUPS),
   responses: answers(
     'Availability of each name',
@@ -23,14 +23,13 @@ const check = route.post('/v1/names/register/check', {
       named('Availability', {
         name: z.string().openapi({ description: 'The name as it was asked' }),
         isAvailable: z.boolean(),
-        reason: z.enum(['pending']).optional(),
+        reason: z.enum(UNAVAILABLE).optional(),
       }),
     ),
   ),
-  errors: ['invalid_name', 'too_many', 'catching_up'],
+  errors: ['too_many', 'catching_up'],
   async handle({ body }, context) {
-    const names = requireNames(body, parseClusterName, (i) => `[${i}]`)
-    const availability = await availabilityOf(context, names)
+    const availability = await availabilityOfTexts(context, body)
     return ok(body.map((name, i) => availabilityAnswer(name, availability[i]!)))
   },
 })
@@ -99,6 +98,11 @@ export const fees = (quote: EvmQuote | SolanaQuote) => ({
   })),
 })
 
+const referral = clusterIdText
+  .nullable()
+  .openapi({ description: 'The cluster that is credited; null where none was named, or none has that id' })
+const referralText = (id: Buffer | null) => id && toHex(id)
+
 const registrationFee = z.string().openapi({ description: 'Smallest unit of the gas token' })
 const quotedNames = z.array(
   z.object({
@@ -115,6 +119,7 @@ const EvmQuoteSchema = named('EvmQuote', {
   registrationFee,
   bridgeFee: z.string().openapi({ description: 'Smallest unit of the gas token; "0" on the hub' }),
   names: quotedNames,
+  referral,
 })
 
 const evm = route.post('/v1/names/register/evm', {
@@ -131,7 +136,8 @@ const evm = route.post('/v1/names/register/evm', {
   errors: EVM_QUOTE_ERRORS,
   async handle({ body, isTestnet }, context) {
     const quote = await quoteEvm(context, quoteRequest(body, isTestnet))
-    return ok({ type: 'evm', transactionData: evmTransaction(quote.transactionData), ...fees(quote) })
+    const transactionData = evmTransaction(quote.transactionData)
+    return ok({ type: 'evm', transactionData, ...fees(quote), referral: referralText(quote.referral) })
   },
 })
 
@@ -144,13 +150,14 @@ const SolanaQuoteSchema = named('SolanaQuote', {
   registrationFee,
   bridgeFee: z.string().openapi({ description: 'Lamports: what the relay costs the hub' }),
   names: quotedNames,
+  referral,
+  expiresAt: z.string().openapi({ description: 'ISO 8601; a payment from then on fails on chain' }),
 })
 
 const solana = route.post('/v1/names/register/solana', {
   aliases: ['/v1/register/solana'],
   summary: 'Transactions for registering names on Solana',
-  description:
-    'One transaction per name, each to be signed by the sender and paid within minutes. A payment that comes too late fails on chain.',
+  description: 'One transaction per name, each to be signed by the sender and paid until `expiresAt`.',
   body: Registration.extend({
     network: z.string().openapi({ description: 'solana; testnet=true selects the testnet', example: 'solana' }),
     referralClusterId: clusterIdText.optional(),
@@ -160,7 +167,9 @@ const solana = route.post('/v1/names/register/solana', {
   errors: QUOTE_ERRORS,
   async handle({ body, isTestnet }, context) {
     const quote = await quoteSolana(context, quoteRequest(body, isTestnet))
-    return ok({ type: 'solana', transactionData: quote.transactions.map(({ base64 }) => base64), ...fees(quote) })
+    const transactionData = quote.transactions.map(({ base64 }) => base64)
+    const rest = { referral: referralText(quote.referral), expiresAt: quote.expiresAt.toISOString() }
+    return ok({ type: 'solana', transactionData, ...fees(quote), ...rest })
   },
 })
 

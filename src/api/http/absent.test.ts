@@ -1,0 +1,58 @@
+import { expect, it } from 'vitest'
+import { routes } from '../routes.js'
+import { withoutAbsent } from './absent.js'
+import { z } from './schema.js'
+
+/** Every optional field of a schema, as the path to it and a body that has it alone. */
+function optionalFields(schema: unknown): { path: PropertyKey[]; body: (value: unknown) => unknown }[] {
+  if (schema instanceof z.ZodOptional || schema instanceof z.ZodDefault) return optionalFields(schema.unwrap())
+  if (schema instanceof z.ZodPipe) return optionalFields(schema.in)
+  if (schema instanceof z.ZodArray)
+    return optionalFields(schema.element).map(({ path, body }) => ({
+      path: [0, ...path],
+      body: (value) => [body(value)],
+    }))
+  if (!(schema instanceof z.ZodObject)) return []
+  return Object.entries(schema.shape).flatMap(([key, field]: [string, unknown]) => {
+    const own = { path: [key], body: (value: unknown) => ({ [key]: value }) }
+    const isOptional = field instanceof z.ZodOptional || field instanceof z.ZodDefault
+    const inner = optionalFields(field).map(({ path, body }) => ({
+      path: [key, ...path],
+      body: (value: unknown) => ({ [key]: body(value) }),
+    }))
+    return [...(isOptional ? [own] : []), ...inner]
+  })
+}
+
+it('null, the empty text and "undefined" stand for no value in every optional field of every body', () => {
+  const seen: string[] = []
+  for (const { method, path: route, body: schema } of routes) {
+    for (const { path, body } of optionalFields(schema)) {
+      seen.push(`${method} ${route} ${path.join('.')}`)
+      for (const value of [null, '', 'undefined']) {
+        const parsed = schema!.safeParse(withoutAbsent(schema, body(value)))
+        const at = (parsed.error?.issues ?? []).filter((issue) => issue.path.join('.').startsWith(path.join('.')))
+        expect(at, `${seen.at(-1)} ${JSON.stringify(value)}`).toEqual([])
+      }
+    }
+  }
+  expect(seen).toEqual(
+    expect.arrayContaining([
+      'post /v1/names/register/evm referralClusterId',
+      'post /v1/names/register/evm names.0.amountWei',
+      'post /v0.1/register referralAddress',
+      'post /v1/clusters/wallets 0.isPrivate',
+      'post /v0.1/community/register chainId',
+      'post /v0.1/cluster/:name/update/wallets add',
+      'post /v1/clusters/generate/wallet passphrase',
+      'put /v1/communities/:name startsAt',
+    ]),
+  )
+})
+
+it('a field that is required, unknown, or a member of every object stays as it was sent', () => {
+  const schema = z.object({ name: z.string(), note: z.string().optional() })
+  const body = JSON.parse('{"name":"","other":null,"__proto__":"undefined","constructor":"","note":" "}')
+  expect(withoutAbsent(schema, body)).toStrictEqual(body)
+  for (const other of [null, 1, 'x', [], [null]]) expect(withoutAbsent(schema, other)).toStrictEqual(other)
+})
