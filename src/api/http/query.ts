@@ -1,5 +1,8 @@
-import { isAbsent } from './absent.js'
 import { ApiError } from './errors.js'
+
+/** Whether a value stands for none, as forms and typed clients send it: empty, null, or the text `undefined`. */
+export const isAbsent = (value: unknown): boolean =>
+  value === undefined || value === null || value === '' || value === 'undefined'
 
 /** Query parameters of a request. */
 export interface Query {

@@ -1,7 +1,7 @@
 import { extendZodWithOpenApi } from '@asteasolutions/zod-to-openapi'
 import { z } from 'zod'
-import { withoutAbsent } from './absent.js'
 import { ApiError, type ErrorDetail } from './errors.js'
+import { isAbsent } from './query.js'
 
 extendZodWithOpenApi(z)
 
@@ -20,6 +20,24 @@ export const named = <Shape extends z.ZodRawShape>(name: string, shape: Shape) =
 export const answers = (description: string, schema: z.ZodType | z.ZodRawShape) => ({
   200: { description, schema: schema instanceof z.ZodType ? schema : z.object(schema) },
 })
+
+/** Leaves absent values out of a body wherever its schema can do without them, at any depth. */
+export function withoutAbsent(schema: unknown, value: unknown): unknown {
+  if (schema instanceof z.ZodOptional || schema instanceof z.ZodDefault)
+    return isAbsent(value) ? undefined : withoutAbsent(schema.unwrap(), value)
+  // codecs too: what a request sends is their input
+  if (schema instanceof z.ZodPipe) return withoutAbsent(schema.in, value)
+  if (schema instanceof z.ZodArray && Array.isArray(value))
+    return value.map((one) => withoutAbsent(schema.element, one))
+  if (!(schema instanceof z.ZodObject) || typeof value !== 'object' || value === null || Array.isArray(value))
+    return value
+  const { shape } = schema
+  const fields = Object.entries(value).map(([key, field]: [string, unknown]) => [
+    key,
+    Object.hasOwn(shape, key) ? withoutAbsent(shape[key], field) : field,
+  ])
+  return Object.fromEntries(fields)
+}
 
 /**
  * Checks a body against its schema; absent values of optional fields count as left out.

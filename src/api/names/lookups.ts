@@ -57,7 +57,7 @@ export interface AddressRecord {
   isVerified: boolean
 }
 
-/** The public wallets that texts resolve to, each with its text; those that are no name or resolve to none are left out. */
+/** The public wallets that texts resolve to, each with its text; what is no name or resolves to none is left out. */
 export async function resolveTexts(
   context: Context,
   inputs: readonly string[],

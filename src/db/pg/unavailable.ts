@@ -1,4 +1,4 @@
-/** SQLSTATEs of an outage: connections (55000: refused by name), shutdown, crash, start, too many, full disk, time limit. */
+/** SQLSTATEs of an outage: connections, shutdown, crash, start, too many, full disk, time limit, a closed database. */
 const NOT_NOW = /^(08...|57P0[1235]|57014|53[123]00|55000|25006|40001|40P01)$/
 const SOCKET = /^(ECONN(REFUSED|RESET|ABORTED)|EPIPE|ENOTFOUND|EAI_AGAIN|ETIMEDOUT|E(HOST|NET)UNREACH)$/
 /** Codes of Prisma for an outage: server unreachable or closed, time limits, pool exhausted. */

@@ -1,7 +1,6 @@
 import { expect, it } from 'vitest'
 import { routes } from '../routes.js'
-import { withoutAbsent } from './absent.js'
-import { z } from './schema.js'
+import { withoutAbsent, z } from './schema.js'
 
 /** Every optional field of a schema, as the path to it and a body that has it alone. */
 function optionalFields(schema: unknown): { path: PropertyKey[]; body: (value: unknown) => unknown }[] {

@@ -1,0 +1,61 @@
+import { afterAll, beforeAll, expect } from 'vitest'
+import { replay } from '../../src/db/journal/replay.js'
+import { type Member, memberOf } from './members.js'
+import { type ApiWorld, bid, freshName, type Reply, START_MS, startApi } from './support.js'
+
+export const PAYMENTS = `0x${'77'.repeat(20)}` as const
+export const TOKEN = `0x${'66'.repeat(20)}`
+export const RECIPIENT = `0x${'55'.repeat(20)}`
+const ON = { mainnet: '', testnet: '?testnet=true' }
+
+/** World of a file's tests of communities, whose journals are replayed in the end; its chains do not answer. */
+export function useCommunities() {
+  let world: ApiWorld
+  let registered = 0
+  beforeAll(async () => {
+    world = await startApi({
+      configs: (configs) => configs.map((config) => ({ ...config, communityPayments: PAYMENTS })),
+    })
+  })
+  afterAll(async () => {
+    for (const network of ['mainnet', 'testnet'] as const) {
+      const { live, rebuilt } = await replay(world.pool, network)
+      expect(rebuilt).toBe(live)
+    }
+    await world.stop()
+  })
+
+  /** Wallet that has registered a name on a network. */
+  async function ownerOf(name: string, network: 'mainnet' | 'testnet' = 'mainnet'): Promise<Member> {
+    const owner = await memberOf(world)
+    registered += 1
+    const at = { block: 10_000 + registered, atMs: START_MS + registered }
+    await world.append(network, [bid({ from: owner.address, name, ...at })])
+    return owner
+  }
+
+  /** Community with its rules, and the wallet whose cluster holds it. */
+  async function community(rules: object = {}, network: 'mainnet' | 'testnet' = 'mainnet') {
+    const name = freshName()
+    const owner = await ownerOf(name, network)
+    const reply = await configure(owner, name, rules, network)
+    expect(reply.status, JSON.stringify(reply.body)).toBe(200)
+    return { name, owner }
+  }
+  return { world: () => world, ownerOf, community }
+}
+
+export const configure = (as: Member, name: string, rules: object, network: 'mainnet' | 'testnet' = 'mainnet') =>
+  as.call('PUT', `/v1/communities/${name}${ON[network]}`, rules)
+export const register = (as: Member, community: string, body: object) =>
+  as.call('POST', `/v1/names/community/${community}/register`, body)
+export const registerOld = (as: Member, body: object, query = '?testnet=true') =>
+  as.call('POST', `/v0.1/community/register${query}`, body)
+
+/** Status and code of an error. */
+export const of = ({ status, body }: Reply) => ({ status, error: body.error })
+
+export const price = (network: string, amount = '100', token = 'native') => ({
+  ...{ network, token, amount },
+  recipient: RECIPIENT,
+})
