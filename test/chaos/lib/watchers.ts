@@ -22,15 +22,16 @@ export interface Question {
 }
 
 /**
- * Asks one of the daemons, the next one where a GET is not answered with success, as behind a balancer.
+ * Asks one of the daemons, the next one where a GET is not answered with success, or where nothing listens, as behind a
+ * balancer.
  * @returns null where none did, as while they are down
  */
 export async function askApi<T>(apis: readonly string[], path: string, question: Question = {}): Promise<T | null> {
   turn += 1
   const order = apis.map((_, i) => apis[(turn + i) % apis.length]!)
-  for (const api of question.method === undefined ? order : order.slice(0, 1)) {
+  for (const api of order) {
     const answer = await askOne<T>(api, path, question)
-    if (answer) return answer
+    if (answer || (answer === null && question.method !== undefined)) return answer
   }
   return null
 }
@@ -38,7 +39,8 @@ export async function askApi<T>(apis: readonly string[], path: string, question:
 /** Counts questions, so that each daemon gets its share. */
 let turn = 0
 
-async function askOne<T>(api: string, path: string, question: Question): Promise<T | null> {
+/** @returns null without success, undefined where nothing listens */
+async function askOne<T>(api: string, path: string, question: Question): Promise<T | null | undefined> {
   const { method, body, headers, onFailure } = question
   try {
     const response = await fetch(`${api}${path}`, {
@@ -51,7 +53,9 @@ async function askOne<T>(api: string, path: string, question: Question): Promise
     if (response.ok) return answer
     onFailure?.(`${response.status} ${(answer as { error?: string }).error}`)
   } catch (error) {
-    onFailure?.((error as Error).name)
+    const { name, cause } = error as Error
+    if ((cause as NodeJS.ErrnoException | undefined)?.code === 'ECONNREFUSED') return undefined
+    onFailure?.(name)
   }
   return null
 }
