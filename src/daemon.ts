@@ -9,6 +9,7 @@ import { FROZEN_MS } from './db/pg/leader.js'
 import { migrate } from './db/pg/migrate.js'
 import { createPool, freeConnections } from './db/pg/pool.js'
 import { refusePooler } from './db/pg/session.js'
+import { isDatabaseUnavailable } from './db/pg/unavailable.js'
 import type { OpenChain } from './indexer/evm/worker.js'
 import { type IndexRun, runIndexers, type Sources } from './indexer/run.js'
 import { type OpenSolana, openChain, openClusters } from './open.js'
@@ -18,7 +19,9 @@ import type { Logger } from './ops/log/log.js'
 import { Loops } from './ops/loops.js'
 import { createMetrics, type Metrics, showChains } from './ops/metrics.js'
 import { createOutboxMetrics, type OutboxMetrics } from './ops/outboxMetrics.js'
+import { pause } from './ops/notify.js'
 import { createProcessMetrics, type ProcessState, showProcess } from './ops/processMetrics.js'
+import { sampled } from './ops/sampled.js'
 import { listen, startOpsServer } from './ops/server.js'
 import { releaseTypedData } from './registry/community/release.js'
 import { NETWORKS, type Network } from './registry/primitives/network.js'
@@ -32,6 +35,9 @@ const READ_TIMEOUT_MS = 10_000
 /** Time after which a read or a write whose server says nothing is given up. */
 const READ_SILENCE_MS = 12_000
 const WRITE_SILENCE_MS = 60_000
+/** Time for which a start waits for its database, and between two attempts. */
+const DATABASE_PATIENCE_MS = 10 * 60_000
+const DATABASE_PAUSE_MS = 1_000
 /** Time limit of a stop, for requests and steps under way. */
 const STOP_TIMEOUT_MS = 8_000
 /** The indexers hold one connection each while they write, the relayers one for each delivery under way. */
@@ -40,11 +46,30 @@ const WRITE_CONNECTIONS = 8
 export type Daemon = Pick<RunningDaemon, 'apiPort' | 'opsPort' | 'stop'>
 
 /**
- * Starts the daemon: migrations, chains, indexers, API, operator's port.
+ * Starts the daemon: migrations, chains, indexers, API, operator's port. A database that doesn't answer is waited for.
+ * @param signal ends the wait
  * @throws Error with one sentence when the database or a chain can't be used (ChainMismatchError, WrongChainError)
  */
-export async function startDaemon(config: Config, log: Logger): Promise<Daemon> {
+export async function startDaemon(
+  config: Config,
+  log: Logger,
+  signal: AbortSignal = new AbortController().signal,
+): Promise<Daemon> {
   armFailpoint(config.failpoint)
+  const report = sampled((err) => log.error({ err }, 'the database does not answer: the start waits for it'))
+  const endMs = performance.now() + DATABASE_PATIENCE_MS
+  for (;;) {
+    try {
+      return await startOnce(config, log)
+    } catch (error) {
+      if (!isDatabaseUnavailable(error) || signal.aborted || performance.now() > endMs) throw error
+      report(error as Error)
+      await pause(DATABASE_PAUSE_MS, signal)
+    }
+  }
+}
+
+async function startOnce(config: Config, log: Logger): Promise<Daemon> {
   await refusePooler(config.databaseDirectUrl)
   const applied = await migrate(config.databaseDirectUrl)
   if (applied.length > 0) log.info({ migrations: applied }, 'migrated the database')

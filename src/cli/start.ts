@@ -25,7 +25,9 @@ export async function start({ roles, watch }: StartOptions = {}): Promise<void> 
   const log = createLog({ level: config.logLevel, format: config.logFormat })
   endOnBugs(log)
   const isAskedToStop = untilAskedToStop(config.parentPid)
-  const starting = startDaemon(config, log)
+  const stop = new AbortController()
+  void isAskedToStop.then(() => stop.abort())
+  const starting = startDaemon(config, log, stop.signal)
   starting.catch(() => {}) // thrown below, unless a stop was requested
   await Promise.race([starting.then(tellLauncher), isAskedToStop])
   await isAskedToStop

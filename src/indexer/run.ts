@@ -36,28 +36,31 @@ export interface IndexRun {
  * delays no other.
  */
 export function runIndexers(ctx: Context, sources: Sources): IndexRun {
-  const { network, databaseUrl, log, signal } = ctx
+  const { network, databaseUrl, log, loops, signal } = ctx
   const indexers = new Map<string, { readonly state: ChainState }>()
   const states = () => [...indexers.values()].map(({ state }) => state)
   let leads = false
   const labels = [...sources.chains, ...(sources.solana ? [sources.solana] : [])].map(({ chain }) => chain.label)
   const onError = (err: Error) => log.error({ network, err }, 'indexing stopped; trying to lead again')
-  const done = whileLeading({ url: databaseUrl, network, role: 'index', signal, onError }, async (epoch, stopped) => {
-    log.info({ network, chains: labels, epoch }, 'leading the indexing')
-    const leader = { ...ctx, epoch, signal: stopped }
-    const writer = createStateWriter(leader, states)
-    const workers = workersOf(leader, sources, {
-      onStart: (label, indexer) => indexers.set(label, indexer),
-      onAdvance: writer.onAdvance,
-    })
-    leads = true
-    try {
-      await runWorkers([...workers, writer.worker], leader)
-    } finally {
-      leads = false
-      indexers.clear()
-    }
-  })
+  const done = whileLeading(
+    { url: databaseUrl, network, role: 'index', signal, loops, onError },
+    async (epoch, stopped) => {
+      log.info({ network, chains: labels, epoch }, 'leading the indexing')
+      const leader = { ...ctx, epoch, signal: stopped }
+      const writer = createStateWriter(leader, states)
+      const workers = workersOf(leader, sources, {
+        onStart: (label, indexer) => indexers.set(label, indexer),
+        onAdvance: writer.onAdvance,
+      })
+      leads = true
+      try {
+        await runWorkers([...workers, writer.worker], leader)
+      } finally {
+        leads = false
+        indexers.clear()
+      }
+    },
+  )
   return { network, states: () => (leads ? states() : null), done }
 }
 

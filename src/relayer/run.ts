@@ -70,8 +70,7 @@ export function runRelayer(options: RelayRunOptions): RelayRun {
   let state = idle
   let leads = false
   const listening = listenTo({
-    url: databaseUrl,
-    signal,
+    ...{ url: databaseUrl, network, signal, loops },
     onNotify: (payload) => {
       if (payload !== '' && payload !== network) return
       for (const { notify } of notifies) notify()
@@ -80,10 +79,7 @@ export function runRelayer(options: RelayRunOptions): RelayRun {
   })
   const leading = whileLeading(
     {
-      url: databaseUrl,
-      network,
-      role: 'relay',
-      signal,
+      ...{ url: databaseUrl, network, role: 'relay', signal, loops },
       onError: (err) => log.error({ network, err }, 'the outbox stopped; trying to lead again'),
     },
     async (epoch, stopped) => {

@@ -56,6 +56,20 @@ describe('connections that fall silent', () => {
   })
 })
 
+it('a database that is frozen while the daemon starts is waited for', async () => {
+  const url = new URL(stack.databaseUrl)
+  url.port = String(proxy.port)
+  proxy.hold()
+  await stack.daemon.spawn({ DATABASE_URL: url.href })
+  await expect
+    .poll(() => stack.daemon.logs(), { timeout: DEADLINE_MS })
+    .toContain('the database does not answer: the start waits for it')
+  expect(stack.daemon.isRunning()).toBe(true)
+  proxy.restore()
+  await stack.daemon.waitUntilReady()
+  expect((await lookup()).status).toBe(404)
+})
+
 describe('a database that only reads', () => {
   const settle = async (mode: 'on' | 'off') => {
     const client = new pg.Client({ connectionString: stack.databaseUrl })

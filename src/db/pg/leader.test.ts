@@ -4,6 +4,7 @@ import path from 'node:path'
 import { setTimeout as sleep } from 'node:timers/promises'
 import pg from 'pg'
 import { afterAll, afterEach, beforeAll, beforeEach, expect, it, vi } from 'vitest'
+import { Loops } from '../../ops/loops.js'
 import { startTcpProxy, type TcpProxy } from '../../testing/faultProxy/tcpProxy.js'
 import { type Postgres, startPostgres } from '../../testing/processes/postgres.js'
 import { startCopy } from './copy.js'
@@ -115,18 +116,21 @@ it('tries to lead on one connection, and does not hang where a server says nothi
   const leader = (await lead())!
   const stop = new AbortController()
   const errors: Error[] = []
+  const loops = new Loops()
+  const onError = (error: Error) => errors.push(error)
   const standBy = (url: string) =>
-    whileLeading(
-      { url, network: 'mainnet', role: 'index', signal: stop.signal, onError: (error) => errors.push(error) },
-      async () => {},
-    )
+    whileLeading({ url, network: 'mainnet', role: 'index', signal: stop.signal, loops, onError }, async () => {})
   const waiting = standBy(throughProxy())
   await expect.poll(() => proxy.upstreamPorts().size, { timeout: MARGIN_MS }).toBe(1)
   const [port] = proxy.upstreamPorts()
   await sleep(3 * BEAT_MS)
   expect([...proxy.upstreamPorts()]).toEqual([port])
+  expect(loops.states()).toMatchObject([{ name: 'the lead (index)', network: 'mainnet', failures: 0 }])
   proxy.hold()
-  await expect.poll(() => errors.length, { timeout: 2 * ANSWER_LIMIT_MS + MARGIN_MS }).toBeGreaterThan(1)
+  const failures = () => loops.states()[0]!.failures
+  await expect.poll(failures, { timeout: 2 * ANSWER_LIMIT_MS + MARGIN_MS }).toBeGreaterThan(1)
+  // what repeats is reported once a minute
+  expect(errors).toHaveLength(1)
   stop.abort()
   await within(waiting, ANSWER_LIMIT_MS)
   await leader.release()
@@ -153,17 +157,20 @@ it('a process whose clock is off does not take the lead, and loses the one that 
 it('a listener whose connection falls silent listens on another one', async () => {
   const stop = new AbortController()
   const heard: string[] = []
+  const loops = new Loops()
   const listening = listenTo({
-    ...{ url: throughProxy(), signal: stop.signal, onError: () => {} },
+    ...{ url: throughProxy(), network: 'mainnet', signal: stop.signal, loops, onError: () => {} },
     onNotify: (payload) => heard.push(payload),
   })
   await expect.poll(() => heard, { timeout: MARGIN_MS }).toEqual([''])
   proxy.forget()
   await expect.poll(() => heard, { timeout: BEAT_MS * 2 + ANSWER_LIMIT_MS + MARGIN_MS }).toEqual(['', ''])
+  expect(loops.states()).toMatchObject([{ name: 'the listener', network: 'mainnet' }])
   const pool = createPool({ url: server.url, max: 1, applicationName: 'test' })
   await notify(pool, 'mainnet')
   await expect.poll(() => heard, { timeout: MARGIN_MS }).toEqual(['', '', 'mainnet'])
   stop.abort()
   await listening
+  expect(loops.states()).toEqual([])
   await pool.end()
 })

@@ -1,5 +1,7 @@
 import type pg from 'pg'
+import type { Loop, Loops } from '../../ops/loops.js'
 import { pause } from '../../ops/notify.js'
+import { sampled } from '../../ops/sampled.js'
 import { NETWORK_CODE, type Network } from '../../registry/primitives/network.js'
 import { LEADER_ROLE, type LeaderRole } from './codes.js'
 import { query, readRows } from './rows.js'
@@ -62,9 +64,14 @@ async function openCandidate(url: string, network: Network, role: LeaderRole): P
 
 /**
  * Takes the lead where nobody holds it: a session-level advisory lock, then the next epoch; null where one does.
+ * @param alive called at each heartbeat of the leader
  * @throws ClockError when this process's clock is off: what it put off would wait for its time, under other leaders too
  */
-async function takeLead(session: Session, network: Network, role: LeaderRole): Promise<Leadership | null> {
+async function takeLead(
+  session: Session,
+  { network, role }: Pick<LeadOptions, 'network' | 'role'>,
+  alive = () => {},
+): Promise<Leadership | null> {
   const { client } = session
   const asked = [...lockKeys(network, role), Date.now()]
   const [held] = await session.within(() => readRows<{ locked: boolean; nowMs: number }>(client, LOCK, asked))
@@ -73,14 +80,14 @@ async function takeLead(session: Session, network: Network, role: LeaderRole): P
   await session.within(() => beat(client))
   const next = () => query<{ epoch: number }>(client, network, NEXT_EPOCH, [LEADER_ROLE[role]])
   const [led] = await session.within(next, EPOCH_LIMIT_MS)
-  session.beat(() => beat(client))
+  session.beat(() => beat(client).then(alive))
   return { epoch: led!.epoch, lost: session.lost, release: () => session.close() }
 }
 
 /** Tries once to lead a network in a role. @returns null while another process leads */
 export async function tryLead(url: string, network: Network, role: LeaderRole): Promise<Leadership | null> {
   const session = await openCandidate(url, network, role)
-  const leadership = await takeLead(session, network, role).catch(async (error: unknown) => {
+  const leadership = await takeLead(session, { network, role }).catch(async (error: unknown) => {
     await session.close()
     throw error
   })
@@ -96,7 +103,9 @@ export interface LeadOptions {
   network: Network
   role: LeaderRole
   signal: AbortSignal
-  /** Called with the failure of the work or of the attempt to lead; another attempt follows. */
+  /** Shows that this process leads, or tries to. */
+  loops: Loops
+  /** Called with the failure of the work or of the attempt to lead, not with each that repeats; another follows. */
   onError: (error: Error) => void
 }
 
@@ -105,22 +114,30 @@ export async function whileLeading(
   options: LeadOptions,
   work: (epoch: number, signal: AbortSignal) => Promise<void>,
 ): Promise<void> {
-  const { signal, onError } = options
+  const { signal, network, role } = options
+  const onError = sampled(options.onError)
+  const loop = options.loops.start({ name: `the lead (${role})`, network })
   while (!signal.aborted) {
-    await standBy(options, work).catch(onError)
+    await standBy(options, loop, work).catch((error: Error) => {
+      loop.failed(error)
+      onError(error)
+    })
     await pause(LEADER_POLL_MS, signal)
   }
+  loop.end()
 }
 
 /** Tries to lead on one connection until the signal, or until it has led once. */
 async function standBy(
   { url, network, role, signal }: LeadOptions,
+  loop: Loop,
   work: (epoch: number, signal: AbortSignal) => Promise<void>,
 ): Promise<void> {
   const session = await openCandidate(url, network, role)
   try {
     while (!signal.aborted) {
-      const leadership = await takeLead(session, network, role)
+      const leadership = await takeLead(session, { network, role }, loop.turned)
+      loop.succeeded()
       if (leadership) return await workWhileHeld(leadership, signal, work)
       await pause(LEADER_POLL_MS, signal)
     }

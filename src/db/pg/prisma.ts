@@ -5,6 +5,9 @@ import { Prisma, PrismaClient } from '../generated/client.js'
 import { wordOf } from './codes.js'
 import { parseInt8 } from './pool.js'
 
+/** Longer than any time limit of a pool, which Prisma's own would cut short. */
+const NO_LIMIT_MS = 600_000
+
 const clients = new WeakMap<pg.Pool, PrismaClient>()
 
 /**
@@ -16,7 +19,7 @@ export function prismaOf(pool: pg.Pool): PrismaClient {
   if (!client) {
     // the adapter's copy of the driver's types is another version of ours
     const adapter = new PrismaPg(pool as unknown as ConstructorParameters<typeof PrismaPg>[0])
-    client = new PrismaClient({ adapter })
+    client = new PrismaClient({ adapter, transactionOptions: { maxWait: NO_LIMIT_MS, timeout: NO_LIMIT_MS } })
     clients.set(pool, client)
   }
   return client

@@ -53,7 +53,7 @@ export class Session {
   }
 
   /** Runs a statement each second until the connection is gone, or the statement has failed. */
-  beat(statement: () => Promise<unknown> = () => this.client.query('SELECT 1')): void {
+  beat(statement: () => Promise<unknown>): void {
     void this.#beat(statement).catch(() => cut(this.client, 'a heartbeat failed'))
   }
 

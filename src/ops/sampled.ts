@@ -1,0 +1,20 @@
+import { performance } from 'node:perf_hooks'
+
+const EVERY_MS = 60_000
+
+/**
+ * Reports failures that repeat: the first at once, others of its kind (name and code) at most once a minute.
+ * @param nowMs a clock that nobody sets
+ */
+export function sampled(
+  report: (error: Error) => void,
+  nowMs: () => number = () => performance.now(),
+): (error: Error) => void {
+  let last = { kind: '', atMs: Number.NEGATIVE_INFINITY }
+  return (error) => {
+    const kind = `${error.name} ${'code' in error ? error.code : ''}`
+    if (kind === last.kind && nowMs() - last.atMs < EVERY_MS) return
+    last = { kind, atMs: nowMs() }
+    report(error)
+  }
+}
