@@ -28,13 +28,17 @@ const post = async (account: PrivateKeyAccount, path: string, body?: unknown): P
   world.request(path, { method: 'POST', headers: await signIn(world, account), body: JSON.stringify(body) })
 const generate = (account: PrivateKeyAccount, body: object) => post(account, '/v1/clusters/generate/wallet', body)
 
-/** Proof that a recovery needs: a signature over the bound message. */
-async function proof(account: PrivateKeyAccount) {
-  const { message, signingDate } = await messageOf(world, `?type=evm&wallet=${account.address}`)
+/** Proof that a recovery needs: a signature over the message that asks for a wallet's key. */
+async function proof(account: PrivateKeyAccount, address: string) {
+  const { message, signingDate } = await messageOf(world, `?type=evm&wallet=${account.address}&recover=${address}`)
   return { signature: await account.signMessage({ message }), signingDate }
 }
-const recover = async (account: PrivateKeyAccount, body: object, own?: object): Promise<Reply> =>
-  post(account, '/v1/clusters/generate/wallet/recover', { ...(own ?? (await proof(account))), ...body })
+const recover = async (
+  account: PrivateKeyAccount,
+  body: { address: string; [field: string]: unknown },
+  own?: object,
+): Promise<Reply> =>
+  post(account, '/v1/clusters/generate/wallet/recover', { ...(own ?? (await proof(account, body.address))), ...body })
 
 describe('a generated wallet', () => {
   it.each(['evm', 'solana'] as const)(
@@ -101,13 +105,33 @@ describe('a generated wallet', () => {
     const plain = await messageOf(world)
     const unbound = { signature: await alice.signMessage({ message: plain.message }), signingDate: plain.signingDate }
     expect(DENIED).toContain((await recover(alice, { address, share }, unbound)).status)
-    expect(DENIED).toContain((await recover(alice, { address, share }, await proof(mallory))).status)
-    const bound = await messageOf(world, `?type=evm&wallet=${alice.address}`)
+    expect(DENIED).toContain((await recover(alice, { address, share }, await proof(mallory, address))).status)
+    expect(DENIED).toContain((await recover(alice, { address, share }, await proof(alice, randomAddress()))).status)
+    const bound = await messageOf(world, `?type=evm&wallet=${alice.address}&recover=${address}`)
     const signingDate = new Date(Date.now() - 6 * 60_000).toISOString()
     const old = await alice.signMessage({ message: bound.message.replace(bound.signingDate, signingDate) })
     expect(DENIED).toContain((await recover(alice, { address, share }, { signature: old, signingDate })).status)
     for (const wrong of ['0x', 'x'.repeat(100_000), `${share}00`])
       expect(await recover(alice, { address, share: wrong })).toMatchObject({ status: 400 })
+  })
+
+  it('is recovered by no signature that was used, nor one that signs in, of which the bound is never shown', async () => {
+    const alice = newAccount()
+    const { address, share } = (await generate(alice, { type: 'evm', name: 'a', isPrivate: false })).body
+    const [first, second] = [await proof(alice, address), await proof(alice, address)]
+    const refused = { status: 401, body: { error: 'unauthorized' } }
+    expect(await recover(alice, { address, share }, second)).toMatchObject({ status: 200 })
+    for (const used of [second, first]) expect(await recover(alice, { address, share }, used)).toMatchObject(refused)
+    const guess = await proof(alice, address)
+    expect(await recover(alice, { address, share, passphrase: 'no' }, guess)).toMatchObject({ status: 400 })
+    expect(await recover(alice, { address, share }, guess)).toMatchObject(refused)
+
+    const { message, signingDate } = await messageOf(world, `?type=evm&wallet=${alice.address}`)
+    const bound = { signature: await alice.signMessage({ message }), signingDate }
+    const { token } = (await world.post('/v1/auth/token', { ...bound, type: 'evm', wallet: alice.address })).body
+    const shown = await world.request('/v1/auth/validate', { headers: { authorization: `Bearer ${token}` } })
+    expect(shown).toMatchObject({ status: 200, body: { signature: '', signingDate, isValid: true } })
+    expect(DENIED).toContain((await recover(alice, { address, share }, bound)).status)
   })
 
   it('is not made where its name is taken, and no share is kept', async () => {

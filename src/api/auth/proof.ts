@@ -18,20 +18,20 @@ export interface Proof {
   wallet: string
 }
 
+/** Who signs a bound message, and the wallet whose key it asks for, if any. */
+export type Signer = Pick<Proof, 'type' | 'wallet'> & { recovered?: string | undefined }
+
 /**
  * The message to sign now: the plain one, or the one that is bound to a wallet. The server stores neither.
  * @returns the message and its last line, the signing date
  */
-export async function signingMessage(context: Context, wallet?: Pick<Proof, 'type' | 'wallet'>) {
+export async function signingMessage(context: Context, signer?: Signer) {
   const signingDate = new Date(context.now()).toISOString()
-  const message = wallet
-    ? await messageFor(context, requireWallet(wallet), signingDate)
-    : plainMessage(context, signingDate)
-  return { message, signingDate }
+  if (!signer) return { message: plainMessage(context, signingDate), signingDate }
+  const wallet = requireWallet(signer)
+  const recovered = signer.recovered === undefined ? undefined : requireAddress(signer.recovered)
+  return { message: await messageFor(context, wallet, { signingDate, recovered }), signingDate }
 }
-
-/** Longest signature of an account: 65 bytes in `0x` hex. Those of contracts, up to 16 KB of text, are not kept. */
-const ACCOUNT_SIGNATURE_CHARS = 132
 
 /**
  * Exchanges a signature for the authentication key of its wallet and signing date. The exchange is idempotent.
@@ -39,14 +39,15 @@ const ACCOUNT_SIGNATURE_CHARS = 132
  * @throws ApiError as `requireProof`, and unauthorized where that key was revoked
  */
 export async function exchange(context: Context, proof: Proof): Promise<string> {
-  const { wallet, signingMs } = await requireProof(context, proof)
+  const { wallet, signingMs, isPlain } = await requireProof(context, proof)
   const key = authKey(await context.tokenKey(), wallet, proof.signingDate)
   const createdMs = context.now()
   const isOpen = await openSession(context.pool, {
     keyHash: authKeyHash(key)!,
     wallet: wallet.bytes,
     signingMs,
-    signature: proof.signature.length > ACCOUNT_SIGNATURE_CHARS ? '' : proof.signature,
+    // one over the bound message, such as a contract's, is never shown again: it is not kept
+    signature: isPlain ? proof.signature : '',
     createdMs,
     expiresMs: createdMs + context.auth.sessionLifetimeMs,
   })
@@ -58,34 +59,54 @@ export async function exchange(context: Context, proof: Proof): Promise<string> 
   return key
 }
 
-interface ProofRules {
-  /** Maximum age of the signing date; default 10 minutes. */
-  maxAgeMs?: number
-  /** The signature has to be over the message that is bound to the wallet. */
-  isBoundOnly?: boolean
-}
-
 /**
  * Verifies that a wallet signed the service's message of a signing date: an account either message, a contract
  * (ERC-1271) the bound one.
+ * @returns whether it was the plain message, too
  * @throws ApiError invalid_request and unsupported_address for malformed input; unauthorized for a date out of its
  *   window or another wallet's signature; ChainUnavailableError where only a contract can tell and its chain does not
  *   answer
  */
-export async function requireProof(context: Context, proof: Proof, { maxAgeMs, isBoundOnly }: ProofRules = {}) {
+export async function requireProof(context: Context, proof: Proof) {
   const { signingDate } = proof
   const wallet = requireWallet(proof)
-  const signingMs = requireDate(signingDate, context.now(), maxAgeMs)
+  const signingMs = requireDate(signingDate, context.now())
   const signature = requireSignature(wallet.type, proof.signature)
-  const bound = await messageFor(context, wallet, signingDate)
-  const messages = isBoundOnly ? [bound] : [plainMessage(context, signingDate), bound]
+  const isPlain = isSignedByAccount(wallet, plainMessage(context, signingDate), signature)
+  if (!isPlain) await requireSigned(context, wallet, await messageFor(context, wallet, { signingDate }), signature)
+  return { wallet, signingMs, isPlain }
+}
+
+/** Maximum age of a message that asks for a key. */
+const RECOVERY_MAX_AGE_MS = 5 * 60_000
+
+/**
+ * Verifies that a wallet signed the message that asks for another's key.
+ * @returns the signing date, milliseconds @throws as `exchange`
+ */
+export async function requireRecovery(context: Context, proof: Proof, recovered: Address): Promise<number> {
+  const { signingDate } = proof
+  const wallet = requireWallet(proof)
+  const signingMs = requireDate(signingDate, context.now(), RECOVERY_MAX_AGE_MS)
+  const signature = requireSignature(wallet.type, proof.signature)
+  await requireSigned(context, wallet, await messageFor(context, wallet, { signingDate, recovered }), signature)
+  return signingMs
+}
+
+/** @throws ApiError unauthorized; ChainUnavailableError where the contract's chain does not answer */
+async function requireSigned(context: Context, wallet: Address, bound: string, signature: Hex | Buffer): Promise<void> {
   const isSigned =
-    typeof signature === 'string'
-      ? isSignedByAccount(wallet, messages, signature) || (await isSignedByContract(context, wallet, bound, signature))
-      : messages.some((message) => isSignedBySolana(message, signature, wallet.bytes.subarray(1)))
+    isSignedByAccount(wallet, bound, signature) ||
+    (typeof signature === 'string' && (await isSignedByContract(context, wallet, bound, signature)))
   if (!isSigned)
     throw new ApiError('unauthorized', 'The signature is not one of this wallet over the message of this signing date.')
-  return { wallet, signingMs }
+}
+
+/** The address of a request. @throws ApiError unsupported_address */
+export function requireAddress(text: string): Address {
+  const address = parseAddress(text)
+  if (typeof address === 'string') throw new ApiError('unsupported_address', 'The address can not be read.')
+  return address
 }
 
 /** @throws ApiError unsupported_address */
@@ -125,9 +146,10 @@ function requireSignature(type: AddressType, text: string): Hex | Buffer {
   return signature
 }
 
-function isSignedByAccount(wallet: Address, messages: readonly string[], signature: Hex): boolean {
+function isSignedByAccount(wallet: Address, message: string, signature: Hex | Buffer): boolean {
+  if (typeof signature !== 'string') return isSignedBySolana(message, signature, wallet.bytes.subarray(1))
   const bytes = parseEvmSignature(signature)
-  return bytes !== null && messages.some((message) => recoverSigner(message, bytes) === wallet.text)
+  return bytes !== null && recoverSigner(message, bytes) === wallet.text
 }
 
 /** @throws ChainUnavailableError where the contract's chain does not answer */
@@ -146,9 +168,13 @@ const smartWalletsOf = (context: Context): SmartWalletPort | undefined =>
 /** Chain id in the bound message of an EVM wallet where no mainnet hub is configured. */
 const ETHEREUM_CHAIN_ID = 1
 
-/** Message that is bound to a wallet. */
-async function messageFor(context: Context, wallet: Address, signingDate: string): Promise<string> {
-  const nonce = boundNonce(await context.tokenKey(), wallet, signingDate)
+/** Message that is bound to a wallet, and to the wallet whose key it asks for, if any. */
+async function messageFor(
+  context: Context,
+  wallet: Address,
+  of: { signingDate: string; recovered?: Address | undefined },
+): Promise<string> {
+  const nonce = boundNonce(await context.tokenKey(), wallet, of.signingDate, of.recovered)
   const chainId = smartWalletsOf(context)?.chainId ?? ETHEREUM_CHAIN_ID
-  return boundMessage({ domain: context.auth.serviceDomain, wallet, chainId, nonce, signingDate })
+  return boundMessage({ ...of, domain: context.auth.serviceDomain, wallet, chainId, nonce })
 }

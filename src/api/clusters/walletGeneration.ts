@@ -1,7 +1,7 @@
-import { findShare, storeShare } from '../../db/auth/shares.js'
-import { type AddressType, parseAddress } from '../../registry/primitives/address.js'
+import { findShare, storeShare, useRecovery } from '../../db/auth/shares.js'
+import type { AddressType } from '../../registry/primitives/address.js'
 import { toHex } from '../../registry/primitives/bytes.js'
-import { requireProof } from '../auth/proof.js'
+import { requireAddress, requireRecovery } from '../auth/proof.js'
 import type { Context } from '../http/context.js'
 import { ApiError } from '../http/errors.js'
 import type { Session } from '../http/route.js'
@@ -54,17 +54,16 @@ export interface RecoverInput {
   /** One of the two returned shares. */
   share: string
   passphrase?: string | undefined
-  /** Signature of the caller over its bound message of `signingDate`. */
+  /** Signature of the caller over the message of `signingDate` that asks for this address' key. */
   signature: string
   signingDate: string
 }
 
-/** Maximum age of the signature. */
-const RECOVER_MAX_AGE_MS = 5 * 60_000
 const SHARE = new RegExp(`^0x[0-9a-fA-F]{${SHARE_BYTES * 2}}$`)
 
 /**
- * Recovers the key of a generated wallet, for the wallet that requested it and for those verified in its cluster.
+ * Recovers the key of a generated wallet, for the wallet that requested it and for those verified in its cluster. A
+ * signature serves one attempt, so that whoever reads it later has no use of it.
  * @throws ApiError unauthorized, unsupported_address, not_found; invalid_request where share or passphrase don't fit
  */
 export async function recoverWallet(
@@ -73,16 +72,17 @@ export async function recoverWallet(
   input: RecoverInput,
 ): Promise<{ type: AddressType; address: string; privateKey: string }> {
   const shareKey = requireShareKey(context)
-  const address = parseAddress(input.address)
-  if (typeof address === 'string') throw new ApiError('unsupported_address', 'The address can not be read.')
+  const address = requireAddress(input.address)
   if (!SHARE.test(input.share))
     throw new ApiError('invalid_request', `The share is not ${SHARE_BYTES} bytes in 0x hex.`)
   const { signature, signingDate } = input
   const proof = { signature, signingDate, type: session.type, wallet: session.address }
-  await requireProof(context, proof, { maxAgeMs: RECOVER_MAX_AGE_MS, isBoundOnly: true })
+  const signingMs = await requireRecovery(context, proof, address)
   const sealed = await findShare(context.pool, context.network, address.bytes, session.wallet)
   if (!sealed)
     throw new ApiError('not_found', 'No wallet of that address was generated for this wallet or its cluster.')
+  if (!(await useRecovery(context.pool, context.network, address.bytes, signingMs)))
+    throw new ApiError('unauthorized', 'The signature was used, or a later one was: sign a new message.')
   const share = Buffer.from(input.share.slice(2), 'hex')
   const own = openShare(shareKey, context.network, address.bytes, sealed)
   const privateKey = await recoverKey(address, [share, own], input.passphrase)

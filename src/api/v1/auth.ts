@@ -1,5 +1,5 @@
 import { revokeSession } from '../../db/auth/sessions.js'
-import { exchange, signingMessage } from '../auth/proof.js'
+import { exchange, type Signer, signingMessage } from '../auth/proof.js'
 import { type Answer, NO_STORE, ok } from '../http/answer.js'
 import { ApiError, errorAnswer } from '../http/errors.js'
 import { type Query, wordOf } from '../http/query.js'
@@ -20,22 +20,27 @@ const messages = GET_AND_POST.map((method) =>
   route[method]('/v1/auth/message', {
     summary: 'The message that a wallet signs to prove itself',
     description:
-      'Any wallet signs the plain message. With `wallet` and `type` it is bound to that address (EIP-4361): smart wallets (ERC-1271) have to sign this one.',
-    query: z.object({ wallet: addressText.optional(), type: addressType.optional() }),
+      'Any wallet signs the plain message. With `wallet` and `type` it is bound to that address (EIP-4361): smart wallets (ERC-1271) have to sign this one. With `recover`, the address of a generated wallet, too, it asks for that wallet’s key (`POST /v1/clusters/generate/wallet/recover`) and signs nobody in.',
+    query: z.object({
+      wallet: addressText.optional(),
+      type: addressType.optional(),
+      recover: addressText.optional(),
+    }),
     responses: answers('The message and its date', { message: z.string(), signingDate }),
     errors: ['unsupported_address'],
     handle: async ({ query }, context) => ok(await signingMessage(context, boundTo(query)), NO_STORE),
   }),
 )
 
-/** The wallet to bind the message to. @throws ApiError invalid_request for a wallet without type, or the reverse */
-function boundTo(query: Query) {
+/** What the message is bound to. @throws ApiError invalid_request where wallet and type are not both there */
+function boundTo(query: Query): Signer | undefined {
   const wallet = query.get('wallet')
   const type = wordOf(query, 'type', addressType.options)
-  if (wallet === undefined && type === undefined) return undefined
+  const recovered = query.get('recover')
+  if (wallet === undefined && type === undefined && recovered === undefined) return undefined
   if (wallet === undefined || type === undefined)
-    throw new ApiError('invalid_request', 'The parameters wallet and type go together.')
-  return { wallet, type }
+    throw new ApiError('invalid_request', 'The parameters wallet and type go together, and recover with both.')
+  return { wallet, type, recovered }
 }
 
 export const ProofSchema = named('Proof', {

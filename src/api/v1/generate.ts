@@ -49,13 +49,15 @@ const confirm = route.post('/v1/clusters/generate/wallet/confirm', {
 const recover = route.post('/v1/clusters/generate/wallet/recover', {
   summary: 'Recover the key of a generated wallet',
   description:
-    'For the wallet that requested it, and those that are verified in the cluster it was made in. Beside the key it signs the message that is bound to it (`GET /v1/auth/message?wallet=&type=`), not longer than 5 minutes ago.',
+    'For the wallet that requested it, and those that are verified in the cluster it was made in. Beside the key it signs the message of its own that asks for this (`GET /v1/auth/message?wallet=&type=&recover=`), not longer than 5 minutes ago; each attempt takes a new one.',
   auth: 'required',
   body: z.object({
     address: addressText,
     share: shareText.openapi({ description: 'One of the returned shares' }),
     passphrase,
-    signature: z.string().openapi({ description: 'Of the wallet that asks, as for POST /v1/auth/token' }),
+    signature: z.string().openapi({
+      description: 'Of the wallet that asks, in a form of POST /v1/auth/token, over the message that asks for this key',
+    }),
     signingDate: z.string(),
   }),
   cost: SIGN_IN_COST,

@@ -2,10 +2,10 @@ import type pg from 'pg'
 import type { Network } from '../../registry/primitives/network.js'
 import type { WalletShare } from '../generated/client.js'
 import { type Plain, plain, prismaOf, stored } from '../pg/prisma.js'
-import { execute } from '../pg/rows.js'
+import { execute, type Queryable, query } from '../pg/rows.js'
 
 /** The server's encrypted share of a generated wallet: `createdBy` asked for the wallet, in the cluster `clusterId`. */
-export type KeptShare = Omit<Plain<WalletShare>, 'network'>
+export type KeptShare = Omit<Plain<WalletShare>, 'network' | 'recoveredMs'>
 
 /** Stores a share in the transaction that journals its wallet. */
 export async function storeShare(client: pg.ClientBase, network: Network, kept: KeptShare): Promise<void> {
@@ -41,4 +41,19 @@ async function isVerifiedIn(pool: pg.Pool, network: Network, id: Buffer, address
   if (!found) return false
   const where = { network_cluster_address: stored({ network, cluster: found.serial, address }) }
   return (await wallet.findUnique({ where, select: { verified: true } }))?.verified ?? false
+}
+
+/**
+ * Uses a signature that asks for a key up, with all earlier ones.
+ * @param signingMs its signing date @returns false where it, or a later one, was used
+ */
+export async function useRecovery(
+  db: Queryable,
+  network: Network,
+  address: Buffer,
+  signingMs: number,
+): Promise<boolean> {
+  const text = `UPDATE wallet_shares SET recovered_ms = $3
+    WHERE network = $1 AND address = $2 AND (recovered_ms IS NULL OR recovered_ms < $3) RETURNING 1`
+  return (await query(db, network, text, [address, signingMs])).length === 1
 }

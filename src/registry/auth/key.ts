@@ -23,8 +23,11 @@ export const authKeyHash = (key: string): Buffer | null =>
 
 const NONCE_BYTES = 16
 
-/** Nonce of an address-bound message, which only this server can make. @returns 32 hex digits */
-export const boundNonce = (tokenKey: Uint8Array, wallet: Wallet, signingDate: string): string =>
-  hmac(tokenKey, `nonce|${inputOf(wallet, signingDate)}`)
+/**
+ * Nonce of an address-bound message, which only this server can make.
+ * @param recovered the wallet whose key the message asks for @returns 32 hex digits
+ */
+export const boundNonce = (tokenKey: Uint8Array, wallet: Wallet, signingDate: string, recovered?: Wallet): string =>
+  hmac(tokenKey, `${recovered ? `recover|${recovered.text}` : 'nonce'}|${inputOf(wallet, signingDate)}`)
     .subarray(0, NONCE_BYTES)
     .toString('hex')

@@ -44,6 +44,25 @@ describe('messages', () => {
     expect(validateSiweMessage({ message: parsed, domain, nonce: parsed.nonce! })).toBe(true)
   })
 
+  it('that ask for a key are EIP-4361 too, name the wallet, and have a nonce for it', () => {
+    const [wallet, recovered, other] = golden.bound
+      .map(({ wallet }) => walletOf(wallet))
+      .concat(walletOf(`0x${'0b'.repeat(20)}`))
+    const nonceFor = (asked?: typeof wallet) => boundNonce(tokenKey, wallet!, signingDate, asked)
+    const message = boundMessage({
+      domain,
+      wallet: wallet!,
+      chainId,
+      nonce: nonceFor(recovered),
+      signingDate,
+      recovered,
+    })
+    expect(parseSiweMessage(message).statement).toBe(
+      `Recover the private key of the wallet ${recovered!.text}. Sign this only to get that key yourself; it serves once.`,
+    )
+    expect(new Set([nonceFor(), nonceFor(recovered), nonceFor(other)]).size).toBe(3)
+  })
+
   it('bound to two wallets, or to two dates, differ in their nonce', () => {
     const [a, b] = golden.bound.map(({ wallet }) => walletOf(wallet))
     const nonces = [a!, b!].flatMap((wallet) =>

@@ -39,7 +39,13 @@ export interface BoundMessage {
   /** Nonce of at least 8 letters and digits. */
   nonce: string
   signingDate: string
+  /** Wallet whose private key the signer asks for; absent where it signs in. */
+  recovered?: Pick<Address, 'text'> | undefined
 }
+
+/** A signature is good for what its message says alone: one that signs in recovers no key, nor the reverse. */
+const recoveryStatement = (address: string): string =>
+  `Recover the private key of the wallet ${address}. Sign this only to get that key yourself; it serves once.`
 
 /** Form of each wallet type in a message. */
 const FORM: Record<AddressType, { account: string; address: (text: string) => string; hasChainId: boolean }> = {
@@ -52,13 +58,13 @@ const FORM: Record<AddressType, { account: string; address: (text: string) => st
  * Message bound to one address: EIP-4361 (Sign-In with Ethereum), on Solana its counterpart without chain id. Contract
  * signatures require it, since one owner's signature may be valid for many wallets.
  */
-export function boundMessage({ domain, wallet, chainId, nonce, signingDate }: BoundMessage): string {
+export function boundMessage({ domain, wallet, chainId, nonce, signingDate, recovered }: BoundMessage): string {
   const { account, address, hasChainId } = FORM[wallet.type]
   return [
     `${domain} wants you to sign in with your ${account} account:`,
     address(wallet.text),
     '',
-    STATEMENT,
+    recovered ? recoveryStatement(recovered.text) : STATEMENT,
     '',
     `URI: https://${domain}`,
     'Version: 1',
