@@ -195,7 +195,7 @@ class RunningDaemon {
     const relayer = relayerPrivateKey ? privateKeyToAccount(relayerPrivateKey) : null
     const api = createApi({
       pool: this.#readPool,
-      chains: chains.map(({ chain }) => chain.forUse('api')),
+      chains: chains.map(({ chain }) => chain.forStrangers()),
       solana: clusters.map(({ chain }) => chain),
       permissionSigner: airdropOperatorKey ? createPermissionSigner(airdropOperatorKey) : null,
       releaseSigner: relayer && ((word) => relayer.signTypedData(releaseTypedData(word))),

@@ -66,13 +66,18 @@ export class BridgeError extends Error {
   override name = 'BridgeError'
 }
 
+/** Amount that a chain's contracts can't take (400 `invalid_amount`); its message is one sentence for the caller. */
+export class AmountError extends Error {
+  override name = 'AmountError'
+}
+
 /** Failure of every RPC URL of a chain (503 `unavailable`). */
 export class ChainUnavailableError extends Error {
   override name = 'ChainUnavailableError'
 }
 
 /**
- * Asks a chain. Every error except a BridgeError becomes a ChainUnavailableError, because a node that refuses a plain
+ * Asks a chain. Every error but those of this file becomes a ChainUnavailableError, because a node that refuses a plain
  * question is as good as no node.
  * @param what begins the message: "chain \"1\""
  */
@@ -80,7 +85,7 @@ export async function orUnavailable<T>(what: string, work: () => Promise<T>): Pr
   try {
     return await work()
   } catch (error) {
-    if (error instanceof ChainUnavailableError || error instanceof BridgeError) throw error
+    if ([AmountError, BridgeError, ChainUnavailableError].some((own) => error instanceof own)) throw error
     throw new ChainUnavailableError(`${what}: ${sentenceOf(error)}`, { cause: error })
   }
 }
@@ -266,7 +271,7 @@ export interface ChainPort extends CommunityPort<EvmCommunityPayment> {
    * when the hub refuses the whole packet, null for a withdrawal.
    */
   namesOfPacket(packet: Uint8Array): string[] | null
-  /** @throws ChainUnavailableError, BridgeError */
+  /** @throws AmountError, ChainUnavailableError, BridgeError */
   quote(request: RegistrationRequest): Promise<EvmQuote>
 }
 
@@ -317,6 +322,6 @@ export interface SolanaPort extends CommunityPort<SolanaCommunityPayment> {
   readonly refunds: RefundPort
   /** @param signature base58 of 64 bytes @throws ChainUnavailableError */
   transaction(signature: string): Promise<SolanaTx>
-  /** @throws ChainUnavailableError, also where a price feed is stale or has jumped */
+  /** @throws AmountError; ChainUnavailableError, also where a price feed is stale or has jumped */
   quote(request: RegistrationRequest): Promise<SolanaQuote>
 }

@@ -105,8 +105,8 @@ function workersOf(ctx: LeaderContext, sources: Sources, on: Pick<Reporting, 'on
   ]
 }
 
-/** EVM chains get a request queue of their own: requests of the API delay no payment. */
+/** Balances are read by a share of the judge's own: requests of the API delay no payment. */
 const portsOf = ({ chains, solana }: Sources): BalancePort[] => [
-  ...chains.map(({ chain }) => createCommunityPort(chain.rpc, chain.config)),
-  ...(solana ? [solana.chain] : []),
+  ...chains.map(({ chain }) => createCommunityPort(chain.rpc.forUse('judge'), chain.config)),
+  ...(solana ? [solana.chain.balances] : []),
 ]

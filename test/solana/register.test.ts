@@ -25,6 +25,8 @@ afterEach(() => {
   world.proxy.isDown = false
 })
 
+/** Longer than the quotes of two seconds, which share one reading of prices and blockhash. */
+const SERVED_MS = 2_100
 const PATH = '/v1/names/register/solana'
 const owner = () =>
   createWalletClient({ chain: chain(), account: world.hub.wallet(9), transport: http(world.hub.anvil.rpcUrl) })
@@ -76,8 +78,7 @@ const setPrice = async (feed: Hex, answer: bigint, ageS = 0) => {
   const args = [answer, ageS === 0 && timestamp > at ? timestamp : at] as const
   const hash = await owner().writeContract({ address: feed, abi: priceFeedAbi, functionName: 'setRound', args })
   await receiptOf(world.hub.public, hash)
-  // the quotes of two seconds share one reading
-  await new Promise((resolve) => setTimeout(resolve, 2_100))
+  await new Promise((resolve) => setTimeout(resolve, SERVED_MS))
 }
 
 describe('a quote on Solana', () => {
@@ -147,6 +148,7 @@ describe('a quote on Solana', () => {
       400,
       'invalid_amount',
     ],
+    ['more lamports than there are', { names: [{ name: 'a', amountWei: String(2n ** 127n) }] }, 400, 'invalid_amount'],
     ['two amounts', { names: [{ name: 'a', amountWei: '1', weiAmount: '1' }] }, 400, 'invalid_amount'],
     ['101 names', { names: Array.from({ length: 101 }, (_, i) => ({ name: `n${i}` })) }, 400, 'too_many'],
     ['an unknown referrer', { referralClusterId: `0x${'00'.repeat(32)}` }, 400, 'invalid_request'],
@@ -179,6 +181,7 @@ describe('a quote on Solana', () => {
     await setPrice(solUsd, 155n * 10n ** 8n)
     expect(await quote([{ name: 'x' }])).toMatchObject({ status: 200 })
     world.proxy.isDown = true
+    await new Promise((resolve) => setTimeout(resolve, SERVED_MS))
     expect(await quote([{ name: 'x' }])).toMatchObject(unavailable)
   })
 })

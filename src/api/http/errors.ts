@@ -1,4 +1,4 @@
-import { BridgeError, ChainUnavailableError } from '../../chains/chain.js'
+import { AmountError, BridgeError, ChainUnavailableError } from '../../chains/chain.js'
 import { isDatabaseUnavailable } from '../../db/pg/unavailable.js'
 import type { Answer } from './answer.js'
 
@@ -92,6 +92,7 @@ export function errorAnswer(error: ApiError): Answer {
 export function toApiError(error: unknown): ApiError {
   if (error instanceof ApiError) return error
   const because = { cause: error }
+  if (error instanceof AmountError) return new ApiError('invalid_amount', error.message, {}, because)
   if (error instanceof BridgeError) return new ApiError('bridge_failure', 'The bridge can not quote now.', {}, because)
   if (error instanceof ChainUnavailableError)
     return new ApiError('unavailable', 'A chain that is needed for this does not answer now.', {}, because)

@@ -13,11 +13,13 @@ import {
 } from '../chain.js'
 import { transient } from '../rpc/errors.js'
 import { type Call, createRpc, type Rpc } from '../rpc/evm.js'
-import { type PoolOptions, servedFor, type Use } from '../rpc/nodes.js'
+import type { PoolOptions, Use } from '../rpc/nodes.js'
+import { servedByKey, servedFor } from '../rpc/served.js'
+import { BALANCES, SIGHTINGS } from '../rpc/strangers.js'
 import { encodeClaim, encodeClaimFor } from './airdrop/distributor.js'
 import { decodeMessage, messageNames } from './bridge/hubMessage.js'
 import { decodePacket } from './bridge/packet.js'
-import { quoteOnSpoke } from './bridge/quote.js'
+import { createSpokeQuoter } from './bridge/quote.js'
 import { withdrawalOnHub, withdrawalOnSpoke } from './bridge/withdrawal.js'
 import { encodePlaceBids } from './calldata.js'
 import { owedByPayments } from './community/owed.js'
@@ -41,12 +43,16 @@ export interface EvmChain extends ChainPort {
   readonly rpc: Rpc
   /** The same chain by node pools for another use, whose faults and limits are its own. */
   forUse(use: Use): EvmChain
+  /** The same chain as strangers ask it: each kind of question has a share of its own, answers serve for a while. */
+  forStrangers(): ChainPort
   /** @throws ChainUnavailableError */
   heads(): Promise<Heads>
 }
 
 /** Lifetime of a cached head, shared by concurrent status polls. */
 const HEAD_CACHE_MS = 250
+/** Bounds for how long a replaced transaction is not followed: a search may take dozens of calls. */
+const REPLACEMENT = { forMs: () => 5_000, most: 1_000 }
 
 export function createEvmChain({ config, chain, rpc }: Pick<EvmChain, 'config' | 'chain' | 'rpc'>): EvmChain {
   const { network, role } = config
@@ -60,11 +66,14 @@ export function createEvmChain({ config, chain, rpc }: Pick<EvmChain, 'config' |
     const { latest, confirmed } = await heads()
     return { latest: latest.number, confirmed }
   })
+  const forUse = (use: Use) => createEvmChain({ config, chain, rpc: rpc.forUse(use) })
+  const quoteOfSpoke = createSpokeQuoter(config, rpc)
   return {
     ...createCommunityPort(rpc, config),
     config,
     rpc,
-    forUse: (use) => createEvmChain({ config, chain, rpc: rpc.forUse(use) }),
+    forUse,
+    forStrangers: () => portForStrangers(forUse),
     network: network as Network,
     chain,
     role,
@@ -90,8 +99,20 @@ export function createEvmChain({ config, chain, rpc }: Pick<EvmChain, 'config' |
       const decoded = decodePacket(toHex(packet))
       return decoded ? messageNames(decodeMessage(fromHex(decoded.message))) : []
     },
-    quote: (request) =>
-      asking(async () => (role === 'hub' ? quoteOnHub(config, request) : quoteOnSpoke(config, rpc, request))),
+    quote: (request) => asking(async () => (role === 'hub' ? quoteOnHub(config, request) : quoteOfSpoke(request))),
+  }
+}
+
+function portForStrangers(forUse: EvmChain['forUse']): ChainPort {
+  const status = forUse('status')
+  return {
+    ...forUse('api'),
+    refunds: forUse('refunds').refunds,
+    smartWallets: forUse('wallets').smartWallets!,
+    head: status.head,
+    transaction: servedByKey(status.transaction, SIGHTINGS),
+    replacement: servedByKey(status.replacement, REPLACEMENT),
+    tokenBalance: servedByKey(forUse('tokens').tokenBalance, BALANCES),
   }
 }
 

@@ -9,14 +9,19 @@ import {
 } from '../chain.js'
 import { orIfRefused } from '../rpc/errors.js'
 import type { Rpc } from '../rpc/evm.js'
+import { servedByKey } from '../rpc/served.js'
 import { signatureProbeAbi, signatureProbeBytecode } from './contracts/index.js'
 
 /** Gas limit of a signature check on the node: the probe's own limits (SignatureProbe.sol) plus its overhead. */
 const CALL_GAS = '0x5b8d80' // 6 million
 const CALL_TIMEOUT_MS = 3_000
 /** Limits on concurrent and on waiting signature checks, which any API client can cause. */
-const AT_ONCE = 4
-const WAITING_LIMIT = 32
+const AT_ONCE = 16
+const WAITING_LIMIT = 200
+/** Limit on the checks of one wallet, so that it holds up no other. */
+const OF_ONE_WALLET = 4
+/** Code may appear at any moment, and stays; most wallets have none, and are asked nothing. */
+const CODE = { forMs: (hasCode: boolean) => (hasCode ? 600_000 : 5_000), most: 10_000 }
 
 const erc1271 = parseAbi(['function isValidSignature(bytes32 hash, bytes signature) view returns (bytes4)'])
 
@@ -29,14 +34,34 @@ const YES = `0x${'1'.padStart(64, '0')}`
 /** Smart wallets of a chain, asked through its nodes. */
 export function createSmartWallets(rpc: Rpc, chainId: number): SmartWalletPort {
   const queue = new PQueue({ concurrency: AT_ONCE, timeout: CALL_TIMEOUT_MS })
+  const underWay = new Map<Hex, number>()
+  const hasCode = servedByKey(
+    async (wallet: Hex) => (await rpc.call<Hex>('eth_getCode', [wallet, 'latest'])) !== '0x',
+    CODE,
+  )
+  const ask = async (wallet: Hex, data: Hex): Promise<boolean> => {
+    const before = underWay.get(wallet) ?? 0
+    if (before >= OF_ONE_WALLET || queue.size >= WAITING_LIMIT)
+      throw new ChainUnavailableError(`chain "${rpc.label}": too many signatures of smart wallets wait to be judged`)
+    underWay.set(wallet, before + 1)
+    try {
+      return await queue.add(() => probe(rpc, data))
+    } finally {
+      const left = underWay.get(wallet)! - 1
+      if (left > 0) underWay.set(wallet, left)
+      else underWay.delete(wallet)
+    }
+  }
   return {
     chainId,
     async isValidSignature(question) {
+      const { wallet, signature } = question
       const data = probeData(question)
       if (!data) return false
-      if (queue.size >= WAITING_LIMIT)
-        throw new ChainUnavailableError(`chain "${rpc.label}": too many signatures of smart wallets wait to be judged`)
-      return orUnavailable(`chain "${rpc.label}"`, () => queue.add(() => probe(rpc, data)))
+      return orUnavailable(`chain "${rpc.label}"`, async () => {
+        if (!signature.endsWith(ERC6492_SUFFIX) && !(await hasCode(wallet))) return false
+        return ask(wallet, data)
+      })
     },
   }
 }

@@ -5,21 +5,6 @@ import { type Call, isFaultOfNode, Node, type NodeHealth, type Share, WrongChain
 
 export { type Call, type NodeHealth, WrongChainError } from './node.js'
 
-/** Serves an answer for some time before it is asked for again; a failure is not kept. */
-export function servedFor<T>(forMs: number, ask: () => Promise<T>, nowMs: () => number = Date.now): () => Promise<T> {
-  let last: { answer: Promise<T>; atMs: number } | null = null
-  return () => {
-    const atMs = nowMs()
-    if (last && atMs - last.atMs < forMs) return last.answer
-    const asked = { answer: ask(), atMs }
-    last = asked
-    asked.answer.catch(() => {
-      if (last === asked) last = null
-    })
-    return asked.answer
-  }
-}
-
 /** Asks about items, `size` at once and one batch after the other. @returns the answers in order */
 export async function inBatches<T, R>(items: readonly T[], size: number, ask: (item: T) => Promise<R>): Promise<R[]> {
   const answers: R[] = []
@@ -55,15 +40,31 @@ export type PoolOptions<Hash extends string> = Pick<
   timeoutMs?: number
 }
 
-/** Who asks beside the indexer: each has its own rests and limits, so that none costs another its nodes. */
-export type Use = 'relay' | 'api'
+/**
+ * Who asks beside the indexer: each has its own rests and limits, so that none costs another its nodes. `judge` reads
+ * balances for payments; the API's questions are `api` (quotes, payments), `refunds`, `status`, `tokens`, `wallets`.
+ */
+export type Use = 'relay' | 'judge' | 'api' | 'refunds' | 'status' | 'tokens' | 'wallets'
 
-/** Bounds what strangers' requests can make the API ask of a node. */
-const API_SHARE: Share = { atOnce: 64, perSecond: 200, waiting: 500 }
+/** Bounds what strangers' requests of one kind can make the API ask of a node. */
+const STRANGERS: Share = { atOnce: 32, perSecond: 100, waiting: 200 }
+/** Shares of the uses that strangers cause work for; the judge's has room for all that it asks at once. */
+const SHARES: Readonly<Record<Use, Share | undefined>> = {
+  relay: undefined,
+  judge: { atOnce: 8, perSecond: 100, waiting: 500 },
+  ...{ api: STRANGERS, refunds: STRANGERS, status: STRANGERS, tokens: STRANGERS, wallets: STRANGERS },
+}
 /** Interval between comparisons of the nodes' heads. */
 const COMPARE_EVERY_MS = 5_000
 /** Time after which another node is asked the same. */
 const HEDGE_AFTER_MS = 1_000
+
+/** Pools of the same nodes, and what they learn of them together. */
+interface Family<Hash extends string> {
+  genesisHash: Hash | null
+  pools: Map<Use | 'index', NodePool<Hash>>
+  comparedMs: number
+}
 
 type Answer<T> = { result: T } | { error: RpcError | WrongChainError }
 
@@ -78,33 +79,30 @@ export class NodePool<Hash extends string> {
   readonly label: string
   readonly #options: NodesOptions<Hash>
   readonly #nodes: readonly Node[]
-  readonly #uses = new Map<Use, NodePool<Hash>>()
-  /** Shared by all uses. */
-  readonly #genesis: { hash: Hash | null }
-  #comparedMs = Number.NEGATIVE_INFINITY
+  readonly #family: Family<Hash>
 
-  constructor(options: NodesOptions<Hash>, genesis: { hash: Hash | null } = { hash: options.genesisHash ?? null }) {
+  constructor(
+    options: NodesOptions<Hash>,
+    family: Family<Hash> = {
+      ...{ genesisHash: options.genesisHash ?? null, pools: new Map(), comparedMs: Number.NEGATIVE_INFINITY },
+    },
+    use: Use | 'index' = 'index',
+  ) {
     this.label = options.label
     this.#options = options
-    this.#genesis = genesis
+    this.#family = family
     this.#nodes = options.urls.map((url) => new Node(url, options.connect(url), options.share))
+    family.pools.set(use, this)
   }
 
   /** The same nodes for another use, whose faults and limits are its own. */
   forUse(use: Use): NodePool<Hash> {
-    const known = this.#uses.get(use)
-    if (known) return known
-    const share = use === 'api' ? API_SHARE : undefined
-    const pool = new NodePool({ ...this.#options, share }, this.#genesis)
-    this.#uses.set(use, pool)
-    return pool
+    return this.#family.pools.get(use) ?? new NodePool({ ...this.#options, share: SHARES[use] }, this.#family, use)
   }
 
-  /** Numbers of each node, by use: those of this pool are `index`. */
+  /** Numbers of each node, by use; the first pool is `index`. */
   health(nowMs: number = Date.now()): { use: Use | 'index'; nodes: NodeHealth[] }[] {
-    const nodes = this.#nodes.map((node) => node.health(nowMs))
-    const others = [...this.#uses].map(([use, pool]) => ({ use, nodes: pool.#nodes.map((node) => node.health(nowMs)) }))
-    return [{ use: 'index' as const, nodes }, ...others]
+    return [...this.#family.pools].map(([use, pool]) => ({ use, nodes: pool.#nodes.map((node) => node.health(nowMs)) }))
   }
 
   /**
@@ -115,7 +113,7 @@ export class NodePool<Hash extends string> {
 
   /** Hash of the first block. @throws ChainUnavailableError, WrongChainError */
   genesisHash(): Promise<Hash> {
-    return this.onOneNode(async () => this.#genesis.hash!)
+    return this.onOneNode(async () => this.#family.genesisHash!)
   }
 
   /**
@@ -203,8 +201,8 @@ export class NodePool<Hash extends string> {
 
   /** Compares the nodes' heads, at most once per interval, and demotes those that lag or can't be. Never throws. */
   async demoteLaggingNodes(): Promise<void> {
-    if (this.#nodes.length < 2 || Date.now() - this.#comparedMs < COMPARE_EVERY_MS) return
-    this.#comparedMs = Date.now()
+    if (this.#nodes.length < 2 || Date.now() - this.#family.comparedMs < COMPARE_EVERY_MS) return
+    this.#family.comparedMs = Date.now()
     const asked = this.#nodes.map((node) => (node.rank(Date.now()) > 1 ? null : this.#headOf(node).catch(() => null)))
     const heads = await Promise.all(asked)
     const { behindBlocks, leastBlockMs = LEAST_BLOCK_MS } = this.#options
@@ -213,7 +211,7 @@ export class NodePool<Hash extends string> {
       const verdict = verdicts[i]!
       node.head = verdict
       if (verdict === 'good' || verdict === 'unknown') continue
-      node.setBehind(Date.now() + 2 * COMPARE_EVERY_MS)
+      for (const pool of this.#family.pools.values()) pool.#nodes[i]!.setBehind(Date.now() + 2 * COMPARE_EVERY_MS)
       const others = heads.flatMap((head, other) => (head && other !== i ? [head.height] : []))
       this.#options.onFault?.(node.url, transient(`the head is ${heads[i]!.height}, others' ${others.join(', ')}`))
     }
@@ -277,9 +275,9 @@ export class NodePool<Hash extends string> {
 
   async #checkChain({ host, call }: Node): Promise<void> {
     const hash = await this.#options.readGenesis(host, call)
-    this.#genesis.hash ??= hash
-    if (hash !== this.#genesis.hash)
-      throw new WrongChainError(`${host} has genesis ${hash}, not ${this.#genesis.hash} (chain "${this.label}")`)
+    this.#family.genesisHash ??= hash
+    if (hash !== this.#family.genesisHash)
+      throw new WrongChainError(`${host} has genesis ${hash}, not ${this.#family.genesisHash} (chain "${this.label}")`)
   }
 
   /** What stands in the way where no node may be asked at all. */

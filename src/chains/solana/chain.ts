@@ -1,8 +1,11 @@
 import type { SolanaConfig } from '../../config/index.js'
 import { AMOUNT_BITS } from '../../registry/payment/quote.js'
 import { orUnavailable, type SolanaPort, type SolanaTx } from '../chain.js'
-import type { Call, PoolOptions } from '../rpc/nodes.js'
+import type { BalancePort } from '../requirementInputs.js'
+import type { Call, PoolOptions, Use } from '../rpc/nodes.js'
+import { servedByKey } from '../rpc/served.js'
 import { createSolanaRpc, type SolanaRpc } from '../rpc/solana.js'
+import { BALANCES, SIGHTINGS } from '../rpc/strangers.js'
 import { createCommunityPort } from './community/port.js'
 import { createRefundPort } from './owed.js'
 import { createQuoter, type QuoterOptions } from './quote.js'
@@ -20,6 +23,8 @@ export interface SolanaChain extends SolanaPort {
   readonly config: SolanaConfig
   readonly rpc: SolanaRpc
   readonly registrar: Registrar
+  /** Balances for the judge of payments, read by a share of its own. */
+  readonly balances: BalancePort
   chain: number | null
 }
 
@@ -29,17 +34,23 @@ export function createSolanaChain(options: Omit<QuoterOptions, 'registrar'>): So
   // strangers' questions cost the watcher nothing
   const asked = rpc.forUse('api')
   const quote = createQuoter({ ...options, rpc: asked, registrar })
+  const portFor = (use: Use) => createCommunityPort(rpc.forUse(use), registrar, SOLANA_LABEL)
+  const transaction = (signature: string) =>
+    orUnavailable(CHAIN, () =>
+      rpc.forUse('status').onQuickestNode((call) => lookUp(call, registrar, signature, config.commitment)),
+    )
   return {
     config,
     rpc,
     registrar,
     network,
-    ...createCommunityPort(asked, registrar, SOLANA_LABEL),
+    ...portFor('api'),
+    tokenBalance: servedByKey(portFor('tokens').tokenBalance, BALANCES),
+    balances: portFor('judge'),
     chain: null,
     maxAmountWei: 2n ** AMOUNT_BITS - 1n,
-    refunds: createRefundPort(asked, registrar),
-    transaction: (signature) =>
-      orUnavailable(CHAIN, () => asked.onQuickestNode((call) => lookUp(call, registrar, signature, config.commitment))),
+    refunds: createRefundPort(rpc.forUse('refunds'), registrar),
+    transaction: servedByKey(transaction, SIGHTINGS),
     quote: (request) => orUnavailable(CHAIN, () => quote(request)),
   }
 }
@@ -66,7 +77,7 @@ async function lookUp(
     state: 'seen',
     slot,
     succeeded: err === null,
-    isOurs: tx === null ? err === null : tx.isOurs,
+    isOurs: tx?.isOurs ?? false,
     isRegistration: err === null && (tx === null || tx.payments.length + tx.communityPayments.length > 0),
     confirmations:
       commitment === 'confirmed'

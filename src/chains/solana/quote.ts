@@ -1,16 +1,13 @@
+import { setImmediate } from 'node:timers/promises'
 import { PublicKey, Transaction, type TransactionInstruction } from '@solana/web3.js'
 import bs58 from 'bs58'
 import type { SolanaConfig } from '../../config/index.js'
 import { LAMPORTS_BITS, type PaymentTerms, quoteId } from '../../registry/payment/quote.js'
 import { nameToWord } from '../../registry/primitives/name.js'
 import type { Network } from '../../registry/primitives/network.js'
-import {
-  ChainUnavailableError,
-  type RegistrationRequest,
-  type SolanaQuote,
-  type SolanaTransactionJson,
-} from '../chain.js'
+import { AmountError, type RegistrationRequest, type SolanaQuote, type SolanaTransactionJson } from '../chain.js'
 import type { Nodes } from '../rpc/nodes.js'
+import { servedFor } from '../rpc/served.js'
 import type { SolanaRpc } from '../rpc/solana.js'
 import { weiToLamports } from './rate.js'
 import { createRates } from './rates.js'
@@ -21,6 +18,12 @@ import type { Registrar } from './registrar.js'
 export const DELIVER_GAS = 150_000n
 /** Margin for gas that gets dearer before the delivery. */
 const GAS_MARGIN_PERCENT = 25n
+/** Time for which a blockhash is served, ms: it is good for a minute at least. */
+const BLOCKHASH_MS = 2_000
+/** Names of a quote between two turns of other requests. */
+const AT_ONCE = 8
+/** Place of the payment's account among the instruction's. */
+const PAYMENT_KEY = 3
 
 export interface QuoterOptions {
   config: SolanaConfig
@@ -37,37 +40,37 @@ export interface QuoterOptions {
 /**
  * Creates a quoter of registrations on Solana. Each name gets a transaction that pays its bid and its delivery on the
  * hub in SOL. Nothing is stored: a quote's id is the HMAC of its terms.
- * @returns a function that throws ChainUnavailableError when the hub, a price or the cluster is unavailable
+ * @returns a function that throws AmountError; ChainUnavailableError when the hub, a price or the cluster is away
  */
 export function createQuoter(options: QuoterOptions): (request: RegistrationRequest) => Promise<SolanaQuote> {
   const { config, network, rpc, registrar, quoteKey, nowMs = Date.now } = options
   const rates = createRates(options.hub, config.feeds, nowMs)
 
+  const blockhashes = servedFor(BLOCKHASH_MS, () => readLatestBlockhash(rpc.call, 'confirmed'))
+
   return async ({ sender, names, referral }) => {
-    const [now, { blockhash }, genesis] = await Promise.all([
-      rates(),
-      readLatestBlockhash(rpc.call, 'confirmed'),
-      rpc.genesisHash(),
-    ])
+    const [now, { blockhash }, genesis] = await Promise.all([rates(), blockhashes(), rpc.genesisHash()])
     const program = { network, genesisHash: bs58.decode(genesis), programId: registrar.programId.toBytes() }
-    const payer = new PublicKey(sender).toBytes()
     const fee = weiToLamports((DELIVER_GAS * now.gasPriceWei * (100n + GAS_MARGIN_PERCENT)) / 100n, now)
-    const expiresAt = BigInt(Math.floor(nowMs() / 1_000) + config.quoteLifetimeSeconds)
     const quoted = names.map(({ name, amountWei }) => ({ name, amountWei, amount: weiToLamports(amountWei, now) }))
-    const transactions = quoted.map(({ name, amountWei, amount }) => {
-      const lamports = amount + fee
-      if (lamports >> LAMPORTS_BITS !== 0n)
-        throw new ChainUnavailableError(`"${name}" would cost ${lamports} lamports, more than there are`)
-      const terms: PaymentTerms = {
-        payer,
-        name: nameToWord(name),
-        amountWei,
-        lamports,
-        expiresAt,
-        referral: referral ?? NOBODY,
-      }
-      return unsigned(registrar, blockhash, terms, quoteId(quoteKey, program, terms))
+    const dear = quoted.find(({ amount }) => (amount + fee) >> LAMPORTS_BITS !== 0n)
+    if (dear) throw new AmountError(`"${dear.name}" would cost ${dear.amount + fee} lamports, more than there are.`)
+    const payer = new PublicKey(sender)
+    const common = {
+      payer: payer.toBytes(),
+      expiresAt: BigInt(Math.floor(nowMs() / 1_000) + config.quoteLifetimeSeconds),
+      referral: referral ?? NOBODY,
+    }
+    const all = quoted.map(({ name, amountWei, amount }): PaymentTerms => {
+      return { ...common, name: nameToWord(name), amountWei, lamports: amount + fee }
     })
+    const unsigned = compile(registrar, { payer, blockhash, terms: all[0]! })
+    const transactions: SolanaQuote['transactions'][number][] = []
+    for (const [i, terms] of all.entries()) {
+      transactions.push(unsigned(terms, quoteId(quoteKey, program, terms)))
+      // finding an account's address takes some tenths of a millisecond
+      if (i % AT_ONCE === AT_ONCE - 1) await setImmediate()
+    }
     return {
       gasToken: { symbol: 'SOL', decimals: 'lamports' },
       transactions,
@@ -92,27 +95,34 @@ export const unsignedTransaction = (
     .serialize({ requireAllSignatures: false, verifySignatures: false })
     .toString('base64')
 
-/** Transaction that pays one quote, unsigned, for the payer's wallet. */
-function unsigned(
-  registrar: Registrar,
-  recentBlockhash: string,
-  terms: PaymentTerms,
-  id: Uint8Array,
-): { base64: string; json: SolanaTransactionJson } {
-  const instruction = registrar.register(terms, id)
-  const payer = new PublicKey(terms.payer)
-  const json: SolanaTransactionJson = {
-    recentBlockhash,
-    feePayer: payer.toBase58(),
-    nonceInfo: null,
-    instructions: [
-      {
-        keys: instruction.keys.map(({ pubkey, ...meta }) => ({ pubkey: pubkey.toBase58(), ...meta })),
-        programId: registrar.id,
-        data: [...instruction.data],
-      },
-    ],
-    signers: [],
+interface Compiled {
+  payer: PublicKey
+  blockhash: string
+  /** Terms of any of the quotes. */
+  terms: PaymentTerms
+}
+
+/**
+ * Compiles the transaction that pays a quote, unsigned, for the payer's wallet.
+ * @returns a function that makes those of other quotes, which differ by the payment's account and the data alone
+ */
+function compile(registrar: Registrar, { payer, blockhash, terms }: Compiled) {
+  const instruction = registrar.register(terms, NOBODY)
+  const standIn = registrar.payment({ payer, quoteId: NOBODY })
+  const base64 = unsignedTransaction(payer, blockhash, instruction)
+  const bytes = Buffer.from(base64, 'base64')
+  const keyAt = bytes.indexOf(standIn.toBytes())
+  const dataAt = bytes.length - instruction.data.length
+  const keys = instruction.keys.map(({ pubkey, ...meta }) => ({ pubkey: pubkey.toBase58(), ...meta }))
+  const common = { recentBlockhash: blockhash, feePayer: payer.toBase58(), nonceInfo: null }
+
+  return (terms: PaymentTerms, id: Uint8Array): { base64: string; json: SolanaTransactionJson } => {
+    const account = registrar.payment({ payer, quoteId: id })
+    const data = registrar.registerData(terms, id)
+    bytes.set(account.toBytes(), keyAt)
+    bytes.set(data, dataAt)
+    const own = keys.map((key, i) => (i === PAYMENT_KEY ? { ...key, pubkey: account.toBase58() } : key))
+    const instructions = [{ keys: own, programId: registrar.id, data: [...data] }]
+    return { base64: bytes.toString('base64'), json: { ...common, instructions, signers: [] } }
   }
-  return { base64: unsignedTransaction(payer, recentBlockhash, instruction), json }
 }

@@ -2,7 +2,8 @@ import { parseAbi } from 'viem'
 import type { SolanaConfig } from '../../config/index.js'
 import { ChainUnavailableError, type Hex, orUnavailable } from '../chain.js'
 import { readContract } from '../evm/contracts/read.js'
-import { type Call, type Nodes, servedFor } from '../rpc/nodes.js'
+import type { Call, Nodes } from '../rpc/nodes.js'
+import { servedFor } from '../rpc/served.js'
 import { type Price, priceProblem, type Rates } from './rate.js'
 
 /** Chainlink's AggregatorV3Interface. */

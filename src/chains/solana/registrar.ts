@@ -69,6 +69,13 @@ export function createRegistrar(programIdText: string) {
       ...payments.flatMap((one) => [writes(payment(one)), writes(one.payer)]),
     ])
 
+  /** Data of `register`, of one length for all. */
+  const registerData = ({ name, referral, ...terms }: PaymentTerms, quoteId: Uint8Array): Buffer =>
+    registrarCoder.instruction.encode('register', {
+      ...{ quote_id: [...quoteId], name: [...name], referral: [...referral] },
+      ...{ amount_wei: big(terms.amountWei), lamports: big(terms.lamports), expires_at: big(terms.expiresAt) },
+    })
+
   return {
     programId,
     /** The program id in base58. */
@@ -80,15 +87,13 @@ export function createRegistrar(programIdText: string) {
     log,
     instruction,
     /** Pays a quote. Signed by the payer. */
-    register({ payer, name, referral, ...terms }: PaymentTerms, quoteId: Uint8Array): TransactionInstruction {
-      const args = {
-        ...{ quote_id: [...quoteId], name: [...name], referral: [...referral] },
-        ...{ amount_wei: big(terms.amountWei), lamports: big(terms.lamports), expires_at: big(terms.expiresAt) },
-      }
-      const key = new PublicKey(payer)
-      const accounts = [state, treasury, payment({ payer: key, quoteId })]
-      return instruction('register', args, [signs(key), ...accounts.map(writes), SYSTEM, ...log])
+    register(terms: PaymentTerms, quoteId: Uint8Array): TransactionInstruction {
+      const payer = new PublicKey(terms.payer)
+      const accounts = [state, treasury, payment({ payer, quoteId })]
+      const keys = [signs(payer), ...accounts.map(writes), SYSTEM, ...log]
+      return new TransactionInstruction({ programId, keys, data: registerData(terms, quoteId) })
     },
+    registerData,
     /** Settles payments into kept money. Signed by the relay authority. */
     settle: (relayAuthority: PublicKey, payments: readonly PaymentKey[]): TransactionInstruction =>
       decide('settle', [authority(relayAuthority), writes(state)], payments),

@@ -18,6 +18,8 @@ const TOKEN_2022_PROGRAM = 'TokenzQdBNbLqP5VEhdkAS6EPFLC1PHnBqCXEpPxuEb'
 /** Offset of the account type in Token-2022 accounts with extensions. */
 const ACCOUNT_TYPE_OFFSET = 165
 const ACCOUNT_TYPE = { mint: 1, account: 2 }
+/** Part of an account that is read: anybody may name one of megabytes as a token. */
+const SLICE = { encoding: 'base64', dataSlice: { offset: 0, length: ACCOUNT_TYPE_OFFSET + 1 } }
 /** Instruction of the associated token program: creates the account unless it exists. */
 const CREATE_IDEMPOTENT = 1
 
@@ -52,8 +54,8 @@ export async function readMintDecimals(call: Call, mint: PublicKey, commitment: 
 }
 
 /** Reads a mint of either token program; null for anything else. */
-async function readMint(call: Call, mint: PublicKey, commitment: Commitment) {
-  const options = { commitment, encoding: 'base64' }
+export async function readMint(call: Call, mint: PublicKey, commitment: Commitment) {
+  const options = { commitment, ...SLICE }
   const { value } = await call<{ value: RawAccount | null }>('getAccountInfo', [mint.toBase58(), options])
   const data = value && tokenData(value, MINT_BYTES, ACCOUNT_TYPE.mint)
   if (!value || data?.[MINT_INITIALIZED_OFFSET] !== 1) return null
@@ -94,7 +96,7 @@ export async function readTokenAccounts(
   const { value } = await call<{ value: { pubkey: string; account: RawAccount }[] }>('getTokenAccountsByOwner', [
     owner.toBase58(),
     { mint: mint.toBase58() },
-    { commitment, encoding: 'base64' },
+    { commitment, ...SLICE },
   ])
   return value.flatMap(({ pubkey, account }) => {
     const data = account.owner === found.program ? tokenData(account, TOKEN_ACCOUNT_BYTES, ACCOUNT_TYPE.account) : null

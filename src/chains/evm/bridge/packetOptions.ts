@@ -16,12 +16,13 @@ const TYPE_3 = 3
 const EXECUTOR = 1
 const LZ_RECEIVE = 1
 const GAS_BYTES = 16
-const MAX_UINT128 = (1n << 128n) - 1n
+/** Most that an option delivers. */
+export const MAX_VALUE_WEI = (1n << 128n) - 1n
 
 /** Encodes options with one lzReceive option. @throws RangeError for a field beyond 128 bits */
 export function encodeLzReceiveOption({ gas, value }: LzReceiveOption): Hex {
   for (const field of [gas, value]) {
-    if (field < 0n || field > MAX_UINT128) throw new RangeError(`${field} does not fit an option's unsigned 128 bits`)
+    if (field < 0n || field > MAX_VALUE_WEI) throw new RangeError(`${field} does not fit an option's unsigned 128 bits`)
   }
   const data = value === 0n ? encodePacked(['uint128'], [gas]) : encodePacked(['uint128', 'uint128'], [gas, value])
   const head = encodePacked(['uint16', 'uint8', 'uint16', 'uint8'], [TYPE_3, EXECUTOR, size(data) + 1, LZ_RECEIVE])

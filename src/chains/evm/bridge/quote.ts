@@ -2,54 +2,79 @@ import { encodeFunctionData } from 'viem'
 import type { ChainConfig } from '../../../config/index.js'
 import { addressToWord, parseAddress } from '../../../registry/primitives/address.js'
 import { toHex } from '../../../registry/primitives/bytes.js'
-import { BridgeError, type EvmQuote, type Hex, type RegistrationRequest } from '../../chain.js'
+import { AmountError, BridgeError, type EvmQuote, type Hex, type RegistrationRequest } from '../../chain.js'
 import { orIfRefused, RpcError } from '../../rpc/errors.js'
 import type { Call, Rpc } from '../../rpc/evm.js'
+import { servedByKey, servedFor } from '../../rpc/served.js'
 import { encodePlaceBids } from '../calldata.js'
 import { spokeAbi } from '../contracts/index.js'
 import { readContract } from '../contracts/read.js'
 import { encodeMessage } from './hubMessage.js'
-import { encodeLzReceiveOption } from './packetOptions.js'
+import { encodeLzReceiveOption, MAX_VALUE_WEI } from './packetOptions.js'
 
 /** Default gas on the hub for third-party spokes, which have no `gasNeeds`. Measured with EndpointV2, plus a margin. */
 const DEFAULT_GAS = { bidsBase: 160_000n, perName: 35_000n }
 
+/** Time for which the bridge's fees are served, ms: what moves meanwhile is within the margin of a quote. */
+const FEES = { forMs: () => 5_000, most: 1_000 }
+/** Time for which the owner's settings of a spoke are served. */
+const NEEDS_MS = 30_000
+
+/** Message of a registration. */
+interface Delivery {
+  message: Hex
+  gas: bigint
+  /** Delivered with it, wei on the hub. */
+  value: bigint
+}
+
 /**
- * Quotes a registration over the bridge. The message is delivered on the hub with the bids' sum in ETH, which the
- * bridge's fee contains. The rest of the fee is raised by the configured margin, since fees move between quote and
- * transaction and the endpoint refunds the excess.
- * @throws BridgeError when the endpoint can't quote; ChainUnavailableError
+ * Creates a quoter of registrations over the bridge. The message is delivered on the hub with the bids' sum in ETH,
+ * which the bridge's fee contains. The rest of the fee is raised by the configured margin, since fees move between
+ * quote and transaction and the endpoint refunds the excess. A fee depends on the message's size and options alone, so
+ * that one serves all registrations alike.
+ * @returns a function that throws BridgeError when the endpoint can't quote; AmountError; ChainUnavailableError
  */
-export async function quoteOnSpoke(config: ChainConfig, rpc: Rpc, request: RegistrationRequest): Promise<EvmQuote> {
+export function createSpokeQuoter(config: ChainConfig, rpc: Rpc): (request: RegistrationRequest) => Promise<EvmQuote> {
   const { contract, gasToken, bridgeMarginPercent } = config
-  const sum = request.names.reduce((total, { amountWei }) => total + amountWei, 0n)
-  const hubCalldata = encodePlaceBids(request.names, request.referral)
-  const message = encodeMessage(senderWord(request.sender), hubCalldata)
-  return rpc.onOneNode(async (call) => {
-    const needs = await gasNeeds(call, contract)
-    const gas = needs.bidsBase + needs.perName * BigInt(request.names.length)
-    const options = encodeLzReceiveOption({ gas, value: sum })
-    const quote = (value: bigint) => nativeFee(call, contract, message, encodeLzReceiveOption({ gas, value }))
-    const isEth = gasToken.symbol === 'ETH'
-    const [fee, feeWithoutValue] = await Promise.all([quote(sum), isEth ? null : quote(0n)])
+  const isEth = gasToken.symbol === 'ETH'
+  const needs = servedFor(NEEDS_MS, () => rpc.onOneNode((call) => gasNeeds(call, contract)))
+  const fees = servedByKey(
+    ({ message, gas, value: sum }: Delivery) => {
+      const quote = (call: Call, value: bigint) =>
+        nativeFee(call, contract, message, encodeLzReceiveOption({ gas, value }))
+      return rpc.onOneNode((call) => Promise.all([quote(call, sum), isEth ? null : quote(call, 0n)]))
+    },
+    { ...FEES, keyOf: ({ message, gas, value }) => `${message.length} ${gas} ${value}` },
+  )
+
+  return async ({ names, referral, sender }) => {
+    const sum = names.reduce((total, { amountWei }) => total + amountWei, 0n)
+    if (sum > MAX_VALUE_WEI) throw new AmountError(`The bridge delivers at most ${MAX_VALUE_WEI} wei.`)
+    const hubCalldata = encodePlaceBids(names, referral)
+    const { bidsBase, perName } = await needs()
+    const gas = bidsBase + perName * BigInt(names.length)
+    const delivery = { message: encodeMessage(senderWord(sender), hubCalldata), gas, value: sum }
+    const [fee, feeWithoutValue] = await fees(delivery)
     // cost of the bids in the gas token: their sum where the token is ETH, else the part of the quote that their value
     // adds
     const delivered = feeWithoutValue === null ? sum : fee - feeWithoutValue
     if (fee < delivered || delivered <= 0n)
       throw new BridgeError(`the bridge quotes ${fee} for delivering ${delivered}`)
     const value = delivered + ((fee - delivered) * BigInt(100 + bridgeMarginPercent)) / 100n
+    const args = [hubCalldata, encodeLzReceiveOption(delivery)] as const
     return {
       gasToken,
       transactionData: {
         to: contract,
-        data: encodeFunctionData({ abi: spokeAbi, functionName: 'lzSend', args: [hubCalldata, options] }),
+        data: encodeFunctionData({ abi: spokeAbi, functionName: 'lzSend', args }),
         value,
       },
       registrationFee: delivered,
       bridgeFee: value - delivered,
-      names: share(request.names, sum, delivered),
+      names: share(names, sum, delivered),
     }
-  })
+  }
 }
 
 /** Each bid in the gas token. The last one takes the rounding, so that they add up to the registration fee. */

@@ -1,4 +1,3 @@
-import PQueue from 'p-queue'
 import { encodeDeployData, encodeFunctionData, erc20Abi, isHex, zeroAddress, zeroHash } from 'viem'
 import type { ChainConfig } from '../../../config/index.js'
 import { NATIVE } from '../../../registry/community/rules.js'
@@ -19,9 +18,6 @@ import { releaseAndWithdrawData } from './ending.js'
 
 /** Gas limit of a token call on the node: the probe's own limit (TokenProbe.sol) plus its overhead. */
 const ASK_GAS = '0x1e8480' // 2 million
-/** Limits on concurrent and on waiting token calls, which any API client can cause. */
-const AT_ONCE = 8
-const WAITING_LIMIT = 256
 /** A flag and a word. */
 const ANSWER_HEX = 2 + 2 * 64
 
@@ -30,12 +26,7 @@ export function createCommunityPort(
   rpc: Rpc,
   { label, chainId, communityPayments }: Pick<ChainConfig, 'label' | 'chainId' | 'communityPayments'>,
 ): CommunityPort<EvmCommunityPayment> {
-  const queue = new PQueue({ concurrency: AT_ONCE })
-  const ask = async (token: Hex, question: Hex): Promise<bigint> => {
-    if (queue.size >= WAITING_LIMIT)
-      throw new ChainUnavailableError(`chain "${label}": too many questions to tokens wait`)
-    return queue.add(() => askToken(rpc, token, question))
-  }
+  const ask = (token: Hex, question: Hex): Promise<bigint> => askToken(rpc, token, question)
   return {
     label,
     communityPayments: communityPayments ?? null,

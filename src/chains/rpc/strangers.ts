@@ -1,0 +1,13 @@
+import type { ChainTx, SolanaTx } from '../chain.js'
+
+/** A hash that no chain knows is asked for again within seconds: its transaction may be on its way. */
+const UNKNOWN_MS = 2_000
+const SEEN_MS = 1_000
+
+/** Bounds on the transactions whose state is kept. */
+export const SIGHTINGS = {
+  forMs: ({ state }: ChainTx | SolanaTx) => (state === 'unknown' ? UNKNOWN_MS : SEEN_MS),
+  most: 10_000,
+}
+/** Bounds on the balances that are kept: who has just got a token waits this long. */
+export const BALANCES = { forMs: () => 3_000, most: 10_000 }

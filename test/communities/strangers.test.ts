@@ -1,0 +1,252 @@
+import { randomBytes } from 'node:crypto'
+import { createServer } from 'node:http'
+import type { AddressInfo } from 'node:net'
+import { pino } from 'pino'
+import { type Hex, keccak256 } from 'viem'
+import { afterAll, beforeAll, beforeEach, describe, expect, it } from 'vitest'
+import { createApi } from '../../src/api/server.js'
+import type { EvmChain } from '../../src/chains/evm/chain.js'
+import { createCommunityPort } from '../../src/chains/evm/community/port.js'
+import { waitFor } from '../../src/testing/processes/processes.js'
+import { MINIMUM_WEI, openChains } from '../support/bridgeWorld.js'
+import { type OnCall, startRpcProxy } from '../support/rpcProxy.js'
+import { type CommunityWorld, type Label, startCommunityWorld } from './communityWorld.js'
+
+/** Work at the nodes that anybody can cause without a key, counted between the API and real nodes. */
+
+/** What strangers may ask of a node for one kind of question: at once, and waiting. */
+const [AT_ONCE, WAITING] = [32, 200]
+/** Checks of one smart wallet at once. */
+const OF_ONE_WALLET = 4
+/** Times for which an answer serves: that a hash is unknown, that a wallet has no code, a bridge's fee. */
+const [UNKNOWN_MS, NO_CODE_MS, FEE_MS] = [2_000, 5_000, 5_000]
+
+let at: CommunityWorld
+let hub: EvmChain
+let spoke: EvmChain
+const proxies: { stop(): Promise<void> }[] = []
+const calls = new Map<string, number>()
+const logged: string[] = []
+let onCall: OnCall = async () => undefined
+let base: string
+let stopApi: () => Promise<void>
+
+beforeAll(async () => {
+  at = await startCommunityWorld(['club'])
+  const counted = async (label: Label): Promise<string> => {
+    const proxy = await startRpcProxy(at.sideOf(label).anvil.rpcUrl, async (method, body) => {
+      const key = `${label} ${method}`
+      calls.set(key, (calls.get(key) ?? 0) + 1)
+      return onCall(method, body)
+    })
+    proxies.push(proxy)
+    return proxy.url
+  }
+  const rpcUrls = { '1': [await counted('1')], '8453': [await counted('8453')] }
+  const { chains } = at.world.file as { chains: { label: Label }[] }
+  const opened = await openChains(at.pool, { chains: chains.map((one) => ({ ...one, rpcUrls: rpcUrls[one.label] })) })
+  ;[hub, spoke] = opened.map(({ chain }) => chain) as [EvmChain, EvmChain]
+  const api = createApi({
+    pool: at.pool,
+    chains: [hub.forStrangers(), spoke.forStrangers()],
+    config: { serviceDomain: 'localhost' },
+    log: pino({ level: 'warn' }, { write: (line) => void logged.push(line) }),
+  })
+  const server = createServer(api.limits, api.app)
+  await new Promise<void>((resolve) => server.listen(0, '127.0.0.1', resolve))
+  base = `http://127.0.0.1:${(server.address() as AddressInfo).port}`
+  stopApi = async () => {
+    server.closeAllConnections()
+    await new Promise((resolve) => server.close(resolve))
+  }
+})
+afterAll(async () => {
+  await stopApi?.()
+  for (const proxy of proxies) await proxy.stop()
+  await at?.stop()
+})
+beforeEach(() => {
+  calls.clear()
+  onCall = async () => undefined
+})
+
+/** Holds the questions that match back from the node. @returns what lets them go, and all after them */
+function holdAll(isHeld: (method: string, body: string) => boolean): () => void {
+  let release = () => {}
+  const released = new Promise<void>((resolve) => {
+    release = resolve
+  })
+  onCall = async (method, body) => {
+    if (isHeld(method, body)) await released
+    return undefined
+  }
+  return release
+}
+const count = (method: string, label: Label = '1'): number => calls.get(`${label} ${method}`) ?? 0
+async function ask(path: string, body?: object) {
+  const response = await fetch(`${base}${path}`, body ? { method: 'POST', body: JSON.stringify(body) } : {})
+  return { status: response.status, body: (await response.json()) as Record<string, unknown> }
+}
+const statusOf = (hash: string) => ask(`/v1/names/register/tx/${hash}`)
+const many = <T>(n: number, one: (i: number) => Promise<T>): Promise<T[]> =>
+  Promise.all(Array.from({ length: n }, (_, i) => one(i)))
+/** How often an answer that serves for a time may have been asked for. */
+const turnsSince = (startedMs: number, servedMs: number): number =>
+  1 + Math.floor((performance.now() - startedMs) / servedMs)
+const randomAddress = (): Hex => `0x${randomBytes(20).toString('hex')}`
+const randomHash = (): Hex => `0x${randomBytes(32).toString('hex')}`
+
+describe('the status of a hash', () => {
+  it('is asked of a chain once in two seconds, and is known within seconds of the transaction', async () => {
+    const hash = randomHash()
+    const startedMs = performance.now()
+    for (const { body } of await many(100, () => statusOf(hash))) expect(body).toMatchObject({ status: 'not_found' })
+    for (const label of ['1', '8453'] as const)
+      expect(count('eth_getTransactionByHash', label)).toBeLessThanOrEqual(turnsSince(startedMs, UNKNOWN_MS))
+
+    const wallet = at.world.hub.walletClient(3)
+    const bid = await wallet.prepareTransactionRequest({ to: at.world.contracts.hub, data: '0x', gas: 100_000n })
+    const raw = await wallet.signTransaction(bid)
+    const own = keccak256(raw)
+    expect((await statusOf(own)).body).toMatchObject({ status: 'not_found' })
+    await at.world.hub.public.sendRawTransaction({ serializedTransaction: raw })
+    expect(await waitFor(async () => (await statusOf(own)).body.status !== 'not_found', UNKNOWN_MS + 10_000)).toBe(true)
+  })
+
+  it('that nobody knows costs a node no more than its share, and no other question its turn', async () => {
+    const port = hub.forStrangers()
+    const release = holdAll((method) => method === 'eth_getTransactionByHash')
+    const flood = Promise.allSettled(Array.from({ length: 1_000 }, () => port.transaction(randomHash())))
+    // beside it: a quote, a balance, a sign-in, and the indexer
+    const quote = await ask('/v1/names/register/evm', registration('beside-a-flood'))
+    expect(quote.status, JSON.stringify(quote.body)).toBe(200)
+    expect(await port.tokenBalance(randomAddress(), randomAddress())).toBe(0n)
+    expect(await port.smartWallets!.isValidSignature(question(randomAddress()))).toBe(false)
+    expect((await hub.heads()).latest.number).toBeGreaterThan(0)
+    release()
+    const refused = (await flood).filter(({ status }) => status === 'rejected')
+    expect(refused.length).toBeGreaterThanOrEqual(1_000 - AT_ONCE - WAITING)
+    expect(count('eth_getTransactionByHash')).toBeLessThanOrEqual(AT_ONCE + WAITING)
+  })
+
+  it('of somebody else’s transaction is not remembered', async () => {
+    const hash = await at.world.hub.walletClient(3).sendTransaction({ to: randomAddress(), value: 1n })
+    await at.world.hub.test.mine({ blocks: 3 })
+    await waitFor(async () => (await statusOf(hash)).body.reason === 'not_a_registration', 10_000)
+    const { rows } = await at.pool.query('SELECT FROM tracked_txs WHERE hash = $1', [Buffer.from(hash.slice(2), 'hex')])
+    expect(rows).toEqual([])
+  })
+})
+
+const question = (wallet: Hex) => ({
+  wallet,
+  hash: randomHash(),
+  signature: `0x${'ab'.repeat(65)}` as const,
+  acceptsErc6492: false,
+})
+const signIn = (wallet: Hex) =>
+  ask('/v1/auth/token', {
+    ...{ type: 'evm', wallet, signature: `0x${'ab'.repeat(65)}` },
+    signingDate: new Date().toISOString(),
+  })
+
+describe('a wrong signature', () => {
+  it('of an account without code asks for its code alone, once in a while', async () => {
+    const wallet = randomAddress()
+    const startedMs = performance.now()
+    for (const { status } of await many(50, () => signIn(wallet))) expect(status).toBe(401)
+    expect(count('eth_call')).toBe(0)
+    expect(count('eth_getCode')).toBeLessThanOrEqual(turnsSince(startedMs, NO_CODE_MS))
+  })
+
+  it('of one contract holds up no other contract’s', async () => {
+    const { smartWallets } = hub.forStrangers()
+    const [attacked, other] = [at.world.contracts.hub, at.world.contracts.hubEndpoint]
+    const address = attacked.slice(2).toLowerCase()
+    const release = holdAll((method, body) => method === 'eth_call' && body.includes(address))
+    const flood = Promise.allSettled(
+      Array.from({ length: 500 }, () => smartWallets!.isValidSignature(question(attacked))),
+    )
+    expect(await smartWallets!.isValidSignature(question(other))).toBe(false)
+    release()
+    const answers = await flood
+    expect(answers.filter(({ status }) => status === 'rejected').length).toBe(500 - OF_ONE_WALLET)
+    expect(count('eth_call')).toBe(OF_ONE_WALLET + 1)
+  })
+})
+
+describe('the balances of a requirement', () => {
+  it('are asked for once in a while', async () => {
+    const port = hub.forStrangers()
+    const [token, wallet] = [await at.deployToken(), randomAddress()]
+    await many(100, () => port.tokenBalance(token, wallet))
+    expect(count('eth_call')).toBe(1)
+  })
+
+  it('delay no payment, however many are asked for', async () => {
+    const token = await at.deployToken()
+    await at.mint(token, 1, 5n)
+    const requirements = [{ kind: 'token', network: '1', token, minimum: '5' }]
+    await at.configure('club', { prices: [at.price('1', 1_000n)], requirements })
+    const { tx } = await at.pay({ name: 'in-time' })
+    await at.confirm()
+    const port = hub.forStrangers()
+    const other = randomAddress()
+    const release = holdAll((_, body) => body.includes(other.slice(2)))
+    const flood = Promise.allSettled(Array.from({ length: 1_000 }, () => port.tokenBalance(other, randomAddress())))
+    const ports = [createCommunityPort(hub.rpc.forUse('judge'), hub.config)]
+    expect(await at.judgeOf({ ports }).step()).toEqual({ kind: 'entered', payments: 1, waiting: 0 })
+    expect(await at.status(tx)).toMatchObject({ status: 'finalized' })
+    release()
+    const refused = (await flood).filter(({ status }) => status === 'rejected')
+    expect(refused.length).toBeGreaterThanOrEqual(1_000 - AT_ONCE - WAITING)
+  })
+})
+
+const registration = (name: string, amountWei = MINIMUM_WEI) => ({
+  ...{ network: '8453', sender: at.addressOf(1) },
+  names: [{ name, amountWei: String(amountWei) }],
+})
+
+describe('a quote of a spoke', () => {
+  it('asks for the fee of a size and an amount once in a while', async () => {
+    const quote = async (name: string, amountWei?: bigint) => {
+      const { status, body } = await ask('/v1/names/register/evm', registration(name, amountWei))
+      expect(status, JSON.stringify(body)).toBe(200)
+      return body
+    }
+    await quote('warms-up')
+    const startedMs = performance.now()
+    calls.clear()
+    // of the size and amount of the one before
+    const [first, second] = [await quote('first'), await quote('second-longer-name')]
+    expect(count('eth_call', '8453')).toBeLessThan(turnsSince(startedMs, FEE_MS))
+    expect(first.registrationFee).toBe(second.registrationFee)
+    await quote('dearer', MINIMUM_WEI * 2n)
+    expect(count('eth_call', '8453')).toBeLessThanOrEqual(turnsSince(startedMs, FEE_MS))
+  })
+
+  it.each([2n ** 128n, 2n ** 256n - 1n])('of %d wei is refused as the caller’s fault', async (amountWei) => {
+    logged.length = 0
+    const { status, body } = await ask('/v1/names/register/evm', registration('too-dear', amountWei))
+    expect({ status, error: body.error }).toEqual({ status: 400, error: 'invalid_amount' })
+    expect(count('eth_call', '8453')).toBe(0)
+    expect(logged).toEqual([])
+  })
+})
+
+it('a node that asks the API to wait is still asked by the indexer', async () => {
+  onCall = async (method) =>
+    method === 'eth_getTransactionByHash'
+      ? (answer) =>
+          JSON.stringify({
+            ...{ jsonrpc: '2.0', id: (JSON.parse(answer) as { id: number }).id },
+            error: { code: -32_005, message: 'rate limit exceeded' },
+          })
+      : undefined
+  expect((await statusOf(randomHash())).status).toBe(503)
+  calls.clear()
+  expect((await hub.heads()).latest.number).toBeGreaterThan(0)
+  expect((await statusOf(randomHash())).status).toBe(503)
+  expect(count('eth_getTransactionByHash')).toBe(0)
+})
