@@ -215,8 +215,8 @@ describe('a quote of a spoke', () => {
       expect(status, JSON.stringify(body)).toBe(200)
       return body
     }
-    await quote('warms-up')
     const startedMs = performance.now()
+    await quote('warms-up')
     calls.clear()
     // of the size and amount of the one before
     const [first, second] = [await quote('first'), await quote('second-longer-name')]

@@ -1,0 +1,69 @@
+import { setImmediate } from 'node:timers/promises'
+import { Keypair, Transaction } from '@solana/web3.js'
+import { encodeAbiParameters } from 'viem'
+import { expect, it } from 'vitest'
+import type { SolanaConfig } from '../../config/index.js'
+import type { Call, Nodes } from '../rpc/nodes.js'
+import { createQuoter } from './quote.js'
+import { createRegistrar } from './registrar.js'
+
+/** The largest quote there is. Wallets and the program take such transactions in test/solana/register.test.ts. */
+
+const NAMES = 100
+const key = () => Keypair.generate().publicKey.toBase58()
+const blockhash = key()
+
+const nodes = (answers: Readonly<Record<string, unknown>>): Nodes => {
+  const call: Call = async <T>(method: string, params: readonly unknown[]) => {
+    const answer = answers[method]
+    return (typeof answer === 'function' ? answer(params) : answer) as T
+  }
+  const onOneNode = <T>(work: (one: Call) => Promise<T>) => work(call)
+  const pool = { call, onOneNode, onAnotherNode: async () => null, genesisHash: async () => key() }
+  return pool as unknown as Nodes
+}
+
+/** Answers `decimals` and `latestRoundData` alike: 8 decimals, then a price of 8. */
+const PRICE = encodeAbiParameters(
+  ['uint256', 'int256', 'uint256', 'uint256', 'uint256'].map((type) => ({ type })),
+  [8n, 8n, 0n, BigInt(Math.floor(Date.now() / 1_000)), 0n],
+)
+
+it('of 100 names lets others have their turns, and each transaction is what it says', async () => {
+  const registrar = createRegistrar(key())
+  const sender = key()
+  const feeds = { ethUsd: '0x01', solUsd: '0x02', maxMovePercent: 10, maxAgeSeconds: { ethUsd: 3_600, solUsd: 3_600 } }
+  const quote = createQuoter({
+    config: { feeds, quoteLifetimeSeconds: 600 } as unknown as SolanaConfig,
+    ...{ network: 'mainnet', registrar, quoteKey: Buffer.alloc(32, 1) },
+    rpc: nodes({ getLatestBlockhash: { value: { blockhash, lastValidBlockHeight: 1 } } }),
+    hub: nodes({ eth_call: PRICE, eth_gasPrice: '0x1' }),
+  })
+  const names = Array.from({ length: NAMES }, (_, i) => ({ name: `name-${i}`, amountWei: 10n ** 16n + BigInt(i) }))
+  const asked = quote({ sender, names, referral: null })
+  let turns = 0
+  let isOver = false
+  void asked.finally(() => {
+    isOver = true
+  })
+  for (; !isOver; turns++) await setImmediate()
+  const { transactions } = await asked
+  expect(turns).toBeGreaterThan(NAMES / 10)
+  const accounts = new Set<string>()
+  for (const { base64, json } of transactions) {
+    const tx = Transaction.from(Buffer.from(base64, 'base64'))
+    const [instruction] = tx.instructions
+    expect(JSON.parse(JSON.stringify(tx))).toMatchObject({
+      recentBlockhash: blockhash,
+      feePayer: sender,
+      instructions: [{ ...json.instructions[0], data: [...instruction!.data] }],
+    })
+    expect(json.instructions[0]!.data).toEqual([...instruction!.data])
+    // the account is that of the quote in the data
+    const quoteId = instruction!.data.subarray(8, 40)
+    const account = registrar.payment({ payer: tx.feePayer!, quoteId }).toBase58()
+    expect(json.instructions[0]!.keys[3]!.pubkey).toBe(account)
+    accounts.add(account)
+  }
+  expect(accounts.size).toBe(NAMES)
+})
