@@ -1,13 +1,13 @@
 import type { CommunityPort, EvmCommunityPayment, SolanaCommunityPayment } from '../../chains/chain.js'
 import { appendCommunityChange, type CommunityAppendResult } from '../../db/journal/appendSignedChanges.js'
 import { communityNameAvailability, findCommunityRules } from '../../db/registry/communityNames.js'
-import { type CommunityRules, communityRulesJson, problemsOnChains } from '../../registry/community/rules.js'
+import { type CommunityRules, communityRulesJson, NATIVE, problemsOnChains } from '../../registry/community/rules.js'
 import type { CommunityChange } from '../../registry/journal/change.js'
 import { type Address, parseAddress } from '../../registry/primitives/address.js'
 import { parseName } from '../../registry/primitives/name.js'
 import { type Author, inTurn, refusalError, registrationError } from '../clusters/changes.js'
 import { type Context, chainsOf } from '../http/context.js'
-import { ApiError } from '../http/errors.js'
+import { ApiError, type ErrorDetail } from '../http/errors.js'
 import { requireCurrent } from '../http/freshness.js'
 import { availabilityAnswer, requireName, requireNames } from '../names/names.js'
 
@@ -28,6 +28,7 @@ export async function communityByName(context: Context, input: string) {
 /**
  * Makes a name of the caller's cluster a community, or replaces the rules of one.
  * @throws ApiError invalid_name, invalid_request with details, not_found, forbidden, catching_up
+ * @throws ChainUnavailableError where a token's chain does not answer
  */
 export async function configureCommunity(
   context: Context,
@@ -35,7 +36,9 @@ export async function configureCommunity(
   { name, rules }: { name: string; rules: CommunityRules },
 ) {
   const community = requireName(name)
-  checkChains(communityPorts(context), rules)
+  const ports = communityPorts(context)
+  checkChains(ports, rules)
+  await checkTokens(ports, rules)
   await makeChange(context, { kind: 'configure_community', actor: author.wallet, community, rules })
   return { name: community, ...communityRulesJson(rules) }
 }
@@ -49,8 +52,25 @@ function checkChains(
     isEnabled: (network) => ports.some(({ label }) => label === network),
     takesPayments: (network) => ports.some((port) => port.label === network && port.communityPayments !== null),
   })
-  if (details.length > 0)
-    throw new ApiError('invalid_request', 'These rules of a community can not be taken.', { details })
+  if (details.length > 0) throw refusedRules(details)
+}
+
+const refusedRules = (details: readonly ErrorDetail[]) =>
+  new ApiError('invalid_request', 'These rules of a community can not be taken.', { details })
+
+/** Asks chains whether the tokens of rules are tokens. @throws ApiError invalid_request, ChainUnavailableError */
+async function checkTokens(
+  ports: readonly Pick<CommunityPort<unknown>, 'label' | 'isToken'>[],
+  { prices, requirements }: CommunityRules,
+): Promise<void> {
+  const named = [
+    ...requirements.flatMap((one, i) => (one.kind === 'token' ? [{ ...one, path: `requirements[${i}].token` }] : [])),
+    ...prices.flatMap((one, i) => (one.token === NATIVE ? [] : [{ ...one, path: `prices[${i}].token` }])),
+  ]
+  const asked = named.map(({ network, token }) => ports.find(({ label }) => label === network)?.isToken?.(token))
+  const answers = await Promise.all(asked)
+  const details = named.flatMap(({ path }, i) => (answers[i] === false ? [{ path, message: 'is no mint there' }] : []))
+  if (details.length > 0) throw refusedRules(details)
 }
 
 /** Name below a community in its canonical form. */

@@ -200,8 +200,9 @@ describe('uses of the same nodes', () => {
     const rpc = pool(slow)
     const flood = await Promise.allSettled(Array.from({ length: 2_000 }, () => gasPrice(rpc.forUse('api'))))
     const refused = flood.filter(({ status }) => status === 'rejected')
-    expect(refused.length).toBeGreaterThan(1_000)
-    expect(String((refused[0] as PromiseRejectedResult).reason)).toContain('too many questions')
+    // one that was asked may have timed out, on a busy machine
+    const reasons = refused.map((one) => String((one as PromiseRejectedResult).reason))
+    expect(reasons.filter((reason) => reason.includes('too many questions')).length).toBeGreaterThan(1_000)
     expect(await gasPrice(rpc)).toMatch(/^0x/)
   }, 20_000)
 })

@@ -13,7 +13,7 @@ import type { SolanaRpc } from '../../rpc/solana.js'
 import { unsignedTransaction } from '../quote.js'
 import { readLatestBlockhash } from '../reads.js'
 import type { Registrar } from '../registrar.js'
-import { associatedTokenAddress, readMintDecimals, readTokenAccounts, readTokenBalance } from '../tokens.js'
+import { associatedTokenAddress, readMint, readMintDecimals, readTokenAccounts, readTokenBalance } from '../tokens.js'
 import { createCommunityProgram, type PaidToken, paymentNumber } from './program.js'
 
 const NOBODY = new Uint8Array(32)
@@ -52,6 +52,7 @@ export function createCommunityPort(
     communityPayments: registrar.id,
     tokenBalance: (token, wallet) =>
       onOneNode((call) => readTokenBalance(call, new PublicKey(wallet), new PublicKey(token), COMMITMENT)),
+    isToken: (token) => onOneNode(async (call) => (await readMint(call, new PublicKey(token), COMMITMENT)) !== null),
     communityPayment: (request) => onOneNode((call) => unsigned(call, request)),
   }
 }

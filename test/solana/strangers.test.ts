@@ -1,0 +1,78 @@
+import { Keypair, PublicKey, SystemProgram } from '@solana/web3.js'
+import bs58 from 'bs58'
+import { afterAll, afterEach, beforeAll, describe, expect, it } from 'vitest'
+import type { OpenSolana } from '../../src/open.js'
+import { type SolanaWorld, startSolanaWorld } from './solanaWorld.js'
+
+/** Work at a Solana node that anybody can cause without a key. */
+
+/** What strangers may ask of a node for one kind of question: at once, and waiting. */
+const [AT_ONCE, WAITING] = [32, 200]
+/** More than a mint, or a token account, with what the node says of it. */
+const ANSWER_CHARS = 1_000
+
+let world: SolanaWorld
+let open: OpenSolana
+beforeAll(async () => {
+  world = await startSolanaWorld()
+  open = await world.open()
+})
+afterAll(() => world?.stop())
+afterEach(() => {
+  world.proxy.alter = null
+  world.proxy.counts.clear()
+})
+
+const address = () => Keypair.generate().publicKey.toBase58()
+const statusOf = (signature: string) => world.request('GET', `/v1/names/register/tx/${signature}`)
+
+describe('the balances of a requirement', () => {
+  it('cost a small answer, whatever account is named as a token', async () => {
+    const { programId } = world.registrar
+    const loader = new PublicKey('BPFLoaderUpgradeab1e11111111111111111111111')
+    const [code] = PublicKey.findProgramAddressSync([programId.toBytes()], loader)
+    expect((await world.connection.getAccountInfo(code))!.data.length).toBeGreaterThan(100_000)
+    const sizes: number[] = []
+    world.proxy.alter = (method, _, result) => {
+      if (method === 'getAccountInfo') sizes.push(JSON.stringify(result).length)
+      return result
+    }
+    expect(await open.chain.tokenBalance(code.toBase58(), address())).toBe(0n)
+    expect(await open.chain.isToken!(code.toBase58())).toBe(false)
+    expect(sizes).toHaveLength(2)
+    for (const size of sizes) expect(size).toBeLessThan(ANSWER_CHARS)
+  })
+
+  it('are asked for once in a while', async () => {
+    const [token, wallet] = [address(), address()]
+    await Promise.all(Array.from({ length: 50 }, () => open.chain.tokenBalance(token, wallet)))
+    expect(world.proxy.counts.get('getAccountInfo')).toBe(1)
+  })
+
+  it('delay no payment, however many are asked for', async () => {
+    const ask = () => open.chain.tokenBalance(address(), address())
+    const flood = Promise.allSettled(Array.from({ length: 1_000 }, ask))
+    expect(await open.chain.balances.tokenBalance(address(), address())).toBe(0n)
+    const refused = (await flood).filter(({ status }) => status === 'rejected')
+    expect(refused.length).toBeGreaterThanOrEqual(1_000 - AT_ONCE - WAITING)
+  })
+})
+
+describe('the status of a signature', () => {
+  it('is not remembered while the node does not show what the transaction did', async () => {
+    const [from, to] = [world.payer(1), Keypair.generate().publicKey]
+    const transfer = SystemProgram.transfer({ fromPubkey: from.publicKey, toPubkey: to, lamports: 10_000_000 })
+    const signature = await world.send(from, transfer)
+    world.proxy.alter = (method, _, result) => (method === 'getTransaction' ? null : result)
+    expect((await statusOf(signature)).body).toMatchObject({ tx: signature, status: 'pending' })
+    const { rows } = await world.hub.pool.query('SELECT FROM tracked_txs WHERE hash = $1', [bs58.decode(signature)])
+    expect(rows).toEqual([])
+  })
+
+  it('is asked for once, by however many', async () => {
+    const signature = bs58.encode(Buffer.alloc(64, 7))
+    const all = await Promise.all(Array.from({ length: 50 }, () => open.chain.transaction(signature)))
+    for (const { state } of all) expect(state).toBe('unknown')
+    expect(world.proxy.counts.get('getSignatureStatuses')).toBe(1)
+  })
+})
