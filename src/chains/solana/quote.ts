@@ -74,7 +74,7 @@ export function createQuoter(options: QuoterOptions): (request: RegistrationRequ
     return {
       gasToken: { symbol: 'SOL', decimals: 'lamports' },
       transactions,
-      expiresAt: new Date(Number(expiresAt) * 1_000),
+      expiresAt: new Date(Number(common.expiresAt) * 1_000),
       registrationFee: quoted.reduce((sum, { amount }) => sum + amount, 0n),
       bridgeFee: fee * BigInt(names.length),
       names: quoted,
