@@ -101,12 +101,12 @@ export function observe(
       fairMs = now()
       lookedMs = performance.now()
       isDatabaseUp = found !== null
-      measures = found ? measures.filter((one) => canTakeOver(one) && !note(one, found)) : []
+      measures = found ? measures.filter((one) => !note(one, found)) : []
       if (found) holders = found.holders
       await sleep(LOOK_MS)
     }
   }
-  /** A measure says something only while somebody else can take over. */
+  /** A take-over takes its time from when somebody else can. */
   const canTakeOver = ({ daemon }: Measure) =>
     patients.some((one) => one.daemon !== daemon && one.cause === null && one.hasServed)
   const isAble = ({ cause, daemon }: Patient) =>
@@ -114,9 +114,12 @@ export function observe(
   /** Whether the lead has moved; notes the time. */
   const note = (measure: Measure, { holders, isRefusing }: Leaders): boolean => {
     const { role, cause, pid } = measure
-    if (isRefusing) measure.atMs = now()
+    const isPossible = !isRefusing && canTakeOver(measure)
+    if (!isPossible) measure.atMs = now()
     const holder = holders.get(role)
+    // while no row can be written, whoever takes the lock lets go of it again
     if (isRefusing || !holder || holder.pid === pid) return false
+    if (!isPossible) return true
     const ms = now() - measure.atMs
     log(`another connection leads the ${role} ${(ms / 1_000).toFixed(1)} s after ${cause}`)
     const before = takeOvers[cause] ?? { count: 0, maxMs: 0 }
