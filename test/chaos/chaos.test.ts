@@ -1,4 +1,5 @@
 import { expect, it } from 'vitest'
+import { timesTooLong } from './lib/observer.js'
 import { describeRun, runChaos } from './lib/run.js'
 
 /** Its first faults are a stall, a silence, a reorg and a kill: a slow machine gets to them too. */
@@ -19,4 +20,12 @@ it('a world under disruptions loses nothing and doubles nothing', { timeout: DEA
   expect(Object.values(report.faults).reduce((sum, n) => sum + n, 0)).toBeGreaterThan(5)
   expect(report.names).toBeGreaterThan(20)
   expect(report.messages).toBeGreaterThan(5)
+})
+
+it('take-overs and look-ups beyond five seconds break a run by hand', () => {
+  const takeOvers = { kill: { count: 2, maxMs: 5_001 }, freeze: { count: 1, maxMs: 4_999 } }
+  expect(timesTooLong({ takeOvers, lookUpGapMs: 5_001, residentBytes: 0 })).toEqual([
+    'a take-over after kill took 5001 ms',
+    'a daemon answered no look-up for 5001 ms',
+  ])
 })

@@ -190,25 +190,28 @@ async function settle(
 ): Promise<void> {
   const { hub } = world
   await settleSenders()
+  log('the senders are done')
   await untilReady(world)
   // the newest transactions become confirmed, then their messages are delivered
   const target = (await hub.reader.getBlockNumber()) + 4n
   while ((await hub.reader.getBlockNumber()) < target) await sleep(100)
   await untilReady(world)
+  log('ready')
   let quietSince: number | null = null
   let least = Number.POSITIVE_INFINITY
   let movedMs = performance.now()
   while (performance.now() - movedMs < STANDSTILL_MS) {
-    const { rows } = await pool.query<{ open: number }>(
-      `SELECT (SELECT count(*) FROM messages WHERE NOT settled OR NOT confirmed)::int
-            + (SELECT count(*) FROM jobs WHERE state < 4)::int
-            + (SELECT count(*) FROM payments WHERE state < 2)::int
-            + (SELECT count(*) FROM facts)::int AS open`,
+    const { rows } = await pool.query<Record<string, number>>(
+      `SELECT (SELECT count(*) FROM messages WHERE NOT settled OR NOT confirmed)::int AS messages,
+              (SELECT count(*) FROM jobs WHERE state < 4)::int AS jobs,
+              (SELECT count(*) FROM payments WHERE state < 2)::int AS payments,
+              (SELECT count(*) FROM facts)::int AS facts`,
     )
-    const { open } = rows[0]!
+    const open = Object.values(rows[0]!).reduce((sum, n) => sum + n, 0)
     if (open < least) {
       least = open
       movedMs = performance.now()
+      log(`open: ${JSON.stringify(rows[0])}`)
     }
     if (open > 0) quietSince = null
     else quietSince ??= performance.now()
