@@ -205,7 +205,7 @@ class RunningDaemon {
       log: this.#log,
       metrics: this.#metrics,
     })
-    const server = createServer(api.limits, api.app)
+    const server = createServer(api.limits, api.listener)
     api.protect(server)
     this.#changesWaiting = api.changesWaiting
     this.apiPort = await listen(server, port, host)

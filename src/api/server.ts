@@ -1,11 +1,15 @@
-import { randomBytes } from 'node:crypto'
-import type { IncomingMessage, Server, ServerOptions, ServerResponse } from 'node:http'
+import { randomUUID } from 'node:crypto'
+import type { IncomingMessage, RequestListener, Server, ServerOptions, ServerResponse } from 'node:http'
 import express, { type Express, type NextFunction, type Request, type Response } from 'express'
 import type { Logger } from 'pino'
 import type { Patience } from '../db/pg/pool.js'
 import { authenticate, markForCaches } from './auth/session.js'
+import { createFaultLog } from './guard/faultLog.js'
+import { type ConnectionLimits, headFault, protectServer, SERVER_LIMITS } from './guard/socketLimits.js'
+import { createPipelineBound } from './guard/underWay.js'
+import { createUnreadWatch, type UnreadLimits } from './guard/unread.js'
 import { type Answer, JSON_TYPE, send } from './http/answer.js'
-import { readBody } from './http/body.js'
+import { cutShort, readBody } from './http/body.js'
 import { type ContextDeps, createContexts } from './http/context.js'
 import { markDeprecated } from './http/deprecation.js'
 import { ApiError, errorAnswer, toApiError } from './http/errors.js'
@@ -13,7 +17,6 @@ import { withStaleness } from './http/freshness.js'
 import { PREFLIGHT_HEADERS } from './http/headers.js'
 import { isTestnet, parseQuery } from './http/query.js'
 import type { Route } from './http/route.js'
-import { protectServer, SERVER_LIMITS } from './http/serverLimits.js'
 import { costOf } from './limits/costs.js'
 import { createGate, type Gate, type LimitSettings, type Meter } from './limits/gate.js'
 import { openApiDocuments, routes } from './routes.js'
@@ -34,6 +37,8 @@ export interface ApiDeps extends ContextDeps {
   limits?: LimitSettings | null
   /** Proxies before this process, as Express's `trust proxy`: their number, or their addresses. */
   trustProxy?: number | readonly string[]
+  /** Bounds of sockets in place of the defaults. */
+  sockets?: Partial<UnreadLimits & ConnectionLimits>
   metrics?: {
     requests: { observe(labels: { method: string; route: string; status: string }, seconds: number): void }
     limited?: { inc(labels: { route: string; limit: string }): void }
@@ -41,9 +46,11 @@ export interface ApiDeps extends ContextDeps {
 }
 
 export interface Api {
-  /** The request listener. */
+  /** The routes. */
   app: Express
-  /** Options for `http.createServer(api.limits, api.app)`. */
+  /** The request listener: the routes behind the bounds of sockets. */
+  listener: RequestListener
+  /** Options for `http.createServer(api.limits, api.listener)`. */
   limits: ServerOptions
   /** Number of signed changes that wait for their turn. */
   changesWaiting(): number
@@ -86,7 +93,19 @@ export function createApi(deps: ApiDeps): Api {
     own('none', () => fallbackAnswer(req) ?? errorAnswer(toApiError(error)))(req, res)
   })
   const changesWaiting = () => contexts.mainnet.changeQueue.size
-  return { app, limits: SERVER_LIMITS, protect: protectServer, changesWaiting }
+  const protect = (server: Server) => protectServer(server, deps.sockets)
+  return { app, listener: guarded(app, finish), limits: SERVER_LIMITS, protect, changesWaiting }
+}
+
+/** Listener that serves a socket's requests up to their limit, those with a sound head. */
+function guarded(app: RequestListener, finish: Finish): RequestListener {
+  const admits = createPipelineBound()
+  return (req, res) => {
+    if (!admits(req.socket, res)) return
+    const fault = headFault(req)
+    if (fault) finish(begin(req, res, 'none'), errorAnswer(fault))
+    else app(req, res)
+  }
 }
 
 /** A value that is made when it is first asked for, and kept. */
@@ -141,19 +160,19 @@ const begin = (req: IncomingMessage, res: ServerResponse, route: string): Exchan
 type Finish = (exchange: Exchange, answer: Answer, error?: unknown) => void
 
 /** Returns the function that sends, counts and logs an answer. */
-function answerer({ log, metrics }: ApiDeps): Finish {
-  const process = randomBytes(6).toString('base64url')
-  let count = 0
+function answerer({ log, metrics, sockets }: ApiDeps): Finish {
+  const watchUnread = createUnreadWatch(sockets)
+  const logFault = createFaultLog(log)
   return ({ req, res, route, startedMs }, answer, error) => {
-    const id = `${process}-${(++count).toString(36)}`
-    send(res, id, answer)
+    const id = randomUUID()
+    const bytes = send(res, id, answer)
+    if (bytes > 0) watchUnread(req.socket, res, bytes)
     const ms = performance.now() - startedMs
     const { status } = answer
     const method = KNOWN_METHODS.has(req.method ?? '') ? (req.method ?? '') : 'other'
     metrics?.requests.observe({ method, route, status: String(status) }, ms / 1_000)
     if (error instanceof ApiError && error.limit) metrics?.limited?.inc({ route, limit: error.limit })
-    if (status === 500) log.error({ id, method, route, status, err: causeOf(error) }, 'a request failed')
-    else if (status > 500) log.warn({ id, method, route, status, err: causeOf(error) }, 'a request could not be served')
+    if (status >= 500) logFault({ id, method, route, status, err: causeOf(error) })
     else if (log.isLevelEnabled('debug'))
       log.debug({ id, method, route, status, ms: Math.round(ms * 10) / 10 }, 'request')
   }
@@ -175,7 +194,7 @@ function server(route: Route, contexts: Contexts, { finish, deadlineMs, gate }: 
   return (req: Request, res: Response): void => {
     const exchange = begin(req, res, route.path)
     const deadline = new Promise<never>((_, reject) => {
-      const timer = setTimeout(() => reject(tooLong()), deadlineMs)
+      const timer = setTimeout(() => reject(route.body && !req.complete ? cutShort(req, 408) : tooLong()), deadlineMs)
       res.once('close', () => clearTimeout(timer))
     })
     const patience = patienceOf(res, deadlineMs - CHANGE_MARGIN_MS)

@@ -93,11 +93,15 @@ describe('errors', () => {
       expect(answer.startsWith(`HTTP/1.1 ${status} `), answer).toBe(true)
       const [head, body] = answer.split('\r\n\r\n')
       expect(head).toContain('content-type: application/json; charset=utf-8')
+      expect(head).toContain('access-control-allow-origin: *')
       expect(JSON.parse(body!)).toMatchObject({ status, error: 'invalid_request' })
     }
     await fault('NOT HTTP\r\n\r\n', 400)
     await fault(`GET / HTTP/1.1\r\nhost: x\r\nx-long: ${'a'.repeat(20_000)}\r\n\r\n`, 431)
     await fault(`GET /${'a'.repeat(20_000)} HTTP/1.1\r\nhost: x\r\n\r\n`, 431)
+    await fault(`GET / HTTP/1.1\r\nhost: x\r\nconnection: close\r\n${'x-more: 1\r\n'.repeat(99)}\r\n`, 431)
+    await fault('GET / HTTP/1.1\r\nconnection: close\r\n\r\n', 400)
+    await fault('GET / HTTP/1.1\r\nhost: x\r\nHost: y\r\nconnection: close\r\n\r\n', 400)
     await fault('POST /v1/names HTTP/1.1\r\nhost: x\r\ncontent-length: x\r\n\r\n', 400)
     await fault('GET / HTTP/1.1\r\nhost: x\r\nexpect: magic\r\nconnection: close\r\n\r\n', 417)
   })
@@ -145,21 +149,22 @@ describe('bodies', () => {
     expect((await post(` \n${asked}\n`, { 'content-encoding': 'identity' })).status).toBe(200)
   })
 
-  it('that are empty, broken, deep, large or compressed get 400', async () => {
+  it('that are empty, broken, deep or compressed get 400, and large ones 413', async () => {
     const deep = (levels: number) => '['.repeat(levels) + ']'.repeat(levels)
     const bodies = [undefined, '', ' ', '{', 'nul', "{'a':1}", '[1,]', '\ufeff[]x', deep(33), deep(100_000)]
     for (const body of bodies) expectEnvelope(await post(body), 400, 'invalid_request')
     expectEnvelope(await post(Buffer.from([0x5b, 0x22, 0xff, 0x22, 0x5d])), 400, 'invalid_request')
     const large = 'The body is larger than 262144 bytes.'
-    const refused = async (message: string, ...sent: Parameters<typeof post>) => {
+    const refused = async (status: number, message: string, ...sent: Parameters<typeof post>) => {
       const answer = await post(...sent)
-      expectEnvelope(answer, 400, 'invalid_request')
+      expectEnvelope(answer, status, 'invalid_request')
       expect(JSON.parse(answer.text).message).toBe(message)
     }
-    await refused(large, JSON.stringify([{ name: 'x'.repeat(300 * 1024) }]))
-    await refused(large, Buffer.alloc(5 * 1024 * 1024, 32))
-    await refused(large, Buffer.alloc(5 * 1024 * 1024, 32), { 'transfer-encoding': 'chunked' })
-    await refused('The body is compressed: send it as it is.', gzipSync(asked), { 'content-encoding': 'gzip' })
+    await refused(413, large, JSON.stringify([{ name: 'x'.repeat(300 * 1024) }]))
+    await refused(413, large, Buffer.alloc(5 * 1024 * 1024, 32))
+    await refused(413, large, Buffer.alloc(9 * 1024 * 1024, 32))
+    await refused(413, large, Buffer.alloc(9 * 1024 * 1024, 32), { 'transfer-encoding': 'chunked' })
+    await refused(400, 'The body is compressed: send it as it is.', gzipSync(asked), { 'content-encoding': 'gzip' })
     // brackets inside strings do not count as nesting
     expect((await post(JSON.stringify([{ name: '["{'.repeat(100) }]))).status).toBe(200)
   })

@@ -98,7 +98,7 @@ export async function startApi(options: ApiWorldOptions = {}): Promise<ApiWorld>
     ...(options.trustProxy !== undefined && { trustProxy: options.trustProxy }),
     ...(options.requestDeadlineMs !== undefined && { requestDeadlineMs: options.requestDeadlineMs }),
   })
-  const server = createServer(api.limits, api.app)
+  const server = createServer(api.limits, api.listener)
   api.protect(server)
   await new Promise<void>((resolve) => server.listen(0, '127.0.0.1', resolve))
   const url = `http://127.0.0.1:${portOf(server)}`

@@ -159,7 +159,7 @@ async function startApi(hub: HubWorld, { chain }: OpenSolana, chains: Parameters
     config: { serviceDomain: 'localhost' },
     log,
   })
-  const server = createServer(api.limits, api.app)
+  const server = createServer(api.limits, api.listener)
   await new Promise<void>((resolve) => server.listen(0, '127.0.0.1', resolve))
   const url = `http://127.0.0.1:${(server.address() as AddressInfo).port}`
   return {

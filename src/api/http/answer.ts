@@ -30,9 +30,12 @@ export const ok = (body: unknown, headers?: Answer['headers']): Answer => ({ sta
 /** Headers of answers that change from one poll to the next, or hold secrets. */
 export const NO_STORE = { 'cache-control': 'no-store' } as const
 
-/** Sends an answer in one write, unless the socket is closed or an answer was sent before. */
-export function send(res: ServerResponse, requestId: string, answer: Answer): void {
-  if (res.headersSent || res.destroyed) return
+/**
+ * Sends an answer in one write, unless the socket is closed or an answer was sent before.
+ * @returns bytes of its body, 0 where nothing was sent
+ */
+export function send(res: ServerResponse, requestId: string, answer: Answer): number {
+  if (res.headersSent || res.destroyed) return 0
   const { type, text, policy }: Content = answer.content ?? { type: JSON_TYPE, text: JSON.stringify(answer.body) }
   const payload = typeof text === 'string' ? Buffer.from(text) : text
   const headers: (string | number)[] = policy === undefined ? [...PUBLIC_HEADERS] : headersWithPolicy(policy)
@@ -41,4 +44,5 @@ export function send(res: ServerResponse, requestId: string, answer: Answer): vo
   if (answer.headers) for (const [name, value] of Object.entries(answer.headers)) headers.push(name, value)
   res.writeHead(answer.status, headers)
   res.end(payload)
+  return payload.length
 }

@@ -1,43 +1,56 @@
-import type { IncomingMessage } from 'node:http'
 import { promisify } from 'node:util'
 import express, { type Request } from 'express'
+import { closeGently } from '../guard/underWay.js'
 import { ApiError } from './errors.js'
 
 const BODY_LIMIT_BYTES = 256 * 1024
 export const BODY_DEPTH_LIMIT = 32
-/** Size from which the socket closes: below, Express reads a body to its end, so that the sender sees the answer. */
+/** Size from which the socket closes after the answer: below, Express reads a body to its end. */
 const DRAIN_LIMIT_BYTES = 8 * 1024 * 1024
 
 /** Express's `json` would refuse charsets of the content type, and decode what is not UTF-8. */
 const readRaw = promisify(express.raw({ type: () => true, limit: BODY_LIMIT_BYTES, inflate: false }))
 
-/** Sentences for the error types of body-parser; any other one is a connection that broke. */
-const MESSAGES: Readonly<Record<string, string>> = {
-  'entity.too.large': `The body is larger than ${BODY_LIMIT_BYTES} bytes.`,
-  'encoding.unsupported': 'The body is compressed: send it as it is.',
-}
+const TOO_LARGE = `The body is larger than ${BODY_LIMIT_BYTES} bytes.`
 
 /**
  * Reads a request's body as JSON whatever its content type says; undefined when it is empty.
- * @throws ApiError invalid_request for a body that is too large, too deep, compressed, not UTF-8 or not JSON
+ * @throws ApiError invalid_request for a body that is too large (413), too deep, compressed, not UTF-8 or not JSON
  */
 export async function readBody(req: Request): Promise<unknown> {
-  limitDrain(req)
-  try {
-    await readRaw(req, req.res!)
-  } catch (error) {
-    const type = error instanceof Error && 'type' in error ? String(error.type) : ''
-    throw new ApiError('invalid_request', MESSAGES[type] ?? 'The body was cut off.')
-  }
+  await Promise.race([readRaw(req, req.res!).catch(refuse), farTooLarge(req)])
   return Buffer.isBuffer(req.body) ? parseBody(req.body) : undefined
 }
 
-function limitDrain(req: IncomingMessage): void {
-  let size = 0
-  req.on('data', (chunk: Buffer) => {
-    size += chunk.length
-    if (size > DRAIN_LIMIT_BYTES) req.destroy()
+/** Converts an error of body-parser by its type; one that is not named here is a connection that broke. */
+function refuse(error: unknown): never {
+  const type = error instanceof Error && 'type' in error ? error.type : null
+  if (type === 'entity.too.large') throw new ApiError('invalid_request', TOO_LARGE, { status: 413 })
+  const isCompressed = type === 'encoding.unsupported'
+  throw new ApiError(
+    'invalid_request',
+    isCompressed ? 'The body is compressed: send it as it is.' : 'The body was cut off.',
+  )
+}
+
+/** Rejects once more was sent than is read to its end; as much again is thrown away for who reads after writing. */
+const farTooLarge = (req: Request): Promise<never> =>
+  new Promise((_, reject) => {
+    let left = DRAIN_LIMIT_BYTES
+    req.on('data', (chunk: Buffer) => {
+      const isOver = left < 0
+      left -= chunk.length
+      if (left < 0 && !isOver) reject(cutShort(req, 413))
+      if (left < -DRAIN_LIMIT_BYTES) req.pause()
+    })
   })
+
+const MESSAGES = { 408: 'The body took too long to arrive.', 413: TOO_LARGE }
+
+/** Error for a body that is not waited for: after the answer what still arrives is thrown away, then the socket closes. */
+export function cutShort(req: Request, status: keyof typeof MESSAGES): ApiError {
+  req.res?.once('finish', () => closeGently(req.socket))
+  return new ApiError('invalid_request', MESSAGES[status], { status })
 }
 
 const utf8 = new TextDecoder('utf-8', { fatal: true, ignoreBOM: false })

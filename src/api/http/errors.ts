@@ -57,6 +57,14 @@ const HEADERS_OF_STATUS: Readonly<Record<number, Answer['headers']>> = {
   503: { 'retry-after': String(RETRY_AFTER_S) },
 }
 
+interface ErrorExtra {
+  details?: readonly ErrorDetail[]
+  names?: readonly string[]
+  isValid?: false
+  /** Status of HTTP's own for how the request was sent, in place of the code's 400. */
+  status?: 408 | 413 | 431
+}
+
 /** Error with a code of the interface. Its message is one sentence for the caller. */
 export class ApiError extends Error {
   override name = 'ApiError'
@@ -66,7 +74,7 @@ export class ApiError extends Error {
   constructor(
     readonly code: ErrorCode,
     message: string,
-    readonly extra: { details?: readonly ErrorDetail[]; names?: readonly string[]; isValid?: false } = {},
+    readonly extra: ErrorExtra = {},
     options: ErrorOptions & { headers?: Answer['headers']; limit?: string } = {},
   ) {
     super(message, options)
@@ -77,7 +85,7 @@ export class ApiError extends Error {
 
 /** Answer with the envelope of an error. */
 export function errorAnswer(error: ApiError): Answer {
-  const status = ERROR_STATUS[error.code]
+  const status = error.extra.status ?? ERROR_STATUS[error.code]
   return {
     status,
     body: { status, error: error.code, message: error.message, ...error.extra },

@@ -14,6 +14,9 @@ const ErrorSchema = named('Error', {
 /** Errors that any route may answer. */
 const COMMON: readonly ErrorCode[] = ['invalid_request', 'rate_limited', 'internal', 'unavailable']
 
+/** Statuses of a body that arrives too slowly, and of one that is too large. */
+const BODY_STATUSES = [408, 413]
+
 /** How a key is sent: either way will do, and with `optional` none. */
 const KEYS: Record<string, string[]>[] = [{ bearer: [] }, { authKey: [] }]
 
@@ -84,6 +87,7 @@ function operation(route: Route & { tag: string }, path: string, shared: SharedC
     responses[status] = { description, content: { [type ?? 'application/json']: { schema } } }
   }
   for (const [status, codes] of errorsByStatus(route)) responses[status] ??= shared.errorResponse(codes)
+  if (route.body) for (const status of BODY_STATUSES) responses[status] = shared.errorResponse(['invalid_request'])
   return {
     method: route.method,
     path: openApiPath(path),

@@ -1,6 +1,7 @@
 import type { IncomingMessage, Server, ServerOptions, ServerResponse } from 'node:http'
 import type { Duplex } from 'node:stream'
-import { PUBLIC_HEADERS } from './headers.js'
+import { ApiError } from '../http/errors.js'
+import { PUBLIC_HEADERS } from '../http/headers.js'
 
 const HEADER_LIMIT_BYTES = 16 * 1024
 const HEADER_LIMIT_COUNT = 100
@@ -9,14 +10,20 @@ const HEADERS_TIMEOUT_MS = 10_000
 const REQUEST_TIMEOUT_MS = 20_000
 const KEEP_ALIVE_MS = 65_000
 const MAX_REQUESTS_PER_SOCKET = 100_000
+/** Time without a byte in either direction while an answer is under way: longer than any handler works. */
+const IDLE_TIMEOUT_MS = 30_000
+/** Half of what files and sockets a process is usually given. */
+const MAX_CONNECTIONS = 10_000
+const MAKE_ROOM_MS = 1_000
 
-/** Options for `http.createServer`: sizes and timeouts. Nothing limits the rate of requests. */
+/** Options for `http.createServer`: sizes and timeouts. The Host header is checked by `headFault`, in JSON. */
 export const SERVER_LIMITS: ServerOptions = {
   maxHeaderSize: HEADER_LIMIT_BYTES,
   headersTimeout: HEADERS_TIMEOUT_MS,
   requestTimeout: REQUEST_TIMEOUT_MS,
   keepAliveTimeout: KEEP_ALIVE_MS,
   connectionsCheckingInterval: 2_000,
+  requireHostHeader: false,
 }
 
 const STATUS_OF_FAULT: Record<string, [status: number, reason: string, message: string]> = {
@@ -29,10 +36,20 @@ const STATUS_OF_FAULT: Record<string, [status: number, reason: string, message: 
 }
 const BAD_REQUEST: [number, string, string] = [400, 'Bad Request', 'The request is not well-formed HTTP.']
 
+export interface ConnectionLimits {
+  maxConnections: number
+  /** Time without a byte while an answer is under way. */
+  idleMs: number
+}
+
 /** Sets the limits that `createServer` does not take, and answers malformed HTTP in JSON. */
-export function protectServer(server: Server): void {
-  server.maxHeadersCount = HEADER_LIMIT_COUNT
+export function protectServer(server: Server, { maxConnections, idleMs }: Partial<ConnectionLimits> = {}): void {
+  // one more than is taken, since Node drops the rest without a word
+  server.maxHeadersCount = HEADER_LIMIT_COUNT + 1
   server.maxRequestsPerSocket = MAX_REQUESTS_PER_SOCKET
+  server.maxConnections = maxConnections ?? MAX_CONNECTIONS
+  server.timeout = idleMs ?? IDLE_TIMEOUT_MS
+  makeRoom(server)
   server.on('clientError', (error: NodeJS.ErrnoException, socket: Duplex) => {
     if (error.code === 'ECONNRESET' || !socket.writable) return socket.destroy()
     const [status, reason, message] = STATUS_OF_FAULT[error.code ?? ''] ?? BAD_REQUEST
@@ -44,6 +61,26 @@ export function protectServer(server: Server): void {
     res.writeHead(417, [...PUBLIC_HEADERS, ...headers, 'connection', 'close'])
     res.end(body)
   })
+}
+
+/** Closes connections that wait for a next request once new ones find no room. */
+function makeRoom(server: Server): void {
+  let lastMs = Number.NEGATIVE_INFINITY
+  server.on('drop', () => {
+    if (performance.now() - lastMs < MAKE_ROOM_MS) return
+    lastMs = performance.now()
+    server.closeIdleConnections()
+  })
+}
+
+/** Fault of a request's head that Node leaves to us: more than 100 headers, or not one Host (RFC 9112, 3.2). */
+export function headFault({ rawHeaders, httpVersion }: IncomingMessage): ApiError | null {
+  if (rawHeaders.length > 2 * HEADER_LIMIT_COUNT)
+    return new ApiError('invalid_request', `There are more than ${HEADER_LIMIT_COUNT} headers.`, { status: 431 })
+  let hosts = 0
+  for (let i = 0; i < rawHeaders.length; i += 2) if (rawHeaders[i]!.toLowerCase() === 'host') hosts++
+  if (hosts === 1 || (hosts === 0 && httpVersion === '1.0')) return null
+  return new ApiError('invalid_request', 'A request has one Host header.')
 }
 
 const envelope = (status: number, message: string): string =>

@@ -1,0 +1,34 @@
+import type { Logger } from 'pino'
+
+/** Time for which faults that are alike are counted. */
+export const FAULT_WINDOW_MS = 5_000
+
+/** A request that failed by our fault. */
+export interface Fault {
+  id: string
+  method: string
+  /** Pattern of the route. */
+  route: string
+  status: number
+  err: unknown
+}
+
+/** Creates the log of failed requests: of those alike the first is written, the others as a count after the window. */
+export function createFaultLog(log: Logger): (fault: Fault) => void {
+  const counts = new Map<string, number>()
+  return (fault) => {
+    const { method, route, status, err } = fault
+    const kind = [method, route, status, err instanceof Error ? err.name : ''].join(' ')
+    const counted = counts.get(kind)
+    if (counted !== undefined) return void counts.set(kind, counted + 1)
+    counts.set(kind, 0)
+    if (status === 500) log.error({ ...fault }, 'a request failed')
+    else log.warn({ ...fault }, 'a request could not be served')
+    const timer = setTimeout(() => {
+      const count = counts.get(kind)
+      counts.delete(kind)
+      if (count) log.warn({ method, route, status, count, ms: FAULT_WINDOW_MS }, 'more requests failed alike')
+    }, FAULT_WINDOW_MS)
+    timer.unref()
+  }
+}

@@ -1,0 +1,137 @@
+import { createServer, type Server } from 'node:http'
+import net, { type AddressInfo } from 'node:net'
+import { pino } from 'pino'
+import { afterAll, afterEach, beforeAll, describe, expect, it, vi } from 'vitest'
+import { MAX_UNDER_WAY } from '../../src/api/guard/underWay.js'
+import { type ApiDeps, createApi } from '../../src/api/server.js'
+import { type ApiWorld, bid, freshName, randomAddress, startApi } from './support.js'
+
+/** Some 1.5 MB a page of v0.1: eight of them are more than a system buffers for a socket. */
+const EVENTS = 5_000
+const PAGE = `/v0.1/events?limit=${EVENTS}`
+const WAIT = { timeout: 20_000, interval: 20 }
+
+let world: ApiWorld
+let server: Server
+/** Requests that were answered. */
+let served = 0
+
+beforeAll(async () => {
+  world = await startApi()
+  const from = randomAddress()
+  const names = Array.from({ length: EVENTS }, freshName)
+  await world.append(
+    'mainnet',
+    names.map((name) => bid({ from, name })),
+  )
+})
+afterAll(() => world.stop())
+afterEach(async () => {
+  server.closeAllConnections()
+  await new Promise((resolve) => server.close(resolve))
+})
+
+/** Serves the API with these bounds. */
+async function serve(deps: Pick<ApiDeps, 'sockets' | 'requestDeadlineMs'> = {}): Promise<void> {
+  const { pool } = world
+  served = 0
+  const metrics = { requests: { observe: () => void served++ } }
+  const common = { pool, chains: [], config: { serviceDomain: 'localhost' }, log: pino({ level: 'silent' }), metrics }
+  const api = createApi({ ...common, ...deps })
+  server = createServer(api.limits, api.listener)
+  api.protect(server)
+  await new Promise<void>((resolve) => server.listen(0, '127.0.0.1', resolve))
+}
+
+const get = (path: string) => `GET ${path} HTTP/1.1\r\nhost: x\r\n\r\n`
+const NETWORKS = get('/v1/networks')
+
+/** Opens a socket and writes to it. */
+async function open(bytes: string, { reads = true } = {}) {
+  const socket = net.connect({ host: '127.0.0.1', port: (server.address() as AddressInfo).port })
+  const seen = { text: '', isClosed: false }
+  socket.on('close', () => {
+    seen.isClosed = true
+  })
+  socket.on('error', () => {})
+  if (!reads) socket.pause()
+  else {
+    socket.on('data', (chunk) => {
+      seen.text += chunk
+    })
+  }
+  await new Promise<void>((resolve) => socket.once('connect', resolve))
+  socket.write(bytes)
+  return { socket, seen }
+}
+
+const answersIn = (text: string, status = '200 OK') => text.split(`HTTP/1.1 ${status}`).length - 1
+const connections = () => new Promise<number>((resolve) => server.getConnections((_, count) => resolve(count)))
+
+describe('requests of one socket', () => {
+  it('that come a thousand at once are answered up to the eighth, then it is closed', async () => {
+    await serve()
+    const { seen } = await open(NETWORKS.repeat(1_000))
+    await vi.waitFor(() => expect(seen.isClosed).toBe(true), WAIT)
+    expect(answersIn(seen.text)).toBe(MAX_UNDER_WAY)
+    expect(seen.text.endsWith('[]')).toBe(true)
+    expect(served).toBe(MAX_UNDER_WAY)
+  })
+
+  it('are served as long as no more than eight are under way', async () => {
+    await serve()
+    const { socket, seen } = await open('')
+    for (let i = 1; i <= 5; i++) {
+      socket.write(NETWORKS.repeat(MAX_UNDER_WAY))
+      await vi.waitFor(() => expect(answersIn(seen.text)).toBe(i * MAX_UNDER_WAY), WAIT)
+    }
+    expect(seen.isClosed).toBe(false)
+  })
+})
+
+describe('answers that nobody reads', () => {
+  it('close their socket over its bound of bytes', async () => {
+    await serve({ sockets: { socketBytes: 3 * 1024 * 1024 } })
+    const { socket } = await open(get(PAGE).repeat(MAX_UNDER_WAY), { reads: false })
+    await vi.waitFor(() => expect(served).toBeGreaterThan(2), WAIT)
+    await vi.waitFor(async () => expect(await connections()).toBe(0), WAIT)
+    socket.destroy()
+  })
+})
+
+describe('connections', () => {
+  it('are bounded, and idle ones make room', async () => {
+    await serve({ sockets: { maxConnections: 5 } })
+    const idle = await Promise.all(Array.from({ length: 5 }, () => open(NETWORKS)))
+    await vi.waitFor(() => expect(idle.every(({ seen }) => answersIn(seen.text) === 1)).toBe(true), WAIT)
+    const dropped = await open(NETWORKS)
+    await vi.waitFor(() => expect(dropped.seen.isClosed).toBe(true), WAIT)
+    expect(dropped.seen.text).toBe('')
+    await vi.waitFor(async () => {
+      const next = await open(NETWORKS)
+      await vi.waitFor(() => expect(answersIn(next.seen.text)).toBe(1))
+    }, WAIT)
+  })
+})
+
+describe('a body that drips', () => {
+  it('gets 408 and the end of its socket', async () => {
+    await serve({ requestDeadlineMs: 400 })
+    const { socket, seen } = await open('POST /v1/names HTTP/1.1\r\nhost: x\r\ncontent-length: 9000\r\n\r\n[')
+    const drip = setInterval(() => socket.write(' '), 50)
+    await vi.waitFor(() => expect(seen.isClosed).toBe(true), WAIT)
+    clearInterval(drip)
+    expect(answersIn(seen.text, '408 Request Timeout')).toBe(1)
+    expect(JSON.parse(seen.text.split('\r\n\r\n')[1]!)).toMatchObject({ status: 408, error: 'invalid_request' })
+  })
+})
+
+describe('the id of a request', () => {
+  it('tells nothing of how many there were', async () => {
+    await serve()
+    const { seen } = await open(NETWORKS.repeat(2))
+    await vi.waitFor(() => expect(answersIn(seen.text)).toBe(2), WAIT)
+    const ids = [...seen.text.matchAll(/x-request-id: (\S+)/g)].map(([, id]) => id!)
+    expect(ids[0]!.slice(0, 8)).not.toBe(ids[1]!.slice(0, 8))
+  })
+})
