@@ -47,7 +47,7 @@ const farTooLarge = (req: Request): Promise<never> =>
 
 const MESSAGES = { 408: 'The body took too long to arrive.', 413: TOO_LARGE }
 
-/** Error for a body that is not waited for: after the answer what still arrives is thrown away, then the socket closes. */
+/** Error for a body that is not waited for: after the answer the rest is thrown away, and the socket closed. */
 export function cutShort(req: Request, status: keyof typeof MESSAGES): ApiError {
   req.res?.once('finish', () => closeGently(req.socket))
   return new ApiError('invalid_request', MESSAGES[status], { status })
