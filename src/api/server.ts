@@ -92,7 +92,7 @@ export function createApi(deps: ApiDeps): Api {
   app.use((error: unknown, req: Request, res: Response, _next: NextFunction) => {
     own('none', () => fallbackAnswer(req) ?? errorAnswer(toApiError(error)))(req, res)
   })
-  const changesWaiting = () => contexts.mainnet.changeQueue.size
+  const changesWaiting = () => contexts.mainnet.turns.waiting() + contexts.testnet.turns.waiting()
   const protect = (server: Server) => protectServer(server, deps.sockets)
   return { app, listener: guarded(app, finish), limits: SERVER_LIMITS, protect, changesWaiting }
 }

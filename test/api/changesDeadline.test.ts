@@ -3,7 +3,7 @@ import { afterAll, beforeAll, describe, expect, it } from 'vitest'
 import { memberOf } from './members.js'
 import { type ApiWorld, randomAddress, startApi } from './support.js'
 
-const DEADLINE_MS = 3_000
+const DEADLINE_MS = 5_000
 /** More than run at once, so that some wait in the queue. */
 const CHANGES = 8
 
@@ -58,5 +58,23 @@ describe('changes whose turn doesn’t come in time', () => {
     expect((await alice.add([{ address: randomAddress(), name: 'later' }])).status).toBe(200)
     const { body } = await alice.call('GET', `/v1/clusters/id/${id}`)
     expect(body.wallets.map(({ name }: { name: string }) => name).sort()).toEqual(['later', 'main'])
+  })
+})
+
+describe('a wallet that floods', () => {
+  it('is refused, while others change things on both networks', async () => {
+    const [mallory, alice] = [await memberOf(world), await memberOf(world)]
+    const refused = await whileHeld(async () => {
+      const flood = Array.from({ length: 60 }, () => mallory.call('POST', '/v1/clusters'))
+      const ended = Promise.all(flood)
+      const early = (await Promise.race(flood)).body
+      expect((await alice.call('POST', '/v1/clusters?testnet=true')).status).toBe(200)
+      const waiting = alice.create()
+      return { ended, early, waiting }
+    })
+    expect(refused.early).toMatchObject({ status: 503, message: 'Too many changes of this wallet are waiting.' })
+    expect(await refused.waiting).toMatch(/^0x/)
+    const statuses = (await refused.ended).map(({ status }) => status)
+    expect(statuses.filter((status) => status === 200).length).toBeLessThan(40)
   })
 })

@@ -157,16 +157,15 @@ function addresses(input: readonly string[], pathOf: PathOf): Wallet[] {
   return read
 }
 
-/** Length of the queue from which changes are refused at once: more than the changes of a second. */
-const MAX_WAITING = 500
-
 /**
  * Appends signed changes of one cluster, all or none.
  * @returns the cluster's id
  * @throws ApiError of the refusal, forbidden, catching_up, unavailable
  */
 export async function change(context: Context, request: Omit<SignedChanges, 'network'>): Promise<Buffer> {
-  const made = await inTurn(context, (asked) => appendSignedChanges(context.pool, { ...request, ...asked }))
+  const made = await inTurn(context, request.changes[0]!.actor, (asked) =>
+    appendSignedChanges(context.pool, { ...request, ...asked }),
+  )
   if (made.kind === 'refused') throw refusalError(made.refusal)
   if (made.kind === 'too_many_names') throw new ApiError('too_many', TOO_MANY_NAMES)
   if (made.kind === 'elsewhere') throw new ApiError('forbidden', 'This wallet is not verified in that cluster.')
@@ -176,17 +175,17 @@ export async function change(context: Context, request: Omit<SignedChanges, 'net
 const TOO_MANY_NAMES = `At most ${MAX_MOVED_NAMES} names move with a wallet: have another wallet verified in the old cluster first, which then keeps its names.`
 
 /**
- * Runs a change in the queue; one whose caller is gone by its turn is dropped.
+ * Runs a change in the turn of its wallet; one whose caller is gone by then is dropped.
  * @throws ApiError catching_up, unavailable
  */
 export async function inTurn<T extends { kind: string }>(
   context: Context,
+  wallet: Buffer,
   make: (asked: Pick<SignedChanges, 'network' | 'patience'>) => Promise<T | { kind: 'catching_up' }>,
 ): Promise<Exclude<T, { kind: 'catching_up' }>> {
   const { network, patience } = context
   const asked = { network, ...(patience && { patience }) }
-  if (context.changeQueue.size >= MAX_WAITING) throw new ApiError('unavailable', 'Too many changes are waiting.')
-  const made = await context.changeQueue.add(() => make(asked), patience && { signal: patience.signal })
+  const made = await context.turns.take(wallet, () => make(asked), patience?.signal)
   if (made.kind !== 'catching_up') return made as Exclude<T, { kind: 'catching_up' }>
   const message = 'This network is being indexed for the first time: changes are taken once that is done.'
   throw new ApiError('catching_up', message)

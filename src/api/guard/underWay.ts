@@ -4,7 +4,7 @@ import type { Socket } from 'node:net'
 /** Requests of a socket that are served at once: browsers and common clients send the next after an answer. */
 export const MAX_UNDER_WAY = 8
 /** Time for the answers of a socket that is closed to reach its other end. */
-export const LINGER_MS = 5_000
+const LINGER_MS = 5_000
 
 interface UnderWay {
   count: number

@@ -1,9 +1,9 @@
-import PQueue from 'p-queue'
 import type pg from 'pg'
 import type { ChainPort, PermissionSigner, ReleaseSigner, SolanaPort } from '../../chains/chain.js'
 import { readDeployment } from '../../db/deployment/deployment.js'
 import type { Patience } from '../../db/pg/pool.js'
 import type { Network } from '../../registry/primitives/network.js'
+import { createTurns, type Turns } from '../guard/turns.js'
 import { createFreshness, type Freshness } from './freshness.js'
 
 /** Dependencies of the handlers on one network. */
@@ -22,8 +22,8 @@ export interface Context {
   tokenKey(): Promise<Uint8Array>
   /** How long the caller of a change waits; absent where nobody does. */
   patience?: Patience
-  /** Queue of signed changes, which leaves connections to the reads; the journal's lock serializes them anyway. */
-  changeQueue: PQueue
+  /** Turns of the network's signed changes. */
+  turns: Turns
   /** Key that encrypts shares of generated wallets; undefined where no wallets are generated. */
   shareKey: Uint8Array | undefined
   /** What the tables may lack of the present. */
@@ -47,8 +47,6 @@ interface AuthSettings {
   acceptsErc6492: boolean
 }
 
-/** Concurrency of signed changes: one holds the journal's lock while the next two send their first statements. */
-const CHANGES_AT_ONCE = 3
 const SESSION_LIFETIME_MS = 14 * 24 * 60 * 60_000
 
 export interface ContextDeps
@@ -83,13 +81,13 @@ export function createContexts({
     now: () => Date.now(),
     pageKey: once(async () => (await readDeployment(deps.pool)).pageKey),
     tokenKey: once(async () => tokenKey ?? (await readDeployment(deps.pool)).tokenKey),
-    changeQueue: new PQueue({ concurrency: CHANGES_AT_ONCE }),
     shareKey: config.shareKey,
     freshness: createFreshness(deps),
     auth: { serviceDomain, sessionLifetimeMs, acceptsErc6492 },
     siteUrl: siteUrl.replace(/\/+$/, ''),
   }
-  return { mainnet: { ...shared, network: 'mainnet' }, testnet: { ...shared, network: 'testnet' } }
+  const of = (network: Network): Context => ({ ...shared, network, turns: createTurns() })
+  return { mainnet: of('mainnet'), testnet: of('testnet') }
 }
 
 /** Memoizes a read; a failed one is repeated at the next use. */
