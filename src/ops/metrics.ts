@@ -1,7 +1,7 @@
 import { collectDefaultMetrics, Histogram, Registry } from 'prom-client'
+import { type ChainState, chainProblem, headAgeMs, headAlarmMs } from './chainState.js'
 import { makersOf } from './makers.js'
 import { createRpcMetrics } from './rpcMetrics.js'
-import { type ChainState, chainProblem, headAgeMs, headAlarmMs } from './chainState.js'
 
 /** Prometheus metrics of the daemon. No label holds an address, a name or a key. */
 export type Metrics = ReturnType<typeof createMetrics>

@@ -1,5 +1,5 @@
 import { createServer, type Server } from 'node:http'
-import type { AddressInfo } from 'node:net'
+import { type AddressInfo, isIP } from 'node:net'
 import { sentenceOf } from './log/errors.js'
 import type { Metrics } from './metrics.js'
 
@@ -30,6 +30,8 @@ export async function startOpsServer({
         .writeHead(status, { 'content-type': 'application/json', 'cache-control': 'no-store' })
         .end(`${JSON.stringify(body)}\n`)
     }
+    if (!isOwnHost(request.headers.host, host))
+      return json(421, { status: 421, error: 'misdirected', message: 'The Host header names another server.' })
     const path = (request.url ?? '/').split('?')[0]!
     const answer = async (): Promise<void> => {
       const asked = Object.hasOwn(answers, path) ? answers[path] : undefined
@@ -57,6 +59,17 @@ export async function startOpsServer({
       }),
   }
 }
+
+/**
+ * Whether a Host header is one of the operator's port: on loopback a page of a foreign name that resolves to this
+ * machine (DNS rebinding) reads nothing. Addresses can't be rebound; elsewhere names are the network's own.
+ */
+function isOwnHost(header: string | undefined, host: string): boolean {
+  if (header === undefined || !isLoopback(host)) return true
+  const name = header.replace(/:\d*$/, '').toLowerCase()
+  return name === 'localhost' || isIP(name.replace(/^\[(.*)\]$/, '$1')) !== 0
+}
+const isLoopback = (host: string): boolean => host === 'localhost' || host === '::1' || host.startsWith('127.')
 
 /** Listens on a port, 0 for any. @returns the port @throws Error with one sentence that names a taken port */
 export function listen(server: Server, port: number, host: string): Promise<number> {

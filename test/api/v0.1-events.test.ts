@@ -1,5 +1,7 @@
 import bs58 from 'bs58'
 import { afterAll, beforeAll, describe, expect, it } from 'vitest'
+import { type CommunityChange, encodeChange } from '../../src/registry/journal/change.js'
+import { parseAddress } from '../../src/registry/primitives/address.js'
 import { type ApiWorld, bid, freshName, MINIMUM_WEI, randomAddress, START_MS, startApi } from './support.js'
 
 let world: ApiWorld
@@ -95,5 +97,34 @@ describe('GET /v0.1/events', () => {
     expect((await events({ fromTimestamp: '9'.repeat(60) })).body.items).toEqual([])
     for (const query of ['sortBy=up', 'fromTimestamp=-1', 'limit=1&limit=2', 'sortBy=oldest&orderBy=newest'])
       expect((await world.get(`/v0.1/events?${query}`)).body.error).toBe('invalid_request')
+  })
+  it('ends a page after some thousand entries that it doesn’t show, with a token that leads on', async () => {
+    const [owner, community] = [randomAddress(), freshName()]
+    const before = await walk({ orderBy: 'newest' }, 5_000)
+    const { bytes: actor } = parseAddress(owner) as Exclude<ReturnType<typeof parseAddress>, string>
+    const rules = { prices: [], ownersOnly: false, startsAtMs: null, requirements: [] }
+    const hidden = (i: number): CommunityChange => ({
+      ...{ kind: 'register_community_name', actor, community, name: `n${i}`, wallet: actor, met: null },
+      isAssigned: false,
+    })
+    const changes = [
+      { kind: 'configure_community', actor, community, rules } as const,
+      ...Array.from({ length: 3_000 }, (_, i) => hidden(i)),
+    ]
+    const signed = { position: null, txKey: null, causeMs: START_MS + 9_000 }
+    await world.append('mainnet', [bid({ from: owner, name: community, atMs: signed.causeMs })])
+    await world.append(
+      'mainnet',
+      changes.map((change) => ({ kind: change.kind, ...signed, body: encodeChange(change) })),
+    )
+    let { body } = await events({ orderBy: 'newest', limit: 1 })
+    expect(body).toEqual({ items: [], nextPage: body.resume, resume: expect.any(String) })
+    const shown = []
+    while (body.nextPage) {
+      body = (await events({ nextPage: body.nextPage, limit: 5_000 })).body
+      shown.push(...body.items)
+    }
+    expect(shown.slice(2)).toEqual(before)
+    expect(shown.slice(0, 2).map(({ eventType }) => eventType)).toEqual(['register', 'updateWallet'])
   })
 })

@@ -28,8 +28,12 @@ export interface FeedItem extends Pick<FeedRow, 'actor' | 'atMs'> {
   event: PublicEvent
 }
 
-/** Entries per read of a filtered feed. */
+/** Least entries per read of a filtered feed. */
 const FILTERED_ROWS = 256
+/** Most entries per read, so that other requests get their turn between two reads. */
+const ROWS_AT_ONCE = 1_024
+/** Entries from which a page of a filtered feed ends, even an empty one: its token leads on. */
+const MAX_FILTERED_ROWS = 2_048
 
 /** Position to read from; without a generation the walk has not begun. */
 type Walk = Omit<PagePosition, 'generation' | 'seq'> & { generation: number | null; seq: number | null }
@@ -117,17 +121,21 @@ async function place(context: Context, walk: Walk): Promise<boolean> {
  * @returns the first event of the next page (null at the end) and the last entry that was read (null for none) as well
  */
 async function collect(context: Context, request: FeedRequest, walk: Walk) {
-  const asked = request.shows ? Math.max(request.limit + 1, FILTERED_ROWS) : request.limit + 1
+  const least = request.shows ? FILTERED_ROWS : 1
+  const asked = Math.min(Math.max(request.limit + 1, least), ROWS_AT_ONCE)
+  const most = Math.max(request.limit, MAX_FILTERED_ROWS)
   const items: FeedItem[] = []
   let from: Walk = walk
   let lastSeq: number | null = null
-  for (;;) {
+  for (let read = asked; ; read += asked) {
     const { generation, rows } = await readRows(context, from, asked)
     const next = take(items, rows, from, request)
     const last = rows.at(-1)
     lastSeq = last?.seq ?? lastSeq
     if (next || !last || rows.length < asked) return { generation, items, next, lastSeq }
-    from = { ...from, generation, seq: last.seq + (walk.order === 'oldest' ? 1 : -1), skip: 0 }
+    const following = { seq: last.seq + (walk.order === 'oldest' ? 1 : -1), skip: 0 }
+    if (read > most) return { generation, items, next: following, lastSeq }
+    from = { ...from, generation, ...following }
   }
 }
 
