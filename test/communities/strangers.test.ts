@@ -188,6 +188,9 @@ describe('the balances of a requirement', () => {
     await at.mint(token, 1, 5n)
     const requirements = [{ kind: 'token', network: '1', token, minimum: '5' }]
     await at.configure('club', { prices: [at.price('1', 1_000n)], requirements })
+    // a block says its time in whole seconds, and the rules have to be older
+    const timestamp = BigInt(Math.ceil(Date.now() / 1_000) + 1)
+    await at.world.hub.test.setNextBlockTimestamp({ timestamp })
     const { tx } = await at.pay({ name: 'in-time' })
     await at.confirm()
     const port = hub.forStrangers()
