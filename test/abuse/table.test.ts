@@ -1,0 +1,148 @@
+import { readFileSync } from 'node:fs'
+import http from 'node:http'
+import { getAddress } from 'viem'
+import { afterAll, beforeAll, describe, expect, it } from 'vitest'
+import { routes } from '../../src/api/routes.js'
+import { type Anvil, startAnvil } from '../../src/testing/chains/anvil.js'
+import { type Member, memberOf } from '../api/members.js'
+import { type ApiWorld, bid, randomHash, startApi } from '../api/support.js'
+import { solanaAccount } from '../api/wallets.js'
+
+/** Row of the table: sent as it stands, once the words in braces are filled in. */
+interface Row {
+  line: number
+  request: string
+  body: string
+  expected: string
+}
+
+const rows = readFileSync(new URL('./table.txt', import.meta.url), 'utf8')
+  .split('\n')
+  .flatMap((text, i): Row[] => {
+    const [request, body, expected] = text.split(' | ')
+    return text.startsWith('#') || expected === undefined
+      ? []
+      : [{ line: i + 1, request: request!, body: body!, expected }]
+  })
+
+let anvil: Anvil
+let world: ApiWorld
+const people: Record<string, Member> = {}
+const words: Record<string, string> = {}
+const agent = new http.Agent({ keepAlive: true, maxSockets: 8 })
+
+beforeAll(async () => {
+  anvil = await startAnvil({ chainId: 31_337 })
+  world = await startApi({ rpcUrls: { '1': anvil.rpcUrl, '11155111': anvil.rpcUrl }, shareKey: Buffer.alloc(32, 5) })
+  const [alice, bob] = [await memberOf(world), await memberOf(world)]
+  Object.assign(people, { alice, bob })
+  const tx = randomHash()
+  await world.append('mainnet', [
+    bid({ from: alice.address, name: 'held', tx }),
+    bid({ from: alice.address, name: 'held-club' }),
+  ])
+  await alice.call('PUT', '/v1/communities/held-club', {})
+  const key = (of: Member) => of.headers.authorization!.replace('Bearer ', '')
+  const { resume } = (await world.get('/v1/events')).body
+  Object.assign(words, {
+    ...{ name: 'held', club: 'held-club', tx, token: resume, now: new Date().toISOString() },
+    ...{ alice: alice.address, alicesum: getAddress(alice.address), bob: bob.address, bobsum: getAddress(bob.address) },
+    ...{ key: key(alice), otherkey: key(bob), solana: solanaAccount().address },
+    badsum: '0x52908400098527886E0F7030069857d2E4169EE7',
+    id: (await world.get(`/v1/clusters/address/${alice.address}`)).body.clusterId,
+  })
+})
+afterAll(async () => {
+  agent.destroy()
+  await world?.stop()
+  await anvil?.stop()
+})
+
+/** Bodies that are no text. */
+const BYTES: Readonly<Record<string, Buffer>> = {
+  '{utf16}': Buffer.from('["x"]', 'utf16le'),
+  '{latin1}': Buffer.from('["é"]', 'latin1'),
+  '{nul}': Buffer.from('\0'),
+}
+
+const filled = (text: string): string =>
+  text
+    .replace(/\{(\w+)\}/g, (whole, word: string) => (word === 'bom' ? '\ufeff' : (words[word] ?? whole)))
+    .replace(/\{([^{}"*]{1,2}|\{|\})\*(\d+)\}/g, (_, part: string, times: string) => part.repeat(Number(times)))
+    .replace(
+      /\{list (\d+) (\{[^{}]*\}|[^{}]*)\}/,
+      (_, times: string, item: string) => `[${Array(Number(times)).fill(item).join()}]`,
+    )
+
+interface Answer {
+  status: number
+  type: string | undefined
+  text: string
+}
+
+function send({ request, body }: Row): Promise<Answer> {
+  const [start, ...headers] = request.split(/ {2}/)
+  const [method, ...path] = start!.split(' ')
+  const pairs = headers.flatMap((header): [string, string][] => {
+    if (header.startsWith('as ')) return [['authorization', people[header.slice(3)]!.headers.authorization!]]
+    const at = header.indexOf(':')
+    return [[header.slice(0, at), filled(header.slice(at + 1).trim())]]
+  })
+  const { hostname, port } = new URL(world.url)
+  const payload = body === '-' ? undefined : (BYTES[body] ?? Buffer.from(filled(body)))
+  const length =
+    payload && !headers.some((header) => header.startsWith('transfer-encoding')) ? payload.length : undefined
+  return new Promise((resolve, reject) => {
+    const req = http.request(
+      {
+        ...{ hostname, port, method, agent },
+        path: filled(path.join(' ')).replace(/[^\x21-\x7e]/gu, encodeURIComponent),
+        headers: { ...Object.fromEntries(pairs), ...(length !== undefined && { 'content-length': length }) },
+      },
+      (res) => {
+        let text = ''
+        res.setEncoding('utf8').on('data', (chunk: string) => {
+          text += chunk
+        })
+        res.on('end', () => resolve({ status: res.statusCode!, type: res.headers['content-type'], text }))
+      },
+    )
+    req.on('error', reject)
+    req.end(payload)
+  })
+}
+
+describe('the table of abuse', () => {
+  it('has at least 300 rows, and no row twice', () => {
+    expect(rows.length).toBeGreaterThanOrEqual(300)
+    expect(new Set(rows.map(({ request, body }) => `${request} ${body}`)).size).toBe(rows.length)
+  })
+
+  it('asks every route', () => {
+    const asked = rows.map(({ request }) => request.split(/ {2}|\?/)[0]!)
+    const isAsked = (method: string, path: string) => {
+      const pattern = new RegExp(`^${method.toUpperCase()} ${path.replace(/\./g, '\\.').replace(/:\w+/g, '[^/]+')}$`)
+      return asked.some((request) => pattern.test(request))
+    }
+    const missing = routes.flatMap(({ method, path, aliases = [] }) =>
+      [path, ...aliases].filter((one) => !isAsked(method, one)).map((one) => `${method} ${one}`),
+    )
+    expect(missing).toEqual([])
+  })
+
+  it.each(rows)('row $line: $request', async (row) => {
+    const [, status, rest = ''] = /^(\d{3}) ?(.*)$/.exec(row.expected)!
+    const { status: got, type, text } = await send(row)
+    const shown = `${got} ${text.slice(0, 300)}`
+    expect(`${got}`, shown).toBe(status)
+    if (status === '204') return
+    if (type?.startsWith('image/')) return
+    expect(type, shown).toBe('application/json; charset=utf-8')
+    const body = JSON.parse(text)
+    if (/^\w+$/.test(rest) && got >= 400) {
+      expect(body, shown).toMatchObject({ status: got, error: rest, message: expect.stringMatching(/\S/) })
+      // a sentence of ours, never an exception's text
+      expect(text).not.toMatch(/node_modules|at \w+ \(|SELECT|\[object/)
+    } else expect(text, shown).toContain(filled(rest))
+  })
+})
