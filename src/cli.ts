@@ -2,6 +2,7 @@
 import { Command } from 'commander'
 import { addAirdropCommands } from './cli/airdrop/commands.js'
 import { addCommunityCommands } from './cli/community/commands.js'
+import { addKeyCommands } from './cli/keys/commands.js'
 import { addOutboxCommands } from './cli/outbox/commands.js'
 import type { PruneCommand } from './cli/prune.js'
 import type { RefundOptions } from './cli/refunds.js'
@@ -99,6 +100,7 @@ program
   .action(async (options: PruneCommand) => (await import('./cli/prune.js')).prune(options))
 
 addOutboxCommands(program)
+addKeyCommands(program)
 addCommunityCommands(program)
 addAirdropCommands(program)
 addSolanaCommands(program)

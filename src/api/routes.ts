@@ -12,6 +12,7 @@ import { clusterRoutes } from './v1/clusters.js'
 import { communityRoutes } from './v1/communities.js'
 import { eventRoutes } from './v1/events.js'
 import { generateRoutes } from './v1/generate.js'
+import { keyRoutes } from './v1/keys.js'
 import { imageRoutes, lookupRoutes } from './v1/lookups.js'
 import { refundRoutes } from './v1/refunds.js'
 import { registerRoutes } from './v1/register.js'
@@ -29,6 +30,7 @@ const V1: Tagged = {
   Refunds: refundRoutes,
   Events: eventRoutes,
   Authentication: authRoutes,
+  'API keys': keyRoutes,
   Pictures: imageRoutes,
 }
 

@@ -18,7 +18,7 @@ import { PREFLIGHT_HEADERS } from './http/headers.js'
 import { isTestnet, parseQuery } from './http/query.js'
 import type { Route } from './http/route.js'
 import { costOf } from './limits/costs.js'
-import { createGate, type Gate, type LimitSettings, type Meter } from './limits/gate.js'
+import { createGate, type Gate, type Meter, UNLIMITED } from './limits/gate.js'
 import { openApiDocuments, routes } from './routes.js'
 import { fallbackAnswer } from './v0.1/fallbacks.js'
 import { assetAnswer, indexAnswer } from './webPage.js'
@@ -33,8 +33,6 @@ export interface ApiDeps extends ContextDeps {
   log: Logger
   /** Default 15 s. */
   requestDeadlineMs?: number
-  /** What clients may ask; default: nothing is limited. */
-  limits?: LimitSettings | null
   /** Proxies before this process, as Express's `trust proxy`: their number, or their addresses. */
   trustProxy?: number | readonly string[]
   /** Bounds of sockets in place of the defaults. */
@@ -63,7 +61,7 @@ export function createApi(deps: ApiDeps): Api {
   const contexts = createContexts(deps)
   const deadlineMs = deps.requestDeadlineMs ?? REQUEST_DEADLINE_MS
   const finish = answerer(deps)
-  const gate = createGate(deps.limits ?? null)
+  const gate = createGate(deps.limits ?? null, deps.pool)
   const app = express()
   app.set('trust proxy', deps.trustProxy ?? 0)
   app.disable('x-powered-by')
@@ -198,10 +196,14 @@ function server(route: Route, contexts: Contexts, { finish, deadlineMs, gate }: 
       res.once('close', () => clearTimeout(timer))
     })
     const patience = patienceOf(res, deadlineMs - CHANGE_MARGIN_MS)
-    const meter = gate.ofAddress(req)
+    let meter = UNLIMITED
+    const answered = async (): Promise<Answer> => {
+      meter = await gate.ofClient(req)
+      return run({ route, req, patience, meter }, contexts)
+    }
     const reply = (answer: Answer, error?: ApiError) =>
       finish(exchange, meter.mark(markDeprecated(route, req.params, answer)), error)
-    Promise.race([run({ route, req, patience, meter }, contexts), deadline]).then(reply, (thrown: unknown) => {
+    Promise.race([answered(), deadline]).then(reply, (thrown: unknown) => {
       const error = toApiError(thrown)
       reply(markForCaches(route.auth, false, errorAnswer(error)), error)
     })
@@ -236,10 +238,12 @@ async function run({ route, req, patience, meter }: Run, contexts: Contexts): Pr
   const query = parseQuery(req.url)
   const onTestnet = isTestnet(query)
   const body = route.body ? await readBody(req) : undefined
-  meter.spend(costOf(route, query, body) - 1)
+  const cost = costOf(route, query, body)
+  meter.spend(cost - 1)
   const context = { ...contexts[onTestnet ? 'testnet' : 'mainnet'], patience }
   const params = req.params as Readonly<Record<string, string>>
   const session = await authenticate(req.headers, route.auth, context)
+  if (route.countedTogether) await meter.spendTogether(route.countedTogether, cost)
   const answer = await route.handle({ params, query, isTestnet: onTestnet, body, session }, context)
   if (answer.unspent) meter.giveBack(answer.unspent)
   return markForCaches(route.auth, session === null, await withStaleness(answer, context))

@@ -44,6 +44,8 @@ const rate = z
     return { perSecond: perSecond!, burst: burst! }
   })
 
+const limit = z.coerce.number().int().min(1).max(10_000_000)
+
 const proxy = z.union([z.ipv4(), z.ipv6(), z.cidrv4(), z.cidrv6(), z.enum(['loopback', 'linklocal', 'uniquelocal'])])
 
 /** A number of hops, or addresses, as Express's `trust proxy` takes them. */
@@ -102,6 +104,13 @@ const variables = z.object({
   LIMIT_ADDRESS: rate.default({ perSecond: 50, burst: 300 }),
   /** The same of an API key, and of all keys at one address. */
   LIMIT_KEY: rate.default({ perSecond: 500, burst: 3_000 }),
+  /** Changes of a wallet on a network, in a minute and in a day; clusters, and names below free communities. */
+  LIMIT_CHANGES_MINUTE: limit.default(60),
+  LIMIT_CHANGES_DAY: limit.default(1_000),
+  LIMIT_CLUSTERS_DAY: limit.default(10),
+  LIMIT_NAMES_DAY: limit.default(10),
+  /** API keys that an address makes in a day. */
+  LIMIT_KEYS_DAY: limit.default(10),
   /** Proxies that may name the client in X-Forwarded-For. */
   TRUST_PROXY: proxies.optional(),
   /** Lifetime of an authentication key. */
@@ -115,6 +124,16 @@ const variables = z.object({
     .string()
     .regex(/^[a-z_.]+(:[1-9][0-9]*(:stop)?)?$/, 'must be name, name:count or name:count:stop')
     .optional(),
+})
+
+const limitsOf = (set: z.output<typeof variables>) => ({
+  address: set.LIMIT_ADDRESS,
+  key: set.LIMIT_KEY,
+  changesPerMinute: set.LIMIT_CHANGES_MINUTE,
+  changesPerDay: set.LIMIT_CHANGES_DAY,
+  clustersPerDay: set.LIMIT_CLUSTERS_DAY,
+  namesPerDay: set.LIMIT_NAMES_DAY,
+  keysPerDay: set.LIMIT_KEYS_DAY,
 })
 
 const environment = variables
@@ -148,7 +167,7 @@ const environment = variables
       tokenKey: set.TOKEN_KEY,
       shareKey: set.SHARE_KEY,
       /** null: nobody is limited. */
-      limits: set.LIMITS === 'on' ? { address: set.LIMIT_ADDRESS, key: set.LIMIT_KEY } : null,
+      limits: set.LIMITS === 'on' ? limitsOf(set) : null,
       trustProxy: set.TRUST_PROXY ?? 0,
       sessionLifetimeMs: set.SESSION_DAYS * DAY_MS,
       acceptsErc6492: set.ERC6492 === 'true',

@@ -1,9 +1,16 @@
 import { afterAll, beforeAll, beforeEach, describe, expect, it } from 'vitest'
+import type { LimitSettings } from '../../src/api/limits/gate.js'
 import { routes } from '../../src/api/routes.js'
 import { type ApiWorld, bid, freshName, type Reply, randomAddress, randomHash, START_MS, startApi } from './support.js'
 
 /** A rate that gives back nothing while a test runs. */
 const STILL = { perSecond: 1e-6, burst: 1_000 }
+
+/** Limits that no test of one other reaches. */
+const SETTINGS: LimitSettings = {
+  ...{ address: STILL, key: { ...STILL, burst: 5_000 }, keysPerDay: 1_000 },
+  ...{ changesPerMinute: 1_000, changesPerDay: 1_000, clustersPerDay: 1_000, namesPerDay: 1_000 },
+}
 
 let counted: Record<string, number> = {}
 let api: ApiWorld
@@ -16,7 +23,7 @@ beforeAll(async () => {
     },
   }
   api = await startApi({
-    limits: { address: STILL, key: STILL },
+    limits: SETTINGS,
     trustProxy: 1,
     metrics: { requests: { observe() {} }, limited },
   })
@@ -119,7 +126,7 @@ describe('a client that has spent all', () => {
 })
 
 it('believes nobody’s X-Forwarded-For without a proxy', async () => {
-  const bare = await startApi({ limits: { address: { ...STILL, burst: 2 }, key: STILL } })
+  const bare = await startApi({ limits: { ...SETTINGS, address: { ...STILL, burst: 2 } } })
   const asked = async (address: string) =>
     (await bare.request('/v1/networks', { headers: { 'x-forwarded-for': address } })).status
   expect([await asked('192.0.2.1'), await asked('192.0.2.2'), await asked('192.0.2.3')]).toEqual([200, 200, 429])
@@ -128,7 +135,7 @@ it('believes nobody’s X-Forwarded-For without a proxy', async () => {
 
 it('takes the last address before the proxies that are named', async () => {
   const trustProxy = ['loopback', '10.0.0.0/8']
-  const behind = await startApi({ limits: { address: { ...STILL, burst: 1 }, key: STILL }, trustProxy })
+  const behind = await startApi({ limits: { ...SETTINGS, address: { ...STILL, burst: 1 } }, trustProxy })
   const asked = async (addresses: string) =>
     (await behind.request('/v1/networks', { headers: { 'x-forwarded-for': addresses } })).status
   expect(await asked('192.0.2.1, 10.1.2.3')).toBe(200)

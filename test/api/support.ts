@@ -123,6 +123,21 @@ export async function startApi(options: ApiWorldOptions = {}): Promise<ApiWorld>
   }
 }
 
+/** Another process's API over a world's database, without chains. */
+export async function secondApi(
+  { pool }: Pick<ApiWorld, 'pool'>,
+  options: Pick<ApiWorldOptions, 'limits' | 'trustProxy'>,
+): Promise<{ url: string; stop(): Promise<void> }> {
+  const config = { serviceDomain: 'localhost' }
+  const server = createServer(createApi({ pool, chains: [], config, log: pino({ level: 'silent' }), ...options }).app)
+  await new Promise<void>((resolve) => server.listen(0, '127.0.0.1', resolve))
+  const stop = async () => {
+    server.closeAllConnections()
+    await new Promise((resolve) => server.close(resolve))
+  }
+  return { url: `http://127.0.0.1:${portOf(server)}`, stop }
+}
+
 async function openChains(pool: pg.Pool, options: ApiWorldOptions): Promise<ChainPort[]> {
   const file = {
     chains: await Promise.all(

@@ -4,3 +4,24 @@ CREATE INDEX IF NOT EXISTS "payments_newest_idx" ON "payments" ("network", "chai
 
 -- signing date of the newest signature that asked for a generated wallet's key: each serves once
 ALTER TABLE "wallet_shares" ADD COLUMN IF NOT EXISTS "recovered_ms" BIGINT;
+
+-- buckets of the limits that all processes share; unlogged, since a crash may forgive what was spent
+CREATE UNLOGGED TABLE "limit_buckets" (
+    "bucket" TEXT COLLATE "C" NOT NULL,
+    "full_ms" DOUBLE PRECISION NOT NULL,
+    CONSTRAINT "limit_buckets_pkey" PRIMARY KEY ("bucket")
+);
+CREATE INDEX "limit_buckets_full_ms_idx" ON "limit_buckets" ("full_ms");
+
+-- keys that raise the limit of requests; an operator's belongs to no wallet
+CREATE TABLE "api_keys" (
+    "key_hash" BYTEA NOT NULL,
+    "wallet" BYTEA,
+    "slot" SMALLINT,
+    "name" TEXT NOT NULL,
+    "per_second" INTEGER,
+    "burst" INTEGER,
+    "created_ms" BIGINT NOT NULL,
+    CONSTRAINT "api_keys_pkey" PRIMARY KEY ("key_hash")
+);
+CREATE UNIQUE INDEX "api_keys_wallet_slot_key" ON "api_keys" ("wallet", "slot");

@@ -10,6 +10,7 @@ import { parseName } from '../../registry/primitives/name.js'
 import type { Context } from '../http/context.js'
 import { ApiError, type ErrorDetail } from '../http/errors.js'
 import type { Session } from '../http/route.js'
+import { changeLimitOf } from '../limits/changes.js'
 import { requireNames } from '../names/names.js'
 
 /** Caller of a signed change. */
@@ -160,7 +161,7 @@ function addresses(input: readonly string[], pathOf: PathOf): Wallet[] {
 /**
  * Appends signed changes of one cluster, all or none.
  * @returns the cluster's id
- * @throws ApiError of the refusal, forbidden, catching_up, unavailable
+ * @throws ApiError of the refusal, forbidden, catching_up, unavailable, rate_limited
  */
 export async function change(context: Context, request: Omit<SignedChanges, 'network'>): Promise<Buffer> {
   const made = await inTurn(context, request.changes[0]!.actor, (asked) =>
@@ -176,15 +177,15 @@ const TOO_MANY_NAMES = `At most ${MAX_MOVED_NAMES} names move with a wallet: hav
 
 /**
  * Runs a change in the turn of its wallet; one whose caller is gone by then is dropped.
- * @throws ApiError catching_up, unavailable
+ * @throws ApiError catching_up, unavailable, rate_limited
  */
 export async function inTurn<T extends { kind: string }>(
   context: Context,
   wallet: Buffer,
-  make: (asked: Pick<SignedChanges, 'network' | 'patience'>) => Promise<T | { kind: 'catching_up' }>,
+  make: (asked: Pick<SignedChanges, 'network' | 'patience' | 'limit'>) => Promise<T | { kind: 'catching_up' }>,
 ): Promise<Exclude<T, { kind: 'catching_up' }>> {
   const { network, patience } = context
-  const asked = { network, ...(patience && { patience }) }
+  const asked = { network, ...(patience && { patience }), ...(await changeLimitOf(context, wallet)) }
   const made = await context.turns.take(wallet, () => make(asked), patience?.signal)
   if (made.kind !== 'catching_up') return made as Exclude<T, { kind: 'catching_up' }>
   const message = 'This network is being indexed for the first time: changes are taken once that is done.'

@@ -117,7 +117,7 @@ export async function makeChange(context: Context, change: CommunityChange): Pro
 /** Whose turn a change of the operator takes. */
 const NOBODY = Buffer.alloc(0)
 
-/** Appends a signed change of a community, or returns its refusal. @throws ApiError catching_up, unavailable */
+/** Appends a signed change of a community, or returns its refusal. @throws ApiError as `inTurn` */
 export const tryChange = (context: Context, change: CommunityChange) =>
   inTurn<Exclude<CommunityAppendResult, { kind: 'catching_up' }>>(context, change.actor ?? NOBODY, (asked) =>
     appendCommunityChange(context.pool, { ...asked, change }),

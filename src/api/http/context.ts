@@ -4,6 +4,7 @@ import { readDeployment } from '../../db/deployment/deployment.js'
 import type { Patience } from '../../db/pg/pool.js'
 import type { Network } from '../../registry/primitives/network.js'
 import { createTurns, type Turns } from '../guard/turns.js'
+import type { LimitSettings } from '../limits/gate.js'
 import { createFreshness, type Freshness } from './freshness.js'
 
 /** Dependencies of the handlers on one network. */
@@ -33,6 +34,8 @@ export interface Context {
   /** Signer of the relayer role's words; null where payments for community names are released by the relayer alone. */
   releaseSigner: ReleaseSigner | null
   auth: AuthSettings
+  /** Limits of clients and wallets; null where nobody is limited. */
+  limits: LimitSettings | null
   /** Public URL of the site without a trailing slash, the base of profile and picture URLs. */
   siteUrl: string
 }
@@ -51,7 +54,7 @@ const SESSION_LIFETIME_MS = 14 * 24 * 60 * 60_000
 
 export interface ContextDeps
   extends Pick<Context, 'pool' | 'chains'>,
-    Partial<Pick<Context, 'solana' | 'permissionSigner' | 'releaseSigner'>> {
+    Partial<Pick<Context, 'solana' | 'permissionSigner' | 'releaseSigner' | 'limits'>> {
   config: Pick<AuthSettings, 'serviceDomain'> &
     Partial<AuthSettings> & {
       /** Secret of authentication keys; default: the database's own. */
@@ -69,6 +72,7 @@ export function createContexts({
   solana = [],
   permissionSigner = null,
   releaseSigner = null,
+  limits = null,
   ...deps
 }: ContextDeps): Readonly<Record<Network, Context>> {
   const { tokenKey, serviceDomain, sessionLifetimeMs = SESSION_LIFETIME_MS, acceptsErc6492 = false } = config
@@ -78,6 +82,7 @@ export function createContexts({
     solana,
     permissionSigner,
     releaseSigner,
+    limits,
     now: () => Date.now(),
     pageKey: once(async () => (await readDeployment(deps.pool)).pageKey),
     tokenKey: once(async () => tokenKey ?? (await readDeployment(deps.pool)).tokenKey),

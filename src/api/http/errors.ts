@@ -34,6 +34,7 @@ export const ERROR_STATUS = {
   not_available: 409,
   already_assigned: 409,
   feed_restarted: 409,
+  key_limit: 409,
   rate_limited: 429,
   internal: 500,
   bridge_failure: 502,

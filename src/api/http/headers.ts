@@ -40,7 +40,7 @@ export const headersWithPolicy = (policy: string): string[] =>
 export const PREFLIGHT_HEADERS: readonly string[] = [
   ...PUBLIC_HEADERS,
   'access-control-allow-methods',
-  'GET, HEAD, POST, PUT, DELETE',
+  'GET, HEAD, POST, PUT, PATCH, DELETE',
   'access-control-allow-headers',
   'authorization, content-type, x-api-key, x-auth-key',
   'access-control-max-age',

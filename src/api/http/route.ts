@@ -1,6 +1,7 @@
 import type { z } from 'zod'
 import type { StoredSession } from '../../db/auth/sessions.js'
 import type { Address } from '../../registry/primitives/address.js'
+import type { SharedLimit } from '../limits/gate.js'
 import type { Answer } from './answer.js'
 import type { Context } from './context.js'
 import type { ErrorCode } from './errors.js'
@@ -45,7 +46,7 @@ export interface RouteRequest<Body = unknown, Auth extends AuthRule = AuthRule> 
 
 /** Route declaration: path, schemas (the source of the OpenAPI documents) and handler. */
 export interface Route {
-  method: 'get' | 'post' | 'put' | 'delete'
+  method: 'get' | 'post' | 'put' | 'patch' | 'delete'
   /** Path in Express's form: `/v1/names/address/:address`. */
   path: string
   /** Other paths that answer the same. */
@@ -67,6 +68,8 @@ export interface Route {
   errors?: readonly ErrorCode[]
   /** What a request costs its client; default: `costOf`. */
   cost?: number | ((query: Query) => number)
+  /** Limit that is counted in the database too, for all processes. */
+  countedTogether?: SharedLimit
   /** Answers a request; `session` is never null where `auth` is `required`. */
   handle(request: RouteRequest<unknown, 'optional'>, context: Context): Promise<Answer>
 }
@@ -104,6 +107,7 @@ export const route = {
   get: declaring('get'),
   post: declaring('post'),
   put: declaring('put'),
+  patch: declaring('patch'),
   delete: declaring('delete'),
 }
 

@@ -4,6 +4,10 @@ export interface Rate {
   burst: number
 }
 
+const per = (seconds: number, burst: number): Rate => ({ perSecond: burst / seconds, burst })
+export const perMinute = (units: number): Rate => per(60, units)
+export const perDay = (units: number): Rate => per(86_400, units)
+
 /** Bucket after a withdrawal. */
 export interface Withdrawal {
   /** Time at which the bucket is full again, ms: all that is kept of it. */

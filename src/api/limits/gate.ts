@@ -1,45 +1,100 @@
 import type { Request } from 'express'
+import { LRUCache } from 'lru-cache'
+import type pg from 'pg'
+import { findApiKeyRate } from '../../db/auth/apiKeys.js'
+import { apiKeyHash } from '../../registry/auth/apiKey.js'
 import type { Answer } from '../http/answer.js'
-import type { Rate } from './bucket.js'
+import { perDay, type Rate } from './bucket.js'
+import type { ChangeLimits } from './changes.js'
 import { countedAddress } from './client.js'
 import { Buckets, type Quota } from './meter.js'
+import { spendSharedNow } from './shared.js'
 
-/** Limits of a process. */
-export interface LimitSettings {
+/** Limits of clients and wallets. */
+export interface LimitSettings extends ChangeLimits {
   /** Requests of an address without an API key. */
   address: Rate
   /** Requests of an API key, and of all keys at one address. */
   key: Rate
+  /** API keys that an address makes in a day. */
+  keysPerDay: number
 }
+
+/** Limits of clients that are counted in the database. */
+export type SharedLimit = 'sign-ins' | 'keys-a-day'
 
 /** Counts what one request costs its client. */
 export interface Meter {
   /** @throws ApiError rate_limited */
   spend(units: number): void
   giveBack(units: number): void
+  /** Counts units in the database, for all processes. @throws ApiError rate_limited */
+  spendTogether(limit: SharedLimit, units: number): Promise<void>
   /** Adds to an answer how much the client has left. */
   mark(answer: Answer): Answer
 }
 
 /** Meter where nothing is limited. */
-const UNLIMITED: Meter = { spend() {}, giveBack() {}, mark: (answer) => answer }
+export const UNLIMITED: Meter = { spend() {}, giveBack() {}, async spendTogether() {}, mark: (answer) => answer }
 
 /** Counts the requests of this process by their clients. */
 export interface Gate {
   /** Meter of a request's address, without a look at its API key. */
   ofAddress(req: Request): Meter
+  /** Meter of a request's API key, where it has one that is known. */
+  ofClient(req: Request): Promise<Meter>
 }
 
+/** Keys of which it is remembered whether they are known, and for how long. */
+const MAX_KEYS = 10_000
+const KEY_REMEMBERED_MS = 30_000
+
 /** Creates the gate of a process. @param settings null where nothing is limited */
-export function createGate(settings: LimitSettings | null): Gate {
-  if (!settings) return { ofAddress: () => UNLIMITED }
+export function createGate(settings: LimitSettings | null, pool: pg.Pool): Gate {
+  if (!settings) return { ofAddress: () => UNLIMITED, ofClient: async () => UNLIMITED }
+  const { address: rate } = settings
   const buckets = new Buckets()
-  const meterOf = (quotas: readonly Quota[]): Meter => ({
+  const keys = new LRUCache<string, { rate: Rate | null; isKnown: boolean }>({ max: MAX_KEYS, ttl: KEY_REMEMBERED_MS })
+  const meterOf = (address: string, quotas: readonly Quota[]): Meter => ({
     spend: (units) => buckets.withdraw(quotas, units),
     giveBack: (units) => buckets.giveBack(quotas, units),
+    spendTogether: (kind, units) => {
+      const bucketed = quotas.map((quota) => ({ ...quota, kind, bucket: `${kind} ${quota.bucket}`, units }))
+      const key = { kind, bucket: `${kind} ${address}`, rate: perDay(settings.keysPerDay), units: 1 }
+      return spendSharedNow(pool, kind === 'keys-a-day' ? [key] : bucketed)
+    },
     mark: (answer) => buckets.mark(quotas, answer),
   })
+  const ofAddress = ({ ip }: Request): Meter => {
+    const address = countedAddress(ip)
+    return meterOf(address, [{ kind: 'address', bucket: address, rate }])
+  }
+  /** Looks a key up, at most as often as its address may ask; without an answer it counts as none. */
+  const find = async (hash: Buffer, id: string, address: string) => {
+    const known = keys.get(id)
+    if (known) return known
+    try {
+      buckets.withdraw([{ kind: 'address', bucket: `keys looked up for ${address}`, rate }], 1)
+      const found = await findApiKeyRate(pool, hash)
+      keys.set(id, found)
+      return found
+    } catch {
+      return null
+    }
+  }
   return {
-    ofAddress: ({ ip }) => meterOf([{ kind: 'address', bucket: countedAddress(ip), rate: settings.address }]),
+    ofAddress,
+    async ofClient(req) {
+      const hash = apiKeyHash(String(req.headers['x-api-key'] ?? ''))
+      if (!hash) return ofAddress(req)
+      const id = hash.toString('base64')
+      const address = countedAddress(req.ip)
+      const found = await find(hash, id, address)
+      if (!found?.isKnown) return ofAddress(req)
+      const own = { kind: 'key', bucket: `key ${id}`, rate: found.rate ?? settings.key }
+      // anybody may make keys: without a limit of an address, many would be none
+      const ofAll = { kind: 'keys-of-address', bucket: `keys of ${address}`, rate: settings.key }
+      return meterOf(address, found.rate ? [own] : [own, ofAll])
+    },
   }
 }

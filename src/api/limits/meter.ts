@@ -63,13 +63,13 @@ export class Buckets {
 const seconds = (ms: number): number => Math.ceil(ms / 1_000)
 
 /** Headers of draft-ietf-httpapi-ratelimit-headers-10: `q` units in `w` s; `r` are left, all of them in `t` s. */
-const headersOf = ({ kind, rate }: Omit<Quota, 'bucket'>, held: number, fullInMs: number) => ({
+export const headersOf = ({ kind, rate }: Omit<Quota, 'bucket'>, held: number, fullInMs: number) => ({
   'ratelimit-policy': `"${kind}";q=${rate.burst};w=${Math.max(1, seconds(flowMs(rate.burst, rate)))}`,
   ratelimit: `"${kind}";r=${held};t=${seconds(fullInMs)}`,
 })
 
 /** Error of a limit that is reached. @param fields headers about a limit that is not counted in this process */
-function limited(kind: string, waitMs: number, fields: Answer['headers'] = {}): ApiError {
+export function limited(kind: string, waitMs: number, fields: Answer['headers'] = {}): ApiError {
   const retryAfter = String(Math.max(1, seconds(waitMs)))
   const message = `The limit "${kind}" is reached: ask again in ${retryAfter} s.`
   return new ApiError('rate_limited', message, {}, { headers: { ...fields, 'retry-after': retryAfter }, limit: kind })

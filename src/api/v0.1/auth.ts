@@ -19,6 +19,7 @@ const token = route.post('/v0.1/auth/token', {
   description: 'The key is the same under both names, and the same as from v1.',
   body: ProofSchema,
   cost: SIGN_IN_COST,
+  countedTogether: 'sign-ins',
   responses: answers('The key', { authenticationKey: z.string(), token: z.string(), isValid: z.literal(true) }),
   errors: ['unsupported_address', 'unauthorized'],
   async handle({ body }, context) {

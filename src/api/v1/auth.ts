@@ -57,6 +57,7 @@ const token = route.post('/v1/auth/token', {
   description: 'The same signature gives the same key. It is sent as `Authorization: Bearer` or `X-AUTH-KEY`.',
   body: ProofSchema,
   cost: SIGN_IN_COST,
+  countedTogether: 'sign-ins',
   responses: answers('The key', { token: z.string() }),
   errors: ['unsupported_address', 'unauthorized'],
   handle: async ({ body }, context) => ok({ token: await exchange(context, body) }, NO_STORE),

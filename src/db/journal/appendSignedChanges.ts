@@ -37,6 +37,8 @@ export interface SignedChanges {
   within?: Buffer
   /** How long the caller waits: nothing is written after that. */
   patience?: Patience
+  /** Called before anything is written; what it throws keeps it from being written. */
+  limit?: (client: pg.ClientBase, changes: Changes) => Promise<void>
   /** Additional writes in the same transaction. */
   alongside?: (client: pg.ClientBase, clusterId: Buffer) => Promise<void>
 }
@@ -51,7 +53,14 @@ export type CommunityAppendResult = { kind: 'made' } | Extract<AppendResult, { k
 /** Counterpart of `appendSignedChanges` for one change of a community, which may belong to no cluster. */
 export function appendCommunityChange(
   pool: pg.Pool,
-  { network, change, patience }: Pick<SignedChanges, 'network' | 'patience'> & { change: CommunityChange },
+  {
+    network,
+    change,
+    patience,
+    limit,
+  }: Pick<SignedChanges, 'network' | 'patience' | 'limit'> & {
+    change: CommunityChange
+  },
 ): Promise<CommunityAppendResult> {
   return whenCaughtUp(pool, { network, patience }, async (client, head) => {
     const nowMs = writerTime(head)
@@ -59,6 +68,7 @@ export function appendCommunityChange(
     const slice = await loadSlice(client, network, head, keysOf([entry]))
     const decided = decide(slice, [entry], nowMs)
     if ('kind' in decided) return decided
+    await limit?.(client, decided)
     await write(client, network, decided)
     return { kind: 'made' }
   })
@@ -94,6 +104,7 @@ async function append(client: pg.PoolClient, head: LockedHead, request: SignedCh
   const decided = decide(slice, entries, nowMs)
   if ('kind' in decided) return decided
   if (decided.nameMoves.length > MAX_MOVED_NAMES) return { kind: 'too_many_names' }
+  await request.limit?.(client, decided)
   const clusterId = await idOf(client, network, decided, decided.outcomes.at(-1)!.cluster!)
   await write(client, network, decided, alongside && ((to) => alongside(to, clusterId)))
   return { kind: 'made', clusterId }

@@ -1,0 +1,68 @@
+import type pg from 'pg'
+import type { Changes } from '../../registry/fold/index.js'
+import { toHex } from '../../registry/primitives/bytes.js'
+import type { Network } from '../../registry/primitives/network.js'
+import { perDay, perMinute, type Rate } from './bucket.js'
+import { type Charge, requireShared, spendShared } from './shared.js'
+
+/** What a wallet may change on a network. */
+export interface ChangeLimits {
+  changesPerMinute: number
+  changesPerDay: number
+  clustersPerDay: number
+  /** Names below communities that are registered without a payment. */
+  namesPerDay: number
+}
+
+/** Work of a change by what limits it. */
+type Work = { [Kind in 'changes' | 'clusters' | 'names']: number }
+
+/** What every change is at least. */
+const LEAST: Work = { changes: 1, clusters: 0, names: 0 }
+
+/** Each event counts, and each row of what is private and has none. */
+function workOf({ journal, clusters, communityNames, ...rows }: Changes): Work {
+  const events = journal.reduce((sum, { publicCount }) => sum + publicCount, 0)
+  const written = rows.wallets.length + rows.walletUpdates.length + rows.walletRemovals.length
+  return { changes: Math.max(1, events, written), clusters: clusters.length, names: communityNames.length }
+}
+
+/** Whose change it is. */
+interface Changer {
+  network: Network
+  wallet: Buffer
+}
+
+function chargesOf(limits: ChangeLimits, { network, wallet }: Changer, work: Work): Charge[] {
+  const charge = (kind: string, rate: Rate, units: number) => ({
+    ...{ kind, rate, units },
+    bucket: `${kind} ${network} ${toHex(wallet)}`,
+  })
+  return [
+    charge('changes-a-minute', perMinute(limits.changesPerMinute), work.changes),
+    charge('changes-a-day', perDay(limits.changesPerDay), work.changes),
+    charge('clusters-a-day', perDay(limits.clustersPerDay), work.clusters),
+    charge('names-a-day', perDay(limits.namesPerDay), work.names),
+  ].filter(({ units }) => units > 0)
+}
+
+/** Where a change is asked. */
+interface Asked {
+  network: Network
+  pool: pg.Pool
+  limits: ChangeLimits | null
+}
+
+/**
+ * Refuses a wallet that may change nothing now, before its change waits for its turn.
+ * @returns the check of the change before it is written
+ * @throws ApiError rate_limited
+ */
+export async function changeLimitOf({ pool, network, limits }: Asked, wallet: Buffer) {
+  if (!limits) return {}
+  const changer = { network, wallet }
+  await requireShared(pool, chargesOf(limits, changer, LEAST))
+  const limit = (client: pg.ClientBase, changes: Changes): Promise<void> =>
+    spendShared(client, chargesOf(limits, changer, workOf(changes)))
+  return { limit }
+}

@@ -1,0 +1,102 @@
+import { randomBytes } from 'node:crypto'
+import {
+  addApiKey,
+  listApiKeys,
+  MAX_API_KEYS,
+  removeApiKey,
+  renameApiKey,
+  type StoredApiKey,
+} from '../../db/auth/apiKeys.js'
+import { API_KEY_BYTES, apiKeyHash, apiKeyId, apiKeyText } from '../../registry/auth/apiKey.js'
+import { NO_STORE, ok } from '../http/answer.js'
+import type { Context } from '../http/context.js'
+import { ApiError } from '../http/errors.js'
+import { type RouteRequest, route, type Session } from '../http/route.js'
+import { answers, named, z } from '../http/schema.js'
+
+const MAX_NAME_CHARS = 64
+const PRINTABLE = /^[^\p{C}]+$/u
+
+const keyName = z
+  .string()
+  .trim()
+  .min(1)
+  .max(MAX_NAME_CHARS)
+  .regex(PRINTABLE)
+  .openapi({ description: `What the wallet calls it, 1 to ${MAX_NAME_CHARS} characters`, example: 'my site' })
+
+const ApiKeySchema = named('ApiKey', {
+  id: z.string().openapi({ description: 'Names the key, and opens nothing', example: '9f86d081884c7d65' }),
+  name: keyName,
+  createdAt: z.string().openapi({ description: 'ISO 8601' }),
+})
+
+const view = ({ keyHash, name, createdMs }: StoredApiKey) => ({
+  id: apiKeyId(keyHash),
+  name,
+  createdAt: new Date(createdMs).toISOString(),
+})
+
+const make = route.post('/v1/keys', {
+  summary: 'Make an API key',
+  description: `It is shown this once. Sent as \`X-API-KEY\` it raises the limit of requests, and opens nothing. A wallet has at most ${MAX_API_KEYS}.`,
+  auth: 'required',
+  countedTogether: 'keys-a-day',
+  body: z.object({ name: keyName }),
+  responses: answers('The key', ApiKeySchema.extend({ key: z.string() }).openapi('NewApiKey')),
+  errors: ['key_limit'],
+  async handle({ body, session }, context) {
+    const key = apiKeyText(randomBytes(API_KEY_BYTES))
+    const stored = {
+      ...{ keyHash: apiKeyHash(key)!, wallet: session.wallet, name: body.name },
+      ...{ perSecond: null, burst: null, createdMs: context.now() },
+    }
+    if (await addApiKey(context.pool, stored)) return ok({ ...view(stored), key }, NO_STORE)
+    throw new ApiError('key_limit', `A wallet has at most ${MAX_API_KEYS} API keys: revoke one first.`)
+  },
+})
+
+const list = route.get('/v1/keys', {
+  summary: 'The API keys of this wallet',
+  auth: 'required',
+  responses: answers('Its keys, oldest first, each without its text', z.array(ApiKeySchema)),
+  handle: async ({ session }, context) => ok((await listApiKeys(context.pool, session.wallet)).map(view), NO_STORE),
+})
+
+const params = z.object({ id: z.string() })
+
+const rename = route.patch('/v1/keys/:id', {
+  summary: 'Rename an API key',
+  auth: 'required',
+  params,
+  body: z.object({ name: keyName }),
+  responses: answers('The key', ApiKeySchema),
+  errors: ['not_found'],
+  async handle({ params, body, session }, context) {
+    const key = await requireKey(context, session, params)
+    await renameApiKey(context.pool, key.keyHash, body.name)
+    return ok(view({ ...key, name: body.name }), NO_STORE)
+  },
+})
+
+const revoke = route.delete('/v1/keys/:id', {
+  summary: 'Revoke an API key',
+  description: 'Within 30 seconds it counts as unknown everywhere.',
+  auth: 'required',
+  params,
+  responses: answers('It is revoked', { success: z.literal(true) }),
+  errors: ['not_found'],
+  async handle({ params, session }, context) {
+    await removeApiKey(context.pool, (await requireKey(context, session, params)).keyHash)
+    return ok({ success: true })
+  },
+})
+
+/** @throws ApiError not_found */
+async function requireKey({ pool }: Context, { wallet }: Session, { id }: RouteRequest['params']) {
+  const key = (await listApiKeys(pool, wallet)).find(({ keyHash }) => apiKeyId(keyHash) === id)
+  if (!key) throw new ApiError('not_found', 'This wallet has no API key of that id.')
+  return key
+}
+
+export const keyRoutes = [make, list, rename, revoke]

@@ -1,0 +1,23 @@
+import type { Command } from 'commander'
+import { lazily } from '../lazily.js'
+import { JSON_OPTION } from '../output.js'
+
+const keys = lazily(() => import('./keys.js'))
+
+/** `clusterd keys …`: API keys, which raise the limit of requests. */
+export function addKeyCommands(program: Command): void {
+  const command = program.command('keys').description('API keys, which raise the limit of requests')
+  command
+    .command('list', { isDefault: true })
+    .description('all keys, oldest first')
+    .option(...JSON_OPTION)
+    .action(keys('list'))
+  command
+    .command('make <name>')
+    .description('make a key of the operator, and show it this once')
+    .option('--per-second <n>', 'requests per second; default: LIMIT_KEY')
+    .option('--burst <n>', 'requests at once; default: six times as many as per second')
+    .option(...JSON_OPTION)
+    .action(keys('make'))
+  command.command('revoke <id>').description('revoke a key, by its id in the list').action(keys('revoke'))
+}

@@ -1,0 +1,66 @@
+import { randomBytes } from 'node:crypto'
+import { addApiKey, listApiKeys, removeApiKey, type StoredApiKey } from '../../db/auth/apiKeys.js'
+import { API_KEY_BYTES, apiKeyHash, apiKeyId, apiKeyText } from '../../registry/auth/apiKey.js'
+import { decodeAddress } from '../../registry/primitives/address.js'
+import { withPool } from '../database.js'
+import { printJson, table } from '../output.js'
+
+const COMMAND = { command: 'keys', max: 1 }
+const DEFAULT_BURST_S = 6
+const MAX_UNITS = 10_000_000
+
+const view = (key: StoredApiKey) => ({
+  id: apiKeyId(key.keyHash),
+  name: key.name,
+  wallet: key.wallet && decodeAddress(key.wallet).text,
+  perSecond: key.perSecond,
+  burst: key.burst,
+  createdAt: new Date(key.createdMs).toISOString(),
+})
+
+/** `clusterd keys list` */
+export async function list({ json }: { json?: boolean }): Promise<void> {
+  const keys = (await withPool(COMMAND, (pool) => listApiKeys(pool))).map(view)
+  if (json) return printJson(keys)
+  if (keys.length === 0) return console.log('There is no API key.')
+  const rows = keys.map(({ id, wallet, perSecond, burst, createdAt, name }) => [
+    ...[id, wallet ?? 'operator', perSecond === null ? 'default' : `${perSecond}/s, ${burst}`, createdAt],
+    name,
+  ])
+  console.log(table([['id', 'of', 'limit', 'made', 'name'], ...rows]))
+}
+
+export interface MakeOptions {
+  perSecond?: string
+  burst?: string
+  json?: boolean
+}
+
+/** `clusterd keys make <name>` @throws Error with one sentence for a limit that is none */
+export async function make(name: string, options: MakeOptions): Promise<void> {
+  const perSecond = unitsOf('--per-second', options.perSecond)
+  if (perSecond === null && options.burst !== undefined) throw new Error('--burst goes with --per-second.')
+  const burst = unitsOf('--burst', options.burst) ?? (perSecond === null ? null : perSecond * DEFAULT_BURST_S)
+  const key = apiKeyText(randomBytes(API_KEY_BYTES))
+  const stored = { keyHash: apiKeyHash(key)!, wallet: null, name, perSecond, burst, createdMs: Date.now() }
+  await withPool(COMMAND, (pool) => addApiKey(pool, stored))
+  if (options.json) return printJson({ key, ...view(stored) })
+  console.log(`${key}\nIt is shown this once; its id is ${apiKeyId(stored.keyHash)}.`)
+}
+
+function unitsOf(option: string, text: string | undefined): number | null {
+  if (text === undefined) return null
+  const units = Number(text)
+  if (/^[0-9]+$/.test(text) && units >= 1 && units <= MAX_UNITS) return units
+  throw new Error(`${option} is not a whole number from 1 to ${MAX_UNITS}.`)
+}
+
+/** `clusterd keys revoke <id>` @throws Error with one sentence where there is no such key */
+export async function revoke(id: string): Promise<void> {
+  await withPool(COMMAND, async (pool) => {
+    const key = (await listApiKeys(pool)).find(({ keyHash }) => apiKeyId(keyHash) === id)
+    if (!key) throw new Error(`There is no API key of the id ${id}.`)
+    await removeApiKey(pool, key.keyHash)
+  })
+  console.log('Revoked: within 30 seconds it counts as unknown everywhere.')
+}

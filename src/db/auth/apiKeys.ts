@@ -1,0 +1,50 @@
+import type pg from 'pg'
+import type { ApiKey } from '../generated/client.js'
+import { type Plain, prismaOf } from '../pg/prisma.js'
+import { type Queryable, readRows } from '../pg/rows.js'
+
+/** API keys that a wallet may have. */
+export const MAX_API_KEYS = 10
+
+/** A key: `perSecond` and `burst` are null for the configured limit, `wallet` for the operator's. */
+export type StoredApiKey = Omit<Plain<ApiKey>, 'slot'>
+
+const COLUMNS = 'key_hash, wallet, name, per_second, burst, created_ms'
+
+const FIND = { name: 'api_key_find', text: 'SELECT per_second, burst FROM api_keys WHERE key_hash = $1' }
+
+/** Whether a key with this hash exists, and the limit that is its own. */
+export async function findApiKeyRate(db: Queryable, keyHash: Buffer) {
+  const rows = await readRows<Pick<ApiKey, 'perSecond' | 'burst'>>(db, FIND, [keyHash])
+  const { perSecond, burst } = rows[0] ?? { perSecond: null, burst: null }
+  return { isKnown: rows.length > 0, rate: perSecond === null || burst === null ? null : { perSecond, burst } }
+}
+
+/** The keys of a wallet, or of everybody, oldest first. */
+export const listApiKeys = (db: Queryable, wallet?: Buffer): Promise<StoredApiKey[]> =>
+  readRows(db, `SELECT ${COLUMNS} FROM api_keys ${wallet ? 'WHERE wallet = $1' : ''} ORDER BY created_ms, key_hash`, [
+    ...(wallet ? [wallet] : []),
+  ])
+
+/** Each attempt that another key of the wallet thwarts has taken a slot. */
+const INSERT = `INSERT INTO api_keys (${COLUMNS}, slot)
+  SELECT $1, $2, $3, $4, $5, $6, s FROM generate_series(0, ${MAX_API_KEYS - 1}) s
+  WHERE NOT EXISTS (SELECT FROM api_keys WHERE wallet = $2 AND slot = s) LIMIT 1
+  ON CONFLICT (wallet, slot) DO NOTHING RETURNING slot`
+
+/** Stores a key. @returns false where its wallet has as many as it may */
+export async function addApiKey(pool: pg.Pool, key: StoredApiKey): Promise<boolean> {
+  const values = [key.keyHash, key.wallet, key.name, key.perSecond, key.burst, key.createdMs]
+  for (let i = 0; i < MAX_API_KEYS; i++) if ((await readRows(pool, INSERT, values)).length > 0) return true
+  return false
+}
+
+/** Renames a key. */
+export async function renameApiKey(pool: pg.Pool, keyHash: Buffer, name: string): Promise<void> {
+  await prismaOf(pool).apiKey.updateMany({ where: { keyHash: new Uint8Array(keyHash) }, data: { name } })
+}
+
+/** Removes a key for good. */
+export async function removeApiKey(pool: pg.Pool, keyHash: Buffer): Promise<void> {
+  await prismaOf(pool).apiKey.deleteMany({ where: { keyHash: new Uint8Array(keyHash) } })
+}

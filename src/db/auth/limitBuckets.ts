@@ -1,0 +1,62 @@
+import type pg from 'pg'
+import { type Queryable, readRows } from '../pg/rows.js'
+
+/** The database's time, and for each of some buckets the time (both ms) at which it is full again. */
+export interface BucketTimes {
+  nowMs: number
+  fullMs: number[]
+}
+
+/** Buckets forgotten per sign-in, so that there are no more of them than are in use. */
+const SWEEP_ROWS = 4
+
+const NOW_MS = '(extract(epoch FROM clock_timestamp()) * 1000)::float8'
+
+const READ = {
+  name: 'limit_buckets_read',
+  text: `SELECT ${NOW_MS} AS now_ms, coalesce(full_ms, 0) AS full_ms
+    FROM unnest($1::text[]) WITH ORDINALITY AS a (bucket, i) LEFT JOIN limit_buckets USING (bucket) ORDER BY i`,
+}
+
+/** An upsert without effect, since a row that doesn't exist yet can't be locked otherwise. */
+const LOCK = {
+  name: 'limit_buckets_lock',
+  text: `INSERT INTO limit_buckets AS b (bucket, full_ms) SELECT a.bucket, 0 FROM unnest($1::text[]) AS a (bucket)
+    ON CONFLICT (bucket) DO UPDATE SET full_ms = b.full_ms`,
+}
+
+const WRITE = {
+  name: 'limit_buckets_write',
+  text: `UPDATE limit_buckets b SET full_ms = a.full_ms
+    FROM unnest($1::text[], $2::float8[]) AS a (bucket, full_ms) WHERE b.bucket = a.bucket`,
+}
+
+const SWEEP = `DELETE FROM limit_buckets WHERE bucket = ANY (ARRAY(
+    SELECT bucket FROM limit_buckets WHERE full_ms < ${NOW_MS} ORDER BY full_ms LIMIT ${SWEEP_ROWS}
+    FOR UPDATE SKIP LOCKED))`
+
+/** Reads buckets, in their order; one that nobody knows is full. */
+export async function readBuckets(db: Queryable, buckets: readonly string[]): Promise<BucketTimes> {
+  const rows = await readRows<{ nowMs: number; fullMs: number }>(db, READ, [buckets])
+  return { nowMs: rows[0]!.nowMs, fullMs: rows.map(({ fullMs }) => fullMs) }
+}
+
+/** The same, with the buckets locked until the end of the transaction. */
+export async function lockBuckets(client: pg.ClientBase, buckets: readonly string[]): Promise<BucketTimes> {
+  await readRows(client, LOCK, [buckets])
+  return readBuckets(client, buckets)
+}
+
+/** Writes locked buckets. */
+export async function writeBuckets(
+  client: pg.ClientBase,
+  buckets: readonly string[],
+  fullMs: readonly number[],
+): Promise<void> {
+  await readRows(client, WRITE, [buckets, fullMs])
+}
+
+/** Forgets a few buckets that are full. */
+export async function sweepBuckets(db: Queryable): Promise<void> {
+  await readRows(db, SWEEP)
+}

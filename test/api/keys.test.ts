@@ -1,0 +1,146 @@
+import { randomBytes } from 'node:crypto'
+import { afterAll, beforeAll, describe, expect, it } from 'vitest'
+import { addApiKey, MAX_API_KEYS } from '../../src/db/auth/apiKeys.js'
+import { apiKeyHash, apiKeyText } from '../../src/registry/auth/apiKey.js'
+import { type Member, memberOf } from './members.js'
+import { type ApiWorld, type Reply, secondApi, startApi } from './support.js'
+
+const still = (burst: number) => ({ perSecond: 1e-6, burst })
+const LIMITS = {
+  ...{ address: still(2_000), key: still(100), keysPerDay: 1_000 },
+  ...{ changesPerMinute: 1_000, changesPerDay: 1_000, clustersPerDay: 1_000, namesPerDay: 1_000 },
+}
+
+let world: ApiWorld
+beforeAll(async () => {
+  world = await startApi({ limits: LIMITS, trustProxy: 1 })
+})
+afterAll(() => world.stop())
+
+const make = (member: Member, name = 'my site') => member.call('POST', '/v1/keys', { name })
+const ask = (key: string, address: string, url = world.url): Promise<Reply> =>
+  fetch(`${url}/v1/networks`, { headers: { 'x-api-key': key, 'x-forwarded-for': address } }).then(
+    async ({ status, headers, json: _, ...rest }) => ({ status, headers, body: rest }),
+  )
+const limits = ({ headers }: Reply) => headers.get('ratelimit')
+
+describe('API keys of a wallet', () => {
+  it('are shown once, listed, renamed and revoked by their wallet alone', async () => {
+    const member = await memberOf(world)
+    const made = await make(member)
+    expect([made.status, made.headers.get('cache-control')]).toEqual([200, 'private, no-store'])
+    const { key, ...rest } = made.body
+    expect(key).toMatch(/^ck_[1-9A-HJ-NP-Za-km-z]{43,44}$/)
+    expect(rest).toEqual({
+      id: expect.stringMatching(/^[0-9a-f]{16}$/),
+      name: 'my site',
+      createdAt: expect.any(String),
+    })
+    expect((await member.call('GET', '/v1/keys')).body).toEqual([rest])
+    const { rows } = await world.pool.query('SELECT key_hash, wallet, name FROM api_keys')
+    expect(rows.map(({ key_hash }) => key_hash)).toContainEqual(apiKeyHash(key))
+    expect(JSON.stringify(rows)).not.toContain(key)
+
+    const other = await memberOf(world)
+    for (const [method, body] of [
+      ['PATCH', { name: 'x' }],
+      ['DELETE', undefined],
+    ] as const)
+      expect((await other.call(method, `/v1/keys/${rest.id}`, body)).body.error).toBe('not_found')
+    expect((await member.call('PATCH', `/v1/keys/${rest.id}`, { name: ' shop ' })).body).toEqual({
+      ...rest,
+      name: 'shop',
+    })
+    expect((await member.call('GET', '/v1/keys')).body).toEqual([{ ...rest, name: 'shop' }])
+    expect((await member.call('DELETE', `/v1/keys/${rest.id}`)).body).toEqual({ success: true })
+    expect((await member.call('GET', '/v1/keys')).body).toEqual([])
+    expect((await member.call('DELETE', `/v1/keys/${rest.id}`)).status).toBe(404)
+  })
+
+  it('are ten at most, also when they are asked for at once', async () => {
+    const member = await memberOf(world)
+    const replies = await Promise.all(Array.from({ length: MAX_API_KEYS + 3 }, () => make(member)))
+    expect(replies.filter(({ status }) => status === 200)).toHaveLength(MAX_API_KEYS)
+    const refused = replies.filter(({ status }) => status !== 200)
+    expect(refused.map(({ status, body }) => [status, body.error])).toEqual(Array(3).fill([409, 'key_limit']))
+    const [first] = (await member.call('GET', '/v1/keys')).body
+    await member.call('DELETE', `/v1/keys/${first.id}`)
+    expect((await make(member)).status).toBe(200)
+  })
+
+  it.each(['', '   ', 'x'.repeat(65), 'a\u0000b', 'a\nb', 7, null])('have no name %j', async (name) => {
+    const member = await memberOf(world)
+    expect((await member.call('POST', '/v1/keys', { name })).body.error).toBe('invalid_request')
+  })
+
+  it('need a signed-in wallet', async () => {
+    expect((await world.post('/v1/keys', { name: 'x' })).status).toBe(401)
+    expect((await world.get('/v1/keys')).status).toBe(401)
+  })
+})
+
+describe('a request with an API key', () => {
+  it('is counted by the key, and by all keys of its address', async () => {
+    const member = await memberOf(world)
+    const [one, two] = [(await make(member)).body.key, (await make(member)).body.key]
+    // the first look at a key decides for its request too
+    expect(limits(await ask(one, '192.0.2.1'))).toMatch(/^"key";r=99;t=\d+, "keys-of-address";r=99;t=\d+$/)
+    expect(limits(await ask(two, '192.0.2.1'))).toMatch(/^"key";r=99;t=\d+, "keys-of-address";r=98;t=\d+$/)
+    expect(limits(await ask(one, '192.0.2.2'))).toMatch(/^"key";r=98;t=\d+, "keys-of-address";r=99;t=\d+$/)
+    expect(limits(await ask('', '192.0.2.1'))).toMatch(/^"address";r=1999;/)
+    for (let n = 0; n < 98; n++) expect((await ask(two, '192.0.2.1')).status).toBe(200)
+    expect((await ask(two, '192.0.2.1')).status).toBe(429)
+  })
+
+  it.each(['', 'undefined', 'ck_', 'a b', apiKeyText(randomBytes(32)), `${apiKeyText(randomBytes(32))}x`])(
+    'that is none (%j) is counted as without',
+    async (key) => {
+      const reply = await ask(key, '192.0.2.3')
+      expect(reply.status).toBe(200)
+      expect(limits(reply)).toMatch(/^"address";/)
+    },
+  )
+
+  it('of the operator has the limit that it names, at any address', async () => {
+    const key = apiKeyText(randomBytes(32))
+    const own = { wallet: null, name: 'shop', perSecond: 1, burst: 7, createdMs: 1 }
+    await addApiKey(world.pool, { keyHash: apiKeyHash(key)!, ...own })
+    const reply = await ask(key, '192.0.2.4')
+    expect(reply.headers.get('ratelimit-policy')).toBe('"key";q=7;w=7')
+    expect(limits(reply)).toMatch(/^"key";r=6;/)
+  })
+
+  it('that was revoked is counted as without', async () => {
+    const member = await memberOf(world)
+    const { key, id } = (await make(member)).body
+    await member.call('DELETE', `/v1/keys/${id}`)
+    // a process that has not seen it before
+    const second = await secondApi(world, { limits: LIMITS, trustProxy: 1 })
+    expect(limits(await ask(key, '192.0.2.5', second.url))).toMatch(/^"address";/)
+    await second.stop()
+  })
+
+  it('is not refused while the database is away', async () => {
+    const broken = await startApi({ limits: LIMITS })
+    await broken.postgres.stop()
+    const reply = await fetch(`${broken.url}/image/x.svg`, { headers: { 'x-api-key': apiKeyText(randomBytes(32)) } })
+    expect(reply.status).toBe(200)
+    await broken.stop()
+  })
+})
+
+it('an address makes a few keys a day, whatever wallets it signs in', async () => {
+  const strict = await startApi({ limits: { ...LIMITS, keysPerDay: 2 } })
+  const codes: unknown[] = []
+  for (let n = 0; n < 3; n++) {
+    const { status, body } = await make(await memberOf(strict))
+    codes.push([status, body.error])
+  }
+  expect(codes).toEqual([
+    [200, undefined],
+    [200, undefined],
+    [429, 'rate_limited'],
+  ])
+  expect((await strict.pool.query('SELECT FROM api_keys')).rowCount).toBe(2)
+  await strict.stop()
+})

@@ -1,0 +1,157 @@
+import { afterAll, beforeAll, describe, expect, it } from 'vitest'
+import { memberOf } from './members.js'
+import { type ApiWorld, bid, freshName, type Reply, randomAddress, START_MS, secondApi, startApi } from './support.js'
+
+/** Rate at which a bucket of `n` per day gives one thing back: longer than any test. */
+const DAY_MS = 86_400_000
+const WIDE = { perSecond: 1e-6, burst: 100_000 }
+const LIMITS = {
+  ...{ address: WIDE, key: WIDE, keysPerDay: 1_000 },
+  ...{ changesPerMinute: 1_000, changesPerDay: 1_000, clustersPerDay: 1_000, namesPerDay: 1_000 },
+}
+
+const worlds: ApiWorld[] = []
+async function limitedWorld(limits: Partial<typeof LIMITS>): Promise<ApiWorld> {
+  const world = await startApi({ limits: { ...LIMITS, ...limits } })
+  worlds.push(world)
+  return world
+}
+afterAll(() => Promise.all(worlds.map((world) => world.stop())))
+
+const codeOf = ({ status, body }: Reply) => [status, body.error]
+const limitOf = ({ headers }: Reply) => /^"([a-z-]+)";r=0/.exec(headers.get('ratelimit') ?? '')?.[1]
+const eventsOf = async (world: ApiWorld, from: string): Promise<number> =>
+  (await world.get(`/v1/events?from=${from}`)).body.items.length
+
+/** What a wallet has spent of its changes of a day. */
+async function spentOf(world: ApiWorld, address: string, network = 'mainnet'): Promise<number> {
+  const { rows } = await world.pool.query(
+    `SELECT full_ms - extract(epoch FROM clock_timestamp()) * 1000 AS owed FROM limit_buckets
+     WHERE bucket LIKE $1`,
+    [`changes-a-day ${network} %${address.slice(2)}`],
+  )
+  return rows[0] ? Math.ceil(Number(rows[0].owed) / (DAY_MS / LIMITS.changesPerDay)) : 0
+}
+
+describe('changes of a wallet', () => {
+  let world: ApiWorld
+  beforeAll(async () => {
+    world = await limitedWorld({})
+  })
+
+  it('cost each event that they make, one at least', async () => {
+    const member = await memberOf(world)
+    const other = randomAddress()
+    await member.add([{ address: other, name: 'one' }])
+    const added = await eventsOf(world, member.address)
+    expect(await spentOf(world, member.address)).toBe(added)
+    await member.rename(other, 'two')
+    await member.rename(other, 'two')
+    expect(await eventsOf(world, member.address)).toBe(added + 1)
+    expect(await spentOf(world, member.address)).toBe(added + 2)
+  })
+
+  it('cost what they write where nobody may see it', async () => {
+    const member = await memberOf(world)
+    await member.create()
+    const before = await spentOf(world, member.address)
+    await member.add([1, 2, 3].map((n) => ({ address: randomAddress(), name: `w${n}`, isPrivate: true })))
+    expect(await spentOf(world, member.address)).toBe(before + 3)
+  })
+
+  it('are counted on each network by itself', async () => {
+    const member = await memberOf(world)
+    await member.call('POST', '/v1/clusters?testnet=true')
+    expect(await spentOf(world, member.address, 'testnet')).toBeGreaterThan(0)
+    expect(await spentOf(world, member.address)).toBe(0)
+  })
+
+  it('that are refused cost nothing there', async () => {
+    const member = await memberOf(world)
+    expect((await member.rename(randomAddress(), 'x')).status).toBe(404)
+    expect(await spentOf(world, member.address)).toBe(0)
+  })
+})
+
+it('a batch larger than the limit of a minute is made, and paid off before the next change', async () => {
+  const world = await limitedWorld({ changesPerMinute: 2 })
+  const member = await memberOf(world)
+  const wallets = Array.from({ length: 60 }, (_, n) => ({ address: randomAddress(), name: `w${n}` }))
+  expect((await member.add(wallets)).status).toBe(200)
+  const events = await eventsOf(world, member.address)
+  const refused = await member.rename(wallets[0]!.address, 'other')
+  expect([...codeOf(refused), limitOf(refused)]).toEqual([429, 'rate_limited', 'changes-a-minute'])
+  expect(refused.headers.get('ratelimit-policy')).toMatch(/^"changes-a-minute";q=2;w=60, "address"/)
+  // half a minute for each event, but for what passed meanwhile
+  expect(Number(refused.headers.get('retry-after'))).toBeGreaterThan(25 * wallets.length)
+  expect(await eventsOf(world, member.address)).toBe(events)
+})
+
+it('changes of a day, counted by all processes together', async () => {
+  const world = await limitedWorld({ changesPerDay: 5 })
+  const second = await secondApi(world, { limits: { ...LIMITS, changesPerDay: 5 } })
+  const member = await memberOf(world)
+  await member.create()
+  const made = await eventsOf(world, member.address)
+  const there = { ...member.headers, 'content-type': 'application/json' }
+  const rename = (n: number) =>
+    fetch(`${n % 2 ? world.url : second.url}/v1/clusters/wallets/names`, {
+      method: 'PUT',
+      headers: there,
+      body: JSON.stringify([{ address: member.address, name: `name-${n}` }]),
+    })
+  const statuses: number[] = []
+  for (let n = 0; n < 6 - made; n++) statuses.push((await rename(n)).status)
+  expect(statuses).toEqual([...Array(5 - made).fill(200), 429])
+  expect((await rename(7)).status).toBe(429)
+  expect((await rename(8)).status).toBe(429)
+  expect(await eventsOf(world, member.address)).toBe(5)
+  const other = await memberOf(world)
+  expect(await other.create()).toMatch(/^0x/)
+  await second.stop()
+})
+
+it('new clusters of a day', async () => {
+  const world = await limitedWorld({ clustersPerDay: 2 })
+  const member = await memberOf(world)
+  for (let n = 0; n < 2; n++) {
+    expect(await member.create()).toMatch(/^0x/)
+    expect((await member.remove(member.address)).status).toBe(200)
+  }
+  const refused = await member.call('POST', '/v1/clusters')
+  expect([...codeOf(refused), limitOf(refused)]).toEqual([429, 'rate_limited', 'clusters-a-day'])
+  expect((await world.pool.query('SELECT FROM clusters')).rowCount).toBe(2)
+})
+
+it('names below free communities of a day', async () => {
+  const world = await limitedWorld({ namesPerDay: 2 })
+  const community = freshName()
+  const owner = await memberOf(world)
+  await world.append('mainnet', [bid({ from: owner.address, name: community, atMs: START_MS + 1 })])
+  expect((await owner.call('PUT', `/v1/communities/${community}`, {})).status).toBe(200)
+  const member = await memberOf(world)
+  const register = (name: string) =>
+    member.call('POST', `/v1/names/community/${community}/register`, { name, walletAddress: member.address })
+  expect([(await register('a')).status, (await register('b')).status]).toEqual([200, 200])
+  const refused = await register('c')
+  expect([...codeOf(refused), limitOf(refused)]).toEqual([429, 'rate_limited', 'names-a-day'])
+  expect((await world.pool.query('SELECT FROM community_names')).rowCount).toBe(2)
+})
+
+it('sign-ins of an address, counted by all processes together, and swept when they are forgiven', async () => {
+  const limits = { ...LIMITS, address: { perSecond: 1e-6, burst: 30 } }
+  const world = await limitedWorld(limits)
+  const second = await secondApi(world, { limits })
+  const signIn = async (url: string) => {
+    const response = await fetch(`${url}/v1/auth/token`, { method: 'POST', body: '{}' })
+    return [response.status, /^"([a-z-]+)";r=0/.exec(response.headers.get('ratelimit') ?? '')?.[1]]
+  }
+  await world.pool.query(`INSERT INTO limit_buckets SELECT 'old ' || n, n FROM generate_series(1, 8) n`)
+  expect(await signIn(world.url)).toEqual([400, undefined])
+  expect(await signIn(world.url)).toEqual([400, undefined])
+  expect(await signIn(second.url)).toEqual([400, undefined])
+  expect(await signIn(second.url)).toEqual([429, 'sign-ins'])
+  const { rows } = await world.pool.query(`SELECT bucket FROM limit_buckets ORDER BY bucket`)
+  expect(rows).toEqual([{ bucket: 'sign-ins 127.0.0.1' }])
+  await second.stop()
+})
