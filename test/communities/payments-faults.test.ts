@@ -37,10 +37,12 @@ it('a payment that a reorg takes back is known no more, and comes again as anoth
   await at.world.index()
   expect(await at.status(tx)).toMatchObject({ status: 'pending' })
   const { hub } = at.world
+  const { timestamp } = await hub.public.getBlock()
   const request = hub.public.request as (call: { method: string; params: unknown[] }) => Promise<unknown>
   await request({ method: 'anvil_rollback', params: [1] })
   await hub.test.dropTransaction({ hash: tx })
-  await hub.test.increaseTime({ seconds: 5 })
+  // the id tells the time of its block
+  await hub.test.setNextBlockTimestamp({ timestamp: timestamp + 60n })
   await hub.test.mine({ blocks: 2 })
   await at.world.index()
   const { rows } = await at.pool.query('SELECT FROM payments WHERE id = $1', [fromHex(id!)])

@@ -129,7 +129,8 @@ test('after a rewind the tables are those that the fold of what is kept gives', 
       const target = { row: hub, isHub: true, block, parentHash: Buffer.alloc(32, 1), parentMs: 0 }
       await rewind(pool, target, { apply: true })
       const kept = entries.filter(({ position }) => position?.chain !== hub.chain || position.block < block)
-      await expectTables(folded(kept), 2)
+      // where nothing is left out the journal goes on as it is
+      await expectTables(folded(kept), kept.length === entries.length ? 1 : 2)
     }),
     { numRuns: 8 },
   )

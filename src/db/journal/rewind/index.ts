@@ -9,6 +9,7 @@ import { leaf, STATE_TABLES } from '../../pg/partitions.js'
 import { appendEntries } from '../append.js'
 import { endIndexing, readHead, type StoredHead } from '../head.js'
 import { createSchema, readEntries } from '../replay.js'
+import { rewindLightly } from './light.js'
 import { addLateEntries, type Reported, type RewindReport, readReport } from './report.js'
 import { lockTables, rewindRows, switchTables } from './rows.js'
 import type { RewindTarget } from './target.js'
@@ -29,9 +30,10 @@ const LOCK_NOT_AVAILABLE = '55P03'
 const DEADLOCK = '40P01'
 
 /**
- * Starts a new generation of a network without a chain's entries from a block on. Other entries keep order and time;
- * the fold runs beside the live tables, and one transaction switches over. The daemon may run: the indexing leader
- * stops writing and takes over anew. Without `apply` the result is discarded.
+ * Takes a chain's blocks from one on back: their rows alone where the journal has nothing of them (`light.ts`), else by
+ * a new generation without their entries. Other entries keep order and time; the fold runs beside the live tables, and
+ * one transaction switches over. The daemon may run: the indexing leader stops writing and takes over anew. Without
+ * `apply` the result is discarded.
  *
  * Killed before the switch, a rewind has no visible effect, and the next one removes its leftovers.
  * @throws Error when another rewind of the network runs, or the tables stay locked for a minute
@@ -45,6 +47,8 @@ export async function rewind(pool: pg.Pool, target: RewindTarget, options: Rewin
   try {
     isLocked = await takeLock(writer, lock)
     if (!isLocked) throw new Error(`another rewind of ${network} is running: wait for it.`)
+    const light = await rewindLightly(writer, target, options.apply)
+    if (light) return light
     const head = await readHead(writer, network)
     const refused = await positionsOfRefused(writer, network)
     const rebuild: Rebuild = { writer, schema, head, target, options, done: 0, refused }

@@ -5,6 +5,7 @@ import { toHex } from '../../../registry/primitives/bytes.js'
 import { NETWORK_CODE, type Network } from '../../../registry/primitives/network.js'
 import { leaf } from '../../pg/partitions.js'
 import { query } from '../../pg/rows.js'
+import { readHead } from '../head.js'
 import { endedFrom, endedValues, staying, takenBack, vanishing, verdictsFrom, verdictTimes } from './rows.js'
 import type { RewindTarget } from './target.js'
 
@@ -55,23 +56,9 @@ interface Tables {
 
 /** Compares the live tables with the rebuilt ones. */
 export async function readReport(client: pg.ClientBase, target: RewindTarget, tables: Tables): Promise<RewindReport> {
-  const { row, block, isHub } = target
-  const code = NETWORK_CODE[row.network]
+  const { row, block } = target
   const sql = sqlOf(row.network, tables)
-  const from = [code, row.chain, block]
-  const count = async (text: string, values: unknown[]): Promise<number> =>
-    (await client.query<{ n: number }>(`SELECT count(*) AS n ${text}`, values)).rows[0]!.n
-  const sample = async <C extends pg.QueryResultRow, T>(
-    text: string,
-    of: (columns: C) => T,
-    values: unknown[] = [],
-  ): Promise<Sample<T>> => {
-    const { rows } = await client.query<C & { n: number }>(
-      `SELECT s.*, count(*) OVER () AS n FROM (${text}) s LIMIT ${SAMPLE}`,
-      values,
-    )
-    return { count: rows[0]?.n ?? 0, first: rows.map(of) }
-  }
+  const { sample } = askerOf(client)
   const [head] = await query<Heads>(client, row.network, sql.heads)
   return {
     network: row.network,
@@ -97,8 +84,53 @@ export async function readReport(client: pg.ClientBase, target: RewindTarget, ta
     withoutEffect: await sample(
       sql.withoutEffect,
       ({ seq, kind }: { seq: number; kind: number }) => ({ seq, kind: entryKind(kind) }),
-      from,
+      [NETWORK_CODE[row.network], row.chain, block],
     ),
+    ...(await readRowsReport(client, target)),
+  }
+}
+
+/** What a rewind changes outside the journal and its tables. */
+type RowsReport = Pick<RewindReport, 'verdicts' | 'deliveries' | 'payments' | 'messages' | 'staying'>
+
+const NONE = { count: 0, first: [] }
+
+/** The report of a rewind that leaves the journal as it is. */
+export async function readLightReport(client: pg.ClientBase, target: RewindTarget): Promise<RewindReport> {
+  const { row, block } = target
+  const { seq, publicSeq, generation } = await readHead(client, row.network)
+  return {
+    ...{ network: row.network, label: row.label, block, generation: { from: generation, to: generation } },
+    ...{ entries: { before: seq, after: seq }, events: { before: publicSeq, after: publicSeq } },
+    ...{ vanished: NONE, changed: NONE, clusters: NONE, withoutEffect: NONE },
+    ...(await readRowsReport(client, target)),
+  }
+}
+
+function askerOf(client: pg.ClientBase) {
+  return {
+    count: async (text: string, values: unknown[]): Promise<number> =>
+      (await client.query<{ n: number }>(`SELECT count(*) AS n ${text}`, values)).rows[0]!.n,
+    sample: async <C extends pg.QueryResultRow, T>(
+      text: string,
+      of: (columns: C) => T,
+      values: unknown[] = [],
+    ): Promise<Sample<T>> => {
+      const { rows } = await client.query<C & { n: number }>(
+        `SELECT s.*, count(*) OVER () AS n FROM (${text}) s LIMIT ${SAMPLE}`,
+        values,
+      )
+      return { count: rows[0]?.n ?? 0, first: rows.map(of) }
+    },
+  }
+}
+
+async function readRowsReport(client: pg.ClientBase, target: RewindTarget): Promise<RowsReport> {
+  const { row, block, isHub } = target
+  const code = NETWORK_CODE[row.network]
+  const from = [code, row.chain, block]
+  const { count, sample } = askerOf(client)
+  return {
     verdicts: await count(`FROM tracked_txs WHERE ${verdictsFrom}`, [code, row.chain, ...verdictTimes(target)]),
     deliveries: await sample(
       `SELECT j.id FROM jobs j WHERE ${endedFrom} ORDER BY j.id`,
@@ -110,7 +142,7 @@ export async function readReport(client: pg.ClientBase, target: RewindTarget, ta
       ? await count('FROM received WHERE network = $1 AND block >= $2', [code, block])
       : await count(`FROM messages m WHERE ${vanishing}`, from),
     staying: isHub
-      ? { count: 0, first: [] }
+      ? NONE
       : await sample(
           `SELECT m.guid FROM messages m WHERE ${staying} ORDER BY m.block, m.log_index`,
           ({ guid }: { guid: Buffer }) => ({ guid: toHex(guid) }),
