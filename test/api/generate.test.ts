@@ -1,9 +1,11 @@
 import { randomBytes } from 'node:crypto'
 import { Writable } from 'node:stream'
+import { setTimeout as sleep } from 'node:timers/promises'
 import { pino } from 'pino'
 import { combine } from 'shamir-secret-sharing'
 import { generatePrivateKey, type PrivateKeyAccount, privateKeyToAccount } from 'viem/accounts'
 import { afterAll, beforeAll, describe, expect, it } from 'vitest'
+import { generateKey, MAX_SCRYPTS_WAITING } from '../../src/api/clusters/keyShares.js'
 import { type ApiWorld, type Reply, randomAddress, startApi } from './support.js'
 import { messageOf, signIn } from './wallets.js'
 
@@ -160,4 +162,32 @@ it('is not to be had where no shares are kept', async () => {
   } finally {
     await other.stop()
   }
+})
+
+describe('stretching passphrases', () => {
+  it('is bounded, and not begun for a name that is taken', async () => {
+    const alice = newAccount()
+    const asked = { type: 'evm', name: 'safe', isPrivate: false }
+    expect((await generate(alice, asked)).status).toBe(200)
+    const headers = await signIn(world, alice)
+    const post = (name: string) => {
+      const body = JSON.stringify({ ...asked, name, passphrase: 'secret' })
+      return world.request('/v1/clusters/generate/wallet', { method: 'POST', headers, body })
+    }
+    let isOver = false
+    // as many again as soon as one is done
+    const one = async () => {
+      while (!isOver) await generateKey('evm', 'secret').catch(() => sleep(5))
+    }
+    const flooded = Promise.all(Array.from({ length: MAX_SCRYPTS_WAITING + 4 }, one))
+    try {
+      const replies = await Promise.all([post('safe'), post('other'), post('safe')])
+      const codes = replies.map(({ body }) => body.error)
+      expect(codes).toEqual(['wallet_name_taken', 'unavailable', 'wallet_name_taken'])
+    } finally {
+      isOver = true
+      await flooded
+    }
+    expect((await post('other')).status).toBe(200)
+  })
 })

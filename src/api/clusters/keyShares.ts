@@ -2,11 +2,13 @@ import { createCipheriv, createDecipheriv, randomBytes, scrypt } from 'node:cryp
 import { ed25519 } from '@noble/curves/ed25519'
 import { secp256k1 } from '@noble/curves/secp256k1.js'
 import bs58 from 'bs58'
+import PQueue from 'p-queue'
 import { combine, split } from 'shamir-secret-sharing'
 import { generatePrivateKey, privateKeyToAddress } from 'viem/accounts'
 import { type Address, type AddressType, parseAddress } from '../../registry/primitives/address.js'
 import { fromHex, toHex } from '../../registry/primitives/bytes.js'
 import { NETWORK_CODE, type Network } from '../../registry/primitives/network.js'
+import { ApiError } from '../http/errors.js'
 
 /**
  * Key of a generated wallet, split in three shares of which two recover it (Shamir over GF(256),
@@ -84,18 +86,29 @@ function addressOf(type: AddressType, key: Buffer): Address {
 /** OWASP's scrypt settings of 2023 (N 2^15, r 8, p 3): about 60 ms and 32 MiB. */
 const SCRYPT = { N: 2 ** 15, r: 8, p: 3, maxmem: 64 * 1024 * 1024 }
 
-/** The key XOR scrypt(passphrase, address), which is its own inverse; without a passphrase the key itself. */
-function mask(key: Buffer, address: Address, passphrase: string | undefined): Promise<Buffer> {
-  if (passphrase === undefined) return Promise.resolve(key)
-  return new Promise((resolve, reject) => {
-    // the address is the salt, so that two shares and the passphrase recover the key without this service
-    const salt = Buffer.concat([Buffer.from('clusterd wallet share'), address.bytes])
-    scrypt(passphrase.normalize('NFKC'), salt, KEY_BYTES, SCRYPT, (error, pad) => {
-      if (error) reject(error)
-      else resolve(Buffer.from(key.map((byte, i) => byte ^ pad[i]!)))
-    })
-  })
+/** Half of libuv's threads, which also look up hosts and read files; those who wait are served within a second. */
+const SCRYPTS_AT_ONCE = 2
+export const MAX_SCRYPTS_WAITING = 16
+const scrypts = new PQueue({ concurrency: SCRYPTS_AT_ONCE })
+
+/**
+ * The key XOR scrypt(passphrase, address), which is its own inverse; without a passphrase the key itself.
+ * @throws ApiError unavailable while too many wait
+ */
+async function mask(key: Buffer, address: Address, passphrase: string | undefined): Promise<Buffer> {
+  if (passphrase === undefined) return key
+  if (scrypts.size >= MAX_SCRYPTS_WAITING)
+    throw new ApiError('unavailable', 'Too many keys with passphrases are being made.')
+  // the address is the salt, so that two shares and the passphrase recover the key without this service
+  const salt = Buffer.concat([Buffer.from('clusterd wallet share'), address.bytes])
+  const pad = await scrypts.add(() => stretched(passphrase.normalize('NFKC'), salt))
+  return Buffer.from(key.map((byte, i) => byte ^ pad[i]!))
 }
+
+const stretched = (passphrase: string, salt: Buffer): Promise<Buffer> =>
+  new Promise((resolve, reject) => {
+    scrypt(passphrase, salt, KEY_BYTES, SCRYPT, (error, pad) => (error ? reject(error) : resolve(pad)))
+  })
 
 const NONCE_BYTES = 12
 const TAG_BYTES = 16

@@ -1,11 +1,14 @@
 import { findShare, storeShare, useRecovery } from '../../db/auth/shares.js'
+import { hasWalletNamed } from '../../db/registry/clusters.js'
 import type { AddressType } from '../../registry/primitives/address.js'
 import { toHex } from '../../registry/primitives/bytes.js'
+import { parseName } from '../../registry/primitives/name.js'
 import { requireAddress, requireRecovery } from '../auth/proof.js'
 import type { Context } from '../http/context.js'
 import { ApiError } from '../http/errors.js'
 import type { Session } from '../http/route.js'
-import { type Author, addition, alone, change } from './changes.js'
+import { requireNames } from '../names/names.js'
+import { type Author, addition, alone, change, refusalError } from './changes.js'
 import { generateKey, openShare, recoverKey, SHARE_BYTES, sealShare } from './keyShares.js'
 
 export interface GenerateInput {
@@ -24,7 +27,11 @@ export interface GenerateInput {
  */
 export async function generateWallet(context: Context, author: Author, input: GenerateInput) {
   const shareKey = requireShareKey(context)
-  const { network } = context
+  const { network, pool } = context
+  const [wanted] = requireNames([input.name], parseName, () => 'name')
+  // the passphrase of a key is stretched for a good while
+  if (await hasWalletNamed(pool, network, author.wallet, wanted!))
+    throw refusalError({ code: 'wallet_name_taken', name: wanted! })
   const { address, shares } = await generateKey(input.type, input.passphrase)
   const added = addition(author.wallet, [{ ...input, address: address.text }], alone)
   const sealed = sealShare(shareKey, network, address.bytes, shares.server)
