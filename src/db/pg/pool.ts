@@ -89,7 +89,8 @@ export function createPool(options: PoolOptions, onError: (error: Error) => void
   if (isPooled) pooled.add(pool)
   const limit = `SET LOCAL idle_in_transaction_session_timeout = ${idleTransactionMs}`
   begins.set(pool, isPooled ? `BEGIN; ${limit}` : 'BEGIN')
-  const watch = new SilenceWatch(pool, { url: options.url, applicationName, limitMs: options.silenceLimitMs })
+  const silence = { url: options.url, applicationName, isPooled, limitMs: options.silenceLimitMs }
+  const watch = new SilenceWatch(pool, silence)
   pool.on('error', onError)
   return pool
 }

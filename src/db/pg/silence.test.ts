@@ -68,6 +68,22 @@ it('gives up connections that fell silent while new ones answer, the idle ones w
   for (const { rows } of await Promise.all(answers)) expect(rows).toEqual([{ one: 1 }])
 })
 
+it('gives up a connection that fell silent while the pool has others at work', async () => {
+  const pool = poolOf()
+  await fill(pool)
+  proxy.forget()
+  const forgotten = failureOf(pool.query('SELECT 1'))
+  await Promise.all(
+    // the pool lends what is left of the forgotten ones first
+    Array.from({ length: CONNECTIONS - 1 }, () => pool.connect().then((client) => client.release(true))),
+  )
+  const work = pool.query(`SELECT pg_sleep(${(1.5 * GIVEN_UP_MS) / 1_000})`)
+  const { error, ms } = await forgotten
+  expect(isDatabaseUnavailable(error)).toBe(true)
+  expect(ms).toBeLessThan(GIVEN_UP_MS)
+  await work
+})
+
 it('gives up a transaction whose connection fell silent', async () => {
   const pool = poolOf()
   const work = inTransaction(pool, async (client) => {

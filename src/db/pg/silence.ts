@@ -3,7 +3,7 @@ import pg from 'pg'
 
 /** Between two looks at the connections of a pool. */
 const LOOK_MS = 500
-/** Silence of a connection that owes an answer from which the server is asked whether it is at work for this pool. */
+/** Silence of a connection that owes an answer from which the server is asked whether it is at work for it. */
 export const SUSPECT_MS = 1_500
 /** Time limit of the question, its new connection included. */
 const ASK_LIMIT_MS = 2_000
@@ -16,6 +16,8 @@ interface Driver {
   connection: { stream: Socket }
   readyForQuery: boolean
   _ending: boolean
+  /** Of the server's process; behind a pooler it is none of the server's. */
+  processID: number
 }
 const driverOf = (client: pg.ClientBase) => client as unknown as Driver
 
@@ -47,14 +49,16 @@ export interface SilenceOptions {
   url: string
   /** Of the pool's connections and of no others. */
   applicationName: string
+  /** Whether a pooler stands between, which hides the server's process of a connection. */
+  isPooled: boolean
   /** Silence after which a connection is closed whatever the server says, ms; none where it is left out. */
   limitMs?: number | undefined
 }
 
 /**
  * Closes connections of a pool whose other end has fallen silent, as behind a proxy after a failover: TCP doesn't tell.
- * A connection in use is closed when the server, asked on a new connection, runs no statement of this pool; the idle
- * ones go with it.
+ * A connection in use is closed when the server, asked on a new connection, runs no statement of it (of this pool,
+ * behind a pooler); the idle ones go with it.
  */
 export class SilenceWatch {
   readonly #options: SilenceOptions
@@ -96,19 +100,23 @@ export class SilenceWatch {
     if (this.#isAsking) return
     this.#isAsking = true
     // a server that can't be asked leaves the time limit alone
-    const isAtWork = await isServerAtWork(this.#options).catch(() => true)
+    const working = await workingProcesses(this.#options).catch(() => null)
     this.#isAsking = false
-    if (isAtWork) return
-    for (const [client, silence] of this.#connections) {
-      if (!isOwed(client) || silence.looks >= SUSPECT_LOOKS) cut(client, 'it has fallen silent')
-    }
+    if (!working) return
+    const { isPooled } = this.#options
+    const suspects = [...this.#connections].filter(([, silence]) => silence.looks >= SUSPECT_LOOKS)
+    const isAtWork = (client: pg.PoolClient) => (isPooled ? working.size > 0 : working.has(driverOf(client).processID))
+    const silent = suspects.map(([client]) => client).filter((client) => !isAtWork(client))
+    if (silent.length === 0) return
+    const idle = [...this.#connections.keys()].filter((client) => !isOwed(client))
+    for (const client of [...silent, ...idle]) cut(client, 'it has fallen silent')
   }
 }
 
-const AT_WORK = `SELECT EXISTS (SELECT FROM pg_stat_activity WHERE application_name = $1 AND state = 'active') AS at_work`
+const AT_WORK = `SELECT pid FROM pg_stat_activity WHERE application_name = $1 AND state = 'active'`
 
-/** Whether the server that new connections reach runs a statement of a pool. */
-async function isServerAtWork({ url, applicationName }: SilenceOptions): Promise<boolean> {
+/** Processes of the server that new connections reach, those that run a statement of a pool. */
+async function workingProcesses({ url, applicationName }: SilenceOptions): Promise<Set<number>> {
   const client = new pg.Client({
     connectionString: url,
     connectionTimeoutMillis: ASK_LIMIT_MS,
@@ -118,8 +126,8 @@ async function isServerAtWork({ url, applicationName }: SilenceOptions): Promise
   const late = setTimeout(() => cut(client, 'no answer in time'), ASK_LIMIT_MS)
   try {
     await client.connect()
-    const { rows } = await client.query<{ at_work: boolean }>(AT_WORK, [applicationName])
-    return rows[0]!.at_work
+    const { rows } = await client.query<{ pid: number }>(AT_WORK, [applicationName])
+    return new Set(rows.map(({ pid }) => pid))
   } finally {
     clearTimeout(late)
     cut(client, 'asked')
