@@ -1,7 +1,10 @@
 import { pino } from 'pino'
 import { describe, expect, it } from 'vitest'
 import { createNotify, pause } from './notify.js'
-import { FatalError, runWorkers, StepTimeoutError, type Worker } from './worker.js'
+import { FatalError, LeadLostError, runWorkers, StepTimeoutError, type Worker } from './worker.js'
+
+/** Time in which a frozen leader loses the lead: by then the others stand by. */
+const FROZEN_MS = 4_000
 
 interface Line {
   level: number
@@ -127,7 +130,7 @@ describe('workers', () => {
 
   it('end when a step hangs, and leave it behind; a sign of life gives it its time again', async () => {
     const { context } = setup()
-    const limits = { stepMs: 200, endMs: 100 }
+    const limits = { stepMs: 200, endMs: 2 ** 30, lostMs: 100 }
     let signs = 0
     const hangs: Partial<Worker> = {
       step: async (_, alive) => {
@@ -147,8 +150,19 @@ describe('workers', () => {
     const fatal = worker(() => {
       throw new FatalError('another leads')
     })
-    const waiting = { stepMs: 2 ** 30, endMs: limits.endMs }
+    const waiting = { ...limits, stepMs: 2 ** 30 }
     await expect(runWorkers([other, fatal], { ...context, limits: waiting })).rejects.toThrow('another leads')
+  })
+
+  it('end soon after a lost lead, whatever a step waits for: another may need this process', async () => {
+    const { context } = setup()
+    const lost = new AbortController()
+    const hangs = worker(() => 'idle', { step: () => new Promise(() => {}) })
+    const running = runWorkers([hangs], { ...context, signal: lost.signal })
+    lost.abort(new LeadLostError('gone'))
+    const startedMs = performance.now()
+    await expect(running).rejects.toThrow(StepTimeoutError)
+    expect(performance.now() - startedMs).toBeLessThan(FROZEN_MS)
   })
 
   it('do nothing once the signal has fired, and pass on what it cut short', async () => {

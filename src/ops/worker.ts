@@ -7,6 +7,11 @@ export class FatalError extends Error {
   override name = 'FatalError'
 }
 
+/** Why a signal fired: another process may lead from now on, and what steps still write is refused. */
+export class LeadLostError extends FatalError {
+  override name = 'LeadLostError'
+}
+
 /** A step took longer than it may: what it waits for has no end. A new lead's epoch keeps it from writing later. */
 export class StepTimeoutError extends FatalError {
   override name = 'StepTimeoutError'
@@ -45,12 +50,21 @@ export interface WorkerContext {
   loops?: Loops
   /** Pauses after a failed step, ms, by the number of failures in a row before it; the last one stays. */
   errorPausesMs?: readonly number[]
-  /** Time limit of a step, from its start or its last sign of life, and of its end once the signal has fired, ms. */
-  limits?: { stepMs: number; endMs: number }
+  limits?: Limits
+}
+
+/** Time limits of a step, ms. */
+interface Limits {
+  /** From its start or its last sign of life. */
+  stepMs: number
+  /** Of its end once the signal has fired. */
+  endMs: number
+  /** The same after a FatalError: who lost the lead is to stand by again before the next leader can be missed. */
+  lostMs: number
 }
 
 /** Everything that a step waits for has a shorter limit of its own. */
-const STEP_LIMITS = { stepMs: 5 * 60_000, endMs: 30_000 }
+const STEP_LIMITS: Limits = { stepMs: 5 * 60_000, endMs: 30_000, lostMs: 1_000 }
 const ERROR_PAUSES_MS = [250, 500, 1_000, 2_000, 5_000]
 
 /**
@@ -65,7 +79,7 @@ export async function runWorkers(workers: readonly Worker[], { signal, ...contex
     workers.map((worker) =>
       runWorker(worker, { ...context, signal: either }).catch((error: unknown) => {
         errors.push(error)
-        failed.abort()
+        failed.abort(error)
       }),
     ),
   )
@@ -118,7 +132,7 @@ interface StepContext extends Required<Pick<WorkerContext, 'signal' | 'limits'>>
 /** One step. @throws StepTimeoutError when it exceeds a limit; the step is abandoned */
 function stepInTime(
   worker: Worker,
-  { signal, limits: { stepMs, endMs }, turned }: StepContext,
+  { signal, limits: { stepMs, endMs, lostMs }, turned }: StepContext,
 ): Promise<'progressed' | 'idle'> {
   return new Promise((resolve, reject) => {
     let late: NodeJS.Timeout
@@ -128,7 +142,7 @@ function stepInTime(
       const timeout = () => reject(new StepTimeoutError(`a step of ${worker.name} has not ended for ${ms / 1_000} s`))
       if (!isOver) late = setTimeout(timeout, ms)
     }
-    const end = () => allow(endMs)
+    const end = () => allow(signal.reason instanceof FatalError ? lostMs : endMs)
     signal.addEventListener('abort', end, { once: true })
     allow(stepMs)
     const over = () => {

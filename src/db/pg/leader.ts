@@ -2,6 +2,7 @@ import type pg from 'pg'
 import type { Loop, Loops } from '../../ops/loops.js'
 import { pause } from '../../ops/notify.js'
 import { sampled } from '../../ops/sampled.js'
+import { LeadLostError } from '../../ops/worker.js'
 import { NETWORK_CODE, type Network } from '../../registry/primitives/network.js'
 import { LEADER_ROLE, type LeaderRole } from './codes.js'
 import { query, readRows } from './rows.js'
@@ -152,6 +153,6 @@ async function workWhileHeld(
   work: (epoch: number, signal: AbortSignal) => Promise<void>,
 ): Promise<void> {
   const lost = new AbortController()
-  leadership.lost.then(() => lost.abort())
+  leadership.lost.then(() => lost.abort(new LeadLostError(`the connection of epoch ${leadership.epoch} is gone`)))
   await work(leadership.epoch, AbortSignal.any([signal, lost.signal]))
 }
