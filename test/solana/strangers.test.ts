@@ -1,7 +1,12 @@
 import { Keypair, PublicKey, SystemProgram } from '@solana/web3.js'
 import bs58 from 'bs58'
 import { afterAll, afterEach, beforeAll, describe, expect, it } from 'vitest'
+import { configureCommunity } from '../../src/api/communities/communities.js'
+import { createContexts } from '../../src/api/http/context.js'
 import type { OpenSolana } from '../../src/open.js'
+import { parseCommunityRules } from '../../src/registry/community/rules.js'
+import { fromHex } from '../../src/registry/primitives/bytes.js'
+import { createMint } from '../support/solanaTokens.js'
 import { type SolanaWorld, startSolanaWorld } from './solanaWorld.js'
 
 /** Work at a Solana node that anybody can cause without a key. */
@@ -16,6 +21,7 @@ let open: OpenSolana
 beforeAll(async () => {
   world = await startSolanaWorld()
   open = await world.open()
+  await world.hub.pool.query('UPDATE journal_heads SET caught_up = true')
 })
 afterAll(() => world?.stop())
 afterEach(() => {
@@ -41,6 +47,28 @@ describe('the balances of a requirement', () => {
     expect(await open.chain.isToken!(code.toBase58())).toBe(false)
     expect(sizes).toHaveLength(2)
     for (const size of sizes) expect(size).toBeLessThan(ANSWER_CHARS)
+  })
+
+  it('are those of mints alone: a community can not name anything else', async () => {
+    const chains = [(await world.hub.open()).chain]
+    const config = { serviceDomain: 'localhost' }
+    const { mainnet: context } = createContexts({ pool: world.hub.pool, chains, solana: [open.chain], config })
+    const author = { wallet: fromHex(`0x01${'ab'.repeat(20)}`) }
+    const configure = (token: string) => {
+      const requirements = [{ kind: 'token', network: 'solana', token, minimum: '1' }]
+      const rules = parseCommunityRules({ requirements }, { isEnabled: () => true, takesPayments: () => true })
+      if ('problems' in rules) throw new Error(JSON.stringify(rules.problems))
+      return configureCommunity(context, author, { name: 'club', rules })
+    }
+    await expect(configure(world.registrar.id)).rejects.toMatchObject({
+      ...{
+        code: 'invalid_request',
+        extra: { details: [{ path: 'requirements[0].token', message: 'is no mint there' }] },
+      },
+    })
+    const mint = await createMint(world.connection, world.payer(2))
+    // nobody holds the name
+    await expect(configure(mint.toBase58())).rejects.toMatchObject({ code: 'not_found' })
   })
 
   it('are asked for once in a while', async () => {
