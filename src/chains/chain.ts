@@ -185,6 +185,8 @@ export interface CommunityPort<Payment> {
    * @throws ChainUnavailableError
    */
   tokenBalance(token: string, wallet: string): Promise<bigint>
+  /** As `tokenBalance`, some seconds old at most: for checks that decide nothing, which anybody may ask for. */
+  recentBalance?(token: string, wallet: string): Promise<bigint>
   /** Whether an address is a token; absent where any may be named. @throws ChainUnavailableError */
   isToken?(token: string): Promise<boolean>
   /** @throws ChainUnavailableError, also where no payments are taken */

@@ -179,7 +179,7 @@ describe('the balances of a requirement', () => {
   it('are asked for once in a while', async () => {
     const port = hub.forStrangers()
     const [token, wallet] = [await at.deployToken(), randomAddress()]
-    await many(100, () => port.tokenBalance(token, wallet))
+    await many(100, () => port.recentBalance!(token, wallet))
     expect(count('eth_call')).toBe(1)
   })
 

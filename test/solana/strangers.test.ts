@@ -73,7 +73,7 @@ describe('the balances of a requirement', () => {
 
   it('are asked for once in a while', async () => {
     const [token, wallet] = [address(), address()]
-    await Promise.all(Array.from({ length: 50 }, () => open.chain.tokenBalance(token, wallet)))
+    await Promise.all(Array.from({ length: 50 }, () => open.chain.recentBalance!(token, wallet)))
     expect(world.proxy.counts.get('getAccountInfo')).toBe(1)
   })
 

@@ -1,5 +1,5 @@
 import type { EvmCommunityPayment, SolanaCommunityPayment } from '../../chains/chain.js'
-import { readRequirementInputs } from '../../chains/requirementInputs.js'
+import { type BalancePort, readRequirementInputs } from '../../chains/requirementInputs.js'
 import { hasClaimed } from '../../db/airdrop/answers.js'
 import { findClusterId } from '../../db/registry/clusters.js'
 import { verifiedInClusters } from '../../db/registry/communities.js'
@@ -144,20 +144,27 @@ async function paymentInfo(
   return 'base64' in transaction ? { type: 'solana', price, transaction } : { type: 'evm', price, transaction }
 }
 
-/** Whether a wallet meets the requirements of a community now. @throws ApiError not_found; ChainUnavailableError */
+/**
+ * Whether a wallet meets the requirements of a community, or did some seconds ago.
+ * @throws ApiError not_found; ChainUnavailableError
+ */
 export async function areRequirementsMetBy(context: Context, community: string, wallet: Address): Promise<boolean> {
-  return meetsRequirements(context, await requireRules(context, community), wallet)
+  const ports = communityPorts(context).map(({ label, recentBalance, tokenBalance }) => {
+    return { label, tokenBalance: recentBalance ?? tokenBalance }
+  })
+  return meetsRequirements(context, await requireRules(context, community), wallet, ports)
 }
 
 async function meetsRequirements(
   context: Context,
   { requirements }: CommunityRules,
   wallet: Address,
+  ports: readonly BalancePort[] = communityPorts(context),
 ): Promise<boolean> {
   const inputs = await readRequirementInputs({
     wallet: wallet.bytes,
     requirements,
-    ports: communityPorts(context),
+    ports,
     verifiedIn: (names) => verifiedInClusters(context.pool, context.network, wallet.bytes, names),
   })
   return areRequirementsMet(requirements, inputs)

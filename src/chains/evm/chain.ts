@@ -105,6 +105,7 @@ export function createEvmChain({ config, chain, rpc }: Pick<EvmChain, 'config' |
 
 function portForStrangers(forUse: EvmChain['forUse']): ChainPort {
   const status = forUse('status')
+  const { tokenBalance } = forUse('tokens')
   return {
     ...forUse('api'),
     refunds: forUse('refunds').refunds,
@@ -112,7 +113,8 @@ function portForStrangers(forUse: EvmChain['forUse']): ChainPort {
     head: status.head,
     transaction: servedByKey(status.transaction, SIGHTINGS),
     replacement: servedByKey(status.replacement, REPLACEMENT),
-    tokenBalance: servedByKey(forUse('tokens').tokenBalance, BALANCES),
+    tokenBalance,
+    recentBalance: servedByKey(tokenBalance, BALANCES),
   }
 }
 

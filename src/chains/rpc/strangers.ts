@@ -9,5 +9,5 @@ export const SIGHTINGS = {
   forMs: ({ state }: ChainTx | SolanaTx) => (state === 'unknown' ? UNKNOWN_MS : SEEN_MS),
   most: 10_000,
 }
-/** Bounds on the balances that are kept: who has just got a token waits this long. */
+/** Bounds on the balances that are kept. */
 export const BALANCES = { forMs: () => 3_000, most: 10_000 }

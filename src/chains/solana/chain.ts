@@ -35,6 +35,7 @@ export function createSolanaChain(options: Omit<QuoterOptions, 'registrar'>): So
   const asked = rpc.forUse('api')
   const quote = createQuoter({ ...options, rpc: asked, registrar })
   const portFor = (use: Use) => createCommunityPort(rpc.forUse(use), registrar, SOLANA_LABEL)
+  const { tokenBalance } = portFor('tokens')
   const transaction = (signature: string) =>
     orUnavailable(CHAIN, () =>
       rpc.forUse('status').onQuickestNode((call) => lookUp(call, registrar, signature, config.commitment)),
@@ -45,7 +46,8 @@ export function createSolanaChain(options: Omit<QuoterOptions, 'registrar'>): So
     registrar,
     network,
     ...portFor('api'),
-    tokenBalance: servedByKey(portFor('tokens').tokenBalance, BALANCES),
+    tokenBalance,
+    recentBalance: servedByKey(tokenBalance, BALANCES),
     balances: portFor('judge'),
     chain: null,
     maxAmountWei: 2n ** AMOUNT_BITS - 1n,
