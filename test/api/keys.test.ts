@@ -1,5 +1,6 @@
 import { randomBytes } from 'node:crypto'
-import { afterAll, beforeAll, describe, expect, it } from 'vitest'
+import { afterAll, beforeAll, describe, expect, it, vi } from 'vitest'
+import * as keysCommand from '../../src/cli/keys/keys.js'
 import { addApiKey, MAX_API_KEYS } from '../../src/db/auth/apiKeys.js'
 import { apiKeyHash, apiKeyText } from '../../src/registry/auth/apiKey.js'
 import { type Member, memberOf } from './members.js'
@@ -127,6 +128,25 @@ describe('a request with an API key', () => {
     expect(reply.status).toBe(200)
     await broken.stop()
   })
+})
+
+it('the operator makes, lists and revokes keys on the command line', async () => {
+  vi.stubEnv('DATABASE_URL', world.postgres.url)
+  const lines: string[] = []
+  const log = vi.spyOn(console, 'log').mockImplementation((line: string) => void lines.push(line))
+  try {
+    await keysCommand.make('shop', { perSecond: '20', json: true })
+    const { key, id } = JSON.parse(lines.pop()!)
+    expect((await ask(key, '192.0.2.6')).headers.get('ratelimit-policy')).toBe('"key";q=120;w=6')
+    await keysCommand.list({})
+    expect(lines.pop()).toMatch(new RegExp(`^${id} +operator +20/s, 120 .* shop$`, 'm'))
+    await expect(keysCommand.make('x', { perSecond: '0' })).rejects.toThrow('--per-second is not a whole number')
+    await keysCommand.revoke(id)
+    await expect(keysCommand.revoke(id)).rejects.toThrow(`There is no API key of the id ${id}.`)
+  } finally {
+    log.mockRestore()
+    vi.unstubAllEnvs()
+  }
 })
 
 it('an address makes a few keys a day, whatever wallets it signs in', async () => {

@@ -62,6 +62,7 @@ describe('what a request costs', () => {
     ['a quote', 'POST', '/v1/names/register/evm', {}, 5],
     ['a quote by the other name', 'POST', '/v1/register/evm', {}, 5],
     ['a quote on Solana', 'POST', '/v1/names/register/solana', {}, 5],
+    ['a large quote on Solana', 'POST', '/v1/register/solana', { names: Array(101).fill(1) }, 15],
     ['a quote of v0.1', 'POST', '/v0.1/register', {}, 5],
     ['a status that asks the chains', 'GET', `/v1/names/register/tx/${hash}`, undefined, 5],
     ['the same of v0.1', 'GET', `/v0.1/register/tx/${hash}`, undefined, 5],

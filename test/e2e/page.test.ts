@@ -224,6 +224,22 @@ function pageTests(executablePath: string): void {
       await screenshot(page, '9-rules')
     })
 
+    it('makes an API key, shows it once, renames and revokes it', async () => {
+      const keys = page.locator('#keys')
+      await keys.getByLabel('What it is for').fill('my site')
+      await keys.getByRole('button', { name: 'Make a key' }).click()
+      await told('The key is made')
+      expect(await keys.locator('#made-key').textContent()).toMatch(/^ck_/)
+      await screenshot(page, '10-keys')
+      await keys.getByLabel('Call it').fill('shop')
+      await keys.getByRole('button', { name: 'Rename' }).click()
+      await told('The key has its new name.')
+      await keys.getByRole('button', { name: 'Revoke' }).click()
+      await confirm('Revoke')
+      await told('shop is revoked.')
+      expect(await keys.locator('li').count()).toBe(0)
+    })
+
     it('lists what a late bid left on the hub, and takes it', async () => {
       const name = freshName('late')
       const quote = await quoteOn('1', wallet.account.address, [{ name }])

@@ -67,7 +67,7 @@ export interface Route {
    */
   errors?: readonly ErrorCode[]
   /** What a request costs its client; default: `costOf`. */
-  cost?: number | ((query: Query) => number)
+  cost?: number | ((query: Query, body: unknown) => number)
   /** Limit that is counted in the database too, for all processes. */
   countedTogether?: SharedLimit
   /** Answers a request; `session` is never null where `auth` is `required`. */

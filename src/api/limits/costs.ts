@@ -7,6 +7,7 @@ export const SIGN_IN_COST = 10
 export const CHAIN_COST = 5
 const LOOKUPS_PER_UNIT = 100
 const EVENTS_PER_UNIT = 200
+const TRANSACTIONS_PER_UNIT = 10
 
 /** Cost of a page of the feed. @throws ApiError invalid_request */
 export const pageCost =
@@ -14,12 +15,16 @@ export const pageCost =
   (query: Query): number =>
     1 + limitOf(query, limit) / EVENTS_PER_UNIT
 
+/** Cost of a quote on Solana, whose transactions are made one by one. */
+export const solanaQuoteCost = (_query: Query, body: unknown): number =>
+  CHAIN_COST + Math.max(0, elements(body) - 1) / TRANSACTIONS_PER_UNIT
+
 /**
  * What a request costs: as its route says, else a look-up 1, a bulk look-up 1 + n/100, a change 1 for each element.
  * @param body before it was checked
  */
 export function costOf({ cost, auth }: Pick<Route, 'cost' | 'auth'>, query: Query, body: unknown): number {
-  if (typeof cost === 'function') return cost(query)
+  if (typeof cost === 'function') return cost(query, body)
   const count = elements(body)
   return cost ?? (auth === 'required' ? Math.max(1, count) : 1 + count / LOOKUPS_PER_UNIT)
 }

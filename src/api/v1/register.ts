@@ -5,7 +5,7 @@ import { NO_STORE, ok } from '../http/answer.js'
 import { ApiError, type ErrorCode } from '../http/errors.js'
 import { route } from '../http/route.js'
 import { answers, MAX_CHANGES, MAX_LOOKUPS, named, z } from '../http/schema.js'
-import { CHAIN_COST } from '../limits/costs.js'
+import { CHAIN_COST, solanaQuoteCost } from '../limits/costs.js'
 import { availabilityAnswer, availabilityOfTexts, UNAVAILABLE } from '../names/names.js'
 import { AMOUNT_SYNONYMS, amountOf, quoteEvm, quoteSolana } from '../names/quote.js'
 import type { TxStatus } from '../status/decide.js'
@@ -162,7 +162,7 @@ const solana = route.post('/v1/names/register/solana', {
     network: z.string().openapi({ description: 'solana; testnet=true selects the testnet', example: 'solana' }),
     referralClusterId: clusterIdText.optional(),
   }),
-  cost: CHAIN_COST,
+  cost: solanaQuoteCost,
   responses: answers('The transactions to sign and send', SolanaQuoteSchema),
   errors: QUOTE_ERRORS,
   async handle({ body, isTestnet }, context) {

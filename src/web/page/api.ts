@@ -84,6 +84,12 @@ export interface Refunds {
   truncated: boolean
 }
 
+export interface ApiKey {
+  id: string
+  name: string
+  createdAt: string
+}
+
 export interface TxStatus {
   status: 'not_found' | 'pending' | 'bridging' | 'invalid' | 'lost_bid' | 'finalized'
   confirmations?: { have: number; need: number }
@@ -103,7 +109,11 @@ export class ApiError extends Error {
 
 /** Creates a client that reads the key and the network at each call. */
 export function createApi(settings: () => { token: string | null; isTestnet: boolean }) {
-  async function call<T>(method: 'GET' | 'POST' | 'PUT' | 'DELETE', path: string, body?: unknown): Promise<T> {
+  async function call<T>(
+    method: 'GET' | 'POST' | 'PUT' | 'PATCH' | 'DELETE',
+    path: string,
+    body?: unknown,
+  ): Promise<T> {
     const { token, isTestnet } = settings()
     const headers: Record<string, string> = { accept: 'application/json' }
     if (token) headers.authorization = `Bearer ${token}`

@@ -2,6 +2,7 @@ import { ApiError, type ChainInfo, type Cluster } from './api.js'
 import { renderCluster } from './cluster.js'
 import { renderCommunities } from './communities.js'
 import { attempt, byId } from './dom.js'
+import { readKeys, renderKeys } from './keys.js'
 import { readRefunds, renderRefunds } from './refunds.js'
 import { renderRegister } from './register.js'
 import { renderSignIn } from './signIn.js'
@@ -16,11 +17,13 @@ function render(): void {
   renderRefunds()
   renderRegister()
   renderCommunities()
+  renderKeys()
 }
 
 state.start = async function start(): Promise<void> {
   state.cluster = undefined
   state.names = []
+  state.keys = []
   state.refunds = null
   render()
   await state.reload()
@@ -32,6 +35,7 @@ state.reload = async function reload(): Promise<void> {
       state.cluster = await readCluster(state.session!.address)
       const owned = await api.get<{ name: string }[]>(`/v1/names/owner/address/${state.session!.address}`)
       state.names = owned.map(({ name }) => name)
+      state.keys = await readKeys()
     })
   }
   render()

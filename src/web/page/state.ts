@@ -1,4 +1,4 @@
-import { type ChainInfo, type Cluster, createApi, type Refunds, type Transaction } from './api.js'
+import { type ApiKey, type ChainInfo, type Cluster, createApi, type Refunds, type Transaction } from './api.js'
 import { say } from './dom.js'
 import type { BrowserWallet, ConnectedAccount } from './wallets.js'
 
@@ -18,6 +18,8 @@ interface State {
   cluster: Cluster | null | undefined
   /** Names held by the wallet, those below communities as `community/name`. */
   names: string[]
+  /** API keys of the wallet. */
+  keys: ApiKey[]
   /** What the wallet is owed; null while unknown. */
   refunds: Refunds | null
   chains: ChainInfo[]
@@ -35,7 +37,7 @@ const SESSION_ITEM = 'clusterd.session'
 export const state: State = {
   isTestnet: new URLSearchParams(location.search).get('testnet') === 'true',
   session: storedSession(),
-  ...{ cluster: undefined, names: [], refunds: null, chains: [], wallets: new Map(), account: null },
+  ...{ cluster: undefined, names: [], keys: [], refunds: null, chains: [], wallets: new Map(), account: null },
   // main.ts sets both, which draw every section
   ...{ reload: async () => {}, start: async () => {} },
 }
