@@ -103,6 +103,26 @@ describe('a rewind of the hub', () => {
   })
 })
 
+describe('a local chain that came back from an older state', () => {
+  it('has the messages of its lost blocks taken back', async () => {
+    const before = await guids()
+    const id = await world.spoke.test.snapshot()
+    const lost = await world.send(5, ['lost'])
+    expect(await guids()).toEqual([...before, lost])
+    await world.spoke.test.revert({ id })
+    // its blocks are others now
+    await world.spoke.test.increaseTime({ seconds: 100 })
+    await world.spoke.test.mine({ blocks: 20 })
+    await world.releaseIndex()
+    await world.index()
+    expect(await guids()).toEqual(before)
+    const found = await world.send(6, ['found'])
+    expect(await guids()).toEqual([...before, found])
+    await world.finish(await world.restart())
+    expect(await executions(found)).toEqual([1])
+  })
+})
+
 describe('a message', () => {
   it('is open until the hub’s block with it is confirmed', async () => {
     const isSettled = async () =>

@@ -131,14 +131,6 @@ export async function haltChain(pool: pg.Pool, row: ChainRow, epoch: number, rea
   })
 }
 
-/** Newest block of a chain with a journal entry, null without one. */
-export async function newestJournalledBlock(pool: pg.Pool, { network, chain }: ChainRow): Promise<number | null> {
-  const ofNetwork = stored({ network })
-  const { generation } = await prismaOf(pool).journalHead.findUniqueOrThrow({ where: ofNetwork })
-  const where = { ...ofNetwork, generation, chain }
-  return plain((await prismaOf(pool).journal.aggregate({ where, _max: { block: true } }))._max).block
-}
-
 /**
  * Ends the halt of a chain whose checkpoint is where the row says; the indexing leader takes over anew.
  * @returns false where it is not halted there any more
@@ -165,14 +157,4 @@ export async function readBodies(
     WHERE h.network = $1`
   const rows = await query<{ block: number; body: Buffer }>(pool, network, sql, [chain, blocks, logIndex])
   return new Map(rows.map(({ block, body }) => [block, body]))
-}
-
-/** Moves a checkpoint back over blocks without journal entries; payments stored above it are dropped and read again. */
-export async function rewindCheckpoint(pool: pg.Pool, row: ChainRow, to: Checkpoint): Promise<void> {
-  const prisma = prismaOf(pool)
-  const key = stored({ network: row.network, chain: row.chain })
-  await prisma.$transaction([
-    prisma.chain.update({ where: { network_chain: key }, data: stored(to) }),
-    prisma.payment.deleteMany({ where: { ...key, block: { gte: to.nextBlock } } }),
-  ])
 }

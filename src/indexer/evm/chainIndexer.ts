@@ -101,7 +101,7 @@ export class ChainIndexer {
     Object.assign(state, { latest: latest.number, headMs: latest.timestampMs, confirmed, confirmedMs, blockMs })
     if (latest.number < row.nextBlock - 1) return { kind: 'behind', latest: latest.number }
     if (!this.#isCheckpointChecked) {
-      await assertCheckpoint(pool, chain, row)
+      await assertCheckpoint(pool, chain, row, epoch)
       this.#isCheckpointChecked = true
     }
     if (latest.number - this.#tailBlock > FOLLOW_MAX_BLOCKS && confirmed >= row.nextBlock) {

@@ -1,8 +1,10 @@
 import type pg from 'pg'
 import type { EvmChain } from '../../chains/evm/chain.js'
 import { getHeader } from '../../chains/evm/logs.js'
-import { type ChainRow, newestJournalledBlock, rewindCheckpoint } from '../../db/journal/chains.js'
+import type { ChainRow } from '../../db/journal/chains.js'
+import { takeRowsBack } from '../../db/journal/rewind/light.js'
 import { readHashes } from '../../db/journal/tail.js'
+import { inTransaction } from '../../db/pg/pool.js'
 import { toHex } from '../../registry/primitives/bytes.js'
 
 /** The checkpoint's block is no longer on the chain. */
@@ -39,14 +41,14 @@ export async function hasCheckpoint(chain: EvmChain, { parentHash, nextBlock }: 
  * may have lost it: then the checkpoint moves back as far as no entry of the journal is touched.
  * @throws DeepReorgError, ChainUnavailableError
  */
-export async function assertCheckpoint(pool: pg.Pool, chain: EvmChain, row: ChainRow): Promise<void> {
+export async function assertCheckpoint(pool: pg.Pool, chain: EvmChain, row: ChainRow, epoch: number): Promise<void> {
   const { parentHash } = row
   if (!parentHash) return
   const header = await chain.rpc.onOneNode((call) => getHeader(call, row.nextBlock - 1))
   if (header?.hash === toHex(parentHash)) return
   if (!(await isCheckpointReplaced(chain, row)))
     throw new Error(`getting block ${row.nextBlock - 1}: a node does not have it, or is on another fork`)
-  if (chain.config.local && (await restoreLocalCheckpoint(pool, chain, row))) return
+  if (chain.config.local && (await restoreLocalCheckpoint(pool, chain, row, epoch))) return
   throw new DeepReorgError(
     chain.config.local
       ? `the local chain "${row.label}" is behind the journal (it came back from an older state): delete the world's data folder and start again; block ${row.nextBlock - 1} has been replaced`
@@ -56,20 +58,24 @@ export async function assertCheckpoint(pool: pg.Pool, chain: EvmChain, row: Chai
 
 /**
  * Moves the checkpoint of a local chain back to the newest block that chain and database share, if no journal entry
- * stands above it. A killed local chain comes back from a state that may be a second old; the empty blocks lost with it
- * don't matter.
+ * stands above it. A killed local chain comes back from a state that may be a second old; what those blocks had comes again or never
+ * was.
  * @returns whether the checkpoint stands on the chain again
  */
-async function restoreLocalCheckpoint(pool: pg.Pool, chain: EvmChain, row: ChainRow): Promise<boolean> {
-  const journalled = (await newestJournalledBlock(pool, row)) ?? -1
+async function restoreLocalCheckpoint(pool: pg.Pool, chain: EvmChain, row: ChainRow, epoch: number): Promise<boolean> {
   for (const { block, hash } of await readHashes(pool, row.network, row.chain)) {
     if (block >= row.nextBlock - 1) continue
-    if (block < journalled) return false
     const header = await chain.rpc.onOneNode((call) => getHeader(call, block))
     if (header?.hash !== toHex(hash)) continue
-    const checkpoint = { nextBlock: block + 1, parentHash: hash }
-    await rewindCheckpoint(pool, row, checkpoint)
-    Object.assign(row, checkpoint)
+    const target = {
+      row,
+      isHub: chain.role === 'hub',
+      block: block + 1,
+      parentHash: hash,
+      parentMs: header.timestampMs,
+    }
+    if (!(await inTransaction(pool, (client) => takeRowsBack(client, target, epoch)))) return false
+    Object.assign(row, { nextBlock: block + 1, parentHash: hash })
     return true
   }
   return false

@@ -21,18 +21,31 @@ export async function rewindLightly(
   const report = await readLightReport(client, target)
   if (!isApplied) return report
   await client.query('BEGIN')
-  await lockHead(client, network, null)
-  await endIndexing(client, network)
-  if (await hasEntries(client, target)) {
-    await client.query('ROLLBACK')
-    return null
-  }
-  await rewindRows(client, target)
+  const isDone = await takeRowsBack(client, target, null)
   // names may be taken in blocks that are not read yet
   if (target.isHub) await execute(client, network, 'UPDATE journal_heads SET caught_up = false WHERE network = $1')
+  await client.query(isDone ? 'COMMIT' : 'ROLLBACK')
+  return isDone ? report : null
+}
+
+/**
+ * Takes a chain's rows from a block on back, in the caller's transaction.
+ * @param epoch that of the indexing leader, where it does so itself; null: it takes over anew
+ * @returns false where the journal has entries of those blocks
+ * @throws LostLeadershipError
+ */
+export async function takeRowsBack(
+  client: pg.ClientBase,
+  target: RewindTarget,
+  epoch: number | null,
+): Promise<boolean> {
+  const { network } = target.row
+  await lockHead(client, network, epoch)
+  if (epoch === null) await endIndexing(client, network)
+  if (await hasEntries(client, target)) return false
+  await rewindRows(client, target)
   await notify(client, network)
-  await client.query('COMMIT')
-  return report
+  return true
 }
 
 /** Whether the journal in force has entries of the chain's dropped blocks. */
