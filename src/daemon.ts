@@ -5,6 +5,7 @@ import { privateKeyToAccount } from 'viem/accounts'
 import { createApi } from './api/server.js'
 import { createPermissionSigner } from './chains/evm/airdrop/permissionSigner.js'
 import type { Config } from './config/index.js'
+import { watchHeadLocks } from './db/journal/head.js'
 import { FROZEN_MS } from './db/pg/leader.js'
 import { migrate } from './db/pg/migrate.js'
 import { createPool, freeConnections } from './db/pg/pool.js'
@@ -123,6 +124,7 @@ class RunningDaemon {
       for (const gauge of Object.values(gauges)) gauge.reset()
       for (const relay of this.#relays) showOutbox(this.#outboxMetrics, relay.state(), Date.now())
     })
+    watchHeadLocks((network, ms) => this.#metrics.headLockWait.observe({ network }, ms / 1_000))
     const own = createProcessMetrics(this.#metrics.registry, () => showProcess(own, this.#processState()))
   }
 

@@ -51,6 +51,7 @@ interface State {
   payer?: object
   node?: { isWrong?: boolean; restMs?: number }
   failures?: number
+  paymentsWaitS?: number
 }
 
 /** What a process in this state answers to Prometheus, and five minutes later. */
@@ -59,6 +60,7 @@ async function scrapes(state: State): Promise<[Sample[], Sample[]]> {
   const outbox = createOutboxMetrics(metrics.registry, () => {})
   const own = createProcessMetrics(metrics.registry, () => showProcess(own, { ...process, ...state.process }))
   metrics.rpc.watch('1', () => [{ use: 'index', nodes: [{ ...node, ...state.node }] }])
+  metrics.paymentsWait.set({ network: 'mainnet' }, state.paymentsWaitS ?? 0)
   showChains(metrics, [{ ...chain, ...state.chain }], NOW_MS)
   const shown = {
     network: 'mainnet',
@@ -86,6 +88,7 @@ const REHEARSALS: Record<string, State> = {
   ClusterdChainBehind: { chain: { tailBlock: 90 } },
   ClusterdLoopHangs: { process: { loops: [{ ...loop, ageMs: LOOP_LIMIT_MS + 1_000 }] } },
   ClusterdLoopFails: { process: { loops: [{ ...loop, failures: 21 }] } },
+  ClusterdPaymentsWait: { paymentsWaitS: 301 },
   ClusterdJobsParked: { relayer: { stats: { ...stats, open: parked } } },
   ClusterdPacketsStuck: { relayer: { stuck: 1 } },
   ClusterdNonceGap: { relayer: { nonceGaps: 1 } },

@@ -1,6 +1,7 @@
 import { mkdtempSync, rmSync } from 'node:fs'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
+import { setTimeout as sleep } from 'node:timers/promises'
 import type pg from 'pg'
 import { afterAll, afterEach, beforeAll, expect, it, vi } from 'vitest'
 import type { ClusterChange } from '../../registry/journal/change.js'
@@ -10,9 +11,11 @@ import { migrate } from '../pg/migrate.js'
 import { createPool, inTransaction } from '../pg/pool.js'
 import { isDatabaseUnavailable } from '../pg/unavailable.js'
 import { appendSignedChanges } from './appendSignedChanges.js'
-import { assertLeader, assertRelayer, endIndexing, lockHead, markCaughtUp, readHead } from './head.js'
+import { assertLeader, assertRelayer, endIndexing, lockHead, markCaughtUp, readHead, watchHeadLocks } from './head.js'
 
 const YEAR_MS = 365 * 24 * 60 * 60_000
+/** Time for which the head stays locked while a leader waits for it. */
+const HELD_MS = 200
 
 const home = mkdtempSync(join(tmpdir(), 'clusterd-head-'))
 let postgres: Postgres
@@ -88,15 +91,20 @@ it('what only has to be the leader’s waits for nobody who holds the head', asy
 it('a leader whose epoch ends while it waits for the head does not get it', async () => {
   const index = (await tryLead(postgres.url, 'mainnet', 'index'))!
   let late: Promise<unknown> = Promise.resolve()
+  const waits: number[] = []
+  watchHeadLocks((_, ms) => waits.push(ms))
   await inTransaction(pool, async (rewinding) => {
     await lockHead(rewinding, 'mainnet', null)
     late = inTransaction(pool, (client) => lockHead(client, 'mainnet', index.epoch)).catch((error: unknown) => error)
     const isWaiting = `SELECT FROM pg_stat_activity WHERE wait_event_type = 'Lock'`
     await expect.poll(async () => (await pool.query(isWaiting)).rowCount).toBe(1)
+    await sleep(HELD_MS)
     await endIndexing(rewinding, 'mainnet')
     await rewinding.query('UPDATE journal_heads SET caught_up = false WHERE network = 0')
   })
   expect(String(await late)).toMatch(/another process leads the indexing/)
+  // the wait is shown in the metrics
+  expect(waits).toEqual([expect.any(Number), expect.toSatisfy((ms: number) => ms > HELD_MS / 2)])
   await expect(markCaughtUp(pool, 'mainnet', index.epoch)).rejects.toThrow(/another process leads/)
   expect((await readHead(pool, 'mainnet')).caughtUp).toBe(false)
   await index.release()

@@ -46,14 +46,25 @@ export async function readHead(db: Queryable, network: Network): Promise<StoredH
   return only(await query(db, network, SELECT_HEAD), network)
 }
 
+let noteWait = (_network: Network, _ms: number): void => {}
+
+/** Shows how long this process's writers wait for the heads' locks. */
+export function watchHeadLocks(note: (network: Network, ms: number) => void): void {
+  noteWait = note
+}
+
 /**
  * Locks a network's head until the transaction ends; reads that follow see the previous writer's commit.
  * @param epoch that of the indexing leader, who stays it until then; null for writers that need no leader
  * @throws LostLeadershipError when another process leads
  */
 export async function lockHead(client: pg.ClientBase, network: Network, epoch: number | null): Promise<LockedHead> {
-  if (epoch === null) return only(await query(client, network, LOCK_HEAD), network)
-  const [head] = await query<LockedHead>(client, network, LEAD_HEAD, [epoch])
+  const startMs = performance.now()
+  const statement = epoch === null ? LOCK_HEAD : LEAD_HEAD
+  const heads = await query<LockedHead>(client, network, statement, epoch === null ? [] : [epoch])
+  noteWait(network, performance.now() - startMs)
+  if (epoch === null) return only(heads, network)
+  const [head] = heads
   if (!head) throw new LostLeadershipError(network)
   return head
 }

@@ -22,6 +22,8 @@ export function paymentJudgeWorker(ctx: LeaderContext, { ports, notify, pollMs }
   let isAlarmed = false
   return {
     ...{ name: 'the payments of communities', fields: { network }, notify, pollMs },
+    // who leads no more knows nothing of the wait
+    subscribe: () => () => metrics.paymentsWait.remove({ network }),
     async step() {
       const outcome = await judge.step()
       if (outcome.kind !== 'entered') return 'idle'
@@ -32,6 +34,7 @@ export function paymentJudgeWorker(ctx: LeaderContext, { ports, notify, pollMs }
     check() {
       const { waiting, sinceMs, reason } = judge.state
       const waitingMs = sinceMs === null ? 0 : Date.now() - sinceMs
+      metrics.paymentsWait.set({ network }, waitingMs / 1_000)
       const isAlarm = waitingMs >= ALARM_AFTER_MS
       if (isAlarm && !isAlarmed) log.error({ network, waiting, waitingMs, reason }, NO_ANSWER)
       isAlarmed = sinceMs !== null && (isAlarm || isAlarmed)
