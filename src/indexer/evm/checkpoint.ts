@@ -58,8 +58,7 @@ export async function assertCheckpoint(pool: pg.Pool, chain: EvmChain, row: Chai
 
 /**
  * Moves the checkpoint of a local chain back to the newest block that chain and database share, if no journal entry
- * stands above it. A killed local chain comes back from a state that may be a second old; what those blocks had comes again or never
- * was.
+ * stands above it. A killed local chain comes back from a state that may be a second old, without its newest blocks.
  * @returns whether the checkpoint stands on the chain again
  */
 async function restoreLocalCheckpoint(pool: pg.Pool, chain: EvmChain, row: ChainRow, epoch: number): Promise<boolean> {
