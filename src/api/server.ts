@@ -9,7 +9,7 @@ import { type ConnectionLimits, headFault, protectServer, SERVER_LIMITS } from '
 import { createPipelineBound } from './guard/underWay.js'
 import { createUnreadWatch, type UnreadLimits } from './guard/unread.js'
 import { type Answer, JSON_TYPE, send } from './http/answer.js'
-import { cutShort, readBody } from './http/body.js'
+import { cutShort, readBody, tooSlow } from './http/body.js'
 import { type ContextDeps, createContexts } from './http/context.js'
 import { markDeprecated } from './http/deprecation.js'
 import { ApiError, errorAnswer, toApiError } from './http/errors.js'
@@ -192,7 +192,10 @@ function server(route: Route, contexts: Contexts, { finish, deadlineMs, gate }: 
   return (req: Request, res: Response): void => {
     const exchange = begin(req, res, route.path)
     const deadline = new Promise<never>((_, reject) => {
-      const timer = setTimeout(() => reject(route.body && !req.complete ? cutShort(req, 408) : tooLong()), deadlineMs)
+      const timer = setTimeout(
+        () => reject(route.body && !req.complete ? cutShort(req, tooSlow()) : tooLong()),
+        deadlineMs,
+      )
       res.once('close', () => clearTimeout(timer))
     })
     const patience = patienceOf(res, deadlineMs - CHANGE_MARGIN_MS)
@@ -237,7 +240,7 @@ async function run({ route, req, patience, meter }: Run, contexts: Contexts): Pr
     throw new ApiError('invalid_request', `The URL is longer than ${URL_LIMIT_CHARS} characters.`)
   const query = parseQuery(req.url)
   const onTestnet = isTestnet(query)
-  const body = route.body ? await readBody(req) : undefined
+  const body = route.body ? await readBody(req, route.maxBodyBytes) : undefined
   const cost = costOf(route, query, body)
   meter.spend(cost - 1)
   const context = { ...contexts[onTestnet ? 'testnet' : 'mainnet'], patience }

@@ -43,6 +43,16 @@ describe('the rules of a community', () => {
     expect(reply.body.details.length).toBeGreaterThan(0)
     expect((await world().get(`/v1/communities/${name}`)).status).toBe(404)
   })
+
+  it('of a thousand addresses are taken, larger requests are not read', async () => {
+    const name = freshName()
+    const owner = await ownerOf(name)
+    const addresses = Array.from({ length: 1_000 }, () => solanaAccount().address)
+    const rules = { ...FREE, requirements: [{ kind: 'allowlist', addresses }] }
+    expect((await configure(owner, name, rules)).body).toEqual({ name, ...rules })
+    const twice = { ...rules, requirements: [...rules.requirements, ...rules.requirements] }
+    expect(of(await configure(owner, name, twice))).toEqual({ status: 413, error: 'invalid_request' })
+  })
 })
 
 describe('a free community', () => {

@@ -11,21 +11,25 @@ const DRAIN_LIMIT_BYTES = 8 * 1024 * 1024
 /** Express's `json` would refuse charsets of the content type, and decode what is not UTF-8. */
 const readRaw = promisify(express.raw({ type: () => true, limit: BODY_LIMIT_BYTES, inflate: false }))
 
-const TOO_LARGE = `The body is larger than ${BODY_LIMIT_BYTES} bytes.`
+const tooLarge = (bytes: number) =>
+  new ApiError('invalid_request', `The body is larger than ${bytes} bytes.`, { status: 413 })
 
 /**
  * Reads a request's body as JSON whatever its content type says; undefined when it is empty.
+ * @param most bytes that are parsed
  * @throws ApiError invalid_request for a body that is too large (413), too deep, compressed, not UTF-8 or not JSON
  */
-export async function readBody(req: Request): Promise<unknown> {
+export async function readBody(req: Request, most = BODY_LIMIT_BYTES): Promise<unknown> {
   await Promise.race([readRaw(req, req.res!).catch(refuse), farTooLarge(req)])
-  return Buffer.isBuffer(req.body) ? parseBody(req.body) : undefined
+  if (!Buffer.isBuffer(req.body)) return undefined
+  if (req.body.length > most) throw tooLarge(most)
+  return parseBody(req.body)
 }
 
 /** Converts an error of body-parser by its type; one that is not named here is a connection that broke. */
 function refuse(error: unknown): never {
   const type = error instanceof Error && 'type' in error ? error.type : null
-  if (type === 'entity.too.large') throw new ApiError('invalid_request', TOO_LARGE, { status: 413 })
+  if (type === 'entity.too.large') throw tooLarge(BODY_LIMIT_BYTES)
   const isCompressed = type === 'encoding.unsupported'
   throw new ApiError(
     'invalid_request',
@@ -40,17 +44,18 @@ const farTooLarge = (req: Request): Promise<never> =>
     req.on('data', (chunk: Buffer) => {
       const isOver = left < 0
       left -= chunk.length
-      if (left < 0 && !isOver) reject(cutShort(req, 413))
+      if (left < 0 && !isOver) reject(cutShort(req, tooLarge(BODY_LIMIT_BYTES)))
       if (left < -DRAIN_LIMIT_BYTES) req.pause()
     })
   })
 
-const MESSAGES = { 408: 'The body took too long to arrive.', 413: TOO_LARGE }
+/** Error of a body that drips. */
+export const tooSlow = () => new ApiError('invalid_request', 'The body took too long to arrive.', { status: 408 })
 
-/** Error for a body that is not waited for: after the answer the rest is thrown away, and the socket closed. */
-export function cutShort(req: Request, status: keyof typeof MESSAGES): ApiError {
+/** Has the rest of a body thrown away after the answer with this error, and the socket closed. */
+export function cutShort(req: Request, error: ApiError): ApiError {
   req.res?.once('finish', () => closeGently(req.socket))
-  return new ApiError('invalid_request', MESSAGES[status], { status })
+  return error
 }
 
 const utf8 = new TextDecoder('utf-8', { fatal: true, ignoreBOM: false })

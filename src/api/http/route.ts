@@ -59,6 +59,8 @@ export interface Route {
   params?: z.ZodObject
   query?: z.ZodObject
   body?: z.ZodType | undefined
+  /** Bytes of a body, where fewer are taken than elsewhere. */
+  maxBodyBytes?: number
   /** Answers by status; `type` is their media type, by default JSON. */
   responses: Readonly<Record<number, { description: string; schema: z.ZodType; type?: string }>>
   /**

@@ -1,6 +1,7 @@
 import { type AddressHit, findByAddress, findByAddresses, findByNames } from '../../db/registry/lookups.js'
 import { decodeWallet, parseWallet, type Wallet } from '../../registry/primitives/address.js'
 import { type FullName, parseFullName } from '../../registry/primitives/name.js'
+import { mapInTurns } from '../guard/slices.js'
 import type { Context } from '../http/context.js'
 
 /** Public name of an address. */
@@ -22,7 +23,7 @@ export async function nameOfAddress(context: Context, input: string): Promise<Na
 
 /** The public names of addresses, one per input, in their order. */
 export async function namesOfAddresses(context: Context, inputs: readonly string[]): Promise<NameRecord[]> {
-  const parsed = inputs.map(parseWallet)
+  const parsed = await mapInTurns(inputs, parseWallet)
   const readable = parsed.filter((address): address is Wallet => typeof address !== 'string')
   const hits = await findByAddresses(
     context.pool,
@@ -79,7 +80,7 @@ export async function addressesOfNames(
   names: readonly FullName[],
 ): Promise<(AddressRecord | null)[]> {
   const hits = await findByNames(context.pool, context.network, names)
-  return hits.map((hit, i) => {
+  return mapInTurns(hits, (hit, i) => {
     if (!hit) return null
     const { text, type } = decodeWallet(hit.address)
     return {

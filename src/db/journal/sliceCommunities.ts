@@ -1,7 +1,7 @@
 import type pg from 'pg'
 import type { RulesVersion } from '../../registry/community/history.js'
 import { assignmentOf, fullName, type Keys, type Slice } from '../../registry/fold/index.js'
-import { decodeChange } from '../../registry/journal/change.js'
+import { rulesOfBody } from '../../registry/journal/storedRules.js'
 import { NAME_MAX_BYTES } from '../../registry/primitives/name.js'
 import { NETWORK_CODE, type Network } from '../../registry/primitives/network.js'
 import { leaf } from '../pg/partitions.js'
@@ -42,8 +42,7 @@ export async function readRules(
      ORDER BY c.seq`,
     [NETWORK_CODE[network], generation, [...communities.keys()], [...communities.values()]],
   )
-  for (const { name, at_ms, body } of rows)
-    found.get(name)!.push({ atMs: at_ms, rules: decodeChange('configure_community', body).rules })
+  for (const { name, at_ms, body } of rows) found.get(name)!.push({ atMs: at_ms, rules: rulesOfBody(body) })
   return found
 }
 

@@ -1,16 +1,14 @@
 import type { RulesVersion } from '../../registry/community/history.js'
 import type { CommunityPrice, CommunityRules } from '../../registry/community/rules.js'
-import { decodeChange } from '../../registry/journal/change.js'
 import { entryKind } from '../../registry/journal/entry.js'
 import { decodePayment } from '../../registry/journal/payment.js'
+import { rulesOfBody } from '../../registry/journal/storedRules.js'
 import { PAYMENT_KIND, PAYMENT_STATE } from '../../registry/payment/payment.js'
 import type { Network } from '../../registry/primitives/network.js'
 import { WON } from '../pg/codes.js'
 import { entryAt, prepare } from '../pg/prepared.js'
 import type { Queryable } from '../pg/rows.js'
 import type { Stretch } from './owners.js'
-
-const rulesOf = (body: Buffer): CommunityRules => decodeChange('configure_community', body).rules
 
 const rulesNow = prepare<{ body: Buffer }>(
   'community_rules',
@@ -29,13 +27,13 @@ export async function findCommunityRules(
   name: string,
 ): Promise<CommunityRules | null> {
   const rows = await rulesNow(db, network, [name])
-  return rows[0] ? rulesOf(rows[0].body) : null
+  return rows[0] ? rulesOfBody(rows[0].body) : null
 }
 
 /** Every version of a community's rules, oldest first; none where the canonical name is no community. */
 export async function findCommunityHistory(db: Queryable, network: Network, name: string): Promise<RulesVersion[]> {
   const rows = await history(db, network, [name])
-  return rows.map(({ atMs, body }) => ({ atMs, rules: rulesOf(body) }))
+  return rows.map(({ atMs, body }) => ({ atMs, rules: rulesOfBody(body) }))
 }
 
 const history = prepare<{ atMs: number; body: Buffer }>(
@@ -52,7 +50,7 @@ export async function listCommunities(
   network: Network,
 ): Promise<{ name: string; names: number; rules: CommunityRules }[]> {
   const rows = await communities(db, network, [])
-  return rows.map(({ name, names, body }) => ({ name, names, rules: rulesOf(body) }))
+  return rows.map(({ name, names, body }) => ({ name, names, rules: rulesOfBody(body) }))
 }
 
 const communities = prepare<{ name: string; names: number; body: Buffer }>(

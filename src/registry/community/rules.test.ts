@@ -206,6 +206,9 @@ describe('the rules of a community', () => {
     expect(faults({ requirements: [{ ...all, addresses: upTo(1_001) }] })).toEqual([
       'requirements[0].addresses: must be a list of at most 1000',
     ])
+    const split = [{ ...all, addresses: upTo(600) }, cluster, { ...all, addresses: upTo(401) }]
+    expect(faults({ requirements: split })).toEqual(['requirements: must name at most 1000 addresses in all'])
+    expect(faults({ requirements: split.slice(0, 2) })).toEqual([])
   })
 
   it('are refused with every fault, but not thousands of them', () => {

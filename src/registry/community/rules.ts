@@ -14,7 +14,10 @@ export const NATIVE = 'native'
 
 const MAX_PRICES = 20
 const MAX_REQUIREMENTS = 20
+/** Addresses of an allowlist as stored, and of all allowlists of a request. */
 const MAX_ALLOWLIST = 1_000
+/** Bytes of a request with rules: a thousand addresses, indented. */
+export const MAX_RULES_BYTES = 64 * 1024
 const MAX_PROBLEMS = 20
 const DATE = /^\d{4}-\d{2}-\d{2}T\d{2}:\d{2}:\d{2}(\.\d{3})?Z$/
 
@@ -213,7 +216,14 @@ const decode = ({ prices = [], ownersOnly = false, startsAt = null, requirements
 /** Rules as stored in the journal: complete, in canonical form. */
 export const communityRules = z.codec(communityParts, finished, { encode, decode })
 /** Rules of a request; missing parts are empty. */
-export const communityRulesInput = z.codec(communityParts.partial(), finished, { encode, decode })
+export const communityRulesInput = z
+  .codec(communityParts.partial(), finished, { encode, decode })
+  .refine(({ requirements }) => addressesIn(requirements) <= MAX_ALLOWLIST, {
+    message: `must name at most ${MAX_ALLOWLIST} addresses in all`,
+    path: ['requirements'],
+  })
+const addressesIn = (requirements: CommunityRules['requirements']): number =>
+  requirements.reduce((sum, one) => sum + (one.kind === 'allowlist' ? one.addresses.length : 0), 0)
 
 /** JSON of rules for the interface and the journal. */
 export const communityRulesJson = (rules: CommunityRules) => z.encode(communityRules, rules)

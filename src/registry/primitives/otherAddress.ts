@@ -34,19 +34,27 @@ const BECH32 = /^(?:[a-z]{2,20}1[02-9ac-hj-np-z]{11,70}|[A-Z]{2,20}1[02-9AC-HJ-N
 const BECH32_LIMIT_CHARS = 90
 
 interface Decoded {
+  coder: typeof bech32 | typeof bech32m
   prefix: string
   words: number[]
 }
 
-function decodeBech32(input: string, coder: typeof bech32 | typeof bech32m): Decoded | null {
+/** The last text and what it decodes to: all readers of an address ask for the same one in a row. */
+let last: { input: string; decoded: Decoded | null } = { input: '', decoded: null }
+
+function decodeBech32(input: string): Decoded | null {
   if (input.length > BECH32_LIMIT_CHARS || !BECH32.test(input)) return null
+  if (last.input !== input) last = { input, decoded: decodeBy(bech32, input) ?? decodeBy(bech32m, input) }
+  return last.decoded
+}
+
+function decodeBy(coder: Decoded['coder'], input: string): Decoded | null {
   const decoded = coder.decodeUnsafe(input)
-  return decoded ? { prefix: decoded.prefix.toLowerCase(), words: decoded.words } : null
+  return decoded ? { coder, prefix: decoded.prefix.toLowerCase(), words: decoded.words } : null
 }
 
 /** Whether a text passes a checksum of bech32, whatever its prefix: no base58 key does so by chance. */
-export const isBech32 = (input: string): boolean =>
-  decodeBech32(input, bech32) !== null || decodeBech32(input, bech32m) !== null
+export const isBech32 = (input: string): boolean => decodeBech32(input) !== null
 
 const bytesOf = (words: number[]): number | null => bech32.fromWordsUnsafe(words)?.length ?? null
 
@@ -60,18 +68,18 @@ const SEGWIT: ReadonlyMap<string, 'bitcoin' | 'litecoin'> = new Map([
 
 /** Witness programs (BIP 141): version 0 in bech32 (BIP 173), version 1 of Bitcoin in bech32m (BIP 350, BIP 341). */
 function readSegwit(input: string): OtherAddress | null {
+  const decoded = decodeBech32(input)
+  const chain = decoded && SEGWIT.get(decoded.prefix)
+  if (!chain) return null
   const text = input.toLowerCase()
-  const zero = decodeBech32(input, bech32)
-  const chain = zero && SEGWIT.get(zero.prefix)
-  if (zero && chain && zero.words[0] === 0) {
-    const length = bytesOf(zero.words.slice(1))
+  const { coder, words } = decoded
+  const length = bytesOf(words.slice(1))
+  if (coder === bech32 && words[0] === 0) {
     if (length === 20) return { type: `${chain}-p2wpkh`, text }
     if (length === 32) return { type: `${chain}-p2wsh`, text }
   }
-  const one = decodeBech32(input, bech32m)
-  if (one && SEGWIT.get(one.prefix) === 'bitcoin' && one.words[0] === 1 && bytesOf(one.words.slice(1)) === 32)
-    return { type: 'bitcoin-p2tr', text }
-  return null
+  const isTaproot = coder === bech32m && words[0] === 1 && length === 32
+  return isTaproot && chain === 'bitcoin' ? { type: 'bitcoin-p2tr', text } : null
 }
 
 /** Prefix that names a member of every object in JavaScript, and no chain. */
@@ -97,8 +105,8 @@ const NOT_COSMOS = new Set([
 
 /** Accounts of Cosmos chains: bech32 of 20 or 32 bytes (ADR 028), named by their prefix. */
 function readCosmos(input: string): OtherAddress | null {
-  const decoded = decodeBech32(input, bech32)
-  if (!decoded || NOT_COSMOS.has(decoded.prefix)) return null
+  const decoded = decodeBech32(input)
+  if (decoded?.coder !== bech32 || NOT_COSMOS.has(decoded.prefix)) return null
   const length = bytesOf(decoded.words)
   if (length !== 20 && length !== 32) return null
   const type = decoded.prefix === 'cosmos' ? 'cosmos' : (`cosmos-${decoded.prefix}` as const)
@@ -107,8 +115,10 @@ function readCosmos(input: string): OtherAddress | null {
 
 /** Addresses that were listed while that prefix passed, as an account or as a witness program. */
 function readOldListing(text: string): OtherAddress | null {
-  const decoded = decodeBech32(text, bech32)
-  return decoded?.prefix === MEMBER_PREFIX ? { type: `cosmos-${MEMBER_PREFIX}`, text: text.toLowerCase() } : null
+  const decoded = decodeBech32(text)
+  return decoded?.coder === bech32 && decoded.prefix === MEMBER_PREFIX
+    ? { type: `cosmos-${MEMBER_PREFIX}`, text: text.toLowerCase() }
+    : null
 }
 
 /** Version byte before a 20-byte hash. Shared ones (0x05 of old Litecoin scripts) are Bitcoin's. */

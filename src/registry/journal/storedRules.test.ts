@@ -1,0 +1,27 @@
+import { expect, it } from 'vitest'
+import type { CommunityRules } from '../community/rules.js'
+import { encodeChange } from './change.js'
+import { rulesOfBody } from './storedRules.js'
+
+const rulesFor = (count: number): CommunityRules => ({
+  ...{ prices: [], ownersOnly: false, startsAtMs: null },
+  requirements: Array.from({ length: count }, (_, list) => ({
+    kind: 'allowlist',
+    addresses: Array.from({ length: 1_000 }, (_, i) => `0x${(list * 1_000 + i + 1).toString(16).padStart(40, '0')}`),
+  })),
+})
+const bodyOf = (rules: CommunityRules) =>
+  encodeChange({ kind: 'configure_community', actor: null, community: 'foo', rules })
+
+it('stored rules are decoded once for each body, those of before the bound of addresses too', () => {
+  for (const count of [0, 1, 5]) {
+    const rules = rulesFor(count)
+    const decoded = rulesOfBody(bodyOf(rules))
+    expect(decoded).toEqual(rules)
+    expect(rulesOfBody(bodyOf(rules))).toBe(decoded)
+  }
+})
+
+it('bodies that are none are refused each time', () => {
+  for (let i = 0; i < 2; i++) expect(() => rulesOfBody(Buffer.from('{}'))).toThrow(RangeError)
+})

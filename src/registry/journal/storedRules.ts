@@ -1,0 +1,21 @@
+import { LRUCache } from 'lru-cache'
+import type { CommunityRules } from '../community/rules.js'
+import { decodeChange } from './change.js'
+
+/** Bytes of bodies whose rules are kept: decoding a thousand addresses takes ten milliseconds and more. */
+const KEPT_BYTES = 8 * 1024 * 1024
+
+const kept = new LRUCache<string, CommunityRules>({ maxSize: KEPT_BYTES, sizeCalculation: (_, body) => body.length })
+
+/**
+ * Decodes the rules in a stored body of a community's change, once for each body: all readers share them.
+ * @throws RangeError
+ */
+export function rulesOfBody(body: Buffer): CommunityRules {
+  const text = body.toString('latin1')
+  const known = kept.get(text)
+  if (known) return known
+  const { rules } = decodeChange('configure_community', body)
+  kept.set(text, rules)
+  return rules
+}
