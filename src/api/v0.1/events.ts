@@ -2,6 +2,7 @@ import type { PublicEvent } from '../../registry/journal/events.js'
 import { addressToWord, decodeWallet } from '../../registry/primitives/address.js'
 import { toHex } from '../../registry/primitives/bytes.js'
 import { type FeedItem, feedPage } from '../feed/feed.js'
+import { mapInTurns } from '../guard/slices.js'
 import { JSON_TYPE } from '../http/answer.js'
 import { type Json, jsonText } from '../http/json.js'
 import { integerOf } from '../http/query.js'
@@ -107,8 +108,10 @@ const events = route.get('/v0.1/events', {
       sinceMs: since === undefined ? undefined : Math.min(since * 1_000, Number.MAX_SAFE_INTEGER),
       shows: isShown,
     })
-    const shown = items.flatMap((item) => (isShown(item.event) ? [view(item.event, item)] : []))
-    return { status: 200, content: { type: JSON_TYPE, text: jsonText({ nextPage, items: shown, resume }) } }
+    const shown = await mapInTurns(items, (item) => (isShown(item.event) ? [jsonText(view(item.event, item))] : []))
+    const next = nextPage ? `"nextPage":${JSON.stringify(nextPage)},` : ''
+    const text = `{${next}"items":[${shown.flat().join()}],"resume":${JSON.stringify(resume)}}`
+    return { status: 200, content: { type: JSON_TYPE, text } }
   },
 })
 

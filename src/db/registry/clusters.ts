@@ -1,4 +1,4 @@
-import { actorOfChange, isClusterChangeKind } from '../../registry/journal/change.js'
+import { ACTOR_BYTES, actorOfChange, isClusterChangeKind } from '../../registry/journal/change.js'
 import { entryKind } from '../../registry/journal/entry.js'
 import type { Network } from '../../registry/primitives/network.js'
 import { WON } from '../pg/codes.js'
@@ -30,7 +30,7 @@ interface Row extends Omit<ClusterWallet, 'address'> {
   clusterBy: Buffer | null
   /** Null in the one row of a cluster without wallets. */
   address: Buffer | null
-  /** Kind and body of the newest change, for members only: the body names private actors too. */
+  /** Kind of the newest change and the beginning of its body, for members only: it names private actors too. */
   updatedKind: number | null
   updatedBody: Buffer | null
 }
@@ -53,7 +53,8 @@ const clusterFor = (l: Leaves, serial: string, viewer: string): string => `
   LEFT JOIN LATERAL (
     SELECT w.address, w.name, w.verified AS is_verified, w.private AS is_private, w.backed_up AS is_backed_up, w.created_seq,
       created.at_ms AS created_ms, updated.at_ms AS updated_ms, updated.actor AS updated_by,
-      CASE WHEN m.is_member THEN updated.kind END AS updated_kind, CASE WHEN m.is_member THEN updated.body END AS updated_body
+      CASE WHEN m.is_member THEN updated.kind END AS updated_kind,
+      CASE WHEN m.is_member THEN substring(updated.body FROM 1 FOR ${ACTOR_BYTES}) END AS updated_body
     FROM ${l.wallets} w
     CROSS JOIN LATERAL (${entryAt(l, 'h.generation', 'w.created_seq')}) created
     CROSS JOIN LATERAL (${entryAt(l, 'h.generation', 'w.updated_seq')}) updated
