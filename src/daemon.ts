@@ -114,7 +114,10 @@ class RunningDaemon {
     const writes = { max: WRITE_CONNECTIONS, applicationName: 'clusterd write', silenceLimitMs: WRITE_SILENCE_MS }
     this.#writePool = createPool({ ...common, ...writes }, onPoolError)
     const reads = { max: databasePool, applicationName: 'clusterd read', silenceLimitMs: READ_SILENCE_MS }
-    this.#readPool = createPool({ ...common, ...reads, statementTimeoutMs: READ_TIMEOUT_MS }, onPoolError)
+    this.#readPool = createPool(
+      { ...common, ...reads, statementTimeoutMs: READ_TIMEOUT_MS, isByIndex: true },
+      onPoolError,
+    )
     this.#metrics = createMetrics(() => {
       const states = this.#runs.flatMap((run) => run.states() ?? [])
       showChains(this.#metrics, states, Date.now())

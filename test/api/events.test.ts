@@ -1,8 +1,11 @@
+import { gcmsiv } from '@noble/ciphers/aes.js'
 import fc from 'fast-check'
 import { afterAll, beforeAll, describe, expect, it } from 'vitest'
 import { ZERO_ADDRESS } from '../../src/registry/journal/events.js'
 import type { Network } from '../../src/registry/primitives/network.js'
 import { type ApiWorld, bid, freshName, MINIMUM_WEI, randomAddress, START_MS, startApi } from './support.js'
+
+const NONCE = new Uint8Array(12)
 
 interface Event {
   id: string
@@ -131,6 +134,29 @@ describe('GET /v1/events', () => {
     }
     for (const from of [randomAddress(), ZERO_ADDRESS]) expect((await walk({ from })).items).toEqual([])
     expect((await events({ from: 'junk' })).body.error).toBe('unsupported_address')
+  })
+
+  it('shows who is nobody under the EVM zero address alone: the zero key of Solana is somebody', async () => {
+    const [from, other] = [randomAddress(), randomAddress()]
+    await world.append('mainnet', [bid({ from, name: freshName(), atMs: clock })])
+    // the journal has no public actor for what a private wallet did where no public one is
+    await world.pool.query(
+      'UPDATE journal SET actor = NULL WHERE network = 0 AND seq = (SELECT max(seq) FROM journal WHERE network = 0)',
+    )
+    expect((await events({ from: ZERO_ADDRESS })).body.items.length).toBeGreaterThan(0)
+    for (const nobody of ['1'.repeat(32), other]) expect((await events({ from: nobody })).body.items).toEqual([])
+    const actor = Buffer.concat([Buffer.of(1), Buffer.from(from.slice(2), 'hex')])
+    await world.pool.query('UPDATE journal SET actor = $1 WHERE network = 0 AND actor IS NULL AND public_count > 0', [
+      actor,
+    ])
+  })
+
+  it('answers feed_restarted for tokens of an earlier version', async () => {
+    const key = (await world.pool.query('SELECT page_key FROM deployment')).rows[0].page_key
+    const bytes = Buffer.from(gcmsiv(key, NONCE).decrypt(Buffer.from((await walk({})).resume, 'base64url')))
+    bytes[0] = bytes[0]! - 1
+    const nextPage = Buffer.from(gcmsiv(key, NONCE).encrypt(bytes)).toString('base64url')
+    expect(await events({ nextPage })).toMatchObject({ status: 409, body: { error: 'feed_restarted' } })
   })
 
   it('starts at a timestamp, inclusive, in both orders', async () => {

@@ -78,7 +78,11 @@ export async function startApi(options: ApiWorldOptions = {}): Promise<ApiWorld>
   const home = fs.mkdtempSync(path.join(os.tmpdir(), 'clusterd-api-'))
   const postgres = await startPostgres({ dataDir: path.join(home, 'pg') })
   await migrate(postgres.url)
-  const pool = createPool({ url: postgres.url, max: 8, applicationName: 'test', statementTimeoutMs: 10_000 })
+  const pool = createPool({
+    ...{ url: postgres.url, max: 8, applicationName: 'test', statementTimeoutMs: 10_000 },
+    // as the daemon's pool of reads
+    isByIndex: true,
+  })
   const chains = await openChains(pool, options)
   for (const { network } of LABELS) await inTransaction(pool, (client) => append(client, network, [minimum()]))
   // signed changes need hubs that were indexed once

@@ -76,7 +76,7 @@ it('bodies of requests are read from any bytes', () => holds(anyBytes, parseBody
 
 it('page tokens are read from any text, and from one with any bytes changed', async () => {
   const key = Buffer.alloc(32, 1)
-  const page = { network: 'mainnet', generation: 1, order: 'oldest', seq: 5, skip: 0, floor: 1 } as const
+  const page = { network: 'mainnet', generation: 1, order: 'oldest', first: 5, skip: 0, floor: 1 } as const
   const sealed = Buffer.from(sealPage(key, { ...page, from: null, sinceMs: null }), 'base64url')
   const changed = fc.tuple(fc.nat(sealed.length - 1), fc.integer({ min: 1, max: 255 })).map(([at, by]) => {
     const token = Buffer.from(sealed)

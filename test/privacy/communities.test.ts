@@ -94,7 +94,8 @@ async function publicAnswers({ address }: Member, pair: string): Promise<string>
     world.post('/v0.1/name/addresses', [address]),
     world.post('/v1/names/register/check', [pair]),
   ])
-  return JSON.stringify(asked.map(({ status, body }) => [status, body]))
+  // page tokens hold the wallet that was asked for; twins.test.ts compares them
+  return JSON.stringify(asked.map(({ status, body }) => [status, body?.items ?? body]))
     .replaceAll(address, '<wallet>')
     .replaceAll(wordOf(address), '<word>')
     .replaceAll(pair, '<pair>')
@@ -103,7 +104,6 @@ async function publicAnswers({ address }: Member, pair: string): Promise<string>
     .replaceAll(/\d{4}-\d{2}-\d{2}[T ][\d:.]+(Z|\+00)/g, '<date>')
     .replaceAll(/"timestamp":\d+/g, '"timestamp":0')
     .replaceAll(/"id":"m-1-\d+"/g, '"id":"<id>"')
-    .replaceAll(/"(nextPage|resume)":"[^"]+"/g, '"$1":"<token>"')
 }
 const registered = (from: string, pair: string, owner: Member, cluster_id: string | null = null) => {
   const [community, name] = pair.split('/')

@@ -76,14 +76,15 @@ test('a journal in many partitions gives the tables, the hash, the replay and th
   expect(await inTransaction(pool, (client) => stateHash(client, 'mainnet', 1))).toBe(golden.hash)
   const { live, rebuilt } = await replay(pool, 'mainnet')
   expect([live, rebuilt]).toEqual([golden.hash, golden.hash])
-  const page = (order: 'oldest' | 'newest', seq: number | null, limit: number) =>
-    readStretch(pool, 'mainnet', { order, seq, limit, floor: 1, from: null })
+  const page = (order: 'oldest' | 'newest', first: number | null, limit: number) =>
+    readStretch(pool, 'mainnet', { order, first, limit, floor: 1, from: null })
   const { rows } = await page('oldest', 1, total)
   const paged: number[] = []
-  for (let seq = 1; ; seq = paged.at(-1)! + 1) {
-    const next = (await page('oldest', seq, 7)).rows.map((row) => row.seq)
+  for (let first = 1; ; ) {
+    const next = (await page('oldest', first, 7)).rows
     if (next.length === 0) break
-    paged.push(...next)
+    paged.push(...next.map(({ seq }) => seq))
+    first = next.at(-1)!.publicFirst + next.at(-1)!.publicCount
   }
   expect(paged).toEqual(rows.map(({ seq }) => seq))
   expect((await page('newest', null, total)).rows.map(({ seq }) => seq)).toEqual(paged.toReversed())

@@ -25,3 +25,16 @@ CREATE TABLE "api_keys" (
     CONSTRAINT "api_keys_pkey" PRIMARY KEY ("key_hash")
 );
 CREATE UNIQUE INDEX "api_keys_wallet_slot_key" ON "api_keys" ("wallet", "slot");
+
+-- Public answers read public rows alone, so that their time says nothing of private ones: the feed goes by numbers of
+-- events, wallets are found by address and by cluster among the public ones.
+CREATE INDEX IF NOT EXISTS "journal_public_idx" ON "journal" ("network", "generation", "public_first") WHERE "public_count" > 0;
+CREATE INDEX IF NOT EXISTS "journal_public_actor_idx" ON "journal" ("network", "generation", "actor", "public_first") WHERE "public_count" > 0;
+DROP INDEX "journal_network_generation_public_first_idx";
+DROP INDEX "journal_network_generation_actor_seq_idx";
+-- the feed finds a time by its numbers
+DROP INDEX "journal_at_ms_brin";
+-- the verified entry of an address, else its oldest mention, which strangers may make any number of times
+CREATE INDEX IF NOT EXISTS "wallets_public_address_idx" ON "wallets" ("network", "address", "verified" DESC, "created_seq", "cluster") WHERE NOT "private";
+DROP INDEX "wallets_mention_idx";
+CREATE INDEX IF NOT EXISTS "wallets_public_cluster_idx" ON "wallets" ("network", "cluster", "name") WHERE NOT "private";

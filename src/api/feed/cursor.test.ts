@@ -10,7 +10,7 @@ const page: fc.Arbitrary<PagePosition> = fc.record({
   network: fc.constantFrom(...NETWORKS),
   generation: fc.integer({ min: 1, max: 2 ** 31 - 1 }),
   order: fc.constantFrom('oldest' as const, 'newest' as const),
-  seq: whole,
+  first: whole,
   skip: fc.integer({ min: 0, max: 2 ** 31 - 1 }),
   floor: whole,
   from: fc.option(fc.uint8Array({ minLength: 21, maxLength: 33 }).map((bytes) => Buffer.from(bytes))),

@@ -7,11 +7,11 @@ export interface PagePosition {
   network: Network
   generation: number
   order: FeedOrder
-  /** Journal seq of the next entry. */
-  seq: number
+  /** Number of the first event of the next entry. */
+  first: number
   /** Events of that entry, in the order of the walk, that earlier pages returned. */
   skip: number
-  /** Lowest journal seq of the walk. */
+  /** Lowest number of the walk. */
   floor: number
   /** Stored address of the actor, null for all actors. */
   from: Buffer | null
@@ -19,7 +19,7 @@ export interface PagePosition {
   sinceMs: number | null
 }
 
-const VERSION = 3
+const VERSION = 4
 const FLAG = { newest: 1, since: 2, from: 4 }
 const TAG_BYTES = 16
 /** AES-256-GCM-SIV (RFC 8452) keeps its strength under one nonce; equal positions then give equal tokens. */
@@ -29,9 +29,9 @@ const MAX_FROM_BYTES = 64
 const MAX_TOKEN_CHARS = Math.ceil(((HEAD_BYTES + MAX_FROM_BYTES + TAG_BYTES) * 4) / 3)
 
 /**
- * Seals a position into a page token: base64url of version u8, network u8, flags u8, generation u32, seq u64, skip u32,
- * floor u64, sinceMs u64 and the actor's stored address, encrypted and authenticated with AES-256-GCM-SIV. Tokens are
- * encrypted since the journal's numbers count private entries too.
+ * Seals a position into a page token: base64url of version u8, network u8, flags u8, generation u32, first u64,
+ * skip u32, floor u64, sinceMs u64 and the actor's stored address, encrypted and authenticated with AES-256-GCM-SIV.
+ * Its numbers are those of events, since the journal's count private entries too: equal positions have equal tokens.
  * @param key 32 bytes
  */
 export function sealPage(key: Buffer, page: PagePosition): string {
@@ -41,7 +41,7 @@ export function sealPage(key: Buffer, page: PagePosition): string {
   head[2] =
     (page.order === 'newest' ? FLAG.newest : 0) | (page.sinceMs !== null ? FLAG.since : 0) | (page.from ? FLAG.from : 0)
   head.writeUInt32BE(page.generation, 3)
-  head.writeBigUInt64BE(BigInt(page.seq), 7)
+  head.writeBigUInt64BE(BigInt(page.first), 7)
   head.writeUInt32BE(page.skip, 15)
   head.writeBigUInt64BE(BigInt(page.floor), 19)
   head.writeBigUInt64BE(BigInt(page.sinceMs ?? 0), 27)
@@ -49,7 +49,10 @@ export function sealPage(key: Buffer, page: PagePosition): string {
   return Buffer.from(gcmsiv(key, NONCE).encrypt(content)).toString('base64url')
 }
 
-/** Opens a page token; null for a foreign one, and for one that was altered in any bit. */
+/**
+ * Opens a page token; null for a foreign one, and for one that was altered in any bit. One of an earlier version is of
+ * no generation.
+ */
 export function openPage(key: Buffer, token: string): PagePosition | null {
   if (token.length > MAX_TOKEN_CHARS) return null
   const bytes = Buffer.from(token, 'base64url')
@@ -57,13 +60,13 @@ export function openPage(key: Buffer, token: string): PagePosition | null {
   if (bytes.length < HEAD_BYTES + TAG_BYTES || bytes.toString('base64url') !== token) return null
   const content = decrypt(key, bytes)
   const network = NETWORKS.find((candidate) => NETWORK_CODE[candidate] === content?.[1])
-  if (!content || content[0] !== VERSION || !network) return null
+  if (!content || !network) return null
   const flags = content[2]!
   return {
     network,
-    generation: content.readUInt32BE(3),
+    generation: content[0] === VERSION ? content.readUInt32BE(3) : 0,
     order: flags & FLAG.newest ? 'newest' : 'oldest',
-    seq: Number(content.readBigUInt64BE(7)),
+    first: Number(content.readBigUInt64BE(7)),
     skip: content.readUInt32BE(15),
     floor: Number(content.readBigUInt64BE(19)),
     from: flags & FLAG.from ? Buffer.from(content.subarray(HEAD_BYTES)) : null,

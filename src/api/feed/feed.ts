@@ -36,7 +36,7 @@ const ROWS_AT_ONCE = 1_024
 const MAX_FILTERED_ROWS = 2_048
 
 /** Position to read from; without a generation the walk has not begun. */
-type Walk = Omit<PagePosition, 'generation' | 'seq'> & { generation: number | null; seq: number | null }
+type Walk = Omit<PagePosition, 'generation' | 'first'> & { generation: number | null; first: number | null }
 
 /**
  * Reads a page of a network's public events. Consecutive pages concatenate exactly, in both orders, while events are
@@ -49,10 +49,10 @@ export async function feedPage(context: Context, request: FeedRequest) {
   const walk = request.page === undefined ? begin(context, request) : goOn(key, request, request.page)
   const asked = { ...walk }
   const isPlaced = await place(context, walk)
-  const { generation, items, next, lastSeq } = isPlaced
+  const { generation, items, next, last } = isPlaced
     ? await collect(context, request, walk)
-    : { ...(await readRows(context, walk, 0)), items: [], next: null, lastSeq: null }
-  const token = sealPage(key, next ? { ...walk, generation, ...next } : { ...endOf(asked, walk, lastSeq), generation })
+    : { ...(await readRows(context, walk, 0)), items: [], next: null, last: null }
+  const token = sealPage(key, next ? { ...walk, generation, ...next } : { ...endOf(asked, walk, last), generation })
   const serials = serialsOf(items)
   const ids = await readClusterIds(context.pool, walk.network, serials, generation)
   // a rewind has switched the generation between the two queries
@@ -71,20 +71,22 @@ export async function feedPage(context: Context, request: FeedRequest) {
 }
 
 /**
- * Position of a walk at the end of the feed. Public events alone move it, since a token that changed with every entry
- * would reveal private ones.
- * @param asked the walk before its time bound became an entry
- * @param lastSeq the last entry that was read
+ * Position of a walk at the end of the feed.
+ * @param asked the walk before its time bound became an event
+ * @param last the last entry that was read
  */
-function endOf(asked: Walk, walk: Walk, lastSeq: number | null): Walk & Position {
-  if (lastSeq === null && asked.sinceMs !== null) return { ...asked, seq: asked.seq ?? 1 }
-  if (walk.order === 'newest') return { ...walk, seq: walk.floor - 1, skip: 0 }
-  return lastSeq === null ? { ...walk, seq: walk.seq ?? 1 } : { ...walk, seq: lastSeq + 1, skip: 0 }
+function endOf(asked: Walk, walk: Walk, last: FeedRow | null): Walk & Position {
+  if (last === null && asked.sinceMs !== null) return { ...asked, first: asked.first ?? 1 }
+  if (walk.order === 'newest') return { ...walk, first: walk.floor - 1, skip: 0 }
+  return last ? { ...walk, first: after(last), skip: 0 } : { ...walk, first: walk.first ?? 1 }
 }
 
+/** Number of the event that follows an entry. */
+const after = ({ publicFirst, publicCount }: FeedRow): number => publicFirst + publicCount
+
 function begin({ network }: Context, { order = 'oldest', from, sinceMs }: FeedRequest): Walk {
-  const seq = order === 'oldest' ? 1 : null
-  return { network, generation: null, order, seq, skip: 0, floor: 1, from: from ?? null, sinceMs: sinceMs ?? null }
+  const first = order === 'oldest' ? 1 : null
+  return { network, generation: null, order, first, skip: 0, floor: 1, from: from ?? null, sinceMs: sinceMs ?? null }
 }
 
 function goOn(key: Buffer, request: FeedRequest, token: string): Walk {
@@ -100,17 +102,17 @@ function goOn(key: Buffer, request: FeedRequest, token: string): Walk {
 }
 
 /**
- * Replaces a walk's time bound by its first entry.
- * @returns false while no entry is as late as the bound, which the token then keeps
+ * Replaces a walk's time bound by its first event.
+ * @returns false while no event is as late as the bound, which the token then keeps
  */
 async function place(context: Context, walk: Walk): Promise<boolean> {
   if (walk.sinceMs === null) return true
   const found = await findSince(context.pool, walk.network, walk.sinceMs)
   if (walk.generation !== null && walk.generation !== found.generation) throw restarted()
   walk.generation = found.generation
-  if (found.seq > found.headSeq) return false
-  walk.floor = found.seq
-  walk.seq = walk.order === 'oldest' ? found.seq : null
+  if (found.first > found.newest) return false
+  walk.floor = found.first
+  walk.first = walk.order === 'oldest' ? found.first : null
   walk.skip = 0
   walk.sinceMs = null
   return true
@@ -126,38 +128,37 @@ async function collect(context: Context, request: FeedRequest, walk: Walk) {
   const most = Math.max(request.limit, MAX_FILTERED_ROWS)
   const items: FeedItem[] = []
   let from: Walk = walk
-  let lastSeq: number | null = null
+  let last: FeedRow | null = null
   for (let read = asked; ; read += asked) {
     const { generation, rows } = await readRows(context, from, asked)
     const next = take(items, rows, from, request)
-    const last = rows.at(-1)
-    lastSeq = last?.seq ?? lastSeq
-    if (next || !last || rows.length < asked) return { generation, items, next, lastSeq }
-    const following = { seq: last.seq + (walk.order === 'oldest' ? 1 : -1), skip: 0 }
-    if (read > most) return { generation, items, next: following, lastSeq }
+    last = rows.at(-1) ?? last
+    if (next || !last || rows.length < asked) return { generation, items, next, last }
+    const following = { first: walk.order === 'oldest' ? after(last) : last.publicFirst - 1, skip: 0 }
+    if (read > most) return { generation, items, next: following, last }
     from = { ...from, generation, ...following }
   }
 }
 
-async function readRows(context: Context, { network, generation, order, seq, floor, from }: Walk, limit: number) {
-  const stretch = await readStretch(context.pool, network, { order, seq, floor, limit, from })
+async function readRows(context: Context, { network, generation, order, first, floor, from }: Walk, limit: number) {
+  const stretch = await readStretch(context.pool, network, { order, first, floor, limit, from })
   if (generation !== null && generation !== stretch.generation) throw restarted()
-  // past the end of a journal that went back in time: other entries will take those numbers
-  if (Math.max(seq ?? 0, floor) > stretch.headSeq + 1) throw restarted()
+  // past the end of a feed that went back in time: other events will take those numbers
+  if (Math.max(first ?? 0, floor) > stretch.newest + 1) throw restarted()
   return stretch
 }
 
-type Position = Pick<PagePosition, 'seq' | 'skip'>
+type Position = Pick<PagePosition, 'first' | 'skip'>
 
 /** Adds the events of entries to a page. @returns the first event that did not fit, null where all did */
 function take(items: FeedItem[], rows: readonly FeedRow[], walk: Walk, { limit, shows }: FeedRequest): Position | null {
   for (const row of rows) {
     const events = publicEvents(row).map((event, i) => ({ event, number: row.publicFirst + i }))
     if (walk.order === 'newest') events.reverse()
-    const start = row.seq === walk.seq ? walk.skip : 0
+    const start = row.publicFirst === walk.first ? walk.skip : 0
     for (let i = start; i < events.length; i++) {
       if (shows && !shows(events[i]!.event)) continue
-      if (items.length === limit) return { seq: row.seq, skip: i }
+      if (items.length === limit) return { first: row.publicFirst, skip: i }
       items.push({ ...events[i]!, actor: row.actor, atMs: row.atMs })
     }
   }

@@ -1,5 +1,6 @@
 import { entryKind } from '../../registry/journal/entry.js'
 import type { FeedRow } from '../../registry/journal/events.js'
+import { addressOfWord } from '../../registry/primitives/address.js'
 import type { Network } from '../../registry/primitives/network.js'
 import { type Leaves, prepare } from '../pg/prepared.js'
 import type { Queryable } from '../pg/rows.js'
@@ -10,15 +11,15 @@ export type FeedOrder = 'oldest' | 'newest'
 export interface FeedStretch {
   /** Number of the feed: it changes with the journal's generation, and after a restore. */
   generation: number
-  /** Seq of the newest entry. */
-  headSeq: number
+  /** Number of the newest event. */
+  newest: number
   /** Entries with public events, in the requested order. */
   rows: FeedRow[]
 }
 
 interface Columns {
   generation: number
-  headSeq: number
+  newest: number
   seq: number | null
   kind: number
   atMs: number
@@ -31,21 +32,24 @@ interface Columns {
 
 const ENTRY = 'j.seq, j.kind, j.at_ms, j.public_first, j.public_count, j.actor, j.body, j.effects'
 
-/** Bounds per order, from position ($1) and floor ($2). Newest order without a position starts at the head. */
+/**
+ * Bounds per order, from position ($1) and floor ($2). Newest order without a position starts at the head. A walk goes
+ * by numbers of events along partial indexes, so that its time depends on no private entry.
+ */
 const RANGE = {
-  oldest: 'j.seq >= greatest($1::int8, $2::int8)',
-  newest: 'j.seq <= coalesce($1::int8, h.seq) AND j.seq >= $2::int8',
+  oldest: 'j.public_first >= greatest($1::int8, $2::int8)',
+  newest: 'j.public_first <= coalesce($1::int8, h.public_seq) AND j.public_first >= $2::int8',
 } as const
 const DIRECTION = { oldest: 'ASC', newest: 'DESC' } as const
 
 const entries = (l: Leaves, order: FeedOrder, filter: string): string =>
   `SELECT ${ENTRY} FROM ${l.journal} j
    WHERE j.network = ${l.network} AND j.generation = h.generation AND ${RANGE[order]} AND j.public_count > 0 ${filter}
-   ORDER BY j.seq ${DIRECTION[order]} LIMIT $3`
+   ORDER BY j.public_first ${DIRECTION[order]} LIMIT $3`
 
 const stretch = (l: Leaves, order: FeedOrder, rows: string): string =>
-  `SELECT h.feed_generation AS generation, h.seq AS head_seq, j.* FROM journal_heads h
-   LEFT JOIN LATERAL (${rows}) j ON true WHERE h.network = ${l.network} ORDER BY j.seq ${DIRECTION[order]}`
+  `SELECT h.feed_generation AS generation, h.public_seq AS newest, j.* FROM journal_heads h
+   LEFT JOIN LATERAL (${rows}) j ON true WHERE h.network = ${l.network} ORDER BY j.public_first ${DIRECTION[order]}`
 
 /** Statements for both orders. */
 const inOrder = (name: string, rows: (l: Leaves, order: FeedOrder) => string) => {
@@ -59,14 +63,14 @@ const byNobody = inOrder(
   '_nobody',
   (l, order) =>
     `SELECT * FROM ((${entries(l, order, 'AND j.actor = $4')}) UNION ALL (${entries(l, order, 'AND j.actor IS NULL')})) j
-     ORDER BY j.seq ${DIRECTION[order]} LIMIT $3`,
+     ORDER BY j.public_first ${DIRECTION[order]} LIMIT $3`,
 )
 
 export interface StretchQuery {
   order: FeedOrder
-  /** First position, inclusive; null in newest order: the head. */
-  seq: number | null
-  /** Lowest seq. */
+  /** Number of the first event of the entry to begin with, inclusive; null in newest order: the head. */
+  first: number | null
+  /** Lowest such number. */
   floor: number
   /** Maximum of entries. */
   limit: number
@@ -74,47 +78,54 @@ export interface StretchQuery {
   from: Buffer | null
 }
 
-const isZero = (address: Buffer): boolean => address.every((byte, i) => i === 0 || byte === 0)
+/** EVM zero address, as which private actors are shown. */
+const NOBODY = addressOfWord(Buffer.alloc(32))
 
 /** Reads entries with public events and the head in one statement. */
 export async function readStretch(db: Queryable, network: Network, query: StretchQuery): Promise<FeedStretch> {
   const { order, from } = query
-  const values = [query.seq, query.floor, query.limit]
+  const values = [query.first, query.floor, query.limit]
   const rows = from
-    ? await (isZero(from) ? byNobody : byActor)[order](db, network, [...values, from])
+    ? await (from.equals(NOBODY) ? byNobody : byActor)[order](db, network, [...values, from])
     : await all[order](db, network, values)
   const first = rows[0]
   if (!first) throw new Error(`journal_heads has no row for ${network}: run \`clusterd migrate\``)
   return {
     generation: first.generation,
-    headSeq: first.headSeq,
+    newest: first.newest,
     rows: rows.flatMap(({ seq, kind, ...row }) => (seq === null ? [] : [{ ...row, seq, kind: entryKind(kind) }])),
   }
 }
 
-// bisects the primary key, since sequence numbers have no gaps and timestamps never fall: some 30 probes
-const since = prepare<{ generation: number; headSeq: number; seq: number }>(
+// bisects the numbers of events, whose timestamps never fall: some 30 probes
+const since = prepare<{ generation: number; newest: number; first: number }>(
   'feed_since',
-  (l) => `WITH RECURSIVE span(feed, generation, head_seq, low, high) AS (
-      SELECT feed_generation, generation, seq, 1::int8, seq + 1 FROM journal_heads WHERE network = ${l.network}
+  (l) => `WITH RECURSIVE span(feed, generation, newest, low, high) AS (
+      SELECT feed_generation, generation, public_seq, 1::int8, public_seq + 1 FROM journal_heads WHERE network = ${l.network}
       UNION ALL
-      SELECT s.feed, s.generation, s.head_seq,
-        CASE WHEN j.at_ms >= $1 THEN s.low ELSE j.seq + 1 END, CASE WHEN j.at_ms >= $1 THEN j.seq ELSE s.high END
+      SELECT s.feed, s.generation, s.newest,
+        CASE WHEN j.at_ms >= $1 THEN s.low ELSE j.public_first + j.public_count END,
+        CASE WHEN j.at_ms >= $1 THEN j.public_first ELSE s.high END
       FROM span s
-      JOIN ${l.journal} j ON j.network = ${l.network} AND j.generation = s.generation AND j.seq = (s.low + s.high) / 2
+      CROSS JOIN LATERAL (
+        SELECT at_ms, public_first, public_count FROM ${l.journal} j
+        WHERE j.network = ${l.network} AND j.generation = s.generation AND j.public_count > 0
+          AND j.public_first <= (s.low + s.high) / 2
+        ORDER BY j.public_first DESC LIMIT 1
+      ) j
       WHERE s.low < s.high
     )
-    SELECT feed AS generation, head_seq, low AS seq FROM span WHERE low = high`,
+    SELECT feed AS generation, newest, low AS first FROM span WHERE low = high`,
 )
 
-/** Seq of the first entry at or after a time (ms); one past the head without any. */
+/** Number of the first event at or after a time (ms); one past the newest without any. */
 export async function findSince(
   db: Queryable,
   network: Network,
   sinceMs: number,
-): Promise<{ generation: number; headSeq: number; seq: number }> {
+): Promise<{ generation: number; newest: number; first: number }> {
   const row = (await since(db, network, [sinceMs]))[0]
-  if (!row) throw new Error(`finding the first entry since ${sinceMs} ms: the journal of ${network} has a gap`)
+  if (!row) throw new Error(`finding the first event since ${sinceMs} ms: the journal of ${network} has a gap`)
   return row
 }
 

@@ -109,3 +109,50 @@ test('loads owners, verified wallets and the smallest free cluster number with i
   expect(signed.clusters.get(10)).toEqual({ wallets: new Map(), names: [] })
   expect(signed.nextClusterNumber.get(keyOf(wallet(1)))).toBe(0)
 })
+
+test('the number of a wallet’s next cluster takes few probes, however many it has created', async () => {
+  const creator = wallet(9)
+  const keys: Keys = {
+    ...{
+      names: new Set(),
+      wallets: new Set([keyOf(creator)]),
+      actors: new Set([keyOf(creator)]),
+      clusterIds: new Set(),
+    },
+    ...{
+      movers: [],
+      communities: new Map(),
+      communityNames: new Set(),
+      assignments: new Set(),
+      walletNames: new Set(),
+    },
+  }
+  let made = 0
+  for (const count of [1, 2, 3, 16, 17, 18, 300, 5_000]) {
+    const ids = Array.from({ length: count - made }, (_, i) => clusterId('testnet', creator, made + i))
+    await pool.query(
+      `INSERT INTO clusters (network, serial, id, created_seq)
+       SELECT 1, 1000 + $2::int + i, id, 1 FROM unnest($1::bytea[]) WITH ORDINALITY AS u (id, i)`,
+      [ids, made],
+    )
+    made = count
+    let probes = 0
+    const slice = await inTransaction(pool, async (client) => {
+      const query = client.query.bind(client) as (config: { name?: string }, ...rest: unknown[]) => unknown
+      Object.assign(client, {
+        query(config: { name?: string }, ...rest: unknown[]) {
+          if (config.name?.startsWith('probe_')) probes += 1
+          return query(config, ...rest)
+        },
+      })
+      try {
+        return await loadSlice(client, 'testnet', await readHead(client, 'testnet'), keys)
+      } finally {
+        Object.assign(client, { query })
+      }
+    })
+    expect(slice.nextClusterNumber.get(keyOf(creator))).toBe(count)
+    expect(slice.nextClusterId?.get(keyOf(creator))).toEqual(clusterId('testnet', creator, count))
+    expect(probes).toBeLessThanOrEqual(6)
+  }
+})

@@ -25,8 +25,8 @@ export interface SliceHints {
   movedNames?: number
 }
 
-/** Numbers per probe for a wallet that has created clusters before. */
-const PROBE_WINDOW = 16
+/** Numbers per probe for a wallet that has created clusters before: with a probe more it may have 16 times as many. */
+const PROBE_WIDTH = 16
 
 /** Loads the rows that a batch reads, in a constant number of statements. Requires the locked head. */
 export async function loadSlice(
@@ -117,22 +117,34 @@ async function probe(
   return (await client.query<Found>({ name: `probe_${network}`, text, values })).rows
 }
 
-/** Finds the smallest free cluster number of wallets whose number 0 is taken; their taken numbers are 0 … k-1. */
+/**
+ * Finds the smallest free cluster number of wallets whose number 0 is taken. Their taken numbers are 0 … k-1, so probes
+ * lie at doubling distances first and between the two that enclose k then: the head is locked meanwhile.
+ */
 async function findFreeIds(client: pg.ClientBase, slice: Required<Slice>, keys: readonly string[]): Promise<void> {
   const { network } = slice
-  let open = keys
-  for (let from = 1; open.length > 0; from += PROBE_WINDOW) {
-    const ids = open.map((key) =>
-      Array.from({ length: PROBE_WINDOW }, (_, i) => clusterId(network, bytesOf(key), from + i)),
-    )
-    const found = await probe(client, network, [], [], ids.flat())
-    const taken = new Set(found.map(({ ord }) => ord - 1))
-    open = open.filter((key, k) => {
-      const free = ids[k]!.findIndex((_, i) => !taken.has(k * PROBE_WINDOW + i))
-      if (free < 0) return true
-      slice.nextClusterNumber.set(key, from + free)
-      slice.nextClusterId.set(key, ids[k]![free]!)
-      return false
+  let open = keys.map((key) => ({ key, taken: 0, free: Number.POSITIVE_INFINITY }))
+  while (open.length > 0) {
+    const asked = open.flatMap((search) => numbersBetween(search).map((number) => ({ search, number })))
+    const ids = asked.map(({ search, number }) => clusterId(network, bytesOf(search.key), number))
+    const found = new Set((await probe(client, network, [], [], ids)).map(({ ord }) => ord - 1))
+    asked.forEach(({ search, number }, i) => {
+      if (found.has(i)) search.taken = Math.max(search.taken, number)
+      else search.free = Math.min(search.free, number)
     })
+    for (const { key, taken, free } of open) {
+      if (free - taken > 1) continue
+      slice.nextClusterNumber.set(key, free)
+      slice.nextClusterId.set(key, clusterId(network, bytesOf(key), free))
+    }
+    open = open.filter(({ taken, free }) => free - taken > 1)
   }
+}
+
+/** Up to `PROBE_WIDTH` numbers between a taken and a free one, evenly spread; doubling ones where none is free. */
+function numbersBetween({ taken, free }: { taken: number; free: number }): number[] {
+  const steps = Array.from({ length: PROBE_WIDTH }, (_, i) =>
+    free === Number.POSITIVE_INFINITY ? 2 ** i : Math.ceil(((free - taken - 1) * (i + 1)) / PROBE_WIDTH),
+  )
+  return [...new Set(steps)].map((step) => taken + step)
 }

@@ -31,6 +31,8 @@ export interface PoolOptions {
   idleTransactionMs?: number
   /** Time after which a connection whose server says nothing is given up; none where it is left out. */
   silenceLimitMs?: number
+  /** Whether plans go by indexes alone: the time of a scan of a small table tells how many private rows it has. */
+  isByIndex?: boolean
 }
 
 /** Pools and connections behind a pooler. */
@@ -71,6 +73,7 @@ export function createPool(options: PoolOptions, onError: (error: Error) => void
     ...(!isPooled && {
       statement_timeout: statementTimeoutMs,
       idle_in_transaction_session_timeout: idleTransactionMs,
+      ...(options.isByIndex && { options: '-c enable_seqscan=off' }),
     }),
     keepAlive: true,
     keepAliveInitialDelayMillis: KEEP_ALIVE_MS,

@@ -2,6 +2,7 @@ import type { Network } from '../../registry/primitives/network.js'
 import { WON } from '../pg/codes.js'
 import { prepare } from '../pg/prepared.js'
 import type { Queryable } from '../pg/rows.js'
+import { readOnce } from './readOnce.js'
 
 export type Availability = 'free' | 'taken' | 'pending'
 
@@ -19,10 +20,10 @@ export async function readAvailability(
   network: Network,
   names: readonly string[],
 ): Promise<Availability[]> {
-  const answer: Availability[] = names.map(() => 'free')
-  if (names.length === 0) return answer
-  for (const { ord, taken, pending } of await availability(db, network, [names])) {
-    if (taken || pending) answer[ord - 1] = taken ? 'taken' : 'pending'
-  }
-  return answer
+  const rows = await readOnce(
+    names,
+    (name) => name,
+    (asked) => availability(db, network, [asked]),
+  )
+  return rows.map((row) => (row?.taken ? 'taken' : row?.pending ? 'pending' : 'free'))
 }

@@ -4,6 +4,7 @@ import type { Network } from '../../registry/primitives/network.js'
 import { WON } from '../pg/codes.js'
 import { entryAt, type Leaves, prepare } from '../pg/prepared.js'
 import type { Queryable } from '../pg/rows.js'
+import { publicWallet } from './publicWallets.js'
 
 /** A cluster as the public or a member sees it. Times in ms; actors as stored addresses, null where private. */
 export interface ClusterView {
@@ -55,10 +56,13 @@ const clusterFor = (l: Leaves, serial: string, viewer: string): string => `
       created.at_ms AS created_ms, updated.at_ms AS updated_ms, updated.actor AS updated_by,
       CASE WHEN m.is_member THEN updated.kind END AS updated_kind,
       CASE WHEN m.is_member THEN substring(updated.body FROM 1 FOR ${ACTOR_BYTES}) END AS updated_body
-    FROM ${l.wallets} w
+    FROM (
+      SELECT w.* FROM ${l.wallets} w WHERE w.network = ${l.network} AND w.cluster = c.serial AND NOT w.private
+      UNION ALL
+      SELECT w.* FROM ${l.wallets} w WHERE w.network = ${l.network} AND w.cluster = c.serial AND w.private AND m.is_member
+    ) w
     CROSS JOIN LATERAL (${entryAt(l, 'h.generation', 'w.created_seq')}) created
     CROSS JOIN LATERAL (${entryAt(l, 'h.generation', 'w.updated_seq')}) updated
-    WHERE w.network = ${l.network} AND w.cluster = c.serial AND (NOT w.private OR m.is_member)
   ) w ON true
   WHERE h.network = ${l.network}
   ORDER BY w.created_seq, w.address`
@@ -84,9 +88,12 @@ export const findClusterByName = clusterBy<string>(
 
 const idByAddress = prepare<{ id: Buffer }>(
   'cluster_id_by_address',
-  (l) => `SELECT c.id FROM ${l.wallets} w
-    CROSS JOIN LATERAL (SELECT id FROM ${l.clusters} WHERE network = ${l.network} AND serial = w.cluster LIMIT 1) c
-    WHERE w.network = ${l.network} AND w.address = $1 AND w.verified AND (NOT w.private OR w.address = $2)`,
+  (l) => `SELECT c.id FROM (
+      SELECT cluster FROM (${publicWallet(l, '$1')}) p WHERE verified
+      UNION ALL
+      SELECT cluster FROM ${l.wallets} WHERE network = ${l.network} AND address = $2::bytea AND verified AND $1 = $2
+    ) w
+    CROSS JOIN LATERAL (SELECT id FROM ${l.clusters} WHERE network = ${l.network} AND serial = w.cluster LIMIT 1) c`,
 )
 
 /** Id of the cluster in which an address is verified, null without one; a private one is found by the address alone. */

@@ -2,6 +2,7 @@ import type { Network } from '../../registry/primitives/network.js'
 import { WON } from '../pg/codes.js'
 import { prepare } from '../pg/prepared.js'
 import type { Queryable } from '../pg/rows.js'
+import { publicWallet } from './publicWallets.js'
 
 const verifiedIn = prepare<{ name: string }>(
   'verified_in_clusters',
@@ -9,10 +10,7 @@ const verifiedIn = prepare<{ name: string }>(
     CROSS JOIN LATERAL (
       SELECT n.cluster FROM ${l.names} n WHERE n.network = ${l.network} AND n.name = i.name AND n.outcome = ${WON} LIMIT 1
     ) n
-    CROSS JOIN LATERAL (
-      SELECT FROM ${l.wallets} w WHERE w.network = ${l.network} AND w.cluster = n.cluster AND w.address = $1
-        AND w.verified AND NOT w.private LIMIT 1
-    ) w`,
+    JOIN (${publicWallet(l, '$1')}) w ON w.verified AND w.cluster = n.cluster`,
 )
 
 /**

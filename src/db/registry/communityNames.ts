@@ -9,6 +9,7 @@ import { WON } from '../pg/codes.js'
 import { entryAt, prepare } from '../pg/prepared.js'
 import type { Queryable } from '../pg/rows.js'
 import type { Stretch } from './owners.js'
+import { publicWallet } from './publicWallets.js'
 
 const rulesNow = prepare<{ body: Buffer }>(
   'community_rules',
@@ -147,7 +148,7 @@ const owned = prepare<Omit<OwnedCommunityName, 'paid'> & { kind: number; body: B
     FROM ${l.communityNames} n
     JOIN journal_heads h ON h.network = ${l.network}
     CROSS JOIN LATERAL (${entryAt(l, 'h.generation', 'n.seq')}) j
-    LEFT JOIN ${l.wallets} w ON w.network = ${l.network} AND w.address = n.address AND w.verified AND NOT w.private
+    LEFT JOIN LATERAL (${publicWallet(l, 'n.address')}) w ON w.verified
     LEFT JOIN ${l.clusters} c ON c.network = ${l.network} AND c.serial = w.cluster
     WHERE n.network = ${l.network} AND n.address = $1 AND n.seq > $2
     ORDER BY n.seq LIMIT $3`,

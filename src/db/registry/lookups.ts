@@ -1,7 +1,10 @@
+import { keyOf } from '../../registry/primitives/bytes.js'
 import type { Network } from '../../registry/primitives/network.js'
 import { WON } from '../pg/codes.js'
 import { type Leaves, prepare } from '../pg/prepared.js'
 import type { Queryable } from '../pg/rows.js'
+import { publicWallet } from './publicWallets.js'
+import { readOnce } from './readOnce.js'
 
 /** Result of a look-up by address: a wallet entry, or a name below a community. */
 export interface AddressHit {
@@ -26,20 +29,12 @@ const publicName = (l: Leaves, address: string): string => `
      WHERE n.network = ${l.network} AND n.address = ${address} ORDER BY n.seq LIMIT 1)
   ) found ORDER BY rank LIMIT 1`
 
-/** Public entry of an address: where it is verified, else its oldest unverified mention. */
+/** Public entry of an address, with the default name of its cluster. */
 const publicEntry = (l: Leaves, address: string): string => `
-  WITH own AS MATERIALIZED (
-    SELECT cluster, name, verified FROM ${l.wallets}
-    WHERE network = ${l.network} AND address = ${address} AND verified AND NOT private
-  ), mention AS (
-    SELECT cluster, name, verified FROM ${l.wallets}
-    WHERE network = ${l.network} AND address = ${address} AND NOT verified AND NOT private AND NOT EXISTS (SELECT FROM own)
-    ORDER BY created_seq, cluster LIMIT 1
-  )
   SELECT w.name AS wallet_name, w.verified AS is_verified,
     (SELECT n.name FROM ${l.names} n WHERE n.network = ${l.network} AND n.cluster = w.cluster ORDER BY n.seq LIMIT 1)
       AS cluster_name
-  FROM (SELECT * FROM own UNION ALL SELECT * FROM mention) w`
+  FROM (${publicWallet(l, address)}) w`
 
 const byAddress = prepare<AddressHit>('by_address', (l) => publicName(l, '$1'))
 
@@ -60,10 +55,7 @@ export async function findByAddresses(
   network: Network,
   addresses: readonly Buffer[],
 ): Promise<(AddressHit | null)[]> {
-  const found: (AddressHit | null)[] = addresses.map(() => null)
-  if (addresses.length === 0) return found
-  for (const { ord, ...hit } of await byAddresses(db, network, [addresses])) found[ord - 1] = hit
-  return found
+  return readOnce(addresses, keyOf, (asked) => byAddresses(db, network, [asked]))
 }
 
 /** The wallet that a name resolves to. */
@@ -73,25 +65,28 @@ export interface NameHit {
   isVerified: boolean
 }
 
-const byNames = prepare<NameHit & { ord: number }>(
-  'by_names',
-  (l) => `SELECT i.ord, w.address, w.name AS wallet_name, w.verified AS is_verified
+const byNames = prepare<NameHit & { ord: number }>('by_names', (l) => {
+  const ofCluster = `FROM ${l.wallets} w WHERE w.network = ${l.network} AND w.cluster = n.cluster AND NOT w.private`
+  return `SELECT i.ord, w.address, w.name AS wallet_name, w.verified AS is_verified
     FROM unnest($1::text[], $2::text[]) WITH ORDINALITY AS i(cluster, wallet, ord)
     CROSS JOIN LATERAL (
       SELECT * FROM (
         SELECT 0 AS rank, n.address, n.name, n.verified FROM ${l.communityNames} n
         WHERE n.network = ${l.network} AND n.community = i.cluster AND n.name = i.wallet
         UNION ALL
-        (SELECT 1, w.address, w.name, w.verified FROM (
+        (SELECT w.* FROM (
            SELECT n.cluster FROM ${l.names} n
            WHERE n.network = ${l.network} AND n.name = i.cluster AND n.outcome = ${WON} LIMIT 1
          ) n
-         JOIN ${l.wallets} w ON w.network = ${l.network} AND w.cluster = n.cluster AND NOT w.private
-           AND (w.name = i.wallet OR i.wallet IS NULL AND (w.verified OR w.name = 'main'))
-         ORDER BY w.name = 'main' DESC, w.created_seq, w.address LIMIT 1)
+         CROSS JOIN LATERAL (
+           (SELECT 1, w.address, w.name, w.verified ${ofCluster} AND w.name = coalesce(i.wallet, 'main'))
+           UNION ALL
+           (SELECT 2, w.address, w.name, w.verified ${ofCluster} AND w.verified AND i.wallet IS NULL
+            ORDER BY w.created_seq, w.address LIMIT 1)
+         ) w)
       ) found ORDER BY rank LIMIT 1
-    ) w`,
-)
+    ) w`
+})
 
 /**
  * Wallets that canonical names resolve to in public, one element per input, in its order. `cluster/wallet` resolves to
@@ -104,9 +99,9 @@ export async function findByNames(
   network: Network,
   names: readonly { cluster: string; wallet: string | null }[],
 ): Promise<(NameHit | null)[]> {
-  const found: (NameHit | null)[] = names.map(() => null)
-  if (names.length === 0) return found
-  const rows = await byNames(db, network, [names.map((name) => name.cluster), names.map((name) => name.wallet)])
-  for (const { ord, ...hit } of rows) found[ord - 1] = hit
-  return found
+  return readOnce(
+    names,
+    ({ cluster, wallet }) => `${cluster}/${wallet ?? ''}`,
+    (asked) => byNames(db, network, [asked.map((name) => name.cluster), asked.map((name) => name.wallet)]),
+  )
 }

@@ -4,6 +4,7 @@ import type { Network } from '../../registry/primitives/network.js'
 import { WON } from '../pg/codes.js'
 import { entryAt, prepare } from '../pg/prepared.js'
 import type { Queryable } from '../pg/rows.js'
+import { publicWallet } from './publicWallets.js'
 
 /** A name whose cluster an address is verified in. Times in milliseconds. */
 export interface OwnedName {
@@ -21,7 +22,7 @@ const owned = prepare<Omit<OwnedName, 'amountWei'> & { amount: Buffer }>(
   'owned_names',
   (l) => `SELECT n.name, c.id AS cluster_id, substring(created.body FROM ${BID_WORDS.amount + 1} FOR 32) AS amount,
       created.at_ms AS created_ms, updated.at_ms AS updated_ms, updated.actor AS updated_by
-    FROM ${l.wallets} w
+    FROM (${publicWallet(l, '$1')}) w
     JOIN journal_heads h ON h.network = ${l.network}
     JOIN ${l.clusters} c ON c.network = ${l.network} AND c.serial = w.cluster
     CROSS JOIN LATERAL (
@@ -30,8 +31,7 @@ const owned = prepare<Omit<OwnedName, 'amountWei'> & { amount: Buffer }>(
     ) n
     CROSS JOIN LATERAL (${entryAt(l, 'h.generation', 'n.seq')}) created
     CROSS JOIN LATERAL (${entryAt(l, 'h.generation', 'n.updated_seq')}) updated
-    WHERE w.network = ${l.network} AND w.address = $1 AND w.verified AND NOT w.private
-    ORDER BY n.seq`,
+    WHERE w.verified ORDER BY n.seq`,
 )
 
 /** A stretch of a list whose rows are in the order of the journal. */

@@ -1,7 +1,15 @@
 import type { Network } from '../../registry/primitives/network.js'
 import { WON } from '../pg/codes.js'
-import { prepare } from '../pg/prepared.js'
+import { type Leaves, prepare } from '../pg/prepared.js'
 import type { Queryable } from '../pg/rows.js'
+
+/**
+ * The public entry of an address: where it is verified, else its oldest mention. The limit lets the index of public
+ * entries alone be used: filtering private ones takes time that tells of them.
+ */
+export const publicWallet = (l: Leaves, address: string): string =>
+  `SELECT cluster, name, verified FROM ${l.wallets} WHERE network = ${l.network} AND address = ${address} AND NOT private
+   ORDER BY verified DESC, created_seq, cluster LIMIT 1`
 
 /** A public wallet of a cluster. */
 export interface PublicWallet {

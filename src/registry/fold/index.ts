@@ -1,5 +1,5 @@
 import { PRICE_GRACE_MS } from '../community/history.js'
-import type { SignedChange } from '../journal/change.js'
+import { isClusterChangeKind, type SignedChange } from '../journal/change.js'
 import type { DecodedEntry } from '../journal/decode.js'
 import { NO_EFFECTS } from '../journal/effects.js'
 import type { PaymentContent } from '../journal/payment.js'
@@ -128,8 +128,9 @@ export function firstClusterIds(network: Network, keys: Keys): Map<string, Buffe
 
 /**
  * Folds entries, in order, into the rows to write. A refused change has no effect, and its refusal is in `outcomes`.
- * @param writerMs clock of the writer, ms: a journal timestamp is max(previous, min(cause, writer)). A rebuild passes
- * Infinity and journalled timestamps as causes, so that timestamps are copied.
+ * @param writerMs clock of the writer, ms: a journal timestamp is max(previous, min(cause, writer)); changes without an
+ * event are no previous ones, since a later event would show their time. A rebuild passes Infinity and journalled
+ * timestamps as causes, so that timestamps are copied.
  * @param rulesets rules of each version
  * @throws Error for a slice that lacks a key of `keysOf`, RangeError for an unknown ruleset
  */
@@ -138,6 +139,7 @@ export function fold(before: Slice, entries: readonly DecodedEntry[], writerMs: 
   const { changes } = work
   for (const entry of entries) {
     const head = changes.head
+    const previousMs = head.atMs
     head.seq += 1
     head.atMs = Math.max(head.atMs, Math.min(entry.causeMs, writerMs))
     // no spread: it costs more than the rest of the row
@@ -158,10 +160,14 @@ export function fold(before: Slice, entries: readonly DecodedEntry[], writerMs: 
     work.ruleset = rulesets(entry.ruleset)
     apply(work, row, entry)
     head.publicSeq += row.publicCount
+    if (isUnseen(row)) head.atMs = previousMs
     changes.journal.push(row)
   }
   return finishWork(work, before)
 }
+
+/** Whether an entry is a change of a cluster that the public learns nothing of. */
+const isUnseen = ({ kind, publicCount }: JournalRow): boolean => publicCount === 0 && isClusterChangeKind(kind)
 
 function apply(work: Work, row: JournalRow, { content }: DecodedEntry): void {
   switch (content.kind) {

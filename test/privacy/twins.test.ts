@@ -1,0 +1,193 @@
+import type pg from 'pg'
+import { afterAll, beforeAll, describe, expect, it, vi } from 'vitest'
+import { routes } from '../../src/api/routes.js'
+import { toHex } from '../../src/registry/primitives/bytes.js'
+import { type ApiWorld, startApi } from '../api/support.js'
+import { proofOf, solanaAccount } from '../api/wallets.js'
+import { pathsOf } from './paths.js'
+import { FOO, live, TIMES, TX, WALLETS } from './twins.js'
+
+/**
+ * Two registries with one public history, of which the first has private wallets that act too. Whatever the public can
+ * ask is answered by both with the same bytes, from the same number of rows.
+ */
+let twins: [ApiWorld, ApiWorld]
+/** Headers of nobody, and of a stranger's key. */
+let askers: Record<string, string>[]
+
+beforeAll(async () => {
+  // an answer may tell the time
+  vi.useFakeTimers({ toFake: ['Date'], now: Date.now() })
+  twins = [await startApi(), await startApi()]
+  const [first, second] = twins
+  const keys = (await first.pool.query('SELECT page_key, token_key, quote_key FROM deployment')).rows[0]
+  const values = [keys.page_key, keys.token_key, keys.quote_key]
+  await second.pool.query('UPDATE deployment SET page_key = $1, token_key = $2, quote_key = $3', values)
+  for (const { pool } of twins) {
+    await pool.query('ALTER SYSTEM SET autovacuum = off')
+    await pool.query('SELECT pg_reload_conf()')
+  }
+  await Promise.all([live(first, true), live(second, false)])
+  const proof = await proofOf(first, solanaAccount(Buffer.alloc(32, 9)))
+  const [key] = await Promise.all(twins.map(async (world) => (await world.post('/v1/auth/token', proof)).body.token))
+  askers = [{}, { authorization: `Bearer ${key}` }]
+})
+afterAll(async () => {
+  vi.useRealTimers()
+  await Promise.all(twins.map((world) => world.stop()))
+})
+
+const names = ['foo', 'bar', 'nobodys']
+const addresses = [...Object.values(WALLETS), `0x${'00'.repeat(20)}`, `0x${'99'.repeat(20)}`]
+/** Values of path parameters. */
+const PATH = {
+  ...{ address: addresses, name: names, cluster: names, clusterName: names, communityName: names, community: names },
+  ...{ id: [toHex(FOO), `0x${'12'.repeat(32)}`], tx: [TX.foo, TX.lost, `0x${'13'.repeat(32)}`] },
+  ...{ walletName: ['main', 'secret', 'cold-3', 'pats'], addressName: ['main', 'secret', 'cold-3', 'pats'] },
+}
+/** Values of query parameters, each asked for alone; pages are followed by their tokens. */
+const QUERY: Record<string, readonly string[]> = {
+  ...{ after: ['foo', 'bar'], limit: ['1', '3'], orderBy: ['newest'], sortBy: ['newest'], nextPage: [] },
+  ...{ from: addresses, wallet: ['x'], type: ['evm'], walletAddress: addresses, to: addresses.slice(0, 1) },
+  fromTimestamp: ['0'],
+}
+const pairs = names.flatMap((name) => [name, `${name}/`, ...PATH.walletName.map((wallet) => `${name}/${wallet}`)])
+const folded = <T>(values: readonly T[]): T[] => Array.from({ length: 1_000 }, (_, i) => values[i % values.length]!)
+const quote = { network: '1', sender: WALLETS.bob, names: [{ name: 'fresh' }], referralClusterId: toHex(FOO) }
+/** Bodies of the posts that need no key. */
+const BODIES: Record<string, readonly unknown[]> = {
+  '/v1/names/address': addresses.map((address) => folded([address])),
+  '/v1/names': [folded(pairs).map((name) => ({ name })), ...pairs.map((name) => [{ name }])],
+  ...{ '/v1/names/register/check': [folded(pairs), names], '/v0.1/register/check': [names] },
+  ...{ '/v1/names/register/evm': [quote], '/v1/names/register/solana': [quote], '/v0.1/register': [quote] },
+  ...{ '/v1/auth/message': [{}], '/v1/auth/token': [{}], '/v0.1/auth/token': [{}] },
+  ...{ '/v1/auth/validate': [{}], '/v0.1/auth/validate': [{}] },
+  ...{ '/v0.1/address/names': [folded(pairs)], '/v0.1/cluster/names': [folded(names)] },
+  '/v0.1/name/addresses': addresses.map((address) => folded([address])),
+  '/v0.1/community/register': [{ clusterName: 'foo', walletName: 'x' }],
+}
+
+interface Asked {
+  path: string
+  body?: unknown
+}
+
+/**
+ * Everything that can be asked without being a member. A new route has to be given values here.
+ * @param times from which the feed is asked for, ms
+ */
+function* questions(times: readonly number[]): Generator<Asked> {
+  for (const { method, path: pattern, query, auth } of routes) {
+    if (auth === 'required') continue
+    for (const path of pathsOf(pattern, PATH)) {
+      const paths = [path]
+      for (const name of Object.keys(query?.shape ?? {})) {
+        for (const value of QUERY[name] ?? ['1']) paths.push(`${path}?${name}=${encodeURIComponent(value)}`)
+      }
+      if (method === 'get') for (const path of paths) yield { path }
+      const bodies = method === 'get' ? [] : BODIES[pattern]
+      if (!bodies) throw new Error(`${pattern}: say what is posted`)
+      for (const body of bodies) yield { path, body }
+    }
+  }
+  for (const from of addresses) yield { path: `/v1/events?from=${from}&orderBy=newest&limit=1` }
+  for (const order of ['oldest', 'newest']) {
+    for (const ms of times) yield { path: `/v1/events?fromTimestamp=${ms}&orderBy=${order}&limit=2` }
+    for (const second of new Set(times.map((ms) => Math.floor(ms / 1_000))))
+      yield { path: `/v0.1/events?fromTimestamp=${second}&orderBy=${order}&limit=2` }
+  }
+}
+
+/** An answer as text, but for what differs between any two. */
+async function answer(world: ApiWorld, { path, body }: Asked, headers: Record<string, string>): Promise<string> {
+  const init = body === undefined ? { headers } : { method: 'POST', headers, body: JSON.stringify(body) }
+  const response = await fetch(`${world.url}${path}`, init)
+  const shown = [...response.headers].filter(([name]) => name !== 'date' && name !== 'x-request-id')
+  return JSON.stringify([response.status, shown, await response.text()])
+}
+
+/** The pages that follow an answer. */
+const following = ({ path }: Asked, text: string): Asked[] =>
+  [...text.matchAll(/\\"(?:nextPage|resume)\\":\\"([^"\\]+)/g)].map(([, token]) => ({
+    path: `${path.split('?')[0]}?limit=3&nextPage=${token}`,
+  }))
+
+describe('with private wallets and without', () => {
+  it('every public answer is the same, byte for byte, tokens too', async () => {
+    const { rows } = await twins[0].pool.query('SELECT FROM wallets WHERE private')
+    expect(rows.length).toBeGreaterThan(50)
+    const seen = new Set<string>()
+    for (const headers of askers) {
+      const open: Asked[] = [...questions(TIMES)]
+      for (let asked = open.shift(); asked; asked = open.shift()) {
+        const [first, second] = await Promise.all(twins.map((world) => answer(world, asked!, headers)))
+        expect(first, asked.path).toBe(second)
+        for (const next of following(asked, first!)) {
+          const key = JSON.stringify([headers, next])
+          if (!seen.has(key)) open.push(next)
+          seen.add(key)
+        }
+      }
+    }
+    expect(seen.size).toBeGreaterThan(20)
+  })
+
+  it.each(['young tables', 'tables with statistics'])(
+    'every public answer reads the same rows of %s',
+    async (state) => {
+      if (state === 'tables with statistics') for (const { pool } of twins) await pool.query('VACUUM ANALYZE')
+      const plans = twins.map(({ pool }) => recordPlans(pool))
+      const statements = new Set<string>()
+      for (const asked of questions(TIMES.slice(0, 12))) {
+        for (const world of twins) await answer(world, asked, {})
+        const [first, second] = plans.map((plan) => plan.take())
+        expect(first, asked.path).toEqual(second)
+        for (const [text] of first!) statements.add(String(text))
+      }
+      for (const plan of plans) plan.end()
+      expect(statements.size).toBeGreaterThan(15)
+    },
+  )
+})
+
+interface Plan {
+  'Relation Name'?: string
+  'Actual Rows': number
+  'Actual Loops': number
+  'Rows Removed by Filter'?: number
+  'Rows Removed by Index Recheck'?: number
+  Plans?: Plan[]
+}
+
+const nodesOf = (plan: Plan): Plan[] => [plan, ...(plan.Plans ?? []).flatMap(nodesOf)]
+
+/** Rows that a plan reads of each table, those that a filter takes out again too. */
+function rowsRead(plan: Plan): Record<string, number> {
+  const read: Record<string, number> = {}
+  for (const node of nodesOf(plan)) {
+    const table = node['Relation Name']
+    if (table === undefined) continue
+    const removed = (node['Rows Removed by Filter'] ?? 0) + (node['Rows Removed by Index Recheck'] ?? 0)
+    read[table] = (read[table] ?? 0) + (node['Actual Rows'] + removed) * node['Actual Loops']
+  }
+  return read
+}
+
+/** Explains every statement that the API runs. */
+function recordPlans(pool: pg.Pool) {
+  const taken: unknown[][] = []
+  const plain = pool.query.bind(pool) as (config: pg.QueryConfig) => Promise<pg.QueryResult>
+  const query = async (config: pg.QueryConfig) => {
+    // how far the tables are behind is asked again after a second, whoever asks
+    if (/^\s*(SELECT|WITH)\b/.test(config.text) && !config.text.includes('chain_states')) {
+      const { text, values } = config
+      const { rows } = await plain({ text: `EXPLAIN (ANALYZE, FORMAT JSON) ${text}`, values: values ?? [] })
+      taken.push([text, rowsRead(rows[0]['QUERY PLAN'][0].Plan)])
+    }
+    return plain(config)
+  }
+  Object.assign(pool, { query })
+  // some are asked at once
+  const take = () => taken.splice(0).sort(([a], [b]) => String(a).localeCompare(String(b)))
+  return { take, end: () => Object.assign(pool, { query: plain }) }
+}
