@@ -60,6 +60,7 @@ describe.each(CHAINS)('a registration from spoke $label, whose gas is $symbol', 
           amount: String(delivered - inGasToken(BID_WEI)),
         },
       ],
+      referral: null,
     })
   })
 

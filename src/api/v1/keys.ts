@@ -23,7 +23,12 @@ const keyName = z
   .min(1)
   .max(MAX_NAME_CHARS)
   .regex(PRINTABLE)
-  .openapi({ description: `What the wallet calls it, 1 to ${MAX_NAME_CHARS} characters`, example: 'my site' })
+  .openapi({
+    description: `What the wallet calls it, 1 to ${MAX_NAME_CHARS} characters`,
+    example: 'my site',
+    // JSON Schema knows no flags, which the generator would append
+    pattern: PRINTABLE.source,
+  })
 
 const ApiKeySchema = named('ApiKey', {
   id: z.string().openapi({ description: 'Names the key, and opens nothing', example: '9f86d081884c7d65' }),
