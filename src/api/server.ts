@@ -67,10 +67,6 @@ export function createApi(deps: ApiDeps): Api {
   app.disable('x-powered-by')
   app.disable('etag')
   app.set('query parser', false)
-  for (const route of routes) {
-    const serve = server(route, contexts, { finish, deadlineMs, gate })
-    for (const path of [route.path, ...(route.aliases ?? [])]) app[route.method](path, serve)
-  }
   const own = (path: string, answerOf: (req: Request) => Answer) => ownServer(path, answerOf, { finish, gate })
   for (const [path, document] of Object.entries(openApiDocuments)) {
     const answer = onFirstUse(() => documentAnswer(document()))
@@ -80,6 +76,11 @@ export function createApi(deps: ApiDeps): Api {
   app.get('/', serveIndex)
   const serveAsset = own(ASSETS, (req) => assetAnswer(req.params))
   app.get(ASSETS, serveAsset)
+  // after the documents, since the page of a name has any first part of a path
+  for (const route of routes) {
+    const serve = server(route, contexts, { finish, deadlineMs, gate })
+    for (const path of [route.path, ...(route.aliases ?? [])]) app[route.method](path, serve)
+  }
   const serveNone = own('none', (req) => fallbackAnswer(req) ?? errorAnswer(NO_ROUTE))
   app.use((req: Request, res: Response) => {
     // a preflight that is refused would hide from the page what the request itself is answered

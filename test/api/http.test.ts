@@ -323,7 +323,7 @@ describe('a database that is gone', () => {
         expect(reply).toMatchObject({ status: 503, body: { status: 503, error: 'unavailable' } })
         expect(reply.headers.get('retry-after')).toBeTruthy()
       }
-      expect((await own.get('/nope')).status).toBe(404)
+      expect((await own.get('/nope/nope')).status).toBe(404)
       back = await startPostgres({ dataDir, port: postgres.port })
       expect((await own.get('/v1/events')).status).toBe(200)
       const quote = { network: '1', sender: alice, names: [{ name: freshName() }] }

@@ -1,6 +1,6 @@
 import { privateKeyToAccount } from 'viem/accounts'
 import { afterAll, beforeAll, describe, expect, it } from 'vitest'
-import { type ApiWorld, startApi } from './support.js'
+import { type ApiWorld, bid, freshName, randomAddress, startApi } from './support.js'
 import { signIn, solanaAccount } from './wallets.js'
 
 let world: ApiWorld
@@ -22,6 +22,21 @@ describe('the page', () => {
       expect(await json.json()).toMatchObject({ service: 'clusterd' })
       expect(json.headers.get('vary')).toBe('accept')
     }
+  })
+
+  it('is shown for a name that is held, where profileUrl leads, and for no other', async () => {
+    const [held, onTestnet] = [freshName(), freshName()]
+    await world.append('mainnet', [bid({ from: randomAddress(), name: held })])
+    await world.append('testnet', [bid({ from: randomAddress(), name: onTestnet })])
+    const { profileUrl } = (await world.get(`/v0.1/cluster/${held}`)).body
+    for (const path of [new URL(profileUrl).pathname, `/${held}/`, `/${onTestnet}`]) {
+      const shown = await load(path, '*/*')
+      expect(shown.status, path).toBe(200)
+      expect(shown.headers.get('content-type')).toBe('text/html; charset=utf-8')
+      expect(shown.headers.get('content-security-policy')).toContain("script-src 'self'")
+    }
+    for (const path of ['/nobody-holds-this', '/a.b', '/metrics', `/${held}/main`])
+      expect((await world.get(path)).status, path).toBe(404)
   })
 
   it('has one policy, which allows its own files and no inline code', async () => {

@@ -1,9 +1,13 @@
+import { NETWORKS } from '../../registry/primitives/network.js'
 import { nameImage } from '../../web/nameImage.js'
+import { PAGE_POLICY, page } from '../../web/page.js'
 import { ok } from '../http/answer.js'
+import { ApiError } from '../http/errors.js'
 import { limitOf } from '../http/query.js'
 import { route } from '../http/route.js'
 import { answers, MAX_LOOKUPS, named, z } from '../http/schema.js'
 import { type NameRecord, nameOfAddress, namesOfAddresses, resolveTexts } from '../names/lookups.js'
+import { metadataOfName } from '../names/metadata.js'
 import { requireName } from '../names/names.js'
 import { namesOwnedBy, OWNED_AT_ONCE } from '../names/owners.js'
 import { addressText, clusterIdText, nameText, walletType } from './schemas.js'
@@ -126,4 +130,20 @@ const image = route.get('/image/:name.svg', {
   },
 })
 
-export const imageRoutes = [image]
+const profile = route.get('/:name', {
+  summary: 'The page of a name that is held',
+  description: 'What `profileUrl` of v0.1 names; it shows the cluster that holds the name, on either network.',
+  params: z.object({ name: nameText }),
+  responses: { 200: { description: 'The page', schema: z.string(), type: 'text/html' } },
+  errors: ['not_found'],
+  async handle({ params }, context) {
+    const found = await Promise.all(NETWORKS.map((network) => metadataOfName({ ...context, network }, params.name!)))
+    if (found.every((cluster) => cluster === null))
+      throw new ApiError('not_found', 'There is no such route, and nobody holds such a name; /openapi.json lists them.')
+    const { type, text, cacheControl } = page
+    return { status: 200, content: { type, text, policy: PAGE_POLICY }, headers: { 'cache-control': cacheControl } }
+  },
+})
+
+/** Pictures and pages of names; the page's path matches any first part, so that it is tried last. */
+export const imageRoutes = [image, profile]
