@@ -1,0 +1,94 @@
+import { afterAll, beforeAll, expect, it } from 'vitest'
+import { encodeChange } from '../../src/registry/journal/change.js'
+import { type ApiWorld, bid, randomAddress, START_MS, startApi } from '../api/support.js'
+import { bytesOf } from './observedApi.js'
+
+/** Wallets of a cluster in private, and in public. */
+const WALLETS = 50
+/** Requests of each of two kinds per round, one after the other. */
+const SAMPLES = 80
+const WARM_UP = 20
+/** Chance that a request of one kind is slower than one of the other: four standard deviations around a half. */
+const EVEN = { low: 0.3, high: 0.7 }
+/** A machine's other work may favour one kind for a while, and hardly the same one three times. */
+const ROUNDS = 3
+const FOLD = 1_000
+
+let world: ApiWorld
+const hidden = Array.from({ length: WALLETS }, randomAddress)
+
+beforeAll(async () => {
+  world = await startApi()
+  for (const name of ['secretive', 'plain']) {
+    const owner = randomAddress()
+    await world.append('mainnet', [bid({ from: owner, name })])
+    const add = (addresses: readonly string[], isPrivate: boolean) => {
+      const wallets = addresses.map((address, i) => ({
+        address: bytesOf(address),
+        name: `${isPrivate}-${i}`,
+        isPrivate,
+      }))
+      const body = encodeChange({ kind: 'add_wallets', actor: bytesOf(owner), wallets })
+      return world.append('mainnet', [{ kind: 'add_wallets', position: null, txKey: null, causeMs: START_MS, body }])
+    }
+    await add(Array.from({ length: WALLETS }, randomAddress), false)
+    if (name === 'secretive') await add(hidden, true)
+  }
+})
+afterAll(() => world.stop())
+
+/** How often a sample of the first kind is slower than one of the second (Mann and Whitney's U, as a share). */
+function shareSlower(first: readonly number[], second: readonly number[]): number {
+  const slower = first.flatMap((a) => second.map((b) => (a > b ? 1 : a === b ? 0.5 : 0)))
+  return slower.reduce((sum: number, one) => sum + one, 0) / slower.length
+}
+
+async function sample(path: string, body: unknown): Promise<number> {
+  const startedMs = performance.now()
+  expect((await world.post(path, body)).status).toBe(200)
+  return performance.now() - startedMs
+}
+
+const fold = <T>(of: (i: number) => T): T[] => Array.from({ length: FOLD }, (_, i) => of(i))
+
+it.each([
+  {
+    what: 'names below a cluster with private wallets',
+    path: '/v1/names',
+    first: fold((i) => ({ name: `secretive/none-${i}` })),
+    second: fold((i) => ({ name: `plain/none-${i}` })),
+  },
+  {
+    what: 'one private address',
+    path: '/v1/names/address',
+    first: fold(() => hidden[0]),
+    second: fold(() => `0x${'de'.repeat(20)}`),
+  },
+  {
+    what: 'private addresses',
+    path: '/v1/names/address',
+    first: fold((i) => hidden[i % WALLETS]),
+    second: fold((i) => `0x${(0xde00 + (i % WALLETS)).toString(16).padStart(40, '0')}`),
+  },
+])(`$what, asked for ${FOLD} times at once, take no longer than others`, async ({ path, first, second }) => {
+  const shares: number[] = []
+  for (let round = 0; round < ROUNDS; round++) {
+    const times: [number[], number[]] = [[], []]
+    for (let i = 0; i < WARM_UP + SAMPLES; i++) {
+      // each kind is the first one as often
+      for (const kind of i % 2 === 0 ? ([0, 1] as const) : ([1, 0] as const)) {
+        const ms = await sample(path, kind === 0 ? first : second)
+        if (i >= WARM_UP) times[kind].push(ms)
+      }
+    }
+    const share = shareSlower(...times)
+    shares.push(share)
+    if (share >= EVEN.low && share <= EVEN.high) break
+  }
+  // every round deviates, and in the same direction
+  const isSlower = shares.every((share) => share > EVEN.high)
+  const isFaster = shares.every((share) => share < EVEN.low)
+  expect(isSlower || isFaster, `slower in ${shares.map((share) => share.toFixed(2)).join(', ')} of the pairs`).toBe(
+    false,
+  )
+})
