@@ -122,7 +122,9 @@ describe('a registration in a community', () => {
         expect(rank({ ...given, isServed: true })).toBeGreaterThanOrEqual(rank(given))
         expect(rank({ ...given, isTaken: false })).toBeGreaterThanOrEqual(rank(given))
         expect(rank({ ...given, areRequirementsMet: true })).toBeGreaterThanOrEqual(rank(given))
-        expect(rank({ ...given, isOwner: true, beneficiary: 'own' })).toBeGreaterThanOrEqual(Math.min(rank(given), 6))
+        // what an owner registers for somebody else is free: for itself it has a price, which its wallet may not pay
+        if (!(given.isOwner && given.beneficiary === 'other'))
+          expect(rank({ ...given, isOwner: true, beneficiary: 'own' })).toBeGreaterThanOrEqual(Math.min(rank(given), 6))
         // a name is never charged twice, and a free name never charged
         const judgement = decideRegistration(given)
         if (judgement.outcome === 'paid') expect(given.rules?.prices).toContain(judgement.price)
