@@ -15,6 +15,7 @@ import { promisify } from 'node:util'
 import { createDatabase, startStack } from '../src/testing/index.js'
 import { freePort } from '../src/testing/processes/ports.js'
 import { waitFor } from '../src/testing/processes/processes.js'
+import { LOCAL_KEYS } from '../src/testing/stackParts.js'
 
 const ROOT = join(import.meta.dirname, '..')
 const READY_DEADLINE_MS = 60_000
@@ -167,6 +168,7 @@ async function serves(folder: string): Promise<void> {
     const databaseUrl = await createDatabase(stack.databaseUrl, 'packaged')
     const opsPort = await freePort()
     const env = {
+      ...LOCAL_KEYS,
       DATABASE_URL: databaseUrl,
       CLUSTERD_CHAINS: join(stack.home, 'chains.json'),
       PORT: String(await freePort()),

@@ -19,8 +19,8 @@ import { armFailpoint } from './ops/failpoint.js'
 import type { Logger } from './ops/log/log.js'
 import { Loops } from './ops/loops.js'
 import { createMetrics, type Metrics, showChains } from './ops/metrics.js'
-import { createOutboxMetrics, type OutboxMetrics } from './ops/outboxMetrics.js'
 import { pause } from './ops/notify.js'
+import { createOutboxMetrics, type OutboxMetrics } from './ops/outboxMetrics.js'
 import { createProcessMetrics, type ProcessState, showProcess } from './ops/processMetrics.js'
 import { sampled } from './ops/sampled.js'
 import { listen, startOpsServer } from './ops/server.js'
@@ -204,7 +204,8 @@ class RunningDaemon {
       solana: clusters.map(({ chain }) => chain),
       permissionSigner: airdropOperatorKey ? createPermissionSigner(airdropOperatorKey) : null,
       releaseSigner: relayer && ((word) => relayer.signTypedData(releaseTypedData(word))),
-      config: this.#config,
+      // readConfig demands the key where the API runs
+      config: { ...this.#config, tokenKey: this.#config.tokenKey! },
       limits: this.#config.limits,
       trustProxy: this.#config.trustProxy,
       log: this.#log,

@@ -7,7 +7,6 @@ import type { Rpc } from './chains/rpc/evm.js'
 import type { SolanaChain } from './chains/solana/chain.js'
 import type { QuoterOptions } from './chains/solana/quote.js'
 import type { ChainConfig, Config } from './config/index.js'
-import { readDeployment } from './db/deployment/deployment.js'
 import { knownGenesis, registerChain } from './db/journal/chains.js'
 import { keepPaymentsContract } from './db/outbox/contract.js'
 import type { OpenChain } from './indexer/evm/worker.js'
@@ -76,12 +75,12 @@ export async function openClusters(
     const cluster = config.solana[network]
     const hub = chains.find(({ chain }) => chain.network === network && chain.role === 'hub')
     if (!cluster || !hub) continue
-    const quoteKey = config.quoteKey ?? (await readDeployment(ctx.pool)).quoteKey
+    const { quoteKeys } = config
     const relayKey = config.solanaRelayerKey
     const onFault = faultReporter('solana', ctx)
     const { pool } = ctx
     const { releaseAfterMs } = config.payments
-    const common = { pool, network, quoteKey, relayKey, releaseAfterMs, onFault }
+    const common = { pool, network, quoteKeys, relayKey, releaseAfterMs, onFault }
     const solana = await openSolana({ ...common, config: cluster, hub: hub.chain.rpc.forUse('api') })
     ctx.metrics.rpc.watch(`solana ${network}`, () => solana.chain.rpc.health())
     open.push(solana)
@@ -89,7 +88,9 @@ export async function openClusters(
   return open
 }
 
-export interface OpenSolanaOptions extends Pick<QuoterOptions, 'network' | 'config' | 'hub' | 'quoteKey'> {
+export interface OpenSolanaOptions extends Pick<QuoterOptions, 'network' | 'config' | 'hub'> {
+  /** The key of quotes, then earlier ones. */
+  quoteKeys: readonly Uint8Array[]
   pool: pg.Pool
   /** The relay authority's key, 64 bytes; nothing is settled or refunded without it. */
   relayKey?: Uint8Array | undefined
@@ -113,13 +114,13 @@ export interface OpenSolana extends SolanaSource {
 export async function openSolana(options: OpenSolanaOptions): Promise<OpenSolana> {
   const { createClusterRpc, createSolanaChain, SOLANA_LABEL } = await import('./chains/solana/chain.js')
   const { createSolanaSigner } = await import('./chains/solana/signer.js')
-  const { pool, network, config, hub, quoteKey, relayKey: secretKey } = options
+  const { pool, network, config, hub, quoteKeys, relayKey: secretKey } = options
   const instance = config.programId
   const programId = Buffer.from(bs58.decode(instance))
   const known = await knownGenesis(pool, network, SOLANA_LABEL, instance)
   const genesisHash = config.genesisHash ?? (known ? bs58.encode(known) : undefined)
   const rpc = createClusterRpc({ rpcUrls: config.rpcUrls, genesisHash }, options.onFault)
-  const chain = createSolanaChain({ config, network, rpc, hub, quoteKey })
+  const chain = createSolanaChain({ config, network, rpc, hub, quoteKey: quoteKeys[0]! })
 
   const register = async (genesis: string): Promise<{ identity: ProgramIdentity; chain: number }> => {
     const genesisBytes = Buffer.from(bs58.decode(genesis))
@@ -128,7 +129,7 @@ export async function openSolana(options: OpenSolanaOptions): Promise<OpenSolana
       startBlock: config.startSlot,
     })
     chain.chain = row.chain
-    return { identity: { network, genesisHash: genesisBytes, programId, quoteKey }, chain: row.chain }
+    return { identity: { network, genesisHash: genesisBytes, programId, quoteKeys }, chain: row.chain }
   }
   const open = async () => register(genesisHash ?? (await rpc.genesisHash()))
   if (genesisHash) await open()

@@ -5,6 +5,7 @@ import { join } from 'node:path'
 import { fileURLToPath } from 'node:url'
 import pg from 'pg'
 import { type Child, spawnChild, waitFor } from '../../src/testing/processes/processes.js'
+import { LOCAL_KEYS } from '../../src/testing/stackParts.js'
 import { cpuMs, serverCpuMs } from './bench.js'
 import type { BenchChain } from './chain.js'
 import type { LoopJob, LoopResult } from './loop.js'
@@ -67,6 +68,7 @@ export async function startDaemonProcess(options: DaemonOptions): Promise<Daemon
     cwd: ROOT,
     env: {
       ...process.env,
+      ...LOCAL_KEYS,
       ...{ CLUSTERD_HOME: home, CLUSTERD_CHAINS: chainsFile, DATABASE_URL: databaseUrl, PORT: '0', OPS_PORT: '0' },
       ...{ LOG_FORMAT: 'json', LOG_LEVEL: 'info', LIMITS: 'off', CLUSTERD_PARENT_PID: String(process.pid) },
       ...options.env,

@@ -112,7 +112,7 @@ async function watch(
   await migrate(url)
   const pool = createPool({ url, max: 4, applicationName: 'bench' })
   try {
-    const keys = { ...GENESIS, programId: registrar.programId.toBytes(), quoteKey: QUOTE_KEY }
+    const keys = { ...GENESIS, programId: registrar.programId.toBytes(), quoteKeys: [QUOTE_KEY] }
     const identity: ProgramIdentity = { network: 'mainnet', ...keys }
     const row = await registerChain(pool, {
       ...{ network: 'mainnet', label: 'solana', instance: programId, chainId: null, startBlock: startSlot },

@@ -246,7 +246,7 @@ async function run({ route, req, patience, meter }: Run, contexts: Contexts): Pr
   meter.spend(cost - 1)
   const context = { ...contexts[onTestnet ? 'testnet' : 'mainnet'], patience }
   const params = req.params as Readonly<Record<string, string>>
-  const session = await authenticate(req.headers, route.auth, context)
+  const session = await authenticate(req, route.auth, context)
   if (route.countedTogether) await meter.spendTogether(route.countedTogether, cost)
   const answer = await route.handle({ params, query, isTestnet: onTestnet, body, session }, context)
   if (answer.unspent) meter.giveBack(answer.unspent)

@@ -1,4 +1,6 @@
-import { readFileSync } from 'node:fs'
+import { mkdtempSync, readFileSync, rmSync, writeFileSync } from 'node:fs'
+import { tmpdir } from 'node:os'
+import { join } from 'node:path'
 import { describe, expect, it } from 'vitest'
 import { parseChainsFile, readConfig, readEnvironment } from './index.js'
 
@@ -8,6 +10,8 @@ const withChain = (changes: Record<string, unknown>) => {
   file.chains[0] = { ...file.chains[0], ...changes }
   return () => parseChainsFile(file, 'chains.json').chains
 }
+
+const FEED = `0x${'22'.repeat(20)}`
 
 describe('the chains file', () => {
   it('of the examples is good, with the decided defaults', () => {
@@ -166,6 +170,24 @@ describe('the environment', () => {
       /chains file .* does not exist/,
     )
   })
+
+  it.each([
+    [{}, /TOKEN_KEY is not set: the API needs .*openssl rand/],
+    [{ ROLES: 'index', CLUSTERD_CHAINS: 'solana' }, /QUOTE_KEY is not set: a chains file with Solana/],
+    [{ ROLES: 'index' }, null],
+    [{ TOKEN_KEY: `0x${'01'.repeat(32)}` }, null],
+  ])('has no secret in its database: %o', (env, sentence) => {
+    const folder = mkdtempSync(join(tmpdir(), 'clusterd-config-'))
+    const solana = {
+      mainnet: { rpcUrls: ['http://x'], programId: '1'.repeat(32), feeds: { solUsd: FEED, ethUsd: FEED } },
+    }
+    writeFileSync(join(folder, 'solana'), JSON.stringify({ ...example(), solana }))
+    const chains = 'CLUSTERD_CHAINS' in env ? join(folder, 'solana') : 'examples/chains.json'
+    const read = () => readConfig({ ...env, DATABASE_URL: 'postgresql://x', CLUSTERD_CHAINS: chains })
+    if (sentence) expect(read).toThrow(sentence)
+    else expect(read).not.toThrow()
+    rmSync(folder, { recursive: true })
+  })
 })
 
 describe('limits', () => {
@@ -193,13 +215,15 @@ describe('limits', () => {
 })
 
 describe('sessions', () => {
-  it('live 14 days, follow from the database’s own key, and leave wallets that are not deployed out', () => {
+  it('live 14 days, have no key by themselves, and leave wallets that are not deployed out', () => {
     expect(readEnvironment({})).toMatchObject({
-      ...{ tokenKey: undefined, sessionLifetimeMs: 14 * 24 * 3_600_000, acceptsErc6492: false },
+      ...{ tokenKey: undefined, quoteKeys: [], sessionLifetimeMs: 14 * 24 * 3_600_000, acceptsErc6492: false },
     })
     const set = readEnvironment({ TOKEN_KEY: `0x${'0a'.repeat(32)}`, SESSION_DAYS: '1', ERC6492: 'true' })
     expect(set).toMatchObject({ sessionLifetimeMs: 24 * 3_600_000, acceptsErc6492: true })
     expect(Buffer.from(set.tokenKey!)).toEqual(Buffer.alloc(32, 10))
+    const { quoteKeys } = readEnvironment({ QUOTE_KEY: `0x${'0b'.repeat(32)}, 0x${'0c'.repeat(32)}` })
+    expect(quoteKeys.map((key) => key[0])).toEqual([11, 12])
   })
 
   it.each([

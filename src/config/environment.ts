@@ -28,6 +28,12 @@ const privateKey = hex(32).refine(
 
 const key32 = hex(32).transform(fromHex)
 
+/** The key in use, then earlier ones that still count. */
+const keys32 = z
+  .string()
+  .transform((text) => text.split(',').map((key) => key.trim()))
+  .pipe(z.array(key32).max(8))
+
 const solanaKey = z.string().transform((text, ctx) => {
   const key = parseSolanaSecretKey(text)
   if (key) return key
@@ -92,9 +98,9 @@ const variables = z.object({
   SOLANA_RPC_URL: httpUrl.optional(),
   /** Key that lets EVM wallets of a bundle claim airdrops of its Solana accounts; these can't be claimed without it. */
   AIRDROP_OPERATOR_PRIVATE_KEY: privateKey.optional(),
-  /** Signs quotes on Solana; default is the database's own key. */
-  QUOTE_KEY: key32.optional(),
-  /** Authentication keys derive from it; default is the database's own key. */
+  /** Signs quotes on Solana; earlier keys behind it, joined by commas, still count. */
+  QUOTE_KEY: keys32.default([]),
+  /** Authentication keys derive from it. */
   TOKEN_KEY: key32.optional(),
   /** Encrypts the shares of generated wallets; no wallet is generated without it. */
   SHARE_KEY: key32.optional(),
@@ -163,7 +169,7 @@ const environment = variables
       solanaRelayerKey: set.SOLANA_RELAYER_PRIVATE_KEY,
       airdropOperatorKey: set.AIRDROP_OPERATOR_PRIVATE_KEY,
       solanaRpcUrl: set.SOLANA_RPC_URL,
-      quoteKey: set.QUOTE_KEY,
+      quoteKeys: set.QUOTE_KEY,
       tokenKey: set.TOKEN_KEY,
       shareKey: set.SHARE_KEY,
       /** null: nobody is limited. */

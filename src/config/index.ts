@@ -1,3 +1,4 @@
+import { NETWORKS } from '../registry/primitives/network.js'
 import { type ChainsFile, readChains } from './chainsFile.js'
 import { type Environment, type Flags, readEnvironment } from './environment.js'
 import { ConfigError } from './error.js'
@@ -33,11 +34,18 @@ export function readConfig(env?: NodeJS.ProcessEnv, flags?: Flags): Config {
       'DATABASE_URL is not set: `clusterd start` needs a PostgreSQL from 14 on (`clusterd dev` brings its own).',
     )
   const { databaseUrl, databaseDirectUrl = databaseUrl, port = DEFAULT_PORT } = base
+  const chains = readChains(base.chainsFile)
+  if (!base.tokenKey && base.roles.includes('api')) throw new ConfigError(lacks('TOKEN_KEY', 'the API'))
+  if (base.quoteKeys.length === 0 && NETWORKS.some((network) => chains.solana[network]))
+    throw new ConfigError(lacks('QUOTE_KEY', 'a chains file with Solana'))
   return Object.freeze({
     ...base,
     ...{ databaseUrl, databaseDirectUrl, port },
     siteUrl: base.siteUrl ?? `http://localhost:${port}`,
     opsPort: base.opsPort ?? DEFAULT_OPS_PORT,
-    ...readChains(base.chainsFile),
+    ...chains,
   })
 }
+
+const lacks = (variable: string, user: string): string =>
+  `${variable} is not set: ${user} needs 0x and 64 hex digits that nobody knows (openssl rand -hex 32), the same in every process.`

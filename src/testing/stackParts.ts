@@ -16,8 +16,12 @@ import { type LocalSolana, startLocalSolana } from './solana/localSolana.js'
 import { operatorAccount, privateKeyOf } from './world.js'
 
 const DATABASE_NAME = 'clusterd'
-/** Encryption key of wallet shares; public, as all keys of a local world. */
-const LOCAL_SHARE_KEY = `0x${'5a'.repeat(32)}`
+/** Public, as all keys of a local world. */
+export const LOCAL_KEYS = {
+  SHARE_KEY: `0x${'5a'.repeat(32)}`,
+  TOKEN_KEY: `0x${'5b'.repeat(32)}`,
+  QUOTE_KEY: `0x${'5c'.repeat(32)}`,
+}
 
 export interface PostgresHandle {
   readonly pid: number
@@ -182,7 +186,7 @@ export const daemonEnvironment = (home: string, at: Omit<DaemonAt, 'ops'>): Daem
   RELAYER_PRIVATE_KEY: privateKeyOf(operatorAccount('relayer')),
   SOLANA_RELAYER_PRIVATE_KEY: at.solanaKey,
   AIRDROP_OPERATOR_PRIVATE_KEY: privateKeyOf(operatorAccount('airdropOperator')),
-  SHARE_KEY: LOCAL_SHARE_KEY,
+  ...LOCAL_KEYS,
   ...at.env,
   HOST: at.env.HOST ?? '127.0.0.1',
   PORT: String(at.port),

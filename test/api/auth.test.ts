@@ -1,3 +1,4 @@
+import { request } from 'node:http'
 import { Writable } from 'node:stream'
 import bs58 from 'bs58'
 import { pino } from 'pino'
@@ -158,6 +159,28 @@ describe('a key', () => {
     expect((await validate({ 'x-auth-key': token })).status).toBe(401)
     await exchange(await prove('solana'))
     expect(await sessions()).toBe(Math.max(1, before - 4 + 1))
+  })
+
+  it('is one: two Authorization headers with two keys are refused, as two X-AUTH-KEY', async () => {
+    const { token } = (await exchange(await prove())).body
+    const statusOf = (headers: readonly string[]) =>
+      new Promise<number | undefined>((resolve, reject) => {
+        const sent = request(
+          `${world.url}/v1/auth/validate`,
+          { headers: ['host', 'localhost', ...headers] },
+          (response) => resolve(response.resume().statusCode),
+        )
+        sent.on('error', reject).end()
+      })
+    const bearer = (key: string) => ['Authorization', `Bearer ${key}`]
+    const other = 'k'.repeat(43)
+    expect(await statusOf([...bearer(token), ...bearer(token)])).toBe(200)
+    for (const two of [
+      [...bearer(token), ...bearer(other)],
+      [...bearer(other), ...bearer(token)],
+    ])
+      expect(await statusOf(two)).toBe(400)
+    expect(await statusOf(['X-AUTH-KEY', token, 'x-auth-key', other])).toBe(400)
   })
 
   it('that is none, or two different ones, is refused', async () => {

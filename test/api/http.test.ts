@@ -120,7 +120,7 @@ describe('the OpenAPI documents and /', () => {
     const { app } = createApi({
       pool: world.pool,
       chains: [],
-      config: { serviceDomain: 'localhost' },
+      config: { serviceDomain: 'localhost', tokenKey: Buffer.alloc(32, 7) },
       log: pino({ level: 'silent' }),
     })
     const mounted = app.router.stack.flatMap(({ route }) =>

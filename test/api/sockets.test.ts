@@ -36,7 +36,13 @@ async function serve(deps: Pick<ApiDeps, 'sockets' | 'requestDeadlineMs'> = {}):
   const { pool } = world
   served = 0
   const metrics = { requests: { observe: () => void served++ } }
-  const common = { pool, chains: [], config: { serviceDomain: 'localhost' }, log: pino({ level: 'silent' }), metrics }
+  const common = {
+    pool,
+    chains: [],
+    config: { serviceDomain: 'localhost', tokenKey: Buffer.alloc(32, 7) },
+    log: pino({ level: 'silent' }),
+    metrics,
+  }
   const api = createApi({ ...common, ...deps })
   server = createServer(api.limits, api.listener)
   api.protect(server)

@@ -93,6 +93,7 @@ export async function startApi(options: ApiWorldOptions = {}): Promise<ApiWorld>
     permissionSigner: options.airdropOperatorKey ? createPermissionSigner(options.airdropOperatorKey) : null,
     config: {
       serviceDomain: 'localhost',
+      tokenKey: randomBytes(32),
       shareKey: options.shareKey,
       ...(options.siteUrl && { siteUrl: options.siteUrl }),
     },
@@ -132,7 +133,7 @@ export async function secondApi(
   { pool }: Pick<ApiWorld, 'pool'>,
   options: Pick<ApiWorldOptions, 'limits' | 'trustProxy'>,
 ): Promise<{ url: string; stop(): Promise<void> }> {
-  const config = { serviceDomain: 'localhost' }
+  const config = { serviceDomain: 'localhost', tokenKey: Buffer.alloc(32, 7) }
   const server = createServer(createApi({ pool, chains: [], config, log: pino({ level: 'silent' }), ...options }).app)
   await new Promise<void>((resolve) => server.listen(0, '127.0.0.1', resolve))
   const stop = async () => {

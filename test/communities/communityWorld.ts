@@ -40,7 +40,7 @@ export async function startCommunityWorld(communities: readonly string[]) {
   const { pool } = world
   const open = await openChains(pool, world.file)
   const chains = open.map(({ chain }) => chain)
-  const config = { serviceDomain: 'localhost' }
+  const config = { serviceDomain: 'localhost', tokenKey: Buffer.alloc(32, 7) }
   const releaseSigner: ReleaseSigner = (word) => privateKeyToAccount(RELAYER_KEY).signTypedData(releaseTypedData(word))
   const { mainnet: context } = createContexts({ pool, chains, config, releaseSigner })
   const sideOf = (label: Label) => (label === '1' ? world.hub : world.spoke)

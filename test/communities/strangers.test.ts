@@ -49,7 +49,7 @@ beforeAll(async () => {
   const api = createApi({
     pool: at.pool,
     chains: [hub.forStrangers(), spoke.forStrangers()],
-    config: { serviceDomain: 'localhost' },
+    config: { serviceDomain: 'localhost', tokenKey: Buffer.alloc(32, 7) },
     log: pino({ level: 'warn' }, { write: (line) => void logged.push(line) }),
   })
   const server = createServer(api.limits, api.app)

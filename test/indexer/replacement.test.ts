@@ -27,7 +27,7 @@ beforeAll(async () => {
   context = () =>
     createContexts({
       pool: world.pool,
-      config: { serviceDomain: 'localhost' },
+      config: { serviceDomain: 'localhost', tokenKey: Buffer.alloc(32, 7) },
       chains: [createEvmChain({ config: world.config, chain: row.chain, rpc })],
     }).mainnet
   indexer = await world.restart()

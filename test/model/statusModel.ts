@@ -274,7 +274,7 @@ export async function runStatusModel(world: HubWorld, options: ModelRun): Promis
   const context = async () =>
     createContexts({
       pool: world.pool,
-      config: { serviceDomain: 'localhost' },
+      config: { serviceDomain: 'localhost', tokenKey: Buffer.alloc(32, 7) },
       chains: [createEvmChain({ config: world.config, chain: row.chain, rpc })],
     }).mainnet
   const counts = new Map<string, number>()

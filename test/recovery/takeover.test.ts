@@ -9,6 +9,7 @@ import { type Stack, startStack, until } from '../../src/testing/index.js'
 import { type DaemonProcess, startDaemonProcess } from '../../src/testing/processes/daemonProcess.js'
 import { freePort } from '../../src/testing/processes/ports.js'
 import { ask as askOnce, signIn } from '../../src/testing/signIn.js'
+import { LOCAL_KEYS } from '../../src/testing/stackParts.js'
 import { freshName, freshWallet, registerOn } from '../support/world.js'
 
 /** What the design promises, from the moment a leader says nothing more. */
@@ -43,6 +44,7 @@ async function startSecond(): Promise<typeof standby> {
     opsUrl: `http://127.0.0.1:${opsPort}`,
     logFile: join(stack.home, 'logs', 'second.log'),
     env: {
+      ...LOCAL_KEYS,
       ...{ PORT: String(port), OPS_PORT: String(opsPort), LOG_FORMAT: 'json' },
       ...{ DATABASE_URL: stack.databaseUrl, CLUSTERD_CHAINS: join(stack.home, 'chains.json') },
     },

@@ -100,7 +100,7 @@ export async function startPaymentWorld(): Promise<PaymentWorld> {
   const config = parseChainsFile({ ...bridge.file, solana: { mainnet: section } }, 'test').solana.mainnet!
   const [hub] = await openChains(bridge.pool, bridge.file)
   const source = await openSolana({
-    ...{ pool: bridge.pool, network: 'mainnet', config, hub: hub!.chain.rpc, quoteKey: QUOTE_KEY },
+    ...{ pool: bridge.pool, network: 'mainnet', config, hub: hub!.chain.rpc, quoteKeys: [QUOTE_KEY] },
     releaseAfterMs: RELEASE_AFTER_MS,
   })
   const { identity, chain } = await source.open()

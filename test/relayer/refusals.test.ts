@@ -29,7 +29,6 @@ import { createMint, mintTokens, payCommunity } from '../support/solanaTokens.js
 import { type PaymentWorld, RELEASE_AFTER_MS, startPaymentWorld } from './paymentWorld.js'
 
 /** Payments for names of communities on Solana: refunded once where they bought nothing, else released. */
-
 const PRICE = 30_000_000n
 const TOKEN_PRICE = 500n
 const WAIT = { timeout: 20_000, interval: 100 }
@@ -38,11 +37,12 @@ let world: PaymentWorld
 let context: Context
 let mint: PublicKey
 let recipient: PublicKey
+const CONFIG = { serviceDomain: '', tokenKey: Buffer.alloc(32) }
 
 beforeAll(async () => {
   world = await startPaymentWorld()
   const { bridge, connection } = world
-  context = createContexts({ pool: bridge.pool, chains: [], config: { serviceDomain: 'localhost' } }).mainnet
+  context = createContexts({ pool: bridge.pool, chains: [], config: CONFIG }).mainnet
   recipient = payerOf(4).publicKey
   mint = await createMint(connection, payerOf(3))
   await mintTokens(connection, payerOf(3), { mint, owner: payerOf(1).publicKey, amount: TOKEN_PRICE })

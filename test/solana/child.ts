@@ -21,7 +21,7 @@ const pool = createPool({ url: databaseUrl, max: 4, applicationName: 'test child
 const config = clusterConfig(solana, [rpcUrl], feeds)
 // this process gives no quotes: the hub is never asked
 const hub = createRpc({ label: '1', urls: [rpcUrl], chainId: 1 })
-const source = await openSolana({ pool, network: 'mainnet', config, hub, quoteKey: QUOTE_KEY, releaseAfterMs: 1 })
+const source = await openSolana({ pool, network: 'mainnet', config, hub, quoteKeys: [QUOTE_KEY], releaseAfterMs: 1 })
 const epoch = await readEpoch(pool, 'mainnet', 'index')
 const { rpc, registrar, label } = source.chain
 const watcher = new PaymentWatcher({

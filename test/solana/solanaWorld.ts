@@ -80,7 +80,7 @@ export async function startSolanaWorld(): Promise<SolanaWorld> {
   const { chain: hubChain } = await hub.open()
   const open = (changes: Partial<SolanaConfig> = {}) =>
     openSolana({
-      ...{ pool: hub.pool, network: 'mainnet', hub: hubChain.rpc, quoteKey: QUOTE_KEY, releaseAfterMs: 1 },
+      ...{ pool: hub.pool, network: 'mainnet', hub: hubChain.rpc, quoteKeys: [QUOTE_KEY], releaseAfterMs: 1 },
       config: { ...config, ...changes },
     })
   const api = await startApi(hub, await open(), [hubChain])
@@ -156,7 +156,7 @@ async function startApi(hub: HubWorld, { chain }: OpenSolana, chains: Parameters
     pool: hub.pool,
     chains,
     solana: [chain],
-    config: { serviceDomain: 'localhost' },
+    config: { serviceDomain: 'localhost', tokenKey: Buffer.alloc(32, 7) },
     log,
   })
   const server = createServer(api.limits, api.listener)

@@ -51,7 +51,7 @@ describe('the balances of a requirement', () => {
 
   it('are those of mints alone: a community can not name anything else', async () => {
     const chains = [(await world.hub.open()).chain]
-    const config = { serviceDomain: 'localhost' }
+    const config = { serviceDomain: 'localhost', tokenKey: Buffer.alloc(32, 7) }
     const { mainnet: context } = createContexts({ pool: world.hub.pool, chains, solana: [open.chain], config })
     const author = { wallet: fromHex(`0x01${'ab'.repeat(20)}`) }
     const configure = (token: string) => {

@@ -27,7 +27,7 @@ export async function startTestDaemon(
   const home = mkdtempSync(join(tmpdir(), 'clusterd-daemon-'))
   const file = join(home, 'chains.json')
   writeFileSync(file, JSON.stringify(chainsFile))
-  const ports = { PORT: '0', OPS_PORT: '0', DRAIN_SECONDS: '0', LIMITS: 'off' }
+  const ports = { PORT: '0', OPS_PORT: '0', DRAIN_SECONDS: '0', TOKEN_KEY: `0x${'5b'.repeat(32)}`, LIMITS: 'off' }
   const config = readConfig({ ...ports, DATABASE_URL: databaseUrl, CLUSTERD_CHAINS: file, ...env })
   const lines: string[] = []
   const log = createLog({ level: env.LOG_LEVEL ?? 'warn', to: { write: (line) => void lines.push(line) } })

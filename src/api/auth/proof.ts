@@ -25,12 +25,12 @@ export type Signer = Pick<Proof, 'type' | 'wallet'> & { recovered?: string | und
  * The message to sign now: the plain one, or the one that is bound to a wallet. The server stores neither.
  * @returns the message and its last line, the signing date
  */
-export async function signingMessage(context: Context, signer?: Signer) {
+export function signingMessage(context: Context, signer?: Signer) {
   const signingDate = new Date(context.now()).toISOString()
   if (!signer) return { message: plainMessage(context, signingDate), signingDate }
   const wallet = requireWallet(signer)
   const recovered = signer.recovered === undefined ? undefined : requireAddress(signer.recovered)
-  return { message: await messageFor(context, wallet, { signingDate, recovered }), signingDate }
+  return { message: messageFor(context, wallet, { signingDate, recovered }), signingDate }
 }
 
 /**
@@ -40,7 +40,7 @@ export async function signingMessage(context: Context, signer?: Signer) {
  */
 export async function exchange(context: Context, proof: Proof): Promise<string> {
   const { wallet, signingMs, isPlain } = await requireProof(context, proof)
-  const key = authKey(await context.tokenKey(), wallet, proof.signingDate)
+  const key = authKey(context.tokenKey, wallet, proof.signingDate)
   const createdMs = context.now()
   const isOpen = await openSession(context.pool, {
     keyHash: authKeyHash(key)!,
@@ -73,7 +73,7 @@ export async function requireProof(context: Context, proof: Proof) {
   const signingMs = requireDate(signingDate, context.now())
   const signature = requireSignature(wallet.type, proof.signature)
   const isPlain = isSignedByAccount(wallet, plainMessage(context, signingDate), signature)
-  if (!isPlain) await requireSigned(context, wallet, await messageFor(context, wallet, { signingDate }), signature)
+  if (!isPlain) await requireSigned(context, wallet, messageFor(context, wallet, { signingDate }), signature)
   return { wallet, signingMs, isPlain }
 }
 
@@ -89,7 +89,7 @@ export async function requireRecovery(context: Context, proof: Proof, recovered:
   const wallet = requireWallet(proof)
   const signingMs = requireDate(signingDate, context.now(), RECOVERY_MAX_AGE_MS)
   const signature = requireSignature(wallet.type, proof.signature)
-  await requireSigned(context, wallet, await messageFor(context, wallet, { signingDate, recovered }), signature)
+  await requireSigned(context, wallet, messageFor(context, wallet, { signingDate, recovered }), signature)
   return signingMs
 }
 
@@ -169,12 +169,12 @@ const smartWalletsOf = (context: Context): SmartWalletPort | undefined =>
 const ETHEREUM_CHAIN_ID = 1
 
 /** Message that is bound to a wallet, and to the wallet whose key it asks for, if any. */
-async function messageFor(
+function messageFor(
   context: Context,
   wallet: Address,
   of: { signingDate: string; recovered?: Address | undefined },
-): Promise<string> {
-  const nonce = boundNonce(await context.tokenKey(), wallet, of.signingDate, of.recovered)
+): string {
+  const nonce = boundNonce(context.tokenKey, wallet, of.signingDate, of.recovered)
   const chainId = smartWalletsOf(context)?.chainId ?? ETHEREUM_CHAIN_ID
   return boundMessage({ ...of, domain: context.auth.serviceDomain, wallet, chainId, nonce })
 }

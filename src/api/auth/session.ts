@@ -1,4 +1,4 @@
-import type { IncomingHttpHeaders } from 'node:http'
+import type { IncomingMessage } from 'node:http'
 import { findSession } from '../../db/auth/sessions.js'
 import { authKeyHash } from '../../registry/auth/key.js'
 import { decodeAddress } from '../../registry/primitives/address.js'
@@ -10,17 +10,24 @@ import type { AuthRule, Session } from '../http/route.js'
 /** Header values that clients send in place of no key. */
 const NO_KEY = new Set(['', 'undefined', 'null'])
 
+/** Headers as they came: of two of one name, Node's own collection keeps the first. */
+type Headers = Pick<IncomingMessage, 'rawHeaders'>
+
 /**
  * The key of a request, undefined where it has none: `Authorization: Bearer` or `X-AUTH-KEY`. Other schemes are no key.
  * @throws ApiError invalid_request for two different keys
  */
-function keyOf(headers: IncomingHttpHeaders): string | undefined {
-  const bearer = given(/^bearer +(.*)$/i.exec(headers.authorization ?? '')?.[1])
-  const header = headers['x-auth-key']
-  const own = given(Array.isArray(header) ? header.join() : header)
-  if (bearer !== undefined && own !== undefined && bearer !== own)
+function keyOf({ rawHeaders }: Headers): string | undefined {
+  const keys = new Set<string>()
+  for (let i = 0; i < rawHeaders.length; i += 2) {
+    const [name, value] = [rawHeaders[i]!.toLowerCase(), rawHeaders[i + 1]]
+    const bearer = name === 'authorization' ? /^bearer +(.*)$/i.exec(value ?? '')?.[1] : undefined
+    const key = given(name === 'x-auth-key' ? value : bearer)
+    if (key !== undefined) keys.add(key)
+  }
+  if (keys.size > 1)
     throw new ApiError('invalid_request', 'Authorization and X-AUTH-KEY carry two different keys: send one.')
-  return bearer ?? own
+  return [...keys][0]
 }
 
 function given(text: string | undefined): string | undefined {
@@ -34,12 +41,12 @@ function given(text: string | undefined): string | undefined {
  * @throws ApiError unauthorized where a key is required and no valid one was sent; invalid_request for two keys
  */
 export async function authenticate(
-  headers: IncomingHttpHeaders,
+  request: Headers,
   rule: AuthRule,
   context: Pick<Context, 'pool' | 'now'>,
 ): Promise<Session | null> {
   if (!rule) return null
-  const key = keyOf(headers)
+  const key = keyOf(request)
   const session = key === undefined ? null : await sessionOf(key, context)
   if (session || rule === 'optional') return session
   throw key === undefined

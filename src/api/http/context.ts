@@ -1,6 +1,6 @@
 import type pg from 'pg'
 import type { ChainPort, PermissionSigner, ReleaseSigner, SolanaPort } from '../../chains/chain.js'
-import { readDeployment } from '../../db/deployment/deployment.js'
+import { readPageKey } from '../../db/deployment/deployment.js'
 import type { Patience } from '../../db/pg/pool.js'
 import type { Network } from '../../registry/primitives/network.js'
 import { createTurns, type Turns } from '../guard/turns.js'
@@ -20,7 +20,7 @@ export interface Context {
   /** Key of page tokens, 32 bytes. */
   pageKey(): Promise<Buffer>
   /** Secret from which authentication keys are derived. */
-  tokenKey(): Promise<Uint8Array>
+  tokenKey: Uint8Array
   /** How long the caller of a change waits; absent where nobody does. */
   patience?: Patience
   /** Turns of the network's signed changes. */
@@ -57,8 +57,8 @@ export interface ContextDeps
     Partial<Pick<Context, 'solana' | 'permissionSigner' | 'releaseSigner' | 'limits'>> {
   config: Pick<AuthSettings, 'serviceDomain'> &
     Partial<AuthSettings> & {
-      /** Secret of authentication keys; default: the database's own. */
-      tokenKey?: Uint8Array | undefined
+      /** Secret of authentication keys. */
+      tokenKey: Uint8Array
       /** Key of wallet shares; without it no wallets are generated. */
       shareKey?: Uint8Array | undefined
       /** Default: http://localhost */
@@ -66,7 +66,7 @@ export interface ContextDeps
     }
 }
 
-/** Creates the context of each network over a database and chains. The database's keys are read at first use. */
+/** Creates the context of each network over a database and chains. The database's key is read at first use. */
 export function createContexts({
   config,
   solana = [],
@@ -84,8 +84,8 @@ export function createContexts({
     releaseSigner,
     limits,
     now: () => Date.now(),
-    pageKey: once(async () => (await readDeployment(deps.pool)).pageKey),
-    tokenKey: once(async () => tokenKey ?? (await readDeployment(deps.pool)).tokenKey),
+    pageKey: once(() => readPageKey(deps.pool)),
+    tokenKey,
     shareKey: config.shareKey,
     freshness: createFreshness(deps),
     auth: { serviceDomain, sessionLifetimeMs, acceptsErc6492 },

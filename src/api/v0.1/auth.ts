@@ -9,7 +9,7 @@ const message = route.get('/v0.1/auth/message', {
   deprecated: { successor: '/v1/auth/message' },
   summary: 'The message that a wallet signs to prove itself',
   responses: answers('The message and its date', { message: z.string(), signingDate: ProofSchema.shape.signingDate }),
-  handle: async (_request, context) => ok(await signingMessage(context), NO_STORE),
+  handle: async (_request, context) => ok(signingMessage(context), NO_STORE),
 })
 
 const token = route.post('/v0.1/auth/token', {

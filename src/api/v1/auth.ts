@@ -28,7 +28,7 @@ const messages = GET_AND_POST.map((method) =>
     }),
     responses: answers('The message and its date', { message: z.string(), signingDate }),
     errors: ['unsupported_address'],
-    handle: async ({ query }, context) => ok(await signingMessage(context, boundTo(query)), NO_STORE),
+    handle: async ({ query }, context) => ok(signingMessage(context, boundTo(query)), NO_STORE),
   }),
 )
 

@@ -2,12 +2,10 @@ import type pg from 'pg'
 import type { Network } from '../../registry/primitives/network.js'
 import { plain, prismaOf, stored } from '../pg/prisma.js'
 
-/**
- * Keys of this installation, 32 bytes each, made with its database: `pageKey` seals page tokens of the feed; `tokenKey`
- * derives authentication keys and `quoteKey` signs quotes where the configuration names none.
- */
-export async function readDeployment(pool: pg.Pool) {
-  return plain(await prismaOf(pool).deployment.findUniqueOrThrow({ where: { id: 1 } }))
+/** The installation's key that seals page tokens of the feed, 32 bytes, made with its database. */
+export async function readPageKey(pool: pg.Pool): Promise<Buffer> {
+  const select = { pageKey: true }
+  return plain(await prismaOf(pool).deployment.findUniqueOrThrow({ where: { id: 1 }, select })).pageKey
 }
 
 /** Minimum bid in force on a network's hub, in wei. */

@@ -14,8 +14,8 @@ import { ADDRESS_TYPE_CODE } from '../../registry/primitives/address.js'
 
 /** Tells a program's payments apart from those of all others. */
 export interface ProgramIdentity extends QuotedProgram {
-  /** The key under which this installation signs its quotes. */
-  quoteKey: Uint8Array
+  /** The keys under which this installation signs, and has signed, its quotes. */
+  quoteKeys: readonly Uint8Array[]
 }
 
 /** Solana's first block. An earlier block time is none (Surfpool gives thousandths). */
@@ -39,7 +39,7 @@ const originOf = (tx: ReadTransaction, payer: Uint8Array, referral: Uint8Array, 
 
 /** A payment for a name on the hub as it is stored, its quote verified. */
 function namePayment(
-  { network, genesisHash, programId, quoteKey }: ProgramIdentity,
+  { network, genesisHash, programId, quoteKeys }: ProgramIdentity,
   tx: ReadTransaction,
   paid: SeenPayment,
   nowMs: number,
@@ -57,7 +57,7 @@ function namePayment(
       quoteId: Buffer.from(paid.quoteId),
       amountWei: paid.amountWei,
       expiresAt: withinNumber(paid.expiresAt),
-      verdict: verifyQuote(quoteKey, { network, genesisHash, programId }, paid),
+      verdict: verifyQuote(quoteKeys, { network, genesisHash, programId }, paid),
       reclaimableMs: Number(paid.reclaimableAt) * 1_000,
     },
   }

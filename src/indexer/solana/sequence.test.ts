@@ -9,14 +9,14 @@ import type { ProgramIdentity } from './row.js'
 import { SequenceTracker } from './sequence.js'
 
 const word = (fill: number) => Buffer.alloc(32, fill)
-const identity: ProgramIdentity = { network: 'mainnet', genesisHash: word(1), programId: word(2), quoteKey: word(3) }
+const identity: ProgramIdentity = { network: 'mainnet', genesisHash: word(1), programId: word(2), quoteKeys: [word(3)] }
 const payer = Buffer.from(Keypair.generate().publicKey.toBytes())
 const PAID_S = 1_800_000_000
 const RECLAIMABLE_AT = 1_800_604_800n
 
 function paid(sequence: bigint): SeenPayment {
   const terms = { payer, name: nameToWord('ann'), amountWei: 7n, lamports: 9n, expiresAt: 11n, referral: word(0) }
-  return { ...terms, sequence, quoteId: quoteId(identity.quoteKey, identity, terms), reclaimableAt: RECLAIMABLE_AT }
+  return { ...terms, sequence, quoteId: quoteId(word(3), identity, terms), reclaimableAt: RECLAIMABLE_AT }
 }
 const forCommunity = (sequence: bigint, changes: Partial<SeenCommunityPayment> = {}): SeenCommunityPayment => ({
   ...{ sequence, payer, number: 2n ** 64n - 1n, token: null, amount: 5n, recipient: word(9) },

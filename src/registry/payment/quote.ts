@@ -65,10 +65,16 @@ function canonical({ network, genesisHash, programId }: QuotedProgram, terms: Pa
 export const quoteId = (key: Uint8Array, program: QuotedProgram, terms: PaymentTerms): Buffer =>
   createHmac('sha256', key).update(canonical(program, terms)).digest()
 
-/** Checks a payment against our quotes. Never throws for on-chain values. */
-export function verifyQuote(key: Uint8Array, program: QuotedProgram, payment: PaidQuote): QuoteVerdict {
-  const id = quoteId(key, program, payment)
-  return payment.quoteId.length === id.length && timingSafeEqual(payment.quoteId, id) ? 'honoured' : 'foreign'
+/**
+ * Checks a payment against our quotes. Never throws for on-chain values.
+ * @param keys the key of quotes and earlier ones
+ */
+export function verifyQuote(keys: readonly Uint8Array[], program: QuotedProgram, payment: PaidQuote): QuoteVerdict {
+  const isOurs = keys.some((key) => {
+    const id = quoteId(key, program, payment)
+    return payment.quoteId.length === id.length && timingSafeEqual(payment.quoteId, id)
+  })
+  return isOurs ? 'honoured' : 'foreign'
 }
 
 /** Source of a program's payments, as the hub tells them apart: keccak256(genesis hash 32 ‖ program id 32). */
