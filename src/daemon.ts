@@ -1,9 +1,9 @@
 import { createServer } from 'node:http'
 import { setTimeout as sleep } from 'node:timers/promises'
 import type pg from 'pg'
-import { privateKeyToAccount } from 'viem/accounts'
 import { createApi } from './api/server.js'
 import { createPermissionSigner } from './chains/evm/airdrop/permissionSigner.js'
+import { relayerAccount } from './chains/evm/relayerAccount.js'
 import type { Config } from './config/index.js'
 import { watchHeadLocks } from './db/journal/head.js'
 import { FROZEN_MS } from './db/pg/leader.js'
@@ -196,8 +196,8 @@ class RunningDaemon {
   }
 
   async #startApi(chains: readonly OpenChain[], clusters: readonly OpenSolana[]): Promise<void> {
-    const { airdropOperatorKey, relayerPrivateKey, port, host } = this.#config
-    const relayer = relayerPrivateKey ? privateKeyToAccount(relayerPrivateKey) : null
+    const { airdropOperatorKey, relayerKey, port, host } = this.#config
+    const relayer = relayerKey ? relayerAccount(relayerKey) : null
     const api = createApi({
       pool: this.#readPool,
       chains: chains.map(({ chain }) => chain.forStrangers()),
@@ -225,7 +225,7 @@ class RunningDaemon {
   /** Starts a network's relayer, where there is something to send and a key, or the order to watch. */
   #startRelayer(ctx: Context, { chains, solana }: Sources & { solana: OpenSolana | null }): void {
     const { network, log } = ctx
-    const { roles, relayWatch, relayerPrivateKey: key, solanaRelayerKey } = this.#config
+    const { roles, relayWatch, relayerKey: key, solanaRelayerKey } = this.#config
     const numbered = chains.map(({ chain, row }) => ({ chain: chain.forUse('relay'), number: row.chain }))
     const plan = relayPlanOf(numbered, solana !== null)
     if (plan.problem) log.warn({ network }, plan.problem)
@@ -242,7 +242,7 @@ class RunningDaemon {
     const run = runRelayer({
       ...ctx,
       ...{ targets: plan.targets, missingKeys },
-      account: key ? privateKeyToAccount(key) : null,
+      account: key ? relayerAccount(key) : null,
       settings: this.#config.deliveries[network],
       solana: solana?.payer,
       onOutcome: (job, outcome) => countOutcome(this.#outboxMetrics, job, outcome),

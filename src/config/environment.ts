@@ -92,8 +92,16 @@ const variables = z.object({
   DATABASE_POOL: z.coerce.number().int().min(2).max(1_000).default(10),
   /** Key of the account that pays for deliveries; nothing is delivered without it. */
   RELAYER_PRIVATE_KEY: privateKey.optional(),
+  /** The same key in a file (Web3 Secret Storage, version 3), and the file of its password. */
+  RELAYER_KEYSTORE: z.string().optional(),
+  RELAYER_PASSWORD_FILE: z.string().optional(),
+  /** Or a signer elsewhere, with Web3Signer's JSON-RPC, and the address whose key it has. */
+  RELAYER_SIGNER_URL: httpUrl.optional(),
+  RELAYER_ADDRESS: hex(20).optional(),
   /** The relay authority's key on Solana, 64 bytes; nothing is settled or refunded without it. */
   SOLANA_RELAYER_PRIVATE_KEY: solanaKey.optional(),
+  /** The same key in a file, as `solana-keygen` writes it. */
+  SOLANA_RELAYER_KEY_FILE: z.string().optional(),
   /** A local Solana cluster with a faucet, for `dev` and `demo` where Surfpool doesn't run. */
   SOLANA_RPC_URL: httpUrl.optional(),
   /** Key that lets EVM wallets of a bundle claim airdrops of its Solana accounts; these can't be claimed without it. */
@@ -166,7 +174,12 @@ const environment = variables
       siteUrl: set.SITE_URL,
       databasePool: set.DATABASE_POOL,
       relayerPrivateKey: set.RELAYER_PRIVATE_KEY,
+      relayerKeystore: set.RELAYER_KEYSTORE,
+      relayerPasswordFile: set.RELAYER_PASSWORD_FILE,
+      relayerSignerUrl: set.RELAYER_SIGNER_URL,
+      relayerAddress: set.RELAYER_ADDRESS,
       solanaRelayerKey: set.SOLANA_RELAYER_PRIVATE_KEY,
+      solanaRelayerKeyFile: set.SOLANA_RELAYER_KEY_FILE,
       airdropOperatorKey: set.AIRDROP_OPERATOR_PRIVATE_KEY,
       solanaRpcUrl: set.SOLANA_RPC_URL,
       quoteKeys: set.QUOTE_KEY,

@@ -2,6 +2,7 @@ import { NETWORKS } from '../registry/primitives/network.js'
 import { type ChainsFile, readChains } from './chainsFile.js'
 import { type Environment, type Flags, readEnvironment } from './environment.js'
 import { ConfigError } from './error.js'
+import { type RelayerKey, relayerKeyOf, solanaKeyOf } from './relayerKey.js'
 
 export {
   type ChainConfig,
@@ -24,6 +25,8 @@ export interface Config extends Environment, ChainsFile {
   readonly port: number
   readonly opsPort: number
   readonly siteUrl: string
+  /** Who signs for the relayer on EVM chains; undefined: nobody. */
+  readonly relayerKey: RelayerKey | undefined
 }
 
 /** Reads the configuration of `clusterd start`. @throws ConfigError */
@@ -44,6 +47,8 @@ export function readConfig(env?: NodeJS.ProcessEnv, flags?: Flags): Config {
     siteUrl: base.siteUrl ?? `http://localhost:${port}`,
     opsPort: base.opsPort ?? DEFAULT_OPS_PORT,
     ...chains,
+    relayerKey: relayerKeyOf(base),
+    solanaRelayerKey: solanaKeyOf(base),
   })
 }
 

@@ -1,6 +1,6 @@
 import type pg from 'pg'
 import type { Hex } from 'viem'
-import type { PrivateKeyAccount } from 'viem/accounts'
+import type { LocalAccount } from 'viem/accounts'
 import { REFUSAL_GAS } from '../chains/evm/community/ending.js'
 import { GasPriceCap, readFees } from '../chains/evm/gasPrice.js'
 import { createNonceSender, type Memo } from '../chains/evm/signer.js'
@@ -37,7 +37,7 @@ export interface RelayerOptions extends RelayTarget {
   pool: pg.Pool
   network: Network
   /** The account that pays; null: only watch. */
-  account: PrivateKeyAccount | null
+  account: LocalAccount | null
   settings: DeliverySettings
   epoch: number
   clock?: Clock | undefined
@@ -110,7 +110,7 @@ export class Relayer {
     }
   }
 
-  #nonceKeeper(account: PrivateKeyAccount, key: SignerKey): NonceKeeper {
+  #nonceKeeper(account: LocalAccount, key: SignerKey): NonceKeeper {
     const { pool, at, epoch, settings } = this.#options
     return new NonceKeeper({
       ...{ pool, key, signer: { chain: at.chain, account }, epoch, nowMs: this.#clock.nowMs },
@@ -263,7 +263,7 @@ export class Relayer {
   }
 
   /** Reads the signer's balance; a higher one lets go on what waits for funds. */
-  async #takeBalance({ address }: PrivateKeyAccount): Promise<void> {
+  async #takeBalance({ address }: LocalAccount): Promise<void> {
     const { pool, network, at } = this.#options
     const before = this.state.balanceWei
     const balanceWei = BigInt(await at.chain.rpc.call<Hex>('eth_getBalance', [address, 'latest']))

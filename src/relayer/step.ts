@@ -1,3 +1,4 @@
+import { SignerUnavailableError } from '../chains/evm/relayerAccount.js'
 import type { NonceSender, Prepared } from '../chains/evm/signer.js'
 import { classifyTxError, type TxFailure } from '../chains/evm/txErrors.js'
 import { failpoint } from '../ops/failpoint.js'
@@ -122,10 +123,17 @@ async function sign(job: NonceJob, order: Extract<Action, { do: 'sign' }>, seen:
     failpoint('relay.signed')
     if (!isStored) return { outcome: 'stale' }
   } catch (error) {
-    if (!(error instanceof DailyCapError)) throw error
-    return store(job, { is: 'failed', failure: { class: 'transient', reason: DAILY_CAP } }, seen, ports)
+    const reason = reasonOf(error)
+    if (reason === null) throw error
+    return store(job, { is: 'failed', failure: { class: 'transient', reason } }, seen, ports)
   }
   return { outcome: purpose === 'cancel' ? 'cancelled' : nonce === null ? 'signed' : 'replaced' }
+}
+
+/** Why nothing was signed, where another attempt may be. */
+function reasonOf(error: unknown): string | null {
+  if (error instanceof DailyCapError) return DAILY_CAP
+  return error instanceof SignerUnavailableError ? 'signer_unreachable' : null
 }
 
 async function broadcast(job: NonceJob, tx: NonceTx, seen: Seen, ports: Ports): Promise<Outcome> {

@@ -1,4 +1,4 @@
-import type { PrivateKeyAccount } from 'viem/accounts'
+import type { LocalAccount } from 'viem/accounts'
 import type { JobProgress, NonceTx } from '../../registry/outbox.js'
 import type { Hex } from '../chain.js'
 import { RpcError } from '../rpc/errors.js'
@@ -15,7 +15,7 @@ export type NonceJob = JobProgress<NonceTx>
 /** A key of ours on a chain. */
 export interface Signer {
   chain: EvmChain
-  account: PrivateKeyAccount
+  account: LocalAccount
 }
 
 /** The call of a job's transaction; a noop calls nothing. */

@@ -1,5 +1,5 @@
 import { type Hex, keccak256 } from 'viem'
-import type { PrivateKeyAccount } from 'viem/accounts'
+import type { LocalAccount } from 'viem/accounts'
 import { ABOVE_DELIVER_LIMIT, INSUFFICIENT_FUNDS, type NonceTx, type Purpose } from '../../registry/outbox.js'
 import type { Call } from '../rpc/evm.js'
 import { type BridgeCall, deliverCall, executeCall, readPacketState, revertReason, verifyCall } from './bridge/calls.js'
@@ -122,7 +122,7 @@ async function broadcast({ rpc }: EvmChain, raw: Hex): Promise<number | null> {
 
 /** Signs an EIP-1559 transaction offline. */
 async function signed(
-  account: PrivateKeyAccount,
+  account: LocalAccount,
   tx: Fees & { chainId: number; nonce: number; gas: bigint; to: Hex; value: bigint; data?: Hex },
 ): Promise<{ hash: Hex; raw: Hex }> {
   const raw = await account.signTransaction({ type: 'eip1559', ...tx })

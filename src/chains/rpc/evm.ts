@@ -35,7 +35,7 @@ export function createRpc({ chainId, timeoutMs, ...options }: PoolOptions<Hex> &
   }
   return new NodePool({
     ...options,
-    connect: (url) => transport(url, timeoutMs),
+    connect: (url) => callOver(url, timeoutMs),
     readGenesis,
     headOf: async (call) => {
       const head = await call<{ number: Hex; timestamp: Hex } | null>('eth_getBlockByNumber', ['latest', false])
@@ -45,8 +45,8 @@ export function createRpc({ chainId, timeoutMs, ...options }: PoolOptions<Hex> &
   })
 }
 
-/** Calls a node over HTTP: raw results, no retries, classified errors. */
-function transport(url: string, timeoutMs?: number): Call {
+/** Calls a node, or a signer, over HTTP: raw results, no retries, classified errors. */
+export function callOver(url: string, timeoutMs?: number): Call {
   const client = getHttpRpcClient(url)
   let count = 0
   return async <T>(method: string, params: readonly unknown[]): Promise<T> => {

@@ -1,0 +1,79 @@
+import { createDecipheriv, pbkdf2Sync, timingSafeEqual } from 'node:crypto'
+import { scrypt as scryptSync } from '@noble/hashes/scrypt'
+import { z } from 'zod'
+import { keccak256 } from '../registry/primitives/keccak.js'
+
+const bytes = (count?: number) =>
+  z
+    .string()
+    .regex(new RegExp(`^(?:[0-9a-fA-F]{2}){${count ?? '1,64'}}$`))
+    .transform((text) => Buffer.from(text, 'hex'))
+
+/** Bounds what a file may ask of the machine: 512 MiB of memory, and some seconds. */
+const MAX_SCRYPT_BYTES = 2 ** 29
+const MAX_ROUNDS = 10_000_000
+
+const scrypt = z
+  .object({
+    n: z.int().min(2),
+    r: z.int().min(1).max(64),
+    p: z.int().min(1).max(64),
+    dklen: z.literal(32),
+    salt: bytes(),
+  })
+  .refine(({ n, r }) => 128 * n * r <= MAX_SCRYPT_BYTES, 'asks for too much memory')
+const pbkdf2 = z.object({
+  ...{ c: z.int().min(1).max(MAX_ROUNDS), dklen: z.literal(32), salt: bytes() },
+  prf: z.literal('hmac-sha256'),
+})
+
+const file = z.object({
+  version: z.literal(3),
+  crypto: z.intersection(
+    z.object({
+      cipher: z.literal('aes-128-ctr'),
+      cipherparams: z.object({ iv: bytes(16) }),
+      ciphertext: bytes(32),
+      mac: bytes(32),
+    }),
+    z.discriminatedUnion('kdf', [
+      z.object({ kdf: z.literal('scrypt'), kdfparams: scrypt }),
+      z.object({ kdf: z.literal('pbkdf2'), kdfparams: pbkdf2 }),
+    ]),
+  ),
+})
+
+/**
+ * Reads a private key out of a keystore file, as geth, Foundry's `cast wallet` and Web3Signer write it (Web3 Secret
+ * Storage, version 3; some write `Crypto`).
+ * @returns 32 bytes; null where it is no such file, or the password is another
+ */
+export function openKeystore(text: string, password: string): Buffer | null {
+  const parsed = file.safeParse(keystoreJson(text))
+  if (!parsed.success) return null
+  const { crypto } = parsed.data
+  const derived = derive(crypto, password)
+  const mac = keccak256(Buffer.concat([derived.subarray(16), crypto.ciphertext]))
+  if (!timingSafeEqual(mac, crypto.mac)) return null
+  const cipher = createDecipheriv('aes-128-ctr', derived.subarray(0, 16), crypto.cipherparams.iv)
+  return Buffer.concat([cipher.update(crypto.ciphertext), cipher.final()])
+}
+
+function keystoreJson(text: string): unknown {
+  try {
+    const json = JSON.parse(text) as { Crypto?: unknown }
+    return json.Crypto === undefined ? json : { ...json, crypto: json.Crypto }
+  } catch {
+    return null
+  }
+}
+
+function derive(crypto: z.output<typeof file>['crypto'], password: string): Buffer {
+  if (crypto.kdf === 'pbkdf2') {
+    const { salt, c, dklen } = crypto.kdfparams
+    return pbkdf2Sync(password, salt, c, dklen, 'sha256')
+  }
+  const { salt, n, r, p, dklen } = crypto.kdfparams
+  // OpenSSL's refuses the N of the specification's own file
+  return Buffer.from(scryptSync(password, salt, { N: n, r, p, dkLen: dklen, maxmem: 2 * MAX_SCRYPT_BYTES }))
+}
