@@ -131,9 +131,16 @@ const ownServer =
       finish(exchange, meter.mark(answerOf(req)))
     } catch (thrown) {
       const error = toApiError(thrown)
-      finish(exchange, meter.mark(errorAnswer(error)), error)
+      unhurried(error, gate.lingerMs, req, () => finish(exchange, meter.mark(errorAnswer(error)), error))
     }
   }
+
+/** Holds a refusal back from who goes on asking: else a flood is answered as fast as it can ask. */
+function unhurried(error: ApiError, lingerMs: Gate['lingerMs'], req: Request, reply: () => void): void {
+  const ms = error.code === 'rate_limited' ? lingerMs(req) : 0
+  if (ms === 0) reply()
+  else setTimeout(reply, ms).unref()
+}
 
 const NO_ROUTE = new ApiError('not_found', 'There is no such route; /openapi.json lists them.')
 
@@ -209,7 +216,7 @@ function server(route: Route, contexts: Contexts, { finish, deadlineMs, gate }: 
       finish(exchange, meter.mark(markDeprecated(route, req.params, answer)), error)
     Promise.race([answered(), deadline]).then(reply, (thrown: unknown) => {
       const error = toApiError(thrown)
-      reply(markForCaches(route.auth, false, errorAnswer(error)), error)
+      unhurried(error, gate.lingerMs, req, () => reply(markForCaches(route.auth, false, errorAnswer(error)), error))
     })
   }
 }

@@ -1,5 +1,5 @@
 import { afterAll, beforeAll, beforeEach, describe, expect, it } from 'vitest'
-import type { LimitSettings } from '../../src/api/limits/gate.js'
+import { LINGER_MS, type LimitSettings } from '../../src/api/limits/gate.js'
 import { routes } from '../../src/api/routes.js'
 import { type ApiWorld, bid, freshName, type Reply, randomAddress, randomHash, START_MS, startApi } from './support.js'
 
@@ -149,4 +149,15 @@ it('counts nothing where limits are off', async () => {
   const off = await startApi()
   expect((await off.get('/v1/networks')).headers.get('ratelimit')).toBeNull()
   await off.stop()
+})
+
+it('who goes on after a hundred refusals waits a second for each further one', async () => {
+  await spendAll()
+  const timed = async (): Promise<number> => {
+    const startedMs = performance.now()
+    expect((await ask('GET', '/v1/networks')).status).toBe(429)
+    return performance.now() - startedMs
+  }
+  const flood = await Promise.all(Array.from({ length: 400 }, timed))
+  expect(flood.filter((ms) => ms >= LINGER_MS - 1).length).toBeGreaterThan(0)
 })

@@ -43,7 +43,13 @@ export interface Gate {
   ofAddress(req: Request): Meter
   /** Meter of a request's API key, where it has one that is known. */
   ofClient(req: Request): Promise<Meter>
+  /** Time for which a refusal is held back, ms: 0 until an address goes on after a hundred of them. */
+  lingerMs(req: Request): number
 }
+
+/** Refusals of an address that are answered at once; each further one takes a second of whoever waits for it. */
+const PROMPT_REFUSALS: Rate = { perSecond: 10, burst: 100 }
+export const LINGER_MS = 1_000
 
 /** Keys of which it is remembered whether they are known, and for how long. */
 const MAX_KEYS = 10_000
@@ -51,7 +57,7 @@ const KEY_REMEMBERED_MS = 30_000
 
 /** Creates the gate of a process. @param settings null where nothing is limited */
 export function createGate(settings: LimitSettings | null, pool: pg.Pool): Gate {
-  if (!settings) return { ofAddress: () => UNLIMITED, ofClient: async () => UNLIMITED }
+  if (!settings) return { ofAddress: () => UNLIMITED, ofClient: async () => UNLIMITED, lingerMs: () => 0 }
   const { address: rate } = settings
   const buckets = new Buckets()
   const keys = new LRUCache<string, { rate: Rate | null; isKnown: boolean }>({ max: MAX_KEYS, ttl: KEY_REMEMBERED_MS })
@@ -84,6 +90,10 @@ export function createGate(settings: LimitSettings | null, pool: pg.Pool): Gate 
   }
   return {
     ofAddress,
+    lingerMs({ ip }) {
+      const bucket = `refusals of ${countedAddress(ip)}`
+      return buckets.tryWithdraw([{ kind: 'refusals', bucket, rate: PROMPT_REFUSALS }], 1) === null ? 0 : LINGER_MS
+    },
     async ofClient(req) {
       const hash = apiKeyHash(String(req.headers['x-api-key'] ?? ''))
       if (!hash) return ofAddress(req)

@@ -30,12 +30,18 @@ export class Buckets {
 
   /** Withdraws units from all buckets of the quotas, or from none. @throws ApiError rate_limited */
   withdraw(quotas: readonly Quota[], units: number): void {
+    const refused = this.tryWithdraw(quotas, units)
+    if (refused) throw limited(refused.kind, refused.waitMs)
+  }
+
+  /** As `withdraw`. @returns the limit that refuses, and for how long; null where the units were withdrawn */
+  tryWithdraw(quotas: readonly Quota[], units: number): { kind: string; waitMs: number } | null {
     const nowMs = this.#now()
     const made = quotas.map(({ bucket, rate }) => withdraw(rate, this.#fullMs.get(bucket) ?? 0, nowMs, units))
-    made.forEach(({ waitMs }, i) => {
-      if (waitMs > 0) throw limited(quotas[i]!.kind, waitMs)
-    })
+    const refusing = made.findIndex(({ waitMs }) => waitMs > 0)
+    if (refusing >= 0) return { kind: quotas[refusing]!.kind, waitMs: made[refusing]!.waitMs }
     made.forEach(({ fullMs }, i) => void this.#fullMs.set(quotas[i]!.bucket, fullMs))
+    return null
   }
 
   /** Gives back units that were withdrawn. */
