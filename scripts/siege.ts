@@ -1,0 +1,163 @@
+/**
+ * `npm run siege`: a local world under every flood that docs/limits.md names, at once, from four addresses, while
+ * honest visitors look up, change and buy. Exit code 1 where they notice more than is promised there.
+ */
+import { spawn } from 'node:child_process'
+import { readFileSync } from 'node:fs'
+import { fileURLToPath } from 'node:url'
+import { parseArgs } from 'node:util'
+import { CONFIRMATION_BLOCKS, localClients } from '../src/testing/chains/localChain.js'
+import { type Stack, startStack, until } from '../src/testing/index.js'
+import { describeMachine, type Bench, runBench, thousands } from './bench/bench.js'
+import type { Counts, Orders } from './siege/attacker.js'
+import { buyerOf, lookUps, type Met, memberOf, transfers } from './siege/honest.js'
+
+const { values } = parseArgs({ options: { seconds: { type: 'string', default: '180' } } })
+const seconds = Number(values.seconds)
+if (!(seconds >= 10)) {
+  console.log('usage: npm run siege [-- --seconds <n>]   at least 10, default 180')
+  process.exit(2)
+}
+
+const ATTACKERS = ['127.0.1.1', '127.0.1.2', '127.0.1.3', '127.0.1.4']
+const VISITOR = '127.0.2.1'
+const MEMBER = '127.0.2.2'
+const BUYER = '127.0.2.3'
+
+/** What is promised to honest visitors, ms at the 99th percentile. */
+const LOOK_UP_MS = 50
+const CHANGE_MS = 500
+/** Blocks that the tables may be behind the hub: those of the daemon's own alarm, and one that is just mined. */
+const LAG_BLOCKS = 4
+/** Growth of the last third's peak memory over the middle third's that counts as flat. */
+const FLAT = 1.1
+const SAMPLE_MS = 1_000
+
+/** Starts an attacker. @returns the function that ends it and tells what it was answered */
+function attack(orders: Orders): () => Promise<Counts> {
+  const program = fileURLToPath(new URL('siege/attacker.ts', import.meta.url))
+  const child = spawn(process.execPath, ['--import', 'tsx', program, JSON.stringify(orders)], {
+    stdio: ['pipe', 'pipe', 'inherit'],
+  })
+  let output = ''
+  child.stdout.on('data', (chunk) => (output += chunk))
+  const ended = new Promise<Counts>((resolve, reject) =>
+    child.on('close', (code) =>
+      code === 0 ? resolve(JSON.parse(output)) : reject(new Error(`attacker ${orders.localAddress} ended: ${code}`)),
+    ),
+  )
+  return () => {
+    child.stdin.end()
+    return ended
+  }
+}
+
+interface Sample {
+  memoryMib: number
+  lagBlocks: number
+}
+
+/** The daemon's memory and its distance to the hub's own head, each second. */
+async function watch(stack: Stack, signal: AbortSignal): Promise<Sample[]> {
+  const samples: Sample[] = []
+  const { hub } = stack.networks.mainnet
+  const { reader } = localClients(hub, hub.chainId)
+  const nextBlock = new RegExp(`^clusterd_chain_next_block{network="mainnet",chain="${hub.network}"} (.*)$`, 'm')
+  while (!signal.aborted) {
+    const head = Number(await reader.getBlockNumber({ cacheTime: 0 }))
+    const metrics = await (await fetch(`${stack.ops}/metrics`)).text()
+    const indexed = Number(nextBlock.exec(metrics)?.[1]) - 1 + CONFIRMATION_BLOCKS
+    const rss = /^VmRSS:\s+(\d+) kB$/m.exec(readFileSync(`/proc/${stack.daemon.pid}/status`, 'utf8'))?.[1]
+    samples.push({ memoryMib: Number(rss) / 1_024, lagBlocks: head - indexed })
+    await new Promise((resolve) => setTimeout(resolve, SAMPLE_MS))
+  }
+  return samples
+}
+
+const percentile = (ms: readonly number[], share: number): number =>
+  ms.toSorted((a, b) => a - b)[Math.min(ms.length - 1, Math.floor(ms.length * share))] ?? Number.NaN
+
+/** Prints what a visitor met. @returns what of it breaks the promise */
+function judge(name: string, { ms, failed }: Met, limitMs: number): string[] {
+  const [p50, p99, most] = [0.5, 0.99, 1].map((share) => percentile(ms, share))
+  console.log(
+    `${name.padEnd(10)} ${thousands(ms.length).padStart(7)} answers, p50 ${p50!.toFixed(1)} ms, p99 ${p99!.toFixed(1)} ms, longest ${most!.toFixed(0)} ms; ${failed.length} failed`,
+  )
+  return [
+    ...(p99! <= limitMs ? [] : [`${name}: p99 ${p99!.toFixed(1)} ms, promised ${limitMs} ms`]),
+    ...(failed.length === 0 ? [] : [`${name}: ${failed.length} failed, first ${failed[0]}`]),
+  ]
+}
+
+function judgeSamples(samples: readonly Sample[]): string[] {
+  const third = Math.floor(samples.length / 3)
+  const peak = (part: readonly Sample[]) => Math.max(...part.map(({ memoryMib }) => memoryMib))
+  const peaks = [0, 1, 2].map((i) => peak(samples.slice(i * third, (i + 1) * third)))
+  const lags = samples.map(({ lagBlocks }) => lagBlocks).filter((blocks) => !Number.isNaN(blocks))
+  const lag = Math.max(...lags)
+  console.log(
+    `daemon     peak memory by thirds ${peaks.map((mib) => mib.toFixed(0)).join(', ')} MiB; at most ${lag} blocks behind the hub`,
+  )
+  return [
+    ...(peaks[2]! <= FLAT * peaks[1]!
+      ? []
+      : [`memory grew from ${peaks[1]!.toFixed(0)} to ${peaks[2]!.toFixed(0)} MiB`]),
+    ...(lags.length === samples.length ? [] : [`nothing was indexed in ${samples.length - lags.length} seconds`]),
+    ...(lag <= LAG_BLOCKS ? [] : [`the indexer was ${lag} blocks behind the hub`]),
+  ]
+}
+
+function printCounts(all: readonly Counts[]): void {
+  const sum: Counts = {}
+  for (const counts of all)
+    for (const [flood, byStatus] of Object.entries(counts)) {
+      sum[flood] ??= {}
+      for (const [status, n] of Object.entries(byStatus)) sum[flood][status] = (sum[flood][status] ?? 0) + n
+    }
+  for (const [flood, byStatus] of Object.entries(sum))
+    console.log(
+      `  ${flood.padEnd(26)} ${Object.entries(byStatus)
+        .map(([status, n]) => `${status}: ${thousands(n)}`)
+        .join(', ')}`,
+    )
+}
+
+async function main({ onEnd }: Bench): Promise<void> {
+  const stack = await startStack({ limits: true })
+  onEnd(() => stack.stop())
+  console.log(await describeMachine(stack.databaseUrl))
+  const { hub, spokes } = stack.networks.mainnet
+  const { name, owner, communities } = stack.seeds.mainnet!
+  const [change, buy] = [await memberOf(stack.api, MEMBER), await buyerOf(stack.api, BUYER, hub)]
+  const targets = {
+    ...{ spoke: spokes[0]!.network, transfers: await transfers(hub, 50) },
+    ...{ openCommunity: communities!.open.name, paidCommunity: communities!.paid.name },
+  }
+  const attackers = ATTACKERS.map((localAddress) => attack({ api: stack.api, localAddress, targets }))
+  onEnd(() => Promise.all(attackers.map((end) => end())))
+  stack.failed.then((why) => console.log(`${why}\n${stack.daemon.logs().slice(-20_000)}`))
+  const signal = AbortSignal.timeout(seconds * 1_000)
+  const [looked, changed, bought, samples] = await Promise.all([
+    lookUps(stack.api, VISITOR, { name, owner }, signal),
+    change(signal),
+    buy(signal),
+    watch(stack, signal),
+  ])
+  console.log(`${seconds} s are over`)
+  const counts = await Promise.all(attackers.map((end) => end()))
+  for (const tx of bought) await until.status(stack, tx, 'finalized')
+  console.log(
+    `${seconds} s under siege from ${ATTACKERS.length} addresses; answers to the attackers by status (-1: none):`,
+  )
+  printCounts(counts)
+  console.log(`buyer      ${bought.length} registrations, all finalized`)
+  const broken = [
+    ...judge('look-ups', looked, LOOK_UP_MS),
+    ...judge('changes', changed, CHANGE_MS),
+    ...judgeSamples(samples),
+  ]
+  for (const line of broken) console.log(`BROKEN: ${line}`)
+  if (broken.length > 0) process.exitCode = 1
+}
+
+await runBench(main)

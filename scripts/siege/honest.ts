@@ -1,0 +1,100 @@
+import type { Hex } from 'viem'
+import { generatePrivateKey, type PrivateKeyAccount, privateKeyToAccount } from 'viem/accounts'
+import { fund, walletOf } from '../../src/testing/chains/localClients.js'
+import type { WorldHub } from '../../src/testing/index.js'
+import { type Call, type Client, createClient, signInBy } from './http.js'
+
+/** What honest visitors met: time of each answer in ms, and the answers that were no success. */
+export interface Met {
+  ms: number[]
+  failed: string[]
+}
+
+/** Asks again and again at a steady pace; an answer that takes long delays no other. */
+async function ask(client: Client, everyMs: number, next: (n: number) => Call, signal: AbortSignal): Promise<Met> {
+  const met: Met = { ms: [], failed: [] }
+  const asked: Promise<void>[] = []
+  for (let n = 0; !signal.aborted; n++) {
+    const call = next(n)
+    const one = client.ask(call).then(
+      ({ status, ms, body }) => {
+        met.ms.push(ms)
+        if (status !== 200) met.failed.push(`${call.method ?? 'GET'} ${call.path}: ${status} ${body}`)
+      },
+      (error: Error) => void met.failed.push(`${call.path}: ${error.message}`),
+    )
+    asked.push(one)
+    await new Promise((resolve) => setTimeout(resolve, everyMs))
+  }
+  await Promise.all(asked)
+  return met
+}
+
+const LOOK_UP_MS = 50
+/** A wallet may make 60 events a minute. */
+const CHANGE_MS = 1_500
+const BID_MS = 2_000
+
+/** A visitor's look-ups of a name and its owner. */
+export function lookUps(api: string, localAddress: string, seed: { name: string; owner: string }, signal: AbortSignal) {
+  const paths = [`/v1/names/address/${seed.owner}`, `/v1/clusters/name/${seed.name}`]
+  return ask(createClient(api, localAddress, 8), LOOK_UP_MS, (n) => ({ path: paths[n % 2]! }), signal)
+}
+
+/** A wallet that has just signed in, and renames what it lists. */
+export async function memberOf(api: string, localAddress: string): Promise<(signal: AbortSignal) => Promise<Met>> {
+  const client = createClient(api, localAddress, 8)
+  const account = privateKeyToAccount(generatePrivateKey())
+  const sign = (message: string) => account.signMessage({ message })
+  const headers = await signInBy(client, { address: account.address, sign })
+  const address = `0x${'11'.repeat(20)}`
+  const made = await client.ask({ method: 'POST', path: '/v1/clusters', headers })
+  const added = await client.ask({
+    ...{ method: 'POST', path: '/v1/clusters/wallets', headers },
+    body: [{ address, name: 'w' }],
+  })
+  if (made.status !== 200 || added.status !== 200) throw new Error(`an honest wallet: ${made.body} ${added.body}`)
+  const rename = (n: number): Call => ({
+    ...{ method: 'PUT', path: '/v1/clusters/wallets/names', headers },
+    body: [{ address, name: `w${n}` }],
+  })
+  return (signal) => ask(client, CHANGE_MS, rename, signal)
+}
+
+/** A buyer of names: quotes as a frontend asks for them, each signed and sent. @returns hashes of its transactions */
+export async function buyerOf(
+  api: string,
+  localAddress: string,
+  hub: WorldHub,
+): Promise<(signal: AbortSignal) => Promise<Hex[]>> {
+  const client = createClient(api, localAddress, 2)
+  const account = privateKeyToAccount(generatePrivateKey())
+  await fund(hub, hub.chainId, [account.address])
+  return async (signal) => {
+    const hashes: Hex[] = []
+    for (let n = 0; !signal.aborted; n++) {
+      hashes.push(await buy(client, hub, account, `siege-${n}`))
+      await new Promise((resolve) => setTimeout(resolve, BID_MS))
+    }
+    return hashes
+  }
+}
+
+async function buy(client: Client, hub: WorldHub, account: PrivateKeyAccount, name: string): Promise<Hex> {
+  const body = { network: hub.network, sender: account.address, names: [{ name }] }
+  const { status, body: quote } = await client.ask({ method: 'POST', path: '/v1/names/register/evm', body })
+  if (status !== 200) throw new Error(`a quote for ${name}: ${status} ${quote}`)
+  const { to, data, value } = JSON.parse(quote).transactionData
+  return walletOf(hub, hub.chainId, account).sendTransaction({ to, data, value: BigInt(value) })
+}
+
+/** Transactions that are no registrations. */
+export async function transfers(hub: WorldHub, count: number): Promise<Hex[]> {
+  const account = privateKeyToAccount(generatePrivateKey())
+  await fund(hub, hub.chainId, [account.address])
+  const wallet = walletOf(hub, hub.chainId, account)
+  const hashes: Hex[] = []
+  for (let nonce = 0; nonce < count; nonce++)
+    hashes.push(await wallet.sendTransaction({ to: account.address, value: 1n, nonce }))
+  return hashes
+}

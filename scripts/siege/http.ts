@@ -1,0 +1,61 @@
+import http from 'node:http'
+
+export interface Call {
+  method?: string
+  path: string
+  body?: unknown
+  headers?: Record<string, string>
+}
+
+export interface Reply {
+  status: number
+  body: string
+  ms: number
+}
+
+const PATIENCE_MS = 15_000
+
+/** Requests of one visitor. Node's own client: fetch can't choose the address that it speaks from. */
+export interface Client {
+  /** @throws Error where the connection ends without an answer */
+  ask(call: Call): Promise<Reply>
+  close(): void
+}
+
+/** @param localAddress an address of this machine's loopback network (127.0.0.0/8, all of it on Linux) */
+export function createClient(api: string, localAddress: string, sockets: number): Client {
+  const { hostname, port } = new URL(api)
+  const agent = new http.Agent({ keepAlive: true, maxSockets: sockets, localAddress })
+  const ask = ({ method = 'GET', path, body, headers }: Call) =>
+    new Promise<Reply>((resolve, reject) => {
+      const startedMs = performance.now()
+      const payload = body === undefined ? undefined : typeof body === 'string' ? body : JSON.stringify(body)
+      const json = payload === undefined ? {} : { 'content-type': 'application/json' }
+      const signal = AbortSignal.timeout(PATIENCE_MS)
+      const options = { hostname, port, agent, method, path, headers: { ...json, ...headers }, signal }
+      const request = http.request(options, (res) => {
+        const chunks: Buffer[] = []
+        res.on('data', (chunk: Buffer) => chunks.push(chunk))
+        res.on('error', reject)
+        res.on('end', () => {
+          const text = Buffer.concat(chunks).toString()
+          resolve({ status: res.statusCode ?? 0, body: text, ms: performance.now() - startedMs })
+        })
+      })
+      request.on('error', reject)
+      request.end(payload)
+    })
+  return { ask, close: () => agent.destroy() }
+}
+
+/** Signs a wallet in. @returns the header of its requests */
+export async function signInBy(
+  { ask }: Client,
+  wallet: { address: string; sign(message: string): Promise<string> },
+): Promise<{ authorization: string }> {
+  const { message, signingDate } = JSON.parse((await ask({ path: '/v1/auth/message' })).body)
+  const proof = { signature: await wallet.sign(message), signingDate, type: 'evm', wallet: wallet.address }
+  const { status, body } = await ask({ method: 'POST', path: '/v1/auth/token', body: proof })
+  if (status !== 200) throw new Error(`signing in: ${status} ${body}`)
+  return { authorization: `Bearer ${JSON.parse(body).token}` }
+}

@@ -1,0 +1,59 @@
+import net from 'node:net'
+
+/** Connections that don't behave, kept up as long as the siege lasts: each is opened again when the server ends it. */
+export interface SocketFlood {
+  name: string
+  connections: number
+  /** Written when the connection opens. */
+  opening: string
+  /** Written each second, where there is something. */
+  drip?: string
+  /** Whether answers are read. */
+  reads: boolean
+}
+
+const get = (path: string): string => `GET ${path} HTTP/1.1\r\nHost: x\r\n\r\n`
+
+export const SOCKET_FLOODS: readonly SocketFlood[] = [
+  { name: 'unread documents', connections: 8, opening: get('/openapi.json').repeat(1_000), reads: false },
+  { name: 'unread pages', connections: 4, opening: get('/v0.1/events?limit=5000').repeat(50), reads: false },
+  { name: 'idle sockets', connections: 200, opening: '', reads: true },
+  { name: 'slow headers', connections: 20, opening: 'GET / HTTP/1.1\r\nHost: x\r\n', drip: 'a: b\r\n', reads: true },
+  {
+    ...{ name: 'slow bodies', connections: 20, drip: ' ', reads: true },
+    opening: 'POST /v1/names HTTP/1.1\r\nHost: x\r\ncontent-type: application/json\r\ncontent-length: 900\r\n\r\n[',
+  },
+  {
+    ...{ name: 'endless bodies', connections: 2, drip: 'x'.repeat(1_000_000), reads: true },
+    opening: 'POST /v1/names HTTP/1.1\r\nHost: x\r\ncontent-type: application/json\r\ncontent-length: 9000000\r\n\r\n',
+  },
+]
+
+const DRIP_MS = 1_000
+const REOPEN_MS = 500
+
+/** Opens a flood's connections from an address. @returns the number of connections that were ever opened */
+export function besiege(api: string, localAddress: string, flood: SocketFlood, signal: AbortSignal): () => number {
+  const { hostname: host, port } = new URL(api)
+  let opened = 0
+  const open = (): void => {
+    if (signal.aborted) return
+    const socket = net.connect({ host, port: Number(port), localAddress }, () => {
+      opened += 1
+      socket.write(flood.opening)
+    })
+    const drip = setInterval(() => flood.drip && socket.writable && socket.write(flood.drip), DRIP_MS)
+    const end = () => socket.destroy()
+    signal.addEventListener('abort', end, { once: true })
+    if (flood.reads) socket.resume()
+    else socket.pause()
+    socket.on('error', () => {})
+    socket.on('close', () => {
+      clearInterval(drip)
+      signal.removeEventListener('abort', end)
+      setTimeout(open, REOPEN_MS).unref()
+    })
+  }
+  for (let i = 0; i < flood.connections; i++) open()
+  return () => opened
+}
