@@ -7,7 +7,7 @@ export interface Call {
   headers?: Record<string, string>
 }
 
-export interface Reply {
+interface Reply {
   status: number
   body: string
   ms: number
