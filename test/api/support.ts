@@ -25,6 +25,9 @@ import type { Network } from '../../src/registry/primitives/network.js'
 import { freePort } from '../../src/testing/processes/ports.js'
 import { type Postgres, startPostgres } from '../../src/testing/processes/postgres.js'
 
+/** One of all worlds: a key that one gives is good in another. */
+const TOKEN_KEY = Buffer.alloc(32, 7)
+
 export const MINIMUM_WEI = 10_000_000_000_000_000n
 /** Time of the first entry, milliseconds: 2026-11-20 08:00:00.123 UTC. */
 export const START_MS = Date.UTC(2026, 10, 20, 8, 0, 0, 123)
@@ -93,7 +96,7 @@ export async function startApi(options: ApiWorldOptions = {}): Promise<ApiWorld>
     permissionSigner: options.airdropOperatorKey ? createPermissionSigner(options.airdropOperatorKey) : null,
     config: {
       serviceDomain: 'localhost',
-      tokenKey: randomBytes(32),
+      tokenKey: TOKEN_KEY,
       shareKey: options.shareKey,
       ...(options.siteUrl && { siteUrl: options.siteUrl }),
     },
@@ -133,7 +136,7 @@ export async function secondApi(
   { pool }: Pick<ApiWorld, 'pool'>,
   options: Pick<ApiWorldOptions, 'limits' | 'trustProxy'>,
 ): Promise<{ url: string; stop(): Promise<void> }> {
-  const config = { serviceDomain: 'localhost', tokenKey: Buffer.alloc(32, 7) }
+  const config = { serviceDomain: 'localhost', tokenKey: TOKEN_KEY }
   const server = createServer(createApi({ pool, chains: [], config, log: pino({ level: 'silent' }), ...options }).app)
   await new Promise<void>((resolve) => server.listen(0, '127.0.0.1', resolve))
   const stop = async () => {

@@ -20,9 +20,8 @@ beforeAll(async () => {
   vi.useFakeTimers({ toFake: ['Date'], now: Date.now() })
   twins = [await startApi(), await startApi()]
   const [first, second] = twins
-  const keys = (await first.pool.query('SELECT page_key, token_key, quote_key FROM deployment')).rows[0]
-  const values = [keys.page_key, keys.token_key, keys.quote_key]
-  await second.pool.query('UPDATE deployment SET page_key = $1, token_key = $2, quote_key = $3', values)
+  const { rows } = await first.pool.query('SELECT page_key FROM deployment')
+  await second.pool.query('UPDATE deployment SET page_key = $1', [rows[0].page_key])
   for (const { pool } of twins) {
     await pool.query('ALTER SYSTEM SET autovacuum = off')
     await pool.query('SELECT pg_reload_conf()')
