@@ -89,7 +89,12 @@ export function createApi(deps: ApiDeps): Api {
   })
   // four parameters mark an error handler: Express itself refuses paths that can't be decoded
   app.use((error: unknown, req: Request, res: Response, _next: NextFunction) => {
-    own('none', () => fallbackAnswer(req) ?? errorAnswer(toApiError(error)))(req, res)
+    const answerOf = () => {
+      const fallback = fallbackAnswer(req)
+      if (!fallback) throw error
+      return fallback
+    }
+    own('none', answerOf)(req, res)
   })
   const changesWaiting = () => contexts.mainnet.turns.waiting() + contexts.testnet.turns.waiting()
   const protect = (server: Server) => protectServer(server, deps.sockets)
@@ -120,6 +125,7 @@ const documentAnswer = (document: object): Answer => ({
   status: 200,
   content: { type: JSON_TYPE, text: Buffer.from(JSON.stringify(document)) },
 })
+
 /** Express handler of an answer that is made from the request alone. */
 const ownServer =
   (path: string, answerOf: (req: Request) => Answer, { finish, gate }: Pick<Serving, 'finish' | 'gate'>) =>
