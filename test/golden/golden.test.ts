@@ -1,16 +1,13 @@
-import { mkdtempSync, rmSync } from 'node:fs'
-import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import type pg from 'pg'
-import { afterAll, beforeAll, describe, expect, it } from 'vitest'
+import { beforeAll, describe, expect, it } from 'vitest'
 import { appendEntries } from '../../src/db/journal/append.js'
 import { replay } from '../../src/db/journal/replay.js'
 import { stateHash } from '../../src/db/journal/stateHash.js'
-import { migrate } from '../../src/db/pg/migrate.js'
-import { createPool, inTransaction } from '../../src/db/pg/pool.js'
+import { inTransaction } from '../../src/db/pg/pool.js'
 import { decodeEntry } from '../../src/registry/journal/decode.js'
 import { ENTRY_KIND } from '../../src/registry/journal/entry.js'
-import { type Postgres, startPostgres } from '../../src/testing/processes/postgres.js'
+import { useDatabase } from '../storage/database.js'
 import { countRows, readGolden } from './journal.js'
 
 /**
@@ -19,19 +16,11 @@ import { countRows, readGolden } from './journal.js'
  * (CONTRIBUTING.md); the recording never changes.
  */
 const golden = readGolden(join(import.meta.dirname, 'journal.json.gz'))
-const home = mkdtempSync(join(tmpdir(), 'clusterd-golden-'))
-let postgres: Postgres
+const database = useDatabase()
 let pool: pg.Pool
 
-beforeAll(async () => {
-  postgres = await startPostgres({ dataDir: join(home, 'pg') })
-  await migrate(postgres.url)
-  pool = createPool({ url: postgres.url, max: 4, applicationName: 'test' })
-})
-afterAll(async () => {
-  await pool.end()
-  await postgres.stop()
-  rmSync(home, { recursive: true, force: true })
+beforeAll(() => {
+  pool = database.pool
 })
 
 describe('the golden journal', () => {

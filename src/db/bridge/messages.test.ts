@@ -1,28 +1,16 @@
-import { mkdtempSync, rmSync } from 'node:fs'
-import { tmpdir } from 'node:os'
-import { join } from 'node:path'
 import type pg from 'pg'
-import { afterAll, beforeAll, beforeEach, expect, test } from 'vitest'
+import { beforeAll, beforeEach, expect, test } from 'vitest'
 import type { ReceivedMessage, SentMessage } from '../../registry/bridge/message.js'
-import { type Postgres, startPostgres } from '../../testing/processes/postgres.js'
-import { migrate } from '../pg/migrate.js'
-import { createPool, inTransaction } from '../pg/pool.js'
+import { useDatabase } from '../../../test/storage/database.js'
+import { inTransaction } from '../pg/pool.js'
 import { confirmMessages, confirmReceipts, writeTailMessages, writeTailReceipts } from './messages.js'
 
-const home = mkdtempSync(join(tmpdir(), 'clusterd-messages-'))
 const SPOKE = 2
-let postgres: Postgres
+const database = useDatabase()
 let pool: pg.Pool
 
-beforeAll(async () => {
-  postgres = await startPostgres({ dataDir: join(home, 'pg') })
-  await migrate(postgres.url)
-  pool = createPool({ url: postgres.url, max: 2, applicationName: 'test' })
-})
-afterAll(async () => {
-  await pool.end()
-  await postgres.stop()
-  rmSync(home, { recursive: true, force: true })
+beforeAll(() => {
+  pool = database.pool
 })
 beforeEach(() => pool.query('TRUNCATE messages, received'))
 

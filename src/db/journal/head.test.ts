@@ -1,14 +1,10 @@
-import { mkdtempSync, rmSync } from 'node:fs'
-import { tmpdir } from 'node:os'
-import { join } from 'node:path'
 import { setTimeout as sleep } from 'node:timers/promises'
 import type pg from 'pg'
-import { afterAll, afterEach, beforeAll, expect, it, vi } from 'vitest'
+import { afterEach, beforeAll, expect, it, vi } from 'vitest'
 import type { ClusterChange } from '../../registry/journal/change.js'
-import { type Postgres, startPostgres } from '../../testing/processes/postgres.js'
+import { useDatabase } from '../../../test/storage/database.js'
 import { tryLead } from '../pg/leader.js'
-import { migrate } from '../pg/migrate.js'
-import { createPool, inTransaction } from '../pg/pool.js'
+import { inTransaction } from '../pg/pool.js'
 import { isDatabaseUnavailable } from '../pg/unavailable.js'
 import { appendSignedChanges } from './appendSignedChanges.js'
 import { assertLeader, assertRelayer, endIndexing, lockHead, markCaughtUp, readHead, watchHeadLocks } from './head.js'
@@ -17,23 +13,15 @@ const YEAR_MS = 365 * 24 * 60 * 60_000
 /** Time for which the head stays locked while a leader waits for it. */
 const HELD_MS = 200
 
-const home = mkdtempSync(join(tmpdir(), 'clusterd-head-'))
-let postgres: Postgres
+const database = useDatabase()
 let pool: pg.Pool
 
 beforeAll(async () => {
-  postgres = await startPostgres({ dataDir: join(home, 'pg') })
-  await migrate(postgres.url)
-  pool = createPool({ url: postgres.url, max: 4, applicationName: 'test' })
+  pool = database.pool
   await pool.query('UPDATE journal_heads SET caught_up = true')
 })
 afterEach(() => {
   vi.useRealTimers()
-})
-afterAll(async () => {
-  await pool.end()
-  await postgres.stop()
-  rmSync(home, { recursive: true, force: true })
 })
 
 /** A change by a wallet of its own. */
@@ -69,8 +57,8 @@ it.each([YEAR_MS, -YEAR_MS, 6_000])(
 )
 
 it('what only has to be the leader’s waits for nobody who holds the head', async () => {
-  const index = (await tryLead(postgres.url, 'mainnet', 'index'))!
-  const relay = (await tryLead(postgres.url, 'mainnet', 'relay'))!
+  const index = (await tryLead(database.url, 'mainnet', 'index'))!
+  const relay = (await tryLead(database.url, 'mainnet', 'relay'))!
   await inTransaction(pool, async (writer) => {
     await lockHead(writer, 'mainnet', index.epoch)
     await inTransaction(pool, async (client) => {
@@ -80,7 +68,7 @@ it('what only has to be the leader’s waits for nobody who holds the head', asy
     })
     // nor does the next leader
     await relay.release()
-    const next = (await tryLead(postgres.url, 'mainnet', 'relay'))!
+    const next = (await tryLead(database.url, 'mainnet', 'relay'))!
     expect(next.epoch).toBe(relay.epoch + 1)
     await next.release()
   })
@@ -89,7 +77,7 @@ it('what only has to be the leader’s waits for nobody who holds the head', asy
 })
 
 it('a leader whose epoch ends while it waits for the head does not get it', async () => {
-  const index = (await tryLead(postgres.url, 'mainnet', 'index'))!
+  const index = (await tryLead(database.url, 'mainnet', 'index'))!
   let late: Promise<unknown> = Promise.resolve()
   const waits: number[] = []
   watchHeadLocks((_, ms) => waits.push(ms))

@@ -1,34 +1,22 @@
-import { mkdtempSync, rmSync } from 'node:fs'
-import { tmpdir } from 'node:os'
-import { join } from 'node:path'
 import type pg from 'pg'
-import { afterAll, beforeAll, expect, test } from 'vitest'
-import { firstClusterIds, type Keys, type Slice } from '../../registry/fold/index.js'
+import { beforeAll, expect, test } from 'vitest'
+import { firstClusterIds, type Keys, keysOf, type Slice } from '../../registry/fold/index.js'
 import { keyOf } from '../../registry/primitives/bytes.js'
 import { clusterId } from '../../registry/primitives/clusterId.js'
-import { type Postgres, startPostgres } from '../../testing/processes/postgres.js'
+import { useDatabase } from '../../../test/storage/database.js'
 import { BYTEA_OID, binaryArray, TEXT_OID } from '../pg/arrays.js'
-import { migrate } from '../pg/migrate.js'
-import { createPool, inTransaction } from '../pg/pool.js'
+import { inTransaction } from '../pg/pool.js'
 import { readHead } from './head.js'
 import { loadSlice, type SliceHints } from './slice.js'
 
-const home = mkdtempSync(join(tmpdir(), 'clusterd-slice-'))
-let postgres: Postgres
+const database = useDatabase()
 let pool: pg.Pool
 
 /** A wallet's stored address: type byte and 20 bytes. */
 const wallet = (n: number): Buffer => Buffer.concat([Buffer.of(1), Buffer.alloc(20, n)])
 
-beforeAll(async () => {
-  postgres = await startPostgres({ dataDir: join(home, 'pg') })
-  await migrate(postgres.url)
-  pool = createPool({ url: postgres.url, max: 2, applicationName: 'test' })
-})
-afterAll(async () => {
-  await pool.end()
-  await postgres.stop()
-  rmSync(home, { recursive: true, force: true })
+beforeAll(() => {
+  pool = database.pool
 })
 
 const load = (keys: Keys, hints?: SliceHints): Promise<Slice> =>
@@ -66,15 +54,9 @@ test('loads owners, verified wallets and the smallest free cluster number with i
   const flags = { isVerified: true, isPrivate: true, isBackedUp: false }
   const cold = { cluster: 7, address: wallet(1), name: 'cold', ...flags, ...seqs }
   const keys: Keys = {
+    ...keysOf([]),
     names: new Set(['free', 'taken', 'lost']),
     wallets: new Set([1, 2, 3, 4].map((n) => keyOf(wallet(n)))),
-    actors: new Set(),
-    clusterIds: new Set(),
-    movers: [],
-    communities: new Map(),
-    communityNames: new Set(),
-    assignments: new Set(),
-    walletNames: new Set(),
   }
   const slice = await load(keys)
   expect(slice.owners).toEqual(new Map([['taken', 7]]))
@@ -112,21 +94,7 @@ test('loads owners, verified wallets and the smallest free cluster number with i
 
 test('the number of a wallet’s next cluster takes few probes, however many it has created', async () => {
   const creator = wallet(9)
-  const keys: Keys = {
-    ...{
-      names: new Set(),
-      wallets: new Set([keyOf(creator)]),
-      actors: new Set([keyOf(creator)]),
-      clusterIds: new Set(),
-    },
-    ...{
-      movers: [],
-      communities: new Map(),
-      communityNames: new Set(),
-      assignments: new Set(),
-      walletNames: new Set(),
-    },
-  }
+  const keys: Keys = { ...keysOf([]), wallets: new Set([keyOf(creator)]), actors: new Set([keyOf(creator)]) }
   let made = 0
   for (const count of [1, 2, 3, 16, 17, 18, 300, 5_000]) {
     const ids = Array.from({ length: count - made }, (_, i) => clusterId('testnet', creator, made + i))
