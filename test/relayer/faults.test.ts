@@ -1,7 +1,7 @@
 import { createWalletClient, http, toFunctionSelector } from 'viem'
 import { privateKeyToAccount } from 'viem/accounts'
 import { foundry } from 'viem/chains'
-import { afterAll, beforeAll, beforeEach, describe, expect, it } from 'vitest'
+import { beforeAll, describe, expect, it } from 'vitest'
 import { createMetrics } from '../../src/ops/metrics.js'
 import { createOutboxMetrics } from '../../src/ops/outboxMetrics.js'
 import { toHex } from '../../src/registry/primitives/bytes.js'
@@ -9,29 +9,17 @@ import { REPLACE_AFTER_BLOCKS } from '../../src/relayer/machine/index.js'
 import { resume } from '../../src/relayer/machine/job.js'
 import { countOutcome } from '../../src/relayer/metrics.js'
 import { changeJob } from '../../src/relayer/store.js'
-import { type BridgeWorld, RELAYER_KEY, type SteppedRelayer, startBridgeWorld } from '../support/bridgeWorld.js'
+import { type BridgeWorld, RELAYER_KEY, type SteppedRelayer } from '../support/bridgeWorld.js'
+import { executeOf } from '../support/kill.js'
 import { holdBlocks } from '../support/miner.js'
-import { type OnCall, startRpcProxy } from '../support/rpcProxy.js'
+import { useProxiedBridge } from '../support/proxiedBridge.js'
 
+const bridge = useProxiedBridge()
 let world: BridgeWorld
-let proxy: { url: string; stop(): Promise<void> }
-let onCall: OnCall = async () => undefined
-beforeAll(async () => {
-  world = await startBridgeWorld()
-  proxy = await startRpcProxy(world.hub.anvil.rpcUrl, (...asked) => onCall(...asked))
-})
-afterAll(async () => {
-  await proxy.stop()
-  await world.stop()
-})
-beforeEach(async () => {
-  world.aheadMs = 0
-  onCall = async () => undefined
-  await world.hub.test.setAutomine(true)
+beforeAll(() => {
+  world = bridge.world
 })
 
-const executeOf = async (guid: string) =>
-  (await world.jobs()).find(({ kind, message }) => kind === 'execute' && message && toHex(message.guid) === guid)!
 const mine = (blocks: number) => world.hub.test.mine({ blocks })
 
 /** A message that is verified, and whose execution is sent and in no block yet. */
@@ -40,7 +28,7 @@ async function sendAndHold(name: string, relayer: SteppedRelayer) {
   await relayer.step()
   await holdBlocks(world.hub)
   await world.run(relayer)
-  const held = await executeOf(guid)
+  const held = await executeOf(world, guid)
   expect(held).toMatchObject({ state: 'sent' })
   expect(held.txs).toHaveLength(1)
   return { guid, nonce: held.nonce!, first: held.txs[0]! }
@@ -73,7 +61,7 @@ describe('an execution', () => {
     expect((await world.run(relayer)).sort()).toEqual(['execute waiting', 'verify waiting'])
     await mine(1)
     expect(await world.run(relayer)).toEqual(expect.arrayContaining(['execute replaced', 'execute sent']))
-    const { txs, nonce: kept } = await executeOf(guid)
+    const { txs, nonce: kept } = await executeOf(world, guid)
     expect(kept).toBe(nonce)
     expect(txs).toHaveLength(2)
     expect(txs[1]!.maxFeePerGas).toBeGreaterThan(first.maxFeePerGas * 10n)
@@ -89,12 +77,12 @@ describe('an execution', () => {
     await mine(1)
     const { guid, nonce } = await sendAndHold('stuck', relayer)
     for (let round = 0; round < 14; round++) {
-      await world.hub.test.dropTransaction({ hash: (await executeOf(guid)).txs.at(-1)!.hash })
+      await world.hub.test.dropTransaction({ hash: (await executeOf(world, guid)).txs.at(-1)!.hash })
       await world.hub.test.setNextBlockBaseFeePerGas({ baseFeePerGas: 1_000_000_000n })
       await mine(REPLACE_AFTER_BLOCKS)
       await world.run(relayer)
     }
-    const { txs, nonce: kept } = await executeOf(guid)
+    const { txs, nonce: kept } = await executeOf(world, guid)
     expect(kept).toBe(nonce)
     expect(txs.length).toBeGreaterThan(3)
     for (const [i, tx] of txs.slice(2).entries()) {
@@ -125,45 +113,45 @@ describe('an execution', () => {
 
   it('counts when the answer to its broadcast was lost', async () => {
     const { chains } = world.file as { chains: object[] }
-    const relayer = await world.restart({ file: { chains: [{ ...chains[0], rpcUrls: [proxy.url] }, chains[1]] } })
+    const relayer = await world.restart({ file: { chains: [{ ...chains[0], rpcUrls: [bridge.url] }, chains[1]] } })
     const guid = await world.send(0, ['answerless'])
-    onCall = async (method) => (method === 'eth_sendRawTransaction' ? 'lost' : undefined)
+    bridge.onCall = async (method) => (method === 'eth_sendRawTransaction' ? 'lost' : undefined)
     await world.run(relayer)
     await new Promise((resolve) => setTimeout(resolve, 400))
     world.aheadMs = 10_000
     await world.run(relayer)
-    onCall = async () => undefined
+    bridge.onCall = async () => undefined
     await expectOnce(guid, relayer)
-    expect((await executeOf(guid)).txs).toHaveLength(1)
+    expect((await executeOf(world, guid)).txs).toHaveLength(1)
   })
 
   it('that meets "nonce too low" is parked, never sent at the next nonce, and goes on when the operator says so', async () => {
     const { chains } = world.file as { chains: object[] }
-    const relayer = await world.restart({ file: { chains: [{ ...chains[0], rpcUrls: [proxy.url] }, chains[1]] } })
+    const relayer = await world.restart({ file: { chains: [{ ...chains[0], rpcUrls: [bridge.url] }, chains[1]] } })
     const guid = await world.send(0, ['nonce-taken'])
     await relayer.step()
     const nonce = await world.nonce()
     let isTaken = false
-    onCall = async (method) => {
+    bridge.onCall = async (method) => {
       if (method !== 'eth_sendRawTransaction' || isTaken) return undefined
       isTaken = true
       await useKeyElsewhere(nonce)
       return undefined
     }
     expect(await world.run(relayer)).toEqual(expect.arrayContaining(['execute signed', 'execute refused']))
-    expect(await executeOf(guid)).toMatchObject({ reason: 'nonce_too_low', nonce })
+    expect(await executeOf(world, guid)).toMatchObject({ reason: 'nonce_too_low', nonce })
     world.aheadMs = 10_000
     await world.finish(relayer)
-    expect(await executeOf(guid)).toMatchObject({ state: 'parked', reason: 'nonce_taken', nonce: null })
+    expect(await executeOf(world, guid)).toMatchObject({ state: 'parked', reason: 'nonce_taken', nonce: null })
     expect(await world.executions(guid)).toBe(0)
-    await changeJob(world.pool, { network: 'mainnet', id: (await executeOf(guid)).id }, resume)
+    await changeJob(world.pool, { network: 'mainnet', id: (await executeOf(world, guid)).id }, resume)
     world.aheadMs = 20_000
     await expectOnce(guid, relayer)
   })
 
   it('that one of two nodes calls done is looked at by the other', async () => {
     const { chains } = world.file as { chains: object[] }
-    const rpcUrls = [proxy.url, world.hub.anvil.rpcUrl]
+    const rpcUrls = [bridge.url, world.hub.anvil.rpcUrl]
     const relayer = await world.restart({ file: { chains: [{ ...chains[0], rpcUrls }, chains[1]] } })
     const guid = await world.send(0, ['lied-about'])
     let lies = 0
@@ -172,11 +160,11 @@ describe('an execution', () => {
       return JSON.stringify({ ...JSON.parse(answer), result: toHex(Buffer.alloc(32, 1)) })
     }
     const asksNonce = toFunctionSelector('lazyInboundNonce(address,uint32,bytes32)')
-    onCall = async (_, body) => (body.includes(asksNonce) ? lie : undefined)
+    bridge.onCall = async (_, body) => (body.includes(asksNonce) ? lie : undefined)
     await relayer.step()
     expect(lies).toBeGreaterThan(0)
-    onCall = async () => undefined
-    expect((await executeOf(guid)).state).not.toBe('confirmed')
+    bridge.onCall = async () => undefined
+    expect((await executeOf(world, guid)).state).not.toBe('confirmed')
     await expectOnce(guid, relayer)
   })
 

@@ -1,40 +1,28 @@
-import { afterAll, beforeAll, beforeEach, describe, expect, it } from 'vitest'
+import { beforeAll, describe, expect, it } from 'vitest'
 import { toHex } from '../../src/registry/primitives/bytes.js'
 import { CANCEL_AFTER_BLOCKS, REPLACE_AFTER_BLOCKS } from '../../src/relayer/machine/index.js'
-import { type BridgeWorld, type SteppedRelayer, startBridgeWorld } from '../support/bridgeWorld.js'
+import type { BridgeWorld, SteppedRelayer } from '../support/bridgeWorld.js'
+import { executeOf } from '../support/kill.js'
 import { holdBlocks } from '../support/miner.js'
-import { type OnCall, startRpcProxy } from '../support/rpcProxy.js'
+import { useProxiedBridge } from '../support/proxiedBridge.js'
 
 const GWEI = 10n ** 9n
 const DAY_MS = 86_400_000
 const HOUR_MS = 3_600_000
 
+const bridge = useProxiedBridge()
 let world: BridgeWorld
-let proxy: { url: string; stop(): Promise<void> }
-let onCall: OnCall = async () => undefined
-beforeAll(async () => {
-  world = await startBridgeWorld()
-  proxy = await startRpcProxy(world.hub.anvil.rpcUrl, (...asked) => onCall(...asked))
-})
-afterAll(async () => {
-  await proxy.stop()
-  await world.stop()
-})
-beforeEach(async () => {
-  world.aheadMs = 0
-  onCall = async () => undefined
-  await world.hub.test.setAutomine(true)
+beforeAll(() => {
+  world = bridge.world
 })
 
 /** A relayer whose first node is the proxy. */
 function restart({ hub = {}, deliveries = {}, urls = [] as string[] } = {}): Promise<SteppedRelayer> {
   const { chains } = world.file as { chains: object[] }
-  const chain = { ...chains[0], rpcUrls: [proxy.url, ...urls], ...hub }
+  const chain = { ...chains[0], rpcUrls: [bridge.url, ...urls], ...hub }
   return world.restart({ file: { chains: [chain, chains[1]], deliveries: { mainnet: deliveries } } })
 }
 
-const executeOf = async (guid: string) =>
-  (await world.jobs()).find(({ kind, message }) => kind === 'execute' && message && toHex(message.guid) === guid)!
 const pricesOf = async (guid: string) =>
   (await world.jobs())
     .filter(({ message }) => message && toHex(message.guid) === guid)
@@ -47,7 +35,7 @@ const setBaseFee = async (gwei: bigint) => {
 /** The proxy says that others tip this much. */
 function lieAboutTips(gwei: bigint): void {
   const tip = `0x${(gwei * GWEI).toString(16)}`
-  onCall = async (method) =>
+  bridge.onCall = async (method) =>
     method === 'eth_feeHistory'
       ? (answer) => {
           const { result, ...rest } = JSON.parse(answer) as { result: { reward: string[][] } }
@@ -88,18 +76,18 @@ describe('a transaction below the base fee that may not be replaced', () => {
     await relayer.step()
     await holdBlocks(world.hub)
     await world.run(relayer)
-    expect(await executeOf(guid)).toMatchObject({ state: 'sent' })
+    expect(await executeOf(world, guid)).toMatchObject({ state: 'sent' })
     await world.hub.test.setNextBlockBaseFeePerGas({ baseFeePerGas: 400n * GWEI })
     await world.hub.test.mine({ blocks: REPLACE_AFTER_BLOCKS })
     await world.run(relayer)
     // its fees are below the price, and what would be enough is above its cap
-    expect((await executeOf(guid)).txs).toHaveLength(1)
+    expect((await executeOf(world, guid)).txs).toHaveLength(1)
     await world.hub.test.setNextBlockBaseFeePerGas({ baseFeePerGas: 400n * GWEI })
     await world.hub.test.mine({ blocks: CANCEL_AFTER_BLOCKS })
     expect(await world.run(relayer)).toEqual(expect.arrayContaining(['execute cancelled']))
     await world.hub.test.mine({ blocks: 4 })
     await world.run(relayer)
-    expect(await executeOf(guid)).toMatchObject({ state: 'queued', nonce: null, reason: 'fees_above_cap' })
+    expect(await executeOf(world, guid)).toMatchObject({ state: 'queued', nonce: null, reason: 'fees_above_cap' })
     await setBaseFee(1n)
     await world.hub.test.setAutomine(true)
     world.aheadMs = HOUR_MS
@@ -122,7 +110,7 @@ describe('a day', () => {
     }
     expect(await world.executions(first)).toBe(1)
     expect(await world.executions(second)).toBe(0)
-    expect(await executeOf(second)).toMatchObject({ state: 'queued', nonce: null, reason: 'daily_cap' })
+    expect(await executeOf(world, second)).toMatchObject({ state: 'queued', nonce: null, reason: 'daily_cap' })
     world.aheadMs += DAY_MS
     await world.finish(relayer)
     expect(await world.executions(second)).toBe(1)

@@ -3,39 +3,28 @@ import { promisify } from 'node:util'
 import { createWalletClient, http } from 'viem'
 import { privateKeyToAccount } from 'viem/accounts'
 import { foundry } from 'viem/chains'
-import { afterAll, beforeAll, beforeEach, describe, expect, it } from 'vitest'
-import { toHex } from '../../src/registry/primitives/bytes.js'
+import { beforeAll, describe, expect, it } from 'vitest'
 import { MAX_RAISE } from '../../src/relayer/gaps.js'
 import { programCommand } from '../../src/testing/processes/programs.js'
-import { type BridgeWorld, RELAYER_KEY, type SteppedRelayer, startBridgeWorld } from '../support/bridgeWorld.js'
-import { type OnCall, startRpcProxy } from '../support/rpcProxy.js'
+import { type BridgeWorld, RELAYER_KEY, type SteppedRelayer } from '../support/bridgeWorld.js'
+import { executeOf } from '../support/kill.js'
+import { useProxiedBridge } from '../support/proxiedBridge.js'
 
+const bridge = useProxiedBridge()
 let world: BridgeWorld
-let proxy: { url: string; stop(): Promise<void> }
-let onCall: OnCall = async () => undefined
-beforeAll(async () => {
-  world = await startBridgeWorld()
-  proxy = await startRpcProxy(world.hub.anvil.rpcUrl, (...asked) => onCall(...asked))
-})
-afterAll(async () => {
-  await proxy.stop()
-  await world.stop()
-})
-beforeEach(async () => {
-  world.aheadMs = 0
-  onCall = async () => undefined
-  await world.hub.test.setAutomine(true)
+beforeAll(() => {
+  world = bridge.world
 })
 
 /** A relayer whose first node is the proxy. */
 const restart = (...more: string[]) => {
   const { chains } = world.file as { chains: object[] }
-  return world.restart({ file: { chains: [{ ...chains[0], rpcUrls: [proxy.url, ...more] }, chains[1]] } })
+  return world.restart({ file: { chains: [{ ...chains[0], rpcUrls: [bridge.url, ...more] }, chains[1]] } })
 }
 
 /** The first counts that the proxy answers are these. */
 function sayCounts(...counts: number[]): void {
-  onCall = async (method) => {
+  bridge.onCall = async (method) => {
     if (method !== 'eth_getTransactionCount') return undefined
     const count = counts.shift()
     return count === undefined
@@ -49,8 +38,6 @@ const nextNonce = async (): Promise<number> => {
   return Number(rows[0]!.next_nonce)
 }
 const noops = async () => (await world.jobs()).filter(({ kind }) => kind === 'noop')
-const executeOf = async (guid: string) =>
-  (await world.jobs()).find(({ kind, message }) => kind === 'execute' && message && toHex(message.guid) === guid)!
 
 async function expectOnce(guid: `0x${string}`, relayer: SteppedRelayer): Promise<void> {
   await world.finish(relayer)
@@ -94,7 +81,7 @@ describe('a count of the chain', () => {
     await relayer.step().catch(() => {})
     world.aheadMs = 3_000
     await expectOnce(guid, relayer)
-    expect((await executeOf(guid)).nonce).toBe(nonce + 1)
+    expect((await executeOf(world, guid)).nonce).toBe(nonce + 1)
     expect(await noops()).toEqual([])
   })
 
@@ -104,7 +91,7 @@ describe('a count of the chain', () => {
     const guid = await world.send(0, ['outvoted'])
     const nonce = await world.nonce()
     // every first look is a lie; what is signed meanwhile asks at a block's number
-    onCall = async (method) =>
+    bridge.onCall = async (method) =>
       method === 'eth_getTransactionCount'
         ? (answer) => JSON.stringify({ ...JSON.parse(answer), result: '0x3c' })
         : undefined
@@ -112,7 +99,7 @@ describe('a count of the chain', () => {
       await relayer.step()
       await world.hub.test.mine({ blocks: 1 })
     }
-    onCall = async () => undefined
+    bridge.onCall = async () => undefined
     expect(await nextNonce()).toBeLessThanOrEqual(nonce + 2)
     await expectOnce(guid, relayer)
     expect(await noops()).toEqual([])
@@ -152,7 +139,7 @@ describe('nonces', () => {
     const nonce = await world.nonce()
     const guid = await world.send(0, ['given-again'])
     await expectOnce(guid, relayer)
-    expect((await executeOf(guid)).nonce).toBe(nonce + 1)
+    expect((await executeOf(world, guid)).nonce).toBe(nonce + 1)
     expect(await noops()).toEqual([])
   })
 
@@ -160,7 +147,7 @@ describe('nonces', () => {
     const relayer = await restart()
     const guid = await world.send(0, ['gapped'])
     let isRaised = false
-    onCall = async (method) => {
+    bridge.onCall = async (method) => {
       if (method === 'eth_feeHistory' && !isRaised) {
         isRaised = true
         await world.pool.query('UPDATE relay_signers SET next_nonce = next_nonce + 2')
@@ -180,12 +167,12 @@ describe('nonces', () => {
     const guid = await world.send(0, ['lost'])
     const before = await world.hub.test.snapshot()
     await world.finish(relayer)
-    const { txs } = await executeOf(guid)
+    const { txs } = await executeOf(world, guid)
     await world.hub.test.revert({ id: before })
     expect(await world.executions(guid)).toBe(0)
     await relayer.step()
     world.aheadMs = 3_000
     await expectOnce(guid, relayer)
-    expect((await executeOf(guid)).txs.map(({ hash }) => hash)).toEqual(txs.map(({ hash }) => hash))
+    expect((await executeOf(world, guid)).txs.map(({ hash }) => hash)).toEqual(txs.map(({ hash }) => hash))
   })
 })
