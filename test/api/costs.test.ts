@@ -1,5 +1,6 @@
 import { randomBytes } from 'node:crypto'
-import { writeFileSync } from 'node:fs'
+import { mkdirSync, writeFileSync } from 'node:fs'
+import { dirname } from 'node:path'
 import { monitorEventLoopDelay } from 'node:perf_hooks'
 import { bech32 } from '@scure/base'
 import { generatePrivateKey, privateKeyToAccount } from 'viem/accounts'
@@ -156,7 +157,10 @@ it('every route answers its dearest request', async () => {
     for (const status of statuses)
       expect([200, 201, 400, 401, 403, 404, 409, 503], `${key} ${status}`).toContain(status)
   }
-  if (process.env.COSTS) writeFileSync(process.env.COSTS, `${lines.join('\n')}\n`)
+  if (process.env.COSTS) {
+    mkdirSync(dirname(process.env.COSTS), { recursive: true })
+    writeFileSync(process.env.COSTS, `${lines.join('\n')}\n`)
+  }
   expect(Object.keys(DEAREST).filter((key) => !routes.some(({ method, path }) => `${method} ${path}` === key))).toEqual(
     [],
   )
