@@ -22,7 +22,7 @@ import { spawnChild } from '../src/testing/processes/processes.js'
 import { type Bench, describeMachine, peakMemoryKib, printTable, runBench, thousands } from './bench/bench.js'
 import { type Bundle, makeBundle } from './bench/bundle.js'
 import { fillChain } from './bench/chain.js'
-import { buildDaemon, nodeArgs, startDaemonProcess, waitUntilIndexed } from './bench/programs.js'
+import { buildDaemon, nodeArgs, startDaemonProcess, waitUntilCaughtUp, waitUntilIndexed } from './bench/programs.js'
 
 const COMMUNITY = 'bench'
 /** Registrations on the chain: the daemon needs one to follow, the measurement doesn't. */
@@ -70,6 +70,7 @@ async function main({ home, onEnd }: Bench): Promise<void> {
   const daemon = await startDaemonProcess({ cli, home, chain, databaseUrl, env, ...profiling })
   onEnd(() => daemon.stop())
   await waitUntilIndexed(daemon, chain, databaseUrl)
+  await waitUntilCaughtUp(databaseUrl)
 
   const bundles: Bundle[] = []
   for (let i = 0; i < bundleCount; i++) bundles.push(await makeBundle(daemon.api, wallets))

@@ -8,7 +8,13 @@ import autocannon from 'autocannon'
 import { createDatabase, startPostgres } from '../src/testing/processes/postgres.js'
 import { type Bench, describeMachine, median, printTable, runBench, thousands } from './bench/bench.js'
 import { type BenchChain, fillChain, nameOf, walletOf } from './bench/chain.js'
-import { buildDaemon, startBareServer, startDaemonProcess, waitUntilIndexed } from './bench/programs.js'
+import {
+  buildDaemon,
+  startBareServer,
+  startDaemonProcess,
+  waitUntilCaughtUp,
+  waitUntilIndexed,
+} from './bench/programs.js'
 import { benchTokens } from './bench/tokens.js'
 
 const SINGLES = 1_000
@@ -72,6 +78,7 @@ async function main({ home, onEnd }: Bench): Promise<void> {
   const daemon = await startDaemonProcess({ cli, home, chain, databaseUrl })
   onEnd(() => daemon.stop())
   await waitUntilIndexed(daemon, chain, databaseUrl)
+  await waitUntilCaughtUp(databaseUrl)
   const bareExpress = await startBareServer('express', home)
   onEnd(() => bareExpress.child.end('SIGTERM', 1_000))
   const bareHttp = await startBareServer('http', home)

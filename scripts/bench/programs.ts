@@ -135,6 +135,20 @@ export async function waitUntilIndexed(
   }
 }
 
+/** Waits until the daemon takes changes: it says so in a step after the one that indexed the last block. */
+export async function waitUntilCaughtUp(databaseUrl: string): Promise<void> {
+  const client = new pg.Client({ connectionString: databaseUrl })
+  await client.connect()
+  try {
+    const isCaughtUp = async () =>
+      (await client.query<{ all: boolean | null }>('SELECT bool_and(caught_up) AS all FROM journal_heads')).rows[0]?.all
+    const inTime = await waitFor(async () => (await isCaughtUp()) === true, START_DEADLINE_MS, POLL_MS)
+    if (!inTime) throw new Error('the daemon indexed the chain but takes no changes')
+  } finally {
+    await client.end()
+  }
+}
+
 /** Registrations that the daemon's tables hold: names won, each with its cluster and verified wallet. */
 export async function countRegistrations(databaseUrl: string): Promise<number> {
   const client = new pg.Client({ connectionString: databaseUrl })
