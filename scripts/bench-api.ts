@@ -27,6 +27,7 @@ const USAGE = `usage: npm run bench:api -- [options]
   --seconds <n>        of each measurement (default 5)
   --runs <n>           rounds of which the median counts (default 3)
   --tokens <n>         token exchanges, and changes, of each type of wallet (default 1000)
+  --profile <dir>      a CPU profile of the daemon
   --cli <file>         another build's command line (.js or .ts) instead of a fresh build`
 
 const { values } = parseArgs({
@@ -36,6 +37,7 @@ const { values } = parseArgs({
     seconds: { type: 'string', default: '5' },
     runs: { type: 'string', default: '3' },
     tokens: { type: 'string', default: '1000' },
+    profile: { type: 'string' },
     cli: { type: 'string' },
     help: { type: 'boolean', default: false },
   },
@@ -75,7 +77,10 @@ async function main({ home, onEnd }: Bench): Promise<void> {
   const chain = await fillChain(home, registrations, SINGLES)
   onEnd(() => chain.anvil.stop())
   const databaseUrl = await createDatabase(postgres.url, 'api')
-  const daemon = await startDaemonProcess({ cli, home, chain, databaseUrl })
+  const daemon = await startDaemonProcess({
+    ...{ cli, home, chain, databaseUrl },
+    ...(values.profile && { profileDir: resolve(values.profile) }),
+  })
   onEnd(() => daemon.stop())
   await waitUntilIndexed(daemon, chain, databaseUrl)
   await waitUntilCaughtUp(databaseUrl)

@@ -89,7 +89,7 @@ describe('a bid over the bridge that reaches a paused hub', () => {
     await asOwner('pause')
     const { txHash } = await carry(await world.send(5, ['paused-a', 'paused-b']))
     await asOwner('unpause')
-    const journalled = await findJournalled(world.pool, 'mainnet', txHash)
+    const [journalled] = await findJournalled(world.pool, 'mainnet', [txHash])
     expect(journalled!.bids.map(({ name, outcome, reason }) => [name, outcome, reason])).toEqual([
       ['paused-a', 'refused', 'paused'],
       ['paused-b', 'refused', 'paused'],

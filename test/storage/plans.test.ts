@@ -7,7 +7,7 @@ import { signerStats } from '../../src/db/outbox/stats.js'
 import { readKnownCommunityPayments } from '../../src/db/payments/cursor.js'
 import { newestConfirmedPayments } from '../../src/db/payments/payments.js'
 import type { Queryable } from '../../src/db/pg/rows.js'
-import { findByAddress } from '../../src/db/registry/lookups.js'
+import { findByAddresses } from '../../src/db/registry/lookups.js'
 import { useDatabase } from './database.js'
 
 /** Rows of each table. */
@@ -109,8 +109,8 @@ describe(`among ${ROWS} rows, no table is read whole for`, () => {
   })
 
   it('the oldest mention of an address', async () => {
-    const { result, scanned } = await look((db) => findByAddress(db, 'testnet', signer))
-    expect(result).toMatchObject({ walletName: 'friend', isVerified: false })
+    const { result, scanned } = await look((db) => findByAddresses(db, 'testnet', [signer]))
+    expect(result).toMatchObject([{ walletName: 'friend', isVerified: false }])
     expect(scanned.filter(isLarge)).toEqual([])
   })
 })

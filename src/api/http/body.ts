@@ -1,6 +1,7 @@
 import { promisify } from 'node:util'
-import express, { type Request } from 'express'
+import express, { type Request, type Response } from 'express'
 import { closeGently } from '../guard/underWay.js'
+import type { Exchange } from '../serving/exchange.js'
 import { ApiError } from './errors.js'
 
 const BODY_LIMIT_BYTES = 256 * 1024
@@ -11,6 +12,9 @@ const DRAIN_LIMIT_BYTES = 8 * 1024 * 1024
 /** Express's `json` would refuse charsets of the content type, and decode what is not UTF-8. */
 const readRaw = promisify(express.raw({ type: () => true, limit: BODY_LIMIT_BYTES, inflate: false }))
 
+/** Request and response of a body. */
+type Sent = Pick<Exchange, 'req' | 'res'>
+
 const tooLarge = (bytes: number) =>
   new ApiError('invalid_request', `The body is larger than ${bytes} bytes.`, { status: 413 })
 
@@ -19,8 +23,10 @@ const tooLarge = (bytes: number) =>
  * @param most bytes that are parsed
  * @throws ApiError invalid_request for a body that is too large (413), too deep, compressed, not UTF-8 or not JSON
  */
-export async function readBody(req: Request, most = BODY_LIMIT_BYTES): Promise<unknown> {
-  await Promise.race([readRaw(req, req.res!).catch(refuse), farTooLarge(req)])
+export async function readBody(sent: Sent, most = BODY_LIMIT_BYTES): Promise<unknown> {
+  // the parser needs nothing of what Express adds to a request
+  const [req, res] = [sent.req as Request, sent.res as Response]
+  await Promise.race([readRaw(req, res).catch(refuse), farTooLarge(sent)])
   if (!Buffer.isBuffer(req.body)) return undefined
   if (req.body.length > most) throw tooLarge(most)
   return parseBody(req.body)
@@ -38,13 +44,13 @@ function refuse(error: unknown): never {
 }
 
 /** Rejects once more was sent than is read to its end; as much again is thrown away for who reads after writing. */
-const farTooLarge = (req: Request): Promise<never> =>
+const farTooLarge = ({ req, res }: Sent): Promise<never> =>
   new Promise((_, reject) => {
     let left = DRAIN_LIMIT_BYTES
     req.on('data', (chunk: Buffer) => {
       const isOver = left < 0
       left -= chunk.length
-      if (left < 0 && !isOver) reject(cutShort(req, tooLarge(BODY_LIMIT_BYTES)))
+      if (left < 0 && !isOver) reject(cutShort({ req, res }, tooLarge(BODY_LIMIT_BYTES)))
       if (left < -DRAIN_LIMIT_BYTES) req.pause()
     })
   })
@@ -53,8 +59,8 @@ const farTooLarge = (req: Request): Promise<never> =>
 export const tooSlow = () => new ApiError('invalid_request', 'The body took too long to arrive.', { status: 408 })
 
 /** Has the rest of a body thrown away after the answer with this error, and the socket closed. */
-export function cutShort(req: Request, error: ApiError): ApiError {
-  req.res?.once('finish', () => closeGently(req.socket))
+export function cutShort({ req, res }: Sent, error: ApiError): ApiError {
+  res.once('finish', () => closeGently(req.socket))
   return error
 }
 

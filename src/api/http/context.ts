@@ -5,12 +5,15 @@ import type { Patience } from '../../db/pg/pool.js'
 import type { Network } from '../../registry/primitives/network.js'
 import { createTurns, type Turns } from '../guard/turns.js'
 import type { LimitSettings } from '../limits/gate.js'
+import { type Batches, createBatches } from './batches.js'
 import { createFreshness, type Freshness } from './freshness.js'
 
 /** Dependencies of the handlers on one network. */
 export interface Context {
   network: Network
   pool: pg.Pool
+  /** Look-ups that share statements, by network: a handler may look at another one. */
+  batches: Readonly<Record<Network, Batches>>
   /** EVM chains of all networks. */
   chains: readonly ChainPort[]
   /** Solana clusters, at most one per network. */
@@ -87,6 +90,7 @@ export function createContexts({
     pageKey: once(() => readPageKey(deps.pool)),
     tokenKey,
     shareKey: config.shareKey,
+    batches: { mainnet: createBatches(deps.pool, 'mainnet'), testnet: createBatches(deps.pool, 'testnet') },
     freshness: createFreshness(deps),
     auth: { serviceDomain, sessionLifetimeMs, acceptsErc6492 },
     siteUrl: siteUrl.replace(/\/+$/, ''),

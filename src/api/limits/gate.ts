@@ -1,9 +1,9 @@
-import type { Request } from 'express'
 import { LRUCache } from 'lru-cache'
 import type pg from 'pg'
 import { findApiKeyRate } from '../../db/auth/apiKeys.js'
 import { apiKeyHash } from '../../registry/auth/apiKey.js'
 import type { Answer } from '../http/answer.js'
+import type { Client } from '../serving/exchange.js'
 import { perDay, type Rate } from './bucket.js'
 import type { ChangeLimits } from './changes.js'
 import { countedAddress } from './client.js'
@@ -40,11 +40,11 @@ export const UNLIMITED: Meter = { spend() {}, giveBack() {}, async spendTogether
 /** Counts the requests of this process by their clients. */
 export interface Gate {
   /** Meter of a request's address, without a look at its API key. */
-  ofAddress(req: Request): Meter
+  ofAddress(client: Client): Meter
   /** Meter of a request's API key, where it has one that is known. */
-  ofClient(req: Request): Promise<Meter>
+  ofClient(client: Client): Promise<Meter>
   /** Time for which a refusal is held back, ms: 0 until an address goes on after a hundred of them. */
-  lingerMs(req: Request): number
+  lingerMs(client: Client): number
 }
 
 /** Refusals of an address that are answered at once; each further one takes a second of whoever waits for it. */
@@ -71,7 +71,7 @@ export function createGate(settings: LimitSettings | null, pool: pg.Pool): Gate 
     },
     mark: (answer) => buckets.mark(quotas, answer),
   })
-  const ofAddress = ({ ip }: Request): Meter => {
+  const ofAddress = ({ ip }: Client): Meter => {
     const address = countedAddress(ip)
     return meterOf(address, [{ kind: 'address', bucket: address, rate }])
   }
@@ -94,13 +94,13 @@ export function createGate(settings: LimitSettings | null, pool: pg.Pool): Gate 
       const bucket = `refusals of ${countedAddress(ip)}`
       return buckets.tryWithdraw([{ kind: 'refusals', bucket, rate: PROMPT_REFUSALS }], 1) === null ? 0 : LINGER_MS
     },
-    async ofClient(req) {
-      const hash = apiKeyHash(String(req.headers['x-api-key'] ?? ''))
-      if (!hash) return ofAddress(req)
+    async ofClient(client) {
+      const hash = apiKeyHash(String(client.req.headers['x-api-key'] ?? ''))
+      if (!hash) return ofAddress(client)
       const id = hash.toString('base64')
-      const address = countedAddress(req.ip)
+      const address = countedAddress(client.ip)
       const found = await find(hash, id, address)
-      if (!found?.isKnown) return ofAddress(req)
+      if (!found?.isKnown) return ofAddress(client)
       const own = { kind: 'key', bucket: `key ${id}`, rate: found.rate ?? settings.key }
       // anybody may make keys: without a limit of an address, many would be none
       const ofAll = { kind: 'keys-of-address', bucket: `keys of ${address}`, rate: settings.key }

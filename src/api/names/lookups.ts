@@ -1,4 +1,4 @@
-import { type AddressHit, findByAddress, findByAddresses, findByNames } from '../../db/registry/lookups.js'
+import { type AddressHit, findByAddresses, findByNames } from '../../db/registry/lookups.js'
 import { decodeWallet, parseWallet, type Wallet } from '../../registry/primitives/address.js'
 import { type FullName, parseFullName } from '../../registry/primitives/name.js'
 import { mapInTurns } from '../guard/slices.js'
@@ -18,7 +18,7 @@ export interface NameRecord {
 export async function nameOfAddress(context: Context, input: string): Promise<NameRecord> {
   const address = parseWallet(input)
   if (typeof address === 'string') return unreadable(input, address)
-  return record(address, await findByAddress(context.pool, context.network, address.bytes))
+  return record(address, await context.batches[context.network].nameOf(address.bytes))
 }
 
 /** The public names of addresses, one per input, in their order. */
@@ -79,7 +79,9 @@ export async function addressesOfNames(
   context: Context,
   names: readonly FullName[],
 ): Promise<(AddressRecord | null)[]> {
-  const hits = await findByNames(context.pool, context.network, names)
+  const { pool, network, batches } = context
+  const hits =
+    names.length === 1 ? [await batches[network].walletOf(names[0]!)] : await findByNames(pool, network, names)
   return mapInTurns(hits, (hit, i) => {
     if (!hit) return null
     const { text, type } = decodeWallet(hit.address)

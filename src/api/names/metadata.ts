@@ -1,4 +1,3 @@
-import { findByAddress } from '../../db/registry/lookups.js'
 import { findPublicWallets, type PublicWallet } from '../../db/registry/publicWallets.js'
 import { decodeWallet, lookupAddress } from '../../registry/primitives/address.js'
 import { parseClusterName } from '../../registry/primitives/name.js'
@@ -33,7 +32,7 @@ export async function metadataOfNames(context: Context, inputs: readonly string[
 /** The public metadata of the cluster in which an address is verified, under its default name; null without one. */
 export async function metadataOfAddress(context: Context, input: string) {
   const address = lookupAddress(input)
-  const hit = address && (await findByAddress(context.pool, context.network, address.bytes))
+  const hit = address && (await context.batches[context.network].nameOf(address.bytes))
   if (!hit?.isVerified || hit.isOfCommunity || hit.clusterName === null) return null
   return metadataOfName(context, hit.clusterName)
 }

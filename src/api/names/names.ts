@@ -60,5 +60,6 @@ export async function availabilityOfTexts(context: Context, inputs: readonly str
 /** Availability of well-formed names, in their order. @throws ApiError catching_up */
 export async function availabilityOf(context: Context, names: readonly string[]): Promise<Availability[]> {
   await requireCurrent(context)
+  if (names.length === 1) return [await context.batches[context.network].availabilityOf(names[0]!)]
   return readAvailability(context.pool, context.network, names)
 }

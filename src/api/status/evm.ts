@@ -1,7 +1,6 @@
 import { type ChainPort, type ChainTx, ChainUnavailableError, type Hex } from '../../chains/chain.js'
 import {
   findInTail,
-  findJournalled,
   findTracked,
   type JournalledTx,
   keepReplacement,
@@ -38,7 +37,7 @@ async function follow(query: EvmQuery): Promise<TxStatus> {
   const { context, tx } = query
   const { pool, network } = context
   const hub = chainsOf(context)[0]
-  const journalled = await findJournalled(pool, network, tx)
+  const journalled = await context.batches[network].journalled(tx)
   if (journalled) return ofJournal(query, journalled)
   const [tail, tracked, sent, paid] = await Promise.all([
     hub ? findInTail(pool, network, hub.chain, tx) : null,
@@ -49,7 +48,7 @@ async function follow(query: EvmQuery): Promise<TxStatus> {
   if (sent) return ofMessages(context, sent, tracked)
   if (tail && !tracked?.verdict) return ofTail(query, tail, tracked)
   // a bid may have moved from the tail into the journal between those two questions
-  const late = await findJournalled(pool, network, tx)
+  const late = await context.batches[network].journalled(tx)
   if (late) return ofJournal(query, late)
   if (tracked?.verdict) {
     const replaced = tracked.replacedBy ? { replacedBy: toHex(tracked.replacedBy) } : {}

@@ -1,6 +1,6 @@
 import { creditsIn } from '../../db/bridge/credits.js'
 import { findMessages, type TxMessage } from '../../db/bridge/packets.js'
-import { findInTail, findJournalled } from '../../db/journal/transactions.js'
+import { findInTail } from '../../db/journal/transactions.js'
 import { findPaidNames, findPayments, type TxPayment } from '../../db/payments/ofTransaction.js'
 import type { CreditMove } from '../../registry/bridge/message.js'
 import { toHex } from '../../registry/primitives/bytes.js'
@@ -74,7 +74,7 @@ async function outcomeOf(
   const hubTx = toHex(received.txHash)
   if (received.isConfirmed) {
     const [journalled, credits] = await Promise.all([
-      findJournalled(context.pool, context.network, received.txHash),
+      context.batches[context.network].journalled(received.txHash),
       creditsIn(context.pool, context.network, received.txHash),
     ])
     // a message's credit is logged right before its receipt

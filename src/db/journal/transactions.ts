@@ -14,27 +14,52 @@ export interface JournalledTx {
   atMs: number
 }
 
-const journalled = prepare<{ logIndex: number; atMs: number; body: Buffer; effects: Buffer }>(
-  'tx_in_journal',
-  (l) => `SELECT j.log_index, j.at_ms, j.body, j.effects
-    FROM ${l.names} n
-    JOIN journal_heads h ON h.network = ${l.network}
-    CROSS JOIN LATERAL (${entryAt(l, 'h.generation', 'n.seq')}) j
-    WHERE n.network = ${l.network} AND n.tx_key = $1 AND substring(j.body FROM 1 FOR 32) = $2
-    ORDER BY n.seq`,
+interface JournalledRow {
+  ord: number
+  logIndex: number
+  atMs: number
+  body: Buffer
+  effects: Buffer
+}
+
+const journalled = prepare<JournalledRow>(
+  'txs_in_journal',
+  (
+    l,
+  ) => `SELECT i.ord, j.log_index, j.at_ms, j.body, j.effects FROM unnest($1::int8[], $2::bytea[]) WITH ORDINALITY AS i(tx_key, hash, ord)
+    CROSS JOIN LATERAL (
+      SELECT n.seq, j.log_index, j.at_ms, j.body, j.effects
+      FROM ${l.names} n
+      JOIN journal_heads h ON h.network = ${l.network}
+      CROSS JOIN LATERAL (${entryAt(l, 'h.generation', 'n.seq')}) j
+      WHERE n.network = ${l.network} AND n.tx_key = i.tx_key AND substring(j.body FROM 1 FOR 32) = i.hash
+    ) j
+    ORDER BY i.ord, j.seq`,
 )
 
-/** Journalled bids of a transaction, null without one; found by key, checked by the whole hash. */
-export async function findJournalled(db: Queryable, network: Network, hash: Buffer): Promise<JournalledTx | null> {
-  const rows = await journalled(db, network, [txKey(hash).toString(), hash])
-  const last = rows.at(-1)
-  if (!last) return null
-  const bids = rows.map(({ logIndex, body, effects }): JournalledBid => {
-    const decoded = decodeBidEffects(effects)
-    const bid = { logIndex, name: bidName(body), outcome: decoded.outcome }
-    return decoded.outcome === 'refused' ? { ...bid, reason: decoded.reason } : bid
-  })
-  return { bids, atMs: last.atMs }
+/**
+ * Journalled bids of transactions by their hashes, found by key and checked by the whole hash: one element per hash, in
+ * its order; null without a bid.
+ */
+export async function findJournalled(
+  db: Queryable,
+  network: Network,
+  hashes: readonly Buffer[],
+): Promise<(JournalledTx | null)[]> {
+  const rows = await journalled(db, network, [hashes.map((hash) => txKey(hash).toString()), hashes])
+  const found = hashes.map((): JournalledTx | null => null)
+  for (const row of rows) {
+    const bids = found[row.ord - 1]?.bids ?? []
+    bids.push(asBid(row))
+    found[row.ord - 1] = { bids, atMs: row.atMs }
+  }
+  return found
+}
+
+function asBid({ logIndex, body, effects }: JournalledRow): JournalledBid {
+  const decoded = decodeBidEffects(effects)
+  const bid = { logIndex, name: bidName(body), outcome: decoded.outcome }
+  return decoded.outcome === 'refused' ? { ...bid, reason: decoded.reason } : bid
 }
 
 /** Bids of a transaction in the hub's unconfirmed tail, with the depth of the first. */

@@ -36,13 +36,6 @@ const publicEntry = (l: Leaves, address: string): string => `
       AS cluster_name
   FROM (${publicWallet(l, address)}) w`
 
-const byAddress = prepare<AddressHit>('by_address', (l) => publicName(l, '$1'))
-
-/** The public name of an address, null when it has none. One round trip. */
-export async function findByAddress(db: Queryable, network: Network, address: Buffer): Promise<AddressHit | null> {
-  return (await byAddress(db, network, [address]))[0] ?? null
-}
-
 const byAddresses = prepare<AddressHit & { ord: number }>(
   'by_addresses',
   (l) => `SELECT i.ord, e.* FROM unnest($1::bytea[]) WITH ORDINALITY AS i(address, ord)

@@ -1,0 +1,43 @@
+import { randomUUID } from 'node:crypto'
+import type { Logger } from 'pino'
+import { createFaultLog } from '../guard/faultLog.js'
+import { createUnreadWatch, type UnreadLimits } from '../guard/unread.js'
+import { type Answer, send } from '../http/answer.js'
+import { ApiError } from '../http/errors.js'
+import type { Exchange } from './exchange.js'
+
+/** Sends, counts and logs the answer of a request. */
+export type Finish = (exchange: Exchange, answer: Answer, error?: unknown) => void
+
+export interface AnswererDeps {
+  log: Logger
+  /** Bounds of unread answers in place of the defaults. */
+  sockets?: Partial<UnreadLimits>
+  metrics?: {
+    requests: { observe(labels: { method: string; route: string; status: string }, seconds: number): void }
+    limited?: { inc(labels: { route: string; limit: string }): void }
+  }
+}
+
+const KNOWN_METHODS = new Set(['GET', 'HEAD', 'POST', 'PUT', 'DELETE', 'OPTIONS', 'PATCH'])
+
+/** Returns the function that sends, counts and logs an answer. */
+export function createAnswerer({ log, metrics, sockets }: AnswererDeps): Finish {
+  const watchUnread = createUnreadWatch(sockets)
+  const logFault = createFaultLog(log)
+  return ({ req, res, route, startedMs }, answer, error) => {
+    const id = randomUUID()
+    const bytes = send(res, id, answer)
+    if (bytes > 0) watchUnread(req.socket, res, bytes)
+    const ms = performance.now() - startedMs
+    const { status } = answer
+    const method = KNOWN_METHODS.has(req.method ?? '') ? (req.method ?? '') : 'other'
+    metrics?.requests.observe({ method, route, status: String(status) }, ms / 1_000)
+    if (error instanceof ApiError && error.limit) metrics?.limited?.inc({ route, limit: error.limit })
+    if (status >= 500) logFault({ id, method, route, status, err: causeOf(error) })
+    else if (log.isLevelEnabled('debug'))
+      log.debug({ id, method, route, status, ms: Math.round(ms * 10) / 10 }, 'request')
+  }
+}
+
+const causeOf = (error: unknown): unknown => (error instanceof ApiError ? (error.cause ?? error) : error)

@@ -1,0 +1,39 @@
+import type { ServerResponse } from 'node:http'
+import type { Patience } from '../../db/pg/pool.js'
+import { ApiError } from '../http/errors.js'
+
+/** Error of a request that is answered before its work is done. */
+export const tooLong = () => new ApiError('unavailable', 'This took too long.')
+
+/** Ends with the time, or with the caller's connection. Nothing waits until somebody asks for its signal. */
+export class CallerPatience implements Patience {
+  readonly #res: ServerResponse
+  readonly #endMs: number
+  #gone: AbortController | null = null
+
+  constructor(res: ServerResponse, limitMs: number) {
+    this.#res = res
+    this.#endMs = performance.now() + limitMs
+  }
+
+  /** Called without its object, too. */
+  readonly leftMs = (): number => this.#endMs - performance.now()
+
+  get signal(): AbortSignal {
+    this.#gone ??= this.#watch()
+    return this.#gone.signal
+  }
+
+  #watch(): AbortController {
+    const gone = new AbortController()
+    const res = this.#res
+    const isDone = () => res.writableFinished
+    if (res.closed && !isDone()) gone.abort(tooLong())
+    const timer = setTimeout(() => gone.abort(tooLong()), Math.max(0, this.leftMs()))
+    res.once('close', () => {
+      clearTimeout(timer)
+      if (!isDone()) gone.abort(tooLong())
+    })
+    return gone
+  }
+}

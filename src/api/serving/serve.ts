@@ -1,0 +1,92 @@
+import { authenticate, markForCaches } from '../auth/session.js'
+import type { Answer } from '../http/answer.js'
+import { cutShort, readBody, tooSlow } from '../http/body.js'
+import type { createContexts } from '../http/context.js'
+import { markDeprecated } from '../http/deprecation.js'
+import { ApiError, errorAnswer, toApiError } from '../http/errors.js'
+import { withStaleness } from '../http/freshness.js'
+import { isTestnet, parseQuery } from '../http/query.js'
+import type { Route } from '../http/route.js'
+import { costOf } from '../limits/costs.js'
+import { type Gate, type Meter, UNLIMITED } from '../limits/gate.js'
+import type { Finish } from './answerer.js'
+import { createDeadlines } from './deadlines.js'
+import type { Client, Exchange } from './exchange.js'
+import { CallerPatience, tooLong } from './patience.js'
+
+/** Changes end this long before their request, so that what is answered 503 is not made afterwards. */
+const CHANGE_MARGIN_MS = 1_000
+const URL_LIMIT_CHARS = 4_096
+
+export interface Serving {
+  finish: Finish
+  gate: Gate
+}
+
+type Contexts = ReturnType<typeof createContexts>
+
+/** Creates the server of declared routes: each request is answered once, within the deadline. */
+export function createRouteServer(contexts: Contexts, { finish, gate }: Serving, deadlineMs: number) {
+  const begin = createDeadlines(deadlineMs)
+  return (route: Route, exchange: Exchange): void => {
+    const { req, res } = exchange
+    const patience = new CallerPatience(res, deadlineMs - CHANGE_MARGIN_MS)
+    let meter = UNLIMITED
+    let isOpen = true
+    const reply = (answer: Answer, error?: ApiError) =>
+      finish(exchange, meter.mark(markDeprecated(route, exchange.params, answer)), error)
+    const conclude = (act: () => void) => {
+      if (!isOpen) return
+      isOpen = false
+      forget()
+      act()
+    }
+    const fail = (thrown: unknown) =>
+      conclude(() => {
+        const error = toApiError(thrown)
+        const answer = markForCaches(route.auth, false, errorAnswer(error))
+        unhurried(error, gate.lingerMs, exchange, () => reply(answer, error))
+      })
+    const forget = begin(() => {
+      if (!res.closed) fail(route.body && !req.complete ? cutShort(exchange, tooSlow()) : tooLong())
+    })
+    const answered = async (): Promise<Answer> => {
+      meter = await gate.ofClient(exchange)
+      return run({ route, exchange, patience, meter }, contexts)
+    }
+    answered().then((answer) => conclude(() => reply(answer)), fail)
+  }
+}
+
+/** Holds a refusal back from who goes on asking: else a flood is answered as fast as it can ask. */
+export function unhurried(error: ApiError, lingerMs: Gate['lingerMs'], client: Client, reply: () => void): void {
+  const ms = error.code === 'rate_limited' ? lingerMs(client) : 0
+  if (ms === 0) reply()
+  else setTimeout(reply, ms).unref()
+}
+
+interface Run {
+  route: Route
+  exchange: Exchange
+  patience: CallerPatience
+  meter: Meter
+}
+
+async function run({ route, exchange, patience, meter }: Run, contexts: Contexts): Promise<Answer> {
+  meter.spend(1)
+  const { req, params } = exchange
+  const url = req.url ?? ''
+  if (url.length > URL_LIMIT_CHARS)
+    throw new ApiError('invalid_request', `The URL is longer than ${URL_LIMIT_CHARS} characters.`)
+  const query = parseQuery(url)
+  const onTestnet = isTestnet(query)
+  const body = route.body ? await readBody(exchange, route.maxBodyBytes) : undefined
+  const cost = costOf(route, query, body)
+  meter.spend(cost - 1)
+  const context = { ...contexts[onTestnet ? 'testnet' : 'mainnet'], patience }
+  const session = await authenticate(req, route.auth, context)
+  if (route.countedTogether) await meter.spendTogether(route.countedTogether, cost)
+  const answer = await route.handle({ params, query, isTestnet: onTestnet, body, session }, context)
+  if (answer.unspent) meter.giveBack(answer.unspent)
+  return markForCaches(route.auth, session === null, await withStaleness(answer, context))
+}
