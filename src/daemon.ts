@@ -232,9 +232,9 @@ class RunningDaemon {
     if (plan.targets.length === 0) return
     this.#relayed.add(network)
     if (!roles.includes('relay')) return
-    const held = { RELAYER_PRIVATE_KEY: key, SOLANA_RELAYER_PRIVATE_KEY: solanaRelayerKey }
+    const held = { evm: key, solana: solanaRelayerKey }
     const keys = keysFor(plan, solana !== null)
-    const missingKeys = keys.filter((name) => held[name] === undefined)
+    const missingKeys = keys.filter(({ family }) => held[family] === undefined).map(({ from }) => from)
     if (missingKeys.length === keys.length && !relayWatch) {
       log.warn({ network, missingKeys }, 'without these keys this process never relays; --watch lets it look on')
       return

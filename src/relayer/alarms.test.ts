@@ -90,7 +90,7 @@ describe('alarms of the relay authority', () => {
       },
     })
     for (const count of [0, 2, 2, 3]) alarms.payer(waiting(count, null), true)
-    const msg = 'payments on Solana wait to be refunded: set SOLANA_RELAYER_PRIVATE_KEY'
+    const msg = "payments on Solana wait to be refunded: set the relay authority's key"
     expect(said()).toEqual([2, 3].map((payments) => ({ level: 'error', network: 'mainnet', payments, msg })))
     alarms.payer(waiting(9, 10n ** 9n), true)
     alarms.payer(waiting(9, null, { state: 'sent' }), true)
@@ -110,7 +110,7 @@ describe('alarms of a relayer', () => {
     const held = (heldByOthers: number) =>
       ({ stats: { open: [], heldByOthers, spentLastDayWei: 0n } }) as unknown as RelayerState
     for (const count of [0, 1, 1, 2, 0]) alarms.relayer(held(count))
-    const msg = 'jobs are under way by another key: run with that key until they end'
+    const msg = 'jobs hold nonces of another key: they are followed, and replaced or cancelled by that key alone'
     expect(said()).toEqual([1, 2].map((jobs) => ({ level: 'error', network: 'mainnet', jobs, msg })))
     alarms.relayer({ stats: null } as RelayerState)
     expect(said()).toEqual([])

@@ -71,7 +71,7 @@ export class Alarms {
     if (this.#hasRisen('heldByOthers', jobs))
       this.#log.error(
         { network: this.#network, jobs },
-        'jobs are under way by another key: run with that key until they end',
+        'jobs hold nonces of another key: they are followed, and replaced or cancelled by that key alone',
       )
   }
 
@@ -89,7 +89,7 @@ export class Alarms {
     // without the authority's key nobody refuses them
     const payments = balanceLamports === null ? queuedRefusals(stats) : 0
     if (this.#hasRisen('refusals', payments))
-      this.#log.error({ network, payments }, 'payments on Solana wait to be refunded: set SOLANA_RELAYER_PRIVATE_KEY')
+      this.#log.error({ network, payments }, "payments on Solana wait to be refunded: set the relay authority's key")
   }
 
   #hasRisen(what: string, level: number): boolean {

@@ -3,11 +3,12 @@ import type { Hex } from 'viem'
 import type { LocalAccount } from 'viem/accounts'
 import { REFUSAL_GAS } from '../chains/evm/community/ending.js'
 import { GasPriceCap, readFees } from '../chains/evm/gasPrice.js'
+import { absentAccount } from '../chains/evm/relayerAccount.js'
 import { createNonceSender, type Memo } from '../chains/evm/signer.js'
 import type { DeliverySettings } from '../config/index.js'
 import { messagesToQueue, type SentMessage, settleMessages, stuckMessages } from '../db/bridge/openMessages.js'
 import { assertRelayer } from '../db/journal/head.js'
-import { dueNonceJobs, findJobs, hasLiveJobs, wakeDryJobs } from '../db/outbox/due.js'
+import { dueNonceJobs, findJobs, hasLiveJobs, jobsOfOthers, wakeDryJobs } from '../db/outbox/due.js'
 import { formBatches, insertJobs, type NewJob, type SignerKey } from '../db/outbox/jobs.js'
 import { queueReleases } from '../db/outbox/payouts.js'
 import { hasFreshRefusals, parkDust } from '../db/outbox/refusals.js'
@@ -17,7 +18,7 @@ import { undeliveredPayments } from '../db/payments/open.js'
 import { inTransaction } from '../db/pg/pool.js'
 import { failpoint } from '../ops/failpoint.js'
 import type { JobKind, NonceTx } from '../registry/outbox.js'
-import { fromHex } from '../registry/primitives/bytes.js'
+import { fromHex, toHex } from '../registry/primitives/bytes.js'
 import type { Network } from '../registry/primitives/network.js'
 import { advanceJobs, isProgress } from './batch.js'
 import { callOf } from './calls.js'
@@ -135,7 +136,10 @@ export class Relayer {
       this.state.nonceGaps = this.#nonces.gaps
       this.state.nonceClaimed = this.#nonces.claimed
       await formBatches(pool, this.#key, this.#options.epoch)
-      const due = await dueNonceJobs(pool, this.#key, this.#clock.nowMs())
+      const due = [
+        ...(await dueNonceJobs(pool, this.#key, this.#clock.nowMs())),
+        ...(await jobsOfOthers(pool, this.#key)),
+      ]
       jobs = await this.#advance(kept.isSound ? due : due.filter(({ nonce }) => nonce !== null))
     }
     const hasStored = jobs.some(({ outcomes }) => outcomes.some(isProgress))
@@ -235,10 +239,14 @@ export class Relayer {
     const { dailyCapWei } = settings
     if (!account || !this.#key) return Promise.resolve({ outcome: 'ended' })
     const clock = this.#clock
-    const store = storeOf(pool, row, { key: this.#key, epoch, nowMs: clock.nowMs, dailyCapWei })
+    // a nonce stays with the key that it was given of, through a rotation too
+    const isOwn = row.nonce === null || row.signer!.equals(this.#key.signer)
+    const [signer, by] = isOwn ? [this.#key.signer, account] : [row.signer!, absentAccount(toHex(row.signer!))]
+    const key = { ...this.#key, signer }
+    const store = storeOf(pool, row, { key, epoch, nowMs: clock.nowMs, dailyCapWei })
     const call = callOf(row, path, at.chain.config.communityPayments, clock.nowMs())
     if (typeof call === 'object')
-      return { sender: createNonceSender({ chain: at.chain, account }, call, memo), store, clock }
+      return { sender: createNonceSender({ chain: at.chain, account: by }, call, memo), store, clock }
     // one that can't go holds up no other
     const isAlone = row.followers.length === 0 || row.nonce !== null
     const after = isAlone ? parked(row, call) : { ...row, alone: true }

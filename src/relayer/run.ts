@@ -140,7 +140,7 @@ function relayWorker(relayer: Relayer, { at }: RelayTarget, alarms: Alarms): Wor
 async function reportAuthority({ log, network }: RelayRunOptions, signer: SolanaSigner): Promise<void> {
   const [authority, obeyed] = [signer.authority.toBase58(), (await signer.relayAuthority())?.toBase58() ?? null]
   if (authority === obeyed) log.info({ network, authority }, 'deciding payments on Solana')
-  else log.error({ network, authority, obeyed }, 'SOLANA_RELAYER_PRIVATE_KEY is not the key that the program obeys')
+  else log.error({ network, authority, obeyed }, "the relay authority's key is not the one that the program obeys")
 }
 
 /** The worker of a network's Solana cluster. A cluster that is away delays no other worker. */
@@ -156,7 +156,7 @@ function payWorker(
   const open = async (): Promise<Payer> => {
     const { chain } = await source.open()
     if (signer) await reportAuthority(options, signer)
-    else log.info({ network }, 'SOLANA_RELAYER_PRIVATE_KEY is not set: payments are neither settled nor refunded')
+    else log.info({ network }, "without the relay authority's key payments are neither settled nor refunded")
     const opened = new Payer({
       ...{ pool, network, epoch, clock, chain, signer, autoRefunds, releaseAfterMs },
       onOutcome: (row, outcome) => {

@@ -125,6 +125,9 @@ async function sign(job: NonceJob, order: Extract<Action, { do: 'sign' }>, seen:
   } catch (error) {
     const reason = reasonOf(error)
     if (reason === null) throw error
+    // nothing replaces the last one, which nodes may have dropped
+    const last = nonce === null ? undefined : job.txs.at(-1)
+    if (last?.purpose === purpose) await ports.sender.broadcast(last.raw).catch(() => null)
     return store(job, { is: 'failed', failure: { class: 'transient', reason } }, seen, ports)
   }
   return { outcome: purpose === 'cancel' ? 'cancelled' : nonce === null ? 'signed' : 'replaced' }

@@ -69,13 +69,16 @@ function pathOf(chains: readonly NumberedChain[], carriesPayments: boolean): Del
 const lacks = ({ chain }: NumberedChain, fields: string): string =>
   `no messages are delivered on ${chain.network}: chain "${chain.label}" lacks ${fields} in the chains file`
 
-/**
- * The keys of the environment that a network's jobs need. @param isPaidOn whether the network takes payments on Solana
- */
-export const keysFor = (
-  { targets }: RelayPlan,
-  isPaidOn: boolean,
-): ('RELAYER_PRIVATE_KEY' | 'SOLANA_RELAYER_PRIVATE_KEY')[] => [
-  ...(targets.length > 0 ? (['RELAYER_PRIVATE_KEY'] as const) : []),
-  ...(isPaidOn ? (['SOLANA_RELAYER_PRIVATE_KEY'] as const) : []),
+/** A key that jobs need, with the variables of which one gives it. */
+interface NeededKey {
+  family: 'evm' | 'solana'
+  from: string
+}
+const EVM_KEY: NeededKey = { family: 'evm', from: 'RELAYER_PRIVATE_KEY, RELAYER_KEYSTORE or RELAYER_SIGNER_URL' }
+const SOLANA_KEY: NeededKey = { family: 'solana', from: 'SOLANA_RELAYER_PRIVATE_KEY or SOLANA_RELAYER_KEY_FILE' }
+
+/** The keys that a network's jobs need. @param isPaidOn whether the network takes payments on Solana */
+export const keysFor = ({ targets }: RelayPlan, isPaidOn: boolean): NeededKey[] => [
+  ...(targets.length > 0 ? [EVM_KEY] : []),
+  ...(isPaidOn ? [SOLANA_KEY] : []),
 ]

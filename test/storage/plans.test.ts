@@ -2,7 +2,7 @@ import type pg from 'pg'
 import { beforeAll, describe, expect, it } from 'vitest'
 import { newestConfirmedMessage } from '../../src/db/bridge/messages.js'
 import { messagesToQueue, QUEUED_AT_ONCE, STUCK_AT_MOST, stuckMessages } from '../../src/db/bridge/openMessages.js'
-import { dueNonceJobs, NONCE_JOBS_AT_ONCE } from '../../src/db/outbox/due.js'
+import { dueNonceJobs, jobsOfOthers, NONCE_JOBS_AT_ONCE } from '../../src/db/outbox/due.js'
 import { signerStats } from '../../src/db/outbox/stats.js'
 import { readKnownCommunityPayments } from '../../src/db/payments/cursor.js'
 import { newestConfirmedPayments } from '../../src/db/payments/payments.js'
@@ -97,7 +97,8 @@ describe(`among ${ROWS} rows, no table is read whole for`, () => {
     const { result, scanned } = await look((db) => dueNonceJobs(db, { ...CHAIN, signer }, Date.now()))
     expect(result.length).toBe(NONCE_JOBS_AT_ONCE)
     expect(result[0]!.createdMs).toBe((ROWS * 0.9 + 1) * 60_000)
-    expect(scanned.filter(isLarge)).toEqual([])
+    const others = await look((db) => jobsOfOthers(db, { ...CHAIN, signer }))
+    expect([...scanned, ...others.scanned].filter(isLarge)).toEqual([])
   })
 
   it('the messages of a step, of which the oldest are queued, and the alarm of those that are stuck', async () => {

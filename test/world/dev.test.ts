@@ -30,10 +30,10 @@ interface Run {
 }
 
 /** `clusterd dev` in a home folder. */
-async function dev(home: string, env: Record<string, string> = {}): Promise<Run> {
+async function dev(home: string, env: Record<string, string> = {}, flags: string[] = []): Promise<Run> {
   const { PORT, OPS_PORT, DATABASE_URL, ...rest } = process.env
   const { command, args } = await programCommand('cli')
-  const child = spawn(command, [...args, 'dev'], {
+  const child = spawn(command, [...args, 'dev', ...flags], {
     env: { ...rest, CLUSTERD_HOME: home, ...env },
     stdio: ['ignore', 'pipe', 'pipe'],
   })
@@ -135,9 +135,11 @@ describe('clusterd dev', { timeout: 180_000 }, () => {
 
   it('runs beside another world, and refuses a home in use or a port that is taken with one sentence', async () => {
     const [one, two] = [path.join(base, 'one'), path.join(base, 'two')]
-    const runs = await Promise.all([dev(one), dev(two)])
+    const runs = await Promise.all([dev(one), dev(two, {}, ['--limits'])])
     const worlds = await Promise.all([ready(runs[0], one), ready(runs[1], two)])
     expect(worlds[0].api).not.toBe(worlds[1].api)
+    const answers = await Promise.all(worlds.map(({ api }) => fetch(`${api}/v1/networks`)))
+    expect(answers.map(({ headers }) => headers.has('ratelimit-policy'))).toEqual([false, true])
     const name = freshName()
     const tx = await sendRegistration(await freshWallet('mainnet', worlds[0]), [{ name }], 'mainnet', worlds[0])
     await until.status(worlds[0], tx, 'finalized')

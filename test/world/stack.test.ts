@@ -72,8 +72,10 @@ describe('startStack', { timeout: 180_000 }, () => {
   })
 
   it('is one network where only one is asked for, in a folder that it removes', async () => {
-    const stack = await start({ networks: ['testnet'] })
+    const stack = await start({ networks: ['testnet'], limits: true })
     expect(Object.keys(stack.networks)).toEqual(['testnet'])
+    const { headers } = await fetch(`${stack.api}/v1/networks`)
+    expect(headers.has('ratelimit-policy')).toBe(true)
     const pids = [stack.daemon.pid, stack.postgres!.pid, stack.anvils['11155111']!.pid]
     await stack.stop()
     expect(pids.filter(isAlive)).toEqual([])

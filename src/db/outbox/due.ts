@@ -38,6 +38,17 @@ export function dueNonceJobs(
   )
 }
 
+/** Jobs at nonces of other signers on a chain, which this one follows to their end. */
+export function jobsOfOthers(db: Queryable, { network, chain, signer }: SignerKey): Promise<JobRow<NonceTx>[]> {
+  return selectJobs(
+    db,
+    network,
+    `WHERE j.network = $1 AND j.chain = $2 AND j.${LIVE} AND j.batch IS NULL AND j.nonce IS NOT NULL AND j.signer <> $3
+     ORDER BY j.signer, j.nonce LIMIT ${NONCE_JOBS_AT_ONCE}`,
+    [chain, signer],
+  )
+}
+
 /** Upper bound on refusals, and on payouts, per step: a stranger may cause many. */
 const BLOCKHASH_JOBS_AT_ONCE = 200
 

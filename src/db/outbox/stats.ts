@@ -31,7 +31,7 @@ export async function openJobs(db: Queryable, network: Network, family: 'evm' | 
 }
 
 export interface SignerStats {
-  /** The network's jobs under way at nonces of another signer, which this one can neither replace nor send. */
+  /** The network's jobs under way at nonces of another signer, which this one can send and not replace. */
   heldByOthers: number
   /** Value and gas of the jobs that ended on the signer's chain in the last 24 hours. */
   spentLastDayWei: bigint
