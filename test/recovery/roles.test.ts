@@ -77,7 +77,9 @@ describe('processes beside the leader', () => {
     await expect.poll(() => leaders(watcher), DEADLINE).toContain('mainnet relay here')
     const missing = await watcher.metric('clusterd_relay_missing_keys')
     expect(missing.join()).toMatch(/clusterd_relay_missing_keys\{network="mainnet"\} [12]/)
-    expect((await watcher.status()).warnings.join()).toContain('relays for mainnet without RELAYER_PRIVATE_KEY, RELAYER_KEYSTORE or RELAYER_SIGNER_URL')
+    expect((await watcher.status()).warnings.join()).toContain(
+      'relays for mainnet without RELAYER_PRIVATE_KEY, RELAYER_KEYSTORE or RELAYER_SIGNER_URL',
+    )
     expect(watcher.warnings().join()).toContain('what these keys pay for is not sent')
     await expect(fetch(`${watcher.api}/v1/events`)).rejects.toThrow()
   })
