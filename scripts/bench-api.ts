@@ -6,7 +6,7 @@ import { resolve } from 'node:path'
 import { parseArgs } from 'node:util'
 import autocannon from 'autocannon'
 import { createDatabase, startPostgres } from '../src/testing/processes/postgres.js'
-import { type Bench, describeMachine, median, printTable, runBench, thousands } from './bench/bench.js'
+import { type Bench, cpuMs, describeMachine, median, printTable, runBench, thousands } from './bench/bench.js'
 import { type BenchChain, fillChain, nameOf, walletOf } from './bench/chain.js'
 import {
   buildDaemon,
@@ -58,6 +58,8 @@ if (
 interface Target {
   title: string
   url: string
+  /** Process that answers. */
+  pid: number
   requests: autocannon.Request[]
   /** Text that the answer to the first request has to hold. */
   holds: string
@@ -67,6 +69,8 @@ interface Result {
   perS: number
   p50Ms: number
   p99Ms: number
+  /** Processor time of the answering process a request, µs. */
+  cpuUs: number
 }
 
 async function main({ home, onEnd }: Bench): Promise<void> {
@@ -92,18 +96,18 @@ async function main({ home, onEnd }: Bench): Promise<void> {
 
   const constant = [{ method: 'GET', path: '/constant' } as const]
   const targets: Target[] = [
-    { title: 'bare node:http', url: bareHttp.url, requests: constant, holds: '"main"' },
-    { title: 'bare Express', url: bareExpress.url, requests: constant, holds: '"main"' },
+    { title: 'bare node:http', url: bareHttp.url, pid: bareHttp.child.pid, requests: constant, holds: '"main"' },
+    { title: 'bare Express', url: bareExpress.url, pid: bareExpress.child.pid, requests: constant, holds: '"main"' },
     {
-      ...{ title: 'GET /v1/names/address/:address', url: daemon.api },
+      ...{ title: 'GET /v1/names/address/:address', url: daemon.api, pid: daemon.child.pid },
       ...{ requests: addressRequests(chain), holds: `"${nameOf(0)}"` },
     },
     {
-      ...{ title: 'POST /v1/names (one name)', url: daemon.api },
+      ...{ title: 'POST /v1/names (one name)', url: daemon.api, pid: daemon.child.pid },
       ...{ requests: nameRequests(chain), holds: walletOf(0) },
     },
     {
-      ...{ title: 'GET /v1/names/register/tx/:tx', url: daemon.api },
+      ...{ title: 'GET /v1/names/register/tx/:tx', url: daemon.api, pid: daemon.child.pid },
       ...{ requests: statusRequests(chain), holds: '"finalized"' },
     },
   ]
@@ -145,11 +149,14 @@ const nameRequests = (chain: BenchChain): autocannon.Request[] =>
 const statusRequests = ({ singles }: BenchChain): autocannon.Request[] =>
   singles.map((hash) => ({ method: 'GET', path: `/v1/names/register/tx/${hash}` }))
 
-async function drive({ title, url, requests }: Target, duration: number): Promise<Result> {
+async function drive({ title, url, pid, requests }: Target, duration: number): Promise<Result> {
+  const cpuBeforeMs = cpuMs([pid])
   const result = await autocannon({ url, requests, connections, duration })
   if (result.non2xx > 0 || result.errors > 0 || result.requests.total === 0)
     throw new Error(`driving ${title}: ${result.non2xx} answers other than 200, ${result.errors} errors`)
-  return { perS: result.requests.total / result.duration, p50Ms: result.latency.p50, p99Ms: result.latency.p99 }
+  const { total } = result.requests
+  const cpuUs = ((cpuMs([pid]) - cpuBeforeMs) * 1_000) / total
+  return { perS: total / result.duration, p50Ms: result.latency.p50, p99Ms: result.latency.p99, cpuUs }
 }
 
 /** Latency as text; the driver counts whole milliseconds. */
@@ -159,9 +166,9 @@ function report(targets: readonly Target[], results: readonly (readonly Result[]
   const of = (i: number, key: keyof Result) => median(results[i]!.map((result) => result[key]))
   console.log(`\nmedian of ${runs}`)
   printTable([
-    ['', 'requests/s', 'p50 ms', 'p99 ms', 'of node:http', 'of Express'],
+    ['', 'requests/s', 'p50 ms', 'p99 ms', 'µs of processor', 'of node:http', 'of Express'],
     ...targets.map(({ title }, i) => [
-      ...[title, thousands(of(i, 'perS')), ms(of(i, 'p50Ms')), ms(of(i, 'p99Ms'))],
+      ...[title, thousands(of(i, 'perS')), ms(of(i, 'p50Ms')), ms(of(i, 'p99Ms')), of(i, 'cpuUs').toFixed(1)],
       ...[0, 1].map((floor) => (of(i, 'perS') / of(floor, 'perS')).toFixed(2)),
     ]),
   ])

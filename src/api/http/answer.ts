@@ -37,12 +37,13 @@ export const NO_STORE = { 'cache-control': 'no-store' } as const
 export function send(res: ServerResponse, requestId: string, answer: Answer): number {
   if (res.headersSent || res.destroyed) return 0
   const { type, text, policy }: Content = answer.content ?? { type: JSON_TYPE, text: JSON.stringify(answer.body) }
-  const payload = typeof text === 'string' ? Buffer.from(text) : text
+  // Node joins a text with its head into one buffer
+  const bytes = Buffer.byteLength(text)
   const headers: (string | number)[] = policy === undefined ? [...PUBLIC_HEADERS] : headersWithPolicy(policy)
-  headers.push('content-type', type, 'content-length', payload.length)
+  headers.push('content-type', type, 'content-length', bytes)
   headers.push('x-request-id', requestId)
   if (answer.headers) for (const [name, value] of Object.entries(answer.headers)) headers.push(name, value)
   res.writeHead(answer.status, headers)
-  res.end(payload)
-  return payload.length
+  res.end(text)
+  return bytes
 }

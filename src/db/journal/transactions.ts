@@ -33,6 +33,8 @@ const journalled = prepare<JournalledRow>(
       JOIN journal_heads h ON h.network = ${l.network}
       CROSS JOIN LATERAL (${entryAt(l, 'h.generation', 'n.seq')}) j
       WHERE n.network = ${l.network} AND n.tx_key = i.tx_key AND substring(j.body FROM 1 FOR 32) = i.hash
+      -- which keeps the planner from joining whole tables
+      ORDER BY n.seq
     ) j
     ORDER BY i.ord, j.seq`,
 )
