@@ -6,8 +6,9 @@ import { dueNonceJobs, jobsOfOthers, NONCE_JOBS_AT_ONCE } from '../../src/db/out
 import { signerStats } from '../../src/db/outbox/stats.js'
 import { readKnownCommunityPayments } from '../../src/db/payments/cursor.js'
 import { newestConfirmedPayments } from '../../src/db/payments/payments.js'
+import { createPool } from '../../src/db/pg/pool.js'
 import type { Queryable } from '../../src/db/pg/rows.js'
-import { findByAddresses } from '../../src/db/registry/lookups.js'
+import { findByAddresses, findByNames } from '../../src/db/registry/lookups.js'
 import { useDatabase } from './database.js'
 
 /** Rows of each table. */
@@ -34,18 +35,30 @@ const PAYMENTS = `INSERT INTO payments (network, id, kind, chain, state, tx, blo
 const MENTIONS = `INSERT INTO wallets (network, cluster, address, name, verified, private, backed_up, created_seq, updated_seq)
   SELECT 1, i, $1, 'friend', false, false, false, i, i ${NUMBERED}`
 
+/** A cluster of the largest size that a change may give it, which holds as many names, and no wallet `main`. */
+const MEMBERS = 1_000
+const LARGEST = `INSERT INTO wallets (network, cluster, address, name, verified, private, backed_up, created_seq, updated_seq)
+  SELECT 1, 0, ${bytesOf('member', 20)}, 'w' || i, true, false, false, i, i FROM generate_series(1, ${MEMBERS}) i`
+const HELD = `INSERT INTO names (network, seq, tx_key, name, cluster, outcome, updated_seq)
+  SELECT 1, i, 0, 'held-' || i, 0, 1, i FROM generate_series(1, ${MEMBERS}) i`
+
 beforeAll(async () => {
   const { pool } = database
   await pool.query(JOBS, [signer])
   await pool.query(MESSAGES)
   await pool.query(PAYMENTS)
   await pool.query(MENTIONS, [signer])
+  for (const text of [LARGEST, HELD]) await pool.query(text)
+  await pool.query('ANALYZE names')
   await pool.query('ANALYZE jobs, messages, payments, wallets, received')
 })
 
 interface Plan {
   'Node Type': string
   'Relation Name'?: string
+  'Actual Rows'?: number
+  'Actual Loops'?: number
+  'Rows Removed by Filter'?: number
   Plans?: Plan[]
 }
 
@@ -114,4 +127,56 @@ describe(`among ${ROWS} rows, no table is read whole for`, () => {
     expect(result).toMatchObject([{ walletName: 'friend', isVerified: false }])
     expect(scanned.filter(isLarge)).toEqual([])
   })
+})
+
+/** Rows of wallets that a statement reads. */
+async function walletsRead(work: (db: Queryable) => Promise<unknown>): Promise<number> {
+  let read = 0
+  const query = async ({ text, values }: pg.QueryConfig) => {
+    const { rows } = await database.pool.query(`EXPLAIN (ANALYZE, FORMAT JSON) ${text}`, values)
+    for (const node of nodesOf((rows[0] as { 'QUERY PLAN': [{ Plan: Plan }] })['QUERY PLAN'][0].Plan))
+      if (node['Relation Name'] === 'wallets_testnet')
+        read += node['Actual Loops']! * (node['Actual Rows']! + (node['Rows Removed by Filter'] ?? 0))
+    return database.pool.query(text, values as unknown[])
+  }
+  await work({ query } as Queryable)
+  return read
+}
+
+it('names of one large cluster cost one look at it, in whatever number they are asked for', async () => {
+  const of = (wallet: (i: number) => string | null) =>
+    Array.from({ length: MEMBERS }, (_, i) => ({ cluster: `held-${i + 1}`, wallet: wallet(i) }))
+  expect(
+    await walletsRead((db) =>
+      findByNames(
+        db,
+        'testnet',
+        of((i) => `w${i + 1}`),
+      ),
+    ),
+  ).toBeLessThanOrEqual(2 * MEMBERS)
+  expect(
+    await walletsRead((db) =>
+      findByNames(
+        db,
+        'testnet',
+        of(() => null),
+      ),
+    ),
+  ).toBeLessThanOrEqual(2 * MEMBERS)
+})
+
+it('reads are planned once for a connection, not for each number of elements', async () => {
+  const one = createPool({ url: database.url, max: 1, applicationName: 'test', isByIndex: true })
+  for (let i = 1; i <= 10; i++)
+    await findByNames(
+      one,
+      'testnet',
+      Array.from({ length: i }, (_, j) => ({ cluster: `held-${j}`, wallet: null })),
+    )
+  const { rows } = await one.query(
+    `SELECT custom_plans::int FROM pg_prepared_statements WHERE name LIKE 'read_by_names%'`,
+  )
+  await one.end()
+  expect(rows).toEqual([{ custom_plans: 0 }])
 })

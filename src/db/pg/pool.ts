@@ -73,7 +73,7 @@ export function createPool(options: PoolOptions, onError: (error: Error) => void
     ...(!isPooled && {
       statement_timeout: statementTimeoutMs,
       idle_in_transaction_session_timeout: idleTransactionMs,
-      ...(options.isByIndex && { options: '-c enable_seqscan=off' }),
+      ...(options.isByIndex && { options: '-c enable_seqscan=off -c plan_cache_mode=force_generic_plan' }),
     }),
     keepAlive: true,
     keepAliveInitialDelayMillis: KEEP_ALIVE_MS,

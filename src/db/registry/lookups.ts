@@ -58,27 +58,31 @@ export interface NameHit {
   isVerified: boolean
 }
 
+// What bare names of one cluster resolve to is looked for once: it may be among a thousand wallets.
 const byNames = prepare<NameHit & { ord: number }>('by_names', (l) => {
-  const ofCluster = `FROM ${l.wallets} w WHERE w.network = ${l.network} AND w.cluster = n.cluster AND NOT w.private`
-  return `SELECT i.ord, w.address, w.name AS wallet_name, w.verified AS is_verified
-    FROM unnest($1::text[], $2::text[]) WITH ORDINALITY AS i(cluster, wallet, ord)
-    CROSS JOIN LATERAL (
-      SELECT * FROM (
-        SELECT 0 AS rank, n.address, n.name, n.verified FROM ${l.communityNames} n
-        WHERE n.network = ${l.network} AND n.community = i.cluster AND n.name = i.wallet
-        UNION ALL
-        (SELECT w.* FROM (
-           SELECT n.cluster FROM ${l.names} n
-           WHERE n.network = ${l.network} AND n.name = i.cluster AND n.outcome = ${WON} LIMIT 1
-         ) n
-         CROSS JOIN LATERAL (
-           (SELECT 1, w.address, w.name, w.verified ${ofCluster} AND w.name = coalesce(i.wallet, 'main'))
-           UNION ALL
-           (SELECT 2, w.address, w.name, w.verified ${ofCluster} AND w.verified AND i.wallet IS NULL
-            ORDER BY w.created_seq, w.address LIMIT 1)
-         ) w)
-      ) found ORDER BY rank LIMIT 1
-    ) w`
+  const asked = 'unnest($1::text[], $2::text[]) WITH ORDINALITY AS i(cluster, wallet, ord)'
+  const holder = `SELECT n.cluster FROM ${l.names} n
+    WHERE n.network = ${l.network} AND n.name = i.cluster AND n.outcome = ${WON} LIMIT 1`
+  const ofCluster = `w.address, w.name, w.verified FROM ${l.wallets} w
+    WHERE w.network = ${l.network} AND w.cluster = n.cluster AND NOT w.private`
+  return `SELECT unnest(n.ords) AS ord, w.address, w.name AS wallet_name, w.verified AS is_verified
+    FROM (SELECT n.cluster, array_agg(i.ord) AS ords FROM ${asked} CROSS JOIN LATERAL (${holder}) n
+      WHERE i.wallet IS NULL GROUP BY n.cluster) n
+    CROSS JOIN LATERAL (SELECT * FROM (
+      SELECT 0 AS rank, ${ofCluster} AND w.name = 'main'
+      UNION ALL
+      (SELECT 1, ${ofCluster} AND w.verified ORDER BY w.created_seq, w.address LIMIT 1)
+    ) found ORDER BY rank LIMIT 1) w
+    UNION ALL
+    SELECT i.ord, w.address, w.name, w.verified
+    FROM ${asked}
+    CROSS JOIN LATERAL (SELECT * FROM (
+      SELECT 0 AS rank, n.address, n.name, n.verified FROM ${l.communityNames} n
+      WHERE n.network = ${l.network} AND n.community = i.cluster AND n.name = i.wallet
+      UNION ALL
+      SELECT 1, w.* FROM (${holder}) n CROSS JOIN LATERAL (SELECT ${ofCluster} AND w.name = i.wallet) w
+    ) found ORDER BY rank LIMIT 1) w
+    WHERE i.wallet IS NOT NULL`
 })
 
 /**
