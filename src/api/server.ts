@@ -1,4 +1,4 @@
-import type { IncomingMessage, RequestListener, Server, ServerOptions, ServerResponse } from 'node:http'
+import type { IncomingMessage, RequestListener, Server, ServerOptions } from 'node:http'
 import express, { type Express, type NextFunction, type Request, type Response } from 'express'
 import proxyAddress from 'proxy-addr'
 import { type ConnectionLimits, headFault, protectServer, SERVER_LIMITS } from './guard/socketLimits.js'
@@ -96,7 +96,8 @@ export function createApi(deps: ApiDeps): Api {
     const found = match(req)
     if (!found) return void app(req, res)
     const { value: route, params } = found
-    serveRoute(route, { ...begin(req, res, route.path), params, ip: clientAddress(req) })
+    const startedMs = performance.now()
+    serveRoute(route, { req, res, route: route.path, params, ip: clientAddress(req), startedMs })
   })
   const changesWaiting = () => contexts.mainnet.turns.waiting() + contexts.testnet.turns.waiting()
   const protect = (server: Server) => protectServer(server, deps.sockets)
@@ -118,7 +119,7 @@ function guarded({ finish }: Pick<Serving, 'finish'>, serve: RequestListener): R
   return (req, res) => {
     if (!admits(req.socket, res)) return
     const fault = headFault(req)
-    if (fault) finish(begin(req, res, 'none'), errorAnswer(fault))
+    if (fault) finish({ req, res, ...UNROUTED, startedMs: performance.now() }, errorAnswer(fault))
     else serve(req, res)
   }
 }
@@ -157,13 +158,11 @@ const NO_ROUTE = new ApiError('not_found', 'There is no such route; /openapi.jso
 /** Route of the files of the page at `/`. */
 const ASSETS = '/assets/:build/:file'
 
-const begin = (req: IncomingMessage, res: ServerResponse, route: string): Exchange => ({
-  ...{ req, res, route, params: {}, ip: undefined },
-  startedMs: performance.now(),
-})
+const UNROUTED = { route: 'none', params: {}, ip: undefined } as const
 
 const ofExpress = (req: Request, res: Response, route: string): Exchange => ({
-  ...begin(req, res, route),
+  ...{ req, res, route },
   params: req.params as Readonly<Record<string, string>>,
   ip: req.ip,
+  startedMs: performance.now(),
 })

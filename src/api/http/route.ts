@@ -93,10 +93,12 @@ const declaring =
   ): Route => ({
     ...definition,
     ...{ method, path },
-    handle: ({ session, body, ...request }, context) =>
+    handle: ({ params, query, isTestnet, session, body }, context) =>
       definition.handle(
         {
-          ...request,
+          params,
+          query,
+          isTestnet,
           body: (definition.body && parse(definition.body, body)) as z.output<Body>,
           session: promised(definition.auth, session),
         },

@@ -83,7 +83,9 @@ async function run({ route, exchange, patience, meter }: Run, contexts: Contexts
   const body = route.body ? await readBody(exchange, route.maxBodyBytes) : undefined
   const cost = costOf(route, query, body)
   meter.spend(cost - 1)
-  const context = { ...contexts[onTestnet ? 'testnet' : 'mainnet'], patience }
+  const shared = contexts[onTestnet ? 'testnet' : 'mainnet']
+  // reads change nothing that a caller's leaving would have to stop
+  const context = route.method === 'get' ? shared : { ...shared, patience }
   const session = await authenticate(req, route.auth, context)
   if (route.countedTogether) await meter.spendTogether(route.countedTogether, cost)
   const answer = await route.handle({ params, query, isTestnet: onTestnet, body, session }, context)
