@@ -56,30 +56,29 @@ export function createApi(deps: ApiDeps): Api {
   app.disable('x-powered-by')
   app.disable('etag')
   app.set('query parser', false)
-  const table: Entry<Route>[] = []
-  const own = (path: string, answerOf: (req: Request) => Answer) => {
-    const serve = ownServer(path, answerOf, serving)
-    table.push({ method: 'get', path, value: null })
-    app.get(path, serve)
+  const table: Entry<Served>[] = []
+  const add = (method: Route['method'], path: string, { route, serve }: Served) => {
+    table.push({ method, path, value: { route, serve } })
+    app[method](path, (req, res) => serve(ofExpress(req, res, route)))
   }
+  const own = (path: string, answerOf: (exchange: Exchange) => Answer) =>
+    add('get', path, { route: path, serve: ownServer(answerOf, serving) })
   for (const [path, document] of Object.entries(openApiDocuments)) {
     const answer = onFirstUse(() => documentAnswer(document()))
     own(path, answer)
   }
-  own('/', (req) => indexAnswer(req.headers.accept))
-  own(ASSETS, (req) => assetAnswer(req.params))
+  own('/', ({ req }) => indexAnswer(req.headers.accept))
+  own(ASSETS, ({ params }) => assetAnswer(params))
   // after the documents, since the page of a name has any first part of a path
   for (const route of routes) {
-    for (const path of [route.path, ...(route.aliases ?? [])]) {
-      table.push({ method: route.method, path, value: route })
-      app[route.method](path, (req, res) => serveRoute(route, ofExpress(req, res, route.path)))
-    }
+    const served: Served = { route: route.path, serve: (exchange) => serveRoute(route, exchange) }
+    for (const path of [route.path, ...(route.aliases ?? [])]) add(route.method, path, served)
   }
-  const serveNone = ownServer('none', (req) => fallbackAnswer(req) ?? errorAnswer(NO_ROUTE), serving)
+  const serveNone = ownServer(({ req }) => fallbackAnswer(req) ?? errorAnswer(NO_ROUTE), serving)
   app.use((req: Request, res: Response) => {
     // a preflight that is refused would hide from the page what the request itself is answered
     if (req.method === 'OPTIONS') return void res.writeHead(204, [...PREFLIGHT_HEADERS]).end()
-    serveNone(req, res)
+    serveNone(ofExpress(req, res, NONE))
   })
   // four parameters mark an error handler: Express itself refuses paths that can't be decoded
   app.use((error: unknown, req: Request, res: Response, _next: NextFunction) => {
@@ -88,16 +87,16 @@ export function createApi(deps: ApiDeps): Api {
       if (!fallback) throw error
       return fallback
     }
-    ownServer('none', answerOf, serving)(req, res)
+    ownServer(answerOf, serving)(ofExpress(req, res, NONE))
   })
   const match = createMatcher(table)
+  const none = { value: { route: NONE, serve: serveNone }, params: {} }
   const clientAddress = addressReader(app)
   const listener = guarded(serving, (req, res) => {
     const found = match(req)
-    if (!found) return void app(req, res)
-    const { value: route, params } = found
-    const startedMs = performance.now()
-    serveRoute(route, { req, res, route: route.path, params, ip: clientAddress(req), startedMs })
+    if (found === null) return void app(req, res)
+    const { value, params } = found === 'none' ? none : found
+    value.serve({ req, res, route: value.route, params, ip: clientAddress(req), startedMs: performance.now() })
   })
   const changesWaiting = () => contexts.mainnet.turns.waiting() + contexts.testnet.turns.waiting()
   const protect = (server: Server) => protectServer(server, deps.sockets)
@@ -119,7 +118,8 @@ function guarded({ finish }: Pick<Serving, 'finish'>, serve: RequestListener): R
   return (req, res) => {
     if (!admits(req.socket, res)) return
     const fault = headFault(req)
-    if (fault) finish({ req, res, ...UNROUTED, startedMs: performance.now() }, errorAnswer(fault))
+    if (fault)
+      finish({ req, res, route: NONE, params: {}, ip: undefined, startedMs: performance.now() }, errorAnswer(fault))
     else serve(req, res)
   }
 }
@@ -138,27 +138,34 @@ const documentAnswer = (document: object): Answer => ({
   content: { type: JSON_TYPE, text: Buffer.from(JSON.stringify(document)) },
 })
 
-/** Express handler of an answer that is made from the request alone. */
+/** Server of an answer that is made from the request alone. */
 const ownServer =
-  (path: string, answerOf: (req: Request) => Answer, { finish, gate }: Serving) =>
-  (req: Request, res: Response): void => {
-    const exchange = ofExpress(req, res, path)
+  (answerOf: (exchange: Exchange) => Answer, { finish, gate }: Serving) =>
+  (exchange: Exchange): void => {
     const meter = gate.ofAddress(exchange)
     try {
       meter.spend(1)
-      finish(exchange, meter.mark(answerOf(req)))
+      finish(exchange, meter.mark(answerOf(exchange)))
     } catch (thrown) {
       const error = toApiError(thrown)
       unhurried(error, gate.lingerMs, exchange, () => finish(exchange, meter.mark(errorAnswer(error)), error))
     }
   }
 
+/** Server of the requests of a path. */
+interface Served {
+  /** Pattern for the log and the metrics. */
+  route: string
+  serve(exchange: Exchange): void
+}
+
 const NO_ROUTE = new ApiError('not_found', 'There is no such route; /openapi.json lists them.')
 
 /** Route of the files of the page at `/`. */
 const ASSETS = '/assets/:build/:file'
 
-const UNROUTED = { route: 'none', params: {}, ip: undefined } as const
+/** Pattern of what matches no route. */
+const NONE = 'none'
 
 const ofExpress = (req: Request, res: Response, route: string): Exchange => ({
   ...{ req, res, route },

@@ -70,3 +70,12 @@ it.each(routes.flatMap(({ method, path, aliases = [] }) => [path, ...aliases].ma
         }
   },
 )
+
+it.each([
+  ...['GET /', 'GET /openapi.json', 'HEAD /openapi.json', 'GET /nothing', 'GET /nothing/at/all?x=1', 'DELETE /v1'],
+  ...['PUT /v1/names', 'OPTIONS /v1/names', 'PROPFIND /v1/names', 'GET /v0.1/name/', 'GET /v0.1/name/a/b'],
+  ...['GET /V1/Names/Register/check/', 'GET /image/held.svg', 'GET /held', 'GET /assets/a/b', 'GET /%zz', 'GET //'],
+])('answers %s byte for byte as Express would', async (head) => {
+  const sent = { body: '', key: '' }
+  expect(await answered(own.url, head, sent)).toBe(await answered(byExpress.url, head, sent))
+})

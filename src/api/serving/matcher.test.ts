@@ -8,8 +8,8 @@ import { createMatcher, type Entry } from './matcher.js'
 
 /** Paths of every route, and some that are harder: barriers, mixed parts, the same shape twice. */
 const entries: Entry<string>[] = [
-  { method: 'get', path: '/', value: null },
-  { method: 'get', path: '/openapi.json', value: null },
+  { method: 'get', path: '/', value: '/' },
+  { method: 'get', path: '/openapi.json', value: '/openapi.json' },
   { method: 'get', path: '/a/:x.svg', value: '/a/:x.svg' },
   { method: 'get', path: '/a/:x', value: '/a/:x' },
   { method: 'get', path: '/b/:x', value: '/b/:x' },
@@ -77,8 +77,8 @@ it('finds the route and the parameters that Express finds, or leaves the path to
       const url = start + end
       const own = match({ method, url })
       if (!own) return
-      found.add(own.value)
-      expect({ url, ...own }).toEqual({ url, ...((await byExpress(method, url)) as object) })
+      if (own !== 'none') found.add(own.value)
+      expect([url, own === 'none' ? null : own]).toEqual([url, await byExpress(method, url)])
     }),
     { numRuns: 2_000 },
   )
@@ -90,11 +90,12 @@ it('finds every route by its own path, but those of mixed parts', () => {
     for (const each of [own, ...aliases]) {
       const filled = each.replaceAll(/:\w+/g, 'held')
       const left = ['/image/:name.svg'].includes(each)
-      expect(match({ method: method.toUpperCase(), url: filled })?.value ?? null).toBe(left ? null : each)
+      const own = match({ method: method.toUpperCase(), url: filled })
+      expect(own).toEqual(left ? null : expect.objectContaining({ value: each }))
     }
 })
 
-it.each(['/v1/names/', '//v1/names', 'http://host/v1/names', '*', '', '/v1//names', '/openapi.json', '/', '/a/x'])(
+it.each(['/v1/names/', '//v1/names', 'http://host/v1/names', '*', '', '/v1//names', '/', '/a/x', '/none/%zz'])(
   'leaves %s to Express',
   (url) => {
     expect(match({ method: 'GET', url })).toBeNull()

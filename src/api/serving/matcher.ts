@@ -1,10 +1,10 @@
 import type { IncomingMessage } from 'node:http'
 
-/** Path of a table, in Express's form, and what it stands for; null where Express has to decide. */
+/** Path of a table, in Express's form, and what it stands for. */
 export interface Entry<T> {
   method: string
   path: string
-  value: T | null
+  value: T
 }
 
 /** What a request's path stands for, and its parameters, decoded. */
@@ -25,11 +25,12 @@ const PARAMETER = /^:([A-Za-z_]\w*)$/
 
 /**
  * Creates a matcher of plain paths that finds what Express would: the first entry that matches, whatever the case of
- * its texts (path-to-regexp's defaults). What is not plain it leaves to Express: other methods, absolute URLs, empty
- * parts and slashes at the end, broken escapes.
+ * its texts (path-to-regexp's defaults), or `none`. What is not plain it leaves to Express, as null: other methods,
+ * absolute URLs, empty parts and slashes at the end, broken escapes, entries that mix texts and parameters in a part.
  */
 export function createMatcher<T>(entries: readonly Entry<T>[]) {
   const table = new Map<string, Compiled<T>[]>()
+  const methods = new Set(entries.map(({ method }) => method.toUpperCase()))
   for (const { method, path, value } of entries) {
     const parts = path.split('/').slice(1)
     const key = `${method.toUpperCase()} ${parts.length}`
@@ -39,15 +40,15 @@ export function createMatcher<T>(entries: readonly Entry<T>[]) {
     const literals = parts.map((part) => (part.includes(':') ? null : part.toLowerCase()))
     table.set(key, [...(table.get(key) ?? []), { literals, names, value: isPlain ? value : null }])
   }
-  return ({ method, url = '' }: Pick<IncomingMessage, 'method' | 'url'>): Match<T> | null => {
+  return ({ method, url = '' }: Pick<IncomingMessage, 'method' | 'url'>): Match<T> | 'none' | null => {
     const query = url.indexOf('?')
     const path = query === -1 ? url : url.slice(0, query)
-    if (path.charCodeAt(0) !== SLASH) return null
+    if (path.charCodeAt(0) !== SLASH || !methods.has(method ?? '')) return null
     const parts = path.slice(1).split('/')
     if (parts.includes('')) return null
     for (const { literals, names, value } of table.get(`${method} ${parts.length}`) ?? [])
       if (fits(literals, parts)) return value === null ? null : matched(value, names, parts)
-    return null
+    return path.includes('%') ? null : 'none'
   }
 }
 
