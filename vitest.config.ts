@@ -18,8 +18,8 @@ process.on('exit', () => {
 })
 
 /**
- * Of all projects. The time limits leave room for a busy machine: what hangs fails by its own deadline. No test is
- * retried: a second try in a world that the first has changed would hide what failed.
+ * Of all projects. The time limits leave room for a busy machine: what hangs fails by its own deadline. No rule or
+ * property is tried twice.
  */
 const shared = {
   testTimeout: 120_000,
@@ -28,6 +28,12 @@ const shared = {
   provide: { programs, postgres: { template, settings: { fsync: 'off' } } },
   setupFiles: ['test/setup/prepare.ts'],
 }
+
+/**
+ * Second tries of tests of whole worlds, whose machine may stall: none by default, since a second try in a world that
+ * the first has changed fails in another way. `.ci/run` asks for one and says which tests took it.
+ */
+const retry = Number(process.env.TEST_RETRIES ?? 0)
 
 /** Tests of one shared world. */
 const SHARED = ['test/e2e/**/*.test.ts', 'test/conformance/**/*.test.ts']
@@ -62,6 +68,7 @@ export default defineConfig({
       {
         test: {
           ...shared,
+          retry,
           name: 'chains',
           isolate: false,
           include: CHAINS,
@@ -74,6 +81,7 @@ export default defineConfig({
         environments: { __vitest__: { resolve: { mainFields: ['main'] } } },
         test: {
           ...shared,
+          retry,
           name: 'e2e',
           include: SHARED,
           globalSetup: ['test/setup/globalSetup.ts'],
@@ -85,6 +93,7 @@ export default defineConfig({
       {
         test: {
           ...shared,
+          retry,
           name: 'worlds',
           include: WORLDS,
           exclude: ALONE,
@@ -93,7 +102,7 @@ export default defineConfig({
         },
       },
       {
-        test: { ...shared, name: 'alone', include: ALONE, maxWorkers: 1, sequence: { groupOrder: 3 } },
+        test: { ...shared, retry, name: 'alone', include: ALONE, maxWorkers: 1, sequence: { groupOrder: 3 } },
       },
     ],
   },
