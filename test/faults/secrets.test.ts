@@ -1,8 +1,14 @@
-import { randomBytes } from 'node:crypto'
+import { createCipheriv, pbkdf2Sync, randomBytes } from 'node:crypto'
+import { mkdtempSync, rmSync, writeFileSync } from 'node:fs'
+import { tmpdir } from 'node:os'
+import { join } from 'node:path'
 import { ed25519 } from '@noble/curves/ed25519'
 import bs58 from 'bs58'
 import { generatePrivateKey, privateKeyToAccount } from 'viem/accounts'
 import { afterAll, beforeAll, expect, it, vi } from 'vitest'
+import { relayerAccount } from '../../src/chains/evm/relayerAccount.js'
+import { createLog } from '../../src/ops/log/log.js'
+import { keccak256 } from '../../src/registry/primitives/keccak.js'
 import { signIn } from '../../src/testing/signIn.js'
 import { startTestDaemon, type TestDaemon } from '../support/daemon.js'
 import { type HubWorld, startHubWorld } from '../support/hubWorld.js'
@@ -14,9 +20,9 @@ const hex = (bytes: number) => `0x${randomBytes(bytes).toString('hex')}` as cons
 const seed = randomBytes(32)
 const solanaKey = Buffer.concat([seed, ed25519.getPublicKey(seed)])
 const relayerKey = generatePrivateKey()
+const relayer = privateKeyToAccount(relayerKey).address
 /** What the operator alone knows. */
 const KEYS = {
-  RELAYER_PRIVATE_KEY: relayerKey,
   AIRDROP_OPERATOR_PRIVATE_KEY: generatePrivateKey(),
   SOLANA_RELAYER_PRIVATE_KEY: bs58.encode(solanaKey),
   TOKEN_KEY: hex(32),
@@ -24,6 +30,7 @@ const KEYS = {
   QUOTE_KEY: hex(32),
 }
 const rpcKey = `planted${randomBytes(8).toString('hex')}`
+const signerToken = `planted${randomBytes(8).toString('hex')}`
 const password = `planted${randomBytes(8).toString('hex')}`
 /** What callers send: a smart wallet's signature, one of no use, a share, a passphrase. */
 const signature = hex(100)
@@ -33,6 +40,9 @@ const passphrase = `planted ${randomBytes(8).toString('hex')}`
 
 let world: HubWorld
 let node: IndiscreetNode
+/** Holds the relayer's key, at a URL with a user, a password and a token. */
+let signer: IndiscreetNode
+let signerUrl: string
 let daemon: TestDaemon
 let authKey = ''
 /** All that anybody could read, beside the log. */
@@ -42,10 +52,19 @@ beforeAll(async () => {
   world = await startHubWorld()
   await world.test.mine({ blocks: 5 })
   node = await startIndiscreetNode(world.anvil.rpcUrl, rpcKey)
+  signer = await startIndiscreetNode(world.anvil.rpcUrl, signerToken)
+  signerUrl = Object.assign(new URL(signer.rpcUrl), { username: 'relay', password }).href
   const databaseUrl = Object.assign(new URL(world.postgres.url), { password }).href
   // with a payments contract the relayer asks the node too
   const hub = { ...world.config, rpcUrls: [node.rpcUrl], pollMs: 100, communityPayments: `0x${'33'.repeat(20)}` }
-  daemon = await startTestDaemon(databaseUrl, { chains: [hub] }, { ...KEYS, LOG_LEVEL: 'trace' })
+  daemon = await startTestDaemon(
+    databaseUrl,
+    { chains: [hub] },
+    {
+      ...KEYS,
+      ...{ LOG_LEVEL: 'trace', RELAYER_SIGNER_URL: signerUrl, RELAYER_ADDRESS: relayer },
+    },
+  )
   const isCaughtUp = () => daemon.metric('clusterd_chain_caught_up')
   const caughtUp = 'clusterd_chain_caught_up{network="mainnet",chain="1"} 1'
   await vi.waitFor(async () => expect(await isCaughtUp()).toContain(caughtUp), DEADLINE)
@@ -54,6 +73,7 @@ beforeAll(async () => {
 afterAll(async () => {
   await daemon?.stop()
   node?.stop()
+  signer?.stop()
   await world?.stop()
 }, 60_000)
 
@@ -94,12 +114,25 @@ async function askAll(): Promise<number[]> {
 
 /** The planted secrets, without prefixes and in the forms that logs may give them, that a text holds. */
 function found(text: string): string[] {
-  const own = [...Object.values(KEYS), rpcKey, password, signature, signature65, share, passphrase, authKey]
+  const own = [
+    ...Object.values(KEYS),
+    relayerKey,
+    rpcKey,
+    signerToken,
+    password,
+    signature,
+    signature65,
+    share,
+    passphrase,
+    authKey,
+  ]
   const forms = [
     ...own,
     solanaKey.toString('hex'),
     [...solanaKey].join(','),
     Buffer.from(passphrase).toString('base64'),
+    // of basic authentication, as a server may repeat it
+    Buffer.from(`relay:${password}`).toString('base64'),
   ]
   const lower = text.toLowerCase()
   return forms.filter((form) => lower.includes(form.toLowerCase().replace(/^0x/, '').slice(0, 24)))
@@ -124,6 +157,56 @@ it.each(INDISCRETIONS)(
   },
   120_000,
 )
+
+it.each(INDISCRETIONS)('a signer that tells all it knows (%s) makes nobody else tell it', async (fault) => {
+  const lines: string[] = []
+  const log = createLog({ level: 'trace', to: { write: (line) => void lines.push(line) } })
+  signer.be(fault)
+  const before = signer.count()
+  const account = relayerAccount({ signerUrl, address: relayer })
+  const tx = { type: 'eip1559', chainId: 1, nonce: 0, gas: 21_000n, to: relayer, maxFeePerGas: 1n } as const
+  await account.signTransaction({ ...tx, data: hex(4) }).catch((err: unknown) => log.error({ err }, String(err)))
+  expect(signer.count()).toBe(before + 1)
+  expect(lines.join()).toContain('SignerUnavailableError')
+  expect(found(lines.join())).toEqual([])
+})
+
+/** A keystore file, as geth writes it. */
+function keystore(): string {
+  const [salt, iv] = [randomBytes(32), randomBytes(16)]
+  const derived = pbkdf2Sync(password, salt, 1_000, 32, 'sha256')
+  const cipher = createCipheriv('aes-128-ctr', derived.subarray(0, 16), iv)
+  const ciphertext = Buffer.concat([cipher.update(Buffer.from(relayerKey.slice(2), 'hex')), cipher.final()])
+  const mac = keccak256(Buffer.concat([derived.subarray(16), ciphertext]))
+  const kdfparams = { c: 1_000, dklen: 32, salt: salt.toString('hex'), prf: 'hmac-sha256' }
+  const crypto = { cipher: 'aes-128-ctr', cipherparams: { iv: iv.toString('hex') }, kdf: 'pbkdf2', kdfparams }
+  const bytes = { ciphertext: ciphertext.toString('hex'), mac: Buffer.from(mac).toString('hex') }
+  return JSON.stringify({ version: 3, crypto: { ...crypto, ...bytes } })
+}
+
+it('a keystore and its password are told by no daemon that opens them, or can not', async () => {
+  const home = mkdtempSync(join(tmpdir(), 'clusterd-secrets-'))
+  const file = (name: string, content: string) => {
+    writeFileSync(join(home, name), content)
+    return join(home, name)
+  }
+  const content = keystore()
+  const env = { ...KEYS, LOG_LEVEL: 'trace', RELAYER_KEYSTORE: file('keystore', content) }
+  const chains = { chains: [world.config] }
+  const right = { ...env, RELAYER_PASSWORD_FILE: file('password', `${password}\n`) }
+  const opened = await startTestDaemon(world.postgres.url, chains, right)
+  for (const path of ['/status', '/metrics']) await read(`${opened.ops}${path}`)
+  await opened.stop()
+  const wrong = { ...env, RELAYER_PASSWORD_FILE: file('wrong', `${password}x`) }
+  const refusal = await startTestDaemon(world.postgres.url, chains, wrong).catch(String)
+  rmSync(home, { recursive: true })
+  expect(refusal).toContain('RELAYER_KEYSTORE can not be opened')
+  const told = [...opened.warnings(), ...answered, refusal].join()
+  expect(opened.warnings()).not.toEqual([])
+  expect(found(told)).toEqual([])
+  const { crypto } = JSON.parse(content) as { crypto: { ciphertext: string; mac: string } }
+  for (const part of [crypto.ciphertext, crypto.mac]) expect(told).not.toContain(part)
+})
 
 it('an outage of the database tells none either', async () => {
   await world.postgres.stop()

@@ -29,7 +29,7 @@ export async function startIndiscreetNode(target: string, key: string): Promise<
       return
     }
     count += 1
-    const told = `${rpcUrl}, key ${key}, was asked ${body}`
+    const told = `${rpcUrl}, key ${key}, was asked ${body} by ${request.headers.authorization}`
     const error = { code: -32_000, message: `no: ${told}`, data: told }
     const { id = null } = JSON.parse(body) as { id?: number }
     if (fault === 'server_error') response.writeHead(500, told.slice(0, 20)).end(told)
