@@ -14,6 +14,7 @@ export function useCommunities() {
   let registered = 0
   beforeAll(async () => {
     world = await startApi({
+      shareKey: Buffer.alloc(32, 5),
       configs: (configs) => configs.map((config) => ({ ...config, communityPayments: PAYMENTS })),
     })
   })

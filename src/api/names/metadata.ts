@@ -1,6 +1,7 @@
 import { findPublicWallets, type PublicWallet } from '../../db/registry/publicWallets.js'
 import { decodeWallet, lookupAddress } from '../../registry/primitives/address.js'
 import { parseClusterName } from '../../registry/primitives/name.js'
+import { mapInTurns } from '../guard/slices.js'
 import type { Context } from '../http/context.js'
 import { ApiError } from '../http/errors.js'
 
@@ -26,7 +27,10 @@ export async function metadataOfNames(context: Context, inputs: readonly string[
   const count = wallets.reduce((sum, of) => sum + (of?.length ?? 0), 0)
   if (!found || count > MAX_WALLETS)
     throw new ApiError('too_many', `These clusters have more than ${MAX_WALLETS} wallets: ask for fewer at once.`)
-  return names.map((name, i) => (name === null ? null : metadata(context, name, wallets[i] ?? null)))
+  const shown: (Awaited<ReturnType<typeof metadata>> | null)[] = []
+  for (const [i, name] of names.entries())
+    shown.push(name === null ? null : await metadata(context, name, wallets[i] ?? null))
+  return shown
 }
 
 /** The public metadata of the cluster in which an address is verified, under its default name; null without one. */
@@ -38,14 +42,14 @@ export async function metadataOfAddress(context: Context, input: string) {
 }
 
 /** Cluster under one of its names, in the shape of v0.1. */
-function metadata(context: Context, name: string, wallets: readonly PublicWallet[] | null) {
+async function metadata(context: Context, name: string, wallets: readonly PublicWallet[] | null) {
   if (!wallets) return null
   return {
     name: `${name}/`,
     profileUrl: `${context.siteUrl}/${name}`,
     imageUrl: `${context.siteUrl}/image/${name}.svg`,
     hasCustomImage: false,
-    wallets: wallets.map((wallet) => {
+    wallets: await mapInTurns(wallets, (wallet) => {
       const { type, text } = decodeWallet(wallet.address)
       return { type, address: text, name: `${name}/${wallet.name}`, isVerified: wallet.isVerified }
     }),
