@@ -1,7 +1,6 @@
 import { createServer } from 'node:http'
 import { setTimeout as sleep } from 'node:timers/promises'
 import type pg from 'pg'
-import { createApi } from './api/server.js'
 import { createPermissionSigner } from './chains/evm/airdrop/permissionSigner.js'
 import { relayerAccount } from './chains/evm/relayerAccount.js'
 import type { Config } from './config/index.js'
@@ -137,7 +136,6 @@ class RunningDaemon {
     const chains: OpenChain[] = []
     for (const chain of this.#config.chains) chains.push(await openChain(chain, opening))
     const clusters = await openClusters(this.#config, chains, opening)
-    if (roles.includes('api')) await this.#startApi(chains, clusters)
     for (const network of NETWORKS) {
       const ctx = { network, ...opening, databaseUrl: this.#config.databaseDirectUrl, signal: this.#stopping.signal }
       const sources = {
@@ -148,6 +146,8 @@ class RunningDaemon {
       if (roles.includes('index')) this.#runs.push(runIndexers(ctx, sources))
       this.#startRelayer(ctx, sources)
     }
+    // loaded while the indexers take the lead
+    if (roles.includes('api')) await this.#startApi(chains, clusters)
     await this.#startOps()
     await this.#warnOfConnections()
     const { host, opsHost } = this.#config
@@ -198,6 +198,7 @@ class RunningDaemon {
   async #startApi(chains: readonly OpenChain[], clusters: readonly OpenSolana[]): Promise<void> {
     const { airdropOperatorKey, relayerKey, port, host } = this.#config
     const relayer = relayerKey ? relayerAccount(relayerKey) : null
+    const { createApi } = await import('./api/server.js')
     const api = createApi({
       pool: this.#readPool,
       chains: chains.map(({ chain }) => chain.forStrangers()),

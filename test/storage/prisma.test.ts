@@ -11,9 +11,10 @@ const database = useDatabase()
 
 it('a transaction of Prisma waits for its connection as long as the pool lets it', async () => {
   const pool = createPool({ url: database.url, max: 1, applicationName: 'test' })
-  await prismaOf(pool).chain.count()
+  const prisma = await prismaOf(pool)
+  await prisma.chain.count()
   const busy = await pool.connect()
   void sleep(BUSY_MS).then(() => busy.release())
-  expect(await prismaOf(pool).$transaction((tx) => tx.chain.count())).toBe(0)
+  expect(await prisma.$transaction((tx) => tx.chain.count())).toBe(0)
   await pool.end()
 })

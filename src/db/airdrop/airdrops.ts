@@ -40,12 +40,12 @@ export class AirdropError extends Error {
 
 /** The airdrop of a community, null where it has none. */
 export async function findAirdrop(pool: pg.Pool, network: Network, community: string): Promise<Airdrop | null> {
-  return (await read(prismaOf(pool), stored({ network, community })))[0] ?? null
+  return (await read(await prismaOf(pool), stored({ network, community })))[0] ?? null
 }
 
 /** Airdrops of these networks, by network and community. */
 export async function listAirdrops(pool: pg.Pool, networks: readonly Network[]): Promise<Airdrop[]> {
-  return read(prismaOf(pool), { OR: networks.map((network) => stored({ network })) })
+  return read(await prismaOf(pool), { OR: networks.map((network) => stored({ network })) })
 }
 
 async function read(prisma: Prisma.TransactionClient, where: Prisma.AirdropWhereInput): Promise<Airdrop[]> {
@@ -113,14 +113,14 @@ const LOCK_TIMEOUT_MS = 60_000
  * @returns whether anything changed
  * @throws AirdropError where the community has no airdrop
  */
-function change(
+async function change(
   pool: pg.Pool,
   network: Network,
   community: string,
   decide: (airdrop: Airdrop) => Prisma.AirdropUpdateInput | null,
 ): Promise<boolean> {
   const where = stored({ network, community })
-  return prismaOf(pool).$transaction(
+  return (await prismaOf(pool)).$transaction(
     async (tx) => {
       await tx.$executeRaw`SELECT FROM airdrops WHERE network = ${where.network} AND community = ${community} FOR UPDATE`
       const [airdrop] = await read(tx, where)

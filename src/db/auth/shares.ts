@@ -29,14 +29,14 @@ export async function findShare(
   caller: Buffer,
 ): Promise<Buffer | null> {
   const where = { network_address: stored({ network, address }) }
-  const row = await prismaOf(pool).walletShare.findUnique({ where })
+  const row = await (await prismaOf(pool)).walletShare.findUnique({ where })
   if (!row) return null
   const { share, createdBy, clusterId } = plain(row)
   return createdBy.equals(caller) || (await isVerifiedIn(pool, network, clusterId, caller)) ? share : null
 }
 
 async function isVerifiedIn(pool: pg.Pool, network: Network, id: Buffer, address: Buffer): Promise<boolean> {
-  const { cluster, wallet } = prismaOf(pool)
+  const { cluster, wallet } = await prismaOf(pool)
   const found = await cluster.findUnique({ where: { network_id: stored({ network, id }) }, select: { serial: true } })
   if (!found) return false
   const where = { network_cluster_address: stored({ network, cluster: found.serial, address }) }

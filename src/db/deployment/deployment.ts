@@ -1,15 +1,15 @@
 import type pg from 'pg'
 import type { Network } from '../../registry/primitives/network.js'
-import { plain, prismaOf, stored } from '../pg/prisma.js'
+import { query, readRows } from '../pg/rows.js'
 
 /** The installation's key that seals page tokens of the feed, 32 bytes, made with its database. */
 export async function readPageKey(pool: pg.Pool): Promise<Buffer> {
-  const select = { pageKey: true }
-  return plain(await prismaOf(pool).deployment.findUniqueOrThrow({ where: { id: 1 }, select })).pageKey
+  const rows = await readRows<{ pageKey: Buffer }>(pool, 'SELECT page_key FROM deployment WHERE id = 1')
+  return rows[0]!.pageKey
 }
 
 /** Minimum bid in force on a network's hub, in wei. */
 export async function readMinimumWei(pool: pg.Pool, network: Network): Promise<bigint> {
-  const where = stored({ network })
-  return plain(await prismaOf(pool).journalHead.findUniqueOrThrow({ where, select: { minimumWei: true } })).minimumWei
+  const text = 'SELECT minimum_wei FROM journal_heads WHERE network = $1'
+  return (await query<{ minimumWei: bigint }>(pool, network, text))[0]!.minimumWei
 }

@@ -3,14 +3,25 @@ import { toHex } from '../../registry/primitives/bytes.js'
 import type { Network } from '../../registry/primitives/network.js'
 import type { Chain } from '../generated/client.js'
 import { inTransaction } from '../pg/pool.js'
-import { type Plain, plain, prismaOf, stored } from '../pg/prisma.js'
-import { execute, query } from '../pg/rows.js'
+import type { Plain } from '../pg/prisma.js'
+import { execute, type Queryable, query } from '../pg/rows.js'
 import { assertLeader, endIndexing, lockHead } from './head.js'
 
 /** Number, label and checkpoint of a chain: the journal has blocks before `nextBlock`; `parentHash` is the last's. */
 export type ChainRow = Pick<Plain<Chain>, 'network' | 'chain' | 'label' | 'nextBlock' | 'parentHash' | 'halted'>
 
-const CHAIN_ROW = { network: true, chain: true, label: true, nextBlock: true, parentHash: true, halted: true } as const
+type StoredChain = ChainRow & Pick<Plain<Chain>, 'genesisHash' | 'contract'>
+
+const COLUMNS = 'network, chain, label, next_block, parent_hash, halted, genesis_hash, contract'
+
+async function rowsOf(
+  db: Queryable,
+  network: Network,
+  text: string,
+  values: readonly unknown[],
+): Promise<StoredChain[]> {
+  return (await query<StoredChain>(db, network, text, values)).map((row) => ({ ...row, network }))
+}
 
 export interface ChainIdentity {
   network: Network
@@ -37,7 +48,7 @@ export class ChainMismatchError extends Error {
  */
 export async function registerChain(pool: pg.Pool, identity: ChainIdentity): Promise<ChainRow> {
   const { label } = identity
-  const row = plain(await findOrCreate(pool, identity))
+  const row = await findOrCreate(pool, identity)
   const { genesisHash } = identity
   if (genesisHash && row.genesisHash && !row.genesisHash.equals(genesisHash)) {
     throw new ChainMismatchError(
@@ -52,35 +63,41 @@ export async function registerChain(pool: pg.Pool, identity: ChainIdentity): Pro
   return row
 }
 
-async function findOrCreate(pool: pg.Pool, { startBlock, ...identity }: ChainIdentity): Promise<Chain> {
-  const { network, label, instance } = stored(identity)
-  const where = { network_label_instance: { network, label, instance } }
+const FIND = `SELECT ${COLUMNS} FROM chains WHERE network = $1 AND label = $2 AND instance = $3`
+const CREATE = `INSERT INTO chains (network, chain, label, instance, chain_id, genesis_hash, contract, next_block)
+  SELECT $1, coalesce(max(chain), 0) + 1, $2, $3, $4, $5, $6, $7 FROM chains WHERE network = $1 RETURNING ${COLUMNS}`
+const LEARN_GENESIS = `UPDATE chains SET genesis_hash = $4
+  WHERE network = $1 AND label = $2 AND instance = $3 RETURNING ${COLUMNS}`
+
+async function findOrCreate(pool: pg.Pool, identity: ChainIdentity): Promise<StoredChain> {
+  const { network, label, instance, chainId, genesisHash, contract, startBlock } = identity
+  const find = async (db: Queryable) => (await rowsOf(db, network, FIND, [label, instance]))[0]
+  const isEnough = (row: StoredChain) => row.genesisHash !== null || genesisHash === null
   // without a lock, which a database that only reads refuses
-  const known = await prismaOf(pool).chain.findUnique({ where })
-  const isEnough = ({ genesisHash }: Chain) => genesisHash !== null || identity.genesisHash === null
+  const known = await find(pool)
   if (known && isEnough(known)) return known
-  return prismaOf(pool).$transaction(async (tx) => {
+  return inTransaction(pool, async (client) => {
     // the head's lock serializes processes that start at the same time
-    await tx.$executeRaw`SELECT FROM journal_heads WHERE network = ${network} FOR UPDATE`
-    const found = await tx.chain.findUnique({ where })
+    await lockHead(client, network, null)
+    const found = await find(client)
     if (found && isEnough(found)) return found
-    if (found) return tx.chain.update({ where, data: { genesisHash: stored(identity).genesisHash } })
-    const { _max } = await tx.chain.aggregate({ where: { network }, _max: { chain: true } })
-    return tx.chain.create({ data: { ...stored(identity), chain: (_max.chain ?? 0) + 1, nextBlock: startBlock } })
+    const [row] = found
+      ? await rowsOf(client, network, LEARN_GENESIS, [label, instance, genesisHash])
+      : await rowsOf(client, network, CREATE, [label, instance, chainId, genesisHash, contract, startBlock])
+    return row!
   })
 }
 
 /** Current row of a chain. */
 export async function readChain(pool: pg.Pool, { network, chain }: ChainRow): Promise<ChainRow> {
-  const where = { network_chain: stored({ network, chain }) }
-  return plain(await prismaOf(pool).chain.findUniqueOrThrow({ where, select: CHAIN_ROW }))
+  const text = `SELECT ${COLUMNS} FROM chains WHERE network = $1 AND chain = $2`
+  return (await rowsOf(pool, network, text, [chain]))[0]!
 }
 
 /** Newest row of a label, null when its chain was never registered. */
 export async function findChain(pool: pg.Pool, network: Network, label: string): Promise<ChainRow | null> {
-  const where = stored({ network, label })
-  const row = await prismaOf(pool).chain.findFirst({ where, orderBy: { chain: 'desc' }, select: CHAIN_ROW })
-  return row && plain(row)
+  const text = `SELECT ${COLUMNS} FROM chains WHERE network = $1 AND label = $2 ORDER BY chain DESC LIMIT 1`
+  return (await rowsOf(pool, network, text, [label]))[0] ?? null
 }
 
 /** Genesis hash of a chain, null before it was first reached. */
@@ -90,9 +107,7 @@ export async function knownGenesis(
   label: string,
   instance = '',
 ): Promise<Buffer | null> {
-  const where = { network_label_instance: stored({ network, label, instance }) }
-  const row = await prismaOf(pool).chain.findUnique({ where, select: { genesisHash: true } })
-  return row && plain(row).genesisHash
+  return (await rowsOf(pool, network, FIND, [label, instance]))[0]?.genesisHash ?? null
 }
 
 /** Position of a chain in the journal, which has everything before `nextBlock`. */

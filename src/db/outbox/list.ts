@@ -37,7 +37,7 @@ export async function jobById(pool: pg.Pool, id: string): Promise<JobRow | null>
 }
 
 async function findJobs(pool: pg.Pool, find: { where: Prisma.JobWhereInput; take: number }): Promise<JobRow[]> {
-  const rows = await prismaOf(pool).job.findMany({ ...find, orderBy: { id: 'desc' } })
+  const rows = await (await prismaOf(pool)).job.findMany({ ...find, orderBy: { id: 'desc' } })
   // JSON columns hold what this program wrote
   const jobs = rows.map((row) => jobOf(plain(row) as unknown as JobColumns))
   const found = await Promise.all(

@@ -8,7 +8,7 @@ import { firstState } from '../evm/types.js'
 import type { Reporting } from '../types.js'
 import type { ProgramIdentity } from './row.js'
 import type { WatchOutcome } from './types.js'
-import { PaymentWatcher } from './watcher.js'
+import type { PaymentWatcher } from './watcher.js'
 
 /** A network's Solana cluster as the daemon opened it. */
 export interface SolanaSource {
@@ -34,7 +34,9 @@ export function paymentWatcherWorker(ctx: LeaderContext, source: SolanaSource, r
 
   const unopened = { state: firstState({ network, label, chain: 0, nextBlock: startSlot }) }
   const open = async (): Promise<PaymentWatcher> => {
-    const opened = new PaymentWatcher({
+    // Solana's libraries load with it
+    const watching = await import('./watcher.js')
+    const opened = new watching.PaymentWatcher({
       ...{ pool, rpc, registrar, label, startSlot, commitment, epoch, signal },
       ...(await source.open()),
       onUnknown: (signature, unknown) =>
