@@ -5,6 +5,7 @@ import {
   type CommunityNameRow,
   type CommunityRow,
   fold,
+  type Head,
   type JournalRow,
   keysOf,
   type NameMove,
@@ -14,10 +15,12 @@ import {
 import { OUTCOME } from '../../registry/journal/bid.js'
 import type { DecodedEntry } from '../../registry/journal/decode.js'
 import { ENTRY_KIND } from '../../registry/journal/entry.js'
+import { keyOf } from '../../registry/primitives/bytes.js'
 import { NETWORK_CODE, type Network } from '../../registry/primitives/network.js'
 import { WON } from '../pg/codes.js'
-import { type CopyBuffer, copyEach } from '../pg/copy.js'
+import { type CopyBuffer, copyEach, sendEach } from '../pg/copy.js'
 import { leaf } from '../pg/partitions.js'
+import { inTransaction } from '../pg/pool.js'
 import { execute } from '../pg/rows.js'
 import { unnestOf } from '../pg/arrays.js'
 import { lockHead, writeHead, writerTime } from './head.js'
@@ -26,15 +29,15 @@ import { makePartitionsAhead } from './partitions.js'
 import { loadSlice } from './slice.js'
 import { STATE_COLUMNS } from './stateHash.js'
 
-/** Result of an append: sequence numbers after it. */
+/** Result of an append: what it changed, and the time of its writer, ms. */
 export interface Appended {
-  entries: number
-  seq: number
-  publicSeq: number
-  /** Minimum in force afterwards. */
-  minimumWei: bigint
-  /** Outcome of each payment among the entries. */
-  payments: Changes['payments']
+  changes: Changes
+  writerMs: number
+}
+
+/** A batch folded before its turn, on the head that the batch before it leaves. */
+export interface Ahead extends Appended {
+  base: Head
 }
 
 export interface AppendOptions {
@@ -44,8 +47,12 @@ export interface AppendOptions {
   writerMs?: number
   /** Precomputed `firstClusterIds` of the entries. */
   firstIds?: ReadonlyMap<string, Buffer>
-  /** Filter that saves look-ups of new keys; updated by the append. */
-  written?: WrittenKeys
+  /** Filter that saves look-ups of new keys; updated by each fold. */
+  written?: WrittenKeys | undefined
+  /** The entries as `foldAhead` folded them; folded anew where another writer came between. */
+  ahead?: Ahead | null
+  /** Called while the server stores rows, when this process has time to fold the next batch. */
+  onSent?: () => void
 }
 
 /**
@@ -57,30 +64,85 @@ export async function appendEntries(
   client: pg.ClientBase,
   network: Network,
   entries: readonly DecodedEntry[],
-  options: AppendOptions,
+  { epoch, ahead, ...options }: AppendOptions,
 ): Promise<Appended> {
-  const head = await lockHead(client, network, options.epoch ?? null)
-  if (entries.length === 0)
-    return { entries: 0, seq: head.seq, publicSeq: head.publicSeq, minimumWei: head.minimumWei, payments: [] }
-  const written = options.written?.covers(head) ? options.written : undefined
-  const keys = keysOf(entries)
-  const slice = await loadSlice(client, network, head, keys, { firstIds: options.firstIds, written })
-  const changes = fold(slice, entries, options.writerMs ?? writerTime(head))
+  const head = await lockHead(client, network, epoch ?? null)
+  const writerMs = options.writerMs ?? (entries.length === 0 ? head.nowMs : writerTime(head))
+  const isFolded = ahead && isSameHead(ahead.base, head)
+  const foldNow = async () => (await readBatch(client, { network, head, entries, ...options })).foldAt(writerMs)
+  const changes = isFolded ? ahead.changes : await foldNow()
+  if (entries.length === 0) return { changes, writerMs }
   // signed changes and replays leave it to the leader, who may create tables
-  if (options.epoch !== undefined) await makePartitionsAhead(client, network, head.seq, changes.head.seq)
-  await writeChanges(client, network, changes)
-  // keys that aren't written (wallet of a lost bid) only cost a later look-up
-  written?.written([...keys.names, ...keys.wallets], changes.head)
-  const { seq, publicSeq, minimumWei } = changes.head
-  return { entries: entries.length, seq, publicSeq, minimumWei, payments: changes.payments }
+  if (epoch !== undefined) await makePartitionsAhead(client, network, head.seq, changes.head.seq)
+  await writeChanges(client, network, changes, options.onSent)
+  return { changes, writerMs }
 }
 
+/**
+ * Folds a batch while the one before it is still being written, from what is committed and what that one changes.
+ * @returns null where it has to wait: for entries that read whole clusters, or that may be dated by their writer
+ */
+export async function foldAhead(
+  pool: pg.Pool,
+  { changes, writerMs }: Appended,
+  batch: Omit<Batch, 'head'>,
+): Promise<Ahead | null> {
+  const isAlone = ({ kind, causeMs }: DecodedEntry) => (kind === 'bid' || kind === 'minimum') && causeMs <= writerMs
+  if (batch.entries.length === 0 || !batch.entries.every(isAlone)) return null
+  const base = changes.head
+  const { keys, slice, foldAt } = await inTransaction(pool, (client) => readBatch(client, { ...batch, head: base }))
+  if (slice.clusters.size > 0) return null
+  for (const { name, cluster } of changes.names)
+    if (name !== null && cluster !== null && keys.names.has(name)) slice.owners.set(name, cluster)
+  for (const { address, cluster, isPrivate } of changes.wallets) {
+    const key = keyOf(address)
+    if (keys.wallets.has(key)) slice.verified.set(key, { cluster, isPrivate })
+  }
+  return { base, changes: foldAt(writerMs), writerMs }
+}
+
+interface Batch extends Pick<AppendOptions, 'firstIds' | 'written'> {
+  network: Network
+  head: Head
+  entries: readonly DecodedEntry[]
+}
+
+/** Loads the rows that a batch reads. */
+async function readBatch(client: pg.ClientBase, { network, head, entries, firstIds, written }: Batch) {
+  const keys = keysOf(entries)
+  const filter = written?.covers(head) ? written : undefined
+  const slice = await loadSlice(client, network, head, keys, { firstIds, written: filter })
+  const foldAt = (writerMs: number): Changes => {
+    const changes = fold(slice, entries, writerMs)
+    // keys that aren't written (wallet of a lost bid) only cost a later look-up
+    filter?.written([...keys.names, ...keys.wallets], changes.head)
+    return changes
+  }
+  return { keys, slice, foldAt }
+}
+
+const isSameHead = (a: Head, b: Head): boolean =>
+  a.generation === b.generation &&
+  a.seq === b.seq &&
+  a.publicSeq === b.publicSeq &&
+  a.atMs === b.atMs &&
+  a.serial === b.serial &&
+  a.minimumWei === b.minimumWei
+
 /** Writes the rows of a fold and moves the locked head. */
-export async function writeChanges(client: pg.ClientBase, network: Network, changes: Changes): Promise<void> {
+export async function writeChanges(
+  client: pg.ClientBase,
+  network: Network,
+  changes: Changes,
+  onSent?: () => void,
+): Promise<void> {
   const encode = rowsOf(network, changes.head.generation)
+  const target = (table: keyof typeof COLUMNS) => `${leaf(table, network)} (${COLUMNS[table]})`
   const copy = <T>(table: keyof typeof COLUMNS, rows: readonly T[], row: (to: CopyBuffer, from: T) => void) =>
-    copyEach(client, `${leaf(table, network)} (${COLUMNS[table]})`, rows, row)
-  await copy('journal', changes.journal, encode.journal)
+    copyEach(client, target(table), rows, row)
+  const journal = await sendEach(client, target('journal'), changes.journal, encode.journal)
+  onSent?.()
+  await journal.stored
   await copy('names', changes.names, encode.names)
   await copy('clusters', changes.clusters, encode.clusters)
   if (changes.walletRemovals.length > 0) await removeWallets(client, network, changes.walletRemovals)

@@ -165,7 +165,17 @@ export async function copyEach<T>(
   items: readonly T[],
   encode: (rows: CopyBuffer, item: T) => void,
 ): Promise<void> {
-  if (items.length === 0) return
+  await (await sendEach(client, target, items, encode)).stored
+}
+
+/** As `copyEach`, until all rows are sent. @returns `stored` settles when the server has stored them */
+export async function sendEach<T>(
+  client: pg.ClientBase,
+  target: string,
+  items: readonly T[],
+  encode: (rows: CopyBuffer, item: T) => void,
+): Promise<{ stored: Promise<void> }> {
+  if (items.length === 0) return { stored: Promise.resolve() }
   const copy = startCopy(client, target)
   const rows = new CopyBuffer()
   for (const item of items) {
@@ -173,7 +183,7 @@ export async function copyEach<T>(
     if (rows.bytes >= CHUNK_BYTES) await copy.write(rows.take())
   }
   await copy.write(rows.finish())
-  await copy.end()
+  return { stored: copy.end() }
 }
 
 /** Starts a COPY whose rows come in chunks; the connection takes no other statement until its end. */

@@ -1,5 +1,6 @@
 import PQueue from 'p-queue'
 import type { DecodedLogs } from '../../chains/evm/decodeLogs.js'
+import { type AppendOptions, type Appended, foldAhead } from '../../db/journal/append.js'
 import { createWrittenKeys, type WrittenKeys } from '../../db/journal/keyFilter.js'
 import { writeTail } from '../../db/journal/tail.js'
 import { commitWithoutFlush, inTransaction } from '../../db/pg/pool.js'
@@ -20,7 +21,7 @@ const RANGES_AHEAD = 3
 /** Newest confirmed blocks, whose logs are checked against their headers: one more request per block. */
 const CHECKED_BLOCKS = 512
 /** Entries per transaction of the first catch-up: nobody else writes, so that the lock may be held longer. */
-const CATCH_UP_BATCH = 5_000
+const CATCH_UP_BATCH = 2_000
 
 export interface BackfillOptions extends ChainIndexerOptions {
   /** The last block to take. */
@@ -31,21 +32,43 @@ export interface BackfillOptions extends ChainIndexerOptions {
 
 /**
  * Takes confirmed blocks up to `to` into the journal: parallel ranges, one ordered writer, the checkpoint in the rows'
- * own transaction. A process that is killed anywhere goes on from the checkpoint.
+ * own transaction, while the next batch is folded. A process that is killed anywhere goes on from the checkpoint.
  * @returns numbers of blocks and entries; fewer blocks than up to `to` when the signal fired
  * @throws ChainUnavailableError, DeepReorgError, LostLeadershipError
  */
 export async function backfill(options: BackfillOptions): Promise<{ blocks: number; entries: number }> {
-  const { chain, row, width, to, signal } = options
+  const written = options.isCaughtUp ? undefined : createWrittenKeys()
+  const run: Run = { ...options, written, before: null, writing: Promise.resolve(null) }
+  try {
+    return await takeRanges(run)
+  } finally {
+    // nobody moves the checkpoint behind the caller's back
+    await run.writing.catch(() => {})
+  }
+}
+
+/** A backfill under way. */
+interface Run extends BackfillOptions {
+  /** Keys that it has written, which spare look-ups during the first catch-up. */
+  written: WrittenKeys | undefined
+  /** The newest batch that was folded; null before the first. */
+  before: Appended | null
+  /** The newest write; of null before the first. */
+  writing: Promise<Appended | null>
+}
+
+async function takeRanges(run: Run): Promise<{ blocks: number; entries: number }> {
+  const { chain, row, width, to, signal } = run
   const source = { chain, width, checkFrom: to - CHECKED_BLOCKS + 1 }
   const queue = new PQueue({ concurrency: RANGES_AHEAD })
   const ahead: Promise<PreparedRange>[] = []
   const first = row.nextBlock
-  const run: Run = options.isCaughtUp ? options : { ...options, written: createWrittenKeys() }
   const startedMs = Date.now()
+  let { parentHash } = row
   let asked = first
+  let taken = first
   let entries = 0
-  while (row.nextBlock <= to && !signal.aborted) {
+  while (taken <= to && !signal.aborted) {
     while (ahead.length < RANGES_AHEAD && asked <= to) {
       const from = asked
       const end = Math.min(to, from + width.blocks - 1)
@@ -56,24 +79,25 @@ export async function backfill(options: BackfillOptions): Promise<{ blocks: numb
       asked = end + 1
     }
     const range = await ahead.shift()!
-    if (row.parentHash && !range.parentHash.equals(row.parentHash)) {
+    if (parentHash && !range.parentHash.equals(parentHash)) {
+      await run.writing
       if (await isCheckpointReplaced(chain, row))
         throw new DeepReorgError(`block ${row.nextBlock - 1} has been replaced`)
       throw new Error(`getting logs of blocks ${range.from}-${range.to}: a node answered from another fork`)
     }
-    range.decoded = await fillGaps(options, range.decoded)
+    // counts go on from what is stored
+    if (range.decoded.sent.length + range.decoded.payments.length > 0) await run.writing
+    range.decoded = await fillGaps(run, range.decoded)
     await writeRange(run, range)
+    parentHash = range.lastHash
+    taken = range.to + 1
     entries += range.decoded.entries.length
     const [doneBlocks, totalBlocks] = [row.nextBlock - first, to - first + 1]
     const { network, label } = row
-    options.onProgress?.(measure({ network, label, doneBlocks, totalBlocks, registrations: entries }, startedMs))
+    run.onProgress?.(measure({ network, label, doneBlocks, totalBlocks, registrations: entries }, startedMs))
   }
+  await run.writing
   return { blocks: row.nextBlock - first, entries }
-}
-
-/** A backfill with the keys that it has written, which spare look-ups during the first catch-up. */
-interface Run extends BackfillOptions {
-  written?: WrittenKeys
 }
 
 /** A range with its cluster ids, which are computed before the range's turn to be written. */
@@ -133,22 +157,49 @@ interface Part {
   hash: Buffer
 }
 
-async function commit(run: Run, { range: { firstIds }, logs, block, hash }: Part): Promise<void> {
+/** Folds a part while the one before it is written, and begins to write it once that one is committed. */
+async function commit(run: Run, part: Part): Promise<void> {
+  const { pool, row, before, written } = run
+  const batch = { network: row.network, entries: part.logs.entries, written, firstIds: part.range.firstIds }
+  const folded = before && (await foldAhead(pool, before, batch))
+  // where another writer came between, it was folded anew
+  const isOnBefore = (await run.writing)?.changes === before?.changes
+  const ahead = isOnBefore ? folded : null
+  let onSent = () => {}
+  const sent = new Promise<void>((resolve) => {
+    onSent = resolve
+  })
+  const writing = write(run, part, { ahead, onSent })
+  run.writing = writing
+  // thrown where it is awaited next
+  writing.catch(() => {})
+  run.before = ahead ?? (await writing)
+  // the next part is folded while the server has something to do
+  await Promise.race([sent, writing])
+}
+
+async function write(
+  run: Run,
+  { range: { firstIds }, logs, block, hash }: Part,
+  hints: Pick<AppendOptions, 'ahead' | 'onSent'>,
+): Promise<Appended> {
   const { pool, chain, row, epoch, isCaughtUp, written } = run
   const to = { nextBlock: block + 1, parentHash: hash }
   failpoint('backfill.before_transaction')
-  await inTransaction(pool, async (client) => {
+  const appended = await inTransaction(pool, async (client) => {
     // A commit without a flush is safe in the first catch-up alone: a crash of the server loses the newest transactions
     // whole, rows and checkpoint together, nobody else has written after them, and the same blocks give the same rows
     // again. The ordinary commit that records the end of the catch-up brings everything before it to disk.
     if (!isCaughtUp) await commitWithoutFlush(client)
-    const confirmed = { row, role: chain.role, epoch, logs, to, firstIds }
-    const minimumWei = await writeConfirmed(client, { ...confirmed, ...(written ? { written } : {}) })
+    const done = await writeConfirmed(client, { row, role: chain.role, epoch, logs, to, firstIds, written, ...hints })
     // the hash stays known for a while: a local chain may come back from an older state
     const checkpointBlock = { block, hash, parentHash: Buffer.alloc(32), timestampMs: 0, entries: [] }
+    const { minimumWei } = done.changes.head
     await writeTail(client, row.network, row.chain, { dropFrom: block, blocks: [checkpointBlock], minimumWei })
     failpoint('backfill.before_commit')
+    return done
   })
   Object.assign(row, to)
   failpoint('backfill.after_commit')
+  return appended
 }

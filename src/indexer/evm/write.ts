@@ -10,7 +10,7 @@ import {
   writeTailMessages,
   writeTailReceipts,
 } from '../../db/bridge/messages.js'
-import { type AppendOptions, appendEntries } from '../../db/journal/append.js'
+import { type Appended, type AppendOptions, appendEntries } from '../../db/journal/append.js'
 import { type ChainRow, type Checkpoint, moveCheckpoint } from '../../db/journal/chains.js'
 import { assertLeader } from '../../db/journal/head.js'
 import { forgetConfirmedTail, writeTail } from '../../db/journal/tail.js'
@@ -35,7 +35,7 @@ export function firstBatch(blocks: readonly TailBlock[]): readonly TailBlock[] {
 }
 
 /** Logs of confirmed blocks and the checkpoint behind them. */
-export interface ConfirmedWrite extends Pick<AppendOptions, 'firstIds' | 'written'> {
+export interface ConfirmedWrite extends Pick<AppendOptions, 'firstIds' | 'written' | 'ahead' | 'onSent'> {
   row: ChainRow
   role: EvmChain['role']
   epoch: number
@@ -47,14 +47,13 @@ export interface ConfirmedWrite extends Pick<AppendOptions, 'firstIds' | 'writte
  * Writes confirmed logs in the caller's transaction: entries into the journal, messages and payments into their tables,
  * the checkpoint behind them. What is unconfirmed below it was on another fork, however long ago it was seen. The head
  * is locked first, exclusively: raising a shared lock later could deadlock with another writer.
- * @returns the minimum in force afterwards
  * @throws LostLeadershipError
  */
-export async function writeConfirmed(client: pg.ClientBase, write: ConfirmedWrite): Promise<bigint> {
+export async function writeConfirmed(client: pg.ClientBase, write: ConfirmedWrite): Promise<Appended> {
   const { row, role, epoch, logs, to, ...hints } = write
   const { network, chain } = row
   const { entries, received, sent, payments, credits, ends } = logs
-  const { minimumWei } = await appendEntries(client, network, entries, { epoch, ...hints })
+  const appended = await appendEntries(client, network, entries, { epoch, ...hints })
   failpoint('index.after_append')
   await confirmReceipts(client, network, received)
   await confirmCredits(client, network, credits)
@@ -67,7 +66,7 @@ export async function writeConfirmed(client: pg.ClientBase, write: ConfirmedWrit
   else await forgetMessages(client, row, to.nextBlock)
   await forgetSeenPayments(client, row, to.nextBlock)
   if (sizeOf(logs) + received.length > 0) await notify(client, network)
-  return minimumWei
+  return appended
 }
 
 /** The writes of one step of following a chain. */
@@ -94,7 +93,8 @@ export function writeFollowed(options: ChainIndexerOptions, write: FollowedWrite
     let { minimumWei } = write
     if (last) {
       const to = { nextBlock: last.block + 1, parentHash: last.hash }
-      minimumWei = await writeConfirmed(client, { row, role: chain.role, epoch, logs, to })
+      const { changes } = await writeConfirmed(client, { row, role: chain.role, epoch, logs, to })
+      minimumWei = changes.head.minimumWei
     } else await assertLeader(client, row.network, epoch)
     if (write.extension) await writeExtension(client, options, { ...write, minimumWei, extension: write.extension })
     await notify(client, row.network)

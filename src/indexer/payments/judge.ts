@@ -195,13 +195,15 @@ async function enter(
       return asked ? hash?.equals(requirementsHash(asked)) : hash === null
     })
     const payments = still.map(({ payment }) => payment)
-    const { payments: judged } = await appendEntries(client, network, still.map(entryOf), { epoch })
+    const { changes } = await appendEntries(client, network, still.map(entryOf), { epoch })
     await markAppended(
       client,
       network,
       payments.map(({ id }) => id),
     )
-    const bought = new Set(judged.flatMap(({ judgement }, i) => (judgement.outcome === 'registered' ? [i] : [])))
+    const bought = new Set(
+      changes.payments.flatMap(({ judgement }, i) => (judgement.outcome === 'registered' ? [i] : [])),
+    )
     const refused = payments.filter((_, i) => !bought.has(i))
     await queueRefusals(client, network, refused, nowMs())
     if (still.length > 0) await notify(client, network)
