@@ -79,6 +79,25 @@ describe('what a request costs', () => {
     expect(left(await ask(method, path, body))).toBe(Math.floor(999 - 2 * cost))
   })
 
+  it('a cluster with many wallets', async () => {
+    const name = freshName()
+    await api.append('mainnet', [bid({ from: randomAddress(), name })])
+    await api.pool.query(
+      `INSERT INTO wallets SELECT w.network, w.cluster, decode('01' || lpad(to_hex(i), 40, '0'), 'hex'), 'w' || i,
+         false, false, false, w.created_seq, w.updated_seq
+       FROM wallets w JOIN names n USING (network, cluster), generate_series(1, 999) i WHERE n.name = $1`,
+      [name],
+    )
+    for (const [method, path, body, cost] of [
+      ['GET', `/v1/clusters/name/${name}`, undefined, 11],
+      ['GET', `/v0.1/cluster/${name}`, undefined, 11],
+      ['POST', '/v0.1/cluster/names', Array(10).fill(name), 101.1],
+    ] as const) {
+      client++
+      expect(left(await ask(method, path, body)), path).toBe(Math.floor(1_000 - cost))
+    }
+  })
+
   it('a status that is known', async () => {
     const tx = randomHash()
     await api.append('mainnet', [bid({ from: randomAddress(), name: freshName(), tx, atMs: START_MS })])

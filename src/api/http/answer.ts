@@ -9,7 +9,7 @@ export interface Answer {
   /** Text that is sent in place of a JSON body. */
   content?: Content
   headers?: Readonly<Record<string, string>> | undefined
-  /** Part of the route's cost that this answer did not have. */
+  /** Part of the route's cost that this answer did not have; below 0, what it had beyond. */
   unspent?: number
 }
 

@@ -1,3 +1,4 @@
+import type { Answer } from '../http/answer.js'
 import { limitOf, type PageLimit, type Query } from '../http/query.js'
 import type { Route } from '../http/route.js'
 
@@ -28,6 +29,9 @@ export function costOf({ cost, auth }: Pick<Route, 'cost' | 'auth'>, query: Quer
   const count = elements(body)
   return cost ?? (auth === 'required' ? Math.max(1, count) : 1 + count / LOOKUPS_PER_UNIT)
 }
+
+/** Answer with a list whose length no request tells: its elements are owed, as those of a bulk look-up are paid. */
+export const listed = (answer: Answer, count: number): Answer => ({ ...answer, unspent: -count / LOOKUPS_PER_UNIT })
 
 /** Number of elements of a list, or of all lists of an object. */
 function elements(body: unknown): number {

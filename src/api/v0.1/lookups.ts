@@ -2,7 +2,7 @@ import { fromHex } from '../../registry/primitives/bytes.js'
 import { type FullName, parseFullName, parseName } from '../../registry/primitives/name.js'
 import { updateWallets } from '../clusters/changes.js'
 import { clusterByName } from '../clusters/clusters.js'
-import { ok } from '../http/answer.js'
+import { type Answer, ok } from '../http/answer.js'
 import type { Context } from '../http/context.js'
 import { route } from '../http/route.js'
 import { answers, MAX_CHANGES, MAX_LOOKUPS, named, z } from '../http/schema.js'
@@ -14,6 +14,7 @@ import {
   namesOfAddresses,
   resolveTexts,
 } from '../names/lookups.js'
+import { listed } from '../limits/costs.js'
 import { metadataOfAddress, metadataOfName, metadataOfNames } from '../names/metadata.js'
 import { addressText, nameText, walletNameText, walletType } from '../v1/schemas.js'
 import { ADD_ERRORS } from '../v1/wallets.js'
@@ -108,6 +109,13 @@ const MetadataSchema = named('ClusterV01', {
   wallets: z.array(WalletSchema),
 })
 
+type Metadata = NonNullable<Awaited<ReturnType<typeof metadataOfName>>>
+const clustersAnswer = (found: Metadata | Metadata[] | null): Answer =>
+  listed(
+    ok(found),
+    [found ?? []].flat().reduce((sum, { wallets }) => sum + wallets.length, 0),
+  )
+
 const clusterFound = answers('The cluster, null where there is none', MetadataSchema.nullable())
 
 const clusterOfName = route.get('/v0.1/cluster/:name', {
@@ -115,7 +123,7 @@ const clusterOfName = route.get('/v0.1/cluster/:name', {
   deprecated: { successor: '/v1/clusters/name/:name' },
   summary: 'The cluster that holds a name',
   params: z.object({ name: nameText }),
-  handle: async ({ params }, context) => ok(await metadataOfName(context, params.name!)),
+  handle: async ({ params }, context) => clustersAnswer(await metadataOfName(context, params.name!)),
 })
 
 const clusterOfAddress = route.get('/v0.1/cluster/address/:address', {
@@ -123,7 +131,7 @@ const clusterOfAddress = route.get('/v0.1/cluster/address/:address', {
   deprecated: { successor: '/v1/clusters/address/:address' },
   summary: 'The cluster in which an address is verified, under its default name',
   params: z.object({ address: addressText }),
-  handle: async ({ params }, context) => ok(await metadataOfAddress(context, params.address!)),
+  handle: async ({ params }, context) => clustersAnswer(await metadataOfAddress(context, params.address!)),
 })
 
 const clustersOfNames = route.post('/v0.1/cluster/names', {
@@ -133,7 +141,8 @@ const clustersOfNames = route.post('/v0.1/cluster/names', {
   body: z.array(nameText).max(MAX_LOOKUPS),
   responses: answers('The clusters', z.array(MetadataSchema)),
   errors: ['too_many'],
-  handle: async ({ body }, context) => ok((await metadataOfNames(context, body)).filter((cluster) => cluster !== null)),
+  handle: async ({ body }, context) =>
+    clustersAnswer((await metadataOfNames(context, body)).filter((cluster) => cluster !== null)),
 })
 
 const namedWallets = z

@@ -1,7 +1,8 @@
 import { clusterById, clusterByName, clusterIdOfAddress } from '../clusters/clusters.js'
-import { ok } from '../http/answer.js'
+import { type Answer, ok } from '../http/answer.js'
 import { route } from '../http/route.js'
 import { named, z } from '../http/schema.js'
+import { listed } from '../limits/costs.js'
 import { addressText, clusterIdText, nameText } from './schemas.js'
 
 const timestamp = z.string().openapi({ example: '2026-11-20 08:00:00+00' })
@@ -34,13 +35,16 @@ const responses = {
   },
 }
 
+const clusterAnswer = (cluster: Awaited<ReturnType<typeof clusterById>>): Answer =>
+  listed(ok(cluster), cluster.wallets.length)
+
 const byId = route.get('/v1/clusters/id/:id', {
   summary: 'A cluster by its id',
   auth: 'optional',
   params: z.object({ id: clusterIdText }),
   responses,
   errors: ['not_found'],
-  handle: async ({ params, session }, context) => ok(await clusterById(context, params.id!, session)),
+  handle: async ({ params, session }, context) => clusterAnswer(await clusterById(context, params.id!, session)),
 })
 
 const byName = route.get('/v1/clusters/name/:name', {
@@ -49,7 +53,7 @@ const byName = route.get('/v1/clusters/name/:name', {
   params: z.object({ name: nameText }),
   responses,
   errors: ['invalid_name', 'not_found'],
-  handle: async ({ params, session }, context) => ok(await clusterByName(context, params.name!, session)),
+  handle: async ({ params, session }, context) => clusterAnswer(await clusterByName(context, params.name!, session)),
 })
 
 const byAddress = route.get('/v1/clusters/address/:address', {

@@ -6,6 +6,7 @@ import { ApiError } from '../http/errors.js'
 import { limitOf } from '../http/query.js'
 import { route } from '../http/route.js'
 import { answers, MAX_LOOKUPS, named, z } from '../http/schema.js'
+import { listed } from '../limits/costs.js'
 import { type NameRecord, nameOfAddress, namesOfAddresses, resolveTexts } from '../names/lookups.js'
 import { metadataOfName } from '../names/metadata.js'
 import { requireName } from '../names/names.js'
@@ -105,10 +106,10 @@ const ownedNamesRoute = route.get('/v1/names/owner/address/:address', {
   async handle({ params, query, isTestnet }, context) {
     const limit = limitOf(query, { default: OWNED_AT_ONCE, max: OWNED_AT_ONCE })
     const { records, next } = await namesOwnedBy(context, params.address!, { after: query.get('after'), limit })
-    if (next === null) return ok(records)
+    if (next === null) return listed(ok(records), records.length)
     const rest = new URLSearchParams({ after: next, limit: String(limit), ...(isTestnet && { testnet: 'true' }) })
     const path = `/v1/names/owner/address/${encodeURIComponent(params.address!)}`
-    return ok(records, { link: `<${path}?${rest}>; rel="next"` })
+    return listed(ok(records, { link: `<${path}?${rest}>; rel="next"` }), records.length)
   },
 })
 
