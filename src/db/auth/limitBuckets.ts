@@ -22,7 +22,7 @@ const READ = {
 const LOCK = {
   name: 'limit_buckets_lock',
   text: `INSERT INTO limit_buckets AS b (bucket, full_ms) SELECT a.bucket, 0 FROM unnest($1::text[]) AS a (bucket)
-    ON CONFLICT (bucket) DO UPDATE SET full_ms = b.full_ms`,
+    ON CONFLICT (bucket) DO UPDATE SET full_ms = b.full_ms RETURNING bucket, full_ms, ${NOW_MS} AS now_ms`,
 }
 
 const WRITE = {
@@ -43,8 +43,10 @@ export async function readBuckets(db: Queryable, buckets: readonly string[]): Pr
 
 /** The same, with the buckets locked until the end of the transaction. */
 export async function lockBuckets(client: pg.ClientBase, buckets: readonly string[]): Promise<BucketTimes> {
-  await readRows(client, LOCK, [buckets])
-  return readBuckets(client, buckets)
+  const rows = await readRows<{ bucket: string; nowMs: number; fullMs: number }>(client, LOCK, [buckets])
+  const fullMs = new Map(rows.map((row) => [row.bucket, row.fullMs]))
+  // the clock after the last lock was waited for
+  return { nowMs: rows.at(-1)!.nowMs, fullMs: buckets.map((bucket) => fullMs.get(bucket)!) }
 }
 
 /** Writes locked buckets. */

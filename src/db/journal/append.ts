@@ -23,7 +23,7 @@ import { leaf } from '../pg/partitions.js'
 import { inTransaction } from '../pg/pool.js'
 import { execute } from '../pg/rows.js'
 import { unnestOf } from '../pg/arrays.js'
-import { lockHead, writeHead, writerTime } from './head.js'
+import { BY_INDEX, lockHead, writeHead, writerTime } from './head.js'
 import type { WrittenKeys } from './keyFilter.js'
 import { makePartitionsAhead } from './partitions.js'
 import { loadSlice } from './slice.js'
@@ -90,7 +90,10 @@ export async function foldAhead(
   const isAlone = ({ kind, causeMs }: DecodedEntry) => (kind === 'bid' || kind === 'minimum') && causeMs <= writerMs
   if (batch.entries.length === 0 || !batch.entries.every(isAlone)) return null
   const base = changes.head
-  const { keys, slice, foldAt } = await inTransaction(pool, (client) => readBatch(client, { ...batch, head: base }))
+  const { keys, slice, foldAt } = await inTransaction(pool, async (client) => {
+    await client.query(`SELECT ${BY_INDEX}`)
+    return readBatch(client, { ...batch, head: base })
+  })
   if (slice.clusters.size > 0) return null
   for (const { name, cluster } of changes.names)
     if (name !== null && cluster !== null && keys.names.has(name)) slice.owners.set(name, cluster)

@@ -9,10 +9,11 @@ import {
 } from '../../registry/journal/change.js'
 import { type DecodedEntry, decodeEntry } from '../../registry/journal/decode.js'
 import { keyOf } from '../../registry/primitives/bytes.js'
-import { NETWORK_CODE, type Network } from '../../registry/primitives/network.js'
+import type { Network } from '../../registry/primitives/network.js'
 import { notify } from '../pg/notify.js'
 import { leaf } from '../pg/partitions.js'
 import { inTransaction, type Patience } from '../pg/pool.js'
+import { query } from '../pg/rows.js'
 import { writeChanges } from './append.js'
 import { type LockedHead, lockHead, readHead, writerTime } from './head.js'
 import { loadSlice } from './slice.js'
@@ -147,9 +148,7 @@ const entryOf = (change: SignedChange, nowMs: number): DecodedEntry =>
 async function idOf(client: pg.ClientBase, network: Network, changes: Changes, serial: number): Promise<Buffer> {
   const created = changes.clusters.find((row) => row.serial === serial)
   if (created) return created.id
-  const { rows } = await client.query<{ id: Buffer }>(
-    `SELECT id FROM ${leaf('clusters', network)} WHERE network = $1 AND serial = $2`,
-    [NETWORK_CODE[network], serial],
-  )
-  return rows[0]!.id
+  const text = `SELECT id FROM ${leaf('clusters', network)} WHERE network = $1 AND serial = $2`
+  const [row] = await query<{ id: Buffer }>(client, network, { name: `cluster_id_${network}`, text }, [serial])
+  return row!.id
 }

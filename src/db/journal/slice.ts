@@ -28,7 +28,10 @@ export interface SliceHints {
 /** Numbers per probe for a wallet that has created clusters before: with a probe more it may have 16 times as many. */
 const PROBE_WIDTH = 16
 
-/** Loads the rows that a batch reads, in a constant number of statements. Requires the locked head. */
+/**
+ * Loads the rows that a batch reads, in a constant number of statements. Requires the locked head, or one that will be
+ * compared with it.
+ */
 export async function loadSlice(
   client: pg.ClientBase,
   network: Network,
@@ -83,7 +86,7 @@ const bytesOf = (key: string): Buffer => Buffer.from(key, 'latin1')
 
 /**
  * Looks up owned names, verified wallets and cluster ids in one statement. Single-key probes (LATERAL … LIMIT 1) make
- * the unique index the only cheap plan, even on a young table without statistics.
+ * the unique index the only cheap plan where plans go by indexes, as they do once the head is locked.
  */
 async function probe(
   client: pg.ClientBase,
@@ -108,7 +111,6 @@ async function probe(
     SELECT 'cluster', k.ord::int, c.serial, NULL
     FROM unnest($3::bytea[]) WITH ORDINALITY k(id, ord) CROSS JOIN LATERAL (
       SELECT serial FROM ${leaf('clusters', network)} WHERE network = ${code} AND id = k.id LIMIT 1) c`
-  await client.query('SET LOCAL enable_seqscan = off')
   const values = [
     binaryArray(TEXT_OID, names.map(bytesOf)),
     binaryArray(BYTEA_OID, addresses),

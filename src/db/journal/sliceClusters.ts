@@ -38,23 +38,22 @@ function leftClusters({ verified, clusterSerials }: Slice, { movers }: Keys): Se
 }
 
 async function findSerials(client: pg.ClientBase, { network, clusterSerials }: Slice, ids: readonly string[]) {
-  const sql = `SELECT id, serial FROM ${leaf('clusters', network)} WHERE network = $1 AND id = ANY($2::bytea[])`
-  const rows = await query<{ id: Buffer; serial: number }>(client, network, sql, [
+  const text = `SELECT id, serial FROM ${leaf('clusters', network)} WHERE network = $1 AND id = ANY($2::bytea[])`
+  const statement = { name: `slice_serials_${network}`, text }
+  const rows = await query<{ id: Buffer; serial: number }>(client, network, statement, [
     ids.map((key) => Buffer.from(key, 'latin1')),
   ])
   for (const { id, serial } of rows) clusterSerials.set(keyOf(id), serial)
 }
 
 async function readWallets(client: pg.ClientBase, { network, clusters }: Slice): Promise<void> {
-  const rows = await query<WalletRow>(
-    client,
-    network,
-    `SELECT w.cluster, w.address, w.name, w.verified AS is_verified, w.private AS is_private, w.backed_up AS is_backed_up,
+  const text = `SELECT w.cluster, w.address, w.name, w.verified AS is_verified, w.private AS is_private, w.backed_up AS is_backed_up,
        w.created_seq, w.updated_seq
      FROM unnest($2::int8[]) AS k(serial)
-     JOIN ${leaf('wallets', network)} w ON w.network = $1 AND w.cluster = k.serial`,
-    [[...clusters.keys()]],
-  )
+     JOIN ${leaf('wallets', network)} w ON w.network = $1 AND w.cluster = k.serial`
+  const rows = await query<WalletRow>(client, network, { name: `slice_wallets_${network}`, text }, [
+    [...clusters.keys()],
+  ])
   for (const row of rows) clusters.get(row.cluster)!.wallets.set(keyOf(row.address), row)
 }
 
@@ -67,16 +66,17 @@ async function readNames(client: pg.ClientBase, slice: Slice, keys: Keys, movedN
   const left = leftClusters(slice, keys)
   const serials = [...clusters.keys()]
   const names = `SELECT n.name, n.seq FROM ${leaf('names', network)} n WHERE n.network = $1 AND n.cluster = k.serial`
-  const rows = await query<{ cluster: number; name: string; seq: number }>(
-    client,
-    network,
-    `SELECT k.serial AS cluster, n.name, n.seq FROM unnest($2::int8[], $3::bool[]) AS k(serial, is_left)
+  const text = `SELECT k.serial AS cluster, n.name, n.seq FROM unnest($2::int8[], $3::bool[]) AS k(serial, is_left)
      CROSS JOIN LATERAL (
        (${names} ORDER BY n.seq LIMIT 1)
        UNION (${names} AND n.community)
        UNION (${names} AND n.name = ANY ($4::text[]) AND n.outcome = ${WON})
        UNION (${names} AND k.is_left ORDER BY n.seq LIMIT $5)
-     ) n ORDER BY n.seq`,
+     ) n ORDER BY n.seq`
+  const rows = await query<{ cluster: number; name: string; seq: number }>(
+    client,
+    network,
+    { name: `slice_names_${network}`, text },
     [serials, serials.map((serial) => left.has(serial)), [...keys.communities.keys()], movedNames],
   )
   for (const { cluster, name, seq } of rows) clusters.get(cluster)!.names.push({ name, seq })
