@@ -90,9 +90,9 @@ function createStateWriter({ pool, network }: LeaderContext, states: () => Chain
 function workersOf(ctx: LeaderContext, sources: Sources, on: Pick<Reporting, 'onStart' | 'onAdvance'>): Worker[] {
   const { chains, solana } = sources
   const notify = createNotify()
-  const onAdvance = (): void => {
-    notify.notify()
-    on.onAdvance()
+  const onAdvance = (isNews: boolean): void => {
+    if (isNews) notify.notify()
+    on.onAdvance(isNews)
   }
   const reporting: Reporting = { onStart: on.onStart, onAdvance, onProgress: createProgressLog(ctx.log) }
   const pollMs = Math.min(...chains.map(({ chain }) => chain.config.pollMs))

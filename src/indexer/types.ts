@@ -5,7 +5,7 @@ import type { Progress } from './progress.js'
 export interface Reporting {
   /** Called as soon as a worker has a state to show. */
   onStart(label: string, indexer: { readonly state: ChainState }): void
-  /** Called after each step that may have brought payments. */
-  onAdvance(): void
+  /** Called after each step that took in blocks. @param isNews whether there was anything of ours in them */
+  onAdvance(isNews: boolean): void
   onProgress(progress: Progress): void
 }

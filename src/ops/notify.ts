@@ -4,25 +4,32 @@ import { setTimeout as sleep } from 'node:timers/promises'
 export type Notify = ReturnType<typeof createNotify>
 
 export function createNotify() {
-  let isNotified = false
+  let told: 'nothing' | 'block' | 'news' = 'nothing'
   let wake: (() => void) | null = null
+  const tell = (what: 'block' | 'news') => (): void => {
+    if (told !== 'news') told = what
+    wake?.()
+  }
   return {
-    notify(): void {
-      isNotified = true
-      wake?.()
-    },
-    /** Waits until the time is over, the signal fires, or `notify()`, of which one before the wait counts too. */
-    async wait(ms: number, signal: AbortSignal): Promise<void> {
-      if (!isNotified) {
+    notify: tell('news'),
+    /** Says that a chain has another block: it wakes who waits for one. */
+    block: tell('block'),
+    /**
+     * Waits until the time is over, the signal fires, or `notify()`, of which one before the wait counts too.
+     * @param isForBlocks whether `block()` ends the wait as well
+     */
+    async wait(ms: number, signal: AbortSignal, isForBlocks = true): Promise<void> {
+      const isTold = () => told === 'news' || (isForBlocks && told === 'block')
+      if (!isTold()) {
         const ended = new AbortController()
-        const notified = new Promise<void>((resolve) => {
-          wake = resolve
+        const woken = new Promise<void>((resolve) => {
+          wake = () => isTold() && resolve()
         })
-        await Promise.race([notified, pause(ms, AbortSignal.any([signal, ended.signal]))])
+        await Promise.race([woken, pause(ms, AbortSignal.any([signal, ended.signal]))])
         ended.abort()
         wake = null
       }
-      isNotified = false
+      told = 'nothing'
     },
   }
 }

@@ -1,7 +1,7 @@
 import { pino } from 'pino'
 import { describe, expect, it } from 'vitest'
 import { createNotify, pause } from './notify.js'
-import { FatalError, LeadLostError, runWorkers, StepTimeoutError, type Worker } from './worker.js'
+import { FatalError, LeadLostError, runWorkers, type StepResult, StepTimeoutError, type Worker } from './worker.js'
 
 /** Time in which a frozen leader loses the lead: by then the others stand by. */
 const FROZEN_MS = 4_000
@@ -20,7 +20,7 @@ function setup() {
 }
 
 /** A worker whose pauses end by a notification alone. @param step gets the number of the step, from 1 */
-function worker(step: (count: number) => 'progressed' | 'idle', more: Partial<Worker> = {}): Worker {
+function worker(step: (count: number) => StepResult, more: Partial<Worker> = {}): Worker {
   let count = 0
   return {
     ...{ name: 'the test', fields: { chain: '1' }, pollMs: 2 ** 30 },
@@ -58,6 +58,41 @@ describe('workers', () => {
     notify.notify()
     await running
     expect(steps).toEqual([1, 2, 3, 4, 5])
+  })
+
+  it('wake for a block while they wait for one, and for news when they are idle', async () => {
+    const { stop, context } = setup()
+    const notify = createNotify()
+    const steps: number[] = []
+    const step = (count: number): StepResult => {
+      steps.push(count)
+      if (count === 3) stop.abort()
+      return count === 1 ? 'waiting' : 'idle'
+    }
+    const running = runWorkers([worker(step, { notify })], context)
+    await expect.poll(() => steps).toEqual([1])
+    notify.block()
+    await expect.poll(() => steps).toEqual([1, 2])
+    notify.block()
+    await pause(20, context.signal)
+    expect(steps).toEqual([1, 2])
+    notify.notify()
+    await running
+    expect(steps).toEqual([1, 2, 3])
+  })
+
+  it('rest longer than a poll where they are idle', async () => {
+    const { stop, context } = setup()
+    let steps = 0
+    const count = (): StepResult => {
+      steps += 1
+      return 'idle'
+    }
+    const running = runWorkers([worker(count, { pollMs: 1, idleMs: 2 ** 30 })], context)
+    await pause(50, context.signal)
+    stop.abort()
+    await running
+    expect(steps).toBe(1)
   })
 
   it('pause after as many busy steps as they may do', async () => {

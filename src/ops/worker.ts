@@ -17,6 +17,12 @@ export class StepTimeoutError extends FatalError {
   override name = 'StepTimeoutError'
 }
 
+/** Pause of a worker that has nothing under way and is told of what comes: the poll finds what got lost. */
+export const IDLE_POLL_MS = 5_000
+
+/** Outcome of a step; `waiting`: for a chain, or for a time. */
+export type StepResult = 'progressed' | 'waiting' | 'idle'
+
 /** A loop of steps, one of several that run together. */
 export interface Worker {
   /** Names the worker in log messages, after "a step of". */
@@ -25,6 +31,8 @@ export interface Worker {
   fields: Omit<LoopName, 'name'>
   /** Pause after a step that found nothing to do, ms. */
   readonly pollMs: number
+  /** Least pause after an `idle` step, ms; default: `pollMs`. */
+  idleMs?: number
   /** Ends a pause early. */
   notify?: Notify
   /** Opens what notifies the worker, for the time that it runs. @returns what closes it */
@@ -36,7 +44,7 @@ export interface Worker {
    * @param alive to be called now and then by a step that takes long (a catch-up): the time limit begins anew
    * @throws FatalError (a lost leadership) ends all workers; any other error is logged, and the step is tried again
    */
-  step(signal: AbortSignal, alive: () => void): Promise<'progressed' | 'idle'>
+  step(signal: AbortSignal, alive: () => void): Promise<StepResult>
   /** Runs after each step that succeeded, to raise alarms. */
   check?(): void
   /** Runs after each step that failed. */
@@ -112,7 +120,9 @@ async function repeat(worker: Worker, context: WorkerContext, loop: Loop): Promi
       busySteps = outcome === 'progressed' ? busySteps + 1 : 0
       if (busySteps > 0 && busySteps <= maxBusySteps) continue
       busySteps = 0
-      await notify.wait(worker.pollMs, signal)
+      const isIdle = outcome === 'idle'
+      const { pollMs, idleMs = pollMs } = worker
+      await notify.wait(isIdle ? Math.max(pollMs, idleMs) : pollMs, signal, !isIdle)
     } catch (error) {
       if (error instanceof FatalError || signal.aborted) throw error
       if (failures === 0) log.warn({ ...fields, err: error }, `a step of ${name} failed; it will be tried again`)
@@ -133,7 +143,7 @@ interface StepContext extends Required<Pick<WorkerContext, 'signal' | 'limits'>>
 function stepInTime(
   worker: Worker,
   { signal, limits: { stepMs, endMs, lostMs }, turned }: StepContext,
-): Promise<'progressed' | 'idle'> {
+): Promise<StepResult> {
   return new Promise((resolve, reject) => {
     let late: NodeJS.Timeout
     let isOver = false

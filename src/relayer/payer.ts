@@ -2,13 +2,14 @@ import PQueue from 'p-queue'
 import type pg from 'pg'
 import type { Decision, SolanaSigner } from '../chains/solana/signer.js'
 import { assertRelayer } from '../db/journal/head.js'
-import { dueBlockhashJobs } from '../db/outbox/due.js'
+import { dueBlockhashJobs, hasLiveJobs } from '../db/outbox/due.js'
 import { saveJobs } from '../db/outbox/jobs.js'
 import { queuePayouts } from '../db/outbox/payouts.js'
 import type { JobRow } from '../db/outbox/rows.js'
 import { type OpenJobs, openJobs, owedRefunds } from '../db/outbox/stats.js'
 import { inTransaction } from '../db/pg/pool.js'
 import { failpoint } from '../ops/failpoint.js'
+import type { StepResult } from '../ops/worker.js'
 import type { BlockhashTx } from '../registry/outbox.js'
 import type { Network } from '../registry/primitives/network.js'
 import { batchesOf, type Group, groupsOf } from './groups.js'
@@ -68,7 +69,7 @@ export class Payer {
    * @returns `progressed` when something was stored, so that there may be more to do now
    * @throws ChainUnavailableError, LostLeadershipError, or an error of the database; the next step goes on
    */
-  async step(): Promise<'progressed' | 'waiting' | 'idle'> {
+  async step(): Promise<StepResult> {
     const { pool, network, chain, signer } = this.#options
     if (!signer) {
       await this.#takeStats(false)
@@ -87,7 +88,8 @@ export class Payer {
     )
     await this.#takeStats(this.#stored > 0)
     if (this.#errors.length > 0) throw this.#errors[0]
-    return this.#stored > 0 ? 'progressed' : due.length > 0 ? 'waiting' : 'idle'
+    if (this.#stored > 0) return 'progressed'
+    return due.length > 0 || (await hasLiveJobs(pool, { network, chain })) ? 'waiting' : 'idle'
   }
 
   async #queue(nowMs: number): Promise<number> {

@@ -17,6 +17,7 @@ import { type OpenJobs, openJobs, type SignerStats, signerStats } from '../db/ou
 import { undeliveredPayments } from '../db/payments/open.js'
 import { inTransaction } from '../db/pg/pool.js'
 import { failpoint } from '../ops/failpoint.js'
+import type { StepResult } from '../ops/worker.js'
 import type { JobKind, NonceTx } from '../registry/outbox.js'
 import { fromHex, toHex } from '../registry/primitives/bytes.js'
 import type { Network } from '../registry/primitives/network.js'
@@ -72,7 +73,7 @@ export interface StepOutcome {
    * `progressed`: something was stored, so there may be more to do now. `waiting`: for the chain, or for a time.
    * `idle`: for a message.
    */
-  kind: 'progressed' | 'waiting' | 'idle'
+  kind: StepResult
   queued: number
   mended: number
   /** The outcomes of each job that was looked at. */
@@ -129,8 +130,9 @@ export class Relayer {
     const queued = (path ? await this.#queue(path) : 0) + (await this.#queueEndings())
     let mended = 0
     let jobs: StepOutcome['jobs'] = []
+    const isBusy = this.#key !== null && (await hasLiveJobs(pool, this.#key))
     // a chain to which nothing is carried is asked only where a job waits
-    if (this.#key && this.#nonces && (path || (await hasLiveJobs(pool, this.#key)))) {
+    if (this.#key && this.#nonces && (path || isBusy)) {
       const kept = await this.#nonces.step()
       mended = kept.mended
       this.state.nonceGaps = this.#nonces.gaps
@@ -145,7 +147,8 @@ export class Relayer {
     const hasStored = jobs.some(({ outcomes }) => outcomes.some(isProgress))
     const isProgressed = queued > 0 || mended > 0 || hasStored
     if (isProgressed || this.#clock.nowMs() - this.#statsAtMs >= STATS_EVERY_MS) await this.#takeStats()
-    return { kind: isProgressed ? 'progressed' : jobs.length > 0 ? 'waiting' : 'idle', queued, mended, jobs }
+    const isWaiting = isBusy || this.state.nonceGaps > 0
+    return { kind: isProgressed ? 'progressed' : isWaiting ? 'waiting' : 'idle', queued, mended, jobs }
   }
 
   /**

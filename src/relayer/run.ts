@@ -2,10 +2,11 @@ import type { SolanaSigner } from '../chains/solana/signer.js'
 import type { JobRow } from '../db/outbox/rows.js'
 import { whileLeading } from '../db/pg/leader.js'
 import { listenTo } from '../db/pg/listen.js'
+import { heardBy } from '../db/pg/notify.js'
 import type { Logger } from '../ops/log/log.js'
 import type { Loops } from '../ops/loops.js'
 import { createNotify, type Notify } from '../ops/notify.js'
-import { runWorkers, type Worker } from '../ops/worker.js'
+import { IDLE_POLL_MS, runWorkers, type Worker } from '../ops/worker.js'
 import type { Network } from '../registry/primitives/network.js'
 import { Alarms } from './alarms.js'
 import type { OutboxState } from './metrics.js'
@@ -60,8 +61,8 @@ export interface RelayRun {
 
 /**
  * Runs a network's outbox while this process leads it, until the signal. One leader per network means one writer per
- * (chain, signer), since each of those belongs to one network. Indexed blocks and the operator wake the workers; the
- * chains' poll intervals are the floor. Timers live here and nowhere below.
+ * (chain, signer), since each of those belongs to one network. What is indexed and the operator wake the workers, any
+ * block those with jobs under way; the chains' poll intervals are the floor. Timers live here and nowhere below.
  */
 export function runRelayer(options: RelayRunOptions): RelayRun {
   const { network, log, loops, signal, databaseUrl, account, targets, missingKeys } = options
@@ -72,8 +73,8 @@ export function runRelayer(options: RelayRunOptions): RelayRun {
   const listening = listenTo({
     ...{ url: databaseUrl, network, signal, loops },
     onNotify: (payload) => {
-      if (payload !== '' && payload !== network) return
-      for (const { notify } of notifies) notify()
+      const heard = heardBy(network, payload)
+      if (heard) for (const told of notifies) told[heard]()
     },
     onError: (err) => log.debug({ network, err }, 'listening to the database'),
   })
@@ -129,9 +130,10 @@ function relayWorker(relayer: Relayer, { at }: RelayTarget, alarms: Alarms): Wor
     name: 'the relayer',
     fields: { network, chain },
     pollMs: at.chain.config.pollMs,
+    idleMs: IDLE_POLL_MS,
     notify: createNotify(),
     maxBusySteps: MAX_BUSY_STEPS,
-    step: async () => ((await relayer.step()).kind === 'progressed' ? 'progressed' : 'idle'),
+    step: async () => (await relayer.step()).kind,
     check: () => alarms.relayer(relayer.state),
   }
 }
@@ -171,10 +173,11 @@ function payWorker(
     name: 'the payer',
     fields: { network },
     pollMs: source.pollMs,
+    idleMs: IDLE_POLL_MS,
     notify: createNotify(),
     async step() {
       payer ??= await open()
-      return (await payer.step()) === 'progressed' ? 'progressed' : 'idle'
+      return payer.step()
     },
     check: () => payer && alarms.payer(payer.state, autoRefunds),
   }

@@ -163,7 +163,7 @@ export function describeChains(
 ): void {
   const hubs = chains.filter(({ role }) => role === 'hub')
   const entries = hubs.flatMap(({ network, feeds }, index) =>
-    solana && feeds ? [[network, solanaEntry(solana, index, feeds, slotMsOf(blockMs))] as const] : [],
+    solana && feeds ? [[network, solanaEntry(solana, index, feeds, blockMs)] as const] : [],
   )
   writeChains(sandbox.home, chains, Object.fromEntries(entries))
 }

@@ -1,6 +1,8 @@
-import { afterAll, beforeAll, describe, expect, it } from 'vitest'
+import pg from 'pg'
+import { afterAll, beforeAll, describe, expect, it, vi } from 'vitest'
 import { appendEntries } from '../../src/db/journal/append.js'
 import { unhaltChain } from '../../src/db/journal/chains.js'
+import { LostLeadershipError } from '../../src/db/journal/head.js'
 import { replay } from '../../src/db/journal/replay.js'
 import { inTransaction } from '../../src/db/pg/pool.js'
 import { hasCheckpoint } from '../../src/indexer/evm/checkpoint.js'
@@ -42,6 +44,27 @@ describe('a hub, block by block', () => {
     expect(await indexer.step()).toMatchObject({ kind: 'followed', blocks: 2, entries: 1 })
     expect(await owners()).toEqual({ first: address(0) })
     expect(await facts()).toEqual([])
+  })
+
+  it('takes a block without anything of ours in one statement, whole', async () => {
+    const indexer = await world.restart()
+    await world.test.mine({ blocks: 3 })
+    await indexer.step()
+    await indexer.step()
+    await world.test.mine({ blocks: 1 })
+    const query = vi.spyOn(pg.Client.prototype, 'query')
+    expect(await indexer.step()).toMatchObject({ kind: 'followed', blocks: 1, confirmedBlocks: 1, facts: 0 })
+    // the leader's heartbeat has no name
+    const named = (query.mock.calls as { name?: string }[][]).flatMap(([asked]) => asked?.name ?? [])
+    query.mockRestore()
+    expect(named).toEqual(['follow_plain'])
+    const { latest } = indexer.state
+    const { rows } = await world.pool.query(`SELECT c.next_block, array_agg(t.block::int ORDER BY t.block) AS blocks
+      FROM chains c JOIN tail_blocks t USING (network, chain) WHERE t.block >= c.next_block - 1 GROUP BY 1`)
+    expect(rows).toEqual([{ next_block: latest! - 1, blocks: [latest! - 2, latest! - 1, latest] }])
+    await world.pool.query('UPDATE leaders SET epoch = epoch + 1')
+    await world.test.mine({ blocks: 1 })
+    await expect(indexer.step()).rejects.toThrow(LostLeadershipError)
   })
 
   it('drops what a reorg took back and takes what it brought', async () => {

@@ -46,6 +46,21 @@ describe('payments on Solana', () => {
     expect(watcher.state).toMatchObject({ isCaughtUp: true, lastError: null, halted: null })
   })
 
+  it('are listed at a quiet poll only where the program has counted one, or after a while', async () => {
+    let nowMs = Date.now()
+    const watcher = await world.watcher({ nowMs: () => nowMs })
+    await settle(watcher)
+    const lists = () => world.proxy.counts.get('getSignaturesForAddress') ?? 0
+    const before = lists()
+    expect(await watcher.step(false)).toMatchObject({ kind: 'idle' })
+    expect(lists()).toBe(before)
+    nowMs += 5_000
+    await watcher.step(false)
+    expect(lists()).toBeGreaterThan(before)
+    await world.pay(world.payer(0), 'quiet')
+    expect(await watcher.step(false)).toMatchObject({ kind: 'took', payments: 1 })
+  })
+
   it('that keep to no quote of ours are foreign', async () => {
     const payer = world.payer(1)
     const { terms, id } = world.quoted(payer.publicKey, 'cheap')

@@ -128,11 +128,12 @@ const MOVE = {
  */
 export async function moveCheckpoint(client: pg.ClientBase, row: ChainRow, to: Checkpoint): Promise<void> {
   const values = [row.chain, row.nextBlock, to.nextBlock, to.parentHash]
-  if ((await execute(client, row.network, MOVE, values)) !== 1)
-    throw new Error(
-      `moving the checkpoint of chain "${row.label}" from block ${row.nextBlock}: it is not there any more`,
-    )
+  if ((await execute(client, row.network, MOVE, values)) !== 1) throw movedError(row)
 }
+
+/** A checkpoint that another process has moved. */
+export const movedError = ({ label, nextBlock }: ChainRow): Error =>
+  new Error(`moving the checkpoint of chain "${label}" from block ${nextBlock}: it is not there any more`)
 
 /**
  * Halts indexing of a chain, with the reason for its operator.

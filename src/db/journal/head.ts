@@ -39,11 +39,10 @@ const locked = (name: string, text: string) => ({
     SELECT *, floor(extract(epoch FROM clock_timestamp()) * 1000)::int8 AS now_ms FROM head WHERE ${BY_INDEX} = 'off'`,
 })
 const LOCK_HEAD = locked('lock_head', `${SELECT_HEAD} FOR UPDATE`)
-const LEAD_HEAD = locked(
-  'lead_head',
-  `${HEAD} JOIN leaders l ON l.network = h.network AND l.role = ${LEADER_ROLE.index}
-   WHERE h.network = $1 AND l.epoch = $2 FOR UPDATE OF h FOR SHARE OF l`,
-)
+/** Locks the head for the indexing leader of an epoch (`$2`). */
+export const LEAD = `${HEAD} JOIN leaders l ON l.network = h.network AND l.role = ${LEADER_ROLE.index}
+  WHERE h.network = $1 AND l.epoch = $2 FOR UPDATE OF h FOR SHARE OF l`
+const LEAD_HEAD = locked('lead_head', LEAD)
 
 /** Reads a network's head without a lock. */
 export async function readHead(db: Queryable, network: Network): Promise<StoredHead> {

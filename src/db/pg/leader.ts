@@ -36,12 +36,12 @@ export const FROZEN_MS = 4_000
 /** Time limit of the next epoch, which waits for transactions of the former leader. */
 const EPOCH_LIMIT_MS = 10_000
 
-/** The heartbeat of a leader: ends the COPY of a writer that froze in it, which no time limit of the server does. */
-const BEAT = `SELECT pg_terminate_backend(pid) FROM pg_stat_activity
-  WHERE datname = current_database() AND usename = current_user AND application_name ~ '^clusterd (read|write) '
-    AND state = 'active' AND wait_event = 'ClientRead' AND query_start < now() - interval '${FROZEN_MS} ms'`
-
 const CLOCK = `SELECT (extract(epoch FROM clock_timestamp()) * 1000)::bigint AS now_ms`
+/** The heartbeat of a leader: ends the COPY of a writer that froze in it, which no time limit of the server does. */
+const BEAT = `SELECT now_ms, (SELECT count(pg_terminate_backend(pid)) FROM pg_stat_activity
+  WHERE datname = current_database() AND usename = current_user AND application_name ~ '^clusterd (read|write) '
+    AND state = 'active' AND wait_event = 'ClientRead' AND query_start < now() - interval '${FROZEN_MS} ms') AS ended
+  FROM (${CLOCK}) AS clock`
 /** Takes the lock, unless the caller's clock is off. */
 const LOCK = `SELECT now_ms,
     CASE WHEN abs(now_ms - $3) <= ${MAX_SKEW_MS} THEN pg_try_advisory_lock($1, $2) ELSE false END AS locked
@@ -51,8 +51,7 @@ const NEXT_EPOCH = 'UPDATE leaders SET epoch = epoch + 1 WHERE network = $1 AND 
 
 /** @throws ClockError when this process's clock is off */
 async function beat(client: pg.Client): Promise<void> {
-  await client.query(BEAT)
-  const [clock] = await readRows<{ nowMs: number }>(client, CLOCK)
+  const [clock] = await readRows<{ nowMs: number }>(client, BEAT)
   assertClock(Number(clock!.nowMs))
 }
 

@@ -1,4 +1,5 @@
 import { readHeads } from '../../chains/evm/chain.js'
+import { isEmpty } from '../../chains/evm/decodeLogs.js'
 import type { Header } from '../../chains/evm/logs.js'
 import { haltChain } from '../../db/journal/chains.js'
 import { assertLeader, markCaughtUp, readHead, type StoredHead } from '../../db/journal/head.js'
@@ -132,7 +133,8 @@ export class ChainIndexer {
     const confirmed = await fillGaps({ ...this.#options, width: this.#width }, decodedOf(confirming))
     failpoint('follow.before_transaction')
     const isTailStored = this.#isTailStored
-    const write = { extension, isTailStored, minimumWei: this.#minimumWei, last, confirmed }
+    const isPlain = isTailStored && kept.length === before.length && isEmpty(confirmed) && isEmpty(decodedOf(tail))
+    const write = { extension, isTailStored, isPlain, minimumWei: this.#minimumWei, last, confirmed }
     this.#minimumWei = await writeFollowed(this.#options, write)
     if (last) Object.assign(row, { nextBlock: last.block + 1, parentHash: last.hash })
     this.#tail = tail.slice(confirming.length)
@@ -146,6 +148,12 @@ export class ChainIndexer {
       entries: logCount(confirming),
       dropped: before.length - kept.length,
     }
+  }
+
+  /** Whether the last step took all that the chain had. */
+  get isAtHead(): boolean {
+    const { latest, confirmed } = this.state
+    return this.#tailBlock === latest && this.#options.row.nextBlock > (confirmed ?? -1)
   }
 
   /** Newest block of the tail; the checkpoint's where the tail is empty. */
@@ -165,14 +173,14 @@ export class ChainIndexer {
     state.tailBlock = this.#tailBlock
     state.lastStepMs = Date.now()
     // a backfill may have taken hours: the step after it knows the head
-    if (state.isCaughtUp || (kind !== 'followed' && kind !== 'idle') || !(await this.#isAtHead())) return
+    if (state.isCaughtUp || (kind !== 'followed' && kind !== 'idle') || !(await this.#hasCaughtUp())) return
     // a spoke that is added later doesn't bring catching up back
     if (chain.role === 'hub') await markCaughtUp(pool, row.network, epoch)
     state.isCaughtUp = true
   }
 
   /** Whether all confirmed blocks are taken, by a head that isn't that of a node which still syncs. */
-  async #isAtHead(): Promise<boolean> {
+  async #hasCaughtUp(): Promise<boolean> {
     const { chain, row } = this.#options
     const { confirmed } = this.state
     if (confirmed === null || confirmed < chain.config.startBlock || row.nextBlock <= confirmed) return false

@@ -4,13 +4,15 @@ import { type ChainRow, readChain } from '../../db/journal/chains.js'
 import type { LeaderContext } from '../../ops/context.js'
 import { sentenceOf } from '../../ops/log/errors.js'
 import { createNotify } from '../../ops/notify.js'
-import type { Worker } from '../../ops/worker.js'
+import { IDLE_POLL_MS, type Worker } from '../../ops/worker.js'
 import type { Reporting } from '../types.js'
 import { type ChainIndexer, createChainIndexer } from './chainIndexer.js'
 import { unappliedMinima } from './minimum.js'
 import { firstState, type Outcome } from './types.js'
 
 const HALTED_POLL_MS = 1_000
+/** Usual times between blocks for which the next head is left to a socket that has just shown one. */
+const SOCKET_BLOCKS = 1.5
 
 /** An EVM chain with its row in the database. */
 export interface OpenChain {
@@ -20,7 +22,7 @@ export interface OpenChain {
   identify(): Promise<void>
 }
 
-/** Indexes one EVM chain; new heads wake it. */
+/** Indexes one EVM chain; new heads wake it, and the poll is for those that its socket does not show. */
 export function chainWorker(ctx: LeaderContext, { chain, row, identify }: OpenChain, reporting: Reporting): Worker {
   const { pool, network, epoch, log, metrics, signal } = ctx
   const { wsUrl, pollMs } = chain.config
@@ -32,6 +34,18 @@ export function chainWorker(ctx: LeaderContext, { chain, row, identify }: OpenCh
   // another leader may have moved the checkpoint, and a commit whose connection broke may have succeeded
   let isRowStale = true
   let signOfLife = () => {}
+  /** Time at which the socket showed its last head. */
+  let toldMs = Number.NEGATIVE_INFINITY
+
+  const onHead = (): void => {
+    toldMs = performance.now()
+    notify.notify()
+  }
+
+  const pauseMs = (): number => {
+    const socketMs = Math.min(IDLE_POLL_MS, SOCKET_BLOCKS * (indexer?.state.blockMs ?? 0))
+    return performance.now() - toldMs < socketMs ? Math.max(pollMs, socketMs) : pollMs
+  }
 
   const open = async (): Promise<ChainIndexer> => {
     const { onStart } = reporting
@@ -72,10 +86,10 @@ export function chainWorker(ctx: LeaderContext, { chain, row, identify }: OpenCh
   return {
     ...{ name: 'the indexer', fields, notify },
     get pollMs() {
-      return isHalted ? HALTED_POLL_MS : pollMs
+      return isHalted ? HALTED_POLL_MS : pauseMs()
     },
     subscribe: () =>
-      wsUrl ? watchHeads(wsUrl, notify.notify, (err) => log.debug({ ...fields, err }, 'watching heads')) : undefined,
+      wsUrl ? watchHeads(wsUrl, onHead, (err) => log.debug({ ...fields, err }, 'watching heads')) : undefined,
     async step(_, alive) {
       signOfLife = alive
       if (!indexer) await identify()
@@ -86,8 +100,8 @@ export function chainWorker(ctx: LeaderContext, { chain, row, identify }: OpenCh
       const outcome = await indexer.step()
       report(outcome, startedMs)
       const isAdvanced = outcome.kind === 'backfilled' || outcome.kind === 'followed'
-      if (isAdvanced) reporting.onAdvance()
-      return isAdvanced ? 'progressed' : 'idle'
+      if (isAdvanced) reporting.onAdvance(isNews(outcome))
+      return isAdvanced && !indexer.isAtHead ? 'progressed' : 'waiting'
     },
     onFailure(error) {
       isRowStale = true

@@ -13,9 +13,9 @@ import {
 import { type Appended, type AppendOptions, appendEntries } from '../../db/journal/append.js'
 import { type ChainRow, type Checkpoint, moveCheckpoint } from '../../db/journal/chains.js'
 import { assertLeader } from '../../db/journal/head.js'
-import { forgetConfirmedTail, writeTail } from '../../db/journal/tail.js'
+import { followPlain, forgetConfirmedTail, writeTail } from '../../db/journal/tail.js'
 import { confirmPayments, forgetSeenPayments, replaceSeenPayments, writeOutcomes } from '../../db/payments/payments.js'
-import { notify } from '../../db/pg/notify.js'
+import { notify, notifyBlock } from '../../db/pg/notify.js'
 import { inTransaction } from '../../db/pg/pool.js'
 import { failpoint } from '../../ops/failpoint.js'
 import type { Extension } from './tail.js'
@@ -74,6 +74,8 @@ export interface FollowedWrite {
   extension: Extension | null
   /** The tables hold the tail that the extension continues. */
   isTailStored: boolean
+  /** The tables' tail goes on, and neither it nor what is new holds anything of ours. */
+  isPlain: boolean
   minimumWei: bigint
   /** The newest block that is confirmed now, if any. */
   last: TailBlock | undefined
@@ -88,16 +90,20 @@ export interface FollowedWrite {
  */
 export function writeFollowed(options: ChainIndexerOptions, write: FollowedWrite): Promise<bigint> {
   const { pool, chain, row, epoch } = options
-  const { last, confirmed: logs } = write
+  const { last, confirmed: logs, isPlain, extension } = write
+  const to = last ? { nextBlock: last.block + 1, parentHash: last.hash } : null
+  if (isPlain && row.parentHash) {
+    const at = { nextBlock: row.nextBlock, parentHash: row.parentHash }
+    return followPlain(pool, row, { epoch, to: to ?? at, blocks: extension?.blocks ?? [] })
+  }
   return inTransaction(pool, async (client) => {
     let { minimumWei } = write
-    if (last) {
-      const to = { nextBlock: last.block + 1, parentHash: last.hash }
+    if (to) {
       const { changes } = await writeConfirmed(client, { row, role: chain.role, epoch, logs, to })
       minimumWei = changes.head.minimumWei
     } else await assertLeader(client, row.network, epoch)
-    if (write.extension) await writeExtension(client, options, { ...write, minimumWei, extension: write.extension })
-    await notify(client, row.network)
+    if (extension) await writeExtension(client, options, { ...write, minimumWei, extension })
+    await notifyBlock(client, row.network)
     failpoint('follow.before_commit')
     return minimumWei
   })

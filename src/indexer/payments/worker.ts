@@ -1,7 +1,7 @@
 import type { BalancePort } from '../../chains/requirementInputs.js'
 import type { LeaderContext } from '../../ops/context.js'
 import type { Notify } from '../../ops/notify.js'
-import type { Worker } from '../../ops/worker.js'
+import { IDLE_POLL_MS, type Worker } from '../../ops/worker.js'
 import { PaymentJudge } from './judge.js'
 
 /** Age from which a waiting payment raises an alarm: a refund is possible only while the payment is held. */
@@ -21,12 +21,12 @@ export function paymentJudgeWorker(ctx: LeaderContext, { ports, notify, pollMs }
   const judge = new PaymentJudge({ pool, network, epoch, ports })
   let isAlarmed = false
   return {
-    ...{ name: 'the payments of communities', fields: { network }, notify, pollMs },
+    ...{ name: 'the payments of communities', fields: { network }, notify, pollMs, idleMs: IDLE_POLL_MS },
     // who leads no more knows nothing of the wait
     subscribe: () => () => metrics.paymentsWait.remove({ network }),
     async step() {
       const outcome = await judge.step()
-      if (outcome.kind !== 'entered') return 'idle'
+      if (outcome.kind !== 'entered') return outcome.kind === 'idle' ? 'idle' : 'waiting'
       metrics.entries.inc({ network }, outcome.payments)
       log.info({ network, ...outcome }, 'payments of communities are in the journal')
       return 'progressed'

@@ -32,13 +32,19 @@ const SEARCH_EVERY_MS = 5_000
 /** Lagging nodes catch up within this time; later the operator has to look. */
 const MISSING_ALARM_MS = 60_000
 
+/** Interval of the lists while neither the program's counters nor a socket tell of anything new. */
+const LIST_EVERY_MS = 5_000
+
 /** State between steps. A failed step drops it: the cursor in the database is the truth then. */
 interface Memory {
   cursor: PaymentCursor
   tracker: SequenceTracker
   /** Everything up to this signature has been listed. */
   listedTo: string | null
+  /** Time of the last list, ms. */
+  listedMs: number
   tail: PaymentTail
+  unconfirmed: number
   missingSinceMs: number | null
   searchedMs: number
   lateSlots: number
@@ -63,12 +69,13 @@ export class PaymentWatcher {
 
   /**
    * Writes every new transaction, without timers. A process that is killed anywhere goes on from the cursor.
+   * @param isTold there may be transactions that count no payment
    * @throws ChainUnavailableError, LostLeadershipError, or an error of the database; the next step goes on
    */
-  async step(): Promise<WatchOutcome> {
+  async step(isTold = true): Promise<WatchOutcome> {
     const { state } = this
     try {
-      const outcome = await this.#advance()
+      const outcome = await this.#advance(isTold)
       state.lastStepMs = Date.now()
       // missing payments are an alarm of their own, and make nobody else's service unready
       state.lastError = null
@@ -81,11 +88,11 @@ export class PaymentWatcher {
     }
   }
 
-  async #advance(): Promise<WatchOutcome> {
+  async #advance(isTold: boolean): Promise<WatchOutcome> {
     const { rpc, signal } = this.#options
     this.#memory ??= await this.#load()
     const memory = this.#memory
-    const seen = await rpc.onOneNode((call) => this.#list(call, memory))
+    const seen = await rpc.onOneNode((call) => this.#list(call, memory, isTold))
     let transactions = 0
     const took = { payments: 0, communityPayments: 0, outcomes: 0 }
     await inChunks(this.#options, seen.fresh, async (txs) => {
@@ -98,7 +105,7 @@ export class PaymentWatcher {
     // transactions that the signal cut off are listed again
     if (signal.aborted && transactions < seen.fresh.length) this.#memory = null
     else memory.listedTo = seen.newest ?? memory.listedTo
-    const unconfirmed = await memory.tail.step(memory.listedTo)
+    if (seen.isListed) memory.unconfirmed = await memory.tail.step(memory.listedTo)
     const latest = Math.max(seen.headSlot, seen.slot)
     // no header is read here: a head is as old as its last rise
     if (latest > (this.state.latest ?? -1)) this.state.headMs = this.#nowMs()
@@ -108,7 +115,7 @@ export class PaymentWatcher {
     const wasMissing = memory.missingSinceMs !== null
     const missing = this.#missing(memory, seen.sequences)
     if (transactions > 0 && !(wasMissing && missing)) return { kind: 'took', transactions, ...took }
-    return missing ?? { kind: 'idle', unconfirmed }
+    return missing ?? { kind: 'idle', unconfirmed: memory.unconfirmed }
   }
 
   async #load(): Promise<Memory> {
@@ -120,7 +127,9 @@ export class PaymentWatcher {
       cursor,
       tracker: new SequenceTracker(identity, { names: cursor.sequence, communityNames }),
       listedTo: cursor.signature && signatureText(cursor.signature),
+      listedMs: Number.NEGATIVE_INFINITY,
       tail: new PaymentTail(this.#options),
+      unconfirmed: 0,
       missingSinceMs: null,
       searchedMs: 0,
       lateSlots: LATE_SLOTS,
@@ -130,14 +139,18 @@ export class PaymentWatcher {
   /**
    * Lists new transactions of one node. The program's counters are read first, so that a shorter list reveals a gap.
    */
-  async #list(call: Call, memory: Memory) {
+  async #list(call: Call, memory: Memory, isTold: boolean) {
     const { registrar, commitment, startSlot, signal } = this.#options
     const { cursor, tracker, missingSinceMs, searchedMs, lateSlots } = memory
     const [sequences, slot, headSlot] = await Promise.all([
       readSequences(call, registrar, commitment),
       getSlot(call, commitment),
-      getSlot(call, 'confirmed'),
+      commitment === 'confirmed' ? 0 : getSlot(call, 'confirmed'),
     ])
+    const isDue = memory.unconfirmed > 0 || this.#nowMs() - memory.listedMs >= LIST_EVERY_MS
+    if (!isTold && !isDue && missingSinceMs === null && !isAhead(sequences, tracker))
+      return { sequences, slot, headSlot, fresh: [], newest: null, isListed: false }
+    memory.listedMs = this.#nowMs()
     const isSearch = missingSinceMs !== null && this.#nowMs() - searchedMs >= SEARCH_EVERY_MS
     const downToSlot = Math.max(startSlot, cursor.slot - lateSlots)
     const until = isSearch ? null : memory.listedTo
@@ -145,7 +158,7 @@ export class PaymentWatcher {
     if (isSearch)
       Object.assign(memory, { searchedMs: this.#nowMs(), lateSlots: Math.min(lateSlots * 2, MAX_LATE_SLOTS) })
     const oldestFirst = listed.filter(({ signature }) => !tracker.hasRead(signature)).reverse()
-    return { sequences, slot, headSlot, fresh: oldestFirst, newest }
+    return { sequences, slot, headSlot, fresh: oldestFirst, newest, isListed: true }
   }
 
   /**
@@ -180,7 +193,7 @@ export class PaymentWatcher {
   #missing(memory: Memory, sequences: Sequences): WatchOutcome | null {
     const { known, isWhole } = memory.tracker
     const isGap = known.names < sequences.payments
-    if (!isGap && known.communityNames >= sequences.communityPayments && isWhole) {
+    if (!isAhead(sequences, memory.tracker) && isWhole) {
       Object.assign(memory, { missingSinceMs: null, lateSlots: LATE_SLOTS })
       return null
     }
@@ -191,6 +204,10 @@ export class PaymentWatcher {
     return { kind: 'missing', of: isGap ? 'names' : 'communities', from, to, isAlarm }
   }
 }
+
+/** Whether a program has counted more payments than are known. */
+const isAhead = ({ payments, communityPayments }: Sequences, { known }: SequenceTracker): boolean =>
+  known.names < payments || known.communityNames < communityPayments
 
 /** The cursor behind a transaction. Slots ascend, except for a transaction that a node listed late. */
 function cursorBehind({ cursor, tracker }: Memory, last: ListedTransaction): PaymentCursor {

@@ -10,6 +10,9 @@ import type { ProgramIdentity } from './row.js'
 import type { WatchOutcome } from './types.js'
 import type { PaymentWatcher } from './watcher.js'
 
+/** Time after a word of a socket for which its cluster's transactions are listed at each poll: nodes list them late. */
+const TOLD_MS = 3_000
+
 /** A network's Solana cluster as the daemon opened it. */
 export interface SolanaSource {
   chain: SolanaChain
@@ -21,16 +24,21 @@ export interface SolanaSource {
   open(): Promise<{ identity: ProgramIdentity; chain: number }>
 }
 
-/** Takes a network's payments on Solana into the database; logs of the program wake it. */
+/** Takes a network's payments on Solana into the database; logs of the program wake it, and have it list them. */
 export function paymentWatcherWorker(ctx: LeaderContext, source: SolanaSource, reporting: Reporting): Worker {
   const { pool, network, epoch, log, metrics, signal } = ctx
   const { config, label, rpc, registrar } = source.chain
-  const { commitment, startSlot, pollMs } = config
+  const { commitment, startSlot, pollMs, wsUrls } = config
   const fields = { network, chain: label }
   const notify = createNotify()
   let watcher: PaymentWatcher | null = null
   let wasAlarm = false
   let signOfLife = () => {}
+  let toldMs = performance.now()
+  const onLogs = (): void => {
+    toldMs = performance.now()
+    notify.notify()
+  }
 
   const unopened = { state: firstState({ network, label, chain: 0, nextBlock: startSlot }) }
   const open = async (): Promise<PaymentWatcher> => {
@@ -65,15 +73,15 @@ export function paymentWatcherWorker(ctx: LeaderContext, source: SolanaSource, r
   reporting.onStart(label, unopened)
   return {
     ...{ name: 'the payment watcher', fields, notify, pollMs },
-    subscribe: () => subscribe(ctx, source.chain, notify.notify),
+    subscribe: () => subscribe(ctx, source.chain, onLogs),
     async step(_, alive) {
       signOfLife = alive
       watcher ??= await open()
       const startedMs = Date.now()
-      const outcome = await watcher.step()
+      const outcome = await watcher.step(wsUrls.length === 0 || performance.now() - toldMs < TOLD_MS)
       report(outcome, startedMs)
-      if (outcome.kind !== 'took') return 'idle'
-      reporting.onAdvance()
+      if (outcome.kind !== 'took') return 'waiting'
+      reporting.onAdvance(true)
       return 'progressed'
     },
     onFailure(error) {
