@@ -112,7 +112,7 @@ describe('a daemon that is killed while it follows the chain', () => {
   it.each(['follow.before_transaction', 'index.after_append', 'follow.before_commit', 'follow.after_commit'])(
     'loses nothing after SIGKILL at %s',
     async (point) => {
-      await stack.daemon.spawn({ CLUSTERD_FAILPOINT: `${point}:4` })
+      await stack.daemon.spawn({ CLUSTERD_FAILPOINT: `${point}:2` })
       const { hub } = stack.networks.mainnet
       const name = `follow-${point.replaceAll(/[._]/g, '-')}`
       const tx = await walletOf(hub, hub.chainId, privateKeyToAccount(stack.accounts.evm[0]!.privateKey)).writeContract(
