@@ -54,17 +54,17 @@ function withOneGenesis(bytes: Buffer): Buffer {
   return Buffer.from(JSON.stringify({ ...state, blocks }))
 }
 
-/** Keeps a checked copy of the state file while anvil runs: each change is parsed, written beside and renamed. */
+/** Keeps a checked copy of the state file while anvil runs: each change is looked through, written beside and renamed. */
 export function keepCheckedCopy(statePath: string): StateKeeper {
   let stopped = false
   let seen = ''
   const copyIfNew = () => {
     const stamp = stampOf(statePath)
     if (stamp === undefined || stamp === seen) return
-    const state = readState(statePath)
+    const bytes = fs.readFileSync(statePath)
     // a write during the read could mix two valid states: only an untouched file counts
-    if (!state || stampOf(statePath) !== stamp) return
-    writeAtomically(checkedCopyOf(statePath), state.bytes)
+    if (!isWhole(bytes) || stampOf(statePath) !== stamp) return
+    writeAtomically(checkedCopyOf(statePath), bytes)
     seen = stamp
   }
   const loop = (async () => {
@@ -83,6 +83,17 @@ export function keepCheckedCopy(statePath: string): StateKeeper {
   }
 }
 
+/** End of a state file of anvil 1, whose parts stand in this order; one in another order is parsed. */
+const END = '],"historical_states":null}'
+
+/** Whether a state file is whole and holds the block that it claims to be at: found in bytes, parsing takes long. */
+function isWhole(bytes: Buffer): boolean {
+  if (bytes.subarray(-END.length).toString('latin1') !== END) return stateOf(bytes) !== undefined
+  const at = bytes.indexOf('"best_block_number":')
+  const best = /:(\d+),"blocks":/.exec(bytes.subarray(at, at + 60).toString('latin1'))?.[1]
+  return best !== undefined && bytes.lastIndexOf(`"number":"0x${Number(best).toString(16)}"`) > at
+}
+
 interface State {
   bytes: Buffer
   block: number
@@ -90,8 +101,11 @@ interface State {
 
 /** Reads a state file; undefined when absent, truncated, or without the block that it claims to be at. */
 function readState(file: string): State | undefined {
+  return fs.existsSync(file) ? stateOf(fs.readFileSync(file)) : undefined
+}
+
+function stateOf(bytes: Buffer): State | undefined {
   try {
-    const bytes = fs.readFileSync(file)
     const state = JSON.parse(bytes.toString('utf8')) as {
       best_block_number?: unknown
       accounts?: unknown
