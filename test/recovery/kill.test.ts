@@ -1,5 +1,6 @@
 import { readFileSync, writeFileSync } from 'node:fs'
 import { join } from 'node:path'
+import type { Hex } from 'viem'
 import { privateKeyToAccount } from 'viem/accounts'
 import { afterAll, beforeAll, describe, expect, it } from 'vitest'
 import { hubAbi } from '../../src/chains/evm/contracts/index.js'
@@ -108,26 +109,30 @@ describe('a daemon that is killed in mid-backfill', () => {
   )
 })
 
+/** Bids for a name. @returns the transaction, in a block */
+async function bid(name: string): Promise<Hex> {
+  const { hub } = stack.networks.mainnet
+  const wallet = walletOf(hub, hub.chainId, privateKeyToAccount(stack.accounts.evm[0]!.privateKey))
+  const tx = await wallet.writeContract({
+    ...{ address: hub.contracts.hub, abi: hubAbi, functionName: 'placeBids', value: MINIMUM_WEI },
+    args: [[MINIMUM_WEI], [toHex(nameToWord(name))]],
+  })
+  await receiptOf(localClients(hub, hub.chainId).reader, tx)
+  return tx
+}
+
 describe('a daemon that is killed while it follows the chain', () => {
   it.each(['follow.before_transaction', 'index.after_append', 'follow.before_commit', 'follow.after_commit'])(
     'loses nothing after SIGKILL at %s',
     async (point) => {
-      await stack.daemon.spawn({ CLUSTERD_FAILPOINT: `${point}:2` })
-      const { hub } = stack.networks.mainnet
-      const name = `follow-${point.replaceAll(/[._]/g, '-')}`
-      const tx = await walletOf(hub, hub.chainId, privateKeyToAccount(stack.accounts.evm[0]!.privateKey)).writeContract(
-        {
-          address: hub.contracts.hub,
-          abi: hubAbi,
-          functionName: 'placeBids',
-          args: [[MINIMUM_WEI], [toHex(nameToWord(name))]],
-          value: MINIMUM_WEI,
-        },
-      )
+      await stack.daemon.spawn({ CLUSTERD_FAILPOINT: `${point}:4` })
+      // blocks without anything of ours do not pass every point
+      const sent: Hex[] = []
+      while (stack.daemon.isRunning()) sent.push(await bid(`${point.replaceAll(/[._]/g, '-')}-${sent.length}`))
       expect((await stack.daemon.exited()).signal).toBe('SIGKILL')
       await stack.daemon.spawn({})
       await stack.daemon.waitUntilReady()
-      await until.status(stack, tx, 'finalized')
+      for (const tx of sent) await until.status(stack, tx, 'finalized')
     },
   )
 

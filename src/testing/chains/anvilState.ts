@@ -54,7 +54,7 @@ function withOneGenesis(bytes: Buffer): Buffer {
   return Buffer.from(JSON.stringify({ ...state, blocks }))
 }
 
-/** Keeps a checked copy of the state file while anvil runs: each change is looked through, written beside and renamed. */
+/** Keeps a checked copy of the state file while anvil runs: each change is checked, written beside and renamed. */
 export function keepCheckedCopy(statePath: string): StateKeeper {
   let stopped = false
   let seen = ''
