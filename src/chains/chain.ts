@@ -11,7 +11,7 @@ import type { Confirmations } from '../registry/status.js'
 export type { Hex }
 
 /** Token that pays for a chain's gas. */
-export interface GasToken {
+type GasToken = {
   symbol: string
   /** Decimals of the smallest unit; on Solana the unit's name (`lamports`). */
   decimals: number
