@@ -3,6 +3,7 @@ import { readConfig } from '../config/index.js'
 import { startDaemon } from '../daemon.js'
 import { hasProcess } from '../ops/hasProcess.js'
 import { createLog, endOnBugs } from '../ops/log/log.js'
+import { giveMemoryBack } from './memory.js'
 
 const PARENT_POLL_MS = 1_000
 /**
@@ -21,6 +22,7 @@ export interface StartOptions {
 /** `clusterd start`: runs the daemon in the foreground until SIGTERM, SIGINT or the end of its launcher. */
 export async function start({ roles, watch }: StartOptions = {}): Promise<void> {
   setFlagsFromString(`--heap-growing-percent=${HEAP_GROWTH_PERCENT}`)
+  giveMemoryBack()
   const config = readConfig(undefined, { ROLES: roles, RELAY_WATCH: watch ? 'true' : undefined })
   const log = createLog({ level: config.logLevel, format: config.logFormat })
   endOnBugs(log)

@@ -20,13 +20,18 @@ export function createNotify() {
      */
     async wait(ms: number, signal: AbortSignal, isForBlocks = true): Promise<void> {
       const isTold = () => told === 'news' || (isForBlocks && told === 'block')
-      if (!isTold()) {
-        const ended = new AbortController()
-        const woken = new Promise<void>((resolve) => {
-          wake = () => isTold() && resolve()
+      if (!isTold() && !signal.aborted) {
+        // no signal of its own: those leave what only a full collection takes
+        await new Promise<void>((resolve) => {
+          const end = () => {
+            clearTimeout(timer)
+            signal.removeEventListener('abort', end)
+            resolve()
+          }
+          const timer = setTimeout(end, ms)
+          signal.addEventListener('abort', end)
+          wake = () => isTold() && end()
         })
-        await Promise.race([woken, pause(ms, AbortSignal.any([signal, ended.signal]))])
-        ended.abort()
         wake = null
       }
       told = 'nothing'
