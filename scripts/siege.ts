@@ -38,6 +38,8 @@ function attack(orders: Orders): () => Promise<Counts> {
   const program = fileURLToPath(new URL('siege/attacker.ts', import.meta.url))
   const child = spawn(process.execPath, ['--import', 'tsx', program, JSON.stringify(orders)], {
     stdio: ['pipe', 'pipe', 'inherit'],
+    // a session of its own, which it gives a low priority; it ends with its input
+    detached: true,
   })
   let output = ''
   child.stdout.on('data', (chunk) => (output += chunk))

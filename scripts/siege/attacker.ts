@@ -1,5 +1,6 @@
 import { setMaxListeners } from 'node:events'
-import { constants, getPriority, setPriority } from 'node:os'
+import { existsSync, writeFileSync } from 'node:fs'
+import { constants, setPriority } from 'node:os'
 import { generatePrivateKey, privateKeyToAccount } from 'viem/accounts'
 import { anonymousFloods, type Flood, memberFloods, type Targets, type Throwaway } from './floods.js'
 import { type Client, createClient, signInBy } from './http.js'
@@ -18,11 +19,14 @@ export interface Orders {
 /** Answers by status, by flood; -1 counts connections that ended without an answer. */
 export type Counts = Record<string, Record<string, number>>
 
-const LOWER_PRIORITY = 10
+/** Weight of this process's session (sched(7)). */
+const AUTOGROUP = '/proc/self/autogroup'
 const LISTED = 50
 const hexOf = (n: number): string => `0x${n.toString(16).padStart(40, '0')}`
 
-setPriority(Math.min(getPriority() + LOWER_PRIORITY, constants.priority.PRIORITY_LOW))
+setPriority(constants.priority.PRIORITY_LOW)
+// sessions share the processors first, where the kernel groups processes by them
+if (existsSync(AUTOGROUP)) writeFileSync(AUTOGROUP, String(constants.priority.PRIORITY_LOW))
 const { api, localAddress, targets } = JSON.parse(process.argv[2]!) as Orders
 const stopping = new AbortController()
 const counts: Counts = {}

@@ -19,9 +19,12 @@ export interface TestPayment {
   chain?: number
 }
 
+/** Ascends: payments of the same millisecond are delivered in this order. */
+let nextSequence = BigInt(Math.floor(Math.random() * 2 ** 40))
+
 /** Writes a payment as the watcher would have. @returns its message id */
 export async function insertPayment(pool: pg.Pool, payment: TestPayment): Promise<Buffer> {
-  const sequence = payment.sequence ?? BigInt(Math.floor(Math.random() * 2 ** 40))
+  const sequence = payment.sequence ?? nextSequence++
   const source = paymentSource(Buffer.alloc(32, 1), Buffer.alloc(32, 2))
   const id = paymentMessageId(source, sequence)
   await pool.query(

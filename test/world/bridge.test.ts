@@ -106,13 +106,10 @@ describe('one transaction of the hub', () => {
 describe('a bridge that cannot quote', () => {
   it('is 502 bridge_failure on the spoke, nothing on the hub, and over when it can again', async () => {
     const sender = (await freshWallet('mainnet', stack)).address
+    // more than any other test quotes: fees of the same message are served for a while
+    const names = Array.from({ length: 7 }, () => ({ name: freshName() }))
     const quote = (network: string) =>
-      ask<{ error?: string }>(
-        'POST',
-        '/v1/names/register/evm',
-        { network, sender, names: [{ name: freshName() }] },
-        stack,
-      )
+      ask<{ error?: string }>('POST', '/v1/names/register/evm', { network, sender, names }, stack)
     await setQuoteFails(true)
     try {
       const { status, body } = await quote(SPOKE)
