@@ -68,10 +68,14 @@ async function attemptRegistration(
   const owner = wallet ?? decodeAddress(author.wallet)
   const rules = await findCommunityRules(context.pool, context.network, community)
   if (rules) await requireCurrent(context)
-  const [standing, availability] = await Promise.all([
-    standingOf(context.pool, context.network, { community, name, caller: author.wallet, wallet: owner.bytes }),
+  const readStanding = () =>
+    standingOf(context.pool, context.network, { community, name, caller: author.wallet, wallet: owner.bytes })
+  const [before, availability] = await Promise.all([
+    readStanding(),
     communityNameAvailability(context.pool, context.network, { community, name }, rules?.prices ?? []),
   ])
+  // a name may have gone to this very wallet between the two reads, by the same request sent twice
+  const standing = availability === 'free' || before.isHeld ? before : await readStanding()
   const known: RegistrationInputs = {
     isServed: true,
     rules,
