@@ -3,17 +3,12 @@
  * invariants. `--seeds 1-10` runs several, one after the other; `--deep` adds a reorg beyond the confirmation depth,
  * the halt, and a rewind. Exit code 1 where an invariant is broken.
  */
-import { rmSync, writeFileSync } from 'node:fs'
-import { join } from 'node:path'
+import { writeFileSync } from 'node:fs'
 import { parseArgs } from 'node:util'
-import { startProgramsFrom } from '../src/testing/processes/programs.js'
 import { allBreaches, ChaosError, describeRun, runChaos } from '../test/chaos/lib/run.js'
-import { builtProgram } from '../test/setup/built.js'
+import { startBuiltPrograms } from '../test/setup/built.js'
 
-/** The daemons start from a build, as in production: from sources a start takes the machine six times as long. */
-const PROGRAMS = join(import.meta.dirname, '..', `dist-test-chaos-${process.pid}`)
-startProgramsFrom((program) => builtProgram(PROGRAMS, program))
-process.once('exit', () => rmSync(PROGRAMS, { recursive: true, force: true }))
+startBuiltPrograms('chaos')
 
 const { values } = parseArgs({
   options: {

@@ -3,22 +3,17 @@
  * honest visitors look up, change and buy. Exit code 1 where they notice more than is promised there.
  */
 import { spawn } from 'node:child_process'
-import { readFileSync, rmSync } from 'node:fs'
-import { join } from 'node:path'
+import { readFileSync } from 'node:fs'
 import { fileURLToPath } from 'node:url'
 import { parseArgs } from 'node:util'
 import { CONFIRMATION_BLOCKS, localClients } from '../src/testing/chains/localChain.js'
 import { type Stack, startStack, until } from '../src/testing/index.js'
-import { startProgramsFrom } from '../src/testing/processes/programs.js'
-import { builtProgram } from '../test/setup/built.js'
+import { startBuiltPrograms } from '../test/setup/built.js'
 import { describeMachine, type Bench, runBench, thousands } from './bench/bench.js'
 import type { Counts, Orders } from './siege/attacker.js'
 import { buyerOf, lookUps, type Met, memberOf, transfers } from './siege/honest.js'
 
-// the daemon as it ships: from sources it would look for their lines in each error
-const PROGRAMS = join(import.meta.dirname, '..', `dist-test-siege-${process.pid}`)
-startProgramsFrom((program) => builtProgram(PROGRAMS, program))
-process.once('exit', () => rmSync(PROGRAMS, { recursive: true, force: true }))
+startBuiltPrograms('siege')
 
 const { values } = parseArgs({ options: { seconds: { type: 'string', default: '180' } } })
 const seconds = Number(values.seconds)

@@ -140,13 +140,9 @@ export async function waitUntilCaughtUp(databaseUrl: string): Promise<void> {
   const client = new pg.Client({ connectionString: databaseUrl })
   await client.connect()
   try {
-    const isCaughtUp = async () =>
-      (
-        await client.query<{ all: boolean | null }>(
-          'SELECT bool_and(caught_up) AS all FROM journal_heads JOIN chains USING (network)',
-        )
-      ).rows[0]?.all
-    const inTime = await waitFor(async () => (await isCaughtUp()) === true, START_DEADLINE_MS, POLL_MS)
+    const text = 'SELECT bool_and(caught_up) AS "all" FROM journal_heads JOIN chains USING (network)'
+    const isCaughtUp = async () => (await client.query<{ all: boolean | null }>(text)).rows[0]?.all === true
+    const inTime = await waitFor(isCaughtUp, START_DEADLINE_MS, POLL_MS)
     if (!inTime) throw new Error('the daemon indexed the chain but takes no changes')
   } finally {
     await client.end()

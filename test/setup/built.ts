@@ -4,6 +4,7 @@ import { fileURLToPath, pathToFileURL } from 'node:url'
 import type { Plugin } from 'esbuild'
 import { inject } from 'vitest'
 import { lockFile } from '../../src/testing/processes/files.js'
+import { startProgramsFrom } from '../../src/testing/processes/programs.js'
 
 /**
  * The programs that tests start as processes of their own, bundled with their packages: a daemon is up after 0.5 s of
@@ -28,6 +29,16 @@ export async function builtProgram(folder: string, program: string): Promise<str
     }
   }
   return join(folder, `${program}.js`)
+}
+
+/**
+ * Makes a script's process start programs from a build of its own, as in production: from sources a start takes the
+ * machine six times as long, and each error looks for its source lines. @param name of the script
+ */
+export function startBuiltPrograms(name: string): void {
+  const folder = join(ROOT, `dist-test-${name}-${process.pid}`)
+  startProgramsFrom((program) => builtProgram(folder, program))
+  process.once('exit', () => rmSync(folder, { recursive: true, force: true }))
 }
 
 /** The file of a program of the tests, by its path, in this run. */
