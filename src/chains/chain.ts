@@ -261,13 +261,17 @@ export interface ChainPort extends CommunityPort<EvmCommunityPayment> {
   /** Absent where a chain has none. */
   readonly distributors?: DistributorPort
   readonly refunds: EvmRefundPort
-  /** @throws ChainUnavailableError */
-  transaction(hash: Hex): Promise<ChainTx>
   /**
-   * Confirmed transaction that used a nonce; null while the nonce is unused or unconfirmed.
+   * Current state of a transaction.
+   * @param confirmed the newest block that was confirmed before the question, below which no reorg reaches
    * @throws ChainUnavailableError
    */
-  replacement(sender: Hex, nonce: number): Promise<Hex | null>
+  transaction(hash: Hex, confirmed: number): Promise<ChainTx>
+  /**
+   * Transaction that used a nonce up to a confirmed block; null while there is none.
+   * @throws ChainUnavailableError
+   */
+  replacement(sender: Hex, nonce: number, confirmed: number): Promise<Hex | null>
   /** Newest block and newest confirmed block. @throws ChainUnavailableError */
   head(): Promise<{ latest: number; confirmed: number }>
   /**

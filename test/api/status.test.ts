@@ -79,6 +79,12 @@ function register(names: readonly string[], { nonce, gasPrice, amountWei = MINIM
 
 const minedReceipt = (hash: Hex): Promise<TransactionReceipt> => receiptOf(clients().publicClient, hash)
 const mine = (blocks: number) => clients().test.mine({ blocks })
+/** Mines blocks and confirms them, as the indexer would. */
+async function confirm(blocks: number): Promise<void> {
+  await mine(blocks)
+  const head = await clients().publicClient.getBlockNumber()
+  await world.pool.query(`UPDATE chains SET next_block = $1 WHERE network = 0 AND label = '1'`, [Number(head) - 1])
+}
 const rememberedRow = async (hash: Hex) =>
   (await world.pool.query('SELECT * FROM tracked_txs WHERE hash = $1', [Buffer.from(hash.slice(2), 'hex')])).rows[0]
 
@@ -208,8 +214,7 @@ describe('GET /v1/names/register/tx/:tx', () => {
     const hash = await register([freshName()], { amountWei: 1n })
     expect((await minedReceipt(hash)).status).toBe('reverted')
     expect(await statusOf(hash)).toMatchObject({ status: 'pending', confirmations: { have: 0, need: 2 } })
-    await mine(3)
-    await new Promise((resolve) => setTimeout(resolve, 300)) // the head is asked for a few times a second at most
+    await confirm(3)
     expect(await statusOf(hash)).toMatchObject({ status: 'invalid', reason: 'reverted' })
     expect(await rememberedRow(hash)).toMatchObject({ verdict: 'reverted' })
   })
@@ -217,8 +222,7 @@ describe('GET /v1/names/register/tx/:tx', () => {
   it('answers invalid for a transaction that is no registration', async () => {
     const hash = await clients().walletClient.sendTransaction({ to: account.address, value: 1n })
     await minedReceipt(hash)
-    await mine(3)
-    await new Promise((resolve) => setTimeout(resolve, 300))
+    await confirm(3)
     for (let i = 0; i < 2; i++)
       expect(await statusOf(hash)).toMatchObject({ status: 'invalid', reason: 'not_a_registration' })
     // anybody may ask for any transaction of a chain
@@ -246,8 +250,7 @@ describe('GET /v1/names/register/tx/:tx', () => {
       expect(await statusOf(first)).toMatchObject({ status: 'pending' })
       second = await register([name], { nonce, gasPrice: parseEther('0.00000005') })
     })
-    await mine(4)
-    await new Promise((resolve) => setTimeout(resolve, 300))
+    await confirm(4)
     expect(await statusOf(first)).toMatchObject({ status: 'pending', reason: 'replaced', replacedBy: second })
     await world.append('mainnet', (await bidsOf(second, [name])).entries)
     expect(await statusOf(first)).toMatchObject({
@@ -269,8 +272,7 @@ describe('GET /v1/names/register/tx/:tx', () => {
       const cancel = { to: account.address, nonce, gasPrice: parseEther('0.00000005') }
       await clients().walletClient.sendTransaction(cancel)
     })
-    await mine(4)
-    await new Promise((resolve) => setTimeout(resolve, 300))
+    await confirm(4)
     for (let i = 0; i < 2; i++) {
       const replaced = { status: 'invalid', reason: 'replaced', replacedBy: expect.any(String) }
       expect(await statusOf(first)).toMatchObject(replaced)
@@ -309,8 +311,7 @@ describe('GET /v1/names/register/tx/:tx', () => {
   it('answers terminal statuses while the chain is down', async () => {
     const known = randomHash()
     const reverted = await register([freshName()], { amountWei: 1n })
-    await mine(3)
-    await new Promise((resolve) => setTimeout(resolve, 300))
+    await confirm(3)
     expect(await statusOf(reverted)).toMatchObject({ status: 'invalid' })
     await world.append('mainnet', [bid({ from: account.address, name: freshName(), tx: known, atMs: START_MS })])
     await anvil.stop()

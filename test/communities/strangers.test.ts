@@ -116,7 +116,7 @@ describe('the status of a hash', () => {
   it('that nobody knows costs a node no more than its share, and no other question its turn', async () => {
     const port = hub.forStrangers()
     const release = holdAll((method) => method === 'eth_getTransactionByHash')
-    const flood = Promise.allSettled(Array.from({ length: 1_000 }, () => port.transaction(randomHash())))
+    const flood = Promise.allSettled(Array.from({ length: 1_000 }, () => port.transaction(randomHash(), -1)))
     // beside it: a quote, a balance, a sign-in, and the indexer
     const quote = await ask('/v1/names/register/evm', registration('beside-a-flood'))
     expect(quote.status, JSON.stringify(quote.body)).toBe(200)
@@ -132,7 +132,8 @@ describe('the status of a hash', () => {
   it('of somebody else’s transaction is not remembered', async () => {
     const hash = await at.world.hub.walletClient(3).sendTransaction({ to: randomAddress(), value: 1n })
     await at.world.hub.test.mine({ blocks: 3 })
-    await waitFor(async () => (await statusOf(hash)).body.reason === 'not_a_registration', 10_000)
+    await at.world.index()
+    expect(await waitFor(async () => (await statusOf(hash)).body.reason === 'not_a_registration', 10_000)).toBe(true)
     const { rows } = await at.pool.query('SELECT FROM tracked_txs WHERE hash = $1', [Buffer.from(hash.slice(2), 'hex')])
     expect(rows).toEqual([])
   })

@@ -4,6 +4,8 @@ import { type Context, createContexts } from '../../src/api/http/context.js'
 import type { TxStatus } from '../../src/api/status/decide.js'
 import { evmStatus } from '../../src/api/status/evm.js'
 import { createChainRpc, createEvmChain } from '../../src/chains/evm/chain.js'
+import { readTransaction } from '../../src/chains/evm/transactions.js'
+import type { Call } from '../../src/chains/rpc/evm.js'
 import type { ChainIndexer } from '../../src/indexer/evm/chainIndexer.js'
 import { fromHex } from '../../src/registry/primitives/bytes.js'
 import { BASE_GAS_PRICE_WEI, type HubChain, openHubChain, type SignedTx } from '../model/hubChain.js'
@@ -121,6 +123,32 @@ describe('the status of a replaced transaction', () => {
     await confirm()
     expect(await statusOf(first.hash)).toMatchObject({ status: 'finalized', hubTx: first.hash })
     expect((await statusOf(second.hash)).status).toBe('not_found')
+  })
+
+  it('is unconfirmed where a reorg moves it between the receipt and what is asked next', async () => {
+    const rpc = createChainRpc(world.config)
+    const heads = createEvmChain({ config: world.config, chain: 0, rpc }).heads
+    const first = await waiting(`moved-${sender}`)
+    const cancel = await replaceWith(first, null)
+    await chain.mine(1)
+    const { confirmed } = await heads()
+    let isMoved = false
+    const seen = await rpc.onOneNode((call) => {
+      const moving: Call = async <T>(method: string, params: readonly unknown[]) => {
+        const answer = await call<T>(method, params)
+        if (method === 'eth_getTransactionReceipt' && !isMoved) {
+          isMoved = true
+          await chain.reorg(1)
+          await chain.mine(3)
+        }
+        return answer
+      }
+      const head = async () => ({ latest: (await heads()).latest.number, confirmed })
+      return readTransaction(moving, { hash: cancel.hash, confirmed, ours: world.config, head })
+    })
+    expect(isMoved).toBe(true)
+    expect(seen).toMatchObject({ state: 'mined', isRegistration: false, isConfirmed: false })
+    await confirm()
   })
 
   it('is found many blocks back', async () => {

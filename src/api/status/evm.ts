@@ -5,6 +5,7 @@ import {
   type JournalledTx,
   keepReplacement,
   keepVerdict,
+  readConfirmed,
   rememberSighting,
   type TailTx,
   type TrackedTx,
@@ -19,6 +20,9 @@ import { directCredit, packetsOf, paidNamesOf } from './packets.js'
 
 /** Bound on a chain of replacements, since a replacement may itself be unknown and replaced. */
 const MAX_REPLACEMENTS = 4
+
+/** Block of a chain of which none is confirmed. */
+const NONE_CONFIRMED = -1
 
 /**
  * The status of an EVM transaction by its hash, from our records and, where they don't decide, from the network's
@@ -92,7 +96,7 @@ async function rememberFromHub(query: TxQuery): Promise<void> {
   const hub = chainsOf(query.context)[0]
   if (!hub) return
   try {
-    const seen = await hub.transaction(toHex(query.tx))
+    const seen = await hub.transaction(toHex(query.tx), NONE_CONFIRMED)
     if (seen.state !== 'unknown') await remember(query, hub, seen)
   } catch {
     // the next poll tries again
@@ -116,10 +120,15 @@ async function ofChains(query: EvmQuery, tracked: TrackedTx | null): Promise<TxS
   const { context, tx } = query
   const all = chainsOf(context)
   const tracking = all.filter(({ chain }) => chain === tracked?.chain)
-  const { chain, seen } = await askChains(tracking.length > 0 ? tracking : all, toHex(tx))
+  // the journal's own blocks, since a node may be of another mind a moment later
+  const blocks = await readConfirmed(context.pool, context.network)
+  const confirmedOn = (port: ChainPort) => blocks.get(port.chain) ?? NONE_CONFIRMED
+  const { chain, seen } = await askChains(tracking.length > 0 ? tracking : all, (port) =>
+    port.transaction(toHex(tx), confirmedOn(port)),
+  )
   if (seen.state === 'unknown') {
     if (!tracked) return { status: 'not_found' }
-    const by = await replacementOf(chain, tx, tracked)
+    const by = await replacementOf(chain, { tx, confirmed: confirmedOn(chain) }, tracked)
     if (by) {
       await bestEffort(keepReplacement(context.pool, context.network, tx, by))
       return ofReplacement(query, by)
@@ -137,8 +146,11 @@ async function ofChains(query: EvmQuery, tracked: TrackedTx | null): Promise<TxS
  * `unknown`.
  * @throws ChainUnavailableError when none has it and one did not answer
  */
-async function askChains(chains: readonly ChainPort[], hash: Hex): Promise<{ chain: ChainPort; seen: ChainTx }> {
-  const answers = await Promise.allSettled(chains.map((chain) => chain.transaction(hash)))
+async function askChains(
+  chains: readonly ChainPort[],
+  ask: (chain: ChainPort) => Promise<ChainTx>,
+): Promise<{ chain: ChainPort; seen: ChainTx }> {
+  const answers = await Promise.allSettled(chains.map(ask))
   const known = answers.findIndex((answer) => answer.status === 'fulfilled' && answer.value.state !== 'unknown')
   const chain = chains[Math.max(known, 0)]
   if (!chain) throw new ChainUnavailableError('no chain of this network is configured')
@@ -149,9 +161,13 @@ async function askChains(chains: readonly ChainPort[], hash: Hex): Promise<{ cha
   return { chain, seen: { state: 'unknown' } }
 }
 
-async function replacementOf(chain: ChainPort, tx: Buffer, { sender, nonce }: TrackedTx): Promise<Buffer | null> {
+async function replacementOf(
+  chain: ChainPort,
+  { tx, confirmed }: { tx: Buffer; confirmed: number },
+  { sender, nonce }: TrackedTx,
+): Promise<Buffer | null> {
   if (!sender || nonce === null) return null
-  const by = await chain.replacement(toHex(sender), nonce)
+  const by = await chain.replacement(toHex(sender), nonce, confirmed)
   const replacement = by && fromHex(by)
   return replacement && !replacement.equals(tx) ? replacement : null
 }

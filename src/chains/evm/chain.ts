@@ -52,7 +52,7 @@ export interface EvmChain extends ChainPort {
 /** Lifetime of a cached head, shared by concurrent status polls. */
 const HEAD_CACHE_MS = 250
 /** Bounds for how long a replaced transaction is not followed: a search may take dozens of calls. */
-const REPLACEMENT = { forMs: () => 5_000, most: 1_000 }
+const REPLACEMENT = { forMs: () => 5_000, most: 1_000, keyOf: (sender: Hex, nonce: number) => `${sender} ${nonce}` }
 
 export function createEvmChain({ config, chain, rpc }: Pick<EvmChain, 'config' | 'chain' | 'rpc'>): EvmChain {
   const { network, role } = config
@@ -88,13 +88,10 @@ export function createEvmChain({ config, chain, rpc }: Pick<EvmChain, 'config' |
     },
     heads,
     head,
-    transaction: (hash): Promise<ChainTx> =>
-      asking(() => rpc.onQuickestNode((call) => readTransaction(call, hash, config, head))),
-    replacement: (sender, nonce) =>
-      asking(async () => {
-        const { confirmed } = await head()
-        return rpc.onOneNode((call) => findByNonce(call, sender, nonce, confirmed))
-      }),
+    transaction: (hash, confirmed): Promise<ChainTx> =>
+      asking(() => rpc.onQuickestNode((call) => readTransaction(call, { hash, confirmed, ours: config, head }))),
+    replacement: (sender, nonce, confirmed) =>
+      asking(() => rpc.onOneNode((call) => findByNonce(call, { sender, nonce, confirmed }))),
     namesOfPacket: (packet) => {
       const decoded = decodePacket(toHex(packet))
       return decoded ? messageNames(decodeMessage(fromHex(decoded.message))) : []
@@ -111,10 +108,21 @@ function portForStrangers(forUse: EvmChain['forUse']): ChainPort {
     refunds: forUse('refunds').refunds,
     smartWallets: forUse('wallets').smartWallets!,
     head: status.head,
-    transaction: servedByKey(status.transaction, SIGHTINGS),
+    transaction: sightings(status),
     replacement: servedByKey(status.replacement, REPLACEMENT),
     tokenBalance,
     recentBalance: servedByKey(tokenBalance, BALANCES),
+  }
+}
+
+/** Sightings as strangers share them; one of a block that has been confirmed since is looked at again. */
+function sightings(status: EvmChain): ChainPort['transaction'] {
+  const shared = servedByKey(status.transaction, { ...SIGHTINGS, keyOf: (hash) => hash })
+  const anew = servedByKey(status.transaction, SIGHTINGS)
+  return async (hash, confirmed) => {
+    const seen = await shared(hash, confirmed)
+    const isOutdated = seen.state === 'mined' && !seen.isConfirmed && seen.block <= confirmed
+    return isOutdated ? anew(hash, confirmed) : seen
   }
 }
 

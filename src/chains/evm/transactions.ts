@@ -25,33 +25,36 @@ export interface ChainHead {
   confirmed: number
 }
 
-/**
- * Reads the current state of a transaction from a node.
- * @param ours contracts whose logs make the transaction a registration
- */
-export async function readTransaction(
-  call: Call,
-  hash: Hex,
-  ours: OurContracts,
-  head: () => Promise<ChainHead>,
-): Promise<ChainTx> {
+export interface TransactionQuery {
+  hash: Hex
+  /** Newest block that was confirmed before the question: a later head may confirm a block of another fork. */
+  confirmed: number
+  /** Contracts whose logs make the transaction a registration. */
+  ours: OurContracts
+  head(): Promise<ChainHead>
+}
+
+/** Reads the current state of a transaction from a node. */
+export async function readTransaction(call: Call, { hash, confirmed, ours, head }: TransactionQuery): Promise<ChainTx> {
   const tx = await call<RawTransaction | null>('eth_getTransactionByHash', [hash])
   if (!tx) return { state: 'unknown' }
   const sender = tx.from.toLowerCase() as Hex
   const sent = { sender, nonce: Number(tx.nonce), isOurs: namesOurs(tx, ours) }
   if (tx.blockNumber === null) return { state: 'mempool', ...sent }
-  const receipt = await call<RawReceipt | null>('eth_getTransactionReceipt', [hash])
+  const [receipt, { latest, confirmed: confirmedNow }] = await Promise.all([
+    call<RawReceipt | null>('eth_getTransactionReceipt', [hash]),
+    head(),
+  ])
   // just mined and not indexed by the node: same as in the mempool
   if (!receipt) return { state: 'mempool', ...sent }
   const block = Number(receipt.blockNumber)
-  const { latest, confirmed } = await head()
   const isRegistration = receipt.logs.some((log) => isRegistrationLog(ours, log))
   return {
     ...{ ...sent, state: 'mined', isOurs: sent.isOurs || isRegistration },
     block,
     succeeded: receipt.status === '0x1',
     isRegistration,
-    confirmations: { have: Math.max(0, latest - block), need: Math.max(0, latest - confirmed) },
+    confirmations: { have: Math.max(0, latest - block), need: Math.max(0, latest - confirmedNow) },
     isConfirmed: block <= confirmed,
   }
 }
@@ -73,7 +76,10 @@ const STATE_GONE =
  * state the node still has.
  * @returns null while the nonce is unused up to `confirmed`, or where the state needed is pruned
  */
-export async function findByNonce(call: Call, sender: Hex, nonce: number, confirmed: number): Promise<Hex | null> {
+export async function findByNonce(
+  call: Call,
+  { sender, nonce, confirmed }: { sender: Hex; nonce: number; confirmed: number },
+): Promise<Hex | null> {
   /** A block with pruned state counts as before the transaction; if that is wrong, the block found doesn't hold it. */
   const isUsedAt = async (block: number): Promise<boolean> => {
     try {

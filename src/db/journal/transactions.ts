@@ -139,6 +139,16 @@ export async function findTracked(db: Queryable, network: Network, hash: Buffer)
   return (await tracked(db, network, [hash]))[0] ?? null
 }
 
+const confirmed = prepare<{ chain: number; block: number }>(
+  'confirmed_blocks',
+  (l) => `SELECT chain, next_block - 1 AS block FROM chains WHERE network = ${l.network}`,
+)
+
+/** Newest confirmed block of each chain of a network, by its number in the database. */
+export async function readConfirmed(db: Queryable, network: Network): Promise<ReadonlyMap<number, number>> {
+  return new Map((await confirmed(db, network, [])).map(({ chain, block }) => [chain, block]))
+}
+
 /** Data of a sighting. */
 export interface Sighting {
   chain: number

@@ -92,7 +92,8 @@ export function watchStatuses(
   const reasons: Record<string, number> = {}
   const onFailure = tally(reasons)
 
-  const look = async (hash: string): Promise<void> => {
+  const told = new Map<string, string>()
+  const look = async ({ hash, kind }: Ledger['txs'][number]): Promise<void> => {
     const answer = await askApi<StatusAnswer>(apis, `/v1/names/register/tx/${hash}`, { onFailure })
     if (!answer) {
       polls.failed += 1
@@ -100,8 +101,12 @@ export function watchStatuses(
     }
     polls.answered += 1
     const before = terminal.get(hash)
-    if (before !== undefined && before !== answer.status) breaches.push(`${hash} was ${before}, is ${answer.status}`)
-    else if (isTerminal(answer.status)) terminal.set(hash, answer.status)
+    if (before !== undefined && before !== answer.status)
+      breaches.push(`${kind} ${hash} was ${before} (${told.get(hash)}), is ${JSON.stringify(answer)}`)
+    else if (isTerminal(answer.status)) {
+      terminal.set(hash, answer.status)
+      told.set(hash, JSON.stringify(answer))
+    }
   }
   const watch = async (): Promise<void> => {
     while (!signal.aborted) {
@@ -109,7 +114,7 @@ export function watchStatuses(
       const recent = ledger.txs.slice(-3 * POLLS_A_ROUND)
       const from = [recent, recent, ledger.txs]
       const chosen = Array.from({ length: POLLS_A_ROUND }, () => pick(next(), pick(next(), from)))
-      await Promise.all([...new Set(chosen)].filter((tx) => tx !== undefined).map(({ hash }) => look(hash)))
+      await Promise.all([...new Set(chosen)].filter((tx) => tx !== undefined).map(look))
       await sleep(ROUND_MS)
     }
   }
