@@ -47,10 +47,8 @@ export interface DaemonOptions {
 
 export interface DaemonProcess {
   child: Child
-  /** Start of indexing (milliseconds of the clock), from the daemon's log. */
-  leadingMs: number
-  /** Processor time used before indexing began. */
-  leadingCpuMs: number
+  /** Start of the process, milliseconds of the clock. */
+  spawnedMs: number
   api: string
   stop(): Promise<void>
 }
@@ -61,6 +59,7 @@ export async function startDaemonProcess(options: DaemonOptions): Promise<Daemon
   const chainsFile = join(home, 'chains.json')
   writeFileSync(chainsFile, JSON.stringify(chain.chainsFile))
   const profiling = profileDir ? ['--cpu-prof', '--cpu-prof-dir', profileDir] : []
+  const spawnedMs = Date.now()
   const child = await spawnChild({
     command: process.execPath,
     args: [...profiling, ...nodeArgs(cli), 'start'],
@@ -82,8 +81,7 @@ export async function startDaemonProcess(options: DaemonOptions): Promise<Daemon
   if (child.hasExited() || !leading || !up) throw new Error(`starting the daemon: ${child.logTail().trim()}`)
   return {
     child,
-    leadingMs: leading.time,
-    leadingCpuMs: cpuMs([child.pid]),
+    spawnedMs,
     api: up.api ?? '',
     stop: () => child.end('SIGTERM', STOP_GRACE_MS),
   }
@@ -122,8 +120,8 @@ export async function waitUntilIndexed(
       const { rows } = await client.query<{ next_block: string }>('SELECT next_block FROM chains')
       if (Number(rows[0]?.next_block ?? 0) > chain.lastBlock) {
         return {
-          ms: Date.now() - daemon.leadingMs,
-          cpuMs: cpuMs([daemon.child.pid]) - daemon.leadingCpuMs,
+          ms: Date.now() - daemon.spawnedMs,
+          cpuMs: cpuMs([daemon.child.pid]),
           serverCpuMs: await serverCpuMs(client),
         }
       }

@@ -1,4 +1,4 @@
-import pg from 'pg'
+import type pg from 'pg'
 import { airdropLeaf, createTreeBuilder } from '../../registry/airdrop/tree.js'
 import { addressToWord } from '../../registry/primitives/address.js'
 import { NETWORK_CODE, type Network } from '../../registry/primitives/network.js'
@@ -7,6 +7,7 @@ import { CHUNK_BYTES, CopyBuffer, copyRows, startCopy } from '../pg/copy.js'
 import { lockKeys } from '../pg/leader.js'
 import { inTransaction } from '../pg/pool.js'
 import { execute, query, readRows } from '../pg/rows.js'
+import { isUniqueViolation } from '../pg/unavailable.js'
 import { type Airdrop, AirdropError, claimedFrom, findAirdrop, noAirdrop } from './airdrops.js'
 import { createPageWriter } from './pages.js'
 
@@ -16,7 +17,6 @@ import { createPageWriter } from './pages.js'
  * time.
  */
 
-const UNIQUE_VIOLATION = '23505'
 const FETCH_LEAVES = 10_000
 /** Memory of the server's sorts, of leaves (twice) and accounts (once); larger ones go through its files. */
 const SORT_MEMORY = '64MB'
@@ -208,7 +208,7 @@ async function writeAllocations(client: pg.ClientBase, { network, airdrop, leafC
       [airdrop, 2 * leafCount - 1],
     )
   } catch (error) {
-    if (!(error instanceof pg.DatabaseError && error.code === UNIQUE_VIOLATION)) throw error
+    if (!isUniqueViolation(error)) throw error
     await client.query('ROLLBACK TO allocations')
     const { rows } = await client.query<{ line: number; first: number }>(
       `SELECT line, first FROM (SELECT line, min(line) OVER (PARTITION BY account) AS first FROM airdrop_staged) s

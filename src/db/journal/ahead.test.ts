@@ -4,7 +4,7 @@ import { between, sequence } from '../../testing/faultProxy/random.js'
 import { type DecodedEntry, decodeEntry } from '../../registry/journal/decode.js'
 import { nameToWord } from '../../registry/primitives/name.js'
 import { inTransaction } from '../pg/pool.js'
-import { type Ahead, type Appended, appendEntries, foldAhead } from './append.js'
+import { type Ahead, type Appended, appendEntries, foldAhead, MovedHeadError, writeAhead } from './append.js'
 import { createWrittenKeys } from './keyFilter.js'
 
 const database = useDatabase()
@@ -26,7 +26,10 @@ beforeEach(async () => {
 })
 
 const append = (entries: readonly DecodedEntry[], ahead: Ahead | null = null): Promise<Appended> =>
-  inTransaction(database.pool, (client) => appendEntries(client, 'mainnet', entries, { writerMs: LATE, ahead }))
+  inTransaction(database.pool, async (client) => {
+    if (ahead) await writeAhead(client, 'mainnet', ahead, () => {})
+    return appendEntries(client, 'mainnet', entries, { writerMs: LATE, ahead })
+  })
 const fold = (before: Appended, entries: readonly DecodedEntry[]): Promise<Ahead | null> =>
   foldAhead(database.pool, before, { network: 'mainnet', entries })
 
@@ -52,13 +55,22 @@ test.each([true, false])(
   },
 )
 
-test('where somebody wrote in between, the batch is folded anew', async () => {
+test('rows that are written ahead appear in their turn, and not at all where somebody wrote in between', async () => {
   const first = await append([bid(1, 1, 'one')])
   const ahead = await fold(first, [bid(3, 1, 'three')])
-  await append([bid(2, 2, 'three')])
-  const { changes } = await append([bid(3, 1, 'three')], ahead)
   expect(ahead!.changes.names).toMatchObject([{ seq: 2, outcome: 'won' }])
-  expect(changes.names).toMatchObject([{ seq: 3, outcome: 'lost' }])
+  const namesOf = async () => (await database.pool.query('SELECT name FROM names ORDER BY seq')).rows
+  await inTransaction(database.pool, async (client) => {
+    await writeAhead(client, 'mainnet', ahead!, () => {})
+    expect(await namesOf()).toEqual([{ name: 'one' }])
+    await database.pool.query('UPDATE journal_heads SET minimum_wei = 2 WHERE network = 0')
+    const appended = appendEntries(client, 'mainnet', [bid(3, 1, 'three')], { writerMs: LATE, ahead })
+    await expect(appended).rejects.toThrow(MovedHeadError)
+    await client.query('ROLLBACK; BEGIN')
+  })
+  await append([bid(2, 2, 'another')])
+  await expect(append([bid(3, 1, 'three')], ahead)).rejects.toThrow(MovedHeadError)
+  expect(await namesOf()).toEqual([{ name: 'one' }, { name: 'another' }])
 })
 
 test('a batch waits for its turn where its entries may be dated by their writer, or read whole clusters', async () => {

@@ -18,14 +18,16 @@ import { ENTRY_KIND } from '../../registry/journal/entry.js'
 import { keyOf } from '../../registry/primitives/bytes.js'
 import { NETWORK_CODE, type Network } from '../../registry/primitives/network.js'
 import { WON } from '../pg/codes.js'
-import { type CopyBuffer, copyEach, sendEach } from '../pg/copy.js'
+import type { CopyBuffer } from '../pg/copy.js'
+import { type CopyPart, copyPart, copyTables } from '../pg/copyTables.js'
+import { isUniqueViolation } from '../pg/unavailable.js'
 import { leaf } from '../pg/partitions.js'
 import { inTransaction } from '../pg/pool.js'
 import { execute } from '../pg/rows.js'
 import { unnestOf } from '../pg/arrays.js'
 import { BY_INDEX, lockHead, writeHead, writerTime } from './head.js'
 import type { WrittenKeys } from './keyFilter.js'
-import { makePartitionsAhead } from './partitions.js'
+import { beginsPartition, makePartitionsAhead } from './partitions.js'
 import { loadSlice } from './slice.js'
 import { STATE_COLUMNS } from './stateHash.js'
 
@@ -49,16 +51,20 @@ export interface AppendOptions {
   firstIds?: ReadonlyMap<string, Buffer>
   /** Filter that saves look-ups of new keys; updated by each fold. */
   written?: WrittenKeys | undefined
-  /** The entries as `foldAhead` folded them; folded anew where another writer came between. */
+  /** The entries as `foldAhead` folded them, whose rows `writeAhead` has written in the same transaction. */
   ahead?: Ahead | null
-  /** Called while the server stores rows, when this process has time to fold the next batch. */
-  onSent?: () => void
+}
+
+/** Thrown where another writer came between a batch and the head that it was folded on. */
+export class MovedHeadError extends Error {
+  override name = 'MovedHeadError'
 }
 
 /**
  * Appends entries to a network's journal in the caller's transaction: lock the head, load the slice, fold, write. All
  * writers of the journal use it.
  * @throws LostLeadershipError when another process leads
+ * @throws MovedHeadError when the batch was written ahead on another head
  */
 export async function appendEntries(
   client: pg.ClientBase,
@@ -68,19 +74,42 @@ export async function appendEntries(
 ): Promise<Appended> {
   const head = await lockHead(client, network, epoch ?? null)
   const writerMs = options.writerMs ?? (entries.length === 0 ? head.nowMs : writerTime(head))
-  const isFolded = ahead && isSameHead(ahead.base, head)
-  const foldNow = async () => (await readBatch(client, { network, head, entries, ...options })).foldAt(writerMs)
-  const changes = isFolded ? ahead.changes : await foldNow()
+  if (ahead) {
+    if (!isSameHead(ahead.base, head)) throw new MovedHeadError('another writer came between')
+    await writeHead(client, network, ahead.changes.head)
+    return ahead
+  }
+  const changes = (await readBatch(client, { network, head, entries, ...options })).foldAt(writerMs)
   if (entries.length === 0) return { changes, writerMs }
   // signed changes and replays leave it to the leader, who may create tables
   if (epoch !== undefined) await makePartitionsAhead(client, network, head.seq, changes.head.seq)
-  await writeChanges(client, network, changes, options.onSent)
+  await writeChanges(client, network, changes)
   return { changes, writerMs }
 }
 
 /**
+ * Writes the rows of a batch that was folded ahead, while the one before it is written: two connections store rows
+ * at once. Nobody sees them until `appendEntries` has found the head where it was expected, in the same transaction.
+ * @param onSent called when all rows are on their way and this process has time to fold the next batch
+ * @throws MovedHeadError when another writer has written rows of the same numbers
+ */
+export async function writeAhead(
+  client: pg.ClientBase,
+  network: Network,
+  { changes }: Ahead,
+  onSent: () => void,
+): Promise<void> {
+  try {
+    await copyTables(client, partsOf(network, changes), onSent)
+  } catch (error) {
+    throw isUniqueViolation(error) ? new MovedHeadError('another writer came between', { cause: error }) : error
+  }
+}
+
+/**
  * Folds a batch while the one before it is still being written, from what is committed and what that one changes.
- * @returns null where it has to wait: for entries that read whole clusters, or that may be dated by their writer
+ * @returns null where it has to wait: entries that read whole clusters, or that may be dated by their writer, and
+ *   changes beyond new rows
  */
 export async function foldAhead(
   pool: pg.Pool,
@@ -101,8 +130,13 @@ export async function foldAhead(
     const key = keyOf(address)
     if (keys.wallets.has(key)) slice.verified.set(key, { cluster, isPrivate })
   }
-  return { base, changes: foldAt(writerMs), writerMs }
+  const folded = foldAt(writerMs)
+  return isNew(folded) && !beginsPartition(base.seq, folded.head.seq) ? { base, changes: folded, writerMs } : null
 }
+
+/** Whether a fold changes no row that is stored. */
+const isNew = ({ walletRemovals, walletUpdates, nameMoves, communities }: Changes): boolean =>
+  walletRemovals.length + walletUpdates.length + nameMoves.length + communities.length === 0
 
 interface Batch extends Pick<AppendOptions, 'firstIds' | 'written'> {
   network: Network
@@ -133,29 +167,27 @@ const isSameHead = (a: Head, b: Head): boolean =>
   a.minimumWei === b.minimumWei
 
 /** Writes the rows of a fold and moves the locked head. */
-export async function writeChanges(
-  client: pg.ClientBase,
-  network: Network,
-  changes: Changes,
-  onSent?: () => void,
-): Promise<void> {
-  const encode = rowsOf(network, changes.head.generation)
-  const target = (table: keyof typeof COLUMNS) => `${leaf(table, network)} (${COLUMNS[table]})`
-  const copy = <T>(table: keyof typeof COLUMNS, rows: readonly T[], row: (to: CopyBuffer, from: T) => void) =>
-    copyEach(client, target(table), rows, row)
-  const journal = await sendEach(client, target('journal'), changes.journal, encode.journal)
-  onSent?.()
-  await journal.stored
-  await copy('names', changes.names, encode.names)
-  await copy('clusters', changes.clusters, encode.clusters)
+export async function writeChanges(client: pg.ClientBase, network: Network, changes: Changes): Promise<void> {
   if (changes.walletRemovals.length > 0) await removeWallets(client, network, changes.walletRemovals)
-  await copy('wallets', changes.wallets, encode.wallets)
+  await copyTables(client, partsOf(network, changes))
   if (changes.walletUpdates.length > 0) await updateWallets(client, network, changes.walletUpdates)
-  await copy('communities', changes.communities, encode.communities)
-  await copy('community_names', changes.communityNames, encode.communityNames)
   if (changes.nameMoves.length > 0) await moveNames(client, network, changes.nameMoves)
   if (changes.communities.length > 0) await markCommunities(client, network, changes.communities)
   await writeHead(client, network, changes.head)
+}
+
+/** New rows of a fold, by their tables. */
+function partsOf(network: Network, changes: Changes): CopyPart[] {
+  const encode = rowsOf(network, changes.head.generation)
+  const target = (table: keyof typeof COLUMNS) => `${leaf(table, network)} (${COLUMNS[table]})`
+  return [
+    copyPart(target('journal'), changes.journal, encode.journal),
+    copyPart(target('names'), changes.names, encode.names),
+    copyPart(target('clusters'), changes.clusters, encode.clusters),
+    copyPart(target('wallets'), changes.wallets, encode.wallets),
+    copyPart(target('communities'), changes.communities, encode.communities),
+    copyPart(target('community_names'), changes.communityNames, encode.communityNames),
+  ]
 }
 
 const COLUMNS = {

@@ -24,6 +24,9 @@ async function makePartitions(client: pg.ClientBase, network: Network, seq: numb
   return made
 }
 
+/** Whether an append from one sequence number to another begins a partition. */
+export const beginsPartition = (from: number, to: number): boolean => partitionOf(from) !== partitionOf(to)
+
 /** Makes partitions ahead of an append that begins another one. */
 export async function makePartitionsAhead(
   client: pg.ClientBase,
@@ -31,7 +34,7 @@ export async function makePartitionsAhead(
   from: number,
   to: number,
 ): Promise<void> {
-  if (partitionOf(from) !== partitionOf(to)) await makePartitions(client, network, to)
+  if (beginsPartition(from, to)) await makePartitions(client, network, to)
 }
 
 async function makePartition(client: pg.ClientBase, network: Network, number: number): Promise<boolean> {

@@ -154,38 +154,6 @@ export async function copyRows(client: pg.ClientBase, target: string, rows: Copy
   await copy.end()
 }
 
-/**
- * Encodes items as rows and sends them into a table by COPY, chunk by chunk: the server stores rows while the next ones
- * are encoded, and no batch is in memory twice. Does nothing when there are none.
- * @param encode adds an item's row
- */
-export async function copyEach<T>(
-  client: pg.ClientBase,
-  target: string,
-  items: readonly T[],
-  encode: (rows: CopyBuffer, item: T) => void,
-): Promise<void> {
-  await (await sendEach(client, target, items, encode)).stored
-}
-
-/** As `copyEach`, until all rows are sent. @returns `stored` settles when the server has stored them */
-export async function sendEach<T>(
-  client: pg.ClientBase,
-  target: string,
-  items: readonly T[],
-  encode: (rows: CopyBuffer, item: T) => void,
-): Promise<{ stored: Promise<void> }> {
-  if (items.length === 0) return { stored: Promise.resolve() }
-  const copy = startCopy(client, target)
-  const rows = new CopyBuffer()
-  for (const item of items) {
-    encode(rows, item)
-    if (rows.bytes >= CHUNK_BYTES) await copy.write(rows.take())
-  }
-  await copy.write(rows.finish())
-  return { stored: copy.end() }
-}
-
 /** Starts a COPY whose rows come in chunks; the connection takes no other statement until its end. */
 export function startCopy(client: pg.ClientBase, target: string) {
   const stream = client.query(copyFrom(`COPY ${target} FROM STDIN (FORMAT binary)`))

@@ -22,6 +22,10 @@ export function assertClock(databaseMs: number): void {
     throw new ClockError(`the clocks of this host and of the database differ by ${skewMs} ms: set them right`)
 }
 
+/** Whether a row that a statement would have written is there. */
+export const isUniqueViolation = (error: unknown): boolean =>
+  error instanceof Error && 'code' in error && error.code === '23505'
+
 /** Waits for a write that an answer can do without: one that the database can't take now is left out. */
 export async function bestEffort(write: Promise<void>): Promise<void> {
   await write.catch((error: unknown) => {

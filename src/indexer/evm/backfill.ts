@@ -1,6 +1,7 @@
 import PQueue from 'p-queue'
+import type pg from 'pg'
 import type { DecodedLogs } from '../../chains/evm/decodeLogs.js'
-import { type AppendOptions, type Appended, foldAhead } from '../../db/journal/append.js'
+import { type Ahead, type Appended, foldAhead, MovedHeadError, writeAhead } from '../../db/journal/append.js'
 import { createWrittenKeys, type WrittenKeys } from '../../db/journal/keyFilter.js'
 import { writeTail } from '../../db/journal/tail.js'
 import { commitWithoutFlush, inTransaction } from '../../db/pg/pool.js'
@@ -38,7 +39,8 @@ export interface BackfillOptions extends ChainIndexerOptions {
  */
 export async function backfill(options: BackfillOptions): Promise<{ blocks: number; entries: number }> {
   const written = options.isCaughtUp ? undefined : createWrittenKeys()
-  const run: Run = { ...options, written, before: null, writing: Promise.resolve(null) }
+  const none = Promise.resolve(null)
+  const run: Run = { ...options, written, before: null, writing: none, earlier: none }
   try {
     return await takeRanges(run)
   } finally {
@@ -53,8 +55,9 @@ interface Run extends BackfillOptions {
   written: WrittenKeys | undefined
   /** The newest batch that was folded; null before the first. */
   before: Appended | null
-  /** The newest write; of null before the first. */
+  /** The newest write, and the one before it; of null before the first. */
   writing: Promise<Appended | null>
+  earlier: Promise<Appended | null>
 }
 
 async function takeRanges(run: Run): Promise<{ blocks: number; entries: number }> {
@@ -157,19 +160,23 @@ interface Part {
   hash: Buffer
 }
 
-/** Folds a part while the one before it is written, and begins to write it once that one is committed. */
+/**
+ * Folds a part while the one before it is written, and begins to write its rows: two transactions at most are open, and
+ * end in their order.
+ */
 async function commit(run: Run, part: Part): Promise<void> {
-  const { pool, row, before, written } = run
+  const { pool, row, before, written, isCaughtUp } = run
   const batch = { network: row.network, entries: part.logs.entries, written, firstIds: part.range.firstIds }
-  const folded = before && (await foldAhead(pool, before, batch))
-  // where another writer came between, it was folded anew
-  const isOnBefore = (await run.writing)?.changes === before?.changes
-  const ahead = isOnBefore ? folded : null
+  // what was written before the last part is committed now
+  await run.earlier
+  // signed changes, which begin with the end of the first catch-up, would wait for rows that wait for their turn
+  const ahead = before && !isCaughtUp ? await foldAhead(pool, before, batch) : null
+  run.earlier = run.writing
   let onSent = () => {}
   const sent = new Promise<void>((resolve) => {
     onSent = resolve
   })
-  const writing = write(run, part, { ahead, onSent })
+  const writing = ahead ? writeBeforeTurn(run, part, { ahead, onSent }) : writeInTurn(run, part)
   run.writing = writing
   // thrown where it is awaited next
   writing.catch(() => {})
@@ -178,10 +185,36 @@ async function commit(run: Run, part: Part): Promise<void> {
   await Promise.race([sent, writing])
 }
 
+/** Writes a part's rows at once, and the rest in its turn; where another writer came between, all of it anew. */
+async function writeBeforeTurn(
+  run: Run,
+  part: Part,
+  { ahead, onSent }: { ahead: Ahead; onSent(): void },
+): Promise<Appended> {
+  const previous = run.writing
+  try {
+    return await write(run, part, async (client) => {
+      await writeAhead(client, run.row.network, ahead, onSent)
+      if ((await previous)?.changes.head !== ahead.base) throw new MovedHeadError('the part before was folded anew')
+      return ahead
+    })
+  } catch (error) {
+    await previous
+    if (!(error instanceof MovedHeadError)) throw error
+    return write(run, part, async () => null)
+  }
+}
+
+async function writeInTurn(run: Run, part: Part): Promise<Appended> {
+  await run.writing
+  return write(run, part, async () => null)
+}
+
+/** @param writeRows writes the part's rows ahead of its turn, and waits for it */
 async function write(
   run: Run,
   { range: { firstIds }, logs, block, hash }: Part,
-  hints: Pick<AppendOptions, 'ahead' | 'onSent'>,
+  writeRows: (client: pg.ClientBase) => Promise<Ahead | null>,
 ): Promise<Appended> {
   const { pool, chain, row, epoch, isCaughtUp, written } = run
   const to = { nextBlock: block + 1, parentHash: hash }
@@ -191,7 +224,8 @@ async function write(
     // whole, rows and checkpoint together, nobody else has written after them, and the same blocks give the same rows
     // again. The ordinary commit that records the end of the catch-up brings everything before it to disk.
     if (!isCaughtUp) await commitWithoutFlush(client)
-    const done = await writeConfirmed(client, { row, role: chain.role, epoch, logs, to, firstIds, written, ...hints })
+    const ahead = await writeRows(client)
+    const done = await writeConfirmed(client, { row, role: chain.role, epoch, logs, to, firstIds, written, ahead })
     // the hash stays known for a while: a local chain may come back from an older state
     const checkpointBlock = { block, hash, parentHash: Buffer.alloc(32), timestampMs: 0, entries: [] }
     const { minimumWei } = done.changes.head
