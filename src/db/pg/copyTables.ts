@@ -55,22 +55,15 @@ class CopyTables implements pg.Submittable {
   }
 
   submit(connection: unknown): void {
-    const { stream } = connection as Connection
-    ;(connection as Connection).query(
-      this.#parts.map(({ target }) => `COPY ${target} FROM STDIN (FORMAT binary)`).join(';'),
-    )
-    for (const { rows, encode } of this.#parts) {
-      const to = new CopyBuffer()
-      for (let at = 0; at < rows; at++) {
-        encode(to, at)
-        if (to.bytes >= CHUNK_BYTES) send(stream, to.take())
-      }
-      stream.cork()
-      send(stream, to.finish())
-      stream.write(COPY_DONE)
-      stream.uncork()
+    const driver = connection as Connection
+    try {
+      driver.query(this.#parts.map(({ target }) => `COPY ${target} FROM STDIN (FORMAT binary)`).join(';'))
+      for (const part of this.#parts) sendPart(driver.stream, part)
+      this.#done.onSent?.()
+    } catch (error) {
+      // the server would wait for the other rows
+      driver.stream.destroy(error as Error)
     }
-    this.#done.onSent?.()
   }
 
   handleCopyInResponse(): void {}
@@ -84,6 +77,16 @@ class CopyTables implements pg.Submittable {
   handleReadyForQuery(): void {
     this.#done.resolve()
   }
+}
+
+function sendPart(stream: Socket, { rows, encode }: CopyPart): void {
+  const to = new CopyBuffer()
+  for (let at = 0; at < rows; at++) {
+    encode(to, at)
+    if (to.bytes >= CHUNK_BYTES) send(stream, to.take())
+  }
+  send(stream, to.finish())
+  stream.write(COPY_DONE)
 }
 
 function send(stream: Socket, rows: Buffer): void {
