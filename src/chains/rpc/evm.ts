@@ -35,7 +35,7 @@ export function createRpc({ chainId, timeoutMs, ...options }: PoolOptions<Hex> &
   }
   return new NodePool({
     ...options,
-    connect: (url) => callOver(url, timeoutMs),
+    connect: (url, limitMs) => callOver(url, timeoutMs, limitMs),
     readGenesis,
     headOf: async (call) => {
       const head = await call<{ number: Hex; timestamp: Hex } | null>('eth_getBlockByNumber', ['latest', false])
@@ -45,8 +45,12 @@ export function createRpc({ chainId, timeoutMs, ...options }: PoolOptions<Hex> &
   })
 }
 
-/** Calls a node, or a signer, over HTTP: raw results, no retries, classified errors. */
-export function callOver(url: string, timeoutMs?: number): Call {
+/**
+ * Calls a node, or a signer, over HTTP: raw results, no retries, classified errors.
+ * @param timeoutMs of each call, in place of the method's
+ * @param limitMs bound on it
+ */
+export function callOver(url: string, timeoutMs?: number, limitMs = Number.POSITIVE_INFINITY): Call {
   const client = getHttpRpcClient(url)
   let count = 0
   return async <T>(method: string, params: readonly unknown[]): Promise<T> => {
@@ -56,7 +60,7 @@ export function callOver(url: string, timeoutMs?: number): Call {
     try {
       const answer = await client.request({
         body,
-        timeout: timeoutMs ?? timeoutOf(method, params),
+        timeout: Math.min(timeoutMs ?? timeoutOf(method, params), limitMs),
         onResponse: (response) => {
           http = response
         },

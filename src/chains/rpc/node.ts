@@ -17,6 +17,10 @@ export interface Share {
   perSecond: number
   /** Calls that wait for their turn; more are refused. */
   waiting: number
+  /** Time limit of a call, ms, where it is shorter than the method's. */
+  limitMs?: number
+  /** Whether no call is made to nodes that all failed before one of them answers a question in the background. */
+  failsFast?: boolean
 }
 
 /** A node's health, for metrics. */
@@ -49,7 +53,8 @@ export class Node {
   readonly call: Call
   /** The check that it is of the right chain, shared by those who ask at once; null before and after a fault. */
   checked: Promise<void> | null = null
-  isProbed = false
+  /** The question in the background that shows whether it answers again. */
+  probing: Promise<void> | null = null
   head: HeadVerdict | null = null
   #wrong: WrongChainError | null = null
   #faultsInARow = 0
@@ -96,7 +101,7 @@ export class Node {
 
   /** Whether it had faults and may be looked at again. */
   needsProbe = (nowMs: number): boolean =>
-    !this.isProbed &&
+    this.probing === null &&
     (this.#faultsInARow > 0 || this.#wrong !== null) &&
     this.#restUntilMs <= nowMs &&
     !this.isMuted(nowMs)

@@ -17,8 +17,8 @@ export interface NodesOptions<Hash extends string> {
   urls: readonly string[]
   /** Expected of every node; learned from the first node when absent. */
   genesisHash?: Hash | undefined
-  /** Opens a call to one node; its errors are RpcErrors. */
-  connect(url: string): Call
+  /** Opens a call to one node; its errors are RpcErrors. @param limitMs of each call, where it is shorter than usual */
+  connect(url: string, limitMs?: number): Call
   /** Reads a node's genesis hash, and checks whatever else identifies its chain. @throws WrongChainError */
   readGenesis(host: string, call: Call): Promise<Hash>
   /** Newest block of a node's chain. */
@@ -48,14 +48,18 @@ export type Use = 'relay' | 'judge' | 'api' | 'refunds' | 'status' | 'tokens' | 
 
 /** Bounds what strangers' requests of one kind can make the API ask of a node. */
 const STRANGERS: Share = { atOnce: 32, perSecond: 100, waiting: 200 }
+/** Statuses are polled: who is told soon that a chain is away asks again. */
+const STATUSES: Share = { ...STRANGERS, limitMs: 3_000, failsFast: true }
 /** Shares of the uses that strangers cause work for; the judge's has room for all that it asks at once. */
 const SHARES: Readonly<Record<Use, Share | undefined>> = {
   relay: undefined,
   judge: { atOnce: 8, perSecond: 100, waiting: 500 },
-  ...{ api: STRANGERS, refunds: STRANGERS, status: STRANGERS, tokens: STRANGERS, wallets: STRANGERS },
+  ...{ api: STRANGERS, refunds: STRANGERS, status: STATUSES, tokens: STRANGERS, wallets: STRANGERS },
 }
 /** Interval between comparisons of the nodes' heads. */
 const COMPARE_EVERY_MS = 5_000
+/** Time for which a call waits for a node that failed before. */
+const RECOVERY_MS = 500
 /** Time after which another node is asked the same. */
 const HEDGE_AFTER_MS = 1_000
 
@@ -91,7 +95,7 @@ export class NodePool<Hash extends string> {
     this.label = options.label
     this.#options = options
     this.#family = family
-    this.#nodes = options.urls.map((url) => new Node(url, options.connect(url), options.share))
+    this.#nodes = options.urls.map((url) => new Node(url, options.connect(url, options.share?.limitMs), options.share))
     family.pools.set(use, this)
   }
 
@@ -122,6 +126,7 @@ export class NodePool<Hash extends string> {
    * @throws as `call`
    */
   async onOneNode<T>(work: (call: Call) => Promise<T>): Promise<T> {
+    if (this.#options.share?.failsFast) await this.#recovery()
     let last: Error | null = null
     for (const node of this.#inOrder()) {
       const answer = await this.#ask(node, work)
@@ -230,10 +235,40 @@ export class NodePool<Hash extends string> {
   }
 
   /** Asks one question in the background; the node is used again once it answers. Never throws. */
-  async #probe(node: Node): Promise<void> {
-    node.isProbed = true
-    await this.#ask(node, (call) => this.#options.headOf(call)).catch(() => {})
-    node.isProbed = false
+  #probe(node: Node): Promise<void> {
+    const probing = this.#ask(node, (call) => this.#options.headOf(call)).then(
+      () => {},
+      () => {},
+    )
+    node.probing = probing.then(() => {
+      node.probing = null
+    })
+    return node.probing
+  }
+
+  /**
+   * Where all nodes have failed, waits for one that answers again. @throws ChainUnavailableError when none does in time
+   */
+  async #recovery(): Promise<void> {
+    const nowMs = Date.now()
+    const awake = this.#nodes.filter((node) => !node.isMuted(nowMs))
+    const hasFailed = (node: Node) => node.rank(nowMs) > 1
+    if (awake.length === 0 || !awake.every(hasFailed)) return
+    const answered = awake.map(async (node) => {
+      await (node.probing ?? this.#probe(node))
+      if (hasFailed(node)) throw new Error(`${node.host} does not answer`)
+    })
+    let timer: NodeJS.Timeout | undefined
+    const late = new Promise<never>((_, reject) => {
+      timer = setTimeout(() => reject(new Error(`${awake[0]!.host} has not answered again`)), RECOVERY_MS)
+    })
+    try {
+      await Promise.race([Promise.any(answered), late])
+    } catch (error) {
+      throw this.#unavailable(error instanceof AggregateError ? error.errors[0] : (error as Error))
+    } finally {
+      clearTimeout(timer)
+    }
   }
 
   /** Runs work on one node. A fault of the node itself makes it rest. @throws whatever is no error of an RPC */

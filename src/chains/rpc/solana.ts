@@ -16,7 +16,7 @@ const BEHIND_SLOTS = 50
 export function createSolanaRpc({ timeoutMs = DEFAULT_TIMEOUT_MS, ...options }: PoolOptions<string>): SolanaRpc {
   return new NodePool({
     ...options,
-    connect: (url) => batching(url, timeoutMs),
+    connect: (url, limitMs = timeoutMs) => batching(url, Math.min(timeoutMs, limitMs)),
     readGenesis: (_, call) => call<string>('getGenesisHash', []),
     headOf: async (call) => {
       const height = await call<number>('getSlot', [{ commitment: 'confirmed' }])

@@ -1,7 +1,6 @@
 import { afterEach, beforeEach, expect, test } from 'vitest'
 import { useDatabase } from '../../../test/storage/database.js'
-import type { CopyBuffer } from './copy.js'
-import { copyPart, copyTables } from './copyTables.js'
+import { type CopyBuffer, copyPart, copyTables } from './copy.js'
 import { inTransaction } from './pool.js'
 
 const database = useDatabase()
