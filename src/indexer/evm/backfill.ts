@@ -40,7 +40,7 @@ export interface BackfillOptions extends ChainIndexerOptions {
 export async function backfill(options: BackfillOptions): Promise<{ blocks: number; entries: number }> {
   const written = options.isCaughtUp ? undefined : createWrittenKeys()
   const none = Promise.resolve(null)
-  const run: Run = { ...options, written, before: null, writing: none, earlier: none }
+  const run: Run = { ...options, written, before: null, writing: none, earlier: none, hasMoved: false }
   try {
     return await takeRanges(run)
   } finally {
@@ -58,6 +58,8 @@ interface Run extends BackfillOptions {
   /** The newest write, and the one before it; of null before the first. */
   writing: Promise<Appended | null>
   earlier: Promise<Appended | null>
+  /** Whether a part was folded anew, on which later ones don't build. */
+  hasMoved: boolean
 }
 
 async function takeRanges(run: Run): Promise<{ blocks: number; entries: number }> {
@@ -165,10 +167,15 @@ interface Part {
  * end in their order.
  */
 async function commit(run: Run, part: Part): Promise<void> {
-  const { pool, row, before, written, isCaughtUp } = run
+  const { pool, row, written, isCaughtUp } = run
   const batch = { network: row.network, entries: part.logs.entries, written, firstIds: part.range.firstIds }
   // what was written before the last part is committed now
   await run.earlier
+  if (run.hasMoved) {
+    await run.writing
+    Object.assign(run, { before: null, hasMoved: false })
+  }
+  const { before } = run
   // signed changes, which begin with the end of the first catch-up, would wait for rows that wait for their turn
   const ahead = before && !isCaughtUp ? await foldAhead(pool, before, batch) : null
   run.earlier = run.writing
@@ -201,6 +208,7 @@ async function writeBeforeTurn(
   } catch (error) {
     await previous
     if (!(error instanceof MovedHeadError)) throw error
+    run.hasMoved = true
     return write(run, part, async () => null)
   }
 }
