@@ -22,6 +22,7 @@ import { spawnChild } from '../src/testing/processes/processes.js'
 import { type Bench, describeMachine, peakMemoryKib, printTable, runBench, thousands } from './bench/bench.js'
 import { type Bundle, makeBundle } from './bench/bundle.js'
 import { fillChain } from './bench/chain.js'
+import { recordFigure } from './bench/figure.js'
 import { buildDaemon, nodeArgs, startDaemonProcess, waitUntilCaughtUp, waitUntilIndexed } from './bench/programs.js'
 
 const COMMUNITY = 'bench'
@@ -199,6 +200,11 @@ async function lookUp(api: string, databaseUrl: string, bundles: readonly Bundle
     ['bare query of the pages', ...shown(latencyOf(times.pages))],
     ['GET /v1/airdrop/claim/:community', ...shown(look)],
   ])
+  recordFigure({
+    title: 'GET /v1/airdrop/claim/:community, p50',
+    floor: 'bare indexed query',
+    ratios: [look.p50 / bare.p50],
+  })
   console.log(`ratio at p50 ${(look.p50 / bare.p50).toFixed(2)}, at p99 ${(look.p99 / bare.p99).toFixed(2)}`)
 }
 

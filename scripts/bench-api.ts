@@ -8,6 +8,7 @@ import autocannon from 'autocannon'
 import { createDatabase, startPostgres } from '../src/testing/processes/postgres.js'
 import { type Bench, cpuMs, describeMachine, median, printTable, runBench, thousands } from './bench/bench.js'
 import { type BenchChain, fillChain, nameOf, walletOf } from './bench/chain.js'
+import { byRun, recordFigure } from './bench/figure.js'
 import {
   buildDaemon,
   startBareServer,
@@ -163,6 +164,9 @@ async function drive({ title, url, pid, requests }: Target, duration: number): P
 const ms = (value: number): string => (value < 1 ? '<1' : String(value))
 
 function report(targets: readonly Target[], results: readonly (readonly Result[])[]): void {
+  const perS = (i: number) => results[i]!.map((result) => result.perS)
+  for (const [i, { title }] of targets.entries())
+    if (i > 1) recordFigure({ title, floor: targets[1]!.title, ratios: byRun(perS(1), perS(i)) })
   const of = (i: number, key: keyof Result) => median(results[i]!.map((result) => result[key]))
   console.log(`\nmedian of ${runs}`)
   printTable([

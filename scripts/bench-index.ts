@@ -8,6 +8,7 @@ import pg from 'pg'
 import { createDatabase, dropDatabase, startPostgres } from '../src/testing/processes/postgres.js'
 import { type Bench, describeMachine, median, peakMemoryKib, printTable, runBench, thousands } from './bench/bench.js'
 import { type BenchChain, fillChain } from './bench/chain.js'
+import { byRun, recordFigure } from './bench/figure.js'
 import type { LoopKind } from './bench/loop.js'
 import {
   buildDaemon,
@@ -149,6 +150,14 @@ function report(results: Record<Phase, Result[]>, phases: readonly Phase[]): voi
     ]),
   ])
   if (phases.length === 1) return
+  for (const phase of ['viem', 'hand'] as const) {
+    // registrations per second: the more, the less time
+    const [floor, ours] = [results[phase], results.daemon].map((all) => all.map(({ perS }) => perS)) as [
+      number[],
+      number[],
+    ]
+    recordFigure({ title: `index, beside ${TITLE[phase]}`, floor: TITLE[phase], ratios: byRun(floor, ours) })
+  }
   // round by round: other programs' use of the machine changes slower than the three take
   const ratio = (phase: LoopKind) =>
     median(results.daemon.map(({ perS }, run) => perS / results[phase][run]!.perS)).toFixed(2)

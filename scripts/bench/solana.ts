@@ -19,6 +19,7 @@ import { type LocalSolana, startLocalSolana } from '../../src/testing/solana/loc
 import { fundSolana, sendSolanaEach } from '../../src/testing/solana/sendSolana.js'
 import { type Bench, median, printTable, thousands } from './bench.js'
 import { nameOf } from './chain.js'
+import { byRun, recordFigure } from './figure.js'
 
 const SLOT_MS = 50
 const PAYMENTS_AT_ONCE = 20
@@ -60,6 +61,7 @@ export async function benchSolana(
     ['the watcher, into PostgreSQL', thousands(median(watched))],
     ['bare signatures + transactions', thousands(median(bare))],
   ])
+  recordFigure({ title: 'Solana, from nothing', floor: 'bare signatures + transactions', ratios: byRun(bare, watched) })
   const ratio = median(watched.map((perS, run) => perS / bare[run]!)).toFixed(2)
   console.log(`ratio of the watcher to the bare loop ${ratio}`)
 }

@@ -6,6 +6,7 @@ import pg from 'pg'
 import { type Hex, recoverMessageAddress } from 'viem'
 import { generatePrivateKey, privateKeyToAccount } from 'viem/accounts'
 import { printTable } from './bench.js'
+import { recordFigure } from './figure.js'
 
 /**
  * Token exchange and a change of a cluster, one at a time, beside their lower bound: a bare check of the same
@@ -97,22 +98,30 @@ export async function benchTokens(api: string, databaseUrl: string, count: numbe
   const rows: [string, Latency][] = []
   for (const type of ['evm', 'solana'] as const) {
     const proofs = await makeProofs(api, type, count)
-    rows.push([`${type}: bare check of a signature`, await timed(proofs, checkBare)])
+    const check = await timed(proofs, checkBare)
+    rows.push([`${type}: bare check of a signature`, check])
     const row = () => client.query({ ...insert, values: [randomBytes(32), randomBytes(21), Date.now()] })
-    rows.push([`${type}: bare insert`, await timed(proofs, row)])
+    const inserted = await timed(proofs, row)
+    rows.push([`${type}: bare insert`, inserted])
     const bodies = proofs.map(({ message: _, ...proof }) => JSON.stringify(proof))
     const tokens: string[] = []
     const exchange = async (body: string) => {
       const answer = await post(agent, `${api}/v1/auth/token`, body)
       tokens.push((JSON.parse(answer) as { token: string }).token)
     }
-    rows.push([`${type}: POST /v1/auth/token`, await timed(bodies, exchange)])
+    const exchanged = await timed(bodies, exchange)
+    rows.push([`${type}: POST /v1/auth/token`, exchanged])
     // callers without a cluster: each change creates one, with the caller and the added wallet in it
     const add = (token: string) => {
       const wallet = { address: `0x${randomBytes(20).toString('hex')}`, name: 'added', isPrivate: false }
       return post(agent, `${api}/v1/clusters/wallets`, JSON.stringify([wallet]), token)
     }
-    rows.push([`${type}: POST /v1/clusters/wallets`, await timed(tokens, add)])
+    const added = await timed(tokens, add)
+    rows.push([`${type}: POST /v1/clusters/wallets`, added])
+    const beside = (title: string, ours: Latency, floor: Latency, of: string) =>
+      recordFigure({ title: `${type}: ${title}, p50`, floor: of, ratios: [ours.p50Ms / floor.p50Ms] })
+    beside('POST /v1/auth/token', exchanged, check, 'bare check of a signature')
+    beside('POST /v1/clusters/wallets', added, inserted, 'bare insert')
   }
   agent.destroy()
   await client.end()

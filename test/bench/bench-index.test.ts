@@ -1,16 +1,21 @@
 import { spawn } from 'node:child_process'
-import { existsSync, readdirSync } from 'node:fs'
+import { existsSync, readdirSync, readFileSync } from 'node:fs'
 import { tmpdir } from 'node:os'
 import { fileURLToPath } from 'node:url'
 import { expect, test } from 'vitest'
+import { type Figure, FIGURES_FILE } from '../../scripts/bench/figure.js'
+import { temporaryFolder } from '../setup/temporary.js'
 
 const ROOT = fileURLToPath(new URL('../..', import.meta.url))
 const REGISTRATIONS = 2_000
 
 /** Runs the benchmark from the sources, so that nothing has to be built. */
-function bench(args: readonly string[]): { pid: number; output: () => string; exited: Promise<number | null> } {
+function bench(
+  args: readonly string[],
+  env: Readonly<Record<string, string>> = {},
+): { pid: number; output: () => string; exited: Promise<number | null> } {
   const all = ['--import', 'tsx', 'scripts/bench-index.ts', ...args, '--cli', 'src/cli.ts', '--payments', '100']
-  const child = spawn(process.execPath, all, { cwd: ROOT })
+  const child = spawn(process.execPath, all, { cwd: ROOT, env: { ...process.env, ...env } })
   let output = ''
   for (const stream of [child.stdout, child.stderr]) stream.on('data', (data) => (output += data))
   const exited = new Promise<number | null>((resolve) => child.once('exit', resolve))
@@ -20,7 +25,8 @@ function bench(args: readonly string[]): { pid: number; output: () => string; ex
 const foldersOf = (): string[] => readdirSync(tmpdir()).filter((name) => name.startsWith('clusterd-bench-'))
 
 test('bench:index indexes every registration three ways and prints the ratios', async () => {
-  const run = bench([String(REGISTRATIONS), '--runs', '1'])
+  const figuresFile = `${temporaryFolder()}/figures`
+  const run = bench([String(REGISTRATIONS), '--runs', '1'], { [FIGURES_FILE]: figuresFile })
   expect(await run.exited, run.output()).toBe(0)
   // the bench compares the rows of each of the three with the chain's logs, and fails where they differ
   expect(run.output()).toContain('2,000 registrations in blocks')
@@ -33,6 +39,15 @@ test('bench:index indexes every registration three ways and prints the ratios', 
   }
   expect(run.output()).toMatch(/ratio of the daemon to the viem loop \d+\.\d\d, to the loop by hand \d+\.\d\d/)
   expect(run.output()).toMatch(/ratio of the watcher to the bare loop \d+\.\d\d|Solana is off/)
+  const figures = readFileSync(figuresFile, 'utf8')
+    .trim()
+    .split('\n')
+    .map((line) => JSON.parse(line) as Figure)
+  expect(figures[0]).toEqual({
+    title: 'index, beside viem getLogs + COPY',
+    floor: 'viem getLogs + COPY',
+    ratios: [expect.any(Number)],
+  })
 })
 
 test('an interrupted benchmark leaves nothing behind', async () => {

@@ -1,0 +1,97 @@
+/**
+ * `npm run bench`: all benchmarks one after the other, each beside its floor in the same run, as a table and as
+ * artifacts/bench.json; `--check` compares the ratios with those in scripts/bench/ratios.json and fails where one got
+ * worse. docs/benchmarks.md says what is measured.
+ */
+import { spawn } from 'node:child_process'
+import { mkdirSync, mkdtempSync, readFileSync, rmSync, writeFileSync } from 'node:fs'
+import { availableParallelism, cpus, tmpdir, totalmem } from 'node:os'
+import { join } from 'node:path'
+import { fileURLToPath } from 'node:url'
+import { parseArgs } from 'node:util'
+import { median, printTable } from './bench/bench.js'
+import { type Figure, FIGURES_FILE, type Held, regressions } from './bench/figure.js'
+
+const ROOT = fileURLToPath(new URL('..', import.meta.url))
+const RATIOS = new URL('./bench/ratios.json', import.meta.url)
+const USAGE = `usage: npm run bench -- [options]
+  --quick    smaller sizes: minutes less, ratios that vary more
+  --check    fail where a ratio got worse than scripts/bench/ratios.json allows
+  --hold     write the ratios of this run to scripts/bench/ratios.json`
+
+const { values } = parseArgs({
+  options: {
+    quick: { type: 'boolean', default: false },
+    check: { type: 'boolean', default: false },
+    hold: { type: 'boolean', default: false },
+    help: { type: 'boolean', default: false },
+  },
+})
+if (values.help) {
+  console.log(USAGE)
+  process.exit(0)
+}
+
+/** Benchmarks with their sizes. */
+const BENCHES = values.quick
+  ? {
+      'bench-index': ['20000', '--payments', '300'],
+      'bench-api': ['--registrations', '10000', '--seconds', '2', '--tokens', '200', '--connections', '32'],
+      'bench-airdrop': ['--leaves', '50000', '--rounds', '300'],
+    }
+  : { 'bench-index': [], 'bench-api': ['--connections', '32'], 'bench-airdrop': [] }
+
+/** Runs a benchmark to its end, with its output. @throws Error when it fails */
+async function run(name: string, args: readonly string[], figuresFile: string): Promise<void> {
+  console.log(`\n${name} ${args.join(' ')}`)
+  const child = spawn(process.execPath, ['--import', 'tsx', join(ROOT, 'scripts', `${name}.ts`), ...args], {
+    cwd: ROOT,
+    stdio: ['ignore', 'inherit', 'inherit'],
+    env: { ...process.env, [FIGURES_FILE]: figuresFile },
+  })
+  const code = await new Promise<number | null>((resolve) => child.once('exit', resolve))
+  if (code !== 0) throw new Error(`${name} ended with ${code}`)
+}
+
+async function measure(): Promise<Figure[]> {
+  const home = mkdtempSync(join(tmpdir(), 'clusterd-bench-figures-'))
+  const file = join(home, 'figures')
+  try {
+    for (const [name, args] of Object.entries(BENCHES)) await run(name, args, file)
+    const lines = readFileSync(file, 'utf8').trim().split('\n')
+    return lines.map((line) => JSON.parse(line) as Figure)
+  } finally {
+    rmSync(home, { recursive: true, force: true })
+  }
+}
+
+function report(figures: readonly Figure[], held: Held): void {
+  const two = (value: number) => value.toFixed(2)
+  console.log('\nTimes the floor of the same run, median (least to most)')
+  printTable([
+    ['', 'ratio', 'least', 'most', 'held', 'floor'],
+    ...figures.map(({ title, floor, ratios }) => [
+      ...[title, two(median(ratios)), two(Math.min(...ratios)), two(Math.max(...ratios))],
+      ...[held[title] === undefined ? '-' : two(held[title]), floor],
+    ]),
+  ])
+}
+
+const size = values.quick ? 'quick' : 'full'
+const all = JSON.parse(readFileSync(RATIOS, 'utf8')) as Record<typeof size, Held>
+const held = all[size]
+const figures = await measure()
+report(figures, held)
+const machine = {
+  ...{ processor: cpus()[0]?.model.trim(), cores: availableParallelism(), memoryBytes: totalmem() },
+  ...{ node: process.version, at: new Date().toISOString(), isQuick: values.quick },
+}
+mkdirSync(join(ROOT, 'artifacts'), { recursive: true })
+writeFileSync(join(ROOT, 'artifacts', 'bench.json'), `${JSON.stringify({ machine, figures }, null, 2)}\n`)
+if (values.hold) {
+  const ratios = figures.map(({ title, ratios: ofRuns }) => [title, Number(median(ofRuns).toFixed(2))])
+  writeFileSync(RATIOS, `${JSON.stringify({ ...all, [size]: Object.fromEntries(ratios) }, null, 2)}\n`)
+}
+const worse = values.check ? regressions(figures, held) : []
+for (const line of worse) console.error(line)
+process.exitCode = worse.length > 0 ? 1 : 0

@@ -1,0 +1,18 @@
+import { expect, test } from 'vitest'
+import { byRun, regressions } from '../../scripts/bench/figure.js'
+
+const figure = (title: string, ratios: number[]) => ({ title, floor: 'a loop', ratios })
+
+test('ratios are taken run by run', () => {
+  expect(byRun([10, 30], [5, 10])).toEqual([2, 3])
+})
+
+test('a median that is much above what holds is a regression, and one slow run is none', () => {
+  const held = { index: 1, api: 2 }
+  expect(regressions([figure('index', [1.1, 9, 1.2]), figure('api', [0.5])], held)).toEqual([])
+  expect(regressions([figure('index', [1.1, 1.4, 1.5])], held)).toEqual(['index: 1.40 times its floor, 1.00 are held'])
+})
+
+test('a figure of which nothing is held is told', () => {
+  expect(regressions([figure('new', [1])], {})).toEqual(['new: no ratio is held for it'])
+})
