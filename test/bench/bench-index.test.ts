@@ -1,10 +1,10 @@
 import { spawn } from 'node:child_process'
-import { existsSync, readdirSync, readFileSync } from 'node:fs'
+import { existsSync, mkdtempSync, readdirSync, readFileSync } from 'node:fs'
 import { tmpdir } from 'node:os'
+import { join } from 'node:path'
 import { fileURLToPath } from 'node:url'
 import { expect, test } from 'vitest'
 import { type Figure, FIGURES_FILE } from '../../scripts/bench/figure.js'
-import { temporaryFolder } from '../setup/temporary.js'
 
 const ROOT = fileURLToPath(new URL('../..', import.meta.url))
 const REGISTRATIONS = 2_000
@@ -25,7 +25,7 @@ function bench(
 const foldersOf = (): string[] => readdirSync(tmpdir()).filter((name) => name.startsWith('clusterd-bench-'))
 
 test('bench:index indexes every registration three ways and prints the ratios', async () => {
-  const figuresFile = `${temporaryFolder()}/figures`
+  const figuresFile = `${mkdtempSync(join(tmpdir(), 'bench-figures-'))}/figures`
   const run = bench([String(REGISTRATIONS), '--runs', '1'], { [FIGURES_FILE]: figuresFile })
   expect(await run.exited, run.output()).toBe(0)
   // the bench compares the rows of each of the three with the chain's logs, and fails where they differ
