@@ -78,7 +78,7 @@ export interface ErrorShape {
   status?: number
   code?: number
   data?: unknown
-  headers?: Headers
+  headers?: Pick<Headers, 'get'>
   cause?: unknown
 }
 
@@ -89,7 +89,7 @@ export interface ErrorShape {
 export function classifyRpcError(
   error: unknown,
   method: string,
-  response?: { status: number; headers: Headers },
+  response?: { status: number; headers: Pick<Headers, 'get'> },
 ): RpcError {
   if (error instanceof RpcError) return error
   const chain: readonly ErrorShape[] = causesOf(error)
@@ -141,7 +141,7 @@ export function causesOf(error: unknown): object[] {
 }
 
 /** Retry-After in seconds or as a date (RFC 9110, section 10.2.3). */
-function retryAfterMs(headers: Headers | undefined): number | null {
+function retryAfterMs(headers: Pick<Headers, 'get'> | undefined): number | null {
   const value = headers?.get('retry-after')
   if (!value) return null
   const seconds = Number(value)

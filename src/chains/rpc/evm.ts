@@ -1,6 +1,6 @@
-import { getHttpRpcClient } from 'viem/utils'
 import type { Hex } from '../chain.js'
 import { classifyRpcError, NodeError, transient } from './errors.js'
+import { type JsonAnswer, jsonClient } from './http.js'
 import { type Call, NodePool, type Nodes, type PoolOptions, WrongChainError } from './nodes.js'
 
 export { type Call, WrongChainError }
@@ -45,26 +45,27 @@ export function createRpc({ chainId, timeoutMs, ...options }: PoolOptions<Hex> &
   })
 }
 
+interface Answer {
+  id?: number | null
+  result?: unknown
+  error?: { code: number; message: string; data?: unknown }
+}
+
 /**
  * Calls a node, or a signer, over HTTP: raw results, no retries, classified errors.
  * @param timeoutMs of each call, in place of the method's
  * @param limitMs bound on it
  */
 export function callOver(url: string, timeoutMs?: number, limitMs = Number.POSITIVE_INFINITY): Call {
-  const client = getHttpRpcClient(url)
+  const post = jsonClient(url)
   let count = 0
   return async <T>(method: string, params: readonly unknown[]): Promise<T> => {
     count += 1
-    const body = { id: count, method, params }
-    let http: Response | undefined
+    const body = { jsonrpc: '2.0', id: count, method, params }
+    let http: JsonAnswer | undefined
     try {
-      const answer = await client.request({
-        body,
-        timeout: Math.min(timeoutMs ?? timeoutOf(method, params), limitMs),
-        onResponse: (response) => {
-          http = response
-        },
-      })
+      http = await post(body, Math.min(timeoutMs ?? timeoutOf(method, params), limitMs))
+      const answer = (http.data ?? {}) as Answer
       // a broken proxy may return another request's answer; an error about the request as a whole has no id
       if (answer.id !== body.id && (answer.id ?? null) !== null) throw transient(`${method}: the answer has another id`)
       if (answer.error) throw new NodeError(answer.error)

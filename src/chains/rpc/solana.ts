@@ -1,6 +1,6 @@
 import PQueue from 'p-queue'
-import { getHttpRpcClient } from 'viem/utils'
 import { classifyRpcError, NodeError, RpcError, type RpcFault, transient } from './errors.js'
+import { type JsonAnswer, jsonClient } from './http.js'
 import { type Call, NodePool, type Nodes, type PoolOptions } from './nodes.js'
 
 /** Agreement that a cluster reached on a block (`confirmed`: two thirds voted; `finalized`: irreversible). */
@@ -64,7 +64,7 @@ interface Answer {
  * is too large for the node is halved; a node that refuses batches gets single requests from then on.
  */
 export function batching(url: string, timeoutMs: number): Call {
-  const client = getHttpRpcClient(url, { timeout: timeoutMs })
+  const post = jsonClient(url)
   const queue = new PQueue({ concurrency: REQUESTS_AT_ONCE })
   let takesBatches = true
   let count = 0
@@ -78,17 +78,14 @@ export function batching(url: string, timeoutMs: number): Call {
   }
 
   const send = async (calls: readonly Waiting[]): Promise<void> => {
-    const bodies = calls.map(({ method, params }) => ({ id: ++count, method, params }))
+    const bodies = calls.map(({ method, params }) => ({ jsonrpc: '2.0', id: ++count, method, params }))
     const fail = (error: RpcError) => {
       for (const { reject } of calls) reject(error)
     }
-    let http: Response | undefined
+    let http: JsonAnswer | undefined
     try {
-      const body = bodies.length === 1 ? bodies[0]! : bodies
-      const onResponse = (response: Response) => {
-        http = response
-      }
-      const answer: Answer | readonly Answer[] = await client.request({ body, onResponse })
+      http = await post(bodies.length === 1 ? bodies[0]! : bodies, timeoutMs)
+      const answer = (http.data ?? {}) as Answer | readonly Answer[]
       const answers = bodies.length === 1 && !Array.isArray(answer) ? [answer] : answer
       if (!Array.isArray(answers)) return refused(calls, answers as Answer)
       const byId = new Map(answers.map((one: Answer) => [one.id, one]))

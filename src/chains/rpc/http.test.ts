@@ -1,0 +1,105 @@
+import { createServer, type IncomingMessage, type Server, type ServerResponse } from 'node:http'
+import type { AddressInfo, Socket } from 'node:net'
+import { gzipSync } from 'node:zlib'
+import { afterEach, describe, expect, it } from 'vitest'
+import { jsonClient } from './http.js'
+
+const LIMIT_MS = 5_000
+const servers: Server[] = []
+afterEach(() => {
+  for (const server of servers.splice(0)) {
+    server.closeAllConnections()
+    server.close()
+  }
+})
+
+async function serving(
+  answer: (response: ServerResponse, request: IncomingMessage, body: string) => void,
+): Promise<string> {
+  const server = createServer(async (request, response) => {
+    let body = ''
+    for await (const chunk of request) body += chunk
+    answer(response, request, body)
+  })
+  servers.push(server)
+  await new Promise<void>((resolve) => server.listen(0, '127.0.0.1', resolve))
+  return `http://127.0.0.1:${(server.address() as AddressInfo).port}`
+}
+
+describe('the client of JSON-RPC nodes', () => {
+  it('posts to path and query with credentials, and gives the answer with its head', async () => {
+    const url = await serving((response, { method, url: path, headers }, body) => {
+      response.setHeader('x-node', 'one')
+      response.end(JSON.stringify({ method, path, authorization: headers.authorization, body: JSON.parse(body) }))
+    })
+    const post = jsonClient(`${url.replace('//', '//ann:s%20e@')}/v2/key?a=b`)
+    const { status, headers, data } = await post({ id: 1 }, LIMIT_MS)
+    expect([status, headers.get('x-node'), headers.get('x-other')]).toEqual([200, 'one', null])
+    const authorization = `Basic ${Buffer.from('ann:s e').toString('base64')}`
+    expect(data).toEqual({ method: 'POST', path: '/v2/key?a=b', authorization, body: { id: 1 } })
+  })
+
+  it('unpacks what a node packs', async () => {
+    const url = await serving((response) => {
+      response.setHeader('content-encoding', 'gzip')
+      response.end(gzipSync(JSON.stringify({ result: 'ä'.repeat(100_000) })))
+    })
+    expect((await jsonClient(url)({}, LIMIT_MS)).data).toEqual({ result: 'ä'.repeat(100_000) })
+  })
+
+  it.each([
+    ['sends nothing', () => {}],
+    ['sends a head and no body', (response: ServerResponse) => void response.flushHeaders()],
+    ['stops in the middle', (response: ServerResponse) => void response.write('{"result":')],
+  ])('does not wait for a node that %s', async (_, answer) => {
+    const post = jsonClient(await serving(answer))
+    await expect(post({}, 200)).rejects.toThrow('no answer within 200 ms')
+  })
+
+  it('refuses an answer that is too large, packed or not', async () => {
+    const large = JSON.stringify({ result: 'x'.repeat(11 * 2 ** 20) })
+    const plain = await serving((response) => void response.end(large))
+    const packed = await serving((response) => {
+      response.setHeader('content-encoding', 'gzip')
+      response.end(gzipSync(large))
+    })
+    for (const url of [plain, packed])
+      await expect(jsonClient(url)({}, LIMIT_MS)).rejects.toMatchObject({ name: 'AnswerTooLargeError' })
+  })
+
+  it('gives a JSON-RPC error whatever the status, and else the status with its head', async () => {
+    const error = { code: -32_000, message: 'no' }
+    const told = await serving((response) => void response.writeHead(500).end(JSON.stringify({ error })))
+    expect(await jsonClient(told)({}, LIMIT_MS)).toMatchObject({ status: 500, data: { error } })
+    const busy = await serving((response) => void response.writeHead(429, { 'retry-after': '7' }).end('slow down'))
+    const failure = await jsonClient(busy)({}, LIMIT_MS).catch((thrown: unknown) => thrown)
+    expect(failure).toMatchObject({ status: 429, details: 'slow down' })
+    expect((failure as { headers: Headers }).headers.get('retry-after')).toBe('7')
+  })
+
+  it('asks again where a connection that it kept is closed under the request', async () => {
+    const sockets: Socket[] = []
+    let asked = 0
+    const url = await serving((response, { socket }) => {
+      asked += 1
+      sockets.push(socket)
+      if (asked === 2) socket.resetAndDestroy()
+      else response.end('{"result":1}')
+    })
+    const post = jsonClient(url)
+    await post({}, LIMIT_MS)
+    expect((await post({}, LIMIT_MS)).data).toEqual({ result: 1 })
+    expect(sockets[1]).toBe(sockets[0])
+    expect(sockets[2]).not.toBe(sockets[0])
+  })
+
+  it('fails where a new connection is closed, or cut in the middle', async () => {
+    const closed = await serving((_, { socket }) => void socket.resetAndDestroy())
+    await expect(jsonClient(closed)({}, LIMIT_MS)).rejects.toMatchObject({ code: 'ECONNRESET' })
+    const cut = await serving((response, { socket }) => {
+      response.writeHead(200, { 'content-length': 100 }).write('{')
+      setTimeout(() => socket.destroy(), 20)
+    })
+    await expect(jsonClient(cut)({}, LIMIT_MS)).rejects.toThrow()
+  })
+})
