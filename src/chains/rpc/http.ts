@@ -57,7 +57,7 @@ export function jsonClient(url: string): (body: unknown, limitMs: number) => Pro
     let timer: NodeJS.Timeout | undefined
     const late = new Promise<never>((_, reject) => {
       timer = setTimeout(() => {
-        const error = new Error(`no answer within ${limitMs} ms`)
+        const error = new Error(`timed out: no answer within ${limitMs} ms`)
         reject(error)
         request.destroy(error)
       }, limitMs)
