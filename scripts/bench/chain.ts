@@ -39,6 +39,8 @@ export interface BenchChain {
   chainsFile: object
   /** Hashes of the transactions that hold one registration each. */
   singles: Hex[]
+  /** Mines a block of further registrations. @returns the number of the last one */
+  mineBids(count: number): Promise<number>
 }
 
 /** The name and the wallet of the n-th registration, as the emitter makes them. */
@@ -49,8 +51,14 @@ export const walletOf = (n: number): Hex => `0x${keccak256(numberToHex(n, { size
  * Starts anvil, deploys the real hub, puts the emitter's code at its address and lets it log `bulk` winning bids,
  * each with a wallet and a name of its own: 500 per transaction, one transaction per block. Counts the logs afterwards.
  * @param singles number of further registrations, each in a transaction of its own
+ * @param confirmation of the daemon's chains file
  */
-export async function fillChain(home: string, bulk: number, singles = 0): Promise<BenchChain> {
+export async function fillChain(
+  home: string,
+  bulk: number,
+  singles = 0,
+  confirmation = { blocks: CONFIRMATION_BLOCKS },
+): Promise<BenchChain> {
   const anvil = await startAnvil({
     chainId: CHAIN_ID,
     logFile: `${home}/anvil.log`,
@@ -95,12 +103,21 @@ export async function fillChain(home: string, bulk: number, singles = 0): Promis
     ...{
       endpoint: deployed.endpoint,
       eid: EID,
-      confirmation: { blocks: CONFIRMATION_BLOCKS },
+      confirmation,
       local: true,
       pollMs: 500,
+      wsUrl: anvil.wsUrl,
     },
   }
-  return { anvil, rpcUrl, hub, startBlock, lastBlock, registrations, chainsFile: { chains: [config] }, singles: hashes }
+  let emitted = registrations
+  const mineBids = async (count: number): Promise<number> => {
+    await emit(emitted, count)
+    await testClient.mine({ blocks: 1 })
+    emitted += count
+    return emitted - 1
+  }
+  const chainsFile = { chains: [config] }
+  return { anvil, rpcUrl, hub, startBlock, lastBlock, registrations, chainsFile, singles: hashes, mineBids }
 }
 
 async function countBids(rpcUrl: string, hub: Hex, from: number, to: number): Promise<number> {

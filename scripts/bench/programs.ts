@@ -8,6 +8,7 @@ import { type Child, spawnChild, waitFor } from '../../src/testing/processes/pro
 import { LOCAL_KEYS } from '../../src/testing/stackParts.js'
 import { cpuMs, serverCpuMs } from './bench.js'
 import type { BenchChain } from './chain.js'
+import type { LiveLoopJob } from './liveLoop.js'
 import type { LoopJob, LoopResult } from './loop.js'
 
 /** The measured programs, each a process of its own. */
@@ -170,14 +171,27 @@ export async function runLoop(job: LoopJob, home: string): Promise<LoopResult> {
   return JSON.parse(child.logTail()) as LoopResult
 }
 
+/** A bare program that answers over HTTP. */
+interface BareServer {
+  url: string
+  child: Child
+}
+
 /** Runs a bare server (scripts/bench/server.ts) until it listens. */
-export async function startBareServer(kind: 'express' | 'http', home: string): Promise<{ url: string; child: Child }> {
-  const file = fileURLToPath(new URL('./server.ts', import.meta.url))
-  const logFile = join(home, `server-${kind}.log`)
-  const child = await spawnChild({ command: process.execPath, args: [...nodeArgs(file), kind], logFile, cwd: ROOT })
+export const startBareServer = (kind: 'express' | 'http', home: string): Promise<BareServer> =>
+  startServer('./server.ts', kind, join(home, `server-${kind}.log`))
+
+/** Runs the bare follower (scripts/bench/liveLoop.ts) until it listens. */
+export const startLiveLoop = (job: LiveLoopJob, home: string): Promise<BareServer> =>
+  startServer('./liveLoop.ts', JSON.stringify(job), join(home, 'live-loop.log'))
+
+async function startServer(source: string, argument: string, logFile: string): Promise<BareServer> {
+  const file = fileURLToPath(new URL(source, import.meta.url))
+  const args = [...nodeArgs(file), argument]
+  const child = await spawnChild({ command: process.execPath, args, logFile, cwd: ROOT })
   const address = /^http:\S+$/m
   await waitFor(() => child.hasExited() || address.test(child.logTail()), START_DEADLINE_MS, POLL_MS)
   const url = address.exec(child.logTail())?.[0]
-  if (!url) throw new Error(`starting the bare ${kind} server: ${child.logTail().trim()}`)
+  if (!url) throw new Error(`starting ${source}: ${child.logTail().trim()}`)
   return { url, child }
 }
