@@ -179,19 +179,18 @@ interface BareServer {
 
 /** Runs a bare server (scripts/bench/server.ts) until it listens. */
 export const startBareServer = (kind: 'express' | 'http', home: string): Promise<BareServer> =>
-  startServer('./server.ts', kind, join(home, `server-${kind}.log`))
+  startServer(new URL('./server.ts', import.meta.url), kind, join(home, `server-${kind}.log`))
 
 /** Runs the bare follower (scripts/bench/liveLoop.ts) until it listens. */
 export const startLiveLoop = (job: LiveLoopJob, home: string): Promise<BareServer> =>
-  startServer('./liveLoop.ts', JSON.stringify(job), join(home, 'live-loop.log'))
+  startServer(new URL('./liveLoop.ts', import.meta.url), JSON.stringify(job), join(home, 'live-loop.log'))
 
-async function startServer(source: string, argument: string, logFile: string): Promise<BareServer> {
-  const file = fileURLToPath(new URL(source, import.meta.url))
-  const args = [...nodeArgs(file), argument]
+async function startServer(source: URL, argument: string, logFile: string): Promise<BareServer> {
+  const args = [...nodeArgs(fileURLToPath(source)), argument]
   const child = await spawnChild({ command: process.execPath, args, logFile, cwd: ROOT })
   const address = /^http:\S+$/m
   await waitFor(() => child.hasExited() || address.test(child.logTail()), START_DEADLINE_MS, POLL_MS)
   const url = address.exec(child.logTail())?.[0]
-  if (!url) throw new Error(`starting ${source}: ${child.logTail().trim()}`)
+  if (!url) throw new Error(`starting ${source.pathname}: ${child.logTail().trim()}`)
   return { url, child }
 }
