@@ -1,6 +1,6 @@
 /**
- * A bare follower, in a process of its own: woken by the socket, it reads a block's logs by viem into one flat table, and
- * answers over HTTP whether a wallet is there. The floor against which the daemon's delay is measured.
+ * A bare follower, in a process of its own: woken by the socket, it reads a block's logs by viem into one flat table,
+ * and answers over HTTP whether a wallet is there. The floor against which the daemon's delay is measured.
  */
 import { createServer } from 'node:http'
 import type { AddressInfo } from 'node:net'

@@ -30,14 +30,21 @@ export const ok = (body: unknown, headers?: Answer['headers']): Answer => ({ sta
 /** Headers of answers that change from one poll to the next, or hold secrets. */
 export const NO_STORE = { 'cache-control': 'no-store' } as const
 
+/** Length from which a text is sent as bytes: Node joins a short one with its head, and takes long over a long one. */
+const LONG = 16_384
+
+function jsonOf(body: unknown): string | Buffer {
+  const text = JSON.stringify(body)
+  return text.length < LONG ? text : Buffer.from(text)
+}
+
 /**
  * Sends an answer in one write, unless the socket is closed or an answer was sent before.
  * @returns bytes of its body, 0 where nothing was sent
  */
 export function send(res: ServerResponse, requestId: string, answer: Answer): number {
   if (res.headersSent || res.destroyed) return 0
-  const { type, text, policy }: Content = answer.content ?? { type: JSON_TYPE, text: JSON.stringify(answer.body) }
-  // Node joins a text with its head into one buffer
+  const { type, text, policy }: Content = answer.content ?? { type: JSON_TYPE, text: jsonOf(answer.body) }
   const bytes = Buffer.byteLength(text)
   const headers: (string | number)[] = policy === undefined ? [...PUBLIC_HEADERS] : headersWithPolicy(policy)
   headers.push('content-type', type, 'content-length', bytes)
