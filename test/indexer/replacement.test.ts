@@ -132,6 +132,10 @@ describe('the status of a replaced transaction', () => {
     const cancel = await replaceWith(first, null)
     await chain.mine(1)
     const { confirmed } = await heads()
+    let moved = () => {}
+    const hasMoved = new Promise<void>((resolve) => {
+      moved = resolve
+    })
     let isMoved = false
     const seen = await rpc.onOneNode((call) => {
       const moving: Call = async <T>(method: string, params: readonly unknown[]) => {
@@ -140,10 +144,15 @@ describe('the status of a replaced transaction', () => {
           isMoved = true
           await chain.reorg(1)
           await chain.mine(3)
+          moved()
         }
         return answer
       }
-      const head = async () => ({ latest: (await heads()).latest.number, confirmed })
+      const head = async () => {
+        await hasMoved
+        const now = await heads()
+        return { latest: now.latest.number, confirmed: now.confirmed }
+      }
       return readTransaction(moving, { hash: cancel.hash, confirmed, ours: world.config, head })
     })
     expect(isMoved).toBe(true)

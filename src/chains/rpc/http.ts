@@ -62,34 +62,26 @@ export function jsonClient(url: string): (body: unknown, limitMs: number) => Pro
         request.destroy(error)
       }, limitMs)
     })
-    const ask = (): Promise<JsonAnswer> => {
+    const ask = (onStale?: () => Promise<JsonAnswer>): Promise<JsonAnswer> => {
       request = open(text.length)
-      return exchange(request, text)
+      return exchange(request, text, onStale)
     }
-    const asked = ask().catch((error: Error) => {
-      // a server may close a kept connection while the request is on its way
-      const isStale = request.reusedSocket && 'code' in error && error.code === 'ECONNRESET' && !request.res
-      if (isStale) return ask()
-      throw error
-    })
     try {
-      return await Promise.race([asked, late])
+      return await Promise.race([ask(ask), late])
     } finally {
       clearTimeout(timer)
     }
   }
 }
 
-declare module 'node:http' {
-  interface ClientRequest {
-    /** The response once its head has come; of Node's own, without a type. */
-    res?: IncomingMessage
-  }
-}
-
-function exchange(request: ClientRequest, text: Buffer): Promise<JsonAnswer> {
+/** @param onStale asks again where the server closed a kept connection while the request was on its way */
+function exchange(request: ClientRequest, text: Buffer, onStale?: () => Promise<JsonAnswer>): Promise<JsonAnswer> {
   return new Promise((resolve, reject) => {
-    request.on('error', reject)
+    // after the response's head, errors are the response's
+    request.on('error', (error: NodeJS.ErrnoException) => {
+      if (onStale && request.reusedSocket && error.code === 'ECONNRESET') resolve(onStale())
+      else reject(error)
+    })
     request.on('response', (response) => {
       readBody(response)
         .then((body) => answerOf(response, body))

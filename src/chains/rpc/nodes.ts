@@ -1,3 +1,4 @@
+import { inTime } from '../../ops/notify.js'
 import { ChainUnavailableError } from '../chain.js'
 import { RpcError, transient } from './errors.js'
 import { type Head, judgeHeads, LEAST_BLOCK_MS } from './headChoice.js'
@@ -236,13 +237,10 @@ export class NodePool<Hash extends string> {
 
   /** Asks one question in the background; the node is used again once it answers. Never throws. */
   #probe(node: Node): Promise<void> {
-    const probing = this.#ask(node, (call) => this.#options.headOf(call)).then(
-      () => {},
-      () => {},
-    )
-    node.probing = probing.then(() => {
+    const hasEnded = () => {
       node.probing = null
-    })
+    }
+    node.probing = this.#ask(node, (call) => this.#options.headOf(call)).then(hasEnded, hasEnded)
     return node.probing
   }
 
@@ -258,17 +256,12 @@ export class NodePool<Hash extends string> {
       await (node.probing ?? this.#probe(node))
       if (hasFailed(node)) throw new Error(`${node.host} does not answer`)
     })
-    let timer: NodeJS.Timeout | undefined
-    const late = new Promise<never>((_, reject) => {
-      timer = setTimeout(() => reject(new Error(`${awake[0]!.host} has not answered again`)), RECOVERY_MS)
-    })
-    try {
-      await Promise.race([Promise.any(answered), late])
-    } catch (error) {
-      throw this.#unavailable(error instanceof AggregateError ? error.errors[0] : (error as Error))
-    } finally {
-      clearTimeout(timer)
-    }
+    const recovered = Promise.any(answered).then(
+      () => null,
+      ({ errors }: AggregateError) => errors[0] as Error,
+    )
+    const reason = await inTime(RECOVERY_MS, recovered, new Error(`${awake[0]!.host} has not answered again`))
+    if (reason) throw this.#unavailable(reason)
   }
 
   /** Runs work on one node. A fault of the node itself makes it rest. @throws whatever is no error of an RPC */

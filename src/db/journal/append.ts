@@ -78,7 +78,9 @@ export async function appendEntries(
     await writeHead(client, network, ahead.changes.head)
     return ahead
   }
-  const changes = (await readBatch(client, { network, head, entries, ...options })).foldAt(writerMs)
+  const batch = await readBatch(client, { network, head, entries, ...options })
+  const changes = batch.foldAt(writerMs)
+  batch.remember(changes)
   if (entries.length === 0) return { changes, writerMs }
   // signed changes and replays leave it to the leader, who may create tables
   if (epoch !== undefined) await makePartitionsAhead(client, network, head.seq, changes.head.seq)
@@ -118,7 +120,7 @@ export async function foldAhead(
   const isAlone = ({ kind, causeMs }: DecodedEntry) => (kind === 'bid' || kind === 'minimum') && causeMs <= writerMs
   if (batch.entries.length === 0 || !batch.entries.every(isAlone)) return null
   const base = changes.head
-  const { keys, slice, foldAt } = await inTransaction(pool, async (client) => {
+  const { keys, slice, foldAt, remember } = await inTransaction(pool, async (client) => {
     await client.query(`SELECT ${BY_INDEX}`)
     return readBatch(client, { ...batch, head: base })
   })
@@ -130,7 +132,9 @@ export async function foldAhead(
     if (keys.wallets.has(key)) slice.verified.set(key, { cluster, isPrivate })
   }
   const folded = foldAt(writerMs)
-  return isNew(folded) && !beginsPartition(base.seq, folded.head.seq) ? { base, changes: folded, writerMs } : null
+  if (!isNew(folded) || beginsPartition(base.seq, folded.head.seq)) return null
+  remember(folded)
+  return { base, changes: folded, writerMs }
 }
 
 /** Whether a fold changes no row that is stored. */
@@ -148,13 +152,10 @@ async function readBatch(client: pg.ClientBase, { network, head, entries, firstI
   const keys = keysOf(entries)
   const filter = written?.covers(head) ? written : undefined
   const slice = await loadSlice(client, network, head, keys, { firstIds, written: filter })
-  const foldAt = (writerMs: number): Changes => {
-    const changes = fold(slice, entries, writerMs)
-    // keys that aren't written (wallet of a lost bid) only cost a later look-up
-    filter?.written([...keys.names, ...keys.wallets], changes.head)
-    return changes
-  }
-  return { keys, slice, foldAt }
+  const foldAt = (writerMs: number): Changes => fold(slice, entries, writerMs)
+  // keys that aren't written (wallet of a lost bid) only cost a later look-up
+  const remember = ({ head: to }: Changes): void => filter?.written([...keys.names, ...keys.wallets], to)
+  return { keys, slice, foldAt, remember }
 }
 
 const isSameHead = (a: Head, b: Head): boolean =>

@@ -155,9 +155,11 @@ export async function copyRows(client: pg.ClientBase, target: string, rows: Copy
   await copy.end()
 }
 
+const copyInto = (target: string): string => `COPY ${target} FROM STDIN (FORMAT binary)`
+
 /** Starts a COPY whose rows come in chunks; the connection takes no other statement until its end. */
 export function startCopy(client: pg.ClientBase, target: string) {
-  const stream = client.query(copyFrom(`COPY ${target} FROM STDIN (FORMAT binary)`))
+  const stream = client.query(copyFrom(copyInto(target)))
   const done = finished(stream)
   // a failure is thrown by the next write or by the end
   done.catch(() => {})
@@ -214,7 +216,6 @@ const COPY_DONE = Buffer.from([0x63, 0, 0, 0, 4])
 class CopyTables implements pg.Submittable {
   #parts
   #done
-  #error: Error | null = null
 
   constructor(
     parts: readonly CopyPart[],
@@ -227,7 +228,7 @@ class CopyTables implements pg.Submittable {
   submit(connection: unknown): void {
     const driver = connection as Connection
     try {
-      driver.query(this.#parts.map(({ target }) => `COPY ${target} FROM STDIN (FORMAT binary)`).join(';'))
+      driver.query(this.#parts.map(({ target }) => copyInto(target)).join(';'))
       for (const part of this.#parts) sendPart(driver.stream, part)
       this.#done.onSent?.()
     } catch (error) {
@@ -240,8 +241,7 @@ class CopyTables implements pg.Submittable {
   handleCommandComplete(): void {}
 
   handleError(error: Error): void {
-    this.#error ??= error
-    this.#done.reject(this.#error)
+    this.#done.reject(error)
   }
 
   handleReadyForQuery(): void {

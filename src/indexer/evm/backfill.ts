@@ -209,20 +209,20 @@ async function writeBeforeTurn(
     await previous
     if (!(error instanceof MovedHeadError)) throw error
     run.hasMoved = true
-    return write(run, part, async () => null)
+    return write(run, part)
   }
 }
 
 async function writeInTurn(run: Run, part: Part): Promise<Appended> {
   await run.writing
-  return write(run, part, async () => null)
+  return write(run, part)
 }
 
-/** @param writeRows writes the part's rows ahead of its turn, and waits for it */
+/** @param writeRows writes the part's rows ahead of its turn, and waits for it; left out in its turn */
 async function write(
   run: Run,
   { range: { firstIds }, logs, block, hash }: Part,
-  writeRows: (client: pg.ClientBase) => Promise<Ahead | null>,
+  writeRows?: (client: pg.ClientBase) => Promise<Ahead>,
 ): Promise<Appended> {
   const { pool, chain, row, epoch, isCaughtUp, written } = run
   const to = { nextBlock: block + 1, parentHash: hash }
@@ -232,7 +232,7 @@ async function write(
     // whole, rows and checkpoint together, nobody else has written after them, and the same blocks give the same rows
     // again. The ordinary commit that records the end of the catch-up brings everything before it to disk.
     if (!isCaughtUp) await commitWithoutFlush(client)
-    const ahead = await writeRows(client)
+    const ahead = (await writeRows?.(client)) ?? null
     const done = await writeConfirmed(client, { row, role: chain.role, epoch, logs, to, firstIds, written, ahead })
     // the hash stays known for a while: a local chain may come back from an older state
     const checkpointBlock = { block, hash, parentHash: Buffer.alloc(32), timestampMs: 0, entries: [] }

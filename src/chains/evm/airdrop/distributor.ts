@@ -1,5 +1,5 @@
 import { decodeFunctionResult, encodeFunctionData, getAbiItem, toEventSelector, toFunctionSelector } from 'viem'
-import { fromHex, wordToBigInt } from '../../../registry/primitives/bytes.js'
+import { bigIntToWord, fromHex, wordToBigInt } from '../../../registry/primitives/bytes.js'
 import type { DistributorClaim, Hex, PermittedReceiver } from '../../chain.js'
 import { orIfRefused, RpcError } from '../../rpc/errors.js'
 import type { Call } from '../../rpc/evm.js'
@@ -17,10 +17,10 @@ const [CLAIM, CLAIM_FOR] = [selectorOf('claim'), selectorOf('claimFor')]
 const [CLAIM_HEAD_BYTES, CLAIM_FOR_HEAD_BYTES] = [4 * WORD_BYTES, 7 * WORD_BYTES]
 
 /** A word of calldata, hex. */
-const word = (value: number | bigint): string => value.toString(16).padStart(2 * WORD_BYTES, '0')
+const word = (value: number | bigint): string => bigIntToWord(BigInt(value)).toString('hex')
 
 /** Index, account and amount, the first words of both functions. */
-const claimed = ({ index, account, amount }: DistributorClaim): string =>
+const firstWords = ({ index, account, amount }: DistributorClaim): string =>
   `${word(index)}${Buffer.from(account).toString('hex')}${word(amount)}`
 
 /**
@@ -28,14 +28,14 @@ const claimed = ({ index, account, amount }: DistributorClaim): string =>
  * coding by the ABI hashes the signature for each.
  */
 export const encodeClaim = (claim: DistributorClaim): Hex =>
-  `${CLAIM}${claimed(claim)}${word(CLAIM_HEAD_BYTES)}${word(claim.proof.length)}${claim.proof.join('')}`
+  `${CLAIM}${firstWords(claim)}${word(CLAIM_HEAD_BYTES)}${word(claim.proof.length)}${claim.proof.join('')}`
 
 /** Calldata of `claimFor(index, account, amount, proof, to, deadline, signature)`. */
 export function encodeClaimFor(claim: DistributorClaim, { to, deadlineS, signature }: PermittedReceiver): Hex {
   const { proof } = claim
   const signed = signature.slice(2)
   const signatureAt = CLAIM_FOR_HEAD_BYTES + WORD_BYTES * (1 + proof.length)
-  const head = `${claimed(claim)}${word(CLAIM_FOR_HEAD_BYTES)}${word(BigInt(to))}${word(deadlineS)}${word(signatureAt)}`
+  const head = `${firstWords(claim)}${word(CLAIM_FOR_HEAD_BYTES)}${word(BigInt(to))}${word(deadlineS)}${word(signatureAt)}`
   const tail = signed.padEnd(Math.ceil(signed.length / (2 * WORD_BYTES)) * 2 * WORD_BYTES, '0')
   return `${CLAIM_FOR}${head}${word(proof.length)}${proof.join('')}${word(signed.length / 2)}${tail}`
 }
