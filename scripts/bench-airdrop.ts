@@ -17,13 +17,13 @@ import { findOpenAirdrop } from '../src/db/airdrop/answers.js'
 import { proofSteps } from '../src/db/airdrop/pages.js'
 import { createPool } from '../src/db/pg/pool.js'
 import { parseAddress } from '../src/registry/primitives/address.js'
-import { createDatabase, startPostgres } from '../src/testing/processes/postgres.js'
+import { createDatabase } from '../src/testing/processes/postgres.js'
 import { spawnChild } from '../src/testing/processes/processes.js'
-import { type Bench, describeMachine, peakMemoryKib, printTable, runBench, thousands } from './bench/bench.js'
+import { type Bench, type Latency, latencyOf, peakMemoryKib, printTable, runBench, thousands } from './bench/bench.js'
 import { type Bundle, makeBundle } from './bench/bundle.js'
 import { fillChain } from './bench/chain.js'
 import { recordFigure } from './bench/figure.js'
-import { buildDaemon, nodeArgs, startDaemonProcess, waitUntilCaughtUp, waitUntilIndexed } from './bench/programs.js'
+import { nodeArgs, prepareBench, startDaemonProcess, waitUntilCaughtUp, waitUntilIndexed } from './bench/programs.js'
 
 const COMMUNITY = 'bench'
 /** Registrations on the chain: the daemon needs one to follow, the measurement doesn't. */
@@ -58,11 +58,9 @@ if (values.help || !isGood || leaves < wallets * bundleCount) {
   process.exit(values.help ? 0 : 2)
 }
 
-async function main({ home, onEnd }: Bench): Promise<void> {
-  const cli = values.cli ? resolve(values.cli) : buildDaemon(onEnd)
-  const postgres = await startPostgres({ dataDir: `${home}/pg` })
-  onEnd(() => postgres.stop())
-  console.log(await describeMachine(postgres.url))
+async function main(bench: Bench): Promise<void> {
+  const { home, onEnd } = bench
+  const { cli, postgres } = await prepareBench(bench, values.cli)
   const chain = await fillChain(home, REGISTRATIONS)
   onEnd(() => chain.anvil.stop())
   const databaseUrl = await createDatabase(postgres.url, 'airdrop')
@@ -226,13 +224,7 @@ async function timed(work: () => Promise<void>): Promise<number> {
   return performance.now() - startedMs
 }
 
-function latencyOf(times: readonly number[]): { p50: number; p99: number } {
-  const sorted = [...times].sort((a, b) => a - b)
-  const at = (share: number) => sorted[Math.floor((sorted.length - 1) * share)] ?? Number.NaN
-  return { p50: at(0.5), p99: at(0.99) }
-}
-
-const shown = ({ p50, p99 }: { p50: number; p99: number }): string[] => [p50.toFixed(2), p99.toFixed(2)]
+const shown = ({ p50, p99 }: Latency): string[] => [p50.toFixed(2), p99.toFixed(2)]
 
 function get(agent: Agent, url: string, token: string): Promise<string> {
   return new Promise((done, fail) => {

@@ -5,12 +5,12 @@
 import { resolve } from 'node:path'
 import { parseArgs } from 'node:util'
 import autocannon from 'autocannon'
-import { createDatabase, startPostgres } from '../src/testing/processes/postgres.js'
-import { type Bench, cpuMs, describeMachine, median, printTable, runBench, thousands } from './bench/bench.js'
+import { createDatabase } from '../src/testing/processes/postgres.js'
+import { type Bench, cpuMs, median, printTable, runBench, thousands } from './bench/bench.js'
 import { type BenchChain, fillChain, nameOf, walletOf } from './bench/chain.js'
 import { byRun, recordFigure } from './bench/figure.js'
 import {
-  buildDaemon,
+  prepareBench,
   startBareServer,
   startDaemonProcess,
   waitUntilCaughtUp,
@@ -74,11 +74,9 @@ interface Result {
   cpuUs: number
 }
 
-async function main({ home, onEnd }: Bench): Promise<void> {
-  const cli = values.cli ? resolve(values.cli) : buildDaemon(onEnd)
-  const postgres = await startPostgres({ dataDir: `${home}/pg` })
-  onEnd(() => postgres.stop())
-  console.log(await describeMachine(postgres.url))
+async function main(bench: Bench): Promise<void> {
+  const { home, onEnd } = bench
+  const { cli, postgres } = await prepareBench(bench, values.cli)
   const chain = await fillChain(home, registrations, SINGLES)
   onEnd(() => chain.anvil.stop())
   const databaseUrl = await createDatabase(postgres.url, 'api')

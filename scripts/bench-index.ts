@@ -5,15 +5,15 @@
 import { resolve } from 'node:path'
 import { parseArgs } from 'node:util'
 import pg from 'pg'
-import { createDatabase, dropDatabase, startPostgres } from '../src/testing/processes/postgres.js'
-import { type Bench, describeMachine, median, peakMemoryKib, printTable, runBench, thousands } from './bench/bench.js'
+import { createDatabase, dropDatabase } from '../src/testing/processes/postgres.js'
+import { type Bench, median, peakMemoryKib, printTable, runBench, thousands } from './bench/bench.js'
 import { type BenchChain, fillChain } from './bench/chain.js'
 import { byRun, recordFigure } from './bench/figure.js'
 import type { LoopKind } from './bench/loop.js'
 import {
-  buildDaemon,
   countRegistrations,
   type Indexed,
+  prepareBench,
   runLoop,
   startDaemonProcess,
   waitUntilIndexed,
@@ -61,10 +61,7 @@ if (values.help || ![registrations - 1, runs - 1, payments].every(isCount)) {
 
 async function main(bench: Bench): Promise<void> {
   const { home, onEnd } = bench
-  const cli = values.cli ? resolve(values.cli) : buildDaemon(onEnd)
-  const postgres = await startPostgres({ dataDir: `${home}/pg` })
-  onEnd(() => postgres.stop())
-  console.log(await describeMachine(postgres.url))
+  const { cli, postgres } = await prepareBench(bench, values.cli)
   const chain = await fillChain(home, registrations)
   onEnd(() => chain.anvil.stop())
   console.log(`${thousands(registrations)} registrations in blocks ${chain.startBlock} to ${chain.lastBlock}, counted`)
@@ -150,17 +147,13 @@ function report(results: Record<Phase, Result[]>, phases: readonly Phase[]): voi
     ]),
   ])
   if (phases.length === 1) return
+  const rates = (phase: Phase) => results[phase].map(({ perS }) => perS)
   for (const phase of ['viem', 'hand'] as const) {
-    // registrations per second: the more, the less time
-    const [floor, ours] = [results[phase], results.daemon].map((all) => all.map(({ perS }) => perS)) as [
-      number[],
-      number[],
-    ]
-    recordFigure({ title: `index, beside ${TITLE[phase]}`, floor: TITLE[phase], ratios: byRun(floor, ours) })
+    // the more per second, the less time
+    const ratios = byRun(rates(phase), rates('daemon'))
+    recordFigure({ title: `index, beside ${TITLE[phase]}`, floor: TITLE[phase], ratios })
   }
-  // round by round: other programs' use of the machine changes slower than the three take
-  const ratio = (phase: LoopKind) =>
-    median(results.daemon.map(({ perS }, run) => perS / results[phase][run]!.perS)).toFixed(2)
+  const ratio = (phase: LoopKind) => median(byRun(rates('daemon'), rates(phase))).toFixed(2)
   console.log(`ratio of the daemon to the viem loop ${ratio('viem')}, to the loop by hand ${ratio('hand')}`)
 }
 

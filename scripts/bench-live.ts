@@ -3,14 +3,13 @@
  * beside a bare follower of the same chain in the same run. docs/benchmarks.md says what is measured.
  */
 import { Agent, request } from 'node:http'
-import { resolve } from 'node:path'
 import { setTimeout as sleep } from 'node:timers/promises'
 import { parseArgs } from 'node:util'
-import { createDatabase, startPostgres } from '../src/testing/processes/postgres.js'
-import { type Bench, describeMachine, printTable, runBench } from './bench/bench.js'
+import { createDatabase } from '../src/testing/processes/postgres.js'
+import { type Bench, type Latency, latencyOf, printTable, runBench } from './bench/bench.js'
 import { type BenchChain, fillChain, walletOf } from './bench/chain.js'
 import { recordFigure } from './bench/figure.js'
-import { buildDaemon, startDaemonProcess, startLiveLoop, waitUntilIndexed } from './bench/programs.js'
+import { prepareBench, startDaemonProcess, startLiveLoop, waitUntilIndexed } from './bench/programs.js'
 
 const REGISTRATIONS = 1_000
 const BLOCK_MS = 200
@@ -36,37 +35,29 @@ if (values.help || !Number.isSafeInteger(blocks) || blocks < 1) {
   process.exit(values.help ? 0 : 2)
 }
 
-async function main({ home, onEnd }: Bench): Promise<void> {
-  const cli = values.cli ? resolve(values.cli) : buildDaemon(onEnd)
-  const postgres = await startPostgres({ dataDir: `${home}/pg` })
-  onEnd(() => postgres.stop())
-  console.log(await describeMachine(postgres.url))
+async function main(bench: Bench): Promise<void> {
+  const { home, onEnd } = bench
+  const { cli, postgres } = await prepareBench(bench, values.cli)
   const chain = await fillChain(home, REGISTRATIONS, 0, { blocks: 0 })
   onEnd(() => chain.anvil.stop())
   const databaseUrl = await createDatabase(postgres.url, 'live')
   const daemon = await startDaemonProcess({ cli, home, chain, databaseUrl })
   onEnd(() => daemon.stop())
   await waitUntilIndexed(daemon, chain, databaseUrl)
-  const ours: Delays[] = []
+  const ours: Latency[] = []
   for (const count of PER_BLOCK) ours.push(await follow(chain, count, `${daemon.api}/v1/names/address`))
   await daemon.stop()
   const { rpcUrl, hub, anvil } = chain
   const loopUrl = await createDatabase(postgres.url, 'loop')
   const loop = await startLiveLoop({ rpcUrl, wsUrl: anvil.wsUrl, hub, databaseUrl: loopUrl }, home)
   onEnd(() => loop.child.end('SIGTERM', 1_000))
-  const floor: Delays[] = []
+  const floor: Latency[] = []
   for (const count of PER_BLOCK) floor.push(await follow(chain, count, loop.url))
   report(ours, floor)
 }
 
-/** From a block to its last registration's answer, ms. */
-interface Delays {
-  p50: number
-  p99: number
-}
-
-/** Mines blocks and asks for each one's last registration until it is there. */
-async function follow(chain: BenchChain, count: number, base: string): Promise<Delays> {
+/** Mines blocks and asks for each one's last registration until it is there. @returns the time that takes */
+async function follow(chain: BenchChain, count: number, base: string): Promise<Latency> {
   const agent = new Agent({ keepAlive: true, maxSockets: 1 })
   const delays: number[] = []
   for (let block = -WARM_UP; block < blocks; block++) {
@@ -82,14 +73,12 @@ async function follow(chain: BenchChain, count: number, base: string): Promise<D
     await sleep(Math.max(0, BLOCK_MS - (performance.now() - startedMs)))
   }
   agent.destroy()
-  const sorted = delays.sort((a, b) => a - b)
-  const at = (share: number) => sorted[Math.floor((sorted.length - 1) * share)]!
-  return { p50: at(0.5), p99: at(0.99) }
+  return latencyOf(delays)
 }
 
-function report(ours: readonly Delays[], floor: readonly Delays[]): void {
+function report(ours: readonly Latency[], floor: readonly Latency[]): void {
   console.log(`\nFrom a block to its answer over HTTP, ${blocks} blocks of ${BLOCK_MS} ms each`)
-  const row = (title: string, { p50, p99 }: Delays) => [title, p50.toFixed(1), p99.toFixed(1)]
+  const row = (title: string, { p50, p99 }: Latency) => [title, p50.toFixed(1), p99.toFixed(1)]
   printTable([
     ['', 'p50 ms', 'p99 ms'],
     ...PER_BLOCK.flatMap((count, i) => [

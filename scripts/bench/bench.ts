@@ -90,6 +90,18 @@ export function median(values: readonly number[]): number {
   return sorted[Math.floor((sorted.length - 1) / 2)] ?? Number.NaN
 }
 
+/** Latencies, ms. */
+export interface Latency {
+  p50: number
+  p99: number
+}
+
+export function latencyOf(times: readonly number[]): Latency {
+  const sorted = [...times].sort((a, b) => a - b)
+  const at = (share: number) => sorted[Math.floor((sorted.length - 1) * share)] ?? Number.NaN
+  return { p50: at(0.5), p99: at(0.99) }
+}
+
 export const thousands = (value: number): string => Math.round(value).toLocaleString('en-US')
 
 /** Prints rows in columns: the first flush left, the others flush right. */

@@ -1,12 +1,13 @@
 import { execFileSync } from 'node:child_process'
 import { existsSync, readFileSync, rmSync, writeFileSync } from 'node:fs'
 import { createRequire } from 'node:module'
-import { join } from 'node:path'
+import { join, resolve } from 'node:path'
 import { fileURLToPath } from 'node:url'
 import pg from 'pg'
+import { type Postgres, startPostgres } from '../../src/testing/processes/postgres.js'
 import { type Child, spawnChild, waitFor } from '../../src/testing/processes/processes.js'
 import { LOCAL_KEYS } from '../../src/testing/stackParts.js'
-import { cpuMs, serverCpuMs } from './bench.js'
+import { type Bench, cpuMs, describeMachine, serverCpuMs } from './bench.js'
 import type { BenchChain } from './chain.js'
 import type { LiveLoopJob } from './liveLoop.js'
 import type { LoopJob, LoopResult } from './loop.js'
@@ -22,13 +23,25 @@ const POLL_MS = 10
  * Compiles the daemon as it ships, without the type check, into a folder of its own beside the published one:
  * migrations are found from there, and no other build interferes.
  */
-export function buildDaemon(onEnd: (close: () => Promise<unknown>) => void): string {
+function buildDaemon(onEnd: Bench['onEnd']): string {
   const outDir = join(ROOT, `dist-bench-${process.pid}`)
   onEnd(async () => rmSync(outDir, { recursive: true, force: true }))
   const tsc = createRequire(import.meta.url).resolve('typescript/bin/tsc')
   const args = ['-p', 'tsconfig.build.json', '--noCheck', '--declaration', 'false', '--outDir', outDir]
   execFileSync(process.execPath, [tsc, ...args], { cwd: ROOT, stdio: 'inherit' })
   return join(outDir, 'cli.js')
+}
+
+/** The command line that is measured, built where none is named, and a PostgreSQL; tells the machine. */
+export async function prepareBench(
+  { home, onEnd }: Bench,
+  named?: string,
+): Promise<{ cli: string; postgres: Postgres }> {
+  const cli = named ? resolve(named) : buildDaemon(onEnd)
+  const postgres = await startPostgres({ dataDir: `${home}/pg` })
+  onEnd(() => postgres.stop())
+  console.log(await describeMachine(postgres.url))
+  return { cli, postgres }
 }
 
 /** Node's arguments that run a file of the project, TypeScript included. */

@@ -62,7 +62,7 @@ export async function benchSolana(
     ['bare signatures + transactions', thousands(median(bare))],
   ])
   recordFigure({ title: 'Solana, from nothing', floor: 'bare signatures + transactions', ratios: byRun(bare, watched) })
-  const ratio = median(watched.map((perS, run) => perS / bare[run]!)).toFixed(2)
+  const ratio = median(byRun(watched, bare)).toFixed(2)
   console.log(`ratio of the watcher to the bare loop ${ratio}`)
 }
 

@@ -5,7 +5,7 @@ import bs58 from 'bs58'
 import pg from 'pg'
 import { type Hex, recoverMessageAddress } from 'viem'
 import { generatePrivateKey, privateKeyToAccount } from 'viem/accounts'
-import { printTable } from './bench.js'
+import { type Latency, latencyOf, printTable } from './bench.js'
 import { recordFigure } from './figure.js'
 
 /**
@@ -19,11 +19,6 @@ interface Proof {
   signingDate: string
   type: 'evm' | 'solana'
   wallet: string
-}
-
-interface Latency {
-  p50Ms: number
-  p99Ms: number
 }
 
 /** One wallet per exchange, so that every exchange begins a session. */
@@ -57,9 +52,7 @@ async function timed<T>(elements: readonly T[], work: (element: T) => Promise<un
     await work(element)
     times.push(performance.now() - startedMs)
   }
-  const counted = times.slice(Math.ceil(times.length / 10)).sort((a, b) => a - b)
-  const at = (share: number) => counted[Math.floor((counted.length - 1) * share)] ?? Number.NaN
-  return { p50Ms: at(0.5), p99Ms: at(0.99) }
+  return latencyOf(times.slice(Math.ceil(times.length / 10)))
 }
 
 async function checkBare({ type, message, signature, wallet }: Proof): Promise<void> {
@@ -119,7 +112,7 @@ export async function benchTokens(api: string, databaseUrl: string, count: numbe
     const added = await timed(tokens, add)
     rows.push([`${type}: POST /v1/clusters/wallets`, added])
     const beside = (title: string, ours: Latency, floor: Latency, of: string) =>
-      recordFigure({ title: `${type}: ${title}, p50`, floor: of, ratios: [ours.p50Ms / floor.p50Ms] })
+      recordFigure({ title: `${type}: ${title}, p50`, floor: of, ratios: [ours.p50 / floor.p50] })
     beside('POST /v1/auth/token', exchanged, check, 'bare check of a signature')
     beside('POST /v1/clusters/wallets', added, inserted, 'bare insert')
   }
@@ -127,5 +120,5 @@ export async function benchTokens(api: string, databaseUrl: string, count: numbe
   await client.end()
   console.log(`\nToken exchanges and changes, one after another, ${count} of each`)
   const ms = (value: number) => value.toFixed(2)
-  printTable([['', 'p50 ms', 'p99 ms'], ...rows.map(([title, { p50Ms, p99Ms }]) => [title, ms(p50Ms), ms(p99Ms)])])
+  printTable([['', 'p50 ms', 'p99 ms'], ...rows.map(([title, { p50, p99 }]) => [title, ms(p50), ms(p99)])])
 }
