@@ -14,6 +14,7 @@ import { bidEmitterAbi, bidEmitterRuntimeBytecode } from '../../contracts/evm/ar
 import { BID_TOPIC } from '../../src/chains/evm/decodeLogs.js'
 import { type Anvil, startAnvil, TEST_MNEMONIC } from '../../src/testing/chains/anvil.js'
 import { deployHub } from '../../src/testing/contracts/deploy.js'
+import { rawLogs } from './rawLogs.js'
 
 const BIDS_A_TRANSACTION = 500
 const SINGLES_A_BLOCK = 100
@@ -123,33 +124,7 @@ export async function fillChain(
 async function countBids(rpcUrl: string, hub: Hex, from: number, to: number): Promise<number> {
   let count = 0
   for (let block = from; block <= to; block += COUNT_BLOCKS) {
-    count += (await rawLogs(rpcUrl, hub, block, Math.min(to, block + COUNT_BLOCKS - 1))).length
+    count += (await rawLogs(rpcUrl, { hub, topic: BID_TOPIC }, block, Math.min(to, block + COUNT_BLOCKS - 1))).length
   }
   return count
-}
-
-/** A log as the node's JSON has it. */
-export interface JsonLog {
-  data: string
-  blockNumber: string
-  logIndex: string
-  transactionHash: string
-}
-
-/** One bare `eth_getLogs` over fetch: the parsed JSON, nothing else. */
-export async function rawLogs(rpcUrl: string, hub: Hex, from: number, to: number): Promise<JsonLog[]> {
-  const range = { fromBlock: `0x${from.toString(16)}`, toBlock: `0x${to.toString(16)}` }
-  const response = await fetch(rpcUrl, {
-    method: 'POST',
-    headers: { 'content-type': 'application/json' },
-    body: JSON.stringify({
-      jsonrpc: '2.0',
-      id: 1,
-      method: 'eth_getLogs',
-      params: [{ address: hub, topics: [BID_TOPIC], ...range }],
-    }),
-  })
-  const { result, error } = (await response.json()) as { result?: JsonLog[]; error?: { message: string } }
-  if (!result) throw new Error(`getting logs of blocks ${from}-${to}: ${error?.message ?? response.status}`)
-  return result
 }

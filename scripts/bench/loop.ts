@@ -7,8 +7,8 @@ import { finished } from 'node:stream/promises'
 import pg from 'pg'
 import { from as copyFrom } from 'pg-copy-streams'
 import { createPublicClient, type Hex, http, parseAbiItem } from 'viem'
-import { cpuMs, serverCpuMs } from './bench.js'
-import { rawLogs } from './chain.js'
+import { serverCpuMs } from './bench.js'
+import { rawLogs } from './rawLogs.js'
 
 /** Blocks per range: 5,000 logs, as in the daemon's batches, below viem's limit of 10 MiB per answer. */
 const RANGE_BLOCKS = 10
@@ -23,6 +23,7 @@ export interface LoopJob {
   kind: LoopKind
   rpcUrl: string
   hub: Hex
+  topic: Hex
   startBlock: number
   lastBlock: number
   databaseUrl: string
@@ -30,8 +31,9 @@ export interface LoopJob {
 
 export interface LoopResult {
   rows: number
-  ms: number
-  /** Processor time of this process, and of the server for it. */
+  /** When the last row became visible, milliseconds of the clock. */
+  doneMs: number
+  /** Processor time of this process from its start, and of the server for it. */
   cpuMs: number
   serverCpuMs: number
   peakKib: number
@@ -63,9 +65,9 @@ function viemReader({ rpcUrl, hub }: LoopJob): ReadRange {
   }
 }
 
-function handReader({ rpcUrl, hub }: LoopJob): ReadRange {
+function handReader({ rpcUrl, hub, topic }: LoopJob): ReadRange {
   return async (from, to) => {
-    const logs = await rawLogs(rpcUrl, hub, from, to)
+    const logs = await rawLogs(rpcUrl, { hub, topic }, from, to)
     let text = ''
     for (const { data, blockNumber, logIndex, transactionHash } of logs) {
       const amount = BigInt(`0x${data.slice(66, 130)}`)
@@ -90,10 +92,6 @@ async function run(job: LoopJob): Promise<LoopResult> {
   await client.query(CREATE_TABLE)
   await client.query('CREATE INDEX ON registrations (name)')
   const read = job.kind === 'viem' ? viemReader(job) : handReader(job)
-  const observer = new pg.Client({ connectionString: job.databaseUrl })
-  await observer.connect()
-  const startedCpuMs = cpuMs([process.pid])
-  const startedMs = performance.now()
   let rows = 0
   let next = read(job.startBlock, job.startBlock + RANGE_BLOCKS - 1)
   for (let from = job.startBlock; from <= job.lastBlock; from += RANGE_BLOCKS) {
@@ -103,9 +101,12 @@ async function run(job: LoopJob): Promise<LoopResult> {
     await copy(client, range.text)
     rows += range.rows
   }
-  const ms = performance.now() - startedMs
+  const doneMs = Date.now()
+  const { user, system } = process.cpuUsage()
+  const observer = new pg.Client({ connectionString: job.databaseUrl })
+  await observer.connect()
   const result = {
-    ...{ rows, ms, cpuMs: cpuMs([process.pid]) - startedCpuMs },
+    ...{ rows, doneMs, cpuMs: (user + system) / 1_000 },
     ...{ serverCpuMs: await serverCpuMs(observer), peakKib: process.resourceUsage().maxRSS },
   }
   await observer.end()
