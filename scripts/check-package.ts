@@ -24,6 +24,7 @@ const run = promisify(execFile)
 /** Files that the tarball has to hold; `NOT_PACKED` matches those that it must not. */
 const PACKED = [
   'dist/cli.js',
+  'dist/libraries/LICENSES',
   'dist/testing/index.js',
   'dist/testing/index.d.ts',
   'prisma/migrations/migration_lock.toml',

@@ -8,6 +8,7 @@ import ts from 'typescript'
 import { type Postgres, startPostgres } from '../../src/testing/processes/postgres.js'
 import { type Child, spawnChild, waitFor } from '../../src/testing/processes/processes.js'
 import { LOCAL_KEYS } from '../../src/testing/stackParts.js'
+import { bundleLibraries } from '../bundle-libraries.js'
 import { type Bench, cpuMs, describeMachine, serverCpuMs } from './bench.js'
 import type { BenchChain } from './chain.js'
 import type { LiveLoopJob } from './liveLoop.js'
@@ -24,12 +25,13 @@ const POLL_MS = 10
  * Compiles the daemon as it ships, without the type check, into a folder of its own beside the published one:
  * migrations are found from there, and no other build interferes.
  */
-function buildDaemon(onEnd: Bench['onEnd']): string {
+async function buildDaemon(onEnd: Bench['onEnd']): Promise<string> {
   const outDir = join(ROOT, `dist-bench-${process.pid}`)
   onEnd(async () => rmSync(outDir, { recursive: true, force: true }))
   const tsc = createRequire(import.meta.url).resolve('typescript/bin/tsc')
   const args = ['-p', 'tsconfig.build.json', '--noCheck', '--declaration', 'false', '--outDir', outDir]
   execFileSync(process.execPath, [tsc, ...args], { cwd: ROOT, stdio: 'inherit' })
+  await bundleLibraries(outDir)
   return join(outDir, 'cli.js')
 }
 
@@ -38,7 +40,7 @@ export async function prepareBench(
   { home, onEnd }: Bench,
   named?: string,
 ): Promise<{ cli: string; postgres: Postgres }> {
-  const cli = named ? resolve(named) : buildDaemon(onEnd)
+  const cli = named ? resolve(named) : await buildDaemon(onEnd)
   const postgres = await startPostgres({ dataDir: `${home}/pg` })
   onEnd(() => postgres.stop())
   console.log(await describeMachine(postgres.url))

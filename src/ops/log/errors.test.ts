@@ -1,7 +1,7 @@
 import { readdirSync, readFileSync } from 'node:fs'
 import { createServer } from 'node:http'
 import type { AddressInfo } from 'node:net'
-import { fileURLToPath } from 'node:url'
+import { fileURLToPath, pathToFileURL } from 'node:url'
 import { getHttpRpcClient } from 'viem/utils'
 import { afterAll, beforeAll, describe, expect, it } from 'vitest'
 import { NodeError, RpcError } from '../../chains/rpc/errors.js'
@@ -45,6 +45,17 @@ describe('an error in the log', () => {
     expect(message).toBe('x is not iterable')
     expect(stack![0]).toMatch(/src\/ops\/log\/errors\.test\.ts:\d+:\d+$/)
     expect(loggedError(ofLibrary).stack!.join()).toContain('viem')
+  })
+
+  it('takes libraries that a build holds for libraries', () => {
+    const message = `no ${SECRET}`
+    const bundled = Object.assign(new Error(message), { stack: '' })
+    for (const place of [SRC, pathToFileURL(SRC).href]) {
+      bundled.stack = `Error: ${message}\n    at call (${place}libraries/viem.mjs:1:2)`
+      expect(logged(bundled)).not.toContain(SECRET)
+      bundled.stack = bundled.stack.replace('libraries/viem', 'registry/own')
+      expect(logged(bundled)).toContain(SECRET)
+    }
   })
 
   it.each<[string, () => unknown]>([

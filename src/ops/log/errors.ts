@@ -2,6 +2,8 @@ import { fileURLToPath } from 'node:url'
 
 /** Folder of our sources, in both forms that stack traces have. */
 const OWN = [new URL('../..', import.meta.url).href, fileURLToPath(new URL('../..', import.meta.url))]
+/** Libraries lie below it where the build bundled them (scripts/bundle-libraries.ts). */
+const LIBRARIES = 'libraries/'
 /** Place in a line of V8's stack traces. */
 const PLACE = /^ {4}at (?:[^()]* \()?([^()]+:\d+:\d+)\)?$/
 /** Classes of the language, whose place has to be told because their name doesn't. */
@@ -57,4 +59,5 @@ function placesOf({ stack = '', message }: Error): string[] {
   return frames.map((line) => PLACE.exec(line)?.[1] ?? 'native')
 }
 
-const isOwnPlace = (place = ''): boolean => OWN.some((folder) => place.startsWith(folder))
+const isOwnPlace = (place = ''): boolean =>
+  OWN.some((folder) => place.startsWith(folder) && !place.startsWith(LIBRARIES, folder.length))
