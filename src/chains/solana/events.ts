@@ -1,7 +1,8 @@
-import bs58 from 'bs58'
 import type { PaidQuote } from '../../registry/payment/quote.js'
+import { base58Bytes } from '../../registry/primitives/base58.js'
 import { transient } from '../rpc/errors.js'
-import { fieldsOf, type Registrar, registrarCoder } from './registrar.js'
+import { createEventReader } from './layout.js'
+import { type Registrar, registrarIdl } from './registrar.js'
 
 /** A transaction as returned by `getTransaction` (encoding json). */
 export interface RawTransaction {
@@ -75,9 +76,9 @@ export interface DecodedTransaction {
   unknown: string[]
 }
 
-export const NO_EVENTS: DecodedTransaction = {
-  ...{ isOurs: false, payments: [], closed: [], communityPayments: [], communityOutcomes: [], unknown: [] },
-}
+export const noEvents = (isOurs = false): DecodedTransaction => ({
+  ...{ isOurs, payments: [], closed: [], communityPayments: [], communityOutcomes: [], unknown: [] },
+})
 
 /** Discriminator of an instruction that carries an event (Anchor's `emit_cpi!`). */
 const EVENT_TAG = Buffer.from('e445a52e51cb9a1d', 'hex')
@@ -96,18 +97,19 @@ export function decodeTransaction(
 ): DecodedTransaction {
   const { writable = [], readonly = [] } = meta?.loadedAddresses ?? {}
   const keys = [...transaction.message.accountKeys, ...writable, ...readonly]
-  const facts = { ...structuredClone(NO_EVENTS), isOurs: keys.includes(id) }
+  const facts = noEvents(keys.includes(id))
   if (meta === null || meta.err !== null) return facts
   if (meta.innerInstructions === null) throw transient('getTransaction: the node records no inner instructions')
   for (const { programIdIndex, data } of meta.innerInstructions.flatMap(({ instructions }) => instructions)) {
     if (keys[programIdIndex] !== id || data.length > EVENT_MAX_CHARS) continue
-    const bytes = Buffer.from(bs58.decode(data))
-    if (!bytes.subarray(0, EVENT_TAG.length).equals(EVENT_TAG)) continue
-    readEvent(bytes.subarray(EVENT_TAG.length).toString('base64'), facts)
+    const bytes = base58Bytes(data)
+    if (!bytes?.subarray(0, EVENT_TAG.length).equals(EVENT_TAG)) continue
+    addEvent(bytes.subarray(EVENT_TAG.length), facts)
   }
   return facts
 }
 
+const readEvent = createEventReader(registrarIdl)
 const CLOSINGS: Readonly<Record<string, Closing['kind']>> = {
   ...{ PaymentSettled: 'settled', PaymentRefunded: 'refunded', PaymentReclaimed: 'reclaimed' },
 }
@@ -116,27 +118,17 @@ const OUTCOMES: Readonly<Record<string, CommunityOutcome['kind']>> = {
   ...{ CommunityReclaimed: 'reclaimed', CommunityCollected: 'collected' },
 }
 
-function readEvent(base64: string, facts: DecodedTransaction): void {
-  const event = decodeEvent(base64)
-  const fields = event && fieldsOf(event.data as object, (key) => Buffer.from(key.toBytes()))
+function addEvent(data: Buffer, facts: DecodedTransaction): void {
+  const { name = '', fields } = readEvent(data) ?? {}
   const { sequence, paid, token } = (fields ?? {}) as { sequence: bigint; paid?: bigint; token?: Buffer }
-  const [closing, outcome] = [CLOSINGS[event?.name ?? ''], OUTCOMES[event?.name ?? '']]
-  if (event?.name === 'RegistrationPaid') facts.payments.push(fields as object as SeenPayment)
-  else if (event?.name === 'CommunityPaid')
+  const [closing, outcome] = [CLOSINGS[name], OUTCOMES[name]]
+  if (name === 'RegistrationPaid') facts.payments.push(fields as object as SeenPayment)
+  else if (name === 'CommunityPaid')
     facts.communityPayments.push({
       ...(fields as object as SeenCommunityPayment),
       token: token?.some((byte) => byte !== 0) ? token : null,
     })
   else if (closing) facts.closed.push({ kind: closing, sequence })
   else if (outcome) facts.communityOutcomes.push({ kind: outcome, sequence, isPaid: paid === undefined || paid > 0n })
-  else facts.unknown.push(base64.slice(0, UNKNOWN_MAX_CHARS))
-}
-
-function decodeEvent(base64: string): { name: string; data: unknown } | null {
-  try {
-    return registrarCoder.events.decode(base64)
-  } catch {
-    // shorter than the event of that discriminator
-    return null
-  }
+  else facts.unknown.push(data.toString('base64').slice(0, UNKNOWN_MAX_CHARS))
 }

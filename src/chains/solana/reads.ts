@@ -4,7 +4,7 @@ import { decodeBase58 } from '../../registry/primitives/base58.js'
 import { RpcError, transient } from '../rpc/errors.js'
 import type { Call } from '../rpc/nodes.js'
 import type { Commitment } from '../rpc/solana.js'
-import { type DecodedTransaction, decodeTransaction, NO_EVENTS, type RawTransaction } from './events.js'
+import { type DecodedTransaction, decodeTransaction, noEvents, type RawTransaction } from './events.js'
 import type { Registrar } from './registrar.js'
 
 /** A successful transaction that mentions the program. */
@@ -182,7 +182,7 @@ export const readTransactions = (
         if (tx) return tx
       } catch (error) {
         if (!(error instanceof RpcError) || error.fault !== 'refused') throw error
-        return { signature, slot, blockTime: null, ...NO_EVENTS, unknown: [error.message] }
+        return { signature, slot, blockTime: null, ...noEvents(), unknown: [error.message] }
       }
       throw transient(`getTransaction: ${signature} is listed in slot ${slot} but not there yet`)
     }),

@@ -2,6 +2,7 @@ import { readFileSync } from 'node:fs'
 import anchor, { BorshCoder, type Idl } from '@coral-xyz/anchor'
 import { PublicKey, SystemProgram, TransactionInstruction } from '@solana/web3.js'
 import type { PaymentTerms } from '../../registry/payment/quote.js'
+import { camelCase } from './layout.js'
 
 /**
  * Interface of the registrar (Anchor IDL), kept beside its source. Its address is a placeholder: each deployment has
@@ -129,13 +130,11 @@ export function decode<T>(name: string, data: Buffer): T {
 }
 
 /** Fields that anchor decoded, in this project's names and types: camelCase, bigint, Buffer. */
-export const fieldsOf = (raw: object, keyAs: (key: PublicKey) => unknown = (key) => key): Record<string, unknown> =>
+const fieldsOf = (raw: object): Record<string, unknown> =>
   Object.fromEntries(
     Object.entries(raw).map(([name, value]) => {
-      const field = name.replace(/_([a-z])/g, (_, letter: string) => letter.toUpperCase())
-      if (Array.isArray(value)) return [field, Buffer.from(value)]
-      if (anchor.BN.isBN(value)) return [field, BigInt(value.toString())]
-      return [field, value instanceof PublicKey ? keyAs(value) : value]
+      const given = Array.isArray(value) ? Buffer.from(value) : value
+      return [camelCase(name), anchor.BN.isBN(given) ? BigInt(given.toString()) : given]
     }),
   )
 

@@ -272,14 +272,14 @@ async function markCommunities(client: pg.ClientBase, network: Network, rows: re
   await execute(client, network, text, [rows.map(({ name }) => name)])
 }
 
-/** Writes rows that have to be there, one per element of the columns. */
+/** Writes rows that have to be there, one per element of the first column, which is a list. */
 async function writeAll(
   client: pg.ClientBase,
   network: Network,
   { what, text }: { what: string; text: string },
-  columns: readonly (readonly unknown[])[],
+  columns: readonly unknown[],
 ): Promise<void> {
   const count = await execute(client, network, text, columns)
-  const wanted = columns[0]!.length
+  const wanted = (columns[0] as readonly unknown[]).length
   if (count !== wanted) throw new Error(`${what}: ${count} of ${wanted} rows were there`)
 }

@@ -2,31 +2,35 @@ export const BYTEA_OID = 17
 export const TEXT_OID = 25
 
 const HEADER_BYTES = 20
+const NULL_LENGTH = -1
 
 /**
  * A one-dimensional array as a parameter in PostgreSQL's binary form (`array_recv`): number of dimensions, null flag,
  * element type, then size and lower bound of the dimension and each element with its length. The driver sends a Buffer
  * unchanged; text form would take two to four characters per byte.
- * @param elements none of them null; text is in the connection's encoding
+ * @param elements text is in the connection's encoding
  */
-export function binaryArray(elementOid: number, elements: readonly Uint8Array[]): Buffer {
-  const bytes = elements.reduce((sum, element) => sum + 4 + element.length, HEADER_BYTES)
+export function binaryArray(elementOid: number, elements: readonly (Uint8Array | null)[]): Buffer {
+  const bytes = elements.reduce((sum, element) => sum + 4 + (element?.length ?? 0), HEADER_BYTES)
   const array = Buffer.allocUnsafe(bytes)
   array.writeInt32BE(1, 0)
-  array.writeInt32BE(0, 4)
+  array.writeInt32BE(Number(elements.includes(null)), 4)
   array.writeInt32BE(elementOid, 8)
   array.writeInt32BE(elements.length, 12)
   array.writeInt32BE(1, 16)
   let at = HEADER_BYTES
   for (const element of elements) {
-    at = array.writeInt32BE(element.length, at)
-    array.set(element, at)
-    at += element.length
+    at = array.writeInt32BE(element?.length ?? NULL_LENGTH, at)
+    if (element) array.set(element, at)
+    at += element?.length ?? 0
   }
   return array
 }
 
-/** Columns of a statement that writes many items at once, each with its type and an item's value. */
+const bytesArray = (values: readonly unknown[]): Buffer =>
+  binaryArray(BYTEA_OID, values as readonly (Uint8Array | null)[])
+
+/** Columns of a statement that writes many items at once: each with its type and an item’s value, bytes for bytea. */
 export type Columns<Item> = readonly (readonly [column: string, type: string, of: (item: Item) => unknown])[]
 
 /** Parts of such a statement's text, whose parameters from `first` on are arrays of the columns' values. */
@@ -36,6 +40,7 @@ export function unnestOf<Item>(columns: Columns<Item>, first: number) {
     rows: `unnest(${columns.map(([, type], i) => `$${first + i}::${type}[]`).join(', ')})`,
     /** Assignments for `SET`, from the row that has the new values. */
     set: (row: string) => columns.map(([column]) => `${column} = ${row}.${column}`).join(', '),
-    values: (items: readonly Item[]) => columns.map(([, , of]) => items.map(of)),
+    values: (items: readonly Item[]) =>
+      columns.map(([, type, of]) => (type === 'bytea' ? bytesArray(items.map(of)) : items.map(of))),
   }
 }

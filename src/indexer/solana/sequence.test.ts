@@ -1,7 +1,7 @@
 import { Keypair } from '@solana/web3.js'
 import bs58 from 'bs58'
 import { describe, expect, it } from 'vitest'
-import { NO_EVENTS, type SeenCommunityPayment, type SeenPayment } from '../../chains/solana/events.js'
+import { noEvents, type SeenCommunityPayment, type SeenPayment } from '../../chains/solana/events.js'
 import type { ReadTransaction } from '../../chains/solana/reads.js'
 import { communityPaymentId, paymentMessageId, paymentSource, quoteId } from '../../registry/payment/quote.js'
 import { nameToWord } from '../../registry/primitives/name.js'
@@ -25,7 +25,7 @@ const forCommunity = (sequence: bigint, changes: Partial<SeenCommunityPayment> =
 })
 const tx = (slot: number, events: Partial<ReadTransaction>): ReadTransaction => ({
   ...{ signature: bs58.encode(Buffer.alloc(64, slot)), slot, blockTime: PAID_S },
-  ...{ ...NO_EVENTS, isOurs: true, ...events },
+  ...{ ...noEvents(true), ...events },
 })
 const trackerAt = (names = 0, communityNames = 0) => new SequenceTracker(identity, { names, communityNames })
 const nameId = (sequence: bigint) => paymentMessageId(paymentSource(identity.genesisHash, identity.programId), sequence)
