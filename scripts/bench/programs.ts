@@ -25,7 +25,7 @@ const POLL_MS = 10
  * Compiles the daemon as it ships, without the type check, into a folder of its own beside the published one:
  * migrations are found from there, and no other build interferes.
  */
-async function buildDaemon(onEnd: Bench['onEnd']): Promise<string> {
+export async function buildDaemon(onEnd: Bench['onEnd']): Promise<string> {
   const outDir = join(ROOT, `dist-bench-${process.pid}`)
   onEnd(async () => rmSync(outDir, { recursive: true, force: true }))
   const tsc = createRequire(import.meta.url).resolve('typescript/bin/tsc')
