@@ -12,6 +12,8 @@ import type { PaymentWatcher } from './watcher.js'
 
 /** Time after a word of a socket for which its cluster's transactions are listed at each poll: nodes list them late. */
 const TOLD_MS = 3_000
+/** Least pause while nothing is under way and a socket would tell: as long as the poll of a public cluster. */
+const QUIET_POLL_MS = 2_000
 
 /** A network's Solana cluster as the daemon opened it. */
 export interface SolanaSource {
@@ -72,15 +74,17 @@ export function paymentWatcherWorker(ctx: LeaderContext, source: SolanaSource, r
 
   reporting.onStart(label, unopened)
   return {
-    ...{ name: 'the payment watcher', fields, notify, pollMs },
+    ...{ name: 'the payment watcher', fields, notify, pollMs, idleMs: QUIET_POLL_MS },
     subscribe: () => subscribe(ctx, source.chain, onLogs),
     async step(_, alive) {
       signOfLife = alive
       watcher ??= await open()
       const startedMs = Date.now()
-      const outcome = await watcher.step(wsUrls.length === 0 || performance.now() - toldMs < TOLD_MS)
+      const isTold = wsUrls.length === 0 || performance.now() - toldMs < TOLD_MS
+      const outcome = await watcher.step(isTold)
       report(outcome, startedMs)
-      if (outcome.kind !== 'took') return 'waiting'
+      if (outcome.kind !== 'took')
+        return isTold || outcome.kind !== 'idle' || outcome.unconfirmed > 0 ? 'waiting' : 'idle'
       reporting.onAdvance(true)
       return 'progressed'
     },
