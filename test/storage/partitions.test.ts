@@ -76,8 +76,8 @@ test('a journal in many partitions gives the tables, the hash, the replay and th
   expect(await inTransaction(pool, (client) => stateHash(client, 'mainnet', 1))).toBe(golden.hash)
   const { live, rebuilt } = await replay(pool, 'mainnet')
   expect([live, rebuilt]).toEqual([golden.hash, golden.hash])
-  const page = (order: 'oldest' | 'newest', first: number | null, limit: number) =>
-    readStretch(pool, 'mainnet', { order, first, limit, floor: 1, from: null })
+  const page = (order: 'oldest' | 'newest', first: number | null, limit: number, events = Number.MAX_SAFE_INTEGER) =>
+    readStretch(pool, 'mainnet', { order, first, limit, floor: 1, events, from: null })
   const { rows } = await page('oldest', 1, total)
   const paged: number[] = []
   for (let first = 1; ; ) {
@@ -88,6 +88,12 @@ test('a journal in many partitions gives the tables, the hash, the replay and th
   }
   expect(paged).toEqual(rows.map(({ seq }) => seq))
   expect((await page('newest', null, total)).rows.map(({ seq }) => seq)).toEqual(paged.toReversed())
+  // as far as the event that follows ten, and no further
+  const { rows: ten } = await page('oldest', rows[5]!.publicFirst, total, 10)
+  const end = rows[5]!.publicFirst + 10
+  expect(ten).toEqual(rows.filter(({ publicFirst }) => publicFirst >= rows[5]!.publicFirst && publicFirst <= end))
+  const { rows: last, newest } = await page('newest', null, total, 10)
+  expect(last).toEqual(rows.filter((row) => row.publicFirst + row.publicCount > newest - 10).toReversed())
 })
 
 test('a replay folds without a snapshot, and takes in what is appended meanwhile', async () => {

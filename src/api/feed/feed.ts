@@ -62,7 +62,7 @@ export async function feedPage(context: Context, request: FeedRequest) {
     generation,
     items,
     /** Public id of a cluster that the items name, by its serial. */
-    idOf: (serial: number): Buffer => ids.get(serial) ?? missing(serial),
+    idOf: (serial: number): string => ids.get(serial) ?? missing(serial),
     /** Token of the next page, absent at the end. */
     ...(next ? { nextPage: token } : {}),
     /** Token that continues after this page, also from the end of the feed. */
@@ -126,11 +126,12 @@ async function collect(context: Context, request: FeedRequest, walk: Walk) {
   const least = request.shows ? FILTERED_ROWS : 1
   const asked = Math.min(Math.max(request.limit + 1, least), ROWS_AT_ONCE)
   const most = Math.max(request.limit, MAX_FILTERED_ROWS)
+  const events = request.shows ? Number.MAX_SAFE_INTEGER : walk.skip + request.limit
   const items: FeedItem[] = []
   let from: Walk = walk
   let last: FeedRow | null = null
   for (let read = asked; ; read += asked) {
-    const { generation, rows } = await readRows(context, from, asked)
+    const { generation, rows } = await readRows(context, from, asked, events)
     const next = take(items, rows, from, request)
     last = rows.at(-1) ?? last
     if (next || !last || rows.length < asked) return { generation, items, next, last }
@@ -140,8 +141,9 @@ async function collect(context: Context, request: FeedRequest, walk: Walk) {
   }
 }
 
-async function readRows(context: Context, { network, generation, order, first, floor, from }: Walk, limit: number) {
-  const stretch = await readStretch(context.pool, network, { order, first, floor, limit, from })
+async function readRows(context: Context, walk: Walk, limit: number, events = 0) {
+  const { network, generation, order, first, floor, from } = walk
+  const stretch = await readStretch(context.pool, network, { order, first, floor, limit, events, from })
   if (generation !== null && generation !== stretch.generation) throw restarted()
   // past the end of a feed that went back in time: other events will take those numbers
   if (Math.max(first ?? 0, floor) > stretch.newest + 1) throw restarted()
@@ -153,21 +155,24 @@ type Position = Pick<PagePosition, 'first' | 'skip'>
 /** Adds the events of entries to a page. @returns the first event that did not fit, null where all did */
 function take(items: FeedItem[], rows: readonly FeedRow[], walk: Walk, { limit, shows }: FeedRequest): Position | null {
   for (const row of rows) {
-    const events = publicEvents(row).map((event, i) => ({ event, number: row.publicFirst + i }))
-    if (walk.order === 'newest') events.reverse()
-    const start = row.publicFirst === walk.first ? walk.skip : 0
-    for (let i = start; i < events.length; i++) {
-      if (shows && !shows(events[i]!.event)) continue
-      if (items.length === limit) return { first: row.publicFirst, skip: i }
-      items.push({ ...events[i]!, actor: row.actor, atMs: row.atMs })
+    const { publicFirst, actor, atMs } = row
+    const events = publicEvents(row)
+    for (let i = publicFirst === walk.first ? walk.skip : 0; i < events.length; i++) {
+      const place = walk.order === 'newest' ? events.length - 1 - i : i
+      const event = events[place]!
+      if (shows && !shows(event)) continue
+      if (items.length === limit) return { first: publicFirst, skip: i }
+      items.push({ number: publicFirst + place, event, actor, atMs })
     }
   }
   return null
 }
 
-const serialsOf = (items: readonly FeedItem[]): number[] => [
-  ...new Set(items.flatMap(({ event }) => clustersOf(event))),
-]
+function serialsOf(items: readonly FeedItem[]): number[] {
+  const serials = new Set<number>()
+  for (const { event } of items) for (const serial of clustersOf(event)) serials.add(serial)
+  return [...serials]
+}
 
 const restarted = (): ApiError =>
   new ApiError(

@@ -40,6 +40,13 @@ const RANGE = {
   oldest: 'j.public_first >= greatest($1::int8, $2::int8)',
   newest: 'j.public_first <= coalesce($1::int8, h.public_seq) AND j.public_first >= $2::int8',
 } as const
+/** Entries within a number of events ($4) from the position: their numbers have no gaps. */
+const within = (l: Leaves, order: FeedOrder): string =>
+  order === 'oldest'
+    ? 'AND j.public_first <= greatest($1::int8, $2::int8) + $4::int8'
+    : `AND j.public_first >= coalesce((SELECT max(b.public_first) FROM ${l.journal} b WHERE b.network = ${l.network}
+        AND b.generation = h.generation AND b.public_count > 0
+        AND b.public_first <= coalesce($1::int8, h.public_seq) - $4::int8), 0)`
 const DIRECTION = { oldest: 'ASC', newest: 'DESC' } as const
 
 const entries = (l: Leaves, order: FeedOrder, filter: string): string =>
@@ -56,7 +63,7 @@ const inOrder = (name: string, rows: (l: Leaves, order: FeedOrder) => string) =>
   const of = (order: FeedOrder) => prepare<Columns>(`feed_${order}${name}`, (l) => stretch(l, order, rows(l, order)))
   return { oldest: of('oldest'), newest: of('newest') }
 }
-const all = inOrder('', (l, order) => entries(l, order, ''))
+const all = inOrder('', (l, order) => entries(l, order, within(l, order)))
 const byActor = inOrder('_from', (l, order) => entries(l, order, 'AND j.actor = $4'))
 // the zero address finds private actors too, shown as it; each half uses the index
 const byNobody = inOrder(
@@ -74,6 +81,8 @@ export interface StretchQuery {
   floor: number
   /** Maximum of entries. */
   limit: number
+  /** Events from the position on that are asked for; entries beyond are left out where all actors are asked for. */
+  events: number
   /** Stored address of the actor, null for all. */
   from: Buffer | null
 }
@@ -87,13 +96,15 @@ export async function readStretch(db: Queryable, network: Network, query: Stretc
   const values = [query.first, query.floor, query.limit]
   const rows = from
     ? await (from.equals(NOBODY) ? byNobody : byActor)[order](db, network, [...values, from])
-    : await all[order](db, network, values)
+    : await all[order](db, network, [...values, query.events])
   const first = rows[0]
   if (!first) throw new Error(`journal_heads has no row for ${network}: run \`clusterd migrate\``)
   return {
     generation: first.generation,
     newest: first.newest,
-    rows: rows.flatMap(({ seq, kind, ...row }) => (seq === null ? [] : [{ ...row, seq, kind: entryKind(kind) }])),
+    rows: rows.flatMap((row) =>
+      row.seq === null ? [] : [Object.assign(row, { seq: row.seq, kind: entryKind(row.kind) })],
+    ),
   }
 }
 
@@ -129,21 +140,21 @@ export async function findSince(
   return row
 }
 
-const ids = prepare<{ serial: number; id: Buffer }>(
+const ids = prepare<{ serial: number; id: string }>(
   'cluster_ids',
   (
     l,
-  ) => `SELECT c.serial, c.id FROM journal_heads h JOIN ${l.clusters} c ON c.network = h.network AND c.serial = ANY($1::int8[])
+  ) => `SELECT c.serial, '0x' || encode(c.id, 'hex') AS id FROM journal_heads h JOIN ${l.clusters} c ON c.network = h.network AND c.serial = ANY($1::int8[])
     WHERE h.network = ${l.network} AND h.feed_generation = $2`,
 )
 
-/** Public ids of clusters by serial; none for a number of the feed that has ended. */
+/** Public ids of clusters, hex, by serial; none for a number of the feed that has ended. */
 export async function readClusterIds(
   db: Queryable,
   network: Network,
   serials: readonly number[],
   generation: number,
-): Promise<Map<number, Buffer>> {
+): Promise<Map<number, string>> {
   if (serials.length === 0) return new Map()
   const rows = await ids(db, network, [serials, generation])
   return new Map(rows.map(({ serial, id }) => [serial, id]))

@@ -12,13 +12,17 @@ class Reader {
   #at = 0
   constructor(readonly bytes: Buffer) {}
 
-  /** Next bytes. @throws RangeError where fewer are left */
+  /** Place of the next bytes. @throws RangeError where fewer are left */
+  pass(length: number): number {
+    const start = this.#at
+    if (start + length > this.bytes.length) throw new RangeError(`0x${this.bytes.toString('hex')} is cut short`)
+    this.#at = start + length
+    return start
+  }
+
   take(length: number): Buffer {
-    const end = this.#at + length
-    if (end > this.bytes.length) throw new RangeError(`0x${this.bytes.toString('hex')} is cut short`)
-    const taken = this.bytes.subarray(this.#at, end)
-    this.#at = end
-    return taken
+    const start = this.pass(length)
+    return this.bytes.subarray(start, start + length)
   }
 
   get isAtEnd(): boolean {
@@ -28,7 +32,7 @@ class Reader {
 
 const u8: Codec<number> = {
   write: (out, value) => out.push(value),
-  read: (from) => from.take(1)[0]!,
+  read: (from) => from.bytes[from.pass(1)]!,
 }
 
 /** Safe integer from 0 on, in eight bytes. */
@@ -39,7 +43,8 @@ export const u64: Codec<number> = {
     for (const half of [high, low]) out.push(half >>> 24, (half >>> 16) & 0xff, (half >>> 8) & 0xff, half & 0xff)
   },
   read(from) {
-    const value = Number(from.take(8).readBigUInt64BE())
+    const start = from.pass(8)
+    const value = from.bytes.readUInt32BE(start) * 2 ** 32 + from.bytes.readUInt32BE(start + 4)
     if (!Number.isSafeInteger(value)) throw new RangeError(`${value} is no safe integer`)
     return value
   },
@@ -108,7 +113,11 @@ export function object<T extends object>(fields: Fields<T>): Codec<T> {
     write(out, value) {
       for (const [key, codec] of entries) codec.write(out, value[key])
     },
-    read: (from) => Object.fromEntries(entries.map(([key, codec]) => [key, codec.read(from)])) as T,
+    read(from) {
+      const value: Partial<T> = {}
+      for (const [key, codec] of entries) value[key] = codec.read(from)
+      return value as T
+    },
   }
 }
 
@@ -133,7 +142,7 @@ export function union<T extends object, Key extends keyof T & string>(key: Key, 
     },
     read(from) {
       const discriminant = tag.read(from)
-      return { [key]: discriminant, ...codecs.get(discriminant)!.read(from) } as T
+      return Object.assign(codecs.get(discriminant)!.read(from), { [key]: discriminant }) as T
     },
   }
 }

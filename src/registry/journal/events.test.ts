@@ -1,7 +1,7 @@
 import fc from 'fast-check'
 import { describe, expect, it } from 'vitest'
 import { addressToWord } from '../primitives/address.js'
-import { bigIntToWord } from '../primitives/bytes.js'
+import { bigIntToWord, toHex } from '../primitives/bytes.js'
 import { nameToWord } from '../primitives/name.js'
 import { encodeChange } from './change.js'
 import {
@@ -25,7 +25,7 @@ import { decodePayment, encodePayment } from './payment.js'
 
 const ACTOR = Buffer.of(1, ...Buffer.alloc(20, 0xab))
 const HOLDER = `0x${'ab'.repeat(20)}`
-const id = (serial: number) => Buffer.alloc(32, serial)
+const id = (serial: number) => toHex(Buffer.alloc(32, serial))
 
 function bidRow(effects: Parameters<typeof encodeBidEffects>[0], publicCount: number, amountWei = 5n): FeedRow {
   const from = addressToWord(ACTOR)
@@ -41,7 +41,8 @@ function bidRow(effects: Parameters<typeof encodeBidEffects>[0], publicCount: nu
     effects: encodeBidEffects(effects),
   }
 }
-const dataOf = (row: FeedRow) => publicEvents(row).map((event) => ({ type: event.type, data: eventData(event, id) }))
+const dataOf = (row: FeedRow) =>
+  publicEvents(row).map((event) => ({ type: event.type, data: JSON.parse(eventData(event, id)) }))
 const cluster_id = `0x${'07'.repeat(32)}`
 const registered = { type: 'REGISTER_NAME', data: { name: 'foo', wei_amount: '5', cluster_id } }
 

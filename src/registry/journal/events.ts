@@ -1,5 +1,4 @@
 import { decodeAddress, decodeWallet } from '../primitives/address.js'
-import { toHex } from '../primitives/bytes.js'
 import { DEFAULT_WALLET_NAME } from '../primitives/name.js'
 import { NETWORK_LETTER, type Network } from '../primitives/network.js'
 import { decodeBid } from './bid.js'
@@ -92,34 +91,28 @@ export const eventId = (network: Network, generation: number, number: number): s
 export const ZERO_ADDRESS = `0x${'0'.repeat(40)}`
 export const actorText = (actor: Buffer | null): string => (actor ? decodeAddress(actor).text : ZERO_ADDRESS)
 
-/** `data` of a v1 event (snake_case). `idOf` maps a cluster's serial to its public id. */
-export function eventData(
-  event: PublicEvent,
-  idOf: (serial: number) => Buffer,
-): Record<string, string | boolean | null> {
-  const cluster_id = event.cluster === null ? null : toHex(idOf(event.cluster))
+/** JSON of `data` of a v1 event (snake_case). `idOf` maps a cluster's serial to its public id in hex. */
+export function eventData(event: PublicEvent, idOf: (serial: number) => string): string {
+  const cluster = event.cluster === null ? 'null' : `"${idOf(event.cluster)}"`
   switch (event.type) {
     case 'CREATE_CLUSTER':
-      return { cluster_id }
+      return `{"cluster_id":${cluster}}`
     case 'ADD_WALLET':
-      return {
-        name: event.name,
-        address: decodeWallet(event.wallet).text,
-        cluster_id,
-        is_verified: event.isVerified,
-        is_backed_up: event.isBackedUp,
-      }
+      return `{${namedWallet(event)},"cluster_id":${cluster},"is_verified":${event.isVerified},"is_backed_up":${event.isBackedUp}}`
     case 'REGISTER_NAME':
-      return { name: event.name, wei_amount: event.amountWei.toString(), cluster_id }
+      return `{"name":${JSON.stringify(event.name)},"wei_amount":"${event.amountWei}","cluster_id":${cluster}}`
     case 'UPDATE_WALLET_NAME':
-      return { name: event.name, address: decodeWallet(event.wallet).text, cluster_id }
+      return `{${namedWallet(event)},"cluster_id":${cluster}}`
     case 'TRANSFER_NAME':
-      return { name: event.name, to: cluster_id, from_cluster_id: toHex(idOf(event.from)) }
+      return `{"name":${JSON.stringify(event.name)},"to":${cluster},"from_cluster_id":"${idOf(event.from)}"}`
     case 'VERIFY_WALLET':
     case 'REMOVE_WALLET':
     case 'BACKUP_WALLET':
-      return { address: decodeWallet(event.wallet).text, cluster_id }
+      return `{"address":"${decodeWallet(event.wallet).text}","cluster_id":${cluster}}`
     case 'REGISTER_COMMUNITY_NAME':
-      return { community: event.community, name: event.name, address: decodeWallet(event.wallet).text, cluster_id }
+      return `{"community":${JSON.stringify(event.community)},${namedWallet(event)},"cluster_id":${cluster}}`
   }
 }
+
+const namedWallet = ({ name, wallet }: { name: string; wallet: Buffer }): string =>
+  `"name":${JSON.stringify(name)},"address":"${decodeWallet(wallet).text}"`

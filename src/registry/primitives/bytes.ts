@@ -1,16 +1,17 @@
 /** Small byte helpers shared by the rules. Byte strings are Node Buffers; a key for a Map is their latin1 text. */
 
+/** The same bytes as a Buffer, without a copy. */
+const bufferOf = (bytes: Uint8Array): Buffer =>
+  Buffer.isBuffer(bytes) ? bytes : Buffer.from(bytes.buffer, bytes.byteOffset, bytes.length)
+
 /** Map key of a byte string: latin1, one character per byte, the cheapest exact text. */
-export const keyOf = (bytes: Uint8Array): string =>
-  Buffer.isBuffer(bytes)
-    ? bytes.toString('latin1')
-    : Buffer.from(bytes.buffer, bytes.byteOffset, bytes.length).toString('latin1')
+export const keyOf = (bytes: Uint8Array): string => bufferOf(bytes).toString('latin1')
 
 /** The bytes of a `0x` hex string. The caller has checked its form. */
 export const fromHex = (hex: string): Buffer => Buffer.from(hex.slice(2), 'hex')
 
 /** `0x` hex of bytes, lower case. */
-export const toHex = (bytes: Uint8Array): `0x${string}` => `0x${Buffer.from(bytes).toString('hex')}`
+export const toHex = (bytes: Uint8Array): `0x${string}` => `0x${bufferOf(bytes).toString('hex')}`
 
 /** A big-endian 32-byte word as an unsigned integer. */
 export function wordToBigInt(word: Uint8Array): bigint {
