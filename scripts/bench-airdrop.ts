@@ -5,7 +5,7 @@
 import { randomBytes, randomInt } from 'node:crypto'
 import { once } from 'node:events'
 import { createWriteStream } from 'node:fs'
-import { Agent, request } from 'node:http'
+import { Agent } from 'node:http'
 import { join, resolve } from 'node:path'
 import { finished } from 'node:stream/promises'
 import { parseArgs } from 'node:util'
@@ -19,10 +19,11 @@ import { createPool } from '../src/db/pg/pool.js'
 import { parseAddress } from '../src/registry/primitives/address.js'
 import { createDatabase } from '../src/testing/processes/postgres.js'
 import { spawnChild } from '../src/testing/processes/processes.js'
+import { ask, timed } from './bench/ask.js'
 import { type Bench, type Latency, latencyOf, peakMemoryKib, printTable, runBench, thousands } from './bench/bench.js'
 import { type Bundle, makeBundle } from './bench/bundle.js'
 import { fillChain } from './bench/chain.js'
-import { recordFigure } from './bench/figure.js'
+import { byRun, recordFigure } from './bench/figure.js'
 import { nodeArgs, prepareBench, startDaemonProcess, waitUntilCaughtUp, waitUntilIndexed } from './bench/programs.js'
 
 const COMMUNITY = 'bench'
@@ -176,7 +177,7 @@ async function lookUp(api: string, databaseUrl: string, bundles: readonly Bundle
     })
     let answer = ''
     const lookMs = await timed(async () => {
-      answer = await get(agent, `${api}/v1/airdrop/claim/${COMMUNITY}`, token)
+      answer = await ask(agent, `${api}/v1/airdrop/claim/${COMMUNITY}`, { token })
     })
     // wrong answers may be quick ones
     if (round <= 0) check(answer)
@@ -201,7 +202,7 @@ async function lookUp(api: string, databaseUrl: string, bundles: readonly Bundle
   recordFigure({
     title: 'GET /v1/airdrop/claim/:community, p50',
     floor: 'bare indexed query',
-    ratios: [look.p50 / bare.p50],
+    ratios: byRun(look.fifths, bare.fifths),
   })
   console.log(`ratio at p50 ${(look.p50 / bare.p50).toFixed(2)}, at p99 ${(look.p99 / bare.p99).toFixed(2)}`)
 }
@@ -218,28 +219,6 @@ function storedOf(text: string): Buffer {
   return address.bytes
 }
 
-async function timed(work: () => Promise<void>): Promise<number> {
-  const startedMs = performance.now()
-  await work()
-  return performance.now() - startedMs
-}
-
 const shown = ({ p50, p99 }: Latency): string[] => [p50.toFixed(2), p99.toFixed(2)]
-
-function get(agent: Agent, url: string, token: string): Promise<string> {
-  return new Promise((done, fail) => {
-    const req = request(url, { agent, headers: { 'x-auth-key': token } }, (res) => {
-      const chunks: Buffer[] = []
-      res.on('data', (chunk: Buffer) => chunks.push(chunk))
-      res.on('end', () => {
-        const text = Buffer.concat(chunks).toString('latin1')
-        if (res.statusCode === 200) done(text)
-        else fail(new Error(`asking ${url}: ${text}`))
-      })
-    })
-    req.on('error', fail)
-    req.end()
-  })
-}
 
 await runBench(main)

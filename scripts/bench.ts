@@ -5,12 +5,12 @@
  */
 import { spawn } from 'node:child_process'
 import { mkdirSync, mkdtempSync, readFileSync, rmSync, writeFileSync } from 'node:fs'
-import { availableParallelism, cpus, tmpdir, totalmem } from 'node:os'
+import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { fileURLToPath } from 'node:url'
 import { parseArgs } from 'node:util'
 import { median, printTable } from './bench/bench.js'
-import { type Figure, FIGURES_FILE, type Held, regressions } from './bench/figure.js'
+import { type Figure, FIGURES_FILE, type Held, regressions, spreadOf } from './bench/figure.js'
 
 const ROOT = fileURLToPath(new URL('..', import.meta.url))
 const RATIOS = new URL('./bench/ratios.json', import.meta.url)
@@ -38,10 +38,14 @@ const BENCHES = values.quick
       'bench-index': ['20000', '--payments', '300'],
       'bench-live': ['--blocks', '40'],
       'bench-api': ['--registrations', '10000', '--seconds', '2', '--tokens', '200', '--connections', '32'],
+      'bench-bulk': ['--registrations', '10000', '--rounds', '100'],
       'bench-airdrop': ['--leaves', '50000', '--rounds', '300'],
       'bench-idle': ['--seconds', '15'],
     }
-  : { 'bench-index': [], 'bench-live': [], 'bench-api': ['--connections', '32'], 'bench-airdrop': [], 'bench-idle': [] }
+  : {
+      ...{ 'bench-index': [], 'bench-live': [], 'bench-api': ['--connections', '32'], 'bench-bulk': [] },
+      ...{ 'bench-airdrop': [], 'bench-idle': [] },
+    }
 
 /** Runs a benchmark to its end, with its output. @throws Error when it fails */
 async function run(name: string, args: readonly string[], figuresFile: string): Promise<void> {
@@ -55,13 +59,15 @@ async function run(name: string, args: readonly string[], figuresFile: string): 
   if (code !== 0) throw new Error(`${name} ended with ${code}`)
 }
 
-async function measure(): Promise<Figure[]> {
+async function measure(): Promise<{ machine: string; figures: Figure[] }> {
   const home = mkdtempSync(join(tmpdir(), 'clusterd-bench-figures-'))
   const file = join(home, 'figures')
   try {
     for (const [name, args] of Object.entries(BENCHES)) await run(name, args, file)
     const lines = readFileSync(file, 'utf8').trim().split('\n')
-    return lines.map((line) => JSON.parse(line) as Figure)
+    const records = lines.map((line) => JSON.parse(line) as Figure | { machine: string })
+    const figures = records.filter((record) => 'title' in record)
+    return { machine: records.flatMap((record) => ('machine' in record ? [record.machine] : []))[0]!, figures }
   } finally {
     rmSync(home, { recursive: true, force: true })
   }
@@ -72,24 +78,25 @@ function report(figures: readonly Figure[], held: Held): void {
   console.log('\nTimes the floor of the same run, median (least to most)')
   printTable([
     ['', 'ratio', 'least', 'most', 'held', 'floor'],
-    ...figures.map(({ title, floor, ratios }) => [
-      ...[title, two(median(ratios)), two(Math.min(...ratios)), two(Math.max(...ratios))],
-      ...[held[title] === undefined ? '-' : two(held[title]), floor],
-    ]),
+    ...figures.map((figure) => {
+      const { median, least, most } = spreadOf(figure)
+      const { title, floor } = figure
+      return [title, two(median), two(least), two(most), held[title] === undefined ? '-' : two(held[title]), floor]
+    }),
   ])
 }
 
 const size = values.quick ? 'quick' : 'full'
 const all = JSON.parse(readFileSync(RATIOS, 'utf8')) as Record<typeof size, Held>
 const held = all[size]
-const figures = await measure()
+const { machine, figures } = await measure()
 report(figures, held)
-const machine = {
-  ...{ processor: cpus()[0]?.model.trim(), cores: availableParallelism(), memoryBytes: totalmem() },
-  ...{ node: process.version, at: new Date().toISOString(), isQuick: values.quick },
-}
 mkdirSync(join(ROOT, 'artifacts'), { recursive: true })
-writeFileSync(join(ROOT, 'artifacts', 'bench.json'), `${JSON.stringify({ machine, figures }, null, 2)}\n`)
+const results = {
+  ...{ machine, at: new Date().toISOString(), isQuick: values.quick },
+  figures: figures.map((figure) => ({ ...figure, ...spreadOf(figure) })),
+}
+writeFileSync(join(ROOT, 'artifacts', 'bench.json'), `${JSON.stringify(results, null, 2)}\n`)
 if (values.hold) {
   const ratios = figures.map(({ title, ratios: ofRuns }) => [title, Number(median(ofRuns).toFixed(2))])
   writeFileSync(RATIOS, `${JSON.stringify({ ...all, [size]: Object.fromEntries(ratios) }, null, 2)}\n`)

@@ -94,12 +94,18 @@ export function median(values: readonly number[]): number {
 export interface Latency {
   p50: number
   p99: number
+  /** Medians of fifths of the time, which show how much a measurement varies. */
+  fifths: number[]
 }
 
 export function latencyOf(times: readonly number[]): Latency {
   const sorted = [...times].sort((a, b) => a - b)
   const at = (share: number) => sorted[Math.floor((sorted.length - 1) * share)] ?? Number.NaN
-  return { p50: at(0.5), p99: at(0.99) }
+  const fifth = Math.max(1, times.length / 5)
+  const fifths = Array.from({ length: Math.min(5, times.length) }, (_, i) =>
+    median(times.slice(Math.floor(i * fifth), Math.floor((i + 1) * fifth))),
+  )
+  return { p50: at(0.5), p99: at(0.99), fifths }
 }
 
 export const thousands = (value: number): string => Math.round(value).toLocaleString('en-US')

@@ -12,8 +12,8 @@ export interface Figure {
 /** Environment variable: the file to which figures go, a line of JSON each. */
 export const FIGURES_FILE = 'CLUSTERD_BENCH_FIGURES'
 
-/** Hands a figure to `npm run bench`, where that is what runs. */
-export function recordFigure(figure: Figure): void {
+/** Hands a figure, or what the machine is, to `npm run bench`, where that is what runs. */
+export function recordFigure(figure: Figure | { machine: string }): void {
   const file = process.env[FIGURES_FILE]
   if (file) appendFileSync(file, `${JSON.stringify(figure)}\n`)
 }
@@ -21,6 +21,11 @@ export function recordFigure(figure: Figure): void {
 /** Ratios of two measurements, run by run: other programs' use of the machine changes slower than a run takes. */
 export const byRun = (ours: readonly number[], floor: readonly number[]): number[] =>
   ours.map((value, run) => value / floor[run]!)
+
+/** Middle and ends of a figure's ratios. */
+export const spreadOf = ({ ratios }: Figure) => ({
+  ...{ median: median(ratios), least: Math.min(...ratios), most: Math.max(...ratios) },
+})
 
 /** Ratios that hold, by titles. */
 export type Held = Readonly<Record<string, number>>

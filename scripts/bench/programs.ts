@@ -11,6 +11,7 @@ import { LOCAL_KEYS } from '../../src/testing/stackParts.js'
 import { bundleLibraries } from '../bundle-libraries.js'
 import { type Bench, cpuMs, describeMachine, serverCpuMs } from './bench.js'
 import type { BenchChain } from './chain.js'
+import { recordFigure } from './figure.js'
 import type { LiveLoopJob } from './liveLoop.js'
 import type { LoopJob, LoopResult } from './loop.js'
 
@@ -43,7 +44,9 @@ export async function prepareBench(
   const cli = named ? resolve(named) : await buildDaemon(onEnd)
   const postgres = await startPostgres({ dataDir: `${home}/pg` })
   onEnd(() => postgres.stop())
-  console.log(await describeMachine(postgres.url))
+  const machine = await describeMachine(postgres.url)
+  console.log(machine)
+  recordFigure({ machine })
   return { cli, postgres }
 }
 

@@ -1,12 +1,13 @@
 import { randomBytes } from 'node:crypto'
-import { Agent, request } from 'node:http'
+import { Agent } from 'node:http'
 import { ed25519 } from '@noble/curves/ed25519.js'
 import bs58 from 'bs58'
 import pg from 'pg'
 import { type Hex, recoverMessageAddress } from 'viem'
 import { generatePrivateKey, privateKeyToAccount } from 'viem/accounts'
+import { ask } from './ask.js'
 import { type Latency, latencyOf, printTable } from './bench.js'
-import { recordFigure } from './figure.js'
+import { byRun, recordFigure } from './figure.js'
 
 /**
  * Token exchange and a change of a cluster, one at a time, beside their lower bound: a bare check of the same
@@ -65,22 +66,6 @@ async function checkBare({ type, message, signature, wallet }: Proof): Promise<v
   if (!isGood) throw new Error('checking a signature: it is not good')
 }
 
-/** One request on a connection that is kept open. */
-function post(agent: Agent, url: string, body: string, token = ''): Promise<string> {
-  const headers = { 'content-length': Buffer.byteLength(body), 'x-auth-key': token }
-  return new Promise((resolve, reject) => {
-    const req = request(url, { method: 'POST', agent, headers }, (res) => {
-      let text = ''
-      res.on('data', (chunk) => {
-        text += chunk
-      })
-      res.on('end', () => (res.statusCode === 200 ? resolve(text) : reject(new Error(`asking ${url}: ${text}`))))
-    })
-    req.on('error', reject)
-    req.end(body)
-  })
-}
-
 /** Measures and prints. @param count exchanges of each type of wallet */
 export async function benchTokens(api: string, databaseUrl: string, count: number): Promise<void> {
   const client = new pg.Client({ connectionString: databaseUrl })
@@ -99,7 +84,7 @@ export async function benchTokens(api: string, databaseUrl: string, count: numbe
     const bodies = proofs.map(({ message: _, ...proof }) => JSON.stringify(proof))
     const tokens: string[] = []
     const exchange = async (body: string) => {
-      const answer = await post(agent, `${api}/v1/auth/token`, body)
+      const answer = await ask(agent, `${api}/v1/auth/token`, { body })
       tokens.push((JSON.parse(answer) as { token: string }).token)
     }
     const exchanged = await timed(bodies, exchange)
@@ -107,12 +92,12 @@ export async function benchTokens(api: string, databaseUrl: string, count: numbe
     // callers without a cluster: each change creates one, with the caller and the added wallet in it
     const add = (token: string) => {
       const wallet = { address: `0x${randomBytes(20).toString('hex')}`, name: 'added', isPrivate: false }
-      return post(agent, `${api}/v1/clusters/wallets`, JSON.stringify([wallet]), token)
+      return ask(agent, `${api}/v1/clusters/wallets`, { body: JSON.stringify([wallet]), token })
     }
     const added = await timed(tokens, add)
     rows.push([`${type}: POST /v1/clusters/wallets`, added])
     const beside = (title: string, ours: Latency, floor: Latency, of: string) =>
-      recordFigure({ title: `${type}: ${title}, p50`, floor: of, ratios: [ours.p50 / floor.p50] })
+      recordFigure({ title: `${type}: ${title}, p50`, floor: of, ratios: byRun(ours.fifths, floor.fifths) })
     beside('POST /v1/auth/token', exchanged, check, 'bare check of a signature')
     beside('POST /v1/clusters/wallets', added, inserted, 'bare insert')
   }
