@@ -9,7 +9,7 @@ import { parseArgs } from 'node:util'
 import { CONFIRMATION_BLOCKS, localClients } from '../src/testing/chains/localChain.js'
 import { type Stack, startStack, until } from '../src/testing/index.js'
 import { startBuiltPrograms } from '../test/setup/built.js'
-import { describeMachine, type Bench, runBench, thousands } from './bench/bench.js'
+import { describeMachine, type Bench, printTable, runBench, thousands } from './bench/bench.js'
 import type { Counts, Orders } from './siege/attacker.js'
 import { buyerOf, lookUps, type Met, memberOf, transfers } from './siege/honest.js'
 
@@ -35,6 +35,8 @@ const LAG_BLOCKS = 4
 /** Growth of the last third's peak memory over the middle third's that counts as flat. */
 const FLAT = 1.1
 const SAMPLE_MS = 1_000
+/** Rows of the table of memory. */
+const ROWS = 20
 
 /** Starts an attacker. @returns the function that ends it and tells what it was answered */
 function attack(orders: Orders): () => Promise<Counts> {
@@ -57,9 +59,18 @@ function attack(orders: Orders): () => Promise<Counts> {
   }
 }
 
+/** Gauges of the daemon's memory, by columns of the table. */
+const GAUGES = {
+  'heap MiB': 'nodejs_heap_size_total_bytes',
+  'used MiB': 'nodejs_heap_size_used_bytes',
+  'external MiB': 'nodejs_external_memory_bytes',
+}
+
 interface Sample {
   memoryMib: number
   lagBlocks: number
+  /** By the gauges. */
+  gaugesMib: number[]
 }
 
 /** The daemon's memory and its distance to the hub's own head, each second. */
@@ -73,7 +84,10 @@ async function watch(stack: Stack, signal: AbortSignal): Promise<Sample[]> {
     const metrics = await (await fetch(`${stack.ops}/metrics`)).text()
     const indexed = Number(nextBlock.exec(metrics)?.[1]) - 1 + CONFIRMATION_BLOCKS
     const rss = /^VmRSS:\s+(\d+) kB$/m.exec(readFileSync(`/proc/${stack.daemon.pid}/status`, 'utf8'))?.[1]
-    samples.push({ memoryMib: Number(rss) / 1_024, lagBlocks: head - indexed })
+    const gaugesMib = Object.values(GAUGES).map(
+      (gauge) => Number(new RegExp(`^${gauge} (.*)$`, 'm').exec(metrics)?.[1]) / 2 ** 20,
+    )
+    samples.push({ memoryMib: Number(rss) / 1_024, lagBlocks: head - indexed, gaugesMib })
     await new Promise((resolve) => setTimeout(resolve, SAMPLE_MS))
   }
   return samples
@@ -92,6 +106,23 @@ function judge(name: string, { ms, failed }: Met, limitMs: number): string[] {
     ...(p99! <= limitMs ? [] : [`${name}: p99 ${p99!.toFixed(1)} ms, promised ${limitMs} ms`]),
     ...(failed.length === 0 ? [] : [`${name}: ${failed.length} failed, first ${failed[0]}`]),
   ]
+}
+
+/** Prints the daemon's memory over time: the most that each twentieth of it saw. */
+function printMemory(samples: readonly Sample[]): void {
+  const size = Math.ceil(samples.length / ROWS)
+  const parts = Array.from({ length: Math.ceil(samples.length / size) }, (_, i) =>
+    samples.slice(i * size, (i + 1) * size),
+  )
+  const most = (values: readonly number[]) => Math.max(...values).toFixed(0)
+  printTable([
+    ['until second', 'resident MiB', ...Object.keys(GAUGES)],
+    ...parts.map((part, i) => [
+      String(i * size + part.length),
+      most(part.map(({ memoryMib }) => memoryMib)),
+      ...Object.keys(GAUGES).map((_, column) => most(part.map(({ gaugesMib }) => gaugesMib[column]!))),
+    ]),
+  ])
 }
 
 function judgeSamples(samples: readonly Sample[]): string[] {
@@ -156,6 +187,7 @@ async function main({ onEnd }: Bench): Promise<void> {
   )
   printCounts(counts)
   console.log(`buyer      ${bought.length} registrations, all finalized`)
+  printMemory(samples)
   const broken = [
     ...judge('look-ups', looked, LOOK_UP_MS),
     ...judge('changes', changed, CHANGE_MS),
