@@ -46,8 +46,7 @@ test.each([true, false])(
       ahead = await inTransaction(database.pool, async (client) => {
         // the first is folded in its turn; all others' changes are those that an ordinary fold has
         const done = await appendEntries(client, 'mainnet', batch, { writerMs: LATE, ...(ahead ? {} : { written }) })
-        if (i > 0)
-          expect(ahead?.changes).toEqual({ ...done.changes, head: { ...done.changes.head, nowMs: expect.any(Number) } })
+        if (i > 0) expect(ahead?.changes).toEqual(done.changes)
         return foldAhead(database.pool, done, { network: 'mainnet', entries: batches[i + 1] ?? [one()], written })
       })
     }

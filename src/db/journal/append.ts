@@ -7,9 +7,11 @@ import {
   fold,
   type Head,
   type JournalRow,
+  type Keys,
   keysOf,
   type NameMove,
   type NameRow,
+  type Slice,
   type WalletRow,
 } from '../../registry/fold/index.js'
 import { OUTCOME } from '../../registry/journal/bid.js'
@@ -46,8 +48,6 @@ export interface AppendOptions {
   epoch?: number
   /** Time of the writer, ms: the database's where it is left out; a rebuild keeps the entries' own. */
   writerMs?: number
-  /** Precomputed `firstClusterIds` of the entries. */
-  firstIds?: ReadonlyMap<string, Buffer>
   /** Filter that saves look-ups of new keys; updated by each fold. */
   written?: WrittenKeys | undefined
   /** The entries as `foldAhead` folded them, whose rows `writeAhead` has written in the same transaction. */
@@ -120,42 +120,54 @@ export async function foldAhead(
   const isAlone = ({ kind, causeMs }: DecodedEntry) => (kind === 'bid' || kind === 'minimum') && causeMs <= writerMs
   if (batch.entries.length === 0 || !batch.entries.every(isAlone)) return null
   const base = changes.head
-  const { keys, slice, foldAt, remember } = await inTransaction(pool, async (client) => {
+  const { keys, slice, asked, foldAt, remember } = await inTransaction(pool, async (client) => {
     await client.query(`SELECT ${BY_INDEX}`)
     return readBatch(client, { ...batch, head: base })
   })
   if (slice.clusters.size > 0) return null
-  for (const { name, cluster } of changes.names)
-    if (name !== null && cluster !== null && keys.names.has(name)) slice.owners.set(name, cluster)
-  for (const { address, cluster, isPrivate } of changes.wallets) {
-    const key = keyOf(address)
-    if (keys.wallets.has(key)) slice.verified.set(key, { cluster, isPrivate })
-  }
+  // a filter knows the keys of that one too
+  if (asked > 0) addChanges(slice, keys, changes)
   const folded = foldAt(writerMs)
   if (!isNew(folded) || beginsPartition(base.seq, folded.head.seq)) return null
   remember(folded)
   return { base, changes: folded, writerMs }
 }
 
+/** Adds to a slice what the batch before it, which is not committed yet, changes of its keys. */
+function addChanges(slice: Slice, keys: Keys, { names, wallets }: Changes): void {
+  for (const { name, cluster } of names)
+    if (name !== null && cluster !== null && keys.names.has(name)) slice.owners.set(name, cluster)
+  for (const { address, cluster, isPrivate } of wallets) {
+    const key = keyOf(address)
+    if (keys.wallets.has(key)) slice.verified.set(key, { cluster, isPrivate })
+  }
+}
+
 /** Whether a fold changes no row that is stored. */
 const isNew = ({ walletRemovals, walletUpdates, nameMoves, communities }: Changes): boolean =>
   walletRemovals.length + walletUpdates.length + nameMoves.length + communities.length === 0
 
-interface Batch extends Pick<AppendOptions, 'firstIds' | 'written'> {
+interface Batch extends Pick<AppendOptions, 'written'> {
   network: Network
   head: Head
   entries: readonly DecodedEntry[]
 }
 
 /** Loads the rows that a batch reads. */
-async function readBatch(client: pg.ClientBase, { network, head, entries, firstIds, written }: Batch) {
+async function readBatch(client: pg.ClientBase, { network, head, entries, written }: Batch) {
   const keys = keysOf(entries)
   const filter = written?.covers(head) ? written : undefined
-  const slice = await loadSlice(client, network, head, keys, { firstIds, written: filter })
+  let asked = 0
+  const isAsked = (key: string): boolean => {
+    if (filter?.mayHold(key) === false) return false
+    asked += 1
+    return true
+  }
+  const slice = await loadSlice(client, network, head, keys, { isAsked })
   const foldAt = (writerMs: number): Changes => fold(slice, entries, writerMs)
   // keys that aren't written (wallet of a lost bid) only cost a later look-up
   const remember = ({ head: to }: Changes): void => filter?.written([...keys.names, ...keys.wallets], to)
-  return { keys, slice, foldAt, remember }
+  return { keys, slice, asked, foldAt, remember }
 }
 
 const isSameHead = (a: Head, b: Head): boolean =>

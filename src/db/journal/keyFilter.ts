@@ -36,22 +36,31 @@ export function createWrittenKeys(): WrittenKeys {
       bits = null
       return false
     },
-    mayHold: (key) => bits === null || everyBit(key, (bit) => (bits![bit >>> 5]! & (1 << (bit & 31))) !== 0),
+    mayHold(key) {
+      if (bits === null) return true
+      const { first, step } = sumsOf(key)
+      for (let i = 0; i < PROBES; i++) {
+        const bit = (first + Math.imul(i, step)) & MASK
+        if ((bits[bit >>> 5]! & (1 << (bit & 31))) === 0) return false
+      }
+      return true
+    },
     written(keys, { generation, seq }) {
       if (bits === null) return
       for (const key of keys) {
-        everyBit(key, (bit) => {
-          bits![bit >>> 5]! |= 1 << (bit & 31)
-          return true
-        })
+        const { first, step } = sumsOf(key)
+        for (let i = 0; i < PROBES; i++) {
+          const bit = (first + Math.imul(i, step)) & MASK
+          bits[bit >>> 5]! |= 1 << (bit & 31)
+        }
       }
       at = { generation, seq }
     },
   }
 }
 
-/** Visits the bits of a key until `visit` is false: double hashing (Kirsch, Mitzenmacher) of two FNV-like sums. */
-function everyBit(key: string, visit: (bit: number) => boolean): boolean {
+/** The first bit of a key and the step to its next: double hashing (Kirsch, Mitzenmacher) of two FNV-like sums. */
+function sumsOf(key: string): { first: number; step: number } {
   let first = 0x811c9dc5
   let second = 0x9747b28c
   for (let i = 0; i < key.length; i++) {
@@ -60,8 +69,5 @@ function everyBit(key: string, visit: (bit: number) => boolean): boolean {
     second = Math.imul(second ^ code, 0x85ebca6b)
     second ^= second >>> 15
   }
-  first ^= first >>> 16
-  second |= 1
-  for (let i = 0; i < PROBES; i++) if (!visit((first + Math.imul(i, second)) & MASK)) return false
-  return true
+  return { first: first ^ (first >>> 16), step: second | 1 }
 }

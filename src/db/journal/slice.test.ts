@@ -1,6 +1,6 @@
 import type pg from 'pg'
 import { beforeAll, expect, test } from 'vitest'
-import { firstClusterIds, type Keys, keysOf, type Slice } from '../../registry/fold/index.js'
+import { type Keys, keysOf, type Slice } from '../../registry/fold/index.js'
 import { keyOf } from '../../registry/primitives/bytes.js'
 import { clusterId } from '../../registry/primitives/clusterId.js'
 import { useDatabase } from '../../../test/storage/database.js'
@@ -32,7 +32,7 @@ test('arrays in binary form are what PostgreSQL reads', async () => {
   expect(rows).toEqual([{ b: bytes, t: ['a-b_c'], e: [] }])
 })
 
-test('loads owners, verified wallets and the smallest free cluster number with its id', async () => {
+test('loads owners, verified wallets and the smallest free cluster number', async () => {
   // wallet 1 is verified; 2 has created 1 cluster, 3 has created 20, and neither is verified any more; 4 is new
   const created = [...[0].map((n) => [2, n] as const), ...Array.from({ length: 20 }, (_, n) => [3, n] as const)]
   for (const [serial, [creator, n]] of created.entries()) {
@@ -73,15 +73,10 @@ test('loads owners, verified wallets and the smallest free cluster number with i
   const sorted = (map: ReadonlyMap<string, unknown> | undefined) =>
     [...(map ?? [])].sort(([a], [b]) => (a < b ? -1 : 1))
   expect(sorted(slice.nextClusterNumber)).toEqual(free.map(([w, n]) => [keyOf(wallet(w)), n]))
-  expect(sorted(slice.nextClusterId)).toEqual(
-    free.map(([w, n]) => [keyOf(wallet(w)), clusterId('testnet', wallet(w), n)]),
-  )
-  // with the first ids made beforehand it is the same
-  // and where everything may have been written, or only what is there
-  expect(await load(keys, { written: { mayHold: () => true } })).toEqual(slice)
+  // where everything may have been written, or only what is there
+  expect(await load(keys, { isAsked: () => true })).toEqual(slice)
   const there = new Set(['taken', ...[1, 2, 3].map((n) => keyOf(wallet(n)))])
-  expect(await load(keys, { written: { mayHold: (key) => there.has(key) } })).toEqual(slice)
-  expect(await load(keys, { firstIds: firstClusterIds('testnet', keys) })).toEqual(slice)
+  expect(await load(keys, { isAsked: (key) => there.has(key) })).toEqual(slice)
   // where wallets sign changes: their clusters, those that are named, the names held; a free number for the verified
   // ones too
   const clusterIds = new Set([keyOf(clusterId('testnet', wallet(2), 0)), keyOf(Buffer.alloc(32))])
@@ -120,7 +115,6 @@ test('the number of a wallet’s next cluster takes few probes, however many it 
       }
     })
     expect(slice.nextClusterNumber.get(keyOf(creator))).toBe(count)
-    expect(slice.nextClusterId?.get(keyOf(creator))).toEqual(clusterId('testnet', creator, count))
     expect(probes).toBeLessThanOrEqual(6)
   }
 })

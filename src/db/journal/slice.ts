@@ -4,7 +4,6 @@ import { clusterId } from '../../registry/primitives/clusterId.js'
 import { NETWORK_CODE, type Network } from '../../registry/primitives/network.js'
 import { BYTEA_OID, binaryArray, TEXT_OID } from '../pg/arrays.js'
 import { leaf } from '../pg/partitions.js'
-import type { WrittenKeys } from './keyFilter.js'
 import { loadClusters } from './sliceClusters.js'
 import { loadCommunities } from './sliceCommunities.js'
 
@@ -18,9 +17,8 @@ interface Found {
 
 /** Knowledge of a writer that saves queries. */
 export interface SliceHints {
-  firstIds?: ReadonlyMap<string, Buffer> | undefined
-  /** Filter of keys that may be stored. A wallet that has created a cluster was verified in it. */
-  written?: Pick<WrittenKeys, 'mayHold'> | undefined
+  /** Whether a key may be stored. A wallet that has created a cluster was verified in it. */
+  isAsked?(key: string): boolean
   /** Upper bound on the names read of a cluster whose names may move. */
   movedNames?: number
 }
@@ -39,15 +37,14 @@ export async function loadSlice(
   keys: Keys,
   hints: SliceHints = {},
 ): Promise<Slice> {
-  const { firstIds, written, movedNames = null } = hints
+  const { isAsked = () => true, movedNames = null } = hints
   const owners = new Map<string, number>()
-  const slice: Required<Slice> = {
+  const slice: Slice = {
     network,
     head,
     owners,
     verified: new Map(),
     nextClusterNumber: new Map(),
-    nextClusterId: new Map(),
     clusters: new Map(),
     clusterSerials: new Map(),
     communities: new Map(),
@@ -55,11 +52,11 @@ export async function loadSlice(
     assigned: new Map(),
   }
   if (keys.names.size + keys.wallets.size === 0) return slice
-  const firstId = (key: string) => firstIds?.get(key) ?? clusterId(network, bytesOf(key), 0)
-  const isAsked = (key: string) => written?.mayHold(key) !== false
   const names = [...keys.names].filter(isAsked)
   const wallets = [...keys.wallets].filter(isAsked)
-  const found = await probe(client, network, names, wallets.map(bytesOf), wallets.map(firstId))
+  const addresses = wallets.map(bytesOf)
+  const firstIds = addresses.map((address) => clusterId(network, address, 0))
+  const found = await probe(client, network, names, addresses, firstIds)
   const hasCreated = new Set<string>()
   for (const row of found) {
     if (row.source === 'owner') owners.set(names[row.ord - 1]!, row.cluster)
@@ -71,10 +68,7 @@ export async function loadSlice(
     // signed changes may end the verification of a wallet within the batch
     if (slice.verified.has(key) && keys.actors.size === 0) continue
     if (hasCreated.has(key)) creators.push(key)
-    else {
-      slice.nextClusterNumber.set(key, 0)
-      slice.nextClusterId.set(key, firstId(key))
-    }
+    else slice.nextClusterNumber.set(key, 0)
   }
   if (creators.length > 0) await findFreeIds(client, slice, creators)
   await loadClusters(client, slice, keys, movedNames)
@@ -123,7 +117,7 @@ async function probe(
  * Finds the smallest free cluster number of wallets whose number 0 is taken. Their taken numbers are 0 … k-1, so probes
  * lie at doubling distances first and between the two that enclose k then: the head is locked meanwhile.
  */
-async function findFreeIds(client: pg.ClientBase, slice: Required<Slice>, keys: readonly string[]): Promise<void> {
+async function findFreeIds(client: pg.ClientBase, slice: Slice, keys: readonly string[]): Promise<void> {
   const { network } = slice
   let open = keys.map((key) => ({ key, taken: 0, free: Number.POSITIVE_INFINITY }))
   while (open.length > 0) {
@@ -137,7 +131,6 @@ async function findFreeIds(client: pg.ClientBase, slice: Required<Slice>, keys: 
     for (const { key, taken, free } of open) {
       if (free - taken > 1) continue
       slice.nextClusterNumber.set(key, free)
-      slice.nextClusterId.set(key, clusterId(network, bytesOf(key), free))
     }
     open = open.filter(({ taken, free }) => free - taken > 1)
   }

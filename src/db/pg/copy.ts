@@ -13,12 +13,17 @@ const SIGNATURE = Buffer.from('5047434f50590aff0d0a000000000000000000', 'hex')
 const TRAILER = Buffer.from('ffff', 'hex')
 const INITIAL_BYTES = 1 << 16
 const NUMERIC_GROUP_DIGITS = 4
+/** Bytes up to which a loop copies faster than a call. */
+const SHORT_BYTES = 40
+const viewOf = ({ buffer, byteOffset, length }: Buffer): DataView => new DataView(buffer, byteOffset, length)
 /** Bytes after which a chunk is sent: a row less than a fresh buffer. */
 export const CHUNK_BYTES = INITIAL_BYTES - 1_024
 
 /** Rows of one table, in a growing buffer. Call `row` with the column count, then each column in order. */
 export class CopyBuffer {
-  #buffer = Buffer.allocUnsafe(INITIAL_BYTES)
+  #buffer: Buffer = Buffer.allocUnsafe(INITIAL_BYTES)
+  // its setters are compiled in place, those of a Buffer called
+  #view = viewOf(this.#buffer)
   #length = 0
   rows = 0
 
@@ -29,7 +34,7 @@ export class CopyBuffer {
 
   row(columns: number): this {
     this.#reserve(2)
-    this.#length = this.#buffer.writeInt16BE(columns, this.#length)
+    this.#put2(columns)
     this.rows += 1
     return this
   }
@@ -37,14 +42,14 @@ export class CopyBuffer {
   int2(value: number | null): this {
     if (value === null) return this.#null()
     this.#field(2)
-    this.#length = this.#buffer.writeInt16BE(value, this.#length)
+    this.#put2(value)
     return this
   }
 
   int4(value: number | null): this {
     if (value === null) return this.#null()
     this.#field(4)
-    this.#length = this.#buffer.writeInt32BE(value, this.#length)
+    this.#put4(value)
     return this
   }
 
@@ -53,15 +58,17 @@ export class CopyBuffer {
     if (value === null) return this.#null()
     this.#field(8)
     const high = Math.floor(value / 2 ** 32)
-    this.#length = this.#buffer.writeInt32BE(high, this.#length)
-    this.#length = this.#buffer.writeUInt32BE(value - high * 2 ** 32, this.#length)
+    this.#put4(high)
+    this.#view.setUint32(this.#length, value - high * 2 ** 32)
+    this.#length += 4
     return this
   }
 
   bigint(value: bigint | null): this {
     if (value === null) return this.#null()
     this.#field(8)
-    this.#length = this.#buffer.writeBigInt64BE(value, this.#length)
+    this.#view.setBigInt64(this.#length, value)
+    this.#length += 8
     return this
   }
 
@@ -78,10 +85,10 @@ export class CopyBuffer {
     while (kept > 0 && padded.endsWith('0000', kept * NUMERIC_GROUP_DIGITS)) kept--
     this.#field(8 + 2 * kept)
     for (const part of [kept, kept === 0 ? 0 : groups - 1, 0, 0]) {
-      this.#length = this.#buffer.writeInt16BE(part, this.#length)
+      this.#put2(part)
     }
     for (let at = 0; at < kept * NUMERIC_GROUP_DIGITS; at += NUMERIC_GROUP_DIGITS) {
-      this.#length = this.#buffer.writeInt16BE(Number(padded.slice(at, at + NUMERIC_GROUP_DIGITS)), this.#length)
+      this.#put2(Number(padded.slice(at, at + NUMERIC_GROUP_DIGITS)))
     }
     return this
   }
@@ -95,7 +102,8 @@ export class CopyBuffer {
   bytea(value: Uint8Array | null): this {
     if (value === null) return this.#null()
     this.#field(value.length)
-    this.#buffer.set(value, this.#length)
+    if (value.length <= SHORT_BYTES) for (let i = 0; i < value.length; i++) this.#buffer[this.#length + i] = value[i]!
+    else this.#buffer.set(value, this.#length)
     this.#length += value.length
     return this
   }
@@ -104,7 +112,8 @@ export class CopyBuffer {
   ascii(value: string | null): this {
     if (value === null) return this.#null()
     this.#field(value.length)
-    this.#length += this.#buffer.write(value, this.#length, 'latin1')
+    for (let i = 0; i < value.length; i++) this.#buffer[this.#length + i] = value.charCodeAt(i)
+    this.#length += value.length
     return this
   }
 
@@ -116,7 +125,7 @@ export class CopyBuffer {
   /** Bytes since the last `take`; later rows begin in a new buffer. */
   take(): Buffer {
     const taken = this.#buffer.subarray(0, this.#length)
-    this.#buffer = Buffer.allocUnsafe(INITIAL_BYTES)
+    this.#use(Buffer.allocUnsafe(INITIAL_BYTES))
     this.#length = 0
     return taken
   }
@@ -129,21 +138,40 @@ export class CopyBuffer {
   }
 
   #null(): this {
-    this.#reserve(4)
-    this.#length = this.#buffer.writeInt32BE(-1, this.#length)
+    this.#field(0)
+    this.#view.setInt32(this.#length - 4, -1)
     return this
   }
 
   #field(bytes: number): void {
     this.#reserve(bytes + 4)
-    this.#length = this.#buffer.writeInt32BE(bytes, this.#length)
+    this.#put4(bytes)
+  }
+
+  /** @throws RangeError for what does not fit */
+  #put2(value: number): void {
+    if ((value << 16) >> 16 !== value) throw new RangeError(`${value} is no integer of 2 bytes`)
+    this.#view.setInt16(this.#length, value)
+    this.#length += 2
+  }
+
+  /** @throws RangeError for what does not fit */
+  #put4(value: number): void {
+    if ((value | 0) !== value) throw new RangeError(`${value} is no integer of 4 bytes`)
+    this.#view.setInt32(this.#length, value)
+    this.#length += 4
+  }
+
+  #use(buffer: Buffer): void {
+    this.#buffer = buffer
+    this.#view = viewOf(buffer)
   }
 
   #reserve(bytes: number): void {
     if (this.#length + bytes <= this.#buffer.length) return
     const larger = Buffer.allocUnsafe(Math.max(this.#buffer.length * 2, this.#length + bytes))
     this.#buffer.copy(larger, 0, 0, this.#length)
-    this.#buffer = larger
+    this.#use(larger)
   }
 }
 

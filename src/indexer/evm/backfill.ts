@@ -6,9 +6,7 @@ import { createWrittenKeys, type WrittenKeys } from '../../db/journal/keyFilter.
 import { writeTail } from '../../db/journal/tail.js'
 import { commitWithoutFlush, inTransaction } from '../../db/pg/pool.js'
 import { failpoint } from '../../ops/failpoint.js'
-import { firstClusterIds, keysOf } from '../../registry/fold/index.js'
 import type { DecodedEntry } from '../../registry/journal/decode.js'
-import type { Network } from '../../registry/primitives/network.js'
 import { measure } from '../progress.js'
 import { DeepReorgError, isCheckpointReplaced } from './checkpoint.js'
 import { fetchRange } from './fetchRange.js'
@@ -66,7 +64,7 @@ async function takeRanges(run: Run): Promise<{ blocks: number; entries: number }
   const { chain, row, width, to, signal } = run
   const source = { chain, width, checkFrom: to - CHECKED_BLOCKS + 1 }
   const queue = new PQueue({ concurrency: RANGES_AHEAD })
-  const ahead: Promise<PreparedRange>[] = []
+  const ahead: Promise<ConfirmedRange>[] = []
   const first = row.nextBlock
   const startedMs = Date.now()
   let { parentHash } = row
@@ -77,7 +75,7 @@ async function takeRanges(run: Run): Promise<{ blocks: number; entries: number }
     while (ahead.length < RANGES_AHEAD && asked <= to) {
       const from = asked
       const end = Math.min(to, from + width.blocks - 1)
-      const range = queue.add(async () => prepare(row.network, await fetchRange(source, from, end)))
+      const range = queue.add(() => fetchRange(source, from, end))
       // awaited below in its turn; until then a failure is not unhandled
       range.catch(() => {})
       ahead.push(range)
@@ -105,17 +103,7 @@ async function takeRanges(run: Run): Promise<{ blocks: number; entries: number }
   return { blocks: row.nextBlock - first, entries }
 }
 
-/** A range with its cluster ids, which are computed before the range's turn to be written. */
-interface PreparedRange extends ConfirmedRange {
-  firstIds: ReadonlyMap<string, Buffer>
-}
-
-const prepare = (network: Network, range: ConfirmedRange): PreparedRange => ({
-  ...range,
-  firstIds: firstClusterIds(network, keysOf(range.decoded.entries)),
-})
-
-async function writeRange(run: Run, range: PreparedRange): Promise<void> {
+async function writeRange(run: Run, range: ConfirmedRange): Promise<void> {
   const limit = run.isCaughtUp ? LIVE_BATCH : CATCH_UP_BATCH
   const { entries, received, sent, payments, credits, ends } = range.decoded
   let start = 0
@@ -126,12 +114,12 @@ async function writeRange(run: Run, range: PreparedRange): Promise<void> {
     if (end === entries.length) break
     const block = entries[end - 1]!.position!.block
     const hash = range.hashOfBlock.get(block)!
-    await commit(run, { range, logs: cut(entries.slice(start, end), from, block), block, hash })
+    await commit(run, { logs: cut(entries.slice(start, end), from, block), block, hash })
     start = end
     from = block + 1
   }
   const rest = start === 0 ? entries : entries.slice(start)
-  await commit(run, { range, logs: cut(rest, from, range.to), block: range.to, hash: range.lastHash })
+  await commit(run, { logs: cut(rest, from, range.to), block: range.to, hash: range.lastHash })
 
   function cut(batch: DecodedEntry[], first: number, last: number): DecodedLogs {
     // messages and payments that nodes left out of earlier blocks come with the range's first part
@@ -155,7 +143,6 @@ function endOfBatch(entries: readonly DecodedEntry[], start: number, limit: numb
 }
 
 interface Part {
-  range: PreparedRange
   logs: DecodedLogs
   /** The part's last block and its hash. */
   block: number
@@ -168,7 +155,7 @@ interface Part {
  */
 async function commit(run: Run, part: Part): Promise<void> {
   const { pool, row, written, isCaughtUp } = run
-  const batch = { network: row.network, entries: part.logs.entries, written, firstIds: part.range.firstIds }
+  const batch = { network: row.network, entries: part.logs.entries, written }
   // what was written before the last part is committed now
   await run.earlier
   if (run.hasMoved) {
@@ -221,7 +208,7 @@ async function writeInTurn(run: Run, part: Part): Promise<Appended> {
 /** @param writeRows writes the part's rows ahead of its turn, and waits for it; left out in its turn */
 async function write(
   run: Run,
-  { range: { firstIds }, logs, block, hash }: Part,
+  { logs, block, hash }: Part,
   writeRows?: (client: pg.ClientBase) => Promise<Ahead>,
 ): Promise<Appended> {
   const { pool, chain, row, epoch, isCaughtUp, written } = run
@@ -233,7 +220,7 @@ async function write(
     // again. The ordinary commit that records the end of the catch-up brings everything before it to disk.
     if (!isCaughtUp) await commitWithoutFlush(client)
     const ahead = (await writeRows?.(client)) ?? null
-    const done = await writeConfirmed(client, { row, role: chain.role, epoch, logs, to, firstIds, written, ahead })
+    const done = await writeConfirmed(client, { row, role: chain.role, epoch, logs, to, written, ahead })
     // the hash stays known for a while: a local chain may come back from an older state
     const checkpointBlock = { block, hash, parentHash: Buffer.alloc(32), timestampMs: 0, entries: [] }
     const { minimumWei } = done.changes.head

@@ -35,7 +35,7 @@ export function firstBatch(blocks: readonly TailBlock[]): readonly TailBlock[] {
 }
 
 /** Logs of confirmed blocks and the checkpoint behind them. */
-export interface ConfirmedWrite extends Pick<AppendOptions, 'firstIds' | 'written' | 'ahead'> {
+export interface ConfirmedWrite extends Pick<AppendOptions, 'written' | 'ahead'> {
   row: ChainRow
   role: EvmChain['role']
   epoch: number

@@ -18,7 +18,7 @@ import { decodeEntry } from '../journal/decode.js'
 import type { Entry } from '../journal/entry.js'
 import { keyOf } from '../primitives/bytes.js'
 import { clusterId } from '../primitives/clusterId.js'
-import { firstClusterIds, fold, keysOf } from './index.js'
+import { fold, keysOf } from './index.js'
 
 /** The entries of a registry again, folded in batches of so many. */
 function again({ journal }: MemoryRegistry, size: number): MemoryRegistry {
@@ -191,38 +191,20 @@ describe('the keys of a batch', () => {
 })
 
 describe('a batch', () => {
-  const created = (actor: Buffer) => decodeEntry(clusterEntry(actor))
   const clusterEntry = (actor: Buffer): Entry => {
     const w = clusterWorld()
     w.create(actor)
     return w.entries[0]!
   }
 
-  it('takes ids of clusters that were computed in advance, each for the first cluster of a wallet', () => {
-    const entries = [created(alice)]
-    const keys = keysOf(entries)
-    const ids = firstClusterIds('mainnet', keys)
-    expect([...ids]).toEqual([[keyOf(alice), clusterId('mainnet', alice, 0)]])
-    const slice = loadSlice(emptyRegistry('mainnet'), entries)
-    expect(fold({ ...slice, nextClusterId: ids }, entries, LATE)).toEqual(fold(slice, entries, LATE))
-    expect(ids.size).toBe(1)
-    const chosen = new Map([[keyOf(alice), Buffer.alloc(32, 7)]])
-    expect(fold({ ...slice, nextClusterId: chosen }, entries, LATE).clusters[0]!.id).toEqual(Buffer.alloc(32, 7))
-    // after it has left, the next number is its own
+  it('gives a wallet that has left its first cluster the next id', () => {
     const leaving = clusterWorld()
     leaving.create(alice)
     leaving.remove(alice, alice)
     leaving.create(alice)
     const all = leaving.entries.map(decodeEntry)
-    const { clusters } = fold({ ...loadSlice(emptyRegistry('mainnet'), all), nextClusterId: ids }, all, LATE)
+    const { clusters } = fold(loadSlice(emptyRegistry('mainnet'), all), all, LATE)
     expect(clusters.map(({ id }) => id)).toEqual([0, 1].map((n) => clusterId('mainnet', alice, n)))
-  })
-
-  it('computes ids for addresses of any bytes', () => {
-    const high = wallet(0xe9)
-    expect([...firstClusterIds('mainnet', keysOf([created(high)]))]).toEqual([
-      [keyOf(high), clusterId('mainnet', high, 0)],
-    ])
   })
 
   it('moves no name, and touches no community, for a bid', () => {

@@ -5,8 +5,6 @@ import { NO_EFFECTS } from '../journal/effects.js'
 import type { PaymentContent } from '../journal/payment.js'
 import { rulesetOf } from '../journal/ruleset.js'
 import { keyOf } from '../primitives/bytes.js'
-import { clusterId } from '../primitives/clusterId.js'
-import type { Network } from '../primitives/network.js'
 import { applyBid } from './bid.js'
 import { applyChange } from './change.js'
 import { applyPayment, configureCommunity, registerCommunityName } from './community.js'
@@ -114,16 +112,6 @@ function addCommunityBidders(keys: Keys, entries: readonly DecodedEntry[]): void
     if (content.kind === 'bid' && content.name !== null && keys.communities.has(content.name))
       keys.actors.add(keyOf(content.wallet))
   }
-}
-
-/**
- * Ids of the first cluster that each wallet of `keys` would create. Independent of state and costly, so writers may
- * compute them in advance.
- */
-export function firstClusterIds(network: Network, keys: Keys): Map<string, Buffer> {
-  const ids = new Map<string, Buffer>()
-  for (const key of keys.wallets) ids.set(key, clusterId(network, Buffer.from(key, 'latin1'), 0))
-  return ids
 }
 
 /**

@@ -74,8 +74,6 @@ export interface Slice {
   verified: Map<string, VerifiedWallet>
   /** Smallest number whose cluster id is free, per wallet that is unverified or may become so within the batch. */
   nextClusterNumber: Map<string, number>
-  /** Precomputed ids of those numbers. */
-  nextClusterId?: Map<string, Buffer>
   /** Clusters read whole, by serial: those of actors, named ones, those of privately verified wallets. */
   clusters: Map<number, ClusterState>
   /** Serials of named clusters that exist, by id key. */

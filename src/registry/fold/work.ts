@@ -6,8 +6,7 @@ import { clusterId } from '../primitives/clusterId.js'
 import { type Changes, type ClusterState, fullName, type Slice, type WalletRow } from './rows.js'
 
 /** State of a fold: the slice after the entries so far, and the rows to write. */
-export interface Work extends Omit<Slice, 'head' | 'clusters' | 'nextClusterId'> {
-  nextClusterId: Map<string, Buffer>
+export interface Work extends Omit<Slice, 'head' | 'clusters'> {
   /** null in a batch that reads no cluster whole; new clusters then go straight into the changes. */
   clusters: Map<number, ClusterState> | null
   /** Rules in force for the entry that is being folded. */
@@ -16,6 +15,7 @@ export interface Work extends Omit<Slice, 'head' | 'clusters' | 'nextClusterId'>
 }
 
 export function beginWork(before: Slice, entries: readonly Entry[]): Work {
+  const { generation, seq, publicSeq, atMs, serial, minimumWei } = before.head
   // Stryker disable next-line all: with whole clusters a batch of bids is slower, and the same
   const isWhole = before.clusters.size > 0 || entries.some(({ kind }) => kind !== 'bid' && kind !== 'minimum')
   return {
@@ -23,7 +23,6 @@ export function beginWork(before: Slice, entries: readonly Entry[]): Work {
     owners: new Map(before.owners),
     verified: new Map(before.verified),
     nextClusterNumber: new Map(before.nextClusterNumber),
-    nextClusterId: new Map(before.nextClusterId),
     clusterSerials: new Map(before.clusterSerials),
     clusters: isWhole ? copyClusters(before.clusters) : null,
     communities: new Map(before.communities),
@@ -31,7 +30,8 @@ export function beginWork(before: Slice, entries: readonly Entry[]): Work {
     assigned: new Map(before.assigned),
     ruleset: rulesetOf(CURRENT_RULESET),
     changes: {
-      head: { ...before.head },
+      // spelled out: all heads have one shape then, and what is compiled for them stays good
+      head: { generation, seq, publicSeq, atMs, serial, minimumWei },
       journal: [],
       names: [],
       clusters: [],
@@ -105,9 +105,8 @@ export function createCluster(work: Work, seq: number, creator: Buffer, key: str
   const { changes } = work
   const n = work.nextClusterNumber.get(key)
   if (n === undefined) throw new Error(`the slice lacks the cluster number of wallet 0x${creator.toString('hex')}`)
-  const id = work.nextClusterId.get(key) ?? clusterId(work.network, creator, n)
+  const id = clusterId(work.network, creator, n)
   work.nextClusterNumber.set(key, n + 1)
-  work.nextClusterId.delete(key)
   changes.head.serial += 1
   const cluster = changes.head.serial
   changes.clusters.push({ serial: cluster, id, createdSeq: seq })

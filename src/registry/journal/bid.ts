@@ -32,7 +32,7 @@ export interface Bid {
 
 /** Decodes the body of a bid. @throws RangeError for another length */
 export function decodeBid(body: Buffer): Bid {
-  const isPaused = PAUSED.equals(body.subarray(-1)) && body.length % 32 === PAUSED.length
+  const isPaused = body.length % 32 === PAUSED.length && body.at(-1) === PAUSED[0]
   const length = isPaused ? body.length - PAUSED.length : body.length
   if (length !== BID_WORDS.length && length !== BID_WORDS.lengthWithReferral) {
     throw new RangeError(`a bid's body has ${BID_WORDS.length} or ${BID_WORDS.lengthWithReferral} bytes, not ${length}`)

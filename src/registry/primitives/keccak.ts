@@ -7,5 +7,8 @@ const hasher = await createKeccak(256)
 /** Keccak-256 (the padding of Ethereum, not of FIPS 202). @returns 32 bytes of their own */
 export function keccak256(message: Uint8Array): Buffer {
   const digest = hasher.init().update(message).digest('binary')
-  return Buffer.from(digest.buffer, digest.byteOffset, digest.length)
+  // a copy: small arrays get memory of their own outside the heap as soon as a Buffer is made of it
+  const bytes = Buffer.allocUnsafe(digest.length)
+  bytes.set(digest)
+  return bytes
 }
