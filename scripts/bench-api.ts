@@ -106,6 +106,10 @@ async function main(bench: Bench): Promise<void> {
       ...{ requests: nameRequests(chain), holds: walletOf(0) },
     },
     {
+      ...{ title: 'POST /v1/names/register/check (one name)', url: daemon.api, pid: daemon.child.pid },
+      ...{ requests: checkRequests(chain), holds: '"isAvailable":false' },
+    },
+    {
       ...{ title: 'GET /v1/names/register/tx/:tx', url: daemon.api, pid: daemon.child.pid },
       ...{ requests: statusRequests(chain), holds: '"finalized"' },
     },
@@ -137,13 +141,17 @@ const spread = ({ registrations }: BenchChain): number[] =>
 const addressRequests = (chain: BenchChain): autocannon.Request[] =>
   spread(chain).map((n) => ({ method: 'GET', path: `/v1/names/address/${walletOf(n)}` }))
 
+const posted = (path: string, body: unknown): autocannon.Request => ({
+  ...{ method: 'POST', path, body: JSON.stringify(body) },
+  headers: { 'content-type': 'application/json' },
+})
+
 const nameRequests = (chain: BenchChain): autocannon.Request[] =>
-  spread(chain).map((n) => ({
-    method: 'POST',
-    path: '/v1/names',
-    headers: { 'content-type': 'application/json' },
-    body: JSON.stringify([{ name: nameOf(n) }]),
-  }))
+  spread(chain).map((n) => posted('/v1/names', [{ name: nameOf(n) }]))
+
+/** Every second name is free. */
+const checkRequests = (chain: BenchChain): autocannon.Request[] =>
+  spread(chain).map((n, i) => posted('/v1/names/register/check', [i % 2 === 0 ? nameOf(n) : `free-${n}`]))
 
 const statusRequests = ({ singles }: BenchChain): autocannon.Request[] =>
   singles.map((hash) => ({ method: 'GET', path: `/v1/names/register/tx/${hash}` }))

@@ -27,6 +27,14 @@ const HUB = 'test/indexer/hub.test.ts'
 
 export const MUTATIONS: readonly Mutation[] = [
   {
+    name: 'an answer is kept after the journal has moved',
+    invariant: 2,
+    file: 'src/api/serving/memory.ts',
+    find: 'known?.answer && known.version === version',
+    replace: 'known?.answer',
+    tests: { files: ['test/api/memory.test.ts'], only: 'as new as the last commit' },
+  },
+  {
     name: 'the newest block counts as confirmed',
     invariant: 1,
     file: 'src/chains/evm/chain.ts',

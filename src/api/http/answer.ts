@@ -11,6 +11,10 @@ export interface Answer {
   headers?: Readonly<Record<string, string>> | undefined
   /** Part of the route's cost that this answer did not have; below 0, what it had beyond. */
   unspent?: number
+  /** Depends on nothing but its request and the journal, and may be kept until that moves. */
+  isOfJournal?: boolean
+  /** Is given while the network is caught up alone. */
+  needsCurrent?: boolean
 }
 
 /** Text with its media type. */
@@ -27,13 +31,17 @@ export const JSON_TYPE = 'application/json; charset=utf-8'
 /** Answer with status 200. */
 export const ok = (body: unknown, headers?: Answer['headers']): Answer => ({ status: 200, body, headers })
 
+/** Answer with status 200 that the journal alone decides. */
+export const okOfJournal = (body: unknown): Answer => ({ status: 200, body, isOfJournal: true })
+
 /** Headers of answers that change from one poll to the next, or hold secrets. */
 export const NO_STORE = { 'cache-control': 'no-store' } as const
 
 /** Length from which a text is sent as bytes: Node joins a short one with its head, and takes long over a long one. */
 const LONG = 16_384
 
-function jsonOf(body: unknown): string | Buffer {
+/** JSON of an answer. */
+export function jsonOf(body: unknown): string | Buffer {
   const text = JSON.stringify(body)
   return text.length < LONG ? text : Buffer.from(text)
 }

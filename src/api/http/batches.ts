@@ -9,9 +9,12 @@ import type { FullName } from '../../registry/primitives/name.js'
 /** More in a statement save nothing, and would delay those that came first. */
 const MAX_TOGETHER = 64
 
+/** Time after which the next statement waits for the last one no longer. */
+const PATIENCE_MS = 10
+
 /**
- * Look-ups of single things on a network. Those that arrive in the same turn of the event loop share one statement, so
- * that it is PostgreSQL's round trips that load decides and not their number. Nothing is remembered.
+ * Look-ups of single things on a network. Those that arrive while a statement of their kind is under way share the
+ * next one, so that it is PostgreSQL's round trips that load decides and not their number. Nothing is remembered.
  */
 export interface Batches {
   nameOf(address: Buffer): Promise<AddressHit | null>
@@ -29,11 +32,58 @@ export const createBatches = (pool: pg.Pool, network: Network): Batches => ({
   journalled: together((hashes) => findJournalled(pool, network, hashes)),
 })
 
+/**
+ * Paces reads of a kind, so that one is under way and what comes meanwhile joins the next.
+ * @returns begins a read, and tells when the next may begin
+ */
+function createPace() {
+  let isUnderWay = false
+  let next: (() => void) | null = null
+  const goOn = () => {
+    isUnderWay = false
+    const begin = next
+    next = null
+    begin?.()
+  }
+  return {
+    async run<T>(read: () => Promise<T>): Promise<T> {
+      isUnderWay = true
+      const timer = setTimeout(goOn, PATIENCE_MS)
+      try {
+        return await read()
+      } finally {
+        clearTimeout(timer)
+        goOn()
+      }
+    },
+    /** Calls `begin` when the read under way has ended, else after the sockets of this turn were read. */
+    whenFree(begin: () => void): void {
+      if (isUnderWay && next === null) next = begin
+      else setImmediate(begin)
+    },
+  }
+}
+
 function together<Key, Value>(read: (keys: readonly Key[]) => Promise<Value[]>): (key: Key) => Promise<Value> {
-  const loader = new DataLoader<Key, Value>(read, {
+  const pace = createPace()
+  const loader = new DataLoader<Key, Value>((keys) => pace.run(() => read(keys)), {
     ...{ cache: false, maxBatchSize: MAX_TOGETHER },
-    // after the sockets of this turn were read
-    batchScheduleFn: (send) => void setImmediate(send),
+    batchScheduleFn: pace.whenFree,
   })
   return (key) => loader.load(key)
+}
+
+/** One read for all who ask before it begins. */
+export function sharing<T>(read: () => Promise<T>): () => Promise<T> {
+  const pace = createPace()
+  let waiting: Promise<T> | null = null
+  const begin = async (): Promise<T> => {
+    await new Promise<void>((resolve) => pace.whenFree(resolve))
+    waiting = null
+    return pace.run(read)
+  }
+  return () => {
+    waiting ??= begin()
+    return waiting
+  }
 }

@@ -1,16 +1,11 @@
-import { promisify } from 'node:util'
-import express, { type Request, type Response } from 'express'
 import { closeGently } from '../guard/underWay.js'
 import type { Exchange } from '../serving/exchange.js'
 import { ApiError } from './errors.js'
 
 const BODY_LIMIT_BYTES = 256 * 1024
 export const BODY_DEPTH_LIMIT = 32
-/** Size from which the socket closes after the answer: below, Express reads a body to its end. */
+/** Size from which the socket closes after the answer; below, a body is read to its end. */
 const DRAIN_LIMIT_BYTES = 8 * 1024 * 1024
-
-/** Express's `json` would refuse charsets of the content type, and decode what is not UTF-8. */
-const readRaw = promisify(express.raw({ type: () => true, limit: BODY_LIMIT_BYTES, inflate: false }))
 
 /** Request and response of a body. */
 type Sent = Pick<Exchange, 'req' | 'res'>
@@ -24,35 +19,35 @@ const tooLarge = (bytes: number) =>
  * @throws ApiError invalid_request for a body that is too large (413), too deep, compressed, not UTF-8 or not JSON
  */
 export async function readBody(sent: Sent, most = BODY_LIMIT_BYTES): Promise<unknown> {
-  // the parser needs nothing of what Express adds to a request
-  const [req, res] = [sent.req as Request, sent.res as Response]
-  await Promise.race([readRaw(req, res).catch(refuse), farTooLarge(sent)])
-  if (!Buffer.isBuffer(req.body)) return undefined
-  if (req.body.length > most) throw tooLarge(most)
-  return parseBody(req.body)
+  const coding = sent.req.headers['content-encoding']
+  const bytes = await readBytes(sent)
+  if (coding !== undefined && coding.toLowerCase() !== 'identity' && bytes.length > 0)
+    throw new ApiError('invalid_request', 'The body is compressed: send it as it is.')
+  if (bytes.length > most) throw tooLarge(most)
+  return parseBody(bytes)
 }
 
-/** Converts an error of body-parser by its type; one that is not named here is a connection that broke. */
-function refuse(error: unknown): never {
-  const type = error instanceof Error && 'type' in error ? error.type : null
-  if (type === 'entity.too.large') throw tooLarge(BODY_LIMIT_BYTES)
-  const isCompressed = type === 'encoding.unsupported'
-  throw new ApiError(
-    'invalid_request',
-    isCompressed ? 'The body is compressed: send it as it is.' : 'The body was cut off.',
-  )
-}
-
-/** Rejects once more was sent than is read to its end; as much again is thrown away for who reads after writing. */
-const farTooLarge = ({ req, res }: Sent): Promise<never> =>
-  new Promise((_, reject) => {
-    let left = DRAIN_LIMIT_BYTES
+/**
+ * Reads a body to its end, within bounds: what is larger than its limit is thrown away as it comes, and what is far
+ * larger is not read to its end; as much again is thrown away for who reads after writing.
+ */
+const readBytes = ({ req, res }: Sent): Promise<Buffer> =>
+  new Promise((resolve, reject) => {
+    const chunks: Buffer[] = []
+    let bytes = 0
     req.on('data', (chunk: Buffer) => {
-      const isOver = left < 0
-      left -= chunk.length
-      if (left < 0 && !isOver) reject(cutShort({ req, res }, tooLarge(BODY_LIMIT_BYTES)))
-      if (left < -DRAIN_LIMIT_BYTES) req.pause()
+      const wasOver = bytes > DRAIN_LIMIT_BYTES
+      bytes += chunk.length
+      if (bytes <= BODY_LIMIT_BYTES) chunks.push(chunk)
+      else chunks.length = 0
+      if (bytes > DRAIN_LIMIT_BYTES && !wasOver) reject(cutShort({ req, res }, tooLarge(BODY_LIMIT_BYTES)))
+      if (bytes > 2 * DRAIN_LIMIT_BYTES) req.pause()
     })
+    req.once('end', () => {
+      if (bytes > BODY_LIMIT_BYTES) reject(tooLarge(BODY_LIMIT_BYTES))
+      else resolve(chunks.length === 1 ? chunks[0]! : Buffer.concat(chunks))
+    })
+    req.once('error', () => reject(new ApiError('invalid_request', 'The body was cut off.')))
   })
 
 /** Error of a body that drips. */

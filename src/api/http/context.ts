@@ -31,7 +31,7 @@ export interface Context {
   /** Key that encrypts shares of generated wallets; undefined where no wallets are generated. */
   shareKey: Uint8Array | undefined
   /** What the tables may lack of the present. */
-  freshness(network: Network): Promise<Freshness>
+  freshness(network: Network): Freshness | Promise<Freshness>
   /** Signer of the operator's permissions; null where Solana accounts can not claim airdrops. */
   permissionSigner: PermissionSigner | null
   /** Signer of the relayer role's words; null where payments for community names are released by the relayer alone. */

@@ -22,7 +22,7 @@ interface Sources {
 /** A network of which something is asked. */
 interface Asked {
   network: Network
-  freshness(network: Network): Promise<Freshness>
+  freshness(network: Network): Freshness | Promise<Freshness>
 }
 
 const CURRENT: Freshness = { isCatchingUp: false, staleSeconds: null }
@@ -37,19 +37,20 @@ export function createFreshness(deps: Sources): Asked['freshness'] {
 }
 
 /** A network's reader; each answer serves for a second at most. */
-function readerOf(network: Network, { pool, chains }: Sources): () => Promise<Freshness> {
+function readerOf(network: Network, { pool, chains }: Sources): () => Freshness | Promise<Freshness> {
   const hub = chains.find((chain) => chain.network === network && chain.role === 'hub')
-  let last: { answer: Promise<Freshness>; untilMs: number } | null = null
+  let last: { answer: Freshness | Promise<Freshness>; untilMs: number } | null = null
   return () => {
-    if (!hub) return Promise.resolve(CURRENT)
+    if (!hub) return CURRENT
     const nowMs = performance.now()
     if (last && nowMs < last.untilMs) return last.answer
     const answer = readHubState(pool, network, hub.label).then(freshnessOf)
-    const asked = { answer, untilMs: nowMs + SERVED_FOR_MS }
+    const asked: typeof last = { answer, untilMs: nowMs + SERVED_FOR_MS }
     last = asked
     answer.then(
-      ({ isCatchingUp }) => {
-        if (isCatchingUp) asked.untilMs = performance.now() + STALE_SERVED_FOR_MS
+      (freshness) => {
+        asked.answer = freshness
+        if (freshness.isCatchingUp) asked.untilMs = performance.now() + STALE_SERVED_FOR_MS
       },
       () => {
         asked.untilMs = 0
@@ -76,7 +77,8 @@ export async function requireCurrent({ freshness, network }: Asked): Promise<voi
 
 /** Adds how far an answer may be behind. */
 export async function withStaleness(answer: Answer, { freshness, network }: Asked): Promise<Answer> {
-  const { staleSeconds } = await freshness(network).catch(() => CURRENT)
+  const found = freshness(network)
+  const { staleSeconds } = found instanceof Promise ? await found.catch(() => CURRENT) : found
   if (staleSeconds === null || answer.status !== 200) return answer
   return { ...answer, headers: { ...answer.headers, 'x-clusterd-stale': String(staleSeconds) } }
 }

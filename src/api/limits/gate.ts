@@ -42,7 +42,7 @@ export interface Gate {
   /** Meter of a request's address, without a look at its API key. */
   ofAddress(client: Client): Meter
   /** Meter of a request's API key, where it has one that is known. */
-  ofClient(client: Client): Promise<Meter>
+  ofClient(client: Client): Meter | Promise<Meter>
   /** Time for which a refusal is held back, ms: 0 until an address goes on after a hundred of them. */
   lingerMs(client: Client): number
 }
@@ -57,7 +57,7 @@ const KEY_REMEMBERED_MS = 30_000
 
 /** Creates the gate of a process. @param settings null where nothing is limited */
 export function createGate(settings: LimitSettings | null, pool: pg.Pool): Gate {
-  if (!settings) return { ofAddress: () => UNLIMITED, ofClient: async () => UNLIMITED, lingerMs: () => 0 }
+  if (!settings) return { ofAddress: () => UNLIMITED, ofClient: () => UNLIMITED, lingerMs: () => 0 }
   const { address: rate } = settings
   const buckets = new Buckets()
   const keys = new LRUCache<string, { rate: Rate | null; isKnown: boolean }>({ max: MAX_KEYS, ttl: KEY_REMEMBERED_MS })
@@ -88,23 +88,25 @@ export function createGate(settings: LimitSettings | null, pool: pg.Pool): Gate 
       return null
     }
   }
+  const ofKey = async (hash: Buffer, client: Client): Promise<Meter> => {
+    const id = hash.toString('base64')
+    const address = countedAddress(client.ip)
+    const found = await find(hash, id, address)
+    if (!found?.isKnown) return ofAddress(client)
+    const own = { kind: 'key', bucket: `key ${id}`, rate: found.rate ?? settings.key }
+    // anybody may make keys: without a limit of an address, many would be none
+    const ofAll = { kind: 'keys-of-address', bucket: `keys of ${address}`, rate: settings.key }
+    return meterOf(address, found.rate ? [own] : [own, ofAll])
+  }
   return {
     ofAddress,
     lingerMs({ ip }) {
       const bucket = `refusals of ${countedAddress(ip)}`
       return buckets.tryWithdraw([{ kind: 'refusals', bucket, rate: PROMPT_REFUSALS }], 1) === null ? 0 : LINGER_MS
     },
-    async ofClient(client) {
+    ofClient(client) {
       const hash = apiKeyHash(String(client.req.headers['x-api-key'] ?? ''))
-      if (!hash) return ofAddress(client)
-      const id = hash.toString('base64')
-      const address = countedAddress(client.ip)
-      const found = await find(hash, id, address)
-      if (!found?.isKnown) return ofAddress(client)
-      const own = { kind: 'key', bucket: `key ${id}`, rate: found.rate ?? settings.key }
-      // anybody may make keys: without a limit of an address, many would be none
-      const ofAll = { kind: 'keys-of-address', bucket: `keys of ${address}`, rate: settings.key }
-      return meterOf(address, found.rate ? [own] : [own, ofAll])
+      return hash ? ofKey(hash, client) : ofAddress(client)
     },
   }
 }

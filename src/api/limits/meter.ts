@@ -55,14 +55,14 @@ export class Buckets {
   /** Adds the state of the quotas to an answer's headers. */
   mark(quotas: readonly Quota[], answer: Answer): Answer {
     const nowMs = this.#now()
-    const items = quotas.map((quota) => {
+    let [policy, state] = [answer.headers?.['ratelimit-policy'], answer.headers?.ratelimit]
+    for (const quota of quotas) {
       const fullMs = this.#fullMs.get(quota.bucket) ?? 0
-      return headersOf(quota, heldUnits(quota.rate, fullMs, nowMs), Math.max(0, fullMs - nowMs))
-    })
-    const joined = (name: keyof (typeof items)[number]) =>
-      [answer.headers?.[name], ...items.map((item) => item[name])].filter((text) => text !== undefined).join(', ')
-    const fields = { 'ratelimit-policy': joined('ratelimit-policy'), ratelimit: joined('ratelimit') }
-    return { ...answer, headers: { ...answer.headers, ...fields } }
+      const own = headersOf(quota, heldUnits(quota.rate, fullMs, nowMs), Math.max(0, fullMs - nowMs))
+      policy = policy === undefined ? own['ratelimit-policy'] : `${policy}, ${own['ratelimit-policy']}`
+      state = state === undefined ? own.ratelimit : `${state}, ${own.ratelimit}`
+    }
+    return { ...answer, headers: { ...answer.headers, 'ratelimit-policy': policy ?? '', ratelimit: state ?? '' } }
   }
 }
 

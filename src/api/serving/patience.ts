@@ -1,6 +1,7 @@
 import type { ServerResponse } from 'node:http'
 import type { Patience } from '../../db/pg/pool.js'
 import { ApiError } from '../http/errors.js'
+import type { Exchange } from './exchange.js'
 
 /** Error of a request that is answered before its work is done. */
 export const tooLong = () => new ApiError('unavailable', 'This took too long.')
@@ -11,9 +12,9 @@ export class CallerPatience implements Patience {
   readonly #endMs: number
   #gone: AbortController | null = null
 
-  constructor(res: ServerResponse, limitMs: number) {
+  constructor({ res, startedMs }: Pick<Exchange, 'res' | 'startedMs'>, limitMs: number) {
     this.#res = res
-    this.#endMs = performance.now() + limitMs
+    this.#endMs = startedMs + limitMs
   }
 
   /** Called without its object, too. */

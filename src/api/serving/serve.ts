@@ -12,6 +12,7 @@ import { type Gate, type Meter, UNLIMITED } from '../limits/gate.js'
 import type { Finish } from './answerer.js'
 import { createDeadlines } from './deadlines.js'
 import type { Client, Exchange } from './exchange.js'
+import { createMemory, keyOf, type Memory } from './memory.js'
 import { CallerPatience, tooLong } from './patience.js'
 
 /** Changes end this long before their request, so that what is answered 503 is not made afterwards. */
@@ -28,9 +29,9 @@ type Contexts = ReturnType<typeof createContexts>
 /** Creates the server of declared routes: each request is answered once, within the deadline. */
 export function createRouteServer(contexts: Contexts, { finish, gate }: Serving, deadlineMs: number) {
   const begin = createDeadlines(deadlineMs)
+  const own = { contexts, memory: createMemory(contexts.mainnet), changeLimitMs: deadlineMs - CHANGE_MARGIN_MS }
   return (route: Route, exchange: Exchange): void => {
     const { req, res } = exchange
-    const patience = new CallerPatience(res, deadlineMs - CHANGE_MARGIN_MS)
     let meter = UNLIMITED
     let isOpen = true
     const reply = (answer: Answer, error?: ApiError) =>
@@ -51,8 +52,9 @@ export function createRouteServer(contexts: Contexts, { finish, gate }: Serving,
       if (!res.closed) fail(route.body && !req.complete ? cutShort(exchange, tooSlow()) : tooLong())
     })
     const answered = async (): Promise<Answer> => {
-      meter = await gate.ofClient(exchange)
-      return run({ route, exchange, patience, meter }, contexts)
+      const found = gate.ofClient(exchange)
+      meter = found instanceof Promise ? await found : found
+      return run({ route, exchange, meter }, own)
     }
     answered().then((answer) => conclude(() => reply(answer)), fail)
   }
@@ -68,11 +70,17 @@ export function unhurried(error: ApiError, lingerMs: Gate['lingerMs'], client: C
 interface Run {
   route: Route
   exchange: Exchange
-  patience: CallerPatience
   meter: Meter
 }
 
-async function run({ route, exchange, patience, meter }: Run, contexts: Contexts): Promise<Answer> {
+/** What all requests share. */
+interface Own {
+  contexts: Contexts
+  memory: Memory
+  changeLimitMs: number
+}
+
+async function run({ route, exchange, meter }: Run, { contexts, memory, changeLimitMs }: Own): Promise<Answer> {
   meter.spend(1)
   const { req, params } = exchange
   const url = req.url ?? ''
@@ -85,10 +93,14 @@ async function run({ route, exchange, patience, meter }: Run, contexts: Contexts
   meter.spend(cost - 1)
   const shared = contexts[onTestnet ? 'testnet' : 'mainnet']
   // reads change nothing that a caller's leaving would have to stop
-  const context = route.method === 'get' ? shared : { ...shared, patience }
-  const session = await authenticate(req, route.auth, context)
+  const isRead = route.method === 'get'
+  const context = isRead ? shared : { ...shared, patience: new CallerPatience(exchange, changeLimitMs) }
+  const session = route.auth ? await authenticate(req, route.auth, context) : null
   if (route.countedTogether) await meter.spendTogether(route.countedTogether, cost)
-  const answer = await route.handle({ params, query, isTestnet: onTestnet, body, session }, context)
+  const question = { key: route.auth ? null : keyOf(req, body), network: context.network }
+  const answer = await memory(question, () =>
+    route.handle({ params, query, isTestnet: onTestnet, body, session }, context),
+  )
   if (answer.unspent) meter.giveBack(answer.unspent)
   return markForCaches(route.auth, session === null, await withStaleness(answer, context))
 }

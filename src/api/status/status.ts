@@ -26,3 +26,7 @@ export async function statusOf(context: Context, tx: string): Promise<TxStatus |
   if (!id) return null
   return id.type === 'evm' ? evmStatus(context, id.hash) : solanaStatus(context, id.signature)
 }
+
+/** Whether the journal alone decides a status: a transaction of the hub whose bids all won. */
+export const isOfJournal = (tx: string, { status, hubTx, names = [] }: TxStatus): boolean =>
+  status === 'finalized' && hubTx === tx.toLowerCase() && names.every(({ outcome }) => outcome === 'won')

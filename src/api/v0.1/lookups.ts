@@ -2,7 +2,7 @@ import { fromHex } from '../../registry/primitives/bytes.js'
 import { type FullName, parseFullName, parseName } from '../../registry/primitives/name.js'
 import { updateWallets } from '../clusters/changes.js'
 import { clusterByName } from '../clusters/clusters.js'
-import { type Answer, ok } from '../http/answer.js'
+import { type Answer, ok, okOfJournal } from '../http/answer.js'
 import type { Context } from '../http/context.js'
 import { route } from '../http/route.js'
 import { answers, MAX_CHANGES, MAX_LOOKUPS, named, z } from '../http/schema.js'
@@ -37,7 +37,7 @@ const view = (name: string, { type, address, isVerified }: AddressRecord) => ({ 
 /** Answer of a single look-up, with the full name of the wallet it found. */
 async function walletNamed(context: Context, name: FullName | null) {
   const record = name && (await addressesOfNames(context, [name]))[0]
-  return ok(record ? view(`${record.clusterName}/${record.walletName}`, record) : null)
+  return okOfJournal(record ? view(`${record.clusterName}/${record.walletName}`, record) : null)
 }
 
 const addressOfClusterRoute = route.get('/v0.1/address/:name', {
@@ -68,7 +68,7 @@ const addressesOfNamesRoute = route.post('/v0.1/address/names', {
   responses: answers('The wallets', z.array(WalletSchema)),
   errors: ['too_many'],
   handle: async ({ body }, context) =>
-    ok((await resolveTexts(context, body)).map(({ input, record }) => view(input, record))),
+    okOfJournal((await resolveTexts(context, body)).map(({ input, record }) => view(input, record))),
 })
 
 const fullName = z.string().openapi({ example: 'foobar/main' })
@@ -82,7 +82,7 @@ const nameOfAddressRoute = route.get('/v0.1/name/:address', {
   summary: 'The name of an address',
   params: z.object({ address: addressText }),
   responses: answers('Its name, null where it has none', fullName.nullable()),
-  handle: async ({ params }, context) => ok(fullNameOf(await nameOfAddress(context, params.address!))),
+  handle: async ({ params }, context) => okOfJournal(fullNameOf(await nameOfAddress(context, params.address!))),
 })
 
 const namesOfAddressesRoute = route.post('/v0.1/name/addresses', {
@@ -97,7 +97,7 @@ const namesOfAddressesRoute = route.post('/v0.1/name/addresses', {
   errors: ['too_many'],
   async handle({ body }, context) {
     const records = await namesOfAddresses(context, body)
-    return ok(records.map((record) => ({ address: record.address, name: fullNameOf(record) })))
+    return okOfJournal(records.map((record) => ({ address: record.address, name: fullNameOf(record) })))
   },
 })
 

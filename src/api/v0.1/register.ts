@@ -7,7 +7,7 @@ import { answers, MAX_LOOKUPS, named, z } from '../http/schema.js'
 import { CHAIN_COST } from '../limits/costs.js'
 import { availabilityOfTexts } from '../names/names.js'
 import { quoteEvm, quoteSolana } from '../names/quote.js'
-import { statusOf } from '../status/status.js'
+import { isOfJournal, statusOf } from '../status/status.js'
 import {
   EVM_QUOTE_ERRORS,
   EvmTransactionSchema,
@@ -135,6 +135,7 @@ export async function statusAnswer({ params }: RouteRequest, context: Context): 
   return {
     ...ok({ tx, status: found?.status ?? 'not_found' }, NO_STORE),
     unspent: found ? unspentOf(found) : CHAIN_COST - 1,
+    isOfJournal: found !== null && isOfJournal(tx, found),
   }
 }
 

@@ -1,7 +1,7 @@
 import { NETWORKS } from '../../registry/primitives/network.js'
 import { nameImage } from '../../web/nameImage.js'
 import { PAGE_POLICY, page } from '../../web/page.js'
-import { ok } from '../http/answer.js'
+import { ok, okOfJournal } from '../http/answer.js'
 import { ApiError } from '../http/errors.js'
 import { limitOf } from '../http/query.js'
 import { route } from '../http/route.js'
@@ -35,7 +35,7 @@ const nameOfAddressRoute = route.get('/v1/names/address/:address', {
   },
   async handle({ params }, context) {
     const record = await nameOfAddress(context, params.address!)
-    return { status: record.hit ? 200 : 404, body: view(record) }
+    return { ...okOfJournal(view(record)), status: record.hit ? 200 : 404 }
   },
 })
 
@@ -45,7 +45,7 @@ const namesOfAddressesRoute = route.post('/v1/names/address', {
   body: z.array(addressText).max(MAX_LOOKUPS),
   responses: answers('Name records', z.array(NameRecordSchema)),
   errors: ['too_many'],
-  handle: async ({ body }, context) => ok((await namesOfAddresses(context, body)).map(view)),
+  handle: async ({ body }, context) => okOfJournal((await namesOfAddresses(context, body)).map(view)),
 })
 
 const AddressRecordSchema = named('AddressRecord', {
@@ -69,7 +69,7 @@ const addressesOfNamesRoute = route.post('/v1/names', {
   async handle({ body }, context) {
     const inputs = body.map(({ name }) => name)
     const found = await resolveTexts(context, inputs)
-    return ok(found.map(({ input, record }) => ({ name: input, ...record })))
+    return okOfJournal(found.map(({ input, record }) => ({ name: input, ...record })))
   },
 })
 

@@ -9,7 +9,7 @@ import { CHAIN_COST, solanaQuoteCost } from '../limits/costs.js'
 import { availabilityAnswer, availabilityOfTexts, UNAVAILABLE } from '../names/names.js'
 import { AMOUNT_SYNONYMS, amountOf, quoteEvm, quoteSolana } from '../names/quote.js'
 import type { TxStatus } from '../status/decide.js'
-import { statusOf } from '../status/status.js'
+import { isOfJournal, statusOf } from '../status/status.js'
 import { addressText, clusterIdText, nameText } from './schemas.js'
 
 const check = route.post('/v1/names/register/check', {
@@ -30,7 +30,9 @@ const check = route.post('/v1/names/register/check', {
   errors: ['too_many', 'catching_up'],
   async handle({ body }, context) {
     const availability = await availabilityOfTexts(context, body)
-    return ok(body.map((name, i) => availabilityAnswer(name, availability[i]!)))
+    const answer = ok(body.map((name, i) => availabilityAnswer(name, availability[i]!)))
+    // a payment under way, which no journal has, makes a free name one that is not
+    return { ...answer, isOfJournal: availability.every((found) => found === 'taken'), needsCurrent: true }
   },
 })
 
@@ -271,7 +273,7 @@ const status = route.get('/v1/names/register/tx/:tx', {
     const tx = params.tx!
     const found = await statusOf(context, tx)
     if (!found) throw new ApiError('invalid_request', 'This is neither a transaction hash nor a Solana signature.')
-    return { ...ok({ tx, ...found }, NO_STORE), unspent: unspentOf(found) }
+    return { ...ok({ tx, ...found }, NO_STORE), unspent: unspentOf(found), isOfJournal: isOfJournal(tx, found) }
   },
 })
 

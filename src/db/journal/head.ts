@@ -4,6 +4,7 @@ import type { Head } from '../../registry/fold/index.js'
 import type { Network } from '../../registry/primitives/network.js'
 import { LEADER_ROLE, type LeaderRole } from '../pg/codes.js'
 import { inTransaction } from '../pg/pool.js'
+import { prepare } from '../pg/prepared.js'
 import { execute, type Queryable, query } from '../pg/rows.js'
 import { assertClock } from '../pg/unavailable.js'
 
@@ -47,6 +48,17 @@ const LEAD_HEAD = locked('lead_head', LEAD)
 /** Reads a network's head without a lock. */
 export async function readHead(db: Queryable, network: Network): Promise<StoredHead> {
   return only(await query(db, network, SELECT_HEAD), network)
+}
+
+const version = prepare<{ version: string }>(
+  'journal_version',
+  (l) =>
+    `SELECT concat_ws(' ', generation, feed_generation, seq) AS version FROM journal_heads WHERE network = ${l.network}`,
+)
+
+/** A text that every change of a network's registry changes. */
+export async function readVersion(db: Queryable, network: Network): Promise<string> {
+  return only(await version(db, network, []), network).version
 }
 
 let noteWait = (_network: Network, _ms: number): void => {}

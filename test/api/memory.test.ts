@@ -1,0 +1,74 @@
+import { afterAll, beforeAll, describe, expect, it } from 'vitest'
+import { type ApiWorld, bid, freshName, MINIMUM_WEI, randomAddress, startApi, tailBlock } from './support.js'
+
+let world: ApiWorld
+const alice = randomAddress()
+const [first, later] = [freshName(), freshName()]
+
+beforeAll(async () => {
+  world = await startApi()
+  await world.append('mainnet', [bid({ from: alice, name: first })])
+})
+
+afterAll(() => world.stop())
+
+/** Questions whose answers the journal alone decides, in both versions. */
+const questions: readonly (() => Promise<unknown>)[] = [
+  async () => (await world.get(`/v1/names/address/${alice}`)).body,
+  async () => (await world.post('/v1/names', [{ name: first }])).body,
+  async () => (await world.post('/v1/names/address', [alice])).body,
+  async () => (await world.get(`/v0.1/name/${alice}`)).body,
+  async () => (await world.get(`/v0.1/address/${first}`)).body,
+]
+
+describe('answers that were given before', () => {
+  it('are kept until the journal moves, and not a moment longer', async () => {
+    const ask = () => Promise.all(questions.map((question) => question()))
+    const before = await ask()
+    expect(await ask()).toEqual(before)
+    // behind the journal's back: what is kept doesn't see it
+    await world.pool.query(`UPDATE wallets SET name = 'other' WHERE name = 'main'`)
+    expect(await ask()).toEqual(before)
+    await world.append('mainnet', [bid({ from: randomAddress(), name: freshName() })])
+    const after = await ask()
+    for (const [i, answer] of after.entries()) expect(answer, String(i)).not.toEqual(before[i])
+    await world.pool.query(`UPDATE wallets SET name = 'main' WHERE name = 'other'`)
+    await world.append('mainnet', [bid({ from: randomAddress(), name: freshName() })])
+    expect(await ask()).toEqual(before)
+  })
+
+  it('are as new as the last commit, however often they are asked for', async () => {
+    const owner = randomAddress()
+    const ask = async () => (await world.get(`/v1/names/address/${owner}`)).body.clusterName
+    for (let i = 0; i < 3; i++) expect(await ask()).toBeNull()
+    const asked = Array.from({ length: 50 }, ask)
+    await world.append('mainnet', [bid({ from: owner, name: later })])
+    expect(await Promise.all(Array.from({ length: 50 }, ask))).toEqual(Array(50).fill(later))
+    for (const name of await Promise.all(asked)) expect([null, later]).toContain(name)
+  })
+
+  it('differ by network, query and method', async () => {
+    for (let i = 0; i < 3; i++) {
+      expect((await world.get(`/v1/names/address/${alice}`)).body.clusterName).toBe(first)
+      expect((await world.get(`/v1/names/address/${alice}?testnet=true`)).body.clusterName).toBeNull()
+      expect((await world.request(`/v1/names/address/${alice}`, { method: 'POST' })).status).toBe(404)
+    }
+  })
+
+  it('that another table could change are not kept', async () => {
+    const name = freshName()
+    const check = async () => (await world.post('/v1/names/register/check', [name])).body[0]
+    for (let i = 0; i < 3; i++) expect(await check()).toEqual({ name, isAvailable: true })
+    await world.tail('mainnet', [tailBlock(9, [bid({ from: alice, name, amountWei: MINIMUM_WEI })])])
+    expect(await check()).toEqual({ name, isAvailable: false, reason: 'pending' })
+  })
+
+  it('sell no name while the network catches up', async () => {
+    const check = () => world.post('/v1/names/register/check', [first])
+    for (let i = 0; i < 3; i++) expect((await check()).body).toEqual([{ name: first, isAvailable: false }])
+    await world.pool.query('UPDATE journal_heads SET caught_up = false')
+    await expect.poll(async () => (await check()).body.error, { timeout: 10_000 }).toBe('catching_up')
+    await world.pool.query('UPDATE journal_heads SET caught_up = true')
+    await expect.poll(async () => (await check()).status, { timeout: 10_000 }).toBe(200)
+  })
+})
