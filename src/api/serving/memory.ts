@@ -20,7 +20,7 @@ interface Kept {
 }
 
 /** What is asked: a key that says all an answer depends on beside the journal, null where that is much. */
-export interface Question {
+interface Question {
   key: string | null
   network: Network
 }
