@@ -315,7 +315,7 @@ export interface SolanaTransactionJson {
 export interface SolanaQuote extends Quote {
   gasToken: { symbol: 'SOL'; decimals: 'lamports' }
   /** Unsigned transactions in the order of the names: serialized in base64, and as JSON. */
-  transactions: readonly { base64: string; json: SolanaTransactionJson }[]
+  transactions: readonly { base64: string; json(): SolanaTransactionJson }[]
   /** Time from which on the program refuses them. */
   expiresAt: Date
 }

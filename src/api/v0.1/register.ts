@@ -102,7 +102,7 @@ const register = route.post('/v0.1/register', {
     const request = quoteRequest(body, isTestnet)
     if (body.network === SOLANA_LABEL) {
       const quote = await quoteSolana(context, request)
-      const transactionData = quote.transactions.map(({ json }) => json)
+      const transactionData = quote.transactions.map((one) => one.json())
       return ok({ ...feesOf(quote), expiresAt: quote.expiresAt.toISOString(), transactionData })
     }
     const quote = await quoteEvm(context, request)

@@ -50,7 +50,8 @@ it('of 100 names lets others have their turns, and each transaction is what it s
   const { transactions } = await asked
   expect(turns).toBeGreaterThan(NAMES / 10)
   const accounts = new Set<string>()
-  for (const { base64, json } of transactions) {
+  for (const { base64, json: asJson } of transactions) {
+    const json = asJson()
     const tx = Transaction.from(Buffer.from(base64, 'base64'))
     const [instruction] = tx.instructions
     expect(JSON.parse(JSON.stringify(tx))).toMatchObject({

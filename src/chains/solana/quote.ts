@@ -12,7 +12,7 @@ import type { SolanaRpc } from '../rpc/solana.js'
 import { weiToLamports } from './rate.js'
 import { createRates } from './rates.js'
 import { readLatestBlockhash } from './reads.js'
-import type { Registrar } from './registrar.js'
+import { type Registrar, registerData } from './registrar.js'
 
 /** Gas of `deliver` for one name on our hub, measured, plus a margin (held by test/solana/register.test.ts). */
 export const DELIVER_GAS = 150_000n
@@ -108,21 +108,23 @@ interface Compiled {
  */
 function compile(registrar: Registrar, { payer, blockhash, terms }: Compiled) {
   const instruction = registrar.register(terms, NOBODY)
-  const standIn = registrar.payment({ payer, quoteId: NOBODY })
-  const base64 = unsignedTransaction(payer, blockhash, instruction)
-  const bytes = Buffer.from(base64, 'base64')
-  const keyAt = bytes.indexOf(standIn.toBytes())
+  const payerBytes = payer.toBytes()
+  const standIn = registrar.paymentBytes(payerBytes, NOBODY)
+  const bytes = Buffer.from(unsignedTransaction(payer, blockhash, instruction), 'base64')
+  const keyAt = bytes.indexOf(standIn)
   const dataAt = bytes.length - instruction.data.length
   const keys = instruction.keys.map(({ pubkey, ...meta }) => ({ pubkey: pubkey.toBase58(), ...meta }))
   const common = { recentBlockhash: blockhash, feePayer: payer.toBase58(), nonceInfo: null }
+  const jsonOf = (account: Uint8Array, data: Uint8Array): SolanaTransactionJson => {
+    const own = keys.map((key, i) => (i === PAYMENT_KEY ? { ...key, pubkey: bs58.encode(account) } : key))
+    return { ...common, instructions: [{ keys: own, programId: registrar.id, data: [...data] }], signers: [] }
+  }
 
-  return (terms: PaymentTerms, id: Uint8Array): { base64: string; json: SolanaTransactionJson } => {
-    const account = registrar.payment({ payer, quoteId: id })
-    const data = registrar.registerData(terms, id)
-    bytes.set(account.toBytes(), keyAt)
+  return (terms: PaymentTerms, id: Uint8Array): SolanaQuote['transactions'][number] => {
+    const account = registrar.paymentBytes(payerBytes, id)
+    const data = registerData(terms, id)
+    bytes.set(account, keyAt)
     bytes.set(data, dataAt)
-    const own = keys.map((key, i) => (i === PAYMENT_KEY ? { ...key, pubkey: account.toBase58() } : key))
-    const instructions = [{ keys: own, programId: registrar.id, data: [...data] }]
-    return { base64: bytes.toString('base64'), json: { ...common, instructions, signers: [] } }
+    return { base64: bytes.toString('base64'), json: () => jsonOf(account, data) }
   }
 }
