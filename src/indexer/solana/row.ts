@@ -96,12 +96,12 @@ const OUTCOME_OF = { settled: 'released', refunded: 'refused', refused: 'refused
 
 /** All outcomes of a transaction. What is collected was decided before. */
 export function outcomesOf({ genesisHash, programId }: ProgramIdentity, tx: ReadTransaction): ConfirmedOutcome[] {
-  const source = paymentSource(genesisHash, programId)
+  const nameId = (sequence: bigint) => paymentMessageId(paymentSource(genesisHash, programId), sequence)
   const outcome = (kind: keyof typeof OUTCOME_OF | 'reclaimed', id: Buffer): ConfirmedOutcome => ({
     ...{ id, outcome: kind === 'reclaimed' ? kind : OUTCOME_OF[kind], block: tx.slot },
   })
   return [
-    ...tx.closed.map(({ kind, sequence }) => outcome(kind, paymentMessageId(source, sequence))),
+    ...tx.closed.map(({ kind, sequence }) => outcome(kind, nameId(sequence))),
     ...tx.communityOutcomes.flatMap(({ kind, sequence }) =>
       kind === 'collected' ? [] : [outcome(kind, communityPaymentId(genesisHash, programId, sequence))],
     ),

@@ -94,4 +94,4 @@ export class SequenceTracker {
   }
 }
 
-const hexOf = (bytes: Uint8Array): string => Buffer.from(bytes).toString('hex')
+const hexOf = (bytes: Buffer): string => bytes.toString('hex')
