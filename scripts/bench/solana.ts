@@ -2,7 +2,6 @@ import { spawn } from 'node:child_process'
 import { once } from 'node:events'
 import { fileURLToPath } from 'node:url'
 import { Connection, Keypair } from '@solana/web3.js'
-import PQueue from 'p-queue'
 import pg from 'pg'
 import { createClusterRpc } from '../../src/chains/solana/chain.js'
 import { createRegistrar, type Registrar } from '../../src/chains/solana/registrar.js'
@@ -20,19 +19,19 @@ import { fundSolana, sendSolanaEach } from '../../src/testing/solana/sendSolana.
 import { type Bench, median, printTable, thousands } from './bench.js'
 import { nameOf } from './chain.js'
 import { byRun, recordFigure } from './figure.js'
+import { countAll, type Loop, type Ours, readBare, storeRows } from './solanaLoop.js'
 
 const SLOT_MS = 50
 const PAYMENTS_AT_ONCE = 20
-/** Calls per batch and batches at once, as in the watcher. */
-const BATCH_CALLS = 100
-const REQUESTS_AT_ONCE = 4
 const QUOTE_KEY = Buffer.alloc(32, 1)
 const LAMPORTS = 1_000_000n
 
+/** The loops beside which the watcher is measured. */
+const LOOPS: readonly Loop[] = [storeRows, countAll]
+
 /**
- * Payments per second from nothing beside a bare loop over the same cluster: `getSignaturesForAddress` page by page,
- * then batches of `getTransaction`, parsed and forgotten. Surfpool takes no batches, so both go through
- * scripts/bench/batches.ts.
+ * Payments per second from nothing beside bare loops over the same cluster. Surfpool takes no batches, so all go
+ * through scripts/bench/batches.ts.
  */
 export async function benchSolana(
   { onEnd }: Bench,
@@ -48,22 +47,26 @@ export async function benchSolana(
   console.log(`\n${thousands(payments)} payments on Solana, one a transaction`)
   const rpcUrl = await startBatches(solana.rpcUrl, onEnd)
   const cluster = { ...solana, rpcUrl }
-  await readBare(cluster, payments)
+  const ours: Ours = { cluster, postgresUrl, payments }
+  const perS = (ms: number) => (payments * 1_000) / ms
+  // the node remembers from now on
+  await readBare(ours, countAll)
   const watched: number[] = []
-  const bare: number[] = []
+  const bare: number[][] = LOOPS.map(() => [])
   for (let run = 1; run <= runs; run++) {
-    watched.push((payments * 1_000) / (await watch(cluster, registrar, postgresUrl, payments)))
-    bare.push((payments * 1_000) / (await readBare(cluster, payments)))
-    console.log(`run ${run}: ${thousands(watched.at(-1)!)}/s, bare ${thousands(bare.at(-1)!)}/s`)
+    watched.push(perS(await watch(cluster, registrar, postgresUrl, payments)))
+    for (const [i, loop] of LOOPS.entries()) bare[i]!.push(perS(await readBare(ours, loop)))
+    console.log(`run ${run}: ${[watched, ...bare].map((speeds) => thousands(speeds.at(-1)!)).join(', ')} per second`)
   }
   printTable([
-    ['', 'payments/s'],
-    ['the watcher, into PostgreSQL', thousands(median(watched))],
-    ['bare signatures + transactions', thousands(median(bare))],
+    ['', 'payments/s', 'times the loop’s time'],
+    ['the watcher, into PostgreSQL', thousands(median(watched)), '1'],
+    ...LOOPS.map(({ title }, i) => [
+      ...[title, thousands(median(bare[i]!)), median(byRun(bare[i]!, watched)).toFixed(2)],
+    ]),
   ])
-  recordFigure({ title: 'Solana, from nothing', floor: 'bare signatures + transactions', ratios: byRun(bare, watched) })
-  const ratio = median(byRun(watched, bare)).toFixed(2)
-  console.log(`ratio of the watcher to the bare loop ${ratio}`)
+  for (const [i, { title }] of LOOPS.entries())
+    recordFigure({ title: `Solana, beside ${title}`, floor: title, ratios: byRun(bare[i]!, watched) })
 }
 
 /** The genesis hash under which the benchmark stores and quotes. */
@@ -143,52 +146,4 @@ async function checkCount(url: string, payments: number): Promise<void> {
   const { rows } = await client.query('SELECT count(*)::int AS n FROM payments WHERE verdict = 1 AND state > 0')
   await client.end()
   if (rows[0].n !== payments) throw new Error(`counting payments: the watcher has ${rows[0].n} of ${payments}`)
-}
-
-interface BareTransaction {
-  transaction: { message: { accountKeys: string[] } }
-  meta: { innerInstructions: { instructions: { programIdIndex: number }[] }[] }
-}
-
-/** Tells whether the program called itself, which it does for events alone; its initialization calls the system. */
-function hasEventOf(programId: string, { transaction, meta }: BareTransaction): boolean {
-  const index = transaction.message.accountKeys.indexOf(programId)
-  return meta.innerInstructions.some(({ instructions }) =>
-    instructions.some(({ programIdIndex }) => programIdIndex === index),
-  )
-}
-
-/** @returns milliseconds */
-async function readBare({ rpcUrl, programId, startSlot }: LocalSolana, payments: number): Promise<number> {
-  const post = async <T>(body: unknown): Promise<T> => {
-    const headers = { 'content-type': 'application/json' }
-    const response = await fetch(rpcUrl, { method: 'POST', headers, body: JSON.stringify(body) })
-    return (await response.json()) as T
-  }
-  const started = performance.now()
-  const signatures: string[] = []
-  for (let before: string | undefined; ; ) {
-    const options = { commitment: 'confirmed', limit: 1_000, ...(before ? { before } : {}) }
-    const { result: page } = await post<{ result: { signature: string; slot: number; err: unknown }[] }>({
-      ...{ jsonrpc: '2.0', id: 1, method: 'getSignaturesForAddress', params: [programId, options] },
-    })
-    for (const { signature, slot, err } of page) if (err === null && slot >= startSlot) signatures.push(signature)
-    if (page.length < 1_000) break
-    before = page.at(-1)!.signature
-  }
-  const options = { commitment: 'confirmed', encoding: 'json', maxSupportedTransactionVersion: 0 }
-  const queue = new PQueue({ concurrency: REQUESTS_AT_ONCE })
-  let paid = 0
-  const read = async (batch: readonly string[]): Promise<void> => {
-    const answers = await post<{ result: BareTransaction }[]>(
-      batch.map((one, id) => ({ jsonrpc: '2.0', id, method: 'getTransaction', params: [one, options] })),
-    )
-    for (const { result } of answers) if (hasEventOf(programId, result)) paid += 1
-  }
-  const batches = Array.from({ length: Math.ceil(signatures.length / BATCH_CALLS) }, (_, i) =>
-    signatures.slice(i * BATCH_CALLS, (i + 1) * BATCH_CALLS),
-  )
-  await queue.addAll(batches.map((batch) => () => read(batch)))
-  if (paid !== payments) throw new Error(`counting payments: the bare loop has ${paid} of ${payments}`)
-  return performance.now() - started
 }
