@@ -20,7 +20,7 @@ const RANGES_AHEAD = 3
 /** Newest confirmed blocks, whose logs are checked against their headers: one more request per block. */
 const CHECKED_BLOCKS = 512
 /** Entries per transaction of the first catch-up: nobody else writes, so that the lock may be held longer. */
-const CATCH_UP_BATCH = 2_000
+const CATCH_UP_BATCH = 3_000
 
 export interface BackfillOptions extends ChainIndexerOptions {
   /** The last block to take. */

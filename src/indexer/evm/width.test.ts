@@ -11,11 +11,11 @@ describe('the width of a range', () => {
     expect(widths).toEqual([32, 128, 512, 2_048, 8_192, 10_000, 10_000])
   })
 
-  it('aims at 2,000 logs per answer', () => {
+  it('aims at 3,000 logs per answer', () => {
     const width = createRangeWidth(100)
-    width.answered(100, 8_000)
+    width.answered(100, 12_000)
     expect(width.blocks).toBe(25)
-    width.answered(25, 1_000)
+    width.answered(25, 1_500)
     expect(width.blocks).toBe(50)
     width.answered(50, 1_000_000)
     expect(width.blocks).toBe(1)

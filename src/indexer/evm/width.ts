@@ -7,8 +7,8 @@ export type RangeWidth = ReturnType<typeof createRangeWidth>
 /** Small, since several ranges are requested before the first answer; sparse blocks grow it fourfold per answer. */
 const FIRST_BLOCKS = 8
 const MAX_BLOCKS = 10_000
-/** Logs per range, about 1 MB of JSON: enough to hide the round trip, small enough to die young in memory. */
-const TARGET_LOGS = 2_000
+/** Logs per range, about 2 MB of JSON: enough to hide the round trip, small enough to die young in memory. */
+const TARGET_LOGS = 3_000
 
 export function createRangeWidth(first = FIRST_BLOCKS) {
   let blocks = first
