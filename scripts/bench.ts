@@ -10,14 +10,15 @@ import { join } from 'node:path'
 import { fileURLToPath } from 'node:url'
 import { parseArgs } from 'node:util'
 import { median, printTable } from './bench/bench.js'
-import { type Figure, FIGURES_FILE, type Held, regressions, spreadOf } from './bench/figure.js'
+import { FIGURES_FILE, type Figure, type Held, regressions, spreadOf } from './bench/figure.js'
+import { writeTable } from './bench/page.js'
 
 const ROOT = fileURLToPath(new URL('..', import.meta.url))
 const RATIOS = new URL('./bench/ratios.json', import.meta.url)
 const USAGE = `usage: npm run bench -- [options]
   --quick    smaller sizes: minutes less, ratios that vary more
   --check    fail where a ratio got worse than scripts/bench/ratios.json allows
-  --hold     write the ratios of this run to scripts/bench/ratios.json`
+  --hold     write the ratios of this run to scripts/bench/ratios.json, the full ones to docs/performance.md too`
 
 const { values } = parseArgs({
   options: {
@@ -73,24 +74,24 @@ async function measure(): Promise<{ machine: string; figures: Figure[] }> {
   }
 }
 
-function report(figures: readonly Figure[], held: Held): void {
+function tableOf(figures: readonly Figure[], held: Held): string[][] {
   const two = (value: number) => value.toFixed(2)
-  console.log('\nTimes the floor of the same run, median (least to most)')
-  printTable([
+  return [
     ['', 'ratio', 'least', 'most', 'held', 'floor'],
     ...figures.map((figure) => {
       const { median, least, most } = spreadOf(figure)
       const { title, floor } = figure
       return [title, two(median), two(least), two(most), held[title] === undefined ? '-' : two(held[title]), floor]
     }),
-  ])
+  ]
 }
 
 const size = values.quick ? 'quick' : 'full'
 const all = JSON.parse(readFileSync(RATIOS, 'utf8')) as Record<typeof size, Held>
 const held = all[size]
 const { machine, figures } = await measure()
-report(figures, held)
+console.log('\nTimes the floor of the same run, median (least to most)')
+printTable(tableOf(figures, held))
 mkdirSync(join(ROOT, 'artifacts'), { recursive: true })
 const results = {
   ...{ machine, at: new Date().toISOString(), isQuick: values.quick },
@@ -99,7 +100,14 @@ const results = {
 writeFileSync(join(ROOT, 'artifacts', 'bench.json'), `${JSON.stringify(results, null, 2)}\n`)
 if (values.hold) {
   const ratios = figures.map(({ title, ratios: ofRuns }) => [title, Number(median(ofRuns).toFixed(2))])
-  writeFileSync(RATIOS, `${JSON.stringify({ ...all, [size]: Object.fromEntries(ratios) }, null, 2)}\n`)
+  const holding = Object.fromEntries(ratios)
+  writeFileSync(RATIOS, `${JSON.stringify({ ...all, [size]: holding }, null, 2)}\n`)
+  if (!values.quick)
+    writeTable(
+      'figures',
+      machine,
+      tableOf(figures, held).map((cells) => cells.toSpliced(4, 1)),
+    )
 }
 const worse = values.check ? regressions(figures, held) : []
 for (const line of worse) console.error(line)

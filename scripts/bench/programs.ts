@@ -74,6 +74,8 @@ export interface DaemonProcess {
   child: Child
   /** Start of the process, milliseconds of the clock. */
   spawnedMs: number
+  /** When it took the lead. */
+  leadingMs: number
   api: string
   stop(): Promise<void>
 }
@@ -107,6 +109,7 @@ export async function startDaemonProcess(options: DaemonOptions): Promise<Daemon
   return {
     child,
     spawnedMs,
+    leadingMs: leading.time,
     api: up.api ?? '',
     stop: () => child.end('SIGTERM', STOP_GRACE_MS),
   }
