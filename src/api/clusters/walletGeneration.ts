@@ -37,8 +37,8 @@ export async function generateWallet(context: Context, author: Author, input: Ge
   const sealed = sealShare(shareKey, network, address.bytes, shares.server)
   await change(context, {
     changes: [added],
-    alongside: (client, clusterId) =>
-      storeShare(client, network, {
+    alongside: (db, clusterId) =>
+      storeShare(db, network, {
         address: address.bytes,
         clusterId,
         createdBy: author.wallet,

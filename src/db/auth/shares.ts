@@ -8,9 +8,9 @@ import { execute, type Queryable, query } from '../pg/rows.js'
 export type KeptShare = Omit<Plain<WalletShare>, 'network' | 'recoveredMs'>
 
 /** Stores a share in the transaction that journals its wallet. */
-export async function storeShare(client: pg.ClientBase, network: Network, kept: KeptShare): Promise<void> {
+export async function storeShare(db: Queryable, network: Network, kept: KeptShare): Promise<void> {
   await execute(
-    client,
+    db,
     network,
     'INSERT INTO wallet_shares (network, address, cluster_id, created_by, share, created_ms) VALUES ($1, $2, $3, $4, $5, $6)',
     [kept.address, kept.clusterId, kept.createdBy, kept.share, kept.createdMs],

@@ -20,11 +20,12 @@ import { ENTRY_KIND } from '../../registry/journal/entry.js'
 import { keyOf } from '../../registry/primitives/bytes.js'
 import { NETWORK_CODE, type Network } from '../../registry/primitives/network.js'
 import { WON } from '../pg/codes.js'
-import { type CopyBuffer, type CopyPart, copyPart, copyTables } from '../pg/copy.js'
+import { type CopyBuffer, type CopyPart, copyPart, copyTables, sendTables } from '../pg/copy.js'
 import { isUniqueViolation } from '../pg/unavailable.js'
 import { leaf } from '../pg/partitions.js'
 import { inTransaction } from '../pg/pool.js'
-import { execute } from '../pg/rows.js'
+import { pipelined } from '../pg/pipeline.js'
+import { execute, type Queryable, query } from '../pg/rows.js'
 import { unnestOf } from '../pg/arrays.js'
 import { BY_INDEX, lockHead, writeHead, writerTime } from './head.js'
 import type { WrittenKeys } from './keyFilter.js'
@@ -84,7 +85,7 @@ export async function appendEntries(
   if (entries.length === 0) return { changes, writerMs }
   // signed changes and replays leave it to the leader, who may create tables
   if (epoch !== undefined) await makePartitionsAhead(client, network, head.seq, changes.head.seq)
-  await writeChanges(client, network, changes)
+  await pipelined(client, (db) => writeChanges(db, network, changes))
   return { changes, writerMs }
 }
 
@@ -178,15 +179,15 @@ const isSameHead = (a: Head, b: Head): boolean =>
   a.serial === b.serial &&
   a.minimumWei === b.minimumWei
 
-/** Writes the rows of a fold and moves the locked head. */
-export async function writeChanges(client: pg.ClientBase, network: Network, changes: Changes): Promise<void> {
-  if (changes.walletRemovals.length > 0) await removeWallets(client, network, changes.walletRemovals)
-  await copyTables(client, partsOf(network, changes))
-  if (changes.walletUpdates.length > 0) await updateWallets(client, network, changes.walletUpdates)
-  if (changes.nameMoves.length > 0) await moveNames(client, network, changes.nameMoves)
-  if (changes.communities.length > 0) await markCommunities(client, network, changes.communities)
-  await writeHead(client, network, changes.head)
-}
+/** Writes the rows of a fold and moves the locked head, in a pipeline. */
+export const writeChanges = (db: Queryable, network: Network, changes: Changes): Promise<unknown>[] => [
+  ...(changes.walletRemovals.length > 0 ? [removeWallets(db, network, changes.walletRemovals)] : []),
+  ...sendTables(db, partsOf(network, changes)),
+  ...(changes.walletUpdates.length > 0 ? [updateWallets(db, network, changes.walletUpdates)] : []),
+  ...(changes.nameMoves.length > 0 ? [moveNames(db, network, changes.nameMoves)] : []),
+  ...(changes.communities.length > 0 ? [markCommunities(db, network, changes.communities)] : []),
+  writeHead(db, network, changes.head),
+]
 
 /** New rows of a fold, by their tables. */
 function partsOf(network: Network, changes: Changes): CopyPart[] {
@@ -254,44 +255,46 @@ const WALLET = unnestOf<WalletRow>(
   2,
 )
 
-async function updateWallets(client: pg.ClientBase, network: Network, rows: readonly WalletRow[]): Promise<void> {
+async function updateWallets(db: Queryable, network: Network, rows: readonly WalletRow[]): Promise<void> {
   const text = `UPDATE ${leaf('wallets', network)} w SET ${WALLET.set('u')} FROM ${WALLET.rows} AS u(${WALLET.names})
     WHERE w.network = $1 AND w.cluster = u.cluster AND w.address = u.address`
-  await writeAll(client, network, { what: 'updating wallets', text }, WALLET.values(rows))
+  await writeAll(db, network, { what: 'updating wallets', text }, WALLET.values(rows))
 }
 
-async function removeWallets(client: pg.ClientBase, network: Network, rows: Changes['walletRemovals']): Promise<void> {
+async function removeWallets(db: Queryable, network: Network, rows: Changes['walletRemovals']): Promise<void> {
   const text = `DELETE FROM ${leaf('wallets', network)} w USING unnest($2::int8[], $3::bytea[]) AS u(cluster, address)
     WHERE w.network = $1 AND w.cluster = u.cluster AND w.address = u.address`
   const values = [rows.map((row) => row.cluster), rows.map((row) => row.address)]
-  await writeAll(client, network, { what: 'removing wallets', text }, values)
+  await writeAll(db, network, { what: 'removing wallets', text }, values)
 }
 
-async function moveNames(client: pg.ClientBase, network: Network, moves: readonly NameMove[]): Promise<void> {
+async function moveNames(db: Queryable, network: Network, moves: readonly NameMove[]): Promise<void> {
   const text = `UPDATE ${leaf('names', network)} n SET cluster = u.cluster, updated_seq = u.updated_seq
     FROM unnest($2::text[], $3::int8[], $4::int8[]) AS u(name, cluster, updated_seq)
     WHERE n.network = $1 AND n.name = u.name COLLATE "C" AND n.outcome = ${WON}`
   // a batch may move a name twice
   const newest = [...new Map(moves.map((move) => [move.name, move])).values()]
   const values = [newest.map((move) => move.name), newest.map((move) => move.cluster)]
-  await writeAll(client, network, { what: 'moving names', text }, [...values, newest.map((move) => move.updatedSeq)])
+  await writeAll(db, network, { what: 'moving names', text }, [...values, newest.map((move) => move.updatedSeq)])
 }
 
 /** Marks names that are communities, so that a cluster's are found among many; derived, and no part of the state. */
-async function markCommunities(client: pg.ClientBase, network: Network, rows: readonly CommunityRow[]): Promise<void> {
+async function markCommunities(db: Queryable, network: Network, rows: readonly CommunityRow[]): Promise<void> {
   const text = `UPDATE ${leaf('names', network)} SET community = true
     WHERE network = $1 AND name = ANY ($2::text[]) AND outcome = ${WON} AND NOT community`
-  await execute(client, network, text, [rows.map(({ name }) => name)])
+  await execute(db, network, text, [rows.map(({ name }) => name)])
 }
 
-/** Writes rows that have to be there, one per element of the first column, which is a list. */
+/** Writes rows that have to be there, one per element of the first column; the server counts, as a COMMIT may follow. */
 async function writeAll(
-  client: pg.ClientBase,
+  db: Queryable,
   network: Network,
   { what, text }: { what: string; text: string },
   columns: readonly unknown[],
 ): Promise<void> {
-  const count = await execute(client, network, text, columns)
-  const wanted = (columns[0] as readonly unknown[]).length
-  if (count !== wanted) throw new Error(`${what}: ${count} of ${wanted} rows were there`)
+  const wanted = `$${columns.length + 2}::int`
+  const checked = `WITH written AS (${text} RETURNING 1) SELECT CASE WHEN count(*) <> ${wanted}
+    THEN ('${what}: ' || count(*) || ' of ' || ${wanted} || ' rows were there')::int END FROM written`
+  const statement = { name: `${what} of ${network}`, text: checked }
+  await query(db, network, statement, [...columns, (columns[0] as readonly unknown[]).length])
 }

@@ -1,5 +1,5 @@
 import type pg from 'pg'
-import { type Changes, fold, keysOf, MAX_MOVED_NAMES, type Slice } from '../../registry/fold/index.js'
+import { type Changes, fold, type Keys, keysOf, MAX_MOVED_NAMES, type Slice } from '../../registry/fold/index.js'
 import type { ChangeRefusal } from '../../registry/fold/refusal.js'
 import {
   type ClusterChange,
@@ -12,11 +12,11 @@ import { keyOf } from '../../registry/primitives/bytes.js'
 import type { Network } from '../../registry/primitives/network.js'
 import { notify } from '../pg/notify.js'
 import { leaf } from '../pg/partitions.js'
-import { inTransaction, type Patience } from '../pg/pool.js'
-import { query } from '../pg/rows.js'
+import { inShortTransaction, type Patience } from '../pg/pool.js'
+import { type Queryable, query } from '../pg/rows.js'
 import { writeChanges } from './append.js'
-import { type LockedHead, lockHead, readHead, writerTime } from './head.js'
-import { loadSlice } from './slice.js'
+import { type LockedHead, lockCaughtUp, writerTime } from './head.js'
+import { completeSlice, type Probed, probeKeys, type SliceHints } from './slice.js'
 
 export type AppendResult =
   /** Accepted: changes with an effect are written. `clusterId`: cluster of the last one. */
@@ -40,13 +40,13 @@ export interface SignedChanges {
   patience?: Patience
   /** Called before anything is written; what it throws keeps it from being written. */
   limit?: (client: pg.ClientBase, changes: Changes) => Promise<void>
-  /** Additional writes in the same transaction. */
-  alongside?: (client: pg.ClientBase, clusterId: Buffer) => Promise<void>
+  /** Additional statements in the same transaction, sent before it waits for anything. */
+  alongside?: (db: Queryable, clusterId: Buffer) => Promise<void>
 }
 
 /** Appends signed changes in one transaction, if the fold accepts all of them behind the head's lock. */
 export function appendSignedChanges(pool: pg.Pool, request: SignedChanges): Promise<AppendResult> {
-  return whenCaughtUp(pool, request, (client, head) => append(client, head, request))
+  return whenCaughtUp(pool, request, (client, locked) => decideChanges(client, locked, request))
 }
 
 export type CommunityAppendResult = { kind: 'made' } | Extract<AppendResult, { kind: 'refused' | 'catching_up' }>
@@ -54,61 +54,88 @@ export type CommunityAppendResult = { kind: 'made' } | Extract<AppendResult, { k
 /** Counterpart of `appendSignedChanges` for one change of a community, which may belong to no cluster. */
 export function appendCommunityChange(
   pool: pg.Pool,
-  {
-    network,
-    change,
-    patience,
-    limit,
-  }: Pick<SignedChanges, 'network' | 'patience' | 'limit'> & {
-    change: CommunityChange
-  },
+  { change, ...request }: Pick<SignedChanges, 'network' | 'patience' | 'limit'> & { change: CommunityChange },
 ): Promise<CommunityAppendResult> {
-  return whenCaughtUp(pool, { network, patience }, async (client, head) => {
-    const nowMs = writerTime(head)
-    const entry = entryOf(change, nowMs)
-    const slice = await loadSlice(client, network, head, keysOf([entry]))
-    const decided = decide(slice, [entry], nowMs)
-    if ('kind' in decided) return decided
-    await limit?.(client, decided)
-    await write(client, network, decided)
-    return { kind: 'made' }
+  const asked = { ...request, changes: [change] }
+  return whenCaughtUp(pool, asked, async (client, { entries, load, nowMs }): Promise<Last<CommunityAppendResult>> => {
+    const decided = decide(await load(), entries, nowMs)
+    if ('kind' in decided) return async () => decided
+    await request.limit?.(client, decided)
+    return async (db) => {
+      await Promise.all(written(db, request.network, decided))
+      return { kind: 'made' }
+    }
   })
 }
 
 const CATCHING_UP = { kind: 'catching_up' } as const
 
+/** What is known once the head is locked. */
+interface Locked {
+  entries: readonly DecodedEntry[]
+  nowMs: number
+  load(hints?: SliceHints): Promise<Slice>
+}
+
+type Last<T> = (db: Queryable) => Promise<T>
+
+/** Locks the head and looks the changes' keys up, in one round trip. */
 async function whenCaughtUp<T>(
   pool: pg.Pool,
-  { network, patience }: { network: Network; patience?: Patience | undefined },
-  work: (client: pg.PoolClient, head: LockedHead) => Promise<T>,
+  {
+    network,
+    patience,
+    changes,
+    within,
+  }: Pick<SignedChanges, 'network' | 'patience' | 'within'> & { changes: readonly SignedChange[] },
+  work: (client: pg.PoolClient, locked: Locked) => Promise<Last<T>>,
 ): Promise<T | typeof CATCHING_UP> {
-  // read without the lock, which the indexer keeps for long during a catch-up
-  if (!(await readHead(pool, network)).caughtUp) return CATCHING_UP
-  return inTransaction(
+  const undated = changes.map((change) => entryOf(change, 0))
+  const keysOfAll = (entries: readonly DecodedEntry[]): Keys => {
+    const keys = keysOf(entries)
+    if (within) keys.clusterIds.add(keyOf(within))
+    return keys
+  }
+  const first = (db: Queryable) => Promise.all([lockCaughtUp(db, network), probeKeys(db, network, keysOfAll(undated))])
+  return inShortTransaction<[LockedHead | null, Probed], T | typeof CATCHING_UP>(
     pool,
-    async (client) => {
-      const head = await lockHead(client, network, null)
-      return head.caughtUp ? work(client, head) : CATCHING_UP
+    {
+      first,
+      async decide(client, [head, probed]) {
+        if (!head) return async () => CATCHING_UP
+        const nowMs = writerTime(head)
+        const entries = undated.map((entry) => ({ ...entry, causeMs: nowMs }))
+        const load = (hints: SliceHints = {}) =>
+          completeSlice(client, { network, head, keys: keysOfAll(entries), hints }, probed)
+        return work(client, { entries, nowMs, load })
+      },
     },
     patience,
   )
 }
 
-async function append(client: pg.PoolClient, head: LockedHead, request: SignedChanges): Promise<AppendResult> {
+async function decideChanges(
+  client: pg.PoolClient,
+  { entries, nowMs, load }: Locked,
+  request: SignedChanges,
+): Promise<Last<AppendResult>> {
   const { network, alongside } = request
-  const nowMs = writerTime(head)
-  const entries = request.changes.map((change) => entryOf(change, nowMs))
-  const keys = keysOf(entries)
-  if (request.within) keys.clusterIds.add(keyOf(request.within))
-  const slice = await loadSlice(client, network, head, keys, { movedNames: MAX_MOVED_NAMES + 1 })
-  if (request.within && !isWithin(slice, request.changes, request.within)) return { kind: 'elsewhere' }
+  const slice = await load({ movedNames: MAX_MOVED_NAMES + 1 })
+  if (request.within && !isWithin(slice, request.changes, request.within)) return async () => ({ kind: 'elsewhere' })
   const decided = decide(slice, entries, nowMs)
-  if ('kind' in decided) return decided
-  if (decided.nameMoves.length > MAX_MOVED_NAMES) return { kind: 'too_many_names' }
+  if ('kind' in decided) return async () => decided
+  if (decided.nameMoves.length > MAX_MOVED_NAMES) return async () => ({ kind: 'too_many_names' })
   await request.limit?.(client, decided)
-  const clusterId = await idOf(client, network, decided, decided.outcomes.at(-1)!.cluster!)
-  await write(client, network, decided, alongside && ((to) => alongside(to, clusterId)))
-  return { kind: 'made', clusterId }
+  const serial = decided.outcomes.at(-1)!.cluster!
+  const known = alongside && (await idOf(client, network, decided, serial))
+  return async (db) => {
+    const [clusterId] = await Promise.all([
+      known ?? idOf(db, network, decided, serial),
+      ...written(db, network, decided),
+      ...(known ? [alongside!(db, known)] : []),
+    ])
+    return { kind: 'made', clusterId }
+  }
 }
 
 /** Rows of the entries that have an effect, or the first refusal. */
@@ -124,17 +151,8 @@ function decide(slice: Slice, entries: readonly DecodedEntry[], nowMs: number): 
 
 type Refused = Extract<AppendResult, { kind: 'refused' }>
 
-async function write(
-  client: pg.PoolClient,
-  network: Network,
-  changes: Changes,
-  alongside?: (client: pg.ClientBase) => Promise<void>,
-): Promise<void> {
-  const isEffective = changes.journal.length > 0
-  if (isEffective) await writeChanges(client, network, changes)
-  await alongside?.(client)
-  if (isEffective) await notify(client, network)
-}
+const written = (db: Queryable, network: Network, changes: Changes): Promise<unknown>[] =>
+  changes.journal.length > 0 ? [...writeChanges(db, network, changes), notify(db, network)] : []
 
 /** Whether all signers are verified in the cluster with this id. */
 function isWithin(slice: Slice, changes: readonly ClusterChange[], id: Buffer): boolean {
@@ -145,10 +163,10 @@ function isWithin(slice: Slice, changes: readonly ClusterChange[], id: Buffer): 
 const entryOf = (change: SignedChange, nowMs: number): DecodedEntry =>
   decodeEntry({ kind: change.kind, position: null, txKey: null, causeMs: nowMs, body: encodeChange(change) })
 
-async function idOf(client: pg.ClientBase, network: Network, changes: Changes, serial: number): Promise<Buffer> {
+async function idOf(db: Queryable, network: Network, changes: Changes, serial: number): Promise<Buffer> {
   const created = changes.clusters.find((row) => row.serial === serial)
   if (created) return created.id
   const text = `SELECT id FROM ${leaf('clusters', network)} WHERE network = $1 AND serial = $2`
-  const [row] = await query<{ id: Buffer }>(client, network, { name: `cluster_id_${network}`, text }, [serial])
+  const [row] = await query<{ id: Buffer }>(db, network, { name: `cluster_id_${network}`, text }, [serial])
   return row!.id
 }

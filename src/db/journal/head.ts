@@ -5,7 +5,7 @@ import type { Network } from '../../registry/primitives/network.js'
 import { LEADER_ROLE, type LeaderRole } from '../pg/codes.js'
 import { inTransaction } from '../pg/pool.js'
 import { prepare } from '../pg/prepared.js'
-import { execute, type Queryable, query } from '../pg/rows.js'
+import { execute, type Queryable, query, type Statement } from '../pg/rows.js'
 import { assertClock } from '../pg/unavailable.js'
 
 /** Thrown when another process leads the network, so that this one stops writing. */
@@ -40,6 +40,8 @@ const locked = (name: string, text: string) => ({
     SELECT *, floor(extract(epoch FROM clock_timestamp()) * 1000)::int8 AS now_ms FROM head WHERE ${BY_INDEX} = 'off'`,
 })
 const LOCK_HEAD = locked('lock_head', `${SELECT_HEAD} FOR UPDATE`)
+/** Waits for nobody who keeps the lock during a catch-up, which may be long. */
+const LOCK_CAUGHT_UP = locked('lock_caught_up', `${SELECT_HEAD} AND h.caught_up FOR UPDATE`)
 /** Locks the head for the indexing leader of an epoch (`$2`). */
 export const LEAD = `${HEAD} JOIN leaders l ON l.network = h.network AND l.role = ${LEADER_ROLE.index}
   WHERE h.network = $1 AND l.epoch = $2 FOR UPDATE OF h FOR SHARE OF l`
@@ -73,15 +75,23 @@ export function watchHeadLocks(note: (network: Network, ms: number) => void): vo
  * @param epoch that of the indexing leader, who stays it until then; null for writers that need no leader
  * @throws LostLeadershipError when another process leads
  */
-export async function lockHead(client: pg.ClientBase, network: Network, epoch: number | null): Promise<LockedHead> {
-  const startMs = performance.now()
-  const statement = epoch === null ? LOCK_HEAD : LEAD_HEAD
-  const heads = await query<LockedHead>(client, network, statement, epoch === null ? [] : [epoch])
-  noteWait(network, performance.now() - startMs)
-  if (epoch === null) return only(heads, network)
-  const [head] = heads
+export async function lockHead(db: Queryable, network: Network, epoch: number | null): Promise<LockedHead> {
+  if (epoch === null) return only(await lock(db, network, LOCK_HEAD), network)
+  const [head] = await lock(db, network, LEAD_HEAD, epoch)
   if (!head) throw new LostLeadershipError(network)
   return head
+}
+
+/** The same for a writer that needs no leader. @returns null at once during the first catch-up */
+export async function lockCaughtUp(db: Queryable, network: Network): Promise<LockedHead | null> {
+  return (await lock(db, network, LOCK_CAUGHT_UP))[0] ?? null
+}
+
+async function lock(db: Queryable, network: Network, statement: Statement, ...values: number[]): Promise<LockedHead[]> {
+  const startMs = performance.now()
+  const heads = await query<LockedHead>(db, network, statement, values)
+  noteWait(network, performance.now() - startMs)
+  return heads
 }
 
 /** The time at which a writer dates entries. @throws ClockError when this process's clock says otherwise */
@@ -96,8 +106,8 @@ const WRITE_HEAD = {
 }
 
 /** Moves a locked head. */
-export async function writeHead(client: pg.ClientBase, network: Network, head: Head): Promise<void> {
-  await execute(client, network, WRITE_HEAD, [head.seq, head.publicSeq, head.atMs, head.serial, head.minimumWei])
+export async function writeHead(db: Queryable, network: Network, head: Head): Promise<void> {
+  await execute(db, network, WRITE_HEAD, [head.seq, head.publicSeq, head.atMs, head.serial, head.minimumWei])
 }
 
 /**

@@ -4,7 +4,9 @@ import { clusterId } from '../../registry/primitives/clusterId.js'
 import { NETWORK_CODE, type Network } from '../../registry/primitives/network.js'
 import { BYTEA_OID, binaryArray, TEXT_OID } from '../pg/arrays.js'
 import { leaf } from '../pg/partitions.js'
-import { loadClusters } from './sliceClusters.js'
+import { pipelined } from '../pg/pipeline.js'
+import { type Queryable, readRows } from '../pg/rows.js'
+import { chooseClusters, findSerials, loadClusters } from './sliceClusters.js'
 import { loadCommunities } from './sliceCommunities.js'
 
 /** Row found by a probe: its table, and the position of its key, from 1. */
@@ -26,10 +28,32 @@ export interface SliceHints {
 /** Numbers per probe for a wallet that has created clusters before: with a probe more it may have 16 times as many. */
 const PROBE_WIDTH = 16
 
-/**
- * Loads the rows that a batch reads, in a constant number of statements. Requires the locked head, or one that will be
- * compared with it.
- */
+/** What the first statements of a slice find by keys. */
+export interface Probed {
+  names: readonly string[]
+  wallets: readonly string[]
+  found: readonly Found[]
+  serials: ReadonlyMap<string, number>
+}
+
+/** Looks a batch's keys up. Requires the locked head, or one that will be compared with it. */
+export async function probeKeys(
+  db: Queryable,
+  network: Network,
+  keys: Keys,
+  { isAsked = () => true }: SliceHints = {},
+): Promise<Probed> {
+  const names = [...keys.names].filter(isAsked)
+  const wallets = [...keys.wallets].filter(isAsked)
+  const ids = wallets.map((key) => clusterId(network, bytesOf(key), 0))
+  const [found, serials] = await Promise.all([
+    probe(db, network, names, wallets.map(bytesOf), ids),
+    findSerials(db, network, [...keys.clusterIds]),
+  ])
+  return { names, wallets, found, serials }
+}
+
+/** Loads the rows that a batch reads, in a constant number of statements. */
 export async function loadSlice(
   client: pg.ClientBase,
   network: Network,
@@ -37,7 +61,24 @@ export async function loadSlice(
   keys: Keys,
   hints: SliceHints = {},
 ): Promise<Slice> {
-  const { isAsked = () => true, movedNames = null } = hints
+  const [probed] = await pipelined(client, (db) => [probeKeys(db, network, keys, hints)])
+  return completeSlice(client, { network, head, keys, hints }, probed)
+}
+
+export interface SliceRequest {
+  network: Network
+  head: Head
+  keys: Keys
+  hints: SliceHints
+}
+
+/** Loads what else a batch reads, once its keys are looked up. */
+export async function completeSlice(
+  client: pg.ClientBase,
+  { network, head, keys, hints }: SliceRequest,
+  { names, wallets, found, serials }: Probed,
+): Promise<Slice> {
+  const { movedNames = null } = hints
   const owners = new Map<string, number>()
   const slice: Slice = {
     network,
@@ -46,32 +87,28 @@ export async function loadSlice(
     verified: new Map(),
     nextClusterNumber: new Map(),
     clusters: new Map(),
-    clusterSerials: new Map(),
+    clusterSerials: new Map(serials),
     communities: new Map(),
     communityNames: new Set(),
     assigned: new Map(),
   }
-  if (keys.names.size + keys.wallets.size === 0) return slice
-  const names = [...keys.names].filter(isAsked)
-  const wallets = [...keys.wallets].filter(isAsked)
-  const addresses = wallets.map(bytesOf)
-  const firstIds = addresses.map((address) => clusterId(network, address, 0))
-  const found = await probe(client, network, names, addresses, firstIds)
   const hasCreated = new Set<string>()
   for (const row of found) {
     if (row.source === 'owner') owners.set(names[row.ord - 1]!, row.cluster)
     else if (row.source === 'cluster') hasCreated.add(wallets[row.ord - 1]!)
     else slice.verified.set(wallets[row.ord - 1]!, { cluster: row.cluster, isPrivate: row.private! })
   }
-  const creators: string[] = []
+  const searches: Search[] = []
   for (const key of keys.wallets) {
     // signed changes may end the verification of a wallet within the batch
     if (slice.verified.has(key) && keys.actors.size === 0) continue
-    if (hasCreated.has(key)) creators.push(key)
+    if (hasCreated.has(key)) searches.push({ key, taken: 0, free: Number.POSITIVE_INFINITY })
     else slice.nextClusterNumber.set(key, 0)
   }
-  if (creators.length > 0) await findFreeIds(client, slice, creators)
-  await loadClusters(client, slice, keys, movedNames)
+  chooseClusters(slice, keys)
+  if (searches.length + slice.clusters.size > 0)
+    await pipelined(client, (db) => [narrow(db, slice, searches), loadClusters(db, slice, keys, movedNames)])
+  await findFreeNumbers(client, slice, searches)
   await loadCommunities(client, slice, keys)
   return slice
 }
@@ -83,7 +120,7 @@ const bytesOf = (key: string): Buffer => Buffer.from(key, 'latin1')
  * the unique index the only cheap plan where plans go by indexes, as they do once the head is locked.
  */
 async function probe(
-  client: pg.ClientBase,
+  db: Queryable,
   network: Network,
   names: readonly string[],
   addresses: readonly Buffer[],
@@ -110,34 +147,40 @@ async function probe(
     binaryArray(BYTEA_OID, addresses),
     binaryArray(BYTEA_OID, ids),
   ]
-  return (await client.query<Found>({ name: `probe_${network}`, text, values })).rows
+  return readRows<Found>(db, { name: `probe_${network}`, text }, values)
 }
 
+/** Search for the smallest free cluster number of a wallet whose number 0 is taken. */
+interface Search {
+  key: string
+  taken: number
+  free: number
+}
+
+const isOpen = ({ taken, free }: Search): boolean => free - taken > 1
+
 /**
- * Finds the smallest free cluster number of wallets whose number 0 is taken. Their taken numbers are 0 … k-1, so probes
- * lie at doubling distances first and between the two that enclose k then: the head is locked meanwhile.
+ * Finds the numbers. The taken ones are 0 … k-1, so probes lie at doubling distances first and between the two that
+ * enclose k then: the head is locked meanwhile.
  */
-async function findFreeIds(client: pg.ClientBase, slice: Slice, keys: readonly string[]): Promise<void> {
-  const { network } = slice
-  let open = keys.map((key) => ({ key, taken: 0, free: Number.POSITIVE_INFINITY }))
-  while (open.length > 0) {
-    const asked = open.flatMap((search) => numbersBetween(search).map((number) => ({ search, number })))
-    const ids = asked.map(({ search, number }) => clusterId(network, bytesOf(search.key), number))
-    const found = new Set((await probe(client, network, [], [], ids)).map(({ ord }) => ord - 1))
-    asked.forEach(({ search, number }, i) => {
-      if (found.has(i)) search.taken = Math.max(search.taken, number)
-      else search.free = Math.min(search.free, number)
-    })
-    for (const { key, taken, free } of open) {
-      if (free - taken > 1) continue
-      slice.nextClusterNumber.set(key, free)
-    }
-    open = open.filter(({ taken, free }) => free - taken > 1)
-  }
+async function findFreeNumbers(client: pg.ClientBase, slice: Slice, searches: readonly Search[]): Promise<void> {
+  while (searches.some(isOpen)) await narrow(client, slice, searches.filter(isOpen))
+  for (const { key, free } of searches) slice.nextClusterNumber.set(key, free)
+}
+
+/** One round of the searches. */
+async function narrow(db: Queryable, { network }: Slice, searches: readonly Search[]): Promise<void> {
+  const asked = searches.flatMap((search) => numbersBetween(search).map((number) => ({ search, number })))
+  const ids = asked.map(({ search, number }) => clusterId(network, bytesOf(search.key), number))
+  const found = new Set((await probe(db, network, [], [], ids)).map(({ ord }) => ord - 1))
+  asked.forEach(({ search, number }, i) => {
+    if (found.has(i)) search.taken = Math.max(search.taken, number)
+    else search.free = Math.min(search.free, number)
+  })
 }
 
 /** Up to `PROBE_WIDTH` numbers between a taken and a free one, evenly spread; doubling ones where none is free. */
-function numbersBetween({ taken, free }: { taken: number; free: number }): number[] {
+function numbersBetween({ taken, free }: Search): number[] {
   const steps = Array.from({ length: PROBE_WIDTH }, (_, i) =>
     free === Number.POSITIVE_INFINITY ? 2 ** i : Math.ceil(((free - taken - 1) * (i + 1)) / PROBE_WIDTH),
   )

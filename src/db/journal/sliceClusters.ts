@@ -1,33 +1,31 @@
-import type pg from 'pg'
 import type { Keys, Slice } from '../../registry/fold/index.js'
 import type { WalletRow } from '../../registry/fold/rows.js'
 import { keyOf } from '../../registry/primitives/bytes.js'
+import type { Network } from '../../registry/primitives/network.js'
 import { WON } from '../pg/codes.js'
 import { leaf } from '../pg/partitions.js'
-import { query } from '../pg/rows.js'
+import { type Queryable, query } from '../pg/rows.js'
 
 /**
- * Loads clusters with all their wallets into a slice: those named by id, those of actors, of privately verified
- * wallets, and owners of communities. Batches of bids rarely need any.
- * @param movedNames upper bound on the names read of a cluster whose names may move; none for a replay
+ * Chooses the clusters that are read whole: those named by id, those of actors, of privately verified wallets, and
+ * owners of communities. Batches of bids rarely need any.
  */
-export async function loadClusters(
-  client: pg.ClientBase,
-  slice: Slice,
-  keys: Keys,
-  movedNames: number | null,
-): Promise<void> {
-  if (keys.clusterIds.size > 0) await findSerials(client, slice, [...keys.clusterIds])
-  const whole = new Set(slice.clusterSerials.values())
-  for (const [key, { cluster, isPrivate }] of slice.verified) if (isPrivate || keys.actors.has(key)) whole.add(cluster)
+export function chooseClusters({ clusters, clusterSerials, verified, owners }: Slice, keys: Keys): void {
+  const whole = new Set(clusterSerials.values())
+  for (const [key, { cluster, isPrivate }] of verified) if (isPrivate || keys.actors.has(key)) whole.add(cluster)
   for (const community of keys.communities.keys()) {
-    const owner = slice.owners.get(community)
+    const owner = owners.get(community)
     if (owner !== undefined) whole.add(owner)
   }
-  if (whole.size === 0) return
-  for (const serial of whole) slice.clusters.set(serial, { wallets: new Map(), names: [] })
-  await readWallets(client, slice)
-  await readNames(client, slice, keys, movedNames)
+  for (const serial of whole) clusters.set(serial, { wallets: new Map(), names: [] })
+}
+
+/**
+ * Loads the chosen clusters with all their wallets.
+ * @param movedNames upper bound on the names read of a cluster whose names may move; none for a replay
+ */
+export async function loadClusters(db: Queryable, slice: Slice, keys: Keys, movedNames: number | null): Promise<void> {
+  if (slice.clusters.size > 0) await Promise.all([readWallets(db, slice), readNames(db, slice, keys, movedNames)])
 }
 
 /** Clusters whose names may move: those that wallets leave, and where several do, those that they enter before. */
@@ -37,23 +35,26 @@ function leftClusters({ verified, clusterSerials }: Slice, { movers }: Keys): Se
   return left
 }
 
-async function findSerials(client: pg.ClientBase, { network, clusterSerials }: Slice, ids: readonly string[]) {
+/** Serials of clusters by their ids. */
+export async function findSerials(
+  db: Queryable,
+  network: Network,
+  ids: readonly string[],
+): Promise<Map<string, number>> {
+  if (ids.length === 0) return new Map()
   const text = `SELECT id, serial FROM ${leaf('clusters', network)} WHERE network = $1 AND id = ANY($2::bytea[])`
   const statement = { name: `slice_serials_${network}`, text }
-  const rows = await query<{ id: Buffer; serial: number }>(client, network, statement, [
-    ids.map((key) => Buffer.from(key, 'latin1')),
-  ])
-  for (const { id, serial } of rows) clusterSerials.set(keyOf(id), serial)
+  const asked = [ids.map((key) => Buffer.from(key, 'latin1'))]
+  const rows = await query<{ id: Buffer; serial: number }>(db, network, statement, asked)
+  return new Map(rows.map(({ id, serial }) => [keyOf(id), serial]))
 }
 
-async function readWallets(client: pg.ClientBase, { network, clusters }: Slice): Promise<void> {
+async function readWallets(db: Queryable, { network, clusters }: Slice): Promise<void> {
   const text = `SELECT w.cluster, w.address, w.name, w.verified AS is_verified, w.private AS is_private, w.backed_up AS is_backed_up,
        w.created_seq, w.updated_seq
      FROM unnest($2::int8[]) AS k(serial)
      JOIN ${leaf('wallets', network)} w ON w.network = $1 AND w.cluster = k.serial`
-  const rows = await query<WalletRow>(client, network, { name: `slice_wallets_${network}`, text }, [
-    [...clusters.keys()],
-  ])
+  const rows = await query<WalletRow>(db, network, { name: `slice_wallets_${network}`, text }, [[...clusters.keys()]])
   for (const row of rows) clusters.get(row.cluster)!.wallets.set(keyOf(row.address), row)
 }
 
@@ -61,7 +62,7 @@ async function readWallets(client: pg.ClientBase, { network, clusters }: Slice):
  * Reads names of clusters: the oldest, communities, those that the batch may make communities, and of clusters whose
  * names may move all. A cluster may hold a hundred thousand, and the head is locked.
  */
-async function readNames(client: pg.ClientBase, slice: Slice, keys: Keys, movedNames: number | null): Promise<void> {
+async function readNames(db: Queryable, slice: Slice, keys: Keys, movedNames: number | null): Promise<void> {
   const { network, clusters } = slice
   const left = leftClusters(slice, keys)
   const serials = [...clusters.keys()]
@@ -74,7 +75,7 @@ async function readNames(client: pg.ClientBase, slice: Slice, keys: Keys, movedN
        UNION (${names} AND k.is_left ORDER BY n.seq LIMIT $5)
      ) n ORDER BY n.seq`
   const rows = await query<{ cluster: number; name: string; seq: number }>(
-    client,
+    db,
     network,
     { name: `slice_names_${network}`, text },
     [serials, serials.map((serial) => left.has(serial)), [...keys.communities.keys()], movedNames],

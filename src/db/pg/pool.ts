@@ -1,5 +1,6 @@
 import { randomBytes } from 'node:crypto'
 import pg from 'pg'
+import { pipelined, pooled, type Queryable } from './pipeline.js'
 import { SilenceWatch } from './silence.js'
 
 /** An int8 column as a number: blocks, entries and milliseconds stay below 2^53 for good. @throws RangeError beyond */
@@ -35,10 +36,8 @@ export interface PoolOptions {
   isByIndex?: boolean
 }
 
-/** Pools and connections behind a pooler. */
-export const pooled = new WeakSet<object>()
-/** How transactions of a pool begin. */
-const begins = new WeakMap<pg.Pool, string>()
+/** Statements with which transactions of a pool begin. */
+const begins = new WeakMap<pg.Pool, readonly string[]>()
 
 /** Time limit of a new connection, and of waiting for a free one. */
 const CONNECT_TIMEOUT_MS = 5_000
@@ -91,7 +90,7 @@ export function createPool(options: PoolOptions, onError: (error: Error) => void
   const pool = new pg.Pool(config)
   if (isPooled) pooled.add(pool)
   const limit = `SET LOCAL idle_in_transaction_session_timeout = ${idleTransactionMs}`
-  begins.set(pool, isPooled ? `BEGIN; ${limit}` : 'BEGIN')
+  begins.set(pool, isPooled ? ['BEGIN', limit] : ['BEGIN'])
   const silence = { url: options.url, applicationName, isPooled, limitMs: options.silenceLimitMs }
   const watch = new SilenceWatch(pool, silence)
   pool.on('error', onError)
@@ -128,24 +127,34 @@ export interface Patience {
   leftMs(): number
 }
 
+/** A transaction with statements that share a round trip with its BEGIN, and others with its COMMIT. */
+export interface ShortTransaction<First, Result> {
+  first(db: Queryable): Promise<First>
+  /** @returns the last statements, sent without waiting: their failures, and no other, keep the rest from being done */
+  decide(client: pg.PoolClient, first: First): Promise<(db: Queryable) => Promise<Result>>
+}
+
 /**
- * Runs `work` in one READ COMMITTED transaction and releases its connection, destroyed if it broke.
+ * Runs a READ COMMITTED transaction and releases its connection, destroyed if it broke.
  * @param patience nothing is committed after its end, and no statement runs longer
  */
-export async function inTransaction<T>(
+export async function inShortTransaction<First, Result>(
   pool: pg.Pool,
-  work: (client: pg.PoolClient) => Promise<T>,
+  { first, decide }: ShortTransaction<First, Result>,
   patience?: Patience,
-): Promise<T> {
+): Promise<Result> {
   const client = await pool.connect()
   let broken: Error | undefined
   try {
     patience?.signal.throwIfAborted()
-    const begin = begins.get(pool) ?? 'BEGIN'
-    await client.query(patience ? `${begin}; ${limitOf(patience)}` : begin)
-    const result = await work(client)
+    const begin = [...(begins.get(pool) ?? ['BEGIN']), ...(patience ? [limitOf(patience)] : [])]
+    const [found] = await pipelined(client, (db) => {
+      const begun = begin.map((text) => db.query(text))
+      return [first(db), ...begun]
+    })
+    const last = await decide(client, found)
     patience?.signal.throwIfAborted()
-    await client.query('COMMIT')
+    const [result] = await pipelined(client, (db) => [last(db), db.query('COMMIT')])
     return result
   } catch (error) {
     await client.query('ROLLBACK').catch((rollback: Error) => {
@@ -156,6 +165,24 @@ export async function inTransaction<T>(
     client.release(broken)
   }
 }
+
+/** Runs `work` in one transaction, as above. */
+export const inTransaction = <T>(
+  pool: pg.Pool,
+  work: (client: pg.PoolClient) => Promise<T>,
+  patience?: Patience,
+): Promise<T> =>
+  inShortTransaction(
+    pool,
+    {
+      first: async () => {},
+      async decide(client) {
+        const result = await work(client)
+        return async () => result
+      },
+    },
+    patience,
+  )
 
 /** The time limit of each statement of a transaction; 0 would be none. */
 const limitOf = ({ leftMs }: Patience): string => `SET LOCAL statement_timeout = ${Math.max(1, Math.floor(leftMs()))}`

@@ -1,9 +1,9 @@
 import pg from 'pg'
 import { NETWORK_CODE, type Network } from '../../registry/primitives/network.js'
-import { parseInt8, pooled } from './pool.js'
+import { pooled, type Queryable } from './pipeline.js'
+import { parseInt8 } from './pool.js'
 
-/** Anything that runs a query: a pool, or a client in a transaction. */
-export type Queryable = Pick<pg.Pool, 'query'>
+export type { Queryable }
 
 /** A chain of a network by its number. */
 export interface ChainKey {
