@@ -285,7 +285,7 @@ async function markCommunities(db: Queryable, network: Network, rows: readonly C
   await execute(db, network, text, [rows.map(({ name }) => name)])
 }
 
-/** Writes rows that have to be there, one per element of the first column; the server counts, as a COMMIT may follow. */
+/** Writes rows that have to be there, one per element of the first column; the server counts: a COMMIT may follow. */
 async function writeAll(
   db: Queryable,
   network: Network,

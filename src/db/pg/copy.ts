@@ -226,7 +226,7 @@ export const sendTables = (db: Queryable, parts: readonly CopyPart[]): Promise<u
     .map((part) => addRows(db, copyInto(part.target), (stream) => sendPart(stream, part)))
 
 /**
- * The same without waiting for the server in between: it always has rows to store, while this process does other things.
+ * The same without waiting for the server in between: it always has some to store, while this process does more.
  * @param onSent called when all rows are in the socket's hands
  */
 export async function copyTables(

@@ -1,7 +1,7 @@
 import type { Socket } from 'node:net'
 import pg from 'pg'
 
-/** Anything that runs a query: a pool, a client in a transaction, or a pipeline, which waits for none of its answers. */
+/** Anything that runs a query: a pool, a client in a transaction, or a pipeline, which waits for no answer. */
 export type Queryable = Pick<pg.Pool, 'query'>
 
 /** Pools, connections and pipelines behind a pooler. */
