@@ -108,7 +108,7 @@ export async function completeSlice(
   chooseClusters(slice, keys)
   if (searches.length + slice.clusters.size > 0)
     await pipelined(client, (db) => [narrow(db, slice, searches), loadClusters(db, slice, keys, movedNames)])
-  await findFreeNumbers(client, slice, searches)
+  await findFreeIds(client, slice, searches)
   await loadCommunities(client, slice, keys)
   return slice
 }
@@ -163,7 +163,7 @@ const isOpen = ({ taken, free }: Search): boolean => free - taken > 1
  * Finds the numbers. The taken ones are 0 … k-1, so probes lie at doubling distances first and between the two that
  * enclose k then: the head is locked meanwhile.
  */
-async function findFreeNumbers(client: pg.ClientBase, slice: Slice, searches: readonly Search[]): Promise<void> {
+async function findFreeIds(client: pg.ClientBase, slice: Slice, searches: readonly Search[]): Promise<void> {
   while (searches.some(isOpen)) await narrow(client, slice, searches.filter(isOpen))
   for (const { key, free } of searches) slice.nextClusterNumber.set(key, free)
 }
