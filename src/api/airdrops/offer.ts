@@ -37,6 +37,13 @@ export interface ClaimsRequest {
 const PERMISSION_S = 3_600
 const PERMISSION_GRAIN_S = 600
 
+/** What an offer takes from the clock: whether its airdrop is over, and the deadline of permissions. */
+export function offerTime({ now }: Pick<Context, 'now'>, endsAtS: number | null) {
+  const nowS = Math.floor(now() / 1_000)
+  const [endS, begunS] = [endsAtS ?? Number.POSITIVE_INFINITY, nowS - (nowS % PERMISSION_GRAIN_S)]
+  return { isOver: nowS >= endS, deadlineS: Math.min(endS - 1, begunS + PERMISSION_S) }
+}
+
 /** Verified wallet of the bundle. */
 export type Claimant = BundleWallet & Pick<Address, 'type' | 'text'>
 
@@ -63,15 +70,14 @@ export function offerOf(
   { distributor, endsAtS, state, label }: OpenAirdrop,
   wallets: readonly Claimant[],
 ): Offer {
-  const nowS = Math.floor(context.now() / 1_000)
+  const { isOver, deadlineS } = offerTime(context, endsAtS)
   if (!distributor || endsAtS === null) return refusing('no_distributor')
-  if (state === 'ended' || nowS >= endsAtS) return refusing('ended')
+  if (state === 'ended' || isOver) return refusing('ended')
   const port = chainsOf(context).find((chain) => chain.label === label)?.distributors
   if (!port) return refusing('chain_not_served')
   const to = toHex(distributor)
   const offered = (receiver: Hex, data: Hex): Offered => ({ receiver, transaction: { to, data, value: '0' } })
   const ofSolana = receiverOf(session, wallets, link)
-  const deadlineS = Math.min(endsAtS - 1, Math.floor(nowS / PERMISSION_GRAIN_S) * PERMISSION_GRAIN_S + PERMISSION_S)
   const offers: Record<AddressType, Offer> = {
     evm: async ({ text }, claim) => ({ ...offered(text as Hex, port.claim(claim)), sender: text as Hex }),
     solana: async (_claimant, claim) => {
