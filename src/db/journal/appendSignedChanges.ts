@@ -105,8 +105,9 @@ async function whenCaughtUp<T>(
         if (!head) return async () => CATCHING_UP
         const nowMs = writerTime(head)
         const entries = undated.map((entry) => ({ ...entry, causeMs: nowMs }))
+        const isAlone = entries.length === 1
         const load = (hints: SliceHints = {}) =>
-          completeSlice(client, { network, head, keys: keysOfAll(entries), hints }, probed)
+          completeSlice(client, { network, head, keys: keysOfAll(entries), hints: { ...hints, isAlone } }, probed)
         return work(client, { entries, nowMs, load })
       },
     },

@@ -23,6 +23,8 @@ export interface SliceHints {
   isAsked?(key: string): boolean
   /** Upper bound on the names read of a cluster whose names may move. */
   movedNames?: number
+  /** Whether the batch is one entry. */
+  isAlone?: boolean
 }
 
 /** Numbers per probe for a wallet that has created clusters before: with a probe more it may have 16 times as many. */
@@ -78,7 +80,7 @@ export async function completeSlice(
   { network, head, keys, hints }: SliceRequest,
   { names, wallets, found, serials }: Probed,
 ): Promise<Slice> {
-  const { movedNames = null } = hints
+  const { movedNames = null, isAlone = false } = hints
   const owners = new Map<string, number>()
   const slice: Slice = {
     network,
@@ -100,8 +102,8 @@ export async function completeSlice(
   }
   const searches: Search[] = []
   for (const key of keys.wallets) {
-    // signed changes may end the verification of a wallet within the batch
-    if (slice.verified.has(key) && keys.actors.size === 0) continue
+    // signed changes may end the verification of a wallet within the batch, before another change of it
+    if (slice.verified.has(key) && (keys.actors.size === 0 || isAlone)) continue
     if (hasCreated.has(key)) searches.push({ key, taken: 0, free: Number.POSITIVE_INFINITY })
     else slice.nextClusterNumber.set(key, 0)
   }

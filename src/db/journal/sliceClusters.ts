@@ -50,10 +50,11 @@ export async function findSerials(
 }
 
 async function readWallets(db: Queryable, { network, clusters }: Slice): Promise<void> {
+  // OFFSET keeps the planner from joining whole tables
   const text = `SELECT w.cluster, w.address, w.name, w.verified AS is_verified, w.private AS is_private, w.backed_up AS is_backed_up,
        w.created_seq, w.updated_seq
-     FROM unnest($2::int8[]) AS k(serial)
-     JOIN ${leaf('wallets', network)} w ON w.network = $1 AND w.cluster = k.serial`
+     FROM unnest($2::int8[]) AS k(serial) CROSS JOIN LATERAL (
+       SELECT * FROM ${leaf('wallets', network)} w WHERE w.network = $1 AND w.cluster = k.serial OFFSET 0) w`
   const rows = await query<WalletRow>(db, network, { name: `slice_wallets_${network}`, text }, [[...clusters.keys()]])
   for (const row of rows) clusters.get(row.cluster)!.wallets.set(keyOf(row.address), row)
 }
