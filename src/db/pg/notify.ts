@@ -5,7 +5,7 @@ import { type Queryable, readRows } from './rows.js'
 import { Session } from './session.js'
 
 /** The channel on which processes wake each other; a notification's payload is the network that changed. */
-export const CHANNEL = 'clusterd'
+const CHANNEL = 'clusterd'
 /** Follows the network where nothing changed but a chain's head. */
 const BLOCK = ' block'
 
