@@ -17,20 +17,12 @@ export interface FeedStretch {
   rows: FeedRow[]
 }
 
-interface Columns {
-  generation: number
-  newest: number
-  seq: number | null
-  kind: number
-  atMs: number
-  publicFirst: number
-  publicCount: number
-  actor: Buffer | null
-  body: Buffer
-  effects: Buffer
-}
+/** The head, or an entry. */
+type Row =
+  | ({ generation: null; kind: number } & Omit<FeedRow, 'kind'>)
+  | { generation: number; newest: number; kind: null }
 
-const ENTRY = 'j.seq, j.kind, j.at_ms, j.public_first, j.public_count, j.actor, j.body, j.effects'
+const ENTRY = 'j.kind, j.at_ms, j.public_first, j.public_count, j.actor, j.body, j.effects'
 
 /**
  * Bounds per order, from position ($1) and floor ($2). Newest order without a position starts at the head. A walk goes
@@ -54,13 +46,18 @@ const entries = (l: Leaves, order: FeedOrder, filter: string): string =>
    WHERE j.network = ${l.network} AND j.generation = h.generation AND ${RANGE[order]} AND j.public_count > 0 ${filter}
    ORDER BY j.public_first ${DIRECTION[order]} LIMIT $3`
 
+/** The head stands in a row of its own, first: in each entry's it would be read with each. */
 const stretch = (l: Leaves, order: FeedOrder, rows: string): string =>
-  `SELECT h.feed_generation AS generation, h.public_seq AS newest, j.* FROM journal_heads h
-   LEFT JOIN LATERAL (${rows}) j ON true WHERE h.network = ${l.network} ORDER BY j.public_first ${DIRECTION[order]}`
+  `SELECT h.feed_generation AS generation, h.public_seq AS newest, NULL::int2 AS kind, NULL::int8 AS at_ms,
+     NULL::int8 AS public_first, NULL::int4 AS public_count, NULL::bytea AS actor, NULL::bytea AS body, NULL::bytea AS effects
+   FROM journal_heads h WHERE h.network = ${l.network}
+   UNION ALL
+   SELECT NULL, NULL, j.* FROM journal_heads h CROSS JOIN LATERAL (${rows}) j WHERE h.network = ${l.network}
+   ORDER BY public_first ${DIRECTION[order]} NULLS FIRST`
 
 /** Statements for both orders. */
 const inOrder = (name: string, rows: (l: Leaves, order: FeedOrder) => string) => {
-  const of = (order: FeedOrder) => prepare<Columns>(`feed_${order}${name}`, (l) => stretch(l, order, rows(l, order)))
+  const of = (order: FeedOrder) => prepare<Row>(`feed_${order}${name}`, (l) => stretch(l, order, rows(l, order)))
   return { oldest: of('oldest'), newest: of('newest') }
 }
 const all = inOrder('', (l, order) => entries(l, order, within(l, order)))
@@ -97,15 +94,10 @@ export async function readStretch(db: Queryable, network: Network, query: Stretc
   const rows = from
     ? await (from.equals(NOBODY) ? byNobody : byActor)[order](db, network, [...values, from])
     : await all[order](db, network, [...values, query.events])
-  const first = rows[0]
-  if (!first) throw new Error(`journal_heads has no row for ${network}: run \`clusterd migrate\``)
-  return {
-    generation: first.generation,
-    newest: first.newest,
-    rows: rows.flatMap((row) =>
-      row.seq === null ? [] : [Object.assign(row, { seq: row.seq, kind: entryKind(row.kind) })],
-    ),
-  }
+  const head = rows[0]
+  if (!head || head.kind !== null) throw new Error(`journal_heads has no row for ${network}: run \`clusterd migrate\``)
+  const found = rows.flatMap((row) => (row.kind === null ? [] : [Object.assign(row, { kind: entryKind(row.kind) })]))
+  return { generation: head.generation, newest: head.newest, rows: found }
 }
 
 // bisects the numbers of events, whose timestamps never fall: some 30 probes

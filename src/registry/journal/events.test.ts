@@ -32,7 +32,6 @@ function bidRow(effects: Parameters<typeof encodeBidEffects>[0], publicCount: nu
   const body = Buffer.concat([Buffer.alloc(32), from, bigIntToWord(amountWei), nameToWord('foo')])
   return {
     kind: 'bid',
-    seq: 1,
     atMs: 1,
     publicFirst: 1,
     publicCount,

@@ -10,7 +10,6 @@ import { decodePayment } from './payment.js'
 /** Journal row as input of both feed versions. */
 export interface FeedRow {
   kind: EntryKind
-  seq: number
   atMs: number
   publicFirst: number
   publicCount: number
