@@ -16,9 +16,9 @@ export interface Plot {
 }
 
 const [WIDTH, HEIGHT] = [720, 360]
-const [LEFT, RIGHT, TOP, BOTTOM] = [70, 220, 40, 50]
+const [LEFT, RIGHT, TOP, BOTTOM] = [70, 230, 40, 50]
 /** Readable on white as on black. */
-const COLOURS = ['#3b82f6', '#e0662f', '#2fa36b', '#b45fd6', '#c2941f', '#d6455d']
+const COLOURS = ['#3b82f6', '#e0662f', '#2fa36b', '#b45fd6', '#c2941f', '#d6455d', '#6b8e9e']
 const STYLE = `text{font:12px system-ui,sans-serif;fill:#333}line{stroke:#8884}polyline{fill:none;stroke-width:2}
 @media(prefers-color-scheme:dark){text{fill:#ddd}}`
 
