@@ -1,9 +1,12 @@
+import { LRUCache } from 'lru-cache'
 import type pg from 'pg'
+import { readBuckets } from '../../db/auth/limitBuckets.js'
+import type { Queryable } from '../../db/pg/rows.js'
 import type { Changes } from '../../registry/fold/index.js'
 import { toHex } from '../../registry/primitives/bytes.js'
 import type { Network } from '../../registry/primitives/network.js'
 import { perDay, perMinute, type Rate } from './bucket.js'
-import { type Charge, requireShared, spendShared } from './shared.js'
+import { bucketsOf, type Charge, requireShared, spendRead } from './shared.js'
 
 /** What a wallet may change on a network. */
 export interface ChangeLimits {
@@ -43,8 +46,10 @@ function chargesOf(limits: ChangeLimits, { network, wallet }: Changer, work: Wor
     charge('changes-a-day', perDay(limits.changesPerDay), work.changes),
     charge('clusters-a-day', perDay(limits.clustersPerDay), work.clusters),
     charge('names-a-day', perDay(limits.namesPerDay), work.names),
-  ].filter(({ units }) => units > 0)
+  ]
 }
+
+const isAsked = ({ units }: Charge): boolean => units > 0
 
 /** Where a change is asked. */
 interface Asked {
@@ -53,16 +58,33 @@ interface Asked {
   limits: ChangeLimits | null
 }
 
+/** Wallets that were refused: each one's further changes are refused before they wait for their turn. */
+const refused = new LRUCache<string, true>({ max: 10_000, ttl: 60_000 })
+
 /**
- * Refuses a wallet that may change nothing now, before its change waits for its turn.
+ * Refuses a wallet that was refused lately and may change nothing now.
  * @returns the check of the change before it is written
  * @throws ApiError rate_limited
  */
 export async function changeLimitOf({ pool, network, limits }: Asked, wallet: Buffer) {
   if (!limits) return {}
   const changer = { network, wallet }
-  await requireShared(pool, chargesOf(limits, changer, LEAST))
-  const limit = (client: pg.ClientBase, changes: Changes): Promise<void> =>
-    spendShared(client, chargesOf(limits, changer, workOf(changes)))
+  const least = chargesOf(limits, changer, LEAST)
+  const { bucket } = least[0]!
+  if (refused.has(bucket)) await requireShared(pool, least.filter(isAsked))
+  // the lock of the network's head keeps other changes from these buckets
+  const limit = async (db: Queryable) => {
+    const { nowMs, fullMs } = await readBuckets(db, bucketsOf(least))
+    return (changes: Changes) => {
+      const charges = chargesOf(limits, changer, workOf(changes))
+      const times = { nowMs, fullMs: fullMs.filter((_, i) => isAsked(charges[i]!)) }
+      try {
+        return spendRead(charges.filter(isAsked), times)
+      } catch (error) {
+        refused.set(bucket, true)
+        throw error
+      }
+    }
+  }
   return { limit }
 }

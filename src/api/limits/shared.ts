@@ -1,6 +1,6 @@
 import type pg from 'pg'
 import { type BucketTimes, lockBuckets, readBuckets, sweepBuckets, writeBuckets } from '../../db/auth/limitBuckets.js'
-import { inTransaction } from '../../db/pg/pool.js'
+import { inShortTransaction } from '../../db/pg/pool.js'
 import type { Queryable } from '../../db/pg/rows.js'
 import { withdraw } from './bucket.js'
 import { headersOf, limited, type Quota } from './meter.js'
@@ -10,7 +10,7 @@ export interface Charge extends Quota {
   units: number
 }
 
-const bucketsOf = (charges: readonly Charge[]): string[] => charges.map(({ bucket }) => bucket)
+export const bucketsOf = (charges: readonly Charge[]): string[] => charges.map(({ bucket }) => bucket)
 
 /** @returns the buckets' new times @throws ApiError rate_limited */
 function withdrawn(charges: readonly Charge[], { nowMs, fullMs }: BucketTimes): number[] {
@@ -26,14 +26,20 @@ export async function requireShared(db: Queryable, charges: readonly Charge[]): 
   withdrawn(charges, await readBuckets(db, bucketsOf(charges)))
 }
 
-/** Withdraws from all shared buckets; what it throws has to end the transaction. @throws ApiError rate_limited */
-export async function spendShared(client: pg.ClientBase, charges: readonly Charge[]): Promise<void> {
-  const buckets = bucketsOf(charges)
-  await writeBuckets(client, buckets, withdrawn(charges, await lockBuckets(client, buckets)))
+/**
+ * Withdraws from shared buckets that were read behind a lock.
+ * @returns the write, in the transaction of that lock @throws ApiError rate_limited
+ */
+export function spendRead(charges: readonly Charge[], times: BucketTimes) {
+  const left = withdrawn(charges, times)
+  return (db: Queryable): Promise<void> => writeBuckets(db, bucketsOf(charges), left)
 }
 
-/** The same in a transaction of its own. @throws ApiError rate_limited */
+/** Withdraws from all shared buckets, in a transaction of its own. @throws ApiError rate_limited */
 export async function spendSharedNow(pool: pg.Pool, charges: readonly Charge[]): Promise<void> {
-  await inTransaction(pool, (client) => spendShared(client, charges))
+  await inShortTransaction(pool, {
+    first: (db) => lockBuckets(db, bucketsOf(charges)),
+    decide: async (_client, times) => spendRead(charges, times),
+  })
   await sweepBuckets(pool)
 }

@@ -1,4 +1,3 @@
-import type pg from 'pg'
 import { type Queryable, readRows } from '../pg/rows.js'
 
 /** The database's time, and for each of some buckets the time (both ms) at which it is full again. */
@@ -27,8 +26,8 @@ const LOCK = {
 
 const WRITE = {
   name: 'limit_buckets_write',
-  text: `UPDATE limit_buckets b SET full_ms = a.full_ms
-    FROM unnest($1::text[], $2::float8[]) AS a (bucket, full_ms) WHERE b.bucket = a.bucket`,
+  text: `INSERT INTO limit_buckets (bucket, full_ms) SELECT * FROM unnest($1::text[], $2::float8[])
+    ON CONFLICT (bucket) DO UPDATE SET full_ms = excluded.full_ms`,
 }
 
 const SWEEP = `DELETE FROM limit_buckets WHERE bucket = ANY (ARRAY(
@@ -42,20 +41,20 @@ export async function readBuckets(db: Queryable, buckets: readonly string[]): Pr
 }
 
 /** The same, with the buckets locked until the end of the transaction. */
-export async function lockBuckets(client: pg.ClientBase, buckets: readonly string[]): Promise<BucketTimes> {
-  const rows = await readRows<{ bucket: string; nowMs: number; fullMs: number }>(client, LOCK, [buckets])
+export async function lockBuckets(db: Queryable, buckets: readonly string[]): Promise<BucketTimes> {
+  const rows = await readRows<{ bucket: string; nowMs: number; fullMs: number }>(db, LOCK, [buckets])
   const fullMs = new Map(rows.map((row) => [row.bucket, row.fullMs]))
   // the clock after the last lock was waited for
   return { nowMs: rows.at(-1)!.nowMs, fullMs: buckets.map((bucket) => fullMs.get(bucket)!) }
 }
 
-/** Writes locked buckets. */
+/** Writes buckets that nobody else can write. */
 export async function writeBuckets(
-  client: pg.ClientBase,
+  db: Queryable,
   buckets: readonly string[],
   fullMs: readonly number[],
 ): Promise<void> {
-  await readRows(client, WRITE, [buckets, fullMs])
+  await readRows(db, WRITE, [buckets, fullMs])
 }
 
 /** Forgets a few buckets that are full. */

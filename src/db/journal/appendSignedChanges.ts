@@ -30,6 +30,12 @@ export type AppendResult =
   /** First catch-up of the network: only its indexer may write. */
   | { kind: 'catching_up' }
 
+/**
+ * Reads what limits changes, behind the head's lock, and takes them from it before anything is written: what that throws
+ * keeps it from being written, and what it returns is written with them.
+ */
+type ChangeLimit = (db: Queryable) => Promise<(changes: Changes) => (db: Queryable) => Promise<void>>
+
 export interface SignedChanges {
   network: Network
   /** Changes in order, one or more; all take effect or none. */
@@ -38,8 +44,7 @@ export interface SignedChanges {
   within?: Buffer
   /** How long the caller waits: nothing is written after that. */
   patience?: Patience
-  /** Called before anything is written; what it throws keeps it from being written. */
-  limit?: (client: pg.ClientBase, changes: Changes) => Promise<void>
+  limit?: ChangeLimit
   /** Additional statements in the same transaction, sent before it waits for anything. */
   alongside?: (db: Queryable, clusterId: Buffer) => Promise<void>
 }
@@ -57,15 +62,19 @@ export function appendCommunityChange(
   { change, ...request }: Pick<SignedChanges, 'network' | 'patience' | 'limit'> & { change: CommunityChange },
 ): Promise<CommunityAppendResult> {
   const asked = { ...request, changes: [change] }
-  return whenCaughtUp(pool, asked, async (client, { entries, load, nowMs }): Promise<Last<CommunityAppendResult>> => {
-    const decided = decide(await load(), entries, nowMs)
-    if ('kind' in decided) return async () => decided
-    await request.limit?.(client, decided)
-    return async (db) => {
-      await Promise.all(written(db, request.network, decided))
-      return { kind: 'made' }
-    }
-  })
+  return whenCaughtUp(
+    pool,
+    asked,
+    async (_client, { entries, load, nowMs, spend }): Promise<Last<CommunityAppendResult>> => {
+      const decided = decide(await load(), entries, nowMs)
+      if ('kind' in decided) return async () => decided
+      const spent = spend?.(decided)
+      return async (db) => {
+        await Promise.all([spent?.(db), ...written(db, request.network, decided)])
+        return { kind: 'made' }
+      }
+    },
+  )
 }
 
 const CATCHING_UP = { kind: 'catching_up' } as const
@@ -74,6 +83,7 @@ const CATCHING_UP = { kind: 'catching_up' } as const
 interface Locked {
   entries: readonly DecodedEntry[]
   nowMs: number
+  spend: Awaited<ReturnType<ChangeLimit>> | undefined
   load(hints?: SliceHints): Promise<Slice>
 }
 
@@ -87,7 +97,8 @@ async function whenCaughtUp<T>(
     patience,
     changes,
     within,
-  }: Pick<SignedChanges, 'network' | 'patience' | 'within'> & { changes: readonly SignedChange[] },
+    limit,
+  }: Pick<SignedChanges, 'network' | 'patience' | 'within' | 'limit'> & { changes: readonly SignedChange[] },
   work: (client: pg.PoolClient, locked: Locked) => Promise<Last<T>>,
 ): Promise<T | typeof CATCHING_UP> {
   const undated = changes.map((change) => entryOf(change, 0))
@@ -96,19 +107,20 @@ async function whenCaughtUp<T>(
     if (within) keys.clusterIds.add(keyOf(within))
     return keys
   }
-  const first = (db: Queryable) => Promise.all([lockCaughtUp(db, network), probeKeys(db, network, keysOfAll(undated))])
-  return inShortTransaction<[LockedHead | null, Probed], T | typeof CATCHING_UP>(
+  const first = (db: Queryable) =>
+    Promise.all([lockCaughtUp(db, network), probeKeys(db, network, keysOfAll(undated)), limit?.(db)])
+  return inShortTransaction<[LockedHead | null, Probed, Locked['spend']], T | typeof CATCHING_UP>(
     pool,
     {
       first,
-      async decide(client, [head, probed]) {
+      async decide(client, [head, probed, spend]) {
         if (!head) return async () => CATCHING_UP
         const nowMs = writerTime(head)
         const entries = undated.map((entry) => ({ ...entry, causeMs: nowMs }))
         const isAlone = entries.length === 1
         const load = (hints: SliceHints = {}) =>
           completeSlice(client, { network, head, keys: keysOfAll(entries), hints: { ...hints, isAlone } }, probed)
-        return work(client, { entries, nowMs, load })
+        return work(client, { entries, nowMs, load, spend })
       },
     },
     patience,
@@ -117,7 +129,7 @@ async function whenCaughtUp<T>(
 
 async function decideChanges(
   client: pg.PoolClient,
-  { entries, nowMs, load }: Locked,
+  { entries, nowMs, load, spend }: Locked,
   request: SignedChanges,
 ): Promise<Last<AppendResult>> {
   const { network, alongside } = request
@@ -126,12 +138,13 @@ async function decideChanges(
   const decided = decide(slice, entries, nowMs)
   if ('kind' in decided) return async () => decided
   if (decided.nameMoves.length > MAX_MOVED_NAMES) return async () => ({ kind: 'too_many_names' })
-  await request.limit?.(client, decided)
+  const spent = spend?.(decided)
   const serial = decided.outcomes.at(-1)!.cluster!
   const known = alongside && (await idOf(client, network, decided, serial))
   return async (db) => {
     const [clusterId] = await Promise.all([
       known ?? idOf(db, network, decided, serial),
+      spent?.(db),
       ...written(db, network, decided),
       ...(known ? [alongside!(db, known)] : []),
     ])
