@@ -31,8 +31,8 @@ export type AppendResult =
   | { kind: 'catching_up' }
 
 /**
- * Reads what limits changes, behind the head's lock, and takes them from it before anything is written: what that throws
- * keeps it from being written, and what it returns is written with them.
+ * Reads what limits changes, behind the head's lock, and takes them from it: what that throws keeps the changes from
+ * being written, and what it returns is written with them.
  */
 type ChangeLimit = (db: Queryable) => Promise<(changes: Changes) => (db: Queryable) => Promise<void>>
 
