@@ -29,42 +29,50 @@ const PRICE = encodeAbiParameters(
   [8n, 8n, 0n, BigInt(Math.floor(Date.now() / 1_000)), 0n],
 )
 
-it('of 100 names lets others have their turns, and each transaction is what it says', async () => {
-  const registrar = createRegistrar(key())
-  const sender = key()
-  const feeds = { ethUsd: '0x01', solUsd: '0x02', maxMovePercent: 10, maxAgeSeconds: { ethUsd: 3_600, solUsd: 3_600 } }
-  const quote = createQuoter({
+const registrar = createRegistrar(key())
+const feeds = { ethUsd: '0x01', solUsd: '0x02', maxMovePercent: 10, maxAgeSeconds: { ethUsd: 3_600, solUsd: 3_600 } }
+const quoterAt = (recent: string) =>
+  createQuoter({
     config: { feeds, quoteLifetimeSeconds: 600 } as unknown as SolanaConfig,
     ...{ network: 'mainnet', registrar, quoteKey: Buffer.alloc(32, 1) },
-    rpc: nodes({ getLatestBlockhash: { value: { blockhash, lastValidBlockHeight: 1 } } }),
+    rpc: nodes({ getLatestBlockhash: { value: { blockhash: recent, lastValidBlockHeight: 1 } } }),
     hub: nodes({ eth_call: PRICE, eth_gasPrice: '0x1' }),
   })
-  const names = Array.from({ length: NAMES }, (_, i) => ({ name: `name-${i}`, amountWei: 10n ** 16n + BigInt(i) }))
-  const asked = quote({ sender, names, referral: null })
+const names = Array.from({ length: NAMES }, (_, i) => ({ name: `name-${i}`, amountWei: 10n ** 16n + BigInt(i) }))
+
+it('of 100 names lets others have their turns, and each transaction is what it says, of two senders at once', async () => {
+  const quote = quoterAt(blockhash)
+  const senders = [key(), key()]
+  const asked = Promise.all(senders.map((sender) => quote({ sender, names, referral: null })))
   let turns = 0
   let isOver = false
   void asked.finally(() => {
     isOver = true
   })
   for (; !isOver; turns++) await setImmediate()
-  const { transactions } = await asked
   expect(turns).toBeGreaterThan(NAMES / 10)
   const accounts = new Set<string>()
-  for (const { base64, json: asJson } of transactions) {
-    const json = asJson()
-    const tx = Transaction.from(Buffer.from(base64, 'base64'))
-    const [instruction] = tx.instructions
-    expect(JSON.parse(JSON.stringify(tx))).toMatchObject({
-      recentBlockhash: blockhash,
-      feePayer: sender,
-      instructions: [{ ...json.instructions[0], data: [...instruction!.data] }],
-    })
-    expect(json.instructions[0]!.data).toEqual([...instruction!.data])
-    // the account is that of the quote in the data
-    const quoteId = instruction!.data.subarray(8, 40)
-    const account = registrar.payment({ payer: tx.feePayer!, quoteId }).toBase58()
-    expect(json.instructions[0]!.keys[3]!.pubkey).toBe(account)
-    accounts.add(account)
-  }
-  expect(accounts.size).toBe(NAMES)
+  for (const [of, { transactions }] of (await asked).entries())
+    for (const { base64, json: asJson } of transactions) {
+      const json = asJson()
+      const tx = Transaction.from(Buffer.from(base64, 'base64'))
+      const [instruction] = tx.instructions
+      expect(JSON.parse(JSON.stringify(tx))).toMatchObject({
+        recentBlockhash: blockhash,
+        feePayer: senders[of],
+        instructions: [{ ...json.instructions[0], data: [...instruction!.data] }],
+      })
+      expect(json).toMatchObject({ recentBlockhash: blockhash, feePayer: senders[of] })
+      expect(json.instructions[0]!.data).toEqual([...instruction!.data])
+      // the account is that of the quote in the data
+      const quoteId = instruction!.data.subarray(8, 40)
+      const account = registrar.payment({ payer: tx.feePayer!, quoteId }).toBase58()
+      expect(json.instructions[0]!.keys[3]!.pubkey).toBe(account)
+      accounts.add(account)
+    }
+  expect(accounts.size).toBe(senders.length * NAMES)
+})
+
+it.each(['', 'no hash', '1'.repeat(31), '2'.repeat(50)])('is none with a blockhash that is none: "%s"', async (odd) => {
+  await expect(quoterAt(odd)({ sender: key(), names, referral: null })).rejects.toThrow('getLatestBlockhash: "')
 })

@@ -3,9 +3,11 @@ import { PublicKey, Transaction, type TransactionInstruction } from '@solana/web
 import bs58 from 'bs58'
 import type { SolanaConfig } from '../../config/index.js'
 import { LAMPORTS_BITS, type PaymentTerms, quoteId } from '../../registry/payment/quote.js'
+import { decodeBase58 } from '../../registry/primitives/base58.js'
 import { nameToWord } from '../../registry/primitives/name.js'
 import type { Network } from '../../registry/primitives/network.js'
 import { AmountError, type RegistrationRequest, type SolanaQuote, type SolanaTransactionJson } from '../chain.js'
+import { transient } from '../rpc/errors.js'
 import type { Nodes } from '../rpc/nodes.js'
 import { servedFor } from '../rpc/served.js'
 import type { SolanaRpc } from '../rpc/solana.js'
@@ -22,7 +24,8 @@ const GAS_MARGIN_PERCENT = 25n
 const BLOCKHASH_MS = 2_000
 /** Names of a quote between two turns of other requests. */
 const AT_ONCE = 8
-/** Place of the payment's account among the instruction's. */
+/** Places of the payer and of the payment's account among the instruction's. */
+const PAYER_KEY = 0
 const PAYMENT_KEY = 3
 
 export interface QuoterOptions {
@@ -46,6 +49,7 @@ export function createQuoter(options: QuoterOptions): (request: RegistrationRequ
   const { config, network, rpc, registrar, quoteKey, nowMs = Date.now } = options
   const rates = createRates(options.hub, config.feeds, nowMs)
 
+  let compiled: ReturnType<typeof compile> | undefined
   const blockhashes = servedFor(BLOCKHASH_MS, () => readLatestBlockhash(rpc.call, 'confirmed'))
 
   return async ({ sender, names, referral }) => {
@@ -64,11 +68,11 @@ export function createQuoter(options: QuoterOptions): (request: RegistrationRequ
     const all = quoted.map(({ name, amountWei, amount }): PaymentTerms => {
       return { ...common, name: nameToWord(name), amountWei, lamports: amount + fee }
     })
-    const unsigned = compile(registrar, { payer, blockhash, terms: all[0]! })
+    compiled ??= compile(registrar)
+    const unsigned = compiled(payer, blockhash)
     const transactions: SolanaQuote['transactions'][number][] = []
     for (const [i, terms] of all.entries()) {
       transactions.push(unsigned(terms, quoteId(quoteKey, program, terms)))
-      // finding an account's address takes some tenths of a millisecond
       if (i % AT_ONCE === AT_ONCE - 1) await setImmediate()
     }
     return {
@@ -95,36 +99,48 @@ export const unsignedTransaction = (
     .serialize({ requireAllSignatures: false, verifySignatures: false })
     .toString('base64')
 
-interface Compiled {
-  payer: PublicKey
-  blockhash: string
-  /** Terms of any of the quotes. */
-  terms: PaymentTerms
-}
+/** Stand-ins of what differs between quotes. */
+const PAYER = Buffer.alloc(32, 1)
+const BLOCKHASH = Buffer.alloc(32, 2)
+const TERMS = { payer: PAYER, name: NOBODY, amountWei: 0n, lamports: 0n, expiresAt: 0n, referral: NOBODY }
 
 /**
- * Compiles the transaction that pays a quote, unsigned, for the payer's wallet.
- * @returns a function that makes those of other quotes, which differ by the payment's account and the data alone
+ * Compiles the transaction that pays a quote, unsigned, for the payer's wallet: once for all, since they differ by
+ * payer, blockhash, the payment's account and the data alone.
+ * @returns a function that takes payer and blockhash (base58), and gives one that makes the transactions of quotes
  */
-function compile(registrar: Registrar, { payer, blockhash, terms }: Compiled) {
-  const instruction = registrar.register(terms, NOBODY)
-  const payerBytes = payer.toBytes()
-  const standIn = registrar.paymentBytes(payerBytes, NOBODY)
-  const bytes = Buffer.from(unsignedTransaction(payer, blockhash, instruction), 'base64')
-  const keyAt = bytes.indexOf(standIn)
-  const dataAt = bytes.length - instruction.data.length
+function compile(registrar: Registrar) {
+  const instruction = registrar.register(TERMS, NOBODY)
+  const blockhash = bs58.encode(BLOCKHASH)
+  const template = Buffer.from(unsignedTransaction(new PublicKey(PAYER), blockhash, instruction), 'base64')
+  const [payerAt, blockhashAt, accountAt] = [PAYER, BLOCKHASH, registrar.paymentBytes(PAYER, NOBODY)].map((word) =>
+    template.indexOf(word),
+  )
+  const dataAt = template.length - instruction.data.length
   const keys = instruction.keys.map(({ pubkey, ...meta }) => ({ pubkey: pubkey.toBase58(), ...meta }))
-  const common = { recentBlockhash: blockhash, feePayer: payer.toBase58(), nonceInfo: null }
-  const jsonOf = (account: Uint8Array, data: Uint8Array): SolanaTransactionJson => {
-    const own = keys.map((key, i) => (i === PAYMENT_KEY ? { ...key, pubkey: bs58.encode(account) } : key))
-    return { ...common, instructions: [{ keys: own, programId: registrar.id, data: [...data] }], signers: [] }
-  }
 
-  return (terms: PaymentTerms, id: Uint8Array): SolanaQuote['transactions'][number] => {
-    const account = registrar.paymentBytes(payerBytes, id)
-    const data = registerData(terms, id)
-    bytes.set(account, keyAt)
-    bytes.set(data, dataAt)
-    return { base64: bytes.toString('base64'), json: () => jsonOf(account, data) }
+  return (payer: PublicKey, recentBlockhash: string) => {
+    const bytes = Buffer.from(template)
+    bytes.set(payer.toBytes(), payerAt)
+    const hash = decodeBase58(recentBlockhash, BLOCKHASH.length)
+    if (!hash) throw transient(`getLatestBlockhash: "${recentBlockhash.slice(0, 50)}" is none`)
+    bytes.set(hash, blockhashAt)
+    const feePayer = payer.toBase58()
+    const jsonOf = (account: Uint8Array, data: Uint8Array): SolanaTransactionJson => {
+      const changed = new Map([
+        [PAYER_KEY, feePayer],
+        [PAYMENT_KEY, bs58.encode(account)],
+      ])
+      const own = keys.map((key, i) => ({ ...key, pubkey: changed.get(i) ?? key.pubkey }))
+      const instructions = [{ keys: own, programId: registrar.id, data: [...data] }]
+      return { recentBlockhash, feePayer, nonceInfo: null, instructions, signers: [] }
+    }
+    return (terms: PaymentTerms, id: Uint8Array): SolanaQuote['transactions'][number] => {
+      const account = registrar.paymentBytes(terms.payer, id)
+      const data = registerData(terms, id)
+      bytes.set(account, accountAt)
+      bytes.set(data, dataAt)
+      return { base64: bytes.toString('base64'), json: () => jsonOf(account, data) }
+    }
   }
 }
