@@ -5,9 +5,9 @@
 import { resolve } from 'node:path'
 import { parseArgs } from 'node:util'
 import pg from 'pg'
+import { BID_TOPIC } from '../src/chains/evm/decodeLogs.js'
 import { createDatabase, dropDatabase } from '../src/testing/processes/postgres.js'
 import { type Bench, median, peakMemoryKib, printTable, runBench, thousands } from './bench/bench.js'
-import { BID_TOPIC } from '../src/chains/evm/decodeLogs.js'
 import { type BenchChain, fillChain } from './bench/chain.js'
 import { byRun, recordFigure } from './bench/figure.js'
 import type { LoopKind } from './bench/loop.js'
@@ -24,7 +24,7 @@ import { benchSolana } from './bench/solana.js'
 
 const DEFAULT_REGISTRATIONS = 50_000
 const DEFAULT_RUNS = 3
-const DEFAULT_PAYMENTS = 1_000
+const DEFAULT_PAYMENTS = 10_000
 const USAGE = `usage: npm run bench:index -- [registrations] [options]
   --runs <n>      rounds of which the median counts (default ${DEFAULT_RUNS})
   --no-floor      the daemon alone
