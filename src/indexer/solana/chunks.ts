@@ -5,7 +5,7 @@ import type { PaymentWatcherOptions } from './types.js'
 /** Transactions of one database transaction: two batches of a node. */
 const CHUNK = 200
 /** Chunks that are read ahead of the writer: bounds memory, hides the round trips. */
-const CHUNKS_AHEAD = 3
+const CHUNKS_AHEAD = 2
 
 /** Writes some transactions. */
 export type WriteChunk = (txs: readonly ReadTransaction[]) => Promise<void>
