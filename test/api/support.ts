@@ -15,6 +15,7 @@ import { appendEntries } from '../../src/db/journal/append.js'
 import { registerChain } from '../../src/db/journal/chains.js'
 import { type StoredTailBlock, writeTail } from '../../src/db/journal/tail.js'
 import { migrate } from '../../src/db/pg/migrate.js'
+import { pipelined } from '../../src/db/pg/pipeline.js'
 import { createPool, inTransaction } from '../../src/db/pg/pool.js'
 import { decodeEntry } from '../../src/registry/journal/decode.js'
 import type { Entry } from '../../src/registry/journal/entry.js'
@@ -120,7 +121,10 @@ export async function startApi(options: ApiWorldOptions = {}): Promise<ApiWorld>
     post: (route, body) => request(route, { method: 'POST', body: JSON.stringify(body) }),
     append: (network, entries) => inTransaction(pool, (client) => append(client, network, entries)),
     tail: (network, blocks) =>
-      inTransaction(pool, (client) => writeTail(client, network, 1, { dropFrom: 0, blocks, minimumWei: MINIMUM_WEI })),
+      inTransaction(pool, async (client) => {
+        const tail = { dropFrom: 0, blocks, minimumWei: MINIMUM_WEI }
+        await pipelined(client, (db) => [writeTail(db, network, 1, tail)])
+      }),
     async stop() {
       server.closeAllConnections()
       await new Promise((resolve) => server.close(resolve))

@@ -17,12 +17,12 @@ const DROP_MESSAGES = {
  * message that the hub has received in a confirmed block: the status of its sender depends on it and never changes.
  */
 export async function writeTailMessages(
-  client: pg.ClientBase,
+  db: Queryable,
   on: ChainKey,
   tail: { dropFrom: number; messages: readonly SentMessage[] },
 ): Promise<void> {
-  await execute(client, on.network, DROP_MESSAGES, [on.chain, tail.dropFrom])
-  await upsertMessages(client, on, tail.messages, false)
+  const dropped = execute(db, on.network, DROP_MESSAGES, [on.chain, tail.dropFrom])
+  await Promise.all([dropped, upsertMessages(db, on, tail.messages, false)])
 }
 
 const FORGET_MESSAGES = {
@@ -31,8 +31,8 @@ const FORGET_MESSAGES = {
 }
 
 /** Drops a spoke's messages that are unconfirmed below its checkpoint: no block of the chain holds them. */
-export async function forgetMessages(client: pg.ClientBase, on: ChainKey, below: number): Promise<void> {
-  await execute(client, on.network, FORGET_MESSAGES, [on.chain, below])
+export async function forgetMessages(db: Queryable, on: ChainKey, below: number): Promise<void> {
+  await execute(db, on.network, FORGET_MESSAGES, [on.chain, below])
 }
 
 /** Writes messages of confirmed blocks. */
@@ -61,13 +61,13 @@ const UPSERT_MESSAGES = `INSERT INTO messages AS m (network, chain, confirmed, $
   WHERE NOT m.confirmed AND (m.tx_hash = excluded.tx_hash OR NOT ${IS_RECEIVED})`
 
 async function upsertMessages(
-  client: pg.ClientBase,
+  db: Queryable,
   { network, chain }: ChainKey,
   messages: readonly SentMessage[],
   isConfirmed: boolean,
 ): Promise<void> {
   if (messages.length === 0) return
-  await execute(client, network, UPSERT_MESSAGES, [chain, isConfirmed, ...MESSAGE.values(messages)])
+  await execute(db, network, UPSERT_MESSAGES, [chain, isConfirmed, ...MESSAGE.values(messages)])
 }
 
 /** The last message of a spoke's confirmed blocks, null before the first. */
@@ -88,12 +88,12 @@ const DROP_RECEIPTS = {
 
 /** Replaces the unconfirmed receipts of a hub from a block on. */
 export async function writeTailReceipts(
-  client: pg.ClientBase,
+  db: Queryable,
   network: Network,
   tail: { dropFrom: number; receipts: readonly ReceivedMessage[] },
 ): Promise<void> {
-  await execute(client, network, DROP_RECEIPTS, [tail.dropFrom])
-  await upsertReceipts(client, network, tail.receipts, false)
+  const dropped = execute(db, network, DROP_RECEIPTS, [tail.dropFrom])
+  await Promise.all([dropped, upsertReceipts(db, network, tail.receipts, false)])
 }
 
 const FORGET_RECEIPTS = {
@@ -102,8 +102,8 @@ const FORGET_RECEIPTS = {
 }
 
 /** Drops receipts that are unconfirmed below the hub's checkpoint: no block of the chain holds them. */
-export async function forgetReceipts(client: pg.ClientBase, network: Network, below: number): Promise<void> {
-  await execute(client, network, FORGET_RECEIPTS, [below])
+export async function forgetReceipts(db: Queryable, network: Network, below: number): Promise<void> {
+  await execute(db, network, FORGET_RECEIPTS, [below])
 }
 
 /** Writes receipts of the hub's confirmed blocks. */
@@ -128,10 +128,10 @@ const UPSERT_RECEIPTS = `INSERT INTO received (network, confirmed, ${RECEIPT.nam
   WHERE NOT received.confirmed`
 
 async function upsertReceipts(
-  client: pg.ClientBase,
+  db: Queryable,
   network: Network,
   receipts: readonly ReceivedMessage[],
   isConfirmed: boolean,
 ): Promise<void> {
-  if (receipts.length > 0) await execute(client, network, UPSERT_RECEIPTS, [isConfirmed, ...RECEIPT.values(receipts)])
+  if (receipts.length > 0) await execute(db, network, UPSERT_RECEIPTS, [isConfirmed, ...RECEIPT.values(receipts)])
 }

@@ -3,11 +3,14 @@ import { bidTxHash, decideBid } from '../../registry/journal/bid.js'
 import type { DecodedEntry } from '../../registry/journal/decode.js'
 import { ENTRY_KIND } from '../../registry/journal/entry.js'
 import { NETWORK_CODE, type Network } from '../../registry/primitives/network.js'
-import { CopyBuffer, copyRows } from '../pg/copy.js'
+import { copyPart, sendTables } from '../pg/copy.js'
 import { blockNotice } from '../pg/notify.js'
-import { execute, query } from '../pg/rows.js'
+import { execute, type Queryable, query } from '../pg/rows.js'
 import { type ChainRow, type Checkpoint, movedError } from './chains.js'
 import { LEAD, LostLeadershipError } from './head.js'
+
+const TAIL_COLUMNS = 'network, chain, block, hash, parent_hash, timestamp_ms'
+const FACT_COLUMNS = 'network, chain, block_hash, log_index, block, kind, tx_hash, name, cause_ms, body'
 
 /** Unconfirmed block with the journal entries that it would bring. */
 export interface StoredTailBlock {
@@ -34,32 +37,32 @@ const FORGET_TAIL = {
 }
 
 /**
- * Updates the stored tail of a chain: drops blocks from `dropFrom` on (reorged, or unknown since a restart), then adds
- * the new ones.
+ * Updates the stored tail of a chain, in a pipeline: drops blocks from `dropFrom` on (reorged, or unknown since a
+ * restart), then adds the new ones.
  * @param minimumWei minimum in force, which decides whether a bid can lead
  */
 export async function writeTail(
-  client: pg.ClientBase,
+  db: Queryable,
   network: Network,
   chain: number,
-  tail: { dropFrom: number; blocks: readonly StoredTailBlock[]; minimumWei: bigint },
+  { dropFrom, blocks, minimumWei }: { dropFrom: number; blocks: readonly StoredTailBlock[]; minimumWei: bigint },
 ): Promise<void> {
   const code = NETWORK_CODE[network]
-  await execute(client, network, DROP_FACTS, [chain, tail.dropFrom])
-  await execute(client, network, DROP_TAIL, [chain, tail.dropFrom])
-  const blocks = new CopyBuffer()
-  const facts = new CopyBuffer()
-  for (const { block, hash, parentHash, timestampMs, entries } of tail.blocks) {
-    blocks.row(6).int2(code).int2(chain).int8(block).bytea(hash).bytea(parentHash).int8(timestampMs)
-    for (const entry of entries) {
-      facts.row(10).int2(code).int2(chain).bytea(hash).int4(entry.position!.logIndex)
-      facts.int8(block).int2(ENTRY_KIND[entry.kind])
-      facts.bytea(txHashOf(entry)).ascii(nameThatMayLead(entry, tail.minimumWei)).int8(entry.causeMs).bytea(entry.body)
-    }
-  }
-  await copyRows(client, 'tail_blocks (network, chain, block, hash, parent_hash, timestamp_ms)', blocks)
-  const columns = 'network, chain, block_hash, log_index, block, kind, tx_hash, name, cause_ms, body'
-  await copyRows(client, `facts (${columns})`, facts)
+  const facts = blocks.flatMap(({ block, hash, entries }) => entries.map((entry) => ({ block, hash, entry })))
+  await Promise.all([
+    execute(db, network, DROP_FACTS, [chain, dropFrom]),
+    execute(db, network, DROP_TAIL, [chain, dropFrom]),
+    ...sendTables(db, [
+      copyPart(`tail_blocks (${TAIL_COLUMNS})`, blocks, (rows, { block, hash, parentHash, timestampMs }) => {
+        rows.row(6).int2(code).int2(chain).int8(block).bytea(hash).bytea(parentHash).int8(timestampMs)
+      }),
+      copyPart(`facts (${FACT_COLUMNS})`, facts, (rows, { block, hash, entry }) => {
+        rows.row(10).int2(code).int2(chain).bytea(hash).int4(entry.position!.logIndex).int8(block)
+        rows.int2(ENTRY_KIND[entry.kind]).bytea(txHashOf(entry)).ascii(nameThatMayLead(entry, minimumWei))
+        rows.int8(entry.causeMs).bytea(entry.body)
+      }),
+    ]),
+  ])
 }
 
 /** Number of confirmed blocks whose hashes are kept, to locate forks below the checkpoint. */
@@ -67,13 +70,13 @@ const KEPT_HASHES_BLOCKS = 128
 
 /** Drops facts of confirmed blocks, and hashes far below. */
 export async function forgetConfirmedTail(
-  client: pg.ClientBase,
+  db: Queryable,
   network: Network,
   chain: number,
   below: number,
 ): Promise<void> {
-  await execute(client, network, FORGET_FACTS, [chain, below])
-  await execute(client, network, FORGET_TAIL, [chain, below - KEPT_HASHES_BLOCKS])
+  const facts = execute(db, network, FORGET_FACTS, [chain, below])
+  await Promise.all([facts, execute(db, network, FORGET_TAIL, [chain, below - KEPT_HASHES_BLOCKS])])
 }
 
 const FOLLOW_PLAIN = {

@@ -22,7 +22,7 @@ export function confirmPayments(client: pg.ClientBase, on: ChainKey, payments: r
  * block of another time has another id.
  */
 export async function replaceSeenPayments(
-  client: pg.ClientBase,
+  db: Queryable,
   on: ChainKey,
   payments: readonly Payment[],
   fromBlock = 0,
@@ -30,8 +30,8 @@ export async function replaceSeenPayments(
   const text = `DELETE FROM payments WHERE network = $1 AND chain = $2 AND block >= $3 AND state = ${PAYMENT_STATE.seen}
     AND id <> ALL ($4::bytea[])`
   const ids = payments.map(({ id }) => id)
-  await execute(client, on.network, { name: 'drop_payments', text }, [on.chain, fromBlock, ids])
-  await upsert(client, on, payments, PAYMENT_STATE.seen)
+  const dropped = execute(db, on.network, { name: 'drop_payments', text }, [on.chain, fromBlock, ids])
+  await Promise.all([dropped, upsert(db, on, payments, PAYMENT_STATE.seen)])
 }
 
 const FORGET = {
@@ -40,8 +40,8 @@ const FORGET = {
 }
 
 /** Drops payments that are unconfirmed below a chain's checkpoint: no block of the chain holds them. */
-export async function forgetSeenPayments(client: pg.ClientBase, on: ChainKey, below: number): Promise<void> {
-  await execute(client, on.network, FORGET, [on.chain, below])
+export async function forgetSeenPayments(db: Queryable, on: ChainKey, below: number): Promise<void> {
+  await execute(db, on.network, FORGET, [on.chain, below])
 }
 
 /** Columns of the upsert after network, chain and state, with their types. */
@@ -80,13 +80,13 @@ const UPSERT = {
 }
 
 async function upsert(
-  client: pg.ClientBase,
+  db: Queryable,
   { network, chain }: ChainKey,
   payments: readonly Payment[],
   state: number,
 ): Promise<void> {
   if (payments.length === 0) return
-  await execute(client, network, UPSERT, [chain, state, ...PAYMENT.values(payments)])
+  await execute(db, network, UPSERT, [chain, state, ...PAYMENT.values(payments)])
 }
 
 /**

@@ -4,6 +4,7 @@ import type { DecodedLogs } from '../../chains/evm/decodeLogs.js'
 import { type Ahead, type Appended, foldAhead, MovedHeadError, writeAhead } from '../../db/journal/append.js'
 import { createWrittenKeys, type WrittenKeys } from '../../db/journal/keyFilter.js'
 import { writeTail } from '../../db/journal/tail.js'
+import { pipelined } from '../../db/pg/pipeline.js'
 import { commitWithoutFlush, inTransaction } from '../../db/pg/pool.js'
 import { failpoint } from '../../ops/failpoint.js'
 import type { DecodedEntry } from '../../registry/journal/decode.js'
@@ -224,7 +225,8 @@ async function write(
     // the hash stays known for a while: a local chain may come back from an older state
     const checkpointBlock = { block, hash, parentHash: Buffer.alloc(32), timestampMs: 0, entries: [] }
     const { minimumWei } = done.changes.head
-    await writeTail(client, row.network, row.chain, { dropFrom: block, blocks: [checkpointBlock], minimumWei })
+    const tail = { dropFrom: block, blocks: [checkpointBlock], minimumWei }
+    await pipelined(client, (db) => [writeTail(db, row.network, row.chain, tail)])
     failpoint('backfill.before_commit')
     return done
   })

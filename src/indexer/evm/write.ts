@@ -16,6 +16,7 @@ import { assertLeader } from '../../db/journal/head.js'
 import { followPlain, forgetConfirmedTail, writeTail } from '../../db/journal/tail.js'
 import { confirmPayments, forgetSeenPayments, replaceSeenPayments, writeOutcomes } from '../../db/payments/payments.js'
 import { notify, notifyBlock } from '../../db/pg/notify.js'
+import { pipelined, type Queryable } from '../../db/pg/pipeline.js'
 import { inTransaction } from '../../db/pg/pool.js'
 import { failpoint } from '../../ops/failpoint.js'
 import type { Extension } from './tail.js'
@@ -61,11 +62,12 @@ export async function writeConfirmed(client: pg.ClientBase, write: ConfirmedWrit
   await confirmPayments(client, { network, chain }, payments)
   await writeOutcomes(client, { network, chain }, ends)
   await moveCheckpoint(client, row, to)
-  await forgetConfirmedTail(client, network, chain, to.nextBlock)
-  if (role === 'hub') await forgetReceipts(client, network, to.nextBlock)
-  else await forgetMessages(client, row, to.nextBlock)
-  await forgetSeenPayments(client, row, to.nextBlock)
-  if (sizeOf(logs) + received.length > 0) await notify(client, network)
+  await pipelined(client, (db) => [
+    forgetConfirmedTail(db, network, chain, to.nextBlock),
+    role === 'hub' ? forgetReceipts(db, network, to.nextBlock) : forgetMessages(db, row, to.nextBlock),
+    forgetSeenPayments(db, row, to.nextBlock),
+    ...(sizeOf(logs) + received.length > 0 ? [notify(db, network)] : []),
+  ])
   return appended
 }
 
@@ -102,18 +104,21 @@ export function writeFollowed(options: ChainIndexerOptions, write: FollowedWrite
       const { changes } = await writeConfirmed(client, { row, role: chain.role, epoch, logs, to })
       minimumWei = changes.head.minimumWei
     } else await assertLeader(client, row.network, epoch)
-    if (extension) await writeExtension(client, options, { ...write, minimumWei, extension })
-    await notifyBlock(client, row.network)
+    await pipelined(client, (db) => [
+      ...(extension ? writeExtension(db, options, { ...write, minimumWei, extension }) : []),
+      notifyBlock(db, row.network),
+    ])
     failpoint('follow.before_commit')
     return minimumWei
   })
 }
 
-async function writeExtension(
-  client: pg.ClientBase,
+/** Writes the new tail, in a pipeline. */
+function writeExtension(
+  db: Queryable,
   { chain: { role, config }, row }: ChainIndexerOptions,
   { extension, isTailStored, minimumWei, last }: FollowedWrite & { extension: Extension },
-): Promise<void> {
+): Promise<void>[] {
   const { network, chain } = row
   const dropFrom = isTailStored ? extension.dropFrom : row.nextBlock
   const isTail = ({ block }: { block: number }) => !last || block > last.block
@@ -122,9 +127,12 @@ async function writeExtension(
     ...block,
     entries: isTail(block) ? decoded.entries : [],
   }))
-  await writeTail(client, network, chain, { dropFrom, blocks, minimumWei })
   const { received, sent, payments } = decodedOf(extension.blocks.filter(isTail))
-  if (role === 'hub') await writeTailReceipts(client, network, { dropFrom, receipts: received })
-  else await writeTailMessages(client, { network, chain }, { dropFrom, messages: sent })
-  if (config.communityPayments) await replaceSeenPayments(client, { network, chain }, payments, dropFrom)
+  return [
+    writeTail(db, network, chain, { dropFrom, blocks, minimumWei }),
+    role === 'hub'
+      ? writeTailReceipts(db, network, { dropFrom, receipts: received })
+      : writeTailMessages(db, { network, chain }, { dropFrom, messages: sent }),
+    ...(config.communityPayments ? [replaceSeenPayments(db, { network, chain }, payments, dropFrom)] : []),
+  ]
 }
