@@ -1,7 +1,8 @@
+import { pbkdf2Sync } from 'node:crypto'
 import fs from 'node:fs'
 import path from 'node:path'
 import { type Hex, pad } from 'viem'
-import { type HDAccount, mnemonicToAccount } from 'viem/accounts'
+import { type HDAccount, HDKey, hdKeyToAccount } from 'viem/accounts'
 import type { Network } from '../registry/primitives/network.js'
 import { TEST_MNEMONIC } from './chains/anvil.js'
 import { writeAtomically } from './processes/files.js'
@@ -105,10 +106,23 @@ const EVM_ACCOUNTS = 10
 /** Index of the mnemonic's account for the world's own work, which is nobody's wallet. */
 const OPERATOR_ACCOUNT_INDEX = 1
 
+/** Root of the mnemonic's accounts, by BIP-39 without a passphrase: viem stretches it anew, in JavaScript, for each. */
+let rootKey: HDKey | undefined
+const derived = new Map<string, HDAccount>()
+
+/** Account of the well-known mnemonic (BIP-44), derived once. */
+export function testAccount(addressIndex: number, accountIndex = 0): HDAccount {
+  const index = `${accountIndex}/${addressIndex}`
+  rootKey ??= HDKey.fromMasterSeed(pbkdf2Sync(TEST_MNEMONIC, 'mnemonic', 2_048, 64, 'sha512'))
+  const account = derived.get(index) ?? hdKeyToAccount(rootKey, { accountIndex, addressIndex })
+  derived.set(index, account)
+  return account
+}
+
 /** The ten well-known accounts of local Ethereum tools (`test test ... junk`), lower-case addresses. */
 export function worldAccounts(): EvmAccount[] {
   return Array.from({ length: EVM_ACCOUNTS }, (_, addressIndex) => {
-    const account = mnemonicToAccount(TEST_MNEMONIC, { addressIndex })
+    const account = testAccount(addressIndex)
     return { address: lowerCase(account.address), privateKey: privateKeyOf(account) }
   })
 }
@@ -134,10 +148,7 @@ const OPERATORS = [
 
 /** Account of a role, none of which is among `worldAccounts`. */
 export function operatorAccount(operator: Operator): HDAccount {
-  return mnemonicToAccount(TEST_MNEMONIC, {
-    accountIndex: OPERATOR_ACCOUNT_INDEX,
-    addressIndex: OPERATORS.indexOf(operator),
-  })
+  return testAccount(OPERATORS.indexOf(operator), OPERATOR_ACCOUNT_INDEX)
 }
 
 export const operatorAddresses = (): Hex[] => OPERATORS.map((operator) => operatorAccount(operator).address)

@@ -1,7 +1,6 @@
 import { createPublicClient, createTestClient, createWalletClient, type Hex, http } from 'viem'
-import { mnemonicToAccount } from 'viem/accounts'
 import { foundry } from 'viem/chains'
-import { TEST_MNEMONIC } from '../../src/testing/chains/anvil.js'
+import { testAccount } from '../../src/testing/world.js'
 import {
   type BridgeEnd,
   type BridgePrice,
@@ -31,7 +30,7 @@ export function chainAt(rpcUrl: string, id: number) {
   }
 }
 
-export const account = (index: number) => mnemonicToAccount(TEST_MNEMONIC, { addressIndex: index })
+export const account = (index: number) => testAccount(index)
 
 /** Makes hub and spoke peers, both ways: default libraries, prices and peers. @param price of the spoke's messages */
 export async function connect(hub: BridgeEnd, spoke: BridgeEnd, price: BridgePrice = ETH_PRICE): Promise<void> {

@@ -3,7 +3,7 @@ import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import type pg from 'pg'
 import { createPublicClient, createTestClient, createWalletClient, type Hex, http, toHex } from 'viem'
-import { mnemonicToAccount } from 'viem/accounts'
+import type { HDAccount } from 'viem/accounts'
 import { foundry } from 'viem/chains'
 import { createChainRpc, createEvmChain, type EvmChain } from '../../src/chains/evm/chain.js'
 import { hubAbi } from '../../src/chains/evm/contracts/index.js'
@@ -16,9 +16,10 @@ import { type ChainIndexer, createChainIndexer, NO_PATIENCE } from '../../src/in
 import type { Progress } from '../../src/indexer/progress.js'
 import { fromHex } from '../../src/registry/primitives/bytes.js'
 import { nameToWord } from '../../src/registry/primitives/name.js'
-import { type Anvil, startAnvil, TEST_MNEMONIC } from '../../src/testing/chains/anvil.js'
+import { type Anvil, startAnvil } from '../../src/testing/chains/anvil.js'
 import { receiptOf } from '../../src/testing/chains/receipt.js'
 import { deployHub } from '../../src/testing/contracts/deploy.js'
+import { testAccount } from '../../src/testing/world.js'
 import { type Postgres, startPostgres } from '../../src/testing/processes/postgres.js'
 
 export const MINIMUM_WEI = 10n ** 16n
@@ -32,7 +33,7 @@ export interface HubWorld {
   config: ChainConfig
   public: ReturnType<typeof publicClient>
   test: ReturnType<typeof testClient>
-  wallet(index: number): ReturnType<typeof mnemonicToAccount>
+  wallet(index: number): HDAccount
   /** Sends bids in one transaction and waits until it is mined. */
   bid(index: number, names: readonly string[], options?: { amountWei?: bigint; nonce?: number }): Promise<Hex>
   open(config?: Partial<ChainConfig>): Promise<{ chain: EvmChain; row: ChainRow }>
@@ -57,7 +58,7 @@ export async function startHubWorld({ slotsInAnEpoch = 32, ageS = 0 } = {}): Pro
   ])
   const chain = { ...foundry, id: chainId }
   const client = publicClient(anvil.rpcUrl)
-  const wallet = (index: number) => mnemonicToAccount(TEST_MNEMONIC, { addressIndex: index })
+  const wallet = (index: number) => testAccount(index)
   const walletClient = (index: number) =>
     createWalletClient({ chain, account: wallet(index), transport: http(anvil.rpcUrl) })
   const owner = wallet(9).address

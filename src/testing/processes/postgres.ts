@@ -1,7 +1,8 @@
-import { execFileSync, spawnSync } from 'node:child_process'
+import { execFile, execFileSync, spawnSync } from 'node:child_process'
 import fs from 'node:fs'
 import { createRequire } from 'node:module'
 import path from 'node:path'
+import { promisify } from 'node:util'
 import pg from 'pg'
 import { hasProcess } from '../../ops/hasProcess.js'
 import { lockFile } from './files.js'
@@ -169,24 +170,25 @@ async function makeDataDir(native: string, user: ServerUser, dataDir: string): P
   const { template } = prepared
   const lock = await lockFile(`${template}.lock`, READY_DEADLINE_MS)
   try {
-    if (!fs.existsSync(template)) initDataDir(native, user, template)
+    if (!fs.existsSync(template)) await initDataDir(native, user, template)
   } finally {
     lock.release()
   }
-  fillDataDir(user, dataDir, (fresh) => ['cp', ['-a', `${template}/.`, fresh]])
+  await fillDataDir(user, dataDir, (fresh) => ['cp', ['-a', `${template}/.`, fresh]])
 }
 
-function initDataDir(native: string, user: ServerUser, dataDir: string): void {
+function initDataDir(native: string, user: ServerUser, dataDir: string): Promise<void> {
   const options = ['-U', 'postgres', '--auth=trust', '-E', 'UTF8', '--locale=C', '--no-sync']
-  fillDataDir(user, dataDir, (fresh) => commandOf(user, path.join(native, 'bin', 'initdb'), ['-D', fresh, ...options]))
+  const commandFor = (fresh: string) => commandOf(user, path.join(native, 'bin', 'initdb'), ['-D', fresh, ...options])
+  return fillDataDir(user, dataDir, commandFor)
 }
 
 /** Fills a data directory in a temporary folder and renames it: a killed launcher leaves no half directory. */
-function fillDataDir(
+async function fillDataDir(
   user: ServerUser,
   dataDir: string,
   commandFor: (fresh: string) => [command: string, args: string[]],
-): void {
+): Promise<void> {
   const parent = path.dirname(dataDir)
   const prefix = `${path.basename(dataDir)}.init-`
   for (const name of fs.readdirSync(parent)) {
@@ -196,10 +198,13 @@ function fillDataDir(
   fs.mkdirSync(fresh, { mode: 0o700 })
   if (user.ids.uid !== undefined) fs.chownSync(fresh, user.ids.uid, user.ids.uid)
   const [command, args] = commandFor(fresh)
-  const result = spawnSync(command, args, { ...user.ids, cwd: '/', encoding: 'utf8' })
-  if (result.status !== 0) {
+  try {
+    // waited for without holding up the chains, which start meanwhile
+    await promisify(execFile)(command, args, { ...user.ids, cwd: '/' })
+  } catch (error) {
     fs.rmSync(fresh, { recursive: true, force: true })
-    throw new Error(`creating the data directory ${dataDir}: ${(result.stderr || String(result.error)).trim()}`)
+    const { stderr, message } = error as Error & { stderr?: string }
+    throw new Error(`creating the data directory ${dataDir}: ${(stderr || message).trim()}`)
   }
   fs.renameSync(fresh, dataDir)
 }
