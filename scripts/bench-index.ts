@@ -162,7 +162,7 @@ function report(results: Record<Phase, Result[]>, phases: readonly Phase[]): voi
     recordFigure({ title: `index, beside ${TITLE[phase]}`, floor: TITLE[phase], ratios })
   }
   const ratio = (phase: LoopKind) => median(byRun(rates('daemon'), rates(phase))).toFixed(2)
-  console.log(`speed of the daemon: ${ratio('viem')} of the viem loop's, ${ratio('hand')} of that of the loop by hand`)
+  console.log(`ratio of the daemon to the viem loop ${ratio('viem')}, to the loop by hand ${ratio('hand')}`)
 }
 
 await runBench(main)
