@@ -4,7 +4,7 @@ import proxyAddress from 'proxy-addr'
 import { type ConnectionLimits, headFault, protectServer, SERVER_LIMITS } from './guard/socketLimits.js'
 import { createPipelineBound } from './guard/underWay.js'
 import type { UnreadLimits } from './guard/unread.js'
-import { type Answer, JSON_TYPE } from './http/answer.js'
+import { type Answer, okJson } from './http/answer.js'
 import { type ContextDeps, createContexts } from './http/context.js'
 import { ApiError, errorAnswer, toApiError } from './http/errors.js'
 import { PREFLIGHT_HEADERS } from './http/headers.js'
@@ -64,7 +64,7 @@ export function createApi(deps: ApiDeps): Api {
   const own = (path: string, answerOf: (exchange: Exchange) => Answer) =>
     add('get', path, { route: path, serve: ownServer(answerOf, serving) })
   for (const [path, document] of Object.entries(openApiDocuments)) {
-    const answer = onFirstUse(() => documentAnswer(document()))
+    const answer = onFirstUse(() => okJson(Buffer.from(JSON.stringify(document()))))
     own(path, answer)
   }
   own('/', ({ req }) => indexAnswer(req.headers.accept))
@@ -132,11 +132,6 @@ function onFirstUse<T extends object>(make: () => T): () => T {
     return made
   }
 }
-
-const documentAnswer = (document: object): Answer => ({
-  status: 200,
-  content: { type: JSON_TYPE, text: Buffer.from(JSON.stringify(document)) },
-})
 
 /** Server of an answer that is made from the request alone. */
 const ownServer =

@@ -31,6 +31,9 @@ export const JSON_TYPE = 'application/json; charset=utf-8'
 /** Answer with status 200. */
 export const ok = (body: unknown, headers?: Answer['headers']): Answer => ({ status: 200, body, headers })
 
+/** Answer with status 200 whose JSON is written already. */
+export const okJson = (text: Buffer): Answer => ({ status: 200, content: { type: JSON_TYPE, text } })
+
 /** Answer with status 200 that the journal alone decides. */
 export const okOfJournal = (body: unknown): Answer => ({ status: 200, body, isOfJournal: true })
 

@@ -1,7 +1,7 @@
 import { actorText, eventData, eventId, type PublicEvent } from '../../registry/journal/events.js'
 import { parseAddress } from '../../registry/primitives/address.js'
 import { type FeedItem, feedPage } from '../feed/feed.js'
-import { JSON_TYPE } from '../http/answer.js'
+import { okJson } from '../http/answer.js'
 import { ApiError } from '../http/errors.js'
 import { integerOf, limitOf, type PageLimit, type Query, wordOf } from '../http/query.js'
 import { type RouteRequest, route } from '../http/route.js'
@@ -99,8 +99,7 @@ const events = route.get('/v1/events', {
     })
     const next = page.nextPage ? `"nextPage":"${page.nextPage}",` : ''
     const end = `],${next}"resume":"${page.resume}"}`
-    const text = bytesOf(['{"items":[', ...page.items.map(viewOf(page)), end])
-    return { status: 200, content: { type: JSON_TYPE, text } }
+    return okJson(bytesOf(['{"items":[', ...page.items.map(viewOf(page)), end]))
   },
 })
 
