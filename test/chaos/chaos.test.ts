@@ -1,8 +1,7 @@
 import { expect, it } from 'vitest'
 import { timesTooLong } from './lib/observer.js'
-import { describeRun, runChaos } from './lib/run.js'
+import { describeRun, runChaos, type SoFar } from './lib/run.js'
 
-/** Its first faults are a stall, a silence, a reorg and a kill: a slow machine gets to them too. */
 const SEED = 46
 /**
  * Start and settling come on top, about a minute in all. `npm run chaos -- --seed S --minutes M` goes on for longer.
@@ -10,13 +9,16 @@ const SEED = 46
 const RUN_MS = 25_000
 const DEADLINE_MS = 400_000
 
+/** A slow machine takes longer to get to a reorg and a kill. */
+const isEnough = ({ disruptions, starts }: SoFar): boolean => (disruptions.reorgs ?? 0) > 0 && starts > 0
+
 it('a world under disruptions loses nothing and doubles nothing', { timeout: DEADLINE_MS }, async () => {
-  const report = await runChaos({ seed: SEED, runMs: RUN_MS })
+  const report = await runChaos({ seed: SEED, runMs: RUN_MS, isEnough })
   console.log(describeRun(report))
+  if (report.breaches.length > 0) console.log(report.daemonLog)
   expect(report.breaches).toEqual([])
   // disruptions happened, and work went on
-  expect(report.disruptions.reorgs ?? 0).toBeGreaterThan(0)
-  expect(report.starts).toBeGreaterThan(0)
+  expect(isEnough(report)).toBe(true)
   expect(Object.values(report.faults).reduce((sum, n) => sum + n, 0)).toBeGreaterThan(5)
   expect(report.names).toBeGreaterThan(20)
   expect(report.messages).toBeGreaterThan(5)

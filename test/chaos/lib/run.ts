@@ -3,6 +3,7 @@ import type pg from 'pg'
 import { createPool } from '../../../src/db/pg/pool.js'
 import { askReady } from '../../../src/testing/processes/daemonProcess.js'
 import { waitFor } from '../../../src/testing/processes/processes.js'
+import type { ChaosDaemon } from './daemons.js'
 import { prepareFullDisk } from './databaseWeathers.js'
 import { deepReorg } from './deep.js'
 import { startDisruptions } from './disruptions.js'
@@ -22,6 +23,8 @@ import { type ChaosWorld, startChaosWorld } from './world.js'
 const SETTLE_DEADLINE_MS = 240_000
 /** Longer than any back-off of a delivery: a run is stuck when nothing has ended for this long. */
 const STANDSTILL_MS = 400_000
+/** Times a run's length that it may go on beyond it. */
+const LONGER = 2
 /** Long enough for the blocks of funding to be confirmed before the first reorg. */
 const BEFORE_DISRUPTIONS_MS = 1_500
 
@@ -29,12 +32,17 @@ export interface ChaosOptions {
   seed: number
   /** Milliseconds of work and disruptions; start and settling come on top. */
   runMs: number
+  /** Whether what a run is for has happened: until then it goes on, three times as long at most. */
+  isEnough?: (soFar: SoFar) => boolean
   /** Afterwards a reorg beyond the confirmation depth, the halt, and a rewind. */
   deep?: boolean
   log?: (line: string) => void
   /** Gets the world as soon as there is something to end. */
   onWorld?: (world: Pick<ChaosWorld, 'stop'>) => void
 }
+
+/** What has been done to a world. */
+export type SoFar = Pick<ChaosReport, 'disruptions' | 'starts'>
 
 /** A run that could not be carried to its end. */
 export class ChaosError extends Error {
@@ -65,7 +73,7 @@ export interface ChaosReport extends Verdict {
   failpoints: Record<string, number>
   polls: { answered: number; failed: number }
   terminalSeen: number
-  /** The end of the daemons' logs. */
+  /** Last status of the daemons, and the end of their logs. */
   daemonLog: string
   isDeep: boolean
 }
@@ -75,6 +83,7 @@ export async function runChaos({
   seed,
   runMs,
   deep = false,
+  isEnough = () => true,
   log = () => {},
   onWorld,
 }: ChaosOptions): Promise<ChaosReport> {
@@ -82,7 +91,7 @@ export async function runChaos({
   onWorld?.(world)
   const pool = createPool({ url: world.stack.databaseUrl, max: 4, applicationName: 'chaos' })
   try {
-    return await run(world, pool, { seed, runMs, deep, log })
+    return await run(world, pool, { seed, runMs, isEnough, deep, log })
   } catch (error) {
     throw new ChaosError(`seed ${seed}: ${(error as Error).message}`, logsOf(world), { cause: error })
   } finally {
@@ -94,7 +103,7 @@ export async function runChaos({
 async function run(
   world: ChaosWorld,
   pool: pg.Pool,
-  { seed, runMs, deep, log }: Required<Omit<ChaosOptions, 'onWorld'>>,
+  { seed, runMs, isEnough, deep, log }: Required<Omit<ChaosOptions, 'onWorld'>>,
 ): Promise<ChaosReport> {
   const { daemons, apis } = world
   const ledger = createLedger()
@@ -119,7 +128,9 @@ async function run(
   const members = runMembers(apis, wallets, seed, over.signal)
   const observer = observe(daemons, pool, observing.signal, log)
   const disruptions = startDisruptions({ world, ledger, seed, signal: over.signal }, observer, runMs, log)
+  const soFar = (): SoFar => ({ disruptions: disruptions.counts, starts: startsOf(world) })
   await sleep(runMs)
+  await waitFor(() => isEnough(soFar()), LONGER * runMs)
   over.abort()
   await Promise.all([working, members.done, disruptions.done])
   observing.abort()
@@ -153,13 +164,19 @@ async function run(
     disruptions: disruptions.counts,
     times: observer.times(),
     dust,
-    starts: daemons.reduce((sum, { starts }) => sum + starts, 0),
+    starts: startsOf(world),
     failpoints: sumOf(daemons.map(({ failpoints }) => failpoints)),
     polls: statuses.polls,
     terminalSeen: statuses.terminal.size,
-    daemonLog: logsOf(world),
+    daemonLog: [...(await Promise.all(daemons.map(statusText))), logsOf(world)].join('\n'),
   }
 }
+
+/** What a daemon says of itself, its loops among it. */
+const statusText = async ({ name, ops }: ChaosDaemon): Promise<string> =>
+  `daemon ${name} ${await fetch(`${ops}/status`).then((answer) => answer.text(), String)}`
+
+const startsOf = ({ daemons }: ChaosWorld): number => daemons.reduce((sum, { starts }) => sum + starts, 0)
 
 const logsOf = ({ daemons }: ChaosWorld): string =>
   daemons.map(({ name, process }) => `daemon ${name}\n${process.logs()}`).join('\n')
