@@ -8,6 +8,7 @@ import { readKnownCommunityPayments } from '../../src/db/payments/cursor.js'
 import { newestConfirmedPayments } from '../../src/db/payments/payments.js'
 import { createPool } from '../../src/db/pg/pool.js'
 import type { Queryable } from '../../src/db/pg/rows.js'
+import { readAvailability } from '../../src/db/registry/availability.js'
 import { findByAddresses, findByNames } from '../../src/db/registry/lookups.js'
 import { useDatabase } from './database.js'
 
@@ -164,6 +165,23 @@ it('names of one large cluster cost one look at it, in whatever number they are 
       ),
     ),
   ).toBeLessThanOrEqual(2 * MEMBERS)
+})
+
+it('availability reads nothing of other names of the tail, by the plan that a connection keeps', async () => {
+  await database.pool.query(`INSERT INTO facts (network, chain, block_hash, log_index, block, kind, tx_hash, name, cause_ms, body)
+    SELECT 1, 1, ${bytesOf('block', 32)}, 0, i, 1, ${bytesOf('tx', 32)}, 'fact-' || i, i, '' FROM generate_series(1, ${MEMBERS}) i`)
+  const one = createPool({ url: database.url, max: 1, applicationName: 'test', isByIndex: true })
+  const read: unknown[] = []
+  const query = async (config: pg.QueryConfig) => {
+    await one.query(`PREPARE asked (text[]) AS ${config.text}`)
+    const { rows } = await one.query(`EXPLAIN (ANALYZE, FORMAT JSON) EXECUTE asked (ARRAY['fact-7'])`)
+    for (const node of nodesOf((rows[0] as { 'QUERY PLAN': [{ Plan: Plan }] })['QUERY PLAN'][0].Plan))
+      read.push(node['Actual Rows'])
+    return one.query(config)
+  }
+  expect(await readAvailability({ query } as Queryable, 'testnet', ['fact-7'])).toEqual(['pending'])
+  await one.end()
+  expect(Math.max(...read.map(Number))).toBe(1)
 })
 
 it('reads are planned once for a connection, not for each number of elements', async () => {

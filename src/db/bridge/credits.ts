@@ -1,8 +1,8 @@
 import type pg from 'pg'
 import type { CreditMove } from '../../registry/bridge/message.js'
 import type { Network } from '../../registry/primitives/network.js'
-import { execute, type Queryable, query } from '../pg/rows.js'
 import { type Columns, unnestOf } from '../pg/arrays.js'
+import { execute, type Queryable, query } from '../pg/rows.js'
 
 const COLUMNS: Columns<CreditMove> = [
   ['block', 'int8', ({ block }) => block],

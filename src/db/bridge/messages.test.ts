@@ -1,7 +1,7 @@
 import type pg from 'pg'
 import { beforeAll, beforeEach, expect, test } from 'vitest'
-import type { ReceivedMessage, SentMessage } from '../../registry/bridge/message.js'
 import { useDatabase } from '../../../test/storage/database.js'
+import type { ReceivedMessage, SentMessage } from '../../registry/bridge/message.js'
 import { inTransaction } from '../pg/pool.js'
 import { confirmMessages, confirmReceipts, writeTailMessages, writeTailReceipts } from './messages.js'
 

@@ -1,8 +1,8 @@
 import type pg from 'pg'
 import type { ReceivedMessage, SentMessage } from '../../registry/bridge/message.js'
 import type { Network } from '../../registry/primitives/network.js'
-import { type ChainKey, execute, type Queryable, query } from '../pg/rows.js'
 import { unnestOf } from '../pg/arrays.js'
+import { type ChainKey, execute, type Queryable, query } from '../pg/rows.js'
 
 /** True for a message `m` that the hub has received in a confirmed block. */
 const IS_RECEIVED = 'EXISTS (SELECT 1 FROM received r WHERE r.network = m.network AND r.guid = m.guid AND r.confirmed)'

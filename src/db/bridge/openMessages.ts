@@ -2,7 +2,7 @@ import type pg from 'pg'
 import { JOB_KIND, JOB_STATE } from '../../registry/outbox.js'
 import type { Network } from '../../registry/primitives/network.js'
 import { codeList } from '../pg/codes.js'
-import { execute, type Queryable, query } from '../pg/rows.js'
+import { execute, type Queryable, query, some } from '../pg/rows.js'
 
 /** A message of the bridge, as its spoke sent it. */
 export interface SentMessage {
@@ -40,11 +40,9 @@ export async function settleMessages(client: pg.ClientBase, network: Network, no
 }
 
 const OF_MESSAGE = 'm.guid, m.chain, m.tx_hash, m.sent_ms, m.packet, m.options'
-/** True where a table has no row; the offset keeps the planner from joining the whole table. */
-const hasNo = (from: string): string => `NOT EXISTS (SELECT FROM ${from} OFFSET 0)`
 /** Messages `m` that no block of the hub shows, sent up to a time (`$2`, ms). */
 const OPEN = `messages m WHERE m.network = $1 AND m.confirmed AND NOT m.settled AND m.sent_ms <= $2
-  AND ${hasNo('received r WHERE r.network = m.network AND r.guid = m.guid')}`
+  AND NOT ${some('received r WHERE r.network = m.network AND r.guid = m.guid')}`
 const IN_ORDER = 'ORDER BY m.sent_ms, m.chain, m.block, m.log_index'
 
 /** Messages queued per step, so that many that were sent at once are not in memory together. */
@@ -55,7 +53,7 @@ export const messagesToQueue = (db: Queryable, network: Network, sentBeforeMs: n
   query(
     db,
     network,
-    `SELECT ${OF_MESSAGE} FROM ${OPEN} AND ${hasNo('jobs j WHERE j.network = m.network AND j.subject = m.guid')}
+    `SELECT ${OF_MESSAGE} FROM ${OPEN} AND NOT ${some('jobs j WHERE j.network = m.network AND j.subject = m.guid')}
      ${IN_ORDER} LIMIT ${QUEUED_AT_ONCE}`,
     [sentBeforeMs],
   )

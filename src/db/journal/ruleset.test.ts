@@ -1,7 +1,7 @@
 import type pg from 'pg'
 import { beforeAll, expect, test } from 'vitest'
-import { CURRENT_RULESET } from '../../registry/journal/ruleset.js'
 import { useDatabase } from '../../../test/storage/database.js'
+import { CURRENT_RULESET } from '../../registry/journal/ruleset.js'
 import { appendSignedChanges } from './appendSignedChanges.js'
 import { replay } from './replay.js'
 

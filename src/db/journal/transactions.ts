@@ -6,7 +6,7 @@ import { wordToName } from '../../registry/primitives/name.js'
 import type { Network } from '../../registry/primitives/network.js'
 import type { Confirmations, JournalledBid, TailBid } from '../../registry/status.js'
 import { entryAt, prepare } from '../pg/prepared.js'
-import { execute, type Queryable } from '../pg/rows.js'
+import { execute, type Queryable, some } from '../pg/rows.js'
 
 /** Journalled bids of a transaction, with the newest timestamp. */
 export interface JournalledTx {
@@ -85,11 +85,9 @@ const inTail = prepare<{
   (l) => `SELECT f.log_index, f.block, f.cause_ms, f.body, c.next_block,
       (SELECT max(t.block) FROM tail_blocks t WHERE t.network = ${l.network} AND t.chain = f.chain) AS latest,
       f.name IS NOT NULL
-        AND NOT EXISTS (SELECT FROM ${l.names} n WHERE n.network = ${l.network} AND n.name = f.name AND n.outcome = 1)
-        AND NOT EXISTS (
-          SELECT FROM facts e WHERE e.network = ${l.network} AND e.chain = f.chain AND e.name = f.name
-            AND (e.block, e.log_index) < (f.block, f.log_index)
-        ) AS leads
+        AND NOT ${some(`${l.names} n WHERE n.network = ${l.network} AND n.name = f.name AND n.outcome = 1`)}
+        AND NOT ${some(`facts e WHERE e.network = ${l.network} AND e.chain = f.chain AND e.name = f.name
+            AND (e.block, e.log_index) < (f.block, f.log_index)`)} AS leads
     FROM facts f JOIN chains c ON c.network = f.network AND c.chain = f.chain
     WHERE f.network = ${l.network} AND f.tx_hash = $1 AND f.chain = $2 AND f.kind = ${ENTRY_KIND.bid}
     ORDER BY f.block, f.log_index`,

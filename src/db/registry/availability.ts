@@ -1,7 +1,7 @@
 import type { Network } from '../../registry/primitives/network.js'
 import { WON } from '../pg/codes.js'
 import { prepare } from '../pg/prepared.js'
-import type { Queryable } from '../pg/rows.js'
+import { type Queryable, some } from '../pg/rows.js'
 import { readOnce } from './readOnce.js'
 
 export type Availability = 'free' | 'taken' | 'pending'
@@ -9,8 +9,8 @@ export type Availability = 'free' | 'taken' | 'pending'
 const availability = prepare<{ ord: number; taken: boolean; pending: boolean }>(
   'availability',
   (l) => `SELECT i.ord,
-      EXISTS (SELECT FROM ${l.names} n WHERE n.network = ${l.network} AND n.name = i.name AND n.outcome = ${WON}) AS taken,
-      EXISTS (SELECT FROM facts f WHERE f.network = ${l.network} AND f.name = i.name) AS pending
+      ${some(`${l.names} n WHERE n.network = ${l.network} AND n.name = i.name AND n.outcome = ${WON}`)} AS taken,
+      ${some(`facts f WHERE f.network = ${l.network} AND f.name = i.name`)} AS pending
     FROM unnest($1::text[]) WITH ORDINALITY AS i(name, ord)`,
 )
 
