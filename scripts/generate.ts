@@ -1,7 +1,7 @@
 /**
  * Generates the code that is not checked in, where it is missing or older than its sources: the Prisma client
- * (src/db/generated) and the page's files (src/web/generated). vitest.config.ts and the scripts of package.json run it
- * first.
+ * (src/db/generated), the client's types (src/client/generated) and the page's files (src/web/generated).
+ * vitest.config.ts and the scripts of package.json run it first.
  *
  *   tsx scripts/generate.ts
  */
@@ -30,6 +30,20 @@ const OUTPUTS: readonly Output[] = [
     make: () => {
       const prisma = createRequire(import.meta.url).resolve('prisma/build/index.js')
       execFileSync(process.execPath, [prisma, 'generate'], { cwd: ROOT, stdio: ['ignore', 'ignore', 'pipe'] })
+    },
+  },
+  {
+    folder: 'src/client/generated',
+    sources: ['docs/openapi.json', 'docs/openapi-v0.1.json', 'node_modules/openapi-typescript/package.json'],
+    make: async (folder) => {
+      const { default: openapiTypes, astToString } = await import('openapi-typescript')
+      mkdirSync(folder, { recursive: true })
+      for (const [version, document] of Object.entries({ v1: 'openapi', 'v0.1': 'openapi-v0.1' })) {
+        const url = pathToFileURL(join(ROOT, `docs/${document}.json`))
+        // a field with a default may be left out of a request
+        const types = await openapiTypes(url, { defaultNonNullable: false })
+        writeFileSync(join(folder, `${version}.ts`), astToString(types))
+      }
     },
   },
   {

@@ -16,6 +16,7 @@ const SRC = fileURLToPath(new URL('../src/', import.meta.url))
  * every room but `testing`.
  */
 const MAY_IMPORT: Record<string, readonly string[]> = {
+  client: [],
   registry: [],
   config: ['registry'],
   ops: ['registry', 'types:config'],

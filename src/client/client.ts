@@ -1,0 +1,194 @@
+import { ClusterdError } from './error.js'
+import { type EventsOptions, followFeed, type ResumableEvent } from './feed.js'
+import { type WaitOptions, waitForStatus } from './status.js'
+import { type ClientOptions, type Request, Transport } from './transport.js'
+import type { Answer, CallOptions, Input, Method, PathOf, Schemas, TransactionStatus } from './types.js'
+import { signerOf, type Wallet } from './wallet.js'
+
+type Body<P extends PathOf<'POST'>> = Input<'POST', P> extends { body: infer B } ? B : never
+type EvmQuoteInput = Body<'/v1/names/register/evm'>
+type Added = Body<'/v1/clusters/wallets'>
+type CommunityRegistration = Body<'/v1/names/community/{communityName}/register'>
+
+const STATUS_NOT_FOUND = 404
+
+/** A deployment of clusterd. Every call rejects with a `ClusterdError`, or with the reason of its own signal. */
+export class Client {
+  readonly #transport: Transport
+
+  constructor(options: ClientOptions) {
+    this.#transport = new Transport(options)
+  }
+
+  /** Authentication key that requests are sent with: of `signIn`, or one that was kept. */
+  get token(): string | undefined {
+    return this.#transport.token
+  }
+  set token(token: string | undefined) {
+    this.#transport.token = token
+  }
+
+  /**
+   * Any route: `request('GET', '/v1/names/address/{address}', { params: { address } })`.
+   * @returns its answer with status 200
+   */
+  request<M extends Method, P extends PathOf<M>>(
+    method: M,
+    path: P,
+    ...[input]: CallOptions extends Input<M, P> ? [input?: Input<M, P>] : [input: Input<M, P>]
+  ): Promise<Answer<M, P>> {
+    return this.#transport.call(method, path, (input ?? {}) as Request) as Promise<Answer<M, P>>
+  }
+
+  /** The name of an address, null where no cluster has it in public. */
+  nameOf(address: string, options?: CallOptions): Promise<Schemas['NameRecord'] | null> {
+    return orNull(this.request('GET', '/v1/names/address/{address}', { params: { address }, ...options }))
+  }
+
+  /** The names of up to 1,000 addresses, in their order. */
+  namesOf(addresses: string[], options?: CallOptions): Promise<Schemas['NameRecord'][]> {
+    return this.request('POST', '/v1/names/address', { body: addresses, ...options })
+  }
+
+  /** The address behind `name` or `name/wallet`, null where it resolves to nothing. */
+  async addressOf(name: string, options?: CallOptions): Promise<Schemas['AddressRecord'] | null> {
+    return (await this.addressesOf([name], options))[0] ?? null
+  }
+
+  /** The addresses behind up to 1,000 names; what resolves to nothing is left out. */
+  addressesOf(names: string[], options?: CallOptions): Promise<Schemas['AddressRecord'][]> {
+    return this.request('POST', '/v1/names', { body: names.map((name) => ({ name })), ...options })
+  }
+
+  /** The first names that an address owns; `after` the last of them follow more. */
+  ownedBy(address: string, query?: { after?: string; limit?: number }, options?: CallOptions) {
+    const input = { params: { address }, ...(query && { query }), ...options }
+    return this.request('GET', '/v1/names/owner/address/{address}', input)
+  }
+
+  /** The cluster of a name, or of an id (0x and 64 hex digits); null where there is none. */
+  cluster(nameOrId: string, options?: CallOptions): Promise<Schemas['Cluster'] | null> {
+    return orNull(
+      /^0x[0-9a-f]{64}$/i.test(nameOrId)
+        ? this.request('GET', '/v1/clusters/id/{id}', { params: { id: nameOrId }, ...options })
+        : this.request('GET', '/v1/clusters/name/{name}', { params: { name: nameOrId }, ...options }),
+    )
+  }
+
+  /** The id of the cluster in which an address is verified, null for none. */
+  async clusterIdOf(address: string, options?: CallOptions): Promise<string | null> {
+    const input = { params: { address }, ...options }
+    return (await orNull(this.request('GET', '/v1/clusters/address/{address}', input)))?.clusterId ?? null
+  }
+
+  /** Whether names can be registered, in their order. */
+  availability(names: string[], options?: CallOptions): Promise<Schemas['Availability'][]> {
+    return this.request('POST', '/v1/names/register/check', { body: names, ...options })
+  }
+
+  /** The chains that names can be registered from. */
+  networks(options?: CallOptions): Promise<Schemas['Network'][]> {
+    return this.request('GET', '/v1/networks', options)
+  }
+
+  /** Price and transaction data of a registration; `network: 'solana'` pays there. */
+  quote(wish: EvmQuoteInput & { network: 'solana' }, options?: CallOptions): Promise<Schemas['SolanaQuote']>
+  quote(wish: EvmQuoteInput, options?: CallOptions): Promise<Schemas['EvmQuote']>
+  quote(wish: EvmQuoteInput, options?: CallOptions): Promise<Schemas['EvmQuote'] | Schemas['SolanaQuote']> {
+    return wish.network === 'solana'
+      ? this.request('POST', '/v1/names/register/solana', { body: wish, ...options })
+      : this.request('POST', '/v1/names/register/evm', { body: wish, ...options })
+  }
+
+  /** What a registration's transaction has come to. */
+  status(tx: string, options?: CallOptions): Promise<TransactionStatus> {
+    return this.request('GET', '/v1/names/register/tx/{tx}', { params: { tx }, ...options })
+  }
+
+  /**
+   * Waits until a transaction is `until`, or finalized, lost_bid or invalid, which never change; at most `timeoutMs`
+   * (default two minutes), over outages of the service.
+   */
+  waitForStatus(tx: string, options: WaitOptions = {}): Promise<TransactionStatus> {
+    return waitForStatus(this.#transport, tx, options)
+  }
+
+  /** What an address is owed on every chain, with the transactions that take it. */
+  refunds(address: string, query?: { to?: string }, options?: CallOptions) {
+    return this.request('GET', '/v1/refunds/{address}', { params: { address }, ...(query && { query }), ...options })
+  }
+
+  /** Public events from the first one, or from behind `resume`, on: for ever, each once, in their order. */
+  events(options: EventsOptions = {}): AsyncGenerator<ResumableEvent, void, undefined> {
+    return followFeed(this.#transport, options)
+  }
+
+  /** One page of the feed. */
+  eventsPage(query?: Input<'GET', '/v1/events'>['query'], options?: CallOptions): Promise<Answer<'GET', '/v1/events'>> {
+    return this.request('GET', '/v1/events', { ...(query && { query }), ...options })
+  }
+
+  /**
+   * Proves a wallet by its signature; later requests are sent with the key that this gives.
+   * @param wallet of viem (an account, a wallet client), of Solana, or of the Wallet Standard
+   */
+  async signIn(wallet: Wallet, options?: CallOptions): Promise<string> {
+    const { type, wallet: address, sign } = signerOf(wallet)
+    // bound to the address, so that a smart wallet's signature counts too
+    const query = { type, wallet: address }
+    const { message, signingDate } = await this.request('GET', '/v1/auth/message', { query, ...options })
+    const body = { type, wallet: address, signingDate, signature: await sign(message) }
+    const { token } = await this.request('POST', '/v1/auth/token', { body, ...options })
+    this.token = token
+    return token
+  }
+
+  /** Revokes the key of `signIn`, for good. */
+  async signOut(options?: CallOptions): Promise<void> {
+    await this.request('DELETE', '/v1/auth/token', options)
+    this.token = undefined
+  }
+
+  /** The id of the signed-in wallet's cluster, which is made where it has none. */
+  async createCluster(options?: CallOptions): Promise<string> {
+    return (await this.request('POST', '/v1/clusters', options)).id
+  }
+
+  /** Adds wallets to the signed-in wallet's cluster. */
+  async addWallets(wallets: Added, options?: CallOptions): Promise<void> {
+    await this.request('POST', '/v1/clusters/wallets', { body: wallets, ...options })
+  }
+
+  /** Renames wallets of the signed-in wallet's cluster. */
+  async renameWallets(wallets: { address: string; name: string }[], options?: CallOptions): Promise<void> {
+    await this.request('PUT', '/v1/clusters/wallets/names', { body: wallets, ...options })
+  }
+
+  /** Removes wallets from the signed-in wallet's cluster. */
+  async removeWallets(addresses: string[], options?: CallOptions): Promise<void> {
+    await this.request('DELETE', '/v1/clusters/wallets', { body: addresses, ...options })
+  }
+
+  /** Verifies the signed-in wallet in a cluster that lists it. */
+  async verifyIn(clusterId: string, options?: CallOptions): Promise<void> {
+    await this.request('POST', '/v1/clusters/verify/{clusterId}', { params: { clusterId }, ...options })
+  }
+
+  /** The rules of a community, null where there is none. */
+  community(name: string, options?: CallOptions): Promise<Schemas['Community'] | null> {
+    return orNull(this.request('GET', '/v1/communities/{name}', { params: { name }, ...options }))
+  }
+
+  /** Registers a name below a community: at once, or by the payment in `transactionInfo`. */
+  registerBelow(community: string, body: CommunityRegistration, options?: CallOptions) {
+    const path = '/v1/names/community/{communityName}/register'
+    return this.request('POST', path, { params: { communityName: community }, body, ...options })
+  }
+}
+
+/** The answer, null where it is 404. */
+const orNull = <T>(answer: Promise<T>): Promise<T | null> =>
+  answer.catch((error: unknown) => {
+    if (error instanceof ClusterdError && error.status === STATUS_NOT_FOUND) return null
+    throw error
+  })

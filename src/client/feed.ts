@@ -1,0 +1,108 @@
+import { ClusterdError, errorOf } from './error.js'
+import { readEvents } from './sse.js'
+import { pause } from './time.js'
+import type { Transport } from './transport.js'
+import type { Answer, FeedEvent } from './types.js'
+
+export interface EventsOptions {
+  /** `resume` of the last event that was taken; default: the first event of all. */
+  resume?: string | undefined
+  /** Only events of this actor. */
+  from?: string | undefined
+  /** Ends the iteration. */
+  signal?: AbortSignal | undefined
+  /** Events asked for at once; default 500. */
+  limit?: number | undefined
+}
+
+/** An event with the place behind it. */
+export type ResumableEvent = FeedEvent & { resume: string }
+
+/** Pauses at the end of the feed, where the service has no stream, and after failures. */
+const MIN_PAUSE_MS = 250
+const MAX_PAUSE_MS = 10_000
+/** Silence, without a heartbeat, after which a stream counts as broken. */
+const SILENCE_MS = 60_000
+const STATUS_NOT_FOUND = 404
+
+/** Tokens name the ends of pages; `token+3` is the place behind three more events. */
+const placeOf = (resume: string | undefined): { token: string | undefined; skipped: number } => {
+  const [token, skipped] = (resume ?? '').split('+')
+  return { token: token || undefined, skipped: Number(skipped ?? 0) }
+}
+
+/**
+ * Events from a place on, exactly once and in their order, for ever: pages up to the end, then the stream, and again
+ * after a failure.
+ * @throws ClusterdError feed_restarted where a new generation began; what else a request is refused for
+ */
+export async function* followFeed(
+  transport: Transport,
+  { resume, from, signal, limit }: EventsOptions,
+): AsyncGenerator<ResumableEvent, void, undefined> {
+  let { token, skipped } = placeOf(resume)
+  let pauseMs = MIN_PAUSE_MS
+  let hasStream = true
+  while (!signal?.aborted) {
+    try {
+      const query = { nextPage: token, from, limit }
+      const page = (await transport.call('GET', '/v1/events', { query, signal })) as Answer<'GET', '/v1/events'>
+      for (const [i, event] of page.items.entries()) {
+        if (i < skipped) continue
+        const isLast = i === page.items.length - 1
+        yield { ...event, resume: isLast ? page.resume : `${token ?? ''}+${i + 1}` }
+        pauseMs = MIN_PAUSE_MS
+      }
+      skipped = Math.max(0, skipped - page.items.length)
+      token = page.resume
+      if (page.nextPage !== undefined) continue
+      if (hasStream)
+        for await (const event of streamed(transport, { token, from }, signal)) {
+          token = event.resume
+          yield event
+          pauseMs = MIN_PAUSE_MS
+        }
+    } catch (error) {
+      if (signal?.aborted) return
+      if (!(error instanceof ClusterdError)) throw error
+      if (error === NO_STREAM) hasStream = false
+      else if (!error.isTransient && error.code !== 'timeout') throw error
+      else pauseMs = Math.min(Math.max(pauseMs, error.retryAfterMs ?? 0), SILENCE_MS)
+    }
+    await pause(pauseMs, signal).catch(() => {})
+    pauseMs = Math.min(2 * pauseMs, MAX_PAUSE_MS)
+  }
+}
+
+/** The service has no stream, as before 0.2. */
+const NO_STREAM = new ClusterdError('not_found', 'The service has no stream of events.')
+
+/** Events of one connection, until it ends or falls silent. */
+async function* streamed(
+  transport: Transport,
+  { token, from }: { token: string; from: string | undefined },
+  outer: AbortSignal | undefined,
+): AsyncGenerator<ResumableEvent, void, undefined> {
+  const silence = new AbortController()
+  let timer = setTimeout(() => {}, 0)
+  const heard = () => {
+    clearTimeout(timer)
+    timer = setTimeout(() => silence.abort(new ClusterdError('network', 'The stream fell silent.')), SILENCE_MS)
+  }
+  heard()
+  const signal = outer ? AbortSignal.any([outer, silence.signal]) : silence.signal
+  try {
+    const response = await transport.open('GET', '/v1/events/stream', { query: { resume: token, from }, signal })
+    if (response.status === STATUS_NOT_FOUND) throw NO_STREAM
+    if (!response.ok || !response.body) throw errorOf(response, await response.json().catch(() => null))
+    for await (const { id, data } of readEvents(response.body, heard)) {
+      if (id === '') throw new ClusterdError('unexpected', 'An event of the stream has no place.')
+      yield { ...JSON.parse(data), resume: id }
+    }
+  } catch (error) {
+    if (error instanceof ClusterdError) throw error
+    throw new ClusterdError('network', 'The stream broke off.', { status: 0, cause: error })
+  } finally {
+    clearTimeout(timer)
+  }
+}

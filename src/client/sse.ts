@@ -1,0 +1,41 @@
+import { ClusterdError } from './error.js'
+
+/** Characters of one event; more would be a stream of something else. */
+const MAX_EVENT_CHARS = 1_000_000
+
+/**
+ * Events of a stream with the last id that came (WHATWG HTML, 9.2); comments and other fields are left out.
+ * @param onChunk called with each piece that arrives, comments too
+ * @throws ClusterdError unexpected for an event without end
+ */
+export async function* readEvents(
+  body: ReadableStream<Uint8Array>,
+  onChunk: () => void = () => {},
+): AsyncGenerator<{ id: string; data: string }, void, undefined> {
+  const reader = body.getReader()
+  const decoder = new TextDecoder()
+  let [rest, id] = ['', '']
+  let data: string[] = []
+  try {
+    for (;;) {
+      const { done, value } = await reader.read()
+      if (done) return
+      onChunk()
+      // a CR at the end may be half of a CRLF
+      const lines = (rest + decoder.decode(value, { stream: true })).split(/\r\n|\n|\r(?!$)/)
+      rest = lines.pop()!
+      for (const line of lines) {
+        const [, name, text = ''] = /^([^:]+)(?:: ?(.*))?$/.exec(line) ?? []
+        if (name === 'id') id = text
+        if (name === 'data') data.push(text)
+        if (line !== '' || data.length === 0) continue
+        yield { id, data: data.join('\n') }
+        data = []
+      }
+      if (rest.length + data.join('').length > MAX_EVENT_CHARS)
+        throw new ClusterdError('unexpected', 'The stream holds no events.')
+    }
+  } finally {
+    await reader.cancel().catch(() => {})
+  }
+}

@@ -1,0 +1,62 @@
+import { ClusterdError } from './error.js'
+import { pause, within } from './time.js'
+import type { Transport } from './transport.js'
+import type { CallOptions, StatusWord, TransactionStatus } from './types.js'
+
+export interface WaitOptions extends CallOptions {
+  /** Status to wait for, or several; default: any that never changes. */
+  until?: StatusWord | readonly StatusWord[] | undefined
+}
+
+/** Statuses that never change. */
+const FINAL: readonly StatusWord[] = ['finalized', 'lost_bid', 'invalid']
+const DEFAULT_TIMEOUT_MS = 120_000
+/** Time that the service is asked to hold a question, seconds. */
+const HELD_S = 25
+/** An answer that came sooner was not held for `wait`. */
+const HELD_AT_LEAST_MS = 1_000
+/** Pauses between questions that are not held. */
+const MIN_PAUSE_MS = 250
+const MAX_PAUSE_MS = 5_000
+
+/**
+ * Waits until a transaction has a status; one that never changes ends the wait too.
+ * @throws ClusterdError timeout, and what a request is refused for; the signal's reason
+ */
+export function waitForStatus(
+  transport: Transport,
+  tx: string,
+  { until = FINAL, signal, timeoutMs = DEFAULT_TIMEOUT_MS }: WaitOptions,
+): Promise<TransactionStatus> {
+  const awaited = [until, FINAL].flat()
+  return within(timeoutMs, signal, async (limit) => {
+    let since: StatusWord | undefined
+    let pauseMs = MIN_PAUSE_MS
+    for (;;) {
+      const askedMs = Date.now()
+      const answer = await statusOf(transport, tx, { since, signal: limit })
+      if (answer && awaited.includes(answer.status)) return answer
+      const isHeld = Date.now() - askedMs >= HELD_AT_LEAST_MS
+      pauseMs = isHeld || (answer && answer.status !== since) ? MIN_PAUSE_MS : Math.min(2 * pauseMs, MAX_PAUSE_MS)
+      since = answer?.status ?? since
+      await pause(pauseMs, limit)
+    }
+  })
+}
+
+/** The status now, or once it is no longer `since`; null while the service can't tell. */
+async function statusOf(
+  transport: Transport,
+  tx: string,
+  { since, signal }: { since: StatusWord | undefined; signal: AbortSignal },
+): Promise<TransactionStatus | null> {
+  const query = since && { since, wait: HELD_S }
+  const timeoutMs = transport.timeoutMs + (since ? HELD_S * 1_000 : 0)
+  try {
+    const path = '/v1/names/register/tx/{tx}'
+    return (await transport.call('GET', path, { params: { tx }, query, signal, timeoutMs })) as TransactionStatus
+  } catch (error) {
+    if (error instanceof ClusterdError && (error.isTransient || error.code === 'timeout')) return null
+    throw error
+  }
+}

@@ -1,0 +1,41 @@
+import type { paths as Paths01 } from './generated/v0.1.js'
+import type { components, paths as Paths1 } from './generated/v1.js'
+
+/** Types of every route, out of the routes' own schemas (docs/openapi.json, docs/openapi-v0.1.json). */
+
+type Paths = Paths1 & Paths01
+
+/** Named shapes of the interface: `Schemas['Cluster']`. */
+export type Schemas = components['schemas']
+
+export type Method = 'GET' | 'POST' | 'PUT' | 'PATCH' | 'DELETE'
+
+/** Templates of the paths that take a method: `/v1/names/address/{address}`. */
+export type PathOf<M extends Method> = {
+  [P in keyof Paths]: Paths[P] extends Record<Lowercase<M>, { responses: unknown }> ? P : never
+}[keyof Paths]
+
+type Operation<M extends Method, P extends PathOf<M>> = Paths[P] extends Record<Lowercase<M>, infer O> ? O : never
+
+/** What ends a call before its answer. */
+export interface CallOptions {
+  signal?: AbortSignal | undefined
+  /** Limit of the whole call with its repetitions, milliseconds; default: the client's. */
+  timeoutMs?: number | undefined
+}
+
+/** What a route takes: `params` of its path, `query`, `body`. */
+export type Input<M extends Method, P extends PathOf<M>> = CallOptions &
+  (Operation<M, P> extends { parameters: { path: infer T } } ? { params: T } : { params?: undefined }) &
+  (Operation<M, P> extends { parameters: { query?: infer T } } ? { query?: T } : { query?: undefined }) &
+  (Operation<M, P> extends { requestBody: { content: { 'application/json': infer T } } }
+    ? { body: T }
+    : { body?: undefined })
+
+/** What a route answers with status 200. */
+export type Answer<M extends Method, P extends PathOf<M>> =
+  Operation<M, P> extends { responses: { 200: { content: infer C } } } ? C[keyof C] : never
+
+export type FeedEvent = Schemas['Event']
+export type TransactionStatus = Schemas['TransactionStatus']
+export type StatusWord = TransactionStatus['status']

@@ -1,0 +1,79 @@
+/** Wallets that can sign in, by their structure: nothing of viem or of a Solana library is imported. */
+
+/** An account of viem, or a wallet client with one. */
+export interface EvmWallet {
+  address?: string
+  account?: { address: string } | undefined
+  // a method's parameters are compared both ways, so that viem's own types fit
+  signMessage(args: { message: string; account: never }): Promise<string>
+}
+
+/** A wallet of Solana as extensions and wallet adapters have it. */
+export interface SolanaWallet {
+  publicKey: { toBase58(): string } | null
+  signMessage?(message: Uint8Array): Promise<Uint8Array | { signature: Uint8Array }>
+}
+
+/** A wallet of the Wallet Standard, connected. */
+export interface StandardWallet {
+  accounts: readonly { address: string }[]
+  features: object
+}
+
+export type Wallet = EvmWallet | SolanaWallet | StandardWallet
+
+/** What signing in needs of a wallet. */
+interface Signer {
+  type: 'evm' | 'solana'
+  wallet: string
+  /** Signature over a text: 0x hex. */
+  sign(message: string): Promise<string>
+}
+
+const SIGN_MESSAGE = 'solana:signMessage'
+
+/** The signer of a wallet. @throws TypeError for a wallet without account or without messages to sign */
+export function signerOf(wallet: Wallet): Signer {
+  if ('features' in wallet) return standardSigner(wallet)
+  if ('publicKey' in wallet) return solanaSigner(wallet)
+  const account = wallet.account ?? wallet
+  if (account.address === undefined) throw new TypeError('The wallet has no account.')
+  return {
+    type: 'evm',
+    wallet: account.address,
+    sign: (message) => wallet.signMessage({ message, account: account as never }),
+  }
+}
+
+function solanaSigner(wallet: SolanaWallet): Signer {
+  if (!wallet.publicKey || !wallet.signMessage)
+    throw new TypeError('The wallet is not connected, or signs no messages.')
+  return {
+    type: 'solana',
+    wallet: wallet.publicKey.toBase58(),
+    async sign(message) {
+      const signed = await wallet.signMessage!(new TextEncoder().encode(message))
+      return hexOf('signature' in signed ? signed.signature : signed)
+    },
+  }
+}
+
+function standardSigner({ accounts, features }: StandardWallet): Signer {
+  const [account] = accounts
+  const feature = (features as Record<string, { signMessage(input: object): Promise<{ signature: Uint8Array }[]> }>)[
+    SIGN_MESSAGE
+  ]
+  if (!account || !feature) throw new TypeError(`The wallet has no account, or no ${SIGN_MESSAGE}.`)
+  return {
+    type: 'solana',
+    wallet: account.address,
+    async sign(message) {
+      const [signed] = await feature.signMessage({ account, message: new TextEncoder().encode(message) })
+      return hexOf(signed!.signature)
+    },
+  }
+}
+
+/** Bytes in 0x hex. */
+export const hexOf = (bytes: Uint8Array): string =>
+  `0x${Array.from(bytes, (byte) => byte.toString(16).padStart(2, '0')).join('')}`
