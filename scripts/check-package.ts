@@ -2,7 +2,8 @@
  * Packs this project, installs it as a user would, and runs what it promises from there: `npm run check:package`. Needs
  * the package registry, takes a minute or two.
  *
- *   1. installed without development dependencies: the commands, a local world, `clusterd/testing` and its types
+ *   1. installed without development dependencies: the commands, a local world, `clusterd/testing` and `clusterd/client`
+ *      with their types
  *   2. without optional ones too, as in production: `migrate` and `start` work, `dev` says in one line what is missing
  *
  * `--quick` does the first part alone, without the types.
@@ -24,6 +25,8 @@ const run = promisify(execFile)
 /** Files that the tarball has to hold; `NOT_PACKED` matches those that it must not. */
 const PACKED = [
   'dist/cli.js',
+  'dist/client/index.js',
+  'dist/client/index.d.ts',
   'dist/libraries/LICENSES',
   'dist/testing/index.js',
   'dist/testing/index.d.ts',
@@ -43,6 +46,7 @@ try {
   await timed('runs a local world', () => runsWorld(whole))
   if (!process.argv.includes('--quick')) {
     await timed('is a library, with types', () => isLibrary(whole))
+    await timed('is a client, with types', () => isClient(whole))
     const bare = await timed('installs without optional parts', () =>
       install('bare', tarball, ['--omit=dev', '--omit=optional']),
     )
@@ -151,6 +155,24 @@ async function isLibrary(folder: string): Promise<void> {
   const types = ['--types', 'node', '--typeRoots', join(ROOT, 'node_modules/@types')]
   await run(join(ROOT, 'node_modules/.bin/tsc'), [...options, ...types, 'local-world.ts'], { cwd: folder })
   await run(process.execPath, ['out/local-world.js'], { cwd: folder, env: environment({}) })
+}
+
+/** The client in a program for browsers, type-checked without Node's types, and in plain JavaScript. */
+async function isClient(folder: string): Promise<void> {
+  const program = [
+    `import { Client, ClusterdError, type Schemas } from 'clusterd/client'`,
+    `const client = new Client({ url: 'http://127.0.0.1:1', retries: 0 })`,
+    `export const found: Promise<Schemas['Cluster'] | null> = client.cluster('foobar')`,
+    `// @ts-expect-error: this route takes a parameter`,
+    `const wrong = client.request('GET', '/v1/names/address/{address}').catch(() => null)`,
+    `found.catch((error: unknown) => console.log(error instanceof ClusterdError && error.code, typeof wrong))`,
+  ].join('\n')
+  writeFileSync(join(folder, 'client.ts'), program)
+  const compilerOptions = { strict: true, module: 'nodenext', lib: ['es2022', 'dom'], types: [], outDir: 'out' }
+  writeFileSync(join(folder, 'tsconfig.json'), JSON.stringify({ compilerOptions, files: ['client.ts'] }))
+  await run(join(ROOT, 'node_modules/.bin/tsc'), [], { cwd: folder })
+  const { stdout } = await run(process.execPath, ['out/client.js'], { cwd: folder })
+  must(stdout.trim() === 'network object', `the client said: ${stdout}`)
 }
 
 async function refusesDev(folder: string): Promise<void> {

@@ -35,7 +35,12 @@ const SIGN_MESSAGE = 'solana:signMessage'
 /** The signer of a wallet. @throws TypeError for a wallet without account or without messages to sign */
 export function signerOf(wallet: Wallet): Signer {
   if ('features' in wallet) return standardSigner(wallet)
-  if ('publicKey' in wallet) return solanaSigner(wallet)
+  // an account of viem has a public key too, in hex
+  if ('publicKey' in wallet && typeof wallet.publicKey !== 'string') return solanaSigner(wallet)
+  return evmSigner(wallet as EvmWallet)
+}
+
+function evmSigner(wallet: EvmWallet): Signer {
   const account = wallet.account ?? wallet
   if (account.address === undefined) throw new TypeError('The wallet has no account.')
   return {

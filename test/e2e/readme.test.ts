@@ -1,6 +1,6 @@
 import { execFileSync } from 'node:child_process'
 import { readFileSync } from 'node:fs'
-import { describe, expect, it } from 'vitest'
+import { describe, expect, inject, it } from 'vitest'
 import { world } from '../support/world.js'
 
 /** The block of README.md that is marked as run by a test. */
@@ -30,5 +30,21 @@ describe('the curl session of the README', () => {
     expect(owed).toMatchObject({ type: 'evm', unavailable: [], truncated: false })
     expect(events.items).toHaveLength(3)
     expect(testnetEvents.items[0]).toMatchObject({ isTestnet: true })
+  })
+})
+
+describe('the quick start of docs/client.md', () => {
+  it('runs as it stands, on the local world', () => {
+    const [, block = ''] = readFileSync('docs/client.md', 'utf8').split('<!-- a test runs this block -->')
+    const code = /```js\n([\s\S]*?)```/
+      .exec(block)![1]!
+      .replace('http://127.0.0.1:3000', world().api)
+      .replace('.clusterd/stack.json', `${inject('home')}/stack.json`)
+    const flags = ['--conditions=clusterd-source', '--import', 'tsx', '--input-type=module', '-e', code]
+    const out = execFileSync(process.execPath, flags, { encoding: 'utf8' }).trim().split('\n')
+    expect(out[0]).toBe('seedling has 1 wallet')
+    expect(out[1]).toMatch(/^quick-\d+ is finalized$/)
+    expect(out.at(-2)).toMatch(/^quick-\d+ was registered; true$/)
+    expect(out.at(-1)).toBe('true')
   })
 })

@@ -1,0 +1,161 @@
+import { createServer, type IncomingMessage, type Server, type ServerResponse } from 'node:http'
+import type { AddressInfo } from 'node:net'
+import { gzipSync } from 'node:zlib'
+import { build } from 'esbuild'
+import { afterEach, describe, expect, it } from 'vitest'
+import { Client, type ClientOptions, ClusterdError } from './index.js'
+
+const MAX_GZIPPED_BYTES = 15 * 1024
+const servers: Server[] = []
+
+afterEach(() => {
+  for (const server of servers.splice(0)) {
+    server.closeAllConnections()
+    server.close()
+  }
+})
+
+type Handler = (req: IncomingMessage, res: ServerResponse) => void
+
+/** A client of a service that misbehaves as a test says, and the requests that it gets. */
+async function clientOf(handler: Handler, options: Partial<ClientOptions> = {}) {
+  const asked: string[] = []
+  const server = createServer((req, res) => {
+    asked.push(`${req.method} ${req.url}`)
+    handler(req, res)
+  })
+  servers.push(server)
+  await new Promise<void>((resolve) => server.listen(0, '127.0.0.1', resolve))
+  const url = `http://127.0.0.1:${(server.address() as AddressInfo).port}`
+  return { asked, client: new Client({ url, ...options }) }
+}
+
+const json = (res: ServerResponse, body: unknown, status = 200, headers = {}) =>
+  res.writeHead(status, { 'content-type': 'application/json', ...headers }).end(JSON.stringify(body))
+const failure = (res: ServerResponse, status: number, error: string, headers = {}) =>
+  json(res, { status, error, message: `It is ${error}.` }, status, headers)
+const caught = async (work: Promise<unknown>): Promise<ClusterdError> =>
+  work.then(
+    () => expect.unreachable(),
+    (error) => error,
+  )
+
+describe('a call', () => {
+  it('is sent with keys, testnet, encoded parameters and body', async () => {
+    const { client, asked } = await clientOf(
+      (req, res) => json(res, [req.headers['x-api-key'], req.headers.authorization]),
+      {
+        apiKey: 'key',
+        token: 'token',
+        testnet: true,
+      },
+    )
+    const answer = await client.request('GET', '/v1/refunds/{address}', {
+      params: { address: 'a/b?c' },
+      query: { to: '0x1' },
+    })
+    expect(answer).toEqual(['key', 'Bearer token'])
+    expect(asked).toEqual(['GET /v1/refunds/a%2Fb%3Fc?testnet=true&to=0x1'])
+  })
+
+  it('refuses a parameter that would lead to another route', async () => {
+    const { client, asked } = await clientOf((_, res) => json(res, {}))
+    for (const address of ['', '.', '..'])
+      await expect(client.nameOf(address)).rejects.toMatchObject({ code: 'invalid_request' })
+    expect(asked).toEqual([])
+  })
+
+  it('becomes one class of error, with the code of the service, or its own', async () => {
+    const { client } = await clientOf((req, res) => {
+      if (req.url === '/v1/networks') res.writeHead(502, { 'content-type': 'text/html' }).end('<h1>Bad gateway</h1>')
+      else if (req.url!.startsWith('/v1/clusters')) res.writeHead(302, { location: 'http://127.0.0.1:1/' }).end()
+      else failure(res, 409, 'names_unavailable', { 'retry-after': '7' })
+    })
+    const refused = await caught(client.availability(['x']))
+    expect(refused).toBeInstanceOf(ClusterdError)
+    expect(refused).toMatchObject({ code: 'names_unavailable', status: 409, retryAfterMs: 7_000 })
+    expect(refused.message).toBe('It is names_unavailable.')
+    expect(await caught(client.networks())).toMatchObject({ code: 'unexpected', status: 502 })
+    expect(await caught(client.cluster('foobar'))).toMatchObject({ code: 'network', status: 0 })
+    const nobody = new Client({ url: 'http://127.0.0.1:1', retries: 0 })
+    expect(await caught(nobody.networks())).toMatchObject({ code: 'network', status: 0 })
+  })
+
+  it('is repeated after 503 and 429 when Retry-After says, and as often as it may', async () => {
+    let failures = 2
+    const statuses = [429, 503]
+    const { client, asked } = await clientOf((_, res) => {
+      if (failures-- > 0) failure(res, statuses[failures % 2]!, 'unavailable', { 'retry-after': '0' })
+      else json(res, [])
+    })
+    expect(await client.networks()).toEqual([])
+    expect(asked).toHaveLength(3)
+    failures = 3
+    expect(await caught(client.networks())).toMatchObject({ status: 429 })
+    expect(asked).toHaveLength(6)
+    failures = 1
+    expect(await caught(client.availability(['x'])), 'no GET').toMatchObject({ status: 429 })
+    expect(asked).toHaveLength(7)
+  })
+
+  it('does not wait for a time that lies behind its limit', async () => {
+    const { client, asked } = await clientOf((_, res) => failure(res, 503, 'unavailable', { 'retry-after': '3600' }))
+    expect(await caught(client.networks())).toMatchObject({ code: 'unavailable', retryAfterMs: 3_600_000 })
+    expect(asked).toHaveLength(1)
+  })
+
+  it('ends at its limit and by its signal, before the head and inside the body', async () => {
+    const { client } = await clientOf((req, res) => {
+      if (req.url === '/v1/networks') res.writeHead(200, { 'content-type': 'application/json' }).write('[')
+    })
+    for (const call of [client.networks.bind(client), (options: object) => client.status('0x1', options)]) {
+      expect(await caught(call({ timeoutMs: 50 }))).toMatchObject({ code: 'timeout' })
+      const reason = new Error('enough')
+      const stop = new AbortController()
+      setTimeout(() => stop.abort(reason), 20)
+      expect(await caught(call({ signal: stop.signal }))).toBe(reason)
+    }
+  })
+})
+
+describe('waitForStatus', () => {
+  it('asks with since and wait, goes on over outages, and ends with what never changes', async () => {
+    const answers = ['pending', 503, 'pending', 'bridging', 'lost_bid']
+    const { client, asked } = await clientOf(
+      (_, res) => {
+        const status = answers.shift()!
+        if (typeof status === 'number') failure(res, status, 'unavailable', { 'retry-after': '0' })
+        else json(res, { tx: '0x1', status })
+      },
+      { retries: 0 },
+    )
+    expect(await client.waitForStatus('0x1', { until: 'finalized' })).toEqual({ tx: '0x1', status: 'lost_bid' })
+    const path = 'GET /v1/names/register/tx/0x1'
+    const pending = `${path}?since=pending&wait=25`
+    expect(asked).toEqual([path, pending, pending, pending, `${path}?since=bridging&wait=25`])
+  })
+
+  it('ends at its limit, by its signal, and where it is refused', async () => {
+    const { client } = await clientOf((req, res) =>
+      req.url!.includes('bad') ? failure(res, 400, 'invalid_request') : json(res, { status: 'pending' }),
+    )
+    expect(await caught(client.waitForStatus('0x1', { timeoutMs: 100 }))).toMatchObject({ code: 'timeout' })
+    const reason = new Error('enough')
+    expect(await caught(client.waitForStatus('0x1', { signal: AbortSignal.abort(reason) }))).toBe(reason)
+    expect(await caught(client.waitForStatus('bad'))).toMatchObject({ code: 'invalid_request' })
+    expect(await client.waitForStatus('0x1', { until: ['pending', 'bridging'] })).toEqual({ status: 'pending' })
+  })
+})
+
+it('the client is one small file without a dependency', async () => {
+  const { outputFiles, metafile } = await build({
+    ...{ entryPoints: ['src/client/index.ts'], bundle: true, minify: true, format: 'esm', platform: 'browser' },
+    ...{ write: false, metafile: true, outdir: 'out' },
+  })
+  expect(Object.keys(metafile.inputs).filter((path) => !path.startsWith('src/client/'))).toEqual([])
+  const [output] = Object.values(metafile.outputs)
+  expect(output!.imports).toEqual([])
+  const bytes = gzipSync(outputFiles[0]!.contents).length
+  console.log(`clusterd/client: ${outputFiles[0]!.contents.length} bytes, ${bytes} gzipped`)
+  expect(bytes).toBeLessThanOrEqual(MAX_GZIPPED_BYTES)
+})

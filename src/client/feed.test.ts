@@ -1,0 +1,133 @@
+import { createServer, type Server, type ServerResponse } from 'node:http'
+import type { AddressInfo } from 'node:net'
+import fc from 'fast-check'
+import { afterEach, describe, expect, it } from 'vitest'
+import { Client, type EventsOptions } from './index.js'
+import { readEvents } from './sse.js'
+
+const bodyOf = (pieces: readonly Uint8Array[]): ReadableStream<Uint8Array> =>
+  new ReadableStream({
+    start(controller) {
+      for (const piece of pieces) controller.enqueue(piece)
+      controller.close()
+    },
+  })
+
+async function taken<T>(items: AsyncIterable<T>): Promise<T[]> {
+  const all: T[] = []
+  for await (const item of items) all.push(item)
+  return all
+}
+
+describe('readEvents', () => {
+  const TEXT =
+    ': hello\r\n\r\nid: 1\r\ndata: {"a":"é"}\r\n\r\nid:2\rdata:b\rdata: c\r\rretry: 1\nevent: x\ndata: d\n\ndata: cut'
+  const EVENTS = [
+    { id: '1', data: '{"a":"é"}' },
+    { id: '2', data: 'b\nc' },
+    { id: '2', data: 'd' },
+  ]
+
+  it('finds the same events however the stream is cut', async () => {
+    const bytes = new TextEncoder().encode(TEXT)
+    const cuts = fc.uniqueArray(fc.integer({ min: 0, max: bytes.length }), { maxLength: 20 })
+    await fc.assert(
+      fc.asyncProperty(cuts, async (places) => {
+        const ends = [...places.sort((a, b) => a - b), bytes.length]
+        const pieces = ends.map((end, i) => bytes.subarray(ends[i - 1] ?? 0, end))
+        expect(await taken(readEvents(bodyOf(pieces)))).toEqual(EVENTS)
+      }),
+    )
+  })
+
+  it('ends a stream whose events have no end', async () => {
+    const piece = new TextEncoder().encode(`data: ${'x'.repeat(100_000)}\n`)
+    await expect(taken(readEvents(bodyOf(Array.from({ length: 20 }, () => piece))))).rejects.toMatchObject({
+      code: 'unexpected',
+    })
+  })
+})
+
+const servers: Server[] = []
+afterEach(() => {
+  for (const server of servers.splice(0)) {
+    server.closeAllConnections()
+    server.close()
+  }
+})
+
+/** A service whose feed grows by one event with every stream, and breaks each stream off after its event. */
+async function feedOf(count: number, hasStream: boolean) {
+  let length = count
+  const resumes: (string | null)[] = []
+  const event = (i: number) => ({ id: `m-1-${i}` })
+  const json = (res: ServerResponse, status: number, body: object) =>
+    res.writeHead(status, { 'content-type': 'application/json' }).end(JSON.stringify(body))
+  const server = createServer((req, res) => {
+    const { pathname, searchParams } = new URL(req.url!, 'http://here')
+    if (pathname === '/v1/events') {
+      const start = Number(searchParams.get('nextPage') ?? 0)
+      if (start > length) return json(res, 409, { error: 'feed_restarted', message: 'It began anew.' })
+      const items = Array.from({ length: Math.min(3, length - start) }, (_, i) => event(start + i))
+      const resume = String(start + items.length)
+      return json(res, 200, { items, resume, ...(start + items.length < length && { nextPage: resume }) })
+    }
+    if (!hasStream) {
+      length++
+      return json(res, 404, { error: 'not_found', message: 'There is no such route.' })
+    }
+    resumes.push(searchParams.get('resume'))
+    res.writeHead(200, { 'content-type': 'text/event-stream' })
+    res.write(`: hello\n\nid: ${length + 1}\ndata: ${JSON.stringify(event(length))}\n\nid: 99\ndata: {"id":`)
+    length++
+    setTimeout(() => req.socket.destroy(), 20)
+  })
+  servers.push(server)
+  await new Promise<void>((resolve) => server.listen(0, '127.0.0.1', resolve))
+  const client = new Client({ url: `http://127.0.0.1:${(server.address() as AddressInfo).port}` })
+  return { client, resumes }
+}
+
+async function first(count: number, client: Client, options: EventsOptions = {}) {
+  const events = []
+  for await (const event of client.events(options)) {
+    events.push(event)
+    if (events.length === count) break
+  }
+  return events
+}
+
+describe('events', () => {
+  const ids = (from: number, count: number) => Array.from({ length: count }, (_, i) => `m-1-${from + i}`)
+
+  it('come once and in order, over pages and streams that break off', async () => {
+    const { client, resumes } = await feedOf(7, true)
+    const events = await first(10, client)
+    expect(events.map(({ id }) => id)).toEqual(ids(0, 10))
+    expect(resumes).toEqual(['7', '8', '9'])
+  })
+
+  it('go on behind any of them', async () => {
+    const { client } = await feedOf(8, true)
+    const events = await first(9, client)
+    for (const [i, { resume }] of events.entries())
+      expect(
+        (await first(2, client, { resume })).map(({ id }) => id),
+        resume,
+      ).toEqual(ids(i + 1, 2))
+  })
+
+  it('are polled where there is no stream', async () => {
+    const { client } = await feedOf(2, false)
+    expect((await first(3, client)).map(({ id }) => id)).toEqual(ids(0, 3))
+  })
+
+  it('end by a signal, and with the generation', async () => {
+    const { client } = await feedOf(2, true)
+    const stop = new AbortController()
+    const seen: string[] = []
+    for await (const { id } of client.events({ signal: stop.signal })) if (seen.push(id) === 3) stop.abort()
+    expect(seen).toEqual(ids(0, 3))
+    await expect(first(1, client, { resume: '50' })).rejects.toMatchObject({ code: 'feed_restarted', status: 409 })
+  })
+})
