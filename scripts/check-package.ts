@@ -2,8 +2,8 @@
  * Packs this project, installs it as a user would, and runs what it promises from there: `npm run check:package`. Needs
  * the package registry, takes a minute or two.
  *
- *   1. installed without development dependencies: the commands, a local world, `clusterd/testing` and `clusterd/client`
- *      with their types
+ *   1. installed without development dependencies: the commands, a local world, `clusterd/testing`, `clusterd/client`
+ *      and their types
  *   2. without optional ones too, as in production: `migrate` and `start` work, `dev` says in one line what is missing
  *
  * `--quick` does the first part alone, without the types.
