@@ -1,48 +1,41 @@
 /**
- * Turns src/web/page (HTML, CSS, TypeScript for the browser) into one module from which the API serves the page. No
- * bundler: each file stays an ES module. `npm run generate` writes the module to src/web/generated.
+ * Bundles src/web/page (HTML, CSS, TSX for the browser) into one module from which the API serves the pages: what they
+ * share at once, each lazy part as a file of its own. `npm run generate` writes the module to src/web/generated.
  */
 import { createHash } from 'node:crypto'
-import { readdirSync, readFileSync } from 'node:fs'
-import { join } from 'node:path'
-import ts from 'typescript'
+import { readFileSync } from 'node:fs'
+import { basename, join } from 'node:path'
+import { build } from 'esbuild'
 
-const ROOT = join(import.meta.dirname, '..')
-const PAGE = join(ROOT, 'src/web/page')
+const PAGE = join(import.meta.dirname, '../src/web/page')
+/** Of the libraries in the bundle, whose sources carry none. */
+const NOTICE = '/* Preact, preact-iso: MIT licence, (c) 2015-present Jason Miller, the Preact team */'
 
-/** Every file that the page loads: name in the browser, and content. */
-function assets(): Record<string, string> {
-  const files = readdirSync(PAGE).sort()
-  const modules = files.filter((file) => file.endsWith('.ts') && !file.endsWith('.test.ts'))
-  const compilerOptions: ts.CompilerOptions = {
-    ...{
-      target: ts.ScriptTarget.ES2022,
-      module: ts.ModuleKind.ES2022,
-      verbatimModuleSyntax: true,
-      removeComments: true,
+/** Every file that the pages load: name in the browser, and content. */
+async function assets(): Promise<Record<string, string>> {
+  const { outputFiles } = await build({
+    entryPoints: {
+      ...{ main: join(PAGE, 'main.tsx'), style: join(PAGE, 'style.css') },
+      ...{ account: join(PAGE, 'legacy/main.ts'), 'account-style': join(PAGE, 'legacy/style.css') },
     },
-  }
-  return {
-    ...Object.fromEntries(
-      modules.map((file) => {
-        const { outputText } = ts.transpileModule(readFileSync(join(PAGE, file), 'utf8'), { compilerOptions })
-        return [file.replace(/\.ts$/, '.js'), outputText]
-      }),
-    ),
-    'style.css': readFileSync(join(PAGE, 'style.css'), 'utf8'),
-  }
+    ...{ bundle: true, splitting: true, minify: true, format: 'esm', target: ['es2022', 'chrome111', 'safari16.4'] },
+    ...{ jsx: 'automatic', jsxImportSource: 'preact', charset: 'utf8', banner: { js: NOTICE } },
+    ...{ outdir: PAGE, chunkNames: '[name]-[hash]', write: false, logLevel: 'error' },
+  })
+  return Object.fromEntries(outputFiles.map(({ path, text }) => [basename(path), text]))
 }
 
 /** The generated module as the sources give it. */
-export function generateWeb(): string {
-  const files = assets()
+export async function generateWeb(): Promise<string> {
+  const files = await assets()
   // in the addresses of the files, so that browsers may cache them for ever
-  const build = createHash('sha256').update(JSON.stringify(files)).digest('hex').slice(0, 12)
-  const html = readFileSync(join(PAGE, 'index.html'), 'utf8').replaceAll('{assets}', `/assets/${build}`)
+  const hash = createHash('sha256').update(JSON.stringify(files)).digest('hex').slice(0, 12)
+  const htmlOf = (file: string) => readFileSync(join(PAGE, file), 'utf8').replaceAll('{assets}', `/assets/${hash}`)
   return [
     '// Generated from src/web/page by `npm run generate`; not to be edited.\n',
-    `export const build = '${build}'\n`,
-    `export const html = ${JSON.stringify(html)}\n`,
+    `export const build = '${hash}'\n`,
+    `export const html = ${JSON.stringify(htmlOf('index.html'))}\n`,
+    `export const accountHtml = ${JSON.stringify(htmlOf('legacy/account.html'))}\n`,
     `export const files: Readonly<Record<string, string>> = ${JSON.stringify(files, null, 2)}\n`,
   ].join('\n')
 }

@@ -34,7 +34,7 @@ interface Figure {
 
 function measure(files: readonly TextFile[]): Figure[] {
   const byHand = files.filter(({ path }) => isByHand(path))
-  const sources = byHand.filter(({ path }) => /^(src|test|scripts|examples)\/.*\.ts$/.test(path)).map(parse)
+  const sources = byHand.filter(({ path }) => /^(src|test|scripts|examples)\/.*\.tsx?$/.test(path)).map(parse)
   const product = sources.filter(({ path }) => path.startsWith('src/') && !isTest(path))
   const tests = sources.filter(({ path }) => isTest(path))
   return [

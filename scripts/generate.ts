@@ -9,7 +9,7 @@ import { execFileSync } from 'node:child_process'
 import { createHash } from 'node:crypto'
 import { existsSync, mkdirSync, readdirSync, readFileSync, rmSync, writeFileSync } from 'node:fs'
 import { createRequire } from 'node:module'
-import { join } from 'node:path'
+import { join, relative } from 'node:path'
 import { pathToFileURL } from 'node:url'
 
 const ROOT = join(import.meta.dirname, '..')
@@ -21,7 +21,11 @@ interface Output {
   make(folder: string): void | Promise<void>
 }
 
-const filesIn = (folder: string): string[] => readdirSync(join(ROOT, folder)).map((file) => `${folder}/${file}`)
+const filesIn = (folder: string): string[] =>
+  readdirSync(join(ROOT, folder), { recursive: true, withFileTypes: true })
+    .filter((entry) => entry.isFile())
+    .map((entry) => relative(ROOT, join(entry.parentPath, entry.name)))
+    .sort()
 
 const OUTPUTS: readonly Output[] = [
   {
@@ -48,11 +52,11 @@ const OUTPUTS: readonly Output[] = [
   },
   {
     folder: 'src/web/generated',
-    sources: [...filesIn('src/web/page'), 'scripts/build-web.ts', 'node_modules/typescript/package.json'],
+    sources: [...filesIn('src/web/page'), 'scripts/build-web.ts', 'node_modules/preact/package.json'],
     make: async (folder) => {
       const { generateWeb } = await import('./build-web.js')
       mkdirSync(folder, { recursive: true })
-      writeFileSync(join(folder, 'assets.ts'), generateWeb())
+      writeFileSync(join(folder, 'assets.ts'), await generateWeb())
     },
   },
 ]

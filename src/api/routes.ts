@@ -14,6 +14,7 @@ import { eventRoutes } from './v1/events.js'
 import { generateRoutes } from './v1/generate.js'
 import { keyRoutes } from './v1/keys.js'
 import { imageRoutes, lookupRoutes } from './v1/lookups.js'
+import { overviewRoutes } from './v1/overview.js'
 import { refundRoutes } from './v1/refunds.js'
 import { registerRoutes } from './v1/register.js'
 import { walletRoutes } from './v1/wallets.js'
@@ -22,7 +23,7 @@ import { walletRoutes } from './v1/wallets.js'
 type Tagged = Readonly<Record<string, readonly Route[]>>
 
 const V1: Tagged = {
-  'Look-ups': lookupRoutes,
+  'Look-ups': [...lookupRoutes, ...overviewRoutes],
   Clusters: [...clusterRoutes, ...walletRoutes, ...generateRoutes],
   Bundles: bundleRoutes,
   Communities: communityRoutes,

@@ -16,7 +16,8 @@ import type { Exchange } from './serving/exchange.js'
 import { createMatcher, type Entry } from './serving/matcher.js'
 import { createRouteServer, type Serving, unhurried } from './serving/serve.js'
 import { fallbackAnswer } from './v0.1/fallbacks.js'
-import { assetAnswer, indexAnswer } from './webPage.js'
+import { profile } from './v1/lookups.js'
+import { assetAnswer, indexAnswer, pageAnswer } from './webPage.js'
 
 /** Time after which a request is answered 503; its handler then ends by the limits of its own waits. */
 const REQUEST_DEADLINE_MS = 15_000
@@ -67,14 +68,15 @@ export function createApi(deps: ApiDeps): Api {
     const answer = onFirstUse(() => okJson(Buffer.from(JSON.stringify(document()))))
     own(path, answer)
   }
-  own('/', ({ req }) => indexAnswer(req.headers.accept))
-  own(ASSETS, ({ params }) => assetAnswer(params))
+  own('/', ({ req }) => indexAnswer(req))
+  own(ASSETS, ({ req, params }) => assetAnswer(req, params))
   // after the documents, since the page of a name has any first part of a path
   for (const route of routes) {
-    const served: Served = { route: route.path, serve: (exchange) => serveRoute(route, exchange) }
+    const serve = (exchange: Exchange) => serveRoute(route, exchange)
+    const served: Served = { route: route.path, serve: route === profile ? pageOr(serve, serving) : serve }
     for (const path of [route.path, ...(route.aliases ?? [])]) add(route.method, path, served)
   }
-  const serveNone = ownServer(({ req }) => fallbackAnswer(req) ?? errorAnswer(NO_ROUTE), serving)
+  const serveNone = ownServer(({ req }) => pageAnswer(req) ?? fallbackAnswer(req) ?? errorAnswer(NO_ROUTE), serving)
   app.use((req: Request, res: Response) => {
     // a preflight that is refused would hide from the page what the request itself is answered
     if (req.method === 'OPTIONS') return void res.writeHead(204, [...PREFLIGHT_HEADERS]).end()
@@ -145,6 +147,15 @@ const ownServer =
       const error = toApiError(thrown)
       unhurried(error, gate.lingerMs, exchange, () => finish(exchange, meter.mark(errorAnswer(error)), error))
     }
+  }
+
+/** Server of a path that is a page's for browsers. */
+const pageOr =
+  (serve: Served['serve'], serving: Serving) =>
+  (exchange: Exchange): void => {
+    const found = pageAnswer(exchange.req)
+    if (found) ownServer(() => found, serving)(exchange)
+    else serve(exchange)
   }
 
 /** Server of the requests of a path. */

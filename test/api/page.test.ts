@@ -39,6 +39,38 @@ describe('the page', () => {
       expect((await world.get(path)).status, path).toBe(404)
   })
 
+  it('is shown to browsers wherever the API answers nothing, and says where no page is', async () => {
+    const pages = {
+      '/nobody-holds-this': 200,
+      '/club/alice': 200,
+      '/tx/0x00': 200,
+      '/@account': 200,
+      '/a/b/c': 404,
+      '/a.b': 404,
+    }
+    for (const [path, status] of Object.entries(pages)) {
+      const shown = await load(path)
+      expect([shown.status, shown.headers.get('content-type')], path).toEqual([status, 'text/html; charset=utf-8'])
+      expect(shown.headers.get('vary'), path).toBe('accept, accept-encoding')
+    }
+    for (const path of ['/v1/nothing', '/v0.1/nothing', '/v1/events', '/bundles/assign', '/openapi.json'])
+      expect((await load(path)).headers.get('content-type'), path).toContain('application/json')
+  })
+
+  it('leads from a name whose path is another page’s to its own', async () => {
+    await world.append('mainnet', [bid({ from: randomAddress(), name: 'docs' })])
+    const { profileUrl } = (await world.get('/v0.1/cluster/docs')).body
+    expect(new URL(profileUrl).search).toBe('?q=docs')
+  })
+
+  it('is compressed for who takes that', async () => {
+    const plain = await fetch(`${world.url}/`, { headers: { accept: 'text/html', 'accept-encoding': 'gzip;q=0' } })
+    expect(plain.headers.get('content-encoding')).toBeNull()
+    const small = await load('/')
+    expect(small.headers.get('content-encoding')).toBe('gzip')
+    expect(await small.text()).toBe(await plain.text())
+  })
+
   it('has one policy, which allows its own files and no inline code', async () => {
     const shown = await load('/')
     const policy = shown.headers.get('content-security-policy')
@@ -61,7 +93,7 @@ describe('the page', () => {
       expect(file.headers.get('content-type')).toBe(
         `text/${path.endsWith('.css') ? 'css' : 'javascript'}; charset=utf-8`,
       )
-      for (const [, name] of (await file.text()).matchAll(/from '(.+?)'/g))
+      for (const [, name] of (await file.text()).matchAll(/(?:from|import) ?\(?"(\.\/.+?)"/g))
         paths.push(new URL(name!, file.url).pathname)
     }
   })

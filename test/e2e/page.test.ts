@@ -62,7 +62,7 @@ function pageTests(executablePath: string): void {
       // an answer of 404 or 409 is part of the game
       if (line.type() === 'error' && !/status of 4\d\d/.test(line.text())) faults.push(line.text())
     })
-    await tab.goto(world().api)
+    await tab.goto(`${world().api}/@account`)
     return tab
   }
 

@@ -5,6 +5,7 @@ import type { Patience } from '../../db/pg/pool.js'
 import type { Network } from '../../registry/primitives/network.js'
 import { createTurns, type Turns } from '../guard/turns.js'
 import type { LimitSettings } from '../limits/gate.js'
+import { createOverviews, type Overview } from '../overview/overview.js'
 import { type Batches, createBatches } from './batches.js'
 import { createFreshness, type Freshness } from './freshness.js'
 
@@ -32,6 +33,8 @@ export interface Context {
   shareKey: Uint8Array | undefined
   /** What the tables may lack of the present. */
   freshness(network: Network): Freshness | Promise<Freshness>
+  /** What a network has registered, some seconds old. */
+  overview(network: Network): Promise<Overview>
   /** Signer of the operator's permissions; null where Solana accounts can not claim airdrops. */
   permissionSigner: PermissionSigner | null
   /** Signer of the relayer role's words; null where payments for community names are released by the relayer alone. */
@@ -80,18 +83,20 @@ export function createContexts({
 }: ContextDeps): Readonly<Record<Network, Context>> {
   const { tokenKey, serviceDomain, sessionLifetimeMs = SESSION_LIFETIME_MS, acceptsErc6492 = false } = config
   const { siteUrl = 'http://localhost' } = config
+  const now = () => Date.now()
   const shared = {
     ...deps,
     solana,
     permissionSigner,
     releaseSigner,
     limits,
-    now: () => Date.now(),
+    now,
     pageKey: once(() => readPageKey(deps.pool)),
     tokenKey,
     shareKey: config.shareKey,
     batches: { mainnet: createBatches(deps.pool, 'mainnet'), testnet: createBatches(deps.pool, 'testnet') },
     freshness: createFreshness(deps),
+    overview: createOverviews({ ...deps, solana, now }),
     auth: { serviceDomain, sessionLifetimeMs, acceptsErc6492 },
     siteUrl: siteUrl.replace(/\/+$/, ''),
   }

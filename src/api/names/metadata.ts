@@ -1,6 +1,7 @@
 import { findPublicWallets, type PublicWallet } from '../../db/registry/publicWallets.js'
 import { decodeWallet, lookupAddress } from '../../registry/primitives/address.js'
 import { parseClusterName } from '../../registry/primitives/name.js'
+import { pagePathOf } from '../../web/page.js'
 import { mapInTurns } from '../guard/slices.js'
 import type { Context } from '../http/context.js'
 import { ApiError } from '../http/errors.js'
@@ -46,7 +47,7 @@ async function metadata(context: Context, name: string, wallets: readonly Public
   if (!wallets) return null
   return {
     name: `${name}/`,
-    profileUrl: `${context.siteUrl}/${name}`,
+    profileUrl: `${context.siteUrl}${pagePathOf(name)}`,
     imageUrl: `${context.siteUrl}/image/${name}.svg`,
     hasCustomImage: false,
     wallets: await mapInTurns(wallets, (wallet) => {

@@ -131,7 +131,8 @@ const image = route.get('/image/:name.svg', {
   },
 })
 
-const profile = route.get('/:name', {
+/** For programs; browsers are shown the page of any name. */
+export const profile = route.get('/:name', {
   summary: 'The page of a name that is held',
   description: 'What `profileUrl` of v0.1 names; it shows the cluster that holds the name, on either network.',
   params: z.object({ name: nameText }),

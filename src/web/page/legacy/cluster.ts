@@ -1,6 +1,6 @@
 import type { Cluster, ClusterWallet } from './api.js'
 import { attempt, button, byId, confirmed, field, form, h, redraw, say, short } from './dom.js'
-import { NAME_RULES, TYPED } from './names.js'
+import { NAME_RULES, TYPED } from '../lib/names.js'
 import { api, ownEntry, ownNames, state } from './state.js'
 
 /** Section that shows and edits the signed-in wallet's cluster. */

@@ -3,7 +3,6 @@ import { renderCluster } from './cluster.js'
 import { renderCommunities } from './communities.js'
 import { attempt, byId } from './dom.js'
 import { readKeys, renderKeys } from './keys.js'
-import { showProfile } from './profile.js'
 import { readRefunds, renderRefunds } from './refunds.js'
 import { renderRegister } from './register.js'
 import { renderSignIn } from './signIn.js'
@@ -85,7 +84,6 @@ discoverWallets((wallet) => {
   renderSignIn()
 })
 chooseNetwork()
-void attempt(showProfile)
 await attempt(async () => {
   state.chains = await api.get<ChainInfo[]>('/v1/networks')
 })

@@ -1,7 +1,7 @@
 import type { ChainInfo, Refund, Refunds } from './api.js'
 import { amountText, chainText } from './chains.js'
 import { attempt, button, byId, confirmed, field, form, h, redraw, say, short } from './dom.js'
-import { TYPED } from './names.js'
+import { TYPED } from '../lib/names.js'
 import { api, payerOn, state } from './state.js'
 
 /** Section that lists what the signed-in wallet is owed, and takes it. Hidden while that is nothing. */

@@ -2,7 +2,7 @@ import type { ChainInfo, Community, CommunityRegistration, Price } from './api.j
 import { amountOf, amountText, chainSelect, chainText, payableChains } from './chains.js'
 import { attempt, byId, confirmed, field, form, h, redraw, say, short } from './dom.js'
 import { createFollower } from './follow.js'
-import { CLUSTER_NAME_RULES, TYPED } from './names.js'
+import { CLUSTER_NAME_RULES, TYPED } from '../lib/names.js'
 import { api, ownNames, payerOn, state } from './state.js'
 
 /** Section that registers names below communities and sets a community's rules. */

@@ -2,7 +2,7 @@ import type { ChainInfo, Quote } from './api.js'
 import { amountText, chainSelect, payableChains } from './chains.js'
 import { attempt, byId, confirmed, field, form, h, redraw } from './dom.js'
 import { createFollower } from './follow.js'
-import { CLUSTER_NAME_RULES, NAME_MAX_CHARS } from './names.js'
+import { CLUSTER_NAME_RULES, NAME_MAX_CHARS } from '../lib/names.js'
 import { api, ownEntry, payerOn, state } from './state.js'
 
 /** Section that registers a name and follows its transaction. */

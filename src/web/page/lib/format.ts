@@ -1,0 +1,43 @@
+/** `0x1234…cdef` */
+export const short = (text: string): string => (text.length > 16 ? `${text.slice(0, 6)}…${text.slice(-4)}` : text)
+
+/** An amount of the smallest unit in units of the token. */
+export function amountText(value: string, decimals: number): string {
+  const digits = value.padStart(decimals + 1, '0')
+  const fraction = decimals === 0 ? '' : digits.slice(-decimals).replace(/0+$/, '')
+  const whole = decimals === 0 ? digits : digits.slice(0, -decimals)
+  return fraction ? `${whole}.${fraction}` : whole
+}
+
+/** Typed units of a token in the smallest unit. @throws Error for anything but a number above zero */
+export function amountOf(text: string, decimals: number): string {
+  const [, whole, fraction = ''] = /^([0-9]{1,40})(?:\.([0-9]+))?$/.exec(text.trim()) ?? []
+  if (whole === undefined || fraction.length > decimals || /^0*$/.test(whole + fraction))
+    throw new Error(`“${text}” is no amount: a number above zero with at most ${decimals} decimals.`)
+  return BigInt(whole + fraction.padEnd(decimals, '0')).toString()
+}
+
+const CHAIN_NAMES: Readonly<Record<string, string>> = {
+  ...{ 1: 'Ethereum', 10: 'Optimism', 56: 'BNB Chain', 137: 'Polygon', 8453: 'Base', 81457: 'Blast' },
+  ...{ 42161: 'Arbitrum', 43114: 'Avalanche', 98866: 'Plume', 11155111: 'Sepolia', 17000: 'Holesky', solana: 'Solana' },
+}
+
+export const chainName = (network: string): string => CHAIN_NAMES[network] ?? `Chain ${network}`
+
+const UNITS = [
+  [86_400_000, 'd'],
+  [3_600_000, 'h'],
+  [60_000, 'min'],
+  [1_000, 's'],
+] as const
+
+/** `3 min ago` */
+export function ago(ms: number, nowMs = Date.now()): string {
+  const age = Math.max(0, nowMs - ms)
+  const [length, unit] = UNITS.find(([length]) => age >= length) ?? [1_000, 's']
+  const count = Math.floor(age / length)
+  return count === 0 ? 'now' : `${count} ${unit} ago`
+}
+
+/** `12,345` */
+export const grouped = (value: number): string => value.toLocaleString('en-US')

@@ -1,0 +1,119 @@
+import type { ComponentChildren } from 'preact'
+import { useState } from 'preact/hooks'
+import { short } from '../lib/format.js'
+import type { Asked } from '../lib/net.js'
+import { useNet } from '../lib/net.js'
+import { pathOfName } from '../lib/search.js'
+
+/** Small pieces of all pages. */
+
+const SHOWN_MS = 1_500
+
+/** Link within the pages, on the same network. */
+export function Link({ to, children, class: className }: { to: string; children: ComponentChildren; class?: string }) {
+  const { href } = useNet()
+  return (
+    <a href={href(to)} class={className}>
+      {children}
+    </a>
+  )
+}
+
+/** Button that copies a text. */
+export function Copy({ text, label }: { text: string; label: string }) {
+  const [isCopied, setCopied] = useState(false)
+  const copy = async () => {
+    await navigator.clipboard.writeText(text)
+    setCopied(true)
+    setTimeout(() => setCopied(false), SHOWN_MS)
+  }
+  return (
+    <button type="button" class="copy" aria-label={isCopied ? 'Copied' : `Copy ${label}`} onClick={() => void copy()}>
+      <svg viewBox="0 0 16 16" aria-hidden="true" width="14" height="14">
+        {isCopied ? <path d="M3 8.5 6.5 12 13 4.5" /> : <path d="M5.5 5.5h7v8h-7zM3.5 10.5v-8h7" />}
+      </svg>
+    </button>
+  )
+}
+
+/** An address or a hash: shortened, with the whole in its title and to copy. */
+export function Mono({ text, to, isWhole = false }: { text: string; to?: string; isWhole?: boolean }) {
+  const shown = <code title={text}>{isWhole ? text : short(text)}</code>
+  return (
+    <span class="mono">
+      {to ? <Link to={to}>{shown}</Link> : shown}
+      <Copy text={text} label={short(text)} />
+    </span>
+  )
+}
+
+export const Address = ({ address, isWhole = false }: { address: string; isWhole?: boolean }) => (
+  <Mono text={address} to={`/address/${address}`} isWhole={isWhole} />
+)
+
+/** An address within a sentence. */
+export const Inline = ({ address }: { address: string }) => (
+  <Link to={`/address/${address}`}>
+    <code title={address}>{short(address)}</code>
+  </Link>
+)
+
+/** A name with its page; `alice` is shown as `alice/`. */
+export function Name({ name }: { name: string }) {
+  const path = pathOfName(name)
+  const [first, rest = ''] = name.split('/')
+  const text = (
+    <>
+      {first}
+      <span class="slash">/</span>
+      {rest}
+    </>
+  )
+  return <span class="name">{path ? <Link to={path}>{text}</Link> : text}</span>
+}
+
+/** The picture of a name, drawn by the service. */
+export const Picture = ({ name, size }: { name: string; size: number }) => (
+  <img class="picture" src={`/image/${encodeURIComponent(name)}.svg`} alt="" width={size} height={size} />
+)
+
+export const Badge = ({ kind = '', children }: { kind?: string; children: ComponentChildren }) => (
+  <span class={`badge ${kind}`}>{children}</span>
+)
+
+/** A part of a page under its heading. */
+export function Card({ title, aside, children, id }: CardProps) {
+  return (
+    <section class="card" aria-label={title} id={id}>
+      <div class="card-head">
+        <h2>{title}</h2>
+        {aside}
+      </div>
+      {children}
+    </section>
+  )
+}
+interface CardProps {
+  title: string
+  aside?: ComponentChildren
+  children: ComponentChildren
+  id?: string
+}
+
+/** What is asked for: skeleton lines until it is there, words where that fails. */
+export function Loaded<T>({ asked, lines = 3, children }: LoadedProps<T>) {
+  if (asked.data !== undefined) return <>{children(asked.data)}</>
+  if (asked.error) return <p class="empty">{asked.error.message}</p>
+  return (
+    <div class="skeleton" aria-hidden="true">
+      {Array.from({ length: lines }, (_, i) => (
+        <span key={String(i)} />
+      ))}
+    </div>
+  )
+}
+interface LoadedProps<T> {
+  asked: Asked<T>
+  lines?: number
+  children: (data: T) => ComponentChildren
+}

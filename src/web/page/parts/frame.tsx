@@ -1,0 +1,49 @@
+import type { ComponentChildren } from 'preact'
+import { useLocation } from 'preact-iso/router'
+import { useNet } from '../lib/net.js'
+import { Link } from './basics.js'
+import { Search } from './search.js'
+
+/** What every page has around it. */
+export function Frame({ children }: { children: ComponentChildren }) {
+  const { path, route } = useLocation()
+  const { isTestnet, href } = useNet()
+  return (
+    <>
+      <a class="skip" href="#main">
+        Skip to the content
+      </a>
+      <header class="top">
+        <Link to="/" class="mark">
+          <svg viewBox="0 0 24 24" width="24" height="24" aria-hidden="true">
+            <circle cx="7" cy="8" r="4" />
+            <circle cx="17" cy="8" r="4" class="second" />
+            <circle cx="12" cy="17" r="4" class="third" />
+          </svg>
+          clusterd
+        </Link>
+        {path !== '/' && <Search />}
+        <nav aria-label="Pages">
+          <Link to="/@account" class="button">
+            Register
+          </Link>
+          <select
+            aria-label="Network"
+            value={isTestnet ? 'testnet' : 'mainnet'}
+            onChange={(event) => route(href(path, event.currentTarget.value === 'testnet'))}
+          >
+            <option value="mainnet">Mainnet</option>
+            <option value="testnet">Testnet</option>
+          </select>
+        </nav>
+      </header>
+      <main id="main" tabIndex={-1}>
+        {children}
+      </main>
+      <footer>
+        <a href="/openapi.json">API</a>
+        <span>Names and the wallets behind them, on every chain.</span>
+      </footer>
+    </>
+  )
+}

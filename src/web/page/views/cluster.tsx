@@ -1,0 +1,268 @@
+import { ApiError, call } from '../lib/api.js'
+import { amountText, chainName } from '../lib/format.js'
+import { type Asked, useAsk, useAsked, useNet, useTitle } from '../lib/net.js'
+import { isName } from '../lib/search.js'
+import type { Chain, Cluster, Community, FeedEvent, NameRecord, OwnedName } from '../lib/types.js'
+import { Address, Badge, Card, Link, Loaded, Mono, Name, Picture } from '../parts/basics.js'
+import { Events } from '../parts/feed.js'
+
+/** Wallets whose history is read, and events of each. */
+const ACTORS = 6
+const EVENTS = 25
+
+const isMissing = (error: Error | undefined): boolean => error instanceof ApiError && error.status === 404
+
+/** `/:name`: the cluster that holds a name; on the other network, where it is held there alone. */
+export function NamePage({ name }: { name: string }) {
+  const canonical = name.toLowerCase()
+  const cluster = useAsk<Cluster>(`/v1/clusters/name/${encodeURIComponent(canonical)}`)
+  const community = useAsk<Community>(`/v1/communities/${encodeURIComponent(canonical)}`)
+  const [error, missing] = [cluster.error, isMissing(cluster.error)]
+  useTitle(`${canonical}/`)
+  if (missing) return <FreeName name={canonical} />
+  return (
+    <>
+      <div class="head">
+        <Picture name={canonical} size={88} />
+        <div>
+          <h1>
+            <Name name={canonical} />
+          </h1>
+          <p class="soft">{cluster.data ? summaryOf(cluster.data) : (error?.message ?? 'Looking it up…')}</p>
+        </div>
+      </div>
+      {community.data && 'prices' in community.data && <Rules name={canonical} community={community.data} />}
+      <ClusterView asked={cluster} />
+    </>
+  )
+}
+
+const summaryOf = ({ wallets, createdAt }: Cluster): string =>
+  `${wallets.length} public ${wallets.length === 1 ? 'wallet' : 'wallets'} · since ${createdAt.slice(0, 10)}`
+
+/** A name that nobody holds on this network: held on the other one, or free. */
+function FreeName({ name }: { name: string }) {
+  const { isTestnet, href } = useNet()
+  const elsewhere = useAsked<Cluster>(`${name} ${isTestnet}`, () =>
+    call<Cluster>(`/v1/clusters/name/${encodeURIComponent(name)}`, { isTestnet: !isTestnet }),
+  )
+  return (
+    <div class="head">
+      <Picture name={name} size={88} />
+      <div>
+        <h1>
+          <Name name={name} />
+        </h1>
+        <p>Nobody holds this name on the {isTestnet ? 'testnet' : 'mainnet'}.</p>
+        <p class="row">
+          <Link to={`/@account?name=${name}`} class="button">
+            Register it
+          </Link>
+          {elsewhere.data?.id && <a href={href(`/${name}`, !isTestnet)}>See who holds it on the other network</a>}
+        </p>
+      </div>
+    </div>
+  )
+}
+
+/** Rules of a community, in words. */
+function Rules({ name, community: { prices, ownersOnly } }: { name: string; community: Community }) {
+  const chains = useAsk<Chain[]>('/v1/networks')
+  const price = prices[0]
+  const chain = chains.data?.find(({ network }) => network === price?.network)
+  const cost =
+    price && chain && price.token === 'native'
+      ? `${amountText(price.amount, chain.gasToken.decimals)} ${chain.gasToken.symbol} on ${chainName(price.network)}`
+      : price && `a token on ${chainName(price.network)}`
+  return (
+    <p class="note">
+      <Badge kind="veil">community</Badge>
+      {ownersOnly
+        ? 'Its cluster gives names here.'
+        : `Anybody may have a name here${cost ? ` for ${cost}` : ', free'}.`}
+      {!ownersOnly && <Link to={`/@account?community=${name}`}>Get one</Link>}
+    </p>
+  )
+}
+
+/** A cluster's wallets, names and history. */
+function ClusterView({ asked }: { asked: Asked<Cluster> }) {
+  const wallets = asked.data?.wallets ?? []
+  const first = wallets.find(({ isVerified }) => isVerified)
+  const names = useAsk<OwnedName[]>(first ? `/v1/names/owner/address/${first.address}` : null)
+  return (
+    <div class="columns">
+      <div>
+        <Card title="Wallets">
+          <Loaded asked={asked}>
+            {({ wallets }) => (
+              <ul class="rows">
+                {wallets.map(({ address, name, isVerified }) => (
+                  <li key={address}>
+                    <strong>{name}</strong>
+                    <Address address={address} />
+                    <Badge kind={isVerified ? 'good' : ''}>{isVerified ? 'verified' : 'unverified'}</Badge>
+                  </li>
+                ))}
+              </ul>
+            )}
+          </Loaded>
+        </Card>
+        <Card title="Names">
+          <Owned asked={first || !asked.data ? names : { data: [] }} />
+        </Card>
+        {asked.data && (
+          <p class="soft id">
+            Cluster <Mono text={asked.data.id} />
+          </p>
+        )}
+      </div>
+      <Card title="History">
+        <History addresses={wallets.slice(0, ACTORS).map(({ address }) => address)} isReady={Boolean(asked.data)} />
+      </Card>
+    </div>
+  )
+}
+
+/** Names that a wallet owns. */
+function Owned({ asked }: { asked: Asked<OwnedName[]> }) {
+  return (
+    <Loaded asked={asked} lines={1}>
+      {(names) =>
+        names.length === 0 ? (
+          <p class="empty">No name yet.</p>
+        ) : (
+          <ul class="names">
+            {names.map(({ name }) => (
+              <li key={name}>
+                <Name name={name} />
+              </li>
+            ))}
+          </ul>
+        )
+      }
+    </Loaded>
+  )
+}
+
+/** What wallets have done, newest first. */
+function History({ addresses, isReady = true }: { addresses: readonly string[]; isReady?: boolean }) {
+  const { isTestnet } = useNet()
+  const key = isReady ? `${isTestnet ? 't' : 'm'} ${addresses.join(' ')}` : null
+  const asked = useAsked<FeedEvent[]>(key, async (_, signal) => {
+    const pageOf = (address: string) =>
+      call<{ items: FeedEvent[] }>(`/v1/events?from=${address}&orderBy=newest&limit=${EVENTS}`, { isTestnet, signal })
+    const pages = await Promise.all(addresses.map(pageOf))
+    return pages.flatMap(({ items }) => items).sort((a, b) => numberOf(b) - numberOf(a))
+  })
+  return (
+    <Loaded asked={asked} lines={5}>
+      {(events) =>
+        events.length === 0 ? (
+          <p class="empty">It has done nothing in public.</p>
+        ) : (
+          <Events events={events.slice(0, EVENTS)} />
+        )
+      }
+    </Loaded>
+  )
+}
+
+const numberOf = ({ id }: FeedEvent): number => Number(id.slice(id.lastIndexOf('-') + 1))
+
+/** `/:community/:name`: whose name that is; a wallet of a cluster answers to the same form. */
+export function MemberPage({ community, name }: { community: string; name: string }) {
+  const full = `${community}/${name}`.toLowerCase()
+  const { isTestnet } = useNet()
+  const found = useAsked<NameRecord | null>(`${full} ${isTestnet}`, async (_, signal) => {
+    const records = await call<NameRecord[]>('/v1/names', { isTestnet, signal, body: [{ name: full }] })
+    return records[0] ?? null
+  })
+  useTitle(full)
+  return (
+    <>
+      <div class="head">
+        <Picture name={community} size={88} />
+        <div>
+          <h1>
+            <Name name={community.toLowerCase()} />
+            {name.toLowerCase()}
+          </h1>
+          <Loaded asked={found} lines={1}>
+            {(record) =>
+              record ? (
+                <p>
+                  <Address address={record.address} isWhole />
+                </p>
+              ) : (
+                <>
+                  <p>Nobody has this name.</p>
+                  <Link to={`/@account?community=${community}&name=${name}`} class="button">
+                    Get it
+                  </Link>
+                </>
+              )
+            }
+          </Loaded>
+        </div>
+      </div>
+      {found.data && <AddressView address={found.data.address} />}
+    </>
+  )
+}
+
+/** `/address/:a`: what an address is called, what it owns and has done. */
+export function AddressPage({ address }: { address: string }) {
+  const record = useAsk<NameRecord>(`/v1/names/address/${encodeURIComponent(address)}`)
+  useTitle(address)
+  // a name below the community `address` has the same path; only the service knows every form of addresses
+  if (record.data?.type === null && isName(address)) return <MemberPage community="address" name={address} />
+  const { clusterName, walletName } = record.data ?? {}
+  return (
+    <>
+      <div class="head">
+        {clusterName && <Picture name={clusterName} size={88} />}
+        <div>
+          <h1 class="address">
+            <Mono text={address} isWhole />
+          </h1>
+          <Loaded asked={record} lines={1}>
+            {({ type, isVerified }) =>
+              clusterName ? (
+                <p class="row">
+                  <Name name={clusterName} />
+                  {walletName && !clusterName.includes('/') && <span class="soft">wallet {walletName}</span>}
+                  <Badge kind={isVerified ? 'good' : ''}>{isVerified ? 'verified' : 'unverified'}</Badge>
+                  <Badge>{type}</Badge>
+                </p>
+              ) : (
+                <p class="row">
+                  {type === null ? 'This is no address that is known here.' : 'It has no name in public.'}
+                  {type !== null && <Badge>{type}</Badge>}
+                </p>
+              )
+            }
+          </Loaded>
+        </div>
+      </div>
+      {record.data && record.data.type !== null && <AddressView address={record.data.address} />}
+    </>
+  )
+}
+
+function AddressView({ address }: { address: string }) {
+  const names = useAsk<OwnedName[]>(`/v1/names/owner/address/${encodeURIComponent(address)}`)
+  const cluster = useAsk<{ clusterId: string | null }>(`/v1/clusters/address/${encodeURIComponent(address)}`)
+  const found = useAsk<Cluster>(cluster.data?.clusterId ? `/v1/clusters/id/${cluster.data.clusterId}` : null)
+  if (cluster.data?.clusterId) return <ClusterView asked={found} />
+  return (
+    <div class="columns">
+      <Card title="Names">
+        <Owned asked={names} />
+      </Card>
+      <Card title="History">
+        <History addresses={[address]} />
+      </Card>
+    </div>
+  )
+}

@@ -1,0 +1,109 @@
+import { useLocation } from 'preact-iso/router'
+import { chainName, grouped } from '../lib/format.js'
+import { useNewest } from '../lib/live.js'
+import { useAsk, useTitle } from '../lib/net.js'
+import { isName } from '../lib/search.js'
+import type { Overview } from '../lib/types.js'
+import { Badge, Card, Loaded } from '../parts/basics.js'
+import { Events, isTelling } from '../parts/feed.js'
+import { Plot } from '../parts/plot.js'
+import { Search } from '../parts/search.js'
+import { MemberPage, NamePage } from './cluster.js'
+
+/** Events that are asked for, and shown. */
+const ASKED = 40
+const SHOWN = 10
+const OVERVIEW_PAUSE_MS = 5_000
+/** Lag from which a chain counts as behind, seconds. */
+const BEHIND_SECONDS = 60
+
+const COUNTS = [
+  ['names', 'names'],
+  ['clusters', 'clusters'],
+  ['communities', 'communities'],
+  ['communityNames', 'community names'],
+] as const
+
+function Counts({ counts }: Pick<Overview, 'counts'>) {
+  return (
+    <dl class="counts">
+      {COUNTS.map(([field, title]) => (
+        <div key={field}>
+          <dt>{title}</dt>
+          <dd>{grouped(counts[field])}</dd>
+        </div>
+      ))}
+    </dl>
+  )
+}
+
+function Chains({ chains }: Pick<Overview, 'chains'>) {
+  return (
+    <ul class="chains">
+      {chains.map(({ network, block, behindSeconds, isHealthy }) => (
+        <li key={network}>
+          <span class={`lamp ${isHealthy ? 'good' : 'bad'}`} aria-hidden="true" />
+          <span>{chainName(network)}</span>
+          <span class="soft">{block === null ? 'no answer yet' : `block ${grouped(block)}`}</span>
+          {isHealthy && (behindSeconds ?? 0) < BEHIND_SECONDS ? (
+            <Badge kind="good">current</Badge>
+          ) : (
+            <Badge kind="bad">{behindSeconds === null ? 'away' : `${grouped(behindSeconds)} s behind`}</Badge>
+          )}
+        </li>
+      ))}
+    </ul>
+  )
+}
+
+/** `/`: the search, what is happening, what is registered. */
+export function Home() {
+  const { query } = useLocation()
+  // pages of names whose own path is another page's
+  const [community, name] = (query.q ?? '').split('/')
+  if (name && isName(community!) && isName(name)) return <MemberPage community={community!} name={name} />
+  return community && isName(community) ? <NamePage name={community} /> : <Start />
+}
+
+function Start() {
+  const newest = useNewest(ASKED)
+  const overview = useAsk<Overview>('/v1/overview', { everyMs: OVERVIEW_PAUSE_MS })
+  useTitle('')
+  return (
+    <>
+      <div class="hero">
+        <h1>One name for all your wallets</h1>
+        <p class="soft">Look up who is behind a name, what an address is called, and where a transaction has got to.</p>
+        <Search isLarge />
+      </div>
+      <div class="columns">
+        <Card title="Happening now" aside={<span class="pulse" aria-hidden="true" />}>
+          <Loaded asked={newest} lines={8}>
+            {({ items }) =>
+              items.length > 0 ? (
+                <Events events={items.filter(isTelling).slice(0, SHOWN)} />
+              ) : (
+                <p class="empty">Nothing yet: register the first name.</p>
+              )
+            }
+          </Loaded>
+        </Card>
+        <div>
+          <Card title="Registered">
+            <Loaded asked={overview} lines={5}>
+              {({ counts, days }) => (
+                <>
+                  <Counts counts={counts} />
+                  <Plot days={days} />
+                </>
+              )}
+            </Loaded>
+          </Card>
+          <Card title="Chains">
+            <Loaded asked={overview}>{({ chains }) => <Chains chains={chains} />}</Loaded>
+          </Card>
+        </div>
+      </div>
+    </>
+  )
+}

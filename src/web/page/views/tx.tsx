@@ -1,0 +1,218 @@
+import type { ComponentChildren } from 'preact'
+import { amountText } from '../lib/format.js'
+import { useStatus } from '../lib/live.js'
+import { useTitle } from '../lib/net.js'
+import { isTx } from '../lib/search.js'
+import type { TxStatus } from '../lib/types.js'
+import { Badge, Card, Link, Loaded, Mono, Name } from '../parts/basics.js'
+import { MemberPage } from './cluster.js'
+
+/** `/tx/:hash`: the way of a transaction, which moves by itself. */
+
+type StationState = 'done' | 'now' | 'next' | 'bad'
+interface Station {
+  title: string
+  state: StationState
+  text: ComponentChildren
+  /** Part of its confirmations, 0 to 1. */
+  part?: number
+}
+
+const HEADINGS: Readonly<Record<TxStatus['status'], string>> = {
+  not_found: 'No chain has this transaction',
+  pending: 'Waiting for confirmations',
+  bridging: 'On its way to the hub',
+  finalized: 'Registered',
+  lost_bid: 'Somebody else was first',
+  invalid: 'It registered nothing',
+}
+
+const REASONS: Readonly<Record<string, string>> = {
+  reverted: 'The transaction failed on its chain.',
+  not_a_registration: 'It is no registration.',
+  replaced: 'Its sender replaced it by another transaction.',
+  malformed_name: 'What it asked for is no name.',
+  below_minimum: 'It paid less than the minimum.',
+  paused: 'The hub was paused when it arrived.',
+  message_refused: 'The hub could not read the message.',
+  quote_mismatch: 'It kept to no quote of this service.',
+  reclaimed: 'Its payer took the money back before the hub had it.',
+  spend_cap: 'bringing it costs more than the operator allows by itself, so it waits for the operator',
+  requirements_not_met: 'Its payer did not meet the community’s requirements.',
+}
+
+/** The stations of a transaction's way. */
+export function stationsOf(found: TxStatus): Station[] {
+  const { status, hubTx, tx } = found
+  const isBridged = status === 'bridging' || (hubTx !== undefined && hubTx !== tx.toLowerCase())
+  return [sent(found), confirmed(found), ...(isBridged ? [bridged(found)] : []), decided(found)]
+}
+
+const isFinal = ({ status }: TxStatus): boolean => ['finalized', 'lost_bid', 'invalid'].includes(status)
+
+const sent = ({ status }: TxStatus): Station =>
+  status === 'not_found'
+    ? { title: 'Sent', state: 'now', text: 'Not seen by any chain yet. It may take a moment.' }
+    : { title: 'Sent', state: 'done', text: 'A chain has it.' }
+
+function confirmed({ status, confirmations }: TxStatus): Station {
+  const title = 'Confirmed'
+  if (status === 'not_found') return { title, state: 'next', text: '' }
+  if (status !== 'pending') return { title, state: 'done', text: 'Too deep to be undone.' }
+  if (!confirmations) return { title, state: 'now', text: 'Waiting for a block.' }
+  const { have, need } = confirmations
+  const done = Math.min(have, need)
+  return { title, state: 'now', text: `${done} of ${need} blocks`, part: need === 0 ? 1 : done / need }
+}
+
+function bridged({ status, step, reason, hubTx }: TxStatus): Station {
+  const title = 'Over the bridge'
+  if (step === 'delivery_failed')
+    return { title, state: 'bad', text: `The last attempt failed${reason ? `: ${REASONS[reason] ?? reason}` : ''}.` }
+  const arrival = hubTx && <Mono text={hubTx} to={`/tx/${hubTx}`} />
+  if (status === 'bridging')
+    return {
+      title,
+      state: 'now',
+      text: arrival ? <>Arrived on the hub: {arrival}</> : 'The message travels to the hub.',
+    }
+  if (status === 'pending') return { title, state: 'next', text: '' }
+  return { title, state: 'done', text: arrival ? <>Hub transaction {arrival}</> : '' }
+}
+
+function decided(found: TxStatus): Station {
+  const { status, step, names = [] } = found
+  if (!isFinal(found)) {
+    const text = step === 'leading' ? 'It leads for its name.' : step === 'behind' ? 'Another bid is ahead.' : ''
+    return { title: 'Decided', state: 'next', text }
+  }
+  const first = names[0]?.name
+  if (status === 'finalized') return { title: 'Registered', state: 'done', text: first ? <Name name={first} /> : '' }
+  return { title: HEADINGS[status], state: 'bad', text: first ?? '' }
+}
+
+function Way({ found }: { found: TxStatus }) {
+  return (
+    <ol class="way">
+      {stationsOf(found).map(({ title, state, text, part }) => (
+        <li key={title} data-state={state}>
+          <svg viewBox="0 0 36 36" width="36" height="36" aria-hidden="true">
+            <circle cx="18" cy="18" r="15" class="track" />
+            {part !== undefined && (
+              <circle cx="18" cy="18" r="15" class="part" pathLength="1" stroke-dasharray={`${part} 1`} />
+            )}
+            {state === 'done' && <path d="M12 18.5 16.5 23 25 14" />}
+            {state === 'bad' && <path d="m13 13 10 10m0-10L13 23" />}
+            {state === 'now' && <circle cx="18" cy="18" r="5" class="core" />}
+          </svg>
+          <div>
+            <strong>{title}</strong>
+            <span class="sr">{STATE_WORDS[state]}</span>
+            <p>{text}</p>
+          </div>
+        </li>
+      ))}
+    </ol>
+  )
+}
+const STATE_WORDS: Readonly<Record<StationState, string>> = {
+  done: ' (done)',
+  now: ' (now)',
+  next: ' (to come)',
+  bad: ' (failed)',
+}
+
+const OUTCOMES: Readonly<Record<string, string>> = {
+  won: 'yours',
+  lost: 'lost to an earlier bid',
+  refused: 'refused',
+  leading: 'leads',
+  behind: 'behind another bid',
+  pending: 'waiting',
+  bridging: 'on its way',
+}
+const KINDS: Readonly<Record<string, string>> = { won: 'good', leading: 'good', lost: 'bad', refused: 'bad' }
+
+const Names = ({ names }: { names: NonNullable<TxStatus['names']> }) => (
+  <ul class="rows">
+    {names.map(({ name, outcome }) => (
+      <li key={name}>
+        {name.startsWith('0x') ? <Mono text={name} /> : <Name name={name} />}
+        <Badge kind={KINDS[outcome] ?? ''}>{OUTCOMES[outcome] ?? outcome}</Badge>
+        {outcome === 'lost' && <Link to={`/${name}`}>See who won it</Link>}
+      </li>
+    ))}
+  </ul>
+)
+
+const ETHER_DECIMALS = 18
+
+const REFUNDS: Readonly<Record<NonNullable<TxStatus['refund']>, string>> = {
+  held: 'The payment is held and is being paid back.',
+  refused: 'The money is the payer’s again: paid back, or to be taken from the contract.',
+  reclaim: 'It is worth less than paying it back costs: the payer takes it back.',
+  reclaimed: 'The payer has taken the money back.',
+  released: 'The recipient has the money.',
+}
+
+/** What is owed back, and how to get it; null where nothing is. */
+function Owed({ found: { credit, refund, reclaimAfter } }: { found: TxStatus }) {
+  if (!credit && !refund) return null
+  return (
+    <Card title="What is owed back">
+      {credit && (
+        <p>
+          The hub owes <strong>{amountText(credit.amountWei, ETHER_DECIMALS)} ETH</strong> to whoever sent the bid,
+          credited on {credit.eid === 0 ? 'the hub itself' : 'the hub, for a bid that came over the bridge'}.
+        </p>
+      )}
+      {refund && <p>{REFUNDS[refund]}</p>}
+      {reclaimAfter && <p>The payer may take it back from {new Date(reclaimAfter).toLocaleString()} on.</p>}
+      <p>
+        <Link to="/@account" class="button">
+          Sign in with that wallet to take it
+        </Link>
+      </p>
+    </Card>
+  )
+}
+
+export function TxPage({ tx }: { tx: string }) {
+  return isTx(tx) ? <Transaction tx={tx} /> : <MemberPage community="tx" name={tx} />
+}
+
+function Transaction({ tx }: { tx: string }) {
+  const asked = useStatus(tx)
+  const found = asked.data
+  useTitle(found ? HEADINGS[found.status] : 'Transaction')
+  const reason = found?.reason && (REASONS[found.reason] ?? found.reason)
+  return (
+    <>
+      <div class="head tx" data-status={found?.status}>
+        <div>
+          <h1 aria-live="polite">{found ? HEADINGS[found.status] : 'Looking it up…'}</h1>
+          <p>
+            <Mono text={tx} isWhole />
+          </p>
+          {reason && found?.step !== 'delivery_failed' && <p>{reason}</p>}
+          {found?.replacedBy && (
+            <p>
+              Replaced by <Mono text={found.replacedBy} to={`/tx/${found.replacedBy}`} />, whose status this is.
+            </p>
+          )}
+        </div>
+      </div>
+      <Card title="Its way">
+        <Loaded asked={asked} lines={4}>
+          {(status) => <Way found={status} />}
+        </Loaded>
+      </Card>
+      {found?.names && found.names.length > 0 && (
+        <Card title="Names">
+          <Names names={found.names} />
+        </Card>
+      )}
+      {found && <Owed found={found} />}
+    </>
+  )
+}

@@ -1,0 +1,55 @@
+import { describe, expect, it } from 'vitest'
+import { NAME_MAX_BYTES } from '../registry/primitives/name.js'
+import { NAME_MAX_CHARS } from './page/lib/names.js'
+import { find, pathOfName } from './page/lib/search.js'
+import { pageAt, pagePathOf } from './page.js'
+
+it('the page takes names as long as the registry does', () => {
+  expect(NAME_MAX_CHARS).toBe(NAME_MAX_BYTES)
+})
+
+describe('a search', () => {
+  const signature = '5'.repeat(88)
+  it.each([
+    ['alice', { page: 'name', name: 'alice' }],
+    [' Alice/ ', { page: 'name', name: 'alice' }],
+    ['Club/Alice', { page: 'member', community: 'club', name: 'alice' }],
+    [`0x${'Ab'.repeat(20)}`, { page: 'address', address: `0x${'ab'.repeat(20)}` }],
+    [signature, { page: 'tx', tx: signature }],
+    ['a'.repeat(33), { page: 'address', address: 'a'.repeat(33) }],
+    ['xn--80ak6aa92e.com', { page: 'address', address: 'xn--80ak6aa92e.com' }],
+  ])('takes %s for what its form says', (text, found) => {
+    expect(find(text)).toEqual(found)
+  })
+
+  it('asks where a form fits several', () => {
+    const hash = `0x${'ab'.repeat(32)}`
+    expect(find(hash)).toEqual({ page: 'ask', text: hash, candidates: ['cluster', 'address', 'tx'] })
+    const short = '1BoatSLRHtKNngkdXEeobR76b53LETt'
+    expect(find(short)).toEqual({ page: 'ask', text: short, candidates: ['address', 'name'] })
+    expect(find('  ')).toBeNull()
+  })
+})
+
+describe('paths', () => {
+  it.each(['/', '/alice', '/alice/', '/club/alice', '/tx/0xabc', '/address/0xabc', '/@account', '/docs', '/v1'])(
+    '%s is a page',
+    (path) => expect(pageAt(`${path}?testnet=true`)?.isFound).toBe(true),
+  )
+  it.each(['/a.b', '/a/b/c', `/${'a'.repeat(33)}`, '/a/b.c'])('%s is no page', (path) => {
+    expect(pageAt(path)?.isFound).toBe(false)
+  })
+  it.each(['/v1/names', '/v0.1/name/x', '/assets/a/b.js', '/image/a.svg', '/bundles/assign', '/docs/a'])(
+    '%s is not the pages’',
+    (path) => expect(pageAt(path)).toBeNull(),
+  )
+
+  it('of every name lead to its page, here and there', () => {
+    for (const name of ['alice', 'docs', 'v1', 'tx', 'address']) {
+      expect(pathOfName(name)).toBe(pagePathOf(name))
+      const path = pathOfName(`${name}/bob`)
+      // who has a path of its own elsewhere has none here
+      expect(path !== null).toBe(pageAt(`/${name}/bob`) !== null)
+    }
+  })
+})

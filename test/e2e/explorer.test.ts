@@ -1,0 +1,186 @@
+import axe from 'axe-core'
+import type { Browser, BrowserContext, Page } from 'playwright-core'
+import { afterAll, beforeAll, describe, expect, it } from 'vitest'
+import { freshName, freshWallet, registerOn, world } from '../support/world.js'
+import { findChromium, launch, screenshot } from './browser.js'
+
+const WAIT_MS = 20_000
+const PAGE_BYTES = 100_000
+const FIRST_PAINT_MS = 1_000
+/** Loads of which the quickest counts: other tests take the processor too. */
+const LOADS = 5
+
+/** The explorer in a browser without a wallet. */
+describe.skipIf(findChromium() === null)('the explorer', () => {
+  let browser: Browser
+  let context: BrowserContext
+  let page: Page
+  const faults: string[] = []
+  const seed = () => world().seeds.mainnet!
+
+  beforeAll(async () => {
+    browser = await launch(findChromium()!)
+    context = await browser.newContext({ viewport: { width: 1_200, height: 900 }, reducedMotion: 'reduce' })
+    context.setDefaultTimeout(WAIT_MS)
+    page = await context.newPage()
+    page.on('pageerror', (error) => faults.push(error.message))
+    page.on('console', (line) => {
+      if (line.type() === 'error' && !/status of 4\d\d/.test(line.text())) faults.push(line.text())
+    })
+  })
+  afterAll(async () => {
+    await browser?.close()
+  })
+
+  const open = (path: string) => page.goto(`${world().api}${path}`)
+  const heading = (text: string | RegExp) => page.getByRole('heading', { level: 1, name: text }).waitFor()
+  const card = (title: string) => page.getByRole('region', { name: title })
+  async function search(text: string): Promise<void> {
+    await page.getByRole('searchbox').fill(text)
+    await page.keyboard.press('Enter')
+  }
+  /** Serious faults that axe finds. */
+  async function axeFaults(): Promise<string[]> {
+    await page.evaluate(axe.source)
+    const { violations } = (await page.evaluate('axe.run()')) as axe.AxeResults
+    const serious = violations.filter(({ impact }) => impact === 'serious' || impact === 'critical')
+    return serious.map(({ id, nodes }) => `${id}: ${nodes.map(({ html }) => html).join(' ')}`)
+  }
+  async function look(name: string): Promise<void> {
+    await page.locator('.skeleton').first().waitFor({ state: 'detached' })
+    await screenshot(page, `explorer-${name}`)
+    expect(await axeFaults()).toEqual([])
+  }
+
+  it('shows what happens as it happens', async () => {
+    await open('/')
+    await card('Registered').getByText('clusters').waitFor()
+    const before = Number(await card('Registered').locator('dd').first().textContent())
+    const name = freshName('live')
+    await registerOn('1', await freshWallet(), [{ name }])
+    await card('Happening now')
+      .getByRole('link', { name: `${name}/` })
+      .waitFor()
+    await expect
+      .poll(async () => Number(await card('Registered').locator('dd').first().textContent()), { timeout: WAIT_MS })
+      .toBeGreaterThan(before)
+    await card('Chains').getByText('Ethereum').waitFor()
+    await look('home')
+  })
+
+  it('finds a name, an address and a transaction by one box', async () => {
+    const { name, owner, tx } = seed()
+    await search(name)
+    await heading(`${name}/`)
+    await card('Wallets').getByText('verified').first().waitFor()
+    await card('History').getByText('registered').first().waitFor()
+    expect(new URL(page.url()).pathname).toBe(`/${name}`)
+    await look('name')
+    await search(owner)
+    await heading(owner)
+    await card('Names')
+      .getByRole('link', { name: `${name}/` })
+      .waitFor()
+    await search(tx.finalized)
+    await heading('Registered')
+    await look('finalized')
+    await page.goBack()
+    await heading(owner)
+    await search(freshName('nobody'))
+    await page.getByText('Nobody holds this name').waitFor()
+    await look('free')
+  })
+
+  it('shows a community, a name below it, and who has that', async () => {
+    const { communities } = seed()
+    if (!communities) return
+    await open(`/${communities.paid.name}`)
+    await page.getByText('Anybody may have a name here for').waitFor()
+    await look('community')
+    await search(`${communities.open.name}/${freshName()}`.slice(0, 30))
+    await page.getByText('Nobody has this name.').waitFor()
+  })
+
+  it('draws each way of a transaction, with what is owed', async () => {
+    const { tx } = seed()
+    await open(`/tx/${tx.lost}`)
+    await heading('Somebody else was first')
+    await card('What is owed back').getByText('ETH').waitFor()
+    await look('lost')
+    await open(`/tx/${tx.pending}`)
+    await heading('Waiting for confirmations')
+    if (!tx.bridging) return
+    await open(`/tx/${tx.bridging}`)
+    await heading('On its way to the hub')
+    await page.getByText('Over the bridge').waitFor()
+    await look('bridging')
+  })
+
+  it('moves along with a transaction over the bridge while it is open', async () => {
+    const spoke = world().networks.mainnet.spokes[0]!
+    const hash = await registerOn(spoke.network, await freshWallet(), [{ name: freshName('moves') }])
+    await open(`/tx/${hash}`)
+    const seen = new Set<string>()
+    await expect
+      .poll(
+        async () => {
+          seen.add((await page.locator('h1').textContent()) ?? '')
+          return [...seen].at(-1)
+        },
+        { timeout: 2 * WAIT_MS, interval: 50 },
+      )
+      .toBe('Registered')
+    expect(seen.size).toBeGreaterThan(1)
+    await page.getByText('Hub transaction').waitFor()
+  })
+
+  it('tells where no page is, and stays on the testnet', async () => {
+    await open('/a/b/c')
+    await heading('There is no such page')
+    await page.getByLabel('Network').selectOption('testnet')
+    await page.getByRole('link', { name: 'clusterd' }).click()
+    await card('Chains').getByText('Sepolia').waitFor()
+    expect(new URL(page.url()).search).toBe('?testnet=true')
+  })
+
+  it('is small, and painted within a second', async () => {
+    const { hostname } = new URL(world().api)
+    const paints: number[] = []
+    for (let i = 0; i < LOADS; i++) {
+      const fresh = await browser.newContext()
+      const tab = await fresh.newPage()
+      await tab.goto(`${world().api}/`, { waitUntil: 'load' })
+      await tab.getByRole('searchbox').waitFor()
+      await tab.waitForFunction(`performance.getEntriesByType('paint').length > 0`)
+      const { bytes, paint } = (await tab.evaluate(`({
+        bytes: [...performance.getEntriesByType('navigation'), ...performance.getEntriesByType('resource')]
+          .filter(({ name }) => new URL(name).hostname === '${hostname}').reduce((sum, { encodedBodySize }) => sum + encodedBodySize, 0),
+        paint: performance.getEntriesByName('first-contentful-paint')[0].startTime,
+      })`)) as { bytes: number; paint: number }
+      expect(bytes).toBeLessThanOrEqual(PAGE_BYTES)
+      paints.push(paint)
+      await fresh.close()
+    }
+    expect(Math.min(...paints)).toBeLessThanOrEqual(FIRST_PAINT_MS)
+  })
+
+  it('can be read in the dark and on a narrow screen, without sideways scrolling', async () => {
+    const dark = await browser.newContext({
+      colorScheme: 'dark',
+      viewport: { width: 360, height: 740 },
+      reducedMotion: 'reduce',
+    })
+    page = await dark.newPage()
+    const { name, tx } = seed()
+    for (const [shot, path] of Object.entries({ home: '/', name: `/${name}`, tx: `/tx/${tx.bridging ?? tx.lost}` })) {
+      await open(path)
+      await page.getByRole('region').first().waitFor()
+      await look(`dark-narrow-${shot}`)
+      expect(await page.evaluate('document.documentElement.scrollWidth'), path).toBeLessThanOrEqual(360)
+    }
+  })
+
+  it('breaks none of its own rules about what it may load', () => {
+    expect(faults).toEqual([])
+  })
+})
