@@ -1,6 +1,6 @@
 /** Answers of the API, as far as the pages read them (docs/openapi.json has them whole). */
 
-export interface Wallet {
+interface Wallet {
   address: string
   name: string
   isVerified: boolean
@@ -78,7 +78,7 @@ export interface TxStatus {
 }
 
 /** Price of a name below a community. */
-export interface Price {
+interface Price {
   network: string
   /** `native`, or a token's address or mint. */
   token: string

@@ -20,7 +20,7 @@ export function Link({ to, children, class: className }: { to: string; children:
 }
 
 /** Button that copies a text. */
-export function Copy({ text, label }: { text: string; label: string }) {
+function Copy({ text, label }: { text: string; label: string }) {
   const [isCopied, setCopied] = useState(false)
   const copy = async () => {
     await navigator.clipboard.writeText(text)

@@ -25,7 +25,7 @@ const KNOWN: Readonly<Record<Candidate, (text: string, get: Get) => Promise<stri
 }
 
 /** Path of what was searched for; the API decides where the form does not. */
-export async function pathOf(found: Found, get: Get): Promise<string> {
+async function pathOf(found: Found, get: Get): Promise<string> {
   if (found.page === 'name') return pathOfName(found.name)!
   if (found.page === 'member')
     return pathOfName(`${found.community}/${found.name}`) ?? `/?q=${found.community}/${found.name}`

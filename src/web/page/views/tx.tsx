@@ -42,7 +42,7 @@ const REASONS: Readonly<Record<string, string>> = {
 }
 
 /** The stations of a transaction's way. */
-export function stationsOf(found: TxStatus): Station[] {
+function stationsOf(found: TxStatus): Station[] {
   const { status, hubTx, tx } = found
   const isBridged = status === 'bridging' || (hubTx !== undefined && hubTx !== tx.toLowerCase())
   return [sent(found), confirmed(found), ...(isBridged ? [bridged(found)] : []), decided(found)]
