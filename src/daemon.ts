@@ -1,12 +1,14 @@
 import { createServer } from 'node:http'
 import { setTimeout as sleep } from 'node:timers/promises'
 import type pg from 'pg'
+import type { Api } from './api/server.js'
 import { createPermissionSigner } from './chains/evm/airdrop/permissionSigner.js'
 import { relayerAccount } from './chains/evm/relayerAccount.js'
 import type { Config } from './config/index.js'
 import { watchHeadLocks } from './db/journal/head.js'
 import { FROZEN_MS } from './db/pg/leader.js'
 import { migrate } from './db/pg/migrate.js'
+import { listenTo } from './db/pg/notify.js'
 import { createPool, freeConnections } from './db/pg/pool.js'
 import { refusePooler } from './db/pg/session.js'
 import { isDatabaseUnavailable } from './db/pg/unavailable.js'
@@ -23,6 +25,7 @@ import { createOutboxMetrics, type OutboxMetrics } from './ops/outboxMetrics.js'
 import { createProcessMetrics, type ProcessState, showProcess } from './ops/processMetrics.js'
 import { sampled } from './ops/sampled.js'
 import { listen, startOpsServer } from './ops/server.js'
+import { News } from './push/news.js'
 import { releaseTypedData } from './registry/community/release.js'
 import { NETWORKS, type Network } from './registry/primitives/network.js'
 import { countOutcome, showOutbox } from './relayer/metrics.js'
@@ -98,10 +101,11 @@ class RunningDaemon {
   readonly #relayed = new Set<Network>()
   #runs: IndexRun[] = []
   #relays: RelayRun[] = []
-  #changesWaiting = () => 0
+  #api: Pick<Api, 'changesWaiting' | 'release'> = { changesWaiting: () => 0, release() {} }
   #isStopping = false
   #closeApi: () => Promise<void> = async () => {}
   #closeOps: () => Promise<void> = async () => {}
+  #listening: Promise<void> = Promise.resolve()
   #stopped: Promise<void> | null = null
 
   constructor(config: Config, log: Logger) {
@@ -157,8 +161,8 @@ class RunningDaemon {
 
   /** Says so where the server has not enough connections left for all that this process may open. */
   async #warnOfConnections(): Promise<void> {
-    // a lead for each, and the notifications of a relayer
-    const own = this.#runs.length + 2 * this.#relays.length
+    // a lead for each, and the notifications of a relayer and of the API
+    const own = this.#runs.length + 2 * this.#relays.length + (this.#config.roles.includes('api') ? 1 : 0)
     const needed = this.#config.databasePool + WRITE_CONNECTIONS + own
     const free = await freeConnections(this.#readPool).catch(() => Number.POSITIVE_INFINITY)
     if (free < needed) this.#log.warn({ needed, free }, 'PostgreSQL may run out of connections: raise max_connections')
@@ -175,6 +179,7 @@ class RunningDaemon {
   /** Goes on answering until load balancers have seen that this process is not ready any more. */
   async #drain(): Promise<void> {
     this.#isStopping = true
+    this.#api.release()
     const { drainMs } = this.#config
     if (drainMs > 0) this.#log.info({ ms: drainMs }, 'stopping: no longer ready')
     await sleep(drainMs)
@@ -189,7 +194,8 @@ class RunningDaemon {
 
   async #closeAll(): Promise<void> {
     // requests under way end while the steps do: a chain that hangs delays neither
-    const running = () => Promise.all([this.#closeApi(), ...[...this.#runs, ...this.#relays].map(({ done }) => done)])
+    const loops = () => [...this.#runs, ...this.#relays].map(({ done }) => done)
+    const running = () => Promise.all([this.#closeApi(), this.#listening, ...loops()])
     const pools = [() => this.#readPool.end(), () => this.#writePool.end()]
     for (const close of [running, ...pools, this.#closeOps])
       await close().catch((err: Error) => this.#log.warn({ err }, 'closing'))
@@ -199,7 +205,14 @@ class RunningDaemon {
     const { airdropOperatorKey, relayerKey, port, host } = this.#config
     const relayer = relayerKey ? relayerAccount(relayerKey) : null
     const { createApi } = await import('./api/server.js')
+    const news = new News()
+    this.#listening = listenTo({
+      ...{ url: this.#config.databaseDirectUrl, signal: this.#stopping.signal, loops: this.#loops },
+      onNotify: news.heard,
+      onError: (err) => this.#log.debug({ err }, 'listening to the database'),
+    })
     const api = createApi({
+      news,
       pool: this.#readPool,
       chains: chains.map(({ chain }) => chain.forStrangers()),
       solana: clusters.map(({ chain }) => chain),
@@ -214,7 +227,7 @@ class RunningDaemon {
     })
     const server = createServer(api.limits, api.listener)
     api.protect(server)
-    this.#changesWaiting = api.changesWaiting
+    this.#api = api
     this.apiPort = await listen(server, port, host)
     this.#closeApi = () =>
       new Promise((resolve) => {
@@ -283,7 +296,7 @@ class RunningDaemon {
       }),
       loops: this.#loops.states(),
       pools: { read: this.#readPool, write: this.#writePool },
-      changesWaiting: this.#changesWaiting(),
+      changesWaiting: this.#api.changesWaiting(),
     }
   }
 }

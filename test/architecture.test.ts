@@ -24,8 +24,9 @@ const MAY_IMPORT: Record<string, readonly string[]> = {
   db: ['registry', 'ops', 'types:config'],
   indexer: ['registry', 'chains', 'db', 'ops', 'types:config'],
   relayer: ['registry', 'chains', 'db', 'ops', 'types:config'],
+  push: ['registry', 'db', 'ops', 'types:config'],
   web: ['registry'],
-  api: ['registry', 'db', 'web', 'ops', 'chains/chain.ts', 'chains/requirementInputs.ts', 'types:config'],
+  api: ['registry', 'db', 'push', 'web', 'ops', 'chains/chain.ts', 'chains/requirementInputs.ts', 'types:config'],
 }
 /** The commands start the local world; nothing else of the product may load it, and they only when asked to. */
 const MAY_LOAD_TESTING = /^cli(\.ts$|\/)/

@@ -9,6 +9,7 @@ import { type ContextDeps, createContexts } from './http/context.js'
 import { ApiError, errorAnswer, toApiError } from './http/errors.js'
 import { PREFLIGHT_HEADERS } from './http/headers.js'
 import type { Route } from './http/route.js'
+import { NETWORKS } from '../registry/primitives/network.js'
 import { createGate } from './limits/gate.js'
 import { openApiDocuments, routes } from './routes.js'
 import { type AnswererDeps, createAnswerer } from './serving/answerer.js'
@@ -40,6 +41,10 @@ export interface Api {
   limits: ServerOptions
   /** Number of signed changes that wait for their turn. */
   changesWaiting(): number
+  /** Number of requests that wait for a status. */
+  waiting(): number
+  /** Answers all who wait, and from then on everybody at once: this process stops soon. */
+  release(): void
   /** Sets the limits that `createServer` does not take; called once with the server. */
   protect(server: Server): void
 }
@@ -102,7 +107,9 @@ export function createApi(deps: ApiDeps): Api {
   })
   const changesWaiting = () => contexts.mainnet.turns.waiting() + contexts.testnet.turns.waiting()
   const protect = (server: Server) => protectServer(server, deps.sockets)
-  return { app, listener, limits: SERVER_LIMITS, protect, changesWaiting }
+  const waiting = () => NETWORKS.reduce((sum, network) => sum + contexts[network].waits.places.taken, 0)
+  const release = () => NETWORKS.forEach((network) => void contexts[network].waits.end())
+  return { app, listener, limits: SERVER_LIMITS, protect, changesWaiting, waiting, release }
 }
 
 /** Reader of a client's address, by the proxies that Express trusts. */

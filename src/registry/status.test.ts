@@ -28,6 +28,7 @@ const input = (change: Partial<StatusInput> = {}): StatusInput => ({
   ...change,
 })
 const won = (logIndex: number, name = `n${logIndex}`): JournalledBid => ({ logIndex, name, outcome: 'won' })
+const LOST = { status: 'lost_bid', reason: 'name_taken' } as const
 const lost = (logIndex: number, name = `n${logIndex}`): JournalledBid => ({ logIndex, name, outcome: 'lost' })
 const tail = (logIndex: number, leads: boolean): TailBid => ({ logIndex, block: 7, name: `n${logIndex}`, leads })
 const mined = (change: Partial<Extract<Seen, { state: 'mined' }>>): Seen => ({
@@ -91,12 +92,12 @@ describe('status of a hub transaction', () => {
       },
     ],
     ['confirmed, won', { journal: [won(4)] }, { status: 'finalized', names: [{ name: 'n4', outcome: 'won' }] }],
-    ['confirmed, lost', { journal: [lost(4)] }, { status: 'lost_bid', names: [{ name: 'n4', outcome: 'lost' }] }],
+    ['confirmed, lost', { journal: [lost(4)] }, { ...LOST, names: [{ name: 'n4', outcome: 'lost' }] }],
     [
       'confirmed, the lowest log index decides',
       { journal: [won(12), lost(4), won(7)] },
       {
-        status: 'lost_bid',
+        ...LOST,
         names: [
           { name: 'n4', outcome: 'lost' },
           { name: 'n7', outcome: 'won' },
@@ -200,7 +201,7 @@ describe('status of a transaction on another chain', () => {
     [
       'lost its first name',
       [packet({ hub: inJournal(won(5), lost(4)) })],
-      { status: 'lost_bid', names: names('lost', 'won'), hubTx: HUB_TX },
+      { ...LOST, names: names('lost', 'won'), hubTx: HUB_TX },
     ],
     [
       'decided on the hub while unconfirmed on its chain',
@@ -254,7 +255,7 @@ describe('status of a transaction on another chain', () => {
         packet({ logIndex: 6, names: ['n4'], hub: inJournal(lost(40, 'n4')) }),
         packet({ logIndex: 9, names: ['n5'], hub: inJournal(won(31, 'n5')) }),
       ],
-      { status: 'lost_bid', names: names('lost', 'won'), hubTx: HUB_TX },
+      { ...LOST, names: names('lost', 'won'), hubTx: HUB_TX },
     ],
     [
       'a payment that keeps to no quote of ours, unconfirmed',
@@ -334,10 +335,8 @@ describe('a payment for a community name', () => {
 
   it('is that of the first of several', () => {
     const second: PaidName = { ...paid, logIndex: 5, name: 'club/bar', judgement: { outcome: 'registered' } }
-    const first: PaidName = { ...paid, judgement: { outcome: 'lost' } }
-    expect(status(input({ paidNames: [second, first] }))).toMatchObject({
-      ...{ status: 'lost_bid', names: [{ name: 'club/foo' }, { name: 'club/bar' }] },
-    })
+    const answer = status(input({ paidNames: [second, { ...paid, judgement: { outcome: 'lost' } }] }))
+    expect(answer).toMatchObject({ status: 'lost_bid', names: [{ name: 'club/foo' }, { name: 'club/bar' }] })
   })
 
   it('decides nothing where the transaction placed bids or sent messages too', () => {

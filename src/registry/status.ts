@@ -35,7 +35,18 @@ export interface JournalledBid {
   outcome: Outcome
   /** Reason of a refusal. */
   reason?: InvalidReason
+  /** The bid that has the name, where this one lost. */
+  winner?: WinningBid
 }
+
+/** The bid that won a name: wei of ETH, and the hub's transaction. */
+export interface WinningBid {
+  amountWei: string
+  tx: string
+}
+
+/** Why a bid lost: the first valid one has the name. */
+const NAME_TAKEN = 'name_taken'
 
 /** Bid of the transaction in the unconfirmed tail. */
 export interface TailBid {
@@ -92,6 +103,8 @@ export type PacketOutcome =
 export interface HubCredit {
   eid: number
   amountWei: string
+  /** Address that may withdraw it. */
+  owner: string
 }
 
 /** Refund of a payment that bought nothing. */
@@ -146,6 +159,7 @@ export interface StatusInput {
 interface NameStatus {
   name: string
   outcome: Outcome | 'leading' | 'behind' | 'pending' | 'bridging'
+  winner?: WinningBid
 }
 
 export interface StatusAnswer {
@@ -250,6 +264,7 @@ function journalled(bids: readonly JournalledBid[], credit?: HubCredit | null): 
   const first = byLogIndex(bids)[0]!
   const answer: StatusAnswer = { status: OF_OUTCOME[first.outcome], names: outcomesOf(bids) }
   if (first.outcome === 'refused' && first.reason) answer.reason = first.reason
+  if (first.outcome === 'lost') answer.reason = NAME_TAKEN
   if (credit) answer.credit = credit
   return answer
 }
@@ -262,7 +277,7 @@ function inTail(bids: readonly TailBid[], confirmations: Confirmations | null): 
 }
 
 const outcomesOf = (bids: readonly JournalledBid[]): NameStatus[] =>
-  byLogIndex(bids).map(({ name, outcome }) => ({ name, outcome }))
+  byLogIndex(bids).map(({ name, outcome, winner }) => ({ name, outcome, ...(winner && { winner }) }))
 
 const leadsOf = (bids: readonly TailBid[]): NameStatus[] =>
   byLogIndex(bids).map(({ name, leads }) => ({ name, outcome: leads ? 'leading' : 'behind' }))

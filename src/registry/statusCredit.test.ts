@@ -1,9 +1,10 @@
 import { describe, expect, it } from 'vitest'
 import { type JournalledBid, type SentPacket, type StatusInput, status } from './status.js'
 
-const credit = { eid: 30_184, amountWei: '7' }
+const credit = { eid: 30_184, amountWei: '7', owner: '0x00' }
 const refused: JournalledBid = { logIndex: 4, name: 'foo', outcome: 'refused', reason: 'paused' }
-const lost: JournalledBid = { logIndex: 5, name: 'bar', outcome: 'lost' }
+const winner = { amountWei: '8', tx: '0xwon' }
+const lost: JournalledBid = { logIndex: 5, name: 'bar', outcome: 'lost', winner }
 const known: StatusInput = {
   ...{
     nowMs: 0,

@@ -120,7 +120,9 @@ describe('a client that has spent all', () => {
       expect(Number(reply.headers.get('retry-after'))).toBeGreaterThan(0)
       expect(reply.headers.get('ratelimit')).toMatch(/^"address";r=0;t=\d+$/)
       expect(reply.headers.get('ratelimit-policy')).toBe('"address";q=1000;w=1000000000')
-      expect(reply.headers.get('access-control-expose-headers')).toContain('retry-after, ratelimit, ratelimit-policy')
+      expect(reply.headers.get('access-control-expose-headers')).toContain(
+        'etag, retry-after, ratelimit, ratelimit-policy',
+      )
     }
     expect(counted['address /v1/events']).toBe(1)
   })

@@ -182,7 +182,8 @@ describe('GET /v1/names/register/tx/:tx', () => {
     expect(await statusOf(late)).toMatchObject({ status: 'pending', step: 'behind' })
     await world.tail('mainnet', [])
     await world.append('mainnet', [entries[0]!, entries[3]!, entries[2]!])
-    expect(await statusOf(loser)).toMatchObject({ status: 'lost_bid', names: [{ name, outcome: 'lost' }] })
+    const beaten = { name, outcome: 'lost', winner: { amountWei: String(MINIMUM_WEI), tx: winner } }
+    expect(await statusOf(loser)).toMatchObject({ status: 'lost_bid', reason: 'name_taken', names: [beaten] })
     expect((await statusOf(late)).names.map((n: { outcome: string }) => n.outcome)).toEqual(['lost', 'refused'])
   })
 

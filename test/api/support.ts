@@ -15,8 +15,11 @@ import { appendEntries } from '../../src/db/journal/append.js'
 import { registerChain } from '../../src/db/journal/chains.js'
 import { type StoredTailBlock, writeTail } from '../../src/db/journal/tail.js'
 import { migrate } from '../../src/db/pg/migrate.js'
+import { listenTo, notify, notifyBlock } from '../../src/db/pg/notify.js'
 import { pipelined } from '../../src/db/pg/pipeline.js'
 import { createPool, inTransaction } from '../../src/db/pg/pool.js'
+import { Loops } from '../../src/ops/loops.js'
+import { News } from '../../src/push/news.js'
 import { decodeEntry } from '../../src/registry/journal/decode.js'
 import type { Entry } from '../../src/registry/journal/entry.js'
 import { addressToWord, parseAddress } from '../../src/registry/primitives/address.js'
@@ -53,6 +56,10 @@ export interface ApiWorld {
   append(network: Network, entries: readonly Entry[]): Promise<void>
   /** Replaces the hub's unconfirmed tail by these blocks. */
   tail(network: Network, blocks: readonly StoredTailBlock[]): Promise<void>
+  /** Number of requests that wait for a status. */
+  waiting(): number
+  /** Ends what waits, as a process that stops does. */
+  release(): void
   stop(): Promise<void>
 }
 
@@ -91,9 +98,12 @@ export async function startApi(options: ApiWorldOptions = {}): Promise<ApiWorld>
   for (const { network } of LABELS) await inTransaction(pool, (client) => append(client, network, [minimum()]))
   // signed changes need hubs that were indexed once
   await pool.query('UPDATE journal_heads SET caught_up = true')
+  const news = new News()
+  const stopping = new AbortController()
+  const [onNotify, onError, loops] = [news.heard, () => {}, new Loops()]
+  const listening = listenTo({ url: postgres.url, signal: stopping.signal, loops, onNotify, onError })
   const api = createApi({
-    pool,
-    chains,
+    ...{ pool, chains, news },
     permissionSigner: options.airdropOperatorKey ? createPermissionSigner(options.airdropOperatorKey) : null,
     config: {
       serviceDomain: 'localhost',
@@ -119,15 +129,22 @@ export async function startApi(options: ApiWorldOptions = {}): Promise<ApiWorld>
     request,
     get: (route) => request(route, {}),
     post: (route, body) => request(route, { method: 'POST', body: JSON.stringify(body) }),
-    append: (network, entries) => inTransaction(pool, (client) => append(client, network, entries)),
+    waiting: api.waiting,
+    release: api.release,
+    append: (network, entries) =>
+      inTransaction(pool, async (client) => {
+        await append(client, network, entries)
+        await notify(client, network)
+      }),
     tail: (network, blocks) =>
       inTransaction(pool, async (client) => {
         const tail = { dropFrom: 0, blocks, minimumWei: MINIMUM_WEI }
-        await pipelined(client, (db) => [writeTail(db, network, 1, tail)])
+        await pipelined(client, (db) => [writeTail(db, network, 1, tail), notifyBlock(db, network)])
       }),
     async stop() {
       server.closeAllConnections()
-      await new Promise((resolve) => server.close(resolve))
+      stopping.abort()
+      await Promise.all([listening, new Promise((resolve) => server.close(resolve))])
       await pool.end()
       await postgres.stop()
       fs.rmSync(home, { recursive: true, force: true })

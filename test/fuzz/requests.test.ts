@@ -58,6 +58,8 @@ const agent = new http.Agent({ keepAlive: true, maxSockets: AT_ONCE })
 beforeAll(async () => {
   anvil = await startAnvil({ chainId: 31_337 })
   world = await startApi({ rpcUrls: { '1': anvil.rpcUrl, '11155111': anvil.rpcUrl }, shareKey: Buffer.alloc(32, 5) })
+  // nothing waits here: those who ask are many
+  world.release()
   const accounts = [generatePrivateKey(), generatePrivateKey()].map((key) => privateKeyToAccount(key))
   const members = () => Promise.all(accounts.map((account) => memberOf(world, account)))
   const [alice, bob] = (await members()) as [Member, Member]

@@ -11,6 +11,8 @@ export interface Answer {
   headers?: Readonly<Record<string, string>> | undefined
   /** Part of the route's cost that this answer did not have; below 0, what it had beyond. */
   unspent?: number
+  /** What stands for the content in its entity tag, where that is cheaper than a hash. */
+  version?: string
   /** Depends on nothing but its request and the journal, and may be kept until that moves. */
   isOfJournal?: boolean
   /** Is given while the network is caught up alone. */
@@ -49,16 +51,23 @@ export function jsonOf(body: unknown): string | Buffer {
   return text.length < LONG ? text : Buffer.from(text)
 }
 
+const NOT_MODIFIED = 304
+
+function contentOf({ status, content, body }: Answer): Content {
+  if (status === NOT_MODIFIED) return { type: '', text: '' }
+  return content ?? { type: JSON_TYPE, text: jsonOf(body) }
+}
+
 /**
  * Sends an answer in one write, unless the socket is closed or an answer was sent before.
  * @returns bytes of its body, 0 where nothing was sent
  */
 export function send(res: ServerResponse, requestId: string, answer: Answer): number {
   if (res.headersSent || res.destroyed) return 0
-  const { type, text, policy }: Content = answer.content ?? { type: JSON_TYPE, text: jsonOf(answer.body) }
+  const { type, text, policy } = contentOf(answer)
   const bytes = Buffer.byteLength(text)
   const headers: (string | number)[] = policy === undefined ? [...PUBLIC_HEADERS] : headersWithPolicy(policy)
-  headers.push('content-type', type, 'content-length', bytes)
+  if (answer.status !== NOT_MODIFIED) headers.push('content-type', type, 'content-length', bytes)
   headers.push('x-request-id', requestId)
   if (answer.headers) for (const [name, value] of Object.entries(answer.headers)) headers.push(name, value)
   res.writeHead(answer.status, headers)

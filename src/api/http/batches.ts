@@ -1,6 +1,6 @@
 import DataLoader from 'dataloader'
 import type pg from 'pg'
-import { findJournalled, type JournalledTx } from '../../db/journal/transactions.js'
+import { findJournalled, type JournalledTx, readProgress, type TxProgress } from '../../db/journal/transactions.js'
 import { type Availability, readAvailability } from '../../db/registry/availability.js'
 import { type AddressHit, findByAddresses, findByNames, type NameHit } from '../../db/registry/lookups.js'
 import type { Network } from '../../registry/primitives/network.js'
@@ -22,6 +22,8 @@ export interface Batches {
   availabilityOf(name: string): Promise<Availability>
   /** Journalled bids of a transaction by its hash. */
   journalled(hash: Buffer): Promise<JournalledTx | null>
+  /** How far a transaction is, by its hash or signature. */
+  progressOf(tx: Buffer): Promise<TxProgress>
 }
 
 /** Creates the look-ups of a network. */
@@ -30,6 +32,7 @@ export const createBatches = (pool: pg.Pool, network: Network): Batches => ({
   walletOf: together((names) => findByNames(pool, network, names)),
   availabilityOf: together((names) => readAvailability(pool, network, names)),
   journalled: together((hashes) => findJournalled(pool, network, hashes)),
+  progressOf: together((txs) => readProgress(pool, network, txs)),
 })
 
 /**

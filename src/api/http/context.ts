@@ -2,6 +2,8 @@ import type pg from 'pg'
 import type { ChainPort, PermissionSigner, ReleaseSigner, SolanaPort } from '../../chains/chain.js'
 import { readPageKey } from '../../db/deployment/deployment.js'
 import type { Patience } from '../../db/pg/pool.js'
+import { News } from '../../push/news.js'
+import { Waits } from '../../push/waits.js'
 import type { Network } from '../../registry/primitives/network.js'
 import { createTurns, type Turns } from '../guard/turns.js'
 import type { LimitSettings } from '../limits/gate.js'
@@ -27,6 +29,10 @@ export interface Context {
   tokenKey: Uint8Array
   /** How long the caller of a change waits; absent where nobody does. */
   patience?: Patience
+  /** Who asks, for answers that may wait; absent elsewhere. */
+  caller?: Caller
+  /** Requests that wait for a transaction of the network. */
+  waits: Waits
   /** Turns of the network's signed changes. */
   turns: Turns
   /** Key that encrypts shares of generated wallets; undefined where no wallets are generated. */
@@ -46,6 +52,15 @@ export interface Context {
   siteUrl: string
 }
 
+/** Who waits for an answer. */
+export interface Caller {
+  /** The address that limits count. */
+  address: string
+  /** Lets the request stay. @returns signal that fires after that time, and when the caller leaves */
+  stay(ms: number): AbortSignal
+  hasLeft(): boolean
+}
+
 /** Settings of wallet authentication. */
 interface AuthSettings {
   /** Domain of the service in the messages that wallets sign (EIP-4361). */
@@ -61,6 +76,8 @@ const SESSION_LIFETIME_MS = 14 * 24 * 60 * 60_000
 export interface ContextDeps
   extends Pick<Context, 'pool' | 'chains'>,
     Partial<Pick<Context, 'solana' | 'permissionSigner' | 'releaseSigner' | 'limits'>> {
+  /** Wakes who waits; without it the time does. */
+  news?: News
   config: Pick<AuthSettings, 'serviceDomain'> &
     Partial<AuthSettings> & {
       /** Secret of authentication keys. */
@@ -79,6 +96,7 @@ export function createContexts({
   permissionSigner = null,
   releaseSigner = null,
   limits = null,
+  news = new News(),
   ...deps
 }: ContextDeps): Readonly<Record<Network, Context>> {
   const { tokenKey, serviceDomain, sessionLifetimeMs = SESSION_LIFETIME_MS, acceptsErc6492 = false } = config
@@ -100,7 +118,10 @@ export function createContexts({
     auth: { serviceDomain, sessionLifetimeMs, acceptsErc6492 },
     siteUrl: siteUrl.replace(/\/+$/, ''),
   }
-  const of = (network: Network): Context => ({ ...shared, network, turns: createTurns() })
+  const of = (network: Network): Context => {
+    const waits = new Waits(network, news, shared.batches[network].progressOf, limits !== null)
+    return { ...shared, network, turns: createTurns(), waits }
+  }
   return { mainnet: of('mainnet'), testnet: of('testnet') }
 }
 

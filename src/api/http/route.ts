@@ -44,6 +44,9 @@ export interface RouteRequest<Body = unknown, Auth extends AuthRule = AuthRule> 
   session: SessionOf<Auth>
 }
 
+/** Longest wait that a request may ask for. */
+export const MAX_STAY_MS = 30_000
+
 /** Route declaration: path, schemas (the source of the OpenAPI documents) and handler. */
 export interface Route {
   method: 'get' | 'post' | 'put' | 'patch' | 'delete'
@@ -70,6 +73,8 @@ export interface Route {
   errors?: readonly ErrorCode[]
   /** What a request costs its client; default: `costOf`. */
   cost?: number | ((query: Query, body: unknown) => number)
+  /** Parameter of the query that lets a request stay, for at most `MAX_STAY_MS` beyond the deadline. */
+  staysBy?: string
   /** Limit that is counted in the database too, for all processes. */
   countedTogether?: SharedLimit
   /** Answers a request; `session` is never null where `auth` is `required`. */

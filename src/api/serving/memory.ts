@@ -54,7 +54,7 @@ export function createMemory({ pool, freshness }: Pick<Context, 'pool' | 'freshn
     }
     const answer = await make()
     if (key === null || !answer.isOfJournal) return answer
-    const text = jsonOf(answer.body)
+    const text = answer.content?.text ?? jsonOf(answer.body)
     if (text.length > MAX_TEXT_CHARS) return answer
     const { body: _, ...rest } = answer
     kept.set(key, { version, answer: version === null ? null : { ...rest, content: { type: JSON_TYPE, text } } })

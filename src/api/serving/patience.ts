@@ -1,6 +1,8 @@
 import type { ServerResponse } from 'node:http'
 import type { Patience } from '../../db/pg/pool.js'
+import type { Caller } from '../http/context.js'
 import { ApiError } from '../http/errors.js'
+import { countedAddress } from '../limits/client.js'
 import type { Exchange } from './exchange.js'
 
 /** Error of a request that is answered before its work is done. */
@@ -38,3 +40,17 @@ export class CallerPatience implements Patience {
     return gone
   }
 }
+
+/** Time beyond its stay within which a request is answered; what says nothing for longer is closed. */
+const ANSWER_MS = 15_000
+
+/** Who may stay at a request. */
+export const callerOf = (exchange: Exchange): Caller => ({
+  address: countedAddress(exchange.ip),
+  stay(ms) {
+    // of this answer alone: Node sets it again before the next request
+    exchange.req.socket.setTimeout(ms + ANSWER_MS)
+    return new CallerPatience(exchange, ms).signal
+  },
+  hasLeft: () => exchange.res.closed,
+})

@@ -6,14 +6,15 @@ import { markDeprecated } from '../http/deprecation.js'
 import { ApiError, errorAnswer, toApiError } from '../http/errors.js'
 import { withStaleness } from '../http/freshness.js'
 import { isTestnet, parseQuery } from '../http/query.js'
-import type { Route } from '../http/route.js'
+import { MAX_STAY_MS, type Route } from '../http/route.js'
 import { costOf } from '../limits/costs.js'
 import { type Gate, type Meter, UNLIMITED } from '../limits/gate.js'
 import type { Finish } from './answerer.js'
 import { createDeadlines } from './deadlines.js'
+import { tagged, unlessKnown } from './etag.js'
 import type { Client, Exchange } from './exchange.js'
 import { createMemory, keyOf, type Memory } from './memory.js'
-import { CallerPatience, tooLong } from './patience.js'
+import { CallerPatience, callerOf, tooLong } from './patience.js'
 
 /** Changes end this long before their request, so that what is answered 503 is not made afterwards. */
 const CHANGE_MARGIN_MS = 1_000
@@ -28,7 +29,8 @@ type Contexts = ReturnType<typeof createContexts>
 
 /** Creates the server of declared routes: each request is answered once, within the deadline. */
 export function createRouteServer(contexts: Contexts, { finish, gate }: Serving, deadlineMs: number) {
-  const begin = createDeadlines(deadlineMs)
+  const beginSoon = createDeadlines(deadlineMs)
+  const beginLate = createDeadlines(deadlineMs + MAX_STAY_MS)
   const own = { contexts, memory: createMemory(contexts.mainnet), changeLimitMs: deadlineMs - CHANGE_MARGIN_MS }
   return (route: Route, exchange: Exchange): void => {
     const { req, res } = exchange
@@ -48,6 +50,7 @@ export function createRouteServer(contexts: Contexts, { finish, gate }: Serving,
         const answer = markForCaches(route.auth, false, errorAnswer(error))
         unhurried(error, gate.lingerMs, exchange, () => reply(answer, error))
       })
+    const begin = staysLong(route, req.url ?? '') ? beginLate : beginSoon
     const forget = begin(() => {
       if (!res.closed) fail(route.body && !req.complete ? cutShort(exchange, tooSlow()) : tooLong())
     })
@@ -59,6 +62,9 @@ export function createRouteServer(contexts: Contexts, { finish, gate }: Serving,
     answered().then((answer) => conclude(() => reply(answer)), fail)
   }
 }
+
+/** Whether a request may ask to stay; its query is not parsed yet. */
+const staysLong = ({ staysBy }: Route, url: string): boolean => staysBy !== undefined && url.includes(`${staysBy}=`)
 
 /** Holds a refusal back from who goes on asking: else a flood is answered as fast as it can ask. */
 export function unhurried(error: ApiError, lingerMs: Gate['lingerMs'], client: Client, reply: () => void): void {
@@ -94,13 +100,18 @@ async function run({ route, exchange, meter }: Run, { contexts, memory, changeLi
   const shared = contexts[onTestnet ? 'testnet' : 'mainnet']
   // reads change nothing that a caller's leaving would have to stop
   const isRead = route.method === 'get'
-  const context = isRead ? shared : { ...shared, patience: new CallerPatience(exchange, changeLimitMs) }
+  const context = isRead
+    ? { ...shared, ...(route.staysBy && { caller: callerOf(exchange) }) }
+    : { ...shared, patience: new CallerPatience(exchange, changeLimitMs) }
   const session = route.auth ? await authenticate(req, route.auth, context) : null
   if (route.countedTogether) await meter.spendTogether(route.countedTogether, cost)
   const question = { key: route.auth ? null : keyOf(req, body), network: context.network }
-  const answer = await memory(question, () =>
-    route.handle({ params, query, isTestnet: onTestnet, body, session }, context),
-  )
+  const answer = await memory(question, async () => {
+    const made = await route.handle({ params, query, isTestnet: onTestnet, body, session }, context)
+    // an answer that may depend on a key is for nobody's cache
+    return isRead && !route.auth ? tagged(made) : made
+  })
   if (answer.unspent) meter.giveBack(answer.unspent)
-  return markForCaches(route.auth, session === null, await withStaleness(answer, context))
+  const told = unlessKnown(await withStaleness(answer, context), req.headers['if-none-match'])
+  return markForCaches(route.auth, session === null, told)
 }

@@ -3,6 +3,7 @@ import { findMessages, type TxMessage } from '../../db/bridge/packets.js'
 import { findInTail } from '../../db/journal/transactions.js'
 import { findPaidNames, findPayments, type TxPayment } from '../../db/payments/ofTransaction.js'
 import type { CreditMove } from '../../registry/bridge/message.js'
+import { decodeAddress } from '../../registry/primitives/address.js'
 import { toHex } from '../../registry/primitives/bytes.js'
 import { wordText } from '../../registry/primitives/name.js'
 import type { Confirmations, HubCredit, PacketOutcome, PaidName, SentPacket } from '../../registry/status.js'
@@ -91,14 +92,14 @@ async function outcomeOf(
   }
 }
 
-const creditAnswer = (credit: Pick<CreditMove, 'eid' | 'amountWei'> | undefined): HubCredit | null =>
-  credit ? { eid: credit.eid, amountWei: credit.amountWei.toString() } : null
+const creditAnswer = (credit: Pick<CreditMove, 'eid' | 'amountWei' | 'wallet'> | undefined): HubCredit | null =>
+  credit ? { eid: credit.eid, amountWei: credit.amountWei.toString(), owner: decodeAddress(credit.wallet).text } : null
 
 /** What a transaction of the hub credited for its own bids. */
 export async function directCredit({ context, tx }: TxQuery): Promise<HubCredit | null> {
   const credits = (await creditsIn(context.pool, context.network, tx)).filter(({ eid }) => eid === 0)
   const amountWei = credits.reduce((sum, credit) => sum + credit.amountWei, 0n)
-  return creditAnswer(amountWei > 0n ? { eid: 0, amountWei } : undefined)
+  return creditAnswer(credits[0] && { ...credits[0], amountWei })
 }
 
 /** Payments for community names of a transaction, as the status function takes them, and when they were made. */

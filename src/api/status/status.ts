@@ -1,5 +1,6 @@
 import type { Hex } from '../../chains/chain.js'
 import { decodeBase58 } from '../../registry/primitives/base58.js'
+import { fromHex } from '../../registry/primitives/bytes.js'
 import type { Context } from '../http/context.js'
 import type { TxStatus } from './decide.js'
 import { evmStatus } from './evm.js'
@@ -16,6 +17,10 @@ export function parseTxId(input: string): TxId | null {
   if (HASH.test(input)) return { type: 'evm', hash: input.toLowerCase() as Hex }
   return decodeBase58(input, SIGNATURE_BYTES) ? { type: 'solana', signature: input } : null
 }
+
+/** Raw bytes of a transaction's id. */
+export const idBytes = (id: TxId): Buffer =>
+  id.type === 'evm' ? fromHex(id.hash) : Buffer.from(decodeBase58(id.signature, SIGNATURE_BYTES)!)
 
 /**
  * The status of a registration transaction on any chain; null for a text that is no transaction's id.

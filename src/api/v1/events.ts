@@ -99,7 +99,9 @@ const events = route.get('/v1/events', {
     })
     const next = page.nextPage ? `"nextPage":"${page.nextPage}",` : ''
     const end = `],${next}"resume":"${page.resume}"}`
-    return okJson(bytesOf(['{"items":[', ...page.items.map(viewOf(page)), end]))
+    // the events between two numbers never change, and a page's token tells where it ends
+    const version = [page.generation, page.items[0]?.number ?? 0, page.items.length, page.nextPage ? 1 : 0, page.resume]
+    return { ...okJson(bytesOf(['{"items":[', ...page.items.map(viewOf(page)), end])), version: version.join('.') }
   },
 })
 

@@ -1,15 +1,17 @@
 import type { ChainPort, EvmQuote, SolanaPort, SolanaQuote } from '../../chains/chain.js'
 import { toHex } from '../../registry/primitives/bytes.js'
 import type { Status } from '../../registry/status.js'
-import { NO_STORE, ok } from '../http/answer.js'
+import { type Answer, NO_STORE, ok } from '../http/answer.js'
 import { ApiError, type ErrorCode } from '../http/errors.js'
-import { route } from '../http/route.js'
+import { integerOf, wordOf } from '../http/query.js'
+import { MAX_STAY_MS, route } from '../http/route.js'
 import { answers, MAX_CHANGES, MAX_LOOKUPS, named, z } from '../http/schema.js'
 import { CHAIN_COST, solanaQuoteCost } from '../limits/costs.js'
 import { availabilityAnswer, availabilityOfTexts, UNAVAILABLE } from '../names/names.js'
 import { AMOUNT_SYNONYMS, amountOf, quoteEvm, quoteSolana } from '../names/quote.js'
 import type { TxStatus } from '../status/decide.js'
-import { isOfJournal, statusOf } from '../status/status.js'
+import { isOfJournal } from '../status/status.js'
+import { awaitStatus } from '../status/wait.js'
 import { addressText, clusterIdText, nameText } from './schemas.js'
 
 const check = route.post('/v1/names/register/check', {
@@ -227,13 +229,20 @@ const StatusSchema = named('TransactionStatus', {
   tx: z.string(),
   status: z.enum(STATUSES),
   step: z.enum(['leading', 'behind', 'delivery_failed']).optional(),
-  reason: z.string().optional(),
+  reason: z.string().optional().openapi({
+    description:
+      '`name_taken` where the bid lost: the winning one stands in `names`, what is owed for it in `credit` or `refund`; `GET /v1/refunds/{address}` has the transaction that takes it back',
+  }),
   confirmations: z.object({ have: z.int(), need: z.int() }).optional(),
   names: z
     .array(
       z.object({
         name: z.string(),
         outcome: z.enum(['won', 'lost', 'refused', 'leading', 'behind', 'pending', 'bridging']),
+        winner: z
+          .object({ amountWei: z.string(), tx: z.string() })
+          .optional()
+          .openapi({ description: 'The bid that has the name: wei of ETH, and its transaction on the hub' }),
       }),
     )
     .optional()
@@ -250,9 +259,9 @@ const StatusSchema = named('TransactionStatus', {
     description:
       'Where the money of a name below a community is that was bought on an EVM chain: `held` until it is its recipient’s, who may take it at once (`GET /v1/communities/{name}/payouts`)',
   }),
-  credit: z.object({ eid: z.int(), amountWei: z.string() }).optional().openapi({
+  credit: z.object({ eid: z.int(), amountWei: z.string(), owner: addressText }).optional().openapi({
     description:
-      'What the hub owes for bids that won nothing, in wei, and the LayerZero endpoint id of the chain it came from (0: the hub’s own). Its sender withdraws it by `withdrawRefund`: on the hub, or by a message from that chain',
+      'What the hub owes for bids that won nothing, in wei, and the LayerZero endpoint id of the chain it came from (0: the hub’s own). Its owner withdraws it by `withdrawRefund`: on the hub, or by a message from that chain',
   }),
   replacedBy: z.string().optional(),
   updatedAt: z.string().optional(),
@@ -261,19 +270,45 @@ const StatusSchema = named('TransactionStatus', {
 /** Part of the cost that a status did not have: only an unknown transaction is asked for on the chains each time. */
 export const unspentOf = ({ status }: TxStatus): number => (status === 'not_found' ? 0 : CHAIN_COST - 1)
 
+/** Time after which asking again may find another status, by the status, seconds. */
+const ASK_AGAIN_S: Partial<Record<Status, number>> = { not_found: 5, pending: 2, bridging: 5 }
+
+/** Headers of a status: none is kept by caches, and one that may change says when to ask again. */
+function statusHeaders({ status }: TxStatus): Answer['headers'] {
+  const seconds = ASK_AGAIN_S[status]
+  return seconds === undefined ? NO_STORE : { ...NO_STORE, 'retry-after': String(seconds) }
+}
+
 const status = route.get('/v1/names/register/tx/:tx', {
   summary: 'The status of a registration transaction',
-  description: 'finalized, lost_bid and invalid never change. 200 for every well-formed hash or signature.',
+  description:
+    'finalized, lost_bid and invalid never change. 200 for every well-formed hash or signature. With `wait` the answer comes when the status differs from `since`, or after that time.',
   params: z.object({
     tx: z.string().openapi({ description: 'Transaction hash, or signature of a Solana transaction' }),
   }),
+  query: z.object({
+    wait: z
+      .int()
+      .min(0)
+      .optional()
+      .openapi({ description: `Seconds to wait for another status; clamped to ${MAX_STAY_MS / 1_000}`, example: 25 }),
+    since: z
+      .enum(STATUSES)
+      .optional()
+      .openapi({ description: 'The status that is known; default: the one at the start of the wait' }),
+  }),
   cost: CHAIN_COST,
+  staysBy: 'wait',
   responses: answers('Its status', StatusSchema),
-  async handle({ params }, context) {
+  async handle({ params, query }, context) {
     const tx = params.tx!
-    const found = await statusOf(context, tx)
-    if (!found) throw new ApiError('invalid_request', 'This is neither a transaction hash nor a Solana signature.')
-    return { ...ok({ tx, ...found }, NO_STORE), unspent: unspentOf(found), isOfJournal: isOfJournal(tx, found) }
+    const ms = Math.min((integerOf(query, 'wait') ?? 0) * 1_000, MAX_STAY_MS)
+    const waited = await awaitStatus(context, tx, { ms, since: wordOf(query, 'since', STATUSES) })
+    if (!waited) throw new ApiError('invalid_request', 'This is neither a transaction hash nor a Solana signature.')
+    const { found, looks } = waited
+    // each further look at an unknown transaction asks the chains again
+    const unspent = found.status === 'not_found' ? CHAIN_COST * (1 - looks) : unspentOf(found)
+    return { ...ok({ tx, ...found }, statusHeaders(found)), unspent, isOfJournal: isOfJournal(tx, found) }
   },
 })
 

@@ -43,11 +43,11 @@ export const creditsIn = (
   db: Queryable,
   network: Network,
   tx: Buffer,
-): Promise<Pick<CreditMove, 'eid' | 'amountWei' | 'logIndex'>[]> =>
+): Promise<Pick<CreditMove, 'wallet' | 'eid' | 'amountWei' | 'logIndex'>[]> =>
   query(
     db,
     network,
-    `SELECT eid, amount_wei, log_index FROM hub_credits WHERE network = $1 AND tx_hash = $2 AND amount_wei > 0
+    `SELECT wallet, eid, amount_wei, log_index FROM hub_credits WHERE network = $1 AND tx_hash = $2 AND amount_wei > 0
      ORDER BY log_index`,
     [tx],
   )

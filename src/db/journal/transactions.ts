@@ -1,11 +1,12 @@
-import { bidNameWord } from '../../registry/journal/bid.js'
+import { bidNameWord, bidTxHash, decodeBid } from '../../registry/journal/bid.js'
 import { decodeBidEffects } from '../../registry/journal/effects.js'
 import { ENTRY_KIND } from '../../registry/journal/entry.js'
 import { toHex, txKey } from '../../registry/primitives/bytes.js'
 import { wordToName } from '../../registry/primitives/name.js'
 import type { Network } from '../../registry/primitives/network.js'
-import type { Confirmations, JournalledBid, TailBid } from '../../registry/status.js'
-import { entryAt, prepare } from '../pg/prepared.js'
+import type { Confirmations, JournalledBid, TailBid, WinningBid } from '../../registry/status.js'
+import { WON } from '../pg/codes.js'
+import { entryAt, type Leaves, prepare } from '../pg/prepared.js'
 import { execute, type Queryable, some } from '../pg/rows.js'
 
 /** Journalled bids of a transaction, with the newest timestamp. */
@@ -55,12 +56,40 @@ export async function findJournalled(
     bids.push(asBid(row))
     found[row.ord - 1] = { bids, atMs: row.atMs }
   }
+  const lost = found.flatMap((tx) => tx?.bids.filter(({ outcome }) => outcome === 'lost') ?? [])
+  if (lost.length > 0) await addWinners(db, network, lost)
   return found
 }
 
+const winning = prepare<{ name: string; body: Buffer }>(
+  'winning_bids',
+  (l) => `SELECT n.name, j.body FROM unnest($1::text[]) AS i(name)
+    CROSS JOIN LATERAL (
+      SELECT n.name, n.seq FROM ${l.names} n
+      WHERE n.network = ${l.network} AND n.name = i.name AND n.outcome = ${WON} LIMIT 1
+    ) n
+    JOIN journal_heads h ON h.network = ${l.network}
+    CROSS JOIN LATERAL (${entryAt(l, 'h.generation', 'n.seq')}) j`,
+)
+
+/** Adds to lost bids the ones that won their names. */
+async function addWinners(db: Queryable, network: Network, lost: readonly JournalledBid[]): Promise<void> {
+  const rows = await winning(db, network, [[...new Set(lost.map(({ name }) => name))]])
+  const won = new Map(rows.map(({ name, body }) => [name, winnerOf(body)]))
+  for (const bid of lost) {
+    const winner = won.get(bid.name)
+    if (winner) bid.winner = winner
+  }
+}
+
+const winnerOf = (body: Buffer): WinningBid => ({
+  amountWei: decodeBid(body).amountWei.toString(),
+  tx: toHex(bidTxHash(body)),
+})
+
 function asBid({ logIndex, body, effects }: JournalledRow): JournalledBid {
   const decoded = decodeBidEffects(effects)
-  const bid = { logIndex, name: bidName(body), outcome: decoded.outcome }
+  const bid: JournalledBid = { logIndex, name: bidName(body), outcome: decoded.outcome }
   return decoded.outcome === 'refused' ? { ...bid, reason: decoded.reason } : bid
 }
 
@@ -185,3 +214,34 @@ export async function keepReplacement(db: Queryable, network: Network, hash: Buf
   const text = 'UPDATE tracked_txs SET replaced_by = $3 WHERE network = $1 AND hash = $2 AND replaced_by IS NULL'
   await execute(db, network, { name: 'status_keep_replacement', text }, [hash, by])
 }
+
+/** How far a transaction is in the tables: a text that changes with each of its states, whatever they mean. */
+export interface TxProgress {
+  records: string
+  /** Logs of ours are stored; what else becomes of it, the chains alone know. */
+  isKnown: boolean
+}
+
+const received = (l: Leaves, guid: string): string =>
+  `LEFT JOIN received r ON r.network = ${l.network} AND r.guid = ${guid}`
+
+const progress = prepare<TxProgress>(
+  'txs_progress',
+  (l) => `SELECT concat_ws(' ', p.bids, p.facts, p.sent, p.paid, p.tracked) AS records,
+      p.bids + p.facts > 0 OR p.sent IS NOT NULL OR p.paid IS NOT NULL AS is_known
+    FROM unnest($1::int8[], $2::bytea[]) WITH ORDINALITY AS i(tx_key, tx, ord)
+    CROSS JOIN LATERAL (SELECT
+      (SELECT count(*) FROM ${l.names} n WHERE n.network = ${l.network} AND n.tx_key = i.tx_key) AS bids,
+      (SELECT count(*) FROM facts f WHERE f.network = ${l.network} AND f.tx_hash = i.tx) AS facts,
+      (SELECT string_agg(concat_ws('/', m.confirmed, r.confirmed, r.bids), ',' ORDER BY m.log_index)
+        FROM messages m ${received(l, 'm.guid')} WHERE m.network = ${l.network} AND m.tx_hash = i.tx) AS sent,
+      (SELECT string_agg(concat_ws('/', p.state, p.verdict, p.outcome, r.confirmed), ',' ORDER BY p.sequence)
+        FROM payments p ${received(l, 'p.id')} WHERE p.network = ${l.network} AND p.tx = i.tx) AS paid,
+      (SELECT concat_ws('/', t.verdict, encode(t.replaced_by, 'hex'))
+        FROM tracked_txs t WHERE t.network = ${l.network} AND t.hash = i.tx) AS tracked
+    ) p ORDER BY i.ord`,
+)
+
+/** How far transactions are, by their hashes or signatures: one element per input, in its order. */
+export const readProgress = (db: Queryable, network: Network, txs: readonly Buffer[]): Promise<TxProgress[]> =>
+  progress(db, network, [txs.map((tx) => txKey(tx).toString()), txs])

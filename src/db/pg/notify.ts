@@ -34,7 +34,8 @@ const RECONNECT_MS = 1_000
 
 export interface ListenOptions {
   url: string
-  network: Network
+  /** Names the listener among the loops; without it, it is that of the API. */
+  network?: Network
   signal: AbortSignal
   /** Shows that it listens, or tries to. */
   loops: Loops
@@ -46,7 +47,7 @@ export interface ListenOptions {
 /** Listens to notifications until the signal, on a connection of its own that is renewed whenever it breaks. */
 export async function listenTo(options: ListenOptions): Promise<void> {
   const { signal, network, loops, onError } = options
-  const loop = loops.start({ name: 'the listener', network })
+  const loop = loops.start({ name: 'the listener', ...(network && { network }) })
   while (!signal.aborted) {
     await listenOnce(options, loop).catch((error: Error) => {
       loop.failed(error)

@@ -1,0 +1,28 @@
+import { hash } from 'node:crypto'
+import { type Answer, JSON_TYPE, jsonOf } from '../http/answer.js'
+
+/** A weak entity tag (RFC 9110, 8.8.3) of what decides an answer. @param opaque without quotes */
+const weak = (opaque: string): string => `W/"${opaque}"`
+
+/** An answer with an entity tag: its version's where it names one, else that of its text. */
+export function tagged(answer: Answer): Answer {
+  if (answer.status !== 200 || (answer.content && answer.version === undefined)) return answer
+  const { body, version, ...rest } = answer
+  const content = answer.content ?? { type: JSON_TYPE, text: jsonOf(body) }
+  const etag = weak(version ?? hash('sha1', content.text, 'base64url'))
+  return { ...rest, content, headers: { 'cache-control': 'no-cache', ...answer.headers, etag } }
+}
+
+/** The answer to who has it already (RFC 9110, 13.1.2 and 15.4.5): without content, with its headers. */
+export function unlessKnown(answer: Answer, ifNoneMatch: string | undefined): Answer {
+  const etag = answer.headers?.etag
+  if (ifNoneMatch === undefined || etag === undefined || !matches(ifNoneMatch, etag)) return answer
+  const { body: _, content: __, ...rest } = answer
+  return { ...rest, status: 304 }
+}
+
+/** Weak comparison with a list of tags, or with `*`. */
+const matches = (list: string, etag: string): boolean =>
+  list.trim() === '*' || list.split(',').some((tag) => opaqueOf(tag.trim()) === opaqueOf(etag))
+
+const opaqueOf = (tag: string): string => tag.replace(/^W\//, '')

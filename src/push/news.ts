@@ -1,0 +1,18 @@
+import { heardBy } from '../db/pg/notify.js'
+import { NETWORKS, type Network } from '../registry/primitives/network.js'
+
+/** Tells those of a process who wait that something of a network has changed: its tables, or a chain's head. */
+export class News {
+  readonly #told: Record<Network, Set<() => void>> = { mainnet: new Set(), testnet: new Set() }
+
+  /** Takes the payload of a notification. */
+  readonly heard = (payload: string): void => {
+    for (const network of NETWORKS) if (heardBy(network, payload)) for (const tell of this.#told[network]) tell()
+  }
+
+  /** Calls the function at each change of a network. @returns function that ends it */
+  on(network: Network, tell: () => void): () => void {
+    this.#told[network].add(tell)
+    return () => void this.#told[network].delete(tell)
+  }
+}

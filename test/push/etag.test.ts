@@ -1,0 +1,51 @@
+import { afterAll, beforeAll, expect, it } from 'vitest'
+import { type ApiWorld, bid, freshName, randomAddress, randomHash, startApi } from '../api/support.js'
+
+let world: ApiWorld
+const alice = randomAddress()
+const [name, tx] = [freshName(), randomHash()]
+
+beforeAll(async () => {
+  world = await startApi()
+  await world.append('mainnet', [bid({ from: alice, name, tx })])
+})
+afterAll(() => world.stop())
+
+/** Asks as a client that has an answer already. @returns status and entity tag */
+async function ask(path: string, known?: string) {
+  const headers: Record<string, string> = known === undefined ? {} : { 'if-none-match': known }
+  const response = await fetch(`${world.url}${path}`, { headers })
+  const text = await response.text()
+  if (response.status === 304) expect([text, response.headers.get('content-type')]).toEqual(['', null])
+  return { status: response.status, etag: response.headers.get('etag') ?? undefined }
+}
+
+it.each([
+  ['a name', () => `/v1/names/address/${alice}`],
+  ['a page of the feed', () => '/v1/events?limit=1000'],
+  ['the newest page', () => '/v1/events?orderBy=newest&limit=2'],
+  ['the names of an owner', () => `/v1/names/owner/address/${alice}`],
+])('%s that is known is not sent again until it changes', async (_what, path) => {
+  for (let i = 0; i < 3; i++) {
+    const { etag, status } = await ask(path())
+    expect(status).toBe(200)
+    expect(await ask(path(), etag)).toEqual({ status: 304, etag })
+  }
+  const { etag } = await ask(path())
+  await world.append('mainnet', [bid({ from: alice, name: freshName() })])
+  const now = await ask(path(), etag)
+  // the name of an address is its oldest
+  expect(now.status).toBe(path().includes('names/address') ? 304 : 200)
+})
+
+it('a status that is known is not sent again, nor kept by caches', async () => {
+  const path = `/v1/names/register/tx/${tx}`
+  const { etag } = await ask(path)
+  expect(await ask(path, etag)).toEqual({ status: 304, etag })
+  expect((await world.get(path)).headers.get('cache-control')).toBe('no-store')
+})
+
+it('what depends on a key has no tag', async () => {
+  for (const path of [`/v1/clusters/name/${name}`, `/v1/clusters/address/${alice}`])
+    expect(await ask(path, '*')).toEqual({ status: 200, etag: undefined })
+})

@@ -1,0 +1,168 @@
+import http from 'node:http'
+import { setFlagsFromString } from 'node:v8'
+import { runInNewContext } from 'node:vm'
+import { afterAll, beforeAll, describe, expect, it } from 'vitest'
+import { MAX_WAITS } from '../../src/push/waits.js'
+import { type ApiWorld, bid, freshName, randomAddress, randomHash, startApi, tailBlock } from '../api/support.js'
+
+/** Longer than anything here may take: a wait that ends by its time fails the test. */
+const WAIT_S = 30
+const POLLERS = 1_000
+/** Heap and buffers of one that waits; the caller's own half is part of it. */
+const BYTES_EACH = 32 * 1024
+
+let world: ApiWorld
+const from = randomAddress()
+const agent = new http.Agent({ maxSockets: Number.POSITIVE_INFINITY })
+
+beforeAll(async () => {
+  world = await startApi()
+})
+afterAll(async () => {
+  agent.destroy()
+  await world.stop()
+})
+
+const path = (tx: string, query = '') => `/v1/names/register/tx/${tx}?${query}`
+const poll = (tx: string, query = `wait=${WAIT_S}&since=pending`) => world.get(path(tx, query))
+
+let block = 90
+
+/** Transactions in the unconfirmed tail. */
+async function pending(count = 1) {
+  block += 1
+  const bids = Array.from({ length: count }, (_, i) => {
+    const tx = randomHash()
+    return { tx, entry: bid({ from, name: freshName(), tx, block, logIndex: i }) }
+  })
+  await world.tail('mainnet', [
+    tailBlock(
+      block,
+      bids.map(({ entry }) => entry),
+    ),
+  ])
+  return bids
+}
+
+/** Polls with a socket of its own; settles with the status code and the body's status. */
+function pollBy(tx: string, agentOf = agent): Promise<string> {
+  const { hostname, port } = new URL(world.url)
+  return new Promise((resolve) => {
+    const req = http.get(
+      { hostname, port, agent: agentOf, path: path(tx, `wait=${WAIT_S}&since=pending`) },
+      async (res) => {
+        let text = ''
+        for await (const chunk of res) text += chunk
+        resolve(`${res.statusCode} ${JSON.parse(text).status}`)
+      },
+    )
+    req.on('error', (error: NodeJS.ErrnoException) => resolve(String(error.code)))
+  })
+}
+
+/** Asks again as long as nothing moves: on a slow machine a wait may end before all have begun. */
+async function pollUntilMoved(tx: string): Promise<string> {
+  for (;;) {
+    const answer = await pollBy(tx)
+    if (answer !== '200 pending') return answer
+  }
+}
+
+setFlagsFromString('--expose-gc')
+const collect = runInNewContext('gc') as () => void
+
+/** Bytes in use after a collection. */
+function alive(): number {
+  collect()
+  const { heapUsed, external } = process.memoryUsage()
+  return heapUsed + external
+}
+
+const waitingIn = async (count: number) => {
+  await expect.poll(() => world.waiting(), { timeout: 60_000 }).toBe(count)
+}
+
+describe('a status that is waited for', () => {
+  it('comes at once where it is another one, is terminal, or nobody asked to wait', async () => {
+    const [{ tx, entry }] = (await pending()) as [Awaited<ReturnType<typeof pending>>[0]]
+    expect((await poll(tx, `wait=${WAIT_S}&since=not_found`)).body.status).toBe('pending')
+    expect((await poll(tx, '')).headers.get('retry-after')).toBe('2')
+    await world.append('mainnet', [entry])
+    const { body, headers } = await poll(tx, `wait=${WAIT_S}&since=finalized`)
+    expect(body.status).toBe('finalized')
+    expect(headers.get('retry-after')).toBeNull()
+    expect((await poll(tx, 'wait=x')).status).toBe(400)
+    expect((await poll(tx, 'wait=1&since=done')).status).toBe(400)
+  })
+
+  it('comes with the change', async () => {
+    const tx = randomHash()
+    const [byDefault, other] = [poll(tx, `wait=${WAIT_S}`), randomHash()]
+    const [{ entry, tx: known }] = (await pending()) as [Awaited<ReturnType<typeof pending>>[0]]
+    const polls = [poll(known), poll(known, `wait=${WAIT_S}`)]
+    await waitingIn(2)
+    await world.append('mainnet', [bid({ from, name: freshName(), tx: other })])
+    await waitingIn(2)
+    await world.append('mainnet', [entry])
+    for (const answer of await Promise.all(polls)) expect(answer.body).toMatchObject({ status: 'finalized' })
+    // no chain answers here, so that only the tables can know a transaction
+    expect((await byDefault).status).toBe(503)
+  })
+
+  it('comes as it is after the time', async () => {
+    const [{ tx }] = (await pending()) as [Awaited<ReturnType<typeof pending>>[0]]
+    const startMs = performance.now()
+    expect((await poll(tx, 'wait=1&since=pending')).body.status).toBe('pending')
+    expect(performance.now() - startMs).toBeGreaterThanOrEqual(1_000)
+  })
+
+  it('frees its place when the caller leaves', async () => {
+    const [{ tx }] = (await pending()) as [Awaited<ReturnType<typeof pending>>[0]]
+    const leaving = new http.Agent()
+    const left = pollBy(tx, leaving)
+    await waitingIn(1)
+    leaving.destroy()
+    expect(await left).toBe('ECONNRESET')
+    await waitingIn(0)
+  })
+
+  it(`wakes ${POLLERS} who wait for as many transactions, in bounded memory`, async () => {
+    const bids = await pending(POLLERS)
+    await Promise.all(bids.slice(0, 50).map(({ tx }) => poll(tx, '')))
+    const before = alive()
+    const polls = bids.map(({ tx }) => pollUntilMoved(tx))
+    await waitingIn(POLLERS)
+    expect(alive() - before).toBeLessThan(POLLERS * BYTES_EACH)
+    await world.append(
+      'mainnet',
+      bids.map(({ entry }) => entry),
+    )
+    expect(new Set(await Promise.all(polls))).toEqual(new Set(['200 finalized']))
+    await waitingIn(0)
+  })
+})
+
+it('answers at once who finds no place, and everybody once the process stops', async () => {
+  const limited = await startApi({ limits: LIMITS })
+  const [others, tx] = [world, randomHash()]
+  try {
+    world = limited
+    await world.tail('mainnet', [tailBlock(90, [bid({ from, name: freshName(), tx, block: 90 })])])
+    const polls = Array.from({ length: MAX_WAITS.perClient + 1 }, () => pollBy(tx))
+    // one of them was answered, the others wait
+    expect(await Promise.race(polls)).toBe('200 pending')
+    await waitingIn(MAX_WAITS.perClient)
+    world.release()
+    expect(new Set(await Promise.all(polls))).toEqual(new Set(['200 pending']))
+    expect(await pollBy(tx)).toBe('200 pending')
+  } finally {
+    await limited.stop()
+    world = others
+  }
+})
+
+const rate = { perSecond: 100_000, burst: 100_000 }
+const LIMITS = {
+  ...{ address: rate, key: rate, keysPerDay: 1, changesPerMinute: 1, changesPerDay: 1 },
+  ...{ clustersPerDay: 1, namesPerDay: 1 },
+}
