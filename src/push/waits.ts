@@ -7,7 +7,7 @@ import { Places } from './places.js'
 /** Waits of a process: those of one address, and all. */
 export const MAX_WAITS = { perClient: 500, total: 4_000 }
 /** Time after which a transaction that is in no table is asked for on the chains again, which tell nobody. */
-export const ASK_AGAIN_MS = 5_000
+const ASK_AGAIN_MS = 5_000
 
 /** A transaction that somebody waits for, and what the tables had of it. */
 interface Watched {
