@@ -1,7 +1,7 @@
 /**
  * Generates the code that is not checked in, where it is missing or older than its sources: the Prisma client
- * (src/db/generated), the client's types (src/client/generated) and the page's files (src/web/generated).
- * vitest.config.ts and the scripts of package.json run it first.
+ * (src/db/generated), the client's types (src/client/generated), the page's files (src/web/generated) and those of the
+ * reference (src/web/reference/generated). vitest.config.ts and the scripts of package.json run it first.
  *
  *   tsx scripts/generate.ts
  */
@@ -57,6 +57,18 @@ const OUTPUTS: readonly Output[] = [
       const { generateWeb } = await import('./build-web.js')
       mkdirSync(folder, { recursive: true })
       writeFileSync(join(folder, 'assets.ts'), await generateWeb())
+    },
+  },
+  {
+    folder: 'src/web/reference/generated',
+    sources: [
+      ...['index.html', 'start.js', 'style.css'].map((file) => `src/web/reference/${file}`),
+      ...['scripts/build-reference.ts', 'node_modules/swagger-ui-dist/package.json'],
+    ],
+    make: async (folder) => {
+      const { generateReference } = await import('./build-reference.js')
+      mkdirSync(folder, { recursive: true })
+      writeFileSync(join(folder, 'files.ts'), generateReference())
     },
   },
 ]

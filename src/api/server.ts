@@ -11,6 +11,7 @@ import { PREFLIGHT_HEADERS } from './http/headers.js'
 import type { Route } from './http/route.js'
 import { NETWORKS } from '../registry/primitives/network.js'
 import { createGate } from './limits/gate.js'
+import { referenceAnswer, referenceFileAnswer } from './reference.js'
 import { openApiDocuments, routes } from './routes.js'
 import { type AnswererDeps, createAnswerer } from './serving/answerer.js'
 import type { Exchange } from './serving/exchange.js'
@@ -75,6 +76,8 @@ export function createApi(deps: ApiDeps): Api {
   }
   own('/', ({ req }) => indexAnswer(req))
   own(ASSETS, ({ req, params }) => assetAnswer(req, params))
+  own('/docs', () => referenceAnswer)
+  own('/docs/:build/:file', ({ params }) => referenceFileAnswer(params))
   // after the documents, since the page of a name has any first part of a path
   for (const route of routes) {
     const serve = (exchange: Exchange) => serveRoute(route, exchange)

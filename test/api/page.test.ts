@@ -141,3 +141,23 @@ describe('what the page asks', () => {
     expect(await world.get(path)).toMatchObject({ status: 404, body: { clusterId: null } })
   })
 })
+
+describe('the reference', () => {
+  it('is served compressed under a policy of its own, and its files for good', async () => {
+    const shown = await load('/docs', '*/*')
+    const policy = shown.headers.get('content-security-policy')
+    expect(policy).toContain("default-src 'none';script-src 'self';style-src 'self'")
+    expect(policy).not.toMatch(/unsafe|\*|,/)
+    const paths = [...(await shown.text()).matchAll(/(?:href|src)="(\/docs\/[^"]+)"/g)].map((match) => match[1]!)
+    expect(paths.map((path) => path.split('/').at(-1)).sort()).toEqual([
+      ...['start.js', 'style.css', 'swagger-ui-bundle.js', 'swagger-ui.css'],
+    ])
+    for (const path of paths) {
+      const file = await load(path)
+      expect(file.headers.get('content-encoding'), path).toBe('gzip')
+      expect(file.headers.get('cache-control')).toBe('public, max-age=31536000, immutable')
+      expect((await file.text()).length).toBeGreaterThan(100)
+      expect((await load(path.replace(/docs\/\w+/, 'docs/0'))).status).toBe(404)
+    }
+  })
+})

@@ -1,0 +1,34 @@
+import { build, files, html } from './reference/generated/files.js'
+
+/** The reference at `/docs`: Swagger UI over the OpenAPI documents, from this service alone. */
+
+/** Own files and requests alone. The renderer sets styles by script, and brings its icons as data. */
+export const REFERENCE_POLICY = [
+  "default-src 'none'",
+  "script-src 'self'",
+  "style-src 'self'",
+  "img-src 'self' data:",
+  "connect-src 'self'",
+  "base-uri 'none'",
+  "form-action 'none'",
+  "frame-ancestors 'none'",
+].join(';')
+
+export const referenceHtml: string = html
+
+export interface ReferenceFile {
+  type: string
+  /** Compressed by gzip. */
+  bytes: Buffer
+}
+
+const unpacked = new Map<string, Buffer>()
+
+/** A file of the reference; null when this build has none of that name. */
+export function referenceFile(ofBuild: string, name: string): ReferenceFile | null {
+  const text = ofBuild === build && Object.hasOwn(files, name) ? files[name] : undefined
+  if (text === undefined) return null
+  const bytes = unpacked.get(name) ?? Buffer.from(text, 'base64')
+  unpacked.set(name, bytes)
+  return { type: `text/${name.endsWith('.css') ? 'css' : 'javascript'}; charset=utf-8`, bytes }
+}
