@@ -2,6 +2,7 @@ import type { Registry } from 'prom-client'
 import { createMetrics } from '../src/ops/metrics.js'
 import { createOutboxMetrics } from '../src/ops/outboxMetrics.js'
 import { createProcessMetrics } from '../src/ops/processMetrics.js'
+import { createWebhookMetrics } from '../src/push/webhooks/metrics.js'
 import { writeOrCheck } from './generatedFile.js'
 
 /**
@@ -38,4 +39,5 @@ function rowsOf(registry: Registry): string[] {
 const { registry } = createMetrics()
 createOutboxMetrics(registry, () => {})
 createProcessMetrics(registry, () => {})
+createWebhookMetrics(registry)
 writeOrCheck('docs/metrics.md', HEAD + rowsOf(registry).join(''), 'metrics-doc')

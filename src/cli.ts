@@ -10,6 +10,7 @@ import type { RestoredCommand } from './cli/restored.js'
 import type { RewindCommand } from './cli/rewind.js'
 import { addSolanaCommands } from './cli/solana/commands.js'
 import type { StartOptions } from './cli/start.js'
+import { addWebhookCommands } from './cli/webhooks/commands.js'
 
 /** The command line. Each command is loaded when it is asked for: a production start never loads the local world. */
 const program = new Command('clusterd')
@@ -104,6 +105,7 @@ addKeyCommands(program)
 addCommunityCommands(program)
 addAirdropCommands(program)
 addSolanaCommands(program)
+addWebhookCommands(program)
 
 try {
   await program.parseAsync()

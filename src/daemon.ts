@@ -26,6 +26,8 @@ import { createProcessMetrics, type ProcessState, showProcess } from './ops/proc
 import { sampled } from './ops/sampled.js'
 import { listen, startOpsServer } from './ops/server.js'
 import { News } from './push/news.js'
+import { createWebhookMetrics } from './push/webhooks/metrics.js'
+import { runWebhooks } from './push/webhooks/run.js'
 import { releaseTypedData } from './registry/community/release.js'
 import { NETWORKS, type Network } from './registry/primitives/network.js'
 import { countOutcome, showOutbox } from './relayer/metrics.js'
@@ -102,6 +104,7 @@ class RunningDaemon {
   #runs: IndexRun[] = []
   #relays: RelayRun[] = []
   #api: Pick<Api, 'changesWaiting' | 'release'> = { changesWaiting: () => 0, release() {} }
+  #webhooks: Promise<void> = Promise.resolve()
   #isStopping = false
   #closeApi: () => Promise<void> = async () => {}
   #closeOps: () => Promise<void> = async () => {}
@@ -195,7 +198,7 @@ class RunningDaemon {
   async #closeAll(): Promise<void> {
     // requests under way end while the steps do: a chain that hangs delays neither
     const loops = () => [...this.#runs, ...this.#relays].map(({ done }) => done)
-    const running = () => Promise.all([this.#closeApi(), this.#listening, ...loops()])
+    const running = () => Promise.all([this.#closeApi(), this.#listening, this.#webhooks, ...loops()])
     const pools = [() => this.#readPool.end(), () => this.#writePool.end()]
     for (const close of [running, ...pools, this.#closeOps])
       await close().catch((err: Error) => this.#log.warn({ err }, 'closing'))
@@ -228,6 +231,14 @@ class RunningDaemon {
     const server = createServer(api.limits, api.listener)
     api.protect(server)
     this.#api = api
+    const webhooks = runWebhooks({
+      ...{ pool: this.#writePool, log: this.#log, loops: this.#loops, signal: this.#stopping.signal },
+      readFeed: api.readFeed,
+      allowsPrivate: this.#config.webhooksPrivate,
+      metrics: createWebhookMetrics(this.#metrics.registry),
+    })
+    for (const network of NETWORKS) news.on(network, webhooks.notify)
+    this.#webhooks = webhooks.done
     this.apiPort = await listen(server, port, host)
     this.#closeApi = () =>
       new Promise((resolve) => {

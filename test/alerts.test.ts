@@ -5,6 +5,7 @@ import { type ChainState, FINALITY_ALARM_MS } from '../src/ops/chainState.js'
 import { createMetrics, showChains } from '../src/ops/metrics.js'
 import { createOutboxMetrics } from '../src/ops/outboxMetrics.js'
 import { createProcessMetrics, type ProcessState, showProcess } from '../src/ops/processMetrics.js'
+import { createWebhookMetrics, type WebhookCounts } from '../src/push/webhooks/metrics.js'
 import { type OutboxState, showOutbox } from '../src/relayer/metrics.js'
 import { LOOP_LIMIT_MS } from '../src/status.js'
 import { firing, parseSamples, type Sample } from './support/alertRules.js'
@@ -42,6 +43,7 @@ const relayer = {
   ...{ network: 'mainnet' as const, chain: '1', stats, stuck: 0, nonceGaps: 0, balanceWei: 10n ** 18n },
   runwayMs: 30 * 86_400_000,
 }
+const webhooks: WebhookCounts = { network: 'mainnet', active: 1, failing: 0, parked: 0, oldestMs: 0 }
 const payer = { stats: { open: [], owed: { count: 0 } }, balanceLamports: 10n ** 9n }
 
 interface State {
@@ -52,6 +54,7 @@ interface State {
   node?: { isWrong?: boolean; restMs?: number }
   failures?: number
   paymentsWaitS?: number
+  webhooks?: Partial<WebhookCounts>
 }
 
 /** What a process in this state answers to Prometheus, and five minutes later. */
@@ -67,6 +70,7 @@ async function scrapes(state: State): Promise<[Sample[], Sample[]]> {
     relayers: [{ ...relayer, ...state.relayer }],
     payer: { ...payer, ...state.payer },
   }
+  createWebhookMetrics(metrics.registry).show([{ ...webhooks, ...state.webhooks }])
   showOutbox(outbox, shown as unknown as OutboxState, NOW_MS)
   metrics.requests.observe({ method: 'GET', route: '/v1/names', status: '503' }, 0.1)
   const first = parseSamples(await metrics.registry.metrics())
@@ -98,6 +102,8 @@ const REHEARSALS: Record<string, State> = {
   ClusterdChangesWait: { process: { changesWaiting: 101 } },
   ClusterdRpcWrongChain: { node: { isWrong: true } },
   ClusterdRpcAway: { node: { restMs: 30_000 } },
+  ClusterdWebhookFails: { webhooks: { failing: 1, oldestMs: 3_601_000 } },
+  ClusterdWebhookParked: { webhooks: { parked: 1 } },
   ClusterdErrors: { failures: 301 },
 }
 

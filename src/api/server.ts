@@ -1,6 +1,8 @@
 import type { IncomingMessage, RequestListener, Server, ServerOptions } from 'node:http'
 import express, { type Express, type NextFunction, type Request, type Response } from 'express'
 import proxyAddress from 'proxy-addr'
+import type { Network } from '../registry/primitives/network.js'
+import { NETWORKS } from '../registry/primitives/network.js'
 import { type ConnectionLimits, headFault, protectServer, SERVER_LIMITS } from './guard/socketLimits.js'
 import { createPipelineBound } from './guard/underWay.js'
 import type { UnreadLimits } from './guard/unread.js'
@@ -9,7 +11,6 @@ import { type ContextDeps, createContexts } from './http/context.js'
 import { ApiError, errorAnswer, toApiError } from './http/errors.js'
 import { PREFLIGHT_HEADERS } from './http/headers.js'
 import type { Route } from './http/route.js'
-import { NETWORKS } from '../registry/primitives/network.js'
 import { createGate } from './limits/gate.js'
 import { referenceAnswer, referenceFileAnswer } from './reference.js'
 import { openApiDocuments, routes } from './routes.js'
@@ -18,6 +19,7 @@ import type { Exchange } from './serving/exchange.js'
 import { createMatcher, type Entry } from './serving/matcher.js'
 import { createRouteServer, type Serving, unhurried } from './serving/serve.js'
 import { fallbackAnswer } from './v0.1/fallbacks.js'
+import { type FeedPortRequest, readFeed } from './v1/feedPort.js'
 import { profile } from './v1/lookups.js'
 import { assetAnswer, indexAnswer, pageAnswer } from './webPage.js'
 
@@ -46,6 +48,8 @@ export interface Api {
   waiting(): number
   /** Answers all who wait, and from then on everybody at once: this process stops soon. */
   release(): void
+  /** Reads a network's feed for what this process sends by itself. */
+  readFeed(network: Network, request: FeedPortRequest): ReturnType<typeof readFeed>
   /** Sets the limits that `createServer` does not take; called once with the server. */
   protect(server: Server): void
 }
@@ -112,7 +116,8 @@ export function createApi(deps: ApiDeps): Api {
   const protect = (server: Server) => protectServer(server, deps.sockets)
   const waiting = () => NETWORKS.reduce((sum, network) => sum + contexts[network].waits.places.taken, 0)
   const release = () => NETWORKS.forEach((network) => void contexts[network].waits.end())
-  return { app, listener, limits: SERVER_LIMITS, protect, changesWaiting, waiting, release }
+  const feed: Api['readFeed'] = (network, request) => readFeed(contexts[network], request)
+  return { app, listener, limits: SERVER_LIMITS, protect, changesWaiting, waiting, release, readFeed: feed }
 }
 
 /** Reader of a client's address, by the proxies that Express trusts. */

@@ -125,6 +125,8 @@ const variables = z.object({
   LIMIT_NAMES_DAY: limit.default(10),
   /** API keys that an address makes in a day. */
   LIMIT_KEYS_DAY: limit.default(10),
+  /** Whether webhooks may lead to private addresses, and without TLS. */
+  WEBHOOKS_PRIVATE: z.enum(['true', 'false']).default('false'),
   /** Proxies that may name the client in X-Forwarded-For. */
   TRUST_PROXY: proxies.optional(),
   /** Lifetime of an authentication key. */
@@ -187,6 +189,7 @@ const environment = variables
       shareKey: set.SHARE_KEY,
       /** null: nobody is limited. */
       limits: set.LIMITS === 'on' ? limitsOf(set) : null,
+      webhooksPrivate: set.WEBHOOKS_PRIVATE === 'true',
       trustProxy: set.TRUST_PROXY ?? 0,
       sessionLifetimeMs: set.SESSION_DAYS * DAY_MS,
       acceptsErc6492: set.ERC6492 === 'true',

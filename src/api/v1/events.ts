@@ -106,7 +106,7 @@ const events = route.get('/v1/events', {
 })
 
 /** Writes an event's JSON, in half the time of `JSON.stringify`; an entry's events share their actor's text. */
-function viewOf({ network, generation, idOf }: Awaited<ReturnType<typeof feedPage>>) {
+export function viewOf({ network, generation, idOf }: Awaited<ReturnType<typeof feedPage>>) {
   const isTestnet = network === 'testnet'
   let last: Buffer | null = null
   let from = actorText(null)

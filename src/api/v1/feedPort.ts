@@ -1,0 +1,33 @@
+import { feedPage } from '../feed/feed.js'
+import type { Context } from '../http/context.js'
+import { ApiError } from '../http/errors.js'
+import { viewOf } from './events.js'
+
+export interface FeedPortRequest {
+  /** Token of an earlier page; null for the beginning. */
+  cursor: string | null
+  /** Stored address of the actor; null for all. */
+  from: Buffer | null
+  limit: number
+}
+
+/**
+ * A page of the feed for what this process sends by itself; its events are those of `GET /v1/events`, byte for byte.
+ * @returns null where the feed has begun anew since the cursor was given out
+ */
+export async function readFeed(context: Context, { cursor, from, limit }: FeedPortRequest) {
+  try {
+    const page = await feedPage(context, {
+      ...{ isTestnet: context.network === 'testnet', page: cursor ?? undefined, limit, order: 'oldest' as const },
+      from: from ?? undefined,
+    })
+    const view = viewOf(page)
+    // the first of a page has no comma before it
+    const items = page.items.map((item) => view(item, 0))
+    const { generation, resume } = page
+    return { generation, items, last: page.items.at(-1)?.number ?? null, hasMore: 'nextPage' in page, resume }
+  } catch (error) {
+    if (error instanceof ApiError && error.code === 'feed_restarted') return null
+    throw error
+  }
+}

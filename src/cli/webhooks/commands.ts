@@ -1,0 +1,43 @@
+import type { Command } from 'commander'
+import { lazily } from '../lazily.js'
+import { JSON_OPTION } from '../output.js'
+
+const webhooks = lazily(() => import('./webhooks.js'))
+
+const HELP = `
+A message is a POST of { "type": "events", "items": […], "resume": "…" } with the headers webhook-id, webhook-timestamp and
+webhook-signature (standardwebhooks.com). Messages come in order, each at least once, until the answer is 2xx:
+docs/webhooks.md says how to check one.`
+
+/** `clusterd webhooks …`: where the public feed is sent. */
+export function addWebhookCommands(program: Command): void {
+  const command = program
+    .command('webhooks')
+    .description('URLs to which the public feed is sent')
+    .addHelpText('after', HELP)
+  command
+    .command('list', { isDefault: true })
+    .description('all webhooks with their state')
+    .option(...JSON_OPTION)
+    .action(webhooks('list'))
+  command
+    .command('add <url>')
+    .description('send the feed to a URL, and show the key of its signatures this once')
+    .option('--testnet', 'of the testnet; default: of the mainnet')
+    .option('--from <address>', 'only events that this wallet caused')
+    .option('--since <time>', 'begin with the events from a time on (ISO 8601, or "start"); default: now')
+    .option(...JSON_OPTION)
+    .action(webhooks('add'))
+  command.command('remove <id>').description('send nothing to it any more').action(webhooks('remove'))
+  command
+    .command('failures [id]')
+    .description('deliveries that failed, newest first')
+    .option(...JSON_OPTION)
+    .action(webhooks('failures'))
+  command
+    .command('replay <id>')
+    .description('go on at once with one that failed or is parked; with an option, from an earlier place')
+    .option('--since <time>', 'send again from a time on (ISO 8601, or "start")')
+    .option('--cursor <token>', 'send again from a place that `failures` names, or a token of the feed')
+    .action(webhooks('replay'))
+}

@@ -1,0 +1,123 @@
+import { randomBytes } from 'node:crypto'
+import type pg from 'pg'
+import { sealPage } from '../../api/feed/cursor.js'
+import { readEnvironment } from '../../config/index.js'
+import { readPageKey } from '../../db/deployment/deployment.js'
+import { findSince } from '../../db/journal/feed.js'
+import {
+  addWebhook,
+  listWebhookFailures,
+  listWebhooks,
+  removeWebhook,
+  replayWebhook,
+  type Webhook,
+} from '../../db/outbox/webhooks.js'
+import { KEY_BYTES, keyText } from '../../push/webhooks/message.js'
+import { checkTarget } from '../../push/webhooks/target.js'
+import { decodeAddress, parseAddress } from '../../registry/primitives/address.js'
+import type { Network } from '../../registry/primitives/network.js'
+import { withPool } from '../database.js'
+import { duration, printJson, table } from '../output.js'
+
+const COMMAND = { command: 'webhooks', max: 1 }
+
+const view = ({ key: _, from, failingMs, createdMs, parked, ...webhook }: Webhook) => ({
+  ...webhook,
+  state: parked !== null ? 'parked' : failingMs !== null ? 'failing' : 'active',
+  parked,
+  from: from && decodeAddress(from).text,
+  failingSince: failingMs && new Date(failingMs).toISOString(),
+  createdAt: new Date(createdMs).toISOString(),
+})
+
+/** `clusterd webhooks list` */
+export async function list({ json }: { json?: boolean }): Promise<void> {
+  const webhooks = await withPool(COMMAND, (pool) => listWebhooks(pool))
+  if (json) return printJson(webhooks.map(view))
+  if (webhooks.length === 0) return console.log('There is no webhook.')
+  const rows = webhooks.map(({ id, network, failingMs, parked, delivered, url }) => [
+    ...[String(id), network, parked !== null ? `parked: ${parked}` : stateOf(failingMs), String(delivered), url],
+  ])
+  console.log(table([['id', 'network', 'state', 'delivered', 'url'], ...rows]))
+}
+
+const stateOf = (failingMs: number | null): string =>
+  failingMs === null ? 'active' : `failing for ${duration(Date.now() - failingMs)}`
+
+export interface AddOptions {
+  testnet?: boolean
+  from?: string
+  since?: string
+  json?: boolean
+}
+
+/** `clusterd webhooks add <url>` @throws Error with one sentence for a URL, an address or a time that is none */
+export async function add(url: string, { testnet, from, since, json }: AddOptions): Promise<void> {
+  const network: Network = testnet ? 'testnet' : 'mainnet'
+  checkTarget(url, readEnvironment().webhooksPrivate)
+  const actor = from === undefined ? null : parseAddress(from)
+  if (typeof actor === 'string') throw new Error('--from is no address.')
+  const key = randomBytes(KEY_BYTES)
+  const id = await withPool(COMMAND, async (pool) => {
+    const place = { network, from: actor?.bytes ?? null }
+    const cursor = await cursorOf(pool, place, since ?? new Date().toISOString())
+    return addWebhook(pool, { ...place, url, key, cursor, createdMs: Date.now() })
+  })
+  if (json) return printJson({ id, network, url, key: keyText(key) })
+  console.log(`${keyText(key)}\nThe key of its signatures is shown this once; the id of the webhook is ${id}.`)
+}
+
+/** Token of the feed that begins at a time; null for its beginning. */
+async function cursorOf(
+  pool: pg.Pool,
+  { network, from }: { network: Network; from: Buffer | null },
+  since: string,
+): Promise<string | null> {
+  if (since === 'start') return null
+  const sinceMs = Date.parse(since)
+  if (!(sinceMs >= 0)) throw new Error('--since is no time (ISO 8601), nor "start".')
+  const { generation } = await findSince(pool, network, sinceMs)
+  const place = { network, generation, order: 'oldest' as const, first: 1, skip: 0, floor: 1, from, sinceMs }
+  return sealPage(await readPageKey(pool), place)
+}
+
+/** `clusterd webhooks remove <id>` @throws Error with one sentence where there is no such webhook */
+export async function remove(id: string): Promise<void> {
+  if (!(await withPool(COMMAND, (pool) => removeWebhook(pool, numberOf(id))))) throw none(id)
+  console.log('Removed: a message that is under way may still arrive.')
+}
+
+/** `clusterd webhooks failures [id]` */
+export async function failures(id: string | undefined, { json }: { json?: boolean }): Promise<void> {
+  const found = await withPool(COMMAND, (pool) => listWebhookFailures(pool, id === undefined ? null : numberOf(id)))
+  if (json) return printJson(found)
+  if (found.length === 0) return console.log('No delivery has failed.')
+  const rows = found.map(({ webhook, atMs, message, reason, cursor }) => [
+    ...[String(webhook), new Date(atMs).toISOString(), message, reason, cursor ?? 'start'],
+  ])
+  console.log(table([['webhook', 'when', 'message', 'reason', 'cursor'], ...rows]))
+}
+
+export interface ReplayOptions {
+  since?: string
+  cursor?: string
+}
+
+/** `clusterd webhooks replay <id>` @throws Error with one sentence where there is no such webhook */
+export async function replay(id: string, { since, cursor }: ReplayOptions): Promise<void> {
+  if (since !== undefined && cursor !== undefined) throw new Error('--since and --cursor exclude each other.')
+  await withPool(COMMAND, async (pool) => {
+    const webhook = (await listWebhooks(pool)).find((one) => one.id === numberOf(id))
+    if (!webhook) throw none(id)
+    const from = since === undefined ? (cursor === 'start' ? null : cursor) : await cursorOf(pool, webhook, since)
+    await replayWebhook(pool, webhook.id, from)
+  })
+  console.log('It is sent to again, within seconds.')
+}
+
+function numberOf(id: string): number {
+  if (!/^[1-9][0-9]{0,8}$/.test(id)) throw none(id)
+  return Number(id)
+}
+
+const none = (id: string): Error => new Error(`There is no webhook of the id ${id}.`)

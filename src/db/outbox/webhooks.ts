@@ -1,0 +1,174 @@
+import { NETWORK_CODE, type Network } from '../../registry/primitives/network.js'
+import { wordOf } from '../pg/codes.js'
+import { type Queryable, query, readRows } from '../pg/rows.js'
+
+/** Failed deliveries that are kept of each webhook. */
+const FAILURES_KEPT = 100
+
+/** Where the operator has a network's public feed sent. */
+export interface Webhook {
+  id: number
+  network: Network
+  url: string
+  /** Signs each message, 32 bytes. */
+  key: Buffer
+  /** Stored address of the actor whose events are sent; null for all. */
+  from: Buffer | null
+  /** Token of the feed that goes on after what was delivered; null at its beginning. */
+  cursor: string | null
+  /** Number of the feed that the cursor is of; null before the first delivery. */
+  generation: number | null
+  /** Number of the newest event up to which nothing is left to deliver. */
+  seen: number
+  /** Events that were delivered. */
+  delivered: number
+  /** Why nothing is sent until the operator's word; null while it is. */
+  parked: string | null
+  /** Failed attempts in a row, and the time of the first, ms. */
+  failures: number
+  failingMs: number | null
+  nextMs: number
+  createdMs: number
+}
+
+/** A webhook that this process has in hand until the lease ends, with the head of its feed. */
+export interface LeasedWebhook extends Webhook {
+  leaseMs: number
+  headGeneration: number
+  headSeen: number
+}
+
+type Row<Of extends Webhook> = Omit<Of, 'network'> & { network: number }
+const stored = <Of extends Webhook>(row: Row<Of>): Of =>
+  ({ ...row, network: wordOf(NETWORK_CODE, row.network) }) as unknown as Of
+
+const COLUMNS = `w.id, w.network, w.url, w.key, w."from", w.cursor, w.generation, w.seen, w.delivered, w.parked, w.failures,
+  w.failing_ms, w.next_ms, w.created_ms`
+
+/** All webhooks, oldest first. */
+export async function listWebhooks(db: Queryable): Promise<Webhook[]> {
+  const rows = await readRows<Row<Webhook>>(db, `SELECT ${COLUMNS} FROM webhooks w ORDER BY w.id`)
+  return rows.map(stored)
+}
+
+/** Stores a webhook, whose first message begins with the feed or goes on after `cursor`. @returns its id */
+export async function addWebhook(
+  db: Queryable,
+  webhook: Pick<Webhook, 'network' | 'url' | 'key' | 'from' | 'cursor' | 'createdMs'>,
+): Promise<number> {
+  const { network, url, key, from, cursor, createdMs } = webhook
+  const [row] = await query<{ id: number }>(
+    db,
+    network,
+    `INSERT INTO webhooks (network, url, key, "from", cursor, seen, delivered, failures, next_ms, lease_ms, created_ms)
+     VALUES ($1, $2, $3, $4, $5, 0, 0, 0, 0, 0, $6) RETURNING id`,
+    [url, key, from, cursor, createdMs],
+  )
+  return row!.id
+}
+
+/** @returns false where there is none of that id */
+export async function removeWebhook(db: Queryable, id: number): Promise<boolean> {
+  return (await readRows(db, 'DELETE FROM webhooks WHERE id = $1 RETURNING id', [id])).length > 0
+}
+
+/**
+ * Takes in hand what has something to deliver: one process at a time, which a lease bounds, so that the death of one
+ * delays no webhook for longer.
+ */
+export async function leaseWebhooks(
+  db: Queryable,
+  { atMost, nowMs, leaseMs }: { atMost: number; nowMs: number; leaseMs: number },
+): Promise<LeasedWebhook[]> {
+  const rows = await readRows<Row<LeasedWebhook>>(
+    db,
+    `UPDATE webhooks w SET lease_ms = $3 FROM journal_heads h
+     WHERE h.network = w.network AND w.id IN (
+       SELECT d.id FROM webhooks d JOIN journal_heads n ON n.network = d.network
+       WHERE d.parked IS NULL AND d.next_ms <= $2 AND d.lease_ms <= $2
+         AND (d.seen < n.public_seq OR d.generation <> n.feed_generation)
+       ORDER BY d.next_ms, d.id LIMIT $1 FOR UPDATE OF d SKIP LOCKED)
+     RETURNING ${COLUMNS}, w.lease_ms, h.feed_generation AS head_generation, h.public_seq AS head_seen`,
+    [atMost, nowMs, leaseMs],
+  )
+  return rows.map(stored)
+}
+
+/** What became of a delivery; the webhook is free again. */
+export type WebhookChange = Pick<Webhook, 'cursor' | 'generation' | 'seen' | 'delivered' | 'parked'> &
+  Pick<Webhook, 'failures' | 'failingMs' | 'nextMs'>
+
+/** Stores what became of a delivery. @returns false where another process has the webhook now, or it is gone */
+export async function saveWebhook(
+  db: Queryable,
+  { id, leaseMs }: Pick<LeasedWebhook, 'id' | 'leaseMs'>,
+  after: WebhookChange,
+): Promise<boolean> {
+  const { cursor, generation, seen, delivered, parked, failures, failingMs, nextMs } = after
+  const rows = await readRows(
+    db,
+    `UPDATE webhooks SET cursor = $3, generation = $4, seen = $5, delivered = $6, parked = $7, failures = $8,
+       failing_ms = $9, next_ms = $10, lease_ms = 0 WHERE id = $1 AND lease_ms = $2 RETURNING id`,
+    [id, leaseMs, cursor, generation, seen, delivered, parked, failures, failingMs, nextMs],
+  )
+  return rows.length > 0
+}
+
+/** Sends on from a token, null for the beginning, or from where it stands; what was parked or put off goes at once. */
+export async function replayWebhook(db: Queryable, id: number, cursor?: string | null): Promise<boolean> {
+  const from = cursor === undefined ? '' : 'cursor = $2, generation = NULL, seen = 0,'
+  const rows = await readRows(
+    db,
+    `UPDATE webhooks SET ${from} parked = NULL, failures = 0, failing_ms = NULL, next_ms = 0, lease_ms = 0
+     WHERE id = $1 RETURNING id`,
+    cursor === undefined ? [id] : [id, cursor],
+  )
+  return rows.length > 0
+}
+
+/** A delivery that failed. */
+export interface WebhookFailure {
+  webhook: number
+  atMs: number
+  /** Id of the message. */
+  message: string
+  /** Token of the feed from which it goes again; null for the beginning. */
+  cursor: string | null
+  reason: string
+}
+
+/** Keeps a failed delivery, the newest of its webhook alone. */
+export async function addWebhookFailure(db: Queryable, failure: WebhookFailure): Promise<void> {
+  const { webhook, atMs, message, cursor, reason } = failure
+  await readRows(
+    db,
+    `WITH added AS (
+       INSERT INTO webhook_failures (webhook, at_ms, message, cursor, reason)
+       SELECT id, $2, $3, $4, $5 FROM webhooks WHERE id = $1 ON CONFLICT DO NOTHING)
+     DELETE FROM webhook_failures WHERE webhook = $1 AND at_ms < (
+       SELECT at_ms FROM webhook_failures WHERE webhook = $1 ORDER BY at_ms DESC OFFSET ${FAILURES_KEPT - 2} LIMIT 1)`,
+    [webhook, atMs, message, cursor, reason],
+  )
+}
+
+/** The newest failed deliveries, of one webhook or of all, newest first. */
+export const listWebhookFailures = (db: Queryable, id: number | null): Promise<WebhookFailure[]> =>
+  readRows(
+    db,
+    `SELECT webhook, at_ms, message, cursor, reason FROM webhook_failures WHERE $1::int IS NULL OR webhook = $1
+     ORDER BY at_ms DESC, webhook LIMIT ${FAILURES_KEPT}`,
+    [id],
+  )
+
+/** Webhooks of each network by state, and the age of the oldest failure in a row, ms; nothing where there is none. */
+export async function countWebhooks(db: Queryable, nowMs: number) {
+  const rows = await readRows<{ network: number; active: number; failing: number; parked: number; oldestMs: number }>(
+    db,
+    `SELECT network, count(*) FILTER (WHERE parked IS NULL AND failures = 0)::int AS active,
+       count(*) FILTER (WHERE parked IS NULL AND failures > 0)::int AS failing,
+       count(*) FILTER (WHERE parked IS NOT NULL)::int AS parked,
+       coalesce(max($1 - failing_ms) FILTER (WHERE parked IS NULL), 0)::int8 AS oldest_ms FROM webhooks GROUP BY network`,
+    [nowMs],
+  )
+  return rows.map(({ network, ...counts }) => ({ network: wordOf(NETWORK_CODE, network), ...counts }))
+}

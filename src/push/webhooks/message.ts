@@ -1,0 +1,19 @@
+import { createHmac } from 'node:crypto'
+
+/** Bytes of a webhook's key. */
+export const KEY_BYTES = 32
+const KEY_PREFIX = 'whsec_'
+
+/** A key as the operator of the receiver gets it (Standard Webhooks 1.0.0, "Secret"): `whsec_` and base64. */
+export const keyText = (key: Buffer): string => KEY_PREFIX + key.toString('base64')
+
+/**
+ * Headers that identify and sign a message: HMAC-SHA-256 over `<id>.<seconds>.<body>`, so that neither can be changed
+ * and an old message not be sent again (Standard Webhooks 1.0.0, "Signature scheme").
+ * @param id the same at each attempt with the same body
+ */
+export function signedHeaders(key: Buffer, id: string, nowMs: number, body: string): Record<string, string> {
+  const seconds = Math.floor(nowMs / 1_000)
+  const mac = createHmac('sha256', key).update(`${id}.${seconds}.${body}`).digest('base64')
+  return { 'webhook-id': id, 'webhook-timestamp': String(seconds), 'webhook-signature': `v1,${mac}` }
+}

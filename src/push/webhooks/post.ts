@@ -1,0 +1,51 @@
+import { request as httpRequest } from 'node:http'
+import { request as httpsRequest } from 'node:https'
+import { checkTarget, publicLookup } from './target.js'
+
+/** Time limit of a delivery, its connection and the whole answer's head included, ms. */
+export const POST_LIMIT_MS = 10_000
+
+export interface PostOptions {
+  url: string
+  headers: Readonly<Record<string, string>>
+  body: string
+  /** Whether private addresses are allowed. */
+  allowsPrivate: boolean
+  signal: AbortSignal
+}
+
+/**
+ * Posts a message over a connection of its own. Redirects are not followed, and the answer's body is not read: neither
+ * can make this process ask or keep anything.
+ * @returns the answer's status
+ * @throws TargetRefusedError, a timeout, or the connection's error
+ */
+export function post({ url: text, headers, body, allowsPrivate, signal }: PostOptions): Promise<number> {
+  const url = checkTarget(text, allowsPrivate)
+  const late = AbortSignal.timeout(POST_LIMIT_MS)
+  return new Promise((resolve, reject) => {
+    const bytes = Buffer.from(body)
+    const open = url.protocol === 'https:' ? httpsRequest : httpRequest
+    const request = open(url, {
+      method: 'POST',
+      agent: false,
+      headers: {
+        ...headers,
+        'content-type': 'application/json',
+        'content-length': bytes.length,
+        'user-agent': 'clusterd',
+      },
+      signal: AbortSignal.any([signal, late]),
+      ...(!allowsPrivate && { lookup: publicLookup }),
+    })
+    request.on('error', (error) =>
+      reject(late.aborted ? new Error(`no answer within ${POST_LIMIT_MS / 1_000} s`) : error),
+    )
+    request.on('response', (response) => {
+      response.on('error', () => {})
+      resolve(response.statusCode ?? 0)
+      response.destroy()
+    })
+    request.end(bytes)
+  })
+}

@@ -1,0 +1,35 @@
+import { describe, expect, it } from 'vitest'
+import { post } from './post.js'
+import { checkTarget, isPrivate, TargetRefusedError } from './target.js'
+
+const PRIVATE = [
+  ...['0.0.0.0', '10.1.2.3', '100.64.0.1', '127.0.0.1', '127.255.0.1', '169.254.169.254', '172.16.0.1', '172.31.9.9'],
+  ...['192.168.1.1', '198.18.0.1', '224.0.0.1', '255.255.255.255'],
+  ...['::', '::1', '::ffff:127.0.0.1', '::ffff:8.8.8.8', '64:ff9b::a00:1', '2002:7f00:1::', 'fc00::1', 'fd12::1'],
+  ...['fe80::1', 'ff02::1', '2001:db8::1', 'not an address'],
+]
+const PUBLIC = ['1.1.1.1', '8.8.8.8', '172.32.0.1', '100.128.0.1', '2606:4700::1111', '2a00:1450::1']
+
+describe('addresses', () => {
+  it.each(PRIVATE)('%s is private', (address) => expect(isPrivate(address)).toBe(true))
+  it.each(PUBLIC)('%s is public', (address) => expect(isPrivate(address)).toBe(false))
+})
+
+describe('a target', () => {
+  it.each([
+    ...['ftp://example.com/', 'no url', 'http://example.com/', 'https://me:secret@example.com/', 'https://127.0.0.1/'],
+    // spellings of loopback that URLs know (WHATWG URL, "host parsing")
+    ...['https://127.1/', 'https://2130706433/', 'https://0x7f.0.0.1/', 'https://[::1]/', 'https://[::ffff:7f00:1]/'],
+  ])('%s is refused', (url) => expect(() => checkTarget(url, false)).toThrow(TargetRefusedError))
+
+  it('is any URL of HTTP where private ones are allowed', () => {
+    expect(checkTarget('http://127.0.0.1:8080/hook', true).port).toBe('8080')
+    expect(() => checkTarget('https://me:secret@example.com/', true)).toThrow(TargetRefusedError)
+  })
+
+  it('is refused where its name leads to a private address, when it is connected to', async () => {
+    const { signal } = new AbortController()
+    const options = { url: 'https://localhost:9/', headers: {}, body: '{}', allowsPrivate: false, signal }
+    await expect(post(options)).rejects.toThrow(TargetRefusedError)
+  })
+})

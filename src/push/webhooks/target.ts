@@ -1,0 +1,67 @@
+import dns from 'node:dns'
+import { BlockList, isIP, type LookupFunction } from 'node:net'
+
+/** A URL that no message is sent to. */
+export class TargetRefusedError extends Error {
+  override name = 'TargetRefusedError'
+}
+
+const listOf = (family: 'ipv4' | 'ipv6', subnets: Readonly<Record<string, number>>): BlockList => {
+  const list = new BlockList()
+  for (const [net, prefix] of Object.entries(subnets)) list.addSubnet(net, prefix, family)
+  return list
+}
+
+/** Ranges that lead into the operator's own networks, or nowhere (IANA's special-purpose address registries). */
+const PRIVATE = {
+  ipv4: listOf('ipv4', {
+    ...{ '0.0.0.0': 8, '10.0.0.0': 8, '100.64.0.0': 10, '127.0.0.0': 8, '169.254.0.0': 16, '172.16.0.0': 12 },
+    ...{ '192.0.0.0': 24, '192.0.2.0': 24, '192.88.99.0': 24, '192.168.0.0': 16, '198.18.0.0': 15 },
+    ...{ '198.51.100.0': 24, '203.0.113.0': 24, '224.0.0.0': 3 },
+  }),
+  // public addresses begin with 2 or 3 (RFC 4291); those that carry an IPv4 address could name any
+  ipv6: listOf('ipv6', {
+    ...{ '::': 3, '4000::': 2, '8000::': 1, '2001::': 23, '2001:db8::': 32, '2002::': 16, '3fff::': 20 },
+  }),
+}
+
+/** Whether an address is of a private, loopback, link-local or otherwise special range. */
+export const isPrivate = (address: string): boolean => {
+  const family = isIP(address)
+  // a list of IPv6 ranges finds IPv4 addresses in them, too
+  return family === 0 || (family === 4 ? PRIVATE.ipv4.check(address) : PRIVATE.ipv6.check(address, 'ipv6'))
+}
+
+/**
+ * Checks a URL before a message is sent to it.
+ * @param allowsPrivate whether the operator allows private addresses, and HTTP without TLS
+ * @throws TargetRefusedError with one sentence
+ */
+export function checkTarget(text: string, allowsPrivate: boolean): URL {
+  const url = URL.canParse(text) ? new URL(text) : null
+  if (!url || !/^https?:$/.test(url.protocol)) throw new TargetRefusedError('The target is no http(s) URL.')
+  if (url.username || url.password) throw new TargetRefusedError('The target must not hold a user name or password.')
+  if (allowsPrivate) return url
+  if (url.protocol !== 'https:')
+    throw new TargetRefusedError('The target has no TLS: use https, or set WEBHOOKS_PRIVATE=true.')
+  const host = url.hostname.replace(/^\[(.*)\]$/, '$1')
+  if (isIP(host) && isPrivate(host)) throw refusal(host)
+  return url
+}
+
+const refusal = (address: string): TargetRefusedError =>
+  new TargetRefusedError(`The target is a private address (${address}): set WEBHOOKS_PRIVATE=true to allow it.`)
+
+/**
+ * Resolves names for a connection and refuses private addresses. It is what the socket itself connects to, so that a
+ * name that resolves anew (DNS rebinding) leads nowhere else.
+ */
+export const publicLookup: LookupFunction = (hostname, options, callback) => {
+  dns.lookup(hostname, { ...options, all: true }, (error, found) => {
+    if (error) return callback(error, '', 0)
+    const hidden = found.find(({ address }) => isPrivate(address))
+    if (hidden) return callback(refusal(hidden.address), '', 0)
+    if (options.all) return callback(null, found)
+    callback(null, found[0]!.address, found[0]!.family)
+  })
+}

@@ -1,0 +1,166 @@
+import { readFileSync } from 'node:fs'
+import { createServer, type IncomingHttpHeaders, type Server } from 'node:http'
+import type { AddressInfo } from 'node:net'
+import { afterAll, beforeAll, expect, it } from 'vitest'
+import { type EventItem, type Stack, startStack, until } from '../../src/testing/index.js'
+import { runCli } from '../support/cli.js'
+import { freshName, freshWallet, registerOn } from '../support/world.js'
+
+const DEADLINE = { timeout: 60_000, interval: 100 }
+
+interface Message {
+  headers: IncomingHttpHeaders
+  body: string
+}
+
+/** A receiver that checks signatures, as docs/webhooks.md shows, and answers what a test says. */
+class Receiver {
+  status = 200
+  key = ''
+  /** Messages that were answered with 2xx. */
+  readonly taken: Message[] = []
+  refused = 0
+  readonly #server: Server
+
+  constructor() {
+    this.#server = createServer((request, response) => {
+      const chunks: Buffer[] = []
+      request.on('data', (chunk: Buffer) => chunks.push(chunk))
+      request.on('end', () => {
+        if (this.status < 300) this.taken.push({ headers: request.headers, body: Buffer.concat(chunks).toString() })
+        else this.refused += 1
+        response.writeHead(this.status, { location: '/elsewhere' }).end('{}')
+      })
+    })
+  }
+
+  async start(): Promise<string> {
+    await new Promise<void>((resolve) => this.#server.listen(0, '127.0.0.1', resolve))
+    return `http://127.0.0.1:${(this.#server.address() as AddressInfo).port}/hook`
+  }
+
+  stop(): Promise<void> {
+    return new Promise((resolve) => {
+      this.#server.close(() => resolve())
+      this.#server.closeAllConnections()
+    })
+  }
+
+  /** Events in the order of their arrival, each once. */
+  events(): EventItem[] {
+    const items = this.taken.flatMap(({ body }) => (JSON.parse(body) as { items?: EventItem[] }).items ?? [])
+    return [...new Map(items.map((item) => [item.id, item])).values()]
+  }
+}
+
+const receiver = new Receiver()
+let url: string
+let stack: Stack<'mainnet'>
+let id: string
+
+const cli = (...args: string[]) =>
+  runCli(['webhooks', ...args], { DATABASE_URL: stack.databaseUrl, WEBHOOKS_PRIVATE: 'true' })
+
+beforeAll(async () => {
+  stack = await startStack({ chains: ['1'], seeds: false, blockMs: 200, daemonEnv: { WEBHOOKS_PRIVATE: 'true' } })
+  url = await receiver.start()
+})
+afterAll(async () => {
+  await stack?.stop()
+  await receiver.stop()
+})
+
+async function register(): Promise<string> {
+  const name = freshName()
+  const tx = await registerOn('1', await freshWallet('mainnet', stack), [{ name }], stack)
+  await until.status(stack, tx, 'finalized')
+  return name
+}
+
+/** The feed as it is pulled. */
+async function feed(): Promise<EventItem[]> {
+  const response = await fetch(`${stack.api}/v1/events?limit=1000`)
+  return ((await response.json()) as { items: EventItem[] }).items
+}
+
+/** The check of messages that docs/webhooks.md shows. */
+async function documentedCheck(): Promise<(headers: IncomingHttpHeaders, body: string, key: string) => boolean> {
+  const [, code] = /```js\n(.+?)```/s.exec(readFileSync('docs/webhooks.md', 'utf8'))!
+  return (await import(`data:text/javascript,${encodeURIComponent(code!)}`)).isGenuine
+}
+
+const expectAllDelivered = () => expect.poll(() => receiver.events(), DEADLINE).toEqual(stackFeed)
+let stackFeed: EventItem[]
+
+it('gets the feed in order, each message signed', async () => {
+  const added = JSON.parse(await cli('add', url, '--since', 'start', '--json')) as { id: number; key: string }
+  id = String(added.id)
+  receiver.key = added.key
+  await register()
+  await register()
+  stackFeed = await feed()
+  expect(stackFeed.length).toBeGreaterThan(3)
+  await expectAllDelivered()
+  const isGenuine = await documentedCheck()
+  for (const { headers, body } of receiver.taken) {
+    expect(isGenuine(headers, body, receiver.key)).toBe(true)
+    expect(isGenuine(headers, `${body} `, receiver.key)).toBe(false)
+    const old = String(Number(headers['webhook-timestamp']) - 3_600)
+    expect(isGenuine({ ...headers, 'webhook-timestamp': old }, body, receiver.key)).toBe(false)
+  }
+  expect(new Set(receiver.taken.map(({ headers }) => headers['webhook-id'])).size).toBe(receiver.taken.length)
+})
+
+it('is tried again while it fails, and over a kill of the daemon; nothing is lost and the order stays', async () => {
+  receiver.status = 503
+  await register()
+  await expect.poll(() => receiver.refused, DEADLINE).toBeGreaterThan(0)
+  const [failed] = JSON.parse(await cli('failures', id, '--json')) as [{ reason: string; cursor: string }]
+  expect(failed.reason).toBe('HTTP 503')
+  expect(JSON.parse(await cli('list', '--json'))).toMatchObject([{ id: Number(id), state: 'failing' }])
+  await stack.daemon.kill('SIGKILL')
+  await stack.daemon.exited()
+  await stack.daemon.spawn()
+  await stack.daemon.waitUntilReady()
+  await register()
+  receiver.status = 200
+  await cli('replay', id)
+  stackFeed = await feed()
+  await expectAllDelivered()
+  expect(JSON.parse(await cli('list', '--json'))).toMatchObject([{ state: 'active', failures: 0 }])
+})
+
+it('is sent again from an earlier place on the operator’s word', async () => {
+  const before = receiver.taken.length
+  await cli('replay', id, '--since', 'start')
+  await expect.poll(() => receiver.taken.length, DEADLINE).toBeGreaterThan(before)
+  const again = JSON.parse(receiver.taken[before]!.body) as { items: EventItem[] }
+  expect(again.items[0]).toEqual(stackFeed[0])
+})
+
+it('is parked where the receiver wants no more, and no redirect is followed', async () => {
+  receiver.status = 302
+  await register()
+  await expect.poll(() => receiver.refused, DEADLINE).toBeGreaterThan(1)
+  receiver.status = 410
+  await cli('replay', id)
+  const state = async () => (JSON.parse(await cli('list', '--json')) as { state: string }[])[0]!.state
+  await expect.poll(state, DEADLINE).toBe('parked')
+  const reasons = (JSON.parse(await cli('failures', id, '--json')) as { reason: string }[]).map(({ reason }) => reason)
+  expect(reasons.slice(0, 2)).toEqual(['HTTP 410', 'HTTP 302'])
+  receiver.status = 200
+  await cli('replay', id)
+  stackFeed = await feed()
+  await expectAllDelivered()
+})
+
+it('tells that the feed has begun anew, and sends it from its beginning', async () => {
+  receiver.taken.length = 0
+  await runCli(['restored', '--yes'], { DATABASE_URL: stack.databaseUrl })
+  await expect.poll(() => receiver.taken.length, DEADLINE).toBeGreaterThan(1)
+  expect(JSON.parse(receiver.taken[0]!.body)).toMatchObject({ type: 'feed_restarted', network: 'mainnet' })
+  stackFeed = await feed()
+  await expectAllDelivered()
+  await cli('remove', id)
+  expect(JSON.parse(await cli('list', '--json'))).toEqual([])
+})
