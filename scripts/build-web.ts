@@ -39,3 +39,23 @@ export async function generateWeb(): Promise<string> {
     `export const files: Readonly<Record<string, string>> = ${JSON.stringify(files, null, 2)}\n`,
   ].join('\n')
 }
+
+/** The wallet of local worlds as a module of its own, which the daemon never loads. */
+export async function generateTestWallet(): Promise<string> {
+  const { outputFiles } = await build({
+    entryPoints: [join(PAGE, 'testWallet.ts')],
+    ...{
+      bundle: true,
+      minify: true,
+      format: 'esm',
+      target: 'es2022',
+      charset: 'utf8',
+      write: false,
+      logLevel: 'error',
+    },
+  })
+  return [
+    '// Generated from src/web/page/testWallet.ts by `npm run generate`; not to be edited.\n',
+    `export const testWallet = ${JSON.stringify(outputFiles[0]!.text)}\n`,
+  ].join('\n')
+}

@@ -54,9 +54,10 @@ const OUTPUTS: readonly Output[] = [
     folder: 'src/web/generated',
     sources: [...filesIn('src/web/page'), 'scripts/build-web.ts', 'node_modules/preact/package.json'],
     make: async (folder) => {
-      const { generateWeb } = await import('./build-web.js')
+      const { generateTestWallet, generateWeb } = await import('./build-web.js')
       mkdirSync(folder, { recursive: true })
       writeFileSync(join(folder, 'assets.ts'), await generateWeb())
+      writeFileSync(join(folder, 'testWallet.ts'), await generateTestWallet())
     },
   },
   {

@@ -21,6 +21,7 @@ export async function dev({ limits = false }: { limits?: boolean } = {}): Promis
     ...(env.solanaRpcUrl !== undefined && { solanaRpcUrl: env.solanaRpcUrl }),
     daemonEnv: daemonEnvOf(env),
     limits,
+    testWallet: true,
     log: (line) => console.log(paint('dim', line)),
   })
   printSummary(stack, (performance.now() - startedMs) / 1_000)
@@ -86,7 +87,7 @@ function printSummary(stack: Stack, seconds: number): void {
     '',
     `${paint('green', '●')} ${bold('The local world is up')} (${seconds.toFixed(1)} s)`,
     '',
-    `  API        ${bold(api)}`,
+    `  Pages      ${bold(api)}, with a test wallet; the API is there too`,
     `  Operator   ${ops}/status  ${ops}/metrics`,
     ...Object.entries(networks).flatMap(([name, { hub, spokes, solana }]) => [
       ...[hub, ...spokes].map((chain, i) => {

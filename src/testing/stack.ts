@@ -18,6 +18,7 @@ import {
   startSolana,
 } from './stackParts.js'
 import { until } from './until.js'
+import { type FrontOptions, startFront } from './wallet/front.js'
 import {
   removeWorld,
   type Seed,
@@ -52,6 +53,8 @@ export interface StackOptions<N extends Network = Network, L extends ChainLabel 
   seeds?: boolean
   /** Whether clients of the API are limited; default false. */
   limits?: boolean
+  /** Whether the pages have a wallet of the world's accounts; default false. */
+  testWallet?: boolean
   /** Receives a line per step of the start. */
   log?: (line: string) => void
   /** Additional environment of the daemon. */
@@ -106,7 +109,7 @@ async function build<N extends Network>(
 
   const { blockMs = DEFAULT_BLOCK_MS } = options
   const networks = definitions.filter(({ role }) => role === 'hub').length
-  const [database, chains, solana, port, opsPort] = await allSettledOrThrow([
+  const [database, chains, solana, port, opsPort, daemonPort] = await allSettledOrThrow([
     startDatabase(sandbox, options.databaseUrl),
     startChains(sandbox, definitions, blockMs),
     (options.solana ?? options.chains === undefined)
@@ -114,6 +117,7 @@ async function build<N extends Network>(
       : Promise.resolve(undefined),
     claimPort(sandbox, 'PORT', options.port),
     claimPort(sandbox, 'OPS_PORT', options.opsPort),
+    options.testWallet ? claimPort(sandbox, 'PORT', undefined) : Promise.resolve(null),
   ])
   describeChains(sandbox, chains, solana, blockMs)
   const at = { api: `http://127.0.0.1:${port}`, ops: `http://127.0.0.1:${opsPort}`, databaseUrl: database.url }
@@ -121,9 +125,17 @@ async function build<N extends Network>(
     options.seeds === false ? Promise.resolve(new Map<Network, ChainSeed>()) : seed(chains),
     startDaemon(sandbox, {
       ...at,
-      port,
+      port: daemonPort ?? port,
       opsPort,
-      env: { ...(options.limits && { LIMITS: 'on' }), ...options.daemonEnv },
+      env: {
+        ...(options.limits && { LIMITS: 'on' }),
+        ...options.daemonEnv,
+        // the front is what the outside sees
+        ...(daemonPort !== null && {
+          SITE_URL: options.daemonEnv?.SITE_URL ?? `http://localhost:${port}`,
+          HOST: undefined,
+        }),
+      },
       solanaKey: solana?.relayAuthority.secretKey,
     }),
   ])
@@ -135,6 +147,8 @@ async function build<N extends Network>(
     accounts: { evm: worldAccounts(), solana: solana?.accounts ?? [] },
     seeds: {},
   }
+  if (daemonPort !== null)
+    await openFront(sandbox, { target: `http://127.0.0.1:${daemonPort}`, port, host: options.daemonEnv?.HOST, world })
   world.seeds = await settleSeeds(world, seeds)
   if (sandbox.isKept) writeWorld(sandbox.home, world)
 
@@ -153,6 +167,12 @@ async function build<N extends Network>(
       return stopped
     },
   }
+}
+
+async function openFront(sandbox: Sandbox, options: FrontOptions): Promise<void> {
+  const front = await startFront(options)
+  sandbox.closers.push(front.stop)
+  sandbox.log('the pages have a test wallet')
 }
 
 /** Waits until the daemon has indexed the seeds, and makes the communities. */

@@ -81,6 +81,8 @@ describe('clusterd dev', { timeout: 180_000 }, () => {
     const tx = await sendRegistration(account, [{ name }], 'testnet', before)
     await until.status(before, tx, 'finalized', { testnet: true })
 
+    const shown = await fetch(before.api, { headers: { accept: 'text/html' } })
+    expect(await shown.text()).toContain('/test-wallet.js')
     const children = processesOf(home)
     expect(children.map(({ kind }) => kind).sort()).toEqual([
       ...['anvil 1', 'anvil 10', 'anvil 11155111', 'anvil 17000', 'anvil 8453'],
