@@ -1,3 +1,4 @@
+import { EXAMPLES } from './examples.js'
 import { openApiDocument } from './http/openapi.js'
 import type { Route } from './http/route.js'
 import { VERSION } from './http/version.js'
@@ -50,17 +51,25 @@ export const routes: readonly Route[] = [V1, V01].flatMap((tagged) => Object.val
 /** The OpenAPI documents by the path that serves each: one per version of the interface; each takes 50 ms to make. */
 export const openApiDocuments: Readonly<Record<string, () => object>> = {
   '/openapi.json': () =>
-    openApiDocument(V1, {
-      title: 'clusterd',
-      version: VERSION,
-      description:
-        'Names and bundles of wallets: look-ups, registration on chain, transaction status and an event feed.',
-    }),
+    openApiDocument(
+      V1,
+      {
+        title: 'clusterd',
+        version: VERSION,
+        description:
+          'Names and bundles of wallets: look-ups, registration on chain, transaction status and an event feed.',
+      },
+      EXAMPLES,
+    ),
   '/openapi-v0.1.json': () =>
-    openApiDocument(V01, {
-      title: 'clusterd v0.1',
-      version: VERSION,
-      description:
-        'The deprecated interface: views of the answers of v1 in their old shapes. /openapi.json describes v1.',
-    }),
+    openApiDocument(
+      V01,
+      {
+        title: 'clusterd v0.1',
+        version: VERSION,
+        description:
+          'The deprecated interface: views of the answers of v1 in their old shapes. /openapi.json describes v1.',
+      },
+      EXAMPLES,
+    ),
 }

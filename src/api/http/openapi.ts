@@ -20,10 +20,21 @@ const BODY_STATUSES = [408, 413]
 /** How a key is sent: either way will do, and with `optional` none. */
 const KEYS: Record<string, string[]>[] = [{ bearer: [] }, { authKey: [] }]
 
-/** The OpenAPI 3.1 document of routes. Error responses and `testnet` are components, each spelled out once. */
+/** What a route is asked in the reference, where its schemas' own examples don't make a request. */
+export interface Example {
+  params?: Readonly<Record<string, string>>
+  query?: Readonly<Record<string, string>>
+  body?: unknown
+}
+
+/**
+ * The OpenAPI 3.1 document of routes. Error responses and `testnet` are components, each spelled out once.
+ * @param examples by method and path of a route
+ */
 export function openApiDocument(
   routesByTag: Readonly<Record<string, readonly Route[]>>,
   info: { title: string; version: string; description: string },
+  examples: Readonly<Record<string, Example>> = {},
 ): object {
   const registry = new OpenAPIRegistry()
   registry.registerComponent('securitySchemes', 'bearer', { type: 'http', scheme: 'bearer' })
@@ -32,7 +43,9 @@ export function openApiDocument(
   for (const [tag, routes] of Object.entries(routesByTag))
     for (const route of routes)
       for (const path of [route.path, ...(route.aliases ?? [])])
-        registry.registerPath(operation({ ...route, tag }, path, shared))
+        registry.registerPath(
+          operation({ ...route, tag, example: examples[`${route.method} ${route.path}`] ?? {} }, path, shared),
+        )
   return new OpenApiGeneratorV31(registry.definitions).generateDocument({
     openapi: '3.1.0',
     info: { ...info, license: { name: 'MIT', identifier: 'MIT' } },
@@ -43,6 +56,13 @@ export function openApiDocument(
 /** Express's form of a path in OpenAPI's: `/v1/events/{id}`. */
 export const openApiPath = (path: string): string => path.replace(/:(\w+)/g, '{$1}')
 
+const TESTNET = {
+  name: 'testnet',
+  in: 'query' as const,
+  description: '`true`, exactly, selects the testnet.',
+  schema: { type: 'string' as const, enum: ['true'] },
+}
+
 interface SharedComponents {
   testnet: { $ref: string }
   apiKey: { $ref: string }
@@ -51,12 +71,7 @@ interface SharedComponents {
 }
 
 function sharedComponents(registry: OpenAPIRegistry): SharedComponents {
-  const { ref: testnet } = registry.registerComponent('parameters', 'testnet', {
-    name: 'testnet',
-    in: 'query',
-    description: '`true`, exactly, selects the testnet.',
-    schema: { type: 'string', enum: ['true'] },
-  })
+  const { ref: testnet } = registry.registerComponent('parameters', 'testnet', TESTNET)
   const { ref: apiKey } = registry.registerComponent('parameters', 'apiKey', {
     name: 'X-API-KEY',
     in: 'header',
@@ -81,13 +96,19 @@ function sharedComponents(registry: OpenAPIRegistry): SharedComponents {
 }
 
 /** @param path of the route, or an alias, documented as deprecated in favour of the route's own path */
-function operation(route: Route & { tag: string }, path: string, shared: SharedComponents): RouteConfig {
+function operation(
+  route: Route & { tag: string; example: Example },
+  path: string,
+  shared: SharedComponents,
+): RouteConfig {
+  const { example } = route
   const responses: RouteConfig['responses'] = {}
   for (const [status, { description, schema, type }] of Object.entries(route.responses)) {
     responses[status] = { description, content: { [type ?? 'application/json']: { schema } } }
   }
   for (const [status, codes] of errorsByStatus(route)) responses[status] ??= shared.errorResponse(codes)
   if (route.body) for (const status of BODY_STATUSES) responses[status] = shared.errorResponse(['invalid_request'])
+  const body = { schema: route.body!, ...(example.body !== undefined && { example: example.body }) }
   return {
     method: route.method,
     path: openApiPath(path),
@@ -96,15 +117,25 @@ function operation(route: Route & { tag: string }, path: string, shared: SharedC
     ...(path !== route.path || route.deprecated ? { deprecated: true } : {}),
     tags: [route.tag],
     ...(route.auth ? { security: route.auth === 'optional' ? [...KEYS, {}] : KEYS } : {}),
-    parameters: [shared.testnet, shared.apiKey],
+    parameters: [example.query?.testnet ? { ...TESTNET, example: 'true' } : shared.testnet, shared.apiKey],
     request: {
-      ...(route.params ? { params: route.params } : {}),
-      ...(route.query ? { query: route.query } : {}),
-      ...(route.body ? { body: { required: true, content: { 'application/json': { schema: route.body } } } } : {}),
+      ...(route.params ? { params: withExamples(route.params, example.params) } : {}),
+      ...(route.query ? { query: withExamples(route.query, example.query) } : {}),
+      ...(route.body ? { body: { required: true, content: { 'application/json': body } } } : {}),
     },
     responses,
   }
 }
+
+/** Parameters with examples of their route in place of those of their schemas. */
+const withExamples = (schema: z.ZodObject, examples: Example['params'] = {}): z.ZodObject =>
+  schema.extend(
+    Object.fromEntries(
+      Object.entries(schema.shape)
+        .filter(([name]) => name in examples)
+        .map(([name, field]) => [name, (field as z.ZodType).openapi({ example: examples[name] })]),
+    ),
+  )
 
 /** The error codes of a route by their HTTP status, each list in the order of `ERROR_STATUS`. */
 function errorsByStatus({ auth, errors = [] }: Route): Map<number, ErrorCode[]> {

@@ -24,7 +24,7 @@ const messages = GET_AND_POST.map((method) =>
     query: z.object({
       wallet: addressText.optional(),
       type: addressType.optional(),
-      recover: addressText.optional(),
+      recover: addressText.optional().openapi({ example: undefined }),
     }),
     responses: answers('The message and its date', { message: z.string(), signingDate }),
     errors: ['unsupported_address'],

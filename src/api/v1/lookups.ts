@@ -93,7 +93,10 @@ const ownedNamesRoute = route.get('/v1/names/owner/address/:address', {
     'Its own names, then those below communities as `community/name`. Where more follow, the header `Link` names the next page (RFC 8288).',
   params: z.object({ address: addressText }),
   query: z.object({
-    after: nameText.optional().openapi({ description: 'Name of an earlier record: the answer begins behind it' }),
+    after: nameText.optional().openapi({
+      description: 'Name of an earlier record: the answer begins behind it',
+      example: undefined,
+    }),
     limit: z
       .int()
       .min(1)

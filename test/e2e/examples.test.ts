@@ -1,0 +1,139 @@
+import { Ajv2020 } from 'ajv/dist/2020.js'
+import { generatePrivateKey, privateKeyToAccount } from 'viem/accounts'
+import { beforeAll, describe, expect, it } from 'vitest'
+import { openApiDocuments } from '../../src/api/routes.js'
+import { Client } from '../../src/client/index.js'
+import { world } from '../support/world.js'
+
+/** Runs every example of the OpenAPI documents against the local world, as `/docs` fills it in. */
+
+interface Schema {
+  $ref?: string
+  type?: string | string[]
+  example?: unknown
+  enum?: unknown[]
+  const?: unknown
+  properties?: Record<string, Schema>
+  items?: Schema
+  anyOf?: Schema[]
+}
+interface Parameter {
+  name: string
+  in: string
+  required?: boolean
+  schema: Schema
+  example?: unknown
+}
+interface Operation {
+  security?: object[]
+  parameters: (Parameter | { $ref: string })[]
+  requestBody?: { content: Record<string, { schema: Schema; example?: unknown }> }
+  responses: Record<string, { $ref?: string; content?: Record<string, { schema: Schema }> }>
+}
+interface Document {
+  paths: Record<string, Record<string, Operation>>
+}
+
+/** What else than 200 an example is answered, since it can't hold what only one caller has. */
+const REFUSED: Readonly<Record<string, number>> = {
+  // of another wallet's cluster, or of none
+  'POST /v1/clusters/verify/{clusterId}': 403,
+  'POST /v1/bundles/assign': 403,
+  'POST /bundles/assign': 403,
+  'PUT /v1/communities/{name}': 403,
+  'POST /v0.1/cluster/{name}/update/wallets': 403,
+  'PATCH /v1/keys/{id}': 404,
+  'DELETE /v1/keys/{id}': 404,
+  'GET /v1/airdrop/claim/{community}': 404,
+  // signatures of a message that is too old
+  'POST /v1/clusters/generate/wallet/recover': 401,
+  'POST /v1/auth/token': 401,
+  'POST /v0.1/auth/token': 401,
+  'POST /v0.1/auth/key': 401,
+}
+
+const cases = Object.entries(openApiDocuments).flatMap(([file, make]) => {
+  const document = make() as Document
+  return Object.entries(document.paths).flatMap(([path, methods]) =>
+    Object.entries(methods).map(([method, operation]) => ({
+      ...{ name: `${method.toUpperCase()} ${path}`, file, document, method, path, operation },
+    })),
+  )
+})
+
+function resolve<T>(document: Document, value: T | { $ref: string }): T {
+  if (typeof value !== 'object' || value === null || !('$ref' in value) || !value.$ref) return value as T
+  const keys = value.$ref.slice(2).split('/')
+  return keys.reduce<unknown>((at, key) => (at as Record<string, unknown>)[key], document) as T
+}
+
+/** Example of a schema as the renderer composes it; undefined where a part has none. */
+function exampleOf(document: Document, of: Schema): unknown {
+  const schema = resolve<Schema>(document, of as never)
+  if (schema.example !== undefined) return schema.example
+  if (schema.const !== undefined) return schema.const
+  if (schema.enum) return schema.enum[0]
+  if (schema.anyOf) return exampleOf(document, schema.anyOf[0]!)
+  if (schema.items) return [exampleOf(document, schema.items)]
+  if (!schema.properties) return { boolean: true, integer: 0, number: 0 }[[schema.type].flat()[0]!]
+  const fields = Object.entries(schema.properties).map(([key, field]) => [key, exampleOf(document, field)])
+  return Object.fromEntries(fields)
+}
+
+const hasNone = (value: unknown): boolean =>
+  value === undefined || (typeof value === 'object' && value !== null && Object.values(value).some(hasNone))
+
+const account = privateKeyToAccount(generatePrivateKey())
+let token: string
+const ajv = new Ajv2020({ strict: false, validateFormats: false })
+
+beforeAll(async () => {
+  for (const [file, make] of Object.entries(openApiDocuments)) ajv.addSchema(make(), file)
+  const client = new Client({ url: world().api })
+  token = await client.signIn(account)
+  await client.createCluster()
+})
+
+describe.each(cases)('the example of $name', ({ name, file, document, method, path, operation }) => {
+  it('is whole, and answered as the document says', async () => {
+    const parameters = operation.parameters.map((one) => resolve<Parameter>(document, one as never))
+    const url = new URL(world().api)
+    let filled = path
+    for (const {
+      name,
+      in: where,
+      required,
+      schema,
+      example = resolve<Schema>(document, schema as never).example,
+    } of parameters) {
+      expect(required && example === undefined, `${name} has no example`).toBeFalsy()
+      if (where === 'path') filled = filled.replace(`{${name}}`, encodeURIComponent(String(example)))
+      if (where === 'query' && example !== undefined) url.searchParams.set(name, String(example))
+    }
+    url.pathname = filled
+    const { schema, example = schema && exampleOf(document, schema) } =
+      operation.requestBody?.content['application/json'] ?? {}
+    const body = example
+    expect(schema && hasNone(body), `a part of the body has no example: ${JSON.stringify(body)}`).toBeFalsy()
+    // a key that is revoked is no use to the others
+    const key = name === 'DELETE /v1/auth/token' ? await new Client({ url: world().api }).signIn(account) : token
+    const headers: Record<string, string> = operation.security ? { authorization: `Bearer ${key}` } : {}
+    const response = await fetch(url, {
+      method: method.toUpperCase(),
+      headers,
+      ...(schema && { body: JSON.stringify(body) }),
+    })
+    const text = await response.text()
+    expect(response.status, `${url}: ${text}`).toBe(REFUSED[name] ?? 200)
+    const answer = operation.responses[response.status]!
+    const content = resolve(document, answer as never) as { content: Record<string, unknown> }
+    if (!('application/json' in content.content)) return
+    const at =
+      answer.$ref?.slice(1) ??
+      ['', 'paths', path.replace(/~/g, '~0').replace(/\//g, '~1'), method, 'responses', response.status]
+        .map((part) => encodeURIComponent(String(part)))
+        .join('/')
+    const validate = ajv.compile({ $ref: `${file}#${at}/content/application~1json/schema` })
+    expect(validate(JSON.parse(text)), `${text}: ${JSON.stringify(validate.errors)}`).toBe(true)
+  })
+})
