@@ -22,11 +22,12 @@ import { Loops } from './ops/loops.js'
 import { createMetrics, type Metrics, showChains } from './ops/metrics.js'
 import { pause } from './ops/notify.js'
 import { createOutboxMetrics, type OutboxMetrics } from './ops/outboxMetrics.js'
+import { listen, startOpsServer } from './ops/port/server.js'
 import { createProcessMetrics, type ProcessState, showProcess } from './ops/processMetrics.js'
 import { sampled } from './ops/sampled.js'
-import { listen, startOpsServer } from './ops/server.js'
 import { News } from './push/news.js'
 import { createWebhookMetrics } from './push/webhooks/metrics.js'
+import { webhooksPage } from './push/webhooks/page.js'
 import { runWebhooks } from './push/webhooks/run.js'
 import { releaseTypedData } from './registry/community/release.js'
 import { NETWORKS, type Network } from './registry/primitives/network.js'
@@ -282,7 +283,8 @@ class RunningDaemon {
       '/ready': () => readinessOf(this.#sources()),
       '/status': () => statusOf(this.#sources()),
     }
-    const ops = await startOpsServer({ port, host, metrics: this.#metrics, answers })
+    const pages = { '/webhooks': webhooksPage(this.#writePool) }
+    const ops = await startOpsServer({ port, host, metrics: this.#metrics, answers, pages })
     this.#closeOps = ops.close
     this.opsPort = ops.port
   }

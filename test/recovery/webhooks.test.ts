@@ -149,7 +149,12 @@ it('is parked where the receiver wants no more, and no redirect is followed', as
   const reasons = (JSON.parse(await cli('failures', id, '--json')) as { reason: string }[]).map(({ reason }) => reason)
   expect(reasons.slice(0, 2)).toEqual(['HTTP 410', 'HTTP 302'])
   receiver.status = 200
-  await cli('replay', id)
+  const page = `${stack.ops}/webhooks`
+  const shown = await (await fetch(page)).text()
+  expect(shown).toContain('parked: HTTP 410')
+  const token = /name="token" value="(\w+)"/.exec(shown)![1]!
+  const again = await fetch(page, { method: 'POST', body: new URLSearchParams({ token, id }) })
+  expect(await again.text()).toContain('active')
   stackFeed = await feed()
   await expectAllDelivered()
 })

@@ -1,11 +1,23 @@
-import { createServer, type Server } from 'node:http'
+import { randomBytes } from 'node:crypto'
+import { createServer, type IncomingMessage, type Server, type ServerResponse } from 'node:http'
 import { type AddressInfo, isIP } from 'node:net'
-import { sentenceOf } from './log/errors.js'
-import type { Metrics } from './metrics.js'
+import { sentenceOf } from '../log/errors.js'
+import type { Metrics } from '../metrics.js'
+import { FormRefusedError, readForm } from './form.js'
+import { type Html, html, OPS_POLICY, pageOf } from './html.js'
 
 /** An answer of the operator's port; `isGood` decides its status and is not shown. */
 interface OpsAnswer {
   isGood: boolean
+}
+
+/** A page of the operator's. */
+export interface OpsPage {
+  title: string
+  /** @param token a hidden field that puts this process's token into a form */
+  show(token: Html): Promise<Html>
+  /** Does what a form of the page asks for. @throws Error with one sentence */
+  act(form: URLSearchParams): Promise<void>
 }
 
 export interface OpsOptions {
@@ -14,6 +26,8 @@ export interface OpsOptions {
   metrics: Metrics
   /** Answers by path: 200 where they are good, else 503. */
   answers: Readonly<Record<string, () => OpsAnswer | Promise<OpsAnswer>>>
+  /** Pages by path. */
+  pages?: Readonly<Record<string, OpsPage>>
 }
 
 /** Serves metrics and the operator's answers on a port of their own. */
@@ -22,8 +36,10 @@ export async function startOpsServer({
   host,
   metrics,
   answers,
+  pages = {},
 }: OpsOptions): Promise<{ port: number; close: () => Promise<void> }> {
-  const routes = [...Object.keys(answers), '/metrics'].join(', ')
+  const routes = [...Object.keys(answers), ...Object.keys(pages), '/metrics'].join(', ')
+  const token = randomBytes(16).toString('hex')
   const server = createServer((request, response) => {
     const json = (status: number, body: unknown) => {
       response
@@ -39,6 +55,8 @@ export async function startOpsServer({
         const { isGood, ...body } = await asked()
         return json(isGood ? 200 : 503, body)
       }
+      const page = Object.hasOwn(pages, path) ? pages[path] : undefined
+      if (page) return servePage(page, path, { request, response, token })
       if (path === '/metrics') {
         const text = await metrics.registry.metrics()
         response.writeHead(200, { 'content-type': metrics.registry.contentType }).end(text)
@@ -46,7 +64,10 @@ export async function startOpsServer({
       }
       json(404, { status: 404, error: 'not_found', message: `Operator routes: ${routes}.` })
     }
-    answer().catch((error: Error) => json(500, { status: 500, error: 'internal', message: sentenceOf(error) }))
+    answer().catch((error: Error) => {
+      const [status, word] = error instanceof FormRefusedError ? [403, 'forbidden'] : [500, 'internal']
+      json(status as number, { status, error: word, message: sentenceOf(error) })
+    })
   })
   server.requestTimeout = 10_000
   server.headersTimeout = 5_000
@@ -58,6 +79,25 @@ export async function startOpsServer({
         server.closeAllConnections()
       }),
   }
+}
+
+interface PageExchange {
+  request: IncomingMessage
+  response: ServerResponse
+  token: string
+}
+
+/** Shows a page, or does what its form asks for and shows it again. */
+async function servePage(page: OpsPage, path: string, { request, response, token }: PageExchange): Promise<void> {
+  if (request.method === 'POST') {
+    await page.act(await readForm(request, token))
+    response.writeHead(303, { location: path, 'cache-control': 'no-store' }).end()
+    return
+  }
+  const hidden = html`<input type="hidden" name="token" value="${token}">`
+  const text = pageOf(page.title, await page.show(hidden))
+  const headers = { 'content-type': 'text/html; charset=utf-8', 'content-security-policy': OPS_POLICY }
+  response.writeHead(200, { ...headers, 'cache-control': 'no-store' }).end(text)
 }
 
 /**

@@ -1,0 +1,43 @@
+import { createHash } from 'node:crypto'
+
+/** Text that is HTML already. */
+export class Html {
+  constructor(readonly text: string) {}
+}
+
+const ENTITIES: Readonly<Record<string, string>> = {
+  '&': '&amp;',
+  '<': '&lt;',
+  '>': '&gt;',
+  '"': '&quot;',
+  "'": '&#39;',
+}
+const escaped = (value: unknown): string =>
+  value instanceof Html
+    ? value.text
+    : Array.isArray(value)
+      ? value.map(escaped).join('')
+      : String(value ?? '').replace(/[&<>"']/g, (sign) => ENTITIES[sign]!)
+
+/** HTML in which everything that is put in is escaped, but other HTML and lists of it. */
+export const html = (parts: TemplateStringsArray, ...values: readonly unknown[]): Html =>
+  new Html(parts.reduce((text, part, i) => text + escaped(values[i - 1]) + part))
+
+const STYLE = `:root{color-scheme:light dark;font:16px/1.5 system-ui,sans-serif}body{margin:2rem auto;max-width:72rem;padding:0 1rem}
+table{border-collapse:collapse;width:100%}th,td{text-align:left;padding:.4rem .8rem .4rem 0;border-bottom:1px solid #8884;vertical-align:top}
+th{font-weight:600}td{overflow-wrap:anywhere}code{font-size:.875em}form{display:inline}button{font:inherit;padding:.1rem .7rem}
+.bad{color:#b3261e;font-weight:600}@media(prefers-color-scheme:dark){.bad{color:#ffb4ab}}`
+
+/** Content security policy of the operator's pages: their one style, forms to themselves. */
+export const OPS_POLICY = [
+  "default-src 'none'",
+  `style-src 'sha256-${createHash('sha256').update(STYLE).digest('base64')}'`,
+  "base-uri 'none'",
+  "form-action 'self'",
+  "frame-ancestors 'none'",
+].join(';')
+
+/** A whole page. */
+export const pageOf = (title: string, body: Html): string =>
+  html`<!doctype html><html lang="en"><meta charset="utf-8"><meta name="viewport" content="width=device-width">
+<title>${title}</title><style>${new Html(STYLE)}</style><main><h1>${title}</h1>${body}</main></html>`.text
