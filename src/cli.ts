@@ -4,6 +4,7 @@ import { addAirdropCommands } from './cli/airdrop/commands.js'
 import { addCommunityCommands } from './cli/community/commands.js'
 import { addKeyCommands } from './cli/keys/commands.js'
 import { addOutboxCommands } from './cli/outbox/commands.js'
+import type { McpOptions } from './cli/mcp/mcp.js'
 import type { PruneCommand } from './cli/prune.js'
 import type { RefundOptions } from './cli/refunds.js'
 import type { RestoredCommand } from './cli/restored.js'
@@ -92,6 +93,13 @@ program
   .action(async (address: string, options: RefundOptions) =>
     (await import('./cli/refunds.js')).showRefunds(address, options),
   )
+
+program
+  .command('mcp')
+  .description('tools for agents (Model Context Protocol) that ask a deployment: look-ups, quotes, statuses, the feed')
+  .option('--url <url>', 'the deployment', 'http://127.0.0.1:3000')
+  .option('--http <port>', 'streamable HTTP on this port of loopback; default: stdio')
+  .action(async (options: McpOptions) => (await import('./cli/mcp/mcp.js')).mcp(options))
 
 program
   .command('prune')
