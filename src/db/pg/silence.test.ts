@@ -12,6 +12,8 @@ import { isDatabaseUnavailable } from './unavailable.js'
 /** Within which what fell silent has to be given up: the suspicion, the question, and a busy machine. */
 const GIVEN_UP_MS = 5_000
 const CONNECTIONS = 4
+/** Time that a question to the server takes where it is slow, seconds. */
+const PROBE_S = 0.3
 
 const home = fs.mkdtempSync(path.join(os.tmpdir(), 'clusterd-silence-'))
 let server: Postgres
@@ -101,6 +103,25 @@ it('leaves alone a statement that is slow', async () => {
   const pool = poolOf()
   const { rows } = await pool.query(`SELECT 1 AS one FROM pg_sleep(${(2 * SUSPECT_MS) / 1_000})`)
   expect(rows).toEqual([{ one: 1 }])
+})
+
+it('leaves alone a connection that is answered while the server is asked about it', async () => {
+  const pool = poolOf({ max: 1 })
+  await pool.query(`CREATE OR REPLACE FUNCTION slow_probe() RETURNS event_trigger LANGUAGE plpgsql AS $$ BEGIN
+    IF current_setting('application_name') = 'clusterd probe' THEN PERFORM pg_sleep(${PROBE_S}); END IF; END $$`)
+  await pool.query('CREATE EVENT TRIGGER slow_probe ON login EXECUTE FUNCTION slow_probe()')
+  try {
+    const fresh = poolOf({ max: 1 })
+    const work = inTransaction(fresh, async (client) => {
+      // ends after the question was put, and before it is answered: the look of the next half second would tell
+      await client.query(`SELECT pg_sleep(${(SUSPECT_MS + 500) / 1_000 + PROBE_S / 2})`)
+      await new Promise((resolve) => setTimeout(resolve, 1_000 * PROBE_S))
+      return (await client.query('SELECT 1 AS one')).rows
+    })
+    expect(await work).toEqual([{ one: 1 }])
+  } finally {
+    await pool.query('DROP EVENT TRIGGER slow_probe')
+  }
 })
 
 it('gives up after the time limit where no connection is answered', async () => {

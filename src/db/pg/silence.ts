@@ -27,6 +27,11 @@ function isOwed(client: pg.ClientBase): boolean {
   return !readyForQuery || _ending
 }
 
+const bytesOf = (client: pg.ClientBase): number => {
+  const { stream } = driverOf(client).connection
+  return stream.bytesRead + stream.bytesWritten
+}
+
 /** Closes a connection at once, whatever it waits for; its queries fail. */
 export function cut(client: pg.ClientBase, reason: string): void {
   driverOf(client).connection.stream.destroy(new Error(`Connection terminated: ${reason}`))
@@ -38,10 +43,13 @@ class Silence {
   #bytes = -1
 
   look(client: pg.PoolClient): void {
-    const { stream } = driverOf(client).connection
-    const bytes = stream.bytesRead + stream.bytesWritten
-    this.looks = isOwed(client) && bytes === this.#bytes ? this.looks + 1 : 0
-    this.#bytes = bytes
+    this.looks = this.lasts(client) ? this.looks + 1 : 0
+    this.#bytes = bytesOf(client)
+  }
+
+  /** Whether nothing has moved since the last look, and an answer is owed still. */
+  lasts(client: pg.PoolClient): boolean {
+    return isOwed(client) && bytesOf(client) === this.#bytes
   }
 }
 
@@ -104,7 +112,10 @@ export class SilenceWatch {
     this.#isAsking = false
     if (!working) return
     const { isPooled } = this.#options
-    const suspects = [...this.#connections].filter(([, silence]) => silence.looks >= SUSPECT_LOOKS)
+    // the answer may have come while the server was asked
+    const suspects = [...this.#connections].filter(
+      ([client, silence]) => silence.looks >= SUSPECT_LOOKS && silence.lasts(client),
+    )
     const isAtWork = (client: pg.PoolClient) => (isPooled ? working.size > 0 : working.has(driverOf(client).processID))
     const silent = suspects.map(([client]) => client).filter((client) => !isAtWork(client))
     if (silent.length === 0) return
