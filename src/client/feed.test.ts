@@ -21,11 +21,12 @@ async function taken<T>(items: AsyncIterable<T>): Promise<T[]> {
 
 describe('readEvents', () => {
   const TEXT =
-    ': hello\r\n\r\nid: 1\r\ndata: {"a":"é"}\r\n\r\nid:2\rdata:b\rdata: c\r\rretry: 1\nevent: x\ndata: d\n\ndata: cut'
+    ': hello\r\n\r\nid: 1\r\ndata: {"a":"é"}\r\n\r\nid:2\rdata:b\rdata: c\r\rretry: 1\nevent: x\ndata: d\n\nevent: y\n\ndata: e\n\ndata: cut'
   const EVENTS = [
-    { id: '1', data: '{"a":"é"}' },
-    { id: '2', data: 'b\nc' },
-    { id: '2', data: 'd' },
+    { id: '1', event: 'message', data: '{"a":"é"}' },
+    { id: '2', event: 'message', data: 'b\nc' },
+    { id: '2', event: 'x', data: 'd' },
+    { id: '2', event: 'message', data: 'e' },
   ]
 
   it('finds the same events however the stream is cut', async () => {
@@ -56,7 +57,10 @@ afterEach(() => {
   }
 })
 
-/** A service whose feed grows by one event with every stream, and breaks each stream off after its event. */
+/**
+ * A service whose feed grows by one event with every stream, and breaks each stream off after its event; a generation
+ * ends with the 20th.
+ */
 async function feedOf(count: number, hasStream: boolean) {
   let length = count
   const resumes: (string | null)[] = []
@@ -78,6 +82,10 @@ async function feedOf(count: number, hasStream: boolean) {
     }
     resumes.push(searchParams.get('resume'))
     res.writeHead(200, { 'content-type': 'text/event-stream' })
+    if (length === 20) {
+      length = 0
+      return void res.end('event: feed_restarted\ndata: {"error":"feed_restarted"}\n\n')
+    }
     res.write(`: hello\n\nid: ${length + 1}\ndata: ${JSON.stringify(event(length))}\n\nid: 99\ndata: {"id":`)
     length++
     setTimeout(() => req.socket.destroy(), 20)
@@ -128,6 +136,13 @@ describe('events', () => {
     const seen: string[] = []
     for await (const { id } of client.events({ signal: stop.signal })) if (seen.push(id) === 3) stop.abort()
     expect(seen).toEqual(ids(0, 3))
+    const { client: ending } = await feedOf(19, true)
+    const told: string[] = []
+    const all = async () => {
+      for await (const { id } of ending.events()) told.push(id)
+    }
+    await expect(all()).rejects.toMatchObject({ code: 'feed_restarted', status: 409 })
+    expect(told).toEqual(ids(0, 20))
     await expect(first(1, client, { resume: '50' })).rejects.toMatchObject({ code: 'feed_restarted', status: 409 })
   })
 })

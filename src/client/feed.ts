@@ -95,7 +95,9 @@ async function* streamed(
     const response = await transport.open('GET', '/v1/events/stream', { query: { resume: token, from }, signal })
     if (response.status === STATUS_NOT_FOUND) throw NO_STREAM
     if (!response.ok || !response.body) throw errorOf(response, await response.json().catch(() => null))
-    for await (const { id, data } of readEvents(response.body, heard)) {
+    for await (const { id, event, data } of readEvents(response.body, heard)) {
+      // the end of a generation: the next page says so
+      if (event !== 'message') return
       if (id === '') throw new ClusterdError('unexpected', 'An event of the stream has no place.')
       yield { ...JSON.parse(data), resume: id }
     }

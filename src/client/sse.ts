@@ -4,17 +4,17 @@ import { ClusterdError } from './error.js'
 const MAX_EVENT_CHARS = 1_000_000
 
 /**
- * Events of a stream with the last id that came (WHATWG HTML, 9.2); comments and other fields are left out.
+ * Events of a stream with their names and the last id that came (WHATWG HTML, 9.2); comments are left out.
  * @param onChunk called with each piece that arrives, comments too
  * @throws ClusterdError unexpected for an event without end
  */
 export async function* readEvents(
   body: ReadableStream<Uint8Array>,
   onChunk: () => void = () => {},
-): AsyncGenerator<{ id: string; data: string }, void, undefined> {
+): AsyncGenerator<{ id: string; event: string; data: string }, void, undefined> {
   const reader = body.getReader()
   const decoder = new TextDecoder()
-  let [rest, id] = ['', '']
+  let [rest, id, event] = ['', '', '']
   let data: string[] = []
   try {
     for (;;) {
@@ -27,10 +27,12 @@ export async function* readEvents(
       for (const line of lines) {
         const [, name, text = ''] = /^([^:]+)(?:: ?(.*))?$/.exec(line) ?? []
         if (name === 'id') id = text
+        if (name === 'event') event = text
         if (name === 'data') data.push(text)
-        if (line !== '' || data.length === 0) continue
-        yield { id, data: data.join('\n') }
+        if (line !== '') continue
+        if (data.length > 0) yield { id, event: event || 'message', data: data.join('\n') }
         data = []
+        event = ''
       }
       if (rest.length + data.join('').length > MAX_EVENT_CHARS)
         throw new ClusterdError('unexpected', 'The stream holds no events.')

@@ -1,6 +1,8 @@
 import { execFileSync } from 'node:child_process'
 import { readFileSync } from 'node:fs'
+import { generatePrivateKey, privateKeyToAccount } from 'viem/accounts'
 import { describe, expect, inject, it } from 'vitest'
+import { fund } from '../../src/testing/chains/localChain.js'
 import { world } from '../support/world.js'
 
 /** The block of README.md that is marked as run by a test. */
@@ -34,11 +36,16 @@ describe('the curl session of the README', () => {
 })
 
 describe('the quick start of docs/client.md', () => {
-  it('runs as it stands, on the local world', () => {
+  it('runs as it stands, on the local world', async () => {
+    // an account of the test's own, since others send from those of the world
+    const key = generatePrivateKey()
+    const { hub } = world().networks.mainnet
+    await fund(hub, hub.chainId, [privateKeyToAccount(key).address])
     const [, block = ''] = readFileSync('docs/client.md', 'utf8').split('<!-- a test runs this block -->')
     const code = /```js\n([\s\S]*?)```/
       .exec(block)![1]!
       .replace('http://127.0.0.1:3000', world().api)
+      .replace('world.accounts.evm[1].privateKey', `'${key}'`)
       .replace('.clusterd/stack.json', `${inject('home')}/stack.json`)
     const flags = ['--conditions=clusterd-source', '--import', 'tsx', '--input-type=module', '-e', code]
     const out = execFileSync(process.execPath, flags, { encoding: 'utf8' }).trim().split('\n')
