@@ -44,9 +44,9 @@ export interface Api {
   limits: ServerOptions
   /** Number of signed changes that wait for their turn. */
   changesWaiting(): number
-  /** Number of requests that wait for a status. */
-  waiting(): number
-  /** Answers all who wait, and from then on everybody at once: this process stops soon. */
+  /** Number of requests that wait for a status, and of open streams. */
+  staying(): { waits: number; streams: number }
+  /** Answers all who wait and ends the streams, and from then on everybody's at once: this process stops soon. */
   release(): void
   /** Reads a network's feed for what this process sends by itself. */
   readFeed(network: Network, request: FeedPortRequest): ReturnType<typeof readFeed>
@@ -114,10 +114,14 @@ export function createApi(deps: ApiDeps): Api {
   })
   const changesWaiting = () => contexts.mainnet.turns.waiting() + contexts.testnet.turns.waiting()
   const protect = (server: Server) => protectServer(server, deps.sockets)
-  const waiting = () => NETWORKS.reduce((sum, network) => sum + contexts[network].waits.places.taken, 0)
-  const release = () => NETWORKS.forEach((network) => void contexts[network].waits.end())
+  const waits = () => NETWORKS.reduce((sum, network) => sum + contexts[network].waits.places.taken, 0)
+  const staying = () => ({ waits: waits(), streams: contexts.mainnet.streams.places.taken })
+  const release = () => {
+    for (const network of NETWORKS) contexts[network].waits.end()
+    contexts.mainnet.streams.end()
+  }
   const feed: Api['readFeed'] = (network, request) => readFeed(contexts[network], request)
-  return { app, listener, limits: SERVER_LIMITS, protect, changesWaiting, waiting, release, readFeed: feed }
+  return { app, listener, limits: SERVER_LIMITS, protect, changesWaiting, staying, release, readFeed: feed }
 }
 
 /** Reader of a client's address, by the proxies that Express trusts. */

@@ -56,6 +56,8 @@ async function statusOf(url: string, init: RequestInit): Promise<number> {
 }
 
 beforeAll(async () => {
+  // streams end after what they have, and nothing waits
+  world().release()
   owner = await ownerOf(name, 'testnet')
   await world().append(
     'testnet',
@@ -132,6 +134,7 @@ const DEAREST: Record<string, Ask> = {
   'post /v1/names/register/evm': { what: '100 names, on the hub', body: quote('11155111') },
   'post /v1/names/register/solana': { what: 'no cluster in this run', body: quote('solana') },
   'get /v1/events': { what: '1,000 events', path: '/v1/events?testnet=true&limit=1000&orderBy=newest' },
+  'get /v1/events/stream': { what: 'from the first event on', path: '/v1/events/stream?testnet=true&fromTimestamp=0' },
   'post /v1/auth/token': { what: 'wrong signature', body: proof },
   'get /v1/auth/validate': { as },
   'post /v1/auth/validate': { as },

@@ -13,6 +13,8 @@ let tx: `0x${string}`
 beforeAll(async () => {
   own = await startApi({ configs: () => [] })
   byExpress = await secondApi(own, {})
+  // streams end after what they have
+  for (const api of [own, byExpress]) api.release()
   alice = await memberOf(own)
   tx = randomHash()
   await own.append('mainnet', [bid({ from: alice.address, name: 'held', tx })])

@@ -6,7 +6,7 @@ import path from 'node:path'
 import type pg from 'pg'
 import { type Logger, pino } from 'pino'
 import { expect } from 'vitest'
-import { type ApiDeps, createApi } from '../../src/api/server.js'
+import { type Api, type ApiDeps, createApi } from '../../src/api/server.js'
 import type { ChainPort, Hex } from '../../src/chains/chain.js'
 import { createPermissionSigner } from '../../src/chains/evm/airdrop/permissionSigner.js'
 import { createChainRpc, createEvmChain } from '../../src/chains/evm/chain.js'
@@ -56,8 +56,7 @@ export interface ApiWorld {
   append(network: Network, entries: readonly Entry[]): Promise<void>
   /** Replaces the hub's unconfirmed tail by these blocks. */
   tail(network: Network, blocks: readonly StoredTailBlock[]): Promise<void>
-  /** Number of requests that wait for a status. */
-  waiting(): number
+  staying: Api['staying']
   /** Ends what waits, as a process that stops does. */
   release(): void
   stop(): Promise<void>
@@ -129,7 +128,7 @@ export async function startApi(options: ApiWorldOptions = {}): Promise<ApiWorld>
     request,
     get: (route) => request(route, {}),
     post: (route, body) => request(route, { method: 'POST', body: JSON.stringify(body) }),
-    waiting: api.waiting,
+    staying: api.staying,
     release: api.release,
     append: (network, entries) =>
       inTransaction(pool, async (client) => {
@@ -156,15 +155,16 @@ export async function startApi(options: ApiWorldOptions = {}): Promise<ApiWorld>
 export async function secondApi(
   { pool }: Pick<ApiWorld, 'pool'>,
   options: Pick<ApiWorldOptions, 'limits' | 'trustProxy'>,
-): Promise<{ url: string; stop(): Promise<void> }> {
+): Promise<Pick<ApiWorld, 'url' | 'release' | 'stop'>> {
   const config = { serviceDomain: 'localhost', tokenKey: TOKEN_KEY }
-  const server = createServer(createApi({ pool, chains: [], config, log: pino({ level: 'silent' }), ...options }).app)
+  const api = createApi({ pool, chains: [], config, log: pino({ level: 'silent' }), ...options })
+  const server = createServer(api.app)
   await new Promise<void>((resolve) => server.listen(0, '127.0.0.1', resolve))
   const stop = async () => {
     server.closeAllConnections()
     await new Promise((resolve) => server.close(resolve))
   }
-  return { url: `http://127.0.0.1:${portOf(server)}`, stop }
+  return { url: `http://127.0.0.1:${portOf(server)}`, release: api.release, stop }
 }
 
 async function openChains(pool: pg.Pool, options: ApiWorldOptions): Promise<ChainPort[]> {

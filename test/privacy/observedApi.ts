@@ -21,6 +21,8 @@ export async function startObservedApi(
     log: pino({ level: 'trace' }, sink),
     metrics: { requests: { observe: (labels) => void logged.push(JSON.stringify(labels)) } },
   })
+  // streams end after what they have, and nothing waits
+  world.release()
   return { world, logged }
 }
 

@@ -19,6 +19,8 @@ beforeAll(async () => {
   // an answer may tell the time
   vi.useFakeTimers({ toFake: ['Date'], now: Date.now() })
   twins = [await startApi(), await startApi()]
+  // streams end after what they have, and nothing waits
+  for (const world of twins) world.release()
   const [first, second] = twins
   const { rows } = await first.pool.query('SELECT page_key FROM deployment')
   await second.pool.query('UPDATE deployment SET page_key = $1', [rows[0].page_key])

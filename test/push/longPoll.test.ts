@@ -1,9 +1,9 @@
 import http from 'node:http'
-import { setFlagsFromString } from 'node:v8'
-import { runInNewContext } from 'node:vm'
 import { afterAll, beforeAll, describe, expect, it } from 'vitest'
 import { MAX_WAITS } from '../../src/push/waits.js'
 import { type ApiWorld, bid, freshName, randomAddress, randomHash, startApi, tailBlock } from '../api/support.js'
+import { LIMITS } from './limits.js'
+import { alive } from './memory.js'
 
 /** Longer than anything here may take: a wait that ends by its time fails the test. */
 const WAIT_S = 30
@@ -68,18 +68,8 @@ async function pollUntilMoved(tx: string): Promise<string> {
   }
 }
 
-setFlagsFromString('--expose-gc')
-const collect = runInNewContext('gc') as () => void
-
-/** Bytes in use after a collection. */
-function alive(): number {
-  collect()
-  const { heapUsed, external } = process.memoryUsage()
-  return heapUsed + external
-}
-
 const waitingIn = async (count: number) => {
-  await expect.poll(() => world.waiting(), { timeout: 60_000 }).toBe(count)
+  await expect.poll(() => world.staying().waits, { timeout: 60_000 }).toBe(count)
 }
 
 describe('a status that is waited for', () => {
@@ -160,9 +150,3 @@ it('answers at once who finds no place, and everybody once the process stops', a
     world = others
   }
 })
-
-const rate = { perSecond: 100_000, burst: 100_000 }
-const LIMITS = {
-  ...{ address: rate, key: rate, keysPerDay: 1, changesPerMinute: 1, changesPerDay: 1 },
-  ...{ clustersPerDay: 1, namesPerDay: 1 },
-}

@@ -1,5 +1,12 @@
 import { type FeedOrder, findSince, readClusterIds, readStretch } from '../../db/journal/feed.js'
-import { clustersOf, type FeedRow, type PublicEvent, publicEvents } from '../../registry/journal/events.js'
+import {
+  clustersOf,
+  type FeedItem,
+  type FeedRow,
+  itemsOf,
+  type Place,
+  type PublicEvent,
+} from '../../registry/journal/events.js'
 import type { Context } from '../http/context.js'
 import { ApiError } from '../http/errors.js'
 import { openPage, type PagePosition, sealPage } from './cursor.js'
@@ -19,13 +26,6 @@ export interface FeedRequest {
   sinceMs?: number | undefined
   /** Filter of events; without it all of them are on the page. */
   shows?: (event: PublicEvent) => boolean
-}
-
-/** Public event with its place in the feed. */
-export interface FeedItem extends Pick<FeedRow, 'actor' | 'atMs'> {
-  /** Number of the event within its network and generation, from 1, without gaps. */
-  number: number
-  event: PublicEvent
 }
 
 /** Least entries per read of a filtered feed. */
@@ -49,18 +49,21 @@ export async function feedPage(context: Context, request: FeedRequest) {
   const walk = request.page === undefined ? begin(context, request) : goOn(key, request, request.page)
   const asked = { ...walk }
   const isPlaced = await place(context, walk)
-  const { generation, items, next, last } = isPlaced
+  const { generation, newest, items, next, last } = isPlaced
     ? await collect(context, request, walk)
     : { ...(await readRows(context, walk, 0)), items: [], next: null, last: null }
-  const token = sealPage(key, next ? { ...walk, generation, ...next } : { ...endOf(asked, walk, last), generation })
+  const end = next ? { ...walk, generation, ...next } : { ...endOf(asked, walk, last), generation }
+  const token = sealPage(key, end)
   const serials = serialsOf(items)
   const ids = await readClusterIds(context.pool, walk.network, serials, generation)
   // a rewind has switched the generation between the two queries
   if (ids.size < serials.length) throw restarted()
   return {
-    network: walk.network,
-    generation,
-    items,
+    ...{ network: walk.network, generation, items },
+    /** Number of the newest event when this was read; without a next page, all of the walk up to it were given. */
+    newest,
+    /** Where the walk goes on. */
+    end,
     /** Public id of a cluster that the items name, by its serial. */
     idOf: (serial: number): string => ids.get(serial) ?? missing(serial),
     /** Token of the next page, absent at the end. */
@@ -75,7 +78,7 @@ export async function feedPage(context: Context, request: FeedRequest) {
  * @param asked the walk before its time bound became an event
  * @param last the last entry that was read
  */
-function endOf(asked: Walk, walk: Walk, last: FeedRow | null): Walk & Position {
+function endOf(asked: Walk, walk: Walk, last: FeedRow | null): Walk & Place {
   if (last === null && asked.sinceMs !== null) return { ...asked, first: asked.first ?? 1 }
   if (walk.order === 'newest') return { ...walk, first: walk.floor - 1, skip: 0 }
   return last ? { ...walk, first: after(last), skip: 0 } : { ...walk, first: walk.first ?? 1 }
@@ -83,6 +86,15 @@ function endOf(asked: Walk, walk: Walk, last: FeedRow | null): Walk & Position {
 
 /** Number of the event that follows an entry. */
 const after = ({ publicFirst, publicCount }: FeedRow): number => publicFirst + publicCount
+
+/** Token of the end of a network's feed, from which on the next event is the first. */
+export async function endToken(context: Context, from: Buffer | null): Promise<string> {
+  const { network, pool } = context
+  const query = { order: 'oldest', first: null, floor: 1, limit: 0, events: 0, from: null } as const
+  const { generation, newest } = await readStretch(pool, network, query)
+  const position = { ...{ network, generation, from }, ...{ first: newest + 1, skip: 0, floor: 1, sinceMs: null } }
+  return sealPage(await context.pageKey(), { ...position, order: 'oldest' })
+}
 
 function begin({ network }: Context, { order = 'oldest', from, sinceMs }: FeedRequest): Walk {
   const first = order === 'oldest' ? 1 : null
@@ -131,12 +143,12 @@ async function collect(context: Context, request: FeedRequest, walk: Walk) {
   let from: Walk = walk
   let last: FeedRow | null = null
   for (let read = asked; ; read += asked) {
-    const { generation, rows } = await readRows(context, from, asked, events)
+    const { generation, newest, rows } = await readRows(context, from, asked, events)
     const next = take(items, rows, from, request)
     last = rows.at(-1) ?? last
-    if (next || !last || rows.length < asked) return { generation, items, next, last }
+    if (next || !last || rows.length < asked) return { generation, newest, items, next, last }
     const following = { first: walk.order === 'oldest' ? after(last) : last.publicFirst - 1, skip: 0 }
-    if (read > most) return { generation, items, next: following, last }
+    if (read > most) return { generation, newest, items, next: following, last }
     from = { ...from, generation, ...following }
   }
 }
@@ -150,19 +162,16 @@ async function readRows(context: Context, walk: Walk, limit: number, events = 0)
   return stretch
 }
 
-type Position = Pick<PagePosition, 'first' | 'skip'>
-
 /** Adds the events of entries to a page. @returns the first event that did not fit, null where all did */
-function take(items: FeedItem[], rows: readonly FeedRow[], walk: Walk, { limit, shows }: FeedRequest): Position | null {
+function take(items: FeedItem[], rows: readonly FeedRow[], walk: Walk, { limit, shows }: FeedRequest): Place | null {
   for (const row of rows) {
-    const { publicFirst, actor, atMs } = row
-    const events = publicEvents(row)
-    for (let i = publicFirst === walk.first ? walk.skip : 0; i < events.length; i++) {
-      const place = walk.order === 'newest' ? events.length - 1 - i : i
-      const event = events[place]!
-      if (shows && !shows(event)) continue
+    const { publicFirst } = row
+    const own = itemsOf(row)
+    for (let i = publicFirst === walk.first ? walk.skip : 0; i < own.length; i++) {
+      const item = own[walk.order === 'newest' ? own.length - 1 - i : i]!
+      if (shows && !shows(item.event)) continue
       if (items.length === limit) return { first: publicFirst, skip: i }
-      items.push({ number: publicFirst + place, event, actor, atMs })
+      items.push(item)
     }
   }
   return null

@@ -8,6 +8,8 @@ export interface Answer {
   body?: unknown
   /** Text that is sent in place of a JSON body. */
   content?: Content
+  /** Writes the answer bit by bit, once its head was sent. */
+  stream?: (res: ServerResponse) => void
   headers?: Readonly<Record<string, string>> | undefined
   /** Part of the route's cost that this answer did not have; below 0, what it had beyond. */
   unspent?: number
@@ -51,6 +53,14 @@ export function jsonOf(body: unknown): string | Buffer {
   return text.length < LONG ? text : Buffer.from(text)
 }
 
+/** Answer with a stream of events (WHATWG HTML, 9.2), which no cache keeps and no proxy holds back. */
+export const eventStream = (stream: NonNullable<Answer['stream']>): Answer => ({
+  status: 200,
+  stream,
+  content: { type: 'text/event-stream', text: '' },
+  headers: { ...NO_STORE, 'x-accel-buffering': 'no' },
+})
+
 const NOT_MODIFIED = 304
 
 function contentOf({ status, content, body }: Answer): Content {
@@ -67,10 +77,12 @@ export function send(res: ServerResponse, requestId: string, answer: Answer): nu
   const { type, text, policy } = contentOf(answer)
   const bytes = Buffer.byteLength(text)
   const headers: (string | number)[] = policy === undefined ? [...PUBLIC_HEADERS] : headersWithPolicy(policy)
-  if (answer.status !== NOT_MODIFIED) headers.push('content-type', type, 'content-length', bytes)
+  if (answer.stream) headers.push('content-type', type)
+  else if (answer.status !== NOT_MODIFIED) headers.push('content-type', type, 'content-length', bytes)
   headers.push('x-request-id', requestId)
   if (answer.headers) for (const [name, value] of Object.entries(answer.headers)) headers.push(name, value)
   res.writeHead(answer.status, headers)
-  res.end(text)
+  if (answer.stream && res.req.method !== 'HEAD') answer.stream(res)
+  else res.end(text)
   return bytes
 }

@@ -2,9 +2,13 @@ import type pg from 'pg'
 import type { ChainPort, PermissionSigner, ReleaseSigner, SolanaPort } from '../../chains/chain.js'
 import { readPageKey } from '../../db/deployment/deployment.js'
 import type { Patience } from '../../db/pg/pool.js'
+import type { WrittenEvent } from '../../push/events.js'
+import { FeedTail } from '../../push/feedTail.js'
 import { News } from '../../push/news.js'
+import { Streams } from '../../push/streams.js'
 import { Waits } from '../../push/waits.js'
 import type { Network } from '../../registry/primitives/network.js'
+import { framed, wholeFeed } from '../feed/frame.js'
 import { createTurns, type Turns } from '../guard/turns.js'
 import type { LimitSettings } from '../limits/gate.js'
 import { createOverviews, type Overview } from '../overview/overview.js'
@@ -33,6 +37,9 @@ export interface Context {
   caller?: Caller
   /** Requests that wait for a transaction of the network. */
   waits: Waits
+  /** Readers of the feeds' ends, and the open streams. */
+  tails: Readonly<Record<Network, FeedTail>>
+  streams: Streams
   /** Turns of the network's signed changes. */
   turns: Turns
   /** Key that encrypts shares of generated wallets; undefined where no wallets are generated. */
@@ -56,9 +63,13 @@ export interface Context {
 export interface Caller {
   /** The address that limits count. */
   address: string
+  /** Id of the last message of a stream that broke off. */
+  lastEventId: string | undefined
   /** Lets the request stay. @returns signal that fires after that time, and when the caller leaves */
   stay(ms: number): AbortSignal
   hasLeft(): boolean
+  /** Calls the function once the connection of the answer is closed, or the answer is whole. */
+  whenGone(act: () => void): void
 }
 
 /** Settings of wallet authentication. */
@@ -102,6 +113,13 @@ export function createContexts({
   const { tokenKey, serviceDomain, sessionLifetimeMs = SESSION_LIFETIME_MS, acceptsErc6492 = false } = config
   const { siteUrl = 'http://localhost' } = config
   const now = () => Date.now()
+  const pageKey = once(() => readPageKey(deps.pool))
+  const tailOf = (network: Network): FeedTail => {
+    const walk = (generation: number) => wholeFeed({ network, generation })
+    const framedBy = async (generation: number, events: readonly WrittenEvent[]) =>
+      framed(await pageKey(), walk(generation), events)
+    return new FeedTail({ pool: deps.pool, network, news, framed: framedBy })
+  }
   const shared = {
     ...deps,
     solana,
@@ -109,7 +127,9 @@ export function createContexts({
     releaseSigner,
     limits,
     now,
-    pageKey: once(() => readPageKey(deps.pool)),
+    pageKey,
+    tails: { mainnet: tailOf('mainnet'), testnet: tailOf('testnet') },
+    streams: new Streams(limits !== null),
     tokenKey,
     shareKey: config.shareKey,
     batches: { mainnet: createBatches(deps.pool, 'mainnet'), testnet: createBatches(deps.pool, 'testnet') },

@@ -47,10 +47,12 @@ const ANSWER_MS = 15_000
 /** Who may stay at a request. */
 export const callerOf = (exchange: Exchange): Caller => ({
   address: countedAddress(exchange.ip),
+  lastEventId: String(exchange.req.headers['last-event-id'] ?? '') || undefined,
   stay(ms) {
     // of this answer alone: Node sets it again before the next request
     exchange.req.socket.setTimeout(ms + ANSWER_MS)
     return new CallerPatience(exchange, ms).signal
   },
   hasLeft: () => exchange.res.closed,
+  whenGone: (act) => (exchange.res.closed ? act() : void exchange.res.once('close', act)),
 })

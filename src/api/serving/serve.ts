@@ -101,7 +101,7 @@ async function run({ route, exchange, meter }: Run, { contexts, memory, changeLi
   // reads change nothing that a caller's leaving would have to stop
   const isRead = route.method === 'get'
   const context = isRead
-    ? { ...shared, ...(route.staysBy && { caller: callerOf(exchange) }) }
+    ? { ...shared, ...((route.staysBy || route.isStream) && { caller: callerOf(exchange) }) }
     : { ...shared, patience: new CallerPatience(exchange, changeLimitMs) }
   const session = route.auth ? await authenticate(req, route.auth, context) : null
   if (route.countedTogether) await meter.spendTogether(route.countedTogether, cost)

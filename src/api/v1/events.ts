@@ -1,7 +1,8 @@
-import { actorText, eventData, eventId, type PublicEvent } from '../../registry/journal/events.js'
+import { eventWriter, type PublicEvent } from '../../registry/journal/events.js'
 import { parseAddress } from '../../registry/primitives/address.js'
-import { type FeedItem, feedPage } from '../feed/feed.js'
-import { okJson } from '../http/answer.js'
+import { feedPage } from '../feed/feed.js'
+import { openStream } from '../feed/stream.js'
+import { eventStream, okJson } from '../http/answer.js'
 import { ApiError } from '../http/errors.js'
 import { integerOf, limitOf, type PageLimit, type Query, wordOf } from '../http/query.js'
 import { type RouteRequest, route } from '../http/route.js'
@@ -9,6 +10,8 @@ import { answers, z } from '../http/schema.js'
 import { pageCost } from '../limits/costs.js'
 import { addressText, clusterIdText } from './schemas.js'
 
+/** Cost of opening a stream, in look-ups. */
+const STREAM_COST = 2
 const LIMIT: PageLimit = { default: 500, max: 1_000 }
 const ORDERS = ['oldest', 'newest'] as const
 
@@ -92,30 +95,16 @@ const events = route.get('/v1/events', {
   responses: answers('A page', pageOf(EventSchema)),
   errors: ['unsupported_address', 'invalid_page', 'feed_restarted'],
   async handle(request, context) {
-    const page = await feedPage(context, {
-      ...pageRequest(request, LIMIT),
-      from: actorOf(request.query),
-      sinceMs: integerOf(request.query, 'fromTimestamp'),
-    })
+    const page = await feedPage(context, { ...pageRequest(request, LIMIT), ...filterOf(request.query) })
+    const write = eventWriter(page.network, page.generation, page.idOf)
+    const items = page.items.map((item, i) => (i === 0 ? write(item) : `,${write(item)}`))
     const next = page.nextPage ? `"nextPage":"${page.nextPage}",` : ''
     const end = `],${next}"resume":"${page.resume}"}`
     // the events between two numbers never change, and a page's token tells where it ends
     const version = [page.generation, page.items[0]?.number ?? 0, page.items.length, page.nextPage ? 1 : 0, page.resume]
-    return { ...okJson(bytesOf(['{"items":[', ...page.items.map(viewOf(page)), end])), version: version.join('.') }
+    return { ...okJson(bytesOf(['{"items":[', ...items, end])), version: version.join('.') }
   },
 })
-
-/** Writes an event's JSON, in half the time of `JSON.stringify`; an entry's events share their actor's text. */
-export function viewOf({ network, generation, idOf }: Awaited<ReturnType<typeof feedPage>>) {
-  const isTestnet = network === 'testnet'
-  let last: Buffer | null = null
-  let from = actorText(null)
-  return ({ number, event, actor, atMs }: FeedItem, i: number): string => {
-    if (actor !== last) from = actorText(actor)
-    last = actor
-    return `${i === 0 ? '' : ','}{"id":"${eventId(network, generation, number)}","type":"${event.type}","from":"${from}","data":${eventData(event, idOf)},"isTestnet":${isTestnet},"timestamp":${atMs}}`
-  }
-}
 
 /** Texts one after another as bytes; a text of them all would be as long again, in memory that nobody has touched. */
 function bytesOf(texts: readonly string[]): Buffer {
@@ -173,6 +162,9 @@ function orderOf(query: Query): (typeof ORDERS)[number] | undefined {
   return orderBy ?? sortBy
 }
 
+/** What both forms of the feed show. @throws ApiError unsupported_address, invalid_request */
+const filterOf = (query: Query) => ({ from: actorOf(query), sinceMs: integerOf(query, 'fromTimestamp') })
+
 function actorOf(query: Query): Buffer | undefined {
   const text = query.get('from')
   if (text === undefined) return undefined
@@ -181,4 +173,27 @@ function actorOf(query: Query): Buffer | undefined {
   return address.bytes
 }
 
-export const eventRoutes = [events]
+const stream = route.get('/v1/events/stream', {
+  summary: 'Public events as they come, as server-sent events',
+  description:
+    'Each message is an event of `GET /v1/events`; its `id` is a token that goes on after it, in both forms. Begins after `resume`, else at `fromTimestamp`, else with what comes next. Ends with `event: feed_restarted` where a new generation begins.',
+  query: z.object({
+    resume: z.string().optional().openapi({
+      description: 'Token of a page or id of a message, after which it begins; the header Last-Event-ID goes before it',
+    }),
+    from: addressText.optional().openapi({ description: 'Only events of this actor' }),
+    fromTimestamp: z.int().min(0).optional().openapi({ description: 'Milliseconds, inclusive; 0 for all events' }),
+  }),
+  isStream: true,
+  cost: STREAM_COST,
+  responses: {
+    200: { description: 'Messages, and a comment every 15 seconds', schema: z.string(), type: 'text/event-stream' },
+  },
+  errors: ['unsupported_address', 'invalid_page', 'feed_restarted'],
+  async handle({ query, isTestnet }, context) {
+    const token = context.caller?.lastEventId ?? query.get('resume')
+    return eventStream(await openStream(context, { isTestnet, token, ...filterOf(query) }))
+  },
+})
+
+export const eventRoutes = [events, stream]

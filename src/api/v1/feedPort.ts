@@ -1,7 +1,7 @@
+import { eventWriter } from '../../registry/journal/events.js'
 import { feedPage } from '../feed/feed.js'
 import type { Context } from '../http/context.js'
 import { ApiError } from '../http/errors.js'
-import { viewOf } from './events.js'
 
 export interface FeedPortRequest {
   /** Token of an earlier page; null for the beginning. */
@@ -21,10 +21,8 @@ export async function readFeed(context: Context, { cursor, from, limit }: FeedPo
       ...{ isTestnet: context.network === 'testnet', page: cursor ?? undefined, limit, order: 'oldest' as const },
       from: from ?? undefined,
     })
-    const view = viewOf(page)
-    // the first of a page has no comma before it
-    const items = page.items.map((item) => view(item, 0))
-    const { generation, resume } = page
+    const { network, generation, idOf, resume } = page
+    const items = page.items.map(eventWriter(network, generation, idOf))
     return { generation, items, last: page.items.at(-1)?.number ?? null, hasMore: 'nextPage' in page, resume }
   } catch (error) {
     if (error instanceof ApiError && error.code === 'feed_restarted') return null

@@ -291,7 +291,7 @@ const status = route.get('/v1/names/register/tx/:tx', {
       .int()
       .min(0)
       .optional()
-      .openapi({ description: `Seconds to wait for another status; clamped to ${MAX_STAY_MS / 1_000}`, example: 25 }),
+      .openapi({ description: `Seconds to wait for another status, as 25; clamped to ${MAX_STAY_MS / 1_000}` }),
     since: z
       .enum(STATUSES)
       .optional()

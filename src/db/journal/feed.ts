@@ -85,7 +85,7 @@ export interface StretchQuery {
 }
 
 /** EVM zero address, as which private actors are shown. */
-const NOBODY = addressOfWord(Buffer.alloc(32))
+export const NOBODY = addressOfWord(Buffer.alloc(32))
 
 /** Reads entries with public events and the head in one statement. */
 export async function readStretch(db: Queryable, network: Network, query: StretchQuery): Promise<FeedStretch> {

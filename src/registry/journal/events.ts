@@ -28,6 +28,34 @@ export type PublicEvent =
   /** `cluster`: where the owner is publicly verified, else null. */
   | { type: 'REGISTER_COMMUNITY_NAME'; cluster: number | null; community: string; name: string; wallet: Buffer }
 
+/** Public event with its place in the feed. */
+export interface FeedItem extends Pick<FeedRow, 'actor' | 'atMs'> {
+  /** Number of the event within its network and generation, from 1, without gaps. */
+  number: number
+  event: PublicEvent
+  /** Position within its entry, from 0. */
+  place: number
+  /** Events of its entry. */
+  count: number
+}
+
+/** Position of a walk in its natural order: an entry's first event, and those of its events that were given already. */
+export interface Place {
+  first: number
+  skip: number
+}
+
+/** Where a walk goes on after an event. */
+export const placeAfter = ({ number, place, count }: FeedItem): Place =>
+  place + 1 < count ? { first: number - place, skip: place + 1 } : { first: number + 1, skip: 0 }
+
+/** Events of an entry with their places, in order. */
+export const itemsOf = (row: FeedRow): FeedItem[] =>
+  publicEvents(row).map((event, place) => ({
+    ...{ number: row.publicFirst + place, event, actor: row.actor, atMs: row.atMs },
+    ...{ place, count: row.publicCount },
+  }))
+
 /** Public events of a journal row, in order; their number is the row's public count. */
 export function publicEvents(row: FeedRow): readonly PublicEvent[] {
   const { kind, effects } = row
@@ -115,3 +143,18 @@ export function eventData(event: PublicEvent, idOf: (serial: number) => string):
 
 const namedWallet = ({ name, wallet }: { name: string; wallet: Buffer }): string =>
   `"name":${JSON.stringify(name)},"address":"${decodeWallet(wallet).text}"`
+
+/**
+ * Writer of the JSON of v1 events, in half the time of `JSON.stringify`; an entry's events share their actor's text.
+ * @param idOf public id of a cluster, hex, by its serial
+ */
+export function eventWriter(network: Network, generation: number, idOf: (serial: number) => string) {
+  const isTestnet = network === 'testnet'
+  let last: Buffer | null = null
+  let from = actorText(null)
+  return ({ number, event, actor, atMs }: FeedItem): string => {
+    if (actor !== last) from = actorText(actor)
+    last = actor
+    return `{"id":"${eventId(network, generation, number)}","type":"${event.type}","from":"${from}","data":${eventData(event, idOf)},"isTestnet":${isTestnet},"timestamp":${atMs}}`
+  }
+}

@@ -1,0 +1,106 @@
+import type pg from 'pg'
+import type { Network } from '../registry/primitives/network.js'
+import { readEvents, type WrittenEvent } from './events.js'
+import type { News } from './news.js'
+
+/** Entries that are read at once. */
+const ENTRIES_AT_ONCE = 256
+/** Time after which is looked without news: a notification may have been lost. */
+const LOOK_EVERY_MS = 5_000
+
+/** An event with the bytes that all get who follow all of the feed. */
+export interface TailEvent extends WrittenEvent {
+  frame: Buffer
+}
+
+/** Somebody at the end of the feed. */
+export interface Follower {
+  /** Takes the next events, in order, among them some that it has. */
+  take(events: readonly TailEvent[]): void
+  /** The feed was started anew. */
+  restart(): void
+}
+
+interface TailOptions {
+  pool: pg.Pool
+  network: Network
+  news: News
+  framed(generation: number, events: readonly WrittenEvent[]): Promise<TailEvent[]>
+}
+
+/** The one reader of a network's feed for all who are at its end: each event is read and written once. */
+export class FeedTail {
+  readonly #options: TailOptions
+  readonly #followers = new Set<Follower>()
+  /** Where it reads on; null while nobody follows. */
+  #place: { generation: number; next: number } | null = null
+  #timer: NodeJS.Timeout | undefined
+  #reading: Promise<void> | null = null
+  #isTold = false
+
+  constructor(options: TailOptions) {
+    this.#options = options
+    options.news.on(options.network, () => void this.look())
+  }
+
+  /**
+   * Follows the feed from an event on.
+   * @returns function that ends it; null where the tail is past that event, or in another generation
+   */
+  follow(generation: number, from: number, follower: Follower): (() => void) | null {
+    this.#place ??= { generation, next: from }
+    if (this.#place.generation !== generation || from < this.#place.next) return null
+    this.#followers.add(follower)
+    this.#timer ??= setInterval(() => void this.look(), LOOK_EVERY_MS).unref()
+    // what came since it was asked for told nobody
+    void this.look()
+    return () => this.#leave(follower)
+  }
+
+  /** Reads what is new. */
+  look(): Promise<void> {
+    this.#isTold = true
+    this.#reading ??= this.#readAll().finally(() => {
+      this.#reading = null
+    })
+    return this.#reading
+  }
+
+  #leave(follower: Follower): void {
+    this.#followers.delete(follower)
+    if (this.#followers.size > 0) return
+    clearInterval(this.#timer)
+    this.#timer = undefined
+    this.#place = null
+  }
+
+  async #readAll(): Promise<void> {
+    while (this.#isTold && this.#place) {
+      this.#isTold = false
+      try {
+        await this.#read(this.#place)
+      } catch {
+        // the database is away; the next look finds what was missed
+      }
+    }
+  }
+
+  async #read(place: { generation: number; next: number }): Promise<void> {
+    const { pool, network, framed } = this.#options
+    const found = await readEvents(pool, network, { first: place.next, limit: ENTRIES_AT_ONCE })
+    if (this.#place !== place) return
+    if (!found || found.generation !== place.generation || found.newest < place.next - 1) return this.#restart()
+    const events = await framed(found.generation, found.events)
+    const last = events.at(-1)
+    if (!last || this.#place !== place) return
+    place.next = last.number + 1
+    if (last.number < found.newest) this.#isTold = true
+    for (const follower of [...this.#followers]) follower.take(events)
+  }
+
+  #restart(): void {
+    const followers = [...this.#followers]
+    for (const follower of followers) this.#leave(follower)
+    for (const follower of followers) follower.restart()
+  }
+}

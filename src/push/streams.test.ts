@@ -1,0 +1,69 @@
+import { once } from 'node:events'
+import { createServer, type ServerResponse } from 'node:http'
+import net, { type AddressInfo } from 'node:net'
+import { afterEach, expect, it, vi } from 'vitest'
+import { DRAIN_MS, drained, Streams } from './streams.js'
+
+afterEach(() => void vi.useRealTimers())
+
+/** A response whose caller reads nothing until it is told to. */
+async function unread() {
+  const server = createServer()
+  server.listen(0, '127.0.0.1')
+  await once(server, 'listening')
+  const socket = net.connect((server.address() as AddressInfo).port, '127.0.0.1')
+  socket.pause()
+  socket.on('error', () => {})
+  socket.write('GET / HTTP/1.1\r\nhost: x\r\n\r\n')
+  const [, res] = (await once(server, 'request')) as [unknown, ServerResponse]
+  // more than a system buffers for a socket
+  const text = 'x'.repeat(2 ** 25)
+  const stop = () => {
+    socket.destroy()
+    server.close()
+  }
+  return { res, socket, fill: () => res.write(text), stop }
+}
+
+it('waits for a slow reader so long, and closes it then', async () => {
+  const { res, fill, stop } = await unread()
+  expect(await drained(res)).toBe(true)
+  vi.useFakeTimers({ toFake: ['setTimeout', 'clearTimeout'] })
+  fill()
+  const read = drained(res)
+  vi.advanceTimersByTime(DRAIN_MS - 1)
+  expect(res.destroyed).toBe(false)
+  vi.advanceTimersByTime(1)
+  expect(await read).toBe(false)
+  expect(await drained(res)).toBe(false)
+  stop()
+})
+
+it('goes on once all was read', async () => {
+  const { res, socket, fill, stop } = await unread()
+  fill()
+  const read = drained(res)
+  socket.resume()
+  expect(await read).toBe(true)
+  stop()
+})
+
+it('shows each stream a sign of life in time, and ends all of them', async () => {
+  vi.useFakeTimers({ toFake: ['setInterval', 'clearInterval'] })
+  const streams = new Streams(true)
+  const { res, socket, stop } = await unread()
+  let text = ''
+  socket.on('data', (bytes) => {
+    text += bytes
+  })
+  socket.resume()
+  expect(streams.open(res)).toBe(true)
+  for (let beats = 1; beats <= 3; beats++) {
+    vi.advanceTimersByTime(15_000)
+    await expect.poll(() => text.split(':\n\n').length - 1).toBe(beats)
+  }
+  streams.end()
+  await once(socket, 'end')
+  expect(streams.open(res)).toBe(false)
+  stop()
+})

@@ -1,0 +1,81 @@
+import type { ServerResponse } from 'node:http'
+import PQueue from 'p-queue'
+import { type PlaceBounds, Places } from './places.js'
+
+/** Streams of a process: those of one address, and all. */
+export const MAX_STREAMS: PlaceBounds = { perClient: 50, total: 2_000 }
+/** Time between two signs of life of a stream: half of what closes a silent socket. */
+const HEARTBEAT_MS = 15_000
+/** Streams beat in turns of this length, so that none has to wait for a thousand others. */
+const TURN_MS = 1_000
+/** Time within which what was written has to be read. */
+export const DRAIN_MS = 30_000
+/** Time between two pages that are read for streams which are behind: a process writes 5,000 events a second for them. */
+const PAGE_EVERY_MS = 20
+
+const HEARTBEAT = ':\n\n'
+
+/** What the open streams of a process share: their places, their heartbeats, and the turns of those that are behind. */
+export class Streams {
+  readonly places: Places
+  readonly #open: Set<ServerResponse>[] = Array.from({ length: HEARTBEAT_MS / TURN_MS }, () => new Set())
+  readonly #pages = new PQueue({ concurrency: 1, interval: PAGE_EVERY_MS, intervalCap: 1 })
+  #turn = 0
+  #timer: NodeJS.Timeout | undefined
+  #hasEnded = false
+
+  /** @param isLimited whether one address may have so many only */
+  constructor(isLimited: boolean) {
+    this.places = new Places({ ...MAX_STREAMS, ...(!isLimited && { perClient: MAX_STREAMS.total }) })
+  }
+
+  /** Reads a page for a stream that is behind, in its turn. */
+  page<T>(read: () => Promise<T>): Promise<T> {
+    return this.#pages.add(read)
+  }
+
+  /** Keeps a stream alive until it is closed. @returns false where all streams have ended */
+  open(res: ServerResponse): boolean {
+    if (this.#hasEnded) return false
+    const turn = this.#open.reduce((least, set) => (set.size < least.size ? set : least))
+    turn.add(res)
+    this.#timer ??= setInterval(() => this.#beat(), TURN_MS).unref()
+    res.once('close', () => {
+      turn.delete(res)
+      if (this.places.taken > 0) return
+      clearInterval(this.#timer)
+      this.#timer = undefined
+    })
+    return true
+  }
+
+  /** Ends all streams, and those that would begin. Their last ids lead on. */
+  end(): void {
+    this.#hasEnded = true
+    for (const res of this.#open.flatMap((turn) => [...turn])) res.end()
+  }
+
+  #beat(): void {
+    this.#turn = (this.#turn + 1) % this.#open.length
+    for (const res of this.#open[this.#turn]!) if (!res.writableNeedDrain && !res.writableEnded) res.write(HEARTBEAT)
+  }
+}
+
+/** Waits until what was written is read. @returns false where the stream is closed, or is closed for its slowness */
+export function drained(res: ServerResponse): Promise<boolean> {
+  if (res.destroyed || res.writableEnded) return Promise.resolve(false)
+  if (!res.writableNeedDrain) return Promise.resolve(true)
+  return new Promise((resolve) => {
+    const end = (isRead: boolean) => {
+      clearTimeout(timer)
+      res.off('drain', onDrain)
+      res.off('close', onClose)
+      resolve(isRead)
+    }
+    const onDrain = () => end(true)
+    const onClose = () => end(false)
+    const timer = setTimeout(() => res.destroy(), DRAIN_MS)
+    res.once('drain', onDrain)
+    res.once('close', onClose)
+  })
+}

@@ -1,0 +1,216 @@
+import { once } from 'node:events'
+import http from 'node:http'
+import { afterAll, afterEach, beforeAll, describe, expect, it } from 'vitest'
+import { readEvents } from '../../src/client/sse.js'
+import { MAX_STREAMS } from '../../src/push/streams.js'
+import { type ApiWorld, bid, freshName, randomAddress, startApi } from '../api/support.js'
+import { alive } from './memory.js'
+import { LIMITS } from './limits.js'
+
+const STREAMS = 1_000
+/** Heap and buffers of a stream and of its reader, which is in this process too. */
+const BYTES_EACH = 40 * 1024
+const WAIT = { timeout: 60_000, interval: 10 }
+
+let world: ApiWorld
+const [alice, bob] = [randomAddress(), randomAddress()]
+const opened = new Set<AbortController>()
+
+beforeAll(async () => {
+  world = await startApi()
+  await grow(20)
+})
+afterEach(async () => {
+  for (const stream of opened) stream.abort()
+  opened.clear()
+  await expect.poll(() => world.staying().streams, WAIT).toBe(0)
+})
+afterAll(() => world.stop())
+
+const grow = (count: number) =>
+  world.append(
+    'mainnet',
+    Array.from({ length: count }, (_, i) => bid({ from: i % 3 === 0 ? bob : alice, name: freshName() })),
+  )
+
+interface Message {
+  id: string
+  data: string
+}
+
+/** Opens a stream that collects its messages. */
+async function open(query = '', headers: Record<string, string> = {}) {
+  const stop = new AbortController()
+  opened.add(stop)
+  const response = await fetch(`${world.url}/v1/events/stream?${query}`, { signal: stop.signal, headers })
+  expect(response.status, query).toBe(200)
+  expect(response.headers.get('content-type')).toBe('text/event-stream')
+  const messages: Message[] = []
+  const read = async () => {
+    for await (const message of readEvents(response.body!, () => {})) messages.push(message)
+  }
+  const ended = read().then(
+    () => 'ended',
+    () => 'cut',
+  )
+  return { messages, ended, cut: () => stop.abort() }
+}
+
+/** All events of the feed, and the token of its end. */
+async function feed() {
+  const items: { from: string }[] = []
+  for (let resume = ''; ; ) {
+    const { body } = await world.get(`/v1/events?limit=1000&nextPage=${resume}`)
+    items.push(...body.items)
+    resume = body.resume
+    if (!body.nextPage) return { items, resume }
+  }
+}
+const itemsOf = (messages: readonly Message[]) => messages.map(({ data }) => JSON.parse(data))
+
+describe('a stream of the feed', () => {
+  it('has the events of the pages, whose tokens lead on in both', async () => {
+    const { items } = await feed()
+    const { messages } = await open('fromTimestamp=0')
+    await expect.poll(() => messages.length, WAIT).toBe(items.length)
+    expect(itemsOf(messages)).toEqual(items)
+    for (const at of [0, 1, 2, 7]) {
+      const { body } = await world.get(`/v1/events?nextPage=${messages[at]!.id}&limit=1000`)
+      expect(body.items).toEqual(items.slice(at + 1))
+    }
+  })
+
+  it('goes on with what comes, in its order, filtered as pages are', async () => {
+    const { resume, items: before } = await feed()
+    const [all, next, ofBob] = [await open(`resume=${resume}`), await open(), await open(`fromTimestamp=0&from=${bob}`)]
+    for (let i = 0; i < 5; i++) await grow(7)
+    const { items } = await feed()
+    const bobs = items.filter(({ from }) => from === bob)
+    await expect
+      .poll(() => [all, next, ofBob].map(({ messages }) => messages.length), WAIT)
+      .toEqual([items.length - before.length, items.length - before.length, bobs.length])
+    expect(itemsOf(all.messages)).toEqual(items.slice(before.length))
+    expect(next.messages).toEqual(all.messages)
+    expect(itemsOf(ofBob.messages)).toEqual(bobs)
+  })
+
+  it('comes exactly once over any number of connections', async () => {
+    const { items: before, resume } = await feed()
+    const got: Message[] = []
+    for (let round = 0; round < 8; round++) {
+      const { messages, cut, ended } = await open(
+        `resume=${resume}`,
+        got.length ? { 'last-event-id': got.at(-1)!.id } : {},
+      )
+      const growing = grow(11)
+      await expect.poll(() => messages.length, WAIT).toBeGreaterThan(round)
+      cut()
+      await Promise.all([ended, growing])
+      got.push(...messages)
+    }
+    const last = await open(`resume=${resume}`, { 'last-event-id': got.at(-1)!.id })
+    const { items } = await feed()
+    await expect.poll(() => got.length + last.messages.length, WAIT).toBe(items.length - before.length)
+    expect(itemsOf([...got, ...last.messages])).toEqual(items.slice(before.length))
+  })
+
+  it('refuses tokens that are none, of the other direction, or of other parameters', async () => {
+    const newest = (await world.get('/v1/events?orderBy=newest&limit=1')).body.resume
+    const { resume } = await feed()
+    for (const query of [
+      'resume=x',
+      `resume=${newest}`,
+      `resume=${resume}&from=${bob}`,
+      `resume=${resume}&testnet=true`,
+    ])
+      expect((await world.get(`/v1/events/stream?${query}`)).body.error, query).toBe('invalid_page')
+    const head = await fetch(`${world.url}/v1/events/stream`, { method: 'HEAD' })
+    expect([head.status, await head.text()]).toEqual([200, ''])
+  })
+
+  it('pages through what a slow reader has missed', async () => {
+    const { resume, items: before } = await feed()
+    const response = await new Promise<http.IncomingMessage>((resolve) =>
+      http.get(`${world.url}/v1/events/stream?resume=${resume}`, resolve),
+    )
+    response.pause()
+    // more than a system buffers for a socket
+    for (let i = 0; i < 24; i++) await grow(1_000)
+    const got: string[] = []
+    const body = new ReadableStream<Uint8Array>({
+      start(controller) {
+        response.on('data', (bytes) => controller.enqueue(bytes))
+      },
+    })
+    const read = async () => {
+      for await (const { data } of readEvents(body, () => {})) got.push(JSON.parse(data).id)
+    }
+    void read()
+    response.resume()
+    const number = (id: string) => Number(id.split('-')[2])
+    const newest = (await world.get('/v1/events?orderBy=newest&limit=1')).body.items[0].id
+    await expect.poll(() => got.at(-1), WAIT).toBe(newest)
+    expect(got.map(number)).toEqual(got.map((_, i) => before.length + 1 + i))
+    response.destroy()
+  })
+
+  it(`costs little while idle, ${STREAMS} of them, and reaches all`, async () => {
+    const agent = new http.Agent({ maxSockets: Number.POSITIVE_INFINITY })
+    const before = alive()
+    const chunks: string[] = []
+    const responses = await Promise.all(
+      Array.from({ length: STREAMS }, async (_, i) => {
+        const [response] = (await once(http.get(`${world.url}/v1/events/stream`, { agent }), 'response')) as [
+          http.IncomingMessage,
+        ]
+        chunks[i] = ''
+        response.on('data', (bytes: Buffer) => {
+          chunks[i] = `${chunks[i]}${bytes}`
+        })
+        return response
+      }),
+    )
+    await expect.poll(() => world.staying().streams, WAIT).toBe(STREAMS)
+    const each = (alive() - before) / STREAMS
+    expect(each).toBeLessThan(BYTES_EACH)
+    const [cpu, startMs] = [process.cpuUsage(), performance.now()]
+    await new Promise((resolve) => setTimeout(resolve, 2_000))
+    const { user, system } = process.cpuUsage(cpu)
+    const share = (user + system) / 1_000 / (performance.now() - startMs)
+    console.info(`idle streams: ${Math.round(each)} bytes each, ${(share * 100).toFixed(1)} % of a processor`)
+    await grow(1)
+    const isTold = (text: string) => text.includes('REGISTER_NAME')
+    await expect.poll(() => chunks.filter(isTold).length, WAIT).toBe(STREAMS)
+    expect(new Set(chunks.map((text) => text.slice(text.indexOf('data: ')))).size).toBe(1)
+    for (const response of responses) response.destroy()
+  })
+
+  it('says that the feed was started anew, and is refused from then on', async () => {
+    const { resume } = await feed()
+    const { messages, ended } = await open(`resume=${resume}`)
+    await world.pool.query('UPDATE journal_heads SET feed_generation = feed_generation + 1')
+    await grow(1)
+    expect(await ended).toBe('ended')
+    expect(itemsOf(messages).map(({ error }) => error)).toEqual(['feed_restarted'])
+    expect(await world.get(`/v1/events/stream?resume=${resume}`)).toMatchObject({ status: 409 })
+  })
+})
+
+it('is bounded by address, and ends when the process stops', async () => {
+  const others = world
+  world = await startApi({ limits: LIMITS })
+  try {
+    const streams = await Promise.all(Array.from({ length: MAX_STREAMS.perClient }, () => open()))
+    const refused = await world.get('/v1/events/stream')
+    expect([refused.body.error, refused.headers.get('retry-after')]).toEqual(['rate_limited', '60'])
+    streams[0]!.cut()
+    await expect.poll(() => world.staying().streams, WAIT).toBe(MAX_STREAMS.perClient - 1)
+    streams.push(await open())
+    world.release()
+    expect(await Promise.all(streams.slice(1).map(({ ended }) => ended))).toEqual(streams.slice(1).map(() => 'ended'))
+    expect(await (await open()).ended).toBe('ended')
+  } finally {
+    await world.stop()
+    world = others
+  }
+})
