@@ -130,7 +130,8 @@ describe('the OpenAPI documents and /', () => {
     const documented = documents
       .flatMap(({ body }) => Object.entries<object>(body.paths))
       .flatMap(([path, methods]) => Object.keys(methods).map((method) => `${method} ${path}`))
-    const others = ['get /', 'get /assets/{build}/{file}', 'get /openapi.json', 'get /openapi-v0.1.json']
+    const pages = ['get /', 'get /assets/{build}/{file}', 'get /docs', 'get /docs/{build}/{file}']
+    const others = [...pages, 'get /openapi.json', 'get /openapi-v0.1.json']
     expect(mounted.sort()).toEqual([...documented, ...others].sort())
   })
 })

@@ -46,9 +46,10 @@ const beginning = async (context: Context, { sinceMs, from }: StreamRequest): Pr
 
 function takePlace({ streams, caller }: Context): void {
   const free = streams.places.take(caller!.address)
-  if (typeof free === 'function') return caller!.whenGone(free)
   if (free === 'total') throw new ApiError('unavailable', 'This process has as many streams as it serves.')
-  throw new ApiError('rate_limited', 'Your address has as many streams as one may have.', {}, STREAM_LIMIT)
+  if (free === 'perClient')
+    throw new ApiError('rate_limited', 'Your address has as many streams as one may have.', {}, STREAM_LIMIT)
+  caller!.whenGone(free)
 }
 
 const STREAM_LIMIT = { headers: { 'retry-after': '60' }, limit: 'streams' } as const
