@@ -95,7 +95,7 @@ data: {"id":"m-1-42","type":"REGISTER_NAME",…}
   \`feed_restarted\`: begin from the first page.
 
 All streams at the end of a network's feed share one reader, which writes each event once. Measured on 2026-11-21, two cores,
-1,000 idle streams (\`test/push/streams.test.ts\`): 12 to 14 KB of memory each with the reader's end, 1.3 % of one processor with heartbeats.
+1,000 idle streams (\`test/push/streams.test.ts\`): 12 to 19 KB of memory each with the reader's end, 1.1 to 1.6 % of one processor with heartbeats.
 A request that waits for a status (\`?wait=25\`) takes 8 KB.
 `
 
