@@ -10,7 +10,7 @@ const HEARTBEAT_MS = 15_000
 const TURN_MS = 1_000
 /** Time within which what was written has to be read. */
 export const DRAIN_MS = 30_000
-/** Time between two pages that are read for streams which are behind: a process writes 5,000 events a second for them. */
+/** Time between two pages that are read for streams which are behind: 5,000 events a second of a process. */
 const PAGE_EVERY_MS = 20
 
 const HEARTBEAT = ':\n\n'
