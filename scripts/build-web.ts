@@ -14,10 +14,7 @@ const NOTICE = '/* Preact, preact-iso: MIT licence, (c) 2015-present Jason Mille
 /** Every file that the pages load: name in the browser, and content. */
 async function assets(): Promise<Record<string, string>> {
   const { outputFiles } = await build({
-    entryPoints: {
-      ...{ main: join(PAGE, 'main.tsx'), style: join(PAGE, 'style.css') },
-      ...{ account: join(PAGE, 'legacy/main.ts'), 'account-style': join(PAGE, 'legacy/style.css') },
-    },
+    entryPoints: { main: join(PAGE, 'main.tsx'), style: join(PAGE, 'style.css') },
     ...{ bundle: true, splitting: true, minify: true, format: 'esm', target: ['es2022', 'chrome111', 'safari16.4'] },
     ...{ jsx: 'automatic', jsxImportSource: 'preact', charset: 'utf8', banner: { js: NOTICE } },
     ...{ outdir: PAGE, chunkNames: '[name]-[hash]', write: false, logLevel: 'error' },
@@ -30,12 +27,11 @@ export async function generateWeb(): Promise<string> {
   const files = await assets()
   // in the addresses of the files, so that browsers may cache them for ever
   const hash = createHash('sha256').update(JSON.stringify(files)).digest('hex').slice(0, 12)
-  const htmlOf = (file: string) => readFileSync(join(PAGE, file), 'utf8').replaceAll('{assets}', `/assets/${hash}`)
+  const html = readFileSync(join(PAGE, 'index.html'), 'utf8').replaceAll('{assets}', `/assets/${hash}`)
   return [
     '// Generated from src/web/page by `npm run generate`; not to be edited.\n',
     `export const build = '${hash}'\n`,
-    `export const html = ${JSON.stringify(htmlOf('index.html'))}\n`,
-    `export const accountHtml = ${JSON.stringify(htmlOf('legacy/account.html'))}\n`,
+    `export const html = ${JSON.stringify(html)}\n`,
     `export const files: Readonly<Record<string, string>> = ${JSON.stringify(files, null, 2)}\n`,
   ].join('\n')
 }

@@ -1,5 +1,5 @@
 import { gzipSync } from 'node:zlib'
-import { accountHtml, build, files, html } from './generated/assets.js'
+import { build, files, html } from './generated/assets.js'
 
 /** The pages and their files, as served. */
 
@@ -26,7 +26,6 @@ export const PAGE_POLICY = [
 ].join(';')
 
 export const page: PageFile = { type: 'text/html; charset=utf-8', text: html, cacheControl: 'no-cache' }
-const account: PageFile = { ...page, text: accountHtml }
 
 /** Paths below which everything is the API's, or another page's. */
 const OTHERS = /^\/(?:v1|v0\.1|docs|assets|image|bundles)\//
@@ -37,7 +36,7 @@ const PAGES = /^\/(?:@[a-z]+|(?:tx|address)\/[^/]+|[\w-]{1,32}(?:\/[\w-]{1,32})?
 export function pageAt(url: string): { file: PageFile; isFound: boolean } | null {
   const path = url.split('?', 1)[0] ?? ''
   if (OTHERS.test(path)) return null
-  return { file: path.startsWith('/@account') ? account : page, isFound: PAGES.test(path) }
+  return { file: page, isFound: PAGES.test(path) }
 }
 
 /** Path of a name's page; the reference has the path of the name `docs`. */

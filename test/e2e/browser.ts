@@ -1,6 +1,5 @@
 import { accessSync, constants, mkdirSync } from 'node:fs'
 import { delimiter, join } from 'node:path'
-import bs58 from 'bs58'
 import { type Browser, type BrowserContext, chromium, type Page } from 'playwright-core'
 import type { Hex } from 'viem'
 import type { PrivateKeyAccount } from 'viem/accounts'
@@ -90,20 +89,10 @@ export async function addEvmWallet(
   return wallet
 }
 
-/**
- * Puts a Wallet Standard wallet into every page of a context, which registers before the page asks.
- * @param pay signs and sends a serialized transaction (base64) and gives its signature in base58
- */
-export async function addSolanaWallet(
-  context: BrowserContext,
-  account: SolanaAccount,
-  pay: (transaction: string) => Promise<string>,
-): Promise<void> {
+/** Puts a Wallet Standard wallet, which registers before the page asks, into every page of a context. */
+export async function addSolanaWallet(context: BrowserContext, account: SolanaAccount): Promise<void> {
   await context.exposeFunction('signWithSolana', (message: number[]) => [
     ...fromHex(account.sign(Buffer.from(message).toString('utf8'))),
-  ])
-  await context.exposeFunction('payWithSolana', async (transaction: number[]) => [
-    ...bs58.decode(await pay(Buffer.from(transaction).toString('base64'))),
   ])
   await context.addInitScript({
     content: `{
@@ -118,11 +107,6 @@ export async function addSolanaWallet(
               const signature = new Uint8Array(await window.signWithSolana([...message]))
               return [{ signedMessage: message, signature }]
             },
-          },
-          'solana:signAndSendTransaction': {
-            version: '1.0.0', supportedTransactionVersions: ['legacy', 0],
-            signAndSendTransaction: async ({ transaction }) =>
-              [{ signature: new Uint8Array(await window.payWithSolana([...transaction])) }],
           },
         },
       }

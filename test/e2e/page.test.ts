@@ -1,18 +1,7 @@
-import bs58 from 'bs58'
 import type { Browser, BrowserContext, Page } from 'playwright-core'
 import { afterAll, beforeAll, describe, expect, it } from 'vitest'
-import { payQuote } from '../../src/testing/solana/payQuote.js'
 import { solanaAccount } from '../api/wallets.js'
-import {
-  freshName,
-  freshSolanaWallet,
-  freshWallet,
-  hubOf,
-  quoteOn,
-  registerOn,
-  sendQuoted,
-  world,
-} from '../support/world.js'
+import { freshName, freshWallet, hubOf, quoteOn, registerOn, sendQuoted, world } from '../support/world.js'
 import { addEvmWallet, addSolanaWallet, type EvmTestWallet, findChromium, launch, screenshot } from './browser.js'
 
 const executable = findChromium()
@@ -32,8 +21,7 @@ function pageTests(executablePath: string): void {
   let page: Page
   let wallet: EvmTestWallet
   const faults: string[] = []
-  const cluster = world().networks.mainnet.solana
-  let solana: ReturnType<typeof solanaAccount>
+  const solana = solanaAccount()
   const friend = '0x00000000000000000000000000000000000000f1'
   const secret = '0x00000000000000000000000000000000000000f2'
 
@@ -42,12 +30,7 @@ function pageTests(executablePath: string): void {
     context = await browser.newContext({ viewport: { width: 1_000, height: 800 } })
     context.setDefaultTimeout(WAIT_MS)
     wallet = await addEvmWallet(context, await freshWallet(), hubOf())
-    const funded = await freshSolanaWallet()
-    solana = solanaAccount(bs58.decode(funded.secretKey).subarray(0, 32))
-    await addSolanaWallet(context, solana, (transaction) => {
-      if (!cluster) throw new Error('this world has no Solana')
-      return payQuote(cluster, funded, transaction)
-    })
+    await addSolanaWallet(context, solana)
     page = await open(context)
   })
   afterAll(async () => {
@@ -66,6 +49,12 @@ function pageTests(executablePath: string): void {
     return tab
   }
 
+  /** Opens a page of the signed-in wallet. */
+  const goTo = (title: string) =>
+    page.getByRole('navigation', { name: 'Your wallet' }).getByText(title, { exact: true }).click()
+  const rules = (name: string) => page.getByRole('form', { name: `Rules of ${name}` })
+  const followed = (status: string, title: string) =>
+    page.locator(`.followed li[data-status=${status}]`).filter({ hasText: title }).first()
   const told = (text: string | RegExp) => page.locator('#message').filter({ hasText: text }).waitFor()
   const confirm = (button: string) => page.locator('dialog').getByRole('button', { name: button }).click()
   const row = (text: string) => page.locator('tbody tr').filter({ hasText: text })
@@ -83,12 +72,12 @@ function pageTests(executablePath: string): void {
     it('signs in by keyboard alone', async () => {
       await page.locator('body').press('Tab')
       expect(await page.evaluate('document.activeElement.textContent')).toBe('Skip to the content')
-      for (let i = 0; i < 10; i++) {
+      for (let i = 0; i < 20; i++) {
         await page.keyboard.press('Tab')
         if (String(await page.evaluate('document.activeElement.textContent')).startsWith('Test Wallet')) break
       }
       await page.keyboard.press('Enter')
-      await told('Signed in as')
+      await told('Signed in')
       expect(wallet.asked).toEqual(['eth_requestAccounts', 'personal_sign'])
       await page.getByText('Your wallet is verified in no cluster yet.').waitFor()
     })
@@ -107,9 +96,9 @@ function pageTests(executablePath: string): void {
 
     it('adds wallets, private unless said otherwise, and marks the private one', async () => {
       const add = async (address: string, name: string, isPrivate: boolean) => {
-        await page.getByLabel('Address').fill(address)
-        await page.getByLabel('Name', { exact: true }).first().fill(name)
-        const box = page.getByRole('checkbox')
+        await page.getByLabel('Address', { exact: true }).fill(address)
+        await page.getByLabel('Name', { exact: true }).fill(name)
+        const box = page.getByRole('form', { name: 'Add a wallet' }).getByRole('checkbox')
         expect(await box.isChecked()).toBe(true)
         if (!isPrivate) await box.uncheck()
         await page.getByRole('button', { name: 'Add', exact: true }).click()
@@ -125,7 +114,7 @@ function pageTests(executablePath: string): void {
 
     it('renames with Enter, and shows a conflict', async () => {
       const name = row(shortOf(friend)).locator('input')
-      await page.getByLabel('Address').fill('half an addr')
+      await page.getByLabel('Address', { exact: true }).fill('half an addr')
       await name.fill('main')
       await name.press('Enter')
       await page.locator('#message[data-kind=error]').waitFor()
@@ -134,9 +123,9 @@ function pageTests(executablePath: string): void {
       await told('Renamed.')
       expect(await name.inputValue()).toBe('pal')
       // input elsewhere on the page stays, and so does the focus
-      expect(await page.getByLabel('Address').inputValue()).toBe('half an addr')
+      expect(await page.getByLabel('Address', { exact: true }).inputValue()).toBe('half an addr')
       expect(await name.evaluate((input) => input.matches(':focus'))).toBe(true)
-      await page.getByLabel('Address').fill('')
+      await page.getByLabel('Address', { exact: true }).fill('')
     })
 
     it('warns before a private entry is made public, and removes after asking', async () => {
@@ -154,26 +143,25 @@ function pageTests(executablePath: string): void {
       await confirm('Remove it')
       await told('is removed')
       expect(await row(shortOf(secret)).count()).toBe(0)
-      expect(await page.evaluate('document.activeElement.tagName')).toBe('H2')
     })
 
     it('registers a name on the chain that it says, and follows it until it is final', async () => {
       const name = freshName('page')
-      await page.locator('#register').getByLabel('Name').fill(name)
-      await page.locator('#register select').selectOption({ label: 'Ethereum (ETH)' })
+      await goTo('Register')
+      await page.getByLabel('Name', { exact: true }).fill(name)
+      await page.getByText(`${name}/ is free. It costs 0.01 ETH and gas.`).waitFor()
       await page.getByRole('button', { name: 'Register', exact: true }).click()
       await page.locator('dialog').waitFor()
       expect(await page.locator('dialog').textContent()).toContain('It costs 0.01 ETH and gas.')
       await confirm('Pay')
-      const line = page.locator('#registrations li').filter({ hasText: name })
-      await line.waitFor()
-      await page.locator('#registrations li[data-status=finalized]').filter({ hasText: name }).waitFor()
+      await followed('finalized', name).waitFor()
       expect(wallet.chainId).toBe(hubOf().chainId)
-      await page.getByRole('heading', { name: `${name}/` }).waitFor()
+      await told(`${name} is yours.`)
       await screenshot(page, '4-registered')
-      await page.locator('#register').getByLabel('Name').fill(name)
-      await page.getByRole('button', { name: 'Register', exact: true }).click()
-      await told(`${name} is taken.`)
+      await page.getByLabel('Name', { exact: true }).fill(name)
+      await page.getByText(`${name} is taken.`).waitFor()
+      await goTo('Bundle')
+      await page.getByRole('link', { name: `${name}/` }).waitFor()
     })
 
     it('gets a name below a free community at once, and pays for one below a paid one', async () => {
@@ -183,34 +171,27 @@ function pageTests(executablePath: string): void {
         await page.getByRole('button', { name: 'Get it' }).click()
       }
       const member = freshName('m')
+      await goTo('Communities')
       await ask('club', member)
       await told(`club/${member} is yours.`)
-      await page
-        .locator('dd')
-        .filter({ hasText: `club/${member}` })
-        .waitFor()
       await ask('guild', member)
       await page.locator('dialog').filter({ hasText: 'It costs 0.001 ETH and gas, paid on Ethereum (ETH)' }).waitFor()
       await screenshot(page, '7-paid-community', false)
       await confirm('Pay')
-      await page
-        .locator('#payments li[data-status=finalized]')
-        .filter({ hasText: `guild/${member}` })
-        .waitFor()
+      await followed('finalized', `guild/${member}`).waitFor()
       await screenshot(page, '8-communities')
     })
 
     it('makes a name a community, sets a price, and registers for somebody', async () => {
-      const name = (await page.locator('#cluster h2').textContent())!.slice(0, -1)
-      await page.getByText(`Make ${name}/ a community`).click()
-      const rules = page.getByRole('form', { name: `Rules of ${name}` })
-      await rules.getByRole('button', { name: 'Set the rules' }).click()
+      const heading = await page.getByRole('heading', { name: '/ as a community' }).textContent()
+      const name = heading!.slice(0, heading!.indexOf('/'))
+      await rules(name).getByRole('button', { name: 'Set the rules' }).click()
       await told(`Names below ${name} are free now.`)
-      await rules.getByLabel('Who may register').selectOption('paid')
-      await rules.getByRole('button', { name: 'Set the rules' }).click()
+      await rules(name).getByLabel('Who may register').selectOption('paid')
+      await rules(name).getByRole('button', { name: 'Set the rules' }).click()
       await told('is no amount')
-      await rules.getByLabel('Price').fill('0.5')
-      await rules.getByRole('button', { name: 'Set the rules' }).click()
+      await rules(name).getByLabel('Price').fill('0.5')
+      await rules(name).getByRole('button', { name: 'Set the rules' }).click()
       await told(`Names below ${name} are for 0.5 ETH now.`)
       const answer = await fetch(`${world().api}/v1/communities/${name}`)
       expect(await answer.json()).toMatchObject({ prices: [{ network: '1', amount: '500000000000000000' }] })
@@ -223,51 +204,70 @@ function pageTests(executablePath: string): void {
     })
 
     it('makes an API key, shows it once, renames and revokes it', async () => {
-      const keys = page.locator('#keys')
-      await keys.getByLabel('What it is for').fill('my site')
-      await keys.getByRole('button', { name: 'Make a key' }).click()
+      await goTo('API keys')
+      await page.getByLabel('What it is for').fill('my site')
+      await page.getByRole('button', { name: 'Make a key' }).click()
       await told('The key is made')
-      expect(await keys.locator('#made-key').textContent()).toMatch(/^ck_/)
-      await keys.getByLabel('Call it').fill('shop')
-      await keys.getByRole('button', { name: 'Rename' }).click()
+      expect(await page.locator('.secret code').textContent()).toMatch(/^ck_/)
+      await page.getByLabel('New name').fill('shop')
+      await page.getByRole('button', { name: 'Rename' }).click()
       await told('The key has its new name.')
-      await keys.getByRole('button', { name: 'Revoke' }).click()
+      await page.getByRole('button', { name: 'Revoke: shop' }).click()
       await confirm('Revoke')
       await told('shop is revoked.')
     })
+
+    it('makes a wallet, shows the shares of its key once, and gets the key back by one', async () => {
+      await goTo('Bundle')
+      await page.getByLabel('Name of the new wallet').fill('made')
+      await page.getByRole('button', { name: 'Make it' }).click()
+      await told('The wallet is made')
+      const share = await page.locator('.secret code').first().textContent()
+      await page.getByRole('button', { name: 'I have kept them' }).click()
+      await told('It is marked as backed up.')
+      expect(await page.locator('.secret').count()).toBe(0)
+      const made = page.locator('tbody tr').filter({ hasText: 'backed up' })
+      await page.getByText('Get a key back').click()
+      await page.getByLabel('Address of the wallet').fill((await made.locator('code').getAttribute('title'))!)
+      await page.getByLabel('A share of its key').fill(share!)
+      await page.getByRole('button', { name: 'Sign and get the key' }).click()
+      expect(await page.locator('.secret code').textContent()).toMatch(/^0x[0-9a-f]{64}$/)
+    })
+
     it('lists what a late bid left on the hub, and takes it', async () => {
       const name = freshName('late')
       const quote = await quoteOn('1', wallet.account.address, [{ name }])
       const hash = await registerOn('1', await freshWallet(), [{ name }])
       await hubOf().reader.waitForTransactionReceipt({ hash })
       await sendQuoted('1', wallet.account, quote)
-      const refunds = page.locator('#refunds')
-      await expect.poll(reloaded, { timeout: WAIT_MS }).toContain('0.01 ETH for bids that came too late')
+      await goTo('Refunds')
+      await expect.poll(reloaded, { timeout: WAIT_MS }).toContain('for bids that came too late')
+      await page.getByText('0.01 ETH').waitFor()
       await screenshot(page, '10-refunds')
-      await refunds.getByRole('button', { name: 'Take it' }).click()
-      await refunds.waitFor({ state: 'hidden' })
+      await page.getByRole('button', { name: 'Take it' }).click()
+      await page.getByText('Nothing is owed to your wallet.').waitFor()
 
       async function reloaded(): Promise<string> {
         await page.reload()
-        await page.locator('tbody tr').first().waitFor()
-        await refunds.waitFor({ timeout: 1_000 }).catch(() => {})
-        return (await refunds.textContent()) ?? ''
+        await page.locator('.empty, .rows li').first().waitFor()
+        return (await page.locator('main').textContent()) ?? ''
       }
     })
 
     it('stays signed in over a reload, refuses to pay from another account, and signs out for good', async () => {
+      await goTo('Register')
       await page.reload()
-      await page.locator('tbody tr').first().waitFor()
       const key = JSON.parse(String(await page.evaluate(`sessionStorage.getItem('clusterd.session')`))).token
       const own = wallet.account
       wallet.account = await freshWallet()
-      await page.locator('#register').getByLabel('Name').fill(freshName('page'))
+      await page.getByLabel('Name', { exact: true }).fill(freshName('page'))
       await page.getByRole('button', { name: 'Register', exact: true }).click()
+      await confirm('Pay')
       await told('you are signed in as')
       wallet.account = own
       await page.getByRole('button', { name: 'Sign out' }).click()
       await told('Signed out.')
-      expect(await page.locator('#cluster').isVisible()).toBe(false)
+      expect(await page.getByRole('form').count()).toBe(0)
       const headers = { authorization: `Bearer ${key}` }
       expect((await fetch(`${world().api}/v1/auth/validate`, { headers })).status).toBe(401)
     })
@@ -275,15 +275,15 @@ function pageTests(executablePath: string): void {
     it('lets a private wallet in, and warns it before its registration makes it public', async () => {
       const hidden = await freshWallet()
       await page.getByRole('button', { name: 'Test Wallet' }).click()
-      const id = (await page.locator('dd code').textContent())!
-      await page.getByLabel('Address').fill(hidden.address)
-      await page.locator('form.add').first().getByLabel('Name').fill('hidden')
+      await goTo('Bundle')
+      const id = (await page.locator('.card-head code').first().getAttribute('title'))!
+      await page.getByLabel('Address', { exact: true }).fill(hidden.address)
+      await page.getByLabel('Name', { exact: true }).fill('hidden')
       await page.getByRole('button', { name: 'Add', exact: true }).click()
       await told('only members see it')
       await page.getByRole('button', { name: 'Sign out' }).click()
       wallet.account = hidden
       await page.getByRole('button', { name: 'Test Wallet' }).click()
-      await page.getByText('Another cluster lists your wallet?').click()
       await page.getByLabel('Id of the cluster').fill(id)
       await page.getByRole('button', { name: 'Verify my wallet there' }).click()
       await confirm('Move there')
@@ -291,18 +291,20 @@ function pageTests(executablePath: string): void {
       expect(await stateOf('you')).toEqual(['verified', 'private'])
 
       const name = freshName('page')
-      await page.locator('#register').getByLabel('Name').fill(name)
+      await goTo('Register')
+      await page.getByLabel('Name', { exact: true }).fill(name)
       await page.getByRole('button', { name: 'Register', exact: true }).click()
       const warning = page.locator('dialog').filter({ hasText: 'Your wallet becomes public' })
       await warning.waitFor()
       await screenshot(page, '5-becomes-public', false)
       await warning.getByRole('button', { name: 'Cancel' }).click()
       await warning.waitFor({ state: 'detached' })
-      expect(await page.locator('#register').getByLabel('Name').inputValue()).toBe(name)
+      expect(await page.getByLabel('Name', { exact: true }).inputValue()).toBe(name)
       await page.getByRole('button', { name: 'Register', exact: true }).click()
       await confirm('Register all the same')
       await confirm('Pay')
-      await page.locator('#registrations li[data-status=finalized]').filter({ hasText: name }).waitFor()
+      await followed('finalized', name).waitFor()
+      await goTo('Bundle')
       await row('you').filter({ hasNotText: 'private' }).waitFor()
       await page.getByRole('button', { name: 'Sign out' }).click()
       await told('Signed out.')
@@ -310,24 +312,10 @@ function pageTests(executablePath: string): void {
 
     it('signs a Solana wallet in', async () => {
       await page.getByRole('button', { name: 'Test Solana' }).click()
-      await told('Signed in as')
+      await told('Signed in')
       await page.getByText('Your wallet is verified in no cluster yet.').waitFor()
-      expect(await page.locator('#who .address').getAttribute('title')).toBe(solana.address)
-      if (!cluster) await page.getByText('No chain of this network takes registrations from your wallet.').waitFor()
+      expect(await page.locator('#who code').getAttribute('title')).toBe(solana.address)
     })
-
-    if (cluster)
-      it('registers from a Solana wallet, and follows the payment over the relay', async () => {
-        const name = freshName('page')
-        await page.locator('#register').getByLabel('Name').fill(name)
-        await page.getByRole('button', { name: 'Register', exact: true }).click()
-        await page.locator('dialog').filter({ hasText: 'SOL are for the bridge' }).waitFor()
-        await confirm('Pay')
-        const done = page.locator('#registrations li[data-status=finalized]').filter({ hasText: name })
-        await done.waitFor({ timeout: 2 * WAIT_MS })
-        await page.getByRole('heading', { name: `${name}/` }).waitFor()
-        expect(await stateOf('you')).toEqual(['verified'])
-      })
 
     it('can be read in the dark, on a narrow screen, without sideways scrolling', async () => {
       const dark = await browser.newContext({ colorScheme: 'dark', viewport: { width: 360, height: 740 } })

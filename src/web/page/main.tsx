@@ -1,5 +1,5 @@
 import { render } from 'preact'
-import { ErrorBoundary } from 'preact-iso/lazy'
+import lazy, { ErrorBoundary } from 'preact-iso/lazy'
 import { LocationProvider, Route, Router } from 'preact-iso/router'
 import { Link } from './parts/basics.js'
 import { Frame } from './parts/frame.js'
@@ -23,7 +23,10 @@ const NotFound = () => (
 )
 const Tx = ({ params }: Params) => <TxPage tx={params?.tx ?? ''} key={params?.tx} />
 const Address = ({ params }: Params) => <AddressPage address={params?.address ?? ''} key={params?.address} />
-const OfName = ({ params }: Params) => <NamePage name={params?.name ?? ''} key={params?.name} />
+const AccountPages = lazy(() => import('./account/index.js'))
+// `@` is in no name
+const OfName = ({ params: { name = '' } = {} }: Params) =>
+  name.startsWith('@') ? <AccountPages page={name.slice(1)} /> : <NamePage name={name} key={name} />
 const Member = ({ params }: Params) => (
   <MemberPage
     community={params?.community ?? ''}
@@ -33,7 +36,7 @@ const Member = ({ params }: Params) => (
 )
 
 render(
-  <LocationProvider scope={/^\/(?!@account|openapi|docs|v1\/)/}>
+  <LocationProvider scope={/^\/(?!openapi|docs(?:\/|$)|v1\/)/}>
     <Frame>
       <ErrorBoundary>
         <Router>

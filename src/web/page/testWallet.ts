@@ -112,7 +112,7 @@ if (accounts.solana.length > 0) {
   window.addEventListener('wallet-standard:app-ready', (event) => register((event as CustomEvent).detail))
 }
 
-/** The box in the corner in which the accounts are chosen. */
+/** The bar in which the accounts are chosen. */
 class TestWallet extends HTMLElement {
   connectedCallback() {
     const root = this.attachShadow({ mode: 'open' })
@@ -146,12 +146,11 @@ class TestWallet extends HTMLElement {
 
 const STYLE = `
   :host { display: flex; flex-wrap: wrap; gap: 0.5rem 1rem; align-items: center; justify-content: center;
-    padding: 0.5rem 1rem; border-top: 3px dashed #e7a866; background: #3a2408; color: #fff; font: 0.875rem/1.4 system-ui, sans-serif;
-    position: sticky; bottom: 0; z-index: 2 }
+    padding: 0.5rem 1rem; border-bottom: 3px dashed #e7a866; background: #3a2408; color: #fff; font: 0.875rem/1.4 system-ui, sans-serif }
   select { font: inherit; padding: 0.25rem; color: #fff; background: #5b3a12; border: 1px solid #e7a866; border-radius: 0.375rem }
 `
 customElements.define('test-wallet', TestWallet)
 const box = document.createElement('test-wallet')
 box.setAttribute('role', 'complementary')
 box.setAttribute('aria-label', 'Test wallet')
-document.body.append(box)
+document.body.prepend(box)

@@ -9,6 +9,14 @@ export function amountText(value: string, decimals: number): string {
   return fraction ? `${whole}.${fraction}` : whole
 }
 
+/** Typed units of a token in the smallest unit. @throws Error for anything but a number above zero */
+export function amountOf(text: string, decimals: number): string {
+  const [, whole, fraction = ''] = /^([0-9]{1,40})(?:\.([0-9]+))?$/.exec(text.trim()) ?? []
+  if (whole === undefined || fraction.length > decimals || /^0*$/.test(whole + fraction))
+    throw new Error(`“${text}” is no amount: a number above zero with at most ${decimals} decimals.`)
+  return BigInt(whole + fraction.padEnd(decimals, '0')).toString()
+}
+
 const CHAIN_NAMES: Readonly<Record<string, string>> = {
   ...{ 1: 'Ethereum', 10: 'Optimism', 56: 'BNB Chain', 137: 'Polygon', 8453: 'Base', 81457: 'Blast' },
   ...{ 42161: 'Arbitrum', 43114: 'Avalanche', 98866: 'Plume', 11155111: 'Sepolia', 17000: 'Holesky', solana: 'Solana' },

@@ -31,3 +31,14 @@ export function useStatus(tx: string) {
     { everyMs: STATUS_PAUSE_MS, isLast: isFinal },
   )
 }
+
+/** Follows a transaction until its status is final. @param show gets each status */
+export async function follow(tx: string, isTestnet: boolean, show: (status: TxStatus) => void): Promise<TxStatus> {
+  let before: TxStatus | undefined
+  for (;;) {
+    before = (await ask(tx, isTestnet, before).catch(() => undefined)) ?? before
+    if (before) show(before)
+    if (before && isFinal(before)) return before
+    await new Promise((resolve) => setTimeout(resolve, STATUS_PAUSE_MS))
+  }
+}

@@ -1,19 +1,19 @@
-/** Longest name; equals the registry's NAME_MAX_BYTES, which the page can't import (held by src/web/names.test.ts). */
+/** Longest name; equals the registry's NAME_MAX_BYTES, which the page can't import (held by src/web/pages.test.ts). */
 export const NAME_MAX_CHARS = 32
 
 /** Attributes of an input that has to be filled in with something that is no word. */
-export const TYPED = { required: true, autocomplete: 'off', spellcheck: 'false' }
+export const TYPED = { required: true, autocomplete: 'off', spellcheck: false } as const
 
 /** Attributes of an input for a wallet's name. */
 export const NAME_RULES = {
   ...TYPED,
   pattern: `[a-zA-Z0-9_\\-]{1,${NAME_MAX_CHARS}}`,
-  maxlength: String(NAME_MAX_CHARS),
+  maxLength: NAME_MAX_CHARS,
 }
 
 /** Attributes of an input for a cluster's name, which may be typed with its slash. */
 export const CLUSTER_NAME_RULES = {
   ...NAME_RULES,
   pattern: `${NAME_RULES.pattern}/?`,
-  maxlength: String(NAME_MAX_CHARS + 1),
+  maxLength: NAME_MAX_CHARS + 1,
 }

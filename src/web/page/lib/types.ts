@@ -1,6 +1,6 @@
 /** Answers of the API, as far as the pages read them (docs/openapi.json has them whole). */
 
-interface Wallet {
+export interface Wallet {
   address: string
   name: string
   isVerified: boolean
@@ -68,17 +68,17 @@ export interface TxStatus {
   step?: 'leading' | 'behind' | 'delivery_failed'
   reason?: string
   confirmations?: { have: number; need: number }
-  names?: { name: string; outcome: string }[]
+  names?: { name: string; outcome: string; winner?: { amountWei: string; tx: string } }[]
   hubTx?: string
   refund?: 'held' | 'refused' | 'reclaim' | 'reclaimed' | 'released'
   reclaimAfter?: string
   payout?: string
-  credit?: { eid: number; amountWei: string }
+  credit?: { eid: number; amountWei: string; owner: string }
   replacedBy?: string
 }
 
 /** Price of a name below a community. */
-interface Price {
+export interface Price {
   network: string
   /** `native`, or a token's address or mint. */
   token: string

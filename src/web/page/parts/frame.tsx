@@ -24,7 +24,8 @@ export function Frame({ children }: { children: ComponentChildren }) {
         </Link>
         {path !== '/' && <Search />}
         <nav aria-label="Pages">
-          <Link to="/@account" class="button">
+          <Link to="/@account">Bundle</Link>
+          <Link to="/@register" class="button">
             Register
           </Link>
           <select
@@ -41,7 +42,7 @@ export function Frame({ children }: { children: ComponentChildren }) {
         {children}
       </main>
       <footer>
-        <a href="/openapi.json">API</a>
+        <a href="/docs">API</a>
         <span>Names and the wallets behind them, on every chain.</span>
       </footer>
     </>

@@ -55,7 +55,7 @@ function FreeName({ name }: { name: string }) {
         </h1>
         <p>Nobody holds this name on the {isTestnet ? 'testnet' : 'mainnet'}.</p>
         <p class="row">
-          <Link to={`/@account?name=${name}`} class="button">
+          <Link to={`/@register?name=${name}`} class="button">
             Register it
           </Link>
           {elsewhere.data?.id && <a href={href(`/${name}`, !isTestnet)}>See who holds it on the other network</a>}
@@ -80,7 +80,7 @@ function Rules({ name, community: { prices, ownersOnly } }: { name: string; comm
       {ownersOnly
         ? 'Its cluster gives names here.'
         : `Anybody may have a name here${cost ? ` for ${cost}` : ', free'}.`}
-      {!ownersOnly && <Link to={`/@account?community=${name}`}>Get one</Link>}
+      {!ownersOnly && <Link to={`/@communities?community=${name}`}>Get one</Link>}
     </p>
   )
 }
@@ -197,7 +197,7 @@ export function MemberPage({ community, name }: { community: string; name: strin
               ) : (
                 <>
                   <p>Nobody has this name.</p>
-                  <Link to={`/@account?community=${community}&name=${name}`} class="button">
+                  <Link to={`/@communities?community=${community}&name=${name}`} class="button">
                     Get it
                   </Link>
                 </>

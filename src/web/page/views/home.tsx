@@ -4,7 +4,7 @@ import { useNewest } from '../lib/live.js'
 import { useAsk, useTitle } from '../lib/net.js'
 import { isName } from '../lib/search.js'
 import type { Overview } from '../lib/types.js'
-import { Badge, Card, Loaded } from '../parts/basics.js'
+import { Badge, Card, Link, Loaded } from '../parts/basics.js'
 import { Events, isTelling } from '../parts/feed.js'
 import { Plot } from '../parts/plot.js'
 import { Search } from '../parts/search.js'
@@ -75,6 +75,10 @@ function Start() {
         <h1>One name for all your wallets</h1>
         <p class="soft">Look up who is behind a name, what an address is called, and where a transaction has got to.</p>
         <Search isLarge />
+        <p class="soft">
+          Looking needs nothing. To <Link to="/@register">register a name</Link>, sign in with a wallet for Ethereum or
+          Solana; a local world brings one along.
+        </p>
       </div>
       <div class="columns">
         <Card title="Happening now" aside={<span class="pulse" aria-hidden="true" />}>

@@ -28,6 +28,7 @@ const HEADINGS: Readonly<Record<TxStatus['status'], string>> = {
 }
 
 const REASONS: Readonly<Record<string, string>> = {
+  name_taken: 'An earlier bid has the name. What this one paid can be taken back.',
   reverted: 'The transaction failed on its chain.',
   not_a_registration: 'It is no registration.',
   replaced: 'Its sender replaced it by another transaction.',
@@ -40,6 +41,8 @@ const REASONS: Readonly<Record<string, string>> = {
   spend_cap: 'bringing it costs more than the operator allows by itself, so it waits for the operator',
   requirements_not_met: 'Its payer did not meet the community’s requirements.',
 }
+
+const ETHER_DECIMALS = 18
 
 /** The stations of a transaction's way. */
 function stationsOf(found: TxStatus): Station[] {
@@ -87,8 +90,17 @@ function decided(found: TxStatus): Station {
     return { title: 'Decided', state: 'next', text }
   }
   const first = names[0]?.name
-  if (status === 'finalized') return { title: 'Registered', state: 'done', text: first ? <Name name={first} /> : '' }
-  return { title: HEADINGS[status], state: 'bad', text: first ?? '' }
+  const name = first && !first.startsWith('0x') ? <Name name={first} /> : ''
+  const hub = found.hubTx === found.tx.toLowerCase() ? <> by this transaction on the hub</> : ''
+  const text = (
+    <>
+      {name}
+      {hub}
+    </>
+  )
+  return status === 'finalized'
+    ? { title: 'Registered', state: 'done', text }
+    : { title: HEADINGS[status], state: 'bad', text }
 }
 
 function Way({ found }: { found: TxStatus }) {
@@ -135,17 +147,20 @@ const KINDS: Readonly<Record<string, string>> = { won: 'good', leading: 'good', 
 
 const Names = ({ names }: { names: NonNullable<TxStatus['names']> }) => (
   <ul class="rows">
-    {names.map(({ name, outcome }) => (
+    {names.map(({ name, outcome, winner }) => (
       <li key={name}>
         {name.startsWith('0x') ? <Mono text={name} /> : <Name name={name} />}
+        {winner && (
+          <span>
+            won by a bid of {amountText(winner.amountWei, ETHER_DECIMALS)} ETH in{' '}
+            <Mono text={winner.tx} to={`/tx/${winner.tx}`} />
+          </span>
+        )}
         <Badge kind={KINDS[outcome] ?? ''}>{OUTCOMES[outcome] ?? outcome}</Badge>
-        {outcome === 'lost' && <Link to={`/${name}`}>See who won it</Link>}
       </li>
     ))}
   </ul>
 )
-
-const ETHER_DECIMALS = 18
 
 const REFUNDS: Readonly<Record<NonNullable<TxStatus['refund']>, string>> = {
   held: 'The payment is held and is being paid back.',
@@ -162,14 +177,15 @@ function Owed({ found: { credit, refund, reclaimAfter } }: { found: TxStatus }) 
     <Card title="What is owed back">
       {credit && (
         <p>
-          The hub owes <strong>{amountText(credit.amountWei, ETHER_DECIMALS)} ETH</strong> to whoever sent the bid,
-          credited on {credit.eid === 0 ? 'the hub itself' : 'the hub, for a bid that came over the bridge'}.
+          The hub owes <strong>{amountText(credit.amountWei, ETHER_DECIMALS)} ETH</strong>
+          {credit.eid === 0 ? '' : ' for a bid that came over the bridge'}. The wallet{' '}
+          <Mono text={credit.owner} to={`/address/${credit.owner}`} /> takes it back by one transaction.
         </p>
       )}
       {refund && <p>{REFUNDS[refund]}</p>}
       {reclaimAfter && <p>The payer may take it back from {new Date(reclaimAfter).toLocaleString()} on.</p>}
       <p>
-        <Link to="/@account" class="button">
+        <Link to="/@refunds" class="button">
           Sign in with that wallet to take it
         </Link>
       </p>

@@ -1,4 +1,12 @@
-import type { Transaction } from './api.js'
+import { getWallets } from '@wallet-standard/app'
+import bs58 from 'bs58'
+
+/** An EVM transaction; `value` in wei. */
+export interface Transaction {
+  to: string
+  data: string
+  value: string
+}
 
 /**
  * Wallets of the browser: EVM wallets announce themselves (EIP-6963), Solana wallets register (Wallet Standard). A
@@ -47,16 +55,12 @@ export function discoverWallets(found: (wallet: BrowserWallet) => void): void {
   })
   window.dispatchEvent(new Event('eip6963:requestProvider'))
 
-  const api = Object.freeze({
-    register(...wallets: StandardWallet[]) {
-      for (const wallet of wallets) if (isUsable(wallet)) found(solanaWallet(wallet))
-      return () => {}
-    },
-  })
-  window.addEventListener('wallet-standard:register-wallet', (event) =>
-    (event as CustomEvent<(api: object) => void>).detail(api),
-  )
-  window.dispatchEvent(new CustomEvent('wallet-standard:app-ready', { detail: api }))
+  const { get, on } = getWallets()
+  const take = (...wallets: readonly unknown[]) => {
+    for (const wallet of wallets as readonly StandardWallet[]) if (isUsable(wallet)) found(solanaWallet(wallet))
+  }
+  take(...get())
+  on('register', take)
 }
 
 /** EIP-1193. */
@@ -144,7 +148,7 @@ function solanaWallet({ name, icon, features, chains }: StandardWallet): Browser
           const chain = chains.includes(wanted) ? wanted : chains[0]!
           const [sent] = await feature.signAndSendTransaction({ account, transaction, chain })
           if (!sent) throw new Error(`${name} has not sent the transaction.`)
-          return base58(sent.signature)
+          return bs58.encode(sent.signature)
         },
       }
     },
@@ -154,15 +158,3 @@ function solanaWallet({ name, icon, features, chains }: StandardWallet): Browser
 const utf8 = (text: string): Uint8Array => new TextEncoder().encode(text)
 const hexOf = (bytes: Uint8Array): string =>
   `0x${Array.from(bytes, (byte) => byte.toString(16).padStart(2, '0')).join('')}`
-
-const BASE58 = '123456789ABCDEFGHJKLMNPQRSTUVWXYZabcdefghijkmnopqrstuvwxyz'
-
-/** Encodes a signature's 64 bytes in base58. An own encoder, since the page has no bundler to include bs58. */
-function base58(bytes: Uint8Array): string {
-  let value = 0n
-  for (const byte of bytes) value = value * 256n + BigInt(byte)
-  let text = ''
-  for (; value > 0n; value /= 58n) text = BASE58[Number(value % 58n)] + text
-  const zeros = bytes.findIndex((byte) => byte !== 0)
-  return '1'.repeat(zeros < 0 ? bytes.length : zeros) + text
-}

@@ -1,0 +1,136 @@
+import { useState } from 'preact/hooks'
+import { CLUSTER_NAME_RULES } from '../lib/names.js'
+import { Address, Badge, Card } from '../parts/basics.js'
+import { Action, chainText, Field, Form } from './pieces.js'
+import { type Account, useAccount } from './state.js'
+import type { Transaction } from './wallets.js'
+
+interface Claim {
+  address: string
+  amount: string
+  claimed: boolean
+  pending?: true
+  receiver?: string
+  /** Who has to send it; anybody where absent. */
+  sender?: string
+  transaction?: Transaction
+  reason?: string
+}
+
+interface Claims {
+  community: string
+  total: string
+  totalUnclaimed: string
+  claims: Claim[]
+  network: string
+  endsAt: string | null
+}
+
+const REASONS: Readonly<Record<string, string>> = {
+  claimed: 'claimed',
+  pending: 'being claimed',
+  no_distributor: 'not open yet',
+  ended: 'the airdrop has ended',
+  private_wallet: 'would show a private wallet on chain',
+  no_evm_wallet: 'needs a verified Ethereum wallet in your bundle',
+  no_operator: 'this service can not permit it',
+}
+const POLL_MS = 1_000
+/** Polls until a claim counts; a chain may need minutes. */
+const POLLS = 120
+
+/** `/@airdrops`: what communities give the wallets of the bundle. */
+export function Airdrops() {
+  const account = useAccount()
+  const [found, setFound] = useState<Claims | null>(null)
+  const read = (community: string) =>
+    account.send<Claims>(`/v1/airdrop/claim/${encodeURIComponent(community.replace(/\/$/, ''))}`)
+  const look = async (data: FormData) => {
+    setFound(null)
+    await account.attempt(async () => setFound(await read(String(data.get('community')))))
+    return false
+  }
+  return (
+    <Card title="Airdrops">
+      <p class="soft">A community may give tokens to wallets of your bundle, also to those on Solana.</p>
+      <Form label="Look for an airdrop" work={look}>
+        <Field label="Community">
+          <input {...CLUSTER_NAME_RULES} name="community" />
+        </Field>
+        <button type="submit">Look</button>
+      </Form>
+      {found?.claims.length === 0 && <p class="empty">It gives your bundle nothing.</p>}
+      {found && found.claims.length > 0 && (
+        <>
+          <p>
+            {found.total} base units in all, {found.totalUnclaimed} not claimed yet
+            {found.endsAt && `, until ${new Date(found.endsAt).toLocaleString()}`}.
+          </p>
+          <ul class="rows">
+            {found.claims.map((claim) => (
+              <li key={claim.address}>
+                <Address address={claim.address} />
+                <strong>{claim.amount}</strong>
+                {claim.transaction ? (
+                  <Action
+                    work={() =>
+                      account.attempt(() =>
+                        take(account, found, claim, async () => setFound(await read(found.community))),
+                      )
+                    }
+                  >
+                    Claim
+                  </Action>
+                ) : (
+                  <Badge kind={claim.claimed ? 'good' : ''}>{REASONS[claim.reason ?? ''] ?? claim.reason}</Badge>
+                )}
+              </li>
+            ))}
+          </ul>
+          <Assign community={found.community} />
+        </>
+      )}
+    </Card>
+  )
+}
+
+async function take(account: Account, { network, community }: Claims, claim: Claim, refresh: () => Promise<void>) {
+  const chain = account.chains.find((one) => one.network === network)
+  if (!chain) throw new Error('This chain is not served here.')
+  if (claim.sender && claim.sender !== account.session?.address)
+    throw new Error(`The wallet ${claim.sender} has to claim it: sign in with that one.`)
+  const text = `${claim.amount} base units go to ${claim.receiver ?? claim.address}. Your wallet pays the gas on ${chainText(chain)}.`
+  if (!(await account.confirmed({ title: `Claim the airdrop of ${community}?`, text, yes: 'Claim' }))) return
+  await account.pay(chain, claim.transaction!)
+  account.say('Sent. It is claimed once the chain has confirmed it.')
+  for (let polls = 0; polls < POLLS; polls++) {
+    await new Promise((resolve) => setTimeout(resolve, POLL_MS))
+    const now = await account.send<Claims>(`/v1/airdrop/claim/${community}`).catch(() => null)
+    if (!now?.claims.find(({ address }) => address === claim.address)?.claimed) continue
+    await refresh()
+    return account.say('It is claimed.')
+  }
+}
+
+/** A name below the community, after a claim. */
+function Assign({ community }: { community: string }) {
+  const account = useAccount()
+  const assign = (data: FormData) =>
+    account.attempt(async () => {
+      const { name } = await account.send<{ name: string }>('/v1/bundles/assign', {
+        body: { community, name: data.get('name') },
+      })
+      await account.reload()
+      account.say(`${name} is yours.`)
+    })
+  return (
+    <Form label="A name after the claim" work={assign}>
+      <Field label={`Your name below ${community}/`} hint="After a claim your bundle gets one name there">
+        <input {...CLUSTER_NAME_RULES} name="name" />
+      </Field>
+      <button type="submit" class="plain">
+        Get the name
+      </button>
+    </Form>
+  )
+}

@@ -1,0 +1,245 @@
+import { useState } from 'preact/hooks'
+import { short } from '../lib/format.js'
+import { NAME_RULES, TYPED } from '../lib/names.js'
+import type { Cluster, Wallet } from '../lib/types.js'
+import { Address, Badge, Card, Link, Mono, Name } from '../parts/basics.js'
+import { Generate } from './generate.js'
+import { Action, Field, Form } from './pieces.js'
+import { type Account, useAccount } from './state.js'
+
+/** `/@account`: the wallet's cluster. */
+export function Bundle() {
+  const account = useAccount()
+  const { cluster } = account
+  if (cluster === undefined)
+    return (
+      <Card title="Your bundle">
+        <p class="empty">Loading…</p>
+      </Card>
+    )
+  if (cluster === null)
+    return (
+      <Card title="Your bundle">
+        <NoCluster account={account} />
+      </Card>
+    )
+  return (
+    <>
+      <Card title="Your bundle" aside={<Mono text={cluster.id} />}>
+        <Names names={account.names} />
+        <Wallets cluster={cluster} />
+      </Card>
+      <div class="columns">
+        <Card title="Add a wallet">
+          <Add />
+        </Card>
+        <div>
+          <Card title="Make a new wallet">
+            <Generate wallets={cluster.wallets} />
+          </Card>
+          <Card title="Join another bundle">
+            <Invitation />
+          </Card>
+        </div>
+      </div>
+    </>
+  )
+}
+
+const Names = ({ names }: { names: readonly string[] }) =>
+  names.length === 0 ? (
+    <p>
+      No name yet. <Link to="/@register">Register one</Link>
+    </p>
+  ) : (
+    <ul class="names own">
+      {names.map((name) => (
+        <li key={name}>
+          <Name name={name} />
+        </li>
+      ))}
+    </ul>
+  )
+
+function NoCluster({ account }: { account: Account }) {
+  const create = async () => {
+    const isSure = await account.confirmed({
+      title: 'Create a cluster?',
+      text: `Your wallet ${account.session?.address} becomes its first entry. Everybody can see that entry, and it can not be made private later.`,
+      yes: 'Create it',
+    })
+    if (isSure) await change(account, 'The cluster is created.', () => account.send('/v1/clusters', { method: 'POST' }))
+  }
+  return (
+    <>
+      <p>Your wallet is verified in no cluster yet. Register a name, create a cluster, or confirm an invitation.</p>
+      <p class="row">
+        <Link to="/@register" class="button">
+          Register a name
+        </Link>
+        <Action class="plain" work={create}>
+          Create a cluster
+        </Action>
+      </p>
+      <Invitation />
+    </>
+  )
+}
+
+/** Makes a change, reads the account again and says so. */
+function change(account: Account, done: string, work: () => Promise<unknown>): Promise<boolean> {
+  return account.attempt(async () => {
+    await work()
+    await account.reload()
+    account.say(done)
+  })
+}
+
+function Wallets({ cluster: { wallets } }: { cluster: Cluster }) {
+  const hidden = wallets.filter(({ isPrivate }) => isPrivate).length
+  return (
+    <table>
+      <caption>{hidden > 0 ? `Wallets. ${hidden} private: only members see them.` : 'Wallets'}</caption>
+      <thead>
+        <tr>
+          <th scope="col">Name</th>
+          <th scope="col">Address</th>
+          <th scope="col">State</th>
+          <th scope="col">Change</th>
+        </tr>
+      </thead>
+      <tbody>
+        {wallets.map((wallet) => (
+          <Row key={wallet.address} wallet={wallet} />
+        ))}
+      </tbody>
+    </table>
+  )
+}
+
+function Row({ wallet: { address, name, isVerified, isPrivate, isBackedUp } }: { wallet: Wallet }) {
+  const account = useAccount()
+  const publish = async () => {
+    const text = `Everybody will see that ${address} belongs to your cluster. This can not be taken back.`
+    if (!(await account.confirmed({ title: 'Make this wallet public?', text, yes: 'Make it public', isGrave: true })))
+      return
+    const body = [{ address, name, isPrivate: false }]
+    await change(account, `${name} is public now.`, () => account.send('/v1/clusters/wallets', { body }))
+  }
+  const remove = async () => {
+    const text = `${address} leaves your cluster.`
+    if (!(await account.confirmed({ title: 'Remove this wallet?', text, yes: 'Remove it', isGrave: true }))) return
+    const asked = { method: 'DELETE', body: [address] } as const
+    await change(account, `${name} is removed.`, () => account.send('/v1/clusters/wallets', asked))
+  }
+  return (
+    <tr class={isPrivate ? 'private' : ''}>
+      <td>
+        <Rename address={address} name={name} />
+      </td>
+      <td>
+        <Address address={address} />
+        {address === account.session?.address && <em> you</em>}
+      </td>
+      <td>
+        <Badge kind={isVerified ? 'good' : ''}>{isVerified ? 'verified' : 'unverified'}</Badge>
+        {isPrivate && <Badge kind="veil">private</Badge>}
+        {isBackedUp && <Badge>backed up</Badge>}
+      </td>
+      <td>
+        <div class="row">
+          {isPrivate && (
+            <Action class="plain" work={publish} label={`Make public: ${name}`}>
+              Make public
+            </Action>
+          )}
+          <Action class="plain" work={remove} label={`Remove: ${name}`}>
+            Remove
+          </Action>
+        </div>
+      </td>
+    </tr>
+  )
+}
+
+function Rename({ address, name }: Pick<Wallet, 'address' | 'name'>) {
+  const account = useAccount()
+  const [typed, setTyped] = useState(name)
+  const rename = async () => {
+    const asked = { method: 'PUT', body: [{ address, name: typed }] } as const
+    await change(account, 'Renamed.', () => account.send('/v1/clusters/wallets/names', asked))
+    return false
+  }
+  return (
+    <Form class="rename row" label={`Rename ${name}`} work={rename}>
+      <input
+        {...NAME_RULES}
+        aria-label={`Name of ${short(address)}`}
+        value={typed}
+        onInput={(event) => setTyped(event.currentTarget.value)}
+      />
+      {typed !== name && (
+        <button type="submit" class="plain">
+          Save
+        </button>
+      )}
+    </Form>
+  )
+}
+
+function Add() {
+  const account = useAccount()
+  const add = (data: FormData) => {
+    const isPrivate = data.get('private') !== null
+    const body = [{ address: String(data.get('address')).trim(), name: String(data.get('name')), isPrivate }]
+    const done = isPrivate ? 'Added; only members see it.' : 'Added; everybody sees it.'
+    return change(account, done, () => account.send('/v1/clusters/wallets', { body }))
+  }
+  return (
+    <Form label="Add a wallet" work={add}>
+      <Field label="Address">
+        <input {...TYPED} name="address" maxLength={128} />
+      </Field>
+      <Field label="Name">
+        <input {...NAME_RULES} name="name" />
+      </Field>
+      <label class="check">
+        <input type="checkbox" name="private" defaultChecked />
+        <span>Private: only members of the cluster see it. A public entry can not be made private later.</span>
+      </label>
+      <button type="submit">Add</button>
+    </Form>
+  )
+}
+
+function Invitation() {
+  const account = useAccount()
+  const verify = async (data: FormData) => {
+    const text = movingText(account)
+    if (!(await account.confirmed({ title: 'Move to this cluster?', text, yes: 'Move there', isGrave: true })))
+      return false
+    const path = `/v1/clusters/verify/${encodeURIComponent(String(data.get('id')).trim())}`
+    return change(account, 'Your wallet is verified there now.', () => account.send(path, { method: 'POST' }))
+  }
+  return (
+    <Form label="Join another bundle" work={verify}>
+      <Field label="Id of the cluster" hint="Another cluster lists your wallet? Verify it there.">
+        <input {...TYPED} name="id" pattern="0x[0-9a-fA-F]{64}" />
+      </Field>
+      <button type="submit" class="plain">
+        Verify my wallet there
+      </button>
+    </Form>
+  )
+}
+
+/** Warning for a wallet that leaves its cluster by verifying in another one. */
+function movingText({ cluster, session, names }: Account): string {
+  const own = cluster?.wallets.find(({ address }) => address === session?.address)
+  const isLast = own?.isVerified && cluster?.wallets.filter(({ isVerified }) => isVerified).length === 1
+  if (own && isLast && names.length > 0)
+    return `Your wallet leaves its cluster. It is the last verified one there, so its names move along: ${names.join(', ')}.`
+  return own
+    ? 'Your wallet leaves the cluster that it is verified in now.'
+    : 'Your wallet becomes a verified member there.'
+}

@@ -1,0 +1,112 @@
+import { useEffect, useRef } from 'preact/hooks'
+import { useTitle } from '../lib/net.js'
+import { Address, Card, Link } from '../parts/basics.js'
+import { Airdrops } from './airdrops.js'
+import { Bundle } from './bundle.js'
+import { Communities } from './communities.js'
+import { Keys } from './keys.js'
+import { Action, Dialog } from './pieces.js'
+import { RefundsPage } from './refunds.js'
+import { Register } from './register.js'
+import { AccountProvider, useAccount } from './state.js'
+import type { BrowserWallet } from './wallets.js'
+
+/** The pages of a signed-in wallet, loaded when one is opened. */
+
+const PAGES = {
+  register: { title: 'Register', Page: Register },
+  account: { title: 'Bundle', Page: Bundle },
+  communities: { title: 'Communities', Page: Communities },
+  airdrops: { title: 'Airdrops', Page: Airdrops },
+  refunds: { title: 'Refunds', Page: RefundsPage },
+  keys: { title: 'API keys', Page: Keys },
+} as const
+
+export default function AccountPages({ page }: { page: string }) {
+  return (
+    <AccountProvider>
+      <Shown page={page} />
+      <Dialog />
+    </AccountProvider>
+  )
+}
+
+function Shown({ page }: { page: string }) {
+  const { session, message, say, signOut } = useAccount()
+  const told = useRef({ page, say })
+  useEffect(() => {
+    // what was said on another page is over
+    if (told.current.page !== page) told.current.say('')
+    told.current.page = page
+  }, [page])
+  const { title, Page } = Object.hasOwn(PAGES, page) ? PAGES[page as keyof typeof PAGES] : PAGES.account
+  useTitle(title)
+  return (
+    <>
+      <div class="account-head">
+        <h1>{title}</h1>
+        {session && (
+          <div class="row" id="who">
+            <Address address={session.address} />
+            <Action class="plain" work={signOut}>
+              Sign out
+            </Action>
+          </div>
+        )}
+      </div>
+      {session && (
+        <nav class="tabs" aria-label="Your wallet">
+          {Object.entries(PAGES).map(([path, { title }]) => (
+            <Link key={path} to={`/@${path}`} class={path === page ? 'current' : ''}>
+              {title}
+            </Link>
+          ))}
+        </nav>
+      )}
+      <p id="message" role="status" data-kind={message.kind}>
+        {message.text}
+      </p>
+      {session ? <Page /> : <SignIn />}
+    </>
+  )
+}
+
+function SignIn() {
+  const { wallets } = useAccount()
+  return (
+    <Card title="Sign in">
+      <p>
+        Choose the wallet that registers, pays and owns. It signs a message that proves that it is yours; nothing is
+        sent to a chain and nothing is paid.
+      </p>
+      {wallets.length > 0 ? (
+        <ul class="wallets">
+          {wallets.map((wallet) => (
+            <li key={wallet.id}>
+              <WalletButton wallet={wallet} />
+            </li>
+          ))}
+        </ul>
+      ) : (
+        <p class="empty">
+          No wallet was found in this browser. Install one for Ethereum (EIP-6963) or Solana (Wallet Standard), then
+          reload. In the local world of <code>npm run dev</code> a test wallet is there by itself.
+        </p>
+      )}
+    </Card>
+  )
+}
+
+/** Icons that are shown: an icon is untrusted input of the wallet, so only as an image, and only from a data URI. */
+const ICON = /^data:image\/(png|svg\+xml|webp|gif|jpeg)[;,]/
+
+function WalletButton({ wallet }: { wallet: BrowserWallet }) {
+  const { signIn, attempt } = useAccount()
+  return (
+    <Action class="wallet plain" work={() => attempt(() => signIn(wallet))}>
+      {ICON.test(wallet.icon) && <img src={wallet.icon} alt="" width="24" height="24" />}
+      <span>{wallet.name}</span>
+      <small>{wallet.type === 'evm' ? 'Ethereum' : 'Solana'}</small>
+    </Action>
+  )
+}

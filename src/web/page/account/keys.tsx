@@ -1,0 +1,86 @@
+import { useState } from 'preact/hooks'
+import { useAsked } from '../lib/net.js'
+import { Card, Loaded, Mono } from '../parts/basics.js'
+import { Action, Field, Form } from './pieces.js'
+import { useAccount } from './state.js'
+
+interface ApiKey {
+  id: string
+  name: string
+  createdAt: string
+}
+
+/** `/@keys`: the wallet's API keys. */
+export function Keys() {
+  const account = useAccount()
+  const [turn, setTurn] = useState(0)
+  const [made, setMade] = useState<{ id: string; key: string } | null>(null)
+  const asked = useAsked<ApiKey[]>(`${account.session?.token} ${turn}`, () => account.send('/v1/keys'))
+  const changed = (said: string) => {
+    setTurn((n) => n + 1)
+    account.say(said)
+  }
+  const make = (data: FormData) =>
+    account.attempt(async () => {
+      setMade(await account.send<ApiKey & { key: string }>('/v1/keys', { body: { name: data.get('name') } }))
+      changed('The key is made: copy it now.')
+    })
+  return (
+    <Card title="API keys">
+      <p class="soft">A key lets a site or a program ask more often. It opens nothing.</p>
+      {made && (
+        <p class="secret">
+          Copy it now, it is not shown again: <Mono text={made.key} isWhole />
+        </p>
+      )}
+      <Loaded asked={asked} lines={1}>
+        {(keys) => (
+          <ul class="rows">
+            {keys.map((key) => (
+              <Key key={key.id} apiKey={key} onChange={changed} />
+            ))}
+          </ul>
+        )}
+      </Loaded>
+      <Form label="Make an API key" work={make}>
+        <Field label="What it is for">
+          <input name="name" required maxLength={64} />
+        </Field>
+        <button type="submit">Make a key</button>
+      </Form>
+    </Card>
+  )
+}
+
+function Key({ apiKey: { id, name, createdAt }, onChange }: { apiKey: ApiKey; onChange: (said: string) => void }) {
+  const account = useAccount()
+  const path = `/v1/keys/${id}`
+  const rename = (data: FormData) =>
+    account.attempt(async () => {
+      await account.send(path, { method: 'PATCH', body: { name: data.get('name') } })
+      onChange('The key has its new name.')
+    })
+  const revoke = async () => {
+    const text = 'What uses it is limited like everybody else then.'
+    if (!(await account.confirmed({ title: `Revoke ${name}?`, text, yes: 'Revoke', isGrave: true }))) return
+    await account.attempt(async () => {
+      await account.send(path, { method: 'DELETE' })
+      onChange(`${name} is revoked.`)
+    })
+  }
+  return (
+    <li>
+      <strong>{name}</strong>
+      <span class="soft">made {new Date(createdAt).toLocaleDateString()}</span>
+      <Form class="row" label={`Rename ${name}`} work={rename}>
+        <input name="name" required maxLength={64} aria-label="New name" placeholder="New name" />
+        <button type="submit" class="plain">
+          Rename
+        </button>
+      </Form>
+      <Action class="plain" work={revoke} label={`Revoke: ${name}`}>
+        Revoke
+      </Action>
+    </li>
+  )
+}

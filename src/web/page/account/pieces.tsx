@@ -1,0 +1,131 @@
+import { type ComponentChildren, cloneElement, type TargetedEvent, type VNode } from 'preact'
+import { useEffect, useId, useRef, useState } from 'preact/hooks'
+import { amountText, chainName, short } from '../lib/format.js'
+import type { Chain, Price, TxStatus } from '../lib/types.js'
+import { Link, Name } from '../parts/basics.js'
+import { useAccount } from './state.js'
+
+/** Small pieces of the pages of a signed-in wallet. */
+
+/** A button that is marked while its work runs; it keeps the focus, which a disabled one would lose. */
+export function Action({ work, children, class: className = '', label }: ActionProps) {
+  const [isBusy, setBusy] = useState(false)
+  const run = async () => {
+    if (isBusy) return
+    setBusy(true)
+    await work()
+    setBusy(false)
+  }
+  return (
+    <button type="button" class={className} aria-busy={isBusy} aria-label={label} onClick={() => void run()}>
+      {children}
+    </button>
+  )
+}
+interface ActionProps {
+  work: () => Promise<unknown>
+  children: ComponentChildren
+  class?: string
+  label?: string | undefined
+}
+
+/** A form submitted by its button or by Enter; emptied when its work says that it is done. */
+export function Form({ work, children, label, class: className = 'form' }: FormProps) {
+  const [isBusy, setBusy] = useState(false)
+  const submit = async (event: TargetedEvent<HTMLFormElement>) => {
+    event.preventDefault()
+    const form = event.currentTarget
+    if (isBusy) return
+    setBusy(true)
+    const isDone = await work(new FormData(form))
+    setBusy(false)
+    if (isDone) form.reset()
+  }
+  return (
+    <form class={className} aria-label={label} aria-busy={isBusy} onSubmit={(event) => void submit(event)}>
+      {children}
+    </form>
+  )
+}
+interface FormProps {
+  work: (data: FormData) => Promise<boolean>
+  children: ComponentChildren
+  label: string
+  class?: string
+}
+
+/** Input under its label. */
+export function Field({ label, hint, children }: { label: string; hint?: string; children: VNode<{ id?: string }> }) {
+  const id = useId()
+  return (
+    <div class="field">
+      <label for={id}>{label}</label>
+      {cloneElement(children, { id })}
+      {hint && <small>{hint}</small>}
+    </div>
+  )
+}
+
+/** `Ethereum (ETH)` */
+export const chainText = ({ network, gasToken }: Chain): string => `${chainName(network)} (${gasToken.symbol})`
+
+/** Price of a name below a community, in words. */
+export const priceText = ({ token, amount }: Price, { gasToken }: Chain): string =>
+  token === 'native'
+    ? `${amountText(amount, gasToken.decimals)} ${gasToken.symbol}`
+    : `${amount} base units of the token ${short(token)}`
+
+/** The page's question, in a dialog. */
+export function Dialog() {
+  const { question } = useAccount()
+  const dialog = useRef<HTMLDialogElement>(null)
+  useEffect(() => {
+    if (question) dialog.current?.showModal()
+  }, [question])
+  if (!question) return null
+  const { title, text, yes, isGrave, answer } = question
+  return (
+    <dialog ref={dialog} aria-labelledby="question" onCancel={() => answer(false)}>
+      <h2 id="question">{title}</h2>
+      <p>{text}</p>
+      <div class="row">
+        <button type="button" class="plain" onClick={() => answer(false)}>
+          Cancel
+        </button>
+        <button type="button" class={isGrave ? 'danger' : ''} onClick={() => answer(true)}>
+          {yes}
+        </button>
+      </div>
+    </dialog>
+  )
+}
+
+const STATUS_TEXT: Readonly<Record<TxStatus['status'], string>> = {
+  not_found: 'Sent; no chain has it yet.',
+  pending: 'Waiting for confirmations…',
+  bridging: 'Confirmed; on its way to the hub…',
+  invalid: 'This transaction registered nothing.',
+  lost_bid: 'Somebody else was first. What was paid can be taken back.',
+  finalized: 'The name is yours.',
+}
+
+/** Transactions that were sent from here. */
+export function FollowedList() {
+  const { followed } = useAccount()
+  return (
+    <ol class="rows followed" aria-live="polite">
+      {followed.map(({ title, tx, status }) => (
+        <li key={tx} data-status={status?.status ?? 'not_found'}>
+          <Name name={title} />
+          <span class="status">
+            {STATUS_TEXT[status?.status ?? 'not_found']}
+            {status?.status === 'pending' &&
+              status.confirmations &&
+              ` ${Math.min(status.confirmations.have, status.confirmations.need)} of ${status.confirmations.need}`}
+          </span>
+          <Link to={`/tx/${tx}`}>See its way</Link>
+        </li>
+      ))}
+    </ol>
+  )
+}

@@ -1,0 +1,131 @@
+import { useState } from 'preact/hooks'
+import { amountText, short } from '../lib/format.js'
+import { TYPED } from '../lib/names.js'
+import { useAsked } from '../lib/net.js'
+import type { Chain } from '../lib/types.js'
+import { Card, Loaded } from '../parts/basics.js'
+import { Action, chainText, Field, Form } from './pieces.js'
+import { type Account, useAccount } from './state.js'
+import type { Transaction } from './wallets.js'
+
+/** Money that the wallet is owed. */
+interface Refund {
+  owedBy: 'hub' | 'payments'
+  network: string | null
+  /** `native`, or a token's address or mint. */
+  token: string
+  amount: string
+  /** Of a hub's credit: 0 for the hub's own. */
+  eid?: number
+  payments?: { tx: string; name: string }[]
+  reclaimAfter?: string
+  transaction?: ({ type: 'evm' } & Transaction) | { type: 'solana'; data: string }
+  needsReceiver?: true
+}
+
+interface Refunds {
+  refunds: Refund[]
+  /** Labels of chains that did not answer. */
+  unavailable: string[]
+  truncated: boolean
+}
+
+const POLL_MS = 1_000
+/** Polls until money that was taken is off the list; a chain may need minutes. */
+const POLLS = 120
+const ETHER_DECIMALS = 18
+
+/** `/@refunds`: what the wallet is owed, and taking it. */
+export function RefundsPage() {
+  const account = useAccount()
+  const [turn, setTurn] = useState(0)
+  const key = `${account.session?.address} ${account.isTestnet} ${turn} ${account.followed.length}`
+  const asked = useAsked<Refunds>(key, () => readRefunds(account))
+  return (
+    <Card title="Yours to take back">
+      <Loaded asked={asked}>
+        {({ refunds, unavailable, truncated }) => (
+          <>
+            {refunds.length === 0 && <p class="empty">Nothing is owed to your wallet.</p>}
+            <ul class="rows">
+              {refunds.map((refund) => (
+                <Line key={JSON.stringify(refund)} refund={refund} onTaken={() => setTurn((n) => n + 1)} />
+              ))}
+            </ul>
+            {truncated && <p>There is more; it shows once some of this is taken.</p>}
+            {unavailable.length > 0 && (
+              <p class="empty">Not answering now, so what they owe is not shown: {unavailable.join(', ')}.</p>
+            )}
+          </>
+        )}
+      </Loaded>
+    </Card>
+  )
+}
+
+const readRefunds = ({ send, session }: Account, to?: string): Promise<Refunds> =>
+  send(`/v1/refunds/${session?.address}${to ? `?to=${encodeURIComponent(to)}` : ''}`)
+
+/** The hub's coin is named by its chain alone: credits of other chains are paid there too. */
+function moneyText({ owedBy, token, amount, eid }: Refund, chain: Chain | undefined): string {
+  if (token !== 'native') return `${amount} base units of the token ${short(token)}`
+  if (owedBy === 'hub' && eid !== 0) return `${amountText(amount, ETHER_DECIMALS)} of the hub’s coin`
+  return chain ? `${amountText(amount, chain.gasToken.decimals)} ${chain.gasToken.symbol}` : `${amount} base units`
+}
+
+function reasonText({ owedBy, payments, reclaimAfter, transaction }: Refund, chain: Chain | undefined): string {
+  const where = chain ? ` on ${chainText(chain)}` : ''
+  if (owedBy === 'hub') return `for bids that came too late, taken${where}`
+  const what = payments ? ` for ${payments.map(({ name }) => name).join(', ')}` : ''
+  if (reclaimAfter && !transaction)
+    return `paid${what}${where}; not decided yet, yours again from ${new Date(reclaimAfter).toLocaleString()} on`
+  return `paid${what}${where}`
+}
+
+function Line({ refund, onTaken }: { refund: Refund; onTaken: () => void }) {
+  const account = useAccount()
+  const chain = account.chains.find(({ network }) => network === refund.network)
+  const takeIt = (offered: Refund) => take(account, offered, chain!, onTaken)
+  const elsewhere = (data: FormData) =>
+    account.attempt(async () => {
+      const to = String(data.get('to')).trim()
+      const { refunds } = await readRefunds(account, to)
+      const offered = refunds.find(
+        ({ owedBy, eid, transaction }) => owedBy === 'hub' && eid === refund.eid && transaction,
+      )
+      if (!offered) throw new Error('It is not there any more, or its chain does not answer now.')
+      const text = `${moneyText(offered, chain)} go to ${to}.`
+      if (await account.confirmed({ title: 'Send it there?', text, yes: 'Send' })) await takeIt(offered)
+    })
+  return (
+    <li>
+      <strong>{moneyText(refund, chain)}</strong>
+      <span class="soft">{reasonText(refund, chain)}</span>
+      {refund.transaction && chain && <Action work={() => account.attempt(() => takeIt(refund))}>Take it</Action>}
+      {refund.needsReceiver && chain && (
+        <Form label="Take it elsewhere" work={elsewhere}>
+          <Field label="Receiver on the hub" hint="Your wallet is a contract, which may not exist there">
+            <input {...TYPED} name="to" />
+          </Field>
+          <button type="submit">Take it</button>
+        </Form>
+      )}
+    </li>
+  )
+}
+
+async function take(account: Account, { transaction }: Refund, chain: Chain, onTaken: () => void): Promise<void> {
+  const before = JSON.stringify((await readRefunds(account)).refunds.map(bare))
+  await account.pay(chain, transaction!.type === 'evm' ? transaction! : transaction!.data)
+  account.say('Sent. It is off the list once the chain has confirmed it.')
+  for (let polls = 0; polls < POLLS; polls++) {
+    await new Promise((resolve) => setTimeout(resolve, POLL_MS))
+    const now = await readRefunds(account).catch(() => null)
+    if (!now || JSON.stringify(now.refunds.map(bare)) === before) continue
+    onTaken()
+    return account.say('It is yours again.')
+  }
+}
+
+/** A refund without its transaction, which may be another one each time. */
+const bare = ({ transaction: _, ...refund }: Refund) => refund

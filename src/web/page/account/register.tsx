@@ -1,0 +1,135 @@
+import { useLocation } from 'preact-iso/router'
+import { useState } from 'preact/hooks'
+import { amountText } from '../lib/format.js'
+import { CLUSTER_NAME_RULES, NAME_MAX_CHARS } from '../lib/names.js'
+import { type Asked, useAsked } from '../lib/net.js'
+import type { Chain } from '../lib/types.js'
+import { Card } from '../parts/basics.js'
+import { chainText, Field, FollowedList, Form } from './pieces.js'
+import { type Account, payable, useAccount } from './state.js'
+import type { Transaction } from './wallets.js'
+
+interface Quote {
+  /** Of EVM; of Solana, unsigned transactions in base64, one per name. */
+  transactionData: Transaction | string[]
+  registrationFee: string
+  bridgeFee: string
+}
+
+/** What is known before a signature: whether the name is free, and what it costs. */
+interface Offer {
+  name: string
+  chain: Chain
+  quote: Quote
+}
+
+const REVEALS =
+  'Registering on chain names the payer in public. Your wallet is private in its cluster now: its entry becomes public with this registration, which can not be taken back.'
+
+/** Quotes a name. @throws Error with words where it can't be registered */
+async function offerOf({ send, session }: Account, name: string, chain: Chain): Promise<Offer> {
+  const [check] = await send<{ isAvailable: boolean; reason?: string }[]>('/v1/names/register/check', { body: [name] })
+  if (!check?.isAvailable)
+    throw new Error(check?.reason === 'pending' ? `A bid for ${name} is under way.` : `${name} is taken.`)
+  const body = { network: chain.network, sender: session?.address, names: [{ name }] }
+  return { name, chain, quote: await send<Quote>(`/v1/names/register/${session?.type}`, { body }) }
+}
+
+function priceText({ chain: { gasToken }, quote }: Offer): string {
+  const { transactionData: data, registrationFee, bridgeFee } = quote
+  const total = Array.isArray(data) ? (BigInt(registrationFee) + BigInt(bridgeFee)).toString() : data.value
+  const units = (value: string) => `${amountText(value, gasToken.decimals)} ${gasToken.symbol}`
+  const bridge = bridgeFee === '0' ? '' : `, of which ${units(bridgeFee)} are for the bridge`
+  return `It costs ${units(total)} and gas${bridge}.`
+}
+
+/** `/@register`: the price stands there before anything is signed. */
+export function Register() {
+  const account = useAccount()
+  const { query } = useLocation()
+  const [name, setName] = useState(query.name ?? '')
+  const [label, setLabel] = useState('')
+  const chains = payable(account)
+  const chain = chains.find(({ network }) => network === label) ?? chains[0]
+  const typed = name.trim().replace(/\/$/, '').toLowerCase()
+  const isName = /^[a-z0-9_-]{1,32}$/.test(typed)
+  const offer = useAsked<Offer>(
+    isName && chain ? `${chain.network} ${typed} ${account.followed.length}` : null,
+    async (_, signal) => {
+      // a moment for the next letter
+      await new Promise((resolve) => setTimeout(resolve, TYPING_MS))
+      signal.throwIfAborted()
+      return offerOf(account, typed, chain!)
+    },
+  )
+  const submit = async () => {
+    const isDone = await account.attempt(() => register(account, typed, chain!))
+    if (isDone) setName('')
+    return isDone
+  }
+  return (
+    <Card title="Register a name">
+      {chains.length === 0 ? (
+        <p class="empty">No chain of this network takes registrations from your wallet.</p>
+      ) : (
+        <Form label="Register a name" work={submit}>
+          <Field label="Name" hint={`1 to ${NAME_MAX_CHARS} of a-z, 0-9, _ and -`}>
+            <input
+              {...CLUSTER_NAME_RULES}
+              name="name"
+              value={name}
+              onInput={(event) => setName(event.currentTarget.value)}
+            />
+          </Field>
+          <Field label="Pay on">
+            <select name="chain" value={chain?.network} onChange={(event) => setLabel(event.currentTarget.value)}>
+              {chains.map((one) => (
+                <option key={one.network} value={one.network}>
+                  {chainText(one)}
+                </option>
+              ))}
+            </select>
+          </Field>
+          <Price offer={offer} isName={isName} name={typed} />
+          <button type="submit">Register</button>
+        </Form>
+      )}
+      <FollowedList />
+    </Card>
+  )
+}
+const TYPING_MS = 300
+
+function Price({ offer, isName, name }: { offer: Asked<Offer>; isName: boolean; name: string }) {
+  const isFor = offer.data?.name === name
+  const text = !isName
+    ? ''
+    : offer.error
+      ? offer.error.message
+      : isFor
+        ? `${name}/ is free. ${priceText(offer.data!)}`
+        : '…'
+  return (
+    <p class={`price ${offer.error ? 'bad' : ''}`} aria-live="polite">
+      {text}
+    </p>
+  )
+}
+
+async function register(account: Account, name: string, chain: Chain): Promise<boolean> {
+  const { confirmed, cluster, session } = account
+  const offer = await offerOf(account, name, chain)
+  const own = cluster?.wallets.find(({ address }) => address === session?.address)
+  const reveals = {
+    title: 'Your wallet becomes public',
+    text: REVEALS,
+    yes: 'Register all the same',
+    isGrave: true,
+  } as const
+  if (own?.isPrivate && !(await confirmed(reveals))) return false
+  const text = `${priceText(offer)} Your wallet asks you to sign that payment on ${chainText(chain)}. The first valid bid wins; what a later one paid can be taken back.`
+  if (!(await confirmed({ title: `Register ${name}?`, text, yes: 'Pay' }))) return false
+  const data = offer.quote.transactionData
+  account.follow(name, await account.pay(chain, Array.isArray(data) ? data[0]! : data))
+  return true
+}

@@ -1,0 +1,276 @@
+import { type ComponentChildren, createContext } from 'preact'
+import { useContext, useEffect, useRef, useState } from 'preact/hooks'
+import { ApiError, type Call, call } from '../lib/api.js'
+import { follow } from '../lib/live.js'
+import { useNet } from '../lib/net.js'
+import type { Chain, Cluster, OwnedName, TxStatus } from '../lib/types.js'
+import { type BrowserWallet, type ConnectedAccount, discoverWallets, type Transaction } from './wallets.js'
+
+/** What the pages of a signed-in wallet share. */
+
+interface Session {
+  token: string
+  type: 'evm' | 'solana'
+  address: string
+  /** Wallet that signed. */
+  walletId: string
+}
+
+/** A transaction that was sent from here. */
+export interface Followed {
+  title: string
+  tx: string
+  status: TxStatus | null
+}
+
+/** A question before something irreversible. */
+export interface Question {
+  title: string
+  text: ComponentChildren
+  yes: string
+  /** It can't be taken back. */
+  isGrave?: true
+}
+
+export interface Account {
+  session: Session | null
+  wallets: readonly BrowserWallet[]
+  /** Chains of the network. */
+  chains: readonly Chain[]
+  /** undefined while unknown, null for a wallet without cluster. */
+  cluster: Cluster | null | undefined
+  /** Names that the wallet owns, those below communities as `community/name`. */
+  names: readonly string[]
+  followed: readonly Followed[]
+  message: { text: string; kind: 'note' | 'error' }
+  question: (Question & { answer(isYes: boolean): void }) | null
+  isTestnet: boolean
+  say(text: string, kind?: 'note' | 'error'): void
+  /** Asks before something irreversible. @returns whether the answer was yes */
+  confirmed(question: Question): Promise<boolean>
+  /** Runs work and shows its error. @returns whether it succeeded; work that was called off says false */
+  attempt(work: () => Promise<unknown>): Promise<boolean>
+  /** Asks the API with the wallet's key. @throws ApiError */
+  send<T>(path: string, call?: Pick<Call, 'method' | 'body'>): Promise<T>
+  reload(): Promise<void>
+  signIn(wallet: BrowserWallet): Promise<void>
+  signOut(): Promise<void>
+  /** The connected account. @throws Error where the wallet offers another one */
+  account(): Promise<ConnectedAccount>
+  /** Pays on a chain. @returns the transaction's hash or signature */
+  pay(chain: Chain, transaction: Transaction | string, ...approvals: (Transaction | undefined)[]): Promise<string>
+  follow(title: string, tx: string): void
+}
+
+const Context = createContext<Account | null>(null)
+
+/** The account of this page. */
+export function useAccount(): Account {
+  const account = useContext(Context)
+  if (!account) throw new Error('there is no account around this part')
+  return account
+}
+
+const SESSION_ITEM = 'clusterd.session'
+
+function storedSession(): Session | null {
+  try {
+    return JSON.parse(sessionStorage.getItem(SESSION_ITEM) ?? 'null')
+  } catch {
+    return null
+  }
+}
+
+function storeSession(session: Session | null): void {
+  if (session) sessionStorage.setItem(SESSION_ITEM, JSON.stringify(session))
+  else sessionStorage.removeItem(SESSION_ITEM)
+}
+
+type Proof = Record<'signature' | 'signingDate' | 'type' | 'wallet', string>
+type Say = Account['say']
+
+/** Signs in. A smart wallet's signature counts only over a message bound to it, so a refused one is asked for again. */
+async function tokenOf({ type, address, sign }: ConnectedAccount, say: Say): Promise<string> {
+  const messageOf = (query = '') =>
+    call<{ message: string; signingDate: string }>(`/v1/auth/message${query}`, { isTestnet: false })
+  const exchange = (body: Proof) => call<{ token: string }>('/v1/auth/token', { isTestnet: false, body })
+  const proofOf = async ({ message, signingDate }: { message: string; signingDate: string }): Promise<Proof> => ({
+    ...{ signature: await sign(message), signingDate, type, wallet: address },
+  })
+  try {
+    return (await exchange(await proofOf(await messageOf()))).token
+  } catch (error) {
+    if (type !== 'evm' || !(error instanceof ApiError) || error.status !== 401) throw error
+    say('One more signature: this one names the wallet, as contracts need it.')
+    return (await exchange(await proofOf(await messageOf(`?${new URLSearchParams({ type, wallet: address })}`)))).token
+  }
+}
+
+/** The cluster of the wallet, and what it owns. */
+async function readAccount({ address }: Session, send: Account['send']) {
+  const { clusterId } = await send<{ clusterId: string | null }>(`/v1/clusters/address/${address}`)
+  const cluster = clusterId ? await send<Cluster>(`/v1/clusters/id/${clusterId}`) : null
+  const owned = await send<OwnedName[]>(`/v1/names/owner/address/${address}`)
+  return { cluster, names: owned.map(({ name }) => name) }
+}
+
+function sentenceOf(error: unknown): string {
+  // wallets reject with plain objects
+  const message = (error as { message?: unknown } | null)?.message
+  return typeof message === 'string' && message !== '' ? message : 'That did not work.'
+}
+
+const bytesOf = (base64: string) => Uint8Array.from(atob(base64), (letter) => letter.charCodeAt(0))
+
+/** Sends on a chain with an account that fits it. */
+async function sendOn(account: ConnectedAccount, chain: Chain, transaction: Transaction | string): Promise<string> {
+  if (account.type === 'evm' && chain.chainId !== null && typeof transaction !== 'string')
+    return account.send({ chainId: chain.chainId, ...transaction })
+  if (account.type === 'solana' && typeof transaction === 'string')
+    return account.send(bytesOf(transaction), chain.isTestnet)
+  throw new Error('This chain takes no payment from your wallet.')
+}
+
+interface Known {
+  cluster: Cluster | null | undefined
+  names: readonly string[]
+}
+const UNKNOWN: Known = { cluster: undefined, names: [] }
+
+/** The wallets of the browser, as they come. */
+function useWallets(): readonly BrowserWallet[] {
+  const [wallets, setWallets] = useState<readonly BrowserWallet[]>([])
+  useEffect(() => {
+    discoverWallets((wallet) => setWallets((known) => [...known.filter(({ id }) => id !== wallet.id), wallet]))
+  }, [])
+  return wallets
+}
+
+/** Message line and question of the page. */
+function useTalk() {
+  const [message, setMessage] = useState<Account['message']>({ text: '', kind: 'note' })
+  const [question, setQuestion] = useState<Account['question']>(null)
+  const say: Say = (text, kind = 'note') => setMessage({ text, kind })
+  return {
+    ...{ message, question, say },
+    confirmed: (asked: Question) =>
+      new Promise<boolean>((resolve) => {
+        const answer = (isYes: boolean) => {
+          setQuestion(null)
+          resolve(isYes)
+        }
+        setQuestion({ ...asked, answer })
+      }),
+    async attempt(work: () => Promise<unknown>) {
+      try {
+        return (await work()) !== false
+      } catch (error) {
+        say(sentenceOf(error), 'error')
+        return false
+      }
+    },
+  }
+}
+
+/** Transactions that were sent from here, newest first. */
+function useFollowed(isTestnet: boolean, say: Say, onEnd: () => Promise<void>) {
+  const [followed, setFollowed] = useState<readonly Followed[]>([])
+  return {
+    followed,
+    follow(title: string, tx: string) {
+      setFollowed((known) => [{ title, tx, status: null }, ...known])
+      say(`Sent. ${title} is being registered.`)
+      const show = (status: TxStatus) =>
+        setFollowed((known) => known.map((one) => (one.tx === tx ? { ...one, status } : one)))
+      void follow(tx, isTestnet, show).then(async ({ status }) => {
+        await onEnd()
+        if (status === 'finalized') say(`${title} is yours.`)
+        else say(`${title} was not registered: the line below says why.`, 'error')
+      })
+    },
+  }
+}
+
+/** Holds the account of the pages below. */
+export function AccountProvider({ children }: { children: ComponentChildren }) {
+  const { isTestnet } = useNet()
+  const [session, setSession] = useState(storedSession)
+  const [known, setKnown] = useState<Known>(UNKNOWN)
+  const [chains, setChains] = useState<readonly Chain[]>([])
+  const connected = useRef<ConnectedAccount | null>(null)
+  const wallets = useWallets()
+  const talk = useTalk()
+
+  const keep = (next: Session | null) => {
+    storeSession(next)
+    connected.current = connected.current?.address === next?.address ? connected.current : null
+    setKnown(UNKNOWN)
+    setSession(next)
+  }
+  const send = <T,>(path: string, asked: Pick<Call, 'method' | 'body'> = {}) =>
+    call<T>(path, { ...asked, isTestnet, token: session?.token })
+  const reload = async () => {
+    if (!session) return
+    try {
+      await call('/v1/auth/validate', { isTestnet, token: session.token })
+      setKnown(await readAccount(session, send))
+    } catch (error) {
+      if (!(error instanceof ApiError) || error.status !== 401) return talk.say(sentenceOf(error), 'error')
+      keep(null)
+      talk.say('Your key is not valid any more: sign in again.', 'error')
+    }
+  }
+  const latest = useRef(reload)
+  latest.current = reload
+  const key = `${session?.token} ${isTestnet}`
+  useEffect(() => {
+    if (key) void latest.current()
+  }, [key])
+  useEffect(() => {
+    void call<Chain[]>('/v1/networks', { isTestnet: false }).then(setChains, () => {})
+  }, [])
+
+  const account = async (): Promise<ConnectedAccount> => {
+    if (!session) throw new Error('Sign in first.')
+    const wallet = wallets.find(({ id }) => id === session.walletId)
+    if (!wallet) throw new Error('The wallet you signed in with is not there any more.')
+    const found = await wallet.connect()
+    if (found.address !== session.address)
+      throw new Error(`The wallet shows ${found.address}, you are signed in as ${session.address}.`)
+    connected.current = found
+    return found
+  }
+  const value: Account = {
+    ...{ session, wallets, ...known, ...talk, isTestnet, send, reload, account },
+    chains: chains.filter((chain) => chain.isTestnet === isTestnet),
+    ...useFollowed(isTestnet, talk.say, () => latest.current()),
+    async signIn(wallet) {
+      talk.say(`Waiting for ${wallet.name}…`)
+      const found = await wallet.connect()
+      const token = await tokenOf(found, talk.say)
+      keep({ token, type: found.type, address: found.address, walletId: wallet.id })
+      talk.say('Signed in.')
+    },
+    async signOut() {
+      // the key is forgotten here even where the server can't revoke it now
+      await talk.attempt(() => send('/v1/auth/token', { method: 'DELETE' }))
+      keep(null)
+      talk.say('Signed out.')
+    },
+    async pay(chain, transaction, ...approvals) {
+      const payer = await account()
+      talk.say('Waiting for your wallet…')
+      // wallets send in order, so the payment lands after its approvals
+      for (const approval of approvals) if (approval) await sendOn(payer, chain, approval)
+      return sendOn(payer, chain, transaction)
+    },
+  }
+  return <Context.Provider value={value}>{children}</Context.Provider>
+}
+
+/** Chains that the signed-in wallet can send on. */
+export const payable = ({ chains, session }: Account): readonly Chain[] =>
+  chains.filter(({ canRegister, network }) => canRegister && (network === 'solana') === (session?.type === 'solana'))
+
+/** Names held by the wallet's cluster. */
+export const ownNames = ({ names }: Account): string[] => names.filter((name) => !name.includes('/'))

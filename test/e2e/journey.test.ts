@@ -1,0 +1,187 @@
+import axe from 'axe-core'
+import type { Browser, BrowserContext, Page } from 'playwright-core'
+import { afterAll, beforeAll, describe, expect, it } from 'vitest'
+import { createPool } from '../../src/db/pg/pool.js'
+import { walletOf } from '../../src/testing/chains/localChain.js'
+import { until } from '../../src/testing/until.js'
+import { type Front, startFront } from '../../src/testing/wallet/front.js'
+import { loadRows, payBy } from '../support/airdrop.js'
+import { freshName, freshWallet, hubOf, registerOn, world } from '../support/world.js'
+import { findChromium, launch, screenshot } from './browser.js'
+
+const WAIT_MS = 30_000
+/** The world's account that makes the journey; another one is chosen at first. */
+const ACCOUNT = 3
+
+/** What a newcomer does in the local world, with the wallet that it brings along. */
+describe.skipIf(findChromium() === null)('a journey with the test wallet', () => {
+  let browser: Browser
+  let context: BrowserContext
+  let page: Page
+  let front: Front
+  const faults: string[] = []
+  const own = () => world().accounts.evm[ACCOUNT]!.address
+  const names = { hub: freshName('hub'), spoke: freshName('spoke'), solana: freshName('sol') }
+
+  beforeAll(async () => {
+    front = await startFront({ target: world().api, port: 0, world: world() })
+    browser = await launch(findChromium()!)
+    context = await browser.newContext({ viewport: { width: 1_200, height: 900 }, reducedMotion: 'reduce' })
+    context.setDefaultTimeout(WAIT_MS)
+    page = await open(context)
+  })
+  afterAll(async () => {
+    await browser?.close()
+    await front?.stop()
+  })
+
+  async function open(of: BrowserContext, path = '/'): Promise<Page> {
+    const tab = await of.newPage()
+    tab.on('pageerror', (error) => faults.push(error.message))
+    tab.on('console', (line) => {
+      if (line.type() === 'error' && !/status of 4\d\d/.test(line.text())) faults.push(line.text())
+    })
+    await tab.goto(`http://127.0.0.1:${front.port}${path}`)
+    return tab
+  }
+  const told = (text: string | RegExp) => page.locator('#message').filter({ hasText: text }).waitFor()
+  const confirm = (button: string) => page.locator('dialog').getByRole('button', { name: button }).click()
+  const goTo = (title: string) =>
+    page.getByRole('navigation', { name: 'Your wallet' }).getByText(title, { exact: true }).click()
+  const followed = (title: string) => page.locator('.followed li').filter({ hasText: title }).first()
+  const ended = (title: string, status: string) =>
+    page.locator(`.followed li[data-status=${status}]`).filter({ hasText: title }).first().waitFor()
+  async function look(name: string, of = page): Promise<void> {
+    await screenshot(of, `journey-${name}`)
+    await of.evaluate(axe.source)
+    const { violations } = (await of.evaluate('axe.run()')) as axe.AxeResults
+    const serious = violations.filter(({ impact }) => impact === 'serious' || impact === 'critical')
+    expect(serious.map(({ id, nodes }) => `${id}: ${nodes.map(({ html }) => html).join(' ')}`)).toEqual([])
+  }
+  async function ask(name: string, chain?: string): Promise<void> {
+    await page.getByLabel('Name', { exact: true }).fill(name)
+    if (chain) await page.getByLabel('Pay on').selectOption(chain)
+    await page.getByText(`${name}/ is free.`).waitFor()
+    await page.getByRole('button', { name: 'Register', exact: true }).click()
+    await page.locator('dialog').filter({ hasText: 'It costs' }).waitFor()
+  }
+
+  it('begins with a wallet that is there, whose account is chosen on the page', async () => {
+    await page.getByRole('region', { name: 'Registered' }).getByText('clusters').waitFor()
+    await look('home')
+    await page.getByRole('link', { name: 'Register', exact: true }).click()
+    await page.getByRole('button', { name: 'Local test wallet Ethereum' }).waitFor()
+    await page.locator('test-wallet select[name=evm]').selectOption(own())
+    await look('sign-in')
+    await page.getByRole('button', { name: 'Local test wallet Ethereum' }).click()
+    await told('Signed in')
+    expect(await page.locator('#who code').getAttribute('title')).toBe(own())
+  })
+
+  it('registers on the hub, and shows the price before the signature', async () => {
+    await ask(names.hub, '1')
+    await look('price')
+    await confirm('Pay')
+    await ended(names.hub, 'finalized')
+    await told(`${names.hub} is yours.`)
+    await look('registered')
+  })
+
+  it('registers from a spoke, over the bridge', async () => {
+    await ask(names.spoke, '8453')
+    expect(await page.locator('dialog').textContent()).toContain('for the bridge')
+    await confirm('Pay')
+    await ended(names.spoke, 'finalized')
+  })
+
+  it('loses a race, sees who won, and takes the money back', async () => {
+    const name = freshName('race')
+    await ask(name, '1')
+    // the rival is confirmed while the question stands
+    await until.status(world(), await registerOn('1', await freshWallet(), [{ name }]), 'finalized')
+    await confirm('Pay')
+    await ended(name, 'lost_bid')
+    await followed(name).getByRole('link', { name: 'See its way' }).click()
+    await page.getByRole('heading', { name: 'Somebody else was first' }).waitFor()
+    await page.getByText('won by a bid of 0.01 ETH').waitFor()
+    await look('lost')
+    await page.getByRole('link', { name: 'Sign in with that wallet to take it' }).click()
+    await page.getByText('0.01 ETH').first().waitFor()
+    await look('refunds')
+    await page.getByRole('button', { name: 'Take it' }).click()
+    await page.getByText('Nothing is owed to your wallet.').waitFor()
+  })
+
+  it('joins a community', async () => {
+    const member = freshName('j').slice(0, 12)
+    await goTo('Communities')
+    await page.getByLabel('Community', { exact: true }).fill('club')
+    await page.getByLabel('Your name there').fill(member)
+    await page.getByRole('button', { name: 'Get it' }).click()
+    await told(`club/${member} is yours.`)
+    const rules = page.getByRole('form', { name: `Rules of ${names.hub}` })
+    await rules.getByLabel('Who may register').selectOption('owners')
+    await rules.getByRole('button', { name: 'Set the rules' }).click()
+    await told(`Your cluster registers names below ${names.hub}.`)
+    await look('communities')
+  })
+
+  it('claims an airdrop, and gets a name for it', async () => {
+    const pool = createPool({ url: world().databaseUrl, max: 1, applicationName: 'journey' })
+    const { rpcUrl, chainId, reader } = hubOf()
+    const client = { walletClient: walletOf({ rpcUrl }, chainId, await freshWallet()), publicClient: reader }
+    const rows = [
+      { address: own(), amount: 1_500n },
+      { address: `0x${'ab'.repeat(20)}`, amount: 7n },
+    ]
+    await payBy(pool, client, await loadRows(pool, rows, { community: names.hub }))
+    await pool.end()
+    await goTo('Airdrops')
+    await page.getByLabel('Community', { exact: true }).fill(names.hub)
+    await page.getByRole('button', { name: 'Look' }).click()
+    await page.getByText('1500 base units in all').waitFor()
+    await page.getByRole('button', { name: 'Claim', exact: true }).click()
+    await confirm('Claim')
+    await told('It is claimed.')
+    await page.getByLabel('Your name below').fill('winner')
+    await page.getByRole('button', { name: 'Get the name' }).click()
+    await told(`${names.hub}/winner is yours.`)
+    await look('airdrop')
+  })
+
+  it('registers from Solana with the other family of wallets', async () => {
+    if (!world().networks.mainnet.solana) return
+    await goTo('Bundle')
+    await page.getByRole('link', { name: `${names.hub}/`, exact: true }).waitFor()
+    await look('bundle')
+    await page.getByRole('button', { name: 'Sign out' }).click()
+    await page.getByRole('button', { name: 'Local test wallet Solana' }).click()
+    await told('Signed in')
+    await goTo('Register')
+    await ask(names.solana)
+    await confirm('Pay')
+    await ended(names.solana, 'finalized')
+  })
+
+  it('can be read in the dark on a phone', async () => {
+    const dark = await browser.newContext({
+      ...{ colorScheme: 'dark', viewport: { width: 360, height: 740 }, reducedMotion: 'reduce' },
+    })
+    dark.setDefaultTimeout(WAIT_MS)
+    const tab = await open(dark, '/@register')
+    await tab.locator('test-wallet select[name=evm]').selectOption(own())
+    await tab.getByRole('button', { name: 'Local test wallet Ethereum' }).click()
+    for (const title of ['Register', 'Bundle', 'Communities', 'Airdrops', 'Refunds', 'API keys']) {
+      await tab.getByRole('navigation', { name: 'Your wallet' }).getByText(title, { exact: true }).click()
+      await tab.getByRole('heading', { level: 1, name: title }).waitFor()
+      await tab.locator('.skeleton').first().waitFor({ state: 'detached' })
+      if (title === 'Bundle') await tab.locator('tbody tr').first().waitFor()
+      await look(`dark-narrow-${title.toLowerCase().replace(' ', '-')}`, tab)
+      expect(await tab.evaluate('document.documentElement.scrollWidth'), title).toBeLessThanOrEqual(360)
+    }
+  })
+
+  it('breaks no rule about what the pages may load', () => {
+    expect(faults).toEqual([])
+  })
+})
