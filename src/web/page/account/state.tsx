@@ -17,14 +17,14 @@ interface Session {
 }
 
 /** A transaction that was sent from here. */
-export interface Followed {
+interface Followed {
   title: string
   tx: string
   status: TxStatus | null
 }
 
 /** A question before something irreversible. */
-export interface Question {
+interface Question {
   title: string
   text: ComponentChildren
   yes: string

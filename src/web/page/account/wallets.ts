@@ -1,4 +1,7 @@
+import type { SolanaSignAndSendTransactionFeature, SolanaSignMessageFeature } from '@solana/wallet-standard-features'
 import { getWallets } from '@wallet-standard/app'
+import type { Wallet } from '@wallet-standard/base'
+import { StandardConnect, type StandardConnectFeature } from '@wallet-standard/features'
 import bs58 from 'bs58'
 
 /** An EVM transaction; `value` in wei. */
@@ -56,8 +59,8 @@ export function discoverWallets(found: (wallet: BrowserWallet) => void): void {
   window.dispatchEvent(new Event('eip6963:requestProvider'))
 
   const { get, on } = getWallets()
-  const take = (...wallets: readonly unknown[]) => {
-    for (const wallet of wallets as readonly StandardWallet[]) if (isUsable(wallet)) found(solanaWallet(wallet))
+  const take = (...wallets: readonly Wallet[]) => {
+    for (const wallet of wallets) if (isUsable(wallet)) found(solanaWallet(wallet))
   }
   take(...get())
   on('register', take)
@@ -102,42 +105,28 @@ async function sendOn(provider: Provider, from: string, { chainId, to, data, val
   return (await provider.request({ method: 'eth_sendTransaction', params: [transaction] })) as string
 }
 
-interface StandardAccount {
-  address: string
+/** Wallet Standard's wallet with the features in use. */
+type StandardWallet = Pick<Wallet, 'name' | 'icon' | 'chains'> & {
+  readonly features: StandardConnectFeature & SolanaSignMessageFeature & Partial<SolanaSignAndSendTransactionFeature>
 }
 
-/** Subset in use of Wallet Standard's wallet. */
-interface StandardWallet {
-  name: string
-  icon: string
-  chains: readonly string[]
-  accounts: readonly StandardAccount[]
-  features: {
-    'standard:connect'?: { connect(): Promise<{ accounts: readonly StandardAccount[] }> }
-    'solana:signMessage'?: { signMessage: Signing<{ message: Uint8Array }> }
-    'solana:signAndSendTransaction'?: {
-      signAndSendTransaction: Signing<{ transaction: Uint8Array; chain: string }>
-    }
-  }
+function isUsable(wallet: Wallet): wallet is Wallet & StandardWallet {
+  const { chains, features } = wallet
+  return chains.some((chain) => chain.startsWith('solana:')) && StandardConnect in features && SIGN in features
 }
-
-type Signing<Input> = (input: Input & { account: StandardAccount }) => Promise<readonly { signature: Uint8Array }[]>
-
-const isUsable = ({ chains, features }: StandardWallet): boolean =>
-  chains.some((chain) => chain.startsWith('solana:')) &&
-  Boolean(features['standard:connect'] && features['solana:signMessage'])
+const SIGN: keyof SolanaSignMessageFeature = 'solana:signMessage'
 
 function solanaWallet({ name, icon, features, chains }: StandardWallet): BrowserWallet {
   return {
     ...{ id: `solana:${name}`, name, icon, type: 'solana' },
     async connect() {
-      const { accounts } = await features['standard:connect']!.connect()
+      const { accounts } = await features[StandardConnect].connect()
       const account = accounts[0]
       if (!account) throw new Error(`${name} gave no account.`)
       return {
         ...{ type: 'solana', address: account.address },
         async sign(message) {
-          const [signed] = await features['solana:signMessage']!.signMessage({ account, message: utf8(message) })
+          const [signed] = await features[SIGN].signMessage({ account, message: utf8(message) })
           if (!signed) throw new Error(`${name} gave no signature.`)
           return hexOf(signed.signature)
         },
