@@ -1,3 +1,4 @@
+import { readFileSync } from 'node:fs'
 import { Clusters, getImageUrl, isNameValid } from '@clustersxyz/sdk'
 import { Connection, Keypair, PublicKey, Transaction } from '@solana/web3.js'
 import bs58 from 'bs58'
@@ -244,4 +245,11 @@ describe('@clustersxyz/sdk, what knows no testnet', () => {
     for (const name of ['a b', 'é', 'x'.repeat(33)]) expect(isNameValid(name)).toBe(false)
     expect(getImageUrl('foobar/')).toMatch(/foobar$/)
   })
+})
+
+it('every method has its row in the table of docs/client.md', () => {
+  const [, table = ''] = readFileSync('docs/client.md', 'utf8').split('| @clustersxyz/sdk 0.4.3 |')
+  const methods = Object.entries(new Clusters()).flatMap(([name, value]) => (typeof value === 'function' ? [name] : []))
+  expect(methods.length).toBeGreaterThan(8)
+  expect(methods.filter((method) => !table.includes(`\`${method}(`))).toEqual([])
 })
