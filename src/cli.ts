@@ -34,6 +34,14 @@ program
   .action(async (options: StartOptions) => (await import('./cli/start.js')).start(options))
 
 program
+  .command('doctor')
+  .description(
+    'check all that `start` needs: configuration, database, nodes, contracts, keys, money, ports; what to do',
+  )
+  .option('--json', 'as JSON')
+  .action(async (options: { json?: boolean }) => (await import('./cli/doctor/doctor.js')).doctor(options))
+
+program
   .command('migrate')
   .description('bring the database of DATABASE_URL, or of the local world, to this version')
   .option('--check', 'name the migrations that are missing, and apply none')

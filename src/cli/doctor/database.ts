@@ -1,0 +1,69 @@
+import pg from 'pg'
+import type { Config } from '../../config/index.js'
+import { missingMigrations } from '../../db/pg/migrate.js'
+import { freeConnections } from '../../db/pg/pool.js'
+import { refusePooler } from '../../db/pg/session.js'
+import { MAX_SKEW_MS } from '../../db/pg/unavailable.js'
+import { bad, check, type Finding, ok, warn } from './finding.js'
+
+const OLDEST_SERVER = 140_000
+/** Connections for indexers, relayers and leads beside DATABASE_POOL, with both networks. */
+const OWN_CONNECTIONS = 15
+
+/** Checks of the database: reachable, direct, of a version that serves, migrated, on time, with room. */
+export async function databaseFindings({ databaseUrl, databaseDirectUrl, databasePool }: Config): Promise<Finding[]> {
+  const asking =
+    <T>(url: string, ask: (pool: pg.Pool) => Promise<T>) =>
+    async (): Promise<T> => {
+      const pool = new pg.Pool({ connectionString: url, max: 1, connectionTimeoutMillis: 5_000 })
+      pool.on('error', () => {})
+      try {
+        return await ask(pool)
+      } finally {
+        await pool.end()
+      }
+    }
+  const reached = await check(
+    'database',
+    'Start PostgreSQL, or correct DATABASE_URL.',
+    asking(databaseUrl, async (pool) => {
+      const { rows } = await pool.query<{ version: string; number: number; ms: string }>(
+        `SELECT current_setting('server_version') AS version, current_setting('server_version_num')::int AS number,
+           (extract(epoch FROM clock_timestamp()) * 1000)::int8::text AS ms`,
+      )
+      const { version, number, ms } = rows[0]!
+      if (number < OLDEST_SERVER) return bad(`PostgreSQL ${version}`, 'Upgrade it: 14 is the oldest that serves.')
+      const skewMs = Math.abs(Date.now() - Number(ms))
+      return skewMs > MAX_SKEW_MS
+        ? bad(
+            `its clock is ${Math.round(skewMs / 1_000)} s off this machine's`,
+            'Set both by NTP: no entry is written.',
+          )
+        : ok(`PostgreSQL ${version}`)
+    }),
+  )
+  if (reached.level === 'bad') return [reached]
+  return [
+    reached,
+    await check('direct connection', 'Set DATABASE_DIRECT_URL to the server itself.', async () => {
+      await refusePooler(databaseDirectUrl)
+      return ok('locks and notifications work')
+    }),
+    await check('migrations', 'Run `clusterd migrate` as the owner of the tables.', async () => {
+      const missing = await missingMigrations(databaseDirectUrl)
+      return missing.length === 0
+        ? ok('all applied')
+        : warn(`${missing.join(', ')} missing`, 'A start applies them; or run `clusterd migrate`.')
+    }),
+    await check(
+      'connections',
+      'Raise max_connections.',
+      asking(databaseDirectUrl, async (pool) => {
+        const [needed, free] = [databasePool + OWN_CONNECTIONS, await freeConnections(pool)]
+        return free >= needed
+          ? ok(`${free} free`)
+          : warn(`${free} free, a daemon may open ${needed}`, 'Raise max_connections, or lower DATABASE_POOL.')
+      }),
+    ),
+  ]
+}

@@ -1,0 +1,73 @@
+import { createServer } from 'node:net'
+import { type Config, ConfigError, readConfig } from '../../config/index.js'
+import { NETWORKS } from '../../registry/primitives/network.js'
+import { paint, printJson } from '../output.js'
+import { chainFindings } from './chains.js'
+import { databaseFindings } from './database.js'
+import { bad, type Finding, type Level, ok, warn } from './finding.js'
+
+const SIGN: Readonly<Record<Level, string>> = {
+  ok: paint('green', 'ok  '),
+  warn: paint('yellow', 'warn'),
+  bad: paint('bold', 'BAD '),
+}
+
+/** `clusterd doctor`: checks all that a start needs, changes nothing. Ends with code 1 where something is bad. */
+export async function doctor({ json }: { json?: boolean }): Promise<void> {
+  const findings = await examine()
+  if (json) printJson(findings)
+  else for (const finding of findings) print(finding)
+  const count = (level: Level) => findings.filter((finding) => finding.level === level).length
+  if (!json) console.log(`\n${count('ok')} ok, ${count('warn')} to look at, ${count('bad')} bad`)
+  if (count('bad') > 0) process.exitCode = 1
+}
+
+function print({ about, level, found, advice }: Finding): void {
+  console.log(`${SIGN[level]}  ${about}: ${found}`)
+  if (advice) console.log(`        ${paint('dim', advice)}`)
+}
+
+async function examine(): Promise<Finding[]> {
+  let config: Config
+  try {
+    config = readConfig()
+  } catch (error) {
+    if (!(error instanceof ConfigError)) throw error
+    return [{ about: 'configuration', ...bad(error.message, 'docs/configuration.md lists every variable and field.') }]
+  }
+  // loaded where there is a cluster: Solana's libraries are large
+  const solana = Object.keys(config.solana).length > 0 ? (await import('./solana.js')).solanaFindings(config) : []
+  const parts = [databaseFindings(config), chainFindings(config), solana, portFindings(config)]
+  return [{ about: 'configuration', ...ok('read') }, ...keyFindings(config), ...(await Promise.all(parts)).flat()]
+}
+
+/** Keys that something in the chains file asks for. */
+function keyFindings({ chains, roles, relayerKey, shareKey }: Config): Finding[] {
+  const carries = NETWORKS.some((network) => chains.filter((chain) => chain.network === network).length > 1)
+  const relays = roles.includes('relay') && (carries || chains.some(({ communityPayments }) => communityPayments))
+  const advice = 'Set RELAYER_PRIVATE_KEY, a keystore or a signer, or leave the role to another process.'
+  const found: Finding[] = []
+  if (relays)
+    found.push({ about: 'relayer', ...(relayerKey ? ok('has a key') : warn('has no key: nothing is relayed', advice)) })
+  if (!shareKey) found.push({ about: 'SHARE_KEY', ...warn('is not set', 'No wallet is generated without it.') })
+  return found
+}
+
+async function portFindings({ port, opsPort, host, opsHost }: Config): Promise<Finding[]> {
+  const ports = { PORT: [port, host], OPS_PORT: [opsPort, opsHost] } as const
+  return Promise.all(
+    Object.entries(ports).map(async ([name, [number, address]]) => ({
+      about: `${name} ${number}`,
+      ...((await isFree(number, address))
+        ? ok('free')
+        : warn('is taken', 'By this daemon, if it runs; else set another.')),
+    })),
+  )
+}
+
+const isFree = (port: number, host: string): Promise<boolean> =>
+  new Promise((resolve) => {
+    const server = createServer()
+    server.once('error', () => resolve(false))
+    server.listen(port, host, () => server.close(() => resolve(true)))
+  })

@@ -1,0 +1,30 @@
+import { sentenceOf } from '../../ops/log/errors.js'
+import { inTime } from '../../ops/notify.js'
+
+/** `warn`: the service runs, and lacks something; `bad`: it does not run, or not for long. */
+export type Level = 'ok' | 'warn' | 'bad'
+
+/** What a check found, and what to do where it is not well. */
+export interface Finding {
+  about: string
+  level: Level
+  found: string
+  advice?: string
+}
+
+/** Result of a check without its title. */
+export type Result = Omit<Finding, 'about'>
+
+/** A question to somebody else has an end. */
+const LIMIT_MS = 15_000
+
+export const ok = (found: string): Result => ({ level: 'ok', found })
+export const warn = (found: string, advice: string): Result => ({ level: 'warn', found, advice })
+export const bad = (found: string, advice: string): Result => ({ level: 'bad', found, advice })
+
+/** Runs one check. @param advice where it fails or takes too long */
+export async function check(about: string, advice: string, look: () => Promise<Result>): Promise<Finding> {
+  const late = bad(`no answer within ${LIMIT_MS / 1_000} s`, advice)
+  const result = inTime(LIMIT_MS, look(), late).catch((error: Error) => bad(sentenceOf(error), advice))
+  return { about, ...(await result) }
+}

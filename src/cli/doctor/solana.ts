@@ -1,0 +1,68 @@
+import { Keypair } from '@solana/web3.js'
+import { createClusterRpc } from '../../chains/solana/chain.js'
+import { createRegistrar } from '../../chains/solana/registrar.js'
+import { createSolanaSigner } from '../../chains/solana/signer.js'
+import type { Config, SolanaConfig } from '../../config/index.js'
+import { NETWORKS, type Network } from '../../registry/primitives/network.js'
+import { bad, check, type Finding, ok, warn } from './finding.js'
+
+/** Fees of 2,000 transactions. */
+const LOW_BALANCE_LAMPORTS = 10_000_000n
+const SOL = 1e9
+
+/** Checks of every Solana cluster: each URL, the program, and the relay authority. */
+export async function solanaFindings({ solana, solanaRelayerKey }: Config): Promise<Finding[]> {
+  const found: Finding[] = []
+  for (const network of NETWORKS) {
+    const cluster = solana[network]
+    if (cluster) found.push(...(await clusterFindings(network, cluster, solanaRelayerKey)))
+  }
+  return found
+}
+
+async function clusterFindings(
+  network: Network,
+  cluster: SolanaConfig,
+  secretKey: Uint8Array | undefined,
+): Promise<Finding[]> {
+  const about = `solana ${network}`
+  const urls = cluster.rpcUrls.map((url) =>
+    check(`${about}, ${new URL(url).host}`, 'Correct `rpcUrls`, or see that node.', async () => {
+      const slot = await createClusterRpc({ ...cluster, rpcUrls: [url] }).call<number>('getSlot', [])
+      return ok(`slot ${slot}`)
+    }),
+  )
+  const rpc = createClusterRpc(cluster)
+  const { commitment, maxUnitPrice } = cluster
+  const registrar = createRegistrar(cluster.programId)
+  const signer = createSolanaSigner({
+    ...{ rpc, registrar, commitment, maxUnitPrice },
+    // asks alone: who signs is nobody where no key is given
+    secretKey: secretKey ?? Keypair.generate().secretKey,
+  })
+  const program = check(`${about}, program`, 'See the RPC URLs.', async () => {
+    const authority = await signer.relayAuthority()
+    if (!authority)
+      return bad(
+        `${cluster.programId} is not initialized`,
+        'Deploy it, then `clusterd solana init` (docs/solana-program.md).',
+      )
+    if (secretKey && !authority.equals(signer.authority))
+      return bad(
+        `its relay authority is ${authority.toBase58()}, not ${signer.authority.toBase58()}`,
+        'Give the daemon that key, or `clusterd solana authorities`.',
+      )
+    return secretKey
+      ? ok(`relay authority ${authority.toBase58()}`)
+      : warn(
+          `relay authority ${authority.toBase58()}`,
+          'No key of it is given: payments are neither settled nor refunded.',
+        )
+  })
+  const balance = check(`${about}, relay authority`, 'See the RPC URLs.', async () => {
+    const lamports = await signer.balance()
+    const found = `${Number(lamports) / SOL} SOL`
+    return lamports < LOW_BALANCE_LAMPORTS ? warn(found, `Send SOL to ${signer.authority.toBase58()}.`) : ok(found)
+  })
+  return Promise.all([...urls, program, ...(secretKey ? [balance] : [])])
+}

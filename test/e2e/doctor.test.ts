@@ -1,0 +1,76 @@
+import { mkdtempSync, readFileSync, rmSync, writeFileSync } from 'node:fs'
+import { tmpdir } from 'node:os'
+import { join } from 'node:path'
+import { afterAll, describe, expect, inject, it } from 'vitest'
+import type { Finding } from '../../src/cli/doctor/finding.js'
+import { LOCAL_KEYS } from '../../src/testing/stackParts.js'
+import { runCli } from '../support/cli.js'
+import { world } from '../support/world.js'
+
+const folder = mkdtempSync(join(tmpdir(), 'clusterd-doctor-'))
+afterAll(() => rmSync(folder, { recursive: true, force: true }))
+
+const chainsFile = join(inject('home'), 'chains.json')
+interface Chains {
+  chains: { label: string; [field: string]: unknown }[]
+  solana: { mainnet: Record<string, unknown> }
+}
+
+/** What `clusterd doctor` finds in the shared world, with one thing changed. */
+async function examine(env: NodeJS.ProcessEnv = {}, change: (file: Chains) => void = () => {}) {
+  const file = JSON.parse(readFileSync(chainsFile, 'utf8')) as Chains
+  change(file)
+  const changed = join(folder, 'chains.json')
+  writeFileSync(changed, JSON.stringify(file))
+  const { databaseUrl } = world()
+  const all = { ...LOCAL_KEYS, DATABASE_URL: databaseUrl, CLUSTERD_CHAINS: changed, PORT: '1', OPS_PORT: '2', ...env }
+  const failed = (error: { stdout: string }) => error.stdout
+  const findings = JSON.parse(await runCli(['doctor', '--json'], all).catch(failed)) as Finding[]
+  return findings.map(({ about, level, found, advice }) => ({ about, level, text: `${found} ${advice ?? ''}` }))
+}
+
+const hubOf = ({ chains }: Chains) => chains.find(({ label }) => label === '1')!
+const badOnes = (findings: Awaited<ReturnType<typeof examine>>) => findings.filter(({ level }) => level === 'bad')
+const NOWHERE = 'http://127.0.0.1:9'
+const NO_PROGRAM = '4uQeVj5tqViQh7yWWGStvkEG1Zmhx6uasJtWCJziofM'
+
+describe('clusterd doctor', () => {
+  it('finds nothing bad in a world that runs', async () => {
+    const findings = await examine()
+    expect(badOnes(findings)).toEqual([])
+    const about = findings.map((finding) => finding.about)
+    for (const checked of ['database', 'migrations', 'chain 1, hub', 'chain 1, price feeds', 'chain 8453, its peer'])
+      expect(about).toContain(checked)
+    expect(findings.filter(({ level }) => level === 'ok').length).toBeGreaterThan(20)
+  })
+
+  it.each<[string, (file: Chains) => void, string, string]>([
+    [
+      'a node that is away',
+      (f) => (hubOf(f).rpcUrls = [NOWHERE, ...(hubOf(f).rpcUrls as [])]),
+      'chain 1, 127',
+      'rpcUrls',
+    ],
+    ['another chain', (f) => (hubOf(f).genesisHash = `0x${'ab'.repeat(32)}`), 'chain 1, 127', 'genesis'],
+    ['an address without code', (f) => (hubOf(f).contract = `0x${'ab'.repeat(20)}`), 'chain 1, hub', 'no code'],
+    ['another endpoint id', (f) => (hubOf(f).eid = 77), 'chain 1, endpoint id', 'Correct `eid`'],
+    [
+      'a program that is not there',
+      (f) => (f.solana.mainnet.programId = NO_PROGRAM),
+      'solana mainnet, program',
+      'not init',
+    ],
+  ])('names %s', async (_, change, about, text) => {
+    const found = badOnes(await examine({}, change)).find((finding) => finding.about.startsWith(about))
+    expect(found?.text).toContain(text)
+  })
+
+  it('names a database that is away, and a configuration that is none', async () => {
+    const away = badOnes(await examine({ DATABASE_URL: 'postgresql://127.0.0.1:9/none' }))
+    expect(away).toMatchObject([{ about: 'database' }])
+    expect(await examine({ TOKEN_KEY: '' })).toMatchObject([{ about: 'configuration', level: 'bad' }])
+    await expect(runCli(['doctor'], { DATABASE_URL: '', CLUSTERD_CHAINS: chainsFile })).rejects.toMatchObject({
+      code: 1,
+    })
+  })
+})
