@@ -1,5 +1,6 @@
 import pg from 'pg'
 import type { Config } from '../../config/index.js'
+import { readServer } from '../../db/deployment/deployment.js'
 import { missingMigrations } from '../../db/pg/migrate.js'
 import { freeConnections } from '../../db/pg/pool.js'
 import { refusePooler } from '../../db/pg/session.js'
@@ -27,13 +28,9 @@ export async function databaseFindings({ databaseUrl, databaseDirectUrl, databas
     'database',
     'Start PostgreSQL, or correct DATABASE_URL.',
     asking(databaseUrl, async (pool) => {
-      const { rows } = await pool.query<{ version: string; number: number; ms: string }>(
-        `SELECT current_setting('server_version') AS version, current_setting('server_version_num')::int AS number,
-           (extract(epoch FROM clock_timestamp()) * 1000)::int8::text AS ms`,
-      )
-      const { version, number, ms } = rows[0]!
+      const { version, number, nowMs } = await readServer(pool)
       if (number < OLDEST_SERVER) return bad(`PostgreSQL ${version}`, 'Upgrade it: 14 is the oldest that serves.')
-      const skewMs = Math.abs(Date.now() - Number(ms))
+      const skewMs = Math.abs(Date.now() - nowMs)
       return skewMs > MAX_SKEW_MS
         ? bad(
             `its clock is ${Math.round(skewMs / 1_000)} s off this machine's`,

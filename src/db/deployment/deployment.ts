@@ -13,3 +13,10 @@ export async function readMinimumWei(pool: pg.Pool, network: Network): Promise<b
   const text = 'SELECT minimum_wei FROM journal_heads WHERE network = $1'
   return (await query<{ minimumWei: bigint }>(pool, network, text))[0]!.minimumWei
 }
+
+/** Version of the server, as text and as a number (140005 is 14.5), and its clock, ms. */
+export async function readServer(pool: pg.Pool): Promise<{ version: string; number: number; nowMs: number }> {
+  const text = `SELECT current_setting('server_version') AS version, current_setting('server_version_num')::int AS number,
+    (extract(epoch FROM clock_timestamp()) * 1000)::int8 AS now_ms`
+  return (await readRows<{ version: string; number: number; nowMs: number }>(pool, text))[0]!
+}
