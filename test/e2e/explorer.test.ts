@@ -53,7 +53,11 @@ describe.skipIf(findChromium() === null)('the explorer', () => {
   }
 
   it('shows what happens as it happens', async () => {
+    const refused: string[] = []
+    page.on('response', (answer) => answer.status() >= 400 && refused.push(answer.url()))
+    const streamed = page.waitForResponse((answer) => answer.url().endsWith('/v1/events/stream'))
     await open('/')
+    expect((await streamed).headers()['content-type']).toContain('text/event-stream')
     await card('Registered').getByText('clusters').waitFor()
     const before = Number(await card('Registered').locator('dd').first().textContent())
     const name = freshName('live')
@@ -66,6 +70,7 @@ describe.skipIf(findChromium() === null)('the explorer', () => {
       .toBeGreaterThan(before)
     await card('Chains').getByText('Ethereum').waitFor()
     await look('home')
+    expect(refused).toEqual([])
   })
 
   it('finds a name, an address and a transaction by one box', async () => {

@@ -93,7 +93,8 @@ function pass(target: string, req: IncomingMessage, res: ServerResponse): void {
   if (headers.accept?.includes('text/html')) delete headers['accept-encoding']
   const { hostname, port } = new URL(target)
   const passed = request({ hostname, port, path: req.url, method: req.method, headers, agent: false }, (answer) => {
-    if (answer.headers['content-type']?.startsWith('text/html')) return void addWallet(answer, res)
+    if (answer.headers['content-type']?.startsWith('text/html'))
+      return void addWallet(answer, res).catch(() => res.destroy())
     res.writeHead(answer.statusCode ?? 502, answer.rawHeaders)
     answer.pipe(res)
     answer.on('error', () => res.destroy())

@@ -39,7 +39,7 @@ render(
   <LocationProvider scope={/^\/(?!openapi|docs(?:\/|$)|v1\/)/}>
     <Frame>
       <ErrorBoundary>
-        <Router>
+        <Router onRouteChange={() => document.getElementById('main')?.focus({ preventScroll: true })}>
           <Route path="/" component={Home} />
           <Route path="/tx/:tx" component={Tx} />
           <Route path="/address/:address" component={Address} />

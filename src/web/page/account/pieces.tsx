@@ -83,7 +83,12 @@ export function Dialog() {
     if (question) dialog.current?.showModal()
   }, [question])
   if (!question) return null
-  const { title, text, yes, isGrave, answer } = question
+  const { title, text, yes, isGrave } = question
+  const answer = (isYes: boolean) => {
+    // which gives the focus back to where it was
+    dialog.current?.close()
+    question.answer(isYes)
+  }
   return (
     <dialog ref={dialog} aria-labelledby="question" onCancel={() => answer(false)}>
       <h2 id="question">{title}</h2>

@@ -41,28 +41,32 @@ export function useAsked<T>(
   { everyMs = 0, isLast = () => everyMs === 0 }: Asking<T> = {},
 ): Asked<T> {
   const [asked, setAsked] = useState<Asked<T>>({})
-  const latest = useRef({ ask, isLast })
-  latest.current = { ask, isLast }
+  const latest = useRef({ ask, isLast, everyMs })
+  latest.current = { ask, isLast, everyMs }
   useEffect(() => {
     setAsked({})
     if (key === null) return
     const closed = new AbortController()
     const { signal } = closed
     let before: T | undefined
-    void repeat(signal, everyMs, async () => {
-      try {
-        const data = await latest.current.ask(key, signal, before)
-        if (signal.aborted) return true
-        before = data
-        setAsked({ data })
-        return latest.current.isLast(data)
-      } catch (error) {
-        if (!signal.aborted) setAsked((known) => ({ ...known, error: error as Error }))
-        return everyMs === 0
-      }
-    })
+    void repeat(
+      signal,
+      () => latest.current.everyMs,
+      async () => {
+        try {
+          const data = await latest.current.ask(key, signal, before)
+          if (signal.aborted) return true
+          before = data
+          setAsked({ data })
+          return latest.current.isLast(data)
+        } catch (error) {
+          if (!signal.aborted) setAsked((known) => ({ ...known, error: error as Error }))
+          return latest.current.everyMs === 0
+        }
+      },
+    )
     return () => closed.abort()
-  }, [key, everyMs])
+  }, [key])
   return asked
 }
 
@@ -74,10 +78,10 @@ export function useAsk<T>(path: string | null, asking: Asking<T> = {}): Asked<T>
 }
 
 /** Works until that was all, each time after a pause; a hidden page waits. */
-async function repeat(signal: AbortSignal, pauseMs: number, work: () => Promise<boolean>): Promise<void> {
+async function repeat(signal: AbortSignal, pauseMs: () => number, work: () => Promise<boolean>): Promise<void> {
   while (!signal.aborted) {
-    if (!document.hidden || pauseMs === 0) if (await work()) return
-    await new Promise((resolve) => setTimeout(resolve, pauseMs))
+    if (!document.hidden || pauseMs() === 0) if (await work()) return
+    await new Promise((resolve) => setTimeout(resolve, pauseMs()))
   }
 }
 

@@ -75,6 +75,7 @@ export interface TxStatus {
   payout?: string
   credit?: { eid: number; amountWei: string; owner: string }
   replacedBy?: string
+  updatedAt?: string
 }
 
 /** Price of a name below a community. */

@@ -1,5 +1,6 @@
 import { ApiError, call } from '../lib/api.js'
 import { amountText, chainName } from '../lib/format.js'
+import { numberOf } from '../lib/live.js'
 import { type Asked, useAsk, useAsked, useNet, useTitle } from '../lib/net.js'
 import { isName } from '../lib/search.js'
 import type { Chain, Cluster, Community, FeedEvent, NameRecord, OwnedName } from '../lib/types.js'
@@ -167,8 +168,6 @@ function History({ addresses, isReady = true }: { addresses: readonly string[]; 
     </Loaded>
   )
 }
-
-const numberOf = ({ id }: FeedEvent): number => Number(id.slice(id.lastIndexOf('-') + 1))
 
 /** `/:community/:name`: whose name that is; a wallet of a cluster answers to the same form. */
 export function MemberPage({ community, name }: { community: string; name: string }) {

@@ -83,7 +83,7 @@ function Start() {
       <div class="columns">
         <Card title="Happening now" aside={<span class="pulse" aria-hidden="true" />}>
           <Loaded asked={newest} lines={8}>
-            {({ items }) =>
+            {(items) =>
               items.length > 0 ? (
                 <Events events={items.filter(isTelling).slice(0, SHOWN)} />
               ) : (

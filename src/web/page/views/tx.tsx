@@ -53,10 +53,14 @@ function stationsOf(found: TxStatus): Station[] {
 
 const isFinal = ({ status }: TxStatus): boolean => ['finalized', 'lost_bid', 'invalid'].includes(status)
 
-const sent = ({ status }: TxStatus): Station =>
+const sent = ({ status, updatedAt }: TxStatus): Station =>
   status === 'not_found'
     ? { title: 'Sent', state: 'now', text: 'Not seen by any chain yet. It may take a moment.' }
-    : { title: 'Sent', state: 'done', text: 'A chain has it.' }
+    : {
+        title: 'Sent',
+        state: 'done',
+        text: updatedAt ? `Seen ${updatedAt.slice(0, 19)} UTC` : 'A chain has it.',
+      }
 
 function confirmed({ status, confirmations }: TxStatus): Station {
   const title = 'Confirmed'
