@@ -25,7 +25,7 @@ const MAY_IMPORT: Record<string, readonly string[]> = {
   indexer: ['registry', 'chains', 'db', 'ops', 'types:config'],
   relayer: ['registry', 'chains', 'db', 'ops', 'types:config'],
   push: ['registry', 'db', 'ops', 'types:config'],
-  web: ['registry'],
+  web: ['registry', 'types:client'],
   api: ['registry', 'db', 'push', 'web', 'ops', 'chains/chain.ts', 'chains/requirementInputs.ts', 'types:config'],
 }
 /** The commands start the local world; nothing else of the product may load it, and they only when asked to. */

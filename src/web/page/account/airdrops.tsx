@@ -1,30 +1,9 @@
 import { useState } from 'preact/hooks'
 import { CLUSTER_NAME_RULES } from '../lib/names.js'
+import type { Claim, Claims } from '../lib/types.js'
 import { Address, Badge, Card } from '../parts/basics.js'
 import { Action, chainText, Field, Form } from './pieces.js'
 import { type Account, useAccount } from './state.js'
-import type { Transaction } from './wallets.js'
-
-interface Claim {
-  address: string
-  amount: string
-  claimed: boolean
-  pending?: true
-  receiver?: string
-  /** Who has to send it; anybody where absent. */
-  sender?: string
-  transaction?: Transaction
-  reason?: string
-}
-
-interface Claims {
-  community: string
-  total: string
-  totalUnclaimed: string
-  claims: Claim[]
-  network: string
-  endsAt: string | null
-}
 
 const REASONS: Readonly<Record<string, string>> = {
   claimed: 'claimed',

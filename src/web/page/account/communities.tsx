@@ -2,21 +2,10 @@ import { useLocation } from 'preact-iso/router'
 import { amountOf, chainName, short } from '../lib/format.js'
 import { CLUSTER_NAME_RULES, TYPED } from '../lib/names.js'
 import { useAsked } from '../lib/net.js'
-import type { Chain, Community, Price } from '../lib/types.js'
+import type { Chain, Community, Payout, Price, Registration } from '../lib/types.js'
 import { Card } from '../parts/basics.js'
 import { Action, chainText, Field, FollowedList, Form, priceText } from './pieces.js'
 import { type Account, ownNames, payable, useAccount } from './state.js'
-import type { Transaction } from './wallets.js'
-
-/** A name below a community: registered, or to be paid. */
-interface Registration {
-  clusterName: string
-  owner: string
-  price?: Price
-  transactionInfo?:
-    | { type: 'evm'; transaction: Transaction; approval?: Transaction; approvalReset?: Transaction }
-    | { type: 'solana'; transaction: { data: string } }
-}
 
 /** `/@communities`: names below communities, and communities of the wallet's own names. */
 export function Communities() {
@@ -147,11 +136,6 @@ const priceOf = ({ session }: Account, units: string, { network, gasToken }: Cha
   amount: amountOf(units, gasToken.decimals),
   recipient: session?.address,
 })
-
-interface Payout extends Price {
-  payments: number
-  transaction?: Transaction
-}
 
 /** What a community has earned and not taken yet. */
 function Payouts({ name }: { name: string }) {

@@ -2,33 +2,10 @@ import { useState } from 'preact/hooks'
 import { amountText, short } from '../lib/format.js'
 import { TYPED } from '../lib/names.js'
 import { useAsked } from '../lib/net.js'
-import type { Chain } from '../lib/types.js'
+import type { Chain, Refund, Refunds } from '../lib/types.js'
 import { Card, Loaded } from '../parts/basics.js'
 import { Action, chainText, Field, Form } from './pieces.js'
 import { type Account, useAccount } from './state.js'
-import type { Transaction } from './wallets.js'
-
-/** Money that the wallet is owed. */
-interface Refund {
-  owedBy: 'hub' | 'payments'
-  network: string | null
-  /** `native`, or a token's address or mint. */
-  token: string
-  amount: string
-  /** Of a hub's credit: 0 for the hub's own. */
-  eid?: number
-  payments?: { tx: string; name: string }[]
-  reclaimAfter?: string
-  transaction?: ({ type: 'evm' } & Transaction) | { type: 'solana'; data: string }
-  needsReceiver?: true
-}
-
-interface Refunds {
-  refunds: Refund[]
-  /** Labels of chains that did not answer. */
-  unavailable: string[]
-  truncated: boolean
-}
 
 const POLL_MS = 1_000
 /** Polls until money that was taken is off the list; a chain may need minutes. */

@@ -1,94 +1,26 @@
-/** Answers of the API, as far as the pages read them (docs/openapi.json has them whole). */
+import type { Answer, Schemas } from '../../../client/types.js'
 
-export interface Wallet {
-  address: string
-  name: string
-  isVerified: boolean
-  isPrivate: boolean
-  isBackedUp: boolean
-}
+export type { FeedEvent } from '../../../client/types.js'
 
-export interface Cluster {
-  id: string
-  createdBy: string
-  createdAt: string
-  wallets: Wallet[]
-}
+/** Answers of the API under the pages' words, out of the routes' own schemas. */
 
+export type Wallet = Schemas['Wallet']
+export type Cluster = Schemas['Cluster']
 /** A chain that takes registrations. */
-export interface Chain {
-  network: string
-  chainId: number | null
-  role: 'hub' | 'spoke'
-  isTestnet: boolean
-  gasToken: { symbol: string; decimals: number }
-  canRegister: boolean
-}
-
-export interface Overview {
-  counts: Record<'names' | 'communities' | 'communityNames' | 'clusters' | 'events', number>
-  chains: {
-    network: string
-    block: number | null
-    confirmed: number | null
-    behindSeconds: number | null
-    isHealthy: boolean
-  }[]
-  days: { day: string; registrations: number }[]
-}
-
-export interface FeedEvent {
-  id: string
-  type: string
-  from: string
-  data: Readonly<Record<string, string | boolean | null>>
-  timestamp: number
-}
-
-export interface NameRecord {
-  address: string
-  type: string | null
-  clusterName: string | null
-  walletName: string | null
-  isVerified?: boolean
-}
-
-export interface OwnedName {
-  name: string
-  owner: string
-  totalWeiAmount: string
-  createdAt: string
-}
-
-export type Status = 'not_found' | 'pending' | 'bridging' | 'invalid' | 'lost_bid' | 'finalized'
-
-export interface TxStatus {
-  tx: string
-  status: Status
-  step?: 'leading' | 'behind' | 'delivery_failed'
-  reason?: string
-  confirmations?: { have: number; need: number }
-  names?: { name: string; outcome: string; winner?: { amountWei: string; tx: string } }[]
-  hubTx?: string
-  refund?: 'held' | 'refused' | 'reclaim' | 'reclaimed' | 'released'
-  reclaimAfter?: string
-  payout?: string
-  credit?: { eid: number; amountWei: string; owner: string }
-  replacedBy?: string
-  updatedAt?: string
-}
-
+export type Chain = Schemas['Network']
+export type Overview = Answer<'GET', '/v1/overview'>
+export type NameRecord = Schemas['NameRecord']
+export type OwnedName = Schemas['OwnerRecord']
+export type TxStatus = Schemas['TransactionStatus']
+export type Status = TxStatus['status']
+export type Community = Schemas['Community']
 /** Price of a name below a community. */
-export interface Price {
-  network: string
-  /** `native`, or a token's address or mint. */
-  token: string
-  amount: string
-  recipient: string
-}
-
-export interface Community {
-  name: string
-  prices: Price[]
-  ownersOnly: boolean
-}
+export type Price = Community['prices'][number]
+/** Money that a wallet is owed. */
+export type Refund = Schemas['Refund']
+export type Refunds = Answer<'GET', '/v1/refunds/{address}'>
+export type Claims = Schemas['AirdropClaims']
+export type Claim = Schemas['AirdropClaim']
+/** A name below a community: registered, or to be paid. */
+export type Registration = Answer<'POST', '/v1/names/community/{communityName}/register'>
+export type Payout = Answer<'GET', '/v1/communities/{name}/payouts'>['payouts'][number]

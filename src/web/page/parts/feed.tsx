@@ -9,60 +9,39 @@ const NOBODY = /^0x0{40}$/
 const ETHER_DECIMALS = 18
 
 type Data = FeedEvent['data']
-const text = (data: Data, field: string): string => String(data[field] ?? '')
+const text = (data: Data, field: string): string => String((data as Record<string, unknown>)[field] ?? '')
 
-const SENTENCES: Readonly<Record<string, (data: Data) => ComponentChildren>> = {
-  REGISTER_NAME: (data) => (
-    <>
-      registered <Name name={text(data, 'name')} /> for {amountText(text(data, 'wei_amount'), ETHER_DECIMALS)} ETH
-    </>
-  ),
-  REGISTER_COMMUNITY_NAME: (data) => (
-    <>
-      got <Name name={`${text(data, 'community')}/${text(data, 'name')}`} /> for{' '}
-      <Inline address={text(data, 'address')} />
-    </>
-  ),
-  CREATE_CLUSTER: () => 'made a cluster',
-  ADD_WALLET: (data) => (
-    <>
-      added <Inline address={text(data, 'address')} /> as {text(data, 'name')}
-    </>
-  ),
-  VERIFY_WALLET: (data) => (
-    <>
-      verified <Inline address={text(data, 'address')} />
-    </>
-  ),
-  UPDATE_WALLET_NAME: (data) => (
-    <>
-      named <Inline address={text(data, 'address')} /> {text(data, 'name')}
-    </>
-  ),
-  REMOVE_WALLET: (data) => (
-    <>
-      removed <Inline address={text(data, 'address')} />
-    </>
-  ),
-  BACKUP_WALLET: (data) => (
-    <>
-      backed up <Inline address={text(data, 'address')} />
-    </>
-  ),
-  TRANSFER_NAME: (data) => (
-    <>
-      moved <Name name={text(data, 'name')} /> to another cluster
-    </>
-  ),
+/** What stands for a word of a sentence. */
+const WORDS: Readonly<Record<string, (data: Data) => ComponentChildren>> = {
+  ':name': (data) => <Name name={text(data, 'name')} />,
+  ':member': (data) => <Name name={`${text(data, 'community')}/${text(data, 'name')}`} />,
+  ':address': (data) => <Inline address={text(data, 'address')} />,
+  ':wallet': (data) => text(data, 'name'),
+  ':price': (data) => `${amountText(text(data, 'wei_amount'), ETHER_DECIMALS)} ETH`,
 }
 
-function Item({ event: { id, type, from, data, timestamp } }: { event: FeedEvent }) {
-  const sentence = SENTENCES[type]
+const SENTENCES: Readonly<Record<string, string>> = {
+  REGISTER_NAME: 'registered :name for :price',
+  REGISTER_COMMUNITY_NAME: 'got :member for :address',
+  CREATE_CLUSTER: 'made a cluster',
+  ADD_WALLET: 'added :address as :wallet',
+  VERIFY_WALLET: 'verified :address',
+  UPDATE_WALLET_NAME: 'named :address :wallet',
+  REMOVE_WALLET: 'removed :address',
+  BACKUP_WALLET: 'backed up :address',
+  TRANSFER_NAME: 'moved :name to another cluster',
+}
+
+const sentence = ({ type, data }: FeedEvent): ComponentChildren =>
+  (SENTENCES[type] ?? type).split(/(:\w+)/).map((word) => WORDS[word]?.(data) ?? word)
+
+function Item({ event }: { event: FeedEvent }) {
+  const { id, type, from, timestamp } = event
   return (
     <li key={id} data-type={type}>
       <span class="dot" aria-hidden="true" />
       <span class="what">
-        {NOBODY.test(from) ? 'Somebody' : <Inline address={from} />} {sentence ? sentence(data) : type}
+        {NOBODY.test(from) ? 'Somebody' : <Inline address={from} />} {sentence(event)}
       </span>
       <time dateTime={new Date(timestamp).toISOString()}>{ago(timestamp)}</time>
     </li>
