@@ -22,7 +22,7 @@ const MAY_IMPORT: Record<string, readonly string[]> = {
   ops: ['registry', 'types:config'],
   chains: ['registry', 'ops', 'types:config', 'contracts/evm/artifacts'],
   db: ['registry', 'ops', 'types:config'],
-  indexer: ['registry', 'chains', 'db', 'ops', 'types:config'],
+  indexer: ['registry', 'chains', 'db', 'push', 'ops', 'types:config'],
   relayer: ['registry', 'chains', 'db', 'ops', 'types:config'],
   push: ['registry', 'db', 'ops', 'types:config'],
   web: ['registry', 'types:client'],

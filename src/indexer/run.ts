@@ -6,6 +6,7 @@ import { type ChainState, isHeadStale } from '../ops/chainState.js'
 import type { Context, LeaderContext } from '../ops/context.js'
 import { createNotify } from '../ops/notify.js'
 import { runWorkers, type Worker } from '../ops/worker.js'
+import { checkpointWorker } from '../push/checkpoint.js'
 import type { Network } from '../registry/primitives/network.js'
 import { airdropWorker } from './airdrops/worker.js'
 import { chainWorker, type OpenChain } from './evm/worker.js'
@@ -102,6 +103,7 @@ function workersOf(ctx: LeaderContext, sources: Sources, on: Pick<Reporting, 'on
     paymentJudgeWorker(ctx, { ports: portsOf(sources), notify, pollMs }),
     ...chains.map(({ chain }) => airdropWorker(ctx, chain)),
     retentionWorker(ctx),
+    checkpointWorker(ctx),
   ]
 }
 

@@ -1,8 +1,10 @@
+import { readCheckpoint } from '../../db/journal/feed.js'
 import { eventWriter, type PublicEvent } from '../../registry/journal/events.js'
 import { parseAddress } from '../../registry/primitives/address.js'
+import { toHex } from '../../registry/primitives/bytes.js'
 import { feedPage } from '../feed/feed.js'
 import { openStream } from '../feed/stream.js'
-import { eventStream, okJson } from '../http/answer.js'
+import { eventStream, ok, okJson } from '../http/answer.js'
 import { ApiError } from '../http/errors.js'
 import { integerOf, limitOf, type PageLimit, type Query, wordOf } from '../http/query.js'
 import { type RouteRequest, route } from '../http/route.js'
@@ -196,4 +198,24 @@ const stream = route.get('/v1/events/stream', {
   },
 })
 
-export const eventRoutes = [events, stream]
+const checkpoint = route.get('/v1/events/checkpoint', {
+  summary: 'A hash over the first events of the feed, for who keeps a copy of it',
+  description:
+    'docs/events.md has the rule. It follows the feed within seconds; every ten thousandth is kept, besides the newest.',
+  query: z.object({
+    count: z.int().min(0).optional().openapi({
+      description: 'Events that the copy has: the newest checkpoint that is over no more of them is answered',
+    }),
+  }),
+  responses: answers('The checkpoint; that of no event has a hash of zeros', {
+    generation: z.int().openapi({ description: 'Generation of the events, as in their ids' }),
+    count: z.int().openapi({ description: 'Events that it is over: those of the numbers 1 to this' }),
+    hash: z.string().openapi({ description: '32 bytes in hex', example: `0x${'ab'.repeat(32)}` }),
+  }),
+  async handle({ query }, { pool, network }) {
+    const { generation, count, hash } = await readCheckpoint(pool, network, integerOf(query, 'count'))
+    return ok({ generation, count, hash: toHex(hash) })
+  },
+})
+
+export const eventRoutes = [events, stream, checkpoint]

@@ -1,9 +1,13 @@
+import type pg from 'pg'
 import { entryKind } from '../../registry/journal/entry.js'
 import type { FeedRow } from '../../registry/journal/events.js'
+import { FEED_START } from '../../registry/journal/feedHash.js'
 import { addressOfWord } from '../../registry/primitives/address.js'
 import type { Network } from '../../registry/primitives/network.js'
+import { inTransaction } from '../pg/pool.js'
 import { type Leaves, prepare } from '../pg/prepared.js'
-import type { Queryable } from '../pg/rows.js'
+import { execute, type Queryable } from '../pg/rows.js'
+import { assertLeader } from './head.js'
 
 export type FeedOrder = 'oldest' | 'newest'
 
@@ -150,4 +154,63 @@ export async function readClusterIds(
   if (serials.length === 0) return new Map()
   const rows = await ids(db, network, [serials, generation])
   return new Map(rows.map(({ serial, id }) => [serial, id]))
+}
+
+/** Hash over the first events of a generation of the feed (src/registry/journal/feedHash.ts). */
+export interface FeedCheckpoint {
+  generation: number
+  count: number
+  hash: Buffer
+}
+
+/** Events between two checkpoints that are kept; between the last of them and the newest none is. */
+export const CHECKPOINT_EVERY = 10_000
+
+/** A checkpoint of the generation in force. */
+export interface CurrentCheckpoint extends FeedCheckpoint {
+  /** Number of the newest event. */
+  newest: number
+  isCaughtUp: boolean
+}
+
+const checkpoint = prepare<Omit<CurrentCheckpoint, 'hash'> & { hash: Buffer | null }>(
+  'feed_checkpoint',
+  (l) => `SELECT h.feed_generation AS generation, coalesce(c.count, 0) AS count, c.hash, h.public_seq AS newest,
+      h.caught_up AS is_caught_up
+    FROM journal_heads h
+    LEFT JOIN LATERAL (
+      SELECT c.count, c.hash FROM feed_checkpoints c
+      WHERE c.network = ${l.network} AND c.generation = h.feed_generation AND ($1::int8 IS NULL OR c.count <= $1)
+      ORDER BY c.count DESC LIMIT 1
+    ) c ON true
+    WHERE h.network = ${l.network}`,
+)
+
+/** The newest checkpoint of a network's feed, of at most so many events; that of no event where there is none. */
+export async function readCheckpoint(db: Queryable, network: Network, atMost?: number): Promise<CurrentCheckpoint> {
+  const [found] = await checkpoint(db, network, [atMost ?? null])
+  if (!found) throw new Error(`journal_heads has no row for ${network}: run \`clusterd migrate\``)
+  return { ...found, hash: found.hash ?? FEED_START }
+}
+
+const ADD_CHECKPOINTS = `INSERT INTO feed_checkpoints (network, generation, count, hash)
+  SELECT $1, $2, * FROM unnest($3::int8[], $4::bytea[])`
+const FORGET_CHECKPOINTS = `DELETE FROM feed_checkpoints
+  WHERE network = $1 AND (generation <> $2 OR count = $3 AND count % ${CHECKPOINT_EVERY} <> 0)`
+
+/**
+ * Adds checkpoints of one generation after the newest, which goes unless it is kept; those of others go.
+ * @throws LostLeadershipError
+ */
+export async function writeCheckpoints(
+  { pool, network, epoch }: { pool: pg.Pool; network: Network; epoch: number },
+  { generation, count }: FeedCheckpoint,
+  added: readonly FeedCheckpoint[],
+): Promise<void> {
+  await inTransaction(pool, async (client) => {
+    await assertLeader(client, network, epoch)
+    await execute(client, network, FORGET_CHECKPOINTS, [generation, count])
+    const values = [added.map((one) => one.count), added.map((one) => one.hash)]
+    await execute(client, network, ADD_CHECKPOINTS, [generation, ...values])
+  })
 }
