@@ -45,7 +45,7 @@ const WRITE_SILENCE_MS = 60_000
 const DATABASE_PATIENCE_MS = 10 * 60_000
 const DATABASE_PAUSE_MS = 1_000
 /** Time limit of a stop, for requests and steps under way. */
-const STOP_TIMEOUT_MS = 8_000
+export const STOP_TIMEOUT_MS = 8_000
 /** The indexers hold one connection each while they write, the relayers one for each delivery under way. */
 const WRITE_CONNECTIONS = 8
 
@@ -243,6 +243,7 @@ class RunningDaemon {
     this.apiPort = await listen(server, port, host)
     this.#closeApi = () =>
       new Promise((resolve) => {
+        api.close()
         server.close(() => resolve())
         server.closeIdleConnections()
       })

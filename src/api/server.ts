@@ -48,6 +48,8 @@ export interface Api {
   staying(): { waits: number; streams: number }
   /** Answers all who wait and ends the streams, and from then on everybody's at once: this process stops soon. */
   release(): void
+  /** Makes each answer the last of its connection: the server takes no more. */
+  close(): void
   /** Reads a network's feed for what this process sends by itself. */
   readFeed(network: Network, request: FeedPortRequest): ReturnType<typeof readFeed>
   /** Sets the limits that `createServer` does not take; called once with the server. */
@@ -60,7 +62,13 @@ export interface Api {
  */
 export function createApi(deps: ApiDeps): Api {
   const contexts = createContexts(deps)
-  const serving = { finish: createAnswerer(deps), gate: createGate(deps.limits ?? null, deps.pool) }
+  let isClosing = false
+  const answer = createAnswerer(deps)
+  const finish: Serving['finish'] = (exchange, ...answered) => {
+    if (isClosing) exchange.res.shouldKeepAlive = false
+    answer(exchange, ...answered)
+  }
+  const serving = { finish, gate: createGate(deps.limits ?? null, deps.pool) }
   const serveRoute = createRouteServer(contexts, serving, deps.requestDeadlineMs ?? REQUEST_DEADLINE_MS)
   const app = express()
   app.set('trust proxy', deps.trustProxy ?? 0)
@@ -116,12 +124,15 @@ export function createApi(deps: ApiDeps): Api {
   const protect = (server: Server) => protectServer(server, deps.sockets)
   const waits = () => NETWORKS.reduce((sum, network) => sum + contexts[network].waits.places.taken, 0)
   const staying = () => ({ waits: waits(), streams: contexts.mainnet.streams.places.taken })
+  const close = () => {
+    isClosing = true
+  }
   const release = () => {
     for (const network of NETWORKS) contexts[network].waits.end()
     contexts.mainnet.streams.end()
   }
   const feed: Api['readFeed'] = (network, request) => readFeed(contexts[network], request)
-  return { app, listener, limits: SERVER_LIMITS, protect, changesWaiting, staying, release, readFeed: feed }
+  return { app, listener, limits: SERVER_LIMITS, protect, changesWaiting, staying, release, close, readFeed: feed }
 }
 
 /** Reader of a client's address, by the proxies that Express trusts. */

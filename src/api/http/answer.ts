@@ -81,6 +81,8 @@ export function send(res: ServerResponse, requestId: string, answer: Answer): nu
   else if (answer.status !== NOT_MODIFIED) headers.push('content-type', type, 'content-length', bytes)
   headers.push('x-request-id', requestId)
   if (answer.headers) for (const [name, value] of Object.entries(answer.headers)) headers.push(name, value)
+  // a stream ends with its connection
+  if (answer.stream) res.shouldKeepAlive = false
   res.writeHead(answer.status, headers)
   if (answer.stream && res.req.method !== 'HEAD') answer.stream(res)
   else res.end(text)

@@ -1,0 +1,106 @@
+import { setTimeout as sleep } from 'node:timers/promises'
+import { afterAll, beforeAll, expect, it } from 'vitest'
+import { STOP_TIMEOUT_MS } from '../../src/daemon.js'
+import { readEvents } from '../../src/client/sse.js'
+import { FEED_START, feedHash } from '../../src/registry/journal/feedHash.js'
+import { type Stack, startStack, until } from '../../src/testing/index.js'
+import { randomHash } from '../api/support.js'
+import { freshName, freshWallet, registerOn } from '../support/world.js'
+
+const DEADLINE = { timeout: 60_000, interval: 100 }
+/** Longest wait that may be asked for: what is answered long before was not waited out. */
+const WAIT_S = 30
+
+interface Status {
+  status: string
+}
+
+let stack: Stack<'mainnet'>
+
+beforeAll(async () => {
+  stack = await startStack({ chains: ['1'], seeds: false, blockMs: 200 })
+})
+afterAll(() => stack?.stop())
+
+/** Follows the feed by streams alone, each from the last id of the one before. */
+function follow() {
+  const stop = new AbortController()
+  const got: string[] = []
+  const state = { last: '', streams: 0 }
+  const run = async () => {
+    while (!stop.signal.aborted) {
+      try {
+        const from = state.last === '' ? 'fromTimestamp=0' : `resume=${state.last}`
+        const response = await fetch(`${stack.api}/v1/events/stream?${from}`, { signal: stop.signal })
+        expect(response.status).toBe(200)
+        state.streams += 1
+        for await (const { id, data } of readEvents(response.body!)) {
+          state.last = id
+          got.push(data)
+        }
+      } catch {
+        // the daemon is away
+      }
+      await sleep(50)
+    }
+  }
+  const done = run()
+  const end = () => {
+    stop.abort()
+    return done
+  }
+  return { got, state, end }
+}
+
+async function register() {
+  const tx = await registerOn('1', await freshWallet('mainnet', stack), [{ name: freshName() }], stack)
+  await until.status(stack, tx, 'finalized')
+}
+
+async function get<Body>(path: string): Promise<Body> {
+  return (await (await fetch(`${stack.api}${path}`)).json()) as Body
+}
+
+it('streams go on exactly where a killed daemon left them, and the checkpoint is over what they had', async () => {
+  const { got, state, end } = follow()
+  await register()
+  await stack.daemon.kill('SIGKILL')
+  await stack.daemon.spawn()
+  await stack.daemon.waitUntilReady()
+  await Promise.all([register(), register(), register()])
+  await stack.daemon.restart()
+  await register()
+  const { items } = await get<{ items: unknown[] }>('/v1/events?limit=1000')
+  await expect.poll(() => got.length, DEADLINE).toBe(items.length)
+  expect(got.map((text) => JSON.parse(text))).toEqual(items)
+  expect(state.streams).toBeGreaterThanOrEqual(3)
+  await end()
+  const hash = `0x${got.reduce(feedHash, FEED_START).toString('hex')}`
+  await expect.poll(() => get('/v1/events/checkpoint'), DEADLINE).toEqual({ generation: 1, count: got.length, hash })
+})
+
+it('a registration is waited for with one request for each of its statuses', async () => {
+  const tx = await registerOn('1', await freshWallet('mainnet', stack), [{ name: freshName() }], stack)
+  const statuses: string[] = []
+  do {
+    const since = statuses.length > 0 ? `&since=${statuses.at(-1)}` : ''
+    statuses.push((await get<Status>(`/v1/names/register/tx/${tx}?wait=${WAIT_S}${since}`)).status)
+  } while (statuses.at(-1) !== 'finalized')
+  // a load-balanced node may deny what it has shown before
+  expect(statuses.length).toBeLessThanOrEqual(4)
+})
+
+it('who waits is answered when the daemon stops, and streams end', async () => {
+  const startedMs = performance.now()
+  const waiting = fetch(`${stack.api}/v1/names/register/tx/${randomHash()}?wait=${WAIT_S}&since=not_found`)
+  const { end } = follow()
+  await sleep(500)
+  const stoppedMs = performance.now()
+  await stack.daemon.kill('SIGTERM')
+  // no connection is waited for
+  expect(performance.now() - stoppedMs).toBeLessThan(STOP_TIMEOUT_MS)
+  const response = await waiting
+  expect([response.status, ((await response.json()) as Status).status]).toEqual([200, 'not_found'])
+  expect(performance.now() - startedMs).toBeLessThan(WAIT_S * 1_000)
+  await end()
+})
