@@ -39,6 +39,33 @@ describe('GET /v1/overview', () => {
     expect(await read()).toMatchObject({ isTestnet: false, counts: { names: 0 } })
   })
 
+  it('counts a day anew until a later one has begun', async () => {
+    const day = (n: number) => START_MS + (40 + n) * DAY_MS
+    const overviewAt = async (now: number, from = overviews) => {
+      clock = now
+      const { days } = await from('testnet')
+      return days.map(({ registrations }) => registrations).slice(-3)
+    }
+    let clock = 0
+    const sources = { pool: world.pool, chains: [], solana: [], now: () => clock }
+    // each has kept nothing yet; the first keeps days
+    const overviews = createOverviews(sources)
+    const again = () => createOverviews(sources)
+    const register = (atMs: number) =>
+      world.append('testnet', [bid({ from: randomAddress(), name: freshName(), atMs })])
+    await register(day(0))
+    expect(await overviewAt(day(1))).toEqual([0, 1, 0])
+    // a block of the day before that is confirmed after midnight
+    await register(day(0) + 1)
+    await expect.poll(() => overviewAt(day(1)), { timeout: WAIT_MS }).toEqual([0, 2, 0])
+    await register(day(1))
+    await register(day(2))
+    await expect.poll(() => overviewAt(day(2)), { timeout: WAIT_MS }).toEqual([2, 1, 1])
+    await register(day(2))
+    await expect.poll(() => overviewAt(day(2)), { timeout: WAIT_MS }).toEqual([2, 1, 2])
+    expect(await overviewAt(day(2), again())).toEqual([2, 1, 2])
+  })
+
   it('lists the network’s chains, also those that nobody reads yet', async () => {
     const { chains } = await read()
     expect(chains).toEqual([{ network: '1', block: null, confirmed: null, behindSeconds: null, isHealthy: false }])

@@ -1,7 +1,7 @@
 import type pg from 'pg'
 import { readChainStates, type StoredState } from '../../db/deployment/chainStates.js'
 import { findSince } from '../../db/journal/feed.js'
-import { type Counts, readCounts, readRegistrations } from '../../db/registry/overview.js'
+import { type Counts, countRegistrations, readCounts } from '../../db/registry/overview.js'
 import { behindMs, chainProblem } from '../../ops/chainState.js'
 import type { Network } from '../../registry/primitives/network.js'
 
@@ -45,11 +45,12 @@ export function createOverviews(sources: Sources): (network: Network) => Promise
 }
 
 function readerOf(network: Network, sources: Sources): () => Promise<Overview> {
+  const calendar = new Calendar(sources.pool, network)
   let kept: { answer: Promise<Overview>; untilMs: number } | null = null
   return () => {
     const startMs = performance.now()
     if (kept && startMs < kept.untilMs) return kept.answer
-    const reading = { answer: read(network, sources), untilMs: Number.POSITIVE_INFINITY }
+    const reading = { answer: read(network, sources, calendar), untilMs: Number.POSITIVE_INFINITY }
     kept = reading
     const keep = () => {
       const endMs = performance.now()
@@ -61,22 +62,57 @@ function readerOf(network: Network, sources: Sources): () => Promise<Overview> {
   }
 }
 
-async function read(network: Network, { pool, now, chains, solana }: Sources): Promise<Overview> {
+/** Registrations by day. A day that is over is counted once, so that an overview costs what today has. */
+class Calendar {
+  readonly #pool: pg.Pool
+  readonly #network: Network
+  /** Days that are over: number of the first event, and what was counted. */
+  readonly #over = new Map<number, { first: number; count: number }>()
+  #generation = 0
+
+  constructor(pool: pg.Pool, network: Network) {
+    this.#pool = pool
+    this.#network = network
+  }
+
+  /** Counts of days up to one, oldest first; days are numbered from the Unix epoch. */
+  async upTo(today: number): Promise<number[]> {
+    const counts: number[] = []
+    let end = Number.MAX_SAFE_INTEGER
+    for (let day = today; day > today - OVERVIEW_DAYS; day--) {
+      const { first, count } = this.#over.get(day) ?? (await this.#count(day, end))
+      counts.unshift(count)
+      end = first
+    }
+    this.#over.delete(today - OVERVIEW_DAYS)
+    return counts
+  }
+
+  async #count(day: number, end: number): Promise<{ first: number; count: number }> {
+    const { first, newest, generation } = await findSince(this.#pool, this.#network, day * DAY_MS)
+    if (generation !== this.#generation) this.#over.clear()
+    this.#generation = generation
+    const counted = { first, count: await countRegistrations(this.#pool, this.#network, first, end) }
+    // times never fall: behind an event of a later day none of this one can come
+    if (end <= newest) this.#over.set(day, counted)
+    return counted
+  }
+}
+
+async function read(network: Network, { pool, now, chains, solana }: Sources, calendar: Calendar): Promise<Overview> {
   const nowMs = now()
   const today = Math.floor(nowMs / DAY_MS)
-  const firstDay = today - OVERVIEW_DAYS + 1
-  const { first } = await findSince(pool, network, firstDay * DAY_MS)
+  const registrations = await calendar.upTo(today)
   const counts = await readCounts(pool, network)
-  const found = new Map((await readRegistrations(pool, network, first, DAY_MS)).map(({ day, count }) => [day, count]))
   const states = await readChainStates(pool)
   return {
     counts,
     chains: [...chains, ...solana]
       .filter((chain) => chain.network === network)
       .map(({ label }) => progressOf(label, network, states, nowMs)),
-    days: Array.from({ length: OVERVIEW_DAYS }, (_, i) => ({
-      day: new Date((firstDay + i) * DAY_MS).toISOString().slice(0, 10),
-      registrations: found.get(firstDay + i) ?? 0,
+    days: registrations.map((count, i) => ({
+      day: new Date((today - OVERVIEW_DAYS + 1 + i) * DAY_MS).toISOString().slice(0, 10),
+      registrations: count,
     })),
   }
 }

@@ -28,18 +28,15 @@ export async function readCounts(db: Queryable, network: Network): Promise<Count
   return (await counts(db, network, []))[0]!
 }
 
-const days = prepare<{ day: number; count: number }>(
-  'overview_days',
-  (l) => `SELECT j.at_ms / $2::int8 AS day, count(*) AS count
+const registrations = prepare<{ count: number }>(
+  'overview_registrations',
+  (l) => `SELECT count(*) AS count
     FROM journal_heads h JOIN ${l.journal} j ON j.network = ${l.network} AND j.generation = h.generation
-      AND j.public_count > 0 AND j.public_first >= $1 AND j.kind = ${ENTRY_KIND.bid}
-    WHERE h.network = ${l.network} GROUP BY day`,
+      AND j.public_count > 0 AND j.public_first >= $1 AND j.public_first < $2 AND j.kind = ${ENTRY_KIND.bid}
+    WHERE h.network = ${l.network}`,
 )
 
-/**
- * Names registered since an event, by day.
- * @param first number of that event
- * @param dayMs length of a day; days are counted from the Unix epoch
- */
-export const readRegistrations = (db: Queryable, network: Network, first: number, dayMs: number) =>
-  days(db, network, [first, dayMs])
+/** Number of names registered by events from one number on and before another. */
+export async function countRegistrations(db: Queryable, network: Network, from: number, to: number): Promise<number> {
+  return (await registrations(db, network, [from, to]))[0]!.count
+}
