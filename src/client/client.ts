@@ -1,14 +1,22 @@
+import { type Checkpoint, verifyEvents } from './checkpoint.js'
 import { ClusterdError } from './error.js'
 import { type EventsOptions, followFeed, type ResumableEvent } from './feed.js'
 import { type WaitOptions, waitForStatus } from './status.js'
 import { type ClientOptions, type Request, Transport } from './transport.js'
-import type { Answer, CallOptions, Input, Method, PathOf, Schemas, TransactionStatus } from './types.js'
+import type { Answer, CallOptions, FeedEvent, Input, Method, PathOf, Schemas, TransactionStatus } from './types.js'
 import { signerOf, type Wallet } from './wallet.js'
 
 type Body<P extends PathOf<'POST'>> = Input<'POST', P> extends { body: infer B } ? B : never
 type EvmQuoteInput = Body<'/v1/names/register/evm'>
 type Added = Body<'/v1/clusters/wallets'>
 type CommunityRegistration = Body<'/v1/names/community/{communityName}/register'>
+
+export interface VerifyOptions extends CallOptions {
+  /** Events from the first one of the generation on; default: the service's own feed. */
+  mirror?: AsyncIterable<FeedEvent> | Iterable<FeedEvent> | undefined
+  /** Number of events that the mirror has, where it is no array; default: as many as the newest checkpoint. */
+  count?: number | undefined
+}
 
 const STATUS_NOT_FOUND = 404
 
@@ -121,6 +129,20 @@ export class Client {
   /** Public events from the first one, or from behind `resume`, on: for ever, each once, in their order. */
   events(options: EventsOptions = {}): AsyncGenerator<ResumableEvent, void, undefined> {
     return followFeed(this.#transport, options)
+  }
+
+  /**
+   * Holds a mirror of the feed against the service's checkpoint: that nothing is missing, added or changed. Needs Web
+   * Crypto, which browsers have on secure pages alone.
+   * @returns the checkpoint that the mirror agrees with; what it has beyond is not looked at
+   * @throws ClusterdError feed_mismatch
+   */
+  async verifyFeed({ mirror, count, ...options }: VerifyOptions = {}): Promise<Checkpoint> {
+    const most = count ?? (Array.isArray(mirror) ? mirror.length : undefined)
+    const query = most === undefined ? {} : { count: most }
+    const checkpoint = await this.request('GET', '/v1/events/checkpoint', { query, ...options })
+    await verifyEvents(mirror ?? this.events({ signal: options.signal, follow: false }), checkpoint)
+    return checkpoint
   }
 
   /** One page of the feed. */

@@ -130,6 +130,14 @@ describe('events', () => {
     expect((await first(3, client)).map(({ id }) => id)).toEqual(ids(0, 3))
   })
 
+  it('end with the feed where they are not to be followed, and an outage is told', async () => {
+    const { client, resumes } = await feedOf(7, true)
+    expect((await taken(client.events({ follow: false }))).map(({ id }) => id)).toEqual(ids(0, 7))
+    expect(resumes).toEqual([])
+    const nobody = new Client({ url: 'http://127.0.0.1:1', retries: 0 })
+    await expect(taken(nobody.events({ follow: false }))).rejects.toMatchObject({ code: 'network' })
+  })
+
   it('end by a signal, and with the generation', async () => {
     const { client } = await feedOf(2, true)
     const stop = new AbortController()

@@ -13,6 +13,8 @@ export interface EventsOptions {
   signal?: AbortSignal | undefined
   /** Events asked for at once; default 500. */
   limit?: number | undefined
+  /** Goes on at the end of the feed, and after outages; false: ends there, and throws those. Default true. */
+  follow?: boolean | undefined
 }
 
 /** An event with the place behind it. */
@@ -38,7 +40,7 @@ const placeOf = (resume: string | undefined): { token: string | undefined; skipp
  */
 export async function* followFeed(
   transport: Transport,
-  { resume, from, signal, limit }: EventsOptions,
+  { resume, from, signal, limit, follow = true }: EventsOptions,
 ): AsyncGenerator<ResumableEvent, void, undefined> {
   let { token, skipped } = placeOf(resume)
   let pauseMs = MIN_PAUSE_MS
@@ -56,6 +58,7 @@ export async function* followFeed(
       skipped = Math.max(0, skipped - page.items.length)
       token = page.resume
       if (page.nextPage !== undefined) continue
+      if (!follow) return
       if (hasStream)
         for await (const event of streamed(transport, { token, from }, signal)) {
           token = event.resume
@@ -64,7 +67,7 @@ export async function* followFeed(
         }
     } catch (error) {
       if (signal?.aborted) return
-      if (!(error instanceof ClusterdError)) throw error
+      if (!(error instanceof ClusterdError) || !follow) throw error
       if (error === NO_STREAM) hasStream = false
       else if (!error.isTransient && error.code !== 'timeout') throw error
       else pauseMs = Math.min(Math.max(pauseMs, error.retryAfterMs ?? 0), SILENCE_MS)

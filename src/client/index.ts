@@ -1,5 +1,6 @@
 /** A client for browsers and Node, by `fetch` alone: `import { Client } from 'clusterd/client'`. */
-export { Client } from './client.js'
+export type { Checkpoint } from './checkpoint.js'
+export { Client, type VerifyOptions } from './client.js'
 export { ClusterdError } from './error.js'
 export type { EventsOptions, ResumableEvent } from './feed.js'
 export type { WaitOptions } from './status.js'

@@ -1,3 +1,5 @@
+import { hexOf } from './bytes.js'
+
 /** Wallets that can sign in, by their structure: nothing of viem or of a Solana library is imported. */
 
 /** An account of viem, or a wallet client with one. */
@@ -78,7 +80,3 @@ function standardSigner({ accounts, features }: StandardWallet): Signer {
     },
   }
 }
-
-/** Bytes in 0x hex. */
-const hexOf = (bytes: Uint8Array): string =>
-  `0x${Array.from(bytes, (byte) => byte.toString(16).padStart(2, '0')).join('')}`
