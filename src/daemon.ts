@@ -104,7 +104,7 @@ class RunningDaemon {
   readonly #relayed = new Set<Network>()
   #runs: IndexRun[] = []
   #relays: RelayRun[] = []
-  #api: Pick<Api, 'changesWaiting' | 'release'> = { changesWaiting: () => 0, release() {} }
+  #api: Pick<Api, 'changesWaiting' | 'staying' | 'release'> | null = null
   #webhooks: Promise<void> = Promise.resolve()
   #isStopping = false
   #closeApi: () => Promise<void> = async () => {}
@@ -183,7 +183,7 @@ class RunningDaemon {
   /** Goes on answering until load balancers have seen that this process is not ready any more. */
   async #drain(): Promise<void> {
     this.#isStopping = true
-    this.#api.release()
+    this.#api?.release()
     const { drainMs } = this.#config
     if (drainMs > 0) this.#log.info({ ms: drainMs }, 'stopping: no longer ready')
     await sleep(drainMs)
@@ -310,7 +310,8 @@ class RunningDaemon {
       }),
       loops: this.#loops.states(),
       pools: { read: this.#readPool, write: this.#writePool },
-      changesWaiting: this.#api.changesWaiting(),
+      changesWaiting: this.#api?.changesWaiting() ?? 0,
+      staying: this.#api?.staying() ?? {},
     }
   }
 }

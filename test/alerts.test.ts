@@ -35,6 +35,7 @@ const process: ProcessState = {
   loops: [loop],
   pools: { read: pool },
   changesWaiting: 0,
+  staying: {},
 }
 const stats = { open: [], heldByOthers: 0, spentLastDayWei: 1n } as unknown as NonNullable<
   OutboxState['relayers'][number]['stats']

@@ -22,6 +22,8 @@ export interface ProcessState {
   pools: Readonly<Record<string, PoolLoad>>
   /** Signed changes that wait for their turn. */
   changesWaiting: number
+  /** Requests that wait for a status, and open streams of the feed. */
+  staying: Readonly<Record<string, number>>
 }
 
 /** Creates the metrics of a process. @param refresh sets the gauges just before they are read */
@@ -52,6 +54,9 @@ export function createProcessMetrics(registry: Registry, refresh: () => void) {
       'state',
     ]),
     changesWaiting: gauge('clusterd_changes_waiting', 'Signed changes that wait for their turn', []),
+    staying: gauge('clusterd_http_staying', 'Requests that wait for a status (waits), and open streams of the feed', [
+      'kind',
+    ]),
   }
 }
 
@@ -73,4 +78,5 @@ export function showProcess(metrics: ProcessMetrics, state: ProcessState): void 
     metrics.connections.set({ pool, state: 'waiting' }, waitingCount)
   }
   metrics.changesWaiting.set(state.changesWaiting)
+  for (const [kind, count] of Object.entries(state.staying)) metrics.staying.set({ kind }, count)
 }
