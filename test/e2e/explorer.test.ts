@@ -4,7 +4,7 @@ import { afterAll, beforeAll, describe, expect, it } from 'vitest'
 import { freshName, freshWallet, registerOn, world } from '../support/world.js'
 import { findChromium, launch, screenshot } from './browser.js'
 
-const WAIT_MS = 20_000
+const WAIT_MS = 60_000
 const PAGE_BYTES = 100_000
 const FIRST_PAINT_MS = 1_000
 /** Loads of which the quickest counts: other tests take the processor too. */

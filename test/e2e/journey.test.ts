@@ -9,7 +9,7 @@ import { loadRows, payBy } from '../support/airdrop.js'
 import { freshName, freshWallet, hubOf, registerOn, world } from '../support/world.js'
 import { findChromium, launch, screenshot } from './browser.js'
 
-const WAIT_MS = 30_000
+const WAIT_MS = 60_000
 /** The world's account that makes the journey; another one is chosen at first. */
 const ACCOUNT = 3
 
