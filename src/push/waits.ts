@@ -4,8 +4,8 @@ import type { Network } from '../registry/primitives/network.js'
 import type { News } from './news.js'
 import { Places } from './places.js'
 
-/** Waits of a process: those of one address, and all. */
-export const MAX_WAITS = { perClient: 500, total: 4_000 }
+/** Waits of a process on a network: those of one address, and all. With the streams they leave sockets to others. */
+export const MAX_WAITS = { perClient: 500, total: 2_000 }
 /** Time after which a transaction that is in no table is asked for on the chains again, which tell nobody. */
 const ASK_AGAIN_MS = 5_000
 

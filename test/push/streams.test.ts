@@ -214,3 +214,24 @@ it('is bounded by address, and ends when the process stops', async () => {
     world = others
   }
 })
+
+it('of a time to come has what comes then, and nothing breaks where it grows while it ends', async () => {
+  const others = world
+  world = await startApi()
+  try {
+    await grow(3)
+    const later = await open(`fromTimestamp=${Date.now() + 3_600_000}`)
+    const now = await open()
+    await grow(1)
+    await expect.poll(() => itemsOf(now.messages).map(({ type }) => type), WAIT).toContain('REGISTER_NAME')
+    expect(later.messages).toEqual([])
+    const growing = Array.from({ length: 20 }, () => grow(5))
+    world.release()
+    await Promise.all(growing)
+    expect(await now.ended).toBe('ended')
+    expect((await world.get('/v1/networks')).status).toBe(200)
+  } finally {
+    await world.stop()
+    world = others
+  }
+})

@@ -75,11 +75,11 @@ class Stream {
     const { res } = this.#target
     const { streams } = this.#context
     // an id without data sets the place from which a browser goes on
-    res.write(`retry: ${RETRY_MS}\n${token === undefined ? '' : `id: ${token}\n`}\n`)
+    this.#write(`retry: ${RETRY_MS}\n${token === undefined ? '' : `id: ${token}\n`}\n`)
     if (!streams.open(res)) return void res.end()
     try {
       for (let page: Page | null = first; page; ) {
-        if (page.items.length > 0) res.write(this.#written(page))
+        if (page.items.length > 0) this.#write(this.#written(page))
         const next: string | null = page.nextPage ?? (await this.#follow(page))
         if (next === null || !(await drained(res))) return
         page = await streams.page(() => feedPage(this.#context, { isTestnet: false, page: next, limit: PAGE_EVENTS }))
@@ -89,11 +89,17 @@ class Stream {
     }
   }
 
+  /** Writes, unless the stream has ended meanwhile: a write after the end would be an error of the process. */
+  #write(text: string | Buffer): void {
+    const { res } = this.#target
+    if (!res.writableEnded && !res.destroyed) res.write(text)
+  }
+
   /** Tells why it ends; its last id leads on, except after a restart of the feed. */
   #refuse(error: ApiError): void {
     const { res } = this.#target
     if (error.code === 'feed_restarted')
-      res.write(`event: feed_restarted\ndata: ${JSON.stringify(errorAnswer(error).body)}\n\n`)
+      this.#write(`event: feed_restarted\ndata: ${JSON.stringify(errorAnswer(error).body)}\n\n`)
     res.end()
   }
 
@@ -133,11 +139,11 @@ class Stream {
     events: readonly TailEvent[],
     { walk, after, sinceMs }: { walk: StreamWalk; after: number; sinceMs: number },
   ): TailEvent | null {
-    const { res, from, key } = this.#target
+    const { from, key } = this.#target
     const fresh = events.filter(({ number }) => number > after)
     const shown = fresh.filter(({ actor, atMs }) => atMs >= sinceMs && isBy(from, actor))
     if (shown.length > 0)
-      res.write(
+      this.#write(
         from === null
           ? Buffer.concat(shown.map((event) => event.frame))
           : shown.map((event) => frame(tokenAfter(key, walk, event), event.json)).join(''),
