@@ -88,6 +88,7 @@ describe.skipIf(findChromium() === null)('the explorer', () => {
       .waitFor()
     await search(tx.finalized)
     await heading('Registered')
+    await page.getByText(/in block [\d,]+ of the hub/).waitFor()
     await look('finalized')
     await page.goBack()
     await heading(owner)

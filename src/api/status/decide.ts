@@ -15,6 +15,8 @@ import type { Context } from '../http/context.js'
 export interface TxStatus extends StatusAnswer {
   /** The transaction that took this one's nonce and whose status this is. */
   replacedBy?: string
+  /** Block of the hub with the transaction, where this one was sent to the hub. */
+  hubBlock?: number
   updatedAt?: string
 }
 

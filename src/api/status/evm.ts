@@ -63,11 +63,11 @@ async function follow(query: EvmQuery): Promise<TxStatus> {
   return ofChains(query, tracked)
 }
 
-async function ofJournal(query: TxQuery, { bids, atMs }: JournalledTx): Promise<TxStatus> {
+async function ofJournal(query: TxQuery, { bids, block, atMs }: JournalledTx): Promise<TxStatus> {
   const hasWon = bids.every(({ outcome }) => outcome === 'won')
   const credit = hasWon ? null : await directCredit(query)
   const answer = decide(query.context, { journal: bids, credit })
-  return { ...answer, hubTx: toHex(query.tx), updatedAt: millisecondsText(atMs) }
+  return { ...answer, hubTx: toHex(query.tx), hubBlock: block, updatedAt: millisecondsText(atMs) }
 }
 
 type Sent = NonNullable<Awaited<ReturnType<typeof packetsOf>>>
@@ -89,7 +89,8 @@ function ofTail(query: TxQuery, tail: TailTx, tracked: TrackedTx | null): TxStat
   // a reorg may take the transaction out of the tail: its sender and nonce are stored while the caller gets the answer
   if (!tracked?.sender) void rememberFromHub(query)
   const answer = decide(query.context, { tail: tail.bids, tailConfirmations: tail.confirmations })
-  return { ...answer, hubTx: toHex(query.tx), updatedAt: millisecondsText(tail.atMs) }
+  const hubBlock = tail.bids[0]!.block
+  return { ...answer, hubTx: toHex(query.tx), hubBlock, updatedAt: millisecondsText(tail.atMs) }
 }
 
 async function rememberFromHub(query: TxQuery): Promise<void> {

@@ -248,6 +248,7 @@ const StatusSchema = named('TransactionStatus', {
     .optional()
     .openapi({ description: 'Every name of the transaction; the status is that of the first' }),
   hubTx: z.string().optional(),
+  hubBlock: z.int().optional().openapi({ description: 'Block of the hub, of a transaction that was sent there' }),
   refund: z.enum(['held', 'refused', 'reclaim', 'reclaimed', 'released']).optional().openapi({
     description:
       'Refund of a payment for a community name that bought nothing: `held` while it is under way, `refused` once the money is the payer’s again (paid back, or to be withdrawn), `reclaim` where it is worth less than its refusal and left to the payer to reclaim, `reclaimed` once that was done, `released` where the recipient has it',

@@ -9,14 +9,16 @@ import { WON } from '../pg/codes.js'
 import { entryAt, type Leaves, prepare } from '../pg/prepared.js'
 import { execute, type Queryable, some } from '../pg/rows.js'
 
-/** Journalled bids of a transaction, with the newest timestamp. */
+/** Journalled bids of a transaction, with their block and the newest timestamp. */
 export interface JournalledTx {
   bids: JournalledBid[]
+  block: number
   atMs: number
 }
 
 interface JournalledRow {
   ord: number
+  block: number
   logIndex: number
   atMs: number
   body: Buffer
@@ -27,9 +29,9 @@ const journalled = prepare<JournalledRow>(
   'txs_in_journal',
   (
     l,
-  ) => `SELECT i.ord, j.log_index, j.at_ms, j.body, j.effects FROM unnest($1::int8[], $2::bytea[]) WITH ORDINALITY AS i(tx_key, hash, ord)
+  ) => `SELECT i.ord, j.block, j.log_index, j.at_ms, j.body, j.effects FROM unnest($1::int8[], $2::bytea[]) WITH ORDINALITY AS i(tx_key, hash, ord)
     CROSS JOIN LATERAL (
-      SELECT n.seq, j.log_index, j.at_ms, j.body, j.effects
+      SELECT n.seq, j.block, j.log_index, j.at_ms, j.body, j.effects
       FROM ${l.names} n
       JOIN journal_heads h ON h.network = ${l.network}
       CROSS JOIN LATERAL (${entryAt(l, 'h.generation', 'n.seq')}) j
@@ -54,7 +56,7 @@ export async function findJournalled(
   for (const row of rows) {
     const bids = found[row.ord - 1]?.bids ?? []
     bids.push(asBid(row))
-    found[row.ord - 1] = { bids, atMs: row.atMs }
+    found[row.ord - 1] = { bids, block: row.block, atMs: row.atMs }
   }
   const lost = found.flatMap((tx) => tx?.bids.filter(({ outcome }) => outcome === 'lost') ?? [])
   if (lost.length > 0) await addWinners(db, network, lost)

@@ -41,5 +41,5 @@ const leavesOf = (network: Network): Leaves => ({
  * it does while a table is filled but not analyzed.
  */
 export const entryAt = (l: Leaves, generation: string, seq: string): string =>
-  `SELECT kind, log_index, at_ms, actor, body, effects FROM ${l.journal}
+  `SELECT kind, block, log_index, at_ms, actor, body, effects FROM ${l.journal}
    WHERE network = ${l.network} AND generation = ${generation} AND seq = ${seq} LIMIT 1`

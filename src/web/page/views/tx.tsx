@@ -1,5 +1,5 @@
 import type { ComponentChildren } from 'preact'
-import { amountText } from '../lib/format.js'
+import { amountText, grouped } from '../lib/format.js'
 import { useStatus } from '../lib/live.js'
 import { useTitle } from '../lib/net.js'
 import { isTx } from '../lib/search.js'
@@ -95,7 +95,7 @@ function decided(found: TxStatus): Station {
   }
   const first = names[0]?.name
   const name = first && !first.startsWith('0x') ? <Name name={first} /> : ''
-  const hub = found.hubTx === found.tx.toLowerCase() ? <> by this transaction on the hub</> : ''
+  const hub = found.hubBlock === undefined ? '' : ` in block ${grouped(found.hubBlock)} of the hub`
   const text = (
     <>
       {name}
