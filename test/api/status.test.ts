@@ -149,6 +149,7 @@ describe('GET /v1/names/register/tx/:tx', () => {
       names: names.map((name) => ({ name, outcome: 'leading' })),
       confirmations: { have: 1, need: block + 2 },
       hubTx: hash,
+      hubBlock: block,
       updatedAt: '2026-11-20 08:00:00.123+00',
     })
 
@@ -157,6 +158,7 @@ describe('GET /v1/names/register/tx/:tx', () => {
       status: 'finalized',
       names: names.map((name) => ({ name, outcome: 'won' })),
       hubTx: hash,
+      hubBlock: block,
       updatedAt: expect.any(String),
     })
     await world.tail('mainnet', [])

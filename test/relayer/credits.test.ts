@@ -22,8 +22,8 @@ beforeAll(async () => {
 afterAll(() => world?.stop())
 
 const BIDDER = 3
-const owed = (index = BIDDER) =>
-  creditsOf(world.pool, 'mainnet', addressOfWord(fromHex(pad(world.wallet(index).address))))
+const storedOf = (index: number) => addressOfWord(fromHex(pad(world.wallet(index).address)))
+const owed = (index = BIDDER) => creditsOf(world.pool, 'mainnet', storedOf(index))
 
 async function onHub(index: number, data: Hex, value = 0n): Promise<Buffer> {
   const hash = await world.hub.walletClient(index).sendTransaction({ to: world.contracts.hub, data, value })
@@ -62,7 +62,8 @@ describe('what the hub owes', () => {
     ])
     // a message's credit stands right before its receipt
     const [credit] = await creditsIn(world.pool, 'mainnet', received.txHash)
-    expect(credit).toEqual({ eid: SPOKE_EID, amountWei: MINIMUM_WEI, logIndex: received.logIndex - 1 })
+    const wallet = storedOf(BIDDER)
+    expect(credit).toEqual({ eid: SPOKE_EID, amountWei: MINIMUM_WEI, wallet, logIndex: received.logIndex - 1 })
   })
 
   it('is no more once it is withdrawn; what was owed for another chain stays', async () => {
